@@ -54,7 +54,7 @@ static bool load_side(struct session *s, void *ctx)
 	return flags_load_files(s, &files);
 }
 
-/* Copies the sentence of the side's session, whose memory may be exhausted. */
+/* Keeps the error of the side's session. The text remains in the memory of the session. */
 static void keep_error(struct diff_side *x)
 {
 	x->code = x->s->error.code ? x->s->error.code : ERR_FAILED;
@@ -277,8 +277,11 @@ static bool make_of_jobs(struct diff_sides *d)
 			continue;
 		if (m.x->s == d->s && !make_side(d->s, &m))
 			return false;
-		if (m.x->s != d->s && !session_guard(m.x->s, make_side, &m))
+		if (m.x->s != d->s && !session_guard(m.x->s, make_side, &m)) {
 			keep_error(m.x);
+			/* The next side of the same job releases the text. */
+			m.x->failed = str_copy(d->a, m.x->failed);
+		}
 	}
 	return true;
 }

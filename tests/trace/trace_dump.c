@@ -328,16 +328,16 @@ int main(int argc, char **argv)
 	bool ok = read_trace(s, b, &scratch, &e);
 	struct str text = notes_text(&a, &notes);
 	fprintf(stderr, "%.*s%.*s%s", STR(text), STR(e.text), e.code ? "\n" : "");
-	if (!ok)
-		return 3;
-	build_seal(b);
-	if (slices)
-		dump_slices(t, &a);
-	else
-		dump(t, by_name(by), &a);
+	if (ok) {
+		build_seal(b);
+		if (slices)
+			dump_slices(t, &a);
+		else
+			dump(t, by_name(by), &a);
+	}
 	src_close(s);
 	arena_free(&scratch);
 	arena_free(&a);
 	account_close(&account);
-	return 0;
+	return ok ? 0 : 3;
 }
