@@ -302,14 +302,18 @@ static bool as_rows(const struct exported *x, enum sheet_form form, struct sink 
         struct err *e)
 {
 	struct ask *k = ask_of(x, FORM_ROWS, s);
+	struct scratch own; /* the rows reset the arena of the query */
+	bool ok;
 
 	(void)e;
-	sheet_open(&k->sheet, form, s, to->a, k->b ? diff_columns : list_columns,
+	scratch_open(&own, to->a->work);
+	sheet_open(&k->sheet, form, s, &own.a, k->b ? diff_columns : list_columns,
 	        sizeof list_columns / sizeof *list_columns);
-	if (!answer(k))
-		return false;
-	sheet_close(&k->sheet);
-	return true;
+	ok = answer(k);
+	if (ok)
+		sheet_close(&k->sheet);
+	scratch_close(&own);
+	return ok;
 }
 
 static bool export(struct ask *k)
