@@ -7,7 +7,9 @@ error message and little memory; --verify finds every flipped bit and every cut.
 """
 import argparse
 import concurrent.futures
+import csv
 import glob
+import io
 import json
 import os
 import random
@@ -111,6 +113,10 @@ def case_forms(top):
             rows[0]['shape'] == '2x0x3' and rows[2]['bytes'] == 8, 'json: ' + out)
     status, out, _, _ = run(os.path.join(top, 'v1'), '-output', 'csv')
     T.check(out.count('\n') == 30 and out.startswith('name,dtype,shape,params,bytes,'), 'csv: ' + out)
+    for name in ('v1', 'v2'):
+        rows = list(csv.DictReader(io.StringIO(run(os.path.join(top, name), '-output', 'csv')[1])))
+        same = [{k: str(r.get(k, '')) for k in rows[0]} for r in json.loads(run(os.path.join(top, name), '-output', 'json')[1])]
+        T.check(rows == same, 'csv and json of %s differ: %r' % (name, [x for x in zip(rows, same) if x[0] != x[1]][:2]))
     status, out, err, _ = run(os.path.join(top, 'v1'), os.path.join(top, 'v2'))
     T.check(status == 1 and 'only in the second' in out, 'v1 v2: %d %s' % (status, err))
     # A shell completes names of files; names of other files are not changed.
