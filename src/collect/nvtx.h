@@ -146,8 +146,8 @@ uint32_t domains_name(uint16_t number);
  * holds that library's handles of domains and strings, so functions that we do not implement work
  * as without us. */
 
-/* Lets the other library fill the table of a module. Returns its result; 0 if there is no other
- * library or it refuses. */
+/* Passes the table of a module on to the next NVTX library, which fills it. Returns the result of
+ * that library, or 0 if there is none. */
 int nvtx_chain_init(nvtx_get_table *);
 /* Returns the function to install instead of `ours` in a slot that held `before` until
  * nvtx_chain_init and now holds `now`. */
