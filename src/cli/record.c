@@ -67,7 +67,7 @@ static bool check_variables(struct recorder *r)
 	return true;
 }
 
-/* For nested recordings: the outer one does not record the program. */
+/* Notes that the program is recorded into this folder only, if an outer `record` is running. */
 static void say_nested(struct recorder *r)
 {
 	struct str outer = str_of(getenv(COLLECT_ENV_SESSION));
