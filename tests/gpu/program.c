@@ -259,7 +259,7 @@ static int timed(char **words)
 	timed_work(words[0], n / 4 + 1);
 	double begin = seconds();
 	timed_work(words[0], n);
-	printf("%.6f\n", seconds() - begin);
+	printf("%.9f\n", seconds() - begin);
 	return 0;
 }
 
