@@ -449,7 +449,7 @@ fuzz-all:
 		$(if $(REALDATA),--realdata '$(REALDATA)')
 
 ## check-gpu: the collector on a machine with a GPU; elsewhere it says that there is none
-check-gpu: $(BIN)/tfprof $(BIN)/libtfprof_cupti.so $(O)/fakes/dump $(O)/fakes/ranges.so
+check-gpu: $(BIN)/tfprof $(BIN)/libtfprof_cupti.so $(O)/fakes/dump $(O)/fakes/ranges.so $(O)/gpu/program
 	@$(PYTHON) -B tests/gpu/run.py --bin $(BIN) --dump $(O)/fakes/dump $(if $(OUT),--out '$(OUT)') $(T)
 
 ## gpu-bundle: build/tfprof-gpu.tar.gz, for a machine with a GPU and nothing but its driver and Python

@@ -6,9 +6,9 @@ import os
 import shutil
 import statistics
 import tempfile
-import time
 
 import cuda
+import quick
 from rig import ARGS, DROPPED, NotRun, Session, check, few, keep, lost, need, of, parts
 
 # ---- 09: overhead ---------------------------------------------------------------------------------
@@ -132,21 +132,7 @@ def c13_tiny_buffers():
 
 
 def c14_start_and_stop():
-    rounds = 100 if ARGS.long else 20
-    if ARGS.rehearse:
-        rounds = 2
-
-    def during(s, _):
-        time.sleep(few(100) / 50)
-        for _ in range(rounds):
-            s.control('start')
-            time.sleep(0.3)
-            s.control('stop')
-            time.sleep(0.5)
-    with Session('busy', few(100) / 25 + rounds * 0.8, opts='start=ctl', during=during) as s:
-        end = s.spool()[0]
-        check(end['complete'] and 0 < end['KERNEL'] < s.said['launches'], end, s.log())
-        return '%d of %d kernels' % (end['KERNEL'], s.said['launches'])
+    return quick.q10_start_stop()
 
 
 def c15_soak():

@@ -53,6 +53,7 @@ def progress(p, enough):
     """Reads (launches, rounds of the collector, time) until enough(all values so far) is true."""
     seen = []
     while not enough(seen):
+        check(time_left(), 'the collector makes no progress', seen[-1:])
         line = p.stdout.readline()
         check(line, 'the program ended early')
         seen.append([int(x) for x in line.split()])
@@ -114,7 +115,6 @@ def q03_start():
         said, rows = s.said, s.spool()[1]
     devices = of(rows, 'DEVICE')
     recorded = {d['uuid'] for d in devices}
-    check(said['seconds'] < 20, said['seconds'], 's')
     check(said['uuid'] in recorded, said['uuid'], 'is not among the recorded', recorded)
     tool = shutil.which('nvidia-smi')
     if tool:
@@ -251,11 +251,11 @@ def q09_beside():
 
 # ---- 10: start and stop ---------------------------------------------------------------------------
 def q10_start_stop():
-    rounds, told = (2 if ARGS.rehearse else 20), []
+    rounds, told = (2 if ARGS.rehearse else 100 if ARGS.long else 20), []
 
     def during(s, p):
         def go_on(lines):
-            progress(p, lambda seen: len(seen) >= lines)
+            progress(p, lambda seen: len(seen) >= lines and seen[-1][1] - seen[0][1] >= lines)
         go_on(3)
         while len(told) < rounds and time_left():
             s.control('start')

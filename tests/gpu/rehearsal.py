@@ -94,7 +94,7 @@ def quick_checks(judge, scratch):
     judge('the bundle', folder, text)
     if not folder:
         return
-    rehearse = ('--rehearse', '--fakes', ARGS.bin + '/fakes')
+    rehearse = ('--rehearse', '--fakes', ARGS.bin + '/fakes', '--limit', '600')
     status, n, text, names = quick(folder)
     judge('without a GPU', (status, n, names) == (0, (0, 0, 11), []), text)
     status, n, text, names = quick(folder, *rehearse)
