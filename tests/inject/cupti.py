@@ -2,7 +2,6 @@
 """Behaviours of CUPTI: used by others, failing, dropping, silent, out of order."""
 import os
 import re
-import time
 
 from rig import ARGS, DROPPED, KERNELS, LONGER, ROOT, UNKNOWN, UNTIMED, Run, check, dormant, settle, sleep
 
@@ -158,11 +157,9 @@ def t26_cupti_fails():
 
 def t27_flush_hangs():
     """The exit of the program waits two seconds for a writer that makes no progress."""
-    begin = time.monotonic()
-    with Run('init', 'launch:100', settle(), 'exit:3', opts='flush=50', env={'FAKE_BLOCK': '500'}) as r:
+    with Run('init', 'launch:100', settle(), 'exit:3', opts='flush=50', env={'FAKE_BLOCK': '1000000'}) as r:
         s = r.ok(3).spool()
         check(s.n('KERNEL') == 100 and not s.complete and not s.end['damaged'], s.end)
-        check(time.monotonic() - begin < 450, 'it waited for the flush')
 
 
 def t27_flush_works():
