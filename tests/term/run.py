@@ -130,7 +130,7 @@ CASES = {
              Key('C-d')],
     'gpu': ['tfprof gpu', Key('Enter'), Wait('kernel'), 'q', Key('BSpace'), Shot(),
             'clear; tfprof ctl tfprof-run status', Key('Enter'), Wait('closed'), Shot()],
-    'record': ['tfprof record -o r -- sh -c "trap \'echo got it; exit 3\' INT; echo up; sleep 20 & wait"',
+    'record': ['tfprof record -o r -- sh -c "trap \'echo got it; exit 3\' INT; echo up; cat"',
                Key('Enter'), Wait('\nup'), Key('C-c'), Wait('doctor'), 'echo status $?', Key('Enter'),
                Wait('status 3'), Shot()],
     'unset': ['env -u TERM tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
