@@ -27,7 +27,7 @@ static uint64_t random_below(uint64_t n)
 static struct { /* the present record */
 	struct block_encoder put;
 	uint8_t block[SPOOL_BLOCK_MIN];
-	char path[PROCESSES][64]; /* in the order of their names */
+	char folder[32], path[PROCESSES][64]; /* in the order of their names */
 	size_t n;
 	int fd;
 } writer;
@@ -36,7 +36,9 @@ static void begin(uint32_t pid)
 {
 	char *path = writer.path[writer.n];
 
-	snprintf(path, sizeof writer.path[0], "/tmp/tfprof-gpu-%d-%zu", (int)getpid(), writer.n++);
+	if (!writer.n)
+		assert_non_null(mkdtemp(strcpy(writer.folder, "/tmp/tfprof-gpu-XXXXXX")));
+	snprintf(path, sizeof writer.path[0], "%s/%zu", writer.folder, writer.n++);
 	assert_true((writer.fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600)) >= 0);
 	block_encode_init(&writer.put, pid);
 	block_encode_begin(&writer.put, writer.block, sizeof writer.block, BASE);
@@ -86,6 +88,7 @@ static void read_all(struct device_use *u, struct arena *a)
 	assert_true(device_use_read(u, set, o, &(struct device_ask){ .say = true }, a, &notes, &e));
 	while (writer.n)
 		unlink(writer.path[--writer.n]);
+	rmdir(writer.folder);
 }
 
 /* ---- drawing ---- */
