@@ -47,6 +47,9 @@ def equal(found, expected, what=''):
 def run(cases, *args, prepare=None):
     """Calls each case with args in a folder that prepare has filled. Prints failures and the count; returns the exit status."""
     counts = {'passed': 0, 'failed': 0, 'skipped': 0}
+    if not cases:
+        print('no test has that name')
+        counts['failed'] = 1
     back = os.getcwd()
     for case in cases:
         with tempfile.TemporaryDirectory() as folder:
