@@ -249,7 +249,7 @@ def forms():
     equal((json.loads(p.stdout)['devices'], b'concatenated' in p.stderr), (plain, True))
     expected = program('a.pt.trace.json', 'op')[0]
     with open('a.json.gz', 'rb') as f:
-        equal(subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), 'op', '--profile_path=-'], capture_output=True, text=True, stdin=f).stdout, expected)
+        equal(program('op', '--profile_path=-', given=f.read())[0], expected)
 
 
 def cut():
