@@ -128,7 +128,7 @@ bool summary_document(const struct exported *x, struct sink *s, struct emit *to,
 	document_i64(&d, "type_count", num_from_u64(f->types));
 	document_i64(&d, "edge_count", num_from_u64(f->edges));
 	document_i64(&d, "parameters", f->params);
-	document_i64(&d, "float_ops", f->float_ops);
+	document_i64(&d, "float_ops", p->float_ops);
 	put_step_member(&d, p);
 	put_device_member(&d, f);
 	document_i64(&d, "device_op_micros", p->device_us);

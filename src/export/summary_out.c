@@ -161,8 +161,8 @@ static void put_nodes(struct page_text *t)
 	sb_fmt(&t->line, "%zu of %zu %s", f->nodes, f->types, f->types == 1 ? "type" : "types");
 	if (f->params)
 		put_count(t, "; ", f->params, " parameters");
-	if (f->float_ops)
-		put_count(t, "; ", f->float_ops, " float operations");
+	if (t->p->float_ops)
+		put_count(t, "; ", t->p->float_ops, " float operations");
 	end(t, "nodes");
 }
 

@@ -52,8 +52,8 @@ struct summary_page {
 	struct facts facts;
 	struct checkpoint_summary checkpoint;
 	struct hottest_table ops, nodes;
-	int64_t host_us, device_us; /* times of all operations, added up; of a step */
-	int64_t requested_bytes;
+	/* Of all nodes, of an average step. */
+	int64_t host_us, device_us, float_ops, requested_bytes;
 	size_t waiting; /* files that are read when a command needs them */
 	struct missing missing[SUMMARY_MISSING];
 	size_t n_missing;

@@ -43,6 +43,7 @@ static void add_up(const struct query *q, struct summary_page *p)
 		const struct tally *t = &q->tallies[i];
 		p->device_us = num_sum(p->device_us, t->v[V_ACCELERATOR_MICROS]);
 		p->host_us = num_sum(p->host_us, t->v[V_CPU_MICROS]);
+		p->float_ops = num_sum(p->float_ops, t->v[V_FLOAT_OPS]);
 		p->requested_bytes = num_sum(p->requested_bytes, t->v[V_BYTES]);
 	}
 }
@@ -105,7 +106,8 @@ static void find_missing(const struct session *s, struct summary_page *p)
 	        files     ? in_op_log
 	        : pytorch ? "with_stack=True"
 	                  : "not recorded");
-	add_missing(p, !f->float_ops, "float operations", files ? in_op_log : "not recorded");
+	add_missing(p, !p->float_ops && !s->n_later, "float operations",
+	        files ? in_op_log : "not recorded");
 	add_missing(p, files && !p->checkpoint.found, "values of variables", "--checkpoint_path");
 }
 

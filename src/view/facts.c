@@ -21,7 +21,6 @@ static void count_nodes(const struct model *m, struct facts *out, struct arena *
 	for (size_t i = 0; i < m->nodes.n; i++) {
 		const struct node *n = &m->nodes.v[i];
 		out->params = num_add(out->params, n->params);
-		out->float_ops = num_add(out->float_ops, n->float_ops);
 		out->types += !seen[n->op];
 		seen[n->op] = true;
 	}

@@ -24,7 +24,7 @@ struct step_summary {
 
 struct facts {
 	size_t nodes, types, edges;
-	int64_t params, float_ops;
+	int64_t params;
 	VEC(struct device_summary) devices; /* CPUs last, the busiest first */
 	VEC(struct step_summary) steps;     /* with a duration, the longest first */
 	int64_t median;                     /* of the durations, ns; 0 without durations */
