@@ -89,11 +89,10 @@ static void put_flags(FILE *f)
 		put_row(f, "--", row->name, option_argument(row), row->help);
 }
 
-static void put_metrics(FILE *f, enum vk only)
+static void put_metrics(FILE *f)
 {
 	for (enum metric_id m = 0; m < M_N; m++) {
-		if (!(metrics[m].uses & USE_SELECT) ||
-		        (only != VK_N && !metrics[m].in[only].rank && m != M_NUM_HIDDEN_OPS))
+		if (!(metrics[m].uses & USE_SELECT))
 			continue;
 		put_item(f, "", metrics[m].name, NULL);
 		put(f, metrics[m].doc[0]);
@@ -188,7 +187,7 @@ void docs_page_of(const struct command *c)
 		put_options(f, c);
 	if (c->view) {
 		put_subsection(f, "Metrics (-select)");
-		put_metrics(f, c->view->kind);
+		put_metrics(f);
 	}
 	put_examples(f, c->examples);
 	put_section(f, "SEE ALSO");
@@ -248,7 +247,7 @@ void docs_main_page(void)
 	put_subsection(f, "Options of the views");
 	put_options(f, NULL);
 	put_subsection(f, "Metrics (-select)");
-	put_metrics(f, VK_N);
+	put_metrics(f);
 	put_subsection(f, "Statistics (-stats)");
 	for (enum stat_id i = 0; i < STATS_N; i++)
 		put_row(f, "", stat_rows[i].name, NULL, stat_rows[i].help);
