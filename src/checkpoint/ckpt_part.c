@@ -197,7 +197,7 @@ static uint32_t sum_length(const struct part_read *r, uint32_t crc, uint64_t n)
 /* Reads all lengths once: they must match the size and their own checksum. */
 static bool begin_strings(struct part_read *r)
 {
-	uint64_t sum = 0, n, end = r->part.at + r->part.size, at;
+	uint64_t sum = 0, n = 0, end = r->part.at + r->part.size, at;
 	uint8_t stored[4];
 	uint32_t crc = 0, value;
 

@@ -66,9 +66,11 @@ static struct str range_text(struct nsys *x, struct sqlite_rows *r)
 {
 	struct str text = sqlite_in_text(r, RANGE_TEXT);
 
-	if (!text.p && !sqlite_in_null(r, RANGE_TEXT_ID))
-		text = trace_str(build_trace(x->b), nsys_name(x, sqlite_in_int(r, RANGE_TEXT_ID)));
-	return text.p ? text : S("");
+	if (text.p)
+		return text;
+	if (sqlite_in_null(r, RANGE_TEXT_ID))
+		return S("");
+	return trace_str(build_trace(x->b), nsys_name(x, sqlite_in_int(r, RANGE_TEXT_ID)));
 }
 
 /* Returns the event of a range; its domain, unless it is the default one, is an argument. */

@@ -290,5 +290,5 @@ uint32_t trace_step_of(
 	if (!at)
 		at = interval_at(
 		        s, s->intervals.v[0].device, s->intervals.v[0].process, slice->start);
-	return at->step;
+	return at ? at->step : 0;
 }

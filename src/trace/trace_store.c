@@ -33,7 +33,7 @@ static struct slice_block *block_with_room(
 	else
 		made.bytes = ARENA_ARRAY(b->t->a, made.cap, uint8_t);
 	VEC_PUSH(b->t->a, &k->blocks, made);
-	return last_block(k);
+	return &k->blocks.v[k->blocks.n - 1];
 }
 
 static uint8_t *put_number(uint8_t *p, uint64_t v, unsigned bytes)
