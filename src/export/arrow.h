@@ -233,8 +233,6 @@ static inline void table_put(struct arrow_build *to, bool known, int64_t v)
 		arrow_null(to);
 }
 
-/* Returns a stable hash of a name: 64-bit FNV-1a. */
-int64_t table_key(struct str name);
 /* Appends a name and its hash, or two nulls if name.p is NULL. */
 void table_put_named_key(struct arrow_build *to, struct str name);
 

@@ -67,7 +67,8 @@ void table_put_run(const struct table_reader *x, struct arrow_build *to, uint32_
 	arrow_text(to, worker < x->m->workers.n ? x->m->workers.v[worker] : x->worker);
 }
 
-int64_t table_key(struct str name)
+/* Returns a stable hash of a name: 64-bit FNV-1a. */
+static int64_t table_key(struct str name)
 {
 	uint64_t h = 0xcbf29ce484222325;
 

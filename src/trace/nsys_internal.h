@@ -99,7 +99,6 @@ struct nsys_table {
 };
 extern const struct nsys_table nsys_tables[];
 extern const size_t nsys_n_tables;
-unsigned nsys_count_columns(const char *const *columns);
 
 extern const char *const nsys_call_columns[],
         *const nsys_overhead_columns[], *const nsys_kernel_columns[],
@@ -133,8 +132,6 @@ bool nsys_survey_range(struct nsys *x, struct sqlite_rows *r, uint32_t *track, i
 void nsys_put_steps(struct nsys *x);
 /* Ends all open ranges. */
 void nsys_close_ranges(struct nsys *x);
-/* Returns the length of a range without an end: until the latest end in the file. */
-int64_t nsys_until_last(const struct nsys *x, int64_t start);
 
 /* ---- sums ---- */
 

@@ -104,6 +104,12 @@ static void put_payload(struct nsys *x, struct sqlite_rows *r)
 		build_arg_text(x->b, build_key(x->b, S("payload")), json);
 }
 
+/* Returns the length of a range without an end: until the latest end in the file. */
+static int64_t until_last(const struct nsys *x, int64_t start)
+{
+	return x->last > start ? num_sub(x->last, start) : 0;
+}
+
 static void put_range(struct nsys *x, struct sqlite_rows *r, uint32_t track, uint32_t event,
         int64_t start, int64_t length)
 {
@@ -111,7 +117,7 @@ static void put_range(struct nsys *x, struct sqlite_rows *r, uint32_t track, uin
 
 	x->open_ranges += open;
 	if (x->sum) { /* all rows have been read */
-		nsys_put(x, track, event, start, open ? nsys_until_last(x, start) : length, 0);
+		nsys_put(x, track, event, start, open ? until_last(x, start) : length, 0);
 	} else if (!open) {
 		put_payload(x, r);
 		nsys_put(x, track, event, start, length, 0);
@@ -195,7 +201,7 @@ void nsys_put_steps(struct nsys *x)
 	for (size_t i = 0; i < x->steps.n; i++) {
 		struct nsys_step *s = &x->steps.v[i];
 		if (s->length < 0)
-			s->length = nsys_until_last(x, s->start);
+			s->length = until_last(x, s->start);
 		if (i && s->process != x->steps.v[i - 1].process)
 			end = INT64_MIN;
 		s->outermost = s->start >= end;
@@ -327,16 +333,11 @@ bool nsys_survey_range(struct nsys *x, struct sqlite_rows *r, uint32_t *track, i
 	return true;
 }
 
-int64_t nsys_until_last(const struct nsys *x, int64_t start)
-{
-	return x->last > start ? num_sub(x->last, start) : 0;
-}
-
 void nsys_close_ranges(struct nsys *x)
 {
 	for (size_t i = 0; i < x->open.n; i++)
 		build_slice(x->b, x->open.v[i].track, x->open.v[i].event, x->open.v[i].start,
-		        nsys_until_last(x, x->open.v[i].start), 0);
+		        until_last(x, x->open.v[i].start), 0);
 	note_count(build_notes(x->b), x->open_ranges,
 	        "note: %llu NVTX {range has no end: it lasts|ranges have no end: they last} until "
 	        "the end of the recording\n",

@@ -26,7 +26,8 @@ uint32_t ops_named(struct finding *x, struct str name, struct str type)
 	return op;
 }
 
-uint32_t ops_at_frame(struct finding *x, uint32_t op, uint32_t frame)
+/* Returns the op for the calls of an op from a frame, if ops are divided by call stack. */
+static uint32_t at_frame(struct finding *x, uint32_t op, uint32_t frame)
 {
 	uint64_t key = (uint64_t)op << 32 | frame;
 	struct trace_ops *o = x->to;
@@ -45,7 +46,9 @@ uint32_t ops_at_frame(struct finding *x, uint32_t op, uint32_t frame)
 	return made;
 }
 
-struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s)
+/* Finds or adds a cell, and extends its times to a slice. Valid until the next call. */
+static struct op_cell *cell_for(
+        struct finding *x, uint32_t op, uint32_t step, const struct slice *s)
 {
 	struct trace_ops *o = x->to;
 	uint64_t key = (uint64_t)op << 32 | step;
@@ -175,7 +178,7 @@ static uint64_t most_runs(struct finding *x, const struct op_cell *c, const stru
 void ops_close_host(struct finding *x, const struct nest_level *level)
 {
 	uint32_t op = level->user - 1;
-	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, &level->s, NULL), &level->s);
+	struct op_cell *c = cell_for(x, op, trace_step_of(x->steps, &level->s, NULL), &level->s);
 	const struct trace *t = x->to->t;
 	bool compiled = ops_is_compiled(x, &level->s);
 	uint64_t runs = c->host_runs + 1;
@@ -220,7 +223,7 @@ static void walk_thread(struct finding *x, uint32_t track)
 		around = around ? 1 + x->base.v[around - 1] : 0;
 		uint32_t op = ops_of_slice(x, around, &level->s, walk);
 		if (x->by == TRACE_BY_STACK)
-			op = ops_at_frame(x, op, ops_frame_of(x, walk, &level->s));
+			op = at_frame(x, op, ops_frame_of(x, walk, &level->s));
 		level->user = 1 + op;
 		x->op_of[x->host0[track] + level->s.number - x->to->t->tracks.v[track].first] =
 		        level->user;
@@ -260,8 +263,8 @@ uint32_t ops_add_work(
 	const struct trace *t = x->to->t;
 	uint32_t op = ops_of_work(x, s, launch), device = t->tracks.v[s->track].device;
 	if (x->by == TRACE_BY_STACK)
-		op = ops_at_frame(x, op, ops_frame_of(x, NULL, s));
-	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, s, launch), s);
+		op = at_frame(x, op, ops_frame_of(x, NULL, s));
+	struct op_cell *c = cell_for(x, op, trace_step_of(x->steps, s, launch), s);
 	struct trace_op *o = &x->to->ops.v[op];
 	struct event_work facts = facts_of(x, s);
 	int64_t runs = slice_int(t, s, ARG_COUNT);

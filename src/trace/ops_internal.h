@@ -70,9 +70,6 @@ struct finding {
 
 /* Finds or adds an op by name. type: used for a new op. */
 uint32_t ops_named(struct finding *x, struct str name, struct str type);
-/* Finds or adds a cell, and extends its times to a slice. The pointer is valid until the next call.
- */
-struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s);
 
 /* Begins a search. The results live in a. */
 void ops_begin(struct finding *x, const struct trace *t, const struct trace_steps *steps,
@@ -92,8 +89,6 @@ struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);
 struct frame_walk;
 uint32_t ops_of_slice(
         struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames);
-/* Returns the op for the calls of an op from a frame, if ops are divided by call stack. */
-uint32_t ops_at_frame(struct finding *x, uint32_t op, uint32_t frame);
 /* True for the execution of a compiled op on a thread. */
 bool ops_is_compiled(const struct finding *x, const struct slice *s);
 /* Detects ops of backward passes, and finds the modules of their forward ops. */

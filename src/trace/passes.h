@@ -235,11 +235,6 @@ struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps
 void usage_add(struct usage_adding *x, const struct slice *s, int64_t launched);
 void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a);
 
-/* Returns the class of device work, from the category of its event and, for kernels, the name. */
-enum usage_class usage_class_of(const struct trace *t, uint32_t event);
-/* Returns the classes of all events; in a. */
-uint8_t *usage_classes(const struct trace *t, struct arena *a);
-
 /* ---- work merge ----
  *
  * Merges the device work of several tracks by start.

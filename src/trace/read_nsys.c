@@ -236,7 +236,7 @@ const struct nsys_table nsys_tables[] = {
 };
 const size_t nsys_n_tables = sizeof nsys_tables / sizeof *nsys_tables;
 
-unsigned nsys_count_columns(const char *const *columns)
+static unsigned count_columns(const char *const *columns)
 {
 	unsigned n = 0;
 
@@ -260,7 +260,7 @@ static void read_slices(struct nsys *x)
 	for (size_t i = 0; i < nsys_n_tables; i++) {
 		const struct nsys_table *t = &nsys_tables[i];
 		struct sqlite_rows *r =
-		        sqlite_in_rows(x->db, t->name, t->columns, nsys_count_columns(t->columns));
+		        sqlite_in_rows(x->db, t->name, t->columns, count_columns(t->columns));
 		while (r && sqlite_in_next(r))
 			t->take(x, r, t->which);
 	}

@@ -35,7 +35,8 @@ static bool is_collective(struct str name)
 	return str_starts(name, S("nvshmem"));
 }
 
-enum usage_class usage_class_of(const struct trace *t, uint32_t event)
+/* Returns the class of device work, from the category of its event and, for kernels, the name. */
+static enum usage_class class_of(const struct trace *t, uint32_t event)
 {
 	const struct trace_event *e = &t->events.v[event];
 
@@ -48,12 +49,13 @@ enum usage_class usage_class_of(const struct trace *t, uint32_t event)
 	return is_collective(trace_str(t, e->name)) ? USAGE_COMMUNICATION : USAGE_COMPUTE;
 }
 
-uint8_t *usage_classes(const struct trace *t, struct arena *a)
+/* Returns the classes of all events; in a. */
+static uint8_t *find_classes(const struct trace *t, struct arena *a)
 {
 	uint8_t *classes = ARENA_ARRAY(a, t->events.n, uint8_t);
 
 	for (uint32_t i = 0; i < t->events.n; i++)
-		classes[i] = (uint8_t)usage_class_of(t, i);
+		classes[i] = (uint8_t)class_of(t, i);
 	return classes;
 }
 
@@ -175,7 +177,7 @@ void trace_usage_watched(const struct trace *t, const struct trace_links *links,
 		return;
 	}
 	scratch_open(&own, a->work);
-	const uint8_t *classes = usage_classes(t, &own.a);
+	const uint8_t *classes = find_classes(t, &own.a);
 	struct stream_state *streams = ARENA_ARRAY(&own.a, t->tracks.n, struct stream_state);
 	out->devices.v = NULL;
 	out->devices.n = out->devices.cap = 0;
@@ -254,7 +256,7 @@ void usage_by_step(const struct trace *t, const struct trace_steps *steps, struc
 		return;
 	}
 	scratch_open(&own, a->work);
-	const uint8_t *classes = usage_classes(t, &own.a);
+	const uint8_t *classes = find_classes(t, &own.a);
 	struct step_cover *covers = ARENA_ARRAY(&own.a, n, struct step_cover);
 	work_merge_init(&m, t, ID_NONE, &own.a);
 	while ((s = work_merge_next(&m, &contains)))
@@ -301,7 +303,7 @@ struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps
 void usage_add(struct usage_adding *x, const struct slice *s, int64_t launched)
 {
 	for (uint32_t i = (uint32_t)x->classes.n; i <= s->event; i++)
-		VEC_PUSH(x->a, &x->classes, (uint8_t)usage_class_of(x->t, i));
+		VEC_PUSH(x->a, &x->classes, (uint8_t)class_of(x->t, i));
 	enum usage_class class = (enum usage_class)x->classes.v[s->event];
 
 	x->launched = launched;
