@@ -13,9 +13,9 @@
 struct note {
 	struct str text; /* as printed; ends in a newline unless the original's line does not */
 	uint32_t kind;   /* 0: a line of its own */
-	uint64_t
-	        count; /* number of notes of this kind; the text is that of the first note. Kind 0:
-	                  1, plus the number of further lines of the same format after NOTE_LINES */
+	/* Number of notes of this kind; the text is that of the first one. Kind 0: 1, plus the
+	 * number of further lines of the same format after NOTE_LINES. */
+	uint64_t count;
 	const char *format; /* kind 0 */
 };
 

@@ -97,8 +97,7 @@ bool quantity_parse(struct str s, enum quantity q, int64_t *v);
  * unit of the result, which is rounded to an integer. */
 bool quantity_parse_time(struct str s, int64_t bare, int64_t to, int64_t *v);
 
-/* Returns the nanoseconds in a unit of time such as "ms" or "seconds", or 0 if the unit is unknown.
- */
+/* Returns the nanoseconds of a unit of time such as "ms" or "seconds", or 0 if it is unknown. */
 int64_t quantity_time_unit(struct str s);
 
 /* Reads a plain decimal number, without exponent. */

@@ -21,8 +21,7 @@
 
 struct engine {
 	struct arena *a;
-	struct account
-	        *account; /* the account of the arena's work when the engine was opened; charged */
+	struct account *account; /* account of the arena; charged */
 	pcre2_general_context *general;
 	pcre2_compile_context *compiling;
 	pcre2_match_context *matching;

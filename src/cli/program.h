@@ -59,9 +59,8 @@ struct cupti_found {
 	int needs; /* minimum CUDA version of the driver */
 };
 
-/* driver: CUDA version of the driver; newer libraries are skipped; 0: unknown. Returns false if no
- * library is found.
- */
+/* Returns false if no library is found. driver: CUDA version of the driver, 0: unknown; libraries
+ * for newer drivers are skipped. */
 bool cupti_find(struct arena *a, int driver, struct cupti_found *f);
 
 /* Returns the CUDA version for a CUPTI version; 0: before CUDA 11. */

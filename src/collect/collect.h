@@ -53,9 +53,7 @@
 /* ms without records after which the reason is checked: 3000. The cost of recording is judged over
  * twice that time. */
 #define COLLECT_OPT_SILENCE "silence"
-#define COLLECT_OPT_BUFFERS                                                                        \
-	"buffers" /* number of buffers for CUPTI: 1024, which is the maximum                       \
-	           */
+#define COLLECT_OPT_BUFFERS "buffers" /* number of buffers for CUPTI, at most 1024 */
 #define COLLECT_OPT_BUFFER_SIZE                                                                    \
 	"buffer_size" /* size of the largest buffer in bytes, whole pages: 128Ki */
 

@@ -100,8 +100,7 @@ static void heard(uint64_t now)
 static void doubt(uint64_t now)
 {
 	if (pool_written() != watch.written) {
-		/* The records are in the buffers and are delivered when the buffers are complete.
-		 */
+		/* The records are in the buffers, which CUPTI delivers when they are full. */
 		cupti_count_launches(false);
 		watch.state = HEARD;
 		watch.heard_at = now;

@@ -78,9 +78,8 @@ struct ArrowArrayStream {
 /* One column of the batch under construction. */
 struct arrow_column {
 	enum column_type type;
-	VEC(int64_t)
-	numbers; /* indexed by row: integer, bits of a real, 0 or 1, index of a text, end of a
-	            list in items */
+	/* By row: integer, bits of a real, 0 or 1, index of a text, end of a list in items. */
+	VEC(int64_t) numbers;
 	VEC(int32_t) items;    /* of lists: indices of texts */
 	VEC(uint8_t) nulls;    /* indexed by row; empty: no nulls */
 	size_t n_nulls, bytes; /* bytes: of all distinct texts */

@@ -32,10 +32,9 @@ struct origin {
 
 /* The destination of an output. */
 struct emit {
-	bool person;     /* the answer goes to a terminal: names of written files are printed */
-	struct arena *a; /* scratch; the query's */
-	struct sink
-	        *out; /* standard output of the command: text, and messages about written files */
+	bool person;         /* the answer goes to a terminal: names of written files are printed */
+	struct arena *a;     /* scratch; the query's */
+	struct sink *out;    /* standard output: text, and messages about written files */
 	struct notes *notes; /* standard error lines */
 	struct origin from;
 	bool arrays; /* rows of documents are parallel arrays: for a page */
@@ -198,16 +197,13 @@ void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct 
  * in the view op its own number. In the query's arena. */
 int64_t *stacks_values(const struct result *r, enum value v);
 
-/* Returns the selected metric that has a unit for pprof; M_NONE if no metric or several metrics
- * have one.
- */
+/* Returns the selected metric that has a unit for pprof; M_NONE if there is none or several. */
 enum metric_id stacks_metric(const struct opts *o);
 
 /* Returns the graph node of a shown entry, or ID_NONE. */
 uint32_t stacks_node(const struct result *r, uint32_t shown);
 
-/* True if the shown parent of an entry is its caller in the stack. The root is not a frame.
- */
+/* True if the shown parent of an entry is its caller in the stack. False below the root. */
 static inline bool stacks_has_parent(const struct result *r, uint32_t shown)
 {
 	return !view_is(r->kind, VIEW_LIST) && r->shown[shown].parent != ID_NONE &&

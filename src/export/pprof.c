@@ -27,10 +27,9 @@ struct pprof {
 	const struct query *q;
 	const struct model *m;
 	struct arena *a;
-	struct intern names; /* files and functions */
-	struct intern
-	        functions; /* bytes of struct source_place; ids are one less than in the profile */
-	struct intern locations;  /* also with ids one less than in the profile */
+	struct intern names;      /* files and functions */
+	struct intern functions;  /* struct source_place; ids are 1 less than in the profile */
+	struct intern locations;  /* ids are 1 less than in the profile */
 	VEC(uint32_t) name, file; /* of each function: strings */
 	VEC(uint32_t) called;     /* of each location: function */
 	struct intern strings;    /* the string table */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See out.h: a result as rows of a sheet. Numbers are integers in base units. The rows do not
- * depend on the output format.
+ * See out.h: rows.
  */
 #include "export/out.h"
 

@@ -18,19 +18,18 @@ struct table_cell {
 
 struct table {
 	struct arena *a;
-	const char *key,
-	        *schema;   /* of the JSON document; key is also the command name in messages */
-	int64_t version;   /* of the schema; 0: 1 */
-	const char *title; /* heading of a section in text and Markdown */
+	const char *key;    /* of the JSON document; also the command name in messages */
+	const char *schema; /* of the JSON document */
+	int64_t version;    /* of the schema; 0: 1 */
+	const char *title;  /* heading of a section in text and Markdown */
 	const struct column *columns;
 	size_t n_columns, rows;
 	VEC(struct table_cell) cells;
 	/* Headings of the columns in text. NULL, of all or of one: its name without the unit; "":
 	 * text leaves the column out. */
 	const char *const *titles;
-	const char *all; /* option that shows all rows; NULL: --top=0 */
-	const struct table
-	        *below; /* printed after this table in text, with at most top rows; NULL: none */
+	const char *all;           /* option that shows all rows; NULL: --top=0 */
+	const struct table *below; /* in text, printed after this table and limited like it */
 	/* Additional tables: in text and Markdown printed after this one unless empty; in JSON
 	 * members of the document, with all their rows. */
 	const struct table *sections;

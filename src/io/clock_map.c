@@ -8,9 +8,7 @@
 
 #include "base/num.h"
 
-#define NEAR_NS                                                                                    \
-	1000 /* allowed distance between readings of equal clocks, beyond the width of a reading   \
-	      */
+#define NEAR_NS  1000    /* distance of readings of equal clocks, beyond the width of a reading */
 #define NEAR_OLD 1000000 /* the same distance if the width is not recorded */
 
 static uint64_t distance(uint64_t a, uint64_t b)

@@ -48,8 +48,7 @@ bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, stru
 /* True if a call failed (*e of the opening is filled). */
 bool sqlite_in_failed(const struct sqlite_in *db);
 
-/* Returns the size of the write-ahead log (-wal) beside the database, which is not read; 0: none.
- */
+/* Returns the size of the write-ahead log (-wal), which is not read; 0: no such file. */
 uint64_t sqlite_in_pending(const struct sqlite_in *db);
 
 /* Sets the number of passes over the file, for progress reports. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See options.h. The load order and the progress messages follow the original
+ * See options.h. The load order and the progress messages follow the original.
  */
 #include "lib/options.h"
 

@@ -34,11 +34,9 @@ static const char *const RULES[] = {
 	"Without a command, commands are read from standard input, one per line.",
 };
 
-#define COLUMNS     100 /* columns of a line, unless the terminal has fewer */
-#define COLUMNS_MIN 20
-#define ROOM_MIN                                                                                   \
-	30 /* minimum columns for an explanation on the line of its word; otherwise it is on the   \
-	      next line */
+#define COLUMNS       100 /* columns of a line, unless the terminal has fewer */
+#define COLUMNS_MIN   20
+#define ROOM_MIN      30 /* columns for an explanation; with fewer, it is on the next line */
 #define BELOW         6  /* indent of an explanation below */
 #define PURPOSE_WORDS 34 /* columns of the commands of one purpose */
 #define OUTPUT_WORDS  13 /* columns of names of outputs, commands and statistics */

@@ -40,8 +40,7 @@ struct session {
 	struct arena regroup_arena; /* models that -by makes of a trace, with their trees */
 	struct arena query_arena;   /* one command: tallies, result, texts, error; reset by the next
 	                               command */
-	struct arena
-	        opts_arena[2]; /* one holds the sticky options, the other is for the next ones */
+	struct arena opts_arena[2]; /* of the sticky options, and of the next ones */
 	unsigned opts_now;
 	unsigned columns; /* columns of the output terminal; 0: none */
 	struct opts sticky;

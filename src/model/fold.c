@@ -191,7 +191,7 @@ static void rewind_records(struct fold *f)
 	f->last_start = 0;
 }
 
-/* Returns the model's node for a batch's node; creates it at first use  (its op is its name). */
+/* Returns the model's node for a batch's node; creates it at first use. Its op is its name. */
 static uint32_t resolve_node(struct fold *f, uint32_t node)
 {
 	if (node >= f->b->n_nodes) {

@@ -113,9 +113,9 @@ struct record {
 	uint32_t node;         /* from batch_node */
 	uint32_t device;       /* from batch_device */
 	int64_t start, length; /* ticks; all_start and op_end_rel; no time if start <= 0 */
-	const uint8_t
-	        *mem; /* packed items, counted if the device turns out to be the node's own; temp
-	                 and persistent bytes as an accelerator's, which the fold corrects */
+	/* Packed items, used if the device turns out to be the node's own. Temporary and persistent
+	 * bytes are an accelerator's, which the fold corrects. */
+	const uint8_t *mem;
 	size_t mem_n;
 	uint32_t gpu_allocators; /* more than one causes a note */
 	struct str label;        /* the name as recorded, for the note about a missing start */

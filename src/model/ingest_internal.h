@@ -39,8 +39,8 @@ struct step_in {
 	VEC(uint8_t) span_kind;
 	VEC(int64_t) span_start;
 	VEC(int64_t) span_length;
-	VEC(struct span_annotation)
-	span_annotation; /* shorter than the others if later spans have no annotations */
+	/* May be shorter than the others: the later spans have no annotations. */
+	VEC(struct span_annotation) span_annotation;
 	VEC(uint8_t) mem;
 	VEC(uint32_t) devices;
 	struct imap device_index; /* model device id -> index in devices */
@@ -56,17 +56,15 @@ struct ingest {
 	VEC(struct pending) pending; /* in scratch */
 	VEC(struct node_type) extra; /* types other than op and device; in the model arena */
 	struct imap step_of;         /* step id -> index in steps */
-	VEC(struct step_in *)
-	steps; /* steps under construction, in scratch; their columns in the model arena */
-	VEC(int64_t) said;         /* steps that exist, maybe without cells; in scratch */
-	uint32_t ticks_per_us;     /* ticks per microsecond of the following steps */
-	struct step_in *cell_step; /* step of the last cell */
-	struct pool *beside;       /* threads that look up names, or NULL */
-	const struct model *base;  /* the model this one will be merged into; NULL: none */
-	uint32_t base_next;        /* its node that is probably requested next */
-	bool *base_seen; /* indexed by node of the base: requested; NULL: cells refer to nodes of m
-	                  */
-	const char *overflow;     /* the index that overflowed; reported by ingest_seal */
+	VEC(struct step_in *) steps; /* in scratch; their columns in the model arena */
+	VEC(int64_t) said;           /* steps that exist, maybe without cells; in scratch */
+	uint32_t ticks_per_us;       /* ticks per microsecond of the following steps */
+	struct step_in *cell_step;   /* step of the last cell */
+	struct pool *beside;         /* threads that look up names, or NULL */
+	const struct model *base;    /* the model this one will be merged into; NULL: none */
+	uint32_t base_next;          /* its node that is probably requested next */
+	bool *base_seen;      /* indexed by node of the base: requested; NULL: cells refer to m */
+	const char *overflow; /* the index that overflowed; reported by ingest_seal */
 	const struct step *alone; /* the only step in the average: sums begin with the second one */
 	bool nodes_changed, types_changed;
 };

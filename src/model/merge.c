@@ -15,9 +15,9 @@ struct merge {
 	struct arena *a;  /* scratch */
 	uint32_t *node;   /* node of the source -> node of the model; NULL: equal */
 	bool *fresh;      /* indexed by node of the source: newly added */
-	uint32_t *string; /* frame of the source -> 1 + frame of the model, 0 until requested */
+	uint32_t *string; /* string of the source -> 1 + string of the model, 0 until requested */
 	uint32_t *device; /* device of the source -> 1 + device of the model, 0 until requested */
-	uint32_t *frame;  /* the same for strings; NULL until one is requested */
+	uint32_t *frame;  /* frame of the source -> frame of the model; NULL until requested */
 };
 
 static uint32_t map_string(struct merge *g, uint32_t id)

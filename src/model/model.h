@@ -109,10 +109,9 @@ struct model {
 
 	/* Inputs of node i: input0[i] .. input0[i + 1]. */
 	VEC(uint32_t) input0;
-	VEC(uint32_t) inputs; /* source node, or INPUT_UNKNOWN | string id of an unknown name */
-	VEC(int32_t)
-	input_index; /* index of each input, unless all equal their position (then empty) */
-	VEC(int32_t) input_slot; /* output slot of the source, unless all are 0 (then empty) */
+	VEC(uint32_t) inputs;     /* source node, or INPUT_UNKNOWN | string id of an unknown name */
+	VEC(int32_t) input_index; /* index of each input; empty if all equal their position */
+	VEC(int32_t) input_slot;  /* output slot of the source, unless all are 0 (then empty) */
 
 	/* Output shapes of node i: output0[i] .. output0[i + 1]. */
 	VEC(uint32_t) output0;
@@ -134,17 +133,15 @@ struct model {
 	bool misses_streams;   /* at least one run metadata had a gpu but no stream:all */
 
 	VEC(struct device) devices;
-	struct imap device_of; /* string id of its name -> device id */
-	struct strs
-	        workers; /* names, if several workers were merged; each worker has its own steps */
+	struct imap device_of;    /* string id of its name -> device id */
+	struct strs workers;      /* names, if several were merged; each has its own steps */
 	VEC(struct step *) steps; /* ascending by worker, then by id */
 	VEC(int64_t) step_ids;    /* step ids of all workers, distinct, ascending */
 
 	VEC(struct model_trace) traces; /* from which nodes and steps were made, by worker */
 
-	size_t averaged; /* steps in the average: all that are not aside */
-	VEC(struct tally_sum)
-	sums; /* sums of the recorded values over these steps, by node; kept from two steps on */
+	size_t averaged;            /* number of steps in the average */
+	VEC(struct tally_sum) sums; /* by node, over these steps; kept from two steps on */
 
 	size_t covered;         /* nodes of run metadata that existed before */
 	struct imap string_ids; /* id_to_string of op logs and profiles: id -> string id */

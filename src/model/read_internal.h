@@ -203,10 +203,10 @@ struct exec {
 	VEC(struct exec_times) times;
 	VEC(struct str) memory;
 	VEC(struct str) allocations;
-	VEC(size_t)
-	last[2]; /* indexed by device: index + 1 of its last map entry; accelerator, cpu */
-	VEC(uint64_t)
-	seen; /* indexed by device: serial number of the last cell with a span there */
+	/* By device: 1 + index of its last map entry (accelerator, cpu), and serial number of the
+	 * last cell with a span there. */
+	VEC(size_t) last[2];
+	VEC(uint64_t) seen;
 	uint64_t serial;
 	struct numbers tuple;
 	struct entries outputs;

@@ -10,7 +10,7 @@ enum { NOTE_PROFILE_INPUT = 0x500, NOTE_PROFILE_TUPLE, NOTE_PROFILE_STEP }; /* k
 
 struct profile_in {
 	struct numbers keys; /* indexed by node entry: its key */
-	VEC(uint32_t) names; /* indexed by index: string id */
+	VEC(uint32_t) names; /* indexed by node entry: string id of its name */
 	uint32_t *place1;    /* indexed by key: 1 + the last index with that key; NULL if keys are
 	                        large */
 	size_t n_place1;

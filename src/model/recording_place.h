@@ -99,14 +99,12 @@ struct place {
 	struct imap cell_of; /* step << 32 | node -> cell */
 	VEC(struct cell) cells;
 	VEC(struct single) singles;
-	VEC(struct span_annotation)
-	said; /* of each of them, if run metadata may be written; its label is
-	       * one of ours */
+	VEC(struct span_annotation) said; /* by single, if run metadata may be written */
 	VEC(struct piece) pieces;
 	struct imap held; /* address -> 1 + index in holds */
 	VEC(struct hold) holds;
 	uint32_t last_unit;
-	uint32_t graph_leaf; /* 1 + the same for the graph launch */
+	uint32_t graph_leaf; /* 1 + leaf of graph launches; 0: not made yet */
 	uint64_t summed;     /* times that were only added up */
 };
 

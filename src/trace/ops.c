@@ -81,8 +81,7 @@ struct run_key {
 	uint32_t op, name; /* string ids of the compiled op and the kernel */
 };
 
-/* Returns the number of the key of a slice's compiled op: of its kernel alone, or of all kernels.
- */
+/* Returns the id of the run_key of a slice: of its kernel, or of all kernels of its op. */
 static uint32_t run_of(struct finding *x, const struct slice *s, bool of_kernel)
 {
 	const struct trace *t = x->to->t;

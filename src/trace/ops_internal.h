@@ -50,9 +50,8 @@ struct finding {
 	struct imap kernel_of; /* name, category, device -> row */
 	struct imap share_of;  /* row, op -> share */
 	VEC(struct kernel_share) shares;
-	struct imap
-	        module_of; /* process and sequence number of a forward op -> 1 + op of its module */
-	bool backward;     /* some ops have sequence numbers of forward ops */
+	struct imap module_of;   /* process, sequence number of a forward op -> 1 + its module */
+	bool backward;           /* some ops have sequence numbers of forward ops */
 	struct imap at_stack;    /* op, frame -> op with that call stack */
 	VEC(uint32_t) base;      /* by op: the op that it is one call stack of, or itself */
 	struct imap stack_of;    /* string id of a stack -> frame */

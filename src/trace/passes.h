@@ -89,10 +89,8 @@ struct launch {
 struct trace_links {
 	const struct trace *t;
 	VEC(struct launch) launches;
-	struct idmap *by_correlation; /* indexed by process; the last one is for tracks without a
-	                                 process */
-	struct idmap
-	        *by_external; /* ops by external id; built only if a launch is outside of all ops */
+	struct idmap *by_correlation; /* by process; the last one for tracks without a process */
+	struct idmap *by_external;    /* ops; built only if a launch is outside of all ops */
 	bool externals;
 };
 

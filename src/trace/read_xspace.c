@@ -475,8 +475,7 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 	src_count_unused(s, S("damaged messages"), x.bad);
 	note_count(build_notes(to), x.bad,
 	        "note: %.*s: %llu {message of the XSpace is|messages of the XSpace are} damaged "
-	        "and "
-	        "left out\n",
+	        "and left out\n",
 	        STR(s->name), (unsigned long long)x.bad);
 	return wire_done(&x.w, x.planes.n);
 }

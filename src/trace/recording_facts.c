@@ -26,10 +26,10 @@ static void take_info(struct recording_facts *f, struct arena *a, const struct s
 		f->compared = true;
 	else if (str_eq(key, S("tfprof")))
 		f->tfprof = str_copy(a, value);
-	else if (str_eq(key, S("cupti")) && !num_parse_i64(value, &f->cupti))
-		f->cupti = 0;
-	else if (str_eq(key, S("driver")) && !num_parse_i64(value, &f->driver))
-		f->driver = 0;
+	else if (str_eq(key, S("cupti")))
+		num_parse_i64(value, &f->cupti);
+	else if (str_eq(key, S("driver")))
+		num_parse_i64(value, &f->driver);
 }
 
 static void take(struct recording_facts *f, struct arena *a, const struct spool_record *r)
@@ -77,6 +77,7 @@ uint64_t recording_copies(const struct recording_facts *f)
 
 	return num_add_u64(records, num_add_u64(f->summed[SPOOL_COPY], f->summed[SPOOL_SET]));
 }
+
 static void put_lost(struct sb *b, uint64_t n, const char *what)
 {
 	sb_put(b, b->n ? S(", ") : S(""));

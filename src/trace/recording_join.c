@@ -9,12 +9,10 @@
 
 #include "base/sort.h"
 
-#define JOIN_REACH                                                                                 \
-	((uint64_t)1 << 20) /* a record that is unmatched for longer, in correlation ids, stays    \
-	                       unmatched */
+/* Correlation ids after which a record stays unmatched. */
+#define JOIN_REACH ((uint64_t)1 << 20)
 #define JOIN_SLOTS ((size_t)1 << 12) /* to begin with; a power of two */
-#define JOIN_MET                                                                                   \
-	((size_t)1 << 15) /* recently matched calls that are remembered, as a power of two */
+#define JOIN_MET   ((size_t)1 << 15) /* remembered matched calls; a power of two */
 
 struct waiting {
 	uint64_t key;                /* 0: free */

@@ -397,8 +397,7 @@ void recording_forget_steps(struct recorded_process *p);
 /* A second reader that receives the same records as the trace, so that the files are read only
  * once. */
 struct recording_follower {
-	struct recordings
-	        *all; /* opened and closed by recording_trace, in the arena of the trace */
+	struct recordings *all; /* opened and closed by recording_trace, in the trace's arena */
 	struct recording_reader to;
 	/* Called at the start and the end of each process. process: its index in all; made: its
 	 * index in the trace. user: to.user. */

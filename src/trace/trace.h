@@ -234,8 +234,7 @@ struct slice_iter {
 struct slice_iter trace_slices(const struct trace *t, uint32_t track);
 bool slice_next(struct slice_iter *i, struct slice *out);
 
-/* Reads one slice by its number. Decodes its block up to the slice (at most a few hundred slices).
- */
+/* Reads one slice by its number. Decodes at most a few hundred slices of its block. */
 void trace_slice(const struct trace *t, uint32_t number, struct slice *out);
 
 /* Returns the track of a slice without decoding it. */

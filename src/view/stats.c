@@ -242,8 +242,7 @@ static void fill_moment(const struct stats *s, struct extra *x, enum stat_id id)
 	}
 }
 
-/* Fills the columns of a metric: first the statistics from sums, whose memory the ranks then reuse.
- */
+/* Fills the columns of a metric: first the statistics from sums. The ranks reuse their memory. */
 static void fill_metric(struct stats *s, enum metric_id of)
 {
 	struct extra *to[STATS_N] = { 0 };

@@ -148,8 +148,7 @@ struct query {
 	struct tally *tallies;   /* of every node of the model for the step; computed if NULL */
 	struct pattern_list *account, *start, *trim, *show, *hide;
 	struct pattern_list *devices; /* NULL: any device matches */
-	const uint32_t
-	        *set_matches; /* indexed by type set: number of account patterns that match it */
+	const uint32_t *set_matches;  /* by type set: how many account patterns match it */
 	struct kept kept;
 };
 
