@@ -149,6 +149,9 @@ struct spool_kernel {
 	uint64_t graph_node;
 };
 
+/* Values of CUpti_ActivityMemoryKind. All others are device memory or unknown. */
+enum { SPOOL_PAGEABLE = 1, SPOOL_PINNED = 2 };
+
 struct spool_copy {
 	uint64_t start, length, bytes;
 	uint32_t correlation;

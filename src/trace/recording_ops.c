@@ -6,8 +6,7 @@
 #include "base/sort.h"
 #include "trace/recording_internal.h"
 
-#define COPY_HTOH       9 /* CUpti_ActivityMemcpyKind */
-#define MEMORY_PAGEABLE 1 /* CUpti_ActivityMemoryKind */
+#define COPY_HTOH 9 /* CUpti_ActivityMemcpyKind */
 
 enum { API_UNKNOWN, API_OTHER, API_LAUNCH, API_GRAPH };
 
@@ -162,7 +161,7 @@ static void take_copy(struct reading_ops *x, const struct spool_record *r)
 		.stream = c->at.stream,
 		.graph = c->graph,
 		.between_host = c->kind == COPY_HTOH,
-		.pageable = c->from == MEMORY_PAGEABLE || c->to == MEMORY_PAGEABLE };
+		.pageable = c->from == SPOOL_PAGEABLE || c->to == SPOOL_PAGEABLE };
 
 	join(x, r, c->correlation, &op);
 }
@@ -178,7 +177,7 @@ static void take_set(struct reading_ops *x, const struct spool_record *r)
 		.device = s->at.device,
 		.stream = s->at.stream,
 		.graph = s->graph,
-		.pageable = s->memory == MEMORY_PAGEABLE };
+		.pageable = s->memory == SPOOL_PAGEABLE };
 
 	join(x, r, s->correlation, &op);
 }

@@ -118,15 +118,13 @@ static uint32_t event_of(struct tracing *x, const struct recorded_op *op, uint32
 /* A kind of memory as CUpti_ActivityMemoryKind counts it. */
 static const char *const memory_kinds[] = { "other", "pageable", "pinned", "device", "array",
 	"managed", "static", "managed static" };
-#define MEMORY_PAGEABLE 1
-#define MEMORY_PINNED   2
 
 /* Adds an allocation or a release; on the thread of its call, else on a track of its own. */
 static void take_memory(
         struct tracing_process *y, const struct recorded_op *op, const struct recorded_call *c)
 {
 	struct trace_build *b = y->x->b;
-	bool host = op->label == MEMORY_PAGEABLE || op->label == MEMORY_PINNED;
+	bool host = op->label == SPOOL_PAGEABLE || op->label == SPOOL_PINNED;
 	struct str kind = str_of(
 	        memory_kinds[op->label < sizeof memory_kinds / sizeof *memory_kinds ? op->label
 	                                                                            : 0]);

@@ -96,15 +96,11 @@ const char *gpu_overhead_name(uint32_t kind)
 }
 
 /* ---- copies ---- */
-void gpu_copies_take(
-        struct device_use *u, enum gpu_way way, uint32_t memory, const struct recorded_op *op)
+void gpu_copies_take(struct device_use *u, enum gpu_way way, enum gpu_host_memory host,
+        const struct recorded_op *op)
 {
 	static const uint64_t most[GPU_SIZES - 1] = { 4u << 10, 64u << 10, 1u << 20, 16u << 20 };
-	enum { PAGEABLE = 1, PINNED = 2 }; /* CUpti_ActivityMemoryKind */
-	unsigned from = memory & 0xff, to = memory >> 8, size = 0;
-	enum gpu_host_memory host = from == PAGEABLE || to == PAGEABLE ? HOST_PAGEABLE
-	                            : from == PINNED || to == PINNED   ? HOST_PINNED
-	                                                               : HOST_NONE;
+	unsigned size = 0;
 
 	while (size < GPU_SIZES - 1 && op->bytes > most[size])
 		size++;

@@ -95,10 +95,9 @@ void gpu_memory_take(struct gpu_memory_feed *f, uint32_t part, const struct spoo
 /* Sorts the events by time and adds them up. Records of several threads are not in order. */
 void gpu_memory_end(struct gpu_memory_feed *f);
 
-/* Adds a copy, by kind of host memory and size. memory: kinds of source and destination, 8 bits
- * each. */
-void gpu_copies_take(
-        struct device_use *u, enum gpu_way way, uint32_t memory, const struct recorded_op *op);
+/* Adds a copy, by kind of host memory and size. */
+void gpu_copies_take(struct device_use *u, enum gpu_way way, enum gpu_host_memory host,
+        const struct recorded_op *op);
 
 /* ---- gpu ranges ----
  *

@@ -156,11 +156,14 @@ static void take_graph(struct reading *r, uint32_t number, const struct recorded
 		graph->ns = num_add(graph->ns, num_from_u64(op->length));
 }
 
-/* memory: kinds of source and destination, 8 bits each. */
-static void take_copy(
-        struct reading *r, enum gpu_way way, uint32_t memory, const struct recorded_op *op)
+/* from, to: kinds of memory. */
+static void take_copy(struct reading *r, enum gpu_way way, unsigned from, unsigned to,
+        const struct recorded_op *op)
 {
 	struct gpu_copies *c = &part_of(r, op->device)->ways[way];
+	enum gpu_host_memory host = from == SPOOL_PAGEABLE || to == SPOOL_PAGEABLE ? HOST_PAGEABLE
+	                            : from == SPOOL_PINNED || to == SPOOL_PINNED   ? HOST_PINNED
+	                                                                           : HOST_NONE;
 
 	c->count = num_add_u64(c->count, 1);
 	c->bytes = num_add(c->bytes, num_from_u64(op->bytes));
@@ -169,7 +172,7 @@ static void take_copy(
 		return;
 	}
 	c->ns = num_add(c->ns, num_from_u64(op->length));
-	gpu_copies_take(r->u, way, memory, op);
+	gpu_copies_take(r->u, way, host, op);
 	if (op->graph)
 		take_node(r, op->graph, op->length);
 }
@@ -257,10 +260,8 @@ static void take_record(void *user, const struct recording_feed *f, const struct
 	switch (x->kind) {
 	case SPOOL_KERNEL: take_kernel(r, &x->kernel, op); break;
 	case SPOOL_API: gpu_calls_take(&r->calls, string_of, f, &x->api); break;
-	case SPOOL_COPY:
-		take_copy(r, way(&x->copy), x->copy.from | (uint32_t)x->copy.to << 8, op);
-		break;
-	case SPOOL_SET: take_copy(r, WAY_SET, x->set.memory, op); break;
+	case SPOOL_COPY: take_copy(r, way(&x->copy), x->copy.from, x->copy.to, op); break;
+	case SPOOL_SET: take_copy(r, WAY_SET, x->set.memory, 0, op); break;
 	case SPOOL_MEMORY:
 		gpu_memory_take(&r->memory, part_index(r, op->device), &x->memory);
 		break;

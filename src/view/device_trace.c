@@ -49,17 +49,21 @@ static void find_base(struct device_use *u)
 
 /* ---- processes and devices ---- */
 
-/* Keeps the steps of the trace as those of a process. */
-static void add_steps(struct trace_feed *f, struct recorded_process *p)
+/* Makes the steps of the trace the steps of all processes, which share the arrays. */
+static void add_steps(struct device_use *u, const struct trace_steps *from)
 {
-	const struct trace_steps *from = &f->steps;
-	struct device_use *u = f->u;
+	struct recorded_process *p = u->all.v;
 
 	for (size_t i = 0; from->by != STEPS_UNKNOWN && i < from->steps.n; i++) {
 		const struct trace_step *step = &from->steps.v[i];
 		VEC_PUSH(u->a, &p->boundaries, device_time(u, step->start));
 		VEC_PUSH(u->a, &p->ends, device_time(u, step->end));
 		VEC_PUSH(u->a, &p->labels, str_fmt(u->a, "%lld", (long long)step->id));
+	}
+	for (size_t i = 1; i < u->all.n; i++) {
+		p[i].boundaries = p->boundaries;
+		p[i].ends = p->ends;
+		p[i].labels = p->labels;
 	}
 }
 
@@ -80,13 +84,13 @@ static void add_processes(struct trace_feed *f)
 			who->rank = f->t->processes.v[i].rank;
 			who->program = trace_str(f->t, f->t->processes.v[i].name);
 		}
-		add_steps(f, &v[i]);
 		VEC_PUSH(u->a, &u->processes, ((struct gpu_process){ .from = &v[i] }));
 		VEC_PUSH(u->a, &u->process_of, (uint32_t)i);
 	}
 	u->all.o = &no_options;
 	u->all.v = v;
 	u->all.n = n;
+	add_steps(u, &f->steps);
 }
 
 static void number_devices(struct trace_feed *f)
@@ -161,13 +165,11 @@ static enum gpu_way way_of(const struct slice *s, struct str name)
 static void take_memory(
         struct trace_feed *f, struct str name, enum gpu_way way, const struct recorded_op *op)
 {
-	enum { PAGEABLE = 1, PINNED = 2 }; /* CUpti_ActivityMemoryKind */
-
 	if (str_contains(name, S(" (")))
 		gpu_copies_take(f->u, way,
-		        str_contains(name, S("Pageable")) ? PAGEABLE
-		        : str_contains(name, S("Pinned")) ? PINNED
-		                                          : 0,
+		        str_contains(name, S("Pageable")) ? HOST_PAGEABLE
+		        : str_contains(name, S("Pinned")) ? HOST_PINNED
+		                                          : HOST_NONE,
 		        op);
 }
 
@@ -251,9 +253,9 @@ static void take_work(struct trace_feed *f, const struct slice *s)
 	if (f->steps.by != STEPS_UNKNOWN)
 		gpu_step_take(f->u, part->process, trace_step_of(&f->steps, s, launch),
 		        num_from_u64(op.length));
-	if (s->category == CATEGORY_COPY || s->category == CATEGORY_SET)
+	if (s->category == CATEGORY_COPY || s->category == CATEGORY_SET) {
 		take_copy(f, s, launch, part, &op);
-	else {
+	} else {
 		part->kernels = num_add_u64(part->kernels, 1);
 		take_shape(f, s);
 	}
