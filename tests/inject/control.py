@@ -87,7 +87,7 @@ def t51_limit():
 
 
 def t51_many_names():
-    with Run('init', 'names:3000:7000', settle(), 'exit:3', opts='flush=50', timeout=120) as r:
+    with Run('init', 'names:3000:7000', settle(), 'exit:3', opts='flush=50') as r:
         s = r.ok(3).complete(3000)
         names = {k['name'] for k in s.of('KERNEL')}
         check(len(names) == 3000 and any(n.startswith('name#') for n in names), len(names))

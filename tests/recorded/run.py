@@ -49,7 +49,7 @@ END_BANNER = '\n======================End of Report==========================\n'
 SESSION = 24       # answers per session
 ONE_SHOT_EACH = 10  # every n-th answer is checked on the command line instead
 ENOUGH = 100       # number of failures after which a session is not split into single commands
-TIMEOUT = 120
+TIMEOUT = 600
 
 Answer = collections.namedtuple('Answer', 'status stdout stderr')
 

@@ -33,7 +33,7 @@ def run(program, task, folder):
     what, command, patterns, status = task
     env = dict(os.environ, PATH='%s/bin:%s' % (folder, os.environ['PATH']), LC_ALL='C.UTF-8')
     p = subprocess.run(['bash', '-c', command], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                       stderr=subprocess.STDOUT, timeout=120)
+                       stderr=subprocess.STDOUT, timeout=600)
     screen = '\n'.join(p.stdout.decode('utf-8', 'replace').split('\n')[:SCREEN])
     bad = ['not on the first screen: ' + x for x in patterns if not re.search(x, screen, re.M)]
     if p.returncode != status:

@@ -13,7 +13,8 @@ import urllib.error
 import urllib.request
 
 ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
-PATIENCE = 30  # seconds until something that should come has not
+PATIENCE = 300  # seconds after which a wait fails, also on a machine under load
+TIMEOUTS = {'timeouts': {'script': 1000 * PATIENCE, 'pageLoad': 1000 * PATIENCE}}
 
 
 class Browser:
@@ -33,7 +34,7 @@ class Browser:
         if dark:
             options.append('--force-dark-mode')
         self.session = '/session/' + self.ask('POST', '/session', {'capabilities': {'alwaysMatch': {
-            'goog:chromeOptions': {'args': options, 'binary': shutil.which('chromium') or shutil.which('google-chrome') or 'chromium'},
+            **TIMEOUTS, 'goog:chromeOptions': {'args': options, 'binary': shutil.which('chromium') or shutil.which('google-chrome') or 'chromium'},
             'goog:loggingPrefs': {'browser': 'ALL'}}}})['sessionId']
         self.said = []
         self.size(width, height)
@@ -42,7 +43,7 @@ class Browser:
         request = urllib.request.Request(self.base + path, method=method, data=None if body is None else json.dumps(body).encode(),
                                          headers={'Content-Type': 'application/json'})
         try:
-            with urllib.request.urlopen(request, timeout=120) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return json.load(answer)['value']
         except urllib.error.HTTPError as e:
             raise AssertionError(json.load(e)['value']['message'].split('\n')[0]) from None
@@ -150,11 +151,11 @@ class Firefox(Browser):
         self.driver = subprocess.Popen([firefox(), '--headless', '--marionette', '--remote-allow-system-access', '--no-remote', '--profile', self.profile],
                                        stdout=output, stderr=subprocess.DEVNULL, env=dict(os.environ, HOME=self.profile, MOZ_CRASHREPORTER_DISABLE='1'))
         os.close(output)
-        self.socket = socket.create_connection(('127.0.0.1', self.port()), timeout=120)
+        self.socket = socket.create_connection(('127.0.0.1', self.port()), timeout=PATIENCE)
         self.stream = self.socket.makefile('rb')
         self.last = 0
         self.message()
-        self.call('WebDriver:NewSession', {'capabilities': {'alwaysMatch': {'timeouts': {'script': 60000}}}})
+        self.call('WebDriver:NewSession', {'capabilities': {'alwaysMatch': TIMEOUTS}})
         self.size(width, height)
 
     def port(self):

@@ -338,7 +338,7 @@ def workers_are_chosen():
     finally:
         if p:
             p.terminate()
-            p.communicate(timeout=60)
+            p.communicate(timeout=600)
 
 
 def timeline_moves():
@@ -418,7 +418,7 @@ def served_page():
                           lines(program('scope', words(name)[0], '-max_depth', '1', '-step', '2'))['_TFProfRoot'][1])
         quiet()
         p.send_signal(signal.SIGINT)
-        p.communicate(timeout=60)
+        p.communicate(timeout=600)
 
 
 def accessibility():
