@@ -90,7 +90,8 @@ _lib: Optional[ctypes.CDLL] = None
 
 
 def library() -> ctypes.CDLL:
-    """The library: the file that TFPROF_LIBRARY names, else the one in this package, else the installed one."""
+    """Returns the library: the file that TFPROF_LIBRARY names, otherwise the one in this package, otherwise the
+    installed one."""
     global _lib
     if _lib is None:
         beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'libtfprof.so.0')
@@ -108,7 +109,7 @@ def library() -> ctypes.CDLL:
 
 
 def version() -> str:
-    """Version of the library."""
+    """Returns the version of the library."""
     return str(library().tfp_version().decode())
 
 
@@ -121,7 +122,7 @@ class Library(NamedTuple):
 
 
 def libraries() -> List[Library]:
-    """The libraries that libtfprof uses, for bug reports."""
+    """Returns the libraries that libtfprof uses, for bug reports."""
     found: List[Library] = []
     x = _Library(ctypes.sizeof(_Library))
     while library().tfp_library(len(found), ctypes.byref(x)) == OK:
@@ -130,7 +131,7 @@ def libraries() -> List[Library]:
 
 
 def text(b: bytes) -> str:
-    """Names are bytes. Invalid UTF-8 is kept when a name is passed back."""
+    """Decodes a name. Invalid UTF-8 is kept when the name is passed back."""
     return b.decode('utf-8', 'surrogateescape')
 
 
@@ -143,7 +144,7 @@ def raw(s: Union[str, bytes]) -> bytes:
 
 
 def _number(name: str, value: int, bits: int) -> int:
-    """A number as the library takes it; ctypes would cut it."""
+    """Checks the range of a number, which ctypes would truncate."""
     n = operator.index(value)
     if not 0 <= n < 2**bits:
         raise errors.InvalidArgumentError('%s is 0 or more, and below 2**%d, not %d' % (name, bits, n),
@@ -158,7 +159,7 @@ class NamedBytes(NamedTuple):
 
 
 def _take(source: Source) -> Tuple[Optional[bytes], Optional[bytes]]:
-    """(path, bytes) of a source; the path of bytes is their name, or None."""
+    """Returns (path, bytes) of a source; the path of bytes is their name, or None."""
     if isinstance(source, NamedBytes):
         return os.fsencode(source.name), bytes(source.data)
     if isinstance(source, (str, os.PathLike)):
@@ -196,7 +197,7 @@ class Answer(NamedTuple):
 
 
 class _Collector:
-    """A callback that keeps what it is given. It never raises into the library."""
+    """A callback that collects its arguments. It never raises into the library."""
 
     def __init__(self) -> None:
         self.parts: List[bytes] = []
@@ -254,7 +255,7 @@ class Session:
         _sessions.add(self)
 
     def _after_fork(self) -> None:
-        """In a forked child: a call that another thread was in never ends there, so its session is given up."""
+        """Runs in a forked child: abandons the session if another thread was in a call, which never ends in the child."""
         if self._calling == threading.get_ident():
             return
         if self._lock.locked():
@@ -273,7 +274,7 @@ class Session:
             self._calling = 0
 
     def _own(self) -> 'threading.Lock':
-        """The lock, which a callback must not wait for: the call that it belongs to has it."""
+        """Returns the lock. Raises in a callback, because the call that runs the callback holds the lock."""
         if self._calling == threading.get_ident():
             raise errors.Error('a callback cannot use the session that calls it')
         return self._lock
@@ -307,8 +308,8 @@ class Session:
 
     def _call(self, f: Any, *arguments: Any, may: Union[Sequence[int], Callable[[], Sequence[int]]] = (OK,),
               long: bool = False, also: Optional['Session'] = None) -> Tuple[int, bytes]:
-        """(code, notes) of a call; raises for codes that it may not have. long: it may take a while. also: a
-        session that the call uses, too."""
+        """Calls a function. Returns (code, notes); raises for unexpected codes. long: the call may take long. also: a
+        second session that the call uses."""
         with contextlib.ExitStack() as held:
             for s in sorted({self, also or self}, key=id):  # in one order, for two calls in two directions
                 held.enter_context(s._own())
@@ -343,7 +344,7 @@ class Session:
     # ---- loading ----
 
     def add(self, kind: int, source: Source, step: int = 0, how: Sequence[str] = ()) -> bytes:
-        """Adds an input; what was remarked. how: words about a spool."""
+        """Adds an input. Returns the notes. how: options of a recording."""
         return self._call(self._lib.tfp_add, kind, ctypes.byref(_input(source, step, how)),
                           long=True)[1]
 
@@ -353,12 +354,12 @@ class Session:
         return self._call(self._lib.tfp_add_steps, v, len(steps), None, long=True)[1]
 
     def add_paths(self, paths: Iterable[Any]) -> bytes:
-        """Adds profiles, folders of them, patterns: a worker each if they are several."""
+        """Adds profiles, folders of profiles and patterns; several of them are workers."""
         v = _strings([os.fsencode(p) for p in paths])
         return self._call(self._lib.tfp_add_paths, v, len(v), long=True)[1]
 
     def add_files(self, paths: Iterable[Any]) -> bytes:
-        """Adds files of any kind, which together are one profile."""
+        """Adds files of any kind as one profile."""
         v = _strings([os.fsencode(p) for p in paths])
         return self._call(self._lib.tfp_add_files, v, len(v), long=True)[1]
 
@@ -426,7 +427,7 @@ class Session:
         return Answer(code, printed.bytes(), b'', notes)
 
     def write_profile(self, path: Optional[Union[str, bytes, 'os.PathLike[str]']] = None) -> bytes:
-        """Writes a ProfileProto to path; without one its bytes are returned."""
+        """Writes a ProfileProto to path, or returns its bytes without a path."""
         got = _Collector()
         b = None if path is None else os.fsencode(path)
         self._call(self._lib.tfp_write_profile, b, len(b or b''), got.put, None,

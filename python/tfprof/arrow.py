@@ -59,10 +59,10 @@ def _capsule(x: Any, name: bytes) -> Any:
 
 
 class ArrowTable:
-    """Rows of a profile that any Arrow consumer can read, several times; each time is a stream of its own.
+    """Rows of a profile for any Arrow consumer. Each reading opens a new stream.
 
-    A stream keeps what it needs: the profile may be closed while it is read. Nothing can be added to the
-    profile while the stream of a table is open."""
+    The profile may be closed while a stream is read. Nothing can be added to the profile while the stream of a
+    table is open."""
 
     def __init__(self, open_stream: Callable[[int], None], what: str) -> None:
         self._open = open_stream
@@ -74,7 +74,7 @@ class ArrowTable:
         return _capsule(stream, b'arrow_array_stream')
 
     def to_pyarrow(self) -> Any:
-        """A pyarrow.RecordBatchReader."""
+        """Returns a pyarrow.RecordBatchReader."""
         import pyarrow  # type: ignore[import-untyped, import-not-found, unused-ignore]
         return pyarrow.RecordBatchReader._import_from_c_capsule(self.__arrow_c_stream__())
 
@@ -100,7 +100,7 @@ class Schema(NamedTuple):
 
 
 def _pairs(address: Optional[int]) -> Dict[str, str]:
-    """The metadata at an address: a number of pairs, and each text after its size."""
+    """Decodes the metadata at an address: the number of pairs, then each text after its size."""
     at = address or 0
 
     def number() -> int:
@@ -122,7 +122,7 @@ def _pairs(address: Optional[int]) -> Dict[str, str]:
 
 
 def schemas() -> List[Schema]:
-    """The tables that Profile.table gives, with their columns: equal for every input."""
+    """Returns the tables of Profile.table with their columns, which are the same for every input."""
     found: List[Schema] = []
     name = ctypes.c_char_p()
     while True:

@@ -34,25 +34,25 @@ def _replace(s: Optional[_native.Session]) -> None:
 
 
 def NewProfiler(graph: bytes = b'', op_log: bytes = b'') -> bool:
-    """Makes the profiler of this process, instead of an earlier one."""
+    """Creates the profiler of this process, and closes the previous one."""
     _replace(new_session(graph, op_log))
     return True
 
 
 def ProfilerFromFile(filename: Text) -> None:
-    """Makes the profiler of this process from a ProfileProto, instead of an earlier one."""
+    """Creates the profiler of this process from a ProfileProto, and closes the previous one."""
     s = _native.Session()
     say(sys.stderr, s.add(_native.PROFILE, _native.text(_native.raw(filename))))
     _replace(s)
 
 
 def DeleteProfiler() -> None:
-    """Drops the profiler of this process, if there is one."""
+    """Closes the profiler of this process, if there is one."""
     _replace(None)
 
 
 def AddStep(step: int, graph: bytes = b'', run_meta: bytes = b'', op_log: bytes = b'') -> float:
-    """Adds a step; the share of the graph's nodes that ran."""
+    """Adds a step. Returns the share of the graph's nodes that ran."""
     return add_step(_the_one(), step, graph, run_meta, op_log)
 
 
@@ -74,10 +74,10 @@ def PrintModelAnalysis(graph: bytes, run_meta: bytes, op_log: bytes, command: Te
 
 
 def SerializeToString() -> bytes:
-    """The profiler as a ProfileProto."""
+    """Returns the profile as a serialized ProfileProto."""
     return _the_one().write_profile()
 
 
 def WriteProfile(filename: Text) -> None:
-    """Writes the profiler as a ProfileProto."""
+    """Writes the profile as a ProfileProto."""
     _the_one().write_profile(_native.text(_native.raw(filename)))

@@ -12,27 +12,27 @@ class Error(Exception):
 
 
 class InvalidArgumentError(Error, ValueError):
-    """A command, an option, a value or a pattern."""
+    """A command, an option, a value or a pattern is invalid."""
 
 
 class NotFoundError(Error, LookupError):
-    """A file; a step, call stacks or an output that this profile or view has not."""
+    """A file is missing, or the profile or view does not have the requested step, call stacks or output."""
 
 
 class DataLossError(Error, ValueError):
-    """Bytes that cannot be parsed."""
+    """An input cannot be parsed."""
 
 
 class UnimplementedError(Error, NotImplementedError):
-    """Known, but not in this version."""
+    """Not implemented in this version."""
 
 
 class CancelledError(Error):
-    """Ended by cancel() or by a callback."""
+    """A call was ended by cancel() or by a callback."""
 
 
 class MemoryLimitError(Error, MemoryError):
-    """Memory, or the limit that was set for it, is at its end."""
+    """The memory limit is reached, or the system has no memory left."""
 
 
 _BY_CODE: Dict[int, Type[Error]] = {
@@ -41,5 +41,5 @@ _BY_CODE: Dict[int, Type[Error]] = {
 
 
 def make(code: int, name: str, sentence: str) -> Error:
-    """The exception for a code of the library."""
+    """Returns the exception for an error code of the library."""
     return _BY_CODE.get(code, Error)(sentence, name)

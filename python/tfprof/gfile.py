@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files as TensorFlow's gfile opens them: GFile(name, mode), which takes text and bytes alike."""
+"""GFile(name, mode), like in TensorFlow's gfile. It accepts text and bytes."""
 from typing import Any, Iterator, List, Union
 
 __all__ = ['GFile', 'Open']
 
 
 class GFile:
-    """A file. Reading gives text, or bytes where mode has a 'b'; writing takes either."""
+    """A file. Reading returns text, or bytes if the mode has a 'b'; writing accepts both."""
 
     def __init__(self, name: Any, mode: str = 'r') -> None:
         self.name, self.mode = name, mode

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow's graphs and run metadata as the op log needs them: names, operations, inputs, shapes, the variables
-that are trained. Binary or text, gzipped or not; also a MetaGraphDef or the first graph of a SavedModel."""
+"""Reads from TensorFlow's graphs and run metadata what an op log needs: names, operations, inputs, shapes and
+trained variables. Binary or text, gzipped or not; also a MetaGraphDef or the first graph of a SavedModel."""
 import gzip
 import os
 import re
@@ -85,7 +85,7 @@ _TEXT = re.compile(rb'\A\s*(#[^\n]*\n\s*)*(node|versions|version|library|meta_in
 
 
 def read(source: Any, what: str) -> bytes:
-    """The bytes of a path, bytes, or a message with SerializeToString, without gzip."""
+    """Returns the decompressed bytes of a source: a path, bytes, or a message with SerializeToString."""
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if os.path.isdir(path):
@@ -109,7 +109,7 @@ def read(source: Any, what: str) -> bytes:
 
 
 def parse(cls: Any, source: Any, what: str) -> Any:
-    """A message of that class, of its binary or its text form."""
+    """Parses a message of this class, in binary or text form."""
     data = read(source, what)
     try:
         return from_text(cls, data) if _TEXT.match(data) else cls.FromString(data)
@@ -147,7 +147,7 @@ def _shape(p: Any) -> Optional[List[int]]:
 
 
 def _shapes_of(node: Any) -> List[Optional[List[int]]]:
-    """The shapes of the node's outputs, as far as its attributes say."""
+    """Returns the shapes of the node's outputs, from its attributes."""
     if '_output_shapes' in node.attr:
         return [_shape(s) for s in node.attr['_output_shapes'].list.shape]
     if node.op == 'Const' and 'value' in node.attr:
@@ -222,13 +222,13 @@ class Graph:
                             stats.node_name, tuple(have), tuple(ran or ()))
 
     def shape_of(self, name: str) -> Optional[List[int]]:
-        """The shape of a tensor, as an input names it."""
+        """Returns the shape of a tensor, given the name of an input."""
         node, index = tensor_name(name)
         shapes = self.shapes.get(node, [])
         return shapes[index] if 0 <= index < len(shapes) else None
 
     def trained(self) -> Tuple[List[str], str]:
-        """The variables that are trained, and a note on how they were found ('' where the graph says so)."""
+        """Returns the trained variables, and a note on how they were found ('' if the graph lists them)."""
         if self.live is not None and hasattr(self.live, 'get_collection'):
             return [v.op.name for v in self.live.get_collection('trainable_variables')], ''
         if self._collected is not None:

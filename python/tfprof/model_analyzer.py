@@ -20,7 +20,7 @@ _RESULTS = {'scope': GraphNodeProto, 'graph': GraphNodeProto, 'op': MultiGraphNo
 
 
 def _preset(**changes: Any) -> Options:
-    """Options that show everything, with changes."""
+    """Returns options that show everything, with changes."""
     options: Options = {
         'max_depth': 10000, 'min_bytes': 0, 'min_micros': 0, 'min_params': 0, 'min_float_ops': 0,
         'min_occurrence': 0, 'order_by': 'name', 'account_type_regexes': ['.*'],
@@ -46,7 +46,7 @@ ALL_ADVICE: Dict[str, Dict[str, str]] = {
 
 
 class ProfileOptionBuilder:
-    """Options, one call after the other: ProfileOptionBuilder().order_by('micros').build()."""
+    """Builds options by chained calls: ProfileOptionBuilder().order_by('micros').build()."""
 
     def __init__(self, options: Optional[Mapping[str, Any]] = None) -> None:
         base = _preset(max_depth=100, account_displayed_op_only=False)
@@ -142,7 +142,7 @@ _DEFAULT_PROFILE_OPTIONS: Options = ProfileOptionBuilder.trainable_variables_par
 
 
 def _build_options(options: Mapping[str, Any]) -> OptionsProto:
-    """The message of a dict of options. Keys that no option has are passed over."""
+    """Returns a dict of options as a message. Unknown keys are ignored."""
     message = OptionsProto()
     for f in OptionsProto.NAMES.values():
         value = options.get(f.name, _ABSENT.get(f.name))
@@ -170,8 +170,8 @@ def _check(cmd: str) -> str:
 
 
 class Profiler:
-    """Steps added one by one, and asked at any time. Any number of them may live. As in TensorFlow, float
-    operations, trainable variables and call stacks come from the graph where the op log has none."""
+    """A profile to which steps can be added at any time. A process may have several. As in TensorFlow, float
+    operations, trainable variables and call stacks are read from the graph if the op log has none."""
 
     def __init__(self, graph: Any = None, op_log: Any = None) -> None:
         self._coverage = 0.0
@@ -185,7 +185,7 @@ class Profiler:
         return merge_default_with_oplog(self._graph, self._op_log, run_meta, add_trace)
 
     def add_step(self, step: int, run_meta: Any) -> float:
-        """Adds the run metadata of a step; the share of the graph's nodes that ran."""
+        """Adds the run metadata of a step. Returns the share of the graph's nodes that ran."""
         self._coverage = message_session.add_step(self._session, step, None, run_meta, self._logged(run_meta))
         return self._coverage
 
@@ -194,7 +194,7 @@ class Profiler:
         return _RESULTS[_check(cmd)].FromString(message_session.run(self._session, cmd, serialized))
 
     def profile_python(self, options: Mapping[str, Any]) -> MultiGraphNodeProto:
-        """The code view."""
+        """Returns the code view."""
         return cast(MultiGraphNodeProto, self._profile('code', options))
 
     profile_python_codes = profile_python
@@ -222,7 +222,7 @@ class Profiler:
 
 def profile(graph: Any = None, run_meta: Any = None, op_log: Any = None, cmd: str = 'scope',
             options: Mapping[str, Any] = _DEFAULT_PROFILE_OPTIONS) -> Any:
-    """Prints (or writes, as options['output'] says) one view; its result message."""
+    """Prints a view, or writes it to the file of options['output']. Returns the result message."""
     _check(cmd)
     profiler = Profiler(graph, op_log)
     if run_meta is not None:
@@ -244,6 +244,6 @@ def print_model_analysis(graph: Any = None, run_meta: Any = None, op_log: Any = 
                          tfprof_options: Mapping[str, Any] = TRAINABLE_VARS_PARAMS_STAT_OPTIONS,
                          *, cmd: Optional[str] = None,
                          options: Optional[Mapping[str, Any]] = None) -> Any:
-    """profile() under its name and with the keywords of 2016; the later keywords work too."""
+    """Calls profile(). This is its name of 2016; the keywords of 2016 and the later ones are accepted."""
     return profile(graph, run_meta, op_log, cmd or tfprof_cmd,
                    tfprof_options if options is None else options)

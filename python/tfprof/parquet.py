@@ -33,7 +33,7 @@ def load(path: str, data: Optional[bytes] = None, **options: Any) -> Profile:
 
 
 def expand(paths: Union[Path, Iterable[Path]]) -> List[str]:
-    """Paths, with patterns replaced by what they match."""
+    """Expands glob patterns. A pattern without matches stays as it is."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found: List[str] = []
     for p in map(os.fspath, given):
@@ -42,7 +42,7 @@ def expand(paths: Union[Path, Iterable[Path]]) -> List[str]:
 
 
 def worker_names(paths: List[str]) -> List[str]:
-    """The part of each path in which the paths differ; of a single one its last part."""
+    """Returns the part of each path in which the paths differ; for a single path, its last part."""
     parts = [os.path.normpath(p).split(os.sep) for p in paths]
     if len(parts) < 2:
         return [p[-1] for p in parts]
@@ -53,7 +53,7 @@ def worker_names(paths: List[str]) -> List[str]:
 
 
 def batches(profile: Profile, table: str, run: Optional[str], worker: str) -> Tuple[Any, Iterator[Any]]:
-    """(schema, record batches) of a table, for pyarrow."""
+    """Returns (schema, record batches) of a table, for pyarrow."""
     reader = profile.table(table, run=run, worker=worker).to_pyarrow()
     return reader.schema, iter(reader)
 
@@ -75,10 +75,10 @@ def _write(profile: Profile, table: str, job: str, worker: str, path: str) -> No
 
 def export(paths: Union[Path, Iterable[Path]], folder: Path, *, job: str = 'job',
            tables: Optional[Iterable[str]] = None, **options: Any) -> List[str]:
-    """Writes the tables of profiles, recordings and traces as Parquet below a folder, partitioned as Hive does:
-    TABLE/job=JOB/rank=RANK/WORKER.parquet. A path is a worker; rank is that of a distributed job if the file
-    has one, else the place of the path. tables: names, without it all. options: those of Profile, such as
-    memory_limit. Returns the files. A file is complete or not there; one of that name is replaced."""
+    """Writes the tables of profiles, recordings and traces as Parquet, in Hive partitions below a folder:
+    TABLE/job=JOB/rank=RANK/WORKER.parquet. Each path is a worker. rank is the rank in a distributed job if the
+    file has one, otherwise the index of the path. tables: names of tables; default: all. options: passed to
+    Profile, such as memory_limit. Returns the paths of the files. Existing files are replaced when complete."""
     found = expand(paths)
     names = [t.table for t in arrow.schemas()]
     chosen = names if tables is None else list(tables)

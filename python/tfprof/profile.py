@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loaded profile, asked view by view."""
+"""Loads a profile and queries its views."""
 import json
 import operator
 import os
@@ -20,7 +20,7 @@ _LISTS = {'account_type_regexes', 'start_name_regexes', 'trim_name_regexes', 'sh
 
 
 def option_values(name: str, value: Any) -> List[str]:
-    """A value of Python as the library takes it: the items of a list, or one word."""
+    """Converts a Python value to the words of an option: the items of a list, or one word."""
     if isinstance(value, bool):
         return ['true' if value else 'false']
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -33,8 +33,8 @@ def option_values(name: str, value: Any) -> List[str]:
 
 
 def spool_words(how: Mapping[str, Any]) -> List[str]:
-    """Options of spools as the library takes them: step_nvtx='pytorch' is step-nvtx=pytorch, a switch
-    that is False or None is left out."""
+    """Converts options of recordings to words: step_nvtx='pytorch' becomes step-nvtx=pytorch. Switches that are
+    False or None are omitted."""
     words = []
     for name, value in how.items():
         if value is None or value is False:
@@ -57,12 +57,11 @@ class Profile:
     profile: also a folder of ProfileContext or a SavedModel, a pattern such as 'job_*/profile_100', or a list
     of such paths: each is a worker then, with steps of its own; by='worker' compares them.
     run_meta: a list (steps 0, 1, ...) or a mapping from step to input.
-    spool: recorded GPU work: the folder of a session, or one process's file of it. spool_options: how
-    to read it, as the program's flags about spools, such as {'step_nvtx': 'pytorch', 'job': '7',
-    'keep_warmup': True}.
+    spool: a GPU recording: its folder, or the file of one process. spool_options: how to read it, like the
+    program's flags for recordings: {'step_nvtx': 'pytorch', 'job': '7', 'keep_warmup': True}.
     progress(done, total): called while loading; returning False ends it.
-    memory_limit: bytes that the profile may take, 0: no limit. threads: 0: all processors.
-    recover: damaged binary inputs are read up to the damage, spools around it; notes says what was lost.
+    memory_limit: maximum bytes of memory, 0: no limit. threads: 0: all processors.
+    recover: read the intact part of damaged binary inputs and recordings; notes reports what is lost.
 
     Views take the options of the program by name: max_depth=5, min_micros=100, order_by='micros',
     show_name_regexes=['.*conv.*'], select=['micros', 'bytes'], step=3, ...
@@ -114,7 +113,7 @@ class Profile:
         self.notes += _native.text(notes)
 
     def add_steps(self, run_meta: Union[Iterable[Source], Mapping[int, Source]]) -> None:
-        """Adds steps: a mapping from their numbers, or a list counted from 0 (after those there are)."""
+        """Adds steps: a mapping from step numbers, or a list, numbered from 0 or after the last loaded step."""
         if isinstance(run_meta, (str, bytes, os.PathLike)) or hasattr(run_meta, 'SerializeToString'):
             run_meta = [run_meta]
         if not isinstance(run_meta, Mapping):
@@ -133,12 +132,12 @@ class Profile:
 
     @property
     def workers(self) -> List[str]:
-        """Names of the workers; none of a single file."""
+        """Names of the workers; empty for a single file."""
         return self._session.workers()
 
     @property
     def coverage(self) -> float:
-        """Share of the nodes that ran in a step, 0 to 1; 0 without steps."""
+        """Share of the nodes that ran in any step, 0 to 1; 0 without steps."""
         return self._session.coverage()
 
     def _ask(self, view: str, result: bool, options: Dict[str, Any], line: bool = False) -> _native.Answer:
@@ -155,19 +154,19 @@ class Profile:
         return make(self._ask(view, True, options).result)
 
     def scope(self, **options: Any) -> Row:
-        """Nodes by name scope, like folders."""
+        """Returns the root of the nodes by name scope."""
         return self._tree('scope', rows.tree, options)
 
     def graph(self, **options: Any) -> Row:
-        """Nodes by the edges between them."""
+        """Returns the root of the nodes by data-flow edges."""
         return self._tree('graph', rows.tree, options)
 
     def op(self, **options: Any) -> Row:
-        """Operation types, as the children of the root."""
+        """Returns the root of the operation types, which are its children."""
         return self._tree('op', rows.op_list, options)
 
     def code(self, **options: Any) -> Row:
-        """Lines of Python by call stack; needs an op log with call stacks."""
+        """Returns the root of the lines of Python by call stack. Needs an input with call stacks, such as an op log."""
         return self._tree('code', rows.multi_tree, options)
 
     def advise(self, checkers: Optional[Iterable[str]] = None) -> Dict[str, List[str]]:
@@ -182,31 +181,32 @@ class Profile:
         return _native.text(self._ask(view, False, options).text)
 
     def document(self, view: str, **options: Any) -> Dict[str, Any]:
-        """The answer of a view as the program's -output json has it (docs/schema/view.json): 'rows',
-        and where they come from: 'sources', 'steps', 'options', 'warnings', 'truncation'."""
+        """Returns the document of a view, as -output json writes it (docs/schema/view.json): 'rows', 'sources',
+        'steps', 'options', 'warnings', 'truncation'."""
         options['output'] = 'json'
         answer = self._ask(view, False, options)
         document: Dict[str, Any] = json.loads(answer.text)
         return document
 
     def records(self, view: str, **options: Any) -> List[Dict[str, Any]]:
-        """Its rows: path, parent, depth, type, own_<metric>, total_<metric>, ...; with
-        stats=['mean', 'cv'] statistics over the steps too. pandas.DataFrame takes the list."""
+        """Returns the rows of a view: path, parent, depth, type, own_<metric>, total_<metric>, ...; with
+        stats=['mean', 'cv'] also statistics over the steps. pandas.DataFrame accepts the list."""
         rows: List[Dict[str, Any]] = self.document(view, **options)['rows']
         return rows
 
     def table(self, name: str, *, run: Optional[str] = None, worker: Optional[str] = None,
               rows: int = 0) -> ArrowTable:
-        """A table with fixed columns, equal for every input (docs/TABLES.md): 'runs', 'steps', 'nodes',
-        'slices', 'kernels', 'devices' or 'memory'. run and worker: what stands in these columns. rows: of a
-        batch at most."""
+        """Returns a table with fixed columns, the same for every input (docs/TABLES.md): 'runs', 'steps', 'nodes',
+        'slices', 'kernels', 'devices' or 'memory'. run, worker: values of these columns. rows: maximum rows per
+        batch."""
         def open_stream(address: int) -> None:
             self.notes = _native.text(self._session.arrow_stream(address, table=name, run=run, worker=worker,
                                                                  rows=rows))
         return ArrowTable(open_stream, 'table %s' % name)
 
     def arrow(self, view: str, **options: Any) -> ArrowTable:
-        """The answer of a view, of advise, devices, kernels or steps as a table: the columns of -output csv."""
+        """Returns the rows of a view, advise, top, devices, kernels, steps, memory or roofline as a table with the
+        columns of -output csv."""
         def open_stream(address: int) -> None:
             with self._order:
                 self._session.reset()
@@ -222,8 +222,8 @@ class Profile:
         return page
 
     def top(self, n: int = 20, by: Optional[str] = None, **options: Any) -> List[Dict[str, Any]]:
-        """The n nodes (0: all) with the largest own values, hottest first: path, type, own_<metric>, share
-        and cumulative_share in percent, calls. by: a metric, such as 'bytes'; micros, or params where no step is loaded."""
+        """Returns the n nodes (0: all) with the largest own values, largest first: path, type, own_<metric>, share and
+        cumulative_share in percent, calls. by: a metric, such as 'bytes'; default: micros, or params without steps."""
         if by is not None and not re.fullmatch(r'\w+', by):
             raise InvalidArgumentError('by: %r is not the name of a metric' % by, 'INVALID_ARGUMENT')
         line = 'top -n %d%s -output json' % (operator.index(n), ' -by ' + by if by else '')
@@ -233,10 +233,10 @@ class Profile:
 
     def diff(self, other: Union['Profile', Source, None] = None, view: str = 'scope', *,
              steps: Optional[Sequence[Union[int, str]]] = None, **options: Any) -> Dict[str, Any]:
-        """How another profile, or path, differs from this one: other minus this, so that more is positive; the
-        document of the program's diff -output json, with 'rows'. steps: a step of each side, such as (3, 'slowest');
-        other None compares two steps of this profile. Options are those of the program's diff: select, delta,
-        min_size, gate, all, per, ...; of gates that fail the document says so."""
+        """Compares another profile, or path, with this one: other minus this, so increases are positive. Returns the
+        document of `diff -output json`, with 'rows'. steps: a step of each side, such as (3, 'slowest'); with
+        other=None, two steps of this profile are compared. Options are those of the command diff: select, delta,
+        min_size, gate, all, per, ... A failed gate is reported in the document."""
         words = ['-view=' + view, '-output=json']
         for side, step in zip(('left', 'right'), steps or ()):
             words.append('%s@%s' % (side, step))

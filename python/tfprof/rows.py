@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trees of rows, made of result messages."""
+"""Trees of rows, from result messages."""
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .messages import GraphNodeProto, MultiGraphNodeProto
@@ -34,13 +34,12 @@ def _metrics(m: Message, prefix: str) -> Metrics:
 
 
 def _shape(m: Message) -> Shape:
-    """Sizes of the dimensions, -1 if unknown; None: nothing is known."""
+    """Returns the sizes of the dimensions, -1 if unknown; None if the rank is unknown."""
     return None if m.unknown_rank else tuple(d.size for d in m.dim)
 
 
 class Row:
-    """One line of a view: its own numbers, and the total of it and what is below it (in op: of it
-    and what follows it)."""
+    """A line of a view: its own numbers, and the totals of the line and all lines below it (in op: after it)."""
 
     __slots__ = ('_message', '_nodes', '_children')
 
@@ -73,7 +72,7 @@ class Row:
 
     @property
     def nodes(self) -> List['Row']:
-        """op and code: the graph nodes of this line."""
+        """Returns the graph nodes of this line, in op and code."""
         return [Row(n, False) for n in self._message.graph_nodes] if self._nodes else []
 
     @property
@@ -86,14 +85,15 @@ class Row:
 
     @property
     def tensor_value(self) -> List[Any]:
-        """scope and graph with a checkpoint and select='tensor_value': the values, in row order."""
+        """Returns the values of the tensor in row order, in scope and graph with a checkpoint and
+        select='tensor_value'."""
         if self._nodes or not self._message.HasField('tensor_value'):
             return []
         t = self._message.tensor_value
         return list(t.value_double) or list(t.value_int64) or list(t.value_str)
 
     def walk(self) -> Iterator[Tuple[int, 'Row']]:
-        """(depth, row) of this row and all below it, in printed order."""
+        """Yields (depth, row) of this row and all rows below it, in printed order."""
         stack = [(0, self)]
         while stack:
             depth, row = stack.pop()
@@ -101,11 +101,11 @@ class Row:
             stack.extend((depth + 1, c) for c in reversed(row.children))
 
     def find(self, name: str) -> Optional['Row']:
-        """The first row of that name, this one or below."""
+        """Returns the first row with this name, from this row downwards, or None."""
         return next((row for _, row in self.walk() if row.name == name), None)
 
     def to_pandas(self) -> Any:
-        """A DataFrame with a line for each row: depth, name, own_<metric>, total_<metric>."""
+        """Returns a DataFrame with a line per row: depth, name, own_<metric>, total_<metric>."""
         import pandas  # type: ignore[import-untyped, unused-ignore]
         columns = ['depth', 'name'] + [p + f for p in ('own_', 'total_') for f in Metrics._fields]
         lines = [(d, r.name) + tuple(r.own) + tuple(r.total) for d, r in self.walk()]
@@ -117,17 +117,18 @@ class Row:
 
 
 def tree(message: bytes) -> Row:
-    """The rows of scope and graph."""
+    """Returns the root row of scope or graph."""
     return Row(GraphNodeProto.FromString(message), False)
 
 
 def multi_tree(message: bytes) -> Row:
-    """The rows of code."""
+    """Returns the root row of code."""
     return Row(MultiGraphNodeProto.FromString(message), True)
 
 
 def op_list(message: bytes) -> Row:
-    """The rows of op: in the message each type is below the one before it, here all below the root."""
+    """Returns the root row of op. In the message, each type is a child of the previous one; here, all are children
+    of the root."""
     root = multi_tree(message)
     rows: List[Row] = []
     at = root._message.children

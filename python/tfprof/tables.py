@@ -13,7 +13,7 @@ from .arrow import Schema, schemas
 
 
 def markdown(tables: List[Schema]) -> str:
-    """The tables as docs/TABLES.md has them."""
+    """Returns the tables as text, in the format of docs/TABLES.md."""
     lines = []
     for t in tables:
         lines += ['## %s' % t.table, '', t.description, '', '| column | type | unit | meaning |', '| --- | --- | --- | --- |']

@@ -50,7 +50,7 @@ def _float_ops(graph: Graph) -> Tuple[Dict[str, int], int]:
 
 
 def _traces(live: Any, strings: _Strings) -> Dict[str, CodeDef]:
-    """Call stacks of the operations of a tf.Graph."""
+    """Returns the call stacks of the operations of a tf.Graph."""
     found = {}
     for op in live.get_operations():
         code = CodeDef()
@@ -110,7 +110,7 @@ def merge_default_with_oplog(graph: Any, op_log: Any = None, run_meta: Any = Non
 
 
 def write_op_log(graph: Any, log_dir: Any, op_log: Any = None, run_meta: Any = None, add_trace: bool = True) -> None:
-    """Writes log_dir/tfprof_log, which the profiler takes as --op_log_path: see merge_default_with_oplog."""
+    """Writes log_dir/tfprof_log, an input for --op_log_path: see merge_default_with_oplog."""
     made = merge_default_with_oplog(graph, op_log, run_meta, add_trace)
     with open(os.path.join(os.fspath(log_dir), 'tfprof_log'), 'wb') as f:
         f.write(made.SerializeToString())

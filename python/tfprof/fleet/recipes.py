@@ -38,7 +38,7 @@ def all_recipes() -> List[Recipe]:
 
 
 def statement(recipe: Recipe, values: Mapping[str, str]) -> str:
-    """The SQL with its values, as literals."""
+    """Returns the SQL with the values as literals."""
     unknown = set(values) - set(recipe.values)
     if unknown:
         raise ValueError('%s: no value %s: it has %s' % (recipe.name, ', '.join(sorted(unknown)), ', '.join(recipe.values) or 'none'))
@@ -51,7 +51,7 @@ def statement(recipe: Recipe, values: Mapping[str, str]) -> str:
 
 
 def _columns(name: str) -> List[Tuple[str, str]]:
-    """(column, type) of a table as it is on disk, and the partition."""
+    """Returns (column, type) of a table as stored, and of its partition."""
     if name == ERRORS:
         return [(c, 'text') for c in ERROR_COLUMNS + ['run']]
     schema = next(t for t in arrow.schemas() if t.table == name)
@@ -68,7 +68,7 @@ def _literals(values: Sequence[str]) -> str:
 
 
 def duckdb_connection(out: str) -> Any:
-    """A DuckDB connection with the views."""
+    """Returns a DuckDB connection with the views of the tables."""
     try:
         import duckdb  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:
@@ -87,7 +87,7 @@ def duckdb_connection(out: str) -> Any:
 
 def run_recipe(out: str, name: str, values: Mapping[str, str] = {}, engine: str = 'duckdb',
                session: Any = None) -> Tuple[List[str], List[Tuple[Any, ...]]]:
-    """(columns, rows) of a recipe, by its name or the path of a file of SQL. session: of Spark, if there is one."""
+    """Runs a recipe, given its name or the path of an SQL file. Returns (columns, rows). session: the Spark session."""
     path = name if os.path.exists(name) and name.endswith('.sql') else os.path.join(FOLDER, name + '.sql')
     if not os.path.exists(path):
         raise ValueError('unknown recipe %r: %s exist' % (name, ', '.join(r.name for r in all_recipes())))
