@@ -48,7 +48,7 @@ static int status_of(const struct session *s, const struct run *r)
 	}
 }
 
-/* True for a command that reads its own files. */
+/* Runs a command that reads its own files. */
 static bool run_alone(struct session *s, struct run *r)
 {
 	struct input_watch before = s->watch;

@@ -206,8 +206,8 @@ static void count_launch(const struct rec_api *a, const struct call *c, uint32_t
 	decode.counts.single_launches++;
 }
 
-/* ---- kinds -------------------------------------------------------------------------------------
- */
+/* ---- kinds ---- */
+
 /* Sets start and length; implausible times become 0 and are counted. */
 static void times(uint64_t start, uint64_t end, uint64_t *from, uint64_t *length)
 {

@@ -87,7 +87,8 @@ static inline void pbput_close(struct pbput *b, unsigned field, size_t mark)
 	pbput_tag(b, field, PB_BYTES);
 }
 
-/* Writes the field directly to a sink, front to end. */
+/* ---- fields in order, directly into a sink ---- */
+
 static inline void pbsink_varint(struct sink *to, uint64_t v)
 {
 	uint8_t text[VARINT_MAX];

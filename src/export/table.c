@@ -6,8 +6,8 @@
 
 #include "base/fmt.h"
 
-#define NAME_MIN 24 /* a name in text is cut to no less */
-#define WORD_MIN 16 /* nor a text before it */
+#define NAME_MIN 24 /* columns that a name keeps when it is shortened */
+#define WORD_MIN 16 /* columns that other texts keep */
 
 /* ---- cells ---- */
 

@@ -22,7 +22,7 @@ struct chart {
 	struct arena *a;
 	struct trace_writer t;
 	struct idset cells; /* the nodes of the step; the rank of a node is its cell */
-	uint32_t *cell;     /* the drawn ones, in shown order */
+	uint32_t *cell;     /* the cells that are drawn, in shown order */
 	uint32_t n_cells;
 	struct arena *own_cells; /* memory of the cells */
 	uint32_t n_ranks;
@@ -33,7 +33,7 @@ struct chart {
 	uint32_t n_pids;
 	size_t *box0, *n_boxes; /* indexed by rank */
 	struct arena *own;      /* arena of all fields below; released before memory is drawn */
-	uint32_t *node;         /* indexed by span of the step; of the drawn ones */
+	uint32_t *node;         /* indexed by span of the step, for drawn spans */
 	uint32_t *span;         /* indexed by box: span of the step */
 	uint32_t *lane;         /* indexed by box */
 	uint32_t *order;

@@ -14,7 +14,7 @@
 /* The trace of a worker, with the passes that the table needs. */
 struct worker_rows {
 	const struct trace *t;
-	struct str worker; /* of its rows; p NULL: they name none */
+	struct str worker; /* name in the rows; p NULL: none */
 	struct trace_links links;
 	struct trace_steps steps;
 	struct trace_ops ops;

@@ -19,7 +19,7 @@
 #define TAKE           "tfprof_take"
 #define BATCH_ROWS     32
 #define BATCH_TEXT     4096     /* bytes of a batch's texts that are copied */
-#define SCHEMA         "schema" /* the place of a fault that is in no table */
+#define SCHEMA         "schema" /* named in errors that are not in a table */
 
 struct sqlite_in {
 	struct src *s;

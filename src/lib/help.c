@@ -414,7 +414,7 @@ static bool put_choice(struct session *s, struct str topic, struct sink *out)
 	return any;
 }
 
-/* Writes about a value of options: a metric, an output, a statistic, a choice. */
+/* Writes the help for a value of an option: a metric, an output, a statistic or a choice. */
 static bool put_value(struct session *s, struct str topic, struct sink *out)
 {
 	for (enum metric_id i = 0; i < M_N; i++)

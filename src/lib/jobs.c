@@ -212,7 +212,7 @@ struct loading {
 	struct jobs *j;
 	struct session *from; /* the session that runs the command */
 	const struct strs *words;
-	struct str name; /* given; otherwise derived */
+	struct str name; /* name of the job: given, or from its first file */
 };
 
 /* Removes quotes around the word, or around its value, as a shell does. */

@@ -65,7 +65,7 @@ static bool fold_step(void *ctx, size_t i, bool escaped, struct pool *p)
 	return v->ok && (!v->steps->folded || v->steps->folded(v->steps->user, i));
 }
 
-/* Guard and end: drops results that were read and not folded. */
+/* Releases steps that were read but not folded. Runs at the end, and as a guard. */
 static void drop_steps(void *ctx)
 {
 	struct steps_load *v = ctx;

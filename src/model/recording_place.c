@@ -5,10 +5,9 @@
  */
 #include "model/recording_place.h"
 
-#define KEPT_MAX ((uint64_t)1 << 20) /* a session of more operations is summed by node and step */
-#define STREAMS_MAX                                                                                \
-	32768u           /* in all; programs that make ever new ones share a device for the rest */
-#define BY_OP UINT32_MAX /* instead of a leaf: the node is the range itself */
+#define KEPT_MAX    ((uint64_t)1 << 20) /* with more operations, only sums are kept */
+#define STREAMS_MAX 32768u              /* further streams share a device */
+#define BY_OP       UINT32_MAX          /* instead of a leaf: the node is the range itself */
 
 /* ---- preparing ---- */
 

@@ -90,7 +90,7 @@ struct place {
 	struct sb path; /* of the node that is made */
 	struct recent recent[PLACE_RECENT];
 	bool keep_all;            /* few enough operations to keep each */
-	uint32_t streams;         /* that have devices of their own */
+	uint32_t streams;         /* number of streams with devices of their own */
 	struct steps_list detail; /* steps of which operations are kept singly */
 	VEC(struct placed_device) units;
 	VEC(struct made_node) nodes;

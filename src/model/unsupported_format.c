@@ -20,7 +20,7 @@ static bool is_records(struct str head)
 	return head.n >= RECORD_HEAD && le32_get(p + 8) == crc32c_mask(crc32c(p, 8));
 }
 
-/* State for the first record of field 1. */
+/* Returns a cursor over the message in field 1; empty if the head begins with another field. */
 static struct leaf first_record(struct str head)
 {
 	struct leaf l = leaf_of(head);

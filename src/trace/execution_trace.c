@@ -386,7 +386,7 @@ static void name_call(struct et_reader *x, uint32_t i, uint32_t around, struct i
 	c->path = intern_str(&x->strings, id);
 }
 
-/* Finds the call around each one, and makes the paths. A call contains only later ones. */
+/* Finds the call that contains each call, and makes the paths. Outer calls precede inner calls. */
 static void nest_calls(struct et_reader *x)
 {
 	struct imap index, counts; /* id -> call; string id of a path -> how many have it */

@@ -17,9 +17,9 @@ struct nsys_open {
 /* A range that is a step. */
 struct nsys_step {
 	uint32_t process, track, name; /* name: string id of the trace */
-	int64_t start, length;         /* length -1: it does not end */
-	int64_t number;                /* that its name ends with, or -1; later the step's */
-	bool outermost;                /* it does not begin inside another one of its process */
+	int64_t start, length;         /* length -1: no end */
+	int64_t number; /* number at the end of the name, or -1; later number of the step */
+	bool outermost; /* true if no other step range of the process contains its start */
 	uint32_t event;
 };
 

@@ -49,7 +49,7 @@ static uint32_t leaf_of(struct reading_ops *x, uint32_t id)
 	return p->leaf_of.v[id] - 1;
 }
 
-/* True if this call can launch operations. */
+/* Returns the kind of a call by its name. memory: allocations count as operations. */
 static unsigned judge_api(struct str name, bool memory)
 {
 	static const char *const words[] = { "Launch", "Memcpy", "Memset", "Malloc", "Free",

@@ -194,7 +194,7 @@ static void name_job(struct recordings *r, size_t from, size_t to, bool jobs)
 	}
 }
 
-/* Prefixes, where nodes of several processes would be mixed up. */
+/* Sets prefixes if several processes have work, to keep their nodes apart. */
 static void name_processes(struct recordings *r)
 {
 	bool jobs = false;
@@ -211,7 +211,7 @@ static void name_processes(struct recordings *r)
 		}
 }
 
-/* Counts by how many processes each GPU was used. */
+/* Counts the processes that used each GPU. */
 static void count_sharers(struct recordings *r)
 {
 	VEC(struct recorded_gpu *) firsts = { 0 };

@@ -52,13 +52,13 @@ static void own_time(struct recorded_thread *t, uint64_t time)
 		o->own += time - o->resumed;
 }
 
-/* Returns the list of a range: of requested steps, or of implied ones. */
+/* Returns the list of marks for a step range: of --step-nvtx, or of implied steps. */
 static struct step_marks *marks_of(struct recorded_process *p, const struct range_name *name)
 {
 	return name->step ? &p->steps_nvtx : &p->steps_implied;
 }
 
-/* A step that a range or a mark began; 1 + its index. */
+/* Adds the step that a range or a mark begins. Returns 1 + its index. */
 static uint32_t begin_step(struct recordings *r, struct recorded_process *p, uint64_t time,
         const struct range_name *name)
 {
@@ -299,7 +299,7 @@ static int by_time(const void *ctx, uint32_t a, uint32_t b)
 	return t->times.v[a] < t->times.v[b] ? -1 : t->times.v[a] > t->times.v[b];
 }
 
-/* Brings the moments of a thread into order of time. */
+/* Sorts the moments of a thread by time. */
 static void sort_thread(struct arena *a, struct recorded_thread *t)
 {
 	size_t n = t->times.n;

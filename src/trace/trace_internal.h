@@ -36,9 +36,9 @@ enum { FORM_BEGIN = SLICE_SAMPLE + 1, FORM_END };
 struct slice_block {
 	uint8_t *bytes;
 	uint32_t size, cap, n;
-	uint32_t first;      /* number of its first slice, within the track */
-	int64_t base;        /* start of its first slice */
-	int64_t correlation; /* the first one in it */
+	uint32_t first;      /* number of the first slice, within the track */
+	int64_t base;        /* start of the first slice */
+	int64_t correlation; /* first correlation in the block */
 };
 
 /* An input of a node of a program. */
