@@ -25,15 +25,6 @@ static uint32_t made_name(const char *text)
 	return store_name(names_add(text, strlen(text)));
 }
 
-static uint32_t copy_name(uint8_t kind)
-{
-	static const char *const names[] = { "Memcpy", "MemcpyHtoD", "MemcpyDtoH", "MemcpyHtoA",
-		"MemcpyAtoH", "MemcpyAtoA", "MemcpyAtoD", "MemcpyDtoA", "MemcpyDtoD", "MemcpyHtoH",
-		"MemcpyPtoP" };
-
-	return made_name(names[kind < sizeof names / sizeof *names ? kind : 0]);
-}
-
 static uint32_t graph_name(uint32_t graph)
 {
 	char text[32];
@@ -58,7 +49,7 @@ static bool row_of(const struct spool_record *r, struct spool_sum *s, uint64_t *
 		*start = r->graph.start;
 		break;
 	case SPOOL_COPY:
-		*s = (struct spool_sum){ .name = copy_name(r->copy.kind),
+		*s = (struct spool_sum){ .name = made_name(spool_copy_name(r->copy.kind)),
 			.device = r->copy.at.device };
 		s->sum = r->copy.length;
 		s->bytes = r->copy.bytes;
