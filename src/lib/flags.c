@@ -106,18 +106,6 @@ static bool not_sorted(struct session *s, struct str file, const struct unsuppor
 	        STR(file), STR(file));
 }
 
-/* Stores the path of a graph. Several graphs are accepted if they are execution traces of PyTorch
- * that accompany traces. */
-static bool place_graph(struct session *s, struct flags *f, struct str file)
-{
-	if (f->graph.n && (input_flags(file, &s->work) & INPUT_JOINS) &&
-	        (input_flags(f->graph, &s->work) & INPUT_JOINS)) {
-		strs_add(&s->model_arena, &f->calls, file);
-		return true;
-	}
-	return place(s, &f->graph, "graphs", file);
-}
-
 static bool sort_one(struct session *s, struct flags *f, struct str file)
 {
 	struct arena *a = &s->query_arena;
@@ -138,7 +126,11 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	if (!input_guess_file(file, &role, &foreign, &s->work, &s->error))
 		return false;
 	switch (role) {
-	case ROLE_GRAPH: return place_graph(s, f, file);
+	case ROLE_GRAPH:
+		if (!(input_flags(file, &s->work) & INPUT_JOINS))
+			return place(s, &f->graph, "graphs", file);
+		strs_add(&s->model_arena, &f->calls, file);
+		return true;
 	case ROLE_OPLOG: return place(s, &f->op_log, "op logs", file);
 	case ROLE_PROFILE: strs_add(&s->model_arena, &f->profiles, file); return true;
 	case ROLE_BASELINE: return place(s, &f->baseline, "baselines", file);
@@ -152,7 +144,6 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
  * traces, which the reader of the traces reads. */
 static bool join_graph(struct session *s, struct flags *f)
 {
-	struct strs calls = { 0 };
 	unsigned flags;
 
 	if (!f->graph.n || f->run_meta.n || f->runs.n)
@@ -160,10 +151,7 @@ static bool join_graph(struct session *s, struct flags *f)
 	flags = input_flags(f->graph, &s->work);
 	if (!(flags & INPUT_JOINS))
 		return f->profiles.n == 1 && flags & INPUT_BESIDE;
-	strs_add(&s->model_arena, &calls, f->graph);
-	for (size_t i = 0; i < f->calls.n; i++)
-		strs_add(&s->model_arena, &calls, f->calls.v[i]);
-	f->calls = calls;
+	strs_add(&s->model_arena, &f->calls, f->graph);
 	f->graph = S("");
 	return true;
 }
@@ -174,8 +162,9 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 	for (size_t i = 0; i < files->n; i++)
 		if (!sort_one(s, f, files->v[i]))
 			return false;
-	if (f->calls.n && !f->profiles.n)
-		return place(s, &f->graph, "graphs", f->calls.v[0]);
+	for (size_t i = 0; !f->profiles.n && i < f->calls.n; i++)
+		if (!place(s, &f->graph, "graphs", f->calls.v[i]))
+			return false;
 	if (f->baseline.n && (f->profiles.n || f->graph.n || f->run_meta.n || f->runs.n))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "a baseline is compared alone: '%.*s' was given with other files",

@@ -118,24 +118,24 @@ static bool is_joinable(const struct run_process *c, const struct run_process *t
 
 void sources_join(struct session *s, const struct sources *src, const struct strs *named)
 {
-	struct strs both = src->calls, *calls = &both;
+	struct strs calls = src->calls;
 	struct arena *a = &s->query_arena;
 	size_t n = src->now.n, unused = 0, first = 0;
 
 	for (size_t i = 0; i < named->n; i++)
-		strs_add(a, calls, named->v[i]);
-	bool only = n == 1 && calls->n == 1;
-	struct run_process *t = ARENA_ARRAY(a, n, struct run_process);
-	size_t *calls_of = ARENA_ARRAY(a, n, size_t), *traces_of = ARENA_ARRAY(a, calls->n, size_t);
-	size_t *trace = ARENA_ARRAY(a, calls->n, size_t);
-	struct src_calls *made = ARENA_ARRAY(&s->model_arena, calls->n, struct src_calls);
-
-	if (!calls->n)
+		strs_add(a, &calls, named->v[i]);
+	if (!calls.n)
 		return;
+	bool only = n == 1 && calls.n == 1;
+	struct run_process *t = ARENA_ARRAY(a, n, struct run_process);
+	size_t *calls_of = ARENA_ARRAY(a, n, size_t), *traces_of = ARENA_ARRAY(a, calls.n, size_t);
+	size_t *trace = ARENA_ARRAY(a, calls.n, size_t);
+	struct src_calls *made = ARENA_ARRAY(&s->model_arena, calls.n, struct src_calls);
+
 	for (size_t k = 0; k < n; k++)
 		t[k] = run_process_of_trace(src->now.v[k].profile, &s->work);
-	for (size_t i = 0; i < calls->n; i++) {
-		struct run_process c = run_process_of_calls(calls->v[i], &s->work);
+	for (size_t i = 0; i < calls.n; i++) {
+		struct run_process c = run_process_of_calls(calls.v[i], &s->work);
 		for (size_t k = 0; k < n; k++)
 			if (is_joinable(&c, &t[k], only)) {
 				calls_of[k]++;
@@ -143,10 +143,10 @@ void sources_join(struct session *s, const struct sources *src, const struct str
 				trace[i] = k;
 			}
 	}
-	for (size_t i = 0; i < calls->n; i++) {
+	for (size_t i = 0; i < calls.n; i++) {
 		if (traces_of[i] == 1 && calls_of[trace[i]] == 1)
 			made[s->reading.n_calls++] = (struct src_calls){
-				str_copy(&s->model_arena, src->now.v[trace[i]].profile), calls->v[i]
+				str_copy(&s->model_arena, src->now.v[trace[i]].profile), calls.v[i]
 			};
 		else if (unused++ == 0)
 			first = i;
@@ -157,7 +157,7 @@ void sources_join(struct session *s, const struct sources *src, const struct str
 		        "note: %zu of %zu execution traces are not used, such as '%.*s': an "
 		        "execution trace is joined to the only trace of the same rank and process "
 		        "id\n",
-		        unused, calls->n, STR(calls->v[first]));
+		        unused, calls.n, STR(calls.v[first]));
 }
 
 /* Adds notes about an empty profile, and about a folder without steps. */
