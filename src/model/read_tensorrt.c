@@ -61,10 +61,10 @@ static bool read_text(struct layers *x, struct str *out)
 	return true;
 }
 
-static bool skip_other(struct layers *x)
+static bool skip_counted(struct json_in *j, uint64_t *n)
 {
-	x->other++;
-	return json_in_skip(&x->j);
+	++*n;
+	return json_in_skip(j);
 }
 
 static bool read_dimensions(struct layers *x, struct tensor *t)
@@ -96,7 +96,7 @@ static bool read_tensor(struct layers *x, struct tensor *t)
 		if (!(str_eq(key, S("Name"))                    ? read_text(x, &t->name)
 		            : str_eq(key, S("Dimensions"))      ? read_dimensions(x, t)
 		            : str_eq(key, S("Format/Datatype")) ? read_text(x, &t->format)
-		                                                : skip_other(x)))
+		                                                : skip_counted(&x->j, &x->other)))
 			return false;
 	return x->j.stop == JSON_STOP_NONE;
 }
@@ -133,7 +133,7 @@ static bool read_layer(void *layers)
 		            : str_eq(key, S("LayerType")) ? read_text(x, &x->type)
 		            : str_eq(key, S("Inputs"))    ? read_tensors(x, false)
 		            : str_eq(key, S("Outputs"))   ? read_tensors(x, true)
-		                                          : skip_other(x)))
+		                                          : skip_counted(&x->j, &x->other)))
 			return false;
 	return x->j.stop == JSON_STOP_NONE;
 }
@@ -256,12 +256,6 @@ static bool read_name(struct times *x)
 	return true;
 }
 
-static bool skip_counted(struct times *x, uint64_t *n)
-{
-	++*n;
-	return json_in_skip(&x->j);
-}
-
 static bool read_time(void *times)
 {
 	struct times *x = times;
@@ -279,8 +273,8 @@ static bool read_time(void *times)
 		            : str_eq(key, S("timeMs"))    ? read_number(x, NS_DECIMALS, &x->total)
 		            : str_eq(key, S("averageMs")) ? read_number(x, NS_DECIMALS, &x->average)
 		            : str_eq(key, S("percentage")) ? json_in_skip(&x->j)
-		            : str_eq(key, S("medianMs"))   ? skip_counted(x, &x->median)
-		                                           : skip_counted(x, &x->other)))
+		            : str_eq(key, S("medianMs"))   ? skip_counted(&x->j, &x->median)
+		                                           : skip_counted(&x->j, &x->other)))
 			return false;
 	return x->j.stop == JSON_STOP_NONE;
 }
