@@ -298,6 +298,14 @@ void sb_counted(struct sb *b, uint64_t n, struct str things)
 	sb_put(b, str_sub(things, end, SIZE_MAX));
 }
 
+struct str str_counted(struct arena *a, uint64_t n, struct str things)
+{
+	struct sb b = sb_in(a);
+
+	sb_counted(&b, n, things);
+	return sb_str(&b);
+}
+
 void sb_vfmt(struct sb *b, const char *f, va_list ap)
 {
 	va_list again;

@@ -130,8 +130,9 @@ void sb_vfmt(struct sb *b, const char *f, va_list ap) __attribute__((format(prin
 /* Appends the text; of each "{one|many}" in it the form for n. */
 void sb_plural(struct sb *b, const char *text, uint64_t n);
 /* Appends n and the thing, which is in the plural: "1 record without a time" of "records without a
- * time". */
+ * time". str_counted returns this, in a. */
 void sb_counted(struct sb *b, uint64_t n, struct str things);
+struct str str_counted(struct arena *a, uint64_t n, struct str things);
 static inline struct str sb_str(const struct sb *b)
 {
 	return (struct str){ b->p, b->n };

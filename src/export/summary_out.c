@@ -139,9 +139,7 @@ static void put_unused(struct page_text *t)
 			sb_put(&t->line, S(": "));
 		}
 		if (u->n == 1) {
-			struct sb one = sb_in(t->a);
-			sb_counted(&one, 1, u->kind);
-			sb_put_name(&t->line, sb_str(&one));
+			sb_put_name(&t->line, str_counted(t->a, 1, u->kind));
 			continue;
 		}
 		fmt_count(&t->line, num_from_u64(u->n));

@@ -135,12 +135,10 @@ static void place_leave(struct baseline_place *p, struct session *s)
 /* "181 nodes, 1 step" */
 static struct str baseline_size(struct session *s, const struct model *m)
 {
-	struct sb b = sb_in(&s->query_arena);
+	struct arena *a = &s->query_arena;
 
-	sb_counted(&b, m->nodes.n, S("nodes"));
-	sb_put(&b, S(", "));
-	sb_counted(&b, m->steps.n, S("steps"));
-	return sb_str(&b);
+	return str_fmt(a, "%.*s, %.*s", STR(str_counted(a, m->nodes.n, S("nodes"))),
+	        STR(str_counted(a, m->steps.n, S("steps"))));
 }
 
 static bool write_inside(struct session *s, const struct model *m, const struct baseline_place *p,

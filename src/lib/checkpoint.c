@@ -115,23 +115,18 @@ static bool shows(struct ask *k, struct str name)
 
 static struct str files(const struct ask *k, const struct ckpt *c)
 {
-	struct sb b = sb_in(&k->s->query_arena);
-
-	sb_counted(&b, ckpt_shards(c), ckpt_is_bundle(c) ? S("shards") : S("tables"));
-	return sb_str(&b);
+	return str_counted(
+	        &k->s->query_arena, ckpt_shards(c), ckpt_is_bundle(c) ? S("shards") : S("tables"));
 }
 
 /* Puts the line below all tensors. */
 static void put_totals(struct ask *k, const struct ckpt *c)
 {
-	struct sb b = sb_in(&k->s->query_arena);
+	struct arena *a = &k->s->query_arena;
 
-	sb_counted(&b, k->rows, S("tensors"));
-	sb_put(&b, S(", "));
-	sb_counted(&b, (uint64_t)k->params, S("params"));
-	sb_put(&b, S(", "));
-	sb_counted(&b, k->bytes, S("bytes"));
-	sink_fmt(k->out, "%.*s, %.*s\n", STR(sb_str(&b)), STR(files(k, c)));
+	sink_fmt(k->out, "%.*s, %.*s, %.*s, %.*s\n", STR(str_counted(a, k->rows, S("tensors"))),
+	        STR(str_counted(a, (uint64_t)k->params, S("params"))),
+	        STR(str_counted(a, k->bytes, S("bytes"))), STR(files(k, c)));
 }
 
 /* ---- the list ---- */

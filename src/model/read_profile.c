@@ -257,14 +257,6 @@ static bool take_entry(struct pb_reading *r, struct profile_in *p)
 	return true;
 }
 
-static struct str counted(struct ingest *to, uint64_t n, struct str things)
-{
-	struct sb b = sb_in(ingest_notes(to)->a);
-
-	sb_counted(&b, n, things);
-	return sb_str(&b);
-}
-
 /* Counts the skipped data and adds notes about it. */
 static void say_notes(struct src *s, struct ingest *to, const struct profile_in *p)
 {
@@ -277,11 +269,11 @@ static void say_notes(struct src *s, struct ingest *to, const struct profile_in 
 	src_count_unused(s, S("nodes with a duplicate key or name"), p->repeated);
 	if (p->lost_inputs)
 		note_kind(notes, NOTE_PROFILE_INPUT, "%.*s, ignored; the first of '%.*s'",
-		        STR(counted(to, p->lost_inputs, lost_inputs)),
+		        STR(str_counted(notes->a, p->lost_inputs, lost_inputs)),
 		        STR(model_str(ingest_model(to), p->lost_from)));
 	if (p->x.short_tuples)
 		note_kind(notes, NOTE_PROFILE_TUPLE, "%.*s, ignored",
-		        STR(counted(to, p->x.short_tuples, short_tuples)));
+		        STR(str_counted(notes->a, p->x.short_tuples, short_tuples)));
 }
 
 static void say_steps(struct src *s, struct ingest *to, const struct profile_in *p)

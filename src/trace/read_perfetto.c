@@ -381,11 +381,9 @@ static void note_lost(struct perfetto *x)
 	};
 
 	for (unsigned i = 0; i < PF_LOST_N; i++) {
-		struct sb b = sb_in(x->a);
 		src_count_unused(x->s, str_of(why[i]), x->lost[i]);
-		sb_counted(&b, x->lost[i], str_of(why[i]));
 		note_count(build_notes(x->b), x->lost[i], "note: %.*s {is|are} left out\n",
-		        STR(sb_str(&b)));
+		        STR(str_counted(x->a, x->lost[i], str_of(why[i]))));
 	}
 }
 
@@ -404,18 +402,15 @@ static void read_top(struct perfetto *x, struct wire *w)
 /* Fails for a trace without events. */
 static bool refuse_empty(struct perfetto *x, struct err *e)
 {
-	struct sb packets = sb_in(x->a);
-
 	if (x->lost[PF_LOST_STATE])
 		return err_set(e, ERR_DATA_LOSS,
 		        "%.*s: no event has a name: Perfetto's buffer overwrote all names; record "
 		        "with a larger buffer, or with clear_period_ms of incremental_state_config",
 		        STR(x->s->name));
-	sb_counted(&packets, x->packets, S("packets"));
 	return err_set(e, ERR_DATA_LOSS,
 	        "%.*s: no track events among %.*s: a trace with the data source track_event was "
 	        "expected",
-	        STR(x->s->name), STR(sb_str(&packets)));
+	        STR(x->s->name), STR(str_counted(x->a, x->packets, S("packets"))));
 }
 
 bool read_perfetto(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
