@@ -273,10 +273,12 @@ uint32_t ops_add_work(
 		c->device_start = s->start;
 	c->device_self = num_add(c->device_self, self);
 	c->device_total = num_add(c->device_total, s->length);
-	uint64_t count = x->rule.leaf ? c->kernels /* instances of a template are one op */
-	                              : count_runs(x, (uint32_t)(c - x->to->cells.v), s,
-	                                        facts.compiled, &runs);
-	c->device_runs = count > c->device_runs ? count : c->device_runs;
+	if (facts.compiled || !c->host_runs) {
+		uint64_t count = x->rule.leaf ? c->kernels /* instances of a template are one op */
+		                              : count_runs(x, (uint32_t)(c - x->to->cells.v), s,
+		                                        facts.compiled, &runs);
+		c->device_runs = count > c->device_runs ? count : c->device_runs;
+	}
 	if (o->device == ID_NONE)
 		o->device = device;
 	if (o->category == ID_NONE && slice_text(t, s, ARG_OP_CATEGORY).n)

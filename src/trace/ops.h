@@ -50,7 +50,7 @@ struct trace_op {
 struct op_cell {
 	uint32_t op, step;
 	uint64_t host_runs;
-	uint64_t device_runs; /* the most executions of one kernel of a compiled op in it */
+	uint64_t device_runs; /* without host_runs: the most executions of one kernel in it */
 	uint64_t kernels;     /* slices of device work */
 	int64_t host_self, host_total;
 	int64_t device_self, device_total;

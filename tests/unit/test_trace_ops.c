@@ -61,7 +61,7 @@ static void paths_follow_modules_and_ops(void **state)
 	build_seal(r.b);
 	struct trace_ops o = find_ops(r.t);
 	assert_str(table(&o), "(unattributed)/lost|(unattributed)|0|0|1|1|0|0|7|30\n"
-	                      "Linear_0/aten::linear/aten::mm|aten::mm|0|1|2|2|30|30|80|20\n"
+	                      "Linear_0/aten::linear/aten::mm|aten::mm|0|1|0|2|30|30|80|20\n"
 	                      "Linear_0/aten::linear|aten::linear|0|1|0|0|50|80|0|10\n"
 	                      "Linear_0|module|0|1|0|0|20|100|0|0\n");
 	assert_int_equal(o.unlinked, 1);
