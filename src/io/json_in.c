@@ -6,6 +6,8 @@
  */
 #include "io/json_in.h"
 
+#include "base/map.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -67,25 +69,6 @@ static inline const char *find_odd(const char *p, const char *end)
 	return p;
 }
 
-/* Returns the first quote or backslash, or end. */
-static inline const char *find_quote(const char *p, const char *end)
-{
-#ifdef __SSE2__
-	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
-
-	for (; end - p >= 16; p += 16) {
-		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
-		unsigned mask = (unsigned)_mm_movemask_epi8(
-		        _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, slash)));
-		if (mask)
-			return p + __builtin_ctz(mask);
-	}
-#endif
-	while (p < end && *p != '"' && *p != '\\')
-		p++;
-	return p;
-}
-
 static size_t count_lines(const char *p, const char *end)
 {
 	size_t n = 0;
@@ -94,7 +77,8 @@ static size_t count_lines(const char *p, const char *end)
 	const __m128i line = _mm_set1_epi8('\n'), zero = _mm_setzero_si128();
 	while (end - p >= 16) {
 		__m128i sums = zero; /* per column of 16; a column counts to 255 at most */
-		for (int rows = 0; rows < 255 && end - p >= 16; rows++, p += 16)
+		const char *stop = p + (end - p > 255 * 16 ? 255 * 16 : (end - p) / 16 * 16);
+		for (; p < stop; p += 16)
 			sums = _mm_sub_epi8(sums,
 			        _mm_cmpeq_epi8(
 			                _mm_loadu_si128((const __m128i *)(const void *)p), line));
@@ -106,6 +90,13 @@ static size_t count_lines(const char *p, const char *end)
 	for (; p < end; p++)
 		n += *p == '\n';
 	return n;
+}
+
+/* Counts the lines before p at once: that is faster than counting those of each item. */
+static void count_to(struct json_in *j, const char *p)
+{
+	j->lines += count_lines(j->counted, p);
+	j->counted = p;
 }
 
 static void begin_item(struct json_in *j)
@@ -126,6 +117,7 @@ bool json_in_open(struct json_in *j, struct src *s)
 	src_need(s, 4);
 	head = str_make(s->p, (size_t)(s->end - s->p));
 	begin_item(j);
+	j->counted = j->p;
 	if (src_failed(s))
 		return false;
 	if (str_starts(head, S("\xff\xfe")) || str_starts(head, S("\xfe\xff")) ||
@@ -141,18 +133,25 @@ bool json_in_more(struct json_in *j)
 {
 	size_t have = (size_t)(j->s->end - j->s->p);
 	size_t more = have > SRC_WINDOW / 2 ? have : SRC_WINDOW / 2;
+	size_t at = (size_t)(j->p - (const char *)j->s->p);
+	bool more_came;
 
 	if (j->stop != JSON_STOP_MORE || have >= JSON_IN_ITEM_MAX)
 		return false;
-	if (!src_need(j->s, have + more) && (size_t)(j->s->end - j->s->p) == have)
-		return false;
-	begin_item(j);
-	return true;
+	count_to(j, (const char *)j->s->p);
+	more_came = src_need(j->s, have + more) || (size_t)(j->s->end - j->s->p) > have;
+	j->counted = (const char *)j->s->p; /* the window may have moved */
+	if (more_came) {
+		begin_item(j);
+	} else {
+		j->p = (const char *)j->s->p + at;
+		j->end = (const char *)j->s->end;
+	}
+	return more_came;
 }
 
 void json_in_take(struct json_in *j)
 {
-	j->lines += count_lines((const char *)j->s->p, j->p);
 	j->s->p = (const uint8_t *)j->p;
 	begin_item(j);
 }
@@ -167,9 +166,10 @@ uint64_t json_in_at(const struct json_in *j, const char *p)
 	return src_at(j->s) + (uint64_t)(p - (const char *)j->s->p);
 }
 
-uint64_t json_in_line(const struct json_in *j, const char *p)
+uint64_t json_in_line(struct json_in *j, const char *p)
 {
-	return j->lines + 1 + count_lines((const char *)j->s->p, p);
+	count_to(j, (const char *)j->s->p);
+	return j->lines + 1 + count_lines(j->counted, p);
 }
 
 bool json_in_failed(const struct json_in *j)
@@ -270,17 +270,98 @@ static inline bool read_string(struct json_in *j, const char *p, struct json_val
 	return true;
 }
 
-bool json_in_member(struct json_in *j, struct str *key)
+/* True if the text at p, which has JSON_MEMBER_MAX bytes, begins with a member. */
+static inline bool is_member(const struct json_member *m, const char *p)
 {
-	const char *p, *q, *end = j->end;
+#ifdef __SSE2__
+	const __m128i *a = (const __m128i *)(const void *)m->text;
+	const __m128i *b = (const __m128i *)(const void *)p;
+	__m128i low = _mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b));
+	__m128i high = _mm_cmpeq_epi8(_mm_loadu_si128(a + 1), _mm_loadu_si128(b + 1));
+	unsigned same = (unsigned)_mm_movemask_epi8(low) | (unsigned)_mm_movemask_epi8(high) << 16;
+
+	return (uint64_t)~same << (JSON_MEMBER_MAX - m->n) << 32 == 0;
+#else
+	return memcmp(m->text, p, m->n) == 0;
+#endif
+}
+
+/* Reads a member that has followed the last one before. */
+static inline bool read_known(struct json_in *j, struct str *key)
+{
+	const uint8_t *next = j->members[j->member].next;
+
+	if (j->end - j->p < JSON_MEMBER_MAX)
+		return false;
+	for (int i = 0; i < 4 && next[i]; i++) {
+		struct json_member *m = &j->members[next[i]];
+		if (m->fresh != j->fresh || !is_member(m, j->p))
+			continue;
+		*key = str_make(j->p + m->key_at, m->key_n);
+		j->p += m->n;
+		j->fresh = false;
+		j->member = next[i];
+		return true;
+	}
+	return false;
+}
+
+/* Returns the place that a member has or gets: then n is 0. */
+static uint8_t member_place(struct json_in *j, const struct json_member *made)
+{
+	size_t places = sizeof j->members / sizeof *j->members - 1;
+	uint64_t hash = hash_bytes(made->text, sizeof made->text);
+	uint8_t at = 0;
+
+	for (unsigned i = 0; i < 8; i++) {
+		at = (uint8_t)(1 + (hash + i) % places);
+		const struct json_member *m = &j->members[at];
+		if (!m->n || (m->fresh == made->fresh &&
+		                     memcmp(m->text, made->text, sizeof m->text) == 0))
+			return at;
+	}
+	j->members[at].n = 0;
+	return at;
+}
+
+/* Remembers the member from here up to p, and that it followed the last one. */
+static void remember(struct json_in *j, const char *from, struct str key, bool fresh)
+{
+	struct json_member made = { .n = (uint8_t)(j->p - from),
+		.key_at = (uint8_t)(key.p - from),
+		.key_n = (uint8_t)key.n,
+		.fresh = fresh };
+	uint8_t at, *next = j->members[j->member].next;
+
+	if (j->p - from > JSON_MEMBER_MAX) {
+		j->member = 0;
+		*json_in_user(j) = 0;
+		return;
+	}
+	memcpy(made.text, from, made.n);
+	at = member_place(j, &made);
+	if (!memchr(next, at, sizeof made.next)) {
+		memmove(next + 1, next, sizeof made.next - 1);
+		*next = at;
+	}
+	if (!j->members[at].n)
+		j->members[at] = made;
+	j->member = at;
+}
+
+/* Reads a member that has not followed the last one before. */
+static __attribute__((noinline)) bool read_member(struct json_in *j, struct str *key)
+{
+	const char *p, *q, *end = j->end, *from = j->p;
+	bool fresh = j->fresh;
 
 	if (!next_in(j, '}'))
 		return false;
 	if (*j->p != '"')
 		return stop_at(j, j->p, JSON_STOP_BAD);
 	p = j->p + 1;
-	for (q = find_quote(p, end); q < end && *q == '\\';)
-		q = end - q > 2 ? find_quote(q + 2, end) : end;
+	for (q = p; q < end && *q != '"'; q++)
+		q += *q == '\\' && q + 1 < end;
 	*key = str_make(p, (size_t)(q - p));
 	p = q == end ? end : skip_blanks(q + 1, end);
 	if (p == end)
@@ -288,7 +369,15 @@ bool json_in_member(struct json_in *j, struct str *key)
 	if (*p != ':')
 		return stop_at(j, p, JSON_STOP_BAD);
 	j->p = p + 1;
+	while (j->p < end && *j->p == ' ')
+		j->p++;
+	remember(j, from, *key, fresh);
 	return true;
+}
+
+bool json_in_member(struct json_in *j, struct str *key)
+{
+	return read_known(j, key) || read_member(j, key);
 }
 
 bool json_in_element(struct json_in *j)
@@ -303,7 +392,14 @@ static inline bool is_letter(char c)
 
 static inline bool in_number(char c)
 {
-	return (uint8_t)(c - '0') < 10 || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
+	static const bool is[256] = { ['0' ... '9'] = true,
+		['.'] = true,
+		['-'] = true,
+		['+'] = true,
+		['e'] = true,
+		['E'] = true };
+
+	return is[(uint8_t)c];
 }
 
 /* True if the word equals one of these, ignoring case. */
@@ -371,105 +467,4 @@ bool json_in_value(struct json_in *j, struct json_value *v)
 	v->text = str_make(from, (size_t)(p - from));
 	j->p = p;
 	return true;
-}
-
-/* State while skipping a value, which may continue in another window. */
-struct json_skip {
-	unsigned depth;
-	bool in_string, begun;
-};
-
-/* Returns true when the value has ended, just before *p. Otherwise *p is the end of the window, or
- * the bracket that is nested too deeply. Never stops inside an escape. */
-static bool skip_on(struct json_skip *k, const char **p, const char *end)
-{
-	const char *q = *p;
-
-	while (q < end) {
-		if (k->in_string) {
-			q = find_quote(q, end);
-			if (end - q < 2 && (q == end || *q == '\\'))
-				break;
-			k->in_string = *q == '\\';
-			q += 1 + k->in_string;
-			if (!k->in_string && !k->depth)
-				goto done;
-			continue;
-		}
-		switch (*q) {
-		case '"': k->in_string = k->begun = true; break;
-		case '{':
-		case '[':
-			if (k->depth == JSON_IN_DEPTH_MAX)
-				goto out;
-			k->depth++;
-			k->begun = true;
-			break;
-		case '}':
-		case ']':
-			if (!k->depth)
-				goto done;
-			if (!--k->depth) {
-				q++;
-				goto done;
-			}
-			break;
-		case ',':
-			if (!k->depth)
-				goto done;
-			break;
-		default:
-			if (!k->depth && k->begun && is_blank(*q))
-				goto done;
-			k->begun |= !is_blank(*q);
-		}
-		q++;
-	}
-out:
-	*p = q;
-	return false;
-done:
-	*p = q;
-	return true;
-}
-
-static bool skip_stop(struct json_in *j, const char *p)
-{
-	return stop_at(
-	        j, p, p < j->end && (*p == '{' || *p == '[') ? JSON_STOP_DEEP : JSON_STOP_MORE);
-}
-
-bool json_in_skip(struct json_in *j)
-{
-	struct json_skip k = { .depth = 0 };
-	const char *p = skip_blanks(j->p, j->end);
-	struct json_value v;
-
-	if (p < j->end && *p != '"' && *p != '{' && *p != '[')
-		return json_in_value(j, &v);
-	if (!skip_on(&k, &p, j->end))
-		return skip_stop(j, p);
-	j->p = p;
-	return true;
-}
-
-bool json_in_skip_item(struct json_in *j)
-{
-	struct json_skip k = { .depth = 0 };
-	const char *p = j->p;
-
-	while (!skip_on(&k, &p, j->end)) {
-		if (skip_stop(j, p) || j->stop == JSON_STOP_DEEP)
-			return false;
-		json_in_take(j);
-		j->stop = JSON_STOP_MORE;
-		if (!json_in_more(j)) {
-			j->stop = JSON_STOP_MORE;
-			return false;
-		}
-		p = j->p;
-	}
-	j->p = p;
-	json_in_take(j);
-	return k.begun || stop_at(j, p, JSON_STOP_BAD);
 }

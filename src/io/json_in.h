@@ -57,6 +57,18 @@ struct json_value {
 	                    its digits */
 };
 
+/* A member as it was written: the text from the value before it, or from the bracket, up to its
+ * own value. Producers write the members of equal objects in the same order and spacing, so the
+ * text that followed before is compared first. */
+#define JSON_MEMBER_MAX 32 /* longer texts are not remembered */
+struct json_member {
+	char text[JSON_MEMBER_MAX];
+	uint8_t n, key_at, key_n;
+	bool fresh;      /* it follows the bracket */
+	uint8_t next[4]; /* members that followed it; 0: none */
+	uint8_t user;    /* for the caller, initially 0 */
+};
+
 struct json_in {
 	const char *p, *end; /* unread part of the window */
 	enum json_stop stop; /* why the last call returned false */
@@ -65,7 +77,10 @@ struct json_in {
 	unsigned flaws;      /* bits of enum json_flaw found in this item */
 	uint64_t flaw_at[JSON_FLAW_N];
 	struct src *s;
-	uint64_t lines; /* newlines before the item */
+	struct json_member members[128]; /* the first one stands for all not remembered */
+	uint8_t member;                  /* the last one read */
+	const char *counted;             /* in the window, not after the item */
+	uint64_t lines;                  /* newlines before that */
 };
 
 /* Begins at the first byte after a byte order mark. False if reading fails, or for UTF-16 and
@@ -84,9 +99,8 @@ void json_in_take(struct json_in *j);
 void json_in_again(struct json_in *j);
 
 uint64_t json_in_at(const struct json_in *j, const char *p); /* offset in the input */
-uint64_t json_in_line(
-        const struct json_in *j, const char *p); /* counted from 1; p is in the item */
-bool json_in_failed(const struct json_in *j);    /* true if reading failed: *e of the src */
+uint64_t json_in_line(struct json_in *j, const char *p);     /* counted from 1; p is in the item */
+bool json_in_failed(const struct json_in *j); /* true if reading failed: *e of the src */
 
 /* Skips blanks and returns the character after them; -1 at the end of the window (stop: MORE). */
 int json_in_peek(struct json_in *j);
@@ -104,6 +118,12 @@ bool json_in_enter(struct json_in *j);
 /* Reads the key of the next member of the innermost object; its value comes next. False at the end
  * of the object, after its bracket (stop: NONE), or with a stop. Keys are not unescaped. */
 bool json_in_member(struct json_in *j, struct str *key);
+
+/* Returns a byte that the caller may set for the text of the last member: 0 at first. */
+static inline uint8_t *json_in_user(struct json_in *j)
+{
+	return &j->members[j->member].user;
+}
 
 /* Moves to the next element of the innermost array; returns as json_in_member does. */
 bool json_in_element(struct json_in *j);

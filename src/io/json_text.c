@@ -148,7 +148,30 @@ static enum json_number gathered_end(struct gathered *g, bool minus, int64_t *v)
 	return JSON_NUMBER_GOOD;
 }
 
-enum json_number json_decimal(struct str text, unsigned decimals, int64_t *v)
+/* Reads at most 18 digits, with or without a point among them, that need no rounding. Returns false
+ * for other text. */
+static inline bool read_short(struct str text, unsigned decimals, int64_t *v)
+{
+	const char *p = text.p, *end = p + text.n;
+	int64_t sum = 0;
+
+	if (text.n == 0 || text.n + decimals > 18)
+		return false;
+	for (; p < end && char_is_digit(*p); p++)
+		sum = sum * 10 + (*p - '0');
+	if (p < end && *p == '.' && p > text.p && (size_t)(end - p) - 1 <= decimals)
+		for (p++; p < end && char_is_digit(*p); p++, decimals--)
+			sum = sum * 10 + (*p - '0');
+	if (p < end)
+		return false;
+	for (; decimals; decimals--)
+		sum *= 10;
+	*v = sum;
+	return true;
+}
+
+/* Reads decimal text of any form. */
+static enum json_number read_decimal(struct str text, unsigned decimals, int64_t *v)
 {
 	const char *p = text.p, *end = p + text.n, *point, *from, *stop;
 	struct gathered g = { .v = 0 };
@@ -177,6 +200,11 @@ enum json_number json_decimal(struct str text, unsigned decimals, int64_t *v)
 		if (p != point)
 			gather(&g, *p);
 	return gathered_end(&g, minus, v);
+}
+
+enum json_number json_decimal(struct str text, unsigned decimals, int64_t *v)
+{
+	return read_short(text, decimals, v) ? JSON_NUMBER_GOOD : read_decimal(text, decimals, v);
 }
 
 /* ---- large documents ---- */

@@ -130,6 +130,26 @@ enum chrome_key chrome_key(struct str key)
 	}
 }
 
+/* Returns the index of the key that was just read. */
+static inline enum chrome_key key_of(struct json_in *j, struct str key)
+{
+	uint8_t *known = json_in_user(j);
+
+	if (*known == 0 || *known > KEY_N + 1)
+		*known = (uint8_t)(1 + chrome_key(key));
+	return (enum chrome_key)(*known - 1);
+}
+
+/* Returns the row of the argument whose name was just read, or n_argument_rows. */
+static inline unsigned row_of(struct chrome *c, struct str name)
+{
+	uint8_t *known = json_in_user(&c->json);
+
+	if (*known <= KEY_N + 1)
+		*known = (uint8_t)(KEY_N + 2 + find_arg(c, name));
+	return *known - (KEY_N + 2u);
+}
+
 /* Reads a value without decoding it: a container from bracket to bracket. */
 static inline bool read_value(struct json_in *j, struct json_value *v)
 {
@@ -155,7 +175,7 @@ static bool read_args(struct chrome *c, struct chrome_event *v)
 	if (!json_in_enter(j))
 		return false;
 	while (json_in_member(j, &name)) {
-		unsigned row = find_arg(c, name);
+		unsigned row = row_of(c, name);
 		uint64_t bit = (uint64_t)1 << row;
 
 		if (row == n_argument_rows || !(c->wanted & bit)) {
@@ -237,7 +257,7 @@ bool chrome_event_read(struct chrome *c, struct chrome_event *v)
 				break;
 			continue;
 		}
-		k = chrome_key(key);
+		k = key_of(j, key);
 		if (k == KEY_N) {
 			if (!json_in_skip(j))
 				return false;

@@ -33,26 +33,25 @@ void chrome_flaw(struct chrome *c, enum chrome_flaw flaw, const char *at)
 {
 	c->flaws.any = true;
 	if (!c->flaws.found[flaw])
-		c->flaws.found[flaw] = at;
+		c->flaws.found[flaw] = 1 + json_in_at(&c->json, at);
 }
 
 static void take_flaws(struct chrome *c)
 {
 	struct chrome_flaws *f = &c->flaws;
 	const char *item = (const char *)c->json.s->p;
-	uint64_t at = src_at(c->json.s);
 
 	for (unsigned k = 0; k < JSON_FLAW_N; k++)
 		if (c->json.flaws >> k & 1)
-			f->found[k] = item + (c->json.flaw_at[k] - at);
+			f->found[k] = 1 + c->json.flaw_at[k];
 	for (unsigned k = 0; k < FLAW_N; k++) {
 		if (!f->found[k])
 			continue;
 		if (!f->count[k]++) {
-			f->at[k] = json_in_at(&c->json, f->found[k]);
-			f->line[k] = json_in_line(&c->json, f->found[k]);
+			f->at[k] = f->found[k] - 1;
+			f->line[k] = json_in_line(&c->json, item + (f->at[k] - src_at(c->json.s)));
 		}
-		f->found[k] = NULL;
+		f->found[k] = 0;
 	}
 	f->any = false;
 }

@@ -31,7 +31,7 @@ enum chrome_flaw {
 struct chrome_flaws {
 	uint64_t count[FLAW_N];            /* number of items with it */
 	uint64_t at[FLAW_N], line[FLAW_N]; /* place of the first one */
-	const char *found[FLAW_N];         /* place in the present item, or NULL */
+	uint64_t found[FLAW_N];            /* 1 + place in the present item; 0: none */
 	bool any;                          /* true if any element of found is set */
 };
 

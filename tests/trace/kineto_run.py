@@ -268,6 +268,14 @@ def cut():
     packed = gzip.compress(content)
     _, err = program(write(packed[:len(packed) * 3 // 4], 'cut.json.gz'), 'op')
     assert 'truncated gzip' in err, err
+    kineto.write_large('large.json', 9000)
+    with open('large.json', 'rb') as f:
+        content = f.read()
+    for n in (600000, 1 << 20, 2000000):
+        _, err = program(write(content[:n], 'cut.json'), 'op')
+        start = content.rindex(b'},\n  {', 0, n) + 2  # after the comma
+        line = content[:start].count(b'\n') + 1
+        assert f'(line {line}, byte {start})' in err and 'damaged' not in err, (n, err)
 
 
 def nothing():

@@ -112,6 +112,49 @@ static void refused(void **state)
 	tokens("[#]", "[!2");
 }
 
+#define PAD "                                " /* members are compared with as many bytes */
+
+/* Members that follow the same member as before are recognised, with the same result as others. */
+static void members(void **state)
+{
+	(void)state;
+	tokens("[{\"a\": 1, \"b\": 2}, {\"a\": 3, \"b\": 4}, {\"b\": 5,\"a\": 6}" PAD "]",
+	        "[{a:n(1)b:n(2)}{a:n(3)b:n(4)}{b:n(5)a:n(6)}]");
+	assert_int_equal(json.flaws, 0);
+	tokens("[{\"a\":{\"a\":1}},{\"a\":{\"a\":{}}},{\"a\":7,\"a\":8}" PAD "]",
+	        "[{a:{a:n(1)}}{a:{a:{}}}{a:n(7)a:n(8)}]");
+	/* A comma is expected even if the same text followed the bracket before, and only then. */
+	tokens("[{\"a\":\"x\"},{\"a\":\"y\"},{\"a\":\"z\"\"a\":1}" PAD "]",
+	        "[{a:s(x)}{a:s(y)}{a:s(z)!2");
+	tokens("[{\"a\":1,\"b\":2},{\"a\":3,\"b\":4},{,\"b\":5}" PAD "]",
+	        "[{a:n(1)b:n(2)}{a:n(3)b:n(4)}{!2");
+	tokens("[{\"a\":1,\"b\":2},{\"a\":1,}" PAD "]", "[{a:n(1)b:n(2)}{a:n(1)}]");
+	assert_int_equal(json.flaws, 1 << JSON_FLAW_COMMA);
+	tokens("[{\"a\": 1},{\"a\" : 2},{\"a\":   [3]},{\"a \": 4},{\"a\": }" PAD "]",
+	        "[{a:n(1)}{a:n(2)}{a:[n(3)]}{a :n(4)}{a:!2");
+}
+
+/* More members than are remembered, and members that are too long for that. */
+static void many_members(void **state)
+{
+	struct sb text = sb_in(&unit_arena), expected = sb_in(&unit_arena),
+	          out = sb_in(&unit_arena);
+
+	(void)state;
+	sb_char(&text, '[');
+	sb_char(&expected, '[');
+	for (unsigned i = 0; i < 2000; i++) {
+		const char *same = i % 3 ? "same" : "one of more bytes than a member may have";
+		unsigned other = i * i % 701;
+		sb_fmt(&text, "%s{\"%s\": 1, \"%u\": 2}", i ? "," : "", same, other);
+		sb_fmt(&expected, "{%s:n(1)%u:n(2)}", same, other);
+	}
+	sb_char(&text, ']');
+	sb_char(&expected, ']');
+	assert_true(walk(open_text(sb_str(&text)), &out));
+	assert_true(str_eq(sb_str(&out), sb_str(&expected)));
+}
+
 static void depth(void **state)
 {
 	struct sb deep = sb_in(&unit_arena);
@@ -244,6 +287,8 @@ int main(int argc, char **argv)
 		unit_case(values),
 		unit_case(tolerated),
 		unit_case(refused),
+		unit_case(members),
+		unit_case(many_members),
 		unit_case(depth),
 		unit_case(skipping),
 		unit_case(windows),
