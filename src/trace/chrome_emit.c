@@ -6,55 +6,6 @@
  */
 #include "trace/chrome_json.h"
 
-#define STEP_NAME   "ProfilerStep#"
-#define MODULE_NAME "nn.Module: "
-#define MEMORY_NAME "[memory]"
-
-/* Categories of PyTorch in lower case, and of tfprof's timelines. */
-static const struct category_row category_rows[] = {
-	{ "cpu_op", CATEGORY_OP, false, true, false },
-	{ "operator", CATEGORY_OP, false, true, false },
-	{ "user_annotation", CATEGORY_ANNOTATION, false, true, false },
-	{ "python_function", CATEGORY_FRAME, false, true, false },
-	{ "cuda_runtime", CATEGORY_CALL, false, true, false },
-	{ "cuda_driver", CATEGORY_CALL, false, true, false },
-	{ "runtime", CATEGORY_CALL, false, true, false },
-	{ "xpu_runtime", CATEGORY_CALL, false, true, false },
-	{ "mtia_runtime", CATEGORY_CALL, false, true, false },
-	{ "privateuse1_runtime", CATEGORY_CALL, false, true, false },
-	{ "privateuse1_driver", CATEGORY_CALL, false, true, false },
-	{ "kernel", CATEGORY_KERNEL, true, true, false },
-	{ "gpu_memcpy", CATEGORY_COPY, true, true, false },
-	{ "memcpy", CATEGORY_COPY, true, true, false },
-	{ "gpu_memset", CATEGORY_SET, true, true, false },
-	{ "memset", CATEGORY_SET, true, true, false },
-	{ "gpu_user_annotation", CATEGORY_ANNOTATION, true, true, false },
-	{ "cuda_sync", CATEGORY_SYNC, true, true, false },
-	{ "overhead", CATEGORY_OVERHEAD, false, true, false },
-	{ "cuda_profiler_range", CATEGORY_OTHER, false, true, false },
-	{ "cpu_instant_event", CATEGORY_OTHER, false, true, false },
-	{ "trace", CATEGORY_OTHER, false, true, false },
-};
-static const struct category_row plain_category = { "", CATEGORY_OP, false, false, false };
-static const struct category_row other_category = { "", CATEGORY_OTHER, false, false, false };
-
-static const struct category_row *find_category(struct chrome *c, const struct chrome_event *v)
-{
-	struct str s = v->key[KEY_CAT].text;
-
-	if (c->own) {
-		c->own_category.category = chrome_own_category(event_text(v, KEY_CAT));
-		return &c->own_category;
-	}
-	if (event_has(v, KEY_CAT) && v->key[KEY_CAT].type == JSON_STRING)
-		for (size_t i = 0; i < sizeof category_rows / sizeof *category_rows; i++)
-			if (str_eq_lower(s, category_rows[i].name)) {
-				c->kineto |= category_rows[i].kineto;
-				return &category_rows[i];
-			}
-	return c->kineto ? &other_category : &plain_category;
-}
-
 bool chrome_number(struct chrome *c, const struct json_value *v, unsigned decimals, int64_t *out)
 {
 	enum json_number how = JSON_NUMBER_NONE;
@@ -99,8 +50,7 @@ static uint32_t find_process(struct chrome *c, const struct chrome_event *v)
 	return c->process.v[i];
 }
 
-/* Returns the digits at the end of "stream 7". */
-static bool trailing_number(struct str s, int64_t *out)
+bool chrome_trailing_number(struct str s, int64_t *out)
 {
 	size_t i = str_stem(s);
 
@@ -116,7 +66,7 @@ static uint32_t add_stream(struct chrome *c, const struct chrome_event *v)
 		chrome_number(c, &v->key[KEY_PID], 0, &device);
 	if (!arg_int(c, v, CARG_STREAM, &stream) && event_has(v, KEY_TID) &&
 	        !chrome_number(c, &v->key[KEY_TID], 0, &stream))
-		trailing_number(v->key[KEY_TID].text, &stream);
+		chrome_trailing_number(v->key[KEY_TID].text, &stream);
 	d = build_device(c->b, ID_NONE, DEVICE_KIND_GPU, device,
 	        str_fmt(c->a, "gpu:%lld", (long long)device));
 	return build_track(c->b, ID_NONE, d, TRACK_STREAM, stream);
@@ -173,7 +123,10 @@ uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool devic
 		                                      : event_text(v, KEY_TID));
 	else
 		key = chrome_place_key(buffer, 't', event_text(v, KEY_PID), event_text(v, KEY_TID));
-	i = intern_add(&c->tracks, key);
+	i = c->last_track[device];
+	if (i < before && str_eq(intern_str(&c->tracks, i), key))
+		return i;
+	i = c->last_track[device] = intern_add(&c->tracks, key);
 	if (c->tracks.n != before) {
 		struct chrome_track made = { .process = device ? ID_NONE : find_process(c, v) };
 		made.track = device ? add_stream(c, v) : add_thread(c, v, made.process);
@@ -182,119 +135,7 @@ uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool devic
 	return i;
 }
 
-/* ---- arguments ---- */
-
-/* Returns the JSON of a list without the blanks outside of its strings, or only its numbers. */
-static struct str compact(struct chrome *c, struct str s, bool numbers)
-{
-	char *begin = sb_room(&c->text, s.n), *to = begin;
-	bool in_string = false;
-
-	for (size_t i = 0; i < s.n; i++) {
-		char ch = s.p[i];
-		bool bracket = ch == '[' || ch == ']';
-		in_string ^= ch == '"' && (i == 0 || s.p[i - 1] != '\\');
-		*to = ch;
-		to += in_string || ((uint8_t)ch > ' ' && !(numbers && bracket));
-	}
-	c->text.n += (size_t)(to - begin);
-	return str_make(begin, (size_t)(to - begin));
-}
-
-/* Writes a call stack with the outermost frame first, one frame per line. */
-static struct str outermost_first(struct chrome *c, struct str s)
-{
-	size_t begin = c->text.n;
-
-	while (s.n) {
-		size_t cut = str_rfind_char(s, ';');
-		struct str frame = cut == SIZE_MAX ? s : str_sub(s, cut + 1, s.n);
-		if (c->text.n > begin)
-			sb_char(&c->text, '\n');
-		sb_put(&c->text, frame);
-		s.n = cut == SIZE_MAX ? 0 : cut;
-	}
-	return str_make(c->text.p + begin, c->text.n - begin);
-}
-
-static void put_arg(struct chrome *c, const struct chrome_event *v, unsigned row)
-{
-	const struct argument_row *r = &argument_rows[row];
-	const struct json_value *a = &v->arg[row];
-	int64_t i;
-
-	switch (r->form) {
-	case FORM_NONE: break;
-	case FORM_INT:
-		if (chrome_number(c, a, 0, &i))
-			build_arg_int(c->b, r->key, i);
-		break;
-	case FORM_TEXT:
-	case FORM_NUMBERS:
-		build_arg_text(c->b, r->key,
-		        a->type == JSON_STRING ? chrome_text(c, a)
-		                               : compact(c, a->text, r->form == FORM_NUMBERS));
-		break;
-	case FORM_STACK: {
-		struct str copy = str_copy(c->a, chrome_text(c, a));
-		build_arg_text(c->b, r->key, outermost_first(c, copy));
-		break;
-	}
-	}
-}
-
-/* Adds the arguments that the slices of an event share, or the arguments of one slice. */
-static void put_args(struct chrome *c, const struct chrome_event *v, bool own)
-{
-	uint64_t rest = v->args & c->wanted & ~(((uint64_t)1 << CARG_OTHERS) - 1);
-
-	for (; rest; rest &= rest - 1) {
-		unsigned row = (unsigned)__builtin_ctzll(rest);
-		if (argument_rows[row].own == own &&
-		        (c->own || row + CHROME_OWN_ROWS < n_argument_rows))
-			put_arg(c, v, row);
-	}
-}
-
 /* ---- events ---- */
-
-static bool is_named(struct str name, const char *begins)
-{
-	return str_starts(name, str_of(begins));
-}
-
-/* Refines a category by the name of the event. */
-static enum trace_category category_of(const struct category_row *r, struct str name)
-{
-	if (r->device || r->exact)
-		return r->category;
-	if (r->category == CATEGORY_FRAME && is_named(name, MODULE_NAME))
-		return CATEGORY_MODULE;
-	if ((r->category == CATEGORY_ANNOTATION || r->category == CATEGORY_OP) &&
-	        is_named(name, STEP_NAME))
-		return CATEGORY_STEP;
-	return r->category;
-}
-
-/* Adds the trace's event with the arguments common to all its slices. */
-static uint32_t make_event(
-        struct chrome *c, const struct chrome_event *v, const struct category_row *r, bool instant)
-{
-	struct str name = event_has(v, KEY_NAME) ? chrome_text(c, &v->key[KEY_NAME]) : S("");
-	enum trace_category category = category_of(r, name);
-	uint32_t id = build_string(c->b, name);
-	int64_t step;
-
-	if (instant && !r->exact && str_eq(name, S(MEMORY_NAME)))
-		category = CATEGORY_ALLOCATION;
-	if (category == CATEGORY_STEP && build_wants(c->b, ARG_STEP) &&
-	        trailing_number(name, &step))
-		build_arg_int(c->b, ARG_STEP, step);
-	put_args(c, v, false);
-	if (c->calls)
-		chrome_join(c, v, false);
-	return build_event(c->b, category, id);
-}
 
 /* Reads the time of an event; false, and counted, if it has none. */
 static bool time_of(struct chrome *c, const struct chrome_event *v, int64_t *ts)
@@ -307,8 +148,9 @@ static bool time_of(struct chrome *c, const struct chrome_event *v, int64_t *ts)
 
 static void emit_slice(struct chrome *c, const struct chrome_event *v)
 {
-	const struct category_row *r = find_category(c, v);
 	int64_t ts, dur = 0, correlation = 0;
+	const struct category_row *r;
+	struct chrome_kind *kind;
 	uint32_t event, i;
 
 	if (!time_of(c, v, &ts))
@@ -323,13 +165,15 @@ static void emit_slice(struct chrome *c, const struct chrome_event *v)
 		c->events++;
 		return;
 	}
+	kind = chrome_kind(c, v, false);
+	r = &kind->row;
 	i = chrome_track(c, v, r->device);
-	event = make_event(c, v, r, false);
+	event = chrome_kind_event(c, v, kind);
 	if (r->device || r->exact || r->category == CATEGORY_CALL)
 		arg_int(c, v, CARG_CORRELATION, &correlation);
 	if (r->category == CATEGORY_CALL && !r->exact && c->launches == ID_NONE)
 		c->launches = c->track.v[i].process;
-	put_args(c, v, true);
+	chrome_put_args(c, v, true);
 	if (c->calls)
 		chrome_join(c, v, true);
 	build_slice(c->b, c->track.v[i].track, event, ts, dur, correlation);
@@ -338,16 +182,16 @@ static void emit_slice(struct chrome *c, const struct chrome_event *v)
 
 static void emit_instant(struct chrome *c, const struct chrome_event *v)
 {
-	const struct category_row *r = find_category(c, v);
+	struct chrome_kind *kind;
 	uint32_t i, event;
 	int64_t ts;
 
 	if (!time_of(c, v, &ts))
 		return;
-	i = chrome_track(c, v, r->device);
-	event = make_event(
-	        c, v, r->category == CATEGORY_OP && !r->exact ? &other_category : r, true);
-	put_args(c, v, true);
+	kind = chrome_kind(c, v, true);
+	i = chrome_track(c, v, kind->row.device);
+	event = chrome_kind_event(c, v, kind);
+	chrome_put_args(c, v, true);
 	build_instant(c->b, c->track.v[i].track, event, ts, 0);
 	c->events++;
 }
@@ -368,27 +212,26 @@ static uint32_t pair_track(struct chrome *c, const struct chrome_event *v, bool 
 
 static void emit_begin(struct chrome *c, const struct chrome_event *v, bool async)
 {
-	const struct category_row *r = find_category(c, v);
+	struct chrome_kind *kind;
 	uint32_t track, event;
 	int64_t ts;
 
 	if (!time_of(c, v, &ts))
 		return;
-	track = pair_track(c, v, async, r->device);
-	event = make_event(c, v, r, false);
-	put_args(c, v, true);
+	kind = chrome_kind(c, v, false);
+	track = pair_track(c, v, async, kind->row.device);
+	event = chrome_kind_event(c, v, kind);
+	chrome_put_args(c, v, true);
 	build_begin(c->b, track, event, ts, 0);
 	c->events++;
 }
 
 static void emit_end(struct chrome *c, const struct chrome_event *v, bool async)
 {
-	const struct category_row *r = find_category(c, v);
 	int64_t ts;
 
-	if (!time_of(c, v, &ts))
-		return;
-	build_end(c->b, pair_track(c, v, async, r->device), ts);
+	if (time_of(c, v, &ts))
+		build_end(c->b, pair_track(c, v, async, chrome_kind(c, v, false)->row.device), ts);
 }
 
 /* Each member of the arguments is a separate series. */

@@ -82,6 +82,9 @@ void chrome_args_init(struct chrome *c)
 		        : r == CARG_RECORD              ? c->calls != NULL
 		                                        : r < CARG_DIALECT || c->dialect)
 			c->wanted |= (uint64_t)1 << r;
+		if (argument_rows[r].arg == CARG_OTHERS)
+			*(argument_rows[r].own ? &c->own_args : &c->shared_args) |=
+			        c->wanted & (uint64_t)1 << r;
 	}
 }
 

@@ -134,6 +134,13 @@ struct category_row {
 	bool exact;  /* of our own timelines: event names do not change it */
 };
 
+/* Data common to events with equal category, name and shared arguments. */
+struct chrome_kind {
+	struct category_row row;
+	uint32_t event; /* of the trace, or ID_NONE if it is not made yet */
+	bool instant;
+};
+
 /* Events of one producer that need more than a category: collected while the file is read, and
  * turned into slices at its end. */
 struct chrome;
@@ -157,21 +164,26 @@ struct chrome {
 	struct arena *a;
 	struct err *e;
 	struct chrome_flaws flaws;
-	struct sb text;         /* of one event: unescaped strings */
-	uint8_t arg_slots[128]; /* of argument_rows, by hash */
-	uint64_t wanted;        /* rows requested by the trace */
+	struct sb text;                 /* of one event: unescaped strings */
+	uint8_t arg_slots[128];         /* of argument_rows, by hash */
+	uint64_t wanted;                /* rows requested by the trace */
+	uint64_t own_args, shared_args; /* those of them that are arguments of the trace */
 	bool kineto;
 	bool own; /* a timeline written by tfprof */
 	enum trace_source own_source;
-	struct category_row own_category; /* category that the event itself names */
-	int64_t ticks;                    /* per microsecond */
-	unsigned decimals;                /* decimals of a microsecond in a tick */
-	bool lost;                        /* no further event followed the damage */
-	unsigned inside;                  /* number of events that reached the end of the input */
+	int64_t ticks;     /* per microsecond */
+	unsigned decimals; /* decimals of a microsecond in a tick */
+	bool lost;         /* no further event followed the damage */
+	unsigned inside;   /* number of events that reached the end of the input */
 	uint64_t events;
 	int64_t rank, world;
 	uint32_t launches; /* the process whose calls launch device work, or ID_NONE */
 	struct intern tracks, processes; /* keys */
+	uint32_t last_track[2];          /* of a thread, of a stream: index in track */
+	struct intern kind_keys;
+	VEC(struct chrome_kind) kinds;
+	size_t kind_bytes;       /* of the keys */
+	struct chrome_kind kind; /* one that is not kept */
 	VEC(struct chrome_track) track;
 	VEC(uint32_t) process;
 	VEC(struct chrome_label) labels;
@@ -196,6 +208,14 @@ void chrome_own_event(struct chrome *c, const struct chrome_event *v);
 /* Returns the category with this name in our own timelines. */
 enum trace_category chrome_own_category(struct str name);
 
+/* Finds or adds the kind of an event; the pointer is valid until the next one is added. */
+struct chrome_kind *chrome_kind(struct chrome *c, const struct chrome_event *v, bool instant);
+/* Returns the trace's event of a kind, with the arguments common to all its slices. */
+uint32_t chrome_kind_event(
+        struct chrome *c, const struct chrome_event *v, struct chrome_kind *kind);
+/* Adds the arguments that the slices of an event share, or the arguments of one slice. */
+void chrome_put_args(struct chrome *c, const struct chrome_event *v, bool own);
+
 /* Adds an event to the trace. */
 void chrome_emit(struct chrome *c, const struct chrome_event *v);
 /* Opens the execution trace of the run, if the source's options name one. */
@@ -212,6 +232,8 @@ bool chrome_header(struct chrome *c, struct str key);
 
 /* Reads a number, possibly quoted, times 10^decimals. *out is 0 if it is not a number. */
 bool chrome_number(struct chrome *c, const struct json_value *v, unsigned decimals, int64_t *out);
+/* Reads the digits at the end of "stream 7". */
+bool chrome_trailing_number(struct str s, int64_t *out);
 /* Returns a string's bytes, or the text of another value; valid until the next event. */
 struct str chrome_text(struct chrome *c, const struct json_value *v);
 /* Finds or adds the track of an event: a thread, or a stream of a device; returns an index in

@@ -278,9 +278,9 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 	c->launches = ID_NONE;
 	c->ticks = CHROME_TICKS;
 	c->decimals = CHROME_DECIMALS;
-	c->own_category.exact = true;
 	intern_init(&c->tracks, a);
 	intern_init(&c->processes, a);
+	intern_init(&c->kind_keys, a);
 	c->json.s = s;
 	if (!chrome_join_open(c, e))
 		return false;
