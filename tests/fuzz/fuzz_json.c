@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The JSON tokenizer: reads the input value by value, in one window and in pieces. Properties: both
- * end at the same place for the same reason; items lie in the window; a value walked without a flaw
- * and a skipped one end at the same place.
+ * The JSON tokenizer: reads the input value by value, in one window, in pieces, and without the
+ * members that it remembers. Properties: all end at the same place for the same reason, with the
+ * same keys; items lie in the window; a value walked without a flaw and a skipped one end at the
+ * same place.
  */
+#include "base/map.h"
 #include "io/json_in.h"
 #include "rig.h"
 
 #define UNPACKED_MOST ((size_t)16 << 20)
 
+enum manner { WALK, WALK_FORGETTING, SKIP };
+
 struct walked {
-	uint64_t at, values;
+	uint64_t at, values, keys;
 	enum json_stop stop;
 };
 
@@ -30,7 +34,7 @@ static void look(struct json_in *j, const struct json_value *v, struct arena *a)
 }
 
 /* Reads one value with all that is in it. */
-static bool walk(struct json_in *j, struct arena *a, uint64_t *values)
+static bool walk(struct json_in *j, bool forget, struct arena *a, struct walked *w)
 {
 	uint64_t objects[JSON_IN_DEPTH_MAX / 64 + 1];
 	struct json_value v;
@@ -39,7 +43,7 @@ static bool walk(struct json_in *j, struct arena *a, uint64_t *values)
 	for (;;) {
 		if (!json_in_value(j, &v))
 			return false;
-		++*values;
+		w->values++;
 		look(j, &v, a);
 		if (v.type <= JSON_ARRAY) {
 			if (!json_in_enter(j))
@@ -52,8 +56,15 @@ static bool walk(struct json_in *j, struct arena *a, uint64_t *values)
 			if (!j->depth)
 				return true;
 			bool object = objects[j->depth / 64] >> j->depth % 64 & 1;
-			if (object ? json_in_member(j, &key) : json_in_element(j))
+			if (forget) {
+				memset(j->members, 0, sizeof j->members);
+				j->member = 0;
+			}
+			if (object ? json_in_member(j, &key) : json_in_element(j)) {
+				if (object)
+					w->keys = w->keys * 31 + hash_bytes(key.p, key.n);
 				break;
+			}
 			if (j->stop != JSON_STOP_NONE)
 				return false;
 		}
@@ -67,10 +78,10 @@ static bool tick(void *user, uint64_t done, uint64_t size)
 }
 
 /* Reads values up to the end or the first fault. */
-static struct walked read_all(struct str bytes, bool pieces, bool skip, struct arena *a)
+static struct walked read_all(struct str bytes, bool pieces, enum manner manner, struct arena *a)
 {
+	struct walked w = { 0 }, before;
 	struct err e = { .a = a };
-	struct walked w = { 0 };
 	struct json_in j;
 	struct src *s;
 	bool good = true;
@@ -85,12 +96,12 @@ static struct walked read_all(struct str bytes, bool pieces, bool skip, struct a
 	while (good && json_in_at(&j, j.p) < UNPACKED_MOST) {
 		while (json_in_peek(&j) < 0 && json_in_more(&j))
 			;
-		uint64_t values = 0;
+		before = w;
 		do {
-			values = 0;
-			good = skip ? json_in_skip(&j) : walk(&j, a, &values);
+			w = before;
+			good = manner == SKIP ? json_in_skip(&j)
+			                      : walk(&j, manner == WALK_FORGETTING, a, &w);
 		} while (!good && json_in_more(&j));
-		w.values += values;
 		if (good)
 			json_in_take(&j);
 	}
@@ -104,13 +115,19 @@ static uint64_t first_end(struct str bytes, bool skip, struct arena *a)
 {
 	struct err e = { .a = a };
 	struct json_in j;
-	uint64_t values = 0;
+	struct walked w = { 0 };
 	struct src *s;
 
 	if (!src_memory(&s, a, S("input"), bytes, &e) || !json_in_open(&j, s) ||
-	        !(skip ? json_in_skip(&j) : walk(&j, a, &values)))
+	        !(skip ? json_in_skip(&j) : walk(&j, false, a, &w)))
 		return UINT64_MAX;
 	return json_in_at(&j, j.p);
+}
+
+static void expect_same(struct walked x, struct walked y)
+{
+	if (x.at != y.at || x.values != y.values || x.keys != y.keys || x.stop != y.stop)
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -122,11 +139,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	arena_init(&a, &work);
 	if (!setjmp(work.escape)) {
-		struct walked one = read_all(bytes, false, false, &a);
-		struct walked two = read_all(bytes, true, false, &a);
-		if (one.at != two.at || one.values != two.values || one.stop != two.stop)
-			abort();
-		read_all(bytes, true, true, &a);
+		struct walked one = read_all(bytes, false, WALK, &a);
+		expect_same(one, read_all(bytes, true, WALK, &a));
+		expect_same(one, read_all(bytes, false, WALK_FORGETTING, &a));
+		read_all(bytes, true, SKIP, &a);
 		uint64_t end = first_end(bytes, false, &a);
 		if (end != UINT64_MAX && end != first_end(bytes, true, &a))
 			abort();
