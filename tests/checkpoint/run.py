@@ -117,6 +117,13 @@ def case_forms(top):
         rows = list(csv.DictReader(io.StringIO(run(os.path.join(top, name), '-output', 'csv')[1])))
         same = [{k: str(r.get(k, '')) for k in rows[0]} for r in json.loads(run(os.path.join(top, name), '-output', 'json')[1])]
         T.check(rows == same, 'csv and json of %s differ: %r' % (name, [x for x in zip(rows, same) if x[0] != x[1]][:2]))
+    for name, shards in (('v2', 1), ('v2_seven', 7)):
+        rows = [r for r in json.loads(run(os.path.join(top, name), '-output', 'json')[1]) if r.get('offset') is not None and r['dtype'] != 'string']
+        for r in rows:
+            with open('%s.data-%05d-of-%05d' % (os.path.join(top, name), r['shard'], shards), 'rb') as f:
+                f.seek(r['offset'])
+                T.check(make.masked(make.crc32c(f.read(r['bytes']))) == int(r['checksum'][:8], 16), '%s: not the place of %r' % (name, r))
+        T.check(len(rows) > 20, '%s: %d rows' % (name, len(rows)))
     status, out, err, _ = run(os.path.join(top, 'v1'), os.path.join(top, 'v2'))
     T.check(status == 1 and 'only in the second' in out, 'v1 v2: %d %s' % (status, err))
     # A shell completes names of files; names of other files are not changed.
