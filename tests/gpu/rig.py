@@ -120,10 +120,14 @@ class Session:
         p = subprocess.Popen((prefix or self.program()) + [str(w) for w in words], env=env, stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.process, self.rc, self.timeout = p, rc, timeout
-        if during:
-            during(self, p)
-        if wait:
-            self.wait()
+        try:
+            if during:
+                during(self, p)
+            if wait:
+                self.wait()
+        except BaseException:
+            self.__exit__()
+            raise
 
     def wait(self):
         p = self.process
@@ -138,7 +142,6 @@ class Session:
         lines = [x for x in self.out.splitlines() if x[:1] in '{[-0123456789']  # a tool around it may print, too
         self.said = json.loads(lines[-1]) if lines else None
         if isinstance(self.said, dict) and 'missing' in self.said:
-            self.done()
             raise NotRun(self.said['missing'])
         return self
 
