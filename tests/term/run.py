@@ -144,7 +144,7 @@ class Terminal:
     def __init__(self, top, w, h):
         self.socket = 'tfprof-term-%d-%d' % (os.getpid(), next(Terminal.numbers))
         env = ['env', '-i', 'HOME=' + top, 'TERM=tmux-256color', 'LANG=C.UTF-8', 'LC_ALL=C.UTF-8',
-               'PS1=$ ', 'PATH=%s/bin:%s' % (top, os.environ['PATH'])]
+               'PS1=$ ', 'LESSHISTFILE=-', 'PATH=%s/bin:%s' % (top, os.environ['PATH'])]
         self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', str(w), '-y', str(h), '-c', top,
                   ' '.join("'%s'" % x for x in env + ['sh']))
         self.tmux('set-option', '-g', 'escape-time', '0')

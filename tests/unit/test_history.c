@@ -119,8 +119,8 @@ int main(int argc, char **argv)
 		return 1;
 	arena_init(&unit_arena, &unit_work);
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
-	for (const char *const *n =
-	                (const char *const[]){ "keeps", "cuts", "shared", "target", NULL };
+	for (const char *const *n = (const char *const[]){ "keeps", "cuts", "shared", "target",
+	             "hard-target", NULL };
 	        *n; n++)
 		unlink(str_z(&unit_arena, file(*n)));
 	rmdir(folder);
