@@ -157,9 +157,12 @@ static size_t resident(void)
 	size_t pages = 0;
 #ifndef ARENA_ASAN
 	FILE *f = fopen("/proc/self/statm", "re");
+	char line[128], *all;
 
-	if (f && fscanf(f, "%*s %zu", &pages) != 1)
-		pages = 0;
+	if (f && fgets(line, sizeof line, f)) {
+		(void)strtoul(line, &all, 10);
+		pages = strtoul(all, NULL, 10);
+	}
 	if (f)
 		fclose(f);
 #endif

@@ -24,7 +24,7 @@
 #define POOL_BYTES_SMALL (16u << 10)  /* size of a small one, and the minimum for the option */
 #define POOL_BYTES_LEAST (1u << 10)   /* minimum that CUPTI may use of one */
 #define POOL_SHARE       64u
-#define POOL_FILL_NS     250000000u
+#define POOL_FILL_NS     UINT64_C(250000000)
 
 struct pool_buffer {
 	struct pool_buffer *next;

@@ -159,7 +159,7 @@ static void make_array(struct arrow_layout *l, struct ArrowArray *to, size_t len
 	const void **own = arrow_take(l, (size_t)n_buffers * sizeof *own);
 
 	l->users++;
-	if (!own)
+	if (!own || !to)
 		return;
 	for (int64_t i = 0; i < n_buffers; i++)
 		own[i] = buffers[i];
@@ -236,7 +236,7 @@ static void put_indices(struct arrow_layout *l, const struct arrow_column *c, st
 
 	put_dictionary(l, c, texts);
 	make_array(l, to, rows, validity ? c->n_nulls : 0, 2, buffers);
-	if (texts)
+	if (texts && to)
 		to->dictionary = texts;
 }
 
@@ -256,7 +256,7 @@ static void put_list(
 	buffers[1] = offsets;
 	put_indices(l, c, child, NULL, indices, c->items.n);
 	make_array(l, to, rows, c->n_nulls, 2, buffers);
-	if (children) {
+	if (children && to) {
 		children[0] = child;
 		to->children = children;
 		to->n_children = 1;

@@ -55,7 +55,7 @@ static void make_schema(struct arrow_layout *l, struct ArrowSchema *to, const ch
         const char *name, bool nullable)
 {
 	l->users++;
-	if (l->base)
+	if (l->base && to)
 		*to = (struct ArrowSchema){ .format = format,
 			.name = name,
 			.flags = nullable ? ARROW_FLAG_NULLABLE : 0,
@@ -70,7 +70,7 @@ static void put_indices(struct arrow_layout *l, struct ArrowSchema *to, const ch
 
 	make_schema(l, texts, "u", "", true);
 	make_schema(l, to, "i", name, true);
-	if (texts)
+	if (texts && to)
 		to->dictionary = texts;
 }
 
@@ -91,7 +91,7 @@ static void put_column(
 		                   *child = arrow_take(l, sizeof *child);
 		put_indices(l, child, "item");
 		make_schema(l, to, "+l", name, true);
-		if (children) {
+		if (children && to) {
 			children[0] = child;
 			to->children = children;
 			to->n_children = 1;
@@ -104,7 +104,7 @@ static void put_column(
 	if (doc)
 		pairs[n++] = (struct arrow_pair){ S("description"), str_of(doc) };
 	const char *metadata = n ? put_pairs(l, pairs, n) : NULL;
-	if (metadata)
+	if (metadata && to)
 		to->metadata = metadata;
 }
 

@@ -279,9 +279,9 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 	unsigned columns = s == to->out ? t->columns : 0;
 
 	(void)e;
-	for (const struct table *table = t->x; table; table = table->below) {
-		if (table != t->x)
-			sink_char(s, '\n');
+	put_text(t->x, t->top, columns, s);
+	for (const struct table *table = t->x->below; table; table = table->below) {
+		sink_char(s, '\n');
 		put_text(table, t->top, columns, s);
 	}
 	for (size_t i = 0; i < t->x->n_sections; i++) {

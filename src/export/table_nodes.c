@@ -25,7 +25,9 @@ static void sum_step(struct table_reader *x, const struct step *s, struct arena 
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		uint32_t node = t->node[i];
-		n->own[i] = node == ID_NONE ? (struct tally){ 0 } : tallies[node];
+		memset(&n->own[i], 0, sizeof n->own[i]);
+		if (node != ID_NONE)
+			n->own[i] = tallies[node];
 		n->total[i] = n->own[i];
 		n->shown[i] = !s && node != ID_NONE;
 	}

@@ -19,12 +19,13 @@ static uint64_t distance(uint64_t a, uint64_t b)
 void clock_map_add(struct clock_map *m, struct arena *a, const struct spool_clock *c)
 {
 	struct clock_pair new = { c->cupti, c->monotonic_raw };
-	const struct clock_pair *last = m->pairs.n ? &m->pairs.v[m->pairs.n - 1] : NULL;
+	struct clock_pair last =
+	        m->pairs.n ? m->pairs.v[m->pairs.n - 1] : (struct clock_pair){ 0, 0 };
 	uint64_t near = c->width ? num_add_u64(c->width, NEAR_NS) : NEAR_OLD;
 
-	if (!c->cupti || (last && (new.cupti <= last->cupti || new.raw <= last->raw)))
+	if (!c->cupti || (m->pairs.n && (new.cupti <= last.cupti || new.raw <= last.raw)))
 		return;
-	if (!last) {
+	if (!m->pairs.n) {
 		m->origin = c->realtime - c->monotonic_raw;
 		m->offset = (int64_t)(c->cupti - c->realtime);
 	}

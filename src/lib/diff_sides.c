@@ -204,7 +204,8 @@ bool diff_sides_mix_formats(const struct diff_sides *d)
 
 /* ---- conversion to sides of a view ---- */
 
-/* Lists the chosen steps; of more than `most` (0: no limit), that many evenly spaced ones. */
+/* Lists the chosen steps; of more than `most` (above 1; 0: no limit), that many evenly spaced ones.
+ */
 static uint32_t list_steps(
         const struct session *s, const struct opts *o, int64_t *ids, uint32_t most)
 {
@@ -213,7 +214,7 @@ static uint32_t list_steps(
 	for (size_t i = 0; i < s->model.steps.n; i++)
 		if (opts_has_step(o, s->model.steps.v[i]->id))
 			ids[n++] = s->model.steps.v[i]->id;
-	if (!most || n <= most)
+	if (most < 2 || n <= most)
 		return n;
 	for (uint64_t i = 0; i < most; i++)
 		ids[kept++] = ids[i * (n - 1) / (most - 1)];

@@ -112,7 +112,7 @@ static bool read_gates(struct session *s, struct diff_request *w)
 /* Each is a size, for values in bytes, or a time, for values that are times. */
 static bool read_min_sizes(struct session *s, struct diff_request *w)
 {
-	w->min_size = 1000 * 1000;
+	w->min_size = INT64_C(1000) * 1000;
 	if (w->given.all)
 		w->min_size = 0;
 	for (size_t i = 0; i < w->given.min_sizes.n; i++) {

@@ -33,7 +33,7 @@ void options_preset(const char *scope, void *in)
 
 const char *option_dashes(const struct option *row)
 {
-	return strcmp(row->scope, SCOPE_VIEWS) && row->name[1] ? "--" : "-";
+	return strcmp(row->scope, SCOPE_VIEWS) != 0 && row->name[1] ? "--" : "-";
 }
 
 const char *option_argument(const struct option *row)
@@ -248,7 +248,7 @@ static bool has_word(struct str words, struct str word)
 
 bool cmd_takes_some(const struct command *c)
 {
-	return c->view_options && strcmp(c->view_options, "*");
+	return c->view_options && strcmp(c->view_options, "*") != 0;
 }
 
 bool cmd_has_option(const struct command *c, const struct option *row)

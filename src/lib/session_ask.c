@@ -386,7 +386,7 @@ bool session_trace_table(
         struct session *s, struct trace_table_ask *ask, const struct opts *o, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
-	struct worker_traces all;
+	struct worker_traces all = { 0 };
 
 	ask->columns = s->columns;
 	if (!find_traces(s, trace_table_wants(ask->which), ask->which == TABLE_DEVICES, &all))
@@ -405,13 +405,14 @@ bool session_trace_table(
 /* Returns the loaded trace or recording; NULL if none or several are loaded. */
 static const struct trace *one_trace(struct session *s)
 {
-	struct worker_traces all;
+	struct worker_traces all = { 0 };
 
 	if (!find_traces(s, ARG_BITS_ALL, false, &all))
 		return NULL;
-	if (all.n > 1)
-		session_fail(s, ERR_FAILED, "several traces are loaded: name just one file");
-	return all.n > 1 ? NULL : all.v[0].t;
+	if (all.n == 1)
+		return all.v[0].t;
+	session_fail(s, ERR_FAILED, "several traces are loaded: name just one file");
+	return NULL;
 }
 
 bool session_memory(struct session *s, size_t top, const struct opts *o, struct sink *out)

@@ -238,8 +238,7 @@ static bool match_nodes(struct merge *g, const struct model *m)
 	bool any = false;
 
 	for (uint32_t i = 0; i < g->from->nodes.n; i++) {
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): with a base there are no
-		 * nodes */
+		/* NOLINTNEXTLINE: with a base there are no nodes */
 		g->node[i] = ingest_find_next(m, node_name(g->from, i), &next);
 		any |= g->node[i] != ID_NONE;
 	}

@@ -79,7 +79,7 @@ static struct frame parse_frame(struct lowering *x, struct str text)
 		.parent = ID_NONE, .file = ID_NONE, .function = ID_NONE, .source = ID_NONE
 	};
 	size_t colon = str_find(text, S("): ")), open, space = str_find_char(text, ' ');
-	struct str file = text, function = S("");
+	struct str file, function = S("");
 	int32_t column;
 
 	open = colon == SIZE_MAX ? SIZE_MAX : str_rfind_char(str_sub(text, 0, colon), '(');

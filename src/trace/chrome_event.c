@@ -9,7 +9,7 @@
 /* S() for static data. */
 #define LITERAL(z)                                                                                 \
 	{                                                                                          \
-		"" z, sizeof z - 1                                                                 \
+		"" z, sizeof(z) - 1                                                                \
 	}
 #define OTHERS(key, form, own) CARG_OTHERS, ARG_##key, form, own
 
@@ -116,7 +116,7 @@ static inline unsigned find_arg(const struct chrome *c, struct str name)
 	return n_argument_rows;
 }
 
-#define IS(z) (memcmp(key.p, z, sizeof z - 1) == 0)
+#define IS(z) (memcmp(key.p, z, sizeof(z) - 1) == 0)
 
 enum chrome_key chrome_key(struct str key)
 {

@@ -12,6 +12,7 @@ static const char *const texts[FLAW_N] = {
 	[JSON_FLAW_ESCAPE] = "bad escape in a string: kept as it is",
 	[JSON_FLAW_CONTROL] = "control character in a string: kept as it is",
 	[JSON_FLAW_UTF8] = "bad UTF-8 in a string: kept as it is",
+	/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text */
 	[FLAW_TRUNCATED] = "truncated: the file ends inside an event or list; all complete events "
 	                   "were read",
 	[FLAW_TRUNCATED_GZIP] = "truncated gzip data: all complete events before the damage were "

@@ -326,8 +326,9 @@ bool nsys_survey_range(struct nsys *x, struct sqlite_rows *r, uint32_t *track, i
 		return false;
 	*track = track_of(x, r, type);
 	*length = length_of(r);
-	struct nsys_range n =
-	        is_mark(type) ? (struct nsys_range){ 0 } : parse_name(range_text(x, r));
+	if (is_mark(type))
+		return true;
+	struct nsys_range n = parse_name(range_text(x, r));
 	if (n.name.n && is_step(x, n.name))
 		take_step(x, r, n.name, *track, sqlite_in_int(r, RANGE_START), *length);
 	return true;

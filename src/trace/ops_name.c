@@ -273,7 +273,8 @@ static uint32_t leaf_of_work(struct finding *x, const struct slice *s, const str
 		count_unlinked(x, s);
 		around = ID_NONE;
 	}
-	if (imap_get(&x->below, (uint64_t)around << 32 | s->event, &op))
+	uint64_t key = (uint64_t)around << 32 | s->event;
+	if (imap_get(&x->below, key, &op))
 		return op;
 	struct str leaf = slice_text(t, s, ARG_SHORT_NAME);
 	struct str path = around == ID_NONE ? S(OPS_UNATTRIBUTED)
@@ -282,7 +283,7 @@ static uint32_t leaf_of_work(struct finding *x, const struct slice *s, const str
 	if (!leaf.n)
 		leaf = trace_str(t, s->name);
 	op = ops_named(x, join(&x->path, path, leaf), leaf);
-	imap_put(&x->below, (uint64_t)around << 32 | s->event, op, false);
+	imap_put(&x->below, key, op, false);
 	return op;
 }
 

@@ -288,16 +288,12 @@ static void take_range(
 }
 
 /* Work keeps its correlation as its label. */
-static void take_record(void *user, const struct recording_feed *f, const struct spool_record *r,
-        struct recorded_op *op)
+static void label_work(
+        struct tracing_process *y, const struct spool_record *r, struct recorded_op *op)
 {
-	struct tracing_process *y = user;
-
-	if (op && r->kind != SPOOL_SUM && r->kind != SPOOL_MEMORY)
+	if (r->kind != SPOOL_SUM && r->kind != SPOOL_MEMORY)
 		y->p->untimed += !op->start;
 	switch (r->kind) {
-	case SPOOL_API: take_call(y, f, &r->api); break;
-	case SPOOL_RANGE: take_range(y, f, &r->range); break;
 	case SPOOL_KERNEL: op->label = r->kernel.correlation; break;
 	case SPOOL_GRAPH: op->label = r->graph.correlation; break;
 	case SPOOL_SET: op->label = r->set.correlation; break;
@@ -305,6 +301,19 @@ static void take_record(void *user, const struct recording_feed *f, const struct
 	case SPOOL_COPY: op->label = r->copy.correlation; break;
 	default: break;
 	}
+}
+
+static void take_record(void *user, const struct recording_feed *f, const struct spool_record *r,
+        struct recorded_op *op)
+{
+	struct tracing_process *y = user;
+
+	if (r->kind == SPOOL_API)
+		take_call(y, f, &r->api);
+	else if (r->kind == SPOOL_RANGE)
+		take_range(y, f, &r->range);
+	if (op)
+		label_work(y, r, op);
 	if (y->x->also)
 		y->x->also->to.record(y->x->also->to.user, f, r, op);
 }

@@ -27,11 +27,11 @@ struct roc_field {
 };
 #define ROC_FIELD(z, form, type, member)                                                           \
 	{                                                                                          \
-		{ "" z, sizeof z - 1 }, form, offsetof(type, member), NULL                         \
+		{ "" z, sizeof(z) - 1 }, form, offsetof(type, member), NULL                        \
 	}
 #define ROC_IN(z, fields)                                                                          \
 	{                                                                                          \
-		{ "" z, sizeof z - 1 }, ROC_OBJECT, 0, fields                                      \
+		{ "" z, sizeof(z) - 1 }, ROC_OBJECT, 0, fields                                     \
 	}
 #define ROC_END                                                                                    \
 	{                                                                                          \

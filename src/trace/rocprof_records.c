@@ -12,12 +12,14 @@ struct roc_record {
 	int64_t kind, operation, thread, correlation, start, end, stream, queue, agent, from, to;
 	int64_t kernel, bytes, shared, group[3], grid[3];
 };
+/* NOLINTBEGIN(bugprone-macro-parentheses): names and members */
 #define FIELD(z, member) ROC_FIELD(z, ROC_INT, struct roc_record, member)
 #define HANDLE(name, member)                                                                       \
 	static const struct roc_field name[] = { FIELD("handle", member), ROC_END }
 #define TRIPLE(name, member)                                                                       \
 	static const struct roc_field name[] = { FIELD("x", member[0]), FIELD("y", member[1]),     \
 		FIELD("z", member[2]), ROC_END }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 HANDLE(stream_fields, stream);
 HANDLE(queue_fields, queue);

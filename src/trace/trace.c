@@ -7,7 +7,7 @@
 #include "base/bits.h"
 #include "base/sort.h"
 
-#define CATEGORY(id, name, flags) [CATEGORY_##id] = name,
+#define CATEGORY(id, name, flags) [CATEGORY_##id] = (name),
 const char *const trace_category_names[CATEGORY_N] = {
 #include "trace/category.def"
 };
@@ -17,7 +17,7 @@ const unsigned trace_category_flags[CATEGORY_N] = {
 #include "trace/category.def"
 };
 #undef CATEGORY
-#define ARGUMENT(id, name, meaning) [ARG_##id] = name,
+#define ARGUMENT(id, name, meaning) [ARG_##id] = (name),
 const char *const argument_names[ARG_N] = {
 #include "trace/argument.def"
 };

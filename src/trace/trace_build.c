@@ -181,7 +181,7 @@ static void put_arg(struct trace_build *b, uint32_t key, enum argument_type type
 	if (!build_wants(b, key))
 		return;
 	b->t->keys |= argument_bit(key);
-	VEC_ROOM(b->scratch, &b->args, 2 * VARINT_MAX);
+	VEC_ROOM(b->scratch, &b->args, (size_t)2 * VARINT_MAX);
 	end = varint_put(b->args.v + before, (uint64_t)key << 2 | type);
 	if (type == ARG_REAL) {
 		le64_put(end, v);

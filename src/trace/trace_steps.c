@@ -264,6 +264,7 @@ static const struct step_interval *interval_at(
 	size_t until = count_until(s, device, process, at);
 	const struct step_interval *v = s->intervals.v + until;
 
+	/* NOLINTNEXTLINE: until is above 0 only if there are intervals */
 	if (until && v[-1].device == device && v[-1].process == process)
 		return v - 1;
 	return until < s->intervals.n && v->device == device && v->process == process ? v : NULL;
@@ -287,8 +288,10 @@ uint32_t trace_step_of(
 		at = interval_at(s, k->device, ID_NONE, slice->start);
 	if (!at)
 		at = interval_at(s, ID_NONE, process, launch ? launch->start : slice->start);
-	if (!at)
-		at = interval_at(
-		        s, s->intervals.v[0].device, s->intervals.v[0].process, slice->start);
+	if (!at) {
+		const struct step_interval *first = s->intervals.v;
+		/* NOLINTNEXTLINE: all steps but unknown ones have intervals */
+		at = interval_at(s, first->device, first->process, slice->start);
+	}
 	return at ? at->step : 0;
 }

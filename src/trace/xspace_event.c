@@ -280,7 +280,7 @@ static uint32_t make_event(const struct xevent *e, enum trace_category category)
 			name = e->meta->display;
 		}
 	}
-	if (category == CATEGORY_OP && e->l->role == XLINE_THREAD && !is_compiled(e)) {
+	if (e->meta && category == CATEGORY_OP && e->l->role == XLINE_THREAD && !is_compiled(e)) {
 		struct xop op = xspace_op(e->meta->name);
 		name = op.name;
 		if (op.type.n)
