@@ -155,7 +155,7 @@ void account_give(struct account *c, size_t n)
 static size_t resident(void)
 {
 	size_t pages = 0;
-#ifndef ARENA_ASAN
+#if !defined ARENA_ASAN && !defined __SANITIZE_THREAD__
 	FILE *f = fopen("/proc/self/statm", "re");
 	char line[128], *all;
 
