@@ -208,7 +208,7 @@ static size_t looked_for(const LineInfoW *line)
 	return (size_t)(line->lastchar - c) - 4;
 }
 
-/* A search recurses for each key, and its buffer has a fixed size. */
+/* True if the line or the search is too long. libedit recurses for each key of a search. */
 static bool too_long(const LineInfoW *line)
 {
 	size_t letters = looked_for(line);

@@ -208,7 +208,7 @@ static bool find_inputs(struct session *s, struct run *r)
 	return true;
 }
 
-/* Runs a table of a recording, which it reads. */
+/* Runs a command that prints a table, and reads the recording for it. */
 static bool run_table(struct session *s, struct run *r)
 {
 	struct progress progress;

@@ -81,7 +81,7 @@ void keys_stop(struct editline *e);
 /* ---- complete ----
  *
  * Completes the word before the cursor: commands, options, their values, node names, types,
- * devices, steps, files. Names are found by bisection, so a million of them cost no more than ten.
+ * devices, steps, files. Names are found by bisection.
  */
 
 #define COMPLETE_MAX 500 /* largest number of listed candidates */

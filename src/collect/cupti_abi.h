@@ -189,7 +189,7 @@ enum { COPY_PTOP = 10, MEMORY_OP_ALLOC = 1, MEMORY_OP_FREE = 2 };
 	F(T, uint8_t, mig, 145, isMigEnabled)                                                      \
 	F(T, uint8_t[16], mig_uuid, 160, migUuid)
 
-/* Placed at its offset. */
+/* Declares a field at an offset. */
 #define REC_FIELD(T, type, name, at, theirs)                                                       \
 	struct {                                                                                   \
 		uint8_t before_##name[at];                                                         \

@@ -76,13 +76,14 @@ void compare_graph(const struct side **sides, uint32_t n, struct arena *a);
 
 /* ---- unmatched ---- */
 
-/* Defined nodes of the first or the last side alone, and possible reasons: names that differ in
- * case, an additional scope around all of one side. Prints nothing. */
+/* Defined nodes that only the first or only the last side has, and possible reasons: names that
+ * differ in case, an additional scope around all of one side. */
 
 struct unmatched {
-	struct strs first, last; /* names; of names that differ only in case on one side, one */
-	size_t n_case;           /* names of last that equal a name of first except for case */
-	struct str one, two;     /* the first such pair */
+	struct strs first,
+	        last;        /* names; names of a side that differ only in case are listed once */
+	size_t n_case;       /* names of last that equal a name of first except for case */
+	struct str one, two; /* the first such pair */
 };
 
 /* In a; the names belong to the sides. */

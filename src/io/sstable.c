@@ -275,7 +275,7 @@ static bool footer_is_usual(const struct sstable *t, const uint8_t *footer)
 	return memcmp(made, footer, FOOTER - 8) == 0;
 }
 
-/* If the file cannot be opened at all, the sentence has no place in it. */
+/* Fails to open a table. The message has no offset. */
 static bool fail_open(const struct sstable *t, struct err *e, const char *what, const char *more)
 {
 	const struct table_frame *f = t->frame;

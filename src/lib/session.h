@@ -73,8 +73,9 @@ struct session {
 	VEC(struct source) sources;       /* inputs; in the model arena */
 	struct recording_set recording;   /* the loaded recording; n is 0 if there is none */
 	struct recording_options recording_options;
-	const struct trace *recording_trace; /* of it, made at first use; in the tree arena */
-	bool recording_later; /* recordings are not read when they are loaded: only tables follow */
+	const struct trace *recording_trace; /* the recording as a trace, made at first use; in the
+	                                        tree arena */
+	bool recording_later; /* only tables follow, which read the recording themselves */
 	struct notes notes;   /* notes of the last call; in the query arena */
 	struct err error;     /* error of the last call; in the query arena */
 	char exhausted[80];   /* sentence for exhausted memory, made beforehand */

@@ -153,9 +153,9 @@ struct chrome_dialect {
 
 struct execution_trace;
 struct chrome {
-	const struct execution_trace *calls;  /* of the same run, or NULL */
+	const struct execution_trace *calls;  /* execution trace of the process, or NULL */
 	uint64_t skipped[128];                /* events by phase that are not used */
-	uint64_t joined;                      /* events that it has */
+	uint64_t joined;                      /* events that are in `calls` */
 	const struct chrome_dialect *dialect; /* or NULL */
 	void *dialect_state;
 	uint32_t texts; /* JSON texts of the file before the present one */

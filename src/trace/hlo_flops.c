@@ -204,8 +204,8 @@ static int64_t read_number(struct str message, uint32_t field)
 	return d.n ? d.v[d.n - 1] : 0;
 }
 
-/* The image, the kernel and the result of a convolution; the library's calls for gradients compute
- * one of the first two. */
+/* Finds the shapes of a convolution. The library's calls for gradients compute the image or the
+ * kernel. */
 static void conv_shapes(const struct xprogram *p, const struct xinstruction *i, struct dims *image,
         struct dims *kernel, struct dims *out)
 {

@@ -75,7 +75,7 @@ uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r)
 	return x->stream_tracks.v[i];
 }
 
-/* node_column: with the number of the graph's node. */
+/* Adds device work. node_column: has the id of the graph node. */
 static void put_work(struct nsys *x, struct sqlite_rows *r, uint32_t event, int64_t start,
         int64_t length, unsigned node_column)
 {

@@ -53,7 +53,7 @@ struct finding {
 	struct imap module_of;   /* process, sequence number of a forward op -> 1 + its module */
 	bool backward;           /* some ops have sequence numbers of forward ops */
 	struct imap at_stack;    /* op, frame -> op with that call stack */
-	VEC(uint32_t) base;      /* by op: the op that it is one call stack of, or itself */
+	VEC(uint32_t) base;      /* by op: the op without its call stack, or itself */
 	struct imap stack_of;    /* string id of a stack -> frame */
 	bool frames;             /* threads have slices of the category frame */
 	bool records;            /* slices have record function ids */

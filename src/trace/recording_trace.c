@@ -62,7 +62,7 @@ static uint32_t gpu_number(const struct tracing_process *y, uint32_t id)
 	return g ? g->number : id;
 }
 
-/* A GPU that several processes share is one device. */
+/* Returns the device of a GPU. Processes that share a GPU share the device. */
 static uint32_t device_of(struct tracing_process *y, uint32_t id)
 {
 	const struct recorded_gpu *g = recorded_gpu_find(y->p, id);

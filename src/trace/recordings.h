@@ -103,7 +103,7 @@ struct recording_options {
 	bool by_op;             /* a node for each range, not for each kernel in it */
 	bool tf_layout;         /* copies on a device of their own, as TensorFlow records them */
 	bool sum_ranks;         /* processes are executions of the same nodes */
-	bool steps_by_time;     /* of several jobs: a step is when the first job was in it */
+	bool steps_by_time;     /* for several jobs: all use the times of the first job's steps */
 	struct str process, job, gpu; /* only this one; empty: all */
 	struct str detail_steps;      /* "3-5,9": every operation of these is kept */
 	bool recover;                 /* damaged files are read around the damage */
