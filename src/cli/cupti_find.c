@@ -19,15 +19,6 @@
 
 #define PROGRAM_HEAD 256 /* bytes read of a script's first line */
 
-static const struct {
-	int major;
-	const char *name;
-} sonames[] = { { 13, "libcupti.so.13" }, { 12, "libcupti.so.12" }, { 11, "libcupti.so.11.8" },
-	{ 11, "libcupti.so.11.7" }, { 11, "libcupti.so.11.6" }, { 11, "libcupti.so.11.5" },
-	{ 11, "libcupti.so.11.4" }, { 11, "libcupti.so.11.3" }, { 11, "libcupti.so.11.2" },
-	{ 11, "libcupti.so.11.1" }, { 11, "libcupti.so.11.0" }, { 11, "libcupti.so.11" } };
-#define SONAMES (sizeof sonames / sizeof *sonames)
-
 /* Folders below the value of a variable; rows without a variable are absolute. */
 static const struct cupti_place {
 	const char *variable, *folder;
@@ -97,9 +88,9 @@ static bool try(struct arena *a, const char *name, struct cupti_found *f)
 /* Finds the newest libcupti below a folder that the driver can use. */
 static bool try_folder(struct arena *a, const char *folder, int major, struct cupti_found *f)
 {
-	for (size_t i = 0; i < SONAMES; i++)
-		if (sonames[i].major <= major &&
-		        try(a, str_z(a, str_fmt(a, "%s/%s", folder, sonames[i].name)), f))
+	for (size_t i = 0; i < CUPTI_SONAMES; i++)
+		if (cupti_sonames[i].major <= major &&
+		        try(a, str_z(a, str_fmt(a, "%s/%s", folder, cupti_sonames[i].name)), f))
 			return true;
 	return false;
 }
@@ -216,8 +207,8 @@ bool cupti_find(struct arena *a, int driver, struct cupti_found *f)
 
 	if (named && *named && (try(a, named, f) || try_folder(a, named, major, f)))
 		return true;
-	for (size_t i = 0; i < SONAMES; i++)
-		if (sonames[i].major <= major && try(a, sonames[i].name, f))
+	for (size_t i = 0; i < CUPTI_SONAMES; i++)
+		if (cupti_sonames[i].major <= major && try(a, cupti_sonames[i].name, f))
 			return true;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		if (try_place(a, &places[i], major, f))

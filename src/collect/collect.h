@@ -64,6 +64,28 @@
 #define COLLECT_SPOOL_FMT "%s-%ld-%llu-%08x" SPOOL_SUFFIX
 #define COLLECT_LOG_FMT   "%ld.log" /* pid */
 
+/* ---- versions of libcupti ---- */
+
+/* File names of libcupti, newest first; up to version 11 each minor version had its own. */
+static const struct cupti_soname {
+	int major;
+	const char *name;
+} cupti_sonames[] = {
+	{ 13, "libcupti.so.13" },
+	{ 12, "libcupti.so.12" },
+	{ 11, "libcupti.so.11.8" },
+	{ 11, "libcupti.so.11.7" },
+	{ 11, "libcupti.so.11.6" },
+	{ 11, "libcupti.so.11.5" },
+	{ 11, "libcupti.so.11.4" },
+	{ 11, "libcupti.so.11.3" },
+	{ 11, "libcupti.so.11.2" },
+	{ 11, "libcupti.so.11.1" },
+	{ 11, "libcupti.so.11.0" },
+	{ 11, "libcupti.so.11" },
+};
+#define CUPTI_SONAMES (sizeof cupti_sonames / sizeof *cupti_sonames)
+
 /* ---- bad versions of libcupti ----
  *
  * Versions of libcupti that can crash the process that uses them, even in the function that returns

@@ -22,26 +22,6 @@
 #define ANY_MAJOR 99
 #define DEVICE    "/dev/nvidiactl"
 
-/* File names of CUPTI, newest first; up to version 11 each minor version had its own. */
-static const struct soname {
-	int major;
-	const char *name;
-} sonames[] = {
-	{ 13, "libcupti.so.13" },
-	{ 12, "libcupti.so.12" },
-	{ 11, "libcupti.so.11.8" },
-	{ 11, "libcupti.so.11.7" },
-	{ 11, "libcupti.so.11.6" },
-	{ 11, "libcupti.so.11.5" },
-	{ 11, "libcupti.so.11.4" },
-	{ 11, "libcupti.so.11.3" },
-	{ 11, "libcupti.so.11.2" },
-	{ 11, "libcupti.so.11.1" },
-	{ 11, "libcupti.so.11.0" },
-	{ 11, "libcupti.so.11" },
-};
-#define SONAMES (sizeof sonames / sizeof *sonames)
-
 /* Places of CUPTI relative to the folder of the program's libcudart. */
 static const char *const beside[] = { "", "/../../cuda_cupti/lib", "/../extras/CUPTI/lib64",
 	"/../../../extras/CUPTI/lib64" };
@@ -97,8 +77,8 @@ static void *open_loaded(void)
 {
 	struct loaded l;
 
-	for (unsigned i = 0; i < SONAMES; i++) {
-		void *h = dlopen(sonames[i].name, RTLD_NOW | RTLD_NOLOAD);
+	for (unsigned i = 0; i < CUPTI_SONAMES; i++) {
+		void *h = dlopen(cupti_sonames[i].name, RTLD_NOW | RTLD_NOLOAD);
 
 		if (h)
 			return h;
@@ -115,10 +95,10 @@ static void *open_in(const char *folder, const char *more, int major)
 	char path[PATH_MAX];
 	struct stat s;
 
-	for (unsigned i = 0; i < SONAMES; i++) {
-		if (sonames[i].major > major)
+	for (unsigned i = 0; i < CUPTI_SONAMES; i++) {
+		if (cupti_sonames[i].major > major)
 			continue;
-		int n = snprintf(path, sizeof path, "%s%s/%s", folder, more, sonames[i].name);
+		int n = snprintf(path, sizeof path, "%s%s/%s", folder, more, cupti_sonames[i].name);
 
 		if (n < 0 || (size_t)n >= sizeof path || stat(path, &s))
 			continue;
@@ -157,9 +137,9 @@ static void *open_soname(int major)
 {
 	void *h = NULL;
 
-	for (unsigned i = 0; !h && i < SONAMES; i++)
-		if (sonames[i].major <= major)
-			h = dlopen(sonames[i].name, RTLD_NOW | RTLD_LOCAL);
+	for (unsigned i = 0; !h && i < CUPTI_SONAMES; i++)
+		if (cupti_sonames[i].major <= major)
+			h = dlopen(cupti_sonames[i].name, RTLD_NOW | RTLD_LOCAL);
 	return h;
 }
 
