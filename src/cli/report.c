@@ -103,13 +103,9 @@ bool report_run(struct session *s, const struct request *r, struct sink *out)
 	struct report_options words = { 0 };
 	struct opts o = opts_copy(&s->sticky, &s->query_arena);
 	struct option_words w = { .command = r->command, .into = &words, .opts = &o };
-	struct strs flags = { 0 }, rest = { 0 };
+	struct strs flags = { 0 };
 	struct report_parts parts;
 
-	options_preset("report", &words);
-	report_flags(s, &r->before, &flags, &rest);
-	rest = (struct strs){ 0 };
-	report_flags(s, &r->topics, &flags, &rest);
-	return options_read(s, &rest, &w) && html_available(&s->error) &&
-	       report_load(s, &flags, &w.rest, &o, &parts) && write(s, &parts, words.file, out);
+	return report_words(s, r, &flags, &w) && report_load(s, &flags, &w.rest, &o, &parts) &&
+	       write(s, &parts, words.file, out);
 }

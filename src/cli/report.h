@@ -34,9 +34,10 @@ struct report_parts {
 	VEC(struct report_part) v; /* in the query arena */
 };
 
-/* Takes the flags of inputs, such as --graph_path=FILE, out of the words. */
-void report_flags(
-        struct session *s, const struct strs *words, struct strs *flags, struct strs *rest);
+/* Reads the arguments of report or serve: flags of inputs, such as --graph_path=FILE, into *flags,
+ * everything else into *w. Fails also if this build has no page. */
+bool report_words(
+        struct session *s, const struct request *r, struct strs *flags, struct option_words *w);
 
 /* Loads the flags and files and sets the options of the views as sticky ones. Several files are one
  * input if each of them is only a part of a profile, else they are compared. */

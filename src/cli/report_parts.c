@@ -4,6 +4,7 @@
  */
 #include "cli/report.h"
 
+#include "export/html.h"
 #include "io/paths.h"
 #include "lib/options.h"
 #include "model/sniff.h"
@@ -40,7 +41,8 @@ static bool is_part(struct session *s, struct str path, bool *is)
 	return true;
 }
 
-void report_flags(
+/* Takes the flags of inputs out of the words. */
+static void take_flags(
         struct session *s, const struct strs *words, struct strs *flags, struct strs *rest)
 {
 	/* These are about the process, and were read before the command. */
@@ -60,6 +62,18 @@ void report_flags(
 		if (flag && option_argument(flag) && !has_value && i + 1 < words->n)
 			strs_add(a, to, words->v[++i]);
 	}
+}
+
+bool report_words(
+        struct session *s, const struct request *r, struct strs *flags, struct option_words *w)
+{
+	struct strs rest = { 0 };
+
+	options_preset(r->command->name, w->into);
+	take_flags(s, &r->before, flags, &rest);
+	rest = (struct strs){ 0 };
+	take_flags(s, &r->topics, flags, &rest);
+	return options_read(s, &rest, w) && html_available(&s->error);
 }
 
 /* Loads one input from flags and files. */

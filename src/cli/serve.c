@@ -394,14 +394,9 @@ bool serve_run(struct session *s, const struct request *r, struct sink *out)
 	struct opts o = opts_copy(&s->sticky, &s->query_arena);
 	struct option_words w = { .command = r->command, .into = &words, .opts = &o };
 	struct serve_inputs from = { 0 };
-	struct strs rest = { 0 };
 
 	(void)out;
-	options_preset("serve", &words);
-	report_flags(s, &r->before, &from.flags, &rest);
-	rest = (struct strs){ 0 };
-	report_flags(s, &r->topics, &from.flags, &rest);
-	if (!options_read(s, &rest, &w) || !html_available(&s->error))
+	if (!report_words(s, r, &from.flags, &w))
 		return false;
 	from.files = w.rest;
 	return run_server(s, &words, &from, &o);
