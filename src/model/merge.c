@@ -255,33 +255,34 @@ const struct src_options *ingest_options(const struct ingest *in)
 	return in->options;
 }
 
-static void add_unused(struct model *m, struct str format, struct str kind, uint64_t n)
+/* Finds or adds the count of unused data of a format and kind. */
+static struct model_unused *unused_of(struct model *m, struct str format, struct str kind)
 {
 	for (size_t i = 0; i < m->unused.n; i++) {
 		struct model_unused *u = &m->unused.v[i];
-		if (str_eq(u->format, format) && str_eq(u->kind, kind)) {
-			u->n = num_add_u64(u->n, n);
-			return;
-		}
+		if (str_eq(u->format, format) && str_eq(u->kind, kind))
+			return u;
 	}
-	struct model_unused made = { str_copy(m->a, format), str_copy(m->a, kind), n };
+	struct model_unused made = { str_copy(m->a, format), str_copy(m->a, kind), 0 };
 	VEC_PUSH(m->a, &m->unused, made);
+	return &m->unused.v[m->unused.n - 1];
+}
+
+static void add_unused(struct model *m, struct str format, struct str kind, uint64_t n)
+{
+	struct model_unused *u = unused_of(m, format, kind);
+
+	u->n = num_add_u64(u->n, n);
 }
 
 void ingest_set_unused(struct ingest *in, struct str format, struct str kind, uint64_t n)
 {
 	struct model *m = in->m;
+	struct model_unused *u = unused_of(m, format, kind);
 
-	for (size_t i = 0; i < m->unused.n; i++) {
-		struct model_unused *u = &m->unused.v[i];
-		if (str_eq(u->format, format) && str_eq(u->kind, kind)) {
-			memmove(u, u + 1, (m->unused.n - i - 1) * sizeof *u);
-			m->unused.n--;
-			break;
-		}
-	}
-	if (n)
-		add_unused(m, format, kind, n);
+	u->n = n;
+	if (!n)
+		memmove(u, u + 1, (size_t)(&m->unused.v[--m->unused.n] - u) * sizeof *u);
 }
 
 static void add_file(struct model *m, struct str path, struct str format, struct str producer)
