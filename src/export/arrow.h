@@ -235,14 +235,6 @@ static inline void table_put(struct arrow_build *to, bool known, int64_t v)
 /* Appends a name and its hash, or two nulls if name.p is NULL. */
 void table_put_named_key(struct arrow_build *to, struct str name);
 
-/* Converts ticks of a step to nanoseconds. */
-static inline int64_t table_step_ns(const struct step *s, int64_t ticks)
-{
-	int64_t unit = s->ticks_per_us;
-
-	return unit > 1000 ? ticks / (unit / 1000) : num_mul(ticks, 1000 / unit);
-}
-
 /* Tables made from the steps of the model (table_model.c). */
 table_fill fill_model_steps, fill_model_slices, fill_model_kernels, fill_model_devices,
         fill_model_memory;

@@ -95,8 +95,8 @@ void model_times_add(struct model_times *t, const struct step *s)
 	for (uint32_t i = 0; i < s->n_spans; i++) {
 		if (s->span_kind[i] == SPAN_SEEN)
 			continue;
-		int64_t start = num_add(base, table_step_ns(s, s->span_start[i]));
-		int64_t end = num_add(start, table_step_ns(s, s->span_length[i]));
+		int64_t start = num_add(base, step_ns(s, s->span_start[i]));
+		int64_t end = num_add(start, step_ns(s, s->span_length[i]));
 		if (!t->any || start < t->start)
 			t->start = start;
 		if (!t->any || end > t->end)

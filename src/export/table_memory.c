@@ -80,9 +80,9 @@ static void collect_trace(const struct table_reader *x, struct memory_rows *to)
 		}
 	}
 	for (size_t i = 0; i < to->list.n; i++)
-		for (uint32_t d = 0; d < t->devices.n && to->list.v[i].capacity < 0; d++)
-			if (str_eq(to->list.v[i].device, labels[d]) && t->devices.v[d].memory > 0)
-				to->list.v[i].capacity = t->devices.v[d].memory;
+		if (to->list.v[i].capacity < 0)
+			to->list.v[i].capacity =
+			        allocation_capacity(t, labels, to->list.v[i].device);
 }
 
 /* ---- a model ---- */

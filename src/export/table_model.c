@@ -25,10 +25,10 @@ static bool is_timed(const struct step *s, uint32_t span)
 static struct timed timed_of(const struct step *s, uint32_t span)
 {
 	int64_t base = num_mul(s->base_us, 1000);
-	int64_t start = num_add(base, table_step_ns(s, s->span_start[span]));
+	int64_t start = num_add(base, step_ns(s, s->span_start[span]));
 
 	return (struct timed){ s->devices[s->span_device[span]], start,
-		num_add(start, table_step_ns(s, s->span_length[span])) };
+		num_add(start, step_ns(s, s->span_length[span])) };
 }
 
 static int by_device_and_start(const void *v, uint32_t a, uint32_t b)

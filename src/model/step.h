@@ -162,4 +162,12 @@ static inline int64_t step_us(const struct step *s, int64_t ticks)
 	return s->ticks_per_us == 1 ? ticks : ticks / (int64_t)s->ticks_per_us;
 }
 
+/* Converts ticks to nanoseconds, rounded down. */
+static inline int64_t step_ns(const struct step *s, int64_t ticks)
+{
+	int64_t unit = s->ticks_per_us;
+
+	return unit > 1000 ? ticks / (unit / 1000) : num_mul(ticks, 1000 / unit);
+}
+
 #endif

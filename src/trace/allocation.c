@@ -13,6 +13,14 @@ struct str *allocation_labels(const struct trace *t, struct arena *a)
 	return labels;
 }
 
+int64_t allocation_capacity(const struct trace *t, const struct str *labels, struct str device)
+{
+	for (uint32_t i = 0; i < t->devices.n; i++)
+		if (t->devices.v[i].memory > 0 && str_eq(device, labels[i]))
+			return t->devices.v[i].memory;
+	return -1;
+}
+
 /* Returns the device of an allocation: the track's, or the GPU whose number the event has. */
 static struct str device_of(const struct trace *t, const struct slice *s, const struct str *labels)
 {

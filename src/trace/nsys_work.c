@@ -102,17 +102,11 @@ enum {
 	KERNEL_NODE = KERNEL_N
 };
 
-static void put_triple(struct nsys *x, uint32_t key, const int64_t *v)
-{
-	build_arg_text(x->b, key,
-	        str_fmt(x->a, "%lld,%lld,%lld", (long long)v[0], (long long)v[1], (long long)v[2]));
-}
-
 static void put_launch_size(struct nsys *x, const int64_t *v)
 {
 	build_arg_int(x->b, ARG_CONTEXT, v[KERNEL_CONTEXT]);
-	put_triple(x, ARG_GRID, v + KERNEL_GRID);
-	put_triple(x, ARG_BLOCK, v + KERNEL_BLOCK);
+	build_arg_triple(x->b, ARG_GRID, v + KERNEL_GRID);
+	build_arg_triple(x->b, ARG_BLOCK, v + KERNEL_BLOCK);
 	build_arg_int(x->b, ARG_REGISTERS, v[KERNEL_REGISTERS]);
 	build_arg_int(x->b, ARG_STATIC_SHARED, v[KERNEL_STATIC]);
 	build_arg_int(x->b, ARG_DYNAMIC_SHARED, v[KERNEL_DYNAMIC]);

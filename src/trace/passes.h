@@ -276,6 +276,8 @@ struct allocation {
 
 /* Returns the labels of all devices, in a. */
 struct str *allocation_labels(const struct trace *t, struct arena *a);
+/* Returns the memory of the device with a label, or -1. */
+int64_t allocation_capacity(const struct trace *t, const struct str *labels, struct str device);
 
 /* Fills *out with an allocation or a release. Returns false if the slice is neither. */
 bool allocation_of(const struct trace *t, const struct slice *s, const struct str *labels,

@@ -82,7 +82,7 @@ static void read_stage(struct perfetto *x, struct str message, struct stage *v)
 static void put_triple(struct perfetto *x, uint32_t key, struct str message)
 {
 	struct leaf l = leaf_of(message);
-	uint32_t v[4] = { 0 };
+	int64_t v[4] = { 0 };
 
 	while (leaf_next(&l)) {
 		uint32_t field = l.tag >> 3;
@@ -92,7 +92,7 @@ static void put_triple(struct perfetto *x, uint32_t key, struct str message)
 			leaf_skip(&l);
 	}
 	x->lost[PF_LOST_DAMAGED] += l.bad;
-	build_arg_text(x->b, key, str_fmt(x->a, "%u,%u,%u", v[1], v[2], v[3]));
+	build_arg_triple(x->b, key, v + 1);
 }
 
 static void put_launch(struct perfetto *x, struct str message)

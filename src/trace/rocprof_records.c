@@ -124,12 +124,6 @@ void roc_devices_end(struct rocprof *x)
 
 /* ---- records ---- */
 
-static void put_triple(struct rocprof *x, uint32_t key, const int64_t *v)
-{
-	build_arg_text(x->b, key,
-	        str_fmt(x->a, "%lld,%lld,%lld", (long long)v[0], (long long)v[1], (long long)v[2]));
-}
-
 /* Sizes of grids are in work items; blocks of a grid are counted elsewhere. */
 static int64_t blocks_of(int64_t items, int64_t group)
 {
@@ -153,8 +147,8 @@ static void put_kernel(struct rocprof *x, const struct roc_process *p, const str
 	} else {
 		name = build_string(x->b, str_fmt(x->a, "kernel %lld", (long long)r->kernel));
 	}
-	put_triple(x, ARG_GRID, grid);
-	put_triple(x, ARG_BLOCK, r->group);
+	build_arg_triple(x->b, ARG_GRID, grid);
+	build_arg_triple(x->b, ARG_BLOCK, r->group);
 	build_arg_int(x->b, build_key(x->b, S("group_segment_size")), r->shared);
 	build_slice(x->b, track, build_event(x->b, CATEGORY_KERNEL, name), r->start,
 	        num_sub(r->end, r->start), r->correlation);

@@ -2,6 +2,9 @@
  *
  * See trace_build.h. Slices go to trace_store.c.
  */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "trace/trace_internal.h"
 
 struct trace_build *build_open(
@@ -218,6 +221,14 @@ void build_arg_text(struct trace_build *b, uint32_t key, struct str v)
 {
 	if (build_wants(b, key))
 		put_arg(b, key, ARG_TEXT, build_string(b, v));
+}
+
+void build_arg_triple(struct trace_build *b, uint32_t key, const int64_t v[3])
+{
+	char text[3 * 21 + 1]; /* 20 characters and a comma or NUL each */
+
+	snprintf(text, sizeof text, "%" PRId64 ",%" PRId64 ",%" PRId64, v[0], v[1], v[2]);
+	build_arg_text(b, key, str_of(text));
 }
 
 void build_args_clear(struct trace_build *b)

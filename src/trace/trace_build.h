@@ -75,6 +75,7 @@ void build_arg_int(struct trace_build *b, uint32_t key, int64_t v);
 void build_arg_uint(struct trace_build *b, uint32_t key, uint64_t v);
 void build_arg_real(struct trace_build *b, uint32_t key, double v);
 void build_arg_text(struct trace_build *b, uint32_t key, struct str v);
+void build_arg_triple(struct trace_build *b, uint32_t key, const int64_t v[3]); /* "x,y,z" */
 void build_args_clear(struct trace_build *b);
 /* Returns the packed arguments and clears them; valid until the next argument is set. */
 struct str build_args_take(struct trace_build *b);

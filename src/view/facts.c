@@ -58,13 +58,6 @@ static int by_device_and_start(const void *ctx, uint32_t a, uint32_t b)
 	return p != q ? (p > q) - (p < q) : (m > n) - (m < n);
 }
 
-/* Ticks as nanoseconds. */
-static int64_t step_ns(const struct step *s, int64_t ticks)
-{
-	return s->ticks_per_us > 1000 ? ticks / (s->ticks_per_us / 1000)
-	                              : num_mul(ticks, 1000 / (int64_t)s->ticks_per_us);
-}
-
 static uint32_t find_device(
         const struct model *m, uint32_t device, struct facts *out, struct arena *a)
 {

@@ -284,21 +284,14 @@ void memory_use_trace(const struct trace *t, struct memory_use *out, struct aren
 		work_poll(a->work);
 	}
 	for (size_t i = 0; i < out->pools.n; i++)
-		for (uint32_t d = 0; d < t->devices.n && out->pools.v[i].capacity < 0; d++)
-			if (str_eq(out->pools.v[i].device, labels[d]) && t->devices.v[d].memory > 0)
-				out->pools.v[i].capacity = t->devices.v[d].memory;
+		if (out->pools.v[i].capacity < 0)
+			out->pools.v[i].capacity =
+			        allocation_capacity(t, labels, out->pools.v[i].device);
 	finish(&g);
 	scratch_close(&own);
 }
 
 /* ---- a model ---- */
-
-static int64_t step_ns(const struct step *s, int64_t ticks)
-{
-	int64_t unit = s->ticks_per_us;
-
-	return unit > 1000 ? ticks / (unit / 1000) : num_mul(ticks, 1000 / unit);
-}
 
 /* Adds the records of a cell. A record of use without a time says only how high the use was. */
 static void take_cell(
