@@ -109,16 +109,7 @@ void model_times_add(struct model_times *t, const struct step *s)
 static void trace_times(const struct trace *t, struct model_times *to)
 {
 	to->n = t->n_slices;
-	for (size_t i = 0; i < t->tracks.n; i++) {
-		const struct trace_track *k = &t->tracks.v[i];
-		if (!k->n)
-			continue;
-		if (!to->any || k->start < to->start)
-			to->start = k->start;
-		if (!to->any || k->end > to->end)
-			to->end = k->end;
-		to->any = true;
-	}
+	to->any = trace_span(t, &to->start, &to->end);
 	to->start = trace_ns(t, to->start);
 	to->end = trace_ns(t, to->end);
 	if (t->epoch && to->any) {

@@ -219,22 +219,6 @@ static void put_document(
 	document_end(&d);
 }
 
-/* The first start and the last end of all tracks. */
-static void find_span(const struct trace *t, int64_t *start, int64_t *end)
-{
-	bool any = false;
-
-	*start = *end = 0;
-	for (size_t i = 0; i < t->tracks.n; i++) {
-		const struct trace_track *k = &t->tracks.v[i];
-		if (!k->n)
-			continue;
-		*start = !any || k->start < *start ? k->start : *start;
-		*end = !any || k->end > *end ? k->end : *end;
-		any = true;
-	}
-}
-
 static int64_t ticks_of_ns(const struct trace *t, int64_t ns)
 {
 	return t->ticks_per_us >= 1000 ? num_mul(ns, t->ticks_per_us / 1000)
@@ -248,7 +232,7 @@ void slices_write(
 	struct trace_links links;
 	int64_t start, end;
 
-	find_span(t, &start, &end);
+	trace_span(t, &start, &end);
 	g.from = start;
 	g.to = num_add(end, 1);
 	if (ask->to_ns > ask->from_ns) {

@@ -44,6 +44,22 @@ struct trace *trace_new(struct arena *a)
 	return t;
 }
 
+bool trace_span(const struct trace *t, int64_t *start, int64_t *end)
+{
+	bool any = false;
+
+	*start = *end = 0;
+	for (size_t i = 0; i < t->tracks.n; i++) {
+		const struct trace_track *k = &t->tracks.v[i];
+		if (!k->n)
+			continue;
+		*start = !any || k->start < *start ? k->start : *start;
+		*end = !any || k->end > *end ? k->end : *end;
+		any = true;
+	}
+	return any;
+}
+
 /* ---- arguments ---- */
 
 static inline bool take_argument(struct str *packed, struct argument *out)

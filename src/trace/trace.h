@@ -199,6 +199,9 @@ uint32_t *trace_track_order(const struct trace *t, struct arena *a);
 /* "rank 0 /gpu:3", "/device:GPU:4": a device's name, unique in the trace; in a. */
 struct str trace_device_label(const struct trace *t, uint32_t device, struct arena *a);
 
+/* Finds the first start and the last end of all tracks, ticks. Without slices, returns false. */
+bool trace_span(const struct trace *t, int64_t *start, int64_t *end);
+
 /* ---- slices ---- */
 
 enum slice_form { SLICE_COMPLETE, SLICE_INSTANT, SLICE_SAMPLE };

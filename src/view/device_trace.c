@@ -36,13 +36,11 @@ static struct str string_of(const void *trace, uint32_t id)
 static void find_base(struct device_use *u)
 {
 	const struct trace *t = u->t;
-	int64_t at = 0;
+	int64_t start, end, at = 0;
 
-	u->first = INT64_MAX;
-	for (size_t i = 0; i < t->tracks.n; i++)
-		if (t->tracks.v[i].n && trace_ns(t, t->tracks.v[i].start) < u->first)
-			u->first = trace_ns(t, t->tracks.v[i].start);
-	if (t->epoch && u->first != INT64_MAX)
+	bool any = trace_span(t, &start, &end);
+	u->first = trace_ns(t, start);
+	if (t->epoch && any)
 		at = num_add(t->origin_ns, u->first);
 	u->base = at > 0 ? (uint64_t)at : 1;
 }
