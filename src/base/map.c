@@ -165,72 +165,58 @@ void imap_init(struct imap *m, struct arena *a)
 }
 
 /* Returns the slot of key, or the empty slot where it belongs. */
-static size_t imap_slot(const struct imap *m, uint64_t key)
+static inline struct imap_slot *imap_slot(const struct imap *m, uint64_t key)
 {
 	size_t mask = m->n_slots - 1;
 	size_t i = (size_t)mix(key ^ MIX_C, MIX_A) & mask;
 
-	while (m->values[i] && m->keys[i] != key)
+	while (m->slots[i].value && m->slots[i].key != key)
 		i = (i + 1) & mask;
-	return i;
+	return &m->slots[i];
 }
 
 static void imap_grow(struct imap *m)
 {
 	size_t had = m->n_slots, to = had ? had * 2 : SLOTS_MIN;
 	struct arena_mark mark;
-	uint64_t *keys;
-	uint32_t *values;
+	struct imap_slot *old;
 
-	m->keys = arena_grow(m->a, m->keys, had * sizeof *keys, to * sizeof *keys);
-	m->values = arena_grow(m->a, m->values, had * sizeof *values, to * sizeof *values);
+	m->slots = arena_grow(m->a, m->slots, had * sizeof *old, to * sizeof *old);
 	mark = arena_mark(m->a);
-	keys = ARENA_ARRAY(m->a, had, uint64_t);
-	values = ARENA_ARRAY(m->a, had, uint32_t);
+	old = ARENA_ARRAY(m->a, had, struct imap_slot);
 	if (had) {
-		memcpy(keys, m->keys, had * sizeof *keys);
-		memcpy(values, m->values, had * sizeof *values);
+		memcpy(old, m->slots, had * sizeof *old);
+		memset(m->slots, 0, had * sizeof *old);
 	}
-	memset(m->values, 0, had * sizeof *values);
 	m->n_slots = to;
-	for (size_t i = 0; i < had; i++) {
-		if (values[i]) {
-			size_t at = imap_slot(m, keys[i]);
-
-			m->keys[at] = keys[i];
-			m->values[at] = values[i];
-		}
-	}
+	for (size_t i = 0; i < had; i++)
+		if (old[i].value)
+			*imap_slot(m, old[i].key) = old[i];
 	arena_reset(m->a, mark);
 }
 
 bool imap_get(const struct imap *m, uint64_t key, uint32_t *value)
 {
-	size_t at;
+	const struct imap_slot *at = m->n ? imap_slot(m, key) : NULL;
 
-	if (!m->n)
+	if (!at || !at->value)
 		return false;
-	at = imap_slot(m, key);
-	if (!m->values[at])
-		return false;
-	*value = m->values[at] - 1;
+	*value = at->value - 1;
 	return true;
 }
 
 bool imap_put(struct imap *m, uint64_t key, uint32_t value, bool replace)
 {
+	struct imap_slot *at;
 	bool fresh;
-	size_t at;
 
 	assert(value < UINT32_MAX);
 	if (m->n >= m->n_slots / 8 * 5)
 		imap_grow(m);
 	at = imap_slot(m, key);
-	fresh = !m->values[at];
-	if (fresh || replace) {
-		m->keys[at] = key;
-		m->values[at] = value + 1;
-	}
+	fresh = !at->value;
+	if (fresh || replace)
+		*at = (struct imap_slot){ key, value + 1 };
 	m->n += fresh;
 	return fresh;
 }

@@ -31,10 +31,13 @@ static inline struct str intern_str(const struct intern *t, uint32_t id)
 uint64_t hash_bytes(const void *p, size_t n); /* without a seed: equal in every run */
 
 /* Maps integer keys to u32 values below UINT32_MAX. */
+struct __attribute__((packed, aligned(4))) imap_slot {
+	uint64_t key;
+	uint32_t value; /* value + 1, 0 = empty */
+};
 struct imap {
 	struct arena *a;
-	uint64_t *keys;
-	uint32_t *values; /* value + 1, 0 = empty */
+	struct imap_slot *slots;
 	size_t n, n_slots;
 };
 void imap_init(struct imap *m, struct arena *a);
