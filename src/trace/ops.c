@@ -97,28 +97,35 @@ static uint32_t run_of(struct finding *x, const struct slice *s, bool of_kernel)
 	return intern_add(&x->compiled, str_make(&key, sizeof key));
 }
 
-/* Returns the count of that key in a cell. */
+/* Returns the count of that key in a cell. Tracks mostly have the cells in the same order, so the
+ * count is often the one that followed the event's last count before. */
 static uint64_t *find_count(struct finding *x, uint32_t cell, const struct slice *s, bool of_kernel)
 {
 	bool shared = !(s->keys & (ARG_BIT(ARG_OP) | ARG_BIT(ARG_PROGRAM)));
-	struct event_work *w = &x->work[s->event];
-	uint32_t i = (uint32_t)x->counts.n, run = w->counts[of_kernel].run;
+	struct event_count *last = &x->work[s->event].counts[of_kernel];
+	uint32_t i = last->at, run = last->run;
 
-	if (shared && w->counts[of_kernel].cell == cell + 1)
-		return &x->counts.v[w->counts[of_kernel].at];
-	if (!shared || !run)
+	if (shared && run) {
+		if (x->counts.v[i].cell != cell)
+			i = x->counts.v[i].next;
+		if (x->counts.v[i].cell == cell) {
+			last->at = i;
+			return &x->counts.v[i].n;
+		}
+	} else {
 		run = 1 + run_of(x, s, of_kernel);
+	}
 	uint64_t id = (uint64_t)run << 32 | cell;
+	i = (uint32_t)x->counts.n;
 	if (!imap_get(&x->count_of, id, &i)) {
 		imap_put(&x->count_of, id, i, false);
-		VEC_PUSH(x->a, &x->counts, 0);
+		VEC_PUSH(x->a, &x->counts, ((struct run_count){ .cell = cell, .next = i }));
 	}
 	if (shared) {
-		w->counts[of_kernel].run = run;
-		w->counts[of_kernel].cell = cell + 1;
-		w->counts[of_kernel].at = i;
+		x->counts.v[last->run ? last->at : i].next = i;
+		*last = (struct event_count){ run, i };
 	}
-	return &x->counts.v[i];
+	return &x->counts.v[i].n;
 }
 
 /* Adds *runs executions of a kernel, and returns the new count. For a compiled op, which may launch

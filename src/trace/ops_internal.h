@@ -23,13 +23,19 @@ struct ops_rule {
 struct event_work {
 	uint32_t op;    /* 1 + op, if it does not depend on the launch; 0: not known yet */
 	uint32_t share; /* 1 + index in shares; 0: not known yet */
-	struct {
-		uint32_t run;      /* 1 + its key in finding.compiled; 0: not known yet */
-		uint32_t cell, at; /* 1 + cell; index in counts */
+	struct event_count {
+		uint32_t run; /* 1 + its key in finding.compiled; 0: not known yet */
+		uint32_t at;  /* index in counts */
 	} counts[2];
 	bool known; /* the fields below are set */
 	bool compiled;
 	int64_t flops, bytes_accessed;
+};
+
+/* Executions of a compiled op or kernel in a cell. */
+struct run_count {
+	uint64_t n;
+	uint32_t cell, next; /* next: index of the count that was used after this one, or its own */
 };
 
 struct finding {
@@ -46,7 +52,7 @@ struct finding {
 	VEC(uint32_t) last_cell; /* by op: the cell found last */
 	struct intern compiled;
 	struct imap count_of; /* compiled op, cell -> count */
-	VEC(uint64_t) counts;
+	VEC(struct run_count) counts;
 	struct imap kernel_of; /* name, category, device -> row */
 	struct imap share_of;  /* row, op -> share */
 	VEC(struct kernel_share) shares;
