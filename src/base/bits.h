@@ -64,9 +64,9 @@ static inline bool varint_get_slow(const uint8_t **p, const uint8_t *end, uint64
 	return false;
 }
 
-/* Reads a varint of two bytes or more. Two and eight bytes, the most common sizes (lengths,
- * timestamps), have branches of their own; other sizes up to eight are found from the first byte
- * below 0x80. */
+/* Reads a varint of two bytes or more. Two, three and eight bytes, the most common sizes (lengths,
+ * ids, timestamps), have branches of their own; other sizes up to eight are found from the first
+ * byte below 0x80. */
 static inline bool varint_get_long(const uint8_t **p, const uint8_t *end, uint64_t *out)
 {
 	const uint64_t more = 0x8080808080808080;
@@ -76,6 +76,11 @@ static inline bool varint_get_long(const uint8_t **p, const uint8_t *end, uint64
 	if (end - q >= 2 && q[1] < 0x80) {
 		*out = (*q & 0x7fu) | (uint64_t)q[1] << 7;
 		*p = q + 2;
+		return true;
+	}
+	if (end - q >= 3 && q[2] < 0x80) {
+		*out = (*q & 0x7fu) | (q[1] & 0x7fu) << 7 | (uint64_t)q[2] << 14;
+		*p = q + 3;
 		return true;
 	}
 	if (end - q < 8)
@@ -111,10 +116,12 @@ static inline bool varint_get(const uint8_t **p, const uint8_t *end, uint64_t *o
 /* Reads a varint that is known to be complete, and mostly short. */
 static inline uint64_t varint_take(const uint8_t **p)
 {
-	uint64_t v = **p & 0x7f;
+	const uint8_t *q = *p; /* *p could be one of the bytes, as far as the compiler knows */
+	uint64_t v = *q & 0x7f;
 
-	for (unsigned shift = 7; *(*p)++ >= 0x80; shift += 7)
-		v |= (uint64_t)(**p & 0x7f) << shift;
+	for (unsigned shift = 7; *q++ >= 0x80; shift += 7)
+		v |= (uint64_t)(*q & 0x7f) << shift;
+	*p = q;
 	return v;
 }
 
