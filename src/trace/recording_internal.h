@@ -28,13 +28,9 @@ void feed_close(struct recording_feed *f);
 
 /* ---- names ---- */
 
-bool names_init(struct recording_names *n, struct arena *a, const struct recording_options *o,
-        struct err *e);
 /* After the last look-up: closes the patterns; false if one gave up. If reading fails before, they
  * are closed with their arena. */
 bool names_end(struct recording_names *n, struct err *e);
-uint32_t names_range(struct recording_names *n, struct str text);
-uint32_t names_push(struct recording_names *n, uint32_t scope, uint32_t range);
 
 /* ---- the parts of recordings_open ---- */
 

@@ -193,6 +193,13 @@ struct recording_names {
 	VEC(struct leaf_name) leaves; /* indexed by id in leaf_texts */
 };
 
+/* Initialises the names; e is set if a pattern of o is malformed. */
+bool names_init(struct recording_names *n, struct arena *a, const struct recording_options *o,
+        struct err *e);
+/* Returns the index in ranges of a range's name. */
+uint32_t names_range(struct recording_names *n, struct str text);
+/* Returns the scope of a range directly below another scope. */
+uint32_t names_push(struct recording_names *n, uint32_t scope, uint32_t range);
 /* Returns the leaf of a text that is not from a file, such as "GraphLaunch". */
 uint32_t names_leaf(struct recording_names *n, struct str text);
 /* Appends "a/b/c". */

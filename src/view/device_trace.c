@@ -12,6 +12,7 @@ struct trace_feed {
 	struct recorded_gpu *gpus; /* indexed by device */
 	uint32_t *parts;           /* indexed by track: 1 + its part, 0: none yet */
 	uint32_t *kernel_of;       /* indexed by event: 1 + index in u->kernels, 0: none yet */
+	uint32_t *scope_of;        /* indexed by launch: scope of the range around its call */
 	struct trace_steps steps;
 	struct gpu_call_feed calls;
 };
@@ -86,6 +87,7 @@ static void add_processes(struct trace_feed *f)
 		VEC_PUSH(u->a, &u->process_of, (uint32_t)i);
 	}
 	u->all.o = &no_options;
+	names_init(&u->all.names, u->a, &no_options, NULL); /* fails only for patterns */
 	u->all.v = v;
 	u->all.n = n;
 	add_steps(u, &f->steps);
@@ -248,6 +250,8 @@ static void take_work(struct trace_feed *f, const struct slice *s)
 	struct recorded_op op = { .start = device_time(f->u, s->start) };
 
 	op.length = device_time(f->u, slice_end(s)) - op.start;
+	gpu_range_take(f->u, launch ? f->scope_of[launch - f->u->links->launches.v] : SCOPE_NONE,
+	        num_from_u64(op.length));
 	if (f->steps.by != STEPS_UNKNOWN)
 		gpu_step_take(f->u, part->process, trace_step_of(&f->steps, s, launch),
 		        num_from_u64(op.length));
@@ -265,8 +269,11 @@ static void take_process(struct trace_feed *f, uint32_t process)
 
 	gpu_calls_begin(&f->calls, f->u, process, f->scratch);
 	for (uint32_t i = 0; i < t->tracks.n; i++)
-		if (!track_is_device(&t->tracks.v[i]) && device_process(f->u, i) == process)
+		if (!track_is_device(&t->tracks.v[i]) && device_process(f->u, i) == process) {
 			take_calls(f, i);
+			if (!t->tracks.v[i].derived)
+				gpu_ranges_thread(f->u, i, f->scope_of);
+		}
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		struct slice_iter it = trace_slices(t, i);
 		if (!track_is_device(&t->tracks.v[i]) || device_process(f->u, i) != process)
@@ -289,6 +296,7 @@ void device_use_trace(struct device_use *u, const struct trace *t, const struct 
 	struct trace_feed f = { .u = u, .t = t, .scratch = &own.a };
 	f.parts = ARENA_ARRAY(&own.a, t->tracks.n, uint32_t);
 	f.kernel_of = ARENA_ARRAY(&own.a, t->events.n, uint32_t);
+	f.scope_of = ARENA_ARRAY(&own.a, links->launches.n, uint32_t);
 	trace_find_steps(t, &f.steps, &own.a);
 	find_base(u);
 	add_processes(&f);

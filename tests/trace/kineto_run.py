@@ -126,6 +126,21 @@ def launches_steps_copies():
           [('HtoD', 'pageable', '<=64 KiB', 1, 5000)])
 
 
+def ranges():
+    """Work by annotations is exact to the nanosecond: the total of a range includes its inner ranges. Work outside of ranges
+    and steps have no rows; a slash in a name makes levels."""
+    events = [kineto.event('user_annotation', name, start, length) for name, start, length in (
+        ('ProfilerStep#3', 99, 150), ('train', 100, 100), ('forward/head', 105, 40), ('train', 300, 10))]
+    events += [kineto.event('cpu_op', 'aten::mm', 108, 10),
+              kineto.event('gpu_user_annotation', 'train', 120, 60, 0, 7, device=0, stream=7)]
+    events += kineto.launch(110, 1, 120, 30) + kineto.launch(150, 2, 160, 7) + kineto.launch(210, 3, 220, 5)
+    doc = json.loads(program('devices', write(kineto.trace(events)), '-output', 'json')[0])
+    check_schema('devices', doc)
+    equal([[r[k] for k in ('path', 'total_ns', 'own_ns', 'operations', 'host_ns', 'count')] for r in doc['ranges']],
+          [['train', 37000, 7000, 1, 110000, 2], ['train/forward', 30000, 0, 0, 0, 0],
+           ['train/forward/head', 30000, 30000, 1, 40000, 1]])
+
+
 def sections_of_workers():
     """With several traces, each row of the additional tables names its worker. A trace without launches has no such
     rows. Calls are sorted by time."""
@@ -342,8 +357,8 @@ def timeline():
         equal(again[k], plain[k], k)
 
 
-CASES = [passes, views, workers, sections, launches_steps_copies, sections_of_workers, stacks_of_calls,
-         functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
+CASES = [passes, views, workers, sections, launches_steps_copies, ranges, sections_of_workers,
+         stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))

@@ -219,6 +219,23 @@ def steps():
         os.unlink(path)
 
 
+def ranges():
+    """The work, count and host time of each NVTX range match the rows. Steps are not ranges."""
+    for seed in range(5):
+        path = export(seed)
+        expected = {}
+        db = sqlite3.connect(path)
+        for tid, start, end, name in db.execute('SELECT globalTid, "start", "end", text FROM NVTX_EVENTS WHERE text LIKE "aten::%"'):
+            own = [w['at'][1] - w['at'][0] for w in work(path)
+                   if w['launch'] is not None and w['pid'] == tid & ~0xffffff and start <= w['launch'] < end]
+            row = expected.setdefault(name.replace('::', '.'), [0, 0, 0, 0, 0])
+            expected[name.replace('::', '.')] = [a + b for a, b in zip(row, [sum(own), sum(own), len(own), end - start, 1])]
+        db.close()
+        equal({r['path']: [r[k] for k in ('total_ns', 'own_ns', 'operations', 'host_ns', 'count')]
+               for r in document('devices', path)['ranges']}, expected, seed)
+        os.unlink(path)
+
+
 def text():
     """The text tables show the same numbers."""
     path = export(1)
@@ -229,7 +246,7 @@ def text():
     equal(len(program('kernels', path, '-output', 'csv', '--top=0')[0].splitlines()) - 1, document('kernels', path)['rows'])
 
 
-CASES = [devices, sections, kernels, steps, text]
+CASES = [devices, sections, kernels, steps, ranges, text]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, sqlite=CASES))
