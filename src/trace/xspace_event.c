@@ -406,7 +406,6 @@ static void append(struct xevent *e, uint64_t id)
 		build_instant(x->b, e->l->track, kind.event, start, correlation);
 	else
 		build_slice(x->b, e->l->track, kind.event, start, length, correlation);
-	x->events++;
 }
 
 /* Takes a stat that is, after its id, one number, as most stats are. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Shared by the parts of the XSpace reader: read_xspace.c (planes and lines), xspace_event.c
- * (events into slices), xspace_names.c (names of ops, texts of details), xspace_hlo.c and
+ * (events into slices), xspace_names.c (stats, names of ops, texts of details), xspace_hlo.c and
  * hlo_flops.c (compiled programs).
  *
  *   XSpace          planes 1  errors 2  warnings 3  hostnames 4
@@ -14,8 +14,9 @@
  *   XEventMetadata  id 1  name 2  metadata 3  display_name 4  stats 5  child_id 6
  *   XStatMetadata   id 1  name 2  description 3
  *
- * The metadata of a plane comes after its lines: the first pass reads metadata and the heads of
- * lines, the second one the events.
+ * The metadata of a plane follows its lines in the file. Therefore the file is read twice: the
+ * first pass reads the metadata and the lines without their events, the second pass reads the
+ * events.
  */
 #ifndef TFPROF_TRACE_XSPACE_INTERNAL_H
 #define TFPROF_TRACE_XSPACE_INTERNAL_H
@@ -23,13 +24,13 @@
 #include "io/wire.h"
 #include "trace/trace_build.h"
 
-/* Uses of stats. */
+/* What the stats of a name are used for. */
 enum xstat_use {
-	XSTAT_NONE, /* kept under its own name */
-	XSTAT_ARG,  /* an argument with the same meaning */
+	XSTAT_NONE, /* an argument with the name of the stat */
+	XSTAT_ARG,  /* the argument xstat_name.key */
 	XSTAT_STEP, /* the argument ARG_STEP */
 	XSTAT_TF_OP,
-	XSTAT_LEVEL0, /* the name of tf_op in 2020 */
+	XSTAT_LEVEL0, /* "level 0": the name of tf_op in files of 2020 */
 	XSTAT_ANNOTATION,
 	XSTAT_CORRELATION,
 	XSTAT_DEVICE_OFFSET,
@@ -37,44 +38,45 @@ enum xstat_use {
 	XSTAT_KERNEL_DETAILS,
 	XSTAT_COPY_DETAILS,
 	XSTAT_SET_DETAILS,
-	XSTAT_ROOT, /* of an annotation with a step number: it is a step */
+	XSTAT_ROOT, /* "_r": an annotation that has this stat and a step number is a step */
 };
 
 /* A stat name of a plane. */
 struct xstat_name {
 	struct str name; /* in the reader's arena */
 	enum xstat_use use;
-	uint32_t key; /* argument, or ID_NONE until it is needed */
-	bool shared;  /* describes the program: events of one kind have equal values */
+	uint32_t key; /* of the argument; XSTAT_NONE: ID_NONE until the first stat is stored */
+	bool shared;  /* events of one kind have equal values: the stat describes the program */
 };
 
 /* The value of a stat. */
 struct xstat {
 	struct xstat_name *name;
-	enum argument_type type; /* ARG_TEXT: text */
-	int64_t i;               /* also the bits of an unsigned number */
-	double real;
-	struct str text;
+	enum argument_type type;
+	int64_t i;       /* ARG_INT; ARG_UINT: the bits of the number */
+	double real;     /* ARG_REAL */
+	struct str text; /* ARG_TEXT */
 };
 
-/* An XEventMetadata. */
+/* An XEventMetadata. The first pass stores the bytes of the message in display. */
 struct xmeta {
 	struct str name, display;
 	struct xstat *stats;
-	size_t n;
-	uint32_t kind; /* 1 + the last kind of its events, 0: none */
+	size_t n;      /* number of stats */
+	uint32_t kind; /* 1 + index in kinds, of its last event; 0: unknown */
 };
 
-/* A kind of events: those with equal keys, which are a head and the shared stats. */
+/* Events with equal keys are of one kind. A key is this head and the bytes of the shared stats. */
 struct xkind_head {
-	uint64_t meta; /* metadata id */
-	uint32_t plane;
-	uint16_t role;
-	uint8_t correlates, steps; /* which stats of its own it has */
+	uint64_t meta;      /* metadata id */
+	uint32_t plane;     /* index in planes */
+	uint16_t role;      /* enum xline_role */
+	uint8_t correlates; /* 1: the event has a correlation id */
+	uint8_t steps;      /* 1: the event has a step number */
 };
 struct xkind {
 	enum trace_category category;
-	uint32_t event; /* of the trace */
+	uint32_t event; /* index in the events of the trace */
 };
 
 struct xline {
@@ -82,40 +84,46 @@ struct xline {
 	struct str name;
 };
 
-/* A run of a program, on the clock of the events. */
+/* A run of a program. start and end are ticks on the clock of the events; run is its run_id. */
 struct xrun {
 	int64_t start, end, run;
 };
 
+/* Ids of instructions or computations. */
 struct xids {
 	int64_t *v;
 	size_t n, cap;
 };
 
-/* Name and type of an op. */
+/* An op of the framework. name is the whole text if the type is unknown. */
 enum xop_kind { XOP_NONE, XOP_TF, XOP_DATASET, XOP_JAX, XOP_COPY };
 struct xop {
 	enum xop_kind kind;
 	struct str name, type;
 };
 
-/* An instruction of a compiled program. Its texts are the reader's. */
+/* An instruction of a compiled program. The texts live in the reader's arena. */
 struct xinstruction {
 	int64_t id;
-	struct str name, opcode, shape, fusion, window, convolution, target, dot, config;
-	struct xids operands, calls; /* of instructions; of computations */
-	struct xop op;               /* the framework op that it was made of */
-	struct str source, stack;    /* file:line; a frame a line, outermost first */
-	int64_t flops;               /* of one execution */
-	bool runs;                   /* as it is, not as a part of a fusion */
+	struct str name, opcode;
+	struct str fusion, target; /* kind of a fusion; target of a custom call */
+	struct str shape, window, convolution, dot, config; /* encoded messages; config: text */
+	struct xids operands; /* instructions: inputs, and results of computations that it runs */
+	struct xids calls;    /* computations */
+	struct xop op;        /* the op of the framework that was compiled to it */
+	struct str source;    /* file:line */
+	struct str stack;     /* call stack: a line per frame, outermost first */
+	int64_t flops;        /* of one execution; a fusion includes its computations */
+	bool runs; /* executed by itself; false: part of another instruction, or unused */
 };
 
 struct xprogram {
-	uint64_t program, id; /* of the events; of the module */
+	uint64_t program; /* id of its XEventMetadata, which is the program_id of events */
+	uint64_t id;      /* id of its HloModule, which some events have instead; 0: none */
 	struct str name;
 	VEC(struct xinstruction) instructions;
-	struct imap of_id, of_name; /* -> index; names are ids in hlo_names */
-	bool used;                  /* some event is of an instruction of it */
+	struct imap of_id, of_name; /* instruction id, id in hlo_names -> index in instructions */
+	bool used;                  /* an event is an execution of one of its instructions */
 };
 
 enum xplane_kind { XPLANE_OTHER, XPLANE_TPU, XPLANE_GPU, XPLANE_HOST, XPLANE_METADATA };
@@ -123,15 +131,15 @@ enum xplane_kind { XPLANE_OTHER, XPLANE_TPU, XPLANE_GPU, XPLANE_HOST, XPLANE_MET
 struct xplane {
 	enum xplane_kind kind;
 	struct str name;
-	uint32_t device; /* of the trace, or ID_NONE */
+	uint32_t device; /* index in the devices of the trace, or ID_NONE */
 	VEC(struct xline) lines;
 	VEC(struct xstat_name) names;
-	struct imap name_of; /* id -> index */
-	uint32_t *near;      /* 1 + index of the names with ids below XSTAT_NEAR, or NULL */
+	struct imap name_of; /* id of an XStatMetadata -> index in names */
+	uint32_t *near;      /* by ids below XSTAT_NEAR: 1 + index in names, 0: none; or NULL */
 	VEC(struct xmeta) metas;
-	struct imap meta_of;       /* id -> index */
-	VEC(struct xrun) runs;     /* of its line XLA Modules, in the order of the file */
-	VEC(struct str) raw_stats; /* of the plane, until the names are known */
+	struct imap meta_of;       /* id of an XEventMetadata -> index in metas */
+	VEC(struct xrun) runs;     /* events of the line XLA Modules, in the order of the file */
+	VEC(struct str) raw_stats; /* encoded stats of the plane */
 };
 
 struct xspace {
@@ -139,36 +147,43 @@ struct xspace {
 	struct trace_build *b;
 	struct arena *a;
 	VEC(struct xplane) planes;
-	VEC(struct xstat) stats; /* of the present event */
-	VEC(uint8_t) key;        /* of the present event's kind */
-	struct intern kind_keys;
+	VEC(struct xstat) stats; /* of the current event; in make_kind the shared ones follow */
+	VEC(uint8_t) key;        /* of the current event's kind */
+	struct intern kind_keys; /* key -> index in kinds */
 	VEC(struct xkind) kinds;
 	struct imap module_of; /* program id -> string id of its name */
 	VEC(struct xprogram) programs;
-	struct imap program_of;  /* program id -> index */
-	struct intern hlo_names; /* of instructions */
+	struct imap program_of;  /* program id or module id -> index in programs */
+	struct intern hlo_names; /* names of instructions */
 	uint32_t process;
-	bool marks;          /* annotations of threads are the steps: the file has no others */
-	uint64_t compressed; /* stats with compressed text, which are not used */
-	uint64_t bad;        /* events and stats that are not valid messages */
-	uint64_t events;
+	bool marks;          /* the file has neither a line of steps nor groups: annotations of
+	                        threads are steps */
+	uint64_t compressed; /* number of stats with compressed text, which is not read */
+	uint64_t bad;        /* number of malformed messages: events, stats, metadata, programs */
 };
 
-/* Uses of a plane's lines. */
-enum xline_role { XLINE_WORK, XLINE_MODULES, XLINE_STEPS, XLINE_DERIVED, XLINE_THREAD };
+/* What the events of a line are. */
+enum xline_role {
+	XLINE_WORK,    /* device work */
+	XLINE_MODULES, /* runs of programs */
+	XLINE_STEPS,
+	XLINE_DERIVED, /* repeats other lines, or belongs to a plane of another kind */
+	XLINE_THREAD,  /* work of a thread of the host */
+};
 
+/* The line whose events are read. */
 struct xline_walk {
 	struct xspace *x;
 	struct xplane *plane;
 	const struct xline *line;
 	enum xline_role role;
-	uint32_t track;
-	int64_t base; /* start of the line, ticks */
+	uint32_t track; /* index in the tracks of the trace */
+	int64_t base;   /* start of the line, ticks */
 };
 
-#define XSTAT_NEAR 256 /* ids that are looked up in an array */
+#define XSTAT_NEAR 256 /* smaller ids are looked up in an array */
 
-/* Returns the name of the stats with that id, or NULL. */
+/* Returns the stat name with an id of the plane, or NULL. */
 static inline struct xstat_name *xspace_stat_name(const struct xplane *p, uint64_t id)
 {
 	uint32_t i = 0;
@@ -177,33 +192,35 @@ static inline struct xstat_name *xspace_stat_name(const struct xplane *p, uint64
 		return p->near && p->near[id] ? &p->names.v[p->near[id] - 1] : NULL;
 	return imap_get(&p->name_of, id, &i) ? &p->names.v[i] : NULL;
 }
-/* Adds the name of the stats with that id. */
+/* Adds a stat name of the plane. */
 void xspace_add_stat_name(struct xspace *x, struct xplane *p, uint64_t id, struct str name);
-/* Parses a stat; false if it is malformed, or its name is unknown in the plane. */
+/* Parses a stat. Returns false if it is malformed, has bytes or compressed text, or if its name or
+ * the text that it refers to is unknown in the plane. */
 bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, struct xstat *out);
 
-/* Reads the compiled programs (HloProto) in the stats of an XEventMetadata of /host:metadata, whose
- * id is the program's. */
+/* Reads the compiled programs (HloProto) in the stats of an encoded XEventMetadata of
+ * /host:metadata. The id of the metadata is the id of the program. */
 void hlo_read_programs(struct xspace *x, const struct xplane *p, struct str meta);
-/* The instruction of that name, or NULL; valid until the next program is read. */
+/* Returns the instruction of that name, or NULL, and marks its program as used. Valid until the
+ * next program is read. */
 struct xinstruction *hlo_find(struct xspace *x, uint64_t program, struct str name);
-/* The compiler's category: the opcode, or the kind of a fusion. */
+/* Returns the compiler's category: the opcode, for fusions with their kind ("loop fusion"). */
 struct str hlo_category(struct xspace *x, const struct xinstruction *i);
-/* Adds the nodes of all programs of which something ran. */
+/* Adds the nodes of all used programs to the trace. */
 void hlo_build(struct xspace *x);
-/* Float operations of one execution, without called computations. */
+/* Returns the float operations of one execution, without those of called computations. */
 int64_t hlo_flops(const struct xprogram *p, const struct xinstruction *i);
 
-/* Appends the event. */
+/* Appends an encoded event to the trace; counts it in x->bad if it is malformed. */
 void xspace_event(struct xline_walk *l, struct str bytes);
 
-/* Parses the name of an op: "jit(f)/add:", "dense/MatMul:MatMul", "Iterator::Map". */
+/* Parses the text of an op: "jit(f)/add:", "dense/MatMul:MatMul", "Iterator::Map". */
 struct xop xspace_op(struct str name);
 
-/* Returns the category of device work by the compiler's category. */
+/* Returns the category of device work that has this category of the compiler. */
 enum trace_category xspace_program_category(struct str hlo);
 
-/* Add the arguments in the details of a kernel; of a copy or a set. */
+/* Add the arguments that the details of a kernel, of a copy or of a set contain. */
 void xspace_put_kernel(struct xspace *x, struct str details);
 void xspace_put_bytes(struct xspace *x, struct str details);
 
