@@ -86,8 +86,8 @@ const struct launch *link_launch(const struct trace_links *l, const struct slice
 	uint32_t i;
 
 	if (!work->correlation || !l->launches.n ||
-	        !idmap_get(map_of(l, l->by_correlation, work->track), (uint64_t)work->correlation,
-	                &i))
+	        !idmap_get(
+	                map_of(l, l->by_correlation, work->track), (uint64_t)work->correlation, &i))
 		return NULL;
 	return &l->launches.v[i];
 }

@@ -24,7 +24,7 @@
 #include "io/wire.h"
 #include "trace/trace_build.h"
 
-/* What the stats of a name are used for. */
+/* The uses of stats. */
 enum xstat_use {
 	XSTAT_NONE, /* an argument with the name of the stat */
 	XSTAT_ARG,  /* the argument xstat_name.key */
@@ -162,7 +162,7 @@ struct xspace {
 	uint64_t bad;        /* number of malformed messages: events, stats, metadata, programs */
 };
 
-/* What the events of a line are. */
+/* The content of a line. */
 enum xline_role {
 	XLINE_WORK,    /* device work */
 	XLINE_MODULES, /* runs of programs */

@@ -55,8 +55,7 @@ static void enter_range(struct device_use *u, struct nest_level *level, uint32_t
 	struct recorded_process *p = &u->all.v[device_process(u, level->s.track)];
 	struct recording_names *names = &u->all.names;
 
-	level->user = names_push(
-	        names, around, names_range(names, trace_str(u->t, level->s.name)));
+	level->user = names_push(names, around, names_range(names, trace_str(u->t, level->s.name)));
 	while (p->scopes.n <= level->user)
 		VEC_PUSH(u->a, &p->scopes, ((struct scope_use){ 0 }));
 	struct scope_use *use = &p->scopes.v[level->user];
