@@ -2,7 +2,7 @@
 """Arrow streams: from C without an Arrow library, and read by pyarrow, polars, DuckDB and pandas."""
 from step import Step, counted, scratch_python
 
-PACKAGES = ['pyarrow==17.0.0', 'duckdb==1.1.3', 'polars==1.9.0', 'pandas==2.2.3', 'nanoarrow==0.6.0']
+PACKAGES = ['pyarrow==17.0.0', 'duckdb==1.1.3', 'polars==1.20.0', 'pandas==2.2.3', 'nanoarrow==0.6.0']
 
 
 def consumers(places):

@@ -150,22 +150,6 @@ static void test_thresholds_test_self(void **state)
 	assert_str(shown(r), "_TFProfRoot=31 .a=11 ..a/y/z=2 .a-b=16 .b=4");
 }
 
-/* A pattern that runs into its limit is a failure with a sentence, not an answer. */
-static void test_pattern_that_gives_up(void **state)
-{
-	const char *const names[] = {
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac", NULL
-	};
-	struct rig *r = rig_of(state, names);
-	struct query q = { .m = &r->m, .o = &r->o, .a = r->a, .notes = &r->notes, .tree = &r->t };
-	struct err e = { .a = r->a };
-	struct result x;
-
-	set(r, "show_name_regexes", "((a*)*)*b|((a*)*)*d");
-	assert_false(view_run(&views[VK_SCOPE], &q, &x, &e));
-	assert_true(e.text.n > 0);
-}
-
 /* 100,000 levels: no recursion anywhere. */
 static void test_deep(void **state)
 {
@@ -192,7 +176,6 @@ int main(int argc, char **argv)
 		unit_case(test_start),
 		unit_case(test_order),
 		unit_case(test_thresholds_test_self),
-		unit_case(test_pattern_that_gives_up),
 		unit_case(test_deep),
 	};
 
