@@ -197,7 +197,7 @@ class Profile:
 
     def __init__(self, original, spec, cases, where, through_profile=False):
         self.spec, self.cases, self.where = spec, cases, where
-        self.stopped = set()  # cases whose sums stop: their messages differ, too
+        self.other = set()  # cases whose sums stop, or that the original does not answer: their messages differ, too
         os.makedirs(where)
         self.load = inputs.write(spec, where)
         if through_profile:
@@ -230,7 +230,7 @@ class Profile:
         self.ours = ours(self.load, self.cases[i], '%s/p%d' % (self.where, i), self.start,
                          self.loading.stderr)
         v = verdict(self.cases[i], self.theirs, self.ours)
-        self.stopped |= {i} if v == inputs.STOP else set()
+        self.other |= {i} if v in (inputs.STOP, inputs.PPROF) else set()
         return v
 
     def messages_alike(self, original):
@@ -262,7 +262,7 @@ class Profile:
         pairs = [[self.cases[i]['command'], o % (self.where, i), '%s/m%d/result' % (self.where, i)] for i in which]
         self.messages = len(pairs)
         return ['case %d: %s\n%s' % (i, json.dumps(self.cases[i]), show(*(t.encode() for t in d)))
-                for i, d in zip(which, original.ask({'compare': pairs})) if d and i not in self.stopped]
+                for i, d in zip(which, original.ask({'compare': pairs})) if d and i not in self.other]
 
     def session_alike(self):
         """Runs all cases that write files in one session. Returns the first case whose files differ, or None."""
