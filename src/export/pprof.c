@@ -124,7 +124,8 @@ static void walk_entry(struct pprof *x, uint32_t i)
 	struct source_place callee = { x->file_of[i], add_name(x, f.function, gradient),
 		f.func_start_line };
 	struct frame caller = entry_frame(x, up, &gradient);
-	struct source_place p = { x->file_of[up], callee.function, caller.line };
+	struct source_place p = { x->file_of[up], callee.function,
+		frame_is_placed(x->m, &caller) ? caller.line : 0 };
 	x->location_of[i] = add_location(x, &p, &callee) + 1;
 }
 

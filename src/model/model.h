@@ -51,7 +51,7 @@ struct node {
 };
 
 /* A call-stack frame; equal prefixes of stacks are shared. */
-#define LINE_NONE (-1) /* line of a frame without a source file (file "") */
+#define LINE_NONE INT32_MIN /* line of a frame without a source file (file "") */
 struct frame {
 	uint32_t parent;         /* outer frame, or ID_NONE */
 	uint32_t file, function; /* string ids, or ID_NONE if the id had no text */

@@ -79,6 +79,24 @@ static void test_names_are_cut(void **state)
 	                                  " .z:1:exactly_twenty_by...=2");
 }
 
+/* An empty file and line -1, as an op log may have them, are printed; a function without a place
+ * has its whole name. */
+static void test_names_without_place(void **state)
+{
+	struct view_rig *r = view_rig(*state);
+	uint32_t file = ingest_string(r->in, S(""));
+	uint32_t function = ingest_string(r->in, S("exactly_twenty_bytes"));
+	struct frame empty = { ID_NONE, file, function, ID_NONE, -1, 0 }, unplaced = empty;
+
+	unplaced.line = LINE_NONE;
+	ingest_set_stack(r->in, rig_node(r, "a", "Op", ""), ingest_frame(r->in, &empty));
+	ingest_set_stack(r->in, rig_node(r, "b", "Op", ""), ingest_frame(r->in, &unplaced));
+	ingest_has_traces(r->in);
+	rig_done(r);
+	assert_str(rig_shown(r, VK_CODE),
+	        "_TFProfRoot=3 .:-1:exactly_twenty_by...=1 .exactly_twenty_bytes=2");
+}
+
 /* A function's name can be cut within a character. */
 static void test_cut_character(void **state)
 {
@@ -173,6 +191,7 @@ int main(int argc, char **argv)
 		unit_case(test_gradient_marks),
 		unit_case(test_forward_names),
 		unit_case(test_names_are_cut),
+		unit_case(test_names_without_place),
 		unit_case(test_cut_character),
 		unit_case(test_cut),
 		unit_case(test_account),
