@@ -94,6 +94,8 @@ static void reaccount(struct tree_walk *w)
 {
 	struct tally *total = w->k->total;
 
+	if (value_stopped(total[0].v, V_N)) /* entries may be hidden for such a total */
+		view_note_stopped(w->q->notes);
 	for (uint32_t i = 0; i < w->n; i++)
 		total[w->shown[i]] = *view_self(w->q, w->shown[i]);
 	for (uint32_t i = w->n; i-- > 1;)
