@@ -77,7 +77,8 @@ static size_t count_lines(const char *p, const char *end)
 	const __m128i line = _mm_set1_epi8('\n'), zero = _mm_setzero_si128();
 	while (end - p >= 16) {
 		__m128i sums = zero; /* per column of 16; a column counts to 255 at most */
-		const char *stop = p + (end - p > 255 * 16 ? 255 * 16 : (end - p) / 16 * 16);
+		ptrdiff_t blocks = (end - p) / 16;
+		const char *stop = p + 16 * (blocks > 255 ? 255 : blocks);
 		for (; p < stop; p += 16)
 			sums = _mm_sub_epi8(sums,
 			        _mm_cmpeq_epi8(
