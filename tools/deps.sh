@@ -66,6 +66,7 @@ deep  cmd valgrind           valgrind            valgrind            valgrind   
 deep  cmd zsh                zsh                 zsh                 zsh              zsh
 deep  cmd fish               fish                fish                fish             fish
 deep  pc  protobuf           libprotobuf-dev     protobuf-devel      -                -
+deep  fn  have_deb           dpkg-dev,debhelper,dh-python,lintian,abigail-tools - - -
 '
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -106,6 +107,11 @@ have_jsonschema() {
 		"$p" -c 'import jsonschema' 2>/dev/null && return 0
 	done
 	[ "$(uname -s)" = Darwin ]
+}
+
+# Tools that build and check Debian packages.
+have_deb() {
+	! have apt-get || { have dpkg-buildpackage && have dh && have dh_python3 && have lintian && have abidw; }
 }
 
 # The run-time libraries of clang's sanitizers and fuzzer.

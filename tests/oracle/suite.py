@@ -17,6 +17,6 @@ STEPS = [
     Step('libprotobuf', 'deep', libprotobuf),
     Step('checkpoint-oracle', 'deep', 'tests/oracle/checkpoint.py --program {program}', seconds=60),
     Step('spool-original', 'deep', 'tests/oracle/spool.py --make {bin}/spool_make --program {program}', seconds=100),
-    Step('op-log-original', 'deep', 'tests/oracle/op_log.py --bin {bin}', seconds=30),
+    Step('op-log-original', 'deep', 'tests/oracle/op_log.py --bin {plain}', seconds=30),
     Step('differential', 'deep', 'tests/oracle/differential.py --seeds 1-40 --seconds 60 --program {program}', seconds=360),
 ]
