@@ -113,7 +113,7 @@ def sample():
 def names_and_flops():
     """Framework ops and float operations count once for each execution, whatever its number of kernels."""
     found = ops(sample())
-    equal({n: (o['type'], o['device_runs'], o['kernels'], o['device_total'], o['flops']) for n, o in found.items()}, {
+    equal({n: (o['type'], o['runs'], o['kernels'], o['device_total'], o['flops']) for n, o in found.items()}, {
         'jit(f)/dense/dot_general': ('dot_general', 2, 5, 2210, 3 * 2 * 4 * 5 * 6),
         'jit(f)/out/add': ('add', 1, 1, 500, 2 * 4 * 5 * 6), 'jit(f)/loop/mul': ('mul', 1, 1, 10, 0)})
 

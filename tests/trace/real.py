@@ -50,7 +50,7 @@ def tpu():
     equal(len(found), len(g['framework_ops']), 'ops')
     for r in g['framework_ops']:
         o = found[r['name'], kind(r['type'])]
-        equal([o['device_runs'], o['device_total'], o['device_self'], o['flops'], o['bytes_accessed']],
+        equal([o['runs'], o['device_total'], o['device_self'], o['flops'], o['bytes_accessed']],
               [r['occ'], r['time_ps'], r['self_ps'], r['flops'], r['bytes_accessed']], r['name'])
     equal(sum(o['device_self'] for o in d['ops']), g['device_op_self_ps'])
     equal(sum(t['last'] - t['first'] for t in d['tracks'] if t['device'] and t['name'] in ('XLA Ops', 'Steps')),
@@ -66,7 +66,7 @@ def tpu_hlo():
     equal(len(found), len(g['hlo_ops']), 'compiled ops')
     for r in g['hlo_ops']:
         o = found[r['name']]
-        equal([o['device_runs'], o['device_total']], [r['occ'], r['time_ps']], r['name'])
+        equal([o['runs'], o['device_total']], [r['occ'], r['time_ps']], r['name'])
         categories[r['category']] = categories.get(r['category'], 0) + r['time_ps']
     by_category = {}
     for o in xplane(path, '--by=hlo_category')['ops']:
@@ -97,8 +97,7 @@ def gpu_device():
         t[0], t[1] = t[0] + 1, t[1] + o['device_total']
     for r in g['device']['top']:
         o = found[r['name']]
-        runs = o['host_runs'] or o['device_runs']  # as answers count calls
-        equal([o['type'], runs, o['kernels'], o['device_total']],
+        equal([o['type'], o['runs'], o['kernels'], o['device_total']],
               [kind(r['type']), r['occ'], r['events'], r['time_ps']], r['name'])
     for r in g['device']['by_type']:
         equal(types[kind(r['type'])], [r['ops'], r['time_ps']], r['type'])
@@ -129,7 +128,7 @@ def jax_gpu():
             o = found[r['module'] + '/' + r['hlo_op']]
             equal([o['kernels'], o['device_total']], [r['occ'], r['time_ps']], r['hlo_op'])
             if r['xprof_flops_per_event']:  # of an execution, which may be several kernels
-                equal(o['flops'], o['device_runs'] * r['xprof_flops_per_event'], r['hlo_op'])
+                equal(o['flops'], o['runs'] * r['xprof_flops_per_event'], r['hlo_op'])
                 flops += o['flops']
         equal(sum(o['flops'] for o in xplane(name)['ops']), flops)
         for c in golden('flops.json')['cases']:
@@ -213,7 +212,7 @@ def hand_made():
         if cut:
             assert 'byte ' in dump(path, status=3)
         d = dump(path, *(['--recover'] if cut else []))
-        device = sorted([o['name'], o['type'], o['device_runs'], o['device_total'], o['device_self'], o['flops'],
+        device = sorted([o['name'], o['type'], o['runs'], o['device_total'], o['device_self'], o['flops'],
                          o['bytes_accessed']] for o in d['ops'] if o['kernels'])
         host = sorted([o['name'], o['type'], o['host_runs'], o['host_total'], o['host_self']] for o in d['ops']
                       if o['host_runs'])

@@ -22,7 +22,7 @@ def write(content, name='a.xplane.pb'):
 
 def device_ops(d):
     """Returns {name: (type, runs, total, self, flops, bytes)} of device ops."""
-    return {o['name']: (o['type'], o['device_runs'], o['device_total'], o['device_self'], o['flops'],
+    return {o['name']: (o['type'], o['runs'], o['device_total'], o['device_self'], o['flops'],
                         o['bytes_accessed']) for o in d['ops'] if o['kernels']}
 
 
@@ -193,7 +193,7 @@ def gpu():
     d = dump(write(space(gpu_plane(), Plane('/device:GPU:2'), host)))
     equal({n: v[:3] for n, v in device_ops(d).items()}, {
         'model/dense/MatMul': ('MatMul', 1, 2000), 'model/old/MatMul_1': ('MatMul', 1, 1000),
-        'model/x/Relu': ('Relu', 1, 10), 'jit_f/fusion.1': ('Unknown', 1, 20), 'model/in': ('_Arg', 0, 500),
+        'model/x/Relu': ('Relu', 1, 10), 'jit_f/fusion.1': ('Unknown', 1, 20), 'model/in': ('_Arg', 1, 500),
         '(unattributed)/MemcpyH2D': ('(unattributed)', 1, 30)})
     equal((d['devices'][0]['copy_bytes'], d['devices'][0]['copy'], len(d['devices'])), (80, 530, 1))
 

@@ -26,7 +26,7 @@ from trace_case import dump, equal, judge, program, rows, write  # noqa: E402
 
 def ops(d):
     """Returns {name: (type, runs, total, self)} of threads and devices, in microseconds."""
-    return {o['name']: (o['type'], o['host_runs'] or o['device_runs'], (o['host_total'] + o['device_total']) // 1000,
+    return {o['name']: (o['type'], o['runs'], (o['host_total'] + o['device_total']) // 1000,
                         (o['host_self'] + o['device_self']) // 1000) for o in d['ops']}
 
 

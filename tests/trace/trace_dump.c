@@ -43,13 +43,14 @@ static void put_field(const char *name, long long v)
 static void put_op(const struct trace_ops *o, uint32_t op)
 {
 	struct op_cell sum = { .op = op };
+	uint64_t runs = 0; /* as answers count them */
 
 	for (size_t i = 0; i < o->cells.n; i++) {
 		const struct op_cell *c = &o->cells.v[i];
 		if (c->op != op)
 			continue;
 		sum.host_runs += c->host_runs;
-		sum.device_runs += c->device_runs;
+		runs += c->host_runs ? c->host_runs : c->device_runs;
 		sum.kernels += c->kernels;
 		sum.host_self = num_add(sum.host_self, c->host_self);
 		sum.host_total = num_add(sum.host_total, c->host_total);
@@ -61,7 +62,7 @@ static void put_op(const struct trace_ops *o, uint32_t op)
 	printf(",\"type\":");
 	put_text(intern_str(&o->strings, o->ops.v[op].type));
 	put_field("host_runs", (long long)sum.host_runs);
-	put_field("device_runs", (long long)sum.device_runs);
+	put_field("runs", (long long)runs);
 	put_field("kernels", (long long)sum.kernels);
 	put_field("host_self", sum.host_self);
 	put_field("host_total", sum.host_total);
