@@ -236,7 +236,7 @@ static void put_indices(struct arrow_layout *l, const struct arrow_column *c, st
 
 	put_dictionary(l, c, texts);
 	make_array(l, to, rows, validity ? c->n_nulls : 0, 2, buffers);
-	if (texts && to)
+	if (to)
 		to->dictionary = texts;
 }
 

@@ -70,7 +70,7 @@ static void put_indices(struct arrow_layout *l, struct ArrowSchema *to, const ch
 
 	make_schema(l, texts, "u", "", true);
 	make_schema(l, to, "i", name, true);
-	if (texts && to)
+	if (to)
 		to->dictionary = texts;
 }
 
