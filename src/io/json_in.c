@@ -12,25 +12,12 @@
 #include <emmintrin.h>
 #endif
 
-static bool stop_at(struct json_in *j, const char *p, enum json_stop why)
-{
-	j->p = p;
-	j->stop = why;
-	return false;
-}
-
-/* Control characters between tokens count as blanks too. */
-static inline bool is_blank(char c)
-{
-	return (uint8_t)c <= ' ';
-}
-
 /* Returns the first character that is not a blank, or end. */
 static inline const char *skip_blanks(const char *p, const char *end)
 {
-	if (p < end && !is_blank(*p))
+	if (p < end && !json_is_blank(*p))
 		return p;
-	if (end - p >= 2 && !is_blank(p[1]))
+	if (end - p >= 2 && !json_is_blank(p[1]))
 		return p + 1;
 #ifdef __SSE2__
 	const __m128i blank = _mm_set1_epi8(' ');
@@ -42,7 +29,7 @@ static inline const char *skip_blanks(const char *p, const char *end)
 			return p + __builtin_ctz(~mask);
 	}
 #endif
-	while (p < end && is_blank(*p))
+	while (p < end && json_is_blank(*p))
 		p++;
 	return p;
 }
@@ -123,7 +110,7 @@ bool json_in_open(struct json_in *j, struct src *s)
 		return false;
 	if (str_starts(head, S("\xff\xfe")) || str_starts(head, S("\xfe\xff")) ||
 	        (head.n >= 4 && (!head.p[0] || !head.p[1])))
-		return stop_at(j, head.p, JSON_STOP_WIDE);
+		return json_stop_at(j, head.p, JSON_STOP_WIDE);
 	if (str_starts(head, S("\xef\xbb\xbf")))
 		j->p += 3;
 	json_in_take(j);
@@ -190,14 +177,14 @@ int json_in_peek(struct json_in *j)
 	j->p = skip_blanks(j->p, j->end);
 	if (j->p < j->end)
 		return (uint8_t)*j->p;
-	stop_at(j, j->p, JSON_STOP_MORE);
+	json_stop_at(j, j->p, JSON_STOP_MORE);
 	return -1;
 }
 
 bool json_in_enter(struct json_in *j)
 {
 	if (j->depth == JSON_IN_DEPTH_MAX)
-		return stop_at(j, j->p, JSON_STOP_DEEP);
+		return json_stop_at(j, j->p, JSON_STOP_DEEP);
 	j->depth++;
 	j->fresh = true;
 	j->p++;
@@ -214,10 +201,10 @@ static inline bool next_in(struct json_in *j, char close)
 		comma = p++;
 		p = skip_blanks(p, j->end);
 	} else if (p < j->end && *p != close && !j->fresh) {
-		return stop_at(j, p, JSON_STOP_BAD);
+		return json_stop_at(j, p, JSON_STOP_BAD);
 	}
 	if (p == j->end)
-		return stop_at(j, p, JSON_STOP_MORE);
+		return json_stop_at(j, p, JSON_STOP_MORE);
 	j->fresh = false;
 	j->p = p;
 	if (*p != close)
@@ -247,7 +234,7 @@ static bool read_odd_string(struct json_in *j, const char *p, struct json_value 
 			p++;
 	}
 	if (p == j->end)
-		return stop_at(j, p, JSON_STOP_MORE);
+		return json_stop_at(j, p, JSON_STOP_MORE);
 	v->text.n = (size_t)(p - v->text.p);
 	if (high && !str_is_utf8(v->text))
 		json_in_flaw(j, JSON_FLAW_UTF8, v->text.p);
@@ -264,7 +251,7 @@ static inline bool read_string(struct json_in *j, const char *p, struct json_val
 	v->text = str_make(p, (size_t)(q - p));
 	v->plain = true;
 	if (q == j->end)
-		return stop_at(j, q, JSON_STOP_MORE);
+		return json_stop_at(j, q, JSON_STOP_MORE);
 	if (*q != '"')
 		return read_odd_string(j, q, v);
 	j->p = q + 1;
@@ -359,16 +346,16 @@ static __attribute__((noinline)) bool read_member(struct json_in *j, struct str 
 	if (!next_in(j, '}'))
 		return false;
 	if (*j->p != '"')
-		return stop_at(j, j->p, JSON_STOP_BAD);
+		return json_stop_at(j, j->p, JSON_STOP_BAD);
 	p = j->p + 1;
 	for (q = p; q < end && *q != '"'; q++)
 		q += *q == '\\' && q + 1 < end;
 	*key = str_make(p, (size_t)(q - p));
 	p = q == end ? end : skip_blanks(q + 1, end);
 	if (p == end)
-		return stop_at(j, p, JSON_STOP_MORE);
+		return json_stop_at(j, p, JSON_STOP_MORE);
 	if (*p != ':')
-		return stop_at(j, p, JSON_STOP_BAD);
+		return json_stop_at(j, p, JSON_STOP_BAD);
 	j->p = p + 1;
 	while (j->p < end && *j->p == ' ')
 		j->p++;
@@ -429,7 +416,7 @@ static bool read_word(struct json_in *j, const char *p, struct json_value *v)
 	for (p = from; p < j->end && is_letter(*p); p++)
 		;
 	if (p == j->end)
-		return stop_at(j, p, JSON_STOP_MORE);
+		return json_stop_at(j, p, JSON_STOP_MORE);
 	word = str_make(from, (size_t)(p - from));
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (is_word(word, words[i].word) && (!sign || words[i].type == JSON_NONFINITE)) {
@@ -439,7 +426,7 @@ static bool read_word(struct json_in *j, const char *p, struct json_value *v)
 			j->p = p;
 			return true;
 		}
-	return stop_at(j, from - sign, JSON_STOP_BAD);
+	return json_stop_at(j, from - sign, JSON_STOP_BAD);
 }
 
 bool json_in_value(struct json_in *j, struct json_value *v)
@@ -447,7 +434,7 @@ bool json_in_value(struct json_in *j, struct json_value *v)
 	const char *p = skip_blanks(j->p, j->end), *from = p;
 
 	if (p == j->end)
-		return stop_at(j, p, JSON_STOP_MORE);
+		return json_stop_at(j, p, JSON_STOP_MORE);
 	if (*p == '"')
 		return read_string(j, p + 1, v);
 	if (*p == '{' || *p == '[') {
@@ -460,7 +447,7 @@ bool json_in_value(struct json_in *j, struct json_value *v)
 	while (p < j->end && in_number(*p))
 		p++;
 	if (p == j->end)
-		return stop_at(j, p, JSON_STOP_MORE);
+		return json_stop_at(j, p, JSON_STOP_MORE);
 	if (is_letter(*p))
 		return read_word(j, from, v);
 	v->type = JSON_NUMBER;

@@ -125,6 +125,20 @@ static inline uint8_t *json_in_user(struct json_in *j)
 	return &j->members[j->member].user;
 }
 
+/* Stops before p. Returns false. */
+static inline bool json_stop_at(struct json_in *j, const char *p, enum json_stop why)
+{
+	j->p = p;
+	j->stop = why;
+	return false;
+}
+
+/* Control characters between tokens count as blanks too. */
+static inline bool json_is_blank(char c)
+{
+	return (uint8_t)c <= ' ';
+}
+
 /* Moves to the next element of the innermost array; returns as json_in_member does. */
 bool json_in_element(struct json_in *j);
 

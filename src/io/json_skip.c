@@ -96,9 +96,9 @@ static bool skip_on(struct json_skip *k, const char **p, const char *end)
 			break;
 		case ',': goto done;
 		default:
-			if (k->begun && (uint8_t)*q <= ' ')
+			if (k->begun && json_is_blank(*q))
 				goto done;
-			k->begun |= (uint8_t)*q > ' ';
+			k->begun |= !json_is_blank(*q);
 		}
 		q++;
 	}
@@ -112,9 +112,8 @@ done:
 
 static bool skip_stop(struct json_in *j, const char *p)
 {
-	j->p = p;
-	j->stop = p < j->end && (*p == '{' || *p == '[') ? JSON_STOP_DEEP : JSON_STOP_MORE;
-	return false;
+	return json_stop_at(
+	        j, p, p < j->end && (*p == '{' || *p == '[') ? JSON_STOP_DEEP : JSON_STOP_MORE);
 }
 
 bool json_in_skip(struct json_in *j)
