@@ -1,16 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the structure of the code: includes between floors, circles between the files of a folder, sizes of
-files and functions, names of structs, and that the engine neither prints nor exits. Prints a line for
-each violation, then counts files.
+"""Checks the structure of the code: includes between floors, circles of headers, circles of calls between the files of a
+folder, length of functions, names of structs, and that the engine neither prints nor exits. Prints a line for each
+violation, then counts files.
 
-    tools/check_layers.py [ROOT]
+Calls come from the relocations of object files, so that a table of functions is not a call. Without objects (nothing is
+built, or the processor's relocations are unknown) circles of calls are not checked, and the output says so.
+
+    tools/check_layers.py [--objects build/check/obj] [ROOT]
 """
+import argparse
+import glob
 import os
 import re
+import subprocess
 import sys
 
-ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ARGS = argparse.ArgumentParser()
+ARGS.add_argument('--objects', default='')
+ARGS.add_argument('root', nargs='?', default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ARGS = ARGS.parse_args()
+ROOT = ARGS.root
 FLOORS = ['base', 'io', 'trace', 'checkpoint', 'model', 'metric', 'view', 'compare', 'export', 'lib', 'cli']
 
 # collect runs inside other processes: it may include its own headers and these.
@@ -34,10 +44,7 @@ LIBRARIES = {
     'setjmp.h': re.compile(r'^(base/(arena\.[ch]|par\.c)|lib/(api|session)\.[ch])$'),
 }
 
-FILE_MAX, FUNCTION_MAX, UNIT_MAX, LEVELS_MAX = 500, 60, 300, 8
-CODE = ('.c', '.cc', '.h', '.py', '.sh', '.mk')
-# Files that contain only tables and literal texts may have any length.
-ANY_LENGTH = re.compile(r'\.def$')
+FUNCTION_MAX = 60
 
 # The engine never prints, never exits, and does not read the environment.
 TALK = re.compile(r'\b(printf|puts|putchar|perror|vprintf|exit|_exit|abort|getenv|setenv|signal|'
@@ -130,50 +137,70 @@ def check_cycles(graph):
                 stack.append((nxt, iter(sorted(graph[nxt]))))
 
 
-def modules(folder, edges):
-    """Returns the modules of a folder (X.c and X.h are one) and the modules that each includes. An internal header is not a
-    module: its includes count for the files that include it."""
-    own = {n for n in edges if n.startswith(folder + '/')}
-
-    def module(name):
-        return os.path.splitext(os.path.basename(name))[0]
-
-    def lower(name, seen):
-        for to in sorted(edges.get(name, ())):
-            if to not in own or to in seen or to.endswith('.def'):
-                continue
-            if to.endswith('_internal.h'):
-                seen.add(to)
-                yield from lower(to, seen)
-            else:
-                yield module(to)
-
-    graph = {module(n): set() for n in own if not n.endswith(('_internal.h', '.def'))}
-    for n in own:
-        if module(n) in graph and not n.endswith('.def'):
-            graph[module(n)] |= {m for m in lower(n, set()) if m != module(n)}
+def calls(objects):
+    """Returns {file: {file that it calls: {function}}} of the object files below a folder; files are named FLOOR/.../NAME."""
+    home, wanted = {}, {}
+    for path in sorted(glob.glob(os.path.join(objects, '**', 'src', '**', '*.o'), recursive=True)):
+        name = path.split('/src/', 1)[1][:-2]
+        listing = subprocess.run(['nm', '-P', '--defined-only', path], capture_output=True, text=True, check=True).stdout
+        home.update((line.split()[0], name) for line in listing.splitlines() if line.split()[1] == 'T')
+        listing = subprocess.run(['readelf', '-Wr', path], capture_output=True, text=True, check=True).stdout
+        wanted.setdefault(name, set()).update(re.findall(r' R_\w+_(?:PLT32|CALL26|JUMP26) +\w+ +(\w+)', listing))
+    graph = {name: {} for name in wanted}
+    for name, functions in wanted.items():
+        for f in functions:
+            if home.get(f, name) != name:
+                graph[name].setdefault(home[f], set()).add(f)
     return graph
 
 
-def check_levels(folder, graph):
-    """Reports modules of one folder that include each other in a circle. Returns the number of levels."""
-    level, path = {}, []
+def groups(graph):
+    """Returns the strongly connected components of a graph, each after those that it calls (Tarjan, without recursion)."""
+    index, low, stack, out = {}, {}, [], []
+    for start in sorted(graph):
+        if start in index:
+            continue
+        index[start] = low[start] = len(index)
+        stack.append(start)
+        walk = [(start, iter(sorted(graph[start])))]
+        while walk:
+            node, rest = walk[-1]
+            to = next(rest, None)
+            if to is None:
+                walk.pop()
+                if walk:
+                    low[walk[-1][0]] = min(low[walk[-1][0]], low[node])
+                if low[node] == index[node]:
+                    cut = stack.index(node)
+                    out.append(stack[cut:])
+                    del stack[cut:]
+            elif to not in index:
+                index[to] = low[to] = len(index)
+                stack.append(to)
+                walk.append((to, iter(sorted(graph[to]))))
+            elif to in stack:
+                low[node] = min(low[node], index[to])
+    return out
 
-    def visit(m):
-        if m in path:
-            ring = path[path.index(m):] + [m]
-            say(os.path.join(ROOT, 'src', folder), 1, 'modules in a circle: ' + ' -> '.join(ring))
-            return 0
-        if m not in level:
-            path.append(m)
-            level[m] = 1 + max([visit(n) for n in sorted(graph[m])], default=0)
-            path.pop()
-        return level[m]
 
-    most = max([visit(m) for m in sorted(graph)], default=0)
-    if most > LEVELS_MAX:
-        say(os.path.join(ROOT, 'src', folder), 1, '%d levels of modules: %d at most' % (most, LEVELS_MAX))
-    return most
+def check_calls(objects):
+    """Reports files that call each other in a circle, and prints the longest chain of calls inside each folder."""
+    graph = calls(objects)
+    if not any(graph.values()):
+        print('calls: not checked: no object file below %s has known relocations' % objects)
+        return
+    levels, most = {}, {}
+    for group in groups(graph):
+        if len(group) > 1:
+            how = ['%s -> %s (%s)' % (a, b, ', '.join(sorted(graph[a][b])[:3]))
+                   for a in sorted(group) for b in sorted(group) if b in graph[a]]
+            say(os.path.join(ROOT, 'src', sorted(group)[0] + '.c'), 1, 'calls in a circle: ' + '; '.join(how))
+        for name in group:
+            folder = os.path.dirname(name)
+            below = [levels[to] for to in graph[name] if os.path.dirname(to) == folder and to in levels]
+            levels[name] = 1 + max(below, default=0)
+            most[folder] = max(most.get(folder, 0), levels[name])
+    print('levels of calls: ' + ', '.join('%s %d' % x for x in sorted(most.items())))
 
 
 def check_functions(path, code):
@@ -186,14 +213,6 @@ def check_functions(path, code):
             if i - start + 1 > FUNCTION_MAX:
                 say(path, start, 'function of %d lines, %d at most' % (i - start + 1, FUNCTION_MAX))
             start = None
-
-
-def check_size(path, text):
-    lines, most = text.count('\n'), FILE_MAX
-    if re.search(r'/tests/unit/.*\.[ch]$', path):
-        most = UNIT_MAX
-    if lines > most and not ANY_LENGTH.search(path):
-        say(path, lines, '%d lines: %d at most' % (lines, most))
 
 
 def check_structs(path, code, structs):
@@ -219,7 +238,6 @@ def check_source(path, name, src, graph, structs):
             m = TALK.search(line)
             if m:
                 say(path, i, 'the engine does not talk or exit: %s' % m.group(0).rstrip('( '))
-    check_size(path, text)
     check_functions(path, code)
     check_structs(path, code, structs)
 
@@ -238,26 +256,19 @@ def main():
     for path in files_of('src', '.c', '.h', '.def'):
         name = os.path.relpath(path, src).replace(os.sep, '/')
         count += 1
-        if name.count('/') != 1:
-            say(path, 1, 'a source file lies in src/<floor>/')
         base = os.path.basename(name)
         if base in names:
             say(path, 1, 'the name is used twice: %s' % names[base])
         names[base] = name
         check_source(path, name, src, graph, structs)
     check_cycles({n: to for n, to in graph.items() if n.endswith('.h')})
-    for n in names.values():
-        graph.setdefault(n, set())
-    levels = ['%s %d' % (f, check_levels(f, modules(f, graph))) for f in FLOORS + ['collect']]
-    for path in [os.path.join(ROOT, 'Makefile'), *files_of('tests', *CODE), *files_of('tools', *CODE), *files_of('python', *CODE)]:
+    if ARGS.objects:
+        check_calls(ARGS.objects)
+    for path in [*files_of('tests', '.c', '.h'), *files_of('tools', '.c', '.h')]:
         count += 1
-        text = open(path, encoding='utf-8').read()
-        check_size(path, text)
-        if path.endswith(('.c', '.h')):
-            check_functions(path, strip_comments(text))
+        check_functions(path, strip_comments(open(path, encoding='utf-8').read()))
     for line in bad:
         print(line)
-    print('levels: ' + ', '.join(levels))
     files = len({line.split(':')[0] for line in bad})
     print('%d passed, %d failed, 0 skipped' % (count - files, files))
     return 1 if bad else 0
