@@ -41,7 +41,7 @@ LIBRARIES = {
     'sqlite3.h': re.compile(r'^(io/sqlite_in|lib/libraries)\.c$'),
     'editline/': re.compile(r'^cli/(repl|prompt)\.c$'),
     'histedit.h': re.compile(r'^cli/(keys|prompt)\.c$'),
-    'setjmp.h': re.compile(r'^(base/(arena\.[ch]|par\.c)|lib/(api|session)\.[ch])$'),
+    'setjmp.h': re.compile(r'^(base/(arena\.[ch]|work\.c|par\.c)|lib/(api|session)\.[ch])$'),
 }
 
 FUNCTION_MAX = 60

@@ -214,18 +214,9 @@ void arena_guard(struct arena *a, struct guard *g, void (*drop)(void *), void *w
 	a->guards = g;
 }
 
-/* Removes a guard from a list if it is there. */
-static void unlink_guard(struct guard **at, const struct guard *g)
-{
-	while (*at && *at != g)
-		at = &(*at)->next;
-	if (*at)
-		*at = g->next;
-}
-
 void arena_unguard(struct arena *a, struct guard *g)
 {
-	unlink_guard(&a->guards, g);
+	guard_unlink(&a->guards, g);
 }
 
 void arena_close(struct arena *a)
@@ -242,34 +233,6 @@ void arena_check(struct arena *a)
 		before = g->serial;
 	}
 	(void)before;
-}
-
-void work_escape(struct work *w)
-{
-	struct guard *g;
-
-	while ((g = w->guards)) {
-		w->guards = g->next;
-		g->drop(g->what);
-	}
-	longjmp(w->escape, 1);
-}
-
-void work_guard(struct work *w, struct guard *g, void (*drop)(void *), void *what)
-{
-	*g = (struct guard){ w->guards, drop, what, 0 };
-	w->guards = g;
-}
-
-void work_unguard(struct work *w, struct guard *g)
-{
-	unlink_guard(&w->guards, g);
-}
-
-void work_end(struct work *w)
-{
-	assert(!w->guards);
-	w->guards = NULL; /* in a release build: a forgotten guard leaks */
 }
 
 static void drop_scratch(void *what)

@@ -36,6 +36,9 @@
 bool account_take(struct account *c, size_t n);
 void account_give(struct account *c, size_t n);
 
+/* Removes a guard from a list if it is there. */
+void guard_unlink(struct guard **at, const struct guard *g);
+
 #define NO_PIECE SIZE_MAX
 
 /* The header of a block; its bytes follow. */

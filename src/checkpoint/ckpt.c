@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ckpt.h: detection of the format, and the code common to both.
+ * Opens a checkpoint of version 1 or 2 and passes each question to the reader of its format.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -73,7 +73,7 @@ struct str ckpt_shard_path(const struct ckpt *c, uint32_t i, struct arena *a)
 {
 	if (!c->bundle)
 		return c->files[i].table.file.path;
-	return str_fmt(a, "%.*s.data-%05" PRIu32 "-of-%05" PRIu32, STR(c->path), i, c->shards);
+	return shard_path(c, i, a);
 }
 
 bool ckpt_find(
@@ -97,22 +97,7 @@ bool ckpt_next(struct ckpt_list *l, struct arena *a, struct ckpt_tensor *t)
 {
 	if (!l->c->bundle)
 		return v1_at(l->c, &l->i, a, t, l->e);
-	while (table_next(&l->at)) {
-		/* The header entry, and slices: the entries of their tensors describe them. */
-		if (l->at.key.n == 0 || l->at.key.p[0] == '\0')
-			continue;
-		return v2_tensor(l->c, &l->at, a, t);
-	}
-	return false;
-}
-
-int64_t slice_elements(const struct ckpt_slice *s, uint32_t rank)
-{
-	int64_t n = 1;
-
-	for (uint32_t d = 0; d < rank; d++)
-		n = num_mul(n, s->length[d]);
-	return n;
+	return v2_next(l->c, &l->at, a, t);
 }
 
 uint64_t ckpt_bytes(struct ckpt *c, const struct ckpt_tensor *t, struct arena *a)

@@ -9,16 +9,14 @@
 #include "io/wire.h"
 #include "checkpoint/ckpt.h"
 
-/* ---- ordered code ---- */
-
-/* Keys of slices: name, then start and length of each dimension, encoded so that the bytes compare
- * as the values do. */
+/* ---- slices (ordered_code.c) ---- */
 
 #define SLICE_FULL (-1) /* length of a dimension that is not split */
 
 /* Encodes the key of a slice from starts and lengths, SLICE_FULL for a whole dimension. */
 struct str slice_key(struct arena *a, struct str name, uint32_t rank, const int64_t *start,
         const int64_t *length);
+int64_t slice_elements(const struct ckpt_slice *s, uint32_t rank);
 
 #define CKPT_VERSION 1
 #define CKPT_WINDOW  ((size_t)256 << 10)
@@ -108,12 +106,16 @@ bool v2_open(struct ckpt *c, struct err *e);
 bool v2_find(
         struct ckpt *c, struct str name, struct arena *a, struct ckpt_tensor *t, struct err *e);
 bool v2_tensor(struct ckpt *c, struct table_at *at, struct arena *a, struct ckpt_tensor *t);
+/* Reads the next tensor of the index; false at its end and on errors. */
+bool v2_next(struct ckpt *c, struct table_at *at, struct arena *a, struct ckpt_tensor *t);
 bool v2_part(struct ckpt *c, const struct ckpt_tensor *t, uint32_t slice, struct arena *a,
         struct ckpt_part *p, struct err *e);
-bool v2_shard(struct ckpt *c, uint32_t shard, struct arena *scratch, struct err *e);
 bool v2_verify(struct ckpt *c, const struct ckpt_watch *w, struct arena *a, struct err *e);
 
-/* ---- values of one part (ckpt_part.c) ---- */
+/* ---- shards, and values of one part (ckpt_part.c) ---- */
+struct str shard_path(const struct ckpt *c, uint32_t shard, struct arena *a); /* of version 2 */
+/* Opens a shard of version 2 as c->shard; the one that was open is closed. */
+bool shard_open(struct ckpt *c, uint32_t shard, struct arena *scratch, struct err *e);
 struct part_read;
 struct part_read *part_read_new(
         struct ckpt *c, const struct ckpt_tensor *t, struct arena *a, struct err *e);
@@ -122,7 +124,5 @@ uint64_t part_size(const struct part_read *r); /* size in its shard, in bytes */
 /* True if all values of the part fit its shard; sets `*room` to the shard's size in bytes. */
 bool part_check(struct part_read *r, uint64_t *room);
 bool part_next(struct part_read *r, struct ckpt_values *v);
-
-int64_t slice_elements(const struct ckpt_slice *s, uint32_t rank);
 
 #endif

@@ -37,6 +37,24 @@ struct part_read {
 	struct str *strings;
 };
 
+struct str shard_path(const struct ckpt *c, uint32_t shard, struct arena *a)
+{
+	return str_fmt(a, "%.*s.data-%05" PRIu32 "-of-%05" PRIu32, STR(c->path), shard, c->shards);
+}
+
+bool shard_open(struct ckpt *c, uint32_t shard, struct arena *scratch, struct err *e)
+{
+	if (c->shard_now != shard) {
+		rfile_close(&c->shard);
+		c->shard_now = UINT32_MAX;
+		struct str name = shard_path(c, shard, scratch);
+		memcpy(c->shard_name, name.p, name.n);
+		rfile_init(&c->shard, c->a, str_make(c->shard_name, name.n));
+		c->shard_now = shard;
+	}
+	return rfile_open(&c->shard, scratch, e);
+}
+
 struct part_read *part_read_new(
         struct ckpt *c, const struct ckpt_tensor *t, struct arena *a, struct err *e)
 {
@@ -90,7 +108,7 @@ static bool fill(struct part_read *r, struct part_window *w, uint64_t n)
 		want = left;
 	if (have + want > w->cap)
 		w->buf = vec_grow(r->a, w->buf, &w->cap, (size_t)(have + want), 1);
-	if (!v2_shard(r->c, r->part.shard, r->a, r->e) ||
+	if (!shard_open(r->c, r->part.shard, r->a, r->e) ||
 	        !rfile_read(&r->c->shard, w->at, w->buf + have, (size_t)want, r->a, r->e))
 		return false;
 	w->at += want;
@@ -112,7 +130,7 @@ static bool bad_values(struct part_read *r, const char *what, int64_t n);
 /* True if the part is within its shard. */
 static bool lies_inside(struct part_read *r)
 {
-	if (!v2_shard(r->c, r->part.shard, r->a, r->e))
+	if (!shard_open(r->c, r->part.shard, r->a, r->e))
 		return false;
 	if (r->part.at > r->c->shard.size || r->part.size > r->c->shard.size - r->part.at)
 		return damaged(r, "it ends outside the file");

@@ -97,17 +97,15 @@ bool v2_part(struct ckpt *c, const struct ckpt_tensor *t, uint32_t slice, struct
 	return true;
 }
 
-bool v2_shard(struct ckpt *c, uint32_t shard, struct arena *scratch, struct err *e)
+bool v2_next(struct ckpt *c, struct table_at *at, struct arena *a, struct ckpt_tensor *t)
 {
-	if (c->shard_now != shard) {
-		rfile_close(&c->shard);
-		c->shard_now = UINT32_MAX;
-		struct str name = ckpt_shard_path(c, shard, scratch);
-		memcpy(c->shard_name, name.p, name.n);
-		rfile_init(&c->shard, c->a, str_make(c->shard_name, name.n));
-		c->shard_now = shard;
+	while (table_next(at)) {
+		/* The header entry, and slices: the entries of their tensors describe them. */
+		if (at->key.n == 0 || at->key.p[0] == '\0')
+			continue;
+		return v2_tensor(c, at, a, t);
 	}
-	return rfile_open(&c->shard, scratch, e);
+	return false;
 }
 
 /* ---- verifying ---- */
@@ -274,7 +272,7 @@ static bool check_shard(struct verify *v, uint32_t shard, size_t *i)
 {
 	uint64_t at = 0;
 
-	if (!v2_shard(v->c, shard, v->a, v->e))
+	if (!shard_open(v->c, shard, v->a, v->e))
 		return false;
 	for (; *i < v->list.n; ++*i) {
 		const struct ckpt_piece *p = &v->list.v[v->order[*i]];
@@ -294,14 +292,15 @@ static bool check_shard(struct verify *v, uint32_t shard, size_t *i)
 /* Checks that each slice of a partitioned tensor exists. */
 static bool check_slices(struct verify *v)
 {
-	struct ckpt_list *l = ckpt_list(v->c, v->a, v->e);
+	struct table_at at;
 	struct ckpt_tensor t;
 	struct ckpt_part part;
 	struct arena_mark m;
 
+	table_at_init(&at, &v->c->index, v->c->a, v->e);
 	for (;;) {
 		m = arena_mark(v->a);
-		if (!ckpt_next(l, v->a, &t))
+		if (!v2_next(v->c, &at, v->a, &t))
 			return !v->e->code;
 		for (uint32_t i = 0; i < t.n_slices; i++)
 			if (!v2_part(v->c, &t, i, v->a, &part, v->e))
@@ -317,7 +316,7 @@ bool v2_verify(struct ckpt *c, const struct ckpt_watch *w, struct arena *a, stru
 
 	v.buf = ARENA_ARRAY(a, CKPT_WINDOW, uint8_t);
 	for (uint32_t s = 0; s < c->shards; s++) {
-		if (!v2_shard(c, s, a, e))
+		if (!shard_open(c, s, a, e))
 			return false;
 		v.total += c->shard.size;
 	}

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ckpt_internal.h.
+ * Keys of slices: name, then start and length of each dimension, encoded so that the bytes compare
+ * as the values do.
  *
  *   u64:   number of bytes | that many bytes, high byte first, no leading zeros
  *   bytes: with 00 as 00 ff and ff as ff 00, ended by 00 01
  *   i64:   n bytes (1 ... 10) carry 7 n bits of two's complement, high byte first; the n leading
  *          bits count the bytes: ones, and for a negative number zeros
  */
+#include "base/num.h"
 #include "checkpoint/ckpt_internal.h"
 
 static void ordered_u64(struct sb *b, uint64_t v)
@@ -63,4 +65,13 @@ struct str slice_key(struct arena *a, struct str name, uint32_t rank, const int6
 		ordered_i64(&b, length[i]);
 	}
 	return sb_str(&b);
+}
+
+int64_t slice_elements(const struct ckpt_slice *s, uint32_t rank)
+{
+	int64_t n = 1;
+
+	for (uint32_t d = 0; d < rank; d++)
+		n = num_mul(n, s->length[d]);
+	return n;
 }

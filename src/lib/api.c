@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The public interface: sessions and loading; options and queries are in api_run.c. Every call runs
- * at the session's recovery point and in a C locale, and stores its code, sentence and notes.
- * Prints nothing.
+ * The public interface: the life of a session, and facts on its inputs. Every call runs at the
+ * session's recovery point and in a C locale, and stores its code, sentence and notes. Prints
+ * nothing.
  */
 #define _GNU_SOURCE 1
 #include <stdlib.h>
@@ -13,9 +13,6 @@
 
 _Static_assert((int)TFP_E_STEP == (int)ERR_STEP && (int)TFP_E_MEMORY == (int)ERR_N,
         "codes are status words");
-_Static_assert((int)TFP_GRAPH == ROLE_GRAPH && (int)TFP_STEP == ROLE_STEP &&
-                       (int)TFP_OP_LOG == ROLE_OPLOG && (int)TFP_PROFILE == ROLE_PROFILE,
-        "kinds are roles");
 
 #define NOT_OPENED S("the session could not be opened: out of memory")
 #define IN_USE     S("the session is in use: a callback may call tfp_cancel and tfp_close alone")
@@ -219,97 +216,7 @@ void tfp_cancel(struct tfp_session *t)
 		atomic_store(&t->s->cancel, true);
 }
 
-/* ---- loading ---- */
-
-static struct input_from from_caller(const struct tfp_session *t, const struct tfp_input *in)
-{
-	struct input_from from = { .name = api_str(in->path, in->path_size),
-		.recover = t->s->recover };
-
-	if (in->bytes) {
-		from.memory = true;
-		from.bytes = str_make(in->bytes, in->bytes_size);
-		if (!from.name.n)
-			from.name = S("memory");
-	}
-	return from;
-}
-
-struct adding {
-	int kind;
-	const struct tfp_input *in;
-	size_t n, added;
-};
-
-static bool count_step(void *user, size_t i)
-{
-	struct adding *x = user;
-
-	x->added = i + 1;
-	return true;
-}
-
-static bool add_steps(struct tfp_session *t, void *arg)
-{
-	struct adding *x = arg;
-	struct session *s = t->s;
-	struct input_step *v = ARENA_ARRAY(&s->query_arena, x->n, struct input_step);
-	const char *at = (const char *)x->in;
-
-	for (size_t i = 0; i < x->n; i++, at += x->in->size) {
-		struct tfp_input in;
-		if (!api_take(&in, sizeof in, at))
-			return api_fail_size(s, "an input");
-		if (in.step < 0)
-			return session_fail(s, ERR_INVALID_ARGUMENT,
-			        "a step is 0 or more, not %lld", (long long)in.step);
-		v[i] = (struct input_step){ from_caller(t, &in), in.step };
-	}
-	return x->n == 0 || session_load_steps(s, v, x->n, count_step, x);
-}
-
-static bool add_one(struct tfp_session *t, void *arg)
-{
-	struct adding *x = arg;
-	struct tfp_input in;
-
-	if (!api_take(&in, sizeof in, x->in) || !x->in)
-		return api_fail_size(t->s, "the input");
-	struct input_from from = from_caller(t, &in);
-	switch (x->kind) {
-	case TFP_STEP: return add_steps(t, arg);
-	case TFP_GRAPH:
-	case TFP_OP_LOG:
-	case TFP_PROFILE: return session_load(t->s, (unsigned)x->kind, &from);
-	case TFP_CHECKPOINT:
-		if (from.memory)
-			return session_fail(t->s, ERR_INVALID_ARGUMENT,
-			        "a checkpoint is several files: it needs a path");
-		return session_checkpoint(t->s, from.name);
-	case TFP_SPOOL: return api_add_recording(t, &in, &from);
-	case TFP_ANY: return api_add_any(t, &in, &from);
-	default:
-		return session_fail(
-		        t->s, ERR_INVALID_ARGUMENT, "input kind %d does not exist", x->kind);
-	}
-}
-
-int tfp_add(struct tfp_session *t, int kind, const struct tfp_input *in)
-{
-	struct adding x = { kind, in, 1, 0 };
-
-	return api_call(t, add_one, &x);
-}
-
-int tfp_add_steps(struct tfp_session *t, const struct tfp_input *in, size_t n, size_t *added)
-{
-	struct adding x = { TFP_STEP, in, in ? n : 0, 0 };
-	int code = api_call(t, add_steps, &x);
-
-	if (added)
-		*added = x.added;
-	return code;
-}
+/* ---- loaded ---- */
 
 static bool get_coverage(struct tfp_session *t, void *arg)
 {

@@ -25,11 +25,6 @@ struct tfp_session {
 /* Runs f at the recovery point and in the C locale; returns its code. */
 int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg), void *arg);
 
-/* Add a recording, and an input that is recognised by its content. */
-bool api_add_recording(
-        struct tfp_session *t, const struct tfp_input *in, const struct input_from *from);
-bool api_add_any(struct tfp_session *t, const struct tfp_input *in, const struct input_from *from);
-
 /* Returns a sink that passes bytes to the caller's function; put NULL: discards them. */
 struct sink *api_receiver(struct tfp_session *t, tfp_put put, void *user);
 

@@ -461,3 +461,30 @@ void session_set(struct session *s, const struct opts *o)
 	s->sticky = opts_copy(o, &s->opts_arena[next]);
 	s->opts_now = next;
 }
+
+/* ---- queries ---- */
+
+void session_begin_query(struct session *s)
+{
+	s->work.account->stop = &s->cancel;
+	work_poll(&s->work);
+}
+
+bool session_seal(struct session *s)
+{
+	if (!session_usable(s))
+		return false;
+	if (s->sealed)
+		return true;
+	s->broken = true;
+	if (!ingest_seal(s->ingest, &s->error))
+		return false;
+	s->broken = false;
+	s->sealed = true;
+	arena_clear(&s->tree_arena);
+	s->recording_trace = NULL;
+	memset(s->forest.built, 0, sizeof s->forest.built);
+	arena_clear(&s->regroup_arena);
+	s->regrouped.by = BY_NONE;
+	return true;
+}

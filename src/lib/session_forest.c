@@ -7,31 +7,6 @@
 
 #include "model/read.h"
 
-void session_begin_query(struct session *s)
-{
-	s->work.account->stop = &s->cancel;
-	work_poll(&s->work);
-}
-
-bool session_seal(struct session *s)
-{
-	if (!session_usable(s))
-		return false;
-	if (s->sealed)
-		return true;
-	s->broken = true;
-	if (!ingest_seal(s->ingest, &s->error))
-		return false;
-	s->broken = false;
-	s->sealed = true;
-	arena_clear(&s->tree_arena);
-	s->recording_trace = NULL;
-	memset(s->forest.built, 0, sizeof s->forest.built);
-	arena_clear(&s->regroup_arena);
-	s->regrouped.by = BY_NONE;
-	return true;
-}
-
 /* Returns the tree of a view, built at first use. */
 static const struct tree *tree_of(struct session *s, struct forest *f, const struct view_ops *v)
 {

@@ -323,6 +323,42 @@ void build_sample(struct trace_build *b, uint32_t track, uint32_t event, int64_t
 	                     .args = build_args_take(b) });
 }
 
+static void add_mark(struct trace_build *b, const struct slice *s)
+{
+	if (b->t->tracks.v[s->track].n == TRACE_SLICES_MAX) {
+		b->t->dropped_slices++;
+		return;
+	}
+	b->tracks.v[s->track].marks = true;
+	store_append(b, s);
+}
+
+void build_begin(
+        struct trace_build *b, uint32_t track, uint32_t event, int64_t start, int64_t correlation)
+{
+	struct slice s = { .track = track,
+		.event = event,
+		.form = (enum slice_form)FORM_BEGIN,
+		.start = start,
+		.correlation = correlation,
+		.args = build_args_take(b) };
+
+	if (b->t->n_slices == TRACE_SLICES_MAX) {
+		b->t->dropped_slices++;
+		return;
+	}
+	b->t->n_slices++;
+	add_mark(b, &s);
+}
+
+void build_end(struct trace_build *b, uint32_t track, int64_t at)
+{
+	add_mark(b, &(struct slice){ .track = track,
+	                    .form = (enum slice_form)FORM_END,
+	                    .start = at,
+	                    .args = build_args_take(b) });
+}
+
 /* ---- nodes of a compiled program ---- */
 
 uint32_t build_node(struct trace_build *b, uint64_t program, struct str name, struct str type,

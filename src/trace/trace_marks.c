@@ -19,42 +19,6 @@ struct pairing {
 	VEC(struct open_slice) open;
 };
 
-static void add_mark(struct trace_build *b, const struct slice *s)
-{
-	if (b->t->tracks.v[s->track].n == TRACE_SLICES_MAX) {
-		b->t->dropped_slices++;
-		return;
-	}
-	b->tracks.v[s->track].marks = true;
-	store_append(b, s);
-}
-
-void build_begin(
-        struct trace_build *b, uint32_t track, uint32_t event, int64_t start, int64_t correlation)
-{
-	struct slice s = { .track = track,
-		.event = event,
-		.form = (enum slice_form)FORM_BEGIN,
-		.start = start,
-		.correlation = correlation,
-		.args = build_args_take(b) };
-
-	if (b->t->n_slices == TRACE_SLICES_MAX) {
-		b->t->dropped_slices++;
-		return;
-	}
-	b->t->n_slices++;
-	add_mark(b, &s);
-}
-
-void build_end(struct trace_build *b, uint32_t track, int64_t at)
-{
-	add_mark(b, &(struct slice){ .track = track,
-	                    .form = (enum slice_form)FORM_END,
-	                    .start = at,
-	                    .args = build_args_take(b) });
-}
-
 /* Appends the innermost open slice, which ends at a time. */
 static void close_slice(struct pairing *p, int64_t at, struct str more)
 {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The public interface: files that are recognised by their content, several paths, recordings.
+ * The public interface: loads files, bytes, steps, checkpoints and recordings.
  */
 #include "lib/api_internal.h"
 #include "model/sniff.h"
 
-bool api_add_recording(
+_Static_assert((int)TFP_GRAPH == ROLE_GRAPH && (int)TFP_STEP == ROLE_STEP &&
+                       (int)TFP_OP_LOG == ROLE_OPLOG && (int)TFP_PROFILE == ROLE_PROFILE,
+        "kinds are roles");
+
+static bool add_recording(
         struct tfp_session *t, const struct tfp_input *in, const struct input_from *from)
 {
 	struct flags f = { .spool = from->name };
@@ -55,14 +59,15 @@ static bool load_bytes(
 		return unsupported_format_refuse(foreign, from->name, &s->error);
 	s->bare_files = true;
 	switch (role) {
-	case ROLE_SPOOL: return api_add_recording(t, in, from);
+	case ROLE_SPOOL: return add_recording(t, in, from);
 	case ROLE_STEP: return session_load_steps(s, &step, 1, NULL, NULL);
 	case 0: return session_load(s, ROLE_GRAPH, from); /* its error says what is wrong */
 	default: return session_load(s, role, from);
 	}
 }
 
-bool api_add_any(struct tfp_session *t, const struct tfp_input *in, const struct input_from *from)
+static bool add_any(
+        struct tfp_session *t, const struct tfp_input *in, const struct input_from *from)
 {
 	struct strs one = { 0 };
 
@@ -77,6 +82,96 @@ struct adding_paths {
 	size_t n;
 	bool any; /* of any kind; otherwise profiles */
 };
+
+static struct input_from from_caller(const struct tfp_session *t, const struct tfp_input *in)
+{
+	struct input_from from = { .name = api_str(in->path, in->path_size),
+		.recover = t->s->recover };
+
+	if (in->bytes) {
+		from.memory = true;
+		from.bytes = str_make(in->bytes, in->bytes_size);
+		if (!from.name.n)
+			from.name = S("memory");
+	}
+	return from;
+}
+
+struct adding {
+	int kind;
+	const struct tfp_input *in;
+	size_t n, added;
+};
+
+static bool count_step(void *user, size_t i)
+{
+	struct adding *x = user;
+
+	x->added = i + 1;
+	return true;
+}
+
+static bool add_steps(struct tfp_session *t, void *arg)
+{
+	struct adding *x = arg;
+	struct session *s = t->s;
+	struct input_step *v = ARENA_ARRAY(&s->query_arena, x->n, struct input_step);
+	const char *at = (const char *)x->in;
+
+	for (size_t i = 0; i < x->n; i++, at += x->in->size) {
+		struct tfp_input in;
+		if (!api_take(&in, sizeof in, at))
+			return api_fail_size(s, "an input");
+		if (in.step < 0)
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "a step is 0 or more, not %lld", (long long)in.step);
+		v[i] = (struct input_step){ from_caller(t, &in), in.step };
+	}
+	return x->n == 0 || session_load_steps(s, v, x->n, count_step, x);
+}
+
+static bool add_one(struct tfp_session *t, void *arg)
+{
+	struct adding *x = arg;
+	struct tfp_input in;
+
+	if (!api_take(&in, sizeof in, x->in) || !x->in)
+		return api_fail_size(t->s, "the input");
+	struct input_from from = from_caller(t, &in);
+	switch (x->kind) {
+	case TFP_STEP: return add_steps(t, arg);
+	case TFP_GRAPH:
+	case TFP_OP_LOG:
+	case TFP_PROFILE: return session_load(t->s, (unsigned)x->kind, &from);
+	case TFP_CHECKPOINT:
+		if (from.memory)
+			return session_fail(t->s, ERR_INVALID_ARGUMENT,
+			        "a checkpoint is several files: it needs a path");
+		return session_checkpoint(t->s, from.name);
+	case TFP_SPOOL: return add_recording(t, &in, &from);
+	case TFP_ANY: return add_any(t, &in, &from);
+	default:
+		return session_fail(
+		        t->s, ERR_INVALID_ARGUMENT, "input kind %d does not exist", x->kind);
+	}
+}
+
+int tfp_add(struct tfp_session *t, int kind, const struct tfp_input *in)
+{
+	struct adding x = { kind, in, 1, 0 };
+
+	return api_call(t, add_one, &x);
+}
+
+int tfp_add_steps(struct tfp_session *t, const struct tfp_input *in, size_t n, size_t *added)
+{
+	struct adding x = { TFP_STEP, in, in ? n : 0, 0 };
+	int code = api_call(t, add_steps, &x);
+
+	if (added)
+		*added = x.added;
+	return code;
+}
 
 static bool add_paths(struct tfp_session *t, void *arg)
 {
