@@ -41,13 +41,12 @@ static bool is_part(struct session *s, struct str path, bool *is)
 	return true;
 }
 
-/* Takes the flags of inputs out of the words. */
+/* Takes the flags of the command line, except those that are commands themselves, out of the words.
+ */
 static void take_flags(
         struct session *s, const struct strs *words, struct strs *flags, struct strs *rest)
 {
-	/* These are about the process, and were read before the command. */
-	static const char *const others[] = { "max-memory", "color", "no-pager", "help",
-		"version" };
+	static const char *const others[] = { "help", "version" };
 	struct arena *a = &s->query_arena;
 
 	for (size_t i = 0; i < words->n; i++) {
@@ -76,18 +75,33 @@ bool report_words(
 	return options_read(s, &rest, w) && html_available(&s->error);
 }
 
-/* Loads one input from flags and files. */
-static bool load_one(struct session *s, const struct strs *words, const struct strs *files)
+/* Reads the flags; sets the memory limit and the options of readers in the session. */
+static bool parse_flags(struct session *s, const struct strs *words, struct flags *f)
 {
-	struct arena *a = &s->query_arena;
-	char **argv = ARENA_ARRAY(a, words->n + 2, char *);
-	struct strs single = { 0 };
-	struct flags f;
+	char **argv = ARENA_ARRAY(&s->query_arena, words->n + 2, char *);
 
 	for (size_t i = 0; i < words->n; i++)
 		argv[i + 1] = str_z(&s->model_arena, words->v[i]);
-	if (!flags_parse(s, (int)words->n + 1, argv, &f))
-		return false;
+	return flags_parse(s, (int)words->n + 1, argv, f);
+}
+
+/* True if a flag names a file to load. */
+static bool has_input(const struct flags *f)
+{
+	for (size_t i = 0; i < f->given.n; i++) {
+		const struct option *flag = flag_find(f->given.v[i]);
+		if (flag->type == OPT_FILE || flag->type == OPT_FILES)
+			return true;
+	}
+	return false;
+}
+
+/* Loads one input from flags and files. */
+static bool load_one(struct session *s, struct flags *f, const struct strs *files)
+{
+	struct arena *a = &s->query_arena;
+	struct strs single = { 0 };
+
 	for (size_t i = 0; i < files->n; i++) {
 		struct str word = files->v[i];
 		struct strs parts = { &word, 1, 0 };
@@ -96,32 +110,35 @@ static bool load_one(struct session *s, const struct strs *words, const struct s
 		for (size_t k = 0; k < parts.n; k++)
 			strs_add(a, &single, parts.v[k]);
 	}
-	if (!flags_sort(s, &f, &single))
+	if (!flags_sort(s, f, &single))
 		return false;
-	if (!flags_check_nodes(s, &f, "report", files->n))
+	if (!flags_check_nodes(s, f, "report", files->n))
 		return false;
-	if (!flags_inputs(&f))
+	if (!flags_inputs(f))
 		return session_fail(s, ERR_INVALID_ARGUMENT, "no input: name a file or a folder");
-	return flags_load(s, &f, sink_memory(a)) && session_seal(s);
+	return flags_load(s, f, sink_memory(a)) && session_seal(s);
 }
 
 bool report_load(struct session *s, const struct strs *flags, const struct strs *files,
         const struct opts *o, struct report_parts *out)
 {
-	bool part = flags->n > 0;
+	struct flags f;
 
+	if (!parse_flags(s, flags, &f))
+		return false;
+	bool part = has_input(&f);
 	*out = (struct report_parts){ 0 };
-	for (size_t i = 0; i < flags->n; i++)
-		strs_add(&s->model_arena, &out->files, flags->v[i]);
-	for (size_t i = 0; i < files->n; i++)
-		strs_add(&s->model_arena, &out->files, files->v[i]);
 	s->arrays = true;
 	session_set(s, o);
 	for (size_t i = 0; i < files->n && !part; i++)
 		if (!is_part(s, files->v[i], &part))
 			return false;
 	out->compares = files->n > 1 && !part;
-	return out->compares || load_one(s, flags, files);
+	for (size_t i = 0; i < flags->n && !out->compares; i++)
+		strs_add(&s->model_arena, &out->files, flags->v[i]);
+	for (size_t i = 0; i < files->n; i++)
+		strs_add(&s->model_arena, &out->files, files->v[i]);
+	return out->compares || load_one(s, &f, files);
 }
 
 /* ---- the list ---- */

@@ -21,16 +21,6 @@ const struct option *options_of(const char *scope)
 	return NULL;
 }
 
-void options_preset(const char *scope, void *in)
-{
-	for (const struct option *row = options_of(scope); row; row = option_next(row)) {
-		if (row->preset)
-			option_set_plain(row, str_of(row->preset), in);
-		else if (row->type == OPT_CHOICE)
-			*(int *)((char *)in + row->at) = -1;
-	}
-}
-
 const char *option_dashes(const struct option *row)
 {
 	return strcmp(row->scope, SCOPE_VIEWS) != 0 && row->name[1] ? "--" : "-";
@@ -71,6 +61,17 @@ static const char *set(struct arena *a, const struct option *row, struct str val
 		*(struct strs *)at = str_split(a, value, ',');
 		return ((struct strs *)at)->n ? NULL : "not a list, such as A,B";
 	default: return option_set_plain(row, value, in);
+	}
+}
+
+void options_preset(const char *scope, void *in)
+{
+	for (const struct option *row = options_of(scope); row; row = option_next(row)) {
+		if (row->preset)
+			set(NULL, row, str_of(row->preset),
+			        in); /* test_options sets every default */
+		else if (row->type == OPT_CHOICE)
+			*(int *)((char *)in + row->at) = -1;
 	}
 }
 

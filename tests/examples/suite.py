@@ -4,4 +4,5 @@ from step import Step
 
 STEPS = [
     Step('examples', 'quick', 'tests/examples/run.py --program {program} {filter}', seconds=5),
+    Step('examples-defaults', 'quick', 'tests/examples/defaults.py --program {program}', seconds=4),
 ]

@@ -187,6 +187,37 @@ static void rows_are_complete(void **state)
 	session_free(s);
 }
 
+/* Room for the values of any scope. */
+static union {
+	struct diff_options diff;
+	struct devices_options devices;
+	struct record_options record;
+	struct report_options report;
+	uint8_t bytes[4096];
+} preset, explicit;
+
+/* A command gets the same without an option as with the default of the option. */
+static void defaults(void **state)
+{
+	struct session *s = program_session();
+
+	(void)state;
+	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;) {
+		memset(&preset, 0, sizeof preset);
+		memset(&explicit, 0, sizeof explicit);
+		options_preset(c->name, &preset);
+		options_preset(c->name, &explicit);
+		for (const struct option *w = options_of(c->name); w; w = option_next(w)) {
+			if (!w->preset)
+				continue;
+			assert_true(
+			        option_set(s, &s->query_arena, w, str_of(w->preset), &explicit));
+			assert_memory_equal(&preset, &explicit, sizeof preset);
+		}
+	}
+	session_free(s);
+}
+
 static void versions_of_cupti(void **state)
 {
 	bool exact;
@@ -223,6 +254,7 @@ int main(int argc, char **argv)
 		unit_case(mixed),
 		unit_case(faults),
 		unit_case(rows_are_complete),
+		unit_case(defaults),
 		unit_case(versions_of_cupti),
 		unit_case(variables),
 	};

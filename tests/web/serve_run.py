@@ -157,6 +157,22 @@ def report_takes_flags():
         assert json.loads(s.run('scope', '-max_depth', '1', '-output', 'json')[1])['total'] == plain['total']
 
 
+def report_takes_flags_of_the_process():
+    """Flags such as --max-memory count before the command and after it, and do not make two profiles one input."""
+    words = [os.path.join(inputs.EXAMPLE, 'profile_100')]
+    for flag in ('--max-memory=1Gi', '--color=never', '--no-pager', '--recover'):
+        for line in ([flag, 'report', *words], ['report', flag, *words], ['report', *words, flag]):
+            program(*line, '-o', 'p.html')
+            assert {'scope', 'op'} <= {x['name'] for x in documents('p.html')[1]}, line
+        program('report', *inputs.words('diff'), flag, '-o', 'd.html')
+        assert {x['name'] for x in documents('d.html')[1]} == {'diff'}, flag
+    for line in (['--max-memory=1k', 'report', *words], ['report', '--max-memory=1k', *words]):
+        p = subprocess.run([ARGS.program, *line, '-o', 'no.html'], capture_output=True, text=True)
+        assert p.returncode and 'memory limit' in p.stderr and not os.path.exists('no.html'), (line, p.stderr)
+    with Server('--max-memory=1Gi', *words) as s:
+        assert s.run('scope', '-output', 'json')[0] == 200
+
+
 def report_is_small():
     """100,000 nodes are at most 5 MB."""
     path = inputs.report(ARGS.program, inputs.words('large'), 'r.html')
@@ -288,7 +304,7 @@ def serve_ends_slow_requests():
 
 
 def main():
-    tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_takes_flags, report_is_small, report_refuses, views_write_pages]
+    tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_takes_flags, report_takes_flags_of_the_process, report_is_small, report_refuses, views_write_pages]
     server = [serve_answers, serve_answers_for_workers, serve_reduces_slices, serve_refuses, serve_survives, serve_ends_slow_requests]
     if not has(ARGS.program, 'page'):
         print('skipped: no page in this build')
