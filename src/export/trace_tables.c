@@ -20,6 +20,14 @@ struct worker_rows {
 	struct trace_ops ops;
 };
 
+/* An op over all steps: the numbers of its calls with everything that they contain and launched. */
+struct roof_row {
+	uint32_t op, device; /* device: of the first device work, or ID_NONE */
+	bool rated;          /* its own calls have float operations or bytes */
+	int64_t ns;          /* on devices, or on threads if there is no device work */
+	int64_t flops, bytes;
+};
+
 /* ---- values of columns ---- */
 
 static int64_t per_second(int64_t v, int64_t ns)
@@ -76,12 +84,6 @@ static void fill_steps(struct table *x, const struct worker_rows *w, bool data)
 
 /* ---- roofline ---- */
 
-/* Totals of an op over all steps, in nanoseconds. */
-struct roof_row {
-	uint32_t op;
-	int64_t ns;
-};
-
 static int by_time(const void *v, uint32_t a, uint32_t b)
 {
 	const struct roof_row *x = (const struct roof_row *)v + a,
@@ -90,35 +92,59 @@ static int by_time(const void *v, uint32_t a, uint32_t b)
 	return (x->ns < y->ns) - (x->ns > y->ns);
 }
 
-/* The time of each op with what it contains and launched: on devices, or on threads if it has no
- * device work. */
+/* Adds the ops inside each op. Float operations that are known for a call include the calls in
+ * it. */
+static void add_contained(const struct trace_ops *ops, struct roof_row *v, struct arena *a)
+{
+	int64_t *inside = ARENA_ARRAY(a, ops->ops.n, int64_t); /* float operations */
+
+	for (uint32_t i = (uint32_t)ops->ops.n; i-- > 0;) {
+		uint32_t up = ops->ops.v[i].parent;
+		v[i].flops = v[i].flops > 0 ? v[i].flops : inside[i];
+		if (up == ID_NONE)
+			continue;
+		v[up].ns = num_add(v[up].ns, v[i].ns);
+		v[up].bytes = num_add(v[up].bytes, v[i].bytes);
+		inside[up] = num_add(inside[up], v[i].flops);
+		v[up].device = v[up].device == ID_NONE ? v[i].device : v[up].device;
+	}
+}
+
+/* Returns a row for each op, the longest first. */
 static struct roof_row *roof_rows(const struct trace_ops *ops, struct arena *a)
 {
 	struct roof_row *v = ARENA_ARRAY(a, ops->ops.n, struct roof_row);
 	int64_t *host = ARENA_ARRAY(a, ops->ops.n, int64_t);
 
-	for (uint32_t i = 0; i < ops->ops.n; i++)
-		v[i].op = i;
+	for (uint32_t i = 0; i < ops->ops.n; i++) {
+		const struct trace_op *op = &ops->ops.v[i];
+		v[i] = (struct roof_row){ .op = i,
+			.device = op->device,
+			.rated = op->flops > 0 || op->bytes_accessed > 0,
+			.flops = op->flops,
+			.bytes = op->bytes_accessed };
+	}
 	for (size_t i = 0; i < ops->cells.n; i++) {
 		const struct op_cell *c = &ops->cells.v[i];
 		v[c->op].ns = num_add(v[c->op].ns, trace_ns(ops->t, c->device_total));
 		host[c->op] = num_add(host[c->op], trace_ns(ops->t, c->host_total));
 	}
+	add_contained(ops, v, a);
 	for (uint32_t i = 0; i < ops->ops.n; i++)
 		v[i].ns = v[i].ns ? v[i].ns : host[i];
 	sort_array(a, v, ops->ops.n, sizeof *v, by_time);
 	return v;
 }
 
-static void put_roof(
-        struct table *x, const struct worker_rows *w, const struct trace_op *op, int64_t ns)
+static void put_roof(struct table *x, const struct worker_rows *w, const struct roof_row *row)
 {
-	const struct trace_device *d = op->device == ID_NONE ? NULL : &w->t->devices.v[op->device];
+	const struct trace_device *d =
+	        row->device == ID_NONE ? NULL : &w->t->devices.v[row->device];
 	bool known = d && d->peak_flops > 0 && d->peak_bytes > 0;
 
 	put_worker(x, w);
-	put_roofline(&w->ops, op, ns, known, known ? (double)op->flops / d->peak_flops : 0,
-	        known ? (double)op->bytes_accessed / d->peak_bytes : 0, x);
+	put_roofline(&w->ops, row, known, known ? (double)row->flops / d->peak_flops : 0,
+	        known ? (double)row->bytes / d->peak_bytes : 0, x);
 }
 
 static void fill_roofline(struct table *x, struct worker_rows *w)
@@ -128,12 +154,9 @@ static void fill_roofline(struct table *x, struct worker_rows *w)
 	trace_find_ops(w->t, &w->links, &w->steps, TRACE_BY_PATH, ops, x->a);
 	const struct roof_row *rows = roof_rows(ops, x->a);
 
-	for (size_t i = 0; i < ops->ops.n; i++) {
-		const struct trace_op *op = &ops->ops.v[rows[i].op];
-		int64_t ns = rows[i].ns;
-		if (ns > 0 && (op->flops > 0 || op->bytes_accessed > 0))
-			put_roof(x, w, op, ns);
-	}
+	for (size_t i = 0; i < ops->ops.n; i++)
+		if (rows[i].ns > 0 && rows[i].rated)
+			put_roof(x, w, &rows[i]);
 }
 
 /* The peaks of the devices of a trace that have some. */

@@ -12,9 +12,11 @@ uint32_t ops_named(struct finding *x, struct str name, struct str type)
 {
 	struct trace_ops *o = x->to;
 	uint32_t id = intern_add(&o->strings, name), op = (uint32_t)o->ops.n;
-	struct trace_op made = {
-		.name = id, .category = ID_NONE, .device = ID_NONE, .frame = ID_NONE
-	};
+	struct trace_op made = { .name = id,
+		.category = ID_NONE,
+		.device = ID_NONE,
+		.frame = ID_NONE,
+		.parent = ID_NONE };
 
 	if (imap_get(&x->by_name, id, &op))
 		return op;

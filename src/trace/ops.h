@@ -42,6 +42,7 @@ struct trace_op {
 	uint32_t category;   /* id in ops.strings: the compiler's category, or ID_NONE */
 	uint32_t device;     /* of its first device work, or ID_NONE */
 	uint32_t frame;      /* innermost line of its first call stack, or ID_NONE */
+	uint32_t parent;     /* the op that contains its calls: a lower index, or ID_NONE */
 	uint64_t runs;       /* all executions, over all steps */
 	int64_t flops, bytes_accessed; /* totals of all executions */
 };

@@ -93,6 +93,17 @@ static struct str type_of_slice(const struct finding *x, const struct slice *s)
 	return str_of(trace_category_names[s->category]);
 }
 
+/* Finds or adds the op of a name below an op. around: 1 + that op; 0 and ID_NONE: none. */
+static uint32_t named_below(struct finding *x, uint32_t around, struct str name, struct str type)
+{
+	uint32_t op = ops_named(x, name, type);
+	struct trace_op *made = &x->to->ops.v[op];
+
+	if (made->parent == ID_NONE && around && around != ID_NONE && around - 1 < op)
+		made->parent = around - 1;
+	return op;
+}
+
 /* Returns the op of a slice below the op of the enclosing slice. */
 static uint32_t op_below(struct finding *x, uint32_t around, const struct slice *s)
 {
@@ -104,8 +115,8 @@ static uint32_t op_below(struct finding *x, uint32_t around, const struct slice 
 		return op;
 	if (!around && groups_device_work(x->by))
 		before = S(OPS_HOST);
-	op = ops_named(
-	        x, join(&x->path, before, trace_str(x->to->t, s->name)), type_of_slice(x, s));
+	op = named_below(x, around, join(&x->path, before, trace_str(x->to->t, s->name)),
+	        type_of_slice(x, s));
 	imap_put(&x->below, key, op, false);
 	return op;
 }
@@ -282,7 +293,7 @@ static uint32_t leaf_of_work(struct finding *x, const struct slice *s, const str
 	                                    : S("");
 	if (!leaf.n)
 		leaf = trace_str(t, s->name);
-	op = ops_named(x, join(&x->path, path, leaf), leaf);
+	op = named_below(x, around, join(&x->path, path, leaf), leaf);
 	imap_put(&x->below, key, op, false);
 	return op;
 }

@@ -312,6 +312,27 @@ def no_device():
         program('a.pt.trace.json', view)
 
 
+def roofline():
+    """Rates of an op are over the device work that its calls launched, also inside other ops."""
+    convolution = {'Input Dims': [[1, 2, 8, 8], [4, 2, 3, 3], [], [], [], [], [], [], []],
+                   'Concrete Inputs': ['', '', '', '[1, 1]', '[1, 1]', '[1, 1]', 'False', '[0, 0]', '1']}
+    events = []
+    for i in range(2):
+        t = 1000 + 200 * i
+        events += [kineto.event('cpu_op', 'aten::conv2d', t, 100), kineto.event('cpu_op', 'aten::convolution', t + 1, 98, **convolution),
+                   kineto.event('cpu_op', 'aten::_convolution', t + 2, 96), kineto.event('cpu_op', 'aten::cudnn_convolution', t + 3, 50),
+                   kineto.event('cpu_op', 'aten::add_', t + 60, 20),
+                   kineto.event('cpu_op', 'aten::mm', t + 110, 20, **{'Input Dims': [[4, 8], [8, 16]]}),
+                   kineto.event('cpu_op', 'aten::mm', t + 111, 18, **{'Input Dims': [[4, 8], [8, 16]]})]
+        events += kineto.launch(t + 5, 10 + i, t + 20, 4, 'implicit_gemm') + kineto.launch(t + 62, 20 + i, t + 70, 0.5, 'bias')
+        events += kineto.launch(t + 112, 30 + i, t + 120, 2, 'gemm')
+    rows = json.loads(program('roofline', write(kineto.trace(events)), '-output', 'json')[0])['roofline']
+    flops, ns = 2 * 2 * 1 * 4 * 2 * 9 * 64, 2 * 4500
+    equal([[r[k] for k in ('op', 'time_ns', 'runs', 'float_ops', 'flops_per_second', 'device')] for r in rows],
+          [['aten::conv2d/aten::convolution', ns, 2, flops, flops * 10 ** 9 // ns, 'gpu:0']] +
+          [[op, 4000, 2, 2 * 1024, 2 * 1024 * 10 ** 9 // 4000, 'gpu:0'] for op in ('aten::mm', 'aten::mm/aten::mm')])
+
+
 def others():
     """Chrome JSON of other programs is read: slices by nesting, pairs, counters, unchanged names."""
     events = [{'ph': 'X', 'name': 'outer', 'pid': 'main', 'tid': 'worker 1', 'ts': 0, 'dur': 100, 'cat': 'FEE'},
@@ -357,7 +378,7 @@ def timeline():
         equal(again[k], plain[k], k)
 
 
-CASES = [passes, views, workers, sections, launches_steps_copies, ranges, sections_of_workers,
+CASES = [passes, views, workers, sections, roofline, launches_steps_copies, ranges, sections_of_workers,
          stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
