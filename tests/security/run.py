@@ -225,17 +225,22 @@ def modes(t):
     assert stat.S_IMODE(os.stat('private').st_mode) == 0o600
     if os.getuid():
         return  # only root can change groups
+    shutil.copy(t.program, 'program')  # SOMEBODY may be unable to reach the folders of the build and of the test data
+    words = ['./program']
+    for word in MODEL:
+        option, paths = word.split('=')
+        words.append(option + '=' + ','.join(os.path.basename(shutil.copy(x, '.')) for x in paths.split(',')))
+    words += ['scope', '-output', 'file:outfile=group']
     for mode, kept in ((0o664, 0o644), (0o660, 0o600), (0o777, 0o777)):
         write('group', b'')
         os.chown('group', SOMEBODY, 0)
         os.chmod('group', mode)
-        assert run([t.program] + MODEL + ['scope', '-output', 'file:outfile=group'], '.')[0] == 0
+        assert run(words, '.')[0] == 0
         st = os.stat('group')
         assert (stat.S_IMODE(st.st_mode), st.st_gid) == (mode, 0), oct(st.st_mode)
         os.chmod('.', 0o777)
         os.chown('group', SOMEBODY, 0)
-        status = run([t.program] + MODEL + ['scope', '-output', 'file:outfile=group'], '.', user=SOMEBODY, group=SOMEBODY,
-                     extra_groups=[])
+        status = run(words, '.', user=SOMEBODY, group=SOMEBODY, extra_groups=[])
         st = os.stat('group')
         assert status[0] == 0 and (stat.S_IMODE(st.st_mode), st.st_gid) == (kept, SOMEBODY), (status, oct(st.st_mode))
 
