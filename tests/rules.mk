@@ -9,7 +9,9 @@ FAKE_LIBS := $(addprefix $(O)/fakes/,libcuda.so.1 libcupti.so.13 libcupti.so.12 
 	bare/libcupti.so.13 broken/libcupti.so.13 new/libcupti.so.13 bad/libcupti.so.13 libnvtx.so ranges.so gpu/libcuda.so.1 \
 	gpu/libcudart.so.13 gpu/libcublas.so.13 gpu/libcudnn.so.9)
 FAKE_CUPTI := $(wildcard tests/fakes/fake_cupti*.[ch]) tests/fakes/fake_cuda.h
-FAKE_CC = $(CC) $(CFLAGS) $(STD) -pthread -fPIC -Wall -Wextra $(SAN_FLAGS)
+# Variables of threads are in the space that the loader reserves: else a thread allocates them at the first use, which may
+# change errno, and the tests would blame the collector.
+FAKE_CC = $(CC) -ftls-model=initial-exec $(CFLAGS) $(STD) -pthread -fPIC -Wall -Wextra $(SAN_FLAGS)
 FAKE_FLAGS = -fvisibility=hidden
 collect-tests: $(FAKE_LIBS) $(O)/fakes/program $(O)/fakes/dump $(O)/gpu/program $(BIN)/libtfprof_cupti.so
 

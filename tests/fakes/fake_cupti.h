@@ -89,6 +89,9 @@ uint64_t fake_now(void);
 
 /* ---- buffers: fake_cupti_buffer.c ---- */
 
+/* Like realloc, but never fails and keeps errno: the first allocation of a thread changes it where
+ * /sys is missing, because malloc counts the processors. */
+void *fake_alloc(void *old, size_t n);
 /* The shard of the calling thread. */
 struct shard *fake_shard(void);
 /* Room for a record; NULL if it must be dropped. The shard is locked. */

@@ -5,10 +5,22 @@
  * are complete or a flush is forced.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fake_cupti.h"
+
+void *fake_alloc(void *old, size_t n)
+{
+	int kept = errno;
+	void *p = realloc(old, n);
+
+	if (!p)
+		abort();
+	errno = kept;
+	return p;
+}
 
 /* Before 13.0 threads share buffers, from 13.0 on each has its own; unless FAKE_THREADS says so, a
  * few shards stand for both. */
@@ -109,9 +121,8 @@ uint8_t *fake_room(struct shard *s, size_t n)
 	if (s->full)
 		give_back(s, 0, 0);
 	if (!f) {
-		f = calloc(1, sizeof *f);
-		if (!f)
-			abort();
+		f = fake_alloc(NULL, sizeof *f);
+		*f = (struct filling){ .used = 0 };
 		GET(fake.request)(&f->data, &f->size, &most);
 		if (!f->data || f->size < n) {
 			__atomic_fetch_add(&fake.dropped, 1, __ATOMIC_RELAXED);
@@ -120,7 +131,7 @@ uint8_t *fake_room(struct shard *s, size_t n)
 		}
 		f->client = f->data;
 		if (fake_option("FAKE_HIDE"))
-			f->data = calloc(1, f->size);
+			f->data = memset(fake_alloc(NULL, f->size), 0, f->size);
 		s->now = f;
 	}
 	f->used += n;
@@ -140,9 +151,7 @@ void fake_put_times(struct shard *s, uint8_t *record, unsigned start_at, unsigne
 	}
 	if (f->n_pending == f->room) {
 		f->room = f->room ? 2 * f->room : 64;
-		f->pending = realloc(f->pending, f->room * sizeof *f->pending);
-		if (!f->pending)
-			abort();
+		f->pending = fake_alloc(f->pending, f->room * sizeof *f->pending);
 	}
 	f->pending[f->n_pending++] = (struct pending){ record, start_at, end_at,
 		start + late * 1000000, end + late * 1000000 };

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fake_cupti.h"
 
@@ -120,7 +121,7 @@ static void their_request(uint8_t **buffer, size_t *size, size_t *most)
 {
 	*most = 0;
 	*size = THEIR_SIZE;
-	*buffer = calloc(1, *size);
+	*buffer = memset(fake_alloc(NULL, *size), 0, *size);
 }
 
 /* Leaves settings of other clients unchanged. */
