@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A step of the tests: its name, its tiers and its command. The suite.py of each suite makes them."""
+import contextlib
+import fcntl
 import os
 import re
 import shlex
@@ -68,12 +70,23 @@ def run(words, env=None, timeout=PATIENCE, cwd=ROOT):
         return -1, (e.stdout or b'').decode('utf-8', 'backslashreplace') + '\nno end in sight\n'
 
 
+@contextlib.contextmanager
+def locked(folder):
+    """Only one step at a time fills a folder that several steps use."""
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    with open(folder + '.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def scratch_python(name, packages, *options):
     """Makes a scratch environment below build/ with these packages, once. Returns (path of its Python, None), or (None, the
     result that skips the step)."""
     home, wanted = os.path.join('build', name), ' '.join(packages)
     python, done = os.path.join(home, 'bin', 'python'), os.path.join(home, 'packages')
-    if not os.path.exists(done) or open(done).read() != wanted:
+    with locked(home):
+        if os.path.exists(done) and open(done).read() == wanted:
+            return python, None
         for words in ([sys.executable, '-m', 'venv', '--clear', home],
                       [python, '-m', 'pip', 'install', '--quiet', *options, *packages]):
             status, text = run(words)

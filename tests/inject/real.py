@@ -16,8 +16,9 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, 'tests', 'gpu'))
+sys.path[:0] = [os.path.join(ROOT, 'tests', d) for d in ('check', 'gpu')]
 import fixtures  # noqa: E402
+import step  # noqa: E402
 
 # For each generation: CUPTI, the headers that it needs, and their places in the package.
 GENERATIONS = {
@@ -50,8 +51,12 @@ def skip(name, why):
 def packages(name, wanted):
     """Returns the folder with the unpacked packages, or None if they cannot be had."""
     folder = os.path.join(ARGS.packages, name.replace(' ', '-'))
-    if os.path.exists(folder + '/done'):
-        return folder
+    with step.locked(folder):  # several steps of check-deep use it
+        return folder if os.path.exists(folder + '/done') or install(name, folder, wanted) else None
+
+
+def install(name, folder, wanted):
+    """Unpacks packages into a folder. False if they cannot be had, which is counted as a skip."""
     shutil.rmtree(folder, ignore_errors=True)
     p = subprocess.run([sys.executable, '-m', 'pip', 'install', '-q', '--no-deps', '--only-binary=:all:', '--no-compile',
                         '--disable-pip-version-check', '--root-user-action=ignore', '--target', folder] + wanted,
@@ -59,9 +64,9 @@ def packages(name, wanted):
     if p.returncode:
         lines = p.stderr.decode('utf-8', 'replace').strip().splitlines()
         skip(name, 'pip cannot install %s (%s)' % (' '.join(wanted), lines[-1] if lines else p.returncode))
-        return None
+        return False
     open(folder + '/done', 'w').close()
-    return folder
+    return True
 
 
 def found(folder, name):
