@@ -58,7 +58,7 @@ bool cupti_is_switched_off(void);
 /* Subscribes. On failure, why contains a message with the name of the current subscriber, if CUPTI
  * reports it. */
 bool cupti_subscribe(
-        const struct cupti *, void **subscriber, cupti_callback *, char *why, size_t n);
+        const struct cupti *f, void **subscriber, cupti_callback *called, char *why, size_t n);
 
 /* Returns the name of a CUPTI error, or "an unknown error". */
 const char *cupti_error_text(const struct cupti *, uint32_t error);

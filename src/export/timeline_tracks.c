@@ -103,22 +103,20 @@ static void put_place(struct json *j, struct track_place p)
 	put_int(j, S("tid"), p.tid);
 }
 
-/* A number of ticks as microseconds. */
+/* Writes a number of ticks as microseconds; there are a power of ten ticks in a microsecond. */
 static void put_time(struct drawing *x, struct json *j, struct str key, int64_t ticks)
 {
 	uint64_t size = ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
 	uint64_t unit = (uint64_t)x->t->ticks_per_us;
 	struct sb *text = &x->w->text;
+	int digits = 0;
 
+	for (uint64_t left = unit; left > 1; left /= 10)
+		digits++;
 	text->n = 0;
 	sb_fmt(text, "%s%llu", ticks < 0 ? "-" : "", (unsigned long long)(size / unit));
-	if (unit > 1) {
-		sb_char(text, '.');
-		for (size %= unit; unit > 1; size %= unit) {
-			unit /= 10;
-			sb_char(text, (char)('0' + size / unit));
-		}
-	}
+	if (digits)
+		sb_fmt(text, ".%0*llu", digits, (unsigned long long)(size % unit));
 	json_key(j, key);
 	json_literal(j, sb_str(text));
 }
