@@ -89,6 +89,11 @@ else ifneq (,$(SAN))
 CFLAGS ?= -O1 -g -fno-omit-frame-pointer
 CONFIG_DEFS := -DTFPROF_TEST=1
 SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all
+# Bytes of a pattern instead of values that happen to be harmless; MSan and valgrind need the variables unset.
+ifneq (,$(findstring address,$(SAN)))
+SAN_FLAGS += $(shell echo 'int x;' | $(CC) -ftrivial-auto-var-init=pattern -x c -c -o /dev/null - 2>/dev/null && \
+	echo -ftrivial-auto-var-init=pattern)
+endif
 harden_cc :=
 else
 $(error CONFIG=$(CONFIG) is none of release, check, debug; for sanitizers say SAN=..., else COVERAGE=1)

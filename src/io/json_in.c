@@ -429,6 +429,11 @@ static bool read_word(struct json_in *j, const char *p, struct json_value *v)
 	return json_stop_at(j, from - sign, JSON_STOP_BAD);
 }
 
+bool json_in_scalar(struct json_in *j, struct json_value *v)
+{
+	return json_in_value(j, v) && (v->type > JSON_ARRAY || json_in_skip(j));
+}
+
 bool json_in_value(struct json_in *j, struct json_value *v)
 {
 	const char *p = skip_blanks(j->p, j->end), *from = p;
@@ -438,7 +443,7 @@ bool json_in_value(struct json_in *j, struct json_value *v)
 	if (*p == '"')
 		return read_string(j, p + 1, v);
 	if (*p == '{' || *p == '[') {
-		v->type = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
+		*v = (struct json_value){ *p == '{' ? JSON_OBJECT : JSON_ARRAY, true, S("") };
 		j->p = p;
 		return true;
 	}

@@ -54,7 +54,7 @@ struct json_value {
 	enum json_type type;
 	bool plain;      /* of a string: the text needs no unescaping */
 	struct str text; /* of a string: the bytes between the quotes, with escapes; of a number:
-	                    its digits */
+	                    its digits; of a container: empty */
 };
 
 /* A member as it was written: the text from the value before it, or from the bracket, up to its
@@ -142,8 +142,11 @@ static inline bool json_is_blank(char c)
 /* Moves to the next element of the innermost array; returns as json_in_member does. */
 bool json_in_element(struct json_in *j);
 
-/* Reads a scalar, or returns the kind of the container that follows. */
+/* Reads a scalar, or returns the kind of the container that follows, with an empty text. */
 bool json_in_value(struct json_in *j, struct json_value *v);
+
+/* Reads a scalar. Skips a container: v is its kind, with an empty text. */
+bool json_in_scalar(struct json_in *j, struct json_value *v);
 
 /* Skips a value of any kind; strings are not checked. */
 bool json_in_skip(struct json_in *j);

@@ -53,11 +53,10 @@ static bool read_text(struct layers *x, struct str *out)
 {
 	struct json_value v;
 
-	if (json_in_peek(&x->j) == '{' || json_in_peek(&x->j) == '[')
-		return json_in_skip(&x->j);
-	if (!json_in_value(&x->j, &v))
+	if (!json_in_scalar(&x->j, &v))
 		return false;
-	*out = v.type == JSON_STRING ? str_copy(x->a, json_in_text(&x->j, &v, &x->text)) : v.text;
+	if (v.type > JSON_ARRAY)
+		*out = str_copy(x->a, json_in_text(&x->j, &v, &x->text));
 	return true;
 }
 
@@ -235,11 +234,10 @@ static bool read_number(struct times *x, unsigned decimals, int64_t *out)
 {
 	struct json_value v;
 
-	if (json_in_peek(&x->j) == '{' || json_in_peek(&x->j) == '[')
-		return json_in_skip(&x->j);
-	if (!json_in_value(&x->j, &v))
+	if (!json_in_scalar(&x->j, &v))
 		return false;
-	if (json_decimal(v.text, decimals, out) != JSON_NUMBER_GOOD || *out < 0)
+	if (v.type > JSON_ARRAY &&
+	        (json_decimal(v.text, decimals, out) != JSON_NUMBER_GOOD || *out < 0))
 		*out = -1;
 	return true;
 }

@@ -9,11 +9,10 @@ static bool read_int(struct json_in *j, int64_t *out)
 {
 	struct json_value v;
 
-	if (json_in_peek(j) == '{' || *j->p == '[')
-		return json_in_skip(j);
-	if (!json_in_value(j, &v))
+	if (!json_in_scalar(j, &v))
 		return false;
-	json_decimal(v.text, 0, out);
+	if (v.type > JSON_ARRAY)
+		json_decimal(v.text, 0, out);
 	return true;
 }
 

@@ -28,9 +28,7 @@ static bool read_member(struct rocprof *x, const struct roc_field *fields, struc
 		*in = f->in;
 		return true;
 	}
-	if (json_in_peek(j) == '{' || (j->p < j->end && *j->p == '['))
-		return json_in_skip(j);
-	if (!json_in_value(j, &v))
+	if (!json_in_scalar(j, &v))
 		return false;
 	if (f->form == ROC_INT && (v.type == JSON_NUMBER || v.type == JSON_STRING) &&
 	        json_decimal(v.text, 0, &number) != JSON_NUMBER_NONE)
@@ -216,7 +214,8 @@ static bool take_marker(struct rocprof *x, const void *of)
 /* Reads {"kind": ..., "operations": [...]}, the names of the kind with that place in the list. */
 static bool take_kind(struct rocprof *x, const void *of)
 {
-	struct roc_kind made = { .name = build_string(x->b, S("(unnamed)")) };
+	uint32_t unnamed = build_string(x->b, S("(unnamed)"));
+	struct roc_kind made = { .name = unnamed };
 	struct json_in *j = &x->j;
 	struct json_value v;
 	struct str key;
@@ -232,12 +231,12 @@ static bool take_kind(struct rocprof *x, const void *of)
 			made.name = build_string(x->b, json_in_text(j, &v, &x->text));
 		} else if (str_eq(key, S("operations")) && json_in_peek(j) == '[') {
 			for (json_in_enter(j); json_in_element(j);) {
-				if (!json_in_value(j, &v))
-					return false;
-				if (v.type <= JSON_ARRAY && !json_in_skip(j))
+				if (!json_in_scalar(j, &v))
 					return false;
 				VEC_PUSH(x->a, &made.operations,
-				        build_string(x->b, json_in_text(j, &v, &x->text)));
+				        v.type == JSON_STRING
+				                ? build_string(x->b, json_in_text(j, &v, &x->text))
+				                : unnamed);
 			}
 			if (j->stop != JSON_STOP_NONE)
 				return false;
@@ -269,14 +268,15 @@ static bool read_metadata(struct rocprof *x, struct str key)
 	struct json_value v;
 	bool good;
 
-	if (!str_eq(key, S("pid")) || json_in_ahead(j) == '{' || *j->p == '[')
+	if (!str_eq(key, S("pid")))
 		return json_in_skip_item(j);
 	do
-		good = json_in_value(j, &v) && json_in_peek(j) >= 0;
+		good = json_in_scalar(j, &v) && json_in_peek(j) >= 0;
 	while (!good && json_in_more(j));
 	if (!good)
 		return false;
-	json_decimal(v.text, 0, &present(x)->pid);
+	if (v.type > JSON_ARRAY)
+		json_decimal(v.text, 0, &present(x)->pid);
 	json_in_take(j);
 	return true;
 }
@@ -344,12 +344,11 @@ static bool read_process(struct rocprof *x)
 static bool read_tool(struct rocprof *x, struct str key)
 {
 	struct json_in *j = &x->j;
+	int first = json_in_ahead(j);
 
-	if (!str_eq(key, S("rocprofiler-sdk-tool")))
-		return json_in_skip_item(j);
-	if (json_in_ahead(j) == '{')
+	if (str_eq(key, S("rocprofiler-sdk-tool")) && first == '{')
 		return read_process(x);
-	if (*j->p != '[')
+	if (!str_eq(key, S("rocprofiler-sdk-tool")) || first != '[')
 		return json_in_skip_item(j);
 	for (json_in_pass(j);;) {
 		int ch = json_in_ahead(j);

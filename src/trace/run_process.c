@@ -44,12 +44,12 @@ static int64_t rank_in_path(struct str path)
 static bool read_number(struct json_in *j, int64_t *out)
 {
 	struct json_value v;
-	int ch = json_in_peek(j);
 
-	if (ch == '{' || ch == '[')
-		return json_in_skip(j);
-	return json_in_value(j, &v) &&
-	       (json_decimal(v.text, 0, out) == JSON_NUMBER_GOOD || (*out = -1));
+	if (!json_in_scalar(j, &v))
+		return false;
+	if (v.type > JSON_ARRAY && json_decimal(v.text, 0, out) != JSON_NUMBER_GOOD)
+		*out = -1;
+	return true;
 }
 
 /* Reads a member of the object that is next. Skips a value that is not an object. */
