@@ -87,6 +87,18 @@ static bool gunzip_between(struct gunzip *g, struct str *in, const char **why)
 	return true;
 }
 
+/* Returns what is wrong with the data, after inflate has failed. */
+static const char *gunzip_fault(const struct gunzip *g)
+{
+	if (!g->z.msg)
+		return "it is broken";
+	if (strcmp(g->z.msg, "incorrect data check") == 0)
+		return "the checksum does not match the data";
+	if (strcmp(g->z.msg, "incorrect length check") == 0)
+		return "the length does not match the data";
+	return g->z.msg;
+}
+
 /* Decompresses as much as fits. */
 int gunzip_run(struct gunzip *g, struct str *in, uint8_t **out, uint8_t *out_end, const char **why)
 {
@@ -107,7 +119,7 @@ int gunzip_run(struct gunzip *g, struct str *in, uint8_t **out, uint8_t *out_end
 	if (rc == Z_STREAM_END) {
 		g->state = GUNZIP_BETWEEN;
 	} else if (rc != Z_OK) {
-		*why = g->z.msg ? g->z.msg : "it is broken";
+		*why = gunzip_fault(g);
 		return -1;
 	}
 	return 1;

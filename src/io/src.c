@@ -73,14 +73,18 @@ static size_t src_read_raw(struct src_inner *in, void *p, size_t n)
 
 /* Fills the sentence for bad gzip data, with the offset in the file. If the intact part counts, the
  * input ends here. */
-static bool src_fail_gzip(struct src_inner *in, const char *why)
+static bool src_fail_gzip(struct src_inner *in, const char *why, bool truncated)
 {
+	struct src_damage *d = in->pub.damage;
 	struct err own = { .a = in->a };
 
 	err_set(&own, ERR_DATA_LOSS, "%.*s: byte %" PRIu64 ": the gzip data cannot be unpacked: %s",
 	        STR(in->pub.name), in->raw_at - in->packed.n, why);
-	if (in->pub.damage->recover) {
-		in->pub.damage->in_gzip = own.text;
+	if (d->in_gzip.n) /* the first fault counts */
+		return false;
+	if (d->recover || (truncated && d->truncated_ok)) {
+		d->in_gzip = own.text;
+		d->truncated = truncated;
 		return false;
 	}
 	err_set(in->pub.e, own.code, "%.*s", STR(own.text));
@@ -96,7 +100,7 @@ static bool src_feed(struct src_inner *in)
 		return false;
 	in->packed = str_make(in->raw, got);
 	if (got == 0 && !gunzip_at_end(in->gz))
-		return src_fail_gzip(in, "it ends in the middle");
+		return src_fail_gzip(in, "it ends in the middle", true);
 	return got > 0;
 }
 
@@ -110,11 +114,23 @@ static size_t src_read_gzip(struct src_inner *in, uint8_t *p, size_t n)
 		if (in->packed.n == 0 && !src_feed(in))
 			return in->failed ? SIZE_MAX : 0;
 		if (gunzip_run(in->gz, &in->packed, &out, p + n, &why) < 0) {
-			src_fail_gzip(in, why);
+			src_fail_gzip(in, why, false);
 			return in->failed ? SIZE_MAX : (size_t)(out - p);
 		}
 	}
 	return (size_t)(out - p);
+}
+
+bool src_finish(struct src *s)
+{
+	struct src_inner *in = s->in;
+	uint8_t rest[16 << 10];
+
+	while (in->gz && !in->ended && !in->failed) {
+		in->ended = src_read_gzip(in, rest, sizeof rest) == 0;
+		src_tick(in);
+	}
+	return !in->failed;
 }
 
 /* Doubles the window, or makes it end just after the file if that is less. */

@@ -17,8 +17,10 @@
 
 /* Damage of an input: the position at which it stops being valid. Filled by its reader. */
 struct src_damage {
-	bool recover;       /* the part before the damage counts: truncated gzip data just end */
-	struct str in_gzip; /* its error sentence */
+	bool recover;       /* the part before the damage counts: damaged gzip data just end */
+	bool truncated_ok;  /* truncated gzip data just end; set by readers */
+	struct str in_gzip; /* the error sentence of gzip data that just ended */
+	bool truncated;     /* they are truncated, not damaged */
 	uint64_t at;        /* offset of the first lost record; UINT64_MAX: none */
 	uint64_t missing;   /* bytes expected after the last one */
 	uint64_t kept;      /* records before it */
@@ -102,6 +104,11 @@ bool src_rest(const struct src *s, uint64_t from, uint64_t *n);
 
 /* Returns all remaining bytes, contiguous (text inputs). */
 bool src_all(struct src *s, struct str *out);
+
+/* Decompresses gzip data to their end, without keeping them, so their checksum is compared. The
+ * window stays. Returns false if they are damaged (*e filled), unless s->damage says that they just
+ * end. */
+bool src_finish(struct src *s);
 
 /* Called after each filling of the window with src_raw_at and the size of the file itself (0:
  * unknown; known for a gzip file). Returning false cancels: the read fails with ERR_CANCELLED. */

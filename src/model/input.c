@@ -82,7 +82,7 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	struct trace_build *b = build_open(t, ARG_BITS_ALL, ingest_notes(l->to), l->a);
 	bool ok = l->in->read_trace(s, b, l->a, e);
 
-	if (!ok && !s->damage->kept)
+	if (!ok)
 		return false;
 	build_seal(b);
 	l->format = str_of(trace_source_names[t->source]);
@@ -94,10 +94,10 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	struct model_trace kept = { .t = t };
 	trace_lower(t, TRACE_BY_PATH, l->to, &kept, l->a);
 	ingest_keep_trace(l->to, &kept);
-	return ok;
+	return true;
 }
 
-/* Reads s as the binary form. */
+/* Reads s as the binary form, and the file to its end. */
 static bool load_binary(struct load *l, struct src *s, struct err *e)
 {
 	struct guard undo;
@@ -105,12 +105,12 @@ static bool load_binary(struct load *l, struct src *s, struct err *e)
 
 	if (!l->to) {
 		l->batch = batch_new(l->a, l->m, l->step, l->in->ticks_per_us);
-		return is_kept(s, l->in->read_step(s, l->batch, e), e);
+		return is_kept(s, l->in->read_step(s, l->batch, e) && src_finish(l->s), e);
 	}
 	ingest_begin(l->to, l->a);
 	work_guard(l->a->work, &undo, drop_said, l->to);
-	ok = is_kept(
-	        s, l->in->read_trace ? read_as_trace(l, s, e) : l->in->read(s, l->to, l->a, e), e);
+	ok = l->in->read_trace ? read_as_trace(l, s, e) : l->in->read(s, l->to, l->a, e);
+	ok = is_kept(s, ok && src_finish(l->s), e);
 	work_unguard(l->a->work, &undo);
 	if (ok)
 		ingest_commit(l->to);
@@ -119,14 +119,18 @@ static bool load_binary(struct load *l, struct src *s, struct err *e)
 	return ok;
 }
 
-/* The warning for an input of which only the beginning counts. */
-static void load_warn(struct load *l, struct err *e)
+/* Returns the warning for an input of which only the beginning counts. */
+static struct str damage_text(struct load *l, struct err *e)
 {
 	const struct src_damage *d = l->s->damage;
 	struct sb b = sb_in(l->a);
 	uint64_t bytes, at = d->at == UINT64_MAX ? src_at(l->s) : d->at;
 
 	sb_fmt(&b, "warning: %.*s; ", STR(d->in_gzip.n ? d->in_gzip : e->text));
+	if (d->in_gzip.n && !d->kept) { /* of a reader that does not count */
+		sb_put(&b, S("the data before it are read, and may be wrong"));
+		return sb_str(&b);
+	}
 	sb_counted(&b, d->kept, str_of(l->in->records));
 	if (l->in->groups) {
 		sb_put(&b, S(" and "));
@@ -146,8 +150,7 @@ static void load_warn(struct load *l, struct err *e)
 		sb_fmt(&b, "all bytes from %llu on", (unsigned long long)at);
 	if (d->missing && !d->in_gzip.n)
 		sb_fmt(&b, "; %llu more are missing", (unsigned long long)d->missing);
-	l->warning = sb_str(&b);
-	*e = (struct err){ .a = e->a };
+	return sb_str(&b);
 }
 
 /* Translates the text form and reads the translation. */
@@ -175,8 +178,10 @@ static bool load_form(struct load *l, bool as_text, struct err *e)
 	l->s->e = e;
 	l->s->damage->recover = l->from->recover && !as_text;
 	ok = as_text ? load_text(l, l->s, e) : load_binary(l, l->s, e);
-	if (ok && (e->code || l->s->damage->in_gzip.n))
-		load_warn(l, e);
+	if (ok && (e->code || l->s->damage->in_gzip.n)) {
+		l->warning = damage_text(l, e);
+		*e = (struct err){ .a = e->a };
+	}
 	return ok;
 }
 
@@ -209,8 +214,11 @@ static bool load_forms(struct load *l, struct err *e)
 		return false;
 	l->head = load_head(l);
 	l->in = input_as(l->role, l->head, l->from->name);
-	if (l->s->damage->in_gzip.n && !l->from->recover && !(l->in->flags & INPUT_MENDS))
+	if (l->s->damage->in_gzip.n && !l->from->recover &&
+	        !(l->in->flags & INPUT_MENDS && l->s->damage->truncated)) {
+		e->partial = l->in->flags & INPUT_MENDS;
 		return err_set(e, ERR_DATA_LOSS, "%.*s", STR(l->s->damage->in_gzip));
+	}
 	text_first = l->in->flags & INPUT_TEXT_FIRST;
 	text = l->in->text ? pbtext_sniff(l->head) : 0;
 	if (text || l->in->flags & INPUT_TWICE)

@@ -32,9 +32,9 @@ const struct input_role *input_role(unsigned role);
 enum {
 	INPUT_TEXT_FIRST = 1, /* tries the text form before the binary one */
 	INPUT_TWICE = 2,      /* the reader goes over the bytes twice */
-	INPUT_MENDS = 4,  /* the reader notes damage and continues, also in truncated gzip data */
-	INPUT_BESIDE = 8, /* may accompany a profile */
-	INPUT_JOINS = 16  /* accompanies a profile, whose reader reads it (src_options) */
+	INPUT_MENDS = 4,      /* the reader notes damage of the text, and truncated gzip data */
+	INPUT_BESIDE = 8,     /* may accompany a profile */
+	INPUT_JOINS = 16      /* accompanies a profile, whose reader reads it (src_options) */
 };
 
 struct ProtobufCMessageDescriptor;

@@ -17,6 +17,8 @@ static const char *const texts[FLAW_N] = {
 	                   "were read",
 	[FLAW_TRUNCATED_GZIP] = "truncated gzip data: all complete events before the damage were "
 	                        "read",
+	[FLAW_DAMAGED_GZIP] = "damaged gzip data: the complete events in them were read and may be "
+	                      "wrong",
 	[FLAW_QUOTE] = "unescaped quote in a string: repaired",
 	[FLAW_DAMAGED] = "damaged event: skipped up to the next event",
 	[FLAW_DEPTH] =

@@ -16,6 +16,7 @@
 enum chrome_flaw {
 	FLAW_TRUNCATED = JSON_FLAW_N,
 	FLAW_TRUNCATED_GZIP,
+	FLAW_DAMAGED_GZIP, /* only with --recover */
 	FLAW_QUOTE,
 	FLAW_DAMAGED,
 	FLAW_DEPTH,

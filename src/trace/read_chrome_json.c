@@ -210,6 +210,26 @@ static bool read_object(struct chrome *c)
 	}
 }
 
+/* Adds the flaw of a file that ends early. good: its JSON is complete. */
+static void note_end(struct chrome *c, bool good)
+{
+	const struct src_damage *d = c->json.s->damage;
+
+	src_finish(c->json.s);
+	if (d->in_gzip.n)
+		chrome_flaw(c, d->truncated ? FLAW_TRUNCATED_GZIP : FLAW_DAMAGED_GZIP,
+		        (const char *)c->json.s->p);
+	else if (good)
+		return;
+	else if (c->json.stop == JSON_STOP_MORE && !c->lost)
+		chrome_flaw(c, FLAW_TRUNCATED, (const char *)c->json.s->p);
+	else if (c->json.stop != JSON_STOP_MORE)
+		chrome_flaw(
+		        c, c->json.stop == JSON_STOP_DEEP ? FLAW_DEPTH : FLAW_DAMAGED, c->json.p);
+	json_in_again(&c->json);
+	chrome_take(c);
+}
+
 /* Reads the file's JSON texts, one after the other. */
 static void read_all(struct chrome *c)
 {
@@ -220,24 +240,14 @@ static void read_all(struct chrome *c)
 		if (ch != '[' && ch != '{') {
 			chrome_flaw(c, texts ? FLAW_TRAILING : FLAW_DAMAGED, c->json.p);
 			chrome_take(c);
-			return;
+			break;
 		}
 		if (texts)
 			chrome_flaw(c, FLAW_CONCATENATED, c->json.p);
 		c->texts = texts;
 		good = ch == '[' ? read_events(c) : read_object(c);
 	}
-	if (good)
-		return;
-	if (c->json.s->damage->in_gzip.n)
-		chrome_flaw(c, FLAW_TRUNCATED_GZIP, (const char *)c->json.s->p);
-	else if (c->json.stop == JSON_STOP_MORE && !c->lost)
-		chrome_flaw(c, FLAW_TRUNCATED, (const char *)c->json.s->p);
-	else if (c->json.stop != JSON_STOP_MORE)
-		chrome_flaw(
-		        c, c->json.stop == JSON_STOP_DEEP ? FLAW_DEPTH : FLAW_DAMAGED, c->json.p);
-	json_in_again(&c->json);
-	chrome_take(c);
+	note_end(c, good);
 }
 
 static bool ends_in_one_of(struct str path, const char *const *endings)
@@ -285,7 +295,7 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 	if (!chrome_join_open(c, e))
 		return false;
 	chrome_args_init(c);
-	s->damage->recover = true;
+	s->damage->truncated_ok = true;
 	build_origin(b, 0, true);
 	if (!json_in_open(&c->json, s))
 		return !json_in_failed(&c->json) &&
@@ -294,8 +304,10 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 		               "expected\nhint: 'iconv -f UTF-16 -t UTF-8 FILE' converts it",
 		               STR(s->name));
 	read_all(c);
-	if (json_in_failed(&c->json))
+	if (json_in_failed(&c->json)) {
+		s->damage->kept = c->events;
 		return false;
+	}
 	if (src_at(s) == 0)
 		return err_set(e, ERR_DATA_LOSS, "%.*s: empty file: a trace in JSON was expected",
 		        STR(s->name));

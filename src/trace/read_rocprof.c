@@ -387,6 +387,30 @@ static bool read_pass(struct rocprof *x)
 	return true;
 }
 
+/* Reads the file a second time if names come after the records. */
+static bool read_passes(struct rocprof *x)
+{
+	if (!read_pass(x))
+		return false;
+	x->again = true;
+	return !x->late || (src_rewind(x->s) && read_pass(x));
+}
+
+static void note_gzip(struct rocprof *x)
+{
+	struct src_damage *d = x->s->damage;
+
+	if (d->in_gzip.n)
+		note_line(build_notes(x->b),
+		        d->truncated
+		                ? "note: %.*s: truncated gzip data: all complete records before "
+		                  "the damage were read\n"
+		                : "note: %.*s: damaged gzip data: the complete records in them "
+		                  "were read and may be wrong\n",
+		        STR(x->s->name));
+	d->in_gzip = STR_NONE;
+}
+
 static void add_notes(struct rocprof *x)
 {
 	struct notes *to = build_notes(x->b);
@@ -434,13 +458,12 @@ bool read_rocprof(struct src *s, struct trace_build *b, struct arena *a, struct 
 	intern_init(&x->unused, a);
 	build_start(b, TRACE_ROCPROF, 1000);
 	build_origin(b, 0, false);
-	s->damage->recover = true;
-	if (!read_pass(x))
+	s->damage->truncated_ok = true;
+	if (!read_passes(x) || !src_finish(s)) {
+		s->damage->kept = x->events;
 		return false;
-	x->again = true;
-	if (x->late && (!src_rewind(s) || !read_pass(x)))
-		return false;
-	s->damage->in_gzip = STR_NONE; /* noted */
+	}
+	note_gzip(x);
 	roc_devices_end(x);
 	add_notes(x);
 	return x->events || err_set(e, ERR_DATA_LOSS,

@@ -130,7 +130,7 @@ static void damage(void **state)
 	}
 	((char *)(uintptr_t)gz.p)[gz.n - 5] ^= 1;
 	unpack(gz, SIZE_MAX, 100, &why);
-	assert_string_equal(why, "incorrect data check");
+	assert_string_equal(why, "the checksum does not match the data");
 }
 
 static bool refuse(void *user, const void *p, size_t n)
