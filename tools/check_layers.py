@@ -38,7 +38,7 @@ LIBRARIES = {
     'pcre2.h': re.compile(r'^(base/pattern(_subst|_engine)?\.[ch]|lib/libraries\.c)$'),
     'zlib.h': re.compile(r'^(io/gz|lib/libraries)\.c$'),
     'snappy-c.h': re.compile(r'^io/sstable\.c$'),
-    'sqlite3.h': re.compile(r'^(io/sqlite_in|lib/libraries)\.c$'),
+    'sqlite3.h': re.compile(r'^(io/sqlite_(in_internal\.h|in\.c|check\.c)|lib/libraries\.c)$'),
     'editline/': re.compile(r'^cli/(repl|prompt)\.c$'),
     'histedit.h': re.compile(r'^cli/(keys|prompt)\.c$'),
     'setjmp.h': re.compile(r'^(base/(arena\.[ch]|work\.c|par\.c)|lib/(api|session)\.[ch])$'),

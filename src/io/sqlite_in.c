@@ -6,11 +6,10 @@
  * The condition of a query is a function that stores the columns of a row. It is false until the
  * batch is full, so SQLite returns once per batch and not once per row.
  */
-#include "io/sqlite_in.h"
+#include "io/sqlite_in_internal.h"
 
 #if HAVE_SQLITE
 
-#include <sqlite3.h>
 #include <sys/stat.h>
 
 #define PROGRESS_STEPS 20000 /* instructions of SQLite between two looks at the cancel flag */
@@ -20,19 +19,6 @@
 #define BATCH_ROWS     32
 #define BATCH_TEXT     4096     /* bytes of a batch's texts that are copied */
 #define SCHEMA         "schema" /* named in errors that are not in a table */
-
-struct sqlite_in {
-	struct src *s;
-	struct arena *a;
-	struct err *e;
-	sqlite3 *handle;
-	struct guard guard;
-	bool failed;
-	bool schema; /* the schema may be looked at */
-	uint64_t pending, page;
-	unsigned passes;             /* number of passes over the tables, for progress reports */
-	struct sqlite_rows *filling; /* rows of the statement that runs */
-};
 
 static void close_all(void *sqlite_in)
 {
@@ -173,7 +159,8 @@ static void set_limits(struct sqlite_in *db)
 		sqlite3_db_config(db->handle, settings[i].what, settings[i].on, (int *)NULL);
 	sqlite3_exec(db->handle,
 	        "PRAGMA mmap_size=0; PRAGMA cache_size=-4096; PRAGMA cell_size_check=ON; "
-	        "PRAGMA temp_store=MEMORY; PRAGMA query_only=ON",
+	        "PRAGMA temp_store=MEMORY; PRAGMA query_only=ON; "
+	        "PRAGMA ignore_check_constraints=ON",
 	        NULL, NULL, NULL);
 	sqlite3_create_function_v2(
 	        db->handle, TAKE, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, db, take, NULL, NULL, NULL);
@@ -226,9 +213,11 @@ bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, stru
 	int status;
 
 	*db = (struct sqlite_in){ .s = s, .a = a, .e = e, .page = 4096, .passes = 1 };
-	if (src_need(s, 18))
+	if (src_need(s, SQLITE_IN_HEADER)) {
+		memcpy(db->header, s->p, SQLITE_IN_HEADER);
 		db->page = (uint64_t)s->p[16] << 8 | s->p[17];
-	db->page = db->page == 1 ? 65536 : db->page;
+	}
+	db->page = db->page == 1 ? 65536 : db->page ? db->page : 4096;
 	if (src_failed(s) || (!file && !src_all(s, &bytes)))
 		return false;
 	sqlite3_initialize();
@@ -241,6 +230,7 @@ bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, stru
 		        (sqlite3_int64)bytes.n, SQLITE_DESERIALIZE_READONLY);
 	if (status != SQLITE_OK)
 		return fail(db, status, NULL);
+	db->size = file ? src_size(s) : bytes.n;
 	set_limits(db);
 	if (file)
 		look_beside(db);
@@ -249,7 +239,7 @@ bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, stru
 
 /* ---- tables ---- */
 
-static sqlite3_stmt *prepare(struct sqlite_in *db, struct str sql, const char *table)
+sqlite3_stmt *sqlite_in_prepare(struct sqlite_in *db, struct str sql, const char *table)
 {
 	sqlite3_stmt *statement = NULL;
 	int status = SQLITE_OK;
@@ -261,8 +251,7 @@ static sqlite3_stmt *prepare(struct sqlite_in *db, struct str sql, const char *t
 	return statement;
 }
 
-/* Steps a statement; false at its end and after a failure, which both finalize it. */
-static bool step(struct sqlite_in *db, sqlite3_stmt **statement, const char *table)
+bool sqlite_in_step(struct sqlite_in *db, sqlite3_stmt **statement, const char *table)
 {
 	int status = sqlite3_step(*statement);
 
@@ -275,15 +264,14 @@ static bool step(struct sqlite_in *db, sqlite3_stmt **statement, const char *tab
 	return false;
 }
 
-static struct str column_text(sqlite3_stmt *statement, int column)
+struct str sqlite_in_column(sqlite3_stmt *statement, int column)
 {
 	const void *p = sqlite3_column_text(statement, column);
 
 	return p ? str_make(p, (size_t)sqlite3_column_bytes(statement, column)) : STR_NONE;
 }
 
-/* A name as SQL writes it. */
-static void put_name(struct sb *b, struct str name)
+void sqlite_in_put_name(struct sb *b, struct str name)
 {
 	sb_char(b, '"');
 	for (size_t i = 0; i < name.n; i++) {
@@ -303,17 +291,18 @@ static bool is_plain(struct str type, struct str sql)
 struct strs sqlite_in_tables(struct sqlite_in *db, size_t *refused)
 {
 	struct strs out = { 0 };
-	sqlite3_stmt *q = prepare(db, S("SELECT type, name, sql FROM sqlite_master"), NULL);
+	sqlite3_stmt *q =
+	        sqlite_in_prepare(db, S("SELECT type, name, sql FROM sqlite_master"), NULL);
 
 	*refused = 0;
-	while (q && step(db, &q, NULL)) {
-		struct str type = column_text(q, 0);
+	while (q && sqlite_in_step(db, &q, NULL)) {
+		struct str type = sqlite_in_column(q, 0);
 		if (str_eq(type, S("index")))
 			continue;
-		if (!is_plain(type, column_text(q, 2)))
+		if (!is_plain(type, sqlite_in_column(q, 2)))
 			++*refused;
 		else if (out.n < SQLITE_IN_TABLES)
-			strs_add(db->a, &out, str_copy(db->a, column_text(q, 1)));
+			strs_add(db->a, &out, str_copy(db->a, sqlite_in_column(q, 1)));
 	}
 	return out;
 }
@@ -321,14 +310,14 @@ struct strs sqlite_in_tables(struct sqlite_in *db, size_t *refused)
 /* True if a plain table of that name is there. */
 static bool has_table(struct sqlite_in *db, const char *table)
 {
-	sqlite3_stmt *q =
-	        prepare(db, S("SELECT type, sql FROM sqlite_master WHERE name = ?1"), table);
+	sqlite3_stmt *q = sqlite_in_prepare(
+	        db, S("SELECT type, sql FROM sqlite_master WHERE name = ?1"), table);
 	bool found = false;
 
 	if (q)
 		sqlite3_bind_text(q, 1, table, -1, SQLITE_STATIC);
-	while (q && step(db, &q, table))
-		found |= is_plain(column_text(q, 0), column_text(q, 1));
+	while (q && sqlite_in_step(db, &q, table))
+		found |= is_plain(sqlite_in_column(q, 0), sqlite_in_column(q, 1));
 	return found && !db->failed;
 }
 
@@ -342,17 +331,17 @@ static uint64_t find_columns(struct sqlite_in *db, const char *table, const char
 
 	*key = UINT32_MAX;
 	sb_put(&b, S("PRAGMA table_info("));
-	put_name(&b, str_of(table));
+	sqlite_in_put_name(&b, str_of(table));
 	sb_char(&b, ')');
 	db->schema = true;
-	sqlite3_stmt *q = prepare(db, sb_str(&b), table);
-	while (q && step(db, &q, table))
+	sqlite3_stmt *q = sqlite_in_prepare(db, sb_str(&b), table);
+	while (q && sqlite_in_step(db, &q, table))
 		for (unsigned i = 0; i < n; i++) {
-			if (!str_eq(column_text(q, 1), str_of(columns[i])))
+			if (!str_eq(sqlite_in_column(q, 1), str_of(columns[i])))
 				continue;
 			have |= (uint64_t)1 << i;
 			if (sqlite3_column_int(q, 5) == 1 &&
-			        str_eq(column_text(q, 2), S("INTEGER")))
+			        str_eq(sqlite_in_column(q, 2), S("INTEGER")))
 				*key = i;
 		}
 	db->schema = false;
@@ -371,12 +360,12 @@ static struct sqlite_rows *open_rows(struct sqlite_in *db, const char *table,
 	*r = (struct sqlite_rows){ .db = db, .table = table, .width = (unsigned)n + number };
 	r->have = find_columns(db, table, columns, n, &key);
 	sb_put(&b, S("SELECT 1 FROM "));
-	put_name(&b, str_of(table));
+	sqlite_in_put_name(&b, str_of(table));
 	sb_fmt(&b, " NOT INDEXED WHERE %s" TAKE "(", where);
 	for (size_t i = 0; i < n; i++) {
 		sb_put(&b, i ? S(", ") : S(""));
 		if (r->have >> i & 1)
-			put_name(&b, str_of(columns[i]));
+			sqlite_in_put_name(&b, str_of(columns[i]));
 		else
 			sb_put(&b, S("NULL"));
 	}
@@ -440,7 +429,7 @@ struct sqlite_rows *sqlite_in_by_key(
 	        find_columns(db, table, columns, 2, &found) != 3 || found != 0)
 		return NULL;
 	struct sb b = sb_in(db->a);
-	put_name(&b, str_of(key));
+	sqlite_in_put_name(&b, str_of(key));
 	sb_put(&b, S(" = ?1 AND "));
 	return open_rows(db, table, columns + 1, 1, str_z(db->a, sb_str(&b)), false);
 }
@@ -478,7 +467,7 @@ int64_t sqlite_in_last_row(struct sqlite_in *db, struct str table)
 	int64_t last = 0;
 
 	sb_put(&b, S("SELECT rowid FROM "));
-	put_name(&b, table);
+	sqlite_in_put_name(&b, table);
 	sb_put(&b, S(" ORDER BY rowid DESC LIMIT 1"));
 	sqlite3_stmt *q = NULL;
 	if (sqlite3_prepare_v3(db->handle, b.p, (int)b.n, 0, &q, NULL) == SQLITE_OK && q &&

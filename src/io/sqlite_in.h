@@ -48,6 +48,12 @@ bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, stru
 /* True if a call failed (*e of the opening is filled). */
 bool sqlite_in_failed(const struct sqlite_in *db);
 
+/* Returns what is wrong with the database, or STR_NONE: its size, and what SQLite's quick_check
+ * finds in its plain tables. *skipped: quick_check did not run, because the file has more than
+ * SQLITE_IN_CHECKED bytes. SQLite has no checksums: changed numbers in rows are not noticed. */
+#define SQLITE_IN_CHECKED ((uint64_t)1 << 30)
+struct str sqlite_in_damage(struct sqlite_in *db, bool *skipped);
+
 /* Returns the size of the write-ahead log (-wal), which is not read; 0: no such file. */
 uint64_t sqlite_in_pending(const struct sqlite_in *db);
 

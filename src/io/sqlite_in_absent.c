@@ -23,6 +23,13 @@ bool sqlite_in_failed(const struct sqlite_in *db)
 	return true;
 }
 
+struct str sqlite_in_damage(struct sqlite_in *db, bool *skipped)
+{
+	(void)db;
+	*skipped = false;
+	return STR_NONE;
+}
+
 uint64_t sqlite_in_pending(const struct sqlite_in *db)
 {
 	(void)db;

@@ -298,6 +298,27 @@ static bool read_tables(struct nsys *x)
 	return ok;
 }
 
+/* False if the database is damaged, unless the user wants what can be read of it. */
+static bool check_damage(struct nsys *x)
+{
+	bool skipped;
+	struct str why = sqlite_in_damage(x->db, &skipped);
+
+	if (skipped)
+		note_line(build_notes(x->b),
+		        "note: %.*s: not checked for damage, which takes long above 1 GB: "
+		        "sqlite3's "
+		        "'PRAGMA quick_check' does it\n",
+		        STR(x->s->name));
+	if (why.n && x->s->damage->recover)
+		note_line(build_notes(x->b), "warning: %.*s: %.*s; rows may be missing or wrong\n",
+		        STR(x->s->name), STR(why));
+	if (!why.n || x->s->damage->recover)
+		return true;
+	x->s->damage->kept = 1; /* a hint at --recover */
+	return err_set(x->e, ERR_DATA_LOSS, "%.*s: %.*s", STR(x->s->name), STR(why));
+}
+
 bool read_nsys(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
 {
 	struct nsys *x = ARENA_NEW(a, struct nsys);
@@ -315,9 +336,7 @@ bool read_nsys(struct src *s, struct trace_build *b, struct arena *a, struct err
 	imap_init(&x->domains, a);
 	imap_init(&x->step_names, a);
 	build_start(b, TRACE_NSYS, 1000);
-	if (!sqlite_in_open(&x->db, s, a, e))
-		return false;
-	if (!read_tables(x))
+	if (!sqlite_in_open(&x->db, s, a, e) || !check_damage(x) || !read_tables(x))
 		return false;
 	add_notes(x);
 	s->damage->kept = sqlite_in_failed(x->db) && s->damage->recover ? x->rows : 0;

@@ -307,6 +307,36 @@ def nsys_hostile():
         judge('tfprof', name, 'op')
 
 
+def nsys_damaged():
+    """A database that is truncated by any number of bytes, or that quick_check refuses, is refused; --recover reads it."""
+    with open(nsys.steps().save('good.sqlite'), 'rb') as f:
+        good = f.read()
+    expected, _ = program('good.sqlite', 'op')
+    for n in (1, 5, 9, 512, 4096, 9000):
+        _, err = program(write(good[:-n], 'cut.sqlite'), 'op', status=3)
+        equal(err.splitlines()[0], 'tfprof: cut.sqlite: truncated at byte %d: %d more bytes expected' % (len(good) - n, n))
+        assert '--recover reads' in err, err
+    _, err = program(write(good[:-9], 'cut.sqlite'), '--recover', 'op')
+    assert 'warning: cut.sqlite: truncated at byte %d' % (len(good) - 9) in err, err
+    equal(program(write(good + b'more', 'longer.sqlite'), 'op')[0], expected)
+    db = sqlite3.connect('good.sqlite')
+    page, = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'NVTX_EVENTS'").fetchone()
+    db.close()
+    bad = bytearray(good)
+    bad[(page - 1) * 4096 + 8] ^= 8  # the place of a row in its page
+    _, err = program(write(bytes(bad), 'bad.sqlite'), 'op', status=3)
+    assert 'bad.sqlite: damaged SQLite database (NVTX_EVENTS): ' in err, err
+    _, err = program(write(gzip.compress(bytes(bad)), 'bad.sqlite.gz'), 'op', status=3)
+    assert 'damaged SQLite database (NVTX_EVENTS): ' in err, err
+    os.truncate('good.sqlite', (1 << 30) + 1)
+    out, err = program('good.sqlite', 'op')
+    assert 'note: good.sqlite: not checked for damage' in err and out == expected, (out, err)
+    path = nsys.steps().save('computed.sqlite', more=[  # a check that computed the column would fail
+        'CREATE TABLE t (x)', 'INSERT INTO t VALUES (-9223372036854775808)', 'PRAGMA writable_schema = ON',
+        "UPDATE sqlite_master SET sql = 'CREATE TABLE t (x, y AS (abs(x)) NOT NULL)' WHERE name = 't'"])
+    equal(program(path, 'op')[0], expected)
+
+
 def nsys_secrets():
     """Answers do not contain the environment of the recorded program."""
     x = nsys.steps()
@@ -460,7 +490,7 @@ def examples_are_made():
 
 
 CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model,
-         nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_secrets, nsys_long_names,
+         nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_damaged, nsys_secrets, nsys_long_names,
          pprof_cpu, pprof_heap, pprof_memory, pprof_own, pprof_damaged, tensorrt,
          examples_are_made]
 
