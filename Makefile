@@ -88,12 +88,7 @@ harden_cc :=
 else ifneq (,$(SAN))
 CFLAGS ?= -O1 -g -fno-omit-frame-pointer
 CONFIG_DEFS := -DTFPROF_TEST=1
-SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all
-# Bytes of a pattern instead of values that happen to be harmless; MSan and valgrind need the variables unset.
-ifneq (,$(findstring address,$(SAN)))
-SAN_FLAGS += $(shell echo 'int x;' | $(CC) -ftrivial-auto-var-init=pattern -x c -c -o /dev/null - 2>/dev/null && \
-	echo -ftrivial-auto-var-init=pattern)
-endif
+SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all $(if $(findstring address,$(SAN)),-ftrivial-auto-var-init=pattern)
 harden_cc :=
 else
 $(error CONFIG=$(CONFIG) is none of release, check, debug; for sanitizers say SAN=..., else COVERAGE=1)
