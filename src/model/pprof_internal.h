@@ -57,8 +57,9 @@ struct pprof_in {
 	VEC(int64_t) amounts;  /* values of the current sample */
 	struct sb labels, key; /* labels and key of the current sample */
 	uint64_t samples, negative;
-	struct imap names;          /* string id of a node's name -> how many have it */
-	uint32_t cpu, gpu, streams; /* devices of the model */
+	uint64_t missing_texts, missing_places; /* references to what the file does not have */
+	struct imap names;                      /* string id of a node's name -> how many have it */
+	uint32_t cpu, gpu, streams;             /* devices of the model */
 };
 
 static inline struct str pprof_text(const struct pprof_in *p, uint64_t i)

@@ -120,6 +120,24 @@ static bool take_field(struct pprof_in *p)
 	}
 }
 
+/* Counts a reference to a text. A file that was cut between two records has fewer texts. */
+static void check_text(struct pprof_in *p, uint64_t index)
+{
+	p->missing_texts += index && index >= p->texts.n;
+}
+
+static void check_texts(struct pprof_in *p)
+{
+	for (size_t i = 0; i < p->types.n; i++) {
+		check_text(p, p->types.v[i].name);
+		check_text(p, p->types.v[i].unit);
+	}
+	for (size_t i = 0; i < p->functions.n; i++) {
+		check_text(p, p->functions.v[i].name);
+		check_text(p, p->functions.v[i].file);
+	}
+}
+
 /* ---- the second reading: samples ---- */
 
 static void read_label(struct pprof_in *p, struct str bytes)
@@ -136,6 +154,8 @@ static void read_label(struct pprof_in *p, struct str bytes)
 		default: leaf_skip(&l);
 		}
 	}
+	check_text(p, key);
+	check_text(p, text);
 	if (!text && str_eq(pprof_text(p, key), S("bytes")))
 		return; /* the size of an object, from its values */
 	sb_put(&p->labels, p->labels.n ? S(",") : S(""));
@@ -255,6 +275,13 @@ static uint32_t put_frame(struct pprof_in *p, uint32_t parent, struct str name, 
 	return ingest_frame(p->to, &f);
 }
 
+static struct str function_name(const struct pprof_in *p, uint32_t function)
+{
+	struct str name = pprof_text(p, p->functions.v[function].name);
+
+	return name.n ? name : S("(unknown)");
+}
+
 /* The frames of a stack, from its outermost one; returns the innermost. *leaf: its function. */
 static uint32_t put_stack(
         struct pprof_in *p, const char *ids, uint32_t n, struct sb *path, struct str *leaf)
@@ -267,6 +294,7 @@ static uint32_t put_stack(
 		uint64_t id;
 		memcpy(&id, ids + i * sizeof id, sizeof id);
 		if (!imap_get(&p->location_of, id, &at)) {
+			p->missing_places++;
 			frame = put_frame(
 			        p, frame, *leaf = S("(unknown)"), S(""), 0, path, level++);
 			continue;
@@ -281,8 +309,10 @@ static uint32_t put_stack(
 			struct str file = S("");
 			*leaf = S("(unknown)");
 			if (imap_get(&p->function_of, line->function, &at)) {
-				*leaf = pprof_text(p, p->functions.v[at].name);
+				*leaf = function_name(p, at);
 				file = pprof_text(p, p->functions.v[at].file);
+			} else {
+				p->missing_places++;
 			}
 			frame = put_frame(p, frame, *leaf, file, line->line, path, level++);
 		}
@@ -366,26 +396,23 @@ static void put_nodes(struct pprof_in *p)
 	}
 	if (p->stacks.n)
 		ingest_has_traces(p->to);
-	note_count(ingest_notes(p->to), p->negative,
-	        "note: %llu negative {value of a sample counts|values of samples count} as 0\n",
-	        (unsigned long long)p->negative);
 }
 
-int sniff_pprof(struct str head, struct str path)
+static void note_flaws(struct pprof_in *p)
 {
-	struct leaf l = leaf_of(head);
+	struct notes *notes = ingest_notes(p->to);
 
-	(void)path;
-	if (!leaf_next(&l) || l.tag != LEAF_TAG(1, WIRE_BYTES))
-		return 0;
-	l = leaf_of(sniff_message(&l));
-	if (!leaf_next(&l) || l.tag != LEAF_TAG(1, WIRE_VARINT))
-		return 0;
-	leaf_varint(&l);
-	if (!leaf_next(&l) || l.tag != LEAF_TAG(2, WIRE_VARINT))
-		return 0;
-	leaf_varint(&l);
-	return l.bad || l.p != l.end ? 0 : 100;
+	note_count(notes, p->negative,
+	        "note: %llu negative {value of a sample counts|values of samples count} as 0\n",
+	        (unsigned long long)p->negative);
+	note_count(notes, p->missing_texts,
+	        "note: '%.*s' is incomplete: %llu {reference|references} to a text beyond its "
+	        "string table of %zu texts\n",
+	        STR(p->w.s->name), (unsigned long long)p->missing_texts, p->texts.n);
+	note_count(notes, p->missing_places,
+	        "note: '%.*s' is incomplete: %llu {reference|references} to a location or function "
+	        "that the file does not have, shown as (unknown)\n",
+	        STR(p->w.s->name), (unsigned long long)p->missing_places);
 }
 
 bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e)
@@ -400,19 +427,30 @@ bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	wire_init(&p->w, s, "Profile of pprof", e);
 	while (wire_next(&p->w))
 		take_field(p);
-	if (!wire_done(&p->w, p->locations.n) || !src_rewind(s) ||
-	        !pprof_choose_types(p, s->options->sample, e))
+	check_texts(p);
+	if (!wire_done(&p->w, p->locations.n))
+		return false;
+	if (!p->texts.n)
+		return err_set(e, ERR_DATA_LOSS,
+		        "%.*s: no string table: a complete profile of pprof was expected",
+		        STR(s->name));
+	if (!src_rewind(s) || !pprof_choose_types(p, s->options->sample, e))
 		return false;
 	*e = (struct err){ .a = e->a }; /* damage is found again where it is */
 	wire_init(&p->w, s, "Profile of pprof", e);
 	if (!read_samples(p))
 		return false;
+	if (!p->samples)
+		return err_set(e, ERR_DATA_LOSS,
+		        "%.*s: no samples: a profile of pprof with at least one was expected",
+		        STR(s->name));
 	p->cpu = ingest_device(to, S("/job:localhost/replica:0/task:0/device:cpu:0"));
 	p->gpu = ingest_device(to, S("/job:localhost/replica:0/task:0/device:gpu:0"));
 	p->streams =
 	        ingest_device(to, S("/job:localhost/replica:0/task:0/device:gpu:0/stream:all"));
 	ingest_ticks(to, 1000);
 	put_nodes(p);
+	note_flaws(p);
 	pprof_count_unused(p);
 	return true;
 }

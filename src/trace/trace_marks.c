@@ -12,29 +12,58 @@ struct open_slice {
 	struct str args;
 };
 
+/* A slice whose end is known, and the number of slices that were open around it. */
+struct closed_slice {
+	struct open_slice begin;
+	int64_t end;
+	struct str more; /* arguments of the end */
+	size_t depth;
+};
+
 struct pairing {
 	struct trace_build *b;
 	uint32_t track;
 	int64_t last; /* end of the last slice */
 	VEC(struct open_slice) open;
+	/* Slices with one start and one end, each inside the next one. They are appended from the
+	 * outermost one on, because the order of slices with equal times is their nesting. */
+	VEC(struct closed_slice) equal;
 };
 
-/* Appends the innermost open slice, which ends at a time. */
-static void close_slice(struct pairing *p, int64_t at, struct str more)
+static void append_closed(struct pairing *p, const struct closed_slice *c)
 {
 	struct arena *scratch = p->b->scratch;
-	struct open_slice open = p->open.v[--p->open.n];
-	struct strs both = { (struct str[]){ open.args, more }, 2, 2 };
+	struct strs both = { (struct str[]){ c->begin.args, c->more }, 2, 2 };
 	struct arena_mark mark = arena_mark(scratch);
 
-	store_append(p->b, &(struct slice){ .track = p->track,
-	                           .event = open.event,
-	                           .form = SLICE_COMPLETE,
-	                           .start = open.start,
-	                           .length = num_sub(at, open.start),
-	                           .correlation = open.correlation,
-	                           .args = more.n ? strs_join(scratch, &both, S("")) : open.args });
+	store_append(p->b,
+	        &(struct slice){ .track = p->track,
+	                .event = c->begin.event,
+	                .form = SLICE_COMPLETE,
+	                .start = c->begin.start,
+	                .length = num_sub(c->end, c->begin.start),
+	                .correlation = c->begin.correlation,
+	                .args = c->more.n ? strs_join(scratch, &both, S("")) : c->begin.args });
 	arena_reset(scratch, mark);
+}
+
+static void append_equal(struct pairing *p)
+{
+	while (p->equal.n)
+		append_closed(p, &p->equal.v[--p->equal.n]);
+}
+
+/* Closes the innermost open slice at a time. */
+static void close_slice(struct pairing *p, int64_t at, struct str more)
+{
+	struct open_slice begin = p->open.v[--p->open.n];
+	struct closed_slice c = { begin, at, more, p->open.n };
+	const struct closed_slice *inner = p->equal.n ? &p->equal.v[p->equal.n - 1] : NULL;
+
+	if (inner && (inner->begin.start != c.begin.start || inner->end != at ||
+	                     inner->depth != c.depth + 1))
+		append_equal(p);
+	VEC_PUSH(p->b->scratch, &p->equal, c);
 }
 
 static void pair(struct pairing *p, const struct slice *s)
@@ -50,6 +79,7 @@ static void pair(struct pairing *p, const struct slice *s)
 		VEC_PUSH(p->b->scratch, &p->open,
 		        ((struct open_slice){ s->start, s->correlation, s->event, s->args }));
 	} else {
+		append_equal(p);
 		store_append(p->b, s);
 	}
 	p->last = end > p->last ? end : p->last;
@@ -78,5 +108,6 @@ void marks_pair(struct trace_build *b, uint32_t track)
 	b->t->unclosed += p.open.n;
 	while (p.open.n)
 		close_slice(&p, p.last, STR_NONE);
+	append_equal(&p);
 	store_release(b, &old);
 }

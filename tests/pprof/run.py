@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Opens pprof files of the recorded profiles with the Go toolchain's pprof and compares totals.
+"""Opens pprof files of the recorded profiles with the Go toolchain's pprof and compares totals, and reads profiles of Go.
 
     tests/pprof/run.py --program build/tfprof
 
 For each recorded profile with call stacks and a metric in turn (--all: each): `go tool pprof -raw` must read the file,
 -top must find the total of the samples, and that total must be the sum of the own numbers of the lines of the code view without
-lines below them (nodes of other lines are not in a pprof file). The view rounds, so the totals may differ by as much. Skipped,
-with a message, without Go.
+lines below them (nodes of other lines are not in a pprof file). The view rounds, so the totals may differ by as much.
+
+The other way: a Go program (samples/main.go) writes profiles of every kind that runtime/pprof has, and `go tool pprof -proto`
+converts a CPU profile of gperftools. The program must find the totals per function that `go tool pprof -top` finds.
+Skipped, with a message, without Go.
 """
 import argparse
 import glob
@@ -15,6 +18,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -130,6 +134,61 @@ def compare_view(tool, program, home, view, folder):
     return '-top lacks %s' % bad[:3] if bad else None
 
 
+# ---- profiles of other programs ----
+
+def write_profiles(tool, folder):
+    """Writes profiles of Go and of gperftools; returns their names."""
+    env = dict(os.environ, GOFLAGS='-mod=mod', GOTOOLCHAIN='local', **home_for(folder))
+    subprocess.run([tool, 'run', os.path.join(ROOT, 'tests', 'pprof', 'samples', 'main.go'), folder], check=True, env=env, cwd=folder,
+                   timeout=600)
+    # gperftools: 64-bit words. Header: 0, 3 words, version 0, microseconds between samples, 0. Samples: count, depth, addresses.
+    words = [0, 3, 0, 10000, 0, 7, 2, 0x4010, 0x4020, 3, 1, 0x4020, 0, 1, 0]
+    with open(os.path.join(folder, 'legacy'), 'wb') as f:
+        f.write(struct.pack('<%dQ' % len(words), *words) + b'00004000-00005000 r-xp 00000000 00:00 0 /bin/prog\n')
+    converted = subprocess.run([tool, 'tool', 'pprof', '-proto', '-symbolize=none', '-output', 'gperftools', 'legacy'], env=env,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, timeout=600)
+    assert not converted.returncode, converted.stderr
+    os.unlink(os.path.join(folder, 'legacy'))
+    return sorted(x for x in os.listdir(folder) if os.path.isfile(os.path.join(folder, x)))
+
+
+def sample_types(raw):
+    """Returns (name, unit) of the values of a profile, from `go tool pprof -raw`."""
+    line = raw.partition('Samples:\n')[2].partition('\n')[0]
+    return [tuple(x.replace('[dflt]', '').split('/')) for x in line.split()]
+
+
+def metric_of(name, unit):
+    if unit in ('nanoseconds', 'microseconds'):
+        return 'cpu_micros', 1000 if unit == 'nanoseconds' else 1
+    if unit == 'bytes':
+        return 'residual_bytes' if name.startswith('inuse') else 'bytes', 1
+    return 'occurrence', 1
+
+
+def compare_read(tool, program, folder, name):
+    """Returns None if every sample type of a profile has the totals of `go tool pprof`, else the difference."""
+    path = os.path.join(folder, name)
+    status, raw = pprof(tool, path, '-raw', '-symbolize=none', index=0)
+    if status:
+        return 'go tool pprof cannot read it'
+    types = sample_types(raw)
+    rows = re.findall(r'^ +([\d ]+): ', raw.partition('Samples:\n')[2].partition('Locations')[0], re.M)
+    for i, (kind, unit) in enumerate(types):
+        metric, factor = metric_of(kind, unit)
+        want = sum(int(r.split()[i]) for r in rows)
+        # As the user would: by content, and with the flag.
+        for words in ([path], ['--profile_path=' + path]):
+            p = subprocess.run([program, '--sample=' + kind] + words + ['scope', '-select', metric, '-output', 'json'], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+            if p.returncode:
+                return p.stderr.decode()
+            found = json.loads(p.stdout)['total'][metric]
+            if abs(found - want / factor) > len(rows) * (factor > 1):
+                return '%s: %d found, %d in the file' % (kind, found, want // factor)
+    return None if types else 'no sample types'
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--program', default=os.path.join(ROOT, 'build', 'tfprof'))
@@ -141,6 +200,13 @@ def main():
     if not tool:
         print('skipped: no Go here, pprof files are not opened')
         homes, count[2] = [], 1
+    else:
+        with tempfile.TemporaryDirectory(prefix='tfprof-go-') as folder:
+            for name in write_profiles(tool, folder):
+                bad = compare_read(tool, os.path.abspath(a.program), folder, name)
+                if bad:
+                    print('profile %s of Go: %s' % (name, bad))
+                count[1 if bad else 0] += 1
     with tempfile.TemporaryDirectory(prefix='tfprof-pprof-') as folder:
         for i, home in enumerate(homes):
             for metric in names if a.all else [names[i % len(names)]]:

@@ -22,6 +22,7 @@ import onnx  # noqa: E402
 import pprof  # noqa: E402
 import trace_case  # noqa: E402
 from trace_case import dump, equal, judge, program, rows, write  # noqa: E402
+from xspace import data as sub, number  # noqa: E402
 
 
 def ops(d):
@@ -394,6 +395,20 @@ def pprof_memory():
     equal([found['own_' + k] for k in ('bytes', 'occurrence')], [4160, 3])
 
 
+def pprof_orders():
+    """The fields of a profile may come in any order: Go begins with the type of the period or with the time."""
+    fields = list(pprof.fields(pprof.cpu().bytes())) + [(11, number(1, 3) + number(2, 4)), (9, 1700000000), (12, 10000000)]
+    want = rows(write(pprof.cpu().bytes(), 'want.pb'), 'op', '-select', 'micros')
+    chance = random.Random(5)
+    orders = [sorted(fields, key=lambda f, first=first: (f[0] != first, f[0])) for first in (2, 4, 5, 6, 9, 11, 12)]
+    for order in orders + [sorted(fields, key=lambda _: chance.random()) for _ in range(10)]:
+        # Texts, sample types, and locations keep their order among themselves.
+        kept = {k: iter([v for f, v in fields if f == k]) for k, _ in fields}
+        content = b''.join((sub if isinstance(v, bytes) else number)(k, v) for k, v in ((k, next(kept[k])) for k, _ in order))
+        equal(rows(write(content, 'a.pb'), 'op', '-select', 'micros'), want)
+        equal(rows('--profile_path=a.pb', 'op', '-select', 'micros'), want)
+
+
 def pprof_own():
     """pprof output of the program can be read again: its samples contain all of the time."""
     write(pprof.cpu().bytes(), 'a.pb')
@@ -415,6 +430,20 @@ def pprof_damaged():
     p.sample([77, 78], 5)
     found = rows(write(p.bytes(), 'a.pb'), 'scope', '-select', 'occurrence')
     equal(found['(unknown)/(unknown)']['own_occurrence'], 5)
+    _, err = program('a.pb', 'scope')
+    assert "'a.pb' is incomplete: 2 references to a location or function that the file does not have" in err, err
+    # Cut between two records: in the string table, before it, before the first sample.
+    ends, fields = [0], list(pprof.fields(good))
+    for field, v in fields:
+        ends.append(ends[-1] + len((sub if isinstance(v, bytes) else number)(field, v)))
+    equal(ends[-1], len(good))
+    kinds = [f for f, _ in fields]
+    _, err = program(write(good[:ends[kinds.index(6) + 3]], 'a.pb'), 'code')
+    assert "'a.pb' is incomplete: 13 references to a text beyond its string table of 3 texts" in err, err
+    _, err = program(write(good[:ends[kinds.index(6)]], 'a.pb'), 'code', status=3)
+    assert 'a.pb: no string table' in err, err
+    _, err = program(write(b''.join(sub(f, v) for f, v in fields if f not in (2, 14)), 'a.pb'), 'code', status=3)
+    assert 'a.pb: no samples' in err, err
     chance = random.Random(3)
     for _ in range(40):
         bad = bytearray(good)
@@ -491,7 +520,7 @@ def examples_are_made():
 
 CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model,
          nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_damaged, nsys_secrets, nsys_long_names,
-         pprof_cpu, pprof_heap, pprof_memory, pprof_own, pprof_damaged, tensorrt,
+         pprof_cpu, pprof_heap, pprof_memory, pprof_orders, pprof_own, pprof_damaged, tensorrt,
          examples_are_made]
 
 if __name__ == '__main__':

@@ -63,6 +63,32 @@ static void marks_pair_by_time(void **state)
 	assert_true(s.form == SLICE_INSTANT);
 }
 
+/* Slices with equal times are in the order of their begins: sampling profilers write a whole call
+ * stack at one time. */
+static void equal_times_nest_by_begin(void **state)
+{
+	static const char *const names[] = { "outer", "middle", "inner", "first", "second" };
+	struct rig r = rig_open(ARG_BITS_ALL);
+	uint32_t k = build_track(r.b, ID_NONE, ID_NONE, TRACK_THREAD, 1);
+	struct slice s;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		build_begin(r.b, k, event(&r, names[i]), 10, 0);
+	for (int i = 0; i < 3; i++)
+		build_end(r.b, k, 20);
+	for (int i = 3; i < 5; i++) {
+		build_begin(r.b, k, event(&r, names[i]), 30, 0);
+		build_end(r.b, k, 30);
+	}
+	build_seal(r.b);
+	assert_int_equal(r.t->n_slices, 5);
+	for (uint32_t i = 0; i < 5; i++) {
+		trace_slice(r.t, i, &s);
+		assert_str(trace_str(r.t, r.t->events.v[s.event].name), names[i]);
+	}
+}
+
 #define trace_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
 
 int main(int argc, char **argv)
@@ -70,6 +96,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		trace_case(begins_and_ends_pair),
 		trace_case(marks_pair_by_time),
+		trace_case(equal_times_nest_by_begin),
 	};
 
 	return unit_main(tests, argc, argv);
