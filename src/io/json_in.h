@@ -16,6 +16,7 @@
 #ifndef TFPROF_IO_JSON_IN_H
 #define TFPROF_IO_JSON_IN_H
 
+#include "base/note.h"
 #include "io/src.h"
 
 #define JSON_IN_DEPTH_MAX 512                /* depth of nested arrays and objects */
@@ -174,6 +175,10 @@ bool json_in_find_either(struct json_in *j, struct str first, struct str other, 
  * element ends after the window, then take. False if the array does not end. */
 bool json_in_each(
         struct json_in *j, bool (*read)(void *user), void (*take)(void *user), void *user);
+
+/* After the value of a member that json_in_find found: skips the other members. Adds a note if the
+ * outermost object does not end. list: name of the member. */
+void json_in_finish(struct json_in *j, const char *list, struct notes *notes);
 
 enum json_number {
 	JSON_NUMBER_GOOD,

@@ -267,6 +267,33 @@ bool json_in_find_either(struct json_in *j, struct str first, struct str other, 
 	}
 }
 
+/* Skips a member of an object: its key, the colon and its value. */
+static bool skip_member(struct json_in *j)
+{
+	if (!json_in_skip_item(j) || json_in_ahead(j) != ':')
+		return false;
+	json_in_pass(j);
+	return json_in_ahead(j) >= 0 && json_in_skip_item(j);
+}
+
+void json_in_finish(struct json_in *j, const char *list, struct notes *notes)
+{
+	int ch;
+
+	while ((ch = json_in_ahead(j)) == ',' || ch == '"')
+		if (ch == ',')
+			json_in_pass(j);
+		else if (!skip_member(j))
+			break;
+	if (ch == '}')
+		json_in_pass(j);
+	else if (!json_in_failed(j))
+		note_line(notes,
+		        "note: '%.*s' is truncated or malformed after the list \"%s\" (line %llu): "
+		        "the end of the object was expected\n",
+		        STR(j->s->name), list, (unsigned long long)json_in_line(j, j->p));
+}
+
 bool json_in_each(struct json_in *j, bool (*read)(void *user), void (*take)(void *user), void *user)
 {
 	if (json_in_ahead(j) != '[')

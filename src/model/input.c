@@ -75,7 +75,8 @@ static bool is_kept(struct src *s, bool ok, struct err *e)
 	return ok && !e->code;
 }
 
-/* Reads s as a trace and makes a profile of it. */
+/* Reads s as a trace and makes a profile of it. A trace without slices and programs is refused: the
+ * file has no events, or is of a format that only looks like this one. */
 static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 {
 	struct trace *t = trace_new(ingest_model(l->to)->a);
@@ -85,6 +86,13 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	if (!ok)
 		return false;
 	build_seal(b);
+	if (!t->n_slices && !t->sums && !t->nodes.n) {
+		s->damage->kept = 0;
+		return err_set(e, ERR_DATA_LOSS,
+		        "%.*s: no events: a file of the kind '%s' with at least one event was "
+		        "expected",
+		        STR(s->name), l->in->name);
+	}
 	l->format = str_of(trace_source_names[t->source]);
 	src_count_unused(l->s, S("ends without a begin"), t->unopened);
 	src_count_unused(l->s, S("slices over the limit"), t->dropped_slices);
@@ -213,6 +221,10 @@ static bool load_forms(struct load *l, struct err *e)
 	if (!read_head(l->s))
 		return false;
 	l->head = load_head(l);
+	const struct unsupported_format *other =
+	        l->head.n ? input_unsupported(l->head, l->from->name) : NULL;
+	if (other)
+		return unsupported_format_refuse(other, l->from->name, e);
 	l->in = input_as(l->role, l->head, l->from->name);
 	if (l->s->damage->in_gzip.n && !l->from->recover &&
 	        !(l->in->flags & INPUT_MENDS && l->s->damage->truncated)) {
@@ -249,21 +261,16 @@ static const char *other_kind(struct load *l)
 	return other ? other->name : NULL;
 }
 
-/* Adds to the error what an unreadable file is, or seems to be. */
+/* Adds to the error what an unreadable file seems to be. */
 static void load_suspect(struct load *l, struct err *e)
 {
-	const struct unsupported_format *f = unsupported_format_find(l->head, l->from->name);
 	const char *kind = other_kind(l);
 
-	if (e->code != ERR_DATA_LOSS || (!f && !kind))
+	if (e->code != ERR_DATA_LOSS || !kind)
 		return;
 	struct str said = e->text;
 	*e = (struct err){ .a = e->a };
-	if (f)
-		unsupported_format_refuse(f, l->from->name, e);
-	else
-		err_set(e, ERR_DATA_LOSS, "%.*s; it looks like a file of the kind '%s'", STR(said),
-		        kind);
+	err_set(e, ERR_DATA_LOSS, "%.*s; it looks like a file of the kind '%s'", STR(said), kind);
 }
 
 /* Adds a note why a readable file may have no data. */

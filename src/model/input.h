@@ -131,9 +131,13 @@ bool input_load_workers(struct ingest *to, const struct input_workers *workers, 
 /* Returns the likely format of a file by its first unpacked bytes and its path, or NULL. */
 const struct input *input_guess(struct str head, struct str path);
 
+/* Returns the unsupported format that a file has by its first decompressed bytes and its path, or
+ * NULL. */
+struct unsupported_format;
+const struct unsupported_format *input_unsupported(struct str head, struct str path);
+
 /* Examines the file. An unsupported file has no role, and *foreign is its format, if known.
  * Standard input and pipes are not examined: they count as a file that holds everything. */
-struct unsupported_format;
 bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
         struct work *work, struct err *e);
 /* Examines bytes in memory. */

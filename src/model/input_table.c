@@ -10,6 +10,10 @@
 #include "model/sniff.h"
 #include "trace/trace_build.h"
 
+#define BY_CONTENT                                                                                 \
+	50 /* a higher confidence comes from the content of a file, not from its name              \
+	    */
+
 /* Generated with the messages; the text forms of their files. */
 extern const struct ProtobufCMessageDescriptor tensorflow__graph_def__descriptor;
 extern const struct ProtobufCMessageDescriptor tensorflow__run_metadata__descriptor;
@@ -57,19 +61,35 @@ const struct input *input_as(unsigned role, struct str head, struct str path)
 	return best;
 }
 
-const struct input *input_guess(struct str head, struct str path)
+/* Sets *points to the confidence in the format: 0 to 100. */
+static const struct input *guess_head(struct str head, struct str path, int *points)
 {
 	const struct input *best = NULL;
-	int most = 1;
 
+	*points = 1;
 	for (const struct input *in = inputs; in < inputs + n_inputs; in++) {
-		int points = in->sniff ? in->sniff(head, path) : 0;
-		if (points > most) {
-			most = points;
+		int n = in->sniff ? in->sniff(head, path) : 0;
+		if (n > *points) {
+			*points = n;
 			best = in;
 		}
 	}
 	return best;
+}
+
+const struct input *input_guess(struct str head, struct str path)
+{
+	int points;
+
+	return guess_head(head, path, &points);
+}
+
+const struct unsupported_format *input_unsupported(struct str head, struct str path)
+{
+	int points;
+
+	guess_head(head, path, &points);
+	return unsupported_format_find(head, path, points > BY_CONTENT);
 }
 
 bool input_is_regular(struct arena *a, const struct input_from *from, uint64_t *size)
@@ -93,9 +113,9 @@ static bool guess_open(struct src *s, struct str name, const struct input **in, 
 	s->damage->recover = true;
 	src_need(s, SNIFF_BYTES);
 	bool ok = !src_failed(s);
-	struct str head = str_make(s->p, (size_t)(s->end - s->p));
+	struct str head = str_sub(str_make(s->p, (size_t)(s->end - s->p)), 0, SNIFF_BYTES);
 
-	*foreign = unsupported_format_find(str_sub(head, 0, SNIFF_BYTES), name);
+	*foreign = input_unsupported(head, name);
 	*in = *foreign ? NULL : input_guess(head, name);
 	*role = *in ? (*in)->becomes : 0;
 	src_close(s);

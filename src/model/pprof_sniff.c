@@ -26,7 +26,7 @@ static const struct shape mapping_shape = { 0x7fe, 0 };
 static const struct shape location_shape = { 0x2e, 0x10 };
 static const struct shape function_shape = { 0x3e, 0 };
 
-/* What a file has that few other messages have. */
+/* Parts of a profile that few other messages have. */
 enum { SEEN_TYPE = 1, SEEN_SAMPLE = 2, SEEN_LOCATION = 4, SEEN_FUNCTION = 8, SEEN_TEXT = 16 };
 
 /* Reads a tag. False at the end, and with l->bad for a field that the shape does not have. */

@@ -75,8 +75,12 @@ bool read_execution_trace(struct src *s, struct ingest *to, struct arena *a, str
 {
 	struct execution_trace *x;
 
-	if (!execution_trace_read(&x, s, a, e))
+	if (!execution_trace_read(&x, s, ingest_notes(to), a, e))
 		return false;
+	if (!x->calls.n)
+		return err_set(e, ERR_DATA_LOSS,
+		        "%.*s: no calls: an execution trace with at least one was expected",
+		        STR(s->name));
 	for (size_t i = 0; i < x->calls.n; i++)
 		put_call(to, x, &x->calls.v[i]);
 	src_set_content(s, str_fmt(a, "schema %.*s", STR(x->schema)));

@@ -415,6 +415,13 @@ static void note_flaws(struct pprof_in *p)
 	        STR(p->w.s->name), (unsigned long long)p->missing_places);
 }
 
+/* Fails for a profile that lacks a part without which there are no nodes. */
+static bool nothing_in(struct src *s, const char *what, struct err *e)
+{
+	s->damage->kept = 0;
+	return err_set(e, ERR_DATA_LOSS, "%.*s: %s", STR(s->name), what);
+}
+
 bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
 	struct pprof_in *p = ARENA_NEW(a, struct pprof_in);
@@ -431,9 +438,8 @@ bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	if (!wire_done(&p->w, p->locations.n))
 		return false;
 	if (!p->texts.n)
-		return err_set(e, ERR_DATA_LOSS,
-		        "%.*s: no string table: a complete profile of pprof was expected",
-		        STR(s->name));
+		return nothing_in(
+		        s, "no string table: a complete profile of pprof was expected", e);
 	if (!src_rewind(s) || !pprof_choose_types(p, s->options->sample, e))
 		return false;
 	*e = (struct err){ .a = e->a }; /* damage is found again where it is */
@@ -441,9 +447,8 @@ bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	if (!read_samples(p))
 		return false;
 	if (!p->samples)
-		return err_set(e, ERR_DATA_LOSS,
-		        "%.*s: no samples: a profile of pprof with at least one was expected",
-		        STR(s->name));
+		return nothing_in(
+		        s, "no samples: a profile of pprof with at least one was expected", e);
 	p->cpu = ingest_device(to, S("/job:localhost/replica:0/task:0/device:cpu:0"));
 	p->gpu = ingest_device(to, S("/job:localhost/replica:0/task:0/device:gpu:0"));
 	p->streams =

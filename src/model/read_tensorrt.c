@@ -211,6 +211,11 @@ bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, str
 	if (!json_in_open(&x->j, s) || !json_in_find(&x->j, S("Layers")) ||
 	        !json_in_each(&x->j, read_layer, take_layer, x))
 		return fail(&x->j, "the list \"Layers\" of TensorRT", e);
+	if (!x->layers.n)
+		return err_set(e, ERR_DATA_LOSS,
+		        "%.*s: no layers: an engine of TensorRT with at least one was expected",
+		        STR(s->name));
+	json_in_finish(&x->j, "Layers", ingest_notes(to));
 	put_layers(x);
 	return true;
 }

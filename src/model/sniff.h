@@ -56,9 +56,11 @@ struct unsupported_format {
 	const char *what, *cure;
 };
 
-/* Identifies the format of a file by its first decompressed bytes and its path. Returns NULL if
- * unknown. */
-const struct unsupported_format *unsupported_format_find(struct str head, struct str path);
+/* Identifies the format of a file by its first decompressed bytes and its path. supported: a
+ * supported format recognises the content; then only unmistakable bytes count, not names and words.
+ * Returns NULL if unknown. */
+const struct unsupported_format *unsupported_format_find(
+        struct str head, struct str path, bool supported);
 
 /* Fills *e with the format and the suggestion. Returns false. */
 bool unsupported_format_refuse(const struct unsupported_format *f, struct str path, struct err *e);

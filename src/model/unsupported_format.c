@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sniff.h. Messages are recognised by their first fields:
+ * See sniff.h. A new format is a row of the table; tests/unit/test_foreign.c has an example of
+ * each. Messages are recognised by their first fields:
  *
  *   HloProto    HloModule      1 name  2 name  3 computation { 1 name ... }
  */
@@ -9,15 +10,32 @@
 #include "base/crc32c.h"
 
 #define RECORD_HEAD 12 /* bytes of a TFRecord before its data: length and its checksum */
+#define ELF_CORE    4
+#define LINES       8   /* lines of a text that are examined */
+#define TAR_AT      257 /* position of the magic of tar */
 
 #define RECORDS "'tfprof record' profiles the GPU work of any program"
 #define EXPORTS "model.export(DIR) in Keras writes a SavedModel, which can be read"
+#define MODEL   "it holds a model without times; " RECORDS
+#define DATA    "it holds data, not a profile; " RECORDS
+#define UNPACK  "unpack it: single files and folders can be read"
 
-static bool is_records(struct str head)
+/* ---- binary files ---- */
+
+static bool is_records(struct str head, struct str path)
 {
 	const uint8_t *p = (const uint8_t *)head.p;
 
+	(void)path;
 	return head.n >= RECORD_HEAD && le32_get(p + 8) == crc32c_mask(crc32c(p, 8));
+}
+
+/* An event begins with its time, a double in field 1. */
+static bool is_events(struct str head, struct str path)
+{
+	return is_records(head, path) &&
+	       (str_contains(str_base(path), S("tfevents")) ||
+	               (head.n > RECORD_HEAD && head.p[RECORD_HEAD] == LEAF_TAG(1, WIRE_FIXED64)));
 }
 
 /* Returns a cursor over the message in field 1; empty if the head begins with another field. */
@@ -30,10 +48,11 @@ static struct leaf first_record(struct str head)
 	return leaf_of(sniff_message(&l));
 }
 
-static bool is_hlo(struct str head)
+static bool is_hlo(struct str head, struct str path)
 {
 	struct leaf l = first_record(head);
 
+	(void)path;
 	for (uint32_t field = 1; field <= 2; field++)
 		if (!leaf_next(&l) || l.tag != LEAF_TAG(field, WIRE_BYTES) ||
 		        !sniff_is_name(sniff_message(&l)))
@@ -42,67 +61,449 @@ static bool is_hlo(struct str head)
 	       sniff_begins_with_name(sniff_message(&l));
 }
 
-static bool is_text_model(struct str head)
+static bool is_zip(struct str head)
+{
+	return str_starts(head, S("PK\x03\x04"));
+}
+
+static bool is_zip_of_torch(struct str head, struct str path)
+{
+	return is_zip(head) &&
+	       (str_ends(path, S(".pt")) || str_ends(path, S(".pth")) ||
+	               str_contains(head, S("data.pkl")) || str_contains(head, S("constants.pkl")));
+}
+
+static bool is_zip_of_keras(struct str head, struct str path)
+{
+	return is_zip(head) &&
+	       (str_ends(path, S(".keras")) || str_contains(head, S("model.weights.h5")));
+}
+
+static bool is_zip_of_arrays(struct str head, struct str path)
+{
+	return is_zip(head) && (str_ends(path, S(".npz")) || str_contains(head, S(".npy")));
+}
+
+static bool is_core(struct str head, struct str path)
+{
+	(void)path;
+	if (!str_starts(head, S("\x7f"
+	                        "ELF")) ||
+	        head.n < 18)
+		return false;
+	return head.p[5] == 2 ? head.p[17] == ELF_CORE : head.p[16] == ELF_CORE;
+}
+
+static bool is_pickle(struct str head)
+{
+	return head.n > 2 && head.p[0] == '\x80' && head.p[1] >= 2 && head.p[1] <= 5;
+}
+
+static bool is_memory_snapshot(struct str head, struct str path)
+{
+	(void)path;
+	return is_pickle(head) && (str_contains(head, S("device_traces")) ||
+	                                  (str_contains(head, S("segments")) &&
+	                                          str_contains(head, S("allocated_size"))));
+}
+
+/* The number that torch.save of old versions writes first. */
+static bool is_pickle_of_torch(struct str head, struct str path)
+{
+	return is_pickle(head) &&
+	       (str_ends(path, S(".pt")) || str_ends(path, S(".pth")) ||
+	               str_starts(str_sub(head, 2, SIZE_MAX), S("\x8a\nl\xfc\x9c"
+	                                                        "F\xf9 j\xa8P\x19.")));
+}
+
+static bool is_any_pickle(struct str head, struct str path)
+{
+	(void)path;
+	return is_pickle(head);
+}
+
+/* cProfile dumps a dict whose keys are (file, line, function), with Python's module marshal. The
+ * highest bit of a type is a flag. */
+static bool is_cprofile(struct str head, struct str path)
+{
+	(void)path;
+	return head.n > 3 && (head.p[0] & 0x7f) == '{' && (head.p[1] & 0x7f) == ')' &&
+	       head.p[2] == 3;
+}
+
+/* The length of a header, and the header in JSON. */
+static bool is_safetensors(struct str head, struct str path)
+{
+	(void)path;
+	return head.n > 9 && le64_get(head.p) < (uint64_t)1 << 32 && head.p[8] == '{' &&
+	       (str_contains(head, S("\"dtype\"")) || str_contains(head, S("\"__metadata__\"")));
+}
+
+/* Header: 0, 3 words follow, version 0. */
+static bool is_gperftools(struct str head, struct str path)
+{
+	(void)path;
+	return head.n >= 40 && !le64_get(head.p) && le64_get(head.p + 8) == 3 &&
+	       !le64_get(head.p + 16) && le64_get(head.p + 24) && !le64_get(head.p + 32);
+}
+
+static bool is_go_trace(struct str head, struct str path)
+{
+	(void)path;
+	return str_starts(head, S("go 1.")) && str_contains(str_sub(head, 0, 16), S(" trace\0"));
+}
+
+static bool is_rocpd(struct str head, struct str path)
+{
+	(void)path;
+	return str_starts(head, S("SQLite format 3\0")) && str_contains(head, S("rocpd_"));
+}
+
+/* ---- texts ---- */
+
+static bool is_text_model(struct str head, struct str path)
 {
 	struct str word = sniff_word(head);
 
+	(void)path;
 	return str_eq(word, S("meta_info_def")) || str_eq(word, S("graph_def")) ||
 	       str_eq(word, S("meta_graphs")) || str_eq(word, S("saved_model_schema_version"));
 }
 
-static bool is_checkpoint_list(struct str head)
+static bool is_checkpoint_list(struct str head, struct str path)
 {
+	(void)path;
 	return str_eq(sniff_word(head), S("model_checkpoint_path"));
 }
 
-/* A row matches by the first bytes, by a function, or by the suffix of the name. */
-#define BEGINS(text)      sizeof(text) - 1, text, NULL, NULL
-#define LOOKS(is, ending) 0, NULL, is, ending
-#define ENDS(ending)      0, NULL, NULL, ending
-static const struct row {
+static struct str after_blanks(struct str s)
+{
+	size_t i = 0;
+
+	while (i < s.n && (uint8_t)s.p[i] <= ' ')
+		i++;
+	return str_sub(s, i, SIZE_MAX);
+}
+
+/* Returns the next line that is neither empty nor a comment; empty at the end of the text. A line
+ * without its end is not returned. */
+static struct str next_line(struct str *text)
+{
 	size_t n;
-	const char *begins;
-	bool (*is)(struct str head);
-	const char *ending;
+
+	while ((n = str_find_char(*text, '\n')) != SIZE_MAX) {
+		struct str line = str_sub(*text, 0, n), words = after_blanks(line);
+		*text = str_sub(*text, n + 1, SIZE_MAX);
+		if (words.n && words.p[0] != '#')
+			return line;
+	}
+	return STR_NONE;
+}
+
+/* True for "frame;frame 12". */
+static bool is_stack(struct str line, bool *deep)
+{
+	size_t n = line.n;
+
+	while (n && char_is_digit(line.p[n - 1]))
+		n--;
+	if (n == line.n || !n || line.p[n - 1] != ' ' || !sniff_is_name(line))
+		return false;
+	*deep |= str_find_char(line, ';') != SIZE_MAX;
+	return true;
+}
+
+static bool is_collapsed(struct str head, struct str path)
+{
+	bool deep = false;
+	struct str line;
+
+	(void)path;
+	for (int i = 0; i < LINES && (line = next_line(&head)).n; i++)
+		if (!is_stack(line, &deep))
+			return false;
+	return deep;
+}
+
+/* "prog 12 [001] 1234.567890: 1000 cycles:", then indented lines "ffff0123 function+0x1 (file)". */
+static bool is_perf_script(struct str head, struct str path)
+{
+	struct str event = next_line(&head), frame = next_line(&head);
+	size_t dot = str_find_char(event, '.'), i = 0, digits;
+
+	(void)path;
+	for (i = dot; i < event.n && (i == dot || char_is_digit(event.p[i]));)
+		i++;
+	if (dot == SIZE_MAX || i < dot + 7 || i >= event.n || event.p[i] != ':')
+		return false;
+	for (i = 0; i < frame.n && (frame.p[i] == ' ' || frame.p[i] == '\t');)
+		i++;
+	for (digits = i; i < frame.n && strchr("0123456789abcdef", frame.p[i]) && frame.p[i];)
+		i++;
+	return digits && i >= digits + 4 && i < frame.n && frame.p[i] == ' ';
+}
+
+/* [[0, 1, 2, ...], [[...]]], or a list of lists that begin with a time. */
+static bool is_memory_timeline(struct str head, struct str path)
+{
+	size_t n = 0;
+
+	(void)path;
+	for (size_t i = 0; i < head.n; i++) {
+		if (head.p[i] == '[')
+			n++;
+		else if ((uint8_t)head.p[i] > ' ')
+			return n == 2 && (char_is_digit(head.p[i]) || head.p[i] == '-');
+	}
+	return false;
+}
+
+static bool is_page(struct str head, struct str path)
+{
+	head = after_blanks(head);
+	(void)path;
+	return str_starts(head, S("<!DOCTYPE")) || str_starts(head, S("<!doctype")) ||
+	       str_starts(head, S("<html")) || str_starts(head, S("<?xml")) ||
+	       str_starts(head, S("<svg"));
+}
+
+/* ---- the table ---- */
+
+/* A row matches by its first bytes (after `at` bytes), by a function, by words of a text in JSON
+ * that all occur, or by the suffix of the name. The first row that matches counts. Rows that are
+ * `weak` are only considered if no supported format recognises the content. */
+#define BEGINS(text)     .begins = (text), .n = sizeof(text) - 1
+#define AT(where, text)  .at = (where), BEGINS(text)
+#define LOOKS(function)  .is = (function)
+#define LIKELY(function) .is = (function), .weak = true
+#define JSON(...)        .json = { __VA_ARGS__ }, .weak = true
+#define ENDS(suffix)     .ending = (suffix), .weak = true
+static const struct row {
 	struct unsupported_format it;
+	const char *begins;
+	size_t n, at;
+	bool (*is)(struct str head, struct str path);
+	const char *json[3], *ending;
+	bool weak;
 } rows[] = {
-	{ LOOKS(is_records, ".tfrecord"),
-	        { "a TFRecord file, such as TensorBoard's events",
-	                "tf.compat.v1.train.summary_iterator(FILE) yields events, whose "
-	                "graph_def and tagged_run_metadata.run_metadata, each in a file of its "
-	                "own, can be read" } },
-	{ LOOKS(is_hlo, NULL),
-	        { "an HloProto, of XLA", "tfprof reads graphs of TensorFlow; " RECORDS } },
-	{ LOOKS(is_text_model, NULL),
-	        { "a MetaGraphDef or SavedModel as text",
-	                "the binary form can be read, which as_text=False writes" } },
-	{ LOOKS(is_checkpoint_list, NULL),
-	        { "the list of checkpoints in its folder",
-	                "'tfprof checkpoint NAME' shows one that it names" } },
-	{ BEGINS("\x89HDF\r\n"), { "an HDF5 file, as Keras writes", EXPORTS } },
-	{ ENDS(".keras"), { "a model of Keras", EXPORTS } },
-	{ ENDS(".pt"), { "a file of PyTorch", RECORDS } },
-	{ ENDS(".pth"), { "a file of PyTorch", RECORDS } },
-	{ ENDS(".tflite"),
-	        { "a TensorFlow Lite model", "the SavedModel it was made of can be read" } },
-	{ ENDS(".nsys-rep"),
-	        { "a report of Nsight Systems", "'nsys export --type=sqlite FILE' makes an .sqlite "
-	                                        "file of it, which can be "
-	                                        "read" } },
-	{ ENDS(".py"), { "a program", "'tfprof record -- python FILE' records its GPU work" } },
-	{ BEGINS("\x7f"
-	         "ELF"),
-	        { "a program", "'tfprof record -- FILE' records its GPU work" } },
-	{ BEGINS("PK\x03\x04"),
-	        { "a zip archive", "unpack it: single files and folders can be read" } },
+	/* models, data and programs */
+	{ { "a file of TensorBoard's events",
+	          "tf.compat.v1.train.summary_iterator(FILE) yields events, whose graph_def and "
+	          "tagged_run_metadata.run_metadata, each in a file of its own, can be read" },
+	        LOOKS(is_events) },
+	{ { "a TFRecord file", DATA }, LOOKS(is_records) },
+	{ { "an HloProto, of XLA", "tfprof reads graphs of TensorFlow; " RECORDS }, LOOKS(is_hlo) },
+	{ { "a module of XLA as text",
+	          "an XSpace of the run (*.xplane.pb) has times, and can be read" },
+	        BEGINS("HloModule ") },
+	{ { "a MetaGraphDef or SavedModel as text",
+	          "the binary form can be read, which as_text=False writes" },
+	        LOOKS(is_text_model) },
+	{ { "the list of checkpoints in its folder",
+	          "'tfprof checkpoint NAME' shows one that it names" },
+	        LOOKS(is_checkpoint_list) },
+	{ { "an HDF5 file, as Keras writes", EXPORTS }, BEGINS("\x89HDF\r\n") },
+	{ { "a model of Keras", EXPORTS }, LOOKS(is_zip_of_keras) },
+	{ { "a model or checkpoint of PyTorch", MODEL }, LOOKS(is_zip_of_torch) },
+	{ { "a model or checkpoint of PyTorch", MODEL }, LOOKS(is_pickle_of_torch) },
+	{ { "a safetensors file", MODEL }, LOOKS(is_safetensors) },
+	{ { "a GGUF model", MODEL }, BEGINS("GGUF") },
+	{ { "a TensorFlow Lite model", "the SavedModel it was made of can be read" },
+	        AT(4, "TFL3") },
+	{ { "a program of ExecuTorch", MODEL }, AT(4, "ET12") },
+	{ { "arrays of NumPy", DATA }, LOOKS(is_zip_of_arrays) },
+	{ { "an array of NumPy", DATA }, BEGINS("\x93NUMPY") },
+	{ { "a Parquet file", DATA }, BEGINS("PAR1") },
+	{ { "an Arrow file", DATA }, BEGINS("ARROW1") },
+	{ { "a Feather file", DATA }, BEGINS("FEA1") },
+	{ { "a core dump", "gdb PROGRAM FILE shows it; " RECORDS }, LOOKS(is_core) },
+	{ { "a program", "'tfprof record -- FILE' records its GPU work" }, BEGINS("\x7f"
+	                                                                          "ELF") },
+	{ { "a PDF document", DATA }, BEGINS("%PDF-") },
+	{ { "an image", DATA }, BEGINS("\x89PNG\r\n") },
+
+	/* profiles of other programs */
+	{ { "a memory snapshot of PyTorch",
+	          "https://pytorch.org/memory_viz shows it; 'tfprof memory' reads traces of "
+	          "torch.profiler with profile_memory=True" },
+	        LOOKS(is_memory_snapshot) },
+	{ { "a pickle of Python", DATA }, LOOKS(is_any_pickle) },
+	{ { "a profile of Python's cProfile",
+	          "'python -m pstats FILE' shows it; 'py-spy record --format chrometrace' writes a "
+	          "trace, which can be read" },
+	        LOOKS(is_cprofile) },
+	{ { "a report of memray", "'memray tree FILE' shows it; tfprof reads no report of memray" },
+	        BEGINS("memray\0") },
+	{ { "a report of Nsight Compute",
+	          "'ncu --import FILE --page details' shows it; a report of Nsight Systems as "
+	          "SQLite can be read" },
+	        BEGINS("NVR\0") },
+	{ { "a database of rocprofv3 (rocpd)",
+	          "'rocpd convert -i FILE --output-format pftrace' makes a trace of it, which can "
+	          "be read" },
+	        LOOKS(is_rocpd) },
+	{ { "an ETDump of ExecuTorch", "executorch.devtools.Inspector(etdump_path=FILE) shows it" },
+	        AT(4, "ED00") },
+	{ { "a recording of perf",
+	          "'perf_to_profile -i FILE -o FILE.pb' makes a pprof profile of it, which can be "
+	          "read" },
+	        BEGINS("PERFILE2") },
+	{ { "a recording of perf with the other byte order",
+	          "perf script on the machine of the recording shows it" },
+	        BEGINS("2ELIFREP") },
+	{ { "a recording of Java Flight Recorder",
+	          "'jfrconv -o pprof FILE FILE.pb' of async-profiler makes a pprof profile of it, "
+	          "which can be read" },
+	        BEGINS("FLR\0") },
+	{ { "a heap dump of Java", DATA }, BEGINS("JAVA PROFILE ") },
+	{ { "an execution trace of Go", "'go tool trace -pprof=sched FILE' makes a pprof profile "
+	                                "of it, which can be read" },
+	        LOOKS(is_go_trace) },
+	{ { "a CPU profile of gperftools in its old form",
+	          "'go tool pprof -proto -output FILE.pb.gz PROGRAM FILE' converts it to a form "
+	          "that can be read" },
+	        LOOKS(is_gperftools) },
+	{ { "a trace in CTF, as LTTng writes", "babeltrace2 shows it" },
+	        BEGINS("\xc1\x1f\xfc\xc1") },
+
+	/* archives and compressed files */
+	{ { "a zip archive", UNPACK }, BEGINS("PK\x03\x04") },
+	{ { "a tar archive", UNPACK }, AT(TAR_AT, "ustar") },
+	{ { "a 7z archive", UNPACK }, BEGINS("7z\xbc\xaf\x27\x1c") },
+	{ { "a file that zstd compressed",
+	          "'zstd -d FILE' decompresses it; gzip is read directly" },
+	        BEGINS("\x28\xb5\x2f\xfd") },
+	{ { "a file that xz compressed", "'xz -d FILE' decompresses it; gzip is read directly" },
+	        BEGINS("\xfd"
+	               "7zXZ\0") },
+	{ { "a file that bzip2 compressed",
+	          "'bzip2 -d FILE' decompresses it; gzip is read directly" },
+	        BEGINS("BZh") },
+	{ { "a file that lz4 compressed", "'lz4 -d FILE' decompresses it; gzip is read directly" },
+	        BEGINS("\x04\x22\x4d\x18") },
+
+	/* texts */
+	{ { "a profile of speedscope", "https://www.speedscope.app shows it; 'py-spy record "
+	                               "--format chrometrace' writes "
+	                               "a trace, which can be read" },
+	        JSON("speedscope.app/file-format-schema") },
+	{ { "a CPU profile of V8 (Node.js, Chrome)",
+	          "Chrome's DevTools show it; a trace that their Performance panel saves can be "
+	          "read" },
+	        JSON("\"nodes\"", "\"callFrame\"") },
+	{ { "a heap snapshot of V8", "Chrome's DevTools show it" },
+	        JSON("\"snapshot\"", "\"node_fields\"") },
+	{ { "a profile of Firefox (Gecko)", "https://profiler.firefox.com shows it" },
+	        JSON("\"meta\"", "\"processType\"") },
+	{ { "an export of OpenTelemetry (OTLP)",
+	          "tfprof reads traces of devices, such as those of torch.profiler" },
+	        JSON("\"resourceSpans\"") },
+	{ { "an export of OpenTelemetry (OTLP)",
+	          "tfprof reads traces of devices, such as those of torch.profiler" },
+	        JSON("\"resourceMetrics\"") },
+	{ { "an export of OpenTelemetry (OTLP)",
+	          "tfprof reads traces of devices, such as those of torch.profiler" },
+	        JSON("\"resourceProfiles\"") },
+	{ { "a profile of Triton's Proton",
+	          "'proton-viewer -m time/ms FILE' shows it; proton.start(data=\"trace\") writes a "
+	          "trace, which can be read" },
+	        JSON("\"frame\"", "\"metrics\"", "\"children\"") },
+	{ { "a memory timeline of torch.profiler",
+	          "'tfprof memory' reads the trace of the same run, which export_chrome_trace "
+	          "writes" },
+	        LIKELY(is_memory_timeline) },
+	{ { "the text that perf script prints",
+	          "'perf_to_profile -i perf.data -o FILE.pb' makes a pprof profile of the "
+	          "recording, which can be read" },
+	        LIKELY(is_perf_script) },
+	{ { "a list of collapsed stacks",
+	          "flamegraph.pl and https://www.speedscope.app show it; a pprof profile of the "
+	          "same program can be read" },
+	        LIKELY(is_collapsed) },
+	{ { "a profile of Callgrind", "'callgrind_annotate FILE' shows it" },
+	        BEGINS("# callgrind format") },
+	{ { "a profile of Callgrind", "'callgrind_annotate FILE' shows it" },
+	        BEGINS("version: 1\ncreator: callgrind") },
+	{ { "a profile of Go as text",
+	          "the binary form can be read, which Go writes without debug=1" },
+	        BEGINS("goroutine profile: total ") },
+	{ { "a heap profile of Go or gperftools as text",
+	          "'go tool pprof -proto -output FILE.pb.gz PROGRAM FILE' converts it to a form "
+	          "that can be read" },
+	        BEGINS("heap profile: ") },
+	{ { "a profile of Go as text",
+	          "the binary form can be read, which Go writes without debug=1" },
+	        BEGINS("--- contention:") },
+	{ { "a profile of Go as text",
+	          "the binary form can be read, which Go writes without debug=1" },
+	        BEGINS("--- mutex:") },
+	{ { "a trace of ftrace as text", "https://ui.perfetto.dev shows it" },
+	        BEGINS("# tracer: ") },
+	{ { "a table of rocprofv3",
+	          "'rocprofv3 --output-format json' writes a file that can be read" },
+	        BEGINS("\"Kind\",\"Agent_Id\"") },
+	{ { "a table of rocprofv3",
+	          "'rocprofv3 --output-format json' writes a file that can be read" },
+	        BEGINS("\"Domain\",\"Function\"") },
+	{ { "a page or picture for a browser", "the profile that it was made of may be readable" },
+	        LOOKS(is_page) },
+
+	/* names */
+	{ { "a TFRecord file", DATA }, ENDS(".tfrecord") },
+	{ { "a model of Keras", EXPORTS }, ENDS(".keras") },
+	{ { "a model or checkpoint of PyTorch", MODEL }, ENDS(".pt") },
+	{ { "a model or checkpoint of PyTorch", MODEL }, ENDS(".pth") },
+	{ { "a TensorFlow Lite model", "the SavedModel it was made of can be read" },
+	        ENDS(".tflite") },
+	{ { "a report of Nsight Systems", "'nsys export --type=sqlite FILE' makes an .sqlite file "
+	                                  "of it, which can be read" },
+	        ENDS(".nsys-rep") },
+	{ { "a report of Nsight Systems", "'nsys export --type=sqlite FILE' makes an .sqlite file "
+	                                  "of it, which can be read" },
+	        ENDS(".qdrep") },
+	{ { "an unfinished recording of Nsight Systems", "QdstrmImporter makes a report of it, and "
+	                                                 "'nsys export --type=sqlite' a file that "
+	                                                 "can be read" },
+	        ENDS(".qdstrm") },
+	{ { "a report of Nsight Compute",
+	          "'ncu --import FILE --page details' shows it; a report of Nsight Systems as "
+	          "SQLite can be read" },
+	        ENDS(".ncu-rep") },
+	{ { "an execution trace of Chakra in protobuf",
+	          "the JSON that torch.profiler.ExecutionTraceObserver writes can be read" },
+	        ENDS(".et") },
+	{ { "a program", "'tfprof record -- python FILE' records its GPU work" }, ENDS(".py") },
 };
 
-const struct unsupported_format *unsupported_format_find(struct str head, struct str path)
+/* True if a text begins like JSON and has all words. */
+static bool has_words(struct str head, const char *const *words, size_t n)
+{
+	struct str text = after_blanks(head);
+
+	if (!text.n || (text.p[0] != '{' && text.p[0] != '['))
+		return false;
+	for (size_t i = 0; i < n && words[i]; i++)
+		if (!str_contains(head, str_of(words[i])))
+			return false;
+	return true;
+}
+
+static bool matches(const struct row *r, struct str head, struct str path)
+{
+	if (r->begins)
+		return str_starts(str_sub(head, r->at, SIZE_MAX), str_make(r->begins, r->n));
+	if (r->is)
+		return head.n && r->is(head, path);
+	if (r->json[0])
+		return has_words(head, r->json, sizeof r->json / sizeof *r->json);
+	return str_ends(path, str_of(r->ending));
+}
+
+const struct unsupported_format *unsupported_format_find(
+        struct str head, struct str path, bool supported)
 {
 	for (const struct row *r = rows; r < rows + sizeof rows / sizeof *rows; r++)
-		if ((r->begins && str_starts(head, str_make(r->begins, r->n))) ||
-		        (r->is && head.n && r->is(head)) ||
-		        (r->ending && str_ends(path, str_of(r->ending))))
+		if (!(supported && r->weak) && matches(r, head, path))
 			return &r->it;
 	return NULL;
 }

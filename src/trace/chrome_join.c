@@ -18,7 +18,7 @@ bool chrome_join_open(struct chrome *c, struct err *e)
 		return true;
 	if (!src_open(&s, c->a, path, e))
 		return false;
-	ok = execution_trace_read(&x, s, c->a, e) && src_finish(s);
+	ok = execution_trace_read(&x, s, build_notes(c->b), c->a, e) && src_finish(s);
 	src_close(s);
 	c->calls = x;
 	return ok && !src_failed(s);

@@ -452,8 +452,8 @@ static struct str find_schema(struct src *s, struct arena *a)
 	return end == SIZE_MAX ? S("") : str_copy(a, str_sub(head, 0, end));
 }
 
-bool execution_trace_read(
-        struct execution_trace **out, struct src *s, struct arena *a, struct err *e)
+bool execution_trace_read(struct execution_trace **out, struct src *s, struct notes *notes,
+        struct arena *a, struct err *e)
 {
 	struct et_reader *x;
 	struct scratch own;
@@ -472,6 +472,7 @@ bool execution_trace_read(
 	ok = json_in_open(&x->j, s) && json_in_find(&x->j, S("nodes")) &&
 	     json_in_each(&x->j, read_node, take_node, x);
 	if (ok) {
+		json_in_finish(&x->j, "nodes", notes);
 		order_calls(x);
 		nest_calls(x);
 		find_producers(x);

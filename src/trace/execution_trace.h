@@ -14,6 +14,7 @@
 #define TFPROF_TRACE_EXECUTION_TRACE_H
 
 #include "base/map.h"
+#include "base/note.h"
 #include "io/src.h"
 
 /* A call of an operator, or an annotation of the user. */
@@ -36,9 +37,10 @@ struct execution_trace {
 	uint64_t markers;          /* nodes of processes, threads and steps, which are not calls */
 };
 
-/* Reads the file into a. False: *e is filled. */
-bool execution_trace_read(
-        struct execution_trace **out, struct src *s, struct arena *a, struct err *e);
+/* Reads the file into a. Adds a note if the file ends after its calls, but before its end. False:
+ * *e is filled. */
+bool execution_trace_read(struct execution_trace **out, struct src *s, struct notes *notes,
+        struct arena *a, struct err *e);
 
 /* Identifies the process that wrote a file; -1: unknown. */
 struct run_process {

@@ -486,6 +486,22 @@ def tensorrt():
     assert 'bad JSON (line 1)' in err, err
 
 
+def cut_after_list():
+    """A file that ends after its layers or calls, but before its end, has a note; a complete one has none."""
+    layers = tensorrt_files()['tensorrt_layers.json'].strip()
+    more = layers[:-1] + b', "Bindings2": ["a", {"b": [1]}], "n": 5}'
+    calls = chakra.two_layers().bytes().strip()
+    calls = calls[:-1] + b', "trace_id": 7, "finish_ts": 100}'
+    for content, ends, words in ((layers, [len(layers) - 1], ('scope',)), (more, [len(more) - n for n in (1, 5, 15, 26)], ('scope',)),
+                                 (calls, [len(calls) - n for n in (1, 5, 18, 25)], ('op', '-select', 'occurrence'))):
+        want, err = program(write(content, 'whole.json'), *words, '-output', 'csv')
+        assert 'truncated' not in err, err
+        for end in ends:
+            found, err = program(write(content[:end], 'cut.json'), *words, '-output', 'csv')
+            equal(found, want)
+            assert "'cut.json' is truncated or malformed after the list" in err, (end, err)
+
+
 # ---- files of testdata/traces ----
 
 def examples():
@@ -520,7 +536,7 @@ def examples_are_made():
 
 CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model,
          nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_damaged, nsys_secrets, nsys_long_names,
-         pprof_cpu, pprof_heap, pprof_memory, pprof_orders, pprof_own, pprof_damaged, tensorrt,
+         pprof_cpu, pprof_heap, pprof_memory, pprof_orders, pprof_own, pprof_damaged, tensorrt, cut_after_list,
          examples_are_made]
 
 if __name__ == '__main__':

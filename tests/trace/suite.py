@@ -27,6 +27,7 @@ STEPS = [
     Step('traces-nsys', 'quick deep covered', 'tests/trace/nsys_run.py --bin {bin}', seconds=2),
     Step('traces-sources', 'quick deep covered', 'tests/trace/sources_run.py --bin {bin}'),
     Step('traces-formats', 'quick deep covered', 'tests/trace/formats_run.py --bin {bin}'),
+    Step('traces-unsupported', 'quick deep covered', 'tests/trace/unsupported_run.py --bin {bin}', seconds=10),
     Step('traces-onnx-1.15', 'deep', onnx_made('1.15.0', 'numpy<2'), seconds=30),
     Step('traces-onnx-1.22', 'deep', onnx_made('1.22.1'), seconds=30),
     Step('traces-onnx-1.32', 'deep', onnx_made('1.32.0'), seconds=30),

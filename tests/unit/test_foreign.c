@@ -13,7 +13,7 @@
 
 static void assert_is(struct str head, const char *path, const char *what)
 {
-	const struct unsupported_format *f = unsupported_format_find(head, str_of(path));
+	const struct unsupported_format *f = input_unsupported(head, str_of(path));
 
 	if (!what ? f != NULL : !f || !str_contains(str_of(f->what), str_of(what)))
 		fail_msg("'%s' is %s, not %s", path, f ? f->what : "nothing", what);
