@@ -62,8 +62,11 @@ static void expand_traces(struct session *s, struct strs *paths, struct strs *ca
 
 	for (size_t i = 0; i < paths->n; i++) {
 		struct strs traces = { 0 }, beside = { 0 };
-		if (path_is_folder(a, paths->v[i]))
+		if (path_is_folder(a, paths->v[i])) {
 			traces = folder_traces(a, paths->v[i], &beside, &s->load_notes);
+			input_choose_files(
+			        a, paths->v[i], &traces, &beside, &s->load_notes, &s->work);
+		}
 		for (size_t k = 0; k < beside.n; k++)
 			if (input_flags(beside.v[k], &s->work) & INPUT_JOINS)
 				strs_add(a, calls, beside.v[k]);

@@ -205,6 +205,11 @@ static struct str traced_worker(struct str name)
 	               : STR_NONE;
 }
 
+static bool any_name(struct str name)
+{
+	return name.n > 0;
+}
+
 /* Keeps the files with such names; names are in order, so the newest of a worker comes last. */
 static struct strs choose(struct arena *a, struct str path, const struct strs *names,
         bool (*wanted)(struct str name), struct notes *notes)
@@ -236,6 +241,27 @@ static struct strs choose(struct arena *a, struct str path, const struct strs *n
 	return out;
 }
 
+struct strs folder_workers(
+        struct arena *a, struct str path, const struct strs *names, struct notes *notes)
+{
+	return choose(a, path, names, any_name, notes);
+}
+
+bool folder_is_of_tensorflow(const struct strs *names)
+{
+	int64_t step;
+
+	for (size_t i = 0; i < names->n; i++)
+		if (judge_name(names->v[i], &step) != KIND_NONE)
+			return true;
+	return false;
+}
+
+bool folder_is_run(struct arena *a, struct str path)
+{
+	return runs_folder(a, path).n || str_contains(path, S("plugins/profile"));
+}
+
 /* Lists the traces in a folder. Returns an empty list if the folder has other inputs or cannot be
  * read. Beside traces in JSON, *calls are files with names of execution traces. */
 static struct strs traces_in(
@@ -243,14 +269,11 @@ static struct strs traces_in(
 {
 	struct err e = { .a = a };
 	struct strs names = { 0 }, out;
-	int64_t step;
 
-	if (!path_is_folder(a, path) || !path_list(a, path, &names, &e))
+	if (!path_is_folder(a, path) || !path_list(a, path, &names, &e) ||
+	        folder_is_of_tensorflow(&names))
 		return (struct strs){ 0 };
 	paths_sort(a, &names);
-	for (size_t i = 0; i < names.n; i++)
-		if (judge_name(names.v[i], &step) != KIND_NONE)
-			return (struct strs){ 0 };
 	out = choose(a, path, &names, is_xspace, notes);
 	if (out.n)
 		return out;

@@ -144,6 +144,17 @@ bool input_guess_file(struct str path, unsigned *role, const struct unsupported_
 bool input_guess_bytes(const struct input_from *from, unsigned *role,
         const struct unsupported_format **foreign, struct work *work, struct err *e);
 
+/* Returns the format that the content of a file shows; NULL if only its name does. */
+const struct input *input_by_content(struct str path, struct work *work);
+
+/* Chooses the profiles of a folder by their contents. Adds the files of the format that the chosen
+ * ones have; without chosen ones, those of the most frequent format. A note names the profiles of
+ * other formats, which are left out. Changes nothing for folders of TensorBoard, which have many
+ * files beside the traces; adds no files in folders of TensorFlow's profiles. Files that join a
+ * trace are added to *beside if no file was chosen. */
+void input_choose_files(struct arena *a, struct str folder, struct strs *chosen,
+        struct strs *beside, struct notes *notes, struct work *work);
+
 /* Returns the flags of the detected format; 0 if unknown. */
 unsigned input_flags(struct str path, struct work *work);
 

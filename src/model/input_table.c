@@ -181,6 +181,31 @@ unsigned input_flags(struct str path, struct work *work)
 	               : 0;
 }
 
+const struct input *input_by_content(struct str path, struct work *work)
+{
+	const struct input *in = NULL;
+	struct scratch own;
+	struct err e = { 0 };
+	struct src *s;
+	uint64_t size;
+	int points;
+
+	scratch_open(&own, work);
+	e.a = &own.a;
+	if (input_is_regular(&own.a, &(struct input_from){ .name = path }, &size) &&
+	        src_open(&s, &own.a, path, &e)) {
+		s->damage->recover = true;
+		src_need(s, SNIFF_BYTES);
+		struct str head = str_sub(str_make(s->p, (size_t)(s->end - s->p)), 0, SNIFF_BYTES);
+		in = guess_head(head, path, &points);
+		if (points <= BY_CONTENT || unsupported_format_find(head, path, true))
+			in = NULL;
+		src_close(s);
+	}
+	scratch_close(&own);
+	return in;
+}
+
 bool input_is_trace(struct str path, struct work *work)
 {
 	const struct unsupported_format *foreign;

@@ -98,6 +98,17 @@ bool folder_list(
 struct strs folder_traces(
         struct arena *a, struct str path, struct strs *calls, struct notes *notes);
 
+/* Returns the paths of files that are workers, of names in path_order. Leaves out older traces of a
+ * process and compressed copies, with notes. */
+struct strs folder_workers(
+        struct arena *a, struct str path, const struct strs *names, struct notes *notes);
+
+/* True if some file has the name of a profile, step, graph or op log of TensorFlow. */
+bool folder_is_of_tensorflow(const struct strs *names);
+
+/* True for a log folder of TensorBoard, and for a folder of one of its runs. */
+bool folder_is_run(struct arena *a, struct str path);
+
 /* Shortens HOST.xplane.pb to HOST, if all names have this form and the hosts are distinct. */
 void folder_host_names(struct arena *a, struct strs *names);
 

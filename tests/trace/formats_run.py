@@ -4,6 +4,7 @@
 
     tests/trace/formats_run.py --bin build/check [NAME...]
 """
+import gzip
 import json
 import os
 import random
@@ -20,6 +21,7 @@ import make_checkpoint  # noqa: E402
 import nsys  # noqa: E402
 import onnx  # noqa: E402
 import pprof  # noqa: E402
+import rocprof  # noqa: E402
 from pprof import number, sub  # noqa: E402
 from xspace import Plane, space  # noqa: E402
 import trace_case  # noqa: E402
@@ -417,9 +419,68 @@ def counts_of_nsight():
     equal(unused, dict(expected, **{'flow events': 1}))
 
 
-CASES = [functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_ranks, chakra_folder, chakra_hostile,
+# ---- folders ----
+
+def folder_of_ranks():
+    """The profiles of one format in a folder are workers, whatever their names; other formats are named."""
+    def of_ranks(content, *names):
+        shutil.rmtree('job', ignore_errors=True)
+        os.makedirs('job')
+        for name in names:
+            write(gzip.compress(content) if name.endswith('.gz') else content, 'job/' + name)
+        write(b'{"hidden_size": 7}', 'job/config.json')
+        write(b'notes', 'job/README')
+        write(content, 'job/.hidden.json')
+    trace, pb = kineto.trace(kineto.steps()), pprof.cpu().bytes()
+    kinds = [(trace, 'rank-0.json.gz', 'rank-1.json.gz', 'rank-10.json.gz'), (trace, 'a_1.12.pt.trace.json', 'rank1.json'),
+             (trace, 'a.pt.trace.json', 'b.pt.trace.json.gz'), (rocprof.text(rocprof.steps()), '11_results.json', '12_results.json'),
+             (pb, 'cpu0.pb.gz', 'cpu1.pb.gz', 'cpu2'), (onnx.text(onnx.load() + onnx.run(1000)), 'ort_a.json', 'ort_b.json')]
+    for content, *names in kinds:
+        of_ranks(content, *names)
+        out, err = program('job', 'op', '-by', 'worker', '-select', 'micros', '-output', 'json')
+        doc = json.loads(out[out.index('{'):])
+        equal(doc['workers'], names)
+        assert 'left out' not in err, err
+        files = program(*['job/' + n for n in names], 'op', '-select', 'micros')[0]
+        equal(program('job', 'op', '-select', 'micros')[0], files)
+    write(space(Plane('/host:CPU').line(1, 't', [(1, 0, 5)])), 'job/host.xplane.pb')
+    _, err = program('job', 'op')
+    assert "in the folder 'job' profiles of other formats are left out: ort_a.json (profile of ONNX Runtime), ort_b.json" in err, err
+    os.unlink('job/ort_b.json')
+    os.unlink('job/host.xplane.pb')
+    for name in ('a.pb', 'b.pb'):
+        write(pb, 'job/' + name)
+    _, err = program('job', 'op')
+    assert "in the folder 'job' a profile of another format is left out: ort_a.json (profile of ONNX Runtime)" in err, err
+
+
+def folder_of_exports():
+    """Exports of Nsight Systems in a folder are workers, and so are execution traces of traces with any name."""
+    os.makedirs('job')
+    for name in ('r0.sqlite', 'r1.sqlite'):
+        nsys.steps().save('job/' + name)
+    out, err = program('job', 'kernels', '-output', 'json')
+    equal(sorted({r['worker'] for r in json.loads(out)['kernels']}), ['r0.sqlite', 'r1.sqlite'])
+    shutil.rmtree('job')
+    os.makedirs('job')
+    calls = chakra.two_layers()
+    write(chakra.of_kineto(calls), 'job/one.json')
+    write(calls.bytes(), 'job/two.json')
+    _, err = program('job', 'op')
+    assert "6 of its events are among the 6 calls of the execution trace 'job/two.json'" in err, err
+
+
+def folder_of_tensorflow():
+    """Beside a profile of TensorFlow, traces are left out and named; nothing is noted if there are none."""
+    shutil.copytree(EXAMPLE, 'job')
+    assert 'left out' not in program('job', 'op')[1]
+    write(kineto.trace(kineto.steps()), 'job/rank-0.json')
+    assert "a profile of another format is left out: rank-0.json (trace in JSON)" in program('job', 'op')[1]
+
+
+CASES = [folder_of_ranks, folder_of_exports, folder_of_tensorflow, functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_ranks, chakra_folder, chakra_hostile,
          counts_of_tensorflow, counts_of_profiles, counts_of_checkpoints, counts_of_recordings,
          counts_of_traces, counts_of_others, counts_of_nsight]
 
 if __name__ == '__main__':
-    sys.exit(trace_case.main(__doc__, CASES, sqlite=[functions, difference, workers, counts_of_nsight]))
+    sys.exit(trace_case.main(__doc__, CASES, sqlite=[folder_of_exports, functions, difference, workers, counts_of_nsight]))
