@@ -6,6 +6,8 @@
  */
 #include "trace/chrome_json.h"
 
+#define MEMORY_DEVICES_MAX 1024 /* devices whose memory is allocated */
+
 bool chrome_number(struct chrome *c, const struct json_value *v, unsigned decimals, int64_t *out)
 {
 	enum json_number how = JSON_NUMBER_NONE;
@@ -24,6 +26,15 @@ static bool arg_int(struct chrome *c, const struct chrome_event *v, unsigned row
 {
 	*out = 0;
 	return event_has_arg(v, row) && chrome_number(c, &v->arg[row], 0, out);
+}
+
+bool chrome_arg_of(struct chrome *c, const struct chrome_event *v, uint32_t key, int64_t *out)
+{
+	*out = 0;
+	for (unsigned i = CARG_OTHERS; i < n_argument_rows; i++)
+		if (argument_rows[i].key == key && event_has_arg(v, i))
+			return chrome_number(c, &v->arg[i], 0, out);
+	return false;
 }
 
 struct str chrome_text(struct chrome *c, const struct json_value *v)
@@ -146,6 +157,18 @@ static bool time_of(struct chrome *c, const struct chrome_event *v, int64_t *ts)
 	return false;
 }
 
+/* Counts an event of a category that PyTorch writes and tfprof does not interpret, such as the work
+ * of accelerators without a reader of their own. */
+static void count_other(struct chrome *c, const struct chrome_event *v)
+{
+	size_t before = c->other_names.n;
+	uint32_t i = intern_add(&c->other_names, event_text(v, KEY_CAT));
+
+	if (c->other_names.n != before)
+		VEC_PUSH(c->a, &c->other_counts, 0);
+	c->other_counts.v[i]++;
+}
+
 static void emit_slice(struct chrome *c, const struct chrome_event *v)
 {
 	int64_t ts, dur = 0, correlation = 0;
@@ -167,6 +190,8 @@ static void emit_slice(struct chrome *c, const struct chrome_event *v)
 	}
 	kind = chrome_kind(c, v, false);
 	r = &kind->row;
+	if (r->category == CATEGORY_OTHER && !r->kineto && !r->exact && event_has(v, KEY_CAT))
+		count_other(c, v);
 	i = chrome_track(c, v, r->device);
 	event = chrome_kind_event(c, v, kind);
 	if (r->device || r->exact || r->category == CATEGORY_CALL)
@@ -180,6 +205,21 @@ static void emit_slice(struct chrome *c, const struct chrome_event *v)
 	c->events++;
 }
 
+/* Remembers the device whose memory an event allocates. */
+static void add_memory_device(struct chrome *c, const struct chrome_event *v)
+{
+	int64_t kind, device;
+
+	if (!chrome_arg_of(c, v, ARG_MEMORY_KIND, &kind) || kind == 0 ||
+	        !chrome_arg_of(c, v, ARG_DEVICE, &device) || device < 0)
+		return;
+	for (size_t i = 0; i < c->memory_devices.n; i++)
+		if (c->memory_devices.v[i] == device)
+			return;
+	if (c->memory_devices.n < MEMORY_DEVICES_MAX)
+		VEC_PUSH(c->a, &c->memory_devices, device);
+}
+
 static void emit_instant(struct chrome *c, const struct chrome_event *v)
 {
 	struct chrome_kind *kind;
@@ -191,6 +231,8 @@ static void emit_instant(struct chrome *c, const struct chrome_event *v)
 	kind = chrome_kind(c, v, true);
 	i = chrome_track(c, v, kind->row.device);
 	event = chrome_kind_event(c, v, kind);
+	if (build_trace(c->b)->events.v[event].category == CATEGORY_ALLOCATION)
+		add_memory_device(c, v);
 	chrome_put_args(c, v, true);
 	build_instant(c->b, c->track.v[i].track, event, ts, 0);
 	c->events++;

@@ -123,6 +123,11 @@ void chrome_count_unused(struct chrome *c)
 
 	for (int i = 0; i < 128; i++)
 		src_count_unused(s, str_of(phase_name((char)i)), c->skipped[i]);
+	for (uint32_t i = 0; i < c->other_names.n; i++)
+		src_count_unused(s,
+		        str_fmt(c->a, "events of the category %.*s",
+		                STR(intern_str(&c->other_names, i))),
+		        c->other_counts.v[i]);
 	src_count_unused(s, S("events without a time"), c->flaws.count[FLAW_TIMELESS]);
 	src_count_unused(
 	        s, S("damaged places"), c->flaws.count[FLAW_DAMAGED] + c->flaws.count[FLAW_DEPTH]);

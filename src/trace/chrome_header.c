@@ -126,6 +126,14 @@ static void adopt_devices(struct chrome *c)
 		build_device_at(c->b, i)->process = c->launches;
 }
 
+/* Adds the devices that have memory, but no work in the file. */
+static void add_memory_devices(struct chrome *c)
+{
+	for (size_t i = 0; i < c->memory_devices.n; i++)
+		build_device(c->b, ID_NONE, DEVICE_KIND_GPU, c->memory_devices.v[i],
+		        str_fmt(c->a, "gpu:%lld", (long long)c->memory_devices.v[i]));
+}
+
 static void describe_devices(struct chrome *c)
 {
 	for (uint32_t i = 0; i < build_trace(c->b)->devices.n; i++)
@@ -154,6 +162,8 @@ void chrome_emit_end(struct chrome *c)
 		build_process_at(c->b, c->process.v[i])->rank = c->rank;
 		build_process_at(c->b, c->process.v[i])->world = c->world;
 	}
+	if (!c->own)
+		add_memory_devices(c);
 	adopt_devices(c);
 	describe_devices(c);
 	build_start(c->b,

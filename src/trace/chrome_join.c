@@ -30,14 +30,31 @@ static void put_text(struct chrome *c, uint32_t key, struct str text)
 		build_arg_text(c->b, key, text);
 }
 
-void chrome_join(struct chrome *c, const struct chrome_event *v, bool own)
+/* Returns the call of an event, and its number. Old versions of PyTorch have no "Record function
+ * id"; there the "External id" is the same number. Other versions use it for other things, so the
+ * names must be equal. */
+static const struct et_call *call_of(
+        struct chrome *c, const struct chrome_event *v, int64_t *record)
 {
 	const struct et_call *call;
-	uint64_t has = 0;
-	int64_t record;
 
-	if (!event_has_arg(v, CARG_RECORD) || !chrome_number(c, &v->arg[CARG_RECORD], 0, &record) ||
-	        !(call = execution_trace_call(c->calls, record)))
+	if (event_has_arg(v, CARG_RECORD))
+		return chrome_number(c, &v->arg[CARG_RECORD], 0, record)
+		               ? execution_trace_call(c->calls, *record)
+		               : NULL;
+	if (!event_has(v, KEY_NAME) || !chrome_arg_of(c, v, ARG_EXTERNAL, record))
+		return NULL;
+	call = execution_trace_call(c->calls, *record);
+	return call && str_eq(call->name, chrome_text(c, &v->key[KEY_NAME])) ? call : NULL;
+}
+
+void chrome_join(struct chrome *c, const struct chrome_event *v, bool own)
+{
+	int64_t record;
+	const struct et_call *call = call_of(c, v, &record);
+	uint64_t has = 0;
+
+	if (!call)
 		return;
 	if (own) {
 		build_arg_int(c->b, ARG_RECORD, record);

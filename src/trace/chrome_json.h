@@ -189,7 +189,13 @@ struct chrome {
 	VEC(uint32_t) process;
 	VEC(struct chrome_label) labels;
 	VEC(struct chrome_device) devices;
+	VEC(int64_t) memory_devices; /* numbers of devices whose memory was allocated */
+	struct intern other_names;   /* categories of PyTorch's traces that have no meaning here */
+	VEC(uint64_t) other_counts;  /* events of these categories */
 };
+
+/* Reads the number of an argument that has a key; false if the event does not have it. */
+bool chrome_arg_of(struct chrome *c, const struct chrome_event *v, uint32_t key, int64_t *out);
 
 /* Reads an event, whose bracket is next. On failure the stop has the reason. */
 bool chrome_event_read(struct chrome *c, struct chrome_event *v);

@@ -288,6 +288,7 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 	c->launches = ID_NONE;
 	c->ticks = CHROME_TICKS;
 	c->decimals = CHROME_DECIMALS;
+	intern_init(&c->other_names, a);
 	intern_init(&c->tracks, a);
 	intern_init(&c->processes, a);
 	intern_init(&c->kind_keys, a);

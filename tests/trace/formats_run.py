@@ -167,6 +167,24 @@ def chakra_joined():
     assert 'cut.json: bad JSON' in err and 'execution trace' in err, err
 
 
+def chakra_of_old_traces():
+    """Without record function ids, the External id joins a trace with an execution trace; calls of other names are not joined."""
+    t = chakra.two_layers()
+    et = write(t.bytes(), 'et.json')
+    doc = json.loads(chakra.of_kineto(t))
+    for e in doc['traceEvents']:
+        if 'Record function id' in e['args']:
+            e['args']['External id'] = e['args'].pop('Record function id')
+    want = rows(write(chakra.of_kineto(t), 'new.pt.trace.json'), et, 'scope', '-select', 'micros,float_ops', '-max_depth', '9')
+    out, err = program(write(json.dumps(doc).encode(), 'a.pt.trace.json'), et, 'scope', '-select', 'micros,float_ops', '-max_depth', '9', '-output', 'json')
+    assert ': 6 of its events are among the ' in err, err
+    equal([(r['path'], r['own_float_ops']) for r in json.loads(out)['rows']], [(r['path'], r['own_float_ops']) for r in want])
+    for e in doc['traceEvents']:
+        e['name'] = 'other' if e['name'] == 'aten::cat' else e['name']
+    _, err = program(write(json.dumps(doc).encode(), 'a.pt.trace.json'), et, 'scope')
+    assert ': 5 of its events are among the ' in err, err
+
+
 def chakra_ranks():
     """Each execution trace is joined to the trace of the same rank and process. An execution trace that matches no
     trace or several is not used."""
@@ -478,7 +496,7 @@ def folder_of_tensorflow():
     assert "a profile of another format is left out: rank-0.json (trace in JSON)" in program('job', 'op')[1]
 
 
-CASES = [folder_of_ranks, folder_of_exports, folder_of_tensorflow, functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_ranks, chakra_folder, chakra_hostile,
+CASES = [folder_of_ranks, folder_of_exports, folder_of_tensorflow, functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_of_old_traces, chakra_ranks, chakra_folder, chakra_hostile,
          counts_of_tensorflow, counts_of_profiles, counts_of_checkpoints, counts_of_recordings,
          counts_of_traces, counts_of_others, counts_of_nsight]
 

@@ -378,7 +378,33 @@ def timeline():
         equal(again[k], plain[k], k)
 
 
-CASES = [passes, views, workers, sections, roofline, launches_steps_copies, ranges, sections_of_workers,
+def memory_of_any_device():
+    """Memory of a device belongs to it, whatever the type of the device is (6: HIP), and has the capacity in the header, also if the
+    file has no work of the device."""
+    def on(kind, device, ts, address, size):
+        e = kineto.memory(ts, address, size)
+        e['args'].update({'Device Type': kind, 'Device Id': device})
+        return e
+    events = [kineto.event('cpu_op', 'aten::empty', 1000, 90), on(6, 0, 1001, 1, 512), on(6, 1, 1002, 2, 256), on(0, -1, 1003, 3, 64)]
+    for more in ([], kineto.launch(1005, 9, 1010, 5), kineto.launch(1005, 9, 1010, 5, device=2)):
+        write(kineto.trace(events + more), 'a.pt.trace.json')
+        d = json.loads(program('memory', 'a.pt.trace.json', '-output', 'json')[0])
+        equal({r['device']: (r['capacity_bytes'], r['peak_bytes']) for r in d['memory']}, {'gpu:0': (1 << 30, 512), 'gpu:1': (None, 256), 'host': (None, 64)})
+        found = json.loads(program('devices', 'a.pt.trace.json', '-output', 'json')[0])['devices']
+        equal([r['device'] for r in found], ['gpu:%d' % (more[-1]['args']['device'])] if more else [])
+
+
+def other_accelerators():
+    """Events of categories without a meaning here are counted as not used, so that no work is missing without a word."""
+    events = kineto.steps() + [kineto.event('mtia_ccp_events', 'pe_grid', 1000 + i, 1) for i in range(7)] + [kineto.event('hpu_op', 'x', 1000, 1)]
+    write(kineto.trace(events), 'a.pt.trace.json')
+    unused = json.loads(program('summary', 'a.pt.trace.json', '-output', 'json')[0])['unused']
+    equal({u['kind']: u['count'] for u in unused}, {'events of the category mtia_ccp_events': 7, 'events of the category hpu_op': 1})
+    write(kineto.trace(kineto.steps()), 'a.pt.trace.json')
+    equal(json.loads(program('summary', 'a.pt.trace.json', '-output', 'json')[0]).get('unused', []), [])
+
+
+CASES = [memory_of_any_device, other_accelerators, passes, views, workers, sections, roofline, launches_steps_copies, ranges, sections_of_workers,
          stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
