@@ -54,6 +54,14 @@ static void find_formats(
 	}
 }
 
+/* Forgets profiles of TensorFlow, whose folders are chosen by names alone. */
+static void forget_text_formats(struct found *f)
+{
+	for (size_t i = 0; i < f->names.n; i++)
+		if (f->formats[i] && f->formats[i]->text)
+			f->formats[i] = NULL;
+}
+
 /* Returns the format of the first chosen file. Without chosen files, returns the format of most
  * files, the first of the table if several have as many. NULL if there is none. */
 static const struct input *find_kind(const struct found *f, bool by_name)
@@ -109,7 +117,9 @@ void input_choose_files(struct arena *a, struct str folder, struct strs *chosen,
 		return;
 	paths_sort(a, &f.names);
 	find_formats(&f, chosen, beside, work);
-	if (!folder_is_of_tensorflow(&f.names))
+	if (folder_is_of_tensorflow(&f.names))
+		forget_text_formats(&f);
+	else
 		kind = find_kind(&f, chosen->n > 0);
 	notes_init(&said, a); /* notes about chosen files were added when they were chosen */
 	for (size_t i = 0; i < f.names.n; i++)
