@@ -147,6 +147,7 @@ struct chrome_kind {
 struct chrome;
 struct chrome_dialect {
 	enum trace_source source;
+	bool in_ps; /* ticks are picoseconds */
 	/* True if the event is taken; times are ticks. */
 	bool (*take)(struct chrome *c, const struct chrome_event *v, int64_t ts, int64_t dur);
 	void (*end)(struct chrome *c);

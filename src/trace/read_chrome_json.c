@@ -286,8 +286,8 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 	c->text = sb_in(a);
 	c->rank = c->world = -1;
 	c->launches = ID_NONE;
-	c->ticks = CHROME_TICKS;
-	c->decimals = CHROME_DECIMALS;
+	c->ticks = dialect && dialect->in_ps ? 1000000 : CHROME_TICKS;
+	c->decimals = dialect && dialect->in_ps ? 6 : CHROME_DECIMALS;
 	intern_init(&c->other_names, a);
 	intern_init(&c->tracks, a);
 	intern_init(&c->processes, a);

@@ -409,7 +409,8 @@ int sniff_onnxruntime(struct str head, struct str path)
 
 bool read_onnxruntime(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
 {
-	static const struct chrome_dialect dialect = { TRACE_ONNXRUNTIME, take_event, end_events };
+	static const struct chrome_dialect dialect = { TRACE_ONNXRUNTIME, false, take_event,
+		end_events };
 	struct onnx_trace *x = ARENA_NEW(a, struct onnx_trace);
 
 	intern_init(&x->infos, a);

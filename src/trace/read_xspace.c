@@ -9,9 +9,7 @@
 
 #define TICKS_PER_US   1000000
 #define CLOCK_SMALL_NS ((int64_t)1 << 52) /* later times are taken from the first one on */
-#define DERIVED_FIRST  0xDEADBEEFu        /* low 32 bits of the ids of derived lines */
-#define DERIVED_IDS    512
-#define MANGLED        "\xEF\xBF\xBD" /* replacement that text tools write for invalid UTF-8 */
+#define MANGLED        "\xEF\xBF\xBD"     /* replacement that text tools write for invalid UTF-8 */
 #define MANGLED_LOOK   ((size_t)4096)
 
 #define XLINE_EVENT LEAF_TAG(4, WIRE_BYTES)
@@ -228,17 +226,6 @@ static bool read_plane_heads(struct xspace *x, struct xplane *p)
 
 /* ---- planes and lines in the trace ---- */
 
-static enum xplane_kind plane_kind(struct str name)
-{
-	if (str_starts(name, S("/device:TPU:")))
-		return XPLANE_TPU;
-	if (str_starts(name, S("/device:GPU:")))
-		return XPLANE_GPU;
-	if (str_eq(name, S("/host:CPU")))
-		return XPLANE_HOST;
-	return str_eq(name, S("/host:metadata")) ? XPLANE_METADATA : XPLANE_OTHER;
-}
-
 static void describe_device(struct xspace *x, struct xplane *p)
 {
 	struct trace_device *d = build_device_at(x->b, p->device);
@@ -266,7 +253,7 @@ static void begin_plane(struct xspace *x, struct xplane *p)
 {
 	int64_t index = 0;
 
-	p->kind = plane_kind(p->name);
+	p->kind = xspace_plane_kind(p->name);
 	p->device = ID_NONE;
 	for (size_t i = 0; p->kind == XPLANE_METADATA && i < p->metas.n; i++)
 		hlo_read_programs(x, p, p->metas.v[i].display);
@@ -283,35 +270,6 @@ static void begin_plane(struct xspace *x, struct xplane *p)
 	describe_device(x, p);
 }
 
-static bool is_derived(const struct xline *l)
-{
-	static const char *const names[] = { "Framework Ops", "TensorFlow Ops",
-		"Framework Name Scope", "TensorFlow Name Scope", "Source code", "Source Code" };
-
-	if ((uint32_t)l->id - DERIVED_FIRST < DERIVED_IDS && (l->id > INT32_MAX || l->id < 0))
-		return true;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (str_eq(l->name, str_of(names[i])))
-			return true;
-	return false;
-}
-
-static enum xline_role line_role(const struct xplane *p, const struct xline *l)
-{
-	if (p->device == ID_NONE)
-		return p->kind == XPLANE_HOST && !is_derived(l) ? XLINE_THREAD : XLINE_DERIVED;
-	if (str_eq(l->name, S("Steps")))
-		return XLINE_STEPS;
-	if (p->kind == XPLANE_TPU) {
-		if (str_eq(l->name, S("XLA Modules")))
-			return XLINE_MODULES;
-		return str_eq(l->name, S("XLA Ops")) ? XLINE_WORK : XLINE_DERIVED;
-	}
-	return is_derived(l) || str_eq(l->name, S("XLA Modules")) || str_eq(l->name, S("XLA Ops"))
-	               ? XLINE_DERIVED
-	               : XLINE_WORK;
-}
-
 static void begin_line(struct xline_walk *l)
 {
 	struct xspace *x = l->x;
@@ -319,7 +277,7 @@ static void begin_line(struct xline_walk *l)
 	enum trace_track_kind kind = TRACK_THREAD;
 	struct trace_track *k;
 
-	l->role = line_role(p, l->line);
+	l->role = xspace_line_role(p->kind, l->line->name, l->line->id);
 	if (p->device != ID_NONE)
 		kind = l->role == XLINE_WORK && p->kind == XPLANE_GPU ? TRACK_STREAM : TRACK_LINE;
 	if (p->kind == XPLANE_OTHER || p->kind == XPLANE_METADATA) {

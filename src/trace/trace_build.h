@@ -132,6 +132,9 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 
 /* Chrome JSON: PyTorch (Kineto), and events of other programs as plain slices. Damage causes a
  * note; every complete event is read, with or without recover. */
+int sniff_trace_viewer(struct str head, struct str path);
+bool read_trace_viewer(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
 int sniff_chrome_json(struct str head, struct str path);
 bool read_chrome_json(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 

@@ -217,6 +217,13 @@ void xspace_event(struct xline_walk *l, struct str bytes);
 /* Parses the text of an op: "jit(f)/add:", "dense/MatMul:MatMul", "Iterator::Map". */
 struct xop xspace_op(struct str name);
 
+/* Returns the meaning of a stat by its name. */
+struct xstat_name xspace_stat_use(struct str name);
+
+/* Returns the kind of a plane by its name, and the role of a line of it by its name and id. */
+enum xplane_kind xspace_plane_kind(struct str name);
+enum xline_role xspace_line_role(enum xplane_kind plane, struct str name, int64_t id);
+
 /* Returns the category of device work that has this category of the compiler. */
 enum trace_category xspace_program_category(struct str hlo);
 

@@ -4,6 +4,9 @@
  */
 #include "trace/xspace_internal.h"
 
+#define DERIVED_FIRST 0xDEADBEEFu /* low 32 bits of the ids of derived lines */
+#define DERIVED_IDS   512
+
 /* ---- stats ---- */
 
 /* Stats that tfprof interprets, and other stats that events of a kind share. */
@@ -56,17 +59,21 @@ static const struct {
 	{ "replica_id", XSTAT_NONE, ID_NONE, true },
 };
 
+struct xstat_name xspace_stat_use(struct str name)
+{
+	for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+		if (str_eq(name, str_of(uses[i].name)))
+			return (struct xstat_name){ .name = name,
+				.use = uses[i].use,
+				.key = uses[i].key,
+				.shared = uses[i].shared };
+	return (struct xstat_name){ .name = name, .use = XSTAT_NONE, .key = ID_NONE };
+}
+
 void xspace_add_stat_name(struct xspace *x, struct xplane *p, uint64_t id, struct str name)
 {
-	struct xstat_name made = { .name = str_copy(x->a, name), .key = ID_NONE };
+	struct xstat_name made = xspace_stat_use(str_copy(x->a, name));
 
-	for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
-		if (str_eq(name, str_of(uses[i].name))) {
-			made.use = uses[i].use;
-			made.key = uses[i].key;
-			made.shared = uses[i].shared;
-			break;
-		}
 	imap_put(&p->name_of, id, (uint32_t)p->names.n, true);
 	VEC_PUSH(x->a, &p->names, made);
 	if (!p->near)
@@ -297,4 +304,46 @@ struct xop xspace_op(struct str name)
 	if (op.type.n && left.n)
 		return (struct xop){ XOP_JAX, left, op.type };
 	return (struct xop){ XOP_NONE, name, S("") };
+}
+
+/* ---- planes and lines ---- */
+
+enum xplane_kind xspace_plane_kind(struct str name)
+{
+	if (str_starts(name, S("/device:TPU:")))
+		return XPLANE_TPU;
+	if (str_starts(name, S("/device:GPU:")))
+		return XPLANE_GPU;
+	if (str_eq(name, S("/host:CPU")))
+		return XPLANE_HOST;
+	return str_eq(name, S("/host:metadata")) ? XPLANE_METADATA : XPLANE_OTHER;
+}
+
+static bool is_derived(struct str name, int64_t id)
+{
+	static const char *const names[] = { "Framework Ops", "TensorFlow Ops",
+		"Framework Name Scope", "TensorFlow Name Scope", "Source code", "Source Code" };
+
+	if ((uint32_t)id - DERIVED_FIRST < DERIVED_IDS && (id > INT32_MAX || id < 0))
+		return true;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (str_eq(name, str_of(names[i])))
+			return true;
+	return false;
+}
+
+enum xline_role xspace_line_role(enum xplane_kind plane, struct str name, int64_t id)
+{
+	if (plane != XPLANE_TPU && plane != XPLANE_GPU)
+		return plane == XPLANE_HOST && !is_derived(name, id) ? XLINE_THREAD : XLINE_DERIVED;
+	if (str_eq(name, S("Steps")))
+		return XLINE_STEPS;
+	if (plane == XPLANE_TPU) {
+		if (str_eq(name, S("XLA Modules")))
+			return XLINE_MODULES;
+		return str_eq(name, S("XLA Ops")) ? XLINE_WORK : XLINE_DERIVED;
+	}
+	return is_derived(name, id) || str_eq(name, S("XLA Modules")) || str_eq(name, S("XLA Ops"))
+	               ? XLINE_DERIVED
+	               : XLINE_WORK;
 }

@@ -13,6 +13,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 import cases  # noqa: E402
 from xspace import Plane, data, number, space, varint  # noqa: E402
 import trace_case  # noqa: E402
+import viewer  # noqa: E402
 from trace_case import check_schema, dump, equal, judge, program  # noqa: E402
 
 
@@ -402,7 +403,42 @@ def sample():
         equal(f.read() == sample_trace(), True)
 
 
-CASES = [self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps,
+def trace_viewer():
+    """The JSON that TensorBoard's trace viewer gets has the answers of the XSpace that it was made of: device work is device work, with
+    float operations, bytes, framework ops and steps from the arguments."""
+    chips = [nested(), nested()]
+    for i, p in enumerate(chips):
+        p.name = '/device:TPU:%d' % i
+        reduce = op(p, 'all-reduce.3', 'jit(f)/psum:', 3, hlo_category='all-reduce')
+        p.line(5, 'Steps', [(p.meta('%d' % k), 20000000 * k, 12000000) for k in range(2)])
+        p.line(4, 'XLA Modules', [(p.meta('jit_f(5)'), 0, 11000000)])
+        p.line(3, 'XLA Ops', [(reduce, 12000000, 1000000), (reduce, 25000000, 1000000)])
+        p.line(6, 'Framework Ops', [(p.meta('jit(f)/mul'), 0, 9000000)])
+    thread = Plane('/host:CPU')
+    thread.line(1, 'python', [(thread.meta('train'), 0, 900000, {'step_num': 0, '_r': 1}), (thread.meta('train'), 1000000, 900000, {'step_num': 1, '_r': 1}),
+                              (thread.meta('dense/MatMul:MatMul'), 100000, 400000), (thread.meta('$a.py:12 f'), 50000, 700000)])
+    commands = [('op', '-select', 'accelerator_micros,cpu_micros,float_ops,occurrence'), ('scope', '-select', 'accelerator_micros,cpu_micros,float_ops'),
+                ('steps',), ('kernels',), ('roofline',)]
+    for content in (sample_trace(), space(*chips), space(gpu_plane(), thread)):
+        write(content)
+        with open('a.trace.json', 'wb') as f:
+            f.write(viewer.of_xspace(content))
+        with gzip.open('b.trace.json.gz', 'wb') as f:
+            f.write(viewer.of_xspace(content))
+        for words in commands:
+            status = 1 if words == ('roofline',) and b'TPU' not in content else 0
+            want = program(*words, 'a.xplane.pb', '-output', 'csv', status=status)[0]
+            for name in ('a.trace.json', 'b.trace.json.gz'):
+                equal(program(*words, name, '-output', 'csv', status=status)[0], want, (words, name))
+        busy = [[(d['device'], d['busy_ns'], d['sum_ns'], d['idle_ns'])
+                 for d in json.loads(program('devices', name, '-output', 'json')[0])['devices']] for name in ('a.xplane.pb', 'a.trace.json')]
+        equal(busy[1], busy[0])
+        assert busy[0], busy
+        out, _ = program('summary', 'a.trace.json')
+        assert 'device work (not in the file)' not in out, out
+
+
+CASES = [trace_viewer, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps,
          marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, what_the_profiler_said, truncated, copied_as_text,
          damaged_bytes, tables, no_trace, sample]

@@ -287,6 +287,7 @@ static bool read_trace(struct src *s, struct trace_build *b, struct arena *a, st
 	} formats[] = {
 		{ sniff_xspace, read_xspace },
 		{ sniff_onnxruntime, read_onnxruntime },
+		{ sniff_trace_viewer, read_trace_viewer },
 		{ sniff_nsys, read_nsys },
 		{ sniff_perfetto, read_perfetto },
 		{ sniff_rocprof, read_rocprof },
