@@ -23,7 +23,7 @@ struct viewer {
 	bool has_steps;                /* some plane has a line of steps */
 };
 
-/* What the arguments of an event say about it. */
+/* Facts about an event, from its arguments. */
 struct viewer_event {
 	enum trace_category program; /* of a compiled op */
 	bool compiled, copy, set, grouped, has_flops;
