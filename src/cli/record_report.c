@@ -66,7 +66,8 @@ static size_t wait_for_others(struct record_report *r, int64_t left)
 }
 
 struct summary {
-	uint64_t processes, kernels, copies, bytes, damaged, lost[SPOOL_LOST_WHY_N];
+	uint64_t processes, kernels, copies, bytes, damaged;
+	struct recording_losses lost;
 	uint64_t unended; /* recordings that were not closed and never will be */
 	uint64_t gaps;    /* periods in which nothing was recorded */
 	bool uncompared;  /* for some launches it is unknown whether their kernels arrived */
@@ -100,8 +101,7 @@ static void add(struct record_report *r, struct summary *x, struct str file)
 	x->gaps = num_add_u64(x->gaps, look.gaps);
 	x->uncompared |= !look.compared;
 	x->unended += !look.ended && !is_open(r, file);
-	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
-		x->lost[i] = num_add_u64(x->lost[i], look.lost[i]);
+	recording_losses_add(&x->lost, &look.lost);
 	for (size_t i = 0; i < look.notes.n; i++)
 		keep_said(r, x, look.notes.v[i]);
 }
@@ -155,7 +155,7 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 		return;
 	}
 	fmt_bytes(&size, (int64_t)x->bytes);
-	recording_lost_text(&lost, x->lost, x->damaged);
+	recording_lost_text(&lost, &x->lost, x->damaged);
 	if (x->gaps)
 		sb_fmt(&lost, "%s%llu interval%s without recording", lost.n ? ", " : "",
 		        (unsigned long long)x->gaps, x->gaps == 1 ? "" : "s");

@@ -3,12 +3,13 @@
  * Passes buffers of the pool to CUPTI. Versions of CUPTI that do not tolerate a refusal get a
  * makeshift buffer, whose content is counted and lost.
  */
-#include "collect/pool.h"
+#include "collect/cupti.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "collect/pool.h"
 #include "collect/record_enable.h"
 #include "collect/system.h"
 
@@ -16,19 +17,13 @@
 #define DISCARD  (16u << 10)
 
 static struct {
-	const struct cupti *f;
 	_Atomic uint64_t discarded;
 	_Atomic uint32_t discards_out;
-	_Atomic bool were_short;
+	_Atomic uint32_t error; /* of counting them */
 } buffers;
 
 /* Buffer for CUPTI when the pool is empty and CUPTI needs one; its content is lost. */
 static _Alignas(8) uint8_t discards[DISCARDS][DISCARD];
-
-void buffers_use(const struct cupti *f)
-{
-	buffers.f = f;
-}
 
 /* ---- makeshift buffers -------------------------------------------------------------------------
  */
@@ -49,20 +44,32 @@ static uint8_t *take_discard(size_t *size)
 	}
 }
 
-static uint64_t count_records(uint8_t *p, size_t valid)
+/* *e: why CUPTI could not read on. */
+static uint64_t count_records(uint8_t *p, size_t valid, uint32_t *e)
 {
 	union rec *r = NULL;
 	uint64_t n = 0;
 
-	while (!buffers.f->ActivityGetNextRecord(p, valid, &r) && r->kind)
+	while (!(*e = cupti_next(p, valid, &r)) && r->kind)
 		n++;
 	return n;
 }
 
+uint64_t buffers_count(uint8_t *p, size_t size)
+{
+	uint32_t e;
+
+	return count_records(p, size, &e);
+}
+
 static void give_discard(uint8_t *p, size_t valid)
 {
+	uint32_t e = 0;
+
 	if (valid && valid <= DISCARD)
-		atomic_fetch_add(&buffers.discarded, count_records(p, valid));
+		atomic_fetch_add(&buffers.discarded, count_records(p, valid, &e));
+	if (e && e != CUPTI_E_MAX_LIMIT_REACHED)
+		atomic_store(&buffers.error, e);
 	memset(p, 0, DISCARD);
 	atomic_fetch_and(&buffers.discards_out, ~(1u << (size_t)(p - discards[0]) / DISCARD));
 }
@@ -85,10 +92,10 @@ void buffers_requested(uint8_t **buffer, size_t *size, size_t *most)
 		threads_see(); /* usually the thread of its first record */
 		*buffer = pool_take(size);
 		if (!*buffer)
-			atomic_store_explicit(&buffers.were_short, true, memory_order_relaxed);
+			pool_was_short();
 	}
 	/* Older versions may crash if they get no buffer. */
-	if (!*buffer && buffers.f->version < CUPTI_API_12_9)
+	if (!*buffer && cupti_client.f.version < CUPTI_API_12_9)
 		*buffer = take_discard(size);
 	errno = saved;
 }
@@ -105,29 +112,23 @@ void buffers_completed(void *context, uint32_t stream, uint8_t *buffer, size_t s
 	errno = saved;
 }
 
-/* ---- losses ------------------------------------------------------------------------------------
- */
-uint64_t buffers_discarded(void)
+void buffers_requested_v2(uint8_t **buffer, size_t *size, size_t *most, const void *info)
 {
+	(void)info;
+	buffers_requested(buffer, size, most);
+}
+
+void buffers_completed_v2(uint8_t *buffer, size_t size, size_t valid, const void *info)
+{
+	(void)info;
+	buffers_completed(NULL, 0, buffer, size, valid);
+}
+
+uint64_t buffers_discarded(uint32_t *error)
+{
+	uint32_t e = atomic_exchange(&buffers.error, 0);
+
+	if (e)
+		*error = e;
 	return atomic_exchange(&buffers.discarded, 0);
-}
-
-bool buffers_were_short(void)
-{
-	return atomic_load(&buffers.were_short);
-}
-
-static void add_kept(void *user, uint8_t *data, size_t size)
-{
-	uint64_t *n = user;
-
-	*n += count_records(data, size);
-}
-
-uint64_t buffers_kept(void)
-{
-	uint64_t n = 0;
-
-	pool_each_written(add_kept, &n);
-	return n;
 }

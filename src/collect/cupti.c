@@ -14,25 +14,20 @@
 
 #include "collect/pool.h"
 #include "collect/decode.h"
+#include "collect/launches.h"
 #include "collect/system.h"
 #include "collect/record_enable.h"
 
-#define CBID_MOST   2048u
 #define CLOCK_TRIES 3
 #define PENDING_NS  200000000u /* time for unfinished work at the end of a session */
 #define LOOK_NS     5000000u   /* interval between checks whether it has finished */
 
 static struct {
-	struct cupti f;
-	void *subscriber;
-	uint64_t enabled; /* enabled kinds, one bit each */
-	bool single_calls;
 	const struct heard_of *heard; /* the callback that CUPTI accepted, or NULL */
-	char missing[256];
-	_Atomic uint32_t fatal; /* 0, or 1 + the error after which CUPTI failed */
+	_Atomic uint32_t fatal;       /* 0, or 1 + the error after which CUPTI failed */
 	_Atomic bool detach;
-	_Atomic uint64_t launches;
 } session;
+#define F cupti_client.f
 
 /* Optional callbacks; without them recording is less complete. */
 static const struct heard_of {
@@ -49,32 +44,6 @@ static const struct heard_of {
 	{ CB_RUNTIME, CBID_DEVICE_RESET, "ends of contexts" } };
 #define HEARD_OF (sizeof heard_of / sizeof *heard_of)
 
-/* Names of the enabled kinds in messages. */
-static const char *const kind_names[ACT_KINDS] = {
-	[ACT_MEMCPY] = "copies",
-	[ACT_MEMSET] = "memsets",
-	[ACT_DRIVER] = "calls of the driver",
-	[ACT_RUNTIME] = "calls of the runtime",
-	[ACT_DEVICE] = "devices",
-	[ACT_CONTEXT] = "contexts",
-	[ACT_KERNEL] = "kernels",
-	[ACT_OVERHEAD] = "overheads",
-	[ACT_MEMCPY_PEER] = "copies between devices",
-	[ACT_SYNC] = "synchronisation",
-	[ACT_MEMORY] = "memory",
-	[ACT_GRAPH] = "launches of whole graphs",
-};
-
-const struct cupti *cupti_functions(void)
-{
-	return &session.f;
-}
-
-const char *cupti_missing(void)
-{
-	return session.missing;
-}
-
 /* ---- callbacks ---------------------------------------------------------------------------------
  */
 static bool ends_context(uint32_t domain, uint32_t cbid)
@@ -89,8 +58,8 @@ static bool ends_context(uint32_t domain, uint32_t cbid)
 /* The only place from which CUPTI may be detached. */
 static void leave(const struct cb_data *d)
 {
-	if (d->site == CB_EXIT && session.f.Finalize && atomic_exchange(&session.detach, false))
-		session.f.Finalize();
+	if (d->site == CB_EXIT && F.Finalize && atomic_exchange(&session.detach, false))
+		F.Finalize();
 }
 
 static void called(void *user, uint32_t domain, uint32_t cbid, const void *data)
@@ -103,6 +72,7 @@ static void called(void *user, uint32_t domain, uint32_t cbid, const void *data)
 
 		if (cbid == CB_STATE_FATAL) {
 			atomic_store(&session.fatal, 1 + (state ? state->result : 0));
+			launches_flag(SPOOL_COUNT_PART);
 			wake_writer();
 		}
 	} else if (domain == CB_RESOURCE) {
@@ -113,9 +83,9 @@ static void called(void *user, uint32_t domain, uint32_t cbid, const void *data)
 
 		if (ends_context(domain, cbid)) {
 			if (d->site == CB_ENTER)
-				session.f.ActivityFlushAll(0);
-		} else if (d->site == CB_ENTER) {
-			atomic_fetch_add_explicit(&session.launches, 1, memory_order_relaxed);
+				F.ActivityFlushAll(0);
+		} else if (!atomic_load_explicit(&session.detach, memory_order_relaxed)) {
+			cupti_count(domain, cbid, d);
 		}
 		leave(d);
 	}
@@ -124,208 +94,122 @@ static void called(void *user, uint32_t domain, uint32_t cbid, const void *data)
 
 /* ---- start -------------------------------------------------------------------------------------
  */
-bool cupti_failed(void)
-{
-	return atomic_load(&session.fatal);
-}
-
-void cupti_failure(char *text, size_t n)
+static void failure(char *text, size_t n)
 {
 	uint32_t error = atomic_load(&session.fatal);
 
 	if (error > 1)
-		snprintf(text, n, "%s (%u)", cupti_error_text(&session.f, error - 1), error - 1);
+		snprintf(text, n, "%s (%u)", cupti_error_text(error - 1), error - 1);
 	else
 		snprintf(text, n, "a fatal error");
 }
 
-/* Adds to the list of refused items, without duplicates. */
-static void add_missing(const char *what)
-{
-	size_t used = strlen(session.missing);
-
-	if (!strstr(session.missing, what))
-		snprintf(session.missing + used, sizeof session.missing - used, "%s%s",
-		        used ? ", " : "", what);
-}
-
 /* Sets optional attributes; without them recording is less complete. */
-static void adjust(void)
+static void adjust(const struct plan *plan)
 {
 	uint8_t on = 1;
-	size_t size = sizeof on;
 
-	if (session.f.SetThreadIdType)
-		session.f.SetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
-	if (session.f.ActivitySetAttribute)
-		session.f.ActivitySetAttribute(CUPTI_ATTR_ZEROED_OUT, &size, &on);
+	cupti_set_thread_ids();
+	cupti_set(CUPTI_ATTR_ZEROED_OUT, &on, sizeof on);
+	if (cupti_client.several && plan->graph_level)
+		cupti_set(CUPTI_ATTR_WHOLE_GRAPHS, &on, sizeof on);
 }
 
 static void listen(void)
 {
 	session.heard = NULL;
 	for (unsigned i = 0; i < HEARD_OF; i++)
-		if (session.f.EnableCallback && !session.f.EnableCallback(1, session.subscriber,
-		                                        heard_of[i].domain, heard_of[i].cbid))
+		if (F.EnableCallback && !F.EnableCallback(1, cupti_client.subscriber,
+		                                heard_of[i].domain, heard_of[i].cbid))
 			session.heard = &heard_of[i];
 		else
-			add_missing(heard_of[i].what);
+			cupti_kinds_miss(heard_of[i].what);
 }
 
-static uint32_t enable(uint32_t kind)
+/* Says in the recording what a launch of a graph gives. */
+static void flag_graphs(void)
 {
-	uint32_t e = session.f.ActivityEnable(kind);
+	bool whole = cupti_kinds_has(ACT_GRAPH);
+	uint32_t flags = launches_flags();
 
-	if (!e)
-		session.enabled |= (uint64_t)1 << kind;
-	return e;
+	if (flags & SPOOL_COUNT_ON && !(flags & SPOOL_COUNT_GRAPHS) == whole)
+		launches_flag(SPOOL_COUNT_CHANGED);
+	launches_flag(whole ? SPOOL_COUNT_GRAPHS : 0);
 }
 
-/* Enables a kind without which the profile would be wrong. */
-static bool need(uint32_t kind, char *why, size_t n)
+static bool open_library(char *why, size_t n)
 {
-	uint32_t e = enable(kind);
-
-	if (e)
-		snprintf(why, n, "CUPTI refuses to record %s (kind %u): %s (%u)", kind_names[kind],
-		        kind, cupti_error_text(&session.f, e), e);
-	return !e;
+	return F.Subscribe || cupti_open(&F, why, n);
 }
 
-/* Enables an optional kind. */
-static void want(uint32_t kind)
+/* Starts to count; launches made meanwhile may be recorded or not. */
+static void begin_count(void)
 {
-	char what[64];
-
-	if (!enable(kind))
-		return;
-	snprintf(what, sizeof what, "%s (kind %u)", kind_names[kind], kind);
-	add_missing(what);
+	if (cupti_count_begin())
+		launches_flag(SPOOL_COUNT_ON);
+	else
+		launches_flag(SPOOL_COUNT_ON | SPOOL_COUNT_PART);
 }
 
-/* Enables or disables single functions; false if this CUPTI cannot, or refuses one. */
-static bool single_calls(uint32_t domain, uint32_t (*set)(uint32_t, uint8_t), uint8_t on)
+static const struct cupti_buffers buffers = { buffers_requested, buffers_completed,
+	buffers_requested_v2, buffers_completed_v2 };
+
+static bool enable_session(const struct plan *plan, char *why, size_t n)
 {
-	bool any = false;
-
-	for (uint32_t i = 1; i < CBID_MOST; i++) {
-		const char *name = NULL;
-
-		if (session.f.GetCallbackName(domain, i, &name) || !name || !decode_wants(name))
-			continue;
-		if (set(i, on) && on)
-			return false;
-		any = true;
-	}
-	return any;
-}
-
-static bool enable_calls(enum plan_level level, char *why, size_t n)
-{
-	struct cupti *f = &session.f;
-
-	session.single_calls = false;
-	if (level == LEVEL_KERNELS)
-		return true;
-	if (level == LEVEL_LAUNCHES && f->ActivityEnableRuntimeApi && f->ActivityEnableDriverApi &&
-	        f->GetCallbackName) {
-		session.single_calls = true;
-		if (single_calls(CB_RUNTIME, f->ActivityEnableRuntimeApi, 1) &&
-		        single_calls(CB_DRIVER, f->ActivityEnableDriverApi, 1))
-			return true;
-	}
-	return need(ACT_RUNTIME, why, n) && need(ACT_DRIVER, why, n);
-}
-
-static bool enable_all(const struct plan *plan, char *why, size_t n)
-{
-	/* If whole graphs are refused, their nodes are recorded. */
-	if (plan->graph_level)
-		want(ACT_GRAPH);
-	if (!need(ACT_KERNEL, why, n) || !need(ACT_MEMCPY, why, n) || !need(ACT_MEMSET, why, n) ||
-	        !enable_calls(plan->level, why, n))
-		return false;
-	want(ACT_MEMCPY_PEER);
-	if (plan->overhead)
-		want(ACT_OVERHEAD);
-	if (plan->memory)
-		want(ACT_MEMORY);
-	if (plan->sync)
-		want(ACT_SYNC);
-	for (uint32_t kind = ACT_DEVICE; kind <= ACT_CONTEXT; kind++)
-		if (!session.f.ActivityEnableAndDump || session.f.ActivityEnableAndDump(kind))
-			want(kind);
-		else
-			session.enabled |= (uint64_t)1 << kind;
-	return true;
-}
-
-/* Disables calls first, so every recorded call has its kernel. */
-static void disable_all(void)
-{
-	cupti_no_calls();
-	for (uint32_t kind = 0; kind < ACT_KINDS; kind++)
-		if (session.enabled >> kind & 1)
-			session.f.ActivityDisable(kind);
-	session.enabled = 0;
-}
-
-bool cupti_start(const struct plan *plan, char *why, size_t n)
-{
+	uint64_t before = launches_total(LAUNCH_KERNEL);
 	uint32_t e;
 
-	session.missing[0] = 0;
-	if (atomic_exchange(&session.detach, false)) /* no launch since the last stop */
-		session.f.Unsubscribe(session.subscriber);
-	session.subscriber = NULL;
-	if (!session.f.Subscribe && !cupti_open(&session.f, why, n))
+	cupti_kinds_miss(NULL);
+	if (atomic_exchange(&session.detach, false)) /* no launch since the last close */
+		cupti_unsubscribe();
+	if (!cupti_subscribe(called, why, n))
 		return false;
-	if (!cupti_subscribe(&session.f, &session.subscriber, called, why, n))
-		return false;
-	adjust();
-	decode_use(&session.f, plan->level == LEVEL_FULL);
-	buffers_use(&session.f);
+	adjust(plan);
+	decode_use(plan->level == LEVEL_FULL);
 	record_enable_open(DOOR_CUPTI);
-	e = session.f.ActivityRegisterCallbacks(buffers_requested, buffers_completed);
+	e = cupti_register(&buffers);
 	if (e)
 		snprintf(why, n, "cuptiActivityRegisterCallbacks failed: %s (%u)",
-		        cupti_error_text(&session.f, e), e);
+		        cupti_error_text(e), e);
 	listen();
-	if (!e && enable_all(plan, why, n))
+	begin_count();
+	if (!e && cupti_kinds_enable(plan, why, n)) {
+		flag_graphs();
+		launches_doubt(launches_total(LAUNCH_KERNEL) - before);
 		return true;
-	disable_all();
+	}
+	cupti_kinds_disable();
 	record_enable_close(DOOR_CUPTI);
-	session.f.Unsubscribe(session.subscriber);
-	session.subscriber = NULL;
+	cupti_unsubscribe();
 	return false;
 }
 
 /* ---- while it runs -----------------------------------------------------------------------------
  */
-uint32_t cupti_flush(bool forced)
+static uint32_t flush(bool forced)
 {
-	return session.f.ActivityFlushAll(forced ? CUPTI_FLUSH_FORCED : 0);
+	return F.ActivityFlushAll(forced ? CUPTI_FLUSH_FORCED : 0);
 }
 
-uint64_t cupti_dropped(void)
+/* The count restarts with each call. */
+static uint64_t dropped(uint32_t *error)
 {
 	size_t n = 0;
 
-	/* The count restarts with each call. */
-	if (!session.f.ActivityGetNumDroppedRecords ||
-	        session.f.ActivityGetNumDroppedRecords(NULL, 0, &n))
-		n = 0;
-	return n + buffers_discarded();
+	*error = 0;
+	if (cupti_client.several || F.ActivityGetNumDroppedRecords)
+		*error = cupti_take_dropped(&n);
+	return (*error ? 0 : n) + buffers_discarded(error);
 }
 
-void cupti_clock(struct spool_clock *best)
+static void read_clock(struct spool_clock *best)
 {
 	*best = (struct spool_clock){ .width = UINT64_MAX };
 	for (int i = 0; i < CLOCK_TRIES; i++) {
 		struct spool_clock c = { 0 };
 		uint64_t begin = process_raw_clock(), before = process_clock(), after;
 
-		if (!session.f.GetTimestamp || session.f.GetTimestamp(&c.cupti))
+		if (cupti_time(&c.cupti))
 			c.cupti = 0;
 		after = process_clock();
 		c.width = process_raw_clock() - begin + 1;
@@ -336,60 +220,31 @@ void cupti_clock(struct spool_clock *best)
 	}
 }
 
-void cupti_all_calls(void)
+static void put_facts(void (*put)(const char *key, const char *value))
 {
-	if (session.single_calls) {
-		want(ACT_RUNTIME);
-		want(ACT_DRIVER);
-	}
-	session.single_calls = false;
-}
+	char text[24];
 
-void cupti_no_calls(void)
-{
-	for (uint32_t kind = ACT_DRIVER; kind <= ACT_RUNTIME; kind++)
-		if (session.enabled >> kind & 1)
-			session.f.ActivityDisable(kind);
-	session.enabled &= ~((uint64_t)1 << ACT_DRIVER | (uint64_t)1 << ACT_RUNTIME);
-	if (session.single_calls) {
-		single_calls(CB_RUNTIME, session.f.ActivityEnableRuntimeApi, 0);
-		single_calls(CB_DRIVER, session.f.ActivityEnableDriverApi, 0);
-	}
-	session.single_calls = false;
+	snprintf(text, sizeof text, "%u", F.version);
+	put("cupti", text);
+	snprintf(text, sizeof text, "%d", F.driver);
+	put("driver", text);
+	put("libcupti", cupti_path());
 }
 
 /* ---- other clients -----------------------------------------------------------------------------
  */
-void cupti_count_launches(bool on)
-{
-	const struct cupti *f = &session.f;
-	const char *name;
-
-	atomic_store(&session.launches, 0);
-	for (uint32_t i = 1; f->EnableCallback && f->GetCallbackName && i < CBID_MOST; i++)
-		if (!f->GetCallbackName(CB_DRIVER, i, &name) && name && strstr(name, "Launch") &&
-		        decode_wants(name))
-			f->EnableCallback(on, session.subscriber, CB_DRIVER, i);
-}
-
-uint64_t cupti_launches(void)
-{
-	return atomic_load(&session.launches);
-}
-
-bool cupti_is_gone(void)
+static bool is_gone(void)
 {
 	const struct heard_of *h = session.heard;
 
-	return h && session.f.EnableCallback(1, session.subscriber, h->domain, h->cbid);
+	return h && F.EnableCallback(1, cupti_client.subscriber, h->domain, h->cbid);
 }
 
-bool cupti_is_switched_off(void)
+static bool is_switched_off(void)
 {
 	uint32_t kinds[ACT_KINDS] = { 0 }, size = sizeof kinds, n = 0;
 
-	if (!session.f.ActivityGetEnabledKinds ||
-	        session.f.ActivityGetEnabledKinds(NULL, kinds, &size, &n))
+	if (!F.ActivityGetEnabledKinds || F.ActivityGetEnabledKinds(NULL, kinds, &size, &n))
 		return false;
 	for (uint32_t i = 0; i < n && i < ACT_KINDS; i++)
 		if (kinds[i] == ACT_KERNEL)
@@ -397,20 +252,38 @@ bool cupti_is_switched_off(void)
 	return true;
 }
 
-bool cupti_start_again(const struct plan *plan, char *why, size_t n)
+static bool failed(void)
 {
-	if (session.subscriber && !cupti_is_gone()) {
-		disable_all();
-		session.f.Unsubscribe(session.subscriber);
-	}
-	session.enabled = 0;
-	session.single_calls = false;
-	session.subscriber = NULL;
-	record_enable_close(DOOR_CUPTI);
-	return cupti_start(plan, why, n);
+	return atomic_load(&session.fatal);
 }
 
-/* ---- stop --------------------------------------------------------------------------------------
+static enum backend_state state(void)
+{
+	if (atomic_load(&session.fatal))
+		return BACKEND_FAILED;
+	if (is_gone())
+		return BACKEND_GONE;
+	return is_switched_off() ? BACKEND_OFF : BACKEND_RUNS;
+}
+
+static bool probe(void)
+{
+	return !cupti_dump(ACT_DEVICE);
+}
+
+static bool enable_again(const struct plan *plan, char *why, size_t n)
+{
+	if (cupti_client.subscriber && !is_gone()) {
+		cupti_kinds_disable();
+		cupti_unsubscribe();
+	}
+	cupti_kinds_forget();
+	cupti_client.subscriber = NULL;
+	record_enable_close(DOOR_CUPTI);
+	return enable_session(plan, why, n);
+}
+
+/* ---- close -------------------------------------------------------------------------------------
  */
 /* Flushes complete buffers until CUPTI has none left, or the time limit is reached. */
 static void fetch(void)
@@ -418,34 +291,79 @@ static void fetch(void)
 	struct timespec t = { .tv_nsec = LOOK_NS };
 
 	for (uint64_t spent = 0; spent <= PENDING_NS; spent += LOOK_NS) {
-		cupti_flush(false);
+		flush(false);
 		if (!pool_out())
 			return;
 		nanosleep(&t, NULL);
 	}
 }
 
-uint32_t cupti_stop(bool detach)
+static uint64_t disable(void)
+{
+	uint64_t launched = launches_total(LAUNCH_KERNEL);
+
+	if (atomic_load(&session.fatal)) {
+		cupti_client.subscriber = NULL; /* a failed CUPTI is left alone */
+	} else {
+		cupti_kinds_disable();
+		fetch();
+	}
+	return launched;
+}
+
+static uint32_t close_session(bool last, uint64_t launched, bool *probed)
 {
 	uint32_t e = 0;
 
-	if (cupti_failed())
-		session.subscriber = NULL;
-	if (!session.subscriber) {
-		record_enable_close(DOOR_CUPTI);
-		return 0;
+	*probed = false;
+	if (cupti_client.subscriber) {
+		*probed = probe();
+		e = flush(true);
+		if (*probed)
+			cupti_disable(ACT_DEVICE);
+		decode_forced();
 	}
-	disable_all();
-	fetch();
-	e = cupti_flush(true);
+	if (cupti_client.subscriber && !last) {
+		launches_doubt(launches_total(LAUNCH_KERNEL) - launched);
+		cupti_count_end();
+	}
 	record_enable_close(DOOR_CUPTI);
-	if (detach && session.f.Finalize) {
-		/* The next launch detaches CUPTI from the process. */
-		atomic_store(&session.detach, true);
-		cupti_count_launches(true);
-		return e;
-	}
-	session.f.Unsubscribe(session.subscriber);
-	session.subscriber = NULL;
 	return e;
 }
+
+static void detach(void)
+{
+	if (!cupti_client.subscriber)
+		return;
+	if (!F.Finalize) {
+		cupti_unsubscribe();
+		return;
+	}
+	cupti_count_begin();
+	atomic_store(&session.detach, true);
+}
+
+const struct backend cupti_backend = {
+	.name = "CUPTI",
+	.open = open_library,
+	.enable = enable_session,
+	.enable_again = enable_again,
+	.flush = flush,
+	.decode = decode_buffer,
+	.disable = disable,
+	.close = close_session,
+	.probe = probe,
+	.detach = detach,
+	.release = cupti_unsubscribe,
+	.fewer_calls = cupti_kinds_fewer_calls,
+	.all_calls = cupti_kinds_all_calls,
+	.failed = failed,
+	.state = state,
+	.failure = failure,
+	.error = cupti_error_text,
+	.dropped = dropped,
+	.clock = read_clock,
+	.facts = put_facts,
+	.count = buffers_count,
+	.missing = cupti_kinds_missing,
+};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUPTI session, from finding the library to detaching. Start and stop may be called by
- * different threads, but not at the same time. Does not write to the recording.
+ * Shared by the files of the backend CUPTI (backend.h): kinds of records, buffers, and the launches
+ * that callbacks count.
  */
 #ifndef TFPROF_COLLECT_CUPTI_H
 #define TFPROF_COLLECT_CUPTI_H
@@ -10,57 +10,52 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/cupti_abi.h"
-#include "collect/plan.h"
-#include "io/block_format.h"
+#include "collect/backend.h"
+#include "collect/cupti_client.h"
 
-/* Subscribes and enables everything in the plan. False: nothing is enabled, and *why has a
- * sentence. */
-bool cupti_start(const struct plan *, char *why, size_t n);
-/* Returns a list of the optional kinds and callbacks that CUPTI refused, or "". */
-const char *cupti_missing(void);
-/* Starts again after another client has replaced the session; first releases the old session's
- * state. */
-bool cupti_start_again(const struct plan *, char *why, size_t n);
-/* Disables everything and unsubscribes. Buffers in use are returned: complete ones if their work
- * ends within a short time, others with their present content. A failed CUPTI is left alone.
- * detach: CUPTI leaves the process with the next launch. Returns the error of the last flush, 0:
- * none. */
-uint32_t cupti_stop(bool detach);
-/* Makes CUPTI return finished buffers; forced: unfinished ones too. Returns the error, 0: none. */
-uint32_t cupti_flush(bool forced);
-/* Returns the records CUPTI dropped since the last call, including those in makeshift buffers. */
-uint64_t cupti_dropped(void);
-/* Reads all clocks together; CUPTI's is 0 if unavailable. */
-void cupti_clock(struct spool_clock *);
-/* True if CUPTI has failed; cupti_failure returns the error message. */
-bool cupti_failed(void);
-void cupti_failure(char *text, size_t n);
-const struct cupti *cupti_functions(void);
+/* ---- cupti kinds ----
+ *
+ * The kinds of records of a session, and the calls that are recorded.
+ */
 
-/* Enables the kinds of whole calls, if single functions gave no correlations. */
-void cupti_all_calls(void);
-/* Stops recording calls. */
-void cupti_no_calls(void);
+/* Enables what the plan says. False: CUPTI refuses a kind without which the profile would be wrong;
+ * *why has a sentence. */
+bool cupti_kinds_enable(const struct plan *, char *why, size_t n);
+void cupti_kinds_disable(void);
+/* Forgets what was enabled: another client has ended the session. */
+void cupti_kinds_forget(void);
+bool cupti_kinds_has(uint32_t kind);
+void cupti_kinds_fewer_calls(void);
+void cupti_kinds_all_calls(void);
+/* Adds to the list of refused items, without duplicates; NULL: empties it. */
+void cupti_kinds_miss(const char *what);
+const char *cupti_kinds_missing(void);
 
-/* Counts launches by callbacks, to find out whether the program is idle. */
-void cupti_count_launches(bool on);
-uint64_t cupti_launches(void);
-/* True if the session has ended because another client finalised CUPTI. */
-bool cupti_is_gone(void);
-/* True if CUPTI reports that no client records kernels. Only newer versions can report it. */
-bool cupti_is_switched_off(void);
+/* ---- cupti count ----
+ *
+ * Counts launches (launches.h) by callbacks.
+ */
 
-/* ---- cupti subscribe ---- */
+/* Enables the callbacks. False: some launches are not counted. */
+bool cupti_count_begin(void);
+void cupti_count_end(void);
+/* Takes a callback for a function of runtime or driver; in the program's thread. */
+void cupti_count(uint32_t domain, uint32_t cbid, const struct cb_data *);
 
-/* Takes CUPTI's subscriber slot, of which a process has one. */
+/* ---- buffers ---- */
 
-/* Subscribes. On failure, why contains a message with the name of the current subscriber, if CUPTI
- * reports it. */
-bool cupti_subscribe(
-        const struct cupti *f, void **subscriber, cupti_callback *called, char *why, size_t n);
+/* The callbacks by which CUPTI requests and returns buffers of the pool. They run in any thread:
+ * they take no lock, allocate nothing and preserve errno. */
 
-/* Returns the name of a CUPTI error, or "an unknown error". */
-const char *cupti_error_text(const struct cupti *, uint32_t error);
+cupti_requested buffers_requested;
+cupti_completed buffers_completed;
+cupti_requested_v2 buffers_requested_v2;
+cupti_completed_v2 buffers_completed_v2;
+
+/* Counts the records of a buffer. */
+uint64_t buffers_count(uint8_t *data, size_t valid);
+/* Returns the number of records lost in makeshift buffers since the last call; *error: not all of
+ * them could be counted. */
+uint64_t buffers_discarded(uint32_t *error);
 
 #endif

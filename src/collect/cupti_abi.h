@@ -18,6 +18,7 @@ enum {
 	CUPTI_E_INVALID_PARAMETER = 1,
 	CUPTI_E_MAX_LIMIT_REACHED = 12,
 	CUPTI_E_NOT_INITIALIZED = 15,
+	CUPTI_E_INVALID_KIND = 21,
 	CUPTI_E_MULTIPLE_SUBSCRIBERS = 39,
 };
 
@@ -47,7 +48,12 @@ enum {
 	ACT_KINDS = 64,
 };
 
-enum { CUPTI_ATTR_ZEROED_OUT = 5, CUPTI_THREAD_ID_SYSTEM = 1, CUPTI_FLUSH_FORCED = 1 };
+enum {
+	CUPTI_ATTR_ZEROED_OUT = 5,
+	CUPTI_ATTR_WHOLE_GRAPHS = 20, /* of several subscribers */
+	CUPTI_ATTR_THREAD_ID = 21,
+};
+enum { CUPTI_THREAD_ID_SYSTEM = 1, CUPTI_FLUSH_FORCED = 1 };
 
 enum { CB_DRIVER = 1, CB_RUNTIME = 2, CB_RESOURCE = 3, CB_STATE = 6 };
 enum { CB_RESOURCE_MODULE_UNLOAD = 7, CB_STATE_FATAL = 1, CB_STATE_ERROR = 2 };
@@ -236,7 +242,22 @@ union rec {
 struct cb_data {
 	uint32_t site; /* CB_ENTER, CB_EXIT */
 	const char *function;
+	const void *params;     /* the function's arguments, as a struct */
+	const uint32_t *result; /* at CB_EXIT: what it returned */
 };
+
+/* Where the arguments of functions of the driver have the stream. */
+struct launch_params {
+	uint8_t before[40];
+	void *stream;
+};
+struct launch_ex_params {
+	const struct {
+		uint8_t before[32];
+		void *stream;
+	} * config;
+};
+#define CUPTI_STREAM_PER_THREAD ((void *)2) /* NULL, in functions whose name ends in _ptsz */
 
 /* Arguments of a state callback. */
 struct cb_state {
@@ -249,7 +270,7 @@ struct subscriber_params {
 	const char *name;
 	char *holder; /* out: name of the subscriber, if there is one */
 	size_t holder_size;
-	uint8_t allow_more;
+	uint8_t allow_more; /* since 13.2: 1: other subscribers may come */
 	uint8_t pad[7];
 };
 /* The size in the version that introduced the function; later versions accept it. */
@@ -259,6 +280,10 @@ struct subscriber_params {
 typedef void cupti_requested(uint8_t **buffer, size_t *size, size_t *most_records);
 typedef void cupti_completed(
         void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+/* With cuptiActivityRegisterCallbacks_v2. */
+typedef void cupti_requested_v2(
+        uint8_t **buffer, size_t *size, size_t *most_records, const void *info);
+typedef void cupti_completed_v2(uint8_t *buffer, size_t size, size_t valid, const void *info);
 typedef void cupti_callback(void *user, uint32_t domain, uint32_t cbid, const void *data);
 
 /* Name without "cupti", whether a session works without it, and its arguments. */
@@ -283,7 +308,22 @@ typedef void cupti_callback(void *user, uint32_t domain, uint32_t cbid, const vo
 	F(GetCallbackName, 1, (uint32_t, uint32_t, const char **))                                 \
 	F(GetResultString, 1, (uint32_t, const char **))                                           \
 	F(ActivityGetEnabledKinds, 1, (void *, uint32_t *, uint32_t *, uint32_t *))                \
-	F(Finalize, 1, (void))
+	F(Finalize, 1, (void))                                                                     \
+	CUPTI_FUNCTIONS_V2(F)
+
+/* For one of several subscribers, since 13.3. The second argument of Enable and Disable configures
+ * fields, NULL: all. */
+#define CUPTI_FUNCTIONS_V2(F)                                                                      \
+	F(ActivityRegisterCallbacks_v2, 1, (void *, cupti_requested_v2 *, cupti_completed_v2 *))   \
+	F(ActivityEnable_v2, 1, (void *, uint32_t, void *))                                        \
+	F(ActivityDisable_v2, 1, (void *, uint32_t, void *))                                       \
+	F(ActivityEnableAndDump_v2, 1, (void *, uint32_t, void *))                                 \
+	F(ActivityGetNextRecord_v2, 1, (void *, uint8_t *, size_t, union rec **))                  \
+	F(ActivityGetNumDroppedRecords_v2, 1, (void *, void *, uint32_t, size_t *))                \
+	F(ActivitySetAttribute_v2, 1, (void *, uint32_t, size_t *, void *))                        \
+	F(ActivityEnableRuntimeApi_v2, 1, (void *, uint32_t, uint8_t))                             \
+	F(ActivityEnableDriverApi_v2, 1, (void *, uint32_t, uint8_t))                              \
+	F(GetTimestamp_v2, 1, (void *, uint64_t *))
 
 /* ---- cupti open ----
  *

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collect/cupti_client.h"
 #include "collect/nvtx.h"
+#include "collect/pool.h"
 #include "collect/system.h"
 #include "collect/store.h"
 
@@ -17,17 +19,15 @@
 #define CBIDS    2048u /* API function numbers whose names are cached */
 #define POINTERS 8192u /* cached kernel names, by address; a power of two */
 #define TIDS     4096u /* cached thread names; a power of two */
+#define DEVICES  64u   /* remembered, so that each is written once */
 
 struct call {
 	struct name *name;
 	enum { CALL_UNKNOWN, CALL_UNWANTED, CALL_WANTED } wanted;
-	bool launches;
-	bool launches_kernel, captures;
 	uint8_t profiler; /* 1 + enum spool_mark_what, of cuProfilerStart and cuProfilerStop */
 };
 
 static struct {
-	const struct cupti *cupti;
 	bool all_calls;
 	bool graphs, parts; /* copies have the graph field; devices have the GPU partition field */
 	uint64_t now;       /* start time of the buffer, by CUPTI's clock */
@@ -39,12 +39,12 @@ static struct {
 		struct name *name;
 	} kernel[POINTERS];
 	uint32_t tid[TIDS];
-	struct {
-		uint64_t start, end;
-		uint32_t correlation;
-	} last[TIDS]; /* correlation of the driver launch inside, by thread */
 	uint32_t tids;
+	struct spool_device device[DEVICES]; /* written so far, by number */
+	uint32_t devices;
+	uint32_t error; /* the last one that was reported */
 	_Atomic bool forget;
+	bool forced; /* CUPTI was made to return unfinished buffers */
 	struct decode_counts counts;
 } decode;
 
@@ -53,10 +53,12 @@ void decode_reset(void)
 	memset(&decode, 0, sizeof decode);
 }
 
-void decode_use(const struct cupti *c, bool all_calls)
+void decode_use(bool all_calls)
 {
-	decode.cupti = c;
+	const struct cupti *c = &cupti_client.f;
+
 	decode.all_calls = all_calls;
+	decode.forced = false;
 	decode.graphs = c->version >= CUPTI_API_11_1;
 	decode.parts = c->version >= CUPTI_API_11_8;
 }
@@ -77,6 +79,11 @@ void decode_earliest_begin(void)
 	decode.earliest = UINT64_MAX;
 }
 
+void decode_forced(void)
+{
+	decode.forced = true;
+}
+
 void decode_forget_names(void)
 {
 	atomic_store(&decode.forget, true);
@@ -89,32 +96,6 @@ const struct decode_counts *decode_counts(void)
 
 /* ---- names -------------------------------------------------------------------------------------
  */
-bool decode_wants(const char *name)
-{
-	static const char *const yes[] = { "Launch", "Memcpy", "Memset", "Malloc", "MemAlloc",
-		"HostAlloc", "Free", "Synchronize", "Profiler", "GraphInstantiate", "MemPrefetch",
-		"BeginCapture" };
-	static const char *const no[] = { "Node", "Attribute", "Get", "Params", "Support",
-		"Callback" };
-	bool wanted = false;
-
-	for (unsigned i = 0; i < sizeof yes / sizeof *yes && !wanted; i++)
-		wanted = strstr(name, yes[i]);
-	for (unsigned i = 0; i < sizeof no / sizeof *no && wanted; i++)
-		wanted = !strstr(name, no[i]);
-	return wanted;
-}
-
-/* Returns the length of a function name without the version suffix: cudaLaunchKernel_v7000. */
-static size_t unversioned(const char *name)
-{
-	size_t n = strlen(name), i = n;
-
-	while (i && name[i - 1] >= '0' && name[i - 1] <= '9')
-		i--;
-	return n - i >= 4 && i > 2 && name[i - 1] == 'v' && name[i - 2] == '_' ? i - 2 : n;
-}
-
 static struct call *call_of(uint32_t domain, uint32_t cbid)
 {
 	static struct call none = { .wanted = CALL_UNWANTED };
@@ -126,18 +107,16 @@ static struct call *call_of(uint32_t domain, uint32_t cbid)
 		return &none;
 	if (c->wanted != CALL_UNKNOWN)
 		return c;
-	if (!decode.cupti->GetCallbackName || decode.cupti->GetCallbackName(domain, cbid, &name))
+	if (!cupti_client.f.GetCallbackName || cupti_client.f.GetCallbackName(domain, cbid, &name))
 		name = NULL;
 	if (!name)
 		snprintf(
 		        number, sizeof number, "%s#%u", domain == CB_RUNTIME ? "cuda" : "cu", cbid);
-	c->name = name ? names_add(name, unversioned(name)) : names_add(number, strlen(number));
+	c->name = name ? names_add(name, decode_unversioned(name))
+	               : names_add(number, strlen(number));
 	c->wanted = !name || decode_wants(name) ? CALL_WANTED : CALL_UNWANTED;
 	if (!name)
 		return c;
-	c->launches_kernel = strstr(name, "LaunchKernel") || strstr(name, "LaunchCooperative");
-	c->launches = c->launches_kernel || strstr(name, "GraphLaunch");
-	c->captures = strstr(name, "BeginCapture");
 	if (!strcmp(name, "cuProfilerStart"))
 		c->profiler = 1 + SPOOL_PROFILER_START;
 	if (!strcmp(name, "cuProfilerStop"))
@@ -153,14 +132,14 @@ static uint32_t kernel_name(const char *name)
 	        (uint32_t)((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u >> 40) & (POINTERS - 1);
 
 	if (decode.kernel[slot].at != name) {
-		decode.kernel[slot].name = names_add(name, strnlen(name, NAME_LONGEST + 1));
+		decode.kernel[slot].name = names_add(name, strnlen(name, NAME_READ));
 		decode.kernel[slot].at = name;
 	}
 	return store_name(decode.kernel[slot].name);
 }
 
-/* Writes a thread's name at its first record. Returns its slot, TIDS if it has none. */
-static uint32_t meet(uint32_t tid)
+/* Writes a thread's name at its first record. */
+static void meet(uint32_t tid)
 {
 	struct spool_record r = { .kind = SPOOL_THREAD };
 	char text[64];
@@ -170,51 +149,33 @@ static uint32_t meet(uint32_t tid)
 		uint32_t *t = &decode.tid[slot & (TIDS - 1)];
 
 		if (*t == tid)
-			return slot & (TIDS - 1);
+			return;
 		if (*t)
 			continue;
 		if (!tid || decode.tids >= TIDS / 2)
-			return TIDS;
+			return;
 		*t = tid;
 		decode.tids++;
 		break;
 	}
 	if (!threads_name(tid, text, sizeof text))
-		return slot & (TIDS - 1);
+		return;
 	r.thread = (struct spool_thread){ tid, store_name(names_add(text, strlen(text))) };
 	store_put(&r);
-	return slot & (TIDS - 1);
-}
-
-/* Counts a launch, unless it is a runtime call whose driver call was counted. */
-static void count_launch(const struct rec_api *a, const struct call *c, uint32_t place)
-{
-	decode.counts.launches += c->launches;
-	decode.counts.captures += c->captures;
-	if (!c->launches_kernel)
-		return;
-	if (place < TIDS && a->kind == ACT_DRIVER) {
-		decode.last[place].start = a->start;
-		decode.last[place].end = a->end;
-		decode.last[place].correlation = a->correlation;
-	} else if (place < TIDS && decode.last[place].end &&
-	           (decode.last[place].correlation == a->correlation ||
-	                   (decode.last[place].start >= a->start &&
-	                           decode.last[place].end <= a->end))) {
-		return;
-	}
-	decode.counts.single_launches++;
 }
 
 /* ---- kinds ---- */
 
-/* Sets start and length; implausible times become 0 and are counted. */
+/* Sets start and length; implausible times become 0 and are counted, separately those without an
+ * end: the work had not ended when CUPTI was made to return its buffers. */
 static void times(uint64_t start, uint64_t end, uint64_t *from, uint64_t *length)
 {
 	bool ok = start && end >= start && end - start < DAY_NS && start < decode.now + DAY_NS;
+	bool runs = !end && decode.forced;
 
 	decode.counts.timed += ok;
-	decode.counts.untimed += !ok;
+	decode.counts.running += !ok && runs;
+	decode.counts.untimed += !ok && !runs;
 	if (ok && start < decode.earliest)
 		decode.earliest = start;
 	*from = ok ? start : 0;
@@ -238,7 +199,6 @@ static void put_kernel(const struct rec_kernel *k)
 		.graph_node = k->graph_node };
 	times(k->start, k->end, &r.kernel.start, &r.kernel.length);
 	decode.counts.kernels++;
-	decode.counts.single_kernels += !k->graph;
 	decode.counts.uncorrelated += !k->correlation;
 	store_put(&r);
 }
@@ -307,10 +267,7 @@ static void put_api(const struct rec_api *a)
 
 	if (c->wanted != CALL_WANTED && !(decode.all_calls && c->name))
 		return;
-	uint32_t place = meet(a->thread);
-
-	if (!a->status)
-		count_launch(a, c, place);
+	meet(a->thread);
 	r.kind = SPOOL_API;
 	r.api = (struct spool_api){ .correlation = a->correlation,
 		.name = store_name(c->name),
@@ -371,6 +328,19 @@ static void put_context(const struct rec_context *c)
 	store_put(&r);
 }
 
+/* True if the device was written before. */
+static bool has_device(const struct spool_device *d)
+{
+	for (uint32_t i = 0; i < decode.devices; i++)
+		if (decode.device[i].id == d->id && decode.device[i].name == d->name &&
+		        !memcmp(decode.device[i].uuid, d->uuid, sizeof d->uuid) &&
+		        !memcmp(decode.device[i].mig_uuid, d->mig_uuid, sizeof d->mig_uuid))
+			return true;
+	if (decode.devices < DEVICES)
+		decode.device[decode.devices++] = *d;
+	return false;
+}
+
 static void put_device(const struct rec_device *d)
 {
 	struct spool_record r = { .kind = SPOOL_DEVICE };
@@ -384,7 +354,9 @@ static void put_device(const struct rec_device *d)
 	memcpy(r.device.uuid, d->uuid, sizeof r.device.uuid);
 	if (decode.parts && d->mig)
 		memcpy(r.device.mig_uuid, d->mig_uuid, sizeof r.device.mig_uuid);
-	store_put(&r);
+	decode.counts.devices++;
+	if (!has_device(&r.device))
+		store_put(&r);
 }
 
 /* ---- buffers -----------------------------------------------------------------------------------
@@ -433,27 +405,46 @@ static void put_record(const union rec *r)
 	}
 }
 
+/* Handles a buffer that CUPTI cannot read to its end: n bytes are left, in records of at most
+ * RECORD_MAX. */
+static void put_unread(uint32_t error, size_t n)
+{
+	store_lost_least(SPOOL_LOST_UNREAD, n / RECORD_MAX);
+	if (error != decode.error)
+		store_note("CUPTI cannot read its own records: %s (%u)", cupti_error_text(error),
+		        error);
+	decode.error = error;
+}
+
 void decode_buffer(uint8_t *data, size_t valid)
 {
 	struct decode_counts before = decode.counts;
 	union rec *r = NULL;
+	size_t used = 0;
+	uint32_t e = 0;
 
 	decode.now = process_clock() + (uint64_t)decode.ahead;
 	if (atomic_exchange(&decode.forget, false))
 		memset(decode.kernel, 0, sizeof decode.kernel);
-	while (valid && !decode.cupti->ActivityGetNextRecord(data, valid, &r)) {
+	while (valid && !(e = cupti_next(data, valid, &r))) {
 		size_t at = (size_t)((uint8_t *)r - data), size;
 
-		if (at >= valid || valid - at < sizeof r->kind)
+		if (at >= valid || at < used || valid - at < sizeof r->kind) {
+			e = CUPTI_E_INVALID_KIND;
 			break;
+		}
 		size = size_of(r->kind);
+		used = at + (size && size <= valid - at ? size : sizeof r->kind);
 		decode.counts.records++;
 		if (!size || size > valid - at)
 			decode.counts.unknown++;
 		else
 			put_record(r);
 	}
+	if (e && e != CUPTI_E_MAX_LIMIT_REACHED)
+		put_unread(e, valid - used);
 	store_lost(SPOOL_LOST_UNTIMED, decode.counts.untimed - before.untimed);
+	store_lost(SPOOL_LOST_RUNNING, decode.counts.running - before.running);
 	store_lost(SPOOL_LOST_UNKNOWN, decode.counts.unknown - before.unknown);
 }
 

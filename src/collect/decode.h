@@ -6,26 +6,23 @@
 #ifndef TFPROF_COLLECT_DECODE_H
 #define TFPROF_COLLECT_DECODE_H
 
-#include "collect/cupti_abi.h"
 #include "collect/ring.h"
 
 /* Counts since the start. */
 struct decode_counts {
 	uint64_t records, timed, untimed, unknown;
 	uint64_t kernels;      /* including launches of whole graphs */
-	uint64_t launches;     /* successful calls that launch kernels or graphs */
 	uint64_t uncorrelated; /* kernels without correlation */
-	/* Comparable counts: launches of single kernels, without launches inside other launches,
-	 * and kernels outside of graphs. */
-	uint64_t single_launches, single_kernels;
-	uint64_t captures; /* launches may have been captured into a graph instead of executed */
+	uint64_t running;      /* work without times that had not ended */
+	uint64_t devices;      /* records of devices */
 };
 
 /* Called once per process, before all other functions. */
 void decode_reset(void);
-/* Sets the CUPTI that fills the buffers; all_calls: also keeps calls that decode_wants does not
- * want. */
-void decode_use(const struct cupti *, bool all_calls);
+/* Begins a session of CUPTI; all_calls: also keeps calls that decode_wants does not want. */
+void decode_use(bool all_calls);
+/* From here on, work without an end had not ended when CUPTI was made to return its buffers. */
+void decode_forced(void);
 /* Sets the offset of CUPTI's clock to CLOCK_REALTIME, ns. */
 void decode_clock(int64_t ahead);
 void decode_buffer(uint8_t *data, size_t valid);
@@ -38,6 +35,11 @@ void decode_entry(void *unused, uint32_t tid, const struct ring_entry *);
 /* True if calls of a runtime or driver function are recorded: it launches, copies, allocates, frees
  * or waits. */
 bool decode_wants(const char *function);
+/* Returns the length of a function name without the version suffix: cudaLaunchKernel_v7000. */
+size_t decode_unversioned(const char *function);
+/* Tells what a function launches. */
+enum decode_launch { DECODE_OTHER, DECODE_KERNEL, DECODE_GRAPH };
+enum decode_launch decode_launches(const char *function);
 /* Clears the cache of kernel names after a module was unloaded. Any thread. */
 void decode_forget_names(void);
 const struct decode_counts *decode_counts(void);

@@ -1,31 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See system.h.
+ * See system.h. glibc can take a handler out of the list again: by the handle of a library, for
+ * which a variable of ours stands here, and by calling it. A handler of an earlier registration
+ * does nothing.
  */
 #include "collect/system.h"
 
+#include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
-#define EXITS_MOST 32u /* registrations in a process */
+#define EXITS_MOST 32u /* registrations where none can be taken out */
+
+int __cxa_atexit(void (*)(void *), void *, void *);
+void __cxa_finalize(void *);
 
 static struct {
 	void (*_Atomic end)(void);
-	_Atomic unsigned exits; /* registrations so far */
+	_Atomic uintptr_t round; /* registrations so far */
+	_Atomic bool busy;       /* one is being made */
+	char handle;
 } hook;
 
-static void at_exit(void)
+static void at_exit(void *round)
 {
 	void (*end)(void) = atomic_load(&hook.end);
 
-	if (end)
+	if (end && (uintptr_t)round == atomic_load(&hook.round))
 		end();
 }
 
 void exit_hook_renew(void)
 {
-	if (atomic_fetch_add(&hook.exits, 1) < EXITS_MOST)
-		atexit(at_exit);
+	if (atomic_exchange(&hook.busy, true))
+		return;
+#ifdef __GLIBC__
+	bool may = true;
+#else
+	bool may = atomic_load(&hook.round) < EXITS_MOST;
+#endif
+	if (may) {
+		uintptr_t round = atomic_fetch_add(&hook.round, 1) + 1;
+
+		__cxa_finalize(&hook.handle);
+		__cxa_atexit(at_exit, (void *)round, &hook.handle);
+	}
+	atomic_store(&hook.busy, false);
+}
+
+/* glibc does not release its lock in a child: no fork may happen while it is held. */
+void exit_hook_hold(void)
+{
+	while (atomic_exchange(&hook.busy, true))
+		sched_yield();
+}
+
+void exit_hook_go_on(void)
+{
+	atomic_store(&hook.busy, false);
 }
 
 void exit_hook_set(void (*end)(void))

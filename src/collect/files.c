@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "collect/collect.h"
+#include "collect/launches.h"
 #include "collect/system.h"
 
 #define FD_FIRST      128 /* lowest number of our descriptors, so the program's do not change */
@@ -35,13 +36,13 @@ struct file {
 };
 
 static struct {
-	struct file folder, spool, log, control;
+	struct file folder, spool, counts, log, control; /* counts: the spool, not for appending */
 	bool verbose;
 	char spool_name[NAME_MAX + 1];
 	uint64_t spool_size;
 	char fault[128]; /* why the recording was closed */
 	unsigned lines;
-} files = { .folder.fd = -1, .spool.fd = -1, .log.fd = -1, .control.fd = -1 };
+} files = { .folder.fd = -1, .spool.fd = -1, .counts.fd = -1, .log.fd = -1, .control.fd = -1 };
 
 /* Moves a new descriptor to a high number. On failure it is closed. */
 static bool file_keep(struct file *f, int fd)
@@ -142,7 +143,9 @@ bool files_open(const char *folder, bool verbose)
 
 void files_close(void)
 {
+	launches_forget();
 	file_close(&files.spool);
+	file_close(&files.counts);
 	file_close(&files.log);
 	file_close(&files.control);
 	file_close(&files.folder);
@@ -155,10 +158,10 @@ static bool make(struct file *f, const char *name)
 		errno = EBADF;
 		return false;
 	}
-	return file_keep(f,
-	        openat(files.folder.fd, name,
-	                O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
-	                0600));
+	return file_keep(
+	        f, openat(files.folder.fd, name,
+	                   O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
+	                   0600));
 }
 
 /* Creates a file with an unused name of the session's form, which ends in `suffix`. */
@@ -265,10 +268,24 @@ void files_say(const char *format, ...)
 
 /* ---- recording ---------------------------------------------------------------------------------
  */
+/* True if a new file may have that many bytes and FILES_LAST more. */
+static bool has_room(size_t n)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	        n + FILES_LAST <= limit.rlim_cur)
+		return true;
+	return false;
+}
+
 bool files_spool_make(void)
 {
-	if (make_unique(&files.spool, SPOOL_SUFFIX, files.spool_name, sizeof files.spool_name))
+	if (make_unique(&files.spool, SPOOL_SUFFIX, files.spool_name, sizeof files.spool_name)) {
+		if (has_room(sizeof(struct spool_count)))
+			files.spool_size = launches_make(files.spool.fd);
 		return true;
+	}
 	files_say("nothing is recorded: no file can be made in the session folder: %s",
 	        text_of(errno, (char[80]){ 0 }, 80));
 	return false;
@@ -313,6 +330,19 @@ bool files_spool_write_last(const void *p, size_t n)
 	}
 	take_back();
 	return false;
+}
+
+void files_spool_counts(void)
+{
+	const struct spool_count *c = launches_news();
+
+	if (!c)
+		return;
+	if (files.counts.fd < 0 && file_ok(&files.folder))
+		file_keep(&files.counts, openat(files.folder.fd, files.spool_name,
+		                                 O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY));
+	if (file_ok(&files.counts) && pwrite(files.counts.fd, c, sizeof *c, 0) < 0)
+		return; /* the next change tries again */
 }
 
 const char *files_spool_fault(void)

@@ -60,6 +60,7 @@ static void in_child(void)
 
 	record_enable_forget();
 	files_close();
+	exit_hook_go_on();
 	errno = saved;
 }
 
@@ -79,7 +80,7 @@ static void hook(void)
 	struct sigaction a;
 
 	if (!life.hooked) {
-		pthread_atfork(NULL, NULL, in_child);
+		pthread_atfork(exit_hook_hold, exit_hook_go_on, in_child);
 		exit_hook_set(at_exit);
 		(void)at_quick_exit(
 		        at_exit); /* if registration fails, quick_exit loses the last second */
@@ -157,7 +158,7 @@ static bool open_session(void)
 
 	if (is / STATES != (uint64_t)getpid()) {
 		/* The child of a process that used CUDA cannot use CUDA. */
-		bool hopeless = is && writer_used_cupti();
+		bool hopeless = is && writer_used_gpu();
 
 		if (atomic_compare_exchange_strong(
 		            &life.word, &is, word_of(hopeless ? DORMANT : OPENING)) &&

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An open hash table of pointers into one growing block. A thread that adds a name writes it first
- * and then sets a slot to it; if another thread added the same text first, the copy stays unused.
+ * Open hash tables of pointers into one growing block: a small table, and a large one for what
+ * finds no place there, so that few names touch few pages. A thread that adds a name writes it
+ * first and then sets a slot to it; if another thread added the same text first, the copy stays
+ * unused.
+ *
+ * When the block is nearly full, new names of ranges that end in a number ("iteration 7183") share
+ * a pattern
+ * ("iteration #"). A name that is too long ends in a checksum instead.
  *
  *     block:  | slots, 8 bytes each | name | name | ...                    | names without text |
  *                                   ^ base              texts_end ^          end ^
@@ -13,19 +19,23 @@
 
 #include "collect/system.h"
 
-#define SLOTS_LOG   16
-#define SLOTS       (1u << SLOTS_LOG)
+#define SLOTS_SMALL (1u << 16)
+#define SLOTS_LARGE (1u << 20)
+#define SLOTS       (SLOTS_SMALL + SLOTS_LARGE)
 #define PROBES      64u /* slots probed before a name counts as not fitting */
 #define TEXTLESS    16u /* 1/TEXTLESS of the block is reserved for names without text */
 #define BYTES_LEAST (1u << 20)
+#define CHECKSUM    17u /* bytes at the end of a name that is too long */
 
 typedef struct name *_Atomic name_slot; /* in C11 an atomic pointer needs a type name of its own */
 
 static struct {
-	name_slot *slot;
+	name_slot *slot; /* the small table, then the large one */
 	char *base;
 	uint32_t size, texts_end;
-	_Atomic uint32_t used, used_textless, textless;
+	uint32_t full; /* bytes from which on names share patterns */
+	_Atomic uint32_t used, used_textless;
+	_Atomic uint64_t lost;
 } names;
 
 /* Stands for all names for which not even an identity is left. */
@@ -36,6 +46,7 @@ bool names_make(void)
 	size_t table = SLOTS * sizeof(name_slot), bytes = NAMES_BYTES;
 
 	lost.spool_id = 0;
+	atomic_store(&names.lost, 0);
 	for (uint32_t i = 0; names.base && i < SLOTS; i++) {
 		struct name *e = atomic_load(&names.slot[i]);
 
@@ -56,6 +67,7 @@ bool names_make(void)
 	names.base = p + table;
 	names.size = (uint32_t)bytes;
 	names.texts_end = names.size - names.size / TEXTLESS;
+	names.full = names.texts_end / 4 * 3;
 	atomic_store(&names.used, 8); /* number 0 belongs to the lost name */
 	atomic_store(&names.used_textless, names.texts_end);
 	return true;
@@ -80,6 +92,11 @@ static uint64_t hash(const char *p, size_t n)
 	memcpy(&w, p, n);
 	h = mix(mix(h ^ w));
 	return h ? h : 1;
+}
+
+static void count_lost(void)
+{
+	atomic_fetch_add_explicit(&names.lost, 1, memory_order_relaxed);
 }
 
 /* Allocates room for a name; NULL if there is none. */
@@ -107,7 +124,7 @@ static struct name *build(uint64_t h, const char *text, size_t n)
 		if (!e)
 			return NULL;
 		e->length = NAME_NO_TEXT;
-		atomic_fetch_add_explicit(&names.textless, 1, memory_order_relaxed);
+		count_lost();
 	}
 	e->hash = h;
 	return e;
@@ -120,32 +137,115 @@ static bool same(const struct name *e, uint64_t h, const char *text, size_t n)
 	return e->length == NAME_NO_TEXT || (e->length == n && !memcmp(e->text, text, n));
 }
 
-struct name *names_add(const char *text, size_t n)
+/* Looks through a part of a table. *mine: the name, once it is built. Returns the name in the
+ * table; NULL: no room for it. */
+static struct name *find(
+        name_slot *table, uint32_t size, uint64_t h, const char *text, size_t n, struct name **mine)
 {
-	if (n > NAME_LONGEST) {
-		n = NAME_LONGEST;
-		while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-			n--; /* not within a UTF-8 character */
-	}
-	uint64_t h = hash(text, n);
-	struct name *mine = NULL;
-
 	for (uint32_t i = 0; i < PROBES; i++) {
-		name_slot *s = &names.slot[(h + i) & (SLOTS - 1)];
+		name_slot *s = &table[(h + i) & (size - 1)];
 		struct name *e = atomic_load_explicit(s, memory_order_acquire);
 
 		if (!e) {
-			if (!mine)
-				mine = build(h, text, n);
-			if (!mine)
-				return &lost;
-			if (atomic_compare_exchange_strong(s, &e, mine))
-				return mine;
+			if (!*mine)
+				*mine = build(h, text, n);
+			if (!*mine)
+				return NULL;
+			if (atomic_compare_exchange_strong(s, &e, *mine))
+				return *mine;
 		}
 		if (same(e, h, text, n))
 			return e;
 	}
+	return NULL;
+}
+
+static struct name *add(uint64_t h, const char *text, size_t n)
+{
+	struct name *mine = NULL, *e = find(names.slot, SLOTS_SMALL, h, text, n, &mine);
+
+	if (!e)
+		e = find(names.slot + SLOTS_SMALL, SLOTS_LARGE, h >> 16 ^ h, text, n, &mine);
+	if (e)
+		return e;
+	count_lost();
 	return &lost;
+}
+
+/* Returns the name if it is in a table. */
+static struct name *known(uint64_t h, const char *text, size_t n)
+{
+	for (uint32_t large = 0; large < 2; large++) {
+		name_slot *table = names.slot + (large ? SLOTS_SMALL : 0);
+		uint64_t at = large ? h >> 16 ^ h : h;
+
+		for (uint32_t i = 0; i < PROBES; i++) {
+			struct name *e = atomic_load_explicit(
+			        &table[(at + i) & ((large ? SLOTS_LARGE : SLOTS_SMALL) - 1)],
+			        memory_order_acquire);
+
+			if (!e)
+				return NULL;
+			if (same(e, h, text, n))
+				return e;
+		}
+	}
+	return NULL;
+}
+
+/* Adds a name whose beginning is kept, with a checksum of all of it. */
+static struct name *add_long(uint64_t h, const char *text, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	char cut[NAME_LONGEST];
+	struct name *e;
+
+	n = NAME_LONGEST - CHECKSUM;
+	while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+		n--; /* not within a UTF-8 character */
+	memcpy(cut, text, n);
+	cut[n++] = '~';
+	for (int shift = 60; shift >= 0; shift -= 4)
+		cut[n++] = digits[h >> shift & 15];
+	h = hash(cut, n);
+	e = known(h, cut, n);
+	if (e)
+		return e;
+	count_lost();
+	return add(h, cut, n);
+}
+
+/* Adds the name of a range when the block is nearly full: that of its pattern if it ends in a
+ * number. */
+static struct name *add_late(uint64_t h, const char *text, size_t n)
+{
+	char pattern[NAME_LONGEST];
+	size_t end = n;
+	struct name *e = known(h, text, n);
+
+	while (end && text[end - 1] >= '0' && text[end - 1] <= '9')
+		end--;
+	if (e || end == n)
+		return e ? e : add(h, text, n);
+	count_lost();
+	memcpy(pattern, text, end);
+	pattern[end++] = '#';
+	return add(hash(pattern, end), pattern, end);
+}
+
+struct name *names_add(const char *text, size_t n)
+{
+	uint64_t h = hash(text, n);
+
+	return n > NAME_LONGEST ? add_long(h, text, n) : add(h, text, n);
+}
+
+struct name *names_add_range(const char *text, size_t n)
+{
+	if (n > NAME_LONGEST ||
+	        atomic_load_explicit(&names.used, memory_order_relaxed) < names.full)
+		return names_add(text, n);
+	return add_late(hash(text, n), text, n);
 }
 
 uint32_t names_number(const struct name *e)
@@ -165,7 +265,7 @@ bool names_has(const void *p)
 	return p == &lost || (names.base && at - 8 < names.size - 8 && at % 8 == 0);
 }
 
-uint32_t names_textless(void)
+uint64_t names_lost(void)
 {
-	return atomic_load(&names.textless);
+	return atomic_load(&names.lost);
 }

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 #define NAMES_BYTES  (16u << 20) /* bytes of texts and their headers */
-#define NAME_LONGEST 8192u       /* bytes of a text; the rest is truncated */
+#define NAME_LONGEST 8192u       /* bytes of a text; a longer one ends in a checksum */
+#define NAME_READ    (1u << 20)  /* bytes of a text that are read at all */
 
 struct name {
 	uint64_t hash;
@@ -27,12 +28,15 @@ struct name {
 bool names_make(void);
 /* Returns the name with these n bytes; never NULL. */
 struct name *names_add(const char *text, size_t n);
+/* Returns the same for the name of a range, of which a program may make any number. */
+struct name *names_add_range(const char *text, size_t n);
 /* Converts a name to a 32-bit number, and back. */
 uint32_t names_number(const struct name *);
 struct name *names_at(uint32_t number);
 /* True if a pointer from the program can be one of our names. */
 bool names_has(const void *);
-/* Returns the number of names that lost their text. */
-uint32_t names_textless(void);
+/* Returns how often a name was added that is not told apart from others, or lost a part of its
+ * text: the table was full, or the name too long. */
+uint64_t names_lost(void);
 
 #endif

@@ -33,7 +33,7 @@ static struct name *name_of(struct ring *r, const char *text)
 		if (e->length != NAME_NO_TEXT && !strcmp(text, e->text))
 			return e;
 	}
-	struct name *e = names_add(text, strlen(text));
+	struct name *e = names_add_range(text, strlen(text));
 
 	r->memo[slot].at = text;
 	r->memo[slot].name = e;
@@ -69,7 +69,7 @@ static struct name *name_of_wide(const wchar_t *text)
 
 		p = utf8_put(p, c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c);
 	}
-	return names_add(utf8, (size_t)(p - utf8));
+	return names_add_range(utf8, (size_t)(p - utf8));
 }
 
 /* Reads the message of an event; fields beyond the size that the program declared are missing. */
@@ -263,7 +263,7 @@ static void *domain_create_w(const wchar_t *text)
 static const void *register_a(void *domain, const char *text)
 {
 	(void)domain;
-	return record_enable_ours() && text ? names_add(text, strlen(text)) : NULL;
+	return record_enable_ours() && text ? names_add_range(text, strlen(text)) : NULL;
 }
 
 static const void *register_w(void *domain, const wchar_t *text)

@@ -12,9 +12,8 @@
 
 #include "collect/system.h"
 
-#define BITS       64u
-#define WORDS      (POOL_BUFFERS / BITS)
-#define RECORD_MAX 512u /* a buffer with less room left counts as full */
+#define BITS  64u
+#define WORDS (POOL_BUFFERS / BITS)
 
 struct set {
 	_Atomic uint64_t word[WORDS];
@@ -28,6 +27,7 @@ static struct {
 	size_t bytes;
 	unsigned count;
 	_Atomic size_t size; /* size of the next buffer */
+	_Atomic bool is_short;
 	struct pool_buffer buffer[POOL_BUFFERS];
 } pool;
 
@@ -95,7 +95,7 @@ static size_t next_size(unsigned i)
 {
 	size_t size = atomic_load_explicit(&pool.size, memory_order_relaxed), room = room_of(i);
 
-	if (size < POOL_BYTES_SMALL && pool_out() >= pool.count / POOL_SHARE)
+	if (size < POOL_BYTES_SMALL && pool_out() >= pool.count / POOL_CROWD)
 		size = POOL_BYTES_SMALL;
 	return size < room ? size : room;
 }
@@ -214,9 +214,25 @@ size_t pool_written(void)
 	return n;
 }
 
-void pool_each_written(void (*f)(void *, uint8_t *data, size_t size), void *user)
+uint64_t pool_kept(uint64_t (*count)(uint8_t *data, size_t size))
 {
-	for (int i = -1; (i = set_next(&pool.out, (unsigned)(i + 1))) >= 0;)
-		if (written_of(&pool.buffer[i]))
-			f(user, pool.buffer[i].data, pool.buffer[i].size);
+	uint64_t n = 0;
+
+	for (int i = -1; (i = set_next(&pool.out, (unsigned)(i + 1))) >= 0;) {
+		struct pool_buffer *b = &pool.buffer[i];
+
+		if (written_of(b))
+			n += count(b->data, b->size);
+	}
+	return n;
+}
+
+void pool_was_short(void)
+{
+	atomic_store_explicit(&pool.is_short, true, memory_order_relaxed);
+}
+
+bool pool_were_short(void)
+{
+	return atomic_load_explicit(&pool.is_short, memory_order_relaxed);
 }

@@ -6,8 +6,9 @@
  * CUPTI keeps a buffer until all operations in it have ended, so a large buffer would hold back the
  * records of a slow program for minutes. The size is chosen so that a buffer fills in about
  * POOL_FILL_NS, between POOL_BYTES_LEAST, room for four launches, and the limit given to
- * pool_reset. While CUPTI holds a POOL_SHARE of all buffers or more, new ones have at least
- * POOL_BYTES_SMALL: work that waits in long queues needs room.
+ * pool_reset. Work that waits in long queues has many small buffers, as each one comes back when
+ * its work has ended; only while CUPTI holds a quarter of all buffers or more, new ones have at
+ * least POOL_BYTES_SMALL, or the buffers would not suffice.
  */
 #ifndef TFPROF_COLLECT_POOL_H
 #define TFPROF_COLLECT_POOL_H
@@ -16,14 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/cupti_abi.h"
-
+#define RECORD_MAX       512u  /* bytes of a record; a buffer with less room left counts as full */
 #define POOL_BUFFERS     1024u /* at most */
 #define POOL_LARGE       384u  /* large buffers; the others, for very many threads, are small */
 #define POOL_BYTES       (128u << 10) /* size of a large one */
 #define POOL_BYTES_SMALL (16u << 10)  /* size of a small one, and the minimum for the option */
 #define POOL_BYTES_LEAST (1u << 10)   /* minimum that CUPTI may use of one */
-#define POOL_SHARE       64u
+#define POOL_CROWD       4u /* 1/POOL_CROWD of all buffers: from there on, new ones are larger */
 #define POOL_FILL_NS     UINT64_C(250000000)
 
 struct pool_buffer {
@@ -54,21 +54,11 @@ size_t pool_written(void);
 /* Calls f for each buffer that CUPTI holds and has written to. */
 void pool_each_written(void (*f)(void *, uint8_t *data, size_t size), void *user);
 
-/* ---- buffers ---- */
-
-/* The callbacks by which CUPTI requests and returns buffers. They run in any thread: they take no
- * lock, allocate nothing and preserve errno. */
-
-/* Sets the CUPTI with which the callbacks are registered. */
-void buffers_use(const struct cupti *);
-cupti_requested buffers_requested;
-cupti_completed buffers_completed;
-
-/* Returns the number of records lost in makeshift buffers since the last call. */
-uint64_t buffers_discarded(void);
-/* True if CUPTI has requested a buffer while all were in use or memory was exhausted. */
-bool buffers_were_short(void);
-/* Returns the number of records in buffers that CUPTI has not returned. */
-uint64_t buffers_kept(void);
+/* Notes that a buffer was requested while all were in use or memory was exhausted. */
+void pool_was_short(void);
+bool pool_were_short(void);
+/* Returns the number of records in buffers that CUPTI has not returned, by a function that counts
+ * those of one buffer. */
+uint64_t pool_kept(uint64_t (*count)(uint8_t *data, size_t size));
 
 #endif

@@ -46,8 +46,8 @@ bool store_open(uint64_t max)
 /* Adds a small block that counts the lost records; it usually fits where a large one did not. */
 static void put_last(const char *note, uint64_t count)
 {
-	struct spool_record r = { .kind = SPOOL_NOTE },
-	                    lost = { .kind = SPOOL_LOST, .lost = { SPOOL_LOST_WRITE, count } };
+	struct spool_record r = { .kind = SPOOL_NOTE }, lost = { .kind = SPOOL_LOST,
+		.lost = { SPOOL_LOST_WRITE, count, true } };
 
 	begin();
 	if (note) {
@@ -168,7 +168,14 @@ void store_lost(enum spool_lost_why why, uint64_t count)
 
 	if (!count)
 		return;
-	r.lost = (struct spool_lost){ why, count };
+	r.lost = (struct spool_lost){ why, count, false };
+	put(&r);
+}
+
+void store_lost_least(enum spool_lost_why why, uint64_t count)
+{
+	struct spool_record r = { .kind = SPOOL_LOST, .lost = { why, count, true } };
+
 	put(&r);
 }
 

@@ -23,6 +23,8 @@ void store_put(const struct spool_record *);
 uint32_t store_name(struct name *);
 void store_info(const char *key, const char *value, size_t n);
 void store_lost(enum spool_lost_why, uint64_t count);
+/* Adds a loss whose is only a lower bound; 0: possibly none. */
+void store_lost_least(enum spool_lost_why, uint64_t count);
 /* Adds a sentence, without full stop, to the recording and the log. */
 void store_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Writes all encoded blocks. */
@@ -73,6 +75,8 @@ bool files_spool_write(const void *, size_t n);
 /* Appends the final records after a failure: at most FILES_LAST bytes in all, which are reserved
  * below the limit of file sizes. */
 bool files_spool_write_last(const void *, size_t n);
+/* Writes the counts of launches, if they have changed and are not shared memory. */
+void files_spool_counts(void);
 const char *files_spool_fault(void);
 uint64_t files_spool_size(void);
 

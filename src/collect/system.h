@@ -37,6 +37,11 @@ void wake_wait(uint64_t ns);
  * not ended. */
 void wake_done(void);
 bool wake_done_wait(uint64_t ns);
+/* Report that the start of a session begins and has ended; the third waits for the end as
+ * wake_done_wait does. */
+void wake_starting(void);
+void wake_started(void);
+bool wake_started_wait(uint64_t ns);
 /* Called before a writer is started. */
 void wake_reset(void);
 
@@ -48,6 +53,8 @@ void wake_reset(void);
 
 #define THREADS_MOST 4096u /* a power of two; further threads lose their names at their end */
 
+/* Starts a thread of ours: detached, with all signals blocked. False: there can be none. */
+bool thread_make(void *(*run)(void *), const char *name);
 /* Called once per process, before all others. */
 void threads_reset(void);
 /* Stores the name of the calling thread, replacing an earlier one. Returns its id. */
@@ -126,8 +133,11 @@ bool process_is_last_thread(void);
 /* Registers the function that ends the recording; it may be called several times. */
 void exit_hook_set(void (*end)(void));
 
-/* Registers it again: exit handlers run in reverse order, so it runs before all handlers registered
- * so far. */
+/* Moves it to the end of the list: exit handlers run in reverse order, so it runs before all
+ * handlers registered so far. Cheap enough for each tick. */
 void exit_hook_renew(void);
+/* Called before and after a fork, in parent and child. */
+void exit_hook_hold(void);
+void exit_hook_go_on(void);
 
 #endif

@@ -7,6 +7,8 @@
 #include "collect/system.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,7 +16,8 @@
 #include <unistd.h>
 
 #define PROBES 16u
-#define WORDS  2u /* of the kernel's 16 bytes per name */
+#define STACK  (512u << 10) /* of our own threads */
+#define WORDS  2u           /* of the kernel's 16 bytes per name */
 
 static struct {
 	_Atomic uint32_t tid; /* 0: free */
@@ -84,4 +87,26 @@ bool threads_name(uint32_t tid, char *p, size_t n)
 		return false;
 	memcpy(p, name, length + 1);
 	return true;
+}
+
+bool thread_make(void *(*run)(void *), const char *name)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all, old;
+	bool ok;
+
+	if (pthread_attr_init(&attr))
+		return false;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, STACK);
+	/* Blocks all signals: a signal of the program must never be handled by our thread. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ok = !pthread_create(&thread, &attr, run, NULL);
+	if (ok)
+		pthread_setname_np(thread, name);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return ok;
 }

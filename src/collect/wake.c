@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two futexes. The writer's word is 1 from the first call until the writer has seen it, so repeated
- * calls cost one system call.
+ * Three futexes. The writer's word is 1 from the first call until the writer has seen it, so
+ * repeated calls cost one system call.
  */
 #define _GNU_SOURCE
 #include "collect/system.h"
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static _Atomic uint32_t wanted, done;
+static _Atomic uint32_t wanted, done, started;
 
 /* Sleeps while the word is 0, for at most ns. */
 static void sleep_on(_Atomic uint32_t *word, uint64_t ns)
@@ -54,13 +54,33 @@ void wake_done(void)
 	set(&done, INT_MAX);
 }
 
-bool wake_done_wait(uint64_t ns)
+static bool wait_for(_Atomic uint32_t *word, uint64_t ns)
 {
 	uint64_t end = process_ticks() + ns, now;
 
-	while (!atomic_load(&done) && (now = process_ticks()) < end)
-		sleep_on(&done, end - now);
-	return atomic_load(&done);
+	while (!atomic_load(word) && (now = process_ticks()) < end)
+		sleep_on(word, end - now);
+	return atomic_load(word);
+}
+
+bool wake_done_wait(uint64_t ns)
+{
+	return wait_for(&done, ns);
+}
+
+void wake_started(void)
+{
+	set(&started, INT_MAX);
+}
+
+bool wake_started_wait(uint64_t ns)
+{
+	return wait_for(&started, ns);
+}
+
+void wake_starting(void)
+{
+	atomic_store(&started, 0);
 }
 
 void wake_reset(void)

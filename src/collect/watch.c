@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Silence is ambiguous: an idle program; long work, so that CUPTI holds the buffers with its
- * records; or another client, whose callbacks have replaced ours or which has finalised CUPTI.
- * After some silence, launches are counted by callbacks, which cost nothing without launches. If
- * there are launches and no record follows, the content of the buffers shows whether CUPTI still
- * writes into them; if not, a forced flush is the last check before a gap is noted.
+ * records; or another client, whose callbacks have replaced ours or which has finalised CUPTI. If
+ * the program launches while no record arrives, the content of the buffers shows whether CUPTI
+ * still writes into them; if not, a record is asked for that must arrive. Buffers are never forced
+ * out of CUPTI while the program runs, as work in progress would lose its times. What was lost is
+ * known from the counts of launches, whatever the reason.
  *
  * The other client is never disturbed. Recording starts again when it is done: when it has
  * finalised CUPTI, when CUPTI reports that kernels are no longer recorded, or when the program has
@@ -13,7 +14,7 @@
 #include "collect/writer.h"
 
 #include "collect/pool.h"
-#include "collect/cupti.h"
+#include "collect/launches.h"
 #include "collect/decode.h"
 #include "collect/system.h"
 #include "collect/store.h"
@@ -21,34 +22,45 @@
 #define FEW          100u /* records or launches that are too few to judge */
 #define PERCENT_LOST 1u
 #define PERCENT_CPU  5u
+#define PROBE_NS     200000000u /* time for a probe to arrive */
 /* Number of silences over which the cost of recording, and missing kernels, are judged. */
 #define SPAN 2u
 
 static struct {
-	enum { HEARD, ASKED, FORCED, GAP } state;
+	const struct backend *gpu;
+	enum { HEARD, ASKED, PROBED, GAP } state;
 	uint64_t silence, heard_at, heard_clock; /* time of the last records */
-	uint64_t launch_at; /* time of a launch while no records arrived; 0: none */
-	size_t written;     /* bytes in CUPTI's buffers at the last check */
-	uint64_t gap_launches,
-	        gap_seen_at; /* launches in the gap, and the time of their last change */
-	uint64_t try_at;     /* earliest time of the next start */
-	bool gone;           /* CUPTI was finalised */
+	uint64_t heard_launches;                 /* launches until then */
+	uint64_t launch_at;                 /* time of a launch while no records arrived; 0: none */
+	size_t written;                     /* bytes in CUPTI's buffers at the last check */
+	uint64_t gap_launches, gap_seen_at; /* launches, and the time of their last change */
+	uint64_t try_at;                    /* earliest time of the next start */
+	bool gone;                          /* CUPTI was finalised */
 	uint64_t cpu, span_at, span_dropped; /* start of the judged period */
 	uint64_t first_launch_at;
 	uint64_t dropped;
 	bool told_untimed, told_dropped, told_cpu, told_no_kernels, all_calls;
 } watch;
 
-void watch_begin(uint64_t silence_ns)
+/* Launches since the process began. */
+static uint64_t launches(void)
 {
+	return launches_total(LAUNCH_KERNEL) + launches_total(LAUNCH_GRAPH);
+}
+
+void watch_begin(const struct backend *gpu, uint64_t silence_ns)
+{
+	watch.gpu = gpu;
 	watch.state = HEARD;
 	watch.silence = silence_ns;
 	watch.gone = false;
 	watch.all_calls = false;
 	watch.heard_at = watch.span_at = process_ticks();
 	watch.heard_clock = process_clock();
+	watch.heard_launches = launches();
 	watch.cpu = process_thread_cpu();
 	watch.launch_at = watch.first_launch_at = watch.span_dropped = 0;
+	decode_earliest_begin();
 }
 
 /* ---- gaps --------------------------------------------------------------------------------------
@@ -63,36 +75,35 @@ static void end_gap(void)
 
 	r.gap = (struct spool_gap){ watch.heard_clock, process_clock(), store_name(why) };
 	store_put(&r);
-	store_lost(SPOOL_LOST_KERNELS, watch.gap_launches);
-	watch.gap_launches = 0;
 }
 
 static void begin_gap(uint64_t now)
 {
 	watch.state = GAP;
-	watch.gap_launches = cupti_launches();
+	watch.gap_launches = launches();
 	watch.gap_seen_at = now;
 	watch.try_at = now;
-	store_note(watch.gone ? "another profiler has taken CUPTI out of the process"
-	                      : "the program launches kernels, but CUPTI delivers no records: "
-	                        "another profiler has replaced this one");
+	/* The next start may change what is counted. */
+	store_note(
+	        watch.gone
+	                ? "another profiler has taken CUPTI out of the process"
+	                : "the program launches kernels, but CUPTI delivers no records: they take "
+	                  "long, or another profiler has replaced this one");
 }
 
 static void heard(uint64_t now)
 {
-	if (watch.state != HEARD)
-		cupti_count_launches(false);
 	/* Records that reach back to the start of the silence were late, and none is missing. */
 	if (watch.state == GAP && decode_earliest() > watch.heard_clock + watch.silence) {
 		end_gap();
 		store_note("CUPTI delivers records again");
 	} else if (watch.state == GAP) {
 		store_note("the records were late, none is missing");
-		watch.gap_launches = 0;
 	}
 	watch.state = HEARD;
 	watch.heard_at = now;
 	watch.heard_clock = process_clock();
+	watch.heard_launches = launches();
 	watch.launch_at = 0;
 }
 
@@ -101,12 +112,13 @@ static void doubt(uint64_t now)
 {
 	if (pool_written() != watch.written) {
 		/* The records are in the buffers, which CUPTI delivers when they are full. */
-		cupti_count_launches(false);
 		watch.state = HEARD;
 		watch.heard_at = now;
 	} else {
-		watch.state = FORCED;
-		cupti_flush(true);
+		watch.state = PROBED;
+		watch.gap_seen_at = now;
+		if (watch.gpu->probe())
+			watch.gpu->flush(false);
 	}
 }
 
@@ -115,20 +127,32 @@ static void ask(void)
 	watch.state = ASKED;
 	watch.launch_at = 0;
 	watch.written = pool_written();
-	cupti_count_launches(true);
 }
 
 /* True if the other client is done. */
 static bool is_done(uint64_t now)
 {
-	uint64_t n = cupti_launches();
+	uint64_t n = launches();
 
 	if (n != watch.gap_launches)
 		watch.gap_seen_at = now;
 	watch.gap_launches = n;
 	if (now < watch.try_at)
 		return false;
-	return watch.gone || cupti_is_switched_off() || now - watch.gap_seen_at >= watch.silence;
+	return watch.gone || watch.gpu->state() == BACKEND_OFF ||
+	       now - watch.gap_seen_at >= watch.silence;
+}
+
+/* A session that was taken down is noticed at once, as nothing counts launches any more. */
+void watch_look(enum backend_state state, bool last)
+{
+	if (state != BACKEND_GONE || watch.state == GAP)
+		return;
+	launches_flag(SPOOL_COUNT_PART);
+	if (last) /* its own handler of exit may have done it */
+		return;
+	watch.gone = true;
+	begin_gap(process_ticks());
 }
 
 bool watch_tick(uint64_t now, bool came)
@@ -144,15 +168,19 @@ bool watch_tick(uint64_t now, bool came)
 			ask();
 		break;
 	case ASKED:
-		watch.gone = cupti_is_gone();
-		if (watch.gone)
-			begin_gap(now);
-		else if (!watch.launch_at && cupti_launches())
+		if (!watch.launch_at && launches() != watch.heard_launches)
 			watch.launch_at = now;
 		else if (watch.launch_at && now - watch.launch_at >= watch.silence)
 			doubt(now);
 		break;
-	case FORCED: begin_gap(now); break;
+	case PROBED:
+		if (pool_written() != watch.written) { /* the probe is in one of our buffers */
+			watch.state = HEARD;
+			watch.heard_at = now;
+		} else if (now - watch.gap_seen_at >= PROBE_NS) {
+			begin_gap(now);
+		}
+		break;
 	case GAP: return is_done(now);
 	}
 	return false;
@@ -170,6 +198,7 @@ void watch_started_again(uint64_t now, bool ok)
 	watch.gone = false;
 	watch.heard_at = now;
 	watch.heard_clock = process_clock();
+	watch.heard_launches = launches();
 }
 
 /* ---- losses and costs --------------------------------------------------------------------------
@@ -190,20 +219,22 @@ static void check_records(uint64_t now)
 
 	tell_share(&watch.told_untimed, n->untimed, n->timed + n->untimed, "have impossible times");
 	tell_share(&watch.told_dropped, watch.dropped, n->records + watch.dropped,
-	        buffers_were_short() ? "were dropped: all buffers of the recorder were in use"
-	                             : "were dropped: CUPTI had no room for them");
+	        pool_were_short() ? "were dropped: all buffers of the recorder were in use"
+	                          : "were dropped: CUPTI had no room for them");
 	if (n->uncorrelated && !watch.all_calls) {
 		watch.all_calls = true;
-		cupti_all_calls();
+		watch.gpu->all_calls();
 	}
-	if (n->launches && !watch.first_launch_at)
+	uint64_t launched = launches();
+
+	if (launched && !watch.first_launch_at)
 		watch.first_launch_at = now;
-	if (n->launches >= FEW && !n->kernels && !watch.told_no_kernels &&
+	if (launched >= FEW && n->records >= FEW && !n->kernels && !watch.told_no_kernels &&
 	        now - watch.first_launch_at >= SPAN * watch.silence) {
 		watch.told_no_kernels = true;
-		store_note(
-		        "%llu launches were recorded but no kernel: CUPTI %u may not know this GPU",
-		        (unsigned long long)n->launches, cupti_functions()->version);
+		store_note("%llu kernels were launched but none was recorded: this %s may not know "
+		           "this GPU",
+		        (unsigned long long)launched, watch.gpu->name);
 	}
 }
 
@@ -228,11 +259,12 @@ bool watch_check(uint64_t now, uint64_t dropped)
 	return costly || drops;
 }
 
-void watch_end(void)
+bool watch_end(void)
 {
-	if (watch.state == GAP) {
-		watch.gap_launches = cupti_launches();
+	bool taken = watch.state == GAP;
+
+	if (taken)
 		end_gap();
-	}
 	watch.state = HEARD;
+	return taken;
 }

@@ -10,27 +10,74 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collect/plan.h"
+#include "collect/backend.h"
 
 /* Starts the thread; the recording must be open. False: no thread. */
 bool writer_start(const struct plan *);
-/* Called while the calling thread initialises the driver: starts the CUPTI session if it is time.
+/* Called while the calling thread initialises the driver: starts the session if it is time, and
+ * waits for it, at most 2 s.
  */
 void writer_cuda(void);
 /* Ends recording: the recording is complete if the writer finishes within its time. */
 void writer_finish(void);
-/* True if CUPTI was ever used by this process, or by a parent at its fork. */
-bool writer_used_cupti(void);
+/* True if a session was ever started by this process, or by a parent at its fork. */
+bool writer_used_gpu(void);
 /* Marks the begin of a step; for a signal handler. */
 void writer_step(void);
+
+/* ---- gpu session ---- */
+
+/* The session of the backend: its start, its flushes, its losses and its end. Writer thread only,
+ * but for session_begin and session_wait. */
+
+enum session_state { SESSION_OFF, SESSION_STARTS, SESSION_ON, SESSION_FAILED };
+
+/* Before the writer starts. The plan stays with the caller, who may change it. */
+void session_reset(const struct backend *, struct plan *);
+/* True if a session was ever started by this process, or by a parent at its fork. */
+bool session_was_used(void);
+enum session_state session_state(void);
+/* Returns the time of the next flush, process_ticks. */
+uint64_t session_next_flush(void);
+
+/* Begins to start a session, on a thread of its own. */
+void session_begin(void);
+/* Waits for the end of the start, at most 2 s. */
+void session_wait(void);
+/* Takes over the result of a start, if there is one, and records it. */
+void session_adopt(uint64_t now);
+/* Flushes if it is time, or asked for. */
+void session_flush(uint64_t now, bool asked);
+/* Collects the data of the program's threads; true if the backend has returned a buffer. */
+bool session_drain(void);
+/* Reads and records the clocks. */
+void session_clocks(void);
+/* Records what was lost since the last call, but for `probes` records; true if recording should
+ * become cheaper. */
+bool session_losses(uint64_t probes);
+/* Notices that another client has ended the session. */
+void session_look(void);
+/* True after a fatal error of the backend. */
+bool session_failed(void);
+void session_fewer_calls(void);
+/* Starts again after another client has ended the session. */
+void session_again(uint64_t now);
+/* Ends the session; last: the process ends. */
+void session_stop(bool last);
+/* After a start that failed, lets the next one try again. */
+void session_retry(void);
+/* At the end of the recording: what is known of launches is final. */
+void session_end(void);
 
 /* ---- watch ---- */
 
 /* Monitors the recording itself: adds notes to recording and log about gaps, lost records,
- * implausible results and excessive cost. Writer thread only, while a CUPTI session runs. */
+ * implausible results and excessive cost. Writer thread only, while a session runs. */
 
-/* Begins a session; silence: ns without records after which the program is checked for idleness. */
-void watch_begin(uint64_t silence_ns);
+/* Begins a session; silence: ns without records after which the reason is looked for. */
+void watch_begin(const struct backend *, uint64_t silence_ns);
+/* Takes a state that the writer has asked for; last: at the end of the process. */
+void watch_look(enum backend_state, bool last);
 /* Called at each tick. came: records have arrived since the last tick. Times are process_ticks.
  * True if another client of CUPTI has taken the records and is done: the session should start
  * again. */
@@ -40,8 +87,8 @@ void watch_started_again(uint64_t now, bool ok);
 /* Called regularly with the records dropped since the last call; true if recording should become
  * cheaper. */
 bool watch_check(uint64_t now, uint64_t dropped);
-/* Ends a session. */
-void watch_end(void);
+/* Ends a session; true if another client had taken the records. */
+bool watch_end(void);
 
 /* ---- control ---- */
 

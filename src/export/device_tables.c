@@ -357,7 +357,10 @@ void device_put_lost(struct document *d, const void *use)
 		[SPOOL_LOST_RANGES] = "ranges",
 		[SPOOL_LOST_WRITE] = "not_written",
 		[SPOOL_LOST_KEPT] = "kept_by_cupti",
-		[SPOOL_LOST_KERNELS] = "kernels_without_record" };
+		[SPOOL_LOST_KERNELS] = "kernels_without_record",
+		[SPOOL_LOST_UNREAD] = "unread_by_cupti",
+		[SPOOL_LOST_NAMES] = "names_shortened_or_shared",
+		[SPOOL_LOST_RUNNING] = "not_ended" };
 	const struct device_use *u = use;
 	int64_t open = 0;
 
@@ -366,12 +369,19 @@ void device_put_lost(struct document *d, const void *use)
 	document_key(d, "lost");
 	json_object(&d->j);
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
-		document_i64(d, why[i], num_from_u64(u->lost[i]));
+		document_i64(d, why[i], num_from_u64(u->lost.n[i]));
 	document_i64(d, "damaged_bytes", num_from_u64(u->damaged));
 	document_i64(d, "operations_without_times", num_from_u64(u->untimed));
 	document_i64(d, "operations_in_sums_only", num_from_u64(u->summed));
 	document_i64(d, "times_not_recorded", num_from_u64(u->gaps));
 	document_i64(d, "ns_not_recorded", u->gap_ns);
 	document_i64(d, "processes_not_closed", open);
+	document_i64(d, "processes_not_compared", u->uncompared);
+	document_key(d, "lower_bounds");
+	json_array(&d->j);
+	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
+		if (recording_is_bound(&u->lost, i))
+			json_string(&d->j, str_of(why[i]));
+	json_array_end(&d->j);
 	json_object_end(&d->j);
 }

@@ -153,13 +153,36 @@ static enum spool_event take_block(struct block_decoder *g, struct spool_damage 
 	return SPOOL_EVENT_RECORD;
 }
 
+/* Takes the counts in front of the first block; true unless the file ends in them. */
+static bool take_count(struct block_decoder *g)
+{
+	struct src *s = g->s;
+	struct spool_count c;
+
+	if (!src_need(s, SPOOL_MAGIC_SIZE) || memcmp(s->p, SPOOL_COUNT_MAGIC, SPOOL_MAGIC_SIZE))
+		return true;
+	if (!src_need(s, sizeof c))
+		return false;
+	memcpy(&c, s->p, sizeof c);
+	if (c.version != SPOOL_COUNT_VERSION || c.size != sizeof c)
+		return true; /* then these bytes are damaged */
+	g->count = c;
+	s->p += sizeof c;
+	return true;
+}
+
 enum spool_event spool_block_next(struct block_decoder *g, struct spool_damage *d)
 {
 	struct src *s = g->s;
-	uint64_t at = src_at(s);
 	uint32_t expected = g->sequence;
+	bool whole = src_at(s) || take_count(g);
+	uint64_t at = src_at(s);
 	bool explained = g->damaged;
 
+	if (!whole) {
+		s->p = s->end;
+		return cut(g, d, at, "the file ends inside its first bytes");
+	}
 	if (!src_need(s, SPOOL_HEADER) || !is_header(s->p)) {
 		if (s->p == s->end)
 			return src_failed(s) ? SPOOL_EVENT_FAILED : SPOOL_EVENT_END;

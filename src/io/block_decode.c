@@ -345,6 +345,7 @@ static void get_rare(
 		r->lost.why = (enum spool_lost_why)get_u32(c);
 		c->bad |= r->lost.why >= SPOOL_LOST_WHY_N;
 		r->lost.count = get_u64(c);
+		r->lost.at_least = flags & 1;
 		break;
 	case SPOOL_GAP:
 		r->gap.from = get_u64(c);

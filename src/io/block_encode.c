@@ -309,7 +309,9 @@ static uint8_t *put_rare(struct block_encoder *p, uint8_t *q, const struct spool
 		q = put_tag(q, kind, (unsigned)r->mark.what);
 		return varint_put(put_time(p, q, kind, r->mark.time), r->mark.label);
 	case SPOOL_SUM: return put_sum(q, &r->sum);
-	case SPOOL_LOST: return put_numbers(q, kind, r->lost.why, r->lost.count);
+	case SPOOL_LOST:
+		return varint_put(
+		        varint_put(put_tag(q, kind, r->lost.at_least), r->lost.why), r->lost.count);
 	case SPOOL_GAP: return varint_put(put_numbers(q, kind, r->gap.from, r->gap.to), r->gap.why);
 	case SPOOL_NOTE: return put_text(put_tag(q, kind, 0), r->note.text);
 	case SPOOL_END: return put_end(p, q, &r->end);

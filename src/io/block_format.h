@@ -5,6 +5,7 @@
  * programs, and the decoder; includes no other header of ours.
  *
  * A file is a sequence of blocks, each written with one write(2). All numbers are little-endian.
+ * Counts of launches may precede the blocks (struct spool_count).
  *
  *   block:   0  magic          8 bytes, SPOOL_MAGIC
  *            8  version        u32
@@ -56,6 +57,39 @@
 #define SPOOL_CONTROL_STOP  "stop"
 #define SPOOL_CONTROL_STEP  "step"
 #define SPOOL_CONTROL_FLUSH "flush"
+
+/* The beginning of a file: what the process has launched so far. The collector keeps these bytes in
+ * shared memory and counts in them, so they are true even after the process was killed. A file
+ * without them counts nothing. Numbers have the byte order of the machine, which is little-endian.
+ */
+#define SPOOL_COUNT_MAGIC   "TFPCNT\r\n"
+#define SPOOL_COUNT_VERSION 1
+#define SPOOL_COUNT_SHARDS  16 /* groups of threads, each with a cache line of its own */
+struct spool_count {
+	char magic[SPOOL_MAGIC_SIZE];
+	uint32_t version;
+	uint32_t size;   /* of this struct: the first block follows */
+	uint32_t writer; /* process id */
+	uint32_t flags;  /* SPOOL_COUNT_* */
+	uint32_t status; /* put in by `tfprof record`: 1 + status of waitpid; 0: not known */
+	uint32_t unused[9];
+	struct spool_count_shard {
+		/* While recording: calls that launch a kernel, and a graph. */
+		uint64_t kernels, graphs;
+		/* Calls, not counted in the others, whose kernels may be recorded or not: they may
+		 * have been captured into a graph, or were made while recording started or stopped.
+		 */
+		uint64_t unsure;
+		uint64_t unused[5];
+	} shard[SPOOL_COUNT_SHARDS];
+};
+enum {
+	SPOOL_COUNT_ON = 1,      /* launches are counted */
+	SPOOL_COUNT_PART = 2,    /* some launches were not counted */
+	SPOOL_COUNT_LATE = 4,    /* counts are brought up to date by the writer, not at once */
+	SPOOL_COUNT_GRAPHS = 8,  /* a launch of a graph gives one record */
+	SPOOL_COUNT_CHANGED = 16 /* SPOOL_COUNT_GRAPHS was not the same all the time */
+};
 
 /* Kinds of records, and the names of their totals. The values are stored in files: append only. */
 #define SPOOL_KINDS(X)                                                                             \
@@ -261,11 +295,15 @@ enum spool_lost_why {
 	SPOOL_LOST_WRITE,   /* records that could not be written to the file */
 	SPOOL_LOST_KEPT,    /* never delivered by CUPTI; at least that many */
 	SPOOL_LOST_KERNELS, /* kernels whose launches are known but whose records are missing */
+	SPOOL_LOST_UNREAD,  /* records of a buffer of CUPTI that CUPTI cannot read */
+	SPOOL_LOST_NAMES,   /* names that share another one's place, or were shortened */
+	SPOOL_LOST_RUNNING, /* recorded without times: they had not ended when recording did */
 	SPOOL_LOST_WHY_N
 };
 struct spool_lost {
 	enum spool_lost_why why;
 	uint64_t count;
+	bool at_least; /* a lower bound; 0: possibly none */
 };
 
 /* A period in which nothing was recorded. */

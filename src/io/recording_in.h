@@ -26,9 +26,10 @@ struct block_decoder {
 	uint32_t blocks;           /* valid blocks so far */
 	uint32_t writer, sequence; /* of the file; of the next block */
 	uint64_t block_at;
-	bool damaged;            /* just before the next block */
-	bool ended;              /* the last record was an end */
-	VEC(struct str) strings; /* indexed by id; NULL: unknown id */
+	bool damaged;             /* just before the next block */
+	bool ended;               /* the last record was an end */
+	struct spool_count count; /* of the file; version 0: it has none */
+	VEC(struct str) strings;  /* indexed by id; NULL: unknown id */
 	struct spool_slots slots;
 };
 

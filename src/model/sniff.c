@@ -302,7 +302,8 @@ int sniff_baseline(struct str head, struct str path)
 
 int sniff_spool(struct str head, struct str path)
 {
-	if (str_starts(head, str_make(SPOOL_MAGIC, SPOOL_MAGIC_SIZE)))
+	if (str_starts(head, str_make(SPOOL_MAGIC, SPOOL_MAGIC_SIZE)) ||
+	        str_starts(head, str_make(SPOOL_COUNT_MAGIC, SPOOL_MAGIC_SIZE)))
 		return 100;
 	return str_ends(path, S(SPOOL_SUFFIX)) ? 60 : 0;
 }

@@ -32,15 +32,36 @@ static void take_info(struct recording_facts *f, struct arena *a, const struct s
 		num_parse_i64(value, &f->driver);
 }
 
+static void take_lost(struct recording_facts *f, const struct spool_lost *l)
+{
+	f->lost.n[l->why] = num_add_u64(f->lost.n[l->why], l->count);
+	if (l->at_least)
+		f->lost.at_least |= 1u << l->why;
+}
+
+/* Counts the launches of graphs whose nodes are recorded: by changes of the launch, as nodes of one
+ * launch mostly follow each other. */
+static void take_graph(struct recording_facts *f, uint32_t graph, uint32_t correlation)
+{
+	if (!graph || (f->graphs && correlation == f->graph_launch))
+		return;
+	f->graphs++;
+	f->graph_launch = correlation;
+}
+
 static void take(struct recording_facts *f, struct arena *a, const struct spool_record *r)
 {
 	f->totals[r->kind] = num_add_u64(f->totals[r->kind], 1);
 	f->ended = r->kind == SPOOL_END;
 	switch (r->kind) {
 	case SPOOL_INFO: take_info(f, a, &r->info); break;
-	case SPOOL_LOST:
-		f->lost[r->lost.why] = num_add_u64(f->lost[r->lost.why], r->lost.count);
+	case SPOOL_LOST: take_lost(f, &r->lost); break;
+	case SPOOL_KERNEL:
+		f->single += !r->kernel.graph;
+		take_graph(f, r->kernel.graph, r->kernel.correlation);
 		break;
+	case SPOOL_COPY: take_graph(f, r->copy.graph, r->copy.correlation); break;
+	case SPOOL_SET: take_graph(f, r->set.graph, r->set.correlation); break;
 	case SPOOL_GAP:
 		f->gaps++;
 		if (r->gap.to > r->gap.from)
@@ -65,6 +86,71 @@ void recording_facts_take(struct recording_facts *f, struct arena *a, enum spool
 		take(f, a, r);
 }
 
+/* ---- launches ---- */
+
+static void sum_up(
+        const struct spool_count *c, uint64_t *kernels, uint64_t *graphs, uint64_t *unsure)
+{
+	*kernels = *graphs = *unsure = 0;
+	for (unsigned i = 0; i < SPOOL_COUNT_SHARDS; i++) {
+		/* Threads share them, so that one alone may be below 0. */
+		*kernels += c->shard[i].kernels;
+		*graphs += c->shard[i].graphs;
+		*unsure += c->shard[i].unsure;
+	}
+}
+
+static uint64_t rest(uint64_t all, uint64_t part)
+{
+	return all > part ? all - part : 0;
+}
+
+/* Kernels that are missing, and whether there may be more. */
+static void miss(struct recording_facts *f, uint64_t n, bool more)
+{
+	f->lost.n[SPOOL_LOST_KERNELS] = num_add_u64(f->lost.n[SPOOL_LOST_KERNELS], n);
+	if (more)
+		f->lost.at_least |= 1u << SPOOL_LOST_KERNELS;
+}
+
+void recording_facts_count(struct recording_facts *f, const struct spool_count *c)
+{
+	uint64_t kernels, graphs, unsure, summed = f->summed[SPOOL_KERNEL];
+	bool whole = c->flags & SPOOL_COUNT_GRAPHS, known;
+
+	if (!c->version)
+		return;
+	sum_up(c, &kernels, &graphs, &unsure);
+	f->exited = c->status;
+	f->launched = num_add_u64(kernels, graphs);
+	f->counted = c->flags & SPOOL_COUNT_ON && !(c->flags & SPOOL_COUNT_PART) &&
+	             (f->ended || !(c->flags & SPOOL_COUNT_LATE));
+	/* Sums of kernels do not tell which ones a graph launched. */
+	known = f->counted && !(summed && graphs) && !(c->flags & SPOOL_COUNT_CHANGED);
+	uint64_t single = num_add_u64(f->single, summed);
+	uint64_t seen = num_add_u64(whole ? f->totals[SPOOL_GRAPH] : f->graphs, summed);
+	uint64_t lost = rest(kernels, single), lost_graphs = rest(graphs, seen);
+
+	if (lost || lost_graphs)
+		miss(f, num_add_u64(lost, lost_graphs),
+		        !known || unsure || (lost_graphs && !whole));
+	else if (c->flags & SPOOL_COUNT_PART)
+		miss(f, 0, true);
+	f->compared = known && (!unsure || single == num_add_u64(kernels, unsure));
+}
+
+void recording_end_text(struct sb *b, const struct recording_facts *f)
+{
+	unsigned status = f->exited - 1;
+
+	if (!f->exited)
+		sb_put(b, S("was killed, ended by _exit or exec, or records still"));
+	else if (status & 127)
+		sb_fmt(b, "was ended by signal %u", status & 127);
+	else
+		sb_fmt(b, "ended by _exit or exec, with status %u", status >> 8 & 255);
+}
+
 uint64_t recording_kernels(const struct recording_facts *f)
 {
 	return num_add_u64(num_add_u64(f->totals[SPOOL_KERNEL], f->summed[SPOOL_KERNEL]),
@@ -78,13 +164,25 @@ uint64_t recording_copies(const struct recording_facts *f)
 	return num_add_u64(records, num_add_u64(f->summed[SPOOL_COPY], f->summed[SPOOL_SET]));
 }
 
-static void put_lost(struct sb *b, uint64_t n, const char *what)
+void recording_losses_add(struct recording_losses *to, const struct recording_losses *l)
+{
+	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
+		to->n[i] = num_add_u64(to->n[i], l->n[i]);
+	to->at_least |= l->at_least;
+}
+
+static void put_lost(struct sb *b, uint64_t n, bool at_least, const char *what)
 {
 	sb_put(b, b->n ? S(", ") : S(""));
+	if (at_least && !n) {
+		sb_fmt(b, "possibly %s", what);
+		return;
+	}
+	sb_put(b, at_least ? S("at least ") : S(""));
 	sb_counted(b, n, str_of(what));
 }
 
-void recording_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], uint64_t damaged)
+void recording_lost_text(struct sb *b, const struct recording_losses *l, uint64_t damaged)
 {
 	static const char *const why[] = { [SPOOL_LOST_DROPPED] = "records dropped by CUPTI",
 		[SPOOL_LOST_UNKNOWN] = "records of unknown kinds",
@@ -92,11 +190,14 @@ void recording_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], ui
 		[SPOOL_LOST_RANGES] = "NVTX events lost",
 		[SPOOL_LOST_WRITE] = "records not written",
 		[SPOOL_LOST_KEPT] = "records kept back by CUPTI",
-		[SPOOL_LOST_KERNELS] = "kernels launched but not recorded" };
+		[SPOOL_LOST_KERNELS] = "kernels launched but not recorded",
+		[SPOOL_LOST_UNREAD] = "records that CUPTI could not read",
+		[SPOOL_LOST_NAMES] = "names shortened or shared",
+		[SPOOL_LOST_RUNNING] = "operations without times, as they had not ended" };
 
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
-		if (lost[i])
-			put_lost(b, lost[i], why[i]);
+		if (l->n[i] || recording_is_bound(l, i))
+			put_lost(b, l->n[i], recording_is_bound(l, i), why[i]);
 	if (damaged)
-		put_lost(b, damaged, "bytes damaged");
+		put_lost(b, damaged, false, "bytes damaged");
 }

@@ -49,6 +49,16 @@ static void say_clock(struct notes *to, const struct recorded_process *p)
 	note_kind(to, NOTE_CLOCK_APART, "%.*s: %s", STR(p->name), text);
 }
 
+/* The process did not close its recording. */
+static void say_end(struct notes *to, const struct recorded_process *p)
+{
+	struct sb b = sb_in(to->a);
+
+	recording_end_text(&b, &p->facts);
+	note_kind(to, NOTE_ENDLESS, "%.*s has no end: the process %.*s", STR(p->name),
+	        STR(sb_str(&b)));
+}
+
 static void say_process(struct notes *to, const struct recorded_process *p)
 {
 	const struct spool_damage *cut = &p->facts.fault.cut;
@@ -58,9 +68,7 @@ static void say_process(struct notes *to, const struct recorded_process *p)
 		        "%.*s: byte %" PRIu64 ": %s; %" PRIu64 " bytes are left out", STR(p->name),
 		        cut->at, cut->why, cut->skipped);
 	if (!p->facts.ended)
-		note_kind(to, NOTE_ENDLESS,
-		        "%.*s has no end: the process was killed, or is recorded still",
-		        STR(p->name));
+		say_end(to, p);
 	if (p->jumped)
 		note_kind(to, NOTE_CLOCK,
 		        "%.*s: the clock was set by %+.3f s while it was recorded; later times are "
@@ -100,13 +108,29 @@ static void say_lost(const struct recordings *r, struct notes *to)
 		"{record was|records were} kept back by CUPTI",
 		"{kernel was launched, but its record is|kernels were launched, but their records "
 		"are} missing",
+		"{record|records} could not be read by CUPTI itself",
+		"{name was|names were} shortened, or {shares|share} one with others",
+		"{operation had|operations had} not ended when recording ended, and {has|have} no "
+		"time",
 	};
+	struct recording_losses all = { 0 };
 
-	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
-		say(to,
-		        sum_at(r, offsetof(struct recorded_process, facts.lost) +
-		                          i * sizeof(uint64_t)),
-		        texts[i]);
+	for (size_t i = 0; i < r->n; i++)
+		recording_losses_add(&all, &r->v[i].facts.lost);
+	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++) {
+		struct sb b = sb_in(to->a);
+		uint64_t n = all.n[i];
+
+		if (!recording_is_bound(&all, i)) {
+			say(to, n, texts[i]);
+			continue;
+		}
+		sb_plural(&b, texts[i], n ? n : 2);
+		if (n)
+			note_count(to, n, "note: at least %" PRIu64 " %.*s\n", n, STR(sb_str(&b)));
+		else
+			note_line(to, "note: possibly, %.*s\n", STR(sb_str(&b)));
+	}
 }
 
 /* Notes intervals and kinds of work that were not recorded. */

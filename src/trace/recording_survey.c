@@ -328,7 +328,8 @@ static void start_over(struct recorded_process *p, struct arena *a)
 static bool begins_as_spool(struct src *s)
 {
 	return src_rewind(s) && src_need(s, SPOOL_MAGIC_SIZE) &&
-	       !memcmp(s->p, SPOOL_MAGIC, SPOOL_MAGIC_SIZE);
+	       (!memcmp(s->p, SPOOL_MAGIC, SPOOL_MAGIC_SIZE) ||
+	               !memcmp(s->p, SPOOL_COUNT_MAGIC, SPOOL_MAGIC_SIZE));
 }
 
 /* Refuses a damaged recording, unless its rest, or other files, are to be read anyway. */
@@ -361,6 +362,7 @@ static bool read_all(struct recordings *r, struct recorded_process *p)
 		if (event == SPOOL_EVENT_RECORD)
 			take_record(r, &f, &x);
 	}
+	recording_facts_count(&p->facts, &f.get->count);
 	if (event == SPOOL_EVENT_END)
 		judge_fault(r, p, f.get->blocks || begins_as_spool(f.s));
 	feed_close(&f);

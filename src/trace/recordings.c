@@ -109,6 +109,7 @@ bool recording_summary(struct arena *a, struct str path, struct recording_facts 
 		return false;
 	while ((event = feed_next(&f, &x, &d)) < SPOOL_EVENT_END)
 		recording_facts_take(out, a, event, &x, &d);
+	recording_facts_count(out, &f.get->count);
 	out->size = src_at(f.s);
 	feed_close(&f);
 	return event == SPOOL_EVENT_END;

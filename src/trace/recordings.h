@@ -24,16 +24,37 @@
 
 #define RECORDING_NOTES_MAX 100 /* maximum number of notes per file */
 
+/* Losses by reason. The reasons overlap: each missing kernel is among those without a
+ * record, and a reason for it may be known too. */
+struct recording_losses {
+	uint64_t n[SPOOL_LOST_WHY_N];
+	uint32_t at_least; /* bit of each number that is a lower bound; 0: possibly none */
+};
+_Static_assert(SPOOL_LOST_WHY_N <= 32, "a bit for each reason");
+
+/* Adds the losses of one recording to those of others. */
+void recording_losses_add(struct recording_losses *to, const struct recording_losses *l);
+static inline bool recording_is_bound(const struct recording_losses *l, unsigned why)
+{
+	return l->at_least >> why & 1;
+}
+
 struct recording_facts {
 	struct process_identity who;
 	struct spool_fault fault;
 	uint64_t size;            /* bytes read */
 	uint64_t totals[SPOOL_N]; /* number of records per kind */
 	uint64_t summed[SPOOL_N]; /* operations that are recorded only as sums */
-	uint64_t lost[SPOOL_LOST_WHY_N];
+	struct recording_losses lost;
+	uint64_t single;       /* kernels that no graph launched */
+	uint64_t graphs;       /* at least that many launches of graphs have records */
+	uint32_t graph_launch; /* correlation of the last one */
+	uint64_t launched;     /* kernels launched while recording, at least */
+	bool counted;          /* launches were counted, up to the end of the process */
+	uint32_t exited;       /* 1 + status of waitpid; 0: not known */
 	uint64_t gaps, gap_ns; /* number and total length of times without recording */
 	bool ended;            /* the collector closed the file */
-	bool compared;         /* the collector compared all launches with the received kernels */
+	bool compared;         /* all launches were compared with the recorded kernels */
 	struct str tfprof;     /* version of the recorder; empty: unknown */
 	int64_t cupti, driver; /* versions of CUPTI and of the driver, in their own encodings; 0:
 	                          unknown */
@@ -46,13 +67,20 @@ void recording_facts_init(struct recording_facts *f);
 void recording_facts_take(struct recording_facts *f, struct arena *a, enum spool_event event,
         const struct spool_record *r, const struct spool_damage *d);
 
+/* Compares the counts of launches in the file (version 0: there are none) with its records, which
+ * were all taken. */
+void recording_facts_count(struct recording_facts *f, const struct spool_count *c);
+
+/* How a process ended that did not close its recording: "was ended by signal 9", ... */
+void recording_end_text(struct sb *b, const struct recording_facts *f);
+
 /* Return the number of kernels and graph launches, and of copies and memsets. */
 uint64_t recording_kernels(const struct recording_facts *f);
 uint64_t recording_copies(const struct recording_facts *f);
 
 /* Appends the losses, such as "12 records dropped by CUPTI, 3 bytes damaged". Appends nothing if
  * nothing was lost. */
-void recording_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], uint64_t damaged);
+void recording_lost_text(struct sb *b, const struct recording_losses *l, uint64_t damaged);
 
 /* ---- recording join ----
  *

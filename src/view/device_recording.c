@@ -311,8 +311,8 @@ static void take_facts(struct device_use *u, const struct recorded_process *p)
 {
 	const struct recording_facts *f = &p->facts;
 
-	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
-		u->lost[i] = num_add_u64(u->lost[i], f->lost[i]);
+	recording_losses_add(&u->lost, &f->lost);
+	u->uncompared += !f->compared;
 	u->damaged = num_add_u64(u->damaged, f->fault.bytes);
 	u->gaps = num_add_u64(u->gaps, f->gaps);
 	u->gap_ns = num_add(u->gap_ns, num_from_u64(f->gap_ns));

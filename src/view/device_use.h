@@ -236,8 +236,10 @@ struct device_use {
 	struct gpu_times syncs[GPU_SYNCS]; /* as CUPTI reports them, if requested */
 	uint64_t summed;                   /* operations that were recorded only as sums */
 	uint64_t untimed;                  /* operations without times */
-	uint64_t lost[SPOOL_LOST_WHY_N], damaged;
-	uint64_t gaps; /* intervals in which a process did not record */
+	struct recording_losses lost;
+	uint64_t damaged;
+	int64_t uncompared; /* processes whose launches are not all known to have records */
+	uint64_t gaps;      /* intervals in which a process did not record */
 	int64_t gap_ns;
 };
 

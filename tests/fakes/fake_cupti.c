@@ -71,15 +71,23 @@ static unsigned cbid_of(const struct fake_op *op, unsigned *domain)
 	                                                 : ids[op->what];
 }
 
+/* CUpti_CallbackData */
 struct call_data {
 	unsigned site;
 	const char *function;
 	const void *parameters;
+	const void *result;
+	const char *symbol;
+	void *context;
+	unsigned context_number;
+	uint64_t *mine;
+	unsigned correlation;
 };
 
 static void tell(unsigned domain, unsigned cbid, unsigned site)
 {
-	struct call_data d = { site, "", NULL };
+	static const int success;
+	struct call_data d = { .site = site, .function = "", .result = site ? &success : NULL };
 	callback *told = GET(fake.told);
 
 	if (told && GET(fake.listening[domain][cbid]))

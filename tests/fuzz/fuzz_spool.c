@@ -71,7 +71,7 @@ static bool ask_gpu(struct session *s, void *ctx)
 	sink_fmt(ask->out, "%zu devices\n", usage.devices.n);
 	if (recording_summary(a, ask->path, &look, &e)) {
 		struct sb lost = sb_in(a);
-		recording_lost_text(&lost, look.lost, look.fault.bytes);
+		recording_lost_text(&lost, &look.lost, look.fault.bytes);
 		sink_put(ask->out, sb_str(&lost));
 	}
 	return true;

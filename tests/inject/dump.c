@@ -104,6 +104,7 @@ static void print_more(const struct block_decoder *g, const struct spool_record 
 	case SPOOL_LOST:
 		field("why", r->lost.why);
 		field("count", r->lost.count);
+		field("bound", r->lost.at_least);
 		break;
 	case SPOOL_GAP:
 		field("from", r->gap.from);
@@ -171,6 +172,22 @@ static void print(const struct block_decoder *g, const struct spool_record *r)
 	puts("}");
 }
 
+/* The launches that were counted. */
+static void put_count(const struct spool_count *c)
+{
+	uint64_t kernels = 0, graphs = 0, unsure = 0;
+
+	for (unsigned i = 0; i < SPOOL_COUNT_SHARDS; i++) {
+		kernels += c->shard[i].kernels;
+		graphs += c->shard[i].graphs;
+		unsure += c->shard[i].unsure;
+	}
+	field("launches", kernels);
+	field("graph_launches", graphs);
+	field("unsure", unsure);
+	field("flags", c->flags);
+}
+
 /* Reads the whole of it; the last line counts. */
 static int dump(const char *path, bool count, struct arena *a, struct err *e)
 {
@@ -197,6 +214,7 @@ static int dump(const char *path, bool count, struct arena *a, struct err *e)
 	printf("{\"kind\": \"TOTALS\", \"complete\": %d, \"damaged\": %" PRIu64, g.ended, damaged);
 	for (unsigned i = 1; i < SPOOL_N; i++)
 		field(kinds[i], totals[i]);
+	put_count(&g.count);
 	puts("}");
 	src_close(s);
 	return event == SPOOL_EVENT_FAILED;

@@ -14,7 +14,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ARGS = argparse.Namespace()  # the tested files and options; run.py fills it
 MARK = 'WRONG'
-DROPPED, UNKNOWN, UNTIMED, RANGES, WRITE, KEPT, KERNELS = range(7)
+DROPPED, UNKNOWN, UNTIMED, RANGES, WRITE, KEPT, KERNELS, UNREAD, NAMES, RUNNING = range(10)
+COUNT_ON, COUNT_PART = 1, 2  # flags of the counts of launches
 PUSH, POP, START, STOP, INSTANT = range(5)
 
 
@@ -58,7 +59,19 @@ class Spool:
         return self.end[kind]
 
     def lost(self, why):
+        """The count of a loss; of kernels: launches without a record."""
+        if why == KERNELS:
+            return max(0, self.end['launches'] - sum(not k['graph'] for k in self.of('KERNEL')))
         return sum(r['count'] for r in self.of('LOST') if r['why'] == why)
+
+    def bound(self, why):
+        """True if the count of a loss is a lower bound."""
+        return any(r['bound'] for r in self.of('LOST') if r['why'] == why)
+
+    @property
+    def compared(self):
+        """True if each launch is known to have been counted."""
+        return self.end['flags'] & (COUNT_ON | COUNT_PART) == COUNT_ON and not self.end['unsure']
 
     @property
     def complete(self):

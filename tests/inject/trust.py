@@ -5,7 +5,7 @@ import re
 import signal
 import time
 
-from rig import ARGS, DROPPED, KEPT, KERNELS, LONGER, POP, PUSH, RANGES, UNTIMED, Failed, Run, check, dormant, settle, until
+from rig import ARGS, DROPPED, KEPT, KERNELS, LONGER, POP, PUSH, RANGES, RUNNING, UNTIMED, Failed, Run, check, dormant, settle, until
 
 
 def t60_exit_order():
@@ -15,7 +15,7 @@ def t60_exit_order():
             words = ['await:subscribed 1 kinds 7'] if opts else []  # all enabled records, including calls
             with Run('init', *words, 'launch:1000', 'exit:3', opts=opts, env={'FAKE_EXIT': how}) as r:
                 s = r.ok(3).complete(1000, 1000)
-                check(s.info['launches'] == '1000' and not s.of('LOST') and not r.log(), s.info, s.of('LOST'), r.log())
+                check(s.compared and s.end['launches'] == 1000 and not s.of('LOST') and not r.log(), s.end, s.of('LOST'), r.log())
     with Run('init', 'launch:10', settle(), 'launch:990', 'exit:3', opts='flush=50', env={'FAKE_EXIT': 'launch'}) as r:
         r.ok(3).complete(1000, 1000)
 
@@ -26,12 +26,13 @@ def t60_kept():
         with Run('init', 'launch:100', 'die', 'exit:3', opts='flush=100000', env=env) as r:
             s = r.ok(3).spool()
             check(s.complete and s.n('KERNEL') < 100, s.end)
-            check(0 < s.lost(KEPT) <= 202 - s.n('KERNEL') - s.n('API'), s.of('LOST'), s.end)
-            check(r.log().startswith(why) and 'launches' not in s.info, r.log(), s.info)
+            check(0 < s.lost(KEPT) <= 202 - s.n('KERNEL') - s.n('API') and s.bound(KEPT), s.of('LOST'), s.end)
+            check(r.log().startswith(why) and s.lost(KERNELS) == 100 - s.n('KERNEL'), r.log(), s.end)
     with Run('init', 'launch:100', 'die', 'exit:3', opts='flush=100000', env={'FAKE_HIDE': '1'}) as r:
         check('the last records may be lost' in r.ok(3).log() and r.spool().complete, r.log())
     with Run('init', 'launch:100', 'die', 'exit:3', opts='flush=100000', env={'FAKE_HIDE': '1', 'FAKE_DEAD': 'silent'}) as r:
-        check('launches' not in r.ok(3).spool().info, r.spool().info)
+        s = r.ok(3).spool()
+        check(s.bound(KEPT) and s.lost(KERNELS) == 100 - s.n('KERNEL') and 'did not hand over' in r.log(), s.end, r.log())
 
 
 def t60_launches():
@@ -40,9 +41,9 @@ def t60_launches():
         check(r.ok(3).complete(0, 150).lost(KERNELS) == 150, r.spool().of('LOST'))
     with Run('init', 'launch:150', 'graph:3:5', 'exit:3') as r:
         s = r.ok(3).complete(165, 153)
-        check(s.info['launches'] == '150' and not s.of('LOST'), s.info, s.of('LOST'))
+        check(s.compared and (s.end['launches'], s.end['graph_launches']) == (150, 3) and not s.of('LOST'), s.end, s.of('LOST'))
     with Run('init', 'launch:150', 'exit:3', opts='level=kernels') as r:
-        check('launches' not in r.ok(3).complete(150, 0).info)
+        check(r.ok(3).complete(150, 0).compared, r.spool().end)
 
 
 def t61_in_flight():
@@ -79,9 +80,15 @@ def t61_slow_program():
 def t61_late_records():
     """A reported gap is cancelled if its records arrive late."""
     with Run('init', 'rate:250:%d' % (10 * ARGS.pause), 'exit:3', opts='flush=50,silence=%d' % (300 * ARGS.pause),
-             env={'FAKE_LATE': str(1700 * ARGS.pause), 'FAKE_HIDE': '1', 'FAKE_FAIL': 'ActivityFlushAll:2:1'}) as r:
+             env={'FAKE_LATE': str(1700 * ARGS.pause), 'FAKE_HIDE': '1', 'FAKE_FAIL': 'ActivityEnableAndDump:2'}) as r:
         s = r.ok(3).spool()
         check('the records were late, none is missing' in r.log() and not s.n('GAP') and not s.lost(KERNELS), r.log(), s.of('GAP'), s.of('LOST'))
+    # A record that is asked for arrives, so nobody has taken the others.
+    with Run('init', 'rate:250:%d' % (10 * ARGS.pause), 'exit:3', opts='flush=50,silence=%d' % (300 * ARGS.pause),
+             env={'FAKE_LATE': str(1700 * ARGS.pause), 'FAKE_HIDE': '1'}) as r:
+        s = r.ok(3).complete(250)
+        check('profiler' not in r.log() and not s.n('GAP') and s.compared, r.log(), s.of('GAP'), s.of('LOST'))
+        check(s.lost(RUNNING) and not s.lost(UNTIMED), s.of('LOST'))
 
 
 def t62_many_threads():

@@ -27,12 +27,14 @@ def test_fake_run():
     same(got[0], 9, got)
     holds(got[2], 'tfprof: 1 process, 1000 kernels, 0 copies')
     holds(got[2], 'nothing lost')
-    for word, env_more, said in (('level=kernels', {}, 'no loss is known'), ('', {'FAKE_MUTE': '1'}, '1000 kernels launched but not recorded'),
-                                 ('', {'FAKE_HOLDER': 'x'}, 'no loss is known')):
+    for word, env_more, said in (('', {'FAKE_FAIL': 'EnableCallback:2'}, 'possibly kernels launched but not recorded'),
+                                 ('', {'FAKE_MUTE': '1'}, '; 1000 kernels launched but not recorded'),
+                                 ('', {'FAKE_HOLDER': 'x'}, 'possibly kernels launched but not recorded')):
         got = tfprof('record', *(['--' + word] if word else []), '-o', 'f2', '--', *fake('launch:1000', 'exit:9'), more=dict(env, **env_more))
         same(got[0], 9, got)
         holds(got[2], said)
         same('nothing lost' in got[2], False, got)
+    holds(tfprof('record', '--level=kernels', '-o', 'f3', '--', *fake('launch:1000', 'exit:9'), more=env)[2], 'nothing lost')
     same(kernels('f'), {'at::native::relu(float*)': 250, 'matmul(float*, float*, float*, int)': 250,
                         'sgemm_128x128': 250, 'softmax(float*, int)': 250})
     same(gpu('f')['gpus'][0]['name'], 'Fake GPU')

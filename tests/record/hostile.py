@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import re
 
 from fake import fake
 from rig import ARGS, HOST, holds, run, same, spool, start_ticks, tfprof
@@ -101,8 +102,12 @@ def test_no_room():
               *fake('launch:50000', 'sleep:300', 'exit:5'), more=env)
     same(got[0], 5)
     for part in ('tfprof: recording stopped after ', ': File too large\n',
-                 ' records not written, 1 process had not closed its spool: '):
+                 ' records not written, ', ', 1 process had not closed its spool: '):
         holds(got[2], part)
+    # Whatever could not be written, each kernel is counted.
+    have, lost = (int(re.search(r'(\d+) kernels%s' % x, got[2])[1]) for x in (',', ' launched but not recorded'))
+    same(have + lost, 50000, got[2])
+    holds(got[2], '; at least ')
     got = tfprof('gpu', 'r')
     holds(got[2], ' records could not be written\n')
     holds(got[2], ': recording stopped after ')

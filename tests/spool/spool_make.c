@@ -265,7 +265,8 @@ static struct spool_record fact(const char *word)
 			number("bytes") };
 	} else if (!strcmp(word, "lost")) {
 		r.kind = SPOOL_LOST;
-		r.lost = (struct spool_lost){ (enum spool_lost_why)number("why"), number("count") };
+		r.lost = (struct spool_lost){ (enum spool_lost_why)number("why"), number("count"),
+			number("bound") != 0 };
 	} else if (!strcmp(word, "gap")) {
 		r.kind = SPOOL_GAP;
 		r.gap = (struct spool_gap){ number("start"), number("to"), name("why") };

@@ -265,7 +265,7 @@ static void what_is_missing(void **state)
 	put_name(2, "MemcpyDtoH");
 	put((struct spool_record){ .kind = SPOOL_KERNEL, .kernel = { BASE, 10, .name = 1 } });
 	put((struct spool_record){ .kind = SPOOL_KERNEL, .kernel = { .name = 1 } });
-	put((struct spool_record){ .kind = SPOOL_LOST, .lost = { SPOOL_LOST_DROPPED, 12 } });
+	put((struct spool_record){ .kind = SPOOL_LOST, .lost = { SPOOL_LOST_DROPPED, 12, false } });
 	put((struct spool_record){ .kind = SPOOL_GAP, .gap = { BASE, BASE + 5, 0 } });
 	put((struct spool_record){ .kind = SPOOL_GAP, .gap = { BASE + 9, BASE, 0 } });
 	put((struct spool_record){
@@ -275,7 +275,7 @@ static void what_is_missing(void **state)
 	end(false);
 	read_all(&u, *state);
 	assert_int_equal(u.untimed, 1);
-	assert_int_equal(u.lost[SPOOL_LOST_DROPPED], 12);
+	assert_int_equal(u.lost.n[SPOOL_LOST_DROPPED], 12);
 	assert_true(u.gaps == 2 && u.gap_ns == 5);
 	assert_int_equal(u.summed, 103);
 	const struct gpu_times *k = &u.kernels.v[0];

@@ -44,9 +44,17 @@ static void test_long(void **state)
 
 	(void)state;
 	memset(text, 'x', n);
-	assert_int_equal(names_add(text, n)->length, NAME_LONGEST);
+	struct name *e = names_add(text, n);
+
+	assert_int_equal(e->length, NAME_LONGEST);
+	assert_int_equal(names_lost(), 1);
+	assert_ptr_equal(names_add(text, n), e);
+	/* Names that differ in their last byte are told apart. */
+	text[n - 1] = 'y';
+	assert_ptr_not_equal(names_add(text, n), e);
+	assert_int_equal(names_lost(), 2);
 	/* It is not cut within a character. */
-	memcpy(text + NAME_LONGEST - 1, "\xe2\x82\xac", 3);
+	memcpy(text + NAME_LONGEST - 18, "\xe2\x82\xac", 3);
 	assert_int_equal(names_add(text, n)->length, NAME_LONGEST - 1);
 	free(text);
 }
@@ -78,6 +86,42 @@ static void test_threads(void **state)
 		assert_memory_equal(seen[0], seen[i], sizeof seen[0]);
 }
 
+static struct name *range(const char *text)
+{
+	return names_add_range(text, strlen(text));
+}
+
+/* A hundred thousand names are told apart. When the block is nearly full, names with numbers at
+ * their end share one, and are counted. */
+static void test_numbers(void **state)
+{
+	static char text[2000];
+	struct name *e;
+	uint32_t n = 0;
+
+	(void)state;
+	uint64_t before = names_lost();
+	for (n = 0; n < 100000; n++) {
+		snprintf(text, sizeof text, "iteration %u", n);
+		e = range(text);
+		assert_int_equal(e->length, strlen(text));
+		assert_string_equal(e->text, text);
+	}
+	assert_int_equal(names_lost(), before);
+	memset(text, 'z', sizeof text - 9);
+	do {
+		snprintf(text + sizeof text - 9, 9, "%08u", n++);
+		e = range(text);
+	} while (names_lost() == before && n < 1 << 20);
+	assert_int_equal(e->length, sizeof text - 8);
+	assert_int_equal(e->text[sizeof text - 9], '#');
+	snprintf(text + sizeof text - 9, 9, "%08u", n);
+	assert_ptr_equal(range(text), e);
+	assert_int_equal(names_lost(), before + 2);
+	assert_int_equal(range("iteration 4711")->length, strlen("iteration 4711"));
+	assert_string_equal(range("iteration 4711111")->text, "iteration #");
+}
+
 /* Too many: first texts are lost, then identities; nothing else happens. */
 static void test_full(void **state)
 {
@@ -93,10 +137,10 @@ static void test_full(void **state)
 	} while (late != lost && late->length != NAME_NO_TEXT && n < 1 << 20);
 	assert_int_equal(late->length, NAME_NO_TEXT);
 	assert_ptr_equal(names_add(text, sizeof text), late);
-	assert_true(names_textless() > 0);
+	assert_true(names_lost() > 0);
 	assert_ptr_equal(add("before"), first);
 	for (n = 0; n < 1 << 18; n++) {
-		snprintf(text, 16, "%08x", n);
+		snprintf(text, 16, "%08xabcdefg", n);
 		late = names_add(text, 15);
 	}
 	assert_ptr_equal(late, lost);
@@ -107,7 +151,7 @@ static void test_full(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { unit_case(test_once), unit_case(test_long),
-		unit_case(test_threads), unit_case(test_full) };
+		unit_case(test_threads), unit_case(test_numbers), unit_case(test_full) };
 
 	if (!names_make())
 		return 1;

@@ -56,20 +56,23 @@ static void test_all(void **state)
 	assert_null(pool_take(&size));
 }
 
+enum { BUFFERS = 128 };
+
 /* A slow program gets buffers for few launches; one with much work in its queues, or whose buffers
  * are full at once, gets larger ones. */
 static void test_sizes(void **state)
 {
-	uint8_t *p[2 * POOL_SHARE];
+	uint8_t *p[BUFFERS];
 	size_t size;
 
 	(void)state;
-	pool_reset(2 * POOL_SHARE, POOL_BYTES);
-	for (unsigned i = 0; i < 2 * POOL_SHARE; i++) {
+	pool_reset(BUFFERS, POOL_BYTES);
+	for (unsigned i = 0; i < BUFFERS; i++) {
 		p[i] = pool_take(&size);
-		assert_int_equal(size, i < 2 ? POOL_BYTES_LEAST : POOL_BYTES_SMALL);
+		assert_int_equal(
+		        size, i < BUFFERS / POOL_CROWD ? POOL_BYTES_LEAST : POOL_BYTES_SMALL);
 	}
-	for (unsigned i = 0; i < 2 * POOL_SHARE; i++)
+	for (unsigned i = 0; i < BUFFERS; i++)
 		assert_true(pool_put(p[i], 0));
 	for (struct pool_buffer *b = pool_drain(), *next; b; b = next) {
 		next = b->next;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The line between the recorder and the interface of a GPU's vendor: everything that writer and
+ * watch ask of it. The one backend is CUPTI (cupti.c). A backend requests and returns buffers of
+ * the pool (pool.h), on any thread, and counts launches (launches.h). All functions are called by
+ * the writer thread, except open and enable, for which another thread may be used; never two at a
+ * time.
+ */
+#ifndef TFPROF_COLLECT_BACKEND_H
+#define TFPROF_COLLECT_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/plan.h"
+#include "io/block_format.h"
+
+enum backend_state {
+	BACKEND_RUNS,
+	BACKEND_FAILED, /* after a fatal error */
+	BACKEND_GONE,   /* another client has ended the session */
+	BACKEND_OFF,    /* nobody records kernels any more; not every version can tell */
+};
+
+/* Errors are the vendor's numbers, 0: none. */
+struct backend {
+	const char *name;
+	/* Finds the library and its functions. False: *why has a sentence. */
+	bool (*open)(char *why, size_t n);
+	/* Starts a session as the plan says. False: nothing is enabled, and *why has a sentence. */
+	bool (*enable)(const struct plan *, char *why, size_t n);
+	/* The same after another client has ended the session. */
+	bool (*enable_again)(const struct plan *, char *why, size_t n);
+	/* Makes it return finished buffers; forced: unfinished ones too. Returns the error. */
+	uint32_t (*flush)(bool forced);
+	/* Stores the records of a buffer. */
+	void (*decode)(uint8_t *data, size_t valid);
+	/* Disables all records, and has complete buffers returned, if their work ends within a
+	 * short time. Returns the launches of kernels until then. */
+	uint64_t (*disable)(void);
+	/* Ends the session: has all buffers returned. last: the process ends; launches are still
+	 * counted, otherwise those since `launched` are unsure. *probed: a probe was made. Returns
+	 * the error of the last flush. */
+	uint32_t (*close)(bool last, uint64_t launched, bool *probed);
+	/* Makes it write a record (of decode_counts, devices) that must arrive in a buffer of the
+	 * pool unless another client gets all records. False: it cannot. */
+	bool (*probe)(void);
+	/* After close, when all buffers are decoded: leaves the library to others; detach: takes it
+	 * out of the process with the next launch. Not after the last close. */
+	void (*release)(void);
+	void (*detach)(void);
+	/* Ends the recording of calls; all: records whole kinds of calls, if single functions gave
+	 * no correlations. */
+	void (*fewer_calls)(void);
+	void (*all_calls)(void);
+	bool (*failed)(void); /* after a fatal error */
+	enum backend_state (*state)(void);
+	/* Writes the text of a fatal error, or of any error. */
+	void (*failure)(char *text, size_t n);
+	const char *(*error)(uint32_t error);
+	/* Returns the records dropped since the last call; *error: it could not tell. */
+	uint64_t (*dropped)(uint32_t *error);
+	/* Reads all clocks together; the vendor's is 0 if unavailable. */
+	void (*clock)(struct spool_clock *);
+	/* Calls put for each fact about library and driver. */
+	void (*facts)(void (*put)(const char *key, const char *value));
+	/* Counts the records of a buffer that was not returned. */
+	uint64_t (*count)(uint8_t *data, size_t size);
+	/* Lists the optional kinds and callbacks that were refused, or "". */
+	const char *(*missing)(void);
+};
+
+extern const struct backend cupti_backend;
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Our subscriber of CUPTI, and the calls made for it. Up to CUPTI 13.2 a process has one, and
+ * buffers belong to whoever registered last; later, each of several subscribers has buffers of its
+ * own, by functions with a subscriber.
+ */
+#ifndef TFPROF_COLLECT_CUPTI_CLIENT_H
+#define TFPROF_COLLECT_CUPTI_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/cupti_abi.h"
+
+#define CBID_MOST 2048u /* numbers of API functions are smaller */
+
+struct cupti_client {
+	struct cupti f;
+	void *subscriber;
+	bool several; /* other clients can take nothing from us */
+};
+extern struct cupti_client cupti_client;
+
+/* Subscribes. On failure, why contains a message with the name of the current subscriber, if CUPTI
+ * reports it. */
+bool cupti_subscribe(cupti_callback *, char *why, size_t n);
+void cupti_unsubscribe(void);
+
+/* All return an error of CUPTI, 0: none. */
+/* The callbacks for buffers, in both forms. */
+struct cupti_buffers {
+	cupti_requested *requested;
+	cupti_completed *completed;
+	cupti_requested_v2 *requested_v2;
+	cupti_completed_v2 *completed_v2;
+};
+uint32_t cupti_register(const struct cupti_buffers *);
+uint32_t cupti_enable(uint32_t kind);
+uint32_t cupti_disable(uint32_t kind);
+/* Enables a kind and makes records of what exists already; an error also if CUPTI cannot. */
+uint32_t cupti_dump(uint32_t kind);
+uint32_t cupti_next(uint8_t *data, size_t valid, union rec **);
+uint32_t cupti_take_dropped(size_t *n);
+uint32_t cupti_set(uint32_t attribute, void *value, size_t size);
+uint32_t cupti_set_thread_ids(void);
+uint32_t cupti_time(uint64_t *);
+/* Records calls of a function, or no longer. */
+uint32_t cupti_single_call(uint32_t domain, uint32_t cbid, bool on);
+bool cupti_has_single_calls(void);
+
+/* Returns the name of a CUPTI error, or "an unknown error". */
+const char *cupti_error_text(uint32_t error);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See cupti.h. A launch is counted when the outermost function that launches begins, so one in
+ * whose midst the process is killed is counted too; one that fails is taken back. A launch that is
+ * captured into a graph is no launch: while a capture is going on anywhere, the driver is asked
+ * about the launch's stream.
+ */
+#define _GNU_SOURCE
+#include "collect/cupti.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "collect/decode.h"
+#include "collect/launches.h"
+
+/* What a function does. */
+enum does {
+	DOES_NOTHING,
+	DOES_LAUNCH,    /* its arguments have the stream in a way we do not know */
+	DOES_LAUNCH_AT, /* as struct launch_params */
+	DOES_LAUNCH_EX, /* as struct launch_ex_params */
+	DOES_GRAPH,
+	DOES_BEGIN, /* a capture */
+	DOES_END,
+	DOES_PER_THREAD = 16, /* more: no stream means that of the thread */
+};
+
+static struct {
+	uint8_t does[2][CBID_MOST]; /* of the driver, of the runtime */
+	uint32_t (*is_capturing)(void *stream, uint32_t *status);
+	_Atomic int captures;   /* going on */
+	_Atomic uint32_t round; /* of listening: a function may have ended unheard between two */
+	pthread_key_t key;      /* of each thread: round << INSIDE_BITS | INSIDE_* */
+	bool has_key;
+} counting;
+
+/* A thread is in a function of the runtime that launches; in it a function of the driver has begun;
+ * the launch is counted nowhere, or as one that may have been captured. */
+enum {
+	INSIDE_RUNTIME = 1,
+	INSIDE_DRIVER = 2,
+	INSIDE_CAPTURED = 4,
+	INSIDE_UNSURE = 8,
+	INSIDE_BITS = 4
+};
+
+/* ---- which functions ---------------------------------------------------------------------------
+ */
+static bool ends(const char *name, const char *with)
+{
+	size_t n = strlen(name), m = strlen(with);
+
+	return n >= m && !strcmp(name + n - m, with);
+}
+
+static uint8_t does_of(const char *name, bool driver)
+{
+	uint8_t per_thread = driver && ends(name, "_ptsz") ? DOES_PER_THREAD : 0;
+
+	if (strstr(name, "BeginCapture"))
+		return DOES_BEGIN;
+	if (strstr(name, "EndCapture"))
+		return DOES_END;
+	if (decode_launches(name) == DECODE_GRAPH)
+		return DOES_GRAPH;
+	if (decode_launches(name) != DECODE_KERNEL)
+		return DOES_NOTHING;
+	if (!driver || strstr(name, "MultiDevice"))
+		return DOES_LAUNCH;
+	if (strstr(name, "LaunchKernelEx"))
+		return DOES_LAUNCH_EX | per_thread;
+	if (strstr(name, "LaunchKernel") || strstr(name, "LaunchCooperativeKernel"))
+		return DOES_LAUNCH_AT | per_thread;
+	return DOES_LAUNCH;
+}
+
+/* Enables or disables all callbacks; true if each one could be. */
+static bool set_all(bool on)
+{
+	const struct cupti *f = &cupti_client.f;
+	bool ok = f->EnableCallback && f->GetCallbackName, any = false;
+
+	for (uint32_t domain = CB_DRIVER; ok && domain <= CB_RUNTIME; domain++)
+		for (uint32_t i = 1; i < CBID_MOST; i++) {
+			const char *name = NULL;
+			uint8_t *does = &counting.does[domain == CB_RUNTIME][i];
+
+			if (f->GetCallbackName(domain, i, &name) || !name)
+				continue;
+			*does = does_of(name, domain == CB_DRIVER);
+			if (!*does)
+				continue;
+			any = true;
+			ok &= !f->EnableCallback(on, cupti_client.subscriber, domain, i);
+		}
+	return ok && any;
+}
+
+bool cupti_count_begin(void)
+{
+	void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+	if (!counting.has_key)
+		counting.has_key = !pthread_key_create(&counting.key, NULL);
+	counting.is_capturing =
+	        cuda ? (uint32_t(*)(void *, uint32_t *))dlsym(cuda, "cuStreamIsCapturing") : NULL;
+	if (cuda)
+		dlclose(cuda);
+	atomic_store(&counting.captures, 0);
+	atomic_fetch_add(&counting.round, 1);
+	return counting.has_key && set_all(true);
+}
+
+void cupti_count_end(void)
+{
+	set_all(false);
+}
+
+/* ---- one call ----------------------------------------------------------------------------------
+ */
+static uintptr_t this_round(void)
+{
+	return (uintptr_t)atomic_load_explicit(&counting.round, memory_order_relaxed)
+	       << INSIDE_BITS;
+}
+
+static unsigned inside(void)
+{
+	uintptr_t is = (uintptr_t)pthread_getspecific(counting.key), round = this_round();
+
+	return is >> INSIDE_BITS == round >> INSIDE_BITS ? (unsigned)(is - round) : 0;
+}
+
+static void set_inside(unsigned now)
+{
+	pthread_setspecific(counting.key, (void *)(now ? this_round() | now : 0));
+}
+
+/* Whether a launch is being captured: 0, INSIDE_CAPTURED or INSIDE_UNSURE. */
+static unsigned captured(unsigned does, const struct cb_data *d)
+{
+	uint32_t status = 0;
+	void *stream;
+
+	if (!counting.is_capturing || !d->params)
+		return INSIDE_UNSURE;
+	switch (does & ~(unsigned)DOES_PER_THREAD) {
+	case DOES_LAUNCH_AT: stream = ((const struct launch_params *)d->params)->stream; break;
+	case DOES_LAUNCH_EX:
+		stream = ((const struct launch_ex_params *)d->params)->config->stream;
+		break;
+	default: return INSIDE_UNSURE;
+	}
+	if (!stream && does & DOES_PER_THREAD)
+		stream = CUPTI_STREAM_PER_THREAD;
+	/* An error: a stream that cannot be captured. */
+	return !counting.is_capturing(stream, &status) && status ? INSIDE_CAPTURED : 0;
+}
+
+/* Moves a counted launch to what is known of it. */
+static void correct(enum launch what, unsigned how)
+{
+	if (how)
+		launches_add(what, -1);
+	if (how & INSIDE_UNSURE)
+		launches_add(LAUNCH_UNSURE, 1);
+}
+
+static void begin(enum launch what, unsigned does, bool runtime, const struct cb_data *d)
+{
+	unsigned is = inside(), how = 0;
+
+	if (runtime) {
+		set_inside(INSIDE_RUNTIME);
+		launches_add(what, 1);
+		return;
+	}
+	bool nested = is & INSIDE_RUNTIME && !(is & INSIDE_DRIVER);
+
+	if (!nested)
+		launches_add(what, 1);
+	if (atomic_load_explicit(&counting.captures, memory_order_relaxed) > 0)
+		how = captured(does, d);
+	correct(what, how);
+	if (nested || how)
+		set_inside((is & INSIDE_RUNTIME) | (nested ? INSIDE_DRIVER : 0) | how);
+}
+
+static void end(enum launch what, bool runtime, bool failed)
+{
+	unsigned is = inside(), how = is & (INSIDE_CAPTURED | INSIDE_UNSURE);
+
+	if (is & INSIDE_RUNTIME && !runtime)
+		return; /* the end of the outer function says all */
+	if (runtime && !(is & INSIDE_RUNTIME))
+		return; /* it began before it was listened to */
+	/* Nothing of the driver was seen in it: it may have been captured. */
+	if (runtime && !(is & INSIDE_DRIVER) && !failed &&
+	        atomic_load_explicit(&counting.captures, memory_order_relaxed) > 0) {
+		correct(what, INSIDE_UNSURE);
+	} else if (failed && how != INSIDE_CAPTURED) {
+		launches_add(how ? LAUNCH_UNSURE : what, -1);
+	}
+	if (is)
+		set_inside(0);
+}
+
+/* A capture counts from before its begin until after its end. */
+static void capture(bool begins, bool enters, bool failed)
+{
+	if (begins && (enters || failed))
+		atomic_fetch_add(&counting.captures, enters ? 1 : -1);
+	if (!begins && !enters && !failed && atomic_load(&counting.captures) > 0)
+		atomic_fetch_sub(&counting.captures, 1);
+}
+
+void cupti_count(uint32_t domain, uint32_t cbid, const struct cb_data *d)
+{
+	unsigned does = cbid < CBID_MOST ? counting.does[domain == CB_RUNTIME][cbid] : 0;
+	bool enters = d->site == CB_ENTER, failed = !enters && d->result && *d->result;
+	enum launch what = does == DOES_GRAPH ? LAUNCH_GRAPH : LAUNCH_KERNEL;
+
+	if (!does)
+		return;
+	if (does == DOES_BEGIN || does == DOES_END)
+		capture(does == DOES_BEGIN, enters, failed);
+	else if (enters)
+		begin(what, does, domain == CB_RUNTIME, d);
+	else
+		end(what, domain == CB_RUNTIME, failed);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Counts of launches, in the first bytes of the recording (struct spool_count). They are shared
+ * memory where the file system is a local one, so they are true even after the process was killed;
+ * elsewhere the writer writes them from time to time. Counting takes no lock and makes no system
+ * call.
+ */
+#ifndef TFPROF_COLLECT_LAUNCHES_H
+#define TFPROF_COLLECT_LAUNCHES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/block_format.h"
+
+enum launch { LAUNCH_KERNEL, LAUNCH_GRAPH, LAUNCH_UNSURE };
+
+/* Starts the counts at the beginning of a new file, open for reading and writing. Returns the bytes
+ * that the file has then; 0: there is no room, so the recording has no counts. */
+size_t launches_make(int fd);
+/* The memory of the file is no longer used. */
+void launches_forget(void);
+
+/* Adds to a count, n < 0: takes back. Any thread. */
+void launches_add(enum launch, int n);
+uint64_t launches_total(enum launch);
+/* Moves n launches of kernels to the unsure ones. */
+void launches_doubt(uint64_t n);
+/* Sets flags, SPOOL_COUNT_*. */
+void launches_flag(uint32_t flags);
+uint32_t launches_flags(void);
+/* Returns the counts if they must be written to the file and have changed since the last call;
+ * NULL: nothing to do. Writer only. */
+const struct spool_count *launches_news(void);
+
+#endif
