@@ -30,7 +30,7 @@ struct backend {
 	bool (*open)(char *why, size_t n);
 	/* Starts a session as the plan says. False: nothing is enabled, and *why has a sentence. */
 	bool (*enable)(const struct plan *, char *why, size_t n);
-	/* The same after another client has ended the session. */
+	/* Starts it again after another client has ended the session. */
 	bool (*enable_again)(const struct plan *, char *why, size_t n);
 	/* Makes it return finished buffers; forced: unfinished ones too. Returns the error. */
 	uint32_t (*flush)(bool forced);

@@ -2,7 +2,7 @@
  *
  * See cupti.h. A launch is counted when the outermost function that launches begins, so one in
  * whose midst the process is killed is counted too; one that fails is taken back. A launch that is
- * captured into a graph is no launch: while a capture is going on anywhere, the driver is asked
+ * captured into a graph is not counted: while a capture is going on anywhere, the driver is asked
  * about the launch's stream.
  */
 #define _GNU_SOURCE
@@ -16,7 +16,7 @@
 #include "collect/decode.h"
 #include "collect/launches.h"
 
-/* What a function does. */
+/* Roles of functions. */
 enum does {
 	DOES_NOTHING,
 	DOES_LAUNCH,    /* its arguments have the stream in a way we do not know */
