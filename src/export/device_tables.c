@@ -21,7 +21,7 @@ static int64_t span_of(const struct gpu_device *d)
 
 static int64_t idle_of(const struct device_use *u, const struct gpu_device *d)
 {
-	return num_sub(span_of(d), trace_ns(u->t, d->usage.busy));
+	return num_sub(span_of(d), trace_ns(u->t, d->usage.times.busy));
 }
 
 static int64_t gpu_mean(const struct gpu_times *t)
@@ -60,16 +60,9 @@ static void rows_idle(const struct device_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
-		const struct {
-			int64_t ns;
-			const char *why;
-		} idle[] = { { d->idle.host, "the host did other things" },
-			{ d->idle.latency, "launch latency" },
-			{ d->idle.waiting, "the host waited for the GPU" },
-			{ d->idle.unknown, "not known: the launch is not recorded" } };
-		for (size_t k = 0; k < sizeof idle / sizeof *idle; k++)
-			if (idle[k].ns)
-				put_idle(u, d, idle[k].ns, idle[k].why, to);
+		for (enum idle_cause why = 0; why < IDLE_CAUSES; why++)
+			if (d->usage.times.idle[why])
+				put_idle(u, d, usage_idle_ns(u->t, &d->usage.times, why), why, to);
 	}
 }
 
@@ -95,9 +88,10 @@ static void rows_communication(const struct device_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
-		int64_t busy = trace_ns(u->t, d->usage.by_class[USAGE_COMMUNICATION]);
+		int64_t busy = trace_ns(u->t, d->usage.times.by_class[USAGE_COMMUNICATION]);
 		if (busy)
-			put_communication(d, busy, trace_ns(u->t, d->usage.overlap), to);
+			put_communication(
+			        d, busy, trace_ns(u->t, usage_overlap(&d->usage.times)), to);
 	}
 }
 

@@ -107,6 +107,8 @@ static void put_step(const struct table_reader *x, struct arrow_build *to, const
 	arrow_i64(to, num_from_u64(times.n));
 	arrow_i64(to, model_step_sum(s, V_CPU_MICROS));
 	arrow_i64(to, model_step_sum(s, V_ACCELERATOR_MICROS));
+	for (int i = 0; i < 12; i++) /* devices, exposed times, causes of idle time */
+		arrow_null(to);
 }
 
 bool fill_model_steps(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
@@ -270,7 +272,7 @@ static void put_device(const struct table_reader *x, struct arrow_build *to, uin
 	for (int i = 0; i < 5; i++) /* compute to copy_bytes */
 		arrow_null(to);
 	arrow_i64(to, (int64_t)n);
-	for (int i = 0; i < 4; i++) /* waits, memory */
+	for (int i = 0; i < 10; i++) /* memory, exposed times, causes of idle time */
 		arrow_null(to);
 }
 

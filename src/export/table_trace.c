@@ -42,6 +42,19 @@ static int64_t time_ns(const struct trace *t, int64_t ticks)
 	return t->epoch ? num_add(trace_ns(t, ticks), t->origin_ns) : trace_ns(t, ticks);
 }
 
+/* Adds exposed times, and the first n causes of idle time. */
+static void put_causes(struct arrow_build *to, const struct trace *t, const struct usage_times *u,
+        enum idle_cause n)
+{
+	int64_t compute = trace_ns(t, u->by_class[USAGE_COMPUTE]),
+	        kernels = trace_ns(t, u->kernels);
+
+	arrow_i64(to, num_sub(kernels, compute));
+	arrow_i64(to, num_sub(trace_ns(t, u->busy), kernels));
+	for (enum idle_cause i = 0; i < n; i++)
+		arrow_i64(to, usage_idle_ns(t, u, i));
+}
+
 /* ---- steps ---- */
 
 static bool fill_steps(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
@@ -56,7 +69,9 @@ static bool fill_steps(struct table_reader *x, struct arrow_build *to, struct ar
 		const struct step_usage *u = &state->by_step[x->at[0]];
 		const struct step *lowered = model_step(x->m, s->id);
 		int64_t length = trace_ns(t, num_sub(s->end, s->start)),
-		        busy = trace_ns(t, u->busy);
+		        busy = trace_ns(t, u->times.busy);
+		int64_t all = trace_ns(t,
+		        num_mul(num_sub(s->end, s->start), num_from_u64(state->usage.devices.n)));
 		bool work = u->slices > 0;
 		table_put_run(x, to, 0);
 		arrow_i64(to, s->id);
@@ -65,14 +80,16 @@ static bool fill_steps(struct table_reader *x, struct arrow_build *to, struct ar
 		arrow_i64(to, time_ns(t, s->start));
 		arrow_i64(to, length);
 		table_put(to, work, busy);
-		table_put(to, work, num_sub(length, busy));
-		table_put(to, work, trace_ns(t, u->by_class[USAGE_COMPUTE]));
-		table_put(to, work, trace_ns(t, u->by_class[USAGE_COMMUNICATION]));
-		table_put(to, work, trace_ns(t, u->by_class[USAGE_COPY]));
-		table_put(to, work, trace_ns(t, u->overlap));
+		table_put(to, work, num_sub(all, busy));
+		table_put(to, work, trace_ns(t, u->times.by_class[USAGE_COMPUTE]));
+		table_put(to, work, trace_ns(t, u->times.by_class[USAGE_COMMUNICATION]));
+		table_put(to, work, trace_ns(t, u->times.by_class[USAGE_COPY]));
+		table_put(to, work, trace_ns(t, usage_overlap(&u->times)));
 		arrow_i64(to, num_from_u64(u->slices));
 		table_put(to, lowered, lowered ? model_step_sum(lowered, V_CPU_MICROS) : 0);
 		table_put(to, lowered, lowered ? model_step_sum(lowered, V_ACCELERATOR_MICROS) : 0);
+		arrow_i64(to, num_from_u64(state->usage.devices.n));
+		put_causes(to, t, &u->times, IDLE_CAUSES);
 	}
 	return x->at[0] < n;
 }
@@ -81,9 +98,12 @@ table_fill *table_open_steps(struct table_reader *x)
 {
 	if (!x->t)
 		return fill_model_steps;
-	struct trace_state *s = open_trace(x, false, true);
+	struct trace_state *s = open_trace(x, true, true);
 	s->by_step = ARENA_ARRAY(x->a, s->steps.steps.n, struct step_usage);
-	usage_by_step(x->t, &s->steps, s->by_step, x->a);
+	const struct usage_ask ask = {
+		.links = &s->links, .steps = &s->steps, .by_step = s->by_step
+	};
+	trace_usage(x->t, &ask, &s->usage, x->a);
 	return fill_steps;
 }
 
@@ -198,7 +218,7 @@ static void put_device(
 	const struct trace_state *state = x->state;
 	const struct trace *t = x->t;
 	const struct trace_device *d = &t->devices.v[u->device];
-	int64_t span = trace_ns(t, num_sub(u->end, u->start)), busy = trace_ns(t, u->busy);
+	int64_t span = trace_ns(t, num_sub(u->end, u->start)), busy = trace_ns(t, u->times.busy);
 
 	table_put_run(x, to, 0);
 	table_put_named_key(to, state->labels[u->device]);
@@ -209,13 +229,12 @@ static void put_device(
 	arrow_i64(to, busy);
 	arrow_i64(to, num_sub(span, busy));
 	for (int i = 0; i < USAGE_CLASS_N; i++)
-		arrow_i64(to, trace_ns(t, u->by_class[i]));
-	arrow_i64(to, trace_ns(t, u->overlap));
+		arrow_i64(to, trace_ns(t, u->times.by_class[i]));
+	arrow_i64(to, trace_ns(t, usage_overlap(&u->times)));
 	arrow_i64(to, u->copy_bytes);
 	arrow_i64(to, num_from_u64(u->slices));
-	for (int i = 0; i < IDLE_N; i++)
-		arrow_i64(to, trace_ns(t, u->idle_why[i]));
 	table_put(to, d->memory > 0, d->memory);
+	put_causes(to, t, &u->times, IDLE_BEFORE_FIRST);
 }
 
 static bool fill_devices(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
@@ -233,6 +252,6 @@ table_fill *table_open_devices(struct table_reader *x)
 	if (!x->t)
 		return fill_model_devices;
 	struct trace_state *s = open_trace(x, true, false);
-	trace_usage(x->t, &s->links, &s->usage, x->a);
+	trace_usage(x->t, &(struct usage_ask){ .links = &s->links }, &s->usage, x->a);
 	return fill_devices;
 }

@@ -40,6 +40,12 @@ static int64_t hundredths(double v)
 	return (int64_t)fmin(v * 100 + 0.5, 9e18);
 }
 
+/* Returns the ns between two sums of ticks, so that the parts of a sum add up to it in ns. */
+static int64_t partition_ns(const struct trace *t, int64_t from, int64_t to)
+{
+	return num_sub(trace_ns(t, to), trace_ns(t, from));
+}
+
 #define TABLE_LIST "export/trace_table.def"
 #include "export/table_list.h"
 
@@ -69,14 +75,18 @@ static void fill_steps(struct table *x, const struct worker_rows *w, bool data)
 	const struct trace_steps *steps = &w->steps;
 	const struct trace *t = w->t;
 	struct step_usage *usage = ARENA_ARRAY(x->a, steps->steps.n, struct step_usage);
+	const struct usage_ask ask = { .links = &w->links, .steps = steps, .by_step = usage };
 	int64_t zero = data || !steps->steps.n ? 0 : steps->steps.v[0].start;
+	struct trace_usage devices;
 
-	usage_by_step(t, steps, usage, x->a);
+	trace_usage(t, &ask, &devices, x->a);
 	for (size_t i = 0; i < steps->steps.n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		put_worker(x, w);
-		put_steps(t, s, &usage[i], num_sub(s->start, zero),
-		        trace_ns(t, num_sub(s->end, s->start)),
+		int64_t length = num_sub(s->end, s->start);
+		put_steps(t, s, &usage[i], num_sub(s->start, zero), trace_ns(t, length),
+		        devices.devices.n,
+		        trace_ns(t, num_mul(length, num_from_u64(devices.devices.n))),
 		        steps->by == STEPS_UNKNOWN ? S("steps: unknown") : trace_str(t, s->name),
 		        x);
 	}
@@ -237,12 +247,12 @@ static const struct trace_table_row {
 	bool links, steps; /* the passes that it needs */
 	uint64_t wants;    /* ARG_BITs of work */
 } table_rows[] = {
-	[TABLE_DEVICES] = { "devices", "tfprof/devices", 2, COLUMNS(devices), true, false,
-	        ARG_BIT(ARG_BYTES) | ARG_BIT(ARG_LATENCY) },
+	[TABLE_DEVICES] = { "devices", "tfprof/devices", 3, COLUMNS(devices), true, false,
+	        ARG_BIT(ARG_BYTES) | TRACE_LAUNCH_ARGS },
 	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 1, COLUMNS(kernels), true, true,
 	        ARG_BIT(ARG_SCOPE) },
-	[TABLE_STEPS] = { "steps", "tfprof/steps", 1, COLUMNS(steps), false, true,
-	        ARG_BIT(ARG_STEP) },
+	[TABLE_STEPS] = { "steps", "tfprof/steps", 2, COLUMNS(steps), true, true,
+	        ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS },
 	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 1, COLUMNS(roofline), true, true,
 	        ARG_BITS_ALL },
 };
@@ -261,7 +271,7 @@ static void add_devices(struct table *x, const struct worker_rows *w, struct dev
 
 	if (!u && !w->links.launches.n) {
 		struct trace_usage usage;
-		trace_usage(w->t, &w->links, &usage, x->a);
+		trace_usage(w->t, &(struct usage_ask){ .links = &w->links }, &usage, x->a);
 		fill_devices(x, w, &usage);
 		return;
 	}

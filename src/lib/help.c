@@ -4,6 +4,7 @@
  */
 #include "lib/command.h"
 #include "lib/options.h"
+#include "trace/passes.h"
 
 #define INTRO "tfprof shows where a model's time, memory, parameters and float operations go."
 static const char *const USAGE = "\n"
@@ -164,6 +165,28 @@ static void put_stats(struct session *s, struct sink *out)
 		        s, str_of(stat_rows[i].name), OUTPUT_WORDS, str_of(stat_rows[i].help), out);
 }
 
+static void put_communication(struct session *s, struct sink *out)
+{
+	static const char *const by[] = { [COMMUNICATION_PREFIX] = "beginning of the kernel's name",
+		[COMMUNICATION_NAME] = "part of the kernel's name",
+		[COMMUNICATION_OP] = "beginning of the name of the op or range that launched it",
+		[COMMUNICATION_ARGUMENT] = "argument of the slice" };
+
+	sink_put(out, S("Device work that counts as communication\n"));
+	for (size_t i = 0; i < communication_n; i++) {
+		const struct communication_row *row = &communication_rows[i];
+		struct str text = str_fmt(&s->query_arena, "%s: %s", row->library, by[row->by]);
+		put_item(s, str_of(row->text), INPUT_WORDS, text, out);
+	}
+}
+
+static void put_idle(struct session *s, struct sink *out)
+{
+	sink_put(out, S("Causes of idle time of devices\n"));
+	for (enum idle_cause i = 0; i < IDLE_CAUSES; i++)
+		put_item(s, str_of(idle_names[i]), INPUT_WORDS, str_of(idle_meanings[i]), out);
+}
+
 /* Writes the options that apply to the command; without a command, all. */
 static void put_options(struct session *s, const struct command *c, struct sink *out)
 {
@@ -212,6 +235,8 @@ const struct help_section help_sections[] = {
 	{ "metrics", put_metrics },
 	{ "outputs", put_outputs },
 	{ "statistics", put_stats },
+	{ "communication", put_communication },
+	{ "idle", put_idle },
 };
 const size_t n_help_sections = sizeof help_sections / sizeof *help_sections;
 
@@ -326,7 +351,7 @@ static bool unknown_topic(struct session *s, struct str topic)
 		        "no help on '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "no help on '%.*s'; topics are all, commands, flags, inputs, options, "
-	        "metrics, outputs and statistics",
+	        "metrics, outputs, statistics, communication and idle",
 	        STR(topic));
 }
 

@@ -57,8 +57,12 @@ const struct argument_row argument_rows[] = {
 	{ LITERAL("Device Id"), OTHERS(DEVICE, FORM_INT, true) },
 	{ LITERAL("Total Allocated"), OTHERS(ALLOCATED_TOTAL, FORM_INT, true) },
 	{ LITERAL("Total Reserved"), OTHERS(RESERVED_TOTAL, FORM_INT, true) },
+	{ LITERAL("Collective name"), OTHERS(COLLECTIVE, FORM_TEXT, false) },
+	{ LITERAL("Process Group Name"), OTHERS(PROCESS_GROUP, FORM_TEXT, false) },
 	{ LITERAL("scope"), OTHERS(SCOPE, FORM_TEXT, false) },
 	{ LITERAL("short_name"), OTHERS(SHORT_NAME, FORM_TEXT, false) },
+	{ LITERAL("collective"), OTHERS(COLLECTIVE, FORM_TEXT, false) },
+	{ LITERAL("process_group"), OTHERS(PROCESS_GROUP, FORM_TEXT, false) },
 };
 const unsigned n_argument_rows = sizeof argument_rows / sizeof *argument_rows;
 _Static_assert(sizeof argument_rows / sizeof *argument_rows <= CHROME_ARGS_MAX, "arg is too short");

@@ -70,8 +70,8 @@ enum chrome_arg {
 	CARG_PEAK,
 	CARG_OTHERS /* rows of argument_rows from here on become arguments of the trace */
 };
-#define CHROME_ARGS_MAX 48 /* rows of argument_rows */
-#define CHROME_OWN_ROWS 2  /* number of the last rows, read only in timelines that tfprof wrote */
+#define CHROME_ARGS_MAX 56 /* rows of argument_rows */
+#define CHROME_OWN_ROWS 4  /* number of the last rows, read only in timelines that tfprof wrote */
 
 struct chrome_event {
 	uint64_t keys, args; /* bits of the members present */

@@ -19,8 +19,9 @@ void launch_join_expect_work(struct launch_join *j, uint32_t process, int64_t co
 
 /* The call of a launch. */
 struct launched {
-	int64_t start;
-	uint32_t op; /* 1 + the op that contains the call; 0: none */
+	int64_t start, end;
+	uint32_t op;     /* 1 + the op that contains the call; 0: none */
+	bool collective; /* that op is a collective */
 };
 
 /* Second reading: adds a call. Afterwards launch_join_waiting returns each work of this call that

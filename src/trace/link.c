@@ -20,7 +20,11 @@ static void add_launch(struct trace_links *l, const struct nest *n, const struct
 	struct launch made = { .start = level->s.start,
 		.slice = level->s.number,
 		.op = op ? op->s.number : ID_NONE,
-		.scope = scope ? scope->s.number : ID_NONE };
+		.scope = scope ? scope->s.number : ID_NONE,
+		.collective = op && communication_is_op(trace_str(l->t, op->s.name)),
+		.length = level->s.length < LAUNCH_LENGTH_MAX
+		                  ? (uint32_t)level->s.length & LAUNCH_LENGTH_MAX
+		                  : LAUNCH_LENGTH_MAX };
 
 	if (!idmap_put(map_of(l, l->by_correlation, level->s.track), (uint64_t)level->s.correlation,
 	            (uint32_t)l->launches.n))
@@ -79,6 +83,16 @@ void trace_link(const struct trace *t, struct trace_links *out, struct arena *a)
 	for (uint32_t i = 0; i < t->tracks.n; i++)
 		if (!track_is_device(&t->tracks.v[i]))
 			find_externals(out, i);
+}
+
+int64_t launch_end(const struct trace_links *l, const struct launch *launch)
+{
+	struct slice call;
+
+	if (launch->length < LAUNCH_LENGTH_MAX)
+		return launch->start + launch->length;
+	trace_slice(l->t, launch->slice, &call);
+	return slice_end(&call);
 }
 
 const struct launch *link_launch(const struct trace_links *l, const struct slice *work)

@@ -86,7 +86,7 @@ enum nsys_kind {
 	NSYS_WORK,       /* device work */
 	NSYS_RANGES,     /* NVTX ranges and marks */
 	NSYS_ON_THREADS, /* other slices on threads; not in sums */
-	NSYS_ON_STREAMS  /* other slices on streams; not in sums */
+	NSYS_ON_STREAMS  /* synchronisation on streams */
 };
 
 struct nsys_table {

@@ -106,8 +106,7 @@ static bool add_run(struct nsys_sum *y, const struct nsys_table *table, int64_t 
 /* Divides a table into runs. Returns false if it needs too many. A missing table is accepted. */
 static bool survey_table(struct nsys_sum *y, const struct nsys_table *table)
 {
-	bool added =
-	        table->kind == NSYS_CALLS || table->kind == NSYS_WORK || table->kind == NSYS_RANGES;
+	bool added = table->kind != NSYS_ON_THREADS;
 	struct sqlite_rows *r =
 	        sqlite_in_rows_numbered(y->x->db, table->name, table->columns, table->surveyed);
 	int64_t latest = INT64_MIN, number = INT64_MIN;

@@ -6,6 +6,7 @@
 #ifndef TFPROF_TRACE_PASSES_H
 #define TFPROF_TRACE_PASSES_H
 
+#include "trace/idle.h"
 #include "trace/trace.h"
 #include "base/pattern.h"
 
@@ -79,11 +80,14 @@ uint32_t nest_bits(unsigned category_flags);
  */
 
 /* A call with a correlation. */
+#define LAUNCH_LENGTH_MAX ((UINT32_C(1) << 31) - 1)
 struct launch {
 	int64_t start;
-	uint32_t slice; /* number of the slice of the call */
-	uint32_t op;    /* number of the innermost op that contains the call, or ID_NONE */
-	uint32_t scope; /* likewise of the innermost annotation, module or frame */
+	uint32_t slice;          /* number of the slice of the call */
+	uint32_t op;             /* number of the innermost op that contains the call, or ID_NONE */
+	uint32_t scope;          /* likewise of the innermost annotation, module or frame */
+	uint32_t collective : 1; /* that op is a collective */
+	uint32_t length : 31;    /* of the call; LAUNCH_LENGTH_MAX: that or more */
 };
 
 struct trace_links {
@@ -96,6 +100,9 @@ struct trace_links {
 
 /* Walks all threads. The result lives in a. */
 void trace_link(const struct trace *t, struct trace_links *out, struct arena *a);
+
+/* Returns the end of the call. */
+int64_t launch_end(const struct trace_links *l, const struct launch *launch);
 
 /* Returns the launch of device work, or NULL if unknown. */
 const struct launch *link_launch(const struct trace_links *l, const struct slice *work);
@@ -149,45 +156,67 @@ uint32_t trace_step_of(
 
 /* ---- usage ----
  *
- * The activity of each device, as unions of intervals: busy time, time per class, overlap, and
- * causes of idle time.
+ * The activity of each device, as unions of intervals: busy time, time per class, overlap, and idle
+ * time by cause (trace/idle.h). One pass for stored slices (trace_usage) and for callers that have
+ * the slices one at a time (usage_begin). Steps get the part of each interval that is inside of
+ * them, so a step adds up as its devices do.
  */
 
 /* Classes of device work. */
 enum usage_class { USAGE_COMPUTE, USAGE_COMMUNICATION, USAGE_COPY, USAGE_CLASS_N };
 
-/* Causes of idle time of a stream before a slice. */
-enum usage_idle {
-	IDLE_HOST,   /* the slice was launched after the previous slice ended */
-	IDLE_KERNEL, /* launched in time, and the gap is short */
-	IDLE_OTHER,
-	IDLE_N
-};
-#define IDLE_KERNEL_NS 30000 /* shorter gaps are IDLE_KERNEL */
+/* Unions: of a class, of compute and communication, of all classes, of all work. */
+enum usage_cover { COVER_KERNELS = USAGE_CLASS_N, COVER_CLASSED, COVER_BUSY, COVER_N };
 
-/* All times are ticks. */
+/* Times of a device, or of a step summed over the devices; ticks. */
+struct usage_times {
+	union {
+		int64_t covered[COVER_N];
+		struct {
+			int64_t by_class[USAGE_CLASS_N]; /* union of each class */
+			int64_t kernels;                 /* union of compute and communication */
+			int64_t classed;
+			int64_t busy; /* union of all work */
+		};
+	};
+	int64_t idle[IDLE_CAUSES]; /* adds up to the rest of the interval */
+};
+
+/* Returns the time of communication and compute at the same time. */
+int64_t usage_overlap(const struct usage_times *u);
+/* Returns the time of copies and kernels at the same time. */
+int64_t usage_copy_overlap(const struct usage_times *u);
+/* Returns the time of communication without compute, and of copies without either. Together with
+ * compute they are the busy time. */
+int64_t usage_exposed_communication(const struct usage_times *u);
+int64_t usage_exposed_copy(const struct usage_times *u);
+
 struct device_usage {
+	struct usage_times times;
 	uint32_t device;
 	uint64_t slices;
-	int64_t start, end;              /* first start, last end */
-	int64_t busy;                    /* union of all work */
-	int64_t by_class[USAGE_CLASS_N]; /* unions per class */
-	int64_t overlap;                 /* communication and compute at the same time */
-	int64_t kernels;                 /* union of communication and compute */
-	int64_t copy_overlap;            /* copies and kernels at the same time */
-	int64_t sum;                     /* sum of the lengths of all slices that are not nested */
+	int64_t start, end; /* first start, last end */
+	int64_t sum;        /* sum of the lengths of all slices that are not nested */
 	int64_t copy_bytes;
-	int64_t idle_why[IDLE_N]; /* summed over streams, so it may exceed the idle time of the
-	                             device */
 };
 static inline int64_t usage_idle(const struct device_usage *u)
 {
-	return num_sub(num_sub(u->end, u->start), u->busy);
+	return num_sub(num_sub(u->end, u->start), u->times.busy);
 }
 
 struct trace_usage {
 	VEC(struct device_usage) devices; /* devices with work, in the order of trace.devices */
 };
+
+/* Activity in a step: of each device of trace_usage clipped to the step, then summed. */
+struct step_usage {
+	struct usage_times times;
+	uint64_t slices;
+};
+
+/* Returns the idle time of one cause, ns. Rounded so that the causes of a device or step add up to
+ * the length of its interval in ns without its busy time in ns. */
+int64_t usage_idle_ns(const struct trace *t, const struct usage_times *u, enum idle_cause why);
 
 /* The union of intervals that are added in order of their starts. */
 struct cover {
@@ -200,38 +229,64 @@ void cover_add(struct cover *c, int64_t start, int64_t end);
  * of starts. busy: the union of the previous slices of the device. */
 struct usage_watch {
 	void (*device)(void *user, uint32_t device);
-	void (*work)(void *user, const struct slice *s, const struct cover *busy);
+	void (*work)(void *user, const struct slice *s, const struct cover *busy,
+	        const struct launch_call *call);
 	void *user;
 };
 
-void trace_usage(const struct trace *t, const struct trace_links *links, struct trace_usage *out,
-        struct arena *a);
-void trace_usage_watched(const struct trace *t, const struct trace_links *links,
-        const struct usage_watch *watch, struct trace_usage *out, struct arena *a);
-
-/* Computes the ticks from the launch of device work to its start; negative if the work starts
- * before its launch. Returns false if the launch is unknown. */
-bool work_latency(const struct trace *t, const struct trace_links *links, const struct slice *s,
-        int64_t *ticks);
-
-/* Activity of all devices in a step, clipped to the step; ticks. */
-struct step_usage {
-	uint64_t slices;
-	int64_t busy, by_class[USAGE_CLASS_N], overlap;
+/* What trace_usage reads and fills besides the devices. */
+struct usage_ask {
+	const struct trace_links *links; /* NULL: work has ARG_LATENCY, or its launch is unknown */
+	const struct usage_watch *watch; /* or NULL */
+	const struct trace_steps *steps; /* or NULL */
+	struct step_usage *by_step;      /* zeroed, one for each of the steps; or NULL */
 };
 
-/* Fills out[0 .. steps->steps.n), which the caller has zeroed. */
-void usage_by_step(const struct trace *t, const struct trace_steps *steps, struct step_usage *out,
+/* The devices live in a. */
+void trace_usage(const struct trace *t, const struct usage_ask *ask, struct trace_usage *out,
         struct arena *a);
 
+/* Finds the call that launched device work. */
+struct launch_call work_call(
+        const struct trace *t, const struct trace_links *links, const struct slice *s);
+
 /* For callers that have the work of streams one slice at a time, in order of starts. by_step:
- * zeroed by the caller. launched: the start of the launch; INT64_MIN if unknown. The tracks,
- * devices and steps of the trace must be complete. */
+ * zeroed by the caller. The tracks, devices and steps of the trace must be complete. */
 struct usage_adding;
 struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps *steps,
         struct step_usage *by_step, struct arena *a);
-void usage_add(struct usage_adding *x, const struct slice *s, int64_t launched);
+/* collective: the op that launched the work is a collective. */
+void usage_add(struct usage_adding *x, const struct slice *s, const struct launch_call *call,
+        bool collective);
+/* A slice for which slice_is_event_wait is true. */
+void usage_wait(struct usage_adding *x, const struct slice *s);
 void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a);
+
+/* ---- communication ----
+ *
+ * Device work that moves data between devices: recognised by the arguments of its slice (the
+ * process group), the op that launched it, and the name of the kernel. trace/communication.def is
+ * the list.
+ */
+
+enum communication_by {
+	COMMUNICATION_PREFIX, /* the kernel's name begins with the text */
+	COMMUNICATION_NAME,   /* the kernel's name, without templates and parameters, contains it */
+	COMMUNICATION_OP,     /* the name of the launching op begins with it */
+	COMMUNICATION_ARGUMENT /* the slice or its event has the argument */
+};
+struct communication_row {
+	const char *library;
+	enum communication_by by;
+	const char *text;
+};
+extern const struct communication_row communication_rows[];
+extern const size_t communication_n;
+
+bool communication_is_kernel(struct str name);
+bool communication_is_op(struct str name);
+/* True if an event has the argument of a process group. */
+bool communication_is_event(const struct trace *t, uint32_t event);
 
 /* ---- work merge ----
  *
@@ -243,6 +298,7 @@ struct work_cursor {
 	struct slice_iter it;
 	struct slice now, after;
 	bool have, have_after;
+	bool waits; /* returns waits for events, too */
 };
 
 struct work_merge {
@@ -252,8 +308,10 @@ struct work_merge {
 	bool begun;
 };
 
-/* device: merges only the work of this device; ID_NONE: of all devices. */
-void work_merge_init(struct work_merge *m, const struct trace *t, uint32_t device, struct arena *a);
+/* device: merges only the work of this device; ID_NONE: of all devices. waits: also returns slices
+ * that tell that a stream waits for an event. */
+void work_merge_init(
+        struct work_merge *m, const struct trace *t, uint32_t device, bool waits, struct arena *a);
 
 /* Returns the next slice, valid until the next call; NULL at the end. *contains: set if the slice
  * is on a line of ops and contains the next slice of its track. */

@@ -226,23 +226,6 @@ void names_put_scope(const struct recording_names *n, struct sb *b, uint32_t sco
 
 /* ---- operations ---- */
 
-/* True for a kernel of a library for communication; name: as the compiler has it. */
-static bool is_communication(struct str name)
-{
-	static const char *const prefixes[] = { "nccl", "nvshmem", "rccl", "oneccl" };
-	size_t at = 0;
-
-	if (str_starts(name, S("_Z"))) {
-		at = name.n > 2 && name.p[2] == 'N' ? 3 : 2;
-		while (at < name.n && char_is_digit(name.p[at]))
-			at++;
-	}
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		if (str_starts(str_sub(name, at, SIZE_MAX), str_of(prefixes[i])))
-			return true;
-	return false;
-}
-
 uint32_t names_leaf(struct recording_names *n, struct str text)
 {
 	uint32_t id = intern_add(&n->leaf_texts, text);
@@ -266,7 +249,7 @@ uint32_t names_leaf(struct recording_names *n, struct str text)
 	leaf.type = strs_join(n->a, &leaf.parts, S("::"));
 	leaf.step = step_range_matches(n->step_kernel, leaf.full) ||
 	            step_range_matches(n->step_kernel, leaf.type);
-	leaf.communication = is_communication(text);
+	leaf.communication = communication_is_kernel(text);
 	n->too_long += n->step_kernel && leaf.full.n > STEP_RANGE_NAME;
 	VEC_PUSH(n->a, &n->leaves, leaf);
 	return id;

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "trace/passes.h"
 #include "trace/trace_build.h"
 
 #define TICKS 1000 /* per microsecond */
@@ -84,14 +85,19 @@ static uint32_t device_of(struct tracing_process *y, uint32_t id)
 
 /* ---- operations and calls ---- */
 
-static enum trace_category category_of(const struct tracing *x, const struct recorded_op *op)
+/* scope: the ranges around its call. */
+static enum trace_category category_of(
+        const struct tracing *x, const struct recorded_op *op, uint32_t scope)
 {
+	const struct recording_names *n = &x->all->names;
+
 	if (op->kind == SPOOL_COPY)
 		return CATEGORY_COPY;
 	if (op->kind == SPOOL_SET)
 		return CATEGORY_SET;
-	return x->all->names.leaves.v[op->leaf].communication ? CATEGORY_COMMUNICATION
-	                                                      : CATEGORY_KERNEL;
+	return n->leaves.v[op->leaf].communication || communication_is_op(n->scopes.v[scope].type)
+	               ? CATEGORY_COMMUNICATION
+	               : CATEGORY_KERNEL;
 }
 
 /* The event of all work of that name that was launched in these ranges. */
@@ -109,7 +115,7 @@ static uint32_t event_of(struct tracing *x, const struct recorded_op *op, uint32
 		build_arg_text(x->b, ARG_SCOPE, sb_str(&path));
 	if (leaf->type.n && !str_eq(leaf->type, leaf->full))
 		build_arg_text(x->b, ARG_SHORT_NAME, leaf->type);
-	event = build_event(x->b, category_of(x, op),
+	event = build_event(x->b, category_of(x, op, scope),
 	        build_string(x->b, x->all->names.leaves.v[op->leaf].full));
 	imap_put(&x->event_of, key, event, false);
 	return event;
@@ -185,8 +191,10 @@ static void add_operation(
 		build_arg_int(x->b, ARG_GROUP, step);
 	if (op->kind != SPOOL_KERNEL && op->bytes)
 		build_arg_uint(x->b, ARG_BYTES, op->bytes);
-	if (!x->calls && c && c->start && (c->graph || !c->announced))
+	if (!x->calls && c && c->start && (c->graph || !c->announced)) {
 		build_arg_int(x->b, ARG_LATENCY, (int64_t)(op->start - c->start));
+		build_arg_int(x->b, ARG_CALL_LENGTH, num_from_u64(c->length));
+	}
 	build_slice(x->b, y->track, y->event, tick_of(x, op->start), num_from_u64(op->length),
 	        c && x->calls ? op->label : 0);
 }

@@ -450,7 +450,7 @@ struct recording_ask {
 
 /* Fills t, an empty trace, from the files. Calls and correlations are kept only with ARG_BITS_ALL
  * and take about 90 bytes per kernel until the passes are done. Otherwise a kernel takes about 8
- * bytes plus its arguments, and ARG_LATENCY replaces its call. */
+ * bytes plus its arguments, and ARG_LATENCY and ARG_CALL_LENGTH replace its call. */
 bool recording_trace(struct trace *t, const struct recording_set *files,
         const struct recording_options *o, const struct recording_ask *ask, struct notes *notes,
         struct err *e);

@@ -47,6 +47,8 @@ extern const char *const argument_names[ARG_N];
 #define ARG_BIT(key)  ((uint64_t)1 << (key))
 #define ARG_BIT_OTHER ((uint64_t)1 << 63)
 #define ARG_BITS_ALL  UINT64_MAX
+/* The arguments of work that replace its launching call. */
+#define TRACE_LAUNCH_ARGS (ARG_BIT(ARG_LATENCY) | ARG_BIT(ARG_CALL_LENGTH))
 static inline uint64_t argument_bit(uint32_t key)
 {
 	return key < ARG_N ? ARG_BIT(key) : ARG_BIT_OTHER;

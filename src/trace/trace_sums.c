@@ -159,18 +159,23 @@ static void add_work(struct slice_sums *x, const struct slice *s, const struct l
 
 static void take_work(struct slice_sums *x, const struct slice *s)
 {
+	struct launch_call known = { .known = false };
 	struct launched call = { 0 };
 
 	switch (launch_join_work(x->launches, process_of(x, s->track), s, &call)) {
 	case LAUNCH_NONE:
-		usage_add(x->usage, s, INT64_MIN);
+		usage_add(x->usage, s, &known, false);
 		add_work(x, s, NULL);
 		break;
 	case LAUNCH_FOUND:
-		usage_add(x->usage, s, call.start);
+		known = (struct launch_call){ true, call.start, call.end };
+		usage_add(x->usage, s, &known, call.collective);
 		add_work(x, s, &call);
 		break;
-	case LAUNCH_LATER: usage_add(x->usage, s, INT64_MAX); break;
+	case LAUNCH_LATER:
+		known = (struct launch_call){ true, INT64_MAX, INT64_MAX };
+		usage_add(x->usage, s, &known, false);
+		break;
 	}
 }
 
@@ -178,7 +183,8 @@ static void take_call(struct slice_sums *x, const struct slice *s, const struct 
         const struct nest_level *level)
 {
 	const struct nest_level *op = nest_around(all, level, NEST_BIT(CATEGORY_OP));
-	const struct launched call = { s->start, op ? op->user : 0 };
+	const struct launched call = { s->start, slice_end(s), op ? op->user : 0,
+		op && communication_is_op(trace_str(x->t, op->s.name)) };
 	struct slice work;
 
 	launch_join_call(x->launches, process_of(x, s->track), s->correlation, &call);
@@ -217,6 +223,8 @@ void trace_sums_add(struct slice_sums *x, const struct slice *s)
 		take_host(x, s);
 	else if (slice_is_work(x->t, s))
 		take_work(x, s);
+	else if (slice_is_event_wait(x->t, s))
+		usage_wait(x->usage, s);
 }
 
 const struct trace_sums *trace_sums_end(struct slice_sums *x, struct str path)

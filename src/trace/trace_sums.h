@@ -20,7 +20,8 @@ struct slice_sums *trace_sums_new(const struct trace *t, struct arena *scratch);
 void trace_sums_expect(struct slice_sums *x, uint32_t track, bool call, int64_t correlation);
 void trace_sums_begin(struct slice_sums *x);
 
-/* Adds device work, a call, a range or a step. Ignores the slice's own arguments. */
+/* Adds device work, a wait for an event, a call, a range or a step. Ignores the slice's own
+ * arguments. */
 void trace_sums_add(struct slice_sums *x, const struct slice *s);
 
 /* The result lives as long as the trace. */

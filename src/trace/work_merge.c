@@ -18,7 +18,7 @@ void cover_add(struct cover *c, int64_t start, int64_t end)
 static bool read_work(struct work_cursor *c, struct slice *out)
 {
 	while (slice_next(&c->it, out))
-		if (slice_is_work(c->it.t, out))
+		if (slice_is_work(c->it.t, out) || (c->waits && slice_is_event_wait(c->it.t, out)))
 			return true;
 	return false;
 }
@@ -49,7 +49,8 @@ static void sift(struct work_merge *m, size_t i)
 	}
 }
 
-void work_merge_init(struct work_merge *m, const struct trace *t, uint32_t device, struct arena *a)
+void work_merge_init(
+        struct work_merge *m, const struct trace *t, uint32_t device, bool waits, struct arena *a)
 {
 	*m = (struct work_merge){ .t = t, .v = ARENA_ARRAY(a, t->tracks.n, struct work_cursor) };
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
@@ -57,7 +58,7 @@ void work_merge_init(struct work_merge *m, const struct trace *t, uint32_t devic
 		struct work_cursor *c = &m->v[m->n];
 		if (!track_is_device(k) || k->derived || (device != ID_NONE && k->device != device))
 			continue;
-		*c = (struct work_cursor){ .it = trace_slices(t, i) };
+		*c = (struct work_cursor){ .it = trace_slices(t, i), .waits = waits };
 		c->have_after = read_work(c, &c->after);
 		advance(c);
 		m->n += c->have;

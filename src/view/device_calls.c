@@ -67,8 +67,7 @@ static void settle(struct gpu_call_feed *f, const struct gpu_pending *p)
 	uint64_t flags = traits & TRAIT_SYNC ? CALL_SYNCHRONIZES : 0;
 	add_host(f, (struct span){ .start = p->start,
 	                    .length = p->length,
-	                    .tag = (uint64_t)p->call << CALL_BITS | flags,
-	                    .class = HOST_CALL });
+	                    .tag = (uint64_t)p->call << CALL_BITS | flags });
 }
 
 /* True if b is inside a. */
@@ -119,19 +118,11 @@ void gpu_calls_transfer(
 		return;
 	add_host(f, (struct span){ .start = l->start,
 	                    .length = end - l->start,
-	                    .tag = (uint64_t)call << CALL_BITS | CALL_WAITED,
-	                    .class = HOST_CALL });
+	                    .tag = (uint64_t)call << CALL_BITS | CALL_WAITED });
 	/* Further work of the same call adds the time after this. */
 	l->length = returned - end;
 	l->start = end;
 	l->announced = true;
-}
-
-void gpu_calls_sync(struct gpu_call_feed *f, const struct spool_sync *s)
-{
-	if (s->start)
-		add_host(f, (struct span){
-		                    .start = s->start, .length = s->length, .class = HOST_SYNC });
 }
 
 void gpu_calls_end(struct gpu_call_feed *f)
@@ -252,8 +243,7 @@ static void see_calls(struct calls_walk *w, uint64_t before)
 {
 	for (; w->more && w->next.start < before;
 	        w->more = span_walk_next(&w->spans, &w->next, &w->owner))
-		if (w->next.class == HOST_CALL)
-			see_call(&w->hosts[w->owner], &w->next);
+		see_call(&w->hosts[w->owner], &w->next);
 }
 
 static void walk_work(struct calls_walk *w, struct arena *scratch)
@@ -261,16 +251,16 @@ static void walk_work(struct calls_walk *w, struct arena *scratch)
 	const struct device_use *u = w->u;
 	const struct slice *s;
 	struct work_merge m;
-	int64_t latency;
 	bool contains;
 
-	work_merge_init(&m, u->t, ID_NONE, scratch);
+	work_merge_init(&m, u->t, ID_NONE, false, scratch);
 	while ((s = work_merge_next(&m, &contains))) {
 		uint64_t start = device_time(u, s->start);
 		see_calls(w, start);
-		bool known = work_latency(u->t, u->links, s, &latency);
+		struct launch_call call = work_call(u->t, u->links, s);
 		see_work(&w->hosts[device_process(u, s->track)], start,
-		        device_time(u, slice_end(s)), known ? trace_ns(u->t, latency) : -1);
+		        device_time(u, slice_end(s)),
+		        call.known ? trace_ns(u->t, num_sub(s->start, call.start)) : -1);
 		work_poll(scratch->work);
 	}
 }

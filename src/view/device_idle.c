@@ -90,24 +90,12 @@ struct last { /* a process and the latest end of its work */
 	unsigned owner;
 };
 
-/* An interval in which a process waited for the GPU. */
-struct wait {
-	uint64_t from, to;
-	unsigned owner;
-};
-#define WAITS_MAX 1024 /* maximum number of waits that are kept */
-
 struct walk {
 	struct device_use *u;
 	struct gpu_device *d; /* NULL if the device is not shown */
 	struct scratch own;   /* scratch memory for the device; open while d is set */
 	uint32_t *kernel_of;  /* indexed by event: 1 + index in kernels */
 	uint32_t *part_of;    /* indexed by track: 1 + index in d->parts, or NO_PART */
-	struct span_walk spans;
-	struct span call; /* the next call; valid if calls is true */
-	unsigned owner;
-	bool calls;
-	VEC(struct wait) waits; /* sorted by start; waits that may overlap later gaps */
 	uint64_t *part_ends;
 	struct last latest[3]; /* the three processes with the latest ends */
 };
@@ -161,66 +149,6 @@ static int64_t newly_shared(const struct last latest[3], unsigned owner, struct 
 	return length(x.from > others[1] ? x.from : others[1], x.to < others[0] ? x.to : others[0]);
 }
 
-/* ---- why the GPU was idle ---- */
-
-static void drop_waits(struct walk *w, uint64_t before)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < w->waits.n; i++)
-		if (w->waits.v[i].to > before)
-			w->waits.v[n++] = w->waits.v[i];
-	w->waits.n = n;
-}
-
-/* busy: the latest end of the earlier work. */
-static void see_wait(struct walk *w, const struct span *s, unsigned owner, uint64_t busy)
-{
-	if (s->class == HOST_CALL && !(s->tag & (CALL_SYNCHRONIZES | CALL_WAITED)))
-		return;
-	if (w->waits.n >= WAITS_MAX)
-		drop_waits(w, busy);
-	if (w->waits.n >= WAITS_MAX)
-		w->waits.n = 0;
-	VEC_PUSH(&w->own.a, &w->waits,
-	        ((struct wait){ s->start, num_add_u64(s->start, s->length), owner }));
-}
-
-/* Returns how long the process waited between from and to, ns. */
-static int64_t waited(const struct walk *w, unsigned owner, uint64_t from, uint64_t to)
-{
-	uint64_t end = from, sum = 0;
-
-	for (size_t i = 0; i < w->waits.n; i++) {
-		const struct wait *x = &w->waits.v[i];
-		uint64_t a = x->from > end ? x->from : end, b = x->to < to ? x->to : to;
-		if (x->owner != owner || b <= a)
-			continue;
-		sum += b - a;
-		end = b;
-	}
-	return num_from_u64(sum);
-}
-
-/* Adds the cause of a gap in which nothing ran. latency: ns from the launch to the start of the
- * work after the gap; negative: unknown. */
-static void explain_gap(struct walk *w, struct gpu_stretch gap, unsigned owner, int64_t latency)
-{
-	struct gpu_idle *idle = &w->d->idle;
-	uint64_t since = (uint64_t)latency, launched = since < gap.to ? gap.to - since : 0;
-
-	if (latency < 0) {
-		idle->unknown = num_add(idle->unknown, length(gap.from, gap.to));
-		return;
-	}
-	launched = launched > gap.from ? launched : gap.from;
-	int64_t wait = waited(w, owner, gap.from, launched);
-	idle->waiting = num_add(idle->waiting, wait);
-	idle->host = num_add(idle->host, num_sub(length(gap.from, launched), wait));
-	idle->latency = num_add(idle->latency, length(launched, gap.to));
-	drop_waits(w, gap.to);
-}
-
 /* ---- one slice ---- */
 
 /* Returns the index in d->parts for the work of a track. */
@@ -260,26 +188,21 @@ static void take_part(struct walk *w, unsigned owner, struct gpu_stretch whole)
 	remember(w->latest, owner, w->part_ends[owner]);
 }
 
-static void take_work(void *user, const struct slice *s, const struct cover *busy)
+static void take_work(
+        void *user, const struct slice *s, const struct cover *busy, const struct launch_call *call)
 {
 	struct walk *w = user;
 	struct device_use *u = w->u;
 	struct gpu_stretch whole = { device_time(u, s->start), device_time(u, slice_end(s)) };
 	uint64_t until = busy->any ? device_time(u, busy->until) : 0;
-	int64_t latency;
+	int64_t latency = call->known ? trace_ns(u->t, num_sub(s->start, call->start)) : -1;
 
 	if (!w->d)
 		return;
-	for (; w->calls && w->call.start <= whole.from;
-	        w->calls = span_walk_next(&w->spans, &w->call, &w->owner))
-		see_wait(w, &w->call, w->owner, until);
 	take_kernel(w, s);
 	uint32_t owner = find_part(w, s->track);
-	latency = work_latency(u->t, u->links, s, &latency) ? trace_ns(u->t, latency) : -1;
-	if (busy->any && whole.from > until) {
+	if (busy->any && whole.from > until)
 		hist_add(&w->d->gaps, u->a, length(until, whole.from));
-		explain_gap(w, (struct gpu_stretch){ until, whole.from }, owner, latency);
-	}
 	if (latency >= 0)
 		hist_add(&w->d->latency, u->a, latency);
 	if (owner != NO_PART)
@@ -315,15 +238,7 @@ static void begin_device(void *user, uint32_t device)
 		return;
 	scratch_open(&w->own, u->a->work);
 	w->part_ends = ARENA_ARRAY(&w->own.a, w->d->parts.n, uint64_t);
-	w->waits.v = NULL;
-	w->waits.n = w->waits.cap = 0;
 	memset(w->latest, 0, sizeof w->latest);
-	span_walk_begin(&w->spans, &w->own.a);
-	for (unsigned i = 0; i < w->d->parts.n; i++) {
-		const struct gpu_part *p = &u->parts.v[w->d->parts.v[i]];
-		span_walk_add(&w->spans, &u->processes.v[p->process].host, i);
-	}
-	w->calls = span_walk_next(&w->spans, &w->call, &w->owner);
 }
 
 /* Walks over the work of all devices. */
@@ -336,7 +251,8 @@ static void walk_devices(struct device_use *u)
 	scratch_open(&own, u->a->work);
 	w.kernel_of = ARENA_ARRAY(&own.a, u->t->events.n, uint32_t);
 	w.part_of = ARENA_ARRAY(&own.a, u->t->tracks.n, uint32_t);
-	trace_usage_watched(u->t, u->links, &watch, &u->usage, u->a);
+	trace_usage(
+	        u->t, &(struct usage_ask){ .links = u->links, .watch = &watch }, &u->usage, u->a);
 	end_device(&w);
 	scratch_close(&own);
 	for (size_t i = 0; i < u->usage.devices.n; i++) {

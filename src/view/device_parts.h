@@ -63,7 +63,6 @@ void gpu_calls_take(
 /* Adds a copy or memset with its call. */
 void gpu_calls_transfer(
         struct gpu_call_feed *f, const struct recorded_op *op, struct recorded_call *l);
-void gpu_calls_sync(struct gpu_call_feed *f, const struct spool_sync *s);
 void gpu_calls_end(struct gpu_call_feed *f);
 
 /* Computes u->waits for all processes, after all calls have been added. */

@@ -228,7 +228,6 @@ static void take_sync(struct reading *r, const struct spool_sync *s)
 
 	if (!sync_names[type])
 		return;
-	gpu_calls_sync(&r->calls, s);
 	u->syncs[type].name = str_of(sync_names[type]);
 	hist_add(&u->syncs[type].h, u->a, num_from_u64(s->length));
 }
@@ -328,7 +327,7 @@ bool device_use_read(struct device_use *u, const struct recording_set *files,
 		.to = { .record = take_record, .operation = take_operation, .user = &r },
 		.begin = begin_process,
 		.end = end_process };
-	const struct recording_ask how = { .wants = ARG_BIT(ARG_BYTES) | ARG_BIT(ARG_LATENCY),
+	const struct recording_ask how = { .wants = ARG_BIT(ARG_BYTES) | TRACE_LAUNCH_ARGS,
 		.watch = ask->watch,
 		.say = ask->say,
 		.also = &also };

@@ -19,16 +19,14 @@
  * starts. Batches of intervals are sorted and packed, so nearly sorted input packs best.
  *
  *   run: first start, then for each interval the distance from the previous start,
- *        length << SPAN_BITS | class, and the tag, as varints
+ *        the length, and the tag, as varints
  */
 
-#define SPAN_BITS  3         /* bits for the class */
 #define SPAN_BATCH (1 << 17) /* intervals sorted per batch */
 
 struct span {
 	uint64_t start, length;
-	uint64_t tag;   /* set by the caller */
-	unsigned class; /* below 1 << SPAN_BITS */
+	uint64_t tag; /* set by the caller */
 };
 
 struct spans {
@@ -86,11 +84,7 @@ int gpu_occupancy(const struct gpu_shape *s, uint32_t capability);
 
 /* ---- device use ---- */
 
-/* Classes of intervals on the host. The tag of a call is its index << CALL_BITS | call flags. */
-enum host_class {
-	HOST_CALL, /* a call that may wait for the GPU */
-	HOST_SYNC  /* a synchronisation, as CUPTI records it */
-};
+/* The tag of a call is its index << CALL_BITS | call flags. */
 enum { CALL_SYNCHRONIZES = 1, CALL_WAITED = 2, CALL_BITS = 2 };
 
 enum gpu_way { WAY_HTOD, WAY_DTOH, WAY_DTOD, WAY_PTOP, WAY_HTOH, WAY_SET, WAY_OTHER, WAY_N };
@@ -122,14 +116,6 @@ int64_t gpu_max(const struct gpu_times *t);
 struct gpu_copies {
 	uint64_t count;
 	int64_t bytes, ns;
-};
-
-/* Idle time of a GPU by cause, ns. */
-struct gpu_idle {
-	int64_t host;    /* before the call, while the process did other work */
-	int64_t latency; /* between the start of the call and the start of its work */
-	int64_t waiting; /* before the call, while the process waited for the GPU in another call */
-	int64_t unknown; /* the call is not recorded */
 };
 
 /* Kind of host memory of a copy. */
@@ -169,7 +155,6 @@ struct gpu_device {
 	uint64_t from, to;         /* first start and last end, ns */
 	int64_t shared;            /* time in which several processes used the GPU */
 	struct hist gaps;
-	struct gpu_idle idle;
 	struct hist latency; /* from a call to the start of its work */
 	struct gpu_copies ways[WAY_N];
 };
@@ -206,7 +191,7 @@ const char *gpu_overhead_name(uint32_t kind);
 
 struct gpu_process {
 	struct recorded_process *from;
-	struct spans host;          /* calls that may wait, and synchronisations */
+	struct spans host;          /* calls that may wait */
 	VEC(struct gpu_step) steps; /* sorted by number */
 };
 

@@ -160,11 +160,11 @@ static void add_trace(
 
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
-	trace_usage(t, &links, &usage, a);
+	trace_usage(t, &(struct usage_ask){ .links = &links }, &usage, a);
 	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];
 		struct device_summary d = { trace_device_label(t, u->device, a),
-			trace_ns(t, num_sub(u->end, u->start)), trace_ns(t, u->busy),
+			trace_ns(t, num_sub(u->end, u->start)), trace_ns(t, u->times.busy),
 			t->devices.v[u->device].kind == DEVICE_KIND_CPU };
 		VEC_PUSH(a, &out->devices, d);
 	}
@@ -181,7 +181,7 @@ static void add_trace(
 static void add_recording(const struct recording_set *files, const struct recording_options *how,
         struct facts *out, struct arena *a)
 {
-	const struct recording_ask ask = { .wants = 0 };
+	const struct recording_ask ask = { .wants = TRACE_LAUNCH_ARGS };
 	struct err e = { .a = a };
 	struct trace *t = trace_new(a);
 	struct trace_usage usage;
@@ -190,14 +190,14 @@ static void add_recording(const struct recording_set *files, const struct record
 	notes_init(&dropped, a);
 	if (!recording_trace(t, files, how, &ask, &dropped, &e))
 		return;
-	trace_usage(t, NULL, &usage, a);
+	trace_usage(t, &(struct usage_ask){ .links = NULL }, &usage, a);
 	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];
 		struct str model = trace_str(t, t->devices.v[u->device].model);
 		struct str name = str_fmt(a, "%.*s%s%.*s", STR(trace_device_label(t, u->device, a)),
 		        model.n ? " " : "", STR(model));
 		struct device_summary d = { name, trace_ns(t, num_sub(u->end, u->start)),
-			trace_ns(t, u->busy), false };
+			trace_ns(t, u->times.busy), false };
 		VEC_PUSH(a, &out->devices, d);
 	}
 	for (size_t i = 0; i < t->events.n; i++)

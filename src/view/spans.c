@@ -29,11 +29,6 @@ static bool is_sorted(const struct span *v, size_t n)
 	return true;
 }
 
-static uint64_t packed_length(const struct span *x)
-{
-	return x->length << SPAN_BITS | x->class;
-}
-
 /* Packs the batch and empties it. */
 static void pack(struct spans *s, struct arena *a)
 {
@@ -44,12 +39,12 @@ static void pack(struct spans *s, struct arena *a)
 		qsort(s->batch.v, s->batch.n, sizeof *s->batch.v, by_start);
 	for (size_t i = 0; i < s->batch.n; last = s->batch.v[i++].start)
 		size += varint_size(s->batch.v[i].start - last) +
-		        varint_size(packed_length(&s->batch.v[i])) + varint_size(s->batch.v[i].tag);
+		        varint_size(s->batch.v[i].length) + varint_size(s->batch.v[i].tag);
 	uint8_t *p = arena_alloc(a, size, 1), *q = p;
 	last = 0;
 	for (size_t i = 0; i < s->batch.n; last = s->batch.v[i++].start) {
 		q = varint_put(q, s->batch.v[i].start - last);
-		q = varint_put(q, packed_length(&s->batch.v[i]));
+		q = varint_put(q, s->batch.v[i].length);
 		q = varint_put(q, s->batch.v[i].tag);
 	}
 	VEC_PUSH(a, &s->runs, str_make(p, size));
@@ -58,9 +53,6 @@ static void pack(struct spans *s, struct arena *a)
 
 void spans_add(struct spans *s, struct arena *a, struct arena *scratch, struct span x)
 {
-	const uint64_t most = UINT64_MAX >> SPAN_BITS;
-
-	x.length = x.length < most ? x.length : most;
 	VEC_PUSH(scratch, &s->batch, x);
 	s->n++;
 	if (s->batch.n == SPAN_BATCH)
@@ -80,14 +72,13 @@ void spans_end(struct spans *s, struct arena *a)
 /* Moves to the next interval of a run; false at its end. */
 static bool advance(struct span_cursor *c)
 {
-	uint64_t distance, length;
+	uint64_t distance;
 
 	if (c->p == c->end || !varint_get(&c->p, c->end, &distance) ||
-	        !varint_get(&c->p, c->end, &length) || !varint_get(&c->p, c->end, &c->now.tag))
+	        !varint_get(&c->p, c->end, &c->now.length) ||
+	        !varint_get(&c->p, c->end, &c->now.tag))
 		return false;
 	c->now.start += distance;
-	c->now.length = length >> SPAN_BITS;
-	c->now.class = length & ((1u << SPAN_BITS) - 1);
 	return true;
 }
 

@@ -100,12 +100,17 @@ static void check_devices(const struct trace *t, const struct trace_links *links
 	device_use_trace(&u, t, links, a);
 	for (size_t i = 0; i < u.devices.n; i++) {
 		const struct gpu_device *d = &u.devices.v[i];
-		const struct gpu_idle *idle = &d->idle;
-		int64_t busy = trace_ns(t, d->usage.busy), span = (int64_t)(d->to - d->from);
-		if (d->gaps.sum != span - busy || d->usage.kernels < 0 ||
-		        d->usage.copy_overlap < 0 || d->shared < 0 || d->shared > busy ||
-		        idle->host < 0 || idle->waiting < 0 || idle->latency < 0 ||
-		        idle->host + idle->latency + idle->waiting + idle->unknown != d->gaps.sum)
+		int64_t idle = 0;
+		int64_t busy = trace_ns(t, d->usage.times.busy), span = (int64_t)(d->to - d->from);
+		for (enum idle_cause k = 0; k < IDLE_CAUSES; k++) {
+			if (d->usage.times.idle[k] < 0)
+				abort();
+			idle += usage_idle_ns(t, &d->usage.times, k);
+		}
+		if (d->gaps.sum != span - busy ||
+		        usage_exposed_communication(&d->usage.times) < 0 ||
+		        usage_copy_overlap(&d->usage.times) < 0 || d->shared < 0 ||
+		        d->shared > busy || idle != d->gaps.sum)
 			abort();
 	}
 	const struct table *v = device_sections(&(struct device_workers){ &one, 1 }, &n, a);
@@ -139,10 +144,10 @@ static void check(const struct trace *t, struct arena *a)
 
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
-	trace_usage(t, &links, &usage, a);
+	trace_usage(t, &(struct usage_ask){ .links = &links }, &usage, a);
 	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];
-		if (u->busy < 0 || u->end < u->start || u->busy > u->end - u->start)
+		if (u->times.busy < 0 || u->end < u->start || u->times.busy > u->end - u->start)
 			abort();
 	}
 	check_devices(t, &links, a);

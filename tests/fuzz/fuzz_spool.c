@@ -67,7 +67,7 @@ static bool ask_gpu(struct session *s, void *ctx)
 	if (!recording_trace(t, &set, &o, &all, &s->notes, &s->error))
 		return false;
 	trace_link(t, &links, a);
-	trace_usage(t, &links, &usage, a);
+	trace_usage(t, &(struct usage_ask){ .links = &links }, &usage, a);
 	sink_fmt(ask->out, "%zu devices\n", usage.devices.n);
 	if (recording_summary(a, ask->path, &look, &e)) {
 		struct sb lost = sb_in(a);

@@ -147,8 +147,8 @@ def test_gpu_idle():
     s.add('kernel', start=T0 + 230 * US, length=10 * US, name='alone', stream=7)
     data = answer(s)
     same(rows(data, 'idle', 'gpu', 'ns', 'permille', 'why'), [
-        (0, 20 * US, 250, 'the host did other things'), (0, 10 * US, 125, 'launch latency'),
-        (0, 20 * US, 250, 'the host waited for the GPU'), (0, 30 * US, 375, 'not known: the launch is not recorded')])
+        (0, 40 * US, 500, 'the host launched late'), (0, 10 * US, 125, 'launch latency'),
+        (0, 30 * US, 375, 'the launch is not recorded')])
     same(data['devices'][0]['idle_ns'], 80 * US)
     same(rows(data, 'latency', 'count', 'median_ns', 'max_ns', 'queued_thousandths'), [(2, 10 * US, 10 * US, 87)])  # 20 of 230
 

@@ -15,6 +15,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import idle_rule  # noqa: E402
+
 NAME_CUT = 300  # characters of a kernel's name in the expected numbers
 KIND = {'kernel': 'kernel', 'copy': 'gpu_memcpy', 'set': 'gpu_memset'}
 # Categories of the reader for each category of the file.
@@ -83,12 +86,6 @@ def check_devices(c, dump, golden):
                  'comm_compute_overlap_ns': d['overlap'], 'memcpy_bytes': d['copy_bytes']}
         for k, v in found.items():
             c.equal('device %s %s' % (index, k), v, g[k])
-        why = collections.Counter()
-        for stream, x in golden['idle_breakdown_ns'].items():
-            if stream.startswith(index + '/'):
-                why.update(x)
-        c.equal('device %s idle' % index, [d['idle_host'], d['idle_kernel'], d['idle_other']],
-                [why['host_wait'], why['kernel_wait'], why['other']])
         streams = {str(t['id']): t for t in dump['tracks'] if t['device'] == d['device']}
         for stream, x in g['streams'].items():
             c.equal('stream %s busy' % stream, streams.get(stream, {}).get('busy'), x['busy_ns'])
@@ -175,6 +172,34 @@ def outer_calls(slices):
     return +out
 
 
+def check_idle(c, path, doc, slices):
+    """The causes of idle time of devices and steps are those of the rule, and add up to it."""
+    calls, of = {}, collections.defaultdict(list)
+    for s in sorted((s for s in slices if s['category'] == 'call' and s['correlation']), key=lambda s: (s['start'], -s['length'])):
+        calls.setdefault(s['correlation'], (s['start'], s['start'] + s['length']))
+    work = [s for s in slices if s['form'] == 0 and s['device'] and s['category'] in KIND]
+    for s in work:
+        of[s['device']].append(idle_rule.Work(s['start'], s['start'] + s['length'], s['track'], 0, calls.get(s['correlation'])))
+    found = {}
+    for device, rows in of.items():
+        waits = [(s['track'], s['start']) for s in slices if s['device'] == device and s['name'] == 'Stream Wait Event']
+        found[device] = idle_rule.pieces(rows, waits)
+    for d in doc['devices']:
+        rows = of[d['device']]
+        causes = idle_rule.inside(found[d['device']], min(w.start for w in rows), max(w.end for w in rows))
+        c.equal('idle causes', idle_rule.row(d), {k: causes[k] for k in idle_rule.CAUSES})
+        c.equal('idle', [sum(idle_rule.row(d).values()), d['compute_busy_ns'] + d['exposed_communication_ns'] + d['exposed_copy_ns']],
+                [d['idle_ns'], d['busy_ns']])
+    c.equal('table of idle causes', sum(x['ns'] for x in doc['idle']), sum(d['idle_ns'] for d in doc['devices']))
+    for s in json.loads(run([os.path.join(ARGS.bin, 'tfprof'), 'steps', path, '--top=0', '-output', 'json'])[1])['steps']:
+        causes = collections.Counter(dict.fromkeys(idle_rule.CAUSES + idle_rule.OUTSIDE, 0))
+        for pieces in found.values():
+            causes.update(idle_rule.inside(pieces, s['start_ns'], s['start_ns'] + s['duration_ns']))
+        c.equal('idle causes of step %s' % s['step'], idle_rule.row(s, True), dict(causes))
+        c.equal('idle of step %s' % s['step'], [s['devices'], s['idle_ns']],
+                [len(found), s['devices'] * s['duration_ns'] - s['busy_ns']])
+
+
 def check_sections(c, path, dump, slices):
     """The causes of idle time add up to it; calls and latencies are all there; a timeline read again gives the same."""
     status, out, _ = run([os.path.join(ARGS.bin, 'tfprof'), 'devices', path, '--top=0', '-output', 'json'])
@@ -184,7 +209,7 @@ def check_sections(c, path, dump, slices):
     if 'idle' not in doc:
         c.equal('launches', 0, sum(x['kernels'] for x in dump['ops'] if not x['name'].startswith('(unattributed)')))
         return
-    c.equal('idle', sum(x['ns'] for x in doc['idle']), sum(d['idle_ns'] for d in doc['devices']))
+    check_idle(c, path, doc, slices)
     c.equal('calls', {x['name']: x['total_ns'] for x in doc['calls'] if x['total_ns']}, dict(outer_calls(slices)))
     starts = {}
     for s in sorted((s for s in slices if s['category'] == 'call' and s['correlation']), key=lambda s: s['start']):

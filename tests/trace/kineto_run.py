@@ -94,9 +94,9 @@ def sections():
     out, _ = program('devices', path, '-output', 'json')
     equal(program('gpu', path, '-output', 'json')[0], out)
     doc = json.loads(out)
-    equal({x['why']: x['ns'] for x in doc['idle']}, {
-        'the host did other things': 5000, 'launch latency': 10000, 'the host waited for the GPU': 5000,
-        'not known: the launch is not recorded': 5000})
+    equal({x['cause']: (x['ns'], x['why']) for x in doc['idle']}, {
+        'host_late': (10000, 'the host launched late'), 'launch_latency': (10000, 'launch latency'),
+        'unknown_launch': (5000, 'the launch is not recorded')})
     equal(sum(x['ns'] for x in doc['idle']), doc['devices'][0]['idle_ns'])
     equal([(x['gpu'], x['count'], x['max_ns']) for x in doc['latency']], [(0, 3, 15000)])
     equal({x['name']: (x['count'], x['total_ns'], x['blocking_ns']) for x in doc['calls']},

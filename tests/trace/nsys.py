@@ -9,6 +9,7 @@ KERNEL = ('start end deviceId contextId streamId correlationId globalPid demangl
           'registersPerThread gridX gridY gridZ blockX blockY blockZ staticSharedMemory dynamicSharedMemory graphNodeId')
 RUNTIME = 'start end globalTid correlationId nameId returnValue'
 COPY = 'start end deviceId contextId streamId correlationId globalPid bytes copyKind'
+SYNC = 'start end deviceId contextId streamId correlationId globalPid syncType'
 NVTX = 'start end eventType text textId globalTid domainId jsonText'
 PUSH_POP, START_END, MARK, DOMAIN = 59, 60, 34, 75
 

@@ -5,6 +5,7 @@ independent sums over the rows of the database.
 
     tests/trace/nsys_run.py --bin build/check [NAME...]
 """
+import collections
 import json
 import os
 import random
@@ -13,13 +14,14 @@ import sys
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
+import idle_rule  # noqa: E402
 import nsys  # noqa: E402
 import trace_case  # noqa: E402
 from trace_case import check_schema, equal, program  # noqa: E402
 
 KERNEL, COPY, SET = ('CUPTI_ACTIVITY_KIND_' + k for k in ('KERNEL', 'MEMCPY', 'MEMSET'))
 COLLECTIVES = ('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 'nvshmemi_put')
-SHORT_GAP = 30000
+SYNC = 'CUPTI_ACTIVITY_KIND_SYNCHRONIZATION'
 
 
 def call(x, process, name, correlation, start, end):
@@ -37,7 +39,8 @@ def export(seed):
     """Writes two processes with equal correlations, each with its own device, three streams with kernels, collectives,
     copies and memsets, and two steps."""
     x, r = nsys.Export(), random.Random(seed)
-    for table, columns in ((KERNEL, nsys.KERNEL), (COPY, nsys.COPY), (SET, nsys.COPY), ('CUPTI_ACTIVITY_KIND_RUNTIME', nsys.RUNTIME)):
+    for table, columns in ((KERNEL, nsys.KERNEL), (COPY, nsys.COPY), (SET, nsys.COPY), (SYNC, nsys.SYNC),
+                           ('CUPTI_ACTIVITY_KIND_RUNTIME', nsys.RUNTIME)):
         x.table(table, columns)
     for process in (70, 71):
         device, free, host, correlation = process - 70, {7: 1000, 8: 1000, 9: 1000}, 1000 + 3 * process, 0
@@ -48,6 +51,9 @@ def export(seed):
                 stream, kind = r.choice((7, 8, 9)), r.choice('kkkcmsu')
                 start = max(free[stream] + r.choice((0, 0, 10, 4000, 40000)), host + r.choice((5, 500, 20000)))
                 end = free[stream] = start + r.randint(1, 30000)
+                if r.random() < .3:
+                    x.row(SYNC, start=host - 2, end=host - 1, deviceId=device, contextId=1, streamId=stream, correlationId=0,
+                          globalPid=nsys.pid(process), syncType=r.choice((2, 2, 3)))
                 if kind in 'ku':
                     kernel(x, process, correlation, start, end, r.choice(('gemm', 'relu')), device, stream)
                 elif kind == 'c':
@@ -79,8 +85,8 @@ def work(path):
     """Returns the rows of device work as dictionaries, with the start of the launch or None."""
     db = sqlite3.connect(path)
     names = dict(db.execute('SELECT id, value FROM StringIds'))
-    launches = {(tid & ~0xffffff, c): at for tid, c, at in db.execute(
-        'SELECT globalTid, correlationId, start FROM CUPTI_ACTIVITY_KIND_RUNTIME')}
+    calls = {(tid & ~0xffffff, c): (start, end) for tid, c, start, end in db.execute(
+        'SELECT globalTid, correlationId, start, "end" FROM CUPTI_ACTIVITY_KIND_RUNTIME')}
     out = []
     for table in (KERNEL, COPY, SET):
         text = 'demangledName' if table == KERNEL else 'NULL'
@@ -89,23 +95,18 @@ def work(path):
                 'SELECT "start", "end", deviceId, streamId, globalPid, correlationId, %s, %s FROM %s' % (text, size, table)):
             kind = 'copy' if table != KERNEL else 'communication' if names[name] in COLLECTIVES else 'compute'
             out.append({'at': (start, end), 'device': device, 'stream': stream, 'kind': kind, 'bytes': n, 'table': table,
-                        'name': names.get(name), 'launch': launches.get((pid, c)), 'pid': pid})
+                        'name': names.get(name), 'call': calls.get((pid, c)), 'launch': calls.get((pid, c), (None,))[0], 'pid': pid})
     db.close()
     return out
 
 
-def waits(rows):
-    """Returns the gaps of all streams by cause: launched late, short, other."""
-    out = [0, 0, 0]
-    for stream in {w['stream'] for w in rows}:
-        until = None
-        for w in sorted((w for w in rows if w['stream'] == stream), key=lambda w: (w['at'][0], -w['at'][1])):
-            start, end = w['at']
-            if until is not None and start > until:
-                late = w['launch'] is not None and w['launch'] > until
-                out[0 if late else 1 if start - until < SHORT_GAP else 2] += start - until
-            until = max(end, until or 0)
-    return out
+def idle(rows, path):
+    """Returns the pieces of idle time of a device."""
+    db = sqlite3.connect(path)
+    waits = db.execute('SELECT deviceId, streamId, "start" FROM %s WHERE syncType = 2' % SYNC).fetchall()
+    db.close()
+    return idle_rule.pieces([idle_rule.Work(*w['at'], w['stream'], w['pid'], w['call']) for w in rows],
+                            [(stream, at) for device, stream, at in waits if device == rows[0]['device']])
 
 
 def document(command, path, *words):
@@ -130,8 +131,11 @@ def devices():
                         'copy_busy_ns': union(at['copy']), 'communication_compute_overlap_ns': both, 'slices': len(rows),
                         'copy_bytes': sum(w['bytes'] for w in rows if w['table'] == COPY),
                         'sum_ns': sum(end - start for start, end in at['all'])}
-            expected.update(zip(('host_wait_ns', 'kernel_wait_ns', 'other_wait_ns'), waits(rows)))
+            expected['exposed_communication_ns'] = union(at['compute'] + at['communication']) - union(at['compute'])
+            expected['exposed_copy_ns'] = union(at['all']) - union(at['compute'] + at['communication'])
             equal({k: r[k] for k in expected}, expected, (seed, device))
+            causes = idle_rule.inside(idle(rows, path), min(s for s, _ in at['all']), max(e for _, e in at['all']))
+            equal(idle_rule.row(r), {c: causes[c] for c in idle_rule.CAUSES}, (seed, device))
         os.unlink(path)
 
 
@@ -196,8 +200,8 @@ def kernels():
 
 
 def steps():
-    """A step has the interval of the longest of its ranges. Its times are the unions of the work of all devices in the
-    step."""
+    """A step has the interval of the longest of its ranges. Its times are those of each device in the step, summed; idle
+    time and its causes, too."""
     for seed in range(5):
         path = export(seed)
         db = sqlite3.connect(path)
@@ -210,12 +214,23 @@ def steps():
         equal([(r['step'], r['duration_ns']) for r in found], [(int(n[5:]), e - s) for n, (s, e) in sorted(ranges.items())], seed)
         for r in found:
             begin, stop = ranges['step %d' % r['step']]
-            inside = [(max(w['at'][0], begin), min(w['at'][1], stop), w['kind']) for w in work(path)
-                      if w['at'][0] < stop and w['at'][1] > begin]
-            times = {k: union([(s, e) for s, e, kind in inside if k in ('busy', kind)]) for k in ('busy', 'compute', 'communication', 'copy')}
-            expected = {'busy_ns': times['busy'], 'idle_ns': stop - begin - times['busy'], 'slices': len(inside)}
-            expected.update({k + '_busy_ns': times[k] for k in ('compute', 'communication', 'copy')})
-            equal({k: r[k] for k in expected}, expected, (seed, r['step']))
+            expected, causes = collections.Counter(devices=2), collections.Counter()
+            for device in range(2):
+                rows = [w for w in work(path) if w['device'] == device]
+                inside = [(max(w['at'][0], begin), min(w['at'][1], stop), w['kind']) for w in rows
+                          if w['at'][0] < stop and w['at'][1] > begin]
+                times = {k: union([(s, e) for s, e, kind in inside if not k or kind in k])
+                         for k in ((), ('compute',), ('communication',), ('copy',), ('compute', 'communication'))}
+                expected.update(busy_ns=times[()], idle_ns=stop - begin - times[()], slices=len(inside),
+                                exposed_copy_ns=times[()] - times['compute', 'communication'],
+                                exposed_communication_ns=times['compute', 'communication'] - times['compute',],
+                                communication_compute_overlap_ns=times['compute',] + times['communication',] -
+                                times['compute', 'communication'])
+                expected.update({k + '_busy_ns': times[k,] for k in ('compute', 'communication', 'copy')})
+                causes.update(idle_rule.inside(idle(rows, path), begin, stop))
+            equal({k: r[k] for k in expected}, dict(expected), (seed, r['step']))
+            equal(idle_rule.row(r, True), dict(causes), (seed, r['step']))
+            equal(sum(causes.values()), r['idle_ns'], (seed, r['step']))
         os.unlink(path)
 
 

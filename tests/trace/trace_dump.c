@@ -108,16 +108,15 @@ static void put_usage(const struct trace *t, const struct device_usage *u, struc
 	put_field("slices", (long long)u->slices);
 	put_field("start", u->start);
 	put_field("end", u->end);
-	put_field("busy", u->busy);
-	put_field("compute", u->by_class[USAGE_COMPUTE]);
-	put_field("communication", u->by_class[USAGE_COMMUNICATION]);
-	put_field("copy", u->by_class[USAGE_COPY]);
-	put_field("overlap", u->overlap);
+	put_field("busy", u->times.busy);
+	put_field("compute", u->times.by_class[USAGE_COMPUTE]);
+	put_field("communication", u->times.by_class[USAGE_COMMUNICATION]);
+	put_field("copy", u->times.by_class[USAGE_COPY]);
+	put_field("overlap", usage_overlap(&u->times));
 	put_field("sum", u->sum);
 	put_field("copy_bytes", u->copy_bytes);
-	for (int i = 0; i < IDLE_N; i++)
-		put_field(((const char *[]){ "idle_host", "idle_kernel", "idle_other" })[i],
-		        u->idle_why[i]);
+	for (enum idle_cause i = 0; i < IDLE_CAUSES; i++)
+		put_field(idle_names[i], u->times.idle[i]);
 	printf("}");
 }
 
@@ -212,8 +211,9 @@ static void put_steps(const struct trace *t, const struct trace_steps *steps,
         const struct trace_ops *o, struct arena *a)
 {
 	struct step_usage *use = ARENA_ARRAY(a, steps->steps.n, struct step_usage);
+	struct trace_usage devices;
 
-	usage_by_step(t, steps, use, a);
+	trace_usage(t, &(struct usage_ask){ .steps = steps, .by_step = use }, &devices, a);
 	for (size_t i = 0; i < steps->steps.n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		int64_t host = 0, device = 0;
@@ -224,9 +224,9 @@ static void put_steps(const struct trace *t, const struct trace_steps *steps,
 		printf("%s{\"id\":%lld", i ? ",\n" : "\n", (long long)s->id);
 		put_field("start", s->start);
 		put_field("end", s->end);
-		put_field("busy", use[i].busy);
+		put_field("busy", use[i].times.busy);
 		put_field("work", (long long)use[i].slices);
-		put_field("overlap", use[i].overlap);
+		put_field("overlap", usage_overlap(&use[i].times));
 		put_field("host_self", host);
 		put_field("device_self", device);
 		printf("}");
@@ -243,7 +243,7 @@ static void dump(const struct trace *t, enum trace_by by, struct arena *a)
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
 	trace_find_ops(t, &links, &steps, by, &ops, a);
-	trace_usage(t, &links, &usage, a);
+	trace_usage(t, &(struct usage_ask){ .links = &links }, &usage, a);
 	printf("{\"ticks_per_us\":%lld,\"slices\":%u,\"clamped\":%llu,\"overlaps\":%llu,"
 	       "\"steps_by\":\"%s\",\"ops\":[",
 	        (long long)t->ticks_per_us, t->n_slices, (unsigned long long)t->clamped,

@@ -20,7 +20,7 @@ static void odd(void **state)
 	trace_link(t, &links, a);
 	device_use_trace(&u, t, &links, a);
 	VEC_PUSH(a, &u.devices, ((struct gpu_device){ .gpu = &gpu, .to = UINT64_MAX }));
-	u.devices.v[0].usage.busy = INT64_MAX;
+	u.devices.v[0].usage.times.busy = INT64_MAX;
 	u.devices.v[0].ways[WAY_HTOD] = (struct gpu_copies){ UINT64_MAX, INT64_MAX, 1 };
 	VEC_PUSH(a, &u.kernels, ((struct gpu_times){ .name = S("a,\xc3(") }));
 	hist_add(&u.kernels.v[0].h, a, INT64_MAX);

@@ -136,10 +136,10 @@ static void compare(const struct device_use *u)
 	}
 	assert_int_equal(u->devices.n, 1);
 	assert_true((int64_t)(d->from - BASE) == from && (int64_t)(d->to - BASE) == to);
-	assert_int_equal(d->usage.busy, busy);
-	assert_int_equal(d->usage.kernels, k);
-	assert_int_equal(d->usage.by_class[USAGE_COPY], c);
-	assert_true(d->usage.copy_overlap == overlap && d->shared == shared);
+	assert_int_equal(d->usage.times.busy, busy);
+	assert_int_equal(d->usage.times.kernels, k);
+	assert_int_equal(d->usage.times.by_class[USAGE_COPY], c);
+	assert_true(usage_copy_overlap(&d->usage.times) == overlap && d->shared == shared);
 	assert_true(d->gaps.n == (uint64_t)gaps && d->gaps.sum == to - from - busy);
 	for (int p = 0; p < PROCESSES; p++)
 		assert_int_equal(u->parts.v[p].busy, own[p]);
@@ -181,7 +181,7 @@ static void many(void **state)
 	end(true);
 	read_all(&u, *state);
 	assert_int_equal(u.devices.v[0].kernels, n);
-	assert_int_equal(u.devices.v[0].usage.busy, n * 4);
+	assert_int_equal(u.devices.v[0].usage.times.busy, n * 4);
 	assert_int_equal(u.devices.v[0].gaps.n, n - 1);
 	assert_int_equal(hist_quantile(&u.devices.v[0].gaps, 500), 6);
 	assert_str(u.kernels.v[0].name, "unnamed");

@@ -224,21 +224,23 @@ static void usage_adds_up_unions(void **state)
 	rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "far", 100000, 5, 0);
 	build_seal(r.b);
 	trace_link(r.t, &l, &unit_arena);
-	trace_usage(r.t, &l, &u, &unit_arena);
+	trace_usage(r.t, &(struct usage_ask){ .links = &l }, &u, &unit_arena);
 	assert_int_equal(u.devices.n, 1);
 	const struct device_usage *d = &u.devices.v[0];
 	assert_int_equal(d->slices, 6);
 	assert_int_equal(d->sum, 245);
-	assert_int_equal(d->busy, 175);
+	assert_int_equal(d->times.busy, 175);
 	assert_int_equal(usage_idle(d), 100005 - 175);
-	assert_int_equal(d->by_class[USAGE_COMPUTE], 125);
-	assert_int_equal(d->by_class[USAGE_COMMUNICATION], 100);
-	assert_int_equal(d->by_class[USAGE_COPY], 20);
-	assert_int_equal(d->overlap, 50);
+	assert_int_equal(d->times.by_class[USAGE_COMPUTE], 125);
+	assert_int_equal(d->times.by_class[USAGE_COMMUNICATION], 100);
+	assert_int_equal(d->times.by_class[USAGE_COPY], 20);
+	assert_int_equal(usage_overlap(&d->times), 50);
 	assert_int_equal(d->copy_bytes, 64);
-	assert_int_equal(d->idle_why[IDLE_HOST], 100);
-	assert_int_equal(d->idle_why[IDLE_KERNEL], 90);
-	assert_int_equal(d->idle_why[IDLE_OTHER], 100000 - 150);
+	assert_int_equal(usage_exposed_communication(&d->times), 50);
+	assert_int_equal(usage_exposed_copy(&d->times), 0);
+	/* 150 to 200: launched at 150 to 151, so its latency of 50 is the base. */
+	assert_int_equal(d->times.idle[IDLE_LAUNCH_LATENCY], 50);
+	assert_int_equal(d->times.idle[IDLE_UNKNOWN_LAUNCH], 90 + 100000 - 310);
 }
 
 static void ops_on_a_line_count_once(void **state)
@@ -251,13 +253,14 @@ static void ops_on_a_line_count_once(void **state)
 	rig_slice(&r, r.line, CATEGORY_OP, "fusion", 10, 20, 0);
 	rig_slice(&r, r.line, CATEGORY_COMMUNICATION, "all-reduce", 40, 30, 0);
 	build_seal(r.b);
-	trace_usage(r.t, NULL, &u, &unit_arena);
+	trace_usage(r.t, &(struct usage_ask){ .links = NULL }, &u, &unit_arena);
 	const struct device_usage *d = &u.devices.v[0];
 	assert_int_equal(d->sum, 100);
-	assert_int_equal(d->busy, 100);
-	assert_int_equal(d->by_class[USAGE_COMPUTE], 20);
-	assert_int_equal(d->by_class[USAGE_COMMUNICATION], 30);
-	assert_int_equal(d->overlap, 0);
+	assert_int_equal(d->times.busy, 100);
+	assert_int_equal(d->times.by_class[USAGE_COMPUTE], 70); /* with the loop's own time */
+	assert_int_equal(d->times.by_class[USAGE_COMMUNICATION], 30);
+	assert_int_equal(usage_exposed_communication(&d->times), 30);
+	assert_int_equal(usage_overlap(&d->times), 0);
 }
 
 #define pass_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
