@@ -8,8 +8,9 @@ import { table } from './data.js';
 import { Tree } from './tree.js';
 
 const TOP = 8;
-const DEVICE_PARTS = [['Compute', '--compute', 'compute_busy_ns'], ['Communication', '--communication', 'communication_busy_ns'],
-	['Copy', '--copy', 'copy_busy_ns'], ['Idle', '--idle', 'idle_ns']];
+// A partition of the time of devices.
+const DEVICE_PARTS = [['Compute', '--compute', 'compute_busy_ns'], ['Exposed communication', '--communication', 'exposed_communication_ns'],
+	['Exposed copy', '--copy', 'exposed_copy_ns'], ['Idle', '--idle', 'idle_ns']];
 
 function card(title, ...content) {
 	return el('section', { class: 'card' + (title === 'Steps' ? ' whole' : '') }, el('h2', {}, title), content);
@@ -45,9 +46,7 @@ async function steps(report) {
 	const entry = await report.entry('steps');
 	if (entry && entry.document.steps.length) {
 		const d = entry.document, t = table({ rows: d.steps });
-		const over = i => t.value('communication_compute_overlap_ns', i) || 0;
-		const value = (name, i) => Math.max(0, t.value(name, i) - (name === 'communication_busy_ns' ? over(i) : 0));
-		return card('Steps', stacked(t.count, DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => value(name, i) })),
+		return card('Steps', stacked(t.count, DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => t.value(name, i) })),
 			i => 'step ' + t.value('step', i), 'ns', 'Time of each step by what the devices did'));
 	}
 	const list = report.all('step');
@@ -72,8 +71,7 @@ async function devices(report) {
 	for (let k = 0; k < all.length; k++)
 		for (const row of (await report.entry(entry.name, k)).document.devices)
 			rows.push(all.length > 1 ? { ...row, device: plain(all[k].words[all[k].words.length - 1].split('/').pop()) + ' ' + row.device } : row);
-	const over = i => rows[i].communication_compute_overlap_ns || 0;
-	const parts = DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => Math.max(0, rows[i][name] - (name === 'communication_busy_ns' ? over(i) : 0)) }));
+	const parts = DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => rows[i][name] }));
 	const seen = parts.filter(p => rows.some((_, i) => p.value(i) > 0));
 	return card('Devices', utilisation(rows.length, parts, i => rows[i].device, i => percent(rows[i].busy_ns, rows[i].span_ns) + ' busy'),
 		legend(seen), el('a', { href: link('devices') }, 'All devices and kernels'));

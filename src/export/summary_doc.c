@@ -38,6 +38,13 @@ static void put_device_member(struct document *d, const struct facts *f)
 		document_i64(d, "span_ns", x->span);
 		document_i64(d, "busy_ns", x->busy);
 		document_i64(d, "idle_ns", num_sub(x->span, x->busy));
+		if (x->causes) {
+			document_key(d, "idle");
+			json_object(&d->j);
+			for (enum idle_cause why = 0; why < IDLE_BEFORE_FIRST; why++)
+				document_i64(d, idle_names[why], x->idle[why]);
+			json_object_end(&d->j);
+		}
 		json_object_end(&d->j);
 	}
 	json_array_end(&d->j);

@@ -205,6 +205,19 @@ static void put_steps(struct page_text *t)
 	end(t, "steps");
 }
 
+/* Adds the cause of most of the idle time, unless no launch is known. */
+static void put_cause(struct page_text *t, const struct device_summary *d)
+{
+	int64_t idle = num_sub(d->span, d->busy);
+	enum idle_cause most = 0;
+
+	for (enum idle_cause i = 0; d->causes && i < IDLE_CAUSES; i++)
+		most = d->idle[i] > d->idle[most] ? i : most;
+	if (d->causes && d->idle[most] > 0 && d->idle[IDLE_UNKNOWN_LAUNCH] < idle)
+		sb_fmt(&t->line, " (%.1f%% %s)", 100.0 * (double)d->idle[most] / (double)idle,
+		        idle_texts[most]);
+}
+
 static void put_devices(struct page_text *t)
 {
 	const struct facts *f = &t->p->facts;
@@ -217,6 +230,7 @@ static void put_devices(struct page_text *t)
 		if (d->span > 0)
 			sb_fmt(&t->line, " (%.1f%%)", 100.0 * (double)d->busy / (double)d->span);
 		put_time(t, ", idle ", num_sub(d->span, d->busy), "");
+		put_cause(t, d);
 		if (i + 1 == DEVICES_SHOWN && f->devices.n > DEVICES_SHOWN)
 			sb_fmt(&t->line, "; and %zu more", f->devices.n - DEVICES_SHOWN);
 		end(t, i ? "" : "devices");

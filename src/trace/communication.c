@@ -26,8 +26,11 @@ static struct str function_name(struct str name)
 			at++;
 		return str_sub(name, at, SIZE_MAX);
 	}
-	while (at < name.n && name.p[at] != '<' && name.p[at] != '(')
-		at += str_starts(str_sub(name, at, SIZE_MAX), hidden) ? hidden.n : 1;
+	for (; at < name.n; at++)
+		if (str_starts(str_sub(name, at, SIZE_MAX), hidden))
+			at += hidden.n - 1;
+		else if (name.p[at] == '<' || name.p[at] == '(')
+			break;
 	return str_sub(name, 0, at);
 }
 

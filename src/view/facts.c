@@ -148,6 +148,20 @@ static void add_steps(
 
 /* ---- traces and recordings ---- */
 
+static void add_device(struct facts *out, const struct trace *t, const struct device_usage *u,
+        struct str name, struct arena *a)
+{
+	struct device_summary d = { .name = name,
+		.span = trace_ns(t, num_sub(u->end, u->start)),
+		.busy = trace_ns(t, u->times.busy),
+		.host = t->devices.v[u->device].kind == DEVICE_KIND_CPU,
+		.causes = true };
+
+	for (enum idle_cause i = 0; i < IDLE_CAUSES; i++)
+		d.idle[i] = usage_idle_ns(t, &u->times, i);
+	VEC_PUSH(a, &out->devices, d);
+}
+
 /* Adds the devices of a trace, and its steps except empty ones. */
 static void add_trace(
         const struct model *m, const struct model_trace *of, struct facts *out, struct arena *a)
@@ -163,10 +177,7 @@ static void add_trace(
 	trace_usage(t, &(struct usage_ask){ .links = &links }, &usage, a);
 	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];
-		struct device_summary d = { trace_device_label(t, u->device, a),
-			trace_ns(t, num_sub(u->end, u->start)), trace_ns(t, u->times.busy),
-			t->devices.v[u->device].kind == DEVICE_KIND_CPU };
-		VEC_PUSH(a, &out->devices, d);
+		add_device(out, t, u, trace_device_label(t, u->device, a), a);
 	}
 	out->marks = steps.by != STEPS_UNKNOWN;
 	for (size_t i = 0; i < steps.steps.n; i++) {
@@ -196,9 +207,7 @@ static void add_recording(const struct recording_set *files, const struct record
 		struct str model = trace_str(t, t->devices.v[u->device].model);
 		struct str name = str_fmt(a, "%.*s%s%.*s", STR(trace_device_label(t, u->device, a)),
 		        model.n ? " " : "", STR(model));
-		struct device_summary d = { name, trace_ns(t, num_sub(u->end, u->start)),
-			trace_ns(t, u->times.busy), false };
-		VEC_PUSH(a, &out->devices, d);
+		add_device(out, t, u, name, a);
 	}
 	for (size_t i = 0; i < t->events.n; i++)
 		out->marks |= t->events.v[i].category == CATEGORY_STEP;

@@ -5,6 +5,7 @@
 #ifndef TFPROF_VIEW_FACTS_H
 #define TFPROF_VIEW_FACTS_H
 
+#include "trace/idle.h"
 #include "trace/recordings.h"
 #include "view/view.h"
 
@@ -14,6 +15,8 @@ struct device_summary {
 	int64_t span; /* from its first start to its last end; of run metadata: all steps */
 	int64_t busy; /* in which it did something */
 	bool host;    /* it is a CPU */
+	bool causes;  /* idle is known: the device is of a trace or recording */
+	int64_t idle[IDLE_CAUSES]; /* by cause; adds up to span without busy */
 };
 
 struct step_summary {
