@@ -234,7 +234,7 @@ struct usage_watch {
 	void *user;
 };
 
-/* What trace_usage reads and fills besides the devices. */
+/* Input and further output of trace_usage. */
 struct usage_ask {
 	const struct trace_links *links; /* NULL: work has ARG_LATENCY, or its launch is unknown */
 	const struct usage_watch *watch; /* or NULL */

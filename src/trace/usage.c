@@ -236,7 +236,7 @@ void usage_wait(struct usage_adding *x, const struct slice *s)
 	idle_wait(x->idle, s->track, s->start);
 }
 
-/* What a loop does beside the ops of its body is compute. */
+/* Counts the time of a loop without the ops of its body as compute. */
 static void end_times(struct usage_times *u)
 {
 	int64_t own = num_sub(u->busy, u->classed);
