@@ -18,10 +18,19 @@ bool err_set(struct err *e, enum status code, const char *f, ...)
 		return false;
 	b = sb_in(e->a);
 	va_start(ap, f);
-	sb_vfmt(&b, f, ap);
+	sb_vfmt_message(&b, f, ap);
 	va_end(ap);
 	e->code = code;
 	e->text = sb_str(&b);
+	return false;
+}
+
+bool err_text(struct err *e, enum status code, struct str text)
+{
+	if (!e || e->code != ERR_NONE)
+		return false;
+	e->code = code;
+	e->text = str_copy(e->a, text);
 	return false;
 }
 

@@ -32,9 +32,13 @@ struct err {
 	int errnum;      /* errno; 0: none */
 };
 
-/* Fills *e unless it is filled already, and returns false, so callers can return its result. */
+/* Fills *e unless it is filled already, and returns false, so callers can return its result.
+ * Control bytes of the arguments, such as a line break in a file's name, are written as \xNN. */
 bool err_set(struct err *e, enum status code, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
+
+/* Fills *e as err_set does, with a finished sentence, such as that of another error; copies it. */
+bool err_text(struct err *e, enum status code, struct str text);
 
 /* Writes the sentence for a failed system call: "<what> '<path>': <strerror>". */
 bool err_system(struct err *e, const char *what, struct str path, int errnum);

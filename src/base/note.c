@@ -37,7 +37,7 @@ static struct str format(struct arena *a, const char *f, va_list ap)
 {
 	struct sb b = sb_in(a);
 
-	sb_vfmt(&b, f, ap);
+	sb_vfmt_message(&b, f, ap);
 	return sb_str(&b);
 }
 

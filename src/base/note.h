@@ -34,8 +34,8 @@ struct notes {
 
 void notes_init(struct notes *n, struct arena *a);
 
-/* Appends one line exactly as given. NOTE_LINES lines of one format are kept, further ones are
- * counted. */
+/* Appends one line; control bytes of the arguments are written as \xNN. NOTE_LINES lines of one
+ * format are kept, further ones are counted. */
 void note_line(struct notes *n, const char *f, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends a line about n things, nothing if n is 0. Of each "{one|many}" in the format the form for

@@ -324,6 +324,74 @@ void sb_vfmt(struct sb *b, const char *f, va_list ap)
 		b->n += (size_t)n;
 }
 
+static bool is_control(char c)
+{
+	return (uint8_t)c < 0x20 || c == 0x7f;
+}
+
+static size_t count_controls(const char *p, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += is_control(p[i]);
+	return count;
+}
+
+/* Returns a control byte that the text lacks; '\n' if there is none. */
+static char unused_control(const char *p, size_t n)
+{
+	for (char c = 1; c < 0x20; c++)
+		if (c != '\n' && !memchr(p, c, n))
+			return c;
+	return '\n';
+}
+
+/* Returns a copy of the format with another byte in place of its line breaks. */
+static const char *mark_breaks(struct arena *a, char mark, const char *f)
+        __attribute__((format_arg(3)));
+static const char *mark_breaks(struct arena *a, char mark, const char *f)
+{
+	size_t n = strlen(f) + 1;
+	char *copy = memcpy(ARENA_ARRAY(a, n, char), f, n);
+
+	for (char *p = copy; (p = strchr(p, '\n')) != NULL; p++)
+		*p = mark;
+	return copy;
+}
+
+void sb_put_name(struct sb *b, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		if (is_control(s.p[i]))
+			sb_fmt(b, "\\x%02x", (uint8_t)s.p[i]);
+		else
+			sb_char(b, s.p[i]);
+	}
+}
+
+void sb_vfmt_message(struct sb *b, const char *f, va_list ap)
+{
+	size_t from = b->n, own = count_controls(f, strlen(f));
+	va_list again;
+
+	va_copy(again, ap);
+	sb_vfmt(b, f, ap);
+	if (count_controls(b->p + from, b->n - from) != own) {
+		char mark = unused_control(b->p + from, b->n - from);
+		struct sb raw = sb_in(b->a);
+		b->n = from;
+		sb_vfmt(&raw, mark_breaks(b->a, mark, f), again);
+		for (size_t i = 0; i < raw.n; i++) {
+			if (raw.p[i] == mark && mark != '\n')
+				sb_char(b, '\n');
+			else
+				sb_put_name(b, str_make(raw.p + i, 1));
+		}
+	}
+	va_end(again);
+}
+
 void sb_put_utf8(struct sb *b, struct str s)
 {
 	size_t from = 0, length;
@@ -358,17 +426,6 @@ struct str str_fmt(struct arena *a, const char *f, ...)
 	sb_vfmt(&b, f, ap);
 	va_end(ap);
 	return sb_str(&b);
-}
-
-void sb_put_name(struct sb *b, struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		uint8_t c = (uint8_t)s.p[i];
-		if (c < 0x20 || c == 0x7f)
-			sb_fmt(b, "\\x%02x", c);
-		else
-			sb_char(b, (char)c);
-	}
 }
 
 void sb_put_shell(struct sb *b, struct str s)

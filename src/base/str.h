@@ -127,6 +127,9 @@ void sb_put_name(
 void sb_put_shell(struct sb *b, struct str s); /* quoted as one shell word */
 void sb_fmt(struct sb *b, const char *f, ...) __attribute__((format(printf, 2, 3)));
 void sb_vfmt(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
+/* Appends a message: control bytes of the arguments are written as \xNN, so the text has the line
+ * breaks of the format alone. */
+void sb_vfmt_message(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Appends the text; of each "{one|many}" in it the form for n. */
 void sb_plural(struct sb *b, const char *text, uint64_t n);
 /* Appends n and the thing, which is in the plural: "1 record without a time" of "records without a

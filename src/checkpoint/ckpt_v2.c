@@ -251,7 +251,7 @@ static bool strings_ok(struct verify *v, const struct ckpt_piece *p)
 	while (part_next(r, &values))
 		;
 	if (e.code)
-		return err_set(v->e, e.code, "%.*s", STR(e.text));
+		return err_text(v->e, e.code, e.text);
 	arena_reset(v->a, m);
 	return tick(v, p->size);
 }

@@ -23,7 +23,7 @@ static bool add_part(
 	} else if (s->error.code == ERR_CANCELLED || s->error.code == ERR_RESOURCE) {
 		return false;
 	} else {
-		err_set(first, s->error.code, "%.*s", STR(s->error.text));
+		err_text(first, s->error.code, s->error.text);
 	}
 	s->notes = notes;
 	s->error = error;
@@ -93,9 +93,12 @@ static bool write(struct session *s, struct report_parts *p, struct str path, st
 		ok = ok && html_end(&h, &s->error) && sink_close(file, &s->error);
 	}
 	scratch_close(&own);
-	if (ok)
-		sink_fmt(out, "wrote %.*s\n", STR(path));
-	return ok;
+	if (!ok)
+		return false;
+	struct sb line = sb_in(&s->query_arena);
+	sb_put_name(&line, path);
+	sink_fmt(out, "wrote %.*s\n", STR(sb_str(&line)));
+	return true;
 }
 
 bool report_run(struct session *s, const struct request *r, struct sink *out)

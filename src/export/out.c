@@ -36,7 +36,7 @@ bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e)
 	        (view_is(v->kind, VIEW_TRACES) && !q->m->has_traces))
 		return true;
 	note_line(q->notes, "%.*s\n", STR(why));
-	return err_set(e, ERR_STEP, "%.*s", STR(why));
+	return err_text(e, ERR_STEP, why);
 }
 
 /* ---- forms common to many results ---- */

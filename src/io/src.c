@@ -87,7 +87,7 @@ static bool src_fail_gzip(struct src_inner *in, const char *why, bool truncated)
 		d->truncated = truncated;
 		return false;
 	}
-	err_set(in->pub.e, own.code, "%.*s", STR(own.text));
+	err_text(in->pub.e, own.code, own.text);
 	return src_fail(in);
 }
 

@@ -26,14 +26,15 @@ bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
 	struct sb b = sb_in(w->e->a);
 	va_list ap;
 
+	sb_put_name(&b, w->s->name);
+	sb_fmt(&b, ": byte %" PRIu64 ": %s cannot be parsed: ", at, w->what);
 	va_start(ap, f);
-	sb_vfmt(&b, f, ap);
+	sb_vfmt_message(&b, f, ap);
 	va_end(ap);
 	w->bad = true;
 	if (w->record_at < w->s->damage->at)
 		w->s->damage->at = w->record_at;
-	return err_set(w->e, ERR_DATA_LOSS, "%.*s: byte %" PRIu64 ": %s cannot be parsed: %.*s",
-	        STR(w->s->name), at, w->what, STR(sb_str(&b)));
+	return err_text(w->e, ERR_DATA_LOSS, sb_str(&b));
 }
 
 /* Fails: the input ends before the announced length. */
@@ -55,7 +56,7 @@ static bool wire_fail_short(struct wire *w, uint64_t at, const char *part)
 		return wire_fail_end(w, at, part);
 	w->bad = true;
 	if (w->s->e != w->e)
-		err_set(w->e, w->s->e->code, "%.*s", STR(w->s->e->text));
+		err_text(w->e, w->s->e->code, w->s->e->text);
 	return false;
 }
 

@@ -120,16 +120,20 @@ static bool collect(struct diff_sides *d)
 	for (size_t i = 0; i < d->n; i++) {
 		struct diff_side *x = &d->v[i];
 		enum status code = x->code == ERR_STEP ? ERR_FAILED : x->code;
-		if (!code)
+		struct sb word = sb_in(d->a);
+		if (!code) {
 			collect_notes(s, x->s);
-		else if (str_contains(x->failed, x->word) ||
-		         str_starts(x->word, S(BASELINE_PREFIX)))
-			session_fail(s, code, "%.*s", STR(x->failed));
+			continue;
+		}
+		sb_put_name(&word, x->word);
+		if (str_contains(x->failed, sb_str(&word)) ||
+		        str_starts(x->word, S(BASELINE_PREFIX)))
+			session_fail_text(s, code, x->failed);
 		else
-			session_fail(s, code, "'%.*s': %.*s", STR(x->word), STR(x->failed));
+			session_fail_text(s, code,
+			        str_fmt(d->a, "'%.*s': %.*s", STR(sb_str(&word)), STR(x->failed)));
 		s->error.partial = x->partial;
-		if (code)
-			return false;
+		return false;
 	}
 	return true;
 }

@@ -162,10 +162,16 @@ bool session_fail(struct session *s, enum status code, const char *f, ...)
 	va_list ap;
 
 	va_start(ap, f);
-	sb_vfmt(&b, f, ap);
+	sb_vfmt_message(&b, f, ap);
 	va_end(ap);
 	s->error = (struct err){ .a = &s->query_arena, .code = code, .text = sb_str(&b) };
 	return false;
+}
+
+bool session_fail_text(struct session *s, enum status code, struct str text)
+{
+	s->error = (struct err){ .a = &s->query_arena };
+	return err_text(&s->error, code, text);
 }
 
 /* ---- loading ---- */

@@ -217,10 +217,13 @@ void session_set(struct session *s, const struct opts *o);
 bool session_fail(struct session *s, enum status code, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
+/* Fails as session_fail does, with a finished sentence, which it copies. */
+bool session_fail_text(struct session *s, enum status code, struct str text);
+
 /* Fails with the error of another session, which may be closed afterwards. */
 static inline bool session_fail_as(struct session *s, const struct err *e)
 {
-	session_fail(s, e->code, "%.*s", STR(e->text));
+	session_fail_text(s, e->code, e->text);
 	s->error.partial = e->partial;
 	return false;
 }

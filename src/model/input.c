@@ -229,7 +229,7 @@ static bool load_forms(struct load *l, struct err *e)
 	if (l->s->damage->in_gzip.n && !l->from->recover &&
 	        !(l->in->flags & INPUT_MENDS && l->s->damage->truncated)) {
 		e->partial = l->in->flags & INPUT_MENDS;
-		return err_set(e, ERR_DATA_LOSS, "%.*s", STR(l->s->damage->in_gzip));
+		return err_text(e, ERR_DATA_LOSS, l->s->damage->in_gzip);
 	}
 	text_first = l->in->flags & INPUT_TEXT_FIRST;
 	text = l->in->text ? pbtext_sniff(l->head) : 0;
@@ -246,7 +246,7 @@ static bool load_forms(struct load *l, struct err *e)
 			told = &second;
 	}
 	e->partial = told->partial;
-	return err_set(e, told->code, "%.*s", STR(told->text));
+	return err_text(e, told->code, told->text);
 }
 
 /* Returns the name of the format that the file seems to have, if it cannot be of the one it is read

@@ -184,14 +184,17 @@ static bool check_length(struct xspace *x)
 	head = str_make(s->p, (size_t)(s->end - s->p));
 	s->damage->missing = length - rest;
 	bool as_text = str_contains(str_sub(head, 0, MANGLED_LOOK), S(MANGLED));
-	wire_fail(w, w->record_at + 1,
+	if (as_text)
+		return wire_fail(w, w->record_at + 1,
+		        "field 1 has a length of %" PRIu64
+		        " bytes, past the end of the input, which has %" PRIu64 " more\n"
+		        "hint: the file was copied as text, which damages it: copy it in binary "
+		        "mode",
+		        length, rest);
+	return wire_fail(w, w->record_at + 1,
 	        "field 1 has a length of %" PRIu64 " bytes, past the end of the input, which has "
-	        "%" PRIu64 " more%s%s",
-	        length, rest, as_text ? "\n" : "",
-	        as_text ? "hint: the file was copied as text, which damages it: copy it in binary "
-	                  "mode"
-	                : "");
-	return false;
+	        "%" PRIu64 " more",
+	        length, rest);
 }
 
 static bool read_plane_heads(struct xspace *x, struct xplane *p)

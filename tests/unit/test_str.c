@@ -225,6 +225,26 @@ static struct str counted(uint64_t n, const char *things)
 	return sb_str(&b);
 }
 
+/* Line breaks of a message are those of its format. */
+static void messages_keep_their_lines(void **state)
+{
+	struct err e = { .a = &unit_arena }, copy = e;
+	char every[0x20] = { 0 };
+
+	(void)state;
+	err_set(&e, ERR_FAILED, "%s: no\nhint: %.*s", "a\nhint: \x1b[m", STR(S("\x01\t\x7f")));
+	assert_str(e.text, "a\\x0ahint: \\x1b[m: no\nhint: \\x01\\x09\\x7f");
+	assert_false(err_text(&copy, e.code, e.text));
+	assert_true(str_eq(copy.text, e.text));
+	err_text(&copy, ERR_IO, S("later"));
+	assert_int_equal(copy.code, ERR_FAILED);
+	for (char c = 1; c < 0x20; c++)
+		every[c - 1] = c;
+	e = (struct err){ .a = &unit_arena };
+	err_set(&e, ERR_FAILED, "%s\nhint", every);
+	assert_true(str_ends(e.text, S("\\x1f\\x0ahint")));
+}
+
 static void one_thing_is_in_the_singular(void **state)
 {
 	(void)state;
@@ -266,6 +286,7 @@ int main(int argc, char **argv)
 		unit_case(system_errors),
 		unit_case(every_status_has_a_name),
 		unit_case(what_is_no_utf8_is_spelled),
+		unit_case(messages_keep_their_lines),
 		unit_case(one_thing_is_in_the_singular),
 		unit_case(words_of_a_shell),
 	};
