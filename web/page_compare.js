@@ -86,7 +86,7 @@ class ComparePage {
 
 	gates() {
 		const list = this.document.gates || [];
-		return list.length ? el('ul', { class: 'notes' }, list.map(g => el('li', { class: g.holds ? '' : 'bad' }, `${g.rule} ${g.holds ? 'holds' : 'fails'}: ${g.text}`))) : null;
+		return list.length ? el('ul', { class: 'notes' }, list.map(g => el('li', { class: g.holds ? '' : 'bad' }, `${g.rule} ${g.result === 'inconclusive' ? 'is inconclusive' : g.result}: ${g.text}`))) : null;
 	}
 
 	mark(i) {
@@ -113,7 +113,7 @@ class ComparePage {
 		const sorted = key => ({ key, sort: true, sorted: this.sort === key });
 		return [{ label: 'Name', class: 'tt-name', ...sorted('name') }, { label: shorten(this.names[0], 16), title: this.names[0], class: 'num', ...sorted('first') },
 			{ label: shorten(this.names[1], 16), title: this.names[1], class: 'num', ...sorted('last') }, { label: 'Difference', class: 'num diff', ...sorted('change') }, { label: 'Ratio', class: 'num wide', key: 'ratio' },
-			...this.chance ? [{ label: 'Significance', class: 'num chance', title: `Welch\u2019s t-test over the steps of both sides: the probability that the difference is chance; noise above ${this.document.level}`, ...sorted('chance') }] : []];
+			...this.chance ? [{ label: 'Significance', class: 'num chance', title: `Rank test over the steps of both sides: the probability that the difference is chance; noise above ${this.document.level}`, ...sorted('chance') }] : []];
 	}
 
 	cells(i) {

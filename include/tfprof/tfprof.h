@@ -258,7 +258,8 @@ TFP_API int tfp_run_line(
  * second, named right, is other. words: more words of that command, such as "-view=op", "-output",
  * "json". Words that begin with left or right replace that side: "left@3", "right@slowest". The
  * options set in s apply. other may not be used during the call, except by tfp_cancel. If a gate
- * fails, the code is TFP_E_FAILED and the text is complete. */
+ * fails, or is inconclusive without "--allow-inconclusive", the code is TFP_E_FAILED and the text
+ * is complete. */
 TFP_API int tfp_diff(struct tfp_session *s, struct tfp_session *other, const struct tfp_str *words,
         size_t n, const struct tfp_run *run);
 

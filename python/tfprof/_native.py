@@ -419,7 +419,7 @@ class Session:
         return Answer(code, printed.bytes(), message.bytes(), notes)
 
     def diff(self, other: 'Session', words: Sequence[Union[str, bytes]]) -> Answer:
-        """Runs diff: self is the left side, other the right side. A failed gate raises no error."""
+        """Runs diff: self is the left side, other the right side. A gate that fails or is inconclusive raises no error."""
         printed, v = _Collector(), _strings(words)
         how = _Run(ctypes.sizeof(_Run), 0, printed.put)
         code, notes = self._call(self._lib.tfp_diff, other._s, v, len(v), ctypes.byref(how), also=other,

@@ -236,7 +236,8 @@ class Profile:
         """Compares another profile, or path, with this one: other minus this, so increases are positive. Returns the
         document of `diff -output json`, with 'rows'. steps: a step of each side, such as (3, 'slowest'); with
         other=None, two steps of this profile are compared. Options are those of the command diff: select, delta,
-        min_size, gate, all, per, ... A failed gate is reported in the document."""
+        min_size, gate, all, per, ... A gate that fails or is inconclusive is reported in
+        the document."""
         words = ['-view=' + view, '-output=json']
         for side, step in zip(('left', 'right'), steps or ()):
             words.append('%s@%s' % (side, step))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Statistics of many numbers: histograms with quantiles, exact ranks, and Welch's t-test.
+ * Statistics of many numbers: histograms with quantiles, exact ranks, and tests of two series.
  */
 #ifndef TFPROF_BASE_STATISTICS_H
 #define TFPROF_BASE_STATISTICS_H
@@ -98,8 +98,66 @@ struct sample {
 
 struct sample sample_of(const double *v, size_t n);
 
-/* Returns the probability, 0 .. 1. A sample of one value is assumed to vary as the other does; if
- * neither has two values, or nothing varies, the result is 0 or 1 by the means alone. */
+/* Returns the probability, 0 .. 1; 1 if a sample has less than two values. If nothing varies, the
+ * result is 0 or 1 by the means alone. */
 double welch_above(const struct sample *a, const struct sample *b);
+
+/* ---- shift ----
+ *
+ * How far a second series y lies from a first series x: relative (y is like x times 1 + by) or
+ * absolute (y is like x plus by). The test compares every value of y with every value of x (Mann
+ * and Whitney's rank test), so a few outliers do not change its answer. Where the series are too
+ * short for ranks to reach the level, Welch's t-test decides; a single value decides nothing.
+ */
+
+struct shift_values {
+	double *v;
+	size_t n;
+};
+
+enum shift_test { SHIFT_NONE, SHIFT_RANKS, SHIFT_WELCH };
+
+/* The distribution of U for two sizes. */
+struct shift_tail {
+	size_t few, many;
+	const double *tail;
+};
+
+/* The distributions that are computed already, shared by many tests. */
+struct shift_tails {
+	struct arena *a;
+	VEC(struct shift_tail) v;
+};
+
+struct shift {
+	struct shift_values x, y;
+	bool relative;
+	double level; /* probability of an error to either side, two-sided */
+	enum shift_test test;
+	bool constant;      /* no value differs from another one of its series */
+	const double *tail; /* indexed by U; NULL: the normal distribution */
+};
+
+/* Sorts the series, and chooses the test. The tails and the series must outlive s. */
+void shift_open(struct shift *s, struct shift_values x, struct shift_values y, bool relative,
+        double level, struct shift_tails *tails);
+
+/* Returns the probability, one-sided, that y is this far above (below) x moved by `by`, if the
+ * change is exactly `by`; 1 without a test. */
+double shift_above(const struct shift *s, double by);
+double shift_below(const struct shift *s, double by);
+
+/* Returns the probability, two-sided, that series without a change differ this much. */
+double shift_equal(const struct shift *s);
+
+/* Sets the smallest and the largest change that the test does not reject at the level. They may be
+ * infinite; -1 is the least relative change. False: there is no test, or no ratio. */
+bool shift_interval(const struct shift *s, double *low, double *high);
+
+/* True if series of n and m values can be tested: one value needs many others. */
+bool shift_possible(size_t n, size_t m, double level);
+
+/* Returns the number of values of each series from which ranks can reach the level. */
+size_t shift_least_steps(double level);
 
 #endif

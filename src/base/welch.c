@@ -75,19 +75,14 @@ static double upper_tail(double t, double df)
 
 double welch_above(const struct sample *a, const struct sample *b)
 {
-	double va = a->n > 1 ? a->variance : b->variance, vb = b->n > 1 ? b->variance : va;
 	double difference = b->mean - a->mean;
 
-	if (!a->n || !b->n)
+	if (a->n < 2 || b->n < 2)
 		return 1;
-	double ea = va / (double)a->n, eb = vb / (double)b->n, error = ea + eb;
-	if (!(error > 0) || (a->n < 2 && b->n < 2))
+	double ea = a->variance / (double)a->n, eb = b->variance / (double)b->n, error = ea + eb;
+	if (!(error > 0))
 		return difference > 0 ? 0 : 1;
-	double df;
-	if (a->n > 1 && b->n > 1)
-		df = error * error / (ea * ea / (double)(a->n - 1) + eb * eb / (double)(b->n - 1));
-	else
-		df = (double)(a->n > 1 ? a->n : b->n) - 1;
+	double df = error * error / (ea * ea / (double)(a->n - 1) + eb * eb / (double)(b->n - 1));
 	if (!(df >= 1))
 		df = 1;
 	double p = upper_tail(difference / sqrt(error), df);

@@ -94,7 +94,7 @@ static bool is_time(const struct diff_ask *ask, uint32_t k)
 
 static bool is_noise(struct diff_walk *w, uint32_t i, uint32_t k)
 {
-	return w->ask->noise && is_time(w->ask, k) && noise_is(w->ask->noise, i, k, w->a);
+	return w->ask->noise && is_time(w->ask, k) && noise_is(w->ask->noise, i, k);
 }
 
 static bool differs_enough(struct diff_walk *w, uint32_t i)

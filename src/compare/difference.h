@@ -6,6 +6,7 @@
 #ifndef TFPROF_COMPARE_DIFFERENCE_H
 #define TFPROF_COMPARE_DIFFERENCE_H
 
+#include "base/statistics.h"
 #include "compare/compare.h"
 
 /* ---- noise ----
@@ -20,18 +21,30 @@ struct noise_ask {
 	const struct compare *c;
 	uint32_t n;    /* numbers of a side; with steps, as many follow for each step */
 	uint32_t runs; /* the number that counts executions; used with steps only */
-	bool steps;    /* the sides have the numbers of steps: Welch's t-test decides */
+	bool steps;    /* the sides have the numbers of steps, which decide (base/statistics.h) */
 	double level;  /* a difference with a smaller probability (two-sided) is not noise */
+	/* Set by noise_open. */
+	struct shift_tails *tails;
+	double *room[2]; /* for the values of the steps of two sides */
 };
+
+/* Makes room in a, which must outlive ask; c is set. */
+void noise_open(struct noise_ask *ask, struct arena *a);
+
+/* Compares number k of entry i in the steps of the first side with those of another, each in the
+ * steps in which the entry ran. False: there are too few steps for a test. *s is valid until the
+ * next call. */
+bool noise_shift(const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k, bool relative,
+        struct shift *s);
 
 /* True if number k of entry i, a time, differs from the first side by noise only, or not at all.
  * An entry that a side lacks is not noise. Uses the fixed floor where steps cannot decide. */
-bool noise_is(const struct noise_ask *ask, uint32_t i, uint32_t k, struct arena *scratch);
+bool noise_is(const struct noise_ask *ask, uint32_t i, uint32_t k);
 
 /* Sets *p to the probability, two-sided, that steps alone make number k of entry i differ this much
  * between the first side and another; false if their steps cannot decide. */
-bool noise_probability(const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k,
-        struct arena *scratch, double *p);
+bool noise_probability(
+        const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k, double *p);
 
 /* ---- difference ---- */
 

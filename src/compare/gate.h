@@ -29,12 +29,23 @@ struct gate {
 	int64_t amount;   /* in base units */
 };
 
+enum gate_verdict { GATE_HOLDS, GATE_FAILS, GATE_INCONCLUSIVE };
+
 /* A rule and its result. */
 struct gate_result {
 	struct str rule;
-	bool holds;
+	enum gate_verdict verdict;
 	struct str text; /* one line: the numbers, the test used, the cause */
+	/* Of the entry that decided, if its steps were tested; else steps[0] is 0. Changes are
+	 * shares if the limit is a percentage, else in base units. */
+	size_t steps[2];
+	double low, high; /* the changes that the steps do not exclude; may be infinite */
+	double detects;   /* the smallest change that these steps can show; may be infinite */
+	size_t needed;    /* steps of each side that would decide; 0: decided, or unknown */
 };
+
+/* Returns "holds", "fails" or "inconclusive". */
+const char *gate_verdict_name(enum gate_verdict verdict);
 
 /* On failure, the error message contains the column. */
 bool gate_parse(struct gate *g, struct str text, struct err *e);
@@ -44,9 +55,16 @@ bool gate_holds(const struct gate *g, int64_t base, int64_t now);
 
 /* ---- gate judge ---- */
 
-/* Evaluates gates. The base is the first side, the new one the last. If steps were loaded, a change
- * within their spread does not break a gate (Welch's t-test, one-sided). The caller makes the
- * comparisons. */
+/* Evaluates gates. The base is the first side, the new one the last. The caller makes the
+ * comparisons.
+ *
+ * A limit of the number itself, a number that does not vary between steps, and a node that only one
+ * side has are judged by the numbers alone. A change of a time is judged by its steps: the same
+ * test that finds noise (difference.h) gives the interval of changes that the steps do not exclude.
+ * The gate holds if the interval and the average are within the limit, fails if both are beyond it,
+ * and is inconclusive otherwise. So it holds only if a change as large as the limit would have been
+ * noticed. If a rule has several subjects, it fails only at a level that is divided by their
+ * number, so that many noisy nodes do not fail a gate by chance. */
 
 /* Compares the sides in a view. Value 0 of each side is the metric; with steps, value 1 is the
  * number of executions of a node, and two such values follow for each step. */
@@ -56,7 +74,7 @@ typedef bool gate_compare(void *user, const struct view_ops *view, enum metric_i
 struct gate_ask {
 	gate_compare *compare; /* false: e is filled */
 	void *user;
-	double level;  /* a change with a smaller probability is not noise */
+	double level;  /* probability of an error, two-sided */
 	size_t steps;  /* steps of all sides */
 	bool texts;    /* a side is a printed report: it has no steps, and one view only */
 	struct err *e; /* filled on failure */

@@ -4,29 +4,57 @@
  */
 #include "compare/gate.h"
 
+#include <math.h>
+
 #include "base/fmt.h"
 #include "base/sort.h"
-#include "base/statistics.h"
+#include "compare/difference.h"
 
 #define CULPRITS_MAX 3
+#define NEEDED_MAX   10000 /* larger numbers of steps are not told */
 
-/* An entry whose numbers break a rule, and its test over steps. */
-struct suspect {
+/* Why a result is inconclusive. */
+enum doubt {
+	DOUBT_WIDE,     /* the interval contains the limit */
+	DOUBT_FEW,      /* there are too few steps for a test */
+	DOUBT_OUTLIERS, /* the interval and the average are on different sides of the limit */
+	DOUBT_MANY      /* too little certainty among the number of subjects */
+};
+
+/* An entry that a rule applies to, and its result. */
+struct subject {
 	uint32_t entry;
-	double p;    /* negative: no test was made */
-	size_t n[2]; /* number of steps in the test */
+	enum gate_verdict verdict;
+	enum doubt doubt; /* of an inconclusive verdict */
+	enum shift_test
+	        test;  /* SHIFT_NONE: the numbers alone decided, or there are too few steps */
+	bool measured; /* the average satisfies the rule */
+	size_t n[2];   /* number of steps of each side */
+	double low, high, detects;
+	size_t needed;
 };
 
 struct judge {
 	const struct gate_ask *ask;
 	const struct gate *g;
 	struct compare c; /* the last comparison made */
+	struct noise_ask noise;
 	struct arena *a;
 	size_t subjects; /* entries the rule applies to */
-	VEC(struct suspect) broken;
-	struct suspect noise; /* the last entry excused by its steps; entry ID_NONE: none */
+	VEC(struct subject) failing, undecided;
+	struct subject last; /* the last subject */
+	double detects;      /* the largest of all subjects */
 	struct sb text;
 };
+
+const char *gate_verdict_name(enum gate_verdict verdict)
+{
+	static const char *const names[] = {
+		[GATE_HOLDS] = "holds", [GATE_FAILS] = "fails", [GATE_INCONCLUSIVE] = "inconclusive"
+	};
+
+	return names[verdict];
+}
 
 static int64_t value_of(const struct judge *j, uint32_t side, uint32_t i)
 {
@@ -52,60 +80,107 @@ static bool compare(struct judge *j, const struct view_ops *view, bool with_step
 
 /* ---- steps ---- */
 
-/* Collects the numbers of an entry in each step in which it ran. */
-static struct sample step_values(struct judge *j, uint32_t side, uint32_t entry)
+/* True if the rule is about a number that may differ from step to step. */
+static bool may_vary(const struct gate *g)
 {
-	const int64_t *total = compare_total(&j->c, side, entry);
-	uint32_t all = j->c.side[side]->values.n;
-	double *v = ARENA_ARRAY(j->a, all, double);
-	size_t n = 0;
-
-	for (uint32_t k = 2; total && k + 1 < all; k += 2)
-		if (total[k + 1] > 0)
-			v[n++] = (double)total[k];
-	return sample_of(v, n);
+	return g->change && metrics[g->metric].value < V_RECORDED;
 }
 
-static void test(struct judge *j, struct suspect *x)
+/* Returns the limit as a change. */
+static double limit_of(const struct gate *g)
 {
-	struct sample a = step_values(j, 0, x->entry), b = step_values(j, j->c.sides - 1, x->entry);
-
-	if (a.n < 1 || b.n < 1 || a.n + b.n < 3)
-		return;
-	x->p = j->g->less ? welch_above(&a, &b) : welch_above(&b, &a);
-	x->n[0] = a.n;
-	x->n[1] = b.n;
+	return g->percent ? g->share : (double)g->amount;
 }
 
-/* True if an unchanged number would satisfy the rule. Noise excuses no rule that demands a change.
- */
-static bool forgives(const struct gate *g)
+/* Returns a relative change on a scale on which changes add up; an absolute change as it is. */
+static double scaled(const struct gate *g, double change)
 {
-	double limit = g->percent ? g->share : (double)g->amount;
-
-	return g->change && (g->less ? limit >= 0 : limit <= 0);
+	return g->percent ? log1p(change) : change;
 }
 
-/* Removes suspects whose change is within the variation between steps. */
-static bool excuse(struct judge *j)
+/* Computes which changes the steps can show, and how many steps would decide. The interval becomes
+ * shorter with the root of the number of steps. */
+static void plan(const struct judge *j, const struct shift *s, struct subject *x)
 {
-	size_t n = 0;
+	const struct gate *g = j->g;
 
-	if (!j->broken.n || j->ask->texts || !forgives(j->g) || j->ask->steps < 3 ||
-	        metrics[j->g->metric].value >= V_RECORDED)
-		return true;
-	if (!compare(j, &views[j->g->view], true))
-		return false;
-	for (size_t i = 0; i < j->broken.n; i++) {
-		struct suspect x = j->broken.v[i];
-		test(j, &x);
-		if (x.p > j->ask->level)
-			j->noise = x;
-		else
-			j->broken.v[n++] = x;
+	x->detects = INFINITY;
+	if (!shift_interval(s, &x->low, &x->high)) {
+		x->low = g->percent ? -1 : -INFINITY;
+		x->high = INFINITY;
 	}
-	j->broken.n = n;
-	return true;
+	double low = scaled(g, x->low), high = scaled(g, x->high), half = (high - low) / 2;
+	double gap = fabs(scaled(g, limit_of(g)) - (low + high) / 2);
+	if (!isfinite(half))
+		return;
+	x->detects = !g->percent ? half : g->less ? expm1(half) : -expm1(-half);
+	size_t most = x->n[0] > x->n[1] ? x->n[0] : x->n[1];
+	double needed = ceil((double)most * (half / gap) * (half / gap));
+	if (x->verdict == GATE_INCONCLUSIVE && x->doubt == DOUBT_WIDE && needed <= NEEDED_MAX)
+		x->needed = (size_t)needed > most ? (size_t)needed : most + 1;
+}
+
+/* True if the steps exclude, even among that many subjects, that the change is within the limit. */
+static bool surely_beyond(const struct judge *j, const struct subject *x)
+{
+	struct noise_ask strict = j->noise;
+	struct shift s;
+
+	strict.level /= (double)j->subjects;
+	if (!noise_shift(&strict, j->c.sides - 1, x->entry, 0, j->g->percent, &s))
+		return false;
+	double p = j->g->less ? shift_above(&s, limit_of(j->g)) : shift_below(&s, limit_of(j->g));
+	return p <= strict.level / 2;
+}
+
+/* Judges by the test of the steps and the average. */
+static void judge_test(const struct judge *j, const struct shift *s, struct subject *x)
+{
+	double limit = limit_of(j->g), enough = j->noise.level / 2;
+	bool above = shift_above(s, limit) <= enough, below = shift_below(s, limit) <= enough;
+	bool within = j->g->less ? below : above, beyond = j->g->less ? above : below;
+
+	x->verdict = GATE_INCONCLUSIVE;
+	if (within && x->measured)
+		x->verdict = GATE_HOLDS;
+	else if (beyond && !x->measured && (j->subjects == 1 || surely_beyond(j, x)))
+		x->verdict = GATE_FAILS;
+	else if (beyond && !x->measured)
+		x->doubt = DOUBT_MANY;
+	else if (within || beyond)
+		x->doubt = DOUBT_OUTLIERS;
+}
+
+static void judge_steps(struct judge *j, struct subject *x)
+{
+	uint32_t last = j->c.sides - 1;
+	struct shift s;
+
+	bool tested = noise_shift(&j->noise, last, x->entry, 0, j->g->percent, &s);
+	x->n[0] = s.x.n;
+	x->n[1] = s.y.n;
+	if (tested && !s.constant) {
+		x->test = s.test;
+		judge_test(j, &s, x);
+		noise_shift(&j->noise, last, x->entry, 0, j->g->percent, &s); /* of this level */
+		plan(j, &s, x);
+	} else if (!tested && metrics[j->g->metric].unit == UNIT_TIME) {
+		x->verdict = GATE_INCONCLUSIVE;
+		x->doubt = DOUBT_FEW;
+		x->needed = shift_least_steps(j->noise.level);
+	}
+}
+
+static struct subject judge_entry(struct judge *j, uint32_t i)
+{
+	int64_t base = base_of(j, i), now = now_of(j, i);
+	struct subject x = { .entry = i, .measured = gate_holds(j->g, base, now) };
+
+	x.verdict = x.measured ? GATE_HOLDS : GATE_FAILS;
+	if (may_vary(j->g) && (base || now) && compare_has(&j->c, 0, i) &&
+	        compare_has(&j->c, j->c.sides - 1, i))
+		judge_steps(j, &x);
+	return x;
 }
 
 /* ---- sentences ---- */
@@ -132,16 +207,58 @@ static void put_change(struct judge *j, int64_t base, int64_t now)
 	sb_char(b, ')');
 }
 
-static void put_test(struct judge *j, const struct suspect *x)
+/* Appends a change with its sign, such as +3.50%; without is_signed a size. */
+static void put_shift(struct judge *j, double change, bool is_signed)
+{
+	if (isinf(change)) {
+		sb_put(&j->text, change < 0 ? S("-\xe2\x88\x9e") : S("+\xe2\x88\x9e"));
+	} else if (j->g->percent) {
+		if (is_signed && change >= 0)
+			sb_char(&j->text, '+');
+		fmt_fixed2(&j->text, change * 100);
+		sb_char(&j->text, '%');
+	} else {
+		fmt_quantity(&j->text, metric_quantity(j->g->metric), (int64_t)llround(change),
+		        is_signed);
+	}
+}
+
+static void put_detects(struct judge *j, double detects)
+{
+	if (isinf(detects)) {
+		sb_put(&j->text, S("these steps can show no change"));
+		return;
+	}
+	sb_put(&j->text, S("these steps can show a change of "));
+	put_shift(j, detects, false);
+}
+
+static void put_test(struct judge *j, const struct subject *x)
 {
 	struct sb *b = &j->text;
 
-	if (x->p < 0)
+	if (x->test != SHIFT_NONE) {
+		sb_put(b, S("; "));
+		fmt_general(b, 100 * (1 - j->noise.level), 4);
+		sb_put(b, S("% interval "));
+		put_shift(j, x->low, true);
+		sb_put(b, S(" to "));
+		put_shift(j, x->high, true);
+		sb_fmt(b, " (%s, %zu and %zu steps); ",
+		        x->test == SHIFT_RANKS ? "rank test" : "Welch's t-test", x->n[0], x->n[1]);
+		put_detects(j, x->detects);
+	} else if (x->verdict == GATE_INCONCLUSIVE) {
+		sb_fmt(b, "; %zu and %zu steps are too few to show how much steps vary", x->n[0],
+		        x->n[1]);
+	}
+	if (x->verdict != GATE_INCONCLUSIVE)
 		return;
-	sb_fmt(b, "; Welch's t-test, one-sided, over %zu and %zu steps: p = ", x->n[0], x->n[1]);
-	fmt_general(b, x->p, 2);
-	sb_put(b, S(", level "));
-	fmt_general(b, j->ask->level, 3);
+	if (x->needed)
+		sb_fmt(b, "; about %zu steps on each side would do", x->needed);
+	else if (x->doubt == DOUBT_OUTLIERS)
+		sb_put(b, S("; the average and most steps disagree: some steps are outliers"));
+	else if (x->doubt == DOUBT_MANY)
+		sb_fmt(b, "; not sure enough for one of %zu nodes", j->subjects);
 }
 
 /* Returns an entry's own contribution against the rule: its change, or its number. */
@@ -198,30 +315,37 @@ static bool is_subject(struct judge *j, struct pattern_list *l, uint32_t i)
 	               pattern_match(l, side_given(j->c.side[last], j->c.at[last][i])));
 }
 
-static void find_broken(struct judge *j, struct pattern_list *l)
+static void judge_all(struct judge *j, struct pattern_list *l)
 {
-	for (uint32_t i = 0; i < j->c.n; i++) {
-		if (!is_subject(j, l, i))
-			continue;
-		struct suspect x = { i, -1, { 0, 0 } };
-		j->subjects++;
-		if (!gate_holds(j->g, base_of(j, i), now_of(j, i)))
-			VEC_PUSH(j->a, &j->broken, x);
-		else if (j->subjects == 1)
-			put_change(j, base_of(j, i), now_of(j, i));
+	VEC(uint32_t) list = { 0 };
+
+	for (uint32_t i = 0; i < j->c.n; i++)
+		if (is_subject(j, l, i))
+			VEC_PUSH(j->a, &list, i);
+	j->subjects = list.n;
+	for (size_t i = 0; i < list.n; i++) {
+		struct subject x = judge_entry(j, list.v[i]);
+		if (x.verdict == GATE_FAILS)
+			VEC_PUSH(j->a, &j->failing, x);
+		else if (x.verdict == GATE_INCONCLUSIVE)
+			VEC_PUSH(j->a, &j->undecided, x);
+		if (x.test != SHIFT_NONE && x.detects > j->detects)
+			j->detects = x.detects;
+		j->last = x;
 	}
 }
 
 static int by_worse(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct judge *j = ctx;
-	uint32_t i = j->broken.v[a].entry, k = j->broken.v[b].entry;
+	const struct subject *v = j->failing.n ? j->failing.v : j->undecided.v;
+	uint32_t i = v[a].entry, k = v[b].entry;
 	int64_t x = num_sub(now_of(j, i), base_of(j, i)), y = num_sub(now_of(j, k), base_of(j, k));
 
 	return j->g->less ? (x < y) - (x > y) : (x > y) - (x < y);
 }
 
-static void put_suspect(struct judge *j, const struct suspect *x)
+static void put_subject(struct judge *j, const struct subject *x)
 {
 	if (!j->g->total) {
 		sb_put_name(&j->text, j->c.name[x->entry]);
@@ -231,23 +355,25 @@ static void put_suspect(struct judge *j, const struct suspect *x)
 	put_test(j, x);
 }
 
-static bool put_broken(struct judge *j)
+/* Describes n subjects that fail or are undecided, the largest violation first, and the causes of
+ * that one, which becomes *worst. */
+static bool put_broken(struct judge *j, const struct subject *v, size_t n, struct subject *worst)
 {
-	const uint32_t *order =
-	        sort_order(j->a, j->broken.n, by_worse, j); /* largest violation first */
-	uint32_t worst = j->broken.v[order[0]].entry;
-	struct str name = j->c.name[worst];
+	const uint32_t *order = sort_order(j->a, n, by_worse, j);
 
-	for (size_t k = 0; k < j->broken.n && k < CULPRITS_MAX; k++) {
+	*worst = v[order[0]];
+	uint32_t i = worst->entry;
+	struct str name = j->c.name[i];
+	for (size_t k = 0; k < n && k < CULPRITS_MAX; k++) {
 		if (k)
 			sb_put(&j->text, S("; "));
-		put_suspect(j, &j->broken.v[order[k]]);
+		put_subject(j, &v[order[k]]);
 	}
-	if (j->broken.n > CULPRITS_MAX)
-		sb_fmt(&j->text, "; and %zu more", (size_t)j->broken.n - CULPRITS_MAX);
+	if (n > CULPRITS_MAX)
+		sb_fmt(&j->text, "; and %zu more", n - CULPRITS_MAX);
 	if (!view_is(j->g->view, VIEW_LIST)) {
-		if (j->c.end[worst] > worst + 1)
-			put_causes(j, worst, j->c.end[worst], STR_NONE);
+		if (j->c.end[i] > i + 1)
+			put_causes(j, i, j->c.end[i], STR_NONE);
 		return true;
 	}
 	if (j->ask->texts)
@@ -258,41 +384,64 @@ static bool put_broken(struct judge *j)
 	return true;
 }
 
-static bool judge_one(struct judge *j, struct pattern_list *l, struct gate_result *to)
+static bool put_verdict(struct judge *j, struct gate_result *to)
 {
-	find_broken(j, l);
-	if (pattern_failed(l, j->ask->e) || !excuse(j))
-		return false;
-	to->rule = j->g->text;
-	to->holds = j->subjects && !j->broken.n;
-	if (j->subjects != 1 || !to->holds || j->noise.entry != ID_NONE)
-		j->text.n = 0;
+	struct subject x = j->last;
+	bool ok = true;
+
+	to->verdict = j->failing.n || !j->subjects ? GATE_FAILS
+	              : j->undecided.n             ? GATE_INCONCLUSIVE
+	                                           : GATE_HOLDS;
 	if (!j->subjects) {
 		sb_put(&j->text, S("no node matches"));
-	} else if (j->broken.n) {
-		if (!put_broken(j))
-			return false;
-	} else if (j->noise.entry != ID_NONE) {
-		sb_put(&j->text, S("within the spread of the steps: "));
-		put_suspect(j, &j->noise);
-	} else if (j->subjects > 1) {
+	} else if (j->failing.n) {
+		ok = put_broken(j, j->failing.v, j->failing.n, &x);
+	} else if (j->undecided.n) {
+		ok = put_broken(j, j->undecided.v, j->undecided.n, &x);
+	} else if (j->subjects == 1) {
+		put_subject(j, &x);
+	} else {
 		sb_fmt(&j->text, "%zu nodes", j->subjects);
+		if (j->detects > 0) {
+			sb_put(&j->text, S("; in each of them "));
+			put_detects(j, j->detects);
+		}
 	}
 	to->text = sb_str(&j->text);
-	return true;
+	to->needed = to->verdict == GATE_INCONCLUSIVE ? x.needed : 0;
+	if (x.test == SHIFT_NONE || (to->verdict == GATE_HOLDS && j->subjects > 1))
+		return ok;
+	to->steps[0] = x.n[0];
+	to->steps[1] = x.n[1];
+	to->low = x.low;
+	to->high = x.high;
+	to->detects = x.detects;
+	return ok;
 }
 
 bool gate_judge(
         const struct gate *g, const struct gate_ask *ask, struct arena *a, struct gate_result *to)
 {
-	struct judge j = { .ask = ask, .g = g, .a = a, .text = sb_in(a), .noise.entry = ID_NONE };
+	struct judge j = { .ask = ask, .g = g, .a = a, .text = sb_in(a) };
 	struct strs pattern = { 0 };
 	struct pattern_list *l;
 
+	*to = (struct gate_result){ .rule = g->text };
 	strs_add(a, &pattern, g->pattern);
 	if (!pattern_compile(&l, a, &pattern, ask->e))
 		return false;
-	bool ok = compare(&j, &views[g->view], false) && judge_one(&j, l, to);
+	bool steps = may_vary(g) && ask->steps && !ask->texts;
+	bool ok = compare(&j, &views[g->view], steps);
+	if (ok) {
+		j.noise = (struct noise_ask){ .c = &j.c,
+			.n = ask->texts ? 1 : 2,
+			.runs = 1,
+			.steps = steps,
+			.level = ask->level };
+		noise_open(&j.noise, a);
+		judge_all(&j, l);
+		ok = !pattern_failed(l, ask->e) && put_verdict(&j, to);
+	}
 	pattern_free(l);
 	return ok;
 }

@@ -4,47 +4,64 @@
  */
 #include "compare/difference.h"
 
-#include <math.h>
+void noise_open(struct noise_ask *ask, struct arena *a)
+{
+	const struct compare *c = ask->c;
+	uint32_t most = 0;
 
-#include "base/statistics.h"
+	for (uint32_t s = 0; s < c->sides; s++)
+		most = c->side[s]->values.n > most ? c->side[s]->values.n : most;
+	ask->tails = ARENA_NEW(a, struct shift_tails);
+	ask->tails->a = a;
+	for (int s = 0; s < 2; s++)
+		ask->room[s] = ARENA_ARRAY(a, most / ask->n, double);
+}
 
 /* Collects number k of an entry in each step in which it ran. */
-static struct sample step_values(
-        const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k, struct arena *a)
+static struct shift_values step_values(
+        const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k, double *room)
 {
 	const int64_t *total = compare_total(ask->c, side, i);
 	uint32_t all = ask->c->side[side]->values.n;
-	double *v = ARENA_ARRAY(a, all / ask->n, double);
-	size_t n = 0;
+	struct shift_values x = { room, 0 };
 
 	for (uint32_t at = ask->n; total && at + ask->n <= all; at += ask->n)
 		if (total[at + ask->runs] > 0)
-			v[n++] = (double)total[at + k];
-	return sample_of(v, n);
+			x.v[x.n++] = (double)total[at + k];
+	return x;
 }
 
-bool noise_probability(const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k,
-        struct arena *scratch, double *p)
+bool noise_shift(const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k, bool relative,
+        struct shift *s)
 {
-	struct arena_mark mark = arena_mark(scratch);
-	struct sample x = step_values(ask, 0, i, k, scratch),
-	              y = step_values(ask, side, i, k, scratch);
+	struct shift_values x = { NULL, 0 }, y = { NULL, 0 };
 
-	arena_reset(scratch, mark);
-	if (x.n < 1 || y.n < 1 || x.n + y.n < 3)
+	if (ask->steps) {
+		x = step_values(ask, 0, i, k, ask->room[0]);
+		y = step_values(ask, side, i, k, ask->room[1]);
+	}
+	shift_open(s, x, y, relative, ask->level, ask->tails);
+	return s->test != SHIFT_NONE;
+}
+
+bool noise_probability(
+        const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k, double *p)
+{
+	struct shift s;
+
+	if (!noise_shift(ask, side, i, k, false, &s))
 		return false;
-	double above = welch_above(&x, &y), below = welch_above(&y, &x);
-	*p = fmin(1, 2 * (above < below ? above : below));
+	*p = shift_equal(&s);
 	return true;
 }
 
 /* Sets *noise and returns true if the steps of the two sides can decide. */
-static bool test_steps(const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k,
-        struct arena *scratch, bool *noise)
+static bool test_steps(
+        const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k, bool *noise)
 {
 	double p;
 
-	if (!noise_probability(ask, side, i, k, scratch, &p))
+	if (!noise_probability(ask, side, i, k, &p))
 		return false;
 	*noise = p > ask->level;
 	return true;
@@ -58,7 +75,7 @@ static bool below_floor(int64_t x, int64_t y)
 	return change < NOISE_MICROS || change < NOISE_SHARE * (a > b ? a : b);
 }
 
-bool noise_is(const struct noise_ask *ask, uint32_t i, uint32_t k, struct arena *scratch)
+bool noise_is(const struct noise_ask *ask, uint32_t i, uint32_t k)
 {
 	const int64_t *first = compare_total(ask->c, 0, i);
 	bool noise = true;
@@ -67,8 +84,7 @@ bool noise_is(const struct noise_ask *ask, uint32_t i, uint32_t k, struct arena 
 		const int64_t *x = compare_total(ask->c, s, i);
 		if (!first || !x)
 			noise = !first && !x;
-		else if (x[k] != first[k] &&
-		         (!ask->steps || !test_steps(ask, s, i, k, scratch, &noise)))
+		else if (x[k] != first[k] && !test_steps(ask, s, i, k, &noise))
 			noise = below_floor(first[k], x[k]);
 	}
 	return noise;

@@ -6,6 +6,8 @@
  *   path, renamed, parent, depth, state | for each metric: own_ and total_ of each side, then
  *   difference_ and ratio_, and p_ of times: the significance, where sides have steps
  */
+#include <math.h>
+
 #include "base/fmt.h"
 #include "export/out.h"
 #include "export/document.h"
@@ -63,7 +65,7 @@ static void put_probability(const struct diff *d, uint32_t entry, uint32_t k, st
 	const struct compare *c = d->ask->c;
 	double p;
 
-	if (noise_probability(d->ask->test, c->sides - 1, entry, k, c->a, &p))
+	if (noise_probability(d->ask->test, c->sides - 1, entry, k, &p))
 		sheet_real(to, p);
 	else
 		sheet_null(to);
@@ -150,7 +152,7 @@ static void put_sides(const struct diff_answer *x, struct document *doc)
 	document_key(doc, "noise");
 	if (ask->noise) {
 		json_object(&doc->j);
-		document_text(doc, "test", ask->noise->steps ? S("welch") : S("floor"));
+		document_text(doc, "test", ask->noise->steps ? S("ranks") : S("floor"));
 		document_i64(doc, "differences", (int64_t)x->d->noise);
 		document_i64(doc, "difference_micros", x->d->noise_sum);
 		json_object_end(&doc->j);
@@ -174,16 +176,59 @@ static void put_sides(const struct diff_answer *x, struct document *doc)
 	json_object_end(&doc->j);
 }
 
+static void put_bound(struct document *doc, double v)
+{
+	if (isinf(v)) {
+		json_literal(&doc->j, S("null"));
+		return;
+	}
+	doc->scratch.n = 0;
+	fmt_real(&doc->scratch, v);
+	json_literal(&doc->j, sb_str(&doc->scratch));
+}
+
+/* Writes what the steps of a gate show; null without a test. */
+static void put_gate_test(const struct gate_result *g, struct document *doc)
+{
+	document_key(doc, "test");
+	if (!g->steps[0]) {
+		json_literal(&doc->j, S("null"));
+		return;
+	}
+	json_object(&doc->j);
+	document_key(doc, "steps");
+	json_array(&doc->j);
+	json_i64(&doc->j, (int64_t)g->steps[0]);
+	json_i64(&doc->j, (int64_t)g->steps[1]);
+	json_array_end(&doc->j);
+	document_key(doc, "interval");
+	json_array(&doc->j);
+	put_bound(doc, g->low);
+	put_bound(doc, g->high);
+	json_array_end(&doc->j);
+	document_key(doc, "smallest_change");
+	put_bound(doc, g->detects);
+	json_object_end(&doc->j);
+}
+
 static void put_gates(const struct diff_answer *x, struct document *doc)
 {
 	document_key(doc, "gates");
 	json_array(&doc->j);
 	for (size_t i = 0; i < x->n_gates; i++) {
+		const struct gate_result *g = &x->gates[i];
 		json_object(&doc->j);
-		document_text(doc, "rule", x->gates[i].rule);
+		document_text(doc, "rule", g->rule);
+		document_text(doc, "result", str_of(gate_verdict_name(g->verdict)));
 		document_key(doc, "holds");
-		json_literal(&doc->j, x->gates[i].holds ? S("true") : S("false"));
-		document_text(doc, "text", x->gates[i].text);
+		json_literal(&doc->j, g->verdict == GATE_HOLDS ? S("true") : S("false"));
+		document_text(doc, "text", g->text);
+		put_gate_test(g, doc);
+		document_key(doc, "steps_needed");
+		if (g->needed)
+			json_i64(&doc->j, (int64_t)g->needed);
+		else
+			json_literal(&doc->j, S("null"));
 		json_object_end(&doc->j);
 	}
 	json_array_end(&doc->j);

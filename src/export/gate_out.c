@@ -55,7 +55,11 @@ static bool github_text(
 	(void)e;
 	for (size_t i = 0; i < x->n_gates; i++) {
 		const struct gate_result *g = &x->gates[i];
-		put_annotation(to, g->holds ? "notice" : "error",
+		bool allowed = g->verdict == GATE_INCONCLUSIVE && x->allow_inconclusive;
+		put_annotation(to,
+		        g->verdict == GATE_HOLDS ? "notice"
+		        : allowed                ? "warning"
+		                                 : "error",
 		        str_fmt(emit->a, "tfprof gate %.*s", STR(g->rule)), g->text);
 	}
 	if (!x->n_gates)
@@ -98,33 +102,59 @@ static void put_xml(struct sink *to, struct sb *b, struct str s)
 	}
 }
 
+/* How the result of a gate is called in JUnit. */
+enum junit_kind { JUNIT_PASSED, JUNIT_FAILURE, JUNIT_ERROR, JUNIT_SKIPPED, JUNIT_N };
+
+static enum junit_kind junit_kind(const struct diff_answer *x, const struct gate_result *g)
+{
+	switch (g->verdict) {
+	case GATE_HOLDS: return JUNIT_PASSED;
+	case GATE_FAILS: return JUNIT_FAILURE;
+	default: return x->allow_inconclusive ? JUNIT_SKIPPED : JUNIT_ERROR;
+	}
+}
+
+static void put_case(
+        struct sink *to, struct sb *b, const struct gate_result *g, enum junit_kind kind)
+{
+	static const char *const names[] = {
+		[JUNIT_FAILURE] = "failure", [JUNIT_ERROR] = "error", [JUNIT_SKIPPED] = "skipped"
+	};
+
+	sink_put(to, S("    <testcase classname=\"tfprof.gate\" name=\""));
+	put_xml(to, b, g->rule);
+	if (kind == JUNIT_PASSED) {
+		sink_put(to, S("\">\n      <system-out>"));
+		put_xml(to, b, g->text);
+		sink_put(to, S("</system-out>\n    </testcase>\n"));
+		return;
+	}
+	sink_fmt(to, "\">\n      <%s message=\"", names[kind]);
+	if (kind != JUNIT_FAILURE)
+		sink_put(to, S("inconclusive: "));
+	put_xml(to, b, g->text);
+	sink_put(to, S("\"/>\n    </testcase>\n"));
+}
+
 static bool junit_text(
         const struct exported *out, struct sink *to, struct emit *emit, struct err *e)
 {
 	const struct diff_answer *x = out->of;
 	struct sb b = sb_in(emit->a);
-	size_t failed = 0;
+	size_t count[JUNIT_N] = { 0 };
 
 	(void)e;
 	for (size_t i = 0; i < x->n_gates; i++)
-		failed += !x->gates[i].holds;
+		count[junit_kind(x, &x->gates[i])]++;
 	sink_put(to, S("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"));
-	sink_fmt(to, "<testsuites tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n", x->n_gates,
-	        failed);
+	sink_fmt(to, "<testsuites tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n", x->n_gates,
+	        count[JUNIT_FAILURE], count[JUNIT_ERROR]);
 	sink_fmt(to,
-	        "  <testsuite name=\"tfprof diff\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
-	        "skipped=\"0\">\n",
-	        x->n_gates, failed);
-	for (size_t i = 0; i < x->n_gates; i++) {
-		const struct gate_result *g = &x->gates[i];
-		sink_put(to, S("    <testcase classname=\"tfprof.gate\" name=\""));
-		put_xml(to, &b, g->rule);
-		sink_put(to, g->holds ? S("\">\n      <system-out>")
-		                      : S("\">\n      <failure message=\""));
-		put_xml(to, &b, g->text);
-		sink_put(to, g->holds ? S("</system-out>\n    </testcase>\n")
-		                      : S("\"/>\n    </testcase>\n"));
-	}
+	        "  <testsuite name=\"tfprof diff\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+	        "skipped=\"%zu\">\n",
+	        x->n_gates, count[JUNIT_FAILURE], count[JUNIT_ERROR], count[JUNIT_SKIPPED]);
+	for (size_t i = 0; i < x->n_gates; i++)
+		put_case(to, &b, &x->gates[i], junit_kind(x, &x->gates[i]));
 	sink_put(to, S("  </testsuite>\n</testsuites>\n"));
 	return true;
 }

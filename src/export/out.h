@@ -231,6 +231,7 @@ struct diff_answer {
 	bool legacy; /* in the older text layout */
 	const struct gate_result *gates;
 	size_t n_gates;
+	bool allow_inconclusive; /* inconclusive gates do not fail the command */
 };
 
 /* Writes a difference in the selected output. For a timeline, the metrics must include micros. */

@@ -6,7 +6,8 @@
 
 #include "lib/diff.h"
 
-#define NOISE_STEPS 16 /* steps of each side that the test for noise uses */
+#define NOISE_STEPS   16      /* steps of each side that tests use, at least */
+#define NOISE_NUMBERS 2000000 /* numbers of a metric, of all nodes and steps, that are kept */
 
 struct asked {
 	enum metric_id metrics[M_N]; /* columns first */
@@ -255,6 +256,33 @@ static void note_case(struct session *s, const struct compare *c)
 	scratch_close(&own);
 }
 
+/* ---- steps ---- */
+
+/* Returns how many steps of each side tests use. The table and the gates use the same, so that they
+ * cannot contradict each other. */
+static uint32_t steps_tested(const struct diff_sides *d)
+{
+	size_t nodes = 1;
+
+	for (size_t i = 0; i < d->n; i++)
+		if (d->v[i].s->model.nodes.n > nodes)
+			nodes = d->v[i].s->model.nodes.n;
+	size_t steps = NOISE_NUMBERS / nodes;
+	return steps > NOISE_STEPS ? (uint32_t)steps : NOISE_STEPS;
+}
+
+/* Makes the sides with the numbers of their steps. */
+static bool make_with_steps(struct diff_sides *d, const struct view_ops *view, const struct opts *o,
+        const enum metric_id *wanted, uint32_t n)
+{
+	d->with_steps = true;
+	d->steps_most = steps_tested(d);
+	bool ok = diff_sides_make(d, view, o, wanted, n);
+	d->with_steps = false;
+	d->steps_most = 0;
+	return ok;
+}
+
 /* ---- gates ---- */
 
 struct judging {
@@ -271,9 +299,8 @@ static bool compare_for_gate(void *user, const struct view_ops *view, enum metri
 		M_OCCURRENCE }; /* a printed report lacks the number */
 	struct alias *aliases;
 
-	j->d->with_steps = with_steps;
-	bool ok = diff_sides_make(j->d, view, &j->w->o, wanted, j->texts ? 1 : 2);
-	j->d->with_steps = false;
+	bool ok = with_steps ? make_with_steps(j->d, view, &j->w->o, wanted, 2)
+	                     : diff_sides_make(j->d, view, &j->w->o, wanted, j->texts ? 1 : 2);
 	return ok && diff_merge(j->d, j->w, c, &aliases);
 }
 
@@ -311,15 +338,28 @@ static bool judge(
 	return ok;
 }
 
-static bool check_gates(struct session *s, const struct gate_result *v, size_t n)
+/* Adds a note for each gate. Fails if a gate fails, or is inconclusive and that is not allowed. */
+static bool check_gates(
+        struct session *s, const struct gate_result *v, size_t n, bool allow_inconclusive)
 {
-	size_t failed = 0;
+	size_t failed = 0, undecided = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		failed += !v[i].holds;
-		note_line(&s->notes, "gate %.*s %s: %.*s\n", STR(v[i].rule),
-		        v[i].holds ? "holds" : "fails", STR(v[i].text));
+		failed += v[i].verdict == GATE_FAILS;
+		undecided += v[i].verdict == GATE_INCONCLUSIVE;
+		note_line(&s->notes, "gate %.*s %s%s: %.*s\n", STR(v[i].rule),
+		        v[i].verdict == GATE_INCONCLUSIVE ? "is " : "",
+		        gate_verdict_name(v[i].verdict), STR(v[i].text));
 	}
+	if (allow_inconclusive)
+		undecided = 0;
+	if (failed && undecided)
+		return session_fail(s, ERR_FAILED, "%zu of %zu gates fail, %zu inconclusive",
+		        failed, n, undecided);
+	if (undecided)
+		return session_fail(s, ERR_FAILED,
+		        "%zu of %zu %s inconclusive; --allow-inconclusive accepts that", undecided,
+		        n, n == 1 ? "gate is" : "gates are");
 	return !failed || session_fail(s, ERR_FAILED, "%zu of %zu %s", failed, n,
 	                          n == 1 ? "gate fails" : "gates fail");
 }
@@ -386,15 +426,12 @@ static bool make_compared(struct diff_sides *d, const struct diff_request *w, st
 	if (noise->steps)
 		noise->runs = add_metric(k, M_OCCURRENCE);
 	noise->n = k->n;
-	d->with_steps = noise->steps;
-	d->steps_most = NOISE_STEPS;
-	ok = diff_sides_make(d, &views[w->given.view], &w->o, k->metrics, k->n);
-	d->with_steps = false;
-	d->steps_most = 0;
-	steps = 0;
-	for (size_t i = 0; i < d->n && ok; i++)
-		steps += d->v[i].side->values.n / k->n - 1;
-	noise->steps &= steps > d->n; /* -step may leave one step of each side */
+	const struct view_ops *view = &views[w->given.view];
+	ok = noise->steps ? make_with_steps(d, view, &w->o, k->metrics, k->n)
+	                  : diff_sides_make(d, view, &w->o, k->metrics, k->n);
+	for (size_t i = 1; i < d->n && ok; i++) /* -step may leave one step of each side */
+		noise->steps &= shift_possible(d->v[0].side->values.n / k->n - 1,
+		        d->v[i].side->values.n / k->n - 1, noise->level);
 	return ok;
 }
 
@@ -409,6 +446,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		.names = &names,
 		.min_size = w->min_size,
 		.per_run = w->given.per_run,
+		.allow_inconclusive = w->given.allow_inconclusive,
 		.legacy = w->o.output.kind == OUT_LEGACY };
 	struct gate_result *gates;
 	struct alias *aliases;
@@ -425,6 +463,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	        !diff_merge(d, w, &c, &aliases))
 		return false;
 	noise.c = &c;
+	noise_open(&noise, a);
 	bool first = w->given.swap != x.legacy; /* the first side minus the last */
 	struct diff_ask ask = { .c = &c,
 		.alias = aliases,
@@ -449,7 +488,8 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		return false;
 	x.d = &diff;
 	x.gates = gates;
-	return diff_write(&x, &to, &s->error) && check_gates(s, gates, x.n_gates);
+	return diff_write(&x, &to, &s->error) &&
+	       check_gates(s, gates, x.n_gates, x.allow_inconclusive);
 }
 
 /* Traces of different formats have only the functions of their kernels in common. */

@@ -6,6 +6,7 @@ Standard library only.
     tests/diffs/run.py --program build/tfprof [--seeds 20] [--filter NAME]
 """
 import argparse
+import itertools
 import json
 import math
 import os
@@ -193,25 +194,14 @@ def pairs():
 
 
 # ---- gates --------------------------------------------------------------------------------------
-def tail(t, df):
-    """Returns P(T > t) of Student's distribution, by Simpson's rule."""
-    c = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
-
-    def density(x):
-        return c * (1 + x * x / df) ** (-(df + 1) / 2)
-    n, h = 20000, abs(t) / 20000
-    s = density(0) + density(abs(t)) + sum((4 if i % 2 else 2) * density(i * h) for i in range(1, n))
-    half = s * h / 3
-    return 0.5 - half if t > 0 else 0.5 + half
-
-
-def welch(a, b):
-    def about(v):
-        m = sum(v) / len(v)
-        return m, sum((x - m) ** 2 for x in v) / (len(v) - 1) / len(v)
-    (ma, ea), (mb, eb) = about(a), about(b)
-    df = (ea + eb) ** 2 / (ea ** 2 / (len(a) - 1) + eb ** 2 / (len(b) - 1))
-    return tail((mb - ma) / math.sqrt(ea + eb), df)
+def ranks(a, b):
+    """Returns the two-sided probability of Mann and Whitney's test: counts all ways to choose which values are those of a.
+    Equal values count for neither side."""
+    above = sum(y > x for x in a for y in b)
+    below = sum(y < x for x in a for y in b)
+    n, m = len(a), len(b)
+    sums = [sum(c) - n * (n - 1) // 2 for c in itertools.combinations(range(n + m), n)]
+    return min(1, 2 * sum(u >= max(above, below) for u in sums) / len(sums))
 
 
 def write_steps(name, micros):
@@ -229,37 +219,150 @@ def write_steps(name, micros):
     return ','.join(files)
 
 
+def judged(*words, status=None):
+    """Runs diff with gates. Returns their results, as in the document, by rule."""
+    p = subprocess.run([ARGS.program, 'diff'] + [str(w) for w in words] + ['-output', 'json'], stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=FOLDER)
+    if not check(p.returncode == status if status is not None else p.returncode in (0, 1), 'status', p.returncode, words[2:], p.stderr[-300:]):
+        return {}
+    document = json.loads(p.stdout.decode())
+    found = {g['rule']: g for g in document['gates']}
+    bad = any(g['result'] == 'fails' or g['result'] == 'inconclusive' and '--allow-inconclusive' not in words for g in found.values())
+    check(p.returncode == bad, 'status', p.returncode, 'with', [g['result'] for g in found.values()])
+    check(all(g['holds'] == (g['result'] == 'holds') for g in found.values()), found)
+    return found
+
+
 def gates():
-    """A change within the spread of the steps does not fail a gate; p equals that of an independent Welch's test."""
+    """A gate holds, fails, or is inconclusive; the interval is that of all pairs of steps."""
     r = random.Random(7)
-    base = [r.randint(900, 1100) for _ in range(8)]
-    near = [r.randint(930, 1130) for _ in range(6)]
-    far = [r.randint(1500, 1700) for _ in range(6)]
+    base, far = [r.randint(950, 1050) for _ in range(8)], [r.randint(1500, 1700) for _ in range(6)]
+    near = [x + r.randint(-5, 5) for x in base]
     a, b, c = write_steps('base', base), write_steps('near', near), write_steps('far', far)
-    mean = [sum(v) / len(v) for v in (base, near)]
-    assert mean[1] > mean[0]
-    _, err = diff(a, b, '--gate', 'total.micros<=+0', '-output', 'none')
-    told = float(err.split('p = ')[1].split(',')[0])
-    exact = welch([x + 7 for x in base], [x + 7 for x in near])
-    check(abs(told - exact) < 0.05 * exact, 'p is', told, 'not', exact)
-    check('within the spread' in err and 'level 0.05' in err, err)
-    _, err = diff(a, b, '--gate', 'total.micros<=+0', '--level', '0.999', '-output', 'none', status=1)
-    check(err.count('fails') == 2, err)
-    _, err = diff(a, c, '--gate', 'total.micros<+5%', '--gate', 'scope:loss/.*.micros<+1us', '-output',
-                  'none', status=1)
-    check(err.count('loss/work') >= 2 and err.count('\n') == 3, err)
-    p = float(err.split('p = ')[1].split(',')[0])
-    exact = welch(base, far)
-    check(abs(math.log10(p) - math.log10(exact)) < 0.05, 'p is', p, 'not', exact)
-    # One step on one side: its value against the spread of the other.
+    rules = ('total.micros<+20%', 'total.micros<+0.1%', 'total.micros<+200us', 'scope:loss/work.micros<+20%')
+    found = judged(a, b, *(w for x in rules for w in ('--gate', x)), status=1)
+    check([found[x]['result'] for x in rules] == ['holds', 'inconclusive', 'holds', 'holds'], found)
+    x1, y1 = [v + 1 for v in base], [v + 1 for v in near]  # run_meta adds a microsecond
+    test, limit = found[rules[3]]['test'], [y / x - 1 for x in x1 for y in y1]
+    check(test['steps'] == [8, 8] and test['interval'][0] < 0 < test['interval'][1] and
+          all(any(abs(v - x) < 1e-9 for x in limit) for v in test['interval']), test)
+    # The bounds are the values at which the counted probability crosses half the level.
+    for bound in test['interval']:
+        for move, within in ((1e-6, bound < 0), (-1e-6, bound > 0)):
+            moved = [x * (1 + bound + move) for x in x1]
+            check((ranks(moved, y1) > 0.05) == within, 'bound', bound, move)
+    check(found[rules[1]]['steps_needed'] > 8 and 'steps on each side would do' in found[rules[1]]['text'], found)
+    check(found[rules[0]]['steps_needed'] is None and 0 < test['smallest_change'] < 0.2, found)
+    judged(a, b, '--gate', rules[1], '--allow-inconclusive', status=0)
+    found = judged(a, c, '--gate', 'total.micros<+5%', '--gate', 'scope:loss/.*.micros<+1us', '--allow-inconclusive', status=1)
+    check(all(g['result'] == 'fails' and 'loss/work' in g['text'] for g in found.values()), found)
+    _, err = diff(a, c, '--gate', 'total.micros<+5%', '--gate', 'total.micros<+55%', '-output', 'none', status=1)
+    check('1 of 2 gates fail, 1 inconclusive' in err, err)
+    # One outlier among four steps neither hides a change nor makes one.
+    four, more = [100, 101, 99, 102], [141, 142, 140, 300]
+    for x, y, expected in ((four, more, 'fails'), (more, four, 'holds'), (four[:3] + [400], more[:3] + [143], 'inconclusive'),
+                           (four, four[:3] + [400], 'inconclusive')):
+        found = judged(write_steps('x', x), write_steps('y', y), '--gate', 'total.micros<+5%')
+        check([g['result'] for g in found.values()] == [expected], x, y, expected, found)
+    # One step on a side shows nothing about times, and everything about what does not vary.
     one = write_steps('one', [sorted(base)[4]])
-    diff(a, one, '--gate', 'total.micros<=+0', '-output', 'none')
-    diff(a, write_steps('odd', [9000]), '--gate', 'total.micros<+5%', '-output', 'none', status=1)
+    for x, y in ((a, one), (one, a), (one, one)):
+        found = judged(x, y, '--gate', 'total.micros<+500%', '--gate', 'total.bytes<+5%', '--gate', 'total.micros<9ms', status=1)
+        check([g['result'] for g in found.values()] == ['inconclusive', 'holds', 'holds'] and
+              found['total.micros<+500%']['steps_needed'] == 4, found)
     # Without variation every change counts.
     same = write_steps('same', [500] * 4)
-    diff(same, write_steps('more', [501] * 4), '--gate', 'total.micros<=+0', '-output', 'none', status=1)
-    # Noise does not pass a gate that requires an improvement.
-    diff(same, same, '--gate', 'total.micros<-1%', '-output', 'none', status=1)
+    found = judged(same, write_steps('more', [501] * 4), '--gate', 'total.micros<=+0', '--gate', 'total.micros<=+1', status=1)
+    check([g['result'] for g in found.values()] == ['fails', 'holds'], found)
+    # A gate that requires an improvement needs one that the steps show.
+    check(judged(same, same, '--gate', 'total.micros<-1%')['total.micros<-1%']['result'] == 'fails', 'no improvement')
+    check(judged(a, b, '--gate', 'total.micros<-1%')['total.micros<-1%']['result'] == 'inconclusive', 'no improvement')
+    # A report that was printed has no steps.
+    for x, name in ((a, 'a.txt'), (c, 'c.txt')):
+        with open(os.path.join(FOLDER, name), 'wb') as f:
+            f.write(subprocess.run([ARGS.program, 'scope', *x.split(','), '-select', 'micros,params', '-max_depth', '9'], stdout=subprocess.PIPE, check=True).stdout)
+    found = judged('a.txt', 'c.txt', '--gate', 'total.micros<+5%', '--gate', 'total.micros<5ms', '--gate', 'total.params<+1', status=1)
+    check([g['result'] for g in found.values()] == ['inconclusive', 'holds', 'holds'], found)
+
+
+# ---- simulated pairs ----------------------------------------------------------------------------
+def simulated(r, n, change, outliers):
+    """Returns the times of n steps: they vary by 1 to 8 percent and are skewed; some steps take several times as long."""
+    place, spread = r.uniform(2e4, 2e5), r.choice((0.01, 0.03, 0.08))
+
+    def side(factor):
+        return [max(1, round(factor * place * math.exp(r.gauss(0, spread)) * (r.uniform(1.5, 5) if r.random() < outliers else 1)))
+                for _ in range(n)]
+    return side(1), side(1 + change)
+
+
+def write_nodes(name, nodes):
+    """Writes a model in which node k takes nodes[k][i] in step i."""
+    m = wire.Model()
+    for k in range(len(nodes)):
+        m.add('n%03d' % k, 'MatMul', device=CPU, micros=0, size=64)
+    files = [os.path.join(FOLDER, name + '.pbtxt')]
+    with open(files[0], 'wb') as f:
+        f.write(wire.graph_text(m))
+    for i in range(len(nodes[0])):
+        files.append(os.path.join(FOLDER, '%s_%d.pb' % (name, i)))
+        with open(files[-1], 'wb') as f:
+            f.write(wire.run_meta(m, scale=lambda n, x, i=i: nodes[int(n[1:])][i]))
+    return ','.join(files)
+
+
+def gate_errors():
+    """Of 1,000 simulated pairs with a change of 0, 5, 10 and 40 percent and outliers, a gate passes at most 5 percent of those
+    that break the limit, and fails at most 5 percent of those that keep it; and it decides most pairs that many steps show.
+    The significance in the table never contradicts a gate."""
+    r, each = random.Random(32), 50
+    wrong, pairs, decided, clear = {}, {}, 0, 0
+    for batch in range(5):
+        for change in (0, 0.05, 0.10, 0.40):
+            n, outliers = r.choice((2, 3, 4, 6, 8, 12)), (0, 0.1)[batch % 2]
+            both = [simulated(r, n, change, outliers) for _ in range(each)]
+            a, b = write_nodes('a', [x for x, _ in both]), write_nodes('b', [y for _, y in both])
+            limits = (0, 5, 7, 20)
+            rules = ['scope:n%03d.micros<=+%d%%' % (k, limit) for k in range(each) for limit in limits]
+            found = judged(a, b, '-all', *(w for x in rules for w in ('--gate', x)))
+            chance = {x['path']: x['p_micros'] for x in rows_of(a, b, '-all')}
+            for k in range(each):
+                for limit in limits:
+                    got = found['scope:n%03d.micros<=+%d%%' % (k, limit)]['result']
+                    keeps = change <= limit / 100
+                    pairs[keeps] = pairs.get(keeps, 0) + 1
+                    wrong[keeps] = wrong.get(keeps, 0) + (got == ('fails' if keeps else 'holds'))
+                    if n >= 8 and abs(change - limit / 100) > 0.15 and not outliers:
+                        clear, decided = clear + 1, decided + (got == ('holds' if keeps else 'fails'))
+                p, zero = chance.get('n%03d' % k), found['scope:n%03d.micros<=+0%%' % k]['result']
+                check(p is None or zero == 'inconclusive' or p <= 0.05, 'p is', p, 'but the gate', zero)
+    if ARGS.verbose:
+        print('wrong', wrong, 'of', pairs, 'decided', decided, 'of', clear)
+    check(pairs[True] + pairs[False] >= 1000, pairs)
+    for keeps, what in ((False, 'false pass'), (True, 'false fail')):
+        check(wrong[keeps] <= 0.05 * pairs[keeps], what, wrong[keeps], 'of', pairs[keeps])
+    check(decided >= 0.8 * clear > 0, 'only', decided, 'of', clear, 'clear pairs are decided')
+    # Many nodes without a change do not fail a gate by chance.
+    fails = 0
+    for _ in range(8):
+        both = [simulated(r, 6, 0, 0) for _ in range(60)]
+        found = judged(write_nodes('a', [x for x, _ in both]), write_nodes('b', [y for _, y in both]), '--gate', 'scope:n.*.micros<=+0')
+        fails += found['scope:n.*.micros<=+0']['result'] == 'fails'
+    check(fails <= 1, fails, 'of 8 gates of many equal nodes fail')
+
+
+def significance():
+    """The significance in the table is that of counting all arrangements of the steps."""
+    r = random.Random(5)
+    for n, m in ((4, 4), (5, 6), (6, 4), (7, 7), (4, 8)):
+        both = [simulated(r, n, 0, 0.1)[0] for _ in range(20)], [simulated(r, m, c, 0.1)[1] for c in (0, 0.02, 0.1, 0.4) * 5]
+        place = [1e4 / (sum(x) / n) for x in both[0]]
+        x = [[round(v * f) for v in side] for side, f in zip(both[0], place)]
+        y = [[round(v * f) for v in side] for side, f in zip(both[1], place)]
+        chance = {q['path']: q['p_micros'] for q in rows_of(write_nodes('a', x), write_nodes('b', y), '-all')}
+        for k in range(20):
+            p = chance.get('n%03d' % k)
+            check(p is not None and abs(p - ranks(x[k], y[k])) < 1e-6, 'p is', p, 'not', ranks(x[k], y[k]), x[k], y[k])
 
 
 def noise():
@@ -271,7 +374,7 @@ def noise():
     for sides, level, shown in (((a, b), '0.05', False), ((a, c), '0.05', True), ((b, a), '0.05', False)):
         out, _ = diff(*sides, '--delta', '0', '--level', level, '-output', 'json')
         out = json.loads(out)
-        check(out['noise']['test'] == 'welch', out['noise'])
+        check(out['noise']['test'] == 'ranks', out['noise'])
         check(any(x['path'] == 'loss/work' for x in out['rows']) == shown, sides, out['rows'])
         check(out['noise']['differences'] == (not shown), out['noise'])
     every = rows_of(a, b, '-all')
@@ -301,18 +404,22 @@ def steps():
 
 def reports():
     """JUnit output is XML with one case per gate; annotations take one line each."""
-    a, b = write_steps('a', [100]), write_steps('b', [200])
-    odd = 'scope:loss/[<>&"]?work.micros<+1us'
-    out, _ = diff(a, b, '--gate', odd, '--gate', 'total.bytes<=+0', '-output', 'junit', status=1)
-    top = xml.fromstring(out)
-    cases = top.findall('./testsuite/testcase')
-    check(top.tag == 'testsuites' and top.get('failures') == '1' and len(cases) == 2, out)
-    check(cases[0].get('name') == odd and cases[0].find('failure') is not None, out)
-    check(cases[1].find('failure') is None, out)
-    out, _ = diff(a, b, '--gate', odd, '--gate', 'scope:a,b%.micros<1', '-output', 'github', status=1)
-    lines = out.splitlines()
-    check(len(lines) == 2 and all(l.startswith('::error title=tfprof gate ') for l in lines), out)
-    check('scope%3Aa%2Cb%25.micros<1::' in lines[1], lines[1])
+    a, b = write_steps('a', [100, 101, 99, 100]), write_steps('b', [200, 199, 201, 200])
+    odd, wide = 'scope:loss/[<>&"]?work.micros<+1us', 'total.micros<+92%'
+    gates = ('--gate', odd, '--gate', 'total.bytes<=+0', '--gate', wide)
+    for more, counts, kind in (((), '1110', 'error'), (('--allow-inconclusive',), '1101', 'skipped')):
+        out, _ = diff(a, b, *gates, *more, '-output', 'junit', status=1)
+        top = xml.fromstring(out)
+        cases = top.findall('./testsuite/testcase')
+        check(top.tag == 'testsuites' and top.get('failures') == '1' and len(cases) == 3, out)
+        check(''.join(top[0].get(x) for x in ('failures', 'failures', 'errors', 'skipped')) == counts, out)
+        check(cases[0].get('name') == odd and cases[0].find('failure') is not None, out)
+        check([x.tag for x in cases[1]] == ['system-out'] and [x.tag for x in cases[2]] == [kind], out)
+    for more, kinds in (((), ['error', 'error', 'error']), (('--allow-inconclusive',), ['error', 'error', 'warning'])):
+        out, _ = diff(a, b, '--gate', odd, '--gate', 'scope:a,b%.micros<1', '--gate', wide, *more, '-output', 'github', status=1)
+        lines = out.splitlines()
+        check([l.split(' title=tfprof gate ')[0] for l in lines] == ['::' + k for k in kinds], out)
+        check('scope%3Aa%2Cb%25.micros<1::' in lines[1], lines[1])
     path = os.path.join(FOLDER, 'report.xml')
     diff(a, b, '--gate', 'total.micros<+500%', '-output', 'junit:outfile=' + path)
     check(xml.parse(path).getroot().get('failures') == '0', 'report')
@@ -343,7 +450,8 @@ def schema():
     with open(os.path.join(ROOT, 'docs', 'schema', 'diff.json')) as f:
         judge = jsonschema.Draft202012Validator(json.load(f))
     a, b = Pair(2).write(FOLDER)
-    for words in ((a, b), ('op', a, b, a, '-select', 'micros,bytes'), (a, b, '--gate', 'total.micros<+500%')):
+    for words in ((a, b), ('op', a, b, a, '-select', 'micros,bytes'), (a, b, '--gate', 'total.bytes<+500%'), (a, b, '--allow-inconclusive', '--gate', 'total.micros<+500%'),
+                  (write_steps('x', [100, 101, 102, 103]), write_steps('y', [100, 101, 102, 103]), '--allow-inconclusive', '--gate', 'total.micros<+50%')):
         out, _ = diff(*words, '--delta', '0', '-output', 'json')
         bad = [e.message[:200] for e in judge.iter_errors(json.loads(out))]
         check(not bad, words, bad[:2])
@@ -378,7 +486,7 @@ def main():
     ARGS = p.parse_args()
     ARGS.program = os.path.abspath(ARGS.program)
     with tempfile.TemporaryDirectory() as FOLDER:
-        for f in (pairs, gates, noise, steps, reports, timeline, schema, many):
+        for f in (pairs, gates, gate_errors, significance, noise, steps, reports, timeline, schema, many):
             if ARGS.filter in f.__name__:
                 f()
     print('\n'.join(failed + skipped))

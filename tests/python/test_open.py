@@ -190,8 +190,9 @@ class Diff(unittest.TestCase):
             self.a.diff(self.b)
 
     def test_gates(self):
-        found = self.b.diff(self.a, gate=['total.micros<-99%', 'total.micros<+99%'])['gates']
-        self.assertEqual([False, True], [g['holds'] for g in found])
+        found = self.b.diff(self.a, gate=['total.micros<1us', 'total.bytes<+99%', 'total.micros<+99%'])['gates']
+        self.assertEqual(['fails', 'holds', 'inconclusive'], [g['result'] for g in found])
+        self.assertEqual([False, True, False], [g['holds'] for g in found])
 
     def test_in_two_directions_at_once(self):
         failures = []

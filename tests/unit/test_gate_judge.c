@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gates evaluated over comparisons made by hand: requested comparisons, failures, changes excused
- * by steps, causes.
+ * Gates evaluated over comparisons made by hand: requested comparisons, the three results, causes.
  */
 #include "unit.h"
 
+#include <math.h>
+
 #include "compare/gate.h"
 
-#define STEPS_MAX 4
+#define STEPS_MAX 8
 
 /* The micros of node x in the steps of two sides, and which comparisons were asked for. */
 struct world {
@@ -68,7 +69,7 @@ static struct gate_result judge(struct world *w, const char *rule, bool texts)
 		.steps = 2 * w->n,
 		.texts = texts,
 		.e = &e };
-	struct gate_result r = { .holds = false };
+	struct gate_result r = { .verdict = GATE_INCONCLUSIVE };
 	struct gate g;
 
 	w->asked = sb_in(w->a);
@@ -79,46 +80,99 @@ static struct gate_result judge(struct world *w, const char *rule, bool texts)
 
 static void test_holds(void **state)
 {
-	struct world w = { *state, { { 10, 10 }, { 10, 11 } }, 2, { 0 }, false };
+	struct world w = { *state, { { 100, 101, 102, 100 }, { 101, 102, 103, 101 } }, 4, { 0 },
+		false };
 	struct gate_result r = judge(&w, "total.micros<+10%", false);
 
-	assert_true(r.holds);
-	assert_str(r.text, "20us -> 21us (+1us, +5.00%)");
-	assert_str(sb_str(&w.asked), "scope.micros ");
-	assert_str(judge(&w, "scope:a/.*.micros<+10%", false).text, "2 nodes");
+	assert_int_equal(r.verdict, GATE_HOLDS);
+	assert_str(r.text,
+	        "403us -> 407us (+4us, +0.99%); 95% interval -0.98% to +3.00% (rank test, 4 and 4 "
+	        "steps); these steps can show a change of 1.99%");
+	assert_true(r.steps[0] == 4 && r.steps[1] == 4 && r.high > 0.0299 && r.high < 0.0301 &&
+	            !r.needed);
+	assert_str(sb_str(&w.asked), "scope.micros+ ");
+	assert_str(judge(&w, "scope:a/.*.micros<+10%", false).text,
+	        "2 nodes; in each of them these steps can show a change of 1.99%");
 	r = judge(&w, "scope:b.micros<+10%", false);
-	assert_true(!r.holds && str_eq(r.text, S("no node matches")));
+	assert_true(r.verdict == GATE_FAILS && str_eq(r.text, S("no node matches")));
 }
 
-/* A change that is sure, and one that steps make doubtful. */
+/* A change beyond the limit, one that the steps cannot show, and too few steps. */
 static void test_steps(void **state)
 {
-	struct world w = { *state, { { 100, 101, 99 }, { 200, 201, 199 } }, 3, { 0 }, false };
+	struct world w = { *state, { { 100, 101, 99, 100 }, { 200, 201, 199, 5000 } }, 4, { 0 },
+		false };
 	struct gate_result r = judge(&w, "total.micros<+5%", false);
 
-	assert_false(r.holds);
-	assert_true(str_contains(r.text, S("over 3 and 3 steps: p = ")));
-	assert_true(str_ends(r.text, S("; caused by a/x (+300us)")));
-	assert_str(sb_str(&w.asked), "scope.micros scope.micros+ ");
-	w = (struct world){ *state, { { 100, 10, 300 }, { 200, 20, 320 } }, 3, { 0 }, false };
+	assert_int_equal(r.verdict, GATE_FAILS);
+	assert_true(str_contains(r.text, S("(rank test, 4 and 4 steps)")));
+	assert_true(str_ends(r.text, S("; caused by a/x (+5.2ms)")));
+	assert_str(sb_str(&w.asked), "scope.micros+ ");
+	w = (struct world){ *state, { { 100, 10, 300, 40 }, { 110, 20, 320, 40 } }, 4, { 0 },
+		false };
+	r = judge(&w, "total.micros<+20%", false);
+	assert_true(r.verdict == GATE_INCONCLUSIVE && r.needed > 4 && isfinite(r.high));
+	assert_true(str_contains(r.text, S(" steps on each side would do; caused by a/x")));
+	assert_int_equal(judge(&w, "total.micros<-20%", false).verdict, GATE_INCONCLUSIVE);
+	w = (struct world){ *state, { { 100 }, { 250 } }, 1, { 0 }, false };
 	r = judge(&w, "total.micros<+5%", false);
-	assert_true(r.holds && str_starts(r.text, S("within the spread of the steps: ")));
-	/* A limit of the number itself, or of a text, is not excused. */
-	assert_false(judge(&w, "total.micros<1", false).holds);
-	assert_false(judge(&w, "total.micros<+5%", true).holds);
+	assert_true(r.verdict == GATE_INCONCLUSIVE && r.needed == 4 && !r.steps[0]);
+	assert_str(r.text, "100us -> 250us (+150us, +150.00%); 1 and 1 steps are too few to show "
+	                   "how much steps vary; "
+	                   "about 4 steps on each side would do; caused by a/x (+150us)");
+	/* A printed text has no steps, a limit of the number itself needs none. */
+	r = judge(&w, "total.micros<+500%", true);
+	assert_true(r.verdict == GATE_INCONCLUSIVE && r.needed == 4);
 	assert_str(sb_str(&w.asked), "scope.micros ");
+	assert_int_equal(judge(&w, "total.micros<1", false).verdict, GATE_FAILS);
+	assert_int_equal(judge(&w, "total.micros<=250us", false).verdict, GATE_HOLDS);
+	assert_str(sb_str(&w.asked), "scope.micros ");
+}
+
+/* The average and most steps are on different sides of the limit: neither result would be true. */
+static void test_outliers(void **state)
+{
+	struct world w = { *state,
+		{ { 100, 101, 102, 100, 101, 102, 100, 100 },
+		        { 101, 102, 103, 101, 900, 102, 100, 101 } },
+		8, { 0 }, false };
+	struct gate_result r = judge(&w, "total.micros<+20%", false);
+
+	assert_int_equal(r.verdict, GATE_INCONCLUSIVE);
+	assert_true(str_contains(r.text, S("the average and most steps disagree")));
+	/* The other way round: the base has the outlier, and every other step became slower. */
+	w = (struct world){ *state,
+		{ { 100, 101, 102, 100, 900, 102, 100, 100 },
+		        { 141, 142, 143, 141, 142, 142, 140, 141 } },
+		8, { 0 }, false };
+	assert_int_equal(judge(&w, "total.micros<+5%", false).verdict, GATE_INCONCLUSIVE);
+}
+
+/* The numbers alone decide about values that do not vary, at the limit too. */
+static void test_constant(void **state)
+{
+	struct world w = { *state, { { 500, 500 }, { 501, 501 } }, 2, { 0 }, false };
+
+	assert_int_equal(judge(&w, "total.micros<=+0", false).verdict, GATE_FAILS);
+	assert_int_equal(judge(&w, "total.micros<=+2", false).verdict, GATE_HOLDS);
+	assert_int_equal(judge(&w, "total.micros<+2", false).verdict, GATE_FAILS);
+	assert_int_equal(judge(&w, "total.params<=+0", false).verdict, GATE_FAILS);
+	w.steps[1][0] = w.steps[1][1] = 500;
+	assert_int_equal(judge(&w, "total.micros<=+0", false).verdict, GATE_HOLDS);
+	assert_int_equal(judge(&w, "total.micros<-1%", false).verdict, GATE_FAILS);
 }
 
 /* Which nodes caused it says the scope view; a text has none. */
 static void test_op(void **state)
 {
-	struct world w = { *state, { { 100, 101, 99 }, { 200, 201, 199 } }, 3, { 0 }, false };
+	struct world w = { *state, { { 100, 101, 99, 100 }, { 200, 201, 199, 200 } }, 4, { 0 },
+		false };
 
 	assert_true(
-	        str_ends(judge(&w, "op:Add.micros<+5%", false).text, S("caused by a/x (+300us)")));
-	assert_str(sb_str(&w.asked), "op.micros op.micros+ scope.micros ");
-	assert_str(
-	        judge(&w, "op:Add.micros<+5%", true).text, "Add 300us -> 600us (+300us, +100.00%)");
+	        str_ends(judge(&w, "op:Add.micros<+5%", false).text, S("caused by a/x (+400us)")));
+	assert_str(sb_str(&w.asked), "op.micros+ scope.micros ");
+	assert_str(judge(&w, "op:Add.micros<500us", true).text,
+	        "Add 400us -> 800us (+400us, +100.00%)");
 	w.fails = true;
 	judge(&w, "op:Add.micros<+5%", false);
 }
@@ -128,6 +182,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		unit_case(test_holds),
 		unit_case(test_steps),
+		unit_case(test_outliers),
+		unit_case(test_constant),
 		unit_case(test_op),
 	};
 
