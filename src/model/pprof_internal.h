@@ -56,7 +56,7 @@ struct pprof_in {
 	VEC(uint64_t) ids;     /* locations of the current sample */
 	VEC(int64_t) amounts;  /* values of the current sample */
 	struct sb labels, key; /* labels and key of the current sample */
-	uint64_t samples, negative;
+	uint64_t samples, negative, short_samples;
 	uint64_t missing_texts, missing_places; /* references to what the file does not have */
 	struct imap names;                      /* string id of a node's name -> how many have it */
 	uint32_t cpu, gpu, streams;             /* devices of the model */

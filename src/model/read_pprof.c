@@ -140,7 +140,8 @@ static void check_texts(struct pprof_in *p)
 
 /* ---- the second reading: samples ---- */
 
-static void read_label(struct pprof_in *p, struct str bytes)
+/* Adds a label to those of the sample. Returns false if it is malformed. */
+static bool read_label(struct pprof_in *p, struct str bytes)
 {
 	struct leaf l = leaf_of(bytes);
 	uint64_t key = 0, text = 0;
@@ -157,7 +158,7 @@ static void read_label(struct pprof_in *p, struct str bytes)
 	check_text(p, key);
 	check_text(p, text);
 	if (!text && str_eq(pprof_text(p, key), S("bytes")))
-		return; /* the size of an object, from its values */
+		return !l.bad; /* the size of an object, from its values */
 	sb_put(&p->labels, p->labels.n ? S(",") : S(""));
 	sb_put(&p->labels, pprof_text(p, key));
 	sb_char(&p->labels, '=');
@@ -165,6 +166,7 @@ static void read_label(struct pprof_in *p, struct str bytes)
 		sb_put(&p->labels, pprof_text(p, text));
 	else
 		sb_fmt(&p->labels, "%lld", (long long)number);
+	return !l.bad;
 }
 
 /* Reads a repeated number, packed or not. */
@@ -201,6 +203,7 @@ static void add_sample(struct pprof_in *p)
 	if (p->stacks.n != before)
 		for (size_t k = 0; k < n; k++)
 			VEC_PUSH(p->a, &p->values, 0);
+	p->short_samples += p->amounts.n != n && n < TYPES_MAX;
 	for (size_t k = 0; k < n && k < p->amounts.n; k++) {
 		int64_t v = p->amounts.v[k];
 		p->negative += v < 0;
@@ -220,7 +223,7 @@ static bool read_sample(struct pprof_in *p, struct str bytes)
 		case LEAF_TAG(1, WIRE_BYTES): read_numbers(p, &l, false); break;
 		case LEAF_TAG(2, WIRE_VARINT):
 		case LEAF_TAG(2, WIRE_BYTES): read_numbers(p, &l, true); break;
-		case LEAF_TAG(3, WIRE_BYTES): read_label(p, leaf_bytes(&l)); break;
+		case LEAF_TAG(3, WIRE_BYTES): l.bad |= !read_label(p, leaf_bytes(&l)); break;
 		default: leaf_skip(&l);
 		}
 	}
@@ -405,6 +408,11 @@ static void note_flaws(struct pprof_in *p)
 	note_count(notes, p->negative,
 	        "note: %llu negative {value of a sample counts|values of samples count} as 0\n",
 	        (unsigned long long)p->negative);
+	note_count(notes, p->short_samples,
+	        "note: '%.*s' is damaged: %llu {sample does|samples do} not have one value for "
+	        "each of "
+	        "the %zu sample types\n",
+	        STR(p->w.s->name), (unsigned long long)p->short_samples, p->types.n);
 	note_count(notes, p->missing_texts,
 	        "note: '%.*s' is incomplete: %llu {reference|references} to a text beyond its "
 	        "string table of %zu texts\n",

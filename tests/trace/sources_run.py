@@ -432,6 +432,13 @@ def pprof_damaged():
     equal(found['(unknown)/(unknown)']['own_occurrence'], 5)
     _, err = program('a.pb', 'scope')
     assert "'a.pb' is incomplete: 2 references to a location or function that the file does not have" in err, err
+    p = pprof.Profile(('samples', 'count'), ('cpu', 'nanoseconds'))
+    p.sample([p.place(('f', 'f.c', 1))], 5)
+    _, err = program(write(p.bytes(), 'a.pb'), 'scope')
+    assert "'a.pb' is damaged: 1 sample does not have one value for each of the 2 sample types" in err, err
+    p.samples = [p.samples[0] + sub(3, b'\x12')]
+    _, err = program(write(p.bytes(), 'a.pb'), 'scope', status=3)
+    assert 'bad sample' in err, err
     # Cut between two records: in the string table, before it, before the first sample.
     ends, fields = [0], list(pprof.fields(good))
     for field, v in fields:
