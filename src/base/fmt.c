@@ -163,6 +163,11 @@ static const char *const COUNTS[4] = { "", "k", "m", "b" };
 static const char *const TIMES[4] = { "us", "ms", "sec", NULL };
 static const char *const SIZES[4] = { "B", "KB", "MB", NULL };
 
+static const char *const *units_of(enum quantity q)
+{
+	return q == QUANTITY_TIME ? TIMES : q == QUANTITY_BYTES ? SIZES : COUNTS;
+}
+
 void fmt_count(struct sb *b, int64_t n)
 {
 	put_scaled(b, n, COUNTS);
@@ -203,6 +208,24 @@ void fmt_bytes_real(struct sb *b, double v)
 	put_scaled_real(b, v, SIZES);
 }
 
+void fmt_fraction(struct sb *b, enum quantity q, struct fraction f)
+{
+	const char *const *units = units_of(q);
+	struct fraction ns = { num_mul(f.v, 1000), f.per };
+
+	if (num_stopped(f.v) || f.v % f.per == 0) {
+		put_scaled(b, num_stopped(f.v) ? f.v : f.v / f.per, units);
+	} else if (q == QUANTITY_TIME && f.v > 0 && f.v < f.per) {
+		if (ns.v % ns.per == 0)
+			fmt_i64(b, ns.v / ns.per);
+		else
+			fmt_fixed2(b, fraction_real(ns));
+		sb_put(b, S("ns"));
+	} else {
+		put_scaled_real(b, fraction_real(f), units);
+	}
+}
+
 /* Rounds to three digits, half to even. */
 static uint64_t three_digits(uint64_t n)
 {
@@ -218,11 +241,13 @@ static uint64_t three_digits(uint64_t n)
 
 void fmt_quantity(struct sb *b, enum quantity q, int64_t v, bool sign)
 {
-	static const char *const ends[3][4] = { [QUANTITY_COUNT] = { "", "k", "m", "b" },
-		[QUANTITY_BYTES] = { "B", "KB", "MB", NULL },
-		[QUANTITY_TIME] = { "us", "ms", "sec", NULL } };
-	const char *const *end = ends[q];
-	uint64_t n = three_digits(v < 0 ? 0 - (uint64_t)v : (uint64_t)v), unit = 1;
+	fmt_quantity_in(b, q, v, 1, sign);
+}
+
+void fmt_quantity_in(struct sb *b, enum quantity q, int64_t v, int64_t parts, bool sign)
+{
+	const char *const *end = units_of(q);
+	uint64_t n = three_digits(v < 0 ? 0 - (uint64_t)v : (uint64_t)v), unit = (uint64_t)parts;
 	int step = 0;
 
 	while (n / unit >= 1000 && step < 3 && end[step + 1]) {

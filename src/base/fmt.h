@@ -30,8 +30,14 @@ void fmt_count_real(struct sb *b, double v);
 void fmt_micros_real(struct sb *b, double v);
 void fmt_bytes_real(struct sb *b, double v);
 
+/* Appends a fraction with two decimals, in the units of the functions above: 18.30us, 0.20. A time
+ * below 1us is in nanoseconds: 79ns. A number without a fraction is printed as by these functions.
+ */
+void fmt_fraction(struct sb *b, enum quantity q, struct fraction f);
+
 /* At most three significant digits: 6220MB, 40.3MB, 32B. sign: adds '+' to numbers that are not
- * negative. */
+ * negative. fmt_quantity_in: of a number in parts of 1 / parts, a power of ten. */
 void fmt_quantity(struct sb *b, enum quantity q, int64_t v, bool sign);
+void fmt_quantity_in(struct sb *b, enum quantity q, int64_t v, int64_t parts, bool sign);
 
 #endif

@@ -70,6 +70,35 @@ static inline int64_t num_mul(int64_t a, int64_t b)
 	return r;
 }
 
+/* ---- fractions ---- */
+
+/* The number v / per; per is at least 1. A v that has stopped stands for itself. */
+struct fraction {
+	int64_t v, per;
+};
+
+/* Returns a / b, rounded to the nearest integer; b is at least 1. */
+static inline int64_t num_div(int64_t a, int64_t b)
+{
+	int64_t rest = a % b;
+
+	return a / b + (rest >= b - b / 2) - (rest <= b / 2 - b);
+}
+
+static inline double fraction_real(struct fraction f)
+{
+	return (double)f.v / (double)f.per;
+}
+
+/* Returns the number in parts of 1 / parts, rounded to the nearest integer: 3/2 in hundredths is
+ * 150. per times parts must be below 2^63. */
+static inline int64_t fraction_in(struct fraction f, int64_t parts)
+{
+	if (num_stopped(f.v) || f.per == parts)
+		return f.v;
+	return num_add(num_mul(f.v / f.per, parts), num_div(num_mul(f.v % f.per, parts), f.per));
+}
+
 /* ---- numbers with units ----
  *
  * Numbers with units, as given in options, gates and environment variables. k, M, G and T are

@@ -64,6 +64,12 @@ static inline const int64_t *compare_self(const struct compare *c, uint32_t side
 	return at == ID_NONE ? NULL : s->self + (size_t)at * s->values.n;
 }
 
+/* Returns in which parts the sides have a value. */
+static inline int64_t compare_parts(const struct compare *c, enum value v)
+{
+	return side_parts(c->side[0]->values.ticks_per_us, v);
+}
+
 /* ---- compare graph ---- */
 
 /* Gives all sides of the graph view one structure. The position of a node there depends on the

@@ -104,10 +104,11 @@ static bool differs_enough(struct diff_walk *w, uint32_t i)
 
 	for (uint32_t k = 0; k < ask->n; k++) {
 		struct side_spread x = spread_of(ask->c, i, k);
-		if (ask->least[k] && x.high < ask->least[k] && k >= ask->columns)
+		int64_t least = num_mul(ask->least[k], diff_parts(ask, k));
+		if (least && x.high < least && k >= ask->columns)
 			return false;
-		any |= k < ask->columns && x.high >= ask->least[k] &&
-		       spread_counts(&x, ask->delta) && !is_noise(w, i, k);
+		any |= k < ask->columns && x.high >= least && spread_counts(&x, ask->delta) &&
+		       !is_noise(w, i, k);
 	}
 	return any;
 }

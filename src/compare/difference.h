@@ -98,6 +98,12 @@ struct diff {
 /* In a. False if a pattern fails. */
 bool diff_run(struct diff *d, const struct diff_ask *ask, struct arena *a, struct err *e);
 
+/* Returns in which parts value k is kept. */
+static inline int64_t diff_parts(const struct diff_ask *ask, uint32_t k)
+{
+	return compare_parts(ask->c, metrics[ask->metrics[k]].value);
+}
+
 /* Returns value k of a row on a side. */
 static inline int64_t diff_total(const struct diff *d, uint32_t row, uint32_t side, uint32_t k)
 {

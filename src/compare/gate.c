@@ -98,9 +98,9 @@ bool gate_parse(struct gate *g, struct str text, struct err *e)
 	return read_subject(g, str_sub(left, 0, point), e) && read_limit(g, at + 1 + g->equal, e);
 }
 
-bool gate_holds(const struct gate *g, int64_t base, int64_t now)
+bool gate_holds(const struct gate *g, int64_t parts, int64_t base, int64_t now)
 {
-	double x = (double)now, limit = (double)g->amount;
+	double x = (double)now, limit = (double)g->amount * (double)parts;
 
 	if (g->change)
 		x -= (double)base;

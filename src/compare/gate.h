@@ -50,8 +50,8 @@ const char *gate_verdict_name(enum gate_verdict verdict);
 /* On failure, the error message contains the column. */
 bool gate_parse(struct gate *g, struct str text, struct err *e);
 
-/* True if these numbers satisfy the rule. */
-bool gate_holds(const struct gate *g, int64_t base, int64_t now);
+/* True if these numbers, in parts of 1 / parts, satisfy the rule. */
+bool gate_holds(const struct gate *g, int64_t parts, int64_t base, int64_t now);
 
 /* ---- gate judge ---- */
 

@@ -73,6 +73,12 @@ static int64_t now_of(const struct judge *j, uint32_t i)
 	return value_of(j, j->c.sides - 1, i);
 }
 
+/* Returns in which parts the numbers are. */
+static int64_t parts_of(const struct judge *j)
+{
+	return compare_parts(&j->c, metrics[j->g->metric].value);
+}
+
 static bool compare(struct judge *j, const struct view_ops *view, bool with_steps)
 {
 	return j->ask->compare(j->ask->user, view, j->g->metric, with_steps, &j->c);
@@ -86,10 +92,10 @@ static bool may_vary(const struct gate *g)
 	return g->change && metrics[g->metric].value < V_RECORDED;
 }
 
-/* Returns the limit as a change. */
-static double limit_of(const struct gate *g)
+/* Returns the limit as a change: relative, or in the parts of the numbers. */
+static double limit_of(const struct judge *j)
 {
-	return g->percent ? g->share : (double)g->amount;
+	return j->g->percent ? j->g->share : (double)j->g->amount * (double)parts_of(j);
 }
 
 /* Returns a relative change on a scale on which changes add up; an absolute change as it is. */
@@ -110,7 +116,7 @@ static void plan(const struct judge *j, const struct shift *s, struct subject *x
 		x->high = INFINITY;
 	}
 	double low = scaled(g, x->low), high = scaled(g, x->high), half = (high - low) / 2;
-	double gap = fabs(scaled(g, limit_of(g)) - (low + high) / 2);
+	double gap = fabs(scaled(g, limit_of(j)) - (low + high) / 2);
 	if (!isfinite(half))
 		return;
 	x->detects = !g->percent ? half : g->less ? expm1(half) : -expm1(-half);
@@ -129,14 +135,14 @@ static bool surely_beyond(const struct judge *j, const struct subject *x)
 	strict.level /= (double)j->subjects;
 	if (!noise_shift(&strict, j->c.sides - 1, x->entry, 0, j->g->percent, &s))
 		return false;
-	double p = j->g->less ? shift_above(&s, limit_of(j->g)) : shift_below(&s, limit_of(j->g));
+	double p = j->g->less ? shift_above(&s, limit_of(j)) : shift_below(&s, limit_of(j));
 	return p <= strict.level / 2;
 }
 
 /* Judges by the test of the steps and the average. */
 static void judge_test(const struct judge *j, const struct shift *s, struct subject *x)
 {
-	double limit = limit_of(j->g), enough = j->noise.level / 2;
+	double limit = limit_of(j), enough = j->noise.level / 2;
 	bool above = shift_above(s, limit) <= enough, below = shift_below(s, limit) <= enough;
 	bool within = j->g->less ? below : above, beyond = j->g->less ? above : below;
 
@@ -174,7 +180,7 @@ static void judge_steps(struct judge *j, struct subject *x)
 static struct subject judge_entry(struct judge *j, uint32_t i)
 {
 	int64_t base = base_of(j, i), now = now_of(j, i);
-	struct subject x = { .entry = i, .measured = gate_holds(j->g, base, now) };
+	struct subject x = { .entry = i, .measured = gate_holds(j->g, parts_of(j), base, now) };
 
 	x.verdict = x.measured ? GATE_HOLDS : GATE_FAILS;
 	if (may_vary(j->g) && (base || now) && compare_has(&j->c, 0, i) &&
@@ -188,13 +194,14 @@ static struct subject judge_entry(struct judge *j, uint32_t i)
 static void put_change(struct judge *j, int64_t base, int64_t now)
 {
 	enum quantity unit = metric_quantity(j->g->metric);
+	int64_t parts = parts_of(j);
 	struct sb *b = &j->text;
 
-	fmt_quantity(b, unit, base, false);
+	fmt_quantity_in(b, unit, base, parts, false);
 	sb_put(b, S(" -> "));
-	fmt_quantity(b, unit, now, false);
+	fmt_quantity_in(b, unit, now, parts, false);
 	sb_put(b, S(" ("));
-	fmt_quantity(b, unit, num_sub(now, base), true);
+	fmt_quantity_in(b, unit, num_sub(now, base), parts, true);
 	if (base) {
 		double share =
 		        ((double)now - (double)base) / (base < 0 ? -(double)base : (double)base);
@@ -218,8 +225,8 @@ static void put_shift(struct judge *j, double change, bool is_signed)
 		fmt_fixed2(&j->text, change * 100);
 		sb_char(&j->text, '%');
 	} else {
-		fmt_quantity(&j->text, metric_quantity(j->g->metric), (int64_t)llround(change),
-		        is_signed);
+		fmt_quantity_in(&j->text, metric_quantity(j->g->metric), (int64_t)llround(change),
+		        parts_of(j), is_signed);
 	}
 }
 
@@ -295,8 +302,8 @@ static void put_causes(struct judge *j, uint32_t from, uint32_t end, struct str 
 		sb_put(&j->text, k ? S(", ") : S("; caused by "));
 		sb_put_name(&j->text, j->c.name[most[k]]);
 		sb_put(&j->text, S(" ("));
-		fmt_quantity(&j->text, metric_quantity(j->g->metric),
-		        j->g->less ? worse(j, most[k]) : num_sub(0, worse(j, most[k])),
+		fmt_quantity_in(&j->text, metric_quantity(j->g->metric),
+		        j->g->less ? worse(j, most[k]) : num_sub(0, worse(j, most[k])), parts_of(j),
 		        j->g->change);
 		sb_char(&j->text, ')');
 	}
@@ -413,9 +420,10 @@ static bool put_verdict(struct judge *j, struct gate_result *to)
 		return ok;
 	to->steps[0] = x.n[0];
 	to->steps[1] = x.n[1];
-	to->low = x.low;
-	to->high = x.high;
-	to->detects = x.detects;
+	double parts = j->g->percent ? 1 : (double)parts_of(j); /* the result has microseconds */
+	to->low = x.low / parts;
+	to->high = x.high / parts;
+	to->detects = x.detects / parts;
 	return ok;
 }
 

@@ -67,17 +67,19 @@ static bool test_steps(
 	return true;
 }
 
-static bool below_floor(int64_t x, int64_t y)
+/* parts: of a microsecond. */
+static bool below_floor(int64_t x, int64_t y, int64_t parts)
 {
 	double a = x < 0 ? -(double)x : (double)x, b = y < 0 ? -(double)y : (double)y;
 	double change = x < y ? (double)y - (double)x : (double)x - (double)y;
 
-	return change < NOISE_MICROS || change < NOISE_SHARE * (a > b ? a : b);
+	return change < NOISE_MICROS * (double)parts || change < NOISE_SHARE * (a > b ? a : b);
 }
 
 bool noise_is(const struct noise_ask *ask, uint32_t i, uint32_t k)
 {
 	const int64_t *first = compare_total(ask->c, 0, i);
+	int64_t parts = compare_parts(ask->c, V_MICROS);
 	bool noise = true;
 
 	for (uint32_t s = 1; s < ask->c->sides && noise; s++) {
@@ -85,7 +87,7 @@ bool noise_is(const struct noise_ask *ask, uint32_t i, uint32_t k)
 		if (!first || !x)
 			noise = !first && !x;
 		else if (x[k] != first[k] && !test_steps(ask, s, i, k, &noise))
-			noise = below_floor(first[k], x[k]);
+			noise = below_floor(first[k], x[k], parts);
 	}
 	return noise;
 }

@@ -338,10 +338,10 @@ struct open {
 };
 
 bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *wanted, uint32_t n,
-        struct side *to, struct arena *a, struct err *e)
+        int64_t ticks_per_us, struct side *to, struct arena *a, struct err *e)
 {
 	enum value *v = ARENA_ARRAY(a, n, enum value);
-	struct side_values values = { v, n };
+	struct side_values values = { v, n, ticks_per_us };
 	uint32_t column[M_N] = { 0 };
 	VEC(struct open) open = { 0 };
 	int64_t self[M_N], total[M_N];
@@ -367,8 +367,9 @@ bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *wan
 			                          l->name);
 		VEC_PUSH(a, &open, ((struct open){ entry, l->indent }));
 		for (uint32_t k = 0; k < n; k++) {
-			self[k] = i ? x->self.v[i * x->columns + column[k]] : 0;
-			total[k] = x->total.v[i * x->columns + column[k]];
+			int64_t parts = side_parts(ticks_per_us, v[k]);
+			self[k] = i ? num_mul(x->self.v[i * x->columns + column[k]], parts) : 0;
+			total[k] = num_mul(x->total.v[i * x->columns + column[k]], parts);
 		}
 		side_add(w, entry, self, SIDE_NODE | (l->accounted ? SIDE_ACCOUNTED : 0));
 		if (!x->op)

@@ -180,9 +180,10 @@ void side_per_run(struct query *q)
 	for (uint32_t i = 0; i < q->m->nodes.n; i++) {
 		struct tally *t = &q->tallies[i];
 		int64_t runs = t->v[V_RUNS];
-		for (int v = 0; v < V_RECORDED && runs > 1; v++)
-			if (v != V_RUNS)
-				t->v[v] /= runs;
+		for (int v = 0; v < V_RECORDED && runs > 0; v++)
+			if (v != V_RUNS) /* the result is divided by q->over, like all numbers */
+				t->v[v] = num_add(num_mul(t->v[v] / runs, q->over),
+				        num_mul(t->v[v] % runs, q->over) / runs);
 	}
 }
 
@@ -220,9 +221,11 @@ static void copy_numbers(struct copy *c, uint32_t to, uint32_t from)
 
 	for (uint32_t j = c->first; j < c->first + c->n; j++) {
 		enum value v = c->s->values.v[j];
-		int64_t own = from ? self->v[v] : 0;
+		int64_t parts = side_parts(c->s->values.ticks_per_us, v);
+		int64_t own = from ? fraction_in(view_value(c->q, self, v), parts) : 0;
 		c->s->self[at + j] = own;
-		c->s->total[at + j] = op ? own : k->total[from].v[v];
+		c->s->total[at + j] =
+		        op ? own : fraction_in(view_value(c->q, &k->total[from], v), parts);
 		if (op && from)
 			c->s->total[j] = num_sum(c->s->total[j], own);
 	}

@@ -10,11 +10,22 @@
 #include "view/view.h"
 #include "io/src.h"
 
-/* The compared values; number k of entry i is self[i * n + k]. */
+/* The compared values; number k of entry i is self[i * n + k]. The sides of a comparison have equal
+ * parts: a side whose own parts are longer or shorter is converted. */
 struct side_values {
 	const enum value *v;
 	uint32_t n;
+	int64_t ticks_per_us; /* the shortest ticks of all sides; 0 and 1: microseconds */
 };
+
+/* Returns in which parts a value is kept: times in ticks, and counts of traces in thousandths, as
+ * their averages have fractions. */
+static inline int64_t side_parts(int64_t ticks_per_us, enum value v)
+{
+	if (ticks_per_us <= 1)
+		return 1;
+	return value_is_time(v) ? ticks_per_us : v == V_RUNS || v == V_KERNELS ? 1000 : 1;
+}
 
 enum {
 	SIDE_ACCOUNTED = 1, /* its own numbers count */
@@ -110,8 +121,9 @@ bool answer_sniff(struct str head);
 /* Reads a whole report that answer_sniff recognises; names are copied to a. */
 bool answer_read(struct answer *x, struct src *s, struct arena *a, struct err *e);
 
-/* Converts the report to a side, in a. Returns false if it lacks one of the metrics. */
+/* Converts the report to a side in these ticks, in a. Returns false if it lacks one of the metrics.
+ */
 bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *metrics, uint32_t n,
-        struct side *to, struct arena *a, struct err *e);
+        int64_t ticks_per_us, struct side *to, struct arena *a, struct err *e);
 
 #endif

@@ -247,7 +247,7 @@ struct model_times {
 };
 void model_times_add(struct model_times *t, const struct step *s);
 
-/* Returns the sum of a recorded value over all nodes of a step. */
-int64_t model_step_sum(const struct step *s, enum value which);
+/* Returns the sum of a recorded time over all nodes of a step, in microseconds. */
+double model_step_us(const struct model *m, const struct step *s, enum value which);
 
 #endif

@@ -53,16 +53,18 @@ static void put_node(struct sb *b, const struct model *m, uint32_t node)
 	sb_char(b, '\n');
 }
 
-static void put_run(struct sb *b, const struct step *s, uint32_t cell)
+static void put_run(struct sb *b, const struct model *m, const struct step *s, uint32_t cell)
 {
 	static const enum value order[] = { V_RUNS, V_ACCELERATOR_MICROS, V_CPU_MICROS, V_BYTES,
-		V_PEAK_BYTES, V_RESIDUAL_BYTES, V_OUTPUT_BYTES };
+		V_PEAK_BYTES, V_RESIDUAL_BYTES, V_OUTPUT_BYTES, V_KERNELS, V_BYTES_ACCESSED,
+		V_CALL_FLOPS };
+	size_t n = sizeof order / sizeof *order - (model_ticks(m) > 1 ? 0 : 3);
 	struct tally t = { { 0 } };
 
-	step_tally(s, cell, &t);
+	step_tally(s, cell, model_ticks(m), &t);
 	sb_put(b, S("run\t"));
 	fmt_i64(b, s->id);
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+	for (size_t i = 0; i < n; i++) {
 		sb_char(b, '\t');
 		fmt_i64(b, t.v[order[i]]);
 	}
@@ -74,6 +76,8 @@ void baseline_write(const struct model *m, struct sink *to, struct arena *a)
 	struct sb b = sb_in(a);
 
 	sink_put(to, S(BASELINE_HEAD "\n"));
+	if (model_ticks(m) > 1)
+		sink_fmt(to, "ticks\t%lld\n", (long long)model_ticks(m));
 	for (size_t i = 0; i < m->steps.n; i++)
 		sink_fmt(to, "step\t%lld\n", (long long)m->steps.v[i]->id);
 	for (size_t i = 0; i < m->by_name.n; i++) {
@@ -83,7 +87,7 @@ void baseline_write(const struct model *m, struct sink *to, struct arena *a)
 		for (size_t k = 0; k < m->steps.n; k++) {
 			uint32_t cell = step_cell(m->steps.v[k], node);
 			if (cell != ID_NONE)
-				put_run(&b, m->steps.v[k], cell);
+				put_run(&b, m, m->steps.v[k], cell);
 		}
 		sink_put(to, sb_str(&b));
 	}

@@ -76,7 +76,7 @@ static void put_totals(struct document *d, const struct rows *x)
 	for (size_t i = 0; i < x->n_metrics; i++) {
 		const struct metric *m = &metrics[x->metrics[i]];
 		if (m->value != V_NONE)
-			document_i64(d, m->name, x->r->root.v[m->value]);
+			document_fraction(d, m->name, view_value(x->r->q, &x->r->root, m->value));
 	}
 	json_object_end(&d->j);
 }

@@ -36,6 +36,21 @@ static bool has_test(const struct diff_ask *ask, uint32_t k)
 	return ask->test && metrics[ask->metrics[k]].unit == UNIT_TIME;
 }
 
+static enum column_type number_type(const struct diff_ask *ask, uint32_t k)
+{
+	return diff_parts(ask, k) > 1 ? COLUMN_REAL : COLUMN_INTEGER;
+}
+
+static void put_number(const struct diff_ask *ask, uint32_t k, int64_t v, struct sheet *to)
+{
+	int64_t parts = diff_parts(ask, k);
+
+	if (parts > 1)
+		sheet_real(to, fraction_real((struct fraction){ v, parts }));
+	else
+		sheet_i64(to, v);
+}
+
 static void make_columns(const struct diff_answer *x, struct diff_columns *c)
 {
 	const struct diff_ask *ask = x->d->ask;
@@ -47,13 +62,13 @@ static void make_columns(const struct diff_answer *x, struct diff_columns *c)
 	add(c, S("state"), COLUMN_TEXT, NULL);
 	for (uint32_t k = 0; k < ask->columns; k++) {
 		const char *name = metrics[ask->metrics[k]].name, *unit = unit_of(ask->metrics[k]);
+		enum column_type type = number_type(ask, k);
 		for (uint32_t s = 0; s < ask->c->sides; s++) {
 			struct str side = x->names->v[s];
-			add(c, str_fmt(c->a, "own_%s_%.*s", name, STR(side)), COLUMN_INTEGER, unit);
-			add(c, str_fmt(c->a, "total_%s_%.*s", name, STR(side)), COLUMN_INTEGER,
-			        unit);
+			add(c, str_fmt(c->a, "own_%s_%.*s", name, STR(side)), type, unit);
+			add(c, str_fmt(c->a, "total_%s_%.*s", name, STR(side)), type, unit);
 		}
-		add(c, str_fmt(c->a, "difference_%s", name), COLUMN_INTEGER, unit);
+		add(c, str_fmt(c->a, "difference_%s", name), type, unit);
 		add(c, str_fmt(c->a, "ratio_%s", name), COLUMN_REAL, NULL);
 		if (has_test(ask, k))
 			add(c, str_fmt(c->a, "p_%s", name), COLUMN_REAL, NULL);
@@ -80,15 +95,15 @@ static void put_metric(const struct diff *d, uint32_t row, uint32_t k, struct sh
 	for (uint32_t s = 0; s < ask->c->sides; s++) {
 		bool there = compare_has(ask->c, s, entry);
 		if (there)
-			sheet_i64(to, diff_self(d, row, s, k));
+			put_number(ask, k, diff_self(d, row, s, k), to);
 		else
 			sheet_null(to);
 		if (there)
-			sheet_i64(to, diff_total(d, row, s, k));
+			put_number(ask, k, diff_total(d, row, s, k), to);
 		else
 			sheet_null(to);
 	}
-	sheet_i64(to, diff_difference(d, row, k));
+	put_number(ask, k, diff_difference(d, row, k), to);
 	if (y && compare_has(ask->c, ask->from, entry) && compare_has(ask->c, ask->to, entry))
 		sheet_real(to, (double)diff_total(d, row, ask->from, k) / (double)y);
 	else
@@ -154,7 +169,8 @@ static void put_sides(const struct diff_answer *x, struct document *doc)
 		json_object(&doc->j);
 		document_text(doc, "test", ask->noise->steps ? S("ranks") : S("floor"));
 		document_i64(doc, "differences", (int64_t)x->d->noise);
-		document_i64(doc, "difference_micros", x->d->noise_sum);
+		document_fraction(doc, "difference_micros",
+		        (struct fraction){ x->d->noise_sum, diff_parts(ask, x->d->noise_column) });
 		json_object_end(&doc->j);
 	} else {
 		json_literal(&doc->j, S("null"));

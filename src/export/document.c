@@ -4,6 +4,8 @@
  */
 #include "export/document.h"
 
+#include "base/fmt.h"
+
 #include "model/input.h"
 
 /* Members of the document itself start a new line. */
@@ -29,6 +31,17 @@ void document_i64(struct document *d, const char *name, int64_t value)
 {
 	document_key(d, name);
 	json_i64(&d->j, value);
+}
+
+void document_fraction(struct document *d, const char *name, struct fraction value)
+{
+	document_key(d, name);
+	d->scratch.n = 0;
+	if (value.per == 1)
+		fmt_i64(&d->scratch, value.v);
+	else
+		fmt_real(&d->scratch, fraction_real(value));
+	json_literal(&d->j, sb_str(&d->scratch));
 }
 
 void document_begin(

@@ -24,6 +24,7 @@ void document_key(struct document *d, const char *key); /* key of the next value
 void document_text(struct document *d, const char *key, struct str value); /* any bytes, escaped */
 void document_word(struct document *d, struct str value); /* appends a text to an array */
 void document_i64(struct document *d, const char *key, int64_t value);
+void document_fraction(struct document *d, const char *key, struct fraction value);
 
 /* "sources": [...], "options": {...}, "warnings": [...]. */
 void document_sources(struct document *d, const struct origin *from);

@@ -13,6 +13,10 @@
 	NUMBER("self_" name, unit, doc " of the node itself"),                                     \
 	        NUMBER("total_" name, unit, doc " of the node and all below it in the scope view")
 
+#define BOTH_REAL(name, unit, doc)                                                                 \
+	REAL("self_" name, unit, doc " of the node itself"),                                       \
+	        REAL("total_" name, unit, doc " of the node and all below it in the scope view")
+
 #define NAMED(name, doc)                                                                           \
 	{                                                                                          \
 		S(name), COLUMN_TEXT, NULL                                                         \
@@ -21,15 +25,21 @@
 	{                                                                                          \
 		S(name), COLUMN_INTEGER, unit                                                      \
 	}
+#define REAL(name, unit, doc)                                                                      \
+	{                                                                                          \
+		S(name), COLUMN_REAL, unit                                                         \
+	}
 #define TABLE(name, doc, open, ...)                                                                \
 	static const struct column columns_of_##name[] = { __VA_ARGS__ };
 #include "export/table.def"
 #undef TABLE
 #undef NAMED
 #undef NUMBER
+#undef REAL
 
 #define NAMED(name, doc)            doc
 #define NUMBER(name, unit, doc)     doc
+#define REAL(name, unit, doc)       doc
 #define TABLE(name, doc, open, ...) static const char *const docs_of_##name[] = { __VA_ARGS__ };
 #include "export/table.def"
 #undef TABLE

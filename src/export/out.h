@@ -139,7 +139,7 @@ void text_multi(const struct result *r, struct sink *to, struct arena *a); /* op
 void text_advice(const struct advice *advice, struct sink *to);
 
 /* Shared by the text outputs: each appends one cell. */
-void text_quantity(struct sb *b, enum unit u, int64_t v, const char *suffix);
+void text_quantity(struct sb *b, enum unit u, struct fraction f, const char *suffix);
 void text_shape(struct sb *b, const struct model *m, uint32_t shape); /* 3x3x6; empty if unknown */
 void text_types(struct sb *b, const struct model *m, uint32_t set);   /* a|b */
 void text_inputs(struct sb *b, const struct model *m, uint32_t node,
@@ -185,7 +185,7 @@ void text_rate(struct line *l, const struct result *r, const struct entry *x,
 void text_extra(struct sb *b, const struct result *r, const struct extra *x, uint32_t i);
 
 /* Appends "self/total", or "--/total" if the entry is not accounted. */
-void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct entry *x);
+void text_pair(struct sb *b, const struct result *r, const struct metric *m, const struct entry *x);
 
 /* ---- stacks ----
  *
@@ -193,9 +193,20 @@ void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct 
  * root.
  */
 
+/* Returns the parts of a microsecond or of 1 in which stacks have a value: stacks need whole
+ * numbers, and times of traces are in nanoseconds. */
+static inline int64_t stacks_parts(const struct result *r, enum value v)
+{
+	return value_is_time(v) && model_ticks(r->q->m) > 1 ? 1000 : 1;
+}
+
 /* Returns a number for each shown entry: its total minus the totals of the shown entries below it;
- * in the view op its own number. In the query's arena. */
+ * in the view op its own number. Fractions are rounded so that the rounded numbers add up to the
+ * rounded total. In the query's arena. */
 int64_t *stacks_values(const struct result *r, enum value v);
+
+/* Returns the name of their unit. */
+struct str stacks_unit(const struct result *r, enum metric_id m);
 
 /* Returns the selected metric that has a unit for pprof; M_NONE if there is none or several. */
 enum metric_id stacks_metric(const struct opts *o);
@@ -298,7 +309,9 @@ struct rows {
 	VEC(struct row_cell) cells; /* content of each column */
 	struct arena *row;          /* memory of the current row */
 	bool by_worker;             /* each worker has separate rows */
-	uint32_t worker;            /* if by_worker: worker of the current row, and its numbers */
+	/* If by_worker: worker of the current row, its numbers, and by what these are divided. */
+	int64_t over;
+	uint32_t worker;
 	struct recompute_values numbers;
 };
 

@@ -186,7 +186,8 @@ static void put_sample(
 	pbput_i64(b, 1, intern_find(&x->strings, S("graph node:")));
 	pbput_close(b, 3, mark);
 	mark = pbput_size(b);
-	pbput_varint(b, (uint64_t)x->q->tallies[s->node].v[value]);
+	pbput_varint(b, (uint64_t)fraction_in(view_value(x->q, &x->q->tallies[s->node], value),
+	                        stacks_parts(x->r, value)));
 	pbput_varint(b, 1);
 	pbput_close(b, 2, mark);
 	x->path.n = 0;
@@ -272,7 +273,7 @@ static void put_profile(struct pprof *x, const struct metric *m, struct sink *to
 	uint32_t count = intern_add_kept(s, S("count")), type, unit, comment;
 
 	type = intern_add_kept(s, str_of(m->name));
-	unit = intern_add_kept(s, str_of(m->pprof_unit));
+	unit = intern_add_kept(s, stacks_unit(x->r, (enum metric_id)(m - metrics)));
 	comment = intern_add_kept(s, str_of(m->pprof_comment));
 	put_value_type(x, to, count, count);
 	put_value_type(x, to, type, unit);

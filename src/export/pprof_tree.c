@@ -112,7 +112,7 @@ bool pprof_tree_write(const struct result *r, enum metric_id m, struct sink *to)
 	x.device = intern_add_kept(&x.strings, S("device"));
 	x.type = intern_add_kept(&x.strings, S("op_type"));
 	pbput_init(&x.b, a);
-	pbput_i64(&x.b, 2, intern_add_kept(&x.strings, str_of(metrics[m].pprof_unit)));
+	pbput_i64(&x.b, 2, intern_add_kept(&x.strings, stacks_unit(r, m)));
 	pbput_i64(&x.b, 1, intern_add_kept(&x.strings, str_of(metrics[m].name)));
 	flush(&x, PROFILE_TYPE);
 	comment = intern_add_kept(&x.strings, str_of(metrics[m].pprof_comment));

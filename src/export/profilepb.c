@@ -16,6 +16,7 @@ enum { NOTE_LOST_INPUT = 0x701 }; /* kind of note */
 struct writer {
 	const struct model *m;
 	struct arena *a;
+	const struct tally *tallies; /* of all steps of a trace; NULL: not a trace */
 	struct pbput b;
 	uint32_t *cursor;      /* indexed by step: the first cell whose node is not written yet */
 	uint32_t *device_rank; /* indexed by model device: rank by name */
@@ -362,6 +363,16 @@ static void put_types(struct writer *w, const struct node *n)
 		pbput_item(&w->b, 5, model_str(w->m, types[count]));
 }
 
+/* Returns the float operations of a run: the mean, if each call was counted. */
+static int64_t flops_of_run(const struct writer *w, uint32_t node)
+{
+	const struct tally *t = w->tallies ? &w->tallies[node] : NULL;
+
+	if (!t || !t->v[V_CALL_FLOPS] || w->m->nodes.v[node].float_ops)
+		return w->m->nodes.v[node].float_ops;
+	return num_div(t->v[V_CALL_FLOPS], t->v[V_RUNS] > 0 ? t->v[V_RUNS] : 1);
+}
+
 /* Writes an entry of nodes; its key is the node's id. */
 static void put_node(struct writer *w, uint32_t node)
 {
@@ -376,7 +387,7 @@ static void put_node(struct writer *w, uint32_t node)
 	if (n->flags & NODE_STACK)
 		put_trace(w, n->frame);
 	pbput_text(b, 9, model_str(w->m, n->op));
-	pbput_i64(b, 8, n->float_ops);
+	pbput_i64(b, 8, flops_of_run(w, node));
 	pbput_text(b, 7, model_str(w->m, n->host));
 	pbput_text(b, 6, device_name(w->m, n->device));
 	put_types(w, n);
@@ -423,6 +434,8 @@ static void init(struct writer *w)
 	const struct model *m = w->m;
 
 	pbput_init(&w->b, w->a);
+	if (model_ticks(m) > 1)
+		w->tallies = model_tallies(m, NULL, w->a);
 	w->cursor = ARENA_ARRAY(w->a, m->steps.n, uint32_t);
 	w->device_rank = ARENA_ARRAY(w->a, m->devices.n, uint32_t);
 	w->device_at = ARENA_ARRAY(w->a, m->devices.n, uint32_t);

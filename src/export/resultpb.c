@@ -111,13 +111,15 @@ static uint32_t item_end(const struct tree_out *x, uint32_t i)
 }
 
 /* Writes the numbers of the fields from `from` to `to`, in reverse order. */
-static void put_numbers(struct pbput *b, const struct result_field *list, size_t n, unsigned from,
-        unsigned to, const struct item *x)
+static void put_numbers(struct pbput *b, const struct query *q, const struct result_field *list,
+        size_t n, unsigned from, unsigned to, const struct item *x)
 {
-	while (n-- > 0)
+	while (n-- > 0) {
+		const struct tally *t = list[n].total ? x->total : x->self;
 		if (list[n].field >= from && list[n].field <= to)
-			pbput_i64(b, list[n].field,
-			        (list[n].total ? x->total : x->self)->v[list[n].value]);
+			pbput_i64(
+			        b, list[n].field, fraction_in(view_value(q, t, list[n].value), 1));
+	}
 }
 
 static void put_shape(struct pbput *b, const struct model *m, uint32_t shape)
@@ -145,19 +147,22 @@ static void put_input_shapes(struct pbput *b, const struct model *m, uint32_t no
 }
 
 /* Writes the fields of a GraphNodeProto that follow its children, and those that precede them. */
-static void put_graph_tail(struct pbput *b, const struct model *m, const struct item *x)
+static void put_graph_tail(struct pbput *b, const struct query *q, const struct item *x)
 {
-	put_numbers(b, graph_numbers, COUNT(graph_numbers), GRAPH_INPUT_SHAPES + 1, 99, x);
+	put_numbers(b, q, graph_numbers, COUNT(graph_numbers), GRAPH_INPUT_SHAPES + 1, 99, x);
 	if (x->node != ID_NONE)
-		put_input_shapes(b, m, x->node);
+		put_input_shapes(b, q->m, x->node);
 	pbput_text(b, GRAPH_TENSOR, x->tensor);
-	put_numbers(b, graph_numbers, COUNT(graph_numbers), GRAPH_CHILDREN, GRAPH_INPUT_SHAPES, x);
+	put_numbers(
+	        b, q, graph_numbers, COUNT(graph_numbers), GRAPH_CHILDREN, GRAPH_INPUT_SHAPES, x);
 }
-static void put_graph_head(struct pbput *b, const struct model *m, const struct item *x)
+static void put_graph_head(struct pbput *b, const struct query *q, const struct item *x)
 {
+	const struct model *m = q->m;
+
 	if (x->node != ID_NONE && m->nodes.v[x->node].device != ID_NONE)
 		pbput_item(b, GRAPH_DEVICES, device_name(m, m->nodes.v[x->node].device));
-	put_numbers(b, graph_numbers, COUNT(graph_numbers), 0, GRAPH_DEVICES, x);
+	put_numbers(b, q, graph_numbers, COUNT(graph_numbers), 0, GRAPH_DEVICES, x);
 	pbput_text(b, 1, x->name);
 }
 
@@ -174,8 +179,8 @@ static void put_graph_nodes(struct pbput *b, const struct query *q, uint32_t kep
 		size_t mark = pbput_size(b);
 		if (!view_matches(q, nodes[n]))
 			continue;
-		put_graph_tail(b, q->m, &x);
-		put_graph_head(b, q->m, &x);
+		put_graph_tail(b, q, &x);
+		put_graph_head(b, q, &x);
 		pbput_close(b, MULTI_NODES, mark);
 	}
 }
@@ -183,19 +188,20 @@ static void put_graph_nodes(struct pbput *b, const struct query *q, uint32_t kep
 static void put_tail(struct tree_out *x, const struct item *i)
 {
 	if (x->multi)
-		put_numbers(&x->b, multi_numbers, COUNT(multi_numbers), MULTI_CHILDREN, 99, i);
+		put_numbers(
+		        &x->b, x->q, multi_numbers, COUNT(multi_numbers), MULTI_CHILDREN, 99, i);
 	else
-		put_graph_tail(&x->b, x->m, i);
+		put_graph_tail(&x->b, x->q, i);
 }
 static void put_head(struct tree_out *x, const struct item *i)
 {
 	if (!x->multi) {
-		put_graph_head(&x->b, x->m, i);
+		put_graph_head(&x->b, x->q, i);
 		return;
 	}
 	if (i->kept != ID_NONE)
 		put_graph_nodes(&x->b, x->q, i->kept);
-	put_numbers(&x->b, multi_numbers, COUNT(multi_numbers), 0, MULTI_NODES, i);
+	put_numbers(&x->b, x->q, multi_numbers, COUNT(multi_numbers), 0, MULTI_NODES, i);
 	pbput_text(&x->b, 1, i->name);
 }
 

@@ -81,7 +81,8 @@ static void add_numbers(struct rows *x, const char *name, enum unit unit, enum v
 	for (size_t i = 0; i < NUMBERS; i++) {
 		if (!has_number(x, i))
 			continue;
-		struct column c = { str_fmt(x->a, "%s_%s", numbers[i].prefix, name), COLUMN_INTEGER,
+		struct column c = { str_fmt(x->a, "%s_%s", numbers[i].prefix, name),
+			view_has_fractions(x->r->q, v) ? COLUMN_REAL : COLUMN_INTEGER,
 			unit_name(unit) };
 		VEC_PUSH(x->a, &x->columns, c);
 		VEC_PUSH(x->a, &x->cells,
@@ -314,10 +315,15 @@ static void put_number(struct sheet *to, const struct rows *x, bool own, uint32_
 	const struct entry *e = &x->r->shown[i];
 	const struct tally *t = own ? e->self : e->total;
 
+	const struct query *q = x->r->q;
+
 	if (x->by_worker)
 		t = own ? &x->numbers.own[i] : &x->numbers.total[i];
 	if (x->by_worker && !workers_has(&x->numbers.total[i], v))
 		sheet_null(to);
+	else if (view_has_fractions(q, v))
+		sheet_real(to, fraction_real(model_fraction(
+		                       q->m, x->by_worker ? x->over : q->over, v, t->v[v])));
 	else
 		sheet_i64(to, t->v[v]);
 }
@@ -379,7 +385,7 @@ static void write_workers(struct rows *x, struct sheet *to)
 
 	scratch_open(&own, x->a->work);
 	for (x->worker = 0; x->worker < q->m->workers.n; x->worker++) {
-		struct tally *tallies = workers_tallies(q, x->worker, &own.a);
+		struct tally *tallies = workers_tallies(q, x->worker, &x->over, &own.a);
 		if (tallies) {
 			x->numbers = view_recompute(x->r, tallies, &own.a);
 			members_again(&x->members);

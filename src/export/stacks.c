@@ -5,6 +5,19 @@
  */
 #include "export/out.h"
 
+/* Rounds numbers to whole parts so that their sum is the rounded sum. */
+static void round_values(const struct result *r, enum value v, int64_t *own)
+{
+	int64_t sum = 0, before = 0, parts = stacks_parts(r, v);
+
+	for (uint32_t i = 0; i < r->n && view_has_fractions(r->q, v); i++) {
+		sum = num_add(sum, own[i]);
+		int64_t now = fraction_in(model_fraction(r->q->m, r->q->over, v, sum), parts);
+		own[i] = num_sub(now, before);
+		before = now;
+	}
+}
+
 int64_t *stacks_values(const struct result *r, enum value v)
 {
 	int64_t *own = ARENA_ARRAY(r->q->a, r->n, int64_t);
@@ -16,7 +29,14 @@ int64_t *stacks_values(const struct result *r, enum value v)
 		if (!view_is(r->kind, VIEW_LIST) && x->parent != ID_NONE)
 			own[x->parent] = num_sub(own[x->parent], total);
 	}
+	round_values(r, v, own);
 	return own;
+}
+
+struct str stacks_unit(const struct result *r, enum metric_id m)
+{
+	return stacks_parts(r, metrics[m].value) > 1 ? S("nanoseconds")
+	                                             : str_of(metrics[m].pprof_unit);
 }
 
 enum metric_id stacks_metric(const struct opts *o)

@@ -54,7 +54,7 @@ static void put_memory_members(struct document *d, const struct summary_page *p)
 {
 	const struct facts *f = &p->facts;
 
-	document_i64(d, "requested_bytes", p->requested_bytes);
+	document_fraction(d, "requested_bytes", p->requested_bytes);
 	if (f->peak_bytes)
 		document_i64(d, "peak_bytes", f->peak_bytes);
 	if (f->peak_bytes && f->peak_device != ID_NONE)
@@ -135,11 +135,11 @@ bool summary_document(const struct exported *x, struct sink *s, struct emit *to,
 	document_i64(&d, "type_count", num_from_u64(f->types));
 	document_i64(&d, "edge_count", num_from_u64(f->edges));
 	document_i64(&d, "parameters", f->params);
-	document_i64(&d, "float_ops", p->float_ops);
+	document_fraction(&d, "float_ops", p->float_ops);
 	put_step_member(&d, p);
 	put_device_member(&d, f);
-	document_i64(&d, "device_op_micros", p->device_us);
-	document_i64(&d, "host_op_micros", p->host_us);
+	document_fraction(&d, "device_op_micros", p->device_us);
+	document_fraction(&d, "host_op_micros", p->host_us);
 	put_memory_members(&d, p);
 	put_table_member(&d, "ops", &p->ops);
 	put_table_member(&d, "nodes", &p->nodes);

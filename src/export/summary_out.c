@@ -159,8 +159,11 @@ static void put_nodes(struct page_text *t)
 	sb_fmt(&t->line, "%zu of %zu %s", f->nodes, f->types, f->types == 1 ? "type" : "types");
 	if (f->params)
 		put_count(t, "; ", f->params, " parameters");
-	if (t->p->float_ops)
-		put_count(t, "; ", t->p->float_ops, " float operations");
+	if (t->p->float_ops.v) {
+		sb_put(&t->line, S("; "));
+		fmt_fraction(&t->line, QUANTITY_COUNT, t->p->float_ops);
+		sb_put(&t->line, S(" float operations"));
+	}
 	end(t, "nodes");
 }
 
@@ -242,11 +245,11 @@ static void put_times(struct page_text *t)
 	const struct summary_page *p = t->p;
 	bool steps = p->m->averaged > 1;
 
-	if (!p->host_us && !p->device_us)
+	if (!p->host_us.v && !p->device_us.v)
 		return;
 	begin(t);
-	put_time(t, "device ops ", num_mul(p->device_us, 1000), "");
-	put_time(t, ", host ops ", num_mul(p->host_us, 1000), "");
+	put_time(t, "device ops ", fraction_in(p->device_us, 1000), "");
+	put_time(t, ", host ops ", fraction_in(p->host_us, 1000), "");
 	sb_put(&t->line, steps ? S(", each added up, of a step on average") : S(", each added up"));
 	end(t, "time");
 }
@@ -255,7 +258,7 @@ static void put_memory(struct page_text *t)
 {
 	const struct summary_page *p = t->p;
 
-	if (!p->facts.peak_bytes && !p->requested_bytes)
+	if (!p->facts.peak_bytes && !p->requested_bytes.v)
 		return;
 	begin(t);
 	if (p->facts.peak_bytes) {
@@ -267,10 +270,10 @@ static void put_memory(struct page_text *t)
 			sb_put_name(&t->line,
 			        table_shorten(t->a, device_name(p->m, p->facts.peak_device), 32));
 		}
-		sb_put(&t->line, p->requested_bytes ? S("; ") : S(""));
+		sb_put(&t->line, p->requested_bytes.v ? S("; ") : S(""));
 	}
-	if (p->requested_bytes) {
-		fmt_bytes(&t->line, p->requested_bytes);
+	if (p->requested_bytes.v) {
+		fmt_fraction(&t->line, QUANTITY_BYTES, p->requested_bytes);
 		sb_put(&t->line, S(" requested by all nodes"));
 	}
 	end(t, "memory");

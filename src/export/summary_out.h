@@ -53,7 +53,7 @@ struct summary_page {
 	struct checkpoint_summary checkpoint;
 	struct hottest_table ops, nodes;
 	/* Of all nodes, of an average step. */
-	int64_t host_us, device_us, float_ops, requested_bytes;
+	struct fraction host_us, device_us, float_ops, requested_bytes;
 	size_t waiting; /* files that are read when a command needs them */
 	struct missing missing[SUMMARY_MISSING];
 	size_t n_missing;

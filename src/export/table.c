@@ -16,6 +16,11 @@ void table_number(struct table *x, int64_t v)
 	VEC_PUSH(x->a, &x->cells, ((struct table_cell){ .number = v }));
 }
 
+void table_fraction(struct table *x, struct fraction f)
+{
+	VEC_PUSH(x->a, &x->cells, ((struct table_cell){ .number = f.v, .per = f.per }));
+}
+
 void table_text(struct table *x, struct str s)
 {
 	VEC_PUSH(x->a, &x->cells, ((struct table_cell){ .text = s }));
@@ -55,6 +60,15 @@ static bool has_unit(const struct column *k, const char *unit)
 	return k->unit && strcmp(k->unit, unit) == 0;
 }
 
+/* Appends a number with a fraction; fractions are times, counts or bytes. */
+static void put_fraction(struct sb *b, const struct column *k, struct fraction f)
+{
+	if (has_unit(k, "us"))
+		table_put_time(b, fraction_in(f, 1000));
+	else
+		fmt_fraction(b, has_unit(k, "bytes") ? QUANTITY_BYTES : QUANTITY_COUNT, f);
+}
+
 static struct str text_cell(const struct table *x, size_t column, const struct table_cell *c)
 {
 	const struct column *k = &x->columns[column];
@@ -64,6 +78,8 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 		return S("-");
 	if (k->type == COLUMN_TEXT)
 		sb_put_name(&b, c->text);
+	else if (c->per > 1)
+		put_fraction(&b, k, (struct fraction){ c->number, c->per });
 	else if (k->type == COLUMN_REAL && has_unit(k, "us"))
 		table_put_time(&b, num_mul(c->number, 10));
 	else if (k->type == COLUMN_REAL && has_unit(k, "percent"))
@@ -221,6 +237,8 @@ void table_put_rows(const struct table *x, size_t top, struct sheet *to)
 			sheet_null(to);
 		else if (x->columns[i % n].type == COLUMN_TEXT)
 			sheet_text(to, c->text);
+		else if (c->per > 1)
+			sheet_real(to, fraction_real((struct fraction){ c->number, c->per }));
 		else if (x->columns[i % n].type == COLUMN_REAL)
 			sheet_real(to, (double)c->number / 100);
 		else

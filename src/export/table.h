@@ -12,6 +12,7 @@
  * hundredths of its unit. */
 struct table_cell {
 	int64_t number;
+	int64_t per; /* above 1: the number is number / per of its unit */
 	struct str text;
 	bool null;
 };
@@ -41,6 +42,7 @@ struct table {
 
 /* Append the next cell. */
 void table_number(struct table *x, int64_t v);
+void table_fraction(struct table *x, struct fraction f);
 void table_text(struct table *x, struct str s);
 void table_null(struct table *x);
 

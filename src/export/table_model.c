@@ -71,13 +71,13 @@ static int64_t covered(const struct timed *v, size_t n, int64_t *end)
 	return sum;
 }
 
-int64_t model_step_sum(const struct step *s, enum value which)
+double model_step_us(const struct model *m, const struct step *s, enum value which)
 {
 	int64_t sum = 0;
 
 	for (uint32_t c = 0; c < s->n_cells; c++)
-		sum = num_sum(sum, step_value(s, c, which));
-	return sum;
+		sum = num_sum(sum, step_value(s, c, model_ticks(m), which));
+	return fraction_real(model_fraction(m, 1, which, sum));
 }
 
 /* ---- steps ---- */
@@ -105,8 +105,8 @@ static void put_step(const struct table_reader *x, struct arrow_build *to, const
 	for (int i = 0; i < 4; i++) /* compute, communication, copy, overlap */
 		arrow_null(to);
 	arrow_i64(to, num_from_u64(times.n));
-	arrow_i64(to, model_step_sum(s, V_CPU_MICROS));
-	arrow_i64(to, model_step_sum(s, V_ACCELERATOR_MICROS));
+	arrow_real(to, model_step_us(x->m, s, V_CPU_MICROS));
+	arrow_real(to, model_step_us(x->m, s, V_ACCELERATOR_MICROS));
 	for (int i = 0; i < 12; i++) /* devices, exposed times, causes of idle time */
 		arrow_null(to);
 }

@@ -44,6 +44,14 @@ static void sum_step(struct table_reader *x, const struct step *s, struct arena 
 	n->ready = true;
 }
 
+static void put_value(const struct model *m, struct arrow_build *to, enum value which, int64_t v)
+{
+	if (value_is_time(which))
+		arrow_real(to, fraction_real(model_fraction(m, 1, which, v)));
+	else
+		arrow_i64(to, v);
+}
+
 static void put_row(
         const struct table_reader *x, struct arrow_build *to, const struct step *s, uint32_t i)
 {
@@ -57,8 +65,8 @@ static void put_row(
 	arrow_text(to, node ? model_str(m, node->op) : STR_NONE);
 	arrow_text(to, node ? device_name(m, node->device) : STR_NONE);
 	for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
-		arrow_i64(to, n->own[i].v[values[v]]);
-		arrow_i64(to, n->total[i].v[values[v]]);
+		put_value(m, to, values[v], n->own[i].v[values[v]]);
+		put_value(m, to, values[v], n->total[i].v[values[v]]);
 	}
 }
 

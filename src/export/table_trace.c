@@ -57,6 +57,15 @@ static void put_causes(struct arrow_build *to, const struct trace *t, const stru
 
 /* ---- steps ---- */
 
+static void put_step_us(const struct table_reader *x, struct arrow_build *to,
+        const struct step *lowered, enum value which)
+{
+	if (lowered)
+		arrow_real(to, model_step_us(x->m, lowered, which));
+	else
+		arrow_null(to);
+}
+
 static bool fill_steps(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
 {
 	const struct trace_state *state = x->state;
@@ -86,8 +95,8 @@ static bool fill_steps(struct table_reader *x, struct arrow_build *to, struct ar
 		table_put(to, work, trace_ns(t, u->times.by_class[USAGE_COPY]));
 		table_put(to, work, trace_ns(t, usage_overlap(&u->times)));
 		arrow_i64(to, num_from_u64(u->slices));
-		table_put(to, lowered, lowered ? model_step_sum(lowered, V_CPU_MICROS) : 0);
-		table_put(to, lowered, lowered ? model_step_sum(lowered, V_ACCELERATOR_MICROS) : 0);
+		put_step_us(x, to, lowered, V_CPU_MICROS);
+		put_step_us(x, to, lowered, V_ACCELERATOR_MICROS);
 		arrow_i64(to, num_from_u64(state->usage.devices.n));
 		put_causes(to, t, &u->times, IDLE_CAUSES);
 	}

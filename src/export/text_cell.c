@@ -7,14 +7,9 @@
 #include "base/fmt.h"
 #include "export/out.h"
 
-void text_quantity(struct sb *b, enum unit u, int64_t v, const char *suffix)
+void text_quantity(struct sb *b, enum unit u, struct fraction f, const char *suffix)
 {
-	if (u == UNIT_TIME)
-		fmt_micros(b, v);
-	else if (u == UNIT_BYTES)
-		fmt_bytes(b, v);
-	else
-		fmt_count(b, v);
+	fmt_fraction(b, unit_quantity(u), f);
 	sb_put(b, str_of(suffix));
 }
 
@@ -62,14 +57,15 @@ void text_inputs(struct sb *b, const struct model *m, uint32_t node, const char 
 	}
 }
 
-void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct entry *x)
+void text_pair(struct sb *b, const struct result *r, const struct metric *m, const struct entry *x)
 {
 	if (x->accounted)
-		text_quantity(b, m->unit, x->self->v[m->value], "");
+		text_quantity(b, m->unit, view_value(r->q, x->self, m->value), "");
 	else
 		sb_put(b, S("--"));
 	sb_char(b, '/');
-	text_quantity(b, m->unit, x->total->v[m->value], metric_in(m, kind)->suffix);
+	text_quantity(
+	        b, m->unit, view_value(r->q, x->total, m->value), metric_in(m, r->kind)->suffix);
 }
 
 uint32_t text_hidden_above(const struct result *r, const struct entry *x)
@@ -221,7 +217,7 @@ static void put_figure(struct sb *b, const struct extra *x, union figure f)
 		return;
 	}
 	if (x->whole)
-		text_quantity(b, x->unit, f.whole, "");
+		text_quantity(b, x->unit, (struct fraction){ f.whole, 1 }, "");
 	else if (x->unit == UNIT_PERCENT)
 		fmt_fixed2(b, f.real);
 	else if (x->unit == UNIT_TIME)

@@ -112,6 +112,7 @@ static void put_sides(struct sb *b, const struct diff_answer *x, uint32_t row, u
 {
 	const struct compare *c = x->d->ask->c;
 	enum quantity unit = metric_quantity(x->d->ask->metrics[k]);
+	int64_t parts = diff_parts(x->d->ask, k);
 	bool any = false;
 
 	if (x->d->ask->columns > 1)
@@ -125,15 +126,17 @@ static void put_sides(struct sb *b, const struct diff_answer *x, uint32_t row, u
 		any = true;
 		sb_put(b, x->names->v[s]);
 		sb_char(b, ':');
-		fmt_quantity(b, unit, diff_total(x->d, row, s, k), false);
+		fmt_quantity_in(b, unit, diff_total(x->d, row, s, k), parts, false);
 	}
 	sb_char(b, ')');
 }
 
 static void put_difference(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
 {
-	fmt_quantity(
-	        b, metric_quantity(x->d->ask->metrics[k]), diff_difference(x->d, row, k), true);
+	const struct diff_ask *ask = x->d->ask;
+
+	fmt_quantity_in(b, metric_quantity(ask->metrics[k]), diff_difference(x->d, row, k),
+	        diff_parts(ask, k), true);
 }
 
 void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
@@ -177,7 +180,8 @@ static void put_noise(struct sb *b, const struct diff_answer *x)
 		sb_fmt(b, "under %g%% or %dus", NOISE_SHARE * 100, NOISE_MICROS);
 	}
 	sb_put(b, S("), sum "));
-	fmt_quantity(b, metric_quantity(ask->metrics[x->d->noise_column]), x->d->noise_sum, true);
+	fmt_quantity_in(b, metric_quantity(ask->metrics[x->d->noise_column]), x->d->noise_sum,
+	        diff_parts(ask, x->d->noise_column), true);
 	sb_put(b, S("; -all shows them\n"));
 }
 

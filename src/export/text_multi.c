@@ -78,13 +78,23 @@ static void put_shares(
 	bool any = (m->unit == UNIT_BYTES ? self : total) > 0;
 
 	l->cell.n = 0;
-	text_quantity(&l->cell, m->unit, self, metric_in(m, l->r->kind)->suffix);
+	text_quantity(&l->cell, m->unit, view_value(l->q, x->self, m->value),
+	        metric_in(m, l->r->kind)->suffix);
 	sb_put(&l->cell, S(" ("));
 	fmt_fixed2(&l->cell, any ? percent(total, root) : 0);
 	sb_put(&l->cell, S("%, "));
 	fmt_fixed2(&l->cell, any ? percent(self, root) : 0);
 	sb_put(&l->cell, S("%)"));
 	put_right(l, column, sb_str(&l->cell), CELL_WIDTH);
+}
+
+/* Appends a number of runs, with two decimals if it has a fraction. */
+static void put_runs(struct sb *b, struct fraction f)
+{
+	if (f.per == 1 || f.v % f.per == 0)
+		fmt_i64(b, f.v / f.per);
+	else
+		fmt_fixed2(b, fraction_real(f));
 }
 
 /* Appends "runs|nodes"; each node counts once, however many patterns match it. */
@@ -98,7 +108,7 @@ static void put_occurrence(struct lines *l, unsigned column, uint32_t kept)
 		if (view_matches(l->q, members[i]))
 			runs = num_add(runs, l->q->tallies[members[i]].v[V_RUNS]);
 	l->cell.n = 0;
-	fmt_i64(&l->cell, runs);
+	put_runs(&l->cell, model_fraction(l->q->m, l->q->over, V_RUNS, runs));
 	sb_char(&l->cell, '|');
 	fmt_i64(&l->cell, view_nodes(l->q, kept));
 	put_right(l, column, sb_str(&l->cell), OCCURRENCE_WIDTH);
@@ -116,23 +126,25 @@ static int by_runs(const void *ctx, uint32_t a, uint32_t b)
 	return (g[a].runs < g[b].runs) - (g[a].runs > g[b].runs);
 }
 
-static void put_groups(
-        struct sink *to, struct arena *a, const struct intern *lists, const struct group *groups)
+static void put_groups(const struct lines *l, struct sink *to, const struct intern *lists,
+        const struct group *groups)
 {
+	const struct query *q = l->q;
 	uint32_t *order = ARENA_ARRAY(lists->a, lists->n, uint32_t);
 
 	for (uint32_t i = 0; i < lists->n; i++)
 		order[i] = i;
 	sort_strings(lists->a, order, lists->n, lists->strings);
 	sort_stable(lists->a, order, lists->n, by_runs, groups);
-	struct sb b = sb_in(a);
+	struct sb b = sb_in(lists->a);
 	for (size_t i = 0; i < lists->n; i++) {
 		const struct group *g = &groups[order[i]];
 		sb_put(&b, S("\ninput_type: "));
 		sb_put(&b, intern_str(lists, order[i]));
-		sb_fmt(&b, "\t(run*%lld|defined*%lld)\texec_time: ", (long long)g->runs,
-		        (long long)g->defined);
-		fmt_micros(&b, g->micros);
+		sb_put(&b, S("\t(run*"));
+		put_runs(&b, model_fraction(q->m, q->over, V_RUNS, g->runs));
+		sb_fmt(&b, "|defined*%lld)\texec_time: ", (long long)g->defined);
+		fmt_fraction(&b, QUANTITY_TIME, model_fraction(q->m, q->over, V_MICROS, g->micros));
 	}
 	sb_put(&b, S("\n\n"));
 	sink_put(to, sb_str(&b));
@@ -162,7 +174,7 @@ static void put_input_shapes(struct lines *l, uint32_t kept, struct sink *to)
 		g->runs = num_add(g->runs, l->q->tallies[members[i]].v[V_RUNS]);
 		g->micros = num_add(g->micros, l->q->tallies[members[i]].v[V_MICROS]);
 	}
-	put_groups(to, &scratch.a, &lists, groups);
+	put_groups(l, to, &lists, groups);
 	scratch_close(&scratch);
 }
 
@@ -228,7 +240,7 @@ static void put_metric(
 	if (instead)
 		sb_put(b, str_of(instead));
 	else if (m->value != V_NONE)
-		text_pair(b, m, l->r->kind, x);
+		text_pair(b, l->r, m, x);
 	else
 		text_percent(b, l->r, x, c->id, c->n);
 	line_cell_end(&l->b, true);

@@ -26,11 +26,11 @@ static void put_occurrence(struct tree_lines *l, const struct entry *x)
 	struct sb *b = &l->b.text;
 
 	if (x->accounted)
-		fmt_count(b, x->self->v[V_RUNS]);
+		fmt_fraction(b, QUANTITY_COUNT, view_value(l->q, x->self, V_RUNS));
 	else
 		sb_put(b, S("--"));
 	sb_char(b, '/');
-	fmt_count(b, x->total->v[V_RUNS]);
+	fmt_fraction(b, QUANTITY_COUNT, view_value(l->q, x->total, V_RUNS));
 	sb_put(b, x->accounted ? S("|1/") : S("|--/"));
 	fmt_count(b, x->total->v[V_DEFINITIONS]);
 }
@@ -115,7 +115,7 @@ static void put_metric(
 	if (m->unit == UNIT_OCCURRENCE)
 		put_occurrence(l, x);
 	else if (m->value != V_NONE)
-		text_pair(b, m, l->r->kind, x);
+		text_pair(b, l->r, m, x);
 	else
 		text_percent(b, l->r, x, c->id, c->n);
 	line_cell_end(&l->b, true);

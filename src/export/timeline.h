@@ -134,6 +134,7 @@ struct trace_writer {
 	struct sb text; /* for composed names */
 	bool quiet;     /* says nothing about the file */
 	bool first;     /* the innermost list is still empty */
+	int64_t parts;  /* times are in parts of 1 / parts microseconds, a power of ten */
 };
 
 bool trace_open(struct trace_writer *t, const struct query *q, struct err *e);

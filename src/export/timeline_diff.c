@@ -69,6 +69,7 @@ bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e)
 	}
 	if (!trace_open_at(&t, to->a, d->ask->o->output.outfile, e))
 		return false;
+	t.parts = diff_parts(d->ask, k);
 	for (uint32_t s = 0; s < d->ask->c->sides; s++)
 		put_side(x, s, k, start, &t);
 	return trace_close(&t, to, e);

@@ -29,6 +29,20 @@ static void put_number(struct trace_writer *t, int64_t v)
 	sink_i64(t->file, v);
 }
 
+/* Writes a time in microseconds, with as many decimals as it has. */
+static void put_time(struct trace_writer *t, int64_t v)
+{
+	int64_t rest = v % t->parts, unit = t->parts;
+
+	put_number(t, v / t->parts);
+	if (rest > 0)
+		put(t, S("."));
+	for (; rest > 0; rest %= unit) {
+		unit /= 10;
+		put_number(t, rest / unit);
+	}
+}
+
 /* Returns the number or the list of steps that the file shows. */
 static struct str step_words(const struct query *q)
 {
@@ -71,6 +85,7 @@ bool trace_open_at(struct trace_writer *t, struct arena *a, struct str path, str
 {
 	t->path = path;
 	t->quiet = false;
+	t->parts = 1;
 	t->text = sb_in(a);
 	if (!sink_file(&t->file, a, path, e))
 		return false;
@@ -125,7 +140,7 @@ static void put_place(struct trace_writer *t, int64_t pid, int64_t tid, int64_t 
 	put(t, S(",\"tid\":"));
 	put_number(t, tid);
 	put(t, S(",\"ts\":"));
-	put_number(t, at);
+	put_time(t, at);
 	put(t, S("}"));
 }
 
@@ -160,7 +175,7 @@ void trace_region(struct trace_writer *t, const struct region *r)
 		put_name_again(t, r->name, json);
 	}
 	put(t, S("},\"cat\":\"Op\",\"dur\":"));
-	put_number(t, r->length);
+	put_time(t, r->length);
 	put(t, S(",\"name\":"));
 	put_name_again(t, r->name, json);
 	put(t, S(",\"ph\":\"X\""));
@@ -229,6 +244,12 @@ static void fetch_entries(const struct result *r, uint32_t i)
 		__builtin_prefetch(view_name(r->q, r->shown[i + AHEAD / 2].kept).p);
 }
 
+/* Converts a time of the answer to ticks. */
+static int64_t to_ticks(const struct query *q, int64_t time)
+{
+	return fraction_in(model_fraction(q->m, q->over, V_MICROS, time), model_ticks(q->m));
+}
+
 /* Computes the width of each entry: its total time, or the sum of its children if larger (if a
  * clock was set back; the original crashes then). */
 static int64_t *find_widths(const struct result *r, struct notes *notes)
@@ -243,7 +264,7 @@ static int64_t *find_widths(const struct result *r, struct notes *notes)
 			        "a box of the timeline is wider than its time, %lld us, to hold "
 			        "its "
 			        "children",
-			        (long long)total);
+			        (long long)to_ticks(r->q, total) / model_ticks(r->q->m));
 		width[i] = total > width[i] ? total : width[i];
 		if (i && total > 0)
 			width[r->shown[i].parent] = num_add(width[r->shown[i].parent], width[i]);
@@ -267,16 +288,17 @@ static void put_entries(struct trace_writer *t, const struct result *r, const in
 			i = x->end;
 			continue;
 		}
+		/* NOLINTNEXTLINE: its parent came before */
+		int64_t start = x->depth ? next.v[x->depth] : 0, end = num_add(start, width[i]);
 		struct region b = { .pid = x->depth,
-			/* NOLINTNEXTLINE: its parent came before */
-			.start = x->depth ? next.v[x->depth] : 0,
-			.length = width[i],
+			.start = to_ticks(q, start),
+			.length = num_sub(to_ticks(q, end), to_ticks(q, start)),
 			.name = view_name(q, x->kept),
 			.op = true };
 		while (next.n < (size_t)x->depth + 2)
 			VEC_PUSH(a, &next, 0);
-		next.v[x->depth] = num_add(b.start, b.length);
-		next.v[x->depth + 1] = b.start;
+		next.v[x->depth] = end;
+		next.v[x->depth + 1] = start;
 		if (x->depth == named) {
 			t->text.n = 0;
 			sb_fmt(&t->text, "Scope:%u", named++);
@@ -294,6 +316,7 @@ bool timeline_tree(const struct result *r, struct emit *to, struct err *e)
 
 	if (!trace_open(&t, r->q, e))
 		return false;
+	t.parts = model_ticks(r->q->m);
 	put_entries(&t, r, width);
 	return trace_close(&t, to, e);
 }

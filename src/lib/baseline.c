@@ -235,6 +235,7 @@ static bool put_summary(struct session *s, const struct model *m, struct str nam
 {
 	struct arena *a = &s->query_arena;
 	struct tally *t = model_tallies(m, NULL, a), sum = { { 0 } };
+	int64_t steps = model_steps(m, m->averaged);
 
 	for (uint32_t i = 0; i < m->nodes.n; i++)
 		tally_add(&sum, &t[i]);
@@ -245,7 +246,8 @@ static bool put_summary(struct session *s, const struct model *m, struct str nam
 		struct sb b = sb_in(a);
 		if (!(metrics[i].uses & USE_MIN) || metrics[i].unit == UNIT_OCCURRENCE)
 			continue; /* text, or not kept in a baseline */
-		text_quantity(&b, metrics[i].unit, sum.v[metrics[i].value], "");
+		text_quantity(&b, metrics[i].unit,
+		        model_fraction(m, steps, metrics[i].value, sum.v[metrics[i].value]), "");
 		sink_fmt(out, "\n  %-20s %.*s", metrics[i].name, STR(sb_str(&b)));
 	}
 	sink_char(out, '\n');

@@ -63,8 +63,9 @@ struct diff_sides {
 	const enum metric_id *metrics;
 	uint32_t n_metrics;
 	bool per_run;
-	uint32_t steps_most; /* at most that many steps; 0: no limit */
-	bool with_steps;     /* after the values, those of each step that -step selects */
+	int64_t ticks_per_us; /* of the sides' times (struct side_values) */
+	uint32_t steps_most;  /* at most that many steps; 0: no limit */
+	bool with_steps;      /* after the values, those of each step that -step selects */
 };
 
 /* Loads the sides in parallel. The caller closes them if it returned true; if work ends early they

@@ -236,9 +236,12 @@ static bool make_side(struct session *s, void *ctx)
 	const struct diff_sides *d = m->d;
 	enum value values[M_N];
 	struct opts o = *d->o;
-	struct side_ask ask = {
-		.view = d->view, .o = &o, .values = values, .n = d->n_metrics, .per_run = d->per_run
-	};
+	struct side_ask ask = { .view = d->view,
+		.o = &o,
+		.values = values,
+		.n = d->n_metrics,
+		.per_run = d->per_run,
+		.ticks_per_us = d->ticks_per_us };
 	struct arena *a = &m->x->made;
 
 	m->x->side = ARENA_NEW(a, struct side);
@@ -252,7 +255,7 @@ static bool make_side(struct session *s, void *ctx)
 		        "a text does not say how often a node ran: --per run cannot be");
 	if (m->x->answer)
 		return answer_side(m->x->answer, d->view->kind, d->metrics, d->n_metrics,
-		        m->x->side, a, &s->error);
+		        d->ticks_per_us, m->x->side, a, &s->error);
 	for (uint32_t k = 0; k < d->n_metrics; k++)
 		values[k] = metrics[d->metrics[k]].value;
 	int64_t *steps = ARENA_ARRAY(&s->query_arena, s->model.steps.n, int64_t);
@@ -301,6 +304,17 @@ static bool check_empty(struct diff_sides *d)
 	return true;
 }
 
+/* Returns the ticks per microsecond in which the times of all sides are whole numbers. */
+static int64_t shortest_ticks(const struct diff_sides *d)
+{
+	int64_t ticks = 1;
+
+	for (size_t i = 0; i < d->n; i++)
+		if (model_ticks(&d->v[i].s->model) > ticks)
+			ticks = model_ticks(&d->v[i].s->model);
+	return ticks;
+}
+
 bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const struct opts *o,
         const enum metric_id *wanted, uint32_t n)
 {
@@ -308,8 +322,13 @@ bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const st
 	d->o = o;
 	d->metrics = wanted;
 	d->n_metrics = n;
-	run_all(d, run_make);
-	return make_of_jobs(d) && collect(d) && check_empty(d);
+	do { /* again if steps that were read meanwhile have shorter ticks */
+		d->ticks_per_us = shortest_ticks(d);
+		run_all(d, run_make);
+		if (!make_of_jobs(d) || !collect(d))
+			return false;
+	} while (shortest_ticks(d) > d->ticks_per_us);
+	return check_empty(d);
 }
 
 void diff_sides_mark(struct diff_sides *d)

@@ -156,6 +156,7 @@ struct side_ask {
 	bool per_run;         /* recorded numbers are per execution of each node */
 	const int64_t *steps; /* after the values, the same values for each of these steps */
 	uint32_t n_steps;
+	int64_t ticks_per_us; /* of the side's times (struct side_values) */
 };
 /* In a; names belong to the model and its trees. */
 bool session_side(struct session *s, const struct side_ask *ask, struct side *out, struct arena *a);

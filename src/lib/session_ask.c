@@ -233,7 +233,7 @@ bool session_side(struct session *s, const struct side_ask *ask, struct side *ou
 	q.a = &own.a;
 	bool ok = account(s, ask, &q);
 	if (ok) {
-		side_from_query(out, &q, &(struct side_values){ values, n }, a);
+		side_from_query(out, &q, &(struct side_values){ values, n, ask->ticks_per_us }, a);
 		ok = view_patterns_ok(&q, &s->error);
 		view_close(&q);
 	}

@@ -39,13 +39,14 @@ static bool read_checkpoint(struct session *s, struct checkpoint_summary *c)
 
 static void add_up(const struct query *q, struct summary_page *p)
 {
-	for (size_t i = 0; i < q->m->nodes.n; i++) {
-		const struct tally *t = &q->tallies[i];
-		p->device_us = num_sum(p->device_us, t->v[V_ACCELERATOR_MICROS]);
-		p->host_us = num_sum(p->host_us, t->v[V_CPU_MICROS]);
-		p->float_ops = num_sum(p->float_ops, t->v[V_FLOAT_OPS]);
-		p->requested_bytes = num_sum(p->requested_bytes, t->v[V_BYTES]);
-	}
+	struct tally all = { 0 };
+
+	for (size_t i = 0; i < q->m->nodes.n; i++)
+		tally_add(&all, &q->tallies[i]);
+	p->device_us = view_value(q, &all, V_ACCELERATOR_MICROS);
+	p->host_us = view_value(q, &all, V_CPU_MICROS);
+	p->float_ops = view_value(q, &all, V_FLOAT_OPS);
+	p->requested_bytes = view_value(q, &all, V_BYTES);
 }
 
 /* Fills in the hottest entries of a view. Operation types without times are ordered by how many
@@ -60,7 +61,7 @@ static bool add_hottest(struct session *s, const struct opts *o, const struct vi
 		return false;
 	if (v->traits & VIEW_PATHS)
 		add_up(&q, p);
-	bool times = p->device_us || p->host_us;
+	bool times = p->device_us.v || p->host_us.v;
 	enum metric_id m = times ? M_MICROS : v->traits & VIEW_LIST ? M_OCCURRENCE : M_PARAMS;
 	bool ok = view_hottest(
 	        &q, m == M_OCCURRENCE ? V_DEFINITIONS : metrics[m].value, &h, &s->error);
@@ -106,7 +107,7 @@ static void find_missing(const struct session *s, struct summary_page *p)
 	        files     ? in_op_log
 	        : pytorch ? "with_stack=True"
 	                  : "not recorded");
-	add_missing(p, !p->float_ops && !s->n_later, "float operations",
+	add_missing(p, !p->float_ops.v && !s->n_later, "float operations",
 	        files ? in_op_log : "not recorded");
 	add_missing(p, files && !p->checkpoint.found, "values of variables", "--checkpoint_path");
 }
@@ -154,7 +155,7 @@ static void add_next(struct session *s, struct summary_page *p, bool prompt, con
 
 static void find_next(struct session *s, struct summary_page *p, bool prompt)
 {
-	bool times = p->device_us || p->host_us || s->n_later;
+	bool times = p->device_us.v || p->host_us.v || s->n_later;
 
 	if (p->checkpoint.found && !p->facts.nodes) {
 		struct sb b = sb_in(&s->query_arena);

@@ -35,6 +35,7 @@ static bool find_metric(struct session *s, const struct request *r, enum metric_
 
 /* Members of documents besides the rows. */
 struct more {
+	const struct query *q;
 	const struct hottest *h;
 	enum metric_id metric;
 };
@@ -44,7 +45,8 @@ static void put_members(struct document *d, const void *user)
 	const struct more *more = user;
 
 	document_text(d, "metric", str_of(metrics[more->metric].name));
-	document_i64(d, "total", more->h->total);
+	document_fraction(
+	        d, "total", model_fraction(more->q->m, more->q->over, more->h->of, more->h->total));
 }
 
 static bool write_top(struct session *s, const struct request *r, struct query *q, enum metric_id m,
@@ -66,7 +68,7 @@ static bool write_top(struct session *s, const struct request *r, struct query *
 	t.x.schema = "tfprof/top";
 	t.x.all = "-n 0";
 	t.x.members = put_members;
-	t.x.user = &(struct more){ &h, m };
+	t.x.user = &(struct more){ q, &h, m };
 	if (text && !h.n)
 		note_line(&s->notes, "note: no node has %s above 0\n", metrics[m].name);
 	return table_write(&t.x, (size_t)r->top, &r->opts.output, r->opts.wide ? 0 : s->columns,

@@ -364,7 +364,9 @@ static void place_timed(struct fold *f, struct step *s, uint32_t cell, const str
         const struct batch_device *d, uint32_t device)
 {
 	uint32_t node = s->cell_node[cell], *at = &f->spans.v[node];
-	int64_t length = r->length ? r->length : 1, end = num_add(r->start, length);
+	/* The original gives every execution a microsecond at least. */
+	int64_t length = r->length || f->b->ticks_per_us > 1 ? r->length : 1,
+	        end = num_add(r->start, length);
 
 	if (s->cell_start[cell] <= 0 || r->start < s->cell_start[cell])
 		s->cell_start[cell] = r->start;

@@ -113,31 +113,35 @@ double model_ran(const struct model *m, struct arena *a)
 	return m->nodes.n ? (double)n / (double)m->nodes.n : 0;
 }
 
-/* Returns the values that do not come from a step. Quirk 33: float_ops are per run once the node
- * has run. */
-static void tally_static(const struct node *n, struct tally *t)
+/* Returns the values that do not come from a step, and the float operations: those of each call
+ * where they were counted. Quirk 33: others are per run once the node has run. */
+static void tally_static(const struct node *n, int64_t steps, struct tally *t)
 {
+	bool ran = n->flags & NODE_RAN || t->v[V_RUNS];
+
 	t->v[V_PARAMS] = n->params;
-	t->v[V_FLOAT_OPS] = n->flags & NODE_RAN || t->v[V_RUNS]
-	                            ? num_mul(n->float_ops, t->v[V_RUNS])
-	                            : n->float_ops;
+	t->v[V_FLOAT_OPS] = n->float_ops ? num_mul(n->float_ops, ran ? t->v[V_RUNS] : steps)
+	                                 : t->v[V_CALL_FLOPS];
 	t->v[V_DEFINITIONS] = 1;
 }
 
 /* Quirk 34: the average is over the steps in which the node has an entry. The original divides
  * unsigned. A sum that stopped at the end of its type has no known average and stays. */
-static void tally_average(const struct tally_sum *s, struct tally *t)
+static void tally_average(const struct model *m, const struct tally_sum *s, struct tally *t)
 {
+	uint32_t steps = model_ticks(m) > 1 ? 1 : s->steps;
+
 	for (int i = 0; s->steps && i < V_RECORDED; i++)
-		t->v[i] = num_stopped(s->v[i]) ? s->v[i] : (int64_t)((uint64_t)s->v[i] / s->steps);
+		t->v[i] = num_stopped(s->v[i]) ? s->v[i] : (int64_t)((uint64_t)s->v[i] / steps);
 }
 
 /* Adds a cell of a step. */
-static void tally_cell(struct tally_sum *to, const struct step *s, uint32_t c)
+static void tally_cell(
+        const struct model *m, struct tally_sum *to, const struct step *s, uint32_t c)
 {
 	struct tally t = { 0 };
 
-	step_tally(s, c, &t);
+	step_tally(s, c, model_ticks(m), &t);
 	for (int i = 0; i < V_RECORDED; i++)
 		to->v[i] = num_sum(to->v[i], t.v[i]);
 	to->steps++;
@@ -158,11 +162,11 @@ struct tally *model_tallies(const struct model *m, const struct step *s, struct 
 
 	s = step_or_only(m, s);
 	for (uint32_t c = 0; s && c < s->n_cells; c++)
-		step_tally(s, c, &t[s->cell_node[c]]);
+		step_tally(s, c, model_ticks(m), &t[s->cell_node[c]]);
 	for (uint32_t n = 0; n < m->nodes.n; n++) {
 		if (!s && m->sums.n)
-			tally_average(&m->sums.v[n], &t[n]);
-		tally_static(&m->nodes.v[n], &t[n]);
+			tally_average(m, &m->sums.v[n], &t[n]);
+		tally_static(&m->nodes.v[n], model_steps(m, s ? 1 : m->averaged), &t[n]);
 	}
 	return t;
 }
@@ -173,8 +177,8 @@ int64_t model_value(
 	struct tally t = { 0 };
 
 	if (cell != ID_NONE)
-		step_tally(s, cell, &t);
-	tally_static(&m->nodes.v[node], &t);
+		step_tally(s, cell, model_ticks(m), &t);
+	tally_static(&m->nodes.v[node], 1, &t);
 	return t.v[which];
 }
 
@@ -188,10 +192,10 @@ struct tally *model_tallies_over(
 	struct tally_sum *sums = ARENA_ARRAY(&own.a, m->nodes.n, struct tally_sum);
 	for (size_t i = 0; i < n; i++)
 		for (uint32_t c = 0; c < steps[i]->n_cells; c++)
-			tally_cell(&sums[steps[i]->cell_node[c]], steps[i], c);
+			tally_cell(m, &sums[steps[i]->cell_node[c]], steps[i], c);
 	for (uint32_t i = 0; i < m->nodes.n; i++) {
-		tally_average(&sums[i], &t[i]);
-		tally_static(&m->nodes.v[i], &t[i]);
+		tally_average(m, &sums[i], &t[i]);
+		tally_static(&m->nodes.v[i], model_steps(m, n), &t[i]);
 	}
 	scratch_close(&own);
 	return t;

@@ -140,6 +140,7 @@ struct model {
 
 	VEC(struct model_trace) traces; /* from which nodes and steps were made, by worker */
 
+	int64_t ticks_per_us;       /* of the step with the shortest ticks; 0: no step yet */
 	size_t averaged;            /* number of steps in the average */
 	VEC(struct tally_sum) sums; /* by node, over these steps; kept from two steps on */
 
@@ -212,15 +213,44 @@ int32_t model_input_slot(const struct model *m, size_t i);
 /* Returns the types of a node: n string ids in byte order. */
 const uint32_t *model_types(const struct model *m, uint32_t set, size_t *n);
 
-/* By node: its values in a step (NULL: the average over the steps in which it has an entry), and
- * the static ones; in a. */
+/* ---- values ----
+ *
+ * TensorFlow's own profiles have whole microseconds, and the average of a node is over the steps in
+ * which the node has an entry (quirk 34). Traces and recordings have shorter ticks. Their values
+ * are sums over the chosen steps, in ticks, and whatever shows a value divides it once, by the
+ * number of the chosen steps and the ticks of a microsecond (model_fraction). So nothing is rounded
+ * before. A model with steps of both kinds follows the rule of traces.
+ */
+
+/* Returns the ticks per microsecond of the times in tallies. */
+static inline int64_t model_ticks(const struct model *m)
+{
+	return m->ticks_per_us > 1 ? m->ticks_per_us : 1;
+}
+
+/* Returns by how many steps the tallies over n steps are to be divided. */
+static inline int64_t model_steps(const struct model *m, size_t n)
+{
+	return model_ticks(m) > 1 && n > 1 ? (int64_t)n : 1;
+}
+
+/* Returns a value of tallies; steps: from model_steps. Times are in microseconds. */
+static inline struct fraction model_fraction(
+        const struct model *m, int64_t steps, enum value which, int64_t v)
+{
+	int64_t per = which < V_RECORDED || which == V_FLOAT_OPS ? steps : 1;
+
+	return (struct fraction){ v, value_is_time(which) ? per * model_ticks(m) : per };
+}
+
+/* By node: its values in a step (NULL: in all steps of the average), and the static ones; in a. */
 struct tally *model_tallies(const struct model *m, const struct step *s, struct arena *a);
 
 /* Returns one value of a node in a step; cell: its entry there, or ID_NONE. */
 int64_t model_value(const struct model *m, const struct step *s, uint32_t cell, uint32_t node,
         enum value which);
 
-/* Returns the average over a subset of the steps. */
+/* Returns the values in a subset of the steps. */
 struct tally *model_tallies_over(
         const struct model *m, const struct step *const *steps, size_t n, struct arena *a);
 
@@ -230,7 +260,7 @@ struct tally *model_tallies_over(
  */
 
 struct step_time {
-	int64_t id, micros;
+	int64_t id, ticks; /* of 1 / model_ticks microseconds */
 };
 
 /* Returns the steps of the average, fastest first; steps of equal time by their ids. */

@@ -5,14 +5,20 @@
  * edges, no call stacks.
  *
  *   tfprof baseline 1
+ *   ticks PER_MICROSECOND
  *   step  ID
  *   node  NAME  TYPE  SHAPE  FLOAT_OPS  DEVICE  TYPES
- *   run   STEP  RUNS  ACCELERATOR_MICROS  CPU_MICROS  BYTES  PEAK  RESIDUAL  OUTPUT
+ *   run   STEP  RUNS  ACCELERATOR_TIME  CPU_TIME  BYTES  PEAK  RESIDUAL  OUTPUT
+ *         KERNELS  BYTES_ACCESSED  FLOAT_OPS
  *   end
+ *
+ * Of traces and recordings; others have no line "ticks", whole microseconds as times, and runs
+ * without the last three numbers.
  */
 #include "model/read.h"
 
-#define FIELDS_MAX 9
+#define FIELDS_MAX 12
+#define FIELDS_RUN 9 /* without those of traces */
 
 struct baseline_reading {
 	struct ingest *to;
@@ -23,6 +29,7 @@ struct baseline_reading {
 	uint32_t node, device; /* of the last node line; ID_NONE before the first */
 	struct str field[FIELDS_MAX];
 	size_t n;
+	bool ticks; /* the line "ticks" was read */
 	bool ended; /* the end line was read: the file is complete */
 };
 
@@ -126,14 +133,23 @@ static bool read_run_line(struct baseline_reading *r)
 	int64_t v[FIELDS_MAX] = { 0 };
 	uint8_t packed[MEM_ITEM_MAX];
 
-	if (r->n != 9 || r->node == ID_NONE)
-		return fault(r, r->n == 9 ? "a run without a node before it"
-		                          : "a run has eight numbers: step, runs, times and bytes");
+	if (r->n != (r->ticks ? FIELDS_MAX : FIELDS_RUN))
+		return fault(r, r->ticks ? "a run has eleven numbers: step, runs, times, bytes, "
+		                           "kernels and float operations"
+		                         : "a run has eight numbers: step, runs, times and bytes");
+	if (r->node == ID_NONE)
+		return fault(r, "a run without a node before it");
 	for (size_t i = 1; i < r->n; i++)
 		if (!num_parse_i64(r->field[i], &v[i]))
 			return fault(r, "not an integer");
 	struct cell_in cell = { .runs = v[2] };
-	struct mem_item m = { .bytes = v[5], .peak = v[6], .residual = v[7], .output = v[8] };
+	struct mem_item m = { .bytes = v[5],
+		.peak = v[6],
+		.residual = v[7],
+		.output = v[8],
+		.kernels = v[9],
+		.bytes_accessed = v[10],
+		.flops = v[11] };
 	uint32_t device = r->device;
 	if (device == ID_NONE)
 		device = ingest_device(r->to, S("unknown"));
@@ -142,8 +158,21 @@ static bool read_run_line(struct baseline_reading *r)
 		ingest_span(r->to, SPAN_ACCELERATOR, device, 0, v[3]);
 	if (v[4])
 		ingest_span(r->to, SPAN_CPU, device, 0, v[4]);
-	if (v[5] || v[6] || v[7] || v[8])
+	if (v[5] || v[6] || v[7] || v[8] || v[9] || v[10] || v[11])
 		ingest_mem(r->to, packed, (size_t)(mem_put(packed, &m) - packed));
+	return true;
+}
+
+static bool read_ticks(struct baseline_reading *r)
+{
+	int64_t ticks;
+
+	if (r->line != 2 || r->n != 2 || !num_parse_i64(r->field[1], &ticks) ||
+	        (ticks != 1000 && ticks != 1000000))
+		return fault(r, "the second line may say how many ticks a microsecond has: 1000 or "
+		                "1000000");
+	ingest_ticks(r->to, (uint32_t)ticks);
+	r->ticks = true;
 	return true;
 }
 
@@ -158,6 +187,8 @@ static bool read_line(struct baseline_reading *r, struct str line)
 	r->ended = str_eq(line, S("end"));
 	if (r->ended || !split(r, line))
 		return r->ended;
+	if (str_eq(r->field[0], S("ticks")))
+		return read_ticks(r);
 	if (str_eq(r->field[0], S("node")))
 		return read_node(r);
 	if (str_eq(r->field[0], S("run")))

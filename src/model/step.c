@@ -15,6 +15,7 @@
 	F(output, V_OUTPUT_BYTES)                                                                  \
 	F(kernels, V_KERNELS)                                                                      \
 	F(bytes_accessed, V_BYTES_ACCESSED)                                                        \
+	F(flops, V_CALL_FLOPS)                                                                     \
 	F(time, V_NONE)                                                                            \
 	F(in_use, V_NONE)                                                                          \
 	F(host_temp, V_NONE)                                                                       \
@@ -174,34 +175,34 @@ static void add_memory(const struct step *s, uint32_t c, int64_t *v)
 }
 
 /* Adds times and runs of a cell. */
-static void add_times(const struct step *s, uint32_t c, int64_t *v)
+static void add_times(const struct step *s, uint32_t c, int64_t ticks_per_us, int64_t *v)
 {
-	int64_t micros[3] = { 0, 0, 0 };
+	int64_t ticks[3] = { 0, 0, 0 }, finer = ticks_per_us / s->ticks_per_us;
 
 	for (uint32_t i = s->cell_span0[c]; i < s->cell_span0[c + 1]; i++)
-		micros[s->span_kind[i]] = num_sum(micros[s->span_kind[i]], s->span_length[i]);
-	int64_t accelerator = step_us(s, micros[SPAN_ACCELERATOR]);
-	int64_t cpu = step_us(s, micros[SPAN_CPU]);
+		ticks[s->span_kind[i]] = num_sum(ticks[s->span_kind[i]], s->span_length[i]);
+	int64_t accelerator = num_mul(ticks[SPAN_ACCELERATOR], finer);
+	int64_t cpu = num_mul(ticks[SPAN_CPU], finer);
 	v[V_ACCELERATOR_MICROS] = num_sum(v[V_ACCELERATOR_MICROS], accelerator);
 	v[V_CPU_MICROS] = num_sum(v[V_CPU_MICROS], cpu);
 	v[V_MICROS] = num_sum(v[V_MICROS], num_sum(accelerator, cpu));
 	v[V_RUNS] = num_sum(v[V_RUNS], s->cell_runs[c]);
 }
 
-void step_tally(const struct step *s, uint32_t c, struct tally *to)
+void step_tally(const struct step *s, uint32_t c, int64_t ticks_per_us, struct tally *to)
 {
-	add_times(s, c, to->v);
+	add_times(s, c, ticks_per_us, to->v);
 	add_memory(s, c, to->v);
 }
 
-int64_t step_value(const struct step *s, uint32_t c, enum value which)
+int64_t step_value(const struct step *s, uint32_t c, int64_t ticks_per_us, enum value which)
 {
 	int64_t v[V_N] = { 0 };
 
 	if (which < V_MICROS)
 		add_memory(s, c, v);
 	else
-		add_times(s, c, v);
+		add_times(s, c, ticks_per_us, v);
 	return v[which];
 }
 

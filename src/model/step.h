@@ -27,10 +27,11 @@ enum value {
 	V_OUTPUT_BYTES,   /* bytes */
 	V_KERNELS,        /* kernels, copies and memsets; this and the next one only for traces */
 	V_BYTES_ACCESSED, /* bytes read and written by device work */
-	V_MICROS,         /* accelerator + cpu, microseconds */
-	V_ACCELERATOR_MICROS, /* microseconds */
-	V_CPU_MICROS,         /* microseconds */
-	V_RUNS,               /* number of executions in the step */
+	V_CALL_FLOPS,     /* float operations counted call by call; only for traces */
+	V_MICROS,         /* accelerator + cpu; times are in ticks of the model (model_ticks) */
+	V_ACCELERATOR_MICROS,
+	V_CPU_MICROS,
+	V_RUNS,     /* number of executions in the step */
 	V_RECORDED, /* values before this differ from step to step; values after it do not */
 	V_PARAMS = V_RECORDED,
 	V_FLOAT_OPS,
@@ -42,6 +43,11 @@ enum value {
 struct tally {
 	int64_t v[V_N];
 };
+
+static inline bool value_is_time(enum value v)
+{
+	return v == V_MICROS || v == V_ACCELERATOR_MICROS || v == V_CPU_MICROS;
+}
 
 /* Sums saturate. */
 static inline void tally_add(struct tally *to, const struct tally *from)
@@ -118,13 +124,14 @@ struct mem_item {
 	int64_t bytes;   /* allocation: its size, negative when freed; else requested */
 	int64_t peak, residual, output;
 	int64_t kernels, bytes_accessed; /* for device work */
+	int64_t flops;                   /* of all calls, for traces */
 	int64_t in_use;                  /* allocator_bytes_in_use */
 	int64_t host_temp, host_persistent, accelerator_temp, accelerator_persistent;
 	size_t n_outputs;
 	const uint8_t *outputs; /* packed; read with mem_next_output */
 };
 
-#define MEM_ITEM_MAX   141 /* largest packed item in bytes, without its outputs */
+#define MEM_ITEM_MAX   151 /* largest packed item in bytes, without its outputs */
 #define MEM_OUTPUT_MAX 30
 
 /* Packing: the item, then its outputs; each function returns the end of its bytes. mem_close then
@@ -145,10 +152,11 @@ void mem_to_host(uint8_t *p, size_t n);
 /* Allocates columns for these numbers of cells, spans and bytes of packed items. */
 void step_make_columns(struct arena *a, struct step *s, uint32_t cells, uint32_t spans, size_t mem);
 
-/* Adds the recorded values of cell c: sums of its spans and memory, and its runs. */
-void step_tally(const struct step *s, uint32_t c, struct tally *to);
-int64_t step_value(
-        const struct step *s, uint32_t c, enum value which); /* returns one of these values */
+/* Adds the recorded values of cell c: sums of its spans and memory, and its runs. Times are added
+ * in ticks of 1 / ticks_per_us, which are as long as the ticks of the step or shorter. */
+void step_tally(const struct step *s, uint32_t c, int64_t ticks_per_us, struct tally *to);
+/* Returns one of these values. */
+int64_t step_value(const struct step *s, uint32_t c, int64_t ticks_per_us, enum value which);
 
 /* Returns the accelerator bytes that the node of cell c holds from the start of the step on. */
 int64_t step_find_holding(const struct step *s, uint32_t c);

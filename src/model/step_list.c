@@ -18,7 +18,7 @@ static void sum_cells(struct model *m, const struct step *s, bool in_sum)
 	for (uint32_t c = 0; c < s->n_cells; c++) {
 		struct tally_sum *to = &m->sums.v[s->cell_node[c]];
 		struct tally t = { 0 };
-		step_tally(s, c, &t);
+		step_tally(s, c, model_ticks(m), &t);
 		for (int i = 0; i < V_RECORDED; i++)
 			if (in_sum)
 				to->v[i] = num_sum(to->v[i], t.v[i]);
@@ -26,6 +26,18 @@ static void sum_cells(struct model *m, const struct step *s, bool in_sum)
 				to->v[i] = num_sub(to->v[i], t.v[i]);
 		to->steps += in_sum ? 1 : UINT32_MAX;
 	}
+}
+
+/* Adopts the ticks of a step if they are shorter: the times in the sums become numbers of these. */
+static void adopt_ticks(struct model *m, const struct step *s)
+{
+	int64_t finer = s->ticks_per_us / model_ticks(m);
+
+	m->ticks_per_us = finer ? s->ticks_per_us : m->ticks_per_us;
+	for (size_t i = 0; finer > 1 && i < m->sums.n; i++)
+		for (enum value v = 0; v < V_RECORDED; v++)
+			if (value_is_time(v))
+				m->sums.v[i].v[v] = num_mul(m->sums.v[i].v[v], finer);
 }
 
 /* Computed once here, so later queries need not unpack the memory records of all steps. */
@@ -110,6 +122,7 @@ void ingest_put_steps(struct ingest *in, struct step **run, size_t n)
 
 	for (size_t i = 0, at; i < n; i++) {
 		struct step *s = run[i];
+		adopt_ticks(m, s);
 		const struct step *before = model_step_of(m, s->worker, s->id, &at);
 		if (in->base) {
 			s->excluded_from_average =

@@ -210,8 +210,6 @@ static uint32_t lower_op(struct lowering *x, const struct trace_op *op)
 		ingest_set_stack(x->to, id, lower_frame(x, op->frame));
 		ingest_has_traces(x->to);
 	}
-	if (op->flops && op->runs)
-		ingest_set_float_ops(x->to, id, op->flops / (int64_t)op->runs);
 	return id;
 }
 
@@ -237,22 +235,15 @@ static bool ids_fit(const struct trace_steps *s)
 	return true;
 }
 
-/* To the nearest microsecond, the unit of all views: cut off, many short times would lose much. */
-static int64_t to_whole_us(const struct lowering *x, int64_t ticks)
-{
-	int64_t unit = x->t->ticks_per_us;
-
-	return num_add(ticks, unit / 2) / unit * unit;
-}
-
-/* Kernels and memory traffic of the cell just made. */
+/* Kernels, memory traffic and float operations of the cell just made. */
 static void lower_work(struct lowering *x, const struct op_cell *c)
 {
 	uint8_t packed[MEM_ITEM_MAX];
 	struct mem_item m = { .kernels = num_from_u64(c->kernels),
-		.bytes_accessed = c->bytes_accessed };
+		.bytes_accessed = c->bytes_accessed,
+		.flops = c->flops };
 
-	if (c->kernels)
+	if (c->kernels || c->flops)
 		ingest_mem(x->to, packed, (size_t)(mem_put(packed, &m) - packed));
 }
 
@@ -266,11 +257,11 @@ static void lower_cell(struct lowering *x, const struct op_cell *c, int64_t step
 
 	ingest_cell(x->to, step, x->node[c->op], &in);
 	if (c->host_runs || c->host_self)
-		ingest_span(x->to, SPAN_CPU, x->cpu, num_add(c->host_start, x->shift),
-		        to_whole_us(x, c->host_self));
+		ingest_span(
+		        x->to, SPAN_CPU, x->cpu, num_add(c->host_start, x->shift), c->host_self);
 	if (c->kernels)
 		ingest_span(x->to, SPAN_ACCELERATOR, x->devices[device].all,
-		        num_add(c->device_start, x->shift), to_whole_us(x, c->device_self));
+		        num_add(c->device_start, x->shift), c->device_self);
 	lower_work(x, c);
 }
 

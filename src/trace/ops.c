@@ -173,6 +173,14 @@ static int64_t flops_of_call(struct finding *x, const struct slice *s)
 	return *known - 1;
 }
 
+static void add_flops(struct finding *x, struct op_cell *c, int64_t flops)
+{
+	struct trace_op *o = &x->to->ops.v[c->op];
+
+	o->flops = num_add(o->flops, flops);
+	c->flops = num_add(c->flops, flops);
+}
+
 /* Returns the executions of an op on threads in a cell: the executions of its most frequent
  * compiled op. */
 static uint64_t most_runs(struct finding *x, const struct op_cell *c, const struct slice *s)
@@ -202,8 +210,7 @@ void ops_close_host(struct finding *x, const struct nest_level *level)
 	x->to->ops.v[op].runs = num_add_u64(x->to->ops.v[op].runs, runs - c->host_runs);
 	c->host_runs = runs;
 	if (t->source == TRACE_KINETO || compiled)
-		x->to->ops.v[op].flops =
-		        num_add(x->to->ops.v[op].flops, flops_of_call(x, &level->s));
+		add_flops(x, c, flops_of_call(x, &level->s));
 }
 
 static void walk_thread(struct finding *x, uint32_t track)
@@ -292,7 +299,7 @@ uint32_t ops_add_work(
 		o->device = device;
 	if (o->category == ID_NONE && slice_text(t, s, ARG_OP_CATEGORY).n)
 		o->category = intern_add(&x->to->strings, slice_text(t, s, ARG_OP_CATEGORY));
-	o->flops = num_add(o->flops, num_mul(runs, facts.flops));
+	add_flops(x, c, num_mul(runs, facts.flops));
 	int64_t bytes = num_mul(runs, facts.bytes_accessed);
 	o->bytes_accessed = num_add(o->bytes_accessed, bytes);
 	c->bytes_accessed = num_add(c->bytes_accessed, bytes);

@@ -55,7 +55,7 @@ struct op_cell {
 	uint64_t kernels;     /* slices of device work */
 	int64_t host_self, host_total;
 	int64_t device_self, device_total;
-	int64_t bytes_accessed;
+	int64_t bytes_accessed, flops;
 	int64_t host_start, device_start, start, end; /* first starts, last end */
 };
 

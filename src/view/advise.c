@@ -18,11 +18,12 @@ struct checker {
 /* ---- AcceleratorUtilizationChecker ---- */
 
 struct busy {
-	int64_t start, end, micros;
+	int64_t start, end; /* microseconds */
+	int64_t ticks;      /* of 1 / model_ticks microseconds */
 };
 
 /* Adds the work of cell c on its node's device. */
-static void add_cell(const struct step *s, uint32_t c, struct busy *b)
+static void add_cell(const struct model *m, const struct step *s, uint32_t c, struct busy *b)
 {
 	struct tally t = { 0 };
 	int64_t start = s->cell_start[c] ? num_add(s->base_us, step_us(s, s->cell_start[c])) : 0;
@@ -32,8 +33,8 @@ static void add_cell(const struct step *s, uint32_t c, struct busy *b)
 		b->start = start;
 	if (end > b->end)
 		b->end = end;
-	step_tally(s, c, &t);
-	b->micros = num_add(b->micros, t.v[V_ACCELERATOR_MICROS]);
+	step_tally(s, c, model_ticks(m), &t);
+	b->ticks = num_add(b->ticks, t.v[V_ACCELERATOR_MICROS]);
 }
 
 /* Sums by device the last step of each node on an accelerator. */
@@ -48,7 +49,7 @@ static struct busy *add_devices(const struct model *m, struct arena *a)
 			uint32_t node = s->cell_node[c], device = m->nodes.v[node].device;
 			if (!seen[node] && device != ID_NONE &&
 			        (m->devices.v[device].kind & DEVICE_GPU))
-				add_cell(s, c, &busy[device]);
+				add_cell(m, s, c, &busy[device]);
 			seen[node] = true;
 		}
 	}
@@ -100,8 +101,8 @@ static bool check_utilization(struct advise *ask, struct strs *reports, struct e
 		int64_t total;
 		if (__builtin_sub_overflow(b->end, b->start, &total) || total <= 0)
 			continue;
-		put_utilization(
-		        ask, reports, device_name(m, order[i]), (double)b->micros / (double)total);
+		put_utilization(ask, reports, device_name(m, order[i]),
+		        (double)b->ticks / (double)model_ticks(m) / (double)total);
 	}
 	return true;
 }
@@ -156,20 +157,20 @@ static bool ask_view(struct advise *ask, enum vk kind, int32_t depth, int64_t mi
 	return ok;
 }
 
-static void put_times(struct sb *b, const struct tally *t)
+static void put_times(struct sb *b, const struct query *q, const struct tally *t)
 {
 	sb_put(b, S(", cpu: "));
-	fmt_micros(b, t->v[V_CPU_MICROS]);
+	fmt_fraction(b, QUANTITY_TIME, view_value(q, t, V_CPU_MICROS));
 	sb_put(b, S(", accelerator: "));
-	fmt_micros(b, t->v[V_ACCELERATOR_MICROS]);
+	fmt_fraction(b, QUANTITY_TIME, view_value(q, t, V_ACCELERATOR_MICROS));
 	sb_put(b, S(", total: "));
-	fmt_micros(b, t->v[V_MICROS]);
+	fmt_fraction(b, QUANTITY_TIME, view_value(q, t, V_MICROS));
 }
 
 static void put_entry(struct sb *b, const struct result *r, uint32_t i, const struct tally *t)
 {
 	sb_put(b, view_name(r->q, r->shown[i].kept));
-	put_times(b, t);
+	put_times(b, r->q, t);
 }
 
 static bool check_types(struct advise *ask, struct strs *reports, struct err *e)
@@ -229,7 +230,7 @@ static void put_lines(struct sb *b, const struct result *r, uint32_t at, uint32_
 	if (level >= LEVELS || x->end == at + 1 || r->shown[at + 1].end == x->end)
 		return; /* too deep, without child, one child */
 	for (uint32_t i = at + 1; i < x->end && n < TOP; i = r->shown[i].end, n++) {
-		if (r->shown[i].total->v[V_MICROS] < MIN_MICROS)
+		if (fraction_real(view_value(r->q, r->shown[i].total, V_MICROS)) < MIN_MICROS)
 			continue;
 		if (b->n)
 			sb_char(b, '\n');

@@ -47,7 +47,8 @@ static void put_largest(struct advise *ask, const struct result *r, const int64_
 		sb_fmt(&b, "%stop %u %s: ", i ? "\n" : "", i + 1, what);
 		sb_put(&b, view_name(r->q, r->shown[order[i]].kept));
 		sb_put(&b, S(", total: "));
-		fmt_micros(&b, value[order[i]]);
+		fmt_fraction(&b, QUANTITY_TIME,
+		        model_fraction(ask->m, r->q->over, V_MICROS, value[order[i]]));
 		put_share(&b, value[order[i]], r->root.v[V_MICROS]);
 	}
 	if (b.n)
@@ -80,11 +81,17 @@ static int64_t *times_in(const struct model *m, int64_t id, struct arena *a)
 		for (uint32_t c = 0; s->id == id && !s->excluded_from_average && c < s->n_cells;
 		        c++) {
 			struct tally t = { 0 };
-			step_tally(s, c, &t);
+			step_tally(s, c, model_ticks(m), &t);
 			v[s->cell_node[c]] = num_add(v[s->cell_node[c]], t.v[V_MICROS]);
 		}
 	}
 	return v;
+}
+
+/* Appends a time of one step. */
+static void put_time(struct sb *b, const struct model *m, int64_t ticks)
+{
+	fmt_fraction(b, QUANTITY_TIME, model_fraction(m, 1, V_MICROS, ticks));
 }
 
 static void put_causes(struct advise *ask, int64_t slow, int64_t median, struct sb *b)
@@ -100,11 +107,11 @@ static void put_causes(struct advise *ask, int64_t slow, int64_t median, struct 
 		sb_put(b, S("\n  "));
 		sb_put_name(b, node_name(m, order[i]));
 		sb_put(b, S(": "));
-		fmt_micros(b, now[order[i]]);
+		put_time(b, m, now[order[i]]);
 		sb_put(b, S(", in the median step "));
-		fmt_micros(b, usual[order[i]]);
+		put_time(b, m, usual[order[i]]);
 		sb_put(b, S(" (+"));
-		fmt_micros(b, more[order[i]]);
+		put_time(b, m, more[order[i]]);
 		sb_char(b, ')');
 	}
 }
@@ -115,13 +122,13 @@ void advise_slowest(struct advise *ask, struct strs *reports)
 	size_t n;
 	const struct step_time *v = steps_by_time(ask->m, &n, ask->a);
 
-	if (n < 2 || v[n - 1].micros <= v[(n - 1) / 2].micros)
+	if (n < 2 || v[n - 1].ticks <= v[(n - 1) / 2].ticks)
 		return;
 	struct step_time slow = v[n - 1], median = v[(n - 1) / 2];
 	sb_fmt(&b, "slowest of %zu steps: %lld, ", n, (long long)slow.id);
-	fmt_micros(&b, slow.micros);
+	put_time(&b, ask->m, slow.ticks);
 	sb_fmt(&b, "; median: step %lld, ", (long long)median.id);
-	fmt_micros(&b, median.micros);
+	put_time(&b, ask->m, median.ticks);
 	put_causes(ask, slow.id, median.id, &b);
 	strs_add(ask->a, reports, sb_str(&b));
 }

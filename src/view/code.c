@@ -228,7 +228,8 @@ static void note_left_out(const struct query *q)
 	if (left_out.v[V_MICROS])
 		note_line(q->notes,
 		        "note: %lld of %lld us have no call stack and are not in the view code\n",
-		        (long long)left_out.v[V_MICROS], (long long)all.v[V_MICROS]);
+		        (long long)fraction_in(view_value(q, &left_out, V_MICROS), 1),
+		        (long long)fraction_in(view_value(q, &all, V_MICROS), 1));
 }
 
 bool view_code_show(struct query *q, struct result *r, struct err *e)

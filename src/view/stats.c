@@ -174,22 +174,41 @@ static double mean_of(const struct series *x, size_t n)
 	return x->sum == SUM_OVER ? x->mean : (double)x->sum / (double)n;
 }
 
+/* True if the statistic is one of the values and these have no fraction. */
+static bool is_whole(const struct stats *s, enum stat_id id, enum value v)
+{
+	return stat_rows[id].whole && model_fraction(s->q->m, 1, v, 0).per == 1;
+}
+
+/* Returns a number of a step as the column shows it. */
+static union figure value_figure(const struct stats *s, int64_t v)
+{
+	struct fraction f = step_number(&s->numbers, v);
+
+	return f.per > 1 ? (union figure){ .real = fraction_real(f) }
+	                 : (union figure){ .whole = v };
+}
+
+static union figure no_figure(bool whole)
+{
+	return whole ? (union figure){ .whole = FIGURE_NONE } : (union figure){ .real = NAN };
+}
+
 static union figure moment(const struct stats *s, enum stat_id id, size_t at)
 {
 	const struct series *x = &s->series[at];
 	size_t n = steps_read(s);
 
-	if (!n && stat_rows[id].whole)
-		return (union figure){ .whole = FIGURE_NONE };
 	if (!n)
-		return (union figure){ .real = NAN };
+		return no_figure(is_whole(s, id, s->numbers.value));
 	double mean = mean_of(x, n), std = sqrt(x->m2 / (double)n);
+	double per = (double)step_number(&s->numbers, 0).per;
 	switch (id) {
-	case STAT_MEAN: return (union figure){ .real = mean };
-	case STAT_STD: return (union figure){ .real = std };
+	case STAT_MEAN: return (union figure){ .real = mean / per };
+	case STAT_STD: return (union figure){ .real = std / per };
 	case STAT_CV: return (union figure){ .real = mean != 0 ? 100 * std / mean : 0 };
-	case STAT_MIN: return (union figure){ .whole = x->min };
-	default: return (union figure){ .whole = x->max };
+	case STAT_MIN: return value_figure(s, x->min);
+	default: return value_figure(s, x->max);
 	}
 }
 
@@ -198,12 +217,13 @@ static enum unit unit_of(enum metric_id m, enum stat_id id)
 	return id == STAT_CV ? UNIT_PERCENT : metric_unit(m);
 }
 
-static void new_extra(struct result *r, enum stat_id id, enum metric_id of, enum unit unit)
+static void new_extra(
+        struct result *r, enum stat_id id, enum metric_id of, enum unit unit, bool whole)
 {
 	r->extra[r->n_extra++] = (struct extra){ .name = str_of(stat_rows[id].name),
 		.of = of,
 		.unit = unit,
-		.whole = stat_rows[id].whole,
+		.whole = whole,
 		.own = ARENA_ARRAY(r->q->a, r->n, union figure),
 		.total = ARENA_ARRAY(r->q->a, r->n, union figure) };
 }
@@ -217,20 +237,22 @@ static void new_columns(struct result *r, const struct stats *s)
 	for (size_t c = 0; c < s->n_columns; c++)
 		for (enum stat_id id = 0; id < STAT_N; id++)
 			if (asked & STAT_BIT(id))
-				new_extra(r, id, s->columns[c], unit_of(s->columns[c], id));
+				new_extra(r, id, s->columns[c], unit_of(s->columns[c], id),
+				        is_whole(s, id, metrics[s->columns[c]].value));
 	if (asked & STAT_BIT(STAT_N))
-		new_extra(r, STAT_N, M_NONE, UNIT_COUNT);
+		new_extra(r, STAT_N, M_NONE, UNIT_COUNT, true);
 }
 
 /* Returns the numbers of one percentile. */
 static void fill_ranked(const struct stats *s, struct extra *x, size_t p)
 {
 	for (uint32_t e = 0; e < s->r->n; e++) {
-		x->own[e].whole = x->total[e].whole = FIGURE_NONE;
+		x->own[e] = x->total[e] = no_figure(x->whole);
 		if (!s->n_steps)
 			continue;
-		x->own[e].whole = ranks_get(&s->ranks, (size_t)2 * e, part_of(s, p));
-		x->total[e].whole = ranks_get(&s->ranks, (size_t)2 * e + 1, part_of(s, p));
+		x->own[e] = value_figure(s, ranks_get(&s->ranks, (size_t)2 * e, part_of(s, p)));
+		x->total[e] =
+		        value_figure(s, ranks_get(&s->ranks, (size_t)2 * e + 1, part_of(s, p)));
 	}
 }
 

@@ -40,6 +40,12 @@ struct step_numbers {
 	uint32_t *touched, n_touched; /* places with numbers, without duplicates */
 };
 
+/* Returns one of these numbers as shown; times are in microseconds. */
+static inline struct fraction step_number(const struct step_numbers *x, int64_t v)
+{
+	return model_fraction(x->q->m, 1, x->value, v);
+}
+
 void step_numbers_open(struct step_numbers *x, const struct result *r, struct arena *a);
 
 /* Calls f for the shown entries whose own or total number is not 0 in the step. */
@@ -74,8 +80,10 @@ void workers_steps(struct query *q);
 /* Returns the selected steps of one worker. */
 const struct step *const *workers_steps_of(const struct query *q, uint32_t worker, size_t *n);
 
-/* Returns the numbers of the nodes in them; NULL if the worker has none. */
-struct tally *workers_tallies(const struct query *q, uint32_t worker, struct arena *a);
+/* Returns the numbers of the nodes in them; NULL if the worker has none. *over: the steps by which
+ * they are to be divided. */
+struct tally *workers_tallies(
+        const struct query *q, uint32_t worker, int64_t *over, struct arena *a);
 
 /* True if the number can differ between workers. Numbers that are not from executions apply to
  * every worker. */

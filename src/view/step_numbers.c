@@ -163,7 +163,7 @@ void step_numbers_each(struct step_numbers *x, const struct step *s,
 	if (x->value >= V_RECORDED)
 		add_all_nodes(x, s);
 	for (uint32_t c = 0; x->value < V_RECORDED && c < s->n_cells; c++)
-		add_node(x, s->cell_node[c], step_value(s, c, x->value));
+		add_node(x, s->cell_node[c], step_value(s, c, model_ticks(x->q->m), x->value));
 	bool few = few_touched(x);
 	if (few)
 		sum_up_touched(x);

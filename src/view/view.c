@@ -108,7 +108,8 @@ static bool below_least(const struct query *q, uint32_t kept)
 		int64_t v = on == ON_NODES  ? view_nodes(q, kept)
 		            : on == ON_SELF ? self->v[metrics[m].value]
 		                            : total->v[metrics[m].value];
-		if (v < q->o->min[m])
+		int64_t per = on == ON_NODES ? 1 : view_value(q, self, metrics[m].value).per;
+		if (v < num_mul(q->o->min[m], per))
 			return true;
 	}
 	return false;

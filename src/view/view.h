@@ -145,7 +145,8 @@ struct query {
 	const struct step *only; /* not NULL: this step is selected, whatever the options say */
 	bool one_of_many;        /* a file for each of several steps is written */
 	bool *workers;           /* indexed by worker: true if selected; NULL: all are */
-	struct tally *tallies;   /* of every node of the model for the step; computed if NULL */
+	struct tally *tallies;   /* of every node of the model for the steps; computed if NULL */
+	int64_t over;            /* number of steps by which they are to be divided (model_steps) */
 	struct pattern_list *account, *start, *trim, *show, *hide;
 	struct pattern_list *devices; /* NULL: any device matches */
 	const uint32_t *set_matches;  /* by type set: how many account patterns match it */
@@ -248,6 +249,19 @@ void view_sum(struct query *q);
  * the total of the root is that of the first entry. */
 void view_sum_list(struct query *q);
 
+/* Returns a value of an entry or of the root. */
+static inline struct fraction view_value(const struct query *q, const struct tally *t, enum value v)
+{
+	return model_fraction(q->m, q->over, v, t->v[v]);
+}
+
+/* True if a value may have a fraction in this answer: times of traces, averages over their steps.
+ */
+static inline bool view_has_fractions(const struct query *q, enum value v)
+{
+	return model_fraction(q->m, q->over, v, 0).per > 1;
+}
+
 static inline struct str view_name(const struct query *q, uint32_t kept)
 {
 	return q->tree->name[q->kept.at[kept]];
@@ -289,7 +303,8 @@ int view_order(const struct query *q, const struct tally *tallies, uint32_t a, u
 /* ---- an answer with other numbers ---- */
 
 /* Computes the numbers of the shown entries from other tallies of the nodes (another step, another
- * worker); selection and order stay. Own numbers and totals by shown entry, in a. */
+ * worker); selection and order stay. Own numbers and totals by shown entry, in a; the caller knows
+ * the steps by which they are to be divided. */
 struct recompute_values {
 	struct tally *own, *total;
 };

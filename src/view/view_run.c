@@ -144,6 +144,7 @@ bool view_open(struct query *q, struct err *e)
 	match_sets(q);
 	if (!q->tallies)
 		q->tallies = find_tallies(q);
+	q->over = model_steps(q->m, q->step ? 1 : q->n_steps);
 	return true;
 }
 

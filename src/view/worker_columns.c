@@ -13,7 +13,7 @@
 
 /* Statistics of an entry over the workers, own or total. */
 struct spread {
-	int64_t min, max;
+	struct fraction min, max;
 	double sum;
 	uint32_t n; /* workers that have it */
 };
@@ -24,7 +24,8 @@ struct columns {
 	enum metric_id of;
 	struct spread *own, *total; /* indexed by shown entry */
 	uint32_t *slowest;          /* indexed by shown entry: the worker */
-	int64_t *first;             /* indexed by worker: total of the first entry */
+	double *first;              /* indexed by worker: total of the first entry */
+	bool whole;                 /* the numbers have no fractions */
 	uint32_t *shown, n_shown;   /* workers with a column each */
 };
 
@@ -39,16 +40,22 @@ static enum metric_id find_metric(const struct result *r)
 	return metrics[of].value == V_NONE ? M_MICROS : of;
 }
 
-static bool take_in(struct spread *s, const struct tally *t, enum value v)
+/* Compares two numbers, exactly if both are in the same parts. */
+static bool is_above(struct fraction a, struct fraction b)
+{
+	return a.per == b.per ? a.v > b.v : fraction_real(a) > fraction_real(b);
+}
+
+static bool take_in(struct spread *s, const struct tally *t, enum value v, struct fraction f)
 {
 	bool most;
 
 	if (!workers_has(t, v))
 		return false;
-	most = s->n == 0 || t->v[v] > s->max;
-	s->min = s->n == 0 || t->v[v] < s->min ? t->v[v] : s->min;
-	s->max = most ? t->v[v] : s->max;
-	s->sum += (double)t->v[v];
+	most = s->n == 0 || is_above(f, s->max);
+	s->min = s->n == 0 || is_above(s->min, f) ? f : s->min;
+	s->max = most ? f : s->max;
+	s->sum += fraction_real(f);
 	s->n++;
 	return most;
 }
@@ -56,23 +63,26 @@ static bool take_in(struct spread *s, const struct tally *t, enum value v)
 static void add_worker(struct columns *c, uint32_t worker, struct arena *a)
 {
 	enum value v = metrics[c->of].value;
-	struct tally *tallies = workers_tallies(c->q, worker, a);
+	const struct model *m = c->q->m;
+	int64_t over = 1;
+	struct tally *tallies = workers_tallies(c->q, worker, &over, a);
 
-	c->first[worker] = INT64_MIN;
+	c->first[worker] = -INFINITY;
 	if (!tallies)
 		return;
 	struct recompute_values x = view_recompute(c->r, tallies, a);
 	for (uint32_t i = 0; i < c->r->n; i++) {
-		take_in(&c->own[i], &x.own[i], v);
-		if (take_in(&c->total[i], &x.total[i], v))
+		const struct tally *own = &x.own[i], *total = &x.total[i];
+		take_in(&c->own[i], own, v, model_fraction(m, over, v, own->v[v]));
+		if (take_in(&c->total[i], total, v, model_fraction(m, over, v, total->v[v])))
 			c->slowest[i] = worker;
 	}
-	c->first[worker] = c->r->n ? x.total[0].v[v] : 0;
+	c->first[worker] = c->r->n ? fraction_real(model_fraction(m, over, v, x.total[0].v[v])) : 0;
 }
 
 static int by_first(const void *ctx, uint32_t a, uint32_t b)
 {
-	const int64_t *first = ctx;
+	const double *first = ctx;
 
 	return (first[a] < first[b]) - (first[a] > first[b]);
 }
@@ -123,12 +133,16 @@ static double percent(const struct spread *s)
 {
 	if (!s->n)
 		return NAN;
-	return s->sum != 0 ? 100 * ((double)s->max - (double)s->min) / (s->sum / s->n) : 0;
+	double apart = fraction_real(s->max) - fraction_real(s->min);
+	return s->sum != 0 ? 100 * apart / (s->sum / s->n) : 0;
 }
 
-static union figure whole(const struct spread *s, int64_t v)
+/* Returns the figure of a number, or of none. */
+static union figure figure_of(const struct columns *c, bool any, struct fraction f)
 {
-	return (union figure){ .whole = s->n ? v : FIGURE_NONE };
+	if (c->whole)
+		return (union figure){ .whole = any ? f.v : FIGURE_NONE };
+	return (union figure){ .real = any ? fraction_real(f) : NAN };
 }
 
 /* Adds a note with the slowest worker and the spread. */
@@ -138,8 +152,8 @@ static void add_spread(struct columns *c)
 	bool time = unit == UNIT_TIME;
 	struct extra *name = new_column(
 	        c, time ? S("slowest worker") : S("largest worker"), M_NONE, UNIT_TEXT, true);
-	struct extra *min = new_column(c, S("min"), c->of, unit, true);
-	struct extra *max = new_column(c, S("max"), c->of, unit, true);
+	struct extra *min = new_column(c, S("min"), c->of, unit, c->whole);
+	struct extra *max = new_column(c, S("max"), c->of, unit, c->whole);
 	struct extra *apart = new_column(c, S("spread"), c->of, UNIT_PERCENT, false);
 	struct extra *n = new_column(c, S("workers"), M_NONE, UNIT_COUNT, true);
 
@@ -147,10 +161,10 @@ static void add_spread(struct columns *c)
 	for (uint32_t i = 0; i < c->r->n; i++) {
 		const struct spread *own = &c->own[i], *total = &c->total[i];
 		name->words[i] = total->n ? c->q->m->workers.v[c->slowest[i]] : S("-");
-		min->own[i] = whole(own, own->min);
-		min->total[i] = whole(total, total->min);
-		max->own[i] = whole(own, own->max);
-		max->total[i] = whole(total, total->max);
+		min->own[i] = figure_of(c, own->n, own->min);
+		min->total[i] = figure_of(c, total->n, total->min);
+		max->own[i] = figure_of(c, own->n, own->max);
+		max->total[i] = figure_of(c, total->n, total->max);
 		apart->own[i].real = percent(own);
 		apart->total[i].real = percent(total);
 		n->own[i].whole = own->n;
@@ -162,8 +176,9 @@ static void add_column(struct columns *c, uint32_t worker, struct arena *a)
 {
 	enum value v = metrics[c->of].value;
 	enum unit unit = metric_unit(c->of);
-	struct extra *x = new_column(c, c->q->m->workers.v[worker], c->of, unit, true);
-	struct tally *tallies = workers_tallies(c->q, worker, a);
+	struct extra *x = new_column(c, c->q->m->workers.v[worker], c->of, unit, c->whole);
+	int64_t over = 1;
+	struct tally *tallies = workers_tallies(c->q, worker, &over, a);
 	struct recompute_values y = { 0 };
 
 	if (tallies)
@@ -171,8 +186,10 @@ static void add_column(struct columns *c, uint32_t worker, struct arena *a)
 	for (uint32_t i = 0; i < c->r->n; i++) {
 		bool own = tallies && workers_has(&y.own[i], v);
 		bool total = tallies && workers_has(&y.total[i], v);
-		x->own[i].whole = own ? y.own[i].v[v] : FIGURE_NONE;
-		x->total[i].whole = total ? y.total[i].v[v] : FIGURE_NONE;
+		x->own[i] = figure_of(
+		        c, own, model_fraction(c->q->m, over, v, own ? y.own[i].v[v] : 0));
+		x->total[i] = figure_of(
+		        c, total, model_fraction(c->q->m, over, v, total ? y.total[i].v[v] : 0));
 	}
 }
 
@@ -196,7 +213,8 @@ void worker_columns_add(struct result *r)
 	c.own = ARENA_ARRAY(&own.a, r->n, struct spread);
 	c.total = ARENA_ARRAY(&own.a, r->n, struct spread);
 	c.slowest = ARENA_ARRAY(&own.a, r->n, uint32_t);
-	c.first = ARENA_ARRAY(&own.a, workers, int64_t);
+	c.first = ARENA_ARRAY(&own.a, workers, double);
+	c.whole = !view_has_fractions(r->q, metrics[c.of].value);
 	for (uint32_t w = 0; w < workers; w++) {
 		if (workers_chosen(r->q, w))
 			add_worker(&c, w, &each.a);

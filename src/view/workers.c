@@ -189,12 +189,14 @@ const struct step *const *workers_steps_of(const struct query *q, uint32_t worke
 	return (const struct step *const *)q->steps + lo;
 }
 
-struct tally *workers_tallies(const struct query *q, uint32_t worker, struct arena *a)
+struct tally *workers_tallies(
+        const struct query *q, uint32_t worker, int64_t *over, struct arena *a)
 {
 	size_t n;
 	const struct step *const *steps = workers_steps_of(q, worker, &n);
 
 	if (n == 0)
 		return NULL;
+	*over = model_steps(q->m, n);
 	return n == 1 ? model_tallies(q->m, steps[0], a) : model_tallies_over(q->m, steps, n, a);
 }

@@ -134,7 +134,7 @@ def check_graphs(t):
         s.add('kernel', start=T0 + 20000 + i * 1000, length=500, correlation=5, name='k%d' % (i % 2), stream=7, graph=3, node=i)
     s.launch(200000, word='graph', api='cudaGraphLaunch', graph=8, length=40000)
     path = t.write(s.end())
-    same(t.times('scope', path), {'step/GraphLaunch': (0, 9), 'step/k0': (2, 0), 'step/k1': (2, 0), 'step/CudaGraph_8': (40, 2)})
+    same(t.times('scope', path), {'step/GraphLaunch': (0, 9), 'step/k0': (2.5, 0), 'step/k1': (2.5, 0), 'step/CudaGraph_8': (40, 2)})
     same(t.runs('scope', path), {'step/GraphLaunch': 1, 'step/k0': 5, 'step/k1': 5, 'step/CudaGraph_8': 1})
 
 

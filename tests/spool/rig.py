@@ -36,13 +36,13 @@ class Bench:
         return {r[key]: r for r in csv.DictReader(io.StringIO(text))}
 
     def runs(self, view, *words):
-        return {k: int(r['own_occurrence']) for k, r in self.rows(view, *words).items() if int(r['own_occurrence'] or 0)}
+        return {k: float(r['own_occurrence']) for k, r in self.rows(view, *words).items() if float(r['own_occurrence'] or 0)}
 
     def times(self, view, *words):
         """Returns (accelerator, cpu) microseconds by name."""
-        return {k: (int(r['own_accelerator_micros'] or 0), int(r['own_cpu_micros'] or 0))
+        return {k: (float(r['own_accelerator_micros'] or 0), float(r['own_cpu_micros'] or 0))
                 for k, r in self.rows(view, *words).items()
-                if int(r['own_micros'] or 0) or int(r['own_occurrence'] or 0)}
+                if float(r['own_micros'] or 0) or float(r['own_occurrence'] or 0)}
 
 
 def same(found, expected):

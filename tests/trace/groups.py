@@ -108,9 +108,9 @@ def kernels():
     found = groups(path, 'kernel')
     equal([v for k, v in found.items() if k.endswith('aten::addmm/gemm<64>')], [[0, 4500, 2]])
     rows = table(path, 'op', '-by', 'kernel', '-select', 'accelerator_micros,kernels,cpu_micros')
-    equal({r['type']: (int(r['own_accelerator_micros']), int(r['own_kernels'])) for r in rows}, {
-        '(host)': (0, 0), 'gemm<64>': (4, 2), 'gemm_back': (2, 2), 'Memcpy HtoD (Pageable -> Device)': (6, 2)})
-    equal([int(r['own_cpu_micros']) for r in rows if r['type'] == '(host)'], [134])
+    equal({r['type']: (r['own_accelerator_micros'], r['own_kernels']) for r in rows}, {
+        '(host)': (0, 0), 'gemm<64>': (4.5, 2), 'gemm_back': (2, 2), 'Memcpy HtoD (Pageable -> Device)': (6.25, 2)})
+    equal([r['own_cpu_micros'] for r in rows if r['type'] == '(host)'], [134.002])
 
 
 def table(*words):
@@ -124,7 +124,7 @@ def table(*words):
             have = rows.setdefault(r['path'], {'type': r['path']})
             for k, v in r.items():
                 if k.startswith('own_'):
-                    have[k] = int(have.get(k, 0)) + int(v)
+                    have[k] = have.get(k, 0) + float(v)
     return list(rows.values())
 
 

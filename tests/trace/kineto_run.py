@@ -169,9 +169,9 @@ def sections_of_workers():
 
 
 def folded(*words):
-    """Returns {stack: microseconds} from `-output folded`."""
+    """Returns {stack: microseconds} from `-output folded`, which has nanoseconds."""
     lines = program('code', *words, '-output', 'folded')[0].splitlines()
-    return {line.rsplit(' ', 1)[0]: int(line.rsplit(' ', 1)[1]) for line in lines if ' ' in line and line.rsplit(' ', 1)[1].isdigit()}
+    return {line.rsplit(' ', 1)[0]: int(line.rsplit(' ', 1)[1]) / 1000 for line in lines if ' ' in line and line.rsplit(' ', 1)[1].isdigit()}
 
 
 def stacks_of_calls():

@@ -47,6 +47,15 @@ def rows(*words):
     return {r['path']: r for r in json.loads(out[out.index('{'):])['rows']}
 
 
+def same_times(profile, trace):
+    """Asserts that a profile made from a trace has its times: each is rounded to a whole microsecond."""
+    want, have = ({k: r for k, r in rows(path, 'scope', '-select', 'micros').items()} for path in (trace, profile))
+    equal(sorted(have), sorted(want))
+    for k, row in want.items():
+        for kind in ('own_cpu_micros', 'own_accelerator_micros'):
+            assert abs(row[kind] - have[k][kind]) < 1, (k, kind, row[kind], have[k][kind])
+
+
 def check_schema(name, doc):
     """Validates a document with its schema. Does nothing if jsonschema is not installed."""
     try:

@@ -88,19 +88,19 @@ static void test_sides(void **state)
 	struct err e;
 
 	assert_true(read_text(*state, BODY, &x, &e));
-	assert_true(answer_side(&x, VK_SCOPE, &bytes, 1, &s, *state, &e));
+	assert_true(answer_side(&x, VK_SCOPE, &bytes, 1, 1, &s, *state, &e));
 	assert_int_equal(s.n, 3);
 	assert_str(s.name[2], "a/b");
 	assert_int_equal(s.parent[2], 1);
 	assert_int_equal(s.self[1], 10);
-	assert_false(answer_side(&x, VK_SCOPE, &micros, 1, &s, *state, &e));
+	assert_false(answer_side(&x, VK_SCOPE, &micros, 1, 1, &s, *state, &e));
 	assert_str(e.text, "'in' has no micros; it has bytes");
 	/* By indent if names are not paths. */
 	assert_true(read_text(*state,
 	        "_TFProfRoot (--/3us)\n  f.py:1:main (1us/3us)\n    f.py:2:g (gradient) "
 	        "(2us/2us)\n",
 	        &x, &e));
-	assert_true(answer_side(&x, VK_CODE, &micros, 1, &s, *state, &e));
+	assert_true(answer_side(&x, VK_CODE, &micros, 1, 1, &s, *state, &e));
 	assert_str(s.name[2], "f.py:2:g (gradient)");
 	assert_int_equal(s.parent[2], 1);
 }
@@ -123,13 +123,13 @@ static void test_list(void **state)
 	assert_true(answer_sniff(str_of(text)));
 	assert_true(read_text(*state, text, &x, &e));
 	assert_true(x.op);
-	assert_true(answer_side(&x, VK_OP, wanted, 2, &s, *state, &e));
+	assert_true(answer_side(&x, VK_OP, wanted, 2, 1, &s, *state, &e));
 	assert_int_equal(s.n, 3);
 	assert_str(s.name[1], "Add");
 	assert_int_equal(s.total[0], 9);
 	assert_int_equal(s.total[1], 84930);
 	assert_int_equal(s.self[4], 7);
-	assert_false(answer_side(&x, VK_SCOPE, wanted, 2, &s, *state, &e));
+	assert_false(answer_side(&x, VK_SCOPE, wanted, 2, 1, &s, *state, &e));
 	assert_false(read_text(
 	        *state, "node name | requested bytes\nMul 5B (1.00%, 1.00%)\nAdd 5q (1\n", &x, &e));
 	assert_str(e.text, "'in': line 3 is not a line of an answer: 'Add 5q (1'");

@@ -65,27 +65,27 @@ static void test_holds(void **state)
 {
 	struct gate g = gate(*state, "total.micros<+5%");
 
-	assert_true(gate_holds(&g, 100, 104));
-	assert_false(gate_holds(&g, 100, 105));
-	assert_true(gate_holds(&g, 100, 0));
-	assert_true(gate_holds(&g, 0, 0));
-	assert_false(gate_holds(&g, 0, 1));
+	assert_true(gate_holds(&g, 1, 100, 104));
+	assert_false(gate_holds(&g, 1, 100, 105));
+	assert_true(gate_holds(&g, 1, 100, 0));
+	assert_true(gate_holds(&g, 1, 0, 0));
+	assert_false(gate_holds(&g, 1, 0, 1));
 	g = gate(*state, "total.bytes<=+0");
-	assert_true(gate_holds(&g, 7, 7));
-	assert_false(gate_holds(&g, 7, 8));
+	assert_true(gate_holds(&g, 1, 7, 7));
+	assert_false(gate_holds(&g, 1, 7, 8));
 	g = gate(*state, "total.micros<-10%");
-	assert_false(gate_holds(&g, 100, 100));
-	assert_true(!gate_holds(&g, 0, 0) && gate_holds(&g, 100, 80));
+	assert_false(gate_holds(&g, 1, 100, 100));
+	assert_true(!gate_holds(&g, 1, 0, 0) && gate_holds(&g, 1, 100, 80));
 	g = gate(*state, "total.bytes<=-1");
-	assert_false(gate_holds(&g, 5, 5));
+	assert_false(gate_holds(&g, 1, 5, 5));
 	g = gate(*state, "total.micros<-10%");
-	assert_true(gate_holds(&g, 100, 80));
+	assert_true(gate_holds(&g, 1, 100, 80));
 	g = gate(*state, "total.params>=10");
-	assert_true(gate_holds(&g, 0, 10));
-	assert_false(gate_holds(&g, 99, 9));
+	assert_true(gate_holds(&g, 1, 0, 10));
+	assert_false(gate_holds(&g, 1, 99, 9));
 	g = gate(*state, "total.residual_bytes<+50%");
-	assert_true(gate_holds(&g, -100, -60));
-	assert_false(gate_holds(&g, -100, -40));
+	assert_true(gate_holds(&g, 1, -100, -60));
+	assert_false(gate_holds(&g, 1, -100, -40));
 }
 
 int main(int argc, char **argv)

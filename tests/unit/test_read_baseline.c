@@ -53,6 +53,28 @@ static void test_again(void **state)
 	rig_close(&g);
 }
 
+/* A baseline of a trace keeps ticks, kernels and float operations, and averages over all steps. */
+static void test_ticks(void **state)
+{
+	static const char text[] = "tfprof baseline 1\nticks\t1000\nstep\t0\nstep\t1\n"
+	                           "node\ta\tA\t-\t0\t\tA\n"
+	                           "run\t1\t3\t1500\t79\t0\t0\t0\t0\t2\t64\t100\n"
+	                           "end\n";
+	struct rig g;
+
+	(void)state;
+	assert_true(read_text(&g, text));
+	says(written(&g), text);
+	struct tally t = model_tallies(g.m, NULL, g.m->a)[0];
+	struct fraction time =
+	        model_fraction(g.m, model_steps(g.m, g.m->averaged), V_MICROS, t.v[V_MICROS]);
+	assert_int_equal(time.v, 1579);
+	assert_int_equal(time.per, 2000);
+	assert_int_equal(t.v[V_KERNELS], 2);
+	assert_int_equal(t.v[V_FLOAT_OPS], 100);
+	rig_close(&g);
+}
+
 static void test_faults(void **state)
 {
 	static const char *const bad[][2] = {
@@ -67,7 +89,17 @@ static void test_faults(void **state)
 		        "not an integer" },
 		{ "tfprof baseline 1\nnode\ta\tA\t-\t0\t\tA\nnode\ta\tA\t-\t0\t\tA\n",
 		        "line 3: there is a node of this name" },
-		{ "tfprof baseline 1\n1\t2\t3\t4\t5\t6\t7\t8\t9\t10\n", "too many fields" },
+		{ "tfprof baseline "
+		  "1\nnode\ta\tA\t-\t0\t\tA\nrun\t0\t1\t1\t1\t1\t1\t1\t1\t0\t0\t0\n",
+		        "a run has eight" },
+		{ "tfprof baseline 1\nticks\t1000\nnode\ta\tA\t-\t0\t\tA\n"
+		  "run\t0\t1\t1\t1\t1\t1\t1\t1\n",
+		        "a run has eleven" },
+		{ "tfprof baseline 1\nticks\t7\n",
+		        "line 2: the second line may say how many ticks" },
+		{ "tfprof baseline 1\nstep\t0\nticks\t1000\n", "line 3: the second line may say" },
+		{ "tfprof baseline 1\n1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t11\t12\t13\n",
+		        "too many fields" },
 		{ "tfprof baseline 1\nstep\t0\n", "the line 'end' is missing" },
 		{ "tfprof baseline 1\nend\nstep\t0\n", "line 3: text after the end" },
 	};
@@ -85,6 +117,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_ticks),
 		cmocka_unit_test(test_faults),
 	};
 
