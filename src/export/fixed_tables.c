@@ -101,11 +101,14 @@ void table_put_named_key(struct arrow_build *to, struct str name)
 void model_times_add(struct model_times *t, const struct step *s)
 {
 	int64_t base = num_mul(s->base_us, 1000);
+	bool untimed = step_is_untimed(s); /* then the executions are laid end to end */
 
 	for (uint32_t i = 0; i < s->n_spans; i++) {
 		if (s->span_kind[i] == SPAN_SEEN)
 			continue;
 		int64_t start = num_add(base, step_ns(s, s->span_start[i]));
+		if (untimed && t->any && start < t->end)
+			start = t->end;
 		int64_t end = num_add(start, step_ns(s, s->span_length[i]));
 		if (!t->any || start < t->start)
 			t->start = start;

@@ -15,6 +15,7 @@ struct timed {
 };
 struct timed_list {
 	VEC(struct timed) list;
+	int64_t untimed; /* end of the executions without starts, which are laid end to end */
 };
 
 static bool is_timed(const struct step *s, uint32_t span)
@@ -50,9 +51,19 @@ static int by_start(const void *v, uint32_t a, uint32_t b)
 /* Adds the cells of a step; accelerators: only those on accelerators. */
 static void collect(struct timed_list *to, const struct step *s, bool accelerators, struct arena *a)
 {
-	for (uint32_t i = 0; i < s->n_spans; i++)
-		if (accelerators ? s->span_kind[i] == SPAN_ACCELERATOR : is_timed(s, i))
-			VEC_PUSH(a, &to->list, timed_of(s, i));
+	bool untimed = step_is_untimed(s);
+
+	for (uint32_t i = 0; i < s->n_spans; i++) {
+		struct timed t = timed_of(s, i);
+		if (accelerators ? s->span_kind[i] != SPAN_ACCELERATOR : !is_timed(s, i))
+			continue;
+		if (untimed) {
+			t.start = num_add(t.start, to->untimed);
+			t.end = num_add(t.end, to->untimed);
+			to->untimed = num_add(to->untimed, num_sub(t.end, t.start));
+		}
+		VEC_PUSH(a, &to->list, t);
+	}
 }
 
 /* The time that n executions, ascending by start, cover together; *end: their last end. */

@@ -223,6 +223,22 @@ int64_t step_find_holding(const struct step *s, uint32_t c)
 	return bytes;
 }
 
+bool step_is_untimed(const struct step *s)
+{
+	int64_t start = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_spans; i++) {
+		if (s->span_kind[i] == SPAN_SEEN)
+			continue;
+		if (n++ && s->span_start[i] != start)
+			return false;
+		start = s->span_start[i];
+	}
+	/* TensorFlow's own steps have starts, in microseconds. */
+	return n > 1 && (start == 0 || s->ticks_per_us > 1);
+}
+
 uint32_t step_cell(const struct step *s, uint32_t node)
 {
 	uint32_t lo = 0, hi = s->n_cells;

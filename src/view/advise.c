@@ -45,9 +45,10 @@ static struct busy *add_devices(const struct model *m, struct arena *a)
 
 	for (size_t i = m->steps.n; i-- > 0;) {
 		const struct step *s = m->steps.v[i];
+		bool untimed = step_is_untimed(s); /* nothing is known about idle devices */
 		for (uint32_t c = 0; c < s->n_cells; c++) {
 			uint32_t node = s->cell_node[c], device = m->nodes.v[node].device;
-			if (!seen[node] && device != ID_NONE &&
+			if (!seen[node] && !untimed && device != ID_NONE &&
 			        (m->devices.v[device].kind & DEVICE_GPU))
 				add_cell(m, s, c, &busy[device]);
 			seen[node] = true;

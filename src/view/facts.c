@@ -47,6 +47,7 @@ static void find_peak(const struct model *m, const struct step *s, struct facts 
 struct step_spans {
 	const struct step *s;
 	uint32_t *slot;
+	bool untimed; /* the spans have no starts: they are added up */
 };
 
 static int by_device_and_start(const void *ctx, uint32_t a, uint32_t b)
@@ -86,13 +87,14 @@ static int64_t find_slots(
         const struct model *m, const struct step_spans *x, struct facts *out, struct arena *keep)
 {
 	const struct step *s = x->s;
-	int64_t first = INT64_MAX, last = INT64_MIN;
+	int64_t first = INT64_MAX, last = INT64_MIN, sum = 0;
 
 	memset(x->slot, 0xff, s->n_devices * sizeof *x->slot);
 	for (uint32_t i = 0; i < s->n_spans; i++) {
 		int64_t start = s->span_start[i], end = num_add(start, s->span_length[i]);
 		if (s->span_kind[i] == SPAN_SEEN)
 			continue;
+		sum = num_add(sum, s->span_length[i]);
 		first = start < first ? start : first;
 		last = end > last ? end : last;
 		uint32_t *slot = &x->slot[s->span_device[i]];
@@ -101,6 +103,8 @@ static int64_t find_slots(
 		*slot = find_device(m, s->devices[s->span_device[i]], out, keep);
 		out->devices.v[*slot].host = s->span_kind[i] == SPAN_CPU;
 	}
+	if (x->untimed)
+		return step_ns(s, sum);
 	return last > first ? step_ns(s, num_sub(last, first)) : 0;
 }
 
@@ -108,7 +112,7 @@ static int64_t find_slots(
 static int64_t add_step(const struct model *m, const struct step *s, struct facts *out,
         struct arena *a, struct arena *keep)
 {
-	struct step_spans x = { s, ARENA_ARRAY(a, s->n_devices, uint32_t) };
+	struct step_spans x = { s, ARENA_ARRAY(a, s->n_devices, uint32_t), step_is_untimed(s) };
 	int64_t length = find_slots(m, &x, out, keep), until = INT64_MIN;
 	uint32_t *order = sort_order(a, s->n_spans, by_device_and_start, &x), before = ID_NONE;
 
@@ -122,7 +126,7 @@ static int64_t add_step(const struct model *m, const struct step *s, struct fact
 		struct device_summary *d = &out->devices.v[slot];
 		if (slot != before)
 			d->span = num_add(d->span, length);
-		until = slot != before || until < start ? start : until;
+		until = slot != before || until < start || x.untimed ? start : until;
 		before = slot;
 		if (end > until)
 			d->busy = num_add(d->busy, step_ns(s, num_sub(end, until)));

@@ -370,6 +370,16 @@ def pprof_cpu():
         equal(scope['main/pkg.work.Run#2']['own_micros'], 10000)
         op = rows(name, 'op', '-select', 'micros,occurrence')
         equal([op['pkg/work.Run'][k] for k in ('own_micros', 'own_occurrence')], [60000, 6])
+        untimed(name, 110000000, 'cpu:0')
+
+
+def untimed(path, ns, device):
+    """Asserts that the time of the step of a profile without timestamps is the sum of its times, and so is the device's."""
+    out, _ = program('summary', path, '-output', 'json')
+    page = json.loads(out)
+    equal(page['steps']['slowest_ns'], ns)
+    equal([(d['name'].rsplit(':', 2)[-2:], d['busy_ns'], d['idle_ns']) for d in page['devices']], [(device.split(':'), ns, 0)])
+    assert 'utilization' not in program('advise', path)[0]
 
 
 def pprof_heap():
@@ -484,6 +494,7 @@ def tensorrt():
     equal(found['head/fc']['own_accelerator_micros'], 30)
     assert {'CaskConvolution', 'FP16'} <= set(found['conv1 + relu1']['types']), found
     assert 'plain name' in found
+    untimed('times.json', 155000, 'gpu:0')
     graph = rows('layers.json', 'graph', '-select', 'params')
     equal([r['parent'] for r in graph.values() if r['path'] == 'conv1 + relu1'], ['head/fc'])
     equal(rows('times.json', 'op', '-select', 'micros')['head/fc']['own_micros'], 30)
