@@ -174,6 +174,48 @@ def folded(*words):
     return {line.rsplit(' ', 1)[0]: int(line.rsplit(' ', 1)[1]) / 1000 for line in lines if ' ' in line and line.rsplit(' ', 1)[1].isdigit()}
 
 
+def per_step():
+    """Averages are sums over the chosen steps divided by their number, also of ops that run in one of them only. Times are
+    nanoseconds up to the printed number, and float operations are counted per call."""
+    op = lambda name, ts, dur, m=0: kineto.event('cpu_op', name, ts, dur, **({'Input Dims': [[m, 3], [3, 5]]} if m else {}))
+    sizes = {4: (2, 8), 5: (4,), 6: ()}  # by step: rows of the matrix products
+    events, own, flops = [], {}, {}
+    for step, rows_of in sizes.items():
+        at = 1000 * step
+        events.append(kineto.event('user_annotation', 'ProfilerStep#%d' % step, at, 900))
+        for i, m in enumerate(rows_of):
+            length = 79.125 + i + step / 8
+            events.append(op('aten::mm', at + 10 + 100 * i, length, m))
+            own[step] = own.get(step, 0) + length
+            flops[step] = flops.get(step, 0) + 2 * m * 3 * 5
+        events += kineto.launch(at + 600, 10 + step, at + 610, 0.25)
+    events.append(op('aten::once', 5500, 0.018))
+    path = write(kineto.trace(events))
+    metrics_ = 'cpu_micros,accelerator_micros,occurrence,kernels,float_ops'
+    found = {s: rows(path, 'op', '-step', s, '-select', metrics_) for s in ('-1', '4', '5', '6', '4,5')}
+    mm = {s: [found[s]['aten::mm']['own_' + k] for k in ('cpu_micros', 'occurrence', 'float_ops')] for s in found}
+    for s in (4, 5, 6):
+        equal(mm[str(s)], [own.get(s, 0), len(sizes[s]), flops.get(s, 0)], s)
+    for s, chosen in (('-1', (4, 5, 6)), ('4,5', (4, 5))):
+        equal(mm[s], [sum(own.get(i, 0) for i in chosen) / len(chosen), sum(len(sizes[i]) for i in chosen) / len(chosen),
+                      sum(flops.get(i, 0) for i in chosen) / len(chosen)], s)
+    equal([found[s]['aten::once']['own_cpu_micros'] for s in ('-1', '4', '5')], [0.006, 0, 0.018])
+    equal([found[s]['(unattributed)']['own_accelerator_micros'] if '(unattributed)' in found[s] else
+           sum(r['own_accelerator_micros'] for r in found[s].values()) for s in ('-1', '4')], [0.25, 0.25])
+    totals = {}
+    for s in found:
+        out, _ = program('scope', path, '-step', s, '-select', metrics_, '-output', 'json')
+        totals[s] = json.loads(out)['total']
+    for k, v in totals['-1'].items():
+        mean = sum(totals[s][k] for s in ('4', '5', '6')) / 3
+        assert abs(v - mean) < 1e-9 * max(1, mean), (k, v, mean)
+    text, _ = program('op', path, '-step', '5', '-select', 'cpu_micros', '-max_depth', '100')
+    assert ' 18ns (' in text and ' 79.75us (' in text, text
+    out, _ = program('diff', path + '@4', path + '@5', '--view', 'op', '-select', 'cpu_micros', '-output', 'json', '-all')
+    row = {r['path']: r for r in json.loads(out[out.index('{'):])['rows']}['aten::mm']
+    equal([row['own_cpu_micros_left'], row['own_cpu_micros_right']], [own[4], own[5]])
+
+
 def stacks_of_calls():
     """In the view code, each call counts at its own stack, even if calls of the same op have different stacks. Device
     work counts at the stack of its launch."""
@@ -405,7 +447,7 @@ def other_accelerators():
 
 
 CASES = [memory_of_any_device, other_accelerators, passes, views, workers, sections, roofline, launches_steps_copies, ranges, sections_of_workers,
-         stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
+         per_step, stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))
