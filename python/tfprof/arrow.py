@@ -83,8 +83,11 @@ class ArrowTable:
 
 
 # ---- schemas ------------------------------------------------------------------------------------
+_NUMBERS = {b'l': 'int64', b'g': 'float64'}  # by format of the Arrow C data interface
+
+
 class Column(NamedTuple):
-    """A column of a table; type: 'text' or 'int64'."""
+    """A column of a table; type: 'text', 'int64' or 'float64'."""
     name: str
     type: str
     unit: str
@@ -133,7 +136,7 @@ def schemas() -> List[Schema]:
         for i in range(x.n_children):
             c = x.children[i].contents
             pairs = _pairs(c.metadata)
-            columns.append(Column(c.name.decode(), 'text' if c.dictionary else 'int64', pairs.get('unit', ''),
+            columns.append(Column(c.name.decode(), 'text' if c.dictionary else _NUMBERS[c.format], pairs.get('unit', ''),
                                   pairs.get('description', '')))
         pairs = _pairs(x.metadata)
         found.append(Schema((name.value or b'').decode(), pairs['schema_version'], pairs['description'], columns))

@@ -37,7 +37,7 @@ def main(words: Optional[List[str]] = None) -> int:
     for t in chosen:
         print('%s (schema version %s)' % (t.table, t.version))
         for c in t.columns:
-            print('  %-28s %-6s %-6s %s' % (c.name, c.type, c.unit, c.description))
+            print('  %-28s %-7s %-6s %s' % (c.name, c.type, c.unit, c.description))
     return 0
 
 
