@@ -169,7 +169,7 @@ static bool status(struct session *s, struct str folder, struct sink *out)
 	        !recording_files(&s->query_arena, folder, S(".log"), &logs, &s->error))
 		return false;
 	if (!spools.n)
-		sink_put(out, S("no process has started CUDA yet\n"));
+		sink_put(out, S("no process records into this folder yet\n"));
 	else
 		sink_fmt(out, "%-8s %-9s %10s %10s %10s  %s\n", "process", "state", "size",
 		        "kernels", "copies", "program");

@@ -90,6 +90,8 @@ static bool run_program(struct session *s, struct run *r)
 		strs_add(&s->query_arena, &r->request.before, str_of(r->argv[i]));
 	bool ok = r->request.command->run(s, &r->request, out);
 	r->done = s->exit_status;
+	if (s->exit_signal)
+		signals_end_by(s->exit_signal);
 	r->reads = true;
 	return ok;
 }

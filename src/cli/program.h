@@ -41,6 +41,9 @@ void signals_catch(struct session *s);
 /* True if one has arrived. */
 bool signals_came(void);
 
+/* Makes signals_pass end the program by this signal, as the program that it ran has ended. */
+void signals_end_by(int number);
+
 /* Ends the program by the signal that arrived, if one has. */
 void signals_pass(void);
 

@@ -231,7 +231,7 @@ static struct str as_docker_options(const struct recorder *r)
 
 /* ---- the command ---- */
 
-static bool run(struct recorder *r, int *status)
+static bool run(struct recorder *r)
 {
 	char **argv = ARENA_ARRAY(r->a, r->command.n + 1, char *);
 	struct follow f;
@@ -242,8 +242,10 @@ static bool run(struct recorder *r, int *status)
 		setenv(r->set[i].name, str_z(r->a, r->set[i].value), 1);
 	repl_say(r->s, true, 0); /* before the program prints anything */
 	bool ran = follow_run(&f, argv);
-	*status = f.status;
+	r->s->exit_status = f.status;
+	r->s->exit_signal = f.signal;
 	if (ran) {
+		record_report_ended(&r->report, f.pid, f.ended);
 		record_report_end(&r->report, r->words.wait / QUANTITY_MS,
 		        r->words.folder.n ? r->words.folder : str_base(r->folder), &r->s->notes);
 	} else {
@@ -275,7 +277,7 @@ bool record_run(struct session *s, const struct request *r, struct sink *out)
 	if (!prepare(&rec))
 		return false;
 	if (rec.words.env < 0)
-		return run(&rec, &s->exit_status);
+		return run(&rec);
 	sink_put(out, rec.words.env > 0 ? as_docker_options(&rec) : as_exports(&rec));
 	return true;
 }

@@ -5,6 +5,8 @@
 #include "cli/recording.h"
 
 #include <ctype.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "cli/spawn.h"
 #include "base/fmt.h"
@@ -69,6 +71,7 @@ struct summary {
 	uint64_t processes, kernels, copies, bytes, damaged;
 	struct recording_losses lost;
 	uint64_t unended; /* recordings that were not closed and never will be */
+	struct str ended; /* how the process of one of them ended, if that is known */
 	uint64_t gaps;    /* periods in which nothing was recorded */
 	bool uncompared;  /* for some launches it is unknown whether their kernels arrived */
 	struct strs said;
@@ -100,7 +103,13 @@ static void add(struct record_report *r, struct summary *x, struct str file)
 	x->damaged += look.fault.bytes;
 	x->gaps = num_add_u64(x->gaps, look.gaps);
 	x->uncompared |= !look.compared;
-	x->unended += !look.ended && !is_open(r, file);
+	if (!look.ended && !is_open(r, file)) {
+		struct sb b = sb_in(r->a);
+		x->unended++;
+		recording_end_text(&b, &look);
+		if (look.exited && !(look.count_flags & SPOOL_COUNT_EXITS))
+			x->ended = sb_str(&b);
+	}
 	recording_losses_add(&x->lost, &look.lost);
 	for (size_t i = 0; i < look.notes.n; i++)
 		keep_said(r, x, look.notes.v[i]);
@@ -149,9 +158,8 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 	for (size_t i = 0; i < x->said.n; i++)
 		note_line(to, "tfprof: %.*s\n", STR(x->said.v[i]));
 	if (!x->processes) {
-		note_line(to,
-		        "tfprof: nothing was recorded: no process has started CUDA; see tfprof "
-		        "doctor\n");
+		note_line(to, "tfprof: nothing was recorded: no process has used CUDA, or it had "
+		              "another environment, user or folder; see tfprof doctor\n");
 		return;
 	}
 	fmt_bytes(&size, (int64_t)x->bytes);
@@ -161,10 +169,12 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 		        (unsigned long long)x->gaps, x->gaps == 1 ? "" : "s");
 	if (x->unended)
 		sb_fmt(&lost,
-		        "%s%llu process%s had not closed %s spool%s: what came last may be missing",
+		        "%s%llu process%s had not closed %s spool%s%s%.*s: what came last may be "
+		        "missing",
 		        lost.n ? ", " : "", (unsigned long long)x->unended,
 		        x->unended == 1 ? "" : "es", x->unended == 1 ? "its" : "their",
-		        x->unended == 1 ? "" : "s");
+		        x->unended == 1 ? "" : "s",
+		        x->ended.n ? (x->unended == 1 ? ", as it " : "; one ") : "", STR(x->ended));
 	note_line(to, "tfprof: %llu process%s, %llu kernel%s, %llu cop%s, %.*s in %.*s; %.*s\n",
 	        (unsigned long long)x->processes, x->processes == 1 ? "" : "es",
 	        (unsigned long long)x->kernels, x->kernels == 1 ? "" : "s",
@@ -195,6 +205,49 @@ bool record_report_begin(struct record_report *r, struct arena *a, struct str fo
 			intern_add_kept(&r->before, files.v[k]);
 	}
 	return true;
+}
+
+/* Puts the status into the counts of a recording, if it has any. */
+static void put_status(struct arena *a, struct str file, int status)
+{
+	int fd = open(str_z(a, file), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+	uint32_t value = 1 + (uint32_t)status;
+	char magic[SPOOL_MAGIC_SIZE];
+
+	if (fd < 0)
+		return;
+	if (pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+	        !memcmp(magic, SPOOL_COUNT_MAGIC, sizeof magic) &&
+	        pwrite(fd, &value, sizeof value, offsetof(struct spool_count, status)) < 0) {
+		close(fd); /* then it is not known how the process ended */
+		return;
+	}
+	close(fd);
+}
+
+void record_report_ended(struct record_report *r, int64_t pid, int status)
+{
+	struct arena_mark m = arena_mark(r->a);
+	struct err e = { .a = r->a };
+	struct str unended = STR_NONE;
+	struct recording_facts look;
+	struct strs files;
+	struct owner owner;
+	size_t n = 0;
+
+	if (recording_files(r->a, r->folder, S(SPOOL_SUFFIX), &files, &e))
+		for (size_t i = 0; i < files.n; i++) {
+			if (!is_new(r, files.v[i]) || !recording_owner(r->a, files.v[i], &owner) ||
+			        !owner.here || owner.pid != pid ||
+			        !recording_summary(r->a, files.v[i], &look, &e) || look.ended)
+				continue;
+			unended = files.v[i];
+			n++;
+		}
+	/* Of several, all but one ended by exec. */
+	if (n == 1)
+		put_status(r->a, unended, status);
+	arena_reset(r->a, m);
 }
 
 void record_report_end(struct record_report *r, int64_t wait, struct str dir, struct notes *to)

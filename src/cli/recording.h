@@ -66,6 +66,11 @@ struct record_report {
 bool record_report_begin(
         struct record_report *r, struct arena *a, struct str folder, struct err *e);
 
+/* Puts the status of the program, as waitpid returned it, into its recording if it did not close
+ * it.
+ */
+void record_report_ended(struct record_report *r, int64_t pid, int status);
+
 /* Waits at most that many milliseconds until all processes have closed their recordings (by
  * follow_wait: call before follow_end), then reports. dir: the folder as the user gave it. */
 void record_report_end(struct record_report *r, int64_t wait, struct str dir, struct notes *to);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See spawn.h. Signals are blocked and received with sigwaitinfo, which reports the sender: a
- * signal from the terminal (SI_KERNEL) has already reached the whole process group, including the
- * program.
+ * signal of the terminal's keys (SI_KERNEL) has already reached the whole process group, including
+ * the program.
  */
 #define _GNU_SOURCE 1
 #include "cli/spawn.h"
@@ -126,15 +126,34 @@ static bool look(struct follow *f)
 			stop(WSTOPSIG(status));
 		return false;
 	}
+	f->ended = status;
+	f->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	f->status = WIFSIGNALED(status) ? FOLLOW_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 	return true;
+}
+
+/* True if the kernel has sent the signal to the program, too. The hangup of a terminal goes only to
+ * the leader of its session; other signals of the kernel (of a timer) to one process. */
+static bool has_reached_group(const siginfo_t *s)
+{
+	if (s->si_code != SI_KERNEL)
+		return false;
+	switch (s->si_signo) {
+	case SIGINT:
+	case SIGQUIT:
+	case SIGTSTP:
+	case SIGWINCH: return true;
+	case SIGHUP:
+	case SIGCONT: return getsid(0) != getpid();
+	default: return false;
+	}
 }
 
 static void pass(const struct follow *f, const siginfo_t *s)
 {
 	if (s->si_code == SI_KERNEL && s->si_signo == SIGTSTP)
 		stop(SIGTSTP);
-	else if (s->si_code != SI_KERNEL && s->si_pid != f->pid)
+	else if (!has_reached_group(s) && s->si_pid != f->pid)
 		kill(f->pid, s->si_signo);
 }
 

@@ -5,6 +5,7 @@
 #include "cli/program.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 
 static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
@@ -48,10 +49,21 @@ bool signals_came(void)
 	return came != 0;
 }
 
+void signals_end_by(int number)
+{
+	came = number;
+	prctl(PR_SET_DUMPABLE, 0); /* the program has left its core, if it leaves one */
+}
+
 void signals_pass(void)
 {
+	sigset_t one;
+
 	if (!came)
 		return;
+	sigemptyset(&one);
+	sigaddset(&one, came);
 	signal(came, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
 	raise(came);
 }

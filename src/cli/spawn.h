@@ -53,6 +53,8 @@ void spawn_leave(struct child *c);
 struct follow {
 	pid_t pid;
 	int status;    /* exit status of the program, as in a shell */
+	int signal;    /* that ended it, or 0 */
+	int ended;     /* its status as waitpid returned it */
 	int error;     /* errno if it could not be started, otherwise 0 */
 	sigset_t kept; /* the original mask; signals stay blocked until follow_end */
 };

@@ -309,8 +309,10 @@ bool files_spool_write(const void *p, size_t n)
 {
 	if (files.fault[0])
 		return false;
-	if (!file_ok(&files.spool))
+	if (!file_ok(&files.spool)) {
+		launches_flag(SPOOL_COUNT_SHUT);
 		return fail("the program has closed its descriptor");
+	}
 	if (put(files.spool.fd, files.spool_size, p, n, FILES_LAST)) {
 		files.spool_size += n;
 		return true;

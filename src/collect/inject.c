@@ -16,6 +16,7 @@
 
 #include "collect/collect.h"
 #include "collect/decode.h"
+#include "collect/launches.h"
 #include "collect/system.h"
 #include "collect/store.h"
 #include "collect/record_enable.h"
@@ -50,8 +51,10 @@ static uint64_t word_of(enum state s)
 static void at_exit(void)
 {
 	if (record_enable_ours() && atomic_load(&life.word) == word_of(OPEN) &&
-	        !atomic_exchange(&life.finished, true))
+	        !atomic_exchange(&life.finished, true)) {
+		launches_flag(SPOOL_COUNT_EXITS);
 		writer_finish();
+	}
 }
 
 static void in_child(void)

@@ -88,6 +88,8 @@ enum {
 	SPOOL_COUNT_PART = 2,    /* some launches were not counted */
 	SPOOL_COUNT_LATE = 4,    /* counts are brought up to date by the writer, not at once */
 	SPOOL_COUNT_GRAPHS = 8,  /* a launch of a graph gives one record */
+	SPOOL_COUNT_EXITS = 32,  /* the process began to close its recording at exit */
+	SPOOL_COUNT_SHUT = 64,   /* the program has closed the descriptor of the recording */
 	SPOOL_COUNT_CHANGED = 16 /* SPOOL_COUNT_GRAPHS was not the same all the time */
 };
 

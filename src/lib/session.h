@@ -65,6 +65,7 @@ struct session {
 	unsigned threads;
 	const struct command *more_commands; /* commands of the program (options.h), or NULL */
 	int exit_status;          /* exit status of the program, set by commands that succeeded */
+	int exit_signal;          /* the program ends by this signal; 0: by exit_status */
 	struct input_watch watch; /* progress of loading; optional */
 	atomic_bool cancel;       /* may be set by any thread: ends the present call */
 	const atomic_bool *parent_cancel; /* cancel flag of the session it works for, or NULL */

@@ -122,6 +122,7 @@ void recording_facts_count(struct recording_facts *f, const struct spool_count *
 		return;
 	sum_up(c, &kernels, &graphs, &unsure);
 	f->exited = c->status;
+	f->count_flags = c->flags;
 	f->launched = num_add_u64(kernels, graphs);
 	f->counted = c->flags & SPOOL_COUNT_ON && !(c->flags & SPOOL_COUNT_PART) &&
 	             (f->ended || !(c->flags & SPOOL_COUNT_LATE));
@@ -143,7 +144,11 @@ void recording_end_text(struct sb *b, const struct recording_facts *f)
 {
 	unsigned status = f->exited - 1;
 
-	if (!f->exited)
+	if (f->count_flags & SPOOL_COUNT_SHUT)
+		sb_put(b, S("closed the descriptor of its recording"));
+	else if (f->count_flags & SPOOL_COUNT_EXITS)
+		sb_put(b, S("ended before its recording was closed"));
+	else if (!f->exited)
 		sb_put(b, S("was killed, ended by _exit or exec, or records still"));
 	else if (status & 127)
 		sb_fmt(b, "was ended by signal %u", status & 127);

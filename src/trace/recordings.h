@@ -51,6 +51,7 @@ struct recording_facts {
 	uint32_t graph_launch; /* correlation of the last one */
 	uint64_t launched;     /* kernels launched while recording, at least */
 	bool counted;          /* launches were counted, up to the end of the process */
+	uint32_t count_flags;
 	uint32_t exited;       /* 1 + status of waitpid; 0: not known */
 	uint64_t gaps, gap_ns; /* number and total length of times without recording */
 	bool ended;            /* the collector closed the file */

@@ -42,7 +42,7 @@ def test_ctl():
 
 def test_status_of_spools():
     os.mkdir('c', 0o700)
-    holds(tfprof('ctl', 'c', 'status')[1], 'no process has started CUDA yet')
+    holds(tfprof('ctl', 'c', 'status')[1], 'no process records into this folder yet')
     spool('c', launches(20, argv='/usr/bin/trainer').add('note', text='half a sentence').end(), 10, 1)
     spool('c', launches(30).add('lost', why=4, count=4), 20, 1, 2)
     spool('c', launches(40), os.getpid(), start_ticks(os.getpid()), 3)

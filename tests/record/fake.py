@@ -2,11 +2,12 @@
 """record, ctl and gpu together, with a fake driver and a fake CUPTI."""
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
 
-from rig import ARGS, child_of, clean_env, holds, same, tfprof
+from rig import ARGS, child_of, clean_env, holds, run, same, tfprof
 
 
 def fake(*words):
@@ -43,13 +44,36 @@ def test_fake_run():
     script = ''.join('%s & ' % shlex.join(fake('launch:100')) for _ in range(3)) + 'wait; exec ' + \
         shlex.join(fake('launch:64', 'settle:700', 'raise:9'))
     got = tfprof('record', '-o', 'k', '--', 'sh', '-c', script, more=env)
-    same(got[0], 137, got)
+    same(got[0], -9, got)
     holds(got[2], '4 processes, 364 kernels')
-    holds(got[2], '; 1 process had not closed its spool: ')
+    holds(got[2], '; 1 process had not closed its spool, as it was ended by signal 9: ')
     data = gpu('k')
     same([len(data['gpus']), len(data['processes']), data['lost']['processes_not_closed']], [1, 4, 1])
     holds(tfprof('ctl', 'k', 'status')[1], 'cut off')
-    holds(tfprof('gpu', 'k')[2], ' has no end: the process was killed')
+    holds(tfprof('gpu', 'k')[2], ' has no end: the process was ended by signal 9')
+
+
+def test_fake_ends():
+    """The summary says how a process ended that did not close its recording, and how many launches have no record; record
+    ends by the same signal."""
+    env = dict(LD_LIBRARY_PATH=ARGS.fakes)
+    late = dict(env, FAKE_LATE='1000000')
+    for end, status, said in (('_exit:7', 7, 'as it ended by _exit or exec, with status 7'), ('raise:9', -9, 'as it was ended by signal 9'),
+                              ('raise:15', -15, 'as it was ended by signal 15'), ('abort', -6, 'as it was ended by signal 6')):
+        got = tfprof('record', '-o', 'e' + end, '--', *fake('launch:500', end), more=late)
+        same(got[0], status, got)
+        holds(got[2], '1 process had not closed its spool, ' + said)
+        have, lost = (int(re.search(r'(\d+) kernels%s' % x, got[2])[1]) for x in (',', ' launched but not recorded'))
+        same((have + lost, 'at least' in got[2]), (500, False), got[2])
+        lost_of = gpu('e' + end)['lost']
+        same((lost_of['kernels_without_record'], lost_of['lower_bounds'], lost_of['processes_not_compared']), (lost, [], 0))
+    got = run('sh', '-c', './bin/tfprof record -o s -- "$@"; echo $?', 'sh', *fake('launch:5', 'raise:9'), more=env)
+    same(got[1], '137\n', got)
+    # The program closes all descriptors, and with them that of the recording.
+    got = tfprof('record', '-o', 'c', '--', *fake('launch:500', 'close-all', 'launch:500', 'exit:3'), more=env)
+    same(got[0], 3, got)
+    holds(got[2], '1 process had not closed its spool')
+    same('killed' in got[2] + tfprof('gpu', 'c')[2], False, got)
 
 
 def test_fake_next():
@@ -94,6 +118,6 @@ def test_fake_doctor():
     p.stdout.readline()
     got = tfprof('doctor', str(child_of(p.pid)))
     p.send_signal(signal.SIGTERM)
-    same(p.wait(), 143)
+    same(p.wait(), -signal.SIGTERM)
     same(got[0], 0, got)
     holds(got[1], 'is recorded.')

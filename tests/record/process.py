@@ -18,7 +18,7 @@ def test_status():
     for n in (0, 1, 2, 7, 126, 255):
         same(tfprof('record', '--', 'sh', '-c', 'exit %d' % n)[0], n, 'exit')
     for n in (1, 6, 9, 11, 15):
-        same(tfprof('record', '-o', 'r', 'sh', '-c', 'ulimit -c 0; kill -%d $$' % n)[0], 128 + n, 'signal')
+        same(tfprof('record', '-o', 'r', 'sh', '-c', 'ulimit -c 0; kill -%d $$' % n)[0], -n, 'signal')
     put('plain', 'no program')
     before = sorted(os.listdir('.'))
     for word, status, why in (('./plain', 126, 'Permission denied'), ('.', 126, 'Permission denied'),

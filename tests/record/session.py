@@ -154,6 +154,6 @@ def test_summary():
     holds(got[2], '1 of them still runs and records\n')
     holds(got[2], '2 processes, 1500 kernels')
     got = tfprof('record', '--', 'true')
-    holds(got[2], 'nothing was recorded: no process has started CUDA')
+    holds(got[2], 'nothing was recorded: no process has used CUDA, or it had another environment, user or folder')
     got = tfprof('record', '--', 'sh', '-c', 'echo "libcupti is too old" >"$TFPROF_SESSION/7.log"')
     holds(got[2], 'tfprof: libcupti is too old\n')
