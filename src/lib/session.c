@@ -378,8 +378,10 @@ bool session_load_spools(struct session *s, struct str path, const struct record
 	facts.a = &own.a;
 	bool ok = recording_lower(
 	        s->ingest, files, o, w.progress ? &w : NULL, &facts, &own.a, &s->error);
-	if (ok)
+	if (ok) {
+		ingest_new_input(s->ingest);
 		ingest_file(s->ingest, path, S("GPU recording"), &facts);
+	}
 	if (ok)
 		ingest_commit(s->ingest);
 	else

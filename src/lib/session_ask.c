@@ -36,7 +36,7 @@ static struct opts with_columns(const struct session *s, const struct opts *o)
 {
 	struct opts to = *o;
 
-	to.new_input = s->model.traces.n || s->recording.n;
+	to.new_input = s->model.new_input || s->recording.n;
 	if (o->select.preset && s->model.traces.n && o->output.kind != OUT_PPROF &&
 	        o->output.kind != OUT_FOLDED)
 		to.select.metrics = METRIC_BIT(M_ACCELERATOR_MICROS) | METRIC_BIT(M_SELF_MICROS) |
@@ -53,6 +53,21 @@ static void note_columns(struct session *s, const struct opts *o)
 		if (!s->model.traces.n && o->select.metrics & METRIC_BIT(of_traces[i]))
 			note_line(&s->notes, "note: only traces have numbers for %s\n",
 			        metrics[of_traces[i]].name);
+}
+
+/* Adds a note if columns of times or memory are selected and no step is loaded, unless the original
+ * knows the command line. */
+static void note_steps(struct session *s, const struct opts *o)
+{
+	bool any = false;
+
+	for (enum metric_id i = 0; i < M_N; i++)
+		any |= o->select.metrics & METRIC_BIT(i) && metrics[i].value < V_RUNS;
+	if (any && !s->model.steps.n && (s->bare_files || s->columns))
+		note_line(&s->notes, "note: no step is loaded: times and memory are 0%s\n",
+		        session_has_source(s, ROLE_GRAPH) && !s->model.new_input
+		                ? " (--run_meta_path adds a step)"
+		                : "");
 }
 
 /* ---- queries ---- */
@@ -109,6 +124,26 @@ static void note_stacks(struct session *s, const struct view_ops *v)
 	                ? "note: a profiler records call stacks only on request (PyTorch: "
 	                  "with_stack=True)\n"
 	                : "note: an op log has the call stacks: --op_log_path\n");
+}
+
+/* Adds a note about the nodes of a graph of TensorFlow that only a cycle leads to, unless the
+ * original knows the command line. */
+static void note_cycles(struct session *s, const struct result *r)
+{
+	const struct query *q = r->q;
+	int64_t us = 0;
+
+	if (!view_is(r->kind, VIEW_EDGES) || q->m->new_input || !(s->bare_files || s->columns) ||
+	        !q->tallies)
+		return;
+	for (size_t i = 0; i < q->m->nodes.n; i++)
+		us = num_add(us, q->tallies[i].v[V_MICROS]);
+	for (uint32_t i = 1; i < q->tree->n; i++)
+		us = num_sub(us, q->tallies[q->tree->node[i]].v[V_MICROS]);
+	note_count(&s->notes, q->m->nodes.n + 1 - q->tree->n,
+	        "note: %zu {node|nodes} with %lld us, to which only a cycle leads, {is|are} left "
+	        "out: scope has {it|them}\n",
+	        q->m->nodes.n + 1 - q->tree->n, (long long)us);
 }
 
 /* Adds a note if -max_depth leaves entries out of a file for another program, unless the original
@@ -180,6 +215,8 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	}
 	note_nothing(s, &r);
 	note_cut(s, &r);
+	note_cycles(s, &r);
+	note_steps(s, o);
 	if (s->ckpt && (o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)))
 		tensors_read(&r, s->ckpt, message != NULL);
 	session_note_flops(s, o);

@@ -81,7 +81,7 @@ static bool regroup(struct session *s, enum by by)
 	struct ingest *in;
 
 	arena_clear(&s->regroup_arena);
-	*r = (struct regrouped){ .model = { .a = &s->regroup_arena } };
+	*r = (struct regrouped){ .model = { .a = &s->regroup_arena, .new_input = true } };
 	r->forest.m = &r->model;
 	notes_init(&r->notes, &s->regroup_arena);
 	in = ingest_open(&r->model, &r->notes, false);

@@ -354,6 +354,11 @@ void ingest_has_traces(struct ingest *in)
 	in->m->has_traces = true;
 }
 
+void ingest_new_input(struct ingest *in)
+{
+	in->m->new_input = true;
+}
+
 void ingest_workers(struct ingest *in, const struct strs *names)
 {
 	in->m->workers.n = 0;

@@ -88,6 +88,8 @@ void ingest_set_stack(struct ingest *in, uint32_t node, uint32_t frame);
 uint32_t ingest_frame(
         struct ingest *in, const struct frame *f); /* returns an id; equal frames share one */
 void ingest_has_traces(struct ingest *in);
+/* An input has a format that the original cannot read. */
+void ingest_new_input(struct ingest *in);
 
 /* Steps whose cells are added node by node (profiles). Step ids must be distinct. */
 struct cell_in {

@@ -308,6 +308,8 @@ void input_report(struct ingest *to, const struct load *l)
 	if (!l->loaded)
 		return;
 	calls = l->in->read_trace ? src_calls_path(l->s) : STR_NONE;
+	if (!(l->in->flags & INPUT_ORIGINAL))
+		ingest_new_input(to);
 	ingest_file(to, l->from->name, l->format.n ? l->format : str_of(l->in->name), l->s->facts);
 	if (calls.n)
 		ingest_file(to, calls, S("execution trace of PyTorch"), &(struct src_facts){ 0 });

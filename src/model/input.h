@@ -34,7 +34,8 @@ enum {
 	INPUT_TWICE = 2,      /* the reader goes over the bytes twice */
 	INPUT_MENDS = 4,      /* the reader notes damage of the text, and truncated gzip data */
 	INPUT_BESIDE = 8,     /* may accompany a profile */
-	INPUT_JOINS = 16      /* accompanies a profile, whose reader reads it (src_options) */
+	INPUT_JOINS = 16,     /* accompanies a profile, whose reader reads it (src_options) */
+	INPUT_ORIGINAL = 32   /* the original can read it */
 };
 
 struct ProtobufCMessageDescriptor;

@@ -128,6 +128,7 @@ static void merge_nodes(struct merge *g)
 	}
 	g->in->m->has_traces |= f->has_traces;
 	g->in->m->misses_streams |= f->misses_streams;
+	g->in->m->new_input |= f->new_input;
 }
 
 /* ---- steps ---- */

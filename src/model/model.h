@@ -130,6 +130,7 @@ struct model {
 	struct intern frames;  /* bytes of struct frame; read with model_frame */
 	bool has_traces;       /* at least one op log entry had a code_def, possibly empty */
 	bool keep_annotations; /* spans have the annotations of run metadata */
+	bool new_input;        /* an input has a format that the original cannot read */
 	bool misses_streams;   /* at least one run metadata had a gpu but no stream:all */
 
 	VEC(struct device) devices;

@@ -2,7 +2,8 @@
  *
  * The graph view: along inputs, from the nodes whose outputs nobody reads. A node is placed
  * below the first node that reaches it, depth first, whatever is accounted, so the structure
- * depends on the model alone (quirk 29). Nodes reachable only through a cycle are left out.
+ * depends on the model alone (quirk 29). Nodes that only a cycle leads to are left out, as in the
+ * original; for inputs that the original cannot read, a node of each such cycle is at the top.
  */
 #include "view/view.h"
 
@@ -59,6 +60,33 @@ static bool *find_named(const struct model *m, struct arena *a)
 	return named;
 }
 
+/* Returns the *n nodes that no root leads to. A node that leads to another one comes before it,
+ * unless both are in a cycle: reversed order in which a search along inputs leaves them. */
+static uint32_t *order_rest(const struct descent *d, struct arena *a, size_t *n)
+{
+	const struct model *m = d->m;
+	uint32_t *order = ARENA_ARRAY(a, m->nodes.n, uint32_t), deep = 0;
+	bool *seen = ARENA_ARRAY(a, m->nodes.n, bool);
+	size_t first = m->nodes.n;
+
+	for (size_t i = 0; i < m->by_name.n; i++) {
+		uint32_t source = m->by_name.v[i];
+		do {
+			if (!(source & INPUT_UNKNOWN) && !d->seen[source] && !seen[source]) {
+				seen[source] = true;
+				d->path[deep] = source;
+				d->input[deep++] = m->input0.v[source];
+			}
+			while (deep && d->input[deep - 1] == m->input0.v[d->path[deep - 1] + 1])
+				order[--first] = d->path[--deep];
+			if (deep)
+				source = m->inputs.v[d->input[deep - 1]++];
+		} while (deep);
+	}
+	*n = m->nodes.n - first;
+	return order + first;
+}
+
 void view_graph_build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
 {
 	size_t n = m->nodes.n + 1;
@@ -82,6 +110,13 @@ void view_graph_build(const struct model *m, struct tree *t, struct arena *a, st
 	for (size_t i = 0; i < m->by_name.n; i++)
 		if (!named[m->by_name.v[i]])
 			descend(&d, m->by_name.v[i]);
+	if (m->new_input && t->n < n) {
+		size_t rest;
+		const uint32_t *order = order_rest(&d, &own.a, &rest);
+		for (size_t i = 0; i < rest; i++)
+			if (!d.seen[order[i]])
+				descend(&d, order[i]);
+	}
 	t->end[0] = t->n;
 	scratch_close(&own);
 }

@@ -6,6 +6,7 @@ events lack them. The programs are generated.
     tests/trace/hlo.py --bin build/check [NAME...]
 """
 import itertools
+import json
 import os
 import sys
 
@@ -205,6 +206,24 @@ def circles():
     run('a.xplane.pb', 'code')
 
 
+def one_framework_op():
+    """Compiled ops of one framework op are one node, also where a node between them leads back to it: no view loses time."""
+    conv = metadata('jit(f)/conv')
+    main = [instruction(1, 'x', 'parameter', [4, 5]),
+            instruction(2, 'cudnn-conv.1', 'custom-call', [[4, 5], [0]], [1], conv),
+            instruction(3, 'get-tuple-element.1', 'get-tuple-element', [4, 5], [2], metadata('jit(f)/bitcast')),
+            instruction(4, 'fusion.1', 'fusion', [4, 5], [3], conv, 'kLoop', [2])]
+    path = write(space(metadata_plane({7: program('jit_f', 7, [(2, 22, [instruction(22, 'p', 'parameter', [4, 5])]), (1, 4, main)], 1)}),
+                       gpu([('k_conv', 'cudnn-conv.1', 0, 5000000), ('k_get', 'get-tuple-element.1', 5000000, 2000000),
+                            ('k_fused', 'fusion.1', 7000000, 1000000)])))
+    for view in 'scope', 'graph', 'op':
+        out, _ = run(path, view, '-select', 'accelerator_micros', '-output', 'json')
+        total = json.loads(out[out.index('{'):])['total']
+        equal((view, total['accelerator_micros']), (view, 8))
+    out, _ = run(path, 'graph', '-select', 'accelerator_micros')
+    assert '  jit(f)/conv (6us/6us)\n' in out and '    jit_f/x (' in out, out
+
+
 def threads():
     """Compiled ops on CPU threads are ops with host time. The self time of a loop excludes its body. Executions are
     counted as on devices."""
@@ -235,7 +254,7 @@ def threads():
     assert 'jit(f)/dense/dot_general' in out, out
 
 
-CASES = [threads, names_and_flops, categories, sources, graph, convolutions, damaged, circles]
+CASES = [threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, damaged, circles]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))

@@ -45,6 +45,51 @@ static void test_cycles(void **state)
 	assert_int_equal(rig_tree(r, VK_GRAPH)->n, 4);
 }
 
+/* For inputs that the original cannot read, a cycle is at the top with its first node. */
+static void test_cycles_of_new_inputs(void **state)
+{
+	struct view_rig *r = view_rig(*state);
+
+	rig_node(r, "sink", "Op", "x");
+	rig_node(r, "x", "Op", "y");
+	rig_node(r, "y", "Op", "x");
+	rig_node(r, "a", "Op", "q"); /* only q and p lead to it */
+	rig_node(r, "p", "Op", "a q");
+	rig_node(r, "q", "Op", "p far");
+	rig_node(r, "below", "Op", "below");
+	rig_node(r, "over", "Op", "over below");
+	ingest_new_input(r->in);
+	rig_done(r);
+	assert_str(rig_shown(r, VK_GRAPH),
+	        "_TFProfRoot=255 .a=56 ..q=48 ...p=16 .over=192 ..below=64 .sink=7 ..x=6 ...y=4");
+}
+
+/* Every node is in the totals of every view, whatever the edges. */
+static void test_random_totals(void **state)
+{
+	uint64_t seed = 1;
+
+	for (unsigned turn = 0; turn < 300; turn++) {
+		struct view_rig *r = view_rig(*state);
+		unsigned n = 1 + turn % 12;
+		for (unsigned i = 0; i < n; i++) {
+			struct sb inputs = sb_in(r->a);
+			for (unsigned k = 0; k < turn % 3; k++) {
+				seed = seed * 6364136223846793005u + 1442695040888963407u;
+				sb_fmt(&inputs, " n%u", (unsigned)(seed >> 33) % (n + 1));
+			}
+			rig_node(r, str_fmt(r->a, "n%u", i).p, i % 2 ? "A" : "B",
+			        inputs.n ? inputs.p + 1 : "");
+		}
+		ingest_new_input(r->in);
+		rig_done(r);
+		assert_int_equal(rig_tree(r, VK_GRAPH)->n, n + 1);
+		struct str total = str_fmt(r->a, "_TFProfRoot=%llu ", (1ull << n) - 1);
+		assert_true(str_starts(rig_shown(r, VK_GRAPH), total));
+		assert_true(str_starts(rig_shown(r, VK_SCOPE), total));
+	}
+}
+
 /* The structure does not depend on the accounted nodes: d stays below b, though b itself is
  * dropped. */
 static void test_dropped_nodes_hand_up(void **state)
@@ -167,6 +212,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		unit_case(test_first_visitor_owns),
 		unit_case(test_cycles),
+		unit_case(test_cycles_of_new_inputs),
+		unit_case(test_random_totals),
 		unit_case(test_dropped_nodes_hand_up),
 		unit_case(test_too_deep_stays_away),
 		unit_case(test_start_trim_hide),
