@@ -227,7 +227,7 @@ static inline bool stacks_is_frame(const struct result *r, uint32_t shown)
 	return view_is(r->kind, VIEW_LIST) || r->shown[shown].parent != ID_NONE;
 }
 
-/* Writes a result of scope, graph or op as a pprof profile (pprof_tree.c). */
+/* Writes a result as a pprof profile with all its numbers (pprof_tree.c). */
 bool pprof_tree_write(const struct result *r, enum metric_id m, struct sink *to);
 
 /* ---- differences ---- */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The code view as a pprof profile: a sample for each graph node below a shown line without
- * shown children, and the calls that lead there. A location is a line of the caller and what it
- * calls. The message is written field by field, gzip-compressed; only the tables are in memory.
+ * The code view as a pprof profile, as the original writes it; of inputs that the original cannot
+ * read, pprof_tree.c writes all numbers, also of lines that call others. A sample for each graph
+ * node below a shown line without shown children, and the calls that lead there. A location is a
+ * line of the caller and what it calls. The message is written field by field, gzip-compressed;
+ * only the tables are in memory.
  */
 #include "base/sort.h"
 #include "io/gz.h"
@@ -303,6 +305,12 @@ static void prepare(struct pprof *x)
 	walk(x);
 }
 
+/* True if the file has the layout of the original. */
+static bool is_original(const struct result *r)
+{
+	return view_is(r->kind, VIEW_TRACES) && !r->q->m->new_input;
+}
+
 /* Writes the gzip-compressed file, which appears when it is complete. */
 static bool put_file(struct pprof *x, enum metric_id m, struct str path, struct err *e)
 {
@@ -311,7 +319,7 @@ static bool put_file(struct pprof *x, enum metric_id m, struct str path, struct 
 	if (!sink_file(&file, x->a, path, e))
 		return false;
 	zip = gzip_sink(x->a, file);
-	if (view_is(x->r->kind, VIEW_TRACES))
+	if (is_original(x->r))
 		put_profile(x, &metrics[m], zip);
 	else
 		pprof_tree_write(x->r, m, zip);
@@ -346,13 +354,13 @@ bool pprof_write(const struct exported *of, struct emit *to, struct err *e)
 	struct pprof x = { .r = r, .q = r->q, .m = r->q->m, .a = r->q->a };
 	struct str path = r->q->o->output.outfile;
 
-	if (view_is(r->kind, VIEW_TRACES))
+	if (is_original(r))
 		prepare(&x);
 	if (!put_file(&x, stacks_metric(r->q->o), path, e))
 		return false;
 	if (r->q->o->quiet)
 		return true;
-	if (!view_is(r->kind, VIEW_TRACES)) {
+	if (!is_original(r)) {
 		sink_fmt(to->out, "pprof profile is written to %.*s: go tool pprof -top FILE\n",
 		        STR(path));
 		return true;

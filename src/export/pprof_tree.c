@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scope, graph and op as a pprof profile: a function for each shown entry, a sample for each that
- * has a number of its own, labelled with device and operation type. Code has a layout of its own,
- * that of the original (pprof.c).
+ * Views as a pprof profile: a function for each shown entry, a sample for each that has a number of
+ * its own, labelled with device and operation type. Code of inputs that the original reads has the
+ * layout of the original (pprof.c).
  */
 #include "export/pbput.h"
 #include "export/out.h"
@@ -78,16 +78,46 @@ static void put_sample(struct pprof_out *x, uint32_t i, int64_t value, uint32_t 
 	flush(x, PROFILE_SAMPLE);
 }
 
+/* Returns the name of an entry as a function, and the source line of a frame in *f: its file is
+ * ID_NONE if unknown. */
+static struct str function_name(const struct pprof_out *x, uint32_t i, struct frame *f)
+{
+	const struct query *q = x->r->q;
+	uint32_t at = q->kept.at[x->r->shown[i].kept];
+	uint32_t frame = q->tree->frame ? q->tree->frame[at] : ID_NONE;
+
+	*f = (struct frame){ .file = ID_NONE };
+	if (frame == ID_NONE)
+		return view_name(q, x->r->shown[i].kept);
+	*f = model_frame(q->m, frame);
+	if (!frame_is_placed(q->m, f))
+		f->file = ID_NONE;
+	if (f->file == ID_NONE || f->function == ID_NONE)
+		return view_name(q, x->r->shown[i].kept);
+	/* in full, which the view's name is not */
+	return str_fmt(q->a, "%.*s:%d:%.*s", STR(str_base(model_str(q->m, f->file))), f->line,
+	        STR(model_str(q->m, f->function)));
+}
+
 /* A location with one line, and its function; both have the number of the entry. */
 static void put_place(struct pprof_out *x, uint32_t i)
 {
 	size_t mark = pbput_size(&x->b);
+	struct frame f;
+	struct str name = function_name(x, i, &f);
+	bool placed = f.file != ID_NONE;
 
+	if (placed)
+		pbput_i64(&x->b, 2, f.line);
 	pbput_i64(&x->b, 1, (int64_t)i + 1);
 	pbput_close(&x->b, 4, mark);
 	pbput_i64(&x->b, 1, (int64_t)i + 1);
 	flush(x, PROFILE_LOCATION);
-	pbput_i64(&x->b, 2, intern_add_kept(&x->strings, view_name(x->r->q, x->r->shown[i].kept)));
+	if (placed) {
+		pbput_i64(&x->b, 5, f.line);
+		pbput_i64(&x->b, 4, intern_add_kept(&x->strings, model_str(x->r->q->m, f.file)));
+	}
+	pbput_i64(&x->b, 2, intern_add_kept(&x->strings, name));
 	pbput_i64(&x->b, 1, (int64_t)i + 1);
 	flush(x, PROFILE_FUNCTION);
 }

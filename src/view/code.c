@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The code view: nodes by the lines of Python that created them. Gradient nodes are below
- * the node whose gradient they compute, in a separate branch.
+ * the node whose gradient they compute, in a separate branch. Nodes without a call stack are left
+ * out, as in the original; for inputs that the original cannot read, they are below an entry of
+ * their own, so the view has all numbers.
  */
 #include "base/fmt.h"
 #include "view/view.h"
 
 #define SUFFIX       S(" (gradient)")
+#define NO_STACK     S("(no call stack)")
 #define FUNCTION_MAX 20 /* longer names are truncated */
 #define FUNCTION_CUT 17
 
@@ -124,6 +127,21 @@ static bool has_place(const struct model *m, uint32_t node)
 	       !find_forward(node_name(m, node), &forward);
 }
 
+/* Adds all nodes, in name order, of inputs that the original cannot read. */
+static void add_all(struct code_lines *l, uint32_t *entry)
+{
+	const struct model *m = l->m;
+	uint32_t none = 0;
+
+	for (size_t i = 0; i < m->by_name.n; i++) {
+		uint32_t node = m->by_name.v[i], frame = m->nodes.v[node].frame;
+		if (frame == ID_NONE && !none)
+			none = add_entry(
+			        l, 0, intern_add_kept(&l->names, NO_STACK), ID_NONE, false);
+		entry[node] = frame == ID_NONE ? none : find_stack(l, frame, PLAIN);
+	}
+}
+
 /* Adds plain nodes in name order; collects gradients. */
 static void add_plain(struct code_lines *l, struct gradients *g, uint32_t *entry)
 {
@@ -199,8 +217,12 @@ void view_code_build(const struct model *m, struct tree *t, struct arena *a, str
 	for (int branch = 0; branch < BRANCHES; branch++)
 		l.entry_at[branch] = ARENA_ARRAY(&own.a, m->frames.n, uint32_t);
 	add_entry(&l, ID_NONE, intern_add_kept(&l.names, ROOT_NAME), ID_NONE, false);
-	add_plain(&l, &g, entry);
-	add_gradients(&l, &g, entry);
+	if (m->new_input) {
+		add_all(&l, entry);
+	} else {
+		add_plain(&l, &g, entry);
+		add_gradients(&l, &g, entry);
+	}
 	finish(&l, t, entry, a);
 	if (g.missing.n)
 		note_line(notes, "%zu gradient nodes not accounted\n", g.missing.n);
@@ -213,25 +235,6 @@ void view_code_account(struct query *q)
 	view_sum(q);
 }
 
-/* Adds a note about the time of calls without a call stack, which no line contains. */
-static void note_left_out(const struct query *q)
-{
-	struct tally all = { 0 }, left_out = { 0 };
-
-	if (!q->m->traces.n)
-		return;
-	for (uint32_t node = 0; node < q->m->nodes.n; node++) {
-		tally_add(&all, &q->tallies[node]);
-		if (q->tree->entry_of[node] == ID_NONE)
-			tally_add(&left_out, &q->tallies[node]);
-	}
-	if (left_out.v[V_MICROS])
-		note_line(q->notes,
-		        "note: %lld of %lld us have no call stack and are not in the view code\n",
-		        (long long)fraction_in(view_value(q, &left_out, V_MICROS), 1),
-		        (long long)fraction_in(view_value(q, &all, V_MICROS), 1));
-}
-
 bool view_code_show(struct query *q, struct result *r, struct err *e)
 {
 	if (!q->m->has_traces) {
@@ -242,7 +245,6 @@ bool view_code_show(struct query *q, struct result *r, struct err *e)
 	if (q->o->displayed_only) /* Quirk 35 */
 		note_line(q->notes, "Note: code view ignores account_displayed_op_only\n");
 	view_code_account(q);
-	note_left_out(q);
 	if (!view_walk(q, r, true, e))
 		return false;
 	for (uint32_t i = 0; i < r->n && (q->o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)); i++)

@@ -6,7 +6,8 @@
 
 For each recorded profile with call stacks and a metric in turn (--all: each): `go tool pprof -raw` must read the file,
 -top must find the total of the samples, and that total must be the sum of the own numbers of the lines of the code view without
-lines below them (nodes of other lines are not in a pprof file). The view rounds, so the totals may differ by as much.
+lines below them (nodes of other lines are not in a pprof file). The view rounds, so the totals may differ by as much. For traces
+and for the other views, -top must find the total of the view, and the own number of each line.
 
 The other way: a Go program (samples/main.go) writes profiles of every kind that runtime/pprof has, and `go tool pprof -proto`
 converts a CPU profile of gperftools. The program must find the totals per function that `go tool pprof -top` finds.
@@ -24,7 +25,8 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, 'tests', 'data'))
+sys.path[:0] = [os.path.join(ROOT, 'tests', 'data'), os.path.join(ROOT, 'tests', 'trace')]
+import kineto
 from rig import words_of
 
 UNIT = {'us': 1, 'ms': 1e3, 'sec': 1e6, 'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, '': 1, 'k': 1e3, 'm': 1e6,
@@ -107,9 +109,24 @@ def compare(tool, program, home, metric, folder):
     return None
 
 
-def compare_view(tool, program, home, view, folder):
+def own_numbers(view, rows):
+    """Returns {function: microseconds} that a pprof file must have."""
+    own = {}
+    for r in rows:
+        if r['own_micros'] <= 0 or (r['parent'] is None and view != 'op'):
+            continue
+        name = r['path']
+        if view == 'code':
+            name = name[len(r['parent']) + 1:] if r['depth'] > 1 else name
+            if r['file'] is not None:
+                name = '%s:%d:%s' % (os.path.basename(r['file']), r['line'], r['function'])
+        own[name] = own.get(name, 0) + r['own_micros']
+    return own
+
+
+def compare_view(tool, program, inputs, view, folder):
     """Returns None if the samples of a view, and its folded stacks, add up to its root and have labels; else what is wrong."""
-    words = [program] + words_of(home) + [view, '-select', 'micros', '-order_by', 'name', '-output']
+    words = [program] + inputs + [view, '-select', 'micros', '-order_by', 'name', '-output']
 
     def answer(output):
         return subprocess.run(words + [output], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder).stdout
@@ -125,12 +142,13 @@ def compare_view(tool, program, home, view, folder):
         return 'samples have %d, the root %d' % (sum(map(int, samples)), want)
     if sum(int(x.rpartition(' ')[2]) for x in folded) != want or len(folded) != len(samples):
         return 'folded stacks do not add up to %d' % want
-    if samples and 'op_type:[' not in raw:
+    if samples and view != 'code' and 'op_type:[' not in raw:
         return 'samples have no labels'
     status, top = pprof(tool, path, '-top', '-nodecount=100000', '-nodefraction=0', '-unit=microseconds', index=0)
     flat = {m[1]: int(float(m[0])) for m in re.findall(r'^ *(\S+?)us +\S+ +\S+ +\S+ +\S+  (.*)$', top, re.M) if float(m[0])}
-    own = {r['path']: r['own_micros'] for r in doc['rows'] if r['own_micros'] > 0 and r['parent'] is not None or view == 'op'}
-    bad = [k for k, v in own.items() if v and flat.get(k.strip()) != v]
+    if samples and top_total(top) != want:
+        return '-top has %s, the root %d' % (top_total(top), want)
+    bad = [k for k, v in own_numbers(view, doc['rows']).items() if flat.get(k.strip()) != v]
     return '-top lacks %s' % bad[:3] if bad else None
 
 
@@ -189,10 +207,28 @@ def compare_read(tool, program, folder, name):
     return None if types else 'no sample types'
 
 
+def write_stacks(folder):
+    """Writes a trace in which outer frames, inner frames and ops outside of all frames have time of their own; returns its path."""
+    frame, op = (lambda name, ts, dur: kineto.event('python_function', name, ts, dur)), (lambda name, ts, dur: kineto.event('cpu_op', name, ts, dur))
+    events = [frame('net.py(90): main', 0, 1000), op('aten::relu', 5, 4), frame('net.py(5): a_function_with_a_long_name', 10, 90),
+              op('aten::mm', 20, 40), frame('net.py(6): inner', 70, 20), op('aten::t', 72, 7), frame('<built-in method mm>', 200, 50),
+              op('aten::mm', 210, 30), op('aten::add', 2000, 11)]
+    events += kineto.launch(25, 1, 40, 100) + kineto.launch(2002, 2, 2010, 17)
+    path = os.path.join(folder, 'stacks.pt.trace.json')
+    with open(path, 'wb') as f:
+        f.write(kineto.trace(events))
+    return path
+
+
+def has_stacks(program, path):
+    return subprocess.run([program, path, 'code'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--program', default=os.path.join(ROOT, 'build', 'tfprof'))
     p.add_argument('--all', action='store_true', help='every metric of every profile')
+    p.add_argument('traces', nargs='*', help='traces besides those of testdata')
     a = p.parse_args()
     names = list(METRICS)
     tool, count = go(), [0, 0, 0]
@@ -217,9 +253,18 @@ def main():
             if os.path.basename(os.path.dirname(home)).startswith('synthetic') and not a.all:
                 continue  # its sums reach the end of the type
             for view in ('scope', 'graph', 'op') if a.all else [('scope', 'graph', 'op')[i % 3]]:
-                bad = compare_view(tool, os.path.abspath(a.program), home, view, folder)
+                bad = compare_view(tool, os.path.abspath(a.program), words_of(home), view, folder)
                 if bad:
                     print('%s %s: %s' % (os.path.basename(os.path.dirname(home)), view, bad))
+                count[1 if bad else 0] += 1
+        samples = [x for x in sorted(glob.glob(os.path.join(ROOT, 'testdata', 'traces', '*.*'))) if not x.endswith('README.md')]
+        for path in [write_stacks(folder)] + samples + a.traces if tool else []:
+            for view in 'scope', 'op', 'code':
+                if view == 'code' and not has_stacks(os.path.abspath(a.program), path):
+                    continue
+                bad = compare_view(tool, os.path.abspath(a.program), [os.path.abspath(path)], view, folder)
+                if bad:
+                    print('%s %s: %s' % (os.path.basename(path), view, bad))
                 count[1 if bad else 0] += 1
     if not any(count):
         print('no profile has call stacks')

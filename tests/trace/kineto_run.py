@@ -227,16 +227,18 @@ def stacks_of_calls():
     events += kineto.launch(40, 1, 45, 100) + kineto.launch(400, 2, 410, 1000) + kineto.launch(780, 3, 2000, 7)
     path = write(kineto.trace(events))
     small, large, main = 'net.py:90:main;net.py:5:small', 'net.py:90:main;net.py:6:large', 'net.py:90:main'
-    equal(folded(path, '-select', 'self_micros'), {small: 40, large: 700, main: 20})
+    equal(folded(path, '-select', 'self_micros'), {small: 40, large: 700, main: 20, '(no call stack)': 3})
     equal(folded(path, '-select', 'accelerator_micros'), {small: 100, large: 1007})
-    equal(program('code', path)[1], 'note: 3 of 1870 us have no call stack and are not in the view code\n')
+    equal(program('code', path)[1], '')
+    for view in 'code', 'scope', 'op':
+        equal(json.loads(program(view, path, '-select', 'micros', '-output', 'json')[0])['total']['micros'], 1870, view)
     equal(folded(path, '-select', 'self_micros', '-account_type_regexes', 'aten::t'), {small: 10, large: 50})
     equal({k: (r['own_occurrence'], r['own_self_micros']) for k, r in rows(path, 'scope', '-select', 'occurrence,self_micros').items()
            if k.startswith('aten')}, {'aten::mm': (2, 680), 'aten::mm/aten::t': (2, 60), 'aten::relu': (2, 23)})
-    stacks = [dict(e) for e in events if e['cat'] == 'cpu_op']  # the last two calls (relu) have no stack and are not in the view
+    stacks = [dict(e) for e in events if e['cat'] == 'cpu_op']  # the last two calls (relu) have no stack
     for e, text in zip(stacks, ('a.py(1): f;b.py(2): g', 'a.py(1): f;b.py(2): g', 'a.py(3): h;b.py(2): g')):
         e['args'] = dict(e['args'], **{'Call stack': text})
-    equal(folded(write(kineto.trace(stacks)), '-select', 'self_micros'), {'b.py:2:g;a.py:1:f': 40, 'b.py:2:g;a.py:3:h': 650})
+    equal(folded(write(kineto.trace(stacks)), '-select', 'self_micros'), {'b.py:2:g;a.py:1:f': 40, 'b.py:2:g;a.py:3:h': 650, '(no call stack)': 73})
 
 
 def functions_without_files():

@@ -427,8 +427,8 @@ def pprof_own():
         samples = [x for field, x in pprof.fields(f.read()) if field == 2]
     values = [list(pprof.numbers(v))[-1] for x in samples for field, v in pprof.fields(x) if field == 2 and isinstance(v, bytes)]
     assert len(values) > 2
-    found = rows('b.pb.gz', 'scope', '-select', 'micros')['_TFProfRoot']
-    equal(found['total_micros'], sum(values) / 1000)  # values are nanoseconds
+    for path in 'a.pb', 'b.pb.gz':
+        equal(rows(path, 'scope', '-select', 'micros')['_TFProfRoot']['total_micros'], sum(values) / 1000, path)  # values are nanoseconds
 
 
 def pprof_damaged():
