@@ -246,11 +246,25 @@ static void put_metric(
 	line_cell_end(&l->b, true);
 }
 
+/* Returns the name of a line; of a chain of lines the first and the last name. */
+static struct str line_name(struct lines *l, const struct entry *x)
+{
+	struct str name = view_name(l->q, x->kept), first;
+
+	if (!x->folded)
+		return name;
+	first = view_name(l->q, x->first);
+	if (x->folded == 1)
+		return str_fmt(l->a, "%.*s > %.*s", STR(first), STR(name));
+	return str_fmt(l->a, "%.*s > (%u %s) > %.*s", STR(first), x->folded - 1,
+	        x->folded == 2 ? "line" : "lines", STR(name));
+}
+
 static void put_line(
         struct lines *l, const struct entry *x, const struct text_columns *c, struct sink *to)
 {
 	l->fields = 0;
-	line_begin(&l->b, (size_t)2 * x->depth, view_name(l->q, x->kept));
+	line_begin(&l->b, (size_t)2 * x->depth, line_name(l, x));
 	sb_put(&l->b.text, S(" ("));
 	for (unsigned i = 0; i < c->n; i++)
 		put_metric(l, x, c, i);

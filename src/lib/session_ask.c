@@ -31,8 +31,9 @@ static bool has_graph(struct session *s, const struct view_ops *v, const struct 
 	        "its ops");
 }
 
-/* Adds the default columns of a trace: device time, host self time, calls. */
-static struct opts with_columns(const struct session *s, const struct opts *o)
+/* Adds the default columns of a trace: device time, host self time and, except in code, calls. */
+static struct opts with_columns(
+        const struct session *s, const struct view_ops *v, const struct opts *o)
 {
 	struct opts to = *o;
 
@@ -40,7 +41,7 @@ static struct opts with_columns(const struct session *s, const struct opts *o)
 	if (o->select.preset && s->model.traces.n && o->output.kind != OUT_PPROF &&
 	        o->output.kind != OUT_FOLDED)
 		to.select.metrics = METRIC_BIT(M_ACCELERATOR_MICROS) | METRIC_BIT(M_SELF_MICROS) |
-		                    METRIC_BIT(M_OCCURRENCE);
+		                    (view_is(v->kind, VIEW_TRACES) ? 0 : METRIC_BIT(M_OCCURRENCE));
 	return to;
 }
 
@@ -146,20 +147,46 @@ static void note_cycles(struct session *s, const struct result *r)
 	        q->m->nodes.n + 1 - q->tree->n, (long long)us);
 }
 
-/* Adds a note if -max_depth leaves entries out of a file for another program, unless the original
- * would write the file without one. */
+/* Appends the largest of the hidden numbers' metrics that the answer shows: ", 3.10ms of micros".
+ */
+static void put_deep(struct sb *b, const struct result *r)
+{
+	enum metric_id column[M_N];
+	size_t n = metric_columns(r->q->o->select.metrics, r->kind, column);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct metric *m = &metrics[column[i]];
+		if (m->value == V_NONE || m->unit == UNIT_OCCURRENCE)
+			continue;
+		sb_put(b, S(", "));
+		text_quantity(b, m->unit, view_value(r->q, &r->deep, m->value), "");
+		sb_fmt(b, " of %s", m->name);
+		return;
+	}
+}
+
+/* Adds a note about the rows of a text, or the entries of a file for another program, below
+ * -max_depth. Texts note only what the preset leaves out; with an output and inputs of the original
+ * there are no notes, except for a person. */
 static void note_cut(struct session *s, const struct result *r)
 {
-	const struct output_row *row = &output_rows[r->q->o->output.kind];
+	const struct opts *o = r->q->o;
+	const struct output_row *row = &output_rows[o->output.kind];
 	uint32_t n = r->hidden[HIDDEN_DEPTH];
+	struct sb numbers = sb_in(&s->query_arena);
 
-	if (!n || !(row->flags & OUT_WHOLE) || row->flags & OUT_ROWS)
+	if (!n || row->flags & OUT_ROWS)
 		return;
-	if (row->flags & OUT_EXTENSION || s->bare_files || s->columns)
+	if (!(row->flags & OUT_WHOLE)) {
+		put_deep(&numbers, r);
+		if (!o->depth_given && o->output.kind != OUT_NONE && (o->new_input || s->columns))
+			note_line(&s->notes, "note: %u more %s%.*s (-max_depth %d)\n", n,
+			        n == 1 ? "row" : "rows", STR(sb_str(&numbers)), (int)o->max_depth);
+	} else if (row->flags & OUT_EXTENSION || s->bare_files || s->columns) {
 		note_line(&s->notes, "note: %u %s below -max_depth %d %s left out of the %s\n", n,
-		        n == 1 ? "entry" : "entries", (int)r->q->o->max_depth,
-		        n == 1 ? "is" : "are",
-		        r->q->o->output.kind == OUT_FOLDED ? "stacks" : row->name);
+		        n == 1 ? "entry" : "entries", (int)o->max_depth, n == 1 ? "is" : "are",
+		        o->output.kind == OUT_FOLDED ? "stacks" : row->name);
+	}
 }
 
 /* Returns the loaded recording as a trace with the wanted arguments (ARG_BIT), or NULL. A trace
@@ -197,11 +224,14 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 		return false;
 	if (o->output.kind == OUT_TIMELINE && !session_need_slices(s))
 		return false;
-	columns = with_columns(s, o);
+	columns = with_columns(s, v, o);
 	note_columns(s, o);
 	opts_complete(&columns, v->kind,
-	        view_is(v->kind, VIEW_LIST) || view_is(v->kind, VIEW_PATHS), &s->query_arena);
+	        view_is(v->kind, VIEW_LIST) || view_is(v->kind, VIEW_PATHS),
+	        columns.new_input && (message || view_is(v->kind, VIEW_LIST)), &s->query_arena);
 	q.o = o = &columns;
+	q.fold = columns.new_input && !message && view_is(v->kind, VIEW_TRACES) &&
+	         (o->output.kind == OUT_STDOUT || o->output.kind == OUT_FILE);
 	struct emit to =
 	        emit_of(s, q.m == &s->model ? &s->forest : &s->regrouped.forest, v->kind, out);
 	if (!out_accepts(v, &q, &s->error)) {

@@ -330,11 +330,11 @@ static void order_by_column(struct opts *o, enum vk view)
 	}
 }
 
-void opts_complete(struct opts *o, enum vk view, bool by_column, struct arena *a)
+void opts_complete(struct opts *o, enum vk view, bool by_column, bool whole, struct arena *a)
 {
 	if (!o->order.given && by_column && opts_use_ours(o, a))
 		order_by_column(o, view);
-	if (!o->depth_given && (output_rows[o->output.kind].flags & OUT_WHOLE))
+	if (!o->depth_given && (whole || output_rows[o->output.kind].flags & OUT_WHOLE))
 		o->max_depth = INT32_MAX;
 }
 

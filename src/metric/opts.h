@@ -170,8 +170,10 @@ bool opts_names_steps(const struct opts *o);
 bool opts_use_ours(const struct opts *o, struct arena *a);
 
 /* Sets defaults that depend on the view: with by_column, and if opts_use_ours, orders by the first
- * numeric column; data outputs show all levels. */
-void opts_complete(struct opts *o, enum vk view, bool by_column, struct arena *a);
+ * numeric column; with whole, and for data outputs, all levels are shown unless -max_depth is
+ * given.
+ */
+void opts_complete(struct opts *o, enum vk view, bool by_column, bool whole, struct arena *a);
 
 /* Returns the last place of the list that op shows, counted from 0. The original shows one row more
  * than -max_depth says; where an option of ours is in use, that number of rows. */

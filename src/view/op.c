@@ -106,6 +106,8 @@ static void choose(struct query *q, struct result *r)
 	}
 	bool deep = i < n && (int64_t)(i - start) > depth;
 	r->hidden[deep ? HIDDEN_DEPTH : HIDDEN_TRIM] += n - i;
+	for (; deep && i < n; i++)
+		tally_add(&r->deep, &q->kept.self[list[i]]);
 	for (i = 0; i < r->n; i++)
 		r->shown[i].end = r->n;
 }

@@ -82,6 +82,8 @@ struct entry {
 	uint32_t parent; /* shown entry, ID_NONE for the first */
 	uint32_t end;    /* past its last shown descendant */
 	uint32_t depth;  /* number of shown ancestors; op: the parent of entry i is i - 1 */
+	uint32_t folded; /* number of entries above that this line includes (query.fold) */
+	uint32_t first;  /* the first of them: entry of struct kept */
 	bool accounted;
 	const struct tally *self, *total; /* in the query */
 };
@@ -129,6 +131,7 @@ struct result {
 	struct extra *extra;
 	size_t n_extra;
 	uint32_t hidden[HIDDEN_N]; /* numbers of kept entries */
+	struct tally deep;         /* own numbers of those that -max_depth hides */
 };
 
 /* One command on a model. */
@@ -143,6 +146,8 @@ struct query {
 	const struct step **steps;     /* steps selected by -step, ascending */
 	size_t n_steps;
 	const struct step *only; /* not NULL: this step is selected, whatever the options say */
+	bool fold;               /* an entry without numbers of its own and with one child shares
+	                            the child's line */
 	bool one_of_many;        /* a file for each of several steps is written */
 	bool *workers;           /* indexed by worker: true if selected; NULL: all are */
 	struct tally *tallies;   /* of every node of the model for the steps; computed if NULL */

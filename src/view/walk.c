@@ -11,15 +11,18 @@ struct tree_walk {
 	struct query *q;
 	struct kept *k;
 	bool cut_self;
-	bool *live, *top;  /* below a start; itself a start */
-	int32_t *depth;    /* level, where the root is 1; 0: not visited */
-	bool *open;        /* its children are visited */
-	uint32_t *shown;   /* shown entries, in pre-order */
-	uint32_t *parent;  /* index in shown of the shown parent */
+	bool *live, *top; /* below a start; itself a start */
+	int32_t *depth;   /* level, where the root is 1; 0: not visited */
+	bool *open;       /* its children are visited */
+	uint32_t *shown;  /* shown entries, in pre-order */
+	uint32_t *parent; /* index in shown of the shown parent */
+	uint32_t *folded; /* indexed by kept entry: number of folded entries directly above, or NULL
+	                   */
 	uint32_t *nearest; /* indexed by kept entry: itself or its nearest shown ancestor, as index
 	                    * in shown */
 	uint32_t n;
 	uint32_t hidden[HIDDEN_N];
+	struct tally deep; /* own numbers of entries that -max_depth hides */
 };
 
 /* The first match of a start pattern on each path down becomes a child of the root. */
@@ -45,6 +48,29 @@ static uint32_t walk_parent(const struct tree_walk *w, uint32_t i)
 	return w->top[i] ? 0 : w->k->parent[i];
 }
 
+/* Counts kept entries [from, to) as hidden. */
+static void hide(struct tree_walk *w, enum hidden_by why, uint32_t from, uint32_t to)
+{
+	w->hidden[why] += to - from;
+	for (uint32_t i = from; i < to && why == HIDDEN_DEPTH; i++)
+		if (w->k->accounted[i])
+			tally_add(&w->deep, view_self(w->q, i));
+}
+
+/* True if an entry shares the line of its only child. */
+static bool is_folded(const struct tree_walk *w, uint32_t i)
+{
+	const struct tally *self = view_self(w->q, i);
+	uint32_t end = w->k->end[i];
+
+	if (!w->folded || !i || i + 1 == end || w->k->end[i + 1] != end)
+		return false;
+	for (enum value v = 0; v < V_N; v++)
+		if (v != V_DEFINITIONS && self->v[v])
+			return false;
+	return true;
+}
+
 /* Visits entry i; false if its subtree is to be skipped. */
 static bool visit(struct tree_walk *w, uint32_t i)
 {
@@ -55,16 +81,22 @@ static bool visit(struct tree_walk *w, uint32_t i)
 	enum hidden_by cut = trimmed ? HIDDEN_TRIM : HIDDEN_DEPTH;
 
 	if (i && (!w->open[up] || (w->cut_self && (trimmed || deep)))) {
-		w->hidden[cut] += w->k->end[i] - i;
+		hide(w, cut, i, w->k->end[i]);
 		return false;
 	}
 	w->depth[i] = depth;
 	w->open[i] = !trimmed && !deep;
-	w->hidden[cut] += w->open[i] ? 0 : w->k->end[i] - i - 1;
+	if (!w->open[i])
+		hide(w, cut, i + 1, w->k->end[i]);
 	w->nearest[i] = i ? w->nearest[up] : 0;
+	if (w->open[i] && is_folded(w, i)) {
+		w->depth[i] = w->depth[up];
+		w->folded[i + 1] = w->folded[i] + 1;
+		return true;
+	}
 	enum hidden_by why = i ? view_hides(q, i, depth) : HIDDEN_N;
 	if (why != HIDDEN_N) {
-		w->hidden[why]++;
+		hide(w, why, i, i + 1);
 		return w->open[i];
 	}
 	w->parent[w->n] = i ? w->nearest[up] : ID_NONE;
@@ -144,6 +176,8 @@ static void emit(struct tree_walk *w, struct result *r)
 		x->parent = up == ID_NONE ? ID_NONE : place[up];
 		x->depth = up == ID_NONE ? 0 : r->shown[x->parent].depth + 1;
 		x->accounted = w->k->accounted[x->kept];
+		x->folded = w->folded ? w->folded[x->kept] : 0;
+		x->first = x->kept - x->folded; /* a chain in pre-order */
 		x->self = view_self(w->q, x->kept);
 		x->total = &w->k->total[x->kept];
 		for (uint32_t c = first[i + 1]; c > first[i]; c--)
@@ -171,6 +205,8 @@ bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e)
 	w.shown = ARENA_ARRAY(q->a, k->n, uint32_t);
 	w.parent = ARENA_ARRAY(q->a, k->n, uint32_t);
 	w.nearest = ARENA_ARRAY(q->a, k->n, uint32_t);
+	if (q->fold && pattern_is_all(q->show) && pattern_is_empty(q->hide) && !q->devices)
+		w.folded = ARENA_ARRAY(q->a, k->n, uint32_t);
 	find_starts(&w);
 	visit_all(&w);
 	if (!view_patterns_ok(q, e))
@@ -179,5 +215,6 @@ bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e)
 		reaccount(&w);
 	emit(&w, r);
 	memcpy(r->hidden, w.hidden, sizeof r->hidden);
+	r->deep = w.deep;
 	return true;
 }

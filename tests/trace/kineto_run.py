@@ -241,6 +241,28 @@ def stacks_of_calls():
     equal(folded(write(kineto.trace(stacks)), '-select', 'self_micros'), {'b.py:2:g;a.py:1:f': 40, 'b.py:2:g;a.py:3:h': 650, '(no call stack)': 73})
 
 
+def shown_rows():
+    """By default op shows all types; code shows lines with one child and no own numbers as one row, and says how many rows the depth cuts."""
+    frame = lambda name, ts, dur: kineto.event('python_function', name, ts, dur)
+    events = [frame('a.py(1): launcher', 0, 10000), frame('a.py(2): spawn', 1, 9990), frame('a.py(3): run', 2, 9980), frame('t.py(4): train', 3, 9970)]
+    for i in range(14):
+        events += [frame('n.py(%d): f' % i, 10 + 10 * i, 9900 - 20 * i), kineto.event('cpu_op', 'aten::op%d' % i, 11 + 10 * i, 5)]
+        events += kineto.launch(12 + 10 * i, 1 + i, 100 + i * 10, 7)
+    events += [frame('n.py(40): g', 9940, 9), kineto.event('cpu_op', 'aten::mm', 9941, 3)]
+    path = write(kineto.trace(events))
+    out, err = program('op', path)
+    equal((sorted(x.split()[0] for x in out.splitlines() if x.startswith('aten::')), err), (sorted(['aten::op%d' % i for i in range(14)] + ['aten::mm']), ''))
+    out, err = program('code', path)
+    lines = [x.split(' (')[0] if '> (' not in x else ' ('.join(x.split(' (')[:2]) for x in out.splitlines() if '.py:' in x]
+    equal(lines[:2], ['  a.py:1:launcher > (2 lines) > t.py:4:train', '    n.py:0:f'])
+    equal((len(lines), err), (10, 'note: 6 more rows, 42us of accelerator_micros (-max_depth 10)\n'))
+    out, err = program('code', path, '-max_depth', '100')
+    equal((sum('.py:' in x for x in out.splitlines()), err), (16, ''))
+    equal(program('code', path, '-max_depth', '4')[1], '')
+    out, _ = program('code', path, '-show_name_regexes', '.*spawn.*')
+    assert '\n  a.py:2:spawn (0us/98us, 0us/73us)\n' in out, out
+
+
 def functions_without_files():
     """Functions without a source file are shown by their full name, so that different functions are different lines."""
     frame = lambda name, ts, dur, i: kineto.event('python_function', name, ts, dur, Python_id=i)
@@ -448,7 +470,7 @@ def other_accelerators():
     equal(json.loads(program('summary', 'a.pt.trace.json', '-output', 'json')[0]).get('unused', []), [])
 
 
-CASES = [memory_of_any_device, other_accelerators, passes, views, workers, sections, roofline, launches_steps_copies, ranges, sections_of_workers,
+CASES = [memory_of_any_device, other_accelerators, passes, views, workers, sections, roofline, shown_rows, launches_steps_copies, ranges, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
