@@ -131,7 +131,7 @@ def sources():
     """Call stacks come from the index of frames, outermost first; without one, from file and line."""
     out, _ = run(sample(), 'code', '-select', 'accelerator_micros,occurrence', '-max_depth', '9')
     lines = [line.split(' (')[0].strip() for line in out.split('\n') if '.py' in line]
-    equal(lines, ['main.py:90:<module>', 'net.py:12:forward', 'net.py:20:'])
+    equal(lines, ['main.py:90:<module> > net.py:12:forward', 'net.py:20:'])
 
 
 def graph():
