@@ -129,6 +129,14 @@ class EveryKind(unittest.TestCase):
             with open(name, 'rb') as f, tfprof.open(f.read()) as p, tfprof.open(name) as q:
                 self.assertEqual(q.top(5), p.top(5), name)
 
+    def test_all_rows(self):
+        """Trees of a trace are complete without max_depth."""
+        events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::op%d' % i, 'pid': 1, 'tid': 1, 'ts': 100 + i, 'dur': 100 - 2 * i} for i in range(40)]
+        with tfprof.open(json.dumps(dict(PYTORCH, traceEvents=events)).encode()) as p:
+            self.assertEqual(40, len(p.op().children))
+            self.assertEqual(41, sum(1 for _ in p.scope().walk()))
+            self.assertEqual(5, len(p.op(max_depth=5).children))
+
     def test_what_cannot_be_opened(self):
         with self.assertRaisesRegex(tfprof.NotFoundError, '/no/such'):
             tfprof.open('/no/such')
