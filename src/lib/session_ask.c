@@ -376,6 +376,7 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 		.a = &s->query_arena,
 		.notes = &s->notes,
 		.checkers = checkers,
+		.no_zeros = s->bare_files,
 		.tree = session_tree,
 		.user = s };
 

@@ -199,8 +199,8 @@ static bool check_types(struct advise *ask, struct strs *reports, struct err *e)
 	return true;
 }
 
-/* Quirk 26: scopes are selected by their totals and shown with their own times. Traces have the
- * lists of HottestChecker instead. */
+/* Quirk 26: scopes are selected by their totals and shown with their own times, mostly 0. Traces
+ * have the lists of HottestChecker instead. */
 static bool check_scopes(struct advise *ask, struct strs *reports, struct err *e)
 {
 	struct sb b = sb_in(ask->a);
@@ -212,6 +212,8 @@ static bool check_scopes(struct advise *ask, struct strs *reports, struct err *e
 	if (!ask_view(ask, VK_SCOPE, 100, 100, &r, e))
 		return false;
 	for (uint32_t i = 1; i < r.n && n < TOP; i = r.shown[i].end) {
+		if (ask->no_zeros && !r.shown[i].self->v[V_MICROS])
+			continue;
 		sb_fmt(&b, "%stop %u graph node: ", n ? "\n" : "", n + 1);
 		put_entry(&b, &r, i, r.shown[i].self);
 		n++;

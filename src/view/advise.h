@@ -28,6 +28,7 @@ struct advise {
 	struct arena *a;
 	struct notes *notes;
 	unsigned checkers; /* CHECK_BIT bits */
+	bool no_zeros;     /* leaves out rows without time, which the original has */
 	const struct tree *(*tree)(void *user, enum vk kind);
 	void *user;
 	struct tally *tallies; /* notes of all views it runs, once one has run */

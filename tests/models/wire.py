@@ -74,6 +74,28 @@ def graph_text(model):
     return ''.join(out).encode()
 
 
+# ---- times ------------------------------------------------------------------------------------
+def schedule(model, begin, scale):
+    """Returns {name: (start on the host, start on the stream)} of a step. Each device has a thread that runs its nodes, or
+    launches their kernels, in order; kernels run one after the other. A node waits for its inputs: for their launches on the
+    same device, else for their ends. scale: the microseconds of a node."""
+    thread, stream, starts, done = {}, {}, {}, {}
+    for n in model.nodes:
+        if not n.device:
+            continue
+        at = thread.get(n.device, begin)
+        for i in n.inputs:
+            device, launched, end = done.get(i.lstrip('^').split(':')[0], ('', at, at))
+            at = max(at, launched if device == n.device else end)
+        launched = at + scale(n.name, n.micros) * bool(n.runs)
+        kernel = max(launched + 3, stream.get(n.device, begin))
+        end = kernel + scale(n.name, n.gpu) if n.gpu and n.runs else launched
+        stream[n.device] = max(end + 1, stream.get(n.device, begin))
+        thread[n.device] = launched + 2
+        starts[n.name], done[n.name] = (at, kernel), (n.device, launched, end)
+    return starts
+
+
 # ---- RunMetadata ------------------------------------------------------------------------------
 def record(n, name, start, micros):
     b = sub(1, name) + num(2, start) + num(3, 1) + num(4, 1 + micros) + num(5, 2 + micros)
@@ -88,18 +110,17 @@ def record(n, name, start, micros):
 
 
 def run_meta(model, begin=1488000000000000, scale=lambda name, v: v):
-    devices, now = {}, {}
+    devices, starts = {}, schedule(model, begin, scale)
     for n in model.nodes:
         if not n.device or not n.runs:
             continue
-        at = now.setdefault(n.device, begin)
+        at, kernel = starts[n.name]
         micros, gpu = scale(n.name, n.micros), scale(n.name, n.gpu)
         devices.setdefault(n.device, []).append(record(n, n.name, at, micros))
         if 'gpu' in n.device.lower():
             bare = Node(n.name, n.op, device=n.device)
             devices.setdefault(n.device + '/stream:all', []).append(
-                record(bare, n.name + ':' + n.op, at + micros + 3, gpu))
-        now[n.device] = at + micros + gpu + 5
+                record(bare, n.name + ':' + n.op, kernel, gpu))
     stats = b''.join(sub(1, sub(1, d) + b''.join(v)) for d, v in sorted(devices.items()))
     return sub(1, stats)
 
@@ -138,11 +159,11 @@ def pair(a, b):
     return sub(1, num(1, a) + num(1, b))
 
 
-def execs(n, begin, micros, gpu):
-    b = num(1, 1) + num(2, begin) + num(3, begin + micros + gpu) + sub(6, n.device)
+def execs(n, begin, kernel, micros, gpu):
+    b = num(1, 1) + num(2, begin) + num(3, kernel + gpu if gpu else begin + micros) + sub(6, n.device)
     b += sub(5, sub(1, n.device) + sub(2, pair(begin, micros)))
     if gpu:
-        b += sub(4, sub(1, n.device + '/stream:all') + sub(2, pair(begin + micros, gpu)))
+        b += sub(4, sub(1, n.device + '/stream:all') + sub(2, pair(kernel, gpu)))
     if n.size:
         b += sub(7, num(1, begin) + num(6, n.size) + num(7, n.size) + num(8, n.size) + num(9, n.size))
     return b
@@ -152,6 +173,7 @@ def profile(model, steps=(0,), begin=1488000000000000, scale=lambda step, name, 
     """scale: the microseconds of a node in a step."""
     strings, out = Strings(), b''
     ids = {n.name: i for i, n in enumerate(model.nodes)}
+    starts = {s: schedule(model, begin + 1000000 * s, lambda name, v, s=s: scale(s, name, v)) for s in steps}
     for i, n in enumerate(model.nodes):
         device = n.device.lower()
         b = sub(1, n.name) + sub(9, n.op) + (num(13, i) if i else b'')
@@ -162,8 +184,7 @@ def profile(model, steps=(0,), begin=1488000000000000, scale=lambda step, name, 
         b += b''.join(sub(5, t) for t in sorted(set(n.types + [n.op] + ([device] if device else []))))
         if device:
             b += sub(6, device)
-            b += b''.join(sub(12, num(1, s) + sub(2, execs(n, begin + 1000000 * s, scale(s, n.name, n.micros),
-                                                           scale(s, n.name, n.gpu)))) for s in steps)
+            b += b''.join(sub(12, num(1, s) + sub(2, execs(n, *starts[s][n.name], scale(s, n.name, n.micros), scale(s, n.name, n.gpu)))) for s in steps)
         b += num(8, n.flops) if n.flops else b''
         if n.trace:
             b += sub(10, code_def(n.trace, strings))
