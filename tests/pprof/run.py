@@ -135,7 +135,9 @@ def compare_view(tool, program, inputs, view, folder):
     status, raw = pprof(tool, path, '-raw', index=0)
     doc = json.loads(answer('json'))
     folded = answer('folded').decode().splitlines()
-    want, samples = doc['total']['micros'], re.findall(r'^ +(\d+): ', raw.partition('Locations')[0], re.M)
+    # Profiles of TensorFlow have microseconds; traces have nanoseconds, rounded so that they add up to the total.
+    short, parts = ('ns', 1000) if 'nanoseconds' in raw.partition('Samples:\n')[2].partition('\n')[0] else ('us', 1)
+    want, samples = round(doc['total']['micros'] * parts), re.findall(r'^ +(\d+): ', raw.partition('Locations')[0], re.M)
     if status:
         return 'go tool pprof cannot read it'
     if sum(map(int, samples)) != want:
@@ -144,11 +146,13 @@ def compare_view(tool, program, inputs, view, folder):
         return 'folded stacks do not add up to %d' % want
     if samples and view != 'code' and 'op_type:[' not in raw:
         return 'samples have no labels'
-    status, top = pprof(tool, path, '-top', '-nodecount=100000', '-nodefraction=0', '-unit=microseconds', index=0)
-    flat = {m[1]: int(float(m[0])) for m in re.findall(r'^ *(\S+?)us +\S+ +\S+ +\S+ +\S+  (.*)$', top, re.M) if float(m[0])}
-    if samples and top_total(top) != want:
-        return '-top has %s, the root %d' % (top_total(top), want)
-    bad = [k for k, v in own_numbers(view, doc['rows']).items() if flat.get(k.strip()) != v]
+    status, top = pprof(tool, path, '-top', '-nodecount=100000', '-nodefraction=0',
+                        '-unit=nanoseconds' if parts > 1 else '-unit=microseconds', index=0)
+    flat = {m[1]: int(float(m[0])) for m in re.findall(r'^ *(\S+?)%s +\S+ +\S+ +\S+ +\S+  (.*)$' % short, top, re.M) if float(m[0])}
+    found = re.search(r' ([0-9.]+)%s total$' % short, top, re.M)
+    if samples and (not found or float(found.group(1)) != want):
+        return '-top has %s, the root %d' % (found and found.group(), want)
+    bad = [k for k, v in own_numbers(view, doc['rows']).items() if abs(flat.get(k.strip(), 0) - v * parts) >= (parts > 1) + 0.5]
     return '-top lacks %s' % bad[:3] if bad else None
 
 
