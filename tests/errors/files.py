@@ -50,14 +50,16 @@ XSPACES = {'text.xplane.pb': b'\x0a\x7f\x12\x09/host:CPU\xef\xbf\xbd', 'a.xplane
 
 
 def put_databases(top):
-    """Writes a database of another program, and a truncated one."""
+    """Writes a database of another program, a truncated one, and one whose first page has no valid type."""
     path = os.path.join(top, 'w/other.sqlite')
     db = sqlite3.connect(path)
     db.execute('CREATE TABLE t (x)')
     db.commit()
     db.close()
     with open(path, 'rb') as f:
-        put(top, 'w/broken.sqlite', f.read()[:4000])
+        whole = f.read()
+    put(top, 'w/cut.sqlite', whole[:4000])
+    put(top, 'w/broken.sqlite', whole[:100] + b'\xff' + whole[101:])
 
 
 # Traces without events that tfprof shows.
