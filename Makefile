@@ -135,7 +135,7 @@ ALL_LDFLAGS := -pthread $(SAN_FLAGS) $(harden_ld) -Wl,--as-needed $(LDFLAGS)
 
 # ---- files --------------------------------------------------------------------------------------
 # A folder of src belongs to the library, to the program (cli), or to the collector (collect).
-SRC := $(filter-out src/collect/%,$(sort $(wildcard src/*/*.c)))
+SRC := $(filter-out src/collect/%,$(sort $(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c)))
 PROGRAM_SRC := $(filter src/cli/%,$(SRC))
 LIB_SRC := $(filter-out $(PROGRAM_SRC),$(SRC))
 PROTO := $(sort $(wildcard proto/*.proto))
@@ -361,7 +361,7 @@ build/clang/%.ok: %.c $(O)/flags | $(GEN_H)
 # Static analysis. A tool checks a file again when the file, or a file that it includes, changes.
 # gcc does not relate the length of a text to its pointer: clang-tidy checks for NULL arguments.
 # Short checksum tables save the tools minutes. cppcheck reads no system headers; readdir_r is deprecated.
-LINT_SRC := $(sort $(wildcard src/*/*.c))
+LINT_SRC := $(sort $(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))
 LINT_FLAGS = $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) -D'CRC_256(f)=0'
 LINT_gcc = gcc $(LINT_FLAGS) -O1 -fanalyzer -Wno-analyzer-null-argument -Werror -MMD -MP -MF build/lint/$*.d \
 	-MT '$(LINT_TOOLS:%=build/lint/%/$*.ok)' -c -o /dev/null $<

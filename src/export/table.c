@@ -297,6 +297,7 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 	unsigned columns = s == to->out ? t->columns : 0;
 
 	(void)e;
+	sink_put(s, t->x->lead);
 	put_text(t->x, t->top, columns, s);
 	for (const struct table *table = t->x->below; table; table = table->below) {
 		sink_char(s, '\n');

@@ -194,6 +194,7 @@ bool session_trace_table(
 
 /* Writes the memory use of the loaded trace, recording or steps in the selected output. */
 bool session_memory(struct session *s, size_t top, const struct opts *o, struct sink *out);
+bool session_critical(struct session *s, size_t top, const struct opts *o, struct sink *out);
 
 /* Writes the slices of the loaded trace as a JSON document. Fails like session_trace_table. */
 bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out);

@@ -4,6 +4,10 @@
  */
 #include "lib/session.h"
 
+#include "base/bits.h"
+#include "base/sort.h"
+#include "export/critical_out.h"
+
 #include "export/trace_tables.h"
 #include "export/out.h"
 #include "trace/recordings.h"
@@ -502,6 +506,51 @@ bool session_memory(struct session *s, size_t top, const struct opts *o, struct 
 	if (!use.pools.n)
 		return session_fail(s, ERR_FAILED, "no allocations are recorded");
 	return memory_write(&use, top, o, s->columns, &to, &s->error);
+}
+
+/* Returns the index of the step with the median length. */
+static size_t median_step(const struct trace_steps *steps, struct arena *a)
+{
+	int64_t *lengths = ARENA_ARRAY(a, steps->steps.n, int64_t);
+
+	for (size_t i = 0; i < steps->steps.n; i++)
+		lengths[i] = num_sub(steps->steps.v[i].end, steps->steps.v[i].start);
+	return keysort_new(a, steps->steps.n, lengths)[(steps->steps.n - 1) / 2];
+}
+
+bool session_critical(struct session *s, size_t top, const struct opts *o, struct sink *out)
+{
+	struct emit to = session_emit(s, VK_N, out);
+	struct arena *a = &s->query_arena;
+	struct critical_page page = { .chosen = o->step >= 0 };
+	struct trace_links links;
+	struct trace_steps steps;
+	struct critical x;
+	size_t n, i = 0;
+
+	if (!session_need_steps(s, o) || !session_seal(s))
+		return false;
+	const struct trace *t = one_trace(s);
+	if (!t || !session_need_slices(s))
+		return false;
+	t = one_trace(s);
+	trace_link(t, &links, a);
+	trace_find_steps(t, &steps, a);
+	const struct critical_window *windows = critical_windows(t, &links, &steps, &n, a);
+	if (steps.by != STEPS_UNKNOWN) {
+		uint32_t found = 0;
+		if (page.chosen && !imap_get(&steps.by_id, zigzag(o->step), &found))
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "step %lld is not in the trace", (long long)o->step);
+		i = page.chosen ? found : median_step(&steps, a);
+		const struct trace_step *step = &steps.steps.v[i];
+		page.step = str_fmt(a, "step %lld", (long long)step->id);
+		page.steps = n;
+		page.step_ns = trace_ns(t, step->end) - trace_ns(t, step->start);
+	}
+	critical_find(t, &links, &windows[i], &x, a);
+	page.x = &x;
+	return critical_write(&page, top, o, s->columns, &to, &s->error);
 }
 
 bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out)

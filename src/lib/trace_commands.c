@@ -43,3 +43,8 @@ bool run_memory(struct session *s, const struct request *r, struct sink *out)
 {
 	return session_memory(s, (size_t)r->top, &r->opts, out);
 }
+
+bool run_critical(struct session *s, const struct request *r, struct sink *out)
+{
+	return session_critical(s, (size_t)r->top, &r->opts, out);
+}

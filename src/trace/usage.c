@@ -79,6 +79,13 @@ static enum usage_class class_of(const struct trace *t, uint32_t event)
 	               : USAGE_COMPUTE;
 }
 
+enum usage_class usage_class_of(const struct trace *t, uint32_t event, const struct launch *launch)
+{
+	enum usage_class class = class_of(t, event);
+
+	return class == USAGE_COMPUTE && launch && launch->collective ? USAGE_COMMUNICATION : class;
+}
+
 static enum usage_class class_at(struct usage_adding *x, const struct slice *s, bool collective)
 {
 	for (uint32_t i = (uint32_t)x->classes.n; i <= s->event; i++)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A critical path as text and as data (docs/schema/critical.json).
+ */
+#ifndef TFPROF_EXPORT_CRITICAL_OUT_H
+#define TFPROF_EXPORT_CRITICAL_OUT_H
+
+#include "export/out.h"
+#include "trace/pass/critical.h"
+
+/* A path, and what its head says of the steps. step_ns: length of the step by its mark; 0: no
+ * steps. */
+struct critical_page {
+	const struct critical *x;
+	struct str step; /* "step 3 (ProfilerStep#3)"; p NULL: the whole trace */
+	int64_t step_ns;
+	size_t steps; /* number of steps of the trace */
+	bool chosen;  /* the user chose the step; otherwise it is the median step */
+};
+
+/* top: places shown in text; 0: all. columns: width of the terminal; 0: names stay whole. */
+bool critical_write(const struct critical_page *page, size_t top, const struct opts *o,
+        unsigned columns, struct emit *to, struct err *e);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: the critical path of a window. From the end of the window backwards, always to the
+ * predecessor that finished last. The segments tile the window: they neither overlap nor leave a
+ * gap.
+ *
+ * The window of a step reaches from the end of the last device work that the previous step launched
+ * to the end of the last device work of its own, because marks on the host cut off the queue of the
+ * device. Without device work it is the mark.
+ */
+#ifndef TFPROF_TRACE_PASS_CRITICAL_H
+#define TFPROF_TRACE_PASS_CRITICAL_H
+
+#include "trace/pass/depend.h"
+
+#define CRITICAL(id, name, text) CRITICAL_##id,
+enum critical_kind {
+#include "trace/pass/critical.def"
+	CRITICAL_KINDS
+};
+#undef CRITICAL
+extern const char *const critical_names[CRITICAL_KINDS]; /* "host_op" */
+extern const char *const critical_texts[CRITICAL_KINDS]; /* "host: ops" */
+
+/* A part of the path, in order of time; ticks. */
+struct critical_segment {
+	enum critical_kind kind;
+	uint32_t event; /* of the slice, or ID_NONE */
+	uint32_t frame; /* event of the innermost Python frame around it, or ID_NONE */
+	uint32_t track; /* where the time was spent; ID_NONE: nowhere that the file names */
+	uint32_t slice; /* number, or ID_NONE */
+	int64_t start, end;
+};
+
+/* The window of a path, ticks. */
+struct critical_window {
+	uint32_t step; /* index, or ID_NONE for the whole trace */
+	bool device;   /* it ends with the device work of the step */
+	bool mark;     /* it starts with the mark of the step */
+	int64_t from, to;
+};
+
+struct critical {
+	struct depend depend;
+	struct critical_window window;
+	int64_t kinds[CRITICAL_KINDS]; /* adds up to the window */
+	VEC(struct critical_segment) segments;
+};
+
+/* Returns the windows of all steps, in a: one of the whole trace if the steps are unknown. */
+struct critical_window *critical_windows(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, size_t *n, struct arena *a);
+
+/* Finds the path of a window. The result lives in a. */
+void critical_find(const struct trace *t, const struct trace_links *links,
+        const struct critical_window *window, struct critical *out, struct arena *a);
+
+#endif
