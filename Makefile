@@ -479,9 +479,9 @@ bench-original: build/bench/bench build/tfprof $(O)/spool_make collect-tests
 format:
 	$(CLANG_FORMAT) -i $(FORMATTED)
 
-## measure: figures on how the code is cut, beside their targets
+## measure: figures on the structure of the code; `make check` first, for those from symbol tables
 measure:
-	@tools/measure.sh
+	@tools/measure.py
 
 ## config: what was found, and with what it is built
 config:
