@@ -11,7 +11,7 @@
 /* ---- places ---- */
 
 /* Segments of one kind, event and line. */
-struct place {
+struct path_place {
 	enum critical_kind kind;
 	uint32_t event, frame;
 	int64_t ticks;
@@ -20,15 +20,16 @@ struct place {
 
 static int by_time(const void *v, uint32_t a, uint32_t b)
 {
-	const struct place *x = (const struct place *)v + a, *y = (const struct place *)v + b;
+	const struct path_place *x = (const struct path_place *)v + a,
+	                        *y = (const struct path_place *)v + b;
 
 	return (x->ticks < y->ticks) - (x->ticks > y->ticks);
 }
 
 /* Adds up the segments by place, the longest first. */
-static struct place *find_places(const struct critical *x, size_t *n, struct arena *a)
+static struct path_place *find_places(const struct critical *x, size_t *n, struct arena *a)
 {
-	VEC(struct place) v = { .n = 0 };
+	VEC(struct path_place) v = { .n = 0 };
 	struct intern keys = { .n = 0 };
 
 	intern_init(&keys, a);
@@ -38,7 +39,7 @@ static struct place *find_places(const struct critical *x, size_t *n, struct are
 		uint32_t id = intern_add(&keys, str_make(key, sizeof key));
 		if (id == v.n)
 			VEC_PUSH(a, &v,
-			        ((struct place){
+			        ((struct path_place){
 			                .kind = s->kind, .event = s->event, .frame = s->frame }));
 		v.v[id].ticks = num_add(v.v[id].ticks, s->end - s->start);
 		v.v[id].segments++;
@@ -99,7 +100,7 @@ static void fill_places(struct table *to, const struct critical *x, bool data)
 {
 	const struct trace *t = x->depend.t;
 	size_t n;
-	const struct place *v = find_places(x, &n, to->a);
+	const struct path_place *v = find_places(x, &n, to->a);
 
 	for (size_t i = 0; i < n; i++, to->rows++) {
 		table_text(

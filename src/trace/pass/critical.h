@@ -5,8 +5,8 @@
  * gap.
  *
  * The window of a step reaches from the end of the last device work that the previous step launched
- * to the end of the last device work of its own, because marks on the host cut off the queue of the
- * device. Without device work it is the mark.
+ * to the end of the last device work of its own, because a mark on the host ends before the work
+ * that is still queued. Without device work it is the mark.
  */
 #ifndef TFPROF_TRACE_PASS_CRITICAL_H
 #define TFPROF_TRACE_PASS_CRITICAL_H

@@ -8,7 +8,7 @@
 
 /* ---- classes of events ---- */
 
-/* True if a name has a word, in any case, between characters that are no letters. */
+/* True if a name has a word, in any case, between other characters than letters. */
 static bool has_word(struct str name, const char *word)
 {
 	size_t n = strlen(word);
@@ -73,7 +73,7 @@ static enum depend_class class_of(const struct trace *t, const struct trace_even
 /* ---- threads ---- */
 
 /* An open slice of a thread. */
-struct open_slice {
+struct open_level {
 	int64_t end;
 	uint32_t event, slice, frame;
 	bool loads; /* it is, or is inside, a wait for the data loader */
@@ -82,12 +82,12 @@ struct open_slice {
 struct thread_walk {
 	struct depend *d;
 	struct arena *a, *own;
-	VEC(struct open_slice) open;
+	VEC(struct open_level) open;
 	int64_t at; /* end of the nodes so far */
 	bool any;
 };
 
-static void add_node(struct thread_walk *w, const struct open_slice *s, int64_t end)
+static void add_node(struct thread_walk *w, const struct open_level *s, int64_t end)
 {
 	struct depend *d = w->d;
 	int64_t from = w->at > d->from ? w->at : d->from, to = end < d->to ? end : d->to;
@@ -120,7 +120,7 @@ static void close_until(struct thread_walk *w, int64_t at)
 static void cut_overlap(struct thread_walk *w, int64_t start, int64_t *end)
 {
 	while (w->open.n && *end > w->open.v[w->open.n - 1].end) {
-		struct open_slice *top = &w->open.v[w->open.n - 1];
+		struct open_level *top = &w->open.v[w->open.n - 1];
 		int64_t beyond = num_sub(*end, top->end), inside = num_sub(top->end, start);
 		w->d->cut++;
 		w->d->cut_ticks = num_add(w->d->cut_ticks, beyond < inside ? beyond : inside);
@@ -133,9 +133,9 @@ static void cut_overlap(struct thread_walk *w, int64_t start, int64_t *end)
 	}
 }
 
-static void open_slice(struct thread_walk *w, const struct slice *s)
+static void open_level(struct thread_walk *w, const struct slice *s)
 {
-	const struct open_slice *top;
+	const struct open_level *top;
 	int64_t end = slice_end(s);
 
 	close_until(w, s->start);
@@ -146,7 +146,7 @@ static void open_slice(struct thread_walk *w, const struct slice *s)
 	else
 		w->at = s->start;
 	w->any = true;
-	struct open_slice made = { .end = end,
+	struct open_level made = { .end = end,
 		.event = s->event,
 		.slice = s->number,
 		.frame = s->category == CATEGORY_FRAME ? s->event
@@ -165,7 +165,7 @@ static void add_thread(struct depend *d, uint32_t track, struct arena *a)
 	struct thread_walk w = { .d = d, .a = a, .own = &own.a };
 	for (struct slice s; slice_next(&it, &s) && s.start < d->to;)
 		if (s.form == SLICE_COMPLETE && s.length > 0)
-			open_slice(&w, &s);
+			open_level(&w, &s);
 	close_until(&w, INT64_MAX);
 	scratch_close(&own);
 }

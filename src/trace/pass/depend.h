@@ -22,7 +22,7 @@
 
 #include "trace/passes.h"
 
-/* What the name of an event says of its slices. */
+/* Class of an event, by its name. */
 enum depend_class {
 	DEPEND_PLAIN,
 	DEPEND_BLOCKS, /* a call that returns after device work: a synchronisation, a blocking copy,
