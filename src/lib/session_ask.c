@@ -537,11 +537,11 @@ bool session_critical(struct session *s, size_t top, const struct opts *o, struc
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
 	const struct critical_window *windows = critical_windows(t, &links, &steps, &n, a);
+	uint32_t found = 0;
+	if (page.chosen && !imap_get(&steps.by_id, zigzag(o->step), &found))
+		return session_fail(s, ERR_INVALID_ARGUMENT, "step %lld is not in the trace",
+		        (long long)o->step);
 	if (steps.by != STEPS_UNKNOWN) {
-		uint32_t found = 0;
-		if (page.chosen && !imap_get(&steps.by_id, zigzag(o->step), &found))
-			return session_fail(s, ERR_INVALID_ARGUMENT,
-			        "step %lld is not in the trace", (long long)o->step);
 		i = page.chosen ? found : median_step(&steps, a);
 		const struct trace_step *step = &steps.steps.v[i];
 		page.step = str_fmt(a, "step %lld", (long long)step->id);
