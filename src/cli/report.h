@@ -95,7 +95,8 @@ bool served_list(struct session *q, struct served *v, struct sink *out);
 
 /* Parts of a request; a missing header is STR_NONE. */
 struct serve_request {
-	bool reads; /* GET or HEAD */
+	bool reads;     /* GET or HEAD */
+	bool two_hosts; /* it has more than one header Host */
 	struct str target, host, origin, fetch_site;
 };
 

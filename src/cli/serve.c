@@ -17,10 +17,12 @@ struct serve_inputs {
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -125,6 +127,16 @@ static struct str header(struct evhttp_request *req, const char *name)
 	return z ? str_of(z) : STR_NONE;
 }
 
+static bool has_two_hosts(struct evhttp_request *req)
+{
+	const struct evkeyval *x = evhttp_request_get_input_headers(req)->tqh_first;
+	size_t n = 0;
+
+	for (; x; x = x->next.tqe_next)
+		n += strcasecmp(x->key, "Host") == 0;
+	return n > 1;
+}
+
 static void reply(struct evhttp_request *req, int status, const char *type, struct str body)
 {
 	static const char *const headers[][2] = { { "Cache-Control", "no-store" },
@@ -133,12 +145,18 @@ static void reply(struct evhttp_request *req, int status, const char *type, stru
 		{ "Cross-Origin-Opener-Policy", "same-origin" } };
 	struct evkeyvalq *to = evhttp_request_get_output_headers(req);
 	struct evbuffer *content = evbuffer_new();
+	char length[32];
 
 	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
 		evhttp_add_header(to, headers[i][0], headers[i][1]);
 	evhttp_add_header(to, "Content-Type", type);
-	if (!content || evbuffer_add(content, body.p, body.n))
+	if (evhttp_request_get_command(req) == EVHTTP_REQ_HEAD) {
+		/* libevent would send the body, and not say how long it is. */
+		snprintf(length, sizeof length, "%zu", body.n);
+		evhttp_add_header(to, "Content-Length", length);
+	} else if (!content || evbuffer_add(content, body.p, body.n)) {
 		status = HTTP_INTERNAL;
+	}
 	evhttp_send_reply(req, status, NULL, content);
 	if (content)
 		evbuffer_free(content);
@@ -185,6 +203,7 @@ static void on_request(struct evhttp_request *req, void *server)
 	struct server *v = server;
 	enum evhttp_cmd_type method = evhttp_request_get_command(req);
 	struct serve_request r = { .reads = method == EVHTTP_REQ_GET || method == EVHTTP_REQ_HEAD,
+		.two_hosts = has_two_hosts(req),
 		.target = str_of(evhttp_request_get_uri(req)),
 		.host = header(req, "Host"),
 		.origin = header(req, "Origin"),

@@ -88,6 +88,8 @@ int serve_check(const struct serve_request *r, const char *token, unsigned port,
 		return READ_ONLY;
 	if (r->target.n > SERVE_TARGET_MAX)
 		return TARGET_LIMIT;
+	if (r->two_hosts)
+		return BAD;
 	if (!is_host(r->host, port, a) || !is_own(r, port, a))
 		return FORBIDDEN;
 	if (!r->target.n || r->target.p[0] != '/')

@@ -257,6 +257,9 @@ def serve_refuses():
                                      (200, '', {'Host': own}), (200, '', {'Host': 'localhost:%d' % s.port, 'Origin': 'http://' + own, 'Sec_Fetch_Site': 'same-origin'})):
             status = s.ask(path, **more)[0]
             assert status == expected, (expected, status, path[:40], more)
+        with socket.create_connection(('127.0.0.1', s.port), timeout=PATIENCE) as c:
+            c.sendall(b'GET /%s/ HTTP/1.1\r\nHost: %s\r\nhost: evil.example\r\n\r\n' % (s.token.encode(), own.encode()))
+            assert c.recv(100).startswith(b'HTTP/1.1 400 '), 'two headers Host'
         assert s.ask('', method='POST')[0] >= 400 and s.ask('', method='DELETE')[0] >= 400 and s.ask('', method='POST', body=b'x')[0] >= 400
         for words, text in ((['convert', '-output', 'profile:outfile=x'], 'the server does not run this command'), (['op'], 'the server answers with -output json alone'),
                             (['op', '-output', 'json:outfile=x'], 'the server answers with -output json alone'), (['scope', '-viz', '-output', 'json'], 'the server answers with -output json alone'),
@@ -267,6 +270,20 @@ def serve_refuses():
         assert not os.path.exists('x') and s.run('op', '-output', 'json')[0] == 200
         busy = subprocess.run([ARGS.program, 'serve', inputs.words('profile')[0], '--port=%d' % s.port], capture_output=True, text=True)
         assert busy.returncode == 1 and 'the port cannot be used: another program may have it' in busy.stderr, busy.stderr
+
+
+def serve_answers_heads():
+    """HEAD has the headers of GET, the length among them, and no body."""
+    with Server(inputs.words('profile')[0]) as s:
+        for path in ('', 'v1/index', 'none'):
+            status, text, _ = s.ask(path)
+            request = '/%s/%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n' % (s.token, path, s.port)
+            with socket.create_connection(('127.0.0.1', s.port), timeout=PATIENCE) as c:
+                c.sendall(b'HEAD ' + request.encode())
+                said = b''.join(iter(lambda: c.recv(65536), b''))  # noqa: B023
+            head, body = said.split(b'\r\n\r\n', 1)
+            assert not body and head.startswith(b'HTTP/1.1 %d ' % status), said[:300]
+            assert b'\r\nContent-Length: %d' % len(text.encode()) in head, head
 
 
 def serve_survives():
@@ -305,7 +322,7 @@ def serve_ends_slow_requests():
 
 def main():
     tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_takes_flags, report_takes_flags_of_the_process, report_is_small, report_refuses, views_write_pages]
-    server = [serve_answers, serve_answers_for_workers, serve_reduces_slices, serve_refuses, serve_survives, serve_ends_slow_requests]
+    server = [serve_answers, serve_answers_for_workers, serve_reduces_slices, serve_refuses, serve_answers_heads, serve_survives, serve_ends_slow_requests]
     if not has(ARGS.program, 'page'):
         print('skipped: no page in this build')
         print('0 passed, 0 failed, %d skipped' % len(tests + server))
