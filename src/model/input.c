@@ -81,8 +81,10 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 {
 	struct trace *t = trace_new(ingest_model(l->to)->a);
 	struct trace_build *b = build_open(t, ARG_BITS_ALL, ingest_notes(l->to), l->a);
-	bool ok = l->in->read_trace(s, b, l->a, e);
 
+	t->bytes = src_size(s);
+	bool ok = l->in->read_trace(s, b, l->a, e);
+	t->bytes = t->bytes ? t->bytes : src_at(s);
 	if (!ok)
 		return false;
 	build_seal(b);

@@ -10,6 +10,9 @@
 
 #define PATH_LEVELS 256 /* functions of a path; the others are in the call stack alone */
 #define PATH_NAME   256 /* bytes of a function's name in a path */
+#define PATH_FEW    8   /* functions of a path, where paths already take much memory */
+#define PATHS_FREE  ((size_t)4 << 20) /* bytes of all paths until then */
+#define STACK_MOST  4096              /* lines of a call stack */
 static bool bad_record(struct pprof_in *p)
 {
 	return wire_fail(&p->w, p->w.record_at, "bad sample, location or function");
@@ -268,12 +271,16 @@ static uint32_t put_frame(struct pprof_in *p, uint32_t parent, struct str name, 
 {
 	struct frame f = { .parent = parent, .source = ID_NONE };
 
+	if (level >= STACK_MOST) {
+		p->deeper++;
+		return parent;
+	}
 	f.file = ingest_string(p->to, file);
 	f.function = ingest_string(p->to, name);
 	f.line = line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
 	if (!file.n && !f.line)
 		f.line = LINE_NONE;
-	if (level < PATH_LEVELS)
+	if (level < (p->path_bytes < PATHS_FREE ? PATH_LEVELS : PATH_FEW))
 		put_level(path, name);
 	return ingest_frame(p->to, &f);
 }
@@ -329,6 +336,7 @@ static uint32_t put_node(struct pprof_in *p, struct sb *path, struct str type)
 	uint32_t name = ingest_string(p->to, sb_str(path)), op = ingest_string(p->to, type);
 	uint32_t count = 0, base = name;
 
+	p->path_bytes += path->n;
 	imap_get(&p->names, base, &count);
 	imap_put(&p->names, base, count + 1, true);
 	if (count) {
@@ -408,6 +416,10 @@ static void note_flaws(struct pprof_in *p)
 	note_count(notes, p->negative,
 	        "note: %llu negative {value of a sample counts|values of samples count} as 0\n",
 	        (unsigned long long)p->negative);
+	note_count(notes, p->deeper,
+	        "note: %llu {line of a call stack is|lines of call stacks are} left out: only the "
+	        "outermost 4096 of a stack are used\n",
+	        (unsigned long long)p->deeper);
 	note_count(notes, p->short_samples,
 	        "note: '%.*s' is damaged: %llu {sample does|samples do} not have one value for "
 	        "each of "

@@ -308,6 +308,9 @@ static void add_notes(struct lowering *x)
 	        "note: %llu {slice|slices} of device work, %lld us in all, {has|have} no launch in "
 	        "the file: {it stands|they stand} below " OPS_UNATTRIBUTED "\n",
 	        (unsigned long long)x->ops.unlinked, (long long)trace_us(t, x->ops.unlinked_time));
+	if (x->ops.deeper)
+		note_line(to, "note: paths that would take too much memory end in '" OPS_DEEPER
+		              "', which has the times of all further levels\n");
 	note_count(to, t->clamped,
 	        "note: the times of %llu {slice|slices} are impossible and were clamped\n",
 	        (unsigned long long)t->clamped);

@@ -21,6 +21,7 @@ uint32_t ops_named(struct finding *x, struct str name, struct str type)
 	if (imap_get(&x->by_name, id, &op))
 		return op;
 	made.type = intern_add(&o->strings, type);
+	x->path_room -= name.n < x->path_room ? name.n : x->path_room;
 	imap_put(&x->by_name, id, op, false);
 	VEC_PUSH(o->a, &o->ops, made);
 	VEC_PUSH(x->a, &x->last_cell, 0);
@@ -204,7 +205,8 @@ void ops_close_host(struct finding *x, const struct nest_level *level)
 	c->host_self = num_add(c->host_self, nest_self(level));
 	if (!has_own_op(x, level))
 		return;
-	c->host_total = num_add(c->host_total, level->s.length);
+	c->host_total =
+	        num_add(c->host_total, ops_is_deeper(x, op) ? nest_self(level) : level->s.length);
 	if (compiled)
 		runs = most_runs(x, c, &level->s);
 	x->to->ops.v[op].runs = num_add_u64(x->to->ops.v[op].runs, runs - c->host_runs);
@@ -396,6 +398,11 @@ void ops_end(struct finding *x)
 	ops_end_kernels(x);
 }
 
+/* Bytes of all paths. A level adds its name to the path around it, so a file could ask for the
+ * square of its size. */
+#define PATHS_FREE  (4 << 20)
+#define PATHS_SHARE 16 /* for a byte of input */
+
 void ops_begin(struct finding *x, const struct trace *t, const struct trace_steps *steps,
         enum trace_by by, struct trace_ops *out, struct arena *a, struct arena *scratch)
 {
@@ -410,6 +417,8 @@ void ops_begin(struct finding *x, const struct trace *t, const struct trace_step
 	imap_init(&out->op_of_record, a);
 	intern_init(&out->strings, a);
 	intern_init(&out->frames, a);
+	x->path_room = (uint64_t)num_add(
+	        PATHS_FREE, num_mul(PATHS_SHARE, num_from_u64(t->bytes ? t->bytes : t->n_slices)));
 	x->path = sb_in(scratch);
 	x->longer = sb_in(scratch);
 	imap_init(&x->by_name, scratch);

@@ -14,6 +14,7 @@
 #include "trace/passes.h"
 
 #define OPS_UNATTRIBUTED "(unattributed)"
+#define OPS_DEEPER       "(deeper)" /* levels whose paths would take too much memory */
 #define OPS_HOST         "(host)" /* type of ops on threads if the grouping uses types of device work */
 #define OPS_UNKNOWN_TYPE "Unknown"
 
@@ -79,6 +80,7 @@ struct trace_ops {
 	VEC(struct kernel_row) kernels; /* longest total first, then by name and device */
 	struct intern frames;           /* bytes of struct op_frame */
 	struct imap op_of_record;       /* number of a record function -> op */
+	bool deeper;                    /* some levels are in OPS_DEEPER */
 	uint64_t overlaps; /* slices of threads that overlap others without being nested */
 	uint64_t unlinked; /* slices of device work without a launching op in the file */
 	int64_t unlinked_time;

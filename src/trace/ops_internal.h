@@ -46,6 +46,7 @@ struct finding {
 	enum trace_by by;
 	struct ops_rule rule;
 	struct sb path, longer;  /* buffers for names */
+	uint64_t path_room;      /* bytes that paths may still take */
 	struct imap by_name;     /* string id -> op */
 	struct imap below;       /* 1 + enclosing op, event -> op */
 	struct imap cell_of;     /* op, step -> cell */
@@ -72,6 +73,9 @@ struct finding {
 	uint32_t *host0;         /* by track: index of its first slice in op_of */
 	uint32_t *op_of;         /* by slice of a thread: 1 + op, 0: none */
 };
+
+/* True for an op of levels whose paths would take too much memory. */
+bool ops_is_deeper(const struct finding *x, uint32_t op);
 
 /* Finds or adds an op by name. type: used for a new op. */
 uint32_t ops_named(struct finding *x, struct str name, struct str type);

@@ -104,6 +104,30 @@ static uint32_t named_below(struct finding *x, uint32_t around, struct str name,
 	return op;
 }
 
+bool ops_is_deeper(const struct finding *x, uint32_t op)
+{
+	const struct trace_ops *o = x->to;
+
+	return str_eq(intern_str(&o->strings, o->ops.v[op].type), S(OPS_DEEPER));
+}
+
+/* Returns the op of a level below a path. If its path would be too long, or long paths already take
+ * too much memory, that is the op for all such levels. around: as above; b: buffer for the path. */
+#define PATH_MOST  ((size_t)64 << 10)
+#define PATH_SHORT 256
+static uint32_t op_under(struct finding *x, uint32_t around, struct sb *b, struct str path,
+        struct str name, struct str type)
+{
+	struct str longer = join(b, path, name);
+
+	if (path.n == 0 || longer.n <= PATH_SHORT ||
+	        (longer.n <= PATH_MOST && longer.n <= x->path_room) ||
+	        intern_find(&x->to->strings, longer) != ID_NONE)
+		return named_below(x, around, longer, type);
+	x->to->deeper = true;
+	return named_below(x, around, join(b, path, S(OPS_DEEPER)), S(OPS_DEEPER));
+}
+
 /* Returns the op of a slice below the op of the enclosing slice. */
 static uint32_t op_below(struct finding *x, uint32_t around, const struct slice *s)
 {
@@ -111,12 +135,14 @@ static uint32_t op_below(struct finding *x, uint32_t around, const struct slice 
 	struct str before = around ? op_name(x, around - 1) : S("");
 	uint32_t op;
 
+	if (around && ops_is_deeper(x, around - 1))
+		return around - 1;
 	if (imap_get(&x->below, key, &op))
 		return op;
 	if (!around && groups_device_work(x->by))
 		before = S(OPS_HOST);
-	op = named_below(x, around, join(&x->path, before, trace_str(x->to->t, s->name)),
-	        type_of_slice(x, s));
+	op = op_under(
+	        x, around, &x->path, before, trace_str(x->to->t, s->name), type_of_slice(x, s));
 	imap_put(&x->below, key, op, false);
 	return op;
 }
@@ -293,7 +319,7 @@ static uint32_t leaf_of_work(struct finding *x, const struct slice *s, const str
 	                                    : S("");
 	if (!leaf.n)
 		leaf = trace_str(t, s->name);
-	op = named_below(x, around, join(&x->path, path, leaf), leaf);
+	op = op_under(x, around, &x->path, path, leaf, leaf);
 	imap_put(&x->below, key, op, false);
 	return op;
 }
@@ -303,9 +329,9 @@ static uint32_t op_of_kernel(struct finding *x, const struct slice *s, const str
 	struct str type, path = path_of_work(x, s, launch, &type),
 	                 name = trace_str(x->to->t, s->name);
 
-	if (!str_starts(path, S(OPS_UNATTRIBUTED)))
-		path = join(&x->longer, path, name);
-	return ops_named(x, path, name);
+	if (str_starts(path, S(OPS_UNATTRIBUTED)))
+		return ops_named(x, path, name);
+	return op_under(x, 0, &x->longer, path, name, name);
 }
 
 static uint32_t op_of_category(

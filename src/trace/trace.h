@@ -180,6 +180,7 @@ struct trace {
 	uint64_t unopened;       /* ends of slices that had not begun: ignored */
 	uint64_t dropped_slices; /* above TRACE_SLICES_MAX */
 	uint64_t dropped_args;   /* arguments above ARGS_MAX */
+	uint64_t bytes;          /* of the input, uncompressed; 0: unknown */
 };
 
 struct trace *trace_new(struct arena *a);

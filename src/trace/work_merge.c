@@ -49,14 +49,22 @@ static void sift(struct work_merge *m, size_t i)
 	}
 }
 
+static bool is_merged(const struct trace_track *k, uint32_t device)
+{
+	return track_is_device(k) && !k->derived && (device == ID_NONE || k->device == device);
+}
+
 void work_merge_init(
         struct work_merge *m, const struct trace *t, uint32_t device, bool waits, struct arena *a)
 {
-	*m = (struct work_merge){ .t = t, .v = ARENA_ARRAY(a, t->tracks.n, struct work_cursor) };
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < t->tracks.n; i++)
+		n += is_merged(&t->tracks.v[i], device);
+	*m = (struct work_merge){ .t = t, .v = ARENA_ARRAY(a, n + 1, struct work_cursor) };
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
-		const struct trace_track *k = &t->tracks.v[i];
 		struct work_cursor *c = &m->v[m->n];
-		if (!track_is_device(k) || k->derived || (device != ID_NONE && k->device != device))
+		if (!is_merged(&t->tracks.v[i], device))
 			continue;
 		*c = (struct work_cursor){ .it = trace_slices(t, i), .waits = waits };
 		c->have_after = read_work(c, &c->after);

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Memory for a byte of input: small files of every format that nest deeply, or name many things. A level adds its name to the
+path around it, and a table may have a row per thing, so a program that stores each is asked for the square of the input.
+
+    tests/limits/bombs.py --program build/check/tfprof --shim build/check/faults/shim.so [--size=40000] [NAME ...]
+"""
+import json
+import os
+import random
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, 'tests', d) for d in ('limits', 'check', 'models', 'trace')]
+import cases  # noqa: E402
+import run as limits  # noqa: E402
+import nsys  # noqa: E402
+import pftrace as pf  # noqa: E402
+import pprof  # noqa: E402
+import rocprof as roc  # noqa: E402
+import xspace  # noqa: E402
+from wire import sub  # noqa: E402
+
+FREE = 16 * limits.MB  # constant part: the program, its tables, the first bytes of paths
+LINES = 320            # the same for call stacks of pprof, which docs/SECURITY.md explains
+N = 10000              # --size
+
+
+def bounded(t, path, *commands, note='', worst=limits.WORST):
+    """Fails if a command takes more memory than the file allows, or does not print the note."""
+    size = os.path.getsize(path)
+    base = limits.run(t.program, ['help', 'scope']).peak
+    for words in commands:
+        r = limits.run(t.program, [path if w == 'FILE' else w for w in words], keep=False)
+        used = r.peak - base
+        print('%-14s %8d bytes, %3.0f for a byte: %s' % (path, size, used / size, ' '.join(words)))
+        assert r.status == 0, (words, r.status, r.err[-500:])
+        assert used <= FREE + worst * size, '%s: %d bytes of memory, %.0f for a byte' % (words, used, used / size)
+        assert note in r.err, (words, r.err[-500:])
+
+
+def write(path, content):
+    with open(path, 'wb') as f:
+        f.write(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return path
+
+
+VIEWS = [['scope', 'FILE', '-max_depth', '1'], ['op', 'FILE', '-max_depth', '1'], ['summary', 'FILE']]
+
+
+def kineto_nested(t):
+    """Ops inside each other."""
+    events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'a%d' % i, 'pid': 1, 'tid': 1, 'ts': i, 'dur': 10 * N - 2 * i} for i in range(N)]
+    bounded(t, write('nested.json', {'traceEvents': events}), *VIEWS, ['kernels', 'FILE', '--top=0'], note="end in '(deeper)'")
+    r = limits.run(t.program, ['op', 'nested.json', '-max_depth', '1', '-output', 'json'])
+    total = json.loads(r.out[r.out.index(b'{'):])['total']
+    cases.equal((total['self_micros'], total['occurrence']), (10 * N, N), 'no time and no run is lost')
+
+
+def chrome_open(t):
+    """Begins without an end."""
+    events = [{'ph': 'B', 'name': 'a%d' % i, 'pid': 1, 'tid': 1, 'ts': i} for i in range(N)]
+    bounded(t, write('open.json', events), *VIEWS, note="end in '(deeper)'")
+
+
+def perfetto_open(t):
+    """Begins without an end."""
+    packets = [pf.thread(7, 1, 1, 't')] + [pf.event(i, 1, 'a%d' % i, 7) for i in range(N)]
+    bounded(t, write('open.pftrace', pf.trace(*packets)), *VIEWS, note="end in '(deeper)'")
+
+
+def nsys_nested(t):
+    """Ranges inside each other, around a kernel."""
+    x = nsys.Export()
+    for i in range(N // 2):
+        x.range(1, 'r%d' % i, 1000 + i, 9000000 - i)
+    x.launch(1, 1, 20000, 30000, 40000)
+    bounded(t, x.save('nested.sqlite'), *VIEWS, note="end in '(deeper)'")
+
+
+def onnxruntime_nested(t):
+    """Nodes with long names inside each other."""
+    args = {'op_name': 'A', 'provider': 'CPUExecutionProvider'}
+    events = [{'cat': 'Session', 'pid': 1, 'tid': 1, 'dur': 100 * N, 'ts': 0, 'ph': 'X', 'name': 'model_run', 'args': {}}]
+    events += [{'cat': 'Node', 'pid': 1, 'tid': 1, 'dur': 10 * N - 2 * i, 'ts': i + 1, 'ph': 'X', 'args': args,
+                'name': 'n%d%s_kernel_time' % (i, 'x' * 200)} for i in range(N // 2)]
+    bounded(t, write('onnxruntime.json', events), *VIEWS)
+
+
+def chakra_nested(t):
+    """Calls with long names inside each other."""
+    none = {'values': [], 'shapes': [], 'types': []}
+    nodes = [{'id': i + 1, 'name': 'a%d%s' % (i, 'x' * 200), 'ctrl_deps': max(i, 1), 'inputs': none, 'outputs': none,
+              'attrs': [{'name': 'rf_id', 'type': 'uint64', 'value': i}]} for i in range(N // 5)]
+    path = write('calls.json', {'schema': '1.1.1-chakra.0.0.4', 'pid': 1, 'nodes': nodes})
+    bounded(t, path, ['scope', 'FILE', '-max_depth', '1'], ['graph', 'FILE', '-max_depth', '1'], ['op', 'FILE', '-max_depth', '1'])
+
+
+def rocprof_nested(t):
+    """Markers inside each other."""
+    markers = [roc.record(roc.MARKER, 1, 1000 + i, 10 ** 9 - i, i + 1) for i in range(N // 4)]
+    names = [(i + 1, 'm%d' % i) for i in range(N // 4)]
+    content = json.dumps({'rocprofiler-sdk-tool': [roc.process(markers=names, marker_api=markers)]}).encode()
+    bounded(t, write('results.json', content), *VIEWS)
+
+
+def xspace_planes(t):
+    """Many planes, and many lines with one event."""
+    space = xspace.space(*[xspace.Plane('/device:GPU:%d' % i) for i in range(N // 2)])
+    plane = xspace.Plane('/host:CPU')
+    for i in range(N // 2):
+        plane.line(i, 't%d' % i, [(plane.meta('op%d' % i), i, 5)])
+    bounded(t, write('planes.xplane.pb', space + xspace.space(plane)), ['scope', 'FILE', '-max_depth', '1'], ['devices', 'FILE'])
+
+
+def devices(t):
+    """Many devices, each with its process."""
+    events = [{'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': i, 'tid': 7, 'ts': i, 'dur': 1, 'args': {'device': i, 'stream': 7}}
+              for i in range(N // 5)]
+    bounded(t, write('devices.json', {'traceEvents': events}), *VIEWS, ['devices', 'FILE'], ['kernels', 'FILE', '--top=0'])
+
+
+def kernels(t):
+    """Many kernels, all of which are printed."""
+    events = [{'ph': 'X', 'cat': 'kernel', 'name': 'k%d' % i, 'pid': 0, 'tid': 7, 'ts': 2 * i, 'dur': 1, 'args': {'device': 0, 'stream': 7}}
+              for i in range(N)]
+    bounded(t, write('kernels.json', {'traceEvents': events}), *VIEWS, ['kernels', 'FILE', '--top=0'], ['devices', 'FILE', '--top=0'])
+
+
+def pprof_deep(t):
+    """One stack of many lines."""
+    p = pprof.Profile(('cpu', 'nanoseconds'))
+    places = [p.place(('f%d' % i, 'f.py', i)) for i in range(10)]
+    p.sample([places[i % 10] for i in range(90 * N)], 5)
+    bounded(t, write('deep.pb', p.bytes()), *VIEWS, ['code', 'FILE', '-max_depth', '1'], note='lines of call stacks are left out')
+
+
+def pprof_paths(t):
+    """Many stacks of long names."""
+    p = pprof.Profile(('cpu', 'nanoseconds'))
+    places = [p.place(('f%d' % i + 'x' * 250, 'f.py', i)) for i in range(2)]
+    for i in range(N // 10):
+        p.sample([places[i >> (k % 10) & 1] for k in range(256)], 5)
+    bounded(t, write('paths.pb', p.bytes()), *VIEWS)
+
+
+def pprof_stacks(t):
+    """Many stacks that share nothing, of which a line takes a byte of the file."""
+    chance = random.Random(1)
+    p = pprof.Profile(('cpu', 'nanoseconds'))
+    places = [p.place(('f%d' % i, 'f.py', i)) for i in range(100)]
+    for _ in range(N // 500):
+        p.sample([chance.choice(places) for _ in range(5000)], 5)
+    bounded(t, write('stacks.pb', p.bytes()), *VIEWS)
+    bounded(t, 'stacks.pb', ['code', 'FILE', '-max_depth', '1'], worst=LINES)
+
+
+def scope_levels(t):
+    """A name of many levels."""
+    path = write('levels.pb', sub(1, sub(1, '/'.join('a' * 20 * N)) + sub(2, 'Op')))
+    bounded(t, path, ['scope', 'FILE', '-max_depth', '1'], ['report', 'FILE', '-o', 'report.html'])
+
+
+TESTS = [kineto_nested, chrome_open, perfetto_open, nsys_nested, onnxruntime_nested, chakra_nested, rocprof_nested,
+         xspace_planes, devices, kernels, pprof_deep, pprof_paths, pprof_stacks, scope_levels]
+
+
+def main():
+    global N
+    size = [w for w in sys.argv if w.startswith('--size=')]
+    sys.argv = [w for w in sys.argv if w not in size]
+    N = int(size[-1][7:]) if size else N
+    t = cases.arguments(__doc__, shim='faults/shim.so')
+    return cases.run([f for f in TESTS if not t.names or f.__name__ in t.names], t, prepare=lambda: shutil.copy(t.shim, 'shim.so'))
+
+
+if __name__ == '__main__':
+    sys.exit(main())
