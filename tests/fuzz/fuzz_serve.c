@@ -12,7 +12,11 @@
 static bool check(struct session *s, void *ctx)
 {
 	struct str *lines = ctx;
-	struct serve_request r = { true, lines[0], lines[1], lines[2], lines[3] };
+	struct serve_request r = { .reads = true,
+		.target = lines[0],
+		.host = lines[1],
+		.origin = lines[2],
+		.fetch_site = lines[3] };
 	struct serve_asked asked;
 
 	int status = serve_check(&r, TOKEN, PORT, &s->query_arena, &asked);
