@@ -164,6 +164,9 @@ static bool enable_session(const struct plan *plan, char *why, size_t n)
 		cupti_unsubscribe();
 	if (!cupti_subscribe(called, why, n))
 		return false;
+	/* Handlers of exit that CUPTI has registered run before earlier ones: ours is to be the
+	 * last. */
+	exit_hook_renew();
 	adjust(plan);
 	decode_use(plan->level == LEVEL_FULL);
 	record_enable_open(DOOR_CUPTI);
