@@ -162,14 +162,16 @@ static double find_bound(const struct shift *s, double inside, double outside, b
 /* Searches from an estimate outwards until the test rejects a change. */
 static double search(const struct shift *s, double from, double step, bool above)
 {
-	double by = from, least = s->relative ? -1 : -BY_MOST;
+	double by = from, inside = from, least = s->relative ? -1 : -BY_MOST;
 
-	for (double inside = from; fabs(by) < BY_MOST; inside = by, step *= 2) {
+	while (fabs(by) < BY_MOST) {
 		by = fmax(from + step, least);
 		if (probability(s, by, above) <= s->level / 2)
 			return find_bound(s, inside, by, above);
 		if (by == least)
 			return s->relative ? least : -INFINITY;
+		inside = by;
+		step *= 2;
 	}
 	return step > 0 ? INFINITY : -INFINITY;
 }

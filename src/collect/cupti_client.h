@@ -24,7 +24,7 @@ extern struct cupti_client cupti_client;
 
 /* Subscribes. On failure, why contains a message with the name of the current subscriber, if CUPTI
  * reports it. */
-bool cupti_subscribe(cupti_callback *, char *why, size_t n);
+bool cupti_subscribe(cupti_callback *called, char *why, size_t n);
 void cupti_unsubscribe(void);
 
 /* All return an error of CUPTI, 0: none. */

@@ -159,7 +159,8 @@ static bool take_count(struct block_decoder *g)
 	struct src *s = g->s;
 	struct spool_count c;
 
-	if (!src_need(s, SPOOL_MAGIC_SIZE) || memcmp(s->p, SPOOL_COUNT_MAGIC, SPOOL_MAGIC_SIZE))
+	if (!src_need(s, SPOOL_MAGIC_SIZE) ||
+	        memcmp(s->p, SPOOL_COUNT_MAGIC, SPOOL_MAGIC_SIZE) != 0)
 		return true;
 	if (!src_need(s, sizeof c))
 		return false;

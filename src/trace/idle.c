@@ -8,6 +8,7 @@
 
 #define WAITS_MAX 4096 /* waits of a stream that are kept until their work comes */
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): texts */
 #define IDLE(id, name, text, meaning) [IDLE_##id] = name,
 const char *const idle_names[IDLE_CAUSES] = {
 #include "trace/idle.def"
@@ -24,6 +25,7 @@ const char *const idle_meanings[IDLE_CAUSES] = {
 #include "trace/idle.def"
 };
 #undef IDLE
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 struct idle_stream {
 	bool any;

@@ -377,11 +377,13 @@ static void find(struct finding *x)
 	        x->a, devices || t->keys & ARG_BIT(ARG_OP) ? t->events.n : 0, struct event_work);
 	x->op_of = ARENA_ARRAY(x->a, host, uint32_t);
 	ops_find_backward(x);
-	for (unsigned pass = 0; pass <= x->backward; pass++)
-		for (uint32_t i = 0; i < t->tracks.n; i++)
+	for (unsigned pass = 0; pass < (x->backward ? 2u : 1u); pass++)
+		for (uint32_t i = 0; i < t->tracks.n; i++) {
+			bool late = x->backward && ops_is_backward(x, i);
 			if (!track_is_device(&t->tracks.v[i]) && !t->tracks.v[i].derived &&
-			        (!x->backward || ops_is_backward(x, i) == pass))
+			        late == (pass == 1))
 				walk_thread(x, i);
+		}
 	for (uint32_t i = 0; i < t->tracks.n; i++)
 		if (track_is_device(&t->tracks.v[i]))
 			walk_device(x, i);

@@ -185,13 +185,16 @@ static union figure value_figure(const struct stats *s, int64_t v)
 {
 	struct fraction f = step_number(&s->numbers, v);
 
-	return f.per > 1 ? (union figure){ .real = fraction_real(f) }
-	                 : (union figure){ .whole = v };
+	if (f.per > 1)
+		return (union figure){ .real = fraction_real(f) };
+	return (union figure){ .whole = v };
 }
 
 static union figure no_figure(bool whole)
 {
-	return whole ? (union figure){ .whole = FIGURE_NONE } : (union figure){ .real = NAN };
+	if (whole)
+		return (union figure){ .whole = FIGURE_NONE };
+	return (union figure){ .real = NAN };
 }
 
 static union figure moment(const struct stats *s, enum stat_id id, size_t at)
