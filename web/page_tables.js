@@ -5,7 +5,9 @@ import { quote } from './format.js';
 import { columnsOf, Table, table } from './data.js';
 import { dataTable } from './table.js';
 
-const HIDDEN = ['from_ns', 'to_ns']; // times since 1970: the timeline has them
+// Columns without a heading in the text of the commands: times since 1970, which the timeline has, and causes of idle time.
+const HIDDEN = ['from', 'to', 'host_late', 'launch_latency', 'kernel_gap', 'event_wait', 'other_process', 'unknown_wait', 'unknown_launch', 'before_first', 'after_last']
+	.map(name => name + '_ns').concat('cause');
 const SORTS = { kernels: 'total_ns', devices: 'busy_ns' };
 
 function section(title, t, command, sort) {
