@@ -140,12 +140,19 @@ def check_cycles(graph):
 def calls(objects):
     """Returns {file: {file that it calls: {function}}} of the object files below a folder; files are named FLOOR/.../NAME."""
     home, wanted = {}, {}
-    for path in sorted(glob.glob(os.path.join(objects, '**', 'src', '**', '*.o'), recursive=True)):
-        name = path.split('/src/', 1)[1][:-2]
-        listing = subprocess.run(['nm', '-P', '--defined-only', path], capture_output=True, text=True, check=True).stdout
-        home.update((line.split()[0], name) for line in listing.splitlines() if line.split()[1] == 'T')
-        listing = subprocess.run(['readelf', '-Wr', path], capture_output=True, text=True, check=True).stdout
-        wanted.setdefault(name, set()).update(re.findall(r' R_\w+_(?:PLT32|CALL26|JUMP26) +\w+ +(\w+)', listing))
+    # A file that was deleted or renamed after the build is left out.
+    paths = {path: name for path in sorted(glob.glob(os.path.join(objects, '**', 'src', '**', '*.o'), recursive=True))
+             for name in [path.split('/src/', 1)[1][:-2]] if os.path.exists(os.path.join(ROOT, 'src', name + '.c'))}
+    if not paths:
+        return {}
+    listing = subprocess.run(['nm', '-PA', '--defined-only', *paths], capture_output=True, text=True, check=True).stdout
+    for path, symbol, kind in (line.split()[:3] for line in listing.splitlines()):
+        if kind == 'T':
+            home[symbol] = paths[path[:-1]]
+    listing = subprocess.run(['readelf', '-Wr', *paths], capture_output=True, text=True, check=True).stdout
+    for part in ('\n' + listing).split('\nFile: ')[1:]:
+        path, rest = part.split('\n', 1)
+        wanted.setdefault(paths[path], set()).update(re.findall(r' R_\w+_(?:PLT32|CALL26|JUMP26) +\w+ +(\w+)', rest))
     graph = {name: {} for name in wanted}
     for name, functions in wanted.items():
         for f in functions:

@@ -353,51 +353,8 @@ uint64_t nvtx_say(enum ring_kind kind, uint16_t domain, const struct nvtx_event 
 
 /* ---- tables ------------------------------------------------------------------------------------
  */
-static const struct {
-	int module;
-	unsigned place;
-	nvtx_function *function;
-} functions[] = {
+const struct nvtx_row nvtx_rows[] = {
 #define NVTX_ROW(module, place, name) { module, place, (nvtx_function *)(name) },
 	NVTX_FUNCTIONS(NVTX_ROW)
 #undef NVTX_ROW
 };
-
-/* Returns the slot of a function in a module's table; NULL if there is none. */
-static nvtx_function **slot_of(const struct nvtx_callbacks *c, unsigned i)
-{
-	nvtx_function ***table = NULL;
-	unsigned count = 0;
-
-	if (!c->module(functions[i].module, &table, &count) || !table ||
-	        functions[i].place >= count)
-		return NULL;
-	return table[functions[i].place];
-}
-
-bool nvtx_fill(nvtx_get_table *get)
-{
-	const struct nvtx_callbacks *c = get ? get(NVTX_TABLE_CALLBACKS) : NULL;
-	struct {
-		nvtx_function **at, *before;
-	} slot[NVTX_FUNCTIONS_N];
-	bool any = false;
-
-	if (!c || c->size < sizeof *c || !c->module)
-		return nvtx_chain_init(get);
-	for (unsigned i = 0; i < NVTX_FUNCTIONS_N; i++) {
-		slot[i].at = slot_of(c, i);
-		slot[i].before = slot[i].at ? *slot[i].at : NULL;
-	}
-	nvtx_chain_init(get);
-	for (unsigned i = 0; i < NVTX_FUNCTIONS_N; i++) {
-		nvtx_function **at = slot[i].at;
-
-		if (!at)
-			continue;
-		*at = nvtx_chain_over(
-		        (enum nvtx_index)i, slot[i].before, *at, functions[i].function);
-		any = true;
-	}
-	return any;
-}

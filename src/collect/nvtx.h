@@ -110,9 +110,13 @@ struct nvtx_event {
 
 nvtx_init InitializeInjectionNvtx2; /* from inject.c */
 
-/* Installs our functions in the table of one module of the program; false if it has no such table.
- */
-bool nvtx_fill(nvtx_get_table *);
+/* A function that we implement: its module, and its place in the table of the module. */
+struct nvtx_row {
+	int module;
+	unsigned place;
+	nvtx_function *function;
+};
+extern const struct nvtx_row nvtx_rows[NVTX_FUNCTIONS_N];
 
 /* For nvtx_chain, where the program holds handles and ranges of another library. */
 bool nvtx_has_domain(const void *);
@@ -140,18 +144,17 @@ uint16_t domains_number(const void *);
 /* Returns the name of a domain as names_number; 0: the default one, or unknown. */
 uint32_t domains_name(uint16_t number);
 
-/* ---- nvtx: shared by its files ---- */
+/* ---- nvtx chain ---- */
 
 /* Chains to another injection library for ranges, named by COLLECT_ENV_CHAIN. The program then
  * holds that library's handles of domains and strings, so functions that we do not implement work
  * as without us. */
 
+/* Installs our functions in the table of one module of the program; false if it has no such table.
+ */
+bool nvtx_fill(nvtx_get_table *);
 /* Passes the table of a module on to the next NVTX library, which fills it. Returns the result of
  * that library, or 0 if there is none. */
 int nvtx_chain_init(nvtx_get_table *);
-/* Returns the function to install instead of `ours` in a slot that held `before` until
- * nvtx_chain_init and now holds `now`. */
-nvtx_function *nvtx_chain_over(
-        enum nvtx_index, nvtx_function *before, nvtx_function *now, nvtx_function *ours);
 
 #endif

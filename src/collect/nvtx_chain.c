@@ -288,7 +288,9 @@ int nvtx_chain_init(nvtx_get_table *get)
 	return other.init ? other.init(get) : 0;
 }
 
-nvtx_function *nvtx_chain_over(
+/* Returns the function to install instead of `ours` in a slot that held `before` until
+ * nvtx_chain_init and now holds `now`. */
+static nvtx_function *chain_over(
         enum nvtx_index i, nvtx_function *before, nvtx_function *now, nvtx_function *ours)
 {
 #define NVTX_CHAINED(module, place, name) [NVTX_I_##name] = (nvtx_function *)(name),
@@ -301,4 +303,44 @@ nvtx_function *nvtx_chain_over(
 		return ours;
 	atomic_store(&other.call[i], now);
 	return chained[i];
+}
+
+/* ---- tables of a module ----------------------------------------------------------------------
+ */
+/* Returns the slot of a function in a module's table; NULL if there is none. */
+static nvtx_function **slot_of(const struct nvtx_callbacks *c, unsigned i)
+{
+	nvtx_function ***table = NULL;
+	unsigned count = 0;
+
+	if (!c->module(nvtx_rows[i].module, &table, &count) || !table ||
+	        nvtx_rows[i].place >= count)
+		return NULL;
+	return table[nvtx_rows[i].place];
+}
+
+bool nvtx_fill(nvtx_get_table *get)
+{
+	const struct nvtx_callbacks *c = get ? get(NVTX_TABLE_CALLBACKS) : NULL;
+	struct {
+		nvtx_function **at, *before;
+	} slot[NVTX_FUNCTIONS_N];
+	bool any = false;
+
+	if (!c || c->size < sizeof *c || !c->module)
+		return nvtx_chain_init(get);
+	for (unsigned i = 0; i < NVTX_FUNCTIONS_N; i++) {
+		slot[i].at = slot_of(c, i);
+		slot[i].before = slot[i].at ? *slot[i].at : NULL;
+	}
+	nvtx_chain_init(get);
+	for (unsigned i = 0; i < NVTX_FUNCTIONS_N; i++) {
+		nvtx_function **at = slot[i].at;
+
+		if (!at)
+			continue;
+		*at = chain_over((enum nvtx_index)i, slot[i].before, *at, nvtx_rows[i].function);
+		any = true;
+	}
+	return any;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One block is open at any time; a full block is written to the file.
+ * One block is open at any time; a full block is written to the file. Beyond the size limit, sums
+ * replace records.
  */
 #include "collect/store.h"
 
@@ -11,7 +12,7 @@
 
 #include "collect/system.h"
 
-#define NOTE_MOST 512u
+#define NOTE_MAX 512u
 
 static struct {
 	struct block_encoder put;
@@ -22,6 +23,135 @@ static struct {
 	uint32_t last_id;
 	bool broken, summing;
 } store;
+
+/* ---- sums ----
+ *
+ * Sums by name and device, used when the recording may not grow: exact, in bounded memory. A hash
+ * table of rows; a row that was passed on is emptied and stays, because its name will recur.
+ */
+
+#define SUMS_MAX 8192u /* distinct names and devices; a power of two */
+#define PROBES   64u
+
+static struct spool_sum *rows; /* SUMS_MAX rows; created with the first record; what == 0: unused */
+
+static void sums_reset(void)
+{
+	rows = NULL; /* absent in a forked child */
+}
+
+/* Returns the id of a name created here. */
+static uint32_t made_name(const char *text)
+{
+	return store_name(names_add(text, strlen(text)));
+}
+
+static uint32_t graph_name(uint32_t graph)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "CudaGraph_%u", graph);
+	return made_name(text);
+}
+
+/* Converts a record to a row: key, time and duration. */
+static bool row_of(const struct spool_record *r, struct spool_sum *s, uint64_t *start)
+{
+	switch (r->kind) {
+	case SPOOL_KERNEL:
+		*s = (struct spool_sum){ .name = r->kernel.name, .device = r->kernel.at.device };
+		s->sum = r->kernel.length;
+		*start = r->kernel.start;
+		break;
+	case SPOOL_GRAPH:
+		*s = (struct spool_sum){ .name = graph_name(r->graph.graph),
+			.device = r->graph.at.device };
+		s->sum = r->graph.length;
+		*start = r->graph.start;
+		break;
+	case SPOOL_COPY:
+		*s = (struct spool_sum){ .name = made_name(spool_copy_name(r->copy.kind)),
+			.device = r->copy.at.device };
+		s->sum = r->copy.length;
+		s->bytes = r->copy.bytes;
+		*start = r->copy.start;
+		break;
+	case SPOOL_SET:
+		*s = (struct spool_sum){ .name = made_name("Memset"), .device = r->set.at.device };
+		s->sum = r->set.length;
+		s->bytes = r->set.bytes;
+		*start = r->set.start;
+		break;
+	case SPOOL_API:
+		*s = (struct spool_sum){ .name = r->api.name };
+		s->sum = r->api.length;
+		*start = r->api.start;
+		break;
+	default: return false;
+	}
+	s->what = r->kind == SPOOL_GRAPH ? SPOOL_KERNEL : r->kind;
+	return true;
+}
+
+/* Returns the row with the key of s, created if needed; NULL: no room. */
+static struct spool_sum *sums_find(const struct spool_sum *s)
+{
+	uint32_t h =
+	        (s->name * 0x9e3779b1u ^ s->device * 0x85ebca6bu ^ (uint32_t)s->what) * 0xc2b2ae35u;
+
+	if (!rows)
+		rows = memory_map(SUMS_MAX * sizeof *rows, MEMORY_GONE_BY_FORK);
+	for (uint32_t i = 0; rows && i < PROBES; i++) {
+		struct spool_sum *row = &rows[((h >> 12) + i) & (SUMS_MAX - 1)];
+
+		if (!row->what)
+			*row = (struct spool_sum){
+				.what = s->what, .name = s->name, .device = s->device
+			};
+		if (row->what == s->what && row->name == s->name && row->device == s->device)
+			return row;
+	}
+	return NULL;
+}
+
+/* Adds a record; false if its kind has no sums, or if the table is full. */
+static bool sums_add(const struct spool_record *r)
+{
+	struct spool_sum s, *row;
+	uint64_t start;
+
+	if (!row_of(r, &s, &start) || !(row = sums_find(&s)))
+		return false;
+	if (!row->count || s.sum < row->min)
+		row->min = s.sum;
+	if (s.sum > row->max)
+		row->max = s.sum;
+	if (start && (!row->from || start < row->from))
+		row->from = start;
+	if (start > row->to)
+		row->to = start;
+	row->count++;
+	row->sum += s.sum;
+	row->bytes += s.bytes;
+	return true;
+}
+
+/* Passes the sums since the last call to put, row by row. */
+static void sums_take(void (*put)(const struct spool_sum *))
+{
+	for (uint32_t i = 0; rows && i < SUMS_MAX; i++) {
+		struct spool_sum *row = &rows[i];
+
+		if (!row->count)
+			continue;
+		put(row);
+		*row = (struct spool_sum){
+			.what = row->what, .name = row->name, .device = row->device
+		};
+	}
+}
+
+/* ---- records ---- */
 
 static void begin(void)
 {
@@ -62,7 +192,7 @@ static void put_last(const char *note, uint64_t count)
 /* Handles a failed write: reports it in the log and in the recording. */
 static void give_up(void)
 {
-	char text[NOTE_MOST];
+	char text[NOTE_MAX];
 
 	snprintf(text, sizeof text, "recording stopped after %llu bytes: %s",
 	        (unsigned long long)files_spool_size(), files_spool_fault());
@@ -182,7 +312,7 @@ void store_lost_least(enum spool_lost_why why, uint64_t count)
 void store_note(const char *format, ...)
 {
 	struct spool_record r = { .kind = SPOOL_NOTE };
-	char text[NOTE_MOST];
+	char text[NOTE_MAX];
 	va_list args;
 
 	va_start(args, format);

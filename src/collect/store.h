@@ -36,18 +36,6 @@ bool store_broken(void);
 /* Ends the recording: sums, totals, end record. */
 void store_close(void);
 
-/* ---- store: shared by its files ---- */
-
-/* Sums by name and device, used when the recording may not grow: exact, in bounded memory. */
-
-#define SUMS_MOST 8192u /* distinct names and devices; a power of two */
-
-void sums_reset(void);
-/* Adds a record; false if its kind has no sums, or if the table is full. */
-bool sums_add(const struct spool_record *);
-/* Passes the sums since the last call to put, row by row. */
-void sums_take(void (*put)(const struct spool_sum *));
-
 /* ---- files ----
  *
  * The collector's view of the session folder: its recording, its log, the control file. Descriptors

@@ -1,150 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Adds events to the trace: the category and track of an event, and the arguments to keep. GPU work
- * goes to the stream named in its arguments; everything else to its thread, whatever its arguments
- * are.
+ * Adds events to the trace: the category and track of an event, and the arguments to keep.
  */
 #include "trace/chrome_json.h"
 
 #define MEMORY_DEVICES_MAX 1024 /* devices whose memory is allocated */
-
-bool chrome_number(struct chrome *c, const struct json_value *v, unsigned decimals, int64_t *out)
-{
-	enum json_number how = JSON_NUMBER_NONE;
-
-	*out = 0;
-	if (v->type == JSON_NUMBER || v->type == JSON_STRING)
-		how = json_decimal(v->text, decimals, out);
-	if (how == JSON_NUMBER_OVERFLOW) {
-		chrome_flaw(c, FLAW_OVERFLOW, v->text.p);
-		*out = 0;
-	}
-	return how == JSON_NUMBER_GOOD;
-}
-
-static bool arg_int(struct chrome *c, const struct chrome_event *v, unsigned row, int64_t *out)
-{
-	*out = 0;
-	return event_has_arg(v, row) && chrome_number(c, &v->arg[row], 0, out);
-}
-
-bool chrome_arg_of(struct chrome *c, const struct chrome_event *v, uint32_t key, int64_t *out)
-{
-	*out = 0;
-	for (unsigned i = CARG_OTHERS; i < n_argument_rows; i++)
-		if (argument_rows[i].key == key && event_has_arg(v, i))
-			return chrome_number(c, &v->arg[i], 0, out);
-	return false;
-}
-
-struct str chrome_text(struct chrome *c, const struct json_value *v)
-{
-	return v->type == JSON_STRING ? json_in_text(&c->json, v, &c->text) : v->text;
-}
-
-/* ---- processes and tracks ---- */
-
-/* Finds or adds the process with this name. */
-static uint32_t find_process(struct chrome *c, const struct chrome_event *v)
-{
-	struct str text = event_text(v, KEY_PID);
-	size_t before = c->processes.n;
-	uint32_t i = intern_add(&c->processes, text);
-	int64_t pid = 0;
-
-	if (c->processes.n != before) {
-		bool number = !event_has(v, KEY_PID) || chrome_number(c, &v->key[KEY_PID], 0, &pid);
-		VEC_PUSH(c->a, &c->process,
-		        number ? build_process(c->b, pid)
-		               : build_process_named(c->b, chrome_text(c, &v->key[KEY_PID])));
-	}
-	return c->process.v[i];
-}
-
-bool chrome_trailing_number(struct str s, int64_t *out)
-{
-	size_t i = str_stem(s);
-
-	return i < s.n && json_decimal(str_sub(s, i, s.n), 0, out) == JSON_NUMBER_GOOD;
-}
-
-static uint32_t add_stream(struct chrome *c, const struct chrome_event *v)
-{
-	int64_t device, stream;
-	uint32_t d;
-
-	if (!arg_int(c, v, CARG_DEVICE, &device) && event_has(v, KEY_PID))
-		chrome_number(c, &v->key[KEY_PID], 0, &device);
-	if (!arg_int(c, v, CARG_STREAM, &stream) && event_has(v, KEY_TID) &&
-	        !chrome_number(c, &v->key[KEY_TID], 0, &stream))
-		chrome_trailing_number(v->key[KEY_TID].text, &stream);
-	d = build_device(c->b, ID_NONE, DEVICE_KIND_GPU, device,
-	        str_fmt(c->a, "gpu:%lld", (long long)device));
-	return build_track(c->b, ID_NONE, d, TRACK_STREAM, stream);
-}
-
-static uint32_t add_thread(struct chrome *c, const struct chrome_event *v, uint32_t process)
-{
-	int64_t tid = 0;
-
-	if (!event_has(v, KEY_TID) || chrome_number(c, &v->key[KEY_TID], 0, &tid))
-		return build_track(c->b, process, ID_NONE, TRACK_THREAD, tid);
-	return build_track_named(
-	        c->b, process, ID_NONE, TRACK_THREAD, chrome_text(c, &v->key[KEY_TID]));
-}
-
-/* Returns an unambiguous key of two texts. */
-struct str chrome_place_key(
-        char buffer[static PLACE_KEY_MAX], char kind, struct str a, struct str b)
-{
-	size_t n = 0;
-
-	buffer[n++] = kind;
-	if (a.n > 100)
-		a.n = 100;
-	if (b.n > 100)
-		b.n = 100;
-	if (a.n)
-		memcpy(buffer + n, a.p, a.n);
-	n += a.n;
-	buffer[n++] = '\n';
-	if (b.n)
-		memcpy(buffer + n, b.p, b.n);
-	return str_make(buffer, n + b.n);
-}
-
-uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool device)
-{
-	char buffer[PLACE_KEY_MAX];
-	struct str key;
-	size_t before = c->tracks.n;
-	uint32_t i;
-
-	if (c->own) {
-		i = intern_find(&c->tracks, chrome_place_key(buffer, 'o', event_text(v, KEY_PID),
-		                                    event_text(v, KEY_TID)));
-		if (i != ID_NONE)
-			return i;
-	}
-	if (device)
-		key = chrome_place_key(buffer, 'd',
-		        event_has_arg(v, CARG_DEVICE) ? v->arg[CARG_DEVICE].text
-		                                      : event_text(v, KEY_PID),
-		        event_has_arg(v, CARG_STREAM) ? v->arg[CARG_STREAM].text
-		                                      : event_text(v, KEY_TID));
-	else
-		key = chrome_place_key(buffer, 't', event_text(v, KEY_PID), event_text(v, KEY_TID));
-	i = c->last_track[device];
-	if (i < before && str_eq(intern_str(&c->tracks, i), key))
-		return i;
-	i = c->last_track[device] = intern_add(&c->tracks, key);
-	if (c->tracks.n != before) {
-		struct chrome_track made = { .process = device ? ID_NONE : find_process(c, v) };
-		made.track = device ? add_stream(c, v) : add_thread(c, v, made.process);
-		VEC_PUSH(c->a, &c->track, made);
-	}
-	return i;
-}
 
 /* ---- events ---- */
 
@@ -195,7 +55,7 @@ static void emit_slice(struct chrome *c, const struct chrome_event *v)
 	i = chrome_track(c, v, r->device);
 	event = chrome_kind_event(c, v, kind);
 	if (r->device || r->exact || r->category == CATEGORY_CALL)
-		arg_int(c, v, CARG_CORRELATION, &correlation);
+		chrome_arg_int(c, v, CARG_CORRELATION, &correlation);
 	if (r->category == CATEGORY_CALL && !r->exact && c->launches == ID_NONE)
 		c->launches = c->track.v[i].process;
 	chrome_put_args(c, v, true);
@@ -249,7 +109,7 @@ static uint32_t pair_track(struct chrome *c, const struct chrome_event *v, bool 
 		return c->track.v[i].track;
 	}
 	id = str_fmt(c->a, "%.*s %.*s", STR(event_text(v, KEY_CAT)), STR(event_text(v, KEY_ID)));
-	return build_track_named(c->b, find_process(c, v), ID_NONE, TRACK_THREAD, id);
+	return build_track_named(c->b, chrome_process(c, v), ID_NONE, TRACK_THREAD, id);
 }
 
 static void emit_begin(struct chrome *c, const struct chrome_event *v, bool async)
@@ -288,7 +148,7 @@ static void emit_counter(struct chrome *c, const struct chrome_event *v)
 
 	if (!v->args_at || !time_of(c, v, &ts))
 		return;
-	process = find_process(c, v);
+	process = chrome_process(c, v);
 	name = event_has(v, KEY_NAME) ? str_copy(c->a, chrome_text(c, &v->key[KEY_NAME])) : S("");
 	event = build_event(c->b, CATEGORY_OTHER, build_string(c->b, name));
 	for (j->p = v->args_at, json_in_enter(j);

@@ -283,3 +283,46 @@ bool chrome_event_read(struct chrome *c, struct chrome_event *v)
 	}
 	return j->stop == JSON_STOP_NONE;
 }
+
+/* ---- values ---- */
+
+bool chrome_number(struct chrome *c, const struct json_value *v, unsigned decimals, int64_t *out)
+{
+	enum json_number how = JSON_NUMBER_NONE;
+
+	*out = 0;
+	if (v->type == JSON_NUMBER || v->type == JSON_STRING)
+		how = json_decimal(v->text, decimals, out);
+	if (how == JSON_NUMBER_OVERFLOW) {
+		chrome_flaw(c, FLAW_OVERFLOW, v->text.p);
+		*out = 0;
+	}
+	return how == JSON_NUMBER_GOOD;
+}
+
+bool chrome_arg_int(struct chrome *c, const struct chrome_event *v, unsigned row, int64_t *out)
+{
+	*out = 0;
+	return event_has_arg(v, row) && chrome_number(c, &v->arg[row], 0, out);
+}
+
+bool chrome_arg_of(struct chrome *c, const struct chrome_event *v, uint32_t key, int64_t *out)
+{
+	*out = 0;
+	for (unsigned i = CARG_OTHERS; i < n_argument_rows; i++)
+		if (argument_rows[i].key == key && event_has_arg(v, i))
+			return chrome_number(c, &v->arg[i], 0, out);
+	return false;
+}
+
+struct str chrome_text(struct chrome *c, const struct json_value *v)
+{
+	return v->type == JSON_STRING ? json_in_text(&c->json, v, &c->text) : v->text;
+}
+
+bool chrome_trailing_number(struct str s, int64_t *out)
+{
+	size_t i = str_stem(s);
+
+	return i < s.n && json_decimal(str_sub(s, i, s.n), 0, out) == JSON_NUMBER_GOOD;
+}

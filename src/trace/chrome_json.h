@@ -195,6 +195,8 @@ struct chrome {
 	VEC(uint64_t) other_counts;  /* events of these categories */
 };
 
+/* Reads the number of the argument of a row; false and 0 if the event does not have it. */
+bool chrome_arg_int(struct chrome *c, const struct chrome_event *v, unsigned row, int64_t *out);
 /* Reads the number of an argument that has a key; false if the event does not have it. */
 bool chrome_arg_of(struct chrome *c, const struct chrome_event *v, uint32_t key, int64_t *out);
 
@@ -213,8 +215,6 @@ struct str chrome_place_key(
 
 /* Handles a metadata event of our own timelines. */
 void chrome_own_event(struct chrome *c, const struct chrome_event *v);
-/* Returns the category with this name in our own timelines. */
-enum trace_category chrome_own_category(struct str name);
 
 /* Finds or adds the kind of an event; the pointer is valid until the next one is added. */
 struct chrome_kind *chrome_kind(struct chrome *c, const struct chrome_event *v, bool instant);
@@ -244,6 +244,8 @@ bool chrome_number(struct chrome *c, const struct json_value *v, unsigned decima
 bool chrome_trailing_number(struct str s, int64_t *out);
 /* Returns a string's bytes, or the text of another value; valid until the next event. */
 struct str chrome_text(struct chrome *c, const struct json_value *v);
+/* Finds or adds the process of an event. */
+uint32_t chrome_process(struct chrome *c, const struct chrome_event *v);
 /* Finds or adds the track of an event: a thread, or a stream of a device; returns an index in
  * c->track. */
 uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool device);

@@ -121,12 +121,21 @@ static bool is_named(struct str name, const char *begins)
 
 /* ---- kinds ---- */
 
+/* Returns the category with this name in our own timelines. */
+static enum trace_category own_category(struct str name)
+{
+	for (unsigned i = 0; i < CATEGORY_N; i++)
+		if (str_eq(name, str_of(trace_category_names[i])))
+			return (enum trace_category)i;
+	return CATEGORY_OTHER;
+}
+
 static struct category_row find_category(const struct chrome *c, const struct chrome_event *v)
 {
 	struct str s = event_text(v, KEY_CAT);
 
 	if (c->own)
-		return (struct category_row){ .category = chrome_own_category(s), .exact = true };
+		return (struct category_row){ .category = own_category(s), .exact = true };
 	if (event_has(v, KEY_CAT) && v->key[KEY_CAT].type == JSON_STRING)
 		for (size_t i = 0; i < sizeof category_rows / sizeof *category_rows; i++)
 			if (str_eq_lower(s, category_rows[i].name))

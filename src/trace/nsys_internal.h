@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the files of the reader of Nsight Systems' exports: names, processes and threads.
+ * Shared by the files of the reader of Nsight Systems exports: the file (read_nsys.c), what rows
+ * refer to (nsys_names.c), rows (nsys_rows.c, nsys_ranges.c), sums instead of slices (nsys_sum.c).
  */
 #ifndef TFPROF_TRACE_NSYS_INTERNAL_H
 #define TFPROF_TRACE_NSYS_INTERNAL_H
@@ -51,7 +52,11 @@ struct nsys {
 	struct imap graphs;   /* graph id -> event */
 	struct imap domains;  /* domain id -> string id */
 	struct nsys_sum *sum; /* sums; NULL if slices are kept */
-	int64_t bytes;        /* bytes copied by the next slice, for sums; 0: none */
+	/* Takes a slice with the current arguments: it is kept in the trace, or added to the sums.
+	 */
+	void (*put)(struct nsys *x, uint32_t track, uint32_t event, int64_t start, int64_t length,
+	        int64_t correlation);
+	int64_t bytes; /* bytes copied by the next slice, for sums; 0: none */
 	VEC(struct nsys_open) open;
 	uint64_t open_ranges;
 	struct pattern_list *step_pattern; /* from the user, or NULL */
@@ -63,6 +68,8 @@ struct nsys {
 	uint64_t endless;  /* rows without an end, which are not ranges */
 };
 
+/* Prepares nsys_name. */
+void nsys_open_names(struct nsys *x);
 /* Returns the string id for an id in the file's string table; of "(string N)" if it is missing. */
 uint32_t nsys_name(struct nsys *x, int64_t id);
 
@@ -70,14 +77,12 @@ uint32_t nsys_name(struct nsys *x, int64_t id);
 uint32_t nsys_process(struct nsys *x, int64_t global);
 /* Returns the track of a globalTid. */
 uint32_t nsys_thread(struct nsys *x, int64_t global);
+/* Names the processes and threads that have slices. */
+void nsys_name_processes(struct nsys *x);
 
 /* Reads the columns start and end of a row. Counts a row without a start and returns false. */
 bool nsys_times(struct nsys *x, struct sqlite_rows *r, unsigned start, unsigned end, int64_t *from,
         int64_t *length);
-
-/* Adds a slice with the current arguments to the trace, or, if slices are summed, to the sums. */
-void nsys_put(struct nsys *x, uint32_t track, uint32_t event, int64_t start, int64_t length,
-        int64_t correlation);
 
 /* ---- tables ---- */
 
@@ -138,7 +143,5 @@ void nsys_close_ranges(struct nsys *x);
 /* Computes the sums of all slices, in two readings. Returns false if the rows are too unordered;
  * then only processes and tracks have been added. */
 bool nsys_sum_read(struct nsys *x);
-void nsys_sum_take(struct nsys *x, uint32_t track, uint32_t event, int64_t start, int64_t length,
-        int64_t correlation);
 
 #endif

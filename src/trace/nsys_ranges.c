@@ -117,10 +117,10 @@ static void put_range(struct nsys *x, struct sqlite_rows *r, uint32_t track, uin
 
 	x->open_ranges += open;
 	if (x->sum) { /* all rows have been read */
-		nsys_put(x, track, event, start, open ? until_last(x, start) : length, 0);
+		x->put(x, track, event, start, open ? until_last(x, start) : length, 0);
 	} else if (!open) {
 		put_payload(x, r);
-		nsys_put(x, track, event, start, length, 0);
+		x->put(x, track, event, start, length, 0);
 	} else {
 		struct nsys_open made = { track, event, start };
 		build_args_clear(x->b);

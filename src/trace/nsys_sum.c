@@ -176,8 +176,9 @@ static void pop(struct nsys_sum *y)
 	v[i] = last;
 }
 
-void nsys_sum_take(struct nsys *x, uint32_t track, uint32_t event, int64_t start, int64_t length,
-        int64_t correlation)
+/* Delays a slice until it can be added in order. */
+static void take_slice(struct nsys *x, uint32_t track, uint32_t event, int64_t start,
+        int64_t length, int64_t correlation)
 {
 	struct nsys_sum *y = x->sum;
 	const struct nsys_pending made = { .start = start,
@@ -220,7 +221,7 @@ static void add_until(struct nsys_sum *y, int64_t bound, bool all)
 		const struct nsys_step *s = &y->x->steps.v[y->steps[y->step]];
 		if (s->start >= bound && !all)
 			break;
-		nsys_sum_take(y->x, s->track, s->event, s->start, s->length, 0);
+		take_slice(y->x, s->track, s->event, s->start, s->length, 0);
 	}
 	while (y->heap.n && (all || y->heap.v[0].start < bound)) {
 		add_slice(y, &y->heap.v[0]);
@@ -340,6 +341,7 @@ bool nsys_sum_read(struct nsys *x)
 	y->steps = sort_order(x->a, x->steps.n, by_start, x->steps.v);
 	trace_sums_begin(y->to);
 	x->sum = y;
+	x->put = take_slice;
 	merge(y);
 	nsys_close_ranges(x);
 	build_sums(x->b, trace_sums_end(y->to, x->s->name));

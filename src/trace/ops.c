@@ -8,27 +8,6 @@
 
 /* ---- ops and cells ---- */
 
-uint32_t ops_named(struct finding *x, struct str name, struct str type)
-{
-	struct trace_ops *o = x->to;
-	uint32_t id = intern_add(&o->strings, name), op = (uint32_t)o->ops.n;
-	struct trace_op made = { .name = id,
-		.category = ID_NONE,
-		.device = ID_NONE,
-		.frame = ID_NONE,
-		.parent = ID_NONE };
-
-	if (imap_get(&x->by_name, id, &op))
-		return op;
-	made.type = intern_add(&o->strings, type);
-	x->path_room -= name.n < x->path_room ? name.n : x->path_room;
-	imap_put(&x->by_name, id, op, false);
-	VEC_PUSH(o->a, &o->ops, made);
-	VEC_PUSH(x->a, &x->last_cell, 0);
-	VEC_PUSH(x->a, &x->base, op);
-	return op;
-}
-
 /* Returns the op for the calls of an op from a frame, if ops are divided by call stack. */
 static uint32_t at_frame(struct finding *x, uint32_t op, uint32_t frame)
 {

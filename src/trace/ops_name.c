@@ -48,6 +48,27 @@ struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by)
 	return rule;
 }
 
+uint32_t ops_named(struct finding *x, struct str name, struct str type)
+{
+	struct trace_ops *o = x->to;
+	uint32_t id = intern_add(&o->strings, name), op = (uint32_t)o->ops.n;
+	struct trace_op made = { .name = id,
+		.category = ID_NONE,
+		.device = ID_NONE,
+		.frame = ID_NONE,
+		.parent = ID_NONE };
+
+	if (imap_get(&x->by_name, id, &op))
+		return op;
+	made.type = intern_add(&o->strings, type);
+	x->path_room -= name.n < x->path_room ? name.n : x->path_room;
+	imap_put(&x->by_name, id, op, false);
+	VEC_PUSH(o->a, &o->ops, made);
+	VEC_PUSH(x->a, &x->last_cell, 0);
+	VEC_PUSH(x->a, &x->base, op);
+	return op;
+}
+
 static struct str join(struct sb *b, struct str before, struct str name)
 {
 	b->n = 0;

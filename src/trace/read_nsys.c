@@ -2,117 +2,11 @@
  *
  * Exports of Nsight Systems in SQLite, schema 2.9 to 3.25: a table for each kind of event, whose
  * names are numbers of StringIds. Tables and columns are looked up by name; any may be missing.
- *
- *   globalTid   machine << 48 | pid << 24 | thread
- *   globalPid   globalTid without the thread
- *
- * Only names that an event has are read: the strings also hold the environment of the program.
  */
 #include "trace/trace_build.h"
 
 #include "trace/nsys_internal.h"
 #include "trace/passes.h"
-
-/* ---- names, processes, threads ---- */
-
-/* Reads the whole string table. Needed only if its ids are not its primary key. */
-static void read_all_names(struct nsys *x)
-{
-	static const char *const columns[] = { "id", "value" };
-	struct sqlite_rows *r = sqlite_in_rows(x->db, "StringIds", columns, 2);
-
-	while (r && sqlite_in_next(r))
-		imap_put(&x->name_of, (uint64_t)sqlite_in_int(r, 0),
-		        build_string(x->b, sqlite_in_text(r, 1)), false);
-}
-
-uint32_t nsys_name(struct nsys *x, int64_t id)
-{
-	uint32_t name;
-
-	if (imap_get(&x->name_of, (uint64_t)id, &name))
-		return name;
-	if (x->by_id && sqlite_in_seek(x->by_id, id))
-		name = build_string(x->b, sqlite_in_text(x->by_id, 0));
-	else
-		name = build_string(x->b, str_fmt(x->a, "(string %lld)", (long long)id));
-	imap_put(&x->name_of, (uint64_t)id, name, false);
-	return name;
-}
-
-uint32_t nsys_process(struct nsys *x, int64_t global)
-{
-	uint64_t key = (uint64_t)global >> 24;
-	int64_t pid = (int64_t)(key & 0xffffff);
-	uint32_t process;
-
-	if (imap_get(&x->processes, key, &process))
-		return process;
-	if (imap_get(&x->pids, (uint64_t)pid, &process))
-		process = build_process_named(
-		        x->b, str_fmt(x->a, "%lld of machine %llu", (long long)pid,
-		                      (unsigned long long)(key >> 24)));
-	else
-		process = build_process(x->b, pid);
-	imap_put(&x->pids, (uint64_t)pid, process, false);
-	imap_put(&x->processes, key, process, false);
-	return process;
-}
-
-uint32_t nsys_thread(struct nsys *x, int64_t global)
-{
-	uint32_t track;
-
-	if (x->last_thread.known && x->last_thread.global == global)
-		return x->last_thread.track;
-	if (!imap_get(&x->threads, (uint64_t)global, &track)) {
-		track = build_track(
-		        x->b, nsys_process(x, global), ID_NONE, TRACK_THREAD, global & 0xffffff);
-		imap_put(&x->threads, (uint64_t)global, track, false);
-	}
-	x->last_thread.known = true;
-	x->last_thread.global = global;
-	x->last_thread.track = track;
-	return track;
-}
-
-bool nsys_times(struct nsys *x, struct sqlite_rows *r, unsigned start, unsigned end, int64_t *from,
-        int64_t *length)
-{
-	int64_t until = sqlite_in_int(r, end);
-
-	*from = sqlite_in_int(r, start);
-	*length = num_sub(until, *from);
-	if (!*from && sqlite_in_null(r, start)) {
-		x->timeless++;
-		return false;
-	}
-	if (!until && sqlite_in_null(r, end)) {
-		x->endless++;
-		*length = 0;
-	}
-	if (num_add(*from, *length) > x->last)
-		x->last = num_add(*from, *length);
-	x->rows++;
-	return true;
-}
-
-static void name_processes(struct nsys *x)
-{
-	static const char *const processes[] = { "globalPid", "name" };
-	static const char *const threads[] = { "globalTid", "nameId" };
-	struct sqlite_rows *r = sqlite_in_rows(x->db, "PROCESSES", processes, 2);
-	uint32_t id;
-
-	while (r && sqlite_in_next(r))
-		if (imap_get(&x->processes, (uint64_t)sqlite_in_int(r, 0) >> 24, &id) &&
-		        !sqlite_in_null(r, 1))
-			build_process_at(x->b, id)->name = build_string(x->b, sqlite_in_text(r, 1));
-	r = sqlite_in_rows(x->db, "ThreadNames", threads, 2);
-	while (r && sqlite_in_next(r))
-		if (imap_get(&x->threads, (uint64_t)sqlite_in_int(r, 0), &id))
-			build_track_at(x->b, id)->name = nsys_name(x, sqlite_in_int(r, 1));
-}
 
 /* ---- the file ---- */
 
@@ -245,18 +139,16 @@ static unsigned count_columns(const char *const *columns)
 	return n;
 }
 
-void nsys_put(struct nsys *x, uint32_t track, uint32_t event, int64_t start, int64_t length,
-        int64_t correlation)
+static void keep_slice(struct nsys *x, uint32_t track, uint32_t event, int64_t start,
+        int64_t length, int64_t correlation)
 {
-	if (x->sum)
-		nsys_sum_take(x, track, event, start, length, correlation);
-	else
-		build_slice(x->b, track, event, start, length, correlation);
+	build_slice(x->b, track, event, start, length, correlation);
 }
 
 /* Reads all tables and keeps every slice. */
 static void read_slices(struct nsys *x)
 {
+	x->put = keep_slice;
 	for (size_t i = 0; i < nsys_n_tables; i++) {
 		const struct nsys_table *t = &nsys_tables[i];
 		struct sqlite_rows *r =
@@ -281,9 +173,7 @@ static bool read_tables(struct nsys *x)
 {
 	bool summed = is_summed(x);
 
-	x->by_id = sqlite_in_by_key(x->db, "StringIds", "id", "value");
-	if (!x->by_id)
-		read_all_names(x);
+	nsys_open_names(x);
 	read_origin(x);
 	nsys_read_gpus(x);
 	if (!step_range_compile(&x->step_pattern, x->a, x->s->options->step, x->e))
@@ -292,7 +182,7 @@ static bool read_tables(struct nsys *x)
 		read_slices(x);
 	bool ok = !x->step_pattern || !pattern_failed(x->step_pattern, x->e);
 	pattern_free(x->step_pattern);
-	name_processes(x);
+	nsys_name_processes(x);
 	nsys_describe_gpus(x);
 	count_unused(x);
 	return ok;

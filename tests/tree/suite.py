@@ -76,7 +76,7 @@ def lint(places):
 
 
 STEPS = [
-    Step('layers', 'quick', 'tools/check_layers.py'),
+    Step('layers', 'quick', 'tools/check_layers.py --objects {bin}/obj'),
     Step('symbols', 'quick', 'tools/check_symbols.sh {bin}'),
     Step('hardening', 'quick', 'tools/check_hardening.sh {bin}'),
     Step('format', 'quick', clang_format),

@@ -1,9 +1,107 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The metadata events of our own timelines. With them, a pid and a tid identify a track of the
- * trace from which the timeline was written, and categories have our names.
+ * Processes and tracks of events. GPU work goes to the stream named in its arguments; everything
+ * else to its thread, whatever its arguments are. In a timeline that tfprof wrote, metadata events
+ * say which track a pid and a tid are, and categories have our names.
  */
 #include "trace/chrome_json.h"
+
+/* ---- processes and tracks ---- */
+
+uint32_t chrome_process(struct chrome *c, const struct chrome_event *v)
+{
+	struct str text = event_text(v, KEY_PID);
+	size_t before = c->processes.n;
+	uint32_t i = intern_add(&c->processes, text);
+	int64_t pid = 0;
+
+	if (c->processes.n != before) {
+		bool number = !event_has(v, KEY_PID) || chrome_number(c, &v->key[KEY_PID], 0, &pid);
+		VEC_PUSH(c->a, &c->process,
+		        number ? build_process(c->b, pid)
+		               : build_process_named(c->b, chrome_text(c, &v->key[KEY_PID])));
+	}
+	return c->process.v[i];
+}
+
+static uint32_t add_stream(struct chrome *c, const struct chrome_event *v)
+{
+	int64_t device, stream;
+	uint32_t d;
+
+	if (!chrome_arg_int(c, v, CARG_DEVICE, &device) && event_has(v, KEY_PID))
+		chrome_number(c, &v->key[KEY_PID], 0, &device);
+	if (!chrome_arg_int(c, v, CARG_STREAM, &stream) && event_has(v, KEY_TID) &&
+	        !chrome_number(c, &v->key[KEY_TID], 0, &stream))
+		chrome_trailing_number(v->key[KEY_TID].text, &stream);
+	d = build_device(c->b, ID_NONE, DEVICE_KIND_GPU, device,
+	        str_fmt(c->a, "gpu:%lld", (long long)device));
+	return build_track(c->b, ID_NONE, d, TRACK_STREAM, stream);
+}
+
+static uint32_t add_thread(struct chrome *c, const struct chrome_event *v, uint32_t process)
+{
+	int64_t tid = 0;
+
+	if (!event_has(v, KEY_TID) || chrome_number(c, &v->key[KEY_TID], 0, &tid))
+		return build_track(c->b, process, ID_NONE, TRACK_THREAD, tid);
+	return build_track_named(
+	        c->b, process, ID_NONE, TRACK_THREAD, chrome_text(c, &v->key[KEY_TID]));
+}
+
+struct str chrome_place_key(
+        char buffer[static PLACE_KEY_MAX], char kind, struct str a, struct str b)
+{
+	size_t n = 0;
+
+	buffer[n++] = kind;
+	if (a.n > 100)
+		a.n = 100;
+	if (b.n > 100)
+		b.n = 100;
+	if (a.n)
+		memcpy(buffer + n, a.p, a.n);
+	n += a.n;
+	buffer[n++] = '\n';
+	if (b.n)
+		memcpy(buffer + n, b.p, b.n);
+	return str_make(buffer, n + b.n);
+}
+
+uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool device)
+{
+	char buffer[PLACE_KEY_MAX];
+	struct str key;
+	size_t before = c->tracks.n;
+	uint32_t i;
+
+	if (c->own) {
+		i = intern_find(&c->tracks, chrome_place_key(buffer, 'o', event_text(v, KEY_PID),
+		                                    event_text(v, KEY_TID)));
+		if (i != ID_NONE)
+			return i;
+	}
+	if (device)
+		key = chrome_place_key(buffer, 'd',
+		        event_has_arg(v, CARG_DEVICE) ? v->arg[CARG_DEVICE].text
+		                                      : event_text(v, KEY_PID),
+		        event_has_arg(v, CARG_STREAM) ? v->arg[CARG_STREAM].text
+		                                      : event_text(v, KEY_TID));
+	else
+		key = chrome_place_key(buffer, 't', event_text(v, KEY_PID), event_text(v, KEY_TID));
+	i = c->last_track[device];
+	if (i < before && str_eq(intern_str(&c->tracks, i), key))
+		return i;
+	i = c->last_track[device] = intern_add(&c->tracks, key);
+	if (c->tracks.n != before) {
+		struct chrome_track made = { .process = device ? ID_NONE : chrome_process(c, v) };
+		made.track = device ? add_stream(c, v) : add_thread(c, v, made.process);
+		VEC_PUSH(c->a, &c->track, made);
+	}
+	return i;
+}
+
+/* ---- our own timelines ---- */
 
 enum own_field {
 	OWN_SOURCE,
@@ -132,12 +230,4 @@ void chrome_own_event(struct chrome *c, const struct chrome_event *v)
 		p->world = o.number[OWN_WORLD];
 	}
 	c->events++;
-}
-
-enum trace_category chrome_own_category(struct str name)
-{
-	for (unsigned i = 0; i < CATEGORY_N; i++)
-		if (str_eq(name, str_of(trace_category_names[i])))
-			return (enum trace_category)i;
-	return CATEGORY_OTHER;
 }

@@ -1,79 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Work of devices in an export of Nsight Systems: kernels, copies, sets, graphs, synchronisation;
- * devices and streams.
+ * Rows of an export of Nsight Systems: kernels, copies, sets, graphs and synchronisation on
+ * devices; calls of CUDA and of other libraries, and the overhead of the profiler, on threads.
  */
 #include "trace/nsys_internal.h"
 
-/* ---- devices ---- */
-
-/* Maps the device ids of each process to the device ids on the machine. */
-void nsys_read_gpus(struct nsys *x)
-{
-	static const char *const columns[] = { "pid", "cudaId", "gpuId" };
-	struct sqlite_rows *r = sqlite_in_rows(x->db, "TARGET_INFO_CUDA_DEVICE", columns, 3);
-
-	while (r && sqlite_in_next(r)) {
-		uint64_t pid = (uint64_t)sqlite_in_int(r, 0) & 0xffffff;
-		int64_t gpu = sqlite_in_int(r, 2);
-		if (gpu >= 0 && gpu < UINT32_MAX)
-			imap_put(&x->gpus, pid << 32 | (uint32_t)sqlite_in_int(r, 1), (uint32_t)gpu,
-			        false);
-	}
-}
-
-enum { GPU_ID, GPU_NAME, GPU_MEMORY, GPU_BANDWIDTH, GPU_UUID, GPU_N };
-
-void nsys_describe_gpus(struct nsys *x)
-{
-	static const char *const columns[GPU_N] = { "id", "name", "totalMemory", "memoryBandwidth",
-		"uuid" };
-	struct sqlite_rows *r = sqlite_in_rows(x->db, "TARGET_INFO_GPU", columns, GPU_N);
-	const struct trace *t = build_trace(x->b);
-
-	while (r && sqlite_in_next(r))
-		for (uint32_t i = 0; i < t->devices.n; i++) {
-			struct trace_device *d = build_device_at(x->b, i);
-			if (d->index != sqlite_in_int(r, GPU_ID))
-				continue;
-			if (!sqlite_in_null(r, GPU_NAME))
-				d->model = build_string(x->b, sqlite_in_text(r, GPU_NAME));
-			if (sqlite_in_text(r, GPU_UUID).n)
-				d->uuid = build_string(x->b, sqlite_in_text(r, GPU_UUID));
-			d->memory = sqlite_in_int(r, GPU_MEMORY);
-			d->peak_bytes = (double)sqlite_in_int(r, GPU_BANDWIDTH);
-		}
-}
-
-uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r)
-{
-	const int64_t key[] = { sqlite_in_int(r, WORK_PROCESS), sqlite_in_int(r, WORK_DEVICE),
-		sqlite_in_int(r, WORK_STREAM) };
-	size_t before = x->streams.n;
-
-	if (before && memcmp(key, x->last_place, sizeof key) == 0)
-		return x->stream_tracks.v[x->last_stream];
-	uint32_t i = intern_add(&x->streams, str_make(key, sizeof key));
-
-	if (x->streams.n != before) {
-		uint64_t pid = (uint64_t)key[0] >> 24 & 0xffffff;
-		int64_t gpu = key[1];
-		uint32_t number;
-		/* Old exports have one process and do not record its id. */
-		uint32_t process = sqlite_in_has(r, WORK_PROCESS)        ? nsys_process(x, key[0])
-		                   : build_trace(x->b)->processes.n == 1 ? 0
-		                                                         : nsys_process(x, 0);
-		if (imap_get(&x->gpus, pid << 32 | (uint32_t)key[1], &number))
-			gpu = number;
-		uint32_t d = build_device(x->b, ID_NONE, DEVICE_KIND_GPU, gpu,
-		        str_fmt(x->a, "gpu:%lld", (long long)gpu));
-		VEC_PUSH(x->a, &x->stream_tracks,
-		        build_track(x->b, process, d, TRACK_STREAM, key[2]));
-	}
-	memcpy(x->last_place, key, sizeof key);
-	x->last_stream = i;
-	return x->stream_tracks.v[i];
-}
+/* ---- work ---- */
 
 /* Adds device work. node_column: has the id of the graph node. */
 static void put_work(struct nsys *x, struct sqlite_rows *r, uint32_t event, int64_t start,
@@ -83,7 +15,7 @@ static void put_work(struct nsys *x, struct sqlite_rows *r, uint32_t event, int6
 
 	if (node)
 		build_arg_int(x->b, ARG_GRAPH_NODE, node);
-	nsys_put(x, nsys_stream(x, r), event, start, length, sqlite_in_int(r, WORK_CORRELATION));
+	x->put(x, nsys_stream(x, r), event, start, length, sqlite_in_int(r, WORK_CORRELATION));
 }
 
 /* ---- kernels ---- */
@@ -216,5 +148,57 @@ void nsys_take_sync(struct nsys *x, struct sqlite_rows *r, unsigned which)
 		return;
 	uint32_t event = build_event(x->b, CATEGORY_SYNC,
 	        build_string(x->b, str_of(names[type > 0 && type < 5 ? type : 0])));
-	nsys_put(x, nsys_stream(x, r), event, start, length, sqlite_in_int(r, WORK_CORRELATION));
+	x->put(x, nsys_stream(x, r), event, start, length, sqlite_in_int(r, WORK_CORRELATION));
+}
+
+/* ---- calls ---- */
+
+/* "cudaLaunchKernel_v7000" without its version. */
+static struct str without_version(struct str s)
+{
+	size_t i = str_stem(s);
+
+	return i < s.n && i > 2 && s.p[i - 1] == 'v' && s.p[i - 2] == '_' ? str_sub(s, 0, i - 2)
+	                                                                  : s;
+}
+
+enum { CALL_START, CALL_END, CALL_THREAD, CALL_CORRELATION, CALL_NAME, CALL_RESULT };
+const char *const nsys_call_columns[] = { "start", "end", "globalTid", "correlationId", "nameId",
+	"returnValue", NULL };
+
+void nsys_take_call(struct nsys *x, struct sqlite_rows *r, unsigned cuda)
+{
+	uint64_t id = (uint64_t)sqlite_in_int(r, CALL_NAME);
+	int64_t start, length, result;
+	uint32_t event;
+
+	if (!nsys_times(x, r, CALL_START, CALL_END, &start, &length))
+		return;
+	if (!imap_get(&x->calls, id, &event)) {
+		struct str name = trace_str(build_trace(x->b), nsys_name(x, (int64_t)id));
+		event = build_event(x->b, CATEGORY_CALL, build_string(x->b, without_version(name)));
+		imap_put(&x->calls, id, event, false);
+	}
+	result = x->sum ? 0 : sqlite_in_int(r, CALL_RESULT);
+	if (result)
+		build_arg_int(x->b, ARG_RESULT, result);
+	x->put(x, nsys_thread(x, sqlite_in_int(r, CALL_THREAD)), event, start, length,
+	        cuda ? sqlite_in_int(r, CALL_CORRELATION) : 0);
+}
+
+/* ---- overhead ---- */
+
+enum { LOST_START, LOST_END, LOST_THREAD, LOST_NAME };
+const char *const nsys_overhead_columns[] = { "start", "end", "globalTid", "nameId", NULL };
+
+void nsys_take_overhead(struct nsys *x, struct sqlite_rows *r, unsigned which)
+{
+	int64_t start, length;
+
+	(void)which;
+	if (!nsys_times(x, r, LOST_START, LOST_END, &start, &length))
+		return;
+	uint32_t event =
+	        build_event(x->b, CATEGORY_OVERHEAD, nsys_name(x, sqlite_in_int(r, LOST_NAME)));
+	x->put(x, nsys_thread(x, sqlite_in_int(r, LOST_THREAD)), event, start, length, 0);
 }
