@@ -11,15 +11,15 @@ function fixed2(v) {
 	return v.toFixed(2);
 }
 
+// As fmt_fraction: an integer below 1000 has no decimals, all other numbers have two, and a time below 1us is in nanoseconds.
 function scaled(n, units) {
-	if (n < 1000)
-		return Math.round(n) + units[0];
-	let div = 1000, i = 1;
-	while (i + 1 < units.length && Math.floor(n / 1000) >= div) {
-		div *= 1000;
-		i++;
-	}
-	return fixed2(n / div) + units[i];
+	const ns = Number((n * 1000).toPrecision(15));
+	let unit = 1, i = 0;
+	if (units === UNITS.us && n > 0 && n < 1)
+		return (Number.isInteger(ns) ? ns : fixed2(ns)) + 'ns';
+	for (; i + 1 < units.length && n / unit >= 1000; i++)
+		unit *= 1000;
+	return (i === 0 && Number.isInteger(n) ? n : fixed2(n / unit)) + units[i];
 }
 
 // Nanoseconds with three digits, as the tables of traces have them.

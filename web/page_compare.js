@@ -3,6 +3,7 @@
 import { copyButton, el, replace, select } from './dom.js';
 import { difference, exact, number, plain, quote, shorten } from './format.js';
 import { change } from './palette.js';
+import { HINT, search } from './search.js';
 import { link, read, update } from './state.js';
 import { Icicle } from './icicle.js';
 import { describe, inOrder, Tree } from './tree.js';
@@ -69,17 +70,17 @@ class ComparePage {
 		this.crumbs = el('nav', { class: 'crumbs', 'aria-label': 'Zoom' });
 		this.found = el('span', { class: 'muted', id: 'found' });
 		this.details = el('section', { class: 'details', 'aria-label': 'Selected entry' });
-		const search = el('input', { type: 'search', placeholder: 'Search names (pattern)', 'aria-label': 'Search names', value: this.query, oninput: () => { this.query = search.value; this.refresh(); } });
+		const box = el('input', { type: 'search', placeholder: 'Search names', title: HINT, 'aria-label': 'Search names', value: this.query, oninput: () => { this.query = box.value; this.look(); } });
 		const nodes = this.document.nodes;
 		const page = el('div', { class: 'view' },
 			el('div', { class: 'toolbar' }, choice, el('label', {}, el('span', { class: 'muted' }, 'Metric'), select('Metric', this.metrics.map(m => [m.name, m.label]), this.metric.name, v => {
 				this.metric = this.metrics.find(m => m.name === v);
 				this.refresh();
-			})), search, this.found, el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...this.entry.words, '-select', this.metric.name, '-order_by', this.metric.name].map(quote).join(' '))),
+			})), box, this.found, el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...this.entry.words, '-select', this.metric.name, '-order_by', this.metric.name].map(quote).join(' '))),
 			el('p', { class: 'hint' }, el('span', { class: 'swatch less' }), `less in ${this.names[1]}`, el('span', { class: 'swatch more' }), `more in ${this.names[1]} than in ${this.names[0]}. Width: both together. `,
 				`${nodes.both.toLocaleString('en-US')} nodes in both, ${nodes.gone} only in ${this.names[0]}, ${nodes.new} only in ${this.names[1]}, ${nodes.renamed} renamed.`, this.metrics.some(m => this.tree.table.has('p_' + m.name)) ? ' Grey: the steps of both sides vary as much.' : ''),
 			this.gates(), this.crumbs, el('div', { class: 'split' }, el('div', { class: 'pane' }, this.icicle.box, this.details), el('div', { class: 'pane' }, this.rows.box)));
-		this.refresh();
+		this.look();
 		this.describe(this.selected);
 		return page;
 	}
@@ -129,6 +130,14 @@ class ComparePage {
 			this.chance && this.chance(i) !== null ? ['Significance', this.judge(i).title + (this.isNoise(i) ? ', noise' : '')] : null]];
 	}
 
+	// Searches the names, and draws.
+	look() {
+		search(this.query, this.tree.n, i => this.tree.label(i), hits => {
+			this.hits = hits;
+			this.refresh();
+		});
+	}
+
 	refresh() {
 		const { tree } = this;
 		this.first = this.column(this.metric, 'total', this.sides[0]);
@@ -137,8 +146,8 @@ class ComparePage {
 		this.chance = tree.table.has(chance) ? i => tree.table.value(chance, i) : null;
 		const both = this.first.map((v, i) => v + this.last[i]), size = this.first.map((v, i) => Math.abs(v - this.last[i]));
 		this.values = { total: both, own: both };
-		const found = this.query ? tree.search(this.query, this.values) : null;
-		this.found.textContent = found ? found.count.toLocaleString('en-US') + ' found' : '';
+		const found = this.hits.match ? tree.around(this.hits.match, this.values) : null;
+		this.found.textContent = found ? found.count.toLocaleString('en-US') + ' found' : this.hits.note;
 		const by = { first: this.first, last: this.last, change: size, chance: this.chance && size.map((v, i) => this.chance(i) === null ? -2 : -this.chance(i)) }[this.sort];
 		const order = i => tree.children(i).sort((a, b) => by ? by[b] - by[a] || a - b : tree.label(a) < tree.label(b) ? -1 : 1);
 		this.rows.set(tree, this.zoomed, order, found);

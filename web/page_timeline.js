@@ -3,6 +3,7 @@
 import { button, el, replace } from './dom.js';
 import { exact, nanoseconds, plain } from './format.js';
 import { Lanes } from './lanes.js';
+import { HINT, search } from './search.js';
 import { read, update } from './state.js';
 import { Timeline } from './timeline.js';
 
@@ -40,31 +41,23 @@ export async function timelinePage(report, which) {
 			lanes = new Lanes({ ...answer, start_ns: entry.document.start_ns, end_ns: entry.document.end_ns });
 			view.selected = -1;
 			view.set(lanes, from, to);
-			look(search.value);
+			look(box.value);
 		}, SETTLE);
 	}
 
 	function look(text) {
-		matches = [];
-		view.match = text ? new Uint8Array(lanes.n) : null;
-		if (text) {
-			let pattern;
-			try {
-				pattern = new RegExp(text, 'i');
-			} catch (e) {
-				pattern = { test: s => s.includes(text) };
-			}
-			for (let i = 0; i < lanes.n; i++)
-				if (pattern.test(lanes.names(i))) {
-					view.match[i] = 1;
-					matches.push(i);
-				}
-			matches.sort((a, b) => lanes.start[a] - lanes.start[b]);
-		}
-		at = -1;
-		found.textContent = text ? `${matches.length.toLocaleString('en-US')} found` : '';
 		update({ q: text });
-		view.draw();
+		search(text, lanes.n, lanes.names, hits => {
+			matches = [];
+			view.match = hits.match;
+			for (let i = 0; hits.match && i < lanes.n; i++)
+				if (hits.match[i])
+					matches.push(i);
+			matches.sort((a, b) => lanes.start[a] - lanes.start[b]);
+			at = -1;
+			found.textContent = hits.match ? `${matches.length.toLocaleString('en-US')} found` : hits.note;
+			view.draw();
+		});
 	}
 
 	function next(by) {
@@ -76,15 +69,16 @@ export async function timelinePage(report, which) {
 	}
 
 	const values = read().values;
-	const search = el('input', { type: 'search', placeholder: 'Search slices (pattern)', 'aria-label': 'Search slices', value: values.get('q') || '', oninput: () => look(search.value),
+	const box = el('input', { type: 'search', placeholder: 'Search slices', title: HINT, 'aria-label': 'Search slices', value: values.get('q') || '', oninput: () => look(box.value),
 		onkeydown: e => { if (e.key === 'Enter') next(e.shiftKey ? -1 : 1); } });
 	const d = entry.document, reduced = d.resolution_ns > 0;
 	const margin = (d.end_ns - d.start_ns) * 0.01;
-	view.set(lanes, Number(values.get('from')) || d.start_ns - margin, Number(values.get('to')) || d.end_ns + margin);
-	if (search.value)
-		look(search.value);
+	const [from, to] = ['from', 'to'].map(name => Number(values.get(name)));
+	view.set(lanes, ...to > from ? [from, to] : [d.start_ns - margin, d.end_ns + margin]);
+	if (box.value)
+		look(box.value);
 	describe(-1);
-	return el('div', { class: 'view' }, el('div', { class: 'toolbar' }, search, button('Previous', { class: 'ghost' }, () => next(-1)), button('Next', { class: 'ghost' }, () => next(1)), found, el('span', { class: 'grow' }),
+	return el('div', { class: 'view' }, el('div', { class: 'toolbar' }, box, button('Previous', { class: 'ghost' }, () => next(-1)), button('Next', { class: 'ghost' }, () => next(1)), found, el('span', { class: 'grow' }),
 		el('span', { class: 'muted' }, d.slices.toLocaleString('en-US') + ' slices'),
 		button('\u2212', { class: 'ghost', 'aria-label': 'Zoom out' }, () => view.zoom(1 / 0.6)), button('+', { class: 'ghost', 'aria-label': 'Zoom in' }, () => view.zoom(0.6)), button('Fit', { class: 'ghost' }, () => view.all())),
 	reduced && !report.live ? el('p', { class: 'hint' }, `Reduced: slices shorter than ${nanoseconds(d.resolution_ns)} that stand together are drawn as one. `, el('code', {}, 'tfprof serve'), ' shows all of them.') : null,

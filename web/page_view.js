@@ -3,6 +3,7 @@
 import { announce, button, copyButton, el, replace, select } from './dom.js';
 import { exact, number, percent, plain, quote, shorten } from './format.js';
 import { fill } from './palette.js';
+import { HINT, patternOf, search } from './search.js';
 import { read, update } from './state.js';
 import { Icicle } from './icicle.js';
 import { Tree } from './tree.js';
@@ -44,7 +45,7 @@ class ViewPage {
 		this.metric = this.tree.metrics.find(m => m.name === metric) || this.tree.metrics[0];
 		this.groups = this.group();
 		this.zoomed = this.selected = path ? this.tree.find(path) : 0;
-		this.refresh();
+		this.look();
 		this.choose(this.selected, false);
 	}
 
@@ -75,15 +76,15 @@ class ViewPage {
 		this.details = el('section', { class: 'details', 'aria-label': 'Selected entry' });
 		const page = el('div', { class: 'view' }, this.toolbar(), this.crumbs,
 			el('div', { class: 'split' }, el('div', { class: 'pane' }, this.icicle.box, this.details), el('div', { class: 'pane' }, this.rows.box)));
-		this.refresh();
+		this.look();
 		this.choose(this.selected, false, true);
 		return page;
 	}
 
 	toolbar() {
-		const search = el('input', {
-			type: 'search', placeholder: 'Search names (pattern)', 'aria-label': 'Search names', value: this.query, spellcheck: 'false',
-			oninput: () => { this.query = search.value; this.refresh(); },
+		const box = el('input', {
+			type: 'search', placeholder: 'Search names', title: HINT, 'aria-label': 'Search names', value: this.query, spellcheck: 'false',
+			oninput: () => { this.query = box.value; this.look(); },
 		});
 		const steps = this.entry.document.steps;
 		const all = steps ? steps.loaded : [];
@@ -100,7 +101,7 @@ class ViewPage {
 				})),
 			this.reduced ? el('span', { class: 'tag' }, `without entries below 1/${(this.tree.document.seen || 5000).toLocaleString('en-US')}; zoom shows them`) : null,
 			this.report.live && all.length > 1 ? this.stepChoice(all) : used ? el('span', { class: 'tag' }, used) : null,
-			search, this.found,
+			box, this.found,
 			el('span', { class: 'grow' }),
 			copyButton('Copy command', () => this.command()));
 	}
@@ -141,6 +142,14 @@ class ViewPage {
 			this.found_ && this.found_.match[i] ? ['Search', 'matches'] : null, types.length ? ['Device', shorten(plain((tree.value('device', i) || []).join(', ')), 80)] : null]];
 	}
 
+	// Searches the names, and draws.
+	look() {
+		search(this.query, this.tree.n, i => this.tree.label(i), hits => {
+			this.hits = hits;
+			this.refresh();
+		});
+	}
+
 	// Applies metric, search and order to both drawings.
 	refresh() {
 		if (!this.metric)
@@ -148,8 +157,8 @@ class ViewPage {
 		const { tree } = this;
 		this.values = tree.values(this.metric.name);
 		this.runs = tree.table.has('total_occurrence') && this.metric.name !== 'occurrence' ? tree.values('occurrence') : null;
-		this.found_ = this.query ? tree.search(this.query, this.values) : null;
-		this.found.textContent = this.found_ ? `${this.found_.count.toLocaleString('en-US')} found, ${number(this.found_.total, this.metric.unit)} (${percent(this.found_.total, this.values.total[0])})` : '';
+		this.found_ = this.hits.match ? tree.around(this.hits.match, this.values) : null;
+		this.found.textContent = this.found_ ? `${this.found_.count.toLocaleString('en-US')} found, ${number(this.found_.total, this.metric.unit)} (${percent(this.found_.total, this.values.total[0])})` : this.hits.note;
 		const by = { total: this.values.total, own: this.values.own, runs: this.runs ? this.runs.total : this.values.total }[this.sort];
 		const order = i => {
 			const below = tree.children(i);
@@ -210,7 +219,7 @@ class ViewPage {
 		if (this.zoomed && this.tree.kind === 'scope')
 			words.push('-start_name_regexes', escaped(this.tree.path(this.zoomed)));
 		if (this.query)
-			words.push('-show_name_regexes', '.*' + this.query + '.*');
+			words.push('-show_name_regexes', '(?i).*(?:' + (patternOf(this.query) ?? escaped(this.query)) + ').*');
 		return words.map(quote).join(' ');
 	}
 }

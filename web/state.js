@@ -3,9 +3,18 @@
 
 const listeners = [];
 
+// Decodes the escapes of an address. A text with a malformed escape stays as it is.
+function decoded(text) {
+	try {
+		return decodeURIComponent(text);
+	} catch (e) {
+		return text;
+	}
+}
+
 export function read() {
 	const text = location.hash.replace(/^#\/?/, ''), cut = text.indexOf('?');
-	const page = decodeURIComponent(cut < 0 ? text : text.slice(0, cut));
+	const page = decoded(cut < 0 ? text : text.slice(0, cut));
 	return { page, values: new URLSearchParams(cut < 0 ? '' : text.slice(cut + 1)) };
 }
 

@@ -36,8 +36,7 @@ export class Timeline {
 	set(lanes, from, to) {
 		this.lanes = lanes;
 		this.box.style.setProperty('--content', lanes.height + AXIS + 12 + 'px');
-		if (to > from)
-			[this.from, this.to] = [from, to];
+		this.place(from, to);
 		this.draw();
 	}
 
@@ -53,11 +52,15 @@ export class Timeline {
 		return [this.lanes.document.start_ns, Math.max(this.lanes.document.end_ns, this.lanes.document.start_ns + SHORTEST)];
 	}
 
-	// Shows a time, within the trace.
-	show(from, to) {
+	// Sets the visible time to an interval, moved into the trace.
+	place(from, to) {
 		const [start, end] = this.limits(), whole = end - start, length = Math.min(whole * 1.04, Math.max(SHORTEST, to - from));
-		from = Math.max(start - whole * 0.02, Math.min(from, end + whole * 0.02 - length));
-		[this.from, this.to] = [from, from + length];
+		this.from = Math.max(start - whole * 0.02, Math.min(from, end + whole * 0.02 - length));
+		this.to = this.from + length;
+	}
+
+	show(from, to) {
+		this.place(from, to);
 		this.o.moved(this.from, this.to);
 		this.draw();
 	}

@@ -124,17 +124,12 @@ export class Tree {
 		return out;
 	}
 
-	// Finds the matching entries, and the entries above or below a match. total: sum of the outermost matches.
-	search(text, values) {
-		const match = new Uint8Array(this.n), near = new Uint8Array(this.n);
-		let count = 0, total = 0, below = 0, pattern;
-		try {
-			pattern = new RegExp(text, 'i');
-		} catch (e) {
-			pattern = { test: s => s.includes(text) };
-		}
+	// Counts the entries of a search, without the root, and marks those above or below them. total: sum of the outermost.
+	around(match, values) {
+		const near = new Uint8Array(this.n);
+		let count = 0, total = 0, below = 0;
+		match[0] = 0;
 		for (let i = 0; i < this.n; i++) {
-			match[i] = i > 0 && pattern.test(this.label(i)) ? 1 : 0;
 			if (match[i]) {
 				count++;
 				near[i] = 1;

@@ -55,7 +55,14 @@ def tpu():
     return xspace.space(p.line(3, 'XLA Ops', events).line(1, 'Steps', steps))
 
 
-NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff', 'tpu', 'workers', 'steps']
+def rare():
+    """Five steps; an op in one of them has 0.2 runs and 0.06 us in a step, another 0.3 us."""
+    events = [kineto.event('user_annotation', 'ProfilerStep#%d' % s, 100 * s, 90) for s in range(5)]
+    events += [kineto.event('cpu_op', 'aten::%s' % name, 100 * s + at, us) for s in range(5) for name, at, us in (('mm', 10, 20.5), ('relu', 40, 1501 / 500), ('fill_', 60, 0.3))]
+    return kineto.trace(events + [kineto.event('cpu_op', 'aten::item', 270, 0.3)])
+
+
+NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff', 'tpu', 'workers', 'steps', 'rare']
 
 
 def words(name, folder='.'):
@@ -65,6 +72,8 @@ def words(name, folder='.'):
         return [copied('small/train.tfspool', at + '-4711-1-00000001.tfspool')]
     if name == 'pytorch':
         return [write(at + '.pt.trace.json', as_bytes(kineto.trace(kineto.steps_with_memory())))]
+    if name == 'rare':
+        return [write(at + '.pt.trace.json', rare())]
     if name == 'graph':
         return [copied('example/graph.pbtxt', at + '.pbtxt')]
     if name == 'hostile':

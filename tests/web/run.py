@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import urllib.parse
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -137,8 +138,7 @@ def shown_rows():
 def numbers_of_the_command():
     """Scope and code show the totals and own times that the text answers print; op its times."""
     go('profile', 'scope')
-    BROWSER.type('.toolbar input', 'conv|Decode|Mul')
-    BROWSER.settle()
+    search('re:conv|Decode|Mul')
     found, said = shown_rows(), lines(program('scope', words('profile')[0], '-max_depth', '100'))
     both = [p for p in found if p in said]
     assert len(both) > 10, found
@@ -149,6 +149,18 @@ def numbers_of_the_command():
     found = shown_rows()
     said = dict(re.findall(r'^(\w+) +(\S+) \(', program('op', words('profile')[0], '-max_depth', '100', '-select', 'micros'), re.M))
     assert said and all(found[k][0] == v for k, v in said.items()), (found, said)
+
+
+def numbers_of_a_trace():
+    """Averages of a trace's steps are printed as by the command: decimals, nanoseconds below 1us, parts of a run."""
+    for name in ('pytorch', 'rare'):
+        out = program('scope', words(name)[0], '-max_depth', '100', '-select', 'micros,occurrence')
+        said = {m[1]: m.groups()[1:] for m in re.finditer(r'^ *(.+?) \(([^/\n]+)/([^,\n]+), [^|\n]*/([^/|\n]+)\|', out, re.M)}
+        go(name, 'scope')
+        search('re:.')
+        found = {k: (v[2], v[0], v[3]) for k, v in shown_rows().items()}
+        assert len(said) > 3 and said.items() <= found.items(), (said, found)
+    assert found['aten::item'] == ('60ns', '60ns', '0.20') and found['aten::relu'][0] == '3.00us', found
 
 
 def numbers_of_devices():
@@ -228,20 +240,45 @@ def significance_of_diff():
     quiet()
 
 
+def search(text):
+    """Types into the search; returns what the page says at its end."""
+    BROWSER.type('.toolbar input', text)
+    return BROWSER.until('const t = document.querySelector("#found").innerText; return t && !t.startsWith("Searching") && new URLSearchParams(location.hash.split("?")[1]).get("q") === arguments[0] && t', text)
+
+
 def search_filters_and_counts():
-    """A pattern leaves matches and what is above them, and adds them up once."""
+    """Text, in any case, or a pattern after re: leaves matches and what is above them, and adds them up once."""
     go('profile', 'scope')
-    BROWSER.type('.toolbar input', '^Conv2DBackprop')
-    BROWSER.settle()
-    text = BROWSER.text('#found')
-    total = program('op', words('profile')[0], '-max_depth', '100', '-select', 'micros')
-    assert re.match(r'6 found, ', text), text
-    assert 'q=%5EConv2DBackprop' in BROWSER.js('return location.hash') and total
+    said = search('conv2dbackprop')
+    assert re.match(r'6 found, ', said), said
+    assert search('re:^Conv2DBackprop') == said
+    assert 'q=re%3A%5EConv2DBackprop' in BROWSER.js('return location.hash')
     rows = shown_rows()
     assert 'input' not in rows and any(k.endswith('Conv2DBackpropInput') for k in rows), rows
-    BROWSER.type('.toolbar input', '(')
-    BROWSER.settle()
-    assert BROWSER.text('#found').startswith('0 found'), 'a pattern that is none is a text'
+    assert search('^Conv2DBackprop').startswith('0 found'), 'text is no pattern'
+    assert 'nvalid reg' in search('re:(') or 'nterminated' in BROWSER.text('#found'), BROWSER.text('#found')
+    BROWSER.js('window.Worker = undefined')
+    assert 'does not run patterns' in search('re:Conv'), BROWSER.text('#found')
+    assert re.match(r'6 found, ', search('conv2dbackprop'))
+    quiet()
+
+
+def address_cannot_hang():
+    """A pattern that never ends is stopped, and the page answers meanwhile and afterwards; a broken address opens a page."""
+    endless = r'((((\w+)+)+)+)+!'
+    for name, page in (('profile', 'scope'), ('xspace', 'timeline'), ('diff', 'compare')):
+        for query in ('(a+)+$', endless):
+            BROWSER.open(url(name) + '#/%s?q=%s' % (page, urllib.parse.quote(query)))
+            assert BROWSER.text('#found').startswith('0 found'), (page, BROWSER.text('#found'))
+        BROWSER.open(url(name) + '#/%s?q=%s' % (page, urllib.parse.quote('re:' + endless)))
+        assert BROWSER.text('#found').startswith('Searching'), BROWSER.text('#found')
+        BROWSER.until('return document.querySelector("#found").innerText.startsWith("Stopped: the pattern takes longer")')
+        assert re.match(r'[1-9]\d* found', search('re:[a-z]')), BROWSER.text('#found')
+    for address in ('#/%zz', '#/%zz?q=%zz', '#/scope?q=%', '#/%ff', '#/timeline?from=1e999&to=-1e999'):
+        BROWSER.open(url('xspace') + address)
+        assert not BROWSER.js('return document.querySelector("[role=alert]")'), address
+        assert BROWSER.js('return document.querySelector("main").innerText.length') > 20, address
+    quiet()
 
 
 def zoom_and_link():
@@ -383,8 +420,7 @@ def large_is_usable():
     """100,000 nodes: search and zoom answer."""
     BROWSER.open(url('large'))
     BROWSER.page('scope')
-    BROWSER.type('.toolbar input', 'Conv2DBackpropInput$')
-    BROWSER.settle()
+    search('re:Conv2DBackpropInput$')
     assert re.match(r'1\d,\d{3} found', BROWSER.text('#found')), BROWSER.text('#found')
     assert BROWSER.js('return document.querySelectorAll(".tt-row").length') < 100
     quiet()
@@ -447,9 +483,9 @@ def accessibility():
 
 def main():
     global BROWSER
-    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_devices, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table, keyboard_alone,
+    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_of_devices, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
                                            metric_and_sort, workers_are_chosen, timeline_moves, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
-    chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
+    chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table,
                                        metric_and_sort, timeline_moves, names_are_text, served_page)]
     if ARGS.names:
         chosen = [c for c in chosen if any(n in c.__name__ for n in ARGS.names)]

@@ -121,7 +121,7 @@ def report_is_closed():
     """The file's policy forbids every connection and allows exactly its own script and style, by hash."""
     text, _ = documents(inputs.report(ARGS.program, [os.path.join(inputs.EXAMPLE, 'profile_100')], 'r.html'))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)[1]
-    assert "default-src 'none'" in policy and "connect-src 'none'" in policy and 'unsafe' not in policy, policy
+    assert "default-src 'none'" in policy and "connect-src 'none'" in policy and 'worker-src blob:;' in policy and 'unsafe' not in policy, policy
     for kind, part in (('script-src', re.findall(r'<script>(.*?)</script>', text, re.S)), ('style-src', re.findall(r'<style>(.*?)</style>', text, re.S))):
         assert len(part) == 1
         digest = base64.b64encode(hashlib.sha256(part[0].encode()).digest()).decode()
