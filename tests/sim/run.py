@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares answers about time with the simulator that made the traces.
+
+Each test draws programs (`program.py`, by the rows of `parameters.json`), simulates them (`simulate.py`), writes them as profilers
+do (`writers.py`) and compares what tfprof says with what truly happened (`truth.py`). A failure names the row and the seed:
+`tests/sim/run.py --show exact:17` writes the trace and prints the truth.
+
+    --seeds N        seeds for each test; the deep tier takes 500
+    --first N        the first seed
+    names            tests whose name contains one of these words
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check')]
+import cases  # noqa: E402
+import program  # noqa: E402
+import simulate  # noqa: E402
+import truth  # noqa: E402
+import writers  # noqa: E402
+
+CAUSES = 'host_late launch_latency kernel_gap event_wait other_process unknown_wait unknown_launch'.split()
+PROGRAM = ''
+SEEDS = range(0)
+
+
+def simulated(row, seed, change=None):
+    """A run of a row of parameters and a seed."""
+    values = program.rows()[row]
+    return simulate.Run(program.instructions(seed, values), program.machine(values), change)
+
+
+def ask(command, paths, *words):
+    """The answer of a command as JSON."""
+    p = subprocess.run([PROGRAM, command, *paths, *words, '-output', 'json'], capture_output=True, text=True)
+    assert p.returncode == 0, '%s %s: status %d: %s' % (command, ' '.join(paths), p.returncode, p.stderr)
+    return json.loads(p.stdout)
+
+
+def each(*rows):
+    """Yields (what it is called in messages, run, its files) for every seed, taking turns between rows."""
+    for seed in SEEDS:
+        row = rows[seed % len(rows)]
+        run = simulated(row, seed)
+        yield '%s:%d' % (row, seed), run, writers.write_kineto(run, '.')
+
+
+def differing(found, expected):
+    """Members of a dict that are not as expected: {name: (expected, found)}."""
+    return {k: (v, found.get(k)) for k, v in expected.items() if found.get(k) != v}
+
+
+def middle_steps(run):
+    return list(truth.steps(run))[1:]
+
+
+def number(step):
+    return step.split('#')[1]
+
+
+# ---- devices ----
+
+def devices_are_divided_exactly():
+    """The parts of a device's time and the causes of its idle time are those of the simulator, to the tick."""
+    for name, run, paths in each('exact', 'arrival', 'jitter', 'ranks'):
+        answer = ask('devices', paths)['devices']
+        assert len(answer) == len(paths), name
+        for d in answer:
+            process = int(d.get('worker', 'rank0').split('.')[0].replace('rank', ''))
+            device = int(d['device'].split(':')[-1])
+            part = truth.partition(run, process, device)
+            expected = {'span_ns': part['span'], 'idle_ns': part['idle'], 'compute_busy_ns': part['compute'],
+                        'exposed_communication_ns': part['exposed_communication'], 'exposed_copy_ns': part['exposed_copy']}
+            expected.update({c + '_ns': 0 for c in CAUSES})
+            for (cause, _, _), ns in truth.idle(run, process, device).items():
+                expected[cause + '_ns'] += ns
+            wrong = differing(d, expected)
+            assert not wrong, '%s, %s: %s' % (name, d['device'], wrong)
+
+
+# ---- critical ----
+
+def segments(answer):
+    """[(start, end, kind, name, track)], neighbours of one place as one."""
+    out = []
+    for s in answer['segments']:
+        here = (s['start_ns'], s['start_ns'] + s['duration_ns'], s['kind'], s['name'], s['track'])
+        if out and out[-1][2:] == here[2:] and out[-1][1] == here[0]:
+            here = (out.pop()[0],) + here[1:]
+        out.append(here)
+    return out
+
+
+def paths_tile_the_window():
+    """The window of a step reaches from the last work of the step before to its own; the segments cover it without gap or overlap,
+    and the kinds add up to it."""
+    for name, run, paths in each('exact', 'arrival', 'jitter'):
+        for step in middle_steps(run):
+            answer = ask('critical', paths, '-step', number(step))
+            begin, end = truth.device_window(run, step)
+            cases.equal((answer['from_ns'], answer['window_ns']), (begin, end - begin), '%s, %s' % (name, step))
+            at = begin
+            for s in answer['segments']:
+                cases.equal(s['start_ns'], at, '%s, %s: start of a segment' % (name, step))
+                assert s['duration_ns'] > 0, (name, step, s)
+                at += s['duration_ns']
+            cases.equal(at, end, '%s, %s: end of the last segment' % (name, step))
+            cases.equal(sum(k['ns'] for k in answer['kinds']), end - begin, '%s, %s: kinds' % (name, step))
+
+
+def paths_are_the_true_ones():
+    """Each step's path is that of the simulator, segment by segment."""
+    for name, run, paths in each('exact', 'arrival'):
+        for step in middle_steps(run):
+            expected = [tuple(s[:4]) + (str(s.track[1] if isinstance(s.track, tuple) else s.track),)
+                        for s in truth.Path(run, *truth.device_window(run, step)).segments]
+            found = segments(ask('critical', paths, '-step', number(step)))
+            while expected and found and expected[-1] == found[-1]:
+                expected.pop()
+                found.pop()
+            assert expected == found, '%s, %s: backwards from the end, the first difference: expected %s, found %s' % (
+                name, step, expected[-2:], found[-2:])
+
+
+# ---- properties ----
+
+def unlike(a, b, factor, path=''):
+    """Yields where answer b is not answer a with all times multiplied by a factor."""
+    if isinstance(a, dict):
+        for k in a:
+            if k not in ('sources', 'tool'):
+                yield from unlike(a[k], b.get(k), factor, path + '.' + k)
+    elif isinstance(a, list):
+        if len(a) != len(b):
+            yield path, len(a), len(b)
+        for i, (x, y) in enumerate(zip(a, b)):
+            yield from unlike(x, y, factor, '%s[%d]' % (path, i))
+    else:
+        leaf = path.split('.')[-1]
+        scaled = (leaf == 'ns' or leaf.endswith('_ns')) and a is not None
+        slack = factor if leaf in ('mean_ns', 'deviation_ns', 'median_ns', 'p99_ns') else 0
+        if leaf not in ('bytes_per_second',) and (abs(a * factor - b) > slack + slack * a // 400 if scaled else a != b):
+            yield path, a, b
+
+
+def properties(change, factor):
+    os.makedirs('other', exist_ok=True)
+    for name, run, paths in each('exact', 'jitter'):
+        step = number(middle_steps(run)[0])
+        answers = [(c, words, ask(c, paths, *words)) for c, words in (('devices', ()), ('critical', ('-step', step)))]
+        others = change(run)
+        for command, words, answer in answers:
+            wrong = list(unlike(answer, ask(command, others, *words), factor))
+            assert not wrong, '%s: %s: (where, before, after): %s' % (name, command, wrong[:3])
+
+
+def order_in_the_file_does_not_matter():
+    """The answers about a file whose events were shuffled are the same."""
+    properties(lambda run: writers.write_kineto(run, 'other', shuffle=1), 1)
+
+
+def answers_grow_with_all_times():
+    """If all times of a file are multiplied by three, so are those of the answers."""
+    def grown(run):
+        for x in run.works + [s for t in run.threads.values() for s in t.slices]:
+            x.start, x.end = 3 * x.start, 3 * x.end
+        return writers.write_kineto(run, 'other')
+    properties(grown, 3)
+
+
+TESTS = [devices_are_divided_exactly, paths_tile_the_window, order_in_the_file_does_not_matter, answers_grow_with_all_times]
+
+
+def show(what, folder='.'):
+    """Writes the trace of ROW:SEED and prints its truth."""
+    row, seed = what.split(':')
+    run = simulated(row, int(seed))
+    print('\n'.join(writers.write_kineto(run, folder)))
+    for step in truth.steps(run):
+        begin, end = truth.device_window(run, step)
+        print('%s: from %d, %d ns' % (step, begin, end - begin))
+        for s in truth.Path(run, begin, end).segments:
+            print('  %d..%d %s %s %s' % s)
+    for process, device in sorted({(w.process, w.device) for w in run.works}):
+        print('device %d of process %d: %s' % (device, process, truth.partition(run, process, device)))
+        for (cause, kind, name), ns in sorted(truth.idle(run, process, device).items(), key=lambda x: -x[1]):
+            print('  %12d ns %s %s %s' % (ns, cause, kind or '', name or ''))
+
+
+def main():
+    global PROGRAM, SEEDS
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--program', default=os.path.join(cases.ROOT, 'build/check/tfprof'), type=os.path.abspath)
+    p.add_argument('--seeds', type=int, default=20)
+    p.add_argument('--first', type=int, default=0)
+    p.add_argument('--show', metavar='ROW:SEED')
+    p.add_argument('names', nargs='*')
+    a = p.parse_args()
+    if a.show:
+        return show(a.show)
+    PROGRAM, SEEDS = a.program, range(a.first, a.first + a.seeds)
+    return cases.run([t for t in TESTS if not a.names or any(n in t.__name__ for n in a.names)])
+
+
+if __name__ == '__main__':
+    sys.exit(main())

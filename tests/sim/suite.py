@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers about time, compared with a simulator that knows the causes."""
+from step import Step
+
+STEPS = [
+    Step('sim', 'quick covered', 'tests/sim/run.py --program {program} --seeds 20', seconds=5),
+    Step('sim-500', 'deep', 'tests/sim/run.py --program {program} --seeds 500', seconds=400),
+]

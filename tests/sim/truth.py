@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run truly consists of: its steps, its critical path, and who caused each idle interval, as tfprof words them.
+
+Everything here follows what the simulator recorded (which launch, which stream, which events, which thread a start waited for),
+never what a file says. Answers are in ns.
+"""
+import collections
+import re
+
+DATA_LOADING = re.compile(r'^enumerate\(DataLoader\)')
+KIND = {'cpu_op': 'host_op', 'user_annotation': 'annotation', 'python_function': 'python', 'cuda_runtime': 'call', 'cuda_driver': 'call'}
+MARK = 'ProfilerStep#'
+
+Segment = collections.namedtuple('Segment', 'start end kind name track')
+
+
+def label(slice_):
+    """The kind and the name of the time within a slice."""
+    if slice_ is None:
+        return 'host_other', None
+    if DATA_LOADING.match(slice_.name):
+        return 'data_loading', slice_.name
+    return KIND[slice_.category], slice_.name
+
+
+def steps(run):
+    """{name: (start, end of the mark, end of the last work that it launched)} in order of time."""
+    found = {}
+    for key in sorted(run.threads):
+        for s in run.threads[key].slices:
+            if s.name.startswith(MARK):
+                a, b, _ = found.get(s.name, (s.start, s.end, 0))
+                found[s.name] = (min(a, s.start), max(b, s.end), 0)
+    for name, (a, b, _) in found.items():
+        ends = [w.end for w in run.works if a <= w.launch.start < b]
+        found[name] = (a, b, max(ends, default=b))
+    return found
+
+
+def device_window(run, step):
+    """From the end of the last work that the step before launched to the end of its own."""
+    names = list(steps(run))
+    i, all_ = names.index(step), steps(run)
+    begin = all_[names[i - 1]][2] if i else all_[step][0]
+    return begin, all_[step][2]
+
+
+# ---- the critical path ----
+
+class Path:
+    """Walks back from the end of a window, always to what finished last."""
+
+    def __init__(self, run, begin, end):
+        self.run, self.begin, self.segments = run, begin, []
+        self.ends = {key: [a.start for a in t.atoms] for key, t in run.threads.items()}
+        at = ('work', max((w for w in run.works if w.end == end), key=lambda w: w.start), end)
+        while at and at[2] > begin:
+            at = getattr(self, 'from_' + at[0])(*at[1:])
+        self.segments.reverse()
+
+    def add(self, start, end, kind, name, track):
+        start = max(start, self.begin)
+        if end <= start:
+            return
+        last = self.segments[-1] if self.segments else None
+        if last and last[2:] == (kind, name, track) and last.start == end:
+            self.segments[-1] = last._replace(start=start)
+        else:
+            self.segments.append(Segment(start, end, kind, name, track))
+
+    def from_work(self, w, end):
+        """A member of a collective waits for the last one."""
+        late = max(w.members, key=lambda m: m.start)
+        self.add(late.start, end, w.kind, w.name, track_of(w))
+        w = late
+        at = w.binding.end if w.binding else w.launch.start
+        base, kind = (self.run.machine.gap, 'kernel_gap') if w.binding else (self.run.machine.latency, 'launch_latency')
+        self.add(max(at, w.start - base), w.start, kind, None, track_of(w))
+        self.add(at, w.start - base, 'not_known', None, track_of(w))
+        return ('work', w.binding, at) if w.binding else ('thread', w.thread, at)
+
+    def from_thread(self, thread, end):
+        """Goes back over the thread's own time until a part that waited for something."""
+        atom = next((a for a in reversed(thread.atoms) if a.start < end), None)
+        if atom is None:
+            return None
+        kind, name = label(atom.slice)
+        if atom.other and not atom.slice:       # a thread without anything to do: the time belongs to who started it
+            return 'thread', self.run.threads[atom.other[0]], end
+        if atom.other and atom.start < atom.other[1] < end:
+            self.add(atom.other[1], end, kind, name, thread.tid)
+            return 'thread', self.run.threads[atom.other[0]], atom.other[1]
+        late = max((w for w in atom.waits if atom.start < w.end < end), key=lambda w: w.end, default=None)
+        at = late.end if late else atom.start
+        self.add(at, end, kind, name, thread.tid)
+        return ('work', late, at) if late else ('thread', thread, at)
+
+
+def track_of(work):
+    return (work.device, work.stream)
+
+
+# ---- idle time ----
+
+def intervals(works):
+    """[(start, end, the work that ends it)] in which a device had nothing to do."""
+    out, until = [], None
+    for w in sorted(works, key=lambda w: (w.start, -w.end)):
+        if until is not None and w.start > until:
+            out.append((until, w.start, w))
+        until = max(until or w.end, w.end)
+    return out
+
+
+def base_latency(works):
+    """A low percentile of the times from a call to its work, of launches onto a stream without unfinished work."""
+    found = sorted(w.start - w.launch.start for w in works if w.before is None or w.before.end <= w.launch.start)
+    return found[len(found) // 10] if found else 0
+
+
+def idle(run, process, device):
+    """Counter of (cause, kind of the place, its name) of a device of a process, from its first to its last work."""
+    works = [w for w in run.works if (w.process, w.device) == (process, device)]
+    latency, out = base_latency(works), collections.Counter()
+    for start, end, w in intervals(works):
+        base, cause = run.machine.gap, 'kernel_gap'
+        if w.launch.end > start:        # the host was late
+            base, cause = latency, 'launch_latency'
+            until = max(start, min(w.launch.end, max(w.launch.start, end - base)))
+            for a in w.thread.atoms:
+                out[('host_late',) + label(a.slice)] += max(0, min(a.end, until) - max(a.start, start))
+            start = until
+        out[cause, None, None] += min(base, end - start)
+        out['event_wait' if w.told else 'unknown_wait', None, None] += max(0, end - start - base)
+    return +out
+
+
+def union(works):
+    total, until = 0, None
+    for w in sorted(works, key=lambda w: w.start):
+        if until is None or w.start > until:
+            until = w.start
+        total += max(0, w.end - until)
+        until = max(until, w.end)
+    return total
+
+
+def partition(run, process, device):
+    """Compute, exposed communication, exposed copy and idle of a device, from its first to its last work."""
+    works = [w for w in run.works if (w.process, w.device) == (process, device)]
+    kernels = [w for w in works if w.kind == 'compute']
+    no_copies = [w for w in works if w.kind != 'copy']
+    span = max(w.end for w in works) - min(w.start for w in works)
+    return {'compute': union(kernels), 'exposed_communication': union(no_copies) - union(kernels),
+            'exposed_copy': union(works) - union(no_copies), 'idle': span - union(works), 'span': span}
