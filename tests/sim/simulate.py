@@ -28,7 +28,7 @@ class Machine:
 
     def __init__(self, gap=1_100, event_gap=1_030, latency=5_300, prefetch=True, ceiling=0, returned=2_100):
         self.gap, self.event_gap, self.latency, self.prefetch = gap, event_gap, latency, prefetch
-        self.ceiling = ceiling      # a launch waits until fewer than so many works of the device are pending; 0: no limit
+        self.ceiling = ceiling      # how many works of a device may be pending; 0: no limit
         self.returned = returned    # from the end of the work to the end of the call that waits for it
 
 
@@ -50,7 +50,7 @@ class Call:
 
 
 class Change:
-    """What a what-if changes: factors of kernels and of host times by pattern, or parts of the machine that cost nothing."""
+    """A change of a what-if: factors of kernels and of host times by pattern, or parts of the machine that cost nothing."""
 
     def __init__(self, kernels=(), host=1, ops=(), copy=1, communication=1, launch=1, sync=1):
         self.kernels, self.host, self.ops = list(kernels), host, list(ops)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run truly consists of: its steps, its critical path, and who caused each idle interval, as tfprof words them.
+"""Derives from a run its steps, its critical path and the causes of idle time, as tfprof words them.
 
 Everything here follows what the simulator recorded (which launch, which stream, which events, which thread a start waited for),
 never what a file says. Answers are in ns.
@@ -85,7 +85,7 @@ class Path:
         if atom is None:
             return None
         kind, name = label(atom.slice)
-        if atom.other and not atom.slice:       # a thread without anything to do: the time belongs to who started it
+        if atom.other and not atom.slice:       # a thread without anything to do: the time belongs to the thread that started it
             return 'thread', self.run.threads[atom.other[0]], end
         if atom.other and atom.start < atom.other[1] < end:
             self.add(atom.other[1], end, kind, name, thread.tid)
