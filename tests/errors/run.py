@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Provokes every error sentence of errors.list and compares docs/ERRORS.md with what is made of it.
+"""Provokes every error message of errors.list and compares docs/ERRORS.md with what is made of it.
 Then searches the source: every text that is passed to a failing function must have been printed, or be among the lines "- TEXT
 | why" of errors.list; a why that begins with "tests/FILE: " says where it
 is tested, and FILE has to hold the beginning of a part of the text.
@@ -137,23 +137,31 @@ def provoke(block, top, every):
     return ''
 
 
+def anchor(title):
+    return title.lower().replace(',', '').replace(' ', '-')
+
+
 def page(every):
-    out = ['# Error sentences', '',
-           'Made by `tests/errors/run.py --write` from `tests/errors/errors.list`, whose test provokes each of them. All go '
-           'to',
-           'standard error behind `tfprof: ` (those in the words of the original without it); in a script the number of '
-           'the line', 'stands before. `*` stands for what differs.']
-    section = ''
+    """Returns docs/ERRORS.md: the messages by what the user was doing, in the order of errors.list."""
+    sections = {}
     for b in every:
-        if b['section'] != section:
-            section = b['section']
-            out += ['', '## ' + section]
-        out += ['', '**`%s`**' % b['sentence'].removeprefix('line 1: '), '',
-                'For example: `%s`%s; status %s.' % (
-                    b['command'], ''.join(', line `%s`' % x for x in b.get('lines', []) if x), b['status'])]
-        if 'untested' in b:
-            out[-1] += ' (Not provoked here: %s.)' % b['untested']
-        out += ['Cause: ' + b['cause'], 'Cure: ' + b['cure']]
+        sections.setdefault(b['section'], []).append(b)
+    out = ['# Error messages', '',
+           'Search this page for the words of a message; `*` stands for the part that differs. Below each message are its '
+           'cause,', 'what to do, and a command that provokes it with its exit status.', '',
+           'Messages go to standard error after `tfprof: `; those of the original profiler have no such prefix. In a script, '
+           '`line N:`', 'comes before the message. Exit status: 0 success, 1 failed, 2 usage error, 3 unreadable input.', '',
+           'While you were:', '']
+    out += ['- [%s](#%s)' % (t[0].lower() + t[1:], anchor(t)) for t in sections]
+    for title, inside in sections.items():
+        out += ['', '## ' + title]
+        for b in inside:
+            lines = ''.join(', line `%s`' % x for x in b.get('lines', []) if x)
+            untested = '; not provoked by a test: ' + b['untested'] if 'untested' in b else ''
+            out += ['', '**`%s`**<br>' % b['sentence'].removeprefix('line 1: '), b['cause'] + ' ' + b['cure'] + '<br>',
+                    'Example: `%s`%s (status %s%s)' % (b['command'], lines, b['status'], untested)]
+    out += ['', 'This page is made by `tests/errors/run.py --write` from `tests/errors/errors.list`; the test provokes each '
+            'message.']
     return '\n'.join(out) + '\n'
 
 
@@ -190,7 +198,7 @@ def main():
 
 
 if __name__ == '__main__':
-    p = argparse.ArgumentParser(description='Provokes every error sentence.')
+    p = argparse.ArgumentParser(description='Provokes every error message.')
     p.add_argument('--program', default=os.path.join(ROOT, 'build', 'tfprof'))
     p.add_argument('--write', action='store_true')
     ARGS = p.parse_args()
