@@ -263,7 +263,7 @@ bool folder_is_run(struct arena *a, struct str path)
 }
 
 /* Lists the traces in a folder. Returns an empty list if the folder has other inputs or cannot be
- * read. Beside traces in JSON, *calls are files with names of execution traces. */
+ * read. Beside JSON traces, *calls are files with names of execution traces. */
 static struct strs traces_in(
         struct arena *a, struct str path, struct strs *calls, struct notes *notes)
 {

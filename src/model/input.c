@@ -314,7 +314,7 @@ void input_report(struct ingest *to, const struct load *l)
 		ingest_new_input(to);
 	ingest_file(to, l->from->name, l->format.n ? l->format : str_of(l->in->name), l->s->facts);
 	if (calls.n)
-		ingest_file(to, calls, S("execution trace of PyTorch"), &(struct src_facts){ 0 });
+		ingest_file(to, calls, S("PyTorch execution trace"), &(struct src_facts){ 0 });
 }
 
 bool input_load(struct ingest *to, unsigned role, const struct input_from *from,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Recognises profiles of pprof by the messages that only they have. Writers differ in the order of
+ * Recognises pprof profiles by the messages that only they have. Writers differ in the order of
  * fields: Go begins with the period's type (11) or the time (9), most others with a sample type.
  *
  *   Profile    1 ValueType  2 Sample  3 Mapping  4 Location  5 Function  6 text  7 ... 15 numbers
@@ -55,7 +55,7 @@ static uint32_t fields_of(struct str message, const struct shape *shape)
 	return l.bad ? 0 : seen;
 }
 
-/* Examines a message of the profile. Returns false if a profile of pprof cannot have it. */
+/* Examines a message of the profile. Returns false if a pprof profile cannot have it. */
 static bool judge_message(uint32_t field, struct str message, unsigned *seen)
 {
 	static const struct {

@@ -26,7 +26,7 @@ bool read_spool(struct src *s, struct ingest *to, struct arena *a, struct err *e
 /* Reads a pprof profile. Reads the input twice. */
 bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 bool read_onnx(struct src *s, struct ingest *to, struct arena *a, struct err *e); /* ModelProto */
-/* Reads an execution trace of PyTorch as a graph, without a Kineto trace. */
+/* Reads a PyTorch execution trace as a graph, without a Kineto trace. */
 bool read_execution_trace(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 /* Read the layers and the times that TensorRT exports as JSON. */
 bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, struct err *e);

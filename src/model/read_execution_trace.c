@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Execution traces of PyTorch as a graph: a node for each call, with the shapes of its outputs, its
+ * PyTorch execution traces as a graph: a node for each call, with the shapes of its outputs, its
  * float operations, and edges to the calls whose outputs it reads. Nothing has a time.
  */
 #include "model/read.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Profiles of pprof: samples, each a call stack with a value for every sample type. Texts,
+ * pprof profiles: samples, each a call stack with a value for every sample type. Texts,
  * functions and locations follow the samples, so the file is read twice. Each distinct stack
  * becomes a node, named by the path of its functions; the sample type determines the metric of its
  * values.
@@ -451,24 +451,23 @@ bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	imap_init(&p->location_of, a);
 	imap_init(&p->names, a);
 	intern_init(&p->stacks, a);
-	wire_init(&p->w, s, "Profile of pprof", e);
+	wire_init(&p->w, s, "pprof profile", e);
 	while (wire_next(&p->w))
 		take_field(p);
 	check_texts(p);
 	if (!wire_done(&p->w, p->locations.n))
 		return false;
 	if (!p->texts.n)
-		return nothing_in(
-		        s, "no string table: a complete profile of pprof was expected", e);
+		return nothing_in(s, "no string table: a complete pprof profile was expected", e);
 	if (!src_rewind(s) || !pprof_choose_types(p, s->options->sample, e))
 		return false;
 	*e = (struct err){ .a = e->a }; /* damage is found again where it is */
-	wire_init(&p->w, s, "Profile of pprof", e);
+	wire_init(&p->w, s, "pprof profile", e);
 	if (!read_samples(p))
 		return false;
 	if (!p->samples)
 		return nothing_in(
-		        s, "no samples: a profile of pprof with at least one was expected", e);
+		        s, "no samples: a pprof profile with at least one was expected", e);
 	p->cpu = ingest_device(to, S("/job:localhost/replica:0/task:0/device:cpu:0"));
 	p->gpu = ingest_device(to, S("/job:localhost/replica:0/task:0/device:gpu:0"));
 	p->streams =

@@ -210,10 +210,10 @@ bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, str
 	*x = (struct layers){ .s = s, .to = to, .a = a, .text = sb_in(a) };
 	if (!json_in_open(&x->j, s) || !json_in_find(&x->j, S("Layers")) ||
 	        !json_in_each(&x->j, read_layer, take_layer, x))
-		return fail(&x->j, "the list \"Layers\" of TensorRT", e);
+		return fail(&x->j, "the TensorRT list \"Layers\"", e);
 	if (!x->layers.n)
 		return err_set(e, ERR_DATA_LOSS,
-		        "%.*s: no layers: an engine of TensorRT with at least one was expected",
+		        "%.*s: no layers: a TensorRT engine with at least one was expected",
 		        STR(s->name));
 	json_in_finish(&x->j, "Layers", ingest_notes(to));
 	put_layers(x);
@@ -328,9 +328,9 @@ bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e)
 	batch_name_device(
 	        to, x->stream, S("/job:localhost/replica:0/task:0/device:gpu:0/stream:all"));
 	if (!json_in_open(&x->j, s) || !json_in_each(&x->j, read_time, take_time, x))
-		return fail(&x->j, "a list of layers of TensorRT", e);
+		return fail(&x->j, "a list of TensorRT layers", e);
 	return x->layers > 0 || err_set(e, ERR_DATA_LOSS,
-	                                "%.*s: no layer with a name: a profile of "
-	                                "TensorRT was expected",
+	                                "%.*s: no layer with a name: a TensorRT "
+	                                "profile was expected",
 	                                STR(s->name));
 }

@@ -93,7 +93,7 @@ bool folder_list(
  * lists the traces of the newest run that has any, and adds a note if there are several runs;
  * otherwise lists the traces in the folder itself. Of the files HOST_PID.TIME.pt.trace.json of
  * PyTorch, lists only the newest one per HOST_PID, with a note. Returns an empty list if the folder
- * has other inputs or cannot be read. *calls are files beside traces in JSON whose names are those
+ * has other inputs or cannot be read. *calls are files beside JSON traces whose names are those
  * of execution traces. */
 struct strs folder_traces(
         struct arena *a, struct str path, struct strs *calls, struct notes *notes);

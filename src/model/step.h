@@ -161,7 +161,7 @@ int64_t step_value(const struct step *s, uint32_t c, int64_t ticks_per_us, enum 
 /* Returns the accelerator bytes that the node of cell c holds from the start of the step on. */
 int64_t step_find_holding(const struct step *s, uint32_t c);
 
-/* True if the source has lengths without starts (samples of pprof, layers of TensorRT, baselines):
+/* True if the source has lengths without starts (samples of pprof, TensorRT layers, baselines):
  * all spans have one start. The time of such a step is the sum of its spans. */
 bool step_is_untimed(const struct step *s);
 

@@ -304,8 +304,8 @@ static const struct row {
 	        LOOKS(is_checkpoint_list) },
 	{ { "an HDF5 file, as Keras writes", EXPORTS }, BEGINS("\x89HDF\r\n") },
 	{ { "a model of Keras", EXPORTS }, LOOKS(is_zip_of_keras) },
-	{ { "a model or checkpoint of PyTorch", MODEL }, LOOKS(is_zip_of_torch) },
-	{ { "a model or checkpoint of PyTorch", MODEL }, LOOKS(is_pickle_of_torch) },
+	{ { "a PyTorch model or checkpoint", MODEL }, LOOKS(is_zip_of_torch) },
+	{ { "a PyTorch model or checkpoint", MODEL }, LOOKS(is_pickle_of_torch) },
 	{ { "a safetensors file", MODEL }, LOOKS(is_safetensors) },
 	{ { "a GGUF model", MODEL }, BEGINS("GGUF") },
 	{ { "a TensorFlow Lite model", "the SavedModel it was made of can be read" },
@@ -323,22 +323,22 @@ static const struct row {
 	{ { "an image", DATA }, BEGINS("\x89PNG\r\n") },
 
 	/* profiles of other programs */
-	{ { "a memory snapshot of PyTorch",
+	{ { "a PyTorch memory snapshot",
 	          "https://pytorch.org/memory_viz shows it; 'tfprof memory' reads traces of "
 	          "torch.profiler with profile_memory=True" },
 	        LOOKS(is_memory_snapshot) },
-	{ { "a pickle of Python", DATA }, LOOKS(is_any_pickle) },
+	{ { "a Python pickle", DATA }, LOOKS(is_any_pickle) },
 	{ { "a profile of Python's cProfile",
 	          "'python -m pstats FILE' shows it; 'py-spy record --format chrometrace' writes a "
 	          "trace, which can be read" },
 	        LOOKS(is_cprofile) },
 	{ { "a report of memray", "'memray tree FILE' shows it; tfprof reads no report of memray" },
 	        BEGINS("memray\0") },
-	{ { "a report of Nsight Compute",
-	          "'ncu --import FILE --page details' shows it; a report of Nsight Systems as "
+	{ { "an Nsight Compute report",
+	          "'ncu --import FILE --page details' shows it; an Nsight Systems report as "
 	          "SQLite can be read" },
 	        BEGINS("NVR\0") },
-	{ { "a database of rocprofv3 (rocpd)",
+	{ { "a rocprofv3 database (rocpd)",
 	          "'rocpd convert -i FILE --output-format pftrace' makes a trace of it, which can "
 	          "be read" },
 	        LOOKS(is_rocpd) },
@@ -383,15 +383,15 @@ static const struct row {
 	        BEGINS("\x04\x22\x4d\x18") },
 
 	/* texts */
-	{ { "a profile of speedscope", "https://www.speedscope.app shows it; 'py-spy record "
-	                               "--format chrometrace' writes "
-	                               "a trace, which can be read" },
+	{ { "a speedscope profile", "https://www.speedscope.app shows it; 'py-spy record "
+	                            "--format chrometrace' writes "
+	                            "a trace, which can be read" },
 	        JSON("speedscope.app/file-format-schema") },
-	{ { "a CPU profile of V8 (Node.js, Chrome)",
+	{ { "a V8 CPU profile (Node.js, Chrome)",
 	          "Chrome's DevTools show it; a trace that their Performance panel saves can be "
 	          "read" },
 	        JSON("\"nodes\"", "\"callFrame\"") },
-	{ { "a heap snapshot of V8", "Chrome's DevTools show it" },
+	{ { "a V8 heap snapshot", "Chrome's DevTools show it" },
 	        JSON("\"snapshot\"", "\"node_fields\"") },
 	{ { "a profile of Firefox (Gecko)", "https://profiler.firefox.com shows it" },
 	        JSON("\"meta\"", "\"interval\"", "\"libs\"") },
@@ -431,25 +431,25 @@ static const struct row {
 	        BEGINS("# callgrind format") },
 	{ { "a profile of Callgrind", "'callgrind_annotate FILE' shows it" },
 	        BEGINS("version: 1\ncreator: callgrind") },
-	{ { "a profile of Go as text",
+	{ { "a Go profile as text",
 	          "the binary form can be read, which Go writes without debug=1" },
 	        BEGINS("goroutine profile: total ") },
-	{ { "a heap profile of Go or gperftools as text",
+	{ { "a Go or gperftools heap profile as text",
 	          "'go tool pprof -proto -output FILE.pb.gz PROGRAM FILE' converts it to a form "
 	          "that can be read" },
 	        BEGINS("heap profile: ") },
-	{ { "a profile of Go as text",
+	{ { "a Go profile as text",
 	          "the binary form can be read, which Go writes without debug=1" },
 	        BEGINS("--- contention:") },
-	{ { "a profile of Go as text",
+	{ { "a Go profile as text",
 	          "the binary form can be read, which Go writes without debug=1" },
 	        BEGINS("--- mutex:") },
 	{ { "a trace of ftrace as text", "https://ui.perfetto.dev shows it" },
 	        BEGINS("# tracer: ") },
-	{ { "a table of rocprofv3",
+	{ { "a rocprofv3 table",
 	          "'rocprofv3 --output-format json' writes a file that can be read" },
 	        BEGINS("\"Kind\",\"Agent_Id\"") },
-	{ { "a table of rocprofv3",
+	{ { "a rocprofv3 table",
 	          "'rocprofv3 --output-format json' writes a file that can be read" },
 	        BEGINS("\"Domain\",\"Function\"") },
 	{ { "a page or picture for a browser", "the profile that it was made of may be readable" },
@@ -458,25 +458,25 @@ static const struct row {
 	/* names */
 	{ { "a TFRecord file", DATA }, ENDS(".tfrecord") },
 	{ { "a model of Keras", EXPORTS }, ENDS(".keras") },
-	{ { "a model or checkpoint of PyTorch", MODEL }, ENDS(".pt") },
-	{ { "a model or checkpoint of PyTorch", MODEL }, ENDS(".pth") },
+	{ { "a PyTorch model or checkpoint", MODEL }, ENDS(".pt") },
+	{ { "a PyTorch model or checkpoint", MODEL }, ENDS(".pth") },
 	{ { "a TensorFlow Lite model", "the SavedModel it was made of can be read" },
 	        ENDS(".tflite") },
-	{ { "a report of Nsight Systems", "'nsys export --type=sqlite FILE' makes an .sqlite file "
-	                                  "of it, which can be read" },
+	{ { "an Nsight Systems report", "'nsys export --type=sqlite FILE' makes an .sqlite file "
+	                                "of it, which can be read" },
 	        ENDS(".nsys-rep") },
-	{ { "a report of Nsight Systems", "'nsys export --type=sqlite FILE' makes an .sqlite file "
-	                                  "of it, which can be read" },
+	{ { "an Nsight Systems report", "'nsys export --type=sqlite FILE' makes an .sqlite file "
+	                                "of it, which can be read" },
 	        ENDS(".qdrep") },
-	{ { "an unfinished recording of Nsight Systems", "QdstrmImporter makes a report of it, and "
-	                                                 "'nsys export --type=sqlite' a file that "
-	                                                 "can be read" },
+	{ { "an unfinished Nsight Systems recording", "QdstrmImporter makes a report of it, and "
+	                                              "'nsys export --type=sqlite' a file that "
+	                                              "can be read" },
 	        ENDS(".qdstrm") },
-	{ { "a report of Nsight Compute",
-	          "'ncu --import FILE --page details' shows it; a report of Nsight Systems as "
+	{ { "an Nsight Compute report",
+	          "'ncu --import FILE --page details' shows it; an Nsight Systems report as "
 	          "SQLite can be read" },
 	        ENDS(".ncu-rep") },
-	{ { "an execution trace of Chakra in protobuf",
+	{ { "a Chakra execution trace in protobuf",
 	          "the JSON that torch.profiler.ExecutionTraceObserver writes can be read" },
 	        ENDS(".et") },
 	{ { "a program", "'tfprof record -- python FILE' records its GPU work" }, ENDS(".py") },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Flaws of a trace in JSON: each kind is counted, and reported once with its first place.
+ * Flaws of a JSON trace: each kind is counted, and reported once with its first place.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Joins a trace of Kineto with the execution trace of the same run, by the numbers of record
+ * Joins a Kineto trace with the execution trace of the same run, by the numbers of record
  * functions: ops get the shapes, types and values of their inputs where the trace lacks them, and
  * the trace gets a graph.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Execution traces of PyTorch (torch.profiler.ExecutionTraceObserver, Chakra): every call of an
+ * PyTorch execution traces (torch.profiler.ExecutionTraceObserver, Chakra): every call of an
  * operator with its inputs and outputs, without times. An object with the list "nodes":
  *
  *   {"id": 6, "name": "aten::mm", "ctrl_deps": 3,                     the call around it
@@ -8,7 +8,7 @@
  *    "outputs": {...}, "attrs": [{"name": "rf_id", "value": 2}, {"name": "scope", "value": 0}]}
  *
  * Older files have "parent", "rf_id", "scope", and "input_shapes" beside "inputs". The first number
- * of a tensor is its id. rf_id is the "Record function id" of the same call in a trace of Kineto.
+ * of a tensor is its id. rf_id is the "Record function id" of the same call in a Kineto trace.
  */
 #ifndef TFPROF_TRACE_EXECUTION_TRACE_H
 #define TFPROF_TRACE_EXECUTION_TRACE_H

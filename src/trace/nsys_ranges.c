@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ranges and marks of NVTX in an export of Nsight Systems, and the ranges that are steps.
+ * Ranges and marks of NVTX in an Nsight Systems export, and the ranges that are steps.
  */
 #include "trace/nsys_internal.h"
 

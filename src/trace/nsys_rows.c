@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows of an export of Nsight Systems: kernels, copies, sets, graphs and synchronisation on
+ * Rows of an Nsight Systems export: kernels, copies, sets, graphs and synchronisation on
  * devices; calls of CUDA and of other libraries, and the overhead of the profiler, on threads.
  */
 #include "trace/nsys_internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Computes the sums of an export of Nsight Systems without keeping its rows, in two readings. The
+ * Computes the sums of an Nsight Systems export without keeping its rows, in two readings. The
  * first reading finds tracks, steps, correlations and runs; a run is a part of a table with rows
  * sorted by start. The second reading merges the runs by start.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Chrome JSON: traces of PyTorch and other programs. A file is an object with "traceEvents" or a
+ * Chrome JSON: PyTorch traces and other programs. A file is an object with "traceEvents" or a
  * bare array, or several of these in sequence. Events are read one by one; of damaged files every
  * complete event is kept, and a damaged event is left at the next one:
  *
@@ -310,7 +310,7 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 		return false;
 	}
 	if (src_at(s) == 0)
-		return err_set(e, ERR_DATA_LOSS, "%.*s: empty file: a trace in JSON was expected",
+		return err_set(e, ERR_DATA_LOSS, "%.*s: empty file: a JSON trace was expected",
 		        STR(s->name));
 	s->damage->in_gzip = STR_NONE; /* noted among the flaws */
 	chrome_emit_end(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exports of Nsight Systems in SQLite, schema 2.9 to 3.25: a table for each kind of event, whose
+ * Nsight Systems exports in SQLite, schema 2.9 to 3.25: a table for each kind of event, whose
  * names are numbers of StringIds. Tables and columns are looked up by name; any may be missing.
  */
 #include "trace/trace_build.h"
@@ -234,7 +234,7 @@ bool read_nsys(struct src *s, struct trace_build *b, struct arena *a, struct err
 		return s->damage->kept > 0;
 	if (!x->rows)
 		return err_set(e, ERR_DATA_LOSS,
-		        "%.*s: SQLite database without events of Nsight Systems: an export of "
+		        "%.*s: SQLite database without Nsight Systems events: the output of "
 		        "'nsys export --type sqlite' was expected",
 		        STR(s->name));
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Profiles of ONNX Runtime: Chrome JSON in which each node's event has the type of its operator and
+ * ONNX Runtime profiles: Chrome JSON in which each node's event has the type of its operator and
  * its execution provider. Events are kept until the end of the file, since children come before
  * their parents; then they are nested by time:
  *

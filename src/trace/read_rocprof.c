@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Results of rocprofv3 in JSON. Calls and markers become slices of threads, kernels and copies
+ * rocprofv3 results in JSON. Calls and markers become slices of threads, kernels and copies
  * slices of streams of devices. Items are read one by one from the window.
  * rocprofv3 writes names before the records that use them, so one pass is enough. If another
  * program has reordered the members, a second pass reads the records.

@@ -22,7 +22,7 @@ const char *const argument_names[ARG_N] = {
 #include "trace/argument.def"
 };
 #undef ARGUMENT
-const char *const trace_source_names[] = { [TRACE_PLAIN] = "trace in JSON",
+const char *const trace_source_names[] = { [TRACE_PLAIN] = "JSON trace",
 	[TRACE_XSPACE] = "XSpace trace",
 	[TRACE_KINETO] = "PyTorch trace",
 	[TRACE_RECORDING] = "GPU recording",

@@ -138,15 +138,15 @@ bool read_trace_viewer(struct src *s, struct trace_build *to, struct arena *a, s
 int sniff_chrome_json(struct str head, struct str path);
 bool read_chrome_json(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
-/* Profile of ONNX Runtime: Chrome JSON, with the same treatment of damage. */
+/* ONNX Runtime profile: Chrome JSON, with the same treatment of damage. */
 int sniff_onnxruntime(struct str head, struct str path);
 bool read_onnxruntime(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
-/* SQLite export of Nsight Systems. */
+/* Nsight Systems export in SQLite. */
 int sniff_nsys(struct str head, struct str path);
 bool read_nsys(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
-/* JSON results of rocprofv3. Damage causes a note; the records before it are read. */
+/* rocprofv3 results in JSON. Damage causes a note; the records before it are read. */
 int sniff_rocprof(struct str head, struct str path);
 bool read_rocprof(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 

@@ -147,19 +147,25 @@ def page(every):
     for b in every:
         sections.setdefault(b['section'], []).append(b)
     out = ['# Error messages', '',
-           'Search this page for the words of a message; `*` stands for the part that differs. Below each message are its '
-           'cause,', 'what to do, and a command that provokes it with its exit status.', '',
+           'Search this page for the words of a message; `*` stands for the part that differs. After each message comes a '
+           'command that', 'provokes it with its exit status, and below it the cause and what to do.', '',
            'Messages go to standard error after `tfprof: `; those of the original profiler have no such prefix. In a script, '
            '`line N:`', 'comes before the message. Exit status: 0 success, 1 failed, 2 usage error, 3 unreadable input.', '',
            'While you were:', '']
     out += ['- [%s](#%s)' % (t[0].lower() + t[1:], anchor(t)) for t in sections]
     for title, inside in sections.items():
         out += ['', '## ' + title]
+        alike = {}
         for b in inside:
-            lines = ''.join(', line `%s`' % x for x in b.get('lines', []) if x)
-            untested = '; not provoked by a test: ' + b['untested'] if 'untested' in b else ''
-            out += ['', '**`%s`**<br>' % b['sentence'].removeprefix('line 1: '), b['cause'] + ' ' + b['cure'] + '<br>',
-                    'Example: `%s`%s (status %s%s)' % (b['command'], lines, b['status'], untested)]
+            alike.setdefault((b['cause'], b['cure']), []).append(b)
+        for (cause, cure), messages in alike.items():
+            out += ['']
+            for b in messages:
+                lines = ''.join(', line `%s`' % x for x in b.get('lines', []) if x)
+                untested = '; not provoked by a test: ' + b['untested'] if 'untested' in b else ''
+                out += ['- **`%s`**: `%s`%s (status %s%s)' % (b['sentence'].removeprefix('line 1: '), b['command'], lines,
+                                                            b['status'], untested)]
+            out += ['', '  %s **%s**' % (cause, cure)]
     out += ['', 'This page is made by `tests/errors/run.py --write` from `tests/errors/errors.list`; the test provokes each '
             'message.']
     return '\n'.join(out) + '\n'

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes traces of PyTorch as a fleet of workers leaves them: OUT/RUN/WORKER.pt.trace.json, about 2 MB each.
+"""Makes PyTorch traces as a fleet of workers leaves them: OUT/RUN/WORKER.pt.trace.json, about 2 MB each.
 
     tests/fleet/make.py OUT --runs 2 --workers 150 --damaged 100
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Execution traces of PyTorch.
+ * PyTorch execution traces.
  */
 #include "rig.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces in JSON.
+ * JSON traces.
  */
 #include "trace.h"
 

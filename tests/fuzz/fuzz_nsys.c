@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exports of Nsight Systems, read with slices and with sums only.
+ * Nsight Systems exports, read with slices and with sums only.
  */
 #include "trace.h"
 #include "trace/ops.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Profiles of ONNX Runtime.
+ * ONNX Runtime profiles.
  */
 #include "trace.h"
 

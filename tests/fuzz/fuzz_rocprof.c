@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Results of rocprofv3.
+ * rocprofv3 results.
  */
 #include "trace.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Layers of TensorRT.
+ * TensorRT layers.
  */
 #include "rig.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Times of TensorRT.
+ * TensorRT timings.
  */
 #include "rig.h"
 

@@ -396,17 +396,17 @@ def counts_of_traces():
                 'events of unknown phases': 1, 'events without a time': 1}
     equal(summary(write(kineto.trace(events), 'a.json')), (['PyTorch trace by Kineto, schema 1'], expected))
     plain = [{'ph': 'X', 'name': 'a', 'pid': 1, 'tid': 1, 'ts': 1, 'dur': 5}, {'ph': 's', 'name': 'x', 'ts': 1, 'id': 2}]
-    equal(summary(write(json.dumps(plain).encode(), 'b.json')), (['trace in JSON'], {'flow events': 1}))
+    equal(summary(write(json.dumps(plain).encode(), 'b.json')), (['JSON trace'], {'flow events': 1}))
     equal(summary(write(onnx.text(onnx.load() + onnx.run(1000)), 'ort.json')), (['ONNX Runtime trace'], {}))
 
 
 def counts_of_others():
-    """Models of ONNX, exports of Nsight Systems, TensorRT, pprof, recordings, execution traces."""
+    """ONNX models, Nsight Systems exports, TensorRT, pprof, recordings, execution traces."""
     equal(summary(write(onnx.model() + sub(20, b'') + 2 * sub(25, b''), 'a.onnx')),
           (['ONNX model by tests'], {'training graphs': 1, 'functions': 2}))
     folder = os.path.join(os.path.dirname(os.path.dirname(TESTS)), 'testdata')
     rt = [os.path.join(folder, 'traces', 'tensorrt_%s.json' % n) for n in ('layers', 'times')]
-    equal(summary(*rt), (['layers of TensorRT', 'times of TensorRT'],
+    equal(summary(*rt), (['TensorRT layers', 'TensorRT timings'],
                            {'other fields of layers and tensors': 1, 'median times': 1}))
     layers = [{'Name': 'a', 'Outputs': [{'Name': 'x', 'Dimensions': [1] * 18, 'Location': 'Device'}]}, {'Name': 'a', 'Metadata': []}]
     times = [{'count': 2}, {'name': 'a', 'timeMs': 1, 'averageMs': 0.5, 'percentage': 100, 'more': 1}, {'timeMs': 1, 'averageMs': 1}]
@@ -414,12 +414,12 @@ def counts_of_others():
     equal(summary(*bad)[1], {'layers with a duplicate name': 1, 'other fields of layers and tensors': 2,
                              'dimensions over the limit': 2, 'other fields of layers': 1, 'times without a layer': 1})
     heap = write(pprof.heap().bytes(), 'heap.pb')
-    equal(summary(heap), (['profile of pprof, alloc_objects/count, alloc_space/bytes, inuse_objects/count, inuse_space/bytes'],
+    equal(summary(heap), (['pprof profile, alloc_objects/count, alloc_space/bytes, inuse_objects/count, inuse_space/bytes'],
                           {'values of inuse_objects/count': 2}))
     equal(summary(os.path.join(folder, 'small', 'train.tfspool'))[0], ['GPU recording'])
     calls, trace = (os.path.join(folder, 'traces', n) for n in ('calls.json', 'calls.pt.trace.json'))
-    equal(summary(calls), (['execution trace of PyTorch, schema 1.1.1-chakra.0.0.4'], {'nodes of processes, threads and steps': 3}))
-    equal(summary(trace, calls)[0], ['PyTorch trace by Kineto, schema 1', 'execution trace of PyTorch'])
+    equal(summary(calls), (['PyTorch execution trace, schema 1.1.1-chakra.0.0.4'], {'nodes of processes, threads and steps': 3}))
+    equal(summary(trace, calls)[0], ['PyTorch trace by Kineto, schema 1', 'PyTorch execution trace'])
 
 
 def counts_of_nsight():
@@ -463,17 +463,17 @@ def folder_of_ranks():
         equal(program('job', 'op', '-select', 'micros')[0], files)
     write(space(Plane('/host:CPU').line(1, 't', [(1, 0, 5)])), 'job/host.xplane.pb')
     _, err = program('job', 'op')
-    assert "in the folder 'job' profiles of other formats are left out: ort_a.json (profile of ONNX Runtime), ort_b.json" in err, err
+    assert "in the folder 'job' profiles of other formats are left out: ort_a.json (ONNX Runtime profile), ort_b.json" in err, err
     os.unlink('job/ort_b.json')
     os.unlink('job/host.xplane.pb')
     for name in ('a.pb', 'b.pb'):
         write(pb, 'job/' + name)
     _, err = program('job', 'op')
-    assert "in the folder 'job' a profile of another format is left out: ort_a.json (profile of ONNX Runtime)" in err, err
+    assert "in the folder 'job' a profile of another format is left out: ort_a.json (ONNX Runtime profile)" in err, err
 
 
 def folder_of_exports():
-    """Exports of Nsight Systems in a folder are workers, and so are execution traces of traces with any name."""
+    """Nsight Systems exports in a folder are workers, and so are execution traces of traces with any name."""
     os.makedirs('job')
     for name in ('r0.sqlite', 'r1.sqlite'):
         nsys.steps().save('job/' + name)
@@ -493,7 +493,7 @@ def folder_of_tensorflow():
     shutil.copytree(EXAMPLE, 'job')
     assert 'left out' not in program('job', 'op')[1]
     write(kineto.trace(kineto.steps()), 'job/rank-0.json')
-    assert "a profile of another format is left out: rank-0.json (trace in JSON)" in program('job', 'op')[1]
+    assert "a profile of another format is left out: rank-0.json (JSON trace)" in program('job', 'op')[1]
 
 
 CASES = [folder_of_ranks, folder_of_exports, folder_of_tensorflow, functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_of_old_traces, chakra_ranks, chakra_folder, chakra_hostile,

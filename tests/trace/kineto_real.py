@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares traces of PyTorch, and damaged ones, with expected numbers, exactly.
+"""Compares PyTorch traces, and damaged ones, with expected numbers, exactly.
 
     tests/trace/kineto_real.py --realdata DIR --modern DIR --bin build/check [FILTER...]
 
@@ -302,7 +302,7 @@ def main():
         for line in c.bad[:20]:
             print('%s: %s' % (name, line))
     if not passed + failed + skipped:
-        print('skipped: GOLDEN has no traces of PyTorch')
+        print('skipped: GOLDEN has no PyTorch traces')
         skipped = 1
     print('%d numbers' % numbers)
     print('%d passed, %d failed, %d skipped' % (passed, failed, skipped))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads generated traces of PyTorch: views, workers, folders, damage, timelines.
+"""Reads generated PyTorch traces: views, workers, folders, damage, timelines.
 
     tests/trace/kineto_run.py --bin build/check [NAME...]
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares exports of Nsight Systems read with sums only to the same exports read with all slices.
+"""Compares Nsight Systems exports read with sums only to the same exports read with all slices.
 
     tests/trace/nsys_sums_run.py --bin build/check [NAME...]     without a name: all but the large file
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generates profiles of pprof."""
+"""Generates pprof profiles."""
 from xspace import data as sub, number, varint
 
 

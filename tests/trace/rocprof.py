@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes results of rocprofv3 in JSON, in the order in which rocprofv3 writes the members."""
+"""Makes rocprofv3 results in JSON, in the order in which rocprofv3 writes the members."""
 import json
 
 KINDS = [('NONE', ['NONE']), ('HIP_RUNTIME_API', ['hipMalloc', 'hipLaunchKernel', 'hipMemcpyAsync']),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads results of rocprofv3, and Chrome JSON as TensorFlow, JAX and vLLM write it, that are made on the spot.
+"""Reads rocprofv3 results, and Chrome JSON as TensorFlow, JAX and vLLM write it, that are made on the spot.
 
     tests/trace/rocprof_run.py --bin build/check [NAME...]
     tests/trace/rocprof_run.py --write FOLDER     makes testdata/traces again

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces in JSON for unit tests: prints the trace as text.
+ * JSON traces for unit tests: prints the trace as text.
  */
 #ifndef TFPROF_TESTS_CHROME_RIG_H
 #define TFPROF_TESTS_CHROME_RIG_H

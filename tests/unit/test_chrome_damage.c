@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Damaged traces in JSON: the remaining events, and the notes.
+ * Damaged JSON traces: the remaining events, and the notes.
  */
 #include "unit.h"
 
@@ -73,7 +73,7 @@ static void nothing(void **state)
 
 	(void)state;
 	assert_false(chrome_read(S(""), 0, &unit_arena));
-	assert_str(chrome_err.text, "in.json: empty file: a trace in JSON was expected");
+	assert_str(chrome_err.text, "in.json: empty file: a JSON trace was expected");
 	assert_false(chrome_read(S("\xff\xfe{\0"), 0, &unit_arena));
 	assert_true(str_contains(chrome_err.text, S("unsupported encoding UTF-16")));
 	assert_false(chrome_read(S("{\"traceEvents\":[{\"ph\":\"X\""), 0, &unit_arena));

@@ -66,9 +66,9 @@ static void a_role_has_many_formats(void **state)
 		const char *head, *name;
 	} files[] = {
 		{ "nodes { key: 1", "profile" },
-		{ "{\"traceEvents\": [{\"ph\": \"X\"", "trace in JSON" },
+		{ "{\"traceEvents\": [{\"ph\": \"X\"", "JSON trace" },
 		{ "[{\"ph\": \"X\", \"cat\": \"Session\", \"name\": \"model_loading_uri\"",
-		        "profile of ONNX Runtime" },
+		        "ONNX Runtime profile" },
 	};
 
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces in JSON: the result of each kind of event, old and new categories, headers. Traces are
+ * JSON traces: the result of each kind of event, old and new categories, headers. Traces are
  * compared as text, one line per slice.
  */
 #include "unit.h"

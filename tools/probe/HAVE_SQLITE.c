@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Is there libsqlite3, which can read a database from memory (3.36)? Then exports of Nsight Systems
+ * Is there libsqlite3, which can read a database from memory (3.36)? Then Nsight Systems exports
  * can be read.
  */
 #include <sqlite3.h>
