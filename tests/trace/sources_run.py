@@ -294,7 +294,7 @@ def nsys_hostile():
     db.commit()
     db.close()
     _, err = program('other.sqlite', 'op', status=3)
-    assert 'without events of Nsight Systems' in err, err
+    assert 'without Nsight Systems events' in err, err
     _, err = program(write(b'QDSTRM', 'a.nsys-rep'), 'op', status=3)
     assert 'nsys export --type=sqlite' in err, err
     with open(x.save('a.sqlite'), 'rb') as f:
