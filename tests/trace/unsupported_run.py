@@ -289,7 +289,7 @@ func main() {
 }
 """, 'main.go')
     subprocess.run([go, 'run', 'main.go'], check=True, env=dict(os.environ, GOTOOLCHAIN='local', **home))
-    for name, what in (('trace.out', 'an execution trace of Go'), ('heap', 'heap profile as text'), ('goroutine', 'a Go profile as text'),
+    for name, what in (('trace.out', 'an execution trace of Go'), ('heap', 'a Go or gperftools heap profile as text'), ('goroutine', 'a Go profile as text'),
                        ('mutex', 'a Go profile as text'), ('block', 'a Go profile as text')):
         _, err = program(name, 'scope', status=3)
         assert "'%s' is %s" % (name, what) in err, err
