@@ -6,7 +6,7 @@
 # A driver and CUPTIs without a GPU, and a program that uses them.
 BUNDLE := $(addprefix $(O)/bundle/,tfprof dump program ranges.so libtfprof_cupti.so)
 FAKE_LIBS := $(addprefix $(O)/fakes/,libcuda.so.1 libcupti.so.13 libcupti.so.12 libcupti.so.11.8 \
-	bare/libcupti.so.13 broken/libcupti.so.13 new/libcupti.so.13 bad/libcupti.so.13 libnvtx.so ranges.so gpu/libcuda.so.1 \
+	bare/libcupti.so.13 broken/libcupti.so.13 new/libcupti.so.13 several/libcupti.so.13 bad/libcupti.so.13 libnvtx.so ranges.so gpu/libcuda.so.1 \
 	gpu/libcudart.so.13 gpu/libcublas.so.13 gpu/libcudnn.so.9)
 FAKE_CUPTI := $(wildcard tests/fakes/fake_cupti*.[ch]) tests/fakes/fake_cuda.h
 # Variables of threads are in the space that the loader reserves: else a thread allocates them at the first use, which may
@@ -22,6 +22,8 @@ $(O)/fakes/libcupti.so.12: FAKE_FLAGS += -DFAKE_VERSION=28
 $(O)/fakes/libcupti.so.11.8: FAKE_FLAGS += -DFAKE_VERSION=18
 $(O)/fakes/new/libcupti.so.13: $(FAKE_CUPTI)
 $(O)/fakes/new/libcupti.so.13: FAKE_FLAGS += -DFAKE_VERSION=130401
+$(O)/fakes/several/libcupti.so.13: $(FAKE_CUPTI)
+$(O)/fakes/several/libcupti.so.13: FAKE_FLAGS += -DFAKE_VERSION=130500
 # Only what a session cannot do without; and less than that.
 $(O)/fakes/bare/libcupti.so.13: $(FAKE_CUPTI)
 $(O)/fakes/bare/libcupti.so.13: FAKE_FLAGS += -DFAKE_BARE

@@ -105,14 +105,12 @@ static void failure(char *text, size_t n)
 }
 
 /* Sets optional attributes; without them recording is less complete. */
-static void adjust(const struct plan *plan)
+static void adjust(void)
 {
 	uint8_t on = 1;
 
 	cupti_set_thread_ids();
 	cupti_set(CUPTI_ATTR_ZEROED_OUT, &on, sizeof on);
-	if (cupti_client.several && plan->graph_level)
-		cupti_set(CUPTI_ATTR_WHOLE_GRAPHS, &on, sizeof on);
 }
 
 static void listen(void)
@@ -167,7 +165,7 @@ static bool enable_session(const struct plan *plan, char *why, size_t n)
 	/* Handlers of exit that CUPTI has registered run before earlier ones: ours is to be the
 	 * last. */
 	exit_hook_renew();
-	adjust(plan);
+	adjust();
 	decode_use(plan->level == LEVEL_FULL);
 	record_enable_open(DOOR_CUPTI);
 	e = cupti_register(&buffers);
@@ -247,7 +245,9 @@ static bool is_switched_off(void)
 {
 	uint32_t kinds[ACT_KINDS] = { 0 }, size = sizeof kinds, n = 0;
 
-	if (!F.ActivityGetEnabledKinds || F.ActivityGetEnabledKinds(NULL, kinds, &size, &n))
+	void *whose = cupti_client.several ? cupti_client.subscriber : NULL; /* NULL: anybody's */
+
+	if (!F.ActivityGetEnabledKinds || F.ActivityGetEnabledKinds(whose, kinds, &size, &n))
 		return false;
 	for (uint32_t i = 0; i < n && i < ACT_KINDS; i++)
 		if (kinds[i] == ACT_KERNEL)
@@ -305,9 +305,7 @@ static uint64_t disable(void)
 {
 	uint64_t launched = launches_total(LAUNCH_KERNEL);
 
-	if (atomic_load(&session.fatal)) {
-		cupti_client.subscriber = NULL; /* a failed CUPTI is left alone */
-	} else {
+	if (!failed()) {
 		cupti_kinds_disable();
 		fetch();
 	}
@@ -316,17 +314,18 @@ static uint64_t disable(void)
 
 static uint32_t close_session(bool last, uint64_t launched, bool *probed)
 {
+	bool ours = cupti_client.subscriber && !failed();
 	uint32_t e = 0;
 
 	*probed = false;
-	if (cupti_client.subscriber) {
+	if (ours) {
 		*probed = probe();
 		e = flush(true);
 		if (*probed)
 			cupti_disable(ACT_DEVICE);
 		decode_forced();
 	}
-	if (cupti_client.subscriber && !last) {
+	if (ours && !last) {
 		launches_doubt(launches_total(LAUNCH_KERNEL) - launched);
 		cupti_count_end();
 	}
@@ -334,11 +333,19 @@ static uint32_t close_session(bool last, uint64_t launched, bool *probed)
 	return e;
 }
 
+/* A failed CUPTI is left alone, but for reading the records that it has delivered. */
+static void release(void)
+{
+	if (!failed())
+		cupti_unsubscribe();
+}
+
+/* With other clients in the process, CUPTI stays in it. */
 static void detach(void)
 {
-	if (!cupti_client.subscriber)
+	if (!cupti_client.subscriber || failed())
 		return;
-	if (!F.Finalize) {
+	if (!F.Finalize || cupti_client.several) {
 		cupti_unsubscribe();
 		return;
 	}
@@ -357,7 +364,7 @@ const struct backend cupti_backend = {
 	.close = close_session,
 	.probe = probe,
 	.detach = detach,
-	.release = cupti_unsubscribe,
+	.release = release,
 	.fewer_calls = cupti_kinds_fewer_calls,
 	.all_calls = cupti_kinds_all_calls,
 	.failed = failed,

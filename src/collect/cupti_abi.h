@@ -309,6 +309,7 @@ typedef void cupti_callback(void *user, uint32_t domain, uint32_t cbid, const vo
 	F(GetResultString, 1, (uint32_t, const char **))                                           \
 	F(ActivityGetEnabledKinds, 1, (void *, uint32_t *, uint32_t *, uint32_t *))                \
 	F(Finalize, 1, (void))                                                                     \
+	F(ActivityGetAttribute_v2, 1, (void *, uint32_t, size_t *, void *))                        \
 	CUPTI_FUNCTIONS_V2(F)
 
 /* For one of several subscribers, since 13.3. The second argument of Enable and Disable configures

@@ -125,8 +125,8 @@ uint32_t cupti_dump(uint32_t kind)
 
 uint32_t cupti_next(uint8_t *data, size_t valid, union rec **r)
 {
-	return cupti_client.several ? F.ActivityGetNextRecord_v2(CLIENT, data, valid, r)
-	                            : F.ActivityGetNextRecord(data, valid, r);
+	return cupti_client.several && CLIENT ? F.ActivityGetNextRecord_v2(CLIENT, data, valid, r)
+	                                      : F.ActivityGetNextRecord(data, valid, r);
 }
 
 uint32_t cupti_take_dropped(size_t *n)
@@ -153,6 +153,21 @@ uint32_t cupti_set_thread_ids(void)
 	if (cupti_client.several)
 		return cupti_set(CUPTI_ATTR_THREAD_ID, &type, sizeof type);
 	return F.SetThreadIdType ? F.SetThreadIdType(type) : CUPTI_E_INVALID_PARAMETER;
+}
+
+bool cupti_whole_graphs(bool want)
+{
+	uint8_t on = want;
+	size_t size = sizeof on;
+
+	if (!cupti_client.several)
+		return want;
+	if (want)
+		cupti_set(CUPTI_ATTR_WHOLE_GRAPHS, &on, sizeof on);
+	if (F.ActivityGetAttribute_v2 &&
+	        !F.ActivityGetAttribute_v2(CLIENT, CUPTI_ATTR_WHOLE_GRAPHS, &size, &on))
+		return on == 1;
+	return want;
 }
 
 uint32_t cupti_time(uint64_t *t)

@@ -44,6 +44,9 @@ uint32_t cupti_next(uint8_t *data, size_t valid, union rec **);
 uint32_t cupti_take_dropped(size_t *n);
 uint32_t cupti_set(uint32_t attribute, void *value, size_t size);
 uint32_t cupti_set_thread_ids(void);
+/* Asks for whole graphs instead of their nodes, or not; returns what is recorded. All of several
+ * subscribers have the same: the first one decides. */
+bool cupti_whole_graphs(bool want);
 uint32_t cupti_time(uint64_t *);
 /* Records calls of a function, or no longer. */
 uint32_t cupti_single_call(uint32_t domain, uint32_t cbid, bool on);

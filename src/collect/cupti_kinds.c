@@ -125,7 +125,7 @@ static bool enable_calls(enum plan_level level, char *why, size_t n)
 bool cupti_kinds_enable(const struct plan *plan, char *why, size_t n)
 {
 	/* If whole graphs are refused, their nodes are recorded. */
-	if (plan->graph_level)
+	if (cupti_whole_graphs(plan->graph_level) || plan->graph_level)
 		want(ACT_GRAPH);
 	if (!need(ACT_KERNEL, why, n) || !need(ACT_MEMCPY, why, n) || !need(ACT_MEMSET, why, n) ||
 	        !enable_calls(plan->level, why, n))

@@ -41,7 +41,10 @@
 #include "fake_cupti.h"
 
 struct fake_cupti fake = {
-	.shard = { [0 ... SHARDS - 1] = { .lock = PTHREAD_MUTEX_INITIALIZER } },
+	.client = { { .shard = { [0 ... SHARDS - 1] = { .lock = PTHREAD_MUTEX_INITIALIZER,
+	                                 .owner = &fake.client[0] } } },
+	        { .shard = { [0 ... SHARDS - 1] = { .lock = PTHREAD_MUTEX_INITIALIZER,
+	                             .owner = &fake.client[1] } } } },
 };
 
 /* ---- entry points for the driver ---- */
@@ -88,10 +91,13 @@ static void tell(unsigned domain, unsigned cbid, unsigned site)
 {
 	static const int success;
 	struct call_data d = { .site = site, .function = "", .result = site ? &success : NULL };
-	callback *told = GET(fake.told);
 
-	if (told && GET(fake.listening[domain][cbid]))
-		told(GET(fake.user), domain, cbid, &d);
+	for (struct fake_client *c = fake.client; c < fake.client + CLIENTS; c++) {
+		callback *told = GET(c->told);
+
+		if (told && GET(c->listening[domain][cbid]))
+			told(GET(c->user), domain, cbid, &d);
+	}
 }
 
 static void count_launch(void)
@@ -102,14 +108,15 @@ static void count_launch(void)
 		int result;
 		const char *message;
 	} state = { 719, "the launch failed" };
-	callback *told = GET(fake.told);
+	struct fake_client *c = fake.client;
+	callback *told = GET(c->told);
 
 	if (n == 1 && fake_option_is("FAKE_EXIT", "launch"))
 		fake_cupti_die_at_exit();
 	if (!fatal || n != fatal)
 		return;
-	if (told && GET(fake.listening[STATE][1]))
-		told(GET(fake.user), STATE, 1, &state);
+	if (told && GET(c->listening[STATE][1]))
+		told(GET(c->user), STATE, 1, &state);
 	SET(fake.finalized, 1);
 }
 
@@ -128,18 +135,21 @@ void fake_ran(const struct fake_op *op)
 			tell(RESOURCE, 7, 0);
 		return;
 	}
-	struct shard *s = fake_shard();
 	uint32_t correlation = __atomic_add_fetch(&fake.correlation, 1, __ATOMIC_RELAXED);
 
-	if (fake_option("FAKE_UNCORRELATED") && !GET(fake.kinds[DRIVER_CALLS]))
+	if (fake_option("FAKE_UNCORRELATED") && !GET(fake.client->kinds[DRIVER_CALLS]))
 		correlation = 0;
 	at = fake_now();
-	pthread_mutex_lock(&s->lock);
-	if (GET(fake.request)) {
-		fake_put_call(s, domain, cbid, correlation, entered, at);
-		fake_put_work(s, op, correlation, at);
+	for (struct fake_client *c = fake.client; c < fake.client + CLIENTS; c++) {
+		struct shard *s = fake_shard(c);
+
+		pthread_mutex_lock(&s->lock);
+		if (fake_has_buffers(c)) {
+			fake_put_call(s, domain, cbid, correlation, entered, at);
+			fake_put_work(s, op, correlation, at);
+		}
+		pthread_mutex_unlock(&s->lock);
 	}
-	pthread_mutex_unlock(&s->lock);
 	tell(domain, cbid, 1);
 	if (op->what == FAKE_LAUNCH || op->what == FAKE_GRAPH)
 		count_launch();
@@ -154,28 +164,36 @@ EXPORT int cuptiGetVersion(unsigned *v)
 	return OK;
 }
 
-EXPORT int cuptiActivityRegisterCallbacks(void (*request)(uint8_t **, size_t *, size_t *),
-        void (*complete)(void *, unsigned, uint8_t *, size_t, size_t))
+EXPORT int cuptiActivityRegisterCallbacks(requested *request, completed *complete)
 {
 	FAIL("ActivityRegisterCallbacks", 0);
-	SET(fake.request, request);
-	SET(fake.complete, complete);
+	ALONE();
+	SET(fake.client->request, request);
+	SET(fake.client->complete, complete);
+	return OK;
+}
+
+static int enable(struct fake_client *c, unsigned kind, int on)
+{
+	if (!fake_record_size(kind) || (kind == 51 && GET(fake.several) && !GET(fake.whole_graphs)))
+		return INVALID;
+	if (on)
+		SET(fake.any_kind, 1);
+	SET(c->kinds[kind], (unsigned char)on);
 	return OK;
 }
 
 EXPORT int cuptiActivityEnable(unsigned kind)
 {
 	FAIL("ActivityEnable", kind);
-	if (!fake_record_size(kind))
-		return INVALID;
-	SET(fake.kinds[kind], 1);
-	return OK;
+	ALONE();
+	return enable(fake.client, kind, 1);
 }
 
 EXPORT int cuptiActivityDisable(unsigned kind)
 {
-	if (kind < KINDS)
-		SET(fake.kinds[kind], 0);
+	ALONE();
+	enable(fake.client, kind, 0);
 	FAIL("ActivityDisable", kind);
 	return OK;
 }
@@ -208,12 +226,11 @@ EXPORT int cuptiActivityFlushAll(unsigned forced)
 	return OK;
 }
 
-EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **r)
+int fake_next_record(uint8_t *buffer, size_t valid, uint8_t **r)
 {
 	unsigned kind = 0;
 	size_t at = 0;
 
-	FAIL("ActivityGetNextRecord", 0);
 	if (*r) {
 		memcpy(&kind, *r, 4);
 		at = (size_t)(*r - buffer) + fake_record_size(kind);
@@ -229,13 +246,27 @@ EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **r
 	return OK;
 }
 
+EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **r)
+{
+	FAIL("ActivityGetNextRecord", 0);
+	return fake_next_record(buffer, valid, r);
+}
+
 #ifndef FAKE_BARE
 EXPORT int cuptiEnableCallback(unsigned on, void *s, unsigned domain, unsigned cbid)
 {
+	struct fake_client *c = fake_client_of(s);
+
 	FAIL("EnableCallback", cbid);
-	if (s != &fake || !GET(fake.subscribed) || domain > 6 || cbid >= CBIDS)
+	if (!c || domain > 6 || cbid >= CBIDS)
 		return INVALID;
-	SET(fake.listening[domain][cbid], (unsigned char)on);
+	SET(c->listening[domain][cbid], (unsigned char)on);
+	return OK;
+}
+
+static int take_dropped(struct fake_client *c, size_t *n)
+{
+	*n = __atomic_exchange_n(&c->dropped, 0, __ATOMIC_SEQ_CST) + fake_option("FAKE_DROPPED");
 	return OK;
 }
 
@@ -243,35 +274,43 @@ EXPORT int cuptiActivityGetNumDroppedRecords(void *context, unsigned stream, siz
 {
 	(void)context, (void)stream;
 	FAIL("ActivityGetNumDroppedRecords", 0);
-	*n = __atomic_exchange_n(&fake.dropped, 0, __ATOMIC_SEQ_CST) + fake_option("FAKE_DROPPED");
-	return OK;
+	ALONE();
+	return take_dropped(fake.client, n);
 }
 
-EXPORT int cuptiActivityEnableAndDump(unsigned kind)
+static int dump(struct fake_client *c, unsigned kind)
 {
-	struct shard *s = &fake.shard[0];
+	struct shard *s = &c->shard[0];
 
-	FAIL("ActivityEnableAndDump", kind);
 	pthread_mutex_lock(&s->lock);
 	if (kind == 8)
 		fake_put_device(s);
 	else if (kind == 9)
 		fake_put_context(s);
 	pthread_mutex_unlock(&s->lock);
-	return cuptiActivityEnable(kind);
+	return enable(c, kind, 1);
+}
+
+EXPORT int cuptiActivityEnableAndDump(unsigned kind)
+{
+	FAIL("ActivityEnableAndDump", kind);
+	ALONE();
+	return dump(fake.client, kind);
 }
 
 EXPORT int cuptiActivitySetAttribute(unsigned attribute, size_t *size, void *value)
 {
 	(void)value;
 	FAIL("ActivitySetAttribute", attribute);
+	ALONE();
 	return attribute == 5 && *size != 1 ? INVALID : OK;
 }
 
 EXPORT int cuptiSetThreadIdType(unsigned type)
 {
 	FAIL("SetThreadIdType", type);
-	SET(fake.system_tids, type == 1);
+	ALONE();
+	SET(fake.client->system_tids, type == 1);
 	return OK;
 }
 
@@ -336,42 +375,146 @@ EXPORT int cuptiGetResultString(unsigned result, const char **text)
 }
 
 #if FAKE_VERSION >= 23
-static int enable_call(const char *function, unsigned domain, unsigned cbid, uint8_t on)
+static int enable_call(struct fake_client *c, unsigned domain, unsigned cbid, uint8_t on)
 {
-	FAIL(function, cbid);
-	if (cbid >= CBIDS)
+	if (!c || cbid >= CBIDS)
 		return INVALID;
-	SET(fake.single[domain][cbid], on);
+	SET(c->single[domain][cbid], on);
 	return OK;
 }
 
 EXPORT int cuptiActivityEnableRuntimeApi(unsigned cbid, uint8_t on)
 {
-	return enable_call("ActivityEnableRuntimeApi", RUNTIME, cbid, on);
+	FAIL("ActivityEnableRuntimeApi", cbid);
+	ALONE();
+	return enable_call(fake.client, RUNTIME, cbid, on);
 }
 
 EXPORT int cuptiActivityEnableDriverApi(unsigned cbid, uint8_t on)
 {
-	return enable_call("ActivityEnableDriverApi", DRIVER, cbid, on);
+	FAIL("ActivityEnableDriverApi", cbid);
+	ALONE();
+	return enable_call(fake.client, DRIVER, cbid, on);
 }
 #endif
+#endif
+
+/* ---- functions with a client ---- */
+
+#if MANY
+/* What begins each of them. */
+#define CLIENT(function, argument)                                                                 \
+	struct fake_client *c = fake_client_of(s);                                                 \
+	FAIL(function, argument);                                                                  \
+	if (!c)                                                                                    \
+		return INVALID;
+
+EXPORT int cuptiActivityRegisterCallbacks_v2(void *s, requested_v2 *request, completed_v2 *complete)
+{
+	CLIENT("ActivityRegisterCallbacks_v2", 0)
+	SET(c->request_v2, request);
+	SET(c->complete_v2, complete);
+	return OK;
+}
+
+EXPORT int cuptiActivityEnable_v2(void *s, unsigned kind, void *fields)
+{
+	CLIENT("ActivityEnable_v2", kind)
+	return fields ? INVALID : enable(c, kind, 1);
+}
+
+EXPORT int cuptiActivityDisable_v2(void *s, unsigned kind, void *fields)
+{
+	CLIENT("ActivityDisable_v2", kind)
+	return fields ? INVALID : enable(c, kind, 0);
+}
+
+EXPORT int cuptiActivityEnableAndDump_v2(void *s, unsigned kind, void *fields)
+{
+	CLIENT("ActivityEnableAndDump_v2", kind)
+	return fields ? INVALID : dump(c, kind);
+}
+
+EXPORT int cuptiActivityGetNextRecord_v2(void *s, uint8_t *buffer, size_t valid, uint8_t **r)
+{
+	CLIENT("ActivityGetNextRecord_v2", 0)
+	return fake_next_record(buffer, valid, r);
+}
+
+EXPORT int cuptiActivityGetNumDroppedRecords_v2(void *s, void *context, unsigned stream, size_t *n)
+{
+	CLIENT("ActivityGetNumDroppedRecords_v2", 0)
+	(void)context, (void)stream;
+	return take_dropped(c, n);
+}
+
+enum { ATTRIBUTE_ZEROED = 5, ATTRIBUTE_WHOLE_GRAPHS = 20, ATTRIBUTE_THREAD_IDS = 21 };
+
+EXPORT int cuptiActivitySetAttribute_v2(void *s, unsigned attribute, size_t *size, void *value)
+{
+	CLIENT("ActivitySetAttribute_v2", attribute)
+	switch (attribute) {
+	case ATTRIBUTE_ZEROED: return *size == 1 ? OK : INVALID;
+	case ATTRIBUTE_WHOLE_GRAPHS:
+		if (*size != 1 || GET(fake.any_kind))
+			return INVALID;
+		SET(fake.whole_graphs, *(uint8_t *)value);
+		return OK;
+	case ATTRIBUTE_THREAD_IDS:
+		if (*size != 4)
+			return INVALID;
+		SET(c->system_tids, *(uint32_t *)value == 1);
+		return OK;
+	default: return INVALID;
+	}
+}
+
+EXPORT int cuptiActivityGetAttribute_v2(void *s, unsigned attribute, size_t *size, void *value)
+{
+	CLIENT("ActivityGetAttribute_v2", attribute)
+	if (attribute != ATTRIBUTE_WHOLE_GRAPHS || *size != 1)
+		return INVALID;
+	*(uint8_t *)value = (uint8_t)GET(fake.whole_graphs);
+	return OK;
+}
+
+EXPORT int cuptiActivityEnableRuntimeApi_v2(void *s, unsigned cbid, uint8_t on)
+{
+	CLIENT("ActivityEnableRuntimeApi_v2", cbid)
+	return enable_call(c, RUNTIME, cbid, on);
+}
+
+EXPORT int cuptiActivityEnableDriverApi_v2(void *s, unsigned cbid, uint8_t on)
+{
+	CLIENT("ActivityEnableDriverApi_v2", cbid)
+	return enable_call(c, DRIVER, cbid, on);
+}
+
+EXPORT int cuptiGetTimestamp_v2(void *s, uint64_t *t)
+{
+	CLIENT("GetTimestamp_v2", 0)
+	(void)c;
+	*t = fake_now();
+	return OK;
+}
 #endif
 
 /* For test programs: enabled kinds and counts; and the enabled single functions, as
  * "domain:number". */
 EXPORT void fake_cupti_state(char *p, size_t n)
 {
+	const struct fake_client *c = fake.client;
 	unsigned kinds = 0, single = 0;
 
 	for (unsigned i = 0; i < KINDS; i++)
-		kinds += GET(fake.kinds[i]);
+		kinds += GET(c->kinds[i]);
 	for (unsigned i = 0; i < CBIDS; i++)
-		single += GET(fake.single[1][i]) + GET(fake.single[2][i]);
+		single += GET(c->single[1][i]) + GET(c->single[2][i]);
 	snprintf(p, n,
 	        "subscribed %d kinds %u single %u version %d calls %d listening %d launches "
 	        "%llu",
-	        GET(fake.subscribed), kinds, single, FAKE_VERSION, GET(fake.kinds[DRIVER_CALLS]),
-	        GET(fake.listening[DRIVER][307]), (unsigned long long)GET(fake.launches));
+	        GET(c->subscribed), kinds, single, FAKE_VERSION, GET(c->kinds[DRIVER_CALLS]),
+	        GET(c->listening[DRIVER][307]), (unsigned long long)GET(fake.launches));
 }
 
 /* Flushes that have begun. */
@@ -383,7 +526,7 @@ EXPORT uint64_t fake_cupti_flushes(void)
 /* So many records were dropped. */
 EXPORT void fake_cupti_drop(unsigned long n)
 {
-	__atomic_add_fetch(&fake.dropped, n, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&fake.client->dropped, n, __ATOMIC_SEQ_CST);
 }
 
 EXPORT void fake_cupti_calls(char *p, size_t n)
@@ -392,6 +535,6 @@ EXPORT void fake_cupti_calls(char *p, size_t n)
 
 	for (unsigned d = DRIVER; d <= RUNTIME; d++)
 		for (unsigned i = 0; i < CBIDS && used < n; i++)
-			if (GET(fake.single[d][i]))
+			if (GET(fake.client->single[d][i]))
 				used += (size_t)snprintf(p + used, n - used, "%u:%u ", d, i);
 }

@@ -14,16 +14,18 @@
 #ifndef FAKE_VERSION
 #define FAKE_VERSION 130001
 #endif
-#define EXPORT __attribute__((visibility("default")))
-#define NEWEST (FAKE_VERSION >= 130400)
-#define NEWER  (FAKE_VERSION >= 130001)
-#define MIDDLE (FAKE_VERSION >= 24)
-#define SHARDS 512
-#define SHARED 8 /* of them, unless each thread has one */
-#define KINDS  64
-#define CBIDS  700
+#define EXPORT  __attribute__((visibility("default")))
+#define MANY    (FAKE_VERSION >= 130500) /* several clients */
+#define NEWEST  (FAKE_VERSION >= 130400)
+#define NEWER   (FAKE_VERSION >= 130001)
+#define MIDDLE  (FAKE_VERSION >= 24)
+#define SHARDS  512
+#define SHARED  8 /* of them, unless each thread has one */
+#define CLIENTS 2
+#define KINDS   64
+#define CBIDS   700
 
-enum { OK, INVALID = 1, MAX_LIMIT = 12, NOT_INITIALIZED = 15, MULTIPLE = 39 };
+enum { OK, INVALID = 1, MAX_LIMIT = 12, NOT_INITIALIZED = 15, NOT_COMPATIBLE = 23, MULTIPLE = 39 };
 enum { DRIVER = 1, RUNTIME = 2, RESOURCE = 3, STATE = 6 };
 enum { DRIVER_CALLS = 4 }; /* the kind of their records */
 
@@ -46,24 +48,43 @@ struct filling {
 	unsigned n_pending, room;
 };
 
+struct fake_client;
+
 struct shard {
 	pthread_mutex_t lock;
+	struct fake_client *owner;
 	struct filling *now;
 	struct filling *full; /* oldest first; CUPTI has them until their records are complete */
 };
 
-struct fake_cupti {
+typedef void requested(uint8_t **, size_t *, size_t *);
+typedef void completed(void *, unsigned, uint8_t *, size_t, size_t);
+typedef void requested_v2(uint8_t **, size_t *, size_t *, void *);
+typedef void completed_v2(uint8_t *, size_t, size_t, void *);
+
+/* What a client has asked for. Where several are allowed, only functions with a client work, and
+ * each client has buffers of its own; otherwise all is of the first one. */
+struct fake_client {
 	callback *told;
 	void *user;
-	void (*request)(uint8_t **, size_t *, size_t *);
-	void (*complete)(void *, unsigned, uint8_t *, size_t, size_t);
+	requested *request; /* one of each two */
+	completed *complete;
+	requested_v2 *request_v2;
+	completed_v2 *complete_v2;
 	unsigned char kinds[KINDS], single[3][CBIDS], listening[7][CBIDS];
 	size_t dropped;
+	int subscribed, system_tids;
+	struct shard shard[SHARDS];
+};
+
+struct fake_cupti {
+	struct fake_client client[CLIENTS];
 	uint32_t correlation;
 	uint64_t launches, flushes;
-	int subscribed, finalized, system_tids;
-	int dead; /* a handler of exit has taken it down */
-	struct shard shard[SHARDS];
+	int several, finalized;
+	int whole_graphs; /* of several clients: for all of them */
+	int any_kind;     /* has been enabled */
+	int dead;         /* a handler of exit has taken it down */
 };
 extern struct fake_cupti fake;
 
@@ -84,6 +105,13 @@ int fake_fail(const char *function, unsigned argument);
 			return error_;                                                             \
 	} while (0)
 
+/* Functions without a client, where several are allowed. */
+#define ALONE()                                                                                    \
+	do {                                                                                       \
+		if (GET(fake.several))                                                             \
+			return NOT_COMPATIBLE;                                                     \
+	} while (0)
+
 /* CUPTI's clock, ns. */
 uint64_t fake_now(void);
 
@@ -93,7 +121,9 @@ uint64_t fake_now(void);
  * /sys is missing, because malloc counts the processors. */
 void *fake_alloc(void *old, size_t n);
 /* The shard of the calling thread. */
-struct shard *fake_shard(void);
+struct shard *fake_shard(struct fake_client *);
+/* A client has callbacks for buffers. */
+int fake_has_buffers(struct fake_client *);
 /* Room for a record; NULL if it must be dropped. The shard is locked. */
 uint8_t *fake_room(struct shard *s, size_t n);
 /* Puts the times of the record that was made last: now, or when the work has ended. */
@@ -106,6 +136,8 @@ void fake_abandon(void);
 
 /* ---- clients: fake_cupti_life.c ---- */
 
+/* The client of a handle; NULL: it is none, or not subscribed. */
+struct fake_client *fake_client_of(void *handle);
 /* From the next end of the process on, a handler takes it down. */
 void fake_cupti_die_at_exit(void);
 /* Called by the driver for each operation. */
@@ -113,10 +145,12 @@ void fake_ran(const struct fake_op *op);
 
 /* ---- records ---- */
 
+/* Steps over the records of a buffer, as cuptiActivityGetNextRecord. */
+int fake_next_record(uint8_t *buffer, size_t valid, uint8_t **r);
 /* 0: this version has no such kind. */
 unsigned fake_record_size(unsigned kind);
 /* Returns the id of the calling thread, as in records. */
-uint32_t fake_tid(void);
+uint32_t fake_tid(const struct fake_client *);
 
 /* All below want the shard locked; a record that finds no room counts as dropped. */
 void fake_put_call(struct shard *s, unsigned domain, unsigned cbid, uint32_t correlation,

@@ -24,7 +24,7 @@ void *fake_alloc(void *old, size_t n)
 
 /* Before 13.0 threads share buffers, from 13.0 on each has its own; unless FAKE_THREADS says so, a
  * few shards stand for both. */
-struct shard *fake_shard(void)
+struct shard *fake_shard(struct fake_client *c)
 {
 	static unsigned next;
 	static __thread unsigned mine;
@@ -32,8 +32,8 @@ struct shard *fake_shard(void)
 	if (!mine)
 		mine = 1 + __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
 	if (fake_option("FAKE_THREADS"))
-		return &fake.shard[mine % SHARDS];
-	return &fake.shard[(NEWER ? mine : fake_tid()) % SHARED];
+		return &c->shard[mine % SHARDS];
+	return &c->shard[(NEWER ? mine : fake_tid(c)) % SHARED];
 }
 
 /* Completes the records whose work has ended. */
@@ -55,7 +55,30 @@ static void settle(struct filling *f)
 	f->n_pending = left;
 }
 
-static void hand_over(struct filling *f)
+int fake_has_buffers(struct fake_client *c)
+{
+	return GET(c->request) || GET(c->request_v2);
+}
+
+static void request(struct fake_client *c, struct filling *f)
+{
+	size_t most;
+
+	if (GET(c->request_v2))
+		GET(c->request_v2)(&f->data, &f->size, &most, NULL);
+	else
+		GET(c->request)(&f->data, &f->size, &most);
+}
+
+static void complete(struct fake_client *c, uint8_t *p, size_t size, size_t valid)
+{
+	if (GET(c->complete_v2))
+		GET(c->complete_v2)(p, size, valid, NULL);
+	else if (GET(c->complete))
+		GET(c->complete)(NULL, 0, p, size, valid);
+}
+
+static void hand_over(struct fake_client *c, struct filling *f)
 {
 	uint8_t *p = f->client;
 	size_t valid = f->used;
@@ -74,8 +97,7 @@ static void hand_over(struct filling *f)
 		p[valid] = 55;
 		valid += 48;
 	}
-	if (GET(fake.complete))
-		GET(fake.complete)(NULL, 0, p, f->size, valid);
+	complete(c, p, f->size, valid);
 	free(f->pending);
 	free(f);
 }
@@ -94,21 +116,20 @@ static void give_back(struct shard *s, int forced, int all)
 			continue;
 		}
 		*at = f->next;
-		hand_over(f);
+		hand_over(s->owner, f);
 	}
 	if (!all || !s->now)
 		return;
 	settle(s->now);
 	if (s->now->n_pending && !forced)
 		return;
-	hand_over(s->now);
+	hand_over(s->owner, s->now);
 	s->now = NULL;
 }
 
 uint8_t *fake_room(struct shard *s, size_t n)
 {
 	struct filling *f = s->now;
-	size_t most;
 
 	if (f && f->size - f->used < n) {
 		struct filling **last = &s->full;
@@ -123,9 +144,9 @@ uint8_t *fake_room(struct shard *s, size_t n)
 	if (!f) {
 		f = fake_alloc(NULL, sizeof *f);
 		*f = (struct filling){ .used = 0 };
-		GET(fake.request)(&f->data, &f->size, &most);
+		request(s->owner, f);
 		if (!f->data || f->size < n) {
-			__atomic_fetch_add(&fake.dropped, 1, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&s->owner->dropped, 1, __ATOMIC_RELAXED);
 			free(f);
 			return NULL;
 		}
@@ -159,11 +180,12 @@ void fake_put_times(struct shard *s, uint8_t *record, unsigned start_at, unsigne
 
 void fake_flush(int forced, int backwards)
 {
-	for (int i = 0; i < SHARDS; i++) {
-		struct shard *s = &fake.shard[backwards ? SHARDS - 1 - i : i];
+	for (int i = 0; i < CLIENTS * SHARDS; i++) {
+		struct fake_client *c = &fake.client[i / SHARDS];
+		struct shard *s = &c->shard[backwards ? SHARDS - 1 - i % SHARDS : i % SHARDS];
 
 		pthread_mutex_lock(&s->lock);
-		if (GET(fake.complete))
+		if (fake_has_buffers(c))
 			give_back(s, forced, 1);
 		pthread_mutex_unlock(&s->lock);
 	}
@@ -171,8 +193,8 @@ void fake_flush(int forced, int backwards)
 
 void fake_abandon(void)
 {
-	for (int i = 0; i < SHARDS; i++) {
-		struct shard *s = &fake.shard[i];
+	for (int i = 0; i < CLIENTS * SHARDS; i++) {
+		struct shard *s = &fake.client[i / SHARDS].shard[i % SHARDS];
 
 		pthread_mutex_lock(&s->lock);
 		s->now = s->full = NULL; /* the process ends soon enough to leave them */

@@ -78,13 +78,13 @@ static void times(uint64_t *start, uint64_t *end)
 
 /* ---- records ---- */
 
-uint32_t fake_tid(void)
+uint32_t fake_tid(const struct fake_client *c)
 {
 	static __thread uint32_t mine;
 
 	if (!mine)
 		mine = (uint32_t)syscall(SYS_gettid);
-	return GET(fake.system_tids) ? mine : (uint32_t)pthread_self();
+	return GET(c->system_tids) ? mine : (uint32_t)pthread_self();
 }
 
 static void put_kernel(
@@ -176,13 +176,15 @@ static void put_graph(struct shard *s, const struct fake_op *op, uint32_t correl
 	struct fake_op node = *op;
 	uint8_t *p;
 
-	if (!GET(fake.kinds[51])) {
+	int whole = GET(s->owner->kinds[51]);
+
+	if (!(GET(fake.several) ? GET(fake.whole_graphs) : whole)) {
 		node.name = NULL;
-		for (uint64_t i = 1; i <= op->bytes && GET(fake.kinds[10]); i++)
+		for (uint64_t i = 1; i <= op->bytes && GET(s->owner->kinds[10]); i++)
 			put_kernel(s, &node, correlation, at, i);
 		return;
 	}
-	if (!(p = record(s, 51)))
+	if (!whole || !(p = record(s, 51)))
 		return;
 	PUT32(4, correlation);
 	PUT32(28, 5);
@@ -195,25 +197,25 @@ void fake_put_work(struct shard *s, const struct fake_op *op, uint32_t correlati
 {
 	switch (op->what) {
 	case FAKE_LAUNCH:
-		if (GET(fake.kinds[10]) && !fake_option("FAKE_MUTE"))
+		if (GET(s->owner->kinds[10]) && !fake_option("FAKE_MUTE"))
 			put_kernel(s, op, correlation, at, 0);
 		break;
 	case FAKE_GRAPH: put_graph(s, op, correlation, at); break;
 	case FAKE_COPY:
-		if (GET(fake.kinds[op->kind == 10 ? 22 : 1]))
+		if (GET(s->owner->kinds[op->kind == 10 ? 22 : 1]))
 			put_transfer(s, op, correlation, at);
 		break;
 	case FAKE_SET:
-		if (GET(fake.kinds[2]))
+		if (GET(s->owner->kinds[2]))
 			put_transfer(s, op, correlation, at);
 		break;
 	case FAKE_ALLOC:
 	case FAKE_FREE:
-		if (GET(fake.kinds[49]))
+		if (GET(s->owner->kinds[49]))
 			put_memory(s, op, correlation, at);
 		break;
 	case FAKE_SYNC:
-		if (GET(fake.kinds[38]))
+		if (GET(s->owner->kinds[38]))
 			put_sync(s, correlation, at);
 		break;
 	default: break;
@@ -225,7 +227,8 @@ void fake_put_call(struct shard *s, unsigned domain, unsigned cbid, uint32_t cor
 {
 	uint8_t *p;
 
-	if (!GET(fake.kinds[domain == RUNTIME ? 5 : 4]) && !GET(fake.single[domain][cbid]))
+	if (!GET(s->owner->kinds[domain == RUNTIME ? 5 : 4]) &&
+	        !GET(s->owner->single[domain][cbid]))
 		return;
 	if (!(p = record(s, domain == RUNTIME ? 5 : 4)))
 		return;
@@ -233,7 +236,7 @@ void fake_put_call(struct shard *s, unsigned domain, unsigned cbid, uint32_t cor
 	PUT64(8, start);
 	PUT64(16, end);
 	PUT32(24, getpid());
-	PUT32(28, fake_tid());
+	PUT32(28, fake_tid(s->owner));
 	PUT32(32, correlation);
 }
 

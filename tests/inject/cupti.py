@@ -22,10 +22,13 @@ SPARED = ['ActivityEnable:2:22', 'ActivityEnable:2:17', 'ActivityEnableAndDump',
           'Unsubscribe', 'ActivityEnable:2:49', 'ActivityEnable:2:38', 'ActivityGetEnabledKinds']
 
 
-# Functions for one of several subscribers. No fake has them, so no test calls them: they are listed, not tried.
-UNTRIED = ['ActivityRegisterCallbacks_v2', 'ActivityEnable_v2', 'ActivityDisable_v2', 'ActivityEnableAndDump_v2',
-           'ActivityGetNextRecord_v2', 'ActivityGetNumDroppedRecords_v2', 'ActivitySetAttribute_v2',
-           'ActivityEnableRuntimeApi_v2', 'ActivityEnableDriverApi_v2', 'GetTimestamp_v2']
+# Functions for one of several subscribers, and those in place of them where there is one: without them, as with those.
+ONE = {'ActivityRegisterCallbacks_v2': 'ActivityRegisterCallbacks', 'ActivityEnable_v2': 'ActivityEnable:2:10',
+       'ActivityDisable_v2': 'ActivityDisable', 'ActivityEnableAndDump_v2': 'ActivityEnableAndDump',
+       'ActivityGetNextRecord_v2': 'ActivityGetNextRecord', 'ActivityGetNumDroppedRecords_v2': 'ActivityGetNumDroppedRecords',
+       'ActivitySetAttribute_v2': 'ActivitySetAttribute', 'ActivityGetAttribute_v2': 'ActivitySetAttribute',
+       'ActivityEnableRuntimeApi_v2': 'ActivityEnableRuntimeApi', 'ActivityEnableDriverApi_v2': 'ActivityEnableDriverApi',
+       'GetTimestamp_v2': 'GetTimestamp'}
 # Functions that deliver records: nothing or less is recorded, and the program ends normally.
 LATER = ['ActivityGetNextRecord', 'ActivityFlushAll', 'Finalize']
 
@@ -35,11 +38,26 @@ def codes(few):
 
 
 def t17_all_functions():
-    """The tables above have each function of CUPTI that the collector calls; those in UNTRIED are called by no test."""
+    """The tables above have each function of CUPTI that the collector calls."""
     with open(ROOT + '/src/collect/cupti_abi.h') as f:
         asked = set(re.findall(r'^\tF\((\w+), [01],', f.read(), re.M))
-    named = {x.split(':')[0] for x in NEEDED + SPARED + UNTRIED + LATER}
+    named = {x.split(':')[0] for x in NEEDED + SPARED + list(ONE) + LATER}
     check(len(asked) >= 20 and named == asked, asked ^ named)
+
+
+def t17_several():
+    """Where CUPTI allows several subscribers, each function with a subscriber may fail, and has the same effect as the one
+    without a subscriber elsewhere."""
+    several = ARGS.fakes + '/several'
+    for f, one in ONE.items():
+        for code in codes(('2',)):
+            kind = one.partition(':2')[2]
+            with Run('init', 'launch:10', 'exit:3', opts='sync,mem', fakes=several, env={'FAKE_FAIL': '%s:%s%s' % (f, code, kind)}) as r:
+                if one in NEEDED:
+                    dormant(r, 'no GPU work is recorded', 3)
+                else:
+                    s = r.ok(3).complete(0 if one in LATER else 10)
+                    check(one in LATER or s.n('API') == 10, f, s.end)
 
 
 def t17_each_function_fails():
@@ -195,6 +213,41 @@ def t28_second_client():
         check('another profiler has taken CUPTI out of the process' in r.log() and s.n('GAP') == 1, r.log())
     with Run('init', 'launch:50', sleep(700), 'launch:50', sleep(100), opts='flush=20,silence=%d' % (150 * ARGS.pause)) as r:
         check(not r.ok().complete(100).n('GAP') and not r.log(), r.log())  # it was idle
+
+
+def t28_several_clients():
+    """Where CUPTI allows several subscribers, another one takes nothing, and the recorder takes nothing of it."""
+    several = ARGS.fakes + '/several'
+    quiet = 'flush=20,silence=%d' % (100 * ARGS.pause)
+    for opts in ('', ',detach,duration=1000'):
+        with Run('init', 'launch:50', 'share:1', 'launch:100', sleep(500), 'launch:100', 'share:0', 'launch:50', 'state', 'exit:3',
+                 opts=quiet + opts, fakes=several) as r:
+            s = r.ok(3).complete(300, 300)
+            check(s.compared and not s.of('LOST') and not s.n('GAP') and not r.log(), s.of('LOST'), s.of('GAP'), r.log())
+            check('share 0\nshare 200\n' in r.out and s.info['cupti'] == '130500', r.out, s.info)
+    # What was detached stays in the process for the other client.
+    for longer in LONGER:
+        with Run('init', 'launch:10', 'share:1', 'state', 'await:subscribed 0', 'launch:20', 'share:0', 'exit:3',
+                 opts='duration=%g,detach' % (0.3 * ARGS.pause * longer), fakes=several) as r:
+            if r.ok(3).out.startswith('share 0\nsubscribed 1'):
+                check(r.out.endswith('share 20\n') and r.complete(10).compared, r.out)
+                break
+    else:
+        check(False, 'it stopped too early')
+    # One that wants whole graphs decides for all; so does the recorder if it is the first.
+    with Run('init', 'graph:3:5', 'launch:4', 'share:1', 'graph:2:5', 'exit:3', opts='graphs=graph', fakes=several) as r:
+        s = r.ok(3).complete(4)
+        check(s.n('GRAPH') == 5 and s.compared and s.end['graph_launches'] == 5, s.end)
+    with Run('load:%s/libcupti.so.13' % several, 'share:2', 'init', 'graph:3:5', 'launch:4', 'exit:3', fakes=several) as r:
+        s = r.ok(3).complete(4)
+        check(s.n('GRAPH') == 3 and s.compared and not s.lost(KERNELS), s.end)
+    # A subscriber that lets no others in: as in older versions.
+    with Run('init', 'launch:10', 'exit:3', fakes=several, env={'FAKE_HOLDER': 'nsys'}) as r:
+        dormant(r, 'another profiler has CUPTI: CUPTI for nsys', 3)
+    # A fatal error: what was delivered before is read.
+    with Run('init', 'launch:100', settle(), 'launch:100', settle(), 'exit:3', opts='flush=50', fakes=several, env={'FAKE_FATAL': '150'}) as r:
+        s = r.ok(3).spool()
+        check(s.complete and 100 <= s.n('KERNEL') <= 150 and 'CUPTI failed' in r.log(), s.end, r.log())
 
 
 def t28_silent_kernels():

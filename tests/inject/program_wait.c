@@ -242,6 +242,18 @@ static void do_steal(void)
 	tell_cupti("fake_cupti_steal");
 }
 
+/* Another client shares CUPTI: 1; it also wants whole graphs: 2; it ends: 0. Says how many kernels
+ * it has. */
+static void do_share(void)
+{
+	long (*share)(unsigned long) = (long (*)(unsigned long))fake_cupti("fake_cupti_share");
+
+	if (!share)
+		wrong("there is no CUPTI to share");
+	printf("share %ld\n", share((unsigned long)number(0, 0)));
+	fflush(stdout);
+}
+
 /* CUPTI ends before the collector when the program exits. */
 static void do_die(void)
 {
@@ -270,6 +282,7 @@ const struct word wait_words[] = {
 	{ "state", do_state },
 	{ "calls", do_calls },
 	{ "steal", do_steal },
+	{ "share", do_share },
 	{ "die", do_die },
 	{ "drop", do_drop },
 	{ NULL, NULL },

@@ -9,6 +9,7 @@ a scratch folder; the test is skipped if they cannot be had. The last line count
 import argparse
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -132,8 +133,19 @@ def minor(name, wanted, headers, scratch):
         flags = ['-std=gnu11', '-I', ROOT + '/src'] + includes(folder) + includes(beside)
         status, text = run(['gcc'] + flags + ['-fsyntax-only', ROOT + '/tools/probe/cupti_layout.c'])
         judge('01 offsets, CUDA %s' % name, not status, text[:2000])
+    cupti = found(folder, 'libcupti.so.*')[0]
+    several(name, cupti)
     for driver in ('a driver without a GPU', 'no driver')[:1 if SAN or UNDER else 2]:
-        dormant(name, driver, found(folder, 'libcupti.so.*')[0], scratch)
+        dormant(name, driver, cupti, scratch)
+
+
+def several(name, cupti):
+    """From 13.3 on, libcupti has all functions with a subscriber, which the collector uses only together."""
+    with open(ROOT + '/src/collect/cupti_abi.h') as f:
+        wanted = {'cupti' + x for x in re.findall(r'^\tF\((\w+_v2), 1,', f.read(), re.M)}
+    has = set(run(['nm', '-D', '--defined-only', cupti])[1].replace('@', ' ').split())
+    if [int(x) for x in name.split()[0].split('.')] >= [13, 3]:
+        judge('17 functions with a subscriber, CUDA %s' % name, len(wanted) == 12 and wanted <= has, wanted - has)
 
 
 def objects():

@@ -20,15 +20,18 @@ PUSH, POP, START, STOP, INSTANT = range(5)
 
 
 class Option(threading.local):
-    """Variables for all programs of a test, in addition to its own; each test has a thread."""
+    """Variables for all programs of a test, in addition to its own, and the folder with the fakes before others; each test
+    has a thread."""
     env = {}
+    fakes = None
 
 
 option = Option()
 
 
 def set_option(env):
-    option.env = env
+    option.env = {k: v for k, v in env.items() if k != 'fakes'}
+    option.fakes = os.path.join(ARGS.fakes, env['fakes']) if 'fakes' in env else None
 
 
 class Failed(Exception):
@@ -85,7 +88,7 @@ class Run:
                  prefix=(), preexec=None, **popen):
         self.made = folder is None
         self.folder = folder or tempfile.mkdtemp(prefix='tfprof-inject-')
-        path = ':'.join([fakes] * bool(fakes) + [ARGS.fakes])
+        path = ':'.join([f for f in (fakes, option.fakes) if f] + [ARGS.fakes])
         e = {'PATH': os.environ['PATH'], 'LC_ALL': 'C', 'LD_LIBRARY_PATH': path, 'TFPROF_SESSION': self.folder,
              'CUDA_INJECTION64_PATH': ARGS.collector}
         # Threads that still run at the end are not leaks.

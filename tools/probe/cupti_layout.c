@@ -87,6 +87,31 @@ SAME(cb_data, function, CUpti_CallbackData, functionName);
 SAME(cb_state, result, CUpti_StateData, notification.result);
 SAME(cb_state, message, CUpti_StateData, notification.message);
 #endif
+/* Functions with a subscriber: ours have pointers and numbers of the same sizes in the same places.
+ */
+#define FUNCTION(name, ...)                                                                        \
+	_Static_assert(                                                                            \
+	        __builtin_types_compatible_p(__typeof__(cupti##name), CUptiResult(__VA_ARGS__)),   \
+	        #name);
+#if CUPTI_API_VERSION >= 130300
+SAME(subscriber_params, allow_more, CUpti_SubscriberParams, allowMultipleSubscribers);
+_Static_assert(sizeof(struct subscriber_params) == sizeof(CUpti_SubscriberParams), "its size");
+FUNCTION(ActivityRegisterCallbacks_v2, CUpti_SubscriberHandle, CUpti_BuffersCallbackRequestFunc_v2,
+        CUpti_BuffersCallbackCompleteFunc_v2)
+FUNCTION(ActivityEnable_v2, CUpti_SubscriberHandle, CUpti_ActivityKind, CUpti_ActivityConfig *)
+FUNCTION(ActivityDisable_v2, CUpti_SubscriberHandle, CUpti_ActivityKind, CUpti_ActivityConfig *)
+FUNCTION(ActivityEnableAndDump_v2, CUpti_SubscriberHandle, CUpti_ActivityKind,
+        CUpti_ActivityConfig *)
+FUNCTION(ActivityGetNextRecord_v2, CUpti_SubscriberHandle, uint8_t *, size_t, CUpti_Activity **)
+FUNCTION(ActivityGetNumDroppedRecords_v2, CUpti_SubscriberHandle, CUcontext, uint32_t, size_t *)
+FUNCTION(ActivitySetAttribute_v2, CUpti_SubscriberHandle, CUpti_ActivityAttribute, size_t *, void *)
+FUNCTION(ActivityGetAttribute_v2, CUpti_SubscriberHandle, CUpti_ActivityAttribute, size_t *, void *)
+FUNCTION(ActivityEnableRuntimeApi_v2, CUpti_SubscriberHandle, CUpti_CallbackId, uint8_t)
+FUNCTION(ActivityEnableDriverApi_v2, CUpti_SubscriberHandle, CUpti_CallbackId, uint8_t)
+FUNCTION(GetTimestamp_v2, CUpti_SubscriberHandle, uint64_t *)
+VALUE(CUPTI_ATTR_WHOLE_GRAPHS, CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE);
+VALUE(CUPTI_ATTR_THREAD_ID, CUPTI_ACTIVITY_ATTR_THREAD_ID_TYPE);
+#endif
 #if CUPTI_API_VERSION >= 130001
 SAME(subscriber_params, size, CUpti_SubscriberParams, structSize);
 SAME(subscriber_params, name, CUpti_SubscriberParams, subscriberName);
