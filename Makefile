@@ -343,7 +343,7 @@ uninstall:
 
 # ---- tests --------------------------------------------------------------------------------------
 # Each tier builds its configurations with a make of its own, then tests/check/run.py runs and counts.
-check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS) $(BUNDLE)) $(O)/spool_make $(O)/trace_dump \
+check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS)) $(O)/spool_make $(O)/trace_dump \
 	$(O)/obj/tests/bench/bench.o
 	@:
 
@@ -453,8 +453,9 @@ check-gpu: $(BIN)/tfprof $(BIN)/libtfprof_cupti.so $(O)/fakes/dump $(O)/fakes/ra
 	@$(PYTHON) -B tests/gpu/run.py --bin $(BIN) --dump $(O)/fakes/dump $(if $(OUT),--out '$(OUT)') $(T)
 
 ## gpu-bundle: build/tfprof-gpu.tar.gz, for a machine with a GPU and nothing but its driver and Python
-gpu-bundle: $(BUNDLE)
-	@$(PYTHON) -B tests/gpu/bundle.py --bin $(O)/bundle --out build/tfprof-gpu.tar.gz
+gpu-bundle:
+	@packaging/portable.sh x86_64 out/tfprof out/libtfprof_cupti.so obj/fakes/dump obj/fakes/ranges.so obj/gpu/program
+	@$(PYTHON) -B tests/gpu/bundle.py --out build/tfprof-gpu.tar.gz
 
 # ---- speed --------------------------------------------------------------------------------------
 BENCH = $(PYTHON) -B tests/bench/bench.py --bench build/bench/bench --program build/tfprof --spool-make $(O)/spool_make \

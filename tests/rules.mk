@@ -4,7 +4,6 @@
 
 # ---- collector ----------------------------------------------------------------------------------
 # A driver and CUPTIs without a GPU, and a program that uses them.
-BUNDLE := $(addprefix $(O)/bundle/,tfprof dump program ranges.so libtfprof_cupti.so)
 FAKE_LIBS := $(addprefix $(O)/fakes/,libcuda.so.1 libcupti.so.13 libcupti.so.12 libcupti.so.11.8 \
 	bare/libcupti.so.13 broken/libcupti.so.13 new/libcupti.so.13 several/libcupti.so.13 bad/libcupti.so.13 libnvtx.so ranges.so gpu/libcuda.so.1 \
 	gpu/libcudart.so.13 gpu/libcublas.so.13 gpu/libcudnn.so.9)
@@ -53,7 +52,7 @@ $(O)/fakes/program: $(wildcard tests/inject/program*.[ch]) tests/inject/module.c
 		-Wl,-rpath,'$$ORIGIN' -ldl
 
 # The program of the quick checks on a GPU; it opens the driver at run time.
-$(O)/gpu/program: $(addprefix tests/gpu/,program.c gpu.c raw.c gpu.h kernels.ptx) tests/inject/nvtx_mini.h \
+$(O)/gpu/program: $(addprefix tests/gpu/,program.c client.c gpu.c raw.c gpu.h kernels.ptx) tests/inject/nvtx_mini.h \
 		src/collect/cupti_abi.h
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) -Isrc -o $@ $(filter %.c,$^) -ldl
@@ -113,25 +112,6 @@ build/gen-cc/%.pb.cc: proto/%.proto
 build/gen-cc/pb_judge: tests/oracle/pb_judge.cc $(PB_CC)
 	$(call say,CXX,$@)$(CXX) -O1 -w -Ibuild/gen-cc `$(PKG_CONFIG) --cflags protobuf` -o $@ $^ \
 		`$(PKG_CONFIG) --libs protobuf`
-
-# ---- bundle for a machine with a GPU ------------------------------------------------------------
-# Linked to find the libraries that the bundle carries; those of C++ would ask for a newer C library than the
-# program does, and become part of it.
-BUNDLE_LIBS = -static-libgcc -Wl,--gc-sections $(patsubst -lstdc++,-l:libstdc++.a,$(patsubst -lsnappy,-l:libsnappy.a,$(LIBS)))
-BUNDLE_LINK = $(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ \
-	$(filter %.o,$^) $(BIN)/libtfprof.a $(BUNDLE_LIBS)
-$(O)/bundle/tfprof: $(PROGRAM_OBJ) $(BIN)/libtfprof.a
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(BUNDLE_LINK) $(PROGRAM_LIBS)
-$(O)/bundle/dump: $(O)/obj/tests/inject/dump.o $(BIN)/libtfprof.a
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(BUNDLE_LINK)
-$(O)/bundle/program: $(O)/gpu/program
-$(O)/bundle/ranges.so: $(O)/fakes/ranges.so
-$(O)/bundle/libtfprof_cupti.so: $(BIN)/libtfprof_cupti.so
-$(O)/bundle/program $(O)/bundle/ranges.so $(O)/bundle/libtfprof_cupti.so:
-	@mkdir -p $(@D)
-	@cp $< $@
 
 # ---- pages --------------------------------------------------------------------------------------
 # Bundled with esbuild and d3-scale, where there are such.

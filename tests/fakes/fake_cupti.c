@@ -22,6 +22,7 @@
  *   FAKE_KERNEL_SIZE=160                   size of kernel records
  *   FAKE_API=12                            the version that it says it has
  *   FAKE_LATE=15                           milliseconds from a launch to its end; its record is incomplete so long
+ *   FAKE_SERIAL=100                        kernels run one after the other, and take that many milliseconds or their own time
  *   FAKE_HIDE=1                            records are not seen in a buffer before it is handed over
  *   FAKE_THREADS=1                         each thread has a buffer of its own
  *   FAKE_EXIT=open|subscribe|launch        a handler of exit, set then, takes it down
@@ -402,7 +403,7 @@ EXPORT int cuptiActivityEnableDriverApi(unsigned cbid, uint8_t on)
 /* ---- functions with a client ---- */
 
 #if MANY
-/* What begins each of them. */
+/* Begins each of them. */
 #define CLIENT(function, argument)                                                                 \
 	struct fake_client *c = fake_client_of(s);                                                 \
 	FAIL(function, argument);                                                                  \

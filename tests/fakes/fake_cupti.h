@@ -62,7 +62,7 @@ typedef void completed(void *, unsigned, uint8_t *, size_t, size_t);
 typedef void requested_v2(uint8_t **, size_t *, size_t *, void *);
 typedef void completed_v2(uint8_t *, size_t, size_t, void *);
 
-/* What a client has asked for. Where several are allowed, only functions with a client work, and
+/* The settings of a client. Where several are allowed, only functions with a client work, and
  * each client has buffers of its own; otherwise all is of the first one. */
 struct fake_client {
 	callback *told;

@@ -165,7 +165,7 @@ void fake_put_times(struct shard *s, uint8_t *record, unsigned start_at, unsigne
 	unsigned long late = fake_option("FAKE_LATE");
 	struct filling *f = s->now;
 
-	if (!late) {
+	if (!late && !fake_option("FAKE_SERIAL")) {
 		memcpy(record + start_at, &start, 8);
 		memcpy(record + end_at, &end, 8);
 		return;

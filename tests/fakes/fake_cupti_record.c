@@ -87,6 +87,25 @@ uint32_t fake_tid(const struct fake_client *c)
 	return GET(c->system_tids) ? mine : (uint32_t)pthread_self();
 }
 
+/* Puts a kernel behind those before it. */
+static void queue(const struct fake_op *op, uint64_t *start, uint64_t *end)
+{
+	static uint64_t busy_until;
+	uint64_t free_at = GET(busy_until);
+	uint64_t length = fake_option("FAKE_SERIAL") * 1000000;
+
+	if (!length)
+		return;
+	if (op->what == FAKE_LAUNCH && op->bytes)
+		length = op->bytes;
+	do {
+		if (*start < free_at)
+			*start = free_at;
+		*end = *start + length;
+	} while (!__atomic_compare_exchange_n(
+	        &busy_until, &free_at, *end, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+}
+
 static void put_kernel(
         struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at, uint64_t node)
 {
@@ -96,6 +115,7 @@ static void put_kernel(
 
 	if (!p)
 		return;
+	queue(op, &start, &end);
 	times(&start, &end);
 	put(p, 6, 32, 2);
 	PUT32(40, 0);

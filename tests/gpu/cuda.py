@@ -30,6 +30,13 @@ def cupti_for(driver):
     return next((p for p in map(find, ('libcupti.so.%d' % n for n in range(driver // 1000, 10, -1))) if p), None)
 
 
+def newest_cupti():
+    """Returns the libcupti in a folder newest of TFPROF_GPU_LIBRARIES, else ''."""
+    roots = os.environ.get('TFPROF_GPU_LIBRARIES', '').split(':')
+    all_ = [p for r in roots if r for p in sorted(glob.glob(r + '/newest/libcupti.so.*'))]
+    return os.path.abspath(all_[0]) if all_ else ''
+
+
 def driver_version():
     """Returns the version of the driver, or 0 without a driver or a GPU."""
     cuda, version = load(), ctypes.c_int()

@@ -177,7 +177,9 @@ uint64_t gpu_now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-void *gpu_cupti(void)
+struct gpu_cupti cupti;
+
+void gpu_cupti(void)
 {
 	const char *path = getenv("TFPROF_CUPTI_PATH");
 	void *h = path ? dlopen(path, RTLD_NOW) : NULL;
@@ -187,5 +189,7 @@ void *gpu_cupti(void)
 		        path ? dlerror() : "TFPROF_CUPTI_PATH is not set");
 		exit(71);
 	}
-	return h;
+#define CUPTI_RESOLVE(name, optional, arguments) *(void **)&cupti.name = dlsym(h, "cupti" #name);
+	CUPTI_FUNCTIONS(CUPTI_RESOLVE)
+	gpu_must(cupti.GetVersion(&cupti.version), "cuptiGetVersion");
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collect/cupti_abi.h"
+
 #define DRIVER_FUNCTIONS(F)                                                                        \
 	F(cuInit, (unsigned))                                                                      \
 	F(cuDriverGetVersion, (int *))                                                             \
@@ -57,8 +59,15 @@ void *gpu_graph(unsigned nodes, void **stream);
 /* Launches by the runtime. False: there is no libcudart that can. */
 int gpu_runtime(unsigned n);
 uint64_t gpu_now(void); /* CLOCK_REALTIME, ns */
+
+/* The functions of libcupti; NULL if it lacks the function. */
+#define CUPTI_POINTER(name, optional, arguments) int(*name) arguments;
+extern struct gpu_cupti {
+	CUPTI_FUNCTIONS(CUPTI_POINTER)
+	uint32_t version;
+} cupti;
 /* Opens libcupti: TFPROF_CUPTI_PATH. */
-void *gpu_cupti(void);
+void gpu_cupti(void);
 
 /* Raw buffers of CUPTI: see raw.c. */
 int raw_capture(const char *folder);
@@ -66,5 +75,9 @@ int raw_read(const char *path);
 /* API functions that CUPTI refuses to record; offset of CUPTI's clock to CLOCK_REALTIME. */
 int cupti_refused(void);
 int cupti_clock(unsigned readings);
+
+/* The program as a client of CUPTI beside the collector, or alone: see client.c. */
+int client_beside(unsigned launches, int last);
+int client_visible(unsigned ms);
 
 #endif

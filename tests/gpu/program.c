@@ -12,7 +12,10 @@
  *   graph NODES REPLAYS
  *   busy                            50 launches every millisecond until standard input ends
  *   timed empty|spin|graph N        seconds that the work takes
- *   capture FOLDER, read FILE, refused, clock N       see raw.c
+ *   deep N MS                       N kernels of MS milliseconds, queued at once; until it is
+ * killed workers N LAUNCHES              N children, one launch a millisecond each, which end by
+ * _exit beside N end|last, visible MS   see client.c capture FOLDER, read FILE, refused, clock N
+ * see raw.c
  */
 #include "gpu.h"
 
@@ -23,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -236,6 +240,45 @@ static int busy(char **words)
 	return 0;
 }
 
+/* Says when the first kernel is launched, then how many are. */
+static int deep(char **words)
+{
+	unsigned n = number(words[0]);
+
+	gpu_begin();
+	printf("%" PRIu64 "\n", gpu_now());
+	fflush(stdout);
+	gpu_spin((uint64_t)number(words[1]) * 1000000, n, NULL);
+	printf("%u\n", n);
+	fflush(stdout);
+	while (pause())
+		;
+	return 0;
+}
+
+static int workers(char **words)
+{
+	unsigned n = number(words[0]);
+	int status;
+
+	for (unsigned i = 0; i < n; i++) {
+		pid_t child = fork();
+		if (!child) {
+			gpu_begin();
+			for (unsigned j = 0; j < number(words[1]); j++) {
+				gpu_launch(1, NULL);
+				nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+			}
+			DO(cu.cuCtxSynchronize());
+			_exit(0);
+		}
+		gpu_must(child < 0, "fork");
+	}
+	for (unsigned i = 0; i < n; i++)
+		gpu_must(wait(&status) < 0 || status, "a worker");
+	return 0;
+}
+
 static void *timed_graph, *timed_stream;
 
 static void timed_work(const char *what, unsigned n)
@@ -261,6 +304,16 @@ static int timed(char **words)
 	timed_work(words[0], n);
 	printf("%.9f\n", seconds() - begin);
 	return 0;
+}
+
+static int beside(char **words)
+{
+	return client_beside(number(words[0]), !strcmp(words[1], "last"));
+}
+
+static int visible(char **words)
+{
+	return client_visible(number(words[0]));
 }
 
 static int capture(char **words)
@@ -300,6 +353,10 @@ int main(int argc, char **argv)
 		{ "graph", 2, graph },
 		{ "busy", 0, busy },
 		{ "timed", 2, timed },
+		{ "deep", 2, deep },
+		{ "workers", 2, workers },
+		{ "beside", 2, beside },
+		{ "visible", 1, visible },
 		{ "capture", 1, capture },
 		{ "read", 1, read_file },
 		{ "refused", 0, refused },

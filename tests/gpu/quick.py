@@ -7,6 +7,7 @@ import os
 import shutil
 import statistics
 import subprocess
+import time
 
 from rig import ARGS, DROPPED, Deadline, NotRun, Session, check, few, keep, kill, lost, need, of, parts
 
@@ -227,6 +228,38 @@ def q08_graphs():
 
 
 # ---- 09: other profilers --------------------------------------------------------------------------
+def accounted(s, launches):
+    """Every launch is recorded or stated as lost, in the JSON that tools read. Returns the number of both."""
+    p = subprocess.run([ARGS.program, 'gpu', s.folder, '-output', 'json'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       timeout=Deadline.left(60))
+    check(p.returncode == 0, p.stderr.decode()[-500:])
+    missing = json.loads(p.stdout.decode())['lost']['kernels_without_record']
+    recorded = sum(end['KERNEL'] for end in s.ends())
+    check(recorded and recorded + missing == launches, recorded, 'recorded +', missing, 'stated as lost are not', launches, s.log())
+    return recorded, missing
+
+
+def beside(end, cupti=None):
+    """program.c does what torch.profiler does: its callbacks take the place of the collector's."""
+    n = few(5000)
+    with session('beside', n, end, cupti=cupti) as s:
+        recorded, missing = accounted(s, s.said['launches'])
+        check(recorded >= n, recorded, 'kernels of', n, 'before the other client', s.log())
+        return 'CUPTI %d, %d kernels before, %d with another client%s: %d recorded, %d stated as lost, it has %d%s; %s' % (
+            s.said['version'], n, n, '' if end == 'last' else ', %d after' % n, recorded, missing, s.said['theirs'],
+            ' (refused: %d)' % s.said['refused'] if s.said['refused'] else '', s.log().strip() or 'no remark')
+
+
+def newest():
+    """Returns the newest libcupti of the bundle, if it runs with this driver."""
+    if not ARGS.newest:
+        raise NotRun('no libcupti of CUDA 13.5 is here, or the driver is older than CUDA 13')
+    with alone('visible', 1, cupti=ARGS.newest, rc=None) as s:
+        if not s.said:
+            raise NotRun('the libcupti of CUDA 13.5 does not run with this driver: ' + s.err.strip())
+    return ARGS.newest
+
+
 def beside_torch():
     need('torch')
     with Session('torch_beside', few(50)) as s:
@@ -241,12 +274,13 @@ def beside_jax():
     need('jax')
     with Session('jax_step', 1) as s:
         end = s.spool()[0]
+        check(end['KERNEL'], end, s.log())
         return 'beside jax.profiler we have %d kernels and %d gaps: %s' % (
             end['KERNEL'], end['GAP'], s.log().strip() or 'no remark')
 
 
 def q09_beside():
-    return parts(beside_torch, beside_jax)
+    return parts(lambda: beside('end'), lambda: beside('end', newest()), beside_torch, beside_jax)
 
 
 # ---- 10: start and stop ---------------------------------------------------------------------------
@@ -275,6 +309,20 @@ def q10_start_stop():
 # ---- 11: overhead ---------------------------------------------------------------------------------
 WAYS = (('nothing', None), ('dormant', 'start=ctl'), ('launches', 'level=launches'))
 WORK = (('empty', 60000), ('spin', 15000), ('graph', 1000))
+GRAPH_NODES = 100
+
+
+def kernels_of(what, n):
+    """Returns the kernels of a timed program, which does a quarter of the work before, to be warm."""
+    return (n + n // 4 + 1) * (GRAPH_NODES if what == 'graph' else 1)
+
+
+def timed(what, n, name, opts):
+    with session('timed', what, n, opts=opts or '', inject=opts is not None) as s:
+        recorded = sum(end['KERNEL'] for end in s.ends())
+        expected = kernels_of(what, n) if name == 'launches' else 0
+        check(recorded == expected, what, name, recorded, 'kernels recorded of', expected, s.log())
+        return s.said
 
 
 def q11_overhead():
@@ -282,10 +330,8 @@ def q11_overhead():
     for _ in range(1 if ARGS.rehearse else 3):
         for what, n in WORK:
             for name, opts in WAYS:
-                if not time_left():
-                    break
-                with session('timed', what, few(n), opts=opts or '', inject=opts is not None) as s:
-                    table[what][name].append(s.said)
+                if time_left():
+                    table[what][name].append(timed(what, few(n), name, opts))
     keep('overhead.json', json.dumps(table, indent=1))
     check(all(table[w][name] for w, _ in WORK for name, _ in WAYS), 'no time for all:', table)
     told = []
@@ -294,3 +340,78 @@ def q11_overhead():
         told.append('%s (%.3f s): ' % (what, base) + ', '.join(
             '%s %+.2f %%' % (name, (statistics.median(table[what][name]) / base - 1) * 100) for name, _ in WAYS[1:]))
     return '; '.join(told)
+
+
+# ---- 12: a kill while work waits ------------------------------------------------------------------
+QUEUE, QUEUE_MS = 900, 10  # kernels and the length of each; a GPU's queue has room for 1024
+KILLED_AFTER, SPARE = 4.0, 1.5  # seconds; the promise is one second, and starting takes a part of one
+
+
+def q12_deep_queue():
+    """SIGKILL while hundreds of kernels wait: those that ended a second before are recorded, the others are stated as lost."""
+    with session('deep', QUEUE, QUEUE_MS, wait=False, more_env={'FAKE_SERIAL': '1'}) as s:
+        begun = int(s.process.stdout.readline() or 0)
+        check(begun and s.process.stdout.readline(), 'the program ended early', s.log())
+        time.sleep(max(0, begun / 1e9 + KILLED_AFTER - time.time()))
+        kill(s.process)
+        spent = time.time() - begun / 1e9
+        recorded, missing = accounted(s, QUEUE)
+        ended = min(QUEUE, int(spent * 1000 / QUEUE_MS))
+        safe = min(QUEUE, int((spent - SPARE) * 1000 / QUEUE_MS))
+        check(recorded >= safe, recorded, 'recorded of about', ended, 'that had ended, at least', safe, 'are promised', s.log())
+        return '%d kernels of %d ms queued, killed after %.1f s: about %d had ended, %d recorded, %d stated as lost' % (
+            QUEUE, QUEUE_MS, spent, ended, recorded, missing)
+
+
+# ---- 13: when records appear ----------------------------------------------------------------------
+def visible(cupti):
+    ms = 20 if ARGS.rehearse else 1000
+    with alone('visible', ms, cupti=cupti) as s:
+        said = s.said
+        check(said['records'] == 1, said)
+        when = ('never before its buffer was delivered' if said['written_ms'] < 0 else
+                '%.1f ms after the launch' % said['written_ms'])
+        return 'CUPTI %d: a kernel ended after %.1f ms, its record appeared %s%s' % (
+            said['version'], said['ended_ms'], when, '' if said['delivered'] else ', and only a forced flush delivered it')
+
+
+def q13_visible():
+    if not ARGS.cupti:
+        raise NotRun('no libcupti was found; set TFPROF_CUPTI_PATH')
+    return parts(lambda: visible(ARGS.cupti), lambda: visible(newest()))
+
+
+# ---- 14: another profiler until the end -----------------------------------------------------------
+def window_torch():
+    """torch.profiler in the last seconds of a program."""
+    need('torch')
+    with Session('torch_last', few(50)) as s:
+        end = s.spool()[0]
+        check(end['KERNEL'] >= s.said['before'], end['KERNEL'], 'kernels', s.said, s.log())
+        recorded, missing = accounted(s, end['launches'])
+        return 'torch.profiler has %d kernels of the last %d; %d recorded, %d stated as lost' % (
+            s.said['theirs'], s.said['inside'], recorded, missing)
+
+
+def q14_window():
+    return parts(lambda: beside('last'), lambda: beside('last', newest()), window_torch)
+
+
+# ---- 15: workers that end by _exit ----------------------------------------------------------------
+def q15_workers():
+    n, each = (4 if ARGS.rehearse else 16), 300
+    with session('workers', n, each) as s:
+        recorded, missing = accounted(s, n * each)
+        return '%d workers that launch %d kernels and end by _exit: %d recorded, %d stated as lost' % (n, each, recorded, missing)
+
+
+# ---- 16: hardware tracing -------------------------------------------------------------------------
+def q16_hardware_tracing():
+    """From CUPTI 13.5 on a variable makes the GPU itself take the times, on GPUs that can (compute capability 10 or newer)."""
+    with session('mixed', cupti=newest(), more_env={'CUPTI_ENABLE_HW_TRACE': '1'}) as s:
+        end, rows = s.spool()
+        check(end['KERNEL'] == 250 and end['complete'] and not end['LOST'], end, s.log())
+        lengths = [k['length'] for k in of(rows, 'KERNEL') if 'spin' in k['name']]
+        check(len(lengths) == 50 and min(lengths) >= 20000, 'spinning 20000 ns was recorded as', sorted(lengths)[:5])
+        return '250 kernels; spinning 20000 ns: median %d; %s; %s' % (
+            statistics.median(lengths), ', '.join(d['name'] for d in of(rows, 'DEVICE')), s.log().strip() or 'no remark')

@@ -8,13 +8,10 @@
  */
 #include "gpu.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "collect/cupti_abi.h"
 
 #define BUFFER_SIZE  ((size_t)64 << 10)
 #define BUFFERS_MAX  256
@@ -23,21 +20,6 @@
 #define CALLBACK_IDS 2048u
 
 /* ---- libcupti ---- */
-
-#define CUPTI_POINTER(name, optional, arguments) int(*name) arguments;
-static struct {
-	CUPTI_FUNCTIONS(CUPTI_POINTER)
-	uint32_t version;
-} cupti;
-
-static void open_cupti(void)
-{
-	void *h = gpu_cupti();
-
-#define CUPTI_RESOLVE(name, optional, arguments) *(void **)&cupti.name = dlsym(h, "cupti" #name);
-	CUPTI_FUNCTIONS(CUPTI_RESOLVE)
-	gpu_must(cupti.GetVersion(&cupti.version), "cuptiGetVersion");
-}
 
 /* Buffers that CUPTI has handed back since the last capture. */
 static struct {
@@ -75,7 +57,7 @@ static void begin_session(void)
 	void *handle;
 
 	gpu_open();
-	open_cupti();
+	gpu_cupti();
 	gpu_must(cupti.Subscribe(&handle, no_callback, NULL), "cuptiSubscribe");
 	gpu_must(cupti.ActivityRegisterCallbacks(requested, completed),
 	        "cuptiActivityRegisterCallbacks");
@@ -368,7 +350,7 @@ int raw_read(const char *path)
 	union rec *r = NULL;
 	int status;
 
-	open_cupti();
+	gpu_cupti();
 	relocate(bytes, n, names);
 	while (!(status = cupti.ActivityGetNextRecord(bytes, n, &r))) {
 		const char *name = NULL;

@@ -109,12 +109,13 @@ def kill(p):
 class Session:
     """Runs work.py under the collector."""
 
-    def __init__(self, *words, opts='', inject=True, rc=0, during=None, prefix=None, timeout=3000, wait=True):
+    def __init__(self, *words, opts='', inject=True, rc=0, during=None, prefix=None, timeout=3000, wait=True, cupti=None, more_env=()):
         self.folder = tempfile.mkdtemp(prefix='tfprof-gpu-')
         env = dict(os.environ, TFPROF_SESSION=self.folder, TFPROF_OPTS=opts,
                    TFPROF_GPU_RANGES=os.path.join(os.path.dirname(ARGS.dump), 'ranges.so'))
-        if ARGS.cupti:
-            env['TFPROF_CUPTI_PATH'] = ARGS.cupti
+        env.update(dict(more_env))
+        if cupti or ARGS.cupti:
+            env['TFPROF_CUPTI_PATH'] = cupti or ARGS.cupti
         if inject:
             env['CUDA_INJECTION64_PATH'] = env['NVTX_INJECTION64_PATH'] = ARGS.collector
         p = subprocess.Popen((prefix or self.program()) + [str(w) for w in words], env=env, stdin=subprocess.PIPE,
@@ -174,11 +175,18 @@ class Session:
 
     def totals(self):
         """Returns the totals of the only recording, without its records."""
-        found = glob.glob(self.folder + '/*.tfspool')
+        found = self.ends()
         check(len(found) == 1, len(found), 'spools', self.log())
-        p = subprocess.run([ARGS.dump, '--count', found[0]], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        check(p.returncode == 0, p.stderr.decode())
-        return json.loads(p.stdout.decode().splitlines()[-1])
+        return found[0]
+
+    def ends(self):
+        """Returns the totals of all recordings."""
+        found = []
+        for path in sorted(glob.glob(self.folder + '/*.tfspool')):
+            p = subprocess.run([ARGS.dump, '--count', path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            check(p.returncode == 0, p.stderr.decode())
+            found.append(json.loads(p.stdout.decode().splitlines()[-1]))
+        return found
 
     def spool(self):
         """Returns the totals and records of the only recording."""

@@ -3,7 +3,7 @@
 """The collector on a machine with a GPU: sixteen checks, each reported as ok, FAILED or not run with what is missing.
 Where there is no GPU, that is reported and the exit status is 0. Most checks need only CUDA's driver and libcupti.
 
-    tests/gpu/run.py --quick            eleven short checks for the first hour on a GPU, in less than nine minutes;
+    tests/gpu/run.py --quick            sixteen short checks for the first hour on a GPU, in about ten minutes;
                                         OUT=folder, also as one tar
     make check-gpu                      all but what takes long
     make check-gpu T='01 09'            some
@@ -44,7 +44,7 @@ def driver():
 def rehearse():
     """Sets up fakes of a GPU, of NVIDIA's libraries and of Python packages, unless TFPROF_GPU_WITHOUT is set."""
     fakes = os.path.abspath(ARGS.fakes or os.path.dirname(ARGS.dump))
-    os.environ['LD_LIBRARY_PATH'] = '%s/gpu:%s' % (fakes, fakes)
+    os.environ['LD_LIBRARY_PATH'] = ':'.join([fakes + '/gpu', fakes, os.environ.get('LD_LIBRARY_PATH', '')]).rstrip(':')
     if os.environ.get('TFPROF_GPU_WITHOUT'):
         return
     stand_in = os.path.join(HERE, 'stand_in')
@@ -106,6 +106,7 @@ def main():
         print('0 passed, 0 failed, %d skipped' % len(checks_of(quick) if ARGS.quick else checks_of(right, costs)))
         return 0
     ARGS.cupti = os.environ.get('TFPROF_CUPTI_PATH') or cuda.cupti_for(version)
+    ARGS.newest = cuda.newest_cupti() if version >= 13000 else ''
     os.environ['TFPROF_GPU_CUDART'] = cuda.find('libcudart') or ''
     said = quick_checks() if ARGS.quick else all_checks()
     print('%d passed, %d failed, %d skipped' % tuple(said.count(w) for w in ('ok', 'FAILED', 'not run')))
@@ -119,7 +120,7 @@ if __name__ == '__main__':
     p.add_argument('--gpu-program', default='', help='by default beside --dump: ../gpu/program')
     p.add_argument('--out', default='', help='keeps raw buffers and figures there')
     p.add_argument('--long', action='store_true')
-    p.add_argument('--quick', action='store_true', help='eleven short checks')
+    p.add_argument('--quick', action='store_true', help='sixteen short checks')
     p.add_argument('--limit', type=float, default=quick.LIMIT, help='seconds for each of the quick checks')
     p.add_argument('--rehearse', action='store_true', help='on fakes: are the checks in order?')
     p.add_argument('--fakes', default='', help='the folder of the fakes; by default that of --dump')

@@ -423,6 +423,25 @@ def torch_beside(steps):
     print(json.dumps({'theirs': theirs, 'before': int(steps), 'inside': 20 * int(steps), 'after': int(steps)}))
 
 
+def torch_last(steps):
+    """Runs torch.profiler until the program ends."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+    x = torch.randn(256, 256, device='cuda')
+
+    def work():
+        for _ in range(int(steps)):
+            x.square()
+        torch.cuda.synchronize()
+
+    work()
+    settle()
+    with profile(activities=[ProfilerActivity.CUDA]) as p:
+        work()
+    theirs = sum(e.device_type == torch.autograd.DeviceType.CUDA for e in p.events())
+    print(json.dumps({'theirs': theirs, 'before': int(steps), 'inside': int(steps)}))
+
+
 def torch_memory(n):
     """Allocates segments of the caching allocator, which calls the driver only for them."""
     import torch

@@ -225,7 +225,7 @@ def t28_several_clients():
             s = r.ok(3).complete(300, 300)
             check(s.compared and not s.of('LOST') and not s.n('GAP') and not r.log(), s.of('LOST'), s.of('GAP'), r.log())
             check('share 0\nshare 200\n' in r.out and s.info['cupti'] == '130500', r.out, s.info)
-    # What was detached stays in the process for the other client.
+    # After a detach CUPTI stays in the process for the other client.
     for longer in LONGER:
         with Run('init', 'launch:10', 'share:1', 'state', 'await:subscribed 0', 'launch:20', 'share:0', 'exit:3',
                  opts='duration=%g,detach' % (0.3 * ARGS.pause * longer), fakes=several) as r:
