@@ -194,13 +194,29 @@ void ops_close_host(struct finding *x, const struct nest_level *level)
 		add_flops(x, c, flops_of_call(x, &level->s));
 }
 
+void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *level,
+        struct frame_walk *frames)
+{
+	uint32_t around = ops_around(x, n, level), op;
+	int64_t record;
+
+	around = around ? 1 + x->base.v[around - 1] : 0;
+	op = ops_of_slice(x, around, &level->s, frames);
+	if (x->by == TRACE_BY_STACK)
+		op = at_frame(x, op, ops_frame_of(x, frames, &level->s));
+	else if (frames || x->to->t->keys & (ARG_BIT(ARG_STACK) | ARG_BIT(ARG_SOURCE)))
+		ops_set_frame(x, op, frames, &level->s);
+	level->user = 1 + op;
+	if (x->records && slice_has_int(x->to->t, &level->s, ARG_RECORD, &record))
+		imap_put(&x->to->op_of_record, (uint64_t)record, op, false);
+}
+
 static void walk_thread(struct finding *x, uint32_t track)
 {
 	struct frame_walk frames;
 	struct nest_level *level;
 	struct scratch own;
 	enum nest_what what;
-	int64_t record;
 	struct nest n;
 
 	scratch_open(&own, x->a->work);
@@ -214,19 +230,9 @@ static void walk_thread(struct finding *x, uint32_t track)
 			continue;
 		}
 		slice_find_keys(&level->s);
-		uint32_t around = ops_around(x, &n, level);
-		struct frame_walk *walk = x->frames ? &frames : NULL;
-		around = around ? 1 + x->base.v[around - 1] : 0;
-		uint32_t op = ops_of_slice(x, around, &level->s, walk);
-		if (x->by == TRACE_BY_STACK)
-			op = at_frame(x, op, ops_frame_of(x, walk, &level->s));
-		level->user = 1 + op;
+		ops_open_host(x, &n, level, x->frames ? &frames : NULL);
 		x->op_of[x->host0[track] + level->s.number - x->to->t->tracks.v[track].first] =
 		        level->user;
-		if (x->by != TRACE_BY_STACK)
-			ops_set_frame(x, op, walk, &level->s);
-		if (x->records && slice_has_int(x->to->t, &level->s, ARG_RECORD, &record))
-			imap_put(&x->to->op_of_record, (uint64_t)record, level->user - 1, false);
 	}
 	x->to->overlaps += n.overlaps;
 	scratch_close(&own);

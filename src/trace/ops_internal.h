@@ -80,12 +80,24 @@ bool ops_is_deeper(const struct finding *x, uint32_t op);
 /* Finds or adds an op by name. type: used for a new op. */
 uint32_t ops_named(struct finding *x, struct str name, struct str type);
 
+/* ---- the pass ----
+ *
+ * A consumer: stored slices (trace_find_ops) and the rows of large Nsight Systems exports
+ * (trace_sums.c) feed it. Threads: ops_open_host and ops_close_host, in the order of a nest;
+ * devices: ops_add_work, after the launching op if the feed has stored slices.
+ */
+
 /* Begins a search. The results live in a. */
 void ops_begin(struct finding *x, const struct trace *t, const struct trace_steps *steps,
         enum trace_by by, struct trace_ops *out, struct arena *a, struct arena *scratch);
 /* Grows the arrays that are indexed by event, after events were added to the trace. */
 void ops_know_events(struct finding *x);
-/* Adds a closed slice of a thread. level->user: 1 + its op. */
+struct frame_walk;
+/* Opens a slice of a thread: finds its op and sets level->user to 1 + that op. frames: the frames
+ * of its track, or NULL. */
+void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *level,
+        struct frame_walk *frames);
+/* Closes a slice of a thread, and adds its times to its op. */
 void ops_close_host(struct finding *x, const struct nest_level *level);
 /* Adds device work, and returns its op. launch may be NULL. */
 uint32_t ops_add_work(
@@ -95,7 +107,6 @@ void ops_end(struct finding *x);
 /* Returns the naming rule of a source. */
 struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);
 /* Returns the op of a slice of a thread. around: 1 + the op of the enclosing slice; 0: none. */
-struct frame_walk;
 uint32_t ops_of_slice(
         struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames);
 /* True for the execution of a compiled op on a thread. */

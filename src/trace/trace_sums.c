@@ -142,7 +142,7 @@ static uint32_t open_op(struct slice_sums *x, struct nest *n, const struct slice
 	while ((level = nest_close(n, s)))
 		ops_close_host(&x->ops, level);
 	level = nest_open(n, s);
-	level->user = 1 + ops_of_slice(&x->ops, ops_around(&x->ops, n, level), s, NULL);
+	ops_open_host(&x->ops, n, level, NULL);
 	use(x, level->user - 1, s, false);
 	return level->user;
 }
