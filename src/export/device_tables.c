@@ -48,12 +48,199 @@ static struct str device_uuid(struct arena *a, const struct recorded_gpu *g)
 #define TABLE_LIST "export/device_table.def"
 #include "export/table_list.h"
 
+/* ---- a row of each table ---- */
+
+static void put_quantile(struct table *to, const struct hist *h, unsigned thousandths)
+{
+	table_number_if(to, h->n, hist_quantile(h, thousandths));
+}
+
+/* The columns TIMES. all: ns of all rows. */
+static void put_times(struct table *to, const struct gpu_times *t, int64_t all)
+{
+	table_number(to, gpu_total(t));
+	table_number(to, permille(gpu_total(t), all));
+	table_count(to, gpu_count(t));
+	table_number(to, gpu_mean(t));
+	put_quantile(to, &t->h, 500);
+	put_quantile(to, &t->h, 990);
+	table_number(to, gpu_min(t));
+	table_number(to, gpu_max(t));
+	table_number_if(to, t->h.n, num_from_real(hist_deviation(&t->h) + 0.5));
+	table_text(to, t->name);
+}
+
+static void put_gpus(struct table *to, const struct device_use *u, const struct gpu_device *d)
+{
+	table_count(to, d->number);
+	table_count(to, d->kernels);
+	table_number(to, trace_ns(u->t, d->usage.times.kernels));
+	table_number(to, trace_ns(u->t, usage_copy_overlap(&d->usage.times)));
+	table_number(to, d->shared);
+	table_count(to, d->gaps.n);
+	put_quantile(to, &d->gaps, 500);
+	put_quantile(to, &d->gaps, 990);
+	put_quantile(to, &d->gaps, 1000);
+	table_number(to, num_from_u64(d->from));
+	table_number(to, num_from_u64(d->to));
+	table_text_if(to, d->gpu && d->gpu->name.n, d->gpu ? d->gpu->name : STR_NONE);
+	if (d->gpu && recorded_gpu_known(d->gpu))
+		table_text(to, device_uuid(to->a, d->gpu));
+	else
+		table_null(to);
+}
+
+static void put_idle(struct table *to, const struct device_use *u, const struct gpu_device *d,
+        int64_t ns, enum idle_cause why)
+{
+	table_count(to, d->number);
+	table_number(to, ns);
+	table_number(to, permille(ns, idle_of(u, d)));
+	table_text(to, str_of(idle_names[why]));
+	table_text(to, str_of(idle_texts[why]));
+}
+
+static void put_latency(struct table *to, const struct gpu_device *d, const struct hist *h)
+{
+	table_count(to, d->number);
+	table_count(to, h->n);
+	table_number(to, hist_quantile(h, 500));
+	table_number(to, hist_quantile(h, 990));
+	table_number(to, h->max);
+	/* Average number of operations that are queued at a time, by Little's law. */
+	table_number(to, permille(h->sum, span_of(d)));
+}
+
+static void put_communication(
+        struct table *to, const struct gpu_device *d, int64_t busy, int64_t hidden)
+{
+	table_count(to, d->number);
+	table_number(to, busy);
+	table_number(to, hidden);
+	table_number(to, num_sub(busy, hidden));
+	table_number(to, permille(hidden, busy));
+}
+
+static void put_transfers(
+        struct table *to, const struct gpu_device *d, const struct gpu_copies *c, const char *way)
+{
+	table_count(to, d->number);
+	table_number(to, c->ns);
+	table_count(to, c->count);
+	table_number(to, c->bytes);
+	table_number(to, copies_rate(c));
+	table_text(to, str_of(way));
+}
+
+/* others_ns: the time in which other processes used the GPU and this one did not. */
+static void put_processes(struct table *to, const struct device_use *u, const struct gpu_device *d,
+        const struct gpu_part *p, const struct process_identity *who)
+{
+	table_count(to, d->number);
+	table_number(to, who->pid);
+	table_number(to, p->busy);
+	table_number(to, num_sub(trace_ns(u->t, d->usage.times.busy), p->busy));
+	table_number(to, idle_of(u, d));
+	table_count(to, p->kernels);
+	table_number_if(to, who->rank >= 0, who->rank);
+	table_text_if(to, who->host.n, who->host);
+	table_text_if(to, who->job.n, who->job);
+	table_text_if(to, who->program.n, who->program);
+}
+
+static void put_calls(struct table *to, const struct gpu_times *t)
+{
+	table_number(to, gpu_total(t));
+	table_count(to, gpu_count(t));
+	put_quantile(to, &t->h, 500);
+	put_quantile(to, &t->h, 990);
+	table_number(to, t->blocking);
+	table_text(to, t->name);
+}
+
+static void put_launches(
+        struct table *to, const struct gpu_times *t, const struct gpu_shape *s, int occupancy)
+{
+	table_count(to, s->count);
+	table_count(to, t->shapes->n + (t->shapes->others != 0));
+	table_text(to, triple(to->a, s->grid));
+	table_text(to, triple(to->a, s->block));
+	table_count(to, s->registers);
+	table_number(to, (int64_t)s->static_shared + s->dynamic_shared);
+	table_number_if(to, occupancy >= 0, occupancy);
+	table_text(to, t->name);
+}
+
+static void put_ranges(struct table *to, const struct gpu_range *r, struct str path)
+{
+	table_number(to, r->total);
+	table_number(to, r->device);
+	table_count(to, r->operations);
+	table_number(to, r->host);
+	table_count(to, r->count);
+	table_text(to, path);
+}
+
+/* time: -1 if unknown. */
+static void put_steps(
+        struct table *to, const struct gpu_step *s, int64_t time, int64_t pid, struct str label)
+{
+	table_number(to, s->device);
+	table_count(to, s->operations);
+	table_number_if(to, time >= 0, time);
+	table_number(to, pid);
+	table_text(to, label);
+}
+
+static void put_copies(struct table *to, const struct gpu_copies *c, const char *way,
+        const char *memory, const char *size)
+{
+	table_number(to, c->ns);
+	table_count(to, c->count);
+	table_number(to, c->bytes);
+	table_number(to, copies_rate(c));
+	table_text(to, str_of(way));
+	table_text(to, str_of(memory));
+	table_text(to, str_of(size));
+}
+
+static void put_graphs(struct table *to, const struct device_use *u, const struct gpu_graph *g)
+{
+	table_number(to, g->ns);
+	table_count(to, g->launches);
+	table_count(to, g->nodes);
+	table_number(to, gpu_facts(u, g->process)->who.pid);
+	table_count(to, g->number);
+}
+
+static void put_memory(struct table *to, const struct device_use *u, const struct gpu_part *p,
+        enum gpu_memory_kind kind)
+{
+	table_number(to, p->memory[kind].peak);
+	table_number(to, p->memory[kind].live);
+	table_number(to, p->memory[kind].bytes);
+	table_count(to, p->memory[kind].allocations);
+	table_count(to, p->memory[kind].frees);
+	table_number(to, gpu_facts(u, p->process)->who.pid);
+	table_count(to, p->local);
+	table_text(to, str_of(gpu_memory_kinds[kind]));
+}
+
+static void put_overhead(struct table *to, const struct hist *h, const char *kind)
+{
+	table_number(to, h->sum);
+	table_count(to, h->n);
+	table_number(to, hist_quantile(h, 500));
+	table_number(to, h->max);
+	table_text(to, str_of(kind));
+}
+
 /* ---- rows by GPU ---- */
 
 static void rows_gpus(const struct device_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++)
-		put_gpus(u, &u->devices.v[i], to);
+		put_gpus(to, u, &u->devices.v[i]);
 }
 
 static void rows_idle(const struct device_use *u, struct table *to)
@@ -62,7 +249,7 @@ static void rows_idle(const struct device_use *u, struct table *to)
 		const struct gpu_device *d = &u->devices.v[i];
 		for (enum idle_cause why = 0; why < IDLE_CAUSES; why++)
 			if (d->usage.times.idle[why])
-				put_idle(u, d, usage_idle_ns(u->t, &d->usage.times, why), why, to);
+				put_idle(to, u, d, usage_idle_ns(u->t, &d->usage.times, why), why);
 	}
 }
 
@@ -72,7 +259,7 @@ static void rows_processes(const struct device_use *u, struct table *to)
 		const struct gpu_device *d = &u->devices.v[i];
 		for (size_t k = 0; k < d->parts.n; k++) {
 			const struct gpu_part *p = &u->parts.v[d->parts.v[k]];
-			put_processes(u, d, p, &gpu_facts(u, p->process)->who, to);
+			put_processes(to, u, d, p, &gpu_facts(u, p->process)->who);
 		}
 	}
 }
@@ -81,7 +268,7 @@ static void rows_latency(const struct device_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++)
 		if (u->devices.v[i].latency.n)
-			put_latency(&u->devices.v[i], &u->devices.v[i].latency, to);
+			put_latency(to, &u->devices.v[i], &u->devices.v[i].latency);
 }
 
 static void rows_communication(const struct device_use *u, struct table *to)
@@ -91,7 +278,7 @@ static void rows_communication(const struct device_use *u, struct table *to)
 		int64_t busy = trace_ns(u->t, d->usage.times.by_class[USAGE_COMMUNICATION]);
 		if (busy)
 			put_communication(
-			        d, busy, trace_ns(u->t, usage_overlap(&d->usage.times)), to);
+			        to, d, busy, trace_ns(u->t, usage_overlap(&d->usage.times)));
 	}
 }
 
@@ -101,7 +288,7 @@ static void rows_transfers(const struct device_use *u, struct table *to)
 		for (enum gpu_way way = 0; way < WAY_N; way++) {
 			const struct gpu_device *d = &u->devices.v[i];
 			if (d->ways[way].count)
-				put_transfers(d, &d->ways[way], gpu_ways[way], to);
+				put_transfers(to, d, &d->ways[way], gpu_ways[way]);
 		}
 }
 
@@ -110,11 +297,10 @@ static void rows_transfers(const struct device_use *u, struct table *to)
 static void rows_calls(const struct device_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->calls.n; i++)
-		put_calls(&u->calls.v[i], to);
+		put_calls(to, &u->calls.v[i]);
 }
 
-static void rows_times(const struct gpu_times *v, size_t n,
-        void (*put)(const struct gpu_times *t, int64_t all, struct table *to), struct table *to)
+static void rows_times(const struct gpu_times *v, size_t n, struct table *to)
 {
 	int64_t all = 0;
 
@@ -122,22 +308,22 @@ static void rows_times(const struct gpu_times *v, size_t n,
 		all = num_add(all, gpu_total(&v[i]));
 	for (size_t i = 0; i < n; i++)
 		if (gpu_count(&v[i]))
-			put(&v[i], all, to);
+			put_times(to, &v[i], all);
 }
 
 static void rows_waits(const struct device_use *u, struct table *to)
 {
-	rows_times(u->waits.v, u->waits.n, put_waits, to);
+	rows_times(u->waits.v, u->waits.n, to);
 }
 
 static void rows_synchronisations(const struct device_use *u, struct table *to)
 {
-	rows_times(u->syncs, GPU_SYNCS, put_synchronisations, to);
+	rows_times(u->syncs, GPU_SYNCS, to);
 }
 
 static void rows_kernels(const struct device_use *u, struct table *to)
 {
-	rows_times(u->kernels.v, u->kernels.n, put_kernels, to);
+	rows_times(u->kernels.v, u->kernels.n, to);
 }
 
 static void rows_launches(const struct device_use *u, struct table *to)
@@ -148,7 +334,7 @@ static void rows_launches(const struct device_use *u, struct table *to)
 			continue;
 		const struct gpu_shape *s = gpu_shapes_first(t->shapes);
 		const struct recorded_gpu *gpu = u->parts.v[s->part].gpu;
-		put_launches(t, s, gpu_occupancy(s, gpu ? gpu->capability : 0), to);
+		put_launches(to, t, s, gpu_occupancy(s, gpu ? gpu->capability : 0));
 	}
 }
 
@@ -178,7 +364,7 @@ static void rows_ranges(const struct device_use *u, struct table *to)
 	for (size_t i = 0; i < u->ranges.n; i++) {
 		const struct gpu_range *r = &u->ranges.v[order[i]];
 		if (order[i] != SCOPE_NONE && (r->count || r->total))
-			put_ranges(r, range_path(u, order[i]), to);
+			put_ranges(to, r, range_path(u, order[i]));
 	}
 }
 
@@ -208,9 +394,9 @@ static void rows_steps_of(const struct device_use *u, const struct gpu_process *
 	for (size_t i = 0; i < all; i++) {
 		bool bounded = i >= warmup && i - warmup < p->labels.n;
 		struct str label = bounded ? p->labels.v[i - warmup] : S("");
-		put_steps(i < x->steps.n ? &x->steps.v[i] : &none,
+		put_steps(to, i < x->steps.n ? &x->steps.v[i] : &none,
 		        bounded || p->every ? step_time(p, i - warmup) : -1, p->facts.who.pid,
-		        label.n ? label : str_fmt(u->a, "%zu", i), to);
+		        label.n ? label : str_fmt(u->a, "%zu", i));
 	}
 }
 
@@ -229,14 +415,14 @@ static void rows_copies(const struct device_use *u, struct table *to)
 		for (unsigned host = 0; host < HOST_MEMORY_N; host++)
 			for (unsigned size = 0; size < GPU_SIZES; size++)
 				if (u->copies[way][host][size].count)
-					put_copies(&u->copies[way][host][size], gpu_ways[way],
-					        gpu_host_memories[host], gpu_sizes[size], to);
+					put_copies(to, &u->copies[way][host][size], gpu_ways[way],
+					        gpu_host_memories[host], gpu_sizes[size]);
 }
 
 static void rows_graphs(const struct device_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->graphs.n; i++)
-		put_graphs(u, &u->graphs.v[i], to);
+		put_graphs(to, u, &u->graphs.v[i]);
 }
 
 static void rows_memory(const struct device_use *u, struct table *to)
@@ -244,7 +430,7 @@ static void rows_memory(const struct device_use *u, struct table *to)
 	for (size_t i = 0; i < u->parts.n; i++)
 		for (enum gpu_memory_kind kind = 0; kind < MEMORY_KIND_N; kind++)
 			if (u->parts.v[i].memory[kind].allocations)
-				put_memory(u, &u->parts.v[i], kind, to);
+				put_memory(to, u, &u->parts.v[i], kind);
 }
 
 static void rows_overhead(const struct device_use *u, struct table *to)
@@ -252,7 +438,7 @@ static void rows_overhead(const struct device_use *u, struct table *to)
 	for (size_t i = 0; i < u->n_overheads; i++) {
 		const struct gpu_overhead *x = &u->overheads[i];
 		bool rest = i == GPU_OVERHEADS - 1;
-		put_overhead(&x->h, rest ? "other" : gpu_overhead_name(x->kind), to);
+		put_overhead(to, &x->h, rest ? "other" : gpu_overhead_name(x->kind));
 	}
 }
 
@@ -266,7 +452,7 @@ static const struct device_table {
 	size_t n; /* with the worker */
 	void (*rows)(const struct device_use *u, struct table *to);
 } tables[] = {
-#define TABLE(name, title, row, ...)                                                               \
+#define TABLE(name, title, ...)                                                                    \
 	{ #name, title, columns_of_##name, titles_of_##name,                                       \
 		sizeof columns_of_##name / sizeof *columns_of_##name, rows_##name },
 #include TABLE_LIST

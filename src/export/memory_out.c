@@ -13,6 +13,37 @@
 #define TABLE_LIST "export/memory_table.def"
 #include "export/table_list.h"
 
+/* ---- a row of each table ---- */
+
+static void put_memory(struct table *to, const struct memory_pool *p)
+{
+	const struct memory_moment *most = p->use.n ? &p->use.v[p->most] : NULL;
+
+	table_number_if(to, most || p->peak >= 0, p->peak >= 0 || !most ? p->peak : most->bytes);
+	table_number_if(to, most, most ? most->ns - p->use.v[0].ns : 0);
+	table_number_if(to, p->known_live, memory_live_bytes(p));
+	table_count(to, p->allocations);
+	table_count(to, p->frees);
+	table_number(to, p->allocated);
+	table_number_if(to, p->reserved >= 0, p->reserved);
+	table_number_if(to, p->capacity >= 0, p->capacity);
+	table_number_if(to, p->step != MEMORY_NO_STEP, p->step);
+	table_text_if(to, p->device.p, p->device);
+	table_text_if(to, p->allocator.p, p->allocator);
+}
+
+/* all: bytes of all owners. */
+static void put_live(
+        struct table *to, const struct memory_pool *p, const struct memory_owner *o, int64_t all)
+{
+	table_number(to, o->bytes);
+	table_number(to, (int64_t)(1e4 * (double)o->bytes / (double)all + 0.5));
+	table_count(to, o->buffers);
+	table_text_if(to, p->device.p, p->device);
+	table_text_if(to, p->allocator.p, p->allocator);
+	table_text_if(to, o->name.p, o->name);
+}
+
 struct memory_shown {
 	const struct memory_use *use;
 	struct table live;
@@ -24,7 +55,7 @@ struct memory_shown {
 static void fill_pools(struct table *x, const struct memory_use *use)
 {
 	for (size_t i = 0; i < use->pools.n; i++, x->rows++)
-		put_memory(&use->pools.v[i], x);
+		put_memory(x, &use->pools.v[i]);
 }
 
 static void fill_live(struct table *x, const struct memory_use *use)
@@ -33,7 +64,7 @@ static void fill_live(struct table *x, const struct memory_use *use)
 		const struct memory_pool *p = &use->pools.v[i];
 		int64_t all = memory_live_bytes(p);
 		for (size_t k = 0; k < p->live.n; k++, x->rows++)
-			put_live(p, &p->live.v[k], all, x);
+			put_live(x, p, &p->live.v[k], all);
 	}
 }
 

@@ -31,6 +31,22 @@ void table_null(struct table *x)
 	VEC_PUSH(x->a, &x->cells, ((struct table_cell){ .null = true }));
 }
 
+void table_count(struct table *x, uint64_t v)
+{
+	table_number(x, num_from_u64(v));
+}
+
+void table_number_if(struct table *x, bool known, int64_t v)
+{
+	VEC_PUSH(x->a, &x->cells, ((struct table_cell){ .number = known ? v : 0, .null = !known }));
+}
+
+void table_text_if(struct table *x, bool known, struct str s)
+{
+	VEC_PUSH(x->a, &x->cells,
+	        ((struct table_cell){ .text = known ? s : STR_NONE, .null = !known }));
+}
+
 /* ---- text ---- */
 
 void table_put_time(struct sb *b, int64_t ns)

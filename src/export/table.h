@@ -46,6 +46,10 @@ void table_number(struct table *x, int64_t v);
 void table_fraction(struct table *x, struct fraction f);
 void table_text(struct table *x, struct str s);
 void table_null(struct table *x);
+void table_count(struct table *x, uint64_t v);
+/* Append the value if it is known, otherwise nothing. */
+void table_number_if(struct table *x, bool known, int64_t v);
+void table_text_if(struct table *x, bool known, struct str s);
 
 /* Writes the table, at most top rows (0: all), in its output. columns: width of the terminal,
  * longer names lose their middle; 0: names stay whole. */

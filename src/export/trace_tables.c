@@ -49,6 +49,97 @@ static int64_t partition_ns(const struct trace *t, int64_t from, int64_t to)
 #define TABLE_LIST "export/trace_table.def"
 #include "export/table_list.h"
 
+/* ---- a row of each table ---- */
+
+/* The columns CLASSES. */
+static void put_classes(struct table *to, const struct trace *t, const struct usage_times *u)
+{
+	table_number(to, trace_ns(t, u->by_class[USAGE_COMPUTE]));
+	table_number(to, trace_ns(t, u->by_class[USAGE_COMMUNICATION]));
+	table_number(to, trace_ns(t, u->by_class[USAGE_COPY]));
+	table_number(to, trace_ns(t, usage_overlap(u)));
+	table_number(to, partition_ns(t, u->by_class[USAGE_COMPUTE], u->kernels));
+	table_number(to, partition_ns(t, u->kernels, u->busy));
+}
+
+/* The columns of the first n causes of idle time. */
+static void put_causes(
+        struct table *to, const struct trace *t, const struct usage_times *u, enum idle_cause n)
+{
+	for (enum idle_cause i = 0; i < n; i++)
+		table_number(to, usage_idle_ns(t, u, i));
+}
+
+static void put_devices(
+        struct table *to, const struct trace *t, const struct device_usage *u, int64_t span)
+{
+	table_text(to, trace_device_label(t, u->device, to->a));
+	table_text(to, str_of(trace_device_kinds[t->devices.v[u->device].kind]));
+	table_number(to, span);
+	table_number(to, trace_ns(t, u->times.busy));
+	table_number(to, num_sub(span, trace_ns(t, u->times.busy)));
+	put_classes(to, t, &u->times);
+	table_number(to, u->copy_bytes);
+	table_count(to, u->slices);
+	table_number(to, trace_ns(t, u->sum));
+	put_causes(to, t, &u->times, IDLE_BEFORE_FIRST);
+}
+
+/* all: ns of all kernels. */
+static void put_kernels(struct table *to, const struct trace *t, const struct trace_ops *ops,
+        const struct kernel_row *k, int64_t all)
+{
+	table_number(to, trace_ns(t, k->total));
+	table_count(to, k->count);
+	table_number(to, trace_ns(t, k->total / (int64_t)k->count));
+	table_number(to, trace_ns(t, k->min));
+	table_number(to, trace_ns(t, k->max));
+	table_number(
+	        to, all ? (int64_t)(1e4 * (double)trace_ns(t, k->total) / (double)all + 0.5) : 0);
+	table_text(to, str_of(trace_category_names[k->category]));
+	table_text(to, trace_device_label(t, k->device, to->a));
+	table_text(to, intern_str(&ops->strings, ops->ops.v[k->op].name));
+	table_text(to, trace_str(t, k->name));
+}
+
+/* start: ticks, as shown; length: ns; devices: number of devices with work in the trace; all: ns of
+ * all their intervals. */
+static void put_steps(struct table *to, const struct trace *t, const struct trace_step *s,
+        const struct step_usage *u, int64_t start, int64_t length, size_t devices, int64_t all,
+        struct str name)
+{
+	table_number(to, s->id);
+	table_number(to, trace_ns(t, start));
+	table_number(to, length);
+	table_number(to, trace_ns(t, u->times.busy));
+	table_number(to, num_from_u64(devices));
+	table_number(to, num_sub(all, trace_ns(t, u->times.busy)));
+	put_classes(to, t, &u->times);
+	table_count(to, u->slices);
+	put_causes(to, t, &u->times, IDLE_CAUSES);
+	table_text(to, name);
+}
+
+/* compute, memory: seconds that the peaks of the device allow; known: it has both peaks. */
+static void put_roofline(struct table *to, const struct trace_ops *ops, const struct roof_row *row,
+        bool known, double compute, double memory)
+{
+	table_number(to, row->ns);
+	table_count(to, ops->ops.v[row->op].runs);
+	table_number_if(to, row->flops > 0, row->flops);
+	table_number_if(to, row->bytes > 0, row->bytes);
+	table_number_if(to, row->flops > 0 && row->bytes > 0,
+	        hundredths((double)row->flops / (double)row->bytes));
+	table_number_if(to, per_second(row->flops, row->ns) > 0, per_second(row->flops, row->ns));
+	table_number_if(to, per_second(row->bytes, row->ns) > 0, per_second(row->bytes, row->ns));
+	table_number_if(to, known, hundredths(fmax(compute, memory) * 1e11 / (double)row->ns));
+	table_text_if(to, known, compute >= memory ? S("compute") : S("memory"));
+	table_text(to, row->device == ID_NONE ? S("host")
+	                                      : trace_device_label(ops->t, row->device, to->a));
+	table_text(to, intern_str(&ops->strings, ops->ops.v[row->op].type));
+	table_text(to, intern_str(&ops->strings, ops->ops.v[row->op].name));
+}
+
 /* ---- devices and steps ---- */
 
 /* Begins a row. */
@@ -65,7 +156,7 @@ static void fill_devices(
 	for (size_t i = 0; i < usage->devices.n; i++) {
 		const struct device_usage *u = &usage->devices.v[i];
 		put_worker(x, w);
-		put_devices(w->t, u, trace_ns(w->t, num_sub(u->end, u->start)), x);
+		put_devices(x, w->t, u, trace_ns(w->t, num_sub(u->end, u->start)));
 	}
 }
 
@@ -84,11 +175,10 @@ static void fill_steps(struct table *x, const struct worker_rows *w, bool data)
 		const struct trace_step *s = &steps->steps.v[i];
 		put_worker(x, w);
 		int64_t length = num_sub(s->end, s->start);
-		put_steps(t, s, &usage[i], num_sub(s->start, zero), trace_ns(t, length),
+		put_steps(x, t, s, &usage[i], num_sub(s->start, zero), trace_ns(t, length),
 		        devices.devices.n,
 		        trace_ns(t, num_mul(length, num_from_u64(devices.devices.n))),
-		        steps->by == STEPS_UNKNOWN ? S("steps: unknown") : trace_str(t, s->name),
-		        x);
+		        steps->by == STEPS_UNKNOWN ? S("steps: unknown") : trace_str(t, s->name));
 	}
 }
 
@@ -153,8 +243,8 @@ static void put_roof(struct table *x, const struct worker_rows *w, const struct 
 	bool known = d && d->peak_flops > 0 && d->peak_bytes > 0;
 
 	put_worker(x, w);
-	put_roofline(&w->ops, row, known, known ? (double)row->flops / d->peak_flops : 0,
-	        known ? (double)row->bytes / d->peak_bytes : 0, x);
+	put_roofline(x, &w->ops, row, known, known ? (double)row->flops / d->peak_flops : 0,
+	        known ? (double)row->bytes / d->peak_bytes : 0);
 }
 
 static void fill_roofline(struct table *x, struct worker_rows *w)
@@ -230,7 +320,7 @@ static void fill_kernels(struct table *x, struct worker_rows *v, size_t n)
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct kernel_at *at = &rows.v[order[i]];
 		put_worker(x, at->w);
-		put_kernels(at->w->t, &at->w->ops, at->k, all, x);
+		put_kernels(x, at->w->t, &at->w->ops, at->k, all);
 	}
 }
 
