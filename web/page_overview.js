@@ -5,6 +5,7 @@ import { el } from './dom.js';
 import { exact, number, percent, plain, shorten } from './format.js';
 import { link } from './state.js';
 import { table } from './data.js';
+import { Path } from './path.js';
 import { Tree } from './tree.js';
 
 const TOP = 8;
@@ -63,6 +64,11 @@ async function steps(report) {
 	return card('Steps', stacked(totals.length, parts, i => 'step ' + totals[i].step, 'us', 'Time of each step on accelerators and CPU'));
 }
 
+// The file of an entry if there is one for each of several workers, or ''.
+function workerOf(report, entry) {
+	return report.all(entry.name).length > 1 ? plain(entry.words[entry.words.length - 1].split('/').pop()) : '';
+}
+
 async function devices(report) {
 	const entry = await report.entry('devices');
 	if (!entry || !entry.document.devices.length)
@@ -70,11 +76,35 @@ async function devices(report) {
 	const all = report.all(entry.name), rows = [];
 	for (let k = 0; k < all.length; k++)
 		for (const row of (await report.entry(entry.name, k)).document.devices)
-			rows.push(all.length > 1 ? { ...row, device: plain(all[k].words[all[k].words.length - 1].split('/').pop()) + ' ' + row.device } : row);
+			rows.push({ ...row, device: [workerOf(report, all[k]), row.device].filter(Boolean).join(' ') });
 	const parts = DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => rows[i][name] }));
 	const seen = parts.filter(p => rows.some((_, i) => p.value(i) > 0));
 	return card('Devices', utilisation(rows.length, parts, i => rows[i].device, i => percent(rows[i].busy_ns, rows[i].span_ns) + ' busy'),
 		legend(seen), el('a', { href: link('devices') }, 'All devices and kernels'));
+}
+
+// The entry of a worker's critical path; the longest one if there are several.
+async function longestPath(report) {
+	let longest = null;
+	for (let k = 0; k < report.all('critical').length; k++) {
+		const entry = await report.entry('critical', k);
+		if (!longest || entry.document.window_ns > longest.document.window_ns)
+			longest = entry;
+	}
+	return longest;
+}
+
+async function critical(report) {
+	const entry = await longestPath(report);
+	if (!entry || !entry.document.window_ns)
+		return null;
+	const d = entry.document, path = new Path(d), worker = workerOf(report, entry);
+	const parts = path.kinds.map(k => ({ label: k.label, color: k.color, value: () => k.ns }));
+	const at = { worker, from: path.from, to: path.to };
+	return card(path.title, worker || path.mark ? el('p', { class: 'hint' }, worker, worker && path.mark && ': ', path.mark) : null, utilisation(1, parts, () => d.step || 'trace', () => ''), legend(parts),
+		barList(d.places.slice(0, TOP).map(p => ({ label: shorten(p.name === null ? p.text : plain(p.name), 90), value: p.ns, link: link('timeline', { ...at, q: p.name }),
+			title: [p.text, p.name, p.line].filter(Boolean).map(plain).join('\n') })), 'ns', d.window_ns),
+		el('a', { href: link('timeline', at) }, 'Show the path on the timeline'));
 }
 
 async function kernels(report) {
@@ -119,6 +149,6 @@ function inputs(first) {
 
 export async function overviewPage(report) {
 	const first = (await report.entry(report.list[0].name)).document;
-	const parts = await Promise.all([steps(report), devices(report), hot(report, 'op', 'types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'lines'), advice(report)]);
+	const parts = await Promise.all([steps(report), devices(report), critical(report), hot(report, 'op', 'types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'lines'), advice(report)]);
 	return el('div', { class: 'overview' }, figures(first), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
 }

@@ -8,9 +8,9 @@ import { firstAfter, GAP, HEAD, LANE } from './lanes.js';
 import { fit } from './icicle.js';
 import { hide, show } from './tooltip.js';
 
-const AXIS = 24, SHORTEST = 20; // pixels; visible nanoseconds
+const AXIS = 24, STRIP = 22, MARK = 3, SHORTEST = 20; // pixels; the last one visible nanoseconds
 
-// options: { select(row), moved(from, to) }
+// options: { select(row), moved(from, to), segment(s) }
 export class Timeline {
 	constructor(options) {
 		this.o = options;
@@ -20,6 +20,7 @@ export class Timeline {
 		this.selected = -1;
 		this.hovered = -1;
 		this.match = null;
+		this.path = null; // the critical path, drawn as a strip below the axis and marked in its slices
 		this.pointers = new Map();
 		this.draw = everyFrame(() => this.paint());
 		const on = (name, f, o) => this.canvas.addEventListener(name, f, o);
@@ -35,9 +36,14 @@ export class Timeline {
 
 	set(lanes, from, to) {
 		this.lanes = lanes;
-		this.box.style.setProperty('--content', lanes.height + AXIS + 12 + 'px');
+		this.box.style.setProperty('--content', lanes.height + AXIS + STRIP + 12 + 'px');
 		this.place(from, to);
 		this.draw();
+	}
+
+	// Pixels above the lanes.
+	get head() {
+		return AXIS + (this.path ? STRIP : 0);
 	}
 
 	x(t) {
@@ -81,7 +87,7 @@ export class Timeline {
 	}
 
 	scroll(by) {
-		this.top = Math.max(0, Math.min(this.top + by, this.lanes.height + AXIS - this.height));
+		this.top = Math.max(0, Math.min(this.top + by, this.lanes.height + this.head - this.height));
 		this.draw();
 	}
 
@@ -93,7 +99,7 @@ export class Timeline {
 		if (!this.lanes || !this.width)
 			return;
 		this.height = Math.max(160, this.box.clientHeight);
-		this.top = Math.max(0, Math.min(this.top, this.lanes.height + AXIS - this.height));
+		this.top = Math.max(0, Math.min(this.top, this.lanes.height + this.head - this.height));
 		const c = sharp(this.canvas, this.width, this.height);
 		c.font = '11px ' + css('--sans');
 		c.textBaseline = 'middle';
@@ -108,6 +114,8 @@ export class Timeline {
 			this.track(c, k);
 		this.links(c);
 		this.axis(c);
+		if (this.path)
+			this.strip(c);
 	}
 
 	grid(c) {
@@ -140,12 +148,12 @@ export class Timeline {
 	}
 
 	track(c, k) {
-		const y0 = AXIS + k.y - this.top;
-		if (y0 + k.height < AXIS || y0 - HEAD > this.height)
+		const y0 = this.head + k.y - this.top;
+		if (y0 + k.height < this.head || y0 - HEAD > this.height)
 			return;
 		c.save();
 		c.beginPath();
-		c.rect(this.gutter, AXIS, this.width, this.height);
+		c.rect(this.gutter, this.head, this.width, this.height);
 		c.clip();
 		k.lists.forEach((rows, lane) => this.lane(c, rows, y0 + (k.folded ? 0 : lane * LANE), k.folded));
 		c.globalAlpha = 1;
@@ -163,7 +171,7 @@ export class Timeline {
 	}
 
 	lane(c, rows, y, thin) {
-		if (y > this.height || y + LANE < AXIS)
+		if (y > this.height || y + LANE < this.head)
 			return;
 		const { start, length } = this.lanes, scale = (this.width - this.gutter) / (this.to - this.from);
 		let drawn = -1;
@@ -186,6 +194,7 @@ export class Timeline {
 			c.globalAlpha = this.match[i] ? 1 : 0.2;
 		c.fillStyle = color;
 		c.fillRect(x, y, w > 3 ? w - 0.6 : w, LANE - 2);
+		this.mark(c, i, y);
 		if (i === this.selected || i === this.hovered) {
 			c.strokeStyle = css(i === this.selected ? '--accent' : '--text');
 			c.lineWidth = i === this.selected ? 2 : 1;
@@ -197,6 +206,65 @@ export class Timeline {
 		}
 	}
 
+	// Underlines the parts of a slice that are on the path.
+	mark(c, i, y) {
+		const parts = this.path && this.path.slices.get(this.lanes.table.value('slice', i));
+		c.fillStyle = css('--accent');
+		for (const s of parts || [])
+			c.fillRect(this.x(s.start_ns), y + LANE - 2 - MARK, Math.max(1, this.x(s.start_ns + s.duration_ns) - this.x(s.start_ns)), MARK);
+	}
+
+	// The path, in the colours of its kinds.
+	strip(c) {
+		const { path } = this, colors = new Map(path.kinds.map(k => [k.kind, css(k.color)]));
+		c.fillStyle = css('--surface');
+		c.fillRect(0, AXIS, this.width, STRIP);
+		c.save();
+		c.beginPath();
+		c.rect(this.gutter, AXIS, this.width, STRIP);
+		c.clip();
+		const bar = (x, width, color) => {
+			c.fillStyle = color;
+			c.fillRect(x, AXIS + 3, width, STRIP - 6);
+		};
+		let times = new Map(), column = -1; // of the segments that are narrower than a pixel: time by colour
+		const flush = () => {
+			if (times.size)
+				bar(column, 1, [...times].reduce((most, x) => x[1] > most[1] ? x : most)[0]);
+			times = new Map();
+		};
+		for (let k = path.after(this.from); k < path.segments.length && path.segments[k].start_ns <= this.to; k++) {
+			const s = path.segments[k], x = this.x(s.start_ns), end = this.x(s.start_ns + s.duration_ns), color = colors.get(s.kind);
+			if (Math.floor(x) !== column || end - x >= 1)
+				flush();
+			column = Math.floor(x);
+			if (end - x >= 1)
+				bar(x, end - x, color);
+			else
+				times.set(color, (times.get(color) || 0) + s.duration_ns);
+		}
+		flush();
+		if (this.chosen) {
+			const x = this.x(this.chosen.start_ns), end = this.x(this.chosen.start_ns + this.chosen.duration_ns);
+			c.strokeStyle = css('--text');
+			c.lineWidth = 2;
+			c.strokeRect(x + 1, AXIS + 4, Math.max(1, end - x - 2), STRIP - 8);
+		}
+		c.restore();
+		c.fillStyle = css('--text');
+		c.font = '600 11px ' + css('--sans');
+		c.fillText(fit(c, 'Critical path', this.gutter - 16), 8, AXIS + STRIP / 2);
+		c.font = '11px ' + css('--sans');
+		c.fillStyle = css('--line');
+		c.fillRect(0, AXIS + STRIP - 1, this.width, 1);
+	}
+
+	// The segment of the path at a time, if any.
+	segmentAt(t) {
+		const s = this.path.segments[this.path.after(t)];
+		return s && s.start_ns <= t ? s : undefined;
+	}
+
 	// The middle of a slice on the screen.
 	point(i) {
 		for (const k of this.lanes.tracks)
@@ -204,7 +272,7 @@ export class Timeline {
 				const at = firstAfter(this.lanes, k.lists[lane], this.lanes.start[i] - 0.5);
 				for (let j = at; j < Math.min(at + 3, k.lists[lane].length); j++)
 					if (k.lists[lane][j] === i)
-						return AXIS + k.y - this.top + (k.folded ? 0 : lane * LANE) + LANE / 2;
+						return this.head + k.y - this.top + (k.folded ? 0 : lane * LANE) + LANE / 2;
 			}
 		return -1;
 	}
@@ -232,7 +300,9 @@ export class Timeline {
 	// ---- input ----
 
 	hit(e) {
-		const box = this.canvas.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top - AXIS + this.top;
+		const box = this.canvas.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top - this.head + this.top;
+		if (y < this.top)
+			return this.path && x >= this.gutter ? { segment: this.segmentAt(this.time(x)) } : {};
 		for (const k of this.lanes.tracks) {
 			if (y < k.y || y >= k.y + k.height)
 				continue;
@@ -256,7 +326,7 @@ export class Timeline {
 		} else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
 			e.preventDefault();
 			this.pan((e.deltaX || e.deltaY) / (this.width - this.gutter));
-		} else if (this.lanes.height + AXIS > this.height) {
+		} else if (this.lanes.height + this.head > this.height) {
 			e.preventDefault();
 			this.scroll(e.deltaY);
 		}
@@ -271,11 +341,13 @@ export class Timeline {
 	move(e) {
 		const before = this.pointers.get(e.pointerId);
 		if (!before) {
-			const { row } = this.hit(e);
+			const { row, segment } = this.hit(e);
 			if ((row ?? -1) !== this.hovered) {
 				this.hovered = row ?? -1;
 				this.draw();
 			}
+			if (segment)
+				return show(e, this.path.name(segment).slice(0, 300), [['Critical path', this.path.texts.get(segment.kind)], ['Duration', nanoseconds(segment.duration_ns)]]);
 			if (row === undefined)
 				return hide();
 			const count = this.lanes.table.value('count', row);
@@ -299,8 +371,11 @@ export class Timeline {
 		this.pointers.delete(e.pointerId);
 		if (this.moved > 4)
 			return;
-		const { row, track } = this.hit(e);
-		if (track) {
+		const { row, track, segment } = this.hit(e);
+		if (segment) {
+			this.chosen = segment;
+			this.o.segment(segment);
+		} else if (track) {
 			track.folded = !track.folded;
 			this.lanes.arrange();
 		} else {
@@ -310,6 +385,7 @@ export class Timeline {
 	}
 
 	choose(row) {
+		this.chosen = null;
 		this.selected = row;
 		this.o.select(row);
 		this.draw();
@@ -322,7 +398,7 @@ export class Timeline {
 		if (this.lanes.start[row] < this.from || this.lanes.end(row) > this.to || this.lanes.length[row] < (this.to - this.from) / 400)
 			this.show(middle - room / 2, middle + room / 2);
 		const y = this.point(row);
-		if (y < AXIS || y > this.height)
+		if (y < this.head || y > this.height)
 			this.scroll(y - this.height / 2);
 	}
 

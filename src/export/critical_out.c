@@ -8,6 +8,8 @@
 #include "base/sort.h"
 #include "export/table.h"
 
+#define PAGE_SEGMENTS 100000 /* that a page shows */
+
 /* ---- places ---- */
 
 /* Segments of one kind, event and line. */
@@ -56,16 +58,16 @@ static struct str event_name(const struct trace *t, uint32_t event)
 
 /* ---- tables ---- */
 
-static const struct column kind_columns[] = { TEXT_COLUMN("kind"), NUMBER_COLUMN("ns", "ns"),
-	{ S("share"), COLUMN_REAL, "%" } };
-static const char *const kind_titles[] = { "kind", "time", "share" };
-static const struct column place_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("name"),
-	TEXT_COLUMN("line"), NUMBER_COLUMN("ns", "ns"), { S("share"), COLUMN_REAL, "%" },
-	NUMBER_COLUMN("segments", NULL) };
-static const char *const place_titles[] = { "kind", "name", "line", "time", "share", "times" };
+static const struct column kind_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("text"),
+	NUMBER_COLUMN("ns", "ns"), { S("share"), COLUMN_REAL, "percent" } };
+static const char *const kind_titles[] = { "", "kind", "time", "share" };
+static const struct column place_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("text"),
+	TEXT_COLUMN("name"), TEXT_COLUMN("line"), NUMBER_COLUMN("ns", "ns"),
+	{ S("share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("segments", NULL) };
+static const char *const place_titles[] = { "", "kind", "name", "line", "time", "share", "times" };
 static const struct column segment_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("name"),
 	TEXT_COLUMN("line"), NUMBER_COLUMN("start_ns", "ns"), NUMBER_COLUMN("duration_ns", "ns"),
-	TEXT_COLUMN("track"), TEXT_COLUMN("process") };
+	TEXT_COLUMN("track"), TEXT_COLUMN("process"), NUMBER_COLUMN("slice", NULL) };
 
 #define N_COLUMNS(x) (sizeof(x) / sizeof *(x))
 
@@ -82,29 +84,30 @@ static void put_name(struct table *x, struct str s)
 		table_null(x);
 }
 
-static void fill_kinds(struct table *to, const struct critical *x, bool data)
+static void fill_kinds(struct table *to, const struct critical *x)
 {
 	int64_t all = x->window.to - x->window.from;
 
 	for (size_t i = 0; i < CRITICAL_KINDS; i++) {
 		if (!x->kinds[i])
 			continue;
-		table_text(to, str_of(data ? critical_names[i] : critical_texts[i]));
+		table_text(to, str_of(critical_names[i]));
+		table_text(to, str_of(critical_texts[i]));
 		table_number(to, trace_ns(x->depend.t, x->kinds[i]));
 		table_number(to, share(x->kinds[i], all));
 		to->rows++;
 	}
 }
 
-static void fill_places(struct table *to, const struct critical *x, bool data)
+static void fill_places(struct table *to, const struct critical *x)
 {
 	const struct trace *t = x->depend.t;
 	size_t n;
 	const struct path_place *v = find_places(x, &n, to->a);
 
 	for (size_t i = 0; i < n; i++, to->rows++) {
-		table_text(
-		        to, str_of(data ? critical_names[v[i].kind] : critical_texts[v[i].kind]));
+		table_text(to, str_of(critical_names[v[i].kind]));
+		table_text(to, str_of(critical_texts[v[i].kind]));
 		put_name(to, event_name(t, v[i].event));
 		put_name(to, v[i].frame == v[i].event ? S("") : event_name(t, v[i].frame));
 		table_number(to, trace_ns(t, v[i].ticks));
@@ -141,6 +144,10 @@ static void fill_segments(struct table *to, const struct critical *x)
 		table_number(to, trace_ns(t, s->end) - start);
 		put_name(to, s->track == ID_NONE ? S("") : track_name(t, s->track, to->a));
 		put_name(to, s->track == ID_NONE ? S("") : process_name(t, s->track, to->a));
+		if (s->slice == ID_NONE)
+			table_null(to);
+		else
+			table_number(to, s->slice);
 	}
 }
 
@@ -222,13 +229,14 @@ bool critical_write(const struct critical_page *page, size_t top, const struct o
 		.n_columns = N_COLUMNS(segment_columns) };
 	struct critical_shown shown = { page, &kinds, &places };
 
-	fill_kinds(&kinds, page->x, data);
-	fill_places(&places, page->x, data);
+	fill_kinds(&kinds, page->x);
+	fill_places(&places, page->x);
 	if (data) {
 		fill_segments(&segments, page->x);
 		segments.members = put_members;
 		segments.user = &shown;
-		return table_write(&segments, 0, &o->output, columns, to, e);
+		return table_write(
+		        &segments, to->arrays ? PAGE_SEGMENTS : 0, &o->output, columns, to, e);
 	}
 	kinds.lead = lead_of(page, to->a);
 	kinds.below = &places;

@@ -398,6 +398,41 @@ def timeline_moves():
     quiet()
 
 
+def path_on_the_timeline():
+    """The critical path: its places on the overview, its segments on the timeline, underlined slices, a click and the switch."""
+    said = json.loads(program('critical', words('pytorch')[0], '-output', 'json'))
+    go('pytorch', 'overview')
+    card = BROWSER.js('return [...document.querySelectorAll(".card")].find(c => c.innerText.startsWith("Critical path")).innerText')
+    lines = program('critical', words('pytorch')[0], '--top', '0').splitlines()
+    for row in lines[lines.index('', 3) + 2:]:
+        assert re.split('  +', row)[-3] in card, (row, card)
+    BROWSER.js('[...document.querySelectorAll(".card a")].find(a => a.innerText === "Show the path on the timeline").click()')
+    BROWSER.until('const m = document.querySelector("main"); return m.dataset.page === "timeline" && m.getAttribute("aria-busy") === "false"')
+    underlined = '''const c = document.querySelector(".timeline canvas"), k = c.width / c.clientWidth, copy = document.createElement("canvas"), box = copy.getContext("2d", { willReadFrequently: true });
+        [copy.width, copy.height] = [c.width, c.height]; box.drawImage(c, 0, 0);
+        const d = box.getImageData(220 * k, 50 * k, c.width - 220 * k, c.height - 50 * k).data;
+        box.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--accent"); box.fillRect(0, 0, 1, 1);
+        const want = box.getImageData(0, 0, 1, 1).data;
+        let n = 0; for (let i = 0; i < d.length; i += 4) n += d[i] === want[0] && d[i + 1] === want[1] && d[i + 2] === want[2]; return n'''
+    BROWSER.settle()
+    assert BROWSER.js(underlined) > 10
+    BROWSER.click('[aria-pressed]')
+    BROWSER.settle()
+    assert BROWSER.js(underlined) == 0 and 'path=no' in BROWSER.js('return location.hash')
+    for s in said['segments']:
+        BROWSER.open(url('pytorch') + '#/timeline?from=%d&to=%d' % (s['start_ns'], s['start_ns'] + max(20, s['duration_ns'])))
+        width = BROWSER.js('return document.querySelector(".timeline canvas").clientWidth')
+        BROWSER.pointer('.timeline canvas', 220 + (width - 220) * 0.4, 35)
+        BROWSER.settle()
+        text = BROWSER.text('.details')
+        assert 'Duration %s ns' % format(s['duration_ns'], ',') in text and (s['name'] or '') in text, (s, text)
+        if s['slice'] is not None:
+            BROWSER.click('.details button')
+            BROWSER.settle()
+            assert BROWSER.text('.details h2') == s['name'], BROWSER.text('.details')
+    quiet()
+
+
 def names_are_text():
     """No name of the hostile profile becomes markup, a script or another title; all are shown."""
     BROWSER.open(url('hostile'))
@@ -484,9 +519,9 @@ def accessibility():
 def main():
     global BROWSER
     chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_of_devices, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
-                                           metric_and_sort, workers_are_chosen, timeline_moves, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
+                                           metric_and_sort, workers_are_chosen, timeline_moves, path_on_the_timeline, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table,
-                                       metric_and_sort, timeline_moves, names_are_text, served_page)]
+                                       metric_and_sort, timeline_moves, path_on_the_timeline, names_are_text, served_page)]
     if ARGS.names:
         chosen = [c for c in chosen if any(n in c.__name__ for n in ARGS.names)]
     if not has(ARGS.program, 'page') or not shutil.which('chromedriver'):
