@@ -3,10 +3,16 @@
 import json
 import os
 import random
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'trace'))
 import kineto  # noqa: E402
+import nsys  # noqa: E402
+import rocprof as roc  # noqa: E402
+import xspace  # noqa: E402
+
+EPOCH = 1_700_000_000_000_000_000   # the start of recordings, ns since 1970
 
 CATEGORY = {'compute': 'kernel', 'communication': 'kernel', 'copy': 'gpu_memcpy'}
 
@@ -67,4 +73,165 @@ def write_kineto(run, folder, shuffle=None, sync=True):
         paths.append(os.path.join(folder, 'rank%d.pt.trace.json' % process))
         with open(paths[-1], 'wb') as f:
             f.write(kineto.trace(events, process if len({p for p, _ in run.threads}) > 1 else None))
+    return paths
+
+
+# ---- Nsight Systems ----
+
+SYNC_TYPE = {'event': 1, 'wait': 2, 'stream': 3, 'device': 4}
+NSYS_EVENT = 'timestamp deviceId contextId streamId correlationId globalPid eventId eventSyncId'
+NSYS_SYNC = nsys.SYNC + ' eventId eventSyncId'
+
+
+def nsys_calls(x, process, tid, s, sync):
+    """The rows of a call: itself, its synchronisation, the event that it records."""
+    call, machine_pid = s.call, nsys.pid(process)
+    x.row('CUPTI_ACTIVITY_KIND_RUNTIME', start=s.start, end=s.end, globalTid=machine_pid | tid, correlationId=s.correlation,
+          nameId=x.string(s.name + '_v7000'), returnValue=0)
+    if call.record and sync:
+        event, device, stream = call.record
+        x.row('CUPTI_ACTIVITY_KIND_CUDA_EVENT', timestamp=0, deviceId=device, contextId=1, streamId=stream,
+              correlationId=s.correlation, globalPid=machine_pid, eventId=event, eventSyncId=event)
+    kind = 'wait' if call.wait else call.block
+    if kind in SYNC_TYPE and sync:
+        event, device, stream = call.wait or {'device': (None, call.on, None), 'stream': (None, *call.on) if kind == 'stream' else None,
+                                              'event': (call.on, 0, None)}[kind]
+        x.row('CUPTI_ACTIVITY_KIND_SYNCHRONIZATION', start=s.start + 1, end=s.end - 1, deviceId=device, contextId=1, streamId=stream,
+              correlationId=s.correlation, globalPid=machine_pid, syncType=SYNC_TYPE[kind], eventId=event, eventSyncId=event)
+
+
+def write_nsys(run, folder, sync=True):
+    """An export with all processes; annotations and ops are ranges of NVTX. Returns its path."""
+    x, path = nsys.Export(), os.path.join(folder, 'run.sqlite')
+    for table, columns in (('RUNTIME', nsys.RUNTIME), ('KERNEL', nsys.KERNEL), ('MEMCPY', nsys.COPY), ('SYNCHRONIZATION', NSYS_SYNC),
+                           ('CUDA_EVENT', NSYS_EVENT)):
+        x.table('CUPTI_ACTIVITY_KIND_' + table, columns)
+    for (process, tid), thread in run.threads.items():
+        for s in thread.slices:
+            if s.call:
+                nsys_calls(x, process + 1, tid, s, sync)
+            else:
+                x.range(process + 1, s.name, s.start, s.end, thread=tid)
+    for w in run.works:
+        if w.kind == 'copy':
+            x.row('CUPTI_ACTIVITY_KIND_MEMCPY', start=w.start, end=w.end, deviceId=w.device, contextId=1, streamId=w.stream,
+                  correlationId=w.launch.correlation, globalPid=nsys.pid(w.process + 1), bytes=w.more['bytes'],
+                  copyKind=2 if 'DtoH' in w.name else 1)
+        else:
+            x.launch(w.process + 1, w.launch.correlation, None, w.start, w.end, w.name, w.device, w.stream)
+    if os.path.exists(path):
+        os.unlink(path)
+    return [x.save(path)]
+
+
+# ---- rocprofv3 ----
+
+HIP_NAMES = {'cudaLaunchKernel': 'hipLaunchKernel', 'cudaMemcpyAsync': 'hipMemcpyAsync', 'cudaStreamSynchronize': 'hipStreamSynchronize',
+             'cudaDeviceSynchronize': 'hipDeviceSynchronize', 'cudaEventRecord': 'hipEventRecord', 'cudaStreamWaitEvent': 'hipStreamWaitEvent',
+             'cudaGraphLaunch': 'hipGraphLaunch', 'cudaEventSynchronize': 'hipEventSynchronize', 'cudaMalloc': 'hipMalloc', 'cudaFree': 'hipFree'}
+
+
+def rocprof_process(run, process):
+    """The member of a process."""
+    hip = sorted(set(HIP_NAMES.values()))
+    symbols = {n: i + 1 for i, n in enumerate(sorted({w.name for w in run.works}))}
+    calls, markers, names, kernels, copies = [], [], [], [], []
+    for (p, tid), thread in run.threads.items():
+        for s in thread.slices if p == process else ():
+            if s.call:
+                calls.append(roc.record(roc.HIP, hip.index(HIP_NAMES[s.name]), s.start, s.end, s.correlation, thread=tid))
+            else:
+                names.append((1000000 + len(names), s.name))
+                markers.append(roc.record(roc.MARKER, 1, s.start, s.end, names[-1][0], thread=tid))
+    for w in run.works:
+        if w.process == process and w.kind == 'copy':
+            copies.append(roc.copy(w.start, w.end, w.launch.correlation, bytes=w.more['bytes'], stream_id=roc.handle(w.stream)))
+        elif w.process == process:
+            kernels.append(roc.dispatch(symbols[w.name], w.start, w.end, w.launch.correlation, stream=w.stream))
+    made = roc.process(pid=4000 + process, markers=names, kernel_dispatch=kernels, hip_api=calls, marker_api=markers, memory_copy=copies)
+    made['kernel_symbols'] = [roc.symbol(i, n) for n, i in symbols.items()]
+    made['strings']['buffer_records'] = [{'kind': k, 'operations': hip if k == 'HIP_RUNTIME_API' else o} for k, o in roc.KINDS]
+    return made
+
+
+def write_rocprof(run, folder):
+    """A result with all processes; annotations and ops are ranges of roctx. Returns its path."""
+    path = os.path.join(folder, 'run_results.json')
+    with open(path, 'wb') as f:
+        f.write(roc.text(*(rocprof_process(run, p) for p in sorted({p for p, _ in run.threads}))))
+    return [path]
+
+
+# ---- XSpace ----
+
+def write_xspace(run, folder):
+    """An XSpace with host lines; ops are TraceMes with the group of their step. Returns its path."""
+    host, path = xspace.Plane('/host:CPU'), os.path.join(folder, 'run.xplane.pb')
+    planes = [host]
+    marks = sorted({s.start: s for t in run.threads.values() for s in t.slices if s.name.startswith('ProfilerStep#')}.items())
+
+    def group(at):
+        return {'group_id': n for n, (_, s) in enumerate(marks, 1) if s.start <= at < s.end}
+
+    for (process, tid), thread in run.threads.items():
+        events = []
+        for s in thread.slices:
+            more = dict(group(s.start), **({'correlation_id': s.correlation} if s.call else {}))
+            events.append((host.meta(s.name.replace('ProfilerStep#', 'train_step#')), s.start * 1000, (s.end - s.start) * 1000, more))
+        host.line(tid, 'thread %d' % tid, events)
+    for device in sorted({w.device for w in run.works}):
+        plane = xspace.Plane('/device:GPU:%d' % device)
+        planes.append(plane)
+        for stream in sorted({w.stream for w in run.works if w.device == device}):
+            events = []
+            for w in run.works:
+                if (w.device, w.stream) == (device, stream):
+                    details = {'memcpy_details': 'size:%d dest:0 async:1' % w.more['bytes']} if w.kind == 'copy' else {
+                        'kernel_details': ('ref', 'regs:32 grid:2,1,1 block:64,1,1')}
+                    events.append((plane.meta(w.name if w.kind != 'copy' else 'MemcpyD2H' if 'DtoH' in w.name else 'MemcpyH2D'), w.start * 1000,
+                                   (w.end - w.start) * 1000, dict(details, correlation_id=w.launch.correlation, **group(w.launch.start))))
+            plane.line(stream, 'Stream #%d(Compute)' % stream, events)
+    with open(path, 'wb') as f:
+        f.write(xspace.space(*planes))
+    return [path]
+
+
+# ---- recordings ----
+
+def recording_script(run, process):
+    """The lines from which spool_make makes the recording of a process."""
+    lines = []
+    head = ['info key=pid value=%d' % (4000 + process)]
+    head += ['gpu id=%d uuid=GPU-%04d name="NVIDIA H200" memory=1000' % (d, d) for d in sorted({w.device for w in run.works if w.process == process})]
+    head.append('clock realtime=%d monotonic=1000000000' % EPOCH)
+    for (p, tid), thread in run.threads.items():
+        for s in thread.slices if p == process else ():
+            at = EPOCH + s.start
+            if s.call:
+                lines.append((s.start, s.depth, 'api start=%d length=%d correlation=%d name=%s tid=%d' % (
+                    at, s.end - s.start, s.correlation, s.name, tid)))
+                kind = 'wait' if s.call.wait else s.call.block
+                if kind in SYNC_TYPE:
+                    stream = s.call.wait[2] if s.call.wait else s.call.on[1] if kind == 'stream' else 4294967295
+                    lines.append((s.start, s.depth, 'sync start=%d length=%d correlation=%d type=%d stream=%d' % (
+                        at + 1, s.end - s.start - 2, s.correlation, SYNC_TYPE[kind], stream)))
+            else:
+                lines.append((s.start, s.depth, 'push start=%d tid=%d name="%s"' % (at, tid, s.name)))
+                lines.append((s.end, -s.depth - 1, 'pop start=%d tid=%d' % (EPOCH + s.end, tid)))
+    for w in run.works:
+        if w.process == process:
+            what = 'copy start=%d length=%d correlation=%d kind=%d bytes=%d' if w.kind == 'copy' else 'kernel start=%d length=%d correlation=%d name=%s'
+            more = (2 if 'DtoH' in w.name else 1, w.more['bytes']) if w.kind == 'copy' else (w.name,)
+            lines.append((w.start, 0, (what + ' device=%d context=1 stream=%d') % (
+                (EPOCH + w.start, w.end - w.start, w.launch.correlation) + more + (w.device, w.stream))))
+    last = max(w.end for w in run.works) + 1_000_000
+    return '\n'.join(head + [text for _, _, text in sorted(lines, key=lambda x: x[:2])] + ['end start=%d' % (EPOCH + last)]) + '\n'
+
+
+def write_recording(run, folder, make):
+    """A recording of each process, made by the program spool_make. Returns the paths."""
+    paths = []
+    for process in sorted({p for p, _ in run.threads}):
+        paths.append(os.path.join(folder, 'run%d.tfspool' % process))
+        subprocess.run([make, paths[-1]], input=recording_script(run, process).encode(), check=True)
     return paths
