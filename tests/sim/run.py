@@ -90,7 +90,7 @@ def devices_are_divided_exactly():
 
 
 def all_formats_say_the_same():
-    """The same run as PyTorch, Nsight Systems, rocprofv3, XSpace and our recorder write it has the same numbers. Only
+    """One run has equal numbers as PyTorch, Nsight Systems, rocprofv3, XSpace and our recorder write it. Only
     PyTorch and Nsight Systems tell which stream waits for an event; in the others such waits have an unknown cause."""
     sqlite = built.has(PROGRAM, 'sqlite')
     for name, run, _ in each('exact', 'arrival', 'jitter'):

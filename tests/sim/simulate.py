@@ -8,7 +8,7 @@ would have given.
 
 Instructions of a thread:
 
-    ('begin', category, name)     opens a slice
+    ('begin', category, name[, arguments of the slice])   opens a slice
     ('end',)                      closes it
     ('work', ns)                  the thread computes
     ('call', Call)                a call of the runtime, which may launch work, record or wait for events, and block
@@ -50,10 +50,11 @@ class Call:
 
 
 class Change:
-    """A change of a what-if: factors of kernels and of host times by pattern, or parts of the machine that cost nothing."""
+    """A change of a what-if: factors by pattern of kernels and of slices (with all inside), and of parts of the machine. spared:
+    slices that `host` does not change; waits: slices in which calls do not wait, although sync is 1."""
 
-    def __init__(self, kernels=(), host=1, ops=(), copy=1, communication=1, launch=1, sync=1):
-        self.kernels, self.host, self.ops = list(kernels), host, list(ops)
+    def __init__(self, kernels=(), host=1, ops=(), spared=(), waits=(), copy=1, communication=1, launch=1, sync=1):
+        self.kernels, self.host, self.ops, self.spared, self.waits = kernels, host, ops, spared, waits
         self.copy, self.communication, self.launch, self.sync = copy, communication, launch, sync
 
     def duration(self, work):
@@ -65,19 +66,22 @@ class Change:
 
     def host_time(self, ns, names):
         """names: the slices around, outermost first."""
-        factor = self.host
+        factor = 1 if any(re.search(p, n) for p in self.spared for n in names) else self.host
         for pattern, by in self.ops:
             if any(re.search(pattern, n) for n in names):
                 factor *= by
         return round(ns * factor)
 
+    def does_wait(self, names):
+        return self.sync and not any(re.search(p, n) for p in self.waits for n in names)
+
 
 class Slice:
-    """An interval of a thread. call: its Call; correlation: of a call."""
+    """An interval of a thread. call: its Call; correlation: of a call; more: arguments for the writers."""
 
-    def __init__(self, category, name, start, depth, call=None, correlation=None):
+    def __init__(self, category, name, start, depth, call=None, correlation=None, more=None):
         self.category, self.name, self.start, self.end, self.depth = category, name, start, None, depth
-        self.call, self.correlation = call, correlation
+        self.call, self.correlation, self.more = call, correlation, more or {}
 
 
 class Atom:
@@ -143,8 +147,8 @@ class Run:
             thread.atoms.append(Atom(thread.at, end, thread.stack[-1] if thread.stack else None, waits, other))
         thread.at = end
 
-    def do_begin(self, thread, key, category, name):
-        thread.stack.append(Slice(category, name, thread.at, len(thread.stack)))
+    def do_begin(self, thread, key, category, name, more=None):
+        thread.stack.append(Slice(category, name, thread.at, len(thread.stack), more=more))
         thread.slices.append(thread.stack[-1])
         return True
 
@@ -186,7 +190,7 @@ class Run:
             if w.end is None:
                 return self.park(key, w)
         end = s.start + self.change.host_time(call.length, thread.names())
-        if s.waits and self.change.sync:
+        if s.waits and self.change.does_wait(thread.names()):
             end = max([end] + [w.end + self.machine.returned for w in s.waits if w.end > s.start])
         self.atom(thread, end, s.waits)
         thread.stack.pop().end = end

@@ -32,7 +32,7 @@ def kineto_events(run, process, sync=True):
 
     for (p, tid), thread in run.threads.items():
         for s in thread.slices if p == process else ():
-            add(s.category, s.name, s.start, s.end, pid, tid, **({'correlation': s.correlation} if s.call else {}))
+            add(s.category, s.name, s.start, s.end, pid, tid, **dict(s.more, **({'correlation': s.correlation} if s.call else {})))
             if s.call and sync:
                 out += sync_events(s, pid, add)
     for w in run.works:
@@ -63,8 +63,9 @@ def sync_events(s, pid, add):
     return []
 
 
-def write_kineto(run, folder, shuffle=None, sync=True):
-    """Writes a file for each process; shuffle: a seed for another order of the events. Returns the paths."""
+def write_kineto(run, folder, shuffle=None, sync=True, **header):
+    """Writes a file for each process; shuffle: a seed for another order of the events; header: further
+    members of the file. Returns the paths."""
     paths = []
     for process in sorted({p for p, _ in run.threads}):
         events = kineto_events(run, process, sync)
@@ -72,7 +73,7 @@ def write_kineto(run, folder, shuffle=None, sync=True):
             random.Random(shuffle).shuffle(events)
         paths.append(os.path.join(folder, 'rank%d.pt.trace.json' % process))
         with open(paths[-1], 'wb') as f:
-            f.write(kineto.trace(events, process if len({p for p, _ in run.threads}) > 1 else None))
+            f.write(kineto.trace(events, process if len({p for p, _ in run.threads}) > 1 else None, **header))
     return paths
 
 
