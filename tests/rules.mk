@@ -4,6 +4,9 @@
 
 # ---- collector ----------------------------------------------------------------------------------
 # A driver and CUPTIs without a GPU, and a program that uses them.
+LOSSY_CUPTI := $(addprefix $(O)/losses/,11.8/libcupti.so.11.8 12.9/libcupti.so.12 13.0/libcupti.so.13 13.2/libcupti.so.13 \
+	13.4/libcupti.so.13)
+LOSSES := $(O)/losses/libcuda.so.1 $(LOSSY_CUPTI) $(O)/losses/program
 FAKE_LIBS := $(addprefix $(O)/fakes/,libcuda.so.1 libcupti.so.13 libcupti.so.12 libcupti.so.11.8 \
 	bare/libcupti.so.13 broken/libcupti.so.13 new/libcupti.so.13 several/libcupti.so.13 bad/libcupti.so.13 libnvtx.so ranges.so gpu/libcuda.so.1 \
 	gpu/libcudart.so.13 gpu/libcublas.so.13 gpu/libcudnn.so.9)
@@ -12,7 +15,7 @@ FAKE_CUPTI := $(wildcard tests/fakes/fake_cupti*.[ch]) tests/fakes/fake_cuda.h
 # change errno, and the tests would blame the collector.
 FAKE_CC = $(CC) -ftls-model=initial-exec $(CFLAGS) $(STD) -pthread -fPIC -Wall -Wextra $(SAN_FLAGS)
 FAKE_FLAGS = -fvisibility=hidden
-collect-tests: $(FAKE_LIBS) $(O)/fakes/program $(O)/fakes/dump $(O)/gpu/program $(BIN)/libtfprof_cupti.so
+collect-tests: $(FAKE_LIBS) $(O)/fakes/program $(O)/fakes/dump $(O)/gpu/program $(BIN)/libtfprof_cupti.so $(LOSSES)
 
 $(O)/fakes/libcuda.so.1: tests/fakes/fake_cuda.c tests/fakes/fake_cuda.h
 $(filter $(O)/fakes/libcupti.%,$(FAKE_LIBS)): $(FAKE_CUPTI)
@@ -50,6 +53,21 @@ $(O)/fakes/program: $(wildcard tests/inject/program*.[ch]) tests/inject/module.c
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) -o $@ $(filter %.c,$^) $(O)/fakes/libcuda.so.1 \
 		-Wl,-rpath,'$$ORIGIN' -ldl
+
+# A driver and CUPTIs that lose records, and a program whose losses are known; written without those above.
+$(O)/losses/libcuda.so.1: tests/losses/driver.c tests/losses/driver.h
+$(LOSSY_CUPTI): $(wildcard tests/losses/cupti*.[ch]) tests/losses/driver.h $(O)/losses/libcuda.so.1
+$(O)/losses/11.8/libcupti.so.11.8: FAKE_FLAGS += -DVERSION=18
+$(O)/losses/12.9/libcupti.so.12: FAKE_FLAGS += -DVERSION=28
+$(O)/losses/13.0/libcupti.so.13: FAKE_FLAGS += -DVERSION=130001
+$(O)/losses/13.2/libcupti.so.13: FAKE_FLAGS += -DVERSION=130200
+$(O)/losses/13.4/libcupti.so.13: FAKE_FLAGS += -DVERSION=130401
+$(O)/losses/libcuda.so.1 $(LOSSY_CUPTI):
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(FAKE_CC) $(FAKE_FLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c %.so.1,$^) -ldl
+$(O)/losses/program: $(addprefix tests/losses/,program.c thief.c thief.h driver.h) tests/inject/nvtx_mini.h $(O)/losses/libcuda.so.1
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(FAKE_CC) -o $@ $(filter %.c,$^) $(O)/losses/libcuda.so.1 -Wl,-rpath,'$$ORIGIN' -ldl
 
 # The program of the quick checks on a GPU; it opens the driver at run time.
 $(O)/gpu/program: $(addprefix tests/gpu/,program.c client.c gpu.c raw.c gpu.h kernels.ptx) tests/inject/nvtx_mini.h \

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what record, gpu and JSON say about losses with what has happened."""
+import glob
+import os
+import re
+import struct
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KERNELS = 'kernels_without_record'
+# Members of lost that are counts of records, and the row of the truth.
+RECORDS = {'dropped': 'DROPPED', 'unread_by_cupti': 'UNREAD', 'kept_by_cupti': 'WITHHELD'}
+# Members of lost: part of the sentence of record, and of the note of gpu.
+SENTENCES = {
+    KERNELS: ('kernels? launched but not recorded', 'kernels? (?:was|were) launched'),
+    'dropped': ('records? dropped by CUPTI', 'records? (?:was|were) dropped by CUPTI'),
+    'kept_by_cupti': ('records? kept back by CUPTI', 'records? (?:was|were) kept back'),
+    'unread_by_cupti': ('records? that CUPTI could not read', 'records? could not be read'),
+    'not_written': ('records? not written', 'records? could not be written'),
+    'names_shortened_or_shared': ('names? shortened or shared', 'names? (?:was|were) shortened'),
+}
+
+
+def rows():
+    """Names of the numbers in a file of truth."""
+    with open(os.path.join(HERE, 'driver.h')) as f:
+        text = re.search(r'enum truth \{(.*?)\n\};', f.read(), re.S).group(1)
+    return re.findall(r'^\t([A-Z_]+),', text, re.M)
+
+
+class Truth(dict):
+    """The sums of all processes."""
+
+    def __init__(self, folder):
+        names = rows()
+        files = sorted(glob.glob(folder + '/truth-*'))
+        super().__init__({n: 0 for n in names})
+        self.processes = []
+        for path in files:
+            with open(path, 'rb') as f:
+                self.processes.append(dict(zip(names, struct.unpack('%dQ' % len(names), f.read(8 * len(names))))))
+            for n in names:
+                self[n] += self.processes[-1][n]
+
+    def __str__(self):
+        return ' '.join('%s=%d' % x for x in self.items() if x[1])
+
+
+class Judge:
+    """Collects what is wrong."""
+
+    def __init__(self, scenario, truth, answers):
+        self.s, self.t, self.a, self.wrong = scenario, truth, answers, []
+        self.lost = answers.json.get('lost', {})
+        self.bounds = self.lost.get('lower_bounds', [])
+        self.short = 0  # kernels that are missing, but in no number
+        whole = '--graphs=graph' in scenario.options
+        self.graphs = truth['GRAPH_LAUNCHES' if whole else 'GRAPH_KERNELS']
+        # A call that had not returned when the process was killed has launched its kernel, or not.
+        self.least = truth['LAUNCHED'] + self.graphs
+        self.most = truth['BEGUN'] - truth['CAPTURED'] - truth['FAILED'] + self.graphs
+        self.recorded = sum(g['kernels'] for g in answers.json.get('gpus', []))
+
+    def no(self, expected, found):
+        self.wrong.append('expected: %s; found: %s' % (expected, found))
+
+    def check(self, ok, expected, found):
+        if not ok:
+            self.no(expected, found)
+
+    # ---- rules ----
+
+    def status(self):
+        self.check(self.a.status == self.s.status, 'status %d of the program' % self.s.status, self.a.status)
+
+    def kernels(self):
+        """recorded + lost is what was launched; a bound is marked, and no larger than the truth."""
+        n, bound = self.lost.get(KERNELS, 0), KERNELS in self.bounds
+        least, most = self.least - self.recorded, self.most - self.recorded
+        self.check(most >= 0, 'at most %d kernels recorded' % self.most, self.recorded)
+        if bound:
+            self.check(n <= most, 'a lower bound of at most %d kernels' % most, 'at least %d' % n)
+        else:
+            self.check(least <= n <= most, '%d kernels without record, or a mark that it is a lower bound' % least, n)
+        if self.recorded + n < self.least:
+            self.short = self.least - self.recorded - n
+            told = self.t['COUNTED'] >= self.t['LAUNCHED'] + self.t['GRAPH_LAUNCHES'] and not self.t['GRAPH_LAUNCHES']
+            self.check(not told or not bound, 'recorded + lost >= %d, as CUPTI has called the recorder for each launch' % self.least,
+                       '%d + at least %d' % (self.recorded, n))
+
+    def records(self):
+        """Other numbers of records are true, or marked and not too large."""
+        closed = not self.lost.get('processes_not_closed')
+        for name, row in RECORDS.items():
+            n, true = self.lost.get(name, 0), self.t[row]
+            if name in self.bounds or not closed:
+                self.check(n <= true, '%s: at most %d' % (name, true), n)
+            else:
+                self.check(n == true, '%s: %d' % (name, true), n)
+        for name in ('unknown', 'untimed'):
+            self.check(not self.lost.get(name), '%s: 0' % name, self.lost.get(name))
+
+    def missing(self):
+        """True if not everything is there."""
+        return self.recorded < self.least or any(self.t[k] for k in ('DROPPED', 'WITHHELD', 'UNREAD', 'UNENDED'))
+
+    def silence(self):
+        """Nobody says that nothing is lost if something is."""
+        said = {k: v for k, v in self.lost.items() if k != 'lower_bounds' and v}
+        if self.missing():
+            what = '%d of %d kernels recorded; %s' % (self.recorded, self.least, self.t)
+            self.check('nothing lost' not in self.a.summary and 'no loss is known' not in self.a.summary, 'a loss in the summary: ' + what,
+                       self.a.summary)
+            self.check(said or self.bounds, 'a loss in JSON: ' + what, self.lost)
+            self.check('note: ' in self.a.notes, 'a loss among the notes of gpu: ' + what, self.a.notes)
+        elif not self.s.troubles:
+            self.check('nothing lost' in self.a.summary and not said and not self.bounds, 'nothing lost', (self.a.summary, said, self.bounds))
+
+    def same(self):
+        """Summary, notes and JSON say the same."""
+        m = re.search(r', (\d+) kernels?, ', self.a.summary)
+        self.check(m and int(m.group(1)) == self.recorded, '%d kernels in the summary, as in JSON' % self.recorded, self.a.summary)
+        for name, patterns in SENTENCES.items():
+            n, bound = self.lost.get(name, 0), name in self.bounds
+            for pattern, text, comma in zip(patterns, (self.a.summary, self.a.notes), ('', ',')):
+                number = re.search(r'(at least )?(\d+) ' + pattern, text)
+                possibly = re.search('possibly' + comma + ' ' + pattern, text)
+                found = (int(number.group(2)), bool(number.group(1))) if number else (0, bool(possibly))
+                self.check(found == (n, bound), '%s: %d%s, as in JSON' % (name, n, ', a bound' if bound else ''), text)
+
+    def names(self):
+        """Names that share one are counted."""
+        if self.s.disk or self.lost.get('processes_not_closed') or self.s.options:
+            return
+        shared = self.lost.get('names_shortened_or_shared', 0)
+        if self.t['RANGE_NAMES']:
+            kept = len(self.a.json.get('ranges', [])) + self.lost.get('ranges', 0) + self.least - self.recorded
+            self.check(shared or kept >= self.t['RANGE_NAMES'], '%d names of ranges, or names that share one' % self.t['RANGE_NAMES'], kept)
+        if self.t['KERNEL_NAMES']:
+            kept = len(self.a.json.get('kernels', [])) + self.least - self.recorded
+            self.check(shared or kept >= self.t['KERNEL_NAMES'], '%d names of kernels, or names that share one' % self.t['KERNEL_NAMES'], kept)
+
+    def sentences(self):
+        """No cause is named that was none."""
+        text = self.a.summary + self.a.notes
+        if not self.s.thief:
+            self.check('another profiler' not in text and 'taken' not in text, 'nothing of another profiler', text)
+        number = -self.s.status if self.s.status < 0 else 9 if any('raise=9' in w for w in self.s.line) else None
+        for m in re.findall(r'ended by signal (\d+)', text):
+            self.check(int(m) == number, 'signal %s' % number, text)
+        self.check('impossible' not in text, 'nothing of impossible times', text)
+
+    def all(self):
+        self.status()
+        if not self.a.json:
+            self.check(re.search('nothing was recorded|not recorded', self.a.summary), 'a summary that says why nothing is recorded', self.a.summary)
+            self.check('nothing lost' not in self.a.summary, 'no word of completeness', self.a.summary)
+            return self
+        for rule in (self.kernels, self.records, self.silence, self.same, self.names, self.sentences):
+            rule()
+        return self
