@@ -5,20 +5,19 @@
  *   threads=1        each thread fills buffers of its own
  *   hide=1           records appear in the client's buffer when it is given back
  *   pend=1           a record goes into a buffer only when its work has ended
- *   worker=1         full buffers are given back by a thread of CUPTI, else by the thread that fills the next one
- *   drop=N mute=N    each Nth kernel is dropped and counted so, or has no record and nobody says so
- *   next=N nexts=E   the Nth record of a client cannot be read: error E, and for all behind it in its buffer
- *   uncounted=N      from its Nth call on, cuptiActivityGetNumDroppedRecords fails
- *   keep=N           each Nth buffer is never given back
+ *   worker=1         full buffers are given back by a thread of CUPTI, else by the thread that
+ * fills the next one drop=N mute=N    each Nth kernel is dropped and counted so, or has no record
+ * and nobody says so next=N nexts=E   the Nth record of a client cannot be read: error E, and for
+ * all behind it in its buffer uncounted=N      from its Nth call on,
+ * cuptiActivityGetNumDroppedRecords fails keep=N           each Nth buffer is never given back
  *   keepfrom=N       from the Nth flush on, no buffer is
  *   flushfail=N      from the Nth on, cuptiActivityFlushAll fails and does nothing
- *   die=N dieon=N    at the Nth launch or flush CUPTI registers a handler of exit that takes it down
- *   silent=1         taken down, its functions still succeed
- *   meet=N           the Nth flush waits until the program leaves
- *   displace=1       a second subscriber is accepted, and the first one has no callbacks any more
- *   newest=1         buffers are given to the client that registered last, not to the one that supplied them
- *   refuse=NAME      this function fails, for all clients; refuse2=NAME: this one too
- *   hang=NAME        this function never returns
+ *   die=N dieon=N    at the Nth launch or flush CUPTI registers a handler of exit that takes it
+ * down silent=1         taken down, its functions still succeed meet=N           the Nth flush
+ * waits until the program leaves displace=1       a second subscriber is accepted, and the first
+ * one has no callbacks any more newest=1         buffers are given to the client that registered
+ * last, not to the one that supplied them refuse=NAME      this function fails, for all clients;
+ * refuse2=NAME: this one too hang=NAME        this function never returns
  */
 #ifndef LOSSES_CUPTI_H
 #define LOSSES_CUPTI_H
@@ -37,8 +36,24 @@
 #define DOMAINS  8
 #define CLIENTS  4
 
-enum { OK, INVALID = 1, DOWN = 4, INVALID_OPERATION = 7, MAX_LIMIT = 12, ALREADY = 39, UNKNOWN = 999 };
-enum { MEMCPY = 1, DRIVER_CALLS = 4, RUNTIME_CALLS = 5, DEVICE = 8, CONTEXT = 9, KERNEL = 10, GRAPH = 51 };
+enum {
+	OK,
+	INVALID = 1,
+	DOWN = 4,
+	INVALID_OPERATION = 7,
+	MAX_LIMIT = 12,
+	ALREADY = 39,
+	UNKNOWN = 999
+};
+enum {
+	MEMCPY = 1,
+	DRIVER_CALLS = 4,
+	RUNTIME_CALLS = 5,
+	DEVICE = 8,
+	CONTEXT = 9,
+	KERNEL = 10,
+	GRAPH = 51
+};
 
 /* The value of a habit, 0: none. */
 unsigned long habit(const char *name);
@@ -129,6 +144,9 @@ void put_work(struct activity *a, const struct call *c);
 void put_device(struct activity *a);
 
 /* ---- cupti_session.c ---- */
+
+/* A buffer is given with new content. */
+void readable(const uint8_t *buffer, size_t size);
 
 /* Registers the handler that takes CUPTI down, if its time has come. */
 void die_at_exit(const char *event, uint64_t n);

@@ -71,16 +71,15 @@ static void give(struct activity *a, struct buffer *b)
 	struct client *to = habit("newest") && a->client ? a->client : b->owner;
 
 	if ((habit("keep") && ++given % habit("keep") == 0) ||
-	        (habit("keepfrom") && losses_truth()[FLUSHES] >= habit("keepfrom"))) {
-		TRUE_COUNT(WITHHELD, b->owner->first ? b->records : 0);
+	        (habit("keepfrom") && losses_truth()[FLUSHES] >= habit("keepfrom")))
 		return; /* the client's memory stays with CUPTI */
-	}
 	TRUE_COUNT(UNENDED, unended(b));
 	clear_times(b);
 	if (b->own != b->client)
 		memcpy(b->client, b->own, b->used);
 	TRUE_COUNT(to->first ? GIVEN : STOLEN, b->kernels);
-	TRUE_COUNT(WITHHELD, b->owner->first && !to->first ? b->records : 0);
+	TRUE_COUNT(RETURNED, b->owner->first && to->first ? b->records : 0);
+	readable(b->client, b->size);
 	if (to->complete2)
 		to->complete2(b->client, b->size, b->used, NULL);
 	else
@@ -177,8 +176,8 @@ static void write_record(
 
 	if (!b) {
 		a->dropped++;
-		TRUE_COUNT(DROPPED, a->client && a->client->first);
-		TRUE_COUNT(DROPPED_KERNELS, what->kernel && a->client && a->client->first);
+		TRUE_COUNT(DROPPED, a == &shared || a->client->first);
+		TRUE_COUNT(DROPPED_KERNELS, what->kernel && (a == &shared || a->client->first));
 		return;
 	}
 	memcpy(b->own + b->used, record, size);
@@ -193,6 +192,7 @@ static void write_record(
 	}
 	b->used += size;
 	b->records++;
+	TRUE_COUNT(WRITTEN, b->owner->first);
 }
 
 /* Writes the records whose work has ended since, or the first of them. Locked. */
@@ -271,13 +271,10 @@ void abandon(struct activity *a)
 		fill_up(a, i);
 	for (struct buffer *b = take(a, 1), *next; b; b = next) {
 		next = b->next;
-		TRUE_COUNT(WITHHELD, b->owner->first ? b->records : 0);
 		drop_buffer(b);
 	}
-	for (struct pending *p; (p = a->pending); free(p)) {
+	for (struct pending *p; (p = a->pending); free(p))
 		a->pending = p->next;
-		TRUE_COUNT(WITHHELD, 1);
-	}
 	a->pending_end = &a->pending;
 	pthread_mutex_unlock(&a->lock);
 }

@@ -145,11 +145,12 @@ static void put_kernel(struct activity *a, const struct call *c, uint32_t node)
 	}
 	if (habit("drop") && n % habit("drop") == 0) {
 		__atomic_add_fetch(&a->dropped, 1, __ATOMIC_SEQ_CST);
-		TRUE_COUNT(DROPPED, a->client->first);
-		TRUE_COUNT(DROPPED_KERNELS, a->client->first);
+		TRUE_COUNT(DROPPED, a == &shared || a->client->first);
+		TRUE_COUNT(DROPPED_KERNELS, a == &shared || a->client->first);
 		return;
 	}
-	put(a, &r, KERNEL_SIZE, (struct open_record){ .stream = c->stream, .work = work, .kernel = 1 });
+	put(a, &r, KERNEL_SIZE,
+	        (struct open_record){ .stream = c->stream, .work = work, .kernel = 1 });
 }
 
 void put_work(struct activity *a, const struct call *c)

@@ -13,7 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHARED_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .full_end = &shared.full, .pending_end = &shared.pending }
+#define SHARED_INIT                                                                                \
+	{                                                                                          \
+		.lock = PTHREAD_MUTEX_INITIALIZER, .full_end = &shared.full,                       \
+		.pending_end = &shared.pending                                                     \
+	}
 
 struct subscriber subscribers[CLIENTS];
 struct activity shared = SHARED_INIT;
@@ -189,6 +193,7 @@ static int subscribe(struct subscriber **out, callback *told, void *user, int ha
 		a->pending_end = &a->pending;
 		subscribers[i].activity = a;
 	}
+	TRUE_COUNT(CLIENTS_NOW, !subscribers[i].used);
 	subscribers[i].used = 1;
 	*out = &subscribers[i];
 	watch_driver();
@@ -224,6 +229,7 @@ EXPORTED int cuptiUnsubscribe(struct subscriber *s)
 	if (!s || !s->used)
 		return INVALID;
 	s->used = 0;
+	losses_truth()[CLIENTS_NOW]--;
 	if (several)
 		s->activity->client = NULL;
 	return OK;
@@ -246,6 +252,7 @@ EXPORTED int cuptiFinalize(void)
 	memset(shared.single, 0, sizeof shared.single);
 	for (int i = 0; i < CLIENTS; i++)
 		subscribers[i].used = 0;
+	losses_truth()[CLIENTS_NOW] = 0;
 	shared.client = NULL;
 	return OK;
 }
@@ -254,14 +261,16 @@ EXPORTED int cuptiFinalize(void)
 
 static int registered(struct activity *a, struct client c)
 {
-	static _Atomic int known;
+	static struct client recorder; /* the first that has registered */
 	struct client *own = malloc(sizeof *own);
 
 	if (!own)
 		abort();
-	*own = c;
-	own->first = !known++ || (a->client && a->client->first && a->client->request == c.request);
 	pthread_mutex_lock(&a->lock);
+	if (!recorder.request && !recorder.request2)
+		recorder = c;
+	*own = c;
+	own->first = c.request == recorder.request && c.request2 == recorder.request2;
 	a->client = own; /* the former is still used by its buffers */
 	pthread_mutex_unlock(&a->lock);
 	return OK;
@@ -282,6 +291,8 @@ static int enable(struct activity *a, uint32_t kind, int on)
 	if (kind >= KINDS)
 		return INVALID;
 	a->kinds[kind] = (unsigned char)on;
+	if (kind == KERNEL && (a == &shared || !a->client || a->client->first))
+		losses_truth()[STOPPED] = !on;
 	return OK;
 }
 
@@ -340,8 +351,14 @@ EXPORTED int cuptiActivityFlushAll(uint32_t forced)
 
 /* ---- records ---- */
 
-/* Positions that cannot be read. */
+/* The position that cannot be read. */
 static _Atomic(uint8_t *) bad;
+
+void readable(const uint8_t *buffer, size_t size)
+{
+	if (bad >= buffer && bad < buffer + size)
+		bad = NULL;
+}
 
 /* The number of records from a position on. */
 static unsigned records_from(const uint8_t *at, const uint8_t *end)
@@ -366,7 +383,12 @@ static int next_record(uint8_t *buffer, size_t valid, uint8_t **record)
 	if (!size || at + size > buffer + valid)
 		return MAX_LIMIT;
 	if (at == bad)
-		return (int)habit("nexts");
+		return habit("nexts") ? (int)habit("nexts") : UNKNOWN;
+	if (refused("ActivityGetNextRecord")) {
+		bad = at; /* asked again, it is not counted again */
+		TRUE_COUNT(UNREAD, records_from(at, buffer + valid));
+		return UNKNOWN;
+	}
 	if (habit("next") && ++read == habit("next")) {
 		bad = at;
 		TRUE_COUNT(UNREAD, records_from(at, buffer + valid));
@@ -378,7 +400,6 @@ static int next_record(uint8_t *buffer, size_t valid, uint8_t **record)
 
 EXPORTED int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record)
 {
-	REFUSE("ActivityGetNextRecord");
 	return buffer && record ? next_record(buffer, valid, record) : INVALID;
 }
 
@@ -505,9 +526,9 @@ EXPORTED int cuptiActivityRegisterCallbacks_v2(
 {
 	REFUSE("ActivityRegisterCallbacks_v2");
 	return !OWN(s) || !request || !complete
-	        ? INVALID
-	        : registered(OWN(s),
-	                  (struct client){ .request2 = request, .complete2 = complete });
+	               ? INVALID
+	               : registered(OWN(s),
+	                         (struct client){ .request2 = request, .complete2 = complete });
 }
 
 EXPORTED int cuptiActivityEnable_v2(struct subscriber *s, uint32_t kind, void *fields)
@@ -534,7 +555,6 @@ EXPORTED int cuptiActivityGetNextRecord_v2(
         struct subscriber *s, uint8_t *buffer, size_t valid, uint8_t **record)
 {
 	(void)s;
-	REFUSE("ActivityGetNextRecord");
 	return buffer && record ? next_record(buffer, valid, record) : INVALID;
 }
 

@@ -228,8 +228,8 @@ EXPORTED int cuLaunchKernel(const char *f, unsigned gx, unsigned gy, unsigned gz
 			hold(stream);
 		c.kernels = 1;
 		TRUE_COUNT(LAUNCHED, 1);
-		if (!losses_truth()[SUBSCRIBED])
-			TRUE_COUNT(BEFORE, 1);
+		if (losses_truth()[STOPPED])
+			TRUE_COUNT(losses_truth()[CLIENTS_NOW] ? DOUBTFUL : UNASKED, 1);
 	}
 	return told(&c, EXIT);
 }

@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What has really happened in a process: numbers in a file that outlives it, one file per process
+/* Numbers of the real events of a process, in a file that outlives it, one file per process
  * image, in the folder LOSSES_TRUTH. judge.py reads the names of the rows from here. */
 enum truth {
-	BEGUN,           /* calls that launch a kernel; of those that have ended: */
-	LAUNCHED,        /* kernels launched one by one, without those that failed or were captured */
+	BEGUN,    /* calls that launch a kernel; of those that have ended: */
+	LAUNCHED, /* kernels launched one by one, without those that failed or were captured */
 	GRAPH_LAUNCHES,  /* launches of graphs */
 	GRAPH_KERNELS,   /* the kernels in them */
 	CAPTURED,        /* launches into a graph */
@@ -28,14 +28,18 @@ enum truth {
 	DROPPED_KERNELS, /* of them: of kernels */
 	MUTED,           /* kernels of which CUPTI makes no record, and says nothing */
 	STOLEN,          /* kernel records given to another client */
-	WITHHELD,        /* records of all kinds in buffers of the first client that it never gets back */
+	WRITTEN,         /* records of all kinds in buffers of the first client */
+	RETURNED,        /* of them: in buffers that it got back */
 	UNREAD,          /* records of all kinds behind an error of cuptiActivityGetNextRecord */
-	UNENDED,         /* kernel records that were discarded or given without times by a forced flush */
-	KERNEL_NAMES,    /* different names of kernels */
-	RANGE_NAMES,     /* different names of ranges with a kernel inside */
-	IN_FLUSH,        /* 1: a flush waits for the program to leave */
-	LEAVING,         /* 1: the program leaves */
-	BEFORE,          /* launches before CUPTI had a subscriber */
+	UNENDED, /* kernel records that were discarded or given without times by a forced flush */
+	KERNEL_NAMES, /* different names of kernels */
+	RANGE_NAMES,  /* different names of ranges with a kernel inside */
+	IN_FLUSH,     /* 1: a flush waits for the program to leave */
+	LEAVING,      /* 1: the program leaves */
+	STOPPED,      /* 1: the first client has disabled kernels */
+	CLIENTS_NOW,  /* subscribers at present */
+	UNASKED,      /* launches while kernels were disabled and there was no subscriber */
+	DOUBTFUL,     /* launches while kernels were disabled, but the subscriber was still there */
 	TRUTHS
 };
 

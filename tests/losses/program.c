@@ -90,7 +90,8 @@ static long n_running;
 static void do_threads(void)
 {
 	for (long i = 0; i < number(0, 1) && n_running < 512; i++)
-		if (pthread_create(&running[n_running++], NULL, launcher, (void *)(intptr_t)number(1, 1)))
+		if (pthread_create(
+		            &running[n_running++], NULL, launcher, (void *)(intptr_t)number(1, 1)))
 			fail("no thread");
 }
 
@@ -106,7 +107,8 @@ static void do_ranges(void)
 	char name[64];
 
 	for (long i = 0; i < number(0, 1); i++) {
-		snprintf(name, sizeof name, number(1, 0) ? "%lx of the iterations" : "iteration %ld", i);
+		snprintf(name, sizeof name,
+		        number(1, 0) ? "%lx of the iterations" : "iteration %ld", i);
 		mini_push(name);
 		launch("in_range", NULL, i);
 		mini_pop();
@@ -165,7 +167,8 @@ static void do_flushes(void)
 {
 	uint64_t until = losses_truth()[FLUSHES] + (uint64_t)number(0, 1);
 
-	for (int i = 0; i < PATIENCE && losses_truth()[SUBSCRIBED] && losses_truth()[FLUSHES] < until; i++)
+	for (int i = 0;
+	        i < PATIENCE && losses_truth()[SUBSCRIBED] && losses_truth()[FLUSHES] < until; i++)
 		usleep(1000);
 }
 
@@ -182,6 +185,21 @@ static void do_end_at(void)
 {
 	end_at = number(0, 0);
 	end_how = number(1, 0);
+}
+
+/* Stops or starts the recording, and waits until that has happened. */
+static void do_ctl(void)
+{
+	char line[8192];
+	uint64_t off = !strcmp(argument[0], "stop");
+
+	snprintf(line, sizeof line, "LD_LIBRARY_PATH= '%s' ctl '%s' %s >/dev/null 2>&1",
+	        getenv("LOSSES_TFPROF"), getenv("TFPROF_SESSION"), argument[0]);
+	if (system(line))
+		return;
+	for (int i = 0;
+	        i < PATIENCE && losses_truth()[SUBSCRIBED] && losses_truth()[STOPPED] != off; i++)
+		usleep(1000);
 }
 
 static void do_limit(void)
@@ -232,7 +250,8 @@ static void do_exec(void)
 	char *words[64] = { self }, *save = NULL;
 	int n = 1;
 
-	for (char *w = strtok_r(argument[0], "+", &save); w && n < 63; w = strtok_r(NULL, "+", &save)) {
+	for (char *w = strtok_r(argument[0], "+", &save); w && n < 63;
+	        w = strtok_r(NULL, "+", &save)) {
 		for (char *p = w; *p; p++)
 			if (*p == '=')
 				*p = ':';
@@ -294,7 +313,8 @@ static void do_thread_exit(void)
 /* Leaves while a flush is under way. */
 static void do_exit_in_flush(void)
 {
-	for (int i = 0; i < PATIENCE && losses_truth()[SUBSCRIBED] && !losses_truth()[IN_FLUSH]; i++)
+	for (int i = 0; i < PATIENCE && losses_truth()[SUBSCRIBED] && !losses_truth()[IN_FLUSH];
+	        i++)
 		usleep(1000);
 	losses_truth()[LEAVING] = 1;
 	exit((int)number(0, 0));
@@ -304,12 +324,13 @@ static const struct {
 	const char *name;
 	void (*act)(void);
 } table[] = { { "init", do_init }, { "launch", do_launch }, { "threads", do_threads },
-	{ "join", do_join }, { "ranges", do_ranges }, { "kernels", do_kernels }, { "graph", do_graph },
-	{ "capture", do_capture }, { "copies", do_copies }, { "sync", do_sync },
-	{ "flushes", do_flushes }, { "thief", do_thief }, { "end-at", do_end_at },
-	{ "limit", do_limit }, { "fork", do_fork }, { "exec", do_exec }, { "late", do_late },
-	{ "exit", do_exit }, { "_exit", do__exit }, { "quick", do_quick }, { "raise", do_raise },
-	{ "thread-exit", do_thread_exit }, { "exit-in-flush", do_exit_in_flush } };
+	{ "join", do_join }, { "ranges", do_ranges }, { "kernels", do_kernels },
+	{ "graph", do_graph }, { "capture", do_capture }, { "copies", do_copies },
+	{ "sync", do_sync }, { "flushes", do_flushes }, { "thief", do_thief },
+	{ "end-at", do_end_at }, { "ctl", do_ctl }, { "limit", do_limit }, { "fork", do_fork },
+	{ "exec", do_exec }, { "late", do_late }, { "exit", do_exit }, { "_exit", do__exit },
+	{ "quick", do_quick }, { "raise", do_raise }, { "thread-exit", do_thread_exit },
+	{ "exit-in-flush", do_exit_in_flush } };
 
 static void run(char *word)
 {

@@ -28,7 +28,7 @@ OURS = re.compile(r'(CUDA|NVTX)_INJECTION64_PATH$|TFPROF_|LOSSES_|(LOCAL_)?RANK$
 
 
 class Answers:
-    """What is said: by record at the end, by gpu, as JSON."""
+    """The answers of record, gpu and JSON."""
     status, summary, notes, json = 0, '', '', {}
 
 
@@ -48,10 +48,11 @@ def command(s, folder):
     """The words of a scenario, in a folder."""
     program = os.path.join(ARGS.bin, 'losses', 'program')
     line = s.line
-    if s.disk and not ARGS.mount:
+    small = s.disk and ARGS.mount and not s.limit
+    if s.disk and not small:
         line = ['limit:%d' % s.disk] + line
     record = [os.path.join(ARGS.bin, 'tfprof'), 'record', '--wait=60', '-o', folder + '/small/r'] + s.options + ['--', program] + line
-    if s.disk and ARGS.mount:
+    if small:
         script = 'mount -t tmpfs -o size=%d none %s; "$@"; status=$?; cp -r %s %s; exit $status' % (
             s.disk, folder + '/small', folder + '/small/r', folder + '/r')
         return ARGS.mount + ['sh', '-c', script, 'sh'] + record
@@ -67,15 +68,16 @@ def run(words, env, folder):
 
 def answers(s, folder):
     env = {k: v for k, v in os.environ.items() if not OURS.match(k)}
-    env.update(s.env, LC_ALL='C', LOSSES_TRUTH=folder + '/truth',
+    env.update(s.env, LC_ALL='C', LOSSES_TRUTH=folder + '/truth', LOSSES_TFPROF=ARGS.bin + '/tfprof',
                LD_LIBRARY_PATH='%s/losses/%s:%s/losses' % (ARGS.bin, s.version, ARGS.bin))
     for name in ('truth', 'small'):
         os.mkdir(os.path.join(folder, name))
     a = Answers()
     a.status, a.summary = run(command(s, folder), env, folder)
-    if s.disk and ARGS.mount and a.status > 128 and s.status < 0:
+    small = s.disk and ARGS.mount and not s.limit
+    if small and a.status > 128 and s.status < 0:
         a.status = 128 - a.status  # as a shell gives it
-    recording = folder + ('/r' if s.disk and ARGS.mount else '/small/r')
+    recording = folder + ('/r' if small else '/small/r')
     tfprof = os.path.join(ARGS.bin, 'tfprof')
     a.notes = run([tfprof, 'gpu', recording], env, folder)[1]
     with open(folder + '/json', 'wb') as f:

@@ -8,14 +8,14 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGABRT, signal.SIGSEGV)
 
 
 class Scenario:
-    """What is run. words: of the program; habits: of CUPTI (cupti.h); options: of record; status: the program's, as Python
-    gives it; disk: bytes of the folder's file system, None: enough; troubles: names, for reports."""
+    """A program and its surroundings. words: of the program; habits: of CUPTI (cupti.h); options: of record; status: the program's, as Python
+    gives it; disk: bytes of the folder's file system, or, with limit, of a file; None: enough; troubles: names, for reports."""
 
     def __init__(self, seed):
         self.seed = seed
         self.random = random.Random(seed)
         self.version = self.random.choice(list(VERSIONS))
-        self.depth, self.fail, self.disk, self.status = 0, 0, None, 0
+        self.depth, self.fail, self.disk, self.limit, self.status = 0, 0, None, False, 0
         self.habits, self.options, self.troubles = {}, [], []
         self.before, self.words, self.end = ['init'], [], []
         self.thief = ''
@@ -41,7 +41,7 @@ def work(s):
         s.words += {
             'launch': ['launch:%d' % s.count()],
             'streams': ['launch:%d:kernel:%d' % (s.count(), i) for i in (1, 2, 3)],
-            'threads': ['threads:%d:%d' % (r.randint(1, 16), int(s.count() / 8) + 1)] + ['join'] * r.randint(0, 1),
+            'threads': ['threads:%d:%d' % (r.choice((1, 2, 5, 16, 64)), int(s.count() / 16) + 1)] + ['join'] * r.randint(0, 1),
             'flushes': ['flushes:%d' % r.randint(1, 2)],
             'sync': ['sync'],
             'copies': ['copies:%d' % r.randint(1, 50)],
@@ -136,6 +136,7 @@ def forks(s):
 def disk(s):
     """The file system of the recording is full after some bytes."""
     s.disk = s.random.choice((4096, 8192, 16384, 65536, 262144))
+    s.limit = s.random.random() < 0.5
 
 
 def names(s):
@@ -153,13 +154,19 @@ def hangs(s):
         s.habits['refuse'] = s.random.choice(('Subscribe', 'ActivityRegisterCallbacks', 'ActivityEnable'))
 
 
+def control(s):
+    """The recording is stopped for a while."""
+    s.words += ['join', 'ctl:stop', 'launch:%d' % s.count()]
+    s.words += ['ctl:start', 'launch:%d' % s.count()] * s.random.randint(0, 1)
+
+
 def limited(s):
     """Options of record that change what is recorded."""
     s.options.append(s.random.choice(('--level=kernels', '--level=full', '--graphs=graph', '--max-size=30K', '--no-nvtx', '--sync')))
 
 
 # Names and weights; hangs take seconds.
-TROUBLES = ((stolen, 5), (errors, 5), (late, 5), (exits, 6), (forks, 2), (disk, 2), (names, 2), (limited, 2), (hangs, 0.3))
+TROUBLES = ((stolen, 5), (errors, 5), (late, 5), (exits, 6), (forks, 2), (disk, 2), (names, 2), (limited, 2), (control, 1), (hangs, 0.3))
 
 
 def scenario(seed):
@@ -176,7 +183,8 @@ def scenario(seed):
     functions, weights = zip(*TROUBLES)
     for _ in range(r.choice((0, 1, 1, 2, 2, 3))):
         trouble = r.choices(functions, weights)[0]
-        if trouble.__name__ not in s.troubles:
+        chosen = {trouble.__name__, *s.troubles}
+        if trouble.__name__ not in s.troubles and not ('control' in chosen and chosen & {'stolen', 'exits', 'forks', 'disk', 'hangs'}):
             trouble(s)
             s.troubles.append(trouble.__name__)
     return s

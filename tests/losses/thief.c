@@ -23,7 +23,8 @@ void thief_kind(const char *k)
 /* A function of the CUPTI that the recorder has loaded; NULL: none is. */
 static void *function(const char *name)
 {
-	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8" };
+	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
+		"libcupti.so.11.8" };
 	void *library = NULL;
 
 	for (int i = 0; i < 3 && !library; i++)
@@ -84,7 +85,8 @@ static void take_handle(void)
 		uint8_t more, pad[7];
 	} p = { .size = 40, .name = "thief", .more = 1 };
 
-	CALL("cuptiSubscribe_v2", (void **, void *, void *, void *), &handle, (void *)called, NULL, &p);
+	CALL("cuptiSubscribe_v2", (void **, void *, void *, void *), &handle, (void *)called, NULL,
+	        &p);
 	if (!handle)
 		return;
 	CALL("cuptiActivityRegisterCallbacks_v2", (void *, void *, void *), handle,
