@@ -10,6 +10,7 @@ import collections
 import os
 import re
 import subprocess
+import sys
 
 ARGS = argparse.ArgumentParser()
 ARGS.add_argument('--objects', default='build/check/obj')
@@ -99,6 +100,8 @@ def main():
         print('functions used outside of their file: %d, by one other file only: %d' % with_one_client())
     else:
         print('functions used by one file only: not counted, nothing is built in %s' % ARGS.objects)
+    print('files that an addition touches (docs/HACKING.md; tests/additions builds them):', flush=True)
+    subprocess.run([sys.executable, os.path.join(ARGS.root, 'tests/additions/run.py'), '--count'], check=True)
 
 
 if __name__ == '__main__':
