@@ -133,17 +133,8 @@ static void trace_times(const struct trace *t, struct model_times *to)
 
 static const char *source_name(const struct table_reader *x)
 {
-	static const char *const names[] = { [TRACE_PLAIN] = "chrome",
-		[TRACE_XSPACE] = "xspace",
-		[TRACE_KINETO] = "pytorch",
-		[TRACE_RECORDING] = "recording",
-		[TRACE_ONNXRUNTIME] = "onnxruntime",
-		[TRACE_NSYS] = "nsys",
-		[TRACE_PERFETTO] = "perfetto",
-		[TRACE_ROCPROF] = "rocprof" };
-
 	if (x->t)
-		return names[x->t->source];
+		return trace_source_tables[x->t->source];
 	return x->recording ? "recording" : "tensorflow";
 }
 

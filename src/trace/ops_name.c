@@ -5,21 +5,21 @@
  */
 #include "trace/ops_internal.h"
 
-#define BITS(a, b, c) (NEST_BIT(CATEGORY_##a) | NEST_BIT(CATEGORY_##b) | NEST_BIT(CATEGORY_##c))
+/* The sets of source.def. */
+#define SET_NONE        0
+#define SET_ALL         NEST_ALL
+#define SET_OPS         NEST_BIT(CATEGORY_OP)
+#define SET_SYNCS       NEST_BIT(CATEGORY_SYNC)
+#define SET_STEPS_OPS   (NEST_BIT(CATEGORY_STEP) | SET_OPS)
+#define SET_MODULES_OPS (NEST_BIT(CATEGORY_MODULE) | NEST_BIT(CATEGORY_ANNOTATION) | SET_OPS)
 
 /* By source: which slices of threads are levels of a path. */
+#define SOURCE(id, name, table, l, f, g, is_leaf)                                                  \
+	[TRACE_##id] = { .levels = SET_##l, .flat = SET_##f, .gaps = SET_##g, .leaf = (is_leaf) },
 static const struct ops_rule source_rules[] = {
-	[TRACE_PLAIN] = { .levels = NEST_ALL },
-	[TRACE_XSPACE] = { .levels = NEST_BIT(CATEGORY_OP), .flat = NEST_BIT(CATEGORY_OP) },
-	[TRACE_KINETO] = { .levels = BITS(MODULE, ANNOTATION, OP) },
-	[TRACE_RECORDING] = { .levels = NEST_BIT(CATEGORY_OP) },
-	[TRACE_ONNXRUNTIME] = { .levels = NEST_BIT(CATEGORY_STEP) | NEST_BIT(CATEGORY_OP),
-	        .flat = NEST_BIT(CATEGORY_STEP) | NEST_BIT(CATEGORY_OP),
-	        .gaps = NEST_BIT(CATEGORY_SYNC) },
-	[TRACE_NSYS] = { .levels = BITS(MODULE, ANNOTATION, OP), .leaf = true },
-	[TRACE_PERFETTO] = { .levels = NEST_ALL, .leaf = true },
-	[TRACE_ROCPROF] = { .levels = BITS(MODULE, ANNOTATION, OP), .leaf = true },
+#include "trace/source.def"
 };
+#undef SOURCE
 
 /* Per grouping: the categories that are levels (0: defined by the source), and the op for slices
  * without a level. */

@@ -22,14 +22,16 @@ const char *const argument_names[ARG_N] = {
 #include "trace/argument.def"
 };
 #undef ARGUMENT
-const char *const trace_source_names[] = { [TRACE_PLAIN] = "JSON trace",
-	[TRACE_XSPACE] = "XSpace trace",
-	[TRACE_KINETO] = "PyTorch trace",
-	[TRACE_RECORDING] = "GPU recording",
-	[TRACE_ONNXRUNTIME] = "ONNX Runtime trace",
-	[TRACE_NSYS] = "Nsight Systems trace",
-	[TRACE_PERFETTO] = "Perfetto trace",
-	[TRACE_ROCPROF] = "rocprofv3 trace" };
+#define SOURCE(id, name, table, levels, flat, gaps, leaf) [TRACE_##id] = (name),
+const char *const trace_source_names[TRACE_SOURCES] = {
+#include "trace/source.def"
+};
+#undef SOURCE
+#define SOURCE(id, name, table, levels, flat, gaps, leaf) [TRACE_##id] = (table),
+const char *const trace_source_tables[TRACE_SOURCES] = {
+#include "trace/source.def"
+};
+#undef SOURCE
 
 const char *const trace_device_kinds[] = { "cpu", "gpu", "tpu", "other" };
 

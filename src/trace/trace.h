@@ -128,19 +128,14 @@ struct trace_node {
 	uint32_t input0; /* inputs are from here to input0 of the next node */
 };
 
+#define SOURCE(id, name, table, levels, flat, gaps, leaf) TRACE_##id,
 enum trace_source {
-	TRACE_PLAIN, /* Chrome JSON of any producer */
-	TRACE_XSPACE,
-	TRACE_KINETO,
-	TRACE_RECORDING,
-	TRACE_ONNXRUNTIME,
-	TRACE_NSYS,
-	TRACE_PERFETTO,
-	TRACE_ROCPROF,
+#include "trace/source.def"
 	TRACE_SOURCES
 };
-
-extern const char *const trace_source_names[]; /* "PyTorch trace" */
+#undef SOURCE
+extern const char *const trace_source_names[TRACE_SOURCES];  /* "PyTorch trace" */
+extern const char *const trace_source_tables[TRACE_SOURCES]; /* "pytorch", as tables have it */
 
 #define TRACE_KEPT_MOST (64ull << 20) /* maximum size of a file whose slices are always kept */
 

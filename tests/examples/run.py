@@ -124,7 +124,7 @@ def places():
             text, page = f.read(), os.path.relpath(page, ROOT)
         for path, names in re.findall(r'`((?:examples|include|proto|python|src|testdata|tests|tools)/[a-z0-9_./]+)`(?: \(([a-z0-9_, ]+)\))?', text):
             whole = os.path.join(ROOT, path)
-            if not os.path.exists(whole):
+            if not os.path.exists(whole) and '\n`%s`:\n' % path not in text:  # a worked example makes that file
                 yield '%s: there is no %s' % (page, path)
             elif path.endswith('.py') and names:
                 code = ''.join(open(x).read() for x in {whole, *glob.glob(os.path.dirname(whole) + '/*.py')})
