@@ -59,8 +59,7 @@ export function table(d) {
 	if (d.table)
 		return d.table;
 	if (!d.arrays) {
-		const rows = Array.isArray(d.rows) ? d.rows : [], columns = d.columns || columnsOf(rows);
-		d.table = new Table(columns, rows.length, (c, i) => rows[i][columns[c].name]);
+		d.table = rowsTable(Array.isArray(d.columns) ? { rows: d.rows, columns: { rows: d.columns } } : d, 'rows');
 		return d.table;
 	}
 	const text = strings(d), arrays = d.arrays.reduce((out, a) => [...out, whole(a, out, d.count)], []);
@@ -79,16 +78,10 @@ export function table(d) {
 	return d.table;
 }
 
-const UNIT_ENDS = [['_ns', 'ns'], ['bytes', 'bytes'], ['bytes_accessed', 'bytes'], ['percent', 'percent'], ['permille', 'permille'], ['_thousandths', 'thousandths'], ['share', 'percent'], ['roof', 'percent'], ['flops_per_second', 'flop/s'], ['bytes_per_second', 'bytes/s'], ['intensity', 'ratio'], ['float_ops', 'count']];
-
-// Columns of rows that come without a description.
-export function columnsOf(rows) {
-	const names = new Set(rows.flatMap(r => Object.keys(r)));
-	return [...names].filter(n => rows.some(r => r[n] === null || typeof r[n] !== 'object')).map(name => {
-		const number = rows.every(r => typeof r[name] !== 'string');
-		const end = UNIT_ENDS.find(([e]) => name.endsWith(e) || e[0] === '_' && name === e.slice(1));
-		return { name, type: number ? 'integer' : 'string', unit: number && end ? end[1] : undefined };
-	});
+// A member of a document that lists rows as objects. The document describes its columns, else each is a text.
+export function rowsTable(d, key) {
+	const rows = d[key], columns = d.columns?.[key] || Object.keys(rows[0] || {}).map(name => ({ name, type: 'string' }));
+	return new Table(columns, rows.length, (c, i) => rows[i][columns[c].name] ?? null);
 }
 
 const LARGE = 100000; // entries

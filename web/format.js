@@ -3,12 +3,16 @@
 
 const UNITS = { us: ['us', 'ms', 'sec'], bytes: ['B', 'KB', 'MB'], count: ['', 'k', 'm', 'b'] };
 
-// Two decimals; a tie goes to the even digit, as in the commands.
+// At most two decimals; a tie goes to the even digit, as in the commands. Ties are odd multiples of 1/2, 1/4 or 1/8.
+function fixed(v, decimals) {
+	const scale = 10 ** decimals, tie = v * 2 ** (decimals + 1) % 2;
+	if (Math.abs(tie) !== 1)
+		return v.toFixed(decimals);
+	return (2 * Math.round(v * scale / 2) / scale).toFixed(decimals);
+}
+
 function fixed2(v) {
-	const size = Math.abs(v), part = size - Math.floor(size);
-	if (part === 0.125 || part === 0.625)
-		return (v < 0 ? '-' : '') + Math.floor(size) + (part === 0.125 ? '.12' : '.62');
-	return v.toFixed(2);
+	return fixed(v, 2);
 }
 
 // As fmt_fraction: an integer below 1000 has no decimals, all other numbers have two, and a time below 1us is in nanoseconds.
@@ -28,7 +32,7 @@ export function nanoseconds(v) {
 	let u = 0;
 	for (; u < 3 && Math.abs(v) >= 999.5; u++)
 		v /= 1000;
-	return v.toFixed(!u || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2) + units[u];
+	return fixed(v, !u || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2) + units[u];
 }
 
 export function number(v, unit) {
@@ -40,14 +44,16 @@ export function number(v, unit) {
 		return String(v);
 	if (unit === 'percent')
 		return fixed2(v) + '%';
+	if (unit === 'real' && v < 1000)
+		return fixed2(v);
 	if (unit === 'permille')
-		return (v / 10).toFixed(1) + '%';
+		return fixed(v / 10, 1) + '%';
 	if (unit === 'thousandths')
 		return fixed2(v / 1000);
 	if (unit === 'flop/s')
 		return rate(v);
 	if (unit === 'bytes/s')
-		return (v / 1e9).toFixed(2) + ' GB/s';
+		return fixed2(v / 1e9) + ' GB/s';
 	if (unit === 'ratio' && v < 1000)
 		return v < 0.1 && v ? Number(v.toPrecision(2)).toString() : fixed2(v);
 	return scaled(v, UNITS[unit] || UNITS.count);
@@ -59,7 +65,7 @@ function rate(v) {
 	let u = 0;
 	for (v /= 1e6; u < 3 && v >= 999.5; u++)
 		v /= 1000;
-	return v.toFixed(2) + ' ' + RATES[u];
+	return fixed2(v) + ' ' + RATES[u];
 }
 
 // A number beside an axis: without zeros at its end.

@@ -4,7 +4,7 @@ import { barList, legend, stacked, utilisation } from './charts.js';
 import { el } from './dom.js';
 import { exact, number, percent, plain, shorten } from './format.js';
 import { link } from './state.js';
-import { table } from './data.js';
+import { rowsTable } from './data.js';
 import { Path } from './path.js';
 import { Tree } from './tree.js';
 
@@ -46,7 +46,7 @@ async function hot(report, page, title) {
 async function steps(report) {
 	const entry = await report.entry('steps');
 	if (entry && entry.document.steps.length) {
-		const d = entry.document, t = table({ rows: d.steps });
+		const d = entry.document, t = rowsTable(d, 'steps');
 		return card('Steps', stacked(t.count, DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => t.value(name, i) })),
 			i => 'step ' + t.value('step', i), 'ns', 'Time of each step by what the devices did'));
 	}

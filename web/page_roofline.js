@@ -4,7 +4,7 @@ import { scaleLog, scaleSqrt } from 'd3-scale';
 import { figure } from './charts.js';
 import { copyButton, el, replace, svg } from './dom.js';
 import { exact, nanoseconds, number, plain, quote, shorten, tick } from './format.js';
-import { columnsOf, Table } from './data.js';
+import { rowsTable } from './data.js';
 import { fillOf } from './palette.js';
 import { dataTable } from './table.js';
 import { hide, show } from './tooltip.js';
@@ -60,11 +60,10 @@ export async function rooflinePage(report, entry) {
 	const select = r => replace(details, el('h2', { class: 'path' }, plain(r.op)), el('div', { class: 'facts' }, [['Time', exact(r.time_ns, 'ns')], ['Runs', exact(r.runs)], ['Float operations', exact(r.float_ops)],
 		['Bytes accessed', exact(r.bytes_accessed, 'bytes')], ['Rate', number(r.flops_per_second, 'flop/s')], ['Memory', number(r.bytes_per_second, 'bytes/s')], ['Type', plain(r.type)], ['Device', plain(r.device)]]
 		.map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v))));
-	const columns = columnsOf(rows), t = new Table(columns, rows.length, (c, i) => rows[i][columns[c].name]);
 	const text = !drawn.length ? 'The file has float operations or bytes of its ops, but not both, so the table shows rates alone.'
 		: 'Each point is an op; the longer the op takes, the larger the point. ' + (known ? 'The line is the limit of the device: its memory bandwidth on the left, its float operations on the right.' : 'The file does not tell the limits of the device, so no line is drawn.');
 	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text),
 		drawn.length ? el('section', { class: 'card' }, el('h2', {}, 'Roofline'), figure(width => chart(width, drawn, d.peaks, select)), details) : null,
 		el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, 'Ops'), el('span', { class: 'muted' }, d.rows.toLocaleString('en-US') + (d.rows === 1 ? ' row' : ' rows')), el('span', { class: 'grow' }),
-			copyButton('Copy command', () => ['tfprof', ...entry.words].map(quote).join(' '))), dataTable(t, { name: 'Ops', filter: true, sort: 'time_ns' })));
+			copyButton('Copy command', () => ['tfprof', ...entry.words].map(quote).join(' '))), dataTable(rowsTable(d, 'roofline'), { name: 'Ops', filter: true, sort: 'time_ns' })));
 }

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of tables: devices and kernels of traces, recordings, and every document without a page of its own.
 import { copyButton, el } from './dom.js';
-import { quote } from './format.js';
-import { columnsOf, Table, table } from './data.js';
+import { exact, nanoseconds, quote } from './format.js';
+import { rowsTable, table } from './data.js';
 import { dataTable } from './table.js';
 
-// Columns without a heading in the text of the commands: times since 1970, which the timeline has, and causes of idle time.
-const HIDDEN = ['from', 'to', 'host_late', 'launch_latency', 'kernel_gap', 'event_wait', 'other_process', 'unknown_wait', 'unknown_launch', 'before_first', 'after_last']
-	.map(name => name + '_ns').concat('cause');
 const SORTS = { kernels: 'total_ns', devices: 'busy_ns' };
+
+// A start, counted from the first row as in the text of the command; documents have the clock of the source.
+function start(t, i) {
+	const at = t.value('start_ns', i);
+	return el('span', { title: exact(at, 'ns') }, nanoseconds(at - t.value('start_ns', 0)));
+}
 
 function section(title, t, command, sort) {
 	if (!t.count)
 		return null;
 	return el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, title), el('span', { class: 'muted' }, t.count.toLocaleString('en-US') + (t.count === 1 ? ' row' : ' rows')),
 		el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...command].map(quote).join(' '))),
-	dataTable(t, { name: title, filter: true, sort, hide: HIDDEN }));
+	dataTable(t, { name: title, filter: true, sort, cell: (c, i) => c.name === 'start_ns' ? start(t, i) : undefined }));
 }
 
 function name(key) {
@@ -29,10 +32,7 @@ export function tables(document) {
 		return [[name(document.view || own), table(document)]];
 	return Object.entries(document).filter(([key, v]) => Array.isArray(v) && v.length && typeof v[0] === 'object' && !['sources', 'columns', 'tracks', 'sides'].includes(key))
 		.sort(([a], [b]) => (b === own) - (a === own))
-		.map(([key, rows]) => {
-			const columns = columnsOf(rows);
-			return [name(key), new Table(columns, rows.length, (c, i) => rows[i][columns[c].name] ?? null)];
-		});
+		.map(([key]) => [name(key), rowsTable(document, key)]);
 }
 
 export async function tablesPage(report, names, which = 0) {

@@ -5,22 +5,17 @@ import { exact, number, plain } from './format.js';
 
 const SHOWN = 100;
 
-export function title(column) {
-	const text = column.name.replace(/_(ns|us|permille|thousandths)$/, '').replace(/_busy$/, '').replace(/_/g, ' ');
-	return { 'communication compute overlap': 'overlap', ns: 'time', permille: 'share' }[text] || text;
-}
-
 function isNumber(column) {
 	return column.type === 'integer' || column.type === 'number';
 }
 
-// options: { name, hide: [names], sort, filter, cell(column, row) -> node or undefined, limit }
+// The columns that the command prints: those with a heading and a value. options: { name, sort, filter, cell(column, row) -> node or undefined, limit }
 export function dataTable(t, options) {
-	const columns = t.columns.filter(c => !(options.hide || []).includes(c.name))
-		.filter(c => c.type === 'string' || Array.from({ length: t.count }, (_, i) => t.value(c.name, i)).some(v => v !== null && v !== 0));
+	const title = c => c.title ?? c.name.replace(/_/g, ' ');
+	const columns = t.columns.filter(c => title(c) && Array.from({ length: t.count }, (_, i) => t.value(c.name, i)).some(v => v !== null));
 	let sort = options.sort || null, down = true, text = '', limit = options.limit || SHOWN;
 	const body = el('tbody'), head = el('tr'), more = el('div', { class: 'more' });
-	const unit = c => c.unit || (c.name.endsWith('_ns') ? 'ns' : c.name.endsWith('bytes') ? 'bytes' : 'digits');
+	const unit = c => c.unit || (c.type === 'number' ? 'real' : 'digits');
 
 	function chosen() {
 		let rows = Array.from({ length: t.count }, (_, i) => i);

@@ -141,7 +141,7 @@ void document_warnings(struct document *d, const struct origin *from, const stru
 	json_array_end(&d->j);
 }
 
-static void put_columns(struct document *d, const struct column *columns, size_t n)
+void document_column(struct document *d, const struct column *column)
 {
 	static const char *const types[] = { [COLUMN_TEXT] = "string",
 		[COLUMN_LIST] = "array",
@@ -149,14 +149,19 @@ static void put_columns(struct document *d, const struct column *columns, size_t
 		[COLUMN_REAL] = "number",
 		[COLUMN_BOOL] = "boolean" };
 
+	document_text(d, "name", column->name);
+	document_text(d, "type", str_of(types[column->type]));
+	if (column->unit)
+		document_text(d, "unit", str_of(column->unit));
+}
+
+static void put_columns(struct document *d, const struct column *columns, size_t n)
+{
 	document_key(d, "columns");
 	json_array(&d->j);
 	for (size_t i = 0; i < n; i++) {
 		json_object(&d->j);
-		document_text(d, "name", columns[i].name);
-		document_text(d, "type", str_of(types[columns[i].type]));
-		if (columns[i].unit)
-			document_text(d, "unit", str_of(columns[i].unit));
+		document_column(d, &columns[i]);
 		json_object_end(&d->j);
 	}
 	json_array_end(&d->j);

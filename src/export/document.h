@@ -31,6 +31,9 @@ void document_sources(struct document *d, const struct origin *from);
 void document_options(struct document *d, const struct opts *o);
 void document_warnings(struct document *d, const struct origin *from, const struct notes *command);
 
+/* Writes name, type and unit of a column as members of the open object. */
+void document_column(struct document *d, const struct column *column);
+
 /* Writes "columns": [...] and opens "rows": [ for a sheet. With d->arrays, writes the members of
  * export/arrays.c instead of rows. document_rows_end closes it. */
 void document_rows(struct document *d, struct sheet *rows, const struct column *columns, size_t n);

@@ -274,6 +274,20 @@ static void put_member(struct document *d, const struct table *x, size_t top)
 	json_array_end(&d->j);
 }
 
+/* Describes the columns for the page, which shows them with the headings of the text. */
+static void put_headings(struct document *d, const struct table *x)
+{
+	document_key(d, x->key);
+	json_array(&d->j);
+	for (size_t i = 0; i < x->n_columns; i++) {
+		json_object(&d->j);
+		document_column(d, &x->columns[i]);
+		document_text(d, "title", heading(x, i));
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
 static void write_json(const struct table *x, size_t top, struct sink *s, const struct emit *to)
 {
 	struct document d;
@@ -287,6 +301,14 @@ static void write_json(const struct table *x, size_t top, struct sink *s, const 
 	put_member(&d, x, top);
 	for (size_t i = 0; i < x->n_sections; i++)
 		put_member(&d, &x->sections[i], SIZE_MAX);
+	if (to->arrays) {
+		document_key(&d, "columns");
+		json_object(&d.j);
+		put_headings(&d, x);
+		for (size_t i = 0; i < x->n_sections; i++)
+			put_headings(&d, &x->sections[i]);
+		json_object_end(&d.j);
+	}
 	document_end(&d);
 }
 

@@ -164,15 +164,14 @@ def numbers_of_a_trace():
 
 
 def numbers_of_devices():
-    """The tables of a trace have the cells of devices, kernels and steps."""
-    go('xspace', 'devices')
-    shown = BROWSER.js('return [...document.querySelectorAll("table.rows tbody tr")].map(r => [...r.children].map(c => c.textContent))')
-    for command in ('devices', 'kernels', 'steps'):
-        blocks = program(command, words('xspace')[0], '--top', '0').strip().split('\n\n')
-        lines = blocks[0].splitlines()[1:] + [line for b in blocks[1:] for line in b.splitlines()[2:]]  # below titles and headings
-        for line in lines:
-            cells = re.split(r'  +', line.strip())
-            assert any(set(row) <= set(cells) | {'0'} and len(row) > 2 for row in shown), (command, line, shown)
+    """The tables of a trace have the headings and cells of devices, kernels and steps."""
+    for name in ('xspace', 'pytorch'):
+        go(name, 'devices')
+        shown = BROWSER.js('return [...document.querySelectorAll("table.rows")].map(t => [...t.rows].map(r => [...r.cells].map(c => c.textContent.replace(/ [\u25be\u25b4]$/, ""))))')
+        for command in ('devices', 'kernels', 'steps'):
+            for block in program(command, words(name)[0], '--top', '0').strip().split('\n\n'):
+                rows = [[c if c != '-' else '' for c in re.split('  +', line.strip())] for line in block.splitlines() if not re.fullmatch('[A-Z].*:', line)]
+                assert any(t[0] == rows[0] and sorted(t) == sorted(rows) for t in shown), (command, rows, shown)
 
 
 def numbers_of_memory():
