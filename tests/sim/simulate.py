@@ -190,8 +190,8 @@ class Run:
             if w.end is None:
                 return self.park(key, w)
         end = s.start + self.change.host_time(call.length, thread.names())
-        if s.waits and self.change.does_wait(thread.names()):
-            end = max([end] + [w.end + self.machine.returned for w in s.waits if w.end > s.start])
+        waits = s.waits if self.change.does_wait(thread.names()) else [w for w in s.waits if w is s.room]
+        end = max([end] + [w.end + self.machine.returned for w in waits if w.end > s.start])
         self.atom(thread, end, s.waits)
         thread.stack.pop().end = end
         return True
@@ -205,7 +205,7 @@ class Run:
         s = Slice(call.category, call.name, thread.at, len(thread.stack), call, self.correlation)
         thread.slices.append(s)
         thread.stack.append(s)
-        s.waits = self.waited_for(thread.process, call) + ([room] if room else [])
+        s.waits, s.room = self.waited_for(thread.process, call) + ([room] if room else []), room
         if call.record is not None:
             event, device, stream = call.record
             self.events[thread.process, event] = (self.tails.get((thread.process, device, stream)), s.correlation, device, stream)

@@ -8,7 +8,7 @@ import collections
 import re
 
 DATA_LOADING = re.compile(r'^enumerate\(DataLoader\)')
-KIND = {'cpu_op': 'host_op', 'user_annotation': 'annotation', 'python_function': 'python', 'cuda_runtime': 'call', 'cuda_driver': 'call'}
+KIND = {'cpu_op': 'host_op', 'user_annotation': 'annotation', 'python_function': 'python', 'cuda_runtime': 'call', 'cuda_driver': 'call', 'overhead': 'call'}
 MARK = 'ProfilerStep#'
 
 Segment = collections.namedtuple('Segment', 'start end kind name track')

@@ -17,13 +17,19 @@ EPOCH = 1_700_000_000_000_000_000   # the start of recordings, ns since 1970
 CATEGORY = {'compute': 'kernel', 'communication': 'kernel', 'copy': 'gpu_memcpy'}
 
 
+def shape(work):
+    """Blocks and threads of a block of a kernel."""
+    return work.more.get('grid', [2048])[0], work.more.get('block', [128])[0]
+
+
 def micros(ns):
     """A number that JSON writes with all its digits."""
     return ns / 1000 if ns % 1000 else ns // 1000
 
 
-def kineto_events(run, process, sync=True):
-    """The events of a process as PyTorch writes them; sync: with events of synchronisation (`enable_cuda_sync_events`)."""
+def kineto_events(run, process, sync=True, calls=True):
+    """The events of a process as PyTorch writes them; sync: with events of synchronisation (`enable_cuda_sync_events`); calls: with
+    those of the runtime."""
     pid, out = 4000 + process, []
 
     def add(cat, name, start, end, where, tid, **args):
@@ -32,14 +38,17 @@ def kineto_events(run, process, sync=True):
 
     for (p, tid), thread in run.threads.items():
         for s in thread.slices if p == process else ():
-            add(s.category, s.name, s.start, s.end, pid, tid, **dict(s.more, **({'correlation': s.correlation} if s.call else {})))
+            if s.call and not calls:
+                continue
+            where = (-1, 0) if s.category == 'overhead' else (pid, tid)
+            add(s.category, s.name, s.start, s.end, *where, **dict(s.more, **({'correlation': s.correlation} if s.call else {})))
             if s.call and sync:
                 out += sync_events(s, pid, add)
     for w in run.works:
         if w.process == process:
             add(CATEGORY[w.kind], w.name, w.start, w.end, w.device, w.stream, device=w.device, context=1, stream=w.stream,
                 correlation=w.launch.correlation, **dict(w.more))
-            for ph, where, tid, at in (('s', pid, w.thread.tid, w.launch.start), ('f', w.device, w.stream, w.start)):
+            for ph, where, tid, at in () if not calls else (('s', pid, w.thread.tid, w.launch.start), ('f', w.device, w.stream, w.start)):
                 out.append(dict({'ph': ph, 'id': w.launch.correlation, 'pid': where, 'tid': tid, 'ts': micros(at), 'cat': 'ac2g',
                                  'name': 'ac2g'}, **({'bp': 'e'} if ph == 'f' else {})))
     return out
@@ -63,12 +72,12 @@ def sync_events(s, pid, add):
     return []
 
 
-def write_kineto(run, folder, shuffle=None, sync=True, **header):
+def write_kineto(run, folder, shuffle=None, sync=True, calls=True, **header):
     """Writes a file for each process; shuffle: a seed for another order of the events; header: further
     members of the file. Returns the paths."""
     paths = []
     for process in sorted({p for p, _ in run.threads}):
-        events = kineto_events(run, process, sync)
+        events = kineto_events(run, process, sync, calls)
         if shuffle is not None:
             random.Random(shuffle).shuffle(events)
         paths.append(os.path.join(folder, 'rank%d.pt.trace.json' % process))
@@ -104,7 +113,7 @@ def nsys_calls(x, process, tid, s, sync):
 def write_nsys(run, folder, sync=True):
     """An export with all processes; annotations and ops are ranges of NVTX. Returns its path."""
     x, path = nsys.Export(), os.path.join(folder, 'run.sqlite')
-    for table, columns in (('RUNTIME', nsys.RUNTIME), ('KERNEL', nsys.KERNEL), ('MEMCPY', nsys.COPY), ('SYNCHRONIZATION', NSYS_SYNC),
+    for table, columns in (('RUNTIME', nsys.RUNTIME), ('KERNEL', nsys.KERNEL), ('MEMCPY', nsys.COPY + ' srcKind dstKind'), ('SYNCHRONIZATION', NSYS_SYNC),
                            ('CUDA_EVENT', NSYS_EVENT)):
         x.table('CUPTI_ACTIVITY_KIND_' + table, columns)
     for (process, tid), thread in run.threads.items():
@@ -115,11 +124,20 @@ def write_nsys(run, folder, sync=True):
                 x.range(process + 1, s.name, s.start, s.end, thread=tid)
     for w in run.works:
         if w.kind == 'copy':
-            x.row('CUPTI_ACTIVITY_KIND_MEMCPY', start=w.start, end=w.end, deviceId=w.device, contextId=1, streamId=w.stream,
+            back, memory = 'DtoH' in w.name, 0 if 'Pageable' in w.name else 1     # 2: of the device
+            x.row('CUPTI_ACTIVITY_KIND_MEMCPY', srcKind=2 if back else memory, dstKind=memory if back else 2, start=w.start, end=w.end, deviceId=w.device, contextId=1, streamId=w.stream,
                   correlationId=w.launch.correlation, globalPid=nsys.pid(w.process + 1), bytes=w.more['bytes'],
-                  copyKind=2 if 'DtoH' in w.name else 1)
+                  copyKind=1 + back)
         else:
-            x.launch(w.process + 1, w.launch.correlation, None, w.start, w.end, w.name, w.device, w.stream)
+            grid, block = shape(w)
+            x.row('CUPTI_ACTIVITY_KIND_KERNEL', start=w.start, end=w.end, deviceId=w.device, contextId=1, streamId=w.stream,
+                  correlationId=w.launch.correlation, globalPid=nsys.pid(w.process + 1), demangledName=x.string(w.name),
+                  shortName=x.string(w.name.split('<')[0].split('::')[-1]), registersPerThread=64, gridX=grid, gridY=1, gridZ=1,
+                  blockX=block, blockY=1, blockZ=1, staticSharedMemory=0, dynamicSharedMemory=0)
+    x.table('TARGET_INFO_GPU', 'id name busLocation totalMemory memoryBandwidth clockRate smCount chipName cuDevice')
+    for d in sorted({w.device for w in run.works}):
+        x.row('TARGET_INFO_GPU', id=d, name='NVIDIA H100 80GB HBM3', busLocation='0000:0%d:00.0' % d, totalMemory=85029158912,
+              memoryBandwidth=3352320000000, clockRate=1980000000, smCount=132, chipName='GH100', cuDevice=d)
     if os.path.exists(path):
         os.unlink(path)
     return [x.save(path)]
@@ -148,7 +166,9 @@ def rocprof_process(run, process):
         if w.process == process and w.kind == 'copy':
             copies.append(roc.copy(w.start, w.end, w.launch.correlation, bytes=w.more['bytes'], stream_id=roc.handle(w.stream)))
         elif w.process == process:
+            grid, block = shape(w)
             kernels.append(roc.dispatch(symbols[w.name], w.start, w.end, w.launch.correlation, stream=w.stream))
+            kernels[-1]['dispatch_info'].update(workgroup_size={'x': block, 'y': 1, 'z': 1}, grid_size={'x': grid * block, 'y': 1, 'z': 1})
     made = roc.process(pid=4000 + process, markers=names, kernel_dispatch=kernels, hip_api=calls, marker_api=markers, memory_copy=copies)
     made['kernel_symbols'] = [roc.symbol(i, n) for n, i in symbols.items()]
     made['strings']['buffer_records'] = [{'kind': k, 'operations': hip if k == 'HIP_RUNTIME_API' else o} for k, o in roc.KINDS]
@@ -188,7 +208,7 @@ def write_xspace(run, folder):
             for w in run.works:
                 if (w.device, w.stream) == (device, stream):
                     details = {'memcpy_details': 'size:%d dest:0 async:1' % w.more['bytes']} if w.kind == 'copy' else {
-                        'kernel_details': ('ref', 'regs:32 grid:2,1,1 block:64,1,1')}
+                        'kernel_details': ('ref', 'regs:64 grid:%d,1,1 block:%d,1,1' % shape(w))}
                     events.append((plane.meta(w.name if w.kind != 'copy' else 'MemcpyD2H' if 'DtoH' in w.name else 'MemcpyH2D'), w.start * 1000,
                                    (w.end - w.start) * 1000, dict(details, correlation_id=w.launch.correlation, **group(w.launch.start))))
             plane.line(stream, 'Stream #%d(Compute)' % stream, events)
@@ -203,7 +223,7 @@ def recording_script(run, process):
     """The lines from which spool_make makes the recording of a process."""
     lines = []
     head = ['info key=pid value=%d' % (4000 + process)]
-    head += ['gpu id=%d uuid=GPU-%04d name="NVIDIA H200" memory=1000' % (d, d) for d in sorted({w.device for w in run.works if w.process == process})]
+    head += ['gpu id=%d uuid=GPU-%04d name="NVIDIA H100 80GB HBM3" memory=85029158912' % (d, d) for d in sorted({w.device for w in run.works if w.process == process})]
     head.append('clock realtime=%d monotonic=1000000000' % EPOCH)
     for (p, tid), thread in run.threads.items():
         for s in thread.slices if p == process else ():
@@ -221,8 +241,12 @@ def recording_script(run, process):
                 lines.append((s.end, -s.depth - 1, 'pop start=%d tid=%d' % (EPOCH + s.end, tid)))
     for w in run.works:
         if w.process == process:
-            what = 'copy start=%d length=%d correlation=%d kind=%d bytes=%d' if w.kind == 'copy' else 'kernel start=%d length=%d correlation=%d name=%s'
-            more = (2 if 'DtoH' in w.name else 1, w.more['bytes']) if w.kind == 'copy' else (w.name,)
+            what = 'kernel start=%d length=%d correlation=%d name="%s" grid=%d block=%d registers=64'
+            more = (w.name,) + shape(w)
+            if w.kind == 'copy':    # memory of the host: 1 pageable, 2 pinned; 3 of the device
+                what, back = 'copy start=%d length=%d correlation=%d kind=%d from=%d to=%d bytes=%d', 'DtoH' in w.name
+                memory = 1 if 'Pageable' in w.name else 2
+                more = (1 + back, 3 if back else memory, memory if back else 3, w.more['bytes'])
             lines.append((w.start, 0, (what + ' device=%d context=1 stream=%d') % (
                 (EPOCH + w.start, w.end - w.start, w.launch.correlation) + more + (w.device, w.stream))))
     last = max(w.end for w in run.works) + 1_000_000
@@ -230,9 +254,12 @@ def recording_script(run, process):
 
 
 def write_recording(run, folder, make):
-    """A recording of each process, made by the program spool_make. Returns the paths."""
-    paths = []
+    """The recording of a run, made by the program spool_make: a folder with a file for each process. Returns its path."""
+    place = os.path.join(folder, 'recording')
+    os.makedirs(place, exist_ok=True)
+    for old in os.listdir(place):
+        os.unlink(os.path.join(place, old))
     for process in sorted({p for p, _ in run.threads}):
-        paths.append(os.path.join(folder, 'run%d.tfspool' % process))
-        subprocess.run([make, paths[-1]], input=recording_script(run, process).encode(), check=True)
-    return paths
+        path = os.path.join(place, '%d.tfspool' % (4000 + process))
+        subprocess.run([make, path], input=recording_script(run, process).encode(), check=True)
+    return [place]

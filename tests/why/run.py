@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the corpus of planted causes: that each trace really is what the corpus says.
+
+    --seeds N        programs of each row, 1 unless given; the deep tier takes all
+    --program, --make  tfprof, and spool_make, which makes recordings
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check'), os.path.join(os.path.dirname(HERE), 'sim')]
+import built  # noqa: E402
+import cases  # noqa: E402
+import corpus  # noqa: E402
+import planted  # noqa: E402
+import truth  # noqa: E402
+
+PROGRAM = MAKE = ''
+SEEDS = 0
+CASES = []
+
+
+def all_cases():
+    """The cases of the corpus, made once."""
+    if not CASES:
+        CASES.extend(corpus.cases({k: dict(row, seeds=min(row['seeds'], SEEDS)) for k, row in planted.rows().items()}))
+    return CASES
+
+
+def ask(command, paths, *words):
+    p = subprocess.run([PROGRAM, command, *paths, *words, '-output', 'json'], capture_output=True, text=True)
+    assert p.returncode == 0, '%s %s: status %d: %s' % (command, ' '.join(paths), p.returncode, p.stderr)
+    return json.loads(p.stdout)
+
+
+def causes_cost_time_and_healthy_traces_lose_none():
+    """The remedy of a planted cause saves 5 % of the step or more. In healthy traces the devices are idle for 3 % or less."""
+    for case in all_cases():
+        if case.row['cause'] == 'none':
+            for process, device in {(w.process, w.device) for w in case.run.works}:
+                part = truth.partition(case.run, process, device)
+                lost = part['idle'] + part['exposed_copy'] + part['exposed_communication']
+                assert lost <= .03 * part['span'], (case.name, lost / part['span'], part)
+        elif case.saved is not None:
+            assert case.saved >= .05 * case.step, (case.name, case.saved, case.step)
+
+
+def traces_have_the_simulated_times():
+    """Every file of the corpus is read, and its devices are as idle as the simulated ones."""
+    sqlite = built.has(PROGRAM, 'sqlite')
+    for case in all_cases():
+        devices = sorted({(w.process, w.device) for w in case.run.works})
+        expected = sorted(truth.partition(case.run, *d)['idle'] for d in devices)
+        for form in case.row['formats']:
+            if form != 'nsys' or sqlite:
+                answer = ask('devices', case.write(form, form, MAKE))['devices']
+                cases.equal(sorted(d['idle_ns'] for d in answer), expected, '%s as %s: idle' % (case.name, form))
+
+
+TESTS = [causes_cost_time_and_healthy_traces_lose_none, traces_have_the_simulated_times]
+
+
+def main():
+    global PROGRAM, MAKE, SEEDS
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--program', default=os.path.join(cases.ROOT, 'build/check/tfprof'), type=os.path.abspath)
+    p.add_argument('--make', default=os.path.join(cases.ROOT, 'build/check/spool_make'), type=os.path.abspath)
+    p.add_argument('--seeds', type=int, default=1)
+    p.add_argument('names', nargs='*')
+    a = p.parse_args()
+    PROGRAM, MAKE, SEEDS = a.program, a.make, a.seeds
+    return cases.run([t for t in TESTS if not a.names or any(n in t.__name__ for n in a.names)])
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces with planted causes, and healthy ones."""
+from step import Step
+
+STEPS = [
+    Step('why', 'quick covered', 'tests/why/run.py --program {program} --make {bin}/spool_make', seconds=9),
+    Step('why-all', 'deep', 'tests/why/run.py --program {program} --make {bin}/spool_make --seeds 100', seconds=40),
+]
