@@ -39,7 +39,8 @@ class Builder:
     """Appends instructions to the threads of a process."""
 
     def __init__(self, drawn, rank, device):
-        self.d, self.rank, self.device = drawn, rank, device
+        self.d, self.rank, self.device, self.first = drawn, rank, device, device
+        self.devices, self.stacks, self.frames = drawn.row.get('devices', 1), drawn.row.get('stacks', 0), 0
         self.threads = {MAIN: []}
         self.here, self.events, self.tokens = MAIN, 0, 0
 
@@ -68,8 +69,28 @@ class Builder:
     def launch(self, work):
         self.call('cudaLaunchKernel', works=[work])
 
+    def move(self, part, of):
+        """Goes on with the device that has this part of the model; its stream waits for the device before."""
+        device = self.first + part * self.devices // of
+        if device != self.device:
+            self.event(COMPUTE, COMPUTE, device)
+            self.device = device
+
+    def frame(self, name):
+        """Opens a Python function, if the program is recorded with stacks."""
+        if self.stacks:
+            self.frames += 1
+            self.add('begin', 'python_function', name, {'Python id': self.frames})
+            self.work('python')
+
+    def unframe(self):
+        if self.stacks:
+            self.work('python')
+            self.add('end')
+
     def layer(self, i, suffix=''):
-        """An op with ops inside; some have more than one kernel."""
+        """Ops with ops inside; some have more than one kernel."""
+        self.frame('model.py(%d): %s' % (30 + i, 'backward' if suffix else 'forward'))
         names = ('aten::linear', 'aten::addmm', 'gemm_%d%s' % (i, suffix)), ('aten::relu', 'aten::clamp_min', 'relu_kernel' + suffix)
         for outer, inner, kernel in names:
             def leaf():
@@ -79,14 +100,15 @@ class Builder:
                     self.launch(self.kernel(kernel + '_split'))
             self.op(outer + suffix, lambda: self.op(inner + suffix, leaf))
             self.work('python')
+        self.unframe()
 
-    def event(self, frm, to):
-        """A stream waits for what another one has to do now."""
+    def event(self, frm, to, device=None):
+        """A stream (of this or another device) waits for what a stream of this device has to do now."""
         self.events += 1
         name = self.events
         self.call('cudaEventRecord', record=(name, self.device, frm))
         self.work('op')
-        self.call('cudaStreamWaitEvent', wait=(name, self.device, to))
+        self.call('cudaStreamWaitEvent', wait=(name, self.device if device is None else device, to))
 
     def side_stream(self, i):
         self.event(COMPUTE, SIDE)
@@ -124,6 +146,7 @@ class Builder:
 
     def forward(self, layers):
         for i in range(layers):
+            self.move(i, layers)
             self.layer(i)
             if self.d.yes('side_stream'):
                 self.side_stream(i)
@@ -152,6 +175,7 @@ class Builder:
 
     def backward_ops(self, layers, collective):
         for i in reversed(range(layers)):
+            self.move(i, layers)
             self.op('autograd::engine::evaluate_function: AddmmBackward0', lambda: self.layer(i, '_backward'))
             if collective and i % 2 == 0:
                 collective(i)
@@ -187,6 +211,8 @@ def instructions(seed, row):
         for step in range(steps):
             b.add('begin', 'user_annotation', 'ProfilerStep#%d' % (step + 3))
             b.work('python')
+            b.frame('train.py(12): train_step')
+            b.move(0, layers)
             b.input(step)
             b.work('python')
             b.forward(layers)
@@ -202,6 +228,7 @@ def instructions(seed, row):
             if d.yes('sync_at_end'):
                 b.call('cudaDeviceSynchronize', block='device', on=b.device)
                 b.work('python')
+            b.unframe()
             b.add('end')
             b.work('between')
         out[rank] = b.threads

@@ -79,9 +79,9 @@ def device_numbers(run, process, device):
 
 def devices_are_divided_exactly():
     """The parts of a device's time and the causes of its idle time are those of the simulator, to the tick."""
-    for name, run, paths in each('exact', 'arrival', 'jitter', 'ranks'):
+    for name, run, paths in each('exact', 'arrival', 'jitter', 'ranks', 'devices', 'stacks'):
         answer = ask('devices', paths)['devices']
-        cases.equal(len(answer), len(paths), '%s: devices' % name)
+        cases.equal(len(answer), len({(w.process, w.device) for w in run.works}), '%s: devices' % name)
         for d in answer:
             process = int(d.get('worker', 'rank0').split('.')[0].replace('rank', ''))
             device = int(d['device'].split(':')[-1])

@@ -171,7 +171,7 @@ class Run:
             return False
         other, at = self.tokens[thread.process, token]
         if at > thread.at:
-            self.atom(thread, at + ns, other=(other, at))
+            self.atom(thread, at + self.change.host_time(ns, thread.names()), other=(other, at))
         return True
 
     def wake(self, what):
@@ -191,7 +191,8 @@ class Run:
                 return self.park(key, w)
         end = s.start + self.change.host_time(call.length, thread.names())
         waits = s.waits if self.change.does_wait(thread.names()) else [w for w in s.waits if w is s.room]
-        end = max([end] + [w.end + self.machine.returned for w in waits if w.end > s.start])
+        returned = self.change.host_time(self.machine.returned, thread.names())
+        end = max([end] + [w.end + returned for w in waits if w.end > s.start])
         self.atom(thread, end, s.waits)
         thread.stack.pop().end = end
         return True
