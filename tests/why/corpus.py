@@ -35,7 +35,7 @@ class Case:
         return simulate.Run(planted.instructions(self.seed, row), simulate.Machine(**MACHINE), simulate.Change(**change))
 
     def remedy(self):
-        """What the remedy of the row saves."""
+        """The time per step that the remedy of the row saves, or None."""
         how, first = self.row['truth'], self.row['first_steps']
         if how == 'warmup':
             lengths = [b - a for a, b, _ in truth.steps(self.run).values()]

@@ -142,7 +142,7 @@ class Planted(Builder):
         self.add('work', self.d.of('item_gap'))
 
     def trouble(self, layers):
-        """What goes wrong in the forward pass, as [number of a layer]: {layer: [function]}."""
+        """Spreads what goes wrong over the layers: {layer: [function]}."""
         d, out = self.d, {}
         for name, does in (('items', self.read_value), ('allocations', self.allocate), ('collections', self.collect),
                            ('overheads', self.overhead)):
