@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'trace')]
+import hlo  # noqa: E402
 import kineto  # noqa: E402
 import nsys  # noqa: E402
 import onnx  # noqa: E402
@@ -102,6 +103,23 @@ def of_kineto(folder):
     return {'steps.pt.trace.json': kineto.trace(events)}
 
 
+def of_kineto_stacks(folder):
+    """A trace with Python stacks: a chain of frames with one child each, then two functions, one of which has ops of its own."""
+    events = []
+    for step in range(STEPS):
+        a, b = window(step)
+        events.append(kineto.event('user_annotation', 'ProfilerStep#%d' % step, micros(a), micros(b - a)))
+        for depth, name in enumerate(('<string>(1): <module>', 'spawn.py(116): spawn_main', 'spawn.py(129): _main', 'train.py(9): main')):
+            events.append(kineto.event('python_function', name, micros(a + 10 + depth), micros(b - a - 100 - 2 * depth), Python_id=depth + 1))
+        events.append(kineto.event('python_function', 'net.py(7): forward', micros(a + 20_000), 30.0, Python_id=9))
+        events.append(kineto.event('cpu_op', 'aten::mul', micros(a + 2_001), 5.003 + step))
+        events.append(kineto.event('cpu_op', 'aten::add', micros(a + 21_001), 7.013))
+        events += [kineto.event('cpu_op', 'aten::neg', micros(a + 31_001 + 900 * i), 0.313) for i in range(3 + step)]
+        events += kineto.launch(micros(a + 3_001), 10 * step + 1, micros(a + 9_001), 1.777 + step, 'mul_kernel')
+        events += kineto.launch(micros(a + 22_001), 10 * step + 2, micros(a + 25_001), 0.999, 'add_kernel')
+    return {'stacks.pt.trace.json': kineto.trace(events)}
+
+
 def of_xspace(folder):
     device, host = Plane('/device:GPU:0'), Plane('/host:CPU')
     kernels, ops, calls, correlation = [], [], [], 0
@@ -139,6 +157,30 @@ def of_jax(folder):
     p.line(1, 'Steps', [(p.meta('%d' % s), window(s)[0] * 1000, 99_000_000, {'group_id': s}) for s in range(STEPS)])
     p.line(3, 'XLA Ops', events)
     return {'tpu.xplane.pb': space(p)}
+
+
+def of_programs(folder):
+    """Compiled ops of a GPU with their program: a convolution, its get-tuple-element and a fusion share framework ops so that the
+    merged graph has a cycle, which no root reaches."""
+    def of(name):
+        return hlo.metadata('jit(f)/' + name, 'net.py', 12)
+    main = [hlo.instruction(1, 'x', 'parameter', [4, 5]), hlo.instruction(2, 'w', 'parameter', [5, 6]),
+            hlo.instruction(3, 'conv.1', 'dot', [4, 6], [1, 2], of('conv'), more=hlo.data(30, hlo.packed(1, [1]))),
+            hlo.instruction(4, 'fusion.1', 'add', [4, 6], [3], of('act')),
+            hlo.instruction(5, 'conv.2', 'multiply', [4, 6], [4, 4], of('conv')),
+            hlo.instruction(6, 'alone.1', 'add', [4, 6], [1, 1], of('alone'))]
+    program = hlo.program('jit_f', 7, [(1, 5, main)], 1)
+    events, plane = [], Plane('/device:GPU:0')
+    for step in range(STEPS):
+        at = window(step)[0] * 1000
+        rows = [('k_conv', 'conv.1', 20_000_501), ('k_act', 'fusion.1', 731_017), ('k_mul', 'conv.2', 1_000_003 * (step + 1))]
+        for kernel, op, length in rows + ([('k_alone', 'alone.1', 333_333)] if step == 1 else []):
+            events.append((plane.meta(kernel), at, length, {'hlo_op': op, 'hlo_module': 'jit_f', 'program_id': 7, 'tf_op': 'XlaModule:',
+                                                            'kernel_details': 'regs:1 grid:1,1,1 block:1,1,1'}))
+            at += length + 1000
+    plane.line(7, 'Stream #7', events)
+    plane.line(-559038737, 'Steps', [(plane.meta('%d' % s), window(s)[0] * 1000, 99_000_000, {'group_id': s}) for s in range(STEPS)])
+    return {'programs.xplane.pb': space(hlo.metadata_plane({7: program}), plane)}
 
 
 def of_nsys(folder):
@@ -268,7 +310,7 @@ def of_recording(folder, make=''):
         return {'steps.tfspool': f.read(), 'steps.tfspool.txt': script}
 
 
-FORMATS = [of_kineto, of_xspace, of_jax, of_nsys, of_rocprof, of_onnx, of_perfetto, of_pprof, of_tensorrt, of_chrome]
+FORMATS = [of_kineto, of_kineto_stacks, of_xspace, of_jax, of_programs, of_nsys, of_rocprof, of_onnx, of_perfetto, of_pprof, of_tensorrt, of_chrome]
 
 
 def write_all(folder, make=''):

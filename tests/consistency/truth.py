@@ -168,31 +168,50 @@ def xplanes(path):
         yield first(plane, 2, b'').decode(), stats(plane, 6), lines
 
 
-def xspace(path):
-    """Steps are those of the line Steps; work of a GPU belongs to the group of the op that launched it."""
-    out, host, windows, calls, groups = collections.defaultdict(Sums), [], [], {}, []
-    planes = list(xplanes(path))
+def device_lines(planes):
+    """[(line, [(start, end, count, stats)])] of the lines whose events are work of a device, on its own clock if it says so."""
     for name, _, lines in planes:
         for line, at, events in lines:
+            if name.startswith('/device:') and (line == 'XLA Ops' or line.startswith('Stream')):
+                rows = []
+                for _, offset, length, count, stats in events:
+                    a = Fraction(stats.get('device_offset_ps', 1000 * at + offset), 1000)
+                    rows.append((a, a + Fraction(stats.get('device_duration_ps', length), 1000), count, stats))
+                yield line, rows
+
+
+def xspace(path):
+    """Steps are those of the line Steps; work of a GPU belongs to the step of the call that launched it. A loop of a TPU contains
+    its ops, so the time of a line of ops is their union."""
+    out, windows, calls = collections.defaultdict(Sums), [], {}
+    host, other = collections.defaultdict(list), False
+    planes = list(xplanes(path))
+    for name, _, lines in planes:
+        for i, (line, at, events) in enumerate(lines):
             for event, offset, length, _, stats in events:
                 a = Fraction(at) + Fraction(offset, 1000)
-                if line == 'Steps' or re.fullmatch(r'\d+', event):
-                    windows.append((a, a + Fraction(length, 1000), stats.get('group_id', int(event))))
+                if line == 'Steps':
+                    windows.append((a, a + Fraction(length, 1000), stats.get('group_id', len(windows))))
                 elif name.startswith('/host:') and 'correlation_id' in stats:
                     calls[stats['correlation_id']] = a
                 elif name.startswith('/host:'):
-                    host.append((a, a + Fraction(length, 1000)))
-    steps = Windows(windows)
-    for name, _, lines in planes:
-        for line, at, events in lines:
-            if not name.startswith('/device:') or not (line == 'XLA Ops' or line.startswith('Stream')):
-                continue
-            for _, offset, length, count, stats in events:
-                s = out[steps.at(calls.get(stats.get('correlation_id'), Fraction(at) + Fraction(offset, 1000)))]
-                s.device += Fraction(length, 1000)
-                s.work += count
-                s.flops += stats.get('flops', 0) * count
-    add_host(out, {0: host}, steps.at)
+                    host[name, i].append((a, a + Fraction(length, 1000)))
+                    other |= not re.fullmatch(r'[\w/.]+:\w+', event)
+    step_of = Windows(windows).at if windows else lambda t: 0
+    for line, rows in device_lines(planes):
+        spans = collections.defaultdict(list)
+        for a, b, count, stats in rows:
+            s = out[step_of(calls.get(stats.get('correlation_id'), a))]
+            s.work += count
+            s.flops += stats.get('flops', 0) * count
+            s.device += 0 if line == 'XLA Ops' else b - a
+            spans[step_of(a)].append((a, b))
+        for step, found in spans.items():
+            out[step].device += union(found) if line == 'XLA Ops' else 0
+    add_host(out, host, step_of)
+    if other or not windows:
+        for s in out.values():
+            s.host = None  # threads of other programs: which of their events are ops is for the reader to say
     return out
 
 
@@ -304,9 +323,11 @@ def pprof(path):
 
 def tensorrt(path):
     out = collections.defaultdict(Sums)
+    runs = 1
     for row in documents(path)[0]:
+        runs = row.get('count', runs)
         if 'name' in row:
-            out[0].device += Fraction(row['averageMs']) * 10 ** 6
+            out[0].device += Fraction(row['averageMs'] if 'averageMs' in row else Fraction(row['timeMs']) / runs) * 10 ** 6
     return out
 
 

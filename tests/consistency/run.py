@@ -1,0 +1,537 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One number, one truth: every answer about an input has the same totals, and they are those of the input's bytes.
+
+    tests/consistency/run.py --bin build/check [--realdata DIR] [NAME...]
+
+NAME is a check (`views`), a file (`steps.sqlite`) or both (`views:steps.sqlite`). Inputs are the samples of samples.py, the traces
+of testdata, and with --realdata all traces of that folder. Times are compared in nanoseconds: a printed number may be off by half
+its last digit, a sum of printed numbers by as much for each of them.
+"""
+import argparse
+import base64
+import collections
+import ctypes
+import glob
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from decimal import Decimal
+from fractions import Fraction
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), 'check'), os.path.join(os.path.dirname(HERE), 'trace'), HERE]
+import built  # noqa: E402
+import cases  # noqa: E402
+import samples  # noqa: E402
+import truth  # noqa: E402
+from damage import fields, packed  # noqa: E402
+
+TIMES = ['micros', 'accelerator_micros', 'cpu_micros']
+COUNTS = ['occurrence', 'float_ops', 'bytes', 'kernels', 'bytes_accessed']
+VIEWS = ['scope', 'graph', 'op', 'code']
+ALL = '-max_depth 1000000 -order_by name -select %s' % ','.join(TIMES + COUNTS)
+UNITS = {'nanoseconds': 1, 'microseconds': 1000, 'ns': 1, 'us': 1000}  # of sample types that are times
+HALF = Fraction(1, 2)
+
+
+class Nothing(Exception):
+    """The check has nothing to compare in this input; it is not counted."""
+
+
+def number(v):
+    return Fraction(v if v is not None else 0)
+
+
+def near(found, expected, numbers, what):
+    """The numbers are equal to half a nanosecond for each of them."""
+    if abs(Fraction(found) - Fraction(expected)) > numbers * HALF:
+        raise AssertionError('%s: %.3f, expected %.3f' % (what, found, expected))
+
+
+class View:
+    """A document of scope, graph, op or code; times in nanoseconds."""
+
+    def __init__(self, doc):
+        self.doc, self.rows = doc, doc['rows']
+        self.scale = {c['name']: 1000 if c.get('unit') == 'us' else 1 for c in doc['columns']}
+
+    def value(self, row, column):
+        return number(row.get(column)) * self.scale.get(column, 1)
+
+    def total(self, metric):
+        return number(self.doc['total'].get(metric)) * (1000 if metric in TIMES else 1)
+
+    def own(self, metric):
+        """{path: own number}"""
+        out = collections.Counter()
+        for r in self.rows:
+            out[r['path']] += self.value(r, 'own_' + metric)
+        return out
+
+    @property
+    def steps(self):
+        return self.doc['steps']['used'] or [None]
+
+
+def parse(text):
+    return json.loads(text, parse_float=Decimal)
+
+
+class Input:
+    """A file and what the program answers about it; each process is asked many things."""
+    seen = {}
+
+    def __init__(self, path):
+        self.path, self.name = path, os.path.basename(path)
+        self.made = tempfile.mkdtemp(dir=SCRATCH)
+        self._views = self._tables = self._steps = None
+
+    @classmethod
+    def of(cls, path):
+        return cls.seen.setdefault(path, cls(path)) if path not in cls.seen else cls.seen[path]
+
+    def ask(self, *lines):
+        """Runs a script; the answers are files in self.made. Returns standard error."""
+        p = subprocess.run([PROGRAM, self.path, '-quiet'], input='\n'.join(lines).encode() + b'\n', capture_output=True, cwd=self.made)
+        assert p.returncode in (0, 1), '%s: status %d: %s' % (self.name, p.returncode, p.stderr.decode()[-800:])
+        return p.stderr.decode()
+
+    def answer(self, name):
+        """The JSON text of that name, or None."""
+        path = os.path.join(self.made, name)
+        if not os.path.exists(path) or not os.path.getsize(path):
+            return None
+        with open(path) as f:
+            return parse(f.read())
+
+    def load(self):
+        if self._views is not None:
+            return
+        lines = ['%s %s -output json:outfile=%s.json' % (v, ALL, v) for v in VIEWS]
+        lines += ['%s -max_depth 1000000 -select micros -output %s:outfile=%s.%s' % (v, o, v, o) for v in VIEWS for o in ('folded', 'pprof')]
+        lines += ['%s --top=0 -output json:outfile=%s.json' % (t, t) for t in ('devices', 'kernels', 'steps')]
+        lines += ['summary -output json:outfile=summary.json', 'top -n 0 -output json:outfile=top.json']
+        self.said = self.ask(*lines)
+        self._views = {v: View(d) for v in VIEWS for d in [self.answer(v + '.json')] if d and d['rows']}
+        self._tables = {t: self.answer(t + '.json') for t in ('devices', 'kernels', 'steps', 'summary', 'top')}
+        assert 'scope' in self._views and 'op' in self._views, '%s: no views: %s' % (self.name, self.said)
+
+    @property
+    def views(self):
+        """{name: View} of the views that have an answer."""
+        self.load()
+        return self._views
+
+    @property
+    def tables(self):
+        self.load()
+        return self._tables
+
+    @property
+    def single(self):
+        """{step: View of scope}"""
+        if self._steps is None:
+            steps = self.views['scope'].steps
+            self.ask(*['scope %s -step %d -output json:outfile=step_%d.json' % (ALL, s, s) for s in steps])
+            self._steps = {s: View(self.answer('step_%d.json' % s)) for s in steps}
+        return self._steps
+
+    @property
+    def truth(self):
+        read = truth.of(self.path)
+        if not read:
+            raise Nothing('no other reader of this format')
+        return read(self.path)
+
+    @property
+    def is_trace(self):
+        return self.tables['devices'] is not None
+
+
+# ---- checks ----
+
+def views(x):
+    """Every view has the same totals; its rows add up to them; the time of both sides is their sum."""
+    scope = x.views['scope']
+    for name, view in x.views.items():
+        left_out = re.search(r'([\d.]+) of [\d.]+ us have no call stack', x.said) if name == 'code' else None
+        if left_out:
+            near(view.total('micros') + 1000 * Fraction(left_out.group(1)), scope.total('micros'), 2000, 'code and what it leaves out')
+        for m in [] if left_out else TIMES + ['float_ops', 'bytes', 'kernels', 'bytes_accessed']:
+            near(view.total(m), scope.total(m), 1, '%s: total of %s' % (name, m))
+            own = [v for v in view.own(m).values() if v]
+            near(sum(own), view.total(m), len(own) + 1, '%s: sum of own %s' % (name, m))
+        near(view.total('accelerator_micros') + view.total('cpu_micros'), view.total('micros'), 3, name + ': both sides')
+
+
+def raw(x):
+    """Totals times the number of steps are the device time, the host time and the float operations in the file."""
+    sums, scope = x.truth, x.views['scope']
+    n, all_ = len(scope.steps), x.tables
+    inside = [v for k, v in sums.items() if k is not None]
+    near(scope.total('accelerator_micros') * n, sum(v.device for v in inside), n, 'device time of %d steps' % n)
+    if all(v.host is not None for v in inside):
+        near(scope.total('cpu_micros') * n, sum(v.host for v in inside), n, 'host time of %d steps' % n)
+    if any(v.flops for v in inside):
+        near(scope.total('float_ops') * n, sum(v.flops for v in inside), n, 'float operations of %d steps' % n)
+    if all_['kernels'] and sum(v.work for v in sums.values()):
+        rows = all_['kernels']['kernels']
+        near(sum(r['total_ns'] for r in rows), sum(v.device for v in sums.values()), len(rows), 'kernels')
+        cases.equal(sum(r['count'] for r in rows), sum(v.work for v in sums.values()), 'number of kernels')
+
+
+def raw_steps(x):
+    """Each single step has the times that the file has for it."""
+    sums, single = x.truth, x.single
+    if len(single) != len([k for k in sums if k is not None]):
+        raise Nothing('its steps have no line of their own')
+    for (step, view), (_, s) in zip(sorted(single.items()), sorted((k, v) for k, v in sums.items() if k is not None)):
+        near(view.total('accelerator_micros'), s.device, 1, 'device time of step %s' % step)
+        if s.host is not None:
+            near(view.total('cpu_micros'), s.host, 1, 'host time of step %s' % step)
+        if s.flops:
+            near(view.total('float_ops'), s.flops, 0, 'float operations of step %s' % step)
+
+
+def steps(x):
+    """The answers of the single steps, added up and divided by their number, are the answer of all steps, node by node."""
+    scope, n = x.views['scope'], len(x.views['scope'].steps)
+    if n < 2:
+        raise Nothing('one step')
+    for m in TIMES + COUNTS:
+        sums = collections.Counter()
+        for view in x.single.values():
+            for path, v in view.own(m).items():
+                sums[path] += v
+        for path, v in scope.own(m).items():
+            near(v * n, sums[path], 2 * n, '%s of %s over %d steps' % (m, path, n))
+        near(scope.total(m) * n, sum(v.total(m) for v in x.single.values()), 2 * n, 'total of %s over %d steps' % (m, n))
+
+
+def tables(x):
+    """devices, kernels, summary and top have the totals of the views."""
+    scope, t = x.views['scope'], x.tables
+    if t['top']:
+        near(number(t['top']['total']) * 1000, scope.total('micros'), 1, 'top: total')
+        rows = t['top']['nodes']
+        near(sum(number(r['own_micros']) for r in rows) * 1000, scope.total('micros'), len(rows) + 1, 'top: sum of the rows')
+    if t['summary']:
+        s = t['summary']
+        near(number(s['device_op_micros']) * 1000, scope.total('accelerator_micros'), 1, 'summary: device time')
+        near(number(s['host_op_micros']) * 1000, scope.total('cpu_micros'), 1, 'summary: host time')
+    if t['devices'] and t['kernels']:
+        by = collections.Counter()
+        for r in t['kernels']['kernels']:
+            by[r['device']] += r['total_ns']
+        cases.equal({r['device'] for r in t['devices']['devices'] if r['sum_ns']}, {k for k, v in by.items() if v}, 'devices')
+        for r in t['devices']['devices']:
+            near(by[r['device']], r['sum_ns'], len(t['kernels']['kernels']) + 1, 'kernels of ' + r['device'])
+            cases.equal(r['busy_ns'] + r['idle_ns'], r['span_ns'], r['device'])
+            assert r['busy_ns'] <= r['sum_ns'] or not r['sum_ns'], r
+
+
+def samples_of(path):
+    """(sum of the values in nanoseconds, number of samples) of a file of pprof."""
+    with open(path, 'rb') as f:
+        top = fields(gzip.decompress(f.read()))
+    texts = [v.decode() for f, v in top if f == 6]
+    scales = [UNITS.get(texts[truth.first(fields(v), 2)]) for f, v in top if f == 1]
+    at = next(i for i, s in enumerate(scales) if s)
+    values = [packed(fields(v), 2)[at] for f, v in top if f == 2]
+    return sum(values) * scales[at], len(values)
+
+
+def exports(x):
+    """Folded stacks and pprof files of every view add up to its total."""
+    for name, view in x.views.items():
+        total = view.total('micros')
+        path = os.path.join(x.made, name + '.pprof')
+        if os.path.exists(path):
+            found, n = samples_of(path)
+            near(found, total, n + 1, 'pprof of %s' % name)
+        path = os.path.join(x.made, name + '.folded')
+        if os.path.exists(path):
+            with open(path) as f:
+                rows = [Fraction(line.rpartition(' ')[2]) for line in f.read().splitlines()]
+            # Folded stacks have no unit: they are in microseconds or in nanoseconds.
+            scale = min((1, 1000), key=lambda s: abs(sum(rows) * s - total))
+            near(sum(rows) * scale, total, len(rows) + 1, 'folded stacks of %s' % name)
+        else:
+            assert not total, 'no folded stacks of ' + name
+    if 'code' in x.views and (ARGS.realdata or x.name == 'stacks.pt.trace.json'):
+        found = top_total(os.path.join(x.made, 'code.pprof'), x.made)
+        if found is not None:
+            near(found, x.views['code'].total('micros'), 1000, 'go tool pprof -top of code')
+
+
+def top_total(path, folder):
+    """The total that `go tool pprof -top` prints, in nanoseconds to the microsecond; None without Go."""
+    go = shutil.which('go') or next(filter(os.path.exists, ['/usr/local/go/bin/go']), None)
+    if not go:
+        return None
+    p = subprocess.run([go, 'tool', 'pprof', '-top', '-nodecount=1', '-unit=microseconds', path], capture_output=True,
+                       env=dict(os.environ, HOME=folder, GOCACHE=os.path.join(folder, 'go'), PPROF_TMPDIR=folder))
+    assert p.returncode == 0, p.stderr.decode()
+    return Fraction(re.search(r' of (-?[0-9.]+)\w* total', p.stdout.decode()).group(1)) * 1000
+
+
+def column(doc, name):
+    """The values of a column of a document with parallel arrays, in one of their four forms (docs/schema/arrays.json)."""
+    packed_as = doc['arrays'][[c['name'] for c in doc['columns']].index(name)]
+    if isinstance(packed_as, list):
+        return packed_as
+    if not isinstance(packed_as, dict):
+        return [packed_as] * doc['count']
+    if 'base' in packed_as:
+        values, row = list(column(doc, doc['columns'][packed_as['base']]['name'])), 0
+        for step, v in zip(packed_as['rows'], packed_as['values']):
+            row += step
+            values[row] = v
+        return values
+    values, at = [], 0
+    for step in packed_as['steps']:
+        at += step or 0
+        values.append(None if step is None else at)
+    return values
+
+
+def page(x):
+    """The documents in the page have the totals of the commands, and their rows add up."""
+    p = subprocess.run([PROGRAM, 'report', x.path, '-o', 'r.html'], capture_output=True, cwd=x.made)
+    if b'without' in p.stderr and p.returncode == 1:
+        raise cases.Skip('built without the page')
+    assert p.returncode == 0, p.stderr
+    with open(os.path.join(x.made, 'r.html')) as f:
+        text = re.search(r'<script id="data"[^>]*>\s*([A-Za-z0-9+/=\s]+)</script>', f.read()).group(1)
+    found = {d['name']: d['document'] for d in parse(gzip.decompress(base64.b64decode(text)))['documents']}
+    for name, view in x.views.items():
+        if name not in found:
+            continue
+        doc = found[name]
+        for m in TIMES + ['float_ops', 'kernels']:
+            if m in doc['total']:
+                near(number(doc['total'][m]), number(view.doc['total'][m]), 0, 'page: %s: total of %s' % (name, m))
+        for m in TIMES:
+            values = [number(v) for v in column(doc, 'own_' + m) if v]
+            near(sum(values) * 1000, view.total(m), len(values) + 1, 'page: %s: own %s' % (name, m))
+    for name in ('devices', 'kernels', 'steps'):
+        if name in found and x.tables[name]:
+            cases.equal(found[name].get(name), x.tables[name][name], 'page: ' + name)
+
+
+# ---- Python and Arrow ----
+
+class ArrowArray(ctypes.Structure):
+    pass
+
+
+ArrowArray._fields_ = [('length', ctypes.c_int64), ('null_count', ctypes.c_int64), ('offset', ctypes.c_int64), ('n_buffers', ctypes.c_int64),
+                       ('n_children', ctypes.c_int64), ('buffers', ctypes.POINTER(ctypes.c_void_p)),
+                       ('children', ctypes.POINTER(ctypes.POINTER(ArrowArray))), ('dictionary', ctypes.POINTER(ArrowArray)),
+                       ('release', ctypes.CFUNCTYPE(None, ctypes.POINTER(ArrowArray))), ('private_data', ctypes.c_void_p)]
+
+
+class ArrowStream(ctypes.Structure):
+    _fields_ = [('get_schema', ctypes.c_void_p), ('get_next', ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ArrowArray))),
+                ('get_last_error', ctypes.c_void_p), ('release', ctypes.c_void_p), ('private_data', ctypes.c_void_p)]
+
+
+def cells(array, kind):
+    """The values of a column of a batch: text (with a dictionary) or int64; None where null."""
+    n, at = array.length, array.offset
+    valid = array.buffers[0]
+    bits = ctypes.cast(valid, ctypes.POINTER(ctypes.c_uint8)) if valid else None
+    there = [not bits or bits[(at + i) // 8] >> (at + i) % 8 & 1 for i in range(n)]
+    if kind == 'text':
+        d = array.dictionary.contents
+        offsets = ctypes.cast(d.buffers[1], ctypes.POINTER(ctypes.c_int32))
+        texts = [ctypes.string_at(d.buffers[2] + offsets[i], offsets[i + 1] - offsets[i]).decode() for i in range(d.length)]
+        codes = ctypes.cast(array.buffers[1], ctypes.POINTER(ctypes.c_int32))
+        return [texts[codes[at + i]] if there[i] else None for i in range(n)]
+    values = ctypes.cast(array.buffers[1], ctypes.POINTER(ctypes.c_int64 if kind == 'int64' else ctypes.c_double))
+    return [values[at + i] if there[i] else None for i in range(n)]
+
+
+def arrow_rows(table, columns):
+    """The rows of an Arrow stream as dictionaries; columns: [(name, type)]."""
+    capsule = table.__arrow_c_stream__()
+    api = ctypes.PyDLL(None)
+    api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    address = api.PyCapsule_GetPointer(capsule, b'arrow_array_stream')
+    stream, out = ArrowStream.from_address(address), []
+    while True:
+        batch = ArrowArray()
+        assert stream.get_next(address, ctypes.byref(batch)) == 0
+        if not batch.release:
+            return out
+        found = {name: cells(batch.children[i].contents, kind) for i, (name, kind) in enumerate(columns)}
+        out += [dict(zip(found, row)) for row in zip(*found.values())]
+        batch.release(ctypes.byref(batch))
+
+
+def tfprof():
+    """The Python package on the library that was built."""
+    os.environ['TFPROF_LIBRARY'] = os.path.join(BIN, 'libtfprof.so')
+    sys.path.insert(0, os.path.join(cases.ROOT, 'python'))
+    import tfprof
+    return tfprof
+
+
+def python(x):
+    """Documents, records and trees of Python have the totals of the program."""
+    profile = tfprof().open(x.path)
+    for name, view in x.views.items():
+        doc = profile.document(name, max_depth=1000000, select=TIMES + COUNTS)
+        for m in TIMES + COUNTS:
+            found, expected = Fraction(str(doc['total'].get(m, 0))), number(view.doc['total'].get(m))
+            near(found, expected, 0 if m in COUNTS else Fraction(1, 1000), 'document of %s: total of %s' % (name, m))
+        tree = getattr(profile, name)(max_depth=1000000)
+        for m in TIMES:
+            rows = tree.children if name == 'op' else [r for _, r in tree.walk()]
+            own = [Fraction(str(getattr(r.own, m))) * 1000 for r in rows]
+            near(sum(own), view.total(m), 1000 * len(own) + 1, 'Python tree of %s: own %s' % (name, m))  # whole microseconds
+
+
+def arrow(x):
+    """The Arrow tables of nodes, steps, kernels, devices and slices have the totals of the commands."""
+    package = tfprof()
+    profile, scope = package.open(x.path), x.views['scope']
+    columns = {s.table: [(c.name, c.type) for c in s.columns] for s in package.schemas()}
+    rows = {t: arrow_rows(profile.table(t), columns[t]) for t in ('nodes', 'steps', 'kernels', 'devices', 'slices')}
+    n = len(scope.steps)
+
+    def time(row, column):
+        """A time of a row in nanoseconds, whatever its unit."""
+        return row[column + '_ns'] or 0 if column + '_ns' in row else 1000 * (row[column + '_us'] or 0)
+    for column, m in (('self', 'micros'), ('self_accelerator', 'accelerator_micros'), ('self_cpu', 'cpu_micros')):
+        values = [time(r, column) for r in rows['nodes']]
+        near(sum(values), scope.total(m) * n, len([v for v in values if v]) + n, 'table nodes: ' + column)
+    for column, m in (('accelerator', 'accelerator_micros'), ('cpu', 'cpu_micros')):
+        near(sum(time(r, column) for r in rows['steps']), scope.total(m) * n, 2 * n, 'table steps: ' + column)
+    flops = sum(r['self_float_ops'] or 0 for r in rows['nodes'])
+    near(flops, scope.total('float_ops') * n, n, 'table nodes: float operations')
+    if x.tables['kernels']:
+        cases.equal(sum(r['total_ns'] for r in rows['kernels']), sum(r['total_ns'] for r in x.tables['kernels']['kernels']), 'table kernels')
+        cases.equal([r['busy_ns'] for r in rows['devices']], [r['busy_ns'] for r in x.tables['devices']['devices']], 'table devices')
+        work = sum(r['duration_ns'] for r in rows['slices'] if r['device'] is not None and not r['derived'] and r['category'] in
+                   ('kernel', 'copy', 'set', 'communication', 'op'))
+        near(work, sum(r['sum_ns'] for r in x.tables['devices']['devices']), len(rows['slices']), 'table slices')
+
+
+# ---- the same input twice, compressed, converted, saved ----
+
+def differences(doc):
+    return [r for r in doc['rows'] if any(r.get(k) for k in r if k.startswith('difference_')) or r.get('state') not in ('same', 'equal', None)]
+
+
+def itself(x):
+    """Compared with itself, with its baseline and with its compressed copy, no input has a difference."""
+    with open(x.path, 'rb') as f:
+        content = f.read()
+    other = os.path.join(x.made, 'again.' + x.name.removesuffix('.gz') + '.gz')
+    with open(other, 'wb') as f:
+        f.write(content if x.name.endswith('.gz') else gzip.compress(content, 1))
+    sides = [x.path] if x.name.endswith('.tfspool') else [x.path, other]
+    p = subprocess.run([PROGRAM, 'baseline', 'save', 'kept', x.path], capture_output=True, cwd=x.made)
+    assert p.returncode == 0, p.stderr
+    for side in sides + ['baseline:kept']:
+        p = subprocess.run([PROGRAM, 'diff', side, x.path, '-select', 'micros,accelerator_micros,occurrence', '-output', 'json', '-quiet',
+                            '--gate', 'total.micros<=+0%'], capture_output=True, cwd=x.made)
+        assert p.returncode in (0, 1), p.stderr
+        doc = parse(p.stdout)
+        cases.equal(differences(doc), [], 'differences from %s' % side)
+        assert p.returncode == 0 or len(x.views['scope'].steps) > 1, '%s: %s' % (side, p.stderr)
+
+
+def timeline(x):
+    """The timeline of a trace, read again, has the same devices and kernels."""
+    if not x.is_trace or not x.tables['devices']['devices']:
+        raise Nothing('no devices')
+    x.ask('scope -output timeline:outfile=t.json')
+    path = next((p for p in glob.glob(os.path.join(x.made, 't.json*'))), None)
+    assert path, 'no timeline'
+    again = Input(path)
+    keys = ('sum_ns', 'busy_ns', 'span_ns', 'slices')
+    rows = [[sorted(tuple(r[k] for k in keys) for r in t.tables['devices']['devices'] if r['slices'])] for t in (again, x)]
+    cases.equal(rows[0], rows[1], 'devices of the timeline')
+    rows = [sorted((r['name'], r['count'], r['total_ns']) for r in t.tables['kernels']['kernels']) for t in (again, x)]
+    cases.equal(rows[0], rows[1], 'kernels of the timeline')
+
+
+def converted(x):
+    """Converted into a profile of TensorFlow, each step keeps its times to a microsecond for each node."""
+    p = subprocess.run([PROGRAM, 'convert', x.path, '-output', 'profile:outfile=p.pb'], capture_output=True, cwd=x.made)
+    assert p.returncode == 0, p.stderr
+    again = Input(os.path.join(x.made, 'p.pb'))
+    cases.equal(again.views['scope'].steps, x.views['scope'].steps, 'steps')
+    for step, view in x.single.items():
+        for m in ('accelerator_micros', 'cpu_micros'):
+            own = [v for v in view.own(m).values() if v]
+            near(again.single[step].total(m), view.total(m), 2000 * len(own) + 1, '%s of step %s' % (m, step))
+
+
+CHECKS = [views, raw, raw_steps, steps, tables, exports, page, python, arrow, itself, timeline, converted]
+
+
+# ---- inputs ----
+
+def inputs(folder):
+    """Paths of all inputs."""
+    made = [os.path.join(folder, n) for n in samples.write_all(folder, os.path.join(BIN, 'spool_make')) if not n.endswith('.txt')]
+    traces = sorted(glob.glob(os.path.join(cases.TESTDATA, 'traces', '*')))
+    made += [p for p in traces if os.path.basename(p) not in ('README.md', 'calls.json', 'tensorrt_layers.json')]
+    if ARGS.realdata:
+        made = []
+        for pattern in ('xplane/*.xplane.pb', 'kineto/*.json.gz', 'kineto_graphs/**/*.json.gz', 'nsys/*.sqlite', 'onnxruntime/*.json'):
+            made += sorted(glob.glob(os.path.join(ARGS.realdata, pattern), recursive=True))
+        made = [p for p in made if 'corrupt' not in p]
+    return [p for p in made if built.has(PROGRAM, 'sqlite') or not p.endswith('.sqlite')]
+
+
+def outcome(check, path):
+    """'passed', 'failed', 'skipped', or '' if there is nothing to compare; says why."""
+    name = '%s:%s' % (check.__name__, os.path.basename(path))
+    try:
+        check(Input.of(path))
+        return 'passed'
+    except Nothing:
+        return ''
+    except cases.Skip as e:
+        print('%s: skipped: %s' % (name, e))
+        return 'skipped'
+    except (AssertionError, subprocess.SubprocessError, OSError, ValueError) as e:
+        print('%s: %s %s' % (name, check.__doc__, e))
+    except (KeyError, TypeError, IndexError, StopIteration) as e:
+        print('%s: an answer has another form: %r' % (name, e))
+    return 'failed'
+
+
+def main():
+    global SCRATCH
+    found = collections.Counter()
+    with tempfile.TemporaryDirectory() as SCRATCH:
+        folder = os.path.join(SCRATCH, 'inputs')
+        os.mkdir(folder)
+        for path in inputs(folder):
+            for check in CHECKS:
+                if not ARGS.names or any(n in '%s:%s' % (check.__name__, os.path.basename(path)) for n in ARGS.names):
+                    found[outcome(check, path)] += 1
+    print('%(passed)d passed, %(failed)d failed, %(skipped)d skipped' % collections.defaultdict(int, found))
+    return 1 if found['failed'] or not found['passed'] else 0
+
+
+if __name__ == '__main__':
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--bin', default=os.path.join(cases.ROOT, 'build', 'check'), type=os.path.abspath)
+    p.add_argument('--realdata', default='', type=lambda d: d and os.path.abspath(d))
+    p.add_argument('names', nargs='*')
+    ARGS = p.parse_args()
+    BIN = ARGS.bin
+    PROGRAM = os.path.join(BIN, 'tfprof')
+    sys.exit(main())
