@@ -10,7 +10,7 @@ compressed with gzip, --times times each way, always at the same places.
 An answer is wrong without a word if it differs from that of the intact file while the status is 0 and standard error says the
 same as for the intact file. Not every damage can be noticed, so this rule decides which damage counts:
 
-- gzip files and recordings have checksums: everything counts.
+- gzip files, recordings and baselines have checksums: everything counts.
 - JSON counts if Python's parser refuses the damaged text. A digit that became another digit, or a letter another letter, does not.
 - Messages of protobuf count if their bytes are no longer a message of that type (an end within a field, a length beyond the end,
   a wire type that does not exist), and in pprof if a number names no text, function or place.
@@ -126,7 +126,7 @@ def pprof_is_valid(data):
     texts = sum(f == 6 for f, _ in top)
     places = {n for row in parts[4] for n in packed(row, 1)}
     functions = {n for row in parts[5] for n in packed(row, 1)}
-    named = [n for row in parts[1] for k in (1, 2) for n in packed(row, k)] + [n for row in parts[5] for k in (2, 4) for n in packed(row, k)]
+    named = [n for part, of in ((1, (1, 2)), (5, (2, 4))) for row in parts[part] for k in of for n in packed(row, k)]
     called = [n for row in parts[4] for f, v in row if f == 4 and isinstance(v, bytes) for n in packed(fields(v), 1)]
     return (max(named, default=0) < texts and set(called) <= functions and
             {n for row in parts[2] for n in packed(row, 1)} <= places)
@@ -189,7 +189,20 @@ def all_samples(folder, make):
         out.append(Sample('steps.tfspool', made['steps.tfspool'], never, TABLES, ()))
     if built.has(ARGS.program, 'sqlite'):
         out.append(Sample('steps.sqlite', made['steps.sqlite'], sqlite_is_valid, TABLES, ()))
-    return out
+    return out + [baseline(made)]
+
+
+EVERYTHING = '-select micros,occurrence --delta 0% --min_size 0 -output json'.split()
+BASELINE = os.path.join('.tfprof', 'baselines', 'kept')
+
+
+def baseline(made):
+    """A baseline of a trace, in the current folder, and the comparison with the trace."""
+    with open('kept.json', 'wb') as f:
+        f.write(made['steps.pt.trace.json'])
+    subprocess.run([ARGS.program, 'baseline', 'save', 'kept', 'kept.json'], check=True, capture_output=True)
+    with open(BASELINE, 'rb') as f:
+        return Sample(BASELINE, f.read(), never, '', ('diff', 'baseline:kept', 'kept.json', *EVERYTHING))
 
 
 # ---- damage ----
@@ -223,7 +236,7 @@ def answer(sample):
 
 
 def wrong(sample, whole):
-    """What is wrong with the answer to a damaged file, or ''."""
+    """Says what is wrong with the answer to a damaged file; '' if nothing is."""
     found = answer(sample)
     if isinstance(found, str):
         return found
@@ -268,11 +281,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         made = os.path.join(folder, 'made')
         os.mkdir(made)
-        everything = all_samples(made, ARGS.make)
         os.chdir(folder)
+        everything = all_samples(made, ARGS.make)
         for sample in everything:
             assert sample.valid is never or sample.valid(sample.content), sample.name
-            for packed in (False, True):
+            for packed in (False, True)[:1 if sample.name == BASELINE else 2]:
                 for way in (flips, cuts):
                     name = '%s%s/%s' % (sample.name, '.gz' if packed else '', way.__name__)
                     if not ARGS.names or any(n in name for n in ARGS.names):
