@@ -150,6 +150,11 @@ class Input:
         return read(self.path)
 
     @property
+    def original(self):
+        """A profile of TensorFlow: averages are over the steps in which a node ran, and the code view has what has a stack."""
+        return self.name.startswith('profile')
+
+    @property
     def is_trace(self):
         return self.tables['devices'] is not None
 
@@ -163,11 +168,12 @@ def views(x):
         left_out = re.search(r'([\d.]+) of [\d.]+ us have no call stack', x.said) if name == 'code' else None
         if left_out:
             near(view.total('micros') + 1000 * Fraction(left_out.group(1)), scope.total('micros'), 2000, 'code and what it leaves out')
-        for m in [] if left_out else TIMES + ['float_ops', 'bytes', 'kernels', 'bytes_accessed']:
+        for m in [] if left_out or name == 'code' and x.original else TIMES + ['float_ops', 'bytes', 'kernels', 'bytes_accessed']:
             near(view.total(m), scope.total(m), 1, '%s: total of %s' % (name, m))
             own = [v for v in view.own(m).values() if v]
             near(sum(own), view.total(m), len(own) + 1, '%s: sum of own %s' % (name, m))
-        near(view.total('accelerator_micros') + view.total('cpu_micros'), view.total('micros'), 3, name + ': both sides')
+        if not x.original:
+            near(view.total('accelerator_micros') + view.total('cpu_micros'), view.total('micros'), 3, name + ': both sides')
 
 
 def raw(x):
@@ -202,7 +208,7 @@ def raw_steps(x):
 def steps(x):
     """The answers of the single steps, added up and divided by their number, are the answer of all steps, node by node."""
     scope, n = x.views['scope'], len(x.views['scope'].steps)
-    if n < 2:
+    if n < 2 or x.original:
         raise Nothing('one step')
     for m in TIMES + COUNTS:
         sums = collections.Counter()
@@ -400,6 +406,8 @@ def python(x):
 
 def arrow(x):
     """The Arrow tables of nodes, steps, kernels, devices and slices have the totals of the commands."""
+    if x.original:
+        raise Nothing('other averages')
     package = tfprof()
     profile, scope = package.open(x.path), x.views['scope']
     columns = {s.table: [(c.name, c.type) for c in s.columns] for s in package.schemas()}
@@ -489,6 +497,7 @@ def inputs(folder):
     """Paths of all inputs."""
     made = [os.path.join(folder, n) for n in samples.write_all(folder, os.path.join(BIN, 'spool_make')) if not n.endswith('.txt')]
     traces = sorted(glob.glob(os.path.join(cases.TESTDATA, 'traces', '*')))
+    made.append(os.path.join(cases.TESTDATA, 'example', 'profile_100'))
     made += [p for p in traces if os.path.basename(p) not in ('README.md', 'calls.json', 'tensorrt_layers.json')]
     if ARGS.realdata:
         made = []
