@@ -53,15 +53,18 @@ def union(intervals):
 
 
 class Windows:
-    """Steps as intervals that do not overlap: [(start, end, step)]."""
+    """Steps as intervals that do not overlap: [(start, end, step)]; all_time: what follows a step belongs to it,
+    and what precedes the first to the first."""
 
-    def __init__(self, windows):
-        self.windows = sorted(windows)
+    def __init__(self, windows, all_time=False):
+        self.windows, self.all_time = sorted(windows), all_time
         self.starts = [w[0] for w in self.windows]
 
     def at(self, t):
         """The step in which t is, or None."""
         i = bisect.bisect_right(self.starts, t) - 1
+        if self.all_time:
+            return self.windows[max(i, 0)][2]
         return self.windows[i][2] if i >= 0 and t < self.windows[i][1] else None
 
 
@@ -100,7 +103,7 @@ def kineto(path):
         e['from'] = Fraction(e['ts']) * 1000
         e['to'] = e['from'] + Fraction(e.get('dur', 0)) * 1000
     marks = [e for e in events if re.fullmatch(r'ProfilerStep#\d+', e['name']) and e.get('cat') not in ('gpu_user_annotation',)]
-    steps = Windows([(e['from'], e['to'], int(e['name'].split('#')[1])) for e in marks]) if marks else Windows([(-10 ** 30, 10 ** 30, 0)])
+    steps = Windows([(e['from'], e['to'], int(e['name'].split('#')[1])) for e in marks], all_time=True) if marks else Windows([(-10 ** 30, 10 ** 30, 0)])
     out, launches, host = collections.defaultdict(Sums), {}, collections.defaultdict(list)
     for e in events:
         args = e.get('args') or {}
@@ -197,7 +200,7 @@ def xspace(path):
                 elif name.startswith('/host:'):
                     host[name, i].append((a, a + Fraction(length, 1000)))
                     other |= not re.fullmatch(r'[\w/.]+:\w+', event)
-    step_of = Windows(windows).at if windows else lambda t: 0
+    step_of = Windows(windows, all_time=True).at if windows else lambda t: 0
     for line, rows in device_lines(planes):
         spans = collections.defaultdict(list)
         for a, b, count, stats in rows:
