@@ -140,9 +140,10 @@ def sqlite_is_valid(content):
         f.flush()
         try:
             db = sqlite3.connect('file:%s?mode=ro&immutable=1' % f.name, uri=True)
-            whole = db.execute('PRAGMA quick_check').fetchall() == [('ok',)]
+            db.text_factory = bytes  # SQLite does not check texts
+            whole = db.execute('PRAGMA quick_check').fetchall() == [(b'ok',)]
             for name, in db.execute('SELECT name FROM sqlite_master WHERE type = "table"').fetchall():
-                db.execute('SELECT * FROM "%s"' % name).fetchall()
+                db.execute('SELECT * FROM "%s"' % name.decode()).fetchall()
             return whole
         except (sqlite3.Error, UnicodeDecodeError):
             return False

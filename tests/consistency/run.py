@@ -442,7 +442,8 @@ def arrow(x):
     if x.tables['kernels']:
         kernels = [sum(r['total_ns'] for r in table) for table in (rows['kernels'], x.tables['kernels']['kernels'])]
         cases.equal(*kernels, 'table kernels')
-        cases.equal([r['busy_ns'] for r in rows['devices'] if r['kind'] != 'cpu'], [r['busy_ns'] for r in x.tables['devices']['devices']], 'table devices')
+        busy = [[r['busy_ns'] for r in table] for table in (rows['devices'], x.tables['devices']['devices'])]
+        cases.equal(*busy, 'table devices')
         work = sum(r['duration_ns'] for r in rows['slices'] if r['device'] is not None and not r['derived'] and r['category'] in
                    ('kernel', 'copy', 'set', 'communication', 'op'))
         near(work, sum(r['sum_ns'] for r in x.tables['devices']['devices']), len(rows['slices']), 'table slices')
@@ -468,12 +469,10 @@ def itself(x):
     p = subprocess.run([PROGRAM, 'baseline', 'save', 'kept', x.path], capture_output=True, cwd=x.made)
     assert p.returncode == 0, p.stderr
     for side in sides + ['baseline:kept']:
-        p = subprocess.run([PROGRAM, 'diff', side, x.path, *EVERYTHING.split(), '-quiet', '--gate', 'total.micros<=+0%'],
-                           capture_output=True, cwd=x.made)
-        assert p.returncode in (0, 1), p.stderr
+        p = subprocess.run([PROGRAM, 'diff', side, x.path, *EVERYTHING.split(), '-quiet'], capture_output=True, cwd=x.made)
+        assert p.returncode == 0, p.stderr
         doc = parse(p.stdout)
         cases.equal(differences(doc), [], 'differences from %s' % side)
-        assert p.returncode == 0 or len(x.views['scope'].steps) > 1, '%s: %s' % (side, p.stderr)
 
 
 def timeline(x):
