@@ -113,6 +113,11 @@ static bool take_waits(struct idle_stream *k, const struct launch_call *call)
 
 /* ---- base latency and base gap ---- */
 
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void take_sample(struct idle *x, struct idle_device *d, const struct idle_stream *k,
         int64_t start, const struct launch_call *call)
 {
@@ -133,6 +138,10 @@ static void find_base(struct idle *x, struct idle_device *d)
 	sort_array(x->a, d->gaps.v, d->gaps.n, sizeof(int64_t), sort_ascending);
 	d->base_latency = d->latencies.n ? d->latencies.v[d->latencies.n / 10] : d->least;
 	d->base_gap = d->gaps.n ? d->gaps.v[d->gaps.n / 2] : 0;
+	if (d->latencies.n < IDLE_SAMPLES_FEW)
+		d->base_latency = least(d->base_latency, IDLE_LATENCY_FEW_US * x->t->ticks_per_us);
+	if (d->gaps.n < IDLE_SAMPLES_FEW)
+		d->base_gap = least(d->base_gap, IDLE_GAP_FEW_US * x->t->ticks_per_us);
 	d->based = true;
 }
 
@@ -145,11 +154,6 @@ static void put(struct idle *x, uint32_t device, enum idle_cause why, int64_t *f
 		return;
 	x->piece(x->user, device, why, *from, to);
 	*from = to;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
 }
 
 static void explain(struct idle *x, uint32_t device, const struct idle_gap *g)

@@ -26,14 +26,18 @@
  * work, for launches onto a stream without unfinished work; without such launches, the shortest of
  * all. The base gap is the median gap between two pieces of work of a stream of which the second
  * was launched before the first ended; 0 without such work. Both come from the first
- * IDLE_SAMPLES gaps or the end of the work, so memory is bounded: about 1.5 MB per device.
+ * IDLE_SAMPLES gaps or the end of the work, so memory is bounded: about 1.5 MB per device. A few
+ * samples may all be waits, so below IDLE_SAMPLES_FEW the bases have fixed limits.
  */
 #ifndef TFPROF_TRACE_IDLE_H
 #define TFPROF_TRACE_IDLE_H
 
 #include "trace/trace.h"
 
-#define IDLE_SAMPLES 16384
+#define IDLE_SAMPLES        16384
+#define IDLE_SAMPLES_FEW    16
+#define IDLE_LATENCY_FEW_US 20 /* largest base latency that comes from fewer samples */
+#define IDLE_GAP_FEW_US     5  /* likewise of the base gap */
 
 #define IDLE(id, name, text, meaning) IDLE_##id,
 enum idle_cause {

@@ -6,6 +6,7 @@ import collections
 CAUSES = ('host_late', 'launch_latency', 'kernel_gap', 'event_wait', 'other_process', 'unknown_wait', 'unknown_launch')
 OUTSIDE = ('before_first', 'after_last')
 ENDLESS = 1 << 62
+FEW, US = 16, 1000  # samples that say little; a microsecond in nanoseconds
 
 
 class Work:
@@ -28,7 +29,8 @@ def bases(work):
                 gaps.append(w.start - before)
         until[w.stream] = max(w.end, before or w.end)
     latency = sorted(latencies)[len(latencies) // 10] if latencies else min(every, default=0)
-    return latency, sorted(gaps)[len(gaps) // 2] if gaps else 0
+    gap = sorted(gaps)[len(gaps) // 2] if gaps else 0
+    return min(latency, 20 * US) if len(latencies) < FEW else latency, min(gap, 5 * US) if len(gaps) < FEW else gap
 
 
 def pieces(work, waits=()):

@@ -73,6 +73,25 @@ static void processes_share_a_device(void **state)
 	assert_int_equal(usage_idle(d), 50);
 }
 
+/* A single launch or gap may be a wait, so the bases have limits. */
+static void few_samples_have_limits(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	const int64_t us = r.t->ticks_per_us;
+	struct trace_usage u;
+
+	(void)state;
+	launch(&r, r.stream[0], 0, us, 300 * us, 400 * us, 1);
+	launch(&r, r.stream[0], 2 * us, us, 900 * us, 950 * us, 2);      /* long before */
+	launch(&r, r.stream[0], 1000 * us, us, 1500 * us, 1510 * us, 3); /* on an empty stream */
+	const struct device_usage *d = usage_of(&r, &u);
+	assert_int_equal(d->times.idle[IDLE_KERNEL_GAP], IDLE_GAP_FEW_US * us);
+	assert_int_equal(d->times.idle[IDLE_HOST_LATE], 51 * us);
+	assert_int_equal(d->times.idle[IDLE_LAUNCH_LATENCY], IDLE_LATENCY_FEW_US * us);
+	assert_int_equal(d->times.idle[IDLE_UNKNOWN_WAIT],
+	        (500 - IDLE_GAP_FEW_US + 499 - IDLE_LATENCY_FEW_US) * us);
+}
+
 /* The base values are fixed after IDLE_SAMPLES gaps; the rule stays the same. */
 static void many_gaps(void **state)
 {
@@ -181,6 +200,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		pass_case(each_gap_has_its_cause),
 		pass_case(processes_share_a_device),
+		pass_case(few_samples_have_limits),
 		pass_case(many_gaps),
 		pass_case(steps_add_up_devices),
 		pass_case(kernels_of_communication),
