@@ -7,6 +7,7 @@
 #include "io/json_in.h"
 
 #include "base/map.h"
+#include "base/num.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -20,11 +21,13 @@ static inline const char *skip_blanks(const char *p, const char *end)
 	if (end - p >= 2 && !json_is_blank(p[1]))
 		return p + 1;
 #ifdef __SSE2__
-	const __m128i blank = _mm_set1_epi8(' ');
+	const __m128i blank = _mm_set1_epi8(' '), line = _mm_set1_epi8('\n');
+	const __m128i tab = _mm_set1_epi8('\t'), cr = _mm_set1_epi8('\r');
 	for (; end - p >= 16; p += 16) {
 		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
-		unsigned mask =
-		        (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(x, blank), x));
+		__m128i a = _mm_or_si128(_mm_cmpeq_epi8(x, blank), _mm_cmpeq_epi8(x, line));
+		__m128i b = _mm_or_si128(_mm_cmpeq_epi8(x, tab), _mm_cmpeq_epi8(x, cr));
+		unsigned mask = (unsigned)_mm_movemask_epi8(_mm_or_si128(a, b));
 		if (mask != 0xffff)
 			return p + __builtin_ctz(~mask);
 	}
@@ -138,8 +141,23 @@ bool json_in_more(struct json_in *j)
 	return more_came;
 }
 
+static __attribute__((noinline, cold)) void count_flaws(struct json_in *j)
+{
+	const char *item = (const char *)j->s->p;
+
+	for (unsigned k = 0; k < JSON_FLAW_N; k++) {
+		struct json_flaw_count *f = &j->found[k];
+		if (!(j->flaws >> k & 1) || f->items++)
+			continue;
+		f->at = j->flaw_at[k];
+		f->line = json_in_line(j, item + (f->at - src_at(j->s)));
+	}
+}
+
 void json_in_take(struct json_in *j)
 {
+	if (j->flaws)
+		count_flaws(j);
 	j->s->p = (const uint8_t *)j->p;
 	begin_item(j);
 }
@@ -189,6 +207,41 @@ bool json_in_enter(struct json_in *j)
 	j->fresh = true;
 	j->p++;
 	return true;
+}
+
+/* True if the backslash at p begins an escape. */
+static bool is_escape(const char *p, const char *end)
+{
+	if (end - p < 2 || p[1] != 'u')
+		return end - p >= 2 && p[1] && strchr("\"\\/bfnrt", p[1]);
+	for (int i = 2; i < 6; i++)
+		if (p + i >= end || char_hex(p[i]) < 0)
+			return false;
+	return true;
+}
+
+bool json_in_check(struct json_in *j, struct str text)
+{
+	const char *p = text.p, *end = p + text.n, *bad = NULL;
+	bool high = false, control = false;
+
+	for (; p < end; p++) {
+		high |= (uint8_t)*p >= 0x80;
+		control |= (uint8_t)*p < 0x20;
+		if (*p != '\\')
+			continue;
+		if (!is_escape(p, end))
+			bad = p;
+		p += end - p > 1;
+	}
+	high = high && !str_is_utf8(text);
+	if (bad)
+		json_in_flaw(j, JSON_FLAW_ESCAPE, bad);
+	if (control)
+		json_in_flaw(j, JSON_FLAW_CONTROL, text.p);
+	if (high)
+		json_in_flaw(j, JSON_FLAW_UTF8, text.p);
+	return !bad && !control && !high;
 }
 
 /* Moves to the next entry of a container; expects a comma unless it is the first. False at the end
@@ -321,7 +374,7 @@ static void remember(struct json_in *j, const char *from, struct str key, bool f
 		.fresh = fresh };
 	uint8_t at, *next = j->members[j->member].next;
 
-	if (j->p - from > JSON_MEMBER_MAX) {
+	if (j->p - from > JSON_MEMBER_MAX || !json_in_check(j, key)) {
 		j->member = 0;
 		*json_in_user(j) = 0;
 		return;
@@ -458,13 +511,16 @@ bool json_in_value(struct json_in *j, struct json_value *v)
 	v->type = JSON_NUMBER;
 	v->plain = true;
 	v->text = str_make(from, (size_t)(p - from));
+	if (*from == '0' && v->text.n > 1 && char_is_digit(from[1]))
+		json_in_flaw(j, JSON_FLAW_ZERO, from);
 	j->p = p;
 	return true;
 }
 
 /* ---- skipping ----
  *
- * Values are skipped without looking at their parts: only quotes and brackets count.
+ * Values are skipped without looking at their parts: only quotes and brackets count, which must
+ * match.
  */
 
 /* Returns the first quote or backslash, or end. */
@@ -510,11 +566,32 @@ static inline const char *find_nested(const char *p, const char *end)
 /* State while skipping a value, which may continue in another window. */
 struct json_skip {
 	unsigned depth;
-	bool in_string, begun;
+	bool in_string, begun, bad;
+	uint64_t braces; /* a bit for each open bracket of this 64: it is a brace; innermost lowest
+	                  */
+	uint64_t outer[JSON_IN_DEPTH_MAX / 64]; /* those of the brackets around them */
 };
 
-/* Returns true when the value has ended, just before *p. Otherwise *p is the end of the window, or
- * the bracket that is nested too deeply. Never stops inside an escape. */
+static inline void open_bracket(struct json_skip *k, char c)
+{
+	if (k->depth % 64 == 0)
+		k->outer[k->depth / 64] = k->braces;
+	k->braces = k->braces << 1 | (c == '{');
+	k->depth++;
+}
+
+static inline void close_bracket(struct json_skip *k, char c)
+{
+	k->bad = (k->braces & 1) != (c == '}');
+	k->braces >>= 1;
+	k->depth--;
+	if (k->depth % 64 == 0)
+		k->braces = k->outer[k->depth / 64];
+}
+
+/* Returns true when the value has ended, just before *p. Otherwise *p is the end of the window, the
+ * bracket that is nested too deeply, or (k->bad) where the value is malformed. Never stops inside
+ * an escape. */
 static bool skip_on(struct json_skip *k, const char **p, const char *end)
 {
 	const char *q = *p;
@@ -534,6 +611,10 @@ static bool skip_on(struct json_skip *k, const char **p, const char *end)
 			q = find_nested(q, end);
 			if (q == end)
 				break;
+		} else if (k->begun && *q != ',' && *q != '}' && *q != ']' && !json_is_blank(*q)) {
+			k->bad = *q == '"' || *q == '{' || *q == '[';
+			if (k->bad)
+				break;
 		}
 		switch (*q) {
 		case '"': k->in_string = k->begun = true; break;
@@ -541,14 +622,17 @@ static bool skip_on(struct json_skip *k, const char **p, const char *end)
 		case '[':
 			if (k->depth == JSON_IN_DEPTH_MAX)
 				goto out;
-			k->depth++;
+			open_bracket(k, *q);
 			k->begun = true;
 			break;
 		case '}':
 		case ']':
 			if (!k->depth)
 				goto done;
-			if (!--k->depth) {
+			close_bracket(k, *q);
+			if (k->bad)
+				goto out;
+			if (!k->depth) {
 				q++;
 				goto done;
 			}
@@ -569,23 +653,28 @@ done:
 	return true;
 }
 
-static bool skip_stop(struct json_in *j, const char *p)
+static bool skip_stop(struct json_in *j, const struct json_skip *k, const char *p)
 {
-	return json_stop_at(
-	        j, p, p < j->end && (*p == '{' || *p == '[') ? JSON_STOP_DEEP : JSON_STOP_MORE);
+	return json_stop_at(j, p,
+	        k->bad                                   ? JSON_STOP_BAD
+	        : p < j->end && (*p == '{' || *p == '[') ? JSON_STOP_DEEP
+	                                                 : JSON_STOP_MORE);
 }
 
 bool json_in_skip(struct json_in *j)
 {
-	struct json_skip k = { .depth = 0 };
 	int next = json_in_peek(j);
 	struct json_value v;
+	struct json_skip k; /* the brackets are set when used */
 
 	if (next != '"' && next != '{' && next != '[')
 		return json_in_value(j, &v);
 	const char *p = j->p;
+	k.depth = 0;
+	k.braces = 0;
+	k.in_string = k.begun = k.bad = false;
 	if (!skip_on(&k, &p, j->end))
-		return skip_stop(j, p);
+		return skip_stop(j, &k, p);
 	j->p = p;
 	return true;
 }
@@ -596,7 +685,7 @@ bool json_in_skip_item(struct json_in *j)
 	const char *p = j->p;
 
 	while (!skip_on(&k, &p, j->end)) {
-		if (skip_stop(j, p) || j->stop == JSON_STOP_DEEP)
+		if (skip_stop(j, &k, p) || j->stop != JSON_STOP_MORE)
 			return false;
 		json_in_take(j);
 		j->stop = JSON_STOP_MORE;

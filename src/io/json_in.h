@@ -40,7 +40,16 @@ enum json_flaw {
 	JSON_FLAW_ESCAPE,    /* a backslash that does not begin an escape */
 	JSON_FLAW_CONTROL,   /* a control character inside a string */
 	JSON_FLAW_UTF8,      /* a string that is not UTF-8 */
+	JSON_FLAW_ZERO,      /* a number with a zero before its digits */
+	JSON_FLAW_PART,      /* malformed JSON inside a container that was kept as text */
 	JSON_FLAW_N
+};
+extern const char *const json_flaw_texts[JSON_FLAW_N];
+
+/* Flaws of the items that were taken. */
+struct json_flaw_count {
+	uint64_t items;    /* that have it */
+	uint64_t at, line; /* of the first one */
 };
 
 enum json_stop {
@@ -77,6 +86,7 @@ struct json_in {
 	unsigned depth;      /* containers entered in this item */
 	unsigned flaws;      /* bits of enum json_flaw found in this item */
 	uint64_t flaw_at[JSON_FLAW_N];
+	struct json_flaw_count found[JSON_FLAW_N];
 	struct src *s;
 	struct json_member members[128]; /* the first one stands for all not remembered */
 	uint8_t member;                  /* the last one read */
@@ -93,7 +103,7 @@ bool json_in_open(struct json_in *j, struct src *s);
  * bytes. */
 bool json_in_more(struct json_in *j);
 
-/* Ends the item at p; the bytes before p are released. */
+/* Ends the item at p and counts its flaws; the bytes before p are released. */
 void json_in_take(struct json_in *j);
 
 /* Moves back to the beginning of the item. */
@@ -134,10 +144,11 @@ static inline bool json_stop_at(struct json_in *j, const char *p, enum json_stop
 	return false;
 }
 
-/* Control characters between tokens count as blanks too. */
 static inline bool json_is_blank(char c)
 {
-	return (uint8_t)c <= ' ';
+	const uint64_t blanks = 1ull << ' ' | 1ull << '\t' | 1ull << '\n' | 1ull << '\r';
+
+	return (uint8_t)c <= ' ' && blanks >> (uint8_t)c & 1;
 }
 
 /* Moves to the next element of the innermost array; returns as json_in_member does. */
@@ -149,7 +160,7 @@ bool json_in_value(struct json_in *j, struct json_value *v);
 /* Reads a scalar. Skips a container: v is its kind, with an empty text. */
 bool json_in_scalar(struct json_in *j, struct json_value *v);
 
-/* Skips a value of any kind; strings are not checked. */
+/* Skips a value of any kind. Of its inside only quotes and brackets are checked. */
 bool json_in_skip(struct json_in *j);
 
 /* Skips a value of any size as an item of its own, and ends that item. False with stop MORE if the
@@ -161,6 +172,18 @@ bool json_in_skip_item(struct json_in *j);
 struct str json_in_text(struct json_in *j, const struct json_value *v, struct sb *b);
 
 void json_in_flaw(struct json_in *j, enum json_flaw flaw, const char *at);
+
+/* Finds the flaws of a string's text. Returns true if it has none. */
+bool json_in_check(struct json_in *j, struct str text);
+
+/* Adds a note for each kind of flaw of the items taken, except those with a bit in *noted, and sets
+ * their bits. */
+void json_in_note_flaws(const struct json_in *j, unsigned *noted, struct notes *notes);
+
+/* ---- check ---- */
+
+/* Finds malformed JSON inside a container whose text, from bracket to bracket, is in the item. */
+void json_in_check_container(struct json_in *j, struct str text);
 
 /* ---- large documents, element by element ---- */
 
@@ -176,8 +199,8 @@ bool json_in_find_either(struct json_in *j, struct str first, struct str other, 
 bool json_in_each(
         struct json_in *j, bool (*read)(void *user), void (*take)(void *user), void *user);
 
-/* After the value of a member that json_in_find found: skips the other members. Adds a note if the
- * outermost object does not end. list: name of the member. */
+/* After the value of a member that json_in_find found: skips the other members. Adds notes on
+ * flaws, and one if the outermost object does not end. list: name of the member. */
 void json_in_finish(struct json_in *j, const char *list, struct notes *notes);
 
 enum json_number {

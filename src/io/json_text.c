@@ -2,6 +2,9 @@
  *
  * Contents of tokens: escapes of strings, digits of numbers.
  */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "io/json_in.h"
 
 #include "base/num.h"
@@ -69,9 +72,11 @@ static const char *put_escaped_code(struct json_in *j, const char *p, const char
 	return p + 6;
 }
 
+/* The characters after a backslash, and what they stand for. */
+static const char escapes[] = "\"\\/bfnrt", escaped[] = "\"\\/\b\f\n\r\t";
+
 struct str json_in_text(struct json_in *j, const struct json_value *v, struct sb *b)
 {
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *p = v->text.p, *end = p + v->text.n;
 	size_t begin = b->n;
 
@@ -82,10 +87,10 @@ struct str json_in_text(struct json_in *j, const struct json_value *v, struct sb
 		sb_put(b, str_make(p, (size_t)((slash ? slash : end) - p)));
 		if (!slash)
 			break;
-		known = end - slash >= 2 && slash[1] ? strchr(from, slash[1]) : NULL;
+		known = end - slash >= 2 && slash[1] ? strchr(escapes, slash[1]) : NULL;
 		p = slash + 2;
 		if (known) {
-			sb_char(b, to[known - from]);
+			sb_char(b, escaped[known - escapes]);
 		} else if (end - slash >= 2 && slash[1] == 'u' && hex4(slash + 2, end) >= 0) {
 			p = put_escaped_code(j, slash, end, b);
 		} else {
@@ -207,6 +212,33 @@ enum json_number json_decimal(struct str text, unsigned decimals, int64_t *v)
 	return read_short(text, decimals, v) ? JSON_NUMBER_GOOD : read_decimal(text, decimals, v);
 }
 
+/* ---- flaws ---- */
+
+const char *const json_flaw_texts[JSON_FLAW_N] = {
+	[JSON_FLAW_COMMA] = "trailing comma before a closing bracket: ignored",
+	[JSON_FLAW_NONFINITE] = "non-finite number (inf or nan): ignored",
+	[JSON_FLAW_ESCAPE] = "bad escape in a string: kept as it is",
+	[JSON_FLAW_CONTROL] = "control character in a string: kept as it is",
+	[JSON_FLAW_UTF8] = "bad UTF-8 in a string: kept as it is",
+	[JSON_FLAW_ZERO] = "zero before the digits of a number: ignored",
+	[JSON_FLAW_PART] = "malformed JSON inside a value: kept as it is",
+};
+
+void json_in_note_flaws(const struct json_in *j, unsigned *noted, struct notes *notes)
+{
+	for (unsigned k = 0; k < JSON_FLAW_N; k++) {
+		const struct json_flaw_count *f = &j->found[k];
+		char more[40] = "";
+		if (!f->items || *noted >> k & 1)
+			continue;
+		*noted |= 1u << k;
+		if (f->items > 1)
+			snprintf(more, sizeof more, "; %" PRIu64 " in all", f->items);
+		note_line(notes, "note: %.*s: %s (line %" PRIu64 ", byte %" PRIu64 "%s)\n",
+		        STR(j->s->name), json_flaw_texts[k], f->line, f->at, more);
+	}
+}
+
 /* ---- large documents ---- */
 
 int json_in_ahead(struct json_in *j)
@@ -278,6 +310,7 @@ static bool skip_member(struct json_in *j)
 
 void json_in_finish(struct json_in *j, const char *list, struct notes *notes)
 {
+	unsigned noted = 0;
 	int ch;
 
 	while ((ch = json_in_ahead(j)) == ',' || ch == '"')
@@ -292,6 +325,7 @@ void json_in_finish(struct json_in *j, const char *list, struct notes *notes)
 		        "note: '%.*s' is truncated or malformed after the list \"%s\" (line %llu): "
 		        "the end of the object was expected\n",
 		        STR(j->s->name), list, (unsigned long long)json_in_line(j, j->p));
+	json_in_note_flaws(j, &noted, notes);
 }
 
 bool json_in_each(struct json_in *j, bool (*read)(void *user), void (*take)(void *user), void *user)

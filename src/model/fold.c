@@ -26,6 +26,7 @@ struct batch {
 	struct intern fresh; /* names of unknown nodes */
 	VEC(struct batch_device) devices;
 	VEC(uint8_t) stream;
+	struct notes notes;
 	int64_t last_start;
 	bool no_stats;
 };
@@ -41,6 +42,7 @@ struct batch *batch_new(struct arena *a, const struct model *m, int64_t step, ui
 	b->ticks_per_us = unit;
 	b->n_nodes = (uint32_t)m->nodes.n;
 	intern_init(&b->fresh, a);
+	notes_init(&b->notes, a);
 	return b;
 }
 
@@ -61,6 +63,11 @@ void batch_name_device(struct batch *b, uint32_t device, struct str name)
 struct arena *batch_arena(struct batch *b)
 {
 	return b->a;
+}
+
+struct notes *batch_notes(struct batch *b)
+{
+	return &b->notes;
 }
 
 void batch_no_stats(struct batch *b)
@@ -457,6 +464,7 @@ bool ingest_fold(struct ingest *in, struct batch *b, struct err *e)
 	};
 	bool ok;
 
+	note_append(in->notes, &b->notes);
 	if (b->no_stats) {
 		note_line(in->notes, "Invalid RunMetadata for step %lld\n", (long long)b->step);
 		return true;

@@ -139,6 +139,7 @@ uint32_t batch_find(
 void batch_prefetch(const struct batch *b, struct str name); /* prefetches a lookup */
 void batch_record(struct batch *b, const struct record *r);
 struct arena *batch_arena(struct batch *b);
+struct notes *batch_notes(struct batch *b);
 void batch_no_stats(struct batch *b); /* the file had no step_stats at all */
 
 /* While threads of p fill batches, data that they read changes only when they are idle. NULL: no

@@ -320,6 +320,7 @@ bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e)
 {
 	struct arena *a = batch_arena(to);
 	struct times *x = ARENA_NEW(a, struct times);
+	unsigned noted = 0;
 
 	*x = (struct times){ .s = s, .to = to, .text = sb_in(a) };
 	x->device = batch_device(to);
@@ -329,6 +330,7 @@ bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e)
 	        to, x->stream, S("/job:localhost/replica:0/task:0/device:gpu:0/stream:all"));
 	if (!json_in_open(&x->j, s) || !json_in_each(&x->j, read_time, take_time, x))
 		return fail(&x->j, "a list of TensorRT layers", e);
+	json_in_note_flaws(&x->j, &noted, batch_notes(to));
 	return x->layers > 0 || err_set(e, ERR_DATA_LOSS,
 	                                "%.*s: no layer with a name: a TensorRT "
 	                                "profile was expected",

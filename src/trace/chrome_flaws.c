@@ -7,11 +7,6 @@
 #include "trace/chrome_json.h"
 
 static const char *const texts[FLAW_N] = {
-	[JSON_FLAW_COMMA] = "trailing comma before a closing bracket: ignored",
-	[JSON_FLAW_NONFINITE] = "non-finite number (inf or nan): ignored",
-	[JSON_FLAW_ESCAPE] = "bad escape in a string: kept as it is",
-	[JSON_FLAW_CONTROL] = "control character in a string: kept as it is",
-	[JSON_FLAW_UTF8] = "bad UTF-8 in a string: kept as it is",
 	/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text */
 	[FLAW_TRUNCATED] = "truncated: the file ends inside an event or list; all complete events "
 	                   "were read",
@@ -44,15 +39,13 @@ static void take_flaws(struct chrome *c)
 	struct chrome_flaws *f = &c->flaws;
 	const char *item = (const char *)c->json.s->p;
 
-	for (unsigned k = 0; k < JSON_FLAW_N; k++)
-		if (c->json.flaws >> k & 1)
-			f->found[k] = 1 + c->json.flaw_at[k];
 	for (unsigned k = 0; k < FLAW_N; k++) {
+		struct json_flaw_count *n = &f->count[k];
 		if (!f->found[k])
 			continue;
-		if (!f->count[k]++) {
-			f->at[k] = f->found[k] - 1;
-			f->line[k] = json_in_line(&c->json, item + (f->at[k] - src_at(c->json.s)));
+		if (!n->items++) {
+			n->at = f->found[k] - 1;
+			n->line = json_in_line(&c->json, item + (n->at - src_at(c->json.s)));
 		}
 		f->found[k] = 0;
 	}
@@ -61,7 +54,7 @@ static void take_flaws(struct chrome *c)
 
 void chrome_take(struct chrome *c)
 {
-	if (c->flaws.any || c->json.flaws)
+	if (c->flaws.any)
 		take_flaws(c);
 	json_in_take(&c->json);
 }
@@ -75,25 +68,37 @@ bool chrome_more(struct chrome *c)
 	return true;
 }
 
-bool chrome_flaws_end(struct chrome *c)
+/* Fails with the first flaw of a list. */
+static bool fail_with(
+        struct chrome *c, const struct json_flaw_count *f, const char *const *of, unsigned n)
 {
-	const struct chrome_flaws *f = &c->flaws;
-	struct str name = c->json.s->name;
-
-	for (unsigned k = 0; k < FLAW_N; k++) {
-		struct str more = S("");
-		if (!f->count[k])
-			continue;
-		if (!c->events)
+	for (unsigned k = 0; k < n; k++)
+		if (f[k].items)
 			return err_set(c->e, ERR_DATA_LOSS,
 			        "%.*s: no event could be read: %s (line %" PRIu64 ", byte %" PRIu64
 			        ")",
-			        STR(name), texts[k], f->line[k], f->at[k]);
-		if (f->count[k] > 1)
-			more = str_fmt(c->a, "; %" PRIu64 " in all", f->count[k]);
+			        STR(c->json.s->name), of[k], f[k].line, f[k].at);
+	return true;
+}
+
+bool chrome_flaws_end(struct chrome *c)
+{
+	const struct json_flaw_count *f = c->flaws.count;
+	unsigned noted = 0;
+
+	if (!c->events)
+		return fail_with(c, c->json.found, json_flaw_texts, JSON_FLAW_N) &&
+		       fail_with(c, f, texts, FLAW_N);
+	json_in_note_flaws(&c->json, &noted, build_notes(c->b));
+	for (unsigned k = 0; k < FLAW_N; k++) {
+		struct str more = S("");
+		if (!f[k].items)
+			continue;
+		if (f[k].items > 1)
+			more = str_fmt(c->a, "; %" PRIu64 " in all", f[k].items);
 		note_line(build_notes(c->b),
-		        "note: %.*s: %s (line %" PRIu64 ", byte %" PRIu64 "%.*s)\n", STR(name),
-		        texts[k], f->line[k], f->at[k], STR(more));
+		        "note: %.*s: %s (line %" PRIu64 ", byte %" PRIu64 "%.*s)\n",
+		        STR(c->json.s->name), texts[k], f[k].line, f[k].at, STR(more));
 	}
 	return true;
 }
@@ -128,7 +133,7 @@ void chrome_count_unused(struct chrome *c)
 		        str_fmt(c->a, "events of the category %.*s",
 		                STR(intern_str(&c->other_names, i))),
 		        c->other_counts.v[i]);
-	src_count_unused(s, S("events without a time"), c->flaws.count[FLAW_TIMELESS]);
-	src_count_unused(
-	        s, S("damaged places"), c->flaws.count[FLAW_DAMAGED] + c->flaws.count[FLAW_DEPTH]);
+	src_count_unused(s, S("events without a time"), c->flaws.count[FLAW_TIMELESS].items);
+	src_count_unused(s, S("damaged places"),
+	        c->flaws.count[FLAW_DAMAGED].items + c->flaws.count[FLAW_DEPTH].items);
 }

@@ -12,9 +12,9 @@
 #define CHROME_DECIMALS 3    /* decimals of a microsecond in a tick */
 #define REPAIR_MAX      ((size_t)64 << 10) /* bytes in which the end of a string is searched */
 
-/* Kinds of flaws, each reported once. The first ones are the tokenizer's kinds. */
+/* Kinds of flaws beside those of the tokenizer, each reported once. */
 enum chrome_flaw {
-	FLAW_TRUNCATED = JSON_FLAW_N,
+	FLAW_TRUNCATED,
 	FLAW_TRUNCATED_GZIP,
 	FLAW_DAMAGED_GZIP, /* only with --recover */
 	FLAW_QUOTE,
@@ -30,10 +30,9 @@ enum chrome_flaw {
 };
 
 struct chrome_flaws {
-	uint64_t count[FLAW_N];            /* number of items with it */
-	uint64_t at[FLAW_N], line[FLAW_N]; /* place of the first one */
-	uint64_t found[FLAW_N];            /* 1 + place in the present item; 0: none */
-	bool any;                          /* true if any element of found is set */
+	struct json_flaw_count count[FLAW_N];
+	uint64_t found[FLAW_N]; /* 1 + place in the present item; 0: none */
+	bool any;               /* true if any element of found is set */
 };
 
 /* The members of an event. */
@@ -256,7 +255,7 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 
 /* Notes a flaw in the present item; at is in the window. */
 void chrome_flaw(struct chrome *c, enum chrome_flaw flaw, const char *at);
-/* Ends the item, with its flaws and the tokenizer's. */
+/* Ends the item and counts its flaws. */
 void chrome_take(struct chrome *c);
 /* Reads the item again with more of the input, if there is more. */
 bool chrome_more(struct chrome *c);

@@ -216,6 +216,16 @@ static enum trace_category category_of(const struct chrome_kind *k, struct str n
 	return r->category;
 }
 
+/* Finds the flaws of arguments that are kept as text. */
+static void check_args(struct chrome *c, const struct chrome_event *v)
+{
+	for (uint64_t rest = v->args & c->shared_args; rest; rest &= rest - 1) {
+		const struct json_value *arg = &v->arg[__builtin_ctzll(rest)];
+		if (arg->type <= JSON_ARRAY)
+			json_in_check_container(&c->json, arg->text);
+	}
+}
+
 static uint32_t make_event(
         struct chrome *c, const struct chrome_event *v, const struct chrome_kind *kind)
 {
@@ -239,6 +249,7 @@ uint32_t chrome_kind_event(struct chrome *c, const struct chrome_event *v, struc
 
 	if (event == ID_NONE) {
 		event = make_event(c, v, kind);
+		check_args(c, v);
 		/* flaws are counted for each event, and the execution trace is asked for each */
 		if (!c->calls && !c->flaws.any && !c->json.flaws)
 			kind->event = event;

@@ -49,6 +49,8 @@ static bool read_json(struct et_reader *x, struct str *out)
 	if (!json_in_skip(&x->j))
 		return false;
 	*out = str_make(from, (size_t)(x->j.p - from));
+	if (*from == '[' || *from == '{')
+		json_in_check_container(&x->j, *out);
 	return true;
 }
 

@@ -132,7 +132,7 @@ static bool read_events(struct chrome *c)
 			return false;
 		if (ch == ']') {
 			if (comma)
-				chrome_flaw(c, (enum chrome_flaw)JSON_FLAW_COMMA, c->json.p);
+				json_in_flaw(&c->json, JSON_FLAW_COMMA, c->json.p);
 			pass(c);
 			return true;
 		}
@@ -193,7 +193,7 @@ static bool read_object(struct chrome *c)
 			return false;
 		if (ch == '}') {
 			if (comma)
-				chrome_flaw(c, (enum chrome_flaw)JSON_FLAW_COMMA, c->json.p);
+				json_in_flaw(&c->json, JSON_FLAW_COMMA, c->json.p);
 			pass(c);
 			return true;
 		}

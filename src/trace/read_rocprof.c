@@ -77,9 +77,10 @@ struct rocprof {
 	struct err *e;
 	struct sb text;
 	VEC(struct roc_process) processes;
-	size_t at;  /* index of the present process */
-	bool late;  /* records of a process precede its names: a second pass reads them */
-	bool again; /* the second pass */
+	size_t at;      /* index of the present process */
+	bool late;      /* records of a process precede its names: a second pass reads them */
+	bool again;     /* the second pass */
+	unsigned noted; /* kinds of flaws with a note */
 	bool (*element)(struct rocprof *x, const void *of); /* of the array that is read */
 	const void *of;
 	uint64_t events, timeless;
@@ -693,7 +694,9 @@ static bool read_pass(struct rocprof *x)
 		               "%.*s: unsupported encoding UTF-16 or UTF-32 (byte 0): UTF-8 was "
 		               "expected\nhint: 'iconv -f UTF-16 -t UTF-8 FILE' converts it",
 		               STR(x->s->name));
-	if (each_member(x, read_tool) || json_in_failed(j))
+	bool whole = each_member(x, read_tool);
+	json_in_note_flaws(j, &x->noted, build_notes(x->b));
+	if (whole || json_in_failed(j))
 		return !json_in_failed(j);
 	if (!x->again)
 		note_line(build_notes(x->b),

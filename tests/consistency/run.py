@@ -281,8 +281,9 @@ def top_total(path, folder):
     go = shutil.which('go') or next(filter(os.path.exists, ['/usr/local/go/bin/go']), None)
     if not go:
         return None
+    home = {} if os.access(os.environ.get('HOME', ''), os.W_OK) else {'HOME': folder, 'GOCACHE': os.path.join(folder, 'go')}
     p = subprocess.run([go, 'tool', 'pprof', '-top', '-nodecount=1', '-unit=microseconds', path], capture_output=True,
-                       env=dict(os.environ, HOME=folder, GOCACHE=os.path.join(folder, 'go'), PPROF_TMPDIR=folder))
+                       env=dict(os.environ, PPROF_TMPDIR=folder, **home))
     assert p.returncode == 0, p.stderr.decode()
     return Fraction(re.search(r' of (-?[0-9.]+)\w* total', p.stdout.decode()).group(1)) * 1000
 

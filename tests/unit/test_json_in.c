@@ -59,6 +59,8 @@ static bool walk(struct json_in *j, struct sb *out)
 	return good;
 }
 
+#define PAD "                                " /* members are compared with as many bytes */
+
 #define tokens(text, expected)                                                                     \
 	do {                                                                                       \
 		struct sb out = sb_in(&unit_arena);                                                \
@@ -93,6 +95,61 @@ static void tolerated(void **state)
 	tokens("[\"plain, and long enough for a step \xff\x80\"]",
 	        "[s(plain, and long enough for a step \xff\x80)]");
 	assert_int_equal(json.flaws, 1 << JSON_FLAW_UTF8);
+	tokens("[007,0,0.5,-0]", "[n(007)n(0)n(0.5)n(-0)]");
+	assert_int_equal(json.flaws, 1 << JSON_FLAW_ZERO);
+	assert_int_equal(json.flaw_at[JSON_FLAW_ZERO], 1);
+}
+
+/* Keys have the flaws of strings, each time that they come. */
+static void flawed_keys(void **state)
+{
+	static const struct {
+		const char *key;
+		unsigned flaws;
+	} keys[] = { { "a\xe9", 1 << JSON_FLAW_UTF8 }, { "a\1", 1 << JSON_FLAW_CONTROL },
+		{ "a\\i", 1 << JSON_FLAW_ESCAPE }, { "\xc3\xa4\\n\\u00e4\\\\", 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const char *key = keys[i].key;
+		struct str text = str_fmt(&unit_arena, "[{\"%s\":1},{\"%s\":2}" PAD "]", key, key);
+		struct sb out = sb_in(&unit_arena);
+		open_text(text);
+		assert_true(json_in_enter(&json) && json_in_element(&json) && json_in_skip(&json));
+		json_in_take(&json);
+		assert_true(walk(open_text(text), &out));
+		assert_int_equal(json.flaws, keys[i].flaws);
+		json_in_take(&json);
+		for (unsigned k = 0; k < JSON_FLAW_N; k++)
+			assert_int_equal(json.found[k].items, keys[i].flaws >> k & 1);
+	}
+}
+
+/* Containers that are kept as text. */
+static void checked_containers(void **state)
+{
+	static const char *const good[] = { "[]", "{}", " [ 1 , -2.5e+3 , \"a\" ] ",
+		"{\"a\":[{},[[]],{\"b\":null}],\"c\":true}", "[0,0.5,NaN,-Infinity]" };
+	static const char *const bad[] = { "[1,]", "[1 2]", "{\"a\" 1}", "{1:2}", "[1}",
+		"{\"a\":1]", "[01]", "[1.]", "[-]", "[1e]", "[tru]", "[\"a]", "[,1]", "[\xa0]",
+		"[2(3]" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		json_in_check_container(open_text(str_of(good[i])), str_of(good[i]));
+		assert_int_equal(json.flaws, 0);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		json_in_check_container(open_text(str_of(bad[i])), str_of(bad[i]));
+		assert_int_equal(json.flaws, 1 << JSON_FLAW_PART);
+	}
+	json_in_check_container(open_text(S("[\"\xe9\"]")), S("[\"\xe9\"]"));
+	assert_int_equal(json.flaws, 1 << JSON_FLAW_UTF8);
+	struct sb deep = sb_in(&unit_arena);
+	for (int i = 0; i < JSON_IN_DEPTH_MAX + 1; i++)
+		sb_char(&deep, '[');
+	json_in_check_container(open_text(sb_str(&deep)), sb_str(&deep));
+	assert_int_equal(json.flaws, 1 << JSON_FLAW_PART);
 }
 
 static void refused(void **state)
@@ -110,9 +167,10 @@ static void refused(void **state)
 	tokens("{\"a\"", "{!1");
 	tokens("", "!1");
 	tokens("[#]", "[!2");
+	tokens("[\f1]", "[!2");
+	tokens("[1\f,2]", "[n(1)!2");
+	tokens("[          \f     1]", "[!2");
 }
-
-#define PAD "                                " /* members are compared with as many bytes */
 
 /* Members that follow the same member as before are recognised, with the same result as others. */
 static void members(void **state)
@@ -248,6 +306,31 @@ static void windows(void **state)
 }
 
 /* A value of many windows needs no more memory than one. */
+/* Brackets that are skipped match, at any depth. */
+static void mismatched_brackets(void **state)
+{
+	static const char *const bad[] = { "[1}", "{\"a\":1]", "[{\"a\":[]]}", "[[1]}", " \xa0[1]",
+		"\xa0\"a\"" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		open_text(str_fmt(&unit_arena, "%s ,", bad[i]));
+		assert_false(json_in_skip_item(&json));
+		assert_int_equal(json.stop, JSON_STOP_BAD);
+	}
+	for (int depth = 60; depth < 70; depth++)
+		for (int wrong = -1; wrong < depth; wrong++) {
+			struct sb b = sb_in(&unit_arena);
+			for (int i = 0; i < depth; i++)
+				sb_char(&b, i % 3 ? '[' : '{');
+			for (int i = depth; i-- > 0;)
+				sb_char(&b, (i % 3 != 0) ^ (i == wrong) ? ']' : '}');
+			sb_char(&b, ',');
+			open_text(sb_str(&b));
+			assert_int_equal(json_in_skip_item(&json), wrong < 0);
+		}
+}
+
 static void long_skip(void **state)
 {
 	struct sb text = sb_in(&unit_arena);
@@ -286,11 +369,14 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		unit_case(values),
 		unit_case(tolerated),
+		unit_case(flawed_keys),
+		unit_case(checked_containers),
 		unit_case(refused),
 		unit_case(members),
 		unit_case(many_members),
 		unit_case(depth),
 		unit_case(skipping),
+		unit_case(mismatched_brackets),
 		unit_case(windows),
 		unit_case(long_skip),
 		unit_case(encodings),
