@@ -205,7 +205,8 @@ struct table_reader {
 	const struct trace *t;  /* NULL: no trace, or several workers are loaded */
 	struct str run, worker; /* worker: used if the model has no worker names; may be NULL */
 	bool recording;         /* the model was read from a recording */
-	struct arena *a;        /* freed with the reader */
+	const struct trace *recorded; /* table devices: the recording's work; may be NULL */
+	struct arena *a;              /* freed with the reader */
 	table_fill *fill;
 	size_t at[2]; /* position of the next row; the table defines the meaning */
 	void *state;  /* private to the table */

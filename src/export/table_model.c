@@ -138,15 +138,16 @@ static void put_slice(const struct table_reader *x, struct arrow_build *to, cons
 {
 	const struct model *m = x->m;
 	struct timed t = timed_of(s, span);
+	bool call = x->recording && s->span_kind[span] != SPAN_ACCELERATOR;
 
 	table_put_run(x, to, s->worker);
 	arrow_i64(to, s->id);
-	arrow_text(to, device_name(m, t.device));
+	arrow_text(to, call ? STR_NONE : device_name(m, t.device));
 	arrow_null(to);
 	arrow_null(to);
 	arrow_null(to);
 	arrow_null(to);
-	arrow_text(to, S("op"));
+	arrow_text(to, call ? S("call") : x->recording ? S("kernel") : S("op"));
 	table_put_named_key(to, node_name(m, s->cell_node[cell]));
 	arrow_null(to);
 	arrow_i64(to, t.start);
@@ -297,7 +298,7 @@ bool fill_model_devices(struct table_reader *x, struct arrow_build *to, struct a
 		struct timed_list work = { 0 };
 		for (size_t i = 0; i < m->steps.n; i++)
 			if (m->steps.v[i]->worker == x->at[0])
-				collect(&work, m->steps.v[i], false, scratch);
+				collect(&work, m->steps.v[i], x->recording, scratch);
 		const struct timed *v = work.list.v;
 		sort_array(scratch, work.list.v, work.list.n, sizeof *v, by_device_and_start);
 		for (size_t i = 0, n; i < work.list.n; i += n) {

@@ -258,9 +258,14 @@ static bool fill_devices(struct table_reader *x, struct arrow_build *to, struct 
 
 table_fill *table_open_devices(struct table_reader *x)
 {
+	bool links = x->t != NULL; /* work of recordings has latencies */
+
+	if (!links)
+		x->t = x->recorded;
 	if (!x->t)
 		return fill_model_devices;
-	struct trace_state *s = open_trace(x, true, false);
-	trace_usage(x->t, &(struct usage_ask){ .links = &s->links }, &s->usage, x->a);
+	struct trace_state *s = open_trace(x, links, false);
+	trace_usage(
+	        x->t, &(struct usage_ask){ .links = links ? &s->links : NULL }, &s->usage, x->a);
 	return fill_devices;
 }

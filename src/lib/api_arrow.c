@@ -118,6 +118,20 @@ static void put_pair(struct stream *x, struct str key, struct str value)
 	x->pairs[x->n_pairs++] = (struct arrow_pair){ key, value };
 }
 
+/* Reads the device work of the session's recording, if the table is of devices. */
+static bool read_recorded(struct session *part, const struct session *s, struct table_reader *table)
+{
+	const struct recording_ask ask = { .wants = ARG_BIT(ARG_BYTES) | TRACE_LAUNCH_ARGS };
+	struct recording_options how = s->recording_options;
+
+	if (!s->recording.n || strcmp(table->table->name, "devices") != 0)
+		return true;
+	struct trace *t = trace_new(table->a);
+	how.step_implied = true;
+	table->recorded = t;
+	return recording_trace(t, &s->recording, &how, &ask, &part->notes, &part->error);
+}
+
 /* Opens the table, or takes over the cells. */
 static bool fill_stream(struct session *part, void *ctx)
 {
@@ -148,6 +162,8 @@ static bool fill_stream(struct session *part, void *ctx)
 	put_pair(x, S("tfprof_table"), str_of(o->table->name));
 	put_pair(x, S("tfprof_version"), S(TFPROF_VERSION));
 	put_pair(x, S("description"), str_of(o->table->doc));
+	if (!read_recorded(part, s, table))
+		return false;
 	table_begin(table);
 	atomic_fetch_add(&s->readers, 1);
 	x->table = table;

@@ -228,6 +228,7 @@ static inline bool session_fail_as(struct session *s, const struct err *e)
 {
 	session_fail_text(s, e->code, e->text);
 	s->error.partial = e->partial;
+	s->error.a = e->a ? s->error.a : NULL; /* NULL: the memory ended */
 	return false;
 }
 
