@@ -84,6 +84,7 @@ static void read_stat_name(struct xspace *x, struct xplane *p, struct str entry)
 		else
 			leaf_skip(&l);
 	}
+	x->bad += l.bad;
 	xspace_add_stat_name(x, p, (uint64_t)id, name);
 }
 

@@ -52,7 +52,8 @@ def json_is_valid(content):
 
 
 def fields(data):
-    """[(field, value)] of a message, in order; None if the bytes are none."""
+    """[(field, value)] of a message, in order; None if the bytes are none. A value of 4 or 8 bytes is a number: as the value of a
+    field that is a message, it is an unknown field, not damage."""
     out, at = [], 0
 
     def varint():
@@ -72,8 +73,8 @@ def fields(data):
         if not tag or not tag >> 3 or tag & 7 in (3, 4, 6, 7):
             return None
         size = {1: 8, 5: 4}.get(tag & 7)
-        v = varint() if size is None else data[at:at + size]
-        if v is None or size and len(v) < size:
+        v = varint() if size is None else int.from_bytes(data[at:at + size], 'little')
+        if v is None or size and at + size > len(data):
             return None
         if size:
             at += size

@@ -438,10 +438,18 @@ def trace_viewer():
         assert 'device work (not in the file)' not in out, out
 
 
+def damaged_names():
+    """The name of a stat whose message is malformed is counted: without it the file has fewer FLOPs."""
+    content = space(nested())
+    for wrong in (b'\x12\x06flops', b'\x02\x05flops'):  # a length beyond the end, a field number of 0
+        _, err = program(write(content.replace(b'\x12\x05flops', wrong)), 'op')
+        assert '1 message of the XSpace is damaged' in err, err
+
+
 CASES = [trace_viewer, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps,
          marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, what_the_profiler_said, truncated, copied_as_text,
-         damaged_bytes, tables, no_trace, sample]
+         damaged_bytes, damaged_names, tables, no_trace, sample]
 
 def sample_gpu():
     """Returns two steps on a GPU: a copy, a matrix product in two kernels, a relu."""
