@@ -50,27 +50,32 @@ class Call:
 
 
 class Change:
-    """A change of a what-if: factors by pattern of kernels and of slices (with all inside), and of parts of the machine. spared:
-    slices that `host` does not change; waits: slices in which calls do not wait, although sync is 1."""
+    """A change of a what-if: factors by pattern of kernels, of slices (with the works launched inside) and of calls, and factors of
+    parts of the machine. spared: slices that `host` does not change; waits: slices in which calls do not wait, although sync is 1."""
 
-    def __init__(self, kernels=(), host=1, ops=(), spared=(), waits=(), copy=1, communication=1, launch=1, sync=1):
-        self.kernels, self.host, self.ops, self.spared, self.waits = kernels, host, ops, spared, waits
+    def __init__(self, kernels=(), host=1, ops=(), calls=(), spared=(), waits=(), copy=1, communication=1, launch=1, sync=1):
+        self.kernels, self.host, self.ops, self.calls, self.spared, self.waits = kernels, host, ops, calls, spared, waits
         self.copy, self.communication, self.launch, self.sync = copy, communication, launch, sync
 
-    def duration(self, work):
-        factor = {'copy': self.copy, 'communication': self.communication}.get(work.kind, 1)
+    @staticmethod
+    def of_slices(patterns, names):
+        """The factor of what happens within slices; names: of the slices, outermost first."""
+        factor = 1
+        for pattern, by in patterns:
+            if any(re.search(pattern, n) for n in names):
+                factor *= by
+        return factor
+
+    def duration(self, work, names):
+        factor = self.of_slices(self.ops, names) * {'copy': self.copy, 'communication': self.communication}.get(work.kind, 1)
         for pattern, by in self.kernels:
             if work.kind == 'compute' and re.search(pattern, work.name):
                 factor *= by
         return round(work.duration * factor)
 
     def host_time(self, ns, names):
-        """names: the slices around, outermost first."""
-        factor = 1 if any(re.search(p, n) for p in self.spared for n in names) else self.host
-        for pattern, by in self.ops:
-            if any(re.search(pattern, n) for n in names):
-                factor *= by
-        return round(ns * factor)
+        spared = any(re.search(p, n) for p in self.spared for n in names)
+        return round(ns * self.of_slices([*self.ops, *self.calls], names) * (1 if spared else self.host))
 
     def does_wait(self, names):
         return self.sync and not any(re.search(p, n) for p in self.waits for n in names)
@@ -239,7 +244,7 @@ class Run:
     # ---- devices ----
 
     def launch(self, thread, s, template):
-        w = Work(template.kind, template.name, template.device, template.stream, self.change.duration(template), template.jitter,
+        w = Work(template.kind, template.name, template.device, template.stream, self.change.duration(template, thread.names()), template.jitter,
                  template.group, **template.more)
         key = (thread.process, w.device, w.stream)
         w.process, w.thread, w.launch, w.start, w.end = thread.process, thread, s, None, None

@@ -60,6 +60,40 @@ def traces_have_the_simulated_times():
                 cases.equal(sorted(d['idle_ns'] for d in answer), expected, '%s as %s: idle' % (case.name, form))
 
 
+def judged():
+    """Yields (name of the trace, its case, the answer of why)."""
+    sqlite = built.has(PROGRAM, 'sqlite')
+    for case in all_cases():
+        for form in case.row['formats']:
+            if form != 'nsys' or sqlite:
+                yield '%s as %s' % (case.name, form), case, ask('why', case.write(form, form, MAKE))
+
+
+def verdicts_are_right():
+    """The first cause is the planted one in 95 % of the traces; at most 3 % of the healthy ones get a cause; the time saved is within
+    10 % of the simulated one in 90 % of the traces whose cause is right. Prints every miss."""
+    wrong, alarms, amounts, planted_n, healthy_n, amount_n = [], [], [], 0, 0, 0
+    for name, case, answer in judged():
+        if case.row['cause'] == 'none':
+            healthy_n += 1
+            alarms += [(name, answer['cause'])] if answer['cause'] != 'none' else []
+            continue
+        planted_n += 1
+        if answer['cause'] != case.row['cause']:
+            wrong.append((name, answer['cause'], [(c['id'], c['saved_ns']) for c in answer['causes'][:3]]))
+        elif case.saved:
+            amount_n += 1
+            saved = answer['causes'][0]['saved_ns']
+            if abs(saved - case.saved) > .1 * case.saved:
+                amounts.append((name, saved, case.saved))
+    for title, misses in (('wrong first cause', wrong), ('false alarm', alarms), ('time saved', amounts)):
+        for miss in misses:
+            print('%s: %s' % (title, miss))
+    print('first cause wrong: %d of %d, false alarms: %d of %d, time saved off: %d of %d' % (
+        len(wrong), planted_n, len(alarms), healthy_n, len(amounts), amount_n))
+    assert len(wrong) <= .05 * planted_n and len(alarms) <= .03 * healthy_n and len(amounts) <= .1 * amount_n
+
+
 TESTS = [causes_cost_time_and_healthy_traces_lose_none, traces_have_the_simulated_times]
 
 
