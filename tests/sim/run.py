@@ -134,9 +134,9 @@ def paths_tile_the_window():
             cases.equal(sum(k['ns'] for k in answer['kinds']), end - begin, '%s, %s: kinds' % (name, step))
 
 
-def true_segments(run, step):
-    found = truth.Path(run, *truth.device_window(run, step)).segments
-    return [(s.start, s.end, s.kind, s.name, str(s.track[1] if isinstance(s.track, tuple) else s.track)) for s in found]
+def true_segments(run, step, events=True):
+    found = truth.Path(run, *truth.device_window(run, step), events).segments
+    return [(s.start, s.end, s.kind, s.name, s.track and str(s.track[1] if isinstance(s.track, tuple) else s.track)) for s in found]
 
 
 def without_delays(found):
@@ -151,19 +151,31 @@ def without_delays(found):
     return out
 
 
+def compare_paths(name, step, expected, found):
+    if name.startswith('jitter'):
+        expected, found = without_delays(expected), without_delays(found)
+    while expected and found and expected[-1] == found[-1]:
+        expected.pop()
+        found.pop()
+    assert expected == found, '%s, %s: backwards from the end, the first difference: expected %s, found %s' % (
+        name, step, expected[-2:], found[-2:])
+
+
 def paths_are_the_true_ones():
     """Each step's path is that of the simulator, segment by segment."""
     for name, run, paths in each('exact', 'arrival', 'jitter', 'devices', 'stacks'):
         for step in middle_steps(run):
-            expected = true_segments(run, step)
-            found = segments(ask('critical', paths, '-step', number(step)))
-            if name.startswith('jitter'):
-                expected, found = without_delays(expected), without_delays(found)
-            while expected and found and expected[-1] == found[-1]:
-                expected.pop()
-                found.pop()
-            assert expected == found, '%s, %s: backwards from the end, the first difference: expected %s, found %s' % (
-                name, step, expected[-2:], found[-2:])
+            compare_paths(name, step, true_segments(run, step), segments(ask('critical', paths, '-step', number(step))))
+
+
+def waits_without_events_are_not_known():
+    """Without events of synchronisation in the file, the path is the same up to a wait for an event, which has no known cause."""
+    for name, run, _ in each('exact', 'arrival'):
+        paths = writers.write_kineto(run, '.', sync=False)
+        for step in middle_steps(run):
+            answer, expected = ask('critical', paths, '-step', number(step)), true_segments(run, step, events=False)
+            compare_paths(name, step, expected, segments(answer))
+            cases.equal(answer['not_known_ns'], sum(s[1] - s[0] for s in expected if s[2] == 'not_known'), name)
 
 
 # ---- what-if ----

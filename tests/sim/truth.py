@@ -48,11 +48,11 @@ def device_window(run, step):
 # ---- the critical path ----
 
 class Path:
-    """Walks back from the end of a window, always to what finished last."""
+    """Walks back from the end of a window, always to what finished last. events: False if the file does not tell which stream waited
+    for which event; then time that only an event explains has no known cause."""
 
-    def __init__(self, run, begin, end):
-        self.run, self.begin, self.segments = run, begin, []
-        self.ends = {key: [a.start for a in t.atoms] for key, t in run.threads.items()}
+    def __init__(self, run, begin, end, events=True):
+        self.run, self.begin, self.events, self.segments = run, begin, events, []
         at = ('work', max((w for w in run.works if w.end == end), key=lambda w: w.start), end)
         while at and at[2] > begin:
             at = getattr(self, 'from_' + at[0])(*at[1:])
@@ -72,12 +72,14 @@ class Path:
         """A member of a collective waits for the last one."""
         late = max(w.members, key=lambda m: m.start)
         self.add(late.start, end, w.kind, w.name, track_of(w))
-        w = late
-        at = w.binding.end if w.binding else w.launch.start
-        base, kind = (self.run.machine.gap, 'kernel_gap') if w.binding else (self.run.machine.latency, 'launch_latency')
-        self.add(max(at, w.start - base), w.start, kind, None, track_of(w))
-        self.add(at, w.start - base, 'not_known', None, track_of(w))
-        return ('work', w.binding, at) if w.binding else ('thread', w.thread, at)
+        w, machine, before = late, self.run.machine, late.binding
+        if before is not late.before and not self.events:
+            before = late.before if late.before and late.before.end + machine.gap > late.launch.start + machine.latency else None
+        at = before.end if before else w.launch.start
+        base, kind = (machine.gap, 'kernel_gap') if before else (machine.latency, 'launch_latency')
+        self.add(at + base, w.start, 'not_known', None, None)
+        self.add(at, min(at + base, w.start), kind, None, track_of(w))
+        return ('work', before, at) if before else ('thread', w.thread, at)
 
     def from_thread(self, thread, end):
         """Goes back over the thread's own time until a part that waited for something."""
