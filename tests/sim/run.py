@@ -11,6 +11,7 @@ do (`writers.py`) and compares what tfprof says with what truly happened (`truth
     names            tests whose name contains one of these words
 """
 import argparse
+import collections
 import json
 import os
 import subprocess
@@ -77,6 +78,11 @@ def device_numbers(run, process, device):
     return out
 
 
+def inside(row):
+    """A row of devices without the idle time outside of the device's work."""
+    return dict(row, idle_ns=row['idle_ns'] - row.get('before_first_ns', 0) - row.get('after_last_ns', 0))
+
+
 def devices_are_divided_exactly():
     """The parts of a device's time and the causes of its idle time are those of the simulator, to the tick."""
     for name, run, paths in each('exact', 'arrival', 'jitter', 'ranks', 'devices', 'stacks'):
@@ -85,7 +91,7 @@ def devices_are_divided_exactly():
         for d in answer:
             process = int(d.get('worker', 'rank0').split('.')[0].replace('rank', ''))
             device = int(d['device'].split(':')[-1])
-            wrong = differing(d, device_numbers(run, process, device))
+            wrong = differing(inside(d), device_numbers(run, process, device))
             assert not wrong, '%s, %s: %s' % (name, d['device'], wrong)
 
 
@@ -100,8 +106,29 @@ def all_formats_say_the_same():
                  (writers.write_recording(run, '.', MAKE), blind)]
         for paths, expected in files + [(writers.write_nsys(run, '.'), known)] * sqlite:
             answer = ask('devices', paths)['devices']
-            wrong = differing(answer[0], expected)
+            wrong = differing(inside(answer[0]), expected)
             assert len(answer) == 1 and not wrong, '%s, %s: %s' % (name, paths[0], wrong)
+
+
+def steps_are_divided_exactly():
+    """The parts of each step by its mark, summed over the devices, are those of the simulator."""
+    for name, run, paths in each('exact', 'arrival', 'jitter', 'devices'):
+        places = sorted({(w.process, w.device) for w in run.works})
+        marks = {number(s): (a, b) for s, (a, b, _) in truth.steps(run).items()}
+        answer = ask('steps', paths)['steps']
+        cases.equal(sorted(str(s['step']) for s in answer), sorted(marks), name)
+        for s in answer:
+            begin, end = marks[str(s['step'])]
+            expected = collections.Counter({c + '_ns': 0 for c in CAUSES}, duration_ns=end - begin)
+            for place in places:
+                part = truth.partition(run, *place, begin, end)
+                expected.update(idle_ns=part['idle'], compute_busy_ns=part['compute'], exposed_copy_ns=part['exposed_copy'])
+                before, after = truth.outside(run, *place, begin, end)
+                expected.update(before_first_ns=before, after_last_ns=after)
+                for (cause, _, _), ns in truth.idle(run, *place, begin, end).items():
+                    expected[cause + '_ns'] += ns
+            wrong = differing(s, expected)
+            assert not wrong, '%s, step %s: %s' % (name, s['step'], wrong)
 
 
 # ---- critical ----
@@ -219,7 +246,7 @@ def unlike(a, b, factor, path=''):
     """Yields where answer b is not answer a with all times multiplied by a factor."""
     if isinstance(a, dict):
         for k in a:
-            if k not in ('sources', 'tool'):
+            if k not in ('sources', 'tool', 'slice'):    # slices are numbered in the order of the file
                 yield from unlike(a[k], b.get(k), factor, path + '.' + k)
     elif isinstance(a, list):
         if len(a) != len(b):
@@ -229,7 +256,7 @@ def unlike(a, b, factor, path=''):
     else:
         leaf = path.split('.')[-1]
         scaled = (leaf == 'ns' or leaf.endswith('_ns')) and a is not None
-        slack = factor if leaf in ('mean_ns', 'deviation_ns', 'median_ns', 'p99_ns') else 0
+        slack = factor if '.step_time' in path or leaf in ('mean_ns', 'deviation_ns', 'median_ns', 'p99_ns') else 0
         if leaf not in ('bytes_per_second',) and (abs(a * factor - b) > slack + slack * a // 400 if scaled else a != b):
             yield path, a, b
 
@@ -259,7 +286,7 @@ def answers_grow_with_all_times():
     properties(grown, 3)
 
 
-TESTS = [devices_are_divided_exactly, all_formats_say_the_same, paths_tile_the_window, order_in_the_file_does_not_matter,
+TESTS = [devices_are_divided_exactly, steps_are_divided_exactly, all_formats_say_the_same, paths_tile_the_window, order_in_the_file_does_not_matter,
          answers_grow_with_all_times]
 
 

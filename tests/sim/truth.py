@@ -120,38 +120,56 @@ def base_latency(works):
     return found[len(found) // 10] if found else 0
 
 
-def idle(run, process, device):
-    """Counter of (cause, kind of the place, its name) of a device of a process, from its first to its last work."""
+Piece = collections.namedtuple('Piece', 'start end cause kind name')
+
+
+def idle_pieces(run, process, device):
+    """[Piece] of the idle time of a device of a process, from its first to its last work, in order of time."""
     works = [w for w in run.works if (w.process, w.device) == (process, device)]
-    latency, out = base_latency(works), collections.Counter()
+    latency, out = base_latency(works), []
     for start, end, w in intervals(works):
         base, cause = run.machine.gap, 'kernel_gap'
         if w.launch.end > start:        # the host was late
             base, cause = latency, 'launch_latency'
             until = max(start, min(w.launch.end, max(w.launch.start, end - base)))
             for a in w.thread.atoms:
-                out[('host_late',) + label(a.slice)] += max(0, min(a.end, until) - max(a.start, start))
+                if a.start < until and a.end > start:
+                    out.append(Piece(max(a.start, start), min(a.end, until), 'host_late', *label(a.slice)))
             start = until
-        out[cause, None, None] += min(base, end - start)
-        out['event_wait' if w.told else 'unknown_wait', None, None] += max(0, end - start - base)
+        out.append(Piece(start, min(end, start + base), cause, None, None))
+        out.append(Piece(start + base, end, 'event_wait' if w.told else 'unknown_wait', None, None))
+    return [p for p in out if p.end > p.start]
+
+
+def idle(run, process, device, begin=None, end=None):
+    """Counter of (cause, kind of the place, its name): the idle time of a device, or of the part of it from begin to end."""
+    out = collections.Counter()
+    for p in idle_pieces(run, process, device):
+        out[p.cause, p.kind, p.name] += max(0, min(p.end, p.end if end is None else end) - max(p.start, p.start if begin is None else begin))
     return +out
 
 
-def union(works):
-    total, until = 0, None
+def union(works, begin, end):
+    """The length of the union of works, from begin to end."""
+    total, until = 0, begin
     for w in sorted(works, key=lambda w: w.start):
-        if until is None or w.start > until:
-            until = w.start
-        total += max(0, w.end - until)
+        total += max(0, min(w.end, end) - max(until, w.start))
         until = max(until, w.end)
     return total
 
 
-def partition(run, process, device):
-    """Compute, exposed communication, exposed copy and idle of a device, from its first to its last work."""
+def partition(run, process, device, begin=None, end=None):
+    """Compute, exposed communication, exposed copy and idle of a device, from its first to its last work or from begin to end."""
     works = [w for w in run.works if (w.process, w.device) == (process, device)]
-    kernels = [w for w in works if w.kind == 'compute']
-    no_copies = [w for w in works if w.kind != 'copy']
-    span = max(w.end for w in works) - min(w.start for w in works)
-    return {'compute': union(kernels), 'exposed_communication': union(no_copies) - union(kernels),
-            'exposed_copy': union(works) - union(no_copies), 'idle': span - union(works), 'span': span}
+    begin = min(w.start for w in works) if begin is None else begin
+    end = max(w.end for w in works) if end is None else end
+    compute = union([w for w in works if w.kind == 'compute'], begin, end)
+    no_copies, busy = union([w for w in works if w.kind != 'copy'], begin, end), union(works, begin, end)
+    return {'compute': compute, 'exposed_communication': no_copies - compute, 'exposed_copy': busy - no_copies,
+            'idle': end - begin - busy, 'span': end - begin}
+
+
+def outside(run, process, device, begin, end):
+    """The time from begin to end before the first and after the last work of a device."""
+    works = [w for w in run.works if (w.process, w.device) == (process, device)]
+    return max(0, min(end, min(w.start for w in works)) - begin), max(0, end - max(begin, max(w.end for w in works)))
