@@ -23,6 +23,13 @@ enum backend_state {
 	BACKEND_OFF,    /* nobody records kernels any more; not every version can tell */
 };
 
+/* Whether launches are still counted. */
+enum backend_counts {
+	BACKEND_COUNTS,
+	BACKEND_STOPPED, /* another client has the callbacks */
+	BACKEND_UNSURE,  /* it cannot be told */
+};
+
 /* Errors are the vendor's numbers, 0: none. */
 struct backend {
 	const char *name;
@@ -56,6 +63,7 @@ struct backend {
 	void (*all_calls)(void);
 	bool (*failed)(void); /* after a fatal error */
 	enum backend_state (*state)(void);
+	enum backend_counts (*counts)(void);
 	/* Writes the text of a fatal error, or of any error. */
 	void (*failure)(char *text, size_t n);
 	const char *(*error)(uint32_t error);

@@ -323,7 +323,6 @@ static uint32_t close_session(bool last, uint64_t launched, bool *probed)
 		e = flush(true);
 		if (*probed)
 			cupti_disable(ACT_DEVICE);
-		decode_forced();
 	}
 	if (ours && !last) {
 		launches_doubt(launches_total(LAUNCH_KERNEL) - launched);
@@ -369,6 +368,7 @@ const struct backend cupti_backend = {
 	.all_calls = cupti_kinds_all_calls,
 	.failed = failed,
 	.state = state,
+	.counts = cupti_count_works,
 	.failure = failure,
 	.error = cupti_error_text,
 	.dropped = dropped,

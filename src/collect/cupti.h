@@ -39,6 +39,9 @@ const char *cupti_kinds_missing(void);
 /* Enables the callbacks. False: some launches are not counted. */
 bool cupti_count_begin(void);
 void cupti_count_end(void);
+/* Makes a call that calls back, and tells whether it did. Not while a session starts: the driver
+ * may be locked. */
+enum backend_counts cupti_count_works(void);
 /* Takes a callback for a function of runtime or driver; in the program's thread. */
 void cupti_count(uint32_t domain, uint32_t cbid, const struct cb_data *);
 

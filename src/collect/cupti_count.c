@@ -16,6 +16,8 @@
 #include "collect/decode.h"
 #include "collect/launches.h"
 
+#define PROBE "cuDriverGetVersion"
+
 /* Roles of functions. */
 enum does {
 	DOES_NOTHING,
@@ -25,6 +27,7 @@ enum does {
 	DOES_GRAPH,
 	DOES_BEGIN, /* a capture */
 	DOES_END,
+	DOES_PROBE,           /* called to see whether callbacks come */
 	DOES_PER_THREAD = 16, /* more: no stream means that of the thread */
 };
 
@@ -33,6 +36,8 @@ static struct {
 	uint32_t (*is_capturing)(void *stream, uint32_t *status);
 	_Atomic int captures;   /* going on */
 	_Atomic uint32_t round; /* of listening: a function may have ended unheard between two */
+	uint32_t (*probe)(int *version);
+	_Atomic uint64_t heard; /* callbacks of probes */
 	pthread_key_t key;      /* of each thread: round << INSIDE_BITS | INSIDE_* */
 	bool has_key;
 } counting;
@@ -60,6 +65,8 @@ static uint8_t does_of(const char *name, bool driver)
 {
 	uint8_t per_thread = driver && ends(name, "_ptsz") ? DOES_PER_THREAD : 0;
 
+	if (driver && !strcmp(name, PROBE))
+		return DOES_PROBE;
 	if (strstr(name, "BeginCapture"))
 		return DOES_BEGIN;
 	if (strstr(name, "EndCapture"))
@@ -93,7 +100,7 @@ static bool set_all(bool on)
 			*does = does_of(name, domain == CB_DRIVER);
 			if (!*does)
 				continue;
-			any = true;
+			any |= *does != DOES_PROBE;
 			ok &= !f->EnableCallback(on, cupti_client.subscriber, domain, i);
 		}
 	return ok && any;
@@ -107,11 +114,24 @@ bool cupti_count_begin(void)
 		counting.has_key = !pthread_key_create(&counting.key, NULL);
 	counting.is_capturing =
 	        cuda ? (uint32_t(*)(void *, uint32_t *))dlsym(cuda, "cuStreamIsCapturing") : NULL;
+	counting.probe = cuda ? (uint32_t(*)(int *))dlsym(cuda, PROBE) : NULL;
 	if (cuda)
 		dlclose(cuda);
 	atomic_store(&counting.captures, 0);
 	atomic_fetch_add(&counting.round, 1);
 	return counting.has_key && set_all(true);
+}
+
+enum backend_counts cupti_count_works(void)
+{
+	uint64_t before = atomic_load(&counting.heard);
+	int version;
+
+	if (counting.probe)
+		counting.probe(&version);
+	if (atomic_load(&counting.heard) != before)
+		return BACKEND_COUNTS;
+	return before ? BACKEND_STOPPED : BACKEND_UNSURE;
 }
 
 void cupti_count_end(void)
@@ -225,7 +245,9 @@ void cupti_count(uint32_t domain, uint32_t cbid, const struct cb_data *d)
 
 	if (!does)
 		return;
-	if (does == DOES_BEGIN || does == DOES_END)
+	if (does == DOES_PROBE)
+		atomic_fetch_add(&counting.heard, 1);
+	else if (does == DOES_BEGIN || does == DOES_END)
 		capture(does == DOES_BEGIN, enters, failed);
 	else if (enters)
 		begin(what, does, domain == CB_RUNTIME, d);

@@ -3,11 +3,15 @@
  * One function for each kind of record. Implausible data is not trusted: times are checked, names
  * are copied at first use, and records that would exceed their buffer are dropped.
  */
+#define _GNU_SOURCE
 #include "collect/decode.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "collect/cupti_client.h"
 #include "collect/nvtx.h"
@@ -40,11 +44,11 @@ static struct {
 	} kernel[POINTERS];
 	uint32_t tid[TIDS];
 	uint32_t tids;
+	uint32_t own[2]; /* ids of the writer thread: of the system, of the C library */
 	struct spool_device device[DEVICES]; /* written so far, by number */
 	uint32_t devices;
 	uint32_t error; /* the last one that was reported */
 	_Atomic bool forget;
-	bool forced; /* CUPTI was made to return unfinished buffers */
 	struct decode_counts counts;
 } decode;
 
@@ -58,7 +62,6 @@ void decode_use(bool all_calls)
 	const struct cupti *c = &cupti_client.f;
 
 	decode.all_calls = all_calls;
-	decode.forced = false;
 	decode.graphs = c->version >= CUPTI_API_11_1;
 	decode.parts = c->version >= CUPTI_API_11_8;
 }
@@ -77,11 +80,6 @@ uint64_t decode_earliest(void)
 void decode_earliest_begin(void)
 {
 	decode.earliest = UINT64_MAX;
-}
-
-void decode_forced(void)
-{
-	decode.forced = true;
 }
 
 void decode_forget_names(void)
@@ -167,11 +165,12 @@ static void meet(uint32_t tid)
 /* ---- kinds ---- */
 
 /* Sets start and length; implausible times become 0 and are counted, separately those without an
- * end: the work had not ended when CUPTI was made to return its buffers. */
+ * end: the work had not ended when somebody made CUPTI return its buffers, or CUPTI has no times.
+ */
 static void times(uint64_t start, uint64_t end, uint64_t *from, uint64_t *length)
 {
 	bool ok = start && end >= start && end - start < DAY_NS && start < decode.now + DAY_NS;
-	bool runs = !end && decode.forced;
+	bool runs = !end;
 
 	decode.counts.timed += ok;
 	decode.counts.running += !ok && runs;
@@ -260,12 +259,18 @@ static void put_memory(const struct rec_memory *m)
 	store_put(&r);
 }
 
+/* True for a call of this thread, the writer's own, in either form of thread ids. */
+static bool is_ours(uint32_t thread)
+{
+	return thread == decode.own[0] || thread == decode.own[1];
+}
+
 static void put_api(const struct rec_api *a)
 {
 	struct call *c = call_of(a->kind == ACT_RUNTIME ? CB_RUNTIME : CB_DRIVER, a->cbid);
 	struct spool_record r;
 
-	if (c->wanted != CALL_WANTED && !(decode.all_calls && c->name))
+	if ((c->wanted != CALL_WANTED && !(decode.all_calls && c->name)) || is_ours(a->thread))
 		return;
 	meet(a->thread);
 	r.kind = SPOOL_API;
@@ -410,10 +415,17 @@ static void put_record(const union rec *r)
 static void put_unread(uint32_t error, size_t n)
 {
 	store_lost_least(SPOOL_LOST_UNREAD, n / RECORD_MAX);
+	decode.counts.unread++;
 	if (error != decode.error)
 		store_note("CUPTI cannot read its own records: %s (%u)", cupti_error_text(error),
 		        error);
 	decode.error = error;
+}
+
+static void set_own(void)
+{
+	decode.own[0] = (uint32_t)syscall(SYS_gettid);
+	decode.own[1] = (uint32_t)(uintptr_t)pthread_self();
 }
 
 void decode_buffer(uint8_t *data, size_t valid)
@@ -424,6 +436,8 @@ void decode_buffer(uint8_t *data, size_t valid)
 	uint32_t e = 0;
 
 	decode.now = process_clock() + (uint64_t)decode.ahead;
+	if (!decode.own[0])
+		set_own();
 	if (atomic_exchange(&decode.forget, false))
 		memset(decode.kernel, 0, sizeof decode.kernel);
 	while (valid && !(e = cupti_next(data, valid, &r))) {

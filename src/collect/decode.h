@@ -13,16 +13,15 @@ struct decode_counts {
 	uint64_t records, timed, untimed, unknown;
 	uint64_t kernels;      /* including launches of whole graphs */
 	uint64_t uncorrelated; /* kernels without correlation */
-	uint64_t running;      /* work without times that had not ended */
+	uint64_t running;      /* work without an end: it had not ended, or has no times */
 	uint64_t devices;      /* records of devices */
+	uint64_t unread;       /* buffers that could not be read to their end */
 };
 
 /* Called once per process, before all other functions. */
 void decode_reset(void);
 /* Begins a session of CUPTI; all_calls: also keeps calls that decode_wants does not want. */
 void decode_use(bool all_calls);
-/* From here on, work without an end had not ended when CUPTI was made to return its buffers. */
-void decode_forced(void);
 /* Sets the offset of CUPTI's clock to CLOCK_REALTIME, ns. */
 void decode_clock(int64_t ahead);
 void decode_buffer(uint8_t *data, size_t valid);

@@ -143,7 +143,6 @@ bool files_open(const char *folder, bool verbose)
 
 void files_close(void)
 {
-	launches_forget();
 	file_close(&files.spool);
 	file_close(&files.counts);
 	file_close(&files.log);

@@ -17,7 +17,7 @@
 #include "collect/system.h"
 
 #define SECOND_NS   1000000000u
-#define START_NS    2000000000u /* how long a program waits for the start of a session */
+#define START_NS    2000000000u /* a start that takes longer is told */
 #define FLUSH_FIRST 20000000u
 
 static struct {
@@ -59,9 +59,9 @@ uint64_t session_next_flush(void)
 	return session.next_flush;
 }
 
-void session_wait(void)
+void session_wait(uint64_t ns)
 {
-	wake_started_wait(START_NS);
+	wake_started_wait(ns);
 }
 
 void session_retry(void)
@@ -75,10 +75,19 @@ bool session_failed(void)
 	return session.gpu->failed();
 }
 
+/* Sets a flag if launches are no longer counted; stolen: another client has taken records. */
+static void doubt_counts(enum backend_counts is, bool stolen)
+{
+	if (is == BACKEND_STOPPED || (is == BACKEND_UNSURE && stolen))
+		launches_flag(SPOOL_COUNT_PART);
+}
+
 void session_look(void)
 {
-	if (session.state == SESSION_ON)
-		watch_look(session.gpu->state(), false);
+	if (session.state != SESSION_ON)
+		return;
+	doubt_counts(session.gpu->counts(), false);
+	watch_look(session.gpu->state(), false);
 }
 
 void session_end(void)
@@ -208,6 +217,7 @@ void session_adopt(uint64_t now)
 	}
 	if (session.state != SESSION_ON)
 		return;
+	session.gpu->counts(); /* can it tell? */
 	if (session.told_start)
 		store_note("%s has started after %llu seconds, and records from here on",
 		        session.gpu->name, (unsigned long long)((now - session.asked) / SECOND_NS));
@@ -322,27 +332,32 @@ static void put_kept(bool failed, uint32_t error, bool missed)
 void session_stop(bool last)
 {
 	const struct backend *gpu = session.gpu;
+	enum backend_counts counts = BACKEND_COUNTS;
 	bool failed, probed, taken;
 
 	if (session.state != SESSION_ON)
 		return;
 	failed = gpu->failed();
 	if (!failed) {
+		counts = gpu->counts();
 		watch_look(gpu->state(), last);
 		session_clocks();
 	}
 	uint64_t launched = gpu->disable();
 
 	session_drain();
-	uint64_t devices = decode_counts()->devices;
+	uint64_t devices = decode_counts()->devices, unread = decode_counts()->unread;
 	uint32_t error = gpu->close(last, launched, &probed);
 
 	session_drain();
 	taken = watch_end();
-	bool missed = probed && decode_counts()->devices == devices;
+	bool missed = probed && decode_counts()->devices == devices,
+	     dropped = missed && pool_were_short();
 
-	put_kept(failed, error, missed && !taken && !pool_were_short());
-	session_losses(missed);
+	missed = missed && !dropped && decode_counts()->unread == unread;
+	doubt_counts(counts, missed || taken);
+	put_kept(failed, error, missed && !taken);
+	session_losses(dropped);
 	if (!last)
 		(session.plan->detach ? gpu->detach : gpu->release)();
 	session.state = failed ? SESSION_FAILED : SESSION_OFF;

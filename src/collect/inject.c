@@ -62,6 +62,7 @@ static void in_child(void)
 	int saved = errno;
 
 	record_enable_forget();
+	launches_forget();
 	files_close();
 	exit_hook_go_on();
 	errno = saved;
@@ -168,8 +169,10 @@ static bool open_session(void)
 		        !hopeless) {
 			bool ok = make();
 
-			if (!ok)
+			if (!ok) {
+				launches_forget();
 				files_close();
+			}
 			atomic_store(&life.word, word_of(ok ? OPEN : DORMANT));
 		}
 	}

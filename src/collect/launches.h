@@ -18,7 +18,9 @@ enum launch { LAUNCH_KERNEL, LAUNCH_GRAPH, LAUNCH_UNSURE };
 /* Starts the counts at the beginning of a new file, open for reading and writing. Returns the bytes
  * that the file has then; 0: there is no room, so the recording has no counts. */
 size_t launches_make(int fd);
-/* The memory of the file is no longer used. */
+/* Counts elsewhere from here on: in a child, whose file is not this one, or without recording.
+ * After the end of a recording, launches of exit handlers and other threads are still counted in
+ * it. */
 void launches_forget(void);
 
 /* Adds to a count, n < 0: takes back. Any thread. */

@@ -27,7 +27,9 @@
 #define FINISH_NS   100000000u /* interval between checks for the program's exit */
 #define FINISH_IDLE 20u        /* checks without progress of the writer, after which waiting ends */
 #define FINISH_MOST 200u       /* total number of checks, after which waiting ends */
-#define STEPS_KEPT  64u        /* step signals between two ticks */
+#define START_NS    2000000000u /* how long a program waits for the start of a session */
+#define END_NS      1000000000u /* ... and its end for a start that is going on */
+#define STEPS_KEPT  64u         /* step signals between two ticks */
 
 static struct {
 	struct plan plan;
@@ -70,7 +72,7 @@ void writer_cuda(void)
 		return;
 	if (wanted(process_ticks())) {
 		session_begin();
-		session_wait();
+		session_wait(START_NS);
 		/* The library and the driver register exit handlers, which run before earlier ones.
 		 */
 		exit_hook_renew();
@@ -188,6 +190,10 @@ static void end(void)
 {
 	record_enable_close(DOOR_NVTX);
 	tick();
+	if (session_state() == SESSION_STARTS) { /* its records are wanted, too */
+		session_wait(END_NS);
+		tick();
+	}
 	session_stop(true);
 	session_drain();
 	session_losses(0);

@@ -42,8 +42,8 @@ uint64_t session_next_flush(void);
 
 /* Begins to start a session, on a thread of its own. */
 void session_begin(void);
-/* Waits for the end of the start, at most 2 s. */
-void session_wait(void);
+/* Waits for the end of the start, at most so long. */
+void session_wait(uint64_t ns);
 /* Takes over the result of a start, if there is one, and records it. */
 void session_adopt(uint64_t now);
 /* Flushes if it is time, or asked for. */

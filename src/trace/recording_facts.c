@@ -43,10 +43,43 @@ static void take_lost(struct recording_facts *f, const struct spool_lost *l)
  * launch mostly follow each other. */
 static void take_graph(struct recording_facts *f, uint32_t graph, uint32_t correlation)
 {
-	if (!graph || (f->graphs && correlation == f->graph_launch))
+	struct recording_graph *g = &f->graph[graph % RECORDING_GRAPHS];
+
+	if (!graph)
 		return;
-	f->graphs++;
+	if (!f->graphs || correlation != f->graph_launch) {
+		f->graphs++;
+		g->run = 0;
+	}
 	f->graph_launch = correlation;
+	g->shared |= g->graph && g->graph != graph;
+	g->graph = graph;
+	g->nodes++;
+	g->run++;
+	if (g->run > g->most)
+		g->most = g->run;
+}
+
+/* True if nodes of some graph are missing for certain, unless the graph decides itself which of its
+ * nodes run: each launch has as many as another one. */
+static bool is_uneven(const struct recording_facts *f)
+{
+	for (unsigned i = 0; i < RECORDING_GRAPHS; i++)
+		if (f->graph[i].most && !f->graph[i].shared && f->graph[i].nodes % f->graph[i].most)
+			return true;
+	return false;
+}
+
+/* True if records are missing, or may be. */
+static bool misses_records(const struct recording_facts *f)
+{
+	static const unsigned why[] = { SPOOL_LOST_DROPPED, SPOOL_LOST_WRITE, SPOOL_LOST_KEPT,
+		SPOOL_LOST_UNREAD, SPOOL_LOST_KERNELS };
+
+	for (unsigned i = 0; i < sizeof why / sizeof *why; i++)
+		if (f->lost.n[why[i]] || recording_is_bound(&f->lost, why[i]))
+			return true;
+	return !f->ended || f->fault.cut.why;
 }
 
 static void take(struct recording_facts *f, struct arena *a, const struct spool_record *r)
@@ -133,9 +166,11 @@ void recording_facts_count(struct recording_facts *f, const struct spool_count *
 	uint64_t lost = rest(kernels, single), lost_graphs = rest(graphs, seen);
 
 	if (lost || lost_graphs)
-		miss(f, num_add_u64(lost, lost_graphs),
-		        !known || unsure || (lost_graphs && !whole));
+		miss(f, num_add_u64(lost, lost_graphs), !known || unsure);
 	else if (c->flags & SPOOL_COUNT_PART)
+		miss(f, 0, true);
+	/* How many nodes a graph has is not known. */
+	if (graphs && !whole && (misses_records(f) || is_uneven(f)))
 		miss(f, 0, true);
 	f->compared = known && (!unsure || single == num_add_u64(kernels, unsure));
 }
@@ -198,7 +233,7 @@ void recording_lost_text(struct sb *b, const struct recording_losses *l, uint64_
 		[SPOOL_LOST_KERNELS] = "kernels launched but not recorded",
 		[SPOOL_LOST_UNREAD] = "records that CUPTI could not read",
 		[SPOOL_LOST_NAMES] = "names shortened or shared",
-		[SPOOL_LOST_RUNNING] = "operations without times, as they had not ended" };
+		[SPOOL_LOST_RUNNING] = "operations without times, not ended or not timed" };
 
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
 		if (l->n[i] || recording_is_bound(l, i))

@@ -110,8 +110,8 @@ static void say_lost(const struct recordings *r, struct notes *to)
 		"are} missing",
 		"{record|records} could not be read by CUPTI itself",
 		"{name was|names were} shortened, or {shares|share} one with others",
-		"{operation had|operations had} not ended when recording ended, and {has|have} no "
-		"time",
+		"{operation has|operations have} no time: {its|their} work had not ended, or could "
+		"not be timed",
 	};
 	struct recording_losses all = { 0 };
 

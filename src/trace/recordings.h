@@ -39,6 +39,15 @@ static inline bool recording_is_bound(const struct recording_losses *l, unsigned
 	return l->at_least >> why & 1;
 }
 
+/* A graph whose nodes were recorded one by one. Graphs share places. */
+#define RECORDING_GRAPHS 64u
+struct recording_graph {
+	uint32_t graph;
+	bool shared;
+	uint64_t nodes;     /* in all launches */
+	uint64_t run, most; /* nodes of one launch that follow each other; the most so far */
+};
+
 struct recording_facts {
 	struct process_identity who;
 	struct spool_fault fault;
@@ -49,8 +58,9 @@ struct recording_facts {
 	uint64_t single;       /* kernels that no graph launched */
 	uint64_t graphs;       /* at least that many launches of graphs have records */
 	uint32_t graph_launch; /* correlation of the last one */
-	uint64_t launched;     /* kernels launched while recording, at least */
-	bool counted;          /* launches were counted, up to the end of the process */
+	struct recording_graph graph[RECORDING_GRAPHS];
+	uint64_t launched; /* kernels launched while recording, at least */
+	bool counted;      /* launches were counted, up to the end of the process */
 	uint32_t count_flags;
 	uint32_t exited;       /* 1 + status of waitpid; 0: not known */
 	uint64_t gaps, gap_ns; /* number and total length of times without recording */

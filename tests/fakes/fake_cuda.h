@@ -24,6 +24,7 @@ enum fake_what {
 	FAKE_PROFILER_START,
 	FAKE_PROFILER_STOP,
 	FAKE_GET_DEVICE, /* a call that is of no interest */
+	FAKE_GET_VERSION,
 };
 
 struct fake_op {

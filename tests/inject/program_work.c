@@ -280,6 +280,20 @@ static void *named(void *i)
 	return NULL;
 }
 
+static long late;
+
+static void launch_late(void)
+{
+	launch(late, NULL);
+}
+
+/* Launches in a handler of exit, which runs after those that are registered later. */
+static void do_late(void)
+{
+	late = number(0, 1);
+	atexit(launch_late);
+}
+
 static void do_named_threads(void)
 {
 	long n = number(0, 4);
@@ -453,6 +467,7 @@ const struct word work_words[] = {
 	{ "threads", do_threads },
 	{ "threads-at-once", do_threads_at_once },
 	{ "rate", do_rate },
+	{ "late", do_late },
 	{ "churn", do_churn },
 	{ "background", do_background },
 	{ "counted", do_counted },
