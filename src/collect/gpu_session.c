@@ -61,7 +61,10 @@ uint64_t session_next_flush(void)
 
 void session_wait(uint64_t ns)
 {
-	wake_started_wait(ns);
+	uint64_t now = process_ticks(), end = session.asked + ns;
+
+	if (now < end)
+		wake_started_wait(end - now);
 }
 
 void session_retry(void)
@@ -149,6 +152,8 @@ void session_clocks(void)
 {
 	struct spool_clock c;
 
+	if (session.state != SESSION_ON) /* this function may be the one that does not return */
+		return;
 	session.gpu->clock(&c);
 	put_clock(&c);
 }

@@ -28,7 +28,6 @@
 #define FINISH_IDLE 20u        /* checks without progress of the writer, after which waiting ends */
 #define FINISH_MOST 200u       /* total number of checks, after which waiting ends */
 #define START_NS    2000000000u /* how long a program waits for the start of a session */
-#define END_NS      1000000000u /* ... and its end for a start that is going on */
 #define STEPS_KEPT  64u         /* step signals between two ticks */
 
 static struct {
@@ -191,7 +190,7 @@ static void end(void)
 	record_enable_close(DOOR_NVTX);
 	tick();
 	if (session_state() == SESSION_STARTS) { /* its records are wanted, too */
-		session_wait(END_NS);
+		session_wait(START_NS);
 		tick();
 	}
 	session_stop(true);

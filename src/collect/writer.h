@@ -42,7 +42,7 @@ uint64_t session_next_flush(void);
 
 /* Begins to start a session, on a thread of its own. */
 void session_begin(void);
-/* Waits for the end of the start, at most so long. */
+/* Waits for the end of the start, at most until so long after its begin. */
 void session_wait(uint64_t ns);
 /* Takes over the result of a start, if there is one, and records it. */
 void session_adopt(uint64_t now);

@@ -64,13 +64,26 @@ static void *_Atomic capturing;
 static _Atomic unsigned captured;
 static _Atomic uint64_t spun;
 
-EXPORT unsigned fake_capture(void *stream)
+EXPORT int cuStreamBeginCapture_v2(void *stream, int mode)
 {
-	unsigned n = captured;
-
-	capturing = stream;
+	(void)mode;
 	captured = 0;
-	return n;
+	capturing = stream;
+	return fake_run((struct fake_op){ .what = FAKE_BEGIN_CAPTURE });
+}
+
+EXPORT int cuStreamEndCapture(void *stream, void **graph)
+{
+	(void)stream;
+	*graph = (void *)(uintptr_t)captured;
+	capturing = NULL;
+	return fake_run((struct fake_op){ .what = FAKE_END_CAPTURE });
+}
+
+EXPORT int cuStreamIsCapturing(void *stream, int *status)
+{
+	*status = stream && stream == capturing;
+	return 0;
 }
 
 EXPORT uint64_t fake_spun(void)
@@ -86,7 +99,10 @@ EXPORT int cuLaunchKernel(const char *f, unsigned gx, unsigned gy, unsigned gz, 
 	(void)extra;
 	if (stream && stream == capturing) {
 		captured++;
-		return 0;
+		return fake_run((struct fake_op){ .what = FAKE_LAUNCH,
+		        .name = f,
+		        .kind = FAKE_CAPTURED,
+		        .stream = (uint32_t)(uintptr_t)stream });
 	}
 	spun += ns;
 	return fake_run((struct fake_op){ .what = FAKE_LAUNCH,

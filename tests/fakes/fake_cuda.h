@@ -25,6 +25,8 @@ enum fake_what {
 	FAKE_PROFILER_STOP,
 	FAKE_GET_DEVICE, /* a call that is of no interest */
 	FAKE_GET_VERSION,
+	FAKE_BEGIN_CAPTURE,
+	FAKE_END_CAPTURE,
 };
 
 struct fake_op {
@@ -33,20 +35,17 @@ struct fake_op {
 	/* bytes: of a graph the number of nodes, of a kernel its length in ns, 0: 1000 */
 	uint64_t bytes, address;
 	uint32_t grid[3], block[3], shared, stream;
-	int kind;    /* of a copy; of a kernel FAKE_BY_RUNTIME or 0 */
+	int kind;    /* of a copy; of a kernel FAKE_BY_RUNTIME, FAKE_CAPTURED or 0 */
 	int entered; /* 1: the call begins, 0: it has ended and the record is due */
 };
 
 /* Set by CUPTI when it is subscribed to. */
 extern void (*fake_hook)(const struct fake_op *);
 
-enum { FAKE_BY_RUNTIME = 1 };
+enum { FAKE_BY_RUNTIME = 1, FAKE_CAPTURED = 2 };
 
 /* Does an operation as the driver does. */
 int fake_run(struct fake_op op);
-/* Captures the further work of a stream into a graph; NULL ends the capture. Returns the number of
- * captured launches. */
-unsigned fake_capture(void *stream);
 /* How long all kernels have spun, ns. */
 uint64_t fake_spun(void);
 
@@ -55,6 +54,10 @@ int cuDriverGetVersion(int *version);
 int cuLaunchKernel(const char *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
         unsigned bz, unsigned shared, void *stream, void **params, void **extra);
 int cuGraphLaunch(void *graph, void *stream);
+/* Further work of the stream becomes a graph: the number of its nodes. */
+int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamEndCapture(void *stream, void **graph);
+int cuStreamIsCapturing(void *stream, int *status);
 int cuMemcpyHtoD_v2(uint64_t dst, const void *src, size_t n);
 int cuMemcpyDtoH_v2(void *dst, uint64_t src, size_t n);
 int cuMemcpyPeer(uint64_t dst, void *to, uint64_t src, void *from, size_t n);

@@ -8,6 +8,8 @@
 /* clang-format off */
 /* The environment tells it how to misbehave:
  *   FAKE_FAIL=ActivityEnable:2[:10],...    a function returns that error [if its first number is that]
+ *   FAKE_HANG=Subscribe                    a function does not return
+ *   FAKE_UNREADABLE=50                     that record, and what follows it in its buffer, cannot be read
  *   FAKE_HOLDER=nsys                       another tool has the only place
  *   FAKE_FATAL=100                         fails after that number of launches
  *   FAKE_TIMES=zero|negative|huge|early    times of kernels
@@ -26,7 +28,8 @@
  *   FAKE_HIDE=1                            records are not seen in a buffer before it is handed over
  *   FAKE_THREADS=1                         each thread has a buffer of its own
  *   FAKE_EXIT=open|subscribe|launch        a handler of exit, set then, takes it down
- *   FAKE_DEAD=silent                       after that it returns success and does nothing
+ *   FAKE_EXIT_AT=11                        ... set at that launch, not at the first one
+ *   FAKE_DEAD=silent|crash                 after that it returns success and does nothing, or crashes
  *   FAKE_CLOCK_OFFSET=-5000000000          ns that its clock is ahead of the day's
  *   FAKE_CLOCK_DRIFT=20                    millionths that its clock runs faster
  */
@@ -65,7 +68,9 @@ static unsigned cbid_of(const struct fake_op *op, unsigned *domain)
 		[FAKE_PROFILER_START] = 308,
 		[FAKE_PROFILER_STOP] = 309,
 		[FAKE_GET_DEVICE] = 16,
-		[FAKE_GET_VERSION] = 2 };
+		[FAKE_GET_VERSION] = 2,
+		[FAKE_BEGIN_CAPTURE] = 520,
+		[FAKE_END_CAPTURE] = 521 };
 
 	int runtime = op->what == FAKE_LAUNCH && op->kind == FAKE_BY_RUNTIME;
 
@@ -89,10 +94,17 @@ struct call_data {
 	unsigned correlation;
 };
 
-static void tell(unsigned domain, unsigned cbid, unsigned site)
+static void tell(const struct fake_op *op, unsigned domain, unsigned cbid, unsigned site)
 {
 	static const int success;
-	struct call_data d = { .site = site, .function = "", .result = site ? &success : NULL };
+	/* Arguments of cuLaunchKernel. */
+	const struct {
+		void *before[5], *stream;
+	} arguments = { .stream = (void *)(uintptr_t)op->stream };
+	struct call_data d = { .site = site,
+		.function = "",
+		.parameters = &arguments,
+		.result = site ? &success : NULL };
 
 	for (struct fake_client *c = fake.client; c < fake.client + CLIENTS; c++) {
 		callback *told = GET(c->told);
@@ -113,7 +125,9 @@ static void count_launch(void)
 	struct fake_client *c = fake.client;
 	callback *told = GET(c->told);
 
-	if (n == 1 && fake_option_is("FAKE_EXIT", "launch"))
+	uint64_t first = fake_option("FAKE_EXIT_AT") ? fake_option("FAKE_EXIT_AT") : 1;
+
+	if (n == first && fake_option_is("FAKE_EXIT", "launch"))
 		fake_cupti_die_at_exit();
 	if (!fatal || n != fatal)
 		return;
@@ -131,10 +145,10 @@ void fake_ran(const struct fake_op *op)
 	if (GET(fake.finalized) || GET(fake.dead))
 		return;
 	if (op->entered) {
-		tell(domain, cbid, 0);
+		tell(op, domain, cbid, 0);
 		entered = fake_now();
 		if (op->what == FAKE_UNLOAD)
-			tell(RESOURCE, 7, 0);
+			tell(op, RESOURCE, 7, 0);
 		return;
 	}
 	/* Not the question for the version, which the collector asks now and then: tests know the
@@ -155,8 +169,8 @@ void fake_ran(const struct fake_op *op)
 		}
 		pthread_mutex_unlock(&s->lock);
 	}
-	tell(domain, cbid, 1);
-	if (op->what == FAKE_LAUNCH || op->what == FAKE_GRAPH)
+	tell(op, domain, cbid, 1);
+	if ((op->what == FAKE_LAUNCH && op->kind != FAKE_CAPTURED) || op->what == FAKE_GRAPH)
 		count_launch();
 }
 
@@ -233,9 +247,13 @@ EXPORT int cuptiActivityFlushAll(unsigned forced)
 
 int fake_next_record(uint8_t *buffer, size_t valid, uint8_t **r)
 {
+	static uint64_t reads;
 	unsigned kind = 0;
 	size_t at = 0;
 
+	if (fake_option("FAKE_UNREADABLE") &&
+	        __atomic_add_fetch(&reads, 1, __ATOMIC_SEQ_CST) == fake_option("FAKE_UNREADABLE"))
+		return 9;
 	if (*r) {
 		memcpy(&kind, *r, 4);
 		at = (size_t)(*r - buffer) + fake_record_size(kind);
@@ -355,6 +373,8 @@ static const struct {
 	{ DRIVER, 245, "cuMemFree_v2" },
 	{ DRIVER, 17, "cuCtxSynchronize" },
 	{ DRIVER, 2, "cuDriverGetVersion" },
+	{ DRIVER, 520, "cuStreamBeginCapture_v2" },
+	{ DRIVER, 521, "cuStreamEndCapture" },
 	{ DRIVER, 16, "cuCtxGetDevice" },
 	{ DRIVER, 322, "cuCtxDestroy_v2" },
 	{ DRIVER, 24, "cuModuleUnload" },

@@ -2,9 +2,11 @@
  *
  * Options of the fake CUPTI: the variables listed in fake_cupti.c.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fake_cupti.h"
 
@@ -40,6 +42,10 @@ int fake_fail(const char *function, unsigned argument)
 	const char *p = getenv("FAKE_FAIL");
 	size_t n = strlen(function);
 
+	while (fake_option_is("FAKE_HANG", function))
+		pause();
+	if (GET(fake.dead) && fake_option_is("FAKE_DEAD", "crash"))
+		raise(SIGSEGV);
 	if (GET(fake.dead) && strcmp(function, "ActivityGetNextRecord"))
 		return fake_option_is("FAKE_DEAD", "silent") ? OK : NOT_INITIALIZED;
 

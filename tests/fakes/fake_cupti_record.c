@@ -217,7 +217,8 @@ void fake_put_work(struct shard *s, const struct fake_op *op, uint32_t correlati
 {
 	switch (op->what) {
 	case FAKE_LAUNCH:
-		if (GET(s->owner->kinds[10]) && !fake_option("FAKE_MUTE"))
+		if (GET(s->owner->kinds[10]) && op->kind != FAKE_CAPTURED &&
+		        !fake_option("FAKE_MUTE"))
 			put_kernel(s, op, correlation, at, 0);
 		break;
 	case FAKE_GRAPH: put_graph(s, op, correlation, at); break;

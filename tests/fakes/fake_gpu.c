@@ -105,21 +105,6 @@ EXPORT int cuStreamCreate(void **stream, unsigned flags)
 	return 0;
 }
 
-EXPORT int cuStreamBeginCapture_v2(void *stream, int mode)
-{
-	(void)mode;
-	fake_capture(stream);
-	return 0;
-}
-
-/* A graph is the number of its nodes. */
-EXPORT int cuStreamEndCapture(void *stream, void **graph)
-{
-	(void)stream;
-	*graph = (void *)(uintptr_t)fake_capture(NULL);
-	return 0;
-}
-
 EXPORT int cuGraphInstantiateWithFlags(void **made, void *graph, unsigned long long flags)
 {
 	(void)flags;

@@ -61,6 +61,28 @@ def t50_control():
         check(s.n('KERNEL') == sizes[-1] and s.complete and not r.log(), sizes, s.end, r.log())
 
 
+def t50_many_starts():
+    """Starts and stops by ctl while many threads launch: the count of launches agrees with the records, or says that it cannot."""
+    rounds = 1000 if ARGS.long else 5
+
+    def say(word):
+        with open(r.folder + '/control', 'a') as f:
+            f.write('%d %s\n' % (time.time_ns(), word))
+
+    words = ['listen', 'await:subscribed 1 kinds 7', 'say:on', 'listen', 'await:subscribed 0', 'say:off'] * rounds
+    for opts in ('start=ctl,flush=20,detach', 'start=ctl,flush=20'):
+        with Run('init', 'background:64', 'say:ready', *words, 'exit:3', opts=opts, wait=False, stdin=subprocess.PIPE) as r:
+            check(r.process.stdout.readline() == b'ready\n')
+            for i in range(2 * rounds):
+                say('stop' if i % 2 else 'start')
+                r.process.stdin.write(b'\n')
+                r.process.stdin.flush()
+                check(r.process.stdout.readline() == (b'off\n' if i % 2 else b'on\n'), i, r.log())
+            s = r.wait().ok(3).spool('--count')
+            launched = s.end['launches'] + s.end['unsure']
+            check(s.complete and 0 < s.n('KERNEL') <= launched + 64 * rounds and not r.log(), s.end, r.log())
+
+
 def t50_detach():
     for longer in LONGER:
         with Run('init', 'launch:10', 'state', 'await:kinds 0', 'until:subscribed 0', 'state', 'exit:3',

@@ -57,7 +57,7 @@ def t04_calls():
     with Run('init', 'calls') as r:
         on = set(r.ok().out.split())
         want = {'2:%d' % i for i in (211, 214, 269, 311, 430, 505, 506, 31)} | {
-            '1:%d' % i for i in (307, 442, 477, 514, 652, 276, 278, 407, 267, 243, 245, 17, 308, 309)}
+            '1:%d' % i for i in (307, 442, 477, 514, 520, 652, 276, 278, 407, 267, 243, 245, 17, 308, 309)}
         check(on == want, 'switched on that need not be:', on - want, 'not switched on:', want - on)
     # Some versions can only enable all functions: the others are dropped by the collector.
     with Run('init', 'launch:3', 'device:5', 'state', env={'FAKE_DRIVER': '11080'}) as r:

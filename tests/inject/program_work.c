@@ -23,6 +23,8 @@ void module_ranges(void);
 
 /* ---- work ---- */
 
+static void *stream; /* of launches */
+
 void launch(long n, const char *name)
 {
 	static const char *const names[] = { "_Z6matmulPfS_S_i", "_Z7softmaxPfi",
@@ -31,7 +33,7 @@ void launch(long n, const char *name)
 	for (long i = 0; i < n; i++) {
 		errno = EDOM;
 		cuLaunchKernel(name ? name : names[i % 4], (unsigned)(i % 4 + 1), 2, 1, 128, 1, 1,
-		        0, NULL, NULL, NULL);
+		        0, stream, NULL, NULL);
 		if (errno != EDOM)
 			wrong("a launch changed errno");
 	}
@@ -79,6 +81,23 @@ static void do_graph(void)
 {
 	for (long i = 0; i < number(0, 1); i++)
 		cuGraphLaunch((void *)number(1, 10), NULL);
+}
+
+/* Makes a graph of the launches from here on. */
+static void do_capture(void)
+{
+	stream = (void *)13;
+	cuStreamBeginCapture_v2(stream, 0);
+}
+
+static void do_captured(void)
+{
+	void *graph;
+
+	cuStreamEndCapture(stream, &graph);
+	stream = NULL;
+	if ((long)(intptr_t)graph != number(0, 0))
+		wrong("other launches were captured");
 }
 
 static void do_copies(void)
@@ -456,6 +475,8 @@ const struct word work_words[] = {
 	{ "launch", do_launch },
 	{ "names", do_names },
 	{ "graph", do_graph },
+	{ "capture", do_capture },
+	{ "captured", do_captured },
 	{ "copies", do_copies },
 	{ "memory", do_memory },
 	{ "sync", do_sync },

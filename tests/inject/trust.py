@@ -3,9 +3,10 @@
 import os
 import re
 import signal
+import subprocess
 import time
 
-from rig import ARGS, DROPPED, KEPT, KERNELS, LONGER, POP, PUSH, RANGES, RUNNING, UNTIMED, Failed, Run, check, dormant, settle, until
+from rig import ARGS, COUNT_PART, DROPPED, KEPT, KERNELS, LONGER, POP, PUSH, RANGES, RUNNING, UNREAD, UNTIMED, Failed, Run, check, dormant, settle, until
 
 
 def t60_exit_order():
@@ -44,6 +45,53 @@ def t60_launches():
         check(s.compared and (s.end['launches'], s.end['graph_launches']) == (150, 3) and not s.of('LOST'), s.end, s.of('LOST'))
     with Run('init', 'launch:150', 'exit:3', opts='level=kernels') as r:
         check(r.ok(3).complete(150, 0).compared, r.spool().end)
+
+
+def t60_late_handler():
+    """A handler of exit that CUPTI sets long after the first launch runs after the recorder's, which it would crash."""
+    with Run('init', 'launch:10', settle(), 'launch:1', settle(), 'launch:5', 'exit:4', opts='flush=50',
+             env={'FAKE_EXIT': 'launch', 'FAKE_EXIT_AT': '11', 'FAKE_DEAD': 'crash'}) as r:
+        s = r.ok(4).complete(16, 16)
+        check(s.compared and not r.log(), s.end, r.log())
+
+
+def t60_hangs():
+    """If CUPTI does not return when the recording starts, the program runs on after 2 seconds, with its own status, and the log
+    gives the reason."""
+    for function in ('Subscribe', 'ActivityRegisterCallbacks', 'GetTimestamp'):
+        with Run('init', 'push:a', 'launch:10', 'pop', 'exit:4', env={'FAKE_HANG': function}) as r:
+            s = r.ok(4).spool()
+            check(r.log() == 'no GPU work is recorded: CUPTI has not started within 2 seconds\n', r.log())
+            check(s.complete and s.n('RANGE') == 2 and s.end['flags'] & COUNT_PART, s.end)
+    with Run('init', 'launch:10', settle(), 'launch:10', 'exit:4', opts='flush=50', env={'FAKE_HANG': 'ActivityFlushAll'}) as r:
+        s = r.ok(4).spool()
+        check(not s.complete and s.end['launches'] == 20 and s.lost(KERNELS) == 20 - s.n('KERNEL'), s.end)
+
+
+def t60_unreadable():
+    """A record that CUPTI cannot read, and those behind it in its buffer, are a loss with CUPTI's error."""
+    with Run('init', 'launch:2000', 'exit:3', env={'FAKE_UNREADABLE': '50'}) as r:
+        s = r.ok(3).spool()
+        check(s.complete and s.n('KERNEL') < 2000 and s.lost(KERNELS) == 2000 - s.n('KERNEL'), s.end)
+        check(s.lost(UNREAD) and s.bound(UNREAD) and 'CUPTI cannot read its own records: ' in r.log() and '(9)' in r.log(), s.of('LOST'), r.log())
+        check('profiler' not in r.log(), r.log())
+    with Run('init', 'launch:100', 'exit:3', env={'FAKE_FAIL': 'ActivityGetNextRecord:21'}) as r:
+        s = r.ok(3).complete(0)
+        check(s.bound(UNREAD) and s.lost(KERNELS) == 100 and 'profiler' not in r.log(), s.of('LOST'), r.log())
+    with Run('init', 'launch:100', 'exit:3', env={'FAKE_FAIL': 'ActivityGetNumDroppedRecords:2'}) as r:
+        s = r.ok(3).complete(100)
+        check(s.bound(DROPPED) and not s.lost(DROPPED) and 'does not say how many records it dropped' in r.log(), s.of('LOST'), r.log())
+
+
+def t60_capture():
+    """Launches that are captured into a graph do not count: nobody has taken their records, and later ones do count."""
+    quiet = 'level=kernels,flush=20,silence=%d' % (100 * ARGS.pause)
+    with Run('init', 'launch:20', settle(), 'capture', 'rate:100:%d' % (10 * ARGS.pause), 'captured:100', 'launch:20', 'exit:3', opts=quiet) as r:
+        s = r.ok(3).complete(40)
+        check(s.compared and s.end['launches'] == 40 and not s.n('GAP') and not r.log(), s.end, s.of('GAP'), r.log())
+    with Run('init', 'capture', 'launch:10', 'captured:10', 'launch:150', 'exit:3', env={'FAKE_MUTE': '1'}) as r:
+        s = r.ok(3).complete(0)
+        check(s.lost(KERNELS) == 150 and s.compared, s.end)
 
 
 def t60_after_the_end():
@@ -96,6 +144,22 @@ def t61_late_records():
         s = r.ok(3).complete(250)
         check('profiler' not in r.log() and not s.n('GAP') and s.compared, r.log(), s.of('GAP'), s.of('LOST'))
         check(s.lost(RUNNING) and not s.lost(UNTIMED), s.of('LOST'))
+
+
+def t61_deep_queue():
+    """If a program is killed while a thousand kernels wait, those that had ended are recorded, but for the last four launches
+    and a second."""
+    each = 200  # milliseconds of a kernel
+    with Run('init', 'launch:1000', 'listen', wait=False, stdin=subprocess.PIPE, env={'FAKE_SERIAL': str(each)}) as r:
+        until(lambda: any(s.n('KERNEL') >= 8 for s in r.spools('--count')), 'eight kernels')
+        killed = time.time_ns()
+        r.process.send_signal(signal.SIGKILL)
+        r.wait().ok(-9)
+        s = r.spool()
+        late = (killed - max(k['start'] + k['length'] for k in s.of('KERNEL'))) / 1e6
+        # With buffers of 64 launches it would be 12.8 seconds; the rest is the time of the test itself.
+        check(late < 5 * each + 1000 + 5000 * ARGS.pause or ARGS.slower > 1, 'the last kernel ended', late, 'ms ago')
+        check(s.end['launches'] == 1000 and s.lost(KERNELS) == 1000 - s.n('KERNEL') and not s.end['damaged'], s.end)
 
 
 def t62_many_threads():
