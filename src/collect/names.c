@@ -80,8 +80,9 @@ static uint64_t mix(uint64_t h)
 }
 
 /* Never 0. */
-static uint64_t hash(const char *p, size_t n)
+static uint64_t hash(const void *data, size_t n)
 {
+	const char *p = data;
 	uint64_t h = n ^ 0x8a5cd789635d2dffu, w;
 
 	for (; n >= 8; n -= 8, p += 8) {
@@ -194,13 +195,13 @@ static struct name *known(uint64_t h, const char *text, size_t n)
 }
 
 /* Adds a name whose beginning is kept, with a checksum of all of it. */
-static struct name *add_long(uint64_t h, const char *text, size_t n)
+static struct name *add_long(uint64_t h, const char *text)
 {
 	static const char digits[] = "0123456789abcdef";
 	char cut[NAME_LONGEST];
+	size_t n = NAME_LONGEST - CHECKSUM;
 	struct name *e;
 
-	n = NAME_LONGEST - CHECKSUM;
 	while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
 		n--; /* not within a UTF-8 character */
 	memcpy(cut, text, n);
@@ -237,7 +238,7 @@ struct name *names_add(const char *text, size_t n)
 {
 	uint64_t h = hash(text, n);
 
-	return n > NAME_LONGEST ? add_long(h, text, n) : add(h, text, n);
+	return n > NAME_LONGEST ? add_long(h, text) : add(h, text, n);
 }
 
 struct name *names_add_range(const char *text, size_t n)
@@ -246,6 +247,11 @@ struct name *names_add_range(const char *text, size_t n)
 	        atomic_load_explicit(&names.used, memory_order_relaxed) < names.full)
 		return names_add(text, n);
 	return add_late(hash(text, n), text, n);
+}
+
+struct name *names_add_long(const char *begin, const void *all, size_t n)
+{
+	return add_long(hash(all, n), begin);
 }
 
 uint32_t names_number(const struct name *e)

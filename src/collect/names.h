@@ -30,6 +30,9 @@ bool names_make(void);
 struct name *names_add(const char *text, size_t n);
 /* Returns the same for the name of a range, of which a program may make any number. */
 struct name *names_add_range(const char *text, size_t n);
+/* Returns the name that begins with these NAME_LONGEST bytes, and ends in a checksum of all of it,
+ * which are n bytes in the program's own form. */
+struct name *names_add_long(const char *begin, const void *all, size_t n);
 /* Converts a name to a 32-bit number, and back. */
 uint32_t names_number(const struct name *);
 struct name *names_at(uint32_t number);

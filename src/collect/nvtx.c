@@ -12,8 +12,6 @@
 #include "collect/record_enable.h"
 #include "collect/system.h"
 
-#define WIDE_MOST 1024u /* characters of a wide string */
-
 static struct {
 	_Atomic uint64_t ranges; /* ranges started so far */
 } nvtx;
@@ -62,13 +60,18 @@ static char *utf8_put(char *p, uint32_t c)
 
 static struct name *name_of_wide(const wchar_t *text)
 {
-	char utf8[WIDE_MOST * 4], *p = utf8;
+	char utf8[NAME_LONGEST + 4], *p = utf8;
+	size_t n = 0, i = 0;
 
-	for (unsigned i = 0; text && text[i] && i < WIDE_MOST; i++) {
+	while (text && n < NAME_READ && text[n])
+		n++;
+	for (; i < n && p <= utf8 + NAME_LONGEST; i++) {
 		uint32_t c = (uint32_t)text[i];
 
 		p = utf8_put(p, c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c);
 	}
+	if (p > utf8 + NAME_LONGEST)
+		return names_add_long(utf8, text, n * sizeof *text);
 	return names_add_range(utf8, (size_t)(p - utf8));
 }
 

@@ -399,6 +399,24 @@ static void *ender(void *id)
 	return NULL;
 }
 
+/* Ranges with wide names of that length, which differ in the last character alone. */
+static void do_wide(void)
+{
+	size_t n = (size_t)number(0, 1);
+	wchar_t *text = calloc(n + 1, sizeof *text);
+
+	if (!text)
+		wrong("no memory");
+	for (size_t i = 0; i < n; i++)
+		text[i] = 0xe4;
+	for (wchar_t last = L'a'; last < L'a' + number(1, 2); last++) {
+		text[n - 1] = last;
+		mini_push_w(text);
+		mini_pop();
+	}
+	free(text);
+}
+
 static void do_ranges(void)
 {
 	void *domain = mini_domain("TSL");
@@ -500,6 +518,7 @@ const struct word work_words[] = {
 	{ "mark", do_mark },
 	{ "deep", do_deep },
 	{ "ranges", do_ranges },
+	{ "wide", do_wide },
 	{ "pairs", do_pairs },
 	{ "cost", do_cost },
 	{ NULL, NULL },

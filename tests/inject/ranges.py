@@ -2,7 +2,7 @@
 """NVTX ranges: recording, counted losses, cost."""
 import re
 
-from rig import ARGS, INSTANT, POP, PUSH, RANGES, START, STOP, Run, check
+from rig import ARGS, INSTANT, NAMES, POP, PUSH, RANGES, START, STOP, Run, check
 
 
 def shape(s):
@@ -41,6 +41,16 @@ def t29_deep():
         got = shape(s)
         check(got.count((PUSH, '', 'deep')) == 128 and len(got) == 2 * 129, len(got))
         check(got[-2:] == [(PUSH, '', 'after'), (POP, '', '')] and s.lost(RANGES) == 872, got[-3:], s.of('LOST'))
+
+
+def t29_wide():
+    """Long wide names stay apart; what is cut off is counted."""
+    for n, bytes_, cut in ((3000, 5999, 0), (4096, 8191, 0), (4097, 8192, 2), (100000, 8192, 2)):
+        with Run('wide:%d:2' % n, 'wide:%d:2' % n) as r:
+            s = r.ok().spool()
+            names = {x['name'] for x in s.of('RANGE') if x['op'] == PUSH}
+            check(len(names) == 2 and all(len(x.encode()) in (bytes_, bytes_ - 1) for x in names), n, [len(x.encode()) for x in names])
+            check(s.lost(NAMES) == cut, n, s.of('LOST'))
 
 
 def t29_flood():
