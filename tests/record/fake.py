@@ -6,6 +6,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 
 from rig import ARGS, child_of, clean_env, holds, run, same, tfprof
 
@@ -74,6 +75,40 @@ def test_fake_ends():
     same(got[0], 3, got)
     holds(got[2], '1 process had not closed its spool')
     same('killed' in got[2] + tfprof('gpu', 'c')[2], False, got)
+
+
+WORKERS = '''
+import ctypes, multiprocessing, sys
+
+def work(_):
+    driver = ctypes.CDLL('libcuda.so.1')
+    driver.cuInit(0)
+    for _ in range(100):
+        driver.cuLaunchKernel(b'kernel', 1, 1, 1, 1, 1, 1, 0, None, None, None)
+
+if __name__ == '__main__':
+    workers = [multiprocessing.get_context(sys.argv[1]).Process(target=work, args=(i,)) for i in range(4)]
+    for w in workers:
+        w.start()
+    for w in workers:
+        w.join()
+    sys.exit(sum(w.exitcode for w in workers))
+'''
+
+
+def test_fake_workers():
+    """Workers of multiprocessing, which mostly end by _exit: each launch is recorded or stated as lost."""
+    with open('workers.py', 'w') as f:
+        f.write(WORKERS)
+    for how in ('fork', 'forkserver', 'spawn'):
+        got = tfprof('record', '-o', how, '--', sys.executable, 'workers.py', how, more=dict(LD_LIBRARY_PATH=ARGS.fakes))
+        same(got[0], 0, got)
+        data = gpu(how)
+        recorded = sum(g['kernels'] for g in data['gpus'])
+        lost = data['lost']
+        same((recorded + lost['kernels_without_record'], lost['lower_bounds']), (400, []), got[2])
+        same(lost['processes_not_closed'] > 0, recorded < 400, got[2])
+        same('killed' in got[2], False, got[2])
 
 
 def test_fake_next():

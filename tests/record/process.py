@@ -176,6 +176,19 @@ def test_stop_and_go():
     same(p.wait(), 3, 'status')
 
 
+def test_hangup():
+    """If the terminal of record closes, the program gets the hangup once, also where record is the leader of the session, which
+    alone is told by the system."""
+    words = [sys.executable, '-c', 'import os\nos.dup2(os.open("said", os.O_WRONLY | os.O_CREAT), 1)\nNAMES = ["HUP"]\nWANT = 1\n' + COUNTER]
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execve('./bin/tfprof', ['./bin/tfprof', 'record', '-o', 'hung', '--'] + words, clean_env())
+    until(lambda: os.path.exists('said') and 'ready' in open('said').read(), 'the program')
+    os.close(fd)
+    same(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 3, 'status')
+    same(open('said').read().split(), ['ready', 'HUP', 'all:', 'HUP'])
+
+
 class Shell:
     """Starts an interactive shell on a terminal of its own."""
 

@@ -57,7 +57,7 @@ def main():
     passed = failed = skipped = 0
     wants = {} if shutil.which('bash') else {'keys': 'bash'}
     if no_terminal():
-        wants['keys'] = 'terminal: ' + no_terminal()
+        wants['keys'] = wants['hangup'] = 'terminal: ' + no_terminal()
     top = pathlib.Path(tempfile.gettempdir()).resolve()
     if os.getuid() == 0 and not all(p.stat().st_mode & 1 for p in (top, *top.parents)):
         wants['shut_path'] = 'temporary folder that all may enter'
