@@ -1,5 +1,5 @@
 # Made by tools/gen_docs.c; do not edit.
-complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a 'scope graph code op summary top advise devices gpu kernels steps critical memory roofline convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n'
+complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a 'scope graph code op summary top advise devices gpu kernels steps critical what-if memory roofline convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n'
 complete -c tfprof -n __fish_use_subcommand -a scope -d 'time, memory and parameters by name scope'
 complete -c tfprof -n __fish_use_subcommand -a graph -d 'nodes along data-flow edges, from outputs to inputs'
 complete -c tfprof -n __fish_use_subcommand -a code -d 'time and memory by line of Python (needs call stacks)'
@@ -11,6 +11,7 @@ complete -c tfprof -n __fish_use_subcommand -a devices -d 'activity and idle cau
 complete -c tfprof -n __fish_use_subcommand -a kernels -d 'kernels, copies and compiled ops by total time'
 complete -c tfprof -n __fish_use_subcommand -a steps -d 'steps with the device activity in each'
 complete -c tfprof -n __fish_use_subcommand -a critical -d 'the chain of work that determines how long a step takes'
+complete -c tfprof -n __fish_use_subcommand -a what-if -d 'the step time after changes, such as kernels that take half'
 complete -c tfprof -n __fish_use_subcommand -a memory -d 'memory use over time, and the allocations at its peak'
 complete -c tfprof -n __fish_use_subcommand -a roofline -d 'float operations and bytes per second of ops, relative to the peaks of the device'
 complete -c tfprof -n __fish_use_subcommand -a convert -d 'write all loaded data into one file'
@@ -97,6 +98,8 @@ complete -c tfprof -n '__fish_seen_subcommand_from devices gpu' -l table -o tabl
 complete -c tfprof -n '__fish_seen_subcommand_from kernels' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
 complete -c tfprof -n '__fish_seen_subcommand_from steps' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
 complete -c tfprof -n '__fish_seen_subcommand_from critical' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
+complete -c tfprof -n '__fish_seen_subcommand_from what-if' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
+complete -c tfprof -n '__fish_seen_subcommand_from what-if' -l each -o each -x -a 'none kernel op line' -d 'rank what each kernel, op or line would save if it took half the time, or none'
 complete -c tfprof -n '__fish_seen_subcommand_from memory' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
 complete -c tfprof -n '__fish_seen_subcommand_from roofline' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
 complete -c tfprof -n '__fish_seen_subcommand_from set' -l all -o all -d 'show all options, including the extensions of tfprof'

@@ -195,7 +195,8 @@ static bool is_input(struct session *s, struct str word)
 
 static bool take_word(struct session *s, struct str word, struct request *r)
 {
-	if (r->command && (r->command->run == run_help || r->command->own_words)) {
+	if (r->command && (r->command->run == run_help || r->command->own_words ||
+	                          (r->command->takes_word && r->command->takes_word(word)))) {
 		strs_add(&s->query_arena, &r->topics, word);
 		return true;
 	}

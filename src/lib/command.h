@@ -7,6 +7,7 @@
 #define TFPROF_LIB_COMMAND_H
 
 #include "lib/session.h"
+#include "trace/pass/replay.h"
 
 /* Purposes of commands; the short help groups them by purpose. */
 enum purpose {
@@ -30,8 +31,9 @@ struct command {
 	bool keeps_attrs; /* the output contains node attributes */
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
 	bool (*check)(struct session *s,
-	        const struct request *r); /* validates the arguments; may be NULL */
-	bool own_words;                   /* parses its arguments itself: request.topics */
+	        const struct request *r);    /* validates the arguments; may be NULL */
+	bool (*takes_word)(struct str word); /* true for words that go to request.topics; or NULL */
+	bool own_words;                      /* parses its arguments itself: request.topics */
 	bool program; /* exists only in the program (program.h), not in the library */
 	bool starts;  /* the first argument that is not an option begins another command line */
 	const char *synopsis;    /* additional text after the synopsis in the manual */
@@ -51,7 +53,7 @@ struct command {
 struct request {
 	const struct command *command; /* NULL: no command was given */
 	struct opts opts;     /* options of the session, overridden by those of this line */
-	struct strs topics;   /* arguments of help and of commands with own_words */
+	struct strs topics;   /* arguments of help and of commands with own_words or takes_word */
 	unsigned checkers;    /* for advise: CHECK_BIT bits */
 	struct sink *message; /* sink for the result message; NULL: none */
 	struct strs before;   /* on the command line: words before the command */

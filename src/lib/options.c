@@ -11,12 +11,20 @@ static const struct option rows[] = {
 	{ .name = NULL }
 };
 
+/* True if a scope has a command's name; scopes have '_' where commands have '-'. */
+static bool is_scope(const char *scope, const char *name)
+{
+	for (; *name && (*scope == *name || (*scope == '_' && *name == '-')); name++)
+		scope++;
+	return *scope == *name;
+}
+
 const struct option *options_of(const char *scope)
 {
 	if (strcmp(scope, SCOPE_VIEWS) == 0)
 		return view_options;
 	for (const struct option *row = rows; row->name; row++)
-		if (strcmp(row->scope, scope) == 0)
+		if (is_scope(row->scope, scope))
 			return row;
 	return NULL;
 }

@@ -196,6 +196,18 @@ bool session_trace_table(
 bool session_memory(struct session *s, size_t top, const struct opts *o, struct sink *out);
 bool session_critical(struct session *s, size_t top, const struct opts *o, struct sink *out);
 
+/* Question of what-if: words that are changes, or each name of a kind. */
+struct what_if_ask {
+	const struct strs *changes;
+	int each; /* 0: none; otherwise 1 + enum replay_each */
+	size_t top;
+};
+bool session_what_if(
+        struct session *s, const struct what_if_ask *ask, const struct opts *o, struct sink *out);
+
+/* Returns the loaded trace or recording; NULL if none or several are loaded. */
+const struct trace *session_one_trace(struct session *s);
+
 /* Writes the slices of the loaded trace as a JSON document. Fails like session_trace_table. */
 bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out);
 

@@ -6,7 +6,6 @@
 
 #include "base/bits.h"
 #include "base/sort.h"
-#include "export/critical_out.h"
 
 #include "export/trace_tables.h"
 #include "export/out.h"
@@ -474,8 +473,7 @@ bool session_trace_table(
 	return trace_table_write(&all, ask, o, &to, &s->error);
 }
 
-/* Returns the loaded trace or recording; NULL if none or several are loaded. */
-static const struct trace *one_trace(struct session *s)
+const struct trace *session_one_trace(struct session *s)
 {
 	struct worker_traces all = { 0 };
 
@@ -496,7 +494,7 @@ bool session_memory(struct session *s, size_t top, const struct opts *o, struct 
 	if (!session_need_steps(s, o) || !session_seal(s))
 		return false;
 	if (s->recording.n || s->model.traces.n) {
-		if (!(t = one_trace(s)))
+		if (!(t = session_one_trace(s)))
 			return false;
 		memory_use_trace(t, &use, &s->query_arena);
 	} else {
@@ -508,57 +506,12 @@ bool session_memory(struct session *s, size_t top, const struct opts *o, struct 
 	return memory_write(&use, top, o, s->columns, &to, &s->error);
 }
 
-/* Returns the index of the step with the median length. */
-static size_t median_step(const struct trace_steps *steps, struct arena *a)
-{
-	int64_t *lengths = ARENA_ARRAY(a, steps->steps.n, int64_t);
-
-	for (size_t i = 0; i < steps->steps.n; i++)
-		lengths[i] = num_sub(steps->steps.v[i].end, steps->steps.v[i].start);
-	return keysort_new(a, steps->steps.n, lengths)[(steps->steps.n - 1) / 2];
-}
-
-bool session_critical(struct session *s, size_t top, const struct opts *o, struct sink *out)
-{
-	struct emit to = session_emit(s, VK_N, out);
-	struct arena *a = &s->query_arena;
-	struct critical_page page = { .chosen = o->step >= 0 };
-	struct trace_links links;
-	struct trace_steps steps;
-	struct critical x;
-	size_t n, i = 0;
-
-	if (!session_need_steps(s, o) || !session_seal(s))
-		return false;
-	const struct trace *t = one_trace(s);
-	if (!t || !session_need_slices(s))
-		return false;
-	t = one_trace(s);
-	trace_link(t, &links, a);
-	trace_find_steps(t, &steps, a);
-	const struct critical_window *windows = critical_windows(t, &links, &steps, &n, a);
-	uint32_t found = 0;
-	if (page.chosen && !imap_get(&steps.by_id, zigzag(o->step), &found))
-		return session_fail(s, ERR_INVALID_ARGUMENT, "step %lld is not in the trace",
-		        (long long)o->step);
-	if (steps.by != STEPS_UNKNOWN) {
-		i = page.chosen ? found : median_step(&steps, a);
-		const struct trace_step *step = &steps.steps.v[i];
-		page.step = str_fmt(a, "step %lld", (long long)step->id);
-		page.steps = n;
-		page.step_ns = trace_ns(t, step->end) - trace_ns(t, step->start);
-	}
-	critical_find(t, &links, &windows[i], &x, a);
-	page.x = &x;
-	return critical_write(&page, top, o, s->columns, &to, &s->error);
-}
-
 bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 
-	if (!one_trace(s) || !session_need_slices(s))
+	if (!session_one_trace(s) || !session_need_slices(s))
 		return false;
-	slices_write(one_trace(s), ask, &to, out);
+	slices_write(session_one_trace(s), ask, &to, out);
 	return true;
 }

@@ -48,3 +48,15 @@ bool run_critical(struct session *s, const struct request *r, struct sink *out)
 {
 	return session_critical(s, (size_t)r->top, &r->opts, out);
 }
+
+bool run_what_if(struct session *s, const struct request *r, struct sink *out)
+{
+	const struct what_if_ask ask = { &r->topics, r->section > 0 ? r->section : 0,
+		(size_t)r->top };
+
+	if (!ask.each == !ask.changes->n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "what-if: %s expected, such as 'kernel:gemm*0.5' or host*0.5, or --each",
+		        ask.each ? "either changes or --each" : "a change");
+	return session_what_if(s, &ask, &r->opts, out);
+}

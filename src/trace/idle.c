@@ -145,6 +145,16 @@ static void find_base(struct idle *x, struct idle_device *d)
 	d->based = true;
 }
 
+struct idle_base idle_base_of(struct idle *x, uint32_t device)
+{
+	struct idle_device *d = &x->devices[device];
+
+	if (!d->based)
+		find_base(x, d);
+	return (struct idle_base){ d->base_latency == INT64_MAX ? 0 : d->base_latency,
+		d->base_gap };
+}
+
 /* ---- intervals ---- */
 
 /* Hands out the time from *from to `to` at most, and moves *from to its end. */

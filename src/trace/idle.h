@@ -68,6 +68,15 @@ void idle_wait(struct idle *x, uint32_t track, int64_t issued);
 void idle_add(struct idle *x, const struct slice *work, const struct launch_call *call);
 void idle_end(struct idle *x);
 
+/* Lengths of edges without waiting, ticks: from a call to its work, between works of a stream. */
+struct idle_base {
+	int64_t latency, gap;
+};
+
+/* Returns those of a device, from the work added so far; 0 if nothing tells. Later work no longer
+ * counts. */
+struct idle_base idle_base_of(struct idle *x, uint32_t device);
+
 /* True for a slice that tells that a stream waits for an event. */
 bool slice_is_event_wait(const struct trace *t, const struct slice *s);
 

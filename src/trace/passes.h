@@ -250,6 +250,10 @@ struct usage_ask {
 void trace_usage(const struct trace *t, const struct usage_ask *ask, struct trace_usage *out,
         struct arena *a);
 
+/* Finds the lengths of edges without waiting, of each device. links may be NULL. */
+void trace_bases(const struct trace *t, const struct trace_links *links, struct idle_base *out,
+        struct arena *a);
+
 /* Finds the call that launched device work. */
 struct launch_call work_call(
         const struct trace *t, const struct trace_links *links, const struct slice *s);

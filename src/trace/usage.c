@@ -270,6 +270,13 @@ void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a)
 
 /* ---- stored slices ---- */
 
+static struct launch_call call_of(const struct trace *t, const struct trace_links *links,
+        const struct launch *launch, const struct slice *s)
+{
+	return launch ? (struct launch_call){ true, launch->start, launch_end(links, launch) }
+	              : work_call(t, NULL, s);
+}
+
 static void walk_device(struct usage_adding *x, uint32_t device, const struct usage_ask *ask)
 {
 	const struct usage_watch *watch = ask->watch;
@@ -287,9 +294,7 @@ static void walk_device(struct usage_adding *x, uint32_t device, const struct us
 			continue;
 		}
 		const struct launch *launch = ask->links ? link_launch(ask->links, s) : NULL;
-		struct launch_call call = launch ? (struct launch_call){ true, launch->start,
-			launch_end(ask->links, launch) }
-		                                 : work_call(x->t, NULL, s);
+		struct launch_call call = call_of(x->t, ask->links, launch, s);
 		if (watch)
 			watch->work(watch->user, s, busy, &call);
 		add(x, s, &call, class_at(x, s, launch && launch->collective), contains);
@@ -320,5 +325,34 @@ void trace_usage(const struct trace *t, const struct usage_ask *ask, struct trac
 	for (uint32_t i = 0; i < t->devices.n; i++)
 		walk_device(x, i, ask);
 	usage_end(x, out, a);
+	scratch_close(&own);
+}
+
+/* ---- lengths without waiting ---- */
+
+static void ignore(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to)
+{
+	(void)user, (void)device, (void)why, (void)from, (void)to;
+}
+
+void trace_bases(const struct trace *t, const struct trace_links *links, struct idle_base *out,
+        struct arena *a)
+{
+	struct scratch own;
+
+	scratch_open(&own, a->work);
+	for (uint32_t i = 0; i < t->devices.n; i++) {
+		struct idle *x = idle_begin(t, ignore, NULL, &own.a);
+		const struct slice *s;
+		struct work_merge m;
+		bool contains;
+		work_merge_init(&m, t, i, false, &own.a);
+		while ((s = work_merge_next(&m, &contains))) {
+			const struct launch *launch = links ? link_launch(links, s) : NULL;
+			struct launch_call call = call_of(t, links, launch, s);
+			idle_add(x, s, &call);
+		}
+		out[i] = idle_base_of(x, i);
+	}
 	scratch_close(&own);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Critical paths of PyTorch traces: properties of any file, and the events that HolisticTraceAnalysis finds.
+"""Critical paths and replays of PyTorch traces: properties of any file, and the events that HolisticTraceAnalysis finds.
 
     tests/trace/critical_run.py --bin build/check [--realdata DIR --modern DIR]
 
@@ -50,11 +50,11 @@ def generated(seed):
     return {'schemaVersion': 1, 'traceEvents': events}
 
 
-def path(program, doc, words, home):
+def path(program, doc, words, home, command='critical'):
     name = os.path.join(home, 'a.pt.trace.json')
     with open(name, 'w') as f:
         json.dump(doc, f)
-    p = subprocess.run([program, 'critical', name, '-output', 'json'] + words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    p = subprocess.run([program, command, name, '-output', 'json'] + words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                        stderr=subprocess.PIPE, timeout=300)
     if p.returncode:
         raise AssertionError('status %d: %s' % (p.returncode, p.stderr.decode()[:300]))
@@ -82,12 +82,34 @@ def scaled(doc, factor):
     return dict(doc, traceEvents=events)
 
 
+def replay_problems(program, doc, home):
+    """Checks replays: the parts add up, no change changes nothing, less time is never longer, and the ranks are those changes."""
+    same = path(program, doc, ['host*1'], home, 'what-if')
+    if same['before_ns'] != same['after_ns']:
+        return 'without a change, %d becomes %d' % (same['before_ns'], same['after_ns'])
+    half = path(program, doc, ['host*0.5', 'copy=0'], home, 'what-if')
+    if half['after_ns'] > half['before_ns']:
+        return 'with half the host, %d becomes %d' % (half['before_ns'], half['after_ns'])
+    for when in ('before_ns', 'after_ns'):
+        sums = {}
+        for row in half['partition']:
+            sums[row['device']] = sums.get(row['device'], 0) + row[when]
+        if any(abs(x - half[when]) > 1 for x in list(sums.values()) + [sum(r[when] for r in half['path'])]):
+            return 'parts add up to %s and the path to %d of %s %d' % (sums, sum(r[when] for r in half['path']), when, half[when])
+    ranks = path(program, doc, ['--each=kernel', '--top=2'], home, 'what-if')['savings']
+    for row in ranks[:1]:
+        alone = path(program, doc, [row['change'] + '=0'], home, 'what-if')
+        if abs(alone['before_ns'] - alone['after_ns'] - row['removed_ns']) > 2:
+            return '%s saves %d alone' % (row, alone['before_ns'] - alone['after_ns'])
+    return None
+
+
 def check(program, doc, home, words=()):
     """Returns what is wrong with the path of a trace, or None."""
     doc = {k: v for k, v in doc.items() if k in ('schemaVersion', 'deviceProperties', 'traceEvents')}
     doc['traceEvents'] = [e for e in doc['traceEvents'] if e.get('ph') == 'X']
     found = path(program, doc, list(words), home)
-    wrong = problems(found)
+    wrong = problems(found) or replay_problems(program, doc, home)
     if wrong:
         return wrong
     mixed = list(doc['traceEvents'])
@@ -113,8 +135,9 @@ def events_of_hta(program, realdata, modern):
     missing = []
     for e in expected:
         start, end = first + round(e['ts'] * 1000), first + round((e['ts'] + e['dur']) * 1000)
-        # Its path names a call of a launch whose own time is not on the path: ours leaves the call at its start.
-        launched = e['name'] == 'cudaMemsetAsync' and e['ts'] == 19764
+        # Its path goes from the last kernel to the memset before, and to that one's call. The kernel's call began when the memset
+        # ended, on an empty stream, and 15 us before the kernel: ours goes to that call, and leaves it at its start.
+        launched = (e['name'], e['ts']) in (('cudaMemsetAsync', 19764), ('Memset (Device)', 19778))
         if not launched and not any(n == e['name'] and start <= a and b <= end for n, a, b in ours):
             missing.append((e['name'], e['ts']))
     names = {e['name'] for e in expected} | {'cudaDeviceSynchronize'}

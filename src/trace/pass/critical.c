@@ -94,16 +94,22 @@ struct critical_window *critical_windows(const struct trace *t, const struct tra
 
 struct path_walk {
 	const struct depend *d;
+	const struct depend_times *times;
 	struct critical *out;
 	struct arena *a;
-	int64_t at;     /* the window is explained from here on */
-	uint32_t track; /* of a thread; ID_NONE: at the node */
-	uint32_t node;  /* device work */
-	unsigned still; /* changes of track since the last progress */
+	int64_t at; /* the window is explained from here on */
+	int64_t from;
 };
 
-#define STILL_MAX                                                                                  \
-	16 /* changes of track without progress before a thread is followed without changes */
+static int64_t start_of(const struct path_walk *w, uint32_t node)
+{
+	return w->times ? w->times->start[node] : w->d->nodes.v[node].start;
+}
+
+static int64_t end_of(const struct path_walk *w, uint32_t node)
+{
+	return w->times ? w->times->end[node] : w->d->nodes.v[node].end;
+}
 
 /* Adds the time from `from` to the present place. */
 static void put(struct path_walk *w, enum critical_kind kind, const struct depend_node *n,
@@ -111,16 +117,15 @@ static void put(struct path_walk *w, enum critical_kind kind, const struct depen
 {
 	struct critical_segment made = { .kind = kind,
 		.event = n ? n->event : ID_NONE,
-		.frame = n ? n->frame : ID_NONE,
+		.frame = n && n->host ? depend_frame(w->d, n) : ID_NONE,
 		.slice = n ? n->slice : ID_NONE,
 		.track = track,
-		.start = from > w->d->from ? from : w->d->from,
+		.start = from > w->from ? from : w->from,
 		.end = w->at };
 
 	if (made.end <= made.start)
 		return;
 	w->at = made.start;
-	w->still = 0;
 	w->out->kinds[kind] = num_add(w->out->kinds[kind], made.end - made.start);
 	VEC_PUSH(w->a, &w->out->segments, made);
 }
@@ -131,25 +136,13 @@ static void skip_to(struct path_walk *w, int64_t from)
 	put(w, CRITICAL_UNKNOWN, NULL, ID_NONE, from);
 }
 
-static void go_thread(struct path_walk *w, uint32_t track)
-{
-	w->still++;
-	w->track = track;
-	w->node = ID_NONE;
-}
-
-static void go_work(struct path_walk *w, uint32_t node)
-{
-	w->still++;
-	w->track = ID_NONE;
-	w->node = node;
-}
-
 static enum critical_kind kind_of_host(const struct depend *d, const struct depend_node *n)
 {
+	const struct depend_context *c = depend_context(d, n);
+
 	if (n->event == ID_NONE)
 		return CRITICAL_OUTSIDE;
-	if (n->launch)
+	if (c && c->loads)
 		return CRITICAL_LOADING;
 	if (d->classes[n->event] == DEPEND_WAITS)
 		return CRITICAL_WAIT;
@@ -165,172 +158,102 @@ static enum critical_kind kind_of_host(const struct depend *d, const struct depe
 	}
 }
 
-/* A gap of a thread: it waits for the thread that encloses the burst after the gap, or for the
- * burst of another thread that ended in the gap. Returns false if there is no such thread. */
-static bool leave_gap(struct path_walk *w, const struct depend_node *n, int64_t from)
+static enum critical_kind kind_of(const struct depend *d, const struct depend_node *n)
 {
-	uint32_t other = depend_enclosing(w->d, w->track, w->at);
-	const struct depend_burst *burst;
-
-	if (other != ID_NONE) {
-		go_thread(w, other);
-		return true;
-	}
-	burst = depend_last_burst(w->d, w->track, INT64_MIN, from, w->at);
-	if (!burst)
-		return false;
-	put(w, CRITICAL_OUTSIDE, n, w->track, burst->end);
-	go_thread(w, burst->track);
-	return true;
-}
-
-/* A node that may have waited for device work or for another thread. Returns false if it did not.
- */
-static bool leave_wait(struct path_walk *w, const struct depend_node *n, enum depend_class class)
-{
-	const struct depend_burst *burst = NULL;
-	uint32_t work = ID_NONE;
-	uint32_t track = w->track;
-	int64_t at;
-
-	if (class == DEPEND_COPIES)
-		work = depend_last_work(w->d, track, n->start, w->at, n->slice);
-	else if (class == DEPEND_BLOCKS || class == DEPEND_WAITS)
-		work = depend_last_work(w->d, track, n->start, w->at, ID_NONE);
-	burst = depend_last_burst(
-	        w->d, track, class == DEPEND_WAITS ? INT64_MIN : n->start, n->start, w->at);
-	if (work == ID_NONE && !burst)
-		return false;
-	at = work != ID_NONE ? w->d->nodes.v[work].end : INT64_MIN;
-	if (burst && burst->end > at) {
-		put(w, kind_of_host(w->d, n), n, track, burst->end);
-		go_thread(w, burst->track);
-	} else {
-		put(w, kind_of_host(w->d, n), n, track, at);
-		go_work(w, work);
-	}
-	return true;
-}
-
-static void step_thread(struct path_walk *w)
-{
-	uint32_t node = depend_before(w->d, w->track, w->at);
-	const struct depend_node *n = node == ID_NONE ? NULL : &w->d->nodes.v[node];
-	struct depend_node gap = { .event = ID_NONE, .slice = ID_NONE, .frame = ID_NONE };
-
-	if (!n || n->end < w->at) { /* before the first node, or after the last one */
-		gap.start = n ? n->end : w->d->from;
-		gap.end = w->at;
-		n = &gap;
-	}
-	enum depend_class class = n->event == ID_NONE ? DEPEND_PLAIN : w->d->classes[n->event];
-	if (w->still < STILL_MAX) {
-		if (n->event == ID_NONE ? leave_gap(w, n, n->start) : leave_wait(w, n, class))
-			return;
-	}
-	if (n == &gap && node == ID_NONE)
-		skip_to(w, w->d->from);
-	else
-		put(w, kind_of_host(w->d, n), n, w->track, n->start);
-}
-
-static enum critical_kind kind_of_work(
-        const struct depend *d, uint32_t event, const struct launch *launch)
-{
-	switch (usage_class_of(d->t, event, launch)) {
+	if (n->host)
+		return kind_of_host(d, n);
+	switch ((enum usage_class)n->class) {
 	case USAGE_COMMUNICATION: return CRITICAL_COMMUNICATION;
 	case USAGE_COPY: return CRITICAL_COPY;
 	default: return CRITICAL_COMPUTE;
 	}
 }
 
-/* Explains the time before work that follows another one on its stream. */
-static void follow_stream(struct path_walk *w, const struct depend_node *before, uint32_t node,
-        uint32_t track, int64_t base)
+/* Explains the time before a node: up to the base length of the edge, the rest is not known. */
+static void put_edge(
+        struct path_walk *w, const struct depend_node *n, const struct depend_edge *e, int64_t from)
 {
-	int64_t gap = num_add(before->end, base);
+	int64_t base = depend_base(w->d, n, (enum depend_kind)e->kind);
 
-	if (gap < w->at)
-		skip_to(w, gap);
-	put(w, CRITICAL_KERNEL_GAP, NULL, track, before->end);
-	go_work(w, node);
-}
-
-/* Explains the time before work that waited for its launch. */
-static void follow_launch(
-        struct path_walk *w, const struct launch *launch, uint32_t track, int64_t base)
-{
-	int64_t latency = num_add(launch->start, base);
-
-	if (latency < w->at)
-		skip_to(w, latency);
-	put(w, CRITICAL_LAUNCH, NULL, track, launch->start);
-	go_thread(w, trace_track_of(w->d->t, launch->slice));
-}
-
-static void step_work(struct path_walk *w)
-{
-	const struct depend_node *n = &w->d->nodes.v[w->node];
-	uint32_t track = depend_track_of(w->d, w->node), before = ID_NONE;
-	const struct depend_track *k = &w->d->tracks[track];
-	const struct depend_base *base = &w->d->bases[w->d->t->tracks.v[track].device];
-	const struct launch *launch = n->launch ? &w->d->links->launches.v[n->launch - 1] : NULL;
-
-	put(w, kind_of_work(w->d, n->event, launch), n, track, n->start);
-	if (w->node > k->first)
-		before = w->node - 1;
-	const struct depend_node *b = before == ID_NONE ? NULL : &w->d->nodes.v[before];
-	if (launch && (!b || num_add(launch->start, base->latency) > num_add(b->end, base->gap))) {
-		follow_launch(w, launch, track, base->latency);
-	} else if (b) {
-		follow_stream(w, b, before, track, base->gap);
-	} else {
-		before = depend_last_work(w->d, track, INT64_MIN, w->at, ID_NONE);
-		if (before == w->node || before == ID_NONE) {
-			skip_to(w, w->d->from);
-			return;
-		}
-		skip_to(w, w->d->nodes.v[before].end);
-		go_work(w, before);
+	switch ((enum depend_kind)e->kind) {
+	case DEPEND_OTHER: skip_to(w, from); break;
+	case DEPEND_LAUNCH:
+		skip_to(w, num_add(from, base));
+		put(w, CRITICAL_LAUNCH, NULL, n->track, from);
+		break;
+	case DEPEND_STREAM:
+	case DEPEND_EVENT:
+		skip_to(w, num_add(from, base));
+		put(w, CRITICAL_KERNEL_GAP, NULL, n->track, from);
+		break;
+	default: put(w, CRITICAL_OUTSIDE, NULL, n->track, from);
 	}
 }
 
-/* Returns the node of devices, or of threads, that ends last, or ID_NONE. blocking: only calls that
- * block. */
-static uint32_t last_node(const struct depend *d, bool host, bool blocking)
+/* Finds the edge over which a node was reached last; *time: when it left. NULL: the node before it
+ * on its thread, or none, if *from is ID_NONE. */
+static const struct depend_edge *last_edge(
+        const struct path_walk *w, uint32_t node, uint32_t *from, int64_t *time)
 {
-	uint32_t found = ID_NONE;
+	const struct depend *d = w->d;
+	const struct depend_node *n = &d->nodes.v[node];
+	const struct depend_edge *found = NULL;
+	int64_t best = INT64_MIN;
+	bool bound = false;
 
-	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
-		const struct depend_track *k = &d->tracks[i];
-		for (uint32_t j = k->first; k->host == host && j < k->first + k->n; j++) {
-			const struct depend_node *n = &d->nodes.v[j];
-			if (n->event == ID_NONE || n->end > d->to ||
-			        (blocking && d->classes[n->event] != DEPEND_BLOCKS))
-				continue;
-			if (found == ID_NONE || n->end > d->nodes.v[found].end)
-				found = j;
-		}
+	*from = ID_NONE;
+	if (n->host && !n->first) {
+		*from = node - 1;
+		*time = best = end_of(w, node - 1);
+	}
+	for (uint32_t i = d->first_edge[node]; i < d->first_edge[node + 1]; i++) {
+		const struct depend_edge *e = &d->edges[i];
+		int64_t left = e->kind == DEPEND_LAUNCH ? start_of(w, e->from) : end_of(w, e->from);
+		int64_t at = w->times ? depend_arrival(d, n, e, left, w->times) : left + e->length;
+		if (at < best || (at == best && bound && !e->binding))
+			continue;
+		found = e;
+		best = at;
+		bound = e->binding;
+		*from = e->from;
+		*time = left;
 	}
 	return found;
 }
 
-/* Chooses the last device work or the last blocking call; without device work, the thread that ends
- * last. */
-static void choose_end(struct path_walk *w)
+/* Work whose call is before the window. */
+static void leave_window(struct path_walk *w, const struct depend_node *n)
 {
-	const struct depend *d = w->d;
-	uint32_t work = last_node(d, false, false), host = last_node(d, true, work != ID_NONE);
+	const struct launch *l = n->launch ? &w->d->links->launches.v[n->launch - 1] : NULL;
+	const struct depend_edge e = { .kind = DEPEND_LAUNCH };
 
-	w->at = d->to;
-	w->track = w->node = ID_NONE;
-	if (work != ID_NONE && (host == ID_NONE || d->nodes.v[host].end <= d->nodes.v[work].end))
-		w->node = work;
-	else if (host != ID_NONE)
-		w->track = depend_track_of(d, host);
-	else
-		return;
-	skip_to(w, d->nodes.v[w->node != ID_NONE ? work : host].end);
+	if (l && l->start <= w->from)
+		put_edge(w, n, &e, l->start);
+	skip_to(w, w->from);
+}
+
+static void walk_path(struct path_walk *w, uint32_t node)
+{
+	bool starts = false; /* the edge left the start of the node */
+
+	while (node != ID_NONE && w->at > w->from) {
+		const struct depend_node *n = &w->d->nodes.v[node];
+		const struct depend_edge *e;
+		uint32_t from;
+		int64_t time = 0;
+
+		work_poll(w->a->work);
+		if (!starts)
+			put(w, kind_of(w->d, n), n, n->track, start_of(w, node));
+		e = last_edge(w, node, &from, &time);
+		if (from == ID_NONE)
+			leave_window(w, n);
+		else if (e)
+			put_edge(w, n, e, time);
+		starts = e && e->kind == DEPEND_LAUNCH;
+		node = from;
+	}
+	skip_to(w, w->from);
 }
 
 static void reverse(struct critical *x)
@@ -342,23 +265,60 @@ static void reverse(struct critical *x)
 	}
 }
 
+/* ---- the end of a path ---- */
+
+/* Returns the node of devices, or of threads, that ends last, or ID_NONE. blocking: only calls that
+ * block. */
+static uint32_t last_node(const struct depend *d, bool host, bool blocking)
+{
+	uint32_t found = ID_NONE;
+
+	for (uint32_t i = 0; i < d->nodes.n; i++) {
+		const struct depend_node *n = &d->nodes.v[i];
+		if (n->host != host || n->event == ID_NONE || n->end > d->to)
+			continue;
+		if (blocking && d->classes[n->event] != DEPEND_BLOCKS &&
+		        d->classes[n->event] != DEPEND_ALL)
+			continue;
+		if (found == ID_NONE || n->end > d->nodes.v[found].end)
+			found = i;
+	}
+	return found;
+}
+
+uint32_t critical_end(const struct depend *d)
+{
+	uint32_t work = last_node(d, false, false), host = last_node(d, true, work != ID_NONE);
+
+	if (work != ID_NONE && (host == ID_NONE || d->nodes.v[host].end <= d->nodes.v[work].end))
+		return work;
+	return host;
+}
+
+void critical_walk(const struct depend *d, const struct depend_times *times,
+        const struct critical_window *window, uint32_t end, struct critical *out, struct arena *a)
+{
+	struct path_walk w = {
+		.d = d, .times = times, .out = out, .a = a, .at = window->to, .from = window->from
+	};
+
+	out->window = *window;
+	if (end != ID_NONE)
+		skip_to(&w, end_of(&w, end));
+	walk_path(&w, end);
+	reverse(out);
+}
+
 void critical_find(const struct trace *t, const struct trace_links *links,
         const struct critical_window *window, struct critical *out, struct arena *a)
 {
-	struct path_walk w = { .out = out, .a = a };
+	struct critical_window w = *window;
+	uint32_t end;
 
 	*out = (struct critical){ .window = *window };
 	depend_build(t, links, window->from, window->to, &out->depend, a);
-	w.d = &out->depend;
-	choose_end(&w);
-	while (w.at > window->from) {
-		work_poll(a->work);
-		if (w.track != ID_NONE)
-			step_thread(&w);
-		else if (w.node != ID_NONE)
-			step_work(&w);
-		else
-			skip_to(&w, window->from);
-	}
-	reverse(out);
+	end = critical_end(&out->depend);
+	if (w.step == ID_NONE && end != ID_NONE)
+		w.to = out->depend.nodes.v[end].end;
+	critical_walk(&out->depend, NULL, &w, end, out, a);
 }

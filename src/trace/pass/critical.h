@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: the critical path of a window. From the end of the window backwards, always to the
- * predecessor that finished last. The segments tile the window: they neither overlap nor leave a
- * gap.
+ * Pass: the critical path of a window, in the recorded times or in those of a replay. From the end
+ * of the window backwards, always over the edge that was reached last. The segments tile the
+ * window: they neither overlap nor leave a gap.
  *
  * The window of a step reaches from the end of the last device work that the previous step launched
  * to the end of the last device work of its own, because a mark on the host ends before the work
@@ -51,8 +51,17 @@ struct critical {
 struct critical_window *critical_windows(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, size_t *n, struct arena *a);
 
-/* Finds the path of a window. The result lives in a. */
+/* Finds the path of a window in the recorded times. Without steps, the window ends with the last
+ * device work or the last blocking call. The result lives in a. */
 void critical_find(const struct trace *t, const struct trace_links *links,
         const struct critical_window *window, struct critical *out, struct arena *a);
+
+/* Returns the node with which the path of the graph's window ends, or ID_NONE. */
+uint32_t critical_end(const struct depend *d);
+
+/* Finds the path that ends with a node. times: of a replay; NULL: the recorded ones. out->depend is
+ * not set; the segments live in a. */
+void critical_walk(const struct depend *d, const struct depend_times *times,
+        const struct critical_window *window, uint32_t end, struct critical *out, struct arena *a);
 
 #endif

@@ -1,21 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: what had to end before what could start, inside a window of a trace.
+ * Pass: what had to end before what could start, inside a window of a trace: a graph of nodes and
+ * edges. The critical path and the replay of changes use the same graph.
  *
- * Nodes are intervals. On a thread they tile its time: the self time of each slice, cut where
- * another slice begins, and gaps, in which no slice is open. On a device they are the pieces of
- * work; on lines of nested ops, their self times.
+ * Nodes are intervals. On a thread they are the self time of each slice, cut where another slice
+ * begins, and gaps, in which no slice is open. On a device they are the pieces of work; on lines of
+ * nested ops, their self times. Time in which a thread waited belongs to none of them: the node
+ * after it has an edge from what the thread waited for.
  *
- *   thread   | op A  | op B   | op A |   gap    | call |        nodes of a track follow one another
- *   stream               | kernel |       | kernel |            a launch edge leads from the start
- * of the call
+ *   thread   | op A  | op B   | op A |   gap    | call | <- edge from the kernel | call | ...
+ *   stream               | kernel |       | kernel |
  *
- * The edges are not stored: the previous node of the track, the call that launched work, the work
- * that a blocking call waits for, and the burst of another thread that a thread waits for are found
- * by binary search.
+ * Edges lead to a node from
  *
- * A burst is a run of nodes of a thread without a gap. Only bursts that launch device work are
- * kept: a thread waits for the bursts of another one if they fit into a node of its own.
+ *   the node before it on its thread        implicit: it starts when that one ends
+ *   the work before it on its stream        STREAM
+ *   the call that launched it               LAUNCH: leaves the start of the call
+ *   work of another stream                  EVENT: its stream was told to wait for it
+ *   work that a blocking call waited for    SYNC
+ *   work whose end made room in the queue   QUEUE
+ *   another thread                          THREAD: see bursts
+ *   the work of the process that ended last OTHER: nothing else is known of its start
+ *
+ * Each edge has a length. The binding edge of a node, of the predecessor that explains its start
+ * best, has the measured one; the others have the length that such an edge has without waiting, or
+ * less if it was less. So the recorded times are those that follow from the edges, to the tick.
+ *
+ * A burst is a run of nodes of a thread that launches device work, with the gaps in it during which
+ * no other thread of the process launched any. A thread that contains a burst of another one in a
+ * node of its own waits for it.
  */
 #ifndef TFPROF_TRACE_PASS_DEPEND_H
 #define TFPROF_TRACE_PASS_DEPEND_H
@@ -25,46 +38,55 @@
 /* Class of an event, by its name. */
 enum depend_class {
 	DEPEND_PLAIN,
-	DEPEND_BLOCKS, /* a call that returns after device work: a synchronisation, a blocking copy,
-	                  a release */
+	DEPEND_BLOCKS, /* a call that returns after device work: a synchronisation, a release */
+	DEPEND_ALL,    /* likewise, after all work of the device */
 	DEPEND_COPIES, /* a call that may block until its own copy has ended */
 	DEPEND_WAITS,  /* named wait, poll, join or acquire */
 	DEPEND_LOADS   /* waits for the data loader */
 };
 
+enum depend_kind {
+	DEPEND_STREAM,
+	DEPEND_LAUNCH, /* from the start of its node */
+	DEPEND_EVENT,
+	DEPEND_SYNC,
+	DEPEND_QUEUE,
+	DEPEND_THREAD,
+	DEPEND_OTHER
+};
+
+/* The slices around a node of a thread, innermost first: contexts[parent] is around it. */
+struct depend_context {
+	uint32_t parent; /* ID_NONE: outermost */
+	uint32_t event;
+	uint32_t frame; /* event of the innermost Python frame, or ID_NONE */
+	bool loads;     /* it is, or is inside, a wait for the data loader */
+};
+
 /* start and end are ticks. */
 struct depend_node {
 	int64_t start, end;
-	uint32_t event; /* ID_NONE: a gap of a thread */
-	uint32_t slice; /* number of the slice, or ID_NONE */
-	uint32_t frame; /* of a thread: event of the innermost Python frame around it, or ID_NONE */
-	uint32_t launch; /* of work: 1 + index in the launches; 0: unknown. Of a thread: 1 inside a
-	                    wait for the data loader */
+	uint32_t event;   /* ID_NONE: a gap of a thread */
+	uint32_t slice;   /* number of the slice, or ID_NONE */
+	uint32_t context; /* of a thread; of work: that of its call. ID_NONE: none */
+	uint32_t launch;  /* of work: 1 + index in the launches; 0: unknown */
+	uint32_t track;
+	bool host;
+	bool first;    /* the first one of its thread */
+	uint8_t class; /* of work: enum usage_class */
+};
+
+struct depend_edge {
+	int64_t length; /* ticks; negative: the node started before the other one ended */
+	uint32_t from;
+	uint8_t kind; /* enum depend_kind */
+	bool binding;
 };
 
 struct depend_track {
 	uint32_t first, n; /* its nodes */
 	uint32_t process;  /* ID_NONE: unknown */
-	uint32_t bursts, n_bursts;
 	bool host;
-};
-
-struct depend_burst {
-	int64_t start, end;
-	uint32_t track;
-};
-
-/* Work and bursts of a process, each in order of end. */
-struct depend_process {
-	uint32_t *work; /* nodes */
-	struct depend_burst *bursts;
-	uint32_t n_work, n_bursts;
-};
-
-/* Lengths of edges of a device without waiting, ticks: from a call to its work, and between works
- * of a stream. */
-struct depend_base {
-	int64_t latency, gap;
 };
 
 struct depend {
@@ -73,36 +95,39 @@ struct depend {
 	int64_t from, to;            /* the window */
 	struct depend_track *tracks; /* of each track of the trace */
 	VEC(struct depend_node) nodes;
-	VEC(struct depend_burst) bursts;  /* by track, in order of start */
-	struct depend_process *processes; /* the last one for tracks without a process */
-	struct depend_base *bases;        /* of each device */
-	uint8_t *classes;                 /* enum depend_class of each event */
-	uint64_t cut; /* slices of threads that overlapped another one and were cut */
+	VEC(struct depend_context) contexts;
+	struct depend_edge *edges;
+	uint32_t *first_edge;    /* edges of node i: first_edge[i] to first_edge[i + 1] */
+	uint32_t *order;         /* of the nodes: each after all that its edges come from */
+	struct idle_base *bases; /* of each device */
+	uint8_t *classes;        /* enum depend_class of each event */
+	uint64_t cut;            /* slices of threads that overlapped another one and were cut */
 	int64_t cut_ticks;
+	uint64_t dropped; /* edges that contradict the times, which the graph does not have */
 };
 
-/* Builds the nodes that overlap [from, to]. The result lives in a. */
+/* Times of the nodes in a replay, and what differs from the recording. */
+struct depend_times {
+	int64_t *start, *end; /* of each node, ticks */
+	double launch;        /* factor of the latency of launches */
+	bool no_sync;         /* threads do not wait for devices */
+	bool based;           /* all edges to devices have the length without waiting */
+};
+
+/* Builds the graph of the nodes that overlap [from, to]. The result lives in a. */
 void depend_build(const struct trace *t, const struct trace_links *links, int64_t from, int64_t to,
         struct depend *out, struct arena *a);
 
-/* Returns the node of a track that starts before a time and ends last, or ID_NONE. */
-uint32_t depend_before(const struct depend *d, uint32_t track, int64_t at);
+/* Returns the context or NULL; the frame of a node, or ID_NONE. */
+const struct depend_context *depend_context(const struct depend *d, const struct depend_node *n);
+uint32_t depend_frame(const struct depend *d, const struct depend_node *n);
 
-/* Returns the track of a node. */
-uint32_t depend_track_of(const struct depend *d, uint32_t node);
+/* The length that an edge to device work has without waiting. */
+int64_t depend_base(const struct depend *d, const struct depend_node *to, enum depend_kind kind);
 
-/* Returns the work of the track's process that ended last after `after`, and at `until` at the
- * latest; or ID_NONE. call: number of the slice that launched it; ID_NONE: any. */
-uint32_t depend_last_work(
-        const struct depend *d, uint32_t track, int64_t after, int64_t until, uint32_t call);
-
-/* Returns the burst of another thread of the process that ended last after `after` and at `until`
- * at the latest, and started at `start` at the earliest; or NULL. */
-const struct depend_burst *depend_last_burst(
-        const struct depend *d, uint32_t track, int64_t start, int64_t after, int64_t until);
-
-/* Returns a thread of the same process, one of whose nodes contains the burst of a track that
- * starts at a time; or ID_NONE. Of several, the one whose node starts last. */
-uint32_t depend_enclosing(const struct depend *d, uint32_t track, int64_t at);
+/* When an edge that left at a time reaches its node, in a replay; INT64_MIN: there is no such edge.
+ */
+int64_t depend_arrival(const struct depend *d, const struct depend_node *to,
+        const struct depend_edge *e, int64_t left, const struct depend_times *times);
 
 #endif

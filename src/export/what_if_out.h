@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The answer of what-if as text and as data (docs/schema/what-if.json).
+ */
+#ifndef TFPROF_EXPORT_WHAT_IF_OUT_H
+#define TFPROF_EXPORT_WHAT_IF_OUT_H
+
+#include "export/out.h"
+#include "trace/pass/replay.h"
+
+#define WHAT_IF_ROUGH 0.05 /* with a larger error of the model, the answer is a rough estimate */
+
+/* A replay with its changes, and what the head of the answer says of the steps. */
+struct what_if {
+	const struct replay *x;
+	const struct replay_change *changes;
+	size_t n_changes;
+	struct replay_run run;
+	double error;  /* of the model, a share */
+	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */
+	bool device;   /* the windows end with device work */
+	int64_t marks; /* ticks, the mean length of the steps by their marks; 0: no steps */
+};
+
+/* The names that save most. */
+struct what_if_each {
+	const struct what_if *of;
+	enum replay_each each;
+	const struct replay_saving *v;
+	size_t n, left_out, top;
+};
+extern const char *const what_if_each_names[EACH_N]; /* "kernel" */
+
+/* columns: width of the terminal; 0: names stay whole. */
+bool what_if_write(const struct what_if *w, size_t top, const struct opts *o, unsigned columns,
+        struct emit *to, struct err *e);
+bool what_if_write_each(const struct what_if_each *w, const struct opts *o, unsigned columns,
+        struct emit *to, struct err *e);
+
+#endif

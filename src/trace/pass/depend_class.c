@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which calls and slices wait, by their names.
+ */
+#include "trace/pass/depend_internal.h"
+
+/* True if a name has a word, in any case, between other characters than letters. */
+static bool has_word(struct str name, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i + n <= name.n; i++) {
+		size_t k = 0;
+		while (k < n && (name.p[i + k] | 0x20) == word[k])
+			k++;
+		bool left = i == 0 || !char_is_letter(name.p[i - 1]);
+		bool right = i + n == name.n || !char_is_letter(name.p[i + n]);
+		if (k == n && left && right)
+			return true;
+	}
+	return false;
+}
+
+static bool is_waiting(struct str name)
+{
+	static const char *const words[] = { "wait", "poll", "join", "acquire" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (has_word(name, words[i]))
+			return true;
+	return false;
+}
+
+static bool is_loader(struct str name)
+{
+	return str_contains(name, S("DataLoader")) &&
+	       (str_contains(name, S("__next__")) || str_contains(name, S("_next_data")));
+}
+
+static enum depend_class class_of_call(struct str name)
+{
+	if (str_contains(name, S("DeviceSynchronize")) || str_contains(name, S("CtxSynchronize")))
+		return DEPEND_ALL;
+	if (str_contains(name, S("Synchronize")))
+		return DEPEND_BLOCKS;
+	if (str_contains(name, S("Async")))
+		return str_contains(name, S("Memcpy")) ? DEPEND_COPIES : DEPEND_PLAIN;
+	if (str_contains(name, S("Memcpy")))
+		return DEPEND_COPIES;
+	return str_ends(name, S("Free")) || str_ends(name, S("MemFree_v2")) ? DEPEND_BLOCKS
+	                                                                    : DEPEND_PLAIN;
+}
+
+static enum depend_class class_of(const struct trace *t, const struct trace_event *e)
+{
+	struct str name = trace_str(t, e->name);
+	bool work = trace_category_flags[e->category] & CATEGORY_WORK && e->category != CATEGORY_OP;
+
+	if (is_loader(name))
+		return DEPEND_LOADS;
+	if (e->category == CATEGORY_CALL) {
+		enum depend_class class = class_of_call(name);
+		if (class != DEPEND_PLAIN)
+			return class;
+	}
+	return !work && is_waiting(name) ? DEPEND_WAITS : DEPEND_PLAIN;
+}
+
+uint8_t *depend_classes(const struct trace *t, struct arena *a)
+{
+	uint8_t *v = ARENA_ARRAY(a, t->events.n, uint8_t);
+
+	for (size_t i = 0; i < t->events.n; i++)
+		v[i] = (uint8_t)class_of(t, &t->events.v[i]);
+	return v;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Edges and waits of the graph of dependencies, their lengths, and the order of its nodes.
+ */
+#include "trace/pass/depend_internal.h"
+
+#include "base/sort.h"
+
+struct depend_process *depend_process_of(const struct depend_making *m, uint32_t track)
+{
+	uint32_t process = m->d->tracks[track].process;
+
+	return &m->processes[process == ID_NONE ? m->d->t->processes.n : process];
+}
+
+uint32_t depend_find(const struct depend_node *v, const struct depend_track *k, int64_t at)
+{
+	uint32_t low = 0, high = k->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (v[k->first + mid].start < at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? k->first + low - 1 : ID_NONE;
+}
+
+void depend_put_wait(
+        struct depend_making *m, const struct depend_node *n, uint32_t work, uint32_t burst)
+{
+	int64_t end = work != ID_NONE ? m->d->nodes.v[work].end : m->bursts.v[burst].end;
+	struct depend_wait w = { .from = n->start,
+		.to = end > n->start ? end : n->start,
+		.work = work,
+		.burst = burst,
+		.kind = work != ID_NONE ? DEPEND_SYNC : DEPEND_THREAD };
+
+	VEC_PUSH(m->own, &m->waits[n->track].v, w);
+}
+
+void depend_add_edge(struct depend_making *m, uint32_t from, uint32_t to, enum depend_kind kind)
+{
+	const struct depend_node *v = m->d->nodes.v;
+	int64_t slack = num_sub(v[to].start, v[from].end);
+
+	if (slack < 0 || from == to) {
+		m->d->dropped++;
+		return;
+	}
+	VEC_PUSH(m->own, &m->edges,
+	        ((struct depend_made){ { 0, from, (uint8_t)kind, slack == 0 }, to }));
+}
+
+/* ---- order ---- */
+
+/* Returns the nodes so that each comes after those that its edges come from: by start; of equal
+ * starts, threads before devices before threads that waited. */
+static uint32_t *order_nodes(struct depend_making *m)
+{
+	struct depend *d = m->d;
+	uint32_t *order = ARENA_ARRAY(m->a, d->nodes.n, uint32_t);
+	int64_t *starts = ARENA_ARRAY(m->own, d->nodes.n, int64_t);
+	uint8_t *rank = ARENA_ARRAY(m->own, d->nodes.n, uint8_t);
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->nodes.n; i++) {
+		starts[i] = d->nodes.v[i].start;
+		rank[i] = !d->nodes.v[i].host;
+	}
+	for (size_t i = 0; i < m->edges.n; i++)
+		if (d->nodes.v[m->edges.v[i].to].host)
+			rank[m->edges.v[i].to] = 2;
+	for (unsigned r = 0; r < 3; r++)
+		for (uint32_t i = 0; i < d->nodes.n; i++)
+			if (rank[i] == r)
+				order[n++] = i;
+	keysort(m->own, order, n, starts);
+	return order;
+}
+
+/* Drops the edges that lead backwards in the order. */
+static void drop_backward(struct depend_making *m, const uint32_t *order)
+{
+	struct depend *d = m->d;
+	uint32_t *place = ARENA_ARRAY(m->own, d->nodes.n, uint32_t);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < d->nodes.n; i++)
+		place[order[i]] = i;
+	for (size_t i = 0; i < m->edges.n; i++) {
+		if (place[m->edges.v[i].edge.from] < place[m->edges.v[i].to])
+			m->edges.v[n++] = m->edges.v[i];
+		else
+			d->dropped++;
+	}
+	m->edges.n = n;
+}
+
+/* The edge of a node that nothing else binds becomes binding. A node of a thread without edges
+ * follows the node before it as it did. */
+static void bind_rest(struct depend_making *m)
+{
+	struct depend *d = m->d;
+	bool *bound = ARENA_ARRAY(m->own, d->nodes.n, bool);
+
+	for (size_t i = 0; i < m->edges.n; i++)
+		bound[m->edges.v[i].to] |= m->edges.v[i].edge.binding;
+	for (uint32_t i = 0; i < d->nodes.n; i++) {
+		const struct depend_node *n = &d->nodes.v[i];
+		if (bound[i] || !n->host || n->first)
+			continue;
+		bound[i] = true;
+		if (n[-1].end != n->start)
+			VEC_PUSH(m->own, &m->edges,
+			        ((struct depend_made){
+			                { n->start - n[-1].end, i - 1, DEPEND_THREAD, true }, i }));
+	}
+	for (size_t i = 0; i < m->edges.n; i++) {
+		struct depend_edge *e = &m->edges.v[i].edge;
+		const struct depend_node *from = &d->nodes.v[e->from];
+		if (bound[m->edges.v[i].to])
+			continue;
+		bound[m->edges.v[i].to] = e->binding = true;
+		e->length = num_sub(d->nodes.v[m->edges.v[i].to].start,
+		        e->kind == DEPEND_LAUNCH ? from->start : from->end);
+	}
+}
+
+static void sort_edges(struct depend_making *m)
+{
+	struct depend *d = m->d;
+	size_t n = d->nodes.n;
+
+	d->first_edge = ARENA_ARRAY(m->a, n + 2, uint32_t);
+	d->edges = ARENA_ARRAY(m->a, m->edges.n, struct depend_edge);
+	for (size_t i = 0; i < m->edges.n; i++)
+		d->first_edge[m->edges.v[i].to + 2]++;
+	for (size_t i = 2; i < n + 2; i++)
+		d->first_edge[i] += d->first_edge[i - 1];
+	for (size_t i = 0; i < m->edges.n; i++)
+		d->edges[d->first_edge[m->edges.v[i].to + 1]++] = m->edges.v[i].edge;
+}
+
+void depend_sort_edges(struct depend_making *m)
+{
+	m->d->order = order_nodes(m);
+	drop_backward(m, m->d->order);
+	bind_rest(m);
+	sort_edges(m);
+}
+
+const struct depend_context *depend_context(const struct depend *d, const struct depend_node *n)
+{
+	return n->context == ID_NONE ? NULL : &d->contexts.v[n->context];
+}
+
+uint32_t depend_frame(const struct depend *d, const struct depend_node *n)
+{
+	return n->context == ID_NONE ? ID_NONE : d->contexts.v[n->context].frame;
+}
+
+int64_t depend_arrival(const struct depend *d, const struct depend_node *to,
+        const struct depend_edge *e, int64_t left, const struct depend_times *times)
+{
+	int64_t length = e->length, base;
+
+	if (e->kind == DEPEND_SYNC)
+		return times->no_sync ? INT64_MIN : num_add(left, length);
+	if (to->host)
+		return num_add(left, length);
+	base = depend_base(d, to, (enum depend_kind)e->kind);
+	if (times->based)
+		length = base;
+	if (e->kind == DEPEND_LAUNCH) {
+		int64_t latency = length < base ? length : base;
+		length -= latency - (int64_t)((double)latency * times->launch);
+	}
+	return num_add(left, length);
+}
+
+int64_t depend_base(const struct depend *d, const struct depend_node *to, enum depend_kind kind)
+{
+	uint32_t device = d->t->tracks.v[to->track].device;
+
+	if (device == ID_NONE || kind == DEPEND_SYNC || kind == DEPEND_QUEUE ||
+	        kind == DEPEND_THREAD)
+		return 0;
+	return kind == DEPEND_LAUNCH ? d->bases[device].latency : d->bases[device].gap;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Parts of the pass that builds the graph of dependencies, in the order in which they run.
+ */
+#ifndef TFPROF_TRACE_PASS_DEPEND_INTERNAL_H
+#define TFPROF_TRACE_PASS_DEPEND_INTERNAL_H
+
+#include "trace/pass/depend.h"
+
+/* A burst of a thread. first, last: its nodes, once threads have been cut; ID_NONE: none. */
+struct depend_burst {
+	int64_t start, end;
+	uint32_t track, first, last;
+};
+
+/* A part of a node of a thread in which it waited, until the end of work or of a burst. */
+struct depend_wait {
+	int64_t from, to;
+	uint32_t work, burst; /* one of them, or ID_NONE */
+	enum depend_kind kind;
+};
+
+struct depend_waits {
+	VEC(struct depend_wait) v;
+};
+
+/* An edge before the edges are sorted by node. */
+struct depend_made {
+	struct depend_edge edge;
+	uint32_t to;
+};
+
+/* An edge between a node and the begin or end of a burst. */
+struct burst_edge {
+	uint32_t node, burst;
+};
+
+struct depend_process {
+	uint32_t *work; /* nodes, in order of end */
+	uint32_t n_work;
+	VEC(uint32_t) bursts;  /* in order of end */
+	VEC(uint32_t) hosts;   /* threads with nodes */
+	VEC(uint32_t) streams; /* tracks with work */
+};
+
+/* What a wait of a stream or a blocking call names. */
+struct depend_sync {
+	uint32_t stream; /* track whose work is waited for */
+	int64_t until;   /* of its work, what was launched before this time */
+	uint32_t waits;  /* the track that waits; ID_NONE: the host */
+	int64_t issued;  /* when it was told to wait */
+};
+
+struct depend_making {
+	struct depend *d;
+	struct arena *a; /* of the result */
+	struct arena *own;
+	VEC(struct depend_node) raw;     /* of threads, before they are cut */
+	struct depend_track *raw_tracks; /* their places in raw */
+	VEC(struct depend_burst) bursts;
+	struct depend_process *processes; /* the last one for tracks without a process */
+	struct depend_waits *waits;       /* of each track */
+	VEC(struct depend_made) edges;
+	VEC(struct burst_edge) from_bursts, to_bursts;
+	struct imap contexts; /* parent and event -> context */
+	uint32_t *calls;      /* of each launch: node of the call, or ID_NONE */
+	struct imap syncs_at; /* process and correlation -> sync */
+	VEC(struct depend_sync) syncs;
+};
+
+uint8_t *depend_classes(const struct trace *t, struct arena *a);
+void depend_add_thread(struct depend_making *m, uint32_t track);
+void depend_add_device(struct depend_making *m, uint32_t track);
+void depend_find_processes(struct depend_making *m);
+void depend_find_bursts(struct depend_making *m);
+void depend_find_syncs(struct depend_making *m);
+void depend_find_waits(struct depend_making *m);
+void depend_find_queue(struct depend_making *m);
+void depend_cut_threads(struct depend_making *m);
+void depend_find_calls(struct depend_making *m);
+void depend_join_work(struct depend_making *m);
+void depend_sort_edges(struct depend_making *m);
+
+struct depend_process *depend_process_of(const struct depend_making *m, uint32_t track);
+void depend_add_edge(struct depend_making *m, uint32_t from, uint32_t to, enum depend_kind kind);
+
+/* Returns the launch of work, or NULL. */
+static inline const struct launch *depend_launch(
+        const struct depend *d, const struct depend_node *n)
+{
+	return n->launch ? &d->links->launches.v[n->launch - 1] : NULL;
+}
+
+/* Returns the node of v[first .. first + n) that starts before a time and is the last one, or
+ * ID_NONE. */
+uint32_t depend_find(const struct depend_node *v, const struct depend_track *k, int64_t at);
+
+/* Returns the work of the process that ended last after `after`, and at `until` at the latest, and
+ * was launched before that; or ID_NONE. call: number of the slice that launched it; ID_NONE: any.
+ */
+uint32_t depend_last_work(const struct depend_making *m, const struct depend_process *p,
+        int64_t after, int64_t until, uint32_t call);
+
+/* Makes a node of raw wait for work or for a burst; the other one is ID_NONE. */
+void depend_put_wait(
+        struct depend_making *m, const struct depend_node *n, uint32_t work, uint32_t burst);
+
+/* Returns the last work of a stream that ended at `until` at the latest, and was launched at
+ * `launched` at the latest or by an unknown call; or ID_NONE. */
+uint32_t depend_on_stream(
+        const struct depend_making *m, uint32_t stream, int64_t until, int64_t launched);
+
+#endif

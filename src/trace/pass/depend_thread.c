@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Nodes of threads: self times of nested slices and the gaps between them; then without the parts
+ * in which the thread waited.
+ */
+#include "trace/pass/depend_internal.h"
+
+#include "base/sort.h"
+
+/* ---- nested slices ---- */
+
+/* An open slice of a thread. */
+struct open_level {
+	int64_t end;
+	uint32_t event, slice, context;
+};
+
+struct thread_walk {
+	struct depend_making *m;
+	struct arena *own;
+	VEC(struct open_level) open;
+	uint32_t track;
+	int64_t at; /* end of the nodes so far */
+	bool any;
+};
+
+static void add_node(struct thread_walk *w, const struct open_level *s, int64_t end)
+{
+	struct depend *d = w->m->d;
+	int64_t from = w->at > d->from ? w->at : d->from, to = end < d->to ? end : d->to;
+
+	if (end > w->at)
+		w->at = end;
+	if (to <= from)
+		return;
+	VEC_PUSH(w->m->own, &w->m->raw,
+	        ((struct depend_node){ .start = from,
+	                .end = to,
+	                .event = s ? s->event : ID_NONE,
+	                .slice = s ? s->slice : ID_NONE,
+	                .context = s ? s->context : ID_NONE,
+	                .track = w->track,
+	                .host = true }));
+}
+
+static void close_until(struct thread_walk *w, int64_t at)
+{
+	while (w->open.n && w->open.v[w->open.n - 1].end <= at) {
+		add_node(w, &w->open.v[w->open.n - 1], w->open.v[w->open.n - 1].end);
+		w->open.n--;
+	}
+}
+
+/* Makes a slice fit into the innermost open one, by cutting the smaller excess. */
+static void cut_overlap(struct thread_walk *w, int64_t start, int64_t *end)
+{
+	while (w->open.n && *end > w->open.v[w->open.n - 1].end) {
+		struct open_level *top = &w->open.v[w->open.n - 1];
+		int64_t beyond = num_sub(*end, top->end), inside = num_sub(top->end, start);
+		w->m->d->cut++;
+		w->m->d->cut_ticks = num_add(w->m->d->cut_ticks, beyond < inside ? beyond : inside);
+		if (beyond <= inside) {
+			*end = top->end;
+			return;
+		}
+		add_node(w, top, start);
+		w->open.n--;
+	}
+}
+
+static uint32_t context_of(struct depend_making *m, uint32_t parent, const struct slice *s)
+{
+	struct depend *d = m->d;
+	uint32_t id = (uint32_t)d->contexts.n;
+	uint64_t key = (uint64_t)(parent + 1) << 32 | s->event;
+
+	if (imap_get(&m->contexts, key, &id))
+		return id;
+	imap_put(&m->contexts, key, id, true);
+	const struct depend_context *p = parent == ID_NONE ? NULL : &d->contexts.v[parent];
+	struct depend_context made = { .parent = parent,
+		.event = s->event,
+		.frame = s->category == CATEGORY_FRAME ? s->event
+		         : p                           ? p->frame
+		                                       : ID_NONE,
+		.loads = (p && p->loads) || d->classes[s->event] == DEPEND_LOADS };
+	VEC_PUSH(m->a, &d->contexts, made);
+	return id;
+}
+
+static void open_level(struct thread_walk *w, const struct slice *s, bool contexts)
+{
+	const struct open_level *top;
+	int64_t end = slice_end(s);
+
+	close_until(w, s->start);
+	cut_overlap(w, s->start, &end);
+	top = w->open.n ? &w->open.v[w->open.n - 1] : NULL;
+	if (top || w->any)
+		add_node(w, top, s->start);
+	else
+		w->at = s->start;
+	w->any = true;
+	struct open_level made = { .end = end, .event = s->event, .slice = s->number };
+	made.context = contexts ? context_of(w->m, top ? top->context : ID_NONE, s) : ID_NONE;
+	VEC_PUSH(w->own, &w->open, made);
+}
+
+/* Adds the nodes of a track to raw. */
+void depend_add_thread(struct depend_making *m, uint32_t track)
+{
+	struct slice_iter it = trace_slices(m->d->t, track);
+	struct depend_track *k = &m->raw_tracks[track];
+	struct scratch own;
+
+	scratch_open(&own, m->a->work);
+	struct thread_walk w = { .m = m, .own = &own.a, .track = track };
+	k->first = (uint32_t)m->raw.n;
+	for (struct slice s; slice_next(&it, &s) && s.start < m->d->to;)
+		if (s.form == SLICE_COMPLETE && s.length > 0)
+			open_level(&w, &s, m->d->tracks[track].host);
+	close_until(&w, INT64_MAX);
+	k->n = (uint32_t)m->raw.n - k->first;
+	scratch_close(&own);
+}
+
+/* ---- waits taken out ---- */
+
+/* What waits for the next node that is added. */
+struct thread_cut {
+	struct depend_making *m;
+	const struct depend_waits *waits;
+	size_t next, pending, pending_n; /* waits before the next node */
+	uint32_t last;                   /* node added last, or ID_NONE */
+	uint32_t track;
+};
+
+static void add_piece(struct thread_cut *c, const struct depend_node *n, int64_t from, int64_t to)
+{
+	struct depend *d = c->m->d;
+	struct depend_node made = *n;
+	uint32_t id = (uint32_t)d->nodes.n;
+
+	made.start = from;
+	made.end = to;
+	made.first = c->last == ID_NONE;
+	VEC_PUSH(c->m->a, &d->nodes, made);
+	for (; c->pending < c->pending_n; c->pending++) {
+		const struct depend_wait *w = &c->waits->v.v[c->pending];
+		if (w->work != ID_NONE)
+			depend_add_edge(c->m, w->work, id, w->kind);
+		else if (w->burst != ID_NONE)
+			VEC_PUSH(c->m->own, &c->m->from_bursts,
+			        ((struct burst_edge){ id, w->burst }));
+	}
+	c->last = id;
+}
+
+/* Adds a node without its waits. A call that may launch work keeps a point at its start. */
+static void cut_node(struct thread_cut *c, const struct depend_node *n)
+{
+	int64_t at = n->start;
+	const struct depend_waits *waits = c->waits;
+	bool call = n->event != ID_NONE && c->m->d->t->events.v[n->event].category == CATEGORY_CALL;
+
+	for (; c->next < waits->v.n && waits->v.v[c->next].from < n->end; c->next++) {
+		const struct depend_wait *w = &waits->v.v[c->next];
+		if (w->from > at || call)
+			add_piece(c, n, at, w->from > at ? w->from : at);
+		call = false;
+		at = w->to > at ? w->to : at;
+		c->pending_n = c->next + 1;
+	}
+	if (at < n->end)
+		add_piece(c, n, at, n->end);
+}
+
+static int by_begin(const void *v, uint32_t a, uint32_t b)
+{
+	const struct depend_wait *x = v;
+
+	return (x[a].from > x[b].from) - (x[a].from < x[b].from);
+}
+
+static void cut_thread(struct depend_making *m, uint32_t track)
+{
+	const struct depend_track *raw = &m->raw_tracks[track];
+	struct depend_track *k = &m->d->tracks[track];
+	struct thread_cut c = {
+		.m = m, .waits = &m->waits[track], .last = ID_NONE, .track = track
+	};
+
+	sort_array(m->own, m->waits[track].v.v, m->waits[track].v.n, sizeof(struct depend_wait),
+	        by_begin);
+	k->first = (uint32_t)m->d->nodes.n;
+	for (uint32_t i = raw->first; i < raw->first + raw->n; i++)
+		cut_node(&c, &m->raw.v[i]);
+	if (c.pending < c.pending_n) {
+		struct depend_node last = m->raw.v[raw->first + raw->n - 1];
+		add_piece(&c, &last, last.end, last.end);
+	}
+	k->n = (uint32_t)m->d->nodes.n - k->first;
+}
+
+/* Finds the nodes with which a burst begins and ends. */
+static void place_burst(const struct depend *d, struct depend_burst *b)
+{
+	const struct depend_track *k = &d->tracks[b->track];
+	uint32_t last = depend_find(d->nodes.v, k, b->end);
+
+	b->first = depend_find(d->nodes.v, k, b->start);
+	b->first = b->first == ID_NONE ? k->first : b->first + 1;
+	b->last = last;
+	if (b->first >= k->first + k->n || last == ID_NONE || last < b->first)
+		b->first = b->last = ID_NONE;
+}
+
+static void join_bursts(struct depend_making *m)
+{
+	struct depend *d = m->d;
+
+	for (size_t i = 0; i < m->from_bursts.n; i++) {
+		const struct burst_edge *x = &m->from_bursts.v[i];
+		const struct depend_burst *b = &m->bursts.v[x->burst];
+		if (b->last != ID_NONE)
+			depend_add_edge(m, b->last, x->node, DEPEND_THREAD);
+	}
+	for (size_t i = 0; i < m->to_bursts.n; i++) {
+		const struct burst_edge *x = &m->to_bursts.v[i]; /* node: a thread that starts it */
+		const struct depend_burst *b = &m->bursts.v[x->burst];
+		uint32_t from = depend_find(d->nodes.v, &d->tracks[x->node], b->start);
+		if (b->first != ID_NONE && from != ID_NONE)
+			depend_add_edge(m, from, b->first, DEPEND_THREAD);
+	}
+}
+
+void depend_cut_threads(struct depend_making *m)
+{
+	for (uint32_t i = 0; i < m->d->t->tracks.n; i++)
+		if (m->d->tracks[i].host && m->raw_tracks[i].n)
+			cut_thread(m, i);
+	for (size_t i = 0; i < m->bursts.n; i++)
+		place_burst(m->d, &m->bursts.v[i]);
+	join_bursts(m);
+}

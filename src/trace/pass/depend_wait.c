@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which parts of nodes of threads are waits: for device work, or for another thread.
+ */
+#include "trace/pass/depend_internal.h"
+
+/* Returns the number of works or bursts of a process that end at a time at the latest. */
+static uint32_t work_until(
+        const struct depend_making *m, const struct depend_process *p, int64_t at)
+{
+	uint32_t low = 0, high = p->n_work;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (m->d->nodes.v[p->work[mid]].end <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static size_t bursts_until(
+        const struct depend_making *m, const struct depend_process *p, int64_t at)
+{
+	size_t low = 0, high = p->bursts.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (m->bursts.v[p->bursts.v[mid]].end <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+uint32_t depend_last_work(const struct depend_making *m, const struct depend_process *p,
+        int64_t after, int64_t until, uint32_t call)
+{
+	for (uint32_t i = work_until(m, p, until); i-- > 0;) {
+		const struct depend_node *n = &m->d->nodes.v[p->work[i]];
+		const struct launch *l = depend_launch(m->d, n);
+		if (n->end <= after)
+			return ID_NONE;
+		if (call == ID_NONE ? !l || l->start < until : l && l->slice == call)
+			return p->work[i];
+	}
+	return ID_NONE;
+}
+
+/* Returns the burst of another thread that ended last after `after` and at `until` at the latest,
+ * or ID_NONE. */
+static uint32_t last_burst(
+        const struct depend_making *m, uint32_t track, int64_t after, int64_t until)
+{
+	const struct depend_process *p = depend_process_of(m, track);
+
+	for (size_t i = bursts_until(m, p, until); i-- > 0;) {
+		const struct depend_burst *b = &m->bursts.v[p->bursts.v[i]];
+		if (b->end <= after)
+			return ID_NONE;
+		if (b->track != track)
+			return p->bursts.v[i];
+	}
+	return ID_NONE;
+}
+
+/* When work was launched; of an unknown launch, when it started. */
+static int64_t launched_at(const struct depend *d, const struct depend_node *n)
+{
+	const struct launch *l = depend_launch(d, n);
+
+	return l ? l->start : n->start;
+}
+
+uint32_t depend_on_stream(
+        const struct depend_making *m, uint32_t stream, int64_t until, int64_t launched)
+{
+	const struct depend_track *k = &m->d->tracks[stream];
+	const struct depend_node *v = m->d->nodes.v + k->first;
+	uint32_t low = 0, high = k->n;
+
+	while (low < high) { /* a stream runs work in the order of the launches */
+		uint32_t mid = low + (high - low) / 2;
+		if (launched_at(m->d, &v[mid]) <= launched)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low && v[low - 1].end > until; low--)
+		work_poll(m->own->work);
+	return low ? k->first + low - 1 : ID_NONE;
+}
+
+/* What the file says of a blocking call; NULL: nothing. */
+static const struct depend_sync *sync_of(const struct depend_making *m, const struct depend_node *n)
+{
+	uint32_t process = m->d->tracks[n->track].process, i;
+	struct slice s;
+
+	if (!m->syncs.n || n->slice == ID_NONE)
+		return NULL;
+	trace_slice(m->d->t, n->slice, &s);
+	if (!s.correlation ||
+	        !imap_get(&m->syncs_at, (uint64_t)process << 40 ^ (uint64_t)s.correlation, &i))
+		return NULL;
+	return &m->syncs.v[i];
+}
+
+/* A call that waits for all work of the process that was launched before. */
+static void wait_for_all(struct depend_making *m, const struct depend_node *n)
+{
+	const struct depend_process *p = depend_process_of(m, n->track);
+
+	for (size_t i = 0; i < p->streams.n; i++) {
+		uint32_t work = depend_on_stream(m, p->streams.v[i], n->end, n->start);
+		if (work != ID_NONE)
+			depend_put_wait(m, n, work, ID_NONE);
+	}
+}
+
+static void wait_for_work(struct depend_making *m, const struct depend_node *n, enum depend_class c)
+{
+	const struct depend_process *p = depend_process_of(m, n->track);
+	const struct depend_sync *sync = c == DEPEND_BLOCKS ? sync_of(m, n) : NULL;
+	uint32_t work;
+
+	if (c == DEPEND_ALL) {
+		wait_for_all(m, n);
+		return;
+	}
+	if (sync && sync->stream != ID_NONE)
+		work = depend_on_stream(
+		        m, sync->stream, n->end, sync->until < n->start ? sync->until : n->start);
+	else
+		work = depend_last_work(
+		        m, p, n->start, n->end, c == DEPEND_COPIES ? n->slice : ID_NONE);
+	if (work != ID_NONE)
+		depend_put_wait(m, n, work, ID_NONE);
+}
+
+/* A slice named wait: for the burst of another thread or the work that ended last in it. */
+static void wait_for_any(struct depend_making *m, const struct depend_node *n)
+{
+	uint32_t burst = last_burst(m, n->track, n->start, n->end);
+	uint32_t work =
+	        depend_last_work(m, depend_process_of(m, n->track), n->start, n->end, ID_NONE);
+
+	if (burst != ID_NONE &&
+	        (work == ID_NONE || m->bursts.v[burst].end > m->d->nodes.v[work].end))
+		depend_put_wait(m, n, ID_NONE, burst);
+	else if (work != ID_NONE)
+		depend_put_wait(m, n, work, ID_NONE);
+}
+
+/* The gap before a burst that no other thread contains: until the burst of another thread that
+ * ended in it. */
+static void wait_in_gap(struct depend_making *m, const struct depend_burst *b)
+{
+	uint32_t i = depend_find(m->raw.v, &m->raw_tracks[b->track], b->start);
+	uint32_t burst = i == ID_NONE || m->raw.v[i].event != ID_NONE
+	                         ? ID_NONE
+	                         : last_burst(m, b->track, m->raw.v[i].start, b->start);
+
+	if (burst != ID_NONE)
+		depend_put_wait(m, &m->raw.v[i], ID_NONE, burst);
+}
+
+void depend_find_waits(struct depend_making *m)
+{
+	bool *contained = ARENA_ARRAY(m->own, m->bursts.n, bool);
+
+	for (size_t i = 0; i < m->to_bursts.n; i++)
+		contained[m->to_bursts.v[i].burst] = true;
+	for (size_t i = 0; i < m->bursts.n; i++)
+		if (!contained[i])
+			wait_in_gap(m, &m->bursts.v[i]);
+	for (size_t i = 0; i < m->raw.n; i++) {
+		const struct depend_node *n = &m->raw.v[i];
+		enum depend_class class =
+		        n->event == ID_NONE ? DEPEND_PLAIN : m->d->classes[n->event];
+		if (class == DEPEND_WAITS)
+			wait_for_any(m, n);
+		else if (class != DEPEND_PLAIN && class != DEPEND_LOADS)
+			wait_for_work(m, n, class);
+	}
+}
+
+/* ---- what the file says of waits ---- */
+
+/* Returns the track of a stream of a device, or ID_NONE. */
+static uint32_t stream_track(const struct depend *d, uint32_t device, int64_t id)
+{
+	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
+		const struct trace_track *k = &d->t->tracks.v[i];
+		if (k->device == device && k->kind == TRACK_STREAM && !k->derived && k->id == id)
+			return i;
+	}
+	return ID_NONE;
+}
+
+static bool int_argument(
+        const struct trace *t, const struct slice *s, struct str name, int64_t *out)
+{
+	uint32_t id = intern_find(&t->strings, name);
+
+	return id != ID_NONE && slice_read_int(t, s, ARG_N + id, out);
+}
+
+/* Reads a slice of synchronisation: the stream that it names, and until when its work counts. */
+static bool read_sync(const struct depend *d, const struct slice *s, struct depend_sync *out)
+{
+	const uint32_t device = d->t->tracks.v[s->track].device;
+	struct slice record = { .track = s->track };
+	const struct launch *call;
+	int64_t stream;
+
+	*out = (struct depend_sync){ .stream = ID_NONE, .waits = ID_NONE, .until = INT64_MAX };
+	if (!int_argument(d->t, s, S("wait_on_stream"), &stream) || stream < 0) {
+		if (!str_eq(trace_str(d->t, s->name), S("Stream Sync")))
+			return false;
+		out->stream = s->track;
+		return true;
+	}
+	out->stream = stream_track(d, device, stream);
+	if (int_argument(d->t, s, S("wait_on_cuda_event_record_corr_id"), &record.correlation)) {
+		call = record.correlation > 0 ? link_launch(d->links, &record) : NULL;
+		if (call)
+			out->until = call->start;
+	}
+	return out->stream != ID_NONE;
+}
+
+/* When the call was made that a slice of synchronisation belongs to. */
+static int64_t issued_at(const struct depend *d, const struct slice *s)
+{
+	const struct launch *call = link_launch(d->links, s);
+
+	return call ? call->start : s->start;
+}
+
+void depend_find_syncs(struct depend_making *m)
+{
+	const struct depend *d = m->d;
+
+	imap_init(&m->syncs_at, m->own);
+	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
+		struct slice_iter it = trace_slices(d->t, i);
+		if (d->tracks[i].host || d->t->tracks.v[i].derived)
+			continue;
+		for (struct slice s; slice_next(&it, &s) && s.start <= d->to;) {
+			struct depend_sync sync;
+			if (s.category != CATEGORY_SYNC || !s.correlation ||
+			        !read_sync(d, &s, &sync))
+				continue;
+			if (slice_is_event_wait(d->t, &s)) {
+				sync.waits = i;
+				sync.issued = issued_at(d, &s);
+			}
+			imap_put(&m->syncs_at,
+			        (uint64_t)d->tracks[i].process << 40 ^ (uint64_t)s.correlation,
+			        (uint32_t)m->syncs.n, false);
+			VEC_PUSH(m->own, &m->syncs, sync);
+		}
+	}
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Nodes of devices, and the edges that lead to them.
+ */
+#include "trace/pass/depend_internal.h"
+
+#include "base/sort.h"
+
+/* ---- nodes ---- */
+
+static void add_work(struct depend_making *m, const struct slice *s)
+{
+	struct depend *d = m->d;
+	const struct launch *launch = link_launch(d->links, s);
+	struct depend_node made = { .start = s->start,
+		.end = slice_end(s),
+		.event = s->event,
+		.slice = s->number,
+		.context = ID_NONE,
+		.launch = launch ? 1 + (uint32_t)(launch - d->links->launches.v) : 0,
+		.track = s->track,
+		.class = (uint8_t)usage_class_of(d->t, s->event, launch) };
+
+	if (made.end >= d->from && made.start <= d->to)
+		VEC_PUSH(m->a, &d->nodes, made);
+}
+
+/* Adds the self times of the ops of a line, which nest. */
+static void add_line(struct depend_making *m, uint32_t track)
+{
+	struct depend *d = m->d;
+	struct depend_track *raw = &m->raw_tracks[track];
+
+	depend_add_thread(m, track);
+	for (uint32_t i = raw->first; i < raw->first + raw->n; i++) {
+		struct depend_node n = m->raw.v[i];
+		if (n.event == ID_NONE)
+			continue;
+		n.host = false;
+		n.class = (uint8_t)usage_class_of(d->t, n.event, NULL);
+		VEC_PUSH(m->a, &d->nodes, n);
+	}
+	m->raw.n = raw->first;
+	raw->n = 0;
+}
+
+void depend_add_device(struct depend_making *m, uint32_t track)
+{
+	struct slice_iter it = trace_slices(m->d->t, track);
+
+	if (m->d->t->tracks.v[track].kind == TRACK_LINE) {
+		add_line(m, track);
+		return;
+	}
+	for (struct slice s; slice_next(&it, &s) && s.start <= m->d->to;)
+		if (slice_is_work(m->d->t, &s))
+			add_work(m, &s);
+}
+
+/* ---- calls ---- */
+
+/* Finds the node with which each call that launched work begins. */
+void depend_find_calls(struct depend_making *m)
+{
+	struct depend *d = m->d;
+
+	m->calls = ARENA_ARRAY(m->own, d->links->launches.n, uint32_t);
+	for (size_t i = 0; i < d->links->launches.n; i++) {
+		const struct launch *l = &d->links->launches.v[i];
+		const struct depend_track *k = &d->tracks[trace_track_of(d->t, l->slice)];
+		uint32_t at = ID_NONE;
+		m->calls[i] = ID_NONE;
+		if (l->start < d->from || l->start > d->to || !k->n)
+			continue;
+		at = depend_find(d->nodes.v, k, l->start);
+		at = at == ID_NONE ? k->first : at + 1;
+		if (at < k->first + k->n && d->nodes.v[at].slice == l->slice)
+			m->calls[i] = at;
+	}
+	for (size_t i = 0; i < d->nodes.n; i++) {
+		struct depend_node *n = &d->nodes.v[i];
+		if (n->launch && m->calls[n->launch - 1] != ID_NONE)
+			n->context = d->nodes.v[m->calls[n->launch - 1]].context;
+	}
+}
+
+/* ---- edges ---- */
+
+/* A predecessor of work. */
+struct candidate {
+	int64_t at;
+	uint32_t from;
+	enum depend_kind kind;
+};
+
+struct candidates {
+	VEC(struct candidate) v;
+};
+
+static int64_t distance(
+        const struct depend *d, const struct depend_node *n, const struct candidate *c)
+{
+	int64_t x = num_sub(num_add(c->at, depend_base(d, n, c->kind)), n->start);
+
+	return x < 0 ? num_sub(0, x) : x;
+}
+
+/* Adds the edges of a work. The predecessor that explains its start best is binding. */
+static void join(struct depend_making *m, uint32_t node, const struct candidates *x)
+{
+	const struct depend *d = m->d;
+	const struct depend_node *n = &d->nodes.v[node];
+	size_t best = 0;
+
+	for (size_t i = 1; i < x->v.n; i++)
+		if (distance(d, n, &x->v.v[i]) < distance(d, n, &x->v.v[best]))
+			best = i;
+	for (size_t i = 0; i < x->v.n; i++) {
+		const struct candidate *c = &x->v.v[i];
+		int64_t slack = num_sub(n->start, c->at), base = depend_base(d, n, c->kind);
+		struct depend_made made = { { i == best || slack < base ? slack : base, c->from,
+			                            (uint8_t)c->kind, i == best },
+			node };
+		VEC_PUSH(m->own, &m->edges, made);
+	}
+}
+
+/* The work before on the stream, unless it overlaps most of it: then the track is no queue. */
+static void add_before(struct depend_making *m, uint32_t node, struct candidates *x)
+{
+	const struct depend_node *n = &m->d->nodes.v[node], *b = n - 1;
+
+	if (node == m->d->tracks[n->track].first)
+		return;
+	if (n->start < b->start + (b->end - b->start) / 2)
+		m->d->dropped++;
+	else
+		VEC_PUSH(m->own, &x->v, ((struct candidate){ b->end, node - 1, DEPEND_STREAM }));
+}
+
+static void add_call(struct depend_making *m, uint32_t node, struct candidates *x)
+{
+	const struct depend_node *n = &m->d->nodes.v[node];
+	uint32_t call = n->launch ? m->calls[n->launch - 1] : ID_NONE;
+
+	if (call == ID_NONE)
+		return;
+	if (m->d->nodes.v[call].start > n->start)
+		m->d->dropped++;
+	else
+		VEC_PUSH(m->own, &x->v,
+		        ((struct candidate){ m->d->nodes.v[call].start, call, DEPEND_LAUNCH }));
+}
+
+/* ---- waits for events ---- */
+
+/* A stream's waits in the order in which it was told to wait. */
+struct stream_waits {
+	VEC(struct depend_sync) v;
+	size_t next;
+};
+
+static int by_issue(const void *v, uint32_t a, uint32_t b)
+{
+	const struct depend_sync *x = v;
+
+	return (x[a].issued > x[b].issued) - (x[a].issued < x[b].issued);
+}
+
+static struct stream_waits *waits_by_stream(struct depend_making *m)
+{
+	struct stream_waits *v = ARENA_ARRAY(m->own, m->d->t->tracks.n, struct stream_waits);
+
+	for (size_t i = 0; i < m->syncs.n; i++)
+		if (m->syncs.v[i].waits != ID_NONE)
+			VEC_PUSH(m->own, &v[m->syncs.v[i].waits].v, m->syncs.v[i]);
+	for (size_t i = 0; i < m->d->t->tracks.n; i++)
+		sort_array(m->own, v[i].v.v, v[i].v.n, sizeof(struct depend_sync), by_issue);
+	return v;
+}
+
+/* The works that the stream was told to wait for between the launch before and this one. */
+static void add_events(
+        struct depend_making *m, uint32_t node, struct stream_waits *w, struct candidates *x)
+{
+	const struct depend_node *n = &m->d->nodes.v[node];
+	const struct launch *l = depend_launch(m->d, n);
+
+	for (; l && w->next < w->v.n && w->v.v[w->next].issued <= l->start; w->next++) {
+		const struct depend_sync *s = &w->v.v[w->next];
+		int64_t until = s->until < s->issued ? s->until : s->issued;
+		uint32_t from = depend_on_stream(m, s->stream, INT64_MAX, until);
+		if (from == ID_NONE)
+			continue;
+		if (m->d->nodes.v[from].end > n->start || from == node)
+			m->d->dropped++;
+		else
+			VEC_PUSH(m->own, &x->v,
+			        ((struct candidate){
+			                m->d->nodes.v[from].end, from, DEPEND_EVENT }));
+	}
+}
+
+/* Adds all edges that lead to device work. */
+void depend_join_work(struct depend_making *m)
+{
+	struct stream_waits *waits = waits_by_stream(m);
+	struct candidates x = { .v = { .n = 0 } };
+
+	for (uint32_t i = 0; i < m->d->nodes.n; i++) {
+		const struct depend_node *n = &m->d->nodes.v[i];
+		if (n->host)
+			continue;
+		x.v.n = 0;
+		add_call(m, i, &x);
+		add_before(m, i, &x);
+		add_events(m, i, &waits[n->track], &x);
+		if (!x.v.n && !n->launch) {
+			uint32_t other = depend_last_work(
+			        m, depend_process_of(m, n->track), INT64_MIN, n->start, ID_NONE);
+			if (other != ID_NONE && other != i)
+				VEC_PUSH(m->own, &x.v,
+				        ((struct candidate){
+				                m->d->nodes.v[other].end, other, DEPEND_OTHER }));
+		}
+		if (x.v.n)
+			join(m, i, &x);
+	}
+}

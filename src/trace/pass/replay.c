@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * New times of the nodes, and of the windows.
+ */
+#include "trace/pass/replay_internal.h"
+
+#include "base/sort.h"
+
+/* ---- times ---- */
+
+static double factor_of(const struct replay_factors *f, const struct depend_node *n)
+{
+	if (n->host)
+		return f->contexts && n->context != ID_NONE ? f->host * f->contexts[n->context]
+		                                            : f->host;
+	double x = f->by_class[n->class];
+	if (f->kernels && n->class != USAGE_COPY)
+		x *= f->kernels[n->event];
+	return f->launched && n->context != ID_NONE ? x * f->launched[n->context] : x;
+}
+
+/* Returns when a node starts: when the last edge reaches it; without edges, when it did. */
+static int64_t start_of(const struct depend *d, uint32_t node, const struct depend_times *times)
+{
+	const struct depend_node *n = &d->nodes.v[node];
+	int64_t start = INT64_MIN;
+
+	if (n->host && !n->first)
+		start = times->end[node - 1];
+	for (uint32_t i = d->first_edge[node]; i < d->first_edge[node + 1]; i++) {
+		const struct depend_edge *e = &d->edges[i];
+		int64_t left =
+		        e->kind == DEPEND_LAUNCH ? times->start[e->from] : times->end[e->from];
+		int64_t at = depend_arrival(d, n, e, left, times);
+		start = at > start ? at : start;
+	}
+	return start == INT64_MIN ? n->start : start;
+}
+
+void replay_begin(const struct replay *x, struct replay_run *out, struct arena *a)
+{
+	*out = (struct replay_run){ 0 };
+	out->times.start = ARENA_ARRAY(a, x->depend.nodes.n, int64_t);
+	out->times.end = ARENA_ARRAY(a, x->depend.nodes.n, int64_t);
+	out->times.launch = 1;
+}
+
+void replay_times(const struct replay *x, const struct replay_factors *f, struct replay_run *out)
+{
+	const struct depend *d = &x->depend;
+	struct depend_times *times = &out->times;
+
+	times->launch = f->launch;
+	times->no_sync = f->no_sync;
+	out->changed = 0;
+	for (size_t i = 0; i < d->nodes.n; i++) {
+		uint32_t node = d->order[i];
+		const struct depend_node *n = &d->nodes.v[node];
+		int64_t length = n->end - n->start;
+		double factor = factor_of(f, n);
+		if (factor != 1 && length) {
+			length = (int64_t)((double)length * factor + 0.5);
+			out->changed++;
+		}
+		times->start[node] = start_of(d, node, times);
+		times->end[node] = num_add(times->start[node], length);
+		if (i % 65536 == 0)
+			work_poll(x->a->work);
+	}
+}
+
+/* ---- windows ---- */
+
+/* Returns where a time of the recording is in the new times: on the thread that has a node's start
+ * there, or else on the one whose node around it starts last. */
+static int64_t moved(const struct depend *d, const struct depend_times *times, int64_t at)
+{
+	uint32_t found = ID_NONE;
+
+	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
+		const struct depend_track *k = &d->tracks[i];
+		uint32_t low = 0, high = k->n;
+		while (low < high) {
+			uint32_t mid = low + (high - low) / 2;
+			if (d->nodes.v[k->first + mid].start <= at)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		if (k->host && low &&
+		        (found == ID_NONE ||
+		                d->nodes.v[k->first + low - 1].start > d->nodes.v[found].start))
+			found = k->first + low - 1;
+	}
+	if (found == ID_NONE)
+		return at;
+	const struct depend_node *n = &d->nodes.v[found];
+	int64_t length = n->end - n->start, now = times->end[found] - times->start[found];
+	int64_t into = at - n->start < length ? at - n->start : length;
+	return times->start[found] +
+	       (length > 0 ? (int64_t)((double)now * (double)into / (double)length) : 0) +
+	       (at - n->start - into);
+}
+
+/* Finds the node of each window whose work ends last in the new times; ID_NONE: none. */
+static uint32_t *last_works(
+        const struct replay *x, const struct depend_times *times, struct arena *a)
+{
+	const struct depend *d = &x->depend;
+	uint32_t *v = ARENA_ARRAY(a, x->n_windows, uint32_t);
+
+	for (size_t i = 0; i < x->n_windows; i++)
+		v[i] = ID_NONE;
+	for (uint32_t i = 0; i < d->nodes.n; i++) {
+		uint32_t *to = &v[x->steps[i] == ID_NONE ? 0 : x->steps[i]];
+		if (x->steps[i] != ID_NONE && (*to == ID_NONE || times->end[i] >= times->end[*to]))
+			*to = i;
+	}
+	return v;
+}
+
+/* Returns the node of a thread that ends last, at a time of the recording at the latest; or
+ * ID_NONE. */
+static uint32_t last_host(const struct depend *d, int64_t until)
+{
+	uint32_t found = ID_NONE;
+
+	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
+		const struct depend_track *k = &d->tracks[i];
+		uint32_t low = 0, high = k->n;
+		while (low < high) { /* the nodes of a thread end in order */
+			uint32_t mid = low + (high - low) / 2;
+			if (d->nodes.v[k->first + mid].end <= until)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		if (k->host && low &&
+		        (found == ID_NONE ||
+		                d->nodes.v[k->first + low - 1].end > d->nodes.v[found].end))
+			found = k->first + low - 1;
+	}
+	return found;
+}
+
+/* A window in the new times. */
+static struct critical_window measure(const struct replay *x, const struct depend_times *times,
+        const uint32_t *last, uint32_t i, uint32_t *end)
+{
+	struct critical_window w = x->windows[i];
+
+	*end = ID_NONE;
+	if (w.step == ID_NONE) {
+		*end = x->end;
+		for (uint32_t k = 0; k < x->depend.nodes.n; k++)
+			if (x->steps[k] != ID_NONE && times->end[k] > times->end[*end])
+				*end = k;
+		w.to = *end == ID_NONE ? w.to : times->end[*end];
+		return w;
+	}
+	w.from = w.mark || last[i - 1] == ID_NONE ? moved(&x->depend, times, w.from)
+	                                          : times->end[last[i - 1]];
+	if (w.device && last[i] != ID_NONE) {
+		*end = last[i];
+		w.to = times->end[*end];
+	} else {
+		*end = last_host(&x->depend, w.to);
+		w.to = moved(&x->depend, times, w.to);
+	}
+	if (w.to < w.from)
+		w.to = w.from;
+	return w;
+}
+
+int64_t replay_measure(const struct replay *x, struct replay_run *run, struct arena *a)
+{
+	const uint32_t *last = last_works(x, &run->times, a);
+	int64_t sum = 0;
+
+	run->windows = ARENA_ARRAY(a, x->n_chosen, struct critical_window);
+	run->ends = ARENA_ARRAY(a, x->n_chosen, uint32_t);
+	for (size_t i = 0; i < x->n_chosen; i++) {
+		struct critical_window *w = &run->windows[i];
+		*w = measure(x, &run->times, last, x->chosen[i], &run->ends[i]);
+		sum = num_add(sum, num_sub(w->to, w->from));
+	}
+	return x->n_chosen ? sum / (int64_t)x->n_chosen : 0;
+}
+
+/* ---- opening ---- */
+
+/* Finds the step of each slice of work of a track, by its number on the track. */
+static uint32_t *steps_of_slices(
+        const struct depend *d, const struct trace_steps *steps, uint32_t track, struct arena *a)
+{
+	uint32_t *v = ARENA_ARRAY(a, d->t->tracks.v[track].n, uint32_t);
+	struct slice_iter it = trace_slices(d->t, track);
+
+	for (struct slice s; slice_next(&it, &s);)
+		v[s.number - d->t->tracks.v[track].first] =
+		        steps->by == STEPS_UNKNOWN
+		                ? 0
+		                : trace_step_of(steps, &s, link_launch(d->links, &s));
+	return v;
+}
+
+/* Finds the step of each node of device work. */
+static uint32_t *find_steps(
+        const struct depend *d, const struct trace_steps *steps, struct arena *a)
+{
+	uint32_t *v = ARENA_ARRAY(a, d->nodes.n, uint32_t);
+
+	for (size_t k = 0; k < d->nodes.n; k++)
+		v[k] = ID_NONE;
+	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
+		const struct depend_track *k = &d->tracks[i];
+		struct scratch own;
+		if (k->host || !k->n)
+			continue;
+		scratch_open(&own, a->work);
+		const uint32_t *of = steps_of_slices(d, steps, i, &own.a);
+		for (uint32_t j = k->first; j < k->first + k->n; j++)
+			v[j] = of[d->nodes.v[j].slice - d->t->tracks.v[i].first];
+		scratch_close(&own);
+	}
+	return v;
+}
+
+void replay_choose(struct replay *x, const uint32_t *windows, size_t n)
+{
+	x->chosen = windows;
+	x->n_chosen = n;
+	x->recorded.after = replay_measure(x, &x->recorded, x->a);
+}
+
+static const struct replay_factors no_change = { .host = 1, .launch = 1, .by_class = { 1, 1, 1 } };
+
+void replay_open(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, struct replay *out, struct arena *a)
+{
+	struct critical_window *windows;
+	int64_t from = 0, to = 0;
+	uint32_t *all;
+
+	*out = (struct replay){ .a = a, .end = ID_NONE };
+	windows = critical_windows(t, links, steps, &out->n_windows, a);
+	trace_span(t, &from, &to);
+	if (windows[0].step == ID_NONE && windows[0].from > from)
+		from = windows[0].from;
+	depend_build(t, links, from, to, &out->depend, a);
+	out->steps = find_steps(&out->depend, steps, a);
+	if (windows[0].step == ID_NONE) {
+		out->end = critical_end(&out->depend);
+		if (out->end != ID_NONE)
+			windows[0].to = out->depend.nodes.v[out->end].end;
+	}
+	out->windows = windows;
+	replay_begin(out, &out->recorded, a);
+	replay_times(out, &no_change, &out->recorded);
+	all = ARENA_ARRAY(a, out->n_windows, uint32_t);
+	for (uint32_t i = 0; i < out->n_windows; i++)
+		all[i] = i;
+	replay_choose(out, all, out->n_windows);
+}
+
+bool replay_run(const struct replay *x, const struct replay_change *changes, size_t n,
+        struct replay_run *out, struct arena *a, struct err *e)
+{
+	struct replay_factors f;
+	struct scratch own;
+	bool ok;
+
+	scratch_open(&own, a->work);
+	ok = replay_factors(x, changes, n, &f, &own.a, e);
+	if (ok) {
+		replay_begin(x, out, a);
+		replay_times(x, &f, out);
+		out->after = replay_measure(x, out, a);
+	}
+	scratch_close(&own);
+	return ok;
+}
+
+double replay_error(const struct replay *x)
+{
+	struct replay_run run;
+	struct scratch own;
+	int64_t after, before = x->recorded.after;
+
+	scratch_open(&own, x->a->work);
+	replay_begin(x, &run, &own.a);
+	run.times.based = true;
+	replay_times(x, &no_change, &run);
+	after = replay_measure(x, &run, &own.a);
+	scratch_close(&own);
+	if (before <= 0)
+		return 0;
+	double error = (double)(after - before) / (double)before;
+	return error < 0 ? -error : error;
+}
+
+/* ---- partition ---- */
+
+/* Work of a device in the times of a run. */
+struct moved_work {
+	int64_t start, end;
+	uint32_t node;
+};
+
+static int by_start(const void *v, uint32_t a, uint32_t b)
+{
+	const struct moved_work *x = v;
+
+	return (x[a].start > x[b].start) - (x[a].start < x[b].start);
+}
+
+/* Adds the parts of a window, which the works may exceed. */
+static void add_window(struct replay_part *to, const struct depend *d, const struct moved_work *v,
+        size_t n, const struct critical_window *w)
+{
+	struct cover compute = { 0 }, kernels = { 0 }, all = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t from = v[i].start > w->from ? v[i].start : w->from;
+		int64_t until = v[i].end < w->to ? v[i].end : w->to;
+		uint8_t class = d->nodes.v[v[i].node].class;
+		if (until <= from)
+			continue;
+		cover_add(&all, from, until);
+		if (class != USAGE_COPY)
+			cover_add(&kernels, from, until);
+		if (class == USAGE_COMPUTE)
+			cover_add(&compute, from, until);
+	}
+	to->compute = num_add(to->compute, compute.total);
+	to->communication = num_add(to->communication, kernels.total - compute.total);
+	to->copy = num_add(to->copy, all.total - kernels.total);
+	to->idle = num_add(to->idle, num_sub(num_sub(w->to, w->from), all.total));
+}
+
+struct replay_part *replay_partition(
+        const struct replay *x, const struct replay_run *run, size_t *n, struct arena *a)
+{
+	const struct depend *d = &x->depend;
+	struct replay_part *parts = ARENA_ARRAY(a, d->t->devices.n, struct replay_part);
+
+	*n = 0;
+	for (uint32_t i = 0; i < d->t->devices.n; i++) {
+		VEC(struct moved_work) v = { .n = 0 };
+		struct scratch own;
+		scratch_open(&own, a->work);
+		for (uint32_t k = 0; k < d->nodes.n && !d->nodes.v[k].host; k++) {
+			const struct depend_node *w = &d->nodes.v[k];
+			if (d->t->tracks.v[w->track].device == i)
+				VEC_PUSH(&own.a, &v,
+				        ((struct moved_work){
+				                run->times.start[k], run->times.end[k], k }));
+		}
+		sort_array(&own.a, v.v, v.n, sizeof *v.v, by_start);
+		parts[*n] = (struct replay_part){ .device = i };
+		for (size_t k = 0; v.n && k < x->n_chosen; k++)
+			add_window(&parts[*n], d, v.v, v.n, &run->windows[k]);
+		*n += v.n > 0;
+		scratch_close(&own);
+	}
+	return parts;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: what would a change have made of the steps? The graph of dependencies (pass/depend) of the
+ * whole trace is built once; then each set of changes gives new times of all nodes in one pass over
+ * the graph, in the order of the nodes.
+ *
+ *   replay_open(t, links, steps, &x, a)
+ *   replay_choose(&x, windows, n)         default: all steps
+ *   replay_parse(text, &change, a, e)     "kernel:gemm*0.5"
+ *   replay_run(&x, changes, n, &run, a, e)
+ *   run.after - x.recorded.after          ticks, the mean of the chosen windows
+ *
+ * Without changes the replay gives the recorded times, by construction. replay_error is the error
+ * of the step time if all edges to devices have the length that they have without waiting: what is
+ * lost then are waits whose cause is not in the file.
+ */
+#ifndef TFPROF_TRACE_PASS_REPLAY_H
+#define TFPROF_TRACE_PASS_REPLAY_H
+
+#include "trace/pass/critical.h"
+
+#define REPLAY_FACTOR_MAX 1000.0
+
+#define REPLAY(id, name, named, help) REPLAY_##id,
+enum replay_target {
+#include "trace/pass/replay.def"
+	REPLAY_TARGETS
+};
+#undef REPLAY
+struct replay_target_row {
+	const char *name, *help;
+	bool named; /* it takes a name or a pattern */
+};
+extern const struct replay_target_row replay_targets[REPLAY_TARGETS];
+
+/* The times of what it matches are multiplied by the factor. */
+struct replay_change {
+	struct str text; /* as given */
+	enum replay_target what;
+	struct str pattern; /* of a named one; of a line: FILE:N */
+	double factor;
+};
+
+/* True if a word looks like a change. */
+bool replay_is_change(struct str word);
+
+/* Reads a change; the texts stay those of the word. */
+bool replay_parse(struct str word, struct replay_change *out, struct err *e);
+
+struct replay_run {
+	struct depend_times times;
+	int64_t after;                   /* ticks, the mean of the chosen windows, rounded down */
+	uint64_t changed;                /* nodes with another length */
+	struct critical_window *windows; /* the chosen ones, in the new times */
+	uint32_t *ends;                  /* the node with which each of them ends, or ID_NONE */
+};
+
+struct replay {
+	struct depend depend;
+	const struct critical_window *windows; /* of all steps, or one of the whole trace */
+	size_t n_windows;
+	const uint32_t *chosen; /* indices of windows */
+	size_t n_chosen;
+	uint32_t *steps;            /* of each node of device work: index of its window */
+	uint32_t end;               /* of a trace without steps: node with which its window ends */
+	struct replay_run recorded; /* without changes */
+	struct arena *a;
+};
+
+/* The graph lives in a. */
+void replay_open(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, struct replay *out, struct arena *a);
+void replay_choose(struct replay *x, const uint32_t *windows, size_t n);
+
+/* Replays with all of the changes. Fails if a pattern is wrong, or a named change matches nothing.
+ * The run lives in a. */
+bool replay_run(const struct replay *x, const struct replay_change *changes, size_t n,
+        struct replay_run *out, struct arena *a, struct err *e);
+
+/* Returns the error of the model for the chosen windows, as a share of the step time. */
+double replay_error(const struct replay *x);
+
+/* The partition of the chosen windows for one device, ticks, summed over the windows. */
+struct replay_part {
+	uint32_t device;
+	int64_t compute, communication, copy, idle;
+};
+
+/* Finds the partition in the times of a run. Returns one row for each device with work, in a. */
+struct replay_part *replay_partition(
+        const struct replay *x, const struct replay_run *run, size_t *n, struct arena *a);
+
+/* ---- single changes ---- */
+
+enum replay_each { EACH_KERNEL, EACH_OP, EACH_LINE, EACH_N };
+
+/* What is saved if everything of one name takes half the time, or none; ticks, the mean of the
+ * chosen windows. */
+struct replay_saving {
+	struct str name;
+	int64_t total; /* its time on threads and devices, per window of the trace; ticks */
+	int64_t halved, removed;
+};
+
+/* Finds the `top` names (0: all) that save most if removed, in a. *left_out: names that mostly
+ * contain others, which are not tried. */
+struct replay_saving *replay_rank(const struct replay *x, enum replay_each each, size_t top,
+        size_t *n, size_t *left_out, struct arena *a);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Parts of the replay.
+ */
+#ifndef TFPROF_TRACE_PASS_REPLAY_INTERNAL_H
+#define TFPROF_TRACE_PASS_REPLAY_INTERNAL_H
+
+#include "trace/pass/replay.h"
+
+/* What a set of changes makes of the lengths of nodes and edges. */
+struct replay_factors {
+	double host, launch, by_class[USAGE_CLASS_N];
+	bool no_sync;
+	double *kernels;  /* of each event; NULL: 1 */
+	double *contexts; /* of each context, for threads; NULL: 1 */
+	double *launched; /* of each context, for the work launched in it */
+};
+
+/* Fails if a pattern is wrong, or matches no name. The arrays live in a. */
+bool replay_factors(const struct replay *x, const struct replay_change *changes, size_t n,
+        struct replay_factors *out, struct arena *a, struct err *e);
+
+/* Sets all times of a run. */
+void replay_times(const struct replay *x, const struct replay_factors *f, struct replay_run *out);
+
+/* Makes room for the times of a run. */
+void replay_begin(const struct replay *x, struct replay_run *out, struct arena *a);
+
+/* Returns the mean of the chosen windows in the new times; sets run->windows and ends. */
+int64_t replay_measure(const struct replay *x, struct replay_run *run, struct arena *a);
+
+/* The file and the line of a Python frame: "train.py(88): step", "$train.py:88 step". */
+struct replay_line {
+	struct str file;
+	int64_t line;
+};
+bool replay_line_of(struct str name, struct replay_line *out);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Replays of small traces whose new times are known, and of random ones: without changes the times
+ * are the recorded ones.
+ */
+#include "build_rig.h"
+
+#include <stdlib.h>
+
+#include "trace/pass/replay.h"
+
+static struct trace_links links;
+static struct trace_steps steps;
+
+static void open_replay(struct rig *r, struct replay *x)
+{
+	build_seal(r->b);
+	links = (struct trace_links){ 0 };
+	steps = (struct trace_steps){ 0 };
+	trace_link(r->t, &links, &unit_arena);
+	trace_find_steps(r->t, &steps, &unit_arena);
+	replay_open(r->t, &links, &steps, x, &unit_arena);
+}
+
+static struct replay_run run_with(const struct replay *x, const char *const *words, size_t n)
+{
+	struct replay_change changes[8];
+	struct err e = { .a = &unit_arena };
+	struct replay_run run;
+
+	for (size_t i = 0; i < n; i++)
+		if (!replay_parse(str_of(words[i]), &changes[i], &e))
+			fail_msg("%.*s", STR(e.text));
+	if (!replay_run(x, changes, n, &run, &unit_arena, &e))
+		fail_msg("%.*s", STR(e.text));
+	return run;
+}
+
+static int64_t after(const struct replay *x, const char *word)
+{
+	return run_with(x, &word, 1).after;
+}
+
+/* ---- known traces ---- */
+
+/* Ops of 100 ticks each launch a kernel of 20: the host determines the time. */
+static void append_slow_host(struct rig *r)
+{
+	for (int i = 0; i < 4; i++) {
+		rig_slice(r, r->thread, CATEGORY_OP, i % 2 ? "b" : "a", 100 * i, 100, 0);
+		rig_slice(r, r->thread, CATEGORY_CALL, "cudaLaunchKernel", 100 * i + 80, 10, i + 1);
+		rig_slice(r, r->stream[0], CATEGORY_KERNEL, i % 2 ? "relu" : "gemm_f32",
+		        100 * i + 85, 20, i + 1);
+	}
+}
+
+static void a_faster_host_saves_its_time(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct replay x;
+
+	(void)state;
+	append_slow_host(&r);
+	open_replay(&r, &x);
+	assert_int_equal(x.recorded.after, 405);
+	assert_int_equal(after(&x, "host*0.5"), 3 * 50 + 40 + 5 + 20);
+	assert_int_equal(after(&x, "kernel:gemm*0.5"), 405);
+	assert_int_equal(after(&x, "kernel:relu*0.5"), 395);
+	assert_int_equal(after(&x, "launch=0"), 400);
+	assert_int_equal(after(&x, "op:^b$=0"), 200 + 5);
+	assert_int_equal(after(&x, "call:Launch=0"), 405 - 30);
+	assert_int_equal(after(&x, "host=0"), 5 + 20 * 4);
+}
+
+/* Kernels of 100 ticks are queued: the device determines the time, until the host does. */
+static void shorter_kernels_save_until_the_host_is_late(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct replay x;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 20 * i, 20, i + 1);
+		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "gemm", 5 + 102 * i, 100, i + 1);
+	}
+	open_replay(&r, &x);
+	assert_int_equal(x.recorded.after, 5 + 102 * 9 + 100);
+	assert_int_equal(after(&x, "kernel:gemm*0.5"), 5 + 52 * 9 + 50);
+	assert_int_equal(after(&x, "kernel:gemm=0"), 20 * 9 + 5);
+	assert_int_equal(after(&x, "kernel:gemm*2"), 5 + 202 * 9 + 200);
+	assert_true(replay_error(&x) < 0.01);
+}
+
+/* A synchronisation waits for its kernel, and the host goes on after it. */
+static void a_synchronisation_moves_with_its_work(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct replay x;
+
+	(void)state;
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 0, 10, 1);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaDeviceSynchronize", 10, 110, 0);
+	rig_slice(&r, r.thread, CATEGORY_OP, "a", 120, 40, 0);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 150, 5, 2);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k1", 5, 110, 1);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k2", 155, 10, 2);
+	open_replay(&r, &x);
+	assert_int_equal(x.recorded.after, 165);
+	assert_int_equal(after(&x, "kernel:k1*0.5"), 165 - 55);
+	assert_int_equal(after(&x, "kernel:k1*2"), 165 + 110);
+	assert_int_equal(after(&x, "sync=0"), 115 + 10); /* k2 still follows k1 */
+}
+
+/* Work of a stream that was told to wait for another one. */
+static void work_waits_for_an_event(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct replay x;
+
+	(void)state;
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 0, 5, 1);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaEventRecord", 5, 2, 2);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaStreamWaitEvent", 10, 2, 3);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 15, 5, 4);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k1", 5, 100, 1);
+	build_arg_int(r.b, build_key(r.b, S("wait_on_stream")), 7);
+	build_arg_int(r.b, build_key(r.b, S("wait_on_cuda_event_record_corr_id")), 2);
+	rig_slice(&r, r.stream[1], CATEGORY_SYNC, "Stream Wait Event", 10, 2, 3);
+	rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "k2", 106, 50, 4);
+	open_replay(&r, &x);
+	assert_int_equal(x.recorded.after, 156);
+	assert_int_equal(after(&x, "kernel:k1*0.5"), 106);
+	assert_int_equal(after(&x, "kernel:k1=0"), 15 + 5 + 50); /* its launch */
+}
+
+/* 64 launches are pending at most: each later one waits for room. */
+static void launches_wait_for_room_in_the_queue(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct replay x;
+	int64_t at = 0;
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		int64_t room = 100 * (i - 64 + 1) + 5,
+		        end = i >= 64 && room > at + 2 ? room : at + 2;
+		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", at, end - at, i + 1);
+		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 5 + 100 * i, 100, i + 1);
+		at = end;
+	}
+	rig_slice(&r, r.thread, CATEGORY_OP, "last", at, 30000, 0);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", at + 30000, 2, 1000);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "end", at + 30005, 10, 1000);
+	open_replay(&r, &x);
+	assert_int_equal(after(&x, "host*1"), x.recorded.after);
+	/* The op starts when there is room for the last launch before it. */
+	assert_in_range(x.recorded.after - after(&x, "kernel:^k$*0.5"), 6500, 6900);
+}
+
+/* A mean over steps, each from the end of the work of the one before. */
+static void steps_have_a_mean(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct replay x;
+	const uint32_t second[] = { 1 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		build_arg_int(r.b, ARG_STEP, i);
+		rig_slice(&r, r.thread, CATEGORY_STEP, "ProfilerStep#0", 200 * i, 200, 0);
+		rig_slice(
+		        &r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 200 * i + 100, 10, i + 1);
+		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 200 * i + 105, 40, i + 1);
+	}
+	open_replay(&r, &x);
+	assert_int_equal(x.n_windows, 3);
+	assert_int_equal(x.recorded.after, (145 + 200 + 200) / 3);
+	assert_int_equal(after(&x, "host*0.5"), (50 + 45 + 100 + 100) / 3);
+	replay_choose(&x, second, 1);
+	assert_int_equal(x.recorded.after, 200);
+	assert_int_equal(after(&x, "host*0.5"), 100);
+}
+
+/* The parts add up to the window, before and after. */
+static void parts_add_up(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct replay x;
+	size_t n;
+
+	(void)state;
+	append_slow_host(&r);
+	open_replay(&r, &x);
+	const char *word = "kernel:gemm=0";
+	struct replay_run run = run_with(&x, &word, 1);
+	const struct replay_part *p = replay_partition(&x, &run, &n, &unit_arena);
+	assert_int_equal(n, 1);
+	assert_int_equal(p->compute, 40);
+	assert_int_equal(p->compute + p->communication + p->copy + p->idle, run.after);
+}
+
+static void the_largest_saving_comes_first(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct replay x;
+	size_t n, left_out;
+
+	(void)state;
+	append_slow_host(&r);
+	open_replay(&r, &x);
+	const struct replay_saving *v = replay_rank(&x, EACH_OP, 0, &n, &left_out, &unit_arena);
+	assert_int_equal(n, 2);
+	assert_str(v[0].name, "a");
+	assert_int_equal(v[0].removed, 200);
+	assert_int_equal(v[0].halved, 100);
+	assert_str(v[1].name, "b");
+	assert_int_equal(v[1].removed, 405 - after(&x, "op:b=0"));
+	v = replay_rank(&x, EACH_KERNEL, 1, &n, &left_out, &unit_arena);
+	assert_int_equal(n, 1);
+	assert_str(v[0].name, "relu");
+	assert_int_equal(v[0].removed, 20);
+}
+
+/* ---- words ---- */
+
+static void words_are_read(void **state)
+{
+	static const char *const good[] = { "kernel:a*b*0.5", "op:aten::copy_=0", "copy=0",
+		"line:train.py:88=0", "host*2" };
+	static const char *const bad[] = { "kernel:*0.5", "kernel:gemm", "host*-1", "host=0.5",
+		"sync*0.5", "host*1001", "nothing*0.5", "rank:3=median", "copy:x*0.5" };
+	struct replay_change c;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		struct err e = { .a = &unit_arena };
+		assert_true(replay_is_change(str_of(good[i])));
+		assert_true(replay_parse(str_of(good[i]), &c, &e));
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct err e = { .a = &unit_arena };
+		assert_false(replay_parse(str_of(bad[i]), &c, &e));
+		assert_true(e.text.n > 0);
+	}
+	struct err e = { .a = &unit_arena };
+	assert_true(replay_parse(S("kernel:a*b*0.25"), &c, &e));
+	assert_str(c.pattern, "a*b");
+	assert_true(c.factor == 0.25);
+	assert_false(replay_is_change(S("trace.json")));
+	assert_false(replay_is_change(S("hosts*.json")));
+}
+
+static void a_name_that_is_not_in_the_trace_is_an_error(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct replay_change c;
+	struct replay_run run;
+	struct replay x;
+	struct err e = { .a = &unit_arena };
+
+	(void)state;
+	append_slow_host(&r);
+	open_replay(&r, &x);
+	assert_true(replay_parse(S("kernel:conv*0.5"), &c, &e));
+	assert_false(replay_run(&x, &c, 1, &run, &unit_arena, &e));
+	assert_non_null(strstr(str_z(&unit_arena, e.text), "matches no kernel"));
+}
+
+/* ---- random traces ---- */
+
+static void append_random(struct rig *r, unsigned seed)
+{
+	static const char *const calls[] = { "cudaLaunchKernel", "cudaMemcpyAsync",
+		"cudaStreamSynchronize", "cudaFree", "cudaDeviceSynchronize" };
+	uint32_t threads[3] = { r->thread };
+
+	srand(seed);
+	for (int i = 1; i < 3; i++)
+		threads[i] = build_track(
+		        r->b, r->t->tracks.v[r->thread].process, ID_NONE, TRACK_THREAD, 10 + i);
+	for (int i = 1; i < 200; i++) {
+		uint32_t thread = threads[rand() % 3];
+		int64_t at = rand() % 3000;
+		rig_slice(r, thread, rand() % 2 ? CATEGORY_OP : CATEGORY_FRAME,
+		        rand() % 9 ? "op" : "wait", rand() % 3000, rand() % 300, 0);
+		rig_slice(r, thread, CATEGORY_CALL, calls[rand() % 5], at, rand() % 40,
+		        rand() % 4 ? i : 0);
+		if (rand() % 3)
+			rig_slice(r, r->stream[rand() % 2], CATEGORY_KERNEL, "k",
+			        at - 5 + rand() % 60, rand() % 50, rand() % 8 ? i : 1000 + i);
+		if (rand() % 20 == 0)
+			rig_slice(r, r->line, CATEGORY_OP, "fusion", rand() % 3000, rand() % 80, 0);
+	}
+}
+
+static void without_changes_the_times_are_the_recorded_ones(void **state)
+{
+	for (unsigned seed = 0; seed < 200; seed++) {
+		struct rig r = rig_open_tracks(TRACE_KINETO);
+		struct replay x;
+		append_random(&r, seed);
+		open_replay(&r, &x);
+		for (size_t i = 0; i < x.depend.nodes.n; i++) {
+			assert_int_equal(x.recorded.times.start[i], x.depend.nodes.v[i].start);
+			assert_int_equal(x.recorded.times.end[i], x.depend.nodes.v[i].end);
+		}
+		assert_int_equal(x.recorded.after, x.windows[0].to - x.windows[0].from);
+		assert_true(after(&x, "host*0.5") <= x.recorded.after);
+		assert_true(after(&x, "kernel:k*2") >= x.recorded.after);
+		drop_scratch(state);
+	}
+}
+
+#define replay_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		replay_case(a_faster_host_saves_its_time),
+		replay_case(shorter_kernels_save_until_the_host_is_late),
+		replay_case(a_synchronisation_moves_with_its_work),
+		replay_case(work_waits_for_an_event),
+		replay_case(launches_wait_for_room_in_the_queue),
+		replay_case(steps_have_a_mean),
+		replay_case(parts_add_up),
+		replay_case(the_largest_saving_comes_first),
+		replay_case(words_are_read),
+		replay_case(a_name_that_is_not_in_the_trace_is_an_error),
+		replay_case(without_changes_the_times_are_the_recorded_ones),
+	};
+
+	return unit_main(tests, argc, argv);
+}
