@@ -123,8 +123,8 @@ static void work_waits_for_an_event(void **state)
 	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaStreamWaitEvent", 10, 2, 3);
 	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 15, 5, 4);
 	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k1", 5, 100, 1);
-	build_arg_int(r.b, build_key(r.b, S("wait_on_stream")), 7);
-	build_arg_int(r.b, build_key(r.b, S("wait_on_cuda_event_record_corr_id")), 2);
+	build_arg_int(r.b, ARG_WAIT_STREAM, 7);
+	build_arg_int(r.b, ARG_WAIT_RECORD, 2);
 	rig_slice(&r, r.stream[1], CATEGORY_SYNC, "Stream Wait Event", 10, 2, 3);
 	rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "k2", 106, 50, 4);
 	open_replay(&r, &x);

@@ -48,6 +48,7 @@ void depend_build(const struct trace *t, const struct trace_links *links, int64_
 	depend_find_syncs(&m);
 	depend_find_waits(&m);
 	depend_find_queue(&m);
+	depend_find_lengths(&m);
 	depend_cut_threads(&m);
 	depend_find_calls(&m);
 	depend_join_work(&m);

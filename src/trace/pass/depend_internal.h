@@ -43,7 +43,7 @@ struct depend_process {
 	VEC(uint32_t) streams; /* tracks with work */
 };
 
-/* What a wait of a stream or a blocking call names. */
+/* The work that a wait of a stream or a blocking call names. */
 struct depend_sync {
 	uint32_t stream; /* track whose work is waited for */
 	int64_t until;   /* of its work, what was launched before this time */
@@ -62,6 +62,7 @@ struct depend_making {
 	struct depend_waits *waits;       /* of each track */
 	VEC(struct depend_made) edges;
 	VEC(struct burst_edge) from_bursts, to_bursts;
+	int64_t *lengths;     /* of each event of a call: its length without waiting */
 	struct imap contexts; /* parent and event -> context */
 	uint32_t *calls;      /* of each launch: node of the call, or ID_NONE */
 	struct imap syncs_at; /* process and correlation -> sync */
@@ -76,6 +77,7 @@ void depend_find_bursts(struct depend_making *m);
 void depend_find_syncs(struct depend_making *m);
 void depend_find_waits(struct depend_making *m);
 void depend_find_queue(struct depend_making *m);
+void depend_find_lengths(struct depend_making *m);
 void depend_cut_threads(struct depend_making *m);
 void depend_find_calls(struct depend_making *m);
 void depend_join_work(struct depend_making *m);

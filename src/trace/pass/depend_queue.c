@@ -8,9 +8,9 @@
 
 #include "base/sort.h"
 
-#define QUEUE_LEAST 64 /* fewer pending launches are no ceiling */
+#define QUEUE_LEAST 64 /* the least ceiling */
 #define QUEUE_SEEN  3  /* launches that must have been blocked by it */
-#define QUEUE_LONG  10 /* a blocked launch takes at least so many times the 10th percentile */
+#define QUEUE_LONG  10 /* a blocked launch takes at least 10 times the 10th percentile */
 #define QUEUE_NEAR  50 /* a pending number within 1/QUEUE_NEAR of the ceiling reaches it */
 
 /* A launch onto a device, with its last work. */

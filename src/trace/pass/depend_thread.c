@@ -126,7 +126,7 @@ void depend_add_thread(struct depend_making *m, uint32_t track)
 
 /* ---- waits taken out ---- */
 
-/* What waits for the next node that is added. */
+/* A thread while its waits are taken out, with those before the next node. */
 struct thread_cut {
 	struct depend_making *m;
 	const struct depend_waits *waits;
@@ -134,6 +134,27 @@ struct thread_cut {
 	uint32_t last;                   /* node added last, or ID_NONE */
 	uint32_t track;
 };
+
+/* A call that waited would not end before its own length without the wait: an edge from its start.
+ */
+static void own_length(struct depend_making *m, uint32_t before, uint32_t node)
+{
+	const struct depend_node *n = &m->d->nodes.v[node], *b;
+	int64_t own, slack;
+
+	if (before == ID_NONE)
+		return;
+	b = &m->d->nodes.v[before];
+	if (b->slice != n->slice || b->end != b->start || n->event == ID_NONE)
+		return;
+	own = num_sub(m->lengths[n->event], n->end - n->start);
+	slack = n->start - b->start;
+	if (own > 0 && slack > 0)
+		VEC_PUSH(m->own, &m->edges,
+		        ((struct depend_made){
+		                { own < slack ? own : slack, before, DEPEND_THREAD, false },
+		                node }));
+}
 
 static void add_piece(struct thread_cut *c, const struct depend_node *n, int64_t from, int64_t to)
 {
@@ -153,6 +174,7 @@ static void add_piece(struct thread_cut *c, const struct depend_node *n, int64_t
 			VEC_PUSH(c->m->own, &c->m->from_bursts,
 			        ((struct burst_edge){ id, w->burst }));
 	}
+	own_length(c->m, c->last, id);
 	c->last = id;
 }
 
@@ -242,4 +264,60 @@ void depend_cut_threads(struct depend_making *m)
 	for (size_t i = 0; i < m->bursts.n; i++)
 		place_burst(m->d, &m->bursts.v[i]);
 	join_bursts(m);
+}
+
+/* ---- calls without waiting ---- */
+
+struct call_length {
+	int64_t length;
+	uint32_t event;
+};
+
+static int by_event_and_length(const void *v, uint32_t a, uint32_t b)
+{
+	const struct call_length *x = (const struct call_length *)v + a,
+	                         *y = (const struct call_length *)v + b;
+
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	return (x->length > y->length) - (x->length < y->length);
+}
+
+/* Marks the nodes of raw that waited, and their events. */
+static void mark_waiting(const struct depend_making *m, bool *nodes, bool *events)
+{
+	for (uint32_t i = 0; i < m->d->t->tracks.n; i++) {
+		for (size_t j = 0; j < m->waits[i].v.n; j++) {
+			const struct depend_wait *w = &m->waits[i].v.v[j];
+			uint32_t at = depend_find(m->raw.v, &m->raw_tracks[i], num_add(w->from, 1));
+			if (at == ID_NONE || m->raw.v[at].event == ID_NONE || w->to == w->from)
+				continue;
+			nodes[at] = true;
+			events[m->raw.v[at].event] = true;
+		}
+	}
+}
+
+/* Finds the median length of the calls that did not wait, of each name of which some did. */
+void depend_find_lengths(struct depend_making *m)
+{
+	const struct trace *t = m->d->t;
+	bool *waited = ARENA_ARRAY(m->own, m->raw.n, bool);
+	bool *events = ARENA_ARRAY(m->own, t->events.n, bool);
+	VEC(struct call_length) v = { .n = 0 };
+
+	m->lengths = ARENA_ARRAY(m->own, t->events.n, int64_t);
+	mark_waiting(m, waited, events);
+	for (size_t i = 0; i < m->raw.n; i++) {
+		const struct depend_node *n = &m->raw.v[i];
+		if (!waited[i] && n->event != ID_NONE && events[n->event] &&
+		        t->events.v[n->event].category == CATEGORY_CALL)
+			VEC_PUSH(m->own, &v, ((struct call_length){ n->end - n->start, n->event }));
+	}
+	sort_array(m->own, v.v, v.n, sizeof *v.v, by_event_and_length);
+	for (size_t i = 0, n; i < v.n; i = n) {
+		for (n = i + 1; n < v.n && v.v[n].event == v.v[i].event; n++)
+			;
+		m->lengths[v.v[i].event] = v.v[i + (n - i) / 2].length;
+	}
 }

@@ -93,7 +93,7 @@ uint32_t depend_on_stream(
 	return low ? k->first + low - 1 : ID_NONE;
 }
 
-/* What the file says of a blocking call; NULL: nothing. */
+/* Returns the work that the file names for a blocking call; NULL: none. */
 static const struct depend_sync *sync_of(const struct depend_making *m, const struct depend_node *n)
 {
 	uint32_t process = m->d->tracks[n->track].process, i;
@@ -200,14 +200,6 @@ static uint32_t stream_track(const struct depend *d, uint32_t device, int64_t id
 	return ID_NONE;
 }
 
-static bool int_argument(
-        const struct trace *t, const struct slice *s, struct str name, int64_t *out)
-{
-	uint32_t id = intern_find(&t->strings, name);
-
-	return id != ID_NONE && slice_read_int(t, s, ARG_N + id, out);
-}
-
 /* Reads a slice of synchronisation: the stream that it names, and until when its work counts. */
 static bool read_sync(const struct depend *d, const struct slice *s, struct depend_sync *out)
 {
@@ -217,14 +209,14 @@ static bool read_sync(const struct depend *d, const struct slice *s, struct depe
 	int64_t stream;
 
 	*out = (struct depend_sync){ .stream = ID_NONE, .waits = ID_NONE, .until = INT64_MAX };
-	if (!int_argument(d->t, s, S("wait_on_stream"), &stream) || stream < 0) {
+	if (!slice_has_int(d->t, s, ARG_WAIT_STREAM, &stream) || stream < 0) {
 		if (!str_eq(trace_str(d->t, s->name), S("Stream Sync")))
 			return false;
 		out->stream = s->track;
 		return true;
 	}
 	out->stream = stream_track(d, device, stream);
-	if (int_argument(d->t, s, S("wait_on_cuda_event_record_corr_id"), &record.correlation)) {
+	if (slice_has_int(d->t, s, ARG_WAIT_RECORD, &record.correlation)) {
 		call = record.correlation > 0 ? link_launch(d->links, &record) : NULL;
 		if (call)
 			out->until = call->start;

@@ -125,7 +125,7 @@ static void join(struct depend_making *m, uint32_t node, const struct candidates
 	}
 }
 
-/* The work before on the stream, unless it overlaps most of it: then the track is no queue. */
+/* The work before on the stream, unless it overlaps most of it: then the track is not a queue. */
 static void add_before(struct depend_making *m, uint32_t node, struct candidates *x)
 {
 	const struct depend_node *n = &m->d->nodes.v[node], *b = n - 1;

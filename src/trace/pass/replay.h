@@ -94,7 +94,7 @@ struct replay_part *replay_partition(
 
 enum replay_each { EACH_KERNEL, EACH_OP, EACH_LINE, EACH_N };
 
-/* What is saved if everything of one name takes half the time, or none; ticks, the mean of the
+/* Time saved if everything of one name takes half the time, or none; ticks, the mean of the
  * chosen windows. */
 struct replay_saving {
 	struct str name;

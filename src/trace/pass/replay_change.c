@@ -14,7 +14,7 @@ const struct replay_target_row replay_targets[REPLAY_TARGETS] = {
 
 /* ---- texts ---- */
 
-/* Returns what a word changes, and its rest; REPLAY_TARGETS: it is no change. */
+/* Returns what a word changes, and its rest; REPLAY_TARGETS: it is not a change. */
 static enum replay_target target_of(struct str word, struct str *rest)
 {
 	for (int i = 0; i < REPLAY_TARGETS; i++) {

@@ -7,7 +7,7 @@
 
 #include "trace/pass/replay.h"
 
-/* What a set of changes makes of the lengths of nodes and edges. */
+/* Factors of the lengths of nodes and edges, from a set of changes. */
 struct replay_factors {
 	double host, launch, by_class[USAGE_CLASS_N];
 	bool no_sync;
