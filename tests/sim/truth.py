@@ -123,6 +123,20 @@ def base_latency(works):
 Piece = collections.namedtuple('Piece', 'start end cause kind name')
 
 
+def host_pieces(run, thread, start, end):
+    """[Piece] of what a thread did from start to end; while it waited for another thread, of what that one did."""
+    out = []
+    for a in thread.atoms:
+        if a.start < end and a.end > start:
+            begin, until = max(a.start, start), min(a.end, end)
+            if a.other:
+                signalled = min(until, max(begin, a.other[1]))
+                out += host_pieces(run, run.threads[a.other[0]], begin, signalled) if signalled > begin else []
+                begin = signalled
+            out.append(Piece(begin, until, 'host_late', *label(a.slice)))
+    return [p for p in out if p.end > p.start]
+
+
 def idle_pieces(run, process, device):
     """[Piece] of the idle time of a device of a process, from its first to its last work, in order of time."""
     works = [w for w in run.works if (w.process, w.device) == (process, device)]
@@ -132,9 +146,7 @@ def idle_pieces(run, process, device):
         if w.launch.end > start:        # the host was late
             base, cause = latency, 'launch_latency'
             until = max(start, min(w.launch.end, max(w.launch.start, end - base)))
-            for a in w.thread.atoms:
-                if a.start < until and a.end > start:
-                    out.append(Piece(max(a.start, start), min(a.end, until), 'host_late', *label(a.slice)))
+            out += host_pieces(run, w.thread, start, until)
             start = until
         out.append(Piece(start, min(end, start + base), cause, None, None))
         out.append(Piece(start + base, end, 'event_wait' if w.told else 'unknown_wait', None, None))
