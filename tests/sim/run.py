@@ -201,8 +201,37 @@ def waits_without_events_are_not_known():
         paths = writers.write_kineto(run, '.', sync=False)
         for step in middle_steps(run):
             answer, expected = ask('critical', paths, '-step', number(step)), true_segments(run, step, events=False)
+            unknown = sum(s[1] - s[0] for s in expected if s[2] == 'not_known')
             compare_paths(name, step, expected, segments(answer))
-            cases.equal(answer['not_known_ns'], sum(s[1] - s[0] for s in expected if s[2] == 'not_known'), name)
+            cases.equal(answer['not_known_ns'], unknown, '%s, %s: time that is not known' % (name, step))
+
+
+def without_kinds(found):
+    """Segments as all formats have them: ranges are annotations in some and ops in others, and copies have no names in XSpaces."""
+    out = []
+    for start, end, kind, name, _ in without_delays(found):
+        if kind not in ('delay', 'compute', 'communication', 'copy'):
+            kind, name = 'host', (name or '').replace(truth.MARK, 'train_step#')
+        name = None if kind == 'copy' else name
+        if out and out[-1][2:] == (kind, name, None):
+            start = out.pop()[0]
+        out.append((start, end, kind, name, None))
+    return out
+
+
+def paths_are_the_same_in_all_formats():
+    """The path of a step is the same as Nsight Systems, XSpace and our recorder write the run. Recordings number steps from 0 and
+    have times since 1970."""
+    sqlite = built.has(PROGRAM, 'sqlite')
+    for name, run, _ in each('one_stream'):
+        files = [(writers.write_xspace(run, '.'), 1), (writers.write_recording(run, '.', MAKE), 0)]
+        for paths, first in files + [(writers.write_nsys(run, '.'), None)] * sqlite:
+            for i, step in enumerate(truth.steps(run)):
+                if i:
+                    answer = ask('critical', paths, '-step', number(step) if first is None else str(first + i))
+                    shift = answer['from_ns'] - truth.device_window(run, step)[0]
+                    found = [(a - shift, b - shift, *rest) for a, b, *rest in segments(answer)]
+                    compare_paths('%s, %s' % (name, paths[0]), step, without_kinds(true_segments(run, step)), without_kinds(found))
 
 
 # ---- what-if ----
