@@ -114,10 +114,15 @@ def intervals(works):
     return out
 
 
+FEW, MOST = 16, 20_000     # from fewer samples, a base latency is at most so many ns
+
+
 def base_latency(works):
-    """A low percentile of the times from a call to its work, of launches onto a stream without unfinished work."""
+    """The latency that tfprof sees (docs/INPUTS.md): a low percentile of the times from a call to its work, of launches onto a stream
+    without unfinished work."""
     found = sorted(w.start - w.launch.start for w in works if w.before is None or w.before.end <= w.launch.start)
-    return found[len(found) // 10] if found else 0
+    base = found[len(found) // 10] if found else 0
+    return min(base, MOST) if len(found) < FEW else base
 
 
 Piece = collections.namedtuple('Piece', 'start end cause kind name')
