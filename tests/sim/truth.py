@@ -114,7 +114,7 @@ def intervals(works):
     return out
 
 
-FEW, MOST = 16, 20_000     # from fewer samples, a base latency is at most so many ns
+FEW, MOST = 16, 20_000     # from fewer samples than FEW, a base latency is MOST ns or less
 
 
 def base_latency(works):
