@@ -110,8 +110,9 @@ def nsys_calls(x, process, tid, s, sync):
               correlationId=s.correlation, globalPid=machine_pid, syncType=SYNC_TYPE[kind], eventId=event, eventSyncId=event)
 
 
-def write_nsys(run, folder, sync=True):
-    """An export with all processes; annotations and ops are ranges of NVTX. Returns its path."""
+def write_nsys(run, folder, sync=True, nodes=True):
+    """An export with all processes; annotations and ops are ranges of NVTX. nodes: False for --cuda-graph-trace=graph, where a launch
+    of a graph is one slice, of which often only a part is recorded. Returns its path."""
     x, path = nsys.Export(), os.path.join(folder, 'run.sqlite')
     for table, columns in (('RUNTIME', nsys.RUNTIME), ('KERNEL', nsys.KERNEL), ('MEMCPY', nsys.COPY + ' srcKind dstKind'), ('SYNCHRONIZATION', NSYS_SYNC),
                            ('CUDA_EVENT', NSYS_EVENT)):
@@ -123,7 +124,12 @@ def write_nsys(run, folder, sync=True):
             else:
                 x.range(process + 1, s.name, s.start, s.end, thread=tid)
     for w in run.works:
-        if w.kind == 'copy':
+        if w.launch.name == 'cudaGraphLaunch' and not nodes:
+            if w is w.launch.works[0]:
+                x.table('CUPTI_ACTIVITY_KIND_GRAPH_TRACE', 'start end deviceId contextId streamId correlationId globalPid graphId graphExecId')
+                x.row('CUPTI_ACTIVITY_KIND_GRAPH_TRACE', start=w.start, end=w.start + (w.launch.works[-1].end - w.start) // 10, deviceId=w.device,
+                      contextId=1, streamId=w.stream, correlationId=w.launch.correlation, globalPid=nsys.pid(w.process + 1), graphId=1, graphExecId=2)
+        elif w.kind == 'copy':
             back, memory = 'DtoH' in w.name, 0 if 'Pageable' in w.name else 1     # 2: of the device
             x.row('CUPTI_ACTIVITY_KIND_MEMCPY', srcKind=2 if back else memory, dstKind=memory if back else 2, start=w.start, end=w.end, deviceId=w.device, contextId=1, streamId=w.stream,
                   correlationId=w.launch.correlation, globalPid=nsys.pid(w.process + 1), bytes=w.more['bytes'],

@@ -54,6 +54,8 @@ class Case:
                 dict(planted.GPU, id=d) for d in sorted({w.device for w in self.run.works})])
         if form == 'recording':
             return writers.write_recording(self.run, folder, make)
+        if form == 'nsys':
+            return writers.write_nsys(self.run, folder, nodes='nodes' not in self.row['lacks'])
         return getattr(writers, 'write_' + form)(self.run, folder)
 
 

@@ -177,6 +177,16 @@ class Planted(Builder):
             self.event(COMM, COMPUTE)
 
 
+def graph_step(b, layers):
+    """The rest of a step whose work is one launch of a graph."""
+    b.call('cudaGraphLaunch', works=[b.gpu_work('compute', GEMM, b.scaled(b.d.of('gemm'))) for _ in range(2 * layers)])
+    b.work('python')
+    b.call('cudaStreamSynchronize', block='stream', on=(b.device, COMPUTE))
+    b.work('python')
+    b.add('end')
+    b.work('between')
+
+
 def drawn_step(b, step, layers, transfers):
     d = b.d
     b.add('begin', 'user_annotation', 'ProfilerStep#%d' % (step + 10))
@@ -187,6 +197,8 @@ def drawn_step(b, step, layers, transfers):
         b.add('end')
     b.input(step)
     trouble = b.trouble(layers)
+    if d.row['graph']:
+        return graph_step(b, layers)
     for i in range(layers):
         b.layer(i)
         for does in trouble.get(i, ()):

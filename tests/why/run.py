@@ -62,6 +62,8 @@ def traces_have_the_simulated_times():
         for form in case.row['formats']:
             if form != 'nsys' or sqlite:
                 answer = ask('devices', case.write(form, form, MAKE))['devices']
+                if 'nodes' in case.row['lacks']:
+                    continue
                 cases.equal(sorted(inside(d) for d in answer), expected, '%s as %s: idle' % (case.name, form))
 
 
