@@ -133,7 +133,7 @@ build/gen-cc/pb_judge: tests/oracle/pb_judge.cc $(PB_CC)
 
 # ---- pages --------------------------------------------------------------------------------------
 # Bundled with esbuild and d3-scale, where there are such.
-$(WEB_C): $(wildcard web/*) tools/web.sh
+$(WEB_C): $(wildcard web/*) tools/web.sh src/metric/metric.def
 	@mkdir -p $(GEN)
 	$(call say,WEB,$@)tools/web.sh $(HAVE_WEB) $@
 

@@ -11,8 +11,11 @@ cd "$(dirname "$0")/.."
 NODE_PATH=${NODE_PATH:+$NODE_PATH:}/usr/share/nodejs
 export NODE_PATH
 
+# The page's headings of metrics are those of the table.
+metrics={$(sed -n 's/^ROW([A-Z_]*, \("[a-z_]*"\), \("[^"]*"\),.*/\1:\2/p' src/metric/metric.def | paste -sd, -)}
+
 bundle() { # flags...
-	esbuild web/main.js --bundle --format=iife --target=es2020 --charset=utf8 --legal-comments=none --log-level=error "$@"
+	esbuild web/main.js "--define:METRICS=$metrics" --bundle --format=iife --target=es2020 --charset=utf8 --legal-comments=none --log-level=error "$@"
 }
 
 if [ "$1" = --probe ]; then

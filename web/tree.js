@@ -3,22 +3,19 @@
 import { table } from './data.js';
 import { plain } from './format.js';
 
-export const METRICS = {
-	micros: 'Time', accelerator_micros: 'Accelerator time', cpu_micros: 'CPU time',
-	bytes: 'Requested memory', peak_bytes: 'Peak memory', residual_bytes: 'Residual memory', output_bytes: 'Output memory',
-	bytes_accessed: 'Bytes accessed', kernels: 'Kernels', self_micros: 'Host self time', params: 'Parameters', float_ops: 'Float operations', occurrence: 'Runs', definitions: 'Definitions',
-};
+/* global METRICS: {name: heading} of src/metric/metric.def, from tools/web.sh */
 
 const DIGITS = ['occurrence', 'definitions', 'kernels']; // metrics of op that are printed with all digits
 
 export function describe(column, name, flat) {
-	return { name, unit: flat && DIGITS.includes(name) ? 'digits' : column.unit || 'count', label: METRICS[name] || name };
+	return { name, unit: flat && DIGITS.includes(name) ? 'digits' : column.unit || 'count', label: METRICS[name] || name[0].toUpperCase() + name.slice(1).replace(/_/g, ' ') };
 }
 
-// Time first, then memory, then what the graph alone says.
+// Time first, then memory, then counts; otherwise in the order of the table of metrics.
 export function inOrder(metrics) {
-	const names = Object.keys(METRICS), place = m => names.includes(m.name) ? names.indexOf(m.name) : names.length;
-	return metrics.sort((a, b) => place(a) - place(b));
+	const names = Object.keys(METRICS), units = ['us', 'bytes'];
+	const place = m => [units.includes(m.unit) ? units.indexOf(m.unit) : units.length, names.includes(m.name) ? names.indexOf(m.name) : names.length];
+	return metrics.sort((a, b) => place(a)[0] - place(b)[0] || place(a)[1] - place(b)[1]);
 }
 
 export class Tree {

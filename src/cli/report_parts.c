@@ -9,15 +9,11 @@
 #include "lib/options.h"
 #include "model/sniff.h"
 
-#define COLUMNS                                                                                    \
-	"micros,accelerator_micros,cpu_micros,bytes,peak_bytes,residual_bytes,output_bytes,"       \
-	"params,float_ops,occurrence"
-#define TRACE_COLUMNS COLUMNS ",self_micros,kernels,bytes_accessed"
-#define DIFF_COLUMNS  "micros,accelerator_micros,cpu_micros,bytes,peak_bytes,params,float_ops"
-#define ALL_LEVELS    "1000"  /* each row has its path, which may be the square of the input */
-#define MANY          "10000" /* row limit of long tables */
-#define STEPS_SHOWN   100
-#define TOTALS        0 /* index of the view whose totals the overview shows */
+#define DIFF_COLUMNS "micros,accelerator_micros,cpu_micros,bytes,peak_bytes,params,float_ops"
+#define ALL_LEVELS   "1000"  /* each row has its path, which may be the square of the input */
+#define MANY         "10000" /* row limit of long tables */
+#define STEPS_SHOWN  100
+#define TOTALS       0 /* index of the view whose totals the overview shows */
 #define STR_WORDS(...)                                                                             \
 	(const char *const[])                                                                      \
 	{                                                                                          \
@@ -161,10 +157,14 @@ static void add_files(struct session *s, struct strs *to, const struct strs *fil
 		strs_add(&s->query_arena, to, files->v[i]);
 }
 
-/* Returns the columns of a view. Traces have additional ones. */
-static const char *columns_of(const struct session *s)
+/* Returns the names of the numbers that a view shows: all that nodes have. Profiles lack those
+ * without -min_X. */
+static const char *columns_of(struct session *s)
 {
-	return s->model.traces.n ? TRACE_COLUMNS : COLUMNS;
+	struct sb names = sb_in(&s->query_arena);
+
+	metric_names(&names, USE_SELECT | USE_ORDER | (s->model.traces.n ? 0 : USE_MIN), ",");
+	return str_z(&s->query_arena, sb_str(&names));
 }
 
 static void add_view(struct session *s, struct report_parts *p, const struct view_ops *v)

@@ -25,7 +25,8 @@
 		__VA_ARGS__                                                                        \
 	}
 #define BIT(id) METRIC_BIT(M_##id)
-#define ROW(id, name, value, unit, uses, brings, tree, op, code, doc, pprof_unit, pprof_comment)   \
+#define ROW(id, name, title, value, unit, uses, brings, tree, op, code, doc, pprof_unit,           \
+        pprof_comment)                                                                             \
 	{ name, value, unit, uses, brings, { tree, op, code }, doc, pprof_unit, pprof_comment },
 const struct metric metrics[M_N] = {
 #include "metric/metric.def"
@@ -81,11 +82,11 @@ size_t metric_sorted(unsigned select, enum metric_id *order)
 	return n;
 }
 
-void metric_names(struct sb *b, unsigned use, const char *between)
+void metric_names(struct sb *b, unsigned uses, const char *between)
 {
 	size_t n = 0;
 
 	for (enum metric_id i = 0; i < M_N; i++)
-		if (metrics[i].uses & use)
+		if ((metrics[i].uses & uses) == uses)
 			sb_fmt(b, "%s%s", n++ ? between : "", metrics[i].name);
 }

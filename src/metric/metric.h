@@ -96,8 +96,8 @@ size_t metric_columns(unsigned select, enum vk view, enum metric_id *order);
 /* Lists selected metrics in byte order of their names (the order of Doc lines and of dumps). */
 size_t metric_sorted(unsigned select, enum metric_id *order);
 
-/* Returns the names of all metrics with a use, in table order, joined by `between`. */
-void metric_names(struct sb *b, unsigned use, const char *between);
+/* Appends the names of the metrics with all of `uses`, in table order, joined by `between`. */
+void metric_names(struct sb *b, unsigned uses, const char *between);
 
 /* ---- nearest ----
  *
