@@ -428,7 +428,7 @@ coverage:
 	+@$(MAKE) --no-print-directory COVERAGE=1 check-build
 	@find build/coverage -name '*.gcda' -delete
 	@$(CHECK) --bin build/coverage covered; ok=$$?; \
-		$(PYTHON) -B tools/coverage.py build/coverage --least 95 src/io src/model src/trace src/view src/lib \
+		$(PYTHON) -B tools/coverage.py build/coverage --least 95 src/io src/model src/trace src/view src/device src/lib \
 			--least 90 src/cli && exit $$ok
 
 FUZZ := address,undefined,fuzzer-no-link

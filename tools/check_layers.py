@@ -21,7 +21,7 @@ ARGS.add_argument('--objects', default='')
 ARGS.add_argument('root', nargs='?', default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ARGS = ARGS.parse_args()
 ROOT = ARGS.root
-FLOORS = ['base', 'io', 'trace', 'checkpoint', 'model', 'metric', 'view', 'compare', 'export', 'lib', 'cli']
+FLOORS = ['base', 'io', 'trace', 'checkpoint', 'model', 'metric', 'view', 'device', 'compare', 'export', 'lib', 'cli']
 
 # collect runs inside other processes: it may include its own headers and these.
 COLLECT_MAY = {'base/bits.h', 'base/crc32c.h', 'base/num.h', 'base/option.h',
@@ -31,10 +31,10 @@ OF_COLLECT = {'collect/collect.h': {'cli'}}
 PUBLIC = 'tfprof/tfprof.h'
 
 # Files that may include generated protobuf code.
-GENERATED = re.compile(r'^(model/read_\w+|checkpoint/ckpt|export/\w*pb|export/pprof)\.c$')
+GENERATED = re.compile(r'^(model/read/\w+|checkpoint/ckpt|export/message/\w+|export/pprof/pprof)\.c$')
 # Files that may include the headers of a library.
 LIBRARIES = {
-    'protobuf-c/': re.compile(r'^(io/pb\w*\.[ch]|model/(read_\w+|input)\.c|checkpoint/ckpt\.c|export/(\w*pb|pprof)\.c|lib/libraries\.c)$'),
+    'protobuf-c/': re.compile(r'^(io/pb\w*\.[ch]|model/(read/\w+|input)\.c|checkpoint/ckpt\.c|export/(message/\w+|pprof/pprof)\.c|lib/libraries\.c)$'),
     'pcre2.h': re.compile(r'^(base/pattern(_subst|_engine)?\.[ch]|lib/libraries\.c)$'),
     'zlib.h': re.compile(r'^(io/gz|lib/libraries)\.c$'),
     'snappy-c.h': re.compile(r'^io/sstable\.c$'),
@@ -85,8 +85,8 @@ def check_include(path, name, line, quote, what, src):
             say(path, line, '<%s> is not for this file' % what)
     if what.endswith('.pb-c.h'):
         if not GENERATED.match(name):
-            say(path, line, 'generated code is included by model/read_*.c, checkpoint/ckpt.c, '
-                'export/*pb.c and export/pprof.c only')
+            say(path, line, 'generated code is included by model/read/*.c, checkpoint/ckpt.c, '
+                'export/message/*.c and export/pprof/pprof.c only')
         return
     if what == PUBLIC:
         if floor not in ('lib', 'cli'):

@@ -51,7 +51,7 @@ def main():
     folders = collections.defaultdict(lambda: [0, 0, 0, 0])
     for name, (lines, branches) in sorted(collect(a.build).items()):
         counts = (sum(v > 0 for v in lines.values()), len(lines), sum(v > 0 for v in branches), len(branches))
-        for key in (os.path.dirname(name), 'all'):
+        for key in ('/'.join(name.split('/')[:2]), 'all'):
             folders[key] = [x + y for x, y in zip(folders[key], counts)]
         if a.missing and counts[0] < counts[1]:
             print('%-28s %s' % (name, ' '.join(str(n) for n in sorted(lines) if not lines[n])))

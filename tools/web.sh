@@ -69,7 +69,7 @@ if [ "$1" = 1 ]; then
 	[ -z "${3-}" ] || cat "$work/head" "$work/tail" >"$3"
 fi
 {
-	printf '/* Made by tools/web.sh. */\n#include "export/html.h"\n\n'
+	printf '/* Made by tools/web.sh. */\n#include "export/page/html.h"\n\n'
 	bytes web_head "$work/head"
 	bytes web_tail "$work/tail"
 } >"$out"

@@ -10,7 +10,7 @@
 
 #define EXACT_WORK 4000000 /* additions up to which the distribution is counted */
 #define HALVINGS   100     /* of an interval that contains a bound */
-#define BY_MOST    1e18
+#define BY_MAX     1e18
 
 /* ---- the distribution of U ---- */
 
@@ -162,9 +162,9 @@ static double find_bound(const struct shift *s, double inside, double outside, b
 /* Searches from an estimate outwards until the test rejects a change. */
 static double search(const struct shift *s, double from, double step, bool above)
 {
-	double by = from, inside = from, least = s->relative ? -1 : -BY_MOST;
+	double by = from, inside = from, least = s->relative ? -1 : -BY_MAX;
 
-	while (fabs(by) < BY_MOST) {
+	while (fabs(by) < BY_MAX) {
 		by = fmax(from + step, least);
 		if (probability(s, by, above) <= s->level / 2)
 			return find_bound(s, inside, by, above);

@@ -11,7 +11,7 @@
 #include "cli/spawn.h"
 #include "base/fmt.h"
 #include "base/num.h"
-#include "trace/recordings.h"
+#include "trace/read/recording/recordings.h"
 #include "io/src.h"
 
 #define LOOK_MS  50 /* initial interval */
@@ -78,7 +78,7 @@ struct summary {
 };
 
 /* The first few messages, without duplicates. */
-static void keep_said(struct record_report *r, struct summary *x, struct str text)
+static void keep_note(struct record_report *r, struct summary *x, struct str text)
 {
 	for (size_t i = 0; i < x->said.n; i++)
 		if (str_eq(x->said.v[i], text))
@@ -94,7 +94,7 @@ static void add(struct record_report *r, struct summary *x, struct str file)
 
 	x->processes++;
 	if (!recording_summary(r->a, file, &look, &e)) {
-		keep_said(r, x, e.text);
+		keep_note(r, x, e.text);
 		return;
 	}
 	x->kernels = num_add_u64(x->kernels, recording_kernels(&look));
@@ -112,7 +112,7 @@ static void add(struct record_report *r, struct summary *x, struct str file)
 	}
 	recording_losses_add(&x->lost, &look.lost);
 	for (size_t i = 0; i < look.notes.n; i++)
-		keep_said(r, x, look.notes.v[i]);
+		keep_note(r, x, look.notes.v[i]);
 }
 
 /* Prints the first messages of the collectors' logs. */
@@ -132,7 +132,7 @@ static void add_logs(struct record_report *r, struct summary *x)
 		text = str_make(s->p, (size_t)(s->end - s->p));
 		text = str_copy(r->a, str_sub(text, 0, str_find_char(text, '\n')));
 		src_close(s);
-		keep_said(r, x, text);
+		keep_note(r, x, text);
 	}
 }
 

@@ -39,8 +39,8 @@ static void say(struct session *s, struct str text)
 void repl_say(struct session *s, bool ok, size_t line)
 {
 	if (!s->broken) {
-		struct notes loading = notes_from(&s->load_notes, s->load_said);
-		s->load_said = s->load_notes.list.n;
+		struct notes loading = notes_from(&s->load_notes, s->load_printed);
+		s->load_printed = s->load_notes.list.n;
 		say(s, notes_text(&s->query_arena, &loading));
 		say(s, notes_text(&s->query_arena, &s->notes));
 		s->notes.list.n = 0;

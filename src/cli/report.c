@@ -4,7 +4,7 @@
  */
 #include "cli/program.h"
 #include "cli/report.h"
-#include "export/html.h"
+#include "export/page/html.h"
 
 /* Adds the document of a part. A part that fails is omitted, unless the call is cancelled. *first:
  * the first failure. */

@@ -4,7 +4,7 @@
  */
 #include "cli/report.h"
 
-#include "export/html.h"
+#include "export/page/html.h"
 #include "io/paths.h"
 #include "lib/options.h"
 #include "model/sniff.h"

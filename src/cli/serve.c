@@ -5,7 +5,7 @@
  */
 #include "cli/program.h"
 #include "cli/report.h"
-#include "export/html.h"
+#include "export/page/html.h"
 
 /* Flags and files, as given. */
 struct serve_inputs {

@@ -4,7 +4,7 @@
  * the session of one worker's trace.
  */
 #include "cli/report.h"
-#include "export/html.h"
+#include "export/page/html.h"
 
 /* Views and tables accept any options except those that write files. */
 static bool may_run(struct session *q, const struct request *r)

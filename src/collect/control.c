@@ -11,7 +11,7 @@
 #include "collect/collect.h"
 #include "collect/store.h"
 
-#define LINE_MOST 4096u
+#define LINE_BYTES_MAX 4096u
 
 static struct {
 	_Atomic uint32_t state;
@@ -70,7 +70,7 @@ static bool line(const char *p, const char *end)
 
 bool control_read(void)
 {
-	char text[LINE_MOST];
+	char text[LINE_BYTES_MAX];
 	bool flush = false;
 	size_t n;
 

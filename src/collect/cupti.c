@@ -23,17 +23,17 @@
 #define LOOK_NS     5000000u   /* interval between checks whether it has finished */
 
 static struct {
-	const struct heard_of *heard; /* the callback that CUPTI accepted, or NULL */
-	_Atomic uint32_t fatal;       /* 0, or 1 + the error after which CUPTI failed */
+	const struct accepted_by *accepted; /* the callback that CUPTI accepted, or NULL */
+	_Atomic uint32_t fatal;             /* 0, or 1 + the error after which CUPTI failed */
 	_Atomic bool detach;
 } session;
 #define F cupti_client.f
 
 /* Optional callbacks; without them recording is less complete. */
-static const struct heard_of {
+static const struct accepted_by {
 	uint32_t domain, cbid;
 	const char *what;
-} heard_of[] = { { CB_STATE, CB_STATE_FATAL, "fatal errors" },
+} accepted_by[] = { { CB_STATE, CB_STATE_FATAL, "fatal errors" },
 	{ CB_RESOURCE, CB_RESOURCE_MODULE_UNLOAD, "unloaded modules" },
 	{ CB_DRIVER, CBID_CTX_DESTROY, "ends of contexts" },
 	{ CB_DRIVER, CBID_CTX_DESTROY_V2, "ends of contexts" },
@@ -42,7 +42,7 @@ static const struct heard_of {
 	{ CB_DRIVER, CBID_PRIMARY_RESET, "ends of contexts" },
 	{ CB_DRIVER, CBID_PRIMARY_RESET_V2, "ends of contexts" },
 	{ CB_RUNTIME, CBID_DEVICE_RESET, "ends of contexts" } };
-#define HEARD_OF (sizeof heard_of / sizeof *heard_of)
+#define HEARD_OF (sizeof accepted_by / sizeof *accepted_by)
 
 /* ---- callbacks ---------------------------------------------------------------------------------
  */
@@ -115,13 +115,13 @@ static void adjust(void)
 
 static void listen(void)
 {
-	session.heard = NULL;
+	session.accepted = NULL;
 	for (unsigned i = 0; i < HEARD_OF; i++)
 		if (F.EnableCallback && !F.EnableCallback(1, cupti_client.subscriber,
-		                                heard_of[i].domain, heard_of[i].cbid))
-			session.heard = &heard_of[i];
+		                                accepted_by[i].domain, accepted_by[i].cbid))
+			session.accepted = &accepted_by[i];
 		else
-			cupti_kinds_miss(heard_of[i].what);
+			cupti_kinds_miss(accepted_by[i].what);
 }
 
 /* Says in the recording what a launch of a graph gives. */
@@ -236,7 +236,7 @@ static void put_facts(void (*put)(const char *key, const char *value))
  */
 static bool is_gone(void)
 {
-	const struct heard_of *h = session.heard;
+	const struct accepted_by *h = session.accepted;
 
 	return h && F.EnableCallback(1, cupti_client.subscriber, h->domain, h->cbid);
 }

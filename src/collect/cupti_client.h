@@ -13,7 +13,7 @@
 
 #include "collect/cupti_abi.h"
 
-#define CBID_MOST 2048u /* numbers of API functions are smaller */
+#define CBID_MAX 2048u /* numbers of API functions are smaller */
 
 struct cupti_client {
 	struct cupti f;

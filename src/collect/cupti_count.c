@@ -32,13 +32,13 @@ enum does {
 };
 
 static struct {
-	uint8_t does[2][CBID_MOST]; /* of the driver, of the runtime */
+	uint8_t does[2][CBID_MAX]; /* of the driver, of the runtime */
 	uint32_t (*is_capturing)(void *stream, uint32_t *status);
 	_Atomic int captures;   /* going on */
 	_Atomic uint32_t round; /* of listening: a function may have ended unheard between two */
 	uint32_t (*probe)(int *version);
-	_Atomic uint64_t heard; /* callbacks of probes */
-	pthread_key_t key;      /* of each thread: round << INSIDE_BITS | INSIDE_* */
+	_Atomic uint64_t accepted; /* callbacks of probes */
+	pthread_key_t key;         /* of each thread: round << INSIDE_BITS | INSIDE_* */
 	bool has_key;
 } counting;
 
@@ -91,7 +91,7 @@ static bool set_all(bool on)
 	bool ok = f->EnableCallback && f->GetCallbackName, any = false;
 
 	for (uint32_t domain = CB_DRIVER; ok && domain <= CB_RUNTIME; domain++)
-		for (uint32_t i = 1; i < CBID_MOST; i++) {
+		for (uint32_t i = 1; i < CBID_MAX; i++) {
 			const char *name = NULL;
 			uint8_t *does = &counting.does[domain == CB_RUNTIME][i];
 
@@ -124,12 +124,12 @@ bool cupti_count_begin(void)
 
 enum backend_counts cupti_count_works(void)
 {
-	uint64_t before = atomic_load(&counting.heard);
+	uint64_t before = atomic_load(&counting.accepted);
 	int version;
 
 	if (counting.probe)
 		counting.probe(&version);
-	if (atomic_load(&counting.heard) != before)
+	if (atomic_load(&counting.accepted) != before)
 		return BACKEND_COUNTS;
 	return before ? BACKEND_STOPPED : BACKEND_UNSURE;
 }
@@ -239,14 +239,14 @@ static void capture(bool begins, bool enters, bool failed)
 
 void cupti_count(uint32_t domain, uint32_t cbid, const struct cb_data *d)
 {
-	unsigned does = cbid < CBID_MOST ? counting.does[domain == CB_RUNTIME][cbid] : 0;
+	unsigned does = cbid < CBID_MAX ? counting.does[domain == CB_RUNTIME][cbid] : 0;
 	bool enters = d->site == CB_ENTER, failed = !enters && d->result && *d->result;
 	enum launch what = does == DOES_GRAPH ? LAUNCH_GRAPH : LAUNCH_KERNEL;
 
 	if (!does)
 		return;
 	if (does == DOES_PROBE)
-		atomic_fetch_add(&counting.heard, 1);
+		atomic_fetch_add(&counting.accepted, 1);
 	else if (does == DOES_BEGIN || does == DOES_END)
 		capture(does == DOES_BEGIN, enters, failed);
 	else if (enters)

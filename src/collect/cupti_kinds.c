@@ -97,7 +97,7 @@ static bool single_calls(uint32_t domain, bool on)
 {
 	bool any = false;
 
-	for (uint32_t i = 1; i < CBID_MOST; i++) {
+	for (uint32_t i = 1; i < CBID_MAX; i++) {
 		const char *name = NULL;
 
 		if (F.GetCallbackName(domain, i, &name) || !name || !decode_wants(name))

@@ -120,7 +120,7 @@ static void *open_named(int major)
 	return S_ISDIR(s.st_mode) ? open_in(path, "", major) : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-static void *open_beside(int major)
+static void *open_near(int major)
 {
 	struct loaded l;
 	void *h = NULL;
@@ -220,7 +220,7 @@ bool cupti_open(struct cupti *c, char *why, size_t n)
 	if (!h)
 		h = open_named(major);
 	if (!h)
-		h = open_beside(major);
+		h = open_near(major);
 	if (!h)
 		h = open_soname(major);
 	if (!h)

@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#define EXITS_MOST 32u /* registrations where none can be taken out */
+#define EXITS_MAX 32u /* registrations where none can be taken out */
 
 int __cxa_atexit(void (*)(void *), void *, void *);
 void __cxa_finalize(void *);
@@ -36,7 +36,7 @@ void exit_hook_renew(void)
 #ifdef __GLIBC__
 	bool may = true;
 #else
-	bool may = atomic_load(&hook.round) < EXITS_MOST;
+	bool may = atomic_load(&hook.round) < EXITS_MAX;
 #endif
 	if (may) {
 		uintptr_t round = atomic_fetch_add(&hook.round, 1) + 1;

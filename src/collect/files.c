@@ -23,11 +23,11 @@
 #include "collect/launches.h"
 #include "collect/system.h"
 
-#define FD_FIRST      128 /* lowest number of our descriptors, so the program's do not change */
-#define FD_LEAST      3
-#define LOG_LINES     64u /* maximum log lines of a process */
-#define LINE_MOST     512u
-#define NAME_ATTEMPTS 8
+#define FD_FIRST       128 /* lowest number of our descriptors, so the program's do not change */
+#define FD_LEAST       3
+#define LOG_LINES      64u /* maximum log lines of a process */
+#define LINE_BYTES_MAX 512u
+#define NAME_ATTEMPTS  8
 
 struct file {
 	int fd; /* -1: closed */
@@ -234,7 +234,7 @@ static bool log_ready(void)
 
 void files_say(const char *format, ...)
 {
-	char line[LINE_MOST];
+	char line[LINE_BYTES_MAX];
 	int saved = errno;
 	sigset_t all, old;
 	struct stat s;
@@ -254,7 +254,7 @@ void files_say(const char *format, ...)
 		put(files.log.fd, (uint64_t)s.st_size, line, length, 0);
 	if (files.verbose) {
 		static const char who[] = "tfprof: ";
-		char said[LINE_MOST + sizeof who];
+		char said[LINE_BYTES_MAX + sizeof who];
 
 		memcpy(said, who, sizeof who - 1);
 		memcpy(said + sizeof who - 1, line, length);

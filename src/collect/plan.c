@@ -14,7 +14,7 @@
 #define DELAY_MOST_NS  ((uint64_t)365 * 86400 * QUANTITY_S)
 #define FLUSH_LEAST_NS ((uint64_t)20 * QUANTITY_MS)
 #define FLUSH_MOST_NS  ((uint64_t)3600 * QUANTITY_S)
-#define BUFFER_MOST    ((uint64_t)64 << 20)
+#define BUFFER_MAX     ((uint64_t)64 << 20)
 
 #define COLLECTOR(type, field, ...) OPTION_ROW(SCOPE_COLLECTOR, type, plan, field, __VA_ARGS__)
 static const struct option rows[] = {
@@ -41,7 +41,7 @@ static bool is_valid(const struct plan *p)
 {
 	return p->delay_ns <= DELAY_MOST_NS && p->duration_ns <= DELAY_MOST_NS &&
 	       is_period(p->flush_ns) && is_period(p->silence_ns) && p->buffers <= POOL_BUFFERS &&
-	       p->buffer_bytes >= POOL_BYTES_SMALL && p->buffer_bytes <= BUFFER_MOST &&
+	       p->buffer_bytes >= POOL_BYTES_SMALL && p->buffer_bytes <= BUFFER_MAX &&
 	       p->buffer_bytes % 4096 == 0;
 }
 

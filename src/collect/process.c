@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ARGV_MOST  8192u
-#define VALUE_MOST 1024u
+#define ARGV_MAX  8192u
+#define VALUE_MAX 1024u
 
 static uint64_t clock_of(clockid_t id)
 {
@@ -159,13 +159,13 @@ static void put_environment(process_fact *put, void *user)
 			continue;
 		if ((size_t)snprintf(key, sizeof key, "env.%.*s", (int)(equals - *e), *e) <
 		        sizeof key)
-			put(user, key, equals + 1, strnlen(equals + 1, VALUE_MOST));
+			put(user, key, equals + 1, strnlen(equals + 1, VALUE_MAX));
 	}
 }
 
 void process_facts(process_fact *put, void *user)
 {
-	char text[ARGV_MOST];
+	char text[ARGV_MAX];
 	struct stat s;
 	size_t n;
 

@@ -53,7 +53,7 @@ static struct ring *find(void)
 		if (atomic_compare_exchange_strong(&r->state, &was, RING_OWNED))
 			return r;
 	}
-	if (atomic_fetch_add(&rings.count, 1) >= RINGS_MOST ||
+	if (atomic_fetch_add(&rings.count, 1) >= RINGS_MAX ||
 	        !(r = memory_map(sizeof *r, MEMORY_GONE_BY_FORK))) {
 		atomic_fetch_sub(&rings.count, 1);
 		return NULL;

@@ -16,7 +16,7 @@
 #define RING_DEPTH   128u  /* open ranges per thread; deeper ones are dropped */
 #define RING_MEMO    64u   /* messages cached by address per thread; a power of two */
 #define RING_SKIPS   16u   /* dropped ranges are counted by domain modulo this number */
-#define RINGS_MOST   512u
+#define RINGS_MAX    512u
 
 enum ring_kind { RING_PUSH, RING_POP, RING_START, RING_END, RING_MARK, RING_THREAD };
 

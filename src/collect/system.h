@@ -51,7 +51,7 @@ void wake_reset(void);
  * their thread has ended.
  */
 
-#define THREADS_MOST 4096u /* a power of two; further threads lose their names at their end */
+#define THREADS_MAX 4096u /* a power of two; further threads lose their names at their end */
 
 /* Starts a thread of ours: detached, with all signals blocked. False: there can be none. */
 bool thread_make(void *(*run)(void *), const char *name);

@@ -22,11 +22,11 @@
 static struct {
 	_Atomic uint32_t tid; /* 0: free */
 	_Atomic uint64_t name[WORDS];
-} threads[THREADS_MOST];
+} threads[THREADS_MAX];
 
 void threads_reset(void)
 {
-	for (uint32_t i = 0; i < THREADS_MOST; i++) {
+	for (uint32_t i = 0; i < THREADS_MAX; i++) {
 		atomic_store_explicit(&threads[i].tid, 0, memory_order_relaxed);
 		for (uint32_t w = 0; w < WORDS; w++)
 			atomic_store_explicit(&threads[i].name[w], 0, memory_order_relaxed);
@@ -39,7 +39,7 @@ static int place_of(uint32_t tid, bool take)
 	uint32_t h = tid * 0x9e3779b1u >> 16;
 
 	for (uint32_t i = 0; i < PROBES; i++) {
-		uint32_t at = (h + i) & (THREADS_MOST - 1), is = atomic_load(&threads[at].tid);
+		uint32_t at = (h + i) & (THREADS_MAX - 1), is = atomic_load(&threads[at].tid);
 
 		if (is == tid)
 			return (int)at;

@@ -91,7 +91,7 @@ static void begin_gap(uint64_t now)
 	                  "long, or another profiler has replaced this one");
 }
 
-static void heard(uint64_t now)
+static void note_records(uint64_t now)
 {
 	/* Records that reach back to the start of the silence were late, and none is missing. */
 	if (watch.state == GAP && decode_earliest() > watch.heard_clock + watch.silence) {
@@ -158,7 +158,7 @@ void watch_look(enum backend_state state, bool last)
 bool watch_tick(uint64_t now, bool came)
 {
 	if (came) {
-		heard(now);
+		note_records(now);
 		decode_earliest_begin();
 		return false;
 	}

@@ -26,7 +26,7 @@
 #define SECOND_NS   1000000000u
 #define FINISH_NS   100000000u /* interval between checks for the program's exit */
 #define FINISH_IDLE 20u        /* checks without progress of the writer, after which waiting ends */
-#define FINISH_MOST 200u       /* total number of checks, after which waiting ends */
+#define FINISH_MAX  200u       /* total number of checks, after which waiting ends */
 #define START_NS    2000000000u /* how long a program waits for the start of a session */
 #define STEPS_KEPT  64u         /* step signals between two ticks */
 
@@ -240,7 +240,7 @@ void writer_finish(void)
 {
 	atomic_store(&writer.finish, true);
 	wake_writer();
-	for (unsigned i = 0, idle = 0; i < FINISH_MOST && idle < FINISH_IDLE; i++) {
+	for (unsigned i = 0, idle = 0; i < FINISH_MAX && idle < FINISH_IDLE; i++) {
 		if (wake_done_wait(FINISH_NS))
 			break;
 		idle += !process_runs(atomic_load(&writer.thread));

@@ -4,7 +4,7 @@
  */
 #include "export/out.h"
 
-#include "export/html.h"
+#include "export/page/html.h"
 
 static const struct export_row {
 	unsigned takes;     /* RESULT_ bits */

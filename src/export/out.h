@@ -6,7 +6,7 @@
 #ifndef TFPROF_EXPORT_OUT_H
 #define TFPROF_EXPORT_OUT_H
 
-#include "export/sheet.h"
+#include "export/data/sheet.h"
 #include "io/line.h"
 #include "view/advise.h"
 #include "compare/difference.h"
@@ -120,7 +120,8 @@ void advice_write(const struct advice *advice, struct sink *to, struct arena *sc
 bool profile_write(
         const struct model *m, struct sink *to, struct arena *scratch, struct notes *notes);
 
-/* Writes the model as a baseline (model/read_baseline.c): a text with names, types and numbers. */
+/* Writes the model as a baseline (model/read/read_baseline.c): a text with names, types and
+ * numbers. */
 void baseline_write(const struct model *m, struct sink *to, struct arena *a);
 
 /* Write one step as a serialized RunMetadata, and the nodes as a GraphDef. Fail also if the file

@@ -5,7 +5,7 @@
 #ifndef TFPROF_EXPORT_SUMMARY_OUT_H
 #define TFPROF_EXPORT_SUMMARY_OUT_H
 
-#include "export/table.h"
+#include "export/table/table.h"
 #include "view/facts.h"
 
 /* ---- hottest out ----

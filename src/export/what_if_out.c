@@ -5,7 +5,7 @@
  */
 #include "export/what_if_out.h"
 
-#include "export/table.h"
+#include "export/table/table.h"
 
 #define N_COLUMNS(x) (sizeof(x) / sizeof *(x))
 

@@ -187,7 +187,7 @@ static const char *address(struct arena *a, struct str path)
 }
 
 /* Looks for changes that another program has left beside the file. */
-static void look_beside(struct sqlite_in *db)
+static void look_for_changes(struct sqlite_in *db)
 {
 	struct stat st;
 
@@ -233,7 +233,7 @@ bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, stru
 	db->size = file ? src_size(s) : bytes.n;
 	set_limits(db);
 	if (file)
-		look_beside(db);
+		look_for_changes(db);
 	return true;
 }
 

@@ -4,14 +4,14 @@
  * with its own memory and recovery point, so it can be read while the session runs other commands.
  *
  * Rows of a table are made from the model, batch by batch; the model cannot change meanwhile. Rows
- * of a command are kept as cells in the part of the session (export/sheet.h).
+ * of a command are kept as cells in the part of the session (export/data/sheet.h).
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "export/arrow.h"
+#include "export/arrow/arrow.h"
 #include "lib/api_internal.h"
 
 struct stream {

@@ -104,10 +104,10 @@ static void collect_notes(struct session *s, struct session *from)
 {
 	if (s == from)
 		return;
-	struct notes said = notes_from(&from->load_notes, from->load_said);
+	struct notes said = notes_from(&from->load_notes, from->load_printed);
 
 	note_append(&s->notes, &said);
-	from->load_said = from->load_notes.list.n;
+	from->load_printed = from->load_notes.list.n;
 	note_append(&s->notes, &from->notes);
 	from->notes.list.n = 0;
 }

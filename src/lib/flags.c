@@ -247,14 +247,14 @@ static struct str graph_file(struct arena *a, struct str path)
 	return path.n && path_is_folder(a, path) && path_exists(a, inside) ? inside : path;
 }
 
-struct step_said {
+struct step_printed {
 	struct session *s;
 	struct sink *out;
 };
 
 static bool say_coverage(void *user, size_t i)
 {
-	const struct step_said *x = user;
+	const struct step_printed *x = user;
 
 	(void)i;
 	sink_fmt(x->out, "run graph coverage: %.2f\n", model_coverage(&x->s->model));
@@ -265,7 +265,7 @@ static bool load_runs(struct session *s, const struct flags *f, struct sink *out
 {
 	struct strs files = run_files(s, f);
 	struct input_step *v = ARENA_ARRAY(&s->query_arena, files.n, struct input_step);
-	struct step_said said = { s, out };
+	struct step_printed said = { s, out };
 
 	for (size_t i = 0; i < files.n; i++)
 		v[i] = (struct input_step){ .from = { .name = files.v[i], .recover = s->recover },

@@ -315,7 +315,7 @@ bool jobs_load(struct session *s, const struct request *r, struct sink *out)
 		return false;
 	struct jobs *j = s->jobs;
 	struct loading l = { .j = j, .from = s, .words = &r->topics };
-	struct session *next = session_new_beside(j->list.v[0].s);
+	struct session *next = session_new_sharing(j->list.v[0].s);
 	if (!next)
 		return session_fail(s, ERR_RESOURCE, "out of memory");
 	next->recover = j->list.v[0].s->recover;
@@ -332,7 +332,7 @@ bool jobs_load(struct session *s, const struct request *r, struct sink *out)
 		return false;
 	}
 	note_append(&s->notes, &next->load_notes);
-	next->load_said = next->load_notes.list.n;
+	next->load_printed = next->load_notes.list.n;
 	next->jobs = j;
 	j->a.work = &s->work;
 	VEC_PUSH(&j->a, &j->list, ((struct job){ str_copy(&j->a, l.name), next }));

@@ -15,7 +15,7 @@
 #include <sqlite3.h>
 #endif
 
-#include "export/document.h"
+#include "export/data/document.h"
 
 #ifndef SNAPPY_VERSION
 #define SNAPPY_VERSION ""

@@ -63,7 +63,7 @@ struct session *session_new(size_t limit)
 	return new_session(NULL, limit, NULL);
 }
 
-struct session *session_new_beside(struct session *first)
+struct session *session_new_sharing(struct session *first)
 {
 	struct session *s = new_session(first->work.account, 0, NULL);
 
@@ -458,7 +458,7 @@ bool session_load_workers(
 void session_keep_attrs(struct session *s)
 {
 	ingest_keep_attrs(s->ingest);
-	ingest_keep_said(s->ingest);
+	ingest_keep_notes(s->ingest);
 }
 
 void session_set(struct session *s, const struct opts *o)
@@ -495,4 +495,179 @@ bool session_seal(struct session *s)
 	arena_clear(&s->regroup_arena);
 	s->regrouped.by = BY_NONE;
 	return true;
+}
+
+/* ---- graphs without an op log ---- */
+
+static bool asks_for_trained(const struct opts *o)
+{
+	for (size_t i = 0; i < o->account.n; i++)
+		if (str_contains(o->account.v[i], S(TYPE_TRAINABLE)))
+			return true;
+	return false;
+}
+
+/* True if nothing that is loaded names types and float operations of nodes. */
+static bool graph_alone(const struct session *s)
+{
+	return session_has_source(s, ROLE_GRAPH) && !session_has_source(s, ROLE_OPLOG) &&
+	       !session_has_source(s, ROLE_PROFILE);
+}
+
+/* Adds a note that nothing is accounted, with a cure. */
+static void note_unknown(struct session *s, size_t variables)
+{
+	if (variables)
+		note_line(&s->notes,
+		        "note: no variable has the type " TYPE_TRAINABLE ", which an op log or a "
+		        "MetaGraphDef gives; the graph has %zu variable%s: -account_type_regexes "
+		        "'Var.*'\n",
+		        variables, variables == 1 ? "" : "s");
+	else if (s->bare_files || s->columns)
+		note_line(&s->notes, "note: no node has the type " TYPE_TRAINABLE
+		                     ": the graph has no variables\n");
+}
+
+bool session_need_types(struct session *s, const struct opts *o)
+{
+	uint32_t *nodes;
+	size_t all;
+
+	if (!asks_for_trained(o) || !graph_alone(s) || model_knows_trained(&s->model))
+		return true;
+	size_t n = model_trained(&s->model, &nodes, &all, &s->query_arena);
+	/* A command line of the original gets the original's answer. */
+	if (!n || !s->bare_files || atomic_load(&s->readers)) {
+		note_unknown(s, all);
+		return true;
+	}
+	if (!session_add_type(s, nodes, n, S(TYPE_TRAINABLE)))
+		return false;
+	note_line(&s->notes,
+	        "note: no op log names the trainable variables: taken are %s (%zu of %zu)\n",
+	        n < all ? "those that an optimizer updates" : "all variables", n, all);
+	return session_seal(s);
+}
+
+void session_note_flops(struct session *s, const struct opts *o)
+{
+	if (o->select.metrics != METRIC_BIT(M_FLOAT_OPS) || !graph_alone(s))
+		return;
+	for (size_t i = 0; i < s->model.nodes.n; i++)
+		if (s->model.nodes.v[i].float_ops)
+			return;
+	note_line(&s->notes,
+	        "note: a graph has no float operations, an op log has: write_op_log of the Python "
+	        "package tfprof makes one from the graph, for --op_log_path\n");
+}
+
+/* ---- deferred files ---- */
+
+static struct input_step *copy_steps(struct arena *a, const struct input_step *v, size_t n)
+{
+	struct input_step *to = ARENA_ARRAY(a, n, struct input_step);
+
+	for (size_t i = 0; i < n; i++) {
+		to[i] = v[i];
+		to[i].from.name = str_copy(a, v[i].from.name);
+	}
+	return to;
+}
+
+void session_load_later(struct session *s, const struct input_step *v, size_t n)
+{
+	s->later = copy_steps(&s->model_arena, v, n);
+	s->n_later = n;
+}
+
+bool session_keep_older(struct session *s, const struct input_worker *v, size_t n)
+{
+	struct arena *a = &s->model_arena;
+
+	s->older = ARENA_ARRAY(a, n, struct input_worker);
+	s->n_older = n;
+	for (size_t i = 0; i < n; i++) {
+		s->older[i] = v[i];
+		s->older[i].name = str_copy(a, v[i].name);
+		s->older[i].profile = str_copy(a, v[i].profile);
+		s->older[i].steps = copy_steps(a, v[i].steps, v[i].n_steps);
+	}
+	return true;
+}
+
+/* Steps are loaded one after the other and never twice. */
+static bool count_folded(void *user, size_t i)
+{
+	size_t *n = user;
+
+	*n = i + 1;
+	return true;
+}
+
+/* True if the steps that the options name are loaded or deferred. */
+static bool knows_steps(struct session *s, const struct opts *o)
+{
+	struct imap later;
+	uint32_t place;
+
+	imap_init(&later, &s->query_arena);
+	for (size_t i = 0; i < s->n_later; i++)
+		imap_put(&later, (uint64_t)s->later[i].step, 0, false);
+	for (size_t i = 0; i < o->steps.n; i++) {
+		int64_t step = o->steps.v[i].from;
+		if (step == o->steps.v[i].to && !model_step(&s->model, step) &&
+		        !imap_get(&later, (uint64_t)step, &place))
+			return false;
+	}
+	return o->step < 0 || model_step(&s->model, o->step) ||
+	       imap_get(&later, (uint64_t)o->step, &place);
+}
+
+/* Loads the deferred files of missing steps, all at once and only once. */
+static bool load_older(struct session *s)
+{
+	size_t n = s->n_older;
+
+	s->n_older = 0;
+	return n == 0 || session_load_workers(s, NULL, s->older, n);
+}
+
+/* Loads the deferred steps that the options select, NULL: all; also all if a step is missing,
+ * because the sentence lists the existing ones. */
+static bool load_later(struct session *s, const struct opts *o)
+{
+	struct input_step *now, *left = s->later;
+	size_t n = 0, seen = 0, folded = 0;
+
+	if (s->n_later == 0)
+		return true;
+	if (o && !knows_steps(s, o))
+		o = NULL;
+	now = ARENA_ARRAY(&s->query_arena, s->n_later, struct input_step);
+	for (size_t i = 0; i < s->n_later; i++)
+		if (!o || opts_has_step(o, s->later[i].step))
+			now[n++] = s->later[i];
+	if (n == 0)
+		return true;
+	bool ok = session_load_steps(s, now, n, count_folded, &folded);
+	for (size_t i = 0; i < s->n_later; i++)
+		if ((o && !opts_has_step(o, s->later[i].step)) || seen++ >= folded)
+			*left++ = s->later[i];
+	s->n_later = (size_t)(left - s->later);
+	return ok;
+}
+
+/* Older files are needed for a missing step and for a range, which may include their steps. */
+bool session_need_steps(struct session *s, const struct opts *o)
+{
+	bool older = !knows_steps(s, o);
+
+	for (size_t i = 0; i < o->steps.n; i++)
+		older |= o->steps.v[i].from != o->steps.v[i].to;
+	return load_later(s, o) && (!older || load_older(s));
+}
+
+bool session_need_all(struct session *s, bool older)
+{
+	return load_later(s, NULL) && (!older || load_older(s));
 }

@@ -9,9 +9,9 @@
 
 #include "checkpoint/ckpt.h"
 #include "compare/side.h"
-#include "export/trace_tables.h"
+#include "export/table/trace_tables.h"
 #include "model/input.h"
-#include "model/read.h"
+#include "model/read/read.h"
 
 /* The trees of a model, built at first use. */
 struct forest {
@@ -70,7 +70,7 @@ struct session {
 	atomic_bool cancel;       /* may be set by any thread: ends the present call */
 	const atomic_bool *parent_cancel; /* cancel flag of the session it works for, or NULL */
 	struct notes load_notes;          /* notes of loading; in the model arena */
-	size_t load_said;                 /* number of them already printed */
+	size_t load_printed;              /* number of them already printed */
 	VEC(struct source) sources;       /* inputs; in the model arena */
 	struct recording_set recording;   /* the loaded recording; n is 0 if there is none */
 	struct recording_options recording_options;
@@ -87,7 +87,7 @@ struct session {
 struct session *session_new(size_t limit);
 /* Creates a session that charges the account of another one, which outlives it, and has as many
  * threads. */
-struct session *session_new_beside(struct session *first);
+struct session *session_new_sharing(struct session *first);
 /* Creates a session that works for another one, which outlives it and whose memory it counts as. It
  * has its own cancel flag. */
 struct session *session_new_part(struct session *whole);

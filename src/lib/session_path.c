@@ -6,7 +6,7 @@
 
 #include "base/bits.h"
 #include "base/sort.h"
-#include "export/critical_out.h"
+#include "export/table/critical_out.h"
 #include "export/what_if_out.h"
 
 /* The one trace that is loaded, with what paths need. */

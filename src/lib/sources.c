@@ -6,7 +6,7 @@
 
 #include "io/paths.h"
 #include "model/sniff.h"
-#include "trace/execution_trace.h"
+#include "trace/read/chrome/execution_trace.h"
 
 /* Adds the run metadata of a folder as numbered steps. */
 static void put_runs(struct arena *a, const struct folder *f, struct input_worker *w)

@@ -85,7 +85,7 @@ struct output {
 	struct str outfile; /* kept if the kind of output changes, as in the original (quirk 22);
 	                       empty if never given */
 	bool spreadsheet;   /* csv: no text is a formula */
-	bool cells;         /* typed cells, for Arrow (export/sheet.h) */
+	bool cells;         /* typed cells, for Arrow (export/data/sheet.h) */
 };
 
 enum by {

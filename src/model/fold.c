@@ -330,7 +330,7 @@ static void put_span(struct step *s, uint32_t at, enum span_kind kind, uint32_t 
 }
 
 /* Stores the annotations of a record's spans, n from position at on. */
-static void put_said(
+static void put_annotation(
         struct fold *f, struct step *s, uint32_t at, unsigned n, const struct record *r)
 {
 	struct span_annotation said = { .thread = r->thread };
@@ -411,7 +411,7 @@ static void place_records(struct fold *f, struct step *s)
 		        r.node < f->b->n_nodes ? r.node : f->fresh_node[r.node - f->b->n_nodes] - 1;
 		if (!on_device(f, node, d))
 			continue;
-		put_said(f, s, f->spans.v[node], record_spans(&r, d->kind), &r);
+		put_annotation(f, s, f->spans.v[node], record_spans(&r, d->kind), &r);
 		if (r.start > 0)
 			place_timed(f, s, cell[node], &r, d, r.device + device0);
 		else

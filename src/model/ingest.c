@@ -63,7 +63,7 @@ bool ingest_base_node(struct ingest *in, struct str name, uint32_t *node)
 	return in->base_seen[*node] = true;
 }
 
-void ingest_end_beside(struct ingest *in, struct arena *scratch)
+void ingest_overlay_end(struct ingest *in, struct arena *scratch)
 {
 	in->base_seen = NULL;
 	ingest_undo(in);
@@ -85,7 +85,7 @@ void ingest_keep_attrs(struct ingest *in)
 	in->keep_attrs = true;
 }
 
-void ingest_keep_said(struct ingest *in)
+void ingest_keep_notes(struct ingest *in)
 {
 	in->m->keep_annotations = true;
 }
@@ -149,7 +149,7 @@ void ingest_keep_trace(struct ingest *in, const struct model_trace *t)
 	VEC_PUSH(in->m->a, &in->m->traces, *t);
 }
 
-void ingest_beside(struct ingest *in, struct pool *p)
+void ingest_share_names(struct ingest *in, struct pool *p)
 {
 	in->beside = p;
 }

@@ -39,17 +39,17 @@ void ingest_file(
 void ingest_set_unused(struct ingest *in, struct str format, struct str kind, uint64_t n);
 
 /* Begins adding executions only: each node is looked up once, by name, in the base model. Returns
- * false without a base model. ingest_end_beside reverts these additions. */
+ * false without a base model. ingest_overlay_end reverts these additions. */
 bool ingest_overlay_begin(struct ingest *in);
 size_t ingest_base_nodes(const struct ingest *in); /* number of its nodes */
 bool ingest_base_node(struct ingest *in, struct str name, uint32_t *node);
-void ingest_end_beside(struct ingest *in, struct arena *scratch);
+void ingest_overlay_end(struct ingest *in, struct arena *scratch);
 
 const struct model *ingest_model(const struct ingest *in);
 struct notes *ingest_notes(struct ingest *in);
 void ingest_keep_attrs(struct ingest *in);
 bool ingest_keeps_attrs(const struct ingest *in);
-void ingest_keep_said(
+void ingest_keep_notes(
         struct ingest *in); /* keeps labels and threads of spans for writing run metadata */
 
 /* scratch: arena of the file, for data pending until the commit. */
@@ -144,7 +144,7 @@ void batch_no_stats(struct batch *b); /* the file had no step_stats at all */
 
 /* While threads of p fill batches, data that they read changes only when they are idle. NULL: no
  * threads. */
-void ingest_beside(struct ingest *in, struct pool *p);
+void ingest_share_names(struct ingest *in, struct pool *p);
 
 /* Adds the batch to the model: creates unknown nodes, applies the first-canonical-device rule,
  * builds the step, counts coverage, adds notes. Fails only for limits. */

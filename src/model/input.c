@@ -7,7 +7,7 @@
 
 #include "io/pb.h"
 #include "model/sniff.h"
-#include "model/read.h"
+#include "model/read/read.h"
 #include "trace/trace_build.h"
 
 #define TEXT_LIKELY 50 /* from this confidence on the text form's error is reported */
@@ -59,7 +59,7 @@ static bool load_open(struct load *l, struct err *e)
 }
 
 /* Guard: reverts the additions of a reader if memory is exhausted. */
-static void drop_said(void *ingest)
+static void undo_load(void *ingest)
 {
 	ingest_undo(ingest);
 }
@@ -118,7 +118,7 @@ static bool load_binary(struct load *l, struct src *s, struct err *e)
 		return is_kept(s, l->in->read_step(s, l->batch, e) && src_finish(l->s), e);
 	}
 	ingest_begin(l->to, l->a);
-	work_guard(l->a->work, &undo, drop_said, l->to);
+	work_guard(l->a->work, &undo, undo_load, l->to);
 	ok = l->in->read_trace ? read_as_trace(l, s, e) : l->in->read(s, l->to, l->a, e);
 	ok = is_kept(s, ok && src_finish(l->s), e);
 	work_unguard(l->a->work, &undo);

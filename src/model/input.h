@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "model/read.h"
+#include "model/read/read.h"
 
 /* Results of loading a file. */
 enum {

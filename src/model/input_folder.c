@@ -8,7 +8,7 @@
 #include "io/paths.h"
 #include "model/sniff.h"
 
-#define NAMED_MOST 3 /* files that a note names */
+#define NAMED_MAX 3 /* files that a note names */
 
 /* The files of a folder, in path_order, and the format of each. */
 struct found {
@@ -87,14 +87,14 @@ static void note_others(const struct found *f, const struct input *kind, struct 
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->names.n; i++) {
-		if (!f->formats[i] || f->formats[i] == kind || f->chosen[i] || n++ >= NAMED_MOST)
+		if (!f->formats[i] || f->formats[i] == kind || f->chosen[i] || n++ >= NAMED_MAX)
 			continue;
 		sb_put(&b, b.n ? S(", ") : S(""));
 		sb_put_name(&b, f->names.v[i]);
 		sb_fmt(&b, " (%s)", f->formats[i]->name);
 	}
-	if (n > NAMED_MOST)
-		sb_fmt(&b, " and %zu more", n - NAMED_MOST);
+	if (n > NAMED_MAX)
+		sb_fmt(&b, " and %zu more", n - NAMED_MAX);
 	note_count(notes, n,
 	        "note: in the folder '%.*s' {a profile of another format is|profiles of other "
 	        "formats are} left out: %.*s\n",

@@ -53,11 +53,11 @@ static bool fold_step(void *ctx, size_t i, bool escaped, struct pool *p)
 	j->a.work = v->work; /* the job's own struct work ended with the job */
 	if (escaped)
 		work_escape(v->work);
-	ingest_beside(v->to, p);
+	ingest_share_names(v->to, p);
 	v->e->partial = j->e.partial;
 	input_report(v->to, &j->l);
 	v->ok = j->ok ? ingest_fold(v->to, j->l.batch, v->e) : err_text(v->e, j->e.code, j->e.text);
-	ingest_beside(v->to, NULL);
+	ingest_share_names(v->to, NULL);
 	arena_free(&j->a);
 	j->open = false;
 	*v->folded += v->ok;
@@ -69,7 +69,7 @@ static void drop_steps(void *ctx)
 {
 	struct steps_load *v = ctx;
 
-	ingest_beside(v->to, NULL);
+	ingest_share_names(v->to, NULL);
 	for (size_t i = 0; i < v->room; i++) {
 		v->jobs[i].a.work = v->work;
 		if (v->jobs[i].open)

@@ -19,7 +19,7 @@
 
 #include "io/pb.h"
 #include "io/block_format.h"
-#include "model/read.h"
+#include "model/read/read.h"
 
 #define SNIFF_RECORDS 16 /* records of the top level that are examined */
 

@@ -137,7 +137,7 @@ enum trace_source {
 extern const char *const trace_source_names[TRACE_SOURCES];  /* "PyTorch trace" */
 extern const char *const trace_source_tables[TRACE_SOURCES]; /* "pytorch", as tables have it */
 
-#define TRACE_KEPT_MOST (64ull << 20) /* maximum size of a file whose slices are always kept */
+#define TRACE_KEPT_MAX (64ull << 20) /* maximum size of a file whose slices are always kept */
 
 /* Results of the passes for a trace whose reader kept only sums of its slices. */
 struct trace_steps;

@@ -5,8 +5,8 @@
 #include "view/facts.h"
 
 #include "base/sort.h"
-#include "trace/passes.h"
-#include "trace/recordings.h"
+#include "trace/pass/passes.h"
+#include "trace/read/recording/recordings.h"
 
 #define STREAM_ALL S("/stream:all")
 

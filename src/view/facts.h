@@ -5,8 +5,8 @@
 #ifndef TFPROF_VIEW_FACTS_H
 #define TFPROF_VIEW_FACTS_H
 
-#include "trace/idle.h"
-#include "trace/recordings.h"
+#include "trace/pass/idle.h"
+#include "trace/read/recording/recordings.h"
 #include "view/view.h"
 
 /* A device with recorded work; times are nanoseconds. */

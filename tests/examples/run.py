@@ -96,7 +96,7 @@ def quirks():
     with open(os.path.join(ROOT, 'docs', 'QUIRKS.md')) as f:
         told = set(re.findall(r'^\| (\d+) \|', f.read(), re.M))
     marked = set()
-    for path in glob.glob(os.path.join(ROOT, 'src', '*', '*.*')):
+    for path in glob.glob(os.path.join(ROOT, 'src', '**', '*.*'), recursive=True):
         with open(path) as f:
             marked |= set(re.findall(r'[Qq]uirk (\d+)', f.read()))
     for n in sorted(told ^ marked, key=int):

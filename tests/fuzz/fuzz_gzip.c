@@ -6,7 +6,7 @@
 #include "io/src.h"
 #include "rig.h"
 
-#define UNPACKED_MOST ((size_t)16 << 20)
+#define UNPACKED_MAX ((size_t)16 << 20)
 
 /* Reads all that there is, up to the bound. */
 static size_t unpack(struct arena *a, struct str bytes, struct str *out, bool recover)
@@ -17,7 +17,7 @@ static size_t unpack(struct arena *a, struct str bytes, struct str *out, bool re
 	if (!src_memory(&s, a, S("input"), bytes, &e))
 		abort();
 	s->damage->recover = recover;
-	src_need(s, UNPACKED_MOST);
+	src_need(s, UNPACKED_MAX);
 	if (src_failed(s) != (e.code != ERR_NONE) || (recover && src_failed(s)))
 		abort();
 	*out = str_make(s->p, (size_t)(s->end - s->p));

@@ -9,7 +9,7 @@
 #include "io/json_in.h"
 #include "rig.h"
 
-#define UNPACKED_MOST ((size_t)16 << 20)
+#define UNPACKED_MAX ((size_t)16 << 20)
 
 enum manner { WALK, WALK_FORGETTING, SKIP };
 
@@ -93,7 +93,7 @@ static struct walked read_all(struct str bytes, bool pieces, enum manner manner,
 		src_on_progress(s, tick, NULL);
 	if (!json_in_open(&j, s))
 		return w;
-	while (good && json_in_at(&j, j.p) < UNPACKED_MOST) {
+	while (good && json_in_at(&j, j.p) < UNPACKED_MAX) {
 		while (json_in_peek(&j) < 0 && json_in_more(&j))
 			;
 		before = w;

@@ -3,8 +3,8 @@
  * Nsight Systems exports, read with slices and with sums only.
  */
 #include "trace.h"
-#include "trace/ops.h"
-#include "trace/passes.h"
+#include "trace/pass/ops.h"
+#include "trace/pass/passes.h"
 
 static void add_up(struct str bytes, struct arena *a)
 {

@@ -5,10 +5,10 @@
  * device work, the tables of devices are consistent, and a copy of the trace is equal.
  */
 #include "rig.h"
-#include "trace/ops.h"
+#include "trace/pass/ops.h"
 #include "trace/trace_build.h"
-#include "export/device_tables.h"
-#include "trace/passes.h"
+#include "export/table/device_tables.h"
+#include "trace/pass/passes.h"
 
 #define RECORD 10
 

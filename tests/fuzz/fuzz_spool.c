@@ -7,9 +7,9 @@
 
 #include "base/bits.h"
 #include "base/crc32c.h"
-#include "trace/recordings.h"
-#include "trace/passes.h"
-#include "export/device_tables.h"
+#include "trace/read/recording/recordings.h"
+#include "trace/pass/passes.h"
+#include "export/table/device_tables.h"
 
 static void put32(uint8_t *p, uint32_t v)
 {

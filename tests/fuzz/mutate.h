@@ -18,7 +18,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 
 #define MUTATE_FIELDS 512
 #define MUTATE_DEPTH  12
-#define MUTATE_MOST   ((size_t)1 << 20)
+#define MUTATE_MAX    ((size_t)1 << 20)
 
 /* A field of a message: its bytes, and those of its value. */
 struct mutate_field {
@@ -109,7 +109,7 @@ static void mutate_message(struct mutate_out *o, const uint8_t *p, const uint8_t
 /* Writes a field with its value changed. */
 static void mutate_value(struct mutate_out *o, const struct mutate_field *f, int depth)
 {
-	size_t n = (size_t)(f->end - f->value), room = n + 64 < MUTATE_MOST ? n + 64 : n;
+	size_t n = (size_t)(f->end - f->value), room = n + 64 < MUTATE_MAX ? n + 64 : n;
 	struct mutate_field *inner;
 	struct mutate_out in = { .max = room + n };
 

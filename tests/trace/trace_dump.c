@@ -14,8 +14,8 @@
 
 #include "base/note.h"
 #include "model/sniff.h"
-#include "trace/passes.h"
-#include "trace/ops.h"
+#include "trace/pass/passes.h"
+#include "trace/pass/ops.h"
 #include "trace/trace_build.h"
 
 static struct account account;

@@ -7,7 +7,7 @@
 #define TFPROF_TESTS_READER_RIG_H
 
 #include "io/pb.h"
-#include "model/read.h"
+#include "model/read/read.h"
 
 typedef bool reader_fn(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include <stdio.h>
-#include "export/document.h"
+#include "export/data/document.h"
 #include "model/input.h"
 #include "out_rig.h"
 

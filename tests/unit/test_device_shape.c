@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#include "export/device_tables.h"
+#include "export/table/device_tables.h"
 #include "lib/options.h"
-#include "view/device_use.h"
+#include "device/device_use.h"
 
 static void occupancy(void **state)
 {

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "export/device_tables.h"
+#include "export/table/device_tables.h"
 
 static void odd(void **state)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "io/block_format.h"
-#include "view/device_use.h"
+#include "device/device_use.h"
 
 #define SPAN      4000 /* nanoseconds that are drawn */
 #define PROCESSES 4

@@ -2,7 +2,7 @@
  *
  * A build without the page: its bytes are those that 'tools/web.sh 0' writes.
  */
-#include "export/html.h"
+#include "export/page/html.h"
 #include "unit.h"
 
 const uint8_t web_head[] = { 0 }, web_tail[] = { 0 };

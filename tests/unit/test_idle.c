@@ -4,7 +4,7 @@
  */
 #include "build_rig.h"
 
-#include "trace/passes.h"
+#include "trace/pass/passes.h"
 
 static const struct device_usage *usage_of(struct rig *r, struct trace_usage *u)
 {

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "export/timeline.h"
+#include "export/timeline/timeline.h"
 
 #define LANES_TRIED 3000
 

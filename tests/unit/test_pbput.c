@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "io/wire.h"
-#include "export/pbput.h"
+#include "export/message/pbput.h"
 
 static void test_fields(void **state)
 {

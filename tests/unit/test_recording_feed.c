@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "io/block_format.h"
-#include "trace/recording_internal.h"
+#include "trace/read/recording/recording_internal.h"
 
 #define BASE   1700000000000000000u
 #define SECOND 1000000000u

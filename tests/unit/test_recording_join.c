@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "trace/recording_internal.h"
+#include "trace/read/recording/recording_internal.h"
 
 static uint64_t met, alone, wrong, launched;
 

@@ -2,7 +2,7 @@
  *
  * Float operations from shapes, against numbers computed by hand and counted by TraceLens' reports.
  */
-#include "trace/ops.h"
+#include "trace/pass/ops.h"
 #include "unit.h"
 
 static int64_t flops(const char *op, const char *shapes, const char *values)

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "export/sheet.h"
+#include "export/data/sheet.h"
 
 static const struct column COLUMNS[] = {
 	{ S("name"), COLUMN_TEXT, NULL },

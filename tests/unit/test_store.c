@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "collect/store.h"
-#include "trace/recordings.h"
+#include "trace/read/recording/recordings.h"
 
 #define BLOCKS 4u
 #define EACH   40u /* kernels in a block */

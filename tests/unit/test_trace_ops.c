@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "trace/ops.h"
+#include "trace/pass/ops.h"
 
 static struct trace_ops find_ops(const struct trace *t)
 {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "trace/passes.h"
+#include "trace/pass/passes.h"
 
 /* ---- nesting ---- */
 

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See device_use.h: adds the calls and copies of a trace that is not a recording.
+ */
+#include "base/num.h"
+#include "device/device_parts.h"
+
+struct trace_feed {
+	struct device_use *u;
+	const struct trace *t;
+	struct arena *scratch;
+	struct recorded_gpu *gpus; /* indexed by device */
+	uint32_t *parts;           /* indexed by track: 1 + its part, 0: none yet */
+	uint32_t *kernel_of;       /* indexed by event: 1 + index in u->kernels, 0: none yet */
+	uint32_t *scope_of;        /* indexed by launch: scope of the range around its call */
+	struct trace_steps steps;
+	struct gpu_call_feed calls;
+};
+
+/* Words for the direction in the names of copies: of CUPTI, TensorFlow, HIP and rocprofv3. */
+static const char *const way_words[WAY_SET][4] = {
+	[WAY_HTOD] = { "HtoD", "H2D", "HostToDevice", "HOST_TO_DEVICE" },
+	[WAY_DTOH] = { "DtoH", "D2H", "DeviceToHost", "DEVICE_TO_HOST" },
+	[WAY_DTOD] = { "DtoD", "D2D", "DeviceToDevice", "DEVICE_TO_DEVICE" },
+	[WAY_PTOP] = { "PtoP", "P2P", "PeerToPeer", "PEER_TO_PEER" },
+	[WAY_HTOH] = { "HtoH", "H2H", "HostToHost", "HOST_TO_HOST" },
+};
+
+static struct str string_of(const void *trace, uint32_t id)
+{
+	return trace_str(trace, id);
+}
+
+/* ---- times ---- */
+
+/* 0 means an unknown time, so the clock starts at 1 if the source has no absolute times. */
+static void find_base(struct device_use *u)
+{
+	const struct trace *t = u->t;
+	int64_t start, end, at = 0;
+
+	bool any = trace_span(t, &start, &end);
+	u->first = trace_ns(t, start);
+	if (t->epoch && any)
+		at = num_add(t->origin_ns, u->first);
+	u->base = at > 0 ? (uint64_t)at : 1;
+}
+
+/* ---- processes and devices ---- */
+
+/* Makes the steps of the trace the steps of all processes, which share the arrays. */
+static void add_steps(struct device_use *u, const struct trace_steps *from)
+{
+	struct recorded_process *p = u->all.v;
+
+	for (size_t i = 0; from->by != STEPS_UNKNOWN && i < from->steps.n; i++) {
+		const struct trace_step *step = &from->steps.v[i];
+		VEC_PUSH(u->a, &p->boundaries, device_time(u, step->start));
+		VEC_PUSH(u->a, &p->ends, device_time(u, step->end));
+		VEC_PUSH(u->a, &p->labels, str_fmt(u->a, "%lld", (long long)step->id));
+	}
+	for (size_t i = 1; i < u->all.n; i++) {
+		p[i].boundaries = p->boundaries;
+		p[i].ends = p->ends;
+		p[i].labels = p->labels;
+	}
+}
+
+/* A process for each of the trace, and one for tracks without. */
+static void add_processes(struct trace_feed *f)
+{
+	static const struct recording_options no_options = { 0 };
+	struct device_use *u = f->u;
+	size_t n = f->t->processes.n + 1;
+	struct recorded_process *v = ARENA_ARRAY(u->a, n, struct recorded_process);
+
+	for (size_t i = 0; i < n; i++) {
+		struct process_identity *who = &v[i].facts.who;
+		process_identity_init(who);
+		v[i].facts.ended = true;
+		if (i < f->t->processes.n) {
+			who->pid = f->t->processes.v[i].pid;
+			who->rank = f->t->processes.v[i].rank;
+			who->program = trace_str(f->t, f->t->processes.v[i].name);
+		}
+		VEC_PUSH(u->a, &u->processes, ((struct gpu_process){ .from = &v[i] }));
+		VEC_PUSH(u->a, &u->process_of, (uint32_t)i);
+	}
+	u->all.o = &no_options;
+	names_init(&u->all.names, u->a, &no_options, NULL); /* fails only for patterns */
+	u->all.v = v;
+	u->all.n = n;
+	add_steps(u, &f->steps);
+}
+
+static void number_devices(struct trace_feed *f)
+{
+	const struct trace *t = f->t;
+	struct device_use *u = f->u;
+	struct imap known;
+
+	imap_init(&known, f->scratch);
+	u->unique = true;
+	for (size_t i = 0; i < t->devices.n; i++) {
+		int64_t index = t->devices.v[i].index;
+		u->unique &= index >= 0 && index < UINT32_MAX &&
+		             imap_put(&known, (uint64_t)index, 0, false);
+	}
+	f->gpus = ARENA_ARRAY(u->a, t->devices.n, struct recorded_gpu);
+	for (uint32_t i = 0; i < t->devices.n; i++)
+		f->gpus[i] = (struct recorded_gpu){ .number = device_number(u, i),
+			.name = trace_str(t, t->devices.v[i].model),
+			.used = true };
+}
+
+/* The part of a track of a device: the tracks of one process on one device share it. */
+static struct gpu_part *part_of(struct trace_feed *f, uint32_t track)
+{
+	uint32_t device = f->t->tracks.v[track].device, process = device_process(f->u, track);
+	struct device_use *u = f->u;
+
+	for (uint32_t i = 0; i < u->parts.n && !f->parts[track]; i++)
+		if (u->parts.v[i].process == process && u->parts.v[i].gpu == &f->gpus[device])
+			f->parts[track] = 1 + i;
+	if (!f->parts[track]) {
+		VEC_PUSH(u->a, &u->parts,
+		        ((struct gpu_part){ .process = process,
+		                .local = f->gpus[device].number,
+		                .number = f->gpus[device].number,
+		                .gpu = &f->gpus[device] }));
+		f->parts[track] = (uint32_t)u->parts.n;
+	}
+	return &u->parts.v[f->parts[track] - 1];
+}
+
+/* ---- slices ---- */
+
+static void take_calls(struct trace_feed *f, uint32_t track)
+{
+	struct slice_iter it = trace_slices(f->t, track);
+
+	for (struct slice s; slice_next(&it, &s);) {
+		uint64_t start = device_time(f->u, s.start);
+		struct spool_api call = { .start = start,
+			.length = device_time(f->u, slice_end(&s)) - start,
+			.name = s.name,
+			.tid = track };
+		if (s.form == SLICE_COMPLETE && s.category == CATEGORY_CALL)
+			gpu_calls_take(&f->calls, string_of, f->t, &call);
+	}
+}
+
+static enum gpu_way way_of(const struct slice *s, struct str name)
+{
+	if (s->category == CATEGORY_SET)
+		return WAY_SET;
+	for (enum gpu_way way = 0; way < WAY_SET; way++)
+		for (size_t i = 0; i < sizeof *way_words / sizeof **way_words; i++)
+			if (str_contains(name, str_of(way_words[way][i])))
+				return way;
+	return WAY_OTHER;
+}
+
+/* Counts a copy by the memory that its name says: "Memcpy HtoD (Pageable -> Device)". */
+static void take_memory(
+        struct trace_feed *f, struct str name, enum gpu_way way, const struct recorded_op *op)
+{
+	if (str_contains(name, S(" (")))
+		gpu_copies_take(f->u, way,
+		        str_contains(name, S("Pageable")) ? HOST_PAGEABLE
+		        : str_contains(name, S("Pinned")) ? HOST_PINNED
+		                                          : HOST_NONE,
+		        op);
+}
+
+/* Reads "x,y,z". */
+static bool read_triple(struct str text, uint32_t out[3])
+{
+	int64_t v = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		size_t end = str_find_char(text, ',');
+		if (!num_parse_i64(str_sub(text, 0, end), &v) || v < 0 || v > UINT32_MAX ||
+		        (end == SIZE_MAX) != (i == 2))
+			return false;
+		out[i] = (uint32_t)v;
+		text = i < 2 ? str_sub(text, end + 1, SIZE_MAX) : text;
+	}
+	return true;
+}
+
+static uint32_t small_int(const struct trace *t, const struct slice *s, uint32_t key)
+{
+	int64_t v = slice_int(t, s, key);
+
+	return v < 0 ? 0 : v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+/* Counts the launch configuration of a kernel, if the slice has it. */
+static void take_shape(struct trace_feed *f, const struct slice *s)
+{
+	const struct trace *t = f->t;
+	struct device_use *u = f->u;
+	struct spool_kernel k = { .registers = small_int(t, s, ARG_REGISTERS),
+		.static_shared = small_int(t, s, ARG_STATIC_SHARED),
+		.dynamic_shared = small_int(t, s, ARG_DYNAMIC_SHARED) };
+
+	if (!read_triple(slice_text(t, s, ARG_GRID), k.grid) ||
+	        !read_triple(slice_text(t, s, ARG_BLOCK), k.block))
+		return;
+	if (!f->kernel_of[s->event])
+		f->kernel_of[s->event] = 1 + gpu_list_index(u, &u->kernels, trace_str(t, s->name));
+	struct gpu_times *to = &u->kernels.v[f->kernel_of[s->event] - 1];
+	if (!to->shapes)
+		to->shapes = ARENA_NEW(u->a, struct gpu_shapes);
+	gpu_shapes_add(to->shapes, &k, f->parts[s->track] - 1);
+}
+
+/* The call of a copy that reads or writes memory of the host may have waited for it. */
+static void take_copy(struct trace_feed *f, const struct slice *s, const struct launch *launch,
+        struct gpu_part *part, struct recorded_op *op)
+{
+	struct str name = trace_str(f->t, s->name);
+	struct gpu_copies *c;
+	struct slice call;
+	enum gpu_way way = way_of(s, name);
+	int64_t bytes = slice_int(f->t, s, ARG_BYTES);
+
+	op->bytes = bytes > 0 ? (uint64_t)bytes : 0;
+	c = &part->ways[way];
+	c->count = num_add_u64(c->count, 1);
+	c->bytes = num_add(c->bytes, bytes);
+	c->ns = num_add(c->ns, num_from_u64(op->length));
+	take_memory(f, name, way, op);
+	if (!launch)
+		return;
+	trace_slice(f->t, launch->slice, &call);
+	uint64_t start = device_time(f->u, call.start);
+	struct recorded_call made = { .start = start,
+		.length = device_time(f->u, slice_end(&call)) - start,
+		.name = call.name };
+	op->pageable = str_contains(name, S("Pageable"));
+	gpu_calls_transfer(&f->calls, op, &made);
+}
+
+static void take_work(struct trace_feed *f, const struct slice *s)
+{
+	const struct launch *launch = link_launch(f->u->links, s);
+	struct gpu_part *part = part_of(f, s->track);
+	struct recorded_op op = { .start = device_time(f->u, s->start) };
+
+	op.length = device_time(f->u, slice_end(s)) - op.start;
+	gpu_range_take(f->u, launch ? f->scope_of[launch - f->u->links->launches.v] : SCOPE_NONE,
+	        num_from_u64(op.length));
+	if (f->steps.by != STEPS_UNKNOWN)
+		gpu_step_take(f->u, part->process, trace_step_of(&f->steps, s, launch),
+		        num_from_u64(op.length));
+	if (s->category == CATEGORY_COPY || s->category == CATEGORY_SET) {
+		take_copy(f, s, launch, part, &op);
+	} else {
+		part->kernels = num_add_u64(part->kernels, 1);
+		take_shape(f, s);
+	}
+}
+
+static void take_process(struct trace_feed *f, uint32_t process)
+{
+	const struct trace *t = f->t;
+
+	gpu_calls_begin(&f->calls, f->u, process, f->scratch);
+	for (uint32_t i = 0; i < t->tracks.n; i++)
+		if (!track_is_device(&t->tracks.v[i]) && device_process(f->u, i) == process) {
+			take_calls(f, i);
+			if (!t->tracks.v[i].derived)
+				gpu_ranges_thread(f->u, i, f->scope_of);
+		}
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		struct slice_iter it = trace_slices(t, i);
+		if (!track_is_device(&t->tracks.v[i]) || device_process(f->u, i) != process)
+			continue;
+		for (struct slice s; slice_next(&it, &s);)
+			if (slice_is_work(t, &s))
+				take_work(f, &s);
+	}
+	gpu_calls_end(&f->calls);
+}
+
+void device_use_trace(struct device_use *u, const struct trace *t, const struct trace_links *links,
+        struct arena *a)
+{
+	struct scratch own;
+
+	device_use_init(u, t, a);
+	u->links = links;
+	scratch_open(&own, a->work);
+	struct trace_feed f = { .u = u, .t = t, .scratch = &own.a };
+	f.parts = ARENA_ARRAY(&own.a, t->tracks.n, uint32_t);
+	f.kernel_of = ARENA_ARRAY(&own.a, t->events.n, uint32_t);
+	f.scope_of = ARENA_ARRAY(&own.a, links->launches.n, uint32_t);
+	trace_find_steps(t, &f.steps, &own.a);
+	find_base(u);
+	add_processes(&f);
+	number_devices(&f);
+	for (uint32_t i = 0; i <= t->processes.n; i++)
+		take_process(&f, i);
+	scratch_close(&own);
+	device_sum(u);
+}

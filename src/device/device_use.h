@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums about the work of devices in a trace or a recording, for the command devices. One walk over
+ * the trace (trace/pass/passes.h) computes busy and idle times, gaps, latencies and kernels; in
+ * addition to the trace, only calls that may wait are stored. A recording is read once, both for
+ * its trace and for the sums that only recordings have. GPUs are identified by UUID, so several
+ * processes can share a GPU. Independent of the output format.
+ */
+#ifndef TFPROF_VIEW_DEVICE_USE_H
+#define TFPROF_VIEW_DEVICE_USE_H
+
+#include "base/statistics.h"
+#include "trace/read/recording/recordings.h"
+#include "trace/pass/passes.h"
+
+/* ---- spans ----
+ *
+ * Stores many time intervals in about eight bytes each, and iterates over them in order of their
+ * starts. Batches of intervals are sorted and packed, so nearly sorted input packs best.
+ *
+ *   run: first start, then for each interval the distance from the previous start,
+ *        the length, and the tag, as varints
+ */
+
+#define SPAN_BATCH (1 << 17) /* intervals sorted per batch */
+
+struct span {
+	uint64_t start, length;
+	uint64_t tag; /* set by the caller */
+};
+
+struct spans {
+	VEC(struct span) batch; /* unpacked, in scratch */
+	VEC(struct str) runs;
+	uint64_t n;
+};
+
+/* Adds an interval. A full batch is packed into a; the next one begins in scratch. */
+void spans_add(struct spans *s, struct arena *a, struct arena *scratch, struct span x);
+
+/* Packs the last batch. The scratch arena may be reset afterwards. */
+void spans_end(struct spans *s, struct arena *a);
+
+/* Iterates over several spans, merged by start. */
+struct span_walk {
+	struct arena *a;
+	VEC(struct span_cursor) heap; /* a heap, earliest start on top */
+};
+void span_walk_begin(struct span_walk *w, struct arena *a);
+void span_walk_add(struct span_walk *w, const struct spans *s, unsigned owner);
+
+/* Returns the next interval and its owner, or false at the end. */
+bool span_walk_next(struct span_walk *w, struct span *x, unsigned *owner);
+
+/* ---- gpu shape ----
+ *
+ * Launch configurations of kernels: grid, block, registers and shared memory, and the resulting
+ * occupancy.
+ */
+
+#define GPU_SHAPES 8 /* distinct shapes of a kernel */
+
+struct gpu_shape {
+	uint32_t grid[3], block[3];
+	uint32_t registers, static_shared, dynamic_shared;
+	uint32_t part; /* the process and GPU of the first launch */
+	uint64_t count;
+};
+
+struct gpu_shapes {
+	struct gpu_shape v[GPU_SHAPES];
+	unsigned n;
+	uint64_t others; /* launches with other shapes */
+};
+
+void gpu_shapes_add(struct gpu_shapes *s, const struct spool_kernel *k, uint32_t part);
+
+/* Returns the shape with the most launches. */
+const struct gpu_shape *gpu_shapes_first(const struct gpu_shapes *s);
+
+/* Returns the theoretical occupancy of a shape, in thousandths; -1 if the compute capability (90
+ * for 9.0) is unknown or cannot run the shape. */
+int gpu_occupancy(const struct gpu_shape *s, uint32_t capability);
+
+/* ---- device use ---- */
+
+/* The tag of a call is its index << CALL_BITS | call flags. */
+enum { CALL_SYNCHRONIZES = 1, CALL_WAITED = 2, CALL_BITS = 2 };
+
+enum gpu_way { WAY_HTOD, WAY_DTOH, WAY_DTOD, WAY_PTOP, WAY_HTOH, WAY_SET, WAY_OTHER, WAY_N };
+extern const char *const gpu_ways[WAY_N]; /* "HtoD", ... */
+
+#define GPU_SYNCS 5 /* kinds of CUpti_ActivitySynchronizationType */
+
+/* Durations of one item, ns. Operations that the recorder summed (--max-size) are not in h: only
+ * their count, total, minimum and maximum are known (summed*). */
+struct gpu_times {
+	struct str name;
+	struct hist h;
+	uint64_t summed;
+	int64_t summed_ns, summed_min, summed_max;
+	int64_t blocking;          /* calls: time in which the host waited for the GPU */
+	struct gpu_shapes *shapes; /* kernels: launch configurations, or NULL */
+};
+/* Items by name. */
+struct gpu_list {
+	struct gpu_times *v;
+	size_t n, cap;
+	struct imap at; /* id of the name -> index */
+};
+uint64_t gpu_count(const struct gpu_times *t);
+int64_t gpu_total(const struct gpu_times *t);
+int64_t gpu_min(const struct gpu_times *t);
+int64_t gpu_max(const struct gpu_times *t);
+
+struct gpu_copies {
+	uint64_t count;
+	int64_t bytes, ns;
+};
+
+/* Kind of host memory of a copy. */
+enum gpu_host_memory { HOST_PAGEABLE, HOST_PINNED, HOST_NONE, HOST_MEMORY_N };
+extern const char *const gpu_host_memories[HOST_MEMORY_N];
+/* Copies by size: up to 4 KiB, 64 KiB, 1 MiB, 16 MiB, above. */
+enum { GPU_SIZES = 5 };
+extern const char *const gpu_sizes[GPU_SIZES];
+
+/* Memory of one kind, of one process on one GPU. */
+enum gpu_memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MANAGED, MEMORY_OTHER, MEMORY_KIND_N };
+extern const char *const gpu_memory_kinds[MEMORY_KIND_N];
+struct gpu_memory {
+	uint64_t allocations, frees;
+	int64_t bytes;      /* total allocated */
+	int64_t live, peak; /* at the end; maximum */
+};
+
+/* One process on one GPU. */
+struct gpu_part {
+	uint32_t process;
+	uint32_t local;                 /* GPU number in this process */
+	uint32_t number;                /* over all processes */
+	const struct recorded_gpu *gpu; /* NULL: not known */
+	struct gpu_copies ways[WAY_N];
+	struct gpu_memory memory[MEMORY_KIND_N];
+	uint64_t kernels;
+	int64_t busy; /* union of the work of this process */
+};
+
+struct gpu_device {
+	const struct recorded_gpu *gpu; /* from the first process that used it, or NULL */
+	uint32_t number;                /* over all processes, as in the views */
+	VEC(uint32_t) parts;
+	uint64_t kernels;
+	struct device_usage usage; /* zero if no work has times */
+	uint64_t from, to;         /* first start and last end, ns */
+	int64_t shared;            /* time in which several processes used the GPU */
+	struct hist gaps;
+	struct hist latency; /* from a call to the start of its work */
+	struct gpu_copies ways[WAY_N];
+};
+
+/* A CUDA graph of a process. */
+struct gpu_graph {
+	uint32_t process, number;
+	uint64_t launches, nodes; /* nodes: executed nodes, if recorded */
+	int64_t ns;               /* total time of the nodes, or of whole graphs */
+};
+
+/* A path of ranges: a scope of the recording. */
+struct gpu_range {
+	uint64_t count; /* number of times the range was entered */
+	int64_t host;   /* host time in the range, ns */
+	int64_t device; /* time of work launched directly in the range, ns */
+	int64_t total;  /* device time including inner ranges, ns */
+	uint64_t operations;
+};
+
+/* A step of a process. */
+struct gpu_step {
+	int64_t device; /* time of work launched in the step, ns */
+	uint64_t operations;
+};
+
+/* Overhead of profiling, as CUPTI reports it. */
+#define GPU_OVERHEADS 16
+struct gpu_overhead {
+	uint32_t kind; /* CUpti_ActivityOverheadKind */
+	struct hist h;
+};
+const char *gpu_overhead_name(uint32_t kind);
+
+struct gpu_process {
+	struct recorded_process *from;
+	struct spans host;          /* calls that may wait */
+	VEC(struct gpu_step) steps; /* sorted by number */
+};
+
+struct device_use {
+	struct arena *a;
+	const struct trace *t;
+	const struct trace_links *links; /* NULL: work has ARG_LATENCY instead */
+	struct trace_usage usage;
+	int64_t first;         /* earliest time of the trace, ns */
+	uint64_t base;         /* `first`, on the clock that this struct uses */
+	bool unique;           /* device numbers of the source are unique */
+	struct recordings all; /* for traces that are not recordings: only processes */
+	struct intern names;
+	VEC(struct gpu_process) processes;
+	VEC(uint32_t) process_of; /* indexed by process of the trace: index in processes */
+	VEC(struct gpu_part) parts;
+	VEC(struct gpu_device) devices; /* in output order */
+	VEC(uint32_t) kernel_of;        /* indexed by leaf of the names: 1 + index in kernels */
+	struct gpu_list kernels;        /* finally sorted by total, as are calls and waits */
+	struct gpu_list calls; /* runtime and driver calls that are not nested in other calls */
+	struct gpu_list waits; /* per call: time in which the host waited for the GPU */
+	struct gpu_copies copies[WAY_N][HOST_MEMORY_N][GPU_SIZES];
+	VEC(struct gpu_graph) graphs;
+	VEC(struct gpu_range) ranges; /* indexed by scope; inner scopes follow outer scopes */
+	struct gpu_overhead overheads[GPU_OVERHEADS]; /* the last element counts all other kinds */
+	unsigned n_overheads;
+	struct gpu_times syncs[GPU_SYNCS]; /* as CUPTI reports them, if requested */
+	uint64_t summed;                   /* operations that were recorded only as sums */
+	uint64_t untimed;                  /* operations without times */
+	struct recording_losses lost;
+	uint64_t damaged;
+	int64_t uncompared; /* processes whose launches are not all known to have records */
+	uint64_t gaps;      /* intervals in which a process did not record */
+	int64_t gap_ns;
+};
+
+/* Options of device_use_read. */
+struct device_ask {
+	const struct recording_watch *watch; /* or NULL */
+	bool say;                            /* add notes about what is missing or odd */
+};
+
+/* Reads the recordings and makes their trace, in a. files and o must outlive u. */
+bool device_use_read(struct device_use *u, const struct recording_set *files,
+        const struct recording_options *o, const struct device_ask *ask, struct arena *a,
+        struct notes *notes, struct err *e);
+
+/* Adds up the work and the calls of a trace. Does not set the fields for ranges, CUDA
+ * graphs, memory and overhead, which only recordings have. */
+void device_use_trace(struct device_use *u, const struct trace *t, const struct trace_links *links,
+        struct arena *a);
+
+/* Returns the metadata of the recording of a process. */
+static inline const struct recording_facts *gpu_facts(const struct device_use *u, uint32_t process)
+{
+	return &u->processes.v[process].from->facts;
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of memory: allocations of a trace, or the memory records of the model's steps, added up
+ * by step, device and allocator.
+ */
+#include "export/arrow/arrow.h"
+#include "trace/pass/passes.h"
+
+struct memory_row {
+	uint32_t worker;
+	int64_t step;
+	struct str device, allocator; /* p NULL: not known */
+	int64_t allocations, frees, allocated;
+	int64_t peak, reserved, capacity; /* negative: unknown */
+};
+struct memory_rows {
+	VEC(struct memory_row) list;
+	struct intern keys;  /* bytes of struct memory_key; its ids are row numbers */
+	struct intern names; /* of devices and allocators */
+};
+struct memory_key {
+	int64_t step;
+	uint32_t worker, device, allocator, pad;
+};
+
+static struct memory_row *row_of(struct memory_rows *to, uint32_t worker, int64_t step,
+        struct str device, struct str allocator, struct arena *a)
+{
+	struct memory_key key = { .step = step,
+		.worker = worker,
+		.device = device.p ? intern_add(&to->names, device) : ID_NONE,
+		.allocator = allocator.p ? intern_add(&to->names, allocator) : ID_NONE };
+	uint32_t i = intern_add(&to->keys, str_make(&key, sizeof key));
+
+	if (i == to->list.n)
+		VEC_PUSH(a, &to->list,
+		        ((struct memory_row){
+		                worker, step, device, allocator, 0, 0, 0, -1, -1, -1 }));
+	return &to->list.v[i];
+}
+
+static void raise(int64_t *most, int64_t v)
+{
+	*most = v > *most ? v : *most;
+}
+
+/* ---- a trace ---- */
+
+static void add_allocation(struct memory_row *r, const struct allocation *x)
+{
+	if (x->freed) {
+		r->frees++;
+	} else {
+		r->allocations++;
+		r->allocated = num_add(r->allocated, x->bytes);
+	}
+	raise(&r->peak, x->in_use);
+	raise(&r->peak, x->peak);
+	raise(&r->reserved, x->reserved);
+	raise(&r->capacity, x->capacity);
+}
+
+static void collect_trace(const struct table_reader *x, struct memory_rows *to)
+{
+	const struct trace *t = x->t;
+	const struct str *labels = allocation_labels(t, x->a);
+	struct trace_steps steps;
+	struct allocation of;
+	struct slice s;
+
+	trace_find_steps(t, &steps, x->a);
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		for (struct slice_iter it = trace_slices(t, i); slice_next(&it, &s);) {
+			if (!allocation_of(t, &s, labels, &of))
+				continue;
+			uint32_t step = trace_step_of(&steps, &s, NULL);
+			add_allocation(row_of(to, 0, steps.steps.v[step].id, of.device,
+			                       of.allocator, x->a),
+			        &of);
+		}
+	}
+	for (size_t i = 0; i < to->list.n; i++)
+		if (to->list.v[i].capacity < 0)
+			to->list.v[i].capacity =
+			        allocation_capacity(t, labels, to->list.v[i].device);
+}
+
+/* ---- a model ---- */
+
+static void add_records(struct memory_row *r, const struct step *s, uint32_t c)
+{
+	const uint8_t *item = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
+
+	for (struct mem_item m; mem_next(&item, end, &m);) {
+		if (m.allocation && m.bytes < 0) {
+			r->frees++;
+		} else if (m.allocation) {
+			r->allocations++;
+			r->allocated = num_add(r->allocated, m.bytes);
+		}
+		raise(&r->peak, m.in_use > 0 ? m.in_use : -1);
+	}
+}
+
+static void collect_model(const struct table_reader *x, struct memory_rows *to)
+{
+	const struct model *m = x->m;
+
+	for (size_t i = 0; i < m->steps.n; i++) {
+		const struct step *s = m->steps.v[i];
+		for (uint32_t c = 0; c < s->n_cells; c++) {
+			if (s->cell_mem0[c] == s->cell_mem0[c + 1])
+				continue;
+			struct str device = device_name(m, m->nodes.v[s->cell_node[c]].device);
+			add_records(row_of(to, s->worker, s->id, device, STR_NONE, x->a), s, c);
+		}
+	}
+}
+
+/* ---- rows ---- */
+
+static bool fill_memory(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
+{
+	const struct memory_rows *rows = x->state;
+
+	(void)scratch;
+	for (; x->at[0] < rows->list.n && !arrow_full(to); x->at[0]++) {
+		const struct memory_row *r = &rows->list.v[x->at[0]];
+		table_put_run(x, to, r->worker);
+		arrow_i64(to, r->step);
+		table_put_named_key(to, r->device);
+		arrow_text(to, r->allocator);
+		arrow_i64(to, r->allocations);
+		arrow_i64(to, r->frees);
+		arrow_i64(to, r->allocated);
+		table_put(to, r->peak >= 0, r->peak);
+		table_put(to, r->reserved >= 0, r->reserved);
+		table_put(to, r->capacity >= 0, r->capacity);
+	}
+	return x->at[0] < rows->list.n;
+}
+
+table_fill *table_open_memory(struct table_reader *x)
+{
+	struct memory_rows *rows = ARENA_NEW(x->a, struct memory_rows);
+
+	intern_init(&rows->keys, x->a);
+	intern_init(&rows->names, x->a);
+	if (x->t)
+		collect_trace(x, rows);
+	else
+		collect_model(x, rows);
+	x->state = rows;
+	return fill_memory;
+}

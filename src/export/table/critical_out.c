@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Text: the window, the time by kind, and the places with the most time on the path. Data: the
+ * segments, in order.
+ */
+#include "export/table/critical_out.h"
+
+#include "base/sort.h"
+#include "export/table/table.h"
+
+#define PAGE_SEGMENTS 100000 /* that a page shows */
+
+/* ---- places ---- */
+
+/* Segments of one kind, event and line. */
+struct path_place {
+	enum critical_kind kind;
+	uint32_t event, frame;
+	int64_t ticks;
+	size_t segments;
+};
+
+static int by_time(const void *v, uint32_t a, uint32_t b)
+{
+	const struct path_place *x = (const struct path_place *)v + a,
+	                        *y = (const struct path_place *)v + b;
+
+	return (x->ticks < y->ticks) - (x->ticks > y->ticks);
+}
+
+/* Adds up the segments by place, the longest first. */
+static struct path_place *find_places(const struct critical *x, size_t *n, struct arena *a)
+{
+	VEC(struct path_place) v = { .n = 0 };
+	struct intern keys = { .n = 0 };
+
+	intern_init(&keys, a);
+	for (size_t i = 0; i < x->segments.n; i++) {
+		const struct critical_segment *s = &x->segments.v[i];
+		const uint32_t key[3] = { s->kind, s->event, s->frame };
+		uint32_t id = intern_add(&keys, str_make(key, sizeof key));
+		if (id == v.n)
+			VEC_PUSH(a, &v,
+			        ((struct path_place){
+			                .kind = s->kind, .event = s->event, .frame = s->frame }));
+		v.v[id].ticks = num_add(v.v[id].ticks, s->end - s->start);
+		v.v[id].segments++;
+	}
+	sort_array(a, v.v, v.n, sizeof *v.v, by_time);
+	*n = v.n;
+	return v.v;
+}
+
+static struct str event_name(const struct trace *t, uint32_t event)
+{
+	return event == ID_NONE ? S("") : trace_str(t, t->events.v[event].name);
+}
+
+/* ---- tables ---- */
+
+static const struct column kind_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("text"),
+	NUMBER_COLUMN("ns", "ns"), { S("share"), COLUMN_REAL, "percent" } };
+static const char *const kind_titles[] = { "", "kind", "time", "share" };
+static const struct column place_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("text"),
+	TEXT_COLUMN("name"), TEXT_COLUMN("line"), NUMBER_COLUMN("ns", "ns"),
+	{ S("share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("segments", NULL) };
+static const char *const place_titles[] = { "", "kind", "name", "line", "time", "share", "times" };
+static const struct column segment_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("name"),
+	TEXT_COLUMN("line"), NUMBER_COLUMN("start_ns", "ns"), NUMBER_COLUMN("duration_ns", "ns"),
+	TEXT_COLUMN("track"), TEXT_COLUMN("process"), NUMBER_COLUMN("slice", NULL) };
+
+#define N_COLUMNS(x) (sizeof(x) / sizeof *(x))
+
+static int64_t share(int64_t part, int64_t all)
+{
+	return all > 0 ? (int64_t)((double)part * 10000 / (double)all + 0.5) : 0;
+}
+
+static void put_name(struct table *x, struct str s)
+{
+	if (s.n)
+		table_text(x, s);
+	else
+		table_null(x);
+}
+
+static void fill_kinds(struct table *to, const struct critical *x)
+{
+	int64_t all = x->window.to - x->window.from;
+
+	for (size_t i = 0; i < CRITICAL_KINDS; i++) {
+		if (!x->kinds[i])
+			continue;
+		table_text(to, str_of(critical_names[i]));
+		table_text(to, str_of(critical_texts[i]));
+		table_number(to, trace_ns(x->depend.t, x->kinds[i]));
+		table_number(to, share(x->kinds[i], all));
+		to->rows++;
+	}
+}
+
+static void fill_places(struct table *to, const struct critical *x)
+{
+	const struct trace *t = x->depend.t;
+	size_t n;
+	const struct path_place *v = find_places(x, &n, to->a);
+
+	for (size_t i = 0; i < n; i++, to->rows++) {
+		table_text(to, str_of(critical_names[v[i].kind]));
+		table_text(to, str_of(critical_texts[v[i].kind]));
+		put_name(to, event_name(t, v[i].event));
+		put_name(to, v[i].frame == v[i].event ? S("") : event_name(t, v[i].frame));
+		table_number(to, trace_ns(t, v[i].ticks));
+		table_number(to, share(v[i].ticks, x->window.to - x->window.from));
+		table_number(to, num_from_u64(v[i].segments));
+	}
+}
+
+static struct str track_name(const struct trace *t, uint32_t track, struct arena *a)
+{
+	const struct trace_track *k = &t->tracks.v[track];
+
+	return k->name != ID_NONE ? trace_str(t, k->name) : str_fmt(a, "%lld", (long long)k->id);
+}
+
+static struct str process_name(const struct trace *t, uint32_t track, struct arena *a)
+{
+	uint32_t p = t->tracks.v[track].process;
+
+	return p == ID_NONE ? S("") : str_fmt(a, "%lld", (long long)t->processes.v[p].pid);
+}
+
+static void fill_segments(struct table *to, const struct critical *x)
+{
+	const struct trace *t = x->depend.t;
+
+	for (size_t i = 0; i < x->segments.n; i++, to->rows++) {
+		const struct critical_segment *s = &x->segments.v[i];
+		int64_t start = trace_ns(t, s->start);
+		table_text(to, str_of(critical_names[s->kind]));
+		put_name(to, event_name(t, s->event));
+		put_name(to, event_name(t, s->frame));
+		table_number(to, start);
+		table_number(to, trace_ns(t, s->end) - start);
+		put_name(to, s->track == ID_NONE ? S("") : track_name(t, s->track, to->a));
+		put_name(to, s->track == ID_NONE ? S("") : process_name(t, s->track, to->a));
+		if (s->slice == ID_NONE)
+			table_null(to);
+		else
+			table_number(to, s->slice);
+	}
+}
+
+/* ---- the answer ---- */
+
+struct critical_shown {
+	const struct critical_page *page;
+	const struct table *kinds, *places;
+};
+
+static void put_rows(struct document *d, const struct table *x)
+{
+	struct sheet sheet;
+
+	document_key(d, x->key);
+	json_array(&d->j);
+	sheet_open_json(&sheet, &d->j, d->a, x->columns, x->n_columns);
+	table_put_rows(x, 0, &sheet);
+	sheet_close(&sheet);
+	json_array_end(&d->j);
+}
+
+static void put_members(struct document *d, const void *user)
+{
+	const struct critical_shown *shown = user;
+	const struct critical *x = shown->page->x;
+	const struct trace *t = x->depend.t;
+
+	if (shown->page->step.p)
+		document_text(d, "step", shown->page->step);
+	document_i64(d, "from_ns", trace_ns(t, x->window.from));
+	document_i64(d, "window_ns", trace_ns(t, x->window.to) - trace_ns(t, x->window.from));
+	if (shown->page->step_ns)
+		document_i64(d, "step_ns", shown->page->step_ns);
+	document_i64(d, "not_known_ns", trace_ns(t, x->kinds[CRITICAL_UNKNOWN]));
+	put_rows(d, shown->kinds);
+	put_rows(d, shown->places);
+}
+
+/* "the whole trace, 176 ms". */
+static struct str lead_of(const struct critical_page *p, struct arena *a)
+{
+	const struct critical *x = p->x;
+	struct sb b = { .a = a };
+
+	sb_fmt(&b, "Critical path of %.*s", STR(p->step.p ? p->step : S("the whole trace")));
+	if (p->step.p && !p->chosen && p->steps > 1)
+		sb_fmt(&b, ", the median of %zu steps", p->steps);
+	sb_fmt(&b, ": ");
+	table_put_time(&b, trace_ns(x->depend.t, x->window.to - x->window.from));
+	if (x->window.device) {
+		sb_fmt(&b, "\nfrom %s to its last device work; by its mark, the step takes ",
+		        x->window.mark ? "its mark" : "the last device work of the step before");
+		table_put_time(&b, p->step_ns);
+	}
+	sb_fmt(&b, "\n\n");
+	return sb_str(&b);
+}
+
+bool critical_write(const struct critical_page *page, size_t top, const struct opts *o,
+        unsigned columns, struct emit *to, struct err *e)
+{
+	bool data = out_is_data(o->output.kind);
+	struct table kinds = { .a = to->a,
+		.key = "kinds",
+		.columns = kind_columns,
+		.titles = kind_titles,
+		.n_columns = N_COLUMNS(kind_columns) };
+	struct table places = { .a = to->a,
+		.key = "places",
+		.title = "places",
+		.columns = place_columns,
+		.titles = place_titles,
+		.n_columns = N_COLUMNS(place_columns) };
+	struct table segments = { .a = to->a,
+		.key = "segments",
+		.schema = "tfprof/critical",
+		.columns = segment_columns,
+		.n_columns = N_COLUMNS(segment_columns) };
+	struct critical_shown shown = { page, &kinds, &places };
+
+	fill_kinds(&kinds, page->x);
+	fill_places(&places, page->x);
+	if (data) {
+		fill_segments(&segments, page->x);
+		segments.members = put_members;
+		segments.user = &shown;
+		return table_write(
+		        &segments, to->arrays ? PAGE_SEGMENTS : 0, &o->output, columns, to, e);
+	}
+	kinds.lead = lead_of(page, to->a);
+	kinds.below = &places;
+	return table_write(&kinds, top, &o->output, columns, to, e);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See trace_tables.h. The JSON document has three arrays:
+ *
+ *   memory   a row for each allocator
+ *   use      for each allocator, times and the bytes in use from each of them on
+ *   live     what each op has allocated at the moment of an allocator's largest use
+ */
+#include "export/table/trace_tables.h"
+
+#define MOMENTS 1000 /* parts of the time of an allocator; each has at most two moments */
+
+#define TABLE_LIST "export/table/memory_table.def"
+#include "export/table/table_list.h"
+
+/* ---- a row of each table ---- */
+
+static void put_memory(struct table *to, const struct memory_pool *p)
+{
+	const struct memory_moment *most = p->use.n ? &p->use.v[p->most] : NULL;
+
+	table_number_if(to, most || p->peak >= 0, p->peak >= 0 || !most ? p->peak : most->bytes);
+	table_number_if(to, most, most ? most->ns - p->use.v[0].ns : 0);
+	table_number_if(to, p->known_live, memory_live_bytes(p));
+	table_count(to, p->allocations);
+	table_count(to, p->frees);
+	table_number(to, p->allocated);
+	table_number_if(to, p->reserved >= 0, p->reserved);
+	table_number_if(to, p->capacity >= 0, p->capacity);
+	table_number_if(to, p->step != MEMORY_NO_STEP, p->step);
+	table_text_if(to, p->device.p, p->device);
+	table_text_if(to, p->allocator.p, p->allocator);
+}
+
+/* all: bytes of all owners. */
+static void put_live(
+        struct table *to, const struct memory_pool *p, const struct memory_owner *o, int64_t all)
+{
+	table_number(to, o->bytes);
+	table_number(to, (int64_t)(1e4 * (double)o->bytes / (double)all + 0.5));
+	table_count(to, o->buffers);
+	table_text_if(to, p->device.p, p->device);
+	table_text_if(to, p->allocator.p, p->allocator);
+	table_text_if(to, o->name.p, o->name);
+}
+
+struct memory_shown {
+	const struct memory_use *use;
+	struct table live;
+	size_t top;
+};
+
+/* ---- tables ---- */
+
+static void fill_pools(struct table *x, const struct memory_use *use)
+{
+	for (size_t i = 0; i < use->pools.n; i++, x->rows++)
+		put_memory(x, &use->pools.v[i]);
+}
+
+static void fill_live(struct table *x, const struct memory_use *use)
+{
+	for (size_t i = 0; i < use->pools.n; i++) {
+		const struct memory_pool *p = &use->pools.v[i];
+		int64_t all = memory_live_bytes(p);
+		for (size_t k = 0; k < p->live.n; k++, x->rows++)
+			put_live(x, p, &p->live.v[k], all);
+	}
+}
+
+/* ---- use over time ---- */
+
+static void put_moment(struct json *j, const struct memory_pool *p, size_t i, bool time)
+{
+	json_i64(j, time ? p->use.v[i].ns : p->use.v[i].bytes);
+}
+
+/* Returns the section of the time axis that contains a moment. */
+static size_t part_of(const struct memory_pool *p, size_t i)
+{
+	double from = (double)p->use.v[0].ns, length = (double)p->use.v[p->use.n - 1].ns - from;
+
+	return length > 0 ? (size_t)(((double)p->use.v[i].ns - from) / length * MOMENTS) : 0;
+}
+
+/* Writes times or bytes. Of each part of the time only the largest use and the last one remain. */
+static void put_moments(struct json *j, const struct memory_pool *p, bool time)
+{
+	json_array(j);
+	for (size_t i = 0, n = p->use.n; i < n;) {
+		size_t part = part_of(p, i), most = i, last = i;
+		for (; i < n && part_of(p, i) == part; i++) {
+			last = i;
+			most = p->use.v[i].bytes > p->use.v[most].bytes ? i : most;
+		}
+		put_moment(j, p, most, time);
+		if (last != most)
+			put_moment(j, p, last, time);
+	}
+	json_array_end(j);
+}
+
+static void put_use(struct document *d, const struct memory_use *use)
+{
+	document_key(d, "use");
+	json_array(&d->j);
+	for (size_t i = 0; i < use->pools.n; i++) {
+		json_line(&d->j);
+		json_object(&d->j);
+		document_key(d, "ns");
+		put_moments(&d->j, &use->pools.v[i], true);
+		document_key(d, "bytes");
+		put_moments(&d->j, &use->pools.v[i], false);
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
+static void put_members(struct document *d, const void *shown)
+{
+	const struct memory_shown *x = shown;
+	struct sheet rows;
+
+	put_use(d, x->use);
+	document_key(d, "live");
+	json_array(&d->j);
+	sheet_open_json(&rows, &d->j, d->a, x->live.columns, x->live.n_columns);
+	table_put_rows(&x->live, x->top, &rows);
+	sheet_close(&rows);
+	json_array_end(&d->j);
+}
+
+bool memory_write(const struct memory_use *use, size_t top, const struct opts *o, unsigned columns,
+        struct emit *to, struct err *e)
+{
+	struct memory_shown shown = { .use = use,
+		.top = top,
+		.live = { .a = to->a,
+		        .key = "live",
+		        .columns = columns_of_live + 1,
+		        .titles = titles_of_live + 1,
+		        .n_columns = sizeof columns_of_live / sizeof *columns_of_live - 1 } };
+	struct table x = { .a = to->a,
+		.key = "memory",
+		.schema = "tfprof/memory",
+		.columns = columns_of_memory + 1,
+		.titles = titles_of_memory + 1,
+		.n_columns = sizeof columns_of_memory / sizeof *columns_of_memory - 1,
+		.members = put_members,
+		.user = &shown };
+
+	fill_live(&shown.live, use);
+	fill_pools(&x, use);
+	if (shown.live.rows)
+		x.below = &shown.live;
+	return table_write(&x, top, &o->output, columns, to, e);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See table.h.
+ */
+#include "export/table/table.h"
+
+#include "base/fmt.h"
+
+#define NAME_MIN 24 /* columns that a name keeps when it is shortened */
+#define WORD_MIN 16 /* columns that other texts keep */
+
+/* ---- cells ---- */
+
+void table_number(struct table *x, int64_t v)
+{
+	VEC_PUSH(x->a, &x->cells, ((struct table_cell){ .number = v }));
+}
+
+void table_fraction(struct table *x, struct fraction f)
+{
+	VEC_PUSH(x->a, &x->cells, ((struct table_cell){ .number = f.v, .per = f.per }));
+}
+
+void table_text(struct table *x, struct str s)
+{
+	VEC_PUSH(x->a, &x->cells, ((struct table_cell){ .text = s }));
+}
+
+void table_null(struct table *x)
+{
+	VEC_PUSH(x->a, &x->cells, ((struct table_cell){ .null = true }));
+}
+
+void table_count(struct table *x, uint64_t v)
+{
+	table_number(x, num_from_u64(v));
+}
+
+void table_number_if(struct table *x, bool known, int64_t v)
+{
+	VEC_PUSH(x->a, &x->cells, ((struct table_cell){ .number = known ? v : 0, .null = !known }));
+}
+
+void table_text_if(struct table *x, bool known, struct str s)
+{
+	VEC_PUSH(x->a, &x->cells,
+	        ((struct table_cell){ .text = known ? s : STR_NONE, .null = !known }));
+}
+
+/* ---- text ---- */
+
+void table_put_time(struct sb *b, int64_t ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double v = (double)ns;
+	size_t u = 0;
+
+	for (; u < 3 && (v >= 999.5 || v <= -999.5); u++)
+		v /= 1000;
+	sb_fmt(b, "%.*f%s", !u || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, units[u]);
+}
+
+/* Appends a number of float operations per second. */
+static void put_rate(struct sb *b, double v)
+{
+	static const char *const units[] = { "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s" };
+	size_t u = 0;
+
+	for (v /= 1e6; u < 3 && v >= 999.5; u++)
+		v /= 1000;
+	sb_fmt(b, "%.2f %s", v, units[u]);
+}
+
+static bool has_unit(const struct column *k, const char *unit)
+{
+	return k->unit && strcmp(k->unit, unit) == 0;
+}
+
+/* Appends a number with a fraction; fractions are times, counts or bytes. */
+static void put_fraction(struct sb *b, const struct column *k, struct fraction f)
+{
+	if (has_unit(k, "us"))
+		table_put_time(b, fraction_in(f, 1000));
+	else
+		fmt_fraction(b, has_unit(k, "bytes") ? QUANTITY_BYTES : QUANTITY_COUNT, f);
+}
+
+static struct str text_cell(const struct table *x, size_t column, const struct table_cell *c)
+{
+	const struct column *k = &x->columns[column];
+	struct sb b = sb_in(x->a);
+
+	if (c->null)
+		return S("-");
+	if (k->type == COLUMN_TEXT)
+		sb_put_name(&b, c->text);
+	else if (c->per > 1)
+		put_fraction(&b, k, (struct fraction){ c->number, c->per });
+	else if (k->type == COLUMN_REAL && has_unit(k, "us"))
+		table_put_time(&b, num_mul(c->number, 10));
+	else if (k->type == COLUMN_REAL && has_unit(k, "percent"))
+		sb_fmt(&b, "%.2f%%", (double)c->number / 100);
+	else if (k->type == COLUMN_REAL)
+		fmt_count_real(&b, (double)c->number / 100);
+	else if (has_unit(k, "ns"))
+		table_put_time(&b, c->number);
+	else if (has_unit(k, "us"))
+		table_put_time(&b, num_mul(c->number, 1000));
+	else if (has_unit(k, "permille"))
+		sb_fmt(&b, "%.1f%%", (double)c->number / 10);
+	else if (has_unit(k, "thousandths"))
+		sb_fmt(&b, "%.2f", (double)c->number / 1000);
+	else if (has_unit(k, "bytes/s"))
+		sb_fmt(&b, "%.2f GB/s", (double)c->number / 1e9);
+	else if (has_unit(k, "flop/s"))
+		put_rate(&b, (double)c->number);
+	else if (has_unit(k, "count"))
+		fmt_count(&b, c->number);
+	else if (k->unit)
+		fmt_bytes(&b, c->number);
+	else
+		fmt_i64(&b, c->number);
+	return sb_str(&b);
+}
+
+/* Returns the heading of a column: its title, or its name without the unit. */
+static struct str heading(const struct table *x, size_t column)
+{
+	struct str s = x->columns[column].name;
+
+	if (x->titles && x->titles[column])
+		return str_of(x->titles[column]);
+	if (str_ends(s, S("_ns")))
+		s = str_sub(s, 0, s.n - 3);
+	if (str_ends(s, S("_micros")))
+		s = str_sub(s, 0, s.n - 7);
+	return str_replace_char(x->a, s, '_', ' ');
+}
+
+struct str table_shorten(struct arena *a, struct str s, size_t room)
+{
+	size_t head = room / 3, tail;
+
+	if (s.n <= room || room < 4)
+		return s;
+	tail = s.n - (room - head - 3);
+	while (head && ((unsigned char)s.p[head] & 0xc0) == 0x80)
+		head--;
+	while (tail < s.n && ((unsigned char)s.p[tail] & 0xc0) == 0x80)
+		tail++;
+	return str_fmt(a, "%.*s...%.*s", STR(str_sub(s, 0, head)), STR(str_sub(s, tail, SIZE_MAX)));
+}
+
+static void put_padded(struct sink *to, struct str s, size_t width, bool text, bool last)
+{
+	size_t pad = width > s.n ? width - s.n : 0;
+
+	if (text) {
+		sink_put(to, s);
+		for (size_t i = 0; i < pad && !last; i++)
+			sink_char(to, ' ');
+	} else {
+		for (size_t i = 0; i < pad; i++)
+			sink_char(to, ' ');
+		sink_put(to, s);
+	}
+	sink_put(to, last ? S("\n") : S("  "));
+}
+
+/* Rows of text and the widths of their columns; a column of width 0 is left out. */
+struct grid {
+	const struct table *x;
+	size_t rows;
+	struct str *text; /* the heading first */
+	size_t *width;
+};
+
+/* True if text shows the column: something in it is not null. */
+static bool has_values(const struct table *x, size_t column, size_t rows)
+{
+	bool any = rows == 0;
+
+	for (size_t r = 0; r < rows && !any; r++)
+		any = !x->cells.v[r * x->n_columns + column].null;
+	return any && heading(x, column).n;
+}
+
+/* Returns the width of all columns before the last. */
+static size_t make_grid(struct grid *g)
+{
+	const struct table *x = g->x;
+	size_t n = x->n_columns, used = 0;
+
+	g->text = ARENA_ARRAY(x->a, (g->rows + 1) * n, struct str);
+	g->width = ARENA_ARRAY(x->a, n, size_t);
+	for (size_t c = 0; c < n; c++) {
+		if (!has_values(x, c, g->rows))
+			continue;
+		g->text[c] = heading(x, c);
+		for (size_t r = 0; r < g->rows; r++)
+			g->text[(r + 1) * n + c] = text_cell(x, c, &x->cells.v[r * n + c]);
+		for (size_t r = 0; r <= g->rows; r++)
+			if (g->text[r * n + c].n > g->width[c])
+				g->width[c] = g->text[r * n + c].n;
+		used += c + 1 < n ? g->width[c] + 2 : 0;
+	}
+	return used;
+}
+
+/* Makes texts shorter so that the last column has room; returns its room. */
+static size_t fit(struct grid *g, size_t used, unsigned columns)
+{
+	size_t n = g->x->n_columns;
+
+	for (size_t c = 0; c + 1 < n && used + NAME_MIN > columns; c++) {
+		if (g->x->columns[c].type != COLUMN_TEXT || g->width[c] <= WORD_MIN)
+			continue;
+		used -= g->width[c] - WORD_MIN;
+		g->width[c] = WORD_MIN;
+	}
+	return columns > used + NAME_MIN ? columns - used : NAME_MIN;
+}
+
+void table_put_text(const struct table *x, size_t top, unsigned columns, struct sink *to)
+{
+	struct grid g = { .x = x, .rows = top && top < x->rows ? top : x->rows };
+	size_t n = x->n_columns, used = make_grid(&g), end = n;
+
+	while (end && !g.width[end - 1])
+		end--;
+	size_t room = columns ? fit(&g, used, columns) : 0;
+	for (size_t r = 0; r <= g.rows; r++)
+		for (size_t c = 0; c < n; c++) {
+			struct str s = g.text[r * n + c];
+			bool last = c + 1 == end;
+			if (!g.width[c])
+				continue;
+			if (columns)
+				s = table_shorten(x->a, s, last ? room : g.width[c]);
+			put_padded(to, s, g.width[c], x->columns[c].type == COLUMN_TEXT, last);
+		}
+}
+
+/* ---- data ---- */
+
+void table_put_rows(const struct table *x, size_t top, struct sheet *to)
+{
+	size_t n = x->n_columns, rows = top && top < x->rows ? top : x->rows;
+
+	for (size_t i = 0; i < rows * n; i++) {
+		const struct table_cell *c = &x->cells.v[i];
+		if (c->null)
+			sheet_null(to);
+		else if (x->columns[i % n].type == COLUMN_TEXT)
+			sheet_text(to, c->text);
+		else if (c->per > 1)
+			sheet_real(to, fraction_real((struct fraction){ c->number, c->per }));
+		else if (x->columns[i % n].type == COLUMN_REAL)
+			sheet_real(to, (double)c->number / 100);
+		else
+			sheet_i64(to, c->number);
+	}
+}
+
+static void put_member(struct document *d, const struct table *x, size_t top)
+{
+	struct sheet sheet;
+
+	document_key(d, x->key);
+	json_array(&d->j);
+	sheet_open_json(&sheet, &d->j, x->a, x->columns, x->n_columns);
+	table_put_rows(x, top, &sheet);
+	sheet_close(&sheet);
+	json_array_end(&d->j);
+}
+
+/* Describes the columns for the page, which shows them with the headings of the text. */
+static void put_headings(struct document *d, const struct table *x)
+{
+	document_key(d, x->key);
+	json_array(&d->j);
+	for (size_t i = 0; i < x->n_columns; i++) {
+		json_object(&d->j);
+		document_column(d, &x->columns[i]);
+		document_text(d, "title", heading(x, i));
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
+static void write_json(const struct table *x, size_t top, struct sink *s, const struct emit *to)
+{
+	struct document d;
+
+	document_begin(&d, s, to->a, x->schema, x->version ? x->version : 1);
+	document_sources(&d, &to->from);
+	document_warnings(&d, &to->from, to->notes);
+	if (x->members)
+		x->members(&d, x->user);
+	document_i64(&d, "rows", num_from_u64(x->rows));
+	put_member(&d, x, top);
+	for (size_t i = 0; i < x->n_sections; i++)
+		put_member(&d, &x->sections[i], SIZE_MAX);
+	if (to->arrays) {
+		document_key(&d, "columns");
+		json_object(&d.j);
+		put_headings(&d, x);
+		for (size_t i = 0; i < x->n_sections; i++)
+			put_headings(&d, &x->sections[i]);
+		json_object_end(&d.j);
+	}
+	document_end(&d);
+}
+
+/* ---- forms ---- */
+
+/* The table to write, and its limits. */
+struct table_shown {
+	const struct table *x;
+	size_t top;
+	unsigned columns;
+};
+
+static void put_text(const struct table *x, size_t top, unsigned columns, struct sink *to)
+{
+	table_put_text(x, top, columns, to);
+	if (top && top < x->rows)
+		sink_fmt(to, "(%zu of %zu rows; %s shows all)\n", top, x->rows,
+		        x->all ? x->all : "--top=0");
+}
+
+static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	const struct table_shown *t = x->of;
+	unsigned columns = s == to->out ? t->columns : 0;
+
+	(void)e;
+	sink_put(s, t->x->lead);
+	put_text(t->x, t->top, columns, s);
+	for (const struct table *table = t->x->below; table; table = table->below) {
+		sink_char(s, '\n');
+		put_text(table, t->top, columns, s);
+	}
+	for (size_t i = 0; i < t->x->n_sections; i++) {
+		const struct table *section = &t->x->sections[i];
+		if (!section->rows)
+			continue;
+		sink_fmt(s, "\n%s:\n", section->title);
+		put_text(section, t->top, columns, s);
+	}
+	return true;
+}
+
+static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	const struct table_shown *t = x->of;
+
+	(void)e;
+	write_json(t->x, t->top, s, to);
+	return true;
+}
+
+static void put_sheet(const struct table *x, size_t top, enum sheet_form form, struct sink *s)
+{
+	struct sheet sheet;
+
+	sheet_open(&sheet, form, s, x->a, x->columns, x->n_columns);
+	table_put_rows(x, top, &sheet);
+	sheet_close(&sheet);
+}
+
+static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
+        struct err *e)
+{
+	const struct table_shown *t = x->of;
+
+	(void)to;
+	(void)e;
+	put_sheet(t->x, t->top, form, s);
+	for (size_t i = 0; form == SHEET_MD && i < t->x->n_sections; i++) {
+		const struct table *section = &t->x->sections[i];
+		if (!section->rows)
+			continue;
+		sink_fmt(s, "\n## %s\n\n", section->title);
+		put_sheet(section, t->top, form, s);
+	}
+	return true;
+}
+
+bool table_write(const struct table *x, size_t top, const struct output *o, unsigned columns,
+        struct emit *to, struct err *e)
+{
+	struct table_shown shown = { .x = x, .top = top, .columns = columns };
+	struct exported all = { .kind = RESULT_GPU,
+		.name = x->key,
+		.of = &shown,
+		.output = o,
+		.text = as_text,
+		.document = as_document,
+		.rows = as_rows };
+
+	return out_export(&all, to, e);
+}

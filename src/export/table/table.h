@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A table of numbers and texts: columns and a list of cells, row by row. Written as aligned text,
+ * as a document or as rows of data.
+ */
+#ifndef TFPROF_EXPORT_TABLE_H
+#define TFPROF_EXPORT_TABLE_H
+
+#include "export/data/document.h"
+
+/* A number, a text or nothing, by the column's type. A column of the type COLUMN_REAL counts in
+ * hundredths of its unit. */
+struct table_cell {
+	int64_t number;
+	int64_t per; /* above 1: the number is number / per of its unit */
+	struct str text;
+	bool null;
+};
+
+struct table {
+	struct arena *a;
+	const char *key;    /* of the JSON document; also the command name in messages */
+	const char *schema; /* of the JSON document */
+	int64_t version;    /* of the schema; 0: 1 */
+	const char *title;  /* heading of a section in text and Markdown */
+	struct str lead;    /* in text, printed before the table; p NULL: nothing */
+	const struct column *columns;
+	size_t n_columns, rows;
+	VEC(struct table_cell) cells;
+	/* Headings of the columns in text. NULL, of all or of one: its name without the unit; "":
+	 * text leaves the column out. */
+	const char *const *titles;
+	const char *all;           /* option that shows all rows; NULL: --top=0 */
+	const struct table *below; /* in text, printed after this table and limited like it */
+	/* Additional tables: in text and Markdown printed after this one unless empty; in JSON
+	 * members of the document, with all their rows. */
+	const struct table *sections;
+	size_t n_sections;
+	/* Writes members of the JSON document before the rows; may be NULL. */
+	void (*members)(struct document *d, const void *user);
+	const void *user; /* passed to members */
+};
+
+/* Append the next cell. */
+void table_number(struct table *x, int64_t v);
+void table_fraction(struct table *x, struct fraction f);
+void table_text(struct table *x, struct str s);
+void table_null(struct table *x);
+void table_count(struct table *x, uint64_t v);
+/* Append the value if it is known, otherwise nothing. */
+void table_number_if(struct table *x, bool known, int64_t v);
+void table_text_if(struct table *x, bool known, struct str s);
+
+/* Writes the table, at most top rows (0: all), in its output. columns: width of the terminal,
+ * longer names lose their middle; 0: names stay whole. */
+bool table_write(const struct table *x, size_t top, const struct output *o, unsigned columns,
+        struct emit *to, struct err *e);
+
+/* Writes parts of larger answers: aligned text, and rows of a sheet that is open. */
+void table_put_text(const struct table *x, size_t top, unsigned columns, struct sink *to);
+void table_put_rows(const struct table *x, size_t top, struct sheet *to);
+
+/* Appends a time with three digits and its unit: 1.25ms. */
+void table_put_time(struct sb *b, int64_t ns);
+
+/* Returns the text, its middle left out if it takes more than room bytes; in a. */
+struct str table_shorten(struct arena *a, struct str s, size_t room);
+
+#endif

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See trace_tables.h.
+ */
+#include "export/table/trace_tables.h"
+
+#include <math.h>
+
+#include "base/sort.h"
+#include "export/table/device_tables.h"
+#include "trace/pass/ops.h"
+#include "trace/pass/passes.h"
+
+/* The trace of a worker, with the passes that the table needs. */
+struct worker_rows {
+	const struct trace *t;
+	struct str worker; /* name in the rows; p NULL: none */
+	struct trace_links links;
+	struct trace_steps steps;
+	struct trace_ops ops;
+};
+
+/* An op over all steps: the numbers of its calls with everything that they contain and launched. */
+struct roof_row {
+	uint32_t op, device; /* device: of the first device work, or ID_NONE */
+	bool rated;          /* its own calls have float operations or bytes */
+	int64_t ns;          /* on devices, or on threads if there is no device work */
+	int64_t flops, bytes;
+};
+
+/* ---- values of columns ---- */
+
+static int64_t per_second(int64_t v, int64_t ns)
+{
+	return (int64_t)fmin((double)v * 1e9 / (double)ns, 9e18);
+}
+
+static int64_t hundredths(double v)
+{
+	return (int64_t)fmin(v * 100 + 0.5, 9e18);
+}
+
+/* Returns the ns between two sums of ticks, so that the parts of a sum add up to it in ns. */
+static int64_t partition_ns(const struct trace *t, int64_t from, int64_t to)
+{
+	return num_sub(trace_ns(t, to), trace_ns(t, from));
+}
+
+#define TABLE_LIST "export/table/trace_table.def"
+#include "export/table/table_list.h"
+
+/* ---- a row of each table ---- */
+
+/* The columns CLASSES. */
+static void put_classes(struct table *to, const struct trace *t, const struct usage_times *u)
+{
+	table_number(to, trace_ns(t, u->by_class[USAGE_COMPUTE]));
+	table_number(to, trace_ns(t, u->by_class[USAGE_COMMUNICATION]));
+	table_number(to, trace_ns(t, u->by_class[USAGE_COPY]));
+	table_number(to, trace_ns(t, usage_overlap(u)));
+	table_number(to, partition_ns(t, u->by_class[USAGE_COMPUTE], u->kernels));
+	table_number(to, partition_ns(t, u->kernels, u->busy));
+}
+
+/* The columns of the first n causes of idle time. */
+static void put_causes(
+        struct table *to, const struct trace *t, const struct usage_times *u, enum idle_cause n)
+{
+	for (enum idle_cause i = 0; i < n; i++)
+		table_number(to, usage_idle_ns(t, u, i));
+}
+
+static void put_devices(
+        struct table *to, const struct trace *t, const struct device_usage *u, int64_t span)
+{
+	table_text(to, trace_device_label(t, u->device, to->a));
+	table_text(to, str_of(trace_device_kinds[t->devices.v[u->device].kind]));
+	table_number(to, span);
+	table_number(to, trace_ns(t, u->times.busy));
+	table_number(to, num_sub(span, trace_ns(t, u->times.busy)));
+	put_classes(to, t, &u->times);
+	table_number(to, u->copy_bytes);
+	table_count(to, u->slices);
+	table_number(to, trace_ns(t, u->sum));
+	put_causes(to, t, &u->times, IDLE_BEFORE_FIRST);
+}
+
+/* all: ns of all kernels. */
+static void put_kernels(struct table *to, const struct trace *t, const struct trace_ops *ops,
+        const struct kernel_row *k, int64_t all)
+{
+	table_number(to, trace_ns(t, k->total));
+	table_count(to, k->count);
+	table_number(to, trace_ns(t, k->total / (int64_t)k->count));
+	table_number(to, trace_ns(t, k->min));
+	table_number(to, trace_ns(t, k->max));
+	table_number(
+	        to, all ? (int64_t)(1e4 * (double)trace_ns(t, k->total) / (double)all + 0.5) : 0);
+	table_text(to, str_of(trace_category_names[k->category]));
+	table_text(to, trace_device_label(t, k->device, to->a));
+	table_text(to, intern_str(&ops->strings, ops->ops.v[k->op].name));
+	table_text(to, trace_str(t, k->name));
+}
+
+/* start: ticks, as shown; length: ns; devices: number of devices with work in the trace; all: ns of
+ * all their intervals. */
+static void put_steps(struct table *to, const struct trace *t, const struct trace_step *s,
+        const struct step_usage *u, int64_t start, int64_t length, size_t devices, int64_t all,
+        struct str name)
+{
+	table_number(to, s->id);
+	table_number(to, trace_ns(t, start));
+	table_number(to, length);
+	table_number(to, trace_ns(t, u->times.busy));
+	table_number(to, num_from_u64(devices));
+	table_number(to, num_sub(all, trace_ns(t, u->times.busy)));
+	put_classes(to, t, &u->times);
+	table_count(to, u->slices);
+	put_causes(to, t, &u->times, IDLE_CAUSES);
+	table_text(to, name);
+}
+
+/* compute, memory: seconds that the peaks of the device allow; known: it has both peaks. */
+static void put_roofline(struct table *to, const struct trace_ops *ops, const struct roof_row *row,
+        bool known, double compute, double memory)
+{
+	table_number(to, row->ns);
+	table_count(to, ops->ops.v[row->op].runs);
+	table_number_if(to, row->flops > 0, row->flops);
+	table_number_if(to, row->bytes > 0, row->bytes);
+	table_number_if(to, row->flops > 0 && row->bytes > 0,
+	        hundredths((double)row->flops / (double)row->bytes));
+	table_number_if(to, per_second(row->flops, row->ns) > 0, per_second(row->flops, row->ns));
+	table_number_if(to, per_second(row->bytes, row->ns) > 0, per_second(row->bytes, row->ns));
+	table_number_if(to, known, hundredths(fmax(compute, memory) * 1e11 / (double)row->ns));
+	table_text_if(to, known, compute >= memory ? S("compute") : S("memory"));
+	table_text(to, row->device == ID_NONE ? S("host")
+	                                      : trace_device_label(ops->t, row->device, to->a));
+	table_text(to, intern_str(&ops->strings, ops->ops.v[row->op].type));
+	table_text(to, intern_str(&ops->strings, ops->ops.v[row->op].name));
+}
+
+/* ---- devices and steps ---- */
+
+/* Begins a row. */
+static void put_worker(struct table *x, const struct worker_rows *w)
+{
+	if (w->worker.p)
+		table_text(x, w->worker);
+	x->rows++;
+}
+
+static void fill_devices(
+        struct table *x, const struct worker_rows *w, const struct trace_usage *usage)
+{
+	for (size_t i = 0; i < usage->devices.n; i++) {
+		const struct device_usage *u = &usage->devices.v[i];
+		put_worker(x, w);
+		put_devices(x, w->t, u, trace_ns(w->t, num_sub(u->end, u->start)));
+	}
+}
+
+/* data: starts are on the clock of the source; otherwise after the start of the first step. */
+static void fill_steps(struct table *x, const struct worker_rows *w, bool data)
+{
+	const struct trace_steps *steps = &w->steps;
+	const struct trace *t = w->t;
+	struct step_usage *usage = ARENA_ARRAY(x->a, steps->steps.n, struct step_usage);
+	const struct usage_ask ask = { .links = &w->links, .steps = steps, .by_step = usage };
+	int64_t zero = data || !steps->steps.n ? 0 : steps->steps.v[0].start;
+	struct trace_usage devices;
+
+	trace_usage(t, &ask, &devices, x->a);
+	for (size_t i = 0; i < steps->steps.n; i++) {
+		const struct trace_step *s = &steps->steps.v[i];
+		put_worker(x, w);
+		int64_t length = num_sub(s->end, s->start);
+		put_steps(x, t, s, &usage[i], num_sub(s->start, zero), trace_ns(t, length),
+		        devices.devices.n,
+		        trace_ns(t, num_mul(length, num_from_u64(devices.devices.n))),
+		        steps->by == STEPS_UNKNOWN ? S("steps: unknown") : trace_str(t, s->name));
+	}
+}
+
+/* ---- roofline ---- */
+
+static int by_time(const void *v, uint32_t a, uint32_t b)
+{
+	const struct roof_row *x = (const struct roof_row *)v + a,
+	                      *y = (const struct roof_row *)v + b;
+
+	return (x->ns < y->ns) - (x->ns > y->ns);
+}
+
+/* Adds the ops inside each op. Float operations that are known for a call include the calls in
+ * it. */
+static void add_contained(const struct trace_ops *ops, struct roof_row *v, struct arena *a)
+{
+	int64_t *inside = ARENA_ARRAY(a, ops->ops.n, int64_t); /* float operations */
+
+	for (uint32_t i = (uint32_t)ops->ops.n; i-- > 0;) {
+		uint32_t up = ops->ops.v[i].parent;
+		v[i].flops = v[i].flops > 0 ? v[i].flops : inside[i];
+		if (up == ID_NONE)
+			continue;
+		v[up].ns = num_add(v[up].ns, v[i].ns);
+		v[up].bytes = num_add(v[up].bytes, v[i].bytes);
+		inside[up] = num_add(inside[up], v[i].flops);
+		v[up].device = v[up].device == ID_NONE ? v[i].device : v[up].device;
+	}
+}
+
+/* Returns a row for each op, the longest first. */
+static struct roof_row *roof_rows(const struct trace_ops *ops, struct arena *a)
+{
+	struct roof_row *v = ARENA_ARRAY(a, ops->ops.n, struct roof_row);
+	int64_t *host = ARENA_ARRAY(a, ops->ops.n, int64_t);
+
+	for (uint32_t i = 0; i < ops->ops.n; i++) {
+		const struct trace_op *op = &ops->ops.v[i];
+		v[i] = (struct roof_row){ .op = i,
+			.device = op->device,
+			.rated = op->flops > 0 || op->bytes_accessed > 0,
+			.flops = op->flops,
+			.bytes = op->bytes_accessed };
+	}
+	for (size_t i = 0; i < ops->cells.n; i++) {
+		const struct op_cell *c = &ops->cells.v[i];
+		v[c->op].ns = num_add(v[c->op].ns, trace_ns(ops->t, c->device_total));
+		host[c->op] = num_add(host[c->op], trace_ns(ops->t, c->host_total));
+	}
+	add_contained(ops, v, a);
+	for (uint32_t i = 0; i < ops->ops.n; i++)
+		v[i].ns = v[i].ns ? v[i].ns : host[i];
+	sort_array(a, v, ops->ops.n, sizeof *v, by_time);
+	return v;
+}
+
+static void put_roof(struct table *x, const struct worker_rows *w, const struct roof_row *row)
+{
+	const struct trace_device *d =
+	        row->device == ID_NONE ? NULL : &w->t->devices.v[row->device];
+	bool known = d && d->peak_flops > 0 && d->peak_bytes > 0;
+
+	put_worker(x, w);
+	put_roofline(x, &w->ops, row, known, known ? (double)row->flops / d->peak_flops : 0,
+	        known ? (double)row->bytes / d->peak_bytes : 0);
+}
+
+static void fill_roofline(struct table *x, struct worker_rows *w)
+{
+	struct trace_ops *ops = &w->ops;
+
+	trace_find_ops(w->t, &w->links, &w->steps, TRACE_BY_PATH, ops, x->a);
+	const struct roof_row *rows = roof_rows(ops, x->a);
+
+	for (size_t i = 0; i < ops->ops.n; i++)
+		if (rows[i].ns > 0 && rows[i].rated)
+			put_roof(x, w, &rows[i]);
+}
+
+/* The peaks of the devices of a trace that have some. */
+static void put_peaks_of(struct document *d, const struct trace *t)
+{
+	for (uint32_t i = 0; i < t->devices.n; i++) {
+		const struct trace_device *x = &t->devices.v[i];
+		if (x->peak_flops <= 0 && x->peak_bytes <= 0)
+			continue;
+		json_object(&d->j);
+		document_text(d, "device", trace_device_label(t, i, d->a));
+		document_i64(d, "flops_per_second", (int64_t)fmin(x->peak_flops, 9e18));
+		document_i64(d, "bytes_per_second", (int64_t)fmin(x->peak_bytes, 9e18));
+		json_object_end(&d->j);
+	}
+}
+
+static void put_peaks(struct document *d, const void *traces)
+{
+	const struct worker_traces *all = traces;
+
+	document_key(d, "peaks");
+	json_array(&d->j);
+	for (size_t i = 0; i < all->n; i++)
+		put_peaks_of(d, all->v[i].t);
+	json_array_end(&d->j);
+}
+
+/* ---- kernels ---- */
+
+/* A kernel of a worker. */
+struct kernel_at {
+	const struct worker_rows *w;
+	const struct kernel_row *k;
+};
+
+static int compare_kernels(const void *v, uint32_t a, uint32_t b)
+{
+	const struct kernel_at *x = (const struct kernel_at *)v + a,
+	                       *y = (const struct kernel_at *)v + b;
+	int64_t p = trace_ns(x->w->t, x->k->total), q = trace_ns(y->w->t, y->k->total);
+
+	return (p < q) - (p > q);
+}
+
+/* Orders the kernels of all workers by total. */
+static void fill_kernels(struct table *x, struct worker_rows *v, size_t n)
+{
+	VEC(struct kernel_at) rows = { .n = 0 };
+	int64_t all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct trace_ops *o = &v[i].ops;
+		trace_find_ops(v[i].t, &v[i].links, &v[i].steps, TRACE_BY_PATH, o, x->a);
+		for (size_t k = 0; k < o->kernels.n; k++) {
+			all = num_add(all, trace_ns(v[i].t, o->kernels.v[k].total));
+			VEC_PUSH(x->a, &rows, ((struct kernel_at){ &v[i], &o->kernels.v[k] }));
+		}
+	}
+	const uint32_t *order = sort_order(x->a, rows.n, compare_kernels, rows.v);
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct kernel_at *at = &rows.v[order[i]];
+		put_worker(x, at->w);
+		put_kernels(x, at->w->t, &at->w->ops, at->k, all);
+	}
+}
+
+/* ---- the table ---- */
+
+#define COLUMNS(name)                                                                              \
+	columns_of_##name, titles_of_##name, sizeof columns_of_##name / sizeof *columns_of_##name
+static const struct trace_table_row {
+	const char *key, *schema;
+	int64_t version;
+	const struct column *columns;
+	const char *const *titles;
+	size_t n_columns;
+	bool links, steps; /* the passes that it needs */
+	uint64_t wants;    /* ARG_BITs of work */
+} table_rows[] = {
+	[TABLE_DEVICES] = { "devices", "tfprof/devices", 3, COLUMNS(devices), true, false,
+	        ARG_BIT(ARG_BYTES) | TRACE_LAUNCH_ARGS },
+	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 1, COLUMNS(kernels), true, true,
+	        ARG_BIT(ARG_SCOPE) },
+	[TABLE_STEPS] = { "steps", "tfprof/steps", 2, COLUMNS(steps), true, true,
+	        ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS },
+	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 1, COLUMNS(roofline), true, true,
+	        ARG_BITS_ALL },
+};
+
+uint64_t trace_table_wants(enum trace_table which)
+{
+	return table_rows[which].wants;
+}
+
+/* Adds the rows of a worker's devices. Adds the worker to `further`, for the additional tables, if
+ * it has launches or is a recording. */
+static void add_devices(struct table *x, const struct worker_rows *w, struct device_use *recorded,
+        struct device_workers *further)
+{
+	struct device_use *u = recorded;
+
+	if (!u && !w->links.launches.n) {
+		struct trace_usage usage;
+		trace_usage(w->t, &(struct usage_ask){ .links = &w->links }, &usage, x->a);
+		fill_devices(x, w, &usage);
+		return;
+	}
+	if (!u) {
+		u = ARENA_NEW(x->a, struct device_use);
+		device_use_trace(u, w->t, &w->links, x->a);
+	}
+	fill_devices(x, w, &u->usage);
+	further->v[further->n++] = (struct device_worker){ w->worker, u };
+}
+
+/* Adds the additional tables: idle causes, latencies, kernels, calls and so on. */
+static void add_sections(
+        struct table *x, const struct device_workers *all, struct device_use *recorded)
+{
+	if (all->n)
+		x->sections = device_sections(all, &x->n_sections, x->a);
+	if (recorded)
+		x->members = device_put_lost;
+	x->user = recorded;
+}
+
+/* Makes the passes, and the rows with those of the workers before. */
+static void fill(
+        struct table *x, const struct worker_traces *all, enum trace_table which, bool data)
+{
+	const struct trace_table_row *row = &table_rows[which];
+	struct worker_rows *v = ARENA_ARRAY(x->a, all->n, struct worker_rows);
+	struct device_workers further = { ARENA_ARRAY(x->a, all->n, struct device_worker), 0 };
+	bool named = all->names->n > 1;
+
+	x->key = row->key;
+	x->schema = row->schema;
+	x->version = row->version;
+	x->columns = row->columns + !named;
+	x->titles = row->titles + !named;
+	x->n_columns = row->n_columns - !named;
+	for (size_t i = 0; i < all->n; i++) {
+		v[i].t = all->v[i].t;
+		v[i].worker = named ? all->names->v[all->v[i].worker] : STR_NONE;
+		if (row->links && !all->recorded)
+			trace_link(v[i].t, &v[i].links, x->a);
+		if (row->steps)
+			trace_find_steps(v[i].t, &v[i].steps, x->a);
+		if (which == TABLE_DEVICES)
+			add_devices(x, &v[i], all->recorded, &further);
+		else if (which == TABLE_STEPS)
+			fill_steps(x, &v[i], data);
+		else if (which == TABLE_ROOFLINE)
+			fill_roofline(x, &v[i]);
+	}
+	if (which == TABLE_KERNELS)
+		fill_kernels(x, v, all->n);
+	if (which == TABLE_ROOFLINE) {
+		x->members = put_peaks;
+		x->user = all;
+	}
+	if (which == TABLE_DEVICES)
+		add_sections(x, &further, all->recorded);
+}
+
+bool trace_table_write(const struct worker_traces *all, const struct trace_table_ask *ask,
+        const struct opts *o, struct emit *to, struct err *e)
+{
+	struct table x = { .a = to->a };
+	size_t section = ask->section > 0 ? (size_t)ask->section : 0;
+
+	fill(&x, all, ask->which, out_is_data(o->output.kind));
+	if (ask->which == TABLE_ROOFLINE && !x.rows)
+		return err_set(
+		        e, ERR_FAILED, "no float operations and no bytes accessed are recorded");
+	if (section > x.n_sections)
+		return err_set(e, ERR_FAILED,
+		        "--table: only recordings and traces with launches have additional tables");
+	return table_write(
+	        section ? &x.sections[section - 1] : &x, ask->top, &o->output, ask->columns, to, e);
+}

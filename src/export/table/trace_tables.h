@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tables of a trace, as text and as data: devices, kernels, steps, roofline, slices and memory.
+ */
+#ifndef TFPROF_EXPORT_TRACE_TABLES_H
+#define TFPROF_EXPORT_TRACE_TABLES_H
+
+#include "export/data/document.h"
+#include "export/out.h"
+#include "model/model.h"
+#include "device/device_use.h"
+#include "device/memory_use.h"
+
+#define TABLE_TOP 20 /* default number of rows */
+
+enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS, TABLE_ROOFLINE };
+
+/* Returns the arguments (ARG_BIT) of device work that a table reads from a recording. Not used for
+ * TABLE_DEVICES: device_use_read selects its arguments itself. */
+uint64_t trace_table_wants(enum trace_table which);
+
+/* Traces of several workers. */
+struct worker_traces {
+	const struct model_trace *v;
+	size_t n;
+	const struct strs *names;    /* of the workers; rows have them if there are several */
+	struct device_use *recorded; /* TABLE_DEVICES: the recording of v[0], or NULL */
+};
+
+/* Selects the table and limits its output. */
+struct trace_table_ask {
+	enum trace_table which;
+	size_t top;       /* rows; 0: all */
+	int section;      /* index of the choice of --table; 0: not given */
+	unsigned columns; /* terminal width, to which names are truncated; 0: no limit */
+};
+
+/* Writes the table for all traces in the selected output. */
+bool trace_table_write(const struct worker_traces *all, const struct trace_table_ask *ask,
+        const struct opts *o, struct emit *to, struct err *e);
+
+/* ---- slices ----
+ *
+ * The slices of a trace as a document for timelines (docs/schema/slices.json), reduced to a number
+ * of rows: adjacent slices shorter than the document's resolution become one row.
+ */
+
+#define SLICES_ROWS_MAX 200000
+
+struct slices_ask {
+	int64_t from_ns, to_ns; /* only slices that overlap this time; to_ns <= from_ns: all */
+	size_t rows;            /* maximum number, from 1 to SLICES_ROWS_MAX */
+};
+
+void slices_write(
+        const struct trace *t, const struct slices_ask *ask, struct emit *to, struct sink *s);
+
+/* ---- memory ----
+ *
+ * Memory use as text and as data.
+ */
+
+/* Writes one row per allocator, and at most `top` owners (0: all) of the memory allocated at the
+ * peak, in the selected output. columns: as in struct trace_table_ask. */
+bool memory_write(const struct memory_use *use, size_t top, const struct opts *o, unsigned columns,
+        struct emit *to, struct err *e);
+
+#endif

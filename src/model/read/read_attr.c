@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * AttrValue: shapes and texts are decoded, everything else is validated. The last member of its
+ * oneof is used, and repeated messages of one member are merged. Independent of attribute names.
+ */
+#include "model/read/read_internal.h"
+#include "tf_graph.pb-c.h"
+
+void attr_clear(struct attr_value *v)
+{
+	v->set = 0;
+	v->s = S("");
+	v->shapes.n = v->dims.n = 0;
+}
+
+/* Selects this member of the oneof and keeps its earlier content. */
+static void attr_set(struct attr_value *v, uint32_t member)
+{
+	if (v->set != member)
+		attr_clear(v);
+	v->set = member;
+}
+
+/* Reads TensorShapeProto.Dim: the size. */
+static bool read_dim(struct pb_reading *r, struct str bytes, unsigned depth, int64_t *size)
+{
+	struct leaf l = leaf_below(bytes, depth);
+
+	*size = 0;
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): *size = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(2, WIRE_BYTES): read_text(r, &l); break;
+		default: leaf_skip(&l);
+		}
+	}
+	return reading_end(r, &l);
+}
+
+/* Reads a TensorShapeProto and appends it to the last shape. */
+static bool read_shape(
+        struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *to)
+{
+	struct attr_shape *shape = &to->shapes.v[to->shapes.n - 1];
+	struct leaf l = leaf_below(bytes, depth);
+	int64_t size;
+
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(2, WIRE_BYTES):
+			if (!read_dim(r, leaf_bytes(&l), depth + 1, &size))
+				return false;
+			VEC_PUSH(r->a, &to->dims, size);
+			shape->n++;
+			break;
+		case LEAF_TAG(3, WIRE_VARINT): shape->unknown_rank = leaf_varint(&l) != 0; break;
+		default: leaf_skip(&l);
+		}
+	}
+	return reading_end(r, &l);
+}
+
+static void add_shape(struct pb_reading *r, struct attr_value *to)
+{
+	struct attr_shape shape = { to->dims.n, 0, false };
+
+	VEC_PUSH(r->a, &to->shapes, shape);
+}
+
+/* Reads an AttrValue.ListValue: appends its shapes, validates the rest. */
+static bool read_list(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *to)
+{
+	const ProtobufCMessageDescriptor *tensor = &tensorflow__tensor_proto__descriptor;
+	const ProtobufCMessageDescriptor *func = &tensorflow__name_attr_list__descriptor;
+	struct leaf l = leaf_below(bytes, depth);
+
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(7, WIRE_BYTES):
+			add_shape(r, to);
+			if (!read_shape(r, leaf_bytes(&l), depth + 1, to))
+				return false;
+			break;
+		case LEAF_TAG(3, WIRE_BYTES):
+		case LEAF_TAG(5, WIRE_BYTES):
+		case LEAF_TAG(6, WIRE_BYTES): read_packed(r, &l, NULL); break;
+		case LEAF_TAG(4, WIRE_BYTES): l.bad |= leaf_bytes(&l).n % 4 != 0; break;
+		case LEAF_TAG(8, WIRE_BYTES):
+			if (!read_judge(r, tensor, leaf_bytes(&l), depth + 1))
+				return false;
+			break;
+		case LEAF_TAG(9, WIRE_BYTES):
+			if (!read_judge(r, func, leaf_bytes(&l), depth + 1))
+				return false;
+			break;
+		default: leaf_skip(&l);
+		}
+	}
+	return reading_end(r, &l);
+}
+
+/* Reads a member that is a message. */
+static bool read_member(
+        struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *out)
+{
+	switch (out->set) {
+	case ATTR_LIST: return read_list(r, bytes, depth, out);
+	case ATTR_SHAPE:
+		if (!out->shapes.n)
+			add_shape(r, out);
+		return read_shape(r, bytes, depth, out);
+	case 8: return read_judge(r, &tensorflow__tensor_proto__descriptor, bytes, depth);
+	default: return read_judge(r, &tensorflow__name_attr_list__descriptor, bytes, depth);
+	}
+}
+
+/* Reads into out, which is cleared first. */
+bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *out)
+{
+	struct leaf l = leaf_below(bytes, depth);
+
+	attr_clear(out);
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(ATTR_LIST, WIRE_BYTES):
+		case LEAF_TAG(ATTR_SHAPE, WIRE_BYTES):
+		case LEAF_TAG(8, WIRE_BYTES):
+		case LEAF_TAG(10, WIRE_BYTES):
+			attr_set(out, l.tag >> 3);
+			if (!read_member(r, leaf_bytes(&l), depth + 1, out))
+				return false;
+			break;
+		case LEAF_TAG(ATTR_TEXT, WIRE_BYTES):
+			attr_set(out, ATTR_TEXT);
+			out->s = leaf_bytes(&l);
+			break;
+		case LEAF_TAG(9, WIRE_BYTES):
+			attr_set(out, 9);
+			read_text(r, &l);
+			break;
+		case LEAF_TAG(3, WIRE_VARINT):
+		case LEAF_TAG(4, WIRE_FIXED32):
+		case LEAF_TAG(5, WIRE_VARINT):
+		case LEAF_TAG(6, WIRE_VARINT): attr_set(out, l.tag >> 3); /* fall through */
+		default: leaf_skip(&l);
+		}
+	}
+	return reading_end(r, &l);
+}
+
+/* Returns shape i: a scalar of known rank counts as [1]; a shape of unknown rank has no dimensions.
+ */
+uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i)
+{
+	static const int64_t scalar = 1;
+	const struct attr_shape *shape = &v->shapes.v[i];
+
+	if (shape->n == 0 && !shape->unknown_rank)
+		return ingest_shape(to, &scalar, 1);
+	return ingest_shape(to, shape->n ? v->dims.v + shape->dim0 : &scalar, shape->n);
+}
+
+bool attr_is_nhwc(const struct attr_value *v)
+{
+	return v->set == ATTR_TEXT && str_eq(v->s, S("NHWC"));
+}
+
+void attrs_init(struct attrs *v, struct arena *a)
+{
+	memset(v, 0, sizeof *v);
+	intern_init(&v->names, a);
+}
+
+void attrs_add(struct arena *a, struct attrs *v, const struct map_entry *e)
+{
+	uint32_t id = intern_add(&v->names, e->name);
+
+	while (v->last.n <= id)
+		VEC_PUSH(a, &v->last, 0);
+	v->last.v[id] = v->list.n;
+	v->id.n = v->list.n;
+	VEC_PUSH(a, &v->id, id);
+	VEC_PUSH(a, &v->list, *e);
+}
+
+/* Adds the attributes of the current node to the model. */
+void attrs_say(struct ingest *to, const struct attrs *v)
+{
+	for (size_t i = 0; i < v->list.n; i++)
+		if (v->last.v[v->id.v[i]] == i)
+			ingest_attr(to, v->list.v[i].name, v->list.v[i].value);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * GraphDef, streamed: each NodeDef is a leaf that is decoded by hand. The attributes shape,
+ * _output_shapes and data_format are decoded; the function library and the versions are skipped. A
+ * GraphDef may also be inside a MetaGraphDef, alone or as the first of a SavedModel; a note lists
+ * the parts of such a file that are not used. Independent of how the model uses the data.
+ *
+ *   SavedModel    1 schema version (varint)  2 MetaGraphDef, repeated
+ *   MetaGraphDef  1 MetaInfoDef { 4 tag, repeated }  2 GraphDef
+ *                 4 collections { 1 name  2 { 1 { 1 tensor }  2 { 1 VariableDef { 1 tensor } } } }
+ *   GraphDef      1 NodeDef, repeated  2 library { 1 FunctionDef { 3 NodeDef, repeated } }
+ */
+#include "model/read/read_internal.h"
+#include "model/sniff.h"
+#include "tf_graph.pb-c.h"
+
+/* State for one NodeDef. Its scratch is reused from node to node. */
+struct graph_node {
+	struct str name, op;
+	VEC(struct str) inputs;
+	struct attr_value shape, outputs, format, other;
+	struct attrs kept;
+};
+
+/* State for one file. */
+struct graph_file {
+	struct graph_node n;
+	uint64_t taken;            /* nodes */
+	uint64_t graphs;           /* number of MetaGraphDefs; the first one is used */
+	uint64_t functions, nodes; /* contents of its library, which are not used */
+	uint64_t libraries, signatures, assets, unknown;
+	uint64_t version;    /* of the graph; 0: unknown */
+	struct str program;  /* version of TensorFlow; empty: unknown */
+	struct sb tags;      /* tags of the MetaGraphDef that is used */
+	struct strs trained; /* tensors of its trainable variables */
+};
+
+/* Levels of a NodeDef below the top of its file. */
+static unsigned node_depth(const struct pb_reading *r)
+{
+	return r->w.depth + 1;
+}
+
+static bool node_attr(struct pb_reading *r, struct graph_node *n, struct str bytes)
+{
+	struct attr_value *to = &n->other;
+	struct map_entry e;
+
+	if (!read_entry(r, bytes, node_depth(r) + 1, ENTRY_NAMED, &e))
+		return false;
+	if (str_eq(e.name, S("shape")))
+		to = &n->shape;
+	else if (str_eq(e.name, S("_output_shapes")))
+		to = &n->outputs;
+	else if (str_eq(e.name, S("data_format")))
+		to = &n->format;
+	if (ingest_keeps_attrs(r->to))
+		attrs_add(r->a, &n->kept, &e);
+	return read_attr(r, e.value, node_depth(r) + 2, to);
+}
+
+static void node_clear(struct graph_node *n)
+{
+	n->name = n->op = S("");
+	n->inputs.n = n->kept.list.n = 0;
+	attr_clear(&n->shape);
+	attr_clear(&n->outputs);
+	attr_clear(&n->format);
+}
+
+/* Decodes a NodeDef without adding it yet, because the name may be its last field. */
+static bool walk_node(struct pb_reading *r, struct graph_node *n)
+{
+	const ProtobufCMessageDescriptor *debug =
+	        &tensorflow__node_def__experimental_debug_info__descriptor;
+	struct leaf l = leaf_below(r->leaf, node_depth(r));
+	struct str s;
+
+	node_clear(n);
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_BYTES): n->name = read_text(r, &l); break;
+		case LEAF_TAG(2, WIRE_BYTES): n->op = read_text(r, &l); break;
+		case LEAF_TAG(3, WIRE_BYTES):
+			s = read_text(r, &l);
+			VEC_PUSH(r->a, &n->inputs, s);
+			break;
+		case LEAF_TAG(4, WIRE_BYTES): read_text(r, &l); break;
+		case LEAF_TAG(5, WIRE_BYTES):
+			if (!node_attr(r, n, leaf_bytes(&l)))
+				return false;
+			break;
+		case LEAF_TAG(6, WIRE_BYTES):
+			if (!read_judge(r, debug, leaf_bytes(&l), node_depth(r) + 1))
+				return false;
+			break;
+		case LEAF_TAG(7, WIRE_BYTES):
+			if (!read_judge(r, &tensorflow__full_type_def__descriptor, leaf_bytes(&l),
+			            node_depth(r) + 1))
+				return false;
+			break;
+		default: leaf_skip(&l);
+		}
+	}
+	return reading_end(r, &l);
+}
+
+/* "^name:1" -> name: the text before the first ':', without a leading '^'. Quirk 15: so control
+ * inputs count as inputs. */
+static struct str source_name(struct str input)
+{
+	size_t colon = str_find_char(input, ':');
+
+	if (colon != SIZE_MAX)
+		input.n = colon;
+	if (input.n && input.p[0] == '^') {
+		input.p++;
+		input.n--;
+	}
+	return input;
+}
+
+/* Adds the node to the model. Quirk 14: the output index after ':' is ignored. */
+static void say_node(struct ingest *to, const struct graph_node *n)
+{
+	if (!ingest_node(to, ingest_string(to, n->name), ingest_string(to, n->op)))
+		return;
+	for (size_t i = 0; i < n->inputs.n; i++)
+		ingest_input(to, (int32_t)i, ingest_string(to, source_name(n->inputs.v[i])), 0);
+	if (n->shape.set == ATTR_SHAPE)
+		ingest_node_shape(to, attr_shape_id(to, &n->shape, 0));
+	if (n->outputs.set == ATTR_LIST)
+		for (size_t i = 0; i < n->outputs.shapes.n; i++)
+			ingest_output(to, (int32_t)i, attr_shape_id(to, &n->outputs, i));
+	if (attr_is_nhwc(&n->format))
+		ingest_nhwc(to);
+	attrs_say(to, &n->kept);
+	ingest_end_node(to);
+}
+
+/* Counts the contents of a library, which is the next value. */
+static void count_functions(struct pb_reading *r, struct graph_file *f)
+{
+	struct wire *w = &r->w;
+
+	wire_enter(w);
+	while (wire_next(w)) {
+		if (LEAF_TAG(w->field, w->type) != LEAF_TAG(1, WIRE_BYTES)) {
+			wire_skip(w);
+			continue;
+		}
+		f->functions++;
+		wire_enter(w);
+		for (; wire_next(w); wire_skip(w))
+			f->nodes += LEAF_TAG(w->field, w->type) == LEAF_TAG(3, WIRE_BYTES);
+		wire_leave(w);
+	}
+	wire_leave(w);
+}
+
+/* Reads a VersionDef, which is the next value. */
+static void read_version(struct pb_reading *r, struct graph_file *f)
+{
+	struct wire *w = &r->w;
+
+	if (!wire_enter(w))
+		return;
+	while (wire_next(w))
+		if (LEAF_TAG(w->field, w->type) != LEAF_TAG(1, WIRE_VARINT) ||
+		        !wire_u64(w, &f->version))
+			wire_skip(w);
+	wire_leave(w);
+}
+
+/* Reads a GraphDef, the current message. */
+static void read_nodes(struct pb_reading *r, struct graph_file *f, enum graph_form form)
+{
+	while (wire_next(&r->w)) {
+		uint32_t tag = LEAF_TAG(r->w.field, r->w.type);
+		if (tag == LEAF_TAG(2, WIRE_BYTES) && form != GRAPH_PLAIN) {
+			count_functions(r, f);
+		} else if (tag == LEAF_TAG(4, WIRE_BYTES)) {
+			read_version(r, f);
+		} else if (tag == LEAF_TAG(2, WIRE_BYTES)) {
+			f->libraries++;
+			wire_skip(&r->w);
+		} else if (tag != LEAF_TAG(1, WIRE_BYTES)) {
+			wire_skip(&r->w);
+		} else if (reading_leaf(r) && walk_node(r, &f->n)) {
+			say_node(r->to, &f->n);
+			f->taken++;
+		}
+	}
+}
+
+/* Keeps the tags of a MetaInfoDef, which is the next value. */
+static void read_tags(struct pb_reading *r, struct graph_file *f)
+{
+	struct wire *w = &r->w;
+	struct str tag;
+
+	wire_enter(w);
+	while (wire_next(w)) {
+		uint32_t field = LEAF_TAG(w->field, w->type);
+		if (field == LEAF_TAG(5, WIRE_BYTES) && wire_leaf(w, &tag)) {
+			f->program = str_copy(r->a, tag);
+		} else if (field != LEAF_TAG(4, WIRE_BYTES)) {
+			wire_skip(w);
+		} else if (wire_leaf(w, &tag)) {
+			sb_put(&f->tags, f->tags.n ? S(", ") : STR_NONE);
+			sb_put_name(&f->tags, tag);
+		}
+	}
+	wire_leave(w);
+}
+
+/* Keeps the tensor of a trainable variable. The bytes are opaque to the format of the file, so
+ * damaged ones are left out. */
+static void keep_trained(
+        struct pb_reading *r, struct graph_file *f, struct str bytes, bool variable)
+{
+	struct leaf l = leaf_of(bytes);
+	struct str tensor = variable ? STR_NONE : bytes;
+
+	while (variable && leaf_next(&l)) {
+		if (l.tag == LEAF_TAG(1, WIRE_BYTES))
+			tensor = leaf_bytes(&l);
+		else
+			leaf_skip(&l);
+	}
+	if (tensor.n && !l.bad)
+		strs_add(r->a, &f->trained, str_copy(r->a, tensor));
+}
+
+/* Reads the lists of a collection, the current message. */
+static void read_collection_lists(struct pb_reading *r, struct graph_file *f)
+{
+	struct wire *w = &r->w;
+	struct str item;
+
+	while (wire_next(w)) {
+		uint32_t tag = LEAF_TAG(w->field, w->type);
+		bool variables = tag == LEAF_TAG(2, WIRE_BYTES);
+		if (!variables && tag != LEAF_TAG(1, WIRE_BYTES)) {
+			wire_skip(w);
+			continue;
+		}
+		wire_enter(w);
+		while (wire_next(w)) {
+			if (LEAF_TAG(w->field, w->type) != LEAF_TAG(1, WIRE_BYTES))
+				wire_skip(w);
+			else if (wire_leaf(w, &item))
+				keep_trained(r, f, item, variables);
+		}
+		wire_leave(w);
+	}
+}
+
+/* Reads the collection of trainable variables, if it is the next entry. */
+static void read_collection(struct pb_reading *r, struct graph_file *f)
+{
+	struct wire *w = &r->w;
+	struct str name;
+	bool trainable = false;
+
+	wire_enter(w);
+	while (wire_next(w)) {
+		uint32_t tag = LEAF_TAG(w->field, w->type);
+		if (tag == LEAF_TAG(1, WIRE_BYTES) && wire_leaf(w, &name)) {
+			trainable = str_eq(name, S("trainable_variables"));
+		} else if (tag == LEAF_TAG(2, WIRE_BYTES) && trainable) {
+			wire_enter(w);
+			read_collection_lists(r, f);
+			wire_leave(w);
+		} else if (tag != LEAF_TAG(1, WIRE_BYTES)) {
+			wire_skip(w);
+		}
+	}
+	wire_leave(w);
+}
+
+/* Gives the trainable variables their type. */
+static void add_trained(struct pb_reading *r, const struct graph_file *f)
+{
+	const struct model *m = ingest_model(r->to);
+
+	for (size_t i = 0; i < f->trained.n; i++) {
+		uint32_t node = model_find(m, source_name(f->trained.v[i]));
+		if (node != ID_NONE)
+			ingest_add_type(r->to, node, ingest_string(r->to, S(TYPE_TRAINABLE)));
+	}
+}
+
+/* Reads a MetaGraphDef, the current message. */
+static void read_meta(struct pb_reading *r, struct graph_file *f, enum graph_form form)
+{
+	while (wire_next(&r->w)) {
+		switch (LEAF_TAG(r->w.field, r->w.type)) {
+		case LEAF_TAG(1, WIRE_BYTES): read_tags(r, f); break;
+		case LEAF_TAG(2, WIRE_BYTES):
+			wire_enter(&r->w);
+			read_nodes(r, f, form);
+			wire_leave(&r->w);
+			break;
+		case LEAF_TAG(4, WIRE_BYTES): read_collection(r, f); break;
+		default:
+			f->signatures += r->w.field == 5;
+			f->assets += r->w.field == 6;
+			f->unknown += r->w.field != 3 && (r->w.field < 5 || r->w.field > 7);
+			wire_skip(&r->w);
+		}
+	}
+}
+
+/* Reads the first MetaGraphDef of a SavedModel. */
+static void read_saved(struct pb_reading *r, struct graph_file *f, enum graph_form form)
+{
+	while (wire_next(&r->w)) {
+		bool meta = LEAF_TAG(r->w.field, r->w.type) == LEAF_TAG(2, WIRE_BYTES);
+		if (!meta || f->graphs++) {
+			wire_skip(&r->w);
+		} else {
+			wire_enter(&r->w);
+			read_meta(r, f, form);
+			wire_leave(&r->w);
+		}
+	}
+}
+
+/* Writes a note about the parts of the file that are not in the model. */
+static void tell_rest(struct pb_reading *r, const struct graph_file *f)
+{
+	struct notes *notes = ingest_notes(r->to);
+	struct str name = r->w.s->name, tags = sb_str(&f->tags);
+
+	if (f->graphs > 1)
+		note_line(notes, "note: '%.*s' holds %llu graphs; the first (%.*s) is taken\n",
+		        STR(name), (unsigned long long)f->graphs,
+		        STR(tags.n ? tags : S("without tags")));
+	if (f->functions)
+		note_line(notes,
+		        "note: '%.*s' has functions, %llu with %llu nodes, which are not shown; "
+		        "TensorFlow's convert_variables_to_constants_v2 makes a graph without "
+		        "them\n",
+		        STR(name), (unsigned long long)f->functions, (unsigned long long)f->nodes);
+}
+
+/* Keeps the producer, and counts the parts of the file that are not in the model. */
+static void count_rest(struct src *s, const struct graph_file *f, struct arena *a)
+{
+	if (f->program.n || f->version)
+		src_set_producer(s,
+		        str_fmt(a, "TensorFlow%s%.*s%s", f->program.n ? " " : "", STR(f->program),
+		                f->version ? str_z(a, str_fmt(a, ", graph version %llu",
+		                                              (unsigned long long)f->version))
+		                           : ""));
+	src_count_unused(s, S("further graphs"), f->graphs > 1 ? f->graphs - 1 : 0);
+	src_count_unused(s, S("functions"), f->functions);
+	src_count_unused(s, S("libraries of functions"), f->libraries);
+	src_count_unused(s, S("signatures"), f->signatures);
+	src_count_unused(s, S("assets"), f->assets);
+	src_count_unused(s, S("unknown fields"), f->unknown);
+}
+
+/* Reads a binary GraphDef, or the one in a MetaGraphDef or SavedModel. */
+bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e)
+{
+	static const char *const names[] = { "GraphDef", "MetaGraphDef", "SavedModel" };
+	struct graph_file f = { .tags = sb_in(a) };
+	enum graph_form form;
+	struct pb_reading r;
+
+	src_need(s, SNIFF_BYTES);
+	form = sniff_graph_form(str_make(s->p, (size_t)(s->end - s->p)));
+	reading_init(&r, s, names[form], to, a, e);
+	attrs_init(&f.n.kept, a);
+	switch (form) {
+	case GRAPH_PLAIN: read_nodes(&r, &f, form); break;
+	case GRAPH_META: read_meta(&r, &f, form); break;
+	case GRAPH_SAVED: read_saved(&r, &f, form); break;
+	}
+	if (!wire_done(&r.w, f.taken))
+		return false;
+	add_trained(&r, &f);
+	tell_rest(&r, &f);
+	count_rest(s, &f, a);
+	return true;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * JSON files of TensorRT's trtexec. --exportLayerInfo: the layers of an engine with the tensors
+ * that they read and write, a graph. --exportProfile: the time of each layer, a step.
+ *
+ *   {"Layers": [{"Name": ..., "LayerType": ..., "Inputs": [{"Name": ..., "Dimensions": [...],
+ *       "Format/Datatype": ...}], "Outputs": [...]}, ...], "Bindings": [...]}
+ *   [{"count": 100}, {"name": ..., "timeMs": ..., "averageMs": ..., "percentage": ...}, ...]
+ *
+ * A layer of an engine without details is only its name.
+ */
+#include "io/json_in.h"
+#include "model/read/read.h"
+#include "model/sniff.h"
+
+#define DIMENSIONS_MAX 16
+#define NS_DECIMALS    6 /* decimal digits of nanoseconds in a millisecond */
+
+/* ---- JSON ---- */
+
+static bool fail(struct json_in *j, const char *what, struct err *e)
+{
+	return !json_in_failed(j) &&
+	       err_set(e, ERR_DATA_LOSS, "%.*s: bad JSON (line %llu): %s was expected",
+	               STR(j->s->name), (unsigned long long)json_in_line(j, j->p), what);
+}
+
+/* ---- layers ---- */
+
+struct tensor {
+	struct str name, format;
+	int64_t dims[DIMENSIONS_MAX];
+	size_t n_dims;
+};
+struct layer {
+	uint32_t name, type; /* string ids of the model */
+	uint32_t input0, output0;
+};
+struct layers {
+	struct json_in j;
+	struct src *s;
+	struct ingest *to;
+	struct arena *a;
+	struct sb text;
+	struct str name, type;      /* of the current layer */
+	VEC(struct tensor) in, out; /* tensors of the current layer */
+	uint64_t other, far; /* counts of unused data: unknown fields, dimensions over the limit */
+	VEC(struct layer) layers; /* and one more at the end */
+	VEC(struct tensor) inputs, outputs;
+};
+
+static bool read_text(struct layers *x, struct str *out)
+{
+	struct json_value v;
+
+	if (!json_in_scalar(&x->j, &v))
+		return false;
+	if (v.type > JSON_ARRAY)
+		*out = str_copy(x->a, json_in_text(&x->j, &v, &x->text));
+	return true;
+}
+
+static bool skip_counted(struct json_in *j, uint64_t *n)
+{
+	++*n;
+	return json_in_skip(j);
+}
+
+static bool read_dimensions(struct layers *x, struct tensor *t)
+{
+	struct json_value v;
+
+	t->n_dims = 0;
+	if (json_in_peek(&x->j) != '[')
+		return json_in_skip(&x->j);
+	for (json_in_enter(&x->j); json_in_element(&x->j);) {
+		if (!json_in_value(&x->j, &v) || v.type <= JSON_ARRAY)
+			return false;
+		if (t->n_dims < DIMENSIONS_MAX)
+			json_decimal(v.text, 0, &t->dims[t->n_dims++]);
+		else
+			x->far++;
+	}
+	return x->j.stop == JSON_STOP_NONE;
+}
+
+static bool read_tensor(struct layers *x, struct tensor *t)
+{
+	struct str key;
+
+	*t = (struct tensor){ .n_dims = 0 };
+	if (json_in_peek(&x->j) != '{')
+		return read_text(x, &t->name);
+	for (json_in_enter(&x->j); json_in_member(&x->j, &key);)
+		if (!(str_eq(key, S("Name"))                    ? read_text(x, &t->name)
+		            : str_eq(key, S("Dimensions"))      ? read_dimensions(x, t)
+		            : str_eq(key, S("Format/Datatype")) ? read_text(x, &t->format)
+		                                                : skip_counted(&x->j, &x->other)))
+			return false;
+	return x->j.stop == JSON_STOP_NONE;
+}
+
+static bool read_tensors(struct layers *x, bool outputs)
+{
+	struct tensor t;
+
+	if (json_in_peek(&x->j) != '[')
+		return json_in_skip(&x->j);
+	for (json_in_enter(&x->j); json_in_element(&x->j);) {
+		if (!read_tensor(x, &t))
+			return false;
+		if (outputs)
+			VEC_PUSH(x->a, &x->out, t);
+		else
+			VEC_PUSH(x->a, &x->in, t);
+	}
+	return x->j.stop == JSON_STOP_NONE;
+}
+
+static bool read_layer(void *layers)
+{
+	struct layers *x = layers;
+	struct str key;
+
+	x->name = x->type = S("");
+	x->in.n = x->out.n = x->text.n = 0;
+	x->other = x->far = 0;
+	if (json_in_peek(&x->j) != '{')
+		return read_text(x, &x->name);
+	for (json_in_enter(&x->j); json_in_member(&x->j, &key);)
+		if (!(str_eq(key, S("Name"))              ? read_text(x, &x->name)
+		            : str_eq(key, S("LayerType")) ? read_text(x, &x->type)
+		            : str_eq(key, S("Inputs"))    ? read_tensors(x, false)
+		            : str_eq(key, S("Outputs"))   ? read_tensors(x, true)
+		                                          : skip_counted(&x->j, &x->other)))
+			return false;
+	return x->j.stop == JSON_STOP_NONE;
+}
+
+static void take_layer(void *layers)
+{
+	struct layers *x = layers;
+	struct layer made = { ingest_string(x->to, x->name),
+		ingest_string(x->to, x->type.n ? x->type : S("layer")), (uint32_t)x->inputs.n,
+		(uint32_t)x->outputs.n };
+
+	VEC_PUSH(x->a, &x->layers, made);
+	src_count_unused(x->s, S("other fields of layers and tensors"), x->other);
+	src_count_unused(x->s, S("dimensions over the limit"), x->far);
+	for (size_t i = 0; i < x->in.n; i++)
+		VEC_PUSH(x->a, &x->inputs, x->in.v[i]);
+	for (size_t i = 0; i < x->out.n; i++)
+		VEC_PUSH(x->a, &x->outputs, x->out.v[i]);
+}
+
+/* The data types that formats name: "Row major linear FP16 format". */
+static void add_precision(struct layers *x, uint32_t node, struct str format)
+{
+	static const char *const types[] = { "FP32", "FP16", "BF16", "INT8", "FP8", "FP4", "INT4" };
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (str_contains(format, str_of(types[i])))
+			ingest_add_type(x->to, node, ingest_string(x->to, str_of(types[i])));
+}
+
+static void put_layers(struct layers *x)
+{
+	struct imap writer; /* string id of a tensor -> layer */
+	size_t n = x->layers.n;
+
+	imap_init(&writer, x->a);
+	struct layer end = { ID_NONE, ID_NONE, (uint32_t)x->inputs.n, (uint32_t)x->outputs.n };
+	VEC_PUSH(x->a, &x->layers, end);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = x->layers.v[i].output0; k < x->layers.v[i + 1].output0; k++)
+			imap_put(&writer, ingest_string(x->to, x->outputs.v[k].name), i, true);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct layer *l = &x->layers.v[i];
+		uint32_t from;
+		if (!ingest_node(x->to, l->name, l->type)) {
+			src_count_unused(x->s, S("layers with a duplicate name"), 1);
+			continue;
+		}
+		for (uint32_t k = l->input0; k < l[1].input0; k++)
+			if (imap_get(&writer, ingest_string(x->to, x->inputs.v[k].name), &from))
+				ingest_input(
+				        x->to, (int32_t)(k - l->input0), x->layers.v[from].name, 0);
+		for (uint32_t k = l->output0; k < l[1].output0; k++)
+			ingest_output(x->to, (int32_t)(k - l->output0),
+			        ingest_shape(x->to, x->outputs.v[k].dims, x->outputs.v[k].n_dims));
+		uint32_t node = ingest_end_node(x->to);
+		if (l->output0 < l[1].output0)
+			add_precision(x, node, x->outputs.v[l->output0].format);
+	}
+}
+
+int sniff_tensorrt_layers(struct str head, struct str path)
+{
+	(void)path;
+	return str_contains(head, S("\"Layers\"")) && (str_contains(head, S("\"LayerType\"")) ||
+	                                                      str_contains(head, S("\"Bindings\"")))
+	               ? 100
+	               : 0;
+}
+
+bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, struct err *e)
+{
+	struct layers *x = ARENA_NEW(a, struct layers);
+
+	*x = (struct layers){ .s = s, .to = to, .a = a, .text = sb_in(a) };
+	if (!json_in_open(&x->j, s) || !json_in_find(&x->j, S("Layers")) ||
+	        !json_in_each(&x->j, read_layer, take_layer, x))
+		return fail(&x->j, "the TensorRT list \"Layers\"", e);
+	if (!x->layers.n)
+		return err_set(e, ERR_DATA_LOSS,
+		        "%.*s: no layers: a TensorRT engine with at least one was expected",
+		        STR(s->name));
+	json_in_finish(&x->j, "Layers", ingest_notes(to));
+	put_layers(x);
+	return true;
+}
+
+/* ---- times ---- */
+
+struct times {
+	struct json_in j;
+	struct src *s;
+	struct batch *to;
+	struct sb text;
+	struct str name;        /* of the current layer */
+	int64_t total, average; /* nanoseconds, -1: absent */
+	int64_t count;          /* runs that the times add up */
+	uint64_t median, other; /* median times and unknown fields of the current layer */
+	uint32_t device, stream;
+	uint64_t layers;
+};
+
+static bool read_number(struct times *x, unsigned decimals, int64_t *out)
+{
+	struct json_value v;
+
+	if (!json_in_scalar(&x->j, &v))
+		return false;
+	if (v.type > JSON_ARRAY &&
+	        (json_decimal(v.text, decimals, out) != JSON_NUMBER_GOOD || *out < 0))
+		*out = -1;
+	return true;
+}
+
+static bool read_name(struct times *x)
+{
+	struct json_value v;
+
+	if (json_in_peek(&x->j) != '"')
+		return json_in_skip(&x->j);
+	if (!json_in_value(&x->j, &v))
+		return false;
+	x->name = json_in_text(&x->j, &v, &x->text);
+	return true;
+}
+
+static bool read_time(void *times)
+{
+	struct times *x = times;
+	struct str key;
+
+	x->name = STR_NONE;
+	x->text.n = 0;
+	x->total = x->average = -1;
+	x->median = x->other = 0;
+	if (json_in_peek(&x->j) != '{')
+		return json_in_skip(&x->j);
+	for (json_in_enter(&x->j); json_in_member(&x->j, &key);)
+		if (!(str_eq(key, S("count"))             ? read_number(x, 0, &x->count)
+		            : str_eq(key, S("name"))      ? read_name(x)
+		            : str_eq(key, S("timeMs"))    ? read_number(x, NS_DECIMALS, &x->total)
+		            : str_eq(key, S("averageMs")) ? read_number(x, NS_DECIMALS, &x->average)
+		            : str_eq(key, S("percentage")) ? json_in_skip(&x->j)
+		            : str_eq(key, S("medianMs"))   ? skip_counted(&x->j, &x->median)
+		                                           : skip_counted(&x->j, &x->other)))
+			return false;
+	return x->j.stop == JSON_STOP_NONE;
+}
+
+/* A layer in one run, the mean of all. */
+static void take_time(void *times)
+{
+	struct times *x = times;
+	struct record r = { .start = 1 };
+
+	src_count_unused(x->s, S("median times"), x->median);
+	src_count_unused(x->s, S("other fields of layers"), x->other);
+	if (!x->name.p) {
+		src_count_unused(
+		        x->s, S("times without a layer"), x->total >= 0 || x->average >= 0);
+		return;
+	}
+	r.length = x->average >= 0                 ? x->average
+	           : x->total >= 0 && x->count > 0 ? x->total / x->count
+	                                           : 0;
+	r.node = batch_node(x->to, x->name);
+	r.label = x->name;
+	r.device = x->device;
+	batch_record(
+	        x->to, &(struct record){
+	                       .node = r.node, .device = r.device, .start = 1, .label = r.label });
+	r.device = x->stream;
+	batch_record(x->to, &r);
+	x->layers++;
+}
+
+int sniff_tensorrt_profile(struct str head, struct str path)
+{
+	(void)path;
+	return str_contains(head, S("\"averageMs\"")) && str_contains(head, S("\"timeMs\"")) ? 100
+	                                                                                     : 0;
+}
+
+bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e)
+{
+	struct arena *a = batch_arena(to);
+	struct times *x = ARENA_NEW(a, struct times);
+	unsigned noted = 0;
+
+	*x = (struct times){ .s = s, .to = to, .text = sb_in(a) };
+	x->device = batch_device(to);
+	batch_name_device(to, x->device, S("/job:localhost/replica:0/task:0/device:gpu:0"));
+	x->stream = batch_device(to);
+	batch_name_device(
+	        to, x->stream, S("/job:localhost/replica:0/task:0/device:gpu:0/stream:all"));
+	if (!json_in_open(&x->j, s) || !json_in_each(&x->j, read_time, take_time, x))
+		return fail(&x->j, "a list of TensorRT layers", e);
+	json_in_note_flaws(&x->j, &noted, batch_notes(to));
+	return x->layers > 0 || err_set(e, ERR_DATA_LOSS,
+	                                "%.*s: no layer with a name: a TensorRT "
+	                                "profile was expected",
+	                                STR(s->name));
+}

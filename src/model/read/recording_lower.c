@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See read.h. trace/read/recording/recordings.h provides the operations; the files recording_*.c
+ * here add them up per node and step.
+ */
+#include "model/read/read.h"
+
+#include "model/read/recording_place.h"
+
+/* Labels are made before an operation meets its call. */
+static void take_record(void *user, const struct recording_feed *f, const struct spool_record *x,
+        struct recorded_op *op)
+{
+	const struct lowering_process *l = user;
+
+	(void)f;
+	switch (x->kind) {
+	case SPOOL_KERNEL: op->label = labels_kernel(l->r, op->leaf, &x->kernel); break;
+	case SPOOL_COPY: op->label = labels_copy(l->r, op->leaf, &x->copy); break;
+	case SPOOL_SET: op->label = labels_set(l->r, op->leaf, &x->set); break;
+	default: break;
+	}
+}
+
+static void take_operation(void *user, const struct recorded_op *op, struct recorded_call *c)
+{
+	const struct lowering_process *l = user;
+
+	place_op(l->r, l->p, op, c);
+}
+
+static bool place_process(struct recording_lowering *r, struct recorded_process *p)
+{
+	struct lowering_process l = { r, p };
+	struct recording_reader to = { .operation = take_operation, .user = &l };
+
+	if (ingest_model(r->to)->keep_annotations)
+		to.record = take_record;
+	return recording_operations(&r->all, p, &to);
+}
+
+/* Assigns the operations of every process to nodes and steps. If a process launched no work in any
+ * of its steps, drops these steps: all of its work is then step 0. */
+static bool place_all(struct recording_lowering *r)
+{
+	for (size_t i = 0; i < r->all.n; i++) {
+		struct recorded_process *p = &r->all.v[i];
+		if (!place_process(r, p))
+			return false;
+		if (!p->placed && p->outside && !p->follows) {
+			recording_forget_steps(p);
+			if (!place_process(r, p))
+				return false;
+		}
+		if (r->all.o->by_op)
+			place_ranges(r, p);
+	}
+	return true;
+}
+
+bool recording_lower(struct ingest *to, const struct recording_set *files,
+        const struct recording_options *o, const struct recording_watch *watch,
+        struct src_facts *facts, struct arena *a, struct err *e)
+{
+	struct recording_lowering *r = ARENA_NEW(a, struct recording_lowering);
+
+	r->to = to;
+	r->a = a;
+	imap_init(&r->label_of, a);
+	if (!recordings_open(&r->all, files, o, watch, a, e) || !place_begin(r) || !place_all(r) ||
+	        !recordings_close(&r->all))
+		return false;
+	emit_model(r);
+	recordings_describe(&r->all, facts);
+	recordings_say(&r->all, r->place->summed && !r->place->keep_all, ingest_notes(to));
+	return true;
+}
+
+/* One recorded file with the options preset: from memory, by the library. */
+bool read_spool(struct src *s, struct ingest *to, struct arena *a, struct err *e)
+{
+	struct recording_options o = { .recover = s->damage->recover };
+	struct recording_file file = { .path = s->name, .given = s };
+	struct recording_set all = { .v = &file, .n = 1 };
+
+	return recording_lower(to, &all, &o, NULL, s->facts, a, e);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See read.h. trace/pass/ops.h provides the numbers; this file adds them to the model.
+ */
+#include "model/read/read.h"
+
+#include "base/sort.h"
+
+struct lowering {
+	const struct trace *t;
+	struct ingest *to;
+	struct arena *a;
+	struct trace_links links;
+	struct trace_steps steps;
+	struct trace_ops ops;
+	uint32_t *node;  /* indexed by op: node of the model */
+	uint32_t *frame; /* indexed by frame of ops: 1 + frame of the model, 0: not made yet */
+	uint32_t cpu;    /* device of the model */
+	struct device_names {
+		uint32_t device, all; /* of the model: "...gpu:0", "...gpu:0/stream:all" */
+	} * devices;                  /* indexed by device of the trace */
+	struct imap graph;    /* string id of a node's name -> 1 + first node of the graph */
+	uint32_t *next;       /* indexed by node of the graph: 1 + the next one of that name */
+	uint32_t *graph_name; /* indexed by node of the graph: string id of the model */
+	int64_t shift;        /* added to times, so that all are above 0 */
+};
+
+/* ---- devices ---- */
+
+static long long rank_of(const struct trace *t, uint32_t process)
+{
+	int64_t rank = process == ID_NONE ? -1 : t->processes.v[process].rank;
+
+	return rank < 0 ? 0 : rank;
+}
+
+static uint32_t name_device(
+        struct lowering *x, const char *kind, long long rank, long long index, const char *rest)
+{
+	return ingest_device(
+	        x->to, str_fmt(x->a, "/job:localhost/replica:0/task:%lld/device:%s:%lld%s", rank,
+	                       kind, index, rest));
+}
+
+static void lower_devices(struct lowering *x)
+{
+	const struct trace *t = x->t;
+
+	x->devices = ARENA_ARRAY(x->a, t->devices.n, struct device_names);
+	x->cpu = name_device(x, "cpu", t->processes.n ? rank_of(t, 0) : 0, 0, "");
+	for (size_t i = 0; i < t->devices.n; i++) {
+		const struct trace_device *d = &t->devices.v[i];
+		const char *kind = trace_device_kinds[d->kind];
+		long long rank = rank_of(t, d->process);
+		x->devices[i].device = name_device(x, kind, rank, d->index, "");
+		x->devices[i].all = name_device(x, kind, rank, d->index, "/stream:all");
+	}
+}
+
+/* ---- call stacks ---- */
+
+/* Reads digits from the end of a text; returns the text before them and the separator. */
+static struct str cut_number(struct str s, char separator, int32_t *number)
+{
+	size_t at = str_rfind_char(s, separator);
+	int32_t v;
+
+	if (at == SIZE_MAX || !num_parse_i32(str_sub(s, at + 1, SIZE_MAX), &v))
+		return s;
+	*number = v;
+	return str_sub(s, 0, at);
+}
+
+/* Takes "file.py(12): f", "$file.py:12 f", "file.py:12:8" and "file.py:12" apart; any other text is
+ * a function. */
+static struct frame parse_frame(struct lowering *x, struct str text)
+{
+	struct frame f = {
+		.parent = ID_NONE, .file = ID_NONE, .function = ID_NONE, .source = ID_NONE
+	};
+	size_t colon = str_find(text, S("): ")), open, space = str_find_char(text, ' ');
+	struct str file, function = S("");
+	int32_t column;
+
+	open = colon == SIZE_MAX ? SIZE_MAX : str_rfind_char(str_sub(text, 0, colon), '(');
+	if (open != SIZE_MAX && num_parse_i32(str_sub(text, open + 1, colon - open - 1), &f.line)) {
+		file = str_sub(text, 0, open);
+		function = str_sub(text, colon + 3, SIZE_MAX);
+	} else if (str_starts(text, S("$")) && space != SIZE_MAX) {
+		file = cut_number(str_sub(text, 1, space - 1), ':', &f.line);
+		function = str_sub(text, space + 1, SIZE_MAX);
+	} else {
+		struct str shorter = cut_number(text, ':', &column);
+		file = cut_number(shorter, ':', &f.line);
+		if (file.n == shorter.n && shorter.n < text.n)
+			f.line = column; /* there was only one number */
+		else if (file.n == text.n) {
+			function = text;
+			file = S("");
+			f.line = LINE_NONE;
+		}
+	}
+	f.file = ingest_string(x->to, file);
+	f.function = ingest_string(x->to, function);
+	return f;
+}
+
+/* The frame of the model; all its outer ones are made first. */
+static uint32_t lower_frame(struct lowering *x, uint32_t frame)
+{
+	VEC(uint32_t) way = { .v = NULL };
+	uint32_t made = ID_NONE;
+
+	for (; frame != ID_NONE && !x->frame[frame]; frame = ops_frame(&x->ops, frame).parent)
+		VEC_PUSH(x->a, &way, frame);
+	if (frame != ID_NONE)
+		made = x->frame[frame] - 1;
+	while (way.n) {
+		uint32_t id = way.v[--way.n];
+		struct frame f =
+		        parse_frame(x, intern_str(&x->ops.strings, ops_frame(&x->ops, id).text));
+		f.parent = made;
+		made = ingest_frame(x->to, &f);
+		x->frame[id] = made + 1;
+	}
+	return made;
+}
+
+/* ---- the graph of compiled programs ---- */
+
+/* Gives each node of the graph the name that its device work has: nodes of one framework op are one
+ * node of the model. */
+static void name_graph(struct lowering *x)
+{
+	const struct trace *t = x->t;
+	size_t n = t->nodes.n ? t->nodes.n - 1 : 0;
+	uint32_t first;
+
+	x->next = ARENA_ARRAY(x->a, n, uint32_t);
+	x->graph_name = ARENA_ARRAY(x->a, n, uint32_t);
+	for (size_t i = n; i-- > 0;) {
+		struct argument scope, module, record;
+		struct str args = t->nodes.v[i].args, name = trace_str(t, t->nodes.v[i].name);
+		uint32_t op;
+		if (argument_find(args, ARG_RECORD, &record) &&
+		        imap_get(&x->ops.op_of_record, (uint64_t)record.i, &op))
+			name = intern_str(&x->ops.strings, x->ops.ops.v[op].name);
+		else if (argument_find(args, ARG_SCOPE, &scope))
+			name = trace_str(t, scope.text);
+		else if (argument_find(args, ARG_MODULE_NAME, &module))
+			name = str_fmt(
+			        x->a, "%.*s/%.*s", STR(trace_str(t, module.text)), STR(name));
+		uint32_t id = x->graph_name[i] = ingest_string(x->to, name);
+		x->next[i] = imap_get(&x->graph, id, &first) ? first : 0;
+		imap_put(&x->graph, id, (uint32_t)i + 1, true);
+	}
+}
+
+/* Adds the inputs of the node that is being made: each name once, and not its own. */
+static void add_inputs(struct lowering *x, uint32_t name)
+{
+	const struct trace *t = x->t;
+	uint32_t i = 0, there;
+	struct imap have;
+	int32_t index = 0;
+
+	if (!imap_get(&x->graph, name, &i))
+		return;
+	imap_init(&have, x->a);
+	for (; i; i = x->next[i - 1])
+		for (uint32_t k = t->nodes.v[i - 1].input0; k < t->nodes.v[i].input0; k++) {
+			uint32_t from = x->graph_name[t->inputs.v[k]];
+			if (from == name || imap_get(&have, from, &there))
+				continue;
+			imap_put(&have, from, 0, false);
+			ingest_input(x->to, index++, from, 0);
+		}
+}
+
+/* Adds the nodes of the graph of which nothing ran by itself. */
+static void lower_graph(struct lowering *x)
+{
+	const struct trace *t = x->t;
+
+	for (size_t i = 0; i + 1 < t->nodes.n; i++) {
+		uint32_t type = ingest_string(x->to, trace_str(t, t->nodes.v[i].type));
+		if (!ingest_node(x->to, x->graph_name[i], type))
+			continue;
+		add_inputs(x, x->graph_name[i]);
+		ingest_set_device(x->to, ingest_end_node(x->to), x->cpu,
+		        ingest_model(x->to)->devices.v[x->cpu].host);
+	}
+}
+
+/* ---- nodes ---- */
+
+static uint32_t lower_op(struct lowering *x, const struct trace_op *op)
+{
+	const struct model *m = ingest_model(x->to);
+	uint32_t name = ingest_string(x->to, intern_str(&x->ops.strings, op->name));
+	uint32_t type = ingest_string(x->to, intern_str(&x->ops.strings, op->type));
+	uint32_t device = op->device == ID_NONE ? x->cpu : x->devices[op->device].device, id;
+
+	if (!ingest_node(x->to, name, type))
+		return m->node_of[name] - 1;
+	add_inputs(x, name);
+	id = ingest_end_node(x->to);
+	ingest_set_device(x->to, id, device, m->devices.v[device].host);
+	if (op->frame != ID_NONE) {
+		ingest_set_stack(x->to, id, lower_frame(x, op->frame));
+		ingest_has_traces(x->to);
+	}
+	return id;
+}
+
+/* ---- cells ---- */
+
+static int by_node_and_step(const void *lowering, uint32_t a, uint32_t b)
+{
+	const struct lowering *x = lowering;
+	const struct op_cell *c = &x->ops.cells.v[a], *d = &x->ops.cells.v[b];
+	uint32_t m = x->node[c->op], n = x->node[d->op];
+
+	if (m != n)
+		return m < n ? -1 : 1;
+	return (c->step > d->step) - (c->step < d->step);
+}
+
+/* Step ids of the source if they can be selected, otherwise their order. */
+static bool ids_fit(const struct trace_steps *s)
+{
+	for (size_t i = 0; i < s->steps.n; i++)
+		if (s->steps.v[i].id < 0)
+			return false;
+	return true;
+}
+
+/* Kernels, memory traffic and float operations of the cell just made. */
+static void lower_work(struct lowering *x, const struct op_cell *c)
+{
+	uint8_t packed[MEM_ITEM_MAX];
+	struct mem_item m = { .kernels = num_from_u64(c->kernels),
+		.bytes_accessed = c->bytes_accessed,
+		.flops = c->flops };
+
+	if (c->kernels || c->flops)
+		ingest_mem(x->to, packed, (size_t)(mem_put(packed, &m) - packed));
+}
+
+static void lower_cell(struct lowering *x, const struct op_cell *c, int64_t step)
+{
+	uint32_t device = x->ops.ops.v[c->op].device;
+	uint64_t runs = c->host_runs ? c->host_runs : c->device_runs;
+	struct cell_in in = { .runs = num_from_u64(runs),
+		.start = num_add(c->start, x->shift),
+		.end = num_add(c->end, x->shift) };
+
+	ingest_cell(x->to, step, x->node[c->op], &in);
+	if (c->host_runs || c->host_self)
+		ingest_span(
+		        x->to, SPAN_CPU, x->cpu, num_add(c->host_start, x->shift), c->host_self);
+	if (c->kernels)
+		ingest_span(x->to, SPAN_ACCELERATOR, x->devices[device].all,
+		        num_add(c->device_start, x->shift), c->device_self);
+	lower_work(x, c);
+}
+
+static void lower_cells(struct lowering *x)
+{
+	const struct op_cell *v = x->ops.cells.v;
+	bool ids = ids_fit(&x->steps);
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < x->ops.cells.n; i++)
+		first = v[i].start < first ? v[i].start : first;
+	x->shift = x->ops.cells.n ? num_sub(x->t->ticks_per_us, first) : 0;
+	ingest_ticks(x->to, (uint32_t)x->t->ticks_per_us);
+	const uint32_t *order = sort_order(x->a, x->ops.cells.n, by_node_and_step, x);
+	for (size_t i = 0; i < x->ops.cells.n; i++) {
+		const struct op_cell *c = &v[order[i]];
+		lower_cell(x, c, ids ? x->steps.steps.v[c->step].id : c->step);
+	}
+}
+
+/* Copies the kernels, with ops as nodes and names and devices as strings of the model, because the
+ * trace may later be replaced by one with slices (input_slices). */
+static void keep_kernels(const struct lowering *x, struct model_trace *to)
+{
+	size_t n = to->n_kernels = x->ops.kernels.n;
+	struct kernel_row *v = ARENA_ARRAY(ingest_model(x->to)->a, n + 1, struct kernel_row);
+
+	for (size_t i = 0; i < n; i++) {
+		v[i] = x->ops.kernels.v[i];
+		v[i].op = x->node[v[i].op];
+		v[i].name = ingest_string(x->to, trace_str(x->t, v[i].name));
+		v[i].device = ingest_string(x->to, trace_device_label(x->t, v[i].device, x->a));
+	}
+	to->kernels = v;
+}
+
+/* Adds notes about data that the trace lacks. */
+static void add_notes(struct lowering *x)
+{
+	struct notes *to = ingest_notes(x->to);
+	const struct trace *t = x->t;
+
+	note_count(to, x->ops.unlinked,
+	        "note: %llu {slice|slices} of device work, %lld us in all, {has|have} no launch in "
+	        "the file: {it stands|they stand} below " OPS_UNATTRIBUTED "\n",
+	        (unsigned long long)x->ops.unlinked, (long long)trace_us(t, x->ops.unlinked_time));
+	if (x->ops.deeper)
+		note_line(to, "note: paths that would take too much memory end in '" OPS_DEEPER
+		              "', which has the times of all further levels\n");
+	note_count(to, t->clamped,
+	        "note: the times of %llu {slice|slices} are impossible and were clamped\n",
+	        (unsigned long long)t->clamped);
+	note_count(to, t->unclosed,
+	        "note: %llu {slice begins and does not end: it ends with its|slices begin and do "
+	        "not end: they end with their} track\n",
+	        (unsigned long long)t->unclosed);
+	note_count(to, t->unopened,
+	        "note: %llu {end of a slice has|ends of slices have} no begin: {it is|they are} "
+	        "ignored\n",
+	        (unsigned long long)t->unopened);
+	note_count(to, t->dropped_slices, "note: %llu {slice is|slices are} over the limit\n",
+	        (unsigned long long)t->dropped_slices);
+	note_count(to, t->dropped_args, "note: %llu {argument is|arguments are} over the limit\n",
+	        (unsigned long long)t->dropped_args);
+}
+
+void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to,
+        struct model_trace *kept, struct arena *scratch)
+{
+	struct lowering x = { .t = t, .to = to, .a = scratch };
+	bool graph = by == TRACE_BY_PATH || by == TRACE_BY_STACK;
+
+	trace_link(t, &x.links, scratch);
+	trace_find_steps(t, &x.steps, scratch);
+	trace_find_ops(t, &x.links, &x.steps, by, &x.ops, scratch);
+	lower_devices(&x);
+	x.node = ARENA_ARRAY(scratch, x.ops.ops.n, uint32_t);
+	x.frame = ARENA_ARRAY(scratch, x.ops.frames.n, uint32_t);
+	imap_init(&x.graph, scratch);
+	if (graph)
+		name_graph(&x);
+	for (size_t i = 0; i < x.ops.ops.n; i++)
+		x.node[i] = lower_op(&x, &x.ops.ops.v[i]);
+	if (graph)
+		lower_graph(&x);
+	lower_cells(&x);
+	if (kept)
+		keep_kernels(&x, kept);
+	add_notes(&x);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Why devices were idle: the one place that divides idle time by cause. The work of a device is
+ * added in order of start, from stored slices or while a file is read; idle time is handed out in
+ * pieces that do not overlap and add up to the idle time exactly. All times are ticks.
+ *
+ *   x = idle_begin(t, piece, user, scratch)
+ *   idle_wait(x, track, issued)     a stream was told to wait for an event
+ *   idle_add(x, work, call)         device work, in order of start on each device
+ *   idle_end(x)                     hands out what remains
+ *
+ * Each idle interval ends with a piece of work, and the rule depends on the call that launched it:
+ *
+ *   the call is unknown              all of the interval is UNKNOWN_LAUNCH
+ *   it ended after the device
+ *   became idle                      HOST_LATE until its end, then LAUNCH_LATENCY of at most the
+ *                                    base latency, then a wait; if the work began within the base
+ *                                    latency after the call, only latency precedes the work
+ *   it ended before                  KERNEL_GAP of at most the base gap, then a wait
+ *
+ * A wait is EVENT_WAIT if the stream was told to wait for an event since its previous work was
+ * launched, OTHER_PROCESS if the work before the interval was of another process, and otherwise
+ * UNKNOWN_WAIT.
+ *
+ * The base latency of a device is the 10th percentile of the times from a call to the start of its
+ * work, for launches onto a stream without unfinished work; without such launches, the shortest of
+ * all. The base gap is the median gap between two pieces of work of a stream of which the second
+ * was launched before the first ended; 0 without such work. Both come from the first
+ * IDLE_SAMPLES gaps or the end of the work, so memory is bounded: about 1.5 MB per device. A few
+ * samples may all be waits, so below IDLE_SAMPLES_FEW the bases have fixed limits.
+ */
+#ifndef TFPROF_TRACE_IDLE_H
+#define TFPROF_TRACE_IDLE_H
+
+#include "trace/trace.h"
+
+#define IDLE_SAMPLES        16384
+#define IDLE_SAMPLES_FEW    16
+#define IDLE_LATENCY_FEW_US 20 /* largest base latency that comes from fewer samples */
+#define IDLE_GAP_FEW_US     5  /* likewise of the base gap */
+
+#define IDLE(id, name, text, meaning) IDLE_##id,
+enum idle_cause {
+#include "trace/pass/idle.def"
+	IDLE_CAUSES
+};
+#undef IDLE
+extern const char *const idle_names[IDLE_CAUSES]; /* "host_late" */
+extern const char *const idle_texts[IDLE_CAUSES]; /* "the host launched late" */
+extern const char *const idle_meanings[IDLE_CAUSES];
+
+/* The call that launched device work. */
+struct launch_call {
+	bool known;
+	int64_t start, end;
+};
+
+/* Takes idle time of a device. Pieces of a device come in order of time. IDLE_BEFORE_FIRST begins
+ * at INT64_MIN, IDLE_AFTER_LAST ends at INT64_MAX. */
+typedef void idle_piece(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to);
+
+/* The trace must have all tracks and devices. Memory comes from a. */
+struct idle;
+struct idle *idle_begin(const struct trace *t, idle_piece *piece, void *user, struct arena *a);
+
+/* issued: when the wait was submitted. Waits of a stream are added in order, before later work. */
+void idle_wait(struct idle *x, uint32_t track, int64_t issued);
+void idle_add(struct idle *x, const struct slice *work, const struct launch_call *call);
+void idle_end(struct idle *x);
+
+/* Lengths of edges without waiting, ticks: from a call to its work, between works of a stream. */
+struct idle_base {
+	int64_t latency, gap;
+};
+
+/* Returns those of a device, from the work added so far; 0 if nothing tells. Later work no longer
+ * counts. */
+struct idle_base idle_base_of(struct idle *x, uint32_t device);
+
+/* True for a slice that tells that a stream waits for an event. */
+bool slice_is_event_wait(const struct trace *t, const struct slice *s);
+
+#endif

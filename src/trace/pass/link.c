@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See passes.h.
+ */
+#include "trace/pass/passes.h"
+
+static struct idmap *map_of(const struct trace_links *l, struct idmap *maps, uint32_t track)
+{
+	uint32_t process = l->t->tracks.v[track].process;
+
+	return &maps[process == ID_NONE ? l->t->processes.n : process];
+}
+
+/* Adds a call. others: categories of enclosing levels to use if no op contains the call. */
+static void add_launch(struct trace_links *l, const struct nest *n, const struct nest_level *level,
+        uint32_t others, struct arena *a)
+{
+	const struct nest_level *op = nest_around(n, level, NEST_BIT(CATEGORY_OP));
+	const struct nest_level *scope = nest_around(n, level, others);
+	struct launch made = { .start = level->s.start,
+		.slice = level->s.number,
+		.op = op ? op->s.number : ID_NONE,
+		.scope = scope ? scope->s.number : ID_NONE,
+		.collective = op && communication_is_op(trace_str(l->t, op->s.name)),
+		.length = level->s.length < LAUNCH_LENGTH_MAX
+		                  ? (uint32_t)level->s.length & LAUNCH_LENGTH_MAX
+		                  : LAUNCH_LENGTH_MAX };
+
+	if (!idmap_put(map_of(l, l->by_correlation, level->s.track), (uint64_t)level->s.correlation,
+	            (uint32_t)l->launches.n))
+		return; /* a call inside the call already there */
+	l->externals |= !op;
+	VEC_PUSH(a, &l->launches, made);
+}
+
+static void link_track(struct trace_links *l, uint32_t track, struct arena *a)
+{
+	const uint32_t others = nest_bits(CATEGORY_HOST_NEST) & ~NEST_BIT(CATEGORY_OP);
+	struct nest_level *level;
+	struct scratch own;
+	struct nest n;
+	enum nest_what what;
+
+	scratch_open(&own, a->work);
+	nest_init(&n, l->t, track, nest_bits(CATEGORY_HOST_NEST | CATEGORY_LAUNCH), &own.a);
+	while ((what = nest_next(&n, &level)))
+		if (what == NEST_OPEN && level->s.correlation &&
+		        trace_category_flags[level->s.category] & CATEGORY_LAUNCH)
+			add_launch(l, &n, level, others, a);
+	scratch_close(&own);
+}
+
+static void find_externals(struct trace_links *l, uint32_t track)
+{
+	struct slice_iter i = trace_slices(l->t, track);
+	int64_t id;
+
+	for (struct slice s; slice_next(&i, &s);)
+		if (s.form == SLICE_COMPLETE && s.category == CATEGORY_OP &&
+		        slice_has_int(l->t, &s, ARG_EXTERNAL, &id) && id)
+			idmap_put(map_of(l, l->by_external, track), (uint64_t)id, s.number);
+}
+
+static struct idmap *make_maps(const struct trace *t, struct arena *a)
+{
+	struct idmap *maps = ARENA_ARRAY(a, t->processes.n + 1, struct idmap);
+
+	for (size_t i = 0; i <= t->processes.n; i++)
+		idmap_init(&maps[i], a);
+	return maps;
+}
+
+void trace_link(const struct trace *t, struct trace_links *out, struct arena *a)
+{
+	*out = (struct trace_links){ .t = t };
+	out->by_correlation = make_maps(t, a);
+	for (uint32_t i = 0; i < t->tracks.n; i++)
+		if (!track_is_device(&t->tracks.v[i]))
+			link_track(out, i, a);
+	if (!out->externals)
+		return;
+	out->by_external = make_maps(t, a);
+	for (uint32_t i = 0; i < t->tracks.n; i++)
+		if (!track_is_device(&t->tracks.v[i]))
+			find_externals(out, i);
+}
+
+int64_t launch_end(const struct trace_links *l, const struct launch *launch)
+{
+	struct slice call;
+
+	if (launch->length < LAUNCH_LENGTH_MAX)
+		return launch->start + launch->length;
+	trace_slice(l->t, launch->slice, &call);
+	return slice_end(&call);
+}
+
+const struct launch *link_launch(const struct trace_links *l, const struct slice *work)
+{
+	uint32_t i;
+
+	if (!work->correlation || !l->launches.n ||
+	        !idmap_get(
+	                map_of(l, l->by_correlation, work->track), (uint64_t)work->correlation, &i))
+		return NULL;
+	return &l->launches.v[i];
+}
+
+uint32_t link_op(const struct trace_links *l, const struct slice *work, const struct launch *launch)
+{
+	int64_t external;
+	uint32_t op;
+
+	if (!launch)
+		return ID_NONE;
+	if (launch->op != ID_NONE)
+		return launch->op;
+	if (l->by_external && slice_has_int(l->t, work, ARG_EXTERNAL, &external) && external &&
+	        idmap_get(map_of(l, l->by_external, work->track), (uint64_t)external, &op))
+		return op;
+	return launch->scope;
+}

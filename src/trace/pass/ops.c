@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See ops.h. Threads are walked first, so that device work finds the op that launched it.
+ */
+#include "base/demangle.h"
+#include "trace/pass/ops_internal.h"
+#include "trace/pass/ops.h"
+
+/* ---- ops and cells ---- */
+
+/* Returns the op for the calls of an op from a frame, if ops are divided by call stack. */
+static uint32_t at_frame(struct finding *x, uint32_t op, uint32_t frame)
+{
+	uint64_t key = (uint64_t)op << 32 | frame;
+	struct trace_ops *o = x->to;
+	uint32_t made;
+
+	if (x->by != TRACE_BY_STACK || frame == ID_NONE || x->base.v[op] != op ||
+	        imap_get(&x->at_stack, key, &op))
+		return op;
+	x->longer.n = 0;
+	sb_put(&x->longer, intern_str(&o->strings, o->ops.v[op].name));
+	sb_fmt(&x->longer, "#%u", frame);
+	made = ops_named(x, sb_str(&x->longer), intern_str(&o->strings, o->ops.v[op].type));
+	x->base.v[made] = op;
+	o->ops.v[made].frame = frame;
+	imap_put(&x->at_stack, key, made, false);
+	return made;
+}
+
+/* Finds or adds a cell, and extends its times to a slice. Valid until the next call. */
+static struct op_cell *cell_for(
+        struct finding *x, uint32_t op, uint32_t step, const struct slice *s)
+{
+	struct trace_ops *o = x->to;
+	uint64_t key = (uint64_t)op << 32 | step;
+	uint32_t i = x->last_cell.v[op];
+	struct op_cell *c;
+
+	if (i >= o->cells.n || o->cells.v[i].op != op || o->cells.v[i].step != step) {
+		i = (uint32_t)o->cells.n;
+		if (!imap_get(&x->cell_of, key, &i)) {
+			imap_put(&x->cell_of, key, i, false);
+			VEC_PUSH(o->a, &o->cells,
+			        ((struct op_cell){ .op = op,
+			                .step = step,
+			                .start = s->start,
+			                .end = slice_end(s) }));
+		}
+		x->last_cell.v[op] = i;
+	}
+	c = &o->cells.v[i];
+	c->start = s->start < c->start ? s->start : c->start;
+	c->end = slice_end(s) > c->end ? slice_end(s) : c->end;
+	return c;
+}
+
+/* ---- executions ---- */
+
+/* Key of an execution count in a cell. */
+struct run_key {
+	uint64_t program;
+	uint32_t op, name; /* string ids of the compiled op and the kernel */
+};
+
+/* Returns the id of the run_key of a slice: of its kernel, or of all kernels of its op. */
+static uint32_t run_of(struct finding *x, const struct slice *s, bool of_kernel)
+{
+	const struct trace *t = x->to->t;
+	struct run_key key = { .op = ID_NONE, .name = of_kernel ? s->name : ID_NONE };
+	struct argument program = { .u = 0 };
+	struct str op = slice_text(t, s, ARG_OP);
+
+	if (slice_may_have(t, s, ARG_PROGRAM))
+		slice_argument(t, s, ARG_PROGRAM, &program);
+	key.program = program.u;
+	if (op.n)
+		key.op = intern_find(&t->strings, op);
+	return intern_add(&x->compiled, str_make(&key, sizeof key));
+}
+
+/* Returns the count of that key in a cell. Tracks mostly have the cells in the same order, so the
+ * count is often the one that followed the event's last count before. */
+static uint64_t *find_count(struct finding *x, uint32_t cell, const struct slice *s, bool of_kernel)
+{
+	bool shared = !(s->keys & (ARG_BIT(ARG_OP) | ARG_BIT(ARG_PROGRAM)));
+	struct event_count *last = &x->work[s->event].counts[of_kernel];
+	uint32_t i = last->at, run = last->run;
+
+	if (shared && run) {
+		if (x->counts.v[i].cell != cell)
+			i = x->counts.v[i].next;
+		if (x->counts.v[i].cell == cell) {
+			last->at = i;
+			return &x->counts.v[i].n;
+		}
+	} else {
+		run = 1 + run_of(x, s, of_kernel);
+	}
+	uint64_t id = (uint64_t)run << 32 | cell;
+	i = (uint32_t)x->counts.n;
+	if (!imap_get(&x->count_of, id, &i)) {
+		imap_put(&x->count_of, id, i, false);
+		VEC_PUSH(x->a, &x->counts, ((struct run_count){ .cell = cell, .next = i }));
+	}
+	if (shared) {
+		x->counts.v[last->run ? last->at : i].next = i;
+		*last = (struct event_count){ run, i };
+	}
+	return &x->counts.v[i].n;
+}
+
+/* Adds *runs executions of a kernel, and returns the new count. For a compiled op, which may launch
+ * several kernels per execution, changes *runs to the number of additional executions of the op:
+ * those by which its most frequent kernel exceeds the previous maximum. */
+static uint64_t count_runs(
+        struct finding *x, uint32_t cell, const struct slice *s, bool compiled, int64_t *runs)
+{
+	uint64_t count, *most, *c;
+
+	c = find_count(x, cell, s, true);
+	count = *c = num_add_u64(*c, (uint64_t)*runs);
+	if (!compiled || x->to->t->tracks.v[s->track].kind == TRACK_LINE)
+		return count;
+	most = find_count(x, cell, s, false);
+	*runs = count > *most ? num_from_u64(count - *most) : 0;
+	*most = count > *most ? count : *most;
+	return count;
+}
+
+/* ---- threads ---- */
+
+/* True if a slice is a level of a path, or represents the slices without a level; other slices add
+ * their time to the enclosing op. */
+static bool has_own_op(const struct finding *x, const struct nest_level *level)
+{
+	return !level->depth || x->by == TRACE_BY_SOURCE ||
+	       x->rule.levels & NEST_BIT(level->s.category);
+}
+
+/* Float operations of a call: as the trace says, else by the shapes of its inputs, which all slices
+ * of an event share. */
+static int64_t flops_of_call(struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	int64_t flops = 0, *known = &x->event_flops[s->event];
+
+	if (s->category != CATEGORY_OP || slice_has_int(t, s, ARG_FLOPS, &flops))
+		return flops;
+	if (!*known)
+		*known = num_add(1, shape_flops(trace_str(t, s->name), slice_text(t, s, ARG_SHAPES),
+		                            slice_text(t, s, ARG_VALUES)));
+	return *known - 1;
+}
+
+static void add_flops(struct finding *x, struct op_cell *c, int64_t flops)
+{
+	struct trace_op *o = &x->to->ops.v[c->op];
+
+	o->flops = num_add(o->flops, flops);
+	c->flops = num_add(c->flops, flops);
+}
+
+/* Returns the executions of an op on threads in a cell: the executions of its most frequent
+ * compiled op. */
+static uint64_t most_runs(struct finding *x, const struct op_cell *c, const struct slice *s)
+{
+	int64_t one = 1;
+	uint64_t count = count_runs(x, (uint32_t)(c - x->to->cells.v), s, true, &one);
+
+	return count > c->host_runs ? count : c->host_runs;
+}
+
+void ops_close_host(struct finding *x, const struct nest_level *level)
+{
+	uint32_t op = level->user - 1;
+	struct op_cell *c = cell_for(x, op, trace_step_of(x->steps, &level->s, NULL), &level->s);
+	const struct trace *t = x->to->t;
+	bool compiled = ops_is_compiled(x, &level->s);
+	uint64_t runs = c->host_runs + 1;
+
+	if ((!c->host_runs && !c->host_self) || level->s.start < c->host_start)
+		c->host_start = level->s.start;
+	c->host_self = num_add(c->host_self, nest_self(level));
+	if (!has_own_op(x, level))
+		return;
+	c->host_total =
+	        num_add(c->host_total, ops_is_deeper(x, op) ? nest_self(level) : level->s.length);
+	if (compiled)
+		runs = most_runs(x, c, &level->s);
+	x->to->ops.v[op].runs = num_add_u64(x->to->ops.v[op].runs, runs - c->host_runs);
+	c->host_runs = runs;
+	if (t->source == TRACE_KINETO || compiled)
+		add_flops(x, c, flops_of_call(x, &level->s));
+}
+
+void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *level,
+        struct frame_walk *frames)
+{
+	uint32_t around = ops_around(x, n, level), op;
+	int64_t record;
+
+	around = around ? 1 + x->base.v[around - 1] : 0;
+	op = ops_of_slice(x, around, &level->s, frames);
+	if (x->by == TRACE_BY_STACK)
+		op = at_frame(x, op, ops_frame_of(x, frames, &level->s));
+	else if (frames || x->to->t->keys & (ARG_BIT(ARG_STACK) | ARG_BIT(ARG_SOURCE)))
+		ops_set_frame(x, op, frames, &level->s);
+	level->user = 1 + op;
+	if (x->records && slice_has_int(x->to->t, &level->s, ARG_RECORD, &record))
+		imap_put(&x->to->op_of_record, (uint64_t)record, op, false);
+}
+
+static void walk_thread(struct finding *x, uint32_t track)
+{
+	struct frame_walk frames;
+	struct nest_level *level;
+	struct scratch own;
+	enum nest_what what;
+	struct nest n;
+
+	scratch_open(&own, x->a->work);
+	nest_init(&n, x->to->t, track, x->rule.nested, &own.a);
+	frame_walk_init(&frames, x->to->t, track, &own.a);
+	while ((what = nest_next(&n, &level))) {
+		if (x->rule.gaps & NEST_BIT(level->s.category))
+			continue;
+		if (what == NEST_CLOSE) {
+			ops_close_host(x, level);
+			continue;
+		}
+		slice_find_keys(&level->s);
+		ops_open_host(x, &n, level, x->frames ? &frames : NULL);
+		x->op_of[x->host0[track] + level->s.number - x->to->t->tracks.v[track].first] =
+		        level->user;
+	}
+	x->to->overlaps += n.overlaps;
+	scratch_close(&own);
+}
+
+/* ---- devices ---- */
+
+/* Returns the values from the arguments of device work, and caches them for later slices of the
+ * same event. */
+static struct event_work facts_of(struct finding *x, const struct slice *s)
+{
+	const uint64_t keys = ARG_BIT(ARG_OP) | ARG_BIT(ARG_FLOPS) | ARG_BIT(ARG_BYTES_ACCESSED);
+	struct event_work made = x->work[s->event];
+	const struct trace *t = x->to->t;
+
+	if (made.known && !(s->keys & keys))
+		return made;
+	made.known = true;
+	made.compiled = slice_text(t, s, ARG_OP).n > 0;
+	made.flops = slice_int(t, s, ARG_FLOPS);
+	made.bytes_accessed = slice_int(t, s, ARG_BYTES_ACCESSED);
+	if (!(s->keys & keys))
+		x->work[s->event] = made;
+	return made;
+}
+
+uint32_t ops_add_work(
+        struct finding *x, const struct slice *s, int64_t self, const struct launch *launch)
+{
+	const struct trace *t = x->to->t;
+	uint32_t op = ops_of_work(x, s, launch), device = t->tracks.v[s->track].device;
+	if (x->by == TRACE_BY_STACK)
+		op = at_frame(x, op, ops_frame_of(x, NULL, s));
+	struct op_cell *c = cell_for(x, op, trace_step_of(x->steps, s, launch), s);
+	struct trace_op *o = &x->to->ops.v[op];
+	struct event_work facts = facts_of(x, s);
+	int64_t runs = slice_int(t, s, ARG_COUNT);
+
+	runs = runs > 0 ? runs : 1;
+	if (!c->kernels++ || s->start < c->device_start)
+		c->device_start = s->start;
+	c->device_self = num_add(c->device_self, self);
+	c->device_total = num_add(c->device_total, s->length);
+	if (facts.compiled || !c->host_runs) {
+		uint64_t count = x->rule.leaf ? c->kernels /* instances of a template are one op */
+		                              : count_runs(x, (uint32_t)(c - x->to->cells.v), s,
+		                                        facts.compiled, &runs);
+		c->device_runs = count > c->device_runs ? count : c->device_runs;
+	}
+	if (o->device == ID_NONE)
+		o->device = device;
+	if (o->category == ID_NONE && slice_text(t, s, ARG_OP_CATEGORY).n)
+		o->category = intern_add(&x->to->strings, slice_text(t, s, ARG_OP_CATEGORY));
+	add_flops(x, c, num_mul(runs, facts.flops));
+	int64_t bytes = num_mul(runs, facts.bytes_accessed);
+	o->bytes_accessed = num_add(o->bytes_accessed, bytes);
+	c->bytes_accessed = num_add(c->bytes_accessed, bytes);
+	if (x->by != TRACE_BY_STACK && t->keys & (ARG_BIT(ARG_STACK) | ARG_BIT(ARG_SOURCE)))
+		ops_set_frame(x, op, NULL, s);
+	ops_add_kernel(x, s, op);
+	return op;
+}
+
+static void add_work(struct finding *x, struct slice *s, int64_t self)
+{
+	slice_find_keys(s);
+	ops_add_work(x, s, self, link_launch(x->links, s));
+}
+
+/* Ops of a program nest, work on streams does not: each of its slices counts in full. */
+static void walk_device(struct finding *x, uint32_t track)
+{
+	const struct trace *t = x->to->t;
+	uint32_t gaps = x->rule.gaps;
+	struct slice_iter it = trace_slices(t, track);
+	struct nest_level *level;
+	struct scratch own;
+	enum nest_what what;
+	struct nest n;
+
+	if (t->tracks.v[track].derived)
+		return;
+	if (t->tracks.v[track].kind != TRACK_LINE) {
+		for (struct slice s; slice_next(&it, &s);)
+			if (slice_is_work(t, &s))
+				add_work(x, &s, s.length);
+		return;
+	}
+	scratch_open(&own, x->a->work);
+	nest_init(&n, t, track, nest_bits(CATEGORY_WORK) | gaps, &own.a);
+	while ((what = nest_next(&n, &level)))
+		if (what == NEST_CLOSE && !(gaps & NEST_BIT(level->s.category)))
+			add_work(x, &level->s, nest_self(level));
+	x->to->overlaps += n.overlaps;
+	scratch_close(&own);
+}
+
+/* ---- driver ---- */
+
+void ops_know_events(struct finding *x)
+{
+	size_t had = x->n_events, n = x->to->t->events.n;
+
+	if (n <= had)
+		return;
+	x->n_events = n > 2 * had ? n : 2 * had;
+	x->event_flops = arena_grow(x->a, x->event_flops, had * sizeof *x->event_flops,
+	        x->n_events * sizeof *x->event_flops);
+	x->work = arena_grow(x->a, x->work, had * sizeof *x->work, x->n_events * sizeof *x->work);
+}
+
+static void find(struct finding *x)
+{
+	const struct trace *t = x->to->t;
+	uint32_t host = 0, devices = 0;
+
+	for (size_t i = 0; i < t->events.n && !x->frames; i++)
+		x->frames = t->events.v[i].category == CATEGORY_FRAME;
+	x->event_flops = ARENA_ARRAY(x->a, t->events.n, int64_t);
+	x->host0 = ARENA_ARRAY(x->a, t->tracks.n, uint32_t);
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		x->host0[i] = host;
+		host += track_is_device(&t->tracks.v[i]) ? 0 : t->tracks.v[i].n;
+		devices += track_is_device(&t->tracks.v[i]);
+	}
+	x->work = ARENA_ARRAY(
+	        x->a, devices || t->keys & ARG_BIT(ARG_OP) ? t->events.n : 0, struct event_work);
+	x->op_of = ARENA_ARRAY(x->a, host, uint32_t);
+	ops_find_backward(x);
+	for (unsigned pass = 0; pass < (x->backward ? 2u : 1u); pass++)
+		for (uint32_t i = 0; i < t->tracks.n; i++) {
+			bool late = x->backward && ops_is_backward(x, i);
+			if (!track_is_device(&t->tracks.v[i]) && !t->tracks.v[i].derived &&
+			        late == (pass == 1))
+				walk_thread(x, i);
+		}
+	for (uint32_t i = 0; i < t->tracks.n; i++)
+		if (track_is_device(&t->tracks.v[i]))
+			walk_device(x, i);
+	ops_end(x);
+}
+
+void ops_end(struct finding *x)
+{
+	for (size_t i = 0; i < x->to->cells.n; i++) {
+		const struct op_cell *c = &x->to->cells.v[i];
+		if (!c->host_runs)
+			x->to->ops.v[c->op].runs += c->device_runs;
+	}
+	ops_end_kernels(x);
+}
+
+/* Bytes of all paths. A level adds its name to the path around it, so a file could ask for the
+ * square of its size. */
+#define PATHS_FREE  (4 << 20)
+#define PATHS_SHARE 16 /* for a byte of input */
+
+void ops_begin(struct finding *x, const struct trace *t, const struct trace_steps *steps,
+        enum trace_by by, struct trace_ops *out, struct arena *a, struct arena *scratch)
+{
+	*x = (struct finding){ .to = out,
+		.a = scratch,
+		.steps = steps,
+		.by = by,
+		.rule = ops_rule_of(t->source, by),
+		.records = t->keys & ARG_BIT(ARG_RECORD),
+		.demangling = DEMANGLE_BUDGET };
+	*out = (struct trace_ops){ .t = t, .a = a };
+	imap_init(&out->op_of_record, a);
+	intern_init(&out->strings, a);
+	intern_init(&out->frames, a);
+	x->path_room = (uint64_t)num_add(
+	        PATHS_FREE, num_mul(PATHS_SHARE, num_from_u64(t->bytes ? t->bytes : t->n_slices)));
+	x->path = sb_in(scratch);
+	x->longer = sb_in(scratch);
+	imap_init(&x->by_name, scratch);
+	imap_init(&x->cell_of, scratch);
+	imap_init(&x->below, scratch);
+	imap_init(&x->count_of, scratch);
+	imap_init(&x->stack_of, scratch);
+	imap_init(&x->at_stack, scratch);
+	imap_init(&x->module_of, scratch);
+	imap_init(&x->kernel_of, scratch);
+	imap_init(&x->share_of, scratch);
+	intern_init(&x->compiled, scratch);
+}
+
+void trace_find_ops(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a)
+{
+	struct finding x;
+	struct scratch own;
+
+	if (t->sums) {
+		*out = *t->sums->ops;
+		return;
+	}
+	scratch_open(&own, a->work);
+	ops_begin(&x, t, steps, by, out, a, &own.a);
+	x.links = links;
+	find(&x);
+	scratch_close(&own);
+}

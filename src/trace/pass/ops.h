@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: the ops of a trace with their numbers by step. Assigns each slice of a thread or of device
+ * work to an op, by a table of rules by source (ops.c), and adds up:
+ *
+ *   host self time      length of an op's slices without the ops directly inside
+ *   device self time    device work that the op launched, or that has its name
+ *
+ * Device work without an op is below "(unattributed)", so no time is lost.
+ */
+#ifndef TFPROF_TRACE_OPS_H
+#define TFPROF_TRACE_OPS_H
+
+#include "trace/pass/passes.h"
+
+#define OPS_UNATTRIBUTED "(unattributed)"
+#define OPS_DEEPER       "(deeper)" /* levels whose paths would take too much memory */
+#define OPS_HOST         "(host)" /* type of ops on threads if the grouping uses types of device work */
+#define OPS_UNKNOWN_TYPE "Unknown"
+
+/* Options for making ops: the slices that are levels of paths, and the node of device work. */
+enum trace_by {
+	TRACE_BY_PATH,       /* modules, annotations and ops, as the source nests them */
+	TRACE_BY_MODULE,     /* modules of threads, compiled programs of devices */
+	TRACE_BY_OP,         /* ops without modules and annotations; compiled ops of devices */
+	TRACE_BY_ANNOTATION, /* the user's annotations */
+	TRACE_BY_SOURCE,     /* lines of source */
+	TRACE_BY_KERNEL,     /* as the path, with the kernel's name as its last level and type */
+	TRACE_BY_CATEGORY,   /* the compiler's categories of device work */
+	TRACE_BY_FUNCTION,   /* functions of device work without namespaces and templates */
+	TRACE_BY_STACK,      /* like a path, but one op per call stack: "aten::mm#12" */
+	TRACE_BY_N
+};
+
+/* A line of a call stack. */
+struct op_frame {
+	uint32_t parent; /* outer frame, or ID_NONE */
+	uint32_t text;   /* id in ops.strings: "file.py(12): f", "file.py:12:8", "$file.py:12 f" */
+};
+
+struct trace_op {
+	uint32_t name, type; /* ids in ops.strings: a path whose levels are separated by '/' */
+	uint32_t category;   /* id in ops.strings: the compiler's category, or ID_NONE */
+	uint32_t device;     /* of its first device work, or ID_NONE */
+	uint32_t frame;      /* innermost line of its first call stack, or ID_NONE */
+	uint32_t parent;     /* the op that contains its calls: a lower index, or ID_NONE */
+	uint64_t runs;       /* all executions, over all steps */
+	int64_t flops, bytes_accessed; /* totals of all executions */
+};
+
+/* An op in a step; times are ticks. */
+struct op_cell {
+	uint32_t op, step;
+	uint64_t host_runs;
+	uint64_t device_runs; /* without host_runs: the most executions of one kernel in it */
+	uint64_t kernels;     /* slices of device work */
+	int64_t host_self, host_total;
+	int64_t device_self, device_total;
+	int64_t bytes_accessed, flops;
+	int64_t host_start, device_start, start, end; /* first starts, last end */
+};
+
+/* Device work of one name and category on a device; times are ticks. */
+struct kernel_row {
+	uint32_t name; /* string id of the trace */
+	enum trace_category category;
+	uint32_t device;
+	uint32_t op; /* op with most of its time: index in ops */
+	bool has_op; /* used during construction */
+	uint64_t count;
+	int64_t total, min, max;
+};
+
+struct trace_ops {
+	const struct trace *t;
+	struct arena *a;
+	struct intern strings; /* names, types, lines of stacks */
+	VEC(struct trace_op) ops;
+	VEC(struct op_cell) cells;      /* in order of first appearance */
+	VEC(struct kernel_row) kernels; /* longest total first, then by name and device */
+	struct intern frames;           /* bytes of struct op_frame */
+	struct imap op_of_record;       /* number of a record function -> op */
+	bool deeper;                    /* some levels are in OPS_DEEPER */
+	uint64_t overlaps; /* slices of threads that overlap others without being nested */
+	uint64_t unlinked; /* slices of device work without a launching op in the file */
+	int64_t unlinked_time;
+};
+
+/* links and steps belong to t; out lives in a. */
+void trace_find_ops(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
+
+static inline struct op_frame ops_frame(const struct trace_ops *o, uint32_t frame)
+{
+	struct op_frame f;
+
+	memcpy(&f, o->frames.strings[frame].p, sizeof f);
+	return f;
+}
+
+/* ---- shape flops ----
+ *
+ * Computes float operations of PyTorch ops from the shapes of their inputs, like torch.profiler: a
+ * multiply-add counts as two operations, and a bias is not counted.
+ */
+
+/* Returns the float operations of one call; 0 for other ops and for inconsistent shapes. shapes:
+ * "[[4,5],[5,6]]". values: scalar inputs, as in ["","","","[1, 1]",...]. */
+int64_t shape_flops(struct str op, struct str shapes, struct str values);
+
+#endif

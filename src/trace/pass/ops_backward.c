@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Backward passes of PyTorch: the ops of a backward pass run on threads of their own, where no
+ * module is open. Each has the sequence number of its forward op, and is put into the module of
+ * that op.
+ */
+#include "trace/pass/ops_internal.h"
+
+/* A number that forward ops of several modules or threads have. */
+#define AMBIGUOUS 0u
+
+static bool groups_by_module(enum trace_by by)
+{
+	return by == TRACE_BY_PATH || by == TRACE_BY_MODULE || by == TRACE_BY_KERNEL ||
+	       by == TRACE_BY_CATEGORY || by == TRACE_BY_STACK;
+}
+
+void ops_find_backward(struct finding *x)
+{
+	const struct trace *t = x->to->t;
+	const uint64_t keys = ARG_BIT(ARG_SEQUENCE) | ARG_BIT(ARG_FORWARD_THREAD);
+	bool modules = false;
+
+	for (size_t i = 0; i < t->events.n && !modules; i++)
+		modules = t->events.v[i].category == CATEGORY_MODULE;
+	x->backward = modules && (t->keys & keys) == keys && groups_by_module(x->by);
+}
+
+/* True for an op of a backward pass, or of a forward pass; *number: its sequence number. */
+static bool has_number(
+        const struct trace *t, const struct slice *s, int64_t *number, bool *backward)
+{
+	int64_t thread;
+
+	if (s->form != SLICE_COMPLETE || s->category != CATEGORY_OP ||
+	        !slice_has_int(t, s, ARG_SEQUENCE, number) || *number < 0)
+		return false;
+	*backward = slice_has_int(t, s, ARG_FORWARD_THREAD, &thread) && thread;
+	return true;
+}
+
+bool ops_is_backward(const struct finding *x, uint32_t track)
+{
+	struct slice_iter it = trace_slices(x->to->t, track);
+	int64_t number;
+	bool backward;
+
+	for (struct slice s; slice_next(&it, &s);)
+		if (has_number(x->to->t, &s, &number, &backward) && backward)
+			return true;
+	return false;
+}
+
+static uint64_t key_of(const struct finding *x, const struct slice *s, int64_t number)
+{
+	const struct trace *t = x->to->t;
+	uint32_t process = t->tracks.v[s->track].process;
+
+	return (uint64_t)number * (t->processes.n + 1) +
+	       (process == ID_NONE ? t->processes.n : process);
+}
+
+/* Keeps the module of a forward op. Ops of one number are nearly always of one module. */
+static void keep_module(struct finding *x, uint64_t key, uint32_t op)
+{
+	uint32_t known;
+
+	if (imap_get(&x->module_of, key, &known))
+		op = known == op ? op : AMBIGUOUS;
+	imap_put(&x->module_of, key, op, true);
+}
+
+uint32_t ops_around(struct finding *x, const struct nest *n, const struct nest_level *level)
+{
+	uint32_t around = level->depth ? level[-1].user : 0, module;
+	const struct nest_level *in;
+	int64_t number;
+	bool backward;
+
+	if (!x->backward || !has_number(x->to->t, &level->s, &number, &backward))
+		return around;
+	in = nest_around(n, level, NEST_BIT(CATEGORY_MODULE));
+	if (!backward && in)
+		keep_module(x, key_of(x, &level->s, number), in->user);
+	if (!backward || in || nest_around(n, level, NEST_BIT(CATEGORY_OP)) ||
+	        !imap_get(&x->module_of, key_of(x, &level->s, number), &module) ||
+	        module == AMBIGUOUS)
+		return around;
+	return module;
+}

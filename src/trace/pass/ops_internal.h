@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The search for ops: threads and devices (ops.c), which op a slice is (ops_name.c), call stacks
+ * (ops_stack.c), kernels (ops_kernels.c).
+ */
+#ifndef TFPROF_TRACE_OPS_INTERNAL_H
+#define TFPROF_TRACE_OPS_INTERNAL_H
+
+#include "trace/pass/passes.h"
+#include "trace/pass/ops.h"
+#include "trace/trace.h"
+
+/* Which slices of threads are looked at, and which of them make levels of a path. */
+struct ops_rule {
+	uint32_t nested, levels; /* NEST_BITs */
+	uint32_t flat;           /* NEST_BITs: the name of such a slice is its whole path */
+	bool leaf;     /* device work is a level of its own, below the op that launched it */
+	uint32_t gaps; /* NEST_BITs: subtracted from the op around, because another track has it */
+};
+
+/* Caches values that all device work of an event shares, unless a slice has arguments of its own,
+ * and the counters that the last slice used. */
+struct event_work {
+	uint32_t op;    /* 1 + op, if it does not depend on the launch; 0: not known yet */
+	uint32_t share; /* 1 + index in shares; 0: not known yet */
+	struct event_count {
+		uint32_t run; /* 1 + its key in finding.compiled; 0: not known yet */
+		uint32_t at;  /* index in counts */
+	} counts[2];
+	bool known; /* the fields below are set */
+	bool compiled;
+	int64_t flops, bytes_accessed;
+};
+
+/* Executions of a compiled op or kernel in a cell. */
+struct run_count {
+	uint64_t n;
+	uint32_t cell, next; /* next: index of the count that was used after this one, or its own */
+};
+
+struct finding {
+	struct trace_ops *to;
+	struct arena *a; /* scratch */
+	const struct trace_links *links;
+	const struct trace_steps *steps;
+	enum trace_by by;
+	struct ops_rule rule;
+	struct sb path, longer;  /* buffers for names */
+	uint64_t path_room;      /* bytes that paths may still take */
+	struct imap by_name;     /* string id -> op */
+	struct imap below;       /* 1 + enclosing op, event -> op */
+	struct imap cell_of;     /* op, step -> cell */
+	VEC(uint32_t) last_cell; /* by op: the cell found last */
+	struct intern compiled;
+	struct imap count_of; /* compiled op, cell -> count */
+	VEC(struct run_count) counts;
+	struct imap kernel_of; /* name, category, device -> row */
+	struct imap share_of;  /* row, op -> share */
+	VEC(struct kernel_share) shares;
+	struct imap module_of;   /* process, sequence number of a forward op -> 1 + its module */
+	bool backward;           /* some ops have sequence numbers of forward ops */
+	struct imap at_stack;    /* op, frame -> op with that call stack */
+	VEC(uint32_t) base;      /* by op: the op without its call stack, or itself */
+	struct imap stack_of;    /* string id of a stack -> frame */
+	bool frames;             /* threads have slices of the category frame */
+	bool records;            /* slices have record function ids */
+	bool linked;             /* the caller sets `launching`; links are not used */
+	uint32_t launching;      /* if linked: 1 + the op that launched the next work; 0: none */
+	size_t n_events;         /* allocated elements of event_flops and work */
+	size_t demangling;       /* remaining budget of demangling, bytes */
+	int64_t *event_flops;    /* by event: 1 + float operations of a call, 0: not known yet */
+	struct event_work *work; /* by event */
+	uint32_t *host0;         /* by track: index of its first slice in op_of */
+	uint32_t *op_of;         /* by slice of a thread: 1 + op, 0: none */
+};
+
+/* True for an op of levels whose paths would take too much memory. */
+bool ops_is_deeper(const struct finding *x, uint32_t op);
+
+/* Finds or adds an op by name. type: used for a new op. */
+uint32_t ops_named(struct finding *x, struct str name, struct str type);
+
+/* ---- the pass ----
+ *
+ * A consumer: stored slices (trace_find_ops) and the rows of large Nsight Systems exports
+ * (trace_sums.c) feed it. Threads: ops_open_host and ops_close_host, in the order of a nest;
+ * devices: ops_add_work, after the launching op if the feed has stored slices.
+ */
+
+/* Begins a search. The results live in a. */
+void ops_begin(struct finding *x, const struct trace *t, const struct trace_steps *steps,
+        enum trace_by by, struct trace_ops *out, struct arena *a, struct arena *scratch);
+/* Grows the arrays that are indexed by event, after events were added to the trace. */
+void ops_know_events(struct finding *x);
+struct frame_walk;
+/* Opens a slice of a thread: finds its op and sets level->user to 1 + that op. frames: the frames
+ * of its track, or NULL. */
+void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *level,
+        struct frame_walk *frames);
+/* Closes a slice of a thread, and adds its times to its op. */
+void ops_close_host(struct finding *x, const struct nest_level *level);
+/* Adds device work, and returns its op. launch may be NULL. */
+uint32_t ops_add_work(
+        struct finding *x, const struct slice *s, int64_t self, const struct launch *launch);
+void ops_end(struct finding *x);
+
+/* Returns the naming rule of a source. */
+struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);
+/* Returns the op of a slice of a thread. around: 1 + the op of the enclosing slice; 0: none. */
+uint32_t ops_of_slice(
+        struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames);
+/* True for the execution of a compiled op on a thread. */
+bool ops_is_compiled(const struct finding *x, const struct slice *s);
+/* Detects ops of backward passes, and finds the modules of their forward ops. */
+void ops_find_backward(struct finding *x);
+/* True if a track has ops of a backward pass. */
+bool ops_is_backward(const struct finding *x, uint32_t track);
+/* Returns 1 + the op that contains a slice when the slice is opened; 0: none. For a backward op
+ * outside of all modules, this is the module of its forward op. */
+uint32_t ops_around(struct finding *x, const struct nest *n, const struct nest_level *level);
+
+/* Returns the op that device work belongs to. launch may be NULL. */
+uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch);
+
+/* ops_add_kernel adds device work to the rows of kernels; ops_end_kernels determines the op of each
+ * kernel and sorts the rows. */
+void ops_add_kernel(struct finding *x, const struct slice *s, uint32_t op);
+void ops_end_kernels(struct finding *x);
+
+/* Walks the frames (slices of the category frame) of a track along with its other slices. */
+struct frame_walk {
+	struct slice_iter it;
+	struct slice next;
+	bool have;
+	struct arena *a;
+	VEC(struct slice) open;
+	bool known; /* `frame` is valid: the innermost open frame, properly nested */
+	uint32_t frame;
+};
+void frame_walk_init(struct frame_walk *w, const struct trace *t, uint32_t track, struct arena *a);
+
+/* Returns the innermost frame of the call stack of a slice, or ID_NONE: from its arguments,
+ * otherwise from the enclosing frames, unless frames is NULL. The slices of a walk must be passed
+ * in track order. */
+uint32_t ops_frame_of(struct finding *x, struct frame_walk *frames, const struct slice *s);
+
+/* Sets the call stack of an op from a slice, unless the op already has one. */
+void ops_set_frame(
+        struct finding *x, uint32_t op, struct frame_walk *frames, const struct slice *s);
+
+/* ---- work function ----
+ *
+ * Normalises names of device work, so that traces of different formats can be compared. Nsight
+ * Systems, PyTorch and the compilers write templates, casts, namespaces and memory kinds
+ * differently.
+ */
+
+/* Returns the name of a kernel without result type, namespaces, templates and parameters; for a
+ * copy, "Memcpy DtoH"; for a memset, "Memset". The result may point into name, or lives in a.
+ * *budget: as in demangle(). */
+struct str work_function(
+        struct str name, enum trace_category category, struct arena *a, size_t *budget);
+
+#endif

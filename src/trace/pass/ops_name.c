@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The op of a slice: the rules of each source, and the ways to group by. Time is never lost: slices
+ * outside of all levels are below a name in brackets.
+ */
+#include "trace/pass/ops_internal.h"
+
+/* The sets of source.def. */
+#define SET_NONE        0
+#define SET_ALL         NEST_ALL
+#define SET_OPS         NEST_BIT(CATEGORY_OP)
+#define SET_SYNCS       NEST_BIT(CATEGORY_SYNC)
+#define SET_STEPS_OPS   (NEST_BIT(CATEGORY_STEP) | SET_OPS)
+#define SET_MODULES_OPS (NEST_BIT(CATEGORY_MODULE) | NEST_BIT(CATEGORY_ANNOTATION) | SET_OPS)
+
+/* By source: which slices of threads are levels of a path. */
+#define SOURCE(id, name, table, l, f, g, is_leaf)                                                  \
+	[TRACE_##id] = { .levels = SET_##l, .flat = SET_##f, .gaps = SET_##g, .leaf = (is_leaf) },
+static const struct ops_rule source_rules[] = {
+#include "trace/source.def"
+};
+#undef SOURCE
+
+/* Per grouping: the categories that are levels (0: defined by the source), and the op for slices
+ * without a level. */
+static const struct by_rule {
+	uint32_t levels;
+	const char *none;
+} by_rules[TRACE_BY_N] = {
+	[TRACE_BY_PATH] = { 0, OPS_UNATTRIBUTED },
+	[TRACE_BY_MODULE] = { NEST_BIT(CATEGORY_MODULE), "(no module)" },
+	[TRACE_BY_OP] = { NEST_BIT(CATEGORY_OP), "(no op)" },
+	[TRACE_BY_ANNOTATION] = { NEST_BIT(CATEGORY_ANNOTATION), "(no annotation)" },
+	[TRACE_BY_SOURCE] = { 0, "(no source)" },
+	[TRACE_BY_KERNEL] = { 0, OPS_UNATTRIBUTED },
+	[TRACE_BY_CATEGORY] = { 0, OPS_UNATTRIBUTED },
+	[TRACE_BY_FUNCTION] = { 0, OPS_UNATTRIBUTED },
+	[TRACE_BY_STACK] = { 0, OPS_UNATTRIBUTED },
+};
+
+struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by)
+{
+	struct ops_rule rule = source_rules[source];
+
+	rule.nested = rule.levels | rule.gaps | by_rules[by].levels;
+	if (by_rules[by].levels)
+		rule.levels = by_rules[by].levels;
+	return rule;
+}
+
+uint32_t ops_named(struct finding *x, struct str name, struct str type)
+{
+	struct trace_ops *o = x->to;
+	uint32_t id = intern_add(&o->strings, name), op = (uint32_t)o->ops.n;
+	struct trace_op made = { .name = id,
+		.category = ID_NONE,
+		.device = ID_NONE,
+		.frame = ID_NONE,
+		.parent = ID_NONE };
+
+	if (imap_get(&x->by_name, id, &op))
+		return op;
+	made.type = intern_add(&o->strings, type);
+	x->path_room -= name.n < x->path_room ? name.n : x->path_room;
+	imap_put(&x->by_name, id, op, false);
+	VEC_PUSH(o->a, &o->ops, made);
+	VEC_PUSH(x->a, &x->last_cell, 0);
+	VEC_PUSH(x->a, &x->base, op);
+	return op;
+}
+
+static struct str join(struct sb *b, struct str before, struct str name)
+{
+	b->n = 0;
+	sb_put(b, before);
+	if (before.n)
+		sb_char(b, '/');
+	sb_put(b, name);
+	return sb_str(b);
+}
+
+/* Returns the op of all slices without any of the levels. */
+static uint32_t op_of_none(struct finding *x)
+{
+	struct str none = str_of(by_rules[x->by].none);
+
+	return ops_named(x, none, none);
+}
+
+static struct str op_name(const struct finding *x, uint32_t op)
+{
+	return intern_str(&x->to->strings, x->to->ops.v[op].name);
+}
+
+/* True if nodes of threads are below a separate name. */
+static bool groups_device_work(enum trace_by by)
+{
+	return by == TRACE_BY_CATEGORY || by == TRACE_BY_FUNCTION;
+}
+
+/* ---- threads ---- */
+
+/* The type of a slice: its own, else of an op its name, of others their category. */
+static struct str type_of_slice(const struct finding *x, const struct slice *s)
+{
+	struct str type = slice_text(x->to->t, s, ARG_OP_TYPE);
+
+	if (x->by == TRACE_BY_KERNEL || groups_device_work(x->by))
+		return S(OPS_HOST);
+	if (type.p)
+		return type;
+	if (s->category == CATEGORY_OP || x->by == TRACE_BY_MODULE || x->by == TRACE_BY_ANNOTATION)
+		return trace_str(x->to->t, s->name);
+	return str_of(trace_category_names[s->category]);
+}
+
+/* Finds or adds the op of a name below an op. around: 1 + that op; 0 and ID_NONE: none. */
+static uint32_t named_below(struct finding *x, uint32_t around, struct str name, struct str type)
+{
+	uint32_t op = ops_named(x, name, type);
+	struct trace_op *made = &x->to->ops.v[op];
+
+	if (made->parent == ID_NONE && around && around != ID_NONE && around - 1 < op)
+		made->parent = around - 1;
+	return op;
+}
+
+bool ops_is_deeper(const struct finding *x, uint32_t op)
+{
+	const struct trace_ops *o = x->to;
+
+	return str_eq(intern_str(&o->strings, o->ops.v[op].type), S(OPS_DEEPER));
+}
+
+/* Returns the op of a level below a path. If its path would be too long, or long paths already take
+ * too much memory, that is the op for all such levels. around: as above; b: buffer for the path. */
+#define PATH_BYTES_MAX ((size_t)64 << 10)
+#define PATH_SHORT     256
+static uint32_t op_under(struct finding *x, uint32_t around, struct sb *b, struct str path,
+        struct str name, struct str type)
+{
+	struct str longer = join(b, path, name);
+
+	if (path.n == 0 || longer.n <= PATH_SHORT ||
+	        (longer.n <= PATH_BYTES_MAX && longer.n <= x->path_room) ||
+	        intern_find(&x->to->strings, longer) != ID_NONE)
+		return named_below(x, around, longer, type);
+	x->to->deeper = true;
+	return named_below(x, around, join(b, path, S(OPS_DEEPER)), S(OPS_DEEPER));
+}
+
+/* Returns the op of a slice below the op of the enclosing slice. */
+static uint32_t op_below(struct finding *x, uint32_t around, const struct slice *s)
+{
+	uint64_t key = (uint64_t)around << 32 | s->event;
+	struct str before = around ? op_name(x, around - 1) : S("");
+	uint32_t op;
+
+	if (around && ops_is_deeper(x, around - 1))
+		return around - 1;
+	if (imap_get(&x->below, key, &op))
+		return op;
+	if (!around && groups_device_work(x->by))
+		before = S(OPS_HOST);
+	op = op_under(
+	        x, around, &x->path, before, trace_str(x->to->t, s->name), type_of_slice(x, s));
+	imap_put(&x->below, key, op, false);
+	return op;
+}
+
+/* The op of a line of source: its path without the '/' or '$' at its begin. */
+static uint32_t op_of_frame(struct finding *x, uint32_t frame)
+{
+	struct str text;
+
+	if (frame == ID_NONE)
+		return op_of_none(x);
+	text = intern_str(&x->to->strings, ops_frame(x->to, frame).text);
+	while (text.n && (*text.p == '/' || *text.p == '$'))
+		text = str_sub(text, 1, text.n);
+	return ops_named(x, text, text);
+}
+
+/* ---- compiled ops ----
+ *
+ * Executions of compiled ops: device work, or slices of threads if the CPU is the device.
+ */
+
+/* Returns the name of the compiled op of a slice: its argument, or on a line of ops the name of the
+ * slice. */
+static struct str compiled_op(const struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	struct str op = slice_text(t, s, ARG_OP);
+
+	return op.n || t->tracks.v[s->track].kind != TRACK_LINE ? op : trace_str(t, s->name);
+}
+
+bool ops_is_compiled(const struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+
+	return t->keys & ARG_BIT(ARG_OP) && s->category == CATEGORY_OP &&
+	       slice_text(t, s, ARG_OP).n;
+}
+
+/* Returns the path of a compiled op: the path of its framework op, or, without one or with -by op,
+ * "module/fusion.1". Empty if the slice has neither. Sets *type. */
+static struct str compiled_path(struct finding *x, const struct slice *s, struct str *type)
+{
+	const struct trace *t = x->to->t;
+	struct str scope = slice_text(t, s, ARG_SCOPE), op = compiled_op(x, s);
+
+	*type = slice_text(t, s, ARG_OP_TYPE);
+	if (!type->n)
+		*type = S(OPS_UNKNOWN_TYPE);
+	if (scope.n && (x->by != TRACE_BY_OP || !op.n))
+		return scope;
+	return op.n ? join(&x->path, slice_text(t, s, ARG_MODULE_NAME), op) : S("");
+}
+
+static uint32_t below_category(struct finding *x, const struct slice *s, struct str path)
+{
+	struct str category = slice_text(x->to->t, s, ARG_OP_CATEGORY);
+
+	if (!category.n)
+		category = str_of(trace_category_names[s->category]);
+	return ops_named(x, join(&x->longer, category, path), category);
+}
+
+/* Returns the op for the execution of a compiled op on a thread. */
+static uint32_t op_of_compiled(struct finding *x, const struct slice *s)
+{
+	struct str module = slice_text(x->to->t, s, ARG_MODULE_NAME), type, path;
+
+	if (x->by == TRACE_BY_MODULE && module.n)
+		return ops_named(x, module, module);
+	path = compiled_path(x, s, &type);
+	if (x->by == TRACE_BY_CATEGORY)
+		return below_category(x, s, path);
+	if (x->by == TRACE_BY_FUNCTION)
+		path = join(&x->longer, S(OPS_HOST), path);
+	if (x->by == TRACE_BY_FUNCTION || x->by == TRACE_BY_KERNEL)
+		type = S(OPS_HOST);
+	return ops_named(x, path, type);
+}
+
+/* ---- slices of threads ---- */
+
+uint32_t ops_of_slice(
+        struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames)
+{
+	if (x->by == TRACE_BY_SOURCE)
+		return op_of_frame(x, ops_frame_of(x, frames, s));
+	if (x->by != TRACE_BY_ANNOTATION && ops_is_compiled(x, s))
+		return op_of_compiled(x, s);
+	if (!(x->rule.levels & NEST_BIT(s->category)))
+		return around ? around - 1 : op_of_none(x);
+	if (around && x->by != TRACE_BY_PATH && x->by != TRACE_BY_STACK &&
+	        str_eq(op_name(x, around - 1), str_of(by_rules[x->by].none)))
+		around = 0;
+	return op_below(x, x->rule.flat & NEST_BIT(s->category) ? 0 : around, s);
+}
+
+/* ---- devices ---- */
+
+/* Returns the op of the slice of a thread that launched device work; false if the file has none. */
+static bool launching_op(
+        struct finding *x, const struct slice *s, const struct launch *launch, uint32_t *op)
+{
+	const struct trace *t = x->to->t;
+	uint32_t number, track;
+	struct slice launching;
+
+	if (x->linked) {
+		*op = x->launching - 1;
+		return x->launching;
+	}
+	number = link_op(x->links, s, launch);
+	if (number == ID_NONE)
+		return false;
+	track = trace_track_of(t, number);
+	*op = x->op_of[x->host0[track] + number - t->tracks.v[track].first];
+	if (*op) {
+		--*op;
+		return true;
+	}
+	trace_slice(t, number, &launching);
+	if (x->rule.leaf && launching.category == CATEGORY_STEP)
+		return false; /* a step is not a level */
+	*op = by_rules[x->by].levels || x->by == TRACE_BY_SOURCE ? op_of_none(x)
+	                                                         : op_below(x, 0, &launching);
+	return true;
+}
+
+/* Counts work without a launch in the file. */
+static void count_unlinked(struct finding *x, const struct slice *s)
+{
+	x->to->unlinked++;
+	x->to->unlinked_time = num_add(x->to->unlinked_time, s->length);
+}
+
+/* The name and type of the op on the path that device work belongs to; the name is valid until the
+ * next one is made. */
+static struct str path_of_work(
+        struct finding *x, const struct slice *s, const struct launch *launch, struct str *type)
+{
+	struct str path = compiled_path(x, s, type);
+	uint32_t launching;
+
+	if (path.n)
+		return path;
+	if (launching_op(x, s, launch, &launching)) {
+		*type = intern_str(&x->to->strings, x->to->ops.v[launching].type);
+		return op_name(x, launching);
+	}
+	count_unlinked(x, s);
+	*type = S(OPS_UNATTRIBUTED);
+	return join(&x->path, S(OPS_UNATTRIBUTED), trace_str(x->to->t, s->name));
+}
+
+/* Returns the op for device work below the op that launched it. */
+static uint32_t leaf_of_work(struct finding *x, const struct slice *s, const struct launch *launch)
+{
+	const struct trace *t = x->to->t;
+	uint32_t around = 0, op;
+
+	if (launching_op(x, s, launch, &op)) {
+		around = 1 + op;
+	} else if (!launch) {
+		count_unlinked(x, s);
+		around = ID_NONE;
+	}
+	uint64_t key = (uint64_t)around << 32 | s->event;
+	if (imap_get(&x->below, key, &op))
+		return op;
+	struct str leaf = slice_text(t, s, ARG_SHORT_NAME);
+	struct str path = around == ID_NONE ? S(OPS_UNATTRIBUTED)
+	                  : around          ? op_name(x, around - 1)
+	                                    : S("");
+	if (!leaf.n)
+		leaf = trace_str(t, s->name);
+	op = op_under(x, around, &x->path, path, leaf, leaf);
+	imap_put(&x->below, key, op, false);
+	return op;
+}
+
+static uint32_t op_of_kernel(struct finding *x, const struct slice *s, const struct launch *launch)
+{
+	struct str type, path = path_of_work(x, s, launch, &type),
+	                 name = trace_str(x->to->t, s->name);
+
+	if (str_starts(path, S(OPS_UNATTRIBUTED)))
+		return ops_named(x, path, name);
+	return op_under(x, 0, &x->longer, path, name, name);
+}
+
+static uint32_t op_of_category(
+        struct finding *x, const struct slice *s, const struct launch *launch)
+{
+	struct str type, path = path_of_work(x, s, launch, &type);
+
+	if (str_starts(path, S(OPS_HOST "/")))
+		path = str_sub(path, sizeof OPS_HOST, path.n);
+	return below_category(x, s, path);
+}
+
+/* Returns the op of all device work of one function, wherever it was launched. */
+static uint32_t op_of_function(struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	uint64_t key = (uint64_t)ID_NONE << 32 | s->event;
+	struct str name;
+	uint32_t op;
+
+	if (imap_get(&x->below, key, &op))
+		return op;
+	name = work_function(trace_str(t, s->name), s->category, x->a, &x->demangling);
+	op = ops_named(x, name, name);
+	imap_put(&x->below, key, op, false);
+	return op;
+}
+
+/* Returns the op of device work: the path in its arguments, otherwise the op of its launch. */
+static uint32_t op_of_path(struct finding *x, const struct slice *s, const struct launch *launch)
+{
+	const uint64_t keys = ARG_BIT(ARG_SCOPE) | ARG_BIT(ARG_OP) | ARG_BIT(ARG_OP_TYPE) |
+	                      ARG_BIT(ARG_MODULE_NAME);
+	uint32_t *known = &x->work[s->event].op, op;
+	bool shared = !(s->keys & keys);
+	struct str path, type;
+
+	if (shared && *known)
+		return *known - 1;
+	path = compiled_path(x, s, &type);
+	if (!path.n && launching_op(x, s, launch, &op))
+		return op;
+	op = ops_named(x, path.n ? path : path_of_work(x, s, launch, &type), type);
+	if (shared && path.n)
+		*known = 1 + op;
+	return op;
+}
+
+uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch)
+{
+	struct str module;
+	uint32_t frame, op;
+
+	switch (x->by) {
+	case TRACE_BY_KERNEL: return op_of_kernel(x, s, launch);
+	case TRACE_BY_CATEGORY: return op_of_category(x, s, launch);
+	case TRACE_BY_FUNCTION: return op_of_function(x, s);
+	case TRACE_BY_SOURCE:
+		frame = ops_frame_of(x, NULL, s);
+		if (frame != ID_NONE)
+			return op_of_frame(x, frame);
+		break;
+	case TRACE_BY_MODULE:
+		module = slice_text(x->to->t, s, ARG_MODULE_NAME);
+		if (module.n)
+			return ops_named(x, module, module);
+		break;
+	case TRACE_BY_ANNOTATION: break;
+	default: return x->rule.leaf ? leaf_of_work(x, s, launch) : op_of_path(x, s, launch);
+	}
+	if (launching_op(x, s, launch, &op))
+		return op;
+	count_unlinked(x, s);
+	return op_of_none(x);
+}

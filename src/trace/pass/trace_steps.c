@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See passes.h.
+ */
+#include "trace/pass/passes.h"
+
+#include "base/bits.h"
+#include "base/sort.h"
+
+const char *const steps_by_names[] = { "unknown", "mark", "group", "run" };
+
+/* True if a slice names its step in this way. *id: the id of the step. */
+static bool says_step(const struct trace *t, const struct slice *s, enum steps_by by, int64_t *id)
+{
+	switch (by) {
+	case STEPS_BY_MARK:
+		if (s->form != SLICE_COMPLETE || s->category != CATEGORY_STEP)
+			return false;
+		return slice_has_int(t, s, ARG_STEP, id) || slice_has_int(t, s, ARG_GROUP, id);
+	case STEPS_BY_GROUP: return slice_has_int(t, s, ARG_GROUP, id);
+	case STEPS_BY_RUN: return slice_has_int(t, s, ARG_RUN, id);
+	default: return false;
+	}
+}
+
+/* Extends an interval to contain a slice. */
+static void extend(int64_t *start, int64_t *end, const struct slice *s)
+{
+	*start = s->start < *start ? s->start : *start;
+	*end = slice_end(s) > *end ? slice_end(s) : *end;
+}
+
+static uint32_t step_index(
+        struct trace_steps *out, int64_t id, const struct slice *s, struct arena *a)
+{
+	struct trace_step made = {
+		.id = id, .name = ID_NONE, .start = s->start, .end = slice_end(s)
+	};
+	uint32_t i = (uint32_t)out->steps.n;
+
+	if (out->by_start || !imap_get(&out->by_id, zigzag(id), &i)) {
+		if (out->by == STEPS_BY_MARK)
+			made.name = s->name;
+		imap_put(&out->by_id, zigzag(id), i, false);
+		VEC_PUSH(a, &out->steps, made);
+	}
+	struct trace_step *step = &out->steps.v[i];
+	if (out->by == STEPS_BY_GROUP) {
+		extend(&step->start, &step->end, s);
+	} else if (s->length > num_sub(step->end, step->start)) {
+		step->start = s->start;
+		step->end = slice_end(s);
+	}
+	return i;
+}
+
+/* Adds the interval of a slice. A group has one growing interval per track. */
+static uint32_t add_interval(struct trace_steps *out, struct imap *groups,
+        const struct trace_track *k, uint32_t step, const struct slice *s, struct arena *a)
+{
+	struct step_interval made = { k->device, k->device == ID_NONE ? k->process : ID_NONE, step,
+		s->start, slice_end(s) };
+	uint32_t i = (uint32_t)out->intervals.n;
+
+	if (out->by == STEPS_BY_GROUP && imap_get(groups, step, &i)) {
+		extend(&out->intervals.v[i].start, &out->intervals.v[i].end, s);
+		return i;
+	}
+	imap_put(groups, step, i, true);
+	VEC_PUSH(a, &out->intervals, made);
+	return i;
+}
+
+/* True if marks with different names have the same number, such as "train" 0 and "eval" 0. */
+static bool shares_numbers(const struct trace_steps *out, const struct slice *s, uint32_t step)
+{
+	return out->by == STEPS_BY_MARK && out->t->source == TRACE_XSPACE &&
+	       out->steps.v[step].name != s->name;
+}
+
+/* Collects the intervals of a track's slices. */
+static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
+{
+	const struct trace_track *k = &out->t->tracks.v[track];
+	struct slice_iter it = trace_slices(out->t, track);
+	struct scratch own;
+	struct imap groups;
+	uint32_t step = ID_NONE, interval = 0;
+	int64_t id, before = 0;
+
+	if (k->derived && out->by != STEPS_BY_MARK)
+		return;
+	scratch_open(&own, a->work);
+	imap_init(&groups, &own.a);
+	for (struct slice s; slice_next(&it, &s);) {
+		if (!says_step(out->t, &s, out->by, &id))
+			continue;
+		if (out->by == STEPS_BY_GROUP && step != ID_NONE && id == before) {
+			extend(&out->steps.v[step].start, &out->steps.v[step].end, &s);
+			extend(&out->intervals.v[interval].start, &out->intervals.v[interval].end,
+			        &s);
+			continue;
+		}
+		step = step_index(out, id, &s, a);
+		out->by_start |= shares_numbers(out, &s, step);
+		interval = add_interval(out, &groups, k, step, &s, a);
+		before = id;
+	}
+	scratch_close(&own);
+}
+
+/* True if slices of the trace may name their step in this way. */
+static bool may_say_steps(const struct trace *t, enum steps_by by)
+{
+	if (by != STEPS_BY_MARK)
+		return t->keys & ARG_BIT(by == STEPS_BY_GROUP ? ARG_GROUP : ARG_RUN);
+	for (size_t i = 0; i < t->events.n; i++)
+		if (t->events.v[i].category == CATEGORY_STEP)
+			return true;
+	return false;
+}
+
+/* Keeps the processes of marks only if there are several. */
+static void find_processes(struct trace_steps *out)
+{
+	uint32_t first = ID_NONE;
+
+	for (size_t i = 0; i < out->intervals.n; i++) {
+		const struct step_interval *v = &out->intervals.v[i];
+		if (out->by != STEPS_BY_MARK || v->device != ID_NONE || v->process == ID_NONE)
+			continue;
+		out->by_process |= first != ID_NONE && first != v->process;
+		first = v->process;
+	}
+	for (size_t i = 0; i < out->intervals.n && !out->by_process; i++)
+		out->intervals.v[i].process = ID_NONE;
+}
+
+static void find_on_all(struct trace_steps *out, struct arena *a)
+{
+	for (uint32_t i = 0; i < out->t->tracks.n; i++)
+		find_on(out, i, a);
+}
+
+static void find_by(struct trace_steps *out, enum steps_by by, struct arena *a)
+{
+	if (!may_say_steps(out->t, by))
+		return;
+	out->by = by;
+	find_on_all(out, a);
+	if (out->by_start) {
+		out->steps.n = out->intervals.n = 0;
+		find_on_all(out, a);
+	}
+	if (!out->steps.n)
+		out->by = STEPS_UNKNOWN;
+}
+
+static int compare_steps(const void *v, uint32_t a, uint32_t b)
+{
+	const struct trace_step *x = (const struct trace_step *)v + a;
+	const struct trace_step *y = (const struct trace_step *)v + b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int compare_intervals(const void *v, uint32_t a, uint32_t b)
+{
+	const struct step_interval *x = (const struct step_interval *)v + a;
+	const struct step_interval *y = (const struct step_interval *)v + b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->step > y->step) - (x->step < y->step);
+}
+
+/* Numbers the steps by their starts. */
+static void order_steps(struct trace_steps *out, struct arena *a)
+{
+	size_t n = out->steps.n;
+	const uint32_t *order = sort_order(a, n, compare_steps, out->steps.v);
+	uint32_t *place = ARENA_ARRAY(a, n, uint32_t);
+	struct trace_step *old = ARENA_ARRAY(a, n, struct trace_step);
+
+	memcpy(old, out->steps.v, n * sizeof *old);
+	for (uint32_t i = 0; i < n; i++) {
+		out->steps.v[i] = old[order[i]];
+		if (out->by_start)
+			out->steps.v[i].id = i;
+		place[order[i]] = i;
+		imap_put(&out->by_id, zigzag(out->steps.v[i].id), i, true);
+	}
+	for (size_t i = 0; i < out->intervals.n; i++)
+		out->intervals.v[i].step = place[out->intervals.v[i].step];
+	sort_array(
+	        a, out->intervals.v, out->intervals.n, sizeof *out->intervals.v, compare_intervals);
+}
+
+/* Makes the whole trace one step. */
+static void one_step(struct trace_steps *out, struct arena *a)
+{
+	struct trace_step all = { .name = ID_NONE, .start = INT64_MAX, .end = INT64_MIN };
+
+	for (size_t i = 0; i < out->t->tracks.n; i++) {
+		const struct trace_track *k = &out->t->tracks.v[i];
+		if (!k->n || k->derived)
+			continue;
+		all.start = k->start < all.start ? k->start : all.start;
+		all.end = k->end > all.end ? k->end : all.end;
+	}
+	if (all.start > all.end)
+		all.start = all.end = 0;
+	VEC_PUSH(a, &out->steps, all);
+}
+
+void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a)
+{
+	if (t->sums) {
+		*out = *t->sums->steps;
+		return;
+	}
+	*out = (struct trace_steps){ .t = t };
+	imap_init(&out->by_id, a);
+	for (enum steps_by by = STEPS_BY_MARK; by <= STEPS_BY_RUN && !out->steps.n; by++)
+		find_by(out, by, a);
+	find_processes(out);
+	if (out->steps.n)
+		order_steps(out, a);
+	else
+		one_step(out, a);
+}
+
+/* Returns the number of intervals up to a place and a time in their order. */
+static size_t count_until(
+        const struct trace_steps *s, uint32_t device, uint32_t process, int64_t at)
+{
+	const struct step_interval *v = s->intervals.v;
+	size_t low = 0, high = s->intervals.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		bool until = v[mid].device != device     ? v[mid].device < device
+		             : v[mid].process != process ? v[mid].process < process
+		                                         : v[mid].start <= at;
+		if (until)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Returns the last interval of a device, or of the threads of a process, that begins at or before a
+ * time; otherwise the first interval, or NULL if there is none. */
+static const struct step_interval *interval_at(
+        const struct trace_steps *s, uint32_t device, uint32_t process, int64_t at)
+{
+	size_t until = count_until(s, device, process, at);
+	const struct step_interval *v = s->intervals.v + until;
+
+	/* NOLINTNEXTLINE: until is above 0 only if there are intervals */
+	if (until && v[-1].device == device && v[-1].process == process)
+		return v - 1;
+	return until < s->intervals.n && v->device == device && v->process == process ? v : NULL;
+}
+
+uint32_t trace_step_of(
+        const struct trace_steps *s, const struct slice *slice, const struct launch *launch)
+{
+	const struct trace_track *k = &s->t->tracks.v[slice->track];
+	uint32_t process = s->by_process ? k->process : ID_NONE, step;
+	const struct step_interval *at = NULL;
+	int64_t id;
+
+	if (s->by == STEPS_UNKNOWN)
+		return 0;
+	if (!s->by_start &&
+	        says_step(s->t, slice, s->by == STEPS_BY_RUN ? s->by : STEPS_BY_GROUP, &id) &&
+	        imap_get(&s->by_id, zigzag(id), &step))
+		return step;
+	if (k->device != ID_NONE)
+		at = interval_at(s, k->device, ID_NONE, slice->start);
+	if (!at)
+		at = interval_at(s, ID_NONE, process, launch ? launch->start : slice->start);
+	if (!at) {
+		const struct step_interval *first = s->intervals.v;
+		/* NOLINTNEXTLINE: all steps but unknown ones have intervals */
+		at = interval_at(s, first->device, first->process, slice->start);
+	}
+	return at ? at->step : 0;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See passes.h. Work comes in order of start, so each union stores only its latest end: a slice
+ * adds the interval after that end, and steps get the parts of this interval that are inside of
+ * them.
+ */
+#include "trace/pass/passes.h"
+
+/* State of a track. */
+struct stream_state {
+	bool any_outer;
+	int64_t outer_end; /* end of the outermost op so far */
+};
+
+struct device_walk {
+	struct cover covers[COVER_N];
+	size_t step, idle_step; /* first step that later work and idle time may reach */
+	struct device_usage to;
+};
+
+struct usage_adding {
+	const struct trace *t;
+	const struct trace_steps *steps; /* NULL: no steps */
+	struct step_usage *by_step;
+	struct arena *a;
+	VEC(uint8_t) classes; /* indexed by event */
+	struct device_walk *devices;
+	struct stream_state *streams; /* indexed by track */
+	struct idle *idle;
+};
+
+/* ---- derived numbers ---- */
+
+int64_t usage_overlap(const struct usage_times *u)
+{
+	return num_sub(
+	        num_add(u->by_class[USAGE_COMPUTE], u->by_class[USAGE_COMMUNICATION]), u->kernels);
+}
+
+int64_t usage_copy_overlap(const struct usage_times *u)
+{
+	return num_sub(num_add(u->by_class[USAGE_COPY], u->kernels), u->busy);
+}
+
+int64_t usage_exposed_communication(const struct usage_times *u)
+{
+	return num_sub(u->kernels, u->by_class[USAGE_COMPUTE]);
+}
+
+int64_t usage_exposed_copy(const struct usage_times *u)
+{
+	return num_sub(u->busy, u->kernels);
+}
+
+int64_t usage_idle_ns(const struct trace *t, const struct usage_times *u, enum idle_cause why)
+{
+	int64_t before = u->busy;
+
+	for (enum idle_cause i = 0; i < why; i++)
+		before = num_add(before, u->idle[i]);
+	return num_sub(trace_ns(t, num_add(before, u->idle[why])), trace_ns(t, before));
+}
+
+/* ---- classes ---- */
+
+/* Returns the class of device work, from its event alone. */
+static enum usage_class class_of(const struct trace *t, uint32_t event)
+{
+	const struct trace_event *e = &t->events.v[event];
+
+	switch (e->category) {
+	case CATEGORY_COPY:
+	case CATEGORY_SET: return USAGE_COPY;
+	case CATEGORY_COMMUNICATION: return USAGE_COMMUNICATION;
+	default: break;
+	}
+	return communication_is_event(t, event) || communication_is_kernel(trace_str(t, e->name))
+	               ? USAGE_COMMUNICATION
+	               : USAGE_COMPUTE;
+}
+
+enum usage_class usage_class_of(const struct trace *t, uint32_t event, const struct launch *launch)
+{
+	enum usage_class class = class_of(t, event);
+
+	return class == USAGE_COMPUTE && launch && launch->collective ? USAGE_COMMUNICATION : class;
+}
+
+static enum usage_class class_at(struct usage_adding *x, const struct slice *s, bool collective)
+{
+	for (uint32_t i = (uint32_t)x->classes.n; i <= s->event; i++)
+		VEC_PUSH(x->a, &x->classes, (uint8_t)class_of(x->t, i));
+	enum usage_class class = (enum usage_class)x->classes.v[s->event];
+	return class == USAGE_COMPUTE && collective ? USAGE_COMMUNICATION : class;
+}
+
+/* ---- steps ---- */
+
+/* Moves *first past the steps that end at or before a time. Steps are sorted by start: an earlier
+ * step may end later. */
+static void skip_steps(const struct usage_adding *x, size_t *first, int64_t time)
+{
+	while (x->steps && *first < x->steps->steps.n && x->steps->steps.v[*first].end <= time)
+		++*first;
+}
+
+/* Returns how much of an interval is inside a step; not positive if nothing. */
+static int64_t inside(const struct trace_step *step, int64_t from, int64_t to)
+{
+	return num_sub(to < step->end ? to : step->end, from > step->start ? from : step->start);
+}
+
+static void count_slice(const struct usage_adding *x, size_t first, const struct slice *s)
+{
+	const struct trace_step *v = x->steps->steps.v;
+
+	for (size_t i = first; i < x->steps->steps.n && v[i].start < slice_end(s); i++)
+		x->by_step[i].slices += v[i].end > s->start;
+}
+
+/* ---- idle time ---- */
+
+static void take_idle(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to)
+{
+	struct usage_adding *x = user;
+	struct device_walk *w = &x->devices[device];
+
+	if (why != IDLE_BEFORE_FIRST && why != IDLE_AFTER_LAST)
+		w->to.times.idle[why] = num_add(w->to.times.idle[why], num_sub(to, from));
+	if (!x->steps)
+		return;
+	const struct trace_step *v = x->steps->steps.v;
+	skip_steps(x, &w->idle_step, from);
+	for (size_t i = w->idle_step; i < x->steps->steps.n && v[i].start < to; i++) {
+		int64_t *idle = &x->by_step[i].times.idle[why], part = inside(&v[i], from, to);
+		*idle = num_add(*idle, part > 0 ? part : 0);
+	}
+}
+
+/* ---- one slice ---- */
+
+struct launch_call work_call(
+        const struct trace *t, const struct trace_links *links, const struct slice *s)
+{
+	const struct launch *launch = links ? link_launch(links, s) : NULL;
+	struct launch_call call = { .known = false };
+	int64_t latency;
+
+	if (launch)
+		return (struct launch_call){ true, launch->start, launch_end(links, launch) };
+	if (!slice_has_int(t, s, ARG_LATENCY, &latency))
+		return call;
+	call = (struct launch_call){ true, num_sub(s->start, latency), 0 };
+	call.end = num_add(call.start, slice_int(t, s, ARG_CALL_LENGTH));
+	return call;
+}
+
+/* Ops of a program nest on their line: a loop contains the ops of its body. Only the outermost
+ * count in the sum, and only the innermost have a class. Work on streams does not nest. */
+static bool is_contained(struct usage_adding *x, const struct slice *s)
+{
+	struct stream_state *k = &x->streams[s->track];
+	bool inner = k->any_outer && slice_end(s) <= k->outer_end;
+
+	if (x->t->tracks.v[s->track].kind != TRACK_LINE)
+		return false;
+	if (!inner)
+		k->outer_end = slice_end(s);
+	k->any_outer = true;
+	return inner;
+}
+
+/* Adds a slice to a union of its device and of the steps. */
+static void cover(
+        struct usage_adding *x, struct device_walk *w, unsigned which, const struct slice *s)
+{
+	struct cover *c = &w->covers[which];
+	int64_t from = c->any && c->until > s->start ? c->until : s->start, end = slice_end(s);
+
+	cover_add(c, s->start, end);
+	if (!x->steps || end <= from)
+		return;
+	const struct trace_step *v = x->steps->steps.v;
+	for (size_t i = w->step; i < x->steps->steps.n && v[i].start < end; i++) {
+		int64_t *sum = &x->by_step[i].times.covered[which], part = inside(&v[i], from, end);
+		*sum = num_add(*sum, part > 0 ? part : 0);
+	}
+}
+
+/* contains: the slice contains the next one of its line. */
+static void add(struct usage_adding *x, const struct slice *s, const struct launch_call *call,
+        enum usage_class class, bool contains)
+{
+	struct device_walk *w = &x->devices[x->t->tracks.v[s->track].device];
+	struct device_usage *u = &w->to;
+	int64_t end = slice_end(s);
+
+	if (!u->slices++)
+		u->start = u->end = s->start;
+	u->end = end > u->end ? end : u->end;
+	idle_add(x->idle, s, call);
+	skip_steps(x, &w->step, s->start);
+	if (x->steps)
+		count_slice(x, w->step, s);
+	cover(x, w, COVER_BUSY, s);
+	if (!contains) {
+		cover(x, w, COVER_CLASSED, s);
+		cover(x, w, class, s);
+		if (class != USAGE_COPY)
+			cover(x, w, COVER_KERNELS, s);
+	}
+	if (!is_contained(x, s))
+		u->sum = num_add(u->sum, s->length);
+	if (s->category == CATEGORY_COPY)
+		u->copy_bytes = num_add(u->copy_bytes, slice_int(x->t, s, ARG_BYTES));
+}
+
+/* ---- one slice at a time ---- */
+
+struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps *steps,
+        struct step_usage *by_step, struct arena *a)
+{
+	struct usage_adding *x = ARENA_NEW(a, struct usage_adding);
+
+	*x = (struct usage_adding){ .t = t, .steps = by_step ? steps : NULL, .by_step = by_step };
+	x->a = a;
+	x->devices = ARENA_ARRAY(a, t->devices.n, struct device_walk);
+	x->streams = ARENA_ARRAY(a, t->tracks.n, struct stream_state);
+	x->idle = idle_begin(t, take_idle, x, a);
+	for (uint32_t i = 0; i < t->devices.n; i++)
+		x->devices[i].to.device = i;
+	return x;
+}
+
+void usage_add(struct usage_adding *x, const struct slice *s, const struct launch_call *call,
+        bool collective)
+{
+	add(x, s, call, class_at(x, s, collective), false);
+}
+
+void usage_wait(struct usage_adding *x, const struct slice *s)
+{
+	idle_wait(x->idle, s->track, s->start);
+}
+
+/* Counts the time of a loop without the ops of its body as compute. */
+static void end_times(struct usage_times *u)
+{
+	int64_t own = num_sub(u->busy, u->classed);
+
+	u->by_class[USAGE_COMPUTE] = num_add(u->by_class[USAGE_COMPUTE], own);
+	u->kernels = num_add(u->kernels, own);
+	u->classed = u->busy;
+}
+
+void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a)
+{
+	idle_end(x->idle);
+	for (size_t i = 0; i < x->t->devices.n; i++) {
+		struct device_walk *w = &x->devices[i];
+		for (unsigned k = 0; k < COVER_N; k++)
+			w->to.times.covered[k] = w->covers[k].total;
+		end_times(&w->to.times);
+		if (w->to.slices)
+			VEC_PUSH(a, &out->devices, w->to);
+	}
+	for (size_t i = 0; x->steps && i < x->steps->steps.n; i++)
+		end_times(&x->by_step[i].times);
+}
+
+/* ---- stored slices ---- */
+
+static struct launch_call call_of(const struct trace *t, const struct trace_links *links,
+        const struct launch *launch, const struct slice *s)
+{
+	return launch ? (struct launch_call){ true, launch->start, launch_end(links, launch) }
+	              : work_call(t, NULL, s);
+}
+
+static void walk_device(struct usage_adding *x, uint32_t device, const struct usage_ask *ask)
+{
+	const struct usage_watch *watch = ask->watch;
+	const struct cover *busy = &x->devices[device].covers[COVER_BUSY];
+	const struct slice *s;
+	struct work_merge m;
+	bool contains;
+
+	if (watch)
+		watch->device(watch->user, device);
+	work_merge_init(&m, x->t, device, true, x->a);
+	while ((s = work_merge_next(&m, &contains))) {
+		if (!slice_is_work(x->t, s)) {
+			usage_wait(x, s);
+			continue;
+		}
+		const struct launch *launch = ask->links ? link_launch(ask->links, s) : NULL;
+		struct launch_call call = call_of(x->t, ask->links, launch, s);
+		if (watch)
+			watch->work(watch->user, s, busy, &call);
+		add(x, s, &call, class_at(x, s, launch && launch->collective), contains);
+	}
+}
+
+static void copy_sums(
+        const struct trace_sums *sums, const struct usage_ask *ask, struct trace_usage *out)
+{
+	*out = *sums->usage;
+	if (ask->by_step && ask->steps->steps.n)
+		memcpy(ask->by_step, sums->by_step, ask->steps->steps.n * sizeof *ask->by_step);
+}
+
+void trace_usage(const struct trace *t, const struct usage_ask *ask, struct trace_usage *out,
+        struct arena *a)
+{
+	struct usage_adding *x;
+	struct scratch own;
+
+	*out = (struct trace_usage){ .devices = { .n = 0 } };
+	if (t->sums) {
+		copy_sums(t->sums, ask, out);
+		return;
+	}
+	scratch_open(&own, a->work);
+	x = usage_begin(t, ask->steps, ask->by_step, &own.a);
+	for (uint32_t i = 0; i < t->devices.n; i++)
+		walk_device(x, i, ask);
+	usage_end(x, out, a);
+	scratch_close(&own);
+}
+
+/* ---- lengths without waiting ---- */
+
+static void ignore(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to)
+{
+	(void)user, (void)device, (void)why, (void)from, (void)to;
+}
+
+void trace_bases(const struct trace *t, const struct trace_links *links, struct idle_base *out,
+        struct arena *a)
+{
+	struct scratch own;
+
+	scratch_open(&own, a->work);
+	for (uint32_t i = 0; i < t->devices.n; i++) {
+		struct idle *x = idle_begin(t, ignore, NULL, &own.a);
+		const struct slice *s;
+		struct work_merge m;
+		bool contains;
+		work_merge_init(&m, t, i, false, &own.a);
+		while ((s = work_merge_next(&m, &contains))) {
+			const struct launch *launch = links ? link_launch(links, s) : NULL;
+			struct launch_call call = call_of(t, links, launch, s);
+			idle_add(x, s, &call);
+		}
+		out[i] = idle_base_of(x, i);
+	}
+	scratch_close(&own);
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Converts events of an XSpace to slices: category, time, and stats as arguments. A stat of an
+ * event overrides the same stat of its metadata.
+ *
+ * Events with the same metadata and equal bytes of their shared stats are of the same kind: they
+ * have the same category and are slices of the same trace event. A kind is interpreted once; all
+ * later events of the kind are found in a table.
+ */
+#include "trace/read/xspace/xspace_internal.h"
+
+#define UNKNOWN_EVENT "(unknown)" /* name of events without metadata */
+
+/* State for one event. */
+struct xevent {
+	struct xline_walk *l;
+	const struct xmeta *meta; /* NULL if missing */
+	int64_t offset, duration, count;
+	bool has_count;
+	size_t own;    /* number of the event's own stats; shared stats follow */
+	uint32_t uses; /* of these stats, as bits */
+};
+
+/* ---- stats ---- */
+
+static inline const struct xstat *find_in(
+        const struct xstat *v, size_t n, enum xstat_use use, uint32_t key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].name->use == use && (use != XSTAT_ARG || v[i].name->key == key))
+			return &v[i];
+	return NULL;
+}
+
+static const struct xstat *find_stat(const struct xevent *e, enum xstat_use use, uint32_t key)
+{
+	struct xspace *x = e->l->x;
+	const struct xstat *s = find_in(x->stats.v, x->stats.n, use, key);
+
+	return s || !e->meta ? s : find_in(e->meta->stats, e->meta->n, use, key);
+}
+
+static struct str text_of(const struct xevent *e, enum xstat_use use, uint32_t key)
+{
+	const struct xstat *s = find_stat(e, use, key);
+
+	return s && s->type == ARG_TEXT ? s->text : STR_NONE;
+}
+
+/* Numbers are 64 bits wide in either form; texts of digits are read. */
+static bool number_of(const struct xevent *e, enum xstat_use use, uint32_t key, int64_t *out)
+{
+	const struct xstat *s = find_stat(e, use, key);
+
+	if (!s)
+		return false;
+	if (s->type == ARG_TEXT)
+		return num_parse_i64(s->text, out);
+	*out = s->type == ARG_REAL ? num_from_real(s->real) : s->i;
+	return true;
+}
+
+static void put_stat(struct xspace *x, const struct xstat *s)
+{
+	struct xstat_name *n = s->name;
+
+	if (n->use > XSTAT_STEP)
+		return;
+	if (n->key == ID_NONE) {
+		if (!build_wants(x->b, ARG_N))
+			return;
+		n->key = build_key(x->b, n->name);
+	}
+	switch (s->type) {
+	case ARG_INT: build_arg_int(x->b, n->key, s->i); break;
+	case ARG_UINT: build_arg_uint(x->b, n->key, (uint64_t)s->i); break;
+	case ARG_REAL: build_arg_real(x->b, n->key, s->real); break;
+	case ARG_TEXT: build_arg_text(x->b, n->key, s->text); break;
+	}
+}
+
+/* ---- arguments ---- */
+
+/* Returns the framework op named by device work; empty if there is none. */
+static struct str framework_op(const struct xevent *e)
+{
+	struct str op = text_of(e, XSTAT_TF_OP, 0);
+
+	if (!op.p)
+		op = text_of(e, XSTAT_LEVEL0, 0);
+	if (!op.p) {
+		op = text_of(e, XSTAT_ANNOTATION, 0);
+		op = str_sub(op, 0, str_find_char(op, '#'));
+	}
+	if (text_of(e, XSTAT_ARG, ARG_OP).n && str_starts(op, S("XlaModule:")))
+		return STR_NONE; /* the whole program: the compiled op is more informative */
+	return op;
+}
+
+static void put_framework_op(const struct xevent *e)
+{
+	struct str text = framework_op(e);
+	struct xop op;
+
+	if (!text.n)
+		return;
+	op = xspace_op(text);
+	build_arg_text(e->l->x->b, ARG_SCOPE, op.name);
+	if (op.type.n)
+		build_arg_text(e->l->x->b, ARG_OP_TYPE, op.type);
+}
+
+static void put_all(struct xspace *x, const struct xstat *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		put_stat(x, &v[i]);
+}
+
+/* ---- categories ---- */
+
+/* Events of the line "XLA Ops" without program or symbol are not ops. */
+static enum trace_category tpu_category(const struct xevent *e)
+{
+	int64_t program, symbol;
+
+	if (!e->meta)
+		return CATEGORY_OP;
+	if (!number_of(e, XSTAT_ARG, ARG_PROGRAM, &program) ||
+	        !number_of(e, XSTAT_ARG, ARG_OP_ID, &symbol) || !symbol)
+		return CATEGORY_OTHER;
+	return xspace_program_category(text_of(e, XSTAT_ARG, ARG_OP_CATEGORY));
+}
+
+static enum trace_category gpu_category(const struct xevent *e)
+{
+	struct str name = e->meta ? e->meta->name : STR_NONE;
+
+	if (find_stat(e, XSTAT_KERNEL_DETAILS, 0))
+		return CATEGORY_KERNEL;
+	if (find_stat(e, XSTAT_SET_DETAILS, 0) || str_starts(name, S("Memset")))
+		return CATEGORY_SET;
+	if (find_stat(e, XSTAT_COPY_DETAILS, 0) || str_starts(name, S("Memcpy")))
+		return CATEGORY_COPY;
+	return CATEGORY_KERNEL;
+}
+
+/* True for annotations that TensorFlow and JAX mark as steps. */
+static bool is_step(const struct xevent *e)
+{
+	int64_t root, step;
+
+	return e->l->x->marks && number_of(e, XSTAT_ROOT, 0, &root) && root &&
+	       number_of(e, XSTAT_STEP, ARG_STEP, &step);
+}
+
+/* True for the execution of a compiled op on a thread (CPU backend of XLA). */
+static bool is_compiled(const struct xevent *e)
+{
+	return text_of(e, XSTAT_ARG, ARG_OP).n > 0;
+}
+
+static enum trace_category host_category(const struct xevent *e)
+{
+	struct str name = e->meta ? e->meta->name : STR_NONE;
+
+	if (str_eq(name, S("MemoryAllocation")) || str_eq(name, S("MemoryDeallocation")))
+		return CATEGORY_ALLOCATION;
+	if (str_starts(name, S("$")))
+		return CATEGORY_FRAME;
+	if (find_stat(e, XSTAT_CORRELATION, 0))
+		return CATEGORY_CALL;
+	if (is_step(e))
+		return CATEGORY_STEP;
+	return is_compiled(e) || xspace_op(name).kind != XOP_NONE ? CATEGORY_OP
+	                                                          : CATEGORY_ANNOTATION;
+}
+
+static enum trace_category category_of(const struct xevent *e)
+{
+	switch (e->l->role) {
+	case XLINE_WORK: return e->l->plane->kind == XPLANE_TPU ? tpu_category(e) : gpu_category(e);
+	case XLINE_THREAD: return host_category(e);
+	case XLINE_MODULES: return CATEGORY_MODULE;
+	case XLINE_STEPS: return CATEGORY_STEP;
+	case XLINE_DERIVED: break;
+	}
+	return CATEGORY_OTHER;
+}
+
+/* ---- events of the trace ---- */
+
+static uint32_t module_name(const struct xevent *e)
+{
+	uint32_t name = ID_NONE;
+	int64_t program;
+
+	if (number_of(e, XSTAT_ARG, ARG_PROGRAM, &program))
+		imap_get(&e->l->x->module_of, (uint64_t)program, &name);
+	return name;
+}
+
+/* The instruction of its program that device work is of, or NULL. */
+static struct xinstruction *instruction(const struct xevent *e)
+{
+	struct str op = text_of(e, XSTAT_ARG, ARG_OP);
+	int64_t program;
+	size_t at;
+
+	if (!e->l->x->programs.n || !number_of(e, XSTAT_ARG, ARG_PROGRAM, &program))
+		return NULL;
+	if (!op.n && e->meta)
+		op = e->meta->display;
+	while ((at = str_find(op, S("::"))) != SIZE_MAX)
+		op = str_sub(op, at + 2, SIZE_MAX);
+	return hlo_find(e->l->x, (uint64_t)program, op);
+}
+
+/* Adds the program's data of an instruction that the event lacks. */
+static void put_instruction(const struct xevent *e, const struct xinstruction *i)
+{
+	struct xspace *x = e->l->x;
+
+	if (!text_of(e, XSTAT_ARG, ARG_OP_CATEGORY).n)
+		build_arg_text(x->b, ARG_OP_CATEGORY, hlo_category(x, i));
+	if (!framework_op(e).n && i->op.name.n) {
+		build_arg_text(x->b, ARG_SCOPE, i->op.name);
+		if (i->op.type.n)
+			build_arg_text(x->b, ARG_OP_TYPE, i->op.type);
+	}
+	if (i->stack.n && !text_of(e, XSTAT_ARG, ARG_STACK).n)
+		build_arg_text(x->b, ARG_STACK, i->stack);
+	else if (i->source.n && !text_of(e, XSTAT_ARG, ARG_SOURCE).n)
+		build_arg_text(x->b, ARG_SOURCE, i->source);
+	if (i->flops && !find_stat(e, XSTAT_ARG, ARG_FLOPS))
+		build_arg_int(x->b, ARG_FLOPS, i->flops);
+}
+
+/* Sets the arguments that come from the shared stats of an event. */
+static void put_shared(const struct xevent *e, enum trace_category category)
+{
+	struct xspace *x = e->l->x;
+	struct str details;
+
+	if (x->stats.n > e->own)
+		put_all(x, x->stats.v + e->own, x->stats.n - e->own);
+	if (category == CATEGORY_ALLOCATION ||
+	        (e->l->role == XLINE_WORK && e->l->plane->kind == XPLANE_GPU))
+		put_framework_op(e);
+	details = text_of(e, XSTAT_KERNEL_DETAILS, 0);
+	if (details.n)
+		xspace_put_kernel(x, details);
+	details = text_of(e, category == CATEGORY_SET ? XSTAT_SET_DETAILS : XSTAT_COPY_DETAILS, 0);
+	if (details.n && (category == CATEGORY_COPY || category == CATEGORY_SET))
+		xspace_put_bytes(x, details);
+}
+
+/* Creates the trace event for a kind of events. */
+static uint32_t make_event(const struct xevent *e, enum trace_category category)
+{
+	struct xspace *x = e->l->x;
+	struct str name = e->meta ? e->meta->name : S(UNKNOWN_EVENT);
+	bool compiled = e->l->role == XLINE_WORK ||
+	                (e->l->role == XLINE_THREAD && category == CATEGORY_OP && is_compiled(e));
+	const struct xinstruction *of = compiled ? instruction(e) : NULL;
+
+	build_args_clear(x->b);
+	if (e->meta) {
+		put_all(x, e->meta->stats, e->meta->n);
+		if (e->l->role == XLINE_WORK && e->l->plane->kind == XPLANE_TPU) {
+			uint32_t module = module_name(e);
+			put_framework_op(e);
+			if (module != ID_NONE)
+				build_arg_text(x->b, ARG_MODULE_NAME,
+				        trace_str(build_trace(x->b), module));
+		}
+		if (of)
+			put_instruction(e, of);
+		if (e->meta->display.n && category != CATEGORY_FRAME) {
+			build_arg_text(x->b, ARG_LONG_NAME, name);
+			name = e->meta->display;
+		}
+	}
+	if (e->meta && category == CATEGORY_OP && e->l->role == XLINE_THREAD && !is_compiled(e)) {
+		struct xop op = xspace_op(e->meta->name);
+		name = op.name;
+		if (op.type.n)
+			build_arg_text(x->b, ARG_OP_TYPE, op.type);
+	}
+	put_shared(e, category);
+	return build_event(x->b, category, build_string(x->b, name));
+}
+
+/* ---- kinds ---- */
+
+/* Creates the kind of an event and interprets its shared stats. */
+static struct xkind make_kind(struct xevent *e, struct str shared)
+{
+	struct xspace *x = e->l->x;
+	struct leaf l = leaf_of(shared);
+	struct xkind made;
+	struct xstat stat;
+
+	while (leaf_next(&l))
+		if (xspace_stat(x, e->l->plane, leaf_bytes(&l), &stat))
+			VEC_PUSH(x->a, &x->stats, stat);
+	made.category = category_of(e);
+	made.event = make_event(e, made.category);
+	x->stats.n = e->own;
+	return made;
+}
+
+/* Finds or creates the kind of an event. Its shared stats are in x->key. */
+static struct xkind kind_of(struct xevent *e, uint64_t id)
+{
+	struct xspace *x = e->l->x;
+	struct str shared = str_make(
+	        x->key.v + sizeof(struct xkind_head), x->key.n - sizeof(struct xkind_head));
+	int64_t step;
+	const struct xkind_head head = { .meta = id,
+		.plane = (uint32_t)(e->l->plane - x->planes.v),
+		.role = (uint16_t)e->l->role,
+		.correlates = e->uses >> XSTAT_CORRELATION & 1,
+		.steps = e->uses >> XSTAT_STEP & 1 && number_of(e, XSTAT_STEP, ARG_STEP, &step) };
+	uint64_t unused = x->bad + x->compressed;
+	struct xmeta *meta = NULL;
+	struct xkind kind;
+	struct str key;
+	uint32_t i;
+
+	memcpy(x->key.v, &head, sizeof head);
+	key = str_make(x->key.v, x->key.n);
+	if (imap_get(&e->l->plane->meta_of, id, &i))
+		meta = &e->l->plane->metas.v[i];
+	if (meta && meta->kind && str_eq(intern_str(&x->kind_keys, meta->kind - 1), key))
+		i = meta->kind - 1;
+	else
+		i = intern_find(&x->kind_keys, key);
+	if (meta)
+		meta->kind = i + 1; /* ID_NONE + 1 is 0 */
+	e->meta = meta;
+	if (i != ID_NONE)
+		return x->kinds.v[i];
+	kind = make_kind(e, shared);
+	if (unused ==
+	        x->bad + x->compressed) { /* if stats are unusable, each event must count them */
+		intern_add(&x->kind_keys, key);
+		VEC_PUSH(x->a, &x->kinds, kind);
+	}
+	return kind;
+}
+
+/* ---- slices ---- */
+
+/* Stores the run of a program, for the ops that follow. */
+static void learn_run(struct xevent *e, int64_t start)
+{
+	struct xrun made = { .start = start, .end = num_add(start, e->duration) };
+
+	if (number_of(e, XSTAT_ARG, ARG_RUN, &made.run))
+		VEC_PUSH(e->l->x->a, &e->l->plane->runs, made);
+}
+
+/* Sets the run of an op: the run of the program that contains it. Compares event times, because
+ * device times of ops and runs are on different clocks. */
+static void put_run(const struct xevent *e, int64_t start)
+{
+	const struct xplane *p = e->l->plane;
+	size_t low = 0, high = p->runs.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (p->runs.v[mid].start <= start)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low && start < p->runs.v[low - 1].end)
+		build_arg_int(e->l->x->b, ARG_RUN, p->runs.v[low - 1].run);
+}
+
+static void append(struct xevent *e, uint64_t id)
+{
+	struct xspace *x = e->l->x;
+	int64_t start = num_add(e->l->base, e->offset), length = e->duration, correlation = 0;
+	struct xkind kind = kind_of(e, id);
+	int64_t event_start = start;
+
+	if (e->l->plane->kind == XPLANE_TPU) {
+		int64_t offset, duration;
+		if (number_of(e, XSTAT_DEVICE_OFFSET, 0, &offset) &&
+		        number_of(e, XSTAT_DEVICE_DURATION, 0, &duration)) {
+			start = num_sub(offset, num_mul(build_trace(x->b)->origin_ns, 1000));
+			length = duration;
+		}
+	}
+	number_of(e, XSTAT_CORRELATION, 0, &correlation);
+	build_args_clear(x->b);
+	put_all(x, x->stats.v, x->stats.n);
+	if (e->has_count)
+		build_arg_int(x->b, ARG_COUNT, e->count);
+	if (e->l->role == XLINE_MODULES)
+		learn_run(e, event_start);
+	else if (e->l->role == XLINE_WORK && e->l->plane->runs.n)
+		put_run(e, event_start);
+	if (kind.category == CATEGORY_ALLOCATION)
+		build_instant(x->b, e->l->track, kind.event, start, correlation);
+	else
+		build_slice(x->b, e->l->track, kind.event, start, length, correlation);
+}
+
+/* Takes a stat that is, after its id, one number, as most stats are. */
+static bool take_number(
+        const uint8_t *p, const uint8_t *end, struct xstat_name *name, struct xstat *out)
+{
+	uint64_t v = 0;
+
+	if (!name || p == end || (*p != LEAF_TAG(3, WIRE_VARINT) && *p != LEAF_TAG(4, WIRE_VARINT)))
+		return false;
+	out->name = name;
+	out->type = *p++ == LEAF_TAG(3, WIRE_VARINT) ? ARG_UINT : ARG_INT;
+	bool ok = varint_get(&p, end, &v) && p == end;
+	out->i = (int64_t)v;
+	return ok;
+}
+
+/* Stores a stat of the event, or appends the bytes of a shared stat to the key. */
+static void take_stat(struct xevent *e, struct str bytes)
+{
+	const uint8_t *p = (const uint8_t *)bytes.p, *end = p + bytes.n;
+	struct xspace *x = e->l->x;
+	struct xstat_name *name = NULL;
+	uint64_t id;
+
+	if (bytes.n > 1 && *p++ == LEAF_TAG(1, WIRE_VARINT) && varint_get(&p, end, &id))
+		name = xspace_stat_name(e->l->plane, id);
+	if (!name || !name->shared) {
+		VEC_ROOM(x->a, &x->stats, 1);
+		struct xstat *stat = &x->stats.v[x->stats.n];
+		if (!take_number(p, end, name, stat) && !xspace_stat(x, e->l->plane, bytes, stat))
+			return;
+		if (!stat->name->shared) {
+			e->uses |= 1u << stat->name->use;
+			x->stats.n++;
+			return;
+		}
+	}
+	VEC_ROOM(x->a, &x->key, 1 + VARINT_MAX + bytes.n);
+	x->key.v[x->key.n++] = LEAF_TAG(4, WIRE_BYTES);
+	uint8_t *to = varint_put(x->key.v + x->key.n, bytes.n);
+	memcpy(to, bytes.p, bytes.n);
+	x->key.n = (size_t)(to - x->key.v) + bytes.n;
+}
+
+void xspace_event(struct xline_walk *line, struct str bytes)
+{
+	struct xspace *x = line->x;
+	struct xevent e = { .l = line };
+	struct leaf l = leaf_of(bytes);
+	uint64_t id = 0;
+
+	x->stats.n = 0;
+	x->key.n = 0;
+	VEC_ROOM(x->a, &x->key, sizeof(struct xkind_head));
+	x->key.n = sizeof(struct xkind_head);
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): id = leaf_varint(&l); break;
+		case LEAF_TAG(2, WIRE_VARINT): e.offset = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(3, WIRE_VARINT): e.duration = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(4, WIRE_BYTES): take_stat(&e, leaf_bytes(&l)); break;
+		case LEAF_TAG(5, WIRE_VARINT):
+			e.count = (int64_t)leaf_varint(&l);
+			e.has_count = true;
+			break;
+		default: leaf_skip(&l);
+		}
+	}
+	if (l.bad) {
+		x->bad++;
+		return;
+	}
+	e.own = x->stats.n;
+	append(&e, id);
+}
