@@ -459,11 +459,12 @@ EXPORTED int cuptiGetCallbackName(uint32_t domain, uint32_t cbid, const char **n
 	static const struct {
 		uint32_t domain, cbid;
 		const char *name;
-	} names[] = { { 1, 17, "cuCtxSynchronize" }, { 1, 276, "cuMemcpyHtoD_v2" },
-		{ 1, 307, "cuLaunchKernel" }, { 1, 442, "cuLaunchKernel_ptsz" },
-		{ 1, 497, "cuStreamEndCapture" }, { 1, 514, "cuGraphLaunch" },
-		{ 1, 539, "cuStreamBeginCapture_v2" }, { 1, 652, "cuLaunchKernelEx" },
-		{ 2, 211, "cudaLaunchKernel_v7000" }, { 2, 311, "cudaGraphLaunch_v10000" } };
+	} names[] = { { 1, 2, "cuDriverGetVersion" }, { 1, 17, "cuCtxSynchronize" },
+		{ 1, 276, "cuMemcpyHtoD_v2" }, { 1, 307, "cuLaunchKernel" },
+		{ 1, 442, "cuLaunchKernel_ptsz" }, { 1, 497, "cuStreamEndCapture" },
+		{ 1, 514, "cuGraphLaunch" }, { 1, 539, "cuStreamBeginCapture_v2" },
+		{ 1, 652, "cuLaunchKernelEx" }, { 2, 211, "cudaLaunchKernel_v7000" },
+		{ 2, 311, "cudaGraphLaunch_v10000" } };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (names[i].domain == domain && names[i].cbid == cbid) {

@@ -99,6 +99,8 @@ class Judge:
             n, true = self.lost.get(name, 0), self.t[row]
             if name in self.bounds or not closed:
                 self.check(n <= true, '%s: at most %d' % (name, true), n)
+            elif name == 'unread_by_cupti':  # the recorder also tries to count what CUPTI withholds
+                self.check(true - self.t['WITHHELD'] <= n <= true, '%s: %d' % (name, true), n)
             else:
                 self.check(n == true, '%s: %d' % (name, true), n)
         for name in ('unknown', 'untimed'):
@@ -137,11 +139,12 @@ class Judge:
         if self.s.disk or self.lost.get('processes_not_closed') or self.s.options or 'control' in self.s.troubles:
             return
         shared = self.lost.get('names_shortened_or_shared', 0)
+        absent = self.most - self.recorded + self.t['FAILED'] + self.lost.get('operations_without_times', 0)
         if self.t['RANGE_NAMES']:
-            kept = len(self.a.json.get('ranges', [])) + self.lost.get('ranges', 0) + self.most - self.recorded + self.t['FAILED']
+            kept = len(self.a.json.get('ranges', [])) + self.lost.get('ranges', 0) + absent
             self.check(shared or kept >= self.t['RANGE_NAMES'], '%d names of ranges, or names that share one' % self.t['RANGE_NAMES'], kept)
         if self.t['KERNEL_NAMES']:
-            kept = len(self.a.json.get('kernels', [])) + self.most - self.recorded + self.t['FAILED']
+            kept = len(self.a.json.get('kernels', [])) + absent
             self.check(shared or kept >= self.t['KERNEL_NAMES'], '%d names of kernels, or names that share one' % self.t['KERNEL_NAMES'], kept)
 
     def sentences(self):

@@ -167,6 +167,8 @@ def limited(s):
 
 # Names and weights; hangs take seconds.
 TROUBLES = ((stolen, 5), (errors, 5), (late, 5), (exits, 6), (forks, 2), (disk, 2), (names, 2), (limited, 2), (control, 1), (hangs, 0.3))
+# What would hang itself, or could not be judged together.
+APART = [('control', other) for other in ('stolen', 'exits', 'forks', 'disk', 'hangs')] + [('stolen', 'hangs')]
 
 
 def scenario(seed):
@@ -184,7 +186,7 @@ def scenario(seed):
     for _ in range(r.choice((0, 1, 1, 2, 2, 3))):
         trouble = r.choices(functions, weights)[0]
         chosen = {trouble.__name__, *s.troubles}
-        if trouble.__name__ not in s.troubles and not ('control' in chosen and chosen & {'stolen', 'exits', 'forks', 'disk', 'hangs'}):
+        if trouble.__name__ not in s.troubles and not any(chosen >= set(pair) for pair in APART):
             trouble(s)
             s.troubles.append(trouble.__name__)
     return s
