@@ -167,7 +167,7 @@ def limited(s):
 
 # Names and weights; hangs take seconds.
 TROUBLES = ((stolen, 5), (errors, 5), (late, 5), (exits, 6), (forks, 2), (disk, 2), (names, 2), (limited, 2), (control, 1), (hangs, 0.3))
-# What would hang itself, or could not be judged together.
+# Troubles that hang together, or cannot be judged together.
 APART = [('control', other) for other in ('stolen', 'exits', 'forks', 'disk', 'hangs')] + [('stolen', 'hangs')]
 
 
