@@ -90,11 +90,13 @@ class Judge:
                        '%d + at least %d' % (self.recorded, n))
 
     def records(self):
-        """Other numbers of records are true, or marked and not too large. After the end of the recording, of which launches in
-        exit handlers are evidence, nobody counts any more what CUPTI drops."""
+        """Other numbers of records are true, or marked and not too large. After the end of the recording nobody counts any more
+        what CUPTI drops of launches in exit handlers and of threads that are still at work."""
         if 'hang' in self.s.habits or 'control' in self.s.troubles:
             return  # a session that has not quite begun has records that nobody counts; the rule of silence holds
-        closed = not self.lost.get('processes_not_closed') and not self.t['DOUBTFUL'] + self.t['UNASKED']
+        words = [w.split(':')[0] for w in self.s.line]
+        at_work = 'threads' in words and 'join' not in words[len(words) - words[::-1].index('threads'):]
+        closed = not (self.lost.get('processes_not_closed') or self.t['DOUBTFUL'] + self.t['UNASKED'] or at_work)
         for name, row in RECORDS.items():
             n, true = self.lost.get(name, 0), self.t[row]
             if name in self.bounds or not closed:
