@@ -188,7 +188,7 @@ def compare_paths(name, step, expected, found):
 
 def paths_are_the_true_ones():
     """Each step's path is that of the simulator, segment by segment."""
-    for name, run, paths in each('exact', 'arrival', 'devices', 'stacks'):
+    for name, run, paths in each('exact', 'arrival', 'stacks'):
         for step in middle_steps(run):
             compare_paths(name, step, true_segments(run, step), segments(ask('critical', paths, '-step', number(step))))
 
@@ -261,7 +261,7 @@ def what_if(row, seed, words, meaning, paths, run):
 
 def changes_have_the_simulated_effect():
     """The step time after a change is within 1 % of what the simulator takes with the change."""
-    for name, run, paths in each('exact', 'arrival', 'jitter', 'devices', 'stacks'):
+    for name, run, paths in each('exact', 'arrival', 'jitter', 'stacks'):
         row, seed = name.split(':')
         for words, meaning in [CHANGES[int(seed) % len(CHANGES)], CHANGES[(int(seed) // len(CHANGES) + 2) % len(CHANGES)]]:
             answer, error = what_if(row, int(seed), words, meaning, paths, run)
@@ -327,8 +327,9 @@ def answers_grow_with_all_times():
     properties(grown, 2, 'exact', 'arrival')
 
 
-TESTS = [devices_are_divided_exactly, steps_are_divided_exactly, all_formats_say_the_same, paths_tile_the_window, order_in_the_file_does_not_matter,
-         answers_grow_with_all_times]
+TESTS = [devices_are_divided_exactly, steps_are_divided_exactly, all_formats_say_the_same, paths_tile_the_window,
+         paths_are_the_true_ones, paths_are_the_same_in_all_formats, waits_without_events_are_not_known,
+         changes_have_the_simulated_effect, order_in_the_file_does_not_matter, answers_grow_with_all_times]
 
 
 def show(what, folder='.'):

@@ -3,6 +3,6 @@
 from step import Step
 
 STEPS = [
-    Step('sim', 'quick covered', 'tests/sim/run.py --program {program} --make {bin}/spool_make --seeds 20', seconds=5),
-    Step('sim-500', 'deep', 'tests/sim/run.py --program {program} --make {bin}/spool_make --seeds 500', seconds=400),
+    Step('sim', 'quick covered', 'tests/sim/run.py --program {program} --make {bin}/spool_make --seeds 12', seconds=5),
+    Step('sim-500', 'deep', 'tests/sim/run.py --program {program} --make {bin}/spool_make --seeds 500', seconds=200),
 ]
