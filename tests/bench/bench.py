@@ -27,9 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 MOST = 4 << 30  # bytes of inputs of one size
 VIEWS = ('scope', 'graph', 'op', 'code')
 
-# The targets: row, number in it, limit ('>': at least). Time may grow by 20 for ten times as many nodes: the numbers
-# of 100,000 nodes fit the caches, and the memory for 1,000,000 nodes has to be cleared by the system first. Timelines are
-# judged without the kernel, which clears memory and writes the file: docs/PERFORMANCE.md has its share.
+# The targets: row, number in it, limit ('>': at least).
 MARKS = {
     'graph+oplog': ('mbps', '>', 300), 'text graph': ('mbps', '>', 100),
     'steps, sealed': ('mbps', '>', 400), 'steps, 2 threads': ('wall_mbps', '>', 700),
@@ -37,7 +35,7 @@ MARKS = {
     'scope': ('us', '<', 1.5), 'scope again': ('us', '<', 1), 'graph': ('us', '<', 1.5),
     'graph again': ('us', '<', 1), 'op': ('us', '<', 0.5), 'op again': ('us', '<', 0.2),
     'code': ('us', '<', 1), 'code again': ('us', '<', 0.5),
-    'scope/timeline': ('us_event_own', '<', 1), 'graph/timeline': ('us_event_own', '<', 1),
+    'scope/timeline': ('us_event', '<', 1), 'graph/timeline': ('us_event', '<', 1),
     'code/pprof': ('us', '<', 4), 'scope/csv': ('us', '<', 4), 'scope/json': ('us', '<', 6), 'advise': ('us', '<', 3),
     'workers, merged': ('wall_s', '<', 6), 'workers, memory': ('peak_per_byte', '<', 2),
     'diff': ('us', '<', 6),
@@ -51,7 +49,12 @@ MARKS = {
     'Nsight Systems, op': ('events_per_s', '>', 1500000), 'Nsight Systems, op, memory': ('peak_per_byte', '<', 0.15),
     'Perfetto trace, op': ('mbps', '>', 60), 'Perfetto trace, op, memory': ('peak_per_byte', '<', 1.5),
     'spool, op': ('cpu', '<', 2), 'spool, op, memory': ('peak_per_byte', '<', 0.5),
-    **{'spool, ' + t + of: m for t in ('devices', 'kernels', 'steps') for of, m in (('', ('cpu', '<', 4)), (', memory', ('peak_per_byte', '<', 1)))}, 'growth': ('times', '<', 20)}
+    **{'spool, ' + t + of: m for t in ('devices', 'kernels', 'steps') for of, m in (('', ('cpu', '<', 4)), (', memory', ('peak_per_byte', '<', 1)))}, 'growth': ('times', '<', 13)}
+# Targets that are missed, and what holds instead; docs/PERFORMANCE.md has the reasons. Growth: the numbers of 100,000 nodes
+# fit the caches, and the system has to clear the memory for 1,000,000 nodes first. Timelines: the kernel clears memory and
+# writes the file. Start: the dynamic loader.
+MISSED = {'growth': ('times', '<', 20), 'scope/timeline': ('us_event_own', '<', 1), 'graph/timeline': ('us_event_own', '<', 1),
+          'start, cpu': ('cpu_ms', '<', 3.5)}
 WORKERS = 64  # number of profiles to merge
 FLOOR = 0.002  # seconds; growth from shorter times is not judged
 
@@ -355,14 +358,16 @@ def is_busy():
 
 
 def judged(name, row):
-    """Returns the target of a row and whether it is reached, or an empty text if the row has no target."""
-    mark = MARKS.get(name)
-    if not mark or mark[0] not in row:
-        return ''
-    field, way, limit = mark
-    ok = row[field] >= limit if way == '>' else row[field] <= limit
-    word = 'ok' if ok else 'over (others are at work)' if is_busy() else 'OVER'
-    return '  %s %s %g %s' % (word, '>=' if way == '>' else '<=', limit, field)
+    """Returns the target of a row and whether it is reached, or an empty text if the row has no target. A target that is known to be
+    missed is followed by the limit that holds instead."""
+    text = ''
+    for marks, bad in ((MARKS, 'missed' if name in MISSED else 'OVER'), (MISSED, 'OVER')):
+        field, way, limit = marks.get(name, (None, None, None))
+        if field in row:
+            ok = row[field] >= limit if way == '>' else row[field] <= limit
+            word = 'ok' if ok else 'over (others are at work)' if is_busy() else bad
+            text += '  %s %s %g %s' % (word, '>=' if way == '>' else '<=', limit, field)
+    return text
 
 
 def tell(title, rows, original):
@@ -448,8 +453,9 @@ def main():
     if worst:
         tell('growth of the time with ten times the nodes, the largest', dict(worst), {})
         result['parts']['growth'] = {'nodes': 0, 'steps': 0, 'rows': rows}
-        over = [k for k, r in rows.items() if r['times'] > MARKS['growth'][2]]
-        print('  %d of %d rows over %g' % (len(over), len(rows), MARKS['growth'][2]))
+        for marks in (MARKS, MISSED):
+            over = [k for k, r in rows.items() if r['times'] > marks['growth'][2]]
+            print('  %d of %d rows over %g' % (len(over), len(rows), marks['growth'][2]))
     if ARGS.json:
         with open(ARGS.json, 'w') as f:
             json.dump(result, f, indent=1)
