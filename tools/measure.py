@@ -80,6 +80,8 @@ def with_one_client():
     for at, _, names in os.walk(os.path.join(ARGS.objects, 'src')):
         for name in (n for n in names if n.endswith('.o')):
             path = os.path.join(at, name)
+            if not os.path.exists(os.path.join(ARGS.root, os.path.relpath(path, ARGS.objects)[:-2] + '.c')):
+                continue  # the file was deleted or moved after the build
             listing = subprocess.run(['nm', '-P', path], capture_output=True, text=True, check=True).stdout
             for symbol, kind in (line.split()[:2] for line in listing.splitlines()):
                 if kind == 'T':
