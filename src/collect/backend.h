@@ -3,8 +3,8 @@
  * The line between the recorder and the interface of a GPU's vendor: everything that writer and
  * watch ask of it. The one backend is CUPTI (cupti.c). A backend requests and returns buffers of
  * the pool (pool.h), on any thread, and counts launches (launches.h). All functions are called by
- * the writer thread, except open and enable, for which another thread may be used; never two at a
- * time.
+ * the writer thread, except open and enable, for which another thread may be used, never two at a
+ * time; and counts, which any thread may call once a session runs.
  */
 #ifndef TFPROF_COLLECT_BACKEND_H
 #define TFPROF_COLLECT_BACKEND_H

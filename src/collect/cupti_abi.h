@@ -70,6 +70,9 @@ enum {
 	CBID_DEVICE_RESET = 164, /* of the runtime API */
 };
 
+/* Of cuDriverGetVersion, which may be called at any time. */
+enum { CBID_DRIVER_VERSION = 2 };
+
 enum { COPY_PTOP = 10, MEMORY_OP_ALLOC = 1, MEMORY_OP_FREE = 2 };
 
 /* Each field that is read: F(T, type, name, offset, name in CUPTI's own struct T). Structs and the

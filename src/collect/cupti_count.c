@@ -33,6 +33,7 @@ enum does {
 
 static struct {
 	uint8_t does[2][CBID_MAX]; /* of the driver, of the runtime */
+	bool is_filled;
 	uint32_t (*is_capturing)(void *stream, uint32_t *status);
 	_Atomic int captures;   /* going on */
 	_Atomic uint32_t round; /* of listening: a function may have ended unheard between two */
@@ -65,8 +66,6 @@ static uint8_t does_of(const char *name, bool driver)
 {
 	uint8_t per_thread = driver && ends(name, "_ptsz") ? DOES_PER_THREAD : 0;
 
-	if (driver && !strcmp(name, PROBE))
-		return DOES_PROBE;
 	if (strstr(name, "BeginCapture"))
 		return DOES_BEGIN;
 	if (strstr(name, "EndCapture"))
@@ -84,23 +83,36 @@ static uint8_t does_of(const char *name, bool driver)
 	return DOES_LAUNCH;
 }
 
+/* Finds the functions, once: later, callbacks read the table at the same time. */
+static void fill(void)
+{
+	const struct cupti *f = &cupti_client.f;
+
+	for (uint32_t domain = CB_DRIVER; f->GetCallbackName && domain <= CB_RUNTIME; domain++)
+		for (uint32_t i = 1; i < CBID_MAX; i++) {
+			const char *name = NULL;
+
+			if (!f->GetCallbackName(domain, i, &name) && name)
+				counting.does[domain == CB_RUNTIME][i] =
+				        does_of(name, domain == CB_DRIVER);
+		}
+	counting.does[0][CBID_DRIVER_VERSION] = f->GetCallbackName ? DOES_PROBE : DOES_NOTHING;
+	counting.is_filled = true;
+}
+
 /* Enables or disables all callbacks; true if each one could be. */
 static bool set_all(bool on)
 {
 	const struct cupti *f = &cupti_client.f;
-	bool ok = f->EnableCallback && f->GetCallbackName, any = false;
+	bool ok = f->EnableCallback, any = false;
 
 	for (uint32_t domain = CB_DRIVER; ok && domain <= CB_RUNTIME; domain++)
 		for (uint32_t i = 1; i < CBID_MAX; i++) {
-			const char *name = NULL;
-			uint8_t *does = &counting.does[domain == CB_RUNTIME][i];
+			unsigned does = counting.does[domain == CB_RUNTIME][i];
 
-			if (f->GetCallbackName(domain, i, &name) || !name)
+			if (!does)
 				continue;
-			*does = does_of(name, domain == CB_DRIVER);
-			if (!*does)
-				continue;
-			any |= *does != DOES_PROBE;
+			any |= does != DOES_PROBE;
 			ok &= !f->EnableCallback(on, cupti_client.subscriber, domain, i);
 		}
 	return ok && any;
@@ -110,6 +122,8 @@ bool cupti_count_begin(void)
 {
 	void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 
+	if (!counting.is_filled)
+		fill();
 	if (!counting.has_key)
 		counting.has_key = !pthread_key_create(&counting.key, NULL);
 	counting.is_capturing =

@@ -3,15 +3,11 @@
  * One function for each kind of record. Implausible data is not trusted: times are checked, names
  * are copied at first use, and records that would exceed their buffer are dropped.
  */
-#define _GNU_SOURCE
 #include "collect/decode.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "collect/cupti_client.h"
 #include "collect/nvtx.h"
@@ -44,7 +40,6 @@ static struct {
 	} kernel[POINTERS];
 	uint32_t tid[TIDS];
 	uint32_t tids;
-	uint32_t own[2]; /* ids of the writer thread: of the system, of the C library */
 	struct spool_device device[DEVICES]; /* written so far, by number */
 	uint32_t devices;
 	uint32_t error; /* the last one that was reported */
@@ -259,19 +254,15 @@ static void put_memory(const struct rec_memory *m)
 	store_put(&r);
 }
 
-/* True for a call of this thread, the writer's own, in either form of thread ids. */
-static bool is_ours(uint32_t thread)
-{
-	return thread == decode.own[0] || thread == decode.own[1];
-}
-
 static void put_api(const struct rec_api *a)
 {
 	struct call *c = call_of(a->kind == ACT_RUNTIME ? CB_RUNTIME : CB_DRIVER, a->cbid);
 	struct spool_record r;
 
-	if ((c->wanted != CALL_WANTED && !(decode.all_calls && c->name)) || is_ours(a->thread))
+	if (c->wanted != CALL_WANTED && !(decode.all_calls && c->name))
 		return;
+	if (a->kind == ACT_DRIVER && a->cbid == CBID_DRIVER_VERSION)
+		return; /* asked by ourselves (cupti_count.c) */
 	meet(a->thread);
 	r.kind = SPOOL_API;
 	r.api = (struct spool_api){ .correlation = a->correlation,
@@ -422,12 +413,6 @@ static void put_unread(uint32_t error, size_t n)
 	decode.error = error;
 }
 
-static void set_own(void)
-{
-	decode.own[0] = (uint32_t)syscall(SYS_gettid);
-	decode.own[1] = (uint32_t)(uintptr_t)pthread_self();
-}
-
 void decode_buffer(uint8_t *data, size_t valid)
 {
 	struct decode_counts before = decode.counts;
@@ -436,8 +421,6 @@ void decode_buffer(uint8_t *data, size_t valid)
 	uint32_t e = 0;
 
 	decode.now = process_clock() + (uint64_t)decode.ahead;
-	if (!decode.own[0])
-		set_own();
 	if (atomic_exchange(&decode.forget, false))
 		memset(decode.kernel, 0, sizeof decode.kernel);
 	while (valid && !(e = cupti_next(data, valid, &r))) {

@@ -65,6 +65,9 @@ void session_wait(uint64_t ns)
 
 	if (now < end)
 		wake_started_wait(end - now);
+	if (atomic_load(&session.start) == SESSION_ON)
+		session.gpu
+		        ->counts(); /* can it tell? Later another client may have the callbacks */
 }
 
 void session_retry(void)
@@ -222,7 +225,7 @@ void session_adopt(uint64_t now)
 	}
 	if (session.state != SESSION_ON)
 		return;
-	session.gpu->counts(); /* can it tell? */
+	session.gpu->counts();
 	if (session.told_start)
 		store_note("%s has started after %llu seconds, and records from here on",
 		        session.gpu->name, (unsigned long long)((now - session.asked) / SECOND_NS));

@@ -122,7 +122,7 @@ uint32_t launches_flags(void)
 
 const struct spool_count *launches_news(void)
 {
-	struct spool_count now = own;
+	struct spool_count now = written;
 
 	if (is_shared)
 		return NULL;

@@ -157,7 +157,10 @@ def refused():
         raise NotRun('no libcupti was found; set TFPROF_CUPTI_PATH')
     with alone('refused') as s:
         keep('refused.json', json.dumps(s.said))
-        return 'CUPTI %d refuses %d of %d functions' % (s.said['version'], len(s.said['refused']), s.said['asked'])
+        # The collector looks by this callback whether it still has callbacks; without it, numbers of losses are bounds.
+        return 'CUPTI %d refuses %d of %d functions; cuDriverGetVersion %s' % (
+            s.said['version'], len(s.said['refused']), s.said['asked'],
+            'calls back' if s.said['version_calls'] else 'does NOT call back')
 
 
 def correlated(level):

@@ -47,18 +47,21 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 	}
 }
 
-static void no_callback(void *user, uint32_t domain, uint32_t cbid, const void *data)
+static _Atomic unsigned version_calls; /* callbacks for cuDriverGetVersion */
+
+static void called_back(void *user, uint32_t domain, uint32_t cbid, const void *data)
 {
-	(void)user, (void)domain, (void)cbid, (void)data;
+	(void)user, (void)data;
+	version_calls += domain == CB_DRIVER && cbid == CBID_DRIVER_VERSION;
 }
+
+static void *handle;
 
 static void begin_session(void)
 {
-	void *handle;
-
 	gpu_open();
 	gpu_cupti();
-	gpu_must(cupti.Subscribe(&handle, no_callback, NULL), "cuptiSubscribe");
+	gpu_must(cupti.Subscribe(&handle, called_back, NULL), "cuptiSubscribe");
 	gpu_must(cupti.ActivityRegisterCallbacks(requested, completed),
 	        "cuptiActivityRegisterCallbacks");
 	gpu_begin();
@@ -368,8 +371,12 @@ int raw_read(const char *path)
 int cupti_refused(void)
 {
 	unsigned asked = 0, refused = 0;
+	int version;
 
 	begin_session();
+	if (cupti.EnableCallback)
+		cupti.EnableCallback(1, handle, CB_DRIVER, CBID_DRIVER_VERSION);
+	DO(cu.cuDriverGetVersion(&version));
 	printf("{\"refused\": [");
 	for (uint32_t domain = CB_DRIVER; domain <= CB_RUNTIME; domain++) {
 		int (*on)(uint32_t, uint8_t) = domain == CB_DRIVER ? cupti.ActivityEnableDriverApi
@@ -386,7 +393,8 @@ int cupti_refused(void)
 				on(id, 0);
 		}
 	}
-	printf("], \"asked\": %u, \"version\": %u}\n", asked, cupti.version);
+	printf("], \"asked\": %u, \"version\": %u, \"version_calls\": %u}\n", asked, cupti.version,
+	        (unsigned)version_calls);
 	return 0;
 }
 

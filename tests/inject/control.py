@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starting and stopping: late starts, commands of ctl, limits and the sums after them, steps, ends of contexts."""
 import os
+import re
 import signal
 import subprocess
 import time
@@ -80,7 +81,8 @@ def t50_many_starts():
                 check(r.process.stdout.readline() == (b'off\n' if i % 2 else b'on\n'), i, r.log())
             s = r.wait().ok(3).spool('--count')
             launched = s.end['launches'] + s.end['unsure']
-            check(s.complete and 0 < s.n('KERNEL') <= launched + 64 * rounds and not r.log(), s.end, r.log())
+            check(s.complete and not s.end['damaged'] and 0 < s.n('KERNEL') <= launched + 64 * rounds, s.end, r.log())
+            check(re.fullmatch('(writing what is recorded takes .*\n)?', r.log()), r.log())  # slow under a sanitizer
 
 
 def t50_detach():

@@ -8,6 +8,7 @@ STEPS = [
     Step('inject-options', 'quick', 'tests/inject/run.py --bin {bin} --options -- t06 t08 t23 t25'),
     Step('inject', 'deep', 'tests/inject/run.py --bin {bin} --san address,undefined --long', seconds=300),
     Step('inject-tsan', 'deep', 'tests/inject/run.py --bin {tsan} --san thread', seconds=200),
+    Step('inject-starts', 'deep', 'tests/inject/run.py --bin {tsan} --san thread --long t50_many_starts', seconds=1200),
     Step('inject-valgrind', 'deep', 'tests/inject/run.py --bin {plain} --valgrind', seconds=350),
     Step('inject-options-20', 'deep', 'tests/inject/run.py --bin {plain} --options --times-over=20 --jobs=8'),
     Step('inject-real', 'deep', 'tests/inject/real.py --bin {plain}'),

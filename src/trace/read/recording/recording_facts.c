@@ -151,6 +151,8 @@ void recording_facts_count(struct recording_facts *f, const struct spool_count *
 	uint64_t kernels, graphs, unsure, summed = f->summed[SPOOL_KERNEL];
 	bool whole = c->flags & SPOOL_COUNT_GRAPHS, known;
 
+	if (!c->version && !f->totals[SPOOL_INFO])
+		miss(f, 0, true); /* nothing at all could be written */
 	if (!c->version)
 		return;
 	sum_up(c, &kernels, &graphs, &unsure);
