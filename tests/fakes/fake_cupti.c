@@ -245,14 +245,20 @@ EXPORT int cuptiActivityFlushAll(unsigned forced)
 	return OK;
 }
 
+static unsigned long unreadable; /* read once, as records are many */
+
+__attribute__((constructor)) static void set_unreadable(void)
+{
+	unreadable = fake_option("FAKE_UNREADABLE");
+}
+
 int fake_next_record(uint8_t *buffer, size_t valid, uint8_t **r)
 {
 	static uint64_t reads;
 	unsigned kind = 0;
 	size_t at = 0;
 
-	if (fake_option("FAKE_UNREADABLE") &&
-	        __atomic_add_fetch(&reads, 1, __ATOMIC_SEQ_CST) == fake_option("FAKE_UNREADABLE"))
+	if (unreadable && __atomic_add_fetch(&reads, 1, __ATOMIC_SEQ_CST) == unreadable)
 		return 9;
 	if (*r) {
 		memcpy(&kind, *r, 4);
