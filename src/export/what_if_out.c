@@ -142,6 +142,11 @@ static void put_error(struct sb *b, const struct what_if *w)
 	sb_fmt(b, ": of the time if device work waited for nothing unknown\n\n");
 }
 
+static bool is_rough(const struct what_if *w)
+{
+	return w->error > WHAT_IF_ROUGH || w->x->depend.unknown_waits;
+}
+
 static void put_what(struct sb *b, const struct what_if *w)
 {
 	const char *its = w->x->n_chosen == 1 ? "its" : "their";
@@ -161,7 +166,7 @@ static struct str lead_of(const struct what_if *w, struct arena *a)
 	struct sb b = { .a = a };
 	int64_t before = before_ns(w), after = after_ns(w);
 
-	if (w->error > WHAT_IF_ROUGH)
+	if (is_rough(w))
 		sb_fmt(&b, "Rough estimate: ");
 	for (size_t i = 0; i < w->n_changes; i++)
 		sb_fmt(&b, "%s%.*s", i ? " " : "", STR(w->changes[i].text));
@@ -205,6 +210,7 @@ static void put_common(struct document *d, const struct what_if *w)
 	document_i64(d, "before_ns", before_ns(w));
 	if (w->marks)
 		document_i64(d, "marks_ns", trace_ns(w->x->depend.t, w->marks));
+	document_i64(d, "unknown_waits", num_from_u64(w->x->depend.unknown_waits));
 	document_fraction(d, "model_error",
 	        (struct fraction){ (int64_t)(w->error * 1000000 + 0.5), 1000000 });
 }
@@ -269,7 +275,7 @@ static struct str each_lead(const struct what_if_each *w, struct arena *a)
 {
 	struct sb b = { .a = a };
 
-	if (w->of->error > WHAT_IF_ROUGH)
+	if (is_rough(w->of))
 		sb_fmt(&b, "Rough estimate: ");
 	sb_fmt(&b, "what a change of one %s would save of ", what_if_each_names[w->each]);
 	table_put_time(&b, before_ns(w->of));

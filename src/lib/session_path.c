@@ -33,6 +33,18 @@ static bool open_input(struct session *s, const struct opts *o, struct path_inpu
 	return true;
 }
 
+/* Says what the file would have to have, for waits of streams to be known. */
+static void note_unknown(struct session *s, const struct depend *d)
+{
+	if (d->unknown_waits)
+		note_line(&s->notes,
+		        "note: streams wait for events in %llu call%s whose event is not known%s\n",
+		        (unsigned long long)d->unknown_waits, d->unknown_waits == 1 ? "" : "s",
+		        d->t->source == TRACE_KINETO
+		                ? "; PyTorch records them with enable_cuda_sync_events=True"
+		                : "");
+}
+
 /* Returns the index of the step with the median length. */
 static size_t median_step(const struct trace_steps *steps, struct arena *a)
 {
@@ -68,6 +80,7 @@ bool session_critical(struct session *s, size_t top, const struct opts *o, struc
 	}
 	critical_find(in.t, &in.links, &windows[i], &x, a);
 	page.x = &x;
+	note_unknown(s, &x.depend);
 	return critical_write(&page, top, o, s->columns, &to, &s->error);
 }
 
@@ -132,6 +145,7 @@ bool session_what_if(
 	if (!choose_steps(s, &in, o, &x, &w))
 		return false;
 	w.error = replay_error(&x);
+	note_unknown(s, &x.depend);
 	if (ask->each)
 		return write_each(s, &w, ask, o, &to);
 	return replay_run(&x, changes, w.n_changes, &w.run, a, &s->error) &&

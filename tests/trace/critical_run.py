@@ -8,6 +8,7 @@ Without real data, the traces are generated. Times in the files are scaled and t
 the order of the events, and must scale with the times.
 """
 import argparse
+import glob
 import gzip
 import json
 import os
@@ -104,6 +105,16 @@ def replay_problems(program, doc, home):
     return None
 
 
+def waits_as_one(kinds):
+    """Times by kind. Base lengths that come from a few samples have limits in absolute time, which divide a delay between latency or
+    gap and wait: these count as one."""
+    out = {}
+    for k in kinds:
+        name = 'delay' if k['kind'] in ('launch_latency', 'kernel_gap', 'not_known') else k['kind']
+        out[name] = out.get(name, 0) + k['ns']
+    return out
+
+
 def check(program, doc, home, words=()):
     """Returns what is wrong with the path of a trace, or None."""
     doc = {k: v for k, v in doc.items() if k in ('schemaVersion', 'deviceProperties', 'traceEvents')}
@@ -118,9 +129,9 @@ def check(program, doc, home, words=()):
     if {k: other[k] for k in ('window_ns', 'kinds')} != {k: found[k] for k in ('window_ns', 'kinds')}:
         return 'another order of the events gives %s instead of %s' % (other['kinds'], found['kinds'])
     triple = path(program, scaled(doc, 3), list(words), home)
-    for a, b in zip(found['kinds'], triple['kinds']):
-        if a['kind'] != b['kind'] or abs(3 * a['ns'] - b['ns']) > 3 * len(found['segments']):
-            return 'three times the length gives %s instead of %s' % (triple['kinds'], found['kinds'])
+    once, thrice = waits_as_one(found['kinds']), waits_as_one(triple['kinds'])
+    if once.keys() != thrice.keys() or any(abs(3 * once[k] - thrice[k]) > 3 * len(found['segments']) for k in once):
+        return 'three times the length gives %s instead of %s' % (thrice, once)
     return None
 
 
@@ -145,6 +156,32 @@ def events_of_hta(program, realdata, modern):
     return 'missing %s, more %s' % (missing, more) if missing or more else None
 
 
+# Files whose replay misses more than 5 %, and what they lack.
+EXPLAINED = {
+    'sglang_Qwen3-8B_prefilldecode.json.gz': 'work waits 493 ms for the host of another process: only one of them was profiled',
+    'graph_execution.json.gz': 'the work of a graph starts 146 ms after its launch: too few launches to call that their latency',
+    'tpu_inference_2.xplane.pb': 'no thread of the host: work waits for programs that nobody is recorded to have started',
+}
+
+
+def model_errors(program, realdata):
+    """The replay of each real file without unknown waits is within 3 % in the median, and within 5 % where nothing is lacking."""
+    errors = {}
+    for pattern in ('kineto/*.gz', 'kineto_graphs/*/*.gz', 'nsys/*.sqlite', 'xplane/[gjt]*.pb'):
+        for path_ in sorted(glob.glob(os.path.join(realdata, pattern))):
+            p = subprocess.run([program, 'what-if', path_, 'host*1', '-output', 'json'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               timeout=300)
+            if p.returncode:
+                return '%s: status %d: %s' % (path_, p.returncode, p.stderr.decode()[:300])
+            doc = json.loads(p.stdout)
+            if doc['before_ns'] != doc['after_ns']:
+                return '%s: without a change, %d becomes %d' % (path_, doc['before_ns'], doc['after_ns'])
+            errors[os.path.basename(path_)] = doc['model_error']
+    far = {k: v for k, v in errors.items() if (v > 0.05) != (k in EXPLAINED)}
+    median = sorted(errors.values())[len(errors) // 2]
+    return 'median %.3f, not as explained: %s' % (median, far) if far or median > 0.03 or len(errors) < 15 else None
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument('--bin', required=True)
@@ -167,6 +204,7 @@ def main():
         results = [(name, check(program, doc, home)) for name, doc in cases.items()]
     if args.realdata:
         modern = args.modern or os.path.join(args.realdata, '..', 'modern')
+        results.append(('model errors', model_errors(program, args.realdata)))
         results.append(('events of HolisticTraceAnalysis', events_of_hta(program, args.realdata, modern)))
     for name, wrong in results:
         if wrong:

@@ -133,6 +133,40 @@ static void work_waits_for_an_event(void **state)
 	assert_int_equal(after(&x, "kernel:k1=0"), 15 + 5 + 50); /* its launch */
 }
 
+/* Without the event, the answer has to say that something is missing. */
+static void waits_for_unknown_events_are_counted(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct replay x;
+
+	(void)state;
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 0, 5, 1);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaStreamWaitEvent", 10, 2, 3);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k1", 15, 100, 1);
+	open_replay(&r, &x);
+	assert_int_equal(x.depend.unknown_waits, 1);
+}
+
+/* A call for an asynchronous copy of pinned memory goes on by itself. */
+static void a_copy_of_pinned_memory_does_not_hold_its_call(void **state)
+{
+	static const char *const names[] = { "Memcpy DtoH (Device -> Pinned)",
+		"Memcpy DtoH (Device -> Pageable)" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct rig r = rig_open_tracks(TRACE_KINETO);
+		struct replay x;
+		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaMemcpyAsync", 0, 50, 1);
+		rig_slice(&r, r.stream[0], CATEGORY_COPY, names[i], 10, 30, 1);
+		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 50, 5, 2);
+		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 60, 10, 2);
+		open_replay(&r, &x);
+		assert_int_equal(x.recorded.after - after(&x, "copy=0"), i ? 30 : 0);
+		drop_scratch(state);
+	}
+}
+
 /* 64 launches are pending at most: each later one waits for room. */
 static void launches_wait_for_room_in_the_queue(void **state)
 {
@@ -320,6 +354,8 @@ int main(int argc, char **argv)
 		replay_case(shorter_kernels_save_until_the_host_is_late),
 		replay_case(a_synchronisation_moves_with_its_work),
 		replay_case(work_waits_for_an_event),
+		replay_case(waits_for_unknown_events_are_counted),
+		replay_case(a_copy_of_pinned_memory_does_not_hold_its_call),
 		replay_case(launches_wait_for_room_in_the_queue),
 		replay_case(steps_have_a_mean),
 		replay_case(parts_add_up),

@@ -103,7 +103,9 @@ struct depend {
 	uint8_t *classes;        /* enum depend_class of each event */
 	uint64_t cut;            /* slices of threads that overlapped another one and were cut */
 	int64_t cut_ticks;
-	uint64_t dropped; /* edges that contradict the times, which the graph does not have */
+	uint64_t unknown_waits; /* calls that let a stream wait for an event whose work is not known
+	                         */
+	uint64_t dropped;       /* edges that contradict the times, which the graph does not have */
 };
 
 /* Times of the nodes in a replay, and what differs from the recording. */

@@ -75,6 +75,7 @@ void depend_add_device(struct depend_making *m, uint32_t track);
 void depend_find_processes(struct depend_making *m);
 void depend_find_bursts(struct depend_making *m);
 void depend_find_syncs(struct depend_making *m);
+void depend_count_unknown(struct depend_making *m);
 void depend_find_waits(struct depend_making *m);
 void depend_find_queue(struct depend_making *m);
 void depend_find_lengths(struct depend_making *m);

@@ -120,6 +120,16 @@ static void wait_for_all(struct depend_making *m, const struct depend_node *n)
 	}
 }
 
+/* An asynchronous copy of pinned memory does not hold its call, even if it ends before it. */
+static bool copy_blocks(const struct depend *d, const struct depend_node *call, uint32_t copy)
+{
+	struct str name = trace_str(d->t, d->t->events.v[call->event].name);
+	struct str kind = trace_str(d->t, d->t->events.v[d->nodes.v[copy].event].name);
+
+	return !str_contains(name, S("Async")) || !str_contains(kind, S("Pinned")) ||
+	       str_contains(kind, S("Pageable"));
+}
+
 static void wait_for_work(struct depend_making *m, const struct depend_node *n, enum depend_class c)
 {
 	const struct depend_process *p = depend_process_of(m, n->track);
@@ -136,7 +146,7 @@ static void wait_for_work(struct depend_making *m, const struct depend_node *n, 
 	else
 		work = depend_last_work(
 		        m, p, n->start, n->end, c == DEPEND_COPIES ? n->slice : ID_NONE);
-	if (work != ID_NONE)
+	if (work != ID_NONE && (c != DEPEND_COPIES || copy_blocks(m->d, n, work)))
 		depend_put_wait(m, n, work, ID_NONE);
 }
 
@@ -189,21 +199,37 @@ void depend_find_waits(struct depend_making *m)
 
 /* ---- what the file says of waits ---- */
 
-/* Returns the track of a stream of a device, or ID_NONE. */
-static uint32_t stream_track(const struct depend *d, uint32_t device, int64_t id)
+/* Returns the stream with a number that a stream was told to wait for, or ID_NONE: one of the same
+ * device; if that is the waiting one itself, the one of another device of the process onto which
+ * work was launched last before the event was recorded. */
+static uint32_t awaited_stream(
+        const struct depend_making *m, uint32_t waits, int64_t id, int64_t recorded)
 {
-	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
-		const struct trace_track *k = &d->t->tracks.v[i];
-		if (k->device == device && k->kind == TRACK_STREAM && !k->derived && k->id == id)
-			return i;
+	const struct depend *d = m->d;
+	const struct depend_process *p = depend_process_of(m, waits);
+	uint32_t found = ID_NONE;
+	int64_t latest = INT64_MIN;
+
+	for (size_t i = 0; i < p->streams.n; i++) {
+		uint32_t track = p->streams.v[i];
+		const struct trace_track *k = &d->t->tracks.v[track];
+		if (k->kind != TRACK_STREAM || k->id != id || track == waits)
+			continue;
+		if (k->device == d->t->tracks.v[waits].device)
+			return track;
+		uint32_t work = depend_on_stream(m, track, INT64_MAX, recorded);
+		if (work != ID_NONE && launched_at(d, &d->nodes.v[work]) > latest) {
+			latest = launched_at(d, &d->nodes.v[work]);
+			found = track;
+		}
 	}
-	return ID_NONE;
+	return found;
 }
 
 /* Reads a slice of synchronisation: the stream that it names, and until when its work counts. */
-static bool read_sync(const struct depend *d, const struct slice *s, struct depend_sync *out)
+static bool read_sync(const struct depend_making *m, const struct slice *s, struct depend_sync *out)
 {
-	const uint32_t device = d->t->tracks.v[s->track].device;
+	const struct depend *d = m->d;
 	struct slice record = { .track = s->track };
 	const struct launch *call;
 	int64_t stream;
@@ -215,12 +241,12 @@ static bool read_sync(const struct depend *d, const struct slice *s, struct depe
 		out->stream = s->track;
 		return true;
 	}
-	out->stream = stream_track(d, device, stream);
 	if (slice_has_int(d->t, s, ARG_WAIT_RECORD, &record.correlation)) {
 		call = record.correlation > 0 ? link_launch(d->links, &record) : NULL;
 		if (call)
 			out->until = call->start;
 	}
+	out->stream = awaited_stream(m, s->track, stream, out->until);
 	return out->stream != ID_NONE;
 }
 
@@ -244,7 +270,7 @@ void depend_find_syncs(struct depend_making *m)
 		for (struct slice s; slice_next(&it, &s) && s.start <= d->to;) {
 			struct depend_sync sync;
 			if (s.category != CATEGORY_SYNC || !s.correlation ||
-			        !read_sync(d, &s, &sync))
+			        !read_sync(m, &s, &sync))
 				continue;
 			if (slice_is_event_wait(d->t, &s)) {
 				sync.waits = i;
@@ -255,5 +281,22 @@ void depend_find_syncs(struct depend_making *m)
 			        (uint32_t)m->syncs.n, false);
 			VEC_PUSH(m->own, &m->syncs, sync);
 		}
+	}
+}
+
+/* Counts the calls that make a stream wait for an event, if the file tells the work of none. */
+void depend_count_unknown(struct depend_making *m)
+{
+	const struct trace *t = m->d->t;
+
+	for (size_t i = 0; i < m->syncs.n; i++)
+		if (m->syncs.v[i].waits != ID_NONE)
+			return;
+	for (size_t i = 0; i < m->raw.n; i++) {
+		const struct depend_node *n = &m->raw.v[i];
+		if (n->event != ID_NONE && t->events.v[n->event].category == CATEGORY_CALL &&
+		        str_contains(
+		                trace_str(t, t->events.v[n->event].name), S("StreamWaitEvent")))
+			m->d->unknown_waits++;
 	}
 }
