@@ -79,7 +79,7 @@ async function devices(report) {
 			rows.push({ ...row, device: [workerOf(report, all[k]), row.device].filter(Boolean).join(' ') });
 	const parts = DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => rows[i][name] }));
 	const seen = parts.filter(p => rows.some((_, i) => p.value(i) > 0));
-	return card('Devices', utilisation(rows.length, parts, i => rows[i].device, i => percent(rows[i].busy_ns, rows[i].span_ns) + ' busy'),
+	return card('Devices', utilisation(rows.length, parts, i => rows[i].device, i => percent(rows[i].busy_ns, rows[i].window_ns) + ' busy'),
 		legend(seen), el('a', { href: link('devices') }, 'All devices and kernels'));
 }
 

@@ -176,14 +176,14 @@ static void begin_device(void *user, uint32_t device)
 static void walk_devices(struct device_use *u)
 {
 	struct walk w = { .u = u };
-	const struct usage_watch watch = { begin_device, take_work, &w };
+	const struct usage_watch watch = { .device = begin_device, .work = take_work, .user = &w };
 	struct scratch own;
 
 	scratch_open(&own, u->a->work);
 	w.kernel_of = ARENA_ARRAY(&own.a, u->t->events.n, uint32_t);
 	w.part_of = ARENA_ARRAY(&own.a, u->t->tracks.n, uint32_t);
-	trace_usage(
-	        u->t, &(struct usage_ask){ .links = u->links, .watch = &watch }, &u->usage, u->a);
+	const struct usage_ask ask = { .links = u->links, .watch = &watch, .steps = &u->steps };
+	trace_usage(u->t, &ask, &u->usage, u->a);
 	end_device(&w);
 	scratch_close(&own);
 	for (size_t i = 0; i < u->usage.devices.n; i++) {

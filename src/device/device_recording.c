@@ -327,7 +327,8 @@ bool device_use_read(struct device_use *u, const struct recording_set *files,
 		.to = { .record = take_record, .operation = take_operation, .user = &r },
 		.begin = begin_process,
 		.end = end_process };
-	const struct recording_ask how = { .wants = ARG_BIT(ARG_BYTES) | TRACE_LAUNCH_ARGS,
+	const struct recording_ask how = { .wants = ARG_BIT(ARG_BYTES) | ARG_BIT(ARG_STEP) |
+		                                    TRACE_LAUNCH_ARGS,
 		.watch = ask->watch,
 		.say = ask->say,
 		.also = &also };
@@ -339,6 +340,7 @@ bool device_use_read(struct device_use *u, const struct recording_set *files,
 	u->unique = true;
 	for (size_t i = 0; i < u->all.n; i++)
 		take_facts(u, &u->all.v[i]);
+	trace_find_steps(t, &u->steps, a);
 	device_sum(u);
 	return true;
 }

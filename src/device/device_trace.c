@@ -13,7 +13,6 @@ struct trace_feed {
 	uint32_t *parts;           /* indexed by track: 1 + its part, 0: none yet */
 	uint32_t *kernel_of;       /* indexed by event: 1 + index in u->kernels, 0: none yet */
 	uint32_t *scope_of;        /* indexed by launch: scope of the range around its call */
-	struct trace_steps steps;
 	struct gpu_call_feed calls;
 };
 
@@ -90,7 +89,7 @@ static void add_processes(struct trace_feed *f)
 	names_init(&u->all.names, u->a, &no_options, NULL); /* fails only for patterns */
 	u->all.v = v;
 	u->all.n = n;
-	add_steps(u, &f->steps);
+	add_steps(u, &f->u->steps);
 }
 
 static void number_devices(struct trace_feed *f)
@@ -252,8 +251,8 @@ static void take_work(struct trace_feed *f, const struct slice *s)
 	op.length = device_time(f->u, slice_end(s)) - op.start;
 	gpu_range_take(f->u, launch ? f->scope_of[launch - f->u->links->launches.v] : SCOPE_NONE,
 	        num_from_u64(op.length));
-	if (f->steps.by != STEPS_UNKNOWN)
-		gpu_step_take(f->u, part->process, trace_step_of(&f->steps, s, launch),
+	if (f->u->steps.by != STEPS_UNKNOWN)
+		gpu_step_take(f->u, part->process, trace_step_of(&f->u->steps, s, launch),
 		        num_from_u64(op.length));
 	if (s->category == CATEGORY_COPY || s->category == CATEGORY_SET) {
 		take_copy(f, s, launch, part, &op);
@@ -297,7 +296,7 @@ void device_use_trace(struct device_use *u, const struct trace *t, const struct 
 	f.parts = ARENA_ARRAY(&own.a, t->tracks.n, uint32_t);
 	f.kernel_of = ARENA_ARRAY(&own.a, t->events.n, uint32_t);
 	f.scope_of = ARENA_ARRAY(&own.a, links->launches.n, uint32_t);
-	trace_find_steps(t, &f.steps, &own.a);
+	trace_find_steps(t, &u->steps, a);
 	find_base(u);
 	add_processes(&f);
 	number_devices(&f);

@@ -200,6 +200,7 @@ struct device_use {
 	const struct trace *t;
 	const struct trace_links *links; /* NULL: work has ARG_LATENCY instead */
 	struct trace_usage usage;
+	struct trace_steps steps;
 	int64_t first;         /* earliest time of the trace, ns */
 	uint64_t base;         /* `first`, on the clock that this struct uses */
 	bool unique;           /* device numbers of the source are unique */

@@ -201,7 +201,8 @@ static void put_steps(struct page_text *t)
 		sb_fmt(&t->line, "; slowest: %lld", (long long)f->steps.v[0].id);
 		put_worker(t, &f->steps.v[0]);
 		put_time(t, " with ", f->steps.v[0].ns, "");
-		put_time(t, ", median ", f->median, "");
+		if (!f->times.n)
+			put_time(t, ", median ", f->median, "");
 	} else if (f->steps.n) {
 		put_time(t, ", ", f->steps.v[0].ns, "");
 	}
@@ -211,7 +212,7 @@ static void put_steps(struct page_text *t)
 /* Adds the cause of most of the idle time, unless no launch is known. */
 static void put_cause(struct page_text *t, const struct device_summary *d)
 {
-	int64_t idle = num_sub(d->span, d->busy);
+	int64_t idle = num_sub(d->window, d->busy);
 	enum idle_cause most = 0;
 
 	for (enum idle_cause i = 0; d->causes && i < IDLE_CAUSES; i++)
@@ -219,6 +220,65 @@ static void put_cause(struct page_text *t, const struct device_summary *d)
 	if (d->causes && d->idle[most] > 0 && d->idle[IDLE_UNKNOWN_LAUNCH] < idle)
 		sb_fmt(&t->line, " (%.1f%% %s)", 100.0 * (double)d->idle[most] / (double)idle,
 		        idle_texts[most]);
+}
+
+/* "compute 97.4ms (55.9%)" */
+static void put_part(struct page_text *t, const char *name, int64_t part, int64_t whole)
+{
+	put_time(t, name, part, "");
+	if (whole > 0)
+		sb_fmt(&t->line, " (%.1f%%)", 100.0 * (double)part / (double)whole);
+}
+
+/* How an average step divides on each device. */
+static void put_partition(struct page_text *t)
+{
+	const struct facts *f = &t->p->facts;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < f->devices.n && shown < DEVICES_SHOWN; i++) {
+		const struct device_summary *d = &f->devices.v[i];
+		int64_t all = d->step.window;
+		if (d->host || !d->causes)
+			continue;
+		shown++;
+		begin(t);
+		sb_put_name(&t->line, table_shorten(t->a, device_label(t, d->name), 32));
+		put_part(t, ": compute ", d->step.compute, all);
+		if (d->step.communication)
+			put_part(t, ", exposed communication ", d->step.communication, all);
+		if (d->step.copy)
+			put_part(t, ", exposed copy ", d->step.copy, all);
+		put_part(t, ", idle ", d->step.idle, all);
+		end(t, "");
+	}
+}
+
+/* The headline of traces: wall time, never a sum over operations. */
+static void put_step_time(struct page_text *t)
+{
+	const struct facts *f = &t->p->facts;
+
+	for (size_t i = 0; i < f->times.n && i < DEVICES_SHOWN; i++) {
+		const struct step_wall *x = &f->times.v[i].time;
+		const struct strs *workers = &t->p->m->workers;
+		begin(t);
+		if (f->times.n > 1 && f->times.v[i].worker < workers->n) {
+			sb_put_name(&t->line, workers->v[f->times.v[i].worker]);
+			sb_put(&t->line, S(": "));
+		}
+		put_time(t, "", x->mean, x->marked ? " per step" : ", the whole trace");
+		if (x->marked && x->steps > 1) {
+			put_time(t, "; median ", x->median, "");
+			put_time(t, ", from ", x->shortest, "");
+			put_time(t, " to ", x->longest, "");
+			sb_fmt(&t->line, " (%zu steps)", x->steps);
+		}
+		if (i + 1 == DEVICES_SHOWN && f->times.n > DEVICES_SHOWN)
+			sb_fmt(&t->line, "; and %zu more workers", f->times.n - DEVICES_SHOWN);
+		end(t, i ? "" : "step time");
+	}
+	put_partition(t);
 }
 
 static void put_devices(struct page_text *t)
@@ -230,9 +290,9 @@ static void put_devices(struct page_text *t)
 		begin(t);
 		sb_put_name(&t->line, table_shorten(t->a, device_label(t, d->name), 32));
 		put_time(t, " busy ", d->busy, "");
-		if (d->span > 0)
-			sb_fmt(&t->line, " (%.1f%%)", 100.0 * (double)d->busy / (double)d->span);
-		put_time(t, ", idle ", num_sub(d->span, d->busy), "");
+		if (d->window > 0)
+			sb_fmt(&t->line, " (%.1f%%)", 100.0 * (double)d->busy / (double)d->window);
+		put_time(t, ", idle ", num_sub(d->window, d->busy), "");
 		put_cause(t, d);
 		if (i + 1 == DEVICES_SHOWN && f->devices.n > DEVICES_SHOWN)
 			sb_fmt(&t->line, "; and %zu more", f->devices.n - DEVICES_SHOWN);
@@ -353,6 +413,7 @@ static void put_page(struct page_text *t)
 {
 	t->line = sb_in(t->a);
 	put_loaded(t);
+	put_step_time(t);
 	put_unused(t);
 	put_nodes(t);
 	put_steps(t);

@@ -263,7 +263,7 @@ bool cmd_parse(
 	memset(r, 0, sizeof *r);
 	r->takes_files = more != NULL;
 	r->checkers = CHECK_ALL;
-	r->top = TABLE_TOP;
+	r->top = -1;
 	r->opts = opts_copy(&s->sticky, &s->query_arena);
 	for (size_t i = 0; i < words->n; i++) {
 		bool topic = r->command && (r->command->run == run_help || r->command->own_words);
@@ -274,6 +274,8 @@ bool cmd_parse(
 			return false;
 		}
 	}
+	if (r->top < 0)
+		r->top = r->command && r->command->rows ? r->command->rows : TABLE_TOP;
 	if (!check_options(s, r))
 		return false;
 	return !r->command || !r->command->check || r->command->check(s, r);

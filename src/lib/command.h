@@ -44,6 +44,7 @@ struct command {
 	                             all that apply */
 	bool ends;                /* ends the session */
 	bool table;               /* prints a table, limited by --top */
+	int rows;                 /* default of --top; 0: TABLE_TOP */
 	bool reads_recording;     /* reads a recording itself, without making nodes */
 	bool newest; /* without an input, reads the newest recording in the current folder */
 	bool ours;   /* does not print the original's progress messages while loading */

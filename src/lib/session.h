@@ -205,6 +205,9 @@ struct what_if_ask {
 bool session_what_if(
         struct session *s, const struct what_if_ask *ask, const struct opts *o, struct sink *out);
 
+/* Writes the idle time of devices. by: an enum idle_by. */
+bool session_idle(struct session *s, size_t top, int by, const struct opts *o, struct sink *out);
+
 /* Returns the loaded trace or recording; NULL if none or several are loaded. */
 const struct trace *session_one_trace(struct session *s);
 

@@ -60,3 +60,8 @@ bool run_what_if(struct session *s, const struct request *r, struct sink *out)
 		        ask.each ? "either changes or --each" : "a change");
 	return session_what_if(s, &ask, &r->opts, out);
 }
+
+bool run_idle(struct session *s, const struct request *r, struct sink *out)
+{
+	return session_idle(s, (size_t)r->top, r->section, &r->opts, out);
+}

@@ -46,20 +46,34 @@ struct trace *trace_new(struct arena *a)
 	return t;
 }
 
+static void extend(struct trace_extent *x, int64_t start, int64_t end)
+{
+	x->start = !x->any || start < x->start ? start : x->start;
+	x->end = !x->any || end > x->end ? end : x->end;
+	x->any = true;
+}
+
 bool trace_span(const struct trace *t, int64_t *start, int64_t *end)
 {
-	bool any = false;
+	struct trace_extent all = { .any = false };
 
-	*start = *end = 0;
-	for (size_t i = 0; i < t->tracks.n; i++) {
-		const struct trace_track *k = &t->tracks.v[i];
-		if (!k->n)
-			continue;
-		*start = !any || k->start < *start ? k->start : *start;
-		*end = !any || k->end > *end ? k->end : *end;
-		any = true;
-	}
-	return any;
+	for (size_t i = 0; i < t->tracks.n; i++)
+		if (t->tracks.v[i].n)
+			extend(&all, t->tracks.v[i].start, t->tracks.v[i].end);
+	*start = all.start;
+	*end = all.end;
+	return all.any;
+}
+
+void trace_window(const struct trace *t, int64_t *start, int64_t *end)
+{
+	struct trace_extent all = t->extent;
+
+	for (size_t i = 0; i < t->tracks.n; i++)
+		if (t->tracks.v[i].n && !t->tracks.v[i].derived)
+			extend(&all, t->tracks.v[i].start, t->tracks.v[i].end);
+	*start = all.start;
+	*end = all.end;
 }
 
 /* ---- arguments ---- */

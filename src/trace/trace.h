@@ -176,6 +176,11 @@ struct trace {
 	uint64_t dropped_slices; /* above TRACE_SLICES_MAX */
 	uint64_t dropped_args;   /* arguments above ARGS_MAX */
 	uint64_t bytes;          /* of the input, uncompressed; 0: unknown */
+	/* Times of records that the reader did not keep as slices; ticks. */
+	struct trace_extent {
+		bool any;
+		int64_t start, end;
+	} extent;
 };
 
 struct trace *trace_new(struct arena *a);
@@ -199,6 +204,10 @@ struct str trace_device_label(const struct trace *t, uint32_t device, struct are
 
 /* Finds the first start and the last end of all tracks, ticks. Without slices, returns false. */
 bool trace_span(const struct trace *t, int64_t *start, int64_t *end);
+
+/* Finds the window of the whole trace: from the first start to the last end of all tracks that are
+ * not derived and of the records that were not kept; ticks. Without any, both are 0. */
+void trace_window(const struct trace *t, int64_t *start, int64_t *end);
 
 /* ---- slices ---- */
 

@@ -424,6 +424,15 @@ void build_seal(struct trace_build *b)
 	}
 }
 
+void build_cover(struct trace_build *b, int64_t start, int64_t end)
+{
+	struct trace_extent *x = &b->t->extent;
+
+	x->start = !x->any || start < x->start ? start : x->start;
+	x->end = !x->any || end > x->end ? end : x->end;
+	x->any = true;
+}
+
 void build_extent(struct trace_build *b, uint32_t track, uint32_t n, int64_t start, int64_t end)
 {
 	struct trace_track *k = &b->t->tracks.v[track];

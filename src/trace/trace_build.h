@@ -114,6 +114,9 @@ void build_node_input(struct trace_build *b, uint32_t node, uint32_t source);
 /* Sorts and numbers the slices. Nothing may be appended afterwards. */
 void build_seal(struct trace_build *b);
 
+/* Extends the window of the trace by a record that is not kept as a slice; ticks. */
+void build_cover(struct trace_build *b, int64_t start, int64_t end);
+
 /* For a reader that keeps only sums. build_extent: a track of the sealed trace has n slices, from
  * start to end, that are not stored. build_sums: the sums of all slices. */
 void build_extent(struct trace_build *b, uint32_t track, uint32_t n, int64_t start, int64_t end);

@@ -78,8 +78,8 @@ static void check_busy(struct advise *ask, struct strs *reports)
 	facts_find(ask->m, NULL, NULL, f, ask->a);
 	for (size_t i = 0; i < f->devices.n; i++) {
 		const struct device_summary *d = &f->devices.v[i];
-		if (!d->host && d->span > 0)
-			put_utilization(ask, reports, d->name, (double)d->busy / (double)d->span);
+		if (!d->host && d->window > 0)
+			put_utilization(ask, reports, d->name, (double)d->busy / (double)d->window);
 	}
 }
 

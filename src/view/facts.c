@@ -125,7 +125,7 @@ static int64_t add_step(const struct model *m, const struct step *s, struct fact
 			continue;
 		struct device_summary *d = &out->devices.v[slot];
 		if (slot != before)
-			d->span = num_add(d->span, length);
+			d->window = num_add(d->window, length);
 		until = slot != before || until < start || x.untimed ? start : until;
 		before = slot;
 		if (end > until)
@@ -152,14 +152,16 @@ static void add_steps(
 
 /* ---- traces and recordings ---- */
 
-static void add_device(struct facts *out, const struct trace *t, const struct device_usage *u,
-        struct str name, struct arena *a)
+static void add_device(struct facts *out, const struct trace_steps *steps,
+        const struct device_usage *u, struct str name, struct arena *a)
 {
+	const struct trace *t = steps->t;
 	struct device_summary d = { .name = name,
-		.span = trace_ns(t, num_sub(u->end, u->start)),
+		.window = trace_ns(t, u->window),
 		.busy = trace_ns(t, u->times.busy),
 		.host = t->devices.v[u->device].kind == DEVICE_KIND_CPU,
-		.causes = true };
+		.causes = true,
+		.step = step_time_partition(steps, u) };
 
 	for (enum idle_cause i = 0; i < IDLE_CAUSES; i++)
 		d.idle[i] = usage_idle_ns(t, &u->times, i);
@@ -178,10 +180,11 @@ static void add_trace(
 
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
-	trace_usage(t, &(struct usage_ask){ .links = &links }, &usage, a);
+	trace_usage(t, &(struct usage_ask){ .links = &links, .steps = &steps }, &usage, a);
+	VEC_PUSH(a, &out->times, ((struct worker_step_time){ worker, step_time_of(&steps, a) }));
 	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];
-		add_device(out, t, u, trace_device_label(t, u->device, a), a);
+		add_device(out, &steps, u, trace_device_label(t, u->device, a), a);
 	}
 	out->marks = steps.by != STEPS_UNKNOWN;
 	for (size_t i = 0; i < steps.steps.n; i++) {
@@ -196,22 +199,25 @@ static void add_trace(
 static void add_recording(const struct recording_set *files, const struct recording_options *how,
         struct facts *out, struct arena *a)
 {
-	const struct recording_ask ask = { .wants = TRACE_LAUNCH_ARGS };
+	const struct recording_ask ask = { .wants = ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS };
 	struct err e = { .a = a };
 	struct trace *t = trace_new(a);
+	struct trace_steps steps;
 	struct trace_usage usage;
 	struct notes dropped;
 
 	notes_init(&dropped, a);
 	if (!recording_trace(t, files, how, &ask, &dropped, &e))
 		return;
-	trace_usage(t, &(struct usage_ask){ .links = NULL }, &usage, a);
+	trace_find_steps(t, &steps, a);
+	trace_usage(t, &(struct usage_ask){ .steps = &steps }, &usage, a);
+	VEC_PUSH(a, &out->times, ((struct worker_step_time){ ID_NONE, step_time_of(&steps, a) }));
 	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];
 		struct str model = trace_str(t, t->devices.v[u->device].model);
 		struct str name = str_fmt(a, "%.*s%s%.*s", STR(trace_device_label(t, u->device, a)),
 		        model.n ? " " : "", STR(model));
-		add_device(out, t, u, name, a);
+		add_device(out, &steps, u, name, a);
 	}
 	for (size_t i = 0; i < t->events.n; i++)
 		out->marks |= t->events.v[i].category == CATEGORY_STEP;

@@ -5,18 +5,25 @@
 #ifndef TFPROF_VIEW_FACTS_H
 #define TFPROF_VIEW_FACTS_H
 
-#include "trace/pass/idle.h"
+#include "trace/pass/step_time.h"
 #include "trace/read/recording/recordings.h"
 #include "view/view.h"
 
 /* A device with recorded work; times are nanoseconds. */
 struct device_summary {
 	struct str name;
-	int64_t span; /* from its first start to its last end; of run metadata: all steps */
-	int64_t busy; /* in which it did something */
-	bool host;    /* it is a CPU */
-	bool causes;  /* idle is known: the device is of a trace or recording */
-	int64_t idle[IDLE_CAUSES]; /* by cause; adds up to span without busy */
+	int64_t window;              /* of a trace, the whole trace; of run metadata: all steps */
+	int64_t busy;                /* in which it did something */
+	bool host;                   /* it is a CPU */
+	bool causes;                 /* idle is known: the device is of a trace or recording */
+	int64_t idle[IDLE_CAUSES];   /* by cause; adds up to window without busy */
+	struct usage_partition step; /* an average step; of a trace or recording */
+};
+
+/* The step time of a worker with a trace, or of a recording. */
+struct worker_step_time {
+	uint32_t worker; /* ID_NONE: a recording */
+	struct step_wall time;
 };
 
 struct step_summary {
@@ -31,6 +38,7 @@ struct facts {
 	VEC(struct device_summary) devices; /* CPUs last, the busiest first */
 	VEC(struct step_summary) steps;     /* with a duration, the longest first */
 	int64_t median;                     /* of the durations, ns; 0 without durations */
+	VEC(struct worker_step_time) times; /* of traces and recordings */
 	int64_t peak_bytes;   /* most bytes that an allocator had in use; 0: not recorded */
 	uint32_t peak_device; /* of the model, or ID_NONE */
 	bool marks;           /* the source marks the starts of steps */

@@ -139,8 +139,8 @@ def traces_equal_commands():
            for r in table(XSPACE, 'kernels')],
           [(r['name'], r['device'], r['op'], r['count'], r['total_ns'], r['min_ns'], r['max_ns']) for r in command('kernels')])
     for mine, r in zip(table(XSPACE, 'devices'), command('devices')):
-        equal([mine[c] for c in ('device', 'kind', 'span_ns', 'busy_ns', 'compute_ns', 'copy_ns', 'host_late_ns')],
-              [r[c] for c in ('device', 'kind', 'span_ns', 'busy_ns', 'compute_busy_ns', 'copy_busy_ns', 'host_late_ns')])
+        equal([mine[c] for c in ('device', 'kind', 'span_ns', 'busy_ns', 'compute_ns', 'copy_ns', 'host_late_ns', 'window_ns', 'idle_ns', 'after_last_ns')],
+              [r[c] for c in ('device', 'kind', 'span_ns', 'busy_ns', 'compute_busy_ns', 'copy_busy_ns', 'host_late_ns', 'window_ns', 'idle_ns', 'after_last_ns')])
     for mine, r in zip(table(XSPACE, 'steps'), command('steps')):
         equal([mine[c] for c in ('step', 'start_ns', 'duration_ns', 'busy_ns', 'idle_ns', 'slices', 'devices', 'kernel_gap_ns', 'before_first_ns')],
               [r[c] for c in ('step', 'start_ns', 'duration_ns', 'busy_ns', 'idle_ns', 'slices', 'devices', 'kernel_gap_ns', 'before_first_ns')])

@@ -45,7 +45,7 @@ def test_summary(t):
         # Averages over steps are rounded for each node.
         t.check(abs(doc['device_op_micros'] + doc['host_op_micros'] - root['total_micros']) <= doc['node_count'], name + ': times')
         t.check(doc['requested_bytes'] == root['total_bytes'], name + ': bytes')
-        t.check(all(d['busy_ns'] + d['idle_ns'] == d['span_ns'] and d['busy_ns'] >= 0 for d in doc['devices']), name + ': devices')
+        t.check(all(d['busy_ns'] + d['idle_ns'] == d['window_ns'] and d['busy_ns'] >= 0 for d in doc['devices']), name + ': devices')
         if root['total_micros']:
             top = json.loads(t.run(load + ['top', '-n', '5', '-output', 'json']))['nodes']
             t.check(doc['nodes'] == top, name + ': the hottest nodes')
@@ -53,5 +53,5 @@ def test_summary(t):
         t.check(text.startswith('loaded ') and '\nnext ' in text, name + ': text')
     doc = json.loads(t.run(['summary', trace, '-output', 'json']))
     devices = json.loads(t.run(['devices', trace, '-output', 'json']))['devices']
-    t.check(sorted((d['name'], d['span_ns'], d['busy_ns']) for d in doc['devices']) ==
-            sorted((d['device'], d['span_ns'], d['busy_ns']) for d in devices), 'devices of a trace')
+    t.check(sorted((d['name'], d['window_ns'], d['busy_ns']) for d in doc['devices']) ==
+            sorted((d['device'], d['window_ns'], d['busy_ns']) for d in devices), 'devices of a trace')

@@ -53,7 +53,8 @@ def test_gpu_data():
     same(gpu['uuid'], 'GPU-' + '12121212-1212-1212-1212-121212121212')
     same([(p['rank'], p['job'], p['program']) for p in data['processes']], [(n, 'night', 'python') for n in range(2)])
     same(device['busy_ns'], 76000 + 10000 + 1000 + 5000)  # 1000000-1055000, 1060000-1081000, and later work
-    same(device['busy_ns'] + device['idle_ns'], gpu['to_ns'] - gpu['from_ns'])
+    same(device['span_ns'], gpu['to_ns'] - gpu['from_ns'])
+    same(device['busy_ns'] + device['idle_ns'], device['window_ns'])
     same(gpu['shared_ns'], device['busy_ns'] - 5000)
     same(data['transfers'][0], {'gpu': 1, 'ns': 80000, 'count': 2, 'bytes': 8000000, 'bytes_per_second': 100000000000, 'way': 'HtoD'})
     same(sum(k['count'] for k in data['kernels']), 2 * (3 + 10 + 1))
@@ -147,9 +148,9 @@ def test_gpu_idle():
     s.add('kernel', start=T0 + 230 * US, length=10 * US, name='alone', stream=7)
     data = answer(s)
     same(rows(data, 'idle', 'gpu', 'ns', 'permille', 'why'), [
-        (0, 40 * US, 500, 'the host launched late'), (0, 10 * US, 125, 'launch latency'),
-        (0, 30 * US, 375, 'the launch is not recorded')])
-    same(data['devices'][0]['idle_ns'], 80 * US)
+        (0, 40 * US, 444, 'the host launched late'), (0, 10 * US, 111, 'launch latency'),
+        (0, 30 * US, 333, 'the launch is not recorded'), (0, 10 * US, 111, 'before the first work')])
+    same(data['devices'][0]['idle_ns'], 90 * US)
     same(rows(data, 'latency', 'count', 'median_ns', 'max_ns', 'queued_thousandths'), [(2, 10 * US, 10 * US, 87)])  # 20 of 230
 
 
@@ -359,6 +360,6 @@ def test_gpu_tables():
     for i in range(3):
         s.launch(i * 20 * US, '_Z4k%03dv' % i, grid=i + 1)
     text = tfprof('gpu', spool('t', s.end(), 2), '--top=1')[1]
-    same(text.count('(1 of 3 rows; --top=0 shows all)\n'), 2, 'kernels and their launches')
+    same(text.count('(1 of 3 rows; --top=0 shows all)\n'), 3, 'kernels, their launches, causes of idle time')
     holds(text, '  k000()\n(1 of 3')
     holds(tfprof('gpu', path, '--table=calls')[2], '--table: -output csv, md or ndjson expected')

@@ -24,11 +24,12 @@ def check_tables(t):
     path = t.write(work())
     device, = json.loads(t.run('devices', path, '-output', 'json'))['devices']
     same({k: v for k, v in device.items() if k not in ('device', 'kind')}, {
-        'span_ns': 100000, 'busy_ns': 24000, 'idle_ns': 76000, 'compute_busy_ns': 16000,
+        'window_ns': 150000, 'span_ns': 100000, 'busy_ns': 24000, 'idle_ns': 126000, 'compute_busy_ns': 16000,
         'communication_busy_ns': 4000, 'copy_busy_ns': 6000, 'communication_compute_overlap_ns': 0,
         'exposed_communication_ns': 4000, 'exposed_copy_ns': 4000, 'copy_bytes': 4096,
         'slices': 5, 'sum_ns': 26000, 'host_late_ns': 44000 + 27100, 'launch_latency_ns': 2 * 900, 'kernel_gap_ns': 1000,
-        'event_wait_ns': 0, 'other_process_ns': 0, 'unknown_wait_ns': 2100, 'unknown_launch_ns': 0})
+        'event_wait_ns': 0, 'other_process_ns': 0, 'unknown_wait_ns': 2100, 'unknown_launch_ns': 0, 'before_first_ns': 2000,
+        'after_last_ns': 48000})
     same(json.loads(t.run('gpu', path, '--output=json'))['devices'], [device])
     rows = json.loads(t.run('kernels', path, '-output', 'json'))['kernels']
     same([(r['name'], r['category'], r['count'], r['total_ns'], r['min_ns'], r['max_ns'], r['op']) for r in rows], [

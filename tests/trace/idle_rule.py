@@ -75,6 +75,6 @@ def inside(found, start, end):
     return out
 
 
-def row(r, outside=False):
+def row(r):
     """Returns the causes in a row of devices or steps."""
-    return {c: r[c + '_ns'] for c in CAUSES + (OUTSIDE if outside else ())}
+    return {c: r[c + '_ns'] for c in CAUSES + OUTSIDE}

@@ -184,10 +184,10 @@ def check_idle(c, path, doc, slices):
     for device, rows in of.items():
         waits = [(s['track'], s['start']) for s in slices if s['device'] == device and s['name'] == 'Stream Wait Event']
         found[device] = idle_rule.pieces(rows, waits)
+    begin, stop = min(s['start'] for s in slices), max(s['start'] + s['length'] for s in slices)
     for d in doc['devices']:
-        rows = of[d['device']]
-        causes = idle_rule.inside(found[d['device']], min(w.start for w in rows), max(w.end for w in rows))
-        c.equal('idle causes', idle_rule.row(d), {k: causes[k] for k in idle_rule.CAUSES})
+        c.equal('window', d['window_ns'], stop - begin)
+        c.equal('idle causes', idle_rule.row(d), idle_rule.inside(found[d['device']], begin, stop))
         c.equal('idle', [sum(idle_rule.row(d).values()), d['compute_busy_ns'] + d['exposed_communication_ns'] + d['exposed_copy_ns']],
                 [d['idle_ns'], d['busy_ns']])
     c.equal('table of idle causes', sum(x['ns'] for x in doc['idle']), sum(d['idle_ns'] for d in doc['devices']))
@@ -195,7 +195,7 @@ def check_idle(c, path, doc, slices):
         causes = collections.Counter(dict.fromkeys(idle_rule.CAUSES + idle_rule.OUTSIDE, 0))
         for pieces in found.values():
             causes.update(idle_rule.inside(pieces, s['start_ns'], s['start_ns'] + s['duration_ns']))
-        c.equal('idle causes of step %s' % s['step'], idle_rule.row(s, True), dict(causes))
+        c.equal('idle causes of step %s' % s['step'], idle_rule.row(s), dict(causes))
         c.equal('idle of step %s' % s['step'], [s['devices'], s['idle_ns']],
                 [len(found), s['devices'] * s['duration_ns'] - s['busy_ns']])
 

@@ -378,7 +378,7 @@ def tables():
     equal([found[k] for k in ('busy_ns', 'compute_busy_ns', 'copy_busy_ns', 'sum_ns', 'copy_bytes', 'slices')],
           [u[k] // (1000 if k not in ('copy_bytes', 'slices') else 1)
            for k in ('busy', 'compute', 'copy', 'sum', 'copy_bytes', 'slices')])
-    equal(found['idle_ns'], found['span_ns'] - found['busy_ns'])
+    equal(found['idle_ns'], found['window_ns'] - found['busy_ns'])
     equal(sum(k['total_ns'] for k in out['kernels']['kernels']), found['sum_ns'])
     equal([(k['name'], k['op'], k['count']) for k in out['kernels']['kernels']][0], ('gemm_kernel', 'model/dense/MatMul', 4))
     equal([(s['step'], s['duration_ns'], s['slices']) for s in out['steps']['steps']],

@@ -36,6 +36,8 @@ STEPS = [
     Step('traces-nsys-large', 'deep', 'tests/trace/nsys_sums_run.py --bin {bin} large', seconds=40),
     Step('traces-rocprof', 'quick deep covered', 'tests/trace/rocprof_run.py --bin {bin}'),
     Step('traces-critical', 'quick deep covered', 'tests/trace/critical_run.py --bin {bin}'),
+    Step('traces-idle', 'quick deep covered', 'tests/trace/idle_run.py --bin {bin}'),
+    Step('traces-idle-real', 'real', 'tests/trace/idle_run.py --bin {bin} --realdata {realdata}'),
     Step('traces-critical-real', 'real', 'tests/trace/critical_run.py --bin {bin} --realdata {realdata} --modern={modern}'),
     Step('traces-real', 'real', 'tests/trace/real.py --bin {bin} --realdata {realdata} --modern={modern}'),
     Step('traces-kineto-real', 'real', 'tests/trace/kineto_real.py --bin {bin} --realdata {realdata} --modern={modern}'),

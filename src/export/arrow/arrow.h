@@ -180,7 +180,7 @@ void cells_fill(struct cells *c, struct arrow_build *to, struct arena *scratch);
  * is loaded, otherwise from the steps of the model, and are made on demand.
  */
 
-#define TABLES_VERSION "2"
+#define TABLES_VERSION "3"
 
 struct table_reader;
 

@@ -284,8 +284,9 @@ static void put_device(const struct table_reader *x, struct arrow_build *to, uin
 	for (int i = 0; i < 5; i++) /* compute to copy_bytes */
 		arrow_null(to);
 	arrow_i64(to, (int64_t)n);
-	for (int i = 0; i < 10; i++) /* memory, exposed times, causes of idle time */
+	for (int i = 0; i < 12; i++) /* memory, exposed times, causes of idle time */
 		arrow_null(to);
+	arrow_i64(to, span);
 }
 
 /* at[0]: worker. */

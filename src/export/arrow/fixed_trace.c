@@ -42,16 +42,13 @@ static int64_t time_ns(const struct trace *t, int64_t ticks)
 	return t->epoch ? num_add(trace_ns(t, ticks), t->origin_ns) : trace_ns(t, ticks);
 }
 
-/* Adds exposed times, and the first n causes of idle time. */
+/* Adds exposed times and the causes of idle time. */
 static void put_causes(struct arrow_build *to, const struct trace *t, const struct usage_times *u,
-        enum idle_cause n)
+        const struct usage_partition *part)
 {
-	int64_t compute = trace_ns(t, u->by_class[USAGE_COMPUTE]),
-	        kernels = trace_ns(t, u->kernels);
-
-	arrow_i64(to, num_sub(kernels, compute));
-	arrow_i64(to, num_sub(trace_ns(t, u->busy), kernels));
-	for (enum idle_cause i = 0; i < n; i++)
+	arrow_i64(to, part->communication);
+	arrow_i64(to, part->copy);
+	for (enum idle_cause i = 0; i < IDLE_CAUSES; i++)
 		arrow_i64(to, usage_idle_ns(t, u, i));
 }
 
@@ -77,19 +74,18 @@ static bool fill_steps(struct table_reader *x, struct arrow_build *to, struct ar
 		const struct trace_step *s = &state->steps.steps.v[x->at[0]];
 		const struct step_usage *u = &state->by_step[x->at[0]];
 		const struct step *lowered = model_step(x->m, s->id);
-		int64_t length = trace_ns(t, num_sub(s->end, s->start)),
-		        busy = trace_ns(t, u->times.busy);
-		int64_t all = trace_ns(t,
-		        num_mul(num_sub(s->end, s->start), num_from_u64(state->usage.devices.n)));
+		int64_t length = num_sub(s->end, s->start);
+		const struct usage_partition part = usage_partition(
+		        t, &u->times, num_mul(length, num_from_u64(state->usage.devices.n)), 1);
 		bool work = u->slices > 0;
 		table_put_run(x, to, 0);
 		arrow_i64(to, s->id);
 		arrow_text(to, trace_str(t, s->name));
 		arrow_text(to, str_of(steps_by_names[state->steps.by]));
 		arrow_i64(to, time_ns(t, s->start));
-		arrow_i64(to, length);
-		table_put(to, work, busy);
-		table_put(to, work, num_sub(all, busy));
+		arrow_i64(to, trace_ns(t, length));
+		table_put(to, work, trace_ns(t, u->times.busy));
+		table_put(to, work, part.idle);
 		table_put(to, work, trace_ns(t, u->times.by_class[USAGE_COMPUTE]));
 		table_put(to, work, trace_ns(t, u->times.by_class[USAGE_COMMUNICATION]));
 		table_put(to, work, trace_ns(t, u->times.by_class[USAGE_COPY]));
@@ -98,7 +94,7 @@ static bool fill_steps(struct table_reader *x, struct arrow_build *to, struct ar
 		put_step_us(x, to, lowered, V_CPU_MICROS);
 		put_step_us(x, to, lowered, V_ACCELERATOR_MICROS);
 		arrow_i64(to, num_from_u64(state->usage.devices.n));
-		put_causes(to, t, &u->times, IDLE_CAUSES);
+		put_causes(to, t, &u->times, &part);
 	}
 	return x->at[0] < n;
 }
@@ -228,6 +224,7 @@ static void put_device(
 	const struct trace *t = x->t;
 	const struct trace_device *d = &t->devices.v[u->device];
 	int64_t span = trace_ns(t, num_sub(u->end, u->start)), busy = trace_ns(t, u->times.busy);
+	const struct usage_partition part = usage_partition(t, &u->times, u->window, 1);
 
 	table_put_run(x, to, 0);
 	table_put_named_key(to, state->labels[u->device]);
@@ -236,14 +233,15 @@ static void put_device(
 	arrow_i64(to, time_ns(t, u->start));
 	arrow_i64(to, span);
 	arrow_i64(to, busy);
-	arrow_i64(to, num_sub(span, busy));
+	arrow_i64(to, part.idle);
 	for (int i = 0; i < USAGE_CLASS_N; i++)
 		arrow_i64(to, trace_ns(t, u->times.by_class[i]));
 	arrow_i64(to, trace_ns(t, usage_overlap(&u->times)));
 	arrow_i64(to, u->copy_bytes);
 	arrow_i64(to, num_from_u64(u->slices));
 	table_put(to, d->memory > 0, d->memory);
-	put_causes(to, t, &u->times, IDLE_BEFORE_FIRST);
+	put_causes(to, t, &u->times, &part);
+	arrow_i64(to, part.window);
 }
 
 static bool fill_devices(struct table_reader *x, struct arrow_build *to, struct arena *scratch)

@@ -4,7 +4,7 @@
  */
 #include "export/summary_out.h"
 
-#define VERSION 1
+#define VERSION 2
 
 static void put_step_member(struct document *d, const struct summary_page *p)
 {
@@ -27,6 +27,19 @@ static void put_step_member(struct document *d, const struct summary_page *p)
 	json_object_end(&d->j);
 }
 
+/* An average step. */
+static void put_partition(struct document *d, const struct usage_partition *x)
+{
+	document_key(d, "step");
+	json_object(&d->j);
+	document_i64(d, "step_ns", x->window);
+	document_i64(d, "compute_ns", x->compute);
+	document_i64(d, "exposed_communication_ns", x->communication);
+	document_i64(d, "exposed_copy_ns", x->copy);
+	document_i64(d, "idle_ns", x->idle);
+	json_object_end(&d->j);
+}
+
 static void put_device_member(struct document *d, const struct facts *f)
 {
 	document_key(d, "devices");
@@ -35,16 +48,43 @@ static void put_device_member(struct document *d, const struct facts *f)
 		const struct device_summary *x = &f->devices.v[i];
 		json_object(&d->j);
 		document_text(d, "name", x->name);
-		document_i64(d, "span_ns", x->span);
+		document_i64(d, "window_ns", x->window);
 		document_i64(d, "busy_ns", x->busy);
-		document_i64(d, "idle_ns", num_sub(x->span, x->busy));
+		document_i64(d, "idle_ns", num_sub(x->window, x->busy));
 		if (x->causes) {
 			document_key(d, "idle");
 			json_object(&d->j);
-			for (enum idle_cause why = 0; why < IDLE_BEFORE_FIRST; why++)
+			for (enum idle_cause why = 0; why < IDLE_CAUSES; why++)
 				document_i64(d, idle_names[why], x->idle[why]);
 			json_object_end(&d->j);
+			put_partition(d, &x->step);
 		}
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
+/* Step times of workers with a trace. */
+static void put_step_time_member(struct document *d, const struct summary_page *p)
+{
+	const struct facts *f = &p->facts;
+	const struct strs *workers = &p->m->workers;
+
+	document_key(d, "step_time");
+	json_array(&d->j);
+	for (size_t i = 0; i < f->times.n; i++) {
+		const struct step_wall *x = &f->times.v[i].time;
+		json_object(&d->j);
+		if (f->times.v[i].worker < workers->n)
+			document_text(d, "worker", workers->v[f->times.v[i].worker]);
+		document_key(d, "marked");
+		json_literal(&d->j, x->marked ? S("true") : S("false"));
+		document_i64(d, "steps", num_from_u64(x->steps));
+		document_i64(d, "mean_ns", x->mean);
+		document_i64(d, "median_ns", x->median);
+		document_i64(d, "min_ns", x->shortest);
+		document_i64(d, "max_ns", x->longest);
+		document_i64(d, "deviation_ns", x->deviation);
 		json_object_end(&d->j);
 	}
 	json_array_end(&d->j);
@@ -137,6 +177,7 @@ bool summary_document(const struct exported *x, struct sink *s, struct emit *to,
 	document_i64(&d, "parameters", f->params);
 	document_fraction(&d, "float_ops", p->float_ops);
 	put_step_member(&d, p);
+	put_step_time_member(&d, p);
 	put_device_member(&d, f);
 	document_fraction(&d, "device_op_micros", p->device_us);
 	document_fraction(&d, "host_op_micros", p->host_us);

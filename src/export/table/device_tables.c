@@ -21,7 +21,7 @@ static int64_t span_of(const struct gpu_device *d)
 
 static int64_t idle_of(const struct device_use *u, const struct gpu_device *d)
 {
-	return num_sub(span_of(d), trace_ns(u->t, d->usage.times.busy));
+	return usage_partition(u->t, &d->usage.times, d->usage.window, 1).idle;
 }
 
 static int64_t gpu_mean(const struct gpu_times *t)

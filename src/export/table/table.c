@@ -343,7 +343,7 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 	}
 	for (size_t i = 0; i < t->x->n_sections; i++) {
 		const struct table *section = &t->x->sections[i];
-		if (!section->rows)
+		if (!section->rows || section->data_only)
 			continue;
 		sink_fmt(s, "\n%s:\n", section->title);
 		put_text(section, t->top, columns, s);
@@ -379,7 +379,7 @@ static bool as_rows(const struct exported *x, enum sheet_form form, struct sink 
 	put_sheet(t->x, t->top, form, s);
 	for (size_t i = 0; form == SHEET_MD && i < t->x->n_sections; i++) {
 		const struct table *section = &t->x->sections[i];
-		if (!section->rows)
+		if (!section->rows || section->data_only)
 			continue;
 		sink_fmt(s, "\n## %s\n\n", section->title);
 		put_sheet(section, t->top, form, s);

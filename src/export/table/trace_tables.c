@@ -9,7 +9,7 @@
 #include "base/sort.h"
 #include "export/table/device_tables.h"
 #include "trace/pass/ops.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/step_time.h"
 
 /* The trace of a worker, with the passes that the table needs. */
 struct worker_rows {
@@ -40,49 +40,67 @@ static int64_t hundredths(double v)
 	return (int64_t)fmin(v * 100 + 0.5, 9e18);
 }
 
-/* Returns the ns between two sums of ticks, so that the parts of a sum add up to it in ns. */
-static int64_t partition_ns(const struct trace *t, int64_t from, int64_t to)
-{
-	return num_sub(trace_ns(t, to), trace_ns(t, from));
-}
-
 #define TABLE_LIST "export/table/trace_table.def"
 #include "export/table/table_list.h"
 
 /* ---- a row of each table ---- */
 
-/* The columns CLASSES. */
-static void put_classes(struct table *to, const struct trace *t, const struct usage_times *u)
+/* The columns PARTS. */
+static void put_parts(struct table *to, const struct usage_partition *part)
 {
-	table_number(to, trace_ns(t, u->by_class[USAGE_COMPUTE]));
+	table_number(to, part->communication);
+	table_number(to, part->copy);
+	table_number(to, part->idle);
+}
+
+/* The columns CLASSES. part: the partition of the window. */
+static void put_classes(struct table *to, const struct trace *t, const struct usage_times *u,
+        const struct usage_partition *part)
+{
+	table_number(to, part->compute);
+	put_parts(to, part);
 	table_number(to, trace_ns(t, u->by_class[USAGE_COMMUNICATION]));
 	table_number(to, trace_ns(t, u->by_class[USAGE_COPY]));
 	table_number(to, trace_ns(t, usage_overlap(u)));
-	table_number(to, partition_ns(t, u->by_class[USAGE_COMPUTE], u->kernels));
-	table_number(to, partition_ns(t, u->kernels, u->busy));
 }
 
-/* The columns of the first n causes of idle time. */
-static void put_causes(
-        struct table *to, const struct trace *t, const struct usage_times *u, enum idle_cause n)
+static void put_causes(struct table *to, const struct trace *t, const struct usage_times *u)
 {
-	for (enum idle_cause i = 0; i < n; i++)
+	for (enum idle_cause i = 0; i < IDLE_CAUSES; i++)
 		table_number(to, usage_idle_ns(t, u, i));
 }
 
-static void put_devices(
-        struct table *to, const struct trace *t, const struct device_usage *u, int64_t span)
+static void put_devices(struct table *to, const struct trace *t, const struct device_usage *u)
 {
+	const struct usage_partition part = usage_partition(t, &u->times, u->window, 1);
+
 	table_text(to, trace_device_label(t, u->device, to->a));
 	table_text(to, str_of(trace_device_kinds[t->devices.v[u->device].kind]));
-	table_number(to, span);
+	table_number(to, part.window);
+	table_number(to, trace_ns(t, num_sub(u->end, u->start)));
 	table_number(to, trace_ns(t, u->times.busy));
-	table_number(to, num_sub(span, trace_ns(t, u->times.busy)));
-	put_classes(to, t, &u->times);
+	put_classes(to, t, &u->times, &part);
 	table_number(to, u->copy_bytes);
 	table_count(to, u->slices);
 	table_number(to, trace_ns(t, u->sum));
-	put_causes(to, t, &u->times, IDLE_BEFORE_FIRST);
+	put_causes(to, t, &u->times);
+}
+
+/* An average step of a device. */
+static void put_partition(struct table *to, const struct trace_steps *steps,
+        const struct step_wall *time, const struct device_usage *u)
+{
+	const struct usage_partition part = step_time_partition(steps, u);
+
+	table_text(to, trace_device_label(steps->t, u->device, to->a));
+	table_count(to, time->steps);
+	table_number(to, part.window);
+	table_number(to, part.compute);
+	put_parts(to, &part);
+	table_number(to, time->median);
+	table_number(to, time->shortest);
+	table_number(to, time->longest);
+	table_number(to, time->deviation);
 }
 
 /* all: ns of all kernels. */
@@ -102,21 +120,22 @@ static void put_kernels(struct table *to, const struct trace *t, const struct tr
 	table_text(to, trace_str(t, k->name));
 }
 
-/* start: ticks, as shown; length: ns; devices: number of devices with work in the trace; all: ns of
- * all their intervals. */
+/* start: ticks, as shown; devices: number of devices with work in the trace. */
 static void put_steps(struct table *to, const struct trace *t, const struct trace_step *s,
-        const struct step_usage *u, int64_t start, int64_t length, size_t devices, int64_t all,
-        struct str name)
+        const struct step_usage *u, int64_t start, size_t devices, struct str name)
 {
+	int64_t length = num_sub(s->end, s->start);
+	const struct usage_partition part =
+	        usage_partition(t, &u->times, num_mul(length, num_from_u64(devices)), 1);
+
 	table_number(to, s->id);
 	table_number(to, trace_ns(t, start));
-	table_number(to, length);
+	table_number(to, trace_ns(t, length));
 	table_number(to, trace_ns(t, u->times.busy));
 	table_number(to, num_from_u64(devices));
-	table_number(to, num_sub(all, trace_ns(t, u->times.busy)));
-	put_classes(to, t, &u->times);
+	put_classes(to, t, &u->times, &part);
 	table_count(to, u->slices);
-	put_causes(to, t, &u->times, IDLE_CAUSES);
+	put_causes(to, t, &u->times);
 	table_text(to, name);
 }
 
@@ -154,14 +173,41 @@ static void fill_devices(
         struct table *x, const struct worker_rows *w, const struct trace_usage *usage)
 {
 	for (size_t i = 0; i < usage->devices.n; i++) {
-		const struct device_usage *u = &usage->devices.v[i];
 		put_worker(x, w);
-		put_devices(x, w->t, u, trace_ns(w->t, num_sub(u->end, u->start)));
+		put_devices(x, w->t, &usage->devices.v[i]);
 	}
 }
 
-/* data: starts are on the clock of the source; otherwise after the start of the first step. */
-static void fill_steps(struct table *x, const struct worker_rows *w, bool data)
+/* Adds the table of an average step on each device. */
+static void fill_partition(
+        struct table *x, const struct worker_rows *w, const struct trace_usage *usage)
+{
+	const struct step_wall time = step_time_of(&w->steps, x->a);
+
+	x->data_only &= !time.marked; /* the first table shows the whole trace */
+	for (size_t i = 0; i < usage->devices.n; i++) {
+		put_worker(x, w);
+		put_partition(x, &w->steps, &time, &usage->devices.v[i]);
+	}
+}
+
+/* Text omits the column of devices if there is one of them. */
+static void hide_devices(struct table *x)
+{
+	const char **titles = ARENA_ARRAY(x->a, x->n_columns, const char *);
+	size_t column = 0;
+
+	memcpy(titles, x->titles, x->n_columns * sizeof *titles);
+	while (!str_eq(x->columns[column].name, S("devices")))
+		column++;
+	titles[column] = "";
+	x->titles = titles;
+}
+
+/* data: starts are on the clock of the source; otherwise after the start of the first step. single:
+ * set to false if there are several devices. */
+static void fill_steps(struct table *x, struct table *partition, const struct worker_rows *w,
+        bool data, bool *single)
 {
 	const struct trace_steps *steps = &w->steps;
 	const struct trace *t = w->t;
@@ -174,12 +220,12 @@ static void fill_steps(struct table *x, const struct worker_rows *w, bool data)
 	for (size_t i = 0; i < steps->steps.n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		put_worker(x, w);
-		int64_t length = num_sub(s->end, s->start);
-		put_steps(x, t, s, &usage[i], num_sub(s->start, zero), trace_ns(t, length),
-		        devices.devices.n,
-		        trace_ns(t, num_mul(length, num_from_u64(devices.devices.n))),
+		put_steps(x, t, s, &usage[i], num_sub(s->start, zero), devices.devices.n,
 		        steps->by == STEPS_UNKNOWN ? S("steps: unknown") : trace_str(t, s->name));
 	}
+	fill_partition(partition, w, &devices);
+	if (devices.devices.n > 1)
+		*single = false;
 }
 
 /* ---- roofline ---- */
@@ -334,14 +380,14 @@ static const struct trace_table_row {
 	const struct column *columns;
 	const char *const *titles;
 	size_t n_columns;
-	bool links, steps; /* the passes that it needs */
+	bool links, steps; /* the passes that it needs before its own */
 	uint64_t wants;    /* ARG_BITs of work */
 } table_rows[] = {
-	[TABLE_DEVICES] = { "devices", "tfprof/devices", 3, COLUMNS(devices), true, false,
+	[TABLE_DEVICES] = { "devices", "tfprof/devices", 4, COLUMNS(devices), true, false,
 	        ARG_BIT(ARG_BYTES) | TRACE_LAUNCH_ARGS },
 	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 1, COLUMNS(kernels), true, true,
 	        ARG_BIT(ARG_SCOPE) },
-	[TABLE_STEPS] = { "steps", "tfprof/steps", 2, COLUMNS(steps), true, true,
+	[TABLE_STEPS] = { "steps", "tfprof/steps", 3, COLUMNS(steps), true, true,
 	        ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS },
 	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 1, COLUMNS(roofline), true, true,
 	        ARG_BITS_ALL },
@@ -354,34 +400,57 @@ uint64_t trace_table_wants(enum trace_table which)
 
 /* Adds the rows of a worker's devices. Adds the worker to `further`, for the additional tables, if
  * it has launches or is a recording. */
-static void add_devices(struct table *x, const struct worker_rows *w, struct device_use *recorded,
-        struct device_workers *further)
+static void add_devices(struct table *x, struct table *partition, struct worker_rows *w,
+        struct device_use *recorded, struct device_workers *further)
 {
 	struct device_use *u = recorded;
 
 	if (!u && !w->links.launches.n) {
 		struct trace_usage usage;
-		trace_usage(w->t, &(struct usage_ask){ .links = &w->links }, &usage, x->a);
+		const struct usage_ask ask = { .links = &w->links, .steps = &w->steps };
+		trace_find_steps(w->t, &w->steps, x->a);
+		trace_usage(w->t, &ask, &usage, x->a);
 		fill_devices(x, w, &usage);
+		fill_partition(partition, w, &usage);
 		return;
 	}
 	if (!u) {
 		u = ARENA_NEW(x->a, struct device_use);
 		device_use_trace(u, w->t, &w->links, x->a);
 	}
+	w->steps = u->steps;
 	fill_devices(x, w, &u->usage);
+	fill_partition(partition, w, &u->usage);
 	further->v[further->n++] = (struct device_worker){ w->worker, u };
 }
 
-/* Adds the additional tables: idle causes, latencies, kernels, calls and so on. */
-static void add_sections(
-        struct table *x, const struct device_workers *all, struct device_use *recorded)
+/* Sets the columns of a table; they begin with the worker if there are several. */
+static void set_columns(struct table *x, const struct column *columns, const char *const *titles,
+        size_t n, bool named)
 {
-	if (all->n)
-		x->sections = device_sections(all, &x->n_sections, x->a);
-	if (recorded)
+	x->columns = columns + !named;
+	x->titles = titles + !named;
+	x->n_columns = n - !named;
+}
+
+/* Adds the additional tables: the average step, then, of devices, idle causes, latencies, kernels,
+ * calls and so on. */
+static void add_sections(struct table *x, const struct table *partition,
+        const struct device_workers *all, struct device_use *recorded)
+{
+	size_t n = 0;
+	const struct table *more = all->n ? device_sections(all, &n, x->a) : NULL;
+	struct table *v = ARENA_ARRAY(x->a, n + 1, struct table);
+
+	v[0] = *partition;
+	if (n)
+		memcpy(v + 1, more, n * sizeof *v);
+	x->sections = v;
+	x->n_sections = n + 1;
+	if (recorded) {
 		x->members = device_put_lost;
-	x->user = recorded;
+		x->user = recorded;
+	}
 }
 
 /* Makes the passes, and the rows with those of the workers before. */
@@ -391,14 +460,16 @@ static void fill(
 	const struct trace_table_row *row = &table_rows[which];
 	struct worker_rows *v = ARENA_ARRAY(x->a, all->n, struct worker_rows);
 	struct device_workers further = { ARENA_ARRAY(x->a, all->n, struct device_worker), 0 };
-	bool named = all->names->n > 1;
+	struct table part = {
+		.a = x->a, .key = "step_time", .title = "Time per step", .data_only = true
+	};
+	bool named = all->names->n > 1, single = true;
 
 	x->key = row->key;
 	x->schema = row->schema;
 	x->version = row->version;
-	x->columns = row->columns + !named;
-	x->titles = row->titles + !named;
-	x->n_columns = row->n_columns - !named;
+	set_columns(x, row->columns, row->titles, row->n_columns, named);
+	set_columns(&part, COLUMNS(partition), named);
 	for (size_t i = 0; i < all->n; i++) {
 		v[i].t = all->v[i].t;
 		v[i].worker = named ? all->names->v[all->v[i].worker] : STR_NONE;
@@ -407,9 +478,9 @@ static void fill(
 		if (row->steps)
 			trace_find_steps(v[i].t, &v[i].steps, x->a);
 		if (which == TABLE_DEVICES)
-			add_devices(x, &v[i], all->recorded, &further);
+			add_devices(x, &part, &v[i], all->recorded, &further);
 		else if (which == TABLE_STEPS)
-			fill_steps(x, &v[i], data);
+			fill_steps(x, &part, &v[i], data, &single);
 		else if (which == TABLE_ROOFLINE)
 			fill_roofline(x, &v[i]);
 	}
@@ -419,8 +490,10 @@ static void fill(
 		x->members = put_peaks;
 		x->user = all;
 	}
-	if (which == TABLE_DEVICES)
-		add_sections(x, &further, all->recorded);
+	if (which == TABLE_STEPS && single)
+		hide_devices(x);
+	if (which == TABLE_DEVICES || which == TABLE_STEPS)
+		add_sections(x, &part, &further, all->recorded);
 }
 
 bool trace_table_write(const struct worker_traces *all, const struct trace_table_ask *ask,

@@ -45,6 +45,7 @@ struct idle_device {
 	bool any, based;
 	int64_t until;                  /* latest end of its work */
 	uint32_t process;               /* of the work with the latest end */
+	struct launch_call last;        /* likewise */
 	int64_t base_latency, base_gap; /* valid if based */
 	int64_t least;                  /* shortest latency of all launches */
 	VEC(int64_t) latencies;         /* samples, until based */
@@ -158,11 +159,12 @@ struct idle_base idle_base_of(struct idle *x, uint32_t device)
 /* ---- intervals ---- */
 
 /* Hands out the time from *from to `to` at most, and moves *from to its end. */
-static void put(struct idle *x, uint32_t device, enum idle_cause why, int64_t *from, int64_t to)
+static void put(struct idle *x, uint32_t device, enum idle_cause why, int64_t *from, int64_t to,
+        const struct launch_call *call)
 {
 	if (to <= *from)
 		return;
-	x->piece(x->user, device, why, *from, to);
+	x->piece(x->user, device, why, *from, to, call);
 	*from = to;
 }
 
@@ -176,18 +178,18 @@ static void explain(struct idle *x, uint32_t device, const struct idle_gap *g)
 	int64_t from = g->from, to = g->to, begun = c->start > from ? c->start : from;
 
 	if (!c->known) {
-		put(x, device, IDLE_UNKNOWN_LAUNCH, &from, to);
+		put(x, device, IDLE_UNKNOWN_LAUNCH, &from, to, c);
 	} else if (c->end <= from) {
-		put(x, device, IDLE_KERNEL_GAP, &from, least(to, num_add(from, d->base_gap)));
-		put(x, device, wait, &from, to);
+		put(x, device, IDLE_KERNEL_GAP, &from, least(to, num_add(from, d->base_gap)), c);
+		put(x, device, wait, &from, to, c);
 	} else if (c->end < to && num_sub(to, c->end) > d->base_latency) {
-		put(x, device, IDLE_HOST_LATE, &from, c->end);
-		put(x, device, IDLE_LAUNCH_LATENCY, &from, num_add(from, d->base_latency));
-		put(x, device, wait, &from, to);
+		put(x, device, IDLE_HOST_LATE, &from, c->end, c);
+		put(x, device, IDLE_LAUNCH_LATENCY, &from, num_add(from, d->base_latency), c);
+		put(x, device, wait, &from, to, c);
 	} else {
 		int64_t latency = begun < to ? least(num_sub(to, begun), d->base_latency) : 0;
-		put(x, device, IDLE_HOST_LATE, &from, num_sub(to, latency));
-		put(x, device, IDLE_LAUNCH_LATENCY, &from, to);
+		put(x, device, IDLE_HOST_LATE, &from, num_sub(to, latency), c);
+		put(x, device, IDLE_LAUNCH_LATENCY, &from, to, c);
 	}
 }
 
@@ -219,20 +221,23 @@ void idle_add(struct idle *x, const struct slice *s, const struct launch_call *c
 	const struct trace_track *track = &x->t->tracks.v[s->track];
 	struct idle_device *d = &x->devices[track->device];
 	struct idle_stream *k = &x->streams[s->track];
+	struct launch_call made = *call;
 	int64_t end = slice_end(s), first = INT64_MIN;
 	bool event = take_waits(k, call);
 
+	made.event = s->event;
 	if (!d->based)
 		take_sample(x, d, k, s->start, call);
 	if (!d->any)
-		put(x, track->device, IDLE_BEFORE_FIRST, &first, s->start);
+		put(x, track->device, IDLE_BEFORE_FIRST, &first, s->start, &made);
 	else if (s->start > d->until)
 		end_interval(x, track->device,
 		        &(struct idle_gap){
-		                d->until, s->start, *call, event, d->process != track->process });
+		                d->until, s->start, made, event, d->process != track->process });
 	if (!d->any || end > d->until) {
 		d->until = end;
 		d->process = track->process;
+		d->last = made;
 	}
 	if (!k->any || end > k->until)
 		k->until = end;
@@ -247,6 +252,6 @@ void idle_end(struct idle *x)
 			continue;
 		if (!d->based)
 			explain_waiting(x, i);
-		put(x, i, IDLE_AFTER_LAST, &d->until, INT64_MAX);
+		put(x, i, IDLE_AFTER_LAST, &d->until, INT64_MAX, &d->last);
 	}
 }

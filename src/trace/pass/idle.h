@@ -53,11 +53,15 @@ extern const char *const idle_meanings[IDLE_CAUSES];
 struct launch_call {
 	bool known;
 	int64_t start, end;
+	uint32_t launch; /* 1 + index in the launches of the trace; 0: no slice of it is stored */
+	uint32_t event;  /* of the work; set by idle_add */
 };
 
 /* Takes idle time of a device. Pieces of a device come in order of time. IDLE_BEFORE_FIRST begins
- * at INT64_MIN, IDLE_AFTER_LAST ends at INT64_MAX. */
-typedef void idle_piece(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to);
+ * at INT64_MIN, IDLE_AFTER_LAST ends at INT64_MAX. call: of the work after the piece; of
+ * IDLE_AFTER_LAST: of the work that ended last. */
+typedef void idle_piece(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to,
+        const struct launch_call *call);
 
 /* The trace must have all tracks and devices. Memory comes from a. */
 struct idle;

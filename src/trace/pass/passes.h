@@ -186,6 +186,19 @@ struct usage_times {
 	int64_t idle[IDLE_CAUSES]; /* adds up to the rest of the interval */
 };
 
+/* A partition of the window of a device, ns: the four parts add up to the window exactly. */
+struct usage_partition {
+	int64_t window, compute, /* kernels that are neither communication nor copies */
+	        communication,   /* exposed: without compute */
+	        copy,            /* exposed: without compute and communication */
+	        idle;
+};
+
+/* Returns the partition of a window of the given length in ticks; for n windows that were added up,
+ * the partition of one on average. */
+struct usage_partition usage_partition(
+        const struct trace *t, const struct usage_times *u, int64_t window, size_t n);
+
 /* Returns the time of communication and compute at the same time. */
 int64_t usage_overlap(const struct usage_times *u);
 /* Returns the time of copies and kernels at the same time. */
@@ -196,18 +209,15 @@ int64_t usage_exposed_communication(const struct usage_times *u);
 int64_t usage_exposed_copy(const struct usage_times *u);
 
 struct device_usage {
-	struct usage_times times;
+	struct usage_times times;    /* in the window of the whole trace */
+	struct usage_times in_steps; /* in the steps, added up; zero if there was no question */
 	uint32_t device;
 	uint64_t slices;
+	int64_t window;     /* length of the window of the whole trace */
 	int64_t start, end; /* first start, last end */
 	int64_t sum;        /* sum of the lengths of all slices that are not nested */
 	int64_t copy_bytes;
 };
-static inline int64_t usage_idle(const struct device_usage *u)
-{
-	return num_sub(num_sub(u->end, u->start), u->times.busy);
-}
-
 struct trace_usage {
 	VEC(struct device_usage) devices; /* devices with work, in the order of trace.devices */
 };
@@ -229,12 +239,13 @@ struct cover {
 };
 void cover_add(struct cover *c, int64_t start, int64_t end);
 
-/* Callbacks: device is called at the start of each device, work for each slice of its work in order
- * of starts. busy: the union of the previous slices of the device. */
+/* Callbacks, each may be NULL: device is called at the start of each device, work for each slice of
+ * its work in order of starts. busy: the union of the previous slices of the device. */
 struct usage_watch {
 	void (*device)(void *user, uint32_t device);
 	void (*work)(void *user, const struct slice *s, const struct cover *busy,
 	        const struct launch_call *call);
+	idle_piece *idle; /* its pieces of a device come in order, those of devices may mix */
 	void *user;
 };
 
@@ -243,7 +254,7 @@ struct usage_ask {
 	const struct trace_links *links; /* NULL: work has ARG_LATENCY, or its launch is unknown */
 	const struct usage_watch *watch; /* or NULL */
 	const struct trace_steps *steps; /* or NULL */
-	struct step_usage *by_step;      /* zeroed, one for each of the steps; or NULL */
+	struct step_usage *by_step;      /* with steps: zeroed, one for each of them; or NULL */
 };
 
 /* The devices live in a. */

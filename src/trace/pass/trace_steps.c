@@ -205,17 +205,9 @@ static void order_steps(struct trace_steps *out, struct arena *a)
 /* Makes the whole trace one step. */
 static void one_step(struct trace_steps *out, struct arena *a)
 {
-	struct trace_step all = { .name = ID_NONE, .start = INT64_MAX, .end = INT64_MIN };
+	struct trace_step all = { .name = ID_NONE };
 
-	for (size_t i = 0; i < out->t->tracks.n; i++) {
-		const struct trace_track *k = &out->t->tracks.v[i];
-		if (!k->n || k->derived)
-			continue;
-		all.start = k->start < all.start ? k->start : all.start;
-		all.end = k->end > all.end ? k->end : all.end;
-	}
-	if (all.start > all.end)
-		all.start = all.end = 0;
+	trace_window(out->t, &all.start, &all.end);
 	VEC_PUSH(a, &out->steps, all);
 }
 

@@ -168,12 +168,12 @@ static void take_work(struct slice_sums *x, const struct slice *s)
 		add_work(x, s, NULL);
 		break;
 	case LAUNCH_FOUND:
-		known = (struct launch_call){ true, call.start, call.end };
+		known = (struct launch_call){ .known = true, .start = call.start, .end = call.end };
 		usage_add(x->usage, s, &known, call.collective);
 		add_work(x, s, &call);
 		break;
 	case LAUNCH_LATER:
-		known = (struct launch_call){ true, INT64_MAX, INT64_MAX };
+		known = (struct launch_call){ .known = true, .start = INT64_MAX, .end = INT64_MAX };
 		usage_add(x->usage, s, &known, false);
 		break;
 	}

@@ -21,12 +21,14 @@ struct device_walk {
 struct usage_adding {
 	const struct trace *t;
 	const struct trace_steps *steps; /* NULL: no steps */
-	struct step_usage *by_step;
+	struct step_usage *by_step;      /* or NULL */
+	int64_t from, to;                /* the window of the whole trace */
 	struct arena *a;
 	VEC(uint8_t) classes; /* indexed by event */
 	struct device_walk *devices;
 	struct stream_state *streams; /* indexed by track */
 	struct idle *idle;
+	const struct usage_watch *watch; /* or NULL */
 };
 
 /* ---- derived numbers ---- */
@@ -50,6 +52,21 @@ int64_t usage_exposed_communication(const struct usage_times *u)
 int64_t usage_exposed_copy(const struct usage_times *u)
 {
 	return num_sub(u->busy, u->kernels);
+}
+
+struct usage_partition usage_partition(
+        const struct trace *t, const struct usage_times *u, int64_t window, size_t n)
+{
+	int64_t per = n ? num_from_u64(n) : 1;
+	int64_t compute = trace_ns(t, u->by_class[USAGE_COMPUTE]) / per,
+	        kernels = trace_ns(t, u->kernels) / per, busy = trace_ns(t, u->busy) / per,
+	        all = trace_ns(t, window) / per;
+
+	return (struct usage_partition){ .window = all,
+		.compute = compute,
+		.communication = num_sub(kernels, compute),
+		.copy = num_sub(busy, kernels),
+		.idle = num_sub(all, busy) };
 }
 
 int64_t usage_idle_ns(const struct trace *t, const struct usage_times *u, enum idle_cause why)
@@ -114,26 +131,37 @@ static void count_slice(const struct usage_adding *x, size_t first, const struct
 {
 	const struct trace_step *v = x->steps->steps.v;
 
-	for (size_t i = first; i < x->steps->steps.n && v[i].start < slice_end(s); i++)
+	for (size_t i = first; x->by_step && i < x->steps->steps.n && v[i].start < slice_end(s);
+	        i++)
 		x->by_step[i].slices += v[i].end > s->start;
+}
+
+static void increase(int64_t *sum, int64_t by)
+{
+	*sum = num_add(*sum, by > 0 ? by : 0);
 }
 
 /* ---- idle time ---- */
 
-static void take_idle(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to)
+static void take_idle(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to,
+        const struct launch_call *call)
 {
 	struct usage_adding *x = user;
 	struct device_walk *w = &x->devices[device];
 
-	if (why != IDLE_BEFORE_FIRST && why != IDLE_AFTER_LAST)
-		w->to.times.idle[why] = num_add(w->to.times.idle[why], num_sub(to, from));
+	if (x->watch && x->watch->idle)
+		x->watch->idle(x->watch->user, device, why, from, to, call);
+	increase(&w->to.times.idle[why],
+	        num_sub(to < x->to ? to : x->to, from > x->from ? from : x->from));
 	if (!x->steps)
 		return;
 	const struct trace_step *v = x->steps->steps.v;
 	skip_steps(x, &w->idle_step, from);
 	for (size_t i = w->idle_step; i < x->steps->steps.n && v[i].start < to; i++) {
-		int64_t *idle = &x->by_step[i].times.idle[why], part = inside(&v[i], from, to);
-		*idle = num_add(*idle, part > 0 ? part : 0);
+		int64_t part = inside(&v[i], from, to);
+		increase(&w->to.in_steps.idle[why], part);
+		if (x->by_step)
+			increase(&x->by_step[i].times.idle[why], part);
 	}
 }
 
@@ -147,10 +175,13 @@ struct launch_call work_call(
 	int64_t latency;
 
 	if (launch)
-		return (struct launch_call){ true, launch->start, launch_end(links, launch) };
+		return (struct launch_call){ .known = true,
+			.start = launch->start,
+			.end = launch_end(links, launch),
+			.launch = 1 + (uint32_t)(launch - links->launches.v) };
 	if (!slice_has_int(t, s, ARG_LATENCY, &latency))
 		return call;
-	call = (struct launch_call){ true, num_sub(s->start, latency), 0 };
+	call = (struct launch_call){ .known = true, .start = num_sub(s->start, latency) };
 	call.end = num_add(call.start, slice_int(t, s, ARG_CALL_LENGTH));
 	return call;
 }
@@ -182,8 +213,10 @@ static void cover(
 		return;
 	const struct trace_step *v = x->steps->steps.v;
 	for (size_t i = w->step; i < x->steps->steps.n && v[i].start < end; i++) {
-		int64_t *sum = &x->by_step[i].times.covered[which], part = inside(&v[i], from, end);
-		*sum = num_add(*sum, part > 0 ? part : 0);
+		int64_t part = inside(&v[i], from, end);
+		increase(&w->to.in_steps.covered[which], part);
+		if (x->by_step)
+			increase(&x->by_step[i].times.covered[which], part);
 	}
 }
 
@@ -222,8 +255,8 @@ struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps
 {
 	struct usage_adding *x = ARENA_NEW(a, struct usage_adding);
 
-	*x = (struct usage_adding){ .t = t, .steps = by_step ? steps : NULL, .by_step = by_step };
-	x->a = a;
+	*x = (struct usage_adding){ .t = t, .steps = steps, .by_step = by_step, .a = a };
+	trace_window(t, &x->from, &x->to);
 	x->devices = ARENA_ARRAY(a, t->devices.n, struct device_walk);
 	x->streams = ARENA_ARRAY(a, t->tracks.n, struct stream_state);
 	x->idle = idle_begin(t, take_idle, x, a);
@@ -261,21 +294,16 @@ void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a)
 		for (unsigned k = 0; k < COVER_N; k++)
 			w->to.times.covered[k] = w->covers[k].total;
 		end_times(&w->to.times);
+		end_times(&w->to.in_steps);
+		w->to.window = num_sub(x->to, x->from);
 		if (w->to.slices)
 			VEC_PUSH(a, &out->devices, w->to);
 	}
-	for (size_t i = 0; x->steps && i < x->steps->steps.n; i++)
+	for (size_t i = 0; x->by_step && i < x->steps->steps.n; i++)
 		end_times(&x->by_step[i].times);
 }
 
 /* ---- stored slices ---- */
-
-static struct launch_call call_of(const struct trace *t, const struct trace_links *links,
-        const struct launch *launch, const struct slice *s)
-{
-	return launch ? (struct launch_call){ true, launch->start, launch_end(links, launch) }
-	              : work_call(t, NULL, s);
-}
 
 static void walk_device(struct usage_adding *x, uint32_t device, const struct usage_ask *ask)
 {
@@ -285,7 +313,7 @@ static void walk_device(struct usage_adding *x, uint32_t device, const struct us
 	struct work_merge m;
 	bool contains;
 
-	if (watch)
+	if (watch && watch->device)
 		watch->device(watch->user, device);
 	work_merge_init(&m, x->t, device, true, x->a);
 	while ((s = work_merge_next(&m, &contains))) {
@@ -294,8 +322,8 @@ static void walk_device(struct usage_adding *x, uint32_t device, const struct us
 			continue;
 		}
 		const struct launch *launch = ask->links ? link_launch(ask->links, s) : NULL;
-		struct launch_call call = call_of(x->t, ask->links, launch, s);
-		if (watch)
+		struct launch_call call = work_call(x->t, ask->links, s);
+		if (watch && watch->work)
 			watch->work(watch->user, s, busy, &call);
 		add(x, s, &call, class_at(x, s, launch && launch->collective), contains);
 	}
@@ -322,6 +350,7 @@ void trace_usage(const struct trace *t, const struct usage_ask *ask, struct trac
 	}
 	scratch_open(&own, a->work);
 	x = usage_begin(t, ask->steps, ask->by_step, &own.a);
+	x->watch = ask->watch;
 	for (uint32_t i = 0; i < t->devices.n; i++)
 		walk_device(x, i, ask);
 	usage_end(x, out, a);
@@ -330,9 +359,10 @@ void trace_usage(const struct trace *t, const struct usage_ask *ask, struct trac
 
 /* ---- lengths without waiting ---- */
 
-static void ignore(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to)
+static void ignore(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to,
+        const struct launch_call *call)
 {
-	(void)user, (void)device, (void)why, (void)from, (void)to;
+	(void)user, (void)device, (void)why, (void)from, (void)to, (void)call;
 }
 
 void trace_bases(const struct trace *t, const struct trace_links *links, struct idle_base *out,
@@ -348,8 +378,7 @@ void trace_bases(const struct trace *t, const struct trace_links *links, struct 
 		bool contains;
 		work_merge_init(&m, t, i, false, &own.a);
 		while ((s = work_merge_next(&m, &contains))) {
-			const struct launch *launch = links ? link_launch(links, s) : NULL;
-			struct launch_call call = call_of(t, links, launch, s);
+			struct launch_call call = work_call(t, links, s);
 			idle_add(x, s, &call);
 		}
 		out[i] = idle_base_of(x, i);

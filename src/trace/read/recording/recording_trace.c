@@ -311,11 +311,25 @@ static void label_work(
 	}
 }
 
+/* Calls and ranges are part of the window of the trace, whether they are kept or not. */
+static void cover(const struct tracing *x, const struct spool_record *r)
+{
+	uint64_t start = r->kind == SPOOL_API     ? r->api.start
+	                 : r->kind == SPOOL_RANGE ? r->range.time
+	                                          : 0;
+	int64_t tick = tick_of(x, start);
+
+	if (start)
+		build_cover(x->b, tick,
+		        num_add(tick, r->kind == SPOOL_API ? num_from_u64(r->api.length) : 0));
+}
+
 static void take_record(void *user, const struct recording_feed *f, const struct spool_record *r,
         struct recorded_op *op)
 {
 	struct tracing_process *y = user;
 
+	cover(y->x, r);
 	if (r->kind == SPOOL_API)
 		take_call(y, f, &r->api);
 	else if (r->kind == SPOOL_RANGE)

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See host_time.h.
+ */
+#include "trace/pass/host_time.h"
+
+#include "base/sort.h"
+#include "trace/pass/depend_internal.h"
+
+#define HOPS_MAX 4 /* threads that wait for one another */
+
+/* A run of tiles of a thread that launches work. */
+struct host_burst {
+	int64_t start, end;
+	uint32_t track;
+};
+
+struct host_making {
+	struct host_time *out;
+	const uint8_t *classes; /* enum depend_class of each event */
+	struct arena *a, *own;
+	uint64_t *launches;            /* of each track: how many */
+	VEC(struct host_burst) bursts; /* by process, then start, then track */
+	size_t *first_burst;           /* of each process; the last one for tracks without one */
+};
+
+static const struct host_tile no_tile = { .op = ID_NONE,
+	.frame = ID_NONE,
+	.call = ID_NONE,
+	.step = ID_NONE,
+	.loader = ID_NONE,
+	.other = ID_NONE,
+	.gap = true };
+
+/* ---- tiles ---- */
+
+/* What is open inside of a slice that the tile `around` surrounds. */
+static struct host_tile inside(
+        const struct host_making *m, const struct host_tile *around, const struct slice *s)
+{
+	struct host_tile x = *around;
+
+	x.gap = false;
+	x.class = m->classes[s->event];
+	if (x.class == DEPEND_LOADS && x.loader == ID_NONE)
+		x.loader = s->event;
+	switch (s->category) {
+	case CATEGORY_FRAME:
+		x.frame = s->event;
+		m->out->frames = true;
+		break;
+	case CATEGORY_CALL:
+	case CATEGORY_SYNC:
+	case CATEGORY_OVERHEAD: x.call = s->event; return x;
+	case CATEGORY_STEP: x.step = s->event; break;
+	default: x.op = s->event; break;
+	}
+	x.call = ID_NONE;
+	return x;
+}
+
+/* The tile changes at a time. Overlaps without containment end the earlier slice. */
+static void change(struct host_making *m, struct host_thread *h, struct host_tile x, int64_t at)
+{
+	while (h->tiles.n && h->tiles.v[h->tiles.n - 1].start >= at)
+		h->tiles.n--;
+	x.start = at;
+	VEC_PUSH(m->a, &h->tiles, x);
+}
+
+static void make_tiles(struct host_making *m, uint32_t track)
+{
+	struct host_thread *h = &m->out->threads[track];
+	struct nest_level *level;
+	struct scratch own;
+	struct nest n;
+	enum nest_what what;
+	VEC(struct host_tile) open = { .n = 0 }; /* by depth */
+
+	if (m->out->t->tracks.v[track].n)
+		change(m, h, no_tile, INT64_MIN);
+	scratch_open(&own, m->a->work);
+	nest_init(&n, m->out->t, track, NEST_ALL, &own.a);
+	while ((what = nest_next(&n, &level))) {
+		const struct host_tile *around =
+		        level->depth ? &open.v[level->depth - 1] : &no_tile;
+		if (level->s.form != SLICE_COMPLETE || !level->s.length)
+			continue;
+		if (what == NEST_CLOSE) {
+			change(m, h, *around, slice_end(&level->s));
+			continue;
+		}
+		struct host_tile x = inside(m, around, &level->s);
+		while (open.n <= level->depth)
+			VEC_PUSH(&own.a, &open, no_tile);
+		open.v[level->depth] = x;
+		change(m, h, x, level->s.start);
+	}
+	scratch_close(&own);
+}
+
+/* ---- bursts ---- */
+
+static size_t process_of(const struct trace *t, uint32_t track)
+{
+	uint32_t process = t->tracks.v[track].process;
+
+	return process == ID_NONE ? t->processes.n : process;
+}
+
+static void find_bursts_of(struct host_making *m, uint32_t track, const int64_t *launched, size_t n)
+{
+	const struct host_thread *h = &m->out->threads[track];
+	size_t at = 0;
+
+	for (size_t i = 0; i < h->tiles.n; i++) {
+		if (h->tiles.v[i].gap)
+			continue;
+		struct host_burst b = { h->tiles.v[i].start, 0, track };
+		while (i + 1 < h->tiles.n && !h->tiles.v[i].gap)
+			i++;
+		b.end = h->tiles.v[i].start;
+		while (at < n && launched[at] < b.start)
+			at++;
+		if (at < n && launched[at] < b.end)
+			VEC_PUSH(m->own, &m->bursts, b);
+	}
+}
+
+struct launch_time {
+	int64_t start;
+	uint32_t track;
+};
+
+static int by_track_and_start(const void *v, uint32_t a, uint32_t b)
+{
+	const struct launch_time *x = (const struct launch_time *)v + a,
+	                         *y = (const struct launch_time *)v + b;
+
+	if (x->track != y->track)
+		return x->track < y->track ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static int by_process_and_start(const void *making, uint32_t a, uint32_t b)
+{
+	const struct host_making *m = making;
+	const struct host_burst *x = &m->bursts.v[a], *y = &m->bursts.v[b];
+	size_t p = process_of(m->out->t, x->track), q = process_of(m->out->t, y->track);
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+static void order_bursts(struct host_making *m)
+{
+	const uint32_t *order = sort_order(m->own, m->bursts.n, by_process_and_start, m);
+	struct host_burst *v = ARENA_ARRAY(m->own, m->bursts.n, struct host_burst);
+	const struct trace *t = m->out->t;
+	size_t at = 0;
+
+	for (size_t i = 0; i < m->bursts.n; i++)
+		v[i] = m->bursts.v[order[i]];
+	m->bursts.v = v;
+	m->first_burst = ARENA_ARRAY(m->own, t->processes.n + 2, size_t);
+	for (size_t p = 0; p < t->processes.n + 2; p++) {
+		while (at < m->bursts.n && process_of(t, v[at].track) < p)
+			at++;
+		m->first_burst[p] = at;
+	}
+}
+
+static void find_bursts(struct host_making *m, const struct trace_links *links)
+{
+	VEC(struct launch_time) v = { .n = 0 };
+
+	for (size_t i = 0; i < links->launches.n; i++) {
+		const struct launch *x = &links->launches.v[i];
+		VEC_PUSH(m->own, &v,
+		        ((struct launch_time){ x->start, trace_track_of(links->t, x->slice) }));
+	}
+	sort_array(m->own, v.v, v.n, sizeof *v.v, by_track_and_start);
+	int64_t *starts = ARENA_ARRAY(m->own, v.n, int64_t);
+	for (size_t i = 0; i < v.n; i++)
+		starts[i] = v.v[i].start;
+	for (size_t i = 0, n; i < v.n; i = n) {
+		for (n = i + 1; n < v.n && v.v[n].track == v.v[i].track; n++)
+			;
+		find_bursts_of(m, v.v[i].track, starts + i, n - i);
+	}
+	order_bursts(m);
+}
+
+/* ---- waits for other threads ---- */
+
+/* Returns the tile of a thread at a time: the last one that starts at or before it, or NULL. */
+static const struct host_tile *tile_at(const struct host_thread *h, int64_t at)
+{
+	size_t low = 0, high = h->tiles.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (h->tiles.v[mid].start <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &h->tiles.v[low - 1] : NULL;
+}
+
+static int64_t tile_end(const struct host_thread *h, const struct host_tile *x)
+{
+	return x + 1 < h->tiles.v + h->tiles.n ? x[1].start : INT64_MAX;
+}
+
+/* Returns the thread of the process one of whose tiles contains a whole burst, or ID_NONE. Of
+ * several, the one whose tile starts last. */
+static uint32_t enclosing(const struct host_making *m, const struct host_burst *b)
+{
+	const struct trace *t = m->out->t;
+	int64_t start = INT64_MIN;
+	uint32_t found = ID_NONE;
+
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		const struct host_thread *h = &m->out->threads[i];
+		const struct host_tile *x =
+		        i == b->track || process_of(t, i) != process_of(t, b->track)
+		                ? NULL
+		                : tile_at(h, b->start);
+		if (x && !x->gap && tile_end(h, x) >= b->end && x->start > start) {
+			start = x->start;
+			found = i;
+		}
+	}
+	return found;
+}
+
+struct waiting {
+	struct host_making *m;
+	VEC(struct host_tile) made;
+	uint32_t track;
+	size_t first, last; /* bursts of the process */
+	size_t next;        /* the first one that starts at or after the tile */
+	size_t ended;       /* likewise of those in the order of their ends */
+	const uint32_t *by_end;
+};
+
+static void add_tile(
+        struct waiting *w, struct host_tile x, uint32_t other, int64_t from, int64_t to)
+{
+	if (from >= to)
+		return;
+	x.other = other;
+	x.start = from;
+	VEC_PUSH(w->m->a, &w->made, x);
+}
+
+/* Divides a tile by the bursts of other threads that it contains. */
+static void divide_tile(struct waiting *w, struct host_tile x, int64_t end)
+{
+	const struct host_burst *v = w->m->bursts.v;
+	int64_t at = x.start;
+
+	while (w->next < w->last && v[w->next].start < x.start)
+		w->next++;
+	for (size_t i = w->next; i < w->last && v[i].start < end; i++) {
+		if (v[i].track == w->track || v[i].end > end || v[i].end <= at)
+			continue;
+		int64_t from = v[i].start > at ? v[i].start : at;
+		add_tile(w, x, ID_NONE, at, from);
+		add_tile(w, x, v[i].track, from, v[i].end);
+		at = v[i].end;
+	}
+	add_tile(w, x, ID_NONE, at, end);
+}
+
+/* Divides a gap: see host_time.h. */
+static void divide_gap(struct waiting *w, struct host_tile x, int64_t end)
+{
+	const struct host_burst *v = w->m->bursts.v;
+	const struct host_burst *last = NULL, *after = NULL;
+
+	while (w->next < w->last && v[w->next].start < end)
+		w->next++;
+	for (size_t i = w->next; i < w->last && v[i].start == end && !after; i++)
+		after = v[i].track == w->track ? &v[i] : NULL;
+	uint32_t other = after ? enclosing(w->m, after) : ID_NONE;
+	if (other != ID_NONE) {
+		add_tile(w, x, other, x.start, end);
+		return;
+	}
+	for (; w->ended < w->last - w->first && v[w->by_end[w->ended]].end <= end; w->ended++)
+		if (v[w->by_end[w->ended]].track != w->track &&
+		        v[w->by_end[w->ended]].end > x.start)
+			last = &v[w->by_end[w->ended]];
+	if (last)
+		add_tile(w, x, last->track, x.start, last->end);
+	add_tile(w, x, ID_NONE, last ? last->end : x.start, end);
+}
+
+static int by_end(const void *v, uint32_t a, uint32_t b)
+{
+	const struct host_burst *x = (const struct host_burst *)v + a,
+	                        *y = (const struct host_burst *)v + b;
+
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+/* Returns the waits of a thread as new tiles. */
+static void find_waits(
+        struct host_making *m, uint32_t track, const uint32_t *ends, struct host_thread *made)
+{
+	const struct host_thread *h = &m->out->threads[track];
+	size_t p = process_of(m->out->t, track);
+	struct waiting w = { .m = m,
+		.track = track,
+		.first = m->first_burst[p],
+		.last = m->first_burst[p + 1],
+		.by_end = ends + m->first_burst[p] };
+	size_t tile_next = w.first, gap_next = w.first;
+
+	for (size_t i = 0; i < h->tiles.n; i++) {
+		const struct host_tile *x = &h->tiles.v[i];
+		int64_t end = tile_end(h, x);
+		bool gap = x->gap;
+		w.next = gap ? gap_next : tile_next;
+		if (gap)
+			divide_gap(&w, *x, end);
+		else
+			divide_tile(&w, *x, end);
+		*(gap ? &gap_next : &tile_next) = w.next;
+		if (i % 4096 == 4095)
+			work_poll(m->a->work);
+	}
+	made->tiles.v = w.made.v;
+	made->tiles.n = w.made.n;
+}
+
+/* Returns the bursts of each process in the order of their ends. */
+static uint32_t *order_by_end(struct host_making *m)
+{
+	size_t processes = m->out->t->processes.n + 1;
+	uint32_t *v = ARENA_ARRAY(m->own, m->bursts.n, uint32_t);
+
+	for (uint32_t i = 0; i < m->bursts.n; i++)
+		v[i] = i;
+	for (size_t p = 0; p < processes; p++)
+		sort_stable(m->own, v + m->first_burst[p],
+		        (uint32_t)(m->first_burst[p + 1] - m->first_burst[p]), by_end, m->bursts.v);
+	return v;
+}
+
+void host_time_find(const struct trace *t, const struct trace_links *links, struct host_time *out,
+        struct arena *a)
+{
+	struct scratch own;
+
+	scratch_open(&own, a->work);
+	struct host_making m = { .out = out, .a = a, .own = &own.a };
+	*out = (struct host_time){ .t = t };
+	out->threads = ARENA_ARRAY(a, t->tracks.n, struct host_thread);
+	m.classes = depend_classes(t, m.own);
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		const struct trace_track *k = &t->tracks.v[i];
+		if (!track_is_device(k) && !k->derived && k->kind != TRACK_COUNTER)
+			make_tiles(&m, i);
+	}
+	find_bursts(&m, links);
+	const uint32_t *ends = order_by_end(&m);
+	struct host_thread *made = ARENA_ARRAY(a, t->tracks.n, struct host_thread);
+	for (uint32_t i = 0; i < t->tracks.n; i++)
+		find_waits(&m, i, ends, &made[i]);
+	out->threads = made;
+	scratch_close(&own);
+}
+
+/* ---- the walk ---- */
+
+struct host_walk_at {
+	uint32_t track;
+	int64_t from, to;
+};
+
+void host_time_walk(const struct host_time *h, uint32_t track, int64_t from, int64_t to,
+        host_part *part, void *user)
+{
+	struct host_walk_at stack[HOPS_MAX + 1] = { { track, from, to } };
+	unsigned n = 1;
+
+	while (n) {
+		struct host_walk_at *w = &stack[n - 1];
+		const struct host_thread *k = &h->threads[w->track];
+		const struct host_tile *x = tile_at(k, w->from);
+		int64_t end;
+		if (w->from >= w->to) {
+			n--;
+			continue;
+		}
+		end = x ? tile_end(k, x) : INT64_MAX;
+		end = end < w->to ? end : w->to;
+		struct host_walk_at now = { w->track, w->from, end };
+		w->from = end;
+		if (x && x->other != ID_NONE && n <= HOPS_MAX)
+			stack[n++] = (struct host_walk_at){ x->other, now.from, now.to };
+		else
+			part(user, now.track, x ? x : &no_tile, now.from, now.to);
+	}
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: what each thread did at each time. The time of a thread is cut into tiles. In a tile, the
+ * same slices are open; in a gap, none is.
+ *
+ *   open slices  | frame          |        |
+ *                |    | op   |    |        |
+ *                |    | |call|    |        |
+ *   tiles        | 1  |2| 3 | 4   |  gap   |
+ *
+ * A thread can wait for another one of its process; then the tile names that thread:
+ *   in a tile that contains a whole burst of another thread, during the burst;
+ *   in a gap, for the thread with a tile that contains the whole burst after the gap; otherwise
+ *   until the last burst of another thread that ends in the gap.
+ * A burst is a run of tiles between two gaps in which device work was launched.
+ */
+#ifndef TFPROF_TRACE_PASS_HOST_TIME_H
+#define TFPROF_TRACE_PASS_HOST_TIME_H
+
+#include "trace/pass/depend.h"
+
+struct host_tile {
+	int64_t start;
+	/* Innermost events of these kinds, or ID_NONE. step: the mark of a step. loader: the wait
+	 * for the data loader that contains everything else. */
+	uint32_t op, frame, call, step, loader;
+	uint32_t other; /* track of the thread that it waits for, or ID_NONE */
+	uint8_t class;  /* enum depend_class of the innermost slice */
+	bool gap;
+};
+
+struct host_thread {
+	VEC(struct host_tile)
+	tiles; /* each ends where the next one starts; the last one is a gap */
+};
+
+struct host_time {
+	const struct trace *t;
+	struct host_thread *threads; /* indexed by track; empty for tracks that are not threads */
+	bool frames;                 /* some thread has Python frames */
+};
+
+/* The result lives in a. */
+void host_time_find(const struct trace *t, const struct trace_links *links, struct host_time *out,
+        struct arena *a);
+
+/* Takes a part of the time of a thread. from is at least the start of the tile. */
+typedef void host_part(
+        void *user, uint32_t track, const struct host_tile *tile, int64_t from, int64_t to);
+
+/* Hands out the time of a thread from `from` to `to`, in order, without gaps; where the thread
+ * waits for another one, the time of that thread. */
+void host_time_walk(const struct host_time *h, uint32_t track, int64_t from, int64_t to,
+        host_part *part, void *user);
+
+#endif

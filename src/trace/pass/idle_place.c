@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See idle_place.h.
+ */
+#include "trace/pass/idle_place.h"
+
+#include "base/sort.h"
+
+/* NOLINTBEGIN(bugprone-macro-parentheses): texts */
+#define IDLE_REASON(id, name, text, of) [REASON_##id] = name,
+const char *const idle_reason_names[IDLE_REASONS] = {
+#include "trace/pass/idle_place.def"
+};
+#undef IDLE_REASON
+#define IDLE_REASON(id, name, text, of) [REASON_##id] = text,
+const char *const idle_reason_texts[IDLE_REASONS] = {
+#include "trace/pass/idle_place.def"
+};
+#undef IDLE_REASON
+#define IDLE_REASON(id, name, text, of) [REASON_##id] = IDLE_##of,
+static const enum idle_cause cause_of[IDLE_REASONS] = {
+#include "trace/pass/idle_place.def"
+};
+#undef IDLE_REASON
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+const char *const idle_place_kinds[PLACE_KINDS] = { "op", "line", "call", "kernel", "step",
+	"outside" };
+
+/* Work of a process in the order of its ends. */
+struct ended_work {
+	int64_t end;
+	uint32_t name; /* string id */
+};
+
+struct process_work {
+	VEC(struct ended_work) v;
+};
+
+struct device_places;
+struct finding_idle {
+	const struct trace *t;
+	const struct idle_question *ask;
+	struct idle_report *out;
+	struct arena *a, *own;
+	struct host_time host;
+	bool *launches;                /* of each event: a call that launches work, by its name */
+	struct process_work *work;     /* of each process; the last one for tracks without one */
+	int64_t from, to;              /* the window */
+	struct device_places *devices; /* indexed by device of the trace */
+	/* Of the present interval. */
+	struct device_places *device;
+	enum idle_cause cause;
+};
+
+struct device_places {
+	struct intern keys; /* place_key of each place */
+	VEC(struct idle_place) v;
+};
+
+/* What a place is, as the bytes of a key. */
+struct place_key {
+	uint32_t reason, kind;
+	uint32_t name, waits_for; /* string ids, or ID_NONE; name of a step: its index */
+};
+
+/* ---- places ---- */
+
+static struct str name_of(const struct finding_idle *f, const struct place_key *k)
+{
+	const struct trace_step *step;
+
+	if (k->kind == PLACE_OUTSIDE)
+		return k->name == ID_NONE ? S("(outside of all slices)")
+		                          : S("(outside of all steps)");
+	if (k->kind != PLACE_STEP)
+		return trace_str(f->t, k->name);
+	step = &f->ask->steps->steps.v[k->name];
+	return str_fmt(f->a, "step %lld", (long long)step->id);
+}
+
+static void count(struct finding_idle *f, struct place_key k, int64_t ticks)
+{
+	struct device_places *d = f->device;
+	uint32_t id = intern_add(&d->keys, str_make(&k, sizeof k));
+
+	if (id == d->v.n) {
+		struct idle_place made = { .reason = k.reason,
+			.kind = k.kind,
+			.name = name_of(f, &k),
+			.waits_for = trace_str(f->t, k.waits_for) };
+		VEC_PUSH(f->own, &d->v, made);
+	}
+	d->v.v[id].ticks = num_add(d->v.v[id].ticks, ticks);
+}
+
+/* Counts an interval for the steps that it lies in. */
+static void count_steps(struct finding_idle *f, struct place_key k, int64_t from, int64_t to)
+{
+	const struct trace_step *v = f->ask->steps->steps.v;
+	size_t n = f->ask->steps->steps.n, low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (v[mid].start <= from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (from < to) {
+		bool in = low && v[low - 1].end > from;
+		int64_t end = low < n && v[low].start < to ? v[low].start : to;
+		if (in && v[low - 1].end < end)
+			end = v[low - 1].end;
+		k.kind = in ? PLACE_STEP : PLACE_OUTSIDE;
+		k.name = in ? (uint32_t)(low - 1) : 0;
+		count(f, k, end - from);
+		from = end;
+		while (low < n && v[low].start <= from)
+			low++;
+	}
+}
+
+static void put(struct finding_idle *f, struct place_key k, int64_t from, int64_t to)
+{
+	if (f->ask->by == IDLE_BY_STEP) {
+		k.waits_for = ID_NONE;
+		count_steps(f, k, from, to);
+	} else {
+		count(f, k, to - from);
+	}
+}
+
+static bool take_name(const struct finding_idle *f, struct place_key *k, uint32_t event,
+        enum idle_place_kind kind)
+{
+	if (event == ID_NONE)
+		return false;
+	k->kind = kind;
+	k->name = f->t->events.v[event].name;
+	return true;
+}
+
+/* ---- what the host did ---- */
+
+static struct process_work *work_of(const struct finding_idle *f, uint32_t track)
+{
+	uint32_t process = f->t->tracks.v[track].process;
+
+	return &f->work[process == ID_NONE ? f->t->processes.n : process];
+}
+
+/* Returns the name of the work that ended last in an interval, or ID_NONE. */
+static uint32_t last_work(const struct finding_idle *f, uint32_t track, int64_t from, int64_t to)
+{
+	const struct process_work *p = work_of(f, track);
+	size_t low = 0, high = p->v.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (p->v.v[mid].end <= to)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && p->v.v[low - 1].end >= from ? p->v.v[low - 1].name : ID_NONE;
+}
+
+static bool is_collective(const struct finding_idle *f, const struct host_tile *x)
+{
+	return x->op != ID_NONE && communication_is_op(trace_str(f->t, f->t->events.v[x->op].name));
+}
+
+static bool blocks(const struct host_tile *x)
+{
+	return x->class != DEPEND_PLAIN && x->class != DEPEND_LOADS;
+}
+
+/* Chooses the name of a place on a thread. */
+static void name_tile(const struct finding_idle *f, const struct host_tile *x, struct place_key *k)
+{
+	uint32_t op = x->loader != ID_NONE ? x->loader : x->op;
+	bool found = false;
+
+	switch (f->ask->by) {
+	case IDLE_BY_LINE: found = take_name(f, k, x->frame, PLACE_LINE); break;
+	case IDLE_BY_CALL: found = take_name(f, k, x->call, PLACE_CALL); break;
+	case IDLE_BY_DEFAULT:
+		found = x->loader == ID_NONE && x->call != ID_NONE && !f->launches[x->call] &&
+		        take_name(f, k, x->call, PLACE_CALL);
+		break;
+	default: break;
+	}
+	if (!found && !take_name(f, k, op, PLACE_OP) && !take_name(f, k, x->frame, PLACE_LINE) &&
+	        !take_name(f, k, x->call, PLACE_CALL) && !take_name(f, k, x->step, PLACE_OP))
+		k->kind = PLACE_OUTSIDE;
+}
+
+static void take_tile(
+        void *user, uint32_t track, const struct host_tile *x, int64_t from, int64_t to)
+{
+	struct finding_idle *f = user;
+	struct place_key k = { .reason = REASON_HOST_BUSY, .name = ID_NONE, .waits_for = ID_NONE };
+
+	name_tile(f, x, &k);
+	if (f->cause == IDLE_BEFORE_FIRST)
+		k.reason = REASON_BEFORE_FIRST;
+	else if (f->cause == IDLE_AFTER_LAST)
+		k.reason = REASON_AFTER_LAST;
+	else if (blocks(x))
+		k.reason = is_collective(f, x) ? REASON_COLLECTIVE_WAIT : REASON_HOST_BLOCKED;
+	if (blocks(x) && !x->gap)
+		k.waits_for = last_work(f, track, x->start, to);
+	if (x->gap)
+		f->out->outside_ns = num_add(f->out->outside_ns, trace_ns(f->t, to - from));
+	put(f, k, from, to);
+}
+
+/* ---- other causes ---- */
+
+static enum idle_reason reason_of(enum idle_cause cause)
+{
+	enum idle_reason i = 0;
+
+	while (cause_of[i] != cause)
+		i++;
+	return i;
+}
+
+static uint32_t slice_event(const struct finding_idle *f, uint32_t number)
+{
+	struct slice s;
+
+	if (number == ID_NONE)
+		return ID_NONE;
+	trace_slice(f->t, number, &s);
+	return s.event;
+}
+
+/* The place is the op that launched the work, otherwise its call, otherwise the work. */
+static void take_launch(struct finding_idle *f, const struct launch_call *call, enum idle_cause why,
+        int64_t from, int64_t to)
+{
+	struct place_key k = { .reason = reason_of(why), .name = ID_NONE, .waits_for = ID_NONE };
+	const struct launch *launch =
+	        call->launch ? &f->ask->links->launches.v[call->launch - 1] : NULL;
+	bool found = false;
+
+	if (launch) {
+		uint32_t made = launch->op != ID_NONE ? launch->op : launch->scope;
+		found = (f->ask->by != IDLE_BY_CALL &&
+		                take_name(f, &k, slice_event(f, made), PLACE_OP)) ||
+		        take_name(f, &k, slice_event(f, launch->slice), PLACE_CALL);
+	}
+	if (!found)
+		take_name(f, &k, call->event, PLACE_KERNEL);
+	put(f, k, from, to);
+}
+
+static void take_interval(void *user, uint32_t device, enum idle_cause why, int64_t from,
+        int64_t to, const struct launch_call *call)
+{
+	struct finding_idle *f = user;
+	bool host = why == IDLE_HOST_LATE || why == IDLE_BEFORE_FIRST || why == IDLE_AFTER_LAST;
+
+	from = from > f->from ? from : f->from;
+	to = to < f->to ? to : f->to;
+	if (to <= from)
+		return;
+	f->cause = why;
+	f->device = &f->devices[device];
+	if (host && call->launch) {
+		uint32_t slice = f->ask->links->launches.v[call->launch - 1].slice;
+		host_time_walk(&f->host, trace_track_of(f->t, slice), from, to, take_tile, f);
+	} else {
+		take_launch(f, call, why, from, to);
+	}
+}
+
+/* ---- all ---- */
+
+static int by_end(const void *v, uint32_t a, uint32_t b)
+{
+	const struct ended_work *x = (const struct ended_work *)v + a,
+	                        *y = (const struct ended_work *)v + b;
+
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+/* Collects the work that calls may wait for. */
+static void find_work(struct finding_idle *f)
+{
+	const struct trace *t = f->t;
+
+	f->work = ARENA_ARRAY(f->own, t->processes.n + 1, struct process_work);
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		struct slice_iter it = trace_slices(t, i);
+		if (!track_is_device(&t->tracks.v[i]))
+			continue;
+		for (struct slice s; slice_next(&it, &s);)
+			if (slice_is_work(t, &s))
+				VEC_PUSH(f->own, &work_of(f, i)->v,
+				        ((struct ended_work){ slice_end(&s), s.name }));
+	}
+	for (size_t i = 0; i <= t->processes.n; i++)
+		sort_array(
+		        f->own, f->work[i].v.v, f->work[i].v.n, sizeof(struct ended_work), by_end);
+}
+
+static void find_launching(struct finding_idle *f)
+{
+	static const char *const words[] = { "Launch", "Memcpy", "Memset" };
+
+	f->launches = ARENA_ARRAY(f->own, f->t->events.n, bool);
+	for (size_t i = 0; i < f->t->events.n; i++)
+		for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+			f->launches[i] |= str_contains(
+			        trace_str(f->t, f->t->events.v[i].name), str_of(words[k]));
+}
+
+/* By reason, then the longest first, then by name. */
+static int by_reason(const void *v, uint32_t a, uint32_t b)
+{
+	const struct idle_place *x = (const struct idle_place *)v + a,
+	                        *y = (const struct idle_place *)v + b;
+
+	if (x->reason != y->reason)
+		return x->reason < y->reason ? -1 : 1;
+	if (x->ticks != y->ticks)
+		return x->ticks < y->ticks ? 1 : -1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	int order = str_cmp(x->name, y->name);
+	return order ? order : str_cmp(x->waits_for, y->waits_for);
+}
+
+/* Adds a device. Sums of ticks are rounded to ns, so that all parts add up. */
+static void end_device(struct finding_idle *f, const struct device_usage *u)
+{
+	const struct usage_times *times = f->ask->step == ID_NONE ? &u->times : &u->in_steps;
+	struct device_places *p = &f->devices[u->device];
+	struct idle_of_device made = { .device = u->device };
+	const struct usage_partition part =
+	        usage_partition(f->t, times, num_sub(f->to, f->from), 1);
+	int64_t sum = times->busy;
+
+	made.window_ns = part.window;
+	made.idle_ns = part.idle;
+	sort_array(f->own, p->v.v, p->v.n, sizeof *p->v.v, by_reason);
+	for (size_t i = 0; i < p->v.n; i++) {
+		struct idle_place *x = &p->v.v[i];
+		int64_t before = trace_ns(f->t, sum);
+		sum = num_add(sum, x->ticks);
+		x->ns = num_sub(trace_ns(f->t, sum), before);
+		made.ns[x->reason] = num_add(made.ns[x->reason], x->ns);
+		VEC_PUSH(f->a, &made.places, *x);
+	}
+	VEC_PUSH(f->a, &f->out->devices, made);
+	f->out->idle_ns = num_add(f->out->idle_ns, made.idle_ns);
+}
+
+void idle_find(const struct trace *t, const struct idle_question *ask, struct idle_report *out,
+        struct arena *a)
+{
+	struct scratch own;
+	struct trace_usage usage;
+	struct trace_steps one = *ask->steps;
+
+	scratch_open(&own, a->work);
+	struct finding_idle f = { .t = t, .ask = ask, .out = out, .a = a, .own = &own.a };
+	*out = (struct idle_report){ .t = t };
+	trace_window(t, &f.from, &f.to);
+	if (ask->step != ID_NONE) {
+		one.steps.v += ask->step;
+		one.steps.n = 1;
+		f.from = one.steps.v->start;
+		f.to = one.steps.v->end;
+	}
+	host_time_find(t, ask->links, &f.host, f.own);
+	out->frames = f.host.frames;
+	find_work(&f);
+	find_launching(&f);
+	f.devices = ARENA_ARRAY(f.own, t->devices.n, struct device_places);
+	for (uint32_t i = 0; i < t->devices.n; i++)
+		intern_init(&f.devices[i].keys, f.own);
+	const struct usage_watch watch = { .idle = take_interval, .user = &f };
+	trace_usage(t,
+	        &(struct usage_ask){ .links = ask->links,
+	                .steps = ask->step == ID_NONE ? NULL : &one,
+	                .watch = &watch },
+	        &usage, f.own);
+	for (size_t i = 0; i < usage.devices.n; i++)
+		end_device(&f, &usage.devices.v[i]);
+	scratch_close(&own);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: what the host did while devices were idle. trace/idle.h decides the cause of each interval;
+ * this pass finds its places. While the host launches late, and before the first and after the last
+ * work, the places are what the thread that launches the work did (pass/host_time.h). For all other
+ * causes the place is the op that launched the work that ends the interval.
+ */
+#ifndef TFPROF_TRACE_PASS_IDLE_PLACE_H
+#define TFPROF_TRACE_PASS_IDLE_PLACE_H
+
+#include "trace/pass/host_time.h"
+
+#define IDLE_REASON(id, name, text, of) REASON_##id,
+enum idle_reason {
+#include "trace/pass/idle_place.def"
+	IDLE_REASONS
+};
+#undef IDLE_REASON
+extern const char *const idle_reason_names[IDLE_REASONS]; /* "host_busy" */
+extern const char *const idle_reason_texts[IDLE_REASONS]; /* "the host was busy" */
+
+/* How places are named. DEFAULT: the call unless it launches work, otherwise the op, the line of
+ * Python or the call. The others name the op where the file has no such name. */
+enum idle_by { IDLE_BY_DEFAULT, IDLE_BY_OP, IDLE_BY_LINE, IDLE_BY_CALL, IDLE_BY_STEP };
+
+enum idle_place_kind {
+	PLACE_OP,
+	PLACE_LINE,
+	PLACE_CALL,
+	PLACE_KERNEL, /* the work itself: its launch is not known */
+	PLACE_STEP,
+	PLACE_OUTSIDE, /* no slice of the thread was open */
+	PLACE_KINDS
+};
+extern const char *const idle_place_kinds[PLACE_KINDS]; /* "op" */
+
+struct idle_place {
+	enum idle_reason reason;
+	enum idle_place_kind kind;
+	struct str name;
+	struct str waits_for; /* the work that ended last in a call that blocks; p NULL: none */
+	int64_t ticks, ns;
+};
+
+struct idle_of_device {
+	uint32_t device;
+	int64_t window_ns, idle_ns;
+	int64_t ns[IDLE_REASONS];      /* add up to idle_ns */
+	VEC(struct idle_place) places; /* by reason, the longest first; add up to its time */
+};
+
+struct idle_report {
+	const struct trace *t;
+	VEC(struct idle_of_device) devices;
+	bool frames; /* the file has lines of Python */
+	int64_t idle_ns,
+	        outside_ns; /* of all devices; of it, where no slice of the thread is open */
+};
+
+/* Options of idle_find. */
+struct idle_question {
+	const struct trace_links *links;
+	const struct trace_steps *steps;
+	uint32_t step; /* the window: index of a step, or ID_NONE for the whole trace */
+	enum idle_by by;
+};
+
+/* The result lives in a. */
+void idle_find(const struct trace *t, const struct idle_question *ask, struct idle_report *out,
+        struct arena *a);
+
+#endif

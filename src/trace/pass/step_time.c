@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See step_time.h.
+ */
+#include "trace/pass/step_time.h"
+
+#include <math.h>
+
+#include "base/sort.h"
+
+int64_t step_time_sum(const struct trace_steps *steps)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < steps->steps.n; i++)
+		sum = num_add(sum, num_sub(steps->steps.v[i].end, steps->steps.v[i].start));
+	return sum;
+}
+
+struct step_wall step_time_of(const struct trace_steps *steps, struct arena *a)
+{
+	size_t n = steps->steps.n;
+	struct step_wall out = { .marked = steps->by != STEPS_UNKNOWN, .steps = n };
+	int64_t *ns = ARENA_ARRAY(a, n, int64_t);
+	double squares = 0;
+
+	if (!n)
+		return out;
+	out.mean = trace_ns(steps->t, step_time_sum(steps)) / num_from_u64(n);
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_step *s = &steps->steps.v[i];
+		ns[i] = trace_ns(steps->t, num_sub(s->end, s->start));
+		squares += pow((double)ns[i] - (double)out.mean, 2);
+	}
+	sort_array(a, ns, n, sizeof *ns, sort_ascending);
+	out.median = ns[(n - 1) / 2];
+	out.shortest = ns[0];
+	out.longest = ns[n - 1];
+	out.deviation = num_from_real(sqrt(squares / (double)n) + 0.5);
+	return out;
+}
+
+struct usage_partition step_time_partition(
+        const struct trace_steps *steps, const struct device_usage *device)
+{
+	return usage_partition(steps->t, &device->in_steps, step_time_sum(steps), steps->steps.n);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: how long a step takes, in wall time, and how its time divides on each device.
+ */
+#ifndef TFPROF_TRACE_PASS_STEP_TIME_H
+#define TFPROF_TRACE_PASS_STEP_TIME_H
+
+#include "trace/pass/passes.h"
+
+/* Wall time of the steps, by their marks; ns. Without marks the whole trace is one step. */
+struct step_wall {
+	bool marked;
+	size_t steps;
+	int64_t mean, median, shortest, longest;
+	int64_t deviation; /* standard deviation of all steps */
+};
+
+/* a: scratch. */
+struct step_wall step_time_of(const struct trace_steps *steps, struct arena *a);
+
+/* Returns the sum of the lengths of the steps, ticks. */
+int64_t step_time_sum(const struct trace_steps *steps);
+
+/* Returns how an average step divides on a device: its window is step_time.mean. The usage was
+ * found with these steps. */
+struct usage_partition step_time_partition(
+        const struct trace_steps *steps, const struct device_usage *device);
+
+#endif
