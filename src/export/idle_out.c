@@ -22,7 +22,7 @@ static int64_t share(int64_t part, int64_t all)
 
 /* ---- what the file does not have ---- */
 
-/* What to switch on when profiling, by source; NULL: nothing helps. */
+/* Settings of profilers that record more, by source; NULL: there is none. */
 static const struct idle_cures {
 	const char *lines, *waits, *launches;
 } cures[TRACE_SOURCES] = {

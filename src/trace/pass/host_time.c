@@ -34,7 +34,7 @@ static const struct host_tile no_tile = { .op = ID_NONE,
 
 /* ---- tiles ---- */
 
-/* What is open inside of a slice that the tile `around` surrounds. */
+/* Returns the tile of a slice inside of the tile `around`. */
 static struct host_tile inside(
         const struct host_making *m, const struct host_tile *around, const struct slice *s)
 {
@@ -127,15 +127,15 @@ static void find_bursts_of(struct host_making *m, uint32_t track, const int64_t 
 	}
 }
 
-struct launch_time {
+struct host_launch {
 	int64_t start;
 	uint32_t track;
 };
 
 static int by_track_and_start(const void *v, uint32_t a, uint32_t b)
 {
-	const struct launch_time *x = (const struct launch_time *)v + a,
-	                         *y = (const struct launch_time *)v + b;
+	const struct host_launch *x = (const struct host_launch *)v + a,
+	                         *y = (const struct host_launch *)v + b;
 
 	if (x->track != y->track)
 		return x->track < y->track ? -1 : 1;
@@ -175,12 +175,12 @@ static void order_bursts(struct host_making *m)
 
 static void find_bursts(struct host_making *m, const struct trace_links *links)
 {
-	VEC(struct launch_time) v = { .n = 0 };
+	VEC(struct host_launch) v = { .n = 0 };
 
 	for (size_t i = 0; i < links->launches.n; i++) {
 		const struct launch *x = &links->launches.v[i];
 		VEC_PUSH(m->own, &v,
-		        ((struct launch_time){ x->start, trace_track_of(links->t, x->slice) }));
+		        ((struct host_launch){ x->start, trace_track_of(links->t, x->slice) }));
 	}
 	sort_array(m->own, v.v, v.n, sizeof *v.v, by_track_and_start);
 	int64_t *starts = ARENA_ARRAY(m->own, v.n, int64_t);
@@ -238,7 +238,7 @@ static uint32_t enclosing(const struct host_making *m, const struct host_burst *
 	return found;
 }
 
-struct waiting {
+struct host_waiting {
 	struct host_making *m;
 	VEC(struct host_tile) made;
 	uint32_t track;
@@ -249,7 +249,7 @@ struct waiting {
 };
 
 static void add_tile(
-        struct waiting *w, struct host_tile x, uint32_t other, int64_t from, int64_t to)
+        struct host_waiting *w, struct host_tile x, uint32_t other, int64_t from, int64_t to)
 {
 	if (from >= to)
 		return;
@@ -259,7 +259,7 @@ static void add_tile(
 }
 
 /* Divides a tile by the bursts of other threads that it contains. */
-static void divide_tile(struct waiting *w, struct host_tile x, int64_t end)
+static void divide_tile(struct host_waiting *w, struct host_tile x, int64_t end)
 {
 	const struct host_burst *v = w->m->bursts.v;
 	int64_t at = x.start;
@@ -278,7 +278,7 @@ static void divide_tile(struct waiting *w, struct host_tile x, int64_t end)
 }
 
 /* Divides a gap: see host_time.h. */
-static void divide_gap(struct waiting *w, struct host_tile x, int64_t end)
+static void divide_gap(struct host_waiting *w, struct host_tile x, int64_t end)
 {
 	const struct host_burst *v = w->m->bursts.v;
 	const struct host_burst *last = NULL, *after = NULL;
@@ -315,7 +315,7 @@ static void find_waits(
 {
 	const struct host_thread *h = &m->out->threads[track];
 	size_t p = process_of(m->out->t, track);
-	struct waiting w = { .m = m,
+	struct host_waiting w = { .m = m,
 		.track = track,
 		.first = m->first_burst[p],
 		.last = m->first_burst[p + 1],

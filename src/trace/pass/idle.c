@@ -45,7 +45,7 @@ struct idle_device {
 	bool any, based;
 	int64_t until;                  /* latest end of its work */
 	uint32_t process;               /* of the work with the latest end */
-	struct launch_call last;        /* likewise */
+	struct launch_call last;        /* call of the work with the latest end */
 	int64_t base_latency, base_gap; /* valid if based */
 	int64_t least;                  /* shortest latency of all launches */
 	VEC(int64_t) latencies;         /* samples, until based */

@@ -58,7 +58,7 @@ struct device_places {
 	VEC(struct idle_place) v;
 };
 
-/* What a place is, as the bytes of a key. */
+/* Identity of a place; its bytes are the key. */
 struct place_key {
 	uint32_t reason, kind;
 	uint32_t name, waits_for; /* string ids, or ID_NONE; name of a step: its index */
