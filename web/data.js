@@ -103,7 +103,7 @@ export class Report {
 		report.live = text === 'live';
 		const data = report.live ? await (await fetch('v1/index')).json() : await unpack(text);
 		if (data.version !== 1)
-			throw new Error('this page cannot show reports of version ' + data.version);
+			throw new Error(`version ${data.version} of the report is not supported`);
 		report.tool = data.tool;
 		report.list = data.documents;
 		report.entries = data.entries || 0;

@@ -87,7 +87,7 @@ export class Icicle {
 		}
 		if (h.w >= LABEL) {
 			c.fillStyle = dark() ? '#eef1f5' : '#17202b';
-			c.fillText(fit(c, h.many ? h.many.toLocaleString('en-US') + ' smaller ones' : this.o.label(h.i), h.w - 10), h.x + 5, y + ROW / 2);
+			c.fillText(fit(c, h.many ? h.many.toLocaleString('en-US') + ' smaller entries' : this.o.label(h.i), h.w - 10), h.x + 5, y + ROW / 2);
 		}
 		c.globalAlpha = 1;
 	}
@@ -108,7 +108,7 @@ export class Icicle {
 		if (i < 0)
 			hide();
 		else
-			show(e, ...this.many ? [`${this.many.many.toLocaleString('en-US')} smaller ones`, [['Above', this.o.label(this.tree.parent[i])]]] : this.o.tip(i));
+			show(e, ...this.many ? [`${this.many.many.toLocaleString('en-US')} smaller entries`, [['Parent', this.o.label(this.tree.parent[i])]]] : this.o.tip(i));
 		this.canvas.style.cursor = i < 0 ? 'default' : 'pointer';
 	}
 

@@ -14,7 +14,7 @@ import { viewPage } from './page_view.js';
 
 const VIEWS = [['scope', 'Scopes'], ['graph', 'Graph'], ['op', 'Types'], ['code', 'Code']];
 const TABLES = ['devices', 'kernels', 'steps'];
-const KNOWN = ['scope', 'graph', 'op', 'code', 'slices', 'diff', 'step', 'advise', 'memory', 'roofline', 'critical', ...TABLES];
+const KNOWN = ['scope', 'graph', 'op', 'code', 'slices', 'diff', 'step', 'advise', 'summary', 'memory', 'roofline', 'critical', ...TABLES];
 
 // A page of one of several workers' traces, with a choice of the worker.
 async function byWorker(report, name, make) {
@@ -112,7 +112,7 @@ async function start() {
 	document.title = (name ? shorten(name, 60) + ' \u2013 ' : '') + 'tfprof';
 	nav = el('nav', { class: 'tabs', 'aria-label': 'Pages' }, all.map(([page, title]) => el('a', { href: link(page), 'data-page': page }, title)));
 	main = el('main', { id: 'main', tabindex: -1 });
-	document.body.append(el('header', {}, el('a', { class: 'skip', href: '#main', onclick: e => { e.preventDefault(); main.focus(); } }, 'Skip to the page'),
+	document.body.append(el('header', {}, el('a', { class: 'skip', href: '#main', onclick: e => { e.preventDefault(); main.focus(); } }, 'Skip to the content'),
 		el('span', { class: 'brand' }, 'tfprof'), el('span', { class: 'input clip', title: name }, name), nav, el('span', { class: 'grow' }), button_), main);
 	onChange(show);
 	await show();

@@ -60,11 +60,11 @@ class ComparePage {
 
 	build(choice) {
 		this.icicle = new Icicle({
-			name: 'Differential icicle; the table shows the same entries', fill: i => change(this.share(i)), label: i => this.tree.label(i),
+			name: 'Differential icicle chart; the table lists the same entries', fill: i => change(this.share(i)), label: i => this.tree.label(i),
 			tip: i => this.tip(i), select: i => this.choose(i, true),
 		});
 		this.rows = new TreeTable({
-			name: 'Differences as a table', columns: () => this.columns(), cells: i => this.cells(i), weight: i => this.values.total[i], label: i => this.tree.label(i) + this.mark(i),
+			name: 'Table of the differences', columns: () => this.columns(), cells: i => this.cells(i), weight: i => this.values.total[i], label: i => this.tree.label(i) + this.mark(i),
 			select: i => this.choose(i, false), open: i => this.choose(i, true), sort: key => { this.sort = key; this.refresh(); },
 		});
 		this.crumbs = el('nav', { class: 'crumbs', 'aria-label': 'Zoom' });
@@ -77,8 +77,8 @@ class ComparePage {
 				this.metric = this.metrics.find(m => m.name === v);
 				this.refresh();
 			})), box, this.found, el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...this.entry.words, '-select', this.metric.name, '-order_by', this.metric.name].map(quote).join(' '))),
-			el('p', { class: 'hint' }, el('span', { class: 'swatch less' }), `less in ${this.names[1]}`, el('span', { class: 'swatch more' }), `more in ${this.names[1]} than in ${this.names[0]}. Width: both together. `,
-				`${nodes.both.toLocaleString('en-US')} nodes in both, ${nodes.gone} only in ${this.names[0]}, ${nodes.new} only in ${this.names[1]}, ${nodes.renamed} renamed.`, this.metrics.some(m => this.tree.table.has('p_' + m.name)) ? ' Grey: the steps of both sides vary as much.' : ''),
+			el('p', { class: 'hint' }, el('span', { class: 'swatch less' }), `less in ${this.names[1]}`, el('span', { class: 'swatch more' }), `more in ${this.names[1]} than in ${this.names[0]}. Width: sum of both sides. `,
+				`${nodes.both.toLocaleString('en-US')} nodes in both, ${nodes.gone} only in ${this.names[0]}, ${nodes.new} only in ${this.names[1]}, ${nodes.renamed} renamed.`, this.metrics.some(m => this.tree.table.has('p_' + m.name)) ? ' Grey: the difference is within the variation between steps.' : ''),
 			this.gates(), this.crumbs, el('div', { class: 'split' }, el('div', { class: 'pane' }, this.icicle.box, this.details), el('div', { class: 'pane' }, this.rows.box)));
 		this.look();
 		this.describe(this.selected);
@@ -114,7 +114,7 @@ class ComparePage {
 		const sorted = key => ({ key, sort: true, sorted: this.sort === key });
 		return [{ label: 'Name', class: 'tt-name', ...sorted('name') }, { label: shorten(this.names[0], 16), title: this.names[0], class: 'num', ...sorted('first') },
 			{ label: shorten(this.names[1], 16), title: this.names[1], class: 'num', ...sorted('last') }, { label: 'Difference', class: 'num diff', ...sorted('change') }, { label: 'Ratio', class: 'num wide', key: 'ratio' },
-			...this.chance ? [{ label: 'Significance', class: 'num chance', title: `Rank test over the steps of both sides: the probability that the difference is chance; noise above ${this.document.level}`, ...sorted('chance') }] : []];
+			...this.chance ? [{ label: 'Significance', class: 'num chance', title: `Rank test over the steps of both sides: the probability of such a difference by chance. Above ${this.document.level}, the difference is noise.`, ...sorted('chance') }] : []];
 	}
 
 	cells(i) {
@@ -194,5 +194,5 @@ export async function comparePage(report) {
 	const choice = el('label', {}, el('span', { class: 'muted' }, 'View'), select('View', entries.map(x => [x.document.view, x.document.view]), entry.document.view,
 		v => { location.hash = link('compare', { view: v }); }));
 	const page = new ComparePage(entry);
-	return page.metrics.length ? page.build(choice) : el('div', {}, choice, el('p', { class: 'empty' }, 'Neither side has numbers to compare.'));
+	return page.metrics.length ? page.build(choice) : el('div', {}, choice, el('p', { class: 'empty' }, 'Neither side has time, memory or parameters to compare.'));
 }

@@ -13,7 +13,7 @@ function title(row) {
 }
 
 function facts(row) {
-	const list = [['Peak', row.peak_bytes, 'bytes'], ['Reserved', row.reserved_bytes, 'bytes'], ['Capacity', row.capacity_bytes, 'bytes'], ['Allocated in all', row.allocated_bytes, 'bytes'],
+	const list = [['Peak', row.peak_bytes, 'bytes'], ['Reserved', row.reserved_bytes, 'bytes'], ['Capacity', row.capacity_bytes, 'bytes'], ['Allocated in total', row.allocated_bytes, 'bytes'],
 		['Allocations', row.allocations, 'digits'], ['Releases', row.frees, 'digits']];
 	return el('div', { class: 'facts' }, list.filter(([, v]) => v !== null && v !== undefined).map(([label, v, unit]) =>
 		el('span', {}, el('span', { class: 'muted' }, label + ' '), el('strong', { title: exact(v, unit), 'data-fact': label }, number(v, unit)))),
@@ -40,17 +40,17 @@ function pool(report, entry, i) {
 	const around = Math.max(1000, Math.round((whole.to - whole.from) * SPARE));
 	return el('section', { class: 'card' },
 		el('div', { class: 'cardhead' }, el('h2', {}, title(row)), el('span', { class: 'grow' }),
-			report.has('slices') && use.ns.length ? el('a', { href: link('timeline', { from: use.ns[at] - around, to: use.ns[at] + around }) }, 'Peak in the timeline') : null,
+			report.has('slices') && use.ns.length ? el('a', { href: link('timeline', { from: use.ns[at] - around, to: use.ns[at] + around }) }, 'Show on timeline') : null,
 			i ? null : copyButton('Copy command', () => ['tfprof', ...entry.words].map(quote).join(' '))),
 		facts(row),
 		use.ns.length ? stepChart(use.ns, use.bytes, { unit: 'bytes', ...whole, name: 'Bytes in use over time', limit: row.capacity_bytes ? [row.capacity_bytes, 'capacity'] : null })
-			: el('p', { class: 'muted' }, 'The file has no times of allocations, only the highest use.'),
-		el('h3', {}, 'Allocated at the peak' + (use.ns.length ? ', ' + nanoseconds(use.ns[at] - whole.from) + ' after the first allocation' : '')),
-		owners(live, row.allocations ? 'The file does not say which allocations were released.' : 'The file has no single allocations.'));
+			: el('p', { class: 'muted' }, 'The file has no allocation times, only the peak.'),
+		el('h3', {}, 'In use at the peak' + (use.ns.length ? ', ' + nanoseconds(use.ns[at] - whole.from) + ' after the first allocation' : '')),
+		owners(live, row.allocations ? 'The file does not record which allocations were released.' : 'The file has no individual allocations.'));
 }
 
 export async function memoryPage(report, entry) {
 	const order = entry.document.memory.map((_, i) => i).sort((a, b) => (entry.document.memory[b].peak_bytes || 0) - (entry.document.memory[a].peak_bytes || 0));
-	return el('div', { class: 'stack overview' }, el('p', { class: 'hint' }, 'Bytes in use after every allocation and release. Below each chart are the operations that had memory allocated at its highest point.'),
+	return el('div', { class: 'stack overview' }, el('p', { class: 'hint' }, 'The charts show the bytes in use after every allocation and release. Below each chart are the operations that had memory in use at the peak.'),
 		order.map(i => pool(report, entry, i)));
 }

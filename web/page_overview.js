@@ -10,20 +10,33 @@ import { Tree } from './tree.js';
 
 const TOP = 8;
 // A partition of the time of devices.
-const DEVICE_PARTS = [['Compute', '--compute', 'compute_busy_ns'], ['Exposed communication', '--communication', 'exposed_communication_ns'],
+const PARTS = [['Compute', '--compute', 'compute_ns'], ['Exposed communication', '--communication', 'exposed_communication_ns'],
 	['Exposed copy', '--copy', 'exposed_copy_ns'], ['Idle', '--idle', 'idle_ns']];
 
+// A card; title: its heading, or { title, part } with a name for tests.
 function card(title, ...content) {
-	return el('section', { class: 'card' + (title === 'Steps' ? ' whole' : '') }, el('h2', {}, title), content);
+	return el('section', { class: 'card' + (title === 'Steps' ? ' whole' : ''), 'data-part': title.part }, el('h2', {}, title.title || title), content);
 }
 
-function figures(document) {
-	const total = document.total || {}, steps = document.steps ? document.steps.used.length : 0, per = steps > 1 ? 'average of ' + steps + ' steps' : '';
-	const list = [['micros', 'us', 'Time per step', per], ['accelerator_micros', 'us', 'On accelerators', ''], ['cpu_micros', 'us', 'On the CPU', ''],
-		['peak_bytes', 'bytes', 'Peak memory', 'sum over nodes'], ['bytes', 'bytes', 'Requested memory', 'sum over nodes'], ['params', 'count', 'Parameters', ''], ['float_ops', 'count', 'Float operations', '']];
-	const tiles = list.filter(([m]) => total[m] > 0).map(([m, unit, label, note]) => el('div', { class: 'tile' },
-		el('span', { class: 'muted' }, label), el('strong', { 'data-metric': m, title: exact(total[m], unit) }, number(total[m], unit)),
-		el('small', { class: 'muted' }, m.endsWith('_micros') ? percent(total[m], total.micros) + ' of the time' : note)));
+const FIGURES = [['peak_bytes', 'bytes', 'Peak memory', 'sum over nodes'], ['bytes', 'bytes', 'Requested memory', 'sum over nodes'], ['params', 'count', 'Parameters', ''], ['float_ops', 'count', 'Float operations', '']];
+
+function tile(name, label, value, unit, note) {
+	return el('div', { class: 'tile' }, el('span', { class: 'muted' }, label), el('strong', { 'data-metric': name, title: exact(value, unit) }, number(value, unit)), el('small', { class: 'muted' }, note));
+}
+
+// Step time is wall time. times: of each worker with a trace; the slowest one is shown.
+function stepTime(times) {
+	const t = times.reduce((a, b) => b.mean_ns > a.mean_ns ? b : a), several = t.steps > 1;
+	return tile('step_ns', t.marked ? 'Step time' : 'Time of the trace', t.mean_ns, 'ns',
+		[times.length > 1 && plain(t.worker), several && `mean of ${t.steps} steps; median ${number(t.median_ns, 'ns')}, ${number(t.min_ns, 'ns')} to ${number(t.max_ns, 'ns')}`].filter(Boolean).join(': '));
+}
+
+// The numbers at the top. Times of operations are sums: in a trace they are no part of the step time, as operations run at the same time.
+function figures(document, times) {
+	const total = document.total || {}, steps = document.steps ? document.steps.used.length : 0, per = steps > 1 ? `average of ${steps} steps` : '';
+	const list = times.length ? [['accelerator_micros', 'us', 'Device time', 'sum over operations' + (steps > 1 ? ', per step' : '')], ['cpu_micros', 'us', 'Host time', 'sum over operations' + (steps > 1 ? ', per step' : '')]]
+		: [['micros', 'us', 'Time per step', per], ['accelerator_micros', 'us', 'On accelerators', percent(total.accelerator_micros, total.micros)], ['cpu_micros', 'us', 'On the CPU', percent(total.cpu_micros, total.micros)]];
+	const tiles = [times.length ? stepTime(times) : null, ...[...list, ...FIGURES].filter(([m]) => total[m] > 0).map(([m, unit, label, note]) => tile(m, label, total[m], unit, note))].filter(Boolean);
 	return tiles.length ? el('div', { class: 'tiles' }, tiles) : null;
 }
 
@@ -39,16 +52,16 @@ async function hot(report, page, title) {
 	if (!entry)
 		return null;
 	const tree = new Tree(entry.document), metric = tree.metrics[0];
-	return metric ? card(`${metric.unit === 'us' ? 'Hottest' : 'Largest'} ${title}: ${metric.label.toLowerCase()}`, hottest(tree, metric, page)) : null;
+	return metric ? card(`${metric.unit === 'us' ? 'Hottest' : 'Largest'} ${title} by ${metric.label.toLowerCase()}`, hottest(tree, metric, page)) : null;
 }
 
 // Steps of a trace by what devices did; of a profile by where its nodes ran.
 async function steps(report) {
 	const entry = await report.entry('steps');
 	if (entry && entry.document.steps.length) {
-		const d = entry.document, t = rowsTable(d, 'steps');
-		return card('Steps', stacked(t.count, DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => t.value(name, i) })),
-			i => 'step ' + t.value('step', i), 'ns', 'Time of each step by what the devices did'));
+		const t = rowsTable(entry.document, 'steps'), devices = t.value('devices', 0);
+		return card('Steps', stacked(t.count, PARTS.map(([label, color, name]) => ({ label, color, value: i => t.value(name.replace('compute_ns', 'compute_busy_ns'), i) / devices })),
+			i => 'step ' + t.value('step', i), 'ns', devices > 1 ? `Step time, divided by what the ${devices} devices did on average` : 'Step time, divided by what the device did'));
 	}
 	const list = report.all('step');
 	if (!list.length)
@@ -69,18 +82,39 @@ function workerOf(report, entry) {
 	return report.all(entry.name).length > 1 ? plain(entry.words[entry.words.length - 1].split('/').pop()) : '';
 }
 
+// The average step of each device of each worker: a row of step_time, with the worker.
+async function stepTimes(report) {
+	const rows = [];
+	for (let k = 0; k < report.all('steps').length; k++) {
+		const entry = await report.entry('steps', k);
+		rows.push(...entry.document.step_time.map(row => ({ ...row, worker: workerOf(report, entry) })));
+	}
+	return rows;
+}
+
+// How the step time of each device divides. The parts add up to it.
 async function devices(report) {
-	const entry = await report.entry('devices');
-	if (!entry || !entry.document.devices.length)
+	const rows = await stepTimes(report);
+	if (!rows.length)
 		return null;
-	const all = report.all(entry.name), rows = [];
-	for (let k = 0; k < all.length; k++)
-		for (const row of (await report.entry(entry.name, k)).document.devices)
-			rows.push({ ...row, device: [workerOf(report, all[k]), row.device].filter(Boolean).join(' ') });
-	const parts = DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => rows[i][name] }));
-	const seen = parts.filter(p => rows.some((_, i) => p.value(i) > 0));
-	return card('Devices', utilisation(rows.length, parts, i => rows[i].device, i => percent(rows[i].busy_ns, rows[i].window_ns) + ' busy'),
-		legend(seen), el('a', { href: link('devices') }, 'All devices and kernels'));
+	const parts = PARTS.map(([label, color, name]) => ({ label, color, value: i => rows[i][name] })).filter(p => rows.some((_, i) => p.value(i) > 0));
+	const shown = rows.slice(0, TOP).map((_, i) => i), label = i => [rows[i].worker, plain(rows[i].device)].filter(Boolean).join(' ');
+	return card({ title: 'Step time by device', part: 'device' }, utilisation(rows.length, parts, label, i => number(rows[i].step_ns, 'ns')),
+		el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Step time by device' }, el('table', { class: 'plain' },
+			el('thead', {}, el('tr', {}, el('td', {}), shown.map(i => el('th', { scope: 'col' }, shorten(label(i), 24))))),
+			el('tbody', {}, parts.map(p => el('tr', {}, el('th', { scope: 'row' }, el('i', { class: 'swatch', style: { background: `var(${p.color})` } }), p.label),
+				shown.map(i => el('td', { title: exact(p.value(i), 'ns') }, number(p.value(i), 'ns'), ' ', el('span', { class: 'muted' }, percent(p.value(i), rows[i].step_ns))))))))),
+		el('a', { href: link('devices') }, 'All devices and kernels'));
+}
+
+// Idle time by cause: of all devices, over the whole trace.
+async function idle(report) {
+	const causes = new Map();
+	for (let k = 0; k < report.all('devices').length; k++)
+		for (const r of (await report.entry('devices', k)).document.idle || [])
+			causes.set(r.why, (causes.get(r.why) || 0) + r.ns);
+	const list = [...causes].sort((a, b) => b[1] - a[1]), whole = list.reduce((a, [, ns]) => a + ns, 0);
+	return list.length ? card({ title: 'Idle time by cause', part: 'idle' }, barList(list.map(([why, ns]) => ({ label: why, value: ns, link: link('devices') })), 'ns', whole)) : null;
 }
 
 // The entry of a worker's critical path; the longest one if there are several.
@@ -115,7 +149,7 @@ async function kernels(report) {
 	return card('Hottest kernels', barList(rows.slice(0, TOP).map(r => ({ label: shorten(plain(r.name), 90), value: r.total_ns, link: link('devices'), title: plain(r.name) })), 'ns', whole));
 }
 
-const CHECKERS = { AcceleratorUtilizationChecker: 'Use of accelerators', ExpensiveOperationChecker: 'Expensive operations', OperationChecker: 'Operations', JobChecker: 'Job',
+const CHECKERS = { AcceleratorUtilizationChecker: 'Accelerator utilization', ExpensiveOperationChecker: 'Expensive operations', OperationChecker: 'Operations', JobChecker: 'Job',
 	HottestChecker: 'Hottest places', SlowestStepChecker: 'Slowest step' };
 const PLACE = /^top \d+ (scope|node|graph node|operation type): (.*?)(?:, cpu: [^,]*, accelerator: [^,]*)?, total: [^,]*$/;
 
@@ -133,7 +167,7 @@ async function advice(report) {
 			groups.set(r.checker, [...groups.get(r.checker) || [], r.report]);
 	return groups.size ? card('Advice', [...groups].map(([checker, reports]) => el('div', { class: 'advice' }, el('h3', {}, CHECKERS[checker] || checker),
 		reports.map(r => [el('ul', {}, r.split('\n').map(t => line(report, t))),
-			checker === 'ExpensiveOperationChecker' && !PLACE.test(r.split('\n')[0]) && report.has('code') ? el('a', { href: link('code') }, 'Look at code') : null])))) : null;
+			checker === 'ExpensiveOperationChecker' && !PLACE.test(r.split('\n')[0]) && report.has('code') ? el('a', { href: link('code') }, 'Show code lines') : null])))) : null;
 }
 
 function notes(first) {
@@ -148,7 +182,7 @@ function inputs(first) {
 }
 
 export async function overviewPage(report) {
-	const first = (await report.entry(report.list[0].name)).document;
-	const parts = await Promise.all([steps(report), devices(report), critical(report), hot(report, 'op', 'types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'lines'), advice(report)]);
-	return el('div', { class: 'overview' }, figures(first), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
+	const first = (await report.entry(report.list[0].name)).document, summary = await report.entry('summary');
+	const parts = await Promise.all([steps(report), devices(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
+	return el('div', { class: 'overview' }, figures(first, summary ? summary.document.step_time : []), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
 }

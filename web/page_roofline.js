@@ -56,12 +56,12 @@ function chart(width, rows, peaks, select) {
 
 export async function rooflinePage(report, entry) {
 	const d = entry.document, rows = d.roofline, drawn = rows.filter(r => r.float_ops > 0 && r.bytes_accessed > 0).slice(0, POINTS), known = roofs(d.peaks).length > 0;
-	const details = el('section', { class: 'details', 'aria-label': 'Selected op' }, el('p', { class: 'muted' }, 'Click a point for its numbers.'));
+	const details = el('section', { class: 'details', 'aria-label': 'Selected op' }, el('p', { class: 'muted' }, 'Click a point to see its numbers.'));
 	const select = r => replace(details, el('h2', { class: 'path' }, plain(r.op)), el('div', { class: 'facts' }, [['Time', exact(r.time_ns, 'ns')], ['Runs', exact(r.runs)], ['Float operations', exact(r.float_ops)],
 		['Bytes accessed', exact(r.bytes_accessed, 'bytes')], ['Rate', number(r.flops_per_second, 'flop/s')], ['Memory', number(r.bytes_per_second, 'bytes/s')], ['Type', plain(r.type)], ['Device', plain(r.device)]]
 		.map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v))));
-	const text = !drawn.length ? 'The file has float operations or bytes of its ops, but not both, so the table shows rates alone.'
-		: 'Each point is an op; the longer the op takes, the larger the point. ' + (known ? 'The line is the limit of the device: its memory bandwidth on the left, its float operations on the right.' : 'The file does not tell the limits of the device, so no line is drawn.');
+	const text = !drawn.length ? 'No op has both float operations and bytes in the file, so there is no chart.'
+		: 'Each point is an op; a larger point is a longer time. ' + (known ? 'The line is the limit of the device: memory bandwidth on the left, float operations per second on the right.' : 'The file does not contain the peaks of the device, so no line is drawn.');
 	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text),
 		drawn.length ? el('section', { class: 'card' }, el('h2', {}, 'Roofline'), figure(width => chart(width, drawn, d.peaks, select)), details) : null,
 		el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, 'Ops'), el('span', { class: 'muted' }, d.rows.toLocaleString('en-US') + (d.rows === 1 ? ' row' : ' rows')), el('span', { class: 'grow' }),

@@ -36,12 +36,16 @@ export function tables(document) {
 }
 
 export async function tablesPage(report, names, which = 0) {
-	const out = [];
+	const out = [], shown = new Set(); // several commands print some of the tables
 	for (const n of names) {
 		const entry = await report.entry(n, Math.min(which, report.all(n).length - 1));
 		const hasOwn = title => names.concat('steps').some(other => other !== n && name(other) === title && report.has(other));
-		if (entry)
-			out.push(tables(entry.document).map(([title, t]) => section(hasOwn(title) ? title + ' by device' : title, t, entry.words, SORTS[n])));
+		for (const [own, t] of entry ? tables(entry.document) : []) {
+			const title = hasOwn(own) ? own + ' by device' : own;
+			if (!shown.has(title))
+				out.push(section(title, t, entry.words, SORTS[n]));
+			shown.add(title);
+		}
 	}
 	return el('div', { class: 'stack' }, out);
 }

@@ -21,11 +21,11 @@ export async function timelinePage(report, which) {
 	function describe(row) {
 		const t = lanes.table;
 		if (row < 0)
-			return replace(details, el('p', { class: 'muted' }, 'Click a slice for its details. W and S or ctrl-wheel zoom, A and D or dragging move, 0 shows everything.'));
+			return replace(details, el('p', { class: 'muted' }, 'Click a slice to see its details. Zoom with W and S or with Ctrl and the wheel, move with A and D or by dragging, and press 0 to show the whole trace.'));
 		const track = lanes.tracks.find(k => k.track === t.value('track', row)), count = t.value('count', row);
 		const launch = t.value('launch', row), from = launch === null ? -1 : lanes.rowOf(launch), number = t.value('slice', row), to = number === null ? [] : lanes.launchedBy(number);
 		const facts = [['Duration', exact(lanes.length[row], 'ns')], ['Start', exact(lanes.start[row] - entry.document.start_ns, 'ns')], ['Category', t.value('category', row)],
-			['Track', [track.title, track.name].filter(Boolean).join(' \u00b7 ')], count > 1 ? ['Together', count.toLocaleString('en-US') + ' slices; the longest one is named'] : null,
+			['Track', [track.title, track.name].filter(Boolean).join(' \u00b7 ')], count > 1 ? ['Slices', count.toLocaleString('en-US') + '; the name is that of the longest one'] : null,
 			from >= 0 ? ['Launched', nanoseconds(lanes.start[row] - lanes.start[from]) + ' before its start'] : null, to.length ? ['Launches', to.length === 1 ? plain(t.value('name', to[0])) : to.length + ' slices'] : null];
 		replace(details, el('h2', { class: 'path' }, lanes.names(row).slice(0, 1000)),
 			el('div', { class: 'facts' }, facts.filter(Boolean).map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v)),
@@ -109,6 +109,6 @@ export async function timelinePage(report, which) {
 		el('span', { class: 'muted' }, d.slices.toLocaleString('en-US') + ' slices'),
 		button_, path && button('Show path', { class: 'ghost' }, () => view.show(path.from, path.to)),
 		button('\u2212', { class: 'ghost', 'aria-label': 'Zoom out' }, () => view.zoom(1 / 0.6)), button('+', { class: 'ghost', 'aria-label': 'Zoom in' }, () => view.zoom(0.6)), button('Fit', { class: 'ghost' }, () => view.all())),
-	reduced && !report.live ? el('p', { class: 'hint' }, `Reduced: slices shorter than ${nanoseconds(d.resolution_ns)} that stand together are drawn as one. `, el('code', {}, 'tfprof serve'), ' shows all of them.') : null,
+	reduced && !report.live ? el('p', { class: 'hint' }, `Adjacent slices shorter than ${nanoseconds(d.resolution_ns)} are drawn as one. `, el('code', {}, 'tfprof serve'), ' shows every slice.') : null,
 	kinds, view.box, details);
 }

@@ -10,10 +10,10 @@ import { Tree } from './tree.js';
 import { TreeTable } from './treetable.js';
 
 const HINTS = {
-	scope: 'Names split at their slashes. A scope contains everything below it.',
-	graph: 'Below each node are the nodes that it reads from.',
-	op: 'All nodes of a type together.',
-	code: 'Lines of the program, the outermost first, with what they caused.',
+	scope: 'Nodes by the parts of their names between slashes. The total of a scope includes all nodes below it.',
+	graph: 'The nodes below a node are its inputs.',
+	op: 'Nodes are added up by operation type.',
+	code: 'Call stacks, from the outermost line down. The total of a line includes the lines that it calls.',
 };
 
 function escaped(path) {
@@ -62,12 +62,12 @@ class ViewPage {
 
 	build() {
 		this.icicle = new Icicle({
-			name: 'Icicle of the view; the table shows the same entries',
+			name: 'Icicle chart; the table lists the same entries',
 			fill: i => fill(this.groups[i], this.tree.label(i)), label: i => this.tree.label(i),
 			tip: i => this.tip(i), select: i => this.choose(i, true),
 		});
 		this.rows = new TreeTable({
-			name: this.tree.kind + ' as a table', columns: () => this.columns(), cells: i => this.cells(i),
+			name: 'Table of the entries', columns: () => this.columns(), cells: i => this.cells(i),
 			weight: i => this.values.total[i], label: i => this.tree.label(i), select: i => this.choose(i, false), open: i => this.choose(i, true),
 			sort: key => { this.sort = key; this.refresh(); },
 		});
@@ -99,7 +99,7 @@ class ViewPage {
 					this.refresh();
 					this.choose(this.selected, false);
 				})),
-			this.reduced ? el('span', { class: 'tag' }, `without entries below 1/${(this.tree.document.seen || 5000).toLocaleString('en-US')}; zoom shows them`) : null,
+			this.reduced ? el('span', { class: 'tag' }, `entries below 1/${(this.tree.document.seen || 5000).toLocaleString('en-US')} of the total are hidden; zoom in to show them`) : null,
 			this.report.live && all.length > 1 ? this.stepChoice(all) : used ? el('span', { class: 'tag' }, used) : null,
 			box, this.found,
 			el('span', { class: 'grow' }),
@@ -118,10 +118,10 @@ class ViewPage {
 	columns() {
 		const m = this.metric;
 		return [{ key: 'name', label: 'Name', class: 'tt-name', sort: true, sorted: this.sort === 'name' },
-			{ key: 'total', label: this.tree.flat ? m.label : 'Total', title: m.label + ' of the entry' + (this.tree.flat ? '' : ' and everything below it'), class: 'num', sort: true, sorted: this.sort === 'total' },
-			{ key: 'share', label: 'Share', class: 'num share', title: 'Share of everything' },
-			...this.tree.flat ? [] : [{ key: 'own', label: 'Own', title: m.label + ' of the entry alone', class: 'num own', sort: true, sorted: this.sort === 'own' }],
-			...this.runs ? [{ key: 'runs', label: 'Runs', class: 'num wide', title: 'Executions, on average of a step', sort: true, sorted: this.sort === 'runs' }] : []];
+			{ key: 'total', label: this.tree.flat ? m.label : 'Total', title: m.label + ' of the entry' + (this.tree.flat ? '' : ' and all entries below it'), class: 'num', sort: true, sorted: this.sort === 'total' },
+			{ key: 'share', label: 'Share', class: 'num share', title: 'Share of the total' },
+			...this.tree.flat ? [] : [{ key: 'own', label: 'Own', title: m.label + ' of the entry itself', class: 'num own', sort: true, sorted: this.sort === 'own' }],
+			...this.runs ? [{ key: 'runs', label: 'Runs', class: 'num wide', title: 'Mean number of executions per step', sort: true, sorted: this.sort === 'runs' }] : []];
 	}
 
 	cells(i) {
@@ -139,7 +139,7 @@ class ViewPage {
 		const types = tree.value('types', i) || [], type = tree.value('type', i);
 		return [shorten(plain(tree.path(i)) || 'all', 300), [[tree.flat ? m.label : 'Total', number(values.total[i], m.unit) + '  ' + percent(values.total[i], whole)],
 			tree.flat ? null : ['Own', number(values.own[i], m.unit)], type && !tree.flat ? ['Type', plain(type)] : null,
-			this.found_ && this.found_.match[i] ? ['Search', 'matches'] : null, types.length ? ['Device', shorten(plain((tree.value('device', i) || []).join(', ')), 80)] : null]];
+			this.found_ && this.found_.match[i] ? ['Search', 'match'] : null, types.length ? ['Device', shorten(plain((tree.value('device', i) || []).join(', ')), 80)] : null]];
 	}
 
 	// Searches the names, and draws.
@@ -229,6 +229,6 @@ export async function viewPage(report, name) {
 	const document = report.live && step ? await report.run([...entry.run, '-step', step]) : entry.document;
 	const page = new ViewPage({ ...entry, document }, report);
 	if (!page.metric)
-		return el('p', { class: 'empty' }, 'This view has no numbers to draw: its entries have neither time nor memory nor parameters.');
+		return el('p', { class: 'empty' }, 'The entries of this view have no time, memory or parameters to show.');
 	return el('div', {}, el('p', { class: 'hint' }, HINTS[name] || ''), page.build());
 }

@@ -14,7 +14,7 @@ const AXIS = 24, STRIP = 22, MARK = 3, SHORTEST = 20; // pixels; the last one vi
 export class Timeline {
 	constructor(options) {
 		this.o = options;
-		this.canvas = el('canvas', { tabindex: 0, role: 'application', 'aria-label': 'Timeline: W and S zoom, A and D move, arrows scroll, 0 shows everything' });
+		this.canvas = el('canvas', { tabindex: 0, role: 'application', 'aria-label': 'Timeline: W and S zoom, A and D move, arrows scroll, 0 shows the whole trace' });
 		this.box = el('div', { class: 'timeline' }, this.canvas);
 		this.top = 0;
 		this.selected = -1;
@@ -352,7 +352,7 @@ export class Timeline {
 				return hide();
 			const count = this.lanes.table.value('count', row);
 			return show(e, this.lanes.names(row).slice(0, 300), [['Duration', nanoseconds(this.lanes.length[row])], ['Start', this.tick(this.lanes.start[row] - this.lanes.document.start_ns)],
-				['Category', this.lanes.table.value('category', row)], count > 1 ? ['Together', count + ' slices; the longest one is named'] : null]);
+				['Category', this.lanes.table.value('category', row)], count > 1 ? ['Slices', count + '; the name is that of the longest one'] : null]);
 		}
 		hide();
 		const others = [...this.pointers].filter(([id]) => id !== e.pointerId).map(p => p[1]);

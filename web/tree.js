@@ -33,6 +33,9 @@ export class Tree {
 		this.link();
 		this.metrics = inOrder(t.columns.filter(c => c.name.startsWith('total_')).map(c => describe(c, c.name.slice(6), this.flat))
 			.filter(m => this.whole(m.name) > 0));
+		// Of a trace, whose host and device run at the same time, no metric adds up the times of both.
+		if (t.has('total_kernels'))
+			this.metrics = this.metrics.filter(m => m.name !== 'micros').map(m => ({ ...m, label: { accelerator_micros: 'Device time', cpu_micros: 'Host time' }[m.name] || m.label }));
 	}
 
 	link() {

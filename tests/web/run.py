@@ -153,8 +153,8 @@ def numbers_of_the_command():
 
 def numbers_of_a_trace():
     """Averages of a trace's steps are printed as by the command: decimals, nanoseconds below 1us, parts of a run."""
-    for name in ('pytorch', 'rare'):
-        out = program('scope', words(name)[0], '-max_depth', '100', '-select', 'micros,occurrence')
+    for name, metric in (('pytorch', 'accelerator_micros'), ('rare', 'cpu_micros')):
+        out = program('scope', words(name)[0], '-max_depth', '100', '-select', metric + ',occurrence')
         said = {m[1]: m.groups()[1:] for m in re.finditer(r'^ *(.+?) \(([^/\n]+)/([^,\n]+), [^|\n]*/([^/|\n]+)\|', out, re.M)}
         go(name, 'scope')
         search('re:.')
@@ -172,6 +172,28 @@ def numbers_of_devices():
             for block in program(command, words(name)[0], '--top', '0').strip().split('\n\n'):
                 rows = [[c if c != '-' else '' for c in re.split('  +', line.strip())] for line in block.splitlines() if not re.fullmatch('[A-Z].*:', line)]
                 assert any(t[0] == rows[0] and sorted(t) == sorted(rows) for t in shown), (command, rows, shown)
+
+
+def step_time_is_the_headline():
+    """The first number of a trace is the wall time of a step; its parts on each device add up to it, and idle causes to idle."""
+    ns = lambda text: int(re.sub(r'\D', '', text))
+    for name in ('pytorch', 'xspace', 'tpu', 'rare', 'recording'):
+        go(name, 'overview')
+        said = json.loads(program('steps', words(name)[0], '--top', '0', '-output', 'json'))
+        lengths = [s['duration_ns'] for s in said['steps']]
+        tiles = dict(BROWSER.js('return [...document.querySelectorAll(".tile strong")].map(x => [x.dataset.metric, x.title])'))
+        assert list(tiles)[:1] == ['step_ns'] and abs(ns(tiles['step_ns']) - sum(lengths) / len(lengths)) <= 1 and 'micros' not in tiles, (name, tiles, lengths)
+        assert 'of the time' not in BROWSER.text('.tiles')
+        parts = BROWSER.js('return [...document.querySelectorAll("[data-part=device] tbody tr")].map(r => [...r.querySelectorAll("td")].map(c => c.title))')
+        parts = list(zip(*parts))
+        assert len(parts) == len(said['step_time']) and all(sum(map(ns, column)) == ns(tiles['step_ns']) for column in parts), (name, parts, tiles)
+    rows = BROWSER.js('return [...document.querySelectorAll("[data-part=idle] .bars li")].map(r => [r.querySelector("a").textContent, r.querySelector(".num").textContent])')
+    said = json.loads(program('devices', words('recording')[0], '-output', 'json'))
+    assert len(rows) == len({r['why'] for r in said['idle']}) > 1, rows
+    assert sum(r['ns'] for r in said['idle']) == sum(r['idle_ns'] for r in said['devices'])
+    go('profile', 'overview')
+    assert BROWSER.js('return document.querySelector(".tile strong").dataset.metric') == 'micros'
+    quiet()
 
 
 def numbers_of_memory():
@@ -320,11 +342,11 @@ def keyboard_alone():
     """Tab moves through a page in visual order. Enter opens pages and sorts tables, and the focus stays."""
     BROWSER.open(url('tpu'))
     stops = []
-    for _ in range(9):
+    for _ in range(10):
         BROWSER.key(TAB)
         stops.append(BROWSER.js('const a = document.activeElement; return a.dataset.page || a.getAttribute("aria-label") || a.textContent'))
-    assert stops[:1] + stops[-2:] == ['Skip to the page', 'Switch between light and dark', 'All devices and kernels'], stops
-    assert stops[1:-2] == ['overview', 'scope', 'op', 'timeline', 'devices', 'roofline'], stops
+    assert stops[:1] + stops[-3:] == ['Skip to the content', 'Switch between light and dark', 'Step time by device', 'All devices and kernels'], stops
+    assert stops[1:-3] == ['overview', 'scope', 'op', 'timeline', 'devices', 'roofline'], stops
     BROWSER.key(ENTER)
     BROWSER.until('const m = document.querySelector("main"); return m.dataset.page === "devices" && m.getAttribute("aria-busy") === "false"')
     for page, sorting in (('devices', 'table.rows .sort'), ('scope', '.tt-head button')):
@@ -361,8 +383,8 @@ def workers_are_chosen():
                 name = 'rank%d.pt.trace.json' % rank
                 BROWSER.page('devices')
                 BROWSER.js('const s = document.querySelector("main .toolbar select"); s.value = arguments[0]; s.dispatchEvent(new Event("change"))', name)
-                busy = program('devices', os.path.join(folder, name), '-output', 'csv').splitlines()[1].split(',')[3]
-                BROWSER.until('const c = [...document.querySelectorAll("table.rows tbody td")].map(c => c.title); return c.includes(arguments[0])', '%s ns' % format(int(busy), ','))
+                busy = json.loads(program('devices', os.path.join(folder, name), '-output', 'json'))['devices'][0]['busy_ns']
+                BROWSER.until('const c = [...document.querySelectorAll("table.rows tbody td")].map(c => c.title); return c.includes(arguments[0])', '%s ns' % format(busy, ','))
             BROWSER.page('timeline')
             BROWSER.js('const s = document.querySelector("main .toolbar select"); s.value = "rank1.pt.trace.json"; s.dispatchEvent(new Event("change"))')
             BROWSER.until('return location.hash.includes("worker=rank1") && document.querySelector("main").getAttribute("aria-busy") === "false"')
@@ -517,7 +539,7 @@ def accessibility():
 
 def main():
     global BROWSER
-    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_of_devices, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
+    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_of_devices, step_time_is_the_headline, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
                                            metric_and_sort, workers_are_chosen, timeline_moves, path_on_the_timeline, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table,
                                        metric_and_sort, timeline_moves, path_on_the_timeline, names_are_text, served_page)]
