@@ -107,14 +107,28 @@ async function devices(report) {
 		el('a', { href: link('devices') }, 'All devices and kernels'));
 }
 
-// Idle time by cause: of all devices, over the whole trace.
+// What the host did in the idle time of one cause; a place links to its slices on the timeline.
+function places(cause, worker) {
+	const label = p => plain(p.name) + (p.waits_for ? ', for ' + plain(p.waits_for) : '');
+	const onTimeline = p => ['op', 'line', 'call', 'kernel'].includes(p.kind) ? link('timeline', { worker, q: p.name }) : undefined;
+	return [barList(cause.places.slice(0, TOP).map(p => ({ label: shorten(label(p), 90), title: label(p), value: p.ns, link: onTimeline(p) })), 'ns', cause.ns),
+		cause.places.length > TOP ? el('p', { class: 'muted' }, `and ${(cause.places.length - TOP).toLocaleString('en-US')} more`) : null];
+}
+
+// Idle time of each device by cause; a click on a cause shows its places.
 async function idle(report) {
-	const causes = new Map();
-	for (let k = 0; k < report.all('devices').length; k++)
-		for (const r of (await report.entry('devices', k)).document.idle || [])
-			causes.set(r.why, (causes.get(r.why) || 0) + r.ns);
-	const list = [...causes].sort((a, b) => b[1] - a[1]), whole = list.reduce((a, [, ns]) => a + ns, 0);
-	return list.length ? card({ title: 'Idle time by cause', part: 'idle' }, barList(list.map(([why, ns]) => ({ label: why, value: ns, link: link('devices') })), 'ns', whole)) : null;
+	const devices = [], missing = new Set();
+	for (let k = 0; k < report.all('idle').length; k++) {
+		const entry = await report.entry('idle', k), worker = workerOf(report, entry);
+		devices.push(...entry.document.devices.filter(d => d.idle_ns > 0).map(d => ({ ...d, worker, label: [worker, plain(d.device)].filter(Boolean).join(' ') })));
+		entry.document.missing.forEach(m => missing.add(`The file does not have ${m.what}.` + (m.cure ? ` When profiling, use ${m.cure}.` : '')));
+	}
+	if (!devices.length)
+		return null;
+	const content = devices.slice(0, TOP).map((d, i) => [devices.length > 1 ? el('h3', {}, `${d.label}: ${number(d.idle_ns, 'ns')}`) : null,
+		[...d.causes].sort((a, b) => b.ns - a.ns).map((c, k) => el('details', { class: 'cause', open: i + k === 0 }, el('summary', {}, el('span', { class: 'bar', style: { '--share': c.ns / d.idle_ns } }, el('span', { class: 'clip' }, c.text)),
+			el('span', { class: 'num', title: exact(c.ns, 'ns') }, number(c.ns, 'ns')), el('span', { class: 'num muted' }, percent(c.ns, d.idle_ns))), places(c, d.worker)))]);
+	return card({ title: 'Idle time by cause', part: 'idle' }, content, [...missing].map(m => el('p', { class: 'hint' }, m)));
 }
 
 // The entry of a worker's critical path; the longest one if there are several.

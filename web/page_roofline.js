@@ -61,7 +61,7 @@ export async function rooflinePage(report, entry) {
 		['Bytes accessed', exact(r.bytes_accessed, 'bytes')], ['Rate', number(r.flops_per_second, 'flop/s')], ['Memory', number(r.bytes_per_second, 'bytes/s')], ['Type', plain(r.type)], ['Device', plain(r.device)]]
 		.map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v))));
 	const text = !drawn.length ? 'No op has both float operations and bytes in the file, so there is no chart.'
-		: 'Each point is an op; a larger point is a longer time. ' + (known ? 'The line is the limit of the device: memory bandwidth on the left, float operations per second on the right.' : 'The file does not contain the peaks of the device, so no line is drawn.');
+		: 'Each point is an op; larger points take longer. ' + (known ? 'The line is the limit of the device: memory bandwidth on the left, float operations per second on the right.' : 'The file does not contain the peaks of the device, so no line is drawn.');
 	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text),
 		drawn.length ? el('section', { class: 'card' }, el('h2', {}, 'Roofline'), figure(width => chart(width, drawn, d.peaks, select)), details) : null,
 		el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, 'Ops'), el('span', { class: 'muted' }, d.rows.toLocaleString('en-US') + (d.rows === 1 ? ' row' : ' rows')), el('span', { class: 'grow' }),

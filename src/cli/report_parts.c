@@ -251,6 +251,7 @@ static void add_trace(struct session *s, struct report_parts *p)
 	add_table(s, p, "kernels", MANY);
 	add_table(s, p, "steps", "0");
 	add_slices(s, p);
+	add_optional(s, p, "idle");
 	add_optional(s, p, "critical");
 	add_optional(s, p, "memory");
 	add_optional(s, p, "roofline");

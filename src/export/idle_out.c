@@ -203,6 +203,7 @@ static void put_cause(struct document *d, const struct idle_of_device *of, enum 
 {
 	json_object(&d->j);
 	document_text(d, "cause", str_of(idle_reason_names[why]));
+	document_text(d, "text", str_of(idle_reason_texts[why]));
 	document_i64(d, "ns", of->ns[why]);
 	document_key(d, "places");
 	json_array(&d->j);

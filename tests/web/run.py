@@ -175,7 +175,7 @@ def numbers_of_devices():
 
 
 def step_time_is_the_headline():
-    """The first number of a trace is the wall time of a step; its parts on each device add up to it, and idle causes to idle."""
+    """The first number of a trace is the wall time of a step; its parts on each device add up to it."""
     ns = lambda text: int(re.sub(r'\D', '', text))
     for name in ('pytorch', 'xspace', 'tpu', 'rare', 'recording'):
         go(name, 'overview')
@@ -187,12 +187,29 @@ def step_time_is_the_headline():
         parts = BROWSER.js('return [...document.querySelectorAll("[data-part=device] tbody tr")].map(r => [...r.querySelectorAll("td")].map(c => c.title))')
         parts = list(zip(*parts))
         assert len(parts) == len(said['step_time']) and all(sum(map(ns, column)) == ns(tiles['step_ns']) for column in parts), (name, parts, tiles)
-    rows = BROWSER.js('return [...document.querySelectorAll("[data-part=idle] .bars li")].map(r => [r.querySelector("a").textContent, r.querySelector(".num").textContent])')
-    said = json.loads(program('devices', words('recording')[0], '-output', 'json'))
-    assert len(rows) == len({r['why'] for r in said['idle']}) > 1, rows
-    assert sum(r['ns'] for r in said['idle']) == sum(r['idle_ns'] for r in said['devices'])
     go('profile', 'overview')
     assert BROWSER.js('return document.querySelector(".tile strong").dataset.metric') == 'micros'
+    quiet()
+
+
+def causes_of_idle_time():
+    """Causes are those of the command and add up to the idle time. A click shows the places; a place leads to the timeline."""
+    for name in ('pytorch', 'xspace'):
+        go(name, 'overview')
+        device = json.loads(program('idle', words(name)[0], '-output', 'json'))['devices'][0]
+        shown = BROWSER.js('return [...document.querySelectorAll("[data-part=idle] summary")].map(s => [s.querySelector(".bar").textContent, s.querySelector(".num").title])')
+        assert shown == [[c['text'], '%s ns' % format(c['ns'], ',')] for c in sorted(device['causes'], key=lambda c: -c['ns'])], (shown, device)
+        assert sum(c['ns'] for c in device['causes']) == device['idle_ns']
+    go('pytorch', 'overview')
+    device = json.loads(program('idle', words('pytorch')[0], '-output', 'json'))['devices'][0]
+    cause = [c for c in device['causes'] if c['places'] and c['places'][0]['kind'] == 'op'][-1]
+    opened = 'const d = [...document.querySelectorAll("[data-part=idle] details")].find(d => d.querySelector(".bar").textContent === arguments[0]);'
+    BROWSER.js(opened + 'if (!d.open) d.querySelector("summary").click()', cause['text'])
+    BROWSER.settle()
+    assert cause['places'][0]['name'] in BROWSER.js(opened + 'return d.innerText', cause['text'])
+    BROWSER.js(opened + 'd.querySelector("a[href]").click()', cause['text'])
+    BROWSER.until('const m = document.querySelector("main"); return m.dataset.page === "timeline" && m.getAttribute("aria-busy") === "false"')
+    assert re.match(r'[1-9]\d* found', BROWSER.text('#found')), BROWSER.text('#found')
     quiet()
 
 
@@ -539,7 +556,7 @@ def accessibility():
 
 def main():
     global BROWSER
-    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_of_devices, step_time_is_the_headline, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
+    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_of_devices, step_time_is_the_headline, causes_of_idle_time, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
                                            metric_and_sort, workers_are_chosen, timeline_moves, path_on_the_timeline, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table,
                                        metric_and_sort, timeline_moves, path_on_the_timeline, names_are_text, served_page)]
