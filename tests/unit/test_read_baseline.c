@@ -32,7 +32,7 @@ static void says(struct str s, const char *z)
 	"tfprof baseline 1\nstep\t0\nstep\t3\n"                                                    \
 	"node\ta\tMatMul\t3x-1\t7\t/job:a/cpu:0\t/job:a/cpu:0|MatMul|my\\x7ctype\n"                \
 	"run\t0\t2\t0\t5\t100\t200\t-3\t4\nrun\t3\t1\t9\t0\t0\t0\t0\t0\n"                          \
-	"node\tb\\x09\\x5c\tAdd\t-\t0\t\tAdd\nend\n"
+	"node\tb\\x09\\x5c\tAdd\t-\t0\t\tAdd\nend\t0f7519b8\n"
 
 static void test_again(void **state)
 {
@@ -59,7 +59,7 @@ static void test_ticks(void **state)
 	static const char text[] = "tfprof baseline 1\nticks\t1000\nstep\t0\nstep\t1\n"
 	                           "node\ta\tA\t-\t0\t\tA\n"
 	                           "run\t1\t3\t1500\t79\t0\t0\t0\t0\t2\t64\t100\n"
-	                           "end\n";
+	                           "end\t0bf1cf2f\n";
 	struct rig g;
 
 	(void)state;
@@ -72,6 +72,34 @@ static void test_ticks(void **state)
 	assert_int_equal(time.per, 2000);
 	assert_int_equal(t.v[V_KERNELS], 2);
 	assert_int_equal(t.v[V_FLOAT_OPS], 100);
+	rig_close(&g);
+}
+
+/* Every changed bit is noticed; line ends of other systems are not damage; files of older versions
+ * have no checksum, which is noted. */
+static void test_checksum(void **state)
+{
+	static const char old[] = "tfprof baseline 1\nnode\ta\tA\t-\t0\t\tA\nend\n";
+	struct sb other = { 0 };
+	struct rig g;
+
+	(void)state;
+	for (size_t bit = 0; bit < 8 * (sizeof WHOLE - 2); bit++) { /* but for the last newline */
+		char text[] = WHOLE;
+		text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
+		assert_false(read_text(&g, text));
+		rig_close(&g);
+	}
+	rig_open(&g, false);
+	other = sb_in(&g.a);
+	for (const char *p = WHOLE; *p; p++)
+		sb_put(&other, *p == '\n' ? S("\r\n") : str_make(p, 1));
+	assert_true(rig_read(&g, read_baseline, sb_str(&other)));
+	assert_int_equal(ingest_notes(g.in)->list.n, 0);
+	rig_close(&g);
+	assert_true(read_text(&g, old));
+	assert_int_equal(ingest_notes(g.in)->list.n, 1);
+	assert_true(str_contains(ingest_notes(g.in)->list.v[0].text, S("has no checksum")));
 	rig_close(&g);
 }
 
@@ -102,6 +130,8 @@ static void test_faults(void **state)
 		        "too many fields" },
 		{ "tfprof baseline 1\nstep\t0\n", "the line 'end' is missing" },
 		{ "tfprof baseline 1\nend\nstep\t0\n", "line 3: text after the end" },
+		{ "tfprof baseline 1\nend\t00000000\n", "line 2: the checksum is not" },
+		{ "tfprof baseline 1\nend\t\n", "line 2: the checksum is not" },
 	};
 
 	(void)state;
@@ -118,6 +148,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_again),
 		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_checksum),
 		cmocka_unit_test(test_faults),
 	};
 

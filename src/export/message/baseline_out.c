@@ -3,6 +3,7 @@
  * Writes a model as a baseline, the text format that model/read/read_baseline.c reads: nodes in
  * byte order of their names, nothing that varies from one run to the next.
  */
+#include "base/crc32c.h"
 #include "base/fmt.h"
 #include "model/read/read.h"
 #include "export/out.h"
@@ -71,25 +72,34 @@ static void put_run(struct sb *b, const struct model *m, const struct step *s, u
 	sb_char(b, '\n');
 }
 
+/* Writes the lines in b, empties it, and extends the checksum of the file by them. */
+static void put_lines(struct sink *to, struct sb *b, uint32_t *checksum)
+{
+	*checksum = crc32c_more(*checksum, b->p, b->n);
+	sink_put(to, sb_str(b));
+	b->n = 0;
+}
+
 void baseline_write(const struct model *m, struct sink *to, struct arena *a)
 {
 	struct sb b = sb_in(a);
+	uint32_t checksum = 0;
 
-	sink_put(to, S(BASELINE_HEAD "\n"));
+	sb_put(&b, S(BASELINE_HEAD "\n"));
 	if (model_ticks(m) > 1)
-		sink_fmt(to, "ticks\t%lld\n", (long long)model_ticks(m));
+		sb_fmt(&b, "ticks\t%lld\n", (long long)model_ticks(m));
 	for (size_t i = 0; i < m->steps.n; i++)
-		sink_fmt(to, "step\t%lld\n", (long long)m->steps.v[i]->id);
+		sb_fmt(&b, "step\t%lld\n", (long long)m->steps.v[i]->id);
+	put_lines(to, &b, &checksum);
 	for (size_t i = 0; i < m->by_name.n; i++) {
 		uint32_t node = m->by_name.v[i];
-		b.n = 0;
 		put_node(&b, m, node);
 		for (size_t k = 0; k < m->steps.n; k++) {
 			uint32_t cell = step_cell(m->steps.v[k], node);
 			if (cell != ID_NONE)
 				put_run(&b, m, m->steps.v[k], cell);
 		}
-		sink_put(to, sb_str(&b));
+		put_lines(to, &b, &checksum);
 	}
-	sink_put(to, S("end\n"));
+	sink_fmt(to, "end\t%08x\n", (unsigned)checksum);
 }

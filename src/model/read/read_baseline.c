@@ -10,11 +10,15 @@
  *   node  NAME  TYPE  SHAPE  FLOAT_OPS  DEVICE  TYPES
  *   run   STEP  RUNS  ACCELERATOR_TIME  CPU_TIME  BYTES  PEAK  RESIDUAL  OUTPUT
  *         KERNELS  BYTES_ACCESSED  FLOAT_OPS
- *   end
+ *   end   CHECKSUM
+ *
+ * CHECKSUM is the CRC-32C of all lines before, in eight hexadecimal digits; each line counts with a
+ * newline, whatever ends it. Baselines of older versions have none.
  *
  * Of traces and recordings; others have no line "ticks", whole microseconds as times, and runs
  * without the last three numbers.
  */
+#include "base/crc32c.h"
 #include "model/read/read.h"
 
 #define FIELDS_MAX 12
@@ -29,8 +33,9 @@ struct baseline_reading {
 	uint32_t node, device; /* of the last node line; ID_NONE before the first */
 	struct str field[FIELDS_MAX];
 	size_t n;
-	bool ticks; /* the line "ticks" was read */
-	bool ended; /* the end line was read: the file is complete */
+	bool ticks;        /* the line "ticks" was read */
+	bool ended;        /* the end line was read: the file is complete */
+	uint32_t checksum; /* of the lines before the current one */
 };
 
 static bool fault(struct baseline_reading *r, const char *what)
@@ -176,6 +181,23 @@ static bool read_ticks(struct baseline_reading *r)
 	return true;
 }
 
+/* Reads the fields of the end line. */
+static bool read_end(struct baseline_reading *r)
+{
+	r->ended = true;
+	if (r->n == 1) {
+		note_line(ingest_notes(r->to),
+		        "note: '%.*s' has no checksum, because an older version saved it: damage "
+		        "of its numbers would not be noticed\n",
+		        STR(r->s->name));
+		return true;
+	}
+	struct str expected = str_fmt(r->a, "%08x", (unsigned)r->checksum);
+	return (r->n == 2 && str_eq(r->field[1], expected)) ||
+	       fault(r, "the checksum is not that of the lines before: the file was damaged or "
+	                "edited");
+}
+
 static bool read_line(struct baseline_reading *r, struct str line)
 {
 	int64_t id;
@@ -184,9 +206,10 @@ static bool read_line(struct baseline_reading *r, struct str line)
 		return true;
 	if (r->ended)
 		return fault(r, "text after the end line");
-	r->ended = str_eq(line, S("end"));
-	if (r->ended || !split(r, line))
-		return r->ended;
+	if (!split(r, line))
+		return false;
+	if (str_eq(r->field[0], S("end")))
+		return read_end(r);
 	if (str_eq(r->field[0], S("ticks")))
 		return read_ticks(r);
 	if (str_eq(r->field[0], S("node")))
@@ -216,6 +239,7 @@ bool read_baseline(struct src *s, struct ingest *to, struct arena *a, struct err
 			return fault(&r, "a baseline begins with '" BASELINE_HEAD "'");
 		if (r.line > 1 && !read_line(&r, line))
 			return false;
+		r.checksum = crc32c_more(crc32c_more(r.checksum, line.p, line.n), "\n", 1);
 	}
 	if (!r.line)
 		return fault(&r, "it is empty");
