@@ -70,6 +70,17 @@ static struct str table_fault(struct sqlite_in *db, struct str table)
 	             : STR_NONE;
 }
 
+/* Returns what is wrong with the names of tables and columns, or STR_NONE; SQLite takes any bytes. */
+static struct str schema_fault(struct sqlite_in *db)
+{
+	sqlite3_stmt *q = sqlite_in_prepare(db, S("SELECT sql FROM sqlite_master"), NULL);
+	bool good = true;
+
+	while (q && sqlite_in_step(db, &q, NULL))
+		good &= str_is_utf8(sqlite_in_column(q, 0));
+	return good ? STR_NONE : S("damaged SQLite database (schema): a name is not UTF-8");
+}
+
 struct str sqlite_in_damage(struct sqlite_in *db, bool *skipped)
 {
 	struct str why = size_fault(db);
@@ -77,6 +88,8 @@ struct str sqlite_in_damage(struct sqlite_in *db, bool *skipped)
 	size_t refused;
 
 	*skipped = db->size > SQLITE_IN_CHECKED;
+	if (!why.n)
+		why = schema_fault(db);
 	if (!why.n && !*skipped)
 		tables = sqlite_in_tables(db, &refused);
 	db->schema = true;

@@ -329,6 +329,9 @@ def nsys_damaged():
     assert 'bad.sqlite: damaged SQLite database (NVTX_EVENTS): ' in err, err
     _, err = program(write(gzip.compress(bytes(bad)), 'bad.sqlite.gz'), 'op', status=3)
     assert 'damaged SQLite database (NVTX_EVENTS): ' in err, err
+    at = good.index(b'correlationId')
+    _, err = program(write(good[:at] + b'\xe3' + good[at + 1:], 'bad.sqlite'), 'op', status=3)
+    assert 'bad.sqlite: damaged SQLite database (schema): a name is not UTF-8' in err, err
     os.truncate('good.sqlite', (1 << 30) + 1)
     out, err = program('good.sqlite', 'op')
     assert 'note: good.sqlite: not checked for damage' in err and out == expected, (out, err)
