@@ -89,11 +89,15 @@ static void on_tick(evutil_socket_t fd, short what, void *server)
 		serve_clients_check(&v->clients);
 }
 
-/* With no descriptor left, connections wait until the next tick. */
-static void on_accept_error(struct evconnlistener *listener, void *server)
+/* Process-wide: libevent hands the callback its own listener's user data. */
+static struct serve_clients *clients;
+
+/* With no descriptor left, idle connections end. If there are none, new ones wait for a tick. */
+static void on_accept_error(struct evconnlistener *listener, void *http)
 {
-	(void)server;
-	evconnlistener_disable(listener);
+	(void)http;
+	if (!serve_clients_end_idle(clients))
+		evconnlistener_disable(listener);
 }
 
 /* ---- answers ---- */
@@ -289,6 +293,7 @@ static bool bind_port(struct server *v, int64_t port)
 		        (long long)port);
 	v->clients.port = ntohs(at.sin_port);
 	v->listener = evhttp_bound_socket_get_listener(bound);
+	clients = &v->clients;
 	evconnlistener_set_error_cb(v->listener, on_accept_error);
 	return true;
 }
@@ -297,10 +302,10 @@ static void limit_files(void)
 {
 	struct rlimit most;
 
-	if (getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur > SERVE_FILES_MAX) {
-		most.rlim_cur = SERVE_FILES_MAX;
-		setrlimit(RLIMIT_NOFILE, &most);
-	}
+	if (getrlimit(RLIMIT_NOFILE, &most))
+		return;
+	most.rlim_cur = most.rlim_max < SERVE_FILES_MAX ? most.rlim_max : SERVE_FILES_MAX;
+	setrlimit(RLIMIT_NOFILE, &most);
 }
 
 /* Starts the desktop's program for addresses; without one the address is on the screen. */

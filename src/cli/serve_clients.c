@@ -5,6 +5,7 @@
 #include "cli/report.h"
 
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -35,6 +36,22 @@ void serve_clients_check(struct serve_clients *c)
 		if (now && x->checks > (x->answered ? SERVE_ANSWER_CHECKS : SERVE_REQUEST_CHECKS))
 			shutdown(fd, SHUT_RDWR);
 	}
+}
+
+unsigned serve_clients_end_idle(struct serve_clients *c)
+{
+	unsigned ended = 0;
+
+	for (int fd = 0; fd < SERVE_FILES_MAX; fd++) {
+		ino_t now = connection(c, fd);
+		int unread = 0;
+		if (!now || (now == c->v[fd].socket && c->v[fd].answered) ||
+		        ioctl(fd, FIONREAD, &unread) || unread)
+			continue;
+		shutdown(fd, SHUT_RDWR);
+		ended++;
+	}
+	return ended;
 }
 
 void serve_clients_restart(struct serve_clients *c, int fd, bool answered)

@@ -12,6 +12,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import select
 import signal
 import socket
@@ -30,8 +31,11 @@ PATIENCE = 600  # seconds after which a test counts as hanging
 
 
 class Server:
-    def __init__(self, *words):
-        self.process = subprocess.Popen([ARGS.program, 'serve', *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def __init__(self, *words, files=None):
+        """files: limit of the descriptors of the server."""
+        limit = files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
+        self.process = subprocess.Popen([ARGS.program, 'serve', *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        preexec_fn=limit)
         self.url = self.process.stdout.readline().strip()
         found = re.fullmatch(r'http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/', self.url)
         assert found, self.url + self.process.stderr.read()
@@ -321,9 +325,21 @@ def serve_ends_slow_requests():
         assert s.ask('v1/index')[0] == 200
 
 
+def serve_answers_beside_idle_clients():
+    """Clients that connect and send nothing leave descriptors to those that ask."""
+    with Server(inputs.words('profile')[0], files=40) as s:
+        held = [socket.socket() for _ in range(200)]
+        for c in held:
+            c.setblocking(False)
+            c.connect_ex(('127.0.0.1', s.port))
+        assert s.ask('v1/index')[0] == 200
+        for c in held:
+            c.close()
+
+
 def main():
     tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_takes_flags, report_takes_flags_of_the_process, report_is_small, report_refuses, views_write_pages]
-    server = [serve_answers, serve_answers_for_workers, serve_reduces_slices, serve_refuses, serve_answers_heads, serve_survives, serve_ends_slow_requests]
+    server = [serve_answers, serve_answers_for_workers, serve_reduces_slices, serve_refuses, serve_answers_heads, serve_survives, serve_ends_slow_requests, serve_answers_beside_idle_clients]
     if not has(ARGS.program, 'page'):
         print('skipped: no page in this build')
         print('0 passed, 0 failed, %d skipped' % len(tests + server))
