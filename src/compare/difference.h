@@ -32,7 +32,7 @@ struct noise_ask {
 void noise_open(struct noise_ask *ask, struct arena *a);
 
 /* Compares number k of entry i in the steps of the first side with those of another, each in the
- * steps in which the entry ran. False: there are too few steps for a test. *s is valid until the
+ * steps that count in its average. False: there are too few steps for a test. *s is valid until the
  * next call. */
 bool noise_shift(const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k, bool relative,
         struct shift *s);

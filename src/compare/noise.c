@@ -17,7 +17,7 @@ void noise_open(struct noise_ask *ask, struct arena *a)
 		ask->room[s] = ARENA_ARRAY(a, most / ask->n, double);
 }
 
-/* Collects number k of an entry in each step in which it ran. */
+/* Collects number k of an entry in each step that counts in its average. */
 static struct shift_values step_values(
         const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k, double *room)
 {
@@ -26,7 +26,7 @@ static struct shift_values step_values(
 	struct shift_values x = { room, 0 };
 
 	for (uint32_t at = ask->n; total && at + ask->n <= all; at += ask->n)
-		if (total[at + ask->runs] > 0)
+		if (total[at + ask->runs] > 0 || ask->c->side[side]->values.every_step)
 			x.v[x.n++] = (double)total[at + k];
 	return x;
 }

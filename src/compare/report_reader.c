@@ -341,7 +341,7 @@ bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *wan
         int64_t ticks_per_us, struct side *to, struct arena *a, struct err *e)
 {
 	enum value *v = ARENA_ARRAY(a, n, enum value);
-	struct side_values values = { v, n, ticks_per_us };
+	struct side_values values = { .v = v, .n = n, .ticks_per_us = ticks_per_us };
 	uint32_t column[M_N] = { 0 };
 	VEC(struct open) open = { 0 };
 	int64_t self[M_N], total[M_N];

@@ -16,6 +16,7 @@ struct side_values {
 	const enum value *v;
 	uint32_t n;
 	int64_t ticks_per_us; /* the shortest ticks of all sides; 0 and 1: microseconds */
+	bool every_step; /* averages are over all steps, so an entry has 0 where it did not run */
 };
 
 /* Returns in which parts a value is kept: times in ticks, and counts of traces in thousandths, as

@@ -304,7 +304,9 @@ bool session_side(struct session *s, const struct side_ask *ask, struct side *ou
 	q.a = &own.a;
 	bool ok = account(s, ask, &q);
 	if (ok) {
-		side_from_query(out, &q, &(struct side_values){ values, n, ask->ticks_per_us }, a);
+		const struct side_values made = { values, n, ask->ticks_per_us,
+			model_ticks(&s->model) > 1 };
+		side_from_query(out, &q, &made, a);
 		ok = view_patterns_ok(&q, &s->error);
 		view_close(&q);
 	}

@@ -19,6 +19,8 @@ import xml.etree.ElementTree as xml
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, 'tests', 'models'))
 import wire  # noqa: E402
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'trace'))
+import kineto  # noqa: E402
 
 CPU = '/job:localhost/replica:0/task:0/device:CPU:0'
 OPS = ('Conv2D', 'MatMul', 'Add', 'Mul', 'Relu', 'Sub', 'Mean', 'Sum', 'Cast', 'Reshape', 'Concat',
@@ -365,6 +367,27 @@ def significance():
             check(p is not None and abs(p - ranks(x[k], y[k])) < 1e-6, 'p is', p, 'not', ranks(x[k], y[k]), x[k], y[k])
 
 
+def missing_steps():
+    """A step of a trace in which a node did not run counts as 0, in the average, the test and the gates."""
+    def write(name, rare):
+        events = []
+        for k, micros in enumerate(rare):
+            t = 1000 * k
+            events += [kineto.event('user_annotation', 'ProfilerStep#%d' % k, t, 990), kineto.event('cpu_op', 'aten::often', t + 1, 300 + k % 3)]
+            events += [kineto.event('cpu_op', 'aten::rare', t + 400, micros)] if micros else []
+        with open(os.path.join(FOLDER, name), 'wb') as f:
+            f.write(kineto.trace(events))
+        return name
+    few, many = [100, 0, 0, 0, 103, 0, 0, 0], [101, 104, 99, 102, 98, 105, 103, 97]
+    a, b = write('few.json', few), write('many.json', many)
+    row, = [x for x in rows_of(a, b, '-all') if x['path'] == 'aten::rare']
+    check(abs(row['difference_micros'] - (sum(many) - sum(few)) / 8) < 1e-9 and abs(row['p_micros'] - ranks(few, many)) < 1e-6,
+          row, ranks(few, many))
+    rule = 'scope:aten::rare.micros<+50%'
+    found = judged(a, b, '--gate', rule, status=1)
+    check(found[rule]['result'] == 'fails' and found[rule]['test']['steps'] == [8, 8], found)
+
+
 def noise():
     """With several steps, differences within their spread have no row; they are counted and added up."""
     r = random.Random(11)
@@ -486,7 +509,7 @@ def main():
     ARGS = p.parse_args()
     ARGS.program = os.path.abspath(ARGS.program)
     with tempfile.TemporaryDirectory() as FOLDER:
-        for f in (pairs, gates, gate_errors, significance, noise, steps, reports, timeline, schema, many):
+        for f in (pairs, gates, gate_errors, significance, missing_steps, noise, steps, reports, timeline, schema, many):
             if ARGS.filter in f.__name__:
                 f()
     print('\n'.join(failed + skipped))

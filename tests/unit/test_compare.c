@@ -11,7 +11,7 @@ static const enum value one_value[] = { V_MICROS };
 /* A side of paths with blanks between them; path k has the own number 1 << k. */
 static struct side *side(struct arena *a, enum vk kind, const char *paths)
 {
-	struct side_values values = { one_value, 1, 1 };
+	struct side_values values = { .v = one_value, .n = 1, .ticks_per_us = 1 };
 	struct side_maker *w = side_begin(kind, &values, a);
 	struct strs v = str_split(a, str_of(paths), ' ');
 	struct side *s = ARENA_NEW(a, struct side);
@@ -177,7 +177,7 @@ static void test_graph(void **state)
 {
 	const struct side *sides[] = { side(*state, VK_GRAPH, "a a/b"),
 		side(*state, VK_GRAPH, "b") };
-	struct side_values values = { one_value, 1, 1 };
+	struct side_values values = { .v = one_value, .n = 1, .ticks_per_us = 1 };
 	struct side_maker *w = side_begin(VK_GRAPH, &values, *state);
 	struct side turned;
 	struct compare c;

@@ -42,7 +42,9 @@ static bool compare(void *user, const struct view_ops *view, enum metric_id metr
 	struct world *w = user;
 	struct side *sides = ARENA_ARRAY(w->a, 2, struct side);
 	const struct side **list = ARENA_ARRAY(w->a, 2, const struct side *);
-	const struct side_values values = { v, with_steps ? 2 + 2 * (uint32_t)w->n : 2, 1 };
+	const struct side_values values = {
+		.v = v, .n = with_steps ? 2 + 2 * (uint32_t)w->n : 2, .ticks_per_us = 1
+	};
 
 	sb_fmt(&w->asked, "%s.%s%s ", view->name, metrics[metric].name, with_steps ? "+" : "");
 	for (size_t i = 0; i < 2; i++) {
