@@ -70,7 +70,8 @@ static struct str table_fault(struct sqlite_in *db, struct str table)
 	             : STR_NONE;
 }
 
-/* Returns what is wrong with the names of tables and columns, or STR_NONE; SQLite takes any bytes. */
+/* Returns what is wrong with the names of tables and columns, or STR_NONE; SQLite takes any bytes.
+ */
 static struct str schema_fault(struct sqlite_in *db)
 {
 	sqlite3_stmt *q = sqlite_in_prepare(db, S("SELECT sql FROM sqlite_master"), NULL);
