@@ -238,7 +238,8 @@ def tables(x):
         cases.equal({r['device'] for r in t['devices']['devices'] if r['sum_ns']}, {k for k, v in by.items() if v}, 'devices')
         for r in t['devices']['devices']:
             near(by[r['device']], r['sum_ns'], len(t['kernels']['kernels']) + 1, 'kernels of ' + r['device'])
-            cases.equal(r['busy_ns'] + r['idle_ns'], r['span_ns'], r['device'])
+            parts = [r[k] for k in ('compute_busy_ns', 'exposed_communication_ns', 'exposed_copy_ns')]
+            cases.equal([r['busy_ns'] + r['idle_ns'], sum(parts) + r['idle_ns']], [r['window_ns']] * 2, 'window of ' + r['device'])
             assert r['busy_ns'] <= r['sum_ns'] or not r['sum_ns'], r
 
 
@@ -443,8 +444,9 @@ def arrow(x):
     if x.tables['kernels']:
         kernels = [sum(r['total_ns'] for r in table) for table in (rows['kernels'], x.tables['kernels']['kernels'])]
         cases.equal(*kernels, 'table kernels')
-        busy = [[r['busy_ns'] for r in table] for table in (rows['devices'], x.tables['devices']['devices'])]
-        cases.equal(*busy, 'table devices')
+        keys = ('device', 'window_ns', 'span_ns', 'busy_ns', 'idle_ns', 'slices', 'host_late_ns', 'after_last_ns')
+        same = [[[r[k] for k in keys] for r in table] for table in (rows['devices'], x.tables['devices']['devices'])]
+        cases.equal(*same, 'table devices')
         work = sum(r['duration_ns'] for r in rows['slices'] if r['device'] is not None and not r['derived'] and r['category'] in
                    ('kernel', 'copy', 'set', 'communication', 'op'))
         near(work, sum(r['sum_ns'] for r in x.tables['devices']['devices']), len(rows['slices']), 'table slices')
