@@ -55,7 +55,7 @@ static void cure(struct doctor *d, const char *text)
 		if (str_starts(lines.v[i], S(" ")))
 			sink_fmt(d->out, "%.*s\n", STR(lines.v[i]));
 		else
-			help_put_hanging(columns, lines.v[i], blanks, d->out);
+			sink_wrap(d->out, lines.v[i], columns, blanks);
 	}
 }
 

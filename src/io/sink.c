@@ -332,3 +332,27 @@ bool sink_pass_line(struct sink *s, const struct line *l, size_t bytes)
 		s->p = s->end = in->buf;
 	return true;
 }
+
+/* ---- wrapped text ---- */
+
+#define WRAP_COLUMNS     100 /* columns of a line, unless the terminal has fewer */
+#define WRAP_COLUMNS_MIN 20
+
+void sink_wrap(struct sink *s, struct str text, unsigned columns, size_t blanks)
+{
+	size_t all = columns && columns < WRAP_COLUMNS ? columns : WRAP_COLUMNS;
+	const size_t room = (all < WRAP_COLUMNS_MIN ? WRAP_COLUMNS_MIN : all) - blanks;
+
+	for (bool first = true; text.n; first = false) {
+		size_t n = text.n;
+		if (n > room) {
+			size_t blank = str_rfind_char(str_sub(text, 0, room + 1), ' ');
+			n = blank == SIZE_MAX || !blank ? room : blank;
+		}
+		for (size_t i = 0; i < blanks && !first; i++)
+			sink_char(s, ' ');
+		sink_put(s, str_sub(text, 0, n));
+		sink_char(s, '\n');
+		text = str_sub(text, text.n > n && text.p[n] == ' ' ? n + 1 : n, SIZE_MAX);
+	}
+}

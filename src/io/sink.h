@@ -93,6 +93,10 @@ struct sink_ops {
 	void (*drop)(void *user); /* instead of finish, or after it failed; or NULL */
 };
 
+/* Writes text wrapped at blanks to `columns` columns (clamped to 20 to 100; 0: no terminal). Lines
+ * after the first are indented by `blanks` columns; the first one begins there, too. */
+void sink_wrap(struct sink *s, struct str text, unsigned columns, size_t blanks);
+
 /* Hands a line, which has `bytes` bytes as text, to a sink of lines. False: the sink has no
  * function for lines, and nothing was written. */
 bool sink_pass_line(struct sink *s, const struct line *l, size_t bytes);

@@ -137,9 +137,25 @@ static bool is_table_option(const struct request *r, struct str name)
 	return c && (c->table || c->run == run_top) && option_in(options_of(c->name), name);
 }
 
+static bool take_why_option(
+        struct session *s, const struct strs *words, size_t *i, struct request *r)
+{
+	struct why_options why = { .top = r->top, .cause = r->cause, .fail_on = r->fail_on };
+	struct option_words w = { .command = r->command, .into = &why };
+
+	if (!options_take(s, words, i, &w))
+		return false;
+	r->top = why.top;
+	r->cause = why.cause;
+	r->fail_on = why.fail_on;
+	return true;
+}
+
 static bool take_table_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
+	if (r->command->run == run_why)
+		return take_why_option(s, words, i, r);
 	struct devices_options table = { .top = r->top, .table = r->section };
 	struct top_options top = { .n = r->top, .by = r->by };
 	bool is_top = r->command->run == run_top;

@@ -60,15 +60,17 @@ struct request {
 	struct strs before;   /* on the command line: words before the command */
 	struct strs files;    /* on the command line: words that are existing files */
 	bool takes_files;
-	bool no_file;      /* on failure: a file argument is not an existing file */
-	bool prompt;       /* typed by a person at the prompt */
-	bool help;         /* the line contains --help */
-	bool show_all;     /* set -all */
-	int64_t top;       /* --top: maximum number of rows */
-	int section;       /* choice of --table; 0: none */
-	struct str by;     /* --by of top: the metric; empty: not given */
-	struct strs shown; /* options given to set without a value, to be printed */
-	struct strs given; /* names of the given options */
+	bool no_file;        /* on failure: a file argument is not an existing file */
+	bool prompt;         /* typed by a person at the prompt */
+	bool help;           /* the line contains --help */
+	bool show_all;       /* set -all */
+	int64_t top;         /* --top: maximum number of rows */
+	int section;         /* choice of --table; 0: none */
+	struct str cause;    /* --cause of why; empty: not given */
+	struct strs fail_on; /* --fail-on of why */
+	struct str by;       /* --by of top: the metric; empty: not given */
+	struct strs shown;   /* options given to set without a value, to be printed */
+	struct strs given;   /* names of the given options */
 };
 
 /* Returns the command after c (NULL: the first one), or NULL at the end. Iterates over the commands
@@ -83,6 +85,9 @@ const struct command *cmd_find(const struct session *s, struct str name);
 #include "lib/command.def"
 /* clang-format on */
 #undef COMMAND
+
+/* True if a word looks like a change of what-if. */
+bool what_if_is_change(struct str word);
 
 bool check_convert(struct session *s, const struct request *r);
 
@@ -103,9 +108,5 @@ struct help_section {
 };
 extern const struct help_section help_sections[];
 extern const size_t n_help_sections;
-
-/* Writes text wrapped at blanks to `columns` columns (clamped to 20 to 100; 0: no terminal). Lines
- * after the first are indented by `blanks` columns. */
-void help_put_hanging(unsigned columns, struct str text, size_t blanks, struct sink *out);
 
 #endif

@@ -35,8 +35,6 @@ static const char *const RULES[] = {
 	"Without a command, commands are read from standard input, one per line.",
 };
 
-#define COLUMNS       100 /* columns of a line, unless the terminal has fewer */
-#define COLUMNS_MIN   20
 #define ROOM_MIN      30 /* columns for an explanation; with fewer, it is on the next line */
 #define BELOW         6  /* indent of an explanation below */
 #define PURPOSE_WORDS 34 /* columns of the commands of one purpose */
@@ -46,28 +44,9 @@ static const char *const RULES[] = {
 #define FLAG_WORDS    26
 #define OPTION_WORDS  30
 
-void help_put_hanging(unsigned columns, struct str text, size_t blanks, struct sink *out)
-{
-	size_t all = columns && columns < COLUMNS ? columns : COLUMNS;
-	const size_t room = (all < COLUMNS_MIN ? COLUMNS_MIN : all) - blanks;
-
-	for (bool first = true; text.n; first = false) {
-		size_t n = text.n;
-		if (n > room) {
-			size_t blank = str_rfind_char(str_sub(text, 0, room + 1), ' ');
-			n = blank == SIZE_MAX || !blank ? room : blank;
-		}
-		for (size_t i = 0; i < blanks && !first; i++)
-			sink_char(out, ' ');
-		sink_put(out, str_sub(text, 0, n));
-		sink_char(out, '\n');
-		text = str_sub(text, text.n > n && text.p[n] == ' ' ? n + 1 : n, SIZE_MAX);
-	}
-}
-
 static void put_hanging(const struct session *s, struct str text, size_t blanks, struct sink *out)
 {
-	help_put_hanging(s->columns, text, blanks, out);
+	sink_wrap(out, text, s->columns, blanks);
 }
 
 /* Writes a word and, from column `at` on, its explanation; on a narrow terminal the explanation

@@ -208,6 +208,15 @@ bool session_what_if(
 /* Writes the idle time of devices. by: an enum idle_by. */
 bool session_idle(struct session *s, size_t top, int by, const struct opts *o, struct sink *out);
 
+/* What why is asked. */
+struct why_ask {
+	size_t top;
+	struct str cause;           /* empty: all */
+	const struct strs *fail_on; /* "ID" or "ID>TIME" */
+};
+bool session_why(
+        struct session *s, const struct why_ask *ask, const struct opts *o, struct sink *out);
+
 /* Returns the loaded trace or recording; NULL if none or several are loaded. */
 const struct trace *session_one_trace(struct session *s);
 

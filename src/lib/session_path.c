@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "export/table/critical_out.h"
 #include "export/what_if_out.h"
+#include "export/why_out.h"
 
 /* The one trace that is loaded, with what paths need. */
 struct path_input {
@@ -86,6 +87,16 @@ bool session_critical(struct session *s, size_t top, const struct opts *o, struc
 
 /* ---- what if ---- */
 
+static bool fail_cause(struct session *s, const char *option, struct str id)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	for (int i = 0; i < WHY_IDS; i++)
+		sb_fmt(&b, "%s%s", i ? ", " : "", why_rows[i].id);
+	return session_fail(s, ERR_INVALID_ARGUMENT, "%s'%.*s' is not a cause: %.*s", option,
+	        STR(id), STR(sb_str(&b)));
+}
+
 /* Chooses the windows of the steps that -step selects, and says which they are. */
 static bool choose_steps(struct session *s, const struct path_input *in, const struct opts *o,
         struct replay *x, struct what_if *w)
@@ -126,19 +137,42 @@ static bool write_each(struct session *s, const struct what_if *w, const struct 
 	return what_if_write_each(&each, o, s->columns, to, &s->error);
 }
 
+/* Replays the changes; a cause stands alone. */
+static bool run_changes(
+        struct session *s, const struct what_if_ask *ask, const struct replay *x, struct what_if *w)
+{
+	struct arena *a = &s->query_arena;
+	struct replay_change *changes = ARENA_ARRAY(a, ask->changes->n, struct replay_change);
+	struct str first = ask->changes->v[0];
+
+	w->changes = changes;
+	w->n_changes = ask->changes->n;
+	if (str_starts(first, S(WHAT_IF_CAUSE))) {
+		struct str id = str_sub(first, sizeof WHAT_IF_CAUSE - 1, first.n);
+		enum why_id cause = why_find_row(id);
+		if (w->n_changes > 1)
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "'%.*s' cannot be combined with other changes", STR(first));
+		if (cause == WHY_IDS)
+			return fail_cause(s, "cause:", id);
+		changes[0] = (struct replay_change){ .text = first };
+		return why_replay(x, cause, &w->run, a, &s->error);
+	}
+	for (size_t i = 0; i < w->n_changes; i++)
+		if (!replay_parse(ask->changes->v[i], &changes[i], &s->error))
+			return false;
+	return replay_run(x, changes, w->n_changes, &w->run, a, &s->error);
+}
+
 bool session_what_if(
         struct session *s, const struct what_if_ask *ask, const struct opts *o, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 	struct arena *a = &s->query_arena;
-	struct replay_change *changes = ARENA_ARRAY(a, ask->changes->n, struct replay_change);
 	struct replay x;
-	struct what_if w = { .x = &x, .changes = changes, .n_changes = ask->changes->n };
+	struct what_if w = { .x = &x };
 	struct path_input in;
 
-	for (size_t i = 0; i < w.n_changes; i++)
-		if (!replay_parse(ask->changes->v[i], &changes[i], &s->error))
-			return false;
 	if (!open_input(s, o, &in))
 		return false;
 	replay_open(in.t, &in.links, &in.steps, &x, a);
@@ -148,6 +182,77 @@ bool session_what_if(
 	note_unknown(s, &x.depend);
 	if (ask->each)
 		return write_each(s, &w, ask, o, &to);
-	return replay_run(&x, changes, w.n_changes, &w.run, a, &s->error) &&
+	return run_changes(s, ask, &x, &w) &&
 	       what_if_write(&w, ask->top, o, s->columns, &to, &s->error);
+}
+
+/* ---- why ---- */
+
+/* A condition of --fail-on. */
+struct fail_on {
+	enum why_id cause;
+	int64_t ns; /* fails if more is saved */
+};
+
+static bool parse_fail_on(struct session *s, struct str text, struct fail_on *out)
+{
+	size_t at = str_find_char(text, '>');
+	struct str id = at == SIZE_MAX ? text : str_sub(text, 0, at);
+
+	*out = (struct fail_on){ why_find_row(id), 0 };
+	if (out->cause == WHY_IDS)
+		return fail_cause(s, "--fail-on: ", id);
+	if (at == SIZE_MAX)
+		return true;
+	struct str time = str_sub(text, at + 1, text.n);
+	if (!quantity_parse_time(time, 1000000000, 1000000000, &out->ns))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "--fail-on: '%.*s' is not a time such as 500us, 5ms or 2s", STR(time));
+	return true;
+}
+
+static bool check_fail_on(struct session *s, const struct strs *texts, const struct why *x)
+{
+	for (size_t i = 0; i < texts->n; i++) {
+		struct fail_on f;
+		if (!parse_fail_on(s, texts->v[i], &f))
+			return false;
+		for (size_t k = 0; k < x->reported; k++)
+			if (x->found.v[k].id == f.cause &&
+			        trace_ns(x->x->depend.t, x->found.v[k].saved) > f.ns)
+				return session_fail(s, ERR_FAILED, "%s is a cause (--fail-on=%.*s)",
+				        why_rows[f.cause].id, STR(texts->v[i]));
+	}
+	return true;
+}
+
+bool session_why(
+        struct session *s, const struct why_ask *ask, const struct opts *o, struct sink *out)
+{
+	struct emit to = session_emit(s, VK_N, out);
+	struct arena *a = &s->query_arena;
+	struct path_input in;
+	struct replay x;
+	struct what_if w = { .x = &x };
+	struct why why;
+	struct why_page page = { .x = &why, .top = ask->top, .cause = WHY_IDS };
+	struct fail_on unused;
+
+	if (ask->cause.n && (page.cause = why_find_row(ask->cause)) == WHY_IDS)
+		return fail_cause(s, "--cause: ", ask->cause);
+	for (size_t i = 0; i < ask->fail_on->n; i++)
+		if (!parse_fail_on(s, ask->fail_on->v[i], &unused))
+			return false;
+	if (!open_input(s, o, &in))
+		return false;
+	replay_open(in.t, &in.links, &in.steps, &x, a);
+	if (!choose_steps(s, &in, o, &x, &w))
+		return false;
+	why_find(&x, &why, a);
+	page.of = w.of;
+	page.marks = w.marks;
+	page.chosen = o->step >= 0;
+	page.step = o->step;
+	return why_write(&page, o, s->columns, &to, &s->error) &&
+	       check_fail_on(s, ask->fail_on, &why);
 }

@@ -2,6 +2,7 @@
  *
  * The commands that print tables of a trace.
  */
+#include "export/what_if_out.h"
 #include "lib/options.h"
 
 static bool run_table(
@@ -64,4 +65,16 @@ bool run_what_if(struct session *s, const struct request *r, struct sink *out)
 bool run_idle(struct session *s, const struct request *r, struct sink *out)
 {
 	return session_idle(s, (size_t)r->top, r->section, &r->opts, out);
+}
+
+bool what_if_is_change(struct str word)
+{
+	return replay_is_change(word) || str_starts(word, S(WHAT_IF_CAUSE));
+}
+
+bool run_why(struct session *s, const struct request *r, struct sink *out)
+{
+	const struct why_ask ask = { (size_t)r->top, r->cause, &r->fail_on };
+
+	return session_why(s, &ask, &r->opts, out);
 }

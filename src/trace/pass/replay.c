@@ -20,7 +20,8 @@ static double factor_of(const struct replay_factors *f, const struct depend_node
 }
 
 /* Returns when a node starts: when the last edge reaches it; without edges, when it did. */
-static int64_t start_of(const struct depend *d, uint32_t node, const struct depend_times *times)
+static int64_t start_of(
+        const struct depend *d, uint32_t node, const struct depend_times *times, bool unblocked)
 {
 	const struct depend_node *n = &d->nodes.v[node];
 	int64_t start = INT64_MIN;
@@ -29,6 +30,8 @@ static int64_t start_of(const struct depend *d, uint32_t node, const struct depe
 		start = times->end[node - 1];
 	for (uint32_t i = d->first_edge[node]; i < d->first_edge[node + 1]; i++) {
 		const struct depend_edge *e = &d->edges[i];
+		if (unblocked && e->kind == DEPEND_SYNC)
+			continue;
 		int64_t left =
 		        e->kind == DEPEND_LAUNCH ? times->start[e->from] : times->end[e->from];
 		int64_t at = depend_arrival(d, n, e, left, times);
@@ -62,7 +65,10 @@ void replay_times(const struct replay *x, const struct replay_factors *f, struct
 			length = (int64_t)((double)length * factor + 0.5);
 			out->changed++;
 		}
-		times->start[node] = start_of(d, node, times);
+		if (f->plan && f->plan->lengths)
+			length = f->plan->lengths[node];
+		times->start[node] = start_of(
+		        d, node, times, f->plan && f->plan->unblocked && f->plan->unblocked[node]);
 		times->end[node] = num_add(times->start[node], length);
 		if (i % 65536 == 0)
 			work_poll(x->a->work);
@@ -279,6 +285,17 @@ bool replay_run(const struct replay *x, const struct replay_change *changes, siz
 	}
 	scratch_close(&own);
 	return ok;
+}
+
+void replay_plan_run(const struct replay *x, const struct replay_plan *plan, struct replay_run *out,
+        struct arena *a)
+{
+	struct replay_factors f = no_change;
+
+	f.plan = plan;
+	replay_begin(x, out, a);
+	replay_times(x, &f, out);
+	out->after = replay_measure(x, out, a);
 }
 
 double replay_error(const struct replay *x)

@@ -77,6 +77,14 @@ void replay_choose(struct replay *x, const uint32_t *windows, size_t n);
 bool replay_run(const struct replay *x, const struct replay_change *changes, size_t n,
         struct replay_run *out, struct arena *a, struct err *e);
 
+/* Lengths of nodes and waits that replace the recorded ones. */
+struct replay_plan {
+	int64_t *lengths; /* of each node, ticks; NULL: as recorded */
+	bool *unblocked;  /* of each node: it does not wait for devices; NULL: all wait */
+};
+void replay_plan_run(const struct replay *x, const struct replay_plan *plan, struct replay_run *out,
+        struct arena *a);
+
 /* Returns the error of the model for the chosen windows, as a share of the step time. */
 double replay_error(const struct replay *x);
 

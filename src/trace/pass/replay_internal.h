@@ -11,9 +11,10 @@
 struct replay_factors {
 	double host, launch, by_class[USAGE_CLASS_N];
 	bool no_sync;
-	double *kernels;  /* of each event; NULL: 1 */
-	double *contexts; /* of each context, for threads; NULL: 1 */
-	double *launched; /* of each context, for the work launched in it */
+	double *kernels;                /* of each event; NULL: 1 */
+	double *contexts;               /* of each context, for threads; NULL: 1 */
+	double *launched;               /* of each context, for the work launched in it */
+	const struct replay_plan *plan; /* or NULL */
 };
 
 /* Fails if a pattern is wrong, or matches no name. The arrays live in a. */

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See why_out.h.
+ */
+#include "export/why_out.h"
+
+#include "export/table.h"
+
+#define VERSION 1
+#define INDENT  10 /* columns of the words before texts */
+
+struct why_text {
+	const struct why_page *p;
+	struct sink *to;
+	struct arena *a;
+	const struct origin *from;
+	unsigned columns;
+	bool md;
+};
+
+static const struct trace *trace_of(const struct why *x)
+{
+	return x->x->depend.t;
+}
+
+static void put_time(struct sb *b, const struct why *x, int64_t ticks)
+{
+	table_put_time(b, trace_ns(trace_of(x), ticks));
+}
+
+static void put_share(struct sb *b, int64_t part, int64_t all)
+{
+	sb_fmt(b, "%.1f%%", all > 0 ? (double)part * 100 / (double)all : 0);
+}
+
+/* ---- the verdict ---- */
+
+struct str why_verdict_id(const struct why *x)
+{
+	if (x->abstains.p)
+		return S("unknown");
+	return x->reported ? str_of(why_rows[x->found.v[0].id].id) : S("none");
+}
+
+/* "the devices are busy for 97.0% of the step" */
+static void put_busy(struct sb *b, const struct why *x)
+{
+	size_t n;
+	const struct replay_part *v = replay_partition(x->x, &x->x->recorded, &n, b->a);
+	int64_t busy = 0, all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t work = num_add(v[i].compute, num_add(v[i].communication, v[i].copy));
+		busy = num_add(busy, work);
+		all = num_add(all, num_add(work, v[i].idle));
+	}
+	sb_fmt(b, n == 1 ? "the device is busy for " : "the devices are busy for ");
+	put_share(b, busy, all);
+	sb_fmt(b, " of the time");
+}
+
+struct str why_verdict(const struct why_page *p, struct arena *a)
+{
+	const struct why *x = p->x;
+	struct sb b = { .a = a };
+
+	if (x->abstains.p) {
+		sb_fmt(&b, "No verdict: %.*s", STR(x->abstains));
+		return sb_str(&b);
+	}
+	if (!x->reported) {
+		sb_fmt(&b, "No cause above %.0f%% of the %s (", WHY_LEAST_SHARE * 100,
+		        p->marks ? "step" : "time");
+		put_time(&b, x, x->step);
+		sb_fmt(&b, "); ");
+		put_busy(&b, x);
+		return sb_str(&b);
+	}
+	const struct why_finding *f = &x->found.v[0];
+	sb_fmt(&b, "%s%s ", f->bound ? "At most: " : "", why_rows[f->id].verdict);
+	put_time(&b, x, f->saved);
+	sb_fmt(&b, p->marks ? " of each step of " : " of ");
+	put_time(&b, x, x->step);
+	sb_fmt(&b, " (");
+	put_share(&b, f->saved, x->step);
+	sb_fmt(&b, ")");
+	return sb_str(&b);
+}
+
+/* ---- evidence ---- */
+
+/* A row of another answer: its command prints the numbers of the text. */
+struct evidence {
+	struct str id, text, command;
+};
+
+/* Appends a word as a shell reads it. */
+static void put_word(struct sb *b, struct str word)
+{
+	bool plain = word.n > 0;
+
+	for (size_t i = 0; i < word.n; i++)
+		plain &= char_is_letter(word.p[i]) ||
+		         (word.p[i] && strchr("0123456789/._-+:=,@", word.p[i]));
+	if (plain) {
+		sb_put(b, word);
+		return;
+	}
+	sb_fmt(b, "'");
+	for (size_t i = 0; i < word.n; i++)
+		if (word.p[i] == '\'')
+			sb_fmt(b, "'\\''");
+		else
+			sb_put(b, str_sub(word, i, i + 1));
+	sb_fmt(b, "'");
+}
+
+static struct str command_of(
+        const struct why_text *t, const char *name, const char *option, enum why_id id)
+{
+	struct sb b = { .a = t->a };
+
+	sb_fmt(&b, "tfprof %s", name);
+	for (size_t i = 0; i < t->from->n; i++) {
+		sb_fmt(&b, " ");
+		put_word(&b, t->from->v[i].path);
+	}
+	sb_fmt(&b, " %s%s", option, why_rows[id].id);
+	if (t->p->chosen)
+		sb_fmt(&b, " -step %lld", (long long)t->p->step);
+	return sb_str(&b);
+}
+
+static struct evidence replay_evidence(const struct why_text *t, const struct why_finding *f)
+{
+	const struct why *x = t->p->x;
+	struct sb b = { .a = t->a };
+
+	sb_fmt(&b, "without it, ");
+	put_time(&b, x, x->step);
+	sb_fmt(&b, " become ");
+	put_time(&b, x, x->step - f->saved);
+	if (f->assumed.p)
+		sb_fmt(&b, ", %.*s", STR(f->assumed));
+	return (struct evidence){ str_fmt(t->a, "%s.replay", why_rows[f->id].id), sb_str(&b),
+		f->id == WHY_warmup ? command_of(t, "why", "--cause=", f->id)
+		                    : command_of(t, "what-if", "cause:", f->id) };
+}
+
+static struct evidence places_evidence(const struct why_text *t, const struct why_finding *f)
+{
+	struct sb b = { .a = t->a };
+	uint64_t times = 0;
+
+	for (size_t i = 0; i < f->places.n; i++)
+		times += f->places.v[i].times;
+	put_time(&b, t->p->x, f->cost);
+	sb_fmt(&b, "%s in %llu pieces of %zu %s", t->p->marks ? " per step" : "",
+	        (unsigned long long)times, f->places.n, f->places.n == 1 ? "place" : "places");
+	return (struct evidence){ str_fmt(t->a, "%s.places", why_rows[f->id].id), sb_str(&b),
+		command_of(t, "why", "--cause=", f->id) };
+}
+
+/* What people do about a cause, in the words of the framework that wrote the file. */
+static struct str advice_of(const struct why *x, enum why_id id)
+{
+	const struct why_row *row = &why_rows[id];
+
+	switch (trace_of(x)->source) {
+	case TRACE_KINETO: return str_of(row->pytorch ? row->pytorch : row->advice);
+	case TRACE_XSPACE: return str_of(row->tensorflow ? row->tensorflow : row->advice);
+	default: return str_of(row->advice);
+	}
+}
+
+/* ---- text ---- */
+
+static void put_line(const struct why_text *t, const char *word, struct str text)
+{
+	if (t->md) {
+		sink_fmt(t->to, "   - %s%s%.*s\n", word, *word ? ": " : "", STR(text));
+		return;
+	}
+	sink_fmt(t->to, "   %-*s", INDENT - 1, word);
+	sink_wrap(t->to, text, t->columns, INDENT + 2);
+}
+
+static void put_place(const struct why_text *t, const struct why_place *place, bool first)
+{
+	struct sb b = { .a = t->a };
+	size_t room = t->columns ? t->columns - INDENT - 30 : 0;
+
+	put_time(&b, t->p->x, place->ticks);
+	sb_fmt(&b, " %s ", place->kind);
+	sb_put(&b, room ? table_shorten(t->a, place->name, room) : place->name);
+	put_line(t, first || t->md ? "where" : "", sb_str(&b));
+}
+
+static void put_places(const struct why_text *t, const struct why_finding *f)
+{
+	size_t shown = t->p->cause == WHY_IDS ? WHY_PLACES : t->p->top;
+	int64_t rest = 0;
+
+	for (size_t i = 0; i < f->places.n; i++)
+		if (!shown || i < shown)
+			put_place(t, &f->places.v[i], i == 0);
+		else
+			rest = num_add(rest, f->places.v[i].ticks);
+	if (!shown || f->places.n <= shown)
+		return;
+	struct sb b = { .a = t->a };
+	put_time(&b, t->p->x, rest);
+	sb_fmt(&b, " in %zu more places", f->places.n - shown);
+	put_line(t, "", sb_str(&b));
+}
+
+static void put_finding(const struct why_text *t, const struct why_finding *f, size_t number)
+{
+	const struct why *x = t->p->x;
+	struct sb b = { .a = t->a };
+
+	sb_fmt(&b, "%s: saves %s", why_rows[f->id].id, f->bound ? "at most " : "");
+	put_time(&b, x, f->saved);
+	sb_fmt(&b, t->p->marks ? " per step (" : " (");
+	put_share(&b, f->saved, x->step);
+	sb_fmt(&b, ")");
+	sink_fmt(t->to, t->md ? "%zu. %.*s\n" : "%zu. %.*s\n", number, STR(sb_str(&b)));
+	put_places(t, f);
+	const struct evidence v[] = { replay_evidence(t, f), places_evidence(t, f) };
+	for (size_t i = 0; i < 2; i++) {
+		put_line(t, i && !t->md ? "" : "evidence", v[i].text);
+		put_line(t, t->md ? "command" : "",
+		        t->md ? str_fmt(t->a, "`%.*s`", STR(v[i].command)) : v[i].command);
+	}
+	put_line(t, "advice", advice_of(x, f->id));
+}
+
+/* Reasons that several causes share stand once. */
+static void put_gaps(const struct why_text *t)
+{
+	const struct why *x = t->p->x;
+
+	if (x->gaps.n)
+		sink_fmt(t->to, "\nNot judged\n%s", t->md ? "\n" : "");
+	for (size_t i = 0; i < x->gaps.n; i++) {
+		struct sb b = { .a = t->a };
+		bool told = false;
+		for (size_t k = 0; k < i; k++)
+			told |= str_eq(x->gaps.v[k].reason, x->gaps.v[i].reason);
+		if (told)
+			continue;
+		for (size_t k = i; k < x->gaps.n; k++)
+			if (str_eq(x->gaps.v[k].reason, x->gaps.v[i].reason))
+				sb_fmt(&b, "%s%s", k == i ? "" : ", ",
+				        why_rows[x->gaps.v[k].id].id);
+		sb_fmt(&b, ": %.*s", STR(x->gaps.v[i].reason));
+		sink_fmt(t->to, t->md ? "- " : "   ");
+		sink_wrap(t->to, sb_str(&b), t->md ? 0 : t->columns, 5);
+	}
+}
+
+static void put_head(const struct why_text *t)
+{
+	const struct why *x = t->p->x;
+	struct sb b = { .a = t->a };
+
+	sink_wrap(t->to, why_verdict(t->p, t->a), t->md ? 0 : t->columns, 2);
+	sb_fmt(&b, "%.*s", STR(t->p->of));
+	if (t->p->marks) {
+		sb_fmt(&b, ": ");
+		put_time(&b, x, t->p->marks);
+		sb_fmt(&b, " by marks, ");
+		put_time(&b, x, x->step);
+		sb_fmt(&b, " by the device's work");
+	}
+	if (x->error > WHY_ROUGH)
+		sb_fmt(&b, "; rough estimate: the error of the model is %.1f%%", x->error * 100);
+	if (x->unknown) {
+		sb_fmt(&b, "; for ");
+		put_time(&b, x, x->unknown);
+		sb_fmt(&b, " of the critical path, the cause is not in the file");
+	}
+	sink_wrap(t->to, sb_str(&b), t->md ? 0 : t->columns, 2);
+	sink_fmt(t->to, "\n");
+}
+
+static void put_text(const struct why_text *t)
+{
+	const struct why *x = t->p->x;
+	size_t shown = 0;
+
+	put_head(t);
+	for (size_t i = 0; i < x->found.n; i++) {
+		bool asked = t->p->cause == x->found.v[i].id;
+		if (!asked && (t->p->cause != WHY_IDS || i >= x->reported ||
+		                      (t->p->top && shown >= t->p->top)))
+			continue;
+		put_finding(t, &x->found.v[i], ++shown);
+	}
+	if (t->p->cause == WHY_IDS && x->reported > shown)
+		sink_fmt(t->to, "%zu more causes (--top=0)\n", x->reported - shown);
+	if (t->p->cause != WHY_IDS && !shown)
+		sink_fmt(t->to, "%s saves nothing\n", why_rows[t->p->cause].id);
+	put_gaps(t);
+}
+
+/* ---- the document ---- */
+
+static void put_evidence(struct document *d, const struct evidence *v)
+{
+	json_object(&d->j);
+	document_text(d, "id", v->id);
+	document_text(d, "text", v->text);
+	document_text(d, "command", v->command);
+	json_object_end(&d->j);
+}
+
+static void put_cause(struct document *d, const struct why_text *t, const struct why_finding *f)
+{
+	const struct trace *trace = trace_of(t->p->x);
+	const struct evidence v[] = { replay_evidence(t, f), places_evidence(t, f) };
+
+	json_object(&d->j);
+	document_text(d, "id", str_of(why_rows[f->id].id));
+	document_i64(d, "cost_ns", trace_ns(trace, f->cost));
+	document_i64(d, "saved_ns", trace_ns(trace, f->saved));
+	document_key(d, "bound");
+	json_literal(&d->j, f->bound ? S("true") : S("false"));
+	document_text(d, "advice", advice_of(t->p->x, f->id));
+	document_key(d, "where");
+	json_array(&d->j);
+	for (size_t i = 0; i < f->places.n; i++) {
+		json_object(&d->j);
+		document_text(d, "kind", str_of(f->places.v[i].kind));
+		document_text(d, "name", f->places.v[i].name);
+		document_i64(d, "ns", trace_ns(trace, f->places.v[i].ticks));
+		document_i64(d, "pieces", num_from_u64(f->places.v[i].times));
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+	document_key(d, "evidence");
+	json_array(&d->j);
+	put_evidence(d, &v[0]);
+	put_evidence(d, &v[1]);
+	json_array_end(&d->j);
+	json_object_end(&d->j);
+}
+
+static void put_document(struct document *d, const struct why_text *t)
+{
+	const struct why *x = t->p->x;
+
+	document_text(d, "verdict", why_verdict(t->p, t->a));
+	document_text(d, "cause", why_verdict_id(x));
+	document_text(d, "of", t->p->of);
+	document_i64(d, "step_ns", trace_ns(trace_of(x), t->p->marks ? t->p->marks : x->step));
+	document_i64(d, "window_ns", trace_ns(trace_of(x), x->step));
+	document_i64(d, "not_known_ns", trace_ns(trace_of(x), x->unknown));
+	document_fraction(d, "model_error",
+	        (struct fraction){ (int64_t)(x->error * 1000000 + 0.5), 1000000 });
+	document_key(d, "causes");
+	json_array(&d->j);
+	for (size_t i = 0; i < x->reported; i++)
+		if (t->p->cause == WHY_IDS || t->p->cause == x->found.v[i].id)
+			put_cause(d, t, &x->found.v[i]);
+	json_array_end(&d->j);
+	document_key(d, "not_judged");
+	json_array(&d->j);
+	for (size_t i = 0; i < x->gaps.n; i++) {
+		json_object(&d->j);
+		document_text(d, "id", str_of(why_rows[x->gaps.v[i].id].id));
+		document_text(d, "reason", x->gaps.v[i].reason);
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
+/* ---- outputs ---- */
+
+struct why_shown {
+	const struct why_page *p;
+	unsigned columns;
+};
+
+static struct why_text text_of(const struct exported *x, struct sink *s, struct emit *to)
+{
+	const struct why_shown *shown = x->of;
+
+	return (struct why_text){
+		.p = shown->p, .to = s, .a = to->a, .from = &to->from, .columns = shown->columns
+	};
+}
+
+static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	struct why_text t = text_of(x, s, to);
+
+	(void)e;
+	put_text(&t);
+	return true;
+}
+
+static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	struct why_text t = text_of(x, s, to);
+	struct document d;
+
+	(void)e;
+	document_begin(&d, s, to->a, "tfprof/why", VERSION);
+	document_sources(&d, &to->from);
+	document_warnings(&d, &to->from, to->notes);
+	put_document(&d, &t);
+	document_end(&d);
+	return true;
+}
+
+static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
+        struct err *e)
+{
+	struct why_text t = text_of(x, s, to);
+
+	if (form != SHEET_MD)
+		return err_set(
+		        e, ERR_UNIMPLEMENTED, "why writes text, json or md: it is not a table");
+	t.md = true;
+	put_text(&t);
+	return true;
+}
+
+bool why_write(const struct why_page *p, const struct opts *o, unsigned columns, struct emit *to,
+        struct err *e)
+{
+	const struct why_shown shown = { p, columns };
+	struct exported x = { .kind = RESULT_SUMMARY,
+		.name = "why",
+		.of = &shown,
+		.output = &o->output,
+		.text = as_text,
+		.document = as_document,
+		.rows = as_rows };
+
+	return out_export(&x, to, e);
+}

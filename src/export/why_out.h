@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The answer of `why`: a verdict, its causes with evidence, and what could not be judged; as text,
+ * Markdown and a document (docs/schema/why.json).
+ */
+#ifndef TFPROF_EXPORT_WHY_OUT_H
+#define TFPROF_EXPORT_WHY_OUT_H
+
+#include "export/out.h"
+#include "why/why.h"
+
+#define WHY_PLACES 3 /* places shown per cause, unless one cause is asked for */
+
+struct why_page {
+	const struct why *x;
+	struct str of;     /* "step 3", "the mean of 6 steps", "the whole trace" */
+	int64_t marks;     /* ticks, the mean length of the steps by their marks; 0: no steps */
+	bool chosen;       /* -step was given: commands repeat it */
+	int64_t step;      /* its value */
+	size_t top;        /* causes shown; 0: all */
+	enum why_id cause; /* shows only this cause, in full; WHY_IDS: all */
+};
+
+bool why_write(const struct why_page *p, const struct opts *o, unsigned columns, struct emit *to,
+        struct err *e);
+
+/* Returns the verdict in one sentence; in a. */
+struct str why_verdict(const struct why_page *p, struct arena *a);
+
+/* Returns the id of the verdict: that of the first cause, "none" or "unknown". */
+struct str why_verdict_id(const struct why *x);
+
+#endif

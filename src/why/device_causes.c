@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Causes that are work of devices.
+ */
+#include "why/why_internal.h"
+
+#define HAS(name, words) why_has(name, words, sizeof(words) / sizeof *(words))
+
+/* ---- copies ---- */
+
+/* Rate that copies from pinned memory reach over PCIe 3 x16, if the file has no such copies. */
+#define ASSUMED_BYTES_PER_US 12000
+#define PINNED_LEAST_BYTES   65536 /* shorter copies do not reach the rate */
+
+static int64_t copy_bytes(const struct why_scene *s, const struct depend_node *n)
+{
+	struct slice slice;
+
+	trace_slice(s->t, n->slice, &slice);
+	return slice_int(s->t, &slice, ARG_BYTES);
+}
+
+/* Returns the best rate of the copies of pinned memory, bytes per microsecond; 0: none. */
+static double pinned_rate(const struct why_scene *s)
+{
+	double best = 0;
+
+	for (size_t i = 0; i < s->d->nodes.n; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		if (n->host || n->class != USAGE_COPY || n->end <= n->start ||
+		        !str_contains(why_name(s, n->event), S("Pinned")))
+			continue;
+		int64_t bytes = copy_bytes(s, n);
+		double rate =
+		        (double)bytes * (double)s->t->ticks_per_us / (double)(n->end - n->start);
+		if (bytes >= PINNED_LEAST_BYTES && rate > best)
+			best = rate;
+	}
+	return best;
+}
+
+/* Lets no thread wait for a copy. */
+static void unblock_after(const struct why_scene *s, struct why_change *out, const bool *copies)
+{
+	for (uint32_t i = 0; i < s->d->nodes.n; i++)
+		for (uint32_t k = s->d->first_edge[i]; k < s->d->first_edge[i + 1]; k++)
+			if (s->d->edges[k].kind == DEPEND_SYNC && copies[s->d->edges[k].from])
+				why_unblock(s, out, i);
+}
+
+void why_find_host_copies(const struct why_scene *s, struct why_change *out)
+{
+	double rate = pinned_rate(s);
+	bool *copies = ARENA_ARRAY(out->a, s->d->nodes.n, bool), any = false, kinds = false;
+
+	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		if (n->host || n->class != USAGE_COPY)
+			continue;
+		struct str name = why_name(s, n->event);
+		any |= str_contains(name, S("HtoD")) || str_contains(name, S("DtoH"));
+		copies[i] = str_contains(name, S("Pageable"));
+		kinds |= copies[i] || str_contains(name, S("Pinned"));
+		if (copies[i])
+			why_shorten(s, out, i,
+			        (int64_t)((double)copy_bytes(s, n) * (double)s->t->ticks_per_us /
+			                  (rate > 0 ? rate : ASSUMED_BYTES_PER_US)));
+	}
+	if (any && !kinds)
+		out->reason = S("the file does not say which copies used pageable memory");
+	if (out->cost && rate <= 0)
+		out->assumed = S("assuming 12 GB/s for pinned memory");
+	unblock_after(s, out, copies);
+}
+
+/* ---- communication ---- */
+
+void why_find_exposed_communication(const struct why_scene *s, struct why_change *out)
+{
+	bool any = false, edges = false;
+
+	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		for (uint32_t k = s->d->first_edge[i]; k < s->d->first_edge[i + 1]; k++)
+			edges |= s->d->edges[k].kind == DEPEND_EVENT;
+		if (n->host || n->class != USAGE_COMMUNICATION)
+			continue;
+		any = true;
+		why_shorten(s, out, i, 0);
+	}
+	out->bound = true;
+	if (any && !edges)
+		out->reason = S("the file does not say which work waits for communication");
+}
+
+/* ---- elementwise chains ---- */
+
+static bool is_elementwise(const struct why_scene *s, const struct depend_node *n)
+{
+	return n->class == USAGE_COMPUTE && str_contains(why_name(s, n->event), S("elementwise"));
+}
+
+/* Shortens all of a chain but its longest member. */
+static void fuse(const struct why_scene *s, struct why_change *out, uint32_t first, uint32_t end)
+{
+	uint32_t longest = first;
+
+	for (uint32_t i = first; i < end; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i], *l = &s->d->nodes.v[longest];
+		if (n->end - n->start > l->end - l->start)
+			longest = i;
+	}
+	for (uint32_t i = first; i < end; i++)
+		if (i != longest)
+			why_shorten(s, out, i, 0);
+}
+
+void why_find_unfused_elementwise(const struct why_scene *s, struct why_change *out)
+{
+	for (size_t k = 0; k < s->t->tracks.n; k++) {
+		const struct depend_track *track = &s->d->tracks[k];
+		uint32_t end = track->first + track->n, first = track->first;
+		for (uint32_t i = track->first; !track->host && i < end; i++) {
+			if (is_elementwise(s, &s->d->nodes.v[i]))
+				continue;
+			fuse(s, out, first, i);
+			first = i + 1;
+		}
+		if (!track->host && first < end)
+			fuse(s, out, first, end);
+	}
+}
+
+/* ---- layouts ---- */
+
+void why_find_layout_conversion(const struct why_scene *s, struct why_change *out)
+{
+	static const char *const words[] = { "nchwToNhwc", "nhwcToNchw", "NchwToNhwc", "NhwcToNchw",
+		"batched_transpose", "SwapDimension", "convertTensor", "tensorTransform",
+		"SubTensorOpWithScalar1d" };
+
+	for (uint32_t i = 0; i < s->d->nodes.n; i++)
+		if (!s->d->nodes.v[i].host && s->d->nodes.v[i].class == USAGE_COMPUTE &&
+		        HAS(why_name(s, s->d->nodes.v[i].event), words))
+			why_shorten(s, out, i, 0);
+}
+
+/* ---- causes that need facts that no file has yet ---- */
+
+void why_find_no_tensor_cores(const struct why_scene *s, struct why_change *out)
+{
+	(void)s;
+	out->reason = S("the peak rates of the device are not known");
+}
+
+void why_find_small_grids(const struct why_scene *s, struct why_change *out)
+{
+	(void)s;
+	out->reason = S("the number of multiprocessors of the device is not known");
+}
+
+void why_find_one_kernel(const struct why_scene *s, struct why_change *out)
+{
+	(void)s;
+	out->reason = S("the peak rates of the device are not known");
+}

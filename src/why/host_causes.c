@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Causes that are slices of threads: their time, and what they waited for, is removed.
+ */
+#include "why/why_internal.h"
+
+#define HAS(name, words) why_has(name, words, sizeof(words) / sizeof *(words))
+
+static bool is_present(const struct why_scene *s, enum why_id id)
+{
+	for (size_t i = 0; i < s->d->contexts.n; i++)
+		if (s->owners[i] == id)
+			return true;
+	return false;
+}
+
+/* ---- profiler overhead ---- */
+
+bool why_owns_profiler_overhead(const struct why_scene *s, uint32_t event)
+{
+	return s->t->events.v[event].category == CATEGORY_OVERHEAD;
+}
+
+void why_find_profiler_overhead(const struct why_scene *s, struct why_change *out)
+{
+	if (is_present(s, WHY_profiler_overhead))
+		why_remove_owned(s, out, WHY_profiler_overhead);
+	else
+		out->reason = S("the profiler did not record its own overhead");
+}
+
+/* ---- garbage collection ---- */
+
+bool why_owns_garbage_collection(const struct why_scene *s, uint32_t event)
+{
+	static const char *const words[] = { "gc.collect", "Garbage", "garbage", "gc_collect",
+		"Python GC" };
+
+	return HAS(why_name(s, event), words);
+}
+
+void why_find_garbage_collection(const struct why_scene *s, struct why_change *out)
+{
+	if (is_present(s, WHY_garbage_collection))
+		why_remove_owned(s, out, WHY_garbage_collection);
+	else
+		out->reason = S("the file has no slices of the garbage collector");
+}
+
+/* ---- allocation ---- */
+
+bool why_owns_allocation(const struct why_scene *s, uint32_t event)
+{
+	static const char *const words[] = { "cudaMalloc", "cudaFree", "cuMemAlloc", "cuMemFree",
+		"cuMemCreate", "cuMemMap", "cuMemUnmap", "cuMemRelease", "cudaHostAlloc",
+		"cuMemHostAlloc", "hipMalloc", "hipFree", "hipHostMalloc" };
+
+	return s->t->events.v[event].category == CATEGORY_CALL && HAS(why_name(s, event), words);
+}
+
+static bool has_calls(const struct why_scene *s)
+{
+	for (size_t i = 0; i < s->t->events.n; i++)
+		if (s->t->events.v[i].category == CATEGORY_CALL)
+			return true;
+	return false;
+}
+
+void why_find_allocation(const struct why_scene *s, struct why_change *out)
+{
+	if (has_calls(s))
+		why_remove_owned(s, out, WHY_allocation);
+	else
+		out->reason = S("the file has no calls of the driver");
+}
+
+/* ---- input pipeline ---- */
+
+bool why_owns_input_pipeline(const struct why_scene *s, uint32_t event)
+{
+	static const char *const words[] = { "IteratorGetNext",
+		"Iterator::", "prefetch_to_device" };
+
+	return s->d->classes[event] == DEPEND_LOADS || HAS(why_name(s, event), words);
+}
+
+void why_find_input_pipeline(const struct why_scene *s, struct why_change *out)
+{
+	why_remove_owned(s, out, WHY_input_pipeline);
+}
+
+/* ---- synchronisation ---- */
+
+bool why_owns_synchronisation(const struct why_scene *s, uint32_t event)
+{
+	static const char *const ops[] = { "aten::item", "aten::_local_scalar_dense",
+		"aten::nonzero", "aten::is_nonzero", "aten::equal" };
+	uint8_t class = s->d->classes[event];
+
+	return class == DEPEND_BLOCKS || class == DEPEND_ALL ||
+	       (s->t->events.v[event].category == CATEGORY_OP && HAS(why_name(s, event), ops));
+}
+
+/* A wait after the last launch of its step ends the step, as the step must end somewhere. */
+static bool is_in_mid_step(const struct why_scene *s, uint32_t node)
+{
+	uint32_t window = why_window(s, node);
+
+	return window == ID_NONE || s->d->nodes.v[node].start < s->last_launch[window];
+}
+
+void why_find_synchronisation(const struct why_scene *s, struct why_change *out)
+{
+	if (!has_calls(s)) {
+		out->reason = S("the file has no calls of the driver");
+		return;
+	}
+	for (uint32_t i = 0; i < s->d->nodes.n; i++)
+		if (s->d->nodes.v[i].host && why_owner(s, i) == WHY_synchronisation &&
+		        why_waits_for_device(s, i) && is_in_mid_step(s, i))
+			why_unblock(s, out, i);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Time of threads before launches that the device waited for, if no other cause owns it: of
+ * launches one by one, or of other work of the host. Where the device had other work meanwhile, the
+ * host was early enough.
+ *
+ *   thread  | launch a |  time  | launch b |       The time belongs to launch_bound if b launches
+ *   device      | a |              | b |           less work than the thread took since a, and the
+ *                                                  thread took less than PAUSE_US.
+ */
+#include "why/why_internal.h"
+
+#define PAUSE_US 1000 /* a longer pause is work of the host; a launch takes 2 to 100 us in all */
+
+/* Nodes of a thread from one launch to the next. */
+struct span {
+	uint32_t first, n;
+	int64_t host;     /* their time that no cause owns */
+	int64_t launched; /* work of the launch at the end; -1: none */
+	bool late;        /* the device waited for this launch */
+};
+
+/* Finds the span that begins at a node of a track. */
+static struct span next_span(const struct why_scene *s, uint32_t first, uint32_t end)
+{
+	struct span x = { .first = first, .launched = -1 };
+
+	for (uint32_t i = first; i < end; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		x.n++;
+		if (why_owner(s, i) == WHY_IDS)
+			x.host = num_add(x.host, n->end - n->start);
+		if (s->launches[i]) {
+			x.launched = s->launched[i];
+			x.late = s->late[i];
+			break;
+		}
+	}
+	return x;
+}
+
+static bool is_launching(const struct why_scene *s, const struct span *x)
+{
+	return x->launched >= 0 && x->launched < x->host && x->host < PAUSE_US * s->t->ticks_per_us;
+}
+
+/* Removes the time without an owner of the spans of one kind. */
+static void remove_spans(const struct why_scene *s, struct why_change *out, bool launching)
+{
+	for (size_t k = 0; k < s->t->tracks.n; k++) {
+		const struct depend_track *track = &s->d->tracks[k];
+		uint32_t end = track->first + track->n;
+		for (uint32_t i = track->first; track->host && i < end;) {
+			struct span x = next_span(s, i, end);
+			for (uint32_t n = x.first; n < x.first + x.n; n++)
+				if (x.late && is_launching(s, &x) == launching &&
+				        why_owner(s, n) == WHY_IDS)
+					why_shorten(s, out, n, 0);
+			i += x.n;
+		}
+	}
+}
+
+static bool has_launches(const struct why_scene *s)
+{
+	for (size_t i = 0; i < s->d->nodes.n; i++)
+		if (s->launches[i])
+			return true;
+	return false;
+}
+
+void why_find_launch_bound(const struct why_scene *s, struct why_change *out)
+{
+	if (has_launches(s))
+		remove_spans(s, out, true);
+	else
+		out->reason = S("the file does not say which call launched which work");
+}
+
+void why_find_host_work(const struct why_scene *s, struct why_change *out)
+{
+	remove_spans(s, out, false);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whose time is whose, and changes of the recorded times.
+ */
+#include "why/why_internal.h"
+
+/* ---- owners ---- */
+
+struct str why_name(const struct why_scene *s, uint32_t event)
+{
+	return trace_str(s->t, s->t->events.v[event].name);
+}
+
+bool why_has(struct str name, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_contains(name, str_of(words[i])))
+			return true;
+	return false;
+}
+
+static uint8_t owner_of_event(const struct why_scene *s, uint32_t event)
+{
+	for (uint8_t i = 0; i < WHY_IDS; i++)
+		if (why_rows[i].owns && why_rows[i].owns(s, event))
+			return i;
+	return WHY_IDS;
+}
+
+/* The first row that owns a context, or one around it, has it. */
+static void find_owners(struct why_scene *s)
+{
+	const struct depend *d = s->d;
+	uint8_t *events = ARENA_ARRAY(s->a, s->t->events.n, uint8_t);
+
+	for (uint32_t i = 0; i < s->t->events.n; i++)
+		events[i] = owner_of_event(s, i);
+	s->owners = ARENA_ARRAY(s->a, d->contexts.n, uint8_t);
+	for (size_t i = 0; i < d->contexts.n; i++) {
+		const struct depend_context *c = &d->contexts.v[i];
+		uint8_t own = events[c->event];
+		uint8_t around = c->parent == ID_NONE ? WHY_IDS : s->owners[c->parent];
+		s->owners[i] = own < around ? own : around;
+	}
+}
+
+enum why_id why_owner(const struct why_scene *s, uint32_t node)
+{
+	uint32_t context = s->d->nodes.v[node].context;
+
+	return context == ID_NONE ? WHY_IDS : (enum why_id)s->owners[context];
+}
+
+/* ---- launches ---- */
+
+static void find_launches(struct why_scene *s)
+{
+	const struct depend *d = s->d;
+
+	s->launched = ARENA_ARRAY(s->a, d->nodes.n, int64_t);
+	s->launches = ARENA_ARRAY(s->a, d->nodes.n, uint32_t);
+	s->late = ARENA_ARRAY(s->a, d->nodes.n, bool);
+	s->last_launch = ARENA_ARRAY(s->a, s->x->n_windows, int64_t);
+	for (size_t i = 0; i < s->x->n_windows; i++)
+		s->last_launch[i] = INT64_MIN;
+	for (uint32_t i = 0; i < d->nodes.n; i++) {
+		const struct depend_node *n = &d->nodes.v[i];
+		for (uint32_t k = d->first_edge[i]; !n->host && k < d->first_edge[i + 1]; k++) {
+			uint32_t from = d->edges[k].from;
+			if (d->edges[k].kind != DEPEND_LAUNCH)
+				continue;
+			s->launched[from] = num_add(s->launched[from], n->end - n->start);
+			s->launches[from]++;
+			s->late[from] |= d->edges[k].binding;
+			int64_t at = d->nodes.v[from].start;
+			if (s->x->steps[i] != ID_NONE && at > s->last_launch[s->x->steps[i]])
+				s->last_launch[s->x->steps[i]] = at;
+		}
+	}
+}
+
+void why_scene_open(struct why_scene *s, const struct replay *x, struct arena *a)
+{
+	*s = (struct why_scene){ .x = x, .d = &x->depend, .t = x->depend.t, .a = a };
+	find_owners(s);
+	find_launches(s);
+}
+
+/* ---- windows ---- */
+
+uint32_t why_window(const struct why_scene *s, uint32_t node)
+{
+	const struct depend_node *n = &s->d->nodes.v[node];
+
+	for (size_t i = 0; i < s->x->n_chosen; i++) {
+		const struct critical_window *w = &s->x->recorded.windows[i];
+		if (n->start >= w->from && n->start < w->to)
+			return s->x->chosen[i];
+	}
+	return ID_NONE;
+}
+
+/* ---- changes ---- */
+
+/* "cudaMalloc in aten::empty". */
+static struct str call_name(
+        const struct why_scene *s, const struct depend_context *c, struct arena *a)
+{
+	struct str name = why_name(s, c->event);
+
+	return c->parent == ID_NONE ? name
+	                            : str_fmt(a, "%.*s in %.*s", STR(name),
+	                                      STR(why_name(s, s->d->contexts.v[c->parent].event)));
+}
+
+/* Returns the place of a node: its kernel; on threads its op or Python line, or a call that
+ * launched nothing. */
+static struct why_place place_of(const struct why_scene *s, uint32_t node, struct arena *a)
+{
+	const struct depend_node *n = &s->d->nodes.v[node];
+	const struct depend_context *c = depend_context(s->d, n);
+
+	if (!n->host)
+		return (struct why_place){ .kind = n->class == USAGE_COPY ? "copy" : "kernel",
+			.name = why_name(s, n->event) };
+	if (c && s->t->events.v[c->event].category == CATEGORY_CALL && s->launches[node] &&
+	        c->parent != ID_NONE)
+		c = &s->d->contexts.v[c->parent];
+	if (!c)
+		return (struct why_place){ .kind = "thread", .name = S("outside of all slices") };
+	switch (s->t->events.v[c->event].category) {
+	case CATEGORY_FRAME:
+		return (struct why_place){ .kind = "line", .name = why_name(s, c->event) };
+	case CATEGORY_CALL: return (struct why_place){ .kind = "call", .name = call_name(s, c, a) };
+	case CATEGORY_OP: return (struct why_place){ .kind = "op", .name = why_name(s, c->event) };
+	default: return (struct why_place){ .kind = "range", .name = why_name(s, c->event) };
+	}
+}
+
+static void add_cost(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t ticks)
+{
+	if (ticks <= 0 || why_window(s, node) == ID_NONE)
+		return;
+	struct why_place place = place_of(s, node, c->a);
+	uint32_t id = intern_add(&c->names, place.name);
+	if (id == c->places.n)
+		VEC_PUSH(c->a, &c->places, place);
+	c->places.v[id].ticks = num_add(c->places.v[id].ticks, ticks);
+	c->places.v[id].times++;
+	c->cost = num_add(c->cost, ticks);
+}
+
+void why_shorten(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length)
+{
+	const struct depend_node *n = &s->d->nodes.v[node];
+	int64_t was = n->end - n->start;
+
+	if (!c->plan.lengths) {
+		int64_t *v = ARENA_ARRAY(c->a, s->d->nodes.n, int64_t);
+		for (size_t i = 0; i < s->d->nodes.n; i++)
+			v[i] = s->d->nodes.v[i].end - s->d->nodes.v[i].start;
+		c->plan.lengths = v;
+	}
+	if (length >= was)
+		return;
+	c->plan.lengths[node] = length;
+	add_cost(s, c, node, was - length);
+}
+
+bool why_waits_for_device(const struct why_scene *s, uint32_t node)
+{
+	const struct depend *d = s->d;
+
+	for (uint32_t i = d->first_edge[node]; i < d->first_edge[node + 1]; i++)
+		if (d->edges[i].kind == DEPEND_SYNC)
+			return true;
+	return false;
+}
+
+void why_unblock(const struct why_scene *s, struct why_change *c, uint32_t node)
+{
+	const struct depend_node *n = &s->d->nodes.v[node];
+
+	if (!c->plan.unblocked)
+		c->plan.unblocked = ARENA_ARRAY(c->a, s->d->nodes.n, bool);
+	c->plan.unblocked[node] = true;
+	if (!n->first && n->host)
+		add_cost(s, c, node, n->start - s->d->nodes.v[node - 1].end);
+}
+
+void why_remove_owned(const struct why_scene *s, struct why_change *c, enum why_id id)
+{
+	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+		if (!s->d->nodes.v[i].host || why_owner(s, i) != id)
+			continue;
+		why_shorten(s, c, i, 0);
+		if (why_waits_for_device(s, i))
+			why_unblock(s, c, i);
+	}
+}

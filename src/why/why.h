@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Why a step takes as long as it does. Each cause is a row of cause.def and a file: it says which
+ * changes of the recorded times would remove it, and the replay (trace/pass/replay) says how much
+ * shorter the step would be. Causes are ranked by that time. A cause that the file does not allow
+ * to judge is listed with the reason.
+ *
+ * All times are ticks of an average chosen step, unless named otherwise.
+ */
+#ifndef TFPROF_WHY_WHY_H
+#define TFPROF_WHY_WHY_H
+
+#include "trace/pass/replay.h"
+
+struct why_scene;
+struct why_change;
+struct why_row {
+	const char *id;                            /* stable: JSON, --fail-on, what-if cause:ID */
+	const char *verdict;                       /* precedes "62 ms of each 176 ms step" */
+	const char *advice, *pytorch, *tensorflow; /* the latter two may be NULL */
+	/* True if host time inside slices of this event belongs to the cause; may be NULL. */
+	bool (*owns)(const struct why_scene *s, uint32_t event);
+	/* Sets the change that removes the cause, or the reason why it cannot be judged. */
+	void (*find)(const struct why_scene *s, struct why_change *out);
+};
+#define CAUSE(name, ...) WHY_##name,
+enum why_id {
+#include "why/cause.def"
+	WHY_IDS
+};
+#undef CAUSE
+extern const struct why_row why_rows[WHY_IDS];
+
+/* Returns the row with an id, or WHY_IDS. */
+enum why_id why_find_row(struct str id);
+
+/* Where a cause is: op, line, kernel, call or step. */
+struct why_place {
+	const char *kind;
+	struct str name;
+	int64_t ticks;
+	uint64_t times; /* in all chosen steps */
+};
+
+struct why_finding {
+	enum why_id id;
+	int64_t cost;       /* time that the change removes from threads or devices */
+	int64_t saved;      /* what the step would be shorter; may be negative by rounding */
+	bool bound;         /* at most this time is saved */
+	struct str assumed; /* of the change; p NULL: nothing */
+	VEC(struct why_place) places; /* the longest first */
+};
+
+struct why_gap {
+	enum why_id id;
+	struct str reason;
+};
+
+/* A cause is reported if it saves more than this share of the step: the median error of the replay
+ * on real traces is below it (docs/TIME.md). */
+#define WHY_LEAST_SHARE 0.03
+#define WHY_ROUGH       0.05 /* a larger error of the model is said */
+
+struct why {
+	const struct replay *x;
+	int64_t step;                  /* the mean window of the replay */
+	double error;                  /* of the model, share of the step */
+	int64_t unknown;               /* time of the path whose cause is not in the file */
+	VEC(struct why_finding) found; /* all that save time, the most first */
+	size_t reported;               /* of these: above WHY_LEAST_SHARE */
+	VEC(struct why_gap) gaps;      /* not judged */
+	struct str abstains;           /* why there is no verdict; p NULL: there is one */
+};
+
+/* Examines the chosen steps of a replay. The result lives in a. */
+void why_find(const struct replay *x, struct why *out, struct arena *a);
+
+/* Replays with one cause removed. Fails if the cause cannot be judged. */
+bool why_replay(const struct replay *x, enum why_id id, struct replay_run *out, struct arena *a,
+        struct err *e);
+
+#endif

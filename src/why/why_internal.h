@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the causes use.
+ */
+#ifndef TFPROF_WHY_WHY_INTERNAL_H
+#define TFPROF_WHY_WHY_INTERNAL_H
+
+#include "why/why.h"
+
+/* The steps that are examined, and whose time is whose. */
+struct why_scene {
+	const struct replay *x;
+	const struct depend *d;
+	const struct trace *t;
+	uint8_t *owners;      /* of each context: enum why_id, or WHY_IDS */
+	int64_t *launched;    /* of each node of a thread: ticks of device work that it launched */
+	uint32_t *launches;   /* likewise, its number of pieces */
+	bool *late;           /* likewise: such work waited for nothing but the launch */
+	int64_t *last_launch; /* of each window: start of its last launch, or INT64_MIN */
+	struct arena *a;
+};
+
+/* A change of the recorded times, and its cost. */
+struct why_change {
+	struct replay_plan plan;
+	struct str reason; /* it cannot be judged; p NULL: it can */
+	struct str assumed;
+	bool bound;
+	int64_t cost;  /* summed over the chosen windows */
+	int64_t saved; /* of a cause that needs no replay; INT64_MIN: replay */
+	struct intern names;
+	VEC(struct why_place) places;
+	struct arena *a;
+};
+
+/* The scene lives in a. */
+void why_scene_open(struct why_scene *s, const struct replay *x, struct arena *a);
+
+/* Returns the index of the chosen window in which a node starts, or ID_NONE. */
+uint32_t why_window(const struct why_scene *s, uint32_t node);
+
+/* Returns the owner of a node of a thread, or WHY_IDS. */
+enum why_id why_owner(const struct why_scene *s, uint32_t node);
+
+/* Gives a node another length; its time is added to the place. */
+void why_shorten(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length);
+
+/* Lets a node of a thread not wait for devices; the wait before it is added to its place. */
+void why_unblock(const struct why_scene *s, struct why_change *c, uint32_t node);
+
+/* Removes all time of threads that a cause owns, with its waits. */
+void why_remove_owned(const struct why_scene *s, struct why_change *c, enum why_id id);
+
+/* True if a synchronisation edge leads to the node. */
+bool why_waits_for_device(const struct why_scene *s, uint32_t node);
+
+/* Returns the name of an event. */
+struct str why_name(const struct why_scene *s, uint32_t event);
+
+/* True if a name contains one of the words. */
+bool why_has(struct str name, const char *const *words, size_t n);
+
+#define CAUSE(name, ...)                                                                           \
+	void why_find_##name(const struct why_scene *s, struct why_change *out);                   \
+	bool why_owns_##name(const struct why_scene *s, uint32_t event);
+#include "why/cause.def"
+#undef CAUSE
+
+#endif
