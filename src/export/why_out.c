@@ -42,23 +42,6 @@ struct str why_verdict_id(const struct why *x)
 	return x->reported ? str_of(why_rows[x->found.v[0].id].id) : S("none");
 }
 
-/* "the devices are busy for 97.0% of the step" */
-static void put_busy(struct sb *b, const struct why *x)
-{
-	size_t n;
-	const struct replay_part *v = replay_partition(x->x, &x->x->recorded, &n, b->a);
-	int64_t busy = 0, all = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		int64_t work = num_add(v[i].compute, num_add(v[i].communication, v[i].copy));
-		busy = num_add(busy, work);
-		all = num_add(all, num_add(work, v[i].idle));
-	}
-	sb_fmt(b, n == 1 ? "the device is busy for " : "the devices are busy for ");
-	put_share(b, busy, all);
-	sb_fmt(b, " of the time");
-}
-
 struct str why_verdict(const struct why_page *p, struct arena *a)
 {
 	const struct why *x = p->x;
@@ -72,8 +55,7 @@ struct str why_verdict(const struct why_page *p, struct arena *a)
 		sb_fmt(&b, "No cause above %.0f%% of the %s (", WHY_LEAST_SHARE * 100,
 		        p->marks ? "step" : "time");
 		put_time(&b, x, x->step);
-		sb_fmt(&b, "); ");
-		put_busy(&b, x);
+		sb_fmt(&b, "); devices are busy for %.1f%% of the time", x->busy * 100);
 		return sb_str(&b);
 	}
 	const struct why_finding *f = &x->found.v[0];
@@ -241,7 +223,7 @@ static void put_gaps(const struct why_text *t)
 	const struct why *x = t->p->x;
 
 	if (x->gaps.n)
-		sink_fmt(t->to, "\nNot judged\n%s", t->md ? "\n" : "");
+		sink_fmt(t->to, "%sNot judged\n%s", x->reported ? "\n" : "", t->md ? "\n" : "");
 	for (size_t i = 0; i < x->gaps.n; i++) {
 		struct sb b = { .a = t->a };
 		bool told = false;
@@ -355,6 +337,8 @@ static void put_document(struct document *d, const struct why_text *t)
 	document_text(d, "of", t->p->of);
 	document_i64(d, "step_ns", trace_ns(trace_of(x), t->p->marks ? t->p->marks : x->step));
 	document_i64(d, "window_ns", trace_ns(trace_of(x), x->step));
+	document_fraction(
+	        d, "busy", (struct fraction){ (int64_t)(x->busy * 1000000 + 0.5), 1000000 });
 	document_i64(d, "not_known_ns", trace_ns(trace_of(x), x->unknown));
 	document_fraction(d, "model_error",
 	        (struct fraction){ (int64_t)(x->error * 1000000 + 0.5), 1000000 });

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Time of threads before launches that the device waited for, if no other cause owns it: of
- * launches one by one, or of other work of the host. Where the device had other work meanwhile, the
- * host was early enough.
+ * launches one by one, with the latency of launches, or of other work of the host. Where the device
+ * had other work meanwhile, the host was early enough.
  *
  *   thread  | launch a |  time  | launch b |       The time belongs to launch_bound if b launches
  *   device      | a |              | b |           less work than the thread took since a, and the
@@ -71,10 +71,12 @@ static bool has_launches(const struct why_scene *s)
 
 void why_find_launch_bound(const struct why_scene *s, struct why_change *out)
 {
-	if (has_launches(s))
-		remove_spans(s, out, true);
-	else
+	if (!has_launches(s)) {
 		out->reason = S("the file does not say which call launched which work");
+		return;
+	}
+	remove_spans(s, out, true);
+	out->plan.no_latency = out->cost > 0;
 }
 
 void why_find_host_work(const struct why_scene *s, struct why_change *out)

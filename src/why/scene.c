@@ -113,21 +113,37 @@ static struct str call_name(
 	                                      STR(why_name(s, s->d->contexts.v[c->parent].event)));
 }
 
+/* Returns the context that is named: the outermost that a cause owns; otherwise the innermost, but
+ * the op around a call that launched work. */
+static const struct depend_context *named_context(const struct why_scene *s, uint32_t node)
+{
+	const struct depend_context *c = depend_context(s->d, &s->d->nodes.v[node]);
+	enum why_id owner = why_owner(s, node);
+
+	if (!c)
+		return NULL;
+	while (owner != WHY_IDS && c->parent != ID_NONE && s->owners[c->parent] == owner)
+		c = &s->d->contexts.v[c->parent];
+	if (owner == WHY_IDS && s->t->events.v[c->event].category == CATEGORY_CALL &&
+	        s->launches[node] && c->parent != ID_NONE)
+		c = &s->d->contexts.v[c->parent];
+	return c;
+}
+
 /* Returns the place of a node: its kernel; on threads its op or Python line, or a call that
  * launched nothing. */
 static struct why_place place_of(const struct why_scene *s, uint32_t node, struct arena *a)
 {
 	const struct depend_node *n = &s->d->nodes.v[node];
-	const struct depend_context *c = depend_context(s->d, n);
+	const struct depend_context *c;
 
 	if (!n->host)
 		return (struct why_place){ .kind = n->class == USAGE_COPY ? "copy" : "kernel",
 			.name = why_name(s, n->event) };
-	if (c && s->t->events.v[c->event].category == CATEGORY_CALL && s->launches[node] &&
-	        c->parent != ID_NONE)
-		c = &s->d->contexts.v[c->parent];
+	c = named_context(s, node);
 	if (!c)
-		return (struct why_place){ .kind = "thread", .name = S("outside of all slices") };
+		return (struct why_place){ .kind = "thread",
+			.name = S("outside of all slices; recorded stacks would name it") };
 	switch (s->t->events.v[c->event].category) {
 	case CATEGORY_FRAME:
 		return (struct why_place){ .kind = "line", .name = why_name(s, c->event) };

@@ -130,9 +130,26 @@ static bool has_work(const struct depend *d)
 	return d->nodes.n && !d->nodes.v[0].host;
 }
 
+/* Returns the share of the chosen windows for which devices were busy. */
+static double busy_share(const struct replay *x, struct arena *a)
+{
+	size_t n;
+	const struct replay_part *v = replay_partition(x, &x->recorded, &n, a);
+	double idle = 0, all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		idle += (double)v[i].idle;
+		all += (double)v[i].compute + (double)v[i].communication + (double)v[i].copy +
+		       (double)v[i].idle;
+	}
+	return all > 0 ? 1 - idle / all : 0;
+}
+
 /* Returns why there can be no verdict, or nothing. */
 static struct str find_doubt(const struct why_scene *s, const struct why *out, struct arena *a)
 {
+	int64_t best = out->reported ? out->found.v[0].saved : 0;
+
 	if (!has_work(s->d))
 		return S("the file has no device work");
 	if (out->step <= 0)
@@ -140,10 +157,16 @@ static struct str find_doubt(const struct why_scene *s, const struct why *out, s
 	struct str graphs = check_graphs(s, a);
 	if (graphs.p)
 		return graphs;
-	if (out->unknown * 2 > out->step)
+	if (out->unknown > best && (double)out->unknown > (double)out->step * WHY_UNKNOWN_SHARE)
 		return str_fmt(a,
-		        "for %d%% of the critical path, what it waited for is not in the file",
-		        (int)((double)out->unknown * 100 / (double)out->step));
+		        "for %.1f%% of the critical path, the file does not say what it waited for",
+		        (double)out->unknown * 100 / (double)out->step);
+	if (!out->reported && 1 - out->busy > WHY_UNKNOWN_SHARE)
+		return str_fmt(a,
+		        "devices are idle for %.1f%% of the time, which no cause that could be "
+		        "judged "
+		        "explains",
+		        (1 - out->busy) * 100);
 	return STR_NONE;
 }
 
@@ -169,6 +192,7 @@ void why_find(const struct replay *x, struct why *out, struct arena *a)
 	scratch_open(&own, a->work);
 	why_scene_open(&s, x, &own.a);
 	out->unknown = unknown_time(x, &own.a);
+	out->busy = busy_share(x, &own.a);
 	for (int i = 0; i < WHY_IDS; i++)
 		examine(&s, (enum why_id)i, out, a);
 	sort_array(a, out->found.v, out->found.n, sizeof *out->found.v, by_saved);

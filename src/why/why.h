@@ -59,12 +59,15 @@ struct why_gap {
 /* A cause is reported if it saves more than this share of the step: the median error of the replay
  * on real traces is below it (docs/TIME.md). */
 #define WHY_LEAST_SHARE 0.03
-#define WHY_ROUGH       0.05 /* a larger error of the model is said */
+/* Without a larger cause, more unexplained time than this share allows no verdict. */
+#define WHY_UNKNOWN_SHARE 0.2
+#define WHY_ROUGH         0.05 /* a larger error of the model is said */
 
 struct why {
 	const struct replay *x;
 	int64_t step;                  /* the mean window of the replay */
 	double error;                  /* of the model, share of the step */
+	double busy; /* share of the time for which devices were busy, of all with work */
 	int64_t unknown;               /* time of the path whose cause is not in the file */
 	VEC(struct why_finding) found; /* all that save time, the most first */
 	size_t reported;               /* of these: above WHY_LEAST_SHARE */

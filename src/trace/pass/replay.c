@@ -293,6 +293,7 @@ void replay_plan_run(const struct replay *x, const struct replay_plan *plan, str
 	struct replay_factors f = no_change;
 
 	f.plan = plan;
+	f.launch = plan->no_latency ? 0 : 1;
 	replay_begin(x, out, a);
 	replay_times(x, &f, out);
 	out->after = replay_measure(x, out, a);

@@ -81,6 +81,7 @@ bool replay_run(const struct replay *x, const struct replay_change *changes, siz
 struct replay_plan {
 	int64_t *lengths; /* of each node, ticks; NULL: as recorded */
 	bool *unblocked;  /* of each node: it does not wait for devices; NULL: all wait */
+	bool no_latency;  /* work starts when it is launched */
 };
 void replay_plan_run(const struct replay *x, const struct replay_plan *plan, struct replay_run *out,
         struct arena *a);
