@@ -86,14 +86,15 @@ struct trace_process {
 
 struct trace_device {
 	enum trace_device_kind kind;
-	int64_t index;     /* as the source counts it */
-	uint32_t process;  /* the process that numbers it, or ID_NONE */
-	uint32_t name;     /* string id: "/device:GPU:4", "gpu:0"; never ID_NONE */
-	uint32_t model;    /* string id: "NVIDIA H100", or ID_NONE */
-	uint32_t uuid;     /* string id, or ID_NONE */
-	double peak_flops; /* per second; 0: unknown */
-	double peak_bytes; /* of memory bandwidth, per second */
-	int64_t memory;    /* bytes */
+	int64_t index;           /* as the source counts it */
+	uint32_t process;        /* the process that numbers it, or ID_NONE */
+	uint32_t name;           /* string id: "/device:GPU:4", "gpu:0"; never ID_NONE */
+	uint32_t model;          /* string id: "NVIDIA H100", or ID_NONE */
+	uint32_t uuid;           /* string id, or ID_NONE */
+	double peak_flops;       /* per second; 0: unknown */
+	double peak_bytes;       /* of memory bandwidth, per second */
+	int64_t memory;          /* bytes */
+	int64_t multiprocessors; /* 0: unknown */
 };
 
 enum trace_track_kind { TRACK_THREAD, TRACK_STREAM, TRACK_LINE, TRACK_COUNTER };

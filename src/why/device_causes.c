@@ -145,18 +145,57 @@ void why_find_layout_conversion(const struct why_scene *s, struct why_change *ou
 			why_shorten(s, out, i, 0);
 }
 
+/* ---- small grids ---- */
+
+/* Returns the number of blocks of a kernel: of "x,y,z"; 0: unknown. */
+static int64_t blocks_of(const struct why_scene *s, const struct depend_node *n)
+{
+	struct slice slice;
+	struct strs parts;
+	int64_t blocks = 1, size;
+
+	trace_slice(s->t, n->slice, &slice);
+	parts = str_split(s->a, slice_text(s->t, &slice, ARG_GRID), ',');
+	for (size_t i = 0; i < parts.n; i++)
+		if (!num_parse_i64(parts.v[i], &size) || size <= 0)
+			return 0;
+		else
+			blocks = num_mul(blocks, size);
+	return parts.n ? blocks : 0;
+}
+
+/* With more independent work beside it, a kernel of few blocks would leave the other
+ * multiprocessors to that. */
+void why_find_small_grids(const struct why_scene *s, struct why_change *out)
+{
+	bool grids = false, devices = false;
+
+	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		if (n->host || n->class != USAGE_COMPUTE)
+			continue;
+		int64_t all = s->t->devices.v[s->t->tracks.v[n->track].device].multiprocessors;
+		int64_t blocks = all > 0 ? blocks_of(s, n) : 0;
+		devices |= all > 0;
+		grids |= blocks > 0;
+		if (blocks > 0 && blocks < all)
+			why_shorten(s, out, i,
+			        (int64_t)((double)(n->end - n->start) * (double)blocks /
+			                  (double)all));
+	}
+	out->bound = true;
+	if (!devices)
+		out->reason = S("the number of multiprocessors of the device is not known");
+	else if (!grids)
+		out->reason = S("the grids of kernels are not in the file");
+}
+
 /* ---- causes that need facts that no file has yet ---- */
 
 void why_find_no_tensor_cores(const struct why_scene *s, struct why_change *out)
 {
 	(void)s;
 	out->reason = S("the peak rates of the device are not known");
-}
-
-void why_find_small_grids(const struct why_scene *s, struct why_change *out)
-{
-	(void)s;
-	out->reason = S("the number of multiprocessors of the device is not known");
 }
 
 void why_find_one_kernel(const struct why_scene *s, struct why_change *out)

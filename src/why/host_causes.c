@@ -16,17 +16,16 @@ static bool is_present(const struct why_scene *s, enum why_id id)
 
 /* ---- profiler overhead ---- */
 
-bool why_owns_profiler_overhead(const struct why_scene *s, uint32_t event)
-{
-	return s->t->events.v[event].category == CATEGORY_OVERHEAD;
-}
-
 void why_find_profiler_overhead(const struct why_scene *s, struct why_change *out)
 {
-	if (is_present(s, WHY_profiler_overhead))
-		why_remove_owned(s, out, WHY_profiler_overhead);
-	else
+	if (!s->overhead) {
 		out->reason = S("the profiler did not record its own overhead");
+		return;
+	}
+	for (uint32_t i = 0; i < s->d->nodes.n; i++)
+		if (s->overhead[i] > 0)
+			why_shorten_all(s, out, i,
+			        s->d->nodes.v[i].end - s->d->nodes.v[i].start - s->overhead[i]);
 }
 
 /* ---- garbage collection ---- */

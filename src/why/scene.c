@@ -4,6 +4,8 @@
  */
 #include "why/why_internal.h"
 
+#include "base/sort.h"
+
 /* ---- owners ---- */
 
 struct str why_name(const struct why_scene *s, uint32_t event)
@@ -79,11 +81,85 @@ static void find_launches(struct why_scene *s)
 	}
 }
 
+/* ---- overhead of the profiler ---- */
+
+struct interval {
+	int64_t start, end;
+};
+
+static int by_start(const void *v, uint32_t a, uint32_t b)
+{
+	const struct interval *x = v;
+
+	return (x[a].start > x[b].start) - (x[a].start < x[b].start);
+}
+
+/* Returns the slices of the profiler's own work, which overlap what they delay, in order. */
+static struct interval *find_overheads(const struct why_scene *s, size_t *n)
+{
+	VEC(struct interval) v = { .n = 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < s->t->events.n; i++)
+		any |= s->t->events.v[i].category == CATEGORY_OVERHEAD;
+	for (uint32_t k = 0; any && k < s->t->tracks.n; k++) {
+		struct slice_iter it = trace_slices(s->t, k);
+		struct slice slice;
+		while (slice_next(&it, &slice))
+			if (slice.category == CATEGORY_OVERHEAD && slice.length > 0)
+				VEC_PUSH(s->a, &v,
+				        ((struct interval){ slice.start, slice_end(&slice) }));
+	}
+	sort_array(s->a, v.v, v.n, sizeof *v.v, by_start);
+	*n = v.n;
+	return v.v;
+}
+
+/* The profiler works in calls, of threads that launch. */
+static void add_overhead(
+        struct why_scene *s, const struct depend_track *track, const struct interval *v, size_t n)
+{
+	for (uint32_t i = track->first, k = 0; i < track->first + track->n; i++) {
+		const struct depend_node *node = &s->d->nodes.v[i];
+		while (k < n && v[k].end <= node->start)
+			k++;
+		for (uint32_t m = k; m < n && v[m].start < node->end; m++) {
+			int64_t from = v[m].start > node->start ? v[m].start : node->start;
+			int64_t to = v[m].end < node->end ? v[m].end : node->end;
+			s->overhead[i] = num_add(s->overhead[i], to > from ? to - from : 0);
+		}
+		if (s->overhead[i] > node->end - node->start)
+			s->overhead[i] = node->end - node->start;
+	}
+}
+
+static bool does_launch(const struct why_scene *s, const struct depend_track *track)
+{
+	for (uint32_t i = track->first; track->host && i < track->first + track->n; i++)
+		if (s->launches[i])
+			return true;
+	return false;
+}
+
+static void find_overhead(struct why_scene *s)
+{
+	size_t n;
+	const struct interval *v = find_overheads(s, &n);
+
+	if (!n)
+		return;
+	s->overhead = ARENA_ARRAY(s->a, s->d->nodes.n, int64_t);
+	for (size_t k = 0; k < s->t->tracks.n; k++)
+		if (does_launch(s, &s->d->tracks[k]))
+			add_overhead(s, &s->d->tracks[k], v, n);
+}
+
 void why_scene_open(struct why_scene *s, const struct replay *x, struct arena *a)
 {
 	*s = (struct why_scene){ .x = x, .d = &x->depend, .t = x->depend.t, .a = a };
 	find_owners(s);
 	find_launches(s);
+	find_overhead(s);
 }
 
 /* ---- windows ---- */
@@ -167,6 +243,13 @@ static void add_cost(const struct why_scene *s, struct why_change *c, uint32_t n
 }
 
 void why_shorten(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length)
+{
+	int64_t least = s->overhead ? s->overhead[node] : 0;
+
+	why_shorten_all(s, c, node, length > least ? length : least);
+}
+
+void why_shorten_all(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length)
 {
 	const struct depend_node *n = &s->d->nodes.v[node];
 	int64_t was = n->end - n->start;

@@ -65,10 +65,10 @@ struct why_gap {
 
 struct why {
 	const struct replay *x;
-	int64_t step;                  /* the mean window of the replay */
-	double error;                  /* of the model, share of the step */
-	double busy; /* share of the time for which devices were busy, of all with work */
-	int64_t unknown;               /* time of the path whose cause is not in the file */
+	int64_t step;    /* the mean window of the replay */
+	double error;    /* of the model, share of the step */
+	double busy;     /* share of the time for which devices were busy, of all with work */
+	int64_t unknown; /* time of the path whose cause is not in the file */
 	VEC(struct why_finding) found; /* all that save time, the most first */
 	size_t reported;               /* of these: above WHY_LEAST_SHARE */
 	VEC(struct why_gap) gaps;      /* not judged */

@@ -16,6 +16,7 @@ struct why_scene {
 	int64_t *launched;    /* of each node of a thread: ticks of device work that it launched */
 	uint32_t *launches;   /* likewise, its number of pieces */
 	bool *late;           /* likewise: such work waited for nothing but the launch */
+	int64_t *overhead;    /* likewise, time of the profiler's own work in it; NULL: none */
 	int64_t *last_launch; /* of each window: start of its last launch, or INT64_MIN */
 	struct arena *a;
 };
@@ -42,8 +43,13 @@ uint32_t why_window(const struct why_scene *s, uint32_t node);
 /* Returns the owner of a node of a thread, or WHY_IDS. */
 enum why_id why_owner(const struct why_scene *s, uint32_t node);
 
-/* Gives a node another length; its time is added to the place. */
+/* Gives a node another length, but leaves the time of the profiler's own work; the time that goes
+ * is added to the place. */
 void why_shorten(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length);
+
+/* Likewise, without leaving that time. */
+void why_shorten_all(
+        const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length);
 
 /* Lets a node of a thread not wait for devices; the wait before it is added to its place. */
 void why_unblock(const struct why_scene *s, struct why_change *c, uint32_t node);

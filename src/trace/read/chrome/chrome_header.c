@@ -49,6 +49,9 @@ static bool read_device(struct chrome *c)
 		} else if (str_eq(key, S("totalGlobalMem"))) {
 			if (!read_int(j, &made.memory))
 				return false;
+		} else if (str_eq(key, S("numSms"))) {
+			if (!read_int(j, &made.multiprocessors))
+				return false;
 		} else if (str_eq(key, S("name")) && json_in_peek(j) == '"') {
 			if (!json_in_value(j, &v))
 				return false;
@@ -143,6 +146,7 @@ static void describe_devices(struct chrome *c)
 				continue;
 			device->model = c->devices.v[d].model;
 			device->memory = c->devices.v[d].memory;
+			device->multiprocessors = c->devices.v[d].multiprocessors;
 		}
 }
 

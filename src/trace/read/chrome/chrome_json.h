@@ -122,7 +122,7 @@ struct chrome_label { /* name from a metadata event */
 	bool thread;
 };
 struct chrome_device { /* device from the header of the file */
-	int64_t id, memory;
+	int64_t id, memory, multiprocessors;
 	uint32_t model; /* string id or ID_NONE */
 };
 

@@ -114,12 +114,12 @@ void nsys_read_gpus(struct nsys *x)
 	}
 }
 
-enum { GPU_ID, GPU_NAME, GPU_MEMORY, GPU_BANDWIDTH, GPU_UUID, GPU_N };
+enum { GPU_ID, GPU_NAME, GPU_MEMORY, GPU_BANDWIDTH, GPU_UUID, GPU_SMS, GPU_N };
 
 void nsys_describe_gpus(struct nsys *x)
 {
 	static const char *const columns[GPU_N] = { "id", "name", "totalMemory", "memoryBandwidth",
-		"uuid" };
+		"uuid", "smCount" };
 	struct sqlite_rows *r = sqlite_in_rows(x->db, "TARGET_INFO_GPU", columns, GPU_N);
 	const struct trace *t = build_trace(x->b);
 
@@ -134,6 +134,7 @@ void nsys_describe_gpus(struct nsys *x)
 				d->uuid = build_string(x->b, sqlite_in_text(r, GPU_UUID));
 			d->memory = sqlite_in_int(r, GPU_MEMORY);
 			d->peak_bytes = (double)sqlite_in_int(r, GPU_BANDWIDTH);
+			d->multiprocessors = sqlite_in_int(r, GPU_SMS);
 		}
 }
 
