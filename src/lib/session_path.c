@@ -205,7 +205,7 @@ static bool parse_fail_on(struct session *s, struct str text, struct fail_on *ou
 	if (at == SIZE_MAX)
 		return true;
 	struct str time = str_sub(text, at + 1, text.n);
-	if (!quantity_parse_time(time, 1000000000, 1000000000, &out->ns))
+	if (!quantity_parse_time(time, QUANTITY_US, QUANTITY_NS, &out->ns))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--fail-on: '%.*s' is not a time such as 500us, 5ms or 2s", STR(time));
 	return true;

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the answers of why: what they say, that their commands print their numbers, options, outputs.
+
+    --program, --make  tfprof, and spool_make, which makes recordings
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check'), os.path.join(os.path.dirname(HERE), 'sim')]
+import cases  # noqa: E402
+import corpus  # noqa: E402
+import planted  # noqa: E402
+
+PROGRAM = MAKE = ''
+ROWS = {'input_pipeline': 'kineto', 'launch_bound': 'kineto', 'synchronisation': 'recording', 'host_copies': 'kineto', 'allocation': 'kineto',
+        'warmup': 'kineto', 'unfused_elementwise': 'kineto', 'layout_conversion': 'kineto', 'small_grids': 'kineto',
+        'garbage_collection': 'kineto', 'profiler_overhead': 'kineto', 'host_work': 'kineto', 'healthy': 'kineto'}
+FILES = {}
+HOME = tempfile.TemporaryDirectory(prefix='tfprof-why-')
+
+
+def run(*words, status=0):
+    p = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
+    assert p.returncode == status, (words, p.returncode, p.stdout[-300:], p.stderr)
+    return p.stdout if status in (0, 1) else p.stderr
+
+
+def files():
+    """Returns the paths of a trace of each row, made once."""
+    for name, form in ROWS.items():
+        if name not in FILES:
+            row = dict(planted.rows()[name], seeds=1)
+            FILES[name] = next(corpus.cases({name: row})).write(form, os.path.join(HOME.name, name), MAKE)
+    return FILES
+
+
+def why(name, *words):
+    return json.loads(run('why', *files()[name], *words, '-output', 'json'))
+
+
+def all_verdicts():
+    """Every cause that can be judged from one file is the first one of a trace, and its sentence has its numbers."""
+    said = {name: why(name) for name in ROWS}
+    cases.equal({n: a['cause'] for n, a in said.items()}, {n: 'none' if n == 'healthy' else n for n in ROWS}, 'causes')
+    for name, answer in said.items():
+        text = run('why', *files()[name])
+        assert text.startswith(answer['verdict'].split(' ')[0]), text
+        assert answer['verdict'] == ' '.join(text.split('\n\n')[0].replace('\n  ', ' ').split('\n')[0].split()), text
+        for cause in answer['causes']:
+            assert 0.03 * answer['window_ns'] < cause['saved_ns'] <= answer['window_ns'], cause
+            assert cause['where'] == sorted(cause['where'], key=lambda w: -w['ns']) and cause['where'], cause
+            assert abs(sum(w['ns'] for w in cause['where']) - cause['cost_ns']) <= len(cause['where']) + 1, cause
+
+
+def commands_print_the_numbers():
+    """The commands of the evidence, run by a shell, print each number of its text."""
+    env = dict(os.environ, PATH=os.path.dirname(PROGRAM) + ':' + os.environ['PATH'])
+    for name in ROWS:
+        for cause in why(name)['causes']:
+            for e in cause['evidence']:
+                p = subprocess.run(['sh', '-c', e['command']], env=env, capture_output=True, text=True)
+                assert p.returncode == 0, (e, p.stderr)
+                for number in re.findall(r'\d[\d.]*(?:ns|us|ms|s)\b|\b\d+ (?:pieces|places?)\b', e['text']):
+                    if 'assuming' not in e['text'] or not number.endswith('s'):
+                        assert number in p.stdout, (e, number, p.stdout)
+
+
+def what_if_saves_the_same():
+    """what-if cause:ID has the before and after of why."""
+    for name in ROWS:
+        answer = why(name)
+        for cause in answer['causes']:
+            if cause['id'] != 'warmup':
+                other = json.loads(run('what-if', *files()[name], 'cause:' + cause['id'], '-output', 'json'))
+                cases.equal((other['before_ns'], other['before_ns'] - other['after_ns']),
+                            (answer['window_ns'], cause['saved_ns']), name)
+
+
+def steps_are_chosen():
+    """-step examines one step; its commands name it."""
+    answer = why('input_pipeline', '-step', '12')
+    assert answer['of'] == 'step 12' and all(e['command'].endswith(' -step 12') for c in answer['causes'] for e in c['evidence']), answer
+
+
+def gates():
+    """--fail-on ends with 1 if the cause is found, or saves more than the time."""
+    name = 'input_pipeline'
+    saved = why(name)['causes'][0]['saved_ns']
+    for rule, status in (('input_pipeline', 1), ('allocation', 0), ('input_pipeline>%dns' % saved, 0),
+                         ('input_pipeline>%dns' % (saved - 1), 1), ('input_pipeline>1h', 0)):
+        p = subprocess.run([PROGRAM, 'why', *files()[name], '--fail-on=' + rule], capture_output=True, text=True)
+        assert p.returncode == status and ('is a cause (--fail-on=' + rule in p.stderr) == bool(status), (rule, p.stderr)
+    assert 'not a cause' in run('why', *files()[name], '--fail-on=inputs', status=2)
+    assert 'not a time' in run('why', *files()[name], '--fail-on=allocation>much', status=2)
+    assert 'not a cause' in run('why', *files()[name], '--cause=x', status=2)
+    assert 'not a cause' in run('what-if', *files()[name], 'cause:x', status=2)
+    assert 'combined' in run('what-if', *files()[name], 'cause:allocation', 'copy=0', status=2)
+    assert 'it compares whole steps' in run('what-if', *files()[name], 'cause:warmup', status=2)
+
+
+def outputs():
+    """Markdown has the same causes; rows of data are refused; one cause has all of its places."""
+    md = run('why', *files()['launch_bound'], '-output', 'md')
+    assert md.startswith('Launch-bound') and '1. launch_bound' in md and '`tfprof what-if' in md, md
+    run('why', *files()['launch_bound'], '-output', 'csv', status=2)
+    text = run('why', *files()['launch_bound'], '--cause=launch_bound', '--top=0')
+    assert 'more places' not in text and '1. launch_bound' in text, text
+    assert 'saves nothing' in run('why', *files()['healthy'], '--cause=garbage_collection'), 'nothing'
+
+
+def no_verdict():
+    """Without device work, and with graph launches without work, there is no verdict."""
+    events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::add', 'pid': 1, 'tid': 1, 'ts': 10, 'dur': 5}]
+    with open('host.json', 'w') as f:
+        json.dump({'schemaVersion': 1, 'traceEvents': events}, f)
+    answer = json.loads(run('why', 'host.json', '-output', 'json'))
+    assert answer['cause'] == 'unknown' and 'no device work' in answer['verdict'], answer
+    for i in range(4):
+        events += [{'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaGraphLaunch', 'pid': 1, 'tid': 1, 'ts': 100 + 20 * i, 'dur': 5,
+                    'args': {'correlation': i + 1}}]
+    events += [{'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 7, 'ts': 110, 'dur': 9,
+                'args': {'correlation': 1, 'device': 0, 'stream': 7}}]
+    with open('graph.json', 'w') as f:
+        json.dump({'schemaVersion': 1, 'traceEvents': events}, f)
+    answer = json.loads(run('why', 'graph.json', '-output', 'json'))
+    assert answer['cause'] == 'unknown' and '3 of 4 graph launches' in answer['verdict'], answer
+
+
+TESTS = [all_verdicts, commands_print_the_numbers, what_if_saves_the_same, steps_are_chosen, gates, outputs, no_verdict]
+
+
+def main():
+    global PROGRAM, MAKE
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--program', default=os.path.join(cases.ROOT, 'build/check/tfprof'), type=os.path.abspath)
+    p.add_argument('--make', default=os.path.join(cases.ROOT, 'build/check/spool_make'), type=os.path.abspath)
+    p.add_argument('names', nargs='*')
+    a = p.parse_args()
+    PROGRAM, MAKE = a.program, a.make
+    return cases.run([t for t in TESTS if not a.names or any(n in t.__name__ for n in a.names)])
+
+
+if __name__ == '__main__':
+    sys.exit(main())
