@@ -238,7 +238,7 @@ static void take_copy(struct trace_feed *f, const struct slice *s, const struct 
 	struct recorded_call made = { .start = start,
 		.length = device_time(f->u, slice_end(&call)) - start,
 		.name = call.name };
-	op->pageable = str_contains(name, S("Pageable"));
+	op->pageable = slice_is_pageable(f->t, s) > 0;
 	gpu_calls_transfer(&f->calls, op, &made);
 }
 

@@ -157,6 +157,18 @@ bool slice_read_int(const struct trace *t, const struct slice *s, uint32_t key, 
 	return false;
 }
 
+int slice_is_pageable(const struct trace *t, const struct slice *s)
+{
+	struct str name = trace_str(t, s->name);
+	int64_t v;
+
+	if (slice_has_int(t, s, ARG_PAGEABLE, &v))
+		return v != 0;
+	if (str_contains(name, S("Pageable")))
+		return 1;
+	return str_contains(name, S("Pinned")) ? 0 : -1;
+}
+
 bool slice_is_work(const struct trace *t, const struct slice *s)
 {
 	const struct trace_track *k = &t->tracks.v[s->track];

@@ -289,6 +289,9 @@ static inline struct str slice_text(const struct trace *t, const struct slice *s
 	               : STR_NONE;
 }
 
+/* Whether a copy used pageable memory of the host: 1, 0, or -1 if the file does not say. */
+int slice_is_pageable(const struct trace *t, const struct slice *s);
+
 /* True for a complete slice of device work that counts: on a device's track that is not derived. */
 bool slice_is_work(const struct trace *t, const struct slice *s);
 

@@ -8,33 +8,43 @@
 
 /* ---- copies ---- */
 
-/* Rate that copies from pinned memory reach over PCIe 3 x16, if the file has no such copies. */
-#define ASSUMED_BYTES_PER_US 12000
+/* Rate that copies from pinned memory reach over PCIe 4 x16, if the file has no such copies. */
+#define ASSUMED_BYTES_PER_US 25000
 #define PINNED_LEAST_BYTES   65536 /* shorter copies do not reach the rate */
 
-static int64_t copy_bytes(const struct why_scene *s, const struct depend_node *n)
+/* A copy between host and device: its bytes, and slice_is_pageable. */
+struct host_copy {
+	int64_t bytes;
+	int pageable;
+};
+
+static bool read_copy(const struct why_scene *s, const struct depend_node *n, struct host_copy *out)
 {
+	struct str name = n->host ? STR_NONE : why_name(s, n->event);
 	struct slice slice;
 
+	if (n->host || n->class != USAGE_COPY ||
+	        (!str_contains(name, S("HtoD")) && !str_contains(name, S("DtoH"))))
+		return false;
 	trace_slice(s->t, n->slice, &slice);
-	return slice_int(s->t, &slice, ARG_BYTES);
+	*out = (struct host_copy){ slice_int(s->t, &slice, ARG_BYTES),
+		slice_is_pageable(s->t, &slice) };
+	return true;
 }
 
-/* Returns the best rate of the copies of pinned memory, bytes per microsecond; 0: none. */
+/* Returns the best rate of the copies of pinned memory, bytes per tick; 0: none. */
 static double pinned_rate(const struct why_scene *s)
 {
+	struct host_copy copy;
 	double best = 0;
 
 	for (size_t i = 0; i < s->d->nodes.n; i++) {
 		const struct depend_node *n = &s->d->nodes.v[i];
-		if (n->host || n->class != USAGE_COPY || n->end <= n->start ||
-		        !str_contains(why_name(s, n->event), S("Pinned")))
+		if (!read_copy(s, n, &copy) || copy.pageable != 0 ||
+		        copy.bytes < PINNED_LEAST_BYTES || n->end <= n->start)
 			continue;
-		int64_t bytes = copy_bytes(s, n);
-		double rate =
-		        (double)bytes * (double)s->t->ticks_per_us / (double)(n->end - n->start);
-		if (bytes >= PINNED_LEAST_BYTES && rate > best)
-			best = rate;
+		double rate = (double)copy.bytes / (double)(n->end - n->start);
+		best = rate > best ? rate : best;
 	}
 	return best;
 }
@@ -50,26 +60,24 @@ static void unblock_after(const struct why_scene *s, struct why_change *out, con
 
 void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 {
-	double rate = pinned_rate(s);
-	bool *copies = ARENA_ARRAY(out->a, s->d->nodes.n, bool), any = false, kinds = false;
+	double best = pinned_rate(s);
+	double rate = best > 0 ? best : ASSUMED_BYTES_PER_US / (double)s->t->ticks_per_us;
+	bool *copies = ARENA_ARRAY(out->a, s->d->nodes.n, bool), any = false, known = false;
+	struct host_copy copy;
 
 	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
-		const struct depend_node *n = &s->d->nodes.v[i];
-		if (n->host || n->class != USAGE_COPY)
+		if (!read_copy(s, &s->d->nodes.v[i], &copy))
 			continue;
-		struct str name = why_name(s, n->event);
-		any |= str_contains(name, S("HtoD")) || str_contains(name, S("DtoH"));
-		copies[i] = str_contains(name, S("Pageable"));
-		kinds |= copies[i] || str_contains(name, S("Pinned"));
+		any = true;
+		known |= copy.pageable >= 0;
+		copies[i] = copy.pageable > 0;
 		if (copies[i])
-			why_shorten(s, out, i,
-			        (int64_t)((double)copy_bytes(s, n) * (double)s->t->ticks_per_us /
-			                  (rate > 0 ? rate : ASSUMED_BYTES_PER_US)));
+			why_shorten(s, out, i, (int64_t)((double)copy.bytes / rate));
 	}
-	if (any && !kinds)
+	if (any && !known)
 		out->reason = S("the file does not say which copies used pageable memory");
-	if (out->cost && rate <= 0)
-		out->assumed = S("assuming 12 GB/s for pinned memory");
+	if (out->cost && best <= 0)
+		out->assumed = S("assuming 25 GB/s for pinned memory");
 	unblock_after(s, out, copies);
 }
 

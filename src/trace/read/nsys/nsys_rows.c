@@ -96,10 +96,12 @@ static const char *copy_name(int64_t kind)
 	return kind > 0 && kind < (int64_t)(sizeof names / sizeof *names) ? names[kind] : names[0];
 }
 
-enum { COPY_BYTES = WORK_N, COPY_KIND, COPY_NODE };
+enum { COPY_BYTES = WORK_N, COPY_KIND, COPY_NODE, COPY_FROM, COPY_TO };
+
+#define MEMORY_PAGEABLE 0 /* of ENUM_CUDA_MEM_KIND */
 
 const char *const nsys_copy_columns[] = { NSYS_WORK_COLUMNS, "bytes", "copyKind", "graphNodeId",
-	NULL };
+	"srcKind", "dstKind", NULL };
 
 void nsys_take_copy(struct nsys *x, struct sqlite_rows *r, unsigned set)
 {
@@ -112,6 +114,10 @@ void nsys_take_copy(struct nsys *x, struct sqlite_rows *r, unsigned set)
 	        x->b, set ? CATEGORY_SET : CATEGORY_COPY, build_string(x->b, str_of(name)));
 	x->bytes = sqlite_in_int(r, COPY_BYTES);
 	build_arg_int(x->b, ARG_BYTES, x->bytes);
+	if (!set && !sqlite_in_null(r, COPY_FROM) && !sqlite_in_null(r, COPY_TO))
+		build_arg_int(x->b, ARG_PAGEABLE,
+		        sqlite_in_int(r, COPY_FROM) == MEMORY_PAGEABLE ||
+		                sqlite_in_int(r, COPY_TO) == MEMORY_PAGEABLE);
 	put_work(x, r, event, start, length, COPY_NODE);
 }
 

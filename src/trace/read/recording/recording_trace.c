@@ -191,6 +191,8 @@ static void add_operation(
 		build_arg_int(x->b, ARG_GROUP, step);
 	if (op->kind != SPOOL_KERNEL && op->bytes)
 		build_arg_uint(x->b, ARG_BYTES, op->bytes);
+	if (op->kind == SPOOL_COPY)
+		build_arg_int(x->b, ARG_PAGEABLE, op->pageable);
 	if (!x->calls && c && c->start && (c->graph || !c->announced)) {
 		build_arg_int(x->b, ARG_LATENCY, (int64_t)(op->start - c->start));
 		build_arg_int(x->b, ARG_CALL_LENGTH, num_from_u64(c->length));
