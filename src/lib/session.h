@@ -208,7 +208,7 @@ bool session_what_if(
 /* Writes the idle time of devices. by: an enum idle_by. */
 bool session_idle(struct session *s, size_t top, int by, const struct opts *o, struct sink *out);
 
-/* What why is asked. */
+/* Options of why. */
 struct why_ask {
 	size_t top;
 	struct str cause;           /* empty: all */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whose time is whose, and changes of the recorded times.
+ * Owners of the time of threads, and changes of the recorded times.
  */
 #include "why/why_internal.h"
 
@@ -83,21 +83,21 @@ static void find_launches(struct why_scene *s)
 
 /* ---- overhead of the profiler ---- */
 
-struct interval {
+struct overhead {
 	int64_t start, end;
 };
 
 static int by_start(const void *v, uint32_t a, uint32_t b)
 {
-	const struct interval *x = v;
+	const struct overhead *x = v;
 
 	return (x[a].start > x[b].start) - (x[a].start < x[b].start);
 }
 
 /* Returns the slices of the profiler's own work, which overlap what they delay, in order. */
-static struct interval *find_overheads(const struct why_scene *s, size_t *n)
+static struct overhead *find_overheads(const struct why_scene *s, size_t *n)
 {
-	VEC(struct interval) v = { .n = 0 };
+	VEC(struct overhead) v = { .n = 0 };
 	bool any = false;
 
 	for (size_t i = 0; i < s->t->events.n; i++)
@@ -108,7 +108,7 @@ static struct interval *find_overheads(const struct why_scene *s, size_t *n)
 		while (slice_next(&it, &slice))
 			if (slice.category == CATEGORY_OVERHEAD && slice.length > 0)
 				VEC_PUSH(s->a, &v,
-				        ((struct interval){ slice.start, slice_end(&slice) }));
+				        ((struct overhead){ slice.start, slice_end(&slice) }));
 	}
 	sort_array(s->a, v.v, v.n, sizeof *v.v, by_start);
 	*n = v.n;
@@ -117,7 +117,7 @@ static struct interval *find_overheads(const struct why_scene *s, size_t *n)
 
 /* The profiler works in calls, of threads that launch. */
 static void add_overhead(
-        struct why_scene *s, const struct depend_track *track, const struct interval *v, size_t n)
+        struct why_scene *s, const struct depend_track *track, const struct overhead *v, size_t n)
 {
 	for (uint32_t i = track->first, k = 0; i < track->first + track->n; i++) {
 		const struct depend_node *node = &s->d->nodes.v[i];
@@ -144,7 +144,7 @@ static bool does_launch(const struct why_scene *s, const struct depend_track *tr
 static void find_overhead(struct why_scene *s)
 {
 	size_t n;
-	const struct interval *v = find_overheads(s, &n);
+	const struct overhead *v = find_overheads(s, &n);
 
 	if (!n)
 		return;

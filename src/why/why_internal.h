@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the causes use.
+ * Shared by the files of the causes.
  */
 #ifndef TFPROF_WHY_WHY_INTERNAL_H
 #define TFPROF_WHY_WHY_INTERNAL_H
 
 #include "why/why.h"
 
-/* The steps that are examined, and whose time is whose. */
+/* The steps that are examined, and the owners of time. */
 struct why_scene {
 	const struct replay *x;
 	const struct depend *d;

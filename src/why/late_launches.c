@@ -13,7 +13,7 @@
 #define PAUSE_US 1000 /* a longer pause is work of the host; a launch takes 2 to 100 us in all */
 
 /* Nodes of a thread from one launch to the next. */
-struct span {
+struct late_span {
 	uint32_t first, n;
 	int64_t host;     /* their time that no cause owns */
 	int64_t launched; /* work of the launch at the end; -1: none */
@@ -21,9 +21,9 @@ struct span {
 };
 
 /* Finds the span that begins at a node of a track. */
-static struct span next_span(const struct why_scene *s, uint32_t first, uint32_t end)
+static struct late_span next_span(const struct why_scene *s, uint32_t first, uint32_t end)
 {
-	struct span x = { .first = first, .launched = -1 };
+	struct late_span x = { .first = first, .launched = -1 };
 
 	for (uint32_t i = first; i < end; i++) {
 		const struct depend_node *n = &s->d->nodes.v[i];
@@ -39,7 +39,7 @@ static struct span next_span(const struct why_scene *s, uint32_t first, uint32_t
 	return x;
 }
 
-static bool is_launching(const struct why_scene *s, const struct span *x)
+static bool is_launching(const struct why_scene *s, const struct late_span *x)
 {
 	return x->launched >= 0 && x->launched < x->host && x->host < PAUSE_US * s->t->ticks_per_us;
 }
@@ -51,7 +51,7 @@ static void remove_spans(const struct why_scene *s, struct why_change *out, bool
 		const struct depend_track *track = &s->d->tracks[k];
 		uint32_t end = track->first + track->n;
 		for (uint32_t i = track->first; track->host && i < end;) {
-			struct span x = next_span(s, i, end);
+			struct late_span x = next_span(s, i, end);
 			for (uint32_t n = x.first; n < x.first + x.n; n++)
 				if (x.late && is_launching(s, &x) == launching &&
 				        why_owner(s, n) == WHY_IDS)
