@@ -4,7 +4,7 @@
  */
 #include "export/why_out.h"
 
-#include "export/table.h"
+#include "export/table/table.h"
 
 #define VERSION 1
 #define INDENT  10 /* columns of the words before texts */
