@@ -118,6 +118,8 @@ int serve_check(const struct serve_request *r, const char *token, unsigned port,
 
 #define SERVE_FILES_MAX 4096 /* descriptors open at a time: connections and our own */
 
+#define SERVE_GRACE_MS 20
+
 /* Limits, in calls of serve_clients_check. Time in which a query runs does not count. */
 #define SERVE_REQUEST_CHECKS 10  /* to send a request */
 #define SERVE_ANSWER_CHECKS  600 /* to receive an answer */
@@ -134,8 +136,8 @@ struct serve_clients {
 /* Counts a check for each connection, and shuts down connections that exceed their limit. */
 void serve_clients_check(struct serve_clients *c);
 /* Shuts down the connections that wait for a request: nothing was sent on them since the last
- * answer, or only a part that was read. Returns their number. For use when no descriptor is left.
- */
+ * answer, or only a part that was read, and nothing arrives within SERVE_GRACE_MS. Returns their
+ * number. For use when no descriptor is left. */
 unsigned serve_clients_end_idle(struct serve_clients *c);
 /* Starts the count of a connection again: its request is complete, or its answer is sent. */
 void serve_clients_restart(struct serve_clients *c, int fd, bool answered);

@@ -5,6 +5,7 @@
 #include "cli/report.h"
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -38,19 +39,27 @@ void serve_clients_check(struct serve_clients *c)
 	}
 }
 
+/* True if a connection waits for a request. */
+static bool is_idle(const struct serve_clients *c, int fd)
+{
+	ino_t now = connection(c, fd);
+	int unread = 0;
+
+	return now && (now != c->v[fd].socket || !c->v[fd].answered) &&
+	       !ioctl(fd, FIONREAD, &unread) && !unread;
+}
+
 unsigned serve_clients_end_idle(struct serve_clients *c)
 {
 	unsigned ended = 0;
 
-	for (int fd = 0; fd < SERVE_FILES_MAX; fd++) {
-		ino_t now = connection(c, fd);
-		int unread = 0;
-		if (!now || (now == c->v[fd].socket && c->v[fd].answered) ||
-		        ioctl(fd, FIONREAD, &unread) || unread)
-			continue;
-		shutdown(fd, SHUT_RDWR);
-		ended++;
-	}
+	/* A request that follows its connection at once arrives meanwhile. */
+	poll(NULL, 0, SERVE_GRACE_MS);
+	for (int fd = 0; fd < SERVE_FILES_MAX; fd++)
+		if (is_idle(c, fd)) {
+			shutdown(fd, SHUT_RDWR);
+			ended++;
+		}
 	return ended;
 }
 

@@ -3,8 +3,10 @@
 """Tests the answers of why: what they say, that their commands print their numbers, options, outputs.
 
     --program, --make  tfprof, and spool_make, which makes recordings
+    --write FOLDER     writes the sample of the documents, training.pt.trace.json.gz
 """
 import argparse
+import gzip
 import json
 import os
 import re
@@ -23,6 +25,7 @@ ROWS = {'input_pipeline': 'kineto', 'launch_bound': 'kineto', 'synchronisation':
         'warmup': 'kineto', 'unfused_elementwise': 'kineto', 'layout_conversion': 'kineto', 'small_grids': 'kineto',
         'garbage_collection': 'kineto', 'profiler_overhead': 'kineto', 'host_work': 'kineto', 'healthy': 'kineto'}
 FILES = {}
+SAMPLE = 'training.pt.trace.json.gz'
 HOME = tempfile.TemporaryDirectory(prefix='tfprof-why-')
 
 
@@ -133,7 +136,19 @@ def no_verdict():
     assert answer['cause'] == 'unknown' and '3 of 4 graph launches' in answer['verdict'], answer
 
 
-TESTS = [all_verdicts, commands_print_the_numbers, what_if_saves_the_same, steps_are_chosen, gates, outputs, no_verdict]
+def sample():
+    """Returns the trace that the documents show: the GPU waits for the data loader."""
+    with open(files()['input_pipeline'][0], 'rb') as f:
+        return gzip.compress(f.read(), 9, mtime=0)
+
+
+def sample_is_up_to_date():
+    """testdata has the trace of the corpus, which the README and docs/WHY.md show."""
+    with gzip.open(os.path.join(cases.ROOT, 'testdata', 'traces', SAMPLE)) as f:
+        assert f.read() == gzip.decompress(sample()), 'tests/why/verdict_run.py --write testdata/traces'
+
+
+TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, what_if_saves_the_same, steps_are_chosen, gates, outputs, no_verdict]
 
 
 def main():
@@ -141,9 +156,14 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--program', default=os.path.join(cases.ROOT, 'build/check/tfprof'), type=os.path.abspath)
     p.add_argument('--make', default=os.path.join(cases.ROOT, 'build/check/spool_make'), type=os.path.abspath)
+    p.add_argument('--write', metavar='FOLDER')
     p.add_argument('names', nargs='*')
     a = p.parse_args()
     PROGRAM, MAKE = a.program, a.make
+    if a.write:
+        with open(os.path.join(a.write, SAMPLE), 'wb') as f:
+            f.write(sample())
+        return 0
     return cases.run([t for t in TESTS if not a.names or any(n in t.__name__ for n in a.names)])
 
 
