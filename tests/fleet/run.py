@@ -124,7 +124,7 @@ def equals_program():
             busy += sum(d['busy_ns'] for d in program('devices', '--profile_path=' + path, '-output', 'json')['devices'])
     columns, rows = run_recipe(built(), 'op_types')
     rows = [dict(zip(columns, r)) for r in rows]
-    equal({r['type']: r['us'] for r in rows}, {t: v[0] for t, v in types.items() if t in {r['type'] for r in rows}})
+    equal({r['type']: r['us'] for r in rows}, {t: round(v[0], 6) for t, v in types.items() if t in {r['type'] for r in rows}})
     assert set(types) - {r['type'] for r in rows} <= {t for t, v in types.items() if not v[0]}
     columns, rows = run_recipe(built(), 'kernels_by_share')
     equal({r[0]: (r[1], r[2]) for r in rows}, kernels)

@@ -58,9 +58,8 @@ def _columns(name: str) -> List[Tuple[str, str]]:
     return [(c.name, c.type) for c in schema.columns if c.name != 'run'] + [('host', 'text'), ('run', 'text')]
 
 
-def _empty(name: str, text: str, number: str) -> str:
-    return 'SELECT %s WHERE 1 = 0' % ', '.join(
-        'CAST(NULL AS %s) AS %s' % (text if kind == 'text' else number, c) for c, kind in _columns(name))
+def _empty(name: str, types: Mapping[str, str]) -> str:
+    return 'SELECT %s WHERE 1 = 0' % ', '.join('CAST(NULL AS %s) AS %s' % (types[kind], c) for c, kind in _columns(name))
 
 
 def _literals(values: Sequence[str]) -> str:
@@ -81,7 +80,7 @@ def duckdb_connection(out: str) -> Any:
             to.execute("CREATE VIEW %s AS SELECT * FROM read_parquet('%s', hive_partitioning = true, hive_types_autocast = false, "
                        "union_by_name = true) WHERE run IN (%s)" % (name, files.replace("'", "''"), _literals(runs)))
         else:
-            to.execute('CREATE VIEW %s AS %s' % (name, _empty(name, 'VARCHAR', 'BIGINT')))
+            to.execute('CREATE VIEW %s AS %s' % (name, _empty(name, {'text': 'VARCHAR', 'int64': 'BIGINT', 'float64': 'DOUBLE'})))
     return to
 
 

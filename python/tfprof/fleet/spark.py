@@ -120,8 +120,11 @@ def _write_rows(reader: _Reader, runs: Dict[str, List[Item]], out: str) -> Dict[
     return failed
 
 
+_TYPES = {'text': 'string', 'int64': 'bigint', 'float64': 'double'}
+
+
 def _columns(name: str) -> str:
-    return ', '.join('%s %s' % (c, 'string' if kind == 'text' else 'long') for c, kind in recipes._columns(name))
+    return ', '.join('%s %s' % (c, _TYPES[kind]) for c, kind in recipes._columns(name))
 
 
 def _write_parts(spark: Any, frame: Any, out: str, names: List[str]) -> List[Part]:
@@ -188,8 +191,7 @@ def make_views(spark: Any, out: str) -> None:
     files, base, runs = Files(spark, out), out.rstrip('/'), committed(spark, out)
     for name in every_table():
         if runs and files.glob('%s/%s/run=*/*.parquet' % (base, name)):
-            columns = ', '.join('%s %s' % (c, 'string' if kind == 'text' else 'long') for c, kind in recipes._columns(name))
-            frame = spark.read.schema(columns).parquet('%s/%s' % (base, name))
+            frame = spark.read.schema(_columns(name)).parquet('%s/%s' % (base, name))
             frame.filter(frame.run.isin(runs)).createOrReplaceTempView(name)
         else:
-            spark.sql(recipes._empty(name, 'string', 'bigint')).createOrReplaceTempView(name)
+            spark.sql(recipes._empty(name, _TYPES)).createOrReplaceTempView(name)

@@ -5,9 +5,9 @@
 WITH counted AS (
     SELECT run, count(*) AS n FROM steps GROUP BY run
 ), sums AS (
-    SELECT 'before' AS side, type, sum(self_us) AS us FROM nodes WHERE run LIKE :before GROUP BY type
+    SELECT 'before' AS side, type, round(sum(self_us), 6) AS us FROM nodes WHERE run LIKE :before GROUP BY type
     UNION ALL
-    SELECT 'after' AS side, type, sum(self_us) AS us FROM nodes WHERE run LIKE :after GROUP BY type
+    SELECT 'after' AS side, type, round(sum(self_us), 6) AS us FROM nodes WHERE run LIKE :after GROUP BY type
 ), sides AS (
     SELECT 'before' AS side, sum(n) AS n FROM counted WHERE run LIKE :before
     UNION ALL
