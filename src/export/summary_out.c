@@ -409,9 +409,26 @@ static void put_ends(struct page_text *t)
 	}
 }
 
+static void put_verdict(struct page_text *t)
+{
+	struct str verdict = t->p->verdict;
+
+	if (!verdict.p)
+		return;
+	begin(t);
+	sb_put(&t->line, verdict);
+	if (t->md) {
+		end(t, "verdict");
+		return;
+	}
+	sink_fmt(t->to, "%-*s", LABEL, "verdict");
+	sink_wrap(t->to, verdict, t->p->columns, LABEL);
+}
+
 static void put_page(struct page_text *t)
 {
 	t->line = sb_in(t->a);
+	put_verdict(t);
 	put_loaded(t);
 	put_step_time(t);
 	put_unused(t);

@@ -206,7 +206,7 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 	sb_fmt(&b, t->p->marks ? " per step (" : " (");
 	put_share(&b, f->saved, x->step);
 	sb_fmt(&b, ")");
-	sink_fmt(t->to, t->md ? "%zu. %.*s\n" : "%zu. %.*s\n", number, STR(sb_str(&b)));
+	sink_fmt(t->to, "%zu. %.*s\n", number, STR(sb_str(&b)));
 	put_places(t, f);
 	const struct evidence v[] = { replay_evidence(t, f), places_evidence(t, f) };
 	for (size_t i = 0; i < 2; i++) {

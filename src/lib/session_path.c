@@ -9,6 +9,7 @@
 #include "export/table/critical_out.h"
 #include "export/what_if_out.h"
 #include "export/why_out.h"
+#include "trace/pass/step_time.h"
 
 /* The one trace that is loaded, with what paths need. */
 struct path_input {
@@ -255,4 +256,25 @@ bool session_why(
 	page.step = o->step;
 	return why_write(&page, o, s->columns, &to, &s->error) &&
 	       check_fail_on(s, ask->fail_on, &why);
+}
+
+void session_verdict(struct session *s, struct str *verdict, struct str *id)
+{
+	struct arena *a = &s->query_arena;
+	struct path_input in;
+	struct replay x;
+	struct why why;
+	struct why_page page = { .x = &why };
+
+	if (s->model.traces.n != 1 || s->model.traces.v[0].t->sums ||
+	        s->model.traces.v[0].t->n_slices > VERDICT_SLICES_MAX)
+		return;
+	in.t = s->model.traces.v[0].t;
+	trace_link(in.t, &in.links, a);
+	trace_find_steps(in.t, &in.steps, a);
+	replay_open(in.t, &in.links, &in.steps, &x, a);
+	why_find(&x, &why, a);
+	page.marks = in.steps.by == STEPS_UNKNOWN ? 0 : step_time_sum(&in.steps);
+	*verdict = why_verdict(&page, a);
+	*id = why_verdict_id(&why);
 }

@@ -185,6 +185,8 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 		               : "scope -select op_types -max_depth 3");
 		return;
 	}
+	if (p->verdict.p)
+		add_next(s, p, prompt, "why");
 	add_next(s, p, prompt, "top");
 	if (s->model.traces.n && p->facts.devices.n)
 		add_next(s, p, prompt, "kernels");
@@ -215,6 +217,8 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 			return false;
 	facts_find(&s->model, s->recording.n ? &s->recording : NULL, &s->recording_options,
 	        &p->facts, a);
+	if (p->facts.devices.n)
+		session_verdict(s, &p->verdict, &p->cause);
 	find_missing(s, p);
 	find_next(s, p, prompt);
 	return true;

@@ -154,26 +154,53 @@ static void find_overhead(struct why_scene *s)
 			add_overhead(s, &s->d->tracks[k], v, n);
 }
 
-void why_scene_open(struct why_scene *s, const struct replay *x, struct arena *a)
+/* ---- windows ---- */
+
+static int by_from(const void *v, uint32_t a, uint32_t b)
 {
-	*s = (struct why_scene){ .x = x, .d = &x->depend, .t = x->depend.t, .a = a };
-	find_owners(s);
-	find_launches(s);
-	find_overhead(s);
+	const struct critical_window *x = v;
+
+	return (x[a].from > x[b].from) - (x[a].from < x[b].from);
 }
 
-/* ---- windows ---- */
+/* Finds the chosen windows in order of their starts. */
+static void order_windows(struct why_scene *s)
+{
+	size_t n = s->x->n_chosen;
+	struct critical_window *v = ARENA_ARRAY(s->a, n, struct critical_window);
+
+	for (size_t i = 0; i < n; i++) {
+		v[i] = s->x->recorded.windows[i];
+		v[i].step = s->x->chosen[i];
+	}
+	sort_array(s->a, v, n, sizeof *v, by_from);
+	s->windows = v;
+}
 
 uint32_t why_window(const struct why_scene *s, uint32_t node)
 {
-	const struct depend_node *n = &s->d->nodes.v[node];
+	int64_t start = s->d->nodes.v[node].start;
+	size_t low = 0, high = s->x->n_chosen;
 
-	for (size_t i = 0; i < s->x->n_chosen; i++) {
-		const struct critical_window *w = &s->x->recorded.windows[i];
-		if (n->start >= w->from && n->start < w->to)
-			return s->x->chosen[i];
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (s->windows[mid].from <= start)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return ID_NONE;
+	return low && start < s->windows[low - 1].to ? s->windows[low - 1].step : ID_NONE;
+}
+
+/* ---- opening ---- */
+
+void why_scene_open(struct why_scene *s, const struct replay *x, struct arena *a)
+{
+	*s = (struct why_scene){ .x = x, .d = &x->depend, .t = x->depend.t, .a = a };
+	order_windows(s);
+	find_owners(s);
+	find_launches(s);
+	find_overhead(s);
 }
 
 /* ---- changes ---- */

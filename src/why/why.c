@@ -130,19 +130,21 @@ static bool has_work(const struct depend *d)
 	return d->nodes.n && !d->nodes.v[0].host;
 }
 
-/* Returns the share of the chosen windows for which devices were busy. */
-static double busy_share(const struct replay *x, struct arena *a)
+/* Sets the shares of the chosen windows for which devices were busy, and computed. */
+static void find_shares(const struct replay *x, struct why *out, struct arena *a)
 {
 	size_t n;
 	const struct replay_part *v = replay_partition(x, &x->recorded, &n, a);
-	double idle = 0, all = 0;
+	double compute = 0, moving = 0, idle = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		compute += (double)v[i].compute;
+		moving += (double)v[i].communication + (double)v[i].copy;
 		idle += (double)v[i].idle;
-		all += (double)v[i].compute + (double)v[i].communication + (double)v[i].copy +
-		       (double)v[i].idle;
 	}
-	return all > 0 ? 1 - idle / all : 0;
+	double all = compute + moving + idle;
+	out->compute = all > 0 ? compute / all : 0;
+	out->busy = all > 0 ? (compute + moving) / all : 0;
 }
 
 /* Returns why there can be no verdict, or nothing. */
@@ -161,12 +163,11 @@ static struct str find_doubt(const struct why_scene *s, const struct why *out, s
 		return str_fmt(a,
 		        "for %.1f%% of the critical path, the file does not say what it waited for",
 		        (double)out->unknown * 100 / (double)out->step);
-	if (!out->reported && 1 - out->busy > WHY_UNKNOWN_SHARE)
+	if (!out->reported && 1 - out->compute > WHY_UNKNOWN_SHARE)
 		return str_fmt(a,
-		        "devices are idle for %.1f%% of the time, which no cause that could be "
-		        "judged "
-		        "explains",
-		        (1 - out->busy) * 100);
+		        "devices compute for %.1f%% of the time, and no cause that could be judged "
+		        "explains the rest",
+		        out->compute * 100);
 	return STR_NONE;
 }
 
@@ -192,7 +193,7 @@ void why_find(const struct replay *x, struct why *out, struct arena *a)
 	scratch_open(&own, a->work);
 	why_scene_open(&s, x, &own.a);
 	out->unknown = unknown_time(x, &own.a);
-	out->busy = busy_share(x, &own.a);
+	find_shares(x, out, &own.a);
 	for (int i = 0; i < WHY_IDS; i++)
 		examine(&s, (enum why_id)i, out, a);
 	sort_array(a, out->found.v, out->found.n, sizeof *out->found.v, by_saved);

@@ -68,6 +68,7 @@ struct why {
 	int64_t step;    /* the mean window of the replay */
 	double error;    /* of the model, share of the step */
 	double busy;     /* share of the time for which devices were busy, of all with work */
+	double compute;  /* likewise, of compute alone */
 	int64_t unknown; /* time of the path whose cause is not in the file */
 	VEC(struct why_finding) found; /* all that save time, the most first */
 	size_t reported;               /* of these: above WHY_LEAST_SHARE */

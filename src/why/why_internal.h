@@ -12,6 +12,8 @@ struct why_scene {
 	const struct replay *x;
 	const struct depend *d;
 	const struct trace *t;
+	const struct critical_window
+	        *windows;     /* the chosen ones, by start; step: index of the window */
 	uint8_t *owners;      /* of each context: enum why_id, or WHY_IDS */
 	int64_t *launched;    /* of each node of a thread: ticks of device work that it launched */
 	uint32_t *launches;   /* likewise, its number of pieces */

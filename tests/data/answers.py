@@ -50,7 +50,7 @@ def test_summary(t):
             top = json.loads(t.run(load + ['top', '-n', '5', '-output', 'json']))['nodes']
             t.check(doc['nodes'] == top, name + ': the hottest nodes')
         text = t.run(['summary'] + load).decode()
-        t.check(text.startswith('loaded ') and '\nnext ' in text, name + ': text')
+        t.check(text.startswith(('loaded ', 'verdict ')) and '\nnext ' in text, name + ': text')
     doc = json.loads(t.run(['summary', trace, '-output', 'json']))
     devices = json.loads(t.run(['devices', trace, '-output', 'json']))['devices']
     t.check(sorted((d['name'], d['window_ns'], d['busy_ns']) for d in doc['devices']) ==

@@ -39,7 +39,7 @@ static struct path_place *find_places(const struct critical *x, size_t *n, struc
 		const struct critical_segment *s = &x->segments.v[i];
 		const uint32_t key[3] = { s->kind, s->event, s->frame };
 		uint32_t id = intern_add(&keys, str_make(key, sizeof key));
-		if (id == v.n)
+		if (id >= v.n)
 			VEC_PUSH(a, &v,
 			        ((struct path_place){
 			                .kind = s->kind, .event = s->event, .frame = s->frame }));

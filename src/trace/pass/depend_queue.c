@@ -111,6 +111,8 @@ static void block_launches(struct depend_making *m, const struct queue *q, uint3
 	for (size_t i = ceiling; i < q->v.n; i++) {
 		const struct queued *x = &q->v.v[i], *room = &q->v.v[i - ceiling];
 		const struct launch *l = depend_launch(m->d, &m->d->nodes.v[x->work]);
+		if (!l)
+			continue;
 		const struct depend_track *k = &m->raw_tracks[trace_track_of(m->d->t, l->slice)];
 		uint32_t call = depend_find(m->raw.v, k, num_add(l->start, 1));
 		if (call != ID_NONE && m->raw.v[call].slice == l->slice &&
