@@ -218,8 +218,10 @@ bool session_why(
         struct session *s, const struct why_ask *ask, const struct opts *o, struct sink *out);
 
 /* Finds the verdict of why on all steps, its sentence and its id. Sets nothing if no verdict is
- * cheap: unless a single trace of at most VERDICT_SLICES_MAX slices is loaded. */
-#define VERDICT_SLICES_MAX 2000000
+ * cheap: unless a single trace of at most VERDICT_SLICES_MAX slices, on at most
+ * VERDICT_DEVICES_MAX devices, is loaded. */
+#define VERDICT_SLICES_MAX  2000000
+#define VERDICT_DEVICES_MAX 64
 void session_verdict(struct session *s, struct str *verdict, struct str *id);
 
 /* Returns the loaded trace or recording; NULL if none or several are loaded. */

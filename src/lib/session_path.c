@@ -266,10 +266,12 @@ void session_verdict(struct session *s, struct str *verdict, struct str *id)
 	struct why why;
 	struct why_page page = { .x = &why };
 
-	if (s->model.traces.n != 1 || s->model.traces.v[0].t->sums ||
-	        s->model.traces.v[0].t->n_slices > VERDICT_SLICES_MAX)
+	if (s->model.traces.n != 1)
 		return;
 	in.t = s->model.traces.v[0].t;
+	if (in.t->sums || in.t->n_slices > VERDICT_SLICES_MAX ||
+	        in.t->devices.n > VERDICT_DEVICES_MAX)
+		return;
 	trace_link(in.t, &in.links, a);
 	trace_find_steps(in.t, &in.steps, a);
 	replay_open(in.t, &in.links, &in.steps, &x, a);
