@@ -14,6 +14,7 @@ converts a CPU profile of gperftools. The program must find the totals per funct
 Skipped, with a message, without Go.
 """
 import argparse
+import decimal
 import glob
 import json
 import os
@@ -137,7 +138,9 @@ def compare_view(tool, program, inputs, view, folder):
     folded = answer('folded').decode().splitlines()
     # Profiles of TensorFlow have microseconds; traces have nanoseconds, rounded so that they add up to the total.
     short, parts = ('ns', 1000) if 'nanoseconds' in raw.partition('Samples:\n')[2].partition('\n')[0] else ('us', 1)
-    want, samples = round(doc['total']['micros'] * parts), re.findall(r'^ +(\d+): ', raw.partition('Locations')[0], re.M)
+    # A half is rounded up, as by the program.
+    want = int(decimal.Decimal(repr(doc['total']['micros'])) * parts + decimal.Decimal('0.5'))
+    samples = re.findall(r'^ +(\d+): ', raw.partition('Locations')[0], re.M)
     if status:
         return 'go tool pprof cannot read it'
     if sum(map(int, samples)) != want:
