@@ -438,3 +438,18 @@ void sb_put_shell(struct sb *b, struct str s)
 			sb_char(b, s.p[i]);
 	sb_char(b, '\'');
 }
+
+void sb_put_word(struct sb *b, struct str s)
+{
+	struct sb shown = sb_in(b->a);
+	bool plain = s.n > 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		plain &= char_is_letter(s.p[i]) || char_is_digit(s.p[i]) ||
+		         (s.p[i] && strchr("_./+-@%=:,", s.p[i]));
+	sb_put_name(&shown, s);
+	if (plain)
+		sb_put(b, s);
+	else
+		sb_put_shell(b, sb_str(&shown));
+}

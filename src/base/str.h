@@ -125,6 +125,8 @@ void sb_put_utf8(struct sb *b, struct str s); /* bytes that are not UTF-8 as \xN
 void sb_put_name(
         struct sb *b, struct str s); /* control bytes as \xNN: the text stays on one line */
 void sb_put_shell(struct sb *b, struct str s); /* quoted as one shell word */
+/* A word as typed in a shell, quoted if needed; control bytes as \xNN. */
+void sb_put_word(struct sb *b, struct str s);
 void sb_fmt(struct sb *b, const char *f, ...) __attribute__((format(printf, 2, 3)));
 void sb_vfmt(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Appends a message: control bytes of the arguments are written as \xNN, so the text has the line

@@ -4,7 +4,6 @@
  */
 #include "cli/recording.h"
 
-#include <ctype.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -136,24 +135,11 @@ static void add_logs(struct record_report *r, struct summary *x)
 	}
 }
 
-/* Writes a word as typed in a shell, quoted if needed. */
-static struct str typed(struct arena *a, struct str word)
-{
-	struct sb b = sb_in(a);
-
-	for (size_t i = 0; i < word.n; i++)
-		if (!isalnum((unsigned char)word.p[i]) && !strchr("_./+-@%=:,", word.p[i])) {
-			sb_put_shell(&b, word);
-			return sb_str(&b);
-		}
-	return word;
-}
-
 /* Prints what was recorded, and the next command to type. */
 static void say_summary(const struct record_report *r, const struct summary *x, size_t open,
         struct str dir, struct notes *to)
 {
-	struct sb size = sb_in(r->a), lost = sb_in(r->a);
+	struct sb size = sb_in(r->a), lost = sb_in(r->a), folder = sb_in(r->a);
 
 	for (size_t i = 0; i < x->said.n; i++)
 		note_line(to, "tfprof: %.*s\n", STR(x->said.v[i]));
@@ -186,9 +172,9 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 	if (open)
 		note_line(to, "tfprof: %zu of them still run%s and record%s\n", open,
 		        open == 1 ? "s" : "", open == 1 ? "s" : "");
-	dir = typed(r->a, dir);
-	note_line(
-	        to, "tfprof: next: tfprof gpu %.*s, tfprof op --spool=%.*s\n", STR(dir), STR(dir));
+	sb_put_word(&folder, dir);
+	note_line(to, "tfprof: next: tfprof gpu %.*s, tfprof op --spool=%.*s\n",
+	        STR(sb_str(&folder)), STR(sb_str(&folder)));
 }
 
 bool record_report_begin(struct record_report *r, struct arena *a, struct str folder, struct err *e)

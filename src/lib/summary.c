@@ -112,26 +112,6 @@ static void find_missing(const struct session *s, struct summary_page *p)
 	add_missing(p, files && !p->checkpoint.found, "values of variables", "--checkpoint_path");
 }
 
-/* Appends a word as a shell takes it. */
-static void put_word(struct sb *b, struct str word)
-{
-	static const char plain[] = "./_+:@%,=-";
-	bool quote = word.n == 0;
-
-	for (size_t i = 0; i < word.n; i++) {
-		char c = word.p[i];
-		quote |= !(char_is_letter(c) || char_is_digit(c) || (c && strchr(plain, c)));
-	}
-	sb_put(b, quote ? S("'") : S(""));
-	for (size_t i = 0; i < word.n; i++) {
-		if (word.p[i] == '\'')
-			sb_put(b, S("'\\''"));
-		else
-			sb_put_name(b, str_sub(word, i, 1));
-	}
-	sb_put(b, quote ? S("'") : S(""));
-}
-
 /* The files as words of a command line. */
 static struct str file_words(struct session *s)
 {
@@ -139,7 +119,7 @@ static struct str file_words(struct session *s)
 
 	for (size_t i = 0; i < s->sources.n && s->sources.n <= FILES_NAMED; i++) {
 		sb_char(&b, ' ');
-		put_word(&b, s->sources.v[i].path);
+		sb_put_word(&b, s->sources.v[i].path);
 	}
 	return b.n ? sb_str(&b) : S(" FILES");
 }
@@ -159,7 +139,7 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 
 	if (p->checkpoint.found && !p->facts.nodes) {
 		struct sb b = sb_in(&s->query_arena);
-		put_word(&b, p->checkpoint.path);
+		sb_put_word(&b, p->checkpoint.path);
 		struct str path = sb_str(&b);
 		const char *before = prompt ? "" : "tfprof ";
 		struct arena *a = &s->query_arena;

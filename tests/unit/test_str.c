@@ -267,6 +267,13 @@ static void words_of_a_shell(void **state)
 	sb_char(&b, ' ');
 	sb_put_shell(&b, S(""));
 	assert_str(sb_str(&b), "'it'\\''s $x' ''");
+	b = sb_in(&unit_arena);
+	sb_put_word(&b, S("a/b-1_2.json"));
+	sb_char(&b, ' ');
+	sb_put_word(&b, S("it's\n"));
+	sb_char(&b, ' ');
+	sb_put_word(&b, S(""));
+	assert_str(sb_str(&b), "a/b-1_2.json 'it'\\''s\\x0a' ''");
 }
 
 int main(int argc, char **argv)
