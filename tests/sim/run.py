@@ -331,7 +331,7 @@ def answers_grow_with_all_times():
 
 
 TESTS = [devices_are_divided_exactly, steps_are_divided_exactly, all_formats_say_the_same, paths_tile_the_window,
-         paths_are_the_true_ones, paths_are_the_same_in_all_formats, waits_without_events_are_not_known,
+         paths_are_the_true_ones, paths_are_the_same_in_all_formats, waits_without_events_are_not_known, missing_events_are_stated,
          changes_have_the_simulated_effect, order_in_the_file_does_not_matter, answers_grow_with_all_times]
 
 

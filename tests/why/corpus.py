@@ -60,9 +60,11 @@ class Case:
 
 
 def step_time(run, first=0):
-    """The mean time from the last work of a step to that of the next; first: steps that do not count."""
-    ends = [end for _, _, end in truth.steps(run).values()][first:]
-    return round((ends[-1] - ends[0]) / (len(ends) - 1))
+    """The mean time of a step, to its last work, from the last work of the step before, or from its start; first: steps that do not
+    count."""
+    steps = list(truth.steps(run).values())
+    start = steps[first - 1][2] if first else steps[0][0]
+    return round((steps[-1][2] - start) / (len(steps) - first))
 
 
 def cases(rows, names=()):
