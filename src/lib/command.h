@@ -90,6 +90,8 @@ const struct command *cmd_find(const struct session *s, struct str name);
 bool what_if_is_change(struct str word);
 
 bool check_convert(struct session *s, const struct request *r);
+bool check_what_if(struct session *s, const struct request *r);
+bool check_why(struct session *s, const struct request *r);
 
 /* ---- help ----
  *

@@ -12,6 +12,7 @@
 #include "export/table/trace_tables.h"
 #include "model/input.h"
 #include "model/read/read.h"
+#include "why/why.h"
 
 /* The trees of a model, built at first use. */
 struct forest {
@@ -198,10 +199,14 @@ bool session_critical(struct session *s, size_t top, const struct opts *o, struc
 
 /* Question of what-if: words that are changes, or each name of a kind. */
 struct what_if_ask {
-	const struct strs *changes;
-	int each; /* 0: none; otherwise 1 + enum replay_each */
+	const struct replay_change *changes;
+	size_t n_changes;
+	enum why_id cause; /* "cause:ID"; WHY_IDS: the changes */
+	int each;          /* 0: none; otherwise 1 + enum replay_each */
 	size_t top;
 };
+/* Reads the changes. */
+bool what_if_read(struct session *s, const struct strs *words, struct what_if_ask *out);
 bool session_what_if(
         struct session *s, const struct what_if_ask *ask, const struct opts *o, struct sink *out);
 
@@ -209,11 +214,19 @@ bool session_what_if(
 bool session_idle(struct session *s, size_t top, int by, const struct opts *o, struct sink *out);
 
 /* Options of why. */
+struct why_rule {
+	struct str text;
+	enum why_id cause;
+	int64_t ns; /* fails if more is saved per step */
+};
 struct why_ask {
 	size_t top;
-	struct str cause;           /* empty: all */
-	const struct strs *fail_on; /* "ID" or "ID>TIME" */
+	enum why_id cause; /* WHY_IDS: all */
+	const struct why_rule *rules;
+	size_t n_rules;
 };
+/* Reads --cause (empty: all) and the values of --fail-on, "ID" or "ID>TIME". */
+bool why_read(struct session *s, struct str cause, const struct strs *fail_on, struct why_ask *out);
 bool session_why(
         struct session *s, const struct why_ask *ask, const struct opts *o, struct sink *out);
 

@@ -5,7 +5,7 @@
 #include "lib/session.h"
 
 #include "base/bits.h"
-#include "export/idle_out.h"
+#include "export/table/idle_out.h"
 
 bool session_idle(struct session *s, size_t top, int by, const struct opts *o, struct sink *out)
 {

@@ -2,7 +2,7 @@
  *
  * The commands that print tables of a trace.
  */
-#include "export/what_if_out.h"
+#include "export/table/what_if_out.h"
 #include "lib/options.h"
 
 static bool run_table(
@@ -50,16 +50,29 @@ bool run_critical(struct session *s, const struct request *r, struct sink *out)
 	return session_critical(s, (size_t)r->top, &r->opts, out);
 }
 
-bool run_what_if(struct session *s, const struct request *r, struct sink *out)
+static bool read_what_if(struct session *s, const struct request *r, struct what_if_ask *ask)
 {
-	const struct what_if_ask ask = { &r->topics, r->section > 0 ? r->section : 0,
-		(size_t)r->top };
-
-	if (!ask.each == !ask.changes->n)
+	*ask = (struct what_if_ask){ .each = r->section > 0 ? r->section : 0,
+		.top = (size_t)r->top };
+	if (!ask->each == !r->topics.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "what-if: %s expected, such as 'kernel:gemm*0.5' or host*0.5, or --each",
-		        ask.each ? "either changes or --each" : "a change");
-	return session_what_if(s, &ask, &r->opts, out);
+		        ask->each ? "either changes or --each" : "a change");
+	return what_if_read(s, &r->topics, ask);
+}
+
+bool check_what_if(struct session *s, const struct request *r)
+{
+	struct what_if_ask ask;
+
+	return r->help || read_what_if(s, r, &ask);
+}
+
+bool run_what_if(struct session *s, const struct request *r, struct sink *out)
+{
+	struct what_if_ask ask;
+
+	return read_what_if(s, r, &ask) && session_what_if(s, &ask, &r->opts, out);
 }
 
 bool run_idle(struct session *s, const struct request *r, struct sink *out)
@@ -72,9 +85,16 @@ bool what_if_is_change(struct str word)
 	return replay_is_change(word) || str_starts(word, S(WHAT_IF_CAUSE));
 }
 
+bool check_why(struct session *s, const struct request *r)
+{
+	struct why_ask ask;
+
+	return why_read(s, r->cause, &r->fail_on, &ask);
+}
+
 bool run_why(struct session *s, const struct request *r, struct sink *out)
 {
-	const struct why_ask ask = { (size_t)r->top, r->cause, &r->fail_on };
+	struct why_ask ask = { .top = (size_t)r->top };
 
-	return session_why(s, &ask, &r->opts, out);
+	return why_read(s, r->cause, &r->fail_on, &ask) && session_why(s, &ask, &r->opts, out);
 }

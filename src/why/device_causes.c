@@ -197,17 +197,3 @@ void why_find_small_grids(const struct why_scene *s, struct why_change *out)
 	else if (!grids)
 		out->reason = S("the grids of kernels are not in the file");
 }
-
-/* ---- causes that need facts that no file has yet ---- */
-
-void why_find_no_tensor_cores(const struct why_scene *s, struct why_change *out)
-{
-	(void)s;
-	out->reason = S("the peak rates of the device are not known");
-}
-
-void why_find_one_kernel(const struct why_scene *s, struct why_change *out)
-{
-	(void)s;
-	out->reason = S("the peak rates of the device are not known");
-}

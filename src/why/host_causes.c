@@ -14,6 +14,14 @@ static bool is_present(const struct why_scene *s, enum why_id id)
 	return false;
 }
 
+static bool has_events(const struct why_scene *s, enum trace_category category)
+{
+	for (size_t i = 0; i < s->t->events.n; i++)
+		if (s->t->events.v[i].category == category)
+			return true;
+	return false;
+}
+
 /* ---- profiler overhead ---- */
 
 void why_find_profiler_overhead(const struct why_scene *s, struct why_change *out)
@@ -57,17 +65,9 @@ bool why_owns_allocation(const struct why_scene *s, uint32_t event)
 	return s->t->events.v[event].category == CATEGORY_CALL && HAS(why_name(s, event), words);
 }
 
-static bool has_calls(const struct why_scene *s)
-{
-	for (size_t i = 0; i < s->t->events.n; i++)
-		if (s->t->events.v[i].category == CATEGORY_CALL)
-			return true;
-	return false;
-}
-
 void why_find_allocation(const struct why_scene *s, struct why_change *out)
 {
-	if (has_calls(s))
+	if (has_events(s, CATEGORY_CALL))
 		why_remove_owned(s, out, WHY_allocation);
 	else
 		out->reason = S("the file has no calls of the driver");
@@ -85,7 +85,12 @@ bool why_owns_input_pipeline(const struct why_scene *s, uint32_t event)
 
 void why_find_input_pipeline(const struct why_scene *s, struct why_change *out)
 {
-	why_remove_owned(s, out, WHY_input_pipeline);
+	bool named = has_events(s, CATEGORY_OP) || has_events(s, CATEGORY_FRAME);
+
+	if (named || is_present(s, WHY_input_pipeline))
+		why_remove_owned(s, out, WHY_input_pipeline);
+	else
+		out->reason = S("the file has neither ops nor Python frames");
 }
 
 /* ---- synchronisation ---- */
@@ -110,7 +115,7 @@ static bool is_in_mid_step(const struct why_scene *s, uint32_t node)
 
 void why_find_synchronisation(const struct why_scene *s, struct why_change *out)
 {
-	if (!has_calls(s)) {
+	if (!has_events(s, CATEGORY_CALL)) {
 		out->reason = S("the file has no calls of the driver");
 		return;
 	}

@@ -5,7 +5,7 @@
 #include "base/sort.h"
 #include "why/why_internal.h"
 
-#define CAUSE(name, ...) { __VA_ARGS__, .find = why_find_##name },
+#define CAUSE(name, ...) { .id = #name, __VA_ARGS__ },
 const struct why_row why_rows[WHY_IDS] = {
 #include "why/cause.def"
 };
@@ -26,7 +26,10 @@ static struct why_change change_of(const struct why_scene *s, enum why_id id, st
 	struct why_change c = { .a = a, .saved = INT64_MIN };
 
 	intern_init(&c.names, a);
-	why_rows[id].find(s, &c);
+	if (why_rows[id].lacks)
+		c.reason = str_of(why_rows[id].lacks);
+	else
+		why_rows[id].find(s, &c);
 	return c;
 }
 
@@ -200,6 +203,6 @@ void why_find(const struct replay *x, struct why *out, struct arena *a)
 	while (out->reported < out->found.n &&
 	        (double)out->found.v[out->reported].saved > (double)out->step * WHY_LEAST_SHARE)
 		out->reported++;
-	out->abstains = find_doubt(&s, out, a);
+	out->no_verdict = find_doubt(&s, out, a);
 	scratch_close(&own);
 }

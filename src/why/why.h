@@ -15,8 +15,10 @@
 struct why_scene;
 struct why_change;
 struct why_row {
-	const char *id;                            /* stable: JSON, --fail-on, what-if cause:ID */
-	const char *verdict;                       /* precedes "62 ms of each 176 ms step" */
+	const char *id; /* stable: JSON, --fail-on, what-if cause:ID */
+	/* Why tfprof cannot judge the cause in any file; then the rest is NULL. Else NULL. */
+	const char *lacks;
+	const char *verdict;                       /* precedes "62 ms of each step of 176 ms" */
 	const char *advice, *pytorch, *tensorflow; /* the latter two may be NULL */
 	/* True if host time inside slices of this event belongs to the cause; may be NULL. */
 	bool (*owns)(const struct why_scene *s, uint32_t event);
@@ -61,7 +63,6 @@ struct why_gap {
 #define WHY_LEAST_SHARE 0.03
 /* Without a larger cause, more unexplained time than this share allows no verdict. */
 #define WHY_UNKNOWN_SHARE 0.2
-#define WHY_ROUGH         0.05 /* a larger error of the model is said */
 
 struct why {
 	const struct replay *x;
@@ -73,8 +74,14 @@ struct why {
 	VEC(struct why_finding) found; /* all that save time, the most first */
 	size_t reported;               /* of these: above WHY_LEAST_SHARE */
 	VEC(struct why_gap) gaps;      /* not judged */
-	struct str abstains;           /* why there is no verdict; p NULL: there is one */
+	struct str no_verdict; /* the reason why there is none; p NULL: there is a verdict */
 };
+
+/* True if the windows of the answer are steps. */
+static inline bool why_is_per_step(const struct why *w)
+{
+	return w->x->windows[0].step != ID_NONE;
+}
 
 /* Examines the chosen steps of a replay. The result lives in a. */
 void why_find(const struct replay *x, struct why *out, struct arena *a);

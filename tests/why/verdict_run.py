@@ -19,6 +19,7 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check'), os.path.join
 import cases  # noqa: E402
 import corpus  # noqa: E402
 import planted  # noqa: E402
+import writers  # noqa: E402
 
 PROGRAM = MAKE = ''
 ROWS = {'input_pipeline': 'kineto', 'launch_bound': 'kineto', 'synchronisation': 'recording', 'host_copies': 'kineto', 'allocation': 'kineto',
@@ -90,6 +91,18 @@ def steps_are_chosen():
     """-step examines one step; its commands name it."""
     answer = why('input_pipeline', '-step', '12')
     assert answer['of'] == 'step 12' and all(e['command'].endswith(' -step 12') for c in answer['causes'] for e in c['evidence']), answer
+    answer = why('input_pipeline', '-step', '11,12..13')
+    assert answer['of'] == 'the mean of 3 steps', answer
+    assert all(e['command'].endswith(' -step 11,12..13') for c in answer['causes'] for e in c['evidence']), answer
+
+
+def usage_errors_come_first():
+    """Wrong ids and changes are usage errors, even if the file cannot be read."""
+    with open('text.txt', 'w') as f:
+        f.write('no trace')
+    for words in (['why', '--cause=x'], ['why', '--fail-on=x'], ['what-if', 'cause:x'], ['what-if', 'kernel:a*1e9']):
+        run(words[0], 'text.txt', *words[1:], status=2)
+    run('why', 'text.txt', '--cause=allocation', status=3)
 
 
 def gates():
@@ -115,7 +128,19 @@ def outputs():
     run('why', *files()['launch_bound'], '-output', 'csv', status=2)
     text = run('why', *files()['launch_bound'], '--cause=launch_bound', '--top=0')
     assert 'more places' not in text and '1. launch_bound' in text, text
+    asked = why('launch_bound', '--cause=launch_bound')
+    assert [c['id'] for c in asked['causes']] == ['launch_bound'], asked
+    small = why('input_pipeline', '--cause=launch_bound')
+    assert [c['id'] for c in small['causes']] == ['launch_bound'] and small['causes'][0]['saved_ns'] < .03 * small['window_ns'], small
     assert 'saves nothing' in run('why', *files()['healthy'], '--cause=garbage_collection'), 'nothing'
+
+
+def waits_for_unknown_events_are_noted():
+    """why and what-if call the same answers rough estimates, and note the waits whose event the file does not name."""
+    path = writers.write_kineto(corpus.Case('x', 0, planted.rows()['exposed_communication']).run, '.', sync=False)[0]
+    for words in (['why', path], ['what-if', path, 'host*0.5']):
+        p = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
+        cases.equal((p.returncode, 'ough estimate' in p.stdout, 'whose event is not known' in p.stderr), (0, True, True), words[0])
 
 
 def no_verdict():
@@ -148,7 +173,8 @@ def sample_is_up_to_date():
         assert f.read() == gzip.decompress(sample()), 'tests/why/verdict_run.py --write testdata/traces'
 
 
-TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, what_if_saves_the_same, steps_are_chosen, gates, outputs, no_verdict]
+TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, what_if_saves_the_same, steps_are_chosen, usage_errors_come_first, gates, outputs,
+         waits_for_unknown_events_are_noted, no_verdict]
 
 
 def main():

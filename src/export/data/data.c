@@ -171,9 +171,7 @@ static bool advice_document(
 	struct sheet sheet;
 
 	(void)e;
-	document_begin(&d, s, to->a, ADVICE_SCHEMA, VERSION);
-	document_sources(&d, &to->from);
-	document_warnings(&d, &to->from, to->notes);
+	document_open(&d, s, to, ADVICE_SCHEMA, VERSION);
 	document_rows(&d, &sheet, advice_columns, 2);
 	put_reports(x->of, &sheet);
 	document_rows_end(&d, &sheet);

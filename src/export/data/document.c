@@ -141,6 +141,14 @@ void document_warnings(struct document *d, const struct origin *from, const stru
 	json_array_end(&d->j);
 }
 
+void document_open(struct document *d, struct sink *s, const struct emit *to, const char *schema,
+        int64_t version)
+{
+	document_begin(d, s, to->a, schema, version);
+	document_sources(d, &to->from);
+	document_warnings(d, &to->from, to->notes);
+}
+
 void document_column(struct document *d, const struct column *column)
 {
 	static const char *const types[] = { [COLUMN_TEXT] = "string",

@@ -26,6 +26,10 @@ void document_word(struct document *d, struct str value); /* appends a text to a
 void document_i64(struct document *d, const char *key, int64_t value);
 void document_fraction(struct document *d, const char *key, struct fraction value);
 
+/* Begins a document with the sources and the warnings of an answer. */
+void document_open(struct document *d, struct sink *s, const struct emit *to, const char *schema,
+        int64_t version);
+
 /* "sources": [...], "options": {...}, "warnings": [...]. */
 void document_sources(struct document *d, const struct origin *from);
 void document_options(struct document *d, const struct opts *o);

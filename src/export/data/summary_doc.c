@@ -162,9 +162,7 @@ bool summary_document(const struct exported *x, struct sink *s, struct emit *to,
 	struct document d;
 
 	(void)e;
-	document_begin(&d, s, to->a, "tfprof/summary", VERSION);
-	document_sources(&d, &to->from);
-	document_warnings(&d, &to->from, to->notes);
+	document_open(&d, s, to, "tfprof/summary", VERSION);
 	document_key(&d, "formats");
 	json_array(&d.j);
 	for (size_t i = 0; i < p->from->n; i++)

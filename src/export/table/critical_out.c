@@ -69,13 +69,6 @@ static const struct column segment_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUM
 	TEXT_COLUMN("line"), NUMBER_COLUMN("start_ns", "ns"), NUMBER_COLUMN("duration_ns", "ns"),
 	TEXT_COLUMN("track"), TEXT_COLUMN("process"), NUMBER_COLUMN("slice", NULL) };
 
-#define N_COLUMNS(x) (sizeof(x) / sizeof *(x))
-
-static int64_t share(int64_t part, int64_t all)
-{
-	return all > 0 ? (int64_t)((double)part * 10000 / (double)all + 0.5) : 0;
-}
-
 static void put_name(struct table *x, struct str s)
 {
 	if (s.n)
@@ -94,7 +87,7 @@ static void fill_kinds(struct table *to, const struct critical *x)
 		table_text(to, str_of(critical_names[i]));
 		table_text(to, str_of(critical_texts[i]));
 		table_number(to, trace_ns(x->depend.t, x->kinds[i]));
-		table_number(to, share(x->kinds[i], all));
+		table_number(to, table_share(x->kinds[i], all));
 		to->rows++;
 	}
 }
@@ -111,7 +104,7 @@ static void fill_places(struct table *to, const struct critical *x)
 		put_name(to, event_name(t, v[i].event));
 		put_name(to, v[i].frame == v[i].event ? S("") : event_name(t, v[i].frame));
 		table_number(to, trace_ns(t, v[i].ticks));
-		table_number(to, share(v[i].ticks, x->window.to - x->window.from));
+		table_number(to, table_share(v[i].ticks, x->window.to - x->window.from));
 		table_number(to, num_from_u64(v[i].segments));
 	}
 }
@@ -158,18 +151,6 @@ struct critical_shown {
 	const struct table *kinds, *places;
 };
 
-static void put_rows(struct document *d, const struct table *x)
-{
-	struct sheet sheet;
-
-	document_key(d, x->key);
-	json_array(&d->j);
-	sheet_open_json(&sheet, &d->j, d->a, x->columns, x->n_columns);
-	table_put_rows(x, 0, &sheet);
-	sheet_close(&sheet);
-	json_array_end(&d->j);
-}
-
 static void put_members(struct document *d, const void *user)
 {
 	const struct critical_shown *shown = user;
@@ -183,8 +164,8 @@ static void put_members(struct document *d, const void *user)
 	if (shown->page->step_ns)
 		document_i64(d, "step_ns", shown->page->step_ns);
 	document_i64(d, "not_known_ns", trace_ns(t, x->kinds[CRITICAL_UNKNOWN]));
-	put_rows(d, shown->kinds);
-	put_rows(d, shown->places);
+	table_put_member(d, shown->kinds, 0);
+	table_put_member(d, shown->places, 0);
 }
 
 /* "the whole trace, 176 ms". */

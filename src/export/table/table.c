@@ -49,6 +49,12 @@ void table_text_if(struct table *x, bool known, struct str s)
 
 /* ---- text ---- */
 
+int64_t table_share(int64_t part, int64_t all)
+{
+	return all > 0 ? (int64_t)((double)part * 10000 / (double)all + (part < 0 ? -0.5 : 0.5))
+	               : 0;
+}
+
 void table_put_time(struct sb *b, int64_t ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -262,7 +268,7 @@ void table_put_rows(const struct table *x, size_t top, struct sheet *to)
 	}
 }
 
-static void put_member(struct document *d, const struct table *x, size_t top)
+void table_put_member(struct document *d, const struct table *x, size_t top)
 {
 	struct sheet sheet;
 
@@ -292,15 +298,13 @@ static void write_json(const struct table *x, size_t top, struct sink *s, const 
 {
 	struct document d;
 
-	document_begin(&d, s, to->a, x->schema, x->version ? x->version : 1);
-	document_sources(&d, &to->from);
-	document_warnings(&d, &to->from, to->notes);
+	document_open(&d, s, to, x->schema, x->version ? x->version : 1);
 	if (x->members)
 		x->members(&d, x->user);
 	document_i64(&d, "rows", num_from_u64(x->rows));
-	put_member(&d, x, top);
+	table_put_member(&d, x, top);
 	for (size_t i = 0; i < x->n_sections; i++)
-		put_member(&d, &x->sections[i], SIZE_MAX);
+		table_put_member(&d, &x->sections[i], SIZE_MAX);
 	if (to->arrays) {
 		document_key(&d, "columns");
 		json_object(&d.j);

@@ -42,6 +42,9 @@ struct table {
 	const void *user; /* passed to members */
 };
 
+/* The number of columns of an array of them. */
+#define N_COLUMNS(x) (sizeof(x) / sizeof *(x))
+
 /* Append the next cell. */
 void table_number(struct table *x, int64_t v);
 void table_fraction(struct table *x, struct fraction f);
@@ -60,6 +63,13 @@ bool table_write(const struct table *x, size_t top, const struct output *o, unsi
 /* Writes parts of larger answers: aligned text, and rows of a sheet that is open. */
 void table_put_text(const struct table *x, size_t top, unsigned columns, struct sink *to);
 void table_put_rows(const struct table *x, size_t top, struct sheet *to);
+
+/* Writes the rows as a member of an open JSON object. */
+void table_put_member(struct document *d, const struct table *x, size_t top);
+
+/* Returns a share in hundredths of a percent, the unit of columns of the type COLUMN_REAL; of
+ * nothing, 0. */
+int64_t table_share(int64_t part, int64_t all);
 
 /* Appends a time with three digits and its unit: 1.25ms. */
 void table_put_time(struct sb *b, int64_t ns);

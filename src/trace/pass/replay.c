@@ -317,6 +317,11 @@ double replay_error(const struct replay *x)
 	return error < 0 ? -error : error;
 }
 
+bool replay_is_rough(const struct replay *x, double error)
+{
+	return error > REPLAY_ROUGH || x->depend.unknown_waits;
+}
+
 /* ---- partition ---- */
 
 /* Work of a device in the times of a run. */

@@ -89,6 +89,12 @@ void replay_plan_run(const struct replay *x, const struct replay_plan *plan, str
 /* Returns the error of the model for the chosen windows, as a share of the step time. */
 double replay_error(const struct replay *x);
 
+#define REPLAY_ROUGH 0.05 /* answers with a larger error of the model are rough estimates */
+
+/* True if answers are rough estimates: the error of the model is large, or streams wait for events
+ * that the file does not name. */
+bool replay_is_rough(const struct replay *x, double error);
+
 /* The partition of the chosen windows for one device, ticks, summed over the windows. */
 struct replay_part {
 	uint32_t device;

@@ -2,23 +2,15 @@
  *
  * See idle_out.h.
  */
-#include "export/idle_out.h"
+#include "export/table/idle_out.h"
 
 #include "export/table/table.h"
-
-#define N_COLUMNS(x) (sizeof(x) / sizeof *(x))
 
 struct idle_shown {
 	const struct idle_page *page;
 	size_t top;
 	unsigned columns;
 };
-
-/* Returns a share of the idle time in hundredths of a percent. */
-static int64_t share(int64_t part, int64_t all)
-{
-	return all > 0 ? (int64_t)((double)part * 10000 / (double)all + 0.5) : 0;
-}
 
 /* ---- what the file does not have ---- */
 
@@ -73,7 +65,7 @@ static const char *const text_titles[] = { "time", "share", "cause and place" };
 static void put_row(struct table *x, int64_t ns, int64_t all, struct str text)
 {
 	table_number(x, ns);
-	table_number(x, share(ns, all));
+	table_number(x, table_share(ns, all));
 	table_text(x, text);
 	x->rows++;
 }
@@ -116,7 +108,7 @@ static void put_device(const struct idle_shown *shown, const struct idle_of_devi
 	sb_put(&b, S(" of "));
 	table_put_time(&b, d->window_ns);
 	sink_fmt(s, "%.*s (%.1f%%)\n", STR(sb_str(&b)),
-	        (double)share(d->idle_ns, d->window_ns) / 100);
+	        (double)table_share(d->idle_ns, d->window_ns) / 100);
 	for (enum idle_reason why = 0; why < IDLE_REASONS; why++) {
 		if (!d->ns[why])
 			continue;
@@ -137,7 +129,7 @@ static void put_missing(const struct idle_shown *shown, struct arena *a, struct 
 	for (size_t i = 0; i < n; i++) {
 		struct sb b = sb_in(a);
 		sb_fmt(&b, "not in the file: %s (%.1f%% of the idle time)", v[i].what,
-		        (double)share(v[i].ns, r->idle_ns) / 100);
+		        (double)table_share(v[i].ns, r->idle_ns) / 100);
 		if (v[i].cure)
 			sb_fmt(&b, "\n  when profiling: %s", v[i].cure);
 		sink_fmt(s, "%.*s\n", STR(sb_str(&b)));
@@ -188,7 +180,7 @@ static bool as_rows(const struct exported *x, enum sheet_form form, struct sink 
 			table_text(&rows, p->name);
 			table_text_if(&rows, p->waits_for.n > 0, p->waits_for);
 			table_number(&rows, p->ns);
-			table_number(&rows, share(p->ns, d->idle_ns));
+			table_number(&rows, table_share(p->ns, d->idle_ns));
 		}
 	}
 	sheet_open(&sheet, form, s, to->a, rows.columns, rows.n_columns);
@@ -268,9 +260,7 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 	struct document d;
 
 	(void)e;
-	document_begin(&d, s, to->a, "tfprof/idle", 1);
-	document_sources(&d, &to->from);
-	document_warnings(&d, &to->from, to->notes);
+	document_open(&d, s, to, "tfprof/idle", 1);
 	if (page->step.p)
 		document_text(&d, "step", page->step);
 	put_devices_member(&d, page->report);

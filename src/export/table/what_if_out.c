@@ -3,11 +3,9 @@
  * Times before and after, per step: of the step, of its parts on each device, and of the critical
  * path by kind.
  */
-#include "export/what_if_out.h"
+#include "export/table/what_if_out.h"
 
 #include "export/table/table.h"
-
-#define N_COLUMNS(x) (sizeof(x) / sizeof *(x))
 
 const char *const what_if_each_names[EACH_N] = { "kernel", "op", "line" };
 
@@ -120,13 +118,6 @@ static int64_t after_ns(const struct what_if *w)
 	return trace_ns(w->x->depend.t, w->run.after);
 }
 
-/* Hundredths of a percent. */
-static int64_t share(int64_t part, int64_t all)
-{
-	return all > 0 ? (int64_t)((double)part * 10000 / (double)all + (part < 0 ? -0.5 : 0.5))
-	               : 0;
-}
-
 static void put_percent(struct sb *b, int64_t hundredths)
 {
 	int64_t tenths = ((hundredths < 0 ? -hundredths : hundredths) + 5) / 10;
@@ -140,11 +131,6 @@ static void put_error(struct sb *b, const struct what_if *w)
 	sb_fmt(b, "model error ");
 	put_percent(b, (int64_t)(w->error * 10000 + 0.5));
 	sb_fmt(b, ": of the time if device work waited for nothing unknown\n\n");
-}
-
-static bool is_rough(const struct what_if *w)
-{
-	return w->error > WHAT_IF_ROUGH || w->x->depend.unknown_waits;
 }
 
 static void put_what(struct sb *b, const struct what_if *w)
@@ -166,7 +152,7 @@ static struct str lead_of(const struct what_if *w, struct arena *a)
 	struct sb b = { .a = a };
 	int64_t before = before_ns(w), after = after_ns(w);
 
-	if (is_rough(w))
+	if (replay_is_rough(w->x, w->error))
 		sb_fmt(&b, "Rough estimate: ");
 	for (size_t i = 0; i < w->n_changes; i++)
 		sb_fmt(&b, "%s%.*s", i ? " " : "", STR(w->changes[i].text));
@@ -176,7 +162,7 @@ static struct str lead_of(const struct what_if *w, struct arena *a)
 	table_put_time(&b, after);
 	if (before != after) {
 		sb_fmt(&b, ", ");
-		put_percent(&b, share(before - after, before));
+		put_percent(&b, table_share(before - after, before));
 		sb_fmt(&b, after < before ? " less" : " more");
 	}
 	sb_fmt(&b, "\n");
@@ -190,18 +176,6 @@ struct what_if_shown {
 	const struct what_if *w;
 	const struct table *changes, *path;
 };
-
-static void put_rows(struct document *d, const struct table *x)
-{
-	struct sheet sheet;
-
-	document_key(d, x->key);
-	json_array(&d->j);
-	sheet_open_json(&sheet, &d->j, d->a, x->columns, x->n_columns);
-	table_put_rows(x, 0, &sheet);
-	sheet_close(&sheet);
-	json_array_end(&d->j);
-}
 
 static void put_common(struct document *d, const struct what_if *w)
 {
@@ -221,8 +195,8 @@ static void put_members(struct document *d, const void *user)
 
 	put_common(d, shown->w);
 	document_i64(d, "after_ns", after_ns(shown->w));
-	put_rows(d, shown->changes);
-	put_rows(d, shown->path);
+	table_put_member(d, shown->changes, 0);
+	table_put_member(d, shown->path, 0);
 }
 
 bool what_if_write(const struct what_if *w, size_t top, const struct opts *o, unsigned columns,
@@ -275,7 +249,7 @@ static struct str each_lead(const struct what_if_each *w, struct arena *a)
 {
 	struct sb b = { .a = a };
 
-	if (is_rough(w->of))
+	if (replay_is_rough(w->of->x, w->of->error))
 		sb_fmt(&b, "Rough estimate: ");
 	sb_fmt(&b, "what a change of one %s would save of ", what_if_each_names[w->each]);
 	table_put_time(&b, before_ns(w->of));
@@ -308,7 +282,7 @@ bool what_if_write_each(const struct what_if_each *w, const struct opts *o, unsi
 		table_number(&x, trace_ns(t, w->v[i].total));
 		table_number(&x, trace_ns(t, w->v[i].halved));
 		table_number(&x, trace_ns(t, w->v[i].removed));
-		table_number(&x, share(w->v[i].removed, w->of->x->recorded.after));
+		table_number(&x, table_share(w->v[i].removed, w->of->x->recorded.after));
 	}
 	if (data) {
 		x.members = put_each_members;

@@ -2,7 +2,7 @@
  *
  * See why_out.h.
  */
-#include "export/why_out.h"
+#include "export/table/why_out.h"
 
 #include "export/table/table.h"
 
@@ -37,23 +37,22 @@ static void put_share(struct sb *b, int64_t part, int64_t all)
 
 struct str why_verdict_id(const struct why *x)
 {
-	if (x->abstains.p)
+	if (x->no_verdict.p)
 		return S("unknown");
 	return x->reported ? str_of(why_rows[x->found.v[0].id].id) : S("none");
 }
 
-struct str why_verdict(const struct why_page *p, struct arena *a)
+struct str why_verdict(const struct why *x, struct arena *a)
 {
-	const struct why *x = p->x;
 	struct sb b = { .a = a };
 
-	if (x->abstains.p) {
-		sb_fmt(&b, "No verdict: %.*s", STR(x->abstains));
+	if (x->no_verdict.p) {
+		sb_fmt(&b, "No verdict: %.*s", STR(x->no_verdict));
 		return sb_str(&b);
 	}
 	if (!x->reported) {
 		sb_fmt(&b, "No cause above %.0f%% of the %s (", WHY_LEAST_SHARE * 100,
-		        p->marks ? "step" : "time");
+		        why_is_per_step(x) ? "step" : "time");
 		put_time(&b, x, x->step);
 		sb_fmt(&b, "); devices are busy for %.1f%% of the time", x->busy * 100);
 		return sb_str(&b);
@@ -61,7 +60,7 @@ struct str why_verdict(const struct why_page *p, struct arena *a)
 	const struct why_finding *f = &x->found.v[0];
 	sb_fmt(&b, "%s%s ", f->bound ? "At most: " : "", why_rows[f->id].verdict);
 	put_time(&b, x, f->saved);
-	sb_fmt(&b, p->marks ? " of each step of " : " of ");
+	sb_fmt(&b, why_is_per_step(x) ? " of each step of " : " of ");
 	put_time(&b, x, x->step);
 	sb_fmt(&b, " (");
 	put_share(&b, f->saved, x->step);
@@ -76,27 +75,6 @@ struct evidence {
 	struct str id, text, command;
 };
 
-/* Appends a word as a shell reads it. */
-static void put_word(struct sb *b, struct str word)
-{
-	bool plain = word.n > 0;
-
-	for (size_t i = 0; i < word.n; i++)
-		plain &= char_is_letter(word.p[i]) ||
-		         (word.p[i] && strchr("0123456789/._-+:=,@", word.p[i]));
-	if (plain) {
-		sb_put(b, word);
-		return;
-	}
-	sb_fmt(b, "'");
-	for (size_t i = 0; i < word.n; i++)
-		if (word.p[i] == '\'')
-			sb_fmt(b, "'\\''");
-		else
-			sb_put(b, str_sub(word, i, i + 1));
-	sb_fmt(b, "'");
-}
-
 static struct str command_of(
         const struct why_text *t, const char *name, const char *option, enum why_id id)
 {
@@ -105,11 +83,11 @@ static struct str command_of(
 	sb_fmt(&b, "tfprof %s", name);
 	for (size_t i = 0; i < t->from->n; i++) {
 		sb_fmt(&b, " ");
-		put_word(&b, t->from->v[i].path);
+		sb_put_word(&b, t->from->v[i].path);
 	}
 	sb_fmt(&b, " %s%s", option, why_rows[id].id);
-	if (t->p->chosen)
-		sb_fmt(&b, " -step %lld", (long long)t->p->step);
+	if (t->p->steps.p)
+		sb_fmt(&b, " -step %.*s", STR(t->p->steps));
 	return sb_str(&b);
 }
 
@@ -137,7 +115,7 @@ static struct evidence places_evidence(const struct why_text *t, const struct wh
 	for (size_t i = 0; i < f->places.n; i++)
 		times += f->places.v[i].times;
 	put_time(&b, t->p->x, f->cost);
-	sb_fmt(&b, "%s in %llu pieces of %zu %s", t->p->marks ? " per step" : "",
+	sb_fmt(&b, "%s in %llu pieces of %zu %s", why_is_per_step(t->p->x) ? " per step" : "",
 	        (unsigned long long)times, f->places.n, f->places.n == 1 ? "place" : "places");
 	return (struct evidence){ str_fmt(t->a, "%s.places", why_rows[f->id].id), sb_str(&b),
 		command_of(t, "why", "--cause=", f->id) };
@@ -174,7 +152,7 @@ static void put_place(const struct why_text *t, const struct why_place *place, b
 
 	put_time(&b, t->p->x, place->ticks);
 	sb_fmt(&b, " %s ", place->kind);
-	sb_put(&b, room ? table_shorten(t->a, place->name, room) : place->name);
+	sb_put_name(&b, room ? table_shorten(t->a, place->name, room) : place->name);
 	put_line(t, first || t->md ? "where" : "", sb_str(&b));
 }
 
@@ -203,7 +181,7 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 
 	sb_fmt(&b, "%s: saves %s", why_rows[f->id].id, f->bound ? "at most " : "");
 	put_time(&b, x, f->saved);
-	sb_fmt(&b, t->p->marks ? " per step (" : " (");
+	sb_fmt(&b, why_is_per_step(x) ? " per step (" : " (");
 	put_share(&b, f->saved, x->step);
 	sb_fmt(&b, ")");
 	sink_fmt(t->to, "%zu. %.*s\n", number, STR(sb_str(&b)));
@@ -246,7 +224,7 @@ static void put_head(const struct why_text *t)
 	const struct why *x = t->p->x;
 	struct sb b = { .a = t->a };
 
-	sink_wrap(t->to, why_verdict(t->p, t->a), t->md ? 0 : t->columns, 2);
+	sink_wrap(t->to, why_verdict(t->p->x, t->a), t->md ? 0 : t->columns, 2);
 	sb_fmt(&b, "%.*s", STR(t->p->of));
 	if (t->p->marks) {
 		sb_fmt(&b, ": ");
@@ -255,8 +233,10 @@ static void put_head(const struct why_text *t)
 		put_time(&b, x, x->step);
 		sb_fmt(&b, " by the device's work");
 	}
-	if (x->error > WHY_ROUGH)
-		sb_fmt(&b, "; rough estimate: the error of the model is %.1f%%", x->error * 100);
+	if (replay_is_rough(x->x, x->error))
+		sb_fmt(&b, "; rough estimate");
+	if (x->error > REPLAY_ROUGH)
+		sb_fmt(&b, ": the error of the model is %.1f%%", x->error * 100);
 	if (x->unknown) {
 		sb_fmt(&b, "; for ");
 		put_time(&b, x, x->unknown);
@@ -332,7 +312,7 @@ static void put_document(struct document *d, const struct why_text *t)
 {
 	const struct why *x = t->p->x;
 
-	document_text(d, "verdict", why_verdict(t->p, t->a));
+	document_text(d, "verdict", why_verdict(t->p->x, t->a));
 	document_text(d, "cause", why_verdict_id(x));
 	document_text(d, "of", t->p->of);
 	document_i64(d, "step_ns", trace_ns(trace_of(x), t->p->marks ? t->p->marks : x->step));
@@ -344,8 +324,8 @@ static void put_document(struct document *d, const struct why_text *t)
 	        (struct fraction){ (int64_t)(x->error * 1000000 + 0.5), 1000000 });
 	document_key(d, "causes");
 	json_array(&d->j);
-	for (size_t i = 0; i < x->reported; i++)
-		if (t->p->cause == WHY_IDS || t->p->cause == x->found.v[i].id)
+	for (size_t i = 0; i < x->found.n; i++)
+		if (t->p->cause == WHY_IDS ? i < x->reported : t->p->cause == x->found.v[i].id)
 			put_cause(d, t, &x->found.v[i]);
 	json_array_end(&d->j);
 	document_key(d, "not_judged");
@@ -390,9 +370,7 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 	struct document d;
 
 	(void)e;
-	document_begin(&d, s, to->a, "tfprof/why", VERSION);
-	document_sources(&d, &to->from);
-	document_warnings(&d, &to->from, to->notes);
+	document_open(&d, s, to, "tfprof/why", VERSION);
 	put_document(&d, &t);
 	document_end(&d);
 	return true;

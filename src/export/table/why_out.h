@@ -15,8 +15,7 @@ struct why_page {
 	const struct why *x;
 	struct str of;     /* "step 3", "the mean of 6 steps", "the whole trace" */
 	int64_t marks;     /* ticks, the mean length of the steps by their marks; 0: no steps */
-	bool chosen;       /* -step was given: commands repeat it */
-	int64_t step;      /* its value */
+	struct str steps;  /* the value of -step, which commands repeat; p NULL: not given */
 	size_t top;        /* causes shown; 0: all */
 	enum why_id cause; /* shows only this cause, in full; WHY_IDS: all */
 };
@@ -25,7 +24,7 @@ bool why_write(const struct why_page *p, const struct opts *o, unsigned columns,
         struct err *e);
 
 /* Returns the verdict in one sentence; in a. */
-struct str why_verdict(const struct why_page *p, struct arena *a);
+struct str why_verdict(const struct why *x, struct arena *a);
 
 /* Returns the id of the verdict: that of the first cause, "none" or "unknown". */
 struct str why_verdict_id(const struct why *x);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Causes that compare steps, ranks, or the machine.
+ * Slow first steps.
  */
 #include "base/sort.h"
 #include "why/why_internal.h"
 
-/* ---- warm-up ---- */
-
-#define WARMUP_STEPS_LEAST 3
-#define WARMUP_FACTOR      1.25 /* a first step this much longer than the median is not steady */
+#define STEPS_LEAST 3
+#define SLOW_FACTOR 1.25 /* a first step this much longer than the median is not steady */
 
 static int64_t length_of(const struct critical_window *w)
 {
@@ -21,14 +19,14 @@ void why_find_warmup(const struct why_scene *s, struct why_change *out)
 	size_t n = x->n_chosen, slow = 0;
 	int64_t *lengths = ARENA_ARRAY(out->a, n, int64_t), rest = 0;
 
-	if (n < WARMUP_STEPS_LEAST) {
+	if (n < STEPS_LEAST) {
 		out->reason = S("fewer than 3 steps");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
 		lengths[i] = length_of(&x->recorded.windows[i]);
 	int64_t median = lengths[keysort_new(out->a, n, lengths)[(n - 1) / 2]];
-	while (slow < n / 2 && (double)lengths[slow] > (double)median * WARMUP_FACTOR)
+	while (slow < n / 2 && (double)lengths[slow] > (double)median * SLOW_FACTOR)
 		slow++;
 	for (size_t i = slow; i < n; i++)
 		rest = num_add(rest, lengths[i]);
@@ -39,26 +37,4 @@ void why_find_warmup(const struct why_scene *s, struct why_change *out)
 		out->cost = num_add(out->cost, place.ticks);
 	}
 	out->saved = slow ? x->recorded.after - rest / (int64_t)(n - slow) : 0;
-}
-
-/* ---- ranks ---- */
-
-void why_find_slow_rank(const struct why_scene *s, struct why_change *out)
-{
-	(void)s;
-	out->reason = S("one file is examined: ranks are not compared");
-}
-
-void why_find_unbalanced_ranks(const struct why_scene *s, struct why_change *out)
-{
-	(void)s;
-	out->reason = S("one file is examined: ranks are not compared");
-}
-
-/* ---- contention ---- */
-
-void why_find_host_contention(const struct why_scene *s, struct why_change *out)
-{
-	(void)s;
-	out->reason = S("the file has no scheduler data");
 }

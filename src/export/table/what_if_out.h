@@ -9,8 +9,6 @@
 #include "trace/pass/replay.h"
 
 #define WHAT_IF_CAUSE "cause:" /* a change that is a cause of why */
-/* With a larger error of the model, or waits for unknown events, the answer is rough. */
-#define WHAT_IF_ROUGH 0.05
 
 /* A replay with its changes, and what the head of the answer says of the steps. */
 struct what_if {

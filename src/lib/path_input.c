@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See path_input.h.
+ */
+#include "lib/path_input.h"
+
+#include "why/why.h"
+
+bool path_input_open(struct session *s, const struct opts *o, struct path_input *in)
+{
+	struct arena *a = &s->query_arena;
+
+	if (!session_need_steps(s, o) || !session_seal(s))
+		return false;
+	in->t = session_one_trace(s);
+	if (!in->t || !session_need_slices(s))
+		return false;
+	in->t = session_one_trace(s);
+	if (!in->t)
+		return false;
+	trace_link(in->t, &in->links, a);
+	trace_find_steps(in->t, &in->steps, a);
+	return true;
+}
+
+void path_note_unknown(struct session *s, const struct depend *d)
+{
+	if (d->unknown_waits)
+		note_line(&s->notes,
+		        "note: streams wait for events in %llu call%s whose event is not known%s\n",
+		        (unsigned long long)d->unknown_waits, d->unknown_waits == 1 ? "" : "s",
+		        d->t->source == TRACE_KINETO
+		                ? "; PyTorch records them with enable_cuda_sync_events=True"
+		                : "");
+}
+
+/* Chooses the windows of the steps that -step selects, and says which they are. */
+static bool choose_steps(struct session *s, const struct path_input *in, const struct opts *o,
+        struct replay *x, struct path_steps *out)
+{
+	struct arena *a = &s->query_arena;
+	uint32_t *chosen = ARENA_ARRAY(a, x->n_windows, uint32_t);
+	size_t n = 0;
+
+	*out = (struct path_steps){ .of = S("the whole trace") };
+	if (in->steps.by == STEPS_UNKNOWN && o->step < 0 && !o->steps.n)
+		return true;
+	for (uint32_t i = 0; i < x->n_windows && i < in->steps.steps.n; i++) {
+		const struct trace_step *step = &in->steps.steps.v[i];
+		if (!opts_has_step(o, step->id))
+			continue;
+		chosen[n++] = i;
+		out->marks = num_add(out->marks, num_sub(step->end, step->start));
+		out->device |= x->windows[i].device;
+	}
+	if (!n)
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "the steps of -step are not in the trace");
+	out->marks /= (int64_t)n;
+	out->of = n == 1 ? str_fmt(a, "step %lld", (long long)in->steps.steps.v[chosen[0]].id)
+	                 : str_fmt(a, "the mean of %zu steps", n);
+	replay_choose(x, chosen, n);
+	return true;
+}
+
+bool path_replay(struct session *s, const struct path_input *in, const struct opts *o,
+        struct replay *x, struct path_steps *out)
+{
+	replay_open(in->t, &in->links, &in->steps, x, &s->query_arena);
+	return choose_steps(s, in, o, x, out);
+}
+
+bool path_fail_cause(struct session *s, const char *option, struct str id)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	for (int i = 0; i < WHY_IDS; i++)
+		sb_fmt(&b, "%s%s", i ? ", " : "", why_rows[i].id);
+	return session_fail(s, ERR_INVALID_ARGUMENT, "%s'%.*s' is not a cause: %.*s", option,
+	        STR(id), STR(sb_str(&b)));
+}

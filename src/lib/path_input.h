@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Shared by critical, what-if and why: the loaded trace, its chosen steps, and their replay.
+ */
+#ifndef TFPROF_LIB_PATH_INPUT_H
+#define TFPROF_LIB_PATH_INPUT_H
+
+#include "lib/session.h"
+#include "trace/pass/replay.h"
+
+/* The one trace that is loaded, with what paths need. */
+struct path_input {
+	const struct trace *t;
+	struct trace_links links;
+	struct trace_steps steps;
+};
+bool path_input_open(struct session *s, const struct opts *o, struct path_input *in);
+
+/* The chosen steps of a replay. */
+struct path_steps {
+	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */
+	bool device;   /* the windows end with device work */
+	int64_t marks; /* ticks, the mean length of the steps by their marks; 0: no steps */
+};
+
+/* Opens the replay of the steps that -step selects. */
+bool path_replay(struct session *s, const struct path_input *in, const struct opts *o,
+        struct replay *x, struct path_steps *out);
+
+/* Notes what the file would have to have, for waits of streams to be known. */
+void path_note_unknown(struct session *s, const struct depend *d);
+
+/* Fails because a word is not the id of a cause. */
+bool path_fail_cause(struct session *s, const char *option, struct str id);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Why the steps take as long as they do.
+ */
+#include "lib/path_input.h"
+
+#include "export/table/why_out.h"
+
+/* Reads "ID" or "ID>TIME". */
+static bool read_rule(struct session *s, struct str text, struct why_rule *out)
+{
+	size_t at = str_find_char(text, '>');
+	struct str id = str_sub(text, 0, at), time;
+
+	*out = (struct why_rule){ .text = text, .cause = why_find_row(id) };
+	if (out->cause == WHY_IDS)
+		return path_fail_cause(s, "--fail-on: ", id);
+	if (at == SIZE_MAX)
+		return true;
+	time = str_sub(text, at + 1, SIZE_MAX);
+	if (!quantity_parse_time(time, QUANTITY_US, QUANTITY_NS, &out->ns))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "--fail-on: '%.*s' is not a time such as 500us, 5ms or 2s", STR(time));
+	return true;
+}
+
+bool why_read(struct session *s, struct str cause, const struct strs *fail_on, struct why_ask *out)
+{
+	struct why_rule *rules = ARENA_ARRAY(&s->query_arena, fail_on->n, struct why_rule);
+
+	out->cause = cause.n ? why_find_row(cause) : WHY_IDS;
+	if (cause.n && out->cause == WHY_IDS)
+		return path_fail_cause(s, "--cause: ", cause);
+	out->rules = rules;
+	out->n_rules = fail_on->n;
+	for (size_t i = 0; i < fail_on->n; i++)
+		if (!read_rule(s, fail_on->v[i], &rules[i]))
+			return false;
+	return true;
+}
+
+static bool check_rules(struct session *s, const struct why_ask *ask, const struct why *x)
+{
+	for (size_t i = 0; i < ask->n_rules; i++) {
+		const struct why_rule *r = &ask->rules[i];
+		for (size_t k = 0; k < x->reported; k++)
+			if (x->found.v[k].id == r->cause &&
+			        trace_ns(x->x->depend.t, x->found.v[k].saved) > r->ns)
+				return session_fail(s, ERR_FAILED, "%s is a cause (--fail-on=%.*s)",
+				        why_rows[r->cause].id, STR(r->text));
+	}
+	return true;
+}
+
+/* Returns the value of -step as given, or nothing. */
+static struct str typed_steps(struct session *s, const struct opts *o)
+{
+	if (o->steps.n)
+		return o->steps.text;
+	return o->step >= 0 ? str_fmt(&s->query_arena, "%lld", (long long)o->step) : STR_NONE;
+}
+
+bool session_why(
+        struct session *s, const struct why_ask *ask, const struct opts *o, struct sink *out)
+{
+	struct emit to = session_emit(s, VK_N, out);
+	struct path_input in;
+	struct path_steps steps;
+	struct replay x;
+	struct why why;
+
+	if (!path_input_open(s, o, &in) || !path_replay(s, &in, o, &x, &steps))
+		return false;
+	path_note_unknown(s, &x.depend);
+	why_find(&x, &why, &s->query_arena);
+	const struct why_page page = { .x = &why,
+		.of = steps.of,
+		.marks = steps.marks,
+		.steps = typed_steps(s, o),
+		.top = ask->top,
+		.cause = ask->cause };
+	return why_write(&page, o, s->columns, &to, &s->error) && check_rules(s, ask, &why);
+}
+
+void session_verdict(struct session *s, struct str *verdict, struct str *id)
+{
+	struct arena *a = &s->query_arena;
+	struct path_input in;
+	struct replay x;
+	struct why why;
+
+	if (s->model.traces.n != 1)
+		return;
+	in.t = s->model.traces.v[0].t;
+	if (in.t->sums || in.t->n_slices > VERDICT_SLICES_MAX ||
+	        in.t->devices.n > VERDICT_DEVICES_MAX)
+		return;
+	trace_link(in.t, &in.links, a);
+	trace_find_steps(in.t, &in.steps, a);
+	replay_open(in.t, &in.links, &in.steps, &x, a);
+	why_find(&x, &why, a);
+	*verdict = why_verdict(&why, a);
+	*id = why_verdict_id(&why);
+}
