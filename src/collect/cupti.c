@@ -22,10 +22,13 @@
 #define PENDING_NS  200000000u /* time for unfinished work at the end of a session */
 #define LOOK_NS     5000000u   /* interval between checks whether it has finished */
 
+/* CUPTI is detached by the next call of the driver that ends. */
+enum detaching { DETACH_NOT, DETACH_ARMED, DETACH_RUNS };
+
 static struct {
 	const struct accepted_by *accepted; /* the callback that CUPTI accepted, or NULL */
 	_Atomic uint32_t fatal;             /* 0, or 1 + the error after which CUPTI failed */
-	_Atomic bool detach;
+	_Atomic unsigned detach;            /* enum detaching */
 } session;
 #define F cupti_client.f
 
@@ -58,8 +61,14 @@ static bool ends_context(uint32_t domain, uint32_t cbid)
 /* The only place from which CUPTI may be detached. */
 static void leave(const struct cb_data *d)
 {
-	if (d->site == CB_EXIT && F.Finalize && atomic_exchange(&session.detach, false))
-		F.Finalize();
+	unsigned armed = DETACH_ARMED;
+
+	if (d->site != CB_EXIT ||
+	        atomic_load_explicit(&session.detach, memory_order_relaxed) != DETACH_ARMED ||
+	        !atomic_compare_exchange_strong(&session.detach, &armed, DETACH_RUNS))
+		return;
+	F.Finalize();
+	atomic_store(&session.detach, DETACH_NOT);
 }
 
 static void called(void *user, uint32_t domain, uint32_t cbid, const void *data)
@@ -152,14 +161,28 @@ static void begin_count(void)
 static const struct cupti_buffers buffers = { buffers_requested, buffers_completed,
 	buffers_requested_v2, buffers_completed_v2 };
 
+/* Ends a detach that was asked for: a session that starts while CUPTI is being detached would lose
+ * its callbacks. */
+static void end_detach(void)
+{
+	struct timespec t = { .tv_nsec = LOOK_NS };
+	unsigned armed = DETACH_ARMED;
+
+	if (atomic_compare_exchange_strong(&session.detach, &armed, DETACH_NOT)) {
+		cupti_unsubscribe(); /* no launch since the last close */
+		return;
+	}
+	while (atomic_load(&session.detach) == DETACH_RUNS)
+		nanosleep(&t, NULL);
+}
+
 static bool enable_session(const struct plan *plan, char *why, size_t n)
 {
 	uint64_t before = launches_total(LAUNCH_KERNEL);
 	uint32_t e;
 
 	cupti_kinds_miss(NULL);
-	if (atomic_exchange(&session.detach, false)) /* no launch since the last close */
-		cupti_unsubscribe();
+	end_detach();
 	if (!cupti_subscribe(called, why, n))
 		return false;
 	/* Handlers of exit that CUPTI has registered run before earlier ones: ours is to be the
@@ -288,13 +311,13 @@ static bool enable_again(const struct plan *plan, char *why, size_t n)
 
 /* ---- close -------------------------------------------------------------------------------------
  */
-/* Flushes complete buffers until CUPTI has none left, or the time limit is reached. */
-static void fetch(void)
+/* Flushes buffers until CUPTI has none left, or the time limit is reached. */
+static void fetch(bool forced)
 {
 	struct timespec t = { .tv_nsec = LOOK_NS };
 
 	for (uint64_t spent = 0; spent <= PENDING_NS; spent += LOOK_NS) {
-		flush(false);
+		flush(forced);
 		if (!pool_out())
 			return;
 		nanosleep(&t, NULL);
@@ -307,7 +330,7 @@ static uint64_t disable(void)
 
 	if (!failed()) {
 		cupti_kinds_disable();
-		fetch();
+		fetch(false);
 	}
 	return launched;
 }
@@ -329,6 +352,9 @@ static uint32_t close_session(bool last, uint64_t launched, bool *probed)
 		cupti_count_end();
 	}
 	record_enable_close(DOOR_CUPTI);
+	/* A launch that was under way during the flush may have put its records into a new buffer. */
+	if (ours && !e && pool_out())
+		fetch(true);
 	return e;
 }
 
@@ -349,7 +375,7 @@ static void detach(void)
 		return;
 	}
 	cupti_count_begin();
-	atomic_store(&session.detach, true);
+	atomic_store(&session.detach, DETACH_ARMED);
 }
 
 const struct backend cupti_backend = {

@@ -60,22 +60,28 @@ int fake_has_buffers(struct fake_client *c)
 	return GET(c->request) || GET(c->request_v2);
 }
 
+/* Another thread may finalize CUPTI at any moment: a callback is read once. */
 static void request(struct fake_client *c, struct filling *f)
 {
+	requested_v2 *request_v2 = GET(c->request_v2);
+	requested *request = GET(c->request);
 	size_t most;
 
-	if (GET(c->request_v2))
-		GET(c->request_v2)(&f->data, &f->size, &most, NULL);
-	else
-		GET(c->request)(&f->data, &f->size, &most);
+	if (request_v2)
+		request_v2(&f->data, &f->size, &most, NULL);
+	else if (request)
+		request(&f->data, &f->size, &most);
 }
 
 static void complete(struct fake_client *c, uint8_t *p, size_t size, size_t valid)
 {
-	if (GET(c->complete_v2))
-		GET(c->complete_v2)(p, size, valid, NULL);
-	else if (GET(c->complete))
-		GET(c->complete)(NULL, 0, p, size, valid);
+	completed_v2 *complete_v2 = GET(c->complete_v2);
+	completed *complete = GET(c->complete);
+
+	if (complete_v2)
+		complete_v2(p, size, valid, NULL);
+	else if (complete)
+		complete(NULL, 0, p, size, valid);
 }
 
 static void hand_over(struct fake_client *c, struct filling *f)

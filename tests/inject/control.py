@@ -78,11 +78,14 @@ def t50_many_starts():
                 say('stop' if i % 2 else 'start')
                 r.process.stdin.write(b'\n')
                 r.process.stdin.flush()
-                check(r.process.stdout.readline() == (b'off\n' if i % 2 else b'on\n'), i, r.log())
+                if r.process.stdout.readline() != (b'off\n' if i % 2 else b'on\n'):
+                    check(False, i, r.wait().rc, r.err[-3000:], r.log())
             s = r.wait().ok(3).spool('--count')
             launched = s.end['launches'] + s.end['unsure']
             check(s.complete and not s.end['damaged'] and 0 < s.n('KERNEL') <= launched + 64 * rounds, s.end, r.log())
-            check(re.fullmatch('(writing what is recorded takes .*\n)?', r.log()), r.log())  # slow under a sanitizer
+            # Under a sanitizer, and beside other tests, the writer is slow.
+            slow = r'writing what is recorded takes \d+ % of a processor\n|\d+ of \d+ records were dropped: all buffers of the recorder were in use\n'
+            check(re.fullmatch('(?:%s)*' % slow, r.log()), opts, s.end, s.of('LOST'), r.log())
 
 
 def t50_detach():
