@@ -133,7 +133,7 @@ static void put_spool(struct session *s, struct sink *out, struct str file)
 	struct owner owner = { 0 };
 
 	if (!recording_owner(a, file, &owner))
-		put_line(a, out, "", str_fmt(a, "%.*s: not the name of a spool", STR(file)));
+		put_line(a, out, "", str_fmt(a, "%.*s: not the name of a recording", STR(file)));
 	else if (!recording_summary(a, file, &look, &e))
 		put_line(a, out, "", e.text);
 	else

@@ -155,7 +155,8 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 		        (unsigned long long)x->gaps, x->gaps == 1 ? "" : "s");
 	if (x->unended)
 		sb_fmt(&lost,
-		        "%s%llu process%s had not closed %s spool%s%s%.*s: what came last may be "
+		        "%s%llu process%s had not closed %s recording%s%s%.*s: the last records "
+		        "may be "
 		        "missing",
 		        lost.n ? ", " : "", (unsigned long long)x->unended,
 		        x->unended == 1 ? "" : "es", x->unended == 1 ? "its" : "their",

@@ -352,7 +352,8 @@ static uint32_t close_session(bool last, uint64_t launched, bool *probed)
 		cupti_count_end();
 	}
 	record_enable_close(DOOR_CUPTI);
-	/* A launch that was under way during the flush may have put its records into a new buffer. */
+	/* A launch that was under way during the flush may have put its records into a new buffer.
+	 */
 	if (ours && !e && pool_out())
 		fetch(true);
 	return e;

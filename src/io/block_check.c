@@ -192,7 +192,7 @@ enum spool_event spool_block_next(struct block_decoder *g, struct spool_damage *
 	if (le32_get(s->p + 8) != SPOOL_VERSION) {
 		err_set(g->e, ERR_UNIMPLEMENTED,
 		        "%.*s: byte %" PRIu64
-		        ": a spool of version %u; this program reads version %u",
+		        ": a recording of version %u; this program reads version %u",
 		        STR(s->name), at, le32_get(s->p + 8), SPOOL_VERSION);
 		return SPOOL_EVENT_FAILED;
 	}

@@ -75,11 +75,11 @@ bool flags_spool_word(struct session *s, struct flags *f, struct str word)
 
 	if (!row)
 		return session_fail(
-		        s, ERR_INVALID_ARGUMENT, "spools have no option '%.*s'", STR(name));
+		        s, ERR_INVALID_ARGUMENT, "recordings have no option '%.*s'", STR(name));
 	bool argument = option_argument(row) != NULL;
 	if (argument != (equals != SIZE_MAX))
-		return session_fail(s, ERR_INVALID_ARGUMENT, "option '%s' of spools %s", row->name,
-		        argument ? "needs a value" : "has no value");
+		return session_fail(s, ERR_INVALID_ARGUMENT, "option '%s' of recordings %s",
+		        row->name, argument ? "needs a value" : "has no value");
 	strs_add(&s->query_arena, &f->given, str_of(row->name));
 	struct str value = argument ? str_sub(word, equals + 1, SIZE_MAX) : STR_NONE;
 	return option_set(s, &s->query_arena, row, value, f);

@@ -2,10 +2,9 @@
 """Reported losses, compared with the truth under random faults."""
 from step import Step
 
-# Of 500 seeds one is not among them, 363: the last kernel of a graph that was launched once has not ended at exit, and CUPTI shows
-# complete records only, so nothing shows that it is missing.
+# 363: a graph that was launched once and had not ended; 965, 988: callbacks that were taken shortly before a sudden end.
 STEPS = [
-    Step('losses', 'quick covered', 'tests/losses/run.py --bin {bin} --seeds 0-47', seconds=8),
+    Step('losses', 'quick covered', 'tests/losses/run.py --bin {bin} --seeds 0-47,363,965,988', seconds=8),
     Step('losses', 'deep', 'tests/losses/run.py --bin {bin} --seeds 0-99', seconds=30),
-    Step('losses-500', 'deep', 'tests/losses/run.py --bin {plain} --seeds 0-362,364-499', seconds=90),
+    Step('losses-500', 'deep', 'tests/losses/run.py --bin {plain} --seeds 0-499,965,988,1164', seconds=90),
 ]

@@ -60,5 +60,5 @@ def test_status_of_spools():
     holds('\n'.join(rows), 'half a sentence')
     holds('\n'.join(rows), '4 records not written')
     holds('\n'.join(rows), 'bytes damaged')
-    holds('\n'.join(rows), 'c/odd.tfspool: not the name of a spool')
+    holds('\n'.join(rows), 'c/odd.tfspool: not the name of a recording')
     holds('\n'.join(rows), '9.log: one\n9.log: two')

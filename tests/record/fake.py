@@ -47,7 +47,7 @@ def test_fake_run():
     got = tfprof('record', '-o', 'k', '--', 'sh', '-c', script, more=env)
     same(got[0], -9, got)
     holds(got[2], '4 processes, 364 kernels')
-    holds(got[2], '; 1 process had not closed its spool, as it was ended by signal 9: ')
+    holds(got[2], '; possibly kernels launched but not recorded, 1 process had not closed its recording, as it was ended by signal 9: ')
     data = gpu('k')
     same([len(data['gpus']), len(data['processes']), data['lost']['processes_not_closed']], [1, 4, 1])
     holds(tfprof('ctl', 'k', 'status')[1], 'cut off')
@@ -63,17 +63,17 @@ def test_fake_ends():
                               ('raise:15', -15, 'as it was ended by signal 15'), ('abort', -6, 'as it was ended by signal 6')):
         got = tfprof('record', '-o', 'e' + end, '--', *fake('launch:500', end), more=late)
         same(got[0], status, got)
-        holds(got[2], '1 process had not closed its spool, ' + said)
+        holds(got[2], '1 process had not closed its recording, ' + said)
         have, lost = (int(re.search(r'(\d+) kernels%s' % x, got[2])[1]) for x in (',', ' launched but not recorded'))
-        same((have + lost, 'at least' in got[2]), (500, False), got[2])
+        same((have + lost, 'at least %d kernels launched' % lost in got[2]), (500, True), got[2])
         lost_of = gpu('e' + end)['lost']
-        same((lost_of['kernels_without_record'], lost_of['lower_bounds'], lost_of['processes_not_compared']), (lost, [], 0))
+        same((lost_of['kernels_without_record'], lost_of['lower_bounds'], lost_of['processes_not_compared']), (lost, ['kernels_without_record'], 1))
     got = run('sh', '-c', './bin/tfprof record -o s -- "$@"; echo $?', 'sh', *fake('launch:5', 'raise:9'), more=env)
     same(got[1], '137\n', got)
     # The program closes all descriptors, and with them that of the recording.
     got = tfprof('record', '-o', 'c', '--', *fake('launch:500', 'close-all', 'launch:500', 'exit:3'), more=env)
     same(got[0], 3, got)
-    holds(got[2], '1 process had not closed its spool')
+    holds(got[2], '1 process had not closed its recording')
     same('killed' in got[2] + tfprof('gpu', 'c')[2], False, got)
 
 
@@ -106,7 +106,9 @@ def test_fake_workers():
         data = gpu(how)
         recorded = sum(g['kernels'] for g in data['gpus'])
         lost = data['lost']
-        same((recorded + lost['kernels_without_record'], lost['lower_bounds']), (400, []), got[2])
+        same(recorded + lost['kernels_without_record'], 400, got[2])
+        # Nobody checks at a sudden end whether another client has stopped the count of launches.
+        same(lost['lower_bounds'], ['kernels_without_record'] if lost['processes_not_closed'] else [], got[2])
         same(lost['processes_not_closed'] > 0, recorded < 400, got[2])
         same('killed' in got[2], False, got[2])
 

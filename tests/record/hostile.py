@@ -102,7 +102,7 @@ def test_no_room():
               *fake('launch:50000', 'sleep:300', 'exit:5'), more=env)
     same(got[0], 5)
     for part in ('tfprof: recording stopped after ', ': File too large\n',
-                 ' records not written, ', ', 1 process had not closed its spool: '):
+                 ' records not written, ', ', 1 process had not closed its recording: '):
         holds(got[2], part)
     # Whatever could not be written, each kernel is counted.
     have, lost = (int(re.search(r'(\d+) kernels%s' % x, got[2])[1]) for x in (',', ' launched but not recorded'))

@@ -144,7 +144,7 @@ def test_summary():
     same(got[0], 4)
     same(re.sub(r'[\d.]+(K|M|)B', 'N', got[2]).split('\n'),
          ['tfprof: 2 processes, 1500 kernels, 0 copies, N in late.d; 7 records dropped by CUPTI, 1 process '
-          'had not closed its spool: what came last may be missing',
+          'had not closed its recording: the last records may be missing',
           'tfprof: next: tfprof gpu late.d, tfprof op --spool=late.d', ''], 'summary')
     os.remove('ready')
     os.remove('late')

@@ -124,7 +124,7 @@ static void test_refusals(void **state)
 
 	(void)state;
 	assert_int_equal(add(s, SPOOL, false, "leaves=op", NULL), TFP_E_INVALID_ARGUMENT);
-	assert_string_equal(tfp_error(s, NULL), "spools have no option 'leaves'");
+	assert_string_equal(tfp_error(s, NULL), "recordings have no option 'leaves'");
 	assert_int_equal(add(s, SPOOL, false, "graph_path=x", NULL), TFP_E_INVALID_ARGUMENT);
 	assert_int_equal(add(s, SPOOL, false, "leaf", NULL), TFP_E_INVALID_ARGUMENT);
 	assert_int_equal(add(s, SPOOL, false, "keep-warmup=1", NULL), TFP_E_INVALID_ARGUMENT);

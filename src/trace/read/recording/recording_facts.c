@@ -60,6 +60,43 @@ static void take_graph(struct recording_facts *f, uint32_t graph, uint32_t corre
 		g->most = g->run;
 }
 
+/* Keeps the last work of each stream: when it has a record, all work before it has ended. */
+static void take_stream(struct recording_facts *f, const struct spool_where *at, uint32_t graph,
+        uint32_t correlation)
+{
+	struct recording_stream *s =
+	        &f->stream[(at->stream + 31 * at->context + 7 * at->device) % RECORDING_GRAPHS];
+
+	s->shared |= s->used && memcmp(&s->at, at, sizeof *at) != 0;
+	if (s->used && (int32_t)(correlation - s->last) < 0)
+		return;
+	s->used = true;
+	s->at = *at;
+	s->last = correlation;
+	s->graph = graph;
+}
+
+static void take_work(struct recording_facts *f, const struct spool_where *at, uint32_t graph,
+        uint32_t correlation)
+{
+	take_graph(f, graph, correlation);
+	take_stream(f, at, graph, correlation);
+}
+
+/* True if a graph that was launched once is the last work of a stream: it may have more nodes than
+ * have ended. */
+static bool may_end_early(const struct recording_facts *f)
+{
+	for (unsigned i = 0; i < RECORDING_GRAPHS; i++) {
+		const struct recording_stream *s = &f->stream[i];
+		const struct recording_graph *g = &f->graph[s->graph % RECORDING_GRAPHS];
+
+		if (s->graph && !s->shared && (g->shared || g->nodes == g->most))
+			return true;
+	}
+	return false;
+}
+
 /* True if nodes of some graph are missing for certain, unless the graph decides itself which of its
  * nodes run: each launch has as many as another one. */
 static bool is_uneven(const struct recording_facts *f)
@@ -91,10 +128,10 @@ static void take(struct recording_facts *f, struct arena *a, const struct spool_
 	case SPOOL_LOST: take_lost(f, &r->lost); break;
 	case SPOOL_KERNEL:
 		f->single += !r->kernel.graph;
-		take_graph(f, r->kernel.graph, r->kernel.correlation);
+		take_work(f, &r->kernel.at, r->kernel.graph, r->kernel.correlation);
 		break;
-	case SPOOL_COPY: take_graph(f, r->copy.graph, r->copy.correlation); break;
-	case SPOOL_SET: take_graph(f, r->set.graph, r->set.correlation); break;
+	case SPOOL_COPY: take_work(f, &r->copy.at, r->copy.graph, r->copy.correlation); break;
+	case SPOOL_SET: take_work(f, &r->set.at, r->set.graph, r->set.correlation); break;
 	case SPOOL_GAP:
 		f->gaps++;
 		if (r->gap.to > r->gap.from)
@@ -161,18 +198,19 @@ void recording_facts_count(struct recording_facts *f, const struct spool_count *
 	f->launched = num_add_u64(kernels, graphs);
 	f->counted = c->flags & SPOOL_COUNT_ON && !(c->flags & SPOOL_COUNT_PART) &&
 	             (f->ended || !(c->flags & SPOOL_COUNT_LATE));
-	/* Sums of kernels do not tell which ones a graph launched. */
-	known = f->counted && !(summed && graphs) && !(c->flags & SPOOL_COUNT_CHANGED);
+	/* Sums of kernels do not tell which ones a graph launched. At a sudden end it is not
+	 * checked whether another client has stopped the count. */
+	known = f->counted && !(summed && graphs) && !(c->flags & SPOOL_COUNT_CHANGED) && f->ended;
 	uint64_t single = num_add_u64(f->single, summed);
 	uint64_t seen = num_add_u64(whole ? f->totals[SPOOL_GRAPH] : f->graphs, summed);
 	uint64_t lost = rest(kernels, single), lost_graphs = rest(graphs, seen);
 
 	if (lost || lost_graphs)
 		miss(f, num_add_u64(lost, lost_graphs), !known || unsure);
-	else if (c->flags & SPOOL_COUNT_PART)
+	else if (c->flags & SPOOL_COUNT_PART || !f->ended)
 		miss(f, 0, true);
 	/* How many nodes a graph has is not known. */
-	if (graphs && !whole && (misses_records(f) || is_uneven(f)))
+	if (graphs && !whole && (misses_records(f) || is_uneven(f) || may_end_early(f)))
 		miss(f, 0, true);
 	f->compared = known && (!unsure || single == num_add_u64(kernels, unsure));
 }

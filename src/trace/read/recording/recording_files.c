@@ -95,7 +95,8 @@ bool recording_find(struct recording_set *s, struct arena *a, struct str path, s
 		if (str_eq(path, S("-")) ||
 		        (stat(str_z(a, path), &st) == 0 && !S_ISREG(st.st_mode)))
 			return err_set(e, ERR_INVALID_ARGUMENT,
-			        "'%.*s': a spool is read twice, so it must be a file", STR(path));
+			        "'%.*s': a recording is read twice, so it must be a file",
+			        STR(path));
 		folder = slash == SIZE_MAX ? S(".") : str_sub(path, 0, slash ? slash : 1);
 		add_file(s, a, path);
 	}

@@ -163,7 +163,7 @@ static void say_operations(const struct recordings *r, bool summed, struct notes
 	        "of|operations are in no step and are left out; --keep-warmup makes them} step 0");
 	if (SUM_OF(r, facts.totals[SPOOL_SUM]))
 		note_line(to,
-		        "note: a spool was full: from then on there are only sums by name, and "
+		        "note: a recording was full: from then on there are only sums by name, and "
 		        "ranges begin no steps\n");
 	note_count(to, summed ? ops : 0,
 	        "note: %" PRIu64 " {operation is|operations are} summed by node and step; "

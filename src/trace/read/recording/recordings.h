@@ -48,6 +48,13 @@ struct recording_graph {
 	uint64_t run, most; /* nodes of one launch that follow each other; the most so far */
 };
 
+/* The last work of a stream, by correlation. Streams share places. */
+struct recording_stream {
+	struct spool_where at;
+	bool used, shared;
+	uint32_t last, graph; /* graph: 0: no node of a graph */
+};
+
 struct recording_facts {
 	struct process_identity who;
 	struct spool_fault fault;
@@ -59,6 +66,7 @@ struct recording_facts {
 	uint64_t graphs;       /* at least that many launches of graphs have records */
 	uint32_t graph_launch; /* correlation of the last one */
 	struct recording_graph graph[RECORDING_GRAPHS];
+	struct recording_stream stream[RECORDING_GRAPHS];
 	uint64_t launched; /* kernels launched while recording, at least */
 	bool counted;      /* launches were counted, up to the end of the process */
 	uint32_t count_flags;
