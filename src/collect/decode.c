@@ -131,11 +131,20 @@ static uint32_t kernel_name(const char *name)
 	return store_name(decode.kernel[slot].name);
 }
 
-/* Writes a thread's name at its first record. */
-static void meet(uint32_t tid)
+static void put_thread(uint32_t tid)
 {
 	struct spool_record r = { .kind = SPOOL_THREAD };
 	char text[64];
+
+	if (!threads_name(tid, text, sizeof text))
+		return;
+	r.thread = (struct spool_thread){ tid, store_name(names_add(text, strlen(text))) };
+	store_put(&r);
+}
+
+/* Writes a thread's name at its first record. */
+static void meet(uint32_t tid)
+{
 	uint32_t slot = tid * 0x9e3779b1u >> 16;
 
 	for (;; slot++) {
@@ -151,10 +160,7 @@ static void meet(uint32_t tid)
 		decode.tids++;
 		break;
 	}
-	if (!threads_name(tid, text, sizeof text))
-		return;
-	r.thread = (struct spool_thread){ tid, store_name(names_add(text, strlen(text))) };
-	store_put(&r);
+	put_thread(tid);
 }
 
 /* ---- kinds ---- */
@@ -165,15 +171,16 @@ static void meet(uint32_t tid)
 static void times(uint64_t start, uint64_t end, uint64_t *from, uint64_t *length)
 {
 	bool ok = start && end >= start && end - start < DAY_NS && start < decode.now + DAY_NS;
-	bool runs = !end;
 
-	decode.counts.timed += ok;
-	decode.counts.running += !ok && runs;
-	decode.counts.untimed += !ok && !runs;
-	if (ok && start < decode.earliest)
-		decode.earliest = start;
 	*from = ok ? start : 0;
 	*length = ok ? end - start : 0;
+	if (!ok) {
+		++*(end ? &decode.counts.untimed : &decode.counts.running);
+		return;
+	}
+	decode.counts.timed++;
+	if (start < decode.earliest)
+		decode.earliest = start;
 }
 
 static void put_kernel(const struct rec_kernel *k)

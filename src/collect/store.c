@@ -264,13 +264,11 @@ void store_put(const struct spool_record *r)
 		store.unsummed++;
 }
 
-uint32_t store_name(struct name *n)
+static uint32_t put_name(struct name *n)
 {
 	struct spool_record r = { .kind = SPOOL_STRING };
 	char text[32];
 
-	if (n->spool_id)
-		return n->spool_id;
 	n->spool_id = ++store.last_id;
 	r.string.id = n->spool_id;
 	if (n->length == NAME_NO_TEXT) {
@@ -281,6 +279,11 @@ uint32_t store_name(struct name *n)
 	}
 	put(&r);
 	return n->spool_id;
+}
+
+uint32_t store_name(struct name *n)
+{
+	return n->spool_id ? n->spool_id : put_name(n);
 }
 
 void store_info(const char *key, const char *value, size_t n)
