@@ -21,7 +21,7 @@ ARGS.add_argument('--objects', default='')
 ARGS.add_argument('root', nargs='?', default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ARGS = ARGS.parse_args()
 ROOT = ARGS.root
-FLOORS = ['base', 'io', 'trace', 'why', 'checkpoint', 'model', 'metric', 'view', 'device', 'compare', 'export', 'lib', 'cli']
+FLOORS = ['base', 'io', 'flops', 'trace', 'why', 'checkpoint', 'model', 'metric', 'view', 'device', 'compare', 'export', 'lib', 'cli']
 
 # collect runs inside other processes: it may include its own headers and these.
 COLLECT_MAY = {'base/bits.h', 'base/crc32c.h', 'base/num.h', 'base/option.h',

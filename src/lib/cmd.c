@@ -151,11 +151,26 @@ static bool take_why_option(
 	return true;
 }
 
+static bool take_flops_option(
+        struct session *s, const struct strs *words, size_t *i, struct request *r)
+{
+	struct flops_options flops = { .top = r->top, .explain = r->explain };
+	struct option_words w = { .command = r->command, .into = &flops };
+
+	if (!options_take(s, words, i, &w))
+		return false;
+	r->top = flops.top;
+	r->explain = flops.explain;
+	return true;
+}
+
 static bool take_table_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
 	if (r->command->run == run_why)
 		return take_why_option(s, words, i, r);
+	if (r->command->run == run_flops)
+		return take_flops_option(s, words, i, r);
 	struct devices_options table = { .top = r->top, .table = r->section };
 	struct top_options top = { .n = r->top, .by = r->by };
 	bool is_top = r->command->run == run_top;

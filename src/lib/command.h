@@ -68,6 +68,7 @@ struct request {
 	int section;         /* choice of --table; 0: none */
 	struct str cause;    /* --cause of why; empty: not given */
 	struct strs fail_on; /* --fail-on of why */
+	struct str explain;  /* --explain of flops; empty: not given */
 	struct str by;       /* --by of top: the metric; empty: not given */
 	struct strs shown;   /* options given to set without a value, to be printed */
 	struct strs given;   /* names of the given options */

@@ -40,6 +40,11 @@ bool run_roofline(struct session *s, const struct request *r, struct sink *out)
 	return run_table(s, TABLE_ROOFLINE, r, out);
 }
 
+bool run_flops(struct session *s, const struct request *r, struct sink *out)
+{
+	return session_flops(s, (size_t)r->top, r->explain, &r->opts, out);
+}
+
 bool run_memory(struct session *s, const struct request *r, struct sink *out)
 {
 	return session_memory(s, (size_t)r->top, &r->opts, out);

@@ -4,6 +4,7 @@
  * float operations, and edges to the calls whose outputs it reads. Nothing has a time.
  */
 #include "model/read/read.h"
+#include "flops/flops.h"
 #include "model/sniff.h"
 #include "trace/read/chrome/execution_trace.h"
 
@@ -36,10 +37,52 @@ static void put_outputs(struct ingest *to, struct str shapes)
 	}
 }
 
-static void put_call(struct ingest *to, const struct execution_trace *x, const struct et_call *c)
+/* Returns the float operations of a call; 0: none, or unknown. *class: the unit that computes them.
+ */
+static int64_t flops_of(const struct et_call *c, enum flops_class *class)
+{
+	const struct op_row *row = c->annotation ? NULL : flops_find_op(c->name);
+
+	*class = CLASS_NONE;
+	if (!row)
+		return 0;
+	struct op_call call = flops_read_call(row, c->name, c->shapes, c->dtypes, c->values);
+	call.output = flops_read_call(row, c->name, c->output_shapes, STR_NONE, STR_NONE).in[0];
+	const struct flops f = flops_of_call(&call);
+	if (f.lack)
+		return 0;
+	*class = flops_class_of(row->formula);
+	return f.flops;
+}
+
+/* Counts calls, the inner ones first: a call counts unless a call inside it has counted work of the
+ * same class, or of a slower unit. */
+static int64_t *count_flops(const struct execution_trace *x, struct arena *a)
+{
+	int64_t *flops = ARENA_ARRAY(a, x->calls.n, int64_t);
+	struct imap inside;
+
+	imap_init(&inside, a);
+	for (size_t i = x->calls.n; i-- > 0;) {
+		const struct et_call *c = &x->calls.v[i];
+		enum flops_class class;
+		uint32_t counted = CLASS_NONE, around = CLASS_NONE;
+		int64_t n = flops_of(c, &class);
+		imap_get(&inside, (uint64_t)c->id, &counted);
+		if (class > counted)
+			flops[i] = n;
+		counted = class > counted ? class : counted;
+		imap_get(&inside, (uint64_t)c->around, &around);
+		if (counted > around)
+			imap_put(&inside, (uint64_t)c->around, counted, true);
+	}
+	return flops;
+}
+
+static void put_call(
+        struct ingest *to, const struct execution_trace *x, const struct et_call *c, int64_t flops)
 {
 	struct str type = c->annotation ? S("annotation") : c->name;
-	int64_t flops = c->annotation ? 0 : shape_flops(c->name, c->shapes, c->values);
 	int32_t inputs = 0;
 
 	if (!ingest_node(to, ingest_string(to, c->path), ingest_string(to, type)))
@@ -81,8 +124,9 @@ bool read_execution_trace(struct src *s, struct ingest *to, struct arena *a, str
 		return err_set(e, ERR_DATA_LOSS,
 		        "%.*s: no calls: an execution trace with at least one was expected",
 		        STR(s->name));
+	const int64_t *flops = count_flops(x, a);
 	for (size_t i = 0; i < x->calls.n; i++)
-		put_call(to, x, &x->calls.v[i]);
+		put_call(to, x, &x->calls.v[i], flops[i]);
 	src_set_content(s, str_fmt(a, "schema %.*s", STR(x->schema)));
 	src_count_unused(s, S("nodes of processes, threads and steps"), x->markers);
 	return true;

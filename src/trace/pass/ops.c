@@ -138,22 +138,7 @@ static bool has_own_op(const struct finding *x, const struct nest_level *level)
 	       x->rule.levels & NEST_BIT(level->s.category);
 }
 
-/* Float operations of a call: as the trace says, else by the shapes of its inputs, which all slices
- * of an event share. */
-static int64_t flops_of_call(struct finding *x, const struct slice *s)
-{
-	const struct trace *t = x->to->t;
-	int64_t flops = 0, *known = &x->event_flops[s->event];
-
-	if (s->category != CATEGORY_OP || slice_has_int(t, s, ARG_FLOPS, &flops))
-		return flops;
-	if (!*known)
-		*known = num_add(1, shape_flops(trace_str(t, s->name), slice_text(t, s, ARG_SHAPES),
-		                            slice_text(t, s, ARG_VALUES)));
-	return *known - 1;
-}
-
-static void add_flops(struct finding *x, struct op_cell *c, int64_t flops)
+void ops_add_flops(struct finding *x, struct op_cell *c, int64_t flops)
 {
 	struct trace_op *o = &x->to->ops.v[c->op];
 
@@ -182,6 +167,8 @@ void ops_close_host(struct finding *x, const struct nest_level *level)
 	if ((!c->host_runs && !c->host_self) || level->s.start < c->host_start)
 		c->host_start = level->s.start;
 	c->host_self = num_add(c->host_self, nest_self(level));
+	if (x->call_of)
+		ops_close_flops(x, level, (uint32_t)(c - x->to->cells.v));
 	if (!has_own_op(x, level))
 		return;
 	c->host_total =
@@ -190,8 +177,8 @@ void ops_close_host(struct finding *x, const struct nest_level *level)
 		runs = most_runs(x, c, &level->s);
 	x->to->ops.v[op].runs = num_add_u64(x->to->ops.v[op].runs, runs - c->host_runs);
 	c->host_runs = runs;
-	if (t->source == TRACE_KINETO || compiled)
-		add_flops(x, c, flops_of_call(x, &level->s));
+	if (compiled)
+		ops_add_flops(x, c, slice_int(t, &level->s, ARG_FLOPS));
 }
 
 void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *level,
@@ -231,8 +218,9 @@ static void walk_thread(struct finding *x, uint32_t track)
 		}
 		slice_find_keys(&level->s);
 		ops_open_host(x, &n, level, x->frames ? &frames : NULL);
-		x->op_of[x->host0[track] + level->s.number - x->to->t->tracks.v[track].first] =
-		        level->user;
+		x->op_of[ops_host_index(x, track, level->s.number)] = level->user;
+		if (x->call_of)
+			ops_open_flops(x, level);
 	}
 	x->to->overlaps += n.overlaps;
 	scratch_close(&own);
@@ -286,7 +274,7 @@ uint32_t ops_add_work(
 		o->device = device;
 	if (o->category == ID_NONE && slice_text(t, s, ARG_OP_CATEGORY).n)
 		o->category = intern_add(&x->to->strings, slice_text(t, s, ARG_OP_CATEGORY));
-	add_flops(x, c, num_mul(runs, facts.flops));
+	ops_add_flops(x, c, num_mul(runs, facts.flops));
 	int64_t bytes = num_mul(runs, facts.bytes_accessed);
 	o->bytes_accessed = num_add(o->bytes_accessed, bytes);
 	c->bytes_accessed = num_add(c->bytes_accessed, bytes);
@@ -299,7 +287,10 @@ uint32_t ops_add_work(
 static void add_work(struct finding *x, struct slice *s, int64_t self)
 {
 	slice_find_keys(s);
-	ops_add_work(x, s, self, link_launch(x->links, s));
+	const struct launch *launch = link_launch(x->links, s);
+
+	ops_add_work(x, s, self, launch);
+	ops_cover_work(x, s, self, link_op(x->links, s, launch));
 }
 
 /* Ops of a program nest, work on streams does not: each of its slices counts in full. */
@@ -339,8 +330,6 @@ void ops_know_events(struct finding *x)
 	if (n <= had)
 		return;
 	x->n_events = n > 2 * had ? n : 2 * had;
-	x->event_flops = arena_grow(x->a, x->event_flops, had * sizeof *x->event_flops,
-	        x->n_events * sizeof *x->event_flops);
 	x->work = arena_grow(x->a, x->work, had * sizeof *x->work, x->n_events * sizeof *x->work);
 }
 
@@ -351,7 +340,6 @@ static void find(struct finding *x)
 
 	for (size_t i = 0; i < t->events.n && !x->frames; i++)
 		x->frames = t->events.v[i].category == CATEGORY_FRAME;
-	x->event_flops = ARENA_ARRAY(x->a, t->events.n, int64_t);
 	x->host0 = ARENA_ARRAY(x->a, t->tracks.n, uint32_t);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		x->host0[i] = host;
@@ -361,6 +349,10 @@ static void find(struct finding *x)
 	x->work = ARENA_ARRAY(
 	        x->a, devices || t->keys & ARG_BIT(ARG_OP) ? t->events.n : 0, struct event_work);
 	x->op_of = ARENA_ARRAY(x->a, host, uint32_t);
+	if (t->source == TRACE_KINETO) {
+		x->call_of = ARENA_ARRAY(x->a, t->events.n, uint32_t);
+		x->decides = ARENA_ARRAY(x->a, host, uint32_t);
+	}
 	ops_find_backward(x);
 	for (unsigned pass = 0; pass < (x->backward ? 2u : 1u); pass++)
 		for (uint32_t i = 0; i < t->tracks.n; i++) {
@@ -417,6 +409,7 @@ void ops_begin(struct finding *x, const struct trace *t, const struct trace_step
 	imap_init(&x->module_of, scratch);
 	imap_init(&x->kernel_of, scratch);
 	imap_init(&x->share_of, scratch);
+	imap_init(&x->row_of, scratch);
 	intern_init(&x->compiled, scratch);
 }
 

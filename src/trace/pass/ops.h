@@ -11,6 +11,7 @@
 #ifndef TFPROF_TRACE_OPS_H
 #define TFPROF_TRACE_OPS_H
 
+#include "flops/flops.h"
 #include "trace/pass/passes.h"
 
 #define OPS_UNATTRIBUTED "(unattributed)"
@@ -71,6 +72,19 @@ struct kernel_row {
 	int64_t total, min, max;
 };
 
+/* The calls of an op with the same inputs. */
+struct op_calls {
+	uint32_t event;                   /* index in the events of the trace: name and inputs */
+	enum flops_formula formula;       /* FORMULAS: the op is not in the table */
+	enum flops_lack lack;             /* of all its calls */
+	unsigned input;                   /* that lacks something */
+	struct flops one;                 /* of one call, as its inputs say */
+	uint64_t calls, unknown;          /* counted; not counted, for want of something */
+	uint64_t inferred;                /* of the counted: output shapes come from the next op */
+	int64_t flops, recomputed, bytes; /* of the counted calls */
+	int64_t device;                   /* ticks of device work that the formula covers */
+};
+
 struct trace_ops {
 	const struct trace *t;
 	struct arena *a;
@@ -80,9 +94,12 @@ struct trace_ops {
 	VEC(struct kernel_row) kernels; /* longest total first, then by name and device */
 	struct intern frames;           /* bytes of struct op_frame */
 	struct imap op_of_record;       /* number of a record function -> op */
-	bool deeper;                    /* some levels are in OPS_DEEPER */
-	uint64_t overlaps; /* slices of threads that overlap others without being nested */
-	uint64_t unlinked; /* slices of device work without a launching op in the file */
+	VEC(struct op_calls) calls;
+	int64_t moved_time;  /* ticks of copies, memsets and communication: no float operations */
+	int64_t opless_time; /* ticks of other work that no op launched, as far as the file says */
+	bool deeper;         /* some levels are in OPS_DEEPER */
+	uint64_t overlaps;   /* slices of threads that overlap others without being nested */
+	uint64_t unlinked;   /* slices of device work without a launching op in the file */
 	int64_t unlinked_time;
 };
 
@@ -97,15 +114,5 @@ static inline struct op_frame ops_frame(const struct trace_ops *o, uint32_t fram
 	memcpy(&f, o->frames.strings[frame].p, sizeof f);
 	return f;
 }
-
-/* ---- shape flops ----
- *
- * Computes float operations of PyTorch ops from the shapes of their inputs, like torch.profiler: a
- * multiply-add counts as two operations, and a bias is not counted.
- */
-
-/* Returns the float operations of one call; 0 for other ops and for inconsistent shapes. shapes:
- * "[[4,5],[5,6]]". values: scalar inputs, as in ["","","","[1, 1]",...]. */
-int64_t shape_flops(struct str op, struct str shapes, struct str values);
 
 #endif

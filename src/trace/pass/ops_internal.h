@@ -38,6 +38,19 @@ struct run_count {
 	uint32_t cell, next; /* next: index of the count that was used after this one, or its own */
 };
 
+/* An open slice of a thread, by depth. */
+struct flops_level {
+	uint32_t decides; /* 1 + the calls whose formula decides about work launched in it; 0: none */
+	unsigned counted; /* enum flops_class: the slowest that ops inside it have counted */
+};
+
+/* A call whose float operations depend on the shape of its output, which the next op may show. */
+struct waiting_call {
+	uint32_t calls; /* 1 + index; 0: none waits */
+	uint32_t cell, slice, depth;
+	unsigned tries;
+};
+
 struct finding {
 	struct trace_ops *to;
 	struct arena *a; /* scratch */
@@ -66,9 +79,14 @@ struct finding {
 	bool records;            /* slices have record function ids */
 	bool linked;             /* the caller sets `launching`; links are not used */
 	uint32_t launching;      /* if linked: 1 + the op that launched the next work; 0: none */
-	size_t n_events;         /* allocated elements of event_flops and work */
+	size_t n_events;         /* allocated elements of work */
 	size_t demangling;       /* remaining budget of demangling, bytes */
-	int64_t *event_flops;    /* by event: 1 + float operations of a call, 0: not known yet */
+	uint32_t *call_of;       /* by event: 1 + index in calls, or NULL if ops are not counted */
+	uint32_t *decides;       /* by slice of a thread: as flops_level */
+	VEC(struct flops_level) levels;
+	struct waiting_call waiting;
+	struct imap row_of; /* string id of an op -> rows */
+	VEC(const struct op_row *) rows;
 	struct event_work *work; /* by event */
 	uint32_t *host0;         /* by track: index of its first slice in op_of */
 	uint32_t *op_of;         /* by slice of a thread: 1 + op, 0: none */
@@ -147,6 +165,20 @@ uint32_t ops_frame_of(struct finding *x, struct frame_walk *frames, const struct
 /* Sets the call stack of an op from a slice, unless the op already has one. */
 void ops_set_frame(
         struct finding *x, uint32_t op, struct frame_walk *frames, const struct slice *s);
+
+/* ---- float operations (ops_flops.c) ---- */
+
+static inline size_t ops_host_index(const struct finding *x, uint32_t track, uint32_t slice)
+{
+	return x->host0[track] + slice - x->to->t->tracks.v[track].first;
+}
+
+void ops_add_flops(struct finding *x, struct op_cell *c, int64_t flops);
+/* Opens and closes slices of threads; cell: of the op and step. */
+void ops_open_flops(struct finding *x, const struct nest_level *level);
+void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t cell);
+/* Adds device work to the calls that cover it. launching: number of the op's slice, or ID_NONE. */
+void ops_cover_work(struct finding *x, const struct slice *s, int64_t self, uint32_t launching);
 
 /* ---- work function ----
  *

@@ -280,7 +280,7 @@ static bool launching_op(
 	if (number == ID_NONE)
 		return false;
 	track = trace_track_of(t, number);
-	*op = x->op_of[x->host0[track] + number - t->tracks.v[track].first];
+	*op = x->op_of[ops_host_index(x, track, number)];
 	if (*op) {
 		--*op;
 		return true;

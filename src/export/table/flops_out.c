@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See flops_out.h.
+ */
+#include "export/table/flops_out.h"
+
+#include <inttypes.h>
+
+#include "base/fmt.h"
+#include "base/sort.h"
+#include "export/table/table.h"
+
+/* ---- sums ---- */
+
+/* Calls of one op that are counted, or that lack the same. */
+struct flops_row {
+	uint32_t name; /* string id of the trace */
+	enum flops_formula formula;
+	enum flops_lack lack;
+	unsigned input;
+	uint64_t calls;
+	int64_t flops, recomputed, bytes, device; /* device: ticks */
+};
+
+struct flops_sums {
+	const struct trace_ops *ops;
+	struct flops_row *rows;
+	size_t n;
+	int64_t flops, recomputed, bytes;
+	int64_t known, all; /* ticks of device work */
+	uint64_t inferred;  /* calls whose output shape comes from the next op */
+	struct flops_row families[FAMILIES];
+};
+
+static enum flops_family family_of(const struct flops_row *r)
+{
+	return r->formula == FORMULAS ? FAMILY_NONE : flops_family_of(r->formula);
+}
+
+static struct flops_row *row_for(
+        struct flops_sums *x, struct intern *keys, const struct op_calls *c)
+{
+	uint32_t name = x->ops->t->events.v[c->event].name;
+	const uint32_t key[3] = { name, c->lack, c->lack ? c->input : 0 };
+	uint32_t id = intern_add(keys, str_make(key, sizeof key));
+
+	if (id >= x->n) {
+		x->n = id + 1;
+		x->rows[id] = (struct flops_row){
+			.name = name, .formula = c->formula, .lack = c->lack, .input = c->input
+		};
+	}
+	return &x->rows[id];
+}
+
+static void add_to(struct flops_row *r, const struct op_calls *c)
+{
+	r->calls = num_add_u64(r->calls, c->lack ? c->unknown : c->calls);
+	r->flops = num_add(r->flops, c->flops);
+	r->recomputed = num_add(r->recomputed, c->recomputed);
+	r->bytes = num_add(r->bytes, c->bytes);
+	r->device = num_add(r->device, c->device);
+}
+
+static void add_up(struct flops_sums *x, const struct trace_ops *ops, struct arena *a)
+{
+	struct intern keys;
+
+	*x = (struct flops_sums){ .ops = ops };
+	x->rows = ARENA_ARRAY(a, ops->calls.n, struct flops_row);
+	intern_init(&keys, a);
+	x->known = ops->moved_time;
+	x->all = num_add(ops->moved_time, ops->opless_time);
+	for (size_t i = 0; i < ops->calls.n; i++) {
+		const struct op_calls *c = &ops->calls.v[i];
+		struct flops_row *r = row_for(x, &keys, c);
+		add_to(r, c);
+		x->all = num_add(x->all, c->device);
+		if (c->lack)
+			continue;
+		add_to(&x->families[family_of(r)], c);
+		x->known = num_add(x->known, c->device);
+		x->flops = num_add(x->flops, c->flops);
+		x->recomputed = num_add(x->recomputed, c->recomputed);
+		x->bytes = num_add(x->bytes, c->bytes);
+		x->inferred = num_add_u64(x->inferred, c->inferred);
+	}
+	x->families[FAMILY_NONE].device = num_add(x->families[FAMILY_NONE].device, ops->moved_time);
+}
+
+/* ---- tables ---- */
+
+static const struct column family_columns[] = { TEXT_COLUMN("family"),
+	NUMBER_COLUMN("flops", "count"), { S("share"), COLUMN_REAL, "percent" },
+	NUMBER_COLUMN("device_ns", "ns"), { S("device_share"), COLUMN_REAL, "percent" },
+	NUMBER_COLUMN("flops_per_second", "flop/s") };
+static const char *const family_titles[] = { "family", "float ops", "share", "device time", "share",
+	"per second" };
+static const struct column op_columns[] = { NUMBER_COLUMN("flops", "count"),
+	{ S("share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("calls", NULL),
+	NUMBER_COLUMN("device_ns", "ns"), NUMBER_COLUMN("flops_per_second", "flop/s"),
+	NUMBER_COLUMN("recomputed_flops", "count"), NUMBER_COLUMN("bytes", "bytes"),
+	TEXT_COLUMN("family"), TEXT_COLUMN("op") };
+static const char *const op_titles[] = { "float ops", "share", "calls", "device time", "per second",
+	"", "", "family", "op" };
+static const struct column lack_columns[] = { NUMBER_COLUMN("device_ns", "ns"),
+	{ S("device_share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("calls", NULL),
+	TEXT_COLUMN("reason"), NUMBER_COLUMN("input", NULL), TEXT_COLUMN("op") };
+static const char *const lack_titles[] = { "device time", "share", "calls", "reason", "", "op" };
+
+#define N_COLUMNS(x) (sizeof(x) / sizeof *(x))
+
+static int64_t share(int64_t part, int64_t all)
+{
+	return all > 0 ? (int64_t)((double)part * 10000 / (double)all + 0.5) : 0;
+}
+
+static int64_t per_second(const struct flops_row *r, const struct trace *t)
+{
+	int64_t ns = trace_ns(t, r->device);
+
+	return ns > 0 ? num_from_real((double)r->flops * 1e9 / (double)ns) : 0;
+}
+
+static int more_flops(const void *v, uint32_t a, uint32_t b)
+{
+	const struct flops_row *x = (const struct flops_row *)v + a,
+	                       *y = (const struct flops_row *)v + b;
+
+	return x->flops != y->flops ? (x->flops < y->flops ? 1 : -1)
+	                            : (x->device < y->device) - (x->device > y->device);
+}
+
+static int more_time(const void *v, uint32_t a, uint32_t b)
+{
+	const struct flops_row *x = (const struct flops_row *)v + a,
+	                       *y = (const struct flops_row *)v + b;
+
+	return (x->device < y->device) - (x->device > y->device);
+}
+
+static void fill_families(struct table *to, const struct flops_sums *x)
+{
+	const struct trace *t = x->ops->t;
+	const uint32_t *order = sort_order(to->a, FAMILIES, more_flops, x->families);
+
+	for (size_t i = 0; i < FAMILIES; i++) {
+		const struct flops_row *r = &x->families[order[i]];
+		int64_t rate = per_second(r, t);
+		if (!r->flops && !r->device)
+			continue;
+		table_text(to, str_of(flops_families[order[i]]));
+		table_number(to, r->flops);
+		table_number(to, share(r->flops, x->flops));
+		table_number(to, trace_ns(t, r->device));
+		table_number(to, share(r->device, x->all));
+		table_number_if(to, rate > 0, rate);
+		to->rows++;
+	}
+}
+
+static void fill_ops(struct table *to, const struct flops_sums *x)
+{
+	const struct trace *t = x->ops->t;
+	const uint32_t *order = sort_order(to->a, x->n, more_flops, x->rows);
+
+	for (size_t i = 0; i < x->n; i++) {
+		const struct flops_row *r = &x->rows[order[i]];
+		int64_t rate = per_second(r, t);
+		if (r->lack || (!r->flops && !r->device))
+			continue;
+		table_number(to, r->flops);
+		table_number(to, share(r->flops, x->flops));
+		table_count(to, r->calls);
+		table_number(to, trace_ns(t, r->device));
+		table_number_if(to, rate > 0, rate);
+		table_number(to, r->recomputed);
+		table_number_if(to, r->bytes > 0, r->bytes);
+		table_text(to, str_of(flops_families[family_of(r)]));
+		table_text(to, trace_str(t, r->name));
+		to->rows++;
+	}
+}
+
+static void put_lack(struct table *to, const struct flops_sums *x, const struct flops_row *r,
+        struct str reason, struct str op)
+{
+	table_number(to, trace_ns(x->ops->t, r->device));
+	table_number(to, share(r->device, x->all));
+	table_count(to, r->calls);
+	table_text(to, reason);
+	table_number_if(to,
+	        r->lack == LACK_SHAPE || r->lack == LACK_SETTING || r->lack == LACK_DATA, r->input);
+	table_text(to, op);
+	to->rows++;
+}
+
+/* Ops without device work, and without arithmetic that the trace shows elsewhere, are left out. */
+static void fill_lacks(struct table *to, const struct flops_sums *x)
+{
+	const struct flops_row opless = { .device = x->ops->opless_time };
+	const uint32_t *order = sort_order(to->a, x->n, more_time, x->rows);
+
+	if (opless.device)
+		put_lack(to, x, &opless, S("no op launched it"), S("(no op)"));
+	for (size_t i = 0; i < x->n; i++) {
+		const struct flops_row *r = &x->rows[order[i]];
+		if (r->lack && r->device)
+			put_lack(to, x, r, str_of(flops_lacks[r->lack]),
+			        trace_str(x->ops->t, r->name));
+	}
+}
+
+/* ---- the answer ---- */
+
+struct flops_shown {
+	const struct flops_sums *sums;
+	size_t steps;
+};
+
+static void put_members(struct document *d, const void *user)
+{
+	const struct flops_shown *shown = user;
+	const struct flops_sums *x = shown->sums;
+	const struct trace *t = x->ops->t;
+
+	document_i64(d, "flops", x->flops);
+	document_i64(d, "recomputed_flops", x->recomputed);
+	document_i64(d, "bytes", x->bytes);
+	document_i64(d, "steps", num_from_u64(shown->steps));
+	document_i64(d, "device_ns", trace_ns(t, x->all));
+	document_i64(d, "covered_ns", trace_ns(t, x->known));
+	if (x->all)
+		document_fraction(d, "coverage",
+		        (struct fraction){
+		                num_from_real(1e6 * (double)x->known / (double)x->all + 0.5),
+		                1000000 });
+	document_i64(d, "inferred_calls", num_from_u64(x->inferred));
+}
+
+static struct str lead_of(const struct flops_sums *x, size_t steps, struct arena *a)
+{
+	const struct trace *t = x->ops->t;
+	struct sb b = sb_in(a);
+
+	sb_put(&b, S("Float operations: "));
+	fmt_count(&b, x->flops);
+	if (steps > 1) {
+		sb_put(&b, S(" ("));
+		fmt_count(&b, x->flops / num_from_u64(steps));
+		sb_fmt(&b, " in each of %zu steps)", steps);
+	}
+	if (x->recomputed) {
+		sb_put(&b, S("; of these, repeated in backward passes: "));
+		fmt_count(&b, x->recomputed);
+	}
+	if (x->all) {
+		sb_fmt(&b, "\nKnown for %.1f%% of the device time: ",
+		        (double)share(x->known, x->all) / 100);
+		table_put_time(&b, trace_ns(t, x->known));
+		sb_put(&b, S(" of "));
+		table_put_time(&b, trace_ns(t, x->all));
+	}
+	if (x->inferred)
+		sb_fmt(&b,
+		        "\nA guess for %" PRIu64
+		        " call%s: the output has the shape that the next op reads",
+		        x->inferred, x->inferred == 1 ? "" : "s");
+	sb_put(&b, S("\n\n"));
+	return sb_str(&b);
+}
+
+bool flops_write(const struct trace_ops *ops, size_t steps, size_t top, const struct opts *o,
+        unsigned columns, struct emit *to, struct err *e)
+{
+	struct flops_sums sums;
+	struct table families = { .a = to->a,
+		.key = "families",
+		.columns = family_columns,
+		.titles = family_titles,
+		.n_columns = N_COLUMNS(family_columns) };
+	struct table rows = { .a = to->a,
+		.key = "ops",
+		.title = "Ops",
+		.columns = op_columns,
+		.titles = op_titles,
+		.n_columns = N_COLUMNS(op_columns) };
+	struct table lacks = { .a = to->a,
+		.key = "uncounted",
+		.title = "Not counted",
+		.columns = lack_columns,
+		.titles = lack_titles,
+		.n_columns = N_COLUMNS(lack_columns) };
+	bool data = out_is_data(o->output.kind);
+	struct flops_shown shown = { &sums, steps };
+
+	add_up(&sums, ops, to->a);
+	fill_families(&families, &sums);
+	fill_ops(&rows, &sums);
+	fill_lacks(&lacks, &sums);
+	/* in data, the rows are ops; text begins with the families */
+	struct table *first = data ? &rows : &families;
+	const struct table sections[] = { data ? families : rows, lacks };
+	first->schema = "tfprof/flops";
+	first->lead = lead_of(&sums, steps, to->a);
+	first->sections = sections;
+	first->n_sections = 2;
+	first->members = put_members;
+	first->user = &shown;
+	return table_write(first, top, &o->output, columns, to, e);
+}
+
+/* ---- one op ---- */
+
+/* Writes "3 calls of 73924608: 2 * 141 * 512 * 512", or the reason why a call is not counted. */
+static void explain_calls(
+        const struct trace_ops *ops, const struct op_calls *c, struct sink *to, struct arena *a)
+{
+	const struct trace *t = ops->t;
+	struct slice s = { .event = c->event };
+	struct sb numbers = sb_in(a);
+	struct str name = trace_str(t, t->events.v[c->event].name);
+	const struct op_row *row = flops_find_op(name);
+
+	s.keys = 0;
+	if (c->lack || !row) {
+		sink_fmt(to, "  %" PRIu64 " not counted: %s", c->unknown, flops_lacks[c->lack]);
+		if (c->lack == LACK_SHAPE || c->lack == LACK_SETTING || c->lack == LACK_DATA)
+			sink_fmt(to, ", input %u", c->input);
+		sink_char(to, '\n');
+		return;
+	}
+	struct op_call call = flops_read_call(row, name, slice_text(t, &s, ARG_SHAPES),
+	        slice_text(t, &s, ARG_DTYPES), slice_text(t, &s, ARG_VALUES));
+	call.explain = &numbers;
+	flops_of_call(&call);
+	if (c->inferred)
+		sink_fmt(to,
+		        "  %" PRIu64 " of %" PRId64
+		        " in all; the output has the shape that the next op reads\n",
+		        c->calls, c->flops);
+	else
+		sink_fmt(to, "  %" PRIu64 " of %" PRId64 " = %.*s\n", c->calls, c->one.flops,
+		        STR(sb_str(&numbers)));
+}
+
+/* Calls with the most float operations first. */
+static int most_flops(const void *v, uint32_t a, uint32_t b)
+{
+	const struct op_calls *x = (const struct op_calls *)v + a,
+	                      *y = (const struct op_calls *)v + b;
+
+	return (x->flops < y->flops) - (x->flops > y->flops);
+}
+
+bool flops_explain(
+        const struct trace_ops *ops, struct str op, size_t top, struct sink *to, struct arena *a)
+{
+	const uint32_t *order = sort_order(a, ops->calls.n, most_flops, ops->calls.v);
+	size_t n = 0;
+
+	for (size_t i = 0; i < ops->calls.n; i++) {
+		const struct op_calls *c = &ops->calls.v[order[i]];
+		if (!str_eq(trace_str(ops->t, ops->t->events.v[c->event].name), op) ||
+		        !(c->calls + c->unknown))
+			continue;
+		if (!n++ && c->formula != FORMULAS)
+			sink_fmt(to, "%.*s: %s\n", STR(op), flops_formulas[c->formula]);
+		if (!top || n <= top)
+			explain_calls(ops, c, to, a);
+	}
+	if (top && n > top)
+		sink_fmt(to, "  (%zu more with other inputs)\n", n - top);
+	return n > 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Attention: two matrix products for each pair of a query and a key that may see each other, five
+ * for the gradients, one of which computes the scores of the forward pass again. Softmax is not
+ * counted.
+ */
+#include "flops/flops_internal.h"
+
+/* Query, key and value of a call. */
+struct heads {
+	int64_t batch, heads, queries, keys, query_size, value_size;
+};
+
+/* Where a query sees no later keys: the last query sees the last key, or the first sees the first.
+ */
+enum { CAUSAL_FIRST = 1, CAUSAL_LAST = 2 };
+
+/* Returns twice the number of pairs. */
+static int64_t twice_pairs(const struct heads *h, int64_t causal)
+{
+	int64_t shorter = h->queries < h->keys ? h->queries : h->keys;
+	int64_t all = num_mul(2, num_mul(h->queries, h->keys));
+
+	if (causal == CAUSAL_LAST && h->queries <= h->keys)
+		return num_sub(all, num_mul(h->queries, h->queries));
+	if (causal)
+		return num_add(num_mul(shorter, shorter),
+		        num_mul(2, num_mul(h->queries - shorter, h->keys)));
+	return all;
+}
+
+static struct flops read_heads(const struct op_call *c, struct heads *to)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *q = call_input(c, place[0]), *k = call_input(c, place[0] + 1),
+	                       *v = call_input(c, place[0] + 2);
+	int at = place[2], positions = 3 - at;
+
+	if (call_input(c, place[3])->known)
+		return lacking(LACK_DATA, place[3]);
+	for (int i = 0; i < 3; i++)
+		if (!call_input(c, place[0] + i)->known)
+			return lacking(LACK_SHAPE, place[0] + i);
+	if (q->rank == 3)
+		return lacking(LACK_DATA, place[0]);
+	if (q->rank != 4 || k->rank != 4 || v->rank != 4 || q->dim[3] != k->dim[3] ||
+	        q->dim[0] != k->dim[0] || k->dim[0] != v->dim[0] ||
+	        k->dim[positions] != v->dim[positions] || k->dim[at] != v->dim[at] || !k->dim[at] ||
+	        q->dim[at] % k->dim[at])
+		return lacking(LACK_SENSE, place[0] + 1);
+	*to = (struct heads){ q->dim[0], q->dim[at], q->dim[positions], k->dim[positions],
+		q->dim[3], v->dim[3] };
+	return (struct flops){ .lack = LACK_NOTHING };
+}
+
+/* Counts products with queries or keys, and with values, for each pair. */
+static struct flops count(const struct op_call *c, int64_t queries, int64_t values)
+{
+	const struct setting causal = call_setting(c, c->row->place[1]);
+	struct heads h = { .batch = 0 };
+	struct flops f = read_heads(c, &h);
+
+	if (f.lack)
+		return f;
+	int64_t pairs = twice_pairs(&h, causal.n ? causal.v[0] : 0);
+	f = COUNTED(c, h.batch, h.heads, pairs,
+	        num_add(num_mul(queries, h.query_size), num_mul(values, h.value_size)));
+	add_bytes(&f, c, num_mul(num_mul(h.batch, h.heads), num_mul(h.queries, h.value_size)),
+	        c->row->place[0]);
+	if (queries > 1)
+		f.recomputed = num_mul(num_mul(h.batch, h.heads), num_mul(pairs, h.query_size));
+	return f;
+}
+
+struct flops flops_attention(const struct op_call *c)
+{
+	return count(c, 1, 1);
+}
+
+/* Scores again, gradients of queries and keys; of probabilities and values. */
+struct flops flops_attention_gradient(const struct op_call *c)
+{
+	return count(c, 3, 2);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads calls: shapes, types and values of the inputs, as PyTorch writes them.
+ */
+#include "flops/flops_internal.h"
+
+#define NUMBER_MAX 24 /* bytes of a number */
+
+/* ---- types ---- */
+
+/* Bytes of an element by type, as C++ and PyTorch call it. */
+static const struct {
+	const char *name;
+	unsigned width;
+} widths[] = {
+	{ "float", 4 },
+	{ "double", 8 },
+	{ "c10::Half", 2 },
+	{ "c10::BFloat16", 2 },
+	{ "int", 4 },
+	{ "long int", 8 },
+	{ "long", 8 },
+	{ "short", 2 },
+	{ "short int", 2 },
+	{ "signed char", 1 },
+	{ "unsigned char", 1 },
+	{ "char", 1 },
+	{ "bool", 1 },
+	{ "c10::complex<float>", 8 },
+	{ "c10::complex<double>", 16 },
+	{ "c10::complex<c10::Half>", 4 },
+	{ "unsigned short", 2 },
+	{ "unsigned int", 4 },
+	{ "unsigned long", 8 },
+	{ "half", 2 },
+	{ "bfloat16", 2 },
+};
+
+static unsigned width_of(struct str type)
+{
+	if (str_starts(type, S("Tensor(")))
+		type = str_sub(type, 7, type.n - 8);
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+		if (str_eq(type, str_of(widths[i].name)))
+			return widths[i].width;
+	return str_starts(type, S("c10::Float8_")) ? 1 : 0;
+}
+
+/* ---- shapes ---- */
+
+static void skip_to(struct str *s, const char *stops)
+{
+	while (s->n && !strchr(stops, *s->p))
+		*s = str_sub(*s, 1, s->n);
+}
+
+static struct str after(struct str s)
+{
+	return str_sub(s, 1, s.n);
+}
+
+/* Takes the number at the beginning; false if there is none. */
+static bool take_number(struct str *s, int64_t *v)
+{
+	size_t n = 0;
+
+	while (n < s->n && n < NUMBER_MAX && (char_is_digit(s->p[n]) || (!n && s->p[n] == '-')))
+		n++;
+	if (!n || !num_parse_i64(str_sub(*s, 0, n), v))
+		return false;
+	*s = str_sub(*s, n, s->n);
+	return true;
+}
+
+/* Adds a dimension. A tensor with too many of them, or with a negative one, is unknown. */
+static void put_dimension(struct op_tensor *t, int64_t v)
+{
+	if (t->rank == TENSOR_RANK_MAX || v < 0) {
+		t->known = false;
+		return;
+	}
+	t->dim[t->rank++] = v;
+	t->elements = num_mul(t->elements, v);
+}
+
+static void put_in_list(struct op_tensor *list, const struct op_tensor *t)
+{
+	list->list = true;
+	list->known = t->known && (list->known || !list->elements);
+	list->elements = num_add(list->elements, t->elements);
+	if (t->rank == 2)
+		list->weights = num_add(list->weights, t->elements);
+}
+
+/* Takes a shape, "[4,5]", or a list of shapes, after its '['. */
+static struct op_tensor take_shape(struct str *s)
+{
+	struct op_tensor t = { .known = true, .elements = 1 }, list = { .known = false };
+	int64_t v;
+
+	while (s->n && *s->p != ']') {
+		if (take_number(s, &v)) {
+			put_dimension(&t, v);
+		} else if (*s->p == '[') {
+			struct op_tensor inner = { .known = true, .elements = 1 };
+			for (*s = after(*s); s->n && *s->p != ']';)
+				if (take_number(s, &v))
+					put_dimension(&inner, v);
+				else
+					*s = after(*s);
+			put_in_list(&list, &inner);
+			*s = after(*s);
+		} else {
+			*s = after(*s);
+		}
+	}
+	*s = after(*s);
+	return list.list ? list : t;
+}
+
+static void read_shapes(struct op_call *c, struct str s)
+{
+	if (!s.n || *s.p != '[')
+		return;
+	s = after(s);
+	for (skip_to(&s, "[]"); s.n && *s.p == '[' && c->n < CALL_INPUTS_MAX; skip_to(&s, "[]")) {
+		s = after(s);
+		c->in[c->n++] = take_shape(&s);
+	}
+}
+
+/* ---- texts ---- */
+
+/* Returns text n of a list; p is NULL if there is none. */
+static struct str text_at(struct str list, unsigned n)
+{
+	for (unsigned i = 0; list.n; i++) {
+		skip_to(&list, "\"");
+		size_t end = str_find_char(after(list), '"');
+		if (!list.n || end == SIZE_MAX)
+			break;
+		if (i == n)
+			return str_sub(list, 1, end);
+		list = str_sub(list, end + 2, list.n);
+	}
+	return STR_NONE;
+}
+
+/* A shape without dimensions is a number or nothing, unless its type is one of tensors. */
+static void read_types(struct op_call *c, struct str types)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		c->in[i].width = width_of(text_at(types, i));
+		if (!c->in[i].rank && !c->in[i].list && !c->in[i].width)
+			c->in[i].known = false;
+	}
+}
+
+struct op_call flops_read_call(const struct op_row *row, struct str name, struct str shapes,
+        struct str types, struct str values)
+{
+	struct op_call c = { .row = row, .name = name, .values = values };
+
+	read_shapes(&c, shapes);
+	read_types(&c, types);
+	return c;
+}
+
+const struct op_tensor *call_input(const struct op_call *c, int place)
+{
+	static const struct op_tensor none;
+
+	return place >= 0 && (unsigned)place < c->n ? &c->in[place] : &none;
+}
+
+/* Takes True or False at the beginning. */
+static bool take_flag(struct str *s, int64_t *v)
+{
+	*v = str_starts(*s, S("True"));
+	if (!*v && !str_starts(*s, S("False")))
+		return false;
+	*s = str_sub(*s, *v ? 4 : 5, s->n);
+	return true;
+}
+
+struct setting call_setting(const struct op_call *c, int place)
+{
+	struct str text = place < 0 ? STR_NONE : text_at(c->values, (unsigned)place);
+	struct setting to = { .n = 0 };
+	int64_t v;
+
+	while (text.n && to.n < TENSOR_RANK_MAX)
+		if (take_number(&text, &v) || take_flag(&text, &v))
+			to.v[to.n++] = v;
+		else
+			text = after(text);
+	return to;
+}
+
+int64_t setting_at(const struct setting *s, unsigned i)
+{
+	return s->n == 0 ? 0 : s->v[i < s->n ? i : s->n - 1];
+}
+
+bool call_flag(const struct op_call *c, int place)
+{
+	const struct setting s = call_setting(c, place);
+
+	return s.n > 0 && s.v[0] != 0;
+}

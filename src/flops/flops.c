@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See flops.h: the tables, and what all formulas share.
+ */
+#include <inttypes.h>
+
+#include "flops/flops_internal.h"
+
+const char *const flops_families[FAMILIES] = {
+#define FAMILY(id, name) [FAMILY_##id] = (name),
+#define FORMULA(id, family, class, count, text)
+#include "flops/formula.def"
+};
+
+const char *const flops_formulas[FORMULAS] = {
+#define FAMILY(id, name)
+#define FORMULA(id, family, class, count, text) [FORMULA_##id] = (text),
+#include "flops/formula.def"
+};
+
+static const struct {
+	enum flops_family family;
+	enum flops_class class;
+	flops_formula *count;
+} formulas[FORMULAS] = {
+#define FAMILY(id, name)
+#define FORMULA(id, family, class, count, text)                                                    \
+	[FORMULA_##id] = { FAMILY_##family, CLASS_##class, (count) },
+#include "flops/formula.def"
+};
+
+static const struct op_row rows[] = {
+#define OP(names, formula, ...) { names, FORMULA_##formula, { __VA_ARGS__ } },
+#include "flops/op.def"
+};
+
+static const struct op_row fused = { "triton", FORMULA_FUSED, { 0 } };
+
+const char *const flops_lacks[LACKS] = {
+	[LACK_NOTHING] = "",
+	[LACK_FORMULA] = "no formula",
+	[LACK_SHAPE] = "no shape in the file",
+	[LACK_SETTING] = "no settings in the file",
+	[LACK_DATA] = "depends on the data",
+	[LACK_SENSE] = "shapes contradict each other",
+	[LACK_RANGE] = "too large",
+};
+
+enum flops_family flops_family_of(enum flops_formula f)
+{
+	return formulas[f].family;
+}
+
+enum flops_class flops_class_of(enum flops_formula f)
+{
+	return formulas[f].class;
+}
+
+/* ---- ops ---- */
+
+/* True if a word of a list of words is the name. */
+static bool is_among(const char *words, struct str name)
+{
+	while (*words) {
+		size_t n = strcspn(words, " ");
+		if (n == name.n && !memcmp(words, name.p, n))
+			return true;
+		words += n + (words[n] == ' ');
+	}
+	return false;
+}
+
+static const struct op_row *find_row(struct str name)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (is_among(rows[i].names, name))
+			return &rows[i];
+	return NULL;
+}
+
+const struct op_row *flops_find_aten(struct str name)
+{
+	const struct op_row *row = find_row(name);
+
+	if (!row && name.n > 1 && name.p[name.n - 1] == '_')
+		row = find_row(str_sub(name, 0, name.n - 1));
+	return row;
+}
+
+const struct op_row *flops_find_op(struct str name)
+{
+	if (str_starts(name, S("aten::")))
+		return flops_find_aten(str_sub(name, 6, name.n));
+	if (str_starts(name, S("triton_")) && str_contains(name, S("_fused_")))
+		return &fused;
+	return str_contains(name, S("::")) || str_contains(name, S(":")) ? find_row(name) : NULL;
+}
+
+/* ---- counting ---- */
+
+struct flops lacking(enum flops_lack lack, int input)
+{
+	return (struct flops){
+		.lack = lack, .input = input < 0 ? 0 : (unsigned)input, .read = -1, .written = -1
+	};
+}
+
+struct flops counted(const struct op_call *c, const int64_t *v, unsigned n)
+{
+	struct flops f = { .flops = 1, .read = -1, .written = -1 };
+
+	for (unsigned i = 0; i < n; i++) {
+		f.flops = num_mul(f.flops, v[i]);
+		if (c->explain)
+			sb_fmt(c->explain, "%s%" PRId64, i ? " * " : "", v[i]);
+	}
+	return f;
+}
+
+void add_bytes(struct flops *f, const struct op_call *c, int64_t elements, int like)
+{
+	unsigned width = call_input(c, like)->width;
+
+	f->read = 0;
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct op_tensor *t = &c->in[i];
+		if (t->known && t->elements && !t->width) {
+			f->read = -1;
+			break;
+		}
+		if (t->known)
+			f->read = num_add(f->read, num_mul(t->elements, t->width));
+	}
+	f->written = elements < 0 || !width ? -1 : num_mul(elements, width);
+}
+
+struct flops flops_of_call(const struct op_call *c)
+{
+	struct flops f = formulas[c->row->formula].count(c);
+
+	if (!f.lack && num_stopped(f.flops))
+		return lacking(LACK_RANGE, 0);
+	return f;
+}
+
+/* ---- outputs ---- */
+
+bool flops_needs_output(const struct op_call *c, const struct flops *f)
+{
+	return f->lack == LACK_SETTING && c->row->formula == FORMULA_CONVOLUTION;
+}
+
+bool flops_take_output(struct op_call *c, const struct op_call *next)
+{
+	const struct op_tensor *image = call_input(c, c->row->place[0]),
+	                       *kernel = call_input(c, c->row->place[1]);
+
+	for (unsigned i = 0; i < next->n; i++) {
+		const struct op_tensor *t = &next->in[i];
+		if (!t->known || t->rank != image->rank || t->dim[0] != image->dim[0] ||
+		        t->dim[1] != kernel->dim[0])
+			continue;
+		c->output = *t;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Float operations and bytes of one call of an op, from the shapes, types and values of its inputs.
+ *
+ * A multiply-add counts as two operations; a bias is not counted. Bytes are the least that the call
+ * moves: each input read once, each output written once. op.def lists the ops, formula.def the
+ * formulas; docs/FLOPS.md explains both.
+ */
+#ifndef TFPROF_FLOPS_H
+#define TFPROF_FLOPS_H
+
+#include "base/num.h"
+#include "base/str.h"
+
+#define TENSOR_RANK_MAX 8
+#define CALL_INPUTS_MAX 24
+#define OP_PLACES_MAX   6
+
+/* What an op computes. */
+enum flops_family {
+#define FAMILY(id, name) FAMILY_##id,
+#define FORMULA(id, family, class, count, text)
+#include "flops/formula.def"
+	FAMILIES
+};
+
+/* The unit of a processor that computes it, the slowest first. */
+enum flops_class { CLASS_NONE, CLASS_VECTOR, CLASS_TRANSCENDENTAL, CLASS_MATRIX };
+
+enum flops_formula {
+#define FAMILY(id, name)
+#define FORMULA(id, family, class, count, text) FORMULA_##id,
+#include "flops/formula.def"
+	FORMULAS
+};
+
+/* Why the float operations of a call are unknown. */
+enum flops_lack {
+	LACK_NOTHING, /* they are known */
+	LACK_FORMULA, /* the op is not in the table */
+	LACK_SHAPE,   /* the file has no shape of an input */
+	LACK_SETTING, /* the file has no value of a setting, such as a stride */
+	LACK_DATA,    /* they depend on the contents of a tensor */
+	LACK_SENSE,   /* the shapes contradict each other */
+	LACK_RANGE,   /* the number is too large for 64 bits */
+	LACKS
+};
+
+struct op_tensor {
+	bool known;
+	bool list; /* of tensors: it has no dimensions, only elements */
+	unsigned rank;
+	unsigned width; /* bytes of an element; 0: unknown */
+	int64_t dim[TENSOR_RANK_MAX];
+	int64_t elements;
+	int64_t weights; /* of a list: elements of the tensors of rank 2 */
+};
+
+/* A row of op.def. */
+struct op_row {
+	const char *names;
+	enum flops_formula formula;
+	int place[OP_PLACES_MAX]; /* by formula: see op.def */
+};
+
+struct op_call {
+	const struct op_row *row;
+	struct str name;
+	struct str values; /* as in the file: ["", "[1, 1]", "False"] */
+	struct op_tensor in[CALL_INPUTS_MAX];
+	unsigned n;
+	struct op_tensor output; /* known: from elsewhere in the file */
+	struct sb *explain;      /* gets the formula with its numbers, or NULL */
+};
+
+struct flops {
+	enum flops_lack lack;
+	unsigned input; /* that lacks its shape or value */
+	int64_t flops;
+	int64_t recomputed;    /* part of flops: a forward pass that is computed again */
+	int64_t read, written; /* bytes, at least; -1: unknown */
+};
+
+extern const char *const flops_families[FAMILIES];
+extern const char *const flops_formulas[FORMULAS]; /* their texts */
+extern const char *const flops_lacks[LACKS];
+enum flops_family flops_family_of(enum flops_formula f);
+enum flops_class flops_class_of(enum flops_formula f);
+
+/* Finds an op of PyTorch, or NULL: "aten::mm", "vllm::outplace_fused_experts". In-place forms
+ * ("aten::add_") have the row of the op. Kernels that Inductor fused ("triton_poi_fused_add_mul_0")
+ * share a row. */
+const struct op_row *flops_find_op(struct str name);
+
+/* Reads a call. shapes: "[[4,5],[5,6]]"; types: ["float","c10::Half"]; values: see op_call. Each
+ * may be missing. */
+struct op_call flops_read_call(const struct op_row *row, struct str name, struct str shapes,
+        struct str types, struct str values);
+
+/* Counts one call. */
+struct flops flops_of_call(const struct op_call *c);
+
+/* True if the shape of the output would give what a lack hides. */
+bool flops_needs_output(const struct op_call *c, const struct flops *f);
+/* Sets the output of such a call from the inputs of the op after it; false if none of them fits. */
+bool flops_take_output(struct op_call *c, const struct op_call *next);
+
+#endif

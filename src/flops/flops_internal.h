@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The formulas: vector.c (for each element), matrix.c, convolution.c, attention.c; call.c reads
+ * calls.
+ */
+#ifndef TFPROF_FLOPS_INTERNAL_H
+#define TFPROF_FLOPS_INTERNAL_H
+
+#include "flops/flops.h"
+
+typedef struct flops flops_formula(const struct op_call *c);
+#define FAMILY(id, name)
+#define FORMULA(id, family, class, count, text) flops_formula count;
+#include "flops/formula.def"
+
+/* The numbers of a setting: "[1, 2]", "3", "True"; n is 0 if the file has none. */
+struct setting {
+	unsigned n;
+	int64_t v[TENSOR_RANK_MAX];
+};
+struct setting call_setting(const struct op_call *c, int place);
+/* Returns number i; a single number applies to all. */
+int64_t setting_at(const struct setting *s, unsigned i);
+bool call_flag(const struct op_call *c, int place);
+
+/* Finds an op by its name without "aten::", or with another namespace. */
+const struct op_row *flops_find_aten(struct str name);
+
+/* Returns an input; not known if there is none. */
+const struct op_tensor *call_input(const struct op_call *c, int place);
+
+struct flops lacking(enum flops_lack lack, int input);
+/* Returns float operations: the product of numbers, which it also explains. */
+struct flops counted(const struct op_call *c, const int64_t *v, unsigned n);
+#define COUNTED(c, ...)                                                                            \
+	counted(c, (const int64_t[]){ __VA_ARGS__ },                                               \
+	        sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+/* Adds the bytes of the inputs, and of an output with so many elements of the type of an input. */
+void add_bytes(struct flops *f, const struct op_call *c, int64_t elements, int like);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Matrix products, and what consists of them: mixtures of experts, recurrent cells.
+ */
+#include "flops/flops_internal.h"
+
+/* A factor as [batch, rows, columns]; a vector is a row if it stands on the left. */
+struct factor {
+	int64_t batch, rows, columns;
+};
+
+static struct factor factor_of(const struct op_tensor *t, bool left)
+{
+	struct factor f = { 1, 1, 1 };
+
+	if (t->rank == 1) {
+		*(left ? &f.columns : &f.rows) = t->dim[0];
+	} else if (t->rank > 1) {
+		f.rows = t->dim[t->rank - 2];
+		f.columns = t->dim[t->rank - 1];
+		for (unsigned i = 0; i + 2 < t->rank; i++)
+			f.batch = num_mul(f.batch, t->dim[i]);
+	}
+	return f;
+}
+
+static bool is_factor(const struct op_tensor *t)
+{
+	return t->known && !t->list && t->rank > 0;
+}
+
+/* Batches match if they are equal, or if one factor is used for all of the other. */
+static struct flops product(const struct op_call *c, int left, int right, bool transposed)
+{
+	const struct op_tensor *x = call_input(c, left), *y = call_input(c, right);
+	struct factor a, b;
+
+	if (!is_factor(x) || !is_factor(y))
+		return lacking(LACK_SHAPE, is_factor(x) ? right : left);
+	a = factor_of(x, true);
+	b = factor_of(y, false);
+	if (transposed && y->rank > 1) {
+		int64_t rows = b.rows;
+		b.rows = b.columns;
+		b.columns = rows;
+	}
+	if (a.columns != b.rows || (a.batch != b.batch && a.batch != 1 && b.batch != 1))
+		return lacking(LACK_SENSE, right);
+	int64_t batch = a.batch > b.batch ? a.batch : b.batch;
+	struct flops f = COUNTED(c, 2, batch, a.rows, b.columns, a.columns);
+	add_bytes(&f, c, num_mul(batch, num_mul(a.rows, b.columns)), left);
+	return f;
+}
+
+struct flops flops_product(const struct op_call *c)
+{
+	return product(c, c->row->place[0], c->row->place[0] + 1, false);
+}
+
+struct flops flops_product_transposed(const struct op_call *c)
+{
+	return product(c, c->row->place[0], c->row->place[0] + 1, true);
+}
+
+/* Rows of one factor, columns of the other or the sums are divided among the groups, whose sizes
+ * are in a tensor: the total does not depend on them. */
+struct flops flops_grouped(const struct op_call *c)
+{
+	const struct op_tensor *x = call_input(c, 0), *y = call_input(c, 1);
+	struct factor a, b;
+
+	if (!is_factor(x) || !is_factor(y))
+		return lacking(LACK_SHAPE, is_factor(x) ? 1 : 0);
+	a = factor_of(x, true);
+	b = factor_of(y, false);
+	if (x->rank > 3 || y->rank > 3 || a.columns != b.rows)
+		return lacking(LACK_SENSE, 1);
+	if (x->rank == 3 && y->rank == 3)
+		return product(c, 0, 1, false);
+	struct flops f = COUNTED(c, 2, a.rows, b.columns, a.columns);
+	add_bytes(&f, c, -1, 0);
+	return f;
+}
+
+struct flops flops_distance(const struct op_call *c)
+{
+	const struct op_tensor *x = call_input(c, 0), *y = call_input(c, 1);
+
+	if (!is_factor(x) || !is_factor(y))
+		return lacking(LACK_SHAPE, is_factor(x) ? 1 : 0);
+	struct factor a = factor_of(x, true), b = factor_of(y, true);
+	if (a.columns != b.columns)
+		return lacking(LACK_SENSE, 1);
+	struct flops f = COUNTED(c, 3, a.batch, a.rows, b.rows, a.columns);
+	add_bytes(&f, c, num_mul(a.batch, num_mul(a.rows, b.rows)), 0);
+	return f;
+}
+
+/* The weights are [experts, ...] each; a token uses one expert for each of its numbers of experts.
+ */
+struct flops flops_experts(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *tokens = call_input(c, place[0]), *first = call_input(c, place[1]),
+	                       *second = call_input(c, place[2]), *chosen = call_input(c, place[3]);
+
+	for (unsigned i = 0; i < 4; i++)
+		if (!is_factor(call_input(c, place[i])))
+			return lacking(LACK_SHAPE, place[i]);
+	if (first->rank != 3 || second->rank != 3 || first->dim[0] != second->dim[0] ||
+	        chosen->rank != 2 || chosen->dim[0] != tokens->dim[0] || !first->dim[0])
+		return lacking(LACK_SENSE, place[1]);
+	struct flops f = COUNTED(c, 2, chosen->dim[0], chosen->dim[1],
+	        num_add(first->elements, second->elements) / first->dim[0]);
+	add_bytes(&f, c, tokens->elements, place[0]);
+	return f;
+}
+
+/* Each step multiplies the input and the state of each sequence by the weights. */
+struct flops flops_recurrent(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *in = call_input(c, place[0]);
+	int64_t weights = 0;
+
+	if (!in->known || in->rank != 3)
+		return lacking(LACK_SHAPE, place[0]);
+	for (unsigned i = 1; i < 3; i++) {
+		const struct op_tensor *w = call_input(c, place[i]);
+		if (place[i] < 0)
+			continue;
+		if (!w->known)
+			return lacking(LACK_SHAPE, place[i]);
+		weights = num_add(weights, w->list ? w->weights : w->elements);
+	}
+	struct flops f = COUNTED(c, 2, in->dim[0], in->dim[1], weights);
+	add_bytes(&f, c, -1, 0);
+	return f;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ops that do something for each element: of the result, of an input, of a window.
+ */
+#include "flops/flops_internal.h"
+
+struct flops flops_none(const struct op_call *c)
+{
+	(void)c;
+	return (struct flops){ .read = -1, .written = -1 };
+}
+
+/* Returns the elements of the shape that all inputs can be repeated to; of a list, those of its
+ * tensors. */
+static int64_t broadcast(const struct op_call *c)
+{
+	int64_t dim[TENSOR_RANK_MAX], elements = 1;
+
+	for (unsigned k = 0; k < TENSOR_RANK_MAX; k++)
+		dim[k] = 1;
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct op_tensor *t = &c->in[i];
+		if (t->known && t->list)
+			return t->elements;
+		for (unsigned k = 0; t->known && k < t->rank; k++) {
+			int64_t v = t->dim[t->rank - 1 - k];
+			dim[k] = v == 1 ? dim[k] : v;
+		}
+	}
+	for (unsigned k = 0; k < TENSOR_RANK_MAX; k++)
+		elements = num_mul(elements, dim[k]);
+	return elements;
+}
+
+struct flops flops_elementwise(const struct op_call *c)
+{
+	int64_t elements = broadcast(c);
+
+	/* without types, the shape of a single number looks like that of no tensor */
+	if (!c->n)
+		return lacking(LACK_SHAPE, 0);
+	struct flops f = COUNTED(c, c->row->place[0], elements);
+	add_bytes(&f, c, elements, 0);
+	return f;
+}
+
+struct flops flops_each_input(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *t = call_input(c, place[0]), *more = call_input(c, place[2]);
+	int64_t elements = t->elements;
+
+	if (!t->known || (place[2] && !more->known))
+		return lacking(LACK_SHAPE, t->known ? place[2] : place[0]);
+	if (place[2])
+		elements = num_add(elements, more->elements);
+	struct flops f = COUNTED(c, place[1], elements);
+	add_bytes(&f, c, c->row->formula == FORMULA_REDUCTION ? -1 : elements, place[0]);
+	return f;
+}
+
+/* Number of positions of a window along a dimension. */
+static int64_t windows(int64_t in, int64_t size, int64_t step, int64_t padding, bool up)
+{
+	int64_t room = num_sub(num_add(in, num_mul(2, padding)), size), out;
+
+	if (room < 0)
+		return 0;
+	out = num_add(num_add(room, up ? step - 1 : 0) / step, 1);
+	/* the last window begins inside the image or the padding before it */
+	return up && num_mul(out - 1, step) >= num_add(in, padding) ? out - 1 : out;
+}
+
+struct flops flops_pooling(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *t = call_input(c, 0);
+	const struct setting size = call_setting(c, place[0]), stride = call_setting(c, place[1]),
+	                     padding = call_setting(c, place[2]), apart = call_setting(c, place[3]);
+	int64_t out = 1, window = 1;
+	unsigned spatial;
+
+	if (!t->known || t->rank < 3)
+		return lacking(LACK_SHAPE, 0);
+	if (!size.n)
+		return lacking(LACK_SETTING, place[0]);
+	spatial = size.n > 1 && size.n < t->rank ? size.n : t->rank - 2;
+	for (unsigned i = 0; i < t->rank; i++) {
+		int64_t in = t->dim[i], k, step, wide;
+		if (i + spatial < t->rank) {
+			out = num_mul(out, in);
+			continue;
+		}
+		unsigned d = i + spatial - t->rank;
+		k = setting_at(&size, d);
+		step = stride.n ? setting_at(&stride, d) : k;
+		wide = num_add(num_mul(apart.n ? setting_at(&apart, d) : 1, k - 1), 1);
+		if (k < 1 || step < 1 || wide < k || setting_at(&padding, d) < 0)
+			return lacking(LACK_SENSE, place[0]);
+		out = num_mul(out,
+		        windows(in, wide, step, setting_at(&padding, d), call_flag(c, place[4])));
+		window = num_mul(window, k);
+	}
+	struct flops f = COUNTED(c, out, window);
+	add_bytes(&f, c, out, 0);
+	return f;
+}
+
+/* Transforms of n elements: 5 * n * log2(n) for complex data. */
+struct flops flops_fft(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *t = call_input(c, 0);
+	const struct setting over = call_setting(c, place[0]), last = call_setting(c, place[2]);
+	double length = 1, elements = (double)t->elements;
+
+	if (!t->known || !t->rank)
+		return lacking(LACK_SHAPE, 0);
+	if (!over.n || (place[2] >= 0 && !last.n))
+		return lacking(LACK_SETTING, over.n ? place[2] : place[0]);
+	for (unsigned i = 0; i < over.n; i++) {
+		int64_t at = over.v[i] < 0 ? over.v[i] + t->rank : over.v[i];
+		if (at < 0 || at >= (int64_t)t->rank || t->dim[at] < 1)
+			return lacking(LACK_SENSE, place[0]);
+		int64_t size = place[2] >= 0 && i + 1 == over.n ? last.v[0] : t->dim[at];
+		if (size < 1)
+			return lacking(LACK_SENSE, place[2]);
+		elements = elements / (double)t->dim[at] * (double)size;
+		length *= (double)size;
+	}
+	int64_t flops = num_from_real((place[1] ? 2.5 : 5) * elements * log2(length) + 0.5);
+	struct flops f = COUNTED(c, flops);
+	add_bytes(&f, c, num_from_real(elements), 0);
+	return f;
+}
+
+/* ---- kernels that Inductor fused ---- */
+
+/* Returns the ops in the name of a kernel: "add__to_copy" of "triton_poi_fused_add__to_copy_7". */
+static struct str fused_names(struct str name)
+{
+	size_t at = str_find(name, S("_fused_"));
+
+	name = str_sub(name, at == SIZE_MAX ? name.n : at + 7, name.n);
+	name = str_sub(name, 0, str_stem(name));
+	return str_sub(name, 0, name.n && name.p[name.n - 1] == '_' ? name.n - 1 : name.n);
+}
+
+/* Takes the op with the longest name at the beginning; NULL if there is none. */
+static const struct op_row *take_op(struct str *names)
+{
+	for (size_t n = names->n; n; n--) {
+		const struct op_row *row;
+		if (n < names->n && names->p[n] != '_')
+			continue;
+		if ((row = flops_find_aten(str_sub(*names, 0, n)))) {
+			*names = str_sub(*names, n + 1, names->n);
+			return row;
+		}
+	}
+	return NULL;
+}
+
+/* Returns the operations of an op for each element, or -1 if it has another formula. */
+static int64_t each(const struct op_row *row)
+{
+	switch (row->formula) {
+	case FORMULA_ELEMENTWISE:
+	case FORMULA_TRANSCENDENTAL: return row->place[0];
+	case FORMULA_NORMALISATION:
+	case FORMULA_SOFTMAX:
+	case FORMULA_REDUCTION: return row->place[1];
+	case FORMULA_NONE: return 0;
+	default: return -1;
+	}
+}
+
+struct flops flops_fused(const struct op_call *c)
+{
+	struct str names = fused_names(c->name);
+	int64_t elements = -1, all = 0;
+
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->in[i].known && c->in[i].elements > elements)
+			elements = c->in[i].elements;
+	while (names.n) {
+		const struct op_row *row = take_op(&names);
+		int64_t n = row ? each(row) : -1;
+		if (n < 0)
+			return lacking(LACK_FORMULA, 0);
+		all += n;
+	}
+	if (elements < 0)
+		return lacking(LACK_SHAPE, 0);
+	struct flops f = COUNTED(c, all, elements);
+	add_bytes(&f, c, -1, 0);
+	return f;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Float operations of the calls of ops (flops/flops.h), and the device work that they cover.
+ *
+ * An op and the ops inside it describe the same arithmetic: aten::linear contains aten::addmm. A
+ * call counts unless an op inside it has counted work of the same class, or of a slower unit. So a
+ * product counts where its kernels are launched, and the elementwise ops inside a convolution count
+ * too.
+ */
+#include "trace/pass/ops_internal.h"
+#include "flops/flops.h"
+
+#define NOT_COUNTED UINT32_MAX /* the op of an event is not in the table */
+#define TRIES_MAX   4          /* ops after a call that may show the shape of its output */
+
+/* ---- calls ---- */
+
+static const struct op_row *row_of(struct finding *x, uint32_t name)
+{
+	uint32_t at = (uint32_t)x->rows.n;
+
+	if (!imap_get(&x->row_of, name, &at)) {
+		imap_put(&x->row_of, name, at, false);
+		VEC_PUSH(x->a, &x->rows, flops_find_op(trace_str(x->to->t, name)));
+	}
+	return x->rows.v[at];
+}
+
+static struct op_call read_call(
+        const struct finding *x, const struct op_row *row, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+
+	return flops_read_call(row, trace_str(t, s->name), slice_text(t, s, ARG_SHAPES),
+	        slice_text(t, s, ARG_DTYPES), slice_text(t, s, ARG_VALUES));
+}
+
+static uint32_t add_call(
+        struct finding *x, const struct slice *s, const struct op_row *row, const struct flops *f)
+{
+	VEC_PUSH(x->to->a, &x->to->calls,
+	        ((struct op_calls){ .event = s->event,
+	                .formula = row ? row->formula : FORMULAS,
+	                .lack = f->lack,
+	                .input = f->input,
+	                .one = *f }));
+	return x->call_of[s->event] = (uint32_t)x->to->calls.n;
+}
+
+/* Returns 1 + the calls with the op and inputs of a slice; 0: not in the table. */
+static uint32_t calls_of(struct finding *x, const struct slice *s)
+{
+	uint32_t known = x->call_of[s->event];
+	const struct op_row *row;
+
+	if (known || s->category != CATEGORY_OP)
+		return known == NOT_COUNTED ? 0 : known;
+	if (!(row = row_of(x, s->name))) {
+		x->call_of[s->event] = NOT_COUNTED;
+		return 0;
+	}
+	const struct op_call c = read_call(x, row, s);
+	const struct flops f = flops_of_call(&c);
+	return add_call(x, s, row, &f);
+}
+
+static bool is_known(const struct finding *x, uint32_t calls)
+{
+	return calls && x->to->calls.v[calls - 1].lack == LACK_NOTHING;
+}
+
+/* Adds a counted call to its op. */
+static void count_call(struct finding *x, uint32_t calls, uint32_t cell, const struct flops *f)
+{
+	struct op_calls *to = &x->to->calls.v[calls - 1];
+
+	to->calls++;
+	to->flops = num_add(to->flops, f->flops);
+	to->recomputed = num_add(to->recomputed, f->recomputed);
+	to->bytes = num_add(to->bytes, f->read > 0 ? f->read : 0);
+	to->bytes = num_add(to->bytes, f->written > 0 ? f->written : 0);
+	ops_add_flops(x, &x->to->cells.v[cell], f->flops);
+}
+
+/* ---- outputs ----
+ *
+ * Old traces have no strides of convolutions. The op after one reads its output.
+ */
+
+static void find_output(struct finding *x, const struct nest_level *level)
+{
+	struct waiting_call *w = &x->waiting;
+	struct op_call c, next;
+	struct flops f;
+	struct slice s;
+
+	if (!w->calls || level->depth > w->depth || level->s.category != CATEGORY_OP)
+		return;
+	trace_slice(x->to->t, w->slice, &s);
+	c = read_call(x, row_of(x, s.name), &s);
+	next = read_call(x, c.row, &level->s);
+	if (flops_take_output(&c, &next) && (f = flops_of_call(&c)).lack == LACK_NOTHING) {
+		struct op_calls *to = &x->to->calls.v[w->calls - 1];
+		to->lack = LACK_NOTHING;
+		to->inferred++;
+		count_call(x, w->calls, w->cell, &f);
+		w->calls = 0;
+	} else if (++w->tries == TRIES_MAX) {
+		w->calls = 0;
+	}
+}
+
+/* ---- threads ---- */
+
+/* The op around decides only if the op itself does not know. */
+static uint32_t decides(const struct finding *x, uint32_t own, uint32_t around)
+{
+	return is_known(x, own) || !around ? own : is_known(x, around) || !own ? around : own;
+}
+
+void ops_open_flops(struct finding *x, const struct nest_level *level)
+{
+	uint32_t around = level->depth ? x->levels.v[level->depth - 1].decides : 0;
+
+	find_output(x, level);
+	while (x->levels.n <= level->depth)
+		VEC_PUSH(x->a, &x->levels, ((struct flops_level){ .decides = 0 }));
+	x->levels.v[level->depth] =
+	        (struct flops_level){ .decides = decides(x, calls_of(x, &level->s), around) };
+	x->decides[ops_host_index(x, level->s.track, level->s.number)] =
+	        x->levels.v[level->depth].decides;
+}
+
+/* Counts a call that no op inside it has counted. */
+static void close_call(
+        struct finding *x, const struct nest_level *level, uint32_t calls, uint32_t cell)
+{
+	struct op_calls *to = &x->to->calls.v[calls - 1];
+	enum flops_class class = flops_class_of(to->formula);
+	unsigned *inside = &x->levels.v[level->depth].counted;
+
+	if (class != CLASS_NONE && *inside >= class)
+		return;
+	*inside = class > *inside ? class : *inside;
+	if (to->one.lack == LACK_NOTHING) {
+		count_call(x, calls, cell, &to->one);
+		return;
+	}
+	const struct op_call c = read_call(x, row_of(x, level->s.name), &level->s);
+	to->unknown++;
+	if (flops_needs_output(&c, &to->one))
+		x->waiting = (struct waiting_call){ .calls = calls,
+			.cell = cell,
+			.slice = level->s.number,
+			.depth = level->depth };
+	else
+		*inside = CLASS_NONE;
+}
+
+void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t cell)
+{
+	struct flops_level *at = &x->levels.v[level->depth];
+	uint32_t calls = calls_of(x, &level->s);
+	int64_t stated;
+
+	if (calls)
+		close_call(x, level, calls, cell);
+	if (!is_known(x, calls) && !at->counted &&
+	        slice_has_int(x->to->t, &level->s, ARG_FLOPS, &stated)) {
+		ops_add_flops(x, &x->to->cells.v[cell], stated);
+		at->counted = CLASS_MATRIX;
+	}
+	if (level->depth && at[-1].counted < at->counted)
+		at[-1].counted = at->counted;
+}
+
+/* ---- devices ---- */
+
+void ops_cover_work(struct finding *x, const struct slice *s, int64_t self, uint32_t launching)
+{
+	struct trace_ops *to = x->to;
+	struct slice op;
+	uint32_t calls;
+
+	if (s->category != CATEGORY_KERNEL && s->category != CATEGORY_OP) {
+		to->moved_time = num_add(to->moved_time, self);
+		return;
+	}
+	if (!x->call_of || launching == ID_NONE) {
+		to->opless_time = num_add(to->opless_time, self);
+		return;
+	}
+	calls = x->decides[ops_host_index(x, trace_track_of(to->t, launching), launching)];
+	if (!calls) {
+		const struct flops none = { .lack = LACK_FORMULA };
+		trace_slice(to->t, launching, &op);
+		calls = x->call_of[op.event];
+		if (!calls || calls == NOT_COUNTED)
+			calls = add_call(x, &op, NULL, &none);
+	}
+	to->calls.v[calls - 1].device = num_add(to->calls.v[calls - 1].device, self);
+}

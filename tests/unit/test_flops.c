@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Float operations from shapes, against numbers computed by hand and counted by PyTorch or
+ * TraceLens.
+ */
+#include "flops/flops.h"
+#include "base/map.h"
+#include "unit.h"
+
+/* Returns the float operations, or the lack with a minus sign. */
+static int64_t flops(const char *op, const char *shapes, const char *types, const char *values)
+{
+	const struct op_row *row = flops_find_op(str_of(op));
+
+	assert_non_null(row);
+	const struct op_call c =
+	        flops_read_call(row, str_of(op), str_of(shapes), str_of(types), str_of(values));
+	const struct flops f = flops_of_call(&c);
+	return f.lack ? -(int64_t)f.lack : f.flops;
+}
+
+#define FLOAT2  "[\"float\",\"float\"]"
+#define BFLOAT3 "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\"]"
+
+static void test_products(void **state)
+{
+	(void)state;
+	assert_int_equal(flops("aten::mm", "[[4,5],[5,6]]", "", ""), 240);
+	assert_int_equal(flops("aten::addmm", "[[512],[141,512],[512,512],[],[]]", "", ""),
+	        2 * 141 * 512 * 512);
+	assert_int_equal(flops("aten::bmm", "[[3,4,5],[3,5,6]]", "", ""), 720);
+	assert_int_equal(flops("aten::baddbmm", "[[3,4,6],[3,4,5],[3,5,6]]", "", ""), 720);
+	assert_int_equal(flops("aten::linear", "[[2,4,5],[6,5],[6]]", "", ""), 480);
+	assert_int_equal(flops("aten::mv", "[[4,5],[5]]", "", ""), 40);
+	assert_int_equal(flops("aten::dot", "[[5],[5]]", "", ""), 10);
+	/* groups of rows; groups of columns */
+	assert_int_equal(
+	        flops("aten::_grouped_mm", "[[12,5],[3,5,6],[3]]", "", ""), 2 * 12 * 5 * 6);
+	assert_int_equal(flops("aten::_grouped_mm", "[[4,5],[5,6],[3]]", "", ""), 2 * 4 * 5 * 6);
+	assert_int_equal(flops("aten::mm", "[[4,5],[6,7]]", "", ""), -LACK_SENSE);
+	assert_int_equal(flops("aten::bmm", "[[3,4,5],[2,5,6]]", "", ""), -LACK_SENSE);
+	assert_int_equal(flops("aten::mm", "", "", ""), -LACK_SHAPE);
+}
+
+static void test_convolutions(void **state)
+{
+	const char *plain =
+	        "[\"\",\"\",\"\",\"[16, 16]\",\"[0, 0]\",\"[1, 1]\",\"False\",\"[0, 0]\","
+	        "\"1\"]";
+	const char *padded = "[\"\",\"\",\"\",\"[2]\",\"[1]\",\"[2]\",\"False\",\"[0]\",\"2\"]";
+	const char *both =
+	        "[\"\",\"\",\"\",\"\",\"[1, 1]\",\"[1, 1]\",\"[1, 1]\",\"False\",\"[0, 0]\","
+	        "\"1\",\"[True, True, False]\"]";
+	const char *kernel =
+	        "[\"\",\"\",\"\",\"\",\"[1, 1]\",\"[1, 1]\",\"[1, 1]\",\"False\",\"[0, 0]\","
+	        "\"1\",\"[False, True, True]\"]";
+
+	(void)state;
+	assert_int_equal(
+	        flops("aten::convolution", "[[4,3,224,224],[768,3,16,16],[768],[],[],[],[],[],[]]",
+	                "", plain),
+	        924844032);
+	/* 9 wide, padded to 11, a kernel of 3 that spans 5: 4 places */
+	assert_int_equal(flops("aten::convolution", "[[2,4,9],[6,2,3],[]]", "", padded),
+	        2 * 2 * 6 * 2 * 3 * 4);
+	assert_int_equal(flops("aten::convolution", "[[2,4,9],[6,2,3],[]]", "", ""), -LACK_SETTING);
+	/* transposed: each element of the image reaches the kernel's 2 output channels, 3 wide */
+	assert_int_equal(flops("aten::convolution", "[[2,4,9],[4,2,3],[]]", "",
+	                         "[\"\",\"\",\"\",\"[2]\",\"[1]\",\"[2]\",\"True\"]"),
+	        2 * 2 * 4 * 9 * 2 * 3);
+	assert_int_equal(
+	        flops("aten::convolution_backward", "[[2,8,5,5],[2,4,5,5],[8,4,3,3]]", "", both),
+	        2 * 2 * (2 * 8 * 5 * 5) * (4 * 3 * 3));
+	assert_int_equal(
+	        flops("aten::convolution_backward", "[[2,8,5,5],[2,4,5,5],[8,4,3,3]]", "", kernel),
+	        2 * (2 * 8 * 5 * 5) * (4 * 3 * 3));
+	/* the counter of PyTorch counts twice as much for two groups */
+	assert_int_equal(
+	        flops("aten::convolution_backward", "[[2,6,6,6],[2,4,8,8],[6,2,3,3]]", "", both),
+	        31104);
+}
+
+/* An op without strides gets its output from the op after it. */
+static void test_outputs(void **state)
+{
+	struct op_call c = flops_read_call(flops_find_op(S("aten::cudnn_convolution")),
+	        S("aten::cudnn_convolution"), S("[[2,4,9,9],[6,4,3,3],[],[]]"), STR_NONE, STR_NONE);
+	struct op_call other =
+	        flops_read_call(NULL, S(""), S("[[6],[3,6,4,4]]"), STR_NONE, STR_NONE);
+	struct op_call next =
+	        flops_read_call(NULL, S(""), S("[[6],[2,6,4,4]]"), STR_NONE, STR_NONE);
+	struct flops f = flops_of_call(&c);
+
+	(void)state;
+	assert_int_equal(f.lack, LACK_SETTING);
+	assert_true(flops_needs_output(&c, &f));
+	assert_false(flops_take_output(&c, &other));
+	assert_true(flops_take_output(&c, &next));
+	f = flops_of_call(&c);
+	assert_int_equal(f.flops, 2 * (2 * 6 * 4 * 4) * (4 * 3 * 3));
+}
+
+static void test_attention(void **state)
+{
+	const char *four = "[[1,12,64,64],[1,12,64,64],[1,12,64,64]]";
+	const char *causal = "[\"\",\"\",\"\",\"0.\",\"True\"]";
+	const char *sequences = "[[96,8,64],[96,8,64],[96,8,64],[5],[5]]";
+
+	(void)state;
+	assert_int_equal(
+	        flops("aten::_scaled_dot_product_flash_attention", four, BFLOAT3, ""), 12582912);
+	assert_int_equal(
+	        flops("aten::_scaled_dot_product_flash_attention", four, BFLOAT3, causal), 6291456);
+	/* groups of queries share a head of keys */
+	assert_int_equal(flops("aten::scaled_dot_product_attention",
+	                         "[[4,8,128,64],[4,2,128,64],[4,2,128,64]]", BFLOAT3, ""),
+	        134217728);
+	assert_int_equal(
+	        flops("aten::_flash_attention_forward",
+	                "[[8,4096,16,128],[8,4096,16,128],[8,4096,16,128],[],[]]", BFLOAT3, ""),
+	        1099511627776);
+	assert_int_equal(flops("aten::_flash_attention_forward", sequences,
+	                         "[\"float\",\"float\",\"float\",\"int\",\"int\"]", ""),
+	        -LACK_DATA);
+	/* 2.5 times the forward pass, a fifth of it again */
+	const struct op_call c = flops_read_call(
+	        flops_find_op(S("aten::_scaled_dot_product_flash_attention_backward")), S(""),
+	        S("[[1,12,64,64],[1,12,64,64],[1,12,64,64],[1,12,64,64]]"), STR_NONE, STR_NONE);
+	const struct flops f = flops_of_call(&c);
+	assert_int_equal(f.flops, 31457280);
+	assert_int_equal(f.recomputed, 6291456);
+}
+
+static void test_each_element(void **state)
+{
+	const char *window = "[\"\",\"[3, 3]\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"False\"]";
+
+	(void)state;
+	assert_int_equal(flops("aten::add", "[[4,1],[5]]", FLOAT2, ""), 20);
+	assert_int_equal(flops("aten::add_", "[[4,5],[]]", "[\"float\",\"Scalar\"]", ""), 20);
+	assert_int_equal(flops("aten::relu", "", "", ""), -LACK_SHAPE);
+	assert_int_equal(flops("aten::_softmax", "[[2,3]]", "[\"float\"]", ""), 30);
+	assert_int_equal(flops("aten::_foreach_add_", "[[[2,3],[4]],[]]", "", ""), 10);
+	assert_int_equal(flops("aten::copy_", "[[2,3],[2,3]]", FLOAT2, ""), 0);
+	assert_int_equal(
+	        flops("aten::max_pool2d_with_indices", "[[1,2,8,8]]", "[\"float\"]", window),
+	        2 * 4 * 4 * 9);
+	assert_int_equal(flops("aten::_fft_c2c", "[[4,8]]", "[\"c10::complex<float>\"]",
+	                         "[\"\",\"[1]\",\"0\",\"True\"]"),
+	        5 * 32 * 3);
+	assert_int_equal(
+	        flops("triton_poi_fused_add_cos_sin_0", "[[10,10],[10,10]]", FLOAT2, ""), 300);
+	assert_int_equal(flops("triton_poi_fused_add_mystery_0", "[[10]]", "[\"float\"]", ""),
+	        -LACK_FORMULA);
+	assert_null(flops_find_op(S("aten::mystery")));
+	assert_null(flops_find_op(S("mm")));
+}
+
+static void test_weights(void **state)
+{
+	(void)state;
+	/* one layer: 4 * 20 rows of weights for 10 inputs and 20 states */
+	assert_int_equal(
+	        flops("aten::_cudnn_rnn", "[[7,3,10],[[80,10],[80,20],[80],[80]]]", "", ""),
+	        2 * 7 * 3 * (800 + 1600));
+	assert_int_equal(flops("vllm::outplace_fused_experts",
+	                         "[[6,16],[8,64,16],[8,16,32],[6,2],[6,2]]", "", ""),
+	        2 * 6 * 2 * (64 * 16 + 16 * 32));
+}
+
+static void test_bytes(void **state)
+{
+	const struct op_call c = flops_read_call(
+	        flops_find_op(S("aten::mm")), S(""), S("[[4,5],[5,6]]"), S(FLOAT2), STR_NONE);
+	const struct op_call unknown = flops_read_call(
+	        flops_find_op(S("aten::mm")), S(""), S("[[4,5],[5,6]]"), STR_NONE, STR_NONE);
+
+	(void)state;
+	assert_int_equal(flops_of_call(&c).read, 4 * (20 + 30));
+	assert_int_equal(flops_of_call(&c).written, 4 * 24);
+	assert_int_equal(flops_of_call(&unknown).read, -1);
+}
+
+/* Whatever the texts are, nothing is read outside of them, and nothing overflows. */
+static void test_hostile(void **state)
+{
+	static const char *const shapes[] = { "", "[", "[[", "[[1", "[[1,", "]", "[[]]", "[[],[]]",
+		"[[[1,2],[3,4]],[[5]]]", "[[9223372036854775807,2],[2,9223372036854775807]]",
+		"[[1,2,3,4,5,6,7,8,9,10],[1]]", "[[-1,-2],[-2,3]]", "[[a,b],[c]]", "[[1,2],[2,3]",
+		"[[0,3,4,5],[1,3,0,0],[2,3,0,0]]", "[[[[[[[[[[[]]]" };
+	static const char *const values[] = { "", "[", "[\"", "[\"\",\"", "[\"\",\"\",\"\",\"[\"]",
+		"[\"\",\"\",\"\",\"[0]\",\"[-1]\",\"[9223372036854775807]\"]",
+		"[\"\",\"[-5]\",\"[0]\",\"[-1]\",\"[9223372036854775807]\",\"[9223372036854775807]"
+		"\"]" };
+	static const char *const ops[] = { "aten::mm", "aten::convolution",
+		"aten::convolution_backward", "aten::_grouped_mm",
+		"aten::scaled_dot_product_attention", "aten::_flash_attention_backward",
+		"aten::add", "aten::_softmax", "aten::max_pool2d_with_indices", "aten::_fft_c2r",
+		"aten::_cudnn_rnn", "aten::_cdist_forward", "aiter::fused_moe_",
+		"triton_poi_fused_add_0", "aten::copy_" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+			for (size_t j = 0; j < sizeof ops / sizeof *ops; j++)
+				assert_true(flops(ops[j], shapes[i], "", values[k]) > -LACKS);
+	assert_int_equal(flops("aten::mm", shapes[9], "", ""), -LACK_RANGE);
+}
+
+/* Each op of the table has one row. */
+static void test_names_are_unique(void **state)
+{
+	static const char *const names[] = {
+#define OP(names, formula, ...) names,
+#include "flops/op.def"
+	};
+	struct intern seen;
+	size_t n = 0;
+
+	intern_init(&seen, *state);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct strs words = str_split(*state, str_of(names[i]), ' ');
+		for (size_t k = 0; k < words.n; k++)
+			assert_int_equal(intern_add(&seen, words.v[k]), n++);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = { unit_case(test_products), unit_case(test_convolutions),
+		unit_case(test_outputs), unit_case(test_attention), unit_case(test_each_element),
+		unit_case(test_weights), unit_case(test_bytes), unit_case(test_hostile),
+		unit_case(test_names_are_unique) };
+
+	return unit_main(tests, argc, argv);
+}
