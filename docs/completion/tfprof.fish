@@ -1,5 +1,5 @@
 # Made by tools/gen_docs.c; do not edit.
-complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a 'scope graph code op summary top advise devices gpu kernels steps critical what-if idle why memory roofline convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n'
+complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a 'scope graph code op summary top advise devices gpu kernels steps critical what-if idle why memory roofline flops convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n'
 complete -c tfprof -n __fish_use_subcommand -a scope -d 'time, memory and parameters by name scope'
 complete -c tfprof -n __fish_use_subcommand -a graph -d 'nodes along data-flow edges, from outputs to inputs'
 complete -c tfprof -n __fish_use_subcommand -a code -d 'time and memory by line of Python (needs call stacks)'
@@ -16,6 +16,7 @@ complete -c tfprof -n __fish_use_subcommand -a idle -d 'what the host did while 
 complete -c tfprof -n __fish_use_subcommand -a why -d 'why a step takes as long as it does, and what would shorten it'
 complete -c tfprof -n __fish_use_subcommand -a memory -d 'memory use over time, and the allocations at its peak'
 complete -c tfprof -n __fish_use_subcommand -a roofline -d 'float operations and bytes per second of ops, relative to the peaks of the device'
+complete -c tfprof -n __fish_use_subcommand -a flops -d 'float operations by family and op, and what is not counted'
 complete -c tfprof -n __fish_use_subcommand -a convert -d 'write all loaded data into one file'
 complete -c tfprof -n __fish_use_subcommand -a set -d 'change the defaults of the following commands'
 complete -c tfprof -n __fish_use_subcommand -a reset -d 'restore the defaults of all options'
@@ -109,6 +110,8 @@ complete -c tfprof -n '__fish_seen_subcommand_from why' -l cause -o cause -x -d 
 complete -c tfprof -n '__fish_seen_subcommand_from why' -l fail-on -o fail-on -x -d 'fail if this cause is found, or saves more than TIME per step, such as input_pipeline>5ms; may be repeated'
 complete -c tfprof -n '__fish_seen_subcommand_from memory' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
 complete -c tfprof -n '__fish_seen_subcommand_from roofline' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
+complete -c tfprof -n '__fish_seen_subcommand_from flops' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20) of each table; 0 is all'
+complete -c tfprof -n '__fish_seen_subcommand_from flops' -l explain -o explain -x -d 'print the formula of this op, and the numbers of its calls'
 complete -c tfprof -n '__fish_seen_subcommand_from set' -l all -o all -d 'show all options, including the extensions of tfprof'
 complete -c tfprof -n '__fish_seen_subcommand_from checkpoint' -l verify -d 'read every value and check its checksum'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l view -x -a 'scope graph op code' -d 'view to compare, also given as a word before the sides scope'

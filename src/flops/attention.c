@@ -56,7 +56,7 @@ static struct flops read_heads(const struct op_call *c, struct heads *to)
 /* Counts products with queries or keys, and with values, for each pair. */
 static struct flops count(const struct op_call *c, int64_t queries, int64_t values)
 {
-	const struct setting causal = call_setting(c, c->row->place[1]);
+	const struct op_setting causal = call_setting(c, c->row->place[1]);
 	struct heads h = { .batch = 0 };
 	struct flops f = read_heads(c, &h);
 

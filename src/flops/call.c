@@ -183,10 +183,10 @@ static bool take_flag(struct str *s, int64_t *v)
 	return true;
 }
 
-struct setting call_setting(const struct op_call *c, int place)
+struct op_setting call_setting(const struct op_call *c, int place)
 {
 	struct str text = place < 0 ? STR_NONE : text_at(c->values, (unsigned)place);
-	struct setting to = { .n = 0 };
+	struct op_setting to = { .n = 0 };
 	int64_t v;
 
 	while (text.n && to.n < TENSOR_RANK_MAX)
@@ -197,14 +197,14 @@ struct setting call_setting(const struct op_call *c, int place)
 	return to;
 }
 
-int64_t setting_at(const struct setting *s, unsigned i)
+int64_t setting_at(const struct op_setting *s, unsigned i)
 {
 	return s->n == 0 ? 0 : s->v[i < s->n ? i : s->n - 1];
 }
 
 bool call_flag(const struct op_call *c, int place)
 {
-	const struct setting s = call_setting(c, place);
+	const struct op_setting s = call_setting(c, place);
 
 	return s.n > 0 && s.v[0] != 0;
 }

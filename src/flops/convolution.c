@@ -31,10 +31,10 @@ static bool is_image(const struct op_tensor *t)
 
 /* Computes the shape of the result; false if the settings contradict the shapes. */
 static bool place_kernel(const struct op_call *c, const struct op_tensor *image,
-        const struct op_tensor *kernel, const struct setting *stride, const struct setting *padding,
-        struct op_tensor *out)
+        const struct op_tensor *kernel, const struct op_setting *stride,
+        const struct op_setting *padding, struct op_tensor *out)
 {
-	const struct setting dilation = call_setting(c, c->row->place[4]);
+	const struct op_setting dilation = call_setting(c, c->row->place[4]);
 
 	*out = (struct op_tensor){ .known = true, .elements = 1, .rank = image->rank };
 	out->dim[0] = image->dim[0];
@@ -62,7 +62,7 @@ struct flops flops_convolution(const struct op_call *c)
 {
 	const int *place = c->row->place;
 	const struct op_tensor *image = call_input(c, place[0]), *kernel = call_input(c, place[1]);
-	struct setting stride = call_setting(c, place[2]), padding = call_setting(c, place[3]);
+	struct op_setting stride = call_setting(c, place[2]), padding = call_setting(c, place[3]);
 	struct op_tensor out = c->output;
 	struct flops f;
 
@@ -87,7 +87,7 @@ struct flops flops_convolution(const struct op_call *c)
 /* Counts the gradients that are computed: of the image, of the kernel. */
 static int64_t gradients(const struct op_call *c, int mask, int64_t most)
 {
-	const struct setting computed = call_setting(c, mask);
+	const struct op_setting computed = call_setting(c, mask);
 
 	return computed.n < 2 ? most : (computed.v[0] != 0) + (computed.v[1] != 0);
 }

@@ -16,7 +16,7 @@
 #define CALL_INPUTS_MAX 24
 #define OP_PLACES_MAX   6
 
-/* What an op computes. */
+/* Families of ops: the kind of computation. */
 enum flops_family {
 #define FAMILY(id, name) FAMILY_##id,
 #define FORMULA(id, family, class, count, text)

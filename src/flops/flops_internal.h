@@ -14,13 +14,13 @@ typedef struct flops flops_formula(const struct op_call *c);
 #include "flops/formula.def"
 
 /* The numbers of a setting: "[1, 2]", "3", "True"; n is 0 if the file has none. */
-struct setting {
+struct op_setting {
 	unsigned n;
 	int64_t v[TENSOR_RANK_MAX];
 };
-struct setting call_setting(const struct op_call *c, int place);
+struct op_setting call_setting(const struct op_call *c, int place);
 /* Returns number i; a single number applies to all. */
-int64_t setting_at(const struct setting *s, unsigned i);
+int64_t setting_at(const struct op_setting *s, unsigned i);
 bool call_flag(const struct op_call *c, int place);
 
 /* Finds an op by its name without "aten::", or with another namespace. */
@@ -35,7 +35,8 @@ struct flops counted(const struct op_call *c, const int64_t *v, unsigned n);
 #define COUNTED(c, ...)                                                                            \
 	counted(c, (const int64_t[]){ __VA_ARGS__ },                                               \
 	        sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
-/* Adds the bytes of the inputs, and of an output with so many elements of the type of an input. */
+/* Adds the bytes of the inputs, and of the output: its elements (-1: unknown) times the bytes of an
+ * element of input `like`. */
 void add_bytes(struct flops *f, const struct op_call *c, int64_t elements, int like);
 
 #endif

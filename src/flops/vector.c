@@ -75,8 +75,10 @@ struct flops flops_pooling(const struct op_call *c)
 {
 	const int *place = c->row->place;
 	const struct op_tensor *t = call_input(c, 0);
-	const struct setting size = call_setting(c, place[0]), stride = call_setting(c, place[1]),
-	                     padding = call_setting(c, place[2]), apart = call_setting(c, place[3]);
+	const struct op_setting size = call_setting(c, place[0]),
+	                        stride = call_setting(c, place[1]),
+	                        padding = call_setting(c, place[2]),
+	                        apart = call_setting(c, place[3]);
 	int64_t out = 1, window = 1;
 	unsigned spatial;
 
@@ -111,7 +113,7 @@ struct flops flops_fft(const struct op_call *c)
 {
 	const int *place = c->row->place;
 	const struct op_tensor *t = call_input(c, 0);
-	const struct setting over = call_setting(c, place[0]), last = call_setting(c, place[2]);
+	const struct op_setting over = call_setting(c, place[0]), last = call_setting(c, place[2]);
 	double length = 1, elements = (double)t->elements;
 
 	if (!t->known || !t->rank)

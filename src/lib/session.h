@@ -214,8 +214,8 @@ bool session_what_if(
 bool session_idle(struct session *s, size_t top, int by, const struct opts *o, struct sink *out);
 
 /* Writes the float operations of a trace, or the formula of an op if `explain` names one. */
-bool session_flops(struct session *s, size_t top, struct str explain, const struct opts *o,
-        struct sink *out);
+bool session_flops(
+        struct session *s, size_t top, struct str explain, const struct opts *o, struct sink *out);
 
 /* Options of why. */
 struct why_rule {

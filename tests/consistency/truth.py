@@ -9,6 +9,7 @@ import bisect
 import collections
 import gzip
 import json
+import math
 import os
 import re
 import sqlite3
@@ -78,8 +79,10 @@ def add_host(out, intervals, step_of):
             out[step].host += union(found)
 
 
-def matrix_flops(name, dims):
-    """Float operations of the ops that torch.profiler counts and whose shapes are enough: two for each product."""
+def op_flops(name, dims):
+    """Float operations of the ops in the samples: two for each product, one for each element."""
+    if name == 'aten::clamp_min':
+        return math.prod(dims[0])
     if name == 'aten::mm':
         (m, k), (_, n) = dims[:2]
         return 2 * m * k * n
@@ -114,7 +117,7 @@ def kineto(path):
             s = out[steps.at(e['from'])]
             s.runs[e['name']] += 1
             try:
-                s.flops += matrix_flops(e['name'], args.get('Input Dims') or [])
+                s.flops += op_flops(e['name'], args.get('Input Dims') or [])
             except ValueError:
                 pass
     for e in events:

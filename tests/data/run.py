@@ -110,11 +110,11 @@ def test_schema_of_traces(t):
                 {'ph': 'i', 's': 't', 'cat': 'cpu_instant_event', 'name': '[memory]', 'pid': 1, 'tid': 1, 'ts': 5,
                  'args': {'Addr': 7, 'Bytes': 64, 'Device Type': 0, 'Device Id': -1}}]}, f)
         for command, path in (('devices', trace), ('kernels', trace), ('steps', trace), ('roofline', memory), ('memory', memory),
-                              ('critical', calls), ('what-if', trace), ('why', trace), ('idle', trace)):
+                              ('critical', calls), ('flops', memory), ('what-if', trace), ('why', trace), ('idle', trace)):
             changes = ['kernel:.*0.5', 'sync=0'] if command == 'what-if' else []
             doc = json.loads(t.run([command, path, '-output', 'json'] + changes))
             bad = judge[command + '.json'](doc) if judge else []
-            t.check(not bad and (path == trace or doc.get(command, doc['rows'])), '%s: %s' % (command, bad[:3]))
+            t.check(not bad and (path == trace or doc.get(command) or doc['rows']), '%s: %s' % (command, bad[:3]))
         for each in ('kernel', 'op', 'line'):
             doc = json.loads(t.run(['what-if', trace, '--each', each, '-output', 'json']))
             bad = judge['what-if.json'](doc) if judge else []

@@ -44,6 +44,7 @@ XSPACE = sub(1, sub(2, b'/host:CPU') + sub(3, b'\x08\1' + sub(4, b'\x08\1\x10\0\
 XSPACES = {'text.xplane.pb': b'\x0a\x7f\x12\x09/host:CPU\xef\xbf\xbd', 'a.xplane.pb': XSPACE,
            'b.xplane.pb': XSPACE, 'a.nsys-rep': b'QDSTRM',
            'bad.prof': sub(1, b'\x08\1\x10\2') + sub(2, b'\x08') + sub(6, b''),
+           'k.pt.trace.json': b'{"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 9}]}',
            'no_events.json': b'{"a": 1}', 'no_calls.json': b'{"schema": "1.1.1-chakra.0.0.4", "nodes": []}',
            'no_layers.json': b'{"Layers": [], "Bindings": []}', 'py-spy.json': b'{"$schema": "https://www.speedscope.app/file-format-schema.json"}',
            'cut.prof': sub(1, b'\x08\1\x10\2') + sub(2, b'\x0a\1\1\x12\1\1'), 'heap.prof': sub(1, b'\x08\1\x10\2') + sub(1, b'\x08\3\x10\4') + b''.join(sub(6, t) for t in (b'', b'objects', b'count', b'space', b'bytes')), 'calls.json': b'{"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 2, "rf_id": 5, "inputs"', 'layers.json': b'{"Layers": [{"LayerType": ', 'times.json': b'[{"timeMs": 1, "averageMs": 1}]'}

@@ -379,7 +379,7 @@ def no_device():
 
 
 def roofline():
-    """Rates of an op are over the device work that its calls launched, also inside other ops."""
+    """Rates of an op are over the device work that its calls launched, also inside other ops; an op in an equal one counts."""
     convolution = {'Input Dims': [[1, 2, 8, 8], [4, 2, 3, 3], [], [], [], [], [], [], []],
                    'Concrete Inputs': ['', '', '', '[1, 1]', '[1, 1]', '[1, 1]', 'False', '[0, 0]', '1']}
     events = []
@@ -396,7 +396,35 @@ def roofline():
     flops, ns = 2 * 2 * 1 * 4 * 2 * 9 * 64, 2 * 4500
     equal([[r[k] for k in ('op', 'time_ns', 'runs', 'float_ops', 'flops_per_second', 'device')] for r in rows],
           [['aten::conv2d/aten::convolution', ns, 2, flops, flops * 10 ** 9 // ns, 'gpu:0']] +
-          [[op, 4000, 2, 2 * 1024, 2 * 1024 * 10 ** 9 // 4000, 'gpu:0'] for op in ('aten::mm', 'aten::mm/aten::mm')])
+          [['aten::mm/aten::mm', 4000, 2, 2 * 1024, 2 * 1024 * 10 ** 9 // 4000, 'gpu:0']])
+
+
+def flops():
+    """Ops with a formula count once, with the work that they cover; other work is listed with what is missing."""
+    convolution = {'Input Dims': [[1, 2, 8, 8], [4, 2, 3, 3], [], [], [], []]}  # no strides
+    normal = {'Input Dims': [[1, 4, 6, 6], [4], [4], [4], [4], [], [], [], []]}
+    events = []
+    for i in range(2):
+        t = 1000 + 300 * i
+        events += [kineto.event('cpu_op', 'aten::linear', t, 50, **{'Input Dims': [[4, 8], [16, 8], [16]]}),
+                   kineto.event('cpu_op', 'aten::addmm', t + 1, 40, **{'Input Dims': [[16], [4, 8], [8, 16]]}),
+                   kineto.event('cpu_op', 'aten::cudnn_convolution', t + 60, 20, **convolution),
+                   kineto.event('cpu_op', 'aten::native_batch_norm', t + 90, 20, **normal),
+                   kineto.event('cpu_op', 'aten::relu', t + 120, 20),
+                   kineto.event('cpu_op', 'mine::scan', t + 150, 20, **{'Input Dims': [[4, 8]]})]
+        for k, at in enumerate((5, 61, 91, 121, 151)):
+            events += kineto.launch(t + at, 10 * k + 100 * i + 1, t + at + 2, k + 1, 'kernel')
+    d = json.loads(program('flops', write(kineto.trace(events)), '-output', 'json')[0])
+    product, places, elements = 2 * 4 * 8 * 16, 2 * 4 * 36 * 2 * 9, 7 * 4 * 36
+    equal([(r['op'], r['calls'], r['flops'], r['device_ns']) for r in d['ops']],
+          [('aten::cudnn_convolution', 2, 2 * places, 4000), ('aten::addmm', 2, 2 * product, 2000), ('aten::native_batch_norm', 2, 2 * elements, 6000)])
+    equal([(r['op'], r['reason'], r['device_ns']) for r in d['uncounted']],
+          [('mine::scan', 'no formula', 10000), ('aten::relu', 'no shape in the file', 8000)])
+    equal((d['flops'], d['device_ns'], d['covered_ns'], d['coverage'], d['inferred_calls']),
+          (2 * (product + places + elements), 30000, 12000, 0.4, 2))
+    equal(sum(r['flops'] for r in d['families']), d['flops'])
+    text = program('flops', write(kineto.trace(events)), '--explain', 'aten::addmm')[0]
+    equal(text, 'aten::addmm: 2 * batch * rows * columns * length of the sums\n  2 of 1024 = 2 * 1 * 4 * 16 * 8\n')
 
 
 def others():
@@ -470,7 +498,7 @@ def other_accelerators():
     equal(json.loads(program('summary', 'a.pt.trace.json', '-output', 'json')[0]).get('unused', []), [])
 
 
-CASES = [memory_of_any_device, other_accelerators, passes, views, workers, sections, roofline, shown_rows, launches_steps_copies, ranges, sections_of_workers,
+CASES = [memory_of_any_device, other_accelerators, passes, views, workers, sections, roofline, flops, shown_rows, launches_steps_copies, ranges, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':

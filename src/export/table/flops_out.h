@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The float operations of a trace as text and as data (docs/schema/flops.json): by family, by op, and
- * the ops that are not counted, with the reason.
+ * The float operations of a trace as text and as data (docs/schema/flops.json): by family, by op,
+ * and the ops that are not counted, with the reason.
  */
 #ifndef TFPROF_EXPORT_FLOPS_OUT_H
 #define TFPROF_EXPORT_FLOPS_OUT_H
@@ -15,7 +15,7 @@ bool flops_write(const struct trace_ops *ops, size_t steps, size_t top, const st
 
 /* Writes the formula of each call of an op with its numbers, the most float operations first. False
  * if no call has the op. */
-bool flops_explain(const struct trace_ops *ops, struct str op, size_t top, struct sink *to,
-        struct arena *a);
+bool flops_explain(
+        const struct trace_ops *ops, struct str op, size_t top, struct sink *to, struct arena *a);
 
 #endif

@@ -138,14 +138,6 @@ static bool has_own_op(const struct finding *x, const struct nest_level *level)
 	       x->rule.levels & NEST_BIT(level->s.category);
 }
 
-void ops_add_flops(struct finding *x, struct op_cell *c, int64_t flops)
-{
-	struct trace_op *o = &x->to->ops.v[c->op];
-
-	o->flops = num_add(o->flops, flops);
-	c->flops = num_add(c->flops, flops);
-}
-
 /* Returns the executions of an op on threads in a cell: the executions of its most frequent
  * compiled op. */
 static uint64_t most_runs(struct finding *x, const struct op_cell *c, const struct slice *s)

@@ -15,6 +15,14 @@
 
 /* ---- calls ---- */
 
+void ops_add_flops(struct finding *x, struct op_cell *c, int64_t flops)
+{
+	struct trace_op *o = &x->to->ops.v[c->op];
+
+	o->flops = num_add(o->flops, flops);
+	c->flops = num_add(c->flops, flops);
+}
+
 static const struct op_row *row_of(struct finding *x, uint32_t name)
 {
 	uint32_t at = (uint32_t)x->rows.n;
@@ -112,7 +120,7 @@ static void find_output(struct finding *x, const struct nest_level *level)
 
 /* ---- threads ---- */
 
-/* The op around decides only if the op itself does not know. */
+/* The op around decides if the float operations of the op itself are unknown. */
 static uint32_t decides(const struct finding *x, uint32_t own, uint32_t around)
 {
 	return is_known(x, own) || !around ? own : is_known(x, around) || !own ? around : own;

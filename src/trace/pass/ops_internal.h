@@ -40,7 +40,8 @@ struct run_count {
 
 /* An open slice of a thread, by depth. */
 struct flops_level {
-	uint32_t decides; /* 1 + the calls whose formula decides about work launched in it; 0: none */
+	uint32_t decides; /* 1 + the calls whose formula decides about work launched in it; 0: none
+	                   */
 	unsigned counted; /* enum flops_class: the slowest that ops inside it have counted */
 };
 
@@ -70,19 +71,19 @@ struct finding {
 	struct imap kernel_of; /* name, category, device -> row */
 	struct imap share_of;  /* row, op -> share */
 	VEC(struct kernel_share) shares;
-	struct imap module_of;   /* process, sequence number of a forward op -> 1 + its module */
-	bool backward;           /* some ops have sequence numbers of forward ops */
-	struct imap at_stack;    /* op, frame -> op with that call stack */
-	VEC(uint32_t) base;      /* by op: the op without its call stack, or itself */
-	struct imap stack_of;    /* string id of a stack -> frame */
-	bool frames;             /* threads have slices of the category frame */
-	bool records;            /* slices have record function ids */
-	bool linked;             /* the caller sets `launching`; links are not used */
-	uint32_t launching;      /* if linked: 1 + the op that launched the next work; 0: none */
-	size_t n_events;         /* allocated elements of work */
-	size_t demangling;       /* remaining budget of demangling, bytes */
-	uint32_t *call_of;       /* by event: 1 + index in calls, or NULL if ops are not counted */
-	uint32_t *decides;       /* by slice of a thread: as flops_level */
+	struct imap module_of; /* process, sequence number of a forward op -> 1 + its module */
+	bool backward;         /* some ops have sequence numbers of forward ops */
+	struct imap at_stack;  /* op, frame -> op with that call stack */
+	VEC(uint32_t) base;    /* by op: the op without its call stack, or itself */
+	struct imap stack_of;  /* string id of a stack -> frame */
+	bool frames;           /* threads have slices of the category frame */
+	bool records;          /* slices have record function ids */
+	bool linked;           /* the caller sets `launching`; links are not used */
+	uint32_t launching;    /* if linked: 1 + the op that launched the next work; 0: none */
+	size_t n_events;       /* allocated elements of work */
+	size_t demangling;     /* remaining budget of demangling, bytes */
+	uint32_t *call_of;     /* by event: 1 + index in calls, or NULL if ops are not counted */
+	uint32_t *decides;     /* by slice of a thread: as flops_level */
 	VEC(struct flops_level) levels;
 	struct waiting_call waiting;
 	struct imap row_of; /* string id of an op -> rows */
