@@ -580,13 +580,14 @@ static inline void open_bracket(struct json_skip *k, char c)
 	k->depth++;
 }
 
-static inline void close_bracket(struct json_skip *k, char c)
+/* Returns false if a bracket of the other kind is open. */
+static inline bool close_bracket(struct json_skip *k, char c)
 {
-	k->bad = (k->braces & 1) != (c == '}');
-	k->braces >>= 1;
+	if ((k->braces & 1) != (c == '}'))
+		return false;
 	k->depth--;
-	if (k->depth % 64 == 0)
-		k->braces = k->outer[k->depth / 64];
+	k->braces = k->depth % 64 == 0 ? k->outer[k->depth / 64] : k->braces >> 1;
+	return true;
 }
 
 /* Returns true when the value has ended, just before *p. Otherwise *p is the end of the window, the
@@ -629,9 +630,10 @@ static bool skip_on(struct json_skip *k, const char **p, const char *end)
 		case ']':
 			if (!k->depth)
 				goto done;
-			close_bracket(k, *q);
-			if (k->bad)
+			if (!close_bracket(k, *q)) {
+				k->bad = true;
 				goto out;
+			}
 			if (!k->depth) {
 				q++;
 				goto done;

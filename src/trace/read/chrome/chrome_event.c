@@ -311,9 +311,12 @@ bool chrome_arg_int(struct chrome *c, const struct chrome_event *v, unsigned row
 bool chrome_arg_of(struct chrome *c, const struct chrome_event *v, uint32_t key, int64_t *out)
 {
 	*out = 0;
-	for (unsigned i = CARG_OTHERS; i < n_argument_rows; i++)
-		if (argument_rows[i].key == key && event_has_arg(v, i))
+	for (uint64_t left = v->args >> CARG_OTHERS << CARG_OTHERS; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
+		if (argument_rows[i].key == key)
 			return chrome_number(c, &v->arg[i], 0, out);
+	}
 	return false;
 }
 
