@@ -380,10 +380,9 @@ def torch_step(steps, profiled):
     print(json.dumps(names))
 
 
-def torch_profiled(steps):
-    """Runs torch.profiler in a program that is already recorded."""
+def squares(steps):
+    """Returns a function that launches so many kernels of torch and waits for them; it was called once."""
     import torch
-    from torch.profiler import ProfilerActivity, profile
     x = torch.randn(256, 256, device='cuda')
 
     def work():
@@ -392,6 +391,19 @@ def torch_profiled(steps):
         torch.cuda.synchronize()
 
     work()
+    return work
+
+
+def gpu_events(p):
+    """The number of GPU events that torch.profiler has."""
+    import torch
+    return sum(e.device_type == torch.autograd.DeviceType.CUDA for e in p.events())
+
+
+def torch_profiled(steps):
+    """Runs torch.profiler in a program that is already recorded."""
+    from torch.profiler import ProfilerActivity, profile
+    work = squares(steps)
     time.sleep(1.5)
     with profile(activities=[ProfilerActivity.CUDA]):
         end = time.time() + 8
@@ -403,21 +415,13 @@ def torch_profiled(steps):
 
 def torch_beside(steps):
     """Runs torch.profiler for a while in a recorded program; counts its events."""
-    import torch
     from torch.profiler import ProfilerActivity, profile
-    x = torch.randn(256, 256, device='cuda')
-
-    def work():
-        for _ in range(int(steps)):
-            x.square()
-        torch.cuda.synchronize()
-
-    work()
+    work = squares(steps)
     settle()
     with profile(activities=[ProfilerActivity.CUDA]) as p:
         for _ in range(20):
             work()
-    theirs = sum(e.device_type == torch.autograd.DeviceType.CUDA for e in p.events())
+    theirs = gpu_events(p)
     work()
     settle()
     print(json.dumps({'theirs': theirs, 'before': int(steps), 'inside': 20 * int(steps), 'after': int(steps)}))
@@ -425,20 +429,12 @@ def torch_beside(steps):
 
 def torch_last(steps):
     """Runs torch.profiler until the program ends."""
-    import torch
     from torch.profiler import ProfilerActivity, profile
-    x = torch.randn(256, 256, device='cuda')
-
-    def work():
-        for _ in range(int(steps)):
-            x.square()
-        torch.cuda.synchronize()
-
-    work()
+    work = squares(steps)
     settle()
     with profile(activities=[ProfilerActivity.CUDA]) as p:
         work()
-    theirs = sum(e.device_type == torch.autograd.DeviceType.CUDA for e in p.events())
+    theirs = gpu_events(p)
     print(json.dumps({'theirs': theirs, 'before': int(steps), 'inside': int(steps)}))
 
 
