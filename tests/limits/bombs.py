@@ -48,12 +48,14 @@ def write(path, content):
 
 
 VIEWS = [['scope', 'FILE', '-max_depth', '1'], ['op', 'FILE', '-max_depth', '1'], ['summary', 'FILE']]
+TIME = [[command, 'FILE'] for command in ('steps', 'critical', 'idle', 'why')]
+WHAT_IF = ['what-if', 'FILE', 'kernel:k*=0']
 
 
 def kineto_nested(t):
     """Ops inside each other."""
     events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'a%d' % i, 'pid': 1, 'tid': 1, 'ts': i, 'dur': 10 * N - 2 * i} for i in range(N)]
-    bounded(t, write('nested.json', {'traceEvents': events}), *VIEWS, ['kernels', 'FILE', '--top=0'], note="end in '(deeper)'")
+    bounded(t, write('nested.json', {'traceEvents': events}), *VIEWS, *TIME, ['kernels', 'FILE', '--top=0'], note="end in '(deeper)'")
     r = limits.run(t.program, ['op', 'nested.json', '-max_depth', '1', '-output', 'json'])
     total = json.loads(r.out[r.out.index(b'{'):])['total']
     cases.equal((total['self_micros'], total['occurrence']), (10 * N, N), 'no time and no run is lost')
@@ -62,13 +64,13 @@ def kineto_nested(t):
 def chrome_open(t):
     """Begins without an end."""
     events = [{'ph': 'B', 'name': 'a%d' % i, 'pid': 1, 'tid': 1, 'ts': i} for i in range(N)]
-    bounded(t, write('open.json', events), *VIEWS, note="end in '(deeper)'")
+    bounded(t, write('open.json', events), *VIEWS, *TIME, note="end in '(deeper)'")
 
 
 def perfetto_open(t):
     """Begins without an end."""
     packets = [pf.thread(7, 1, 1, 't')] + [pf.event(i, 1, 'a%d' % i, 7) for i in range(N)]
-    bounded(t, write('open.pftrace', pf.trace(*packets)), *VIEWS, note="end in '(deeper)'")
+    bounded(t, write('open.pftrace', pf.trace(*packets)), *VIEWS, *TIME, note="end in '(deeper)'")
 
 
 def nsys_nested(t):
@@ -77,7 +79,7 @@ def nsys_nested(t):
     for i in range(N // 2):
         x.range(1, 'r%d' % i, 1000 + i, 9000000 - i)
     x.launch(1, 1, 20000, 30000, 40000)
-    bounded(t, x.save('nested.sqlite'), *VIEWS, note="end in '(deeper)'")
+    bounded(t, x.save('nested.sqlite'), *VIEWS, *TIME, note="end in '(deeper)'")
 
 
 def onnxruntime_nested(t):
@@ -86,7 +88,7 @@ def onnxruntime_nested(t):
     events = [{'cat': 'Session', 'pid': 1, 'tid': 1, 'dur': 100 * N, 'ts': 0, 'ph': 'X', 'name': 'model_run', 'args': {}}]
     events += [{'cat': 'Node', 'pid': 1, 'tid': 1, 'dur': 10 * N - 2 * i, 'ts': i + 1, 'ph': 'X', 'args': args,
                 'name': 'n%d%s_kernel_time' % (i, 'x' * 200)} for i in range(N // 2)]
-    bounded(t, write('onnxruntime.json', events), *VIEWS)
+    bounded(t, write('onnxruntime.json', events), *VIEWS, *TIME)
 
 
 def chakra_nested(t):
@@ -103,7 +105,7 @@ def rocprof_nested(t):
     markers = [roc.record(roc.MARKER, 1, 1000 + i, 10 ** 9 - i, i + 1) for i in range(N // 4)]
     names = [(i + 1, 'm%d' % i) for i in range(N // 4)]
     content = json.dumps({'rocprofiler-sdk-tool': [roc.process(markers=names, marker_api=markers)]}).encode()
-    bounded(t, write('results.json', content), *VIEWS)
+    bounded(t, write('results.json', content), *VIEWS, *TIME)
 
 
 def xspace_planes(t):
@@ -126,7 +128,23 @@ def kernels(t):
     """Many kernels, all of which are printed."""
     events = [{'ph': 'X', 'cat': 'kernel', 'name': 'k%d' % i, 'pid': 0, 'tid': 7, 'ts': 2 * i, 'dur': 1, 'args': {'device': 0, 'stream': 7}}
               for i in range(N)]
-    bounded(t, write('kernels.json', {'traceEvents': events}), *VIEWS, ['kernels', 'FILE', '--top=0'], ['devices', 'FILE', '--top=0'])
+    bounded(t, write('kernels.json', {'traceEvents': events}), *VIEWS, *TIME, WHAT_IF, ['kernels', 'FILE', '--top=0'], ['devices', 'FILE', '--top=0'])
+
+
+def launches(t):
+    """Many launches: all on one stream; each on a stream of its own; each from a thread of its own, or in a step of its own."""
+    def slice_(cat, name, tid, ts, dur, **args):
+        return {'ph': 'X', 'cat': cat, 'name': name, 'pid': 1, 'tid': tid, 'ts': ts, 'dur': dur, 'args': args}
+
+    for what in ('stream', 'streams', 'threads', 'steps'):
+        events = []
+        for i in range(N // 4):
+            tid, stream = 1 + i if what == 'threads' else 1, 7 + i if what == 'streams' else 7
+            events += [slice_('cpu_op', 'a', tid, 10 * i, 6), slice_('cuda_runtime', 'cudaLaunchKernel', tid, 10 * i + 1, 2, correlation=i + 1),
+                       dict(slice_('kernel', 'k', stream, 10 * i + 4, 9, correlation=i + 1, device=0, stream=stream), pid=0)]
+            if what == 'steps':
+                events.append(slice_('user_annotation', 'ProfilerStep#%d' % i, 1, 10 * i, 9))
+        bounded(t, write('launches_%s.json' % what, {'traceEvents': events}), *VIEWS, *TIME, WHAT_IF)
 
 
 def pprof_deep(t):
@@ -164,7 +182,7 @@ def scope_levels(t):
 
 
 TESTS = [kineto_nested, chrome_open, perfetto_open, nsys_nested, onnxruntime_nested, chakra_nested, rocprof_nested,
-         xspace_planes, devices, kernels, pprof_deep, pprof_paths, pprof_stacks, scope_levels]
+         xspace_planes, devices, kernels, launches, pprof_deep, pprof_paths, pprof_stacks, scope_levels]
 
 
 def main():
