@@ -381,7 +381,7 @@ def torch_step(steps, profiled):
 
 
 def squares(steps):
-    """Returns a function that launches so many kernels of torch and waits for them; it was called once."""
+    """Returns a function that launches `steps` kernels of torch and waits for them, after a first call."""
     import torch
     x = torch.randn(256, 256, device='cuda')
 

@@ -179,15 +179,14 @@ static void *at_once(void *n)
 
 static _Atomic long begun; /* of those without end */
 
-static void *endless(void *unused)
+static void *endless(void *pause_us)
 {
-	(void)unused;
 	for (bool first = true;; first = false) {
 		mini_push("endless");
 		launch(10, NULL);
 		mini_pop();
 		begun += first;
-		usleep(200);
+		usleep((useconds_t)(intptr_t)pause_us);
 	}
 	return NULL;
 }
@@ -242,7 +241,7 @@ static void do_background(void)
 
 	begun = 0;
 	for (long i = 0; i < number(0, 1); i++)
-		if (pthread_create(&t, NULL, endless, NULL))
+		if (pthread_create(&t, NULL, endless, (void *)number(1, 200)))
 			wrong("no thread");
 	while (begun < number(0, 1))
 		usleep(1000);
