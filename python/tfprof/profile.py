@@ -223,7 +223,8 @@ class Profile:
 
     def top(self, n: int = 20, by: Optional[str] = None, **options: Any) -> List[Dict[str, Any]]:
         """Returns the n nodes (0: all) with the largest own values, largest first: path, type, own_<metric>, share and
-        cumulative_share in percent, calls. by: a metric, such as 'bytes'; default: micros, or params without steps."""
+        cumulative_share in percent, calls. by: a metric, such as 'bytes'; default: the time, or params without steps. Traces are
+        ordered by device time (own_accelerator_micros), those without device work by host time (own_self_micros)."""
         if by is not None and not re.fullmatch(r'\w+', by):
             raise InvalidArgumentError('by: %r is not the name of a metric' % by, 'INVALID_ARGUMENT')
         line = 'top -n %d%s -output json' % (operator.index(n), ' -by ' + by if by else '')

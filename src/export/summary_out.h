@@ -11,9 +11,10 @@
 /* ---- hottest out ----
  *
  * The hottest entries of a view as a table: own number, share, cumulative share, calls, mean.
+ * Device time has the host time beside it and the reverse, each with its own share.
  */
 
-#define HOTTEST_COLUMNS 8
+#define HOTTEST_COLUMNS 10
 
 struct hottest_table {
 	struct table x; /* key and schema are the caller's to set */

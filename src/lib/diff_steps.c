@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lib/diff.h"
+#include "view/facts.h"
 
 enum rank { RANK_SLOWEST, RANK_FASTEST, RANK_MEDIAN, RANK_N };
 
@@ -67,7 +68,7 @@ bool diff_choose_step(struct session *s, struct str step, struct opts *o)
 	}
 	if (!session_need_steps(s, o) || !session_seal(s))
 		return false;
-	const struct step_time *v = steps_by_time(&s->model, &n, a);
+	const struct step_time *v = facts_steps(&s->model, &n, a);
 	if (!n)
 		return session_fail(
 		        s, ERR_FAILED, "no steps are loaded: '@%.*s' needs one", STR(step));

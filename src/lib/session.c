@@ -380,6 +380,7 @@ bool session_load_spools(struct session *s, struct str path, const struct record
 	        s->ingest, files, o, w.progress ? &w : NULL, &facts, &own.a, &s->error);
 	if (ok) {
 		ingest_new_input(s->ingest);
+		ingest_parallel_times(s->ingest);
 		ingest_file(s->ingest, path, S("GPU recording"), &facts);
 	}
 	if (ok)

@@ -35,17 +35,26 @@ static bool has_graph(struct session *s, const struct view_ops *v, const struct 
 	        "its ops");
 }
 
-/* Adds the default columns of a trace: device time, host self time and, except in code, calls. */
+/* Sets the default columns of a trace: device time, host self time and, except in code, calls. Text
+ * has both times instead of their sum, and the sum orders nothing. */
 static struct opts with_columns(
         const struct session *s, const struct view_ops *v, const struct opts *o)
 {
+	enum output_kind kind = o->output.kind;
+	unsigned *columns;
 	struct opts to = *o;
 
 	to.new_input = s->model.new_input || s->recording.n;
-	if (o->select.preset && s->model.traces.n && o->output.kind != OUT_PPROF &&
-	        o->output.kind != OUT_FOLDED)
-		to.select.metrics = METRIC_BIT(M_ACCELERATOR_MICROS) | METRIC_BIT(M_SELF_MICROS) |
-		                    (view_is(v->kind, VIEW_TRACES) ? 0 : METRIC_BIT(M_OCCURRENCE));
+	if (!s->model.parallel_times)
+		return to;
+	columns = &to.select.metrics;
+	if (o->select.preset && kind != OUT_PPROF && kind != OUT_FOLDED)
+		*columns = METRIC_BIT(M_ACCELERATOR_MICROS) | METRIC_BIT(M_SELF_MICROS) |
+		           (view_is(v->kind, VIEW_TRACES) ? 0 : METRIC_BIT(M_OCCURRENCE));
+	if ((kind == OUT_STDOUT || kind == OUT_FILE) && *columns & METRIC_BIT(M_MICROS))
+		*columns = (*columns & ~METRIC_BIT(M_MICROS)) | metrics[M_MICROS].brings;
+	if (o->order.by == M_MICROS)
+		to.order.by = view_time_metric(&s->model);
 	return to;
 }
 

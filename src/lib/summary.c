@@ -62,7 +62,9 @@ static bool add_hottest(struct session *s, const struct opts *o, const struct vi
 	if (v->traits & VIEW_PATHS)
 		add_up(&q, p);
 	bool times = p->device_us.v || p->host_us.v;
-	enum metric_id m = times ? M_MICROS : v->traits & VIEW_LIST ? M_OCCURRENCE : M_PARAMS;
+	enum metric_id m = times                   ? view_time_metric(q.m)
+	                   : v->traits & VIEW_LIST ? M_OCCURRENCE
+	                                           : M_PARAMS;
 	bool ok = view_hottest(
 	        &q, m == M_OCCURRENCE ? V_DEFINITIONS : metrics[m].value, &h, &s->error);
 	if (ok)

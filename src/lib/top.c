@@ -12,24 +12,22 @@ static bool is_number(enum metric_id m)
 	return m < M_N && metrics[m].value != V_NONE;
 }
 
-/* Returns the metric to sort by: from -by, from -order_by, otherwise micros, or params if no step
- * is loaded. */
+/* Returns the metric to sort by: from -by, from -order_by, otherwise time, or params if no step is
+ * loaded. */
 static bool find_metric(struct session *s, const struct request *r, enum metric_id *m)
 {
-	if (r->by.n) {
-		*m = metric_find(r->by, USE_ORDER);
-		if (is_number(*m))
-			return true;
+	*m = r->by.n ? metric_find(r->by, USE_ORDER) : r->opts.order.by;
+	if (r->by.n && !is_number(*m)) {
 		struct sb names = sb_in(&s->query_arena);
 		metric_names(&names, USE_SELECT | USE_ORDER, ", ");
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "-by: '%.*s' is not a number that nodes have: %.*s", STR(r->by),
 		        STR(sb_str(&names)));
 	}
-	*m = r->opts.order.by;
-	if (is_number(*m))
-		return true;
-	*m = s->model.steps.n || s->n_later ? M_MICROS : M_PARAMS;
+	if (!is_number(*m))
+		*m = s->model.steps.n || s->n_later ? M_MICROS : M_PARAMS;
+	if (*m == M_MICROS)
+		*m = view_time_metric(&s->model);
 	return true;
 }
 
@@ -47,6 +45,12 @@ static void put_members(struct document *d, const void *user)
 	document_text(d, "metric", str_of(metrics[more->metric].name));
 	document_fraction(
 	        d, "total", model_fraction(more->q->m, more->q->over, more->h->of, more->h->total));
+	if (more->h->beside != V_NONE)
+		document_fraction(d,
+		        more->h->beside == V_CPU_MICROS ? "total_self_micros"
+		                                        : "total_accelerator_micros",
+		        model_fraction(
+		                more->q->m, more->q->over, more->h->beside, more->h->beside_total));
 }
 
 static bool write_top(struct session *s, const struct request *r, struct query *q, enum metric_id m,

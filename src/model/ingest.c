@@ -147,6 +147,7 @@ void ingest_undo(struct ingest *in)
 void ingest_keep_trace(struct ingest *in, const struct model_trace *t)
 {
 	VEC_PUSH(in->m->a, &in->m->traces, *t);
+	ingest_parallel_times(in);
 }
 
 void ingest_share_names(struct ingest *in, struct pool *p)
@@ -357,6 +358,11 @@ void ingest_has_traces(struct ingest *in)
 void ingest_new_input(struct ingest *in)
 {
 	in->m->new_input = true;
+}
+
+void ingest_parallel_times(struct ingest *in)
+{
+	in->m->parallel_times = true;
 }
 
 void ingest_workers(struct ingest *in, const struct strs *names)

@@ -90,6 +90,8 @@ uint32_t ingest_frame(
 void ingest_has_traces(struct ingest *in);
 /* An input has a format that the original cannot read. */
 void ingest_new_input(struct ingest *in);
+/* The input is a trace or recording: device time and host time are never added up. */
+void ingest_parallel_times(struct ingest *in);
 
 /* Steps whose cells are added node by node (profiles). Step ids must be distinct. */
 struct cell_in {

@@ -129,6 +129,7 @@ static void merge_nodes(struct merge *g)
 	g->in->m->has_traces |= f->has_traces;
 	g->in->m->misses_streams |= f->misses_streams;
 	g->in->m->new_input |= f->new_input;
+	g->in->m->parallel_times |= f->parallel_times;
 }
 
 /* ---- steps ---- */

@@ -131,7 +131,8 @@ struct model {
 	bool has_traces;       /* at least one op log entry had a code_def, possibly empty */
 	bool keep_annotations; /* spans have the annotations of run metadata */
 	bool new_input;        /* an input has a format that the original cannot read */
-	bool misses_streams;   /* at least one run metadata had a gpu but no stream:all */
+	bool parallel_times; /* of a trace or recording: device time and host time are not added */
+	bool misses_streams; /* at least one run metadata had a gpu but no stream:all */
 
 	VEC(struct device) devices;
 	struct imap device_of;    /* string id of its name -> device id */

@@ -59,6 +59,9 @@ bool advise_run(struct advise *ask, struct advice *out, struct err *e);
  * the largest own times. */
 void advise_hottest(struct advise *ask, const struct result *r, struct strs *reports);
 
+/* Appends a share in percent, in brackets; nothing if all is 0. */
+void advise_put_share(struct sb *b, int64_t part, int64_t all);
+
 /* Names the slowest step and the nodes that took longer in it than in the median step. */
 void advise_slowest(struct advise *ask, struct strs *reports);
 

@@ -6,6 +6,7 @@
 
 #include "base/fmt.h"
 #include "base/sort.h"
+#include "view/facts.h"
 
 static int by_value(const void *ctx, uint32_t a, uint32_t b)
 {
@@ -14,7 +15,7 @@ static int by_value(const void *ctx, uint32_t a, uint32_t b)
 	return (v[a] < v[b]) - (v[a] > v[b]);
 }
 
-static void put_share(struct sb *b, int64_t part, int64_t all)
+void advise_put_share(struct sb *b, int64_t part, int64_t all)
 {
 	if (all <= 0)
 		return;
@@ -25,67 +26,84 @@ static void put_share(struct sb *b, int64_t part, int64_t all)
 
 /* ---- scopes and nodes ---- */
 
+/* A number by which entries are ranked. */
+struct hottest_by {
+	enum value of;
+	const char *by; /* in the texts; empty if it is the only one */
+};
+
 /* True if one child has all of the entry's time: the child says more. */
-static bool has_heir(const struct result *r, uint32_t i)
+static bool has_heir(const struct result *r, uint32_t i, enum value of)
 {
-	int64_t all = r->shown[i].total->v[V_MICROS];
+	int64_t all = r->shown[i].total->v[of];
 
 	for (uint32_t k = i + 1; k < r->shown[i].end; k = r->shown[k].end)
-		if (r->shown[k].total->v[V_MICROS] == all)
+		if (r->shown[k].total->v[of] == all)
 			return true;
 	return false;
 }
 
 /* Reports the entries with the largest values above 0. */
 static void put_largest(struct advise *ask, const struct result *r, const int64_t *value,
-        const char *what, struct strs *reports)
+        const char *what, const struct hottest_by *by, struct strs *reports)
 {
 	const uint32_t *order = sort_order(ask->a, r->n, by_value, value);
 	struct sb b = sb_in(ask->a);
 
 	for (uint32_t i = 0; i < r->n && i < ADVISE_ROWS && value[order[i]] > 0; i++) {
-		sb_fmt(&b, "%stop %u %s: ", i ? "\n" : "", i + 1, what);
+		sb_fmt(&b, "%stop %u %s%s: ", i ? "\n" : "", i + 1, what, by->by);
 		sb_put(&b, view_name(r->q, r->shown[order[i]].kept));
-		sb_put(&b, S(", total: "));
+		sb_put(&b, *by->by ? S(", ") : S(", total: "));
 		fmt_fraction(&b, QUANTITY_TIME,
-		        model_fraction(ask->m, r->q->over, V_MICROS, value[order[i]]));
-		put_share(&b, value[order[i]], r->root.v[V_MICROS]);
+		        model_fraction(ask->m, r->q->over, by->of, value[order[i]]));
+		advise_put_share(&b, value[order[i]], r->root.v[by->of]);
 	}
 	if (b.n)
 		strs_add(ask->a, reports, sb_str(&b));
 }
 
-void advise_hottest(struct advise *ask, const struct result *r, struct strs *reports)
+static void put_hottest(struct advise *ask, const struct result *r, const struct hottest_by *by,
+        struct strs *reports)
 {
 	int64_t *scope = ARENA_ARRAY(ask->a, r->n, int64_t),
 	        *node = ARENA_ARRAY(ask->a, r->n, int64_t);
 
 	for (uint32_t i = 1; i < r->n; i++) {
-		if (r->shown[i].end > i + 1 && !has_heir(r, i))
-			scope[i] = r->shown[i].total->v[V_MICROS];
-		node[i] = r->shown[i].self->v[V_MICROS];
+		if (r->shown[i].end > i + 1 && !has_heir(r, i, by->of))
+			scope[i] = r->shown[i].total->v[by->of];
+		node[i] = r->shown[i].self->v[by->of];
 	}
-	put_largest(ask, r, scope, "scope", reports);
-	put_largest(ask, r, node, "node", reports);
+	put_largest(ask, r, scope, "scope", by, reports);
+	put_largest(ask, r, node, "node", by, reports);
+}
+
+void advise_hottest(struct advise *ask, const struct result *r, struct strs *reports)
+{
+	if (!ask->m->parallel_times) {
+		put_hottest(ask, r, &(struct hottest_by){ V_MICROS, "" }, reports);
+		return;
+	}
+	put_hottest(
+	        ask, r, &(struct hottest_by){ V_ACCELERATOR_MICROS, " by device time" }, reports);
+	put_hottest(ask, r, &(struct hottest_by){ V_CPU_MICROS, " by host time" }, reports);
 }
 
 /* ---- the slowest step ---- */
 
-/* Returns the time of each node in the steps of that id, of all workers. */
-static int64_t *times_in(const struct model *m, int64_t id, struct arena *a)
+/* Adds the times of each node in the steps of that id, of all workers, to v. */
+static void add_times(
+        const struct model *m, int64_t id, const struct hottest_by *by, int sign, int64_t *v)
 {
-	int64_t *v = ARENA_ARRAY(a, m->nodes.n, int64_t);
-
 	for (size_t i = 0; i < m->steps.n; i++) {
 		const struct step *s = m->steps.v[i];
 		for (uint32_t c = 0; s->id == id && !s->excluded_from_average && c < s->n_cells;
 		        c++) {
 			struct tally t = { 0 };
 			step_tally(s, c, model_ticks(m), &t);
-			v[s->cell_node[c]] = num_add(v[s->cell_node[c]], t.v[V_MICROS]);
+			v[s->cell_node[c]] =
+			        num_add(v[s->cell_node[c]], num_mul(sign, t.v[by->of]));
 		}
 	}
-	return v;
 }
 
 /* Appends a time of one step. */
@@ -94,33 +112,56 @@ static void put_time(struct sb *b, const struct model *m, int64_t ticks)
 	fmt_fraction(b, QUANTITY_TIME, model_fraction(m, 1, V_MICROS, ticks));
 }
 
+/* Times of the nodes in the slow step, and how much longer they are than in the median step. Times
+ * of devices and of threads are different entries: entry i is of node i % nodes and of
+ * by[i / nodes]. */
+struct slower {
+	uint32_t nodes, n;
+	int64_t *slow, *more;
+	const struct hottest_by *by;
+};
+
+static void put_slower(struct advise *ask, const struct slower *x, uint32_t i, struct sb *b)
+{
+	sb_put(b, S("\n  "));
+	sb_put_name(b, node_name(ask->m, i % x->nodes));
+	sb_put(b, str_of(x->by[i / x->nodes].by));
+	sb_put(b, S(": "));
+	put_time(b, ask->m, x->slow[i]);
+	sb_put(b, S(", in the median step "));
+	put_time(b, ask->m, num_sub(x->slow[i], x->more[i]));
+	sb_put(b, S(" (+"));
+	put_time(b, ask->m, x->more[i]);
+	sb_char(b, ')');
+}
+
 static void put_causes(struct advise *ask, int64_t slow, int64_t median, struct sb *b)
 {
-	const struct model *m = ask->m;
-	const int64_t *now = times_in(m, slow, ask->a), *usual = times_in(m, median, ask->a);
-	int64_t *more = ARENA_ARRAY(ask->a, m->nodes.n, int64_t);
+	static const struct hottest_by sum[] = { { V_MICROS, "" } },
+	                               sides[] = { { V_ACCELERATOR_MICROS, ", on devices" },
+		                               { V_CPU_MICROS, ", on the host" } };
+	bool apart = ask->m->parallel_times;
+	uint32_t nodes = (uint32_t)ask->m->nodes.n, n = apart ? 2 * nodes : nodes;
+	struct slower x = { .nodes = nodes, .n = n, .by = apart ? sides : sum };
 
-	for (uint32_t i = 0; i < m->nodes.n; i++)
-		more[i] = num_sub(now[i], usual[i]);
-	const uint32_t *order = sort_order(ask->a, m->nodes.n, by_value, more);
-	for (uint32_t i = 0; i < m->nodes.n && i < ADVISE_ROWS && more[order[i]] > 0; i++) {
-		sb_put(b, S("\n  "));
-		sb_put_name(b, node_name(m, order[i]));
-		sb_put(b, S(": "));
-		put_time(b, m, now[order[i]]);
-		sb_put(b, S(", in the median step "));
-		put_time(b, m, usual[order[i]]);
-		sb_put(b, S(" (+"));
-		put_time(b, m, more[order[i]]);
-		sb_char(b, ')');
+	x.slow = ARENA_ARRAY(ask->a, n, int64_t);
+	x.more = ARENA_ARRAY(ask->a, n, int64_t);
+	for (uint32_t i = 0; i < n; i += nodes) {
+		add_times(ask->m, slow, &x.by[i / nodes], 1, x.slow + i);
+		add_times(ask->m, median, &x.by[i / nodes], -1, x.more + i);
 	}
+	for (uint32_t i = 0; i < n; i++)
+		x.more[i] = num_add(x.more[i], x.slow[i]);
+	const uint32_t *order = sort_order(ask->a, n, by_value, x.more);
+	for (uint32_t i = 0; i < n && i < ADVISE_ROWS && x.more[order[i]] > 0; i++)
+		put_slower(ask, &x, order[i], b);
 }
 
 void advise_slowest(struct advise *ask, struct strs *reports)
 {
 	struct sb b = sb_in(ask->a);
 	size_t n;
-	const struct step_time *v = steps_by_time(ask->m, &n, ask->a);
+	const struct step_time *v = facts_steps(ask->m, &n, ask->a);
 
 	if (n < 2 || v[n - 1].ticks <= v[(n - 1) / 2].ticks)
 		return;

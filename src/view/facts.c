@@ -264,3 +264,44 @@ void facts_find(const struct model *m, const struct recording_set *recording,
 	if (out->steps.n)
 		out->median = out->steps.v[out->steps.n / 2].ns;
 }
+
+static int by_id_and_time(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct step_time *v = ctx;
+
+	if (v[a].id != v[b].id)
+		return (v[a].id > v[b].id) - (v[a].id < v[b].id);
+	return (v[a].ticks < v[b].ticks) - (v[a].ticks > v[b].ticks);
+}
+
+static int by_time(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct step_time *v = ctx;
+
+	return (v[a].ticks > v[b].ticks) - (v[a].ticks < v[b].ticks);
+}
+
+struct step_time *facts_steps(const struct model *m, size_t *n, struct arena *a)
+{
+	struct facts *f = ARENA_NEW(a, struct facts);
+	size_t all = 0;
+
+	if (!m->parallel_times)
+		return steps_by_time(m, n, a);
+	facts_find(m, NULL, NULL, f, a);
+	struct step_time *v = ARENA_ARRAY(a, f->steps.n, struct step_time);
+	for (size_t i = 0; i < f->steps.n; i++) {
+		const struct step_summary *s = &f->steps.v[i];
+		const struct step *step = model_step_of(m, s->worker, s->id, NULL);
+		struct fraction us = { s->ns, 1000 };
+		if (step && !step->excluded_from_average)
+			v[all++] = (struct step_time){ s->id, fraction_in(us, model_ticks(m)) };
+	}
+	sort_array(a, v, all, sizeof *v, by_id_and_time);
+	*n = 0;
+	for (size_t i = 0; i < all; i++)
+		if (!*n || v[*n - 1].id != v[i].id)
+			v[(*n)++] = v[i];
+	sort_array(a, v, *n, sizeof *v, by_time);
+	return v;
+}

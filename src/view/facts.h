@@ -49,21 +49,27 @@ struct facts {
 void facts_find(const struct model *m, const struct recording_set *recording,
         const struct recording_options *how, struct facts *out, struct arena *a);
 
+/* Returns the steps of the average, fastest first; of several workers the slowest one counts. The
+ * time is the length of the step. Of models whose times are not parallel, it is the sum of the
+ * times of all nodes (steps_by_time). */
+struct step_time *facts_steps(const struct model *m, size_t *n, struct arena *a);
+
 /* ---- hottest ----
  *
  * The entries of a view as a flat list by one of their own numbers, the largest first.
  */
 
 struct hottest {
-	enum value of;
-	uint32_t *kept; /* entries of the query's struct kept */
+	enum value of, beside; /* beside: host time beside device time or the reverse; V_NONE: no */
+	uint32_t *kept;        /* entries of the query's struct kept */
 	uint32_t n;
-	int64_t total; /* of all accounted entries, including those hidden by names or devices */
+	/* Of all accounted entries, including those hidden by names or devices. */
+	int64_t total, beside_total;
 };
 
-/* Lists the accounted entries of a query between view_open and view_close whose own number is above
- * 0: in scope and graph the nodes, in op the types. Equal ones are in the order of their names.
- * False if a pattern gave up. Everything is in the query's arena. */
+/* Lists the accounted entries of a query between view_open and view_close whose own number, or the
+ * number beside it, is above 0: in scope and graph the nodes, in op the types. Equal ones are in
+ * the order of their names. False if a pattern gave up. Everything is in the query's arena. */
 bool view_hottest(struct query *q, enum value of, struct hottest *out, struct err *e);
 
 #endif

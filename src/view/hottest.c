@@ -8,16 +8,19 @@
 
 struct ranking {
 	const struct query *q;
-	enum value of;
+	const struct hottest *of;
 };
 
 /* Entries of the tree are in the order of their names, so equal ones stay as they are. */
 static int by_number(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct ranking *o = ctx;
-	int64_t x = view_self(o->q, a)->v[o->of], y = view_self(o->q, b)->v[o->of];
+	const int64_t *x = view_self(o->q, a)->v, *y = view_self(o->q, b)->v;
+	enum value of = o->of->of, beside = o->of->beside;
 
-	return (x < y) - (x > y);
+	if (x[of] == y[of] && beside != V_NONE)
+		of = beside;
+	return (x[of] < y[of]) - (x[of] > y[of]);
 }
 
 /* True if the entry has its own numbers; a scope that no node defines has none. */
@@ -32,17 +35,21 @@ bool view_hottest(struct query *q, enum value of, struct hottest *out, struct er
 	views[q->tree->kind].account(q);
 	if (!q->kept.total) /* op: a type has nothing below it */
 		q->kept.total = q->kept.self;
-	*out = (struct hottest){ .of = of, .kept = ARENA_ARRAY(q->a, q->kept.n, uint32_t) };
+	*out = (struct hottest){ .of = of,
+		.beside = view_time_beside(q->m, of),
+		.kept = ARENA_ARRAY(q->a, q->kept.n, uint32_t) };
 	for (uint32_t i = 1; i < q->kept.n; i++) {
 		if (i % 4096 == 0)
 			work_poll(q->a->work);
 		if (!is_node(q, i))
 			continue;
-		int64_t v = view_self(q, i)->v[of];
-		out->total = num_sum(out->total, v);
-		if (v > 0 && view_hides(q, i, INT32_MIN) == HIDDEN_N)
+		const int64_t *v = view_self(q, i)->v;
+		int64_t beside = out->beside == V_NONE ? 0 : v[out->beside];
+		out->total = num_sum(out->total, v[of]);
+		out->beside_total = num_sum(out->beside_total, beside);
+		if ((v[of] > 0 || beside > 0) && view_hides(q, i, INT32_MIN) == HIDDEN_N)
 			out->kept[out->n++] = i;
 	}
-	sort_stable(q->a, out->kept, out->n, by_number, &(struct ranking){ q, of });
+	sort_stable(q->a, out->kept, out->n, by_number, &(struct ranking){ q, out });
 	return view_patterns_ok(q, e);
 }

@@ -133,6 +133,31 @@ enum hidden_by view_hides(struct query *q, uint32_t kept, int64_t depth)
 	return view_on_device(q, kept) ? HIDDEN_N : HIDDEN_NAME;
 }
 
+static bool has_device_time(const struct model *m)
+{
+	for (size_t i = 0; i < m->steps.n; i++)
+		for (uint32_t k = 0; k < m->steps.v[i]->n_spans; k++)
+			if (m->steps.v[i]->span_kind[k] == SPAN_ACCELERATOR)
+				return true;
+	return false;
+}
+
+enum metric_id view_time_metric(const struct model *m)
+{
+	if (!m->parallel_times)
+		return M_MICROS;
+	return has_device_time(m) ? M_ACCELERATOR_MICROS : M_SELF_MICROS;
+}
+
+enum value view_time_beside(const struct model *m, enum value of)
+{
+	if (!m->parallel_times)
+		return V_NONE;
+	return of == V_ACCELERATOR_MICROS ? V_CPU_MICROS
+	       : of == V_CPU_MICROS       ? V_ACCELERATOR_MICROS
+	                                  : V_NONE;
+}
+
 int view_order(const struct query *q, const struct tally *tallies, uint32_t a, uint32_t b)
 {
 	const struct metric *by = &metrics[q->o->order.by];
@@ -146,5 +171,10 @@ int view_order(const struct query *q, const struct tally *tallies, uint32_t a, u
 		return str_cmp(name_a, name_b);
 	x = on == ON_NODES ? view_nodes(q, a) : tallies[a].v[by->value];
 	y = on == ON_NODES ? view_nodes(q, b) : tallies[b].v[by->value];
+	enum value beside = view_time_beside(q->m, by->value);
+	if (x == y && beside != V_NONE) {
+		x = tallies[a].v[beside];
+		y = tallies[b].v[beside];
+	}
 	return (x < y) - (x > y);
 }

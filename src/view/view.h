@@ -272,6 +272,14 @@ static inline struct str view_name(const struct query *q, uint32_t kept)
 	return q->tree->name[q->kept.at[kept]];
 }
 
+/* Returns the metric that orders by time: micros. If threads and devices run at the same time, the
+ * device time, or the host time of a file without device work. */
+enum metric_id view_time_metric(const struct model *m);
+
+/* Returns the time that ran at the same time as this one: host time beside device time or the
+ * reverse; V_NONE: none, or times are added up. It orders what is equal. */
+enum value view_time_beside(const struct model *m, enum value of);
+
 /* Returns the own numbers of a kept entry. */
 const struct tally *view_self(const struct query *q, uint32_t kept);
 

@@ -224,9 +224,16 @@ def tables(x):
     """devices, kernels, summary and top have the totals of the views."""
     scope, t = x.views['scope'], x.tables
     if t['top']:
-        near(number(t['top']['total']) * 1000, scope.total('micros'), 1, 'top: total')
-        rows = t['top']['nodes']
-        near(sum(number(r['own_micros']) for r in rows) * 1000, scope.total('micros'), len(rows) + 1, 'top: sum of the rows')
+        # Of a trace each of both times has its own total; the order is that of one of them.
+        top, rows = t['top'], t['top']['nodes']
+        totals = {top['metric']: top['total'], **{k[6:]: v for k, v in top.items() if k.startswith('total_')}}
+        cases.equal(set(totals) - {'accelerator_micros', 'self_micros'}, set() if t['summary']['step_time'] else {'micros'}, 'top: metrics')
+        for m, total in totals.items():
+            whole = scope.total(m.replace('self', 'cpu'))
+            near(number(total) * 1000, whole, 1, 'top: total of ' + m)
+            near(sum(number(r['own_' + m]) for r in rows) * 1000, whole, len(rows) + 1, 'top: sum of the rows of ' + m)
+        key = [tuple(number(r['own_' + m]) for m in totals) for r in rows]
+        cases.equal(key, sorted(key, reverse=True), 'top: order')
     if t['summary']:
         s = t['summary']
         near(number(s['device_op_micros']) * 1000, scope.total('accelerator_micros'), 1, 'summary: device time')

@@ -152,7 +152,7 @@ def columns():
     """Traces show device time, host self time and calls by default."""
     path = write(kineto.trace(events()))
     assert 'node name | accelerator execution time | host self time | op count' in program(path, 'scope')[0]
-    assert 'node name | total execution time' in program(path, 'scope', '-select', 'micros')[0]
+    assert 'node name | accelerator execution time | cpu execution time\n' in program(path, 'scope', '-select', 'micros')[0]
     out, _ = program(path, 'scope', '-select', 'self_micros,kernels,bytes_accessed', '-output', 'csv')
     assert 'own_self_micros,total_self_micros' in out and 'own_kernels' in out, out
     profile = os.path.join(cases.TESTDATA, 'example', 'profile_100')

@@ -115,6 +115,32 @@ static void test_expensive(void **state)
 	assert_str(rig_notes(r), "");
 }
 
+/* Of a trace, device time and host time are lists of their own, and steps have their length. */
+static void test_parallel_times(void **state)
+{
+	struct view_rig *r = view_rig(*state);
+	uint32_t a = rig_node(r, "s/a", "A", ""), b = rig_node(r, "s/b", "B", "");
+
+	ingest_parallel_times(r->in);
+	rig_ran(r, a, 0, 10, 300);
+	rig_ran(r, b, 0, 400, 0);
+	rig_ran(r, a, 1, 10, 300);
+	rig_ran(r, b, 1, 900, 0);
+	rig_done(r);
+	assert_str(advice(r, CHECK_BIT(CHECK_EXPENSIVE_OPERATION) | CHECK_OURS),
+	        "\nExpensiveOperationChecker:\n"
+	        "top 1 operation type: A, device: 300us (100.00%), host: 10us (1.52%)\n"
+	        "top 2 operation type: B, device: 0us (0.00%), host: 650us (98.48%)\n"
+	        "\nHottestChecker:\n"
+	        "top 1 node by device time: s/a, 300us (100.00%)\n"
+	        "top 1 scope by host time: s, 660us (100.00%)\n"
+	        "top 1 node by host time: s/b, 650us (98.48%)\n"
+	        "top 2 node by host time: s/a, 10us (1.52%)\n"
+	        "\nSlowestStepChecker:\n"
+	        "slowest of 2 steps: 1, 900us; median: step 0, 400us\n"
+	        "  s/b, on the host: 900us, in the median step 400us (+500us)\n");
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -130,6 +156,7 @@ int main(int argc, char **argv)
 		unit_case(test_operations),
 		unit_case(test_nothing_to_report),
 		unit_case(test_expensive),
+		unit_case(test_parallel_times),
 		unit_case(test_names),
 	};
 

@@ -4,31 +4,61 @@
  */
 #include "export/summary_out.h"
 
-enum { OWN, SHARE, SUM, CALLS, MEAN, TYPE, DEVICE, PATH };
-
 static enum column_type number_type(const struct query *q, enum value v)
 {
 	return view_has_fractions(q, v) ? COLUMN_REAL : COLUMN_INTEGER;
 }
 
-static void name_columns(
-        struct hottest_table *t, const struct query *q, enum metric_id id, enum value of)
+/* Adds a column. title: its heading in text, or "" for none; NULL: its name. */
+static void add_column(struct hottest_table *t, struct str name, enum column_type type,
+        const char *unit, const char *title)
+{
+	t->columns[t->x.n_columns] = (struct column){ name, type, unit };
+	t->titles[t->x.n_columns++] = title;
+}
+
+/* Returns the heading of a time that is shown beside another one, or NULL. */
+static const char *time_title(const struct hottest *h, enum value of)
+{
+	if (h->beside == V_NONE)
+		return NULL;
+	return of == V_CPU_MICROS ? "host" : "device";
+}
+
+/* Adds the time beside the metric, and its share. Text has no column of zeros. */
+static void add_beside(struct hottest_table *t, const struct query *q, const struct hottest *h)
+{
+	const char *name = h->beside == V_CPU_MICROS ? "self_micros" : "accelerator_micros";
+	bool zero = h->beside_total <= 0;
+	struct arena *a = t->x.a;
+
+	add_column(t, str_fmt(a, "own_%s", name), number_type(q, h->beside), "us",
+	        zero ? "" : time_title(h, h->beside));
+	add_column(t, str_fmt(a, "share_%s", name), COLUMN_REAL, "percent", zero ? "" : "share");
+}
+
+static void add_columns(struct hottest_table *t, const struct query *q, const struct hottest *h,
+        enum metric_id id, bool brief)
 {
 	static const char *const units[] = { [UNIT_TIME] = "us", [UNIT_BYTES] = "bytes" };
 	const struct metric *m = &metrics[id];
 	const char *unit = m->unit == UNIT_TIME || m->unit == UNIT_BYTES ? units[m->unit] : "count";
+	const char *name = h->of == V_DEFINITIONS ? "definitions" : m->name;
 	struct arena *a = t->x.a;
-	struct column *c = t->columns;
 
-	const char *name = of == V_DEFINITIONS ? "definitions" : m->name;
-	c[OWN] = (struct column){ str_fmt(a, "own_%s", name), number_type(q, of), unit };
-	c[SHARE] = (struct column){ S("share"), COLUMN_REAL, "percent" };
-	c[SUM] = (struct column){ S("cumulative_share"), COLUMN_REAL, "percent" };
-	c[CALLS] = (struct column){ S("calls"), number_type(q, V_RUNS), NULL };
-	c[MEAN] = (struct column){ str_fmt(a, "mean_%s", name), COLUMN_REAL, unit };
-	c[TYPE] = (struct column){ S("type"), COLUMN_TEXT, NULL };
-	c[DEVICE] = (struct column){ S("device"), COLUMN_TEXT, NULL };
-	c[PATH] = (struct column){ S("path"), COLUMN_TEXT, NULL };
+	add_column(
+	        t, str_fmt(a, "own_%s", name), number_type(q, h->of), unit, time_title(h, h->of));
+	add_column(t, S("share"), COLUMN_REAL, "percent", NULL);
+	add_column(t, S("cumulative_share"), COLUMN_REAL, "percent", brief ? "" : "sum");
+	if (h->beside != V_NONE)
+		add_beside(t, q, h);
+	add_column(t, S("calls"), number_type(q, V_RUNS), NULL, NULL);
+	add_column(t, str_fmt(a, "mean_%s", name), COLUMN_REAL, unit,
+	        h->beside == V_NONE ? NULL : "mean");
+	add_column(t, S("type"), COLUMN_TEXT, NULL, brief ? "" : "type");
+	add_column(t, S("device"), COLUMN_TEXT, NULL, "");
+	add_column(t, S("path"), COLUMN_TEXT, NULL,
+	        view_is(q->tree->kind, VIEW_LIST) ? "operation type" : "node");
 }
 
 /* Returns part of whole in hundredths of a percent. */
@@ -57,6 +87,11 @@ static void put_row(
 	put_number(x, v);
 	table_number(x, share(v.v, h->total));
 	table_number(x, share(sum, h->total));
+	if (h->beside != V_NONE) {
+		struct fraction beside = view_value(q, own, h->beside);
+		put_number(x, beside);
+		table_number(x, share(beside.v, h->beside_total));
+	}
 	if (calls.v > 0)
 		put_number(x, calls);
 	else
@@ -85,16 +120,10 @@ void hottest_fill(struct hottest_table *t, const struct query *q, const struct h
 	size_t rows = top && top < h->n ? top : h->n;
 	int64_t sum = 0;
 
-	*t = (struct hottest_table){
-		.x = { .a = q->a, .n_columns = HOTTEST_COLUMNS, .rows = h->n }
-	};
+	*t = (struct hottest_table){ .x = { .a = q->a, .rows = h->n } };
 	t->x.columns = t->columns;
 	t->x.titles = t->titles;
-	t->titles[SUM] = brief ? "" : "sum";
-	t->titles[TYPE] = brief ? "" : "type";
-	t->titles[DEVICE] = "";
-	t->titles[PATH] = view_is(q->tree->kind, VIEW_LIST) ? "operation type" : "node";
-	name_columns(t, q, m, h->of);
+	add_columns(t, q, h, m, brief);
 	for (size_t i = 0; i < rows; i++) {
 		sum = num_sum(sum, view_self(q, h->kept[i])->v[h->of]);
 		put_row(&t->x, q, h, h->kept[i], sum);
