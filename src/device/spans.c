@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/bits.h"
+#include "base/heap.h"
 
 struct span_cursor {
 	const uint8_t *p, *end;
@@ -83,26 +84,11 @@ static bool advance(struct span_cursor *c)
 }
 
 /* Intervals with equal starts come in the order of their owners, so the order is deterministic. */
-static bool before(const struct span_cursor *a, const struct span_cursor *b)
+static bool comes_first(const void *a, const void *b)
 {
-	return a->now.start < b->now.start || (a->now.start == b->now.start && a->owner < b->owner);
-}
+	const struct span_cursor *x = a, *y = b;
 
-static void sift_down(struct span_walk *w, size_t i)
-{
-	for (;;) {
-		size_t child = 2 * i + 1;
-		if (child >= w->heap.n)
-			return;
-		if (child + 1 < w->heap.n && before(&w->heap.v[child + 1], &w->heap.v[child]))
-			child++;
-		if (!before(&w->heap.v[child], &w->heap.v[i]))
-			return;
-		struct span_cursor x = w->heap.v[i];
-		w->heap.v[i] = w->heap.v[child];
-		w->heap.v[child] = x;
-		i = child;
-	}
+	return x->now.start != y->now.start ? x->now.start < y->now.start : x->owner < y->owner;
 }
 
 void span_walk_begin(struct span_walk *w, struct arena *a)
@@ -118,12 +104,7 @@ void span_walk_add(struct span_walk *w, const struct spans *s, unsigned owner)
 		if (!advance(&c))
 			continue;
 		VEC_PUSH(w->a, &w->heap, c);
-		for (size_t at = w->heap.n - 1;
-		        at && before(&w->heap.v[at], &w->heap.v[(at - 1) / 2]); at = (at - 1) / 2) {
-			struct span_cursor x = w->heap.v[at];
-			w->heap.v[at] = w->heap.v[(at - 1) / 2];
-			w->heap.v[(at - 1) / 2] = x;
-		}
+		heap_up(w->heap.v, sizeof *w->heap.v, w->heap.n - 1, comes_first);
 	}
 }
 
@@ -135,6 +116,6 @@ bool span_walk_next(struct span_walk *w, struct span *x, unsigned *owner)
 	*owner = w->heap.v[0].owner;
 	if (!advance(&w->heap.v[0]))
 		w->heap.v[0] = w->heap.v[--w->heap.n];
-	sift_down(w, 0);
+	heap_down(w->heap.v, w->heap.n, sizeof *w->heap.v, 0, comes_first);
 	return true;
 }

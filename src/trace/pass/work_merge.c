@@ -4,6 +4,8 @@
  */
 #include "trace/pass/passes.h"
 
+#include "base/heap.h"
+
 void cover_add(struct cover *c, int64_t start, int64_t end)
 {
 	int64_t from = c->any && c->until > start ? c->until : start;
@@ -30,23 +32,12 @@ static void advance(struct work_cursor *c)
 	c->have_after = c->have && read_work(c, &c->after);
 }
 
-static bool comes_first(const struct work_cursor *a, const struct work_cursor *b)
+static bool comes_first(const void *a, const void *b)
 {
-	return a->now.start != b->now.start ? a->now.start < b->now.start
-	                                    : a->now.track < b->now.track;
-}
+	const struct slice *x = &((const struct work_cursor *)a)->now,
+	                   *y = &((const struct work_cursor *)b)->now;
 
-static void sift(struct work_merge *m, size_t i)
-{
-	for (size_t child; (child = 2 * i + 1) < m->n; i = child) {
-		if (child + 1 < m->n && comes_first(&m->v[child + 1], &m->v[child]))
-			child++;
-		if (!comes_first(&m->v[child], &m->v[i]))
-			return;
-		struct work_cursor swap = m->v[i];
-		m->v[i] = m->v[child];
-		m->v[child] = swap;
-	}
+	return x->start != y->start ? x->start < y->start : x->track < y->track;
 }
 
 static bool is_merged(const struct trace_track *k, uint32_t device)
@@ -71,8 +62,7 @@ void work_merge_init(
 		advance(c);
 		m->n += c->have;
 	}
-	for (size_t i = m->n; i-- > 0;)
-		sift(m, i);
+	heap_make(m->v, m->n, sizeof *m->v, comes_first);
 }
 
 const struct slice *work_merge_next(struct work_merge *m, bool *contains)
@@ -83,7 +73,7 @@ const struct slice *work_merge_next(struct work_merge *m, bool *contains)
 		advance(top);
 		if (!top->have)
 			*top = m->v[--m->n];
-		sift(m, 0);
+		heap_down(m->v, m->n, sizeof *m->v, 0, comes_first);
 	}
 	m->begun = true;
 	if (!m->n)

@@ -8,6 +8,7 @@
  * such step back (slack). The second reading delays rows by the slack, so that they are added in
  * order.
  */
+#include "base/heap.h"
 #include "base/sort.h"
 #include "trace/read/nsys/nsys_internal.h"
 #include "trace/pass/trace_sums.h"
@@ -138,8 +139,10 @@ static bool survey_table(struct nsys_sum *y, const struct nsys_table *table)
 
 /* ---- second reading: slices ---- */
 
-static bool comes_first(const struct nsys_pending *p, const struct nsys_pending *q)
+static bool comes_first(const void *a, const void *b)
 {
+	const struct nsys_pending *p = a, *q = b;
+
 	if (p->start != q->start)
 		return p->start < q->start;
 	if (p->work != q->work)
@@ -147,33 +150,6 @@ static bool comes_first(const struct nsys_pending *p, const struct nsys_pending 
 	if (p->track != q->track)
 		return p->track < q->track;
 	return p->length != q->length ? p->length > q->length : p->serial < q->serial;
-}
-
-static void push(struct nsys_sum *y, const struct nsys_pending *made)
-{
-	struct nsys_pending *v;
-	size_t i = y->heap.n;
-
-	VEC_PUSH(y->x->a, &y->heap, *made);
-	for (v = y->heap.v; i && comes_first(made, &v[(i - 1) / 2]); i = (i - 1) / 2)
-		v[i] = v[(i - 1) / 2];
-	v[i] = *made;
-}
-
-static void pop(struct nsys_sum *y)
-{
-	struct nsys_pending *v = y->heap.v, last = v[--y->heap.n];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < y->heap.n) {
-		if (child + 1 < y->heap.n && comes_first(&v[child + 1], &v[child]))
-			child++;
-		if (!comes_first(&v[child], &last))
-			break;
-		v[i] = v[child];
-		i = child;
-	}
-	v[i] = last;
 }
 
 /* Delays a slice until it can be added in order. */
@@ -192,7 +168,8 @@ static void take_slice(struct nsys *x, uint32_t track, uint32_t event, int64_t s
 
 	build_args_clear(x->b);
 	x->bytes = 0;
-	push(y, &made);
+	VEC_PUSH(x->a, &y->heap, made);
+	heap_up(y->heap.v, sizeof made, y->heap.n - 1, comes_first);
 }
 
 static void add_slice(struct nsys_sum *y, const struct nsys_pending *p)
@@ -225,7 +202,8 @@ static void add_until(struct nsys_sum *y, int64_t bound, bool all)
 	}
 	while (y->heap.n && (all || y->heap.v[0].start < bound)) {
 		add_slice(y, &y->heap.v[0]);
-		pop(y);
+		y->heap.v[0] = y->heap.v[--y->heap.n];
+		heap_down(y->heap.v, y->heap.n, sizeof *y->heap.v, 0, comes_first);
 	}
 }
 
@@ -251,27 +229,9 @@ static bool advance(struct nsys_sum *y, struct nsys_run *r)
 	return false;
 }
 
-static void sift(struct nsys_sum *y)
+static bool is_next(const void *a, const void *b)
 {
-	struct nsys_run *v = y->runs.v, top = v[0];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < y->runs.n) {
-		child += child + 1 < y->runs.n && v[child + 1].next < v[child].next;
-		if (v[child].next >= top.next)
-			break;
-		v[i] = v[child];
-		i = child;
-	}
-	v[i] = top;
-}
-
-static int by_next(const void *runs, uint32_t a, uint32_t b)
-{
-	const struct nsys_run *x = (const struct nsys_run *)runs + a,
-	                      *y = (const struct nsys_run *)runs + b;
-
-	return (x->next > y->next) - (x->next < y->next);
+	return ((const struct nsys_run *)a)->next < ((const struct nsys_run *)b)->next;
 }
 
 static void open_runs(struct nsys_sum *y)
@@ -286,7 +246,7 @@ static void open_runs(struct nsys_sum *y)
 			y->runs.v[open++] = *r;
 	}
 	y->runs.n = open;
-	sort_array(y->x->a, y->runs.v, open, sizeof *y->runs.v, by_next);
+	heap_make(y->runs.v, open, sizeof *y->runs.v, is_next);
 }
 
 static void merge(struct nsys_sum *y)
@@ -299,7 +259,7 @@ static void merge(struct nsys_sum *y)
 			*top = y->runs.v[--y->runs.n];
 		if (!y->runs.n)
 			break;
-		sift(y);
+		heap_down(y->runs.v, y->runs.n, sizeof *y->runs.v, 0, is_next);
 		add_until(y, num_sub(y->runs.v[0].next, y->slack), false);
 	}
 	add_until(y, 0, true);
