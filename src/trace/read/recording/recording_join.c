@@ -8,21 +8,21 @@
 #include "trace/read/recording/recordings.h"
 
 #include "base/sort.h"
+#include "trace/pass/pending.h"
 
 /* Correlation ids after which a record stays unmatched. */
-#define JOIN_REACH ((uint64_t)1 << 20)
-#define JOIN_SLOTS ((size_t)1 << 12) /* to begin with; a power of two */
-#define JOIN_MET   ((size_t)1 << 15) /* remembered matched calls; a power of two */
+#define JOIN_REACH   ((uint64_t)1 << 20)
+#define JOIN_SLOTS   ((size_t)1 << 12) /* to begin with; a power of two */
+#define JOIN_MATCHED ((size_t)1 << 15) /* remembered matched calls; a power of two */
 
 struct waiting {
-	uint64_t key;                /* 0: free */
+	struct pending_launch head;
 	struct recorded_call launch; /* if called */
 	bool called;
-	uint32_t first, last; /* 1 + operations that wait for the call */
 };
 
-/* A call that has met its operation. There may be more of them, and of the call a second record. */
-struct met {
+/* A call with an operation. More operations and a second record of the call may follow. */
+struct matched {
 	uint64_t key;
 	struct recorded_call launch;
 };
@@ -31,12 +31,9 @@ struct join {
 	struct arena *a;
 	void (*found)(void *user, const struct recorded_op *op, struct recorded_call *l);
 	void *user;
-	uint64_t latest; /* correlation */
-	struct waiting *v;
-	size_t n, slots;
-	struct met *met;
-	VEC(struct recorded_op) ops;
-	uint32_t free; /* 1 + the first unused one of ops */
+	uint64_t latest;              /* correlation */
+	struct pending_table waiting; /* of struct waiting and struct recorded_op */
+	struct matched *matched;
 };
 
 struct join *join_new(struct arena *a,
@@ -49,9 +46,9 @@ struct join *join_new(struct arena *a,
 	j->found = found;
 	j->user = user;
 	j->latest = (uint64_t)1 << 32;
-	j->slots = JOIN_SLOTS;
-	j->v = ARENA_ARRAY(a, j->slots, struct waiting);
-	j->met = ARENA_ARRAY(a, JOIN_MET, struct met);
+	pending_init(
+	        &j->waiting, a, JOIN_SLOTS, sizeof(struct waiting), sizeof(struct recorded_op));
+	j->matched = ARENA_ARRAY(a, JOIN_MATCHED, struct matched);
 	return j;
 }
 
@@ -65,76 +62,30 @@ static uint64_t key_of(struct join *j, uint32_t correlation)
 	return key;
 }
 
-static size_t home_of(const struct join *j, uint64_t key)
-{
-	return (size_t)(key * 0x9e3779b97f4a7c15u >> 20) & (j->slots - 1);
-}
-
-/* The place of a key, or the free one where it would be. */
-static struct waiting *find(struct join *j, uint64_t key)
-{
-	size_t i = home_of(j, key);
-
-	while (j->v[i].key && j->v[i].key != key)
-		i = (i + 1) & (j->slots - 1);
-	return &j->v[i];
-}
-
-/* Frees a slot and moves up the entries displaced by it. */
-static void free_place(struct join *j, struct waiting *w)
-{
-	size_t gap = (size_t)(w - j->v), i = gap, mask = j->slots - 1;
-
-	j->n--;
-	for (;;) {
-		i = (i + 1) & mask;
-		if (!j->v[i].key)
-			break;
-		if (((i - home_of(j, j->v[i].key)) & mask) < ((i - gap) & mask))
-			continue;
-		j->v[gap] = j->v[i];
-		gap = i;
-	}
-	j->v[gap].key = 0;
-}
-
-/* The call has met its operation: it waits no more, but for the launch of a graph. */
+/* Removes a matched call, unless it is the launch of a graph, which has many operations. */
 static void drop(struct join *j, struct waiting *w)
 {
 	if (w->launch.graph)
 		return;
-	j->met[w->key & (JOIN_MET - 1)] = (struct met){ w->key, w->launch };
-	free_place(j, w);
+	j->matched[w->head.key & (JOIN_MATCHED - 1)] = (struct matched){ w->head.key, w->launch };
+	pending_remove(&j->waiting, w);
 }
 
-/* The call of that key that has met already, or NULL. */
-static struct recorded_call *met(struct join *j, uint64_t key)
+/* Returns the matched call with that key, or NULL. */
+static struct recorded_call *find_matched(struct join *j, uint64_t key)
 {
-	struct met *m = &j->met[key & (JOIN_MET - 1)];
+	struct matched *m = &j->matched[key & (JOIN_MATCHED - 1)];
 
 	return m->key == key ? &m->launch : NULL;
 }
 
-/* Hands out all operations that wait here. */
-static void meet(struct join *j, struct waiting *w, struct recorded_call *l)
+/* Passes on all operations that wait here. */
+static void match(struct join *j, struct waiting *w, struct recorded_call *l)
 {
-	uint32_t i = w->first;
+	struct recorded_op op;
 
-	w->first = w->last = 0;
-	while (i) {
-		struct recorded_op op = j->ops.v[i - 1];
-		j->ops.v[i - 1].next = j->free;
-		j->free = i;
-		i = op.next;
+	while (pending_take(&j->waiting, &w->head, &op))
 		j->found(j->user, &op, l);
-	}
-}
-
-static int by_key(const void *ctx, uint32_t a, uint32_t b)
-{
-	const struct waiting *v = ctx;
-
-	return v[a].key < v[b].key ? -1 : v[a].key > v[b].key;
 }
 
 /* Operations below the key cannot be matched any more: they are returned in order, without a call.
@@ -142,58 +93,43 @@ static int by_key(const void *ctx, uint32_t a, uint32_t b)
 static void give_up(struct join *j, uint64_t below)
 {
 	struct scratch s;
-	VEC(uint32_t) v = { 0 };
+	VEC(uint64_t) keys = { 0 };
 
 	scratch_open(&s, j->a->work);
-	for (uint32_t i = 0; i < j->slots; i++)
-		if (j->v[i].key && j->v[i].key < below)
-			VEC_PUSH(&s.a, &v, i);
-	sort_stable(&s.a, v.v, v.n, by_key, j->v);
-	for (size_t i = 0; i < v.n; i++) {
-		meet(j, &j->v[v.v[i]], NULL);
-		j->v[v.v[i]].key = 0;
+	for (size_t i = 0; i < j->waiting.slots; i++) {
+		uint64_t key = ((struct waiting *)pending_at(&j->waiting, i))->head.key;
+		if (key && key < below)
+			VEC_PUSH(&s.a, &keys, key);
+	}
+	sort_array(&s.a, keys.v, keys.n, sizeof *keys.v, sort_ascending);
+	for (size_t i = 0; i < keys.n; i++) {
+		struct waiting *w = pending_find(&j->waiting, keys.v[i]);
+		match(j, w, NULL);
+		pending_remove(&j->waiting, w);
 	}
 	scratch_close(&s);
-	j->n -= v.n;
 }
 
 /* Makes room: first by giving up unmatched entries, then, if that is not enough, by doubling. */
-static void rebuild(struct join *j)
+static void make_room(struct join *j)
 {
-	struct waiting *stay;
-	struct scratch s;
-	size_t n = 0, slots = j->slots;
-
 	give_up(j, j->latest > JOIN_REACH ? j->latest - JOIN_REACH : 0);
-	scratch_open(&s, j->a->work);
-	stay = ARENA_ARRAY(&s.a, j->n, struct waiting);
-	for (size_t i = 0; i < slots; i++)
-		if (j->v[i].key)
-			stay[n++] = j->v[i];
-	if (n > slots / 8 * 3) {
-		j->slots *= 2;
-		j->v = ARENA_ARRAY(j->a, j->slots, struct waiting);
-	} else {
-		memset(j->v, 0, slots * sizeof *j->v);
-	}
-	for (size_t i = 0; i < n; i++)
-		*find(j, stay[i].key) = stay[i];
-	scratch_close(&s);
+	if (j->waiting.n > j->waiting.slots / 8 * 3)
+		pending_grow(&j->waiting);
 }
 
-/* Returns the slot of a key, created if needed. */
-static struct waiting *place_of(struct join *j, uint64_t key)
+/* Returns the entry of a key, created if needed. */
+static struct waiting *entry_of(struct join *j, uint64_t key)
 {
-	struct waiting *w = find(j, key);
+	struct waiting *w = pending_find(&j->waiting, key);
 
-	if (w->key)
+	if (w->head.key)
 		return w;
-	if (j->n >= j->slots / 2) {
-		rebuild(j);
-		w = find(j, key);
+	if (pending_is_full(&j->waiting)) {
+		make_room(j);
+		w = pending_find(&j->waiting, key);
 	}
-	*w = (struct waiting){ .key = key };
-	j->n++;
+	pending_add(&j->waiting, w, key);
 	return w;
 }
 
@@ -202,37 +138,17 @@ void join_call(struct join *j, uint32_t correlation, const struct recorded_call 
 	uint64_t key = key_of(j, correlation);
 	struct waiting *w;
 
-	if (met(j, key))
+	if (find_matched(j, key))
 		return;
-	w = place_of(j, key);
+	w = entry_of(j, key);
 	/* Of two calls the outer one counts: the runtime's around the driver's. */
 	if (!w->called || l->start < w->launch.start)
 		w->launch = *l;
 	w->called = true;
-	if (!w->first)
+	if (!w->head.first)
 		return;
-	meet(j, w, &w->launch);
+	match(j, w, &w->launch);
 	drop(j, w);
-}
-
-/* Appends an operation to the unmatched operations of a call. */
-static void queue(struct join *j, struct waiting *w, const struct recorded_op *op)
-{
-	uint32_t i = j->free;
-
-	if (i) {
-		j->free = j->ops.v[i - 1].next;
-	} else {
-		VEC_PUSH(j->a, &j->ops, ((struct recorded_op){ 0 }));
-		i = (uint32_t)j->ops.n;
-	}
-	j->ops.v[i - 1] = *op;
-	j->ops.v[i - 1].next = 0;
-	if (w->last)
-		j->ops.v[w->last - 1].next = i;
-	else
-		w->first = i;
-	w->last = i;
 }
 
 void join_op(struct join *j, uint32_t correlation, const struct recorded_op *op)
@@ -246,14 +162,14 @@ void join_op(struct join *j, uint32_t correlation, const struct recorded_op *op)
 		return;
 	}
 	key = key_of(j, correlation);
-	l = met(j, key);
+	l = find_matched(j, key);
 	if (l) {
 		j->found(j->user, op, l);
 		return;
 	}
-	w = place_of(j, key);
+	w = entry_of(j, key);
 	if (!w->called) {
-		queue(j, w, op);
+		pending_wait(&j->waiting, &w->head, op);
 		return;
 	}
 	j->found(j->user, op, &w->launch);

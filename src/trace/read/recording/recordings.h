@@ -118,7 +118,6 @@ struct recorded_op {
 	bool between_host; /* COPY: from host to host, without the GPU */
 	bool pageable;     /* COPY and SET: uses pageable host memory */
 	uint32_t scope;    /* SUM */
-	uint32_t next;     /* index of the next unmatched operation of the same call */
 };
 struct recorded_call {
 	uint64_t start, length;
