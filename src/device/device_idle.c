@@ -217,11 +217,8 @@ static void add_part(struct device_use *u, uint32_t part)
 
 	VEC_PUSH(u->a, &d->parts, part);
 	d->kernels = num_add_u64(d->kernels, p->kernels);
-	for (enum gpu_way i = 0; i < WAY_N; i++) {
-		d->ways[i].count = num_add_u64(d->ways[i].count, p->ways[i].count);
-		d->ways[i].bytes = num_add(d->ways[i].bytes, p->ways[i].bytes);
-		d->ways[i].ns = num_add(d->ways[i].ns, p->ways[i].ns);
-	}
+	for (enum gpu_way i = 0; i < WAY_N; i++)
+		gpu_copies_add(&d->ways[i], &p->ways[i]);
 }
 
 /* True if the process used the GPU. Processes list all visible GPUs. */

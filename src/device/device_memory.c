@@ -104,8 +104,6 @@ void gpu_copies_take(struct device_use *u, enum gpu_way way, enum gpu_host_memor
 
 	while (size < GPU_SIZES - 1 && op->bytes > most[size])
 		size++;
-	struct gpu_copies *c = &u->copies[way][host][size];
-	c->count++;
-	c->bytes = num_add(c->bytes, num_from_u64(op->bytes));
-	c->ns = num_add(c->ns, num_from_u64(op->length));
+	gpu_copies_add(&u->copies[way][host][size],
+	        &(struct gpu_copies){ 1, num_from_u64(op->bytes), num_from_u64(op->length) });
 }

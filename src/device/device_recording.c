@@ -37,20 +37,12 @@ struct reading {
 
 static uint32_t part_index(struct reading *r, uint32_t local)
 {
-	struct device_use *u = r->u;
-
 	local = recording_device(local);
 	while (r->parts.n <= local)
 		VEC_PUSH(r->scratch, &r->parts, 0);
-	if (!r->parts.v[local]) {
-		const struct recorded_gpu *gpu = recorded_gpu_find(r->p, local);
-		VEC_PUSH(u->a, &u->parts,
-		        ((struct gpu_part){ .process = r->process,
-		                .local = local,
-		                .number = gpu ? gpu->number : local,
-		                .gpu = gpu }));
-		r->parts.v[local] = (uint32_t)u->parts.n;
-	}
+	if (!r->parts.v[local])
+		r->parts.v[local] =
+		        1 + device_part(r->u, r->process, local, recorded_gpu_find(r->p, local));
 	return r->parts.v[local] - 1;
 }
 
@@ -137,10 +129,7 @@ static void take_kernel(
 
 	if (!op->start)
 		return;
-	struct gpu_times *t = kernel_of(r, op->leaf);
-	if (!t->shapes)
-		t->shapes = ARENA_NEW(r->u->a, struct gpu_shapes);
-	gpu_shapes_add(t->shapes, k, part);
+	device_add_shape(r->u, kernel_of(r, op->leaf), part, k);
 	if (op->graph)
 		take_node(r, op->graph, op->length);
 }
@@ -160,20 +149,19 @@ static void take_graph(struct reading *r, uint32_t number, const struct recorded
 static void take_copy(struct reading *r, enum gpu_way way, unsigned from, unsigned to,
         const struct recorded_op *op)
 {
-	struct gpu_copies *c = &part_of(r, op->device)->ways[way];
+	struct gpu_copies one = { 1, num_from_u64(op->bytes), 0 };
 	enum gpu_host_memory host = from == SPOOL_PAGEABLE || to == SPOOL_PAGEABLE ? HOST_PAGEABLE
 	                            : from == SPOOL_PINNED || to == SPOOL_PINNED   ? HOST_PINNED
 	                                                                           : HOST_NONE;
 
-	c->count = num_add_u64(c->count, 1);
-	c->bytes = num_add(c->bytes, num_from_u64(op->bytes));
-	if (!op->start) {
+	if (op->start) {
+		one.ns = num_from_u64(op->length);
+		gpu_copies_take(r->u, way, host, op);
+	} else {
 		r->u->untimed++;
-		return;
 	}
-	c->ns = num_add(c->ns, num_from_u64(op->length));
-	gpu_copies_take(r->u, way, host, op);
-	if (op->graph)
+	gpu_copies_add(&part_of(r, op->device)->ways[way], &one);
+	if (op->graph && op->start)
 		take_node(r, op->graph, op->length);
 }
 
@@ -184,11 +172,8 @@ static enum gpu_way way(const struct spool_copy *c)
 
 static void take_sum_of_copies(struct gpu_part *p, enum gpu_way way, const struct spool_sum *s)
 {
-	struct gpu_copies *c = &p->ways[way];
-
-	c->count = num_add_u64(c->count, s->count);
-	c->bytes = num_add(c->bytes, num_from_u64(s->bytes));
-	c->ns = num_add(c->ns, num_from_u64(s->sum));
+	gpu_copies_add(&p->ways[way],
+	        &(struct gpu_copies){ s->count, num_from_u64(s->bytes), num_from_u64(s->sum) });
 }
 
 static void take_sum(struct reading *r, const struct recording_feed *f, const struct spool_sum *s,

@@ -118,17 +118,9 @@ static struct gpu_part *part_of(struct trace_feed *f, uint32_t track)
 	uint32_t device = f->t->tracks.v[track].device, process = device_process(f->u, track);
 	struct device_use *u = f->u;
 
-	for (uint32_t i = 0; i < u->parts.n && !f->parts[track]; i++)
-		if (u->parts.v[i].process == process && u->parts.v[i].gpu == &f->gpus[device])
-			f->parts[track] = 1 + i;
-	if (!f->parts[track]) {
-		VEC_PUSH(u->a, &u->parts,
-		        ((struct gpu_part){ .process = process,
-		                .local = f->gpus[device].number,
-		                .number = f->gpus[device].number,
-		                .gpu = &f->gpus[device] }));
-		f->parts[track] = (uint32_t)u->parts.n;
-	}
+	if (!f->parts[track])
+		f->parts[track] =
+		        1 + device_part(u, process, f->gpus[device].number, &f->gpus[device]);
 	return &u->parts.v[f->parts[track] - 1];
 }
 
@@ -209,10 +201,7 @@ static void take_shape(struct trace_feed *f, const struct slice *s)
 		return;
 	if (!f->kernel_of[s->event])
 		f->kernel_of[s->event] = 1 + gpu_list_index(u, &u->kernels, trace_str(t, s->name));
-	struct gpu_times *to = &u->kernels.v[f->kernel_of[s->event] - 1];
-	if (!to->shapes)
-		to->shapes = ARENA_NEW(u->a, struct gpu_shapes);
-	gpu_shapes_add(to->shapes, &k, f->parts[s->track] - 1);
+	device_add_shape(u, &u->kernels.v[f->kernel_of[s->event] - 1], f->parts[s->track] - 1, &k);
 }
 
 /* The call of a copy that reads or writes memory of the host may have waited for it. */
@@ -220,16 +209,13 @@ static void take_copy(struct trace_feed *f, const struct slice *s, const struct 
         struct gpu_part *part, struct recorded_op *op)
 {
 	struct str name = trace_str(f->t, s->name);
-	struct gpu_copies *c;
 	struct slice call;
 	enum gpu_way way = way_of(s, name);
 	int64_t bytes = slice_int(f->t, s, ARG_BYTES);
 
 	op->bytes = bytes > 0 ? (uint64_t)bytes : 0;
-	c = &part->ways[way];
-	c->count = num_add_u64(c->count, 1);
-	c->bytes = num_add(c->bytes, bytes);
-	c->ns = num_add(c->ns, num_from_u64(op->length));
+	gpu_copies_add(
+	        &part->ways[way], &(struct gpu_copies){ 1, bytes, num_from_u64(op->length) });
 	take_memory(f, name, way, op);
 	if (!launch)
 		return;

@@ -49,6 +49,38 @@ int64_t gpu_max(const struct gpu_times *t)
 	return t->summed_max > t->h.max ? t->summed_max : t->h.max;
 }
 
+/* ---- work ---- */
+
+uint32_t device_part(
+        struct device_use *u, uint32_t process, uint32_t local, const struct recorded_gpu *gpu)
+{
+	for (uint32_t i = 0; i < u->parts.n; i++)
+		if (u->parts.v[i].process == process && u->parts.v[i].local == local &&
+		        u->parts.v[i].gpu == gpu)
+			return i;
+	VEC_PUSH(u->a, &u->parts,
+	        ((struct gpu_part){ .process = process,
+	                .local = local,
+	                .number = gpu ? gpu->number : local,
+	                .gpu = gpu }));
+	return (uint32_t)u->parts.n - 1;
+}
+
+void device_add_shape(
+        struct device_use *u, struct gpu_times *kernel, uint32_t part, const struct spool_kernel *k)
+{
+	if (!kernel->shapes)
+		kernel->shapes = ARENA_NEW(u->a, struct gpu_shapes);
+	gpu_shapes_add(kernel->shapes, k, part);
+}
+
+void gpu_copies_add(struct gpu_copies *c, const struct gpu_copies *more)
+{
+	c->count = num_add_u64(c->count, more->count);
+	c->bytes = num_add(c->bytes, more->bytes);
+	c->ns = num_add(c->ns, more->ns);
+}
+
 /* ---- times and processes ---- */
 
 uint64_t device_time(const struct device_use *u, int64_t tick)
