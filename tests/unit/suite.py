@@ -13,8 +13,8 @@ THREADS = re.compile(r'par|input|session|api')  # tests of parallel code
 SPOOLS = re.compile(r'test_(spool|recording_join|device_use|demangle|names|plan|pool|ring)$')
 # MSan cannot track memory that uninstrumented libraries write. Tests that read such memory, and the libraries:
 MSAN_BLIND = {'test_api_spool': 'PCRE2, why a pattern is wrong', 'test_pprof': 'protobuf-c',
-              'test_profilepb': 'protobuf-c', 'test_resultpb': 'protobuf-c', 'test_rx': 'PCRE2, why a pattern is wrong',
-              'test_pattern_limits': 'PCRE2', 'test_rx_subst': 'PCRE2', 'test_sstable': 'snappy'}
+              'test_profilepb': 'protobuf-c', 'test_resultpb': 'protobuf-c', 'test_pattern': 'PCRE2, why a pattern is wrong',
+              'test_pattern_limits': 'PCRE2', 'test_pattern_subst': 'PCRE2', 'test_sstable': 'snappy'}
 
 
 def test(name, build, valgrind=False):

@@ -4,22 +4,7 @@
  */
 #include <stdio.h>
 
-#include "unit.h"
-
-#include "base/pattern.h"
-
-static struct err err;
-
-static struct pattern_list *list_of(const char *const *patterns, size_t n)
-{
-	struct strs v = { NULL, 0, 0 };
-	struct pattern_list *l;
-
-	err = (struct err){ .a = &unit_arena };
-	for (size_t i = 0; i < n; i++)
-		strs_add(&unit_arena, &v, str_of(patterns[i]));
-	return pattern_compile(&l, &unit_arena, &v, &err) ? l : NULL;
-}
+#include "pattern_rig.h"
 
 /* All matches of a work share a limit: 400 names, of which each alone would be answered. */
 static void steps_are_counted_over_all_matches(void **state)

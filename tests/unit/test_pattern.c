@@ -4,24 +4,9 @@
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
-#include "unit.h"
-
-#include "base/pattern.h"
+#include "pattern_rig.h"
 
 static uint64_t seed = 88172645463325252;
-
-static struct err err;
-
-static struct pattern_list *list_of(const char *const *patterns, size_t n)
-{
-	struct strs v = { NULL, 0, 0 };
-	struct pattern_list *l;
-
-	err = (struct err){ .a = &unit_arena };
-	for (size_t i = 0; i < n; i++)
-		strs_add(&unit_arena, &v, str_of(patterns[i]));
-	return pattern_compile(&l, &unit_arena, &v, &err) ? l : NULL;
-}
 
 static bool matches(const char *pattern, struct str text)
 {
