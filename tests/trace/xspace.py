@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes XSpaces for tests: planes, lines, events and stats as nested lists, into protobuf bytes."""
+import os
 import struct
+import sys
 
-
-def varint(v):
-    v &= (1 << 64) - 1
-    out = bytearray()
-    while v > 127:
-        out.append(v & 127 | 128)
-        v >>= 7
-    return bytes(out + bytes([v]))
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'models'))
+from wire import num, sub as data, varint  # noqa: E402
 
 
 def number(field, v):
-    return varint(field << 3) + varint(v) if v else b''
-
-
-def data(field, v):
-    v = v.encode() if isinstance(v, str) else v
-    return varint(field << 3 | 2) + varint(len(v)) + v
+    """Encodes a number, as proto3 does: 0 is left out."""
+    return num(field, v) if v else b''
 
 
 class Plane:

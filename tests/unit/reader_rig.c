@@ -32,6 +32,28 @@ void rig_close(struct rig *g)
 	assert_int_equal(g->account.used, 0);
 }
 
+static struct rig case_rig;
+
+int rig_setup(void **state)
+{
+	rig_open(&case_rig, false);
+	*state = &case_rig;
+	return 0;
+}
+
+int rig_setup_attrs(void **state)
+{
+	rig_open(&case_rig, true);
+	*state = &case_rig;
+	return 0;
+}
+
+int rig_teardown(void **state)
+{
+	rig_close(*state);
+	return 0;
+}
+
 /* Reads bytes; undone when it fails. */
 bool rig_read(struct rig *g, reader_fn *read, struct str bytes)
 {

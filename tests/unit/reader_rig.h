@@ -23,6 +23,13 @@ struct rig {
 void rig_open(struct rig *g, bool keep_attrs);
 void rig_close(struct rig *g);
 
+/* A test with an open rig in *state; rig_case_attrs keeps attributes of nodes. */
+int rig_setup(void **state);
+int rig_setup_attrs(void **state);
+int rig_teardown(void **state);
+#define rig_case(f)       cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+#define rig_case_attrs(f) cmocka_unit_test_setup_teardown(f, rig_setup_attrs, rig_teardown)
+
 /* Reads bytes as a file named "in"; undone when it fails. */
 bool rig_read(struct rig *g, reader_fn *read, struct str bytes);
 /* Loads through the text format. */

@@ -17,66 +17,56 @@ static bool read_text(struct rig *g, const char *text)
 
 static void inputs_are_cut(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, false);
-	assert_true(read_text(&g, "node { name: 'a' op: 'A' }"
-	                          "node { name: 'b' op: 'B' input: 'a:3' input: '^a' input: '^a:1'"
-	                          " input: '' input: ':x' input: '^^a' input: 'far' }"));
-	assert_true(rig_says(&g, "  in 0 'a' 0\n  in 1 'a' 0\n  in 2 'a' 0\n  in 3 ?'' 0\n"
-	                         "  in 4 ?'' 0\n  in 5 ?'^a' 0\n  in 6 ?'far' 0\n"));
-	rig_close(&g);
+	assert_true(read_text(g, "node { name: 'a' op: 'A' }"
+	                         "node { name: 'b' op: 'B' input: 'a:3' input: '^a' input: '^a:1'"
+	                         " input: '' input: ':x' input: '^^a' input: 'far' }"));
+	assert_true(rig_says(g, "  in 0 'a' 0\n  in 1 'a' 0\n  in 2 'a' 0\n  in 3 ?'' 0\n"
+	                        "  in 4 ?'' 0\n  in 5 ?'^a' 0\n  in 6 ?'far' 0\n"));
 }
 
 static void shapes_follow_the_rule(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, false);
 	assert_true(
-	        read_text(&g, "node { name: 'scalar' attr { key: 'shape' value { shape { } } } }"
-	                      "node { name: 'unknown' attr { key: 'shape' value { shape { "
-	                      "unknown_rank: true } } } }"
-	                      "node { name: 'part' attr { key: 'shape' value { shape { dim { size: "
-	                      "-1 } dim { size: 4 }"
-	                      " } } } }"
-	                      "node { name: 'full' attr { key: 'shape' value { shape { dim { size: "
-	                      "3 } dim { size: 4 }"
-	                      " } } } attr { key: '_output_shapes' value { list { shape { dim { "
-	                      "size: 7 } } shape { }"
-	                      " shape { unknown_rank: true } } } } }"
-	                      "node { name: 'text' attr { key: 'shape' value { s: 'x' } } }"));
+	        read_text(g, "node { name: 'scalar' attr { key: 'shape' value { shape { } } } }"
+	                     "node { name: 'unknown' attr { key: 'shape' value { shape { "
+	                     "unknown_rank: true } } } }"
+	                     "node { name: 'part' attr { key: 'shape' value { shape { dim { size: "
+	                     "-1 } dim { size: 4 }"
+	                     " } } } }"
+	                     "node { name: 'full' attr { key: 'shape' value { shape { dim { size: "
+	                     "3 } dim { size: 4 }"
+	                     " } } } attr { key: '_output_shapes' value { list { shape { dim { "
+	                     "size: 7 } } shape { }"
+	                     " shape { unknown_rank: true } } } } }"
+	                     "node { name: 'text' attr { key: 'shape' value { s: 'x' } } }"));
 	assert_true(
-	        rig_says(&g, "scalar =  on '' host '' flags 0 float_ops 0 params 1 shape [ 1 ]"));
+	        rig_says(g, "scalar =  on '' host '' flags 0 float_ops 0 params 1 shape [ 1 ]"));
+	assert_true(rig_says(g, "unknown =  on '' host '' flags 0 float_ops 0 params 0 shape [ ]"));
 	assert_true(
-	        rig_says(&g, "unknown =  on '' host '' flags 0 float_ops 0 params 0 shape [ ]"));
+	        rig_says(g, "part =  on '' host '' flags 0 float_ops 0 params 0 shape [ -1 4 ]"));
 	assert_true(
-	        rig_says(&g, "part =  on '' host '' flags 0 float_ops 0 params 0 shape [ -1 4 ]"));
-	assert_true(
-	        rig_says(&g, "full =  on '' host '' flags 0 float_ops 0 params 12 shape [ 3 4 ]"));
-	assert_true(rig_says(&g, "  out 0 [ 7 ]\n  out 1 [ 1 ]\n  out 2 [ ]\n"));
-	assert_true(rig_says(&g, "text =  on '' host '' flags 0 float_ops 0 params 0 shape [ ]"));
-	rig_close(&g);
+	        rig_says(g, "full =  on '' host '' flags 0 float_ops 0 params 12 shape [ 3 4 ]"));
+	assert_true(rig_says(g, "  out 0 [ 7 ]\n  out 1 [ 1 ]\n  out 2 [ ]\n"));
+	assert_true(rig_says(g, "text =  on '' host '' flags 0 float_ops 0 params 0 shape [ ]"));
 }
 
 static void last_of_a_key_counts(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, true);
-	assert_true(read_text(&g, "node { attr { key: 'shape' value { shape { dim { size: 9 } } } }"
-	                          " attr { value { shape { dim { size: 5 } } } key: 'shape' }"
-	                          " attr { key: 'data_format' value { s: 'NCHW' } }"
-	                          " attr { key: 'data_format' value { s: 'NHWC' } } op: "
-	                          "'New' name: 'n' }"));
-	assert_true(rig_says(&g, "n = New on '' host '' flags 2 float_ops 0 params 5 shape [ 5 ]"));
-	assert_int_equal(g.m->attrs.n, 2);
-	assert_true(rig_read(&g, read_graph, S("\x0a\x09\x0a\x01x\x0a\x01y\x12\x01z")));
-	assert_true(rig_says(&g, "\ny = z"));
-	rig_close(&g);
+	assert_true(read_text(g, "node { attr { key: 'shape' value { shape { dim { size: 9 } } } }"
+	                         " attr { value { shape { dim { size: 5 } } } key: 'shape' }"
+	                         " attr { key: 'data_format' value { s: 'NCHW' } }"
+	                         " attr { key: 'data_format' value { s: 'NHWC' } } op: "
+	                         "'New' name: 'n' }"));
+	assert_true(rig_says(g, "n = New on '' host '' flags 2 float_ops 0 params 5 shape [ 5 ]"));
+	assert_int_equal(g->m->attrs.n, 2);
+	assert_true(rig_read(g, read_graph, S("\x0a\x09\x0a\x01x\x0a\x01y\x12\x01z")));
+	assert_true(rig_says(g, "\ny = z"));
 }
 
 static void attribute_values_merge(void **state)
@@ -85,31 +75,25 @@ static void attribute_values_merge(void **state)
 	static const char value[] = "\x3a\x04\x12\x02\x08\x02\x12\x00\x3a\x04\x12\x02\x08\x03"
 	                            "\x3a\x04\x12\x02\x08\x04";
 	struct sb b;
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, false);
-	b = sb_in(&g.a);
+	b = sb_in(&g->a);
 	sb_put(&b, S("\x0a\x22\x0a\x01n\x2a\x1d\x0a\x05shape\x12\x14"));
 	sb_put(&b, str_make(value, sizeof value - 1));
-	assert_true(rig_read(&g, read_graph, sb_str(&b)));
-	assert_true(rig_says(&g, "params 12 shape [ 3 4 ]"));
-	rig_close(&g);
+	assert_true(rig_read(g, read_graph, sb_str(&b)));
+	assert_true(rig_says(g, "params 12 shape [ 3 4 ]"));
 }
 
 static void first_of_a_name_counts(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, false);
 	assert_true(
-	        read_text(&g, "node { name: 'a' op: 'One' } node { name: 'a' op: 'Two' input: 'b' }"
-	                      "node { name: 'b' op: 'Three' }"));
-	assert_int_equal(g.m->nodes.n, 2);
-	assert_int_equal(g.m->inputs.n, 0);
-	assert_true(rig_says(&g, "a = One"));
-	rig_close(&g);
+	        read_text(g, "node { name: 'a' op: 'One' } node { name: 'a' op: 'Two' input: 'b' }"
+	                     "node { name: 'b' op: 'Three' }"));
+	assert_int_equal(g->m->nodes.n, 2);
+	assert_int_equal(g->m->inputs.n, 0);
+	assert_true(rig_says(g, "a = One"));
 }
 
 static void assert_refused(struct str bytes, const char *sentence)
@@ -146,13 +130,10 @@ static void faults_are_refused(void **state)
 
 static void unread_parts_are_skipped(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, false);
-	assert_true(rig_read(&g, read_graph, S("\x12\x02\xff\xff\x0a\x03\x0a\x01n\x18\x05")));
-	assert_int_equal(g.m->nodes.n, 1);
-	rig_close(&g);
+	assert_true(rig_read(g, read_graph, S("\x12\x02\xff\xff\x0a\x03\x0a\x01n\x18\x05")));
+	assert_int_equal(g->m->nodes.n, 1);
 }
 
 #define META_INFO "\x0a\x0d\x12\x05\x0a\x03\x0a\x01n\"\x01s\"\x01t" /* with two tags */
@@ -199,13 +180,13 @@ static void walk_agrees_with_unpacked(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inputs_are_cut),
-		cmocka_unit_test(shapes_follow_the_rule),
-		cmocka_unit_test(last_of_a_key_counts),
-		cmocka_unit_test(attribute_values_merge),
-		cmocka_unit_test(first_of_a_name_counts),
+		rig_case(inputs_are_cut),
+		rig_case(shapes_follow_the_rule),
+		rig_case_attrs(last_of_a_key_counts),
+		rig_case(attribute_values_merge),
+		rig_case(first_of_a_name_counts),
 		cmocka_unit_test(faults_are_refused),
-		cmocka_unit_test(unread_parts_are_skipped),
+		rig_case(unread_parts_are_skipped),
 		cmocka_unit_test(graphs_lie_in_others),
 		cmocka_unit_test(walk_agrees_with_unpacked),
 	};

@@ -17,11 +17,9 @@ static bool read_text(struct rig *g, const char *text)
 
 static void node_is_taken_as_it_is(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, false);
-	assert_true(read_text(&g,
+	assert_true(read_text(g,
 	        "nodes { key: 3 value { name: 'n' op: 'Op' shape: 3 shape: 4 float_ops: 5"
 	        " op_types: 'Z' op_types: 'A' canonical_device: '/Device:CPU:0' host_device: '/h'"
 	        " attrs { key: 'data_format' value { s: 'NHWC' } }"
@@ -30,57 +28,47 @@ static void node_is_taken_as_it_is(void **state)
 	        " trace { traces { file_id: 7 lineno: 1 } } } }"
 	        "has_trace: true id_to_string { key: 7 value: 'f.py' }"));
 	/* NHWC, call stack, given types */
-	assert_true(
-	        rig_says(&g, "n = Op on '/Device:CPU:0' host '/h' flags 16 float_ops 5 params 12"
-	                     " shape [ 3 4 ]\n  types A Z\n  out 1 [ ]\n  out 2 [ 8 ]\n"
-	                     "  at f.py:1 (0) <>"));
-	assert_true(g.m->has_traces);
-	rig_close(&g);
+	assert_true(rig_says(g, "n = Op on '/Device:CPU:0' host '/h' flags 16 float_ops 5 params 12"
+	                        " shape [ 3 4 ]\n  types A Z\n  out 1 [ ]\n  out 2 [ 8 ]\n"
+	                        "  at f.py:1 (0) <>"));
+	assert_true(g->m->has_traces);
 }
 
 static void inputs_name_nodes_by_key(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, false);
 	assert_true(
-	        read_text(&g, "nodes { key: 0 value { name: 'n' inputs { key: 2 value: 9000000000 }"
-	                      " inputs { key: 0 value: -4 } inputs { key: 1 value: 77 }"
-	                      " inputs { key: 0 value: 5 } src_output_index { key: 5 value: 3 } } }"
-	                      "nodes { key: 5 value { name: 'five' } }"
-	                      "nodes { key: 9000000000 value { name: 'far' } }"));
-	assert_true(rig_says(&g, "  in 0 'five' 3\n  in 2 'far' -1\n"));
-	assert_int_equal(g.notes.list.n, 1);
-	assert_true(str_contains(g.notes.list.v[0].text, S("1 input from missing nodes")));
-	rig_close(&g);
+	        read_text(g, "nodes { key: 0 value { name: 'n' inputs { key: 2 value: 9000000000 }"
+	                     " inputs { key: 0 value: -4 } inputs { key: 1 value: 77 }"
+	                     " inputs { key: 0 value: 5 } src_output_index { key: 5 value: 3 } } }"
+	                     "nodes { key: 5 value { name: 'five' } }"
+	                     "nodes { key: 9000000000 value { name: 'far' } }"));
+	assert_true(rig_says(g, "  in 0 'five' 3\n  in 2 'far' -1\n"));
+	assert_int_equal(g->notes.list.n, 1);
+	assert_true(str_contains(g->notes.list.v[0].text, S("1 input from missing nodes")));
 }
 
 static void first_name_and_last_key_count(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, false);
-	assert_true(read_text(&g,
+	assert_true(read_text(g,
 	        "nodes { key: 1 value { name: 'a' op: 'Gone' } }"
 	        "nodes { key: 2 value { name: 'b' op: 'First' } }"
 	        "nodes { key: 1 value { name: 'c' op: 'Kept' } }"
 	        "nodes { key: 3 value { name: 'b' op: 'Second' inputs { value: 1 } } }"));
-	assert_int_equal(g.m->nodes.n, 2);
-	assert_true(rig_says(&g, "b = First"));
-	assert_true(rig_says(&g, "c = Kept"));
-	assert_int_equal(g.m->inputs.n, 0);
-	rig_close(&g);
+	assert_int_equal(g->m->nodes.n, 2);
+	assert_true(rig_says(g, "b = First"));
+	assert_true(rig_says(g, "c = Kept"));
+	assert_int_equal(g->m->inputs.n, 0);
 }
 
 static void executions_become_cells(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, false);
-	assert_true(read_text(&g,
+	assert_true(read_text(g,
 	        "nodes { value { name: 'n' execs { key: 4 value { run_count: 2 all_start_micros: 10"
 	        " latest_end_micros: 30 devices: 'd' devices: 'seen' devices: 'seen'"
 	        " cpu_execs { key: 'd' value { times { int64_values: 1 int64_values: 2 } } }"
@@ -96,54 +84,43 @@ static void executions_become_cells(void **state)
 	        "   output_memory { key: 0 value { bytes: 32 } } }"
 	        " allocations { alloc_micros: 13 alloc_bytes: -64 } } } } }"
 	        "steps: 4 steps: 6"));
-	assert_true(rig_says(&g, "step 4\n n runs 2 10..30\n  span 1 's' 11 6\n  span 2 'd' 10 5\n"
-	                         "  span 2 'd' 21 9\n  span 0 'seen' 0 0\n"
-	                         "  mem 0 12: 5 6 7 8 use 9 temp 1 2 3 4 0:32@0 1:64@ff\n"
-	                         "  mem 1 13: -64 0 0 0 use 0 temp 0 0 0 0\nstep 6\n"));
-	assert_true(str_contains(g.notes.list.v[0].text, S("1 execution time without")));
-	rig_close(&g);
+	assert_true(rig_says(g, "step 4\n n runs 2 10..30\n  span 1 's' 11 6\n  span 2 'd' 10 5\n"
+	                        "  span 2 'd' 21 9\n  span 0 'seen' 0 0\n"
+	                        "  mem 0 12: 5 6 7 8 use 9 temp 1 2 3 4 0:32@0 1:64@ff\n"
+	                        "  mem 1 13: -64 0 0 0 use 0 temp 0 0 0 0\nstep 6\n"));
+	assert_true(str_contains(g->notes.list.v[0].text, S("1 execution time without")));
 }
 
 static void last_execution_of_a_step_counts(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, false);
-	assert_true(
-	        read_text(&g, "nodes { value { name: 'n' execs { key: 1 value { run_count: 7 } }"
-	                      " execs { key: 0 value { run_count: 8 } }"
-	                      " execs { key: 1 value { run_count: 9 } } } }"));
-	assert_true(rig_says(&g, "step 0\n n runs 8 0..0\nstep 1\n n runs 9 0..0\n"));
-	assert_int_equal(g.m->steps.n, 2);
-	rig_close(&g);
+	assert_true(read_text(g, "nodes { value { name: 'n' execs { key: 1 value { run_count: 7 } }"
+	                         " execs { key: 0 value { run_count: 8 } }"
+	                         " execs { key: 1 value { run_count: 9 } } } }"));
+	assert_true(rig_says(g, "step 0\n n runs 8 0..0\nstep 1\n n runs 9 0..0\n"));
+	assert_int_equal(g->m->steps.n, 2);
 }
 
 static void stack_is_always_there(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, false);
-	assert_true(read_text(&g, "nodes { value { name: 'n' } } miss_accelerator_stream: true"));
-	assert_true(rig_says(&g, "n =  on '' host '' flags 14 "));
-	assert_false(g.m->has_traces);
-	assert_false(g.m->misses_streams);
-	rig_close(&g);
+	assert_true(read_text(g, "nodes { value { name: 'n' } } miss_accelerator_stream: true"));
+	assert_true(rig_says(g, "n =  on '' host '' flags 14 "));
+	assert_false(g->m->has_traces);
+	assert_false(g->m->misses_streams);
 }
 
 static void attributes_are_kept_if_wanted(void **state)
 {
-	struct rig g;
+	struct rig *g = *state;
 
-	(void)state;
-	rig_open(&g, true);
-	assert_true(read_text(&g,
+	assert_true(read_text(g,
 	        "nodes { value { name: 'n' attrs { key: 'x' value { i: 1 } }"
 	        " attrs { key: 'y' value { i: 2 } } attrs { key: 'x' value { s: 'abc' } }"
 	        " } }"));
-	assert_true(rig_says(&g, "  attr y 2 bytes\n  attr x 5 bytes\n"));
-	rig_close(&g);
+	assert_true(rig_says(g, "  attr y 2 bytes\n  attr x 5 bytes\n"));
 }
 
 static void assert_refused(struct str bytes, const char *sentence)
@@ -198,13 +175,13 @@ static void walk_agrees_with_unpacked(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(node_is_taken_as_it_is),
-		cmocka_unit_test(inputs_name_nodes_by_key),
-		cmocka_unit_test(first_name_and_last_key_count),
-		cmocka_unit_test(executions_become_cells),
-		cmocka_unit_test(last_execution_of_a_step_counts),
-		cmocka_unit_test(stack_is_always_there),
-		cmocka_unit_test(attributes_are_kept_if_wanted),
+		rig_case(node_is_taken_as_it_is),
+		rig_case(inputs_name_nodes_by_key),
+		rig_case(first_name_and_last_key_count),
+		rig_case(executions_become_cells),
+		rig_case(last_execution_of_a_step_counts),
+		rig_case(stack_is_always_there),
+		rig_case_attrs(attributes_are_kept_if_wanted),
 		cmocka_unit_test(faults_are_refused),
 		cmocka_unit_test(copies_are_judged_alone),
 		cmocka_unit_test(walk_agrees_with_unpacked),
