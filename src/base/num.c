@@ -193,6 +193,15 @@ bool quantity_parse_real(struct str s, double *v)
 	return true;
 }
 
+const char *quantity_refusal(enum quantity q)
+{
+	switch (q) {
+	case QUANTITY_BYTES: return "not a size, such as 1MB";
+	case QUANTITY_TIME: return "not a time, such as 20ms";
+	default: return "not a number, such as 3k";
+	}
+}
+
 bool quantity_parse_share(struct str s, double *v)
 {
 	bool percent = s.n && s.p[s.n - 1] == '%';

@@ -116,6 +116,9 @@ enum quantity {
 /* Reads a number of the given kind and rounds it to an integer. Sign and decimals are allowed. */
 bool quantity_parse(struct str s, enum quantity q, int64_t *v);
 
+/* Returns what a text is that quantity_parse refuses: "not a size, such as 1MB". */
+const char *quantity_refusal(enum quantity q);
+
 /* Units of time, in nanoseconds. */
 #define QUANTITY_NS 1
 #define QUANTITY_US 1000

@@ -121,7 +121,8 @@ const char *option_set_plain(const struct option *row, struct str value, void *i
 	case OPT_ROWS:
 		return set_number(value, QUANTITY_COUNT, 0, at) ? NULL : "not a number of rows";
 	case OPT_SIZE:
-		return set_number(value, QUANTITY_BYTES, 0, at) ? NULL : "not a size, such as 1MB";
+		return set_number(value, QUANTITY_BYTES, 0, at) ? NULL
+		                                                : quantity_refusal(QUANTITY_BYTES);
 	case OPT_LIMIT:
 		return set_number(value, QUANTITY_BYTES, 1, at)
 		               ? NULL

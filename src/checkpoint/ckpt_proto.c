@@ -170,7 +170,8 @@ static bool check_extents(struct table_at *c, const struct raw_tensor *t)
 				        c, t, "slice[%zu].extent[%zu].length is negative", i, d);
 			if (__builtin_add_overflow(start, length, &end))
 				return FIELD_FAIL(c, t,
-				        "slice[%zu].extent[%zu]: start + length is beyond 64 bits",
+				        "slice[%zu].extent[%zu]: start + length does not fit in 64 "
+				        "bits",
 				        i, d);
 		}
 	}
@@ -192,7 +193,8 @@ static bool check_shape(struct table_at *c, const struct raw_tensor *t, int64_t 
 		if (size < 0)
 			return FIELD_FAIL(c, t, "shape.dim[%zu].size is negative", d);
 		if (__builtin_mul_overflow(all, size ? size : 1, &all))
-			return FIELD_FAIL(c, t, "shape: the number of elements is beyond 64 bits");
+			return FIELD_FAIL(
+			        c, t, "shape: the number of elements does not fit in 64 bits");
 		*elements = size ? *elements * size : 0;
 	}
 	return true;
@@ -233,7 +235,7 @@ static bool check_place(struct table_at *c, const struct raw_tensor *raw, struct
 	if (raw->size < 0)
 		return FIELD_FAIL(c, raw, "size is negative");
 	if (__builtin_mul_overflow(size, (int64_t)t->type->size, &size))
-		return FIELD_FAIL(c, raw, "shape: the number of bytes is beyond 64 bits");
+		return FIELD_FAIL(c, raw, "shape: the number of bytes does not fit in 64 bits");
 	if (t->type->size && size != raw->size)
 		return table_fail(c,
 		        "Invalid size in bundle entry: key %.*s; stored size %" PRId64

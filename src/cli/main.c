@@ -185,7 +185,7 @@ static bool find_inputs(struct session *s, struct run *r)
 
 	const struct command *c = r->request.command;
 
-	r->reads = true; /* exhausted memory is not the input's fault */
+	r->reads = true; /* the memory ran out, the input is not malformed */
 	if (c && c->newest && !r->request.files.n && !flags_inputs(f)) {
 		struct str newest;
 		if (!recording_newest(&s->query_arena, &newest, &s->error))
@@ -206,7 +206,8 @@ static bool find_inputs(struct session *s, struct run *r)
 		        "--run_meta_path=FILE");
 	if (!r->request.command && flags_use_stdin(s, f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "an input from standard input needs the command on the command line");
+		        "standard input is a profile, so it cannot be read for commands: give the "
+		        "command as an argument");
 	return true;
 }
 

@@ -180,8 +180,8 @@ static bool prepare(struct recorder *r)
 	struct recording_options later = { .step_nvtx = r->words.step_nvtx };
 
 	if (str_find_char(r->words.step_nvtx, '\n') != SIZE_MAX)
-		return session_fail(
-		        r->s, ERR_INVALID_ARGUMENT, "--step-nvtx: a pattern is one line");
+		return session_fail(r->s, ERR_INVALID_ARGUMENT,
+		        "--step-nvtx: a pattern cannot contain a line break");
 	if (!recording_options_check(&later, r->a, e) || !check_variables(r))
 		return false;
 	if (!recording_collector(r->a, &r->collector))

@@ -53,10 +53,7 @@ static bool read_limit(struct gate *g, size_t at, struct err *e)
 		       fault(g, at, e, "not a percentage, such as 5%");
 	if (quantity_parse(limit, unit, &g->amount))
 		return true;
-	return fault(g, at, e,
-	        unit == QUANTITY_BYTES  ? "not a size, such as 1MB"
-	        : unit == QUANTITY_TIME ? "not a time, such as 20ms"
-	                                : "not a number, such as 3k");
+	return fault(g, at, e, quantity_refusal(unit));
 }
 
 static bool read_subject(struct gate *g, struct str s, struct err *e)

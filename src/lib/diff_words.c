@@ -82,9 +82,8 @@ static bool check_names(struct session *s, struct diff_request *w)
 		        "diff compares at most %d sides, not %zu", DIFF_SIDES_MAX, w->sides.n);
 	if (w->given.names.n && w->given.names.n != w->sides.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%.*s' is not a file, and %zu %s not name %zu sides",
-		        STR(w->given.names.v[0]), w->given.names.n,
-		        w->given.names.n == 1 ? "word does" : "words do", w->sides.n);
+		        "'%.*s' is not a file, and %zu sides need %zu names, not %zu",
+		        STR(w->given.names.v[0]), w->sides.n, w->sides.n, w->given.names.n);
 	return true;
 }
 

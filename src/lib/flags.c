@@ -25,7 +25,8 @@ static bool place(struct session *s, struct str *at, const char *kind, struct st
 {
 	if (at->n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%.*s' and '%.*s' are both %s; one is needed", STR(*at), STR(file), kind);
+		        "'%.*s' and '%.*s' are both %s: only one is allowed", STR(*at), STR(file),
+		        kind);
 	*at = file;
 	return true;
 }
@@ -198,7 +199,8 @@ bool flags_check_nodes(struct session *s, const struct flags *f, const char *com
 {
 	if (!flags_inputs(f) && f->checkpoint.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "a checkpoint has no graph: give that, too, or list its tensors with "
+		        "a checkpoint has no graph: name a graph file as well, or list the tensors "
+		        "with "
 		        "'tfprof checkpoint %.*s'",
 		        STR(f->checkpoint));
 	if (command && bare && op_log_alone(f))

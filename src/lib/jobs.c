@@ -166,8 +166,8 @@ bool jobs_list(struct session *s, const struct request *r, struct sink *out)
 	if (!need_jobs(s, r))
 		return false;
 	if (r->topics.n)
-		return session_fail(s, ERR_INVALID_ARGUMENT, "list takes no words, not '%.*s'",
-		        STR(r->topics.v[0]));
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "list takes no arguments, but '%.*s' was given", STR(r->topics.v[0]));
 	const struct jobs *j = s->jobs;
 	size_t first = j->list.n > 1 && is_empty(&j->list.v[0]);
 	for (size_t i = first; i < j->list.n; i++)

@@ -179,10 +179,9 @@ static bool set_output(struct output *to, struct arena *a, struct str value, str
 	return true;
 }
 
-static bool bad_value(struct err *e, const struct option *row, struct str value, const char *want)
+static bool bad_value(struct err *e, const struct option *row, struct str value, const char *is)
 {
-	return err_set(
-	        e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not %s", row->name, STR(value), want);
+	return err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is %s", row->name, STR(value), is);
 }
 
 /* A single number is parsed as the original parses it. */
@@ -221,11 +220,7 @@ static bool set_i64(const struct option *row, struct str value, int64_t *to, str
 
 	if (num_parse_i64(value, to) || quantity_parse(value, q, to))
 		return true;
-	return bad_value(e, row, value,
-	        q == QUANTITY_BYTES
-	                ? "a whole number of 64 bits, nor an amount of bytes such as 10MB"
-	        : q == QUANTITY_TIME ? "a whole number of 64 bits, nor a time such as 20ms"
-	                             : "a whole number of 64 bits, nor one such as 3k");
+	return bad_value(e, row, value, quantity_refusal(q));
 }
 
 static bool set_i32(const struct option *row, struct str value, int32_t *to, struct err *e)
@@ -235,7 +230,8 @@ static bool set_i32(const struct option *row, struct str value, int32_t *to, str
 	if (num_parse_i32(value, to))
 		return true;
 	if (!quantity_parse(value, QUANTITY_COUNT, &v) || v < INT32_MIN || v > INT32_MAX)
-		return bad_value(e, row, value, "a whole number from -2147483648 to 2147483647");
+		return bad_value(
+		        e, row, value, "not a whole number from -2147483648 to 2147483647");
 	*to = (int32_t)v;
 	return true;
 }
@@ -250,7 +246,7 @@ bool opts_set(
 	case OPT_I64: return set_i64(row, value, at, e);
 	case OPT_BOOL:
 		if (!option_truth(value, at))
-			return bad_value(e, row, value, "true or false");
+			return bad_value(e, row, value, "not true or false");
 		return true;
 	case OPT_ORDER: return set_order(at, a, str_strip_quotes(value), true, e);
 	case OPT_OUTPUT: return set_output(at, a, str_copy(a, value), e);

@@ -386,7 +386,7 @@ def q13_visible():
 
 # ---- 14: another profiler until the end -----------------------------------------------------------
 def window_torch():
-    """torch.profiler in the last seconds of a program."""
+    """torch.profiler runs in the last seconds of a program."""
     need('torch')
     with Session('torch_last', few(50)) as s:
         end = s.spool()[0]
@@ -410,7 +410,7 @@ def q15_workers():
 
 # ---- 16: hardware tracing -------------------------------------------------------------------------
 def q16_hardware_tracing():
-    """From CUPTI 13.5 on a variable makes the GPU itself take the times, on GPUs that can (compute capability 10 or newer)."""
+    """From CUPTI 13.5 on, a variable makes the GPU itself measure times; this needs compute capability 10 or newer."""
     with session('mixed', cupti=newest(), more_env={'CUPTI_ENABLE_HW_TRACE': '1'}) as s:
         end, rows = s.spool()
         check(end['KERNEL'] == 250 and end['complete'] and not end['LOST'], end, s.log())

@@ -33,7 +33,7 @@ class Answers:
 
 
 def mount():
-    """Words that run a command with a small file system at a folder; None: not possible here."""
+    """Returns the words that run a command with a small file system mounted at a folder, or None if that is not possible here."""
     for words in (['unshare', '-m'], ['unshare', '-r', '-m']):
         try:
             if not subprocess.run(words + ['sh', '-c', 'mount -t tmpfs none /mnt'], stdout=subprocess.DEVNULL,

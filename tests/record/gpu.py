@@ -322,7 +322,7 @@ def test_memory_is_that_of_gpu():
 
 
 def test_gpu_memory_in_time():
-    """The peak of memory follows time, in any order of the threads' records in the file."""
+    """The peak of memory is computed in order of time, whatever the order of the records in the file."""
     s = Spool().add('gpu', **H100)
     for at, address, n, freed in ((30, 1, 1000, 0), (25, 2, 0, 1), (20, 2, 900, 0), (40, 2, 100, 0), (35, 1, 0, 1)):
         s.add('memory', start=T0 + at, address=address, bytes=n, freed=freed, memory=5)

@@ -67,7 +67,7 @@ def test_wrong_words():
                             (['--delay=x', 'true'], 'not a time'), (['--delay=1.x', 'true'], 'not a time'),
                             (['--max-size=0', 'true'], 'not a size'),
                             (['--step-every=-1', 'true'], 'not a time of 1ms or more'),
-                            (['--step-nvtx=a\nb', 'true'], 'a pattern is one line'),
+                            (['--step-nvtx=a\nb', 'true'], 'a pattern cannot contain a line break'),
                             (['--step-nvtx=(', 'true'], 'missing closing parenthesis'),
                             (['--mem=1', 'true'], '--mem takes no value'), (['-o'], '-o needs a value'),
                             (['--env', 'true'], 'starts nothing')):

@@ -95,7 +95,7 @@ def run(program, words):
 
 
 def check(program, kind, path, data, graph):
-    """Returns None, or what is wrong."""
+    """Returns a description of the fault, or None."""
     flag, noun = KINDS[kind]
     kept, at, steps = judge(kind, data)
     words = graph + ['%s=%s' % (flag, path)]
@@ -139,7 +139,7 @@ def check_cut(program, cut, kind, path, data, i):
 
 
 def check_workers(program, folder):
-    """Loads a damaged file among workers, in a folder, as a side, a baseline and a job. Returns None, or what is wrong."""
+    """Loads a damaged file among workers, in a folder, as a side, a baseline and a job. Returns a description of the fault, or None."""
     with gzip.open(ROOT + '/testdata/recorded/rnn_0/profile.pb.gz') as f:
         data = f.read()
     for name, part in (('whole', data), ('cut', data[:15000])):

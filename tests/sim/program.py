@@ -121,7 +121,7 @@ class Builder:
         self.call('cudaGraphLaunch', works=works)
 
     def item(self):
-        """A tensor's value is read by the host."""
+        """The host reads the value of a tensor."""
         def leaf():
             copy = Work('copy', 'Memcpy DtoH (Device -> Pinned)', self.device, COMPUTE, self.d.of('small_copy'), self.jitter(), bytes=4)
             self.call('cudaMemcpyAsync', works=[copy])

@@ -88,7 +88,7 @@ def ask(program, *words):
 
 
 def check(program, path, data, others=()):
-    """Returns None, or what is wrong. others: blocks of recordings beside it."""
+    """Returns a description of the fault, or None. others: blocks of recordings beside it."""
     with open(path, 'wb') as f:
         f.write(data)
     whole, kept, places, lost, cut = judge(data)

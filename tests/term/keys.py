@@ -149,7 +149,7 @@ class Session:
 
 
 def play(program, size, locale, term, steps):
-    """Returns None, or what is wrong."""
+    """Returns a description of the fault, or None."""
     end = time.time() + PATIENCE
     s = Session(program, size, locale, term)
     for step in steps:

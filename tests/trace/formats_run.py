@@ -235,7 +235,7 @@ def chakra_ranks():
     out, err = program(*by_pid, *et_by_pid, 'op', '-output', 'json')
     equal([x['path'] for x in json.loads(out)['sources']], by_pid + et_by_pid)
     _, err = program(*et_by_pid, 'op', status=2)
-    assert 'are both graphs; one is needed' in err, err
+    assert 'are both graphs: only one is allowed' in err, err
 
 
 def chakra_folder():

@@ -124,7 +124,7 @@ def legacy():
 
 
 def devices():
-    """Work in rocprofv3's categories is on streams of devices, below what launched it; and render stages of GPUs."""
+    """Work in rocprofv3's categories and render stages of GPUs are on streams of devices; work is below the op that launched it."""
     write(pf.small())
     out, _ = program('a.pftrace', 'kernels', '-output', 'json')
     equal([(k['name'], k['count'], k['total_ns']) for k in json.loads(out)['kernels']], [('void gemm<float>(float*)', 4, 6000)])

@@ -267,7 +267,7 @@ def advice_leads_there():
 
 
 def significance_of_diff():
-    """A difference that the steps vary as much is noise; the others have their probability."""
+    """A difference within the variation of the steps is noise; all others have a probability."""
     go('diff', 'compare')
     said = json.loads(program('diff', 'scope', *words('diff'), '-all', '--min_size', '0', '-select', 'micros', '-output', 'json'))
     p = {r['path']: r['p_micros'] for r in said['rows']}

@@ -131,7 +131,7 @@ class Planted(Builder):
         self.work('python')
 
     def read_value(self):
-        """A value that the host reads, and then works with."""
+        """The host reads a value and then works with it."""
         self.add('begin', 'cpu_op', 'aten::item')
         self.add('begin', 'cpu_op', 'aten::_local_scalar_dense')
         self.work('op')

@@ -280,7 +280,7 @@ static void put_column(
 		make_array(l, to, rows, c->n_nulls, 2, buffers);
 }
 
-/* Lays out the block; returns its size. out is filled only where there is a block. */
+/* Lays out the block and returns its size. With base NULL, only the size is computed. */
 static size_t lay_out(const struct arrow_build *b, uint8_t *base, struct ArrowArray *out)
 {
 	struct arrow_layout l;

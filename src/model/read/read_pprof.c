@@ -461,7 +461,9 @@ bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e
 		return nothing_in(s, "no string table: a complete pprof profile was expected", e);
 	if (!src_rewind(s) || !pprof_choose_types(p, s->options->sample, e))
 		return false;
-	*e = (struct err){ .a = e->a }; /* damage is found again where it is */
+	*e = (struct err){
+		.a = e->a
+	}; /* the second reading reports the damage with its position */
 	wire_init(&p->w, s, "pprof profile", e);
 	if (!read_samples(p))
 		return false;
