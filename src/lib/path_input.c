@@ -6,30 +6,32 @@
 
 #include "why/why.h"
 
-bool path_input_open(struct session *s, const struct opts *o, struct path_input *in)
+/* Prepares a trace. */
+static void open_trace(const struct trace *t, struct path_input *in, struct arena *a)
 {
-	struct arena *a = &s->query_arena;
-
-	if (!session_need_steps(s, o) || !session_seal(s))
-		return false;
-	in->t = session_one_trace(s);
-	if (!in->t || !session_need_slices(s))
-		return false;
-	in->t = session_one_trace(s);
-	if (!in->t)
-		return false;
-	trace_link(in->t, &in->links, a);
-	trace_find_steps(in->t, &in->steps, a);
-	return true;
+	in->t = t;
+	trace_link(t, &in->links, a);
+	trace_find_steps(t, &in->steps, a);
 }
 
-void path_note_unknown(struct session *s, const struct depend *d)
+bool path_input_open(struct session *s, const struct opts *o, struct path_input *in)
 {
-	if (d->unknown_waits)
+	if (!session_need_steps(s, o) || !session_seal(s) || !session_one_trace(s) ||
+	        !session_need_slices(s))
+		return false;
+	const struct trace *t = session_one_trace(s);
+	if (t)
+		open_trace(t, in, &s->query_arena);
+	return t != NULL;
+}
+
+void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits)
+{
+	if (waits)
 		note_line(&s->notes,
 		        "note: streams wait for events in %llu call%s whose event is not known%s\n",
-		        (unsigned long long)d->unknown_waits, d->unknown_waits == 1 ? "" : "s",
-		        d->t->source == TRACE_KINETO
+		        (unsigned long long)waits, waits == 1 ? "" : "s",
+		        t->source == TRACE_KINETO
 		                ? "; PyTorch records them with enable_cuda_sync_events=True"
 		                : "");
 }
@@ -68,6 +70,52 @@ bool path_replay(struct session *s, const struct path_input *in, const struct op
 {
 	replay_open(in->t, &in->links, &in->steps, x, &s->query_arena);
 	return choose_steps(s, in, o, x, out);
+}
+
+/* Opens the replay of each trace. */
+static bool open_replays(struct session *s, const struct model_trace *v, size_t n,
+        const struct opts *o, struct path_steps *out)
+{
+	struct arena *a = &s->query_arena;
+	const struct replay **replays = ARENA_ARRAY(a, n, const struct replay *);
+	struct path_steps all = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		struct path_input *in = ARENA_NEW(a, struct path_input);
+		struct replay *x = ARENA_NEW(a, struct replay);
+		open_trace(v[i].t, in, a);
+		if (!path_replay(s, in, o, x, out))
+			return false;
+		replays[i] = x;
+		all.marks = num_add(all.marks, out->marks);
+		all.device |= out->device;
+	}
+	out->marks = all.marks / (int64_t)n;
+	out->device = all.device;
+	if (n > 1)
+		out->of = str_fmt(a, "%.*s in %zu files", STR(out->of), n);
+	out->replays = replays;
+	return true;
+}
+
+bool path_job_open(
+        struct session *s, const struct opts *o, struct rank_group *job, struct path_steps *out)
+{
+	const struct model_trace *v;
+	uint64_t waits = 0;
+	size_t n;
+
+	if (!session_need_steps(s, o) || !session_seal(s) || !session_traces(s, &n) ||
+	        !session_need_slices(s))
+		return false;
+	v = session_traces(s, &n);
+	if (!v || !open_replays(s, v, n, o, out))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		waits += out->replays[i]->depend.unknown_waits;
+	path_note_unknown(s, v[0].t, waits);
+	rank_group_open(out->replays, n, job, &s->query_arena);
+	return true;
 }
 
 bool path_fail_cause(struct session *s, const char *option, struct str id)

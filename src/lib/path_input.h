@@ -6,7 +6,7 @@
 #define TFPROF_LIB_PATH_INPUT_H
 
 #include "lib/session.h"
-#include "trace/pass/replay.h"
+#include "trace/pass/ranks.h"
 
 /* The one trace that is loaded, with what paths need. */
 struct path_input {
@@ -21,14 +21,20 @@ struct path_steps {
 	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */
 	bool device;   /* the windows end with device work */
 	int64_t marks; /* ticks, the mean length of the steps by their marks; 0: no steps */
+	const struct replay *const *replays; /* of path_job_open */
 };
 
 /* Opens the replay of the steps that -step selects. */
 bool path_replay(struct session *s, const struct path_input *in, const struct opts *o,
         struct replay *x, struct path_steps *out);
 
+/* Opens the replays of the steps that -step selects in all loaded traces, as ranks of a job, and
+ * notes what is not known. */
+bool path_job_open(
+        struct session *s, const struct opts *o, struct rank_group *job, struct path_steps *out);
+
 /* Notes what the file would have to have, for waits of streams to be known. */
-void path_note_unknown(struct session *s, const struct depend *d);
+void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits);
 
 /* Fails because a word is not the id of a cause. */
 bool path_fail_cause(struct session *s, const char *option, struct str id);

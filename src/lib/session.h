@@ -241,6 +241,9 @@ bool session_why(
 #define VERDICT_DEVICES_MAX 64
 void session_verdict(struct session *s, struct str *verdict, struct str *id);
 
+/* Returns the loaded traces, or that of the loaded recording; NULL if none is loaded. */
+const struct model_trace *session_traces(struct session *s, size_t *n);
+
 /* Returns the loaded trace or recording; NULL if none or several are loaded. */
 const struct trace *session_one_trace(struct session *s);
 

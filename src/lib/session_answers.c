@@ -485,14 +485,23 @@ bool session_trace_table(
 	return trace_table_write(&all, ask, o, &to, &s->error);
 }
 
-const struct trace *session_one_trace(struct session *s)
+const struct model_trace *session_traces(struct session *s, size_t *n)
 {
 	struct worker_traces all = { 0 };
 
 	if (!find_traces(s, ARG_BITS_ALL, false, &all))
 		return NULL;
-	if (all.n == 1)
-		return all.v[0].t;
+	*n = all.n;
+	return all.v;
+}
+
+const struct trace *session_one_trace(struct session *s)
+{
+	size_t n;
+	const struct model_trace *v = session_traces(s, &n);
+
+	if (!v || n == 1)
+		return v ? v->t : NULL;
 	session_fail(s, ERR_FAILED, "several traces are loaded: name just one file");
 	return NULL;
 }

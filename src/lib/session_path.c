@@ -45,7 +45,7 @@ bool session_critical(struct session *s, size_t top, const struct opts *o, struc
 	}
 	critical_find(in.t, &in.links, &windows[i], &x, a);
 	page.x = &x;
-	path_note_unknown(s, &x.depend);
+	path_note_unknown(s, in.t, x.depend.unknown_waits);
 	return critical_write(&page, top, o, s->columns, &to, &s->error);
 }
 
@@ -95,6 +95,8 @@ bool session_what_if(
 	struct emit to = session_emit(s, VK_N, out);
 	struct arena *a = &s->query_arena;
 	struct replay x;
+	const struct replay *replays[] = { &x };
+	struct rank_group job;
 	struct path_steps steps;
 	struct path_input in;
 
@@ -107,11 +109,12 @@ bool session_what_if(
 		.of = steps.of,
 		.device = steps.device,
 		.marks = steps.marks };
-	path_note_unknown(s, &x.depend);
+	path_note_unknown(s, in.t, x.depend.unknown_waits);
 	if (ask->each)
 		return write_each(s, &w, ask, o, &to);
+	rank_group_open(replays, 1, &job, a);
 	bool ok = ask->cause == WHY_IDS
 	                  ? replay_run(&x, ask->changes, ask->n_changes, &w.run, a, &s->error)
-	                  : why_replay(&x, ask->cause, &w.run, a, &s->error);
+	                  : why_replay(&job, ask->cause, &w.run, a, &s->error);
 	return ok && what_if_write(&w, ask->top, o, s->columns, &to, &s->error);
 }

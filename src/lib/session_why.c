@@ -64,15 +64,13 @@ bool session_why(
         struct session *s, const struct why_ask *ask, const struct opts *o, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
-	struct path_input in;
 	struct path_steps steps;
-	struct replay x;
+	struct rank_group job;
 	struct why why;
 
-	if (!path_input_open(s, o, &in) || !path_replay(s, &in, o, &x, &steps))
+	if (!path_job_open(s, o, &job, &steps))
 		return false;
-	path_note_unknown(s, &x.depend);
-	why_find(&x, &why, &s->query_arena);
+	why_find(&job, &why, &s->query_arena);
 	const struct why_page page = { .x = &why,
 		.of = steps.of,
 		.marks = steps.marks,
@@ -87,6 +85,8 @@ void session_verdict(struct session *s, struct str *verdict, struct str *id)
 	struct arena *a = &s->query_arena;
 	struct path_input in;
 	struct replay x;
+	const struct replay *replays[] = { &x };
+	struct rank_group job;
 	struct why why;
 
 	if (s->model.traces.n != 1)
@@ -98,7 +98,8 @@ void session_verdict(struct session *s, struct str *verdict, struct str *id)
 	trace_link(in.t, &in.links, a);
 	trace_find_steps(in.t, &in.steps, a);
 	replay_open(in.t, &in.links, &in.steps, &x, a);
-	why_find(&x, &why, a);
+	rank_group_open(replays, 1, &job, a);
+	why_find(&job, &why, a);
 	*verdict = why_verdict(&why, a);
 	*id = why_verdict_id(&why);
 }

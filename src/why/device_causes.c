@@ -83,6 +83,8 @@ void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 
 /* ---- communication ---- */
 
+/* Of collectives of which all members are known, only the transfer is removed; other communication
+ * loses its waits for late members as well. */
 void why_find_exposed_communication(const struct why_scene *s, struct why_change *out)
 {
 	bool any = false, edges = false;
@@ -94,9 +96,9 @@ void why_find_exposed_communication(const struct why_scene *s, struct why_change
 		if (n->host || n->class != USAGE_COMMUNICATION)
 			continue;
 		any = true;
+		out->bound |= !s->job->member_of[s->index][i];
 		why_shorten(s, out, i, 0);
 	}
-	out->bound = true;
 	if (any && !edges)
 		out->reason = S("the file does not say which work waits for communication");
 }

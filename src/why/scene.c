@@ -194,9 +194,14 @@ uint32_t why_window(const struct why_scene *s, uint32_t node)
 
 /* ---- opening ---- */
 
-void why_scene_open(struct why_scene *s, const struct replay *x, struct arena *a)
+void why_scene_open(
+        struct why_scene *s, const struct rank_group *job, uint32_t index, struct arena *a)
 {
-	*s = (struct why_scene){ .x = x, .d = &x->depend, .t = x->depend.t, .a = a };
+	const struct replay *x = job->replays[index];
+
+	*s = (struct why_scene){
+		.job = job, .index = index, .x = x, .d = &x->depend, .t = x->depend.t, .a = a
+	};
 	order_windows(s);
 	find_owners(s);
 	find_launches(s);
@@ -261,12 +266,29 @@ static void add_cost(const struct why_scene *s, struct why_change *c, uint32_t n
 	if (ticks <= 0 || why_window(s, node) == ID_NONE)
 		return;
 	struct why_place place = place_of(s, node, c->a);
+	if (c->at.p)
+		place.name = str_fmt(c->a, "%.*s: %.*s", STR(c->at), STR(place.name));
 	uint32_t id = intern_add(&c->names, place.name);
 	if (id == c->places.n)
 		VEC_PUSH(c->a, &c->places, place);
 	c->places.v[id].ticks = num_add(c->places.v[id].ticks, ticks);
 	c->places.v[id].times++;
 	c->cost = num_add(c->cost, ticks);
+}
+
+static void set_length(
+        const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length)
+{
+	const struct depend_node *n = &s->d->nodes.v[node];
+
+	if (!c->plan.lengths) {
+		int64_t *v = ARENA_ARRAY(c->a, s->d->nodes.n, int64_t);
+		for (size_t i = 0; i < s->d->nodes.n; i++)
+			v[i] = s->d->nodes.v[i].end - s->d->nodes.v[i].start;
+		c->plan.lengths = v;
+	}
+	c->plan.lengths[node] = length;
+	add_cost(s, c, node, n->end - n->start - length);
 }
 
 void why_shorten(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length)
@@ -279,18 +301,16 @@ void why_shorten(const struct why_scene *s, struct why_change *c, uint32_t node,
 void why_shorten_all(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length)
 {
 	const struct depend_node *n = &s->d->nodes.v[node];
-	int64_t was = n->end - n->start;
 
-	if (!c->plan.lengths) {
-		int64_t *v = ARENA_ARRAY(c->a, s->d->nodes.n, int64_t);
-		for (size_t i = 0; i < s->d->nodes.n; i++)
-			v[i] = s->d->nodes.v[i].end - s->d->nodes.v[i].start;
-		c->plan.lengths = v;
-	}
-	if (length >= was)
-		return;
-	c->plan.lengths[node] = length;
-	add_cost(s, c, node, was - length);
+	if (length < n->end - n->start)
+		set_length(s, c, node, length);
+}
+
+void why_scale(const struct why_scene *s, struct why_change *c, uint32_t node, double factor)
+{
+	const struct depend_node *n = &s->d->nodes.v[node];
+
+	set_length(s, c, node, (int64_t)((double)(n->end - n->start) * factor + 0.5));
 }
 
 bool why_waits_for_device(const struct why_scene *s, uint32_t node)

@@ -21,6 +21,13 @@ enum why_id why_find_row(struct str id)
 
 /* ---- one cause ---- */
 
+/* The traces of a job, and the changes of one cause in each of them. */
+struct changed_job {
+	const struct why_scene *scenes;
+	struct why_change *changes;
+	size_t n;
+};
+
 static struct why_change change_of(const struct why_scene *s, enum why_id id, struct arena *a)
 {
 	struct why_change c = { .a = a, .saved = INT64_MIN };
@@ -33,6 +40,25 @@ static struct why_change change_of(const struct why_scene *s, enum why_id id, st
 	return c;
 }
 
+static struct changed_job change_all(
+        const struct why_scene *scenes, size_t n, enum why_id id, struct arena *a)
+{
+	struct changed_job j = { scenes, ARENA_ARRAY(a, n, struct why_change), n };
+
+	for (size_t i = 0; i < n; i++)
+		j.changes[i] = change_of(&scenes[i], id, a);
+	return j;
+}
+
+/* Returns the reason why no trace allows to judge the cause, or nothing. */
+static struct str reason_of(const struct changed_job *j)
+{
+	for (size_t i = 0; i < j->n; i++)
+		if (!j->changes[i].reason.p)
+			return STR_NONE;
+	return j->changes[0].reason;
+}
+
 static int by_ticks(const void *v, uint32_t a, uint32_t b)
 {
 	const struct why_place *x = (const struct why_place *)v + a,
@@ -41,59 +67,113 @@ static int by_ticks(const void *v, uint32_t a, uint32_t b)
 	return (x->ticks < y->ticks) - (x->ticks > y->ticks);
 }
 
-/* Keeps what was found in the arena of the answer. */
-static void add_finding(
-        struct why *out, enum why_id id, const struct why_change *c, int64_t saved, struct arena *a)
+/* Adds up the places of all traces in the arena of the answer, as means of their chosen steps. */
+static void add_places(
+        struct why_finding *f, const struct changed_job *j, struct arena *a, struct arena *own)
 {
-	int64_t n = (int64_t)out->x->n_chosen;
-	struct why_finding f = { .id = id,
-		.cost = c->cost / n,
-		.saved = saved,
-		.bound = c->bound,
-		.assumed = c->assumed };
+	struct intern names;
 
-	for (size_t i = 0; i < c->places.n; i++) {
-		struct why_place place = c->places.v[i];
-		place.ticks /= n;
-		place.name = str_copy(a, place.name);
-		VEC_PUSH(a, &f.places, place);
+	intern_init(&names, own);
+	for (size_t i = 0; i < j->n; i++) {
+		const struct why_change *c = &j->changes[i];
+		int64_t n = (int64_t)(j->scenes[i].x->n_chosen * j->n);
+		f->cost = num_add(f->cost, c->cost / n);
+		for (size_t k = 0; k < c->places.n; k++) {
+			struct why_place place = c->places.v[k];
+			uint32_t at = intern_add(&names, place.name);
+			place.ticks /= n;
+			if (at < f->places.n) {
+				f->places.v[at].ticks += place.ticks;
+				f->places.v[at].times += place.times;
+				continue;
+			}
+			place.name = str_copy(a, place.name);
+			VEC_PUSH(a, &f->places, place);
+		}
 	}
-	sort_array(a, f.places.v, f.places.n, sizeof *f.places.v, by_ticks);
+	sort_array(a, f->places.v, f->places.n, sizeof *f->places.v, by_ticks);
+}
+
+static void add_finding(struct why *out, enum why_id id, const struct changed_job *j, int64_t saved,
+        struct arena *a, struct arena *own)
+{
+	struct why_finding f = { .id = id, .saved = saved };
+
+	for (size_t i = 0; i < j->n; i++) {
+		f.bound |= j->changes[i].bound;
+		if (j->changes[i].assumed.p)
+			f.assumed = j->changes[i].assumed;
+	}
+	add_places(&f, j, a, own);
 	VEC_PUSH(a, &out->found, f);
 }
 
-static void examine(const struct why_scene *s, enum why_id id, struct why *out, struct arena *a)
+/* Replays the job with the changes. The runs live in a. */
+static struct replay_run *run_changed(
+        const struct rank_group *job, const struct changed_job *j, struct arena *a)
+{
+	struct replay_run *runs = ARENA_ARRAY(a, j->n, struct replay_run);
+	struct replay_plan *plans = ARENA_ARRAY(a, j->n, struct replay_plan);
+
+	for (size_t i = 0; i < j->n; i++)
+		plans[i] = j->changes[i].plan;
+	if (job->collectives.n)
+		rank_group_run(job, plans, runs, a);
+	for (size_t i = 0; i < j->n && !job->collectives.n; i++)
+		replay_plan_run(job->replays[i], &plans[i], &runs[i], a);
+	return runs;
+}
+
+/* Returns what the changes save, the mean of all traces; at most 0: nothing. */
+static int64_t saved_by(const struct rank_group *job, const struct changed_job *j, struct arena *a)
+{
+	const struct replay_run *runs = NULL;
+	int64_t sum = 0;
+	bool changed = false;
+
+	for (size_t i = 0; i < j->n; i++)
+		changed |= j->changes[i].plan.lengths || j->changes[i].plan.unblocked;
+	if (changed)
+		runs = run_changed(job, j, a);
+	for (size_t i = 0; i < j->n; i++) {
+		const struct why_change *c = &j->changes[i];
+		if (c->saved != INT64_MIN)
+			sum = num_add(sum, c->saved);
+		else if (runs)
+			sum = num_add(sum, num_sub(job->replays[i]->recorded.after, runs[i].after));
+	}
+	return sum / (int64_t)j->n;
+}
+
+static void examine(
+        const struct why_scene *scenes, enum why_id id, struct why *out, struct arena *a)
 {
 	struct scratch own;
 
 	scratch_open(&own, a->work);
-	struct why_change c = change_of(s, id, &own.a);
-	if (c.reason.p) {
-		VEC_PUSH(a, &out->gaps, ((struct why_gap){ id, c.reason }));
-	} else if (c.saved != INT64_MIN) {
-		if (c.saved > 0)
-			add_finding(out, id, &c, c.saved, a);
-	} else if (c.plan.lengths || c.plan.unblocked) {
-		struct replay_run run;
-		replay_plan_run(out->x, &c.plan, &run, &own.a);
-		int64_t saved = num_sub(out->x->recorded.after, run.after);
-		if (saved > 0)
-			add_finding(out, id, &c, saved, a);
-	}
+	const struct changed_job j = change_all(scenes, out->job->n_replays, id, &own.a);
+	struct str reason = reason_of(&j);
+	int64_t saved = reason.p ? 0 : saved_by(out->job, &j, &own.a);
+	if (reason.p)
+		VEC_PUSH(a, &out->gaps, ((struct why_gap){ id, reason }));
+	else if (saved > 0)
+		add_finding(out, id, &j, saved, a, &own.a);
 	scratch_close(&own);
 }
 
-bool why_replay(const struct replay *x, enum why_id id, struct replay_run *out, struct arena *a,
-        struct err *e)
+bool why_replay(const struct rank_group *job, enum why_id id, struct replay_run *out,
+        struct arena *a, struct err *e)
 {
 	struct why_scene s;
 
-	why_scene_open(&s, x, a);
-	struct why_change c = change_of(&s, id, a);
-	if (c.reason.p || c.saved != INT64_MIN)
+	why_scene_open(&s, job, 0, a);
+	const struct changed_job j = change_all(&s, 1, id, a);
+	const struct why_change *c = &j.changes[0];
+	if (c->reason.p || c->saved != INT64_MIN)
 		return err_set(e, ERR_INVALID_ARGUMENT, "cause:%s cannot be replayed: %.*s",
-		        why_rows[id].id, STR(c.reason.p ? c.reason : S("it compares whole steps")));
-	replay_plan_run(x, &c.plan, out, a);
+		        why_rows[id].id,
+		        STR(c->reason.p ? c->reason : S("it compares whole steps")));
+	*out = *run_changed(job, &j, a);
 	return true;
 }
 
@@ -128,22 +208,54 @@ static struct str check_graphs(const struct why_scene *s, struct arena *a)
 	               : STR_NONE;
 }
 
-static bool has_work(const struct depend *d)
+/* Launches of graphs that the export of Nsight Systems has as one slice each, of which often only a
+ * part is recorded. */
+static struct str check_whole_graphs(const struct why_scene *s, struct arena *a)
 {
-	return d->nodes.n && !d->nodes.v[0].host;
+	int64_t graphs = 0, all = 0;
+
+	for (size_t i = 0; i < s->d->nodes.n && s->t->source == TRACE_NSYS; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		if (n->host)
+			continue;
+		all = num_add(all, n->end - n->start);
+		if (str_starts(why_name(s, n->event), S("CUDA graph ")))
+			graphs = num_add(graphs, n->end - n->start);
+	}
+	return (double)graphs > (double)all * WHY_UNKNOWN_SHARE
+	               ? str_fmt(a,
+	                         "%.1f%% of the device work are CUDA graphs recorded as one slice, "
+	                         "of which a part may be missing; record with "
+	                         "--cuda-graph-trace=node",
+	                         (double)graphs * 100 / (double)all)
+	               : STR_NONE;
+}
+
+static bool has_work(const struct rank_group *job)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < job->n_replays; i++) {
+		const struct depend *d = &job->replays[i]->depend;
+		any |= d->nodes.n && !d->nodes.v[0].host;
+	}
+	return any;
 }
 
 /* Sets the shares of the chosen windows for which devices were busy, and computed. */
-static void find_shares(const struct replay *x, struct why *out, struct arena *a)
+static void find_shares(const struct rank_group *job, struct why *out, struct arena *a)
 {
-	size_t n;
-	const struct replay_part *v = replay_partition(x, &x->recorded, &n, a);
 	double compute = 0, moving = 0, idle = 0;
+	size_t n;
 
-	for (size_t i = 0; i < n; i++) {
-		compute += (double)v[i].compute;
-		moving += (double)v[i].communication + (double)v[i].copy;
-		idle += (double)v[i].idle;
+	for (size_t k = 0; k < job->n_replays; k++) {
+		const struct replay *x = job->replays[k];
+		const struct replay_part *v = replay_partition(x, &x->recorded, &n, a);
+		for (size_t i = 0; i < n; i++) {
+			compute += (double)v[i].compute;
+			moving += (double)v[i].communication + (double)v[i].copy;
+			idle += (double)v[i].idle;
+		}
 	}
 	double all = compute + moving + idle;
 	out->compute = all > 0 ? compute / all : 0;
@@ -151,17 +263,21 @@ static void find_shares(const struct replay *x, struct why *out, struct arena *a
 }
 
 /* Returns why there can be no verdict, or nothing. */
-static struct str find_doubt(const struct why_scene *s, const struct why *out, struct arena *a)
+static struct str find_doubt(const struct why_scene *scenes, const struct why *out, struct arena *a)
 {
 	int64_t best = out->reported ? out->found.v[0].saved : 0;
 
-	if (!has_work(s->d))
+	if (!has_work(out->job))
 		return S("the file has no device work");
 	if (out->step <= 0)
 		return S("the window has no length");
-	struct str graphs = check_graphs(s, a);
-	if (graphs.p)
-		return graphs;
+	for (size_t i = 0; i < out->job->n_replays; i++) {
+		struct str graphs = check_graphs(&scenes[i], a);
+		if (!graphs.p)
+			graphs = check_whole_graphs(&scenes[i], a);
+		if (graphs.p)
+			return graphs;
+	}
 	if (out->unknown > best && (double)out->unknown > (double)out->step * WHY_UNKNOWN_SHARE)
 		return str_fmt(a,
 		        "for %.1f%% of the critical path, the file does not say what it waited for",
@@ -187,22 +303,37 @@ static int64_t unknown_time(const struct replay *x, struct arena *a)
 	return x->n_chosen ? sum / (int64_t)x->n_chosen : 0;
 }
 
-void why_find(const struct replay *x, struct why *out, struct arena *a)
+/* Sums the job up: the mean step and unexplained time, and the largest error. */
+static void sum_up(const struct rank_group *job, struct why *out, struct arena *a)
+{
+	for (size_t i = 0; i < job->n_replays; i++) {
+		const struct replay *x = job->replays[i];
+		double error = replay_error(x);
+		out->error = error > out->error ? error : out->error;
+		out->step = num_add(out->step, x->recorded.after);
+		out->unknown = num_add(out->unknown, unknown_time(x, a));
+	}
+	out->step /= (int64_t)job->n_replays;
+	out->unknown /= (int64_t)job->n_replays;
+	find_shares(job, out, a);
+}
+
+void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 {
 	struct scratch own;
-	struct why_scene s;
 
-	*out = (struct why){ .x = x, .step = x->recorded.after, .error = replay_error(x) };
+	*out = (struct why){ .job = job, .x = job->replays[0] };
 	scratch_open(&own, a->work);
-	why_scene_open(&s, x, &own.a);
-	out->unknown = unknown_time(x, &own.a);
-	find_shares(x, out, &own.a);
+	struct why_scene *scenes = ARENA_ARRAY(&own.a, job->n_replays, struct why_scene);
+	for (uint32_t i = 0; i < job->n_replays; i++)
+		why_scene_open(&scenes[i], job, i, &own.a);
+	sum_up(job, out, &own.a);
 	for (int i = 0; i < WHY_IDS; i++)
-		examine(&s, (enum why_id)i, out, a);
+		examine(scenes, (enum why_id)i, out, a);
 	sort_array(a, out->found.v, out->found.n, sizeof *out->found.v, by_saved);
 	while (out->reported < out->found.n &&
 	        (double)out->found.v[out->reported].saved > (double)out->step * WHY_LEAST_SHARE)
 		out->reported++;
-	out->no_verdict = find_doubt(&s, out, a);
+	out->no_verdict = find_doubt(scenes, out, a);
 	scratch_close(&own);
 }

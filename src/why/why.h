@@ -10,7 +10,7 @@
 #ifndef TFPROF_WHY_WHY_H
 #define TFPROF_WHY_WHY_H
 
-#include "trace/pass/replay.h"
+#include "trace/pass/ranks.h"
 
 struct why_scene;
 struct why_change;
@@ -65,9 +65,10 @@ struct why_gap {
 #define WHY_UNKNOWN_SHARE 0.2
 
 struct why {
-	const struct replay *x;
-	int64_t step;    /* the mean window of the replay */
-	double error;    /* of the model, share of the step */
+	const struct rank_group *job;
+	const struct replay *x; /* of the first trace, whose ticks are those of all */
+	int64_t step;           /* the mean window of the replays */
+	double error;           /* of the model, share of the step; the largest one */
 	double busy;     /* share of the time for which devices were busy, of all with work */
 	double compute;  /* likewise, of compute alone */
 	int64_t unknown; /* time of the path whose cause is not in the file */
@@ -83,11 +84,11 @@ static inline bool why_is_per_step(const struct why *w)
 	return w->x->windows[0].step != ID_NONE;
 }
 
-/* Examines the chosen steps of a replay. The result lives in a. */
-void why_find(const struct replay *x, struct why *out, struct arena *a);
+/* Examines the chosen steps of the replays of a job. The result lives in a. */
+void why_find(const struct rank_group *job, struct why *out, struct arena *a);
 
-/* Replays with one cause removed. Fails if the cause cannot be judged. */
-bool why_replay(const struct replay *x, enum why_id id, struct replay_run *out, struct arena *a,
-        struct err *e);
+/* Replays a job of one trace with one cause removed. Fails if the cause cannot be judged. */
+bool why_replay(const struct rank_group *job, enum why_id id, struct replay_run *out,
+        struct arena *a, struct err *e);
 
 #endif

@@ -9,6 +9,8 @@
 
 /* The steps that are examined, and the owners of time. */
 struct why_scene {
+	const struct rank_group *job;
+	uint32_t index; /* of the replay in the job */
 	const struct replay *x;
 	const struct depend *d;
 	const struct trace *t;
@@ -31,13 +33,15 @@ struct why_change {
 	bool bound;
 	int64_t cost;  /* summed over the chosen windows */
 	int64_t saved; /* of a cause that needs no replay; INT64_MIN: replay */
+	struct str at; /* precedes the names of places; p NULL: nothing */
 	struct intern names;
 	VEC(struct why_place) places;
 	struct arena *a;
 };
 
 /* The scene lives in a. */
-void why_scene_open(struct why_scene *s, const struct replay *x, struct arena *a);
+void why_scene_open(
+        struct why_scene *s, const struct rank_group *job, uint32_t index, struct arena *a);
 
 /* Returns the index of the chosen window in which a node starts, or ID_NONE. */
 uint32_t why_window(const struct why_scene *s, uint32_t node);
@@ -48,6 +52,9 @@ enum why_id why_owner(const struct why_scene *s, uint32_t node);
 /* Gives a node another length, but leaves the time of the profiler's own work; the time that goes
  * is added to the place. */
 void why_shorten(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length);
+
+/* Likewise, by a factor, which may be above 1. */
+void why_scale(const struct why_scene *s, struct why_change *c, uint32_t node, double factor);
 
 /* Likewise, without leaving that time. */
 void why_shorten_all(

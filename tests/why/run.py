@@ -2,6 +2,7 @@
 """Tests the corpus of planted causes: that each trace really is what the corpus says.
 
     --seeds N        programs of each row, 1 unless given; the deep tier takes all
+    --score          prints every wrong verdict, and the shares of the right ones (docs/WHY.md)
     --program, --make  tfprof, and spool_make, which makes recordings
 """
 import argparse
@@ -9,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check'), os.path.join(os.path.dirname(HERE), 'sim')]
@@ -76,32 +78,71 @@ def judged():
                 yield '%s as %s' % (case.name, form), case, ask('why', case.write(form, form, MAKE))
 
 
+def truth_of(case, answer):
+    """The time per step that the remedy of a case saves. Without steps in the answer, it is in the unit of the answer: the whole trace."""
+    return case.saved * (answer['window_ns'] / case.step if 'step' not in answer['of'] else 1)
+
+
+# Verdicts that are not found, with the reason; docs/WHY.md has them.
+KNOWN = {
+    'no_tensor_cores': ('kineto',), 'one_kernel': ('kineto',),      # not judged
+    'exposed_communication': ('nsys', 'recording'), 'slow_rank': ('nsys', 'recording'),
+    'unbalanced_ranks': ('recording',),                               # the events of streams are not in the trace
+}
+
+
+class Score:
+    """Counts the right answers, and keeps the misses: (what is wrong, trace, what is expected, what is said)."""
+
+    def __init__(self):
+        self.misses = []
+        self.causes = self.healthy = self.amounts = 0
+
+    def add(self, name, case, answer):
+        if case.row['cause'] == 'none':
+            self.healthy += 1
+            if answer['cause'] != 'none':
+                self.misses.append(('false alarm', name, 'none', answer['cause']))
+            return
+        self.causes += 1
+        if answer['cause'] != case.row['cause']:
+            self.misses.append(('first cause', name, case.row['cause'], answer['cause']))
+        elif case.saved:
+            self.amounts += 1
+            said, right = answer['causes'][0]['saved_ns'], truth_of(case, answer)
+            if abs(said - right) > .1 * right:
+                self.misses.append(('time saved', name, '%.3f ms' % (right / 1e6), '%.3f ms' % (said / 1e6)))
+
+    def share(self, what, of):
+        """The share of the answers that are not such a miss."""
+        return 1 - sum(m[0] == what for m in self.misses) / of if of else 1
+
+    def lines(self):
+        yield from ('%s: %s: expected %s, found %s' % m for m in self.misses)
+        yield 'first cause right: %.1f %% of %d traces with a cause' % (100 * self.share('first cause', self.causes), self.causes)
+        yield 'false alarms: %.1f %% of %d healthy traces' % (100 - 100 * self.share('false alarm', self.healthy), self.healthy)
+        yield 'time saved within 10 %%: %.1f %% of %d traces with the right cause' % (
+            100 * self.share('time saved', self.amounts), self.amounts)
+
+
+def scored(known):
+    """The score of all traces; known: with the verdicts that are KNOWN to be missing."""
+    score = Score()
+    for name, case, answer in judged():
+        if known or name.rsplit(' ', 1)[1] not in KNOWN.get(case.row['cause'], ()):
+            score.add(name, case, answer)
+    return score
+
+
 def verdicts_are_right():
     """The first cause is the planted one in 95 % of the traces; at most 3 % of the healthy ones get a cause; the time saved is within
-    10 % of the simulated one in 90 % of the traces whose cause is right. Prints every miss."""
-    wrong, alarms, amounts, planted_n, healthy_n, amount_n = [], [], [], 0, 0, 0
-    for name, case, answer in judged():
-        if case.row['cause'] == 'none':
-            healthy_n += 1
-            alarms += [(name, answer['cause'])] if answer['cause'] != 'none' else []
-            continue
-        planted_n += 1
-        if answer['cause'] != case.row['cause']:
-            wrong.append((name, answer['cause'], [(c['id'], c['saved_ns']) for c in answer['causes'][:3]]))
-        elif case.saved:
-            amount_n += 1
-            saved = answer['causes'][0]['saved_ns']
-            if abs(saved - case.saved) > .1 * case.saved:
-                amounts.append((name, saved, case.saved))
-    for title, misses in (('wrong first cause', wrong), ('false alarm', alarms), ('time saved', amounts)):
-        for miss in misses:
-            print('%s: %s' % (title, miss))
-    print('first cause wrong: %d of %d, false alarms: %d of %d, time saved off: %d of %d' % (
-        len(wrong), planted_n, len(alarms), healthy_n, len(amounts), amount_n))
-    assert len(wrong) <= .05 * planted_n and len(alarms) <= .03 * healthy_n and len(amounts) <= .1 * amount_n
+    10 % of the simulated one in 90 % of the traces whose cause is right. Without what is KNOWN to be missing."""
+    score = scored(False)
+    assert score.share('first cause', score.causes) >= .95 and score.share('false alarm', score.healthy) >= .97 and \
+        score.share('time saved', score.amounts) >= .9, '\n'.join(score.lines())
 
 
-TESTS = [causes_cost_time_and_healthy_traces_lose_none, traces_have_the_simulated_times]
+TESTS = [causes_cost_time_and_healthy_traces_lose_none, traces_have_the_simulated_times, verdicts_are_right]
 
 
 def main():
@@ -110,9 +151,15 @@ def main():
     p.add_argument('--program', default=os.path.join(cases.ROOT, 'build/check/tfprof'), type=os.path.abspath)
     p.add_argument('--make', default=os.path.join(cases.ROOT, 'build/check/spool_make'), type=os.path.abspath)
     p.add_argument('--seeds', type=int, default=1)
+    p.add_argument('--score', action='store_true')
     p.add_argument('names', nargs='*')
     a = p.parse_args()
     PROGRAM, MAKE, SEEDS = a.program, a.make, a.seeds
+    if a.score:
+        with tempfile.TemporaryDirectory(prefix='tfprof-why-') as home:
+            os.chdir(home)
+            print('\n'.join(scored(True).lines()))
+        return 0
     return cases.run([t for t in TESTS if not a.names or any(n in t.__name__ for n in a.names)])
 
 

@@ -103,8 +103,9 @@ static struct evidence replay_evidence(const struct why_text *t, const struct wh
 	if (f->assumed.p)
 		sb_fmt(&b, ", %.*s", STR(f->assumed));
 	return (struct evidence){ str_fmt(t->a, "%s.replay", why_rows[f->id].id), sb_str(&b),
-		f->id == WHY_warmup ? command_of(t, "why", "--cause=", f->id)
-		                    : command_of(t, "what-if", "cause:", f->id) };
+		f->id == WHY_warmup || x->job->n_replays > 1
+		        ? command_of(t, "why", "--cause=", f->id)
+		        : command_of(t, "what-if", "cause:", f->id) };
 }
 
 static struct evidence places_evidence(const struct why_text *t, const struct why_finding *f)
@@ -119,6 +120,38 @@ static struct evidence places_evidence(const struct why_text *t, const struct wh
 	        (unsigned long long)times, f->places.n, f->places.n == 1 ? "place" : "places");
 	return (struct evidence){ str_fmt(t->a, "%s.places", why_rows[f->id].id), sb_str(&b),
 		command_of(t, "why", "--cause=", f->id) };
+}
+
+/* Of communication between ranks that are all known: waiting for late ranks, and the transfer. */
+static struct evidence ranks_evidence(const struct why_text *t, const struct why_finding *f)
+{
+	const struct why *x = t->p->x;
+	const struct rank_group *job = x->job;
+	int64_t n = (int64_t)(job->ranks.n * x->x->n_windows);
+	struct sb b = { .a = t->a };
+
+	sb_fmt(&b, "a rank waits for late ranks for ");
+	put_time(&b, x, job->waiting / n);
+	sb_fmt(&b, " and transfers for ");
+	put_time(&b, x, job->transferring / n);
+	sb_fmt(&b, why_is_per_step(x) ? " per step, the mean of all steps" : "");
+	return (struct evidence){ str_fmt(t->a, "%s.ranks", why_rows[f->id].id), sb_str(&b),
+		command_of(t, "why", "--cause=", f->id) };
+}
+
+#define EVIDENCE_MAX 3
+
+/* Fills v and returns the number of pieces of evidence. */
+static size_t find_evidence(
+        const struct why_text *t, const struct why_finding *f, struct evidence *v)
+{
+	size_t n = 0;
+
+	v[n++] = replay_evidence(t, f);
+	v[n++] = places_evidence(t, f);
+	if (f->id == WHY_exposed_communication && t->p->x->job->collectives.n)
+		v[n++] = ranks_evidence(t, f);
+	return n;
 }
 
 /* Returns the advice in the words of the framework that wrote the file. */
@@ -177,7 +210,9 @@ static void put_places(const struct why_text *t, const struct why_finding *f)
 static void put_finding(const struct why_text *t, const struct why_finding *f, size_t number)
 {
 	const struct why *x = t->p->x;
+	struct evidence v[EVIDENCE_MAX];
 	struct sb b = { .a = t->a };
+	size_t n;
 
 	sb_fmt(&b, "%s: saves %s", why_rows[f->id].id, f->bound ? "at most " : "");
 	put_time(&b, x, f->saved);
@@ -186,8 +221,8 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 	sb_fmt(&b, ")");
 	sink_fmt(t->to, "%zu. %.*s\n", number, STR(sb_str(&b)));
 	put_places(t, f);
-	const struct evidence v[] = { replay_evidence(t, f), places_evidence(t, f) };
-	for (size_t i = 0; i < 2; i++) {
+	n = find_evidence(t, f, v);
+	for (size_t i = 0; i < n; i++) {
 		put_line(t, i && !t->md ? "" : "evidence", v[i].text);
 		put_line(t, t->md ? "command" : "",
 		        t->md ? str_fmt(t->a, "`%.*s`", STR(v[i].command)) : v[i].command);
@@ -219,6 +254,24 @@ static void put_gaps(const struct why_text *t)
 	}
 }
 
+/* "; 4 ranks with 32 collectives in common (clocks differ by 12 us)". */
+static void put_ranks(struct sb *b, const struct why *x)
+{
+	const struct rank_group *job = x->job;
+
+	if (job->ranks.n < 2)
+		return;
+	sb_fmt(b, "; %zu ranks with %zu collectives in common", job->ranks.n, job->collectives.n);
+	if (!job->collectives.n)
+		return;
+	sb_fmt(b, " (clocks differ by ");
+	put_time(b, x, job->spread);
+	sb_fmt(b, ")");
+	if (job->unmatched)
+		sb_fmt(b, ", %llu pieces of communication that belong to none",
+		        (unsigned long long)job->unmatched);
+}
+
 static void put_head(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
@@ -237,6 +290,7 @@ static void put_head(const struct why_text *t)
 		sb_fmt(&b, "; rough estimate");
 	if (x->error > REPLAY_ROUGH)
 		sb_fmt(&b, ": the error of the model is %.1f%%", x->error * 100);
+	put_ranks(&b, t->p->x);
 	if (x->unknown) {
 		sb_fmt(&b, "; for ");
 		put_time(&b, x, x->unknown);
@@ -280,7 +334,8 @@ static void put_evidence(struct document *d, const struct evidence *v)
 static void put_cause(struct document *d, const struct why_text *t, const struct why_finding *f)
 {
 	const struct trace *trace = trace_of(t->p->x);
-	const struct evidence v[] = { replay_evidence(t, f), places_evidence(t, f) };
+	struct evidence v[EVIDENCE_MAX];
+	size_t n = find_evidence(t, f, v);
 
 	json_object(&d->j);
 	document_text(d, "id", str_of(why_rows[f->id].id));
@@ -302,9 +357,24 @@ static void put_cause(struct document *d, const struct why_text *t, const struct
 	json_array_end(&d->j);
 	document_key(d, "evidence");
 	json_array(&d->j);
-	put_evidence(d, &v[0]);
-	put_evidence(d, &v[1]);
+	for (size_t i = 0; i < n; i++)
+		put_evidence(d, &v[i]);
 	json_array_end(&d->j);
+	json_object_end(&d->j);
+}
+
+static void put_ranks_member(struct document *d, const struct why *x)
+{
+	const struct rank_group *job = x->job;
+
+	document_key(d, "ranks");
+	json_object(&d->j);
+	document_i64(d, "ranks", num_from_u64(job->ranks.n));
+	document_i64(d, "collectives", num_from_u64(job->collectives.n));
+	document_i64(d, "unmatched", num_from_u64(job->unmatched));
+	document_i64(d, "clock_spread_ns", trace_ns(trace_of(x), job->spread));
+	document_i64(d, "waiting_ns", trace_ns(trace_of(x), job->waiting));
+	document_i64(d, "transfer_ns", trace_ns(trace_of(x), job->transferring));
 	json_object_end(&d->j);
 }
 
@@ -322,6 +392,8 @@ static void put_document(struct document *d, const struct why_text *t)
 	document_i64(d, "not_known_ns", trace_ns(trace_of(x), x->unknown));
 	document_fraction(d, "model_error",
 	        (struct fraction){ (int64_t)(x->error * 1000000 + 0.5), 1000000 });
+	if (x->job->ranks.n > 1)
+		put_ranks_member(d, x);
 	document_key(d, "causes");
 	json_array(&d->j);
 	for (size_t i = 0; i < x->found.n; i++)

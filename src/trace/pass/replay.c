@@ -48,28 +48,32 @@ void replay_begin(const struct replay *x, struct replay_run *out, struct arena *
 	out->times.launch = 1;
 }
 
+void replay_node(const struct replay *x, const struct replay_factors *f, struct replay_run *out,
+        uint32_t node)
+{
+	const struct depend_node *n = &x->depend.nodes.v[node];
+	struct depend_times *times = &out->times;
+	int64_t length = n->end - n->start;
+	double factor = factor_of(f, n);
+
+	if (factor != 1 && length) {
+		length = (int64_t)((double)length * factor + 0.5);
+		out->changed++;
+	}
+	if (f->plan && f->plan->lengths)
+		length = f->plan->lengths[node];
+	times->start[node] = start_of(
+	        &x->depend, node, times, f->plan && f->plan->unblocked && f->plan->unblocked[node]);
+	times->end[node] = num_add(times->start[node], length);
+}
+
 void replay_times(const struct replay *x, const struct replay_factors *f, struct replay_run *out)
 {
-	const struct depend *d = &x->depend;
-	struct depend_times *times = &out->times;
-
-	times->launch = f->launch;
-	times->no_sync = f->no_sync;
+	out->times.launch = f->launch;
+	out->times.no_sync = f->no_sync;
 	out->changed = 0;
-	for (size_t i = 0; i < d->nodes.n; i++) {
-		uint32_t node = d->order[i];
-		const struct depend_node *n = &d->nodes.v[node];
-		int64_t length = n->end - n->start;
-		double factor = factor_of(f, n);
-		if (factor != 1 && length) {
-			length = (int64_t)((double)length * factor + 0.5);
-			out->changed++;
-		}
-		if (f->plan && f->plan->lengths)
-			length = f->plan->lengths[node];
-		times->start[node] = start_of(
-		        d, node, times, f->plan && f->plan->unblocked && f->plan->unblocked[node]);
-		times->end[node] = num_add(times->start[node], length);
+	for (size_t i = 0; i < x->depend.nodes.n; i++) {
+		replay_node(x, f, out, x->depend.order[i]);
 		if (i % 65536 == 0)
 			work_poll(x->a->work);
 	}
@@ -248,7 +252,7 @@ void replay_open(const struct trace *t, const struct trace_links *links,
 	int64_t from = 0, to = 0;
 	uint32_t *all;
 
-	*out = (struct replay){ .a = a, .end = ID_NONE };
+	*out = (struct replay){ .a = a, .end = ID_NONE, .marks = steps };
 	windows = critical_windows(t, links, steps, &out->n_windows, a);
 	trace_span(t, &from, &to);
 	if (windows[0].step == ID_NONE && windows[0].from > from)
@@ -287,13 +291,20 @@ bool replay_run(const struct replay *x, const struct replay_change *changes, siz
 	return ok;
 }
 
-void replay_plan_run(const struct replay *x, const struct replay_plan *plan, struct replay_run *out,
-        struct arena *a)
+struct replay_factors replay_plan_factors(const struct replay_plan *plan)
 {
 	struct replay_factors f = no_change;
 
 	f.plan = plan;
 	f.launch = plan->no_latency ? 0 : 1;
+	return f;
+}
+
+void replay_plan_run(const struct replay *x, const struct replay_plan *plan, struct replay_run *out,
+        struct arena *a)
+{
+	const struct replay_factors f = replay_plan_factors(plan);
+
 	replay_begin(x, out, a);
 	replay_times(x, &f, out);
 	out->after = replay_measure(x, out, a);

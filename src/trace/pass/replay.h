@@ -61,6 +61,7 @@ struct replay {
 	size_t n_windows;
 	const uint32_t *chosen; /* indices of windows */
 	size_t n_chosen;
+	const struct trace_steps *marks;
 	uint32_t *steps;            /* of each node of device work: index of its window */
 	uint32_t end;               /* of a trace without steps: node with which its window ends */
 	struct replay_run recorded; /* without changes */

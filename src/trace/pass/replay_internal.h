@@ -21,6 +21,13 @@ struct replay_factors {
 bool replay_factors(const struct replay *x, const struct replay_change *changes, size_t n,
         struct replay_factors *out, struct arena *a, struct err *e);
 
+/* Returns the factors of a plan. */
+struct replay_factors replay_plan_factors(const struct replay_plan *plan);
+
+/* Sets the times of a node from those of the nodes before it. */
+void replay_node(const struct replay *x, const struct replay_factors *f, struct replay_run *out,
+        uint32_t node);
+
 /* Sets all times of a run. */
 void replay_times(const struct replay *x, const struct replay_factors *f, struct replay_run *out);
 

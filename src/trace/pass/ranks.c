@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See ranks.h.
+ */
+#include "trace/pass/ranks.h"
+
+#include "base/sort.h"
+#include "trace/pass/replay_internal.h"
+
+static const struct depend *graph_of(const struct rank_group *x, const struct job_rank *r)
+{
+	return &x->replays[r->replay]->depend;
+}
+
+static const struct depend_node *node_of(const struct rank_group *x, const struct rank_member *m)
+{
+	return &graph_of(x, &x->ranks.v[m->rank])->nodes.v[m->node];
+}
+
+struct str rank_label(const struct rank_group *x, const struct job_rank *r, struct arena *a)
+{
+	if (r->number >= 0)
+		return str_fmt(a, "rank %lld", (long long)r->number);
+	if (r->process == ID_NONE)
+		return str_fmt(a, "file %u", r->replay + 1);
+	return str_fmt(
+	        a, "process %lld", (long long)graph_of(x, r)->t->processes.v[r->process].pid);
+}
+
+/* ---- ranks ---- */
+
+static uint32_t process_of(const struct depend *d, uint32_t node)
+{
+	return d->tracks[d->nodes.v[node].track].process;
+}
+
+/* True if no edge leads from one process to another one. */
+static bool is_separate(const struct depend *d)
+{
+	for (uint32_t i = 0; i < d->nodes.n; i++)
+		for (uint32_t k = d->first_edge[i]; k < d->first_edge[i + 1]; k++)
+			if (process_of(d, i) != process_of(d, d->edges[k].from))
+				return false;
+	return true;
+}
+
+static struct job_rank *add_rank(
+        struct rank_group *x, uint32_t replay, uint32_t process, struct arena *a)
+{
+	const struct trace *t = x->replays[replay]->depend.t;
+	struct job_rank r = { .replay = replay, .process = process, .number = -1 };
+
+	if (process != ID_NONE)
+		r.number = t->processes.v[process].rank;
+	VEC_PUSH(a, &x->ranks, r);
+	return &x->ranks.v[x->ranks.n - 1];
+}
+
+/* Adds the nodes of a process, or all of a trace, to a rank. */
+static void take_nodes(struct rank_group *x, struct job_rank *r, bool all, struct arena *a)
+{
+	const struct depend *d = graph_of(x, r);
+	uint32_t *order = ARENA_ARRAY(a, d->nodes.n, uint32_t);
+
+	for (size_t i = 0; i < d->nodes.n; i++) {
+		const struct depend_node *n = &d->nodes.v[d->order[i]];
+		if (!all && process_of(d, d->order[i]) != r->process)
+			continue;
+		order[r->n++] = d->order[i];
+		if (n->host)
+			r->host = num_add(r->host, n->end - n->start);
+		else if (n->class != USAGE_COMMUNICATION)
+			r->device = num_add(r->device, n->end - n->start);
+	}
+	r->order = order;
+}
+
+/* Makes a rank of each process of a trace, or one of the whole trace. */
+static void find_ranks(struct rank_group *x, uint32_t replay, struct arena *a)
+{
+	const struct depend *d = &x->replays[replay]->depend;
+	size_t n = d->t->processes.n;
+	bool *worked = ARENA_ARRAY(a, n + 1, bool);
+	uint32_t processes = 0, last = ID_NONE;
+
+	for (uint32_t i = 0; i < d->nodes.n; i++) {
+		uint32_t process = process_of(d, i);
+		bool *at = &worked[process == ID_NONE ? n : process];
+		if (*at)
+			continue;
+		*at = true;
+		processes++;
+		last = process;
+	}
+	if (processes < 2 || worked[n] || !is_separate(d)) {
+		take_nodes(x, add_rank(x, replay, processes == 1 ? last : ID_NONE, a), true, a);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (worked[i])
+			take_nodes(x, add_rank(x, replay, i, a), false, a);
+}
+
+/* ---- collectives ---- */
+
+/* Communication that may be a part of a collective. */
+struct rank_work {
+	uint32_t rank, node, key, place; /* place among those of its rank, key and step */
+	int64_t step, start;
+};
+
+/* Returns what members of a collective have in common, besides the step. */
+static struct str key_of(const struct depend *d, const struct depend_node *n, struct arena *a)
+{
+	struct slice slice;
+	struct str name = trace_str(d->t, d->t->events.v[n->event].name), kind;
+
+	trace_slice(d->t, n->slice, &slice);
+	kind = slice_text(d->t, &slice, ARG_COLLECTIVE);
+	return str_fmt(a, "%.*s|%.*s", STR(slice_text(d->t, &slice, ARG_PROCESS_GROUP)),
+	        STR(kind.n ? kind : name));
+}
+
+static bool is_pairwise(const struct depend *d, const struct depend_node *n)
+{
+	struct str name = trace_str(d->t, d->t->events.v[n->event].name);
+
+	return str_contains(name, S("SendRecv"));
+}
+
+static int64_t step_of(const struct replay *x, uint32_t node)
+{
+	return x->steps[node] == ID_NONE ? INT64_MIN : x->marks->steps.v[x->steps[node]].id;
+}
+
+static int by_place(const void *v, uint32_t a, uint32_t b)
+{
+	const struct rank_work *x = (const struct rank_work *)v + a,
+	                       *y = (const struct rank_work *)v + b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static int by_collective(const void *v, uint32_t a, uint32_t b)
+{
+	const struct rank_work *x = (const struct rank_work *)v + a,
+	                       *y = (const struct rank_work *)v + b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Collects the communication of all ranks, and numbers that of each rank, key and step. */
+static struct rank_work *find_candidates(struct rank_group *x, size_t *n, struct arena *a)
+{
+	VEC(struct rank_work) v = { .n = 0 };
+	struct intern keys = { .n = 0 };
+
+	intern_init(&keys, a);
+	for (uint32_t r = 0; r < x->ranks.n; r++) {
+		const struct job_rank *rank = &x->ranks.v[r];
+		const struct depend *d = graph_of(x, rank);
+		for (size_t i = 0; i < rank->n; i++) {
+			uint32_t node = rank->order[i];
+			const struct depend_node *c = &d->nodes.v[node];
+			if (c->host || c->class != USAGE_COMMUNICATION)
+				continue;
+			x->unmatched++;
+			if (!is_pairwise(d, c))
+				VEC_PUSH(a, &v,
+				        ((struct rank_work){ .rank = r,
+				                .node = node,
+				                .key = intern_add(&keys, key_of(d, c, a)),
+				                .step = step_of(x->replays[rank->replay], node),
+				                .start = c->start }));
+		}
+	}
+	sort_array(a, v.v, v.n, sizeof *v.v, by_place);
+	for (size_t i = 1; i < v.n; i++)
+		if (v.v[i].rank == v.v[i - 1].rank && v.v[i].key == v.v[i - 1].key &&
+		        v.v[i].step == v.v[i - 1].step)
+			v.v[i].place = v.v[i - 1].place + 1;
+	sort_array(a, v.v, v.n, sizeof *v.v, by_collective);
+	*n = v.n;
+	return v.v;
+}
+
+static bool is_same_step(const struct rank_work *x, const struct rank_work *y)
+{
+	return x->key == y->key && x->step == y->step;
+}
+
+static void add_collective(
+        struct rank_group *x, const struct rank_work *v, uint32_t n, struct arena *a)
+{
+	struct rank_collective c = { (uint32_t)x->members.n, n };
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct rank_member m = { .rank = v[i].rank,
+			.node = v[i].node,
+			.collective = (uint32_t)x->collectives.n };
+		VEC_PUSH(a, &x->members, m);
+		x->member_of[x->ranks.v[m.rank].replay][m.node] = (uint32_t)x->members.n;
+	}
+	VEC_PUSH(a, &x->collectives, c);
+	x->unmatched -= n;
+}
+
+/* Matches the candidates of one key and step, if all of their ranks have the same number. */
+static void match_step(struct rank_group *x, const struct rank_work *v, size_t n, struct arena *a)
+{
+	size_t members = 0;
+
+	while (members < n && v[members].place == 0)
+		members++;
+	size_t places = members ? n / members : 0;
+	if (members < 2 || places * members != n)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (v[i].place != i / members || v[i].rank != v[i % members].rank)
+			return;
+	for (size_t i = 0; i < places; i++)
+		add_collective(x, v + i * members, (uint32_t)members, a);
+}
+
+static void match(struct rank_group *x, struct arena *a)
+{
+	struct scratch own;
+	size_t n;
+
+	scratch_open(&own, a->work);
+	const struct rank_work *v = find_candidates(x, &n, &own.a);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && is_same_step(&v[i], &v[end]);)
+			end++;
+		match_step(x, v + i, end - i, a);
+	}
+	scratch_close(&own);
+}
+
+/* ---- clocks ---- */
+
+static int64_t median(struct arena *a, size_t n, const int64_t *v)
+{
+	return v[keysort_new(a, n, v)[(n - 1) / 2]];
+}
+
+/* Returns a member on an aligned rank, or NULL. */
+static const struct rank_member *aligned_member(
+        const struct rank_group *x, const struct rank_collective *c)
+{
+	for (uint32_t i = c->first; i < c->first + c->n; i++)
+		if (x->ranks.v[x->members.v[i].rank].aligned)
+			return &x->members.v[i];
+	return NULL;
+}
+
+/* Aligns the clock of a rank with those that are aligned: its collectives end when theirs do. */
+static bool align(struct rank_group *x, uint32_t rank, struct arena *a)
+{
+	VEC(int64_t) v = { .n = 0 };
+
+	for (size_t i = 0; i < x->members.n; i++) {
+		const struct rank_member *m = &x->members.v[i];
+		const struct rank_member *other =
+		        m->rank == rank ? aligned_member(x, &x->collectives.v[m->collective])
+		                        : NULL;
+		if (other)
+			VEC_PUSH(a, &v,
+			        num_sub(num_add(node_of(x, other)->end,
+			                        x->ranks.v[other->rank].offset),
+			                node_of(x, m)->end));
+	}
+	if (!v.n)
+		return false;
+	x->ranks.v[rank].offset = median(a, v.n, v.v);
+	return x->ranks.v[rank].aligned = true;
+}
+
+static void align_all(struct rank_group *x, struct arena *a)
+{
+	bool again = x->ranks.n > 0;
+
+	if (again)
+		x->ranks.v[0].aligned = true;
+	while (again) {
+		again = false;
+		for (uint32_t i = 0; i < x->ranks.n; i++) {
+			struct scratch own;
+			scratch_open(&own, a->work);
+			again |= !x->ranks.v[i].aligned && align(x, i, &own.a);
+			scratch_close(&own);
+		}
+	}
+}
+
+/* ---- arrivals ---- */
+
+static int64_t common(const struct rank_group *x, const struct rank_member *m, int64_t at)
+{
+	return num_add(at, x->ranks.v[m->rank].offset);
+}
+
+/* Finds the waits, the lags and the lateness at a collective. Returns how far its ends differ. */
+static int64_t find_arrivals(struct rank_group *x, const struct rank_collective *c, struct arena *a)
+{
+	int64_t *arrivals = ARENA_ARRAY(a, c->n, int64_t), last = INT64_MIN;
+	int64_t first_end = INT64_MAX, last_end = INT64_MIN;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct rank_member *m = &x->members.v[c->first + i];
+		int64_t end = common(x, m, node_of(x, m)->end);
+		arrivals[i] = common(x, m, node_of(x, m)->start);
+		last = arrivals[i] > last ? arrivals[i] : last;
+		first_end = end < first_end ? end : first_end;
+		last_end = end > last_end ? end : last_end;
+	}
+	int64_t usual = median(a, c->n, arrivals);
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct rank_member *m = &x->members.v[c->first + i];
+		const struct depend_node *n = node_of(x, m);
+		int64_t wait = num_sub(last, arrivals[i]), length = n->end - n->start;
+		m->lag = num_sub(common(x, m, n->end), last);
+		x->waiting = num_add(x->waiting, wait < length ? wait : length);
+		x->transferring = num_add(x->transferring, wait < length ? length - wait : 0);
+		if (arrivals[i] > usual)
+			x->ranks.v[m->rank].late =
+			        num_add(x->ranks.v[m->rank].late, arrivals[i] - usual);
+	}
+	return num_sub(last_end, first_end);
+}
+
+void rank_group_open(
+        const struct replay *const *replays, size_t n, struct rank_group *out, struct arena *a)
+{
+	struct scratch own;
+	bool same = true;
+
+	*out = (struct rank_group){ .replays = replays, .n_replays = n };
+	out->member_of = ARENA_ARRAY(a, n, uint32_t *);
+	for (uint32_t i = 0; i < n; i++) {
+		out->member_of[i] = ARENA_ARRAY(a, replays[i]->depend.nodes.n, uint32_t);
+		same &= replays[i]->depend.t->ticks_per_us == replays[0]->depend.t->ticks_per_us;
+		find_ranks(out, i, a);
+	}
+	if (same && out->ranks.n > 1)
+		match(out, a);
+	if (!out->collectives.n)
+		return;
+	align_all(out, a);
+	scratch_open(&own, a->work);
+	int64_t *spreads = ARENA_ARRAY(&own.a, out->collectives.n, int64_t);
+	for (size_t i = 0; i < out->collectives.n; i++)
+		spreads[i] = find_arrivals(out, &out->collectives.v[i], &own.a);
+	out->spread = median(&own.a, out->collectives.n, spreads);
+	scratch_close(&own);
+}
+
+/* ---- replay ---- */
+
+/* Ranks on their way through their nodes. */
+struct group_going {
+	const struct rank_group *x;
+	struct replay_factors *factors; /* of each replay */
+	struct replay_run *runs;
+	size_t *at;        /* of each rank: the next place in its order */
+	bool *arrived;     /* of each member */
+	uint32_t *waiting; /* of each collective: members that have not arrived */
+	int64_t *last;     /* likewise, the last arrival so far */
+};
+
+static int64_t transfer_of(const struct group_going *g, const struct rank_member *m)
+{
+	const struct replay_plan *plan = g->factors[g->x->ranks.v[m->rank].replay].plan;
+	const struct depend_node *n = node_of(g->x, m);
+
+	if (!plan->lengths || plan->lengths[m->node] >= n->end - n->start)
+		return m->lag;
+	return m->lag < plan->lengths[m->node] ? m->lag : plan->lengths[m->node];
+}
+
+/* Ends a collective on all members that have arrived. */
+static void end_collective(struct group_going *g, uint32_t collective)
+{
+	const struct rank_collective *c = &g->x->collectives.v[collective];
+
+	g->waiting[collective] = 0;
+	for (uint32_t i = c->first; i < c->first + c->n; i++) {
+		const struct rank_member *m = &g->x->members.v[i];
+		const struct job_rank *r = &g->x->ranks.v[m->rank];
+		struct depend_times *times = &g->runs[r->replay].times;
+		if (!g->arrived[i])
+			continue;
+		int64_t end = num_sub(num_add(g->last[collective], transfer_of(g, m)), r->offset);
+		times->end[m->node] = end > times->start[m->node] ? end : times->start[m->node];
+	}
+}
+
+/* True if a rank may go on after a node: it is not a member, or its collective has ended. */
+static bool pass_member(struct group_going *g, uint32_t member)
+{
+	if (!member)
+		return true;
+	const struct rank_member *m = &g->x->members.v[member - 1];
+	uint32_t c = m->collective;
+	if (g->arrived[member - 1])
+		return !g->waiting[c];
+	if (!g->waiting[c]) /* it ended without this member */
+		return true;
+	g->arrived[member - 1] = true;
+	int64_t at = common(g->x, m, g->runs[g->x->ranks.v[m->rank].replay].times.start[m->node]);
+	g->last[c] = at > g->last[c] ? at : g->last[c];
+	if (!--g->waiting[c])
+		end_collective(g, c);
+	return !g->waiting[c];
+}
+
+/* Goes on with a rank until it waits for others. Returns how many nodes it passed. */
+static size_t go_on(struct group_going *g, uint32_t rank)
+{
+	const struct job_rank *r = &g->x->ranks.v[rank];
+	size_t from = g->at[rank];
+
+	for (; g->at[rank] < r->n; g->at[rank]++) {
+		uint32_t node = r->order[g->at[rank]], member = g->x->member_of[r->replay][node];
+		if (!member || !g->arrived[member - 1])
+			replay_node(g->x->replays[r->replay], &g->factors[r->replay],
+			        &g->runs[r->replay], node);
+		if (!pass_member(g, member))
+			break;
+		if (g->at[rank] % 65536 == 0)
+			work_poll(g->x->replays[r->replay]->a->work);
+	}
+	return g->at[rank] - from;
+}
+
+/* Ends the collective for which the first waiting rank waits; false if none waits. The orders of
+ * collectives contradict each other then. */
+static bool break_tie(struct group_going *g)
+{
+	for (uint32_t i = 0; i < g->x->ranks.n; i++) {
+		const struct job_rank *r = &g->x->ranks.v[i];
+		if (g->at[i] == r->n)
+			continue;
+		uint32_t member = g->x->member_of[r->replay][r->order[g->at[i]]];
+		end_collective(g, g->x->members.v[member - 1].collective);
+		return true;
+	}
+	return false;
+}
+
+static void go_all(struct group_going *g)
+{
+	size_t passed;
+
+	do {
+		passed = 0;
+		for (uint32_t i = 0; i < g->x->ranks.n; i++)
+			passed += go_on(g, i);
+	} while (passed || break_tie(g));
+}
+
+void rank_group_run(const struct rank_group *x, const struct replay_plan *plans,
+        struct replay_run *runs, struct arena *a)
+{
+	struct scratch own;
+	struct group_going g = { .x = x, .runs = runs };
+
+	scratch_open(&own, a->work);
+	g.factors = ARENA_ARRAY(&own.a, x->n_replays, struct replay_factors);
+	g.at = ARENA_ARRAY(&own.a, x->ranks.n, size_t);
+	g.arrived = ARENA_ARRAY(&own.a, x->members.n, bool);
+	g.waiting = ARENA_ARRAY(&own.a, x->collectives.n, uint32_t);
+	g.last = ARENA_ARRAY(&own.a, x->collectives.n, int64_t);
+	for (size_t i = 0; i < x->collectives.n; i++) {
+		g.waiting[i] = x->collectives.v[i].n;
+		g.last[i] = INT64_MIN;
+	}
+	for (size_t i = 0; i < x->n_replays; i++) {
+		g.factors[i] = replay_plan_factors(&plans[i]);
+		replay_begin(x->replays[i], &runs[i], a);
+		runs[i].times.launch = g.factors[i].launch;
+	}
+	go_all(&g);
+	for (size_t i = 0; i < x->n_replays; i++)
+		runs[i].after = replay_measure(x->replays[i], &runs[i], a);
+	scratch_close(&own);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: several ranks of one job, in one trace with several processes or in one trace each.
+ * Collectives tie the ranks together: a collective ends on all of its members at nearly the same
+ * moment, some time after the last member has arrived. So collectives align the clocks, and in a
+ * replay a rank that arrives later lets all others wait longer.
+ *
+ *   rank 0   | compute |  waits for rank 1 ...  | transfer |
+ *   rank 1   | compute ........................ | transfer |
+ *                       ^ arrival                 ^ last arrival
+ *
+ * Members of a collective are work of the same process group and collective (or the same kernel),
+ * and have the same place among these in the same step. Where ranks differ in their number, none of
+ * them is matched. Sends and receives are not collectives.
+ */
+#ifndef TFPROF_TRACE_PASS_RANKS_H
+#define TFPROF_TRACE_PASS_RANKS_H
+
+#include "trace/pass/replay.h"
+
+/* A process with device work. Times are ticks. */
+struct job_rank {
+	uint32_t replay;       /* index of its trace */
+	uint32_t process;      /* of the trace */
+	int64_t number;        /* in the job, or -1 */
+	const uint32_t *order; /* its nodes, each after all that its edges come from */
+	size_t n;
+	bool aligned;
+	int64_t offset; /* added to its times, gives those of the first rank */
+	int64_t host,
+	        device; /* lengths of its nodes on threads; on devices, without communication */
+	int64_t late;   /* how long after the median member it arrived, summed */
+};
+
+/* Work of a collective on a rank. */
+struct rank_member {
+	uint32_t rank, node, collective;
+	int64_t lag; /* ticks from the last arrival to its end */
+};
+
+/* Members first to first + n of one collective. */
+struct rank_collective {
+	uint32_t first, n;
+};
+
+struct rank_group {
+	const struct replay *const *replays;
+	size_t n_replays;
+	VEC(struct job_rank) ranks;
+	VEC(struct rank_member) members;
+	VEC(struct rank_collective) collectives;
+	uint32_t **member_of;          /* of each node of each replay: 1 + its member; 0: none */
+	uint64_t unmatched;            /* communication that no collective contains */
+	int64_t spread;                /* ticks, median deviation of the ends of collectives */
+	int64_t waiting, transferring; /* ticks of all members, before and after last arrivals */
+};
+
+/* Finds the ranks of the replays, and their collectives. All traces have the same ticks; otherwise
+ * nothing is matched. The result lives in a, the replays in the caller's. */
+void rank_group_open(
+        const struct replay *const *replays, size_t n, struct rank_group *out, struct arena *a);
+
+/* Replays all ranks together. plans, runs: one for each replay. A length that the plan gives to a
+ * member limits its transfer, not its wait. The runs live in a. */
+void rank_group_run(const struct rank_group *x, const struct replay_plan *plans,
+        struct replay_run *runs, struct arena *a);
+
+/* "rank 3", or "process 4711"; in a. */
+struct str rank_label(const struct rank_group *x, const struct job_rank *r, struct arena *a);
+
+#endif
