@@ -32,7 +32,7 @@ _tfprof_words()
 	roofline) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	roofline) own='--top= ' single='-top ' ;;
 	flops) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
-	flops) own='--top= --explain= ' single='-top -explain ' ;;
+	flops) own='--top= --explain= --partial --peak-flops= ' single='-top -explain -partial -peak-flops ' ;;
 	set) own='--all ' single='-all ' ;;
 	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;

@@ -8,42 +8,45 @@
 
 /* ---- types ---- */
 
-/* Bytes of an element by type, as C++ and PyTorch call it. */
-static const struct {
+/* Types as C++ and PyTorch call them; bytes of an element. */
+static const struct width_row {
 	const char *name;
 	unsigned width;
-} widths[] = {
-	{ "float", 4 },
-	{ "double", 8 },
-	{ "c10::Half", 2 },
-	{ "c10::BFloat16", 2 },
-	{ "int", 4 },
-	{ "long int", 8 },
-	{ "long", 8 },
-	{ "short", 2 },
-	{ "short int", 2 },
-	{ "signed char", 1 },
-	{ "unsigned char", 1 },
-	{ "char", 1 },
-	{ "bool", 1 },
-	{ "c10::complex<float>", 8 },
-	{ "c10::complex<double>", 16 },
-	{ "c10::complex<c10::Half>", 4 },
-	{ "unsigned short", 2 },
-	{ "unsigned int", 4 },
-	{ "unsigned long", 8 },
-	{ "half", 2 },
-	{ "bfloat16", 2 },
+	enum number_type type;
+} width_rows[] = {
+	{ "float", 4, NUMBERS_F32 },
+	{ "double", 8, NUMBERS_F64 },
+	{ "c10::Half", 2, NUMBERS_F16 },
+	{ "c10::BFloat16", 2, NUMBERS_BF16 },
+	{ "int", 4, NUMBERS_OTHER },
+	{ "long int", 8, NUMBERS_OTHER },
+	{ "long", 8, NUMBERS_OTHER },
+	{ "short", 2, NUMBERS_OTHER },
+	{ "short int", 2, NUMBERS_OTHER },
+	{ "signed char", 1, NUMBERS_I8 },
+	{ "unsigned char", 1, NUMBERS_I8 },
+	{ "char", 1, NUMBERS_I8 },
+	{ "bool", 1, NUMBERS_OTHER },
+	{ "c10::complex<float>", 8, NUMBERS_OTHER },
+	{ "c10::complex<double>", 16, NUMBERS_OTHER },
+	{ "c10::complex<c10::Half>", 4, NUMBERS_OTHER },
+	{ "unsigned short", 2, NUMBERS_OTHER },
+	{ "unsigned int", 4, NUMBERS_OTHER },
+	{ "unsigned long", 8, NUMBERS_OTHER },
+	{ "half", 2, NUMBERS_F16 },
+	{ "bfloat16", 2, NUMBERS_BF16 },
 };
 
-static unsigned width_of(struct str type)
+static const struct width_row float8 = { "c10::Float8_", 1, NUMBERS_F8 };
+
+static struct width_row type_of(struct str name)
 {
-	if (str_starts(type, S("Tensor(")))
-		type = str_sub(type, 7, type.n - 8);
-	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-		if (str_eq(type, str_of(widths[i].name)))
-			return widths[i].width;
-	return str_starts(type, S("c10::Float8_")) ? 1 : 0;
+	if (str_starts(name, S("Tensor(")))
+		name = str_sub(name, 7, name.n - 8);
+	for (size_t i = 0; i < sizeof width_rows / sizeof *width_rows; i++)
+		if (str_eq(name, str_of(width_rows[i].name)))
+			return width_rows[i];
+	return str_starts(name, str_of(float8.name)) ? float8 : (struct width_row){ .width = 0 };
 }
 
 /* ---- shapes ---- */
@@ -147,10 +150,12 @@ static struct str text_at(struct str list, unsigned n)
 }
 
 /* A shape without dimensions is a number or nothing, unless its type is one of tensors. */
-static void read_types(struct op_call *c, struct str types)
+static void read_types(struct op_call *c, struct str list)
 {
 	for (unsigned i = 0; i < c->n; i++) {
-		c->in[i].width = width_of(text_at(types, i));
+		const struct width_row row = type_of(text_at(list, i));
+		c->in[i].width = row.width;
+		c->in[i].type = row.type;
 		if (!c->in[i].rank && !c->in[i].list && !c->in[i].width)
 			c->in[i].known = false;
 	}

@@ -140,6 +140,8 @@ struct flops flops_of_call(const struct op_call *c)
 
 	if (!f.lack && num_stopped(f.flops))
 		return lacking(LACK_RANGE, 0);
+	for (unsigned i = 0; i < c->n && f.type == NUMBERS_OTHER; i++)
+		f.type = c->in[i].type;
 	return f;
 }
 

@@ -34,6 +34,19 @@ enum flops_formula {
 	FORMULAS
 };
 
+/* Types of numbers that devices have rates for. */
+enum number_type {
+	NUMBERS_OTHER,
+	NUMBERS_F64,
+	NUMBERS_F32,
+	NUMBERS_TF32, /* a rate of devices; tensors have float32 */
+	NUMBERS_F16,
+	NUMBERS_BF16,
+	NUMBERS_F8,
+	NUMBERS_I8,
+	NUMBER_TYPES
+};
+
 /* Why the float operations of a call are unknown. */
 enum flops_lack {
 	LACK_NOTHING, /* they are known */
@@ -49,6 +62,7 @@ enum flops_lack {
 struct op_tensor {
 	bool known;
 	bool list; /* of tensors: it has no dimensions, only elements */
+	enum number_type type;
 	unsigned rank;
 	unsigned width; /* bytes of an element; 0: unknown */
 	int64_t dim[TENSOR_RANK_MAX];
@@ -75,7 +89,8 @@ struct op_call {
 
 struct flops {
 	enum flops_lack lack;
-	unsigned input; /* that lacks its shape or value */
+	unsigned input;        /* that lacks its shape or value */
+	enum number_type type; /* of the inputs; of a product, of its left factor */
 	int64_t flops;
 	int64_t recomputed;    /* part of flops: a forward pass that is computed again */
 	int64_t read, written; /* bytes, at least; -1: unknown */

@@ -154,13 +154,18 @@ static bool take_why_option(
 static bool take_flops_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
-	struct flops_options flops = { .top = r->top, .explain = r->explain };
+	struct flops_options flops = { .top = r->top,
+		.explain = r->explain,
+		.partial = r->partial,
+		.peak_flops = r->peak_flops };
 	struct option_words w = { .command = r->command, .into = &flops };
 
 	if (!options_take(s, words, i, &w))
 		return false;
 	r->top = flops.top;
 	r->explain = flops.explain;
+	r->partial = flops.partial;
+	r->peak_flops = flops.peak_flops;
 	return true;
 }
 

@@ -213,9 +213,16 @@ bool session_what_if(
 /* Writes the idle time of devices. by: an enum idle_by. */
 bool session_idle(struct session *s, size_t top, int by, const struct opts *o, struct sink *out);
 
-/* Writes the float operations of a trace, or the formula of an op if `explain` names one. */
+/* Options of flops. */
+struct flops_ask {
+	size_t top;
+	struct str explain; /* an op: write its formula instead; empty: none */
+	bool partial;
+	int64_t peak_flops; /* 0: those of the device */
+};
+/* Writes the float operations of a trace. */
 bool session_flops(
-        struct session *s, size_t top, struct str explain, const struct opts *o, struct sink *out);
+        struct session *s, const struct flops_ask *ask, const struct opts *o, struct sink *out);
 
 /* Options of why. */
 struct why_rule {

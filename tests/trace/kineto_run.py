@@ -427,6 +427,25 @@ def flops():
     equal(text, 'aten::addmm: 2 * batch * rows * columns * length of the sums\n  2 of 1024 = 2 * 1 * 4 * 16 * 8\n')
 
 
+def utilization():
+    """MFU is the time of the products at the peak of their type, divided by the wall time; it needs the device, types and coverage."""
+    product = {'Input Dims': [[1000, 1000], [1000, 1000]], 'Input type': ['c10::BFloat16', 'c10::BFloat16']}
+    events = kineto.steps() + [kineto.event('cpu_op', 'aten::mm', 1000, 90, **product)] + kineto.launch(1010, 1, 1020, 60, 'gemm')
+    trace = kineto.trace(events)
+    wall = sum(r['duration_ns'] for r in json.loads(program('steps', write(trace), '-output', 'json')[0])['steps'])
+
+    def found(trace, *words):
+        d = json.loads(program('flops', write(trace), '-output', 'json', *words)[0])
+        return d.get('peak_device'), d.get('mfu')
+    equal(found(trace), (None, None))
+    equal(found(trace, '--peak-flops=100T'), (None, round(2e9 / 100e12 / (wall * 1e-9), 6)))
+    h100 = {'deviceProperties': [{'id': 0, 'name': 'NVIDIA H100 80GB HBM3'}]}
+    equal(found(kineto.trace(events, **h100)), ('H100 SXM', round(2e9 / 989.5e12 / (wall * 1e-9), 6)))
+    events += [kineto.event('cpu_op', 'mine::op', 1100, 50)] + kineto.launch(1110, 2, 1120, 40, 'other')
+    equal(found(kineto.trace(events, **h100)), ('H100 SXM', None))
+    equal(found(kineto.trace(events, **h100), '--partial')[1] is not None, True)
+
+
 def others():
     """Chrome JSON of other programs is read: slices by nesting, pairs, counters, unchanged names."""
     events = [{'ph': 'X', 'name': 'outer', 'pid': 'main', 'tid': 'worker 1', 'ts': 0, 'dur': 100, 'cat': 'FEE'},
@@ -498,7 +517,7 @@ def other_accelerators():
     equal(json.loads(program('summary', 'a.pt.trace.json', '-output', 'json')[0]).get('unused', []), [])
 
 
-CASES = [memory_of_any_device, other_accelerators, passes, views, workers, sections, roofline, flops, shown_rows, launches_steps_copies, ranges, sections_of_workers,
+CASES = [memory_of_any_device, other_accelerators, passes, views, workers, sections, roofline, flops, utilization, shown_rows, launches_steps_copies, ranges, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':

@@ -3,8 +3,8 @@
  * Float operations from shapes, against numbers computed by hand and counted by PyTorch or
  * TraceLens.
  */
-#include "flops/flops.h"
 #include "base/map.h"
+#include "flops/peak.h"
 #include "unit.h"
 
 /* Returns the float operations, or the lack with a minus sign. */
@@ -207,6 +207,34 @@ static void test_hostile(void **state)
 	assert_int_equal(flops("aten::mm", shapes[9], "", ""), -LACK_RANGE);
 }
 
+static const char *peak_name(const char *model)
+{
+	const struct peak *p = peak_find(str_of(model));
+
+	return p ? p->name : "";
+}
+
+static void test_peaks(void **state)
+{
+	(void)state;
+	assert_string_equal(peak_name("NVIDIA H100 80GB HBM3"), "H100 SXM");
+	assert_string_equal(peak_name("NVIDIA H100 PCIe"), "H100 PCIe");
+	assert_string_equal(peak_name("NVIDIA A100-SXM4-80GB"), "A100 SXM 80 GB");
+	assert_string_equal(peak_name("NVIDIA A100-PCIE-40GB"), "A100 40 GB");
+	assert_string_equal(peak_name("Tesla V100-SXM2-16GB"), "V100 SXM2");
+	assert_string_equal(peak_name("AMD Instinct MI300X"), "MI300X");
+	assert_string_equal(peak_name("NVIDIA L40S"), "L40S");
+	assert_string_equal(peak_name("NVIDIA A100-SXM4-40GB MIG 1g.5gb"), "");
+	assert_string_equal(peak_name("NVIDIA GeForce RTX 4090 Laptop GPU"), "");
+	assert_string_equal(peak_name("NVIDIA GeForce RTX 4090 D"), "");
+	assert_string_equal(peak_name("NVIDIA A10G"), "");
+	assert_string_equal(peak_name(""), "");
+	/* float32 at the rate of TF32; no bfloat16 */
+	assert_true(fabs(peak_flops(peak_find(S("NVIDIA A100")), NUMBERS_F32) - 156e12) < 1);
+	assert_true(peak_flops(peak_find(S("Tesla T4")), NUMBERS_BF16) <= 0);
+	assert_true(peak_flops(peak_find(S("Tesla T4")), NUMBERS_OTHER) <= 0);
+}
+
 /* Each op of the table has one row. */
 static void test_names_are_unique(void **state)
 {
@@ -230,7 +258,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = { unit_case(test_products), unit_case(test_convolutions),
 		unit_case(test_outputs), unit_case(test_attention), unit_case(test_each_element),
 		unit_case(test_weights), unit_case(test_bytes), unit_case(test_hostile),
-		unit_case(test_names_are_unique) };
+		unit_case(test_peaks), unit_case(test_names_are_unique) };
 
 	return unit_main(tests, argc, argv);
 }

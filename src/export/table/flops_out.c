@@ -27,8 +27,10 @@ struct flops_sums {
 	struct flops_row *rows;
 	size_t n;
 	int64_t flops, recomputed, bytes;
-	int64_t known, all; /* ticks of device work */
-	uint64_t inferred;  /* calls whose output shape comes from the next op */
+	int64_t known, all;             /* ticks of device work */
+	uint64_t inferred;              /* calls whose output shape comes from the next op */
+	int64_t products[NUMBER_TYPES]; /* float operations of the class CLASS_MATRIX */
+	int64_t repeated[NUMBER_TYPES]; /* of these, recomputed */
 	struct flops_row families[FAMILIES];
 };
 
@@ -62,6 +64,16 @@ static void add_to(struct flops_row *r, const struct op_calls *c)
 	r->device = num_add(r->device, c->device);
 }
 
+static void add_products(struct flops_sums *x, const struct op_calls *c)
+{
+	int64_t *all = &x->products[c->one.type], *again = &x->repeated[c->one.type];
+
+	if (c->formula == FORMULAS || flops_class_of(c->formula) != CLASS_MATRIX)
+		return;
+	*all = num_add(*all, c->flops);
+	*again = num_add(*again, c->recomputed);
+}
+
 static void add_up(struct flops_sums *x, const struct trace_ops *ops, struct arena *a)
 {
 	struct intern keys;
@@ -84,6 +96,7 @@ static void add_up(struct flops_sums *x, const struct trace_ops *ops, struct are
 		x->recomputed = num_add(x->recomputed, c->recomputed);
 		x->bytes = num_add(x->bytes, c->bytes);
 		x->inferred = num_add_u64(x->inferred, c->inferred);
+		add_products(x, c);
 	}
 	x->families[FAMILY_NONE].device = num_add(x->families[FAMILY_NONE].device, ops->moved_time);
 }
@@ -211,12 +224,94 @@ static void fill_lacks(struct table *to, const struct flops_sums *x)
 	}
 }
 
+/* ---- utilization ----
+ *
+ * MFU and HFU: the time that matrix products, convolutions and attention would take at the peak
+ * rates of their types, as a share of the time that the steps took. MFU leaves out what a backward
+ * pass computes again.
+ */
+
+#define COVERAGE_MIN 9000 /* hundredths of a percent of the device time */
+
+enum utilization_lack { UTILIZED, NO_DEVICE, NO_PEAK, NO_TYPE, NO_COVERAGE };
+
+struct utilization {
+	enum utilization_lack lack;
+	double model, hardware;
+};
+
+static struct utilization find_utilization(
+        const struct flops_sums *x, const struct flops_rate *rate)
+{
+	struct utilization u = { .lack = UTILIZED };
+	double wall = (double)rate->ns * 1e-9 * (double)rate->devices;
+
+	if (!rate->devices || rate->ns <= 0)
+		return (struct utilization){ .lack = NO_DEVICE };
+	if (!rate->peak && !(rate->given > 0))
+		return (struct utilization){ .lack = NO_PEAK };
+	if (!rate->partial && share(x->known, x->all) < COVERAGE_MIN)
+		return (struct utilization){ .lack = NO_COVERAGE };
+	for (unsigned i = 0; i < NUMBER_TYPES; i++) {
+		double peak = rate->given > 0 ? rate->given : peak_flops(rate->peak, i);
+		if (!x->products[i])
+			continue;
+		if (!(peak > 0))
+			return (struct utilization){ .lack = NO_TYPE };
+		u.hardware += (double)x->products[i] / peak / wall;
+		u.model += (double)(x->products[i] - x->repeated[i]) / peak / wall;
+	}
+	return u;
+}
+
+static void put_utilization(struct sb *b, const struct flops_sums *x, const struct flops_rate *rate)
+{
+	const struct utilization u = find_utilization(x, rate);
+
+	switch (u.lack) {
+	case UTILIZED:
+		sb_fmt(b, "\nMFU %.1f%%", u.model * 100);
+		if (u.hardware > u.model)
+			sb_fmt(b, ", HFU %.1f%%", u.hardware * 100);
+		sb_put(b, S(": products at the "));
+		if (rate->given > 0)
+			sb_put(b, S("given peak"));
+		else
+			sb_fmt(b, "dense peaks of %s (%s)", rate->peak->name, rate->peak->source);
+		sb_put(b, S(",\nas a share of the wall time of the steps"));
+		if (rate->devices > 1)
+			sb_fmt(b, " on %zu devices", rate->devices);
+		break;
+	case NO_PEAK:
+		sb_put(b, S("\nNo MFU: "));
+		if (rate->model.n) {
+			sb_put(b, S("the peaks of '"));
+			sb_put_name(b, rate->model);
+			sb_put(b, S("' are not known; "));
+		} else {
+			sb_put(b, S("the file does not name the device; "));
+		}
+		sb_put(b, S("--peak-flops=989T gives one"));
+		break;
+	case NO_TYPE: sb_put(b, S("\nNo MFU: the file lacks types of inputs")); break;
+	case NO_COVERAGE:
+		sb_put(b, S("\nNo MFU below 90% of the device time; --partial prints it"));
+		break;
+	case NO_DEVICE: break;
+	}
+}
+
 /* ---- the answer ---- */
 
 struct flops_shown {
 	const struct flops_sums *sums;
-	size_t steps;
+	const struct flops_rate *rate;
 };
+
+static void put_share(struct document *d, const char *key, double v)
+{
+	document_fraction(d, key, (struct fraction){ num_from_real(1e6 * v + 0.5), 1000000 });
+}
 
 static void put_members(struct document *d, const void *user)
 {
@@ -227,7 +322,7 @@ static void put_members(struct document *d, const void *user)
 	document_i64(d, "flops", x->flops);
 	document_i64(d, "recomputed_flops", x->recomputed);
 	document_i64(d, "bytes", x->bytes);
-	document_i64(d, "steps", num_from_u64(shown->steps));
+	document_i64(d, "steps", num_from_u64(shown->rate->steps));
 	document_i64(d, "device_ns", trace_ns(t, x->all));
 	document_i64(d, "covered_ns", trace_ns(t, x->known));
 	if (x->all)
@@ -236,12 +331,21 @@ static void put_members(struct document *d, const void *user)
 		                num_from_real(1e6 * (double)x->known / (double)x->all + 0.5),
 		                1000000 });
 	document_i64(d, "inferred_calls", num_from_u64(x->inferred));
+	if (shown->rate->peak && !(shown->rate->given > 0))
+		document_text(d, "peak_device", str_of(shown->rate->peak->name));
+	const struct utilization u = find_utilization(x, shown->rate);
+	if (u.lack == UTILIZED) {
+		put_share(d, "mfu", u.model);
+		put_share(d, "hfu", u.hardware);
+	}
 }
 
-static struct str lead_of(const struct flops_sums *x, size_t steps, struct arena *a)
+static struct str lead_of(
+        const struct flops_sums *x, const struct flops_rate *rate, struct arena *a)
 {
 	const struct trace *t = x->ops->t;
 	struct sb b = sb_in(a);
+	size_t steps = rate->steps;
 
 	sb_put(&b, S("Float operations: "));
 	fmt_count(&b, x->flops);
@@ -266,12 +370,13 @@ static struct str lead_of(const struct flops_sums *x, size_t steps, struct arena
 		        "\nA guess for %" PRIu64
 		        " call%s: the output has the shape that the next op reads",
 		        x->inferred, x->inferred == 1 ? "" : "s");
+	put_utilization(&b, x, rate);
 	sb_put(&b, S("\n\n"));
 	return sb_str(&b);
 }
 
-bool flops_write(const struct trace_ops *ops, size_t steps, size_t top, const struct opts *o,
-        unsigned columns, struct emit *to, struct err *e)
+bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, size_t top,
+        const struct opts *o, unsigned columns, struct emit *to, struct err *e)
 {
 	struct flops_sums sums;
 	struct table families = { .a = to->a,
@@ -292,7 +397,7 @@ bool flops_write(const struct trace_ops *ops, size_t steps, size_t top, const st
 		.titles = lack_titles,
 		.n_columns = N_COLUMNS(lack_columns) };
 	bool data = out_is_data(o->output.kind);
-	struct flops_shown shown = { &sums, steps };
+	struct flops_shown shown = { &sums, rate };
 
 	add_up(&sums, ops, to->a);
 	fill_families(&families, &sums);
@@ -302,7 +407,7 @@ bool flops_write(const struct trace_ops *ops, size_t steps, size_t top, const st
 	struct table *first = data ? &rows : &families;
 	const struct table sections[] = { data ? families : rows, lacks };
 	first->schema = "tfprof/flops";
-	first->lead = lead_of(&sums, steps, to->a);
+	first->lead = lead_of(&sums, rate, to->a);
 	first->sections = sections;
 	first->n_sections = 2;
 	first->members = put_members;

@@ -7,11 +7,23 @@
 #define TFPROF_EXPORT_FLOPS_OUT_H
 
 #include "export/out.h"
+#include "flops/peak.h"
 #include "trace/pass/ops.h"
 
+/* How much of the peak rate the model used. */
+struct flops_rate {
+	const struct peak *peak; /* NULL: unknown, or devices of several kinds */
+	double given;            /* peak of all types, from the user; 0: that of the device */
+	struct str model;        /* name of the device; empty: the trace has no device work */
+	size_t devices;          /* with work */
+	size_t steps;
+	int64_t ns;   /* wall time of all steps */
+	bool partial; /* print it whatever the coverage is */
+};
+
 /* top: rows of each table in text; 0: all. columns: width of the terminal; 0: names stay whole. */
-bool flops_write(const struct trace_ops *ops, size_t steps, size_t top, const struct opts *o,
-        unsigned columns, struct emit *to, struct err *e);
+bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, size_t top,
+        const struct opts *o, unsigned columns, struct emit *to, struct err *e);
 
 /* Writes the formula of each call of an op with its numbers, the most float operations first. False
  * if no call has the op. */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See peak.h.
+ */
+#include "flops/peak.h"
+
+static const struct peak peaks[] = {
+#define PEAK(words, name, f64, f32, tf32, f16, bf16, f8, i8, memory, source)                       \
+	{ (words), (name), (source),                                                               \
+		{ [NUMBERS_F64] = (f64),                                                           \
+		        [NUMBERS_F32] = (f32),                                                     \
+		        [NUMBERS_TF32] = (tf32),                                                   \
+		        [NUMBERS_F16] = (f16),                                                     \
+		        [NUMBERS_BF16] = (bf16),                                                   \
+		        [NUMBERS_F8] = (f8),                                                       \
+		        [NUMBERS_I8] = (i8) },                                                     \
+		(memory) },
+#include "flops/peak.def"
+};
+
+static bool is_between(char c)
+{
+	return c == ' ' || c == '-' || c == '_' || c == ',';
+}
+
+/* True if a name has a word; words end at blanks, dashes and underscores. */
+static bool has_word(struct str name, const char *word, size_t n)
+{
+	for (size_t i = 0; i + n <= name.n; i++)
+		if (!memcmp(name.p + i, word, n) && (!i || is_between(name.p[i - 1])) &&
+		        (i + n == name.n || is_between(name.p[i + n])))
+			return true;
+	return false;
+}
+
+static bool has_words(struct str name, const char *words)
+{
+	while (*words) {
+		size_t n = strcspn(words, " ");
+		if (!has_word(name, words, n))
+			return false;
+		words += n + (words[n] == ' ');
+	}
+	return true;
+}
+
+/* Parts of a device, and versions for laptops, have less than the data sheet says. */
+static bool is_reduced(struct str model)
+{
+	return has_word(model, "MIG", 3) || has_word(model, "Laptop", 6) || has_word(model, "D", 1);
+}
+
+const struct peak *peak_find(struct str model)
+{
+	if (is_reduced(model))
+		return NULL;
+	for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
+		if (has_words(model, peaks[i].words))
+			return &peaks[i];
+	return NULL;
+}
+
+double peak_flops(const struct peak *p, enum number_type type)
+{
+	if (type == NUMBERS_F32 && p->tflops[NUMBERS_TF32] > 0)
+		type = NUMBERS_TF32;
+	return p->tflops[type] * 1e12;
+}
