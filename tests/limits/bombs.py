@@ -121,7 +121,8 @@ def devices(t):
     """Many devices, each with its process."""
     events = [{'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': i, 'tid': 7, 'ts': i, 'dur': 1, 'args': {'device': i, 'stream': 7}}
               for i in range(N // 5)]
-    bounded(t, write('devices.json', {'traceEvents': events}), *VIEWS, ['devices', 'FILE'], ['kernels', 'FILE', '--top=0'])
+    bounded(t, write('devices.json', {'traceEvents': events}), *VIEWS, ['kernels', 'FILE', '--top=0'],
+            *[[c, 'FILE'] for c in ('devices', 'idle', 'critical', 'why')], ['what-if', 'FILE', 'host*0.5'])
 
 
 def kernels(t):

@@ -371,8 +371,8 @@ void trace_bases(const struct trace *t, const struct trace_links *links, struct 
 	struct scratch own;
 
 	scratch_open(&own, a->work);
+	struct idle *x = idle_begin(t, ignore, NULL, &own.a);
 	for (uint32_t i = 0; i < t->devices.n; i++) {
-		struct idle *x = idle_begin(t, ignore, NULL, &own.a);
 		const struct slice *s;
 		struct work_merge m;
 		bool contains;
