@@ -112,6 +112,15 @@ def collectives_lines_and_steps():
     equal([(d['window_ns'], d['idle_ns']) for d in one['devices']], [(100000, 95000)], 'a step')
 
 
+def copies():
+    """A call for an asynchronous copy blocks only if it waits for pageable memory; at most 64 KB to a device are staged."""
+    for name, size, cause in (('Memcpy DtoH (Device -> Pinned)', 1 << 20, 'host_busy'), ('Memcpy DtoH (Device -> Pageable)', 4, 'host_blocked'),
+                              ('Memcpy HtoD (Pageable -> Device)', 1 << 16, 'host_busy'), ('Memcpy HtoD (Pageable -> Device)', 1 << 17, 'host_blocked')):
+        copy = kineto.event('gpu_memcpy', name, 120, 10, 0, 7, device=0, stream=7, correlation=2, bytes=size)
+        events = kineto.launch(100, 1, 105, 10) + [dict(sync('cudaMemcpyAsync', 110, 30), args={'correlation': 2}), copy] + kineto.launch(145, 3, 150, 5)
+        equal(places(answer('idle', write(kineto.trace(events))))[cause, 'call', 'cudaMemcpyAsync'] > 8000, True, name)
+
+
 # ---- properties ----
 
 def adds_up(idle, devices):
@@ -206,7 +215,7 @@ def main():
     if args.realdata:
         cases = list(real(os.path.join(args.realdata, 'kineto')))
     else:
-        cases = [(f.__name__, f) for f in (places_of_a_thread, other_threads, collectives_lines_and_steps)]
+        cases = [(f.__name__, f) for f in (places_of_a_thread, other_threads, collectives_lines_and_steps, copies)]
         for seed in range(8):
             doc = critical_run.generated(seed)
             cases.append(('seed %d' % seed, lambda doc=doc: changed(doc, of_trace(doc))))

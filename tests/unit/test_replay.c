@@ -147,22 +147,32 @@ static void waits_for_unknown_events_are_counted(void **state)
 	assert_int_equal(x.depend.unknown_waits, 1);
 }
 
-/* A call for an asynchronous copy of pinned memory goes on by itself. */
-static void a_copy_of_pinned_memory_does_not_hold_its_call(void **state)
+/* A call for an asynchronous copy waits only for memory that is not pinned; small copies to a
+ * device are staged. */
+static void asynchronous_copies_hold_their_calls_if_pageable(void **state)
 {
-	static const char *const names[] = { "Memcpy DtoH (Device -> Pinned)",
-		"Memcpy DtoH (Device -> Pageable)" };
+	static const struct {
+		const char *name;
+		int64_t bytes, saved;
+	} copies[] = {
+		{ "Memcpy DtoH (Device -> Pinned)", 1 << 20, 0 },
+		{ "Memcpy DtoD (Device -> Device)", 1 << 20, 0 },
+		{ "Memcpy DtoH (Device -> Pageable)", 4, 30 },
+		{ "Memcpy HtoD (Pageable -> Device)", 65536, 0 },
+		{ "Memcpy HtoD (Pageable -> Device)", 65537, 30 },
+	};
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
 		struct rig r = rig_open_tracks(TRACE_KINETO);
 		struct replay x;
 		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaMemcpyAsync", 0, 50, 1);
-		rig_slice(&r, r.stream[0], CATEGORY_COPY, names[i], 10, 30, 1);
+		build_arg_int(r.b, ARG_BYTES, copies[i].bytes);
+		rig_slice(&r, r.stream[0], CATEGORY_COPY, copies[i].name, 10, 30, 1);
 		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 50, 5, 2);
 		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 60, 10, 2);
 		open_replay(&r, &x);
-		assert_int_equal(x.recorded.after - after(&x, "copy=0"), i ? 30 : 0);
+		assert_int_equal(x.recorded.after - after(&x, "copy=0"), copies[i].saved);
 		drop_scratch(state);
 	}
 }
@@ -355,7 +365,7 @@ int main(int argc, char **argv)
 		replay_case(a_synchronisation_moves_with_its_work),
 		replay_case(work_waits_for_an_event),
 		replay_case(waits_for_unknown_events_are_counted),
-		replay_case(a_copy_of_pinned_memory_does_not_hold_its_call),
+		replay_case(asynchronous_copies_hold_their_calls_if_pageable),
 		replay_case(launches_wait_for_room_in_the_queue),
 		replay_case(steps_have_a_mean),
 		replay_case(parts_add_up),

@@ -41,6 +41,7 @@ void depend_build(const struct trace *t, const struct trace_links *links, int64_
 	m.raw_tracks = ARENA_ARRAY(m.own, t->tracks.n, struct depend_track);
 	m.waits = ARENA_ARRAY(m.own, t->tracks.n, struct depend_waits);
 	imap_init(&m.contexts, m.own);
+	depend_find_copies(t, links, &m.copies, m.own);
 	add_tracks(&m, false);
 	add_tracks(&m, true);
 	depend_find_processes(&m);

@@ -116,6 +116,15 @@ struct depend_times {
 	bool based;           /* all edges to devices have the length without waiting */
 };
 
+/* Finds the asynchronous calls that wait for their own copy: of memory that is not pinned, except
+ * up to 64 KB to a device, which the driver stages. The slices of the calls are the keys of out. */
+void depend_find_copies(
+        const struct trace *t, const struct trace_links *links, struct imap *out, struct arena *a);
+
+/* True if a call for a copy, a slice of the class DEPEND_COPIES, waits for it. */
+bool depend_copy_waits(
+        const struct trace *t, uint32_t event, uint32_t slice, const struct imap *copies);
+
 /* Builds the graph of the nodes that overlap [from, to]. The result lives in a. */
 void depend_build(const struct trace *t, const struct trace_links *links, int64_t from, int64_t to,
         struct depend *out, struct arena *a);

@@ -66,6 +66,50 @@ static enum depend_class class_of(const struct trace *t, const struct trace_even
 	return !work && is_waiting(name) ? DEPEND_WAITS : DEPEND_PLAIN;
 }
 
+/* ---- copies ---- */
+
+#define COPY_STAGED 65536 /* bytes of pageable memory that a call leaves to the driver */
+
+static bool is_awaited(const struct trace *t, const struct slice *copy)
+{
+	struct str name = trace_str(t, copy->name);
+	int64_t bytes;
+
+	if (!str_contains(name, S("Pageable")))
+		return false;
+	return !str_contains(name, S("Pageable -> Device")) ||
+	       !slice_has_int(t, copy, ARG_BYTES, &bytes) || bytes > COPY_STAGED;
+}
+
+void depend_find_copies(
+        const struct trace *t, const struct trace_links *links, struct imap *out, struct arena *a)
+{
+	imap_init(out, a);
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		struct slice_iter it = trace_slices(t, i);
+		if (!track_is_device(&t->tracks.v[i]))
+			continue;
+		for (struct slice s; slice_next(&it, &s);) {
+			const struct launch *l = s.category == CATEGORY_COPY && is_awaited(t, &s)
+			                                 ? link_launch(links, &s)
+			                                 : NULL;
+			if (l && slice_end(&s) <= launch_end(links, l))
+				imap_put(out, l->slice, 1, true);
+		}
+	}
+}
+
+bool depend_copy_waits(
+        const struct trace *t, uint32_t event, uint32_t slice, const struct imap *copies)
+{
+	uint32_t found;
+
+	return !str_contains(trace_str(t, t->events.v[event].name), S("Async")) ||
+	       imap_get(copies, slice, &found);
+}
+
+/* ---- classes of events ---- */
+
 uint8_t *depend_classes(const struct trace *t, struct arena *a)
 {
 	uint8_t *v = ARENA_ARRAY(a, t->events.n, uint8_t);

@@ -65,6 +65,7 @@ struct depend_making {
 	int64_t *lengths;     /* of each event of a call: its length without waiting */
 	struct imap contexts; /* parent and event -> context */
 	uint32_t *calls;      /* of each launch: node of the call, or ID_NONE */
+	struct imap copies;   /* of depend_find_copies */
 	struct imap syncs_at; /* process and correlation -> sync */
 	VEC(struct depend_sync) syncs;
 };

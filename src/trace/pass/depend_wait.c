@@ -120,16 +120,6 @@ static void wait_for_all(struct depend_making *m, const struct depend_node *n)
 	}
 }
 
-/* An asynchronous copy of pinned memory does not hold its call, even if it ends before it. */
-static bool copy_blocks(const struct depend *d, const struct depend_node *call, uint32_t copy)
-{
-	struct str name = trace_str(d->t, d->t->events.v[call->event].name);
-	struct str kind = trace_str(d->t, d->t->events.v[d->nodes.v[copy].event].name);
-
-	return !str_contains(name, S("Async")) || !str_contains(kind, S("Pinned")) ||
-	       str_contains(kind, S("Pageable"));
-}
-
 static void wait_for_work(struct depend_making *m, const struct depend_node *n, enum depend_class c)
 {
 	const struct depend_process *p = depend_process_of(m, n->track);
@@ -140,13 +130,15 @@ static void wait_for_work(struct depend_making *m, const struct depend_node *n, 
 		wait_for_all(m, n);
 		return;
 	}
+	if (c == DEPEND_COPIES && !depend_copy_waits(m->d->t, n->event, n->slice, &m->copies))
+		return;
 	if (sync && sync->stream != ID_NONE)
 		work = depend_on_stream(
 		        m, sync->stream, n->end, sync->until < n->start ? sync->until : n->start);
 	else
 		work = depend_last_work(
 		        m, p, n->start, n->end, c == DEPEND_COPIES ? n->slice : ID_NONE);
-	if (work != ID_NONE && (c != DEPEND_COPIES || copy_blocks(m->d, n, work)))
+	if (work != ID_NONE)
 		depend_put_wait(m, n, work, ID_NONE);
 }
 

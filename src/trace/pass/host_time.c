@@ -18,6 +18,7 @@ struct host_burst {
 struct host_making {
 	struct host_time *out;
 	const uint8_t *classes; /* enum depend_class of each event */
+	struct imap copies;     /* of depend_find_copies */
 	struct arena *a, *own;
 	uint64_t *launches;            /* of each track: how many */
 	VEC(struct host_burst) bursts; /* by process, then start, then track */
@@ -42,6 +43,9 @@ static struct host_tile inside(
 
 	x.gap = false;
 	x.class = m->classes[s->event];
+	if (x.class == DEPEND_COPIES &&
+	        !depend_copy_waits(m->out->t, s->event, s->number, &m->copies))
+		x.class = DEPEND_PLAIN;
 	if (x.class == DEPEND_LOADS && x.loader == ID_NONE)
 		x.loader = s->event;
 	switch (s->category) {
@@ -363,6 +367,7 @@ void host_time_find(const struct trace *t, const struct trace_links *links, stru
 	*out = (struct host_time){ .t = t };
 	out->threads = ARENA_ARRAY(a, t->tracks.n, struct host_thread);
 	m.classes = depend_classes(t, m.own);
+	depend_find_copies(t, links, &m.copies, m.own);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		const struct trace_track *k = &t->tracks.v[i];
 		if (!track_is_device(k) && !k->derived && k->kind != TRACK_COUNTER)
