@@ -114,7 +114,7 @@ def intervals(works):
     return out
 
 
-FEW, MOST = 16, 20_000     # from fewer samples than FEW, a base latency is MOST ns or less
+FEW, MOST = 16, 8     # from fewer samples than FEW, a base latency is at most MOST calls long
 
 
 def base_latency(works):
@@ -122,7 +122,9 @@ def base_latency(works):
     without unfinished work."""
     found = sorted(w.start - w.launch.start for w in works if w.before is None or w.before.end <= w.launch.start)
     base = found[len(found) // 10] if found else 0
-    return min(base, MOST) if len(found) < FEW else base
+    calls = sorted(w.launch.end - w.launch.start for w in works)
+    call = calls[len(calls) // 2] if calls else 0
+    return min(base, MOST * call) if call and len(found) < FEW else base
 
 
 Piece = collections.namedtuple('Piece', 'start end cause kind name')

@@ -6,7 +6,7 @@ import collections
 CAUSES = ('host_late', 'launch_latency', 'kernel_gap', 'event_wait', 'other_process', 'unknown_wait', 'unknown_launch')
 OUTSIDE = ('before_first', 'after_last')
 ENDLESS = 1 << 62
-FEW, US = 16, 1000  # samples that say little; a microsecond in nanoseconds
+FEW = 16  # samples that say little
 
 
 class Work:
@@ -30,7 +30,9 @@ def bases(work):
         until[w.stream] = max(w.end, before or w.end)
     latency = sorted(latencies)[len(latencies) // 10] if latencies else min(every, default=0)
     gap = sorted(gaps)[len(gaps) // 2] if gaps else 0
-    return min(latency, 20 * US) if len(latencies) < FEW else latency, min(gap, 5 * US) if len(gaps) < FEW else gap
+    calls = sorted(w.call[1] - w.call[0] for w in work if w.call and w.start >= w.call[0])
+    call = calls[len(calls) // 2] if calls else 0
+    return (min(latency, 8 * call) if call and len(latencies) < FEW else latency, min(gap, 2 * call) if call and len(gaps) < FEW else gap)
 
 
 def pieces(work, waits=()):

@@ -73,7 +73,7 @@ static void processes_share_a_device(void **state)
 	assert_int_equal(d->end - d->start - d->times.busy, 50);
 }
 
-/* A single launch or gap may be a wait, so the bases have limits. */
+/* A single launch or gap may be a wait, so the lengths of the calls limit the bases. */
 static void few_samples_have_limits(void **state)
 {
 	struct rig r = rig_open_tracks(TRACE_KINETO);
@@ -85,11 +85,11 @@ static void few_samples_have_limits(void **state)
 	launch(&r, r.stream[0], 2 * us, us, 900 * us, 950 * us, 2);      /* long before */
 	launch(&r, r.stream[0], 1000 * us, us, 1500 * us, 1510 * us, 3); /* on an empty stream */
 	const struct device_usage *d = usage_of(&r, &u);
-	assert_int_equal(d->times.idle[IDLE_KERNEL_GAP], IDLE_GAP_FEW_US * us);
+	assert_int_equal(d->times.idle[IDLE_KERNEL_GAP], IDLE_FEW_GAP * us);
 	assert_int_equal(d->times.idle[IDLE_HOST_LATE], 51 * us);
-	assert_int_equal(d->times.idle[IDLE_LAUNCH_LATENCY], IDLE_LATENCY_FEW_US * us);
+	assert_int_equal(d->times.idle[IDLE_LAUNCH_LATENCY], IDLE_FEW_LATENCY * us);
 	assert_int_equal(d->times.idle[IDLE_UNKNOWN_WAIT],
-	        (500 - IDLE_GAP_FEW_US + 499 - IDLE_LATENCY_FEW_US) * us);
+	        (500 - IDLE_FEW_GAP + 499 - IDLE_FEW_LATENCY) * us);
 }
 
 /* The base values are fixed after IDLE_SAMPLES gaps; the rule stays the same. */

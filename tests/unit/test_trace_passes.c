@@ -213,7 +213,7 @@ static void usage_adds_up_unions(void **state)
 	struct trace_usage u;
 
 	(void)state;
-	rig_slice(&r, r.thread, CATEGORY_CALL, "launch", 150, 1, 1);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "launch", 150, 8, 1);
 	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 0, 100, 0);
 	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 200, 10, 1); /* launched late */
 	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 300, 10, 0);
@@ -238,7 +238,7 @@ static void usage_adds_up_unions(void **state)
 	assert_int_equal(d->copy_bytes, 64);
 	assert_int_equal(usage_exposed_communication(&d->times), 50);
 	assert_int_equal(usage_exposed_copy(&d->times), 0);
-	/* 150 to 200: launched at 150 to 151, so its latency of 50 is the base. */
+	/* 150 to 200: launched at 150 to 158, so its latency of 50 is the base. */
 	assert_int_equal(d->times.idle[IDLE_LAUNCH_LATENCY], 50);
 	assert_int_equal(d->times.idle[IDLE_UNKNOWN_LAUNCH], 90 + 100000 - 310);
 }

@@ -50,6 +50,7 @@ struct idle_device {
 	int64_t least;                  /* shortest latency of all launches */
 	VEC(int64_t) latencies;         /* samples, until based */
 	VEC(int64_t) gaps;
+	VEC(int64_t) calls;           /* lengths */
 	VEC(struct idle_gap) waiting; /* until based */
 };
 
@@ -127,10 +128,27 @@ static void take_sample(struct idle *x, struct idle_device *d, const struct idle
 	if (!call->known || latency < 0)
 		return;
 	d->least = latency < d->least ? latency : d->least;
+	if (d->calls.n < IDLE_SAMPLES)
+		VEC_PUSH(x->a, &d->calls, num_sub(call->end, call->start));
 	if ((!k->any || call->start >= k->until) && d->latencies.n < IDLE_SAMPLES)
 		VEC_PUSH(x->a, &d->latencies, latency);
 	if (k->any && call->end <= k->until && start >= k->until && d->gaps.n < IDLE_SAMPLES)
 		VEC_PUSH(x->a, &d->gaps, num_sub(start, k->until));
+}
+
+/* Limits the bases that come from few samples. */
+static void limit_bases(struct idle *x, struct idle_device *d)
+{
+	int64_t call;
+
+	sort_array(x->a, d->calls.v, d->calls.n, sizeof(int64_t), sort_ascending);
+	call = d->calls.n ? d->calls.v[d->calls.n / 2] : 0;
+	if (call <= 0)
+		return;
+	if (d->latencies.n < IDLE_SAMPLES_FEW)
+		d->base_latency = least(d->base_latency, num_mul(IDLE_FEW_LATENCY, call));
+	if (d->gaps.n < IDLE_SAMPLES_FEW)
+		d->base_gap = least(d->base_gap, num_mul(IDLE_FEW_GAP, call));
 }
 
 static void find_base(struct idle *x, struct idle_device *d)
@@ -139,10 +157,7 @@ static void find_base(struct idle *x, struct idle_device *d)
 	sort_array(x->a, d->gaps.v, d->gaps.n, sizeof(int64_t), sort_ascending);
 	d->base_latency = d->latencies.n ? d->latencies.v[d->latencies.n / 10] : d->least;
 	d->base_gap = d->gaps.n ? d->gaps.v[d->gaps.n / 2] : 0;
-	if (d->latencies.n < IDLE_SAMPLES_FEW)
-		d->base_latency = least(d->base_latency, IDLE_LATENCY_FEW_US * x->t->ticks_per_us);
-	if (d->gaps.n < IDLE_SAMPLES_FEW)
-		d->base_gap = least(d->base_gap, IDLE_GAP_FEW_US * x->t->ticks_per_us);
+	limit_bases(x, d);
 	d->based = true;
 }
 

@@ -26,18 +26,20 @@
  * work, for launches onto a stream without unfinished work; without such launches, the shortest of
  * all. The base gap is the median gap between two pieces of work of a stream of which the second
  * was launched before the first ended; 0 without such work. Both come from the first
- * IDLE_SAMPLES gaps or the end of the work, so memory is bounded: about 1.5 MB per device. A few
- * samples may all be waits, so below IDLE_SAMPLES_FEW the bases have fixed limits.
+ * IDLE_SAMPLES gaps or the end of the work, so memory is bounded: about 1.6 MB per device. A few
+ * samples may all be waits: below IDLE_SAMPLES_FEW, the base latency is at most IDLE_FEW_LATENCY
+ * times the median length of the calls that launched work of the device, and the base gap at most
+ * IDLE_FEW_GAP times; a length of 0 says nothing. So bases scale with the times in the file.
  */
 #ifndef TFPROF_TRACE_IDLE_H
 #define TFPROF_TRACE_IDLE_H
 
 #include "trace/trace.h"
 
-#define IDLE_SAMPLES        16384
-#define IDLE_SAMPLES_FEW    16
-#define IDLE_LATENCY_FEW_US 20 /* largest base latency that comes from fewer samples */
-#define IDLE_GAP_FEW_US     5  /* likewise of the base gap */
+#define IDLE_SAMPLES     16384
+#define IDLE_SAMPLES_FEW 16
+#define IDLE_FEW_LATENCY 8
+#define IDLE_FEW_GAP     2
 
 #define IDLE(id, name, text, meaning) IDLE_##id,
 enum idle_cause {
