@@ -27,13 +27,16 @@ bool path_input_open(struct session *s, const struct opts *o, struct path_input 
 
 void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits)
 {
+	static const char *const cures[TRACE_SOURCES] = {
+		[TRACE_KINETO] = "; PyTorch records them with enable_cuda_sync_events=True",
+		[TRACE_NSYS] = "; Nsight Systems records them with --cuda-event-trace=true",
+	};
+	const char *cure = cures[t->source];
+
 	if (waits)
 		note_line(&s->notes,
 		        "note: streams wait for events in %llu call%s whose event is not known%s\n",
-		        (unsigned long long)waits, waits == 1 ? "" : "s",
-		        t->source == TRACE_KINETO
-		                ? "; PyTorch records them with enable_cuda_sync_events=True"
-		                : "");
+		        (unsigned long long)waits, waits == 1 ? "" : "s", cure ? cure : "");
 }
 
 /* Chooses the windows of the steps that -step selects, and says which they are. */

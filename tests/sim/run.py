@@ -236,6 +236,15 @@ def paths_are_the_same_in_all_formats():
                     compare_paths('%s, %s' % (name, paths[0]), step, without_kinds(true_segments(run, step)), without_kinds(found))
 
 
+def events_of_nsight_systems_are_known():
+    """An export with CUDA events has the true paths, also where streams wait for each other."""
+    for name, run, _ in each('exact', 'arrival') if built.has(PROGRAM, 'sqlite') else ():
+        paths = writers.write_nsys(run, '.')
+        for step in middle_steps(run):
+            found = segments(ask('critical', paths, '-step', number(step)))
+            compare_paths(name, step, without_kinds(true_segments(run, step)), without_kinds(found))
+
+
 # ---- what-if ----
 
 CHANGES = [   # words of the command, and what they mean to the simulator
@@ -332,7 +341,8 @@ def answers_grow_with_all_times():
 
 
 TESTS = [devices_are_divided_exactly, steps_are_divided_exactly, all_formats_say_the_same, paths_tile_the_window,
-         paths_are_the_true_ones, paths_are_the_same_in_all_formats, waits_without_events_are_not_known, missing_events_are_stated,
+         paths_are_the_true_ones, paths_are_the_same_in_all_formats, events_of_nsight_systems_are_known, waits_without_events_are_not_known,
+         missing_events_are_stated,
          changes_have_the_simulated_effect, order_in_the_file_does_not_matter, answers_grow_with_all_times]
 
 

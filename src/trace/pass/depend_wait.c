@@ -218,6 +218,14 @@ static uint32_t awaited_stream(
 	return found;
 }
 
+/* True for a slice that tells that a call waits for the work of its stream. */
+static bool is_stream_sync(const struct depend *d, const struct slice *s)
+{
+	struct str name = trace_str(d->t, s->name);
+
+	return str_eq(name, S("Stream Sync")) || str_eq(name, S("stream synchronize"));
+}
+
 /* Reads a slice of synchronisation: the stream that it names, and until when its work counts. */
 static bool read_sync(const struct depend_making *m, const struct slice *s, struct depend_sync *out)
 {
@@ -228,7 +236,7 @@ static bool read_sync(const struct depend_making *m, const struct slice *s, stru
 
 	*out = (struct depend_sync){ .stream = ID_NONE, .waits = ID_NONE, .until = INT64_MAX };
 	if (!slice_has_int(d->t, s, ARG_WAIT_STREAM, &stream) || stream < 0) {
-		if (!str_eq(trace_str(d->t, s->name), S("Stream Sync")))
+		if (!is_stream_sync(d, s))
 			return false;
 		out->stream = s->track;
 		return true;

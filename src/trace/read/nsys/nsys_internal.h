@@ -24,6 +24,12 @@ struct nsys_step {
 	uint32_t event;
 };
 
+/* A call that recorded a CUDA event, ordered by process, event and correlation. */
+struct nsys_record {
+	int64_t process; /* globalPid */
+	int64_t event, correlation, stream;
+};
+
 struct pattern_list;
 struct nsys {
 	struct src *s;
@@ -47,10 +53,11 @@ struct nsys {
 	uint32_t last_stream;  /* its index */
 	struct intern kernels; /* bytes of a kernel's numbers -> index in kernel_events */
 	VEC(uint32_t) kernel_events;
-	struct imap gpus;     /* pid << 32 | device id in the process -> device id on the machine */
-	struct imap calls;    /* name id of a call -> event */
-	struct imap graphs;   /* graph id -> event */
-	struct imap domains;  /* domain id -> string id */
+	struct imap gpus;    /* pid << 32 | device id in the process -> device id on the machine */
+	struct imap calls;   /* name id of a call -> event */
+	struct imap graphs;  /* graph id -> event */
+	struct imap domains; /* domain id -> string id */
+	VEC(struct nsys_record) records;
 	struct nsys_sum *sum; /* sums; NULL if slices are kept */
 	/* Takes a slice with the current arguments: it is kept in the trace, or added to the sums.
 	 */
@@ -127,6 +134,14 @@ enum { WORK_START, WORK_END, WORK_DEVICE, WORK_STREAM, WORK_CORRELATION, WORK_PR
 uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r);
 void nsys_read_gpus(struct nsys *x); /* maps the device ids of each process */
 void nsys_describe_gpus(struct nsys *x);
+
+/* ---- events ---- */
+
+/* Reads the records of CUDA events. */
+void nsys_read_records(struct nsys *x);
+/* Returns the last record of an event before a correlation of its process, or NULL. */
+const struct nsys_record *nsys_find_record(
+        const struct nsys *x, int64_t process, int64_t event, int64_t before);
 
 /* ---- ranges ---- */
 

@@ -140,13 +140,28 @@ void nsys_take_graph(struct nsys *x, struct sqlite_rows *r, unsigned which)
 	put_work(x, r, event, start, length, GRAPH_NODE);
 }
 
-enum { SYNC_TYPE = WORK_N };
-const char *const nsys_sync_columns[] = { NSYS_WORK_COLUMNS, "syncType", NULL };
+enum { SYNC_TYPE = WORK_N, SYNC_EVENT, SYNC_ID };
+const char *const nsys_sync_columns[] = { NSYS_WORK_COLUMNS, "syncType", "eventId", "eventSyncId",
+	NULL };
+
+/* Adds the stream on which the event was recorded that the row waits for, and the call. */
+static void put_record(struct nsys *x, struct sqlite_rows *r)
+{
+	int64_t event = sqlite_in_int(r, sqlite_in_has(r, SYNC_ID) ? SYNC_ID : SYNC_EVENT);
+	const struct nsys_record *record = nsys_find_record(
+	        x, sqlite_in_int(r, WORK_PROCESS), event, sqlite_in_int(r, WORK_CORRELATION));
+
+	if (!record)
+		return;
+	build_arg_int(x->b, ARG_WAIT_STREAM, record->stream);
+	build_arg_int(x->b, ARG_WAIT_RECORD, record->correlation);
+}
 
 void nsys_take_sync(struct nsys *x, struct sqlite_rows *r, unsigned which)
 {
 	static const char *const names[] = { "synchronization", "event synchronize",
 		"stream wait event", "stream synchronize", "context synchronize" };
+	enum { EVENT_WAIT = 1, STREAM_WAIT = 2 };
 	int64_t start, length, type = sqlite_in_int(r, SYNC_TYPE);
 
 	(void)which;
@@ -154,6 +169,8 @@ void nsys_take_sync(struct nsys *x, struct sqlite_rows *r, unsigned which)
 		return;
 	uint32_t event = build_event(x->b, CATEGORY_SYNC,
 	        build_string(x->b, str_of(names[type > 0 && type < 5 ? type : 0])));
+	if (!x->sum && (type == EVENT_WAIT || type == STREAM_WAIT))
+		put_record(x, r);
 	x->put(x, nsys_stream(x, r), event, start, length, sqlite_in_int(r, WORK_CORRELATION));
 }
 

@@ -40,12 +40,12 @@ static void count_unused(struct nsys *x)
 {
 	static const char *const tables[] = { "SCHED_EVENTS", "COMPOSITE_EVENTS", "GPU_METRICS",
 		"NET_NIC_METRIC", "CUDA_GPU_MEMORY_USAGE_EVENTS", "CUDA_GRAPH_EVENTS",
-		"CUDA_GRAPH_NODE_EVENTS", "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
-		"CUDA_UM_CPU_PAGE_FAULT_EVENTS", "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
-		"DIAGNOSTIC_EVENT", "GENERIC_EVENTS", "MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS",
-		"MPI_OTHER_EVENTS", "OPENMP_EVENT_KIND_PARALLEL", "OSRT_CALLCHAINS",
-		"PERF_EVENT_CPU_CORE_EVENT", "SAMPLING_CALLCHAINS", "CUDA_CALLCHAINS", "SYSCALL",
-		"UNKNOWN_EVENTS", "VULKAN_API", "GPU_CONTEXT_SWITCH_EVENTS" };
+		"CUDA_GRAPH_NODE_EVENTS", "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+		"CUDA_UM_GPU_PAGE_FAULT_EVENTS", "DIAGNOSTIC_EVENT", "GENERIC_EVENTS",
+		"MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_OTHER_EVENTS",
+		"OPENMP_EVENT_KIND_PARALLEL", "OSRT_CALLCHAINS", "PERF_EVENT_CPU_CORE_EVENT",
+		"SAMPLING_CALLCHAINS", "CUDA_CALLCHAINS", "SYSCALL", "UNKNOWN_EVENTS", "VULKAN_API",
+		"GPU_CONTEXT_SWITCH_EVENTS" };
 	struct sb b = sb_in(x->a);
 	size_t refused;
 	struct strs there = sqlite_in_tables(x->db, &refused);
@@ -149,6 +149,7 @@ static void keep_slice(struct nsys *x, uint32_t track, uint32_t event, int64_t s
 static void read_slices(struct nsys *x)
 {
 	x->put = keep_slice;
+	nsys_read_records(x);
 	for (size_t i = 0; i < nsys_n_tables; i++) {
 		const struct nsys_table *t = &nsys_tables[i];
 		struct sqlite_rows *r =
