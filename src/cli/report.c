@@ -40,7 +40,7 @@ static bool add_parts(struct session *s, struct report_parts *p, struct html *h,
 	return true;
 }
 
-struct traces_ask {
+struct traces_request {
 	struct report_parts parts;
 	struct html *h;
 	struct err *first;
@@ -48,7 +48,7 @@ struct traces_ask {
 
 static bool add_trace_parts(struct session *t, void *ctx)
 {
-	struct traces_ask *x = ctx;
+	struct traces_request *x = ctx;
 
 	return add_parts(t, &x->parts, x->h, x->first);
 }
@@ -56,7 +56,7 @@ static bool add_trace_parts(struct session *t, void *ctx)
 /* Adds the parts of each worker's own trace, one session after the other. */
 static bool add_traces(struct session *s, struct html *h, struct err *first)
 {
-	struct traces_ask x = { .h = h, .first = first };
+	struct traces_request x = { .h = h, .first = first };
 	struct strs paths;
 	struct guard guard;
 	bool ok = true;

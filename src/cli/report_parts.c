@@ -318,8 +318,8 @@ static bool write_slices(struct session *s, const struct strs *words, struct sin
 	if (v[2] < 1 || v[2] > SLICES_ROWS_MAX)
 		return session_fail(
 		        s, ERR_INVALID_ARGUMENT, "slices gives 1 to %d rows", SLICES_ROWS_MAX);
-	struct slices_ask ask = { .from_ns = v[0], .to_ns = v[1], .rows = (size_t)v[2] };
-	return session_slices(s, &ask, out);
+	struct slices_request request = { .from_ns = v[0], .to_ns = v[1], .rows = (size_t)v[2] };
+	return session_slices(s, &request, out);
 }
 
 bool report_write(struct session *s, const struct strs *words, struct sink *out)

@@ -102,7 +102,7 @@ static void on_accept_error(struct evconnlistener *listener, void *http)
 
 /* ---- answers ---- */
 
-struct answer_ask {
+struct answer_request {
 	struct server *v;
 	const struct serve_asked *asked;
 	struct sink *out;
@@ -110,14 +110,14 @@ struct answer_ask {
 
 static bool run(struct session *q, void *ctx)
 {
-	const struct answer_ask *x = ctx;
+	const struct answer_request *x = ctx;
 
 	return served_run(q, &x->v->served, &x->asked->words, x->out);
 }
 
 static bool list(struct session *q, void *ctx)
 {
-	const struct answer_ask *x = ctx;
+	const struct answer_request *x = ctx;
 
 	return served_list(q, &x->v->served, x->out);
 }
@@ -169,7 +169,7 @@ static void reply(struct evhttp_request *req, int status, const char *type, stru
 static void answer(struct server *v, struct evhttp_request *req, const struct serve_asked *asked)
 {
 	struct scratch own;
-	struct answer_ask x = { .v = v, .asked = asked };
+	struct answer_request x = { .v = v, .asked = asked };
 	struct itimerval limit = { .it_value.tv_sec = QUERY_SECONDS }, none = { 0 };
 
 	scratch_open(&own, &v->s->work);

@@ -31,7 +31,7 @@ static bool same_words(const struct strs *a, const struct strs *b)
 }
 
 /* A request to one session. */
-struct run_ask {
+struct run_request {
 	struct report_parts parts;
 	struct strs words;
 	struct sink *out;
@@ -39,7 +39,7 @@ struct run_ask {
 
 static bool run_in(struct session *q, void *ctx)
 {
-	struct run_ask *x = ctx;
+	struct run_request *x = ctx;
 	struct request r;
 
 	report_list(q, &x->parts);
@@ -53,17 +53,17 @@ static bool run_in(struct session *q, void *ctx)
 
 bool served_run(struct session *q, struct served *v, const struct strs *words, struct sink *out)
 {
-	struct run_ask ask = { .parts = v->parts, .words = *words, .out = out };
+	struct run_request request = { .parts = v->parts, .words = *words, .out = out };
 	int64_t k = 0;
 
-	if (!str_starts(ask.words.v[0], S("@")))
-		return run_in(q, &ask);
-	if (!num_parse_i64(str_sub(ask.words.v[0], 1, SIZE_MAX), &k) || k < 1 ||
+	if (!str_starts(request.words.v[0], S("@")))
+		return run_in(q, &request);
+	if (!num_parse_i64(str_sub(request.words.v[0], 1, SIZE_MAX), &k) || k < 1 ||
 	        (size_t)k > v->traces)
 		return session_fail(q, ERR_INVALID_ARGUMENT, "the requested trace is not loaded");
-	ask.parts = v->trace_parts[k - 1];
-	ask.words = (struct strs){ ask.words.v + 1, ask.words.n - 1, 0 };
-	return session_guard(v->trace[k - 1], run_in, &ask) ||
+	request.parts = v->trace_parts[k - 1];
+	request.words = (struct strs){ request.words.v + 1, request.words.n - 1, 0 };
+	return session_guard(v->trace[k - 1], run_in, &request) ||
 	       session_fail_as(q, &v->trace[k - 1]->error);
 }
 

@@ -7,7 +7,7 @@
 #include "base/sort.h"
 
 struct diff_walk {
-	const struct diff_ask *ask;
+	const struct difference_request *request;
 	const struct compare *c;
 	struct arena *a;
 	struct pattern_list *start, *trim, *show, *hide;
@@ -39,12 +39,13 @@ const struct alias *diff_alias(const struct diff *d, uint32_t row)
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (d->ask->alias[mid].entry < entry)
+		if (d->request->alias[mid].entry < entry)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < d->aliases && d->ask->alias[lo].entry == entry ? &d->ask->alias[lo] : NULL;
+	return lo < d->aliases && d->request->alias[lo].entry == entry ? &d->request->alias[lo]
+	                                                               : NULL;
 }
 
 /* ---- selection by difference ---- */
@@ -87,28 +88,28 @@ static bool spread_counts(const struct side_spread *x, double delta)
 	return x->low > 0 ? high > low * (1 + delta) : -low > -high * (1 + delta);
 }
 
-static bool is_time(const struct diff_ask *ask, uint32_t k)
+static bool is_time(const struct difference_request *request, uint32_t k)
 {
-	return metrics[ask->metrics[k]].unit == UNIT_TIME;
+	return metrics[request->metrics[k]].unit == UNIT_TIME;
 }
 
 static bool is_noise(struct diff_walk *w, uint32_t i, uint32_t k)
 {
-	return w->ask->noise && is_time(w->ask, k) && noise_is(w->ask->noise, i, k);
+	return w->request->noise && is_time(w->request, k) && noise_is(w->request->noise, i, k);
 }
 
 static bool differs_enough(struct diff_walk *w, uint32_t i)
 {
-	const struct diff_ask *ask = w->ask;
+	const struct difference_request *request = w->request;
 	bool any = false;
 
-	for (uint32_t k = 0; k < ask->n; k++) {
-		struct side_spread x = spread_of(ask->c, i, k);
-		int64_t least = num_mul(ask->least[k], diff_parts(ask, k));
-		if (least && x.high < least && k >= ask->columns)
+	for (uint32_t k = 0; k < request->n; k++) {
+		struct side_spread x = spread_of(request->c, i, k);
+		int64_t least = num_mul(request->least[k], diff_parts(request, k));
+		if (least && x.high < least && k >= request->columns)
 			return false;
-		any |= k < ask->columns && x.high >= least && spread_counts(&x, ask->delta) &&
-		       !is_noise(w, i, k);
+		any |= k < request->columns && x.high >= least &&
+		       spread_counts(&x, request->delta) && !is_noise(w, i, k);
 	}
 	return any;
 }
@@ -116,17 +117,17 @@ static bool differs_enough(struct diff_walk *w, uint32_t i)
 /* Counts and adds up the entries left out as noise, by their own times. */
 static void add_noise(struct diff_walk *w, struct diff *d)
 {
-	const struct diff_ask *ask = w->ask;
+	const struct difference_request *request = w->request;
 	uint32_t k = 0;
 
-	while (k < ask->columns && !is_time(ask, k))
+	while (k < request->columns && !is_time(request, k))
 		k++;
-	if (!ask->noise || k == ask->columns)
+	if (!request->noise || k == request->columns)
 		return;
 	d->noise_column = k;
-	for (uint32_t i = 0; i < ask->c->n; i++) {
-		const int64_t *x = compare_self(ask->c, ask->from, i),
-		              *y = compare_self(ask->c, ask->to, i);
+	for (uint32_t i = 0; i < request->c->n; i++) {
+		const int64_t *x = compare_self(request->c, request->from, i),
+		              *y = compare_self(request->c, request->to, i);
 		if (w->enough[i] || !x || !y || x[k] == y[k] || !is_noise(w, i, k))
 			continue;
 		d->noise++;
@@ -202,7 +203,7 @@ static bool shows(struct diff_walk *w, uint32_t i)
 static bool visit(struct diff_walk *w, uint32_t i)
 {
 	uint32_t up = i == 0 || w->top[i] ? 0 : w->c->parent[i], n = (uint32_t)w->shown.n;
-	int64_t most = w->ask->o->max_depth;
+	int64_t most = w->request->o->max_depth;
 
 	if (i && !w->open[up])
 		return false;
@@ -237,10 +238,10 @@ static uint64_t distance(int64_t a, int64_t b)
 }
 
 /* Returns the absolute difference of the two sides. */
-static uint64_t weight(const struct diff_ask *ask, uint32_t i)
+static uint64_t weight(const struct difference_request *request, uint32_t i)
 {
-	return distance(value_of(ask->c, ask->from, i, ask->order),
-	        value_of(ask->c, ask->to, i, ask->order));
+	return distance(value_of(request->c, request->from, i, request->order),
+	        value_of(request->c, request->to, i, request->order));
 }
 
 static int by_weight(const void *ctx, uint32_t a, uint32_t b)
@@ -260,7 +261,7 @@ static uint32_t *sort_shown(struct diff_walk *w)
 
 	for (uint32_t i = 1; i < n; i++)
 		list[i - 1] = i;
-	if (w->ask->order == DIFF_BY_NAME) {
+	if (w->request->order == DIFF_BY_NAME) {
 		names = ARENA_ARRAY(w->a, n, struct str);
 		for (uint32_t i = 0; i < n; i++)
 			names[i] = w->c->name[w->shown.v[i]];
@@ -269,7 +270,7 @@ static uint32_t *sort_shown(struct diff_walk *w)
 	}
 	weights = ARENA_ARRAY(w->a, n, uint64_t);
 	for (uint32_t i = 0; i < n; i++)
-		weights[i] = weight(w->ask, w->shown.v[i]);
+		weights[i] = weight(w->request, w->shown.v[i]);
 	sort_stable(w->a, list, n - 1, by_weight, weights);
 	return list;
 }
@@ -317,8 +318,8 @@ static void make_rows(struct diff_walk *w, struct diff *d)
 
 static void fill_numbers(struct diff *d, struct arena *a)
 {
-	const struct compare *c = d->ask->c;
-	size_t n = d->ask->n, all = (size_t)d->n * c->sides * n, at = 0;
+	const struct compare *c = d->request->c;
+	size_t n = d->request->n, all = (size_t)d->n * c->sides * n, at = 0;
 
 	d->self = ARENA_ARRAY(a, all, int64_t);
 	d->total = ARENA_ARRAY(a, all, int64_t);
@@ -337,7 +338,7 @@ static void fill_numbers(struct diff *d, struct arena *a)
 /* Totals over the shown entries only. */
 static void reaccount(struct diff *d)
 {
-	size_t per_row = (size_t)d->ask->c->sides * d->ask->n;
+	size_t per_row = (size_t)d->request->c->sides * d->request->n;
 
 	if (d->n)
 		memcpy(d->total, d->self, d->n * per_row * sizeof *d->total);
@@ -351,7 +352,7 @@ static void reaccount(struct diff *d)
 /* Counts nodes by the sides that have them. */
 static void count_nodes(struct diff *d)
 {
-	const struct compare *c = d->ask->c;
+	const struct compare *c = d->request->c;
 
 	for (uint32_t i = 1; i < c->n; i++) {
 		enum diff_state state = state_of(c, i);
@@ -366,7 +367,7 @@ static void count_nodes(struct diff *d)
 
 static bool compile(struct diff_walk *w, struct err *e)
 {
-	const struct opts *o = w->ask->o;
+	const struct opts *o = w->request->o;
 
 	return pattern_compile(&w->start, w->a, &o->start, e) &&
 	       pattern_compile(&w->trim, w->a, &o->trim, e) &&
@@ -380,12 +381,13 @@ static bool gave_up(const struct diff_walk *w, struct err *e)
 	       pattern_failed(w->show, e) || pattern_failed(w->hide, e);
 }
 
-bool diff_run(struct diff *d, const struct diff_ask *ask, struct arena *a, struct err *e)
+bool diff_run(
+        struct diff *d, const struct difference_request *request, struct arena *a, struct err *e)
 {
-	struct diff_walk w = { .ask = ask, .c = ask->c, .a = a };
-	uint32_t n = ask->c->n;
+	struct diff_walk w = { .request = request, .c = request->c, .a = a };
+	uint32_t n = request->c->n;
 
-	*d = (struct diff){ .ask = ask };
+	*d = (struct diff){ .request = request };
 	w.enough = ARENA_ARRAY(a, n, bool);
 	w.leads = ARENA_ARRAY(a, n, bool);
 	w.live = ARENA_ARRAY(a, n, bool);
@@ -409,10 +411,10 @@ bool diff_run(struct diff *d, const struct diff_ask *ask, struct arena *a, struc
 		return false;
 	make_rows(&w, d);
 	fill_numbers(d, a);
-	if (ask->o->displayed_only)
+	if (request->o->displayed_only)
 		reaccount(d);
 	count_nodes(d);
-	while (ask->alias && ask->alias[d->aliases].entry != ID_NONE)
+	while (request->alias && request->alias[d->aliases].entry != ID_NONE)
 		d->aliases++;
 	return true;
 }

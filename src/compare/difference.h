@@ -17,7 +17,7 @@
 #define NOISE_MICROS 10   /* smaller time differences are noise */
 #define NOISE_SHARE  0.01 /* so are differences below this share of the larger time */
 
-struct noise_ask {
+struct noise_request {
 	const struct compare *c;
 	uint32_t n;    /* numbers of a side; with steps, as many follow for each step */
 	uint32_t runs; /* the number that counts executions; used with steps only */
@@ -28,27 +28,27 @@ struct noise_ask {
 	double *room[2]; /* for the values of the steps of two sides */
 };
 
-/* Makes room in a, which must outlive ask; c is set. */
-void noise_open(struct noise_ask *ask, struct arena *a);
+/* Makes room in a, which must outlive request; c is set. */
+void noise_open(struct noise_request *request, struct arena *a);
 
 /* Compares number k of entry i in the steps of the first side with those of another, each in the
  * steps that count in its average. False: there are too few steps for a test. *s is valid until the
  * next call. */
-bool noise_shift(const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k, bool relative,
-        struct shift *s);
+bool noise_shift(const struct noise_request *request, uint32_t side, uint32_t i, uint32_t k,
+        bool relative, struct shift *s);
 
 /* True if number k of entry i, a time, differs from the first side by noise only, or not at all.
  * An entry that a side lacks is not noise. Uses the fixed floor where steps cannot decide. */
-bool noise_is(const struct noise_ask *ask, uint32_t i, uint32_t k);
+bool noise_is(const struct noise_request *request, uint32_t i, uint32_t k);
 
 /* Sets *p to the probability, two-sided, that steps alone make number k of entry i differ this much
  * between the first side and another; false if their steps cannot decide. */
 bool noise_probability(
-        const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k, double *p);
+        const struct noise_request *request, uint32_t side, uint32_t i, uint32_t k, double *p);
 
 /* ---- difference ---- */
 
-struct diff_ask {
+struct difference_request {
 	const struct compare *c;
 	const struct alias *alias;     /* ascending by entry and ended by ID_NONE; NULL: none */
 	const struct opts *o;          /* depth, patterns, displayed_only */
@@ -59,8 +59,9 @@ struct diff_ask {
 	uint32_t from, to;             /* sides: the difference is `from` minus `to` */
 	double delta;                  /* smallest relative difference that counts */
 	const int64_t *least; /* indexed by value: minimum that at least one side must reach */
-	const struct noise_ask *noise; /* the noise floor of times; NULL: none */
-	const struct noise_ask *test;  /* computes the significance of differences; may be NULL */
+	const struct noise_request *noise; /* the noise floor of times; NULL: none */
+	const struct noise_request
+	        *test; /* computes the significance of differences; may be NULL */
 };
 #define DIFF_BY_NAME UINT32_MAX
 
@@ -81,7 +82,7 @@ struct diff_row {
 };
 
 struct diff {
-	const struct diff_ask *ask;
+	const struct difference_request *request;
 	struct diff_row *row;
 	uint32_t n;
 	int64_t *self, *total; /* see diff_numbers */
@@ -96,29 +97,31 @@ struct diff {
 };
 
 /* In a. False if a pattern fails. */
-bool diff_run(struct diff *d, const struct diff_ask *ask, struct arena *a, struct err *e);
+bool diff_run(
+        struct diff *d, const struct difference_request *request, struct arena *a, struct err *e);
 
 /* Returns in which parts value k is kept. */
-static inline int64_t diff_parts(const struct diff_ask *ask, uint32_t k)
+static inline int64_t diff_parts(const struct difference_request *request, uint32_t k)
 {
-	return compare_parts(ask->c, metrics[ask->metrics[k]].value);
+	return compare_parts(request->c, metrics[request->metrics[k]].value);
 }
 
 /* Returns value k of a row on a side. */
 static inline int64_t diff_total(const struct diff *d, uint32_t row, uint32_t side, uint32_t k)
 {
-	return d->total[((size_t)row * d->ask->c->sides + side) * d->ask->n + k];
+	return d->total[((size_t)row * d->request->c->sides + side) * d->request->n + k];
 }
 
 static inline int64_t diff_self(const struct diff *d, uint32_t row, uint32_t side, uint32_t k)
 {
-	return d->self[((size_t)row * d->ask->c->sides + side) * d->ask->n + k];
+	return d->self[((size_t)row * d->request->c->sides + side) * d->request->n + k];
 }
 
 /* Returns the difference of a value: `from` minus `to`. */
 static inline int64_t diff_difference(const struct diff *d, uint32_t row, uint32_t k)
 {
-	return num_sub(diff_total(d, row, d->ask->from, k), diff_total(d, row, d->ask->to, k));
+	return num_sub(
+	        diff_total(d, row, d->request->from, k), diff_total(d, row, d->request->to, k));
 }
 
 /* Returns the other name of a row, or NULL. */

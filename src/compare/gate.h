@@ -71,7 +71,7 @@ bool gate_holds(const struct gate *g, int64_t parts, int64_t base, int64_t now);
 typedef bool gate_compare(void *user, const struct view_ops *view, enum metric_id metric,
         bool with_steps, struct compare *c);
 
-struct gate_ask {
+struct gate_request {
 	gate_compare *compare; /* false: e is filled */
 	void *user;
 	double level;  /* probability of an error, two-sided */
@@ -80,8 +80,8 @@ struct gate_ask {
 	struct err *e; /* filled on failure */
 };
 
-/* Result in a. Returns false and fills ask->e on failure; the result is then invalid. */
-bool gate_judge(
-        const struct gate *g, const struct gate_ask *ask, struct arena *a, struct gate_result *to);
+/* Result in a. Returns false and fills request->e on failure; the result is then invalid. */
+bool gate_judge(const struct gate *g, const struct gate_request *request, struct arena *a,
+        struct gate_result *to);
 
 #endif

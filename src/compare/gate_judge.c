@@ -35,10 +35,10 @@ struct subject {
 };
 
 struct judge {
-	const struct gate_ask *ask;
+	const struct gate_request *request;
 	const struct gate *g;
 	struct compare c; /* the last comparison made */
-	struct noise_ask noise;
+	struct noise_request noise;
 	struct arena *a;
 	size_t subjects; /* entries the rule applies to */
 	VEC(struct subject) failing, undecided;
@@ -81,7 +81,7 @@ static int64_t parts_of(const struct judge *j)
 
 static bool compare(struct judge *j, const struct view_ops *view, bool with_steps)
 {
-	return j->ask->compare(j->ask->user, view, j->g->metric, with_steps, &j->c);
+	return j->request->compare(j->request->user, view, j->g->metric, with_steps, &j->c);
 }
 
 /* ---- steps ---- */
@@ -129,7 +129,7 @@ static void plan(const struct judge *j, const struct shift *s, struct subject *x
 /* True if the steps exclude, even among that many subjects, that the change is within the limit. */
 static bool surely_beyond(const struct judge *j, const struct subject *x)
 {
-	struct noise_ask strict = j->noise;
+	struct noise_request strict = j->noise;
 	struct shift s;
 
 	strict.level /= (double)j->subjects;
@@ -383,7 +383,7 @@ static bool put_broken(struct judge *j, const struct subject *v, size_t n, struc
 			put_causes(j, i, j->c.end[i], STR_NONE);
 		return true;
 	}
-	if (j->ask->texts)
+	if (j->request->texts)
 		return true;
 	if (!compare(j, view_with(VIEW_PATHS), false))
 		return false;
@@ -427,28 +427,28 @@ static bool put_verdict(struct judge *j, struct gate_result *to)
 	return ok;
 }
 
-bool gate_judge(
-        const struct gate *g, const struct gate_ask *ask, struct arena *a, struct gate_result *to)
+bool gate_judge(const struct gate *g, const struct gate_request *request, struct arena *a,
+        struct gate_result *to)
 {
-	struct judge j = { .ask = ask, .g = g, .a = a, .text = sb_in(a) };
+	struct judge j = { .request = request, .g = g, .a = a, .text = sb_in(a) };
 	struct strs pattern = { 0 };
 	struct pattern_list *l;
 
 	*to = (struct gate_result){ .rule = g->text };
 	strs_add(a, &pattern, g->pattern);
-	if (!pattern_compile(&l, a, &pattern, ask->e))
+	if (!pattern_compile(&l, a, &pattern, request->e))
 		return false;
-	bool steps = may_vary(g) && ask->steps && !ask->texts;
+	bool steps = may_vary(g) && request->steps && !request->texts;
 	bool ok = compare(&j, &views[g->view], steps);
 	if (ok) {
-		j.noise = (struct noise_ask){ .c = &j.c,
-			.n = ask->texts ? 1 : 2,
+		j.noise = (struct noise_request){ .c = &j.c,
+			.n = request->texts ? 1 : 2,
 			.runs = 1,
 			.steps = steps,
-			.level = ask->level };
+			.level = request->level };
 		noise_open(&j.noise, a);
 		judge_all(&j, l);
-		ok = !pattern_failed(l, ask->e) && put_verdict(&j, to);
+		ok = !pattern_failed(l, request->e) && put_verdict(&j, to);
 	}
 	pattern_free(l);
 	return ok;

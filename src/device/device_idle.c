@@ -182,8 +182,10 @@ static void walk_devices(struct device_use *u)
 	scratch_open(&own, u->a->work);
 	w.kernel_of = ARENA_ARRAY(&own.a, u->t->events.n, uint32_t);
 	w.part_of = ARENA_ARRAY(&own.a, u->t->tracks.n, uint32_t);
-	const struct usage_ask ask = { .links = u->links, .watch = &watch, .steps = &u->steps };
-	trace_usage(u->t, &ask, &u->usage, u->a);
+	const struct usage_request request = {
+		.links = u->links, .watch = &watch, .steps = &u->steps
+	};
+	trace_usage(u->t, &request, &u->usage, u->a);
 	end_device(&w);
 	scratch_close(&own);
 	for (size_t i = 0; i < u->usage.devices.n; i++) {

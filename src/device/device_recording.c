@@ -303,7 +303,7 @@ static void take_facts(struct device_use *u, const struct recorded_process *p)
 }
 
 bool device_use_read(struct device_use *u, const struct recording_set *files,
-        const struct recording_options *o, const struct device_ask *ask, struct arena *a,
+        const struct recording_options *o, const struct device_request *request, struct arena *a,
         struct notes *notes, struct err *e)
 {
 	struct trace *t = trace_new(a);
@@ -312,10 +312,10 @@ bool device_use_read(struct device_use *u, const struct recording_set *files,
 		.to = { .record = take_record, .operation = take_operation, .user = &r },
 		.begin = begin_process,
 		.end = end_process };
-	const struct recording_ask how = { .wants = ARG_BIT(ARG_BYTES) | ARG_BIT(ARG_STEP) |
-		                                    TRACE_LAUNCH_ARGS,
-		.watch = ask->watch,
-		.say = ask->say,
+	const struct recording_request how = { .wants = ARG_BIT(ARG_BYTES) | ARG_BIT(ARG_STEP) |
+		                                        TRACE_LAUNCH_ARGS,
+		.watch = request->watch,
+		.say = request->say,
 		.also = &also };
 
 	device_use_init(u, t, a);

@@ -230,14 +230,14 @@ struct device_use {
 };
 
 /* Options of device_use_read. */
-struct device_ask {
+struct device_request {
 	const struct recording_watch *watch; /* or NULL */
 	bool say;                            /* add notes about what is missing or odd */
 };
 
 /* Reads the recordings and makes their trace, in a. files and o must outlive u. */
 bool device_use_read(struct device_use *u, const struct recording_set *files,
-        const struct recording_options *o, const struct device_ask *ask, struct arena *a,
+        const struct recording_options *o, const struct device_request *request, struct arena *a,
         struct notes *notes, struct err *e);
 
 /* Adds up the work and the calls of a trace. Does not set the fields for ranges, CUDA

@@ -9,7 +9,7 @@ bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e)
 	struct exported out = { .kind = RESULT_DIFF,
 		.name = "diff",
 		.of = x,
-		.output = &x->d->ask->o->output,
+		.output = &x->d->request->o->output,
 		.text = text_diff,
 		.document = document_diff,
 		.rows = rows_diff };

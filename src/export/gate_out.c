@@ -40,7 +40,7 @@ static void put_differences(const struct diff_answer *x, struct sink *to, struct
 			continue;
 		b.n = 0;
 		diff_name(&b, d, row);
-		for (uint32_t k = 0; k < d->ask->columns; k++)
+		for (uint32_t k = 0; k < d->request->columns; k++)
 			text_diff_numbers(&b, x, row, k);
 		put_annotation(to, "notice", S("tfprof diff"), sb_str(&b));
 		told++;

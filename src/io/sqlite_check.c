@@ -30,7 +30,7 @@ static struct str size_fault(struct sqlite_in *db)
 }
 
 /* A statement on a table: a pragma with the name in brackets. */
-static sqlite3_stmt *ask(struct sqlite_in *db, const char *pragma, struct str table)
+static sqlite3_stmt *prepare(struct sqlite_in *db, const char *pragma, struct str table)
 {
 	struct sb b = sb_in(db->a);
 
@@ -43,7 +43,7 @@ static sqlite3_stmt *ask(struct sqlite_in *db, const char *pragma, struct str ta
 /* True if a check of the table would compute values. */
 static bool computes(struct sqlite_in *db, struct str table)
 {
-	sqlite3_stmt *q = ask(db, "table_xinfo", table);
+	sqlite3_stmt *q = prepare(db, "table_xinfo", table);
 	bool found = false;
 
 	while (q && sqlite_in_step(db, &q, str_z(db->a, table)))
@@ -55,7 +55,7 @@ static bool computes(struct sqlite_in *db, struct str table)
 static struct str table_fault(struct sqlite_in *db, struct str table)
 {
 	struct str why = STR_NONE, found;
-	sqlite3_stmt *q = ask(db, "quick_check", table);
+	sqlite3_stmt *q = prepare(db, "quick_check", table);
 
 	while (q && sqlite_in_step(db, &q, str_z(db->a, table))) {
 		found = sqlite_in_column(q, 0);

@@ -121,7 +121,8 @@ static void put_pair(struct stream *x, struct str key, struct str value)
 /* Reads the device work of the session's recording, if the table is of devices. */
 static bool read_recorded(struct session *part, const struct session *s, struct table_reader *table)
 {
-	const struct recording_ask ask = { .wants = ARG_BIT(ARG_BYTES) | TRACE_LAUNCH_ARGS };
+	const struct recording_request request = { .wants =
+		                                           ARG_BIT(ARG_BYTES) | TRACE_LAUNCH_ARGS };
 	struct recording_options how = s->recording_options;
 
 	if (!s->recording.n || strcmp(table->table->name, "devices") != 0)
@@ -129,7 +130,7 @@ static bool read_recorded(struct session *part, const struct session *s, struct 
 	struct trace *t = trace_new(table->a);
 	how.step_implied = true;
 	table->recorded = t;
-	return recording_trace(t, &s->recording, &how, &ask, &part->notes, &part->error);
+	return recording_trace(t, &s->recording, &how, &request, &part->notes, &part->error);
 }
 
 /* Opens the table, or takes over the cells. */

@@ -11,7 +11,7 @@
 
 enum form { FORM_TEXT, FORM_ROWS, FORM_DOCUMENT };
 
-struct ask {
+struct tensor_listing {
 	struct session *s;
 	struct sink *out;
 	struct checkpoint_options words;
@@ -36,12 +36,12 @@ struct ckpt_cell {
 	bool number;
 };
 
-static struct str number(struct ask *k, uint64_t v)
+static struct str number(struct tensor_listing *k, uint64_t v)
 {
 	return str_fmt(&k->s->query_arena, "%" PRIu64, v);
 }
 
-static struct str shape(struct ask *k, const struct ckpt_tensor *t)
+static struct str shape(struct tensor_listing *k, const struct ckpt_tensor *t)
 {
 	struct sb b = sb_in(&k->s->query_arena);
 
@@ -53,7 +53,7 @@ static struct str shape(struct ask *k, const struct ckpt_tensor *t)
 	return sb_str(&b);
 }
 
-static void put_json(struct ask *k, const struct ckpt_cell *c, size_t n)
+static void put_json(struct tensor_listing *k, const struct ckpt_cell *c, size_t n)
 {
 	int64_t v;
 
@@ -70,7 +70,7 @@ static void put_json(struct ask *k, const struct ckpt_cell *c, size_t n)
 	json_object_end(&k->json);
 }
 
-static void put_cells(struct ask *k, const struct ckpt_cell *c, size_t n)
+static void put_cells(struct tensor_listing *k, const struct ckpt_cell *c, size_t n)
 {
 	int64_t v;
 
@@ -84,7 +84,7 @@ static void put_cells(struct ask *k, const struct ckpt_cell *c, size_t n)
 }
 
 /* Writes name, type and shape, then the present values with their labels. */
-static void put_text(struct ask *k, const struct ckpt_cell *c, size_t n)
+static void put_text(struct tensor_listing *k, const struct ckpt_cell *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i && i != SHAPE && c[i].text.n == 0)
@@ -98,7 +98,7 @@ static void put_text(struct ask *k, const struct ckpt_cell *c, size_t n)
 	sink_char(k->out, '\n');
 }
 
-static void put_row(struct ask *k, const struct ckpt_cell *c, size_t n)
+static void put_row(struct tensor_listing *k, const struct ckpt_cell *c, size_t n)
 {
 	switch (k->form) {
 	case FORM_TEXT: put_text(k, c, n); break;
@@ -108,19 +108,19 @@ static void put_row(struct ask *k, const struct ckpt_cell *c, size_t n)
 	k->rows++;
 }
 
-static bool shows(struct ask *k, struct str name)
+static bool shows(struct tensor_listing *k, struct str name)
 {
 	return !k->show || pattern_match(k->show, name);
 }
 
-static struct str files(const struct ask *k, const struct ckpt *c)
+static struct str files(const struct tensor_listing *k, const struct ckpt *c)
 {
 	return str_counted(
 	        &k->s->query_arena, ckpt_shards(c), ckpt_is_bundle(c) ? S("shards") : S("tables"));
 }
 
 /* Puts the line below all tensors. */
-static void put_totals(struct ask *k, const struct ckpt *c)
+static void put_totals(struct tensor_listing *k, const struct ckpt *c)
 {
 	struct arena *a = &k->s->query_arena;
 
@@ -131,7 +131,7 @@ static void put_totals(struct ask *k, const struct ckpt *c)
 
 /* ---- the list ---- */
 
-static void put_tensor(struct ask *k, struct ckpt *c, const struct ckpt_tensor *t)
+static void put_tensor(struct tensor_listing *k, struct ckpt *c, const struct ckpt_tensor *t)
 {
 	struct arena *a = &k->s->query_arena;
 	bool whole = ckpt_is_bundle(c) && !t->n_slices;
@@ -166,7 +166,7 @@ static void put_tensor(struct ask *k, struct ckpt *c, const struct ckpt_tensor *
 	k->bytes += bytes;
 }
 
-static bool list(struct ask *k, struct ckpt *c)
+static bool list(struct tensor_listing *k, struct ckpt *c)
 {
 	struct arena *a = &k->s->query_arena;
 	struct ckpt_list *l = ckpt_list(c, a, &k->s->error);
@@ -189,7 +189,7 @@ static bool list(struct ask *k, struct ckpt *c)
 
 /* ---- verifying ---- */
 
-static bool verify(struct ask *k, struct ckpt *c)
+static bool verify(struct tensor_listing *k, struct ckpt *c)
 {
 	struct session *s = k->s;
 	struct ckpt_watch watch = { s->watch.progress, s->watch.user };
@@ -212,7 +212,7 @@ static void put_diff(void *user, const struct ckpt_diff *d)
 		[DIFF_DTYPE] = "dtype",
 		[DIFF_SHAPE] = "shape",
 		[DIFF_VALUES] = "values" };
-	struct ask *k = user;
+	struct tensor_listing *k = user;
 	struct arena *a = &k->s->query_arena;
 	const struct ckpt_tensor *t = d->a ? d->a : d->b, *u = d->a && d->b ? d->b : NULL;
 
@@ -235,7 +235,7 @@ static void put_diff(void *user, const struct ckpt_diff *d)
 	put_row(k, cells, sizeof cells / sizeof *cells);
 }
 
-static bool compare(struct ask *k, struct ckpt *a, struct ckpt *b)
+static bool compare(struct tensor_listing *k, struct ckpt *a, struct ckpt *b)
 {
 	struct session *s = k->s;
 
@@ -257,16 +257,16 @@ static const struct column diff_columns[] = { TEXT_COLUMN("name"), TEXT_COLUMN("
 	TEXT_COLUMN("other shape"), NUMBER_COLUMN("differing values", NULL),
 	TEXT_COLUMN("largest absolute"), TEXT_COLUMN("largest relative") };
 
-static struct ask *ask_of(const struct exported *x, enum form form, struct sink *s)
+static struct tensor_listing *ask_of(const struct exported *x, enum form form, struct sink *s)
 {
-	struct ask *k = (struct ask *)(uintptr_t)x->of;
+	struct tensor_listing *k = (struct tensor_listing *)(uintptr_t)x->of;
 
 	k->form = form;
 	k->out = s;
 	return k;
 }
 
-static bool answer(struct ask *k)
+static bool answer(struct tensor_listing *k)
 {
 	return k->b ? compare(k, k->a, k->b) : list(k, k->a);
 }
@@ -280,7 +280,7 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 
 static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
 {
-	struct ask *k = ask_of(x, FORM_DOCUMENT, s);
+	struct tensor_listing *k = ask_of(x, FORM_DOCUMENT, s);
 
 	(void)to;
 	(void)e;
@@ -296,7 +296,7 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)
 {
-	struct ask *k = ask_of(x, FORM_ROWS, s);
+	struct tensor_listing *k = ask_of(x, FORM_ROWS, s);
 	struct scratch own; /* the rows reset the arena of the query */
 	bool ok;
 
@@ -311,7 +311,7 @@ static bool as_rows(const struct exported *x, enum sheet_form form, struct sink 
 	return ok;
 }
 
-static bool export(struct ask *k)
+static bool export(struct tensor_listing *k)
 {
 	struct emit to = { .a = &k->s->query_arena, .out = k->out, .notes = &k->s->notes };
 	struct exported x = { .kind = RESULT_CHECKPOINT,
@@ -329,7 +329,7 @@ static bool export(struct ask *k)
 	               k->rows == 1 ? "tensor differs" : "tensors differ");
 }
 
-static bool read_words(struct ask *k, const struct request *r)
+static bool read_words(struct tensor_listing *k, const struct request *r)
 {
 	struct option_words w = { .command = r->command, .into = &k->words, .opts = &k->o };
 
@@ -349,7 +349,7 @@ static bool read_words(struct ask *k, const struct request *r)
 
 bool checkpoint_run(struct session *s, const struct request *r, struct sink *out)
 {
-	struct ask k = { .s = s, .out = out };
+	struct tensor_listing k = { .s = s, .out = out };
 	bool ok;
 
 	if (!read_words(&k, r))

@@ -310,7 +310,7 @@ static bool judge(
 {
 	struct arena *a = &d->s->query_arena;
 	struct judging j = { .d = d, .w = w };
-	struct gate_ask ask = {
+	struct gate_request request = {
 		.compare = compare_for_gate, .user = &j, .level = w->given.level, .e = &d->s->error
 	};
 	struct scratch own;
@@ -318,9 +318,9 @@ static bool judge(
 
 	for (size_t i = 0; i < d->n; i++) {
 		j.texts |= d->v[i].answer != NULL;
-		ask.steps += d->v[i].s->model.steps.n;
+		request.steps += d->v[i].s->model.steps.n;
 	}
-	ask.texts = j.texts;
+	request.texts = j.texts;
 	*n = w->gates.n;
 	*results = ARENA_ARRAY(a, *n, struct gate_result);
 	diff_sides_mark(d);
@@ -328,7 +328,7 @@ static bool judge(
 	d->a = &own.a;
 	for (size_t i = 0; ok && i < *n; i++) {
 		struct gate_result *to = &(*results)[i];
-		ok = gate_judge(&w->gates.v[i], &ask, &own.a, to);
+		ok = gate_judge(&w->gates.v[i], &request, &own.a, to);
 		to->text = str_copy(a, to->text);
 		diff_sides_reset(d);
 		arena_clear(&own.a);
@@ -400,7 +400,7 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 		sb_fmt(&b, "%s%zu renamed", b.n ? ", " : "", d->aliases);
 	if (!d->n)
 		sb_fmt(&b, "%sno difference to show (--delta %g%%)", b.n ? ", " : "",
-		        d->ask->delta * 100);
+		        d->request->delta * 100);
 	if (b.n)
 		note_line(&s->notes, "nodes: %llu in both, %.*s\n", (unsigned long long)d->both,
 		        STR(sb_str(&b)));
@@ -409,7 +409,7 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 /* Makes the sides of the answer. If times of several steps are compared, the numbers of the steps
  * follow, for the test that finds noise. */
 static bool make_compared(struct diff_sides *d, const struct diff_request *w, struct asked *k,
-        struct noise_ask *noise)
+        struct noise_request *noise)
 {
 	size_t steps = 0;
 	bool times = false;
@@ -421,7 +421,7 @@ static bool make_compared(struct diff_sides *d, const struct diff_request *w, st
 	}
 	for (uint32_t i = 0; i < k->columns; i++)
 		times |= metrics[k->metrics[i]].unit == UNIT_TIME;
-	*noise = (struct noise_ask){ .level = w->given.level,
+	*noise = (struct noise_request){ .level = w->given.level,
 		.steps = ok && times && steps > d->n && k->n < M_N };
 	if (noise->steps)
 		noise->runs = add_metric(k, M_OCCURRENCE);
@@ -450,7 +450,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		.legacy = w->o.output.kind == OUT_LEGACY };
 	struct gate_result *gates;
 	struct alias *aliases;
-	struct noise_ask noise;
+	struct noise_request noise;
 	struct compare c;
 	struct asked k;
 	struct diff diff;
@@ -465,7 +465,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	noise.c = &c;
 	noise_open(&noise, a);
 	bool first = w->given.swap != x.legacy; /* the first side minus the last */
-	struct diff_ask ask = { .c = &c,
+	struct difference_request request = { .c = &c,
 		.alias = aliases,
 		.o = &w->o,
 		.metrics = k.metrics,
@@ -478,7 +478,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		.least = k.least,
 		.noise = w->given.all || x.legacy ? NULL : &noise,
 		.test = noise.steps ? &noise : NULL };
-	if (!diff_run(&diff, &ask, a, &s->error))
+	if (!diff_run(&diff, &request, a, &s->error))
 		return false;
 	if (!diff.both)
 		return fail_apart(s, &c, &names);

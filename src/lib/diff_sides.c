@@ -236,7 +236,7 @@ static bool make_side(struct session *s, void *ctx)
 	const struct diff_sides *d = m->d;
 	enum value values[M_N];
 	struct opts o = *d->o;
-	struct side_ask ask = { .view = d->view,
+	struct side_request request = { .view = d->view,
 		.o = &o,
 		.values = values,
 		.n = d->n_metrics,
@@ -259,10 +259,10 @@ static bool make_side(struct session *s, void *ctx)
 	for (uint32_t k = 0; k < d->n_metrics; k++)
 		values[k] = metrics[d->metrics[k]].value;
 	int64_t *steps = ARENA_ARRAY(&s->query_arena, s->model.steps.n, int64_t);
-	ask.steps = steps;
+	request.steps = steps;
 	if (d->with_steps)
-		ask.n_steps = list_steps(s, &o, steps, d->steps_most);
-	return session_side(s, &ask, m->x->side, a);
+		request.n_steps = list_steps(s, &o, steps, d->steps_most);
+	return session_side(s, &request, m->x->side, a);
 }
 
 static void run_make(void *ctx, size_t i, struct work *w)

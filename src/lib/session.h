@@ -150,7 +150,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 
 /* Returns the accounted entries of a view as a side of a comparison. Of the options only steps,
  * types and devices apply. */
-struct side_ask {
+struct side_request {
 	const struct view_ops *view;
 	const struct opts *o;
 	const enum value *values;
@@ -161,7 +161,8 @@ struct side_ask {
 	int64_t ticks_per_us; /* of the side's times (struct side_values) */
 };
 /* In a; names belong to the model and its trees. */
-bool session_side(struct session *s, const struct side_ask *ask, struct side *out, struct arena *a);
+bool session_side(
+        struct session *s, const struct side_request *request, struct side *out, struct arena *a);
 
 /* Writes everything loaded as a ProfileProto file. It includes attributes if they were kept. */
 bool session_write_profile(struct session *s, struct str path);
@@ -189,16 +190,17 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out);
 bool session_put_advice(
         struct session *s, const struct advice *advice, const struct opts *o, struct sink *out);
 
-/* Writes a table of the loaded traces or recording in the selected output. Sets ask->columns. */
-bool session_trace_table(
-        struct session *s, struct trace_table_ask *ask, const struct opts *o, struct sink *out);
+/* Writes a table of the loaded traces or recording in the selected output. Sets request->columns.
+ */
+bool session_trace_table(struct session *s, struct trace_table_request *request,
+        const struct opts *o, struct sink *out);
 
 /* Writes the memory use of the loaded trace, recording or steps in the selected output. */
 bool session_memory(struct session *s, size_t top, const struct opts *o, struct sink *out);
 bool session_critical(struct session *s, size_t top, const struct opts *o, struct sink *out);
 
 /* Question of what-if: words that are changes, or each name of a kind. */
-struct what_if_ask {
+struct what_if_request {
 	const struct replay_change *changes;
 	size_t n_changes;
 	enum why_id cause; /* "cause:ID"; WHY_IDS: the changes */
@@ -206,9 +208,9 @@ struct what_if_ask {
 	size_t top;
 };
 /* Reads the changes. */
-bool what_if_read(struct session *s, const struct strs *words, struct what_if_ask *out);
-bool session_what_if(
-        struct session *s, const struct what_if_ask *ask, const struct opts *o, struct sink *out);
+bool what_if_read(struct session *s, const struct strs *words, struct what_if_request *out);
+bool session_what_if(struct session *s, const struct what_if_request *request, const struct opts *o,
+        struct sink *out);
 
 /* Writes the idle time of devices. by: an enum idle_by. */
 bool session_idle(struct session *s, size_t top, int by, const struct opts *o, struct sink *out);
@@ -230,16 +232,17 @@ struct why_rule {
 	enum why_id cause;
 	int64_t ns; /* fails if more is saved per step */
 };
-struct why_ask {
+struct why_request {
 	size_t top;
 	enum why_id cause; /* WHY_IDS: all */
 	const struct why_rule *rules;
 	size_t n_rules;
 };
 /* Reads --cause (empty: all) and the values of --fail-on, "ID" or "ID>TIME". */
-bool why_read(struct session *s, struct str cause, const struct strs *fail_on, struct why_ask *out);
-bool session_why(
-        struct session *s, const struct why_ask *ask, const struct opts *o, struct sink *out);
+bool why_read(
+        struct session *s, struct str cause, const struct strs *fail_on, struct why_request *out);
+bool session_why(struct session *s, const struct why_request *request, const struct opts *o,
+        struct sink *out);
 
 /* Finds the verdict of why on all steps, its sentence and its id. Sets nothing if no verdict is
  * cheap: unless a single trace of at most VERDICT_SLICES_MAX slices, on at most
@@ -255,7 +258,7 @@ const struct model_trace *session_traces(struct session *s, size_t *n);
 const struct trace *session_one_trace(struct session *s);
 
 /* Writes the slices of the loaded trace as a JSON document. Fails like session_trace_table. */
-bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out);
+bool session_slices(struct session *s, const struct slices_request *request, struct sink *out);
 
 /* Fails if memory was exhausted during loading. */
 bool session_usable(struct session *s);

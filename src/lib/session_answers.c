@@ -208,7 +208,7 @@ static const struct trace *trace_of_recording(struct session *s, uint64_t wants)
 {
 	struct recording_options how = s->recording_options;
 	const struct recording_watch watch = { s->watch.progress, s->watch.user };
-	const struct recording_ask ask = {
+	const struct recording_request request = {
 		.wants = wants, .watch = watch.progress ? &watch : NULL, .say = s->recording_later
 	};
 
@@ -216,7 +216,7 @@ static const struct trace *trace_of_recording(struct session *s, uint64_t wants)
 		return s->recording_trace;
 	struct trace *t = trace_new(wants == ARG_BITS_ALL ? &s->tree_arena : &s->query_arena);
 	how.step_implied = true;
-	if (!recording_trace(t, &s->recording, &how, &ask, &s->notes, &s->error))
+	if (!recording_trace(t, &s->recording, &how, &request, &s->notes, &s->error))
 		return NULL;
 	if (wants == ARG_BITS_ALL)
 		s->recording_trace = t;
@@ -268,60 +268,61 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 }
 
 /* Makes a query whose view has accounted. */
-static bool account(struct session *s, const struct side_ask *ask, struct query *q)
+static bool account(struct session *s, const struct side_request *request, struct query *q)
 {
-	if (!session_group(s, ask->view, q) || !view_open(q, &s->error))
+	if (!session_group(s, request->view, q) || !view_open(q, &s->error))
 		return false;
-	if (ask->per_run)
+	if (request->per_run)
 		side_per_run(q);
-	ask->view->account(q);
+	request->view->account(q);
 	return true;
 }
 
 /* Returns the numbers of one step. */
-static bool fill_step(struct session *s, const struct side_ask *ask, uint32_t i, struct side *out,
-        struct arena *scratch)
+static bool fill_step(struct session *s, const struct side_request *request, uint32_t i,
+        struct side *out, struct arena *scratch)
 {
-	struct opts o = *ask->o;
+	struct opts o = *request->o;
 	struct query q = { .o = &o, .a = scratch, .notes = &s->notes };
 
-	o.step = ask->steps[i];
+	o.step = request->steps[i];
 	o.steps.n = 0;
-	if (!account(s, ask, &q))
+	if (!account(s, request, &q))
 		return false;
-	side_fill(out, &q, (i + 1) * ask->n, ask->n);
+	side_fill(out, &q, (i + 1) * request->n, request->n);
 	view_close(&q);
 	return true;
 }
 
-bool session_side(struct session *s, const struct side_ask *ask, struct side *out, struct arena *a)
+bool session_side(
+        struct session *s, const struct side_request *request, struct side *out, struct arena *a)
 {
-	struct query q = { .o = ask->o, .notes = &s->notes };
-	uint32_t n = ask->n * (ask->n_steps + 1);
+	struct query q = { .o = request->o, .notes = &s->notes };
+	uint32_t n = request->n * (request->n_steps + 1);
 	enum value *values = ARENA_ARRAY(a, n, enum value);
 	struct scratch own;
 
-	if (!session_need_steps(s, ask->o) || !session_seal(s))
+	if (!session_need_steps(s, request->o) || !session_seal(s))
 		return false;
 	session_begin_query(s);
-	if (view_is(ask->view->kind, VIEW_TRACES) && !s->model.has_traces)
+	if (view_is(request->view->kind, VIEW_TRACES) && !s->model.has_traces)
 		return session_fail(s, ERR_FAILED,
 		        "call stacks are missing: load an op log, or a profile with traces");
 	for (uint32_t i = 0; i < n; i++)
-		values[i] = ask->values[i % ask->n];
+		values[i] = request->values[i % request->n];
 	scratch_open(&own, &s->work);
 	q.a = &own.a;
-	bool ok = account(s, ask, &q);
+	bool ok = account(s, request, &q);
 	if (ok) {
-		const struct side_values made = { values, n, ask->ticks_per_us,
+		const struct side_values made = { values, n, request->ticks_per_us,
 			model_ticks(&s->model) > 1 };
 		side_from_query(out, &q, &made, a);
 		ok = view_patterns_ok(&q, &s->error);
 		view_close(&q);
 	}
-	for (uint32_t i = 0; i < ask->n_steps && ok; i++) {
+	for (uint32_t i = 0; i < request->n_steps && ok; i++) {
 		arena_clear(&own.a);
-		ok = fill_step(s, ask, i, out, &own.a);
+		ok = fill_step(s, request, i, out, &own.a);
 	}
 	if (ok && value_stopped(out->total, n))
 		view_note_stopped(&s->notes);
@@ -387,7 +388,7 @@ bool session_write_runs(struct session *s, struct str path)
 
 bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 {
-	struct advise ask = { .m = &s->model,
+	struct advise request = { .m = &s->model,
 		.a = &s->query_arena,
 		.notes = &s->notes,
 		.checkers = checkers,
@@ -400,7 +401,7 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 	session_begin_query(s);
 	/* The notes of this view come first, as in the original. */
 	session_tree(s, view_with(VIEW_TRACES)->kind);
-	return advise_run(&ask, out, &s->error);
+	return advise_run(&request, out, &s->error);
 }
 
 bool session_put_advice(
@@ -429,11 +430,13 @@ static struct device_use *read_devices(struct session *s)
 	struct recording_options *how = ARENA_NEW(&s->query_arena, struct recording_options);
 	struct device_use *u = ARENA_NEW(&s->query_arena, struct device_use);
 	const struct recording_watch watch = { s->watch.progress, s->watch.user };
-	const struct device_ask ask = { watch.progress ? &watch : NULL, s->recording_later };
+	const struct device_request request = { watch.progress ? &watch : NULL,
+		s->recording_later };
 
 	*how = s->recording_options;
 	how->step_implied = true;
-	return device_use_read(u, &s->recording, how, &ask, &s->query_arena, &s->notes, &s->error)
+	return device_use_read(
+	               u, &s->recording, how, &request, &s->query_arena, &s->notes, &s->error)
 	               ? u
 	               : NULL;
 }
@@ -465,24 +468,25 @@ static bool find_traces(struct session *s, uint64_t wants, bool devices, struct 
 	return true;
 }
 
-bool session_trace_table(
-        struct session *s, struct trace_table_ask *ask, const struct opts *o, struct sink *out)
+bool session_trace_table(struct session *s, struct trace_table_request *request,
+        const struct opts *o, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 	struct worker_traces all = { 0 };
 
-	ask->columns = s->columns;
-	if (!find_traces(s, trace_table_wants(ask->which), ask->which == TABLE_DEVICES, &all))
+	request->columns = s->columns;
+	if (!find_traces(
+	            s, trace_table_wants(request->which), request->which == TABLE_DEVICES, &all))
 		return false;
 	uint64_t summed = 0;
-	for (size_t i = 0; i < all.n && ask->which == TABLE_DEVICES; i++)
+	for (size_t i = 0; i < all.n && request->which == TABLE_DEVICES; i++)
 		summed += all.v[i].t->sums ? all.v[i].t->n_slices : 0;
 	if (summed)
 		note_line(&s->notes,
 		        "note: files over %llu MiB have only the first table: only sums of their "
 		        "slices (%llu) are kept\n",
 		        TRACE_KEPT_MAX >> 20, (unsigned long long)summed);
-	return trace_table_write(&all, ask, o, &to, &s->error);
+	return trace_table_write(&all, request, o, &to, &s->error);
 }
 
 const struct model_trace *session_traces(struct session *s, size_t *n)
@@ -527,13 +531,13 @@ bool session_memory(struct session *s, size_t top, const struct opts *o, struct 
 	return memory_write(&use, top, o, s->columns, &to, &s->error);
 }
 
-bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out)
+bool session_slices(struct session *s, const struct slices_request *request, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 
 	if (!session_one_trace(s) || !session_need_slices(s))
 		return false;
-	slices_write(session_one_trace(s), ask, &to, out);
+	slices_write(session_one_trace(s), request, &to, out);
 	return true;
 }
 

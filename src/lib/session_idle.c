@@ -13,7 +13,7 @@ bool session_idle(struct session *s, size_t top, int by, const struct opts *o, s
 	struct arena *a = &s->query_arena;
 	struct idle_report report;
 	struct idle_page page = { .report = &report };
-	struct idle_question ask = { .step = ID_NONE, .by = (enum idle_by)by };
+	struct idle_question request = { .step = ID_NONE, .by = (enum idle_by)by };
 	struct trace_links links;
 	struct trace_steps steps;
 
@@ -25,14 +25,14 @@ bool session_idle(struct session *s, size_t top, int by, const struct opts *o, s
 		return false;
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
-	ask.links = &links;
-	ask.steps = &steps;
-	if (o->step >= 0 &&
-	        (steps.by == STEPS_UNKNOWN || !imap_get(&steps.by_id, zigzag(o->step), &ask.step)))
+	request.links = &links;
+	request.steps = &steps;
+	if (o->step >= 0 && (steps.by == STEPS_UNKNOWN ||
+	                            !imap_get(&steps.by_id, zigzag(o->step), &request.step)))
 		return session_fail(s, ERR_INVALID_ARGUMENT, "step %lld is not in the trace",
 		        (long long)o->step);
 	if (o->step >= 0)
 		page.step = str_fmt(a, "step %lld", (long long)o->step);
-	idle_find(t, &ask, &report, a);
+	idle_find(t, &request, &report, a);
 	return idle_write(&page, top, o, s->columns, &to, &s->error);
 }

@@ -51,18 +51,19 @@ bool session_critical(struct session *s, size_t top, const struct opts *o, struc
 
 /* ---- what if ---- */
 
-static bool write_each(struct session *s, const struct what_if *w, const struct what_if_ask *ask,
-        const struct opts *o, struct emit *to)
+static bool write_each(struct session *s, const struct what_if *w,
+        const struct what_if_request *request, const struct opts *o, struct emit *to)
 {
 	struct what_if_each each = {
-		.of = w, .each = (enum replay_each)(ask->each - 1), .top = ask->top
+		.of = w, .each = (enum replay_each)(request->each - 1), .top = request->top
 	};
 
-	each.v = replay_rank(w->x, each.each, ask->top, &each.n, &each.left_out, &s->query_arena);
+	each.v = replay_rank(
+	        w->x, each.each, request->top, &each.n, &each.left_out, &s->query_arena);
 	return what_if_write_each(&each, o, s->columns, to, &s->error);
 }
 
-bool what_if_read(struct session *s, const struct strs *words, struct what_if_ask *out)
+bool what_if_read(struct session *s, const struct strs *words, struct what_if_request *out)
 {
 	struct arena *a = &s->query_arena;
 	struct replay_change *changes = ARENA_ARRAY(a, words->n, struct replay_change);
@@ -89,8 +90,8 @@ bool what_if_read(struct session *s, const struct strs *words, struct what_if_as
 	return true;
 }
 
-bool session_what_if(
-        struct session *s, const struct what_if_ask *ask, const struct opts *o, struct sink *out)
+bool session_what_if(struct session *s, const struct what_if_request *request, const struct opts *o,
+        struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 	struct arena *a = &s->query_arena;
@@ -103,18 +104,19 @@ bool session_what_if(
 	if (!path_input_open(s, o, &in) || !path_replay(s, &in, o, &x, &steps))
 		return false;
 	struct what_if w = { .x = &x,
-		.changes = ask->changes,
-		.n_changes = ask->n_changes,
+		.changes = request->changes,
+		.n_changes = request->n_changes,
 		.error = replay_error(&x),
 		.of = steps.of,
 		.device = steps.device,
 		.marks = steps.marks };
 	path_note_unknown(s, in.t, x.depend.unknown_waits);
-	if (ask->each)
-		return write_each(s, &w, ask, o, &to);
+	if (request->each)
+		return write_each(s, &w, request, o, &to);
 	rank_group_open(replays, 1, &job, a);
-	bool ok = ask->cause == WHY_IDS
-	                  ? replay_run(&x, ask->changes, ask->n_changes, &w.run, a, &s->error)
-	                  : why_replay(&job, ask->cause, &w.run, a, &s->error);
-	return ok && what_if_write(&w, ask->top, o, s->columns, &to, &s->error);
+	bool ok =
+	        request->cause == WHY_IDS
+	                ? replay_run(&x, request->changes, request->n_changes, &w.run, a, &s->error)
+	                : why_replay(&job, request->cause, &w.run, a, &s->error);
+	return ok && what_if_write(&w, request->top, o, s->columns, &to, &s->error);
 }

@@ -24,7 +24,8 @@ static bool read_rule(struct session *s, struct str text, struct why_rule *out)
 	return true;
 }
 
-bool why_read(struct session *s, struct str cause, const struct strs *fail_on, struct why_ask *out)
+bool why_read(
+        struct session *s, struct str cause, const struct strs *fail_on, struct why_request *out)
 {
 	struct why_rule *rules = ARENA_ARRAY(&s->query_arena, fail_on->n, struct why_rule);
 
@@ -39,10 +40,10 @@ bool why_read(struct session *s, struct str cause, const struct strs *fail_on, s
 	return true;
 }
 
-static bool check_rules(struct session *s, const struct why_ask *ask, const struct why *x)
+static bool check_rules(struct session *s, const struct why_request *request, const struct why *x)
 {
-	for (size_t i = 0; i < ask->n_rules; i++) {
-		const struct why_rule *r = &ask->rules[i];
+	for (size_t i = 0; i < request->n_rules; i++) {
+		const struct why_rule *r = &request->rules[i];
 		for (size_t k = 0; k < x->reported; k++)
 			if (x->found.v[k].id == r->cause &&
 			        trace_ns(x->x->depend.t, x->found.v[k].saved) > r->ns)
@@ -60,8 +61,8 @@ static struct str typed_steps(struct session *s, const struct opts *o)
 	return o->step >= 0 ? str_fmt(&s->query_arena, "%lld", (long long)o->step) : STR_NONE;
 }
 
-bool session_why(
-        struct session *s, const struct why_ask *ask, const struct opts *o, struct sink *out)
+bool session_why(struct session *s, const struct why_request *request, const struct opts *o,
+        struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 	struct path_steps steps;
@@ -75,9 +76,9 @@ bool session_why(
 		.of = steps.of,
 		.marks = steps.marks,
 		.steps = typed_steps(s, o),
-		.top = ask->top,
-		.cause = ask->cause };
-	return why_write(&page, o, s->columns, &to, &s->error) && check_rules(s, ask, &why);
+		.top = request->top,
+		.cause = request->cause };
+	return why_write(&page, o, s->columns, &to, &s->error) && check_rules(s, request, &why);
 }
 
 void session_verdict(struct session *s, struct str *verdict, struct str *id)

@@ -8,11 +8,11 @@
 static bool run_table(
         struct session *s, enum trace_table which, const struct request *r, struct sink *out)
 {
-	struct trace_table_ask ask = {
+	struct trace_table_request request = {
 		.which = which, .top = (size_t)r->top, .section = r->section
 	};
 
-	return session_trace_table(s, &ask, &r->opts, out);
+	return session_trace_table(s, &request, &r->opts, out);
 }
 
 bool run_devices(struct session *s, const struct request *r, struct sink *out)
@@ -57,29 +57,30 @@ bool run_critical(struct session *s, const struct request *r, struct sink *out)
 	return session_critical(s, (size_t)r->top, &r->opts, out);
 }
 
-static bool read_what_if(struct session *s, const struct request *r, struct what_if_ask *ask)
+static bool read_what_if(
+        struct session *s, const struct request *r, struct what_if_request *request)
 {
-	*ask = (struct what_if_ask){ .each = r->section > 0 ? r->section : 0,
+	*request = (struct what_if_request){ .each = r->section > 0 ? r->section : 0,
 		.top = (size_t)r->top };
-	if (!ask->each == !r->topics.n)
+	if (!request->each == !r->topics.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "what-if: %s expected, such as 'kernel:gemm*0.5' or host*0.5, or --each",
-		        ask->each ? "either changes or --each" : "a change");
-	return what_if_read(s, &r->topics, ask);
+		        request->each ? "either changes or --each" : "a change");
+	return what_if_read(s, &r->topics, request);
 }
 
 bool check_what_if(struct session *s, const struct request *r)
 {
-	struct what_if_ask ask;
+	struct what_if_request request;
 
-	return r->help || read_what_if(s, r, &ask);
+	return r->help || read_what_if(s, r, &request);
 }
 
 bool run_what_if(struct session *s, const struct request *r, struct sink *out)
 {
-	struct what_if_ask ask;
+	struct what_if_request request;
 
-	return read_what_if(s, r, &ask) && session_what_if(s, &ask, &r->opts, out);
+	return read_what_if(s, r, &request) && session_what_if(s, &request, &r->opts, out);
 }
 
 bool run_idle(struct session *s, const struct request *r, struct sink *out)
@@ -94,14 +95,15 @@ bool what_if_is_change(struct str word)
 
 bool check_why(struct session *s, const struct request *r)
 {
-	struct why_ask ask;
+	struct why_request request;
 
-	return why_read(s, r->cause, &r->fail_on, &ask);
+	return why_read(s, r->cause, &r->fail_on, &request);
 }
 
 bool run_why(struct session *s, const struct request *r, struct sink *out)
 {
-	struct why_ask ask = { .top = (size_t)r->top };
+	struct why_request request = { .top = (size_t)r->top };
 
-	return why_read(s, r->cause, &r->fail_on, &ask) && session_why(s, &ask, &r->opts, out);
+	return why_read(s, r->cause, &r->fail_on, &request) &&
+	       session_why(s, &request, &r->opts, out);
 }

@@ -180,7 +180,7 @@ static void add_trace(
 
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
-	trace_usage(t, &(struct usage_ask){ .links = &links, .steps = &steps }, &usage, a);
+	trace_usage(t, &(struct usage_request){ .links = &links, .steps = &steps }, &usage, a);
 	VEC_PUSH(a, &out->times, ((struct worker_step_time){ worker, step_time_of(&steps, a) }));
 	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];
@@ -199,7 +199,7 @@ static void add_trace(
 static void add_recording(const struct recording_set *files, const struct recording_options *how,
         struct facts *out, struct arena *a)
 {
-	const struct recording_ask ask = { .wants = ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS };
+	const struct recording_request ask = { .wants = ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS };
 	struct err e = { .a = a };
 	struct trace *t = trace_new(a);
 	struct trace_steps steps;
@@ -210,7 +210,7 @@ static void add_recording(const struct recording_set *files, const struct record
 	if (!recording_trace(t, files, how, &ask, &dropped, &e))
 		return;
 	trace_find_steps(t, &steps, a);
-	trace_usage(t, &(struct usage_ask){ .steps = &steps }, &usage, a);
+	trace_usage(t, &(struct usage_request){ .steps = &steps }, &usage, a);
 	VEC_PUSH(a, &out->times, ((struct worker_step_time){ ID_NONE, step_time_of(&steps, a) }));
 	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];

@@ -32,7 +32,7 @@ static void add_up(struct str bytes, struct arena *a)
 	t = trace_copy(t, a);
 	trace_find_steps(t, &steps, a);
 	trace_find_ops(t, NULL, &steps, TRACE_BY_PATH, &ops, a);
-	trace_usage(t, &(struct usage_ask){ .links = NULL }, &usage, a);
+	trace_usage(t, &(struct usage_request){ .links = NULL }, &usage, a);
 	for (size_t i = 0; i < ops.cells.n; i++)
 		if (ops.cells.v[i].op >= ops.ops.n || ops.cells.v[i].step >= steps.steps.n)
 			abort();

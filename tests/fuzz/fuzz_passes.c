@@ -144,7 +144,7 @@ static void check(const struct trace *t, struct arena *a)
 
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
-	trace_usage(t, &(struct usage_ask){ .links = &links }, &usage, a);
+	trace_usage(t, &(struct usage_request){ .links = &links }, &usage, a);
 	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];
 		if (u->times.busy < 0 || u->end < u->start || u->times.busy > u->end - u->start)

@@ -40,15 +40,15 @@ struct ask_gpu {
 /* Runs `gpu` and the summary of a recording. */
 static bool ask_gpu(struct session *s, void *ctx)
 {
-	const struct ask_gpu *ask = ctx;
+	const struct ask_gpu *request = ctx;
 	struct arena *a = &s->query_arena;
 	struct err e = { .a = a };
 	struct recording_facts look;
-	struct recording_file twice[2] = { { .path = ask->path }, { .path = ask->path } };
+	struct recording_file twice[2] = { { .path = request->path }, { .path = request->path } };
 	struct recording_set set = { .v = twice, .n = 2 }; /* two processes on the same GPUs */
 	struct recording_options o = { .recover = true, .step_implied = true };
-	const struct recording_ask all = { .wants = ARG_BITS_ALL, .say = true };
-	const struct device_ask how = { .say = true };
+	const struct recording_request all = { .wants = ARG_BITS_ALL, .say = true };
+	const struct device_request how = { .say = true };
 	struct device_use u;
 	size_t tables;
 
@@ -57,9 +57,9 @@ static bool ask_gpu(struct session *s, void *ctx)
 	const struct table *v = device_sections(
 	        &(struct device_workers){ &(struct device_worker){ .u = &u }, 1 }, &tables, a);
 	for (size_t i = 0; i < tables; i++) {
-		sink_fmt(ask->out, "%s\n", v[i].title);
-		table_put_text(&v[i], 20, 0, ask->out);
-		table_put_text(&v[i], 3, 60, ask->out);
+		sink_fmt(request->out, "%s\n", v[i].title);
+		table_put_text(&v[i], 20, 0, request->out);
+		table_put_text(&v[i], 3, 60, request->out);
 	}
 	struct trace *t = trace_new(a);
 	struct trace_links links;
@@ -67,26 +67,26 @@ static bool ask_gpu(struct session *s, void *ctx)
 	if (!recording_trace(t, &set, &o, &all, &s->notes, &s->error))
 		return false;
 	trace_link(t, &links, a);
-	trace_usage(t, &(struct usage_ask){ .links = &links }, &usage, a);
-	sink_fmt(ask->out, "%zu devices\n", usage.devices.n);
-	if (recording_summary(a, ask->path, &look, &e)) {
+	trace_usage(t, &(struct usage_request){ .links = &links }, &usage, a);
+	sink_fmt(request->out, "%zu devices\n", usage.devices.n);
+	if (recording_summary(a, request->path, &look, &e)) {
 		struct sb lost = sb_in(a);
 		recording_lost_text(&lost, &look.lost, look.fault.bytes);
-		sink_put(ask->out, sb_str(&lost));
+		sink_put(request->out, sb_str(&lost));
 	}
 	return true;
 }
 
 static struct str answer_of_gpu(struct arena *a, struct str path)
 {
-	struct ask_gpu ask = { path, sink_memory(a) };
+	struct ask_gpu request = { path, sink_memory(a) };
 	struct session *s = session_new(FUZZ_LIMIT);
 
 	if (!s)
 		abort();
-	session_guard(s, ask_gpu, &ask);
+	session_guard(s, ask_gpu, &request);
 	session_free(s);
-	return sink_text(ask.out);
+	return sink_text(request.out);
 }
 
 static void fuzz_gpu(const uint8_t *data, size_t size)

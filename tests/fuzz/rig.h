@@ -78,14 +78,14 @@ static inline struct str fuzz_file(struct arena *a, const char *name, const uint
 	return path;
 }
 
-struct fuzz_ask {
+struct fuzz_request {
 	struct str line;
 	struct sink *out;
 };
 
 static bool fuzz_line(struct session *s, void *ctx)
 {
-	const struct fuzz_ask *a = ctx;
+	const struct fuzz_request *a = ctx;
 	struct request r;
 
 	return cmd_parse_line(s, a->line, &r) && cmd_run(s, &r, a->out);
@@ -95,14 +95,14 @@ static bool fuzz_line(struct session *s, void *ctx)
 static inline struct str fuzz_answer(struct session *s, struct arena *a, struct str line)
 {
 	size_t at = str_find_char(line, '@');
-	struct fuzz_ask ask = { line, sink_memory(a) };
+	struct fuzz_request request = { line, sink_memory(a) };
 
 	if (at != SIZE_MAX)
-		ask.line = str_fmt(a, "%.*s%s%.*s", (int)at, line.p, fuzz_folder(),
+		request.line = str_fmt(a, "%.*s%s%.*s", (int)at, line.p, fuzz_folder(),
 		        (int)(line.n - at - 1), line.p + at + 1);
 
-	session_guard(s, fuzz_line, &ask);
-	return sink_text(ask.out);
+	session_guard(s, fuzz_line, &request);
+	return sink_text(request.out);
 }
 
 struct fuzz_load {

@@ -213,7 +213,7 @@ static void put_steps(const struct trace *t, const struct trace_steps *steps,
 	struct step_usage *use = ARENA_ARRAY(a, steps->steps.n, struct step_usage);
 	struct trace_usage devices;
 
-	trace_usage(t, &(struct usage_ask){ .steps = steps, .by_step = use }, &devices, a);
+	trace_usage(t, &(struct usage_request){ .steps = steps, .by_step = use }, &devices, a);
 	for (size_t i = 0; i < steps->steps.n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		int64_t host = 0, device = 0;
@@ -243,7 +243,7 @@ static void dump(const struct trace *t, enum trace_by by, struct arena *a)
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
 	trace_find_ops(t, &links, &steps, by, &ops, a);
-	trace_usage(t, &(struct usage_ask){ .links = &links }, &usage, a);
+	trace_usage(t, &(struct usage_request){ .links = &links }, &usage, a);
 	printf("{\"ticks_per_us\":%lld,\"slices\":%u,\"clamped\":%llu,\"overlaps\":%llu,"
 	       "\"steps_by\":\"%s\",\"ops\":[",
 	        (long long)t->ticks_per_us, t->n_slices, (unsigned long long)t->clamped,

@@ -95,7 +95,7 @@ bool out_view(struct out_rig *x, enum vk kind)
 	       view_run(&views[kind], &x->q, &x->r, &x->g.e);
 }
 
-bool out_ask(struct out_rig *x, enum vk kind)
+bool out_request(struct out_rig *x, enum vk kind)
 {
 	if (!out_view(x, kind))
 		return false;

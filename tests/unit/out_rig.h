@@ -26,7 +26,7 @@ void out_set(struct out_rig *x, const char *name, const char *value);
 /* -output <kind>:outfile=<folder>/<name> */
 void out_to(struct out_rig *x, const char *kind, const char *name);
 bool out_view(struct out_rig *x, enum vk kind);           /* the answer, not yet written */
-bool out_ask(struct out_rig *x, enum vk kind);            /* and written */
+bool out_request(struct out_rig *x, enum vk kind);        /* and written */
 struct str out_file(struct out_rig *x, const char *name); /* fails the test if it is not there */
 int out_files(struct out_rig *x);                         /* how many there are */
 struct str out_notes(struct out_rig *x);                  /* since the last call */

@@ -33,7 +33,7 @@ static void open_model(struct out_rig *x)
 static void assert_csv(struct out_rig *x, enum vk kind, const char *text)
 {
 	out_set(x, "output", "csv");
-	assert_true(out_ask(x, kind));
+	assert_true(out_request(x, kind));
 	assert_text(sink_text(x->out), text);
 }
 
@@ -96,15 +96,15 @@ static void test_where_it_goes(void **state)
 	(void)state;
 	open_model(&x);
 	out_to(&x, "md", "rows");
-	assert_true(out_ask(&x, VK_OP));
+	assert_true(out_request(&x, VK_OP));
 	assert_int_equal(sink_size(x.out), 0);
 	assert_true(str_starts(out_file(&x, "rows"), S("| path | parent |")));
 	out_set(&x, "output", "json:outfile=/no/such/folder/f");
-	assert_false(out_ask(&x, VK_OP));
+	assert_false(out_request(&x, VK_OP));
 	assert_int_equal(x.g.e.code, ERR_NOT_FOUND);
 	assert_int_equal(out_files(&x), 1);
 	out_set(&x, "output", "ndjson"); /* the file of before is forgotten */
-	assert_true(out_ask(&x, VK_OP));
+	assert_true(out_request(&x, VK_OP));
 	assert_true(str_starts(sink_text(x.out), S("{\"path\":\"Op\",\"parent\":null,")));
 	out_close(&x);
 }
@@ -117,10 +117,10 @@ static void test_depth_is_said(void **state)
 	open_model(&x);
 	out_set(&x, "max_depth", "2");
 	out_set(&x, "output", "csv");
-	assert_true(out_ask(&x, VK_SCOPE));
+	assert_true(out_request(&x, VK_SCOPE));
 	assert_text(out_notes(&x), "note: 2 entries below -max_depth 2 are not among the rows\n");
 	out_set(&x, "output", "json");
-	assert_true(out_ask(&x, VK_SCOPE));
+	assert_true(out_request(&x, VK_SCOPE));
 	assert_text(out_notes(&x), "");
 	assert_true(str_contains(sink_text(x.out),
 	        S("\"truncation\":{\"entries\":5,\"shown\":3,\"hidden_by\":{\"start\":0,"

@@ -85,7 +85,8 @@ static void read_all(struct device_use *u, struct arena *a)
 	for (size_t i = 0; i < writer.n; i++)
 		VEC_PUSH(a, set, ((struct recording_file){ .path = str_of(writer.path[i]) }));
 	notes_init(&notes, a);
-	assert_true(device_use_read(u, set, o, &(struct device_ask){ .say = true }, a, &notes, &e));
+	assert_true(
+	        device_use_read(u, set, o, &(struct device_request){ .say = true }, a, &notes, &e));
 	while (writer.n)
 		unlink(writer.path[--writer.n]);
 	rmdir(writer.folder);

@@ -65,7 +65,7 @@ static bool compare(void *user, const struct view_ops *view, enum metric_id metr
 static struct gate_result judge(struct world *w, const char *rule, bool texts)
 {
 	struct err e = { .a = w->a };
-	struct gate_ask ask = { .compare = compare,
+	struct gate_request request = { .compare = compare,
 		.user = w,
 		.level = 0.05,
 		.steps = 2 * w->n,
@@ -76,7 +76,7 @@ static struct gate_result judge(struct world *w, const char *rule, bool texts)
 
 	w->asked = sb_in(w->a);
 	assert_true(gate_parse(&g, str_of(rule), &e));
-	assert_int_equal(gate_judge(&g, &ask, w->a, &r), !w->fails);
+	assert_int_equal(gate_judge(&g, &request, w->a, &r), !w->fails);
 	return r;
 }
 

@@ -12,7 +12,7 @@ static const struct device_usage *usage_of(struct rig *r, struct trace_usage *u)
 
 	build_seal(r->b);
 	trace_link(r->t, l, &unit_arena);
-	trace_usage(r->t, &(struct usage_ask){ .links = l }, u, &unit_arena);
+	trace_usage(r->t, &(struct usage_request){ .links = l }, u, &unit_arena);
 	return &u->devices.v[0];
 }
 
@@ -126,7 +126,7 @@ static void steps_add_up_devices(void **state)
 	trace_find_steps(r.t, &s, &unit_arena);
 	assert_int_equal(s.steps.n, 2);
 	struct step_usage *by = ARENA_ARRAY(&unit_arena, s.steps.n, struct step_usage);
-	trace_usage(r.t, &(struct usage_ask){ .steps = &s, .by_step = by }, &u, &unit_arena);
+	trace_usage(r.t, &(struct usage_request){ .steps = &s, .by_step = by }, &u, &unit_arena);
 	assert_int_equal(u.devices.n, 2);
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(usage_overlap(&by[i].times), 0);

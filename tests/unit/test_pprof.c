@@ -64,7 +64,7 @@ static void lines_become_locations(void **state)
 	out_open(&x, model);
 	out_set(&x, "select", "params");
 	out_to(&x, "pprof", "p");
-	assert_true(out_ask(&x, VK_CODE));
+	assert_true(out_request(&x, VK_CODE));
 	Profile *p = read_file(&x);
 	/* Strings: the first call, the node that needed it, ..., finally the units. */
 	static const char *const strings[] = { "", "lib:layer", "lib.py", "graph node:", "a", "b",
@@ -117,14 +117,14 @@ static void samples_are_those_of_the_view(void **state)
 	out_set(&x, "select", "params");
 	out_set(&x, "account_type_regexes", "Var");
 	out_to(&x, "pprof", "p");
-	assert_true(out_ask(&x, VK_CODE));
+	assert_true(out_request(&x, VK_CODE));
 	p = read_file(&x);
 	assert_int_equal(p->n_sample, 1);
 	assert_string(p, p->sample[0]->label[0]->str, "c");
 	drop(p);
 	out_set(&x, "account_type_regexes", ".*");
 	out_set(&x, "max_depth", "2");
-	assert_true(out_ask(&x, VK_CODE));
+	assert_true(out_request(&x, VK_CODE));
 	p = read_file(&x);
 	assert_int_equal(p->n_sample, 3);
 	assert_int_equal(p->sample[0]->n_location_id, 0);
@@ -149,7 +149,7 @@ static void locations_stand_innermost_first(void **state)
 	x.g.m->nodes.v[1].frame = x.g.m->nodes.v[0].frame;
 	out_set(&x, "select", "micros");
 	out_to(&x, "pprof", "p");
-	assert_true(out_ask(&x, VK_CODE));
+	assert_true(out_request(&x, VK_CODE));
 	p = read_file(&x);
 	assert_int_equal(p->n_sample, 2);
 	assert_string(p, p->sample[0]->label[0]->str, "gradients/w_grad/g");
@@ -190,7 +190,7 @@ static void refusals(void **state)
 	out_set(&x, "account_displayed_op_only", "true"); /* its note would come later */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		out_set(&x, "select", cases[i].select);
-		assert_false(out_ask(&x, cases[i].kind));
+		assert_false(out_request(&x, cases[i].kind));
 		assert_text(out_notes(&x), cases[i].said);
 	}
 	assert_int_equal(out_files(&x), 0);

@@ -32,7 +32,7 @@ static struct str total_of(struct view_rig *r, enum vk kind, const char *name, c
 	struct query q;
 	struct result x;
 
-	assert_true(rig_ask(r, kind, &q, &x));
+	assert_true(rig_request(r, kind, &q, &x));
 	for (size_t c = 0; c < x.n_extra; c++) {
 		const struct extra *e = &x.extra[c];
 		if (!str_eq(e->name, str_of(stat)) || (e->of != M_CPU_MICROS && e->of != M_NONE))
@@ -105,7 +105,7 @@ static void test_no_steps(void **state)
 	assert_stat(r, VK_SCOPE, "x", "max", "-");
 	assert_stat(r, VK_SCOPE, "x", "p95", "-");
 	assert_stat(r, VK_SCOPE, "x", "n", "0");
-	assert_true(rig_ask(r, VK_SCOPE, &q, &x));
+	assert_true(rig_request(r, VK_SCOPE, &q, &x));
 	assert_true(isnan(x.extra[0].total[1].real));
 }
 
@@ -202,7 +202,7 @@ static void test_random(void **state)
 			struct query q;
 			struct result x;
 			uint32_t hidden = 0;
-			if (!rig_ask(r, kind, &q, &x)) { /* nothing ran in that step */
+			if (!rig_request(r, kind, &q, &x)) { /* nothing ran in that step */
 				assert_int_equal(r->e.code, ERR_STEP);
 				continue;
 			}

@@ -16,7 +16,7 @@ static void find(struct rig *r, struct trace_steps *steps, struct trace_usage *u
 {
 	build_seal(r->b);
 	trace_find_steps(r->t, steps, &unit_arena);
-	trace_usage(r->t, &(struct usage_ask){ .steps = steps }, usage, &unit_arena);
+	trace_usage(r->t, &(struct usage_request){ .steps = steps }, usage, &unit_arena);
 }
 
 static void assert_partition(struct usage_partition p, int64_t window, int64_t compute,

@@ -50,7 +50,7 @@ static void graph_has_boxes_lanes_and_arrows(void **state)
 	                                     T("10", "10")))) "steps: 0");
 	out_set(&x, "step", "0");
 	out_to(&x, "timeline", "t");
-	assert_true(out_ask(&x, VK_GRAPH));
+	assert_true(out_request(&x, VK_GRAPH));
 	assert_text(out_file(&x, "t_0"),
 	        BEGIN ROW("Op scheduling threads: /cpu:0", "0") "," ROW(
 	                "Op scheduling threads: /gpu:0",
@@ -95,7 +95,7 @@ static void graph_leaves_out_what_has_no_place(void **state)
 	                        NODE("4", "d", ON(CPU)));
 	out_set(&x, "step", "0");
 	out_to(&x, "timeline", "t");
-	assert_true(out_ask(&x, VK_GRAPH));
+	assert_true(out_request(&x, VK_GRAPH));
 	assert_text(out_file(&x, "t_0"), BEGIN END);
 	out_close(&x);
 }
@@ -109,7 +109,7 @@ static void graph_writes_a_file_for_each_step(void **state)
 	                     ON(CPU) EXEC(TIMES("cpu_execs", CPU,
 	                             T("1", "1")))) "steps: 0 steps: 7 steps: -2");
 	out_to(&x, "timeline", "t");
-	assert_true(out_ask(&x, VK_GRAPH));
+	assert_true(out_request(&x, VK_GRAPH));
 	assert_int_equal(out_files(&x), 2);
 	assert_true(out_file(&x, "t_0").n > out_file(&x, "t_7").n);
 	assert_text(out_file(&x, "t_7"), BEGIN END);
@@ -118,7 +118,7 @@ static void graph_writes_a_file_for_each_step(void **state)
 	out_close(&x);
 	out_open(&x, NODE("1", "a", ""));
 	out_to(&x, "timeline", "t");
-	assert_true(out_ask(&x, VK_GRAPH));
+	assert_true(out_request(&x, VK_GRAPH));
 	assert_int_equal(out_files(&x), 0);
 	assert_int_equal(sink_size(x.out), 0);
 	out_close(&x);
@@ -145,7 +145,7 @@ static void lanes_are_used_again(void **state)
 	out_open(&y, text);
 	out_set(&y, "step", "0");
 	out_to(&y, "timeline", "t");
-	assert_true(out_ask(&y, VK_GRAPH));
+	assert_true(out_request(&y, VK_GRAPH));
 	struct str f = out_file(&y, "t_0");
 	assert_true(str_contains(f, S(BOX("a", "2000", "0", "999", "999"))));
 	assert_true(str_contains(f, S(BOX("a", "5", "0", "0", "2000"))));
@@ -167,7 +167,7 @@ static void scope_stands_side_by_side(void **state)
 	                     "s/c\\303\\251", ON(CPU) RAN("4")) NODE("4", "t", ON(CPU) RAN("5")));
 	out_set(&x, "order_by", "micros");
 	out_to(&x, "timeline", "t");
-	assert_true(out_ask(&x, VK_SCOPE));
+	assert_true(out_request(&x, VK_SCOPE));
 	assert_text(out_file(&x, "t_-1"),
 	        BEGIN ROW("Scope:0", "0") "," SCOPE("_TFProfRoot", "12", "0", "0") "," ROW(
 	                "Scope:1", "1") "," SCOPE("s", "7", "1", "0") "," ROW("Scope:2",
@@ -186,7 +186,7 @@ static void scope_is_as_wide_as_its_children(void **state)
 	out_open(&x, NODE("1", "s", ON(CPU) RAN("-3")) NODE("2", "s/a", ON(CPU) RAN("10"))
 	                     NODE("3", "t", ON(CPU) RAN("-100")) NODE("4", "u", ON(CPU) RAN("1")));
 	out_to(&x, "timeline", "t");
-	assert_true(out_ask(&x, VK_SCOPE));
+	assert_true(out_request(&x, VK_SCOPE));
 	assert_text(out_file(&x, "t_-1"),
 	        BEGIN ROW("Scope:0", "0") "," SCOPE("_TFProfRoot", "11", "0", "0") "," ROW(
 	                "Scope:1", "1") "," SCOPE("s", "10", "1", "0") "," ROW("Scope:2",
@@ -204,7 +204,7 @@ static void a_failed_file_leaves_nothing(void **state)
 	(void)state;
 	out_open(&x, NODE("1", "a", ON(CPU) RAN("3")));
 	out_to(&x, "timeline", "no/t");
-	assert_false(out_ask(&x, VK_SCOPE));
+	assert_false(out_request(&x, VK_SCOPE));
 	assert_true(str_contains(x.g.e.text, S("/no/t_-1': No such file")));
 	assert_int_equal(sink_size(x.out), 0);
 	assert_int_equal(out_files(&x), 0);
@@ -218,12 +218,12 @@ static void op_has_no_timeline(void **state)
 	(void)state;
 	out_open(&x, NODE("1", "a", ON(CPU) RAN("3")));
 	out_to(&x, "timeline", "t");
-	assert_false(out_ask(&x, VK_OP));
+	assert_false(out_request(&x, VK_OP));
 	assert_int_equal(x.g.e.code, ERR_STEP);
 	assert_text(out_notes(&x),
 	        "op view doesn't support timeline yet. Consider graph/scope/code view.\n");
 	out_set(&x, "step", "3"); /* said first */
-	assert_false(out_ask(&x, VK_OP));
+	assert_false(out_request(&x, VK_OP));
 	assert_true(str_starts(out_notes(&x), S("Options -step=3 not found.")));
 	assert_int_equal(out_files(&x), 0);
 	out_close(&x);

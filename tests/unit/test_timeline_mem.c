@@ -48,7 +48,7 @@ static void memory_names_the_largest(void **state)
 	                ON(GPU) EXEC(ALLOC("50", "300000") ALLOC("50", "33") MEM("401", "7"))));
 	out_set(&x, "step", "0");
 	out_to(&x, "timeline", "t");
-	assert_true(out_ask(&x, VK_GRAPH));
+	assert_true(out_request(&x, VK_GRAPH));
 	f = out_file(&x, "t_0");
 	/* At 300: a has 6, b 5, c 0.3; 9 in use: after a, b does not fit, c does. */
 	assert_text(slot(f, 0, "Top Allocation 00"), "6 MB from a");
@@ -84,7 +84,7 @@ static void memory_has_ten_slots(void **state)
 	out_open(&x, text);
 	out_set(&x, "step", "0");
 	out_to(&x, "timeline", "t");
-	assert_true(out_ask(&x, VK_GRAPH));
+	assert_true(out_request(&x, VK_GRAPH));
 	struct str f = out_file(&x, "t_0");
 	assert_text(slot(f, 0, "Top Allocation 00"), "");
 	assert_text(slot(f, 0, "Top Allocation 01"), "N/A");
@@ -161,7 +161,7 @@ static void memory_is_what_a_plain_walk_finds(void **state)
 	out_open(&x, text);
 	out_set(&x, "step", "0");
 	out_to(&x, "timeline", "t");
-	assert_true(out_ask(&x, VK_GRAPH));
+	assert_true(out_request(&x, VK_GRAPH));
 	struct str f = out_file(&x, "t_0");
 	static const int moments[3][2] = { { 200, 9000 }, { 500, 20000 }, { 900, 500000 } };
 	for (int m = 0; m < 3; m++) {

@@ -224,7 +224,7 @@ static void usage_adds_up_unions(void **state)
 	rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "far", 100000, 5, 0);
 	build_seal(r.b);
 	trace_link(r.t, &l, &unit_arena);
-	trace_usage(r.t, &(struct usage_ask){ .links = &l }, &u, &unit_arena);
+	trace_usage(r.t, &(struct usage_request){ .links = &l }, &u, &unit_arena);
 	assert_int_equal(u.devices.n, 1);
 	const struct device_usage *d = &u.devices.v[0];
 	assert_int_equal(d->slices, 6);
@@ -253,7 +253,7 @@ static void ops_on_a_line_count_once(void **state)
 	rig_slice(&r, r.line, CATEGORY_OP, "fusion", 10, 20, 0);
 	rig_slice(&r, r.line, CATEGORY_COMMUNICATION, "all-reduce", 40, 30, 0);
 	build_seal(r.b);
-	trace_usage(r.t, &(struct usage_ask){ .links = NULL }, &u, &unit_arena);
+	trace_usage(r.t, &(struct usage_request){ .links = NULL }, &u, &unit_arena);
 	const struct device_usage *d = &u.devices.v[0];
 	assert_int_equal(d->sum, 100);
 	assert_int_equal(d->times.busy, 100);

@@ -101,7 +101,7 @@ const struct tree *rig_tree(void *rig, enum vk kind)
 	return &r->trees[kind];
 }
 
-bool rig_ask(struct view_rig *r, enum vk kind, struct query *q, struct result *x)
+bool rig_request(struct view_rig *r, enum vk kind, struct query *q, struct result *x)
 {
 	*q = (struct query){ .m = &r->m, .o = &r->o, .a = r->a, .notes = &r->notes };
 	q->tree = rig_tree(r, kind);
@@ -115,7 +115,7 @@ struct str rig_shown(struct view_rig *r, enum vk kind)
 	struct query q;
 	struct result x;
 
-	if (!rig_ask(r, kind, &q, &x))
+	if (!rig_request(r, kind, &q, &x))
 		return S("failed");
 	for (uint32_t i = 0; i < x.n; i++) {
 		assert_true(x.shown[i].end > i && x.shown[i].end <= x.n);
@@ -134,7 +134,7 @@ struct str rig_lines(struct view_rig *r, enum vk kind)
 	struct query q;
 	struct result x;
 
-	if (!rig_ask(r, kind, &q, &x))
+	if (!rig_request(r, kind, &q, &x))
 		return S("failed");
 	if (kind == VK_SCOPE || kind == VK_GRAPH)
 		text_tree(&x, to, r->a);

@@ -35,7 +35,7 @@ void rig_set(struct view_rig *r, const char *name, const char *value);
 const struct tree *rig_tree(void *r, enum vk kind);
 
 /* Asks a view; q and x live on in the rig's arena but for themselves. */
-bool rig_ask(struct view_rig *r, enum vk kind, struct query *q, struct result *x);
+bool rig_request(struct view_rig *r, enum vk kind, struct query *q, struct result *x);
 
 /* The shown lines: a point for each level, name, '=', total float ops; blanks between them.
  * "failed" if there is no answer. */

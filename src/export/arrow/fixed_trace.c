@@ -105,10 +105,10 @@ table_fill *table_open_steps(struct table_reader *x)
 		return fill_model_steps;
 	struct trace_state *s = open_trace(x, true, true);
 	s->by_step = ARENA_ARRAY(x->a, s->steps.steps.n, struct step_usage);
-	const struct usage_ask ask = {
+	const struct usage_request request = {
 		.links = &s->links, .steps = &s->steps, .by_step = s->by_step
 	};
-	trace_usage(x->t, &ask, &s->usage, x->a);
+	trace_usage(x->t, &request, &s->usage, x->a);
 	return fill_steps;
 }
 
@@ -263,7 +263,7 @@ table_fill *table_open_devices(struct table_reader *x)
 	if (!x->t)
 		return fill_model_devices;
 	struct trace_state *s = open_trace(x, links, false);
-	trace_usage(
-	        x->t, &(struct usage_ask){ .links = links ? &s->links : NULL }, &s->usage, x->a);
+	trace_usage(x->t, &(struct usage_request){ .links = links ? &s->links : NULL }, &s->usage,
+	        x->a);
 	return fill_devices;
 }

@@ -31,19 +31,20 @@ static const char *unit_of(enum metric_id m)
 }
 
 /* True if steps can say how significant the differences of a metric are. */
-static bool has_test(const struct diff_ask *ask, uint32_t k)
+static bool has_test(const struct difference_request *request, uint32_t k)
 {
-	return ask->test && metrics[ask->metrics[k]].unit == UNIT_TIME;
+	return request->test && metrics[request->metrics[k]].unit == UNIT_TIME;
 }
 
-static enum column_type number_type(const struct diff_ask *ask, uint32_t k)
+static enum column_type number_type(const struct difference_request *request, uint32_t k)
 {
-	return diff_parts(ask, k) > 1 ? COLUMN_REAL : COLUMN_INTEGER;
+	return diff_parts(request, k) > 1 ? COLUMN_REAL : COLUMN_INTEGER;
 }
 
-static void put_number(const struct diff_ask *ask, uint32_t k, int64_t v, struct sheet *to)
+static void put_number(
+        const struct difference_request *request, uint32_t k, int64_t v, struct sheet *to)
 {
-	int64_t parts = diff_parts(ask, k);
+	int64_t parts = diff_parts(request, k);
 
 	if (parts > 1)
 		sheet_real(to, fraction_real((struct fraction){ v, parts }));
@@ -53,34 +54,35 @@ static void put_number(const struct diff_ask *ask, uint32_t k, int64_t v, struct
 
 static void make_columns(const struct diff_answer *x, struct diff_columns *c)
 {
-	const struct diff_ask *ask = x->d->ask;
+	const struct difference_request *request = x->d->request;
 
 	add(c, S("path"), COLUMN_TEXT, NULL);
 	add(c, S("renamed"), COLUMN_TEXT, NULL);
 	add(c, S("parent"), COLUMN_TEXT, NULL);
 	add(c, S("depth"), COLUMN_INTEGER, NULL);
 	add(c, S("state"), COLUMN_TEXT, NULL);
-	for (uint32_t k = 0; k < ask->columns; k++) {
-		const char *name = metrics[ask->metrics[k]].name, *unit = unit_of(ask->metrics[k]);
-		enum column_type type = number_type(ask, k);
-		for (uint32_t s = 0; s < ask->c->sides; s++) {
+	for (uint32_t k = 0; k < request->columns; k++) {
+		const char *name = metrics[request->metrics[k]].name,
+		           *unit = unit_of(request->metrics[k]);
+		enum column_type type = number_type(request, k);
+		for (uint32_t s = 0; s < request->c->sides; s++) {
 			struct str side = x->names->v[s];
 			add(c, str_fmt(c->a, "own_%s_%.*s", name, STR(side)), type, unit);
 			add(c, str_fmt(c->a, "total_%s_%.*s", name, STR(side)), type, unit);
 		}
 		add(c, str_fmt(c->a, "difference_%s", name), type, unit);
 		add(c, str_fmt(c->a, "ratio_%s", name), COLUMN_REAL, NULL);
-		if (has_test(ask, k))
+		if (has_test(request, k))
 			add(c, str_fmt(c->a, "p_%s", name), COLUMN_REAL, NULL);
 	}
 }
 
 static void put_probability(const struct diff *d, uint32_t entry, uint32_t k, struct sheet *to)
 {
-	const struct compare *c = d->ask->c;
+	const struct compare *c = d->request->c;
 	double p;
 
-	if (noise_probability(d->ask->test, c->sides - 1, entry, k, &p))
+	if (noise_probability(d->request->test, c->sides - 1, entry, k, &p))
 		sheet_real(to, p);
 	else
 		sheet_null(to);
@@ -88,27 +90,28 @@ static void put_probability(const struct diff *d, uint32_t entry, uint32_t k, st
 
 static void put_metric(const struct diff *d, uint32_t row, uint32_t k, struct sheet *to)
 {
-	const struct diff_ask *ask = d->ask;
+	const struct difference_request *request = d->request;
 	uint32_t entry = d->row[row].entry;
-	int64_t y = diff_total(d, row, ask->to, k);
+	int64_t y = diff_total(d, row, request->to, k);
 
-	for (uint32_t s = 0; s < ask->c->sides; s++) {
-		bool there = compare_has(ask->c, s, entry);
+	for (uint32_t s = 0; s < request->c->sides; s++) {
+		bool there = compare_has(request->c, s, entry);
 		if (there)
-			put_number(ask, k, diff_self(d, row, s, k), to);
+			put_number(request, k, diff_self(d, row, s, k), to);
 		else
 			sheet_null(to);
 		if (there)
-			put_number(ask, k, diff_total(d, row, s, k), to);
+			put_number(request, k, diff_total(d, row, s, k), to);
 		else
 			sheet_null(to);
 	}
-	put_number(ask, k, diff_difference(d, row, k), to);
-	if (y && compare_has(ask->c, ask->from, entry) && compare_has(ask->c, ask->to, entry))
-		sheet_real(to, (double)diff_total(d, row, ask->from, k) / (double)y);
+	put_number(request, k, diff_difference(d, row, k), to);
+	if (y && compare_has(request->c, request->from, entry) &&
+	        compare_has(request->c, request->to, entry))
+		sheet_real(to, (double)diff_total(d, row, request->from, k) / (double)y);
 	else
 		sheet_null(to);
-	if (has_test(ask, k))
+	if (has_test(request, k))
 		put_probability(d, entry, k, to);
 }
 
@@ -122,7 +125,7 @@ static struct str last_name(const struct compare *c, uint32_t entry)
 
 static void put_rows(const struct diff *d, struct sheet *to)
 {
-	const struct compare *c = d->ask->c;
+	const struct compare *c = d->request->c;
 
 	for (uint32_t row = 0; row < d->n; row++) {
 		const struct diff_row *x = &d->row[row];
@@ -138,14 +141,14 @@ static void put_rows(const struct diff *d, struct sheet *to)
 			sheet_text(to, c->name[d->row[x->parent].entry]);
 		sheet_i64(to, x->depth);
 		sheet_text(to, str_of(diff_state_name(x->state)));
-		for (uint32_t k = 0; k < d->ask->columns; k++)
+		for (uint32_t k = 0; k < d->request->columns; k++)
 			put_metric(d, row, k, to);
 	}
 }
 
 static void put_sides(const struct diff_answer *x, struct document *doc)
 {
-	const struct diff_ask *ask = x->d->ask;
+	const struct difference_request *request = x->d->request;
 
 	document_key(doc, "sides");
 	json_array(&doc->j);
@@ -156,29 +159,30 @@ static void put_sides(const struct diff_answer *x, struct document *doc)
 		json_object_end(&doc->j);
 	}
 	json_array_end(&doc->j);
-	document_text(doc, "minuend", x->names->v[ask->from]);
-	document_text(doc, "subtrahend", x->names->v[ask->to]);
+	document_text(doc, "minuend", x->names->v[request->from]);
+	document_text(doc, "subtrahend", x->names->v[request->to]);
 	document_text(doc, "per", x->per_run ? S("run") : S("step"));
 	document_key(doc, "delta");
 	doc->scratch.n = 0;
-	fmt_real(&doc->scratch, ask->delta);
+	fmt_real(&doc->scratch, request->delta);
 	json_literal(&doc->j, sb_str(&doc->scratch));
 	document_i64(doc, "min_size", x->min_size);
 	document_key(doc, "noise");
-	if (ask->noise) {
+	if (request->noise) {
 		json_object(&doc->j);
-		document_text(doc, "test", ask->noise->steps ? S("ranks") : S("floor"));
+		document_text(doc, "test", request->noise->steps ? S("ranks") : S("floor"));
 		document_i64(doc, "differences", (int64_t)x->d->noise);
 		document_fraction(doc, "difference_micros",
-		        (struct fraction){ x->d->noise_sum, diff_parts(ask, x->d->noise_column) });
+		        (struct fraction){
+		                x->d->noise_sum, diff_parts(request, x->d->noise_column) });
 		json_object_end(&doc->j);
 	} else {
 		json_literal(&doc->j, S("null"));
 	}
 	document_key(doc, "level");
-	if (ask->test) {
+	if (request->test) {
 		doc->scratch.n = 0;
-		fmt_real(&doc->scratch, ask->test->level);
+		fmt_real(&doc->scratch, request->test->level);
 		json_literal(&doc->j, sb_str(&doc->scratch));
 	} else {
 		json_literal(&doc->j, S("null"));
@@ -260,7 +264,7 @@ static void put_document(
 	doc.arrays = to->arrays;
 	document_text(&doc, "view", str_of(x->view->name));
 	put_sides(x, &doc);
-	document_options(&doc, x->d->ask->o);
+	document_options(&doc, x->d->request->o);
 	document_warnings(&doc, &to->from, to->notes);
 	put_gates(x, &doc);
 	document_rows(&doc, &rows, c->v.v, c->v.n);

@@ -212,11 +212,13 @@ static void fill_steps(struct table *x, struct table *partition, const struct wo
 	const struct trace_steps *steps = &w->steps;
 	const struct trace *t = w->t;
 	struct step_usage *usage = ARENA_ARRAY(x->a, steps->steps.n, struct step_usage);
-	const struct usage_ask ask = { .links = &w->links, .steps = steps, .by_step = usage };
+	const struct usage_request request = {
+		.links = &w->links, .steps = steps, .by_step = usage
+	};
 	int64_t zero = data || !steps->steps.n ? 0 : steps->steps.v[0].start;
 	struct trace_usage devices;
 
-	trace_usage(t, &ask, &devices, x->a);
+	trace_usage(t, &request, &devices, x->a);
 	for (size_t i = 0; i < steps->steps.n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		put_worker(x, w);
@@ -407,9 +409,9 @@ static void add_devices(struct table *x, struct table *partition, struct worker_
 
 	if (!u && !w->links.launches.n) {
 		struct trace_usage usage;
-		const struct usage_ask ask = { .links = &w->links, .steps = &w->steps };
+		const struct usage_request request = { .links = &w->links, .steps = &w->steps };
 		trace_find_steps(w->t, &w->steps, x->a);
-		trace_usage(w->t, &ask, &usage, x->a);
+		trace_usage(w->t, &request, &usage, x->a);
 		fill_devices(x, w, &usage);
 		fill_partition(partition, w, &usage);
 		return;
@@ -496,19 +498,19 @@ static void fill(
 		add_sections(x, &part, &further, all->recorded);
 }
 
-bool trace_table_write(const struct worker_traces *all, const struct trace_table_ask *ask,
+bool trace_table_write(const struct worker_traces *all, const struct trace_table_request *request,
         const struct opts *o, struct emit *to, struct err *e)
 {
 	struct table x = { .a = to->a };
-	size_t section = ask->section > 0 ? (size_t)ask->section : 0;
+	size_t section = request->section > 0 ? (size_t)request->section : 0;
 
-	fill(&x, all, ask->which, out_is_data(o->output.kind));
-	if (ask->which == TABLE_ROOFLINE && !x.rows)
+	fill(&x, all, request->which, out_is_data(o->output.kind));
+	if (request->which == TABLE_ROOFLINE && !x.rows)
 		return err_set(
 		        e, ERR_FAILED, "no float operations and no bytes accessed are recorded");
 	if (section > x.n_sections)
 		return err_set(e, ERR_FAILED,
 		        "--table: only recordings and traces with launches have additional tables");
-	return table_write(
-	        section ? &x.sections[section - 1] : &x, ask->top, &o->output, ask->columns, to, e);
+	return table_write(section ? &x.sections[section - 1] : &x, request->top, &o->output,
+	        request->columns, to, e);
 }

@@ -28,7 +28,7 @@ struct worker_traces {
 };
 
 /* Selects the table and limits its output. */
-struct trace_table_ask {
+struct trace_table_request {
 	enum trace_table which;
 	size_t top;       /* rows; 0: all */
 	int section;      /* index of the choice of --table; 0: not given */
@@ -36,7 +36,7 @@ struct trace_table_ask {
 };
 
 /* Writes the table for all traces in the selected output. */
-bool trace_table_write(const struct worker_traces *all, const struct trace_table_ask *ask,
+bool trace_table_write(const struct worker_traces *all, const struct trace_table_request *request,
         const struct opts *o, struct emit *to, struct err *e);
 
 /* ---- slices ----
@@ -47,13 +47,13 @@ bool trace_table_write(const struct worker_traces *all, const struct trace_table
 
 #define SLICES_ROWS_MAX 200000
 
-struct slices_ask {
+struct slices_request {
 	int64_t from_ns, to_ns; /* only slices that overlap this time; to_ns <= from_ns: all */
 	size_t rows;            /* maximum number, from 1 to SLICES_ROWS_MAX */
 };
 
-void slices_write(
-        const struct trace *t, const struct slices_ask *ask, struct emit *to, struct sink *s);
+void slices_write(const struct trace *t, const struct slices_request *request, struct emit *to,
+        struct sink *s);
 
 /* ---- memory ----
  *
@@ -61,7 +61,7 @@ void slices_write(
  */
 
 /* Writes one row per allocator, and at most `top` owners (0: all) of the memory allocated at the
- * peak, in the selected output. columns: as in struct trace_table_ask. */
+ * peak, in the selected output. columns: as in struct trace_table_request. */
 bool memory_write(const struct memory_use *use, size_t top, const struct opts *o, unsigned columns,
         struct emit *to, struct err *e);
 

@@ -29,23 +29,23 @@ static void put_share(struct sb *b, double share)
 	sb_char(b, '%');
 }
 
-static void put_least(struct sb *b, const struct diff_ask *ask)
+static void put_least(struct sb *b, const struct difference_request *request)
 {
-	for (uint32_t k = 0; k < ask->n; k++) {
-		enum metric_id m = ask->metrics[k];
-		if (!ask->least[k])
+	for (uint32_t k = 0; k < request->n; k++) {
+		enum metric_id m = request->metrics[k];
+		if (!request->least[k])
 			continue;
 		sb_fmt(b, "minimum %s >= ", metrics[m].unit == UNIT_BYTES ? "size" : noun(m));
-		fmt_quantity(b, metric_quantity(m), ask->least[k], false);
+		fmt_quantity(b, metric_quantity(m), request->least[k], false);
 		sb_put(b, S(" and "));
 	}
 }
 
 static void put_head(const struct diff_answer *x, struct sb *b)
 {
-	const struct diff_ask *ask = x->d->ask;
-	struct str from = x->names->v[ask->from], to = x->names->v[ask->to];
-	const char *what = ask->columns == 1 ? noun(ask->metrics[0]) : "value";
+	const struct difference_request *request = x->d->request;
+	struct str from = x->names->v[request->from], to = x->names->v[request->to];
+	const char *what = request->columns == 1 ? noun(request->metrics[0]) : "value";
 
 	sb_fmt(b, "Comparing %s files ", x->view->name);
 	for (size_t i = 0; i < x->words->n; i++) {
@@ -57,15 +57,15 @@ static void put_head(const struct diff_answer *x, struct sb *b)
 		sb_char(b, ')');
 	}
 	sb_put(b, S("\n - Showing nodes with "));
-	put_least(b, ask);
+	put_least(b, request);
 	sb_fmt(b, "relative difference in %s >= ", what);
-	put_share(b, ask->delta);
+	put_share(b, request->delta);
 	sb_fmt(b,
 	        " or such children\n - Showing absolute %s differences %s(%.*s) - %s(%.*s) and "
 	        "relative %s differences %s(%.*s) / %s(%.*s)\n",
 	        what, what, STR(from), what, STR(to), what, what, STR(from), what, STR(to));
-	if (ask->o->max_depth != INT32_MAX)
-		sb_fmt(b, " - Showing nodes up to depth %d\n", ask->o->max_depth);
+	if (request->o->max_depth != INT32_MAX)
+		sb_fmt(b, " - Showing nodes up to depth %d\n", request->o->max_depth);
 	if (x->per_run)
 		sb_put(b, S(" - Numbers of each node are those of one run\n"));
 	sb_char(b, '\n');
@@ -75,17 +75,17 @@ static void put_head(const struct diff_answer *x, struct sb *b)
 static void put_ratio(struct sb *b, const struct diff_answer *a, uint32_t row, uint32_t k)
 {
 	const struct diff *d = a->d;
-	const struct compare *c = d->ask->c;
+	const struct compare *c = d->request->c;
 	bool new = d->row[row].state == DIFF_NEW, gone = d->row[row].state == DIFF_GONE;
 	uint32_t entry = d->row[row].entry;
-	double x = (double)diff_total(d, row, d->ask->from, k),
-	       y = (double)diff_total(d, row, d->ask->to, k);
+	double x = (double)diff_total(d, row, d->request->from, k),
+	       y = (double)diff_total(d, row, d->request->to, k);
 
 	if (!a->legacy && (new || gone)) {
 		sb_put(b, new ? S("new") : S("gone"));
-	} else if (!compare_has(c, d->ask->to, entry)) {
+	} else if (!compare_has(c, d->request->to, entry)) {
 		return;
-	} else if (!compare_has(c, d->ask->from, entry)) {
+	} else if (!compare_has(c, d->request->from, entry)) {
 		sb_put(b, new ? S("new") : S("gone"));
 	} else if (y == 0) {
 		sb_put(b, x == 0 ? S("-") : S("x\xe2\x88\x9e"));
@@ -100,7 +100,7 @@ void diff_name(struct sb *b, const struct diff *d, uint32_t row)
 
 	const struct alias *a = diff_alias(d, row);
 
-	sb_put_name(b, entry ? d->ask->c->name[entry] : S("_TfProfRoot"));
+	sb_put_name(b, entry ? d->request->c->name[entry] : S("_TfProfRoot"));
 	if (a) {
 		sb_put(b, S(" => "));
 		sb_put_name(b, a->name);
@@ -110,13 +110,13 @@ void diff_name(struct sb *b, const struct diff *d, uint32_t row)
 /* Appends "(left:22.9ms right:16.2ms)": the numbers of all sides that have the node. */
 static void put_sides(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
 {
-	const struct compare *c = x->d->ask->c;
-	enum quantity unit = metric_quantity(x->d->ask->metrics[k]);
-	int64_t parts = diff_parts(x->d->ask, k);
+	const struct compare *c = x->d->request->c;
+	enum quantity unit = metric_quantity(x->d->request->metrics[k]);
+	int64_t parts = diff_parts(x->d->request, k);
 	bool any = false;
 
-	if (x->d->ask->columns > 1)
-		sb_fmt(b, "%s ", metrics[x->d->ask->metrics[k]].name);
+	if (x->d->request->columns > 1)
+		sb_fmt(b, "%s ", metrics[x->d->request->metrics[k]].name);
 	sb_char(b, '(');
 	for (uint32_t s = 0; s < c->sides; s++) {
 		if (!compare_has(c, s, x->d->row[row].entry))
@@ -133,10 +133,10 @@ static void put_sides(struct sb *b, const struct diff_answer *x, uint32_t row, u
 
 static void put_difference(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
 {
-	const struct diff_ask *ask = x->d->ask;
+	const struct difference_request *request = x->d->request;
 
-	fmt_quantity_in(b, metric_quantity(ask->metrics[k]), diff_difference(x->d, row, k),
-	        diff_parts(ask, k), true);
+	fmt_quantity_in(b, metric_quantity(request->metrics[k]), diff_difference(x->d, row, k),
+	        diff_parts(request, k), true);
 }
 
 void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
@@ -169,26 +169,26 @@ static void put_cells(struct line_build *b, const struct diff_answer *x, uint32_
 /* Appends the line about the differences that are left out as noise. */
 static void put_noise(struct sb *b, const struct diff_answer *x)
 {
-	const struct diff_ask *ask = x->d->ask;
+	const struct difference_request *request = x->d->request;
 
 	sb_fmt(b, "\n%llu smaller difference%s (", (unsigned long long)x->d->noise,
 	        x->d->noise == 1 ? "" : "s");
-	if (ask->noise->steps) {
+	if (request->noise->steps) {
 		sb_put(b, S("within the spread of the steps, level "));
-		fmt_general(b, ask->noise->level, 3);
+		fmt_general(b, request->noise->level, 3);
 	} else {
 		sb_fmt(b, "under %g%% or %dus", NOISE_SHARE * 100, NOISE_MICROS);
 	}
 	sb_put(b, S("), sum "));
-	fmt_quantity_in(b, metric_quantity(ask->metrics[x->d->noise_column]), x->d->noise_sum,
-	        diff_parts(ask, x->d->noise_column), true);
+	fmt_quantity_in(b, metric_quantity(request->metrics[x->d->noise_column]), x->d->noise_sum,
+	        diff_parts(request, x->d->noise_column), true);
 	sb_put(b, S("; -all shows them\n"));
 }
 
 bool text_diff(const struct exported *out, struct sink *s, struct emit *to, struct err *e)
 {
 	const struct diff_answer *x = out->of;
-	const struct diff_ask *ask = x->d->ask;
+	const struct difference_request *request = x->d->request;
 	struct sb head = sb_in(to->a), name = sb_in(to->a);
 	struct line_build b;
 
@@ -200,7 +200,7 @@ bool text_diff(const struct exported *out, struct sink *s, struct emit *to, stru
 		name.n = 0;
 		diff_name(&name, x->d, row);
 		line_begin(&b, 2 * (size_t)x->d->row[row].depth, sb_str(&name));
-		for (uint32_t k = 0; k < ask->columns; k++)
+		for (uint32_t k = 0; k < request->columns; k++)
 			put_cells(&b, x, row, k);
 		line_end(&b, LINE_ROW, s);
 	}

@@ -225,19 +225,19 @@ static int64_t ticks_of_ns(const struct trace *t, int64_t ns)
 	                               : ns / (1000 / t->ticks_per_us);
 }
 
-void slices_write(
-        const struct trace *t, const struct slices_ask *ask, struct emit *to, struct sink *s)
+void slices_write(const struct trace *t, const struct slices_request *request, struct emit *to,
+        struct sink *s)
 {
-	struct gathering g = { .t = t, .a = to->a, .limit = ask->rows };
+	struct gathering g = { .t = t, .a = to->a, .limit = request->rows };
 	struct trace_links links;
 	int64_t start, end;
 
 	trace_span(t, &start, &end);
 	g.from = start;
 	g.to = num_add(end, 1);
-	if (ask->to_ns > ask->from_ns) {
-		g.from = ticks_of_ns(t, ask->from_ns);
-		g.to = ticks_of_ns(t, ask->to_ns);
+	if (request->to_ns > request->from_ns) {
+		g.from = ticks_of_ns(t, request->from_ns);
+		g.to = ticks_of_ns(t, request->to_ns);
 	}
 	trace_link(t, &links, to->a);
 	g.links = &links;

@@ -9,13 +9,13 @@
 #include "export/timeline/timeline.h"
 
 /* Returns the value that is a time; a timeline always has one. */
-static uint32_t time_column(const struct diff_ask *ask)
+static uint32_t time_column(const struct difference_request *request)
 {
 	uint32_t k = 0;
 
-	while (metrics[ask->metrics[k]].value != V_MICROS) {
+	while (metrics[request->metrics[k]].value != V_MICROS) {
 		k++;
-		assert(k < ask->n);
+		assert(k < request->n);
 	}
 	return k;
 }
@@ -27,7 +27,7 @@ static int64_t *find_widths(const struct diff *d, uint32_t k, struct arena *a)
 	int64_t *width = ARENA_ARRAY(a, d->n, int64_t); /* first the sum of the children */
 
 	for (uint32_t row = d->n; row-- > 0;) {
-		for (uint32_t s = 0; s < d->ask->c->sides; s++) {
+		for (uint32_t s = 0; s < d->request->c->sides; s++) {
 			int64_t v = diff_total(d, row, s, k);
 			width[row] = v > width[row] ? v : width[row];
 		}
@@ -48,7 +48,7 @@ static void put_side(const struct diff_answer *x, uint32_t side, uint32_t k, con
 			.tid = d->row[row].depth,
 			.start = start[row],
 			.length = diff_total(d, row, side, k),
-			.name = d->ask->c->name[d->row[row].entry] };
+			.name = d->request->c->name[d->row[row].entry] };
 		if (b.length > 0)
 			trace_region(t, &b);
 	}
@@ -57,7 +57,7 @@ static void put_side(const struct diff_answer *x, uint32_t side, uint32_t k, con
 bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e)
 {
 	const struct diff *d = x->d;
-	uint32_t k = time_column(d->ask);
+	uint32_t k = time_column(d->request);
 	struct trace_writer t;
 
 	int64_t *width = find_widths(d, k, to->a), *start = ARENA_ARRAY(to->a, d->n, int64_t),
@@ -67,10 +67,10 @@ bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e)
 		start[row] = next[row] = next[up];
 		next[up] = num_add(next[up], width[row]);
 	}
-	if (!trace_open_at(&t, to->a, d->ask->o->output.outfile, e))
+	if (!trace_open_at(&t, to->a, d->request->o->output.outfile, e))
 		return false;
-	t.parts = diff_parts(d->ask, k);
-	for (uint32_t s = 0; s < d->ask->c->sides; s++)
+	t.parts = diff_parts(d->request, k);
+	for (uint32_t s = 0; s < d->request->c->sides; s++)
 		put_side(x, s, k, start, &t);
 	return trace_close(&t, to, e);
 }

@@ -40,7 +40,7 @@ struct process_work {
 struct device_places;
 struct finding_idle {
 	const struct trace *t;
-	const struct idle_question *ask;
+	const struct idle_question *request;
 	struct idle_report *out;
 	struct arena *a, *own;
 	struct host_time host;
@@ -75,7 +75,7 @@ static struct str name_of(const struct finding_idle *f, const struct place_key *
 		                          : S("(outside of all steps)");
 	if (k->kind != PLACE_STEP)
 		return trace_str(f->t, k->name);
-	step = &f->ask->steps->steps.v[k->name];
+	step = &f->request->steps->steps.v[k->name];
 	return str_fmt(f->a, "step %lld", (long long)step->id);
 }
 
@@ -97,8 +97,8 @@ static void count(struct finding_idle *f, struct place_key k, int64_t ticks)
 /* Counts an interval for the steps that it lies in. */
 static void count_steps(struct finding_idle *f, struct place_key k, int64_t from, int64_t to)
 {
-	const struct trace_step *v = f->ask->steps->steps.v;
-	size_t n = f->ask->steps->steps.n, low = 0, high = n;
+	const struct trace_step *v = f->request->steps->steps.v;
+	size_t n = f->request->steps->steps.n, low = 0, high = n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -123,7 +123,7 @@ static void count_steps(struct finding_idle *f, struct place_key k, int64_t from
 
 static void put(struct finding_idle *f, struct place_key k, int64_t from, int64_t to)
 {
-	if (f->ask->by == IDLE_BY_STEP) {
+	if (f->request->by == IDLE_BY_STEP) {
 		k.waits_for = ID_NONE;
 		count_steps(f, k, from, to);
 	} else {
@@ -182,7 +182,7 @@ static void name_tile(const struct finding_idle *f, const struct host_tile *x, s
 	uint32_t op = x->loader != ID_NONE ? x->loader : x->op;
 	bool found = false;
 
-	switch (f->ask->by) {
+	switch (f->request->by) {
 	case IDLE_BY_LINE: found = take_name(f, k, x->frame, PLACE_LINE); break;
 	case IDLE_BY_CALL: found = take_name(f, k, x->call, PLACE_CALL); break;
 	case IDLE_BY_DEFAULT:
@@ -243,12 +243,12 @@ static void take_launch(struct finding_idle *f, const struct launch_call *call, 
 {
 	struct place_key k = { .reason = reason_of(why), .name = ID_NONE, .waits_for = ID_NONE };
 	const struct launch *launch =
-	        call->launch ? &f->ask->links->launches.v[call->launch - 1] : NULL;
+	        call->launch ? &f->request->links->launches.v[call->launch - 1] : NULL;
 	bool found = false;
 
 	if (launch) {
 		uint32_t made = launch->op != ID_NONE ? launch->op : launch->scope;
-		found = (f->ask->by != IDLE_BY_CALL &&
+		found = (f->request->by != IDLE_BY_CALL &&
 		                take_name(f, &k, slice_event(f, made), PLACE_OP)) ||
 		        take_name(f, &k, slice_event(f, launch->slice), PLACE_CALL);
 	}
@@ -270,7 +270,7 @@ static void take_interval(void *user, uint32_t device, enum idle_cause why, int6
 	f->cause = why;
 	f->device = &f->devices[device];
 	if (host && call->launch) {
-		uint32_t slice = f->ask->links->launches.v[call->launch - 1].slice;
+		uint32_t slice = f->request->links->launches.v[call->launch - 1].slice;
 		host_time_walk(&f->host, trace_track_of(f->t, slice), from, to, take_tile, f);
 	} else {
 		take_launch(f, call, why, from, to);
@@ -339,7 +339,7 @@ static int by_reason(const void *v, uint32_t a, uint32_t b)
 /* Adds a device. Sums of ticks are rounded to ns, so that all parts add up. */
 static void end_device(struct finding_idle *f, const struct device_usage *u)
 {
-	const struct usage_times *times = f->ask->step == ID_NONE ? &u->times : &u->in_steps;
+	const struct usage_times *times = f->request->step == ID_NONE ? &u->times : &u->in_steps;
 	struct device_places *p = &f->devices[u->device];
 	struct idle_of_device made = { .device = u->device };
 	const struct usage_partition part =
@@ -361,24 +361,24 @@ static void end_device(struct finding_idle *f, const struct device_usage *u)
 	f->out->idle_ns = num_add(f->out->idle_ns, made.idle_ns);
 }
 
-void idle_find(const struct trace *t, const struct idle_question *ask, struct idle_report *out,
+void idle_find(const struct trace *t, const struct idle_question *request, struct idle_report *out,
         struct arena *a)
 {
 	struct scratch own;
 	struct trace_usage usage;
-	struct trace_steps one = *ask->steps;
+	struct trace_steps one = *request->steps;
 
 	scratch_open(&own, a->work);
-	struct finding_idle f = { .t = t, .ask = ask, .out = out, .a = a, .own = &own.a };
+	struct finding_idle f = { .t = t, .request = request, .out = out, .a = a, .own = &own.a };
 	*out = (struct idle_report){ .t = t };
 	trace_window(t, &f.from, &f.to);
-	if (ask->step != ID_NONE) {
-		one.steps.v += ask->step;
+	if (request->step != ID_NONE) {
+		one.steps.v += request->step;
 		one.steps.n = 1;
 		f.from = one.steps.v->start;
 		f.to = one.steps.v->end;
 	}
-	host_time_find(t, ask->links, &f.host, f.own);
+	host_time_find(t, request->links, &f.host, f.own);
 	out->frames = f.host.frames;
 	find_work(&f);
 	find_launching(&f);
@@ -387,8 +387,8 @@ void idle_find(const struct trace *t, const struct idle_question *ask, struct id
 		intern_init(&f.devices[i].keys, f.own);
 	const struct usage_watch watch = { .idle = take_interval, .user = &f };
 	trace_usage(t,
-	        &(struct usage_ask){ .links = ask->links,
-	                .steps = ask->step == ID_NONE ? NULL : &one,
+	        &(struct usage_request){ .links = request->links,
+	                .steps = request->step == ID_NONE ? NULL : &one,
 	                .watch = &watch },
 	        &usage, f.own);
 	for (size_t i = 0; i < usage.devices.n; i++)

@@ -66,7 +66,7 @@ struct idle_question {
 };
 
 /* The result lives in a. */
-void idle_find(const struct trace *t, const struct idle_question *ask, struct idle_report *out,
+void idle_find(const struct trace *t, const struct idle_question *request, struct idle_report *out,
         struct arena *a);
 
 #endif

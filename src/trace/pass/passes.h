@@ -250,7 +250,7 @@ struct usage_watch {
 };
 
 /* Input and further output of trace_usage. */
-struct usage_ask {
+struct usage_request {
 	const struct trace_links *links; /* NULL: work has ARG_LATENCY, or its launch is unknown */
 	const struct usage_watch *watch; /* or NULL */
 	const struct trace_steps *steps; /* or NULL */
@@ -258,8 +258,8 @@ struct usage_ask {
 };
 
 /* The devices live in a. */
-void trace_usage(const struct trace *t, const struct usage_ask *ask, struct trace_usage *out,
-        struct arena *a);
+void trace_usage(const struct trace *t, const struct usage_request *request,
+        struct trace_usage *out, struct arena *a);
 
 /* Finds the lengths of edges without waiting, of each device. links may be NULL. */
 void trace_bases(const struct trace *t, const struct trace_links *links, struct idle_base *out,

@@ -305,9 +305,10 @@ void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a)
 
 /* ---- stored slices ---- */
 
-static void walk_device(struct usage_adding *x, uint32_t device, const struct usage_ask *ask)
+static void walk_device(
+        struct usage_adding *x, uint32_t device, const struct usage_request *request)
 {
-	const struct usage_watch *watch = ask->watch;
+	const struct usage_watch *watch = request->watch;
 	const struct cover *busy = &x->devices[device].covers[COVER_BUSY];
 	const struct slice *s;
 	struct work_merge m;
@@ -321,8 +322,9 @@ static void walk_device(struct usage_adding *x, uint32_t device, const struct us
 			usage_wait(x, s);
 			continue;
 		}
-		const struct launch *launch = ask->links ? link_launch(ask->links, s) : NULL;
-		struct launch_call call = work_call(x->t, ask->links, s);
+		const struct launch *launch =
+		        request->links ? link_launch(request->links, s) : NULL;
+		struct launch_call call = work_call(x->t, request->links, s);
 		if (watch && watch->work)
 			watch->work(watch->user, s, busy, &call);
 		add(x, s, &call, class_at(x, s, launch && launch->collective), contains);
@@ -330,29 +332,30 @@ static void walk_device(struct usage_adding *x, uint32_t device, const struct us
 }
 
 static void copy_sums(
-        const struct trace_sums *sums, const struct usage_ask *ask, struct trace_usage *out)
+        const struct trace_sums *sums, const struct usage_request *request, struct trace_usage *out)
 {
 	*out = *sums->usage;
-	if (ask->by_step && ask->steps->steps.n)
-		memcpy(ask->by_step, sums->by_step, ask->steps->steps.n * sizeof *ask->by_step);
+	if (request->by_step && request->steps->steps.n)
+		memcpy(request->by_step, sums->by_step,
+		        request->steps->steps.n * sizeof *request->by_step);
 }
 
-void trace_usage(const struct trace *t, const struct usage_ask *ask, struct trace_usage *out,
-        struct arena *a)
+void trace_usage(const struct trace *t, const struct usage_request *request,
+        struct trace_usage *out, struct arena *a)
 {
 	struct usage_adding *x;
 	struct scratch own;
 
 	*out = (struct trace_usage){ .devices = { .n = 0 } };
 	if (t->sums) {
-		copy_sums(t->sums, ask, out);
+		copy_sums(t->sums, request, out);
 		return;
 	}
 	scratch_open(&own, a->work);
-	x = usage_begin(t, ask->steps, ask->by_step, &own.a);
-	x->watch = ask->watch;
+	x = usage_begin(t, request->steps, request->by_step, &own.a);
+	x->watch = request->watch;
 	for (uint32_t i = 0; i < t->devices.n; i++)
-		walk_device(x, i, ask);
+		walk_device(x, i, request);
 	usage_end(x, out, a);
 	scratch_close(&own);
 }

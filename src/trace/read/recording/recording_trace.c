@@ -407,8 +407,8 @@ static bool read_process(struct tracing *x, struct recorded_process *p)
 }
 
 bool recording_trace(struct trace *t, const struct recording_set *files,
-        const struct recording_options *o, const struct recording_ask *ask, struct notes *notes,
-        struct err *e)
+        const struct recording_options *o, const struct recording_request *request,
+        struct notes *notes, struct err *e)
 {
 	struct scratch own;
 	bool ok;
@@ -416,13 +416,13 @@ bool recording_trace(struct trace *t, const struct recording_set *files,
 	scratch_open(&own, t->a->work);
 	struct tracing *x = ARENA_NEW(&own.a, struct tracing);
 	x->a = &own.a;
-	x->calls = ask->wants == ARG_BITS_ALL;
+	x->calls = request->wants == ARG_BITS_ALL;
 	imap_init(&x->event_of, x->a);
-	x->also = ask->also;
+	x->also = request->also;
 	x->all = x->also ? x->also->all : ARENA_NEW(x->a, struct recordings);
-	x->b = build_open(t, ask->wants, notes, x->a);
+	x->b = build_open(t, request->wants, notes, x->a);
 	build_start(x->b, TRACE_RECORDING, TICKS);
-	ok = recordings_open(x->all, files, o, ask->watch, x->also ? t->a : x->a, e);
+	ok = recordings_open(x->all, files, o, request->watch, x->also ? t->a : x->a, e);
 	if (ok && x->all->origin == UINT64_MAX)
 		x->all->origin = 0;
 	if (ok)
@@ -436,7 +436,7 @@ bool recording_trace(struct trace *t, const struct recording_set *files,
 		        " {operation is known only as a sum|operations are known only as sums} and "
 		        "not shown\n",
 		        x->sums);
-	if (ok && ask->say)
+	if (ok && request->say)
 		recordings_say(x->all, false, notes);
 	if (ok)
 		build_seal(x->b);

@@ -459,7 +459,7 @@ struct recording_follower {
 };
 
 /* Options of recording_trace. */
-struct recording_ask {
+struct recording_request {
 	uint64_t wants;                        /* arguments of work to keep: ARG_BITs */
 	const struct recording_watch *watch;   /* or NULL */
 	bool say;                              /* add notes about what is missing or odd */
@@ -470,7 +470,7 @@ struct recording_ask {
  * and take about 90 bytes per kernel until the passes are done. Otherwise a kernel takes about 8
  * bytes plus its arguments, and ARG_LATENCY and ARG_CALL_LENGTH replace its call. */
 bool recording_trace(struct trace *t, const struct recording_set *files,
-        const struct recording_options *o, const struct recording_ask *ask, struct notes *notes,
-        struct err *e);
+        const struct recording_options *o, const struct recording_request *request,
+        struct notes *notes, struct err *e);
 
 #endif
