@@ -9,7 +9,6 @@
 #include "lib/options.h"
 #include "model/sniff.h"
 
-#define DIFF_COLUMNS "micros,accelerator_micros,cpu_micros,bytes,peak_bytes,params,float_ops"
 #define ALL_LEVELS   "1000"  /* each row has its path, which may be the square of the input */
 #define MANY         "10000" /* row limit of long tables */
 #define STEPS_SHOWN  100
@@ -157,14 +156,20 @@ static void add_files(struct session *s, struct strs *to, const struct strs *fil
 		strs_add(&s->query_arena, to, files->v[i]);
 }
 
+/* Returns the names of the metrics with these uses. */
+static const char *columns(struct session *s, unsigned uses)
+{
+	struct sb names = sb_in(&s->query_arena);
+
+	metric_names(&names, uses, ",");
+	return str_z(&s->query_arena, sb_str(&names));
+}
+
 /* Returns the names of the numbers that a view shows: all that nodes have. Profiles lack those
  * without -min_X. */
 static const char *columns_of(struct session *s)
 {
-	struct sb names = sb_in(&s->query_arena);
-
-	metric_names(&names, USE_SELECT | USE_ORDER | (s->model.traces.n ? 0 : USE_MIN), ",");
-	return str_z(&s->query_arena, sb_str(&names));
+	return columns(s, USE_SELECT | USE_ORDER | (s->model.traces.n ? 0 : USE_MIN));
 }
 
 static void add_view(struct session *s, struct report_parts *p, const struct view_ops *v)
@@ -239,8 +244,8 @@ static void add_comparison(struct session *s, struct report_parts *p)
 		x->words = (struct strs){ 0 };
 		add_files(s, &x->words, &x->command);
 		add_words(s, &x->words,
-		        STR_WORDS("--all", "--min_size", "0", "-select", DIFF_COLUMNS, "-output",
-		                "json"));
+		        STR_WORDS("--all", "--min_size", "0", "-select",
+		                columns(s, USE_SELECT | USE_MIN | USE_PPROF), "-output", "json"));
 	}
 }
 
