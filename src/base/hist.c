@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See statistics.h. Welford's recurrence keeps the deviation, without differences of large sums.
+ * Histograms of durations. Welford's recurrence keeps the deviation, without differences of large
+ * sums.
  */
 #include "base/statistics.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See option.h. The collector links this file, so it depends on base/num.c only.
+ * Stores the values of options. The collector links this file, so it depends on base/num.c only.
  */
 #include "base/option.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See arena_internal.h. Mapped blocks grow by remapping pages instead of copying bytes.
+ * The blocks of arenas. Mapped blocks grow by remapping pages instead of copying bytes.
  */
 #define _GNU_SOURCE 1
 #include "base/arena_internal.h"

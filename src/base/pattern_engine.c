@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See pattern_engine.h. Independent of pattern lists and substitution rules.
+ * Runs PCRE2 within a budget of steps. Independent of pattern lists and substitution rules.
  *
  * A step is one callout, or 64 bytes of text that the match has moved over since the last callout.
  * Each match returns steps to the budget, in proportion to its text. So matching many names may use

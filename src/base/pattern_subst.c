@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See pattern.h. Like pattern.c and pattern_engine.c, this file calls PCRE2.
+ * Substitution rules as sed writes them. Like pattern.c and pattern_engine.c, this file calls
+ * PCRE2.
  */
 #include "base/pattern.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See statistics.h. Differences from the least number are unsigned, so the ends of the type are
- * safe.
+ * Exact percentiles of series in several passes. Differences from the least number are unsigned, so
+ * the ends of the type are safe.
  */
 #include "base/statistics.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See statistics.h. The distribution of Mann and Whitney's U is counted exactly for small samples;
- * for large ones it is close to a normal distribution.
+ * Compares two samples by ranks. The distribution of Mann and Whitney's U is counted exactly for
+ * small samples; for large ones it is close to a normal distribution.
  */
 #include "base/statistics.h"
 

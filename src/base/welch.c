@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See statistics.h. The tail of Student's distribution is the regularised incomplete beta function,
- * computed by its continued fraction (modified Lentz).
+ * Compares the means of two samples. The tail of Student's distribution is the regularised
+ * incomplete beta function, computed by its continued fraction (modified Lentz).
  */
 #include "base/statistics.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ckpt.h. Both lists are ordered by name, so they are merged; values are streamed.
+ * Compares two checkpoints. Both lists are ordered by name, so they are merged; values are
+ * streamed.
  */
 #include "checkpoint/ckpt.h"
 

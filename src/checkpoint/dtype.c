@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ckpt.h. Floats below 32 bits are assembled from sign, exponent and mantissa.
+ * Types of tensors, and their values as numbers. Floats below 32 bits are assembled from sign,
+ * exponent and mantissa.
  */
 #include "checkpoint/ckpt.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See prompt.h.
+ * Completes words at the prompt and in the shell.
  */
 #include "cli/prompt.h"
 

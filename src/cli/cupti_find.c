@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See program.h. Searches in the order of the collector: the given path, the loader's search path,
+ * Finds libcupti. Searches in the order of the collector: the given path, the loader's search path,
  * CUDA toolkits, the packages of the Python interpreter that the command would start, then those of
  * the current environment.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See program.h.
+ * Loads a library by its name.
  */
 #include "cli/program.h"
 

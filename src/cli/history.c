@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See prompt.h. The file's lock is taken on the file itself, so whoever got it checks that the
- * file was not replaced meanwhile.
+ * The history of the prompt. The file's lock is taken on the file itself, so whoever got it checks
+ * that the file was not replaced meanwhile.
  */
 #include "cli/prompt.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See prompt.h.
+ * Reads the keys of the prompt and passes them to libedit.
  */
 #define _GNU_SOURCE /* ppoll, wcwidth */
 

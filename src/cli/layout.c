@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See screen.h.
+ * Aligns the cells of rows in columns, and shortens and wraps them.
  */
 #include "cli/screen.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recording.h.
+ * Reads /proc, or a copy of it below TFPROF_ROOT.
  */
 #include "cli/recording.h"
 

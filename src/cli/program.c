@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See program.h.
+ * State of the whole program, and how its commands run.
  */
 #include "cli/program.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See prompt.h. Only this file and keys.c use libedit.
+ * The prompt. Only this file and keys.c use libedit.
  */
 #include "cli/prompt.h"
 

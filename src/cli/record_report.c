@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recording.h.
+ * The summary that record prints after the program has ended.
  */
 #include "cli/recording.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recording.h.
+ * The folder of a recording, and the processes that record into it.
  */
 #define _GNU_SOURCE 1
 #include "cli/recording.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See spawn.h.
+ * Parses and opens the redirection at the end of a command line.
  */
 #include "cli/spawn.h"
 

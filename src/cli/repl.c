@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See prompt.h.
+ * Reads commands line by line, from the prompt or a script.
  */
 #include "cli/screen.h"
 #include "cli/prompt.h"

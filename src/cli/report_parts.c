@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See report.h.
+ * The documents of a report, and the command lines that make them.
  */
 #include "cli/report.h"
 
@@ -9,10 +9,10 @@
 #include "lib/options.h"
 #include "model/sniff.h"
 
-#define ALL_LEVELS   "1000"  /* each row has its path, which may be the square of the input */
-#define MANY         "10000" /* row limit of long tables */
-#define STEPS_SHOWN  100
-#define TOTALS       0 /* index of the view whose totals the overview shows */
+#define ALL_LEVELS  "1000"  /* each row has its path, which may be the square of the input */
+#define MANY        "10000" /* row limit of long tables */
+#define STEPS_SHOWN 100
+#define TOTALS      0 /* index of the view whose totals the overview shows */
 #define STR_WORDS(...)                                                                             \
 	(const char *const[])                                                                      \
 	{                                                                                          \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See spawn.h. Signals are blocked and received with sigwaitinfo, which reports the sender: a
- * signal of the terminal's keys (SI_KERNEL) has already reached the whole process group, including
- * the program.
+ * Runs a program in the process group of tfprof. Signals are blocked and received with sigwaitinfo,
+ * which reports the sender: a signal of the terminal's keys (SI_KERNEL) has already reached the
+ * whole process group, including the program.
  */
 #define _GNU_SOURCE 1
 #include "cli/spawn.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See screen.h.
+ * Receives the rows of an answer and writes them to the terminal.
  */
 #include "cli/screen.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See report.h.
+ * The connections of serve: which are idle, and which are closed first.
  */
 #include "cli/report.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See report.h.
+ * Checks the requests to serve, without a socket.
  */
 #include "cli/report.h"
 

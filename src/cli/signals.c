@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See program.h.
+ * Handlers of signals: cancel, resize, end.
  */
 #include "cli/program.h"
 

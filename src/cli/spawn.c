@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See spawn.h.
+ * Starts programs without a shell.
  */
 #include "cli/spawn.h"
 

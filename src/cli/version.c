@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See program.h.
+ * The command "version": the build and the libraries.
  */
 #include "cli/program.h"
 

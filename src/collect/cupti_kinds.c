@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See cupti.h.
+ * The kinds of records that each level enables.
  */
 #include "collect/cupti.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See nvtx.h.
+ * Numbers the NVTX domains of the process.
  */
 #include "collect/nvtx.h"
 

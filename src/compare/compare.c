@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See compare.h. The children of an entry are a list in order of their names, and the children of
+ * Merges sides. The children of an entry are a list in order of their names, and the children of
  * each side come in the same order. So a side is merged in one pass, with a cursor in each list.
  */
 #include "compare/compare.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See compare.h. The ancestors of a node are never from a side of lower rank, so there are no
- * cycles.
+ * Gives all sides of the graph view one structure. The ancestors of a node are never from a side of
+ * lower rank, so there are no cycles.
  */
 #include "compare/compare.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See difference.h.
+ * Finds the entries that differ, and walks over them.
  */
 #include "compare/difference.h"
 

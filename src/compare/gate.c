@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gate.h. Patterns may contain any character, so a rule is parsed from its end: the last
+ * Parses gates. Patterns may contain any character, so a rule is parsed from its end: the last
  * comparison, and the last point before it.
  */
 #include "compare/gate.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gate.h.
+ * Evaluates gates.
  */
 #include "compare/gate.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See compare.h. Considers only entries that some side lacks, and of these only the children of an
- * entry that both sides have: the tops of possibly renamed subtrees. Two tops are compared by their
- * signatures: the sorted hashes of relative path and type of all their descendants.
+ * Finds renamed entries. Considers only entries that some side lacks, and of these only the
+ * children of an entry that both sides have: the tops of possibly renamed subtrees. Two tops are
+ * compared by their signatures: the sorted hashes of relative path and type of all their
+ * descendants.
  */
 #include "compare/compare.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See difference.h.
+ * Whether a difference is within the variation of the steps.
  */
 #include "compare/difference.h"
 

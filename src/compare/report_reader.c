@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See side.h. A line is "  name (own/total, own/total, ...)"; fields other than a pair of numbers
- * (devices, types, shapes) are skipped. The legend above the root names the columns. The oldest
- * format has no legend: there the unit identifies the column.
+ * Reads reports that a view printed. A line is "  name (own/total, own/total, ...)"; fields other
+ * than a pair of numbers (devices, types, shapes) are skipped. The legend above the root names the
+ * columns. The oldest format has no legend: there the unit identifies the column.
  */
 #include "compare/side.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See side.h.
+ * Makes a side from the answer of a view.
  */
 #include "compare/side.h"
 

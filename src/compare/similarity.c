@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See compare.h.
+ * The share of hashes that two signatures have in common.
  */
 #include "compare/compare.h"
 

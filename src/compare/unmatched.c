@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See compare.h.
+ * Lists the names that only one side has.
  */
 #include "compare/compare.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_parts.h. Finds the time in which calls waited, in one walk over the calls and the work
- * of all processes in order of their starts. Keeps a list of the calls that have not ended.
+ * Calls and their waits. Finds the time in which calls waited, in one walk over the calls and the
+ * work of all processes in order of their starts. Keeps a list of the calls that have not ended.
  */
 #include "device/device_parts.h"
 

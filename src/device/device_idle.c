@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_parts.h. Walks over the work of each device, and sorts the results.
+ * The sums of each device. Walks over the work of each device, and sorts the results.
  *
  * Work is read in order of its starts, so no later slice can begin before the current one. For the
  * union of the work of a process it is therefore enough to store the latest end: a slice adds only

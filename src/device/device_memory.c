@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_parts.h.
+ * Allocated memory, overheads and copies of a recording.
  */
 #include "device/device_parts.h"
 

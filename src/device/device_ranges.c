@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_parts.h.
+ * Sums of work by range and by step.
  */
 #include "device/device_parts.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_use.h: reads the records of each process.
+ * Adds up the records of each process of a recording.
  */
 #include "device/device_use.h"
 

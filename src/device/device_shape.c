@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_use.h.
+ * Launch configurations and their occupancy.
  */
 #include "device/device_use.h"
 

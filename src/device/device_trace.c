@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_use.h: adds the calls and copies of a trace that is not a recording.
+ * Adds up the calls and copies of a trace that is not a recording.
  */
 #include "base/num.h"
 #include "device/device_parts.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See memory_use.h. Events of all pools are gathered first; then each pool is replayed by time. A
- * release belongs to the owner of the allocation at its address; without an address, to its own.
+ * Allocated memory over time. Events of all pools are gathered first; then each pool is replayed by
+ * time. A release belongs to the owner of the allocation at its address; without an address, to its
+ * own.
  */
 #include "device/memory_use.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_use.h.
+ * Stores intervals packed, and merges them by start.
  */
 #include "device/device_use.h"
 

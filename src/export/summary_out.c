@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See summary_out.h.
+ * The text of the command "summary".
  */
 #include "export/summary_out.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See out.h. The text nests one pair of brackets per dimension. It is written without recursion: a
- * bracket opens or closes where the index of its dimension is at its first or last value.
+ * Values of tensors as text. The text nests one pair of brackets per dimension. It is written
+ * without recursion: a bracket opens or closes where the index of its dimension is at its first or
+ * last value.
  */
 #include "export/out.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recording_in.h.
+ * Tells a damaged block from a truncated one.
  */
 #include "io/recording_in.h"
 

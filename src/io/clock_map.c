@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recording_in.h.
+ * Maps the clock of CUPTI to the clock of the system.
  */
 #include "io/recording_in.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See line.h.
+ * A line of a text answer with the places of its cells.
  */
 #include "io/line.h"
 

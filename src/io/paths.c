@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See paths.h. Patterns are those of glob(3); the order of the matches is our own.
+ * Expands patterns of paths. Patterns are those of glob(3); the order of the matches is our own.
  */
 #include "io/paths.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recording_in.h.
+ * The process that wrote a recording: rank, job, host, program.
  */
 #include "io/recording_in.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sstable.h. A guard closes the file when work ends early; the next read opens it again.
+ * Reads parts of a file. A guard closes the file when work ends early; the next read opens it
+ * again.
  */
 #include "io/sstable.h"
 

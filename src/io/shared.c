@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sink.h. The rule is the kernel's for links (fs.protected_symlinks), which the kernel
- * applies only to links it follows itself: files of the folder's owner and our own files are
- * trusted.
+ * Opens files in folders that others can write. The rule is the kernel's for links
+ * (fs.protected_symlinks), which the kernel applies only to links it follows itself: files of the
+ * folder's owner and our own files are trusted.
  */
 #include "io/sink.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sqlite_in.h. Files are opened read-only and as immutable, so SQLite locks nothing and looks
- * for no journal; an authorizer refuses all but reading columns.
+ * Reads tables of SQLite files. Files are opened read-only and as immutable, so SQLite locks
+ * nothing and looks for no journal; an authorizer refuses all but reading columns.
  *
  * The condition of a query is a function that stores the columns of a row. It is false until the
  * batch is full, so SQLite returns once per batch and not once per row.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sstable.h. Trusts nothing in a file: handles are checked against its size, compressed blocks
- * are measured and walked before memory is allocated for them, entries must be in order.
+ * Reads tables of sorted keys. Trusts nothing in a file: handles are checked against its size,
+ * compressed blocks are measured and walked before memory is allocated for them, entries must be in
+ * order.
  *
  *   entry: varint shared, varint more, varint value_n | key bytes (more) | value bytes (value_n)
  *   block: entry ... entry | offset of each restart, fixed32 | count of restarts, fixed32

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sink.h.
+ * Waits for a descriptor in slices, so that a cancel is noticed.
  */
 #include "io/sink.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See diff.h. Baselines are the files of one folder, .tfprof/baselines below the current one;
- * links to or in it are not followed.
+ * The command "baseline". Baselines are the files of one folder, .tfprof/baselines below the
+ * current one; links to or in it are not followed.
  */
 #include "lib/diff.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See command.h.
+ * The table of commands, and how a command line becomes a request.
  */
 #include "lib/command.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See diff.h. From arguments to a report: loads the sides, chooses the metrics, makes the sides of
- * the view, merges them, finds the differences, writes them, judges the gates.
+ * The command "diff". From arguments to a report: loads the sides, chooses the metrics, makes the
+ * sides of the view, merges them, finds the differences, writes them, judges the gates.
  */
 
 #include "lib/diff.h"

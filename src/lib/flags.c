@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See options.h. The load order and the progress messages follow the original.
+ * Loads the inputs that the flags name. The load order and the progress messages follow the
+ * original.
  */
 #include "lib/options.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See jobs.h.
+ * The jobs of a session: profiles loaded side by side.
  */
 #include "lib/jobs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See libraries.h. Versions are those of the loaded libraries, if these have a version function;
- * snappy has none in C, so its version is from the build.
+ * The libraries that are linked, and their versions. Versions are those of the loaded libraries, if
+ * these have a version function; snappy has none in C, so its version is from the build.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "lib/libraries.h"

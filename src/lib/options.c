@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See options.h.
+ * Parses options and arguments by the rows of option.def.
  */
 #include "lib/options.h"
 

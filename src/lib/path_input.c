@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See path_input.h.
+ * Loads what questions about the path of a step need.
  */
 #include "lib/path_input.h"
 

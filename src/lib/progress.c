@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See term.h.
+ * Progress of loading, as a line of the terminal.
  */
 #include "lib/term.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See session.h. Independent of the command language; does not print.
+ * A session: what is loaded, and the queries on it. Independent of the command language; does not
+ * print.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See session.h.
+ * Turns the words that name inputs into files and workers.
  */
 #include "lib/session.h"
 

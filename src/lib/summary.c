@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command "summary". See facts.h.
+ * The command "summary".
  */
 #include "lib/session.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See term.h.
+ * Size, colours and encoding of the terminal.
  */
 #include "lib/term.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See opts.h.
+ * Parses lists of steps.
  */
 #include "metric/opts.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sniff.h.
+ * Recognises folders by the names of their files:
  *
  *   profile_100   profile_200.gz   run_meta_100   graph.pbtxt   tfprof_log   op_log.pb
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See model.h.
+ * Orders steps by their times.
  */
 #include "model/model.h"
 

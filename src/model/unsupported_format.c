@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sniff.h. A new format is a row of the table; tests/unit/test_unsupported_format.c has an
- * example of each. Messages are recognised by their first fields:
+ * Recognises formats that are not read. A new format is a row of the table;
+ * tests/unit/test_unsupported_format.c has an example of each. Messages are recognised by their
+ * first fields:
  *
  *   HloProto    HloModule      1 name  2 name  3 computation { 1 name ... }
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See trace_build.h. Slices go to trace_store.c.
+ * Builds a trace. Slices go to trace_store.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

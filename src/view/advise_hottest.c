@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See advise.h.
+ * Names the scopes and nodes with the largest times.
  */
 #include "view/advise.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See facts.h.
+ * Counts what the inputs contain, for the command "summary".
  */
 #include "view/facts.h"
 

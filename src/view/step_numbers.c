@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See step_columns.h. Sums saturate, as in the result.
+ * Numbers of the shown entries in a step. Sums saturate, as in the result.
  */
 #include "view/step_columns.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See step_columns.h. Stores the numbers of one worker at a time, plus minimum, maximum and sum per
- * shown entry, so memory does not depend on the number of workers.
+ * Columns with the numbers of each worker. Stores the numbers of one worker at a time, plus
+ * minimum, maximum and sum per shown entry, so memory does not depend on the number of workers.
  */
 #include "view/step_columns.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See arrow.h. A finished batch is laid out twice by the same code: once without memory, to measure
- * it, and once in the block. Each ArrowArray in the block counts as a user of it, because consumers
- * may move children and dictionaries out of their parent.
+ * Builds Arrow batches. A finished batch is laid out twice by the same code: once without memory,
+ * to measure it, and once in the block. Each ArrowArray in the block counts as a user of it,
+ * because consumers may move children and dictionaries out of their parent.
  */
 #include "export/arrow/arrow.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See arrow.h. The bytes are our own, so nothing is checked.
+ * Reads the cells of a sheet again. The bytes are our own, so nothing is checked.
  */
 #include "export/arrow/arrow.h"
 

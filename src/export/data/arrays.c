@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sheet.h.
+ * Writes the rows of a document as parallel arrays.
  */
 #include "export/data/sheet.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sheet.h.
+ * Encodes the cells of a sheet, which become Arrow batches.
  */
 #include "export/data/sheet.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See document.h.
+ * The parts that all JSON documents share.
  */
 #include "export/data/document.h"
 

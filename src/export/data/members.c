@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See out.h.
+ * The sorted lists of types, devices and shapes that rows contain.
  */
 #include "export/out.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See out.h: rows.
+ * Turns a result into rows of typed cells.
  */
 #include "export/out.h"
 

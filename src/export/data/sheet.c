@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sheet.h.
+ * Writes cells as CSV, Markdown, JSON lines or rows of a document.
  */
 #include "export/data/sheet.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The summary of the inputs as a document. See summary_out.h.
+ * The summary of the inputs as a document.
  */
 #include "export/summary_out.h"
 

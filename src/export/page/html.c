@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See html.h.
+ * Writes the report: the page around its documents.
  */
 #include "export/page/html.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See out.h. Also the output "folded": one line per stack, with frames separated by semicolons,
- * then the number.
+ * The stacks of an answer, for pprof. Also the output "folded": one line per stack, with frames
+ * separated by semicolons, then the number.
  */
 #include "export/out.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_tables.h.
+ * The tables of devices, calls and memory.
  */
 #include "export/table/device_tables.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See summary_out.h.
+ * The table of the scopes and nodes with the largest times.
  */
 #include "export/summary_out.h"
 

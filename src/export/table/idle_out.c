@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See idle_out.h.
+ * The answer of "idle" as text and as a document.
  */
 #include "export/table/idle_out.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See trace_tables.h. The JSON document has three arrays:
+ * The tables of memory. The JSON document has three arrays:
  *
  *   memory   a row for each allocator
  *   use      for each allocator, times and the bytes in use from each of them on

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See table.h.
+ * Writes a table as text, CSV, Markdown or JSON.
  */
 #include "export/table/table.h"
 

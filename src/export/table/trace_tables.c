@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See trace_tables.h.
+ * The tables of traces: devices, kernels, steps, roofline.
  */
 #include "export/table/trace_tables.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See why_out.h.
+ * The answer of "why" as text and as a document.
  */
 #include "export/table/why_out.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See timeline.h. A complete binary tree over the lanes, in which a node is the least of the two
- * below it: the first lane that is free is found from the top. Lanes not yet opened are never free.
+ * Assigns lanes to boxes that overlap. A complete binary tree over the lanes, in which a node is
+ * the least of the two below it: the first lane that is free is found from the top. Lanes not yet
+ * opened are never free.
  */
 #include "export/timeline/timeline.h"
 

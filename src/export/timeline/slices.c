@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See trace_tables.h. Overlapping slices of a track are in lanes; the lane of a nested slice is its
- * depth.
+ * The slices of a trace, in lanes, for the page. Overlapping slices of a track are in lanes; the
+ * lane of a nested slice is its depth.
  */
 #include "export/table/trace_tables.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See read.h. trace/read/recording/recordings.h provides the operations; the files recording_*.c
- * here add them up per node and step.
+ * Reads a recording into a model. trace/read/recording/recordings.h provides the operations; the
+ * files recording_*.c here add them up per node and step.
  */
 #include "model/read/read.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See read.h. trace/pass/ops.h provides the numbers; this file adds them to the model.
+ * Adds the ops of a trace to a model. trace/pass/ops.h provides the numbers; this file adds them to
+ * the model.
  */
 #include "model/read/read.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See passes.h.
+ * Reads allocations and releases from slices.
  */
 #include "trace/pass/passes.h"
 

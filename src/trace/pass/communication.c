@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See passes.h.
+ * Which device work is communication.
  */
 #include "trace/pass/passes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See host_time.h.
+ * The activity of each thread over time, and its waits for other threads.
  */
 #include "trace/pass/host_time.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See idle.h.
+ * Divides the idle time of devices by cause.
  */
 #include "trace/pass/idle.h"
 

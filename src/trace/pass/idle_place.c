@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See idle_place.h.
+ * Activity of the host while devices were idle.
  */
 #include "trace/pass/idle_place.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See passes.h.
+ * Indexes the calls that launched device work.
  */
 #include "trace/pass/passes.h"
 

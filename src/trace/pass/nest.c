@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See passes.h.
+ * Nesting by containment, with an explicit stack.
  */
 #include "trace/pass/passes.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ops.h. Threads are walked first, so that device work finds the op that launched it.
+ * Finds the ops of a trace. Threads are walked first, so that device work finds the op that
+ * launched it.
  */
 #include "base/demangle.h"
 #include "trace/pass/ops_internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See passes.h.
+ * Which ranges are steps, by their names.
  */
 #include "trace/pass/passes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See step_time.h.
+ * The step time and how an average step divides.
  */
 #include "trace/pass/step_time.h"
 

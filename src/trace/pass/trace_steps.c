@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See passes.h.
+ * Finds the steps of stored slices.
  */
 #include "trace/pass/passes.h"
 

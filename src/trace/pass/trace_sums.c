@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See trace_sums.h. A thread has two stacks: of ops, and of all categories that may contain a
- * launch.
+ * Computes the sums of a trace without its slices. A thread has two stacks: of ops, and of all
+ * categories that may contain a launch.
  */
 #include "trace/pass/trace_sums.h"
 

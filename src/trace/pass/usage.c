@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See passes.h. Work comes in order of start, so each union stores only its latest end: a slice
- * adds the interval after that end, and steps get the parts of this interval that are inside of
- * them.
+ * The activity of devices. Work comes in order of start, so each union stores only its latest end:
+ * a slice adds the interval after that end, and steps get the parts of this interval that are
+ * inside of them.
  */
 #include "trace/pass/passes.h"
 

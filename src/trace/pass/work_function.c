@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ops_internal.h.
+ * Names of kernels and copies in one form for all sources.
  */
 #include "trace/pass/ops_internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See passes.h.
+ * Merges the work of several tracks by start.
  */
 #include "trace/pass/passes.h"
 

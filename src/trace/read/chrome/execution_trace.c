@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See execution_trace.h.
+ * Reads PyTorch execution traces.
  */
 #include "trace/read/chrome/execution_trace.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recordings.h.
+ * Counts what a recording contains and what was lost.
  */
 #include "trace/read/recording/recordings.h"
 

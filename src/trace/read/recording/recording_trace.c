@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recordings.h.
+ * Makes a trace of a recording.
  */
 #include "trace/read/recording/recordings.h"
 

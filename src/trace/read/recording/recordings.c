@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recordings.h: the readings in order.
+ * Reads recordings: files, facts, survey, processes, steps.
  */
 #include "trace/read/recording/recording_internal.h"
 
