@@ -185,6 +185,11 @@ void text_rate(struct line *l, const struct result *r, const struct entry *x,
 /* Appends "own/total" of shown entry i, or "--/total". */
 void text_extra(struct sb *b, const struct result *r, const struct extra *x, uint32_t i);
 
+/* Ends the line of an entry: its columns other than metrics, and its share. fields: the line has
+ * fields already. */
+void text_end_row(struct line_build *b, bool fields, const struct result *r, const struct entry *x,
+        const struct text_columns *c, struct sink *to);
+
 /* Appends "self/total", or "--/total" if the entry is not accounted. */
 void text_pair(struct sb *b, const struct result *r, const struct metric *m, const struct entry *x);
 

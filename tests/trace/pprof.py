@@ -1,28 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates pprof profiles."""
+from viewer import fields
 from xspace import data as sub, number, varint
-
-
-def fields(data):
-    """Encodes (field, number or bytes) of a message."""
-    at = 0
-
-    def take():
-        nonlocal at
-        v = shift = 0
-        while True:
-            at += 1
-            v |= (data[at - 1] & 0x7f) << shift
-            shift += 7
-            if data[at - 1] < 0x80:
-                return v
-    while at < len(data):
-        tag = take()
-        v = take()
-        if tag & 7 == 2:
-            at += v
-            v = data[at - v:at]
-        yield tag >> 3, v
 
 
 def numbers(data):

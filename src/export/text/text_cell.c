@@ -247,3 +247,18 @@ void text_extra(struct sb *b, const struct result *r, const struct extra *x, uin
 	sb_char(b, '/');
 	put_figure(b, x, x->total[i]);
 }
+
+void text_end_row(struct line_build *b, bool fields, const struct result *r, const struct entry *x,
+        const struct text_columns *c, struct sink *to)
+{
+	for (unsigned i = 0; i < r->n_extra; i++) {
+		if (fields || i)
+			sb_put(&b->text, S(", "));
+		line_cell_begin(b, (unsigned)c->n + i);
+		text_extra(&b->text, r, &r->extra[i], (uint32_t)(x - r->shown));
+		line_cell_end(b, true);
+	}
+	sb_char(&b->text, ')');
+	text_rate(&b->line, r, x, c);
+	line_end(b, LINE_ROW, to);
+}

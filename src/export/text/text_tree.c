@@ -131,14 +131,7 @@ static void put_entry(
 	sb_put(&l->b.text, S(" ("));
 	for (unsigned i = 0; i < c->n; i++)
 		put_metric(l, x, c, i);
-	for (size_t i = 0; i < l->r->n_extra; i++) {
-		field(l, (unsigned)(c->n + i));
-		text_extra(&l->b.text, l->r, &l->r->extra[i], (uint32_t)(x - l->r->shown));
-		line_cell_end(&l->b, true);
-	}
-	sb_char(&l->b.text, ')');
-	text_rate(&l->b.line, l->r, x, c);
-	line_end(&l->b, LINE_ROW, to);
+	text_end_row(&l->b, l->fields > 0, l->r, x, c, to);
 }
 
 void text_tree(const struct result *r, struct sink *to, struct arena *a)
