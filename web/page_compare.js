@@ -5,7 +5,7 @@ import { difference, exact, number, plain, quote, shorten } from './format.js';
 import { change } from './palette.js';
 import { HINT, search } from './search.js';
 import { link, read, update } from './state.js';
-import { Icicle } from './icicle.js';
+import { chooseEntry, Icicle } from './icicle.js';
 import { describe, inOrder, Tree } from './tree.js';
 import { TreeTable } from './treetable.js';
 
@@ -158,15 +158,7 @@ class ComparePage {
 	}
 
 	choose(i, zoom) {
-		this.selected = i;
-		if (zoom && this.tree.hasChildren(i) && this.zoomed !== i) {
-			this.zoomed = i;
-			this.refresh();
-		}
-		this.rows.choose(i, true);
-		this.icicle.selected = i;
-		this.icicle.draw();
-		this.describe(i);
+		chooseEntry(this, i, zoom);
 	}
 
 	// All metrics of an entry on both sides.

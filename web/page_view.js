@@ -5,7 +5,7 @@ import { exact, number, percent, plain, quote, shorten } from './format.js';
 import { fill } from './palette.js';
 import { HINT, patternOf, search } from './search.js';
 import { read, update } from './state.js';
-import { Icicle } from './icicle.js';
+import { chooseEntry, Icicle } from './icicle.js';
 import { Tree } from './tree.js';
 import { TreeTable } from './treetable.js';
 
@@ -171,19 +171,10 @@ class ViewPage {
 			zoom: this.zoomed ? tree.path(this.zoomed) : '' });
 	}
 
-	// Selects an entry; zooms to it if it has something below it.
 	choose(i, zoom, quiet) {
 		if (zoom && this.reduced && (i === 0 ? this.tree !== this.whole : this.tree === this.whole && this.tree.kind !== 'code' && i !== this.zoomed))
 			return i ? this.ask(this.metric.name, this.tree.path(i)) : this.ask(this.metric.name);
-		this.selected = i;
-		if (zoom && this.tree.hasChildren(i) && this.zoomed !== i) {
-			this.zoomed = i;
-			this.refresh();
-		}
-		this.rows.choose(i, true);
-		this.icicle.selected = i;
-		this.icicle.draw();
-		this.describe(i);
+		chooseEntry(this, i, zoom);
 		if (!quiet) {
 			update({ select: i ? this.tree.path(i) : '' });
 			announce(this.tree.label(i) + ', ' + number(this.values.total[i], this.metric.unit));
