@@ -89,7 +89,7 @@ static bool visit(struct tree_walk *w, uint32_t i)
 	if (!w->open[i])
 		hide(w, cut, i + 1, w->k->end[i]);
 	w->nearest[i] = i ? w->nearest[up] : 0;
-	if (w->open[i] && is_folded(w, i)) {
+	if (w->folded && w->open[i] && is_folded(w, i)) {
 		w->depth[i] = w->depth[up];
 		w->folded[i + 1] = w->folded[i] + 1;
 		return true;

@@ -23,9 +23,9 @@ bool why_has(struct str name, const char *const *words, size_t n)
 
 static uint8_t owner_of_event(const struct why_scene *s, uint32_t event)
 {
-	for (uint8_t i = 0; i < WHY_IDS; i++)
+	for (unsigned i = 0; i < WHY_IDS; i++)
 		if (why_rows[i].owns && why_rows[i].owns(s, event))
-			return i;
+			return (uint8_t)i;
 	return WHY_IDS;
 }
 

@@ -4,12 +4,12 @@
  */
 #include "trace/pass/critical.h"
 
-#define CRITICAL(id, name, text) [CRITICAL_##id] = name,
+#define CRITICAL(id, name, text) [CRITICAL_##id] = (name),
 const char *const critical_names[CRITICAL_KINDS] = {
 #include "trace/pass/critical.def"
 };
 #undef CRITICAL
-#define CRITICAL(id, name, text) [CRITICAL_##id] = text,
+#define CRITICAL(id, name, text) [CRITICAL_##id] = (text),
 const char *const critical_texts[CRITICAL_KINDS] = {
 #include "trace/pass/critical.def"
 };

@@ -77,13 +77,14 @@ static uint32_t context_of(struct depend_making *m, uint32_t parent, const struc
 	if (imap_get(&m->contexts, key, &id))
 		return id;
 	imap_put(&m->contexts, key, id, true);
-	const struct depend_context *p = parent == ID_NONE ? NULL : &d->contexts.v[parent];
-	struct depend_context made = { .parent = parent,
+	struct depend_context around = { .frame = ID_NONE }, made;
+
+	if (parent != ID_NONE)
+		around = d->contexts.v[parent];
+	made = (struct depend_context){ .parent = parent,
 		.event = s->event,
-		.frame = s->category == CATEGORY_FRAME ? s->event
-		         : p                           ? p->frame
-		                                       : ID_NONE,
-		.loads = (p && p->loads) || d->classes[s->event] == DEPEND_LOADS };
+		.frame = s->category == CATEGORY_FRAME ? s->event : around.frame,
+		.loads = around.loads || d->classes[s->event] == DEPEND_LOADS };
 	VEC_PUSH(m->a, &d->contexts, made);
 	return id;
 }

@@ -87,7 +87,7 @@ static void make_tiles(struct host_making *m, uint32_t track)
 	nest_init(&n, m->out->t, track, NEST_ALL, &own.a);
 	while ((what = nest_next(&n, &level))) {
 		const struct host_tile *around =
-		        level->depth ? &open.v[level->depth - 1] : &no_tile;
+		        level->depth && open.v ? &open.v[level->depth - 1] : &no_tile;
 		if (level->s.form != SLICE_COMPLETE || !level->s.length)
 			continue;
 		if (what == NEST_CLOSE) {
