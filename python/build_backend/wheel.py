@@ -78,7 +78,7 @@ def contents(build, licences):
 
 
 def pack(folder, tags, build, licences=None):
-    """Writes the wheel of what a build folder has; its file name. tags: of platforms, such as linux_x86_64."""
+    """Writes the wheel from a build folder and returns its file name. tags: of platforms, such as linux_x86_64."""
     info = 'tfprof-%s.dist-info/' % version()
     files = contents(build, licences)
     head = ['Wheel-Version: 1.0', 'Generator: tfprof', 'Root-Is-Purelib: false']

@@ -186,8 +186,8 @@ static bool check_shape(struct table_at *c, const struct raw_tensor *t, int64_t 
 	if (t->unknown_rank)
 		return FIELD_FAIL(c, t, "shape.unknown_rank is set");
 	if (t->dims.list.n > CKPT_RANK_MAX)
-		return FIELD_FAIL(c, t, "shape.dim: %zu dimensions, %d is the most", t->dims.list.n,
-		        CKPT_RANK_MAX);
+		return FIELD_FAIL(c, t, "shape.dim: %zu dimensions, at most %d are supported",
+		        t->dims.list.n, CKPT_RANK_MAX);
 	for (size_t d = 0; d < t->dims.list.n; d++) {
 		int64_t size = t->dims.list.v[d];
 		if (size < 0)

@@ -184,8 +184,9 @@ bool recording_newest(struct arena *a, struct str *path, struct err *e)
 		best = t;
 		*path = names.v[i];
 	}
-	return path->n || err_set(e, ERR_NOT_FOUND,
-	                          "no folder of a recording (%sDATE-PID) is here: name it", PREFIX);
+	return path->n ||
+	       err_set(e, ERR_NOT_FOUND,
+	               "no recording (a folder %sDATE-PID) is in this folder: name one", PREFIX);
 }
 
 bool recording_files(

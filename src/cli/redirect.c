@@ -50,7 +50,7 @@ bool redirect_split(struct redirect *l, struct str text, struct err *e)
 
 	*l = (struct redirect){ .command = text, .fd = -1 };
 	if (text.n && memchr(text.p, 0, text.n))
-		return err_set(e, ERR_INVALID_ARGUMENT, "there is a NUL in the line");
+		return err_set(e, ERR_INVALID_ARGUMENT, "the line contains a NUL byte");
 	for (size_t i = 0; i < words.n; i++) {
 		l->to = mark(words.v[i]);
 		if (l->to == REDIRECT_NONE)

@@ -310,7 +310,8 @@ static void put_times(struct page_text *t)
 	begin(t);
 	put_time(t, "device ops ", fraction_in(p->device_us, 1000), "");
 	put_time(t, ", host ops ", fraction_in(p->host_us, 1000), "");
-	sb_put(&t->line, steps ? S(", each added up, of a step on average") : S(", each added up"));
+	sb_put(&t->line, steps ? S(", sums over operations, mean of the steps")
+	                       : S(", sums over operations"));
 	end(t, "time");
 }
 

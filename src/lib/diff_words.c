@@ -144,7 +144,8 @@ bool diff_read(struct session *s, const struct strs *words, struct diff_request 
 	if (!options_read(s, words, &read) || !read_gates(s, w) || !read_min_sizes(s, w))
 		return false;
 	if (w->given.level >= 1)
-		return session_fail(s, ERR_INVALID_ARGUMENT, "--level is a probability below 1");
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "--level must be a probability below 1");
 	w->o.rename = strs_join(a, &w->given.rename, S(";"));
 	for (size_t i = 0; i < read.rest.n; i++)
 		take_word(s, read.rest.v[i], w, &names);

@@ -216,7 +216,7 @@ def t28_second_client():
 
 
 def t28_several_clients():
-    """Where CUPTI allows several subscribers, another one takes nothing, and the recorder takes nothing of it."""
+    """Where CUPTI allows several subscribers, another client takes no records from the recorder, and the recorder takes none from it."""
     several = ARGS.fakes + '/several'
     quiet = 'flush=20,silence=%d' % (100 * ARGS.pause)
     for opts in ('', ',detach,duration=1000'):

@@ -115,7 +115,7 @@ class Judge:
         return self.recorded < self.least or any(self.t[k] for k in ('DROPPED', 'WITHHELD', 'UNREAD', 'UNENDED'))
 
     def silence(self):
-        """Nobody says that nothing is lost if something is."""
+        """No output says that nothing is lost if something is."""
         said = {k: v for k, v in self.lost.items() if k != 'lower_bounds' and v}
         if self.missing():
             what = '%d of %d kernels recorded; %s' % (self.recorded, self.least, self.t)

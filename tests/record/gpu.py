@@ -70,7 +70,7 @@ def test_gpu_data():
 def test_gpu_words():
     got = tfprof('gpu')
     same(got[0], 3)
-    holds(got[2], 'no folder of a recording (tfprof-DATE-PID) is here')
+    holds(got[2], 'no recording (a folder tfprof-DATE-PID) is in this folder')
     for name in ('tfprof-old', 'tfprof-new'):
         os.mkdir(name)
         spool(name, Spool().add('kernel', name=name, start=T0 + 5, length=5).end())
