@@ -221,6 +221,13 @@ class Profile:
         page: Dict[str, Any] = json.loads(self._ask('summary', False, {'output': 'json'}).text)
         return page
 
+    def step_time(self) -> List[Dict[str, Any]]:
+        """Returns how long an average step of a trace or recording takes, in wall time, and how its time divides on each
+        device: device, steps, step_ns, which is the sum of compute_ns, exposed_communication_ns, exposed_copy_ns and idle_ns;
+        median_ns, min_ns, max_ns, deviation_ns over the steps. document('steps') has the single steps."""
+        found: List[Dict[str, Any]] = self.document('steps')['step_time']
+        return found
+
     def top(self, n: int = 20, by: Optional[str] = None, **options: Any) -> List[Dict[str, Any]]:
         """Returns the n nodes (0: all) with the largest own values, largest first: path, type, own_<metric>, share and
         cumulative_share in percent, calls. by: a metric, such as 'bytes'; default: the time, or params without steps. Traces are

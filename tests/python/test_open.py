@@ -70,6 +70,17 @@ class EveryKind(unittest.TestCase):
             self.assertEqual(400, page['device_op_micros'])
             self.assertEqual(page['nodes'], self.judge(json.dumps(PYTORCH).encode())['nodes'])
 
+    def test_step_time(self):
+        with tfprof.open(trace('training.pt.trace.json.gz')) as p:
+            (row,), doc = p.step_time(), p.document('steps')
+            self.assertEqual(('gpu:0', 8), (row['device'], row['steps']))
+            self.assertEqual(row['step_ns'], sum(row[k + '_ns'] for k in ('compute', 'exposed_communication', 'exposed_copy', 'idle')))
+            lengths = [s['duration_ns'] for s in doc['steps']]
+            self.assertEqual((min(lengths), max(lengths)), (row['min_ns'], row['max_ns']))
+            self.assertLess(abs(sum(lengths) / 8 - row['step_ns']), 1)
+        with tfprof.open(example('profile_100')) as p, self.assertRaises(tfprof.Error):
+            p.step_time()
+
     def test_step_without_work(self):
         steps = [{'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % i, 'pid': 1, 'tid': 1, 'ts': ts,
                   'dur': dur} for i, ts, dur in ((1, 90, 500), (2, 600, 50))]

@@ -95,6 +95,31 @@ def devices_are_divided_exactly():
             assert not wrong, '%s, %s: %s' % (name, d['device'], wrong)
 
 
+PLACES = {'host_op': 'op', 'annotation': 'op', 'call': 'call', 'python': 'line', 'data_loading': 'op', 'host_other': 'outside'}
+
+
+def true_places(run, process, device):
+    """Counter {name: ns} of what the host did while a device had nothing to do, because its launches came late."""
+    out = collections.Counter()
+    for (cause, kind, name), ns in truth.idle(run, process, device).items():
+        if cause == 'host_late':
+            out[PLACES[kind], name] += ns
+    return out
+
+
+def idle_names_the_true_places():
+    """The ops, lines and calls that `idle` names for the time in which the host was late are those that the simulator ran."""
+    for name, run, paths in each('exact', 'arrival', 'jitter'):
+        answer = ask('idle', paths, '-by', 'call', '--top=0')
+        for d in answer['devices']:
+            found = collections.Counter()
+            for c in d['causes']:
+                for p in c['places'] if c['cause'] in ('host_busy', 'host_blocked', 'collective_wait') else ():
+                    found[p['kind'], p['name'] if p['kind'] != 'outside' else None] += p['ns']
+            expected = true_places(run, 0, int(d['device'].split(':')[-1]))
+            assert found == expected, '%s, %s: (expected, found): %s' % (name, d['device'], (differing(found, expected), found - expected))
+
+
 def all_formats_say_the_same():
     """One run has equal numbers as PyTorch, Nsight Systems, rocprofv3, XSpace and our recorder write it. Only
     PyTorch and Nsight Systems tell which stream waits for an event; in the others such waits have an unknown cause."""
@@ -340,7 +365,7 @@ def answers_grow_with_all_times():
     properties(grown, 40, 'exact', 'arrival', 'jitter', 'devices', 'stacks')
 
 
-TESTS = [devices_are_divided_exactly, steps_are_divided_exactly, all_formats_say_the_same, paths_tile_the_window,
+TESTS = [devices_are_divided_exactly, idle_names_the_true_places, steps_are_divided_exactly, all_formats_say_the_same, paths_tile_the_window,
          paths_are_the_true_ones, paths_are_the_same_in_all_formats, events_of_nsight_systems_are_known, waits_without_events_are_not_known,
          missing_events_are_stated,
          changes_have_the_simulated_effect, order_in_the_file_does_not_matter, answers_grow_with_all_times]

@@ -130,17 +130,24 @@ def base_latency(works):
 Piece = collections.namedtuple('Piece', 'start end cause kind name')
 
 
+def waiting_slice(run, thread, at):
+    """The slice in which another thread waits for this one, or None."""
+    return next((a.slice for t in run.threads.values() for a in t.atoms
+                 if a.other and a.start <= at < a.end and run.threads[a.other[0]] is thread), None)
+
+
 def host_pieces(run, thread, start, end):
-    """[Piece] of what a thread did from start to end; while it waited for another thread, of what that one did."""
+    """[Piece] of what a thread did from start to end; while it waited for another thread, of what that one did. Time in which a thread
+    did nothing belongs to the slice of another thread that waited for it."""
     out = []
     for a in thread.atoms:
         if a.start < end and a.end > start:
             begin, until = max(a.start, start), min(a.end, end)
             if a.other:
-                signalled = min(until, max(begin, a.other[1]))
-                out += host_pieces(run, run.threads[a.other[0]], begin, signalled) if signalled > begin else []
+                other, signalled = run.threads[a.other[0]], min(until, max(begin, a.other[1]))
+                out += host_pieces(run, other, begin, signalled) if signalled > begin else []
                 begin = signalled
-            out.append(Piece(begin, until, 'host_late', *label(a.slice)))
+            out.append(Piece(begin, until, 'host_late', *label(a.slice or waiting_slice(run, thread, begin))))
     return [p for p in out if p.end > p.start]
 
 

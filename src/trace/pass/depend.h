@@ -133,11 +133,11 @@ void depend_build(const struct trace *t, const struct trace_links *links, int64_
 const struct depend_context *depend_context(const struct depend *d, const struct depend_node *n);
 uint32_t depend_frame(const struct depend *d, const struct depend_node *n);
 
-/* The length that an edge to device work has without waiting. */
+/* Returns the length that an edge to device work has if the work does not wait; ticks. */
 int64_t depend_base(const struct depend *d, const struct depend_node *to, enum depend_kind kind);
 
-/* When an edge that left at a time reaches its node, in a replay; INT64_MIN: there is no such edge.
- */
+/* Returns the earliest start of a node that an edge allows in a replay. left: when the edge left the
+ * node that it comes from. INT64_MIN: the replay drops the edge. */
 int64_t depend_arrival(const struct depend *d, const struct depend_node *to,
         const struct depend_edge *e, int64_t left, const struct depend_times *times);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ceiling of the queue of a device: if launches block while the device has work, and as many
- * pieces of work are pending each time, a launch ends no earlier than the work that many places
- * before it. Without such launches there is no ceiling.
+ * The ceiling of the queue of a device: how many pieces of work can be pending. It is found if
+ * launches block while the device has work, each time with the same number of pieces pending. Then a
+ * launch ends after the work that was launched that many places before it. If no launch blocks in
+ * this way, no launch waits for room.
  */
 #include "trace/pass/depend_internal.h"
 
