@@ -136,8 +136,8 @@ uint32_t depend_frame(const struct depend *d, const struct depend_node *n);
 /* Returns the length that an edge to device work has if the work does not wait; ticks. */
 int64_t depend_base(const struct depend *d, const struct depend_node *to, enum depend_kind kind);
 
-/* Returns the earliest start of a node that an edge allows in a replay. left: when the edge left the
- * node that it comes from. INT64_MIN: the replay drops the edge. */
+/* Returns the earliest start of a node that an edge allows in a replay. left: when the edge left
+ * the node that it comes from. INT64_MIN: the replay drops the edge. */
 int64_t depend_arrival(const struct depend *d, const struct depend_node *to,
         const struct depend_edge *e, int64_t left, const struct depend_times *times);
 
