@@ -270,6 +270,21 @@ static void take_process(struct trace_feed *f, uint32_t process)
 	gpu_calls_end(&f->calls);
 }
 
+static void take_graphs(struct device_use *u)
+{
+	for (size_t i = 0; i < u->t->graphs.n; i++) {
+		const struct trace_graph *g = &u->t->graphs.v[i];
+		VEC_PUSH(u->a, &u->graphs,
+		        ((struct gpu_graph){ .process = g->process == ID_NONE
+		                                                ? (uint32_t)u->t->processes.n
+		                                                : g->process,
+		                .number = g->number,
+		                .launches = g->launches,
+		                .nodes = g->work,
+		                .ns = trace_ns(u->t, g->time) }));
+	}
+}
+
 void device_use_trace(struct device_use *u, const struct trace *t, const struct trace_links *links,
         struct arena *a)
 {
@@ -286,6 +301,7 @@ void device_use_trace(struct device_use *u, const struct trace *t, const struct 
 	find_base(u);
 	add_processes(&f);
 	number_devices(&f);
+	take_graphs(u);
 	for (uint32_t i = 0; i <= t->processes.n; i++)
 		take_process(&f, i);
 	scratch_close(&own);

@@ -240,8 +240,8 @@ bool device_use_read(struct device_use *u, const struct recording_set *files,
         const struct recording_options *o, const struct device_request *request, struct arena *a,
         struct notes *notes, struct err *e);
 
-/* Adds up the work and the calls of a trace. Does not set the fields for ranges, CUDA
- * graphs, memory and overhead, which only recordings have. */
+/* Adds up the work and the calls of a trace. Does not set the fields for ranges, memory and
+ * overhead, which only recordings have. */
 void device_use_trace(struct device_use *u, const struct trace *t, const struct trace_links *links,
         struct arena *a);
 

@@ -82,3 +82,29 @@ struct flops flops_attention_gradient(const struct op_call *c)
 {
 	return count(c, 3, 2);
 }
+
+/* The requests of a step share a call. A window that limits the attention is not known here: then
+ * the count is an upper bound. */
+struct flops flops_paged_attention(const struct op_call *c)
+{
+	const struct paged_sums *p = c->prompts, *g = c->generation;
+	int at = c->row->place[0];
+	const struct op_tensor *q = call_input(c, at), *k = call_input(c, at + 1),
+	                       *v = call_input(c, at + 2);
+
+	if (!p || !g)
+		return lacking(LACK_DATA, at);
+	for (int i = 0; i < 3; i++)
+		if (!call_input(c, at + i)->known)
+			return lacking(LACK_SHAPE, at + i);
+	if (q->rank != 3 || k->rank < 2 || v->rank < 2 || !q->dim[1])
+		return lacking(LACK_SENSE, at);
+	int64_t size = q->dim[2], value_size = v->dim[v->rank - 1],
+	        pairs = num_add(num_sub(num_mul(2, p->qk), p->qq), num_mul(2, g->qk)),
+	        queries = num_mul(num_add(p->q, g->q), num_mul(q->dim[1], q->width)),
+	        keys = num_mul(num_add(p->k, g->k), num_mul(k->dim[k->rank - 2], k->width));
+	struct flops f = COUNTED(c, q->dim[1], num_add(size, value_size), pairs > 0 ? pairs : 0);
+	f.read = num_add(num_mul(queries, size), num_mul(keys, num_add(size, value_size)));
+	f.written = num_mul(queries, value_size);
+	return f;
+}

@@ -77,14 +77,21 @@ struct op_row {
 	int place[OP_PLACES_MAX]; /* by formula: see op.def */
 };
 
+/* Sums over the requests of a step, for attention over a paged cache; q: tokens of a request that
+ * are computed, k: tokens that they attend to. */
+struct paged_sums {
+	int64_t q, k, qq, qk;
+};
+
 struct op_call {
 	const struct op_row *row;
 	struct str name;
 	struct str values; /* as in the file: ["", "[1, 1]", "False"] */
 	struct op_tensor in[CALL_INPUTS_MAX];
 	unsigned n;
-	struct op_tensor output; /* known: from elsewhere in the file */
-	struct sb *explain;      /* gets the formula with its numbers, or NULL */
+	struct op_tensor output;                       /* known: from elsewhere in the file */
+	const struct paged_sums *prompts, *generation; /* requests of both kinds, or NULL */
+	struct sb *explain; /* gets the formula with its numbers, or NULL */
 };
 
 struct flops {

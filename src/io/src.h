@@ -35,8 +35,9 @@ struct src_calls {
 
 /* User options for readers. Empty text: not given. */
 struct src_options {
-	struct str sample; /* sample type to use if several have the same metric */
-	struct str step;   /* regular expression: names of ranges that are steps */
+	struct str sample;        /* sample type to use if several have the same metric */
+	struct str step;          /* regular expression: names of ranges that are steps */
+	struct str graph_capture; /* file or folder with the captures of replayed graphs */
 	const struct src_calls *calls;
 	size_t n_calls;
 	enum {

@@ -81,7 +81,9 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 			return false;
 	}
 	s->recover |= f->recover;
-	s->reading = (struct src_options){ .sample = f->sample, .step = f->step_nvtx };
+	s->reading = (struct src_options){
+		.sample = f->sample, .step = f->step_nvtx, .graph_capture = f->graph_capture
+	};
 	if (f->max_memory) { /* the limit applies to the whole process */
 		account_add_program(s->work.account);
 		session_limit(s, (size_t)f->max_memory);

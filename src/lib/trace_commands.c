@@ -35,6 +35,11 @@ bool run_steps(struct session *s, const struct request *r, struct sink *out)
 	return run_table(s, TABLE_STEPS, r, out);
 }
 
+bool run_phases(struct session *s, const struct request *r, struct sink *out)
+{
+	return run_table(s, TABLE_PHASES, r, out);
+}
+
 bool run_roofline(struct session *s, const struct request *r, struct sink *out)
 {
 	return run_table(s, TABLE_ROOFLINE, r, out);

@@ -98,6 +98,7 @@ enum by {
 	BY_KERNEL,
 	BY_HLO_CATEGORY,
 	BY_FUNCTION,
+	BY_PHASE,
 	BY_STACK /* for the view code; not a choice of the option */
 };
 enum align { ALIGN_STEP, ALIGN_TIME };

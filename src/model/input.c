@@ -80,7 +80,8 @@ static bool is_kept(struct src *s, bool ok, struct err *e)
 static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 {
 	struct trace *t = trace_new(ingest_model(l->to)->a);
-	struct trace_build *b = build_open(t, ARG_BITS_ALL, ingest_notes(l->to), l->a);
+	struct trace_build *b =
+	        build_open(t, ARG_BITS_ALL & ~ARG_BIT(ARG_LAUNCHED), ingest_notes(l->to), l->a);
 
 	t->bytes = src_size(s);
 	bool ok = l->in->read_trace(s, b, l->a, e);
@@ -88,6 +89,8 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	if (!ok)
 		return false;
 	build_seal(b);
+	if (!t->sums && !graph_join(s, b, l->a, e))
+		return false;
 	if (!t->n_slices && !t->sums && !t->nodes.n) {
 		s->damage->kept = 0;
 		return err_set(e, ERR_DATA_LOSS,

@@ -121,6 +121,30 @@ struct trace_event {
 	uint64_t keys;   /* ARG_BITs of args */
 };
 
+/* A place in the program from which work of a graph comes: an op, module, annotation or frame
+ * around the call that was captured, or the graph itself if the capture is unknown. */
+struct trace_site {
+	uint32_t parent; /* the place around it: a lower index, or ID_NONE */
+	uint32_t event;
+	bool in_module; /* it is a module, or inside one */
+	bool replayed; /* it ran inside the capture, so each launch of the graph stands for a run */
+};
+
+/* A graph (CUDA, HIP) whose launches ran the same work. */
+struct trace_graph {
+	uint32_t process;
+	uint32_t number; /* in the order of first launches, from 1 */
+	uint64_t launches, work;
+	int64_t time; /* sum of the lengths of the work, ticks */
+};
+
+/* A launch of a graph. */
+struct trace_replay {
+	int64_t start;  /* of the call */
+	uint32_t graph; /* index in graphs */
+	int64_t batch;  /* tokens or requests that the graph was captured for; 0: unknown */
+};
+
 /* A node of the program that the source compiled (HLO), where the file has it. */
 struct trace_node {
 	uint32_t name, type, category; /* string ids; category may be ID_NONE */
@@ -169,8 +193,11 @@ struct trace {
 	VEC(struct trace_event) events;
 	VEC(struct trace_node) nodes; /* one more than there are, if there are any */
 	VEC(uint32_t) inputs;         /* of the nodes: nodes */
-	uint32_t n_slices;            /* instants and samples too */
-	uint64_t keys;                /* ARG_BITs of the arguments that some slice or event has */
+	VEC(struct trace_site) sites;
+	VEC(struct trace_graph) graphs;
+	VEC(struct trace_replay) replays; /* by start */
+	uint32_t n_slices;                /* instants and samples too */
+	uint64_t keys;    /* ARG_BITs of the arguments that some slice or event has */
 	uint64_t clamped; /* slices whose negative length became 0, or whose end became INT64_MAX */
 	uint64_t unclosed;       /* slices that had begun and did not end: end with their track */
 	uint64_t unopened;       /* ends of slices that had not begun: ignored */

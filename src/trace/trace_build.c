@@ -424,6 +424,51 @@ void build_seal(struct trace_build *b)
 	}
 }
 
+void build_number(struct trace_build *b, uint32_t track, uint32_t key, const uint32_t *numbers)
+{
+	struct trace_track old = store_take(b, track);
+	struct slice s = { .track = track };
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < old.blocks.n; i++) {
+		const struct slice_block *block = &old.blocks.v[i];
+		int64_t start = block->base;
+		for (const uint8_t *p = block->bytes, *end = p + block->size; p < end; n++) {
+			p = store_decode(block, p, &start, &s);
+			if (numbers[n]) {
+				VEC_ROOM(b->scratch, &b->args, s.args.n);
+				if (s.args.n)
+					memcpy(b->args.v, s.args.p, s.args.n);
+				b->args.n = s.args.n;
+				build_arg_int(b, key, numbers[n]);
+				s.args = build_args_take(b);
+			}
+			store_append(b, &s);
+		}
+	}
+	store_release(b, &old);
+}
+
+uint32_t build_site(struct trace_build *b, uint32_t parent, uint32_t event, bool replayed)
+{
+	struct trace *t = b->t;
+	bool in_module = t->events.v[event].category == CATEGORY_MODULE ||
+	                 (parent != ID_NONE && t->sites.v[parent].in_module);
+
+	VEC_PUSH(t->a, &t->sites, ((struct trace_site){ parent, event, in_module, replayed }));
+	return (uint32_t)(b->t->sites.n - 1);
+}
+
+void build_graph(struct trace_build *b, const struct trace_graph *graph)
+{
+	VEC_PUSH(b->t->a, &b->t->graphs, *graph);
+}
+
+void build_replay(struct trace_build *b, const struct trace_replay *replay)
+{
+	VEC_PUSH(b->t->a, &b->t->replays, *replay);
+}
+
 void build_cover(struct trace_build *b, int64_t start, int64_t end)
 {
 	struct trace_extent *x = &b->t->extent;

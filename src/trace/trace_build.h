@@ -117,10 +117,30 @@ void build_seal(struct trace_build *b);
 /* Extends the window of the trace by a record that is not kept as a slice; ticks. */
 void build_cover(struct trace_build *b, int64_t start, int64_t end);
 
+/* After the seal: adds an argument to slices of a track; numbers[i] is that of its slice i, 0:
+ * none.
+ */
+void build_number(struct trace_build *b, uint32_t track, uint32_t key, const uint32_t *numbers);
+
+/* Adds a place of graph work, and returns its index. parent: a place, or ID_NONE. */
+uint32_t build_site(struct trace_build *b, uint32_t parent, uint32_t event, bool replayed);
+void build_graph(struct trace_build *b, const struct trace_graph *graph);
+void build_replay(struct trace_build *b, const struct trace_replay *replay);
+
 /* For a reader that keeps only sums. build_extent: a track of the sealed trace has n slices, from
  * start to end, that are not stored. build_sums: the sums of all slices. */
 void build_extent(struct trace_build *b, uint32_t track, uint32_t n, int64_t start, int64_t end);
 void build_sums(struct trace_build *b, const struct trace_sums *sums);
+
+/* ---- graphs ----
+ *
+ * Kernels of a replayed graph (CUDA, HIP) have one launch, so no op is around them. graph_join
+ * gives each of them a place (ARG_SITE): the op in which its launch was captured, if the trace of
+ * the capture is known, otherwise the graph. It is called once, after build_seal.
+ */
+
+/* a: scratch. False, and *e is filled: a trace of captures that the user named cannot be read. */
+bool graph_join(struct src *s, struct trace_build *b, struct arena *a, struct err *e);
 
 /* ---- readers ----
  *

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the damaged files that errors.list names: texts in t/, messages in w/, checkpoints in k/, spools in n/."""
 import os
+import shutil
 import sqlite3
 import struct
 import sys
@@ -297,6 +298,8 @@ def write(top):
         put(top, 'w/log_' + name, data)
     for name, data in dict(XSPACES, **TRACES).items():
         put(top, 'w/' + name, data)
+    os.mkdir(os.path.join(top, 'w', 'no_captures'))
+    shutil.copy(os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'testdata', 'graphs', 'replay.pt.trace.json'), os.path.join(top, 'w', 'replay.json'))
     put_databases(top)
     put_bundles(top)
     put_old(top)

@@ -144,14 +144,16 @@ def tensorboard():
 
 
 def vllm():
-    """vLLM's torch profiler files: rank and worker in the name, vLLM's annotations around PyTorch's ops."""
+    """vLLM's torch profiler files: rank and worker in the name, vLLM's annotations are the steps."""
     kernel = dict(x('gemm', 60, 20, 0, 7, device=0, stream=7, correlation=5), cat='kernel')
     events = [dict(x('execute_context_1(128)_generation_4(4)', 0, 100), cat='user_annotation'), dict(x('aten::mm', 10, 50), cat='cpu_op'),
               dict(x('cudaLaunchKernel', 20, 5, correlation=5), cat='cuda_runtime'), kernel]
     content = chrome(events, schemaVersion=1, distributedInfo={'rank': 1, 'world_size': 2, 'backend': 'nccl'}, trace_name='dp0_pp0_tp1')
     write(content, 'rank1.1750000000.pt.trace.json.gz')
     found = rows('rank1.1750000000.pt.trace.json.gz', 'scope', '-select', 'accelerator_micros')
-    equal(found['execute_context_1(128)_generation_4(4)/aten::mm']['total_accelerator_micros'], 20)
+    equal(found['aten::mm']['total_accelerator_micros'], 20)
+    steps = json.loads(program('rank1.1750000000.pt.trace.json.gz', 'steps', '-output', 'json')[0])['steps']
+    equal([(s['name'], s['duration_ns']) for s in steps], [('execute_context_1(128)_generation_4(4)', 20000)])
     out, _ = program('rank1.1750000000.pt.trace.json.gz')
     assert 'PyTorch trace by Kineto, schema 1' in out, out
 

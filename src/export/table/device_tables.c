@@ -208,6 +208,7 @@ static void put_graphs(struct table *to, const struct device_use *u, const struc
 {
 	table_number(to, g->ns);
 	table_count(to, g->launches);
+	table_number_if(to, g->launches > 0, num_div(g->ns, num_from_u64(g->launches)));
 	table_count(to, g->nodes);
 	table_number(to, gpu_facts(u, g->process)->who.pid);
 	table_count(to, g->number);

@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "export/table/device_tables.h"
 #include "trace/pass/ops.h"
+#include "trace/pass/phases.h"
 #include "trace/pass/step_time.h"
 
 /* The trace of a worker, with the passes that the table needs. */
@@ -159,6 +160,40 @@ static void put_roofline(struct table *to, const struct trace_ops *ops, const st
 	table_text(to, intern_str(&ops->strings, ops->ops.v[row->op].name));
 }
 
+/* A share of a whole, in hundredths of a percent. */
+static void put_share(struct table *to, int64_t part, int64_t whole)
+{
+	table_number_if(
+	        to, whole > 0, whole > 0 ? hundredths(100 * (double)part / (double)whole) : 0);
+}
+
+static void put_phases(struct table *to, const struct phase *p)
+{
+	static const enum phase_work shown[] = { WORK_ATTENTION, WORK_MATRIX, WORK_COMMUNICATION,
+		WORK_SAMPLING };
+
+	table_text(to, str_of(serving_phases[p->phase]));
+	table_count(to, p->steps);
+	table_number_if(to, p->requests >= 0, p->requests);
+	table_number_if(to, p->tokens >= 0, p->tokens);
+	table_number(to, p->mean);
+	table_number(to, p->median);
+	table_number(to, p->p99);
+	table_number(to, p->host);
+	table_number_if(to, p->tokens >= 0 && p->total > 0,
+	        p->total > 0 ? hundredths((double)p->tokens * 1e9 / (double)p->total) : 0);
+	table_number(to, p->busy);
+	table_number(to, p->device);
+	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+		put_share(to, p->work[shown[i]], p->device);
+	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+		table_number(to, p->work[shown[i]]);
+	table_count(to, p->graph_launches);
+	table_count(to, p->graph_steps);
+	table_number(to, p->graph_gap);
+	put_share(to, num_sub(p->padded, p->padded_tokens), p->padded);
+}
+
 /* ---- devices and steps ---- */
 
 /* Begins a row. */
@@ -228,6 +263,24 @@ static void fill_steps(struct table *x, struct table *partition, const struct wo
 	fill_partition(partition, w, &devices);
 	if (devices.devices.n > 1)
 		*single = false;
+}
+
+/* Adds the phases of a worker. *eager: steps without graphs, if others launch graphs. */
+static void fill_phases(struct table *x, const struct worker_rows *w, uint64_t *eager)
+{
+	struct phases phases;
+
+	trace_find_phases(w->t, &w->links, &phases, x->a);
+	for (size_t i = 0; i < phases.list.n; i++) {
+		put_worker(x, w);
+		put_phases(x, &phases.list.v[i]);
+	}
+	*eager += phases.eager;
+}
+
+static void put_eager(struct document *d, const void *eager)
+{
+	document_i64(d, "eager_steps", num_from_u64(*(const uint64_t *)eager));
 }
 
 /* ---- roofline ---- */
@@ -393,6 +446,8 @@ static const struct trace_table_row {
 	        ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS },
 	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 1, COLUMNS(roofline), true, true,
 	        ARG_BITS_ALL },
+	[TABLE_PHASES] = { "phases", "tfprof/phases", 1, COLUMNS(phases), true, false,
+	        ARG_BITS_ALL },
 };
 
 uint64_t trace_table_wants(enum trace_table which)
@@ -466,6 +521,7 @@ static void fill(
 		.a = x->a, .key = "step_time", .title = "Time per step", .data_only = true
 	};
 	bool named = all->names->n > 1, single = true;
+	uint64_t *eager = ARENA_NEW(x->a, uint64_t);
 
 	x->key = row->key;
 	x->schema = row->schema;
@@ -485,6 +541,12 @@ static void fill(
 			fill_steps(x, &part, &v[i], data, &single);
 		else if (which == TABLE_ROOFLINE)
 			fill_roofline(x, &v[i]);
+		else if (which == TABLE_PHASES)
+			fill_phases(x, &v[i], eager);
+	}
+	if (which == TABLE_PHASES) {
+		x->members = put_eager;
+		x->user = eager;
 	}
 	if (which == TABLE_KERNELS)
 		fill_kernels(x, v, all->n);
@@ -508,6 +570,11 @@ bool trace_table_write(const struct worker_traces *all, const struct trace_table
 	if (request->which == TABLE_ROOFLINE && !x.rows)
 		return err_set(
 		        e, ERR_FAILED, "no float operations and no bytes accessed are recorded");
+	if (request->which == TABLE_PHASES && !x.rows)
+		return err_set(e, ERR_FAILED,
+		        "no steps of a server: annotations such as 'execute_8_context_0(...)_"
+		        "generation_8(...)' of vLLM or 'step[DECODE bs=8]' of SGLang were "
+		        "expected");
 	if (section > x.n_sections)
 		return err_set(e, ERR_FAILED,
 		        "--table: only recordings and traces with launches have additional tables");

@@ -13,7 +13,7 @@
 
 #define TABLE_TOP 20 /* default number of rows */
 
-enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS, TABLE_ROOFLINE };
+enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS, TABLE_ROOFLINE, TABLE_PHASES };
 
 /* Returns the arguments (ARG_BIT) of device work that a table reads from a recording. Not used for
  * TABLE_DEVICES: device_use_read selects its arguments itself. */

@@ -251,7 +251,8 @@ static void lower_work(struct lowering *x, const struct op_cell *c)
 static void lower_cell(struct lowering *x, const struct op_cell *c, int64_t step)
 {
 	uint32_t device = x->ops.ops.v[c->op].device;
-	uint64_t runs = c->host_runs ? c->host_runs : c->device_runs;
+	uint64_t on_host = num_add_u64(c->host_runs, c->replays);
+	uint64_t runs = on_host ? on_host : c->device_runs;
 	struct cell_in in = { .runs = num_from_u64(runs),
 		.start = num_add(c->start, x->shift),
 		.end = num_add(c->end, x->shift) };

@@ -33,6 +33,19 @@ static void add_launch(struct trace_links *l, const struct nest *n, const struct
 	VEC_PUSH(a, &l->launches, made);
 }
 
+/* Levels that a call belongs to if no op contains it. The frame that launches a graph says nothing
+ * about the graph. */
+static uint32_t scopes_of(const struct trace_links *l, const struct nest *n,
+        const struct nest_level *call, uint32_t others)
+{
+	uint32_t without = others & ~NEST_BIT(CATEGORY_FRAME);
+
+	return str_contains(trace_str(l->t, call->s.name), S("GraphLaunch")) &&
+	                       nest_around(n, call, without)
+	               ? without
+	               : others;
+}
+
 static void link_track(struct trace_links *l, uint32_t track, struct arena *a)
 {
 	const uint32_t others = nest_bits(CATEGORY_HOST_NEST) & ~NEST_BIT(CATEGORY_OP);
@@ -46,7 +59,7 @@ static void link_track(struct trace_links *l, uint32_t track, struct arena *a)
 	while ((what = nest_next(&n, &level)))
 		if (what == NEST_OPEN && level->s.correlation &&
 		        trace_category_flags[level->s.category] & CATEGORY_LAUNCH)
-			add_launch(l, &n, level, others, a);
+			add_launch(l, &n, level, scopes_of(l, &n, level, others), a);
 	scratch_close(&own);
 }
 

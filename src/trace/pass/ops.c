@@ -29,7 +29,8 @@ static uint32_t at_frame(struct finding *x, uint32_t op, uint32_t frame)
 	return made;
 }
 
-/* Finds or adds a cell, and extends its times to a slice. Valid until the next call. */
+/* Finds or adds the cell of an op in a step, and extends its times to a slice. Valid until the next
+ * call. */
 static struct op_cell *cell_for(
         struct finding *x, uint32_t op, uint32_t step, const struct slice *s)
 {
@@ -180,6 +181,8 @@ void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *l
 	uint32_t around = ops_around(x, n, level), op;
 	int64_t record;
 
+	if (x->by == TRACE_BY_PHASE)
+		ops_set_root(x, trace_step_of(x->steps, &level->s, NULL));
 	around = around ? 1 + x->base.v[around - 1] : 0;
 	op = ops_of_slice(x, around, &level->s, frames);
 	if (x->by == TRACE_BY_STACK)
@@ -240,13 +243,43 @@ static struct event_work facts_of(struct finding *x, const struct slice *s)
 	return made;
 }
 
+/* Counts an execution of each op around work of a graph, once for each launch. The capture of a
+ * graph is recorded once and replayed often: its host time does not count. */
+static void replay(struct finding *x, const struct slice *s, const struct launch *launch)
+{
+	const struct trace *t = x->to->t;
+	uint32_t site = ops_site_of(t, s);
+
+	if (site == ID_NONE || !launch || x->by == TRACE_BY_SOURCE)
+		return;
+	uint32_t around = ops_launching(x, s, launch);
+	uint32_t step = trace_step_of(x->steps, s, launch);
+	const uint32_t innermost = site;
+	uint64_t number = (uint64_t)(launch - x->links->launches.v) << 32;
+	for (; site != ID_NONE && imap_put(&x->replayed, number | site, 0, false);
+	        site = t->sites.v[site].parent) {
+		if (!t->sites.v[site].replayed || !ops_site_is_level(x, site) ||
+		        !ops_site_belongs(t, site, innermost))
+			continue;
+		uint32_t op = ops_of_site(x, site, around);
+		struct op_cell *c = cell_for(x, op, step, s);
+		c->replays++;
+		x->to->ops.v[op].runs++;
+		if (x->call_of)
+			ops_count_site(x, site, (uint32_t)(c - x->to->cells.v));
+	}
+}
+
 uint32_t ops_add_work(
         struct finding *x, const struct slice *s, int64_t self, const struct launch *launch)
 {
 	const struct trace *t = x->to->t;
+	if (x->by == TRACE_BY_PHASE)
+		ops_set_root(x, trace_step_of(x->steps, s, launch));
 	uint32_t op = ops_of_work(x, s, launch), device = t->tracks.v[s->track].device;
 	if (x->by == TRACE_BY_STACK)
 		op = at_frame(x, op, ops_frame_of(x, NULL, s));
+	replay(x, s, launch);
 	struct op_cell *c = cell_for(x, op, trace_step_of(x->steps, s, launch), s);
 	struct trace_op *o = &x->to->ops.v[op];
 	struct event_work facts = facts_of(x, s);
@@ -257,7 +290,7 @@ uint32_t ops_add_work(
 		c->device_start = s->start;
 	c->device_self = num_add(c->device_self, self);
 	c->device_total = num_add(c->device_total, s->length);
-	if (facts.compiled || !c->host_runs) {
+	if (facts.compiled || !(c->host_runs + c->replays)) {
 		uint64_t count = x->rule.leaf ? c->kernels /* instances of a template are one op */
 		                              : count_runs(x, (uint32_t)(c - x->to->cells.v), s,
 		                                        facts.compiled, &runs);
@@ -283,7 +316,10 @@ static void add_work(struct finding *x, struct slice *s, int64_t self)
 	const struct launch *launch = link_launch(x->links, s);
 
 	ops_add_work(x, s, self, launch);
-	ops_cover_work(x, s, self, link_op(x->links, s, launch));
+	if (ops_site_of(x->to->t, s) == ID_NONE)
+		ops_cover_work(x, s, self, link_op(x->links, s, launch));
+	else
+		ops_cover_site(x, s, self, ops_site_of(x->to->t, s));
 }
 
 /* Ops of a program nest, work on streams does not: each of its slices counts in full. */
@@ -345,6 +381,7 @@ static void find(struct finding *x)
 	if (t->source == TRACE_KINETO) {
 		x->call_of = ARENA_ARRAY(x->a, t->events.n, uint32_t);
 		x->decides = ARENA_ARRAY(x->a, host, uint32_t);
+		ops_find_site_flops(x);
 	}
 	ops_find_backward(x);
 	for (unsigned pass = 0; pass < (x->backward ? 2u : 1u); pass++)
@@ -364,7 +401,7 @@ void ops_end(struct finding *x)
 {
 	for (size_t i = 0; i < x->to->cells.n; i++) {
 		const struct op_cell *c = &x->to->cells.v[i];
-		if (!c->host_runs)
+		if (!(c->host_runs + c->replays))
 			x->to->ops.v[c->op].runs += c->device_runs;
 	}
 	ops_end_kernels(x);
@@ -403,6 +440,12 @@ void ops_begin(struct finding *x, const struct trace *t, const struct trace_step
 	imap_init(&x->kernel_of, scratch);
 	imap_init(&x->share_of, scratch);
 	imap_init(&x->row_of, scratch);
+	imap_init(&x->replayed, scratch);
+	x->site_ops = ARENA_ARRAY(scratch, t->sites.n, struct site_op);
+	if (steps->by == STEPS_BY_SERVING)
+		x->served = ARENA_ARRAY(scratch, steps->steps.n, struct serving_step);
+	for (size_t i = 0; x->served && i < steps->steps.n; i++)
+		serving_parse(trace_str(t, steps->steps.v[i].name), &x->served[i]);
 	intern_init(&x->compiled, scratch);
 }
 

@@ -13,10 +13,12 @@
 
 #include "flops/flops.h"
 #include "trace/pass/passes.h"
+#include "trace/pass/serving.h"
 
 #define OPS_UNATTRIBUTED "(unattributed)"
 #define OPS_DEEPER       "(deeper)" /* levels whose paths would take too much memory */
 #define OPS_HOST         "(host)" /* type of ops on threads if the grouping uses types of device work */
+#define OPS_NO_PHASE     "(no phase)"
 #define OPS_UNKNOWN_TYPE "Unknown"
 
 /* Options for making ops: the slices that are levels of paths, and the node of device work. */
@@ -29,6 +31,7 @@ enum trace_by {
 	TRACE_BY_KERNEL,     /* as the path, with the kernel's name as its last level and type */
 	TRACE_BY_CATEGORY,   /* the compiler's categories of device work */
 	TRACE_BY_FUNCTION,   /* functions of device work without namespaces and templates */
+	TRACE_BY_PHASE,      /* as the path, below the phase of the server's step */
 	TRACE_BY_STACK,      /* like a path, but one op per call stack: "aten::mm#12" */
 	TRACE_BY_N
 };
@@ -53,7 +56,8 @@ struct trace_op {
 struct op_cell {
 	uint32_t op, step;
 	uint64_t host_runs;
-	uint64_t device_runs; /* without host_runs: the most executions of one kernel in it */
+	uint64_t replays;     /* executions in launches of graphs */
+	uint64_t device_runs; /* without the others: the most executions of one kernel in it */
 	uint64_t kernels;     /* slices of device work */
 	int64_t host_self, host_total;
 	int64_t device_self, device_total;

@@ -139,6 +139,26 @@ void ops_open_flops(struct finding *x, const struct nest_level *level)
 	        x->levels.v[level->depth].decides;
 }
 
+/* Counts attention over a paged cache by the sums of its step. Returns false for other calls, and
+ * without sums. */
+static bool count_paged(struct finding *x, uint32_t calls, uint32_t cell, const struct slice *s)
+{
+	struct op_calls *to = &x->to->calls.v[calls - 1];
+	const struct serving_step *step = x->served ? &x->served[x->to->cells.v[cell].step] : NULL;
+
+	if (to->formula != FORMULA_PAGED || !step || !step->sums)
+		return false;
+	struct op_call c = read_call(x, row_of(x, s->name), s);
+	c.prompts = &step->context;
+	c.generation = &step->generation;
+	const struct flops f = flops_of_call(&c);
+	if (f.lack != LACK_NOTHING)
+		return false;
+	to->lack = LACK_NOTHING;
+	count_call(x, calls, cell, &f);
+	return true;
+}
+
 /* Counts a call that no op inside it has counted. */
 static void close_call(
         struct finding *x, const struct nest_level *level, uint32_t calls, uint32_t cell)
@@ -154,6 +174,8 @@ static void close_call(
 		count_call(x, calls, cell, &to->one);
 		return;
 	}
+	if (count_paged(x, calls, cell, &level->s))
+		return;
 	const struct op_call c = read_call(x, row_of(x, level->s.name), &level->s);
 	to->unknown++;
 	if (flops_needs_output(&c, &to->one))
@@ -184,6 +206,19 @@ void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t
 
 /* ---- devices ---- */
 
+/* Adds device work to the calls that decide about it; 0: to those of the op, which has no formula.
+ */
+static void cover(struct finding *x, uint32_t calls, const struct slice *op, int64_t self)
+{
+	if (!calls) {
+		const struct flops none = { .lack = LACK_FORMULA };
+		calls = x->call_of[op->event];
+		if (!calls || calls == NOT_COUNTED)
+			calls = add_call(x, op, NULL, &none);
+	}
+	x->to->calls.v[calls - 1].device = num_add(x->to->calls.v[calls - 1].device, self);
+}
+
 void ops_cover_work(struct finding *x, const struct slice *s, int64_t self, uint32_t launching)
 {
 	struct trace_ops *to = x->to;
@@ -199,12 +234,66 @@ void ops_cover_work(struct finding *x, const struct slice *s, int64_t self, uint
 		return;
 	}
 	calls = x->decides[ops_host_index(x, trace_track_of(to->t, launching), launching)];
-	if (!calls) {
-		const struct flops none = { .lack = LACK_FORMULA };
-		trace_slice(to->t, launching, &op);
-		calls = x->call_of[op.event];
-		if (!calls || calls == NOT_COUNTED)
-			calls = add_call(x, &op, NULL, &none);
+	trace_slice(to->t, launching, &op);
+	cover(x, calls, &op, self);
+}
+
+/* ---- sites ---- */
+
+void ops_find_site_flops(struct finding *x)
+{
+	const struct trace *t = x->to->t;
+	size_t n = t->sites.n;
+	unsigned *inside = ARENA_ARRAY(x->a, n, unsigned);
+
+	x->site_decides = ARENA_ARRAY(x->a, n, uint32_t);
+	x->site_counts = ARENA_ARRAY(x->a, n, bool);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct slice s = ops_site_slice(t, i);
+		uint32_t up = t->sites.v[i].parent;
+		x->site_decides[i] =
+		        decides(x, calls_of(x, &s), up == ID_NONE ? 0 : x->site_decides[up]);
 	}
-	to->calls.v[calls - 1].device = num_add(to->calls.v[calls - 1].device, self);
+	for (uint32_t i = (uint32_t)n; i-- > 0;) {
+		const struct slice s = ops_site_slice(t, i);
+		uint32_t calls = calls_of(x, &s), up = t->sites.v[i].parent;
+		enum flops_class class =
+		        calls ? flops_class_of(x->to->calls.v[calls - 1].formula) : CLASS_NONE;
+		x->site_counts[i] = calls && (class == CLASS_NONE || inside[i] < class);
+		if (x->site_counts[i] && is_known(x, calls) && class > inside[i])
+			inside[i] = class;
+		if (up != ID_NONE && inside[up] < inside[i])
+			inside[up] = inside[i];
+	}
+}
+
+void ops_count_site(struct finding *x, uint32_t site, uint32_t cell)
+{
+	const struct slice s = ops_site_slice(x->to->t, site);
+
+	if (!x->site_counts[site])
+		return;
+	uint32_t calls = calls_of(x, &s);
+	struct op_calls *to = &x->to->calls.v[calls - 1];
+	if (to->one.lack == LACK_NOTHING)
+		count_call(x, calls, cell, &to->one);
+	else if (!count_paged(x, calls, cell, &s))
+		to->unknown++;
+}
+
+void ops_cover_site(struct finding *x, const struct slice *s, int64_t self, uint32_t site)
+{
+	const struct trace *t = x->to->t;
+	uint32_t op = site;
+
+	while (t->events.v[t->sites.v[op].event].category != CATEGORY_OP &&
+	        t->sites.v[op].parent != ID_NONE)
+		op = t->sites.v[op].parent;
+	const struct slice call = ops_site_slice(t, op);
+	if (s->category != CATEGORY_KERNEL)
+		x->to->moved_time = num_add(x->to->moved_time, self);
+	else if (!x->call_of)
+		x->to->opless_time = num_add(x->to->opless_time, self);
+	else
+		cover(x, x->site_decides[site], &call, self);
 }

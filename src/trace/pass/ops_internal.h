@@ -52,6 +52,12 @@ struct waiting_call {
 	unsigned tries;
 };
 
+/* The op of a site, below the op that launched the graph last. */
+struct site_op {
+	bool known;
+	uint32_t around, root, op; /* around, root: 1 + op, or 0 */
+};
+
 struct finding {
 	struct trace_ops *to;
 	struct arena *a; /* scratch */
@@ -71,6 +77,12 @@ struct finding {
 	struct imap kernel_of; /* name, category, device -> row */
 	struct imap share_of;  /* row, op -> share */
 	VEC(struct kernel_share) shares;
+	struct serving_step *served; /* by step: its annotation; NULL: no server */
+	uint32_t root;               /* 1 + the op of the phase that is looked at; 0: none */
+	struct site_op *site_ops;    /* by site */
+	struct imap replayed;        /* launch, site -> its execution is counted */
+	uint32_t *site_decides;      /* by site: as flops_level */
+	bool *site_counts;           /* by site: no op inside counts the same operations */
 	struct imap module_of; /* process, sequence number of a forward op -> 1 + its module */
 	bool backward;         /* some ops have sequence numbers of forward ops */
 	struct imap at_stack;  /* op, frame -> op with that call stack */
@@ -125,6 +137,8 @@ void ops_end(struct finding *x);
 
 /* Returns the naming rule of a source. */
 struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);
+/* Sets the op that is around the outermost levels of a step, if ops are grouped by phase. */
+void ops_set_root(struct finding *x, uint32_t step);
 /* Returns the op of a slice of a thread. around: 1 + the op of the enclosing slice; 0: none. */
 uint32_t ops_of_slice(
         struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames);
@@ -138,8 +152,37 @@ bool ops_is_backward(const struct finding *x, uint32_t track);
  * outside of all modules, this is the module of its forward op. */
 uint32_t ops_around(struct finding *x, const struct nest *n, const struct nest_level *level);
 
+/* Returns 1 + the op of the slice of a thread that launched device work; 0: none. */
+uint32_t ops_launching(struct finding *x, const struct slice *s, const struct launch *launch);
 /* Returns the op that device work belongs to. launch may be NULL. */
 uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch);
+
+/* Finds which sites count their float operations. */
+void ops_find_site_flops(struct finding *x);
+/* Counts the float operations of an execution of a site in a cell. */
+void ops_count_site(struct finding *x, uint32_t site, uint32_t cell);
+/* Covers work of a graph, as ops_cover_work does other work. */
+void ops_cover_site(struct finding *x, const struct slice *s, int64_t self, uint32_t site);
+
+/* ---- sites ----
+ *
+ * Work of graphs, which belongs to the place where it was captured (trace.sites).
+ */
+
+/* Returns the site of device work, or ID_NONE. */
+uint32_t ops_site_of(const struct trace *t, const struct slice *s);
+/* Returns a slice that stands for the slices of a site. */
+struct slice ops_site_slice(const struct trace *t, uint32_t site);
+/* True if a site is a level of paths. */
+bool ops_site_is_level(const struct finding *x, uint32_t site);
+/* True if a level around a site belongs to its path: if the site is in a module, what is outside of
+ * all modules is the program that captured the graph. */
+static inline bool ops_site_belongs(const struct trace *t, uint32_t level, uint32_t site)
+{
+	return t->sites.v[level].in_module || !t->sites.v[site].in_module;
+}
+/* Returns the op of a site. around: 1 + the op that launched the graph; 0: none. */
+uint32_t ops_of_site(struct finding *x, uint32_t site, uint32_t around);
 
 /* ops_add_kernel adds device work to the rows of kernels; ops_end_kernels determines the op of each
  * kernel and sorts the rows. */

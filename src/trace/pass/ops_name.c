@@ -35,6 +35,7 @@ static const struct by_rule {
 	[TRACE_BY_KERNEL] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_CATEGORY] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_FUNCTION] = { 0, OPS_UNATTRIBUTED },
+	[TRACE_BY_PHASE] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_STACK] = { 0, OPS_UNATTRIBUTED },
 };
 
@@ -101,12 +102,16 @@ static bool groups_device_work(enum trace_by by)
 /* ---- threads ---- */
 
 /* The type of a slice: its own, else of an op its name, of others their category. */
-static struct str type_of_slice(const struct finding *x, const struct slice *s)
+static struct str type_of_slice(struct finding *x, const struct slice *s)
 {
 	struct str type = slice_text(x->to->t, s, ARG_OP_TYPE);
 
 	if (x->by == TRACE_BY_KERNEL || groups_device_work(x->by))
 		return S(OPS_HOST);
+	if (x->by == TRACE_BY_PHASE)
+		return join(&x->longer, op_name(x, x->root - 1),
+		        s->category == CATEGORY_OP ? trace_str(x->to->t, s->name)
+		                                   : str_of(trace_category_names[s->category]));
 	if (type.p)
 		return type;
 	if (s->category == CATEGORY_OP || x->by == TRACE_BY_MODULE || x->by == TRACE_BY_ANNOTATION)
@@ -179,6 +184,14 @@ static uint32_t op_of_frame(struct finding *x, uint32_t frame)
 	while (text.n && (*text.p == '/' || *text.p == '$'))
 		text = str_sub(text, 1, text.n);
 	return ops_named(x, text, text);
+}
+
+void ops_set_root(struct finding *x, uint32_t step)
+{
+	struct str phase =
+	        x->served ? str_of(serving_phases[x->served[step].phase]) : S(OPS_NO_PHASE);
+
+	x->root = 1 + ops_named(x, phase, phase);
 }
 
 /* ---- compiled ops ----
@@ -255,8 +268,11 @@ uint32_t ops_of_slice(
 	if (x->by != TRACE_BY_ANNOTATION && ops_is_compiled(x, s))
 		return op_of_compiled(x, s);
 	if (!(x->rule.levels & NEST_BIT(s->category)))
-		return around ? around - 1 : op_of_none(x);
-	if (around && x->by != TRACE_BY_PATH && x->by != TRACE_BY_STACK &&
+		return around ? around - 1 : x->root ? x->root - 1 : op_of_none(x);
+	if (!around)
+		around = x->root;
+	if (around && x->by != TRACE_BY_PATH && x->by != TRACE_BY_PHASE &&
+	        x->by != TRACE_BY_STACK &&
 	        str_eq(op_name(x, around - 1), str_of(by_rules[x->by].none)))
 		around = 0;
 	return op_below(x, x->rule.flat & NEST_BIT(s->category) ? 0 : around, s);
@@ -264,33 +280,73 @@ uint32_t ops_of_slice(
 
 /* ---- devices ---- */
 
-/* Returns the op of the slice of a thread that launched device work; false if the file has none. */
+uint32_t ops_launching(struct finding *x, const struct slice *s, const struct launch *launch)
+{
+	const struct trace *t = x->to->t;
+	uint32_t number, track, op;
+	struct slice launching;
+
+	if (x->linked)
+		return x->launching;
+	number = link_op(x->links, s, launch);
+	if (number == ID_NONE)
+		return 0;
+	track = trace_track_of(t, number);
+	op = x->op_of[ops_host_index(x, track, number)];
+	if (op)
+		return op;
+	trace_slice(t, number, &launching);
+	if (x->rule.leaf && launching.category == CATEGORY_STEP)
+		return 0; /* a step is not a level */
+	if (ops_site_of(t, s) != ID_NONE &&
+	        (launching.category == CATEGORY_FRAME || launching.category == CATEGORY_STEP))
+		return 0; /* the function that launches graphs is the same for all graphs */
+	return 1 + (by_rules[x->by].levels || x->by == TRACE_BY_SOURCE
+	                           ? op_of_none(x)
+	                           : op_below(x, x->root, &launching));
+}
+
+/* The modules of a capture are those of its ops; ops without one are in the modules of the launch.
+ */
+static uint32_t outermost(struct finding *x, uint32_t site, uint32_t around)
+{
+	if (x->by != TRACE_BY_ANNOTATION && x->to->t->sites.v[site].in_module)
+		return x->root;
+	return x->by == TRACE_BY_STACK && around ? 1 + x->base.v[around - 1] : around;
+}
+
+uint32_t ops_of_site(struct finding *x, uint32_t site, uint32_t around)
+{
+	const struct trace *t = x->to->t;
+	VEC(uint32_t) way = { .v = NULL };
+	struct site_op *known = &x->site_ops[site];
+	struct slice s = ops_site_slice(t, site);
+
+	if (known->known && known->around == around && known->root == x->root)
+		return known->op;
+	uint32_t op = outermost(x, site, around);
+	for (uint32_t i = site; i != ID_NONE && x->by != TRACE_BY_SOURCE; i = t->sites.v[i].parent)
+		if (ops_site_is_level(x, i) && ops_site_belongs(t, i, site))
+			VEC_PUSH(x->a, &way, i);
+	while (way.n) {
+		s = ops_site_slice(t, way.v[--way.n]);
+		op = 1 + ops_of_slice(x, op, &s, NULL);
+	}
+	if (!op)
+		op = 1 + op_of_none(x);
+	*known = (struct site_op){ true, around, x->root, op - 1 };
+	return op - 1;
+}
+
+/* Finds the op that device work belongs to by its launch: that of the place where it was captured,
+ * otherwise that of the call. Returns false if the file has neither. */
 static bool launching_op(
         struct finding *x, const struct slice *s, const struct launch *launch, uint32_t *op)
 {
-	const struct trace *t = x->to->t;
-	uint32_t number, track;
-	struct slice launching;
+	uint32_t site = ops_site_of(x->to->t, s), around = ops_launching(x, s, launch);
 
-	if (x->linked) {
-		*op = x->launching - 1;
-		return x->launching;
-	}
-	number = link_op(x->links, s, launch);
-	if (number == ID_NONE)
-		return false;
-	track = trace_track_of(t, number);
-	*op = x->op_of[ops_host_index(x, track, number)];
-	if (*op) {
-		--*op;
-		return true;
-	}
-	trace_slice(t, number, &launching);
-	if (x->rule.leaf && launching.category == CATEGORY_STEP)
-		return false; /* a step is not a level */
-	*op = by_rules[x->by].levels || x->by == TRACE_BY_SOURCE ? op_of_none(x)
-	                                                         : op_below(x, 0, &launching);
-	return true;
+	*op = site == ID_NONE ? around - 1 : ops_of_site(x, site, around);
+	return around || site != ID_NONE;
 }
 
 /* Counts work without a launch in the file. */

@@ -76,6 +76,22 @@ static uint32_t frame_around(struct finding *x, struct frame_walk *w, const stru
 	return frame;
 }
 
+/* Returns the innermost frame of the call stack of a site, or ID_NONE. */
+static uint32_t frame_of_site(struct finding *x, uint32_t site)
+{
+	const struct trace *t = x->to->t;
+	VEC(uint32_t) way = { .v = NULL };
+	uint32_t frame = ID_NONE;
+
+	for (; site != ID_NONE; site = t->sites.v[site].parent)
+		if (t->events.v[t->sites.v[site].event].category == CATEGORY_FRAME)
+			VEC_PUSH(x->a, &way, site);
+	while (way.n)
+		frame = add_frame(
+		        x->to, frame, trace_str(t, ops_site_slice(t, way.v[--way.n]).name));
+	return frame;
+}
+
 uint32_t ops_frame_of(struct finding *x, struct frame_walk *frames, const struct slice *s)
 {
 	const struct trace *t = x->to->t;
@@ -84,6 +100,8 @@ uint32_t ops_frame_of(struct finding *x, struct frame_walk *frames, const struct
 		return frame_of_text(x, slice_text(t, s, ARG_STACK));
 	if (slice_text(t, s, ARG_SOURCE).n)
 		return add_frame(x->to, ID_NONE, slice_text(t, s, ARG_SOURCE));
+	if (ops_site_of(t, s) != ID_NONE)
+		return frame_of_site(x, ops_site_of(t, s));
 	return frames ? frame_around(x, frames, s) : ID_NONE;
 }
 

@@ -7,7 +7,13 @@
 #include "base/bits.h"
 #include "base/sort.h"
 
-const char *const steps_by_names[] = { "unknown", "mark", "group", "run" };
+const char *const steps_by_names[] = { "unknown", "mark", "annotation", "group", "run" };
+
+/* True if steps are slices of the category step. */
+static bool is_by_slice(enum steps_by by)
+{
+	return by == STEPS_BY_MARK || by == STEPS_BY_SERVING;
+}
 
 /* True if a slice names its step in this way. *id: the id of the step. */
 static bool says_step(const struct trace *t, const struct slice *s, enum steps_by by, int64_t *id)
@@ -17,6 +23,9 @@ static bool says_step(const struct trace *t, const struct slice *s, enum steps_b
 		if (s->form != SLICE_COMPLETE || s->category != CATEGORY_STEP)
 			return false;
 		return slice_has_int(t, s, ARG_STEP, id) || slice_has_int(t, s, ARG_GROUP, id);
+	case STEPS_BY_SERVING:
+		*id = 0;
+		return s->form == SLICE_COMPLETE && s->category == CATEGORY_STEP;
 	case STEPS_BY_GROUP: return slice_has_int(t, s, ARG_GROUP, id);
 	case STEPS_BY_RUN: return slice_has_int(t, s, ARG_RUN, id);
 	default: return false;
@@ -39,7 +48,7 @@ static uint32_t step_index(
 	uint32_t i = (uint32_t)out->steps.n;
 
 	if (out->by_start || !imap_get(&out->by_id, zigzag(id), &i)) {
-		if (out->by == STEPS_BY_MARK)
+		if (is_by_slice(out->by))
 			made.name = s->name;
 		imap_put(&out->by_id, zigzag(id), i, false);
 		VEC_PUSH(a, &out->steps, made);
@@ -86,7 +95,7 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 	struct scratch own;
 	struct imap groups;
 	uint32_t step = ID_NONE, interval = 0;
-	int64_t id, before = 0;
+	int64_t id, before = 0, until = INT64_MIN;
 
 	if (k->derived && out->by != STEPS_BY_MARK)
 		return;
@@ -95,6 +104,9 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 	for (struct slice s; slice_next(&it, &s);) {
 		if (!says_step(out->t, &s, out->by, &id))
 			continue;
+		if (out->by == STEPS_BY_SERVING && slice_end(&s) <= until)
+			continue; /* inside another mark */
+		until = slice_end(&s);
 		if (out->by == STEPS_BY_GROUP && step != ID_NONE && id == before) {
 			extend(&out->steps.v[step].start, &out->steps.v[step].end, &s);
 			extend(&out->intervals.v[interval].start, &out->intervals.v[interval].end,
@@ -112,7 +124,7 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 /* True if slices of the trace may name their step in this way. */
 static bool may_say_steps(const struct trace *t, enum steps_by by)
 {
-	if (by != STEPS_BY_MARK)
+	if (!is_by_slice(by))
 		return t->keys & ARG_BIT(by == STEPS_BY_GROUP ? ARG_GROUP : ARG_RUN);
 	for (size_t i = 0; i < t->events.n; i++)
 		if (t->events.v[i].category == CATEGORY_STEP)
@@ -127,7 +139,7 @@ static void find_processes(struct trace_steps *out)
 
 	for (size_t i = 0; i < out->intervals.n; i++) {
 		const struct step_interval *v = &out->intervals.v[i];
-		if (out->by != STEPS_BY_MARK || v->device != ID_NONE || v->process == ID_NONE)
+		if (!is_by_slice(out->by) || v->device != ID_NONE || v->process == ID_NONE)
 			continue;
 		out->by_process |= first != ID_NONE && first != v->process;
 		first = v->process;
@@ -142,30 +154,6 @@ static void find_on_all(struct trace_steps *out, struct arena *a)
 		find_on(out, i, a);
 }
 
-static void find_by(struct trace_steps *out, enum steps_by by, struct arena *a)
-{
-	if (!may_say_steps(out->t, by))
-		return;
-	out->by = by;
-	find_on_all(out, a);
-	if (out->by_start) {
-		out->steps.n = out->intervals.n = 0;
-		find_on_all(out, a);
-	}
-	if (!out->steps.n)
-		out->by = STEPS_UNKNOWN;
-}
-
-static int compare_steps(const void *v, uint32_t a, uint32_t b)
-{
-	const struct trace_step *x = (const struct trace_step *)v + a;
-	const struct trace_step *y = (const struct trace_step *)v + b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
 static int compare_intervals(const void *v, uint32_t a, uint32_t b)
 {
 	const struct step_interval *x = (const struct step_interval *)v + a;
@@ -178,54 +166,6 @@ static int compare_intervals(const void *v, uint32_t a, uint32_t b)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return (x->step > y->step) - (x->step < y->step);
-}
-
-/* Numbers the steps by their starts. */
-static void order_steps(struct trace_steps *out, struct arena *a)
-{
-	size_t n = out->steps.n;
-	const uint32_t *order = sort_order(a, n, compare_steps, out->steps.v);
-	uint32_t *place = ARENA_ARRAY(a, n, uint32_t);
-	struct trace_step *old = ARENA_ARRAY(a, n, struct trace_step);
-
-	memcpy(old, out->steps.v, n * sizeof *old);
-	for (uint32_t i = 0; i < n; i++) {
-		out->steps.v[i] = old[order[i]];
-		if (out->by_start)
-			out->steps.v[i].id = i;
-		place[order[i]] = i;
-		imap_put(&out->by_id, zigzag(out->steps.v[i].id), i, true);
-	}
-	for (size_t i = 0; i < out->intervals.n; i++)
-		out->intervals.v[i].step = place[out->intervals.v[i].step];
-	sort_array(
-	        a, out->intervals.v, out->intervals.n, sizeof *out->intervals.v, compare_intervals);
-}
-
-/* Makes the whole trace one step. */
-static void one_step(struct trace_steps *out, struct arena *a)
-{
-	struct trace_step all = { .name = ID_NONE };
-
-	trace_window(out->t, &all.start, &all.end);
-	VEC_PUSH(a, &out->steps, all);
-}
-
-void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a)
-{
-	if (t->sums) {
-		*out = *t->sums->steps;
-		return;
-	}
-	*out = (struct trace_steps){ .t = t };
-	imap_init(&out->by_id, a);
-	for (enum steps_by by = STEPS_BY_MARK; by <= STEPS_BY_RUN && !out->steps.n; by++)
-		find_by(out, by, a);
-	find_processes(out);
-	if (out->steps.n)
-		order_steps(out, a);
-	else
-		one_step(out, a);
 }
 
 /* Returns the number of intervals up to a place and a time in their order. */
@@ -262,6 +202,129 @@ static const struct step_interval *interval_at(
 	return until < s->intervals.n && v->device == device && v->process == process ? v : NULL;
 }
 
+/* Sets the intervals of a server's steps to those of the device work launched inside their marks:
+ * the host runs ahead of the device, and launches a graph in a fraction of its time. */
+static void find_device_times(struct trace_steps *out, struct arena *a)
+{
+	const struct trace *t = out->t;
+	struct trace_links links;
+	struct scratch own;
+
+	scratch_open(&own, a->work);
+	bool *any = ARENA_ARRAY(&own.a, out->steps.n, bool);
+	trace_link(t, &links, &own.a);
+	sort_array(&own.a, out->intervals.v, out->intervals.n, sizeof *out->intervals.v,
+	        compare_intervals);
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		struct slice_iter it = trace_slices(t, i);
+		for (struct slice s; slice_next(&it, &s);) {
+			const struct launch *launch =
+			        slice_is_work(t, &s) ? link_launch(&links, &s) : NULL;
+			const struct step_interval *v =
+			        launch ? interval_at(out, ID_NONE,
+			                         out->by_process ? t->tracks.v[i].process : ID_NONE,
+			                         launch->start)
+			               : NULL;
+			if (!v || launch->start < v->start || launch->start >= v->end)
+				continue;
+			struct trace_step *step = &out->steps.v[v->step];
+			if (!any[v->step]) {
+				step->start = s.start;
+				step->end = slice_end(&s);
+			}
+			any[v->step] = true;
+			extend(&step->start, &step->end, &s);
+		}
+	}
+	scratch_close(&own);
+}
+
+static void find_by(struct trace_steps *out, enum steps_by by, struct arena *a)
+{
+	if (!may_say_steps(out->t, by))
+		return;
+	out->by = by;
+	out->by_start = by == STEPS_BY_SERVING;
+	find_on_all(out, a);
+	if (out->by_start && by != STEPS_BY_SERVING) {
+		out->steps.n = out->intervals.n = 0;
+		find_on_all(out, a);
+	}
+	if (!out->steps.n)
+		out->by = STEPS_UNKNOWN;
+}
+
+static int compare_steps(const void *v, uint32_t a, uint32_t b)
+{
+	const struct trace_step *x = (const struct trace_step *)v + a;
+	const struct trace_step *y = (const struct trace_step *)v + b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Numbers the steps by their starts. */
+static void order_steps(struct trace_steps *out, struct arena *a)
+{
+	size_t n = out->steps.n;
+	const uint32_t *order = sort_order(a, n, compare_steps, out->steps.v);
+	uint32_t *place = ARENA_ARRAY(a, n, uint32_t);
+	struct trace_step *old = ARENA_ARRAY(a, n, struct trace_step);
+
+	memcpy(old, out->steps.v, n * sizeof *old);
+	for (uint32_t i = 0; i < n; i++) {
+		out->steps.v[i] = old[order[i]];
+		if (out->by_start)
+			out->steps.v[i].id = i;
+		place[order[i]] = i;
+		imap_put(&out->by_id, zigzag(out->steps.v[i].id), i, true);
+	}
+	for (size_t i = 0; i < out->intervals.n; i++)
+		out->intervals.v[i].step = place[out->intervals.v[i].step];
+	sort_array(
+	        a, out->intervals.v, out->intervals.n, sizeof *out->intervals.v, compare_intervals);
+}
+
+/* Makes the whole trace one step. */
+static void one_step(struct trace_steps *out, struct arena *a)
+{
+	struct trace_step all = { .name = ID_NONE };
+
+	trace_window(out->t, &all.start, &all.end);
+	VEC_PUSH(a, &out->steps, all);
+}
+
+/* Finds steps in the first of several ways that finds some. */
+static void find_first(const struct trace *t, enum steps_by from, enum steps_by to,
+        struct trace_steps *out, struct arena *a)
+{
+	*out = (struct trace_steps){ .t = t };
+	imap_init(&out->by_id, a);
+	for (enum steps_by by = from; by <= to && !out->steps.n; by++)
+		find_by(out, by, a);
+	find_processes(out);
+	if (out->by == STEPS_BY_SERVING)
+		find_device_times(out, a);
+	if (out->steps.n)
+		order_steps(out, a);
+	else
+		one_step(out, a);
+}
+
+void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a)
+{
+	if (t->sums) {
+		*out = *t->sums->steps;
+		return;
+	}
+	find_first(t, STEPS_BY_MARK, STEPS_BY_RUN, out, a);
+}
+
+void trace_find_served(const struct trace *t, struct trace_steps *out, struct arena *a)
+{
+	find_first(t, STEPS_BY_SERVING, STEPS_BY_SERVING, out, a);
+}
 uint32_t trace_step_of(
         const struct trace_steps *s, const struct slice *slice, const struct launch *launch)
 {

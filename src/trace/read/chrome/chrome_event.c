@@ -43,6 +43,7 @@ const struct argument_row argument_rows[] = {
 	{ LITERAL("dynamic_shared"), OTHERS(DYNAMIC_SHARED, FORM_INT, false) },
 	{ LITERAL("wait_on_stream"), OTHERS(WAIT_STREAM, FORM_INT, true) },
 	{ LITERAL("wait_on_cuda_event_record_corr_id"), OTHERS(WAIT_RECORD, FORM_INT, true) },
+	{ LITERAL("kernel"), OTHERS(LAUNCHED, FORM_TEXT, false) },
 	{ LITERAL("graph node id"), OTHERS(GRAPH_NODE, FORM_INT, true) },
 	{ LITERAL("Input Dims"), OTHERS(SHAPES, FORM_TEXT, false) },
 	{ LITERAL("Input dims"), OTHERS(SHAPES, FORM_TEXT, false) },

@@ -5,6 +5,7 @@
  *
  *   key: flags, then type, size and text of category, name and each shared argument after its row
  */
+#include "trace/pass/serving.h"
 #include "trace/read/chrome/chrome_json.h"
 
 #define STEP_NAME   "ProfilerStep#"
@@ -201,6 +202,7 @@ struct chrome_kind *chrome_kind(struct chrome *c, const struct chrome_event *v, 
 static enum trace_category category_of(const struct chrome_kind *k, struct str name)
 {
 	const struct category_row *r = &k->row;
+	struct serving_step serving;
 
 	if (k->instant && !r->exact && str_eq(name, S(MEMORY_NAME)))
 		return CATEGORY_ALLOCATION;
@@ -212,6 +214,8 @@ static enum trace_category category_of(const struct chrome_kind *k, struct str n
 		return CATEGORY_MODULE;
 	if ((r->category == CATEGORY_ANNOTATION || r->category == CATEGORY_OP) &&
 	        is_named(name, STEP_NAME))
+		return CATEGORY_STEP;
+	if (r->category == CATEGORY_ANNOTATION && serving_parse(name, &serving))
 		return CATEGORY_STEP;
 	return r->category;
 }
@@ -232,10 +236,11 @@ static uint32_t make_event(
 	struct str name = event_has(v, KEY_NAME) ? chrome_text(c, &v->key[KEY_NAME]) : S("");
 	enum trace_category category = category_of(kind, name);
 	uint32_t id = build_string(c->b, name);
+	struct serving_step serving;
 	int64_t step;
 
 	if (category == CATEGORY_STEP && build_wants(c->b, ARG_STEP) &&
-	        chrome_trailing_number(name, &step))
+	        !serving_parse(name, &serving) && chrome_trailing_number(name, &step))
 		build_arg_int(c->b, ARG_STEP, step);
 	chrome_put_args(c, v, false);
 	if (c->calls)

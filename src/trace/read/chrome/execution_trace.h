@@ -47,8 +47,11 @@ struct run_process {
 	int64_t rank, pid;
 };
 
-/* Identifies the process of an execution trace: the rank from the path ("rank3", "rank_3",
- * "RANK-3"), the process id from the file. */
+/* Returns the number after the last "rank" in a path ("rank3", "rank_3", "RANK-3"), or -1. */
+int64_t run_rank_in_path(struct str path);
+
+/* Identifies the process of an execution trace: the rank from the path, the process id from
+ * the file. */
 struct run_process run_process_of_calls(struct str path, struct work *work);
 
 /* Identifies the process of a Kineto trace: the rank from the file, otherwise from the path; the

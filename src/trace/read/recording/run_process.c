@@ -19,8 +19,7 @@ struct process_reader {
 	unsigned events;
 };
 
-/* Returns the number after the last "rank" in a path, or -1. */
-static int64_t rank_in_path(struct str path)
+int64_t run_rank_in_path(struct str path)
 {
 	const struct str word = S("rank");
 
@@ -148,13 +147,14 @@ static int64_t search(struct str path, void (*find)(struct process_reader *x), s
 
 struct run_process run_process_of_calls(struct str path, struct work *work)
 {
-	return (struct run_process){ rank_in_path(path), search(path, find_pid_of_calls, work) };
+	return (struct run_process){ run_rank_in_path(path),
+		search(path, find_pid_of_calls, work) };
 }
 
 struct run_process run_process_of_trace(struct str path, struct work *work)
 {
 	int64_t rank = search(path, find_rank, work);
 
-	return (struct run_process){ rank >= 0 ? rank : rank_in_path(path),
+	return (struct run_process){ rank >= 0 ? rank : run_rank_in_path(path),
 		search(path, find_pid, work) };
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Places from which the work of graphs comes (trace.sites).
+ */
+#include "trace/pass/ops_internal.h"
+
+uint32_t ops_site_of(const struct trace *t, const struct slice *s)
+{
+	int64_t site;
+
+	if (!slice_has_int(t, s, ARG_SITE, &site) || site < 1 || site > (int64_t)t->sites.n)
+		return ID_NONE;
+	return (uint32_t)(site - 1);
+}
+
+struct slice ops_site_slice(const struct trace *t, uint32_t site)
+{
+	const struct trace_event *e = &t->events.v[t->sites.v[site].event];
+
+	return (struct slice){
+		.event = t->sites.v[site].event, .category = e->category, .name = e->name
+	};
+}
+
+bool ops_site_is_level(const struct finding *x, uint32_t site)
+{
+	const struct trace *t = x->to->t;
+
+	return x->rule.levels & NEST_BIT(t->events.v[t->sites.v[site].event].category);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: the steps of a server of language models by phase (serving.h): prefill, decode, mixed.
+ */
+#ifndef TFPROF_TRACE_PHASES_H
+#define TFPROF_TRACE_PHASES_H
+
+#include "trace/pass/ops.h"
+#include "trace/pass/serving.h"
+
+/* Kinds of device work, by phase_work.def. */
+#define PHASE_WORK(id, name) WORK_##id,
+#define PHASE_WORD(id, text)
+enum phase_work {
+#include "trace/pass/phase_work.def"
+	PHASE_WORKS
+};
+#undef PHASE_WORK
+#undef PHASE_WORD
+
+/* Times are ns. */
+struct phase {
+	enum serving_phase phase;
+	uint64_t steps;
+	int64_t requests, tokens;         /* -1: unknown */
+	int64_t mean, median, p99, total; /* of the time of steps */
+	int64_t host;                     /* mean length of the annotations */
+	int64_t busy;                     /* sum over the devices and steps */
+	int64_t device;                   /* sum of the lengths of the work */
+	int64_t work[PHASE_WORKS];        /* likewise, by kind */
+	uint64_t graph_steps;             /* steps that launch graphs */
+	uint64_t graph_launches;
+	int64_t graph_gap; /* time in steps in which a device was idle before the work of a graph */
+	int64_t padded_tokens, padded; /* of steps whose graphs are known: tokens, and those that
+	                                  the graphs were captured for */
+};
+
+struct phases {
+	VEC(struct phase) list; /* in the order of enum serving_phase */
+	uint64_t eager; /* steps with device work and without graphs, if others launch graphs */
+};
+
+/* links belong to t; out lives in a. Without annotations of a server the list is empty. */
+void trace_find_phases(const struct trace *t, const struct trace_links *links, struct phases *out,
+        struct arena *a);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Graphs of a trace: the work of each launch (graph_replay.c), the files with captures
+ * (graph_files.c), the calls of a capture (graph_capture.c), which call a piece of work comes from
+ * (graph_pair.c), and which capture a launch replays (graph_join.c).
+ */
+#ifndef TFPROF_TRACE_GRAPH_INTERNAL_H
+#define TFPROF_TRACE_GRAPH_INTERNAL_H
+
+#include "trace/pass/passes.h"
+#include "trace/trace_build.h"
+
+/* A token identifies work in comparisons: the string id of a kernel's name, or one of these. */
+#define TOKEN_COPY   (UINT32_MAX - 1)
+#define TOKEN_SET    (UINT32_MAX - 2)
+#define TOKEN_KERNEL (UINT32_MAX - 3) /* a captured kernel without a name */
+
+/* Returns the token of work, or of a captured call, by its name. id: string id of the name. */
+uint32_t graph_token(struct str name, uint32_t id);
+
+/* Work of a launch. */
+struct graph_work {
+	uint32_t track, slice; /* slice: index within the track */
+	uint32_t token;
+	int64_t length;
+};
+
+struct graph_launch {
+	int64_t start;
+	uint32_t process;
+	uint32_t first, n; /* its work, in order of start */
+	uint32_t kind;     /* index in kinds */
+};
+
+/* Launches that run the same work on the same streams. */
+struct graph_kind {
+	uint32_t launch; /* the first one */
+	struct trace_graph graph;
+};
+
+struct graph_replays {
+	VEC(struct graph_launch) launches; /* those with work, by start */
+	VEC(struct graph_work) work;       /* by launch */
+	VEC(struct graph_kind) kinds;
+};
+
+/* Finds the launches of graphs and their work. The result lives in a. */
+void graph_find_replays(const struct trace *t, struct graph_replays *out, struct arena *a);
+
+/* ---- captures ---- */
+
+/* A level around captured calls. */
+struct capture_site {
+	uint32_t parent; /* index in the sites of the file, or ID_NONE */
+	uint32_t event;  /* of the file's trace */
+	uint32_t made;   /* 1 + site of the trace with the replays; 0: not made yet */
+	bool replayed;   /* it began inside a capture */
+};
+
+struct capture_call {
+	uint32_t token, site; /* site: innermost level of the file, or ID_NONE */
+};
+
+/* The calls between the begin and the end of a capture. */
+struct capture {
+	uint32_t file, first, n; /* its calls */
+	int64_t batch;           /* tokens or requests that it was captured for; 0: unknown */
+	bool cut;                /* its end is not in the file */
+	bool named;              /* all its kernels have names */
+};
+
+struct capture_file {
+	struct str path;
+	int64_t batch; /* 0: unknown */
+	bool read;
+	const struct trace *t;
+	VEC(struct capture_site) sites;
+};
+
+struct captures {
+	struct str path; /* of the file or folder, for sentences; empty: none */
+	VEC(struct capture_file) files;
+	VEC(struct capture) list;
+	VEC(struct capture_call) calls;
+};
+
+/* Finds the files with captures for a trace: those that the user named, otherwise those in the
+ * folder capture_traces beside the trace. False: *e is filled. */
+bool graph_find_files(
+        struct src *s, const struct trace *t, struct captures *out, struct arena *a, struct err *e);
+
+/* Reads a file, and appends its captures. Names of kernels become strings of b. */
+bool graph_read_captures(
+        struct captures *to, uint32_t file, struct trace_build *b, struct arena *a, struct err *e);
+
+/* Returns the site of the trace with the replays for a level of a file. */
+uint32_t graph_import_site(
+        struct captures *c, uint32_t file, uint32_t site, struct trace_build *b, struct arena *a);
+
+/* ---- pairs ---- */
+
+enum pair_how {
+	PAIR_NONE,
+	PAIR_ORDER,   /* names in the same order */
+	PAIR_STREAMS, /* names in the same order on each of several streams */
+	PAIR_CUT,     /* as far as a cut capture goes */
+	PAIR_NAMES,   /* the same names in another order */
+	PAIR_LOST,    /* fewer kernels than calls */
+	PAIR_COUNT,   /* no names are known, and the numbers are equal */
+	PAIR_HOWS
+};
+
+/* The work of a launch, and the calls of a capture. */
+struct pair_ask {
+	const uint32_t *work, *streams; /* tokens; streams counted from 0 */
+	size_t n, n_streams;
+	const struct capture_call *calls;
+	size_t m;
+	bool cut, named;
+};
+
+struct graph_pairing {
+	enum pair_how how;
+	uint32_t *call;  /* by work: 1 + index of its call; 0: none */
+	bool *ambiguous; /* by work: another call of the same name is possible, too */
+	size_t missing;  /* work without a call, or calls without work */
+	size_t differ;   /* of PAIR_NONE: first position at which the names differ */
+};
+
+/* Pairs work with calls. The result lives in a. */
+void graph_pair(const struct pair_ask *ask, struct graph_pairing *out, struct arena *a);
+
+#endif

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decides which capture each launch of a graph replays, and gives its work the places of the
+ * captured calls (trace_build.h). Kernel names decide; the order of launches decides only among
+ * captures with the same names, and a note says so.
+ */
+#include "trace/read/graph/graph_internal.h"
+
+#include "base/sort.h"
+#include "trace/pass/serving.h"
+
+/* The capture that a launch replays. */
+struct launch_fit {
+	uint32_t capture; /* index, or ID_NONE */
+	bool by_order;    /* other captures have the same names: the place of the launch decided */
+	bool ambiguous;   /* likewise, and the places do not tell */
+};
+
+/* A step of a server: an annotation around launches. */
+struct served_step {
+	uint32_t process;
+	int64_t start, end, batch;
+};
+
+/* Numbers of launches, of their work, and of its time. */
+struct graph_tally {
+	uint64_t launches, work;
+	int64_t time;
+};
+
+struct graph_joining {
+	struct trace_build *b;
+	const struct trace *t;
+	struct arena *a;
+	struct graph_replays replays;
+	struct captures captures;
+	VEC(struct served_step) served; /* by start */
+	struct imap known;              /* kind, capture -> index in pairings */
+	VEC(struct graph_pairing) pairings;
+	struct launch_fit *fits;
+	uint32_t **site_of; /* by track, by slice of the track: 1 + site; 0: none */
+	struct graph_tally by_how[PAIR_HOWS], ordered, ambiguous, missing, refused;
+	uint64_t lost;          /* captured calls without work */
+	uint32_t first_refused; /* launch, or ID_NONE */
+	uint32_t closest;       /* capture that agrees longest with it, or ID_NONE */
+	size_t differ;          /* position at which it differs */
+	int64_t too_large;      /* tokens of a step above all captures; 0: none */
+};
+
+/* ---- steps of servers ---- */
+
+static int by_start(const void *v, uint32_t a, uint32_t b)
+{
+	const struct served_step *x = (const struct served_step *)v + a,
+	                         *y = (const struct served_step *)v + b;
+
+	return x->start != y->start ? (x->start < y->start ? -1 : 1)
+	                            : (x->end < y->end) - (x->end > y->end);
+}
+
+static void find_served(struct graph_joining *x)
+{
+	const struct trace *t = x->t;
+	struct serving_step step;
+
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		struct slice_iter it = trace_slices(t, i);
+		if (track_is_device(&t->tracks.v[i]))
+			continue;
+		for (struct slice s; slice_next(&it, &s);)
+			if (s.form == SLICE_COMPLETE && s.category == CATEGORY_STEP &&
+			        serving_parse(trace_str(t, s.name), &step) && step.tokens > 0)
+				VEC_PUSH(x->a, &x->served,
+				        ((struct served_step){ t->tracks.v[i].process, s.start,
+				                slice_end(&s),
+				                step.padded ? step.padded : step.tokens }));
+	}
+	sort_array(x->a, x->served.v, x->served.n, sizeof *x->served.v, by_start);
+}
+
+/* Returns the step around each launch: the outer one of nested ones, as 1 + its index; 0: none. */
+static uint32_t *find_steps(struct graph_joining *x)
+{
+	uint32_t *step_of = ARENA_ARRAY(x->a, x->replays.launches.n, uint32_t);
+	size_t first = 0;
+
+	for (size_t i = 0; i < x->replays.launches.n; i++) {
+		const struct graph_launch *l = &x->replays.launches.v[i];
+		while (first < x->served.n && x->served.v[first].end <= l->start)
+			first++;
+		for (size_t k = first; k < x->served.n && x->served.v[k].start <= l->start; k++)
+			if (x->served.v[k].process == l->process && x->served.v[k].end > l->start) {
+				step_of[i] = (uint32_t)k + 1;
+				break;
+			}
+	}
+	return step_of;
+}
+
+/* ---- captures ---- */
+
+static const struct capture *capture_at(const struct graph_joining *x, uint32_t i)
+{
+	return &x->captures.list.v[i];
+}
+
+/* Returns the smallest batch of a file or a capture that a step fits in; 0: none has one; -1: all
+ * are too small. */
+static int64_t batch_for(const struct graph_joining *x, int64_t tokens)
+{
+	int64_t best = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < x->captures.files.n + x->captures.list.n; i++) {
+		int64_t batch = i < x->captures.files.n
+		                        ? x->captures.files.v[i].batch
+		                        : x->captures.list.v[i - x->captures.files.n].batch;
+		any |= batch > 0;
+		if (batch >= tokens && (!best || batch < best))
+			best = batch;
+	}
+	return best ? best : any ? -1 : 0;
+}
+
+/* True if a launch may need a file. */
+static bool is_needed(
+        const struct graph_joining *x, const struct capture_file *f, const uint32_t *step_of)
+{
+	if (!f->batch)
+		return true;
+	for (size_t i = 0; i < x->replays.launches.n; i++)
+		if (!step_of[i] || batch_for(x, x->served.v[step_of[i] - 1].batch) == f->batch)
+			return true;
+	return false;
+}
+
+static bool read_files(
+        struct graph_joining *x, struct src *s, const uint32_t *step_of, struct err *e)
+{
+	for (uint32_t i = 0; i < x->captures.files.n; i++) {
+		struct capture_file *f = &x->captures.files.v[i];
+		struct err own = { .a = x->a };
+		if (!is_needed(x, f, step_of) ||
+		        graph_read_captures(&x->captures, i, x->b, x->a, &own))
+			continue;
+		if (s->options->graph_capture.n || own.code == ERR_CANCELLED)
+			return err_text(e, own.code, own.text);
+		note_line(build_notes(x->b), "note: %.*s\n", STR(own.text));
+	}
+	return true;
+}
+
+/* ---- pairs ---- */
+
+static const struct graph_pairing *pairing_of(
+        struct graph_joining *x, uint32_t launch, uint32_t capture)
+{
+	const struct graph_launch *l = &x->replays.launches.v[launch];
+	const struct capture *c = capture_at(x, capture);
+	uint32_t i = (uint32_t)x->pairings.n;
+
+	if (imap_get(&x->known, (uint64_t)l->kind << 32 | capture, &i))
+		return &x->pairings.v[i];
+	uint32_t *work = ARENA_ARRAY(x->a, l->n, uint32_t),
+	         *streams = ARENA_ARRAY(x->a, l->n, uint32_t);
+	struct imap stream_of;
+	imap_init(&stream_of, x->a);
+	for (uint32_t k = 0; k < l->n; k++) {
+		const struct graph_work *w = &x->replays.work.v[l->first + k];
+		streams[k] = (uint32_t)stream_of.n;
+		if (!imap_get(&stream_of, w->track, &streams[k]))
+			imap_put(&stream_of, w->track, streams[k], false);
+		work[k] = w->token;
+	}
+	const struct pair_ask ask = { work, streams, l->n, stream_of.n,
+		x->captures.calls.v + c->first, c->n, c->cut, c->named };
+	struct graph_pairing made;
+	graph_pair(&ask, &made, x->a);
+	imap_put(&x->known, (uint64_t)l->kind << 32 | capture, i, false);
+	VEC_PUSH(x->a, &x->pairings, made);
+	return &x->pairings.v[i];
+}
+
+static bool is_exact(enum pair_how how)
+{
+	return how == PAIR_ORDER || how == PAIR_STREAMS;
+}
+
+/* Captures that a launch may replay, in the order in which they were captured. */
+struct capture_choice {
+	const uint32_t *v;
+	size_t n;
+	bool ordered;    /* as many as launches: the n-th launch replays the n-th of them */
+	uint32_t placed; /* the one that the order of launches tells, or ID_NONE */
+};
+
+/* Chooses among the candidates: exact names first, then the fewest calls and kernels without a
+ * partner. Only the order of launches decides between equals. */
+static struct launch_fit choose(
+        struct graph_joining *x, uint32_t launch, const struct capture_choice *from)
+{
+	struct launch_fit fit = { .capture = ID_NONE };
+	size_t equals = 0, best = SIZE_MAX;
+	bool placed = false;
+
+	for (size_t i = 0; i < from->n; i++) {
+		const struct graph_pairing *p = pairing_of(x, launch, from->v[i]);
+		if (p->how == PAIR_NONE ||
+		        (p->how == PAIR_COUNT && from->n > 1 && from->v[i] != from->placed))
+			continue;
+		size_t cost = is_exact(p->how) ? 0 : 1 + p->missing;
+		if (cost > best)
+			continue;
+		if (cost < best) {
+			best = cost;
+			equals = 0;
+			placed = false;
+			fit.capture = ID_NONE;
+		}
+		equals++;
+		if (fit.capture == ID_NONE || from->v[i] == from->placed)
+			fit.capture = from->v[i];
+		placed |= from->v[i] == from->placed;
+	}
+	fit.by_order = equals > 1 && placed;
+	fit.ambiguous = equals > 1 && !placed;
+	return fit;
+}
+
+/* Appends the captures that a step of this batch may replay; -1: of any batch. */
+static void find_candidates(struct graph_joining *x, int64_t tokens, struct capture_choice *to)
+{
+	int64_t batch = tokens > 0 ? batch_for(x, tokens) : 0;
+	uint32_t *v = ARENA_ARRAY(x->a, x->captures.list.n, uint32_t);
+
+	*to = (struct capture_choice){ .v = v, .placed = ID_NONE };
+	if (batch < 0)
+		x->too_large = tokens > x->too_large ? tokens : x->too_large;
+	for (uint32_t i = 0; i < x->captures.list.n && batch >= 0; i++) {
+		int64_t own = capture_at(x, i)->batch;
+		if (!own || !batch || own == batch)
+			v[to->n++] = i;
+	}
+}
+
+/* Remembers the first launch that fits no capture, and the capture that agrees longest with it. */
+static void refuse(struct graph_joining *x, uint32_t launch, const struct capture_choice *from)
+{
+	if (x->first_refused != ID_NONE)
+		return;
+	x->first_refused = launch;
+	for (size_t i = 0; i < from->n; i++) {
+		const struct graph_pairing *p = pairing_of(x, launch, from->v[i]);
+		if (x->closest != ID_NONE && p->differ <= x->differ)
+			continue;
+		x->closest = from->v[i];
+		x->differ = p->differ;
+	}
+}
+
+/* Marks launches that replay a capture which others of their step replay as well: if captures are
+ * missing, it may be that of another launch with the same names. */
+static void mark_shared(struct graph_joining *x, const uint32_t *launches, size_t n,
+        const struct capture_choice *from)
+{
+	uint32_t *uses = ARENA_ARRAY(x->a, x->captures.list.n, uint32_t);
+
+	for (size_t i = 0; i < n; i++)
+		if (x->fits[launches[i]].capture != ID_NONE)
+			uses[x->fits[launches[i]].capture]++;
+	for (size_t i = 0; i < n; i++) {
+		struct launch_fit *fit = &x->fits[launches[i]];
+		if (fit->capture != ID_NONE && uses[fit->capture] > 1 &&
+		        (!from->ordered || fit->capture != from->v[i % from->n]))
+			fit->ambiguous = true;
+	}
+}
+
+/* Pairs the launches of a step, or without steps all launches of a process. A single capture serves
+ * all of them. */
+static void fit_step(struct graph_joining *x, const uint32_t *launches, size_t n, int64_t tokens)
+{
+	struct capture_choice from;
+	bool cut = false, refused = false;
+
+	find_candidates(x, tokens, &from);
+	for (size_t i = 0; i < from.n; i++)
+		cut |= capture_at(x, from.v[i])->cut;
+	from.ordered = from.n && (tokens > 0 ? n == from.n : n % from.n == 0);
+	for (size_t i = 0; i < n; i++) {
+		from.placed = from.ordered || (from.n == 1 && !cut) ? from.v[i % from.n] : ID_NONE;
+		x->fits[launches[i]] = choose(x, launches[i], &from);
+		if (x->fits[launches[i]].capture == ID_NONE) {
+			refuse(x, launches[i], &from);
+			refused = true;
+		}
+	}
+	if (from.ordered || cut || refused || (from.n > 1 && tokens > 0))
+		mark_shared(x, launches, n, &from);
+}
+
+/* Launches by process and step. */
+struct stepped {
+	uint32_t process, step, launch;
+};
+
+static int by_step(const void *v, uint32_t a, uint32_t b)
+{
+	const struct stepped *x = (const struct stepped *)v + a, *y = (const struct stepped *)v + b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	return (x->launch > y->launch) - (x->launch < y->launch);
+}
+
+static void fit_all(struct graph_joining *x, const uint32_t *step_of)
+{
+	size_t n = x->replays.launches.n;
+	struct stepped *v = ARENA_ARRAY(x->a, n, struct stepped);
+	uint32_t *launches = ARENA_ARRAY(x->a, n, uint32_t);
+
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = (struct stepped){ x->replays.launches.v[i].process, step_of[i], i };
+	sort_array(x->a, v, n, sizeof *v, by_step);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i; end < n && v[end].process == v[i].process && v[end].step == v[i].step;
+		        end++)
+			launches[end - i] = v[end].launch;
+		fit_step(x, launches, end - i, v[i].step ? x->served.v[v[i].step - 1].batch : 0);
+	}
+}
+
+/* ---- places ---- */
+
+static void set_site(struct graph_joining *x, const struct graph_work *w, uint32_t site)
+{
+	if (!x->site_of[w->track])
+		x->site_of[w->track] = ARENA_ARRAY(x->a, x->t->tracks.v[w->track].n, uint32_t);
+	x->site_of[w->track][w->slice] = 1 + site;
+}
+
+static void count(struct graph_tally *to, const struct graph_work *w)
+{
+	to->work++;
+	to->time = num_add(to->time, w->length);
+}
+
+/* The place of a graph without a capture: the graph. */
+static uint32_t site_of_graph(struct graph_joining *x, const struct graph_kind *kind)
+{
+	uint32_t n = x->replays.launches.v[kind->launch].n;
+	struct str name =
+	        str_fmt(x->a, "graph %u (%u kernel%s)", kind->graph.number, n, n == 1 ? "" : "s");
+
+	return build_site(
+	        x->b, ID_NONE, build_event(x->b, CATEGORY_OP, build_string(x->b, name)), true);
+}
+
+static uint32_t site_of_call(struct graph_joining *x, const struct capture *c, uint32_t call)
+{
+	uint32_t site = x->captures.calls.v[c->first + call].site;
+
+	return site == ID_NONE ? ID_NONE
+	                       : graph_import_site(&x->captures, c->file, site, x->b, x->a);
+}
+
+/* Sets the places of the work of a launch. *graph: 1 + the place of the graph itself, 0: not made.
+ */
+static void place(struct graph_joining *x, uint32_t launch, uint32_t *graph)
+{
+	const struct graph_launch *l = &x->replays.launches.v[launch];
+	const struct launch_fit *fit = &x->fits[launch];
+	const struct capture *c = fit->capture == ID_NONE ? NULL : capture_at(x, fit->capture);
+	const struct graph_pairing *p = c ? pairing_of(x, launch, fit->capture) : NULL;
+	struct graph_tally *to = p ? &x->by_how[p->how] : &x->refused;
+
+	to->launches++;
+	x->ordered.launches += fit->by_order;
+	x->lost += p && c->n > l->n ? c->n - l->n : 0;
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct graph_work *w = &x->replays.work.v[l->first + i];
+		uint32_t site = p && p->call[i] ? site_of_call(x, c, p->call[i] - 1) : ID_NONE;
+		if (site == ID_NONE && !*graph)
+			*graph = 1 + site_of_graph(x, &x->replays.kinds.v[l->kind]);
+		set_site(x, w, site == ID_NONE ? *graph - 1 : site);
+		count(p && !p->call[i] ? &x->missing : to, w);
+		if (p && p->call[i] && (p->ambiguous[i] || fit->ambiguous))
+			count(&x->ambiguous, w);
+		if (fit->by_order)
+			count(&x->ordered, w);
+	}
+	build_replay(x->b, &(struct trace_replay){ l->start, l->kind, c ? c->batch : 0 });
+}
+
+static void place_all(struct graph_joining *x)
+{
+	const struct graph_replays *r = &x->replays;
+	uint32_t *graphs = ARENA_ARRAY(x->a, r->kinds.n, uint32_t);
+
+	x->site_of = ARENA_ARRAY(x->a, x->t->tracks.n, uint32_t *);
+	for (size_t i = 0; i < r->kinds.n; i++)
+		build_graph(x->b, &r->kinds.v[i].graph);
+	for (uint32_t i = 0; i < r->launches.n; i++)
+		place(x, i, &graphs[r->launches.v[i].kind]);
+	for (uint32_t i = 0; i < x->t->tracks.n; i++)
+		if (x->site_of[i])
+			build_number(x->b, i, ARG_SITE, x->site_of[i]);
+}
+
+/* ---- notes ---- */
+
+static const char *const how_texts[PAIR_HOWS] = {
+	[PAIR_ORDER] = "the kernels and their order are equal",
+	[PAIR_STREAMS] = "the kernels are equal, and in order on each of several streams",
+	[PAIR_CUT] = "the capture is cut; its calls have the names of the first kernels",
+	[PAIR_NAMES] =
+	        "the kernels are equal in another order; kernels of one name are taken in order",
+	[PAIR_LOST] = "some captured calls have no kernel; the others are in order",
+	[PAIR_COUNT] = "unconfirmed: the capture has no names of kernels, and as many calls",
+};
+
+/* Adds a note about launches and the time of their work. */
+static void note_tally(struct graph_joining *x, const struct graph_tally *v, const char *text)
+{
+	if (v->launches)
+		note_line(build_notes(x->b),
+		        "note: --graph-capture: %llu launch%s (%llu kernels, %lld us): %s\n",
+		        (unsigned long long)v->launches, v->launches == 1 ? "" : "es",
+		        (unsigned long long)v->work, (long long)trace_us(x->t, v->time), text);
+}
+
+static void note_work(struct graph_joining *x, const struct graph_tally *v, const char *text)
+{
+	if (v->work)
+		note_line(build_notes(x->b), "note: --graph-capture: %llu kernel%s (%lld us) %s\n",
+		        (unsigned long long)v->work, v->work == 1 ? "" : "s",
+		        (long long)trace_us(x->t, v->time), text);
+}
+
+static struct str token_name(const struct graph_joining *x, uint32_t token)
+{
+	return token == TOKEN_COPY    ? S("a copy")
+	       : token == TOKEN_SET   ? S("a memset")
+	       : token < TOKEN_KERNEL ? trace_str(x->t, token)
+	                              : S("a kernel without a name");
+}
+
+#define NAME_SHOWN 60 /* bytes of a kernel's name in a note */
+
+/* Says why launches fit no capture. */
+static struct str why_refused(const struct graph_joining *x)
+{
+	const struct graph_launch *l = &x->replays.launches.v[x->first_refused];
+	const struct capture *c = x->closest == ID_NONE ? NULL : capture_at(x, x->closest);
+
+	if (!c && x->too_large)
+		return str_fmt(x->a, "a step has %lld tokens, more than every capture",
+		        (long long)x->too_large);
+	if (!c)
+		return S("no capture is in the file");
+	if (x->differ == l->n || x->differ == c->n || !c->named)
+		return str_fmt(x->a, "graph %u has %u kernels, the nearest capture %u calls",
+		        l->kind + 1, l->n, c->n);
+	uint32_t work = x->replays.work.v[l->first + x->differ].token,
+	         call = x->captures.calls.v[c->first + x->differ].token;
+	return str_fmt(x->a, "kernel %zu of graph %u is '%.*s', that of the nearest capture '%.*s'",
+	        x->differ + 1, l->kind + 1, STR(str_sub(token_name(x, work), 0, NAME_SHOWN)),
+	        STR(str_sub(token_name(x, call), 0, NAME_SHOWN)));
+}
+
+static void add_notes(struct graph_joining *x)
+{
+	struct notes *to = build_notes(x->b);
+
+	if (!x->captures.path.n) {
+		note_line(to,
+		        "note: %lld us of device work in %llu launches of %zu graphs have no ops "
+		        "in the "
+		        "file: a trace of the capture adds them (--graph-capture, "
+		        "docs/GRAPHS.md)\n",
+		        (long long)trace_us(x->t, x->refused.time),
+		        (unsigned long long)x->refused.launches, (size_t)x->replays.kinds.n);
+		return;
+	}
+	for (unsigned how = PAIR_ORDER; how < PAIR_HOWS; how++)
+		note_tally(x, &x->by_how[how], how_texts[how]);
+	note_tally(x, &x->ordered,
+	        "several captures have the same kernels: the order of launches decided");
+	note_work(x, &x->ambiguous,
+	        "are ambiguous: another captured call of the same name is possible");
+	note_work(x, &x->missing, "have no captured call: they are shown as their graph");
+	note_count(to, x->lost,
+	        "note: --graph-capture: %llu captured {call has|calls have} no kernel\n",
+	        (unsigned long long)x->lost);
+	if (x->first_refused != ID_NONE)
+		note_tally(x, &x->refused,
+		        str_z(x->a, str_fmt(x->a, "not of a capture in '%.*s': %.*s",
+		                            STR(x->captures.path), STR(why_refused(x)))));
+}
+
+bool graph_join(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
+{
+	struct graph_joining x = {
+		.b = b, .t = build_trace(b), .first_refused = ID_NONE, .closest = ID_NONE
+	};
+	struct scratch own;
+	bool ok = true;
+
+	scratch_open(&own, a->work);
+	x.a = &own.a;
+	imap_init(&x.known, x.a);
+	graph_find_replays(x.t, &x.replays, x.a);
+	if (x.replays.launches.n) {
+		find_served(&x);
+		const uint32_t *step_of = find_steps(&x);
+		x.fits = ARENA_ARRAY(x.a, x.replays.launches.n, struct launch_fit);
+		ok = graph_find_files(s, x.t, &x.captures, x.a, e) && read_files(&x, s, step_of, e);
+		if (ok) {
+			fit_all(&x, step_of);
+			place_all(&x);
+			add_notes(&x);
+		}
+	} else if (s->options->graph_capture.n) {
+		note_line(build_notes(b),
+		        "note: %.*s: no graph is launched, so --graph-capture "
+		        "is not used\n",
+		        STR(s->name));
+	}
+	scratch_close(&own);
+	return ok;
+}

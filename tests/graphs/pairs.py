@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Random captures and replays whose pairs are known: each piece of work is paired right, marked, or refused.
+
+    tests/graphs/pairs.py --bin build/check [--seeds N] [--show SEED]
+
+Each captured call has an op of its own, and each kernel a length of its own, so the time of an op tells which kernels it got.
+"""
+import argparse
+import collections
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(ROOT, 'check'), os.path.join(ROOT, 'trace')]
+import kineto  # noqa: E402
+
+KINDS = ['plain', 'pieces', 'streams', 'lost', 'permuted', 'padded', 'wrong', 'cut', 'unnamed', 'shifted']
+BATCHES = (8, 16, 32)
+
+
+class Pair:
+    """A model, its captures by batch, and steps that replay them."""
+
+    def __init__(self, seed):
+        r = self.r = random.Random(seed)
+        self.kind = KINDS[seed % len(KINDS)]
+        self.batches = BATCHES if self.kind == 'padded' else (8,)
+        self.pieces = r.randint(2, 6) if self.kind in ('pieces', 'cut', 'shifted') or r.random() < 0.3 else 1
+        self.streams = r.randint(2, 3) if self.kind == 'streams' else 1
+        self.steps = r.randint(1, 3)
+        self.named = self.kind != 'unnamed'
+        # Pieces in the middle often have the same kernels; the last one is different.
+        layer = self.kernels()
+        self.names = [list(layer) if r.random() < 0.6 else self.kernels() for _ in range(self.pieces - 1)] + [self.kernels() + ['head']]
+        if self.kind == 'streams':
+            self.lane = [[r.randrange(self.streams) for _ in p] for p in self.names]
+        self.expected = collections.Counter()
+        self.length = 1000  # ns; each kernel has ten more than the one before
+
+    def kernels(self):
+        n = self.r.randint(90, 140) if self.kind == 'lost' else self.r.randint(3, 30)
+        pool = ['gemm%d' % i for i in range(self.r.randint(2, 12))] + ['Memset (Device)', 'Memcpy DtoD (Device -> Device)']
+        return [self.r.choice(pool) for _ in range(n)]
+
+    @staticmethod
+    def op(batch, piece, call):
+        return 'nn.Module: B%d_0/nn.Module: Piece_%d/op%d' % (batch, piece, call)
+
+    def capture(self, batch):
+        """Returns the events of the capture of a batch: frames that cross, calls outside, and the calls of each piece."""
+        out, t, correlation = [], 1000.0, 1
+        for piece, names in enumerate(self.names):
+            if self.kind == 'wrong':
+                names = ['other' + n for n in names]
+            begin = t
+            body = [kineto.event('cuda_runtime', 'hipStreamBeginCapture', t + 1, 0.5, correlation=correlation)]
+            body += [self.call('gemm0', t + 0.2, correlation + 1)]  # before the capture
+            correlation += 2
+            t += 2
+            for call, name in enumerate(names):
+                body.append(kineto.event('cpu_op', 'op%d' % call, t, 4))
+                body.append(kineto.event('python_function', 'launch.py(1): go', t + 1, 9))  # ends after the op
+                body.append(self.call(name, t + 2, correlation))
+                correlation += 1
+                t += 5
+            body.append(kineto.event('cuda_runtime', 'hipStreamEndCapture', t, 0.5, correlation=correlation))
+            t += 2
+            out += [kineto.event('user_annotation', 'capture_%d_FULL' % batch, begin, t - begin)]
+            out += [kineto.event('python_function', 'nn.Module: B%d_0' % batch, begin, t - begin),
+                    kineto.event('python_function', 'nn.Module: Piece_%d' % piece, begin, t - begin)] + body
+            correlation += 1
+        if self.kind == 'cut':
+            out = out[:self.r.randint(len(out) // 3, len(out) - 2)]
+        return out
+
+    def call(self, name, ts, correlation):
+        copy = next((w for w in ('Memcpy', 'Memset') if name.startswith(w)), None)
+        if copy:
+            return kineto.event('cuda_runtime', 'hip%sAsync' % copy, ts, 1, correlation=correlation)
+        more = {'kernel': name} if self.named else {}
+        return kineto.event('cuda_runtime', 'hipLaunchKernel', ts, 1, correlation=correlation, **more)
+
+    def replay(self):
+        """Returns the events of the steps, and counts the time of each op."""
+        out, t, correlation = [], 1000.0, 1
+        for _ in range(self.steps):
+            tokens = self.r.randint(1, self.batches[-1])
+            batch = next(b for b in self.batches if b >= tokens)
+            out.append(kineto.event('user_annotation', 'execute_%d_context_0(sq0sk0sqsq0sqsk0)_generation_%d(sq1sk1sqsq1sqsk1)' % (tokens, tokens),
+                                    t, 10 * self.pieces))
+            at = t + 1000
+            for piece in range(self.pieces):
+                out.append(kineto.event('cuda_runtime', 'hipGraphLaunch', t + 10 * piece + 1, 2, correlation=correlation))
+                work, at = self.work(piece, batch, at)
+                out += [dict(w, args=dict(w['args'], correlation=correlation)) for w in work]
+                correlation += 1
+            t = at + 10
+        return out
+
+    def work(self, piece, batch, at):
+        calls = list(enumerate(self.names[piece]))
+        if self.kind == 'lost':
+            for _ in range(self.r.randint(1, 3)):
+                calls.pop(self.r.randrange(len(calls)))
+        if self.kind == 'permuted':
+            self.r.shuffle(calls)
+        free, out = [at] * self.streams, []
+        for call, name in calls:
+            lane = self.lane[piece][call] if self.streams > 1 else 0
+            self.length += 10
+            start = free[lane] + self.r.randint(1, 3)
+            free[lane] = start + self.length / 1000
+            cat = 'gpu_memcpy' if name.startswith('Memcpy') else 'gpu_memset' if name.startswith('Memset') else 'kernel'
+            out.append(kineto.event(cat, name, start, self.length / 1000, 0, 7 + lane, device=0, stream=7 + lane))
+            self.expected[self.op(batch, piece, call)] += self.length
+        return out, max(free)
+
+    def captures(self):
+        """Returns {name of a file: events}."""
+        files = {'graph_capture_rank_0.%d.json' % b: self.capture(b) for b in self.batches}
+        if self.kind == 'shifted':  # the first and the last piece are missing
+            name, = files
+            first = [i for i, e in enumerate(files[name]) if e['name'].startswith('capture_')]
+            files[name] = files[name][first[1]:first[-1]]
+        return files
+
+
+def numbers(text, pattern):
+    return [int(m) for m in re.findall(pattern, text)]
+
+
+def check(seed, program, show=False):
+    """Returns (outcome, None), or what is wrong."""
+    pair = Pair(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, 'capture_traces'))
+        with open(os.path.join(folder, 'replay.json'), 'wb') as f:
+            f.write(kineto.trace(pair.replay()))
+        details = []
+        for name, events in pair.captures().items():
+            with open(os.path.join(folder, 'capture_traces', name), 'wb') as f:
+                f.write(kineto.trace(events))
+            details.append({'file': name, 'batch_size': int(name.split('.')[1]), 'mode': 'FULL'})
+        if seed % 2:
+            with open(os.path.join(folder, 'capture_traces', 'execution_details.json'), 'w') as f:
+                json.dump(details, f)
+        p = subprocess.run([program, os.path.join(folder, 'replay.json'), 'scope', '-select', 'accelerator_micros', '-max_depth', '100', '-output', 'json'],
+                           capture_output=True, text=True)
+    if p.returncode:
+        return None, 'status %d: %s' % (p.returncode, p.stderr)
+    found = {r['path']: 10 * round(r['own_accelerator_micros'] * 100 * pair.steps) for r in json.loads(p.stdout)['rows'] if r['own_accelerator_micros']}
+    if show:
+        print(pair.kind, p.stderr)
+    if sum(found.values()) != sum(pair.expected.values()):
+        return None, 'time %d, expected %d' % (sum(found.values()), sum(pair.expected.values()))
+    as_graph = sum(v for k, v in found.items() if k.startswith('graph '))
+    right = sum(min(v, pair.expected[k]) if v == pair.expected[k] else 0 for k, v in found.items())
+    wrong = [k for k, v in found.items() if not k.startswith('graph ') and v > pair.expected[k]]
+    marked = sum(numbers(p.stderr, r'(\d+) kernels? \(\d+ us\) are ambiguous')) + sum(numbers(p.stderr, r'\((\d+) kernels, \d+ us\): unconfirmed'))
+    if len(wrong) > marked:
+        return None, '%d ops have the wrong time, %d kernels are marked: %s\n%s' % (len(wrong), marked, sorted(wrong)[:3], p.stderr)
+    if pair.kind in ('plain', 'pieces', 'padded') and (wrong or as_graph or marked):
+        return None, 'not paired: %s' % p.stderr
+    if pair.kind == 'wrong' and (right or not as_graph or 'not of a capture' not in p.stderr):
+        return None, 'a wrong capture is not refused: %s' % p.stderr
+    if as_graph and 'not of a capture' not in p.stderr and 'have no captured call' not in p.stderr:
+        return None, 'graphs are left without a note: %s' % p.stderr
+    return 'refused' if as_graph else 'marked' if marked else 'right', None
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__)
+    a.add_argument('--bin', required=True)
+    a.add_argument('--seeds', type=int, default=40)
+    a.add_argument('--show', type=int)
+    o = a.parse_args()
+    program = os.path.join(os.path.abspath(o.bin), 'tfprof')
+    failed, outcomes = 0, collections.defaultdict(collections.Counter)
+    for seed in range(o.seeds) if o.show is None else [o.show]:
+        outcome, bad = check(seed, program, o.show is not None)
+        if bad:
+            print('seed %d (%s): %s' % (seed, KINDS[seed % len(KINDS)], bad))
+            failed += 1
+        else:
+            outcomes[KINDS[seed % len(KINDS)]][outcome] += 1
+    for kind in KINDS:
+        print('    %s: %s' % (kind, ', '.join('%d %s' % (n, k) for k, n in sorted(outcomes[kind].items()))))
+    print('%d passed, %d failed, 0 skipped' % (sum(sum(c.values()) for c in outcomes.values()), failed))
+    return failed > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

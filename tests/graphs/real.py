@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares replayed graphs and the steps of servers with the tables that TraceLens made of the same traces.
+
+    tests/graphs/real.py --realdata DIR --bin build/check
+
+DIR/kineto_graphs has the traces; perf_csvs beside each has the tables: times in milliseconds, or microseconds if not said.
+"""
+import collections
+import csv
+import glob
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(ROOT, 'check'), os.path.join(ROOT, 'trace')]
+import trace_case  # noqa: E402
+from trace_case import equal, program, rows  # noqa: E402
+
+SELECT = ['-select', 'accelerator_micros,occurrence,float_ops']
+
+
+def near(what, found, expected):
+    """Microseconds agree within 0.1 % and 1 us."""
+    assert abs(found - expected) <= 1 + abs(expected) / 1000, '%s: %s us, expected %s' % (what, found, expected)
+
+
+def table(folder, name):
+    with open(os.path.join(folder, 'perf_csvs', name + '.csv'), newline='') as f:
+        return list(csv.DictReader(f))
+
+
+def folder_of(name):
+    folder = os.path.join(trace_case.REALDATA, 'kineto_graphs', name)
+    trace, = glob.glob(os.path.join(folder, '*.json.gz'))
+    return folder, trace
+
+
+def ops_of(trace):
+    """Returns {(op, module): (us, runs)} of the innermost ops and modules. Modules have no instance numbers."""
+    found = collections.defaultdict(lambda: [0, 0])
+    for path, row in rows(trace, 'scope', *SELECT).items():
+        levels = re.split(r'/(?=nn\.Module: |## )|(?<=##)/|/', path)
+        modules = [v for v in levels if v.startswith('nn.Module: ')]
+        op = '/'.join(levels[levels.index(modules[-1]) + 1:] if modules else levels).split('/')[-1] or None
+        if row['own_accelerator_micros'] and op:
+            module = re.sub(r'_\d+$', '', modules[-1]) if modules else 'NA'
+            name = re.sub(r'_\d+$', '', op) if op.startswith('sglang_profiler::') else op
+            found[name, module][0] += row['own_accelerator_micros']
+            found[name, module][1] += row['own_occurrence']
+    return found
+
+
+def check(name):
+    """Every row of ops_summary, ops_summary_by_category, gpu_timeline, GEMM and InferenceAttention_fwd."""
+    folder, trace = folder_of(name)
+    found, seen, kinds = ops_of(trace), set(), collections.defaultdict(float)
+    of_kind = collections.Counter()
+    for row in table(folder, 'ops_summary'):
+        key = row['name'], row['parent_module']
+        if key[0].startswith('hip'):  # kernels outside of all ops: here below the function that launches them
+            continue
+        near(key, found[key][0], float(row['total_direct_kernel_time_sum']))
+        equal(found[key][1], int(row['Count']), str(key))
+        seen.add(key)
+        kind = row['Categories'].strip("[]'"), row['parent_module']
+        kinds[kind] += found[key][0]
+        of_kind[kind] += found[key][1]
+    rest = sum(v[0] for k, v in found.items() if k not in seen)
+    assert rest < 15, {k: v for k, v in found.items() if k not in seen}
+    for row in table(folder, 'ops_summary_by_category'):
+        key = row['op category'], row['parent_module']
+        near(key, kinds[key] + (rest if key == ('other', 'NA') else 0), float(row['total_direct_kernel_time_ms']) * 1000)
+        if key != ('other', 'NA'):
+            equal(of_kind[key], int(row['Count']), str(key))
+    timeline = {row['type']: float(row['time ms']) * 1000 for row in table(folder, 'gpu_timeline')}
+    device, = json.loads(program(trace, 'devices', '-output', 'json')[0])['devices']
+    for theirs, ours in (('computation_time', 'compute_busy_ns'), ('exposed_comm_time', 'exposed_communication_ns'),
+                         ('exposed_memcpy_time', 'exposed_copy_ns'), ('busy_time', 'busy_ns'), ('total_comm_time', 'communication_busy_ns'),
+                         ('total_memcpy_time', 'copy_busy_ns'), ('total_time', 'span_ns')):
+        near(theirs, device[ours] / 1000, timeline[theirs])
+    near('idle_time', (device['span_ns'] - device['busy_ns']) / 1000, timeline['idle_time'])
+    costs(folder, trace)
+
+
+def costs(folder, trace):
+    """Time, calls and float operations of matrix products and attention. A product with a bias has M * N operations more there; the
+    wrappers of a product, which the table lists too, have none here."""
+    ops = rows(trace, 'op', *SELECT)
+    gemm = collections.defaultdict(lambda: [0, 0, 0])
+    for row in table(folder, 'GEMM'):
+        m, n, k = (int(float(row['param: ' + v])) for v in 'MNK')
+        theirs = float(row['GFLOPS_first']) * 1e9
+        bias = row['param: bias'] == 'True'
+        assert abs(theirs - 2 * m * n * k - bias * m * n) <= 1e-3 * theirs, row['name']
+        to, calls = gemm[row['name']], int(row['name_count'])
+        to[0] += float(row['Kernel Time (\u00b5s)_sum'])
+        to[1] += calls
+        to[2] += 2 * m * n * k * calls
+    for op in ('aten::mm', 'aten::addmm'):
+        if op in gemm:
+            near(op, ops[op]['own_accelerator_micros'], gemm[op][0])
+            equal([ops[op]['own_occurrence'], ops[op]['own_float_ops']], gemm[op][1:], op)
+    moved = {r['op']: r['bytes'] for r in json.loads(program(trace, 'flops', '--top=0', '-output', 'json')[0])['ops']}
+    for row in table(folder, 'InferenceAttention_fwd'):
+        if float(row['GFLOPS_first']) > 0:
+            op, calls = ops[row['name']], int(row['name_count'])
+            near(row['name'], op['own_accelerator_micros'], float(row['Kernel Time (\u00b5s)_sum']))
+            equal(op['own_occurrence'], calls)
+            assert abs(op['own_float_ops'] / calls / 1e9 - float(row['GFLOPS_first'])) < 1e-6, op
+            assert abs(moved[row['name']] / calls / 2 ** 20 - float(row['Data Moved (MB)_first'])) < 1e-3, moved
+
+
+def vllm():
+    """25 graphs in a step of vLLM are paired with their captures, 23 of them by order alone."""
+    check('vllm_prefilldecode_piecewise')
+    _, trace = folder_of('vllm_prefilldecode_piecewise')
+    _, notes = program(trace, 'op')
+    assert '25 launches (361 kernels, 149919 us): the kernels and their order are equal' in notes, notes
+    assert '23 launches (345 kernels, 143567 us): several captures' in notes, notes
+    for by, none in (('op', '(no op)'), ('module', '(no module)')):
+        found = rows(trace, 'op', '-by', by, *SELECT)
+        share = found[none]['own_accelerator_micros'] / sum(r['own_accelerator_micros'] for r in found.values()) if none in found else 0
+        assert share < 0.01, (by, share)
+    phase, = json.loads(program(trace, 'phases', '-output', 'json')[0])['phases']
+    equal([phase[k] for k in ('phase', 'steps', 'requests', 'tokens', 'step_mean_ns', 'host_mean_ns', 'graph_launches')],
+          ['mixed', 1, 46, 8192, 156466417, 26353441, 25])
+    near('attention', phase['attention_ns'] / 1000, 5733.278)
+
+
+def sglang():
+    """A step of SGLang without graphs."""
+    check('sglang_prefilldecode')
+    phase, = json.loads(program(folder_of('sglang_prefilldecode')[1], 'phases', '-output', 'json')[0])['phases']
+    equal([phase[k] for k in ('phase', 'requests', 'tokens', 'graph_launches')], ['prefill', 15, 15360, 0])
+
+
+def other_model():
+    """The captures of one model are refused for another."""
+    folder, trace = folder_of('vllm_prefilldecode_piecewise')
+    capture, = glob.glob(os.path.join(folder_of('sglang_prefilldecode')[0], '*.json.gz'))
+    _, notes = program(trace, 'op', '--graph-capture=' + capture)
+    assert 'no capture is in the file' in notes, notes
+
+
+CASES = [vllm, sglang, other_model]
+
+if __name__ == '__main__':
+    sys.exit(trace_case.main(__doc__, CASES, real=True))

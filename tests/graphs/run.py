@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs that are captured and replayed, and the steps of servers, in generated PyTorch traces.
+
+    tests/graphs/run.py --bin build/check [NAME...]
+"""
+import json
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(ROOT, 'check'), os.path.join(ROOT, 'trace')]
+import kineto  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import check_schema, equal, program, rows  # noqa: E402
+
+MODULE = 'nn.Module: Model_0'
+
+
+def replay(ts, correlation, names, start, dur=2.0, streams=(7,), call='cudaGraphLaunch'):
+    """Returns a launch of a graph at ts, whose kernels begin at start, one after the other, in turn on the streams."""
+    out = [kineto.event('cuda_runtime', call, ts, 1.5, correlation=correlation)]
+    for i, name in enumerate(names):
+        out.append(kineto.event('kernel', name, start + 3 * i, dur, 0, streams[i % len(streams)], device=0, stream=streams[i % len(streams)],
+                                correlation=correlation))
+    return out
+
+
+def write(events, name='replay.pt.trace.json'):
+    return trace_case.write(kineto.trace(events), name)
+
+
+def without_capture():
+    """Launches that run the same kernels are one graph, below the module that launches it, with its kernels by name; no time is lost."""
+    events = [kineto.event('python_function', MODULE, 1000, 900), kineto.event('python_function', 'torch/cuda/graphs.py(88): replay', 1001, 800)]
+    for i in range(4):
+        names = ['gemm', 'norm', 'gemm'] if i % 2 == 0 else ['gemm', 'copy']
+        events += replay(1010 + 20 * i, 10 + i, names, 2000 + 100 * i)
+    events += kineto.launch(1100, 50, 2500, 7.0, 'eager')
+    write(events)
+    select = ['-select', 'accelerator_micros,occurrence']
+    scope = rows('replay.pt.trace.json', 'scope', *select)
+    graphs = {k: (r['own_accelerator_micros'], r['own_occurrence']) for k, r in scope.items() if 'graph ' in k}
+    equal(graphs, {MODULE + '/graph 1 (3 kernels)': (12, 2), MODULE + '/graph 2 (2 kernels)': (8, 2)})
+    op = rows('replay.pt.trace.json', 'op', *select)
+    equal(op['graph 1 (3 kernels)']['own_accelerator_micros'], 12)
+    equal([k for k in op if k == 'frame'], ['frame'])  # the kernel that no graph launched
+    kernels = rows('replay.pt.trace.json', 'scope', '-by', 'kernel', *select)
+    equal(kernels[MODULE + '/graph 1 (3 kernels)/gemm']['own_accelerator_micros'], 8)
+    out, err = program('replay.pt.trace.json', 'devices', '-output', 'json')
+    equal([(g['graph'], g['launches'], g['nodes'], g['ns'], g['mean_ns']) for g in json.loads(out)['graphs']],
+          [(1, 2, 6, 12000, 6000), (2, 2, 4, 8000, 4000)])
+    check_schema('devices', json.loads(out))
+    assert '20 us of device work in 4 launches of 2 graphs' in program('replay.pt.trace.json', 'op')[1]
+
+
+def nested_launch():
+    """A call of the driver inside a call of the runtime is the same launch."""
+    events = replay(1010, 10, ['a', 'b'], 2000) + [kineto.event('cuda_driver', 'cuGraphLaunch', 1010.2, 1.0, correlation=10)]
+    write(events)
+    out, _ = program('replay.pt.trace.json', 'devices', '-output', 'json')
+    equal([(g['launches'], g['nodes']) for g in json.loads(out)['graphs']], [(1, 2)])
+    equal(rows('replay.pt.trace.json', 'scope', '-select', 'accelerator_micros')['graph 1 (2 kernels)']['own_accelerator_micros'], 4)
+
+
+def steps_of_servers():
+    """Annotations of a server are steps, the outer of nested ones. The time of a step is that of the device work launched inside it,
+    or of the annotation if it launched none. Numbered steps of the profiler come first."""
+    names = ['execute_24_context_1(sq20sk20sqsq400sqsk400)_generation_4(sq4sk90sqsq4sqsk90)', 'step[DECODE bs=4 toks=4]', 'decode[bs=3/4 x=1]']
+    events = []
+    for i, name in enumerate(names):
+        events += [kineto.event('user_annotation', name, 1000 + 100 * i, 50), kineto.event('user_annotation', 'step[DECODE bs=4]', 1001 + 100 * i, 40)]
+        if i < 2:
+            events += replay(1010 + 100 * i, 10 + i, ['a', 'b'], 1200 + 100 * i)
+    write(events)
+    steps = json.loads(program('replay.pt.trace.json', 'steps', '-output', 'json')[0])['steps']
+    equal([(s['step'], s['name'], s['duration_ns']) for s in steps], [(i, names[k], d) for i, (k, d) in enumerate([(0, 5000), (2, 50000), (1, 5000)])])
+    scope = rows('replay.pt.trace.json', 'scope', '-select', 'accelerator_micros,occurrence')
+    equal(sorted(scope), ['_TFProfRoot', 'graph 1 (2 kernels)'])
+    write(events + [kineto.event('user_annotation', 'ProfilerStep#7', 990, 400)])
+    steps = json.loads(program('replay.pt.trace.json', 'steps', '-output', 'json')[0])['steps']
+    equal([(s['step'], s['name']) for s in steps], [(7, 'ProfilerStep#7')])
+    for other in ('step[3]', 'execute_graph', 'execute_context_1', 'decode', 'step[DECODED bs=1]', 'execute_4_context_0(sq1)_generation_1(sq1)'):
+        write([kineto.event('user_annotation', other, 1000, 50)] + replay(1010, 10, ['a'], 1200))
+        equal(json.loads(program('replay.pt.trace.json', 'steps', '-output', 'json')[0])['steps'][0]['name'], 'steps: unknown', other)
+
+
+def example():
+    """Returns (replay, capture) of a small model: a prefill step without graphs, and two decode steps, padded from 3 to 4 requests."""
+    layer = [('aten::mm', 'gemm_qkv', [[4, 64], [64, 192]]), ('vllm::unified_attention', 'paged_attention', [[4, 8, 8], [4, 2, 8], [4, 2, 8]]),
+             ('aten::mm', 'gemm_out', [[4, 64], [64, 64]]), ('aten::silu', 'silu_kernel', [[4, 64]])]
+
+    def body(t, launch):
+        out = [kineto.event('python_function', MODULE, t, 100), kineto.event('python_function', 'nn.Module: Layer_0', t + 1, 98)]
+        for i, (op, kernel, dims) in enumerate(layer):
+            out.append(kineto.event('cpu_op', op, t + 5 + 20 * i, 15, **{'Input Dims': dims, 'Input type': ['c10::BFloat16'] * len(dims)}))
+            out += launch(t + 8 + 20 * i, kernel, i)
+        return out
+
+    def captured(ts, kernel, i):
+        return [kineto.event('cuda_runtime', 'hipLaunchKernel', ts, 2, correlation=i + 2, kernel=kernel)]
+
+    capture = [kineto.event('user_annotation', 'capture_4_FULL', 90, 130), kineto.event('cuda_runtime', 'hipStreamBeginCapture', 95, 1, correlation=1),
+               *body(100, captured), kineto.event('cuda_runtime', 'hipStreamEndCapture', 210, 1, correlation=9)]
+    events = [kineto.event('user_annotation', 'execute_20_context_2(sq20sk20sqsq200sqsk200)_generation_0(sq0sk0sqsq0sqsk0)', 1000, 120)]
+    events += body(1005, lambda ts, kernel, i: kineto.launch(ts, 1 + i, 1050 + 40 * i, 35 - 5 * i, kernel))
+    for step in range(2):
+        t, k = 1300 + 100 * step, 10 + 2 * step
+        events.append(kineto.event('user_annotation', 'execute_3_context_0(sq0sk0sqsq0sqsk0)_generation_3(sq3sk%dsqsq3sqsk%d)' % (k, k), t, 30))
+        events += replay(t + 5, 20 + step, [kernel for _, kernel, _ in layer], t + 20, 2.5, call='hipGraphLaunch')
+    return kineto.trace(events), kineto.trace(capture)
+
+
+def write_example(folder):
+    os.makedirs(os.path.join(folder, 'capture_traces'), exist_ok=True)
+    replayed, capture = example()
+    for name, content in (('replay.pt.trace.json', replayed), ('capture_traces/graph_capture_rank_0.json', capture)):
+        with open(os.path.join(folder, name), 'wb') as f:
+            f.write(content + b'\n')
+
+
+def with_capture():
+    """The kernels of graphs have the ops of the capture, which count once for each launch; the host time of the capture does not count."""
+    write_example('.')
+    select = ['-select', 'accelerator_micros,cpu_micros,occurrence,float_ops', '-step', '1']
+    found = rows('replay.pt.trace.json', 'scope', *select)
+    layer = MODULE + '/nn.Module: Layer_0/'
+    equal(sorted(found), ['_TFProfRoot', MODULE, layer[:-1], layer + 'aten::mm', layer + 'aten::silu', layer + 'vllm::unified_attention'])
+    row = found[layer + 'aten::mm']
+    equal([row['own_' + k] for k in ('accelerator_micros', 'cpu_micros', 'occurrence', 'float_ops')], [5, 0, 2, 2 * 4 * 64 * (192 + 64)])
+    equal(found[layer + 'vllm::unified_attention']['own_float_ops'], 2 * 8 * (8 + 8) * 10)  # 8 heads of 8, 10 pairs of tokens
+    equal([found[k]['own_occurrence'] for k in (MODULE, layer[:-1])], [1, 1])
+    out, _ = program('replay.pt.trace.json', 'phases', '-output', 'json')
+    check_schema('phases', json.loads(out))
+    prefill, decode = json.loads(out)['phases']
+    equal([decode[k] for k in ('phase', 'steps', 'requests', 'tokens', 'step_mean_ns', 'host_mean_ns', 'busy_ns', 'graph_launches', 'padding')],
+          ['decode', 2, 6, 6, 11500, 30000, 20000, 2, 25])
+    equal([prefill[k] for k in ('phase', 'steps', 'requests', 'tokens', 'graph_launches', 'padding')], ['prefill', 1, 2, 20, 0, None])
+    equal([decode[k] for k in ('attention_ns', 'matrix_ns', 'sampling_ns', 'communication_ns')], [5000, 10000, 0, 0])
+    equal(json.loads(out)['eager_steps'], 1)
+    kernels = json.loads(program('replay.pt.trace.json', 'kernels', '-output', 'json')[0])['kernels']
+    equal({k['name']: k['op'] for k in kernels}['gemm_out'], layer + 'aten::mm')
+
+
+def by_phase():
+    """-by phase puts each op below the phase of its step, and no time is lost. Without steps of a server there is one group."""
+    write_example('.')
+    select = ['-by', 'phase', '-select', 'accelerator_micros,occurrence']
+    plain, found = (rows('replay.pt.trace.json', 'scope', *s) for s in (select[2:], select))
+    equal(found['_TFProfRoot']['total_accelerator_micros'], plain['_TFProfRoot']['total_accelerator_micros'])
+    layer = '/' + MODULE + '/nn.Module: Layer_0/'
+    equal([(k, round(3 * found[k]['own_accelerator_micros']), round(3 * found[k]['own_occurrence'])) for k in sorted(found) if k.endswith('aten::mm')],
+          [('decode' + layer + 'aten::mm', 10, 4), ('prefill' + layer + 'aten::mm', 60, 2)])
+    op = rows('replay.pt.trace.json', 'op', *select)
+    equal(sorted(k for k in op if 'silu' in k), ['decode/aten::silu', 'prefill/aten::silu'])
+    trace_case.write(kineto.trace(kineto.steps()), 'plain.json')
+    assert '(no phase)/aten::copy_' in rows('plain.json', 'op', *select)
+
+
+def named_capture():
+    """--graph-capture names a file or a folder. A folder without traces, or a file that cannot be read, is an error; what is found
+    beside the trace is not."""
+    write_example('.')
+    os.rename('capture_traces', 'elsewhere')
+    ops = ['op', '-select', 'occurrence']
+    assert 'graph 1 (4 kernels)' in rows('replay.pt.trace.json', *ops)
+    for path in ('elsewhere', 'elsewhere/graph_capture_rank_0.json'):
+        assert 'aten::mm' in rows('replay.pt.trace.json', *ops, '--graph-capture=' + path), path
+    os.mkdir('empty')
+    assert "'empty' has no traces" in program('replay.pt.trace.json', 'op', '--graph-capture=empty', status=3)[1]
+    program('replay.pt.trace.json', 'op', '--graph-capture=absent.json', status=3)
+    os.mkdir('capture_traces')
+    trace_case.write(b'not JSON', 'capture_traces/x.json')
+    out, err = program('replay.pt.trace.json', 'op')
+    assert 'graph 1' in out and 'capture_traces/x.json' in err, err
+    trace_case.write(kineto.trace(kineto.steps()), 'plain.json')
+    assert 'no graph is launched' in program('plain.json', 'op', '--graph-capture=elsewhere')[1]
+
+
+def other_ranks():
+    """Captures of the rank of the trace are used, if the names of files have ranks."""
+    write_example('.')
+    replayed, capture = example()
+    trace_case.write(capture.replace(b'Layer_0', b'Layer_9'), 'capture_traces/graph_capture_rank_1.json')
+    for rank, layer in ((0, 'Layer_0'), (1, 'Layer_9')):
+        content = json.loads(replayed)
+        content['distributedInfo'] = {'backend': 'nccl', 'rank': rank, 'world_size': 2}
+        trace_case.write(json.dumps(content).encode(), 'replay.pt.trace.json')
+        found = rows('replay.pt.trace.json', 'op', '-by', 'module', '-step', '1', '-select', 'accelerator_micros')
+        equal(found['nn.Module: %s' % layer]['own_accelerator_micros'] if 'nn.Module: %s' % layer in found else
+              [k for k in found if layer in k], 10 if 'nn.Module: %s' % layer in found else [MODULE + '/nn.Module: ' + layer])
+
+
+def example_is_made():
+    """The files in testdata/graphs are those that this script makes."""
+    write_example('.')
+    for name in ('replay.pt.trace.json', 'capture_traces/graph_capture_rank_0.json'):
+        with open(name, 'rb') as a, open(os.path.join(os.path.dirname(ROOT), 'testdata', 'graphs', name), 'rb') as b:
+            assert a.read() == b.read(), name
+
+
+CASES = [with_capture, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
+
+if __name__ == '__main__':
+    sys.exit(trace_case.main(__doc__, CASES, write=write_example))
