@@ -11,22 +11,51 @@ struct heads {
 	int64_t batch, heads, queries, keys, query_size, value_size;
 };
 
-/* Where a query sees no later keys: the last query sees the last key, or the first sees the first.
+/* Where a query sees no later keys: the first query sees the first key, or the last sees the last.
  */
 enum { CAUSAL_FIRST = 1, CAUSAL_LAST = 2 };
 
-/* Returns twice the number of pairs. */
-static int64_t twice_pairs(const struct heads *h, int64_t causal)
+static int64_t square(int64_t v)
 {
-	int64_t shorter = h->queries < h->keys ? h->queries : h->keys;
-	int64_t all = num_mul(2, num_mul(h->queries, h->keys));
+	return v > 0 ? num_mul(v, v) : 0;
+}
 
-	if (causal == CAUSAL_LAST && h->queries <= h->keys)
-		return num_sub(all, num_mul(h->queries, h->queries));
-	if (causal)
+/* Returns the limit in a setting; a negative number is none. */
+static int64_t limit_of(const struct op_call *c, int place, int64_t none)
+{
+	const struct op_setting s = call_setting(c, place);
+
+	return s.n && s.v[0] >= 0 && s.v[0] < none ? s.v[0] : none;
+}
+
+/* Returns twice the number of pairs if the last query sees the last key. `before` and `after` are
+ * the numbers of keys that a query sees before and after its own. */
+static int64_t twice_near_pairs(const struct heads *h, int64_t before, int64_t after)
+{
+	int64_t all = num_mul(2, num_mul(h->queries, h->keys)),
+	        early = num_sub(h->keys, num_add(before, 1)), late = num_sub(h->queries, after);
+
+	all = num_sub(all, num_sub(square(early), square(num_sub(early, h->queries))));
+	return num_sub(all, num_sub(square(late), square(num_sub(late, h->keys))));
+}
+
+/* Returns twice the number of pairs. */
+static int64_t twice_pairs(const struct op_call *c, const struct heads *h)
+{
+	const int *place = c->row->place;
+	const struct op_setting setting = call_setting(c, place[1]);
+	int64_t causal = setting_at(&setting, 0), before = h->keys, after = h->queries;
+
+	if (causal == CAUSAL_FIRST && !place[4]) {
+		int64_t shorter = h->queries < h->keys ? h->queries : h->keys;
 		return num_add(num_mul(shorter, shorter),
 		        num_mul(2, num_mul(h->queries - shorter, h->keys)));
-	return all;
+	}
+	if (place[4]) {
+		before = limit_of(c, place[4], before);
+		after = limit_of(c, place[4] + 1, after);
+	}
+	return twice_near_pairs(h, before, causal ? 0 : after);
 }
 
 static struct flops read_heads(const struct op_call *c, struct heads *to)
@@ -56,13 +85,12 @@ static struct flops read_heads(const struct op_call *c, struct heads *to)
 /* Counts products with queries or keys, and with values, for each pair. */
 static struct flops count(const struct op_call *c, int64_t queries, int64_t values)
 {
-	const struct op_setting causal = call_setting(c, c->row->place[1]);
 	struct heads h = { .batch = 0 };
 	struct flops f = read_heads(c, &h);
 
 	if (f.lack)
 		return f;
-	int64_t pairs = twice_pairs(&h, causal.n ? causal.v[0] : 0);
+	int64_t pairs = twice_pairs(c, &h);
 	f = COUNTED(c, h.batch, h.heads, pairs,
 	        num_add(num_mul(queries, h.query_size), num_mul(values, h.value_size)));
 	add_bytes(&f, c, num_mul(num_mul(h.batch, h.heads), num_mul(h.queries, h.value_size)),

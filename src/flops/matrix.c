@@ -59,7 +59,10 @@ struct flops flops_product(const struct op_call *c)
 
 struct flops flops_product_transposed(const struct op_call *c)
 {
-	return product(c, c->row->place[0], c->row->place[0] + 1, true);
+	const int *place = c->row->place;
+	bool third = place[1] && call_input(c, place[1])->rank == 2;
+
+	return product(c, place[0], third ? place[1] : place[0] + 1, true);
 }
 
 /* Rows of one factor, columns of the other or the sums are divided among the groups, whose sizes
@@ -117,7 +120,7 @@ struct flops flops_experts(const struct op_call *c)
 }
 
 /* Each step multiplies the input and the state of each sequence by the weights. */
-struct flops flops_recurrent(const struct op_call *c)
+static struct flops recurrent(const struct op_call *c, int64_t times)
 {
 	const int *place = c->row->place;
 	const struct op_tensor *in = call_input(c, place[0]);
@@ -133,7 +136,18 @@ struct flops flops_recurrent(const struct op_call *c)
 			return lacking(LACK_SHAPE, place[i]);
 		weights = num_add(weights, w->list ? w->weights : w->elements);
 	}
-	struct flops f = COUNTED(c, 2, in->dim[0], in->dim[1], weights);
+	struct flops f = COUNTED(c, num_mul(2, times), in->dim[0], in->dim[1], weights);
 	add_bytes(&f, c, -1, 0);
 	return f;
+}
+
+struct flops flops_recurrent(const struct op_call *c)
+{
+	return recurrent(c, 1);
+}
+
+/* The gradient of the input and the state, and that of the weights. */
+struct flops flops_recurrent_gradient(const struct op_call *c)
+{
+	return recurrent(c, 2);
 }

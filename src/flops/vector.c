@@ -39,6 +39,9 @@ struct flops flops_elementwise(const struct op_call *c)
 	/* without types, the shape of a single number looks like that of no tensor */
 	if (!c->n)
 		return lacking(LACK_SHAPE, 0);
+	for (unsigned i = 0; i < c->n; i++)
+		if (!c->in[i].known && (c->in[i].rank || c->in[i].list))
+			return lacking(LACK_SHAPE, (int)i);
 	struct flops f = COUNTED(c, c->row->place[0], elements);
 	add_bytes(&f, c, elements, 0);
 	return f;
@@ -57,6 +60,16 @@ struct flops flops_each_input(const struct op_call *c)
 	struct flops f = COUNTED(c, place[1], elements);
 	add_bytes(&f, c, c->row->formula == FORMULA_REDUCTION ? -1 : elements, place[0]);
 	return f;
+}
+
+struct flops flops_bag(const struct op_call *c)
+{
+	int table = c->row->place[0];
+	const struct op_tensor *t = call_input(c, table), *rows = call_input(c, table + 1);
+
+	if (!t->known || t->rank != 2 || !rows->known)
+		return lacking(LACK_SHAPE, rows->known ? table : table + 1);
+	return COUNTED(c, rows->elements, t->dim[1]);
 }
 
 /* Number of positions of a window along a dimension. */

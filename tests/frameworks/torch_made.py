@@ -250,13 +250,56 @@ def models():
         ours = sum(r['flops'] for r in rows if r['family'] in ('matrix products', 'convolutions', 'attention'))
         gradients = sum(r['flops'] for r in rows if r['op'] == 'aten::convolution_backward')
         if name == 'lstm':
-            equal([r['flops'] for r in rows if r['family'] == 'recurrent cells'], [2 * 5 * 3 * 4 * 32 * (16 + 32)])
+            forward = 2 * 5 * 3 * 4 * 32 * (16 + 32)
+            equal([r['flops'] for r in rows if r['family'] == 'recurrent cells'], [2 * forward, forward])
         if theirs['groups']:
             forward = sum(r['flops'] for r in rows if r['family'] == 'convolutions') - gradients
             equal(ours - gradients, theirs['total'] - theirs['gradients'], name)
             equal(forward <= gradients <= 2 * forward, True, name)
         else:
             equal(ours, theirs['total'], name)
+
+
+# The inputs that the places of op.def stand for, by formula: the names that the schemas give them.
+FACTOR, KERNEL = 'self input mat mat1 batch1 X', 'weight W'
+ROLES = {
+    'PRODUCT': [FACTOR], 'PRODUCT_T': [FACTOR, 'W'], 'GROUPED': ['self'], 'DISTANCE': ['x1'],
+    'CONVOLUTION': [FACTOR, KERNEL, 'stride', 'padding', 'dilation', 'transposed'],
+    'CONVOLUTION_GRADIENT': ['grad_output', 'input', 'weight', 'transposed', 'output_mask'],
+    'ATTENTION': ['query', 'is_causal custom_mask_type', None, 'cum_seq_q cu_seqlens_q', 'window_size_left'],
+    'ATTENTION_GRADIENT': ['query', 'is_causal custom_mask_type', None, 'cum_seq_q cu_seqlens_q', 'window_size_left'],
+    'RECURRENT': ['input', 'weight weight0', 'weight1'], 'RECURRENT_GRADIENT': ['input', 'weight weight1', 'weight2'],
+    'FFT': ['dim', None, 'last_dim_size'], 'BAG': ['weight'], 'POOLING': ['kernel_size', 'stride', 'padding', 'dilation', 'ceil_mode'],
+}
+
+
+def op_rows():
+    """Returns (name, formula, places) for each op of op.def that PyTorch defines."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../src/flops/op.def')) as f:
+        text = re.sub(r'/\*.*?\*/', '', f.read(), flags=re.S)
+    for names, formula, places in re.findall(r'OP\(((?:\s*"[^"]*")+)\s*,\s*(\w+), ([^)]*)\)', text):
+        for name in ' '.join(re.findall('"([^"]*)"', names)).split():
+            if re.match('mkldnn::|[^:]*$', name):
+                yield name if ':' in name else 'aten::' + name, formula, [int(n) for n in places.split(',')]
+
+
+def places_of_inputs():
+    """Each op of op.def exists, and its places are those of the inputs that the formula reads."""
+    import torch
+    schemas, old = {}, re.compile('aten::(cudnn|miopen|mkldnn)_convolution_backward')
+    for s in torch._C._jit_get_all_schemas():
+        schemas.setdefault(s.name, []).append([a.name for a in s.arguments])
+    checked = 0
+    for op, formula, places in op_rows():
+        overloads = schemas.get(op) or schemas.get(op + '_')
+        if old.match(op):
+            continue
+        assert overloads, op
+        for place, role in zip(places, ROLES.get(formula, [])):
+            if role and place >= 0:
+                assert any(place < len(names) and names[place] in role.split() for names in overloads), (op, place, role)
+                checked += 1
+    assert checked > 200, checked
 
 
 def folder_of_traces():
@@ -282,4 +325,5 @@ def no_device():
 
 
 if __name__ == '__main__':
-    sys.exit(main(__doc__, {'train': train, 'count': count}, [counts_and_self_times, with_stacks, stacks, steps, printed, float_operations, models, folder_of_traces, no_device]))
+    sys.exit(main(__doc__, {'train': train, 'count': count}, [counts_and_self_times, with_stacks, stacks, steps, printed, float_operations, models,
+                                                                   places_of_inputs, folder_of_traces, no_device]))

@@ -423,6 +423,9 @@ def flops():
     equal((d['flops'], d['device_ns'], d['covered_ns'], d['coverage'], d['inferred_calls']),
           (2 * (product + places + elements), 30000, 12000, 0.4, 2))
     equal(sum(r['flops'] for r in d['families']), d['flops'])
+    host = write(kineto.trace([kineto.event('cpu_op', 'aten::relu', 1000, 20)]))
+    equal([(r['op'], r['calls'], r['device_ns']) for r in json.loads(program('flops', host, '-output', 'json')[0])['uncounted']],
+          [('aten::relu', 1, 0)])
     text = program('flops', write(kineto.trace(events)), '--explain', 'aten::addmm')[0]
     equal(text, 'aten::addmm: 2 * batch * rows * columns * length of the sums\n  2 of 1024 = 2 * 1 * 4 * 16 * 8\n')
 

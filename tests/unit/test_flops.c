@@ -32,6 +32,10 @@ static void test_products(void **state)
 	assert_int_equal(flops("aten::baddbmm", "[[3,4,6],[3,4,5],[3,5,6]]", "", ""), 720);
 	assert_int_equal(flops("aten::linear", "[[2,4,5],[6,5],[6]]", "", ""), 480);
 	assert_int_equal(flops("aten::mv", "[[4,5],[5]]", "", ""), 40);
+	/* the second matrix is added to the product with the third */
+	assert_int_equal(flops("mkldnn::_linear_pointwise", "[[8,16],[32,16],[32]]", "", ""), 8192);
+	assert_int_equal(
+	        flops("mkldnn::_linear_pointwise", "[[8,16],[8,32],[32,16],[]]", "", ""), 8192);
 	assert_int_equal(flops("aten::dot", "[[5],[5]]", "", ""), 10);
 	/* groups of rows; groups of columns */
 	assert_int_equal(
@@ -122,6 +126,25 @@ static void test_attention(void **state)
 	assert_int_equal(flops("aten::_flash_attention_forward", sequences,
 	                         "[\"float\",\"float\",\"float\",\"int\",\"int\"]", ""),
 	        -LACK_DATA);
+	/* one query of a causal call sees all 4096 keys, less half of its own; 100 of 200 see 100
+	 */
+	assert_int_equal(
+	        flops("flash_attn::_flash_attn_forward", "[[1,1,1,64],[1,4096,1,64],[1,4096,1,64]]",
+	                BFLOAT3, "[\"\",\"\",\"\",\"0.\",\"1.\",\"True\",\"-1\",\"-1\"]"),
+	        (2 * 4096 - 1) * 128);
+	assert_int_equal(
+	        flops("flash_attn::_flash_attn_forward", "[[1,200,1,64],[1,100,1,64],[1,100,1,64]]",
+	                BFLOAT3, "[\"\",\"\",\"\",\"0.\",\"1.\",\"True\",\"-1\",\"-1\"]"),
+	        100 * 100 * 128);
+	/* each sees its own key and nine before it: 2 * 100 * 10 - 10 * 10; and five after it */
+	assert_int_equal(
+	        flops("flash_attn::_flash_attn_forward", "[[1,100,1,64],[1,100,1,64],[1,100,1,64]]",
+	                BFLOAT3, "[\"\",\"\",\"\",\"0.\",\"1.\",\"True\",\"9\",\"0\"]"),
+	        1900 * 128);
+	assert_int_equal(
+	        flops("flash_attn::_flash_attn_forward", "[[1,100,1,64],[1,100,1,64],[1,100,1,64]]",
+	                BFLOAT3, "[\"\",\"\",\"\",\"0.\",\"1.\",\"False\",\"9\",\"5\"]"),
+	        (20000 - 90 * 90 - 95 * 95) * 128);
 	/* 2.5 times the forward pass, a fifth of it again */
 	const struct op_call c = flops_read_call(
 	        flops_find_op(S("aten::_scaled_dot_product_flash_attention_backward")), S(""),
@@ -139,6 +162,12 @@ static void test_each_element(void **state)
 	assert_int_equal(flops("aten::add", "[[4,1],[5]]", FLOAT2, ""), 20);
 	assert_int_equal(flops("aten::add_", "[[4,5],[]]", "[\"float\",\"Scalar\"]", ""), 20);
 	assert_int_equal(flops("aten::relu", "", "", ""), -LACK_SHAPE);
+	assert_int_equal(
+	        flops("aten::relu", "[[1,2,3,4,5,6,7,8,9]]", "[\"float\"]", ""), -LACK_SHAPE);
+	assert_int_equal(flops("aten::add", "[[4,5],[-4,5]]", FLOAT2, ""), -LACK_SHAPE);
+	assert_int_equal(flops("aten::_embedding_bag", "[[50,8],[24],[6]]",
+	                         "[\"float\",\"long int\",\"long int\"]", ""),
+	        24 * 8);
 	assert_int_equal(flops("aten::_softmax", "[[2,3]]", "[\"float\"]", ""), 30);
 	assert_int_equal(flops("aten::_foreach_add_", "[[[2,3],[4]],[]]", "", ""), 10);
 	assert_int_equal(flops("aten::copy_", "[[2,3],[2,3]]", FLOAT2, ""), 0);
@@ -163,6 +192,9 @@ static void test_weights(void **state)
 	assert_int_equal(
 	        flops("aten::_cudnn_rnn", "[[7,3,10],[[80,10],[80,20],[80],[80]]]", "", ""),
 	        2 * 7 * 3 * (800 + 1600));
+	assert_int_equal(flops("aten::_cudnn_rnn_backward",
+	                         "[[7,3,10],[[80,10],[80,20],[80],[80]]]", "", ""),
+	        4 * 7 * 3 * (800 + 1600));
 	assert_int_equal(flops("vllm::outplace_fused_experts",
 	                         "[[6,16],[8,64,16],[8,16,32],[6,2],[6,2]]", "", ""),
 	        2 * 6 * 2 * (64 * 16 + 16 * 32));

@@ -208,7 +208,7 @@ static void put_lack(struct table *to, const struct flops_sums *x, const struct 
 	to->rows++;
 }
 
-/* Ops without device work, and without arithmetic that the trace shows elsewhere, are left out. */
+/* Calls without device work are left out, unless no call of the file has any. */
 static void fill_lacks(struct table *to, const struct flops_sums *x)
 {
 	const struct flops_row opless = { .device = x->ops->opless_time };
@@ -218,7 +218,7 @@ static void fill_lacks(struct table *to, const struct flops_sums *x)
 		put_lack(to, x, &opless, S("no op launched it"), S("(no op)"));
 	for (size_t i = 0; i < x->n; i++) {
 		const struct flops_row *r = &x->rows[order[i]];
-		if (r->lack && r->device)
+		if (r->lack && (r->device || (!x->all && r->calls)))
 			put_lack(to, x, r, str_of(flops_lacks[r->lack]),
 			        trace_str(x->ops->t, r->name));
 	}
