@@ -15,7 +15,7 @@ const PARTS = [['Compute', '--compute', 'compute_ns'], ['Exposed communication',
 
 // A card; title: its heading, or { title, part } with a name for tests.
 function card(title, ...content) {
-	return el('section', { class: 'card' + (title === 'Steps' ? ' whole' : ''), 'data-part': title.part }, el('h2', {}, title.title || title), content);
+	return el('section', { class: 'card' + (title === 'Steps' || title.part === 'why' ? ' whole' : ''), 'data-part': title.part }, el('h2', {}, title.title || title), content);
 }
 
 const FIGURES = [['peak_bytes', 'bytes', 'Peak memory', 'sum over nodes'], ['bytes', 'bytes', 'Requested memory', 'sum over nodes'], ['params', 'count', 'Parameters', ''], ['float_ops', 'count', 'Float operations', '']];
@@ -107,12 +107,29 @@ async function devices(report) {
 		el('a', { href: link('devices') }, 'All devices and kernels'));
 }
 
-// What the host did in the idle time of one cause; a place links to its slices on the timeline.
+// The places of one cause, of idle time or of why; a place links to its slices on the timeline.
 function places(cause, worker) {
 	const label = p => plain(p.name) + (p.waits_for ? ', for ' + plain(p.waits_for) : '');
-	const onTimeline = p => ['op', 'line', 'call', 'kernel'].includes(p.kind) ? link('timeline', { worker, q: p.name }) : undefined;
+	const onTimeline = p => ['op', 'line', 'call', 'kernel', 'copy', 'range'].includes(p.kind) ? link('timeline', { worker, q: p.kind === 'call' ? p.name.split(' in ')[0] : p.name }) : undefined;
 	return [barList(cause.places.slice(0, TOP).map(p => ({ label: shorten(label(p), 90), title: label(p), value: p.ns, link: onTimeline(p) })), 'ns', cause.ns),
 		cause.places.length > TOP ? el('p', { class: 'muted' }, `and ${(cause.places.length - TOP).toLocaleString('en-US')} more`) : null];
+}
+
+// A line with a bar, whose content opens with a click.
+function fold(text, ns, whole, open, ...content) {
+	return el('details', { class: 'cause', open }, el('summary', {}, el('span', { class: 'bar', style: { '--share': ns / whole } }, el('span', { class: 'clip' }, text)),
+		el('span', { class: 'num', title: exact(ns, 'ns') }, number(ns, 'ns')), el('span', { class: 'num muted' }, percent(ns, whole))), content);
+}
+
+// The verdict, and what a step would be shorter without each cause; a click on a cause shows its places and what people do about it.
+async function why(report) {
+	const cards = [];
+	for (let k = 0; k < Math.min(TOP, report.all('why').length); k++) {
+		const entry = await report.entry('why', k), d = entry.document, worker = workerOf(report, entry);
+		cards.push(card({ title: [worker, plain(d.verdict)].filter(Boolean).join(': '), part: 'why' }, d.causes.map((c, i) => fold(c.id.replace(/_/g, ' '), c.saved_ns, d.window_ns, i === 0,
+			places({ places: c.where, ns: c.cost_ns }, worker), el('p', { class: 'hint' }, c.advice)))));
+	}
+	return cards;
 }
 
 // Idle time of each device by cause; a click on a cause shows its places.
@@ -126,8 +143,7 @@ async function idle(report) {
 	if (!devices.length)
 		return null;
 	const content = devices.slice(0, TOP).map((d, i) => [devices.length > 1 ? el('h3', {}, `${d.label}: ${number(d.idle_ns, 'ns')}`) : null,
-		[...d.causes].sort((a, b) => b.ns - a.ns).map((c, k) => el('details', { class: 'cause', open: i + k === 0 }, el('summary', {}, el('span', { class: 'bar', style: { '--share': c.ns / d.idle_ns } }, el('span', { class: 'clip' }, c.text)),
-			el('span', { class: 'num', title: exact(c.ns, 'ns') }, number(c.ns, 'ns')), el('span', { class: 'num muted' }, percent(c.ns, d.idle_ns))), places(c, d.worker)))]);
+		[...d.causes].sort((a, b) => b.ns - a.ns).map((c, k) => fold(c.text, c.ns, d.idle_ns, i + k === 0, places(c, d.worker)))]);
 	return card({ title: 'Idle time by cause', part: 'idle' }, content, [...missing].map(m => el('p', { class: 'hint' }, m)));
 }
 
@@ -197,6 +213,6 @@ function inputs(first) {
 
 export async function overviewPage(report) {
 	const first = (await report.entry(report.list[0].name)).document, summary = await report.entry('summary');
-	const parts = await Promise.all([steps(report), devices(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
+	const parts = await Promise.all([why(report), steps(report), devices(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
 	return el('div', { class: 'overview' }, figures(first, summary ? summary.document.step_time : []), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
 }

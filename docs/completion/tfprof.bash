@@ -28,7 +28,8 @@ _tfprof_words()
 	what-if) own='--top= --each= ' single='-top -each ' ;;
 	idle) case $prev in -by|--by) COMPREPLY=($(compgen -W 'auto op line call step' -- "$cur")); return ;; esac ;;&
 	idle) own='--top= --by= ' single='-top -by ' ;;
-	why) own='--top= --cause= --fail-on= ' single='-top -cause -fail-on ' ;;
+	why) case $prev in -as|--as) COMPREPLY=($(compgen -W 'auto ranks runs' -- "$cur")); return ;; esac ;;&
+	why) own='--top= --as= --cause= --fail-on= ' single='-top -as -cause -fail-on ' ;;
 	memory) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	memory) own='--top= ' single='-top ' ;;
 	roofline) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&

@@ -258,6 +258,7 @@ static void add_trace(struct session *s, struct report_parts *p)
 	add_slices(s, p);
 	add_optional(s, p, "idle");
 	add_optional(s, p, "critical");
+	add_optional(s, p, "why");
 	add_optional(s, p, "memory");
 	add_optional(s, p, "roofline");
 }

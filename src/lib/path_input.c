@@ -76,48 +76,46 @@ bool path_replay(struct session *s, const struct path_input *in, const struct op
 }
 
 /* Opens the replay of each trace. */
-static bool open_replays(struct session *s, const struct model_trace *v, size_t n,
-        const struct opts *o, struct path_steps *out)
+static bool open_replays(struct session *s, const struct model_trace *v, const struct opts *o,
+        struct path_replays *out)
 {
 	struct arena *a = &s->query_arena;
-	const struct replay **replays = ARENA_ARRAY(a, n, const struct replay *);
-	struct path_steps all = { 0 };
+	const struct replay **replays = ARENA_ARRAY(a, out->n, const struct replay *);
+	struct path_steps *all = &out->steps, one = { 0 };
 
-	for (size_t i = 0; i < n; i++) {
+	out->v = replays;
+	out->of = ARENA_ARRAY(a, out->n, struct str);
+	for (size_t i = 0; i < out->n; i++) {
 		struct path_input *in = ARENA_NEW(a, struct path_input);
 		struct replay *x = ARENA_NEW(a, struct replay);
 		open_trace(v[i].t, in, a);
-		if (!path_replay(s, in, o, x, out))
+		if (!path_replay(s, in, o, x, &one))
 			return false;
 		replays[i] = x;
-		all.marks = num_add(all.marks, out->marks);
-		all.device |= out->device;
+		out->of[i] = one.of;
+		all->marks = num_add(all->marks, one.marks);
+		all->device |= one.device;
 	}
-	out->marks = all.marks / (int64_t)n;
-	out->device = all.device;
-	if (n > 1)
-		out->of = str_fmt(a, "%.*s in %zu files", STR(out->of), n);
-	out->replays = replays;
+	all->marks /= (int64_t)out->n;
+	all->of = out->n > 1 ? str_fmt(a, "%.*s in %zu files", STR(one.of), out->n) : one.of;
 	return true;
 }
 
-bool path_job_open(
-        struct session *s, const struct opts *o, struct rank_group *job, struct path_steps *out)
+bool path_replays_open(struct session *s, const struct opts *o, struct path_replays *out)
 {
 	const struct model_trace *v;
 	uint64_t waits = 0;
-	size_t n;
 
-	if (!session_need_steps(s, o) || !session_seal(s) || !session_traces(s, &n) ||
+	*out = (struct path_replays){ 0 };
+	if (!session_need_steps(s, o) || !session_seal(s) || !session_traces(s, &out->n) ||
 	        !session_need_slices(s))
 		return false;
-	v = session_traces(s, &n);
-	if (!v || !open_replays(s, v, n, o, out))
+	v = session_traces(s, &out->n);
+	if (!v || !open_replays(s, v, o, out))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		waits += out->replays[i]->depend.unknown_waits;
+	for (size_t i = 0; i < out->n; i++)
+		waits += out->v[i]->depend.unknown_waits;
 	path_note_unknown(s, v[0].t, waits);
-	rank_group_open(out->replays, n, job, &s->query_arena);
 	return true;
 }
 

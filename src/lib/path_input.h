@@ -21,17 +21,23 @@ struct path_steps {
 	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */
 	bool device;   /* the windows end with device work */
 	int64_t marks; /* ticks, the mean length of the steps by their marks; 0: no steps */
-	const struct replay *const *replays; /* of path_job_open */
+};
+
+/* The replays of several traces, and the steps of each; steps: of all together. */
+struct path_replays {
+	const struct replay *const *v;
+	struct str *of;
+	size_t n;
+	struct path_steps steps;
 };
 
 /* Opens the replay of the steps that -step selects. */
 bool path_replay(struct session *s, const struct path_input *in, const struct opts *o,
         struct replay *x, struct path_steps *out);
 
-/* Opens the replays of the steps that -step selects in all loaded traces, as ranks of a job, and
- * notes what is not known. */
-bool path_job_open(
-        struct session *s, const struct opts *o, struct rank_group *job, struct path_steps *out);
+/* Opens the replays of the steps that -step selects in all loaded traces, and notes what is not
+ * known. */
+bool path_replays_open(struct session *s, const struct opts *o, struct path_replays *out);
 
 /* Notes what the file would have to have, for waits of streams to be known. */
 void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits);

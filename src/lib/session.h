@@ -232,8 +232,12 @@ struct why_rule {
 	enum why_id cause;
 	int64_t ns; /* fails if more is saved per step */
 };
+/* The meaning of several files; auto: ranks of one job if there are more than two or they name
+ * different ranks, otherwise two runs. */
+enum why_as { WHY_AS_AUTO, WHY_AS_RANKS, WHY_AS_RUNS };
 struct why_request {
 	size_t top;
+	enum why_as as;
 	enum why_id cause; /* WHY_IDS: all */
 	const struct why_rule *rules;
 	size_t n_rules;

@@ -4,6 +4,7 @@
  */
 #include "lib/path_input.h"
 
+#include "export/table/run_difference_out.h"
 #include "export/table/why_out.h"
 
 /* Reads "ID" or "ID>TIME". */
@@ -61,24 +62,72 @@ static struct str typed_steps(struct session *s, const struct opts *o)
 	return o->step >= 0 ? str_fmt(&s->query_arena, "%lld", (long long)o->step) : STR_NONE;
 }
 
+/* ---- one job ---- */
+
+static bool write_job(struct session *s, const struct why_request *request, const struct opts *o,
+        const struct path_replays *in, struct emit *to)
+{
+	struct rank_group job;
+	struct why why;
+
+	rank_group_open(in->v, in->n, &job, &s->query_arena);
+	why_find(&job, &why, &s->query_arena);
+	const struct why_page page = { .x = &why,
+		.of = in->steps.of,
+		.marks = in->steps.marks,
+		.steps = typed_steps(s, o),
+		.top = request->top,
+		.cause = request->cause };
+	return why_write(&page, o, s->columns, to, &s->error) && check_rules(s, request, &why);
+}
+
+/* ---- two runs ---- */
+
+/* True if two traces are those of different runs: their files do not name different ranks. */
+static bool are_runs(const struct path_replays *in)
+{
+	if (in->n != RUNS_N)
+		return false;
+	int64_t left = rank_number(in->v[RUN_LEFT]->depend.t);
+	int64_t right = rank_number(in->v[RUN_RIGHT]->depend.t);
+	return left < 0 || right < 0 || left == right;
+}
+
+static bool write_runs(struct session *s, const struct why_request *request, const struct opts *o,
+        const struct path_replays *in, struct emit *to)
+{
+	struct arena *a = &s->query_arena;
+	struct rank_group jobs[RUNS_N];
+	struct why runs[RUNS_N];
+	struct run_difference x;
+
+	if (in->n != RUNS_N)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "--as=runs: two files expected");
+	if (request->cause != WHY_IDS || request->n_rules)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "%s is for one run; the files are compared as two runs (see --as)",
+		        request->n_rules ? "--fail-on" : "--cause");
+	for (size_t i = 0; i < RUNS_N; i++) {
+		rank_group_open(in->v + i, 1, &jobs[i], a);
+		why_find(&jobs[i], &runs[i], a);
+	}
+	run_difference_find(&runs[RUN_LEFT], &runs[RUN_RIGHT], &x, a);
+	const struct run_difference_page page = { .x = &x,
+		.of = { in->of[RUN_LEFT], in->of[RUN_RIGHT] },
+		.assumed = request->as == WHY_AS_AUTO };
+	return run_difference_write(&page, request->top, o, s->columns, to, &s->error);
+}
+
 bool session_why(struct session *s, const struct why_request *request, const struct opts *o,
         struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
-	struct path_steps steps;
-	struct rank_group job;
-	struct why why;
+	struct path_replays in;
 
-	if (!path_job_open(s, o, &job, &steps))
+	if (!path_replays_open(s, o, &in))
 		return false;
-	why_find(&job, &why, &s->query_arena);
-	const struct why_page page = { .x = &why,
-		.of = steps.of,
-		.marks = steps.marks,
-		.steps = typed_steps(s, o),
-		.top = request->top,
-		.cause = request->cause };
-	return why_write(&page, o, s->columns, &to, &s->error) && check_rules(s, request, &why);
+	bool runs = request->as == WHY_AS_RUNS || (request->as == WHY_AS_AUTO && are_runs(&in));
+	return runs ? write_runs(s, request, o, &in, &to) : write_job(s, request, o, &in, &to);
 }
 
 void session_verdict(struct session *s, struct str *verdict, struct str *id)

@@ -107,7 +107,8 @@ bool check_why(struct session *s, const struct request *r)
 
 bool run_why(struct session *s, const struct request *r, struct sink *out)
 {
-	struct why_request request = { .top = (size_t)r->top };
+	struct why_request request = { .top = (size_t)r->top,
+		.as = r->section > 0 ? (enum why_as)r->section : WHY_AS_AUTO };
 
 	return why_read(s, r->cause, &r->fail_on, &request) &&
 	       session_why(s, &request, &r->opts, out);

@@ -115,6 +115,10 @@ def test_schema_of_traces(t):
             doc = json.loads(t.run([command, path, '-output', 'json'] + changes))
             bad = judge[command + '.json'](doc) if judge else []
             t.check(not bad and (path == trace or doc.get(command) or doc['rows']), '%s: %s' % (command, bad[:3]))
+        again = shutil.copy(trace, os.path.join(home, 'again.xplane.pb'))
+        doc = json.loads(t.run(['why', trace, again, '-output', 'json']))
+        bad = judge['why-runs.json'](doc) if judge else []
+        t.check(not bad and doc['parts'] and not doc['difference_ns'], 'why of two runs: %s' % bad[:3])
         for each in ('kernel', 'op', 'line'):
             doc = json.loads(t.run(['what-if', trace, '--each', each, '-output', 'json']))
             bad = judge['what-if.json'](doc) if judge else []

@@ -192,6 +192,23 @@ def step_time_is_the_headline():
     quiet()
 
 
+def verdict_comes_first():
+    """The first card has the verdict and the causes of the command; a place leads to its slices on the timeline."""
+    causes = 0
+    for name in ('pytorch', 'recording'):
+        go(name, 'overview')
+        said = json.loads(program('why', words(name)[0], '-output', 'json'))
+        assert BROWSER.js('return document.querySelector(".card").dataset.part') == 'why', name
+        assert BROWSER.js('return document.querySelector("[data-part=why] h2").textContent') == said['verdict'], name
+        shown = BROWSER.js('return [...document.querySelectorAll("[data-part=why] summary")].map(s => [s.querySelector(".bar").textContent, s.querySelector(".num").title])')
+        assert [[text, int(re.sub(r'\D', '', ns))] for text, ns in shown] == [[c['id'].replace('_', ' '), c['saved_ns']] for c in said['causes']], (name, shown)
+        causes += len(shown)
+    assert causes
+    BROWSER.js('document.querySelector("[data-part=why] a").click()')
+    BROWSER.until('const m = document.querySelector("main"); return m.dataset.page === "timeline" && m.getAttribute("aria-busy") === "false"')
+    quiet()
+
+
 def causes_of_idle_time():
     """Causes are those of the command and add up to the idle time. A click shows the places; a place leads to the timeline."""
     for name in ('pytorch', 'xspace'):
@@ -556,7 +573,7 @@ def accessibility():
 
 def main():
     global BROWSER
-    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_of_devices, step_time_is_the_headline, causes_of_idle_time, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
+    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_of_devices, step_time_is_the_headline, verdict_comes_first, causes_of_idle_time, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
                                            metric_and_sort, workers_are_chosen, timeline_moves, path_on_the_timeline, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table,
                                        metric_and_sort, timeline_moves, path_on_the_timeline, names_are_text, served_page)]

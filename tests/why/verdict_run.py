@@ -10,6 +10,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -136,22 +137,23 @@ def outputs():
     assert 'saves nothing' in run('why', *files()['healthy'], '--cause=garbage_collection'), 'nothing'
 
 
-def changed_rank(change):
-    """The files of slow_rank with other events of rank 1."""
+def changed_ranks(change, which=(1,)):
+    """The files of slow_rank with other events of ranks. change: of events and the rank."""
     paths = list(files()['slow_rank'])
-    with open(paths[1]) as f:
-        trace = json.load(f)
-    trace['traceEvents'] = change(trace['traceEvents'])
-    paths[1] = 'changed.pt.trace.json'
-    with open(paths[1], 'w') as f:
-        json.dump(trace, f)
+    for rank in which:
+        with open(paths[rank]) as f:
+            trace = json.load(f)
+        trace['traceEvents'] = change(trace['traceEvents'], rank)
+        paths[rank] = 'changed%d.pt.trace.json' % rank
+        with open(paths[rank], 'w') as f:
+            json.dump(trace, f)
     return paths
 
 
 def clocks_are_aligned():
     """A rank whose clock is 2 s ahead changes nothing; the clocks of the simulator are exact."""
     right = why('slow_rank')
-    paths = changed_rank(lambda events: [dict(e, ts=e['ts'] + 2e6) if 'ts' in e else e for e in events])
+    paths = changed_ranks(lambda events, _: [dict(e, ts=e['ts'] + 2e6) if 'ts' in e else e for e in events])
     answer = json.loads(run('why', *paths, '-output', 'json'))
     cases.equal(answer['ranks'], right['ranks'], 'ranks')
     cases.equal([(c['id'], c['saved_ns']) for c in answer['causes']], [(c['id'], c['saved_ns']) for c in right['causes']], 'causes')
@@ -160,13 +162,26 @@ def clocks_are_aligned():
 
 def collectives_of_a_step_are_matched_together():
     """A step of which a rank lacks a collective has no matches; its communication is counted."""
-    def without_one(events):
+    def without_one(events, _):
         nccl = [e for e in events if e.get('cat') == 'kernel' and e['name'].startswith('nccl')]
         return [e for e in events if e is not nccl[0]]
     right = why('slow_rank')['ranks']
-    answer = json.loads(run('why', *changed_rank(without_one), '-output', 'json'))['ranks']
+    answer = json.loads(run('why', *changed_ranks(without_one), '-output', 'json'))['ranks']
     per_step = (right['collectives'] - answer['collectives'])
     assert per_step > 0 and answer['unmatched'] == per_step * right['ranks'] - 1, (right, answer)
+
+
+def contradicting_orders_end():
+    """If ranks have two collectives in opposite orders, which is not possible but may be in a file, the replay ends."""
+    per_step = why('slow_rank')['ranks']['collectives'] // 8
+
+    def with_groups(events, rank):
+        nccl = [e for e in events if e.get('cat') == 'kernel' and e['name'].startswith('nccl')]
+        for i, e in enumerate(nccl):
+            e['args'] = dict(e.get('args', {}), **{'Process Group Name': str(i % per_step if rank % 2 else per_step - 1 - i % per_step)})
+        return events
+    answer = json.loads(run('why', *changed_ranks(with_groups, range(len(files()['slow_rank']))), '-output', 'json'))
+    assert per_step > 1 and answer['ranks']['collectives'] == 8 * per_step and answer['window_ns'] > 0, answer['ranks']
 
 
 def ranks_are_missing():
@@ -176,6 +191,36 @@ def ranks_are_missing():
     assert 'only one rank' in reasons['slow_rank'] and 'only one rank' in reasons['unbalanced_ranks'] and 'ranks' not in answer, answer
     assert answer['cause'] == 'exposed_communication' and answer['causes'][0]['bound'], answer
     assert not why('exposed_communication')['causes'][0]['bound']
+
+
+def runs_are_compared():
+    """The parts of the difference of two runs add up to it; text has the same rows, and one for the rest."""
+    left, right = files()['healthy'][0], files()['input_pipeline'][0]
+    answer = json.loads(run('why', left, right, '-output', 'json'))
+    for key, side in (('left_ns', 'healthy'), ('right_ns', 'input_pipeline')):
+        cases.equal((answer[key], sum(p[key] for p in answer['parts'])), (why(side)['window_ns'],) * 2, key)
+    cases.equal(sum(p['difference_ns'] for p in answer['parts']), answer['right_ns'] - answer['left_ns'], 'difference')
+    first = answer['parts'][0]
+    assert first['cause'] == 'input_pipeline' and first['difference_ns'] > .99 * answer['difference_ns'], first
+    assert 'mostly input_pipeline' in answer['verdict'] and 'longer' in answer['verdict'], answer
+    saved = {c['cause']: c['right_ns'] for c in answer['causes']}
+    cases.equal(saved['input_pipeline'], why('input_pipeline')['causes'][0]['saved_ns'], 'cause')
+    text = run('why', left, right, '--top=1')
+    assert '(%d more; --top=0 shows all)' % (len(answer['parts']) - 1) in text and '--as=ranks' in text, text
+    back = json.loads(run('why', right, left, '--as=runs', '-output', 'json'))
+    cases.equal(back['difference_ns'], -answer['difference_ns'], 'the other way')
+    shutil.copy(left, 'same.pt.trace.json')
+    assert ' less: ' in back['verdict'] and 'takes as long: ' in run('why', left, 'same.pt.trace.json')
+
+
+def ranks_and_runs_are_told_apart():
+    """Files that name different ranks are one job, unless --as says otherwise."""
+    paths = files()['slow_rank'][:2]
+    assert 'A step of the second run' in run('why', *paths, '--as=runs') and '2 ranks' in run('why', *paths)
+    assert '2 ranks' in run('why', *files()['healthy'], *files()['input_pipeline'], '--as=ranks')
+    assert 'two files expected' in run('why', files()['healthy'][0], '--as=runs', status=2)
+    for option in ('--cause=allocation', '--fail-on=allocation'):
+        assert 'is for one run' in run('why', *paths, '--as=runs', option, status=2)
 
 
 def waits_for_unknown_events_are_noted():
@@ -217,7 +262,9 @@ def sample_is_up_to_date():
 
 
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, what_if_saves_the_same, steps_are_chosen, usage_errors_come_first, gates, outputs,
-         clocks_are_aligned, collectives_of_a_step_are_matched_together, ranks_are_missing, waits_for_unknown_events_are_noted, no_verdict]
+         clocks_are_aligned, collectives_of_a_step_are_matched_together,
+         contradicting_orders_end, ranks_are_missing, runs_are_compared,
+         ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted, no_verdict]
 
 
 def main():

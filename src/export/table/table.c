@@ -4,6 +4,8 @@
  */
 #include "export/table/table.h"
 
+#include <math.h>
+
 #include "base/fmt.h"
 
 #define NAME_MIN 24 /* columns that a name keeps when it is shortened */
@@ -58,12 +60,16 @@ int64_t table_share(int64_t part, int64_t all)
 void table_put_time(struct sb *b, int64_t ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
-	double v = (double)ns;
+	double v = fabs((double)ns);
 	size_t u = 0;
 
-	for (; u < 3 && (v >= 999.5 || v <= -999.5); u++)
+	for (; u < 3 && v >= 999.5; u++)
 		v /= 1000;
-	sb_fmt(b, "%.*f%s", !u || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, units[u]);
+	sb_fmt(b, "%s%.*f%s", ns < 0 ? "-" : "",
+	        !u || v >= 99.95 ? 0
+	        : v >= 9.995     ? 1
+	                         : 2,
+	        v, units[u]);
 }
 
 /* Appends a number of float operations per second. */

@@ -29,6 +29,14 @@ struct str rank_label(const struct rank_group *x, const struct job_rank *r, stru
 
 /* ---- ranks ---- */
 
+int64_t rank_number(const struct trace *t)
+{
+	for (size_t i = 0; i < t->processes.n; i++)
+		if (t->processes.v[i].rank >= 0)
+			return t->processes.v[i].rank;
+	return -1;
+}
+
 static uint32_t process_of(const struct depend *d, uint32_t node)
 {
 	return d->tracks[d->nodes.v[node].track].process;
@@ -48,10 +56,9 @@ static struct job_rank *add_rank(
         struct rank_group *x, uint32_t replay, uint32_t process, struct arena *a)
 {
 	const struct trace *t = x->replays[replay]->depend.t;
-	struct job_rank r = { .replay = replay, .process = process, .number = -1 };
+	struct job_rank r = { .replay = replay, .process = process };
 
-	if (process != ID_NONE)
-		r.number = t->processes.v[process].rank;
+	r.number = process == ID_NONE ? rank_number(t) : t->processes.v[process].rank;
 	VEC_PUSH(a, &x->ranks, r);
 	return &x->ranks.v[x->ranks.n - 1];
 }

@@ -65,6 +65,9 @@ void rank_group_open(
 void rank_group_run(const struct rank_group *x, const struct replay_plan *plans,
         struct replay_run *runs, struct arena *a);
 
+/* Returns the rank that the file of a trace names, or -1. */
+int64_t rank_number(const struct trace *t);
+
 /* "rank 3", or "process 4711"; in a. */
 struct str rank_label(const struct rank_group *x, const struct job_rank *r, struct arena *a);
 

@@ -81,6 +81,21 @@ void replay_times(const struct replay *x, const struct replay_factors *f, struct
 
 /* ---- windows ---- */
 
+uint32_t replay_node_at(const struct depend *d, uint32_t track, int64_t at)
+{
+	const struct depend_track *k = &d->tracks[track];
+	uint32_t low = 0, high = k->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (d->nodes.v[k->first + mid].start <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? k->first + low - 1 : ID_NONE;
+}
+
 /* Returns where a time of the recording is in the new times: on the thread that has a node's start
  * there, or else on the one whose node around it starts last. */
 static int64_t moved(const struct depend *d, const struct depend_times *times, int64_t at)
@@ -88,19 +103,10 @@ static int64_t moved(const struct depend *d, const struct depend_times *times, i
 	uint32_t found = ID_NONE;
 
 	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
-		const struct depend_track *k = &d->tracks[i];
-		uint32_t low = 0, high = k->n;
-		while (low < high) {
-			uint32_t mid = low + (high - low) / 2;
-			if (d->nodes.v[k->first + mid].start <= at)
-				low = mid + 1;
-			else
-				high = mid;
-		}
-		if (k->host && low &&
-		        (found == ID_NONE ||
-		                d->nodes.v[k->first + low - 1].start > d->nodes.v[found].start))
-			found = k->first + low - 1;
+		uint32_t node = d->tracks[i].host ? replay_node_at(d, i, at) : ID_NONE;
+		if (node != ID_NONE &&
+		        (found == ID_NONE || d->nodes.v[node].start > d->nodes.v[found].start))
+			found = node;
 	}
 	if (found == ID_NONE)
 		return at;

@@ -73,6 +73,9 @@ void replay_open(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, struct replay *out, struct arena *a);
 void replay_choose(struct replay *x, const uint32_t *windows, size_t n);
 
+/* Returns the last node of a track that starts at or before a time of the recording, or ID_NONE. */
+uint32_t replay_node_at(const struct depend *d, uint32_t track, int64_t at);
+
 /* Replays with all of the changes. Fails if a pattern is wrong, or a named change matches nothing.
  * The run lives in a. */
 bool replay_run(const struct replay *x, const struct replay_change *changes, size_t n,

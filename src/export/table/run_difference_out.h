@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The difference of two runs as text and as data (docs/schema/why-runs.json).
+ */
+#ifndef TFPROF_EXPORT_RUN_DIFFERENCE_OUT_H
+#define TFPROF_EXPORT_RUN_DIFFERENCE_OUT_H
+
+#include "export/out.h"
+#include "why/run_difference.h"
+
+struct run_difference_page {
+	const struct run_difference *x;
+	struct str of[RUNS_N]; /* "the mean of 8 steps" */
+	bool assumed;          /* nobody said that the files are two runs */
+};
+
+/* top: parts shown in text; 0: all. columns: width of the terminal; 0: names stay whole. */
+bool run_difference_write(const struct run_difference_page *page, size_t top, const struct opts *o,
+        unsigned columns, struct emit *to, struct err *e);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Why a step of one run takes longer than that of another. The critical path tiles the windows of
+ * both runs. Its segments, added up by cause or kind and by name, are the parts of a mean step; the
+ * differences of the parts add up to the difference of the steps.
+ */
+#ifndef TFPROF_WHY_RUN_DIFFERENCE_H
+#define TFPROF_WHY_RUN_DIFFERENCE_H
+
+#include "why/why.h"
+
+enum { RUN_LEFT, RUN_RIGHT, RUNS_N };
+
+/* Time on the critical path of a mean step, in each run; 0: none. */
+struct run_part {
+	enum why_id cause; /* that owns the time of a thread; WHY_IDS: none */
+	enum critical_kind kind;
+	struct str name; /* of the op, kernel, call or range; empty: none */
+	int64_t ns[RUNS_N];
+};
+
+/* Time that a cause saves in each run, if it is reported in one of them. */
+struct run_cause {
+	enum why_id id;
+	bool judged[RUNS_N];
+	int64_t ns[RUNS_N];
+};
+
+struct run_difference {
+	const struct why *runs[RUNS_N];
+	int64_t ns[RUNS_N];         /* the mean step, to which the parts add up */
+	VEC(struct run_part) parts; /* the largest difference first */
+	VEC(struct run_cause) causes;
+};
+
+/* Compares two runs of one trace each. The result lives in a. */
+void run_difference_find(const struct why *left, const struct why *right,
+        struct run_difference *out, struct arena *a);
+
+#endif
