@@ -72,13 +72,11 @@ static enum depend_class class_of(const struct trace *t, const struct trace_even
 
 static bool is_awaited(const struct trace *t, const struct slice *copy)
 {
-	struct str name = trace_str(t, copy->name);
 	int64_t bytes;
 
-	if (!str_contains(name, S("Pageable")))
-		return false;
-	return !str_contains(name, S("Pageable -> Device")) ||
-	       !slice_has_int(t, copy, ARG_BYTES, &bytes) || bytes > COPY_STAGED;
+	return slice_is_pageable(t, copy) == 1 &&
+	       (!str_contains(trace_str(t, copy->name), S("HtoD")) ||
+	               !slice_has_int(t, copy, ARG_BYTES, &bytes) || bytes > COPY_STAGED);
 }
 
 void depend_find_copies(
