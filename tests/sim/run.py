@@ -323,7 +323,7 @@ def unlike(a, b, factor, path=''):
     """Yields where answer b is not answer a with all times multiplied by a factor."""
     if isinstance(a, dict):
         for k in a:
-            if k not in ('sources', 'tool', 'slice'):    # slices are numbered in the order of the file
+            if k not in ('sources', 'tool', 'slice', 'warnings'):    # slices are numbered in the order of the file, notes are text
                 yield from unlike(a[k], b.get(k), factor, path + '.' + k)
     elif isinstance(a, list):
         if len(a) != len(b):
