@@ -90,6 +90,8 @@ static struct flops count(const struct op_call *c, int64_t queries, int64_t valu
 
 	if (f.lack)
 		return f;
+	if (!c->values.n)
+		return lacking(LACK_SETTING, c->row->place[1]);
 	int64_t pairs = twice_pairs(c, &h);
 	f = COUNTED(c, h.batch, h.heads, pairs,
 	        num_add(num_mul(queries, h.query_size), num_mul(values, h.value_size)));

@@ -106,22 +106,26 @@ static void test_outputs(void **state)
 
 static void test_attention(void **state)
 {
+	const char *full = "[\"\",\"\",\"\"]";
 	const char *four = "[[1,12,64,64],[1,12,64,64],[1,12,64,64]]";
 	const char *causal = "[\"\",\"\",\"\",\"0.\",\"True\"]";
 	const char *sequences = "[[96,8,64],[96,8,64],[96,8,64],[5],[5]]";
 
 	(void)state;
 	assert_int_equal(
-	        flops("aten::_scaled_dot_product_flash_attention", four, BFLOAT3, ""), 12582912);
+	        flops("aten::_scaled_dot_product_flash_attention", four, BFLOAT3, full), 12582912);
 	assert_int_equal(
 	        flops("aten::_scaled_dot_product_flash_attention", four, BFLOAT3, causal), 6291456);
+	/* without values, it may be causal */
+	assert_int_equal(flops("aten::_scaled_dot_product_flash_attention", four, BFLOAT3, ""),
+	        -LACK_SETTING);
 	/* groups of queries share a head of keys */
 	assert_int_equal(flops("aten::scaled_dot_product_attention",
-	                         "[[4,8,128,64],[4,2,128,64],[4,2,128,64]]", BFLOAT3, ""),
+	                         "[[4,8,128,64],[4,2,128,64],[4,2,128,64]]", BFLOAT3, full),
 	        134217728);
 	assert_int_equal(
 	        flops("aten::_flash_attention_forward",
-	                "[[8,4096,16,128],[8,4096,16,128],[8,4096,16,128],[],[]]", BFLOAT3, ""),
+	                "[[8,4096,16,128],[8,4096,16,128],[8,4096,16,128],[],[]]", BFLOAT3, full),
 	        1099511627776);
 	assert_int_equal(flops("aten::_flash_attention_forward", sequences,
 	                         "[\"float\",\"float\",\"float\",\"int\",\"int\"]", ""),
@@ -148,7 +152,7 @@ static void test_attention(void **state)
 	/* 2.5 times the forward pass, a fifth of it again */
 	const struct op_call c = flops_read_call(
 	        flops_find_op(S("aten::_scaled_dot_product_flash_attention_backward")), S(""),
-	        S("[[1,12,64,64],[1,12,64,64],[1,12,64,64],[1,12,64,64]]"), STR_NONE, STR_NONE);
+	        S("[[1,12,64,64],[1,12,64,64],[1,12,64,64],[1,12,64,64]]"), STR_NONE, str_of(full));
 	const struct flops f = flops_of_call(&c);
 	assert_int_equal(f.flops, 31457280);
 	assert_int_equal(f.recomputed, 6291456);
