@@ -95,6 +95,13 @@ def test_gpu_words():
     same(tfprof('gpu', '--help'), tfprof('devices', '--help'))
 
 
+def test_nodes_of_graphs_without_launches():
+    """Kernels can belong to a graph none of whose launches was recorded."""
+    got = tfprof('gpu', spool('.', Spool().add('kernel', name='k', start=T0 + 5, length=5, graph=3, node=1).end()), '--output=json')
+    same(got[0], 0, got[2])
+    same([(g['launches'], g['mean_ns']) for g in json.loads(got[1])['graphs']], [(0, None)])
+
+
 # ---- one table each, computed by hand -------------------------------------------------------------
 US, MS = 1000, 1000000
 H100 = dict(id=0, uuid='GPU-A', name='H100', major=9, minor=0)

@@ -208,7 +208,10 @@ static void put_graphs(struct table *to, const struct device_use *u, const struc
 {
 	table_number(to, g->ns);
 	table_count(to, g->launches);
-	table_number_if(to, g->launches > 0, num_div(g->ns, num_from_u64(g->launches)));
+	if (g->launches)
+		table_number(to, num_div(g->ns, num_from_u64(g->launches)));
+	else
+		table_null(to);
 	table_count(to, g->nodes);
 	table_number(to, gpu_facts(u, g->process)->who.pid);
 	table_count(to, g->number);

@@ -259,7 +259,8 @@ static void put_ranks(struct sb *b, const struct why *x)
 {
 	const struct rank_group *job = x->job;
 
-	if (job->ranks.n < 2)
+	/* without collectives, the processes of one trace need not be ranks */
+	if (job->ranks.n < 2 || (job->n_replays < 2 && !job->collectives.n))
 		return;
 	sb_fmt(b, "; %zu ranks with %zu collectives in common", job->ranks.n, job->collectives.n);
 	if (!job->collectives.n)
