@@ -85,7 +85,7 @@ def truth_of(case, answer):
 
 # Verdicts that are not found, with the reason; docs/WHY.md has them.
 KNOWN = {
-    'no_tensor_cores': ('kineto',), 'one_kernel': ('kineto',),      # not judged
+    'one_kernel': ('kineto',),                                        # not judged
     'exposed_communication': ('recording',), 'slow_rank': ('recording',),
     'unbalanced_ranks': ('recording',),                               # the events of streams are not in the trace
 }
