@@ -115,7 +115,7 @@ static const struct column op_columns[] = { NUMBER_COLUMN("flops", "count"),
 	NUMBER_COLUMN("recomputed_flops", "count"), NUMBER_COLUMN("bytes", "bytes"),
 	TEXT_COLUMN("family"), TEXT_COLUMN("op") };
 static const char *const op_titles[] = { "float ops", "share", "calls", "device time", "per second",
-	"", "", "family", "op" };
+	"", "", "", "op" };
 static const struct column lack_columns[] = { NUMBER_COLUMN("device_ns", "ns"),
 	{ S("device_share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("calls", NULL),
 	TEXT_COLUMN("reason"), NUMBER_COLUMN("input", NULL), TEXT_COLUMN("op") };
@@ -277,19 +277,21 @@ static void put_utilization(struct sb *b, const struct flops_sums *x, const stru
 		if (rate->given > 0)
 			sb_put(b, S("given peak"));
 		else
-			sb_fmt(b, "dense peaks of %s (%s)", rate->peak->name, rate->peak->source);
+			sb_fmt(b, "dense peaks of %s", rate->peak->name);
 		sb_put(b, S(",\nas a share of the wall time of the steps"));
 		if (rate->devices > 1)
 			sb_fmt(b, " on %zu devices", rate->devices);
+		if (!(rate->given > 0))
+			sb_fmt(b, "\n(peaks: %s)", rate->peak->source);
 		break;
 	case NO_PEAK:
 		sb_put(b, S("\nNo MFU: "));
 		if (rate->model.n) {
 			sb_put(b, S("the peaks of '"));
 			sb_put_name(b, rate->model);
-			sb_put(b, S("' are not known; "));
+			sb_put(b, S("' are not known;\n"));
 		} else {
-			sb_put(b, S("the file does not name the device; "));
+			sb_put(b, S("the file does not name the device;\n"));
 		}
 		sb_put(b, S("--peak-flops=989T gives one"));
 		break;
