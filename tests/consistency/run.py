@@ -176,6 +176,11 @@ def views(x):
             near(view.total('accelerator_micros') + view.total('cpu_micros'), view.total('micros'), 3, name + ': both sides')
 
 
+def flops_of(view, op):
+    """Float operations of the nodes of an op."""
+    return sum(v for path, v in view.own('float_ops').items() if path.rsplit('/', 1)[-1] == op)
+
+
 def raw(x):
     """Totals times the number of steps are the device time, the host time and the float operations in the file."""
     sums, scope = x.truth, x.views['scope']
@@ -186,6 +191,8 @@ def raw(x):
         near(scope.total('cpu_micros') * n, sum(v.host for v in inside), n, 'host time of %d steps' % n)
     if any(v.flops for v in inside):
         near(scope.total('float_ops') * n, sum(v.flops for v in inside), n, 'float operations of %d steps' % n)
+    for op in {op for v in inside for op in v.flops_of}:
+        near(flops_of(scope, op) * n, sum(v.flops_of[op] for v in inside), n, 'float operations of %s' % op)
     if all_['kernels'] and sum(v.work for v in sums.values()):
         rows = all_['kernels']['kernels']
         near(sum(r['total_ns'] for r in rows), sum(v.device for v in sums.values()), 2 * len(rows), 'kernels')  # cut to nanoseconds
@@ -203,6 +210,8 @@ def raw_steps(x):
             near(view.total('cpu_micros'), s.host, 1, 'host time of step %s' % step)
         if s.flops:
             near(view.total('float_ops'), s.flops, 0, 'float operations of step %s' % step)
+        for op, n in s.flops_of.items():
+            near(flops_of(view, op), n, 0, 'float operations of %s in step %s' % (op, step))
 
 
 def steps(x):
@@ -475,6 +484,9 @@ def itself(x):
     other = os.path.join(x.made, 'again.' + x.name.removesuffix('.gz') + '.gz')
     with open(other, 'wb') as f:
         f.write(content if x.name.endswith('.gz') else gzip.compress(content, 1))
+    captures = os.path.join(os.path.dirname(x.path), 'capture_traces')
+    if os.path.isdir(captures) and not os.path.exists(os.path.join(x.made, 'capture_traces')):
+        os.symlink(captures, os.path.join(x.made, 'capture_traces'))
     sides = [x.path] if x.name.endswith('.tfspool') else [x.path, other]
     p = subprocess.run([PROGRAM, 'baseline', 'save', 'kept', x.path], capture_output=True, cwd=x.made)
     assert p.returncode == 0, p.stderr

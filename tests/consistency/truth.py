@@ -23,6 +23,7 @@ class Sums:
     def __init__(self):
         self.device = self.host = Fraction(0)
         self.flops = self.work = 0
+        self.flops_of = collections.Counter()  # by op, where only those of some ops are known
         self.runs = collections.Counter()
 
 
@@ -112,12 +113,15 @@ def kineto(path):
         args = e.get('args') or {}
         if e.get('cat') in CALLS and args.get('correlation') is not None:
             launches.setdefault(args['correlation'], e)
+        if e.get('cat') == 'user_annotation' and SERVING.fullmatch(e['name']):
+            continue
         if e.get('cat') in ('cpu_op', 'Operator', 'user_annotation') and e not in marks or e['name'].startswith('nn.Module: '):
             host[e['pid'], e['tid']].append((e['from'], e['to']))
             s = out[steps.at(e['from'])]
             s.runs[e['name']] += 1
             try:
-                s.flops += op_flops(e['name'], args.get('Input Dims') or [])
+                flops = op_flops(e['name'], args.get('Input Dims') or [])
+                s.flops_of.update({e['name']: flops} if flops else {})
             except ValueError:
                 pass
     for e in events:
@@ -128,6 +132,10 @@ def kineto(path):
             s.work += 1
     add_host(out, host, steps.at)
     return out
+
+
+# Annotations of vLLM and SGLang, which are steps.
+SERVING = re.compile(r'execute_\d+_context_\d+.*|(step|prefill|decode)\[.*\]')
 
 
 def first(rows, field, default=0):
