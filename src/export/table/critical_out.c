@@ -192,17 +192,13 @@ bool critical_write(const struct critical_page *page, size_t top, const struct o
         unsigned columns, struct emit *to, struct err *e)
 {
 	bool data = out_is_data(o->output.kind);
-	struct table kinds = { .a = to->a,
-		.key = "kinds",
-		.columns = kind_columns,
-		.titles = kind_titles,
-		.n_columns = N_COLUMNS(kind_columns) };
+	struct table kinds = {
+		.a = to->a, .key = "kinds", TABLE_COLUMNS(kind_columns, kind_titles)
+	};
 	struct table places = { .a = to->a,
 		.key = "places",
 		.title = "places",
-		.columns = place_columns,
-		.titles = place_titles,
-		.n_columns = N_COLUMNS(place_columns) };
+		TABLE_COLUMNS(place_columns, place_titles) };
 	struct table segments = { .a = to->a,
 		.key = "segments",
 		.schema = "tfprof/critical",

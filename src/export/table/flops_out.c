@@ -121,13 +121,6 @@ static const struct column lack_columns[] = { NUMBER_COLUMN("device_ns", "ns"),
 	TEXT_COLUMN("reason"), NUMBER_COLUMN("input", NULL), TEXT_COLUMN("op") };
 static const char *const lack_titles[] = { "device time", "share", "calls", "reason", "", "op" };
 
-#define N_COLUMNS(x) (sizeof(x) / sizeof *(x))
-
-static int64_t share(int64_t part, int64_t all)
-{
-	return all > 0 ? (int64_t)((double)part * 10000 / (double)all + 0.5) : 0;
-}
-
 static int64_t per_second(const struct flops_row *r, const struct trace *t)
 {
 	int64_t ns = trace_ns(t, r->device);
@@ -164,9 +157,9 @@ static void fill_families(struct table *to, const struct flops_sums *x)
 			continue;
 		table_text(to, str_of(flops_families[order[i]]));
 		table_number(to, r->flops);
-		table_number(to, share(r->flops, x->flops));
+		table_number(to, table_share(r->flops, x->flops));
 		table_number(to, trace_ns(t, r->device));
-		table_number(to, share(r->device, x->all));
+		table_number(to, table_share(r->device, x->all));
 		table_number_if(to, rate > 0, rate);
 		to->rows++;
 	}
@@ -183,7 +176,7 @@ static void fill_ops(struct table *to, const struct flops_sums *x)
 		if (r->lack || (!r->flops && !r->device))
 			continue;
 		table_number(to, r->flops);
-		table_number(to, share(r->flops, x->flops));
+		table_number(to, table_share(r->flops, x->flops));
 		table_count(to, r->calls);
 		table_number(to, trace_ns(t, r->device));
 		table_number_if(to, rate > 0, rate);
@@ -199,7 +192,7 @@ static void put_lack(struct table *to, const struct flops_sums *x, const struct 
         struct str reason, struct str op)
 {
 	table_number(to, trace_ns(x->ops->t, r->device));
-	table_number(to, share(r->device, x->all));
+	table_number(to, table_share(r->device, x->all));
 	table_count(to, r->calls);
 	table_text(to, reason);
 	table_number_if(to,
@@ -250,7 +243,7 @@ static struct utilization find_utilization(
 		return (struct utilization){ .lack = NO_DEVICE };
 	if (!rate->peak && !(rate->given > 0))
 		return (struct utilization){ .lack = NO_PEAK };
-	if (!rate->partial && share(x->known, x->all) < COVERAGE_MIN)
+	if (!rate->partial && table_share(x->known, x->all) < COVERAGE_MIN)
 		return (struct utilization){ .lack = NO_COVERAGE };
 	for (unsigned i = 0; i < NUMBER_TYPES; i++) {
 		double peak = rate->given > 0 ? rate->given : peak_flops(rate->peak, i);
@@ -328,10 +321,7 @@ static void put_members(struct document *d, const void *user)
 	document_i64(d, "device_ns", trace_ns(t, x->all));
 	document_i64(d, "covered_ns", trace_ns(t, x->known));
 	if (x->all)
-		document_fraction(d, "coverage",
-		        (struct fraction){
-		                num_from_real(1e6 * (double)x->known / (double)x->all + 0.5),
-		                1000000 });
+		put_share(d, "coverage", (double)x->known / (double)x->all);
 	document_i64(d, "inferred_calls", num_from_u64(x->inferred));
 	if (shown->rate->peak && !(shown->rate->given > 0))
 		document_text(d, "peak_device", str_of(shown->rate->peak->name));
@@ -362,7 +352,7 @@ static struct str lead_of(
 	}
 	if (x->all) {
 		sb_fmt(&b, "\nKnown for %.1f%% of the device time: ",
-		        (double)share(x->known, x->all) / 100);
+		        (double)table_share(x->known, x->all) / 100);
 		table_put_time(&b, trace_ns(t, x->known));
 		sb_put(&b, S(" of "));
 		table_put_time(&b, trace_ns(t, x->all));
@@ -381,23 +371,16 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
         const struct opts *o, unsigned columns, struct emit *to, struct err *e)
 {
 	struct flops_sums sums;
-	struct table families = { .a = to->a,
-		.key = "families",
-		.columns = family_columns,
-		.titles = family_titles,
-		.n_columns = N_COLUMNS(family_columns) };
-	struct table rows = { .a = to->a,
-		.key = "ops",
-		.title = "Ops",
-		.columns = op_columns,
-		.titles = op_titles,
-		.n_columns = N_COLUMNS(op_columns) };
+	struct table families = {
+		.a = to->a, .key = "families", TABLE_COLUMNS(family_columns, family_titles)
+	};
+	struct table rows = {
+		.a = to->a, .key = "ops", .title = "Ops", TABLE_COLUMNS(op_columns, op_titles)
+	};
 	struct table lacks = { .a = to->a,
 		.key = "uncounted",
 		.title = "Not counted",
-		.columns = lack_columns,
-		.titles = lack_titles,
-		.n_columns = N_COLUMNS(lack_columns) };
+		TABLE_COLUMNS(lack_columns, lack_titles) };
 	bool data = out_is_data(o->output.kind);
 	struct flops_shown shown = { &sums, rate };
 
@@ -424,12 +407,11 @@ static void explain_calls(
         const struct trace_ops *ops, const struct op_calls *c, struct sink *to, struct arena *a)
 {
 	const struct trace *t = ops->t;
-	struct slice s = { .event = c->event };
+	const struct slice s = { .event = c->event };
 	struct sb numbers = sb_in(a);
 	struct str name = trace_str(t, t->events.v[c->event].name);
 	const struct op_row *row = flops_find_op(name);
 
-	s.keys = 0;
 	if (c->lack || !row) {
 		sink_fmt(to, "  %" PRIu64 " not counted: %s", c->unknown, flops_lacks[c->lack]);
 		if (c->lack == LACK_SHAPE || c->lack == LACK_SETTING || c->lack == LACK_DATA)

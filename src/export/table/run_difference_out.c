@@ -151,14 +151,10 @@ bool run_difference_write(const struct run_difference_page *page, size_t top, co
 	struct table parts = { .a = to->a,
 		.key = "parts",
 		.schema = "tfprof/why-runs",
-		.columns = part_columns,
-		.titles = part_titles,
-		.n_columns = N_COLUMNS(part_columns) };
-	struct table causes = { .a = to->a,
-		.key = "causes",
-		.columns = cause_columns,
-		.titles = cause_titles,
-		.n_columns = N_COLUMNS(cause_columns) };
+		TABLE_COLUMNS(part_columns, part_titles) };
+	struct table causes = {
+		.a = to->a, .key = "causes", TABLE_COLUMNS(cause_columns, cause_titles)
+	};
 	const struct run_difference_shown shown = { page, &causes };
 
 	fill_parts(&parts, page->x, top, data);

@@ -44,6 +44,8 @@ struct table {
 
 /* The number of columns of an array of them. */
 #define N_COLUMNS(x) (sizeof(x) / sizeof *(x))
+/* The members of a struct table for an array of columns and one of their headings. */
+#define TABLE_COLUMNS(c, headings) .columns = (c), .titles = (headings), .n_columns = N_COLUMNS(c)
 
 /* Append the next cell. */
 void table_number(struct table *x, int64_t v);

@@ -206,15 +206,10 @@ bool what_if_write(const struct what_if *w, size_t top, const struct opts *o, un
 	struct table parts = { .a = to->a,
 		.key = "partition",
 		.schema = "tfprof/what-if",
-		.columns = part_columns,
-		.titles = part_titles,
-		.n_columns = N_COLUMNS(part_columns) };
-	struct table path = { .a = to->a,
-		.key = "path",
-		.title = "path",
-		.columns = path_columns,
-		.titles = path_titles,
-		.n_columns = N_COLUMNS(path_columns) };
+		TABLE_COLUMNS(part_columns, part_titles) };
+	struct table path = {
+		.a = to->a, .key = "path", .title = "path", TABLE_COLUMNS(path_columns, path_titles)
+	};
 	struct table changes = { .a = to->a,
 		.key = "changes",
 		.columns = change_columns,
@@ -270,9 +265,7 @@ bool what_if_write_each(const struct what_if_each *w, const struct opts *o, unsi
 	struct table x = { .a = to->a,
 		.key = "savings",
 		.schema = "tfprof/what-if",
-		.columns = each_columns,
-		.titles = each_titles,
-		.n_columns = N_COLUMNS(each_columns) };
+		TABLE_COLUMNS(each_columns, each_titles) };
 
 	for (size_t i = 0; i < w->n; i++, x.rows++) {
 		struct str name = w->v[i].name;
