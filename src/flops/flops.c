@@ -93,7 +93,7 @@ const struct op_row *flops_find_op(struct str name)
 		return flops_find_aten(str_sub(name, 6, name.n));
 	if (str_starts(name, S("triton_")) && str_contains(name, S("_fused_")))
 		return &fused;
-	return str_contains(name, S("::")) || str_contains(name, S(":")) ? find_row(name) : NULL;
+	return str_contains(name, S(":")) ? find_row(name) : NULL;
 }
 
 /* ---- counting ---- */

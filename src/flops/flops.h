@@ -24,7 +24,7 @@ enum flops_family {
 	FAMILIES
 };
 
-/* The unit of a processor that computes it, the slowest first. */
+/* Kinds of arithmetic, the lightest first. */
 enum flops_class { CLASS_NONE, CLASS_VECTOR, CLASS_TRANSCENDENTAL, CLASS_MATRIX };
 
 enum flops_formula {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by critical, what-if and why: the loaded trace, its chosen steps, and their replay.
+ * Shared by the commands that answer about one trace, such as critical, idle and flops: the loaded
+ * trace, its chosen steps, and their replay.
  */
 #ifndef TFPROF_LIB_PATH_INPUT_H
 #define TFPROF_LIB_PATH_INPUT_H
@@ -8,7 +9,7 @@
 #include "lib/session.h"
 #include "trace/pass/ranks.h"
 
-/* The one trace that is loaded, with what paths need. */
+/* The one trace that is loaded, its launches and its steps. */
 struct path_input {
 	const struct trace *t;
 	struct trace_links links;

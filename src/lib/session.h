@@ -216,15 +216,15 @@ bool session_what_if(struct session *s, const struct what_if_request *request, c
 bool session_idle(struct session *s, size_t top, int by, const struct opts *o, struct sink *out);
 
 /* Options of flops. */
-struct flops_ask {
+struct flops_request {
 	size_t top;
 	struct str explain; /* an op: write its formula instead; empty: none */
 	bool partial;
 	int64_t peak_flops; /* 0: those of the device */
 };
 /* Writes the float operations of a trace. */
-bool session_flops(
-        struct session *s, const struct flops_ask *ask, const struct opts *o, struct sink *out);
+bool session_flops(struct session *s, const struct flops_request *request, const struct opts *o,
+        struct sink *out);
 
 /* Options of why. */
 struct why_rule {

@@ -47,9 +47,10 @@ bool run_roofline(struct session *s, const struct request *r, struct sink *out)
 
 bool run_flops(struct session *s, const struct request *r, struct sink *out)
 {
-	const struct flops_ask ask = { (size_t)r->top, r->explain, r->partial, r->peak_flops };
+	const struct flops_request request = { (size_t)r->top, r->explain, r->partial,
+		r->peak_flops };
 
-	return session_flops(s, &ask, &r->opts, out);
+	return session_flops(s, &request, &r->opts, out);
 }
 
 bool run_memory(struct session *s, const struct request *r, struct sink *out)

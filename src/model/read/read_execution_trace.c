@@ -56,7 +56,7 @@ static int64_t flops_of(const struct et_call *c, enum flops_class *class)
 }
 
 /* Counts calls, the inner ones first: a call counts unless a call inside it has counted work of the
- * same class, or of a slower unit. */
+ * same class, or of a heavier one. */
 static int64_t *count_flops(const struct execution_trace *x, struct arena *a)
 {
 	int64_t *flops = ARENA_ARRAY(a, x->calls.n, int64_t);

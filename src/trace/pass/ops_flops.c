@@ -3,7 +3,7 @@
  * Float operations of the calls of ops (flops/flops.h), and the device work that they cover.
  *
  * An op and the ops inside it describe the same arithmetic: aten::linear contains aten::addmm. A
- * call counts unless an op inside it has counted work of the same class, or of a slower unit. So a
+ * call counts unless an op inside it has counted work of the same class, or of a heavier one. So a
  * product counts where its kernels are launched, and the elementwise ops inside a convolution count
  * too.
  */

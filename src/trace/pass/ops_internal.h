@@ -42,7 +42,7 @@ struct run_count {
 struct flops_level {
 	uint32_t decides; /* 1 + the calls whose formula decides about work launched in it; 0: none
 	                   */
-	unsigned counted; /* enum flops_class: the slowest that ops inside it have counted */
+	unsigned counted; /* enum flops_class: the heaviest that ops inside it have counted */
 };
 
 /* A call whose float operations depend on the shape of its output, which the next op may show. */
