@@ -3,7 +3,9 @@
  * Calls and their waits. Finds the time in which calls waited, in one walk over the calls and the
  * work of all processes in order of their starts. Keeps a list of the calls that have not ended.
  */
+#include "device/device_calls.h"
 #include "device/device_parts.h"
+#include "trace/pass/work_merge.h"
 
 #define OPEN_MAX 4096 /* maximum number of open calls */
 

@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "device/device_calls.h"
+#include "device/device_idle.h"
 #include "device/device_parts.h"
+#include "device/device_ranges.h"
 
 /* ---- the walk ---- */
 

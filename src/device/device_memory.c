@@ -2,6 +2,7 @@
  *
  * Allocated memory, overheads and copies of a recording.
  */
+#include "device/device_memory.h"
 #include "device/device_parts.h"
 
 #include "base/sort.h"

@@ -3,6 +3,8 @@
  * Sums of work by range and by step.
  */
 #include "device/device_parts.h"
+#include "device/device_ranges.h"
+#include "trace/pass/nest.h"
 
 static struct gpu_range *range_of(struct device_use *u, uint32_t scope)
 {

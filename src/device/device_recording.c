@@ -4,7 +4,11 @@
  */
 #include "device/device_use.h"
 
+#include "device/device_calls.h"
+#include "device/device_idle.h"
+#include "device/device_memory.h"
 #include "device/device_parts.h"
+#include "device/device_ranges.h"
 
 const char *const gpu_ways[WAY_N] = { [WAY_HTOD] = "HtoD",
 	[WAY_DTOH] = "DtoH",

@@ -3,7 +3,11 @@
  * Adds up the calls and copies of a trace that is not a recording.
  */
 #include "base/num.h"
+#include "device/device_calls.h"
+#include "device/device_idle.h"
+#include "device/device_memory.h"
 #include "device/device_parts.h"
+#include "device/device_ranges.h"
 
 struct trace_feed {
 	struct device_use *u;

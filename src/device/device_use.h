@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Sums about the work of devices in a trace or a recording, for the command devices. One walk over
- * the trace (trace/pass/passes.h) computes busy and idle times, gaps, latencies and kernels; in
+ * the trace (trace/pass/usage.h) computes busy and idle times, gaps, latencies and kernels; in
  * addition to the trace, only calls that may wait are stored. A recording is read once, both for
  * its trace and for the sums that only recordings have. GPUs are identified by UUID, so several
  * processes can share a GPU. Independent of the output format.
@@ -11,7 +11,9 @@
 
 #include "base/statistics.h"
 #include "trace/read/recording/recordings.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
+#include "trace/pass/trace_steps.h"
+#include "trace/pass/usage.h"
 
 /* ---- spans ----
  *

@@ -7,7 +7,7 @@
 #include "device/memory_use.h"
 
 #include "base/sort.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/allocation.h"
 
 struct memory_event {
 	int64_t ns;

@@ -4,7 +4,7 @@
  */
 #include "lib/command.h"
 #include "lib/options.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/communication.h"
 
 #define INTRO "tfprof shows where a model's time, memory, parameters and float operations go."
 static const char *const USAGE = "\n"

@@ -3,6 +3,7 @@
  * Copies a trace from the arena of its reader to a longer-lived arena.
  */
 #include "trace/pass/ops.h"
+#include "trace/pass/usage.h"
 #include "trace/trace_internal.h"
 
 #define COPY_ITEMS(a, to, from)                                                                    \

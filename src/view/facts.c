@@ -5,7 +5,9 @@
 #include "view/facts.h"
 
 #include "base/sort.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
+#include "trace/pass/trace_steps.h"
+#include "trace/pass/usage.h"
 #include "trace/read/recording/recordings.h"
 
 #define STREAM_ALL S("/stream:all")

@@ -4,7 +4,8 @@
  */
 #include "trace.h"
 #include "trace/pass/ops.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/trace_steps.h"
+#include "trace/pass/usage.h"
 
 static void add_up(struct str bytes, struct arena *a)
 {

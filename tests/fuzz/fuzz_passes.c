@@ -8,7 +8,9 @@
 #include "trace/pass/ops.h"
 #include "trace/trace_build.h"
 #include "export/table/device_tables.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
+#include "trace/pass/trace_steps.h"
+#include "trace/pass/usage.h"
 
 #define RECORD 10
 

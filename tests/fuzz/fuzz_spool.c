@@ -8,7 +8,8 @@
 #include "base/bits.h"
 #include "base/crc32c.h"
 #include "trace/read/recording/recordings.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
+#include "trace/pass/usage.h"
 #include "export/table/device_tables.h"
 
 static void put32(uint8_t *p, uint32_t v)

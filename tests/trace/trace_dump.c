@@ -14,7 +14,10 @@
 
 #include "base/note.h"
 #include "model/sniff.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
+#include "trace/pass/nest.h"
+#include "trace/pass/trace_steps.h"
+#include "trace/pass/usage.h"
 #include "trace/pass/ops.h"
 #include "trace/trace_build.h"
 

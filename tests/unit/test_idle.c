@@ -4,7 +4,10 @@
  */
 #include "build_rig.h"
 
-#include "trace/pass/passes.h"
+#include "trace/pass/communication.h"
+#include "trace/pass/link.h"
+#include "trace/pass/trace_steps.h"
+#include "trace/pass/usage.h"
 
 static const struct device_usage *usage_of(struct rig *r, struct trace_usage *u)
 {

@@ -6,7 +6,10 @@
 
 #include <stdlib.h>
 
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
+#include "trace/pass/nest.h"
+#include "trace/pass/trace_steps.h"
+#include "trace/pass/usage.h"
 
 /* ---- nesting ---- */
 

@@ -4,7 +4,8 @@
  * by step, device and allocator.
  */
 #include "export/arrow/arrow.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/allocation.h"
+#include "trace/pass/trace_steps.h"
 
 struct memory_row {
 	uint32_t worker;

@@ -3,8 +3,7 @@
  * The registry of tables, the cells that all of them have, and the table of runs.
  */
 #include "export/arrow/arrow.h"
-
-#include "trace/pass/passes.h"
+#include "trace/trace.h"
 
 /* ---- registry ---- */
 

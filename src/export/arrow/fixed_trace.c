@@ -5,7 +5,9 @@
  */
 #include "export/arrow/arrow.h"
 #include "trace/pass/ops.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
+#include "trace/pass/trace_steps.h"
+#include "trace/pass/usage.h"
 
 struct trace_state {
 	struct trace_links links;

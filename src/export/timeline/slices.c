@@ -6,7 +6,7 @@
 #include "export/table/trace_tables.h"
 
 #include "export/timeline/timeline.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
 
 #define SCHEMA  "tfprof/slices"
 #define VERSION 1

@@ -11,7 +11,8 @@
 #include "base/map.h"
 #include "export/timeline/timeline.h"
 #include "io/json_out.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
+#include "trace/pass/trace_steps.h"
 
 #define PID_FREE INT64_C(1000000000) /* pids from here on are for processes without one */
 #define TID_FREE INT64_C(1000000000)

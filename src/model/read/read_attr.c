@@ -3,7 +3,8 @@
  * AttrValue: shapes and texts are decoded, everything else is validated. The last member of its
  * oneof is used, and repeated messages of one member are merged. Independent of attribute names.
  */
-#include "model/read/read_internal.h"
+#include "model/read/read_attr.h"
+#include "model/read/read_leaf.h"
 #include "tf_graph.pb-c.h"
 
 void attr_clear(struct attr_value *v)

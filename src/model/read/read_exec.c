@@ -3,7 +3,8 @@
  * ExecProfile, the executions of one node in one step: a leaf within a leaf, decoded by hand
  * directly into a cell. Independent of the node.
  */
-#include "model/read/read_internal.h"
+#include "model/read/read_exec.h"
+#include "model/read/read_leaf.h"
 
 #define EXEC_DEPTH                                                                                 \
 	4 /* ProfileProto > entry of nodes > ProfileNode > entry of execs > ExecProfile */

@@ -10,7 +10,8 @@
  *                 4 collections { 1 name  2 { 1 { 1 tensor }  2 { 1 VariableDef { 1 tensor } } } }
  *   GraphDef      1 NodeDef, repeated  2 library { 1 FunctionDef { 3 NodeDef, repeated } }
  */
-#include "model/read/read_internal.h"
+#include "model/read/read_attr.h"
+#include "model/read/read_leaf.h"
 #include "model/sniff.h"
 #include "tf_graph.pb-c.h"
 

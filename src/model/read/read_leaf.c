@@ -7,7 +7,7 @@
 
 #include "base/sort.h"
 #include "io/pb.h"
-#include "model/read/read_internal.h"
+#include "model/read/read_leaf.h"
 
 void reading_init(struct pb_reading *r, struct src *s, const char *what, struct ingest *to,
         struct arena *a, struct err *e)

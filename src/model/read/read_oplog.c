@@ -3,7 +3,8 @@
  * OpLogProto, streamed: each OpLogEntry is a leaf that is decoded by hand. Texts of call
  * stacks may follow the entries, so stacks are added at the end.
  */
-#include "model/read/read_internal.h"
+#include "model/read/read_leaf.h"
+#include "model/read/read_stack.h"
 
 #define ENTRY_DEPTH 1 /* levels of an OpLogEntry below the top */
 

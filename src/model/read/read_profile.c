@@ -4,7 +4,11 @@
  * texts of call stacks follow the nodes. The first pass collects keys, names and texts; in the
  * second each node is a leaf that is decoded by hand (read_profile_node.c). No message is unpacked.
  */
-#include "model/read/read_internal.h"
+#include "model/read/read_attr.h"
+#include "model/read/read_exec.h"
+#include "model/read/read_leaf.h"
+#include "model/read/read_profile_node.h"
+#include "model/read/read_stack.h"
 
 enum { NOTE_PROFILE_INPUT = 0x500, NOTE_PROFILE_TUPLE, NOTE_PROFILE_STEP }; /* kinds of notes */
 

@@ -3,7 +3,10 @@
  * ProfileNode, one node of a ProfileProto: a leaf that is decoded by hand. Stores only the position
  * of the executions (read_exec.c).
  */
-#include "model/read/read_internal.h"
+#include "model/read/read_attr.h"
+#include "model/read/read_leaf.h"
+#include "model/read/read_profile_node.h"
+#include "model/read/read_stack.h"
 
 static bool node_attr(struct pb_reading *r, struct profile_node *n, struct str bytes)
 {

@@ -3,7 +3,7 @@
  * RunMetadata. step_stats and dev_stats are streamed, each NodeExecStats is a leaf that
  * is decoded directly into the batch; everything else of RunMetadata is skipped.
  */
-#include "model/read/read_internal.h"
+#include "model/read/read_leaf.h"
 
 /* State for one NodeExecStats. Its scratch is reused from leaf to leaf. */
 struct run_exec {

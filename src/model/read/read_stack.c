@@ -3,7 +3,8 @@
  * Call stacks of op logs and profiles. Most stacks of a file are equal bytes, so each distinct one
  * is decoded once. Texts may follow the stacks that use them: frames are created when requested.
  */
-#include "model/read/read_internal.h"
+#include "model/read/read_leaf.h"
+#include "model/read/read_stack.h"
 
 void stacks_init(struct stacks *s, struct arena *a)
 {

@@ -2,7 +2,7 @@
  *
  * Reads allocations and releases from slices.
  */
-#include "trace/pass/passes.h"
+#include "trace/pass/allocation.h"
 
 struct str *allocation_labels(const struct trace *t, struct arena *a)
 {

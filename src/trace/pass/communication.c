@@ -2,7 +2,7 @@
  *
  * Which device work is communication.
  */
-#include "trace/pass/passes.h"
+#include "trace/pass/communication.h"
 
 #define COMMUNICATION(library, by, text) { library, COMMUNICATION_##by, text },
 const struct communication_row communication_rows[] = {

@@ -33,7 +33,7 @@
 #ifndef TFPROF_TRACE_PASS_DEPEND_H
 #define TFPROF_TRACE_PASS_DEPEND_H
 
-#include "trace/pass/passes.h"
+#include "trace/pass/usage.h"
 
 /* Class of an event, by its name. */
 enum depend_class {

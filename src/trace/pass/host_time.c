@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "trace/pass/depend_internal.h"
+#include "trace/pass/nest.h"
 
 #define HOPS_MAX 4 /* threads that wait for one another */
 

@@ -3,6 +3,9 @@
  * Activity of the host while devices were idle.
  */
 #include "trace/pass/idle_place.h"
+#include "trace/pass/communication.h"
+#include "trace/pass/trace_steps.h"
+#include "trace/pass/usage.h"
 
 #include "base/sort.h"
 

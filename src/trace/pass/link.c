@@ -2,7 +2,9 @@
  *
  * Indexes the calls that launched device work.
  */
-#include "trace/pass/passes.h"
+#include "trace/pass/communication.h"
+#include "trace/pass/link.h"
+#include "trace/pass/nest.h"
 
 static struct idmap *map_of(const struct trace_links *l, struct idmap *maps, uint32_t track)
 {

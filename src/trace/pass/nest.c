@@ -2,7 +2,7 @@
  *
  * Nesting by containment, with an explicit stack.
  */
-#include "trace/pass/passes.h"
+#include "trace/pass/nest.h"
 
 void nest_init(
         struct nest *n, const struct trace *t, uint32_t track, uint32_t categories, struct arena *a)

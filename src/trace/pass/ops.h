@@ -12,7 +12,8 @@
 #define TFPROF_TRACE_OPS_H
 
 #include "flops/flops.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
+#include "trace/pass/trace_steps.h"
 #include "trace/pass/serving.h"
 
 #define OPS_UNATTRIBUTED "(unattributed)"

@@ -6,7 +6,9 @@
 #ifndef TFPROF_TRACE_OPS_INTERNAL_H
 #define TFPROF_TRACE_OPS_INTERNAL_H
 
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
+#include "trace/pass/nest.h"
+#include "trace/pass/trace_steps.h"
 #include "trace/pass/ops.h"
 #include "trace/trace.h"
 
@@ -223,18 +225,5 @@ void ops_open_flops(struct finding *x, const struct nest_level *level);
 void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t cell);
 /* Adds device work to the calls that cover it. launching: number of the op's slice, or ID_NONE. */
 void ops_cover_work(struct finding *x, const struct slice *s, int64_t self, uint32_t launching);
-
-/* ---- work function ----
- *
- * Normalises names of device work, so that traces of different formats can be compared. Nsight
- * Systems, PyTorch and the compilers write templates, casts, namespaces and memory kinds
- * differently.
- */
-
-/* Returns the name of a kernel without result type, namespaces, templates and parameters; for a
- * copy, "Memcpy DtoH"; for a memset, "Memset". The result may point into name, or lives in a.
- * *budget: as in demangle(). */
-struct str work_function(
-        struct str name, enum trace_category category, struct arena *a, size_t *budget);
 
 #endif

@@ -4,6 +4,7 @@
  * outside of all levels are below a name in brackets.
  */
 #include "trace/pass/ops_internal.h"
+#include "trace/pass/work_function.h"
 
 /* The sets of source.def. */
 #define SET_NONE        0

@@ -3,6 +3,9 @@
  * See phases.h.
  */
 #include "trace/pass/phases.h"
+#include "trace/pass/communication.h"
+#include "trace/pass/usage.h"
+#include "trace/pass/work_merge.h"
 
 #include "base/sort.h"
 

@@ -17,6 +17,7 @@
 #ifndef TFPROF_TRACE_PASS_REPLAY_H
 #define TFPROF_TRACE_PASS_REPLAY_H
 
+#include "base/err.h"
 #include "trace/pass/critical.h"
 
 #define REPLAY_FACTOR_MAX 1000.0

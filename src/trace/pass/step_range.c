@@ -2,7 +2,9 @@
  *
  * Which ranges are steps, by their names.
  */
-#include "trace/pass/passes.h"
+#include "trace/pass/step_range.h"
+
+#include "base/num.h"
 
 /* Words that are accepted instead of a pattern. */
 static const struct {

@@ -5,7 +5,8 @@
 #ifndef TFPROF_TRACE_PASS_STEP_TIME_H
 #define TFPROF_TRACE_PASS_STEP_TIME_H
 
-#include "trace/pass/passes.h"
+#include "trace/pass/trace_steps.h"
+#include "trace/pass/usage.h"
 
 /* Wall time of the steps, by their marks; ns. Without marks the whole trace is one step. */
 struct step_wall {

@@ -2,7 +2,8 @@
  *
  * Finds the steps of stored slices.
  */
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
+#include "trace/pass/trace_steps.h"
 
 #include "base/bits.h"
 #include "base/sort.h"

@@ -4,10 +4,12 @@
  * categories that may contain a launch.
  */
 #include "trace/pass/trace_sums.h"
+#include "trace/pass/communication.h"
 
 #include "base/sort.h"
 #include "trace/pass/launch_join.h"
 #include "trace/pass/ops_internal.h"
+#include "trace/pass/usage.h"
 
 /* Open slices of a thread. */
 struct sums_thread {

@@ -4,7 +4,11 @@
  * a slice adds the interval after that end, and steps get the parts of this interval that are
  * inside of them.
  */
-#include "trace/pass/passes.h"
+#include "trace/pass/communication.h"
+#include "trace/pass/link.h"
+#include "trace/pass/trace_steps.h"
+#include "trace/pass/usage.h"
+#include "trace/pass/work_merge.h"
 
 /* State of a track. */
 struct stream_state {

@@ -2,7 +2,7 @@
  *
  * Names of kernels and copies in one form for all sources.
  */
-#include "trace/pass/ops_internal.h"
+#include "trace/pass/work_function.h"
 
 #include "base/demangle.h"
 

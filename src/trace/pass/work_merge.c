@@ -2,7 +2,8 @@
  *
  * Merges the work of several tracks by start.
  */
-#include "trace/pass/passes.h"
+#include "trace/pass/usage.h"
+#include "trace/pass/work_merge.h"
 
 #include "base/heap.h"
 

@@ -4,6 +4,7 @@
  * cudaStreamEndCapture on a thread, with the ops, modules and frames around each of them.
  */
 #include "trace/read/graph/graph_internal.h"
+#include "trace/pass/nest.h"
 
 /* Arguments of levels that stay with the work. */
 #define SITE_ARGS                                                                                  \

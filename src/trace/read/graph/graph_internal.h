@@ -7,7 +7,7 @@
 #ifndef TFPROF_TRACE_GRAPH_INTERNAL_H
 #define TFPROF_TRACE_GRAPH_INTERNAL_H
 
-#include "trace/pass/passes.h"
+#include "trace/pass/link.h"
 #include "trace/trace_build.h"
 
 /* A token identifies work in comparisons: the string id of a kernel's name, or one of these. */

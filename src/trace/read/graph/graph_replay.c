@@ -3,6 +3,7 @@
  * Launches of graphs: calls whose correlation all work of the graph has.
  */
 #include "trace/read/graph/graph_internal.h"
+#include "trace/pass/work_merge.h"
 
 #include "base/sort.h"
 

@@ -5,7 +5,7 @@
 #include "trace/read/nsys/nsys_internal.h"
 
 #include "base/sort.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/step_range.h"
 
 enum nsys_event_type {
 	TYPE_CATEGORY = 33,

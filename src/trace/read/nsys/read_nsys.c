@@ -6,7 +6,7 @@
 #include "trace/trace_build.h"
 
 #include "trace/read/nsys/nsys_internal.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/step_range.h"
 
 /* ---- the file ---- */
 

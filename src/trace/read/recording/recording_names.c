@@ -5,7 +5,8 @@
  */
 #include "base/demangle.h"
 #include "trace/read/recording/recording_internal.h"
-#include "trace/pass/passes.h"
+#include "trace/pass/communication.h"
+#include "trace/pass/step_range.h"
 
 #define PART_MAX        200  /* bytes of a component; longer ones are cut and get a checksum */
 #define PARTS_MAX       32   /* components of one range; more are left out */

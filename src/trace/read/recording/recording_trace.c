@@ -6,7 +6,8 @@
 
 #include <inttypes.h>
 
-#include "trace/pass/passes.h"
+#include "trace/pass/communication.h"
+#include "trace/pass/usage.h"
 #include "trace/trace_build.h"
 
 #define TICKS 1000 /* per microsecond */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Attribute values.
+ */
+#ifndef TFPROF_MODEL_READ_ATTR_H
+#define TFPROF_MODEL_READ_ATTR_H
+
+#include "model/read/read_leaf.h"
+
+enum { ATTR_LIST = 1, ATTR_TEXT = 2, ATTR_SHAPE = 7 }; /* the decoded members of AttrValue */
+
+struct attr_shape {
+	size_t dim0, n;
+	bool unknown_rank;
+};
+struct attr_value {
+	uint32_t set; /* the member that is set, 0: none */
+	struct str s;
+	VEC(struct attr_shape) shapes; /* one shape, or the shapes of the list */
+	struct numbers dims;
+};
+void attr_clear(struct attr_value *v);
+bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *out);
+uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i);
+bool attr_is_nhwc(const struct attr_value *v);
+
+/* Attributes of one node that are kept as bytes; the last of equal keys counts. */
+struct attrs {
+	struct entries list;
+	struct intern names; /* names of all nodes of the file */
+	VEC(uint32_t) id;    /* [list.n] */
+	VEC(size_t) last;    /* indexed by name: index of its last entry */
+};
+void attrs_init(struct attrs *v, struct arena *a);
+void attrs_add(struct arena *a, struct attrs *v, const struct map_entry *e);
+void attrs_say(struct ingest *to, const struct attrs *v);
+
+#endif

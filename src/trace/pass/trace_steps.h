@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The steps of a trace, as the source marks them: numbered slices of the category step, otherwise
+ * such slices without numbers, otherwise groups of slices, otherwise runs of a program. Without
+ * marks the steps are unknown, and there is one step.
+ * A step is an interval for all devices, or one interval per device. A slice outside of all
+ * intervals belongs to the previous step (before the first step: to the first one), so the steps
+ * add up to the whole trace.
+ */
+#ifndef TFPROF_TRACE_TRACE_STEPS_H
+#define TFPROF_TRACE_TRACE_STEPS_H
+
+#include "trace/pass/link.h"
+
+enum steps_by {
+	STEPS_UNKNOWN,
+	STEPS_BY_MARK,
+	STEPS_BY_SERVING, /* annotations of a server (serving.h): marks without numbers */
+	STEPS_BY_GROUP,
+	STEPS_BY_RUN
+};
+extern const char *const steps_by_names[]; /* "unknown", "mark", "annotation", "group", "run" */
+
+struct trace_step {
+	int64_t id;
+	uint32_t name;      /* string id, or ID_NONE */
+	int64_t start, end; /* interval of the longest mark, or of all slices of a group; of a
+	                       server: of the device work that the mark launched, if any */
+};
+
+struct step_interval {
+	uint32_t device;  /* ID_NONE: the interval applies to threads */
+	uint32_t process; /* process of the threads, if several processes mark steps; otherwise
+	                     ID_NONE */
+	uint32_t step;    /* index */
+	int64_t start, end;
+};
+
+struct trace_steps {
+	const struct trace *t;
+	enum steps_by by;
+	bool by_start;   /* marks share numbers, so each mark is a step, numbered from 0 by start */
+	bool by_process; /* each process has its own marks */
+	VEC(struct trace_step) steps;        /* sorted by start; at least one */
+	VEC(struct step_interval) intervals; /* sorted by device, process, start */
+	struct imap by_id;                   /* zigzag-encoded id -> index */
+};
+
+void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a);
+/* Finds the steps of a server, even if the source has numbered steps. */
+void trace_find_served(const struct trace *t, struct trace_steps *out, struct arena *a);
+
+/* Returns the index of the step of a slice. launch: the launch of device work, or NULL. */
+uint32_t trace_step_of(
+        const struct trace_steps *s, const struct slice *slice, const struct launch *launch);
+
+#endif

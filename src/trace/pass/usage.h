@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The activity of each device, as unions of intervals: busy time, time per class, overlap, and idle
+ * time by cause (trace/pass/idle.h). One pass for stored slices (trace_usage) and for callers that
+ * have the slices one at a time (usage_begin). Steps get the part of each interval that is inside
+ * of them, so a step adds up as its devices do.
+ */
+#ifndef TFPROF_TRACE_USAGE_H
+#define TFPROF_TRACE_USAGE_H
+
+#include "trace/pass/idle.h"
+#include "trace/pass/trace_steps.h"
+
+/* Classes of device work. */
+enum usage_class { USAGE_COMPUTE, USAGE_COMMUNICATION, USAGE_COPY, USAGE_CLASS_N };
+
+/* Returns the class of device work by its event. launch: the call that launched it, or NULL; work
+ * of a collective op is communication. */
+enum usage_class usage_class_of(const struct trace *t, uint32_t event, const struct launch *launch);
+
+/* Unions: of a class, of compute and communication, of all classes, of all work. */
+enum usage_cover { COVER_KERNELS = USAGE_CLASS_N, COVER_CLASSED, COVER_BUSY, COVER_N };
+
+/* Times of a device, or of a step summed over the devices; ticks. */
+struct usage_times {
+	union {
+		int64_t covered[COVER_N];
+		struct {
+			int64_t by_class[USAGE_CLASS_N]; /* union of each class */
+			int64_t kernels;                 /* union of compute and communication */
+			int64_t classed;
+			int64_t busy; /* union of all work */
+		};
+	};
+	int64_t idle[IDLE_CAUSES]; /* adds up to the rest of the interval */
+};
+
+/* A partition of the window of a device, ns: the four parts add up to the window exactly. */
+struct usage_partition {
+	int64_t window, compute, /* kernels that are neither communication nor copies */
+	        communication,   /* exposed: without compute */
+	        copy,            /* exposed: without compute and communication */
+	        idle;
+};
+
+/* Returns the partition of a window of the given length in ticks; for n windows that were added up,
+ * the partition of one on average. */
+struct usage_partition usage_partition(
+        const struct trace *t, const struct usage_times *u, int64_t window, size_t n);
+
+/* Returns the time of communication and compute at the same time. */
+int64_t usage_overlap(const struct usage_times *u);
+/* Returns the time of copies and kernels at the same time. */
+int64_t usage_copy_overlap(const struct usage_times *u);
+/* Returns the time of communication without compute, and of copies without either. Together with
+ * compute they are the busy time. */
+int64_t usage_exposed_communication(const struct usage_times *u);
+int64_t usage_exposed_copy(const struct usage_times *u);
+
+struct device_usage {
+	struct usage_times times;    /* in the window of the whole trace */
+	struct usage_times in_steps; /* in the steps, added up; zero if there was no question */
+	uint32_t device;
+	uint64_t slices;
+	int64_t window;     /* length of the window of the whole trace */
+	int64_t start, end; /* first start, last end */
+	int64_t sum;        /* sum of the lengths of all slices that are not nested */
+	int64_t copy_bytes;
+};
+struct trace_usage {
+	VEC(struct device_usage) devices; /* devices with work, in the order of trace.devices */
+};
+
+/* Activity in a step: of each device of trace_usage clipped to the step, then summed. */
+struct step_usage {
+	struct usage_times times;
+	uint64_t slices;
+};
+
+/* Returns the idle time of one cause, ns. Rounded so that the causes of a device or step add up to
+ * the length of its interval in ns without its busy time in ns. */
+int64_t usage_idle_ns(const struct trace *t, const struct usage_times *u, enum idle_cause why);
+
+/* The union of intervals that are added in order of their starts. */
+struct cover {
+	bool any;
+	int64_t until, total;
+};
+void cover_add(struct cover *c, int64_t start, int64_t end);
+
+/* Callbacks, each may be NULL: device is called at the start of each device, work for each slice of
+ * its work in order of starts. busy: the union of the previous slices of the device. */
+struct usage_watch {
+	void (*device)(void *user, uint32_t device);
+	void (*work)(void *user, const struct slice *s, const struct cover *busy,
+	        const struct launch_call *call);
+	idle_piece *idle; /* its pieces of a device come in order, those of devices may mix */
+	void *user;
+};
+
+/* Input and further output of trace_usage. */
+struct usage_request {
+	const struct trace_links *links; /* NULL: work has ARG_LATENCY, or its launch is unknown */
+	const struct usage_watch *watch; /* or NULL */
+	const struct trace_steps *steps; /* or NULL */
+	struct step_usage *by_step;      /* with steps: zeroed, one for each of them; or NULL */
+};
+
+/* The devices live in a. */
+void trace_usage(const struct trace *t, const struct usage_request *request,
+        struct trace_usage *out, struct arena *a);
+
+/* Finds the lengths of edges without waiting, of each device. links may be NULL. */
+void trace_bases(const struct trace *t, const struct trace_links *links, struct idle_base *out,
+        struct arena *a);
+
+/* Finds the call that launched device work. */
+struct launch_call work_call(
+        const struct trace *t, const struct trace_links *links, const struct slice *s);
+
+/* For callers that have the work of streams one slice at a time, in order of starts. by_step:
+ * zeroed by the caller. The tracks, devices and steps of the trace must be complete. */
+struct usage_adding;
+struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps *steps,
+        struct step_usage *by_step, struct arena *a);
+/* collective: the op that launched the work is a collective. */
+void usage_add(struct usage_adding *x, const struct slice *s, const struct launch_call *call,
+        bool collective);
+/* A slice for which slice_is_event_wait is true. */
+void usage_wait(struct usage_adding *x, const struct slice *s);
+void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a);
+
+#endif
