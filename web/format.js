@@ -50,8 +50,8 @@ export function number(v, unit) {
 		return fixed(v / 10, 1) + '%';
 	if (unit === 'thousandths')
 		return fixed2(v / 1000);
-	if (unit === 'flop/s')
-		return rate(v);
+	if (unit === 'flop' || unit === 'flop/s' || unit === 'flop/B')
+		return si(v);
 	if (unit === 'bytes/s')
 		return fixed2(v / 1e9) + ' GB/s';
 	if (unit === 'ratio' && v < 1000)
@@ -59,13 +59,14 @@ export function number(v, unit) {
 	return scaled(v, UNITS[unit] || UNITS.count);
 }
 
-const RATES = ['MFLOP/s', 'GFLOP/s', 'TFLOP/s', 'PFLOP/s'];
+const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 
-function rate(v) {
+// Three digits and the prefix of the unit (fmt_si).
+function si(v) {
 	let u = 0;
-	for (v /= 1e6; u < 3 && v >= 999.5; u++)
+	for (; u + 1 < PREFIXES.length && v >= 999.5; u++)
 		v /= 1000;
-	return fixed2(v) + ' ' + RATES[u];
+	return fixed(v, (!u && Number.isInteger(v)) || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2) + PREFIXES[u];
 }
 
 // A number beside an axis: without zeros at its end.

@@ -46,10 +46,10 @@ function chart(width, rows, peaks, select) {
 		return svg('path', { class: 'roof', d: `M${x(from)} ${y(from * p.bytes_per_second)}L${x(ridge[i])} ${y(p.flops_per_second)}H${width - RIGHT}` });
 	});
 	// Labels end where the flat part of the roof begins. All points are below the roof, so labels do not cover them.
-	const labels = list.map((p, i) => svg('text', { x: Math.max(x(ridge[i]) - 8, LEFT + LABEL), y: y(p.flops_per_second) - 8, 'text-anchor': 'end', class: 'strong' }, `${tick(p.flops_per_second, 'flop/s')}, ${tick(p.bytes_per_second, 'bytes/s')}`));
-	const points = rows.slice().reverse().map(r => svg('circle', { cx: x(value(r)), cy: y(r.flops_per_second), r: size(r.time_ns), class: 'point', style: { fill: fillOf(r.type) },
-		onpointermove: e => show(e, shorten(plain(r.op), 300), [['Time', nanoseconds(r.time_ns)], ['Rate', number(r.flops_per_second, 'flop/s')], ['Memory', number(r.bytes_per_second, 'bytes/s')],
-			['Intensity', number(value(r), 'ratio') + ' flop/B'], r.roof === null ? null : ['Roof', number(r.roof, 'percent') + ', ' + r.bound + ' bound']]), onpointerleave: hide, onclick: () => select(r) }));
+	const labels = list.map((p, i) => svg('text', { x: Math.max(x(ridge[i]) - 8, LEFT + LABEL), y: y(p.flops_per_second) - 8, 'text-anchor': 'end', class: 'strong' }, `${tick(p.flops_per_second, 'flop/s')} flop/s, ${tick(p.bytes_per_second, 'bytes/s')}`));
+	const points = rows.slice().reverse().map(r => svg('circle', { cx: x(value(r)), cy: y(r.flops_per_second), r: size(r.time_ns), class: 'point', style: { fill: fillOf(r.type || r.op) },
+		onpointermove: e => show(e, shorten(plain(r.op), 300), [['Time', nanoseconds(r.time_ns)], ['Rate', number(r.flops_per_second, 'flop/s') + ' flop/s'], ['Memory', number(r.bytes_per_second, 'bytes/s')],
+			['Intensity', number(value(r), 'flop/B') + ' flop/B'], r.roof === null ? null : ['Roof', number(r.roof, 'percent') + ', ' + r.bound + ' bound, ' + nanoseconds(r.saved_ns) + ' saved there']]), onpointerleave: hide, onclick: () => select(r) }));
 	return svg('svg', { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': 'Float operations per second by float operations per byte', class: 'chart' }, grid,
 		svg('text', { x: (LEFT + width) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' }, 'float operations per byte'), lines, points, labels);
 }
@@ -58,10 +58,11 @@ export async function rooflinePage(report, entry) {
 	const d = entry.document, rows = d.roofline, drawn = rows.filter(r => r.float_ops > 0 && r.bytes_accessed > 0).slice(0, POINTS), known = roofs(d.peaks).length > 0;
 	const details = el('section', { class: 'details', 'aria-label': 'Selected op' }, el('p', { class: 'muted' }, 'Click a point to see its numbers.'));
 	const select = r => replace(details, el('h2', { class: 'path' }, plain(r.op)), el('div', { class: 'facts' }, [['Time', exact(r.time_ns, 'ns')], ['Runs', exact(r.runs)], ['Float operations', exact(r.float_ops)],
-		['Bytes accessed', exact(r.bytes_accessed, 'bytes')], ['Rate', number(r.flops_per_second, 'flop/s')], ['Memory', number(r.bytes_per_second, 'bytes/s')], ['Type', plain(r.type)], ['Device', plain(r.device)]]
+		['Bytes accessed', exact(r.bytes_accessed, 'bytes')], ['Rate', number(r.flops_per_second, 'flop/s') + ' flop/s'], ['Memory', number(r.bytes_per_second, 'bytes/s')], ['Type', plain(r.type || r.op)], ['Device', plain(r.device)]]
 		.map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v))));
 	const text = !drawn.length ? 'No chart: it needs ops with float operations and bytes, and this file has none.'
-		: 'Each point is an op; larger points take longer. ' + (known ? 'The line is the limit of the device: memory bandwidth on the left, float operations per second on the right.' : 'The file does not contain the peaks of the device, so no line is drawn.');
+		: 'Each point is an op; larger points take longer. ' + (known ? 'The line is the limit of the device: memory bandwidth on the left, float operations per second on the right.' : 'The peaks of the device are not known, so no line is drawn.')
+			+ (d.coverage === undefined ? '' : ` Float operations are known for ${number(100 * d.coverage, 'percent')} of the device time.`);
 	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text),
 		drawn.length ? el('section', { class: 'card' }, el('h2', {}, 'Roofline'), figure(width => chart(width, drawn, d.peaks, select)), details) : null,
 		el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, 'Ops'), el('span', { class: 'muted' }, d.rows.toLocaleString('en-US') + (d.rows === 1 ? ' row' : ' rows')), el('span', { class: 'grow' }),

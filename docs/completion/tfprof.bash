@@ -33,7 +33,8 @@ _tfprof_words()
 	memory) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	memory) own='--top= ' single='-top ' ;;
 	roofline) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
-	roofline) own='--top= ' single='-top ' ;;
+	roofline) case $prev in -by|--by) COMPREPLY=($(compgen -W 'op kernel module phase' -- "$cur")); return ;; esac ;;&
+	roofline) own='--top= --by= --peak-flops= --peak-bandwidth= ' single='-top -by -peak-flops -peak-bandwidth ' ;;
 	flops) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	flops) own='--top= --explain= --partial --peak-flops= ' single='-top -explain -partial -peak-flops ' ;;
 	set) own='--all ' single='-all ' ;;

@@ -208,6 +208,17 @@ void fmt_bytes_real(struct sb *b, double v)
 	put_scaled_real(b, v, SIZES);
 }
 
+void fmt_si(struct sb *b, double v)
+{
+	static const char *const units[] = { "", "k", "M", "G", "T", "P", "E" };
+	size_t u = 0;
+
+	for (; u + 1 < sizeof units / sizeof *units && v >= 999.5; u++)
+		v /= 1000;
+	bool whole = !u && v == floor(v);
+	sb_fmt(b, "%.*f%s", whole || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, units[u]);
+}
+
 void fmt_fraction(struct sb *b, enum quantity q, struct fraction f)
 {
 	const char *const *units = units_of(q);

@@ -26,6 +26,8 @@ void fmt_real(struct sb *b, double v); /* the shortest text that reads back as v
 void fmt_count(struct sb *b, int64_t n);  /* 999, 1.00k, 1.00m, 1.00b */
 void fmt_micros(struct sb *b, int64_t n); /* 999us, 1.00ms, 1.00sec */
 void fmt_bytes(struct sb *b, int64_t n);  /* 999B, 1.00KB, 1.00MB */
+/* Three digits and the prefix of the unit: 0.25, 999, 1.00k, 4.76T. */
+void fmt_si(struct sb *b, double v);
 void fmt_count_real(struct sb *b, double v);
 void fmt_micros_real(struct sb *b, double v);
 void fmt_bytes_real(struct sb *b, double v);

@@ -44,6 +44,18 @@ const char *const flops_lacks[LACKS] = {
 	[LACK_DATA] = "depends on the data",
 	[LACK_SENSE] = "shapes contradict each other",
 	[LACK_RANGE] = "too large",
+	[LACK_OP] = "no op launched it",
+};
+
+const char *const number_type_names[NUMBER_TYPES] = {
+	[NUMBERS_OTHER] = "",
+	[NUMBERS_F64] = "float64",
+	[NUMBERS_F32] = "float32",
+	[NUMBERS_TF32] = "tf32",
+	[NUMBERS_F16] = "float16",
+	[NUMBERS_BF16] = "bfloat16",
+	[NUMBERS_F8] = "float8",
+	[NUMBERS_I8] = "int8",
 };
 
 enum flops_family flops_family_of(enum flops_formula f)

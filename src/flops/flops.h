@@ -56,6 +56,7 @@ enum flops_lack {
 	LACK_DATA,    /* they depend on the contents of a tensor */
 	LACK_SENSE,   /* the shapes contradict each other */
 	LACK_RANGE,   /* the number is too large for 64 bits */
+	LACK_OP,      /* the file does not connect the work with an op */
 	LACKS
 };
 
@@ -106,6 +107,7 @@ struct flops {
 extern const char *const flops_families[FAMILIES];
 extern const char *const flops_formulas[FORMULAS]; /* their texts */
 extern const char *const flops_lacks[LACKS];
+extern const char *const number_type_names[NUMBER_TYPES];
 enum flops_family flops_family_of(enum flops_formula f);
 enum flops_class flops_class_of(enum flops_formula f);
 

@@ -66,3 +66,29 @@ double peak_flops(const struct peak *p, enum number_type type)
 		type = NUMBERS_TF32;
 	return p->tflops[type] * 1e12;
 }
+
+double peak_rate(const struct peak *p, enum flops_class class, enum number_type type)
+{
+	if (class == CLASS_MATRIX)
+		return peak_flops(p, type);
+	return p->tflops[type == NUMBERS_F64 ? type : NUMBERS_F32] * 1e12;
+}
+
+struct roof peak_roof(const struct peak *p, enum flops_class class, const struct flops *f)
+{
+	double rate = peak_rate(p, class, f->type), memory = p->gbytes * 1e9;
+	double bytes =
+	        (double)(f->read > 0 ? f->read : 0) + (double)(f->written > 0 ? f->written : 0);
+
+	return (struct roof){ rate > 0 ? (double)f->flops / rate : 0,
+		memory > 0 ? bytes / memory : 0 };
+}
+
+struct peak peak_given(const char *name, double flops, double bytes)
+{
+	struct peak p = { .name = name, .gbytes = bytes / 1e9 };
+
+	for (unsigned i = 0; i < NUMBER_TYPES; i++)
+		p.tflops[i] = flops / 1e12;
+	return p;
+}

@@ -8,7 +8,7 @@
 #include "flops/flops.h"
 
 struct peak {
-	const char *words, *name, *source;
+	const char *words, *name, *source; /* source: NULL if the file or the user gave the peaks */
 	double tflops[NUMBER_TYPES]; /* 10^12 float operations per second; 0: none, or unknown */
 	double gbytes;               /* 10^9 bytes of memory per second */
 };
@@ -19,5 +19,20 @@ const struct peak *peak_find(struct str model);
 /* Returns operations per second for products of a type, 0: unknown. float32 has the rate of TF32
  * where the device has one. */
 double peak_flops(const struct peak *p, enum number_type type);
+
+/* Returns the rate of operations of a class, per second; 0: unknown. Operations that are not
+ * products have the vector rate of float32, or of float64. */
+double peak_rate(const struct peak *p, enum flops_class class, enum number_type type);
+
+/* Seconds that a device needs at least: for the operations, for the bytes. 0: unknown, or none. */
+struct roof {
+	double compute, memory;
+};
+
+/* Returns the roof of a call, or of several alike: f has their sums. */
+struct roof peak_roof(const struct peak *p, enum flops_class class, const struct flops *f);
+
+/* Returns peaks with the same rate for all types. */
+struct peak peak_given(const char *name, double flops, double bytes);
 
 #endif

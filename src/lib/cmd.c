@@ -172,6 +172,24 @@ static bool take_flops_option(
 	return true;
 }
 
+static bool take_roofline_option(
+        struct session *s, const struct strs *words, size_t *i, struct request *r)
+{
+	struct roofline_options roofline = { .top = r->top,
+		.by = r->section,
+		.peak_flops = r->peak_flops,
+		.peak_bandwidth = r->peak_bandwidth };
+	struct option_words w = { .command = r->command, .into = &roofline };
+
+	if (!options_take(s, words, i, &w))
+		return false;
+	r->top = roofline.top;
+	r->section = roofline.by;
+	r->peak_flops = roofline.peak_flops;
+	r->peak_bandwidth = roofline.peak_bandwidth;
+	return true;
+}
+
 static bool take_table_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
@@ -179,6 +197,8 @@ static bool take_table_option(
 		return take_why_option(s, words, i, r);
 	if (r->command->run == run_flops)
 		return take_flops_option(s, words, i, r);
+	if (r->command->run == run_roofline)
+		return take_roofline_option(s, words, i, r);
 	struct devices_options table = { .top = r->top, .table = r->section };
 	struct top_options top = { .n = r->top, .by = r->by };
 	bool is_top = r->command->run == run_top;

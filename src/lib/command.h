@@ -70,10 +70,10 @@ struct request {
 	struct strs fail_on; /* --fail-on of why */
 	struct str explain;  /* --explain of flops; empty: not given */
 	bool partial;        /* --partial of flops */
-	int64_t peak_flops;  /* --peak-flops of flops; 0: not given */
-	struct str by;       /* --by of top: the metric; empty: not given */
-	struct strs shown;   /* options given to set without a value, to be printed */
-	struct strs given;   /* names of the given options */
+	int64_t peak_flops, peak_bandwidth; /* --peak-flops, --peak-bandwidth; 0: not given */
+	struct str by;                      /* --by of top: the metric; empty: not given */
+	struct strs shown; /* options given to set without a value, to be printed */
+	struct strs given; /* names of the given options */
 };
 
 /* Returns the command after c (NULL: the first one), or NULL at the end. Iterates over the commands

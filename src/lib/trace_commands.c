@@ -42,7 +42,13 @@ bool run_phases(struct session *s, const struct request *r, struct sink *out)
 
 bool run_roofline(struct session *s, const struct request *r, struct sink *out)
 {
-	return run_table(s, TABLE_ROOFLINE, r, out);
+	struct trace_table_request request = { .which = TABLE_ROOFLINE,
+		.top = (size_t)r->top,
+		.roofline = { .by = r->section > 0 ? (enum roof_by)r->section : ROOF_BY_OP,
+		        .peak_flops = (double)r->peak_flops,
+		        .peak_bytes = (double)r->peak_bandwidth } };
+
+	return session_trace_table(s, &request, &r->opts, out);
 }
 
 bool run_flops(struct session *s, const struct request *r, struct sink *out)

@@ -379,7 +379,7 @@ def no_device():
 
 
 def roofline():
-    """Rates of an op are over the device work that its calls launched, also inside other ops; an op in an equal one counts."""
+    """Ops with the same shapes are one row, with the device work that their formula covers; an op in an equal one counts once."""
     convolution = {'Input Dims': [[1, 2, 8, 8], [4, 2, 3, 3], [], [], [], [], [], [], []],
                    'Concrete Inputs': ['', '', '', '[1, 1]', '[1, 1]', '[1, 1]', 'False', '[0, 0]', '1']}
     events = []
@@ -394,9 +394,45 @@ def roofline():
         events += kineto.launch(t + 112, 30 + i, t + 120, 2, 'gemm')
     rows = json.loads(program('roofline', write(kineto.trace(events)), '-output', 'json')[0])['roofline']
     flops, ns = 2 * 2 * 1 * 4 * 2 * 9 * 64, 2 * 4500
-    equal([[r[k] for k in ('op', 'time_ns', 'runs', 'float_ops', 'flops_per_second', 'device')] for r in rows],
-          [['aten::conv2d/aten::convolution', ns, 2, flops, flops * 10 ** 9 // ns, 'gpu:0']] +
-          [['aten::mm/aten::mm', 4000, 2, 2 * 1024, 2 * 1024 * 10 ** 9 // 4000, 'gpu:0']])
+    equal([[r[k] for k in ('op', 'type', 'shapes', 'time_ns', 'runs', 'float_ops', 'flops_per_second', 'device', 'roof')] for r in rows],
+          [['aten::convolution 1x2x8x8 4x2x3x3', 'aten::convolution', '[[1,2,8,8],[4,2,3,3],[],[],[],[],[],[],[]]', ns, 2, flops, flops * 10 ** 9 // ns, 'gpu:0', None],
+           ['aten::mm 4x8 8x16', 'aten::mm', '[[4,8],[8,16]]', 4000, 2, 2 * 1024, 2 * 1024 * 10 ** 9 // 4000, 'gpu:0', None]])
+
+
+def roofs():
+    """The roof is the longer of two times: operations at the peak of the type, bytes at the bandwidth. A kernel that takes less at its
+    roof than a launch is bound by launches. Work without a formula stays in the table, and groups add up."""
+    square = {'Input Dims': [[4096, 4096], [4096, 4096]], 'Input type': ['c10::BFloat16', 'c10::BFloat16']}
+    small = {'Input Dims': [[64, 64], [64, 64]], 'Input type': ['c10::BFloat16', 'c10::BFloat16']}
+    add = {'Input Dims': [[4096, 4096], [4096, 4096], []], 'Input type': ['float', 'float', 'Scalar']}
+    ops = [('aten::mm', square, 300, 'gemm'), ('aten::add', add, 100, 'add'), ('aten::mm', small, 5, 'gemm'), ('mine::op', {}, 7, 'own')]
+    events = [kineto.event('python_function', 'nn.Module: Net_0', 1000, 900, **{'Python id': 1, 'Python module id': 0})]
+    for i, (name, inputs, length, kernel) in enumerate(ops):
+        events += [kineto.event('cpu_op', name, 1010 + 100 * i, 50, **inputs)]
+        events += kineto.launch(1012 + 100 * i, i + 1, 2000 + 1000 * i, length, kernel)
+    trace = write(kineto.trace(events, deviceProperties=[{'id': 0, 'name': 'NVIDIA H100 80GB HBM3'}]))
+
+    def found(*words):
+        return json.loads(program('roofline', trace, '-output', 'json', *words)[0])
+    flops, bytes_, small_flops = 2 * 4096 ** 3, 3 * 4096 ** 2 * 4, 2 * 64 ** 3
+    compute, memory = round(flops / 989.5e12 * 1e9), round(bytes_ / 3350e9 * 1e9)
+    d = found()
+    rows = {r['op'].split()[0] + str(r['time_ns'] // 1000): r for r in d['roofline']}
+    equal({k: (r['roof_ns'], r['saved_ns'], r['bound'], r['numbers']) for k, r in rows.items()},
+          {'aten::mm300': (compute, 300000 - compute, 'compute', 'bfloat16'), 'aten::add100': (memory, 100000 - memory, 'memory', 'float32'),
+           'aten::mm5': (round(3 * 64 * 64 * 2 / 3350e9 * 1e9), 5000 - round(3 * 64 * 64 * 2 / 3350e9 * 1e9), 'launch', 'bfloat16'), 'mine::op7': (None, None, None, None)})
+    equal(rows['aten::mm300']['roof'], round(100 * compute / 300000, 2))
+    equal(sorted((p['numbers'], p['flops_per_second'], p['bytes_per_second']) for p in d['peaks']),
+          [('bfloat16', 989500000000000, 3350000000000), ('float32', 67000000000000, 3350000000000)])
+    equal(d['coverage'], round(405 / 412, 6))
+    equal([(r['op'], r['time_ns'], r['float_ops']) for r in found('--by=kernel')['roofline']],
+          [('gemm', 305000, flops + small_flops), ('add', 100000, 4096 ** 2), ('own', 7000, None)])
+    module, = found('--by=module')['roofline']
+    equal((module['op'], module['time_ns'], module['rated_ns'], module['float_ops']), ('nn.Module: Net_0', 412000, 405000, flops + small_flops + 4096 ** 2))
+    row = found('--peak-flops=500T', '--peak-bandwidth=1T')['roofline'][0]
+    equal((row['roof_ns'], row['bound']), (round(flops / 500e12 * 1e9), 'compute'))
+    text = program('roofline', trace)[0]
+    assert 'NVIDIA H100 data sheet' in text and 'known for 98.3% of the device time' in text and 'mine::op 1.7% (no formula)' in text, text
 
 
 def flops():
@@ -520,7 +556,7 @@ def other_accelerators():
     equal(json.loads(program('summary', 'a.pt.trace.json', '-output', 'json')[0]).get('unused', []), [])
 
 
-CASES = [memory_of_any_device, other_accelerators, passes, views, workers, sections, roofline, flops, utilization, shown_rows, launches_steps_copies, ranges, sections_of_workers,
+CASES = [memory_of_any_device, other_accelerators, passes, views, workers, sections, roofline, roofs, flops, utilization, shown_rows, launches_steps_copies, ranges, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':

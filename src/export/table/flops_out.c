@@ -8,114 +8,24 @@
 
 #include "base/fmt.h"
 #include "base/sort.h"
+#include "export/table/coverage_out.h"
 #include "export/table/table.h"
-
-/* ---- sums ---- */
-
-/* Calls of one op that are counted, or that lack the same. */
-struct flops_row {
-	uint32_t name; /* string id of the trace */
-	enum flops_formula formula;
-	enum flops_lack lack;
-	unsigned input;
-	uint64_t calls;
-	int64_t flops, recomputed, bytes, device; /* device: ticks */
-};
-
-struct flops_sums {
-	const struct trace_ops *ops;
-	struct flops_row *rows;
-	size_t n;
-	int64_t flops, recomputed, bytes;
-	int64_t known, all;             /* ticks of device work */
-	uint64_t inferred;              /* calls whose output shape comes from the next op */
-	int64_t products[NUMBER_TYPES]; /* float operations of the class CLASS_MATRIX */
-	int64_t repeated[NUMBER_TYPES]; /* of these, recomputed */
-	struct flops_row families[FAMILIES];
-};
-
-static enum flops_family family_of(const struct flops_row *r)
-{
-	return r->formula == FORMULAS ? FAMILY_NONE : flops_family_of(r->formula);
-}
-
-static struct flops_row *row_for(
-        struct flops_sums *x, struct intern *keys, const struct op_calls *c)
-{
-	uint32_t name = x->ops->t->events.v[c->event].name;
-	const uint32_t key[3] = { name, c->lack, c->lack ? c->input : 0 };
-	uint32_t id = intern_add(keys, str_make(key, sizeof key));
-
-	if (id >= x->n) {
-		x->n = id + 1;
-		x->rows[id] = (struct flops_row){
-			.name = name, .formula = c->formula, .lack = c->lack, .input = c->input
-		};
-	}
-	return &x->rows[id];
-}
-
-static void add_to(struct flops_row *r, const struct op_calls *c)
-{
-	r->calls = num_add_u64(r->calls, c->lack ? c->unknown : c->calls);
-	r->flops = num_add(r->flops, c->flops);
-	r->recomputed = num_add(r->recomputed, c->recomputed);
-	r->bytes = num_add(r->bytes, c->bytes);
-	r->device = num_add(r->device, c->device);
-}
-
-static void add_products(struct flops_sums *x, const struct op_calls *c)
-{
-	int64_t *all = &x->products[c->one.type], *again = &x->repeated[c->one.type];
-
-	if (c->formula == FORMULAS || flops_class_of(c->formula) != CLASS_MATRIX)
-		return;
-	*all = num_add(*all, c->flops);
-	*again = num_add(*again, c->recomputed);
-}
-
-static void add_up(struct flops_sums *x, const struct trace_ops *ops, struct arena *a)
-{
-	struct intern keys;
-
-	*x = (struct flops_sums){ .ops = ops };
-	x->rows = ARENA_ARRAY(a, ops->calls.n, struct flops_row);
-	intern_init(&keys, a);
-	x->known = ops->moved_time;
-	x->all = num_add(ops->moved_time, ops->opless_time);
-	for (size_t i = 0; i < ops->calls.n; i++) {
-		const struct op_calls *c = &ops->calls.v[i];
-		struct flops_row *r = row_for(x, &keys, c);
-		add_to(r, c);
-		x->all = num_add(x->all, c->device);
-		if (c->lack)
-			continue;
-		add_to(&x->families[family_of(r)], c);
-		x->known = num_add(x->known, c->device);
-		x->flops = num_add(x->flops, c->flops);
-		x->recomputed = num_add(x->recomputed, c->recomputed);
-		x->bytes = num_add(x->bytes, c->bytes);
-		x->inferred = num_add_u64(x->inferred, c->inferred);
-		add_products(x, c);
-	}
-	x->families[FAMILY_NONE].device = num_add(x->families[FAMILY_NONE].device, ops->moved_time);
-}
 
 /* ---- tables ---- */
 
 static const struct column family_columns[] = { TEXT_COLUMN("family"),
-	NUMBER_COLUMN("flops", "count"), { S("share"), COLUMN_REAL, "percent" },
+	NUMBER_COLUMN("flops", "flop"), { S("share"), COLUMN_REAL, "percent" },
 	NUMBER_COLUMN("device_ns", "ns"), { S("device_share"), COLUMN_REAL, "percent" },
 	NUMBER_COLUMN("flops_per_second", "flop/s") };
 static const char *const family_titles[] = { "family", "float ops", "share", "device time", "share",
-	"per second" };
-static const struct column op_columns[] = { NUMBER_COLUMN("flops", "count"),
+	"flop/s" };
+static const struct column op_columns[] = { NUMBER_COLUMN("flops", "flop"),
 	{ S("share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("calls", NULL),
 	NUMBER_COLUMN("device_ns", "ns"), NUMBER_COLUMN("flops_per_second", "flop/s"),
-	NUMBER_COLUMN("recomputed_flops", "count"), NUMBER_COLUMN("bytes", "bytes"),
+	NUMBER_COLUMN("recomputed_flops", "flop"), NUMBER_COLUMN("bytes", "bytes"),
 	TEXT_COLUMN("family"), TEXT_COLUMN("op") };
-static const char *const op_titles[] = { "float ops", "share", "calls", "device time", "per second",
-	"", "", "", "op" };
+static const char *const op_titles[] = { "float ops", "share", "calls", "device time", "flop/s", "",
+	"", "", "op" };
 static const struct column lack_columns[] = { NUMBER_COLUMN("device_ns", "ns"),
 	{ S("device_share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("calls", NULL),
 	TEXT_COLUMN("reason"), NUMBER_COLUMN("input", NULL), TEXT_COLUMN("op") };
@@ -135,14 +45,6 @@ static int more_flops(const void *v, uint32_t a, uint32_t b)
 
 	return x->flops != y->flops ? (x->flops < y->flops ? 1 : -1)
 	                            : (x->device < y->device) - (x->device > y->device);
-}
-
-static int more_time(const void *v, uint32_t a, uint32_t b)
-{
-	const struct flops_row *x = (const struct flops_row *)v + a,
-	                       *y = (const struct flops_row *)v + b;
-
-	return (x->device < y->device) - (x->device > y->device);
 }
 
 static void fill_families(struct table *to, const struct flops_sums *x)
@@ -182,38 +84,29 @@ static void fill_ops(struct table *to, const struct flops_sums *x)
 		table_number_if(to, rate > 0, rate);
 		table_number(to, r->recomputed);
 		table_number_if(to, r->bytes > 0, r->bytes);
-		table_text(to, str_of(flops_families[family_of(r)]));
+		table_text(to, str_of(flops_families[flops_row_family(r)]));
 		table_text(to, trace_str(t, r->name));
 		to->rows++;
 	}
 }
 
-static void put_lack(struct table *to, const struct flops_sums *x, const struct flops_row *r,
-        struct str reason, struct str op)
-{
-	table_number(to, trace_ns(x->ops->t, r->device));
-	table_number(to, table_share(r->device, x->all));
-	table_count(to, r->calls);
-	table_text(to, reason);
-	table_number_if(to,
-	        r->lack == LACK_SHAPE || r->lack == LACK_SETTING || r->lack == LACK_DATA, r->input);
-	table_text(to, op);
-	to->rows++;
-}
-
-/* Calls without device work are left out, unless no call of the file has any. */
 static void fill_lacks(struct table *to, const struct flops_sums *x)
 {
-	const struct flops_row opless = { .device = x->ops->opless_time };
-	const uint32_t *order = sort_order(to->a, x->n, more_time, x->rows);
+	const struct trace *t = x->ops->t;
+	size_t n;
+	const struct flops_row *rows = flops_sums_unknown(x, &n, to->a);
 
-	if (opless.device)
-		put_lack(to, x, &opless, S("no op launched it"), S("(no op)"));
-	for (size_t i = 0; i < x->n; i++) {
-		const struct flops_row *r = &x->rows[order[i]];
-		if (r->lack && (r->device || (!x->all && r->calls)))
-			put_lack(to, x, r, str_of(flops_lacks[r->lack]),
-			        trace_str(x->ops->t, r->name));
+	for (size_t i = 0; i < n; i++) {
+		const struct flops_row *r = &rows[i];
+		table_number(to, trace_ns(t, r->device));
+		table_number(to, table_share(r->device, x->all));
+		table_count(to, r->calls);
+		table_text(to, str_of(flops_lacks[r->lack]));
+		table_number_if(to,
+		        r->lack == LACK_SHAPE || r->lack == LACK_SETTING || r->lack == LACK_DATA,
+		        r->input);
+		table_text(to, r->name == ID_NONE ? S("(no op)") : trace_str(t, r->name));
+		to->rows++;
 	}
 }
 
@@ -303,32 +196,23 @@ struct flops_shown {
 	const struct flops_rate *rate;
 };
 
-static void put_share(struct document *d, const char *key, double v)
-{
-	document_fraction(d, key, (struct fraction){ num_from_real(1e6 * v + 0.5), 1000000 });
-}
-
 static void put_members(struct document *d, const void *user)
 {
 	const struct flops_shown *shown = user;
 	const struct flops_sums *x = shown->sums;
-	const struct trace *t = x->ops->t;
 
 	document_i64(d, "flops", x->flops);
 	document_i64(d, "recomputed_flops", x->recomputed);
 	document_i64(d, "bytes", x->bytes);
 	document_i64(d, "steps", num_from_u64(shown->rate->steps));
-	document_i64(d, "device_ns", trace_ns(t, x->all));
-	document_i64(d, "covered_ns", trace_ns(t, x->known));
-	if (x->all)
-		put_share(d, "coverage", (double)x->known / (double)x->all);
+	coverage_members(d, x);
 	document_i64(d, "inferred_calls", num_from_u64(x->inferred));
 	if (shown->rate->peak && !(shown->rate->given > 0))
 		document_text(d, "peak_device", str_of(shown->rate->peak->name));
 	const struct utilization u = find_utilization(x, shown->rate);
 	if (u.lack == UTILIZED) {
-		put_share(d, "mfu", u.model);
-		put_share(d, "hfu", u.hardware);
+		coverage_member(d, "mfu", u.model);
+		coverage_member(d, "hfu", u.hardware);
 	}
 }
 
@@ -340,19 +224,20 @@ static struct str lead_of(
 	size_t steps = rate->steps;
 
 	sb_put(&b, S("Float operations: "));
-	fmt_count(&b, x->flops);
+	fmt_si(&b, (double)x->flops);
 	if (steps > 1) {
 		sb_put(&b, S(" ("));
-		fmt_count(&b, x->flops / num_from_u64(steps));
+		fmt_si(&b, (double)x->flops / (double)steps);
 		sb_fmt(&b, " in each of %zu steps)", steps);
 	}
 	if (x->recomputed) {
 		sb_put(&b, S("; of these, repeated in backward passes: "));
-		fmt_count(&b, x->recomputed);
+		fmt_si(&b, (double)x->recomputed);
 	}
 	if (x->all) {
-		sb_fmt(&b, "\nKnown for %.1f%% of the device time: ",
-		        (double)table_share(x->known, x->all) / 100);
+		sb_char(&b, '\n');
+		coverage_put_share(&b, x);
+		sb_put(&b, S(": "));
 		table_put_time(&b, trace_ns(t, x->known));
 		sb_put(&b, S(" of "));
 		table_put_time(&b, trace_ns(t, x->all));
@@ -384,7 +269,7 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 	bool data = out_is_data(o->output.kind);
 	struct flops_shown shown = { &sums, rate };
 
-	add_up(&sums, ops, to->a);
+	flops_sums_find(&sums, ops, to->a);
 	fill_families(&families, &sums);
 	fill_ops(&rows, &sums);
 	fill_lacks(&lacks, &sums);

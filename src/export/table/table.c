@@ -72,17 +72,6 @@ void table_put_time(struct sb *b, int64_t ns)
 	        v, units[u]);
 }
 
-/* Appends a number of float operations per second. */
-static void put_rate(struct sb *b, double v)
-{
-	static const char *const units[] = { "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s" };
-	size_t u = 0;
-
-	for (v /= 1e6; u < 3 && v >= 999.5; u++)
-		v /= 1000;
-	sb_fmt(b, "%.2f %s", v, units[u]);
-}
-
 static bool has_unit(const struct column *k, const char *unit)
 {
 	return k->unit && strcmp(k->unit, unit) == 0;
@@ -103,7 +92,7 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 	struct sb b = sb_in(x->a);
 
 	if (c->null)
-		return S("-");
+		return str_of(x->empty ? x->empty : "-");
 	if (k->type == COLUMN_TEXT)
 		sb_put_name(&b, c->text);
 	else if (c->per > 1)
@@ -112,6 +101,8 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 		table_put_time(&b, num_mul(c->number, 10));
 	else if (k->type == COLUMN_REAL && has_unit(k, "percent"))
 		sb_fmt(&b, "%.2f%%", (double)c->number / 100);
+	else if (has_unit(k, "flop/B"))
+		fmt_si(&b, (double)c->number / 100);
 	else if (k->type == COLUMN_REAL)
 		fmt_count_real(&b, (double)c->number / 100);
 	else if (has_unit(k, "ns"))
@@ -124,8 +115,8 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 		sb_fmt(&b, "%.2f", (double)c->number / 1000);
 	else if (has_unit(k, "bytes/s"))
 		sb_fmt(&b, "%.2f GB/s", (double)c->number / 1e9);
-	else if (has_unit(k, "flop/s"))
-		put_rate(&b, (double)c->number);
+	else if (has_unit(k, "flop") || has_unit(k, "flop/s"))
+		fmt_si(&b, (double)c->number);
 	else if (has_unit(k, "count"))
 		fmt_count(&b, c->number);
 	else if (k->unit)

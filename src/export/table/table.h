@@ -31,6 +31,7 @@ struct table {
 	/* Headings of the columns in text. NULL, of all or of one: its name without the unit; "":
 	 * text leaves the column out. */
 	const char *const *titles;
+	const char *empty;         /* text of cells without a value; NULL: "-" */
 	const char *all;           /* option that shows all rows; NULL: --top=0 */
 	const struct table *below; /* in text, printed after this table and limited like it */
 	/* Additional tables: in text and Markdown printed after this one unless empty; in JSON

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/sort.h"
+#include "export/table/coverage_out.h"
 #include "export/table/device_tables.h"
 #include "trace/pass/ops.h"
 #include "trace/pass/phases.h"
@@ -21,20 +22,7 @@ struct worker_rows {
 	struct trace_ops ops;
 };
 
-/* An op over all steps: the numbers of its calls with everything that they contain and launched. */
-struct roof_row {
-	uint32_t op, device; /* device: of the first device work, or ID_NONE */
-	bool rated;          /* its own calls have float operations or bytes */
-	int64_t ns;          /* on devices, or on threads if there is no device work */
-	int64_t flops, bytes;
-};
-
 /* ---- values of columns ---- */
-
-static int64_t per_second(int64_t v, int64_t ns)
-{
-	return (int64_t)fmin((double)v * 1e9 / (double)ns, 9e18);
-}
 
 static int64_t hundredths(double v)
 {
@@ -140,24 +128,36 @@ static void put_steps(struct table *to, const struct trace *t, const struct trac
 	table_text(to, name);
 }
 
-/* compute, memory: seconds that the peaks of the device allow; known: it has both peaks. */
-static void put_roofline(struct table *to, const struct trace_ops *ops, const struct roof_row *row,
-        bool known, double compute, double memory)
+/* The number of a row for each second of its time; 0: unknown. */
+static double per_second(const struct roof_row *r, int64_t v)
 {
-	table_number(to, row->ns);
-	table_count(to, ops->ops.v[row->op].runs);
-	table_number_if(to, row->flops > 0, row->flops);
-	table_number_if(to, row->bytes > 0, row->bytes);
-	table_number_if(to, row->flops > 0 && row->bytes > 0,
-	        hundredths((double)row->flops / (double)row->bytes));
-	table_number_if(to, per_second(row->flops, row->ns) > 0, per_second(row->flops, row->ns));
-	table_number_if(to, per_second(row->bytes, row->ns) > 0, per_second(row->bytes, row->ns));
-	table_number_if(to, known, hundredths(fmax(compute, memory) * 1e11 / (double)row->ns));
-	table_text_if(to, known, compute >= memory ? S("compute") : S("memory"));
-	table_text(to, row->device == ID_NONE ? S("host")
-	                                      : trace_device_label(ops->t, row->device, to->a));
-	table_text(to, intern_str(&ops->strings, ops->ops.v[row->op].type));
-	table_text(to, intern_str(&ops->strings, ops->ops.v[row->op].name));
+	return v > 0 && r->rated_ns > 0 ? (double)v * 1e9 / (double)r->rated_ns : 0;
+}
+
+static void put_roofline(struct table *to, const struct trace *t, const struct roof_row *r)
+{
+	double flops = per_second(r, r->flops), bytes = per_second(r, r->bytes);
+	bool roofed = r->roof_ns >= 0;
+	int64_t saved = num_sub(r->rated_ns, r->roof_ns);
+
+	table_number(to, r->ns);
+	table_number(to, r->rated_ns);
+	table_count(to, r->calls);
+	table_count(to, r->kernels);
+	table_number_if(to, r->flops >= 0, r->flops);
+	table_number_if(to, r->bytes >= 0, r->bytes);
+	table_number_if(to, flops >= 1, num_from_real(flops));
+	table_number_if(to, bytes >= 1, num_from_real(bytes));
+	table_number_if(to, flops > 0 && bytes > 0, bytes > 0 ? hundredths(flops / bytes) : 0);
+	table_number_if(to, roofed, hundredths(1e2 * (double)r->roof_ns / (double)r->rated_ns));
+	table_text_if(to, roofed, str_of(roof_bounds[r->bound]));
+	table_number_if(to, roofed, r->roof_ns);
+	table_number_if(to, roofed, saved > 0 ? saved : 0);
+	table_text_if(to, r->numbers != NUMBERS_OTHER, str_of(number_type_names[r->numbers]));
+	table_text(to, r->device == ID_NONE ? S("host") : trace_device_label(t, r->device, to->a));
+	table_text_if(to, r->type.n > 0, r->type);
+	table_text_if(to, r->shapes.n > 0, r->shapes);
+	table_text(to, roof_label(r, to->a));
 }
 
 /* A share of a whole, in hundredths of a percent. */
@@ -285,105 +285,97 @@ static void put_eager(struct document *d, const void *eager)
 
 /* ---- roofline ---- */
 
-static int by_time(const void *v, uint32_t a, uint32_t b)
-{
-	const struct roof_row *x = (const struct roof_row *)v + a,
-	                      *y = (const struct roof_row *)v + b;
+/* The rooflines of all workers. */
+struct rooflines {
+	struct roofline *v;
+	const struct trace *const *traces;
+	size_t n;
+};
 
-	return (x->ns < y->ns) - (x->ns > y->ns);
+/* Adds the rows of a worker, unless none of its numbers is known. */
+static void fill_roofline(struct table *x, const struct worker_rows *w,
+        const struct roofline_request *request, struct roofline *to)
+{
+	bool known = false;
+
+	roofline_find(w->t, &w->links, &w->steps, request, to, x->a);
+	for (size_t i = 0; i < to->rows.n && !known; i++)
+		known = to->rows.v[i].flops > 0 || to->rows.v[i].bytes > 0;
+	for (size_t i = 0; known && i < to->rows.n; i++) {
+		put_worker(x, w);
+		put_roofline(x, w->t, &to->rows.v[i]);
+	}
 }
 
-/* Adds the ops inside each op. Float operations that are known for a call include the calls in
- * it. */
-static void add_contained(const struct trace_ops *ops, struct roof_row *v, struct arena *a)
+/* Writes where the peaks of a worker come from, and what is covered. */
+static void put_roof_lead(struct sb *b, const struct roofline *r)
 {
-	int64_t *inside = ARENA_ARRAY(a, ops->ops.n, int64_t); /* float operations */
+	const char *shown = NULL;
 
-	for (uint32_t i = (uint32_t)ops->ops.n; i-- > 0;) {
-		uint32_t up = ops->ops.v[i].parent;
-		v[i].flops = v[i].flops > 0 ? v[i].flops : inside[i];
-		if (up == ID_NONE)
+	for (size_t i = 0; i < r->peaks.n; i++) {
+		const struct roof_peak *p = &r->peaks.v[i];
+		if (p->name == shown)
 			continue;
-		v[up].ns = num_add(v[up].ns, v[i].ns);
-		v[up].bytes = num_add(v[up].bytes, v[i].bytes);
-		inside[up] = num_add(inside[up], v[i].flops);
-		v[up].device = v[up].device == ID_NONE ? v[i].device : v[up].device;
+		shown = p->name;
+		if (p->source)
+			sb_fmt(b, "Roof: the dense peaks of %s (%s)\n", p->name, p->source);
+		else
+			sb_fmt(b, "Roof: %s\n", p->name);
 	}
+	if (!r->peaks.n)
+		sb_put(b,
+		        S("No roof: the peaks of the device are not known; --peak-flops=989T and\n"
+		          "--peak-bandwidth=3.35T give them\n"));
+	coverage_put(b, &r->sums, b->a);
 }
 
-/* Returns a row for each op, the longest first. */
-static struct roof_row *roof_rows(const struct trace_ops *ops, struct arena *a)
+static void put_peaks(struct document *d, const void *user)
 {
-	struct roof_row *v = ARENA_ARRAY(a, ops->ops.n, struct roof_row);
-	int64_t *host = ARENA_ARRAY(a, ops->ops.n, int64_t);
-
-	for (uint32_t i = 0; i < ops->ops.n; i++) {
-		const struct trace_op *op = &ops->ops.v[i];
-		v[i] = (struct roof_row){ .op = i,
-			.device = op->device,
-			.rated = op->flops > 0 || op->bytes_accessed > 0,
-			.flops = op->flops,
-			.bytes = op->bytes_accessed };
-	}
-	for (size_t i = 0; i < ops->cells.n; i++) {
-		const struct op_cell *c = &ops->cells.v[i];
-		v[c->op].ns = num_add(v[c->op].ns, trace_ns(ops->t, c->device_total));
-		host[c->op] = num_add(host[c->op], trace_ns(ops->t, c->host_total));
-	}
-	add_contained(ops, v, a);
-	for (uint32_t i = 0; i < ops->ops.n; i++)
-		v[i].ns = v[i].ns ? v[i].ns : host[i];
-	sort_array(a, v, ops->ops.n, sizeof *v, by_time);
-	return v;
-}
-
-static void put_roof(struct table *x, const struct worker_rows *w, const struct roof_row *row)
-{
-	const struct trace_device *d =
-	        row->device == ID_NONE ? NULL : &w->t->devices.v[row->device];
-	bool known = d && d->peak_flops > 0 && d->peak_bytes > 0;
-
-	put_worker(x, w);
-	put_roofline(x, &w->ops, row, known, known ? (double)row->flops / d->peak_flops : 0,
-	        known ? (double)row->bytes / d->peak_bytes : 0);
-}
-
-static void fill_roofline(struct table *x, struct worker_rows *w)
-{
-	struct trace_ops *ops = &w->ops;
-
-	trace_find_ops(w->t, &w->links, &w->steps, TRACE_BY_PATH, ops, x->a);
-	const struct roof_row *rows = roof_rows(ops, x->a);
-
-	for (size_t i = 0; i < ops->ops.n; i++)
-		if (rows[i].ns > 0 && rows[i].rated)
-			put_roof(x, w, &rows[i]);
-}
-
-/* The peaks of the devices of a trace that have some. */
-static void put_peaks_of(struct document *d, const struct trace *t)
-{
-	for (uint32_t i = 0; i < t->devices.n; i++) {
-		const struct trace_device *x = &t->devices.v[i];
-		if (x->peak_flops <= 0 && x->peak_bytes <= 0)
-			continue;
-		json_object(&d->j);
-		document_text(d, "device", trace_device_label(t, i, d->a));
-		document_i64(d, "flops_per_second", (int64_t)fmin(x->peak_flops, 9e18));
-		document_i64(d, "bytes_per_second", (int64_t)fmin(x->peak_bytes, 9e18));
-		json_object_end(&d->j);
-	}
-}
-
-static void put_peaks(struct document *d, const void *traces)
-{
-	const struct worker_traces *all = traces;
+	const struct rooflines *all = user;
 
 	document_key(d, "peaks");
 	json_array(&d->j);
 	for (size_t i = 0; i < all->n; i++)
-		put_peaks_of(d, all->v[i].t);
+		for (size_t k = 0; k < all->v[i].peaks.n; k++) {
+			const struct roof_peak *p = &all->v[i].peaks.v[k];
+			json_object(&d->j);
+			document_text(
+			        d, "device", trace_device_label(all->traces[i], p->device, d->a));
+			if (p->source)
+				document_text(d, "source", str_of(p->source));
+			if (p->numbers != NUMBERS_OTHER)
+				document_text(d, "numbers", str_of(number_type_names[p->numbers]));
+			document_i64(d, "flops_per_second", num_from_real(p->flops));
+			document_i64(d, "bytes_per_second", num_from_real(p->bytes));
+			json_object_end(&d->j);
+		}
 	json_array_end(&d->j);
+	if (all->n == 1)
+		coverage_members(d, &all->v[0].sums);
+}
+
+/* Adds the rows of all workers. */
+static void fill_rooflines(struct table *x, const struct worker_rows *v, size_t n,
+        const struct roofline_request *request)
+{
+	struct rooflines *all = ARENA_NEW(x->a, struct rooflines);
+	const struct trace **traces = ARENA_ARRAY(x->a, n, const struct trace *);
+	struct sb lead = sb_in(x->a);
+
+	*all = (struct rooflines){ ARENA_ARRAY(x->a, n, struct roofline), traces, n };
+	for (size_t i = 0; i < n; i++) {
+		traces[i] = v[i].t;
+		fill_roofline(x, &v[i], request, &all->v[i]);
+		if (n > 1)
+			sb_fmt(&lead, "%.*s: ", STR(v[i].worker));
+		put_roof_lead(&lead, &all->v[i]);
+	}
+	if (lead.n)
+		sb_char(&lead, '\n');
+	x->lead = sb_str(&lead);
+	x->empty = "?";
+	x->members = put_peaks;
+	x->user = all;
 }
 
 /* ---- kernels ---- */
@@ -444,7 +436,7 @@ static const struct trace_table_row {
 	        ARG_BIT(ARG_SCOPE) },
 	[TABLE_STEPS] = { "steps", "tfprof/steps", 3, COLUMNS(steps), true, true,
 	        ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS },
-	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 1, COLUMNS(roofline), true, true,
+	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 2, COLUMNS(roofline), true, true,
 	        ARG_BITS_ALL },
 	[TABLE_PHASES] = { "phases", "tfprof/phases", 1, COLUMNS(phases), true, false,
 	        ARG_BITS_ALL },
@@ -511,9 +503,10 @@ static void add_sections(struct table *x, const struct table *partition,
 }
 
 /* Makes the passes, and the rows with those of the workers before. */
-static void fill(
-        struct table *x, const struct worker_traces *all, enum trace_table which, bool data)
+static void fill(struct table *x, const struct worker_traces *all,
+        const struct trace_table_request *request, bool data)
 {
+	enum trace_table which = request->which;
 	const struct trace_table_row *row = &table_rows[which];
 	struct worker_rows *v = ARENA_ARRAY(x->a, all->n, struct worker_rows);
 	struct device_workers further = { ARENA_ARRAY(x->a, all->n, struct device_worker), 0 };
@@ -539,8 +532,6 @@ static void fill(
 			add_devices(x, &part, &v[i], all->recorded, &further);
 		else if (which == TABLE_STEPS)
 			fill_steps(x, &part, &v[i], data, &single);
-		else if (which == TABLE_ROOFLINE)
-			fill_roofline(x, &v[i]);
 		else if (which == TABLE_PHASES)
 			fill_phases(x, &v[i], eager);
 	}
@@ -550,10 +541,8 @@ static void fill(
 	}
 	if (which == TABLE_KERNELS)
 		fill_kernels(x, v, all->n);
-	if (which == TABLE_ROOFLINE) {
-		x->members = put_peaks;
-		x->user = all;
-	}
+	if (which == TABLE_ROOFLINE)
+		fill_rooflines(x, v, all->n, &request->roofline);
 	if (which == TABLE_STEPS && single)
 		hide_devices(x);
 	if (which == TABLE_DEVICES || which == TABLE_STEPS)
@@ -566,7 +555,7 @@ bool trace_table_write(const struct worker_traces *all, const struct trace_table
 	struct table x = { .a = to->a };
 	size_t section = request->section > 0 ? (size_t)request->section : 0;
 
-	fill(&x, all, request->which, out_is_data(o->output.kind));
+	fill(&x, all, request, out_is_data(o->output.kind));
 	if (request->which == TABLE_ROOFLINE && !x.rows)
 		return err_set(
 		        e, ERR_FAILED, "no float operations and no bytes accessed are recorded");

@@ -10,6 +10,7 @@
 #include "model/model.h"
 #include "device/device_use.h"
 #include "device/memory_use.h"
+#include "trace/pass/roofline.h"
 
 #define TABLE_TOP 20 /* default number of rows */
 
@@ -33,6 +34,7 @@ struct trace_table_request {
 	size_t top;       /* rows; 0: all */
 	int section;      /* index of the choice of --table; 0: not given */
 	unsigned columns; /* terminal width, to which names are truncated; 0: no limit */
+	struct roofline_request roofline;
 };
 
 /* Writes the table for all traces in the selected output. */

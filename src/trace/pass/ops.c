@@ -315,11 +315,11 @@ static void add_work(struct finding *x, struct slice *s, int64_t self)
 	slice_find_keys(s);
 	const struct launch *launch = link_launch(x->links, s);
 
-	ops_add_work(x, s, self, launch);
+	uint32_t op = ops_add_work(x, s, self, launch);
 	if (ops_site_of(x->to->t, s) == ID_NONE)
-		ops_cover_work(x, s, self, link_op(x->links, s, launch));
+		ops_cover_work(x, s, self, link_op(x->links, s, launch), op);
 	else
-		ops_cover_site(x, s, self, ops_site_of(x->to->t, s));
+		ops_cover_site(x, s, self, ops_site_of(x->to->t, s), op);
 }
 
 /* Ops of a program nest, work on streams does not: each of its slices counts in full. */
@@ -441,6 +441,7 @@ void ops_begin(struct finding *x, const struct trace *t, const struct trace_step
 	imap_init(&x->share_of, scratch);
 	imap_init(&x->row_of, scratch);
 	imap_init(&x->replayed, scratch);
+	imap_init(&x->use_of, scratch);
 	x->site_ops = ARENA_ARRAY(scratch, t->sites.n, struct site_op);
 	if (steps->by == STEPS_BY_SERVING)
 		x->served = ARENA_ARRAY(scratch, steps->steps.n, struct serving_step);
@@ -449,8 +450,9 @@ void ops_begin(struct finding *x, const struct trace *t, const struct trace_step
 	intern_init(&x->compiled, scratch);
 }
 
-void trace_find_ops(const struct trace *t, const struct trace_links *links,
-        const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a)
+static void find_all(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, enum trace_by by, bool uses, struct trace_ops *out,
+        struct arena *a)
 {
 	struct finding x;
 	struct scratch own;
@@ -462,6 +464,19 @@ void trace_find_ops(const struct trace *t, const struct trace_links *links,
 	scratch_open(&own, a->work);
 	ops_begin(&x, t, steps, by, out, a, &own.a);
 	x.links = links;
+	x.keeps_uses = uses;
 	find(&x);
 	scratch_close(&own);
+}
+
+void trace_find_ops(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a)
+{
+	find_all(t, links, steps, by, false, out, a);
+}
+
+void trace_find_uses(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a)
+{
+	find_all(t, links, steps, by, true, out, a);
 }

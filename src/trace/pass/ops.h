@@ -90,6 +90,16 @@ struct op_calls {
 	int64_t device;                   /* ticks of device work that the formula covers */
 };
 
+/* The share of an op in such calls: those that it made, and their device work that belongs to it.
+ */
+struct op_use {
+	uint32_t calls, op;  /* indices in calls and ops */
+	uint32_t device;     /* of its first work, or ID_NONE */
+	uint64_t n, unknown; /* calls that are counted, that are not */
+	uint64_t kernels;
+	int64_t host, work; /* ticks: length of the calls; device work */
+};
+
 struct trace_ops {
 	const struct trace *t;
 	struct arena *a;
@@ -100,6 +110,7 @@ struct trace_ops {
 	struct intern frames;           /* bytes of struct op_frame */
 	struct imap op_of_record;       /* number of a record function -> op */
 	VEC(struct op_calls) calls;
+	VEC(struct op_use) uses; /* of trace_find_uses alone */
 	int64_t moved_time;  /* ticks of copies, memsets and communication: no float operations */
 	int64_t opless_time; /* ticks of other work that no op launched, as far as the file says */
 	bool deeper;         /* some levels are in OPS_DEEPER */
@@ -110,6 +121,9 @@ struct trace_ops {
 
 /* links and steps belong to t; out lives in a. */
 void trace_find_ops(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
+/* As trace_find_ops, with the uses. */
+void trace_find_uses(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
 
 static inline struct op_frame ops_frame(const struct trace_ops *o, uint32_t frame)

@@ -77,11 +77,32 @@ static bool is_known(const struct finding *x, uint32_t calls)
 	return calls && x->to->calls.v[calls - 1].lack == LACK_NOTHING;
 }
 
-/* Adds a counted call to its op. */
-static void count_call(struct finding *x, uint32_t calls, uint32_t cell, const struct flops *f)
+/* Returns the share of an op in calls. */
+static struct op_use *use_of(struct finding *x, uint32_t calls, uint32_t op)
+{
+	struct trace_ops *to = x->to;
+	uint64_t key = (uint64_t)calls << 32 | op;
+	uint32_t at = (uint32_t)to->uses.n;
+
+	if (!imap_get(&x->use_of, key, &at)) {
+		imap_put(&x->use_of, key, at, false);
+		VEC_PUSH(to->a, &to->uses,
+		        ((struct op_use){ .calls = calls - 1, .op = op, .device = ID_NONE }));
+	}
+	return &to->uses.v[at];
+}
+
+/* Adds a counted call to its op. length: ticks on its thread. */
+static void count_call(
+        struct finding *x, uint32_t calls, uint32_t cell, const struct flops *f, int64_t length)
 {
 	struct op_calls *to = &x->to->calls.v[calls - 1];
 
+	if (x->keeps_uses) {
+		struct op_use *use = use_of(x, calls, x->to->cells.v[cell].op);
+		use->n++;
+		use->host = num_add(use->host, length);
+	}
 	to->calls++;
 	to->flops = num_add(to->flops, f->flops);
 	to->recomputed = num_add(to->recomputed, f->recomputed);
@@ -111,7 +132,7 @@ static void find_output(struct finding *x, const struct nest_level *level)
 		struct op_calls *to = &x->to->calls.v[w->calls - 1];
 		to->lack = LACK_NOTHING;
 		to->inferred++;
-		count_call(x, w->calls, w->cell, &f);
+		count_call(x, w->calls, w->cell, &f, s.length);
 		w->calls = 0;
 	} else if (++w->tries == TRIES_MAX) {
 		w->calls = 0;
@@ -155,7 +176,7 @@ static bool count_paged(struct finding *x, uint32_t calls, uint32_t cell, const 
 	if (f.lack != LACK_NOTHING)
 		return false;
 	to->lack = LACK_NOTHING;
-	count_call(x, calls, cell, &f);
+	count_call(x, calls, cell, &f, s->length);
 	return true;
 }
 
@@ -171,13 +192,15 @@ static void close_call(
 		return;
 	*inside = class > *inside ? class : *inside;
 	if (to->one.lack == LACK_NOTHING) {
-		count_call(x, calls, cell, &to->one);
+		count_call(x, calls, cell, &to->one, level->s.length);
 		return;
 	}
 	if (count_paged(x, calls, cell, &level->s))
 		return;
 	const struct op_call c = read_call(x, row_of(x, level->s.name), &level->s);
 	to->unknown++;
+	if (x->keeps_uses)
+		use_of(x, calls, x->to->cells.v[cell].op)->unknown++;
 	if (flops_needs_output(&c, &to->one))
 		x->waiting = (struct waiting_call){ .calls = calls,
 			.cell = cell,
@@ -206,23 +229,39 @@ void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t
 
 /* ---- devices ---- */
 
-/* Adds device work to the calls that decide about it; 0: to those of the op, which has no formula.
- */
-static void cover(struct finding *x, uint32_t calls, const struct slice *op, int64_t self)
+/* Device work: a slice, its time, and the op that it belongs to. */
+struct covered_work {
+	const struct slice *s;
+	int64_t self;
+	uint32_t op;
+};
+
+/* Adds device work to the calls that decide about it; 0: to those of the launching slice, whose op
+ * has no formula. */
+static void cover(struct finding *x, uint32_t calls, const struct slice *launching,
+        const struct covered_work *work)
 {
 	if (!calls) {
 		const struct flops none = { .lack = LACK_FORMULA };
-		calls = x->call_of[op->event];
+		calls = x->call_of[launching->event];
 		if (!calls || calls == NOT_COUNTED)
-			calls = add_call(x, op, NULL, &none);
+			calls = add_call(x, launching, NULL, &none);
 	}
-	x->to->calls.v[calls - 1].device = num_add(x->to->calls.v[calls - 1].device, self);
+	struct op_calls *to = &x->to->calls.v[calls - 1];
+	to->device = num_add(to->device, work->self);
+	if (!x->keeps_uses)
+		return;
+	struct op_use *use = use_of(x, calls, work->op);
+	use->work = num_add(use->work, work->self);
+	if (!use->kernels++)
+		use->device = x->to->t->tracks.v[work->s->track].device;
 }
 
-void ops_cover_work(struct finding *x, const struct slice *s, int64_t self, uint32_t launching)
+void ops_cover_work(
+        struct finding *x, const struct slice *s, int64_t self, uint32_t launching, uint32_t op)
 {
 	struct trace_ops *to = x->to;
-	struct slice op;
+	struct slice by;
 	uint32_t calls;
 
 	if (s->category != CATEGORY_KERNEL && s->category != CATEGORY_OP) {
@@ -234,8 +273,8 @@ void ops_cover_work(struct finding *x, const struct slice *s, int64_t self, uint
 		return;
 	}
 	calls = x->decides[ops_host_index(x, trace_track_of(to->t, launching), launching)];
-	trace_slice(to->t, launching, &op);
-	cover(x, calls, &op, self);
+	trace_slice(to->t, launching, &by);
+	cover(x, calls, &by, &(struct covered_work){ s, self, op });
 }
 
 /* ---- sites ---- */
@@ -276,24 +315,25 @@ void ops_count_site(struct finding *x, uint32_t site, uint32_t cell)
 	uint32_t calls = calls_of(x, &s);
 	struct op_calls *to = &x->to->calls.v[calls - 1];
 	if (to->one.lack == LACK_NOTHING)
-		count_call(x, calls, cell, &to->one);
+		count_call(x, calls, cell, &to->one, 0);
 	else if (!count_paged(x, calls, cell, &s))
 		to->unknown++;
 }
 
-void ops_cover_site(struct finding *x, const struct slice *s, int64_t self, uint32_t site)
+void ops_cover_site(
+        struct finding *x, const struct slice *s, int64_t self, uint32_t site, uint32_t op)
 {
 	const struct trace *t = x->to->t;
-	uint32_t op = site;
+	uint32_t at = site;
 
-	while (t->events.v[t->sites.v[op].event].category != CATEGORY_OP &&
-	        t->sites.v[op].parent != ID_NONE)
-		op = t->sites.v[op].parent;
-	const struct slice call = ops_site_slice(t, op);
+	while (t->events.v[t->sites.v[at].event].category != CATEGORY_OP &&
+	        t->sites.v[at].parent != ID_NONE)
+		at = t->sites.v[at].parent;
+	const struct slice call = ops_site_slice(t, at);
 	if (s->category != CATEGORY_KERNEL)
 		x->to->moved_time = num_add(x->to->moved_time, self);
 	else if (!x->call_of)
 		x->to->opless_time = num_add(x->to->opless_time, self);
 	else
-		cover(x, x->site_decides[site], &call, self);
+		cover(x, x->site_decides[site], &call, &(struct covered_work){ s, self, op });
 }

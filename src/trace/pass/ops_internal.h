@@ -97,7 +97,9 @@ struct finding {
 	size_t n_events;       /* allocated elements of work */
 	size_t demangling;     /* remaining budget of demangling, bytes */
 	uint32_t *call_of;     /* by event: 1 + index in calls, or NULL if ops are not counted */
-	uint32_t *decides;     /* by slice of a thread: as flops_level */
+	bool keeps_uses;
+	struct imap use_of; /* index in calls, op -> use */
+	uint32_t *decides;  /* by slice of a thread: as flops_level */
 	VEC(struct flops_level) levels;
 	struct waiting_call waiting;
 	struct imap row_of; /* string id of an op -> rows */
@@ -164,7 +166,8 @@ void ops_find_site_flops(struct finding *x);
 /* Counts the float operations of an execution of a site in a cell. */
 void ops_count_site(struct finding *x, uint32_t site, uint32_t cell);
 /* Covers work of a graph, as ops_cover_work does other work. */
-void ops_cover_site(struct finding *x, const struct slice *s, int64_t self, uint32_t site);
+void ops_cover_site(
+        struct finding *x, const struct slice *s, int64_t self, uint32_t site, uint32_t op);
 
 /* ---- sites ----
  *
@@ -223,7 +226,9 @@ void ops_add_flops(struct finding *x, struct op_cell *c, int64_t flops);
 /* Opens and closes slices of threads; cell: of the op and step. */
 void ops_open_flops(struct finding *x, const struct nest_level *level);
 void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t cell);
-/* Adds device work to the calls that cover it. launching: number of the op's slice, or ID_NONE. */
-void ops_cover_work(struct finding *x, const struct slice *s, int64_t self, uint32_t launching);
+/* Adds device work to the calls that cover it. launching: number of the slice that launched it, or
+ * ID_NONE; op: the op that it belongs to. */
+void ops_cover_work(
+        struct finding *x, const struct slice *s, int64_t self, uint32_t launching, uint32_t op);
 
 #endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The share of the device time for which float operations are known, and the largest rest. Every
+ * answer with float operations of a trace has them.
+ */
+#ifndef TFPROF_EXPORT_COVERAGE_OUT_H
+#define TFPROF_EXPORT_COVERAGE_OUT_H
+
+#include "export/data/document.h"
+#include "trace/pass/flops_sums.h"
+
+/* Appends "known for 91.2% of the device time". Appends nothing if the trace has no device work. */
+void coverage_put_share(struct sb *b, const struct flops_sums *x);
+/* Appends "aten::_fused_adamw_ 8.7% (no shape in the file)" for the most of the rest. Returns false
+ * if all is known. */
+bool coverage_put_rest(
+        struct sb *b, const struct flops_sums *x, const char *between, struct arena *a);
+
+/* Writes lines for the beginning of an answer. */
+void coverage_put(struct sb *b, const struct flops_sums *x, struct arena *a);
+
+/* Writes the members device_ns, covered_ns and coverage. */
+void coverage_members(struct document *d, const struct flops_sums *x);
+
+/* Writes a member with a share, from 0 to 1. */
+void coverage_member(struct document *d, const char *key, double v);
+
+#endif

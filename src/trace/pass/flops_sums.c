@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See flops_sums.h.
+ */
+#include "trace/pass/flops_sums.h"
+
+#include "base/sort.h"
+
+enum flops_family flops_row_family(const struct flops_row *r)
+{
+	return r->formula == FORMULAS ? FAMILY_NONE : flops_family_of(r->formula);
+}
+
+static struct flops_row *row_for(
+        struct flops_sums *x, struct intern *keys, const struct op_calls *c)
+{
+	uint32_t name = x->ops->t->events.v[c->event].name;
+	const uint32_t key[3] = { name, c->lack, c->lack ? c->input : 0 };
+	uint32_t id = intern_add(keys, str_make(key, sizeof key));
+
+	if (id >= x->n) {
+		x->n = id + 1;
+		x->rows[id] = (struct flops_row){
+			.name = name, .formula = c->formula, .lack = c->lack, .input = c->input
+		};
+	}
+	return &x->rows[id];
+}
+
+static void add_to(struct flops_row *r, const struct op_calls *c)
+{
+	r->calls = num_add_u64(r->calls, c->lack ? c->unknown : c->calls);
+	r->flops = num_add(r->flops, c->flops);
+	r->recomputed = num_add(r->recomputed, c->recomputed);
+	r->bytes = num_add(r->bytes, c->bytes);
+	r->device = num_add(r->device, c->device);
+}
+
+static void add_products(struct flops_sums *x, const struct op_calls *c)
+{
+	int64_t *all = &x->products[c->one.type], *again = &x->repeated[c->one.type];
+
+	if (c->formula == FORMULAS || flops_class_of(c->formula) != CLASS_MATRIX)
+		return;
+	*all = num_add(*all, c->flops);
+	*again = num_add(*again, c->recomputed);
+}
+
+void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct arena *a)
+{
+	struct intern keys;
+
+	*x = (struct flops_sums){ .ops = ops };
+	x->rows = ARENA_ARRAY(a, ops->calls.n + 1, struct flops_row);
+	intern_init(&keys, a);
+	x->known = ops->moved_time;
+	x->all = num_add(ops->moved_time, ops->opless_time);
+	for (size_t i = 0; i < ops->calls.n; i++) {
+		const struct op_calls *c = &ops->calls.v[i];
+		struct flops_row *r = row_for(x, &keys, c);
+		add_to(r, c);
+		x->all = num_add(x->all, c->device);
+		if (c->lack)
+			continue;
+		add_to(&x->families[flops_row_family(r)], c);
+		x->known = num_add(x->known, c->device);
+		x->flops = num_add(x->flops, c->flops);
+		x->recomputed = num_add(x->recomputed, c->recomputed);
+		x->bytes = num_add(x->bytes, c->bytes);
+		x->inferred = num_add_u64(x->inferred, c->inferred);
+		add_products(x, c);
+	}
+	x->families[FAMILY_NONE].device = num_add(x->families[FAMILY_NONE].device, ops->moved_time);
+	if (ops->opless_time)
+		x->rows[x->n++] = (struct flops_row){ .name = ID_NONE,
+			.formula = FORMULAS,
+			.lack = LACK_OP,
+			.device = ops->opless_time };
+}
+
+static int more_time(const void *v, uint32_t a, uint32_t b)
+{
+	const struct flops_row *x = (const struct flops_row *)v + a,
+	                       *y = (const struct flops_row *)v + b;
+
+	return (x->device < y->device) - (x->device > y->device);
+}
+
+const struct flops_row *flops_sums_unknown(const struct flops_sums *x, size_t *n, struct arena *a)
+{
+	struct flops_row *v = ARENA_ARRAY(a, x->n, struct flops_row);
+
+	*n = 0;
+	for (size_t i = 0; i < x->n; i++) {
+		const struct flops_row *r = &x->rows[i];
+		if (r->lack && (r->device || (!x->all && r->calls)))
+			v[(*n)++] = *r;
+	}
+	sort_array(a, v, *n, sizeof *v, more_time);
+	return v;
+}

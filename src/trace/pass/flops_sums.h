@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Float operations of a trace by op and by family, the device work that they cover, and the rest by
+ * reason.
+ */
+#ifndef TFPROF_TRACE_PASS_FLOPS_SUMS_H
+#define TFPROF_TRACE_PASS_FLOPS_SUMS_H
+
+#include "trace/pass/ops.h"
+
+/* Calls of one op that are counted, or that lack the same. */
+struct flops_row {
+	uint32_t name; /* string id of the trace; ID_NONE: work that no op launched */
+	enum flops_formula formula;
+	enum flops_lack lack;
+	unsigned input;
+	uint64_t calls;
+	int64_t flops, recomputed, bytes, device; /* device: ticks */
+};
+
+struct flops_sums {
+	const struct trace_ops *ops;
+	struct flops_row *rows;
+	size_t n;
+	int64_t flops, recomputed, bytes;
+	int64_t known, all;             /* ticks of device work */
+	uint64_t inferred;              /* calls whose output shape comes from the next op */
+	int64_t products[NUMBER_TYPES]; /* float operations of the class CLASS_MATRIX */
+	int64_t repeated[NUMBER_TYPES]; /* of these, recomputed */
+	struct flops_row families[FAMILIES];
+};
+
+/* Adds up the calls. The rows live in a. */
+void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct arena *a);
+
+/* Returns the family of a row; FAMILY_NONE if its op has no formula. */
+enum flops_family flops_row_family(const struct flops_row *r);
+
+/* Returns the rows that are not counted, the most device time first; *n: their number. Calls
+ * without device work are left out, unless no call of the file has any. */
+const struct flops_row *flops_sums_unknown(const struct flops_sums *x, size_t *n, struct arena *a);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See roofline.h.
+ */
+#include "trace/pass/roofline.h"
+
+#include "base/sort.h"
+
+const char *const roof_bounds[BOUNDS] = {
+	[BOUND_UNKNOWN] = "",
+	[BOUND_COMPUTE] = "compute",
+	[BOUND_MEMORY] = "memory",
+	[BOUND_LAUNCH] = "launch",
+};
+
+/* A row while it is added up. */
+struct roof_sum {
+	struct roof_row row;
+	struct roof roof;     /* seconds */
+	int64_t ticks, rated; /* of all calls; of those whose numbers are known */
+	bool open;            /* some of its calls have operations without a peak */
+};
+
+struct roofing {
+	const struct trace *t;
+	const struct roofline_request *request;
+	struct roofline *to;
+	struct arena *a;
+	struct intern keys;
+	VEC(struct roof_sum) sums;
+	struct peak *peaks; /* by device */
+	bool *known;        /* by device: it has peaks */
+	bool threads;       /* no device work: the time of threads counts */
+};
+
+/* ---- peaks ---- */
+
+/* Peaks from the user, from the file, from the table. */
+static void find_peaks(struct roofing *x)
+{
+	const struct roofline_request *r = x->request;
+
+	x->peaks = ARENA_ARRAY(x->a, x->t->devices.n, struct peak);
+	x->known = ARENA_ARRAY(x->a, x->t->devices.n, bool);
+	for (size_t i = 0; i < x->t->devices.n; i++) {
+		const struct trace_device *d = &x->t->devices.v[i];
+		const struct peak *table =
+		        d->model == ID_NONE ? NULL : peak_find(trace_str(x->t, d->model));
+		if (d->peak_flops > 0 && d->peak_bytes > 0)
+			x->peaks[i] =
+			        peak_given("the peaks in the file", d->peak_flops, d->peak_bytes);
+		else if (table)
+			x->peaks[i] = *table;
+		if (r->peak_flops > 0)
+			x->peaks[i] = peak_given(
+			        "the given peaks", r->peak_flops, x->peaks[i].gbytes * 1e9);
+		if (r->peak_bytes > 0)
+			x->peaks[i].gbytes = r->peak_bytes / 1e9;
+		x->known[i] = x->peaks[i].gbytes > 0;
+	}
+}
+
+/* Lists the peak of a row, once. */
+static void list_peak(struct roofing *x, const struct roof_row *row, enum flops_class class)
+{
+	const struct peak *p = &x->peaks[row->device];
+	enum number_type type = p->source ? row->numbers : NUMBERS_OTHER;
+	double rate = peak_rate(p, class, row->numbers);
+
+	for (size_t i = 0; i < x->to->peaks.n; i++)
+		if (x->to->peaks.v[i].device == row->device && x->to->peaks.v[i].flops == rate)
+			return;
+	VEC_PUSH(x->a, &x->to->peaks,
+	        ((struct roof_peak){
+	                row->device, p->name, p->source, type, rate, p->gbytes * 1e9 }));
+}
+
+/* ---- rows ---- */
+
+static struct roof_sum *sum_of(struct roofing *x, struct str key)
+{
+	uint32_t id = intern_add(&x->keys, key);
+
+	while (x->sums.n <= id)
+		VEC_PUSH(x->a, &x->sums,
+		        ((struct roof_sum){
+		                .row = { .device = ID_NONE, .flops = -1, .bytes = -1 } }));
+	return &x->sums.v[id];
+}
+
+/* Calls of one row: their part of the numbers of a op_calls. */
+struct roof_part {
+	uint32_t device;
+	uint64_t calls, kernels;
+	int64_t ticks;
+	bool rated;
+	enum flops_class class;
+	struct flops numbers;
+};
+
+static void add_part(struct roofing *x, struct roof_sum *s, const struct roof_part *p)
+{
+	struct roof_row *row = &s->row;
+
+	row->device = row->device == ID_NONE ? p->device : row->device;
+	row->calls = num_add_u64(row->calls, p->calls);
+	row->kernels = num_add_u64(row->kernels, p->kernels);
+	s->ticks = num_add(s->ticks, p->ticks);
+	if (!p->rated)
+		return;
+	s->rated = num_add(s->rated, p->ticks);
+	row->flops = num_add(row->flops < 0 ? 0 : row->flops, p->numbers.flops);
+	if (p->numbers.read > 0)
+		row->bytes = num_add(row->bytes < 0 ? 0 : row->bytes, p->numbers.read);
+	if (row->device == ID_NONE || !x->known[row->device])
+		return;
+	const struct peak *peak = &x->peaks[row->device];
+	const struct roof roof = peak_roof(peak, p->class, &p->numbers);
+	row->numbers = p->numbers.type;
+	s->roof.compute += roof.compute;
+	s->roof.memory += roof.memory;
+	s->open |= (p->numbers.flops > 0 && p->class == CLASS_MATRIX && !(roof.compute > 0));
+	if (roof.compute > 0)
+		list_peak(x, row, p->class);
+}
+
+/* Divides the numbers of calls among the ops that made them, or among the kernels by their time. */
+static struct roof_part part_of(const struct roofing *x, const struct op_use *use)
+{
+	const struct op_calls *c = &x->to->ops.calls.v[use->calls];
+	bool kernels = x->request->by == ROOF_BY_KERNEL;
+	double all = kernels ? (double)c->device : (double)c->calls;
+	double share = all > 0 ? (kernels ? (double)use->work : (double)use->n) / all : 0;
+
+	return (struct roof_part){ .device = use->device,
+		.calls = kernels ? use->kernels : num_add_u64(use->n, use->unknown),
+		.kernels = use->kernels,
+		.ticks = x->threads ? use->host : use->work,
+		.rated = c->lack == LACK_NOTHING,
+		.class = c->formula == FORMULAS ? CLASS_NONE : flops_class_of(c->formula),
+		.numbers = { .flops = num_from_real(share * (double)c->flops),
+		        .read = num_from_real(share * (double)c->bytes),
+		        .type = c->one.type } };
+}
+
+/* The name of a row: the module, the function, the first level of a path. */
+static struct str group_name(const struct roofing *x, const struct op_use *use)
+{
+	struct str name = intern_str(&x->to->ops.strings, x->to->ops.ops.v[use->op].name);
+
+	return x->request->by == ROOF_BY_PHASE ? str_sub(name, 0, str_find_char(name, '/')) : name;
+}
+
+static void add_use(struct roofing *x, const struct op_use *use)
+{
+	const struct trace_ops *ops = &x->to->ops;
+	const struct op_calls *c = &ops->calls.v[use->calls];
+	const struct slice s = { .event = c->event };
+	struct str op = trace_str(x->t, x->t->events.v[c->event].name);
+	const struct roof_part part = part_of(x, use);
+	struct roof_sum *sum;
+
+	if (x->request->by == ROOF_BY_OP) {
+		struct str shapes = slice_text(x->t, &s, ARG_SHAPES);
+		sum = sum_of(x, str_fmt(x->a, "%.*s %.*s %d %u", STR(op), STR(shapes),
+		                        c->lack != LACK_NOTHING, c->one.type));
+		sum->row.name = sum->row.type = op;
+		sum->row.shapes = shapes;
+	} else {
+		struct str name = group_name(x, use);
+		sum = sum_of(x, name);
+		sum->row.name = name;
+	}
+	add_part(x, sum, &part);
+}
+
+/* Ops whose numbers the file states. */
+static void add_stated(struct roofing *x)
+{
+	const struct trace_ops *ops = &x->to->ops;
+	struct roof_part *parts = ARENA_ARRAY(x->a, ops->ops.n, struct roof_part);
+
+	for (size_t i = 0; i < ops->cells.n; i++) {
+		const struct op_cell *c = &ops->cells.v[i];
+		struct roof_part *p = &parts[c->op];
+		p->ticks = num_add(p->ticks, x->threads ? c->host_total : c->device_total);
+		p->kernels = num_add_u64(p->kernels, c->kernels);
+	}
+	for (uint32_t i = 0; i < ops->ops.n; i++) {
+		const struct trace_op *op = &ops->ops.v[i];
+		struct str name = intern_str(&ops->strings, op->name);
+		struct roof_part *p = &parts[i];
+		if (op->flops <= 0 && op->bytes_accessed <= 0)
+			continue;
+		p->device = op->device;
+		p->calls = op->runs;
+		p->rated = true;
+		p->class = CLASS_MATRIX;
+		p->numbers = (struct flops){ .flops = op->flops, .read = op->bytes_accessed };
+		struct roof_sum *sum = sum_of(x, name);
+		sum->row.name = name;
+		sum->row.type = intern_str(&ops->strings, op->type);
+		add_part(x, sum, p);
+	}
+}
+
+/* ---- results ---- */
+
+/* Returns the median time of a launch, ns; 0: no launches. */
+static double launch_ns(const struct trace *t, const struct trace_links *links, struct arena *a)
+{
+	size_t n = links->launches.n;
+	int64_t *lengths = ARENA_ARRAY(a, n, int64_t);
+
+	for (size_t i = 0; i < n; i++)
+		lengths[i] = links->launches.v[i].length;
+	return n ? (double)trace_ns(t, lengths[keysort_new(a, n, lengths)[n / 2]]) : 0;
+}
+
+static enum roof_bound bound_of(const struct roof_sum *s, double ns, double launch)
+{
+	if (s->row.kernels && ns < launch * (double)s->row.kernels)
+		return BOUND_LAUNCH;
+	return s->roof.compute >= s->roof.memory ? BOUND_COMPUTE : BOUND_MEMORY;
+}
+
+static void end_row(struct roofing *x, struct roof_sum *s, double launch)
+{
+	double ns = 1e9 * (s->roof.compute > s->roof.memory ? s->roof.compute : s->roof.memory);
+
+	s->row.ns = trace_ns(x->t, s->ticks);
+	s->row.rated_ns = trace_ns(x->t, s->rated);
+	s->row.roof_ns = -1;
+	if (ns > 0 && !s->open) {
+		s->row.roof_ns = num_from_real(ns + 0.5);
+		s->row.bound = bound_of(s, ns, launch);
+	}
+	if (s->row.ns > 0)
+		VEC_PUSH(x->a, &x->to->rows, s->row);
+}
+
+static int by_time(const void *v, uint32_t a, uint32_t b)
+{
+	const struct roof_row *x = (const struct roof_row *)v + a,
+	                      *y = (const struct roof_row *)v + b;
+
+	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : str_cmp(x->name, y->name);
+}
+
+static bool has_work(const struct trace *t)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->tracks.n && !any; i++)
+		any = track_is_device(&t->tracks.v[i]) && t->tracks.v[i].n;
+	return any;
+}
+
+void roofline_find(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, const struct roofline_request *request,
+        struct roofline *out, struct arena *a)
+{
+	/* without calls, ops are told apart by their paths */
+	const enum trace_by by[] = { [ROOF_BY_OP] = t->source == TRACE_KINETO ? TRACE_BY_OP
+		                                                              : TRACE_BY_PATH,
+		[ROOF_BY_KERNEL] = TRACE_BY_FUNCTION,
+		[ROOF_BY_MODULE] = TRACE_BY_MODULE,
+		[ROOF_BY_PHASE] = TRACE_BY_PHASE };
+	struct roofing x = {
+		.t = t, .request = request, .to = out, .a = a, .threads = !has_work(t)
+	};
+
+	*out = (struct roofline){ .rows = { .n = 0 } };
+	intern_init(&x.keys, a);
+	find_peaks(&x);
+	trace_find_uses(t, links, steps, by[request->by], &out->ops, a);
+	flops_sums_find(&out->sums, &out->ops, a);
+	for (size_t i = 0; i < out->ops.uses.n; i++)
+		add_use(&x, &out->ops.uses.v[i]);
+	if (!out->ops.calls.n)
+		add_stated(&x);
+	double launch = launch_ns(t, links, a);
+	for (size_t i = 0; i < x.sums.n; i++)
+		end_row(&x, &x.sums.v[i], launch);
+	sort_array(a, out->rows.v, out->rows.n, sizeof *out->rows.v, by_time);
+}
+
+/* Appends the shapes with at least `least` dimensions: " 4x5 5x6"; false if there are none. */
+static bool put_shapes(struct sb *b, struct str shapes, size_t least)
+{
+	bool any = false;
+
+	while (shapes.n) {
+		size_t end = str_find_char(shapes, ']'), from = end;
+		if (end == SIZE_MAX)
+			break;
+		while (from && shapes.p[from - 1] != '[')
+			from--;
+		struct strs dims = str_split(b->a, str_sub(shapes, from, end - from), ',');
+		for (size_t i = 0; dims.n >= least && end > from && i < dims.n; i++) {
+			sb_put(b, i ? S("x") : S(" "));
+			sb_put(b, dims.v[i]);
+			any = true;
+		}
+		shapes = str_sub(shapes, end + 1, SIZE_MAX);
+	}
+	return any;
+}
+
+struct str roof_label(const struct roof_row *r, struct arena *a)
+{
+	struct sb b = sb_in(a);
+
+	sb_put(&b, r->name);
+	if (!put_shapes(&b, r->shapes, 2))
+		put_shapes(&b, r->shapes, 1);
+	return sb_str(&b);
+}
