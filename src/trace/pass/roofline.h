@@ -12,7 +12,7 @@
 
 enum roof_by { ROOF_BY_OP, ROOF_BY_KERNEL, ROOF_BY_MODULE, ROOF_BY_PHASE };
 
-/* What limits a row at its roof. */
+/* Limit of a row at its roof. */
 enum roof_bound {
 	BOUND_UNKNOWN,
 	BOUND_COMPUTE,
