@@ -556,7 +556,17 @@ def other_accelerators():
     equal(json.loads(program('summary', 'a.pt.trace.json', '-output', 'json')[0]).get('unused', []), [])
 
 
-CASES = [memory_of_any_device, other_accelerators, passes, views, workers, sections, roofline, roofs, flops, utilization, shown_rows, launches_steps_copies, ranges, sections_of_workers,
+def overlap_of_devices():
+    """Communication of one device beside the compute work of another is not an overlap: each device has its own, and they add up."""
+    mark = kineto.event('user_annotation', 'ProfilerStep#1', 1000, 100)
+    sum_kernel = 'ncclDevKernel_AllReduce_Sum_f32_RING_LL'
+    apart = kineto.launch(1001, 1, 1010, 40) + kineto.launch(1003, 2, 1010, 40, sum_kernel, device=1)
+    for more, overlap in (([], 0), (kineto.launch(1005, 3, 1030, 15, device=1, stream=9), 15000)):
+        d = json.loads(program('steps', write(kineto.trace([mark] + apart + more)), '-output', 'json')[0])['steps'][0]
+        equal((d['devices'], d['communication_compute_overlap_ns'], d['exposed_communication_ns']), (2, overlap, 40000 - overlap))
+
+
+CASES = [memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, shown_rows, launches_steps_copies, ranges, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
