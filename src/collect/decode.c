@@ -445,7 +445,8 @@ void decode_buffer(uint8_t *data, size_t valid)
 		else
 			put_record(r);
 	}
-	if (e && e != CUPTI_E_MAX_LIMIT_REACHED)
+	/* A buffer with data holds at least one whole record. */
+	if (e && (e != CUPTI_E_MAX_LIMIT_REACHED || !used))
 		put_unread(e, valid - used);
 	store_lost(SPOOL_LOST_UNTIMED, decode.counts.untimed - before.untimed);
 	store_lost(SPOOL_LOST_RUNNING, decode.counts.running - before.running);
