@@ -96,8 +96,11 @@ static bool open_replays(struct session *s, const struct model_trace *v, const s
 		all->marks = num_add(all->marks, one.marks);
 		all->device |= one.device;
 	}
-	all->marks /= (int64_t)out->n;
-	all->of = out->n > 1 ? str_fmt(a, "%.*s in %zu files", STR(one.of), out->n) : one.of;
+	all->of = one.of;
+	if (out->n > 1) {
+		all->marks /= (int64_t)out->n;
+		all->of = str_fmt(a, "%.*s in %zu files", STR(one.of), out->n);
+	}
 	return true;
 }
 

@@ -126,11 +126,11 @@ static int64_t add_step(const struct model *m, const struct step *s, struct fact
 		if (!is_work(m, s, i))
 			continue;
 		struct device_summary *d = &out->devices.v[slot];
-		if (slot != before)
+		if (slot != before) /* NOLINTNEXTLINE: find_slots has made room for each device */
 			d->window = num_add(d->window, length);
 		until = slot != before || until < start || x.untimed ? start : until;
 		before = slot;
-		if (end > until)
+		if (end > until) /* NOLINTNEXTLINE: as above */
 			d->busy = num_add(d->busy, step_ns(s, num_sub(end, until)));
 		until = end > until ? end : until;
 	}

@@ -50,7 +50,7 @@ static void add_run(struct run_parts *p, int run, struct arena *own)
 {
 	const struct replay *x = p->scene->x;
 	VEC(int64_t) ticks = { .n = 0 };
-	int64_t so_far = 0, n = (int64_t)x->n_chosen;
+	int64_t so_far = 0, n = x->n_chosen > 1 ? (int64_t)x->n_chosen : 1;
 
 	for (size_t i = 0; i < x->n_chosen; i++) {
 		struct critical path = { 0 };

@@ -313,8 +313,10 @@ static void sum_up(const struct rank_group *job, struct why *out, struct arena *
 		out->step = num_add(out->step, x->recorded.after);
 		out->unknown = num_add(out->unknown, unknown_time(x, a));
 	}
-	out->step /= (int64_t)job->n_replays;
-	out->unknown /= (int64_t)job->n_replays;
+	if (job->n_replays > 1) {
+		out->step /= (int64_t)job->n_replays;
+		out->unknown /= (int64_t)job->n_replays;
+	}
 	find_shares(job, out, a);
 }
 

@@ -325,18 +325,18 @@ static void find_waits(
 		.first = m->first_burst[p],
 		.last = m->first_burst[p + 1],
 		.by_end = ends + m->first_burst[p] };
-	size_t tile_next = w.first, gap_next = w.first;
+	size_t next[] = { w.first, w.first }; /* of tiles, of gaps */
 
 	for (size_t i = 0; i < h->tiles.n; i++) {
 		const struct host_tile *x = &h->tiles.v[i];
 		int64_t end = tile_end(h, x);
 		bool gap = x->gap;
-		w.next = gap ? gap_next : tile_next;
+		w.next = next[gap];
 		if (gap)
 			divide_gap(&w, *x, end);
 		else
 			divide_tile(&w, *x, end);
-		*(gap ? &gap_next : &tile_next) = w.next;
+		next[gap] = w.next;
 		if (i % 4096 == 4095)
 			work_poll(m->a->work);
 	}
