@@ -35,7 +35,9 @@ void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits)
 
 	if (waits)
 		note_line(&s->notes,
-		        "note: streams wait for events in %llu call%s whose event is not known%s\n",
+		        "note: streams wait for events in %llu call%s whose event is not known; "
+		        "the "
+		        "work that ended last before is assumed%s\n",
 		        (unsigned long long)waits, waits == 1 ? "" : "s", cure ? cure : "");
 }
 

@@ -48,11 +48,10 @@ def device_window(run, step):
 # ---- the critical path ----
 
 class Path:
-    """Walks back from the end of a window, always to what finished last. events: False if the file does not tell which stream waited
-    for which event; then time that only an event explains has no known cause."""
+    """Walks back from the end of a window, always to what finished last."""
 
-    def __init__(self, run, begin, end, events=True):
-        self.run, self.begin, self.events, self.segments = run, begin, events, []
+    def __init__(self, run, begin, end):
+        self.run, self.begin, self.segments = run, begin, []
         at = ('work', max((w for w in run.works if w.end == end), key=lambda w: w.start), end)
         while at and at[2] > begin:
             at = getattr(self, 'from_' + at[0])(*at[1:])
@@ -73,8 +72,6 @@ class Path:
         late = max(w.members, key=lambda m: m.start)
         self.add(late.start, end, w.kind, w.name, track_of(w))
         w, machine, before = late, self.run.machine, late.binding
-        if before is not late.before and not self.events:
-            before = late.before if late.before and late.before.end + machine.gap > late.launch.start + machine.latency else None
         at = before.end if before else w.launch.start
         base, kind = (machine.gap, 'kernel_gap') if before else (machine.latency, 'launch_latency')
         self.add(at + base, w.start, 'not_known', None, None)

@@ -47,7 +47,7 @@ void depend_build(const struct trace *t, const struct trace_links *links, int64_
 	depend_find_processes(&m);
 	depend_find_bursts(&m);
 	depend_find_syncs(&m);
-	depend_count_unknown(&m);
+	depend_find_unknown(&m);
 	depend_find_waits(&m);
 	depend_find_queue(&m);
 	depend_find_lengths(&m);

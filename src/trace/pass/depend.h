@@ -16,7 +16,8 @@
  *   the node before it on its thread        implicit: it starts when that one ends
  *   the work before it on its stream        STREAM
  *   the call that launched it               LAUNCH: leaves the start of the call
- *   work of another stream                  EVENT: its stream was told to wait for it
+ *   work of another stream                  EVENT: its stream was told to wait for it; where no
+ *                                           wait of the file names its work, it is guessed
  *   work that a blocking call waited for    SYNC
  *   work whose end made room in the queue   QUEUE
  *   another thread                          THREAD: see bursts

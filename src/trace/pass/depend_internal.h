@@ -41,11 +41,12 @@ struct depend_process {
 	VEC(uint32_t) bursts;  /* in order of end */
 	VEC(uint32_t) hosts;   /* threads with nodes */
 	VEC(uint32_t) streams; /* tracks with work */
+	VEC(int64_t) told;     /* when unknown streams were told to wait for unknown work */
 };
 
 /* The work that a wait of a stream or a blocking call names. */
 struct depend_sync {
-	uint32_t stream; /* track whose work is waited for */
+	uint32_t stream; /* track whose work is waited for; ID_NONE: unknown */
 	int64_t until;   /* of its work, what was launched before this time */
 	uint32_t waits;  /* the track that waits; ID_NONE: the host */
 	int64_t issued;  /* when it was told to wait */
@@ -76,7 +77,7 @@ void depend_add_device(struct depend_making *m, uint32_t track);
 void depend_find_processes(struct depend_making *m);
 void depend_find_bursts(struct depend_making *m);
 void depend_find_syncs(struct depend_making *m);
-void depend_count_unknown(struct depend_making *m);
+void depend_find_unknown(struct depend_making *m);
 void depend_find_waits(struct depend_making *m);
 void depend_find_queue(struct depend_making *m);
 void depend_find_lengths(struct depend_making *m);

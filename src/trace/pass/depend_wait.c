@@ -4,6 +4,8 @@
  */
 #include "trace/pass/depend_internal.h"
 
+#include "base/sort.h"
+
 /* Returns the number of works or bursts of a process that end at a time at the latest. */
 static uint32_t work_until(
         const struct depend_making *m, const struct depend_process *p, int64_t at)
@@ -269,10 +271,11 @@ void depend_find_syncs(struct depend_making *m)
 			continue;
 		for (struct slice s; slice_next(&it, &s) && s.start <= d->to;) {
 			struct depend_sync sync;
+			bool waits = slice_is_event_wait(d->t, &s);
 			if (s.category != CATEGORY_SYNC || !s.correlation ||
-			        !read_sync(m, &s, &sync))
+			        (!read_sync(m, &s, &sync) && !waits))
 				continue;
-			if (slice_is_event_wait(d->t, &s)) {
+			if (waits) {
 				sync.waits = i;
 				sync.issued = issued_at(d, &s);
 			}
@@ -284,19 +287,36 @@ void depend_find_syncs(struct depend_making *m)
 	}
 }
 
-/* Counts the calls that make a stream wait for an event, if the file tells the work of none. */
-void depend_count_unknown(struct depend_making *m)
+/* Adds the calls that make a stream wait for an event to their processes, in order. */
+static void find_told(struct depend_making *m)
 {
 	const struct trace *t = m->d->t;
 
-	for (size_t i = 0; i < m->syncs.n; i++)
-		if (m->syncs.v[i].waits != ID_NONE)
-			return;
 	for (size_t i = 0; i < m->raw.n; i++) {
 		const struct depend_node *n = &m->raw.v[i];
-		if (n->event != ID_NONE && t->events.v[n->event].category == CATEGORY_CALL &&
-		        str_contains(
+		if (n->event == ID_NONE || t->events.v[n->event].category != CATEGORY_CALL ||
+		        !str_contains(
 		                trace_str(t, t->events.v[n->event].name), S("StreamWaitEvent")))
-			m->d->unknown_waits++;
+			continue;
+		VEC_PUSH(m->own, &depend_process_of(m, n->track)->told, n->start);
+		m->d->unknown_waits++;
 	}
+	for (size_t i = 0; i <= t->processes.n; i++)
+		sort_array(m->own, m->processes[i].told.v, m->processes[i].told.n,
+		        sizeof *m->processes[i].told.v, sort_ascending);
+}
+
+/* Finds the calls that make a stream wait for an event, if the file tells the work of none. */
+void depend_find_unknown(struct depend_making *m)
+{
+	bool streams = false;
+
+	for (size_t i = 0; i < m->syncs.n; i++) {
+		if (m->syncs.v[i].waits != ID_NONE && m->syncs.v[i].stream != ID_NONE)
+			return;
+		streams |= m->syncs.v[i].waits != ID_NONE;
+	}
+	find_told(m);
+	for (size_t i = 0; streams && i <= m->d->t->processes.n; i++)
+		m->processes[i].told.n = 0; /* the syncs also tell which stream waits */
 }

@@ -105,16 +105,25 @@ static int64_t distance(
 	return x < 0 ? num_sub(0, x) : x;
 }
 
-/* Adds the edges of a work. The predecessor that explains its start best is binding. */
-static void join(struct depend_making *m, uint32_t node, const struct candidates *x)
+/* Returns the index of the predecessor that explains the start of a work best. */
+static size_t best_of(
+        const struct depend *d, const struct depend_node *n, const struct candidates *x)
 {
-	const struct depend *d = m->d;
-	const struct depend_node *n = &d->nodes.v[node];
 	size_t best = 0;
 
 	for (size_t i = 1; i < x->v.n; i++)
 		if (distance(d, n, &x->v.v[i]) < distance(d, n, &x->v.v[best]))
 			best = i;
+	return best;
+}
+
+/* Adds the edges of a work. The predecessor that explains its start best is binding. */
+static void join(struct depend_making *m, uint32_t node, const struct candidates *x)
+{
+	const struct depend *d = m->d;
+	const struct depend_node *n = &d->nodes.v[node];
+	size_t best = best_of(d, n, x);
+
 	for (size_t i = 0; i < x->v.n; i++) {
 		const struct candidate *c = &x->v.v[i];
 		int64_t slack = num_sub(n->start, c->at), base = depend_base(d, n, c->kind);
@@ -157,7 +166,8 @@ static void add_call(struct depend_making *m, uint32_t node, struct candidates *
 /* A stream's waits in the order in which it was told to wait. */
 struct stream_waits {
 	VEC(struct depend_sync) v;
-	size_t next;
+	size_t next; /* of these, and of the unknown waits of its process */
+	size_t told;
 };
 
 static int by_issue(const void *v, uint32_t a, uint32_t b)
@@ -179,6 +189,41 @@ static struct stream_waits *waits_by_stream(struct depend_making *m)
 	return v;
 }
 
+/* Adds the edge from work that a stream was told to wait for. */
+static void add_event(struct depend_making *m, uint32_t node, uint32_t from, struct candidates *x)
+{
+	const struct depend_node *v = m->d->nodes.v;
+
+	if (from == ID_NONE)
+		return;
+	if (v[from].end > v[node].start || from == node)
+		m->d->dropped++;
+	else
+		VEC_PUSH(m->own, &x->v, ((struct candidate){ v[from].end, from, DEPEND_EVENT }));
+}
+
+/* Returns the work that a stream may have waited for, if the file does not tell: of the works of
+ * other streams of the device that were launched before, the one that ended last. */
+static uint32_t likely_work(const struct depend_making *m, uint32_t node, int64_t launched)
+{
+	const struct depend *d = m->d;
+	const struct depend_node *n = &d->nodes.v[node];
+	const struct depend_process *p = depend_process_of(m, n->track);
+	uint32_t found = ID_NONE;
+
+	for (size_t i = 0; i < p->streams.n; i++) {
+		uint32_t track = p->streams.v[i], work;
+		if (track == n->track ||
+		        d->t->tracks.v[track].device != d->t->tracks.v[n->track].device)
+			continue;
+		work = depend_on_stream(m, track, n->start, launched);
+		if (work != ID_NONE &&
+		        (found == ID_NONE || d->nodes.v[work].end > d->nodes.v[found].end))
+			found = work;
+	}
+	return found;
+}
+
 /* The works that the stream was told to wait for between the launch before and this one. */
 static void add_events(
         struct depend_making *m, uint32_t node, struct stream_waits *w, struct candidates *x)
@@ -189,16 +234,30 @@ static void add_events(
 	for (; l && w->next < w->v.n && w->v.v[w->next].issued <= l->start; w->next++) {
 		const struct depend_sync *s = &w->v.v[w->next];
 		int64_t until = s->until < s->issued ? s->until : s->issued;
-		uint32_t from = depend_on_stream(m, s->stream, INT64_MAX, until);
-		if (from == ID_NONE)
-			continue;
-		if (m->d->nodes.v[from].end > n->start || from == node)
-			m->d->dropped++;
-		else
-			VEC_PUSH(m->own, &x->v,
-			        ((struct candidate){
-			                m->d->nodes.v[from].end, from, DEPEND_EVENT }));
+		if (s->stream != ID_NONE)
+			add_event(m, node, depend_on_stream(m, s->stream, INT64_MAX, until), x);
+		else if (m->d->unknown_waits)
+			add_event(m, node, likely_work(m, node, until), x);
 	}
+}
+
+/* Where calls between the launch before and this one made some stream wait, it was this one if that
+ * explains the start best. */
+static void add_told(
+        struct depend_making *m, uint32_t node, struct stream_waits *w, struct candidates *x)
+{
+	const struct depend_node *n = &m->d->nodes.v[node];
+	const struct depend_process *p = depend_process_of(m, n->track);
+	const struct launch *l = depend_launch(m->d, n);
+	size_t known = x->v.n, told = w->told;
+
+	while (l && w->told < p->told.n && p->told.v[w->told] <= l->start)
+		w->told++;
+	if (w->told == told || !known)
+		return;
+	add_event(m, node, likely_work(m, node, p->told.v[w->told - 1]), x);
+	if (best_of(m->d, n, x) < known)
+		x->v.n = known;
 }
 
 /* Adds all edges that lead to device work. */
@@ -215,6 +274,7 @@ void depend_join_work(struct depend_making *m)
 		add_call(m, i, &x);
 		add_before(m, i, &x);
 		add_events(m, i, &waits[n->track], &x);
+		add_told(m, i, &waits[n->track], &x);
 		if (!x.v.n && !n->launch) {
 			uint32_t other = depend_last_work(
 			        m, depend_process_of(m, n->track), INT64_MIN, n->start, ID_NONE);
