@@ -2,7 +2,6 @@
  *
  * Causes that are work of devices.
  */
-#include "flops/peak.h"
 #include "why/why_internal.h"
 
 #define HAS(name, words) why_has(name, words, sizeof(words) / sizeof *(words))
@@ -144,79 +143,20 @@ void why_find_unfused_elementwise(const struct why_scene *s, struct why_change *
 
 /* ---- layouts ---- */
 
-void why_find_layout_conversion(const struct why_scene *s, struct why_change *out)
+bool why_converts_layout(const struct why_scene *s, const struct depend_node *n)
 {
 	static const char *const words[] = { "nchwToNhwc", "nhwcToNchw", "NchwToNhwc", "NhwcToNchw",
 		"batched_transpose", "SwapDimension", "convertTensor", "tensorTransform",
 		"SubTensorOpWithScalar1d" };
 
+	return !n->host && n->class == USAGE_COMPUTE && HAS(why_name(s, n->event), words);
+}
+
+void why_find_layout_conversion(const struct why_scene *s, struct why_change *out)
+{
 	for (uint32_t i = 0; i < s->d->nodes.n; i++)
-		if (!s->d->nodes.v[i].host && s->d->nodes.v[i].class == USAGE_COMPUTE &&
-		        HAS(why_name(s, s->d->nodes.v[i].event), words))
+		if (why_converts_layout(s, &s->d->nodes.v[i]))
 			why_shorten(s, out, i, 0);
-}
-
-/* ---- matrix products outside tensor cores ---- */
-
-/* Returns the float operations and bytes of the op that launched a kernel; false: unknown. */
-static bool call_of_kernel(const struct why_scene *s, const struct slice *kernel, struct flops *out)
-{
-	uint32_t number = link_op(s->d->links, kernel, link_launch(s->d->links, kernel));
-	const struct op_row *row;
-	struct slice op;
-
-	if (number == ID_NONE)
-		return false;
-	trace_slice(s->t, number, &op);
-	if (!(row = flops_find_op(trace_str(s->t, op.name))) ||
-	        flops_class_of(row->formula) != CLASS_MATRIX)
-		return false;
-	const struct op_call c =
-	        flops_read_call(row, trace_str(s->t, op.name), slice_text(s->t, &op, ARG_SHAPES),
-	                slice_text(s->t, &op, ARG_DTYPES), slice_text(s->t, &op, ARG_VALUES));
-	*out = flops_of_call(&c);
-	return out->lack == LACK_NOTHING && out->type != NUMBERS_OTHER;
-}
-
-/* Returns the time at the rate of tensor cores, ticks: the share of the vector rate, but not less
- * than reading and writing takes. */
-static int64_t tensor_time(
-        const struct why_scene *s, const struct peak *p, const struct flops *f, int64_t length)
-{
-	double bytes =
-	        (double)(f->read > 0 ? f->read : 0) + (double)(f->written > 0 ? f->written : 0);
-	double memory = bytes / (p->gbytes * 1e3) * (double)s->t->ticks_per_us;
-	double compute = (double)length * p->tflops[NUMBERS_F32] * 1e12 / peak_flops(p, f->type);
-
-	return num_from_real(compute > memory ? compute : memory);
-}
-
-void why_find_no_tensor_cores(const struct why_scene *s, struct why_change *out)
-{
-	static const char *const vector_kernels[] = { "sgemm", "_simt_", "_ffma_" };
-	bool any = false, known = false;
-
-	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
-		const struct depend_node *n = &s->d->nodes.v[i];
-		struct slice kernel;
-		struct flops f;
-		if (n->host || n->class != USAGE_COMPUTE)
-			continue;
-		uint32_t model = s->t->devices.v[s->t->tracks.v[n->track].device].model;
-		const struct peak *p = model == ID_NONE ? NULL : peak_find(trace_str(s->t, model));
-		any = true;
-		trace_slice(s->t, n->slice, &kernel);
-		if (!p || !call_of_kernel(s, &kernel, &f) || !(peak_flops(p, f.type) > 0))
-			continue;
-		known = true;
-		int64_t length = n->end - n->start, least = tensor_time(s, p, &f, length);
-		if (HAS(why_name(s, n->event), vector_kernels) && least < length)
-			why_shorten(s, out, i, least);
-	}
-	out->bound = true;
-	if (any && !known)
-		out->reason = S("the file lacks types of matrix products, or the device has no "
-		                "known peaks");
 }
 
 /* ---- small grids ---- */
@@ -238,6 +178,14 @@ static int64_t blocks_of(const struct why_scene *s, const struct depend_node *n)
 	return parts.n ? blocks : 0;
 }
 
+double why_grid_share(const struct why_scene *s, const struct depend_node *n)
+{
+	int64_t all = s->t->devices.v[s->t->tracks.v[n->track].device].multiprocessors;
+	int64_t blocks = all > 0 ? blocks_of(s, n) : 0;
+
+	return blocks > 0 && blocks < all ? (double)blocks / (double)all : blocks > 0;
+}
+
 /* With more independent work beside it, a kernel of few blocks would leave the other
  * multiprocessors to that. */
 void why_find_small_grids(const struct why_scene *s, struct why_change *out)
@@ -248,14 +196,11 @@ void why_find_small_grids(const struct why_scene *s, struct why_change *out)
 		const struct depend_node *n = &s->d->nodes.v[i];
 		if (n->host || n->class != USAGE_COMPUTE)
 			continue;
-		int64_t all = s->t->devices.v[s->t->tracks.v[n->track].device].multiprocessors;
-		int64_t blocks = all > 0 ? blocks_of(s, n) : 0;
-		devices |= all > 0;
-		grids |= blocks > 0;
-		if (blocks > 0 && blocks < all)
-			why_shorten(s, out, i,
-			        (int64_t)((double)(n->end - n->start) * (double)blocks /
-			                  (double)all));
+		double share = why_grid_share(s, n);
+		devices |= s->t->devices.v[s->t->tracks.v[n->track].device].multiprocessors > 0;
+		grids |= share > 0;
+		if (share > 0 && share < 1)
+			why_shorten(s, out, i, (int64_t)((double)(n->end - n->start) * share));
 	}
 	out->bound = true;
 	if (!devices)

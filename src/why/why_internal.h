@@ -75,6 +75,12 @@ struct str why_name(const struct why_scene *s, uint32_t event);
 /* True if a name contains one of the words. */
 bool why_has(struct str name, const char *const *words, size_t n);
 
+/* Returns the share of the multiprocessors that a kernel has blocks for, 1 at most; 0: unknown. */
+double why_grid_share(const struct why_scene *s, const struct depend_node *n);
+
+/* True if a kernel converts the layout of tensors. */
+bool why_converts_layout(const struct why_scene *s, const struct depend_node *n);
+
 #define CAUSE(name, ...)                                                                           \
 	void why_find_##name(const struct why_scene *s, struct why_change *out);                   \
 	bool why_owns_##name(const struct why_scene *s, uint32_t event);

@@ -26,7 +26,8 @@ PROGRAM = MAKE = ''
 ROWS = {'input_pipeline': 'kineto', 'launch_bound': 'kineto', 'synchronisation': 'recording', 'host_copies': 'kineto', 'allocation': 'kineto',
         'warmup': 'kineto', 'unfused_elementwise': 'kineto', 'layout_conversion': 'kineto', 'small_grids': 'kineto',
         'garbage_collection': 'kineto', 'profiler_overhead': 'kineto', 'host_work': 'kineto', 'healthy': 'kineto',
-        'exposed_communication': 'kineto', 'slow_rank': 'kineto', 'unbalanced_ranks': 'kineto', 'healthy_ranks': 'kineto'}
+        'no_tensor_cores': 'kineto', 'one_kernel': 'kineto', 'exposed_communication': 'kineto', 'slow_rank': 'kineto',
+        'unbalanced_ranks': 'kineto', 'healthy_ranks': 'kineto'}
 FILES = {}
 SAMPLE = 'training.pt.trace.json.gz'
 HOME = tempfile.TemporaryDirectory(prefix='tfprof-why-')
