@@ -58,27 +58,50 @@ static void unblock_after(const struct why_scene *s, struct why_change *out, con
 				why_unblock(s, out, i);
 }
 
-void why_find_host_copies(const struct why_scene *s, struct why_change *out)
+/* Gives the pageable copies the rate of pinned ones. */
+static void pin_copies(const struct why_scene *s, struct why_change *out)
 {
 	double best = pinned_rate(s);
 	double rate = best > 0 ? best : ASSUMED_BYTES_PER_US / (double)s->t->ticks_per_us;
-	bool *copies = ARENA_ARRAY(out->a, s->d->nodes.n, bool), any = false, known = false;
+	bool *copies = ARENA_ARRAY(out->a, s->d->nodes.n, bool);
 	struct host_copy copy;
 
 	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
-		if (!read_copy(s, &s->d->nodes.v[i], &copy))
-			continue;
-		any = true;
-		known |= copy.pageable >= 0;
-		copies[i] = copy.pageable > 0;
+		copies[i] = read_copy(s, &s->d->nodes.v[i], &copy) && copy.pageable > 0;
 		if (copies[i])
 			why_shorten(s, out, i, (int64_t)((double)copy.bytes / rate));
 	}
-	if (any && !known)
-		out->reason = S("the file does not say which copies used pageable memory");
 	if (out->cost && best <= 0)
 		out->assumed = S("assuming 25 GB/s for pinned memory");
 	unblock_after(s, out, copies);
+}
+
+/* Where most of the time is of pinned copies, removes all: if they overlapped compute, at most this
+ * much would be saved. */
+void why_find_host_copies(const struct why_scene *s, struct why_change *out)
+{
+	int64_t all = 0, pageable = 0;
+	bool known = false;
+	struct host_copy copy;
+
+	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		if (!read_copy(s, n, &copy))
+			continue;
+		known |= copy.pageable >= 0;
+		all = num_add(all, n->end - n->start);
+		pageable = num_add(pageable, copy.pageable > 0 ? n->end - n->start : 0);
+	}
+	if (all && !known)
+		out->reason = S("the file does not say which copies used pageable memory");
+	if (pageable > all / 2) {
+		pin_copies(s, out);
+		return;
+	}
+	for (uint32_t i = 0; i < s->d->nodes.n; i++)
+		if (read_copy(s, &s->d->nodes.v[i], &copy))
+			why_shorten(s, out, i, 0);
+	out->bound = true;
 }
 
 /* ---- communication ---- */

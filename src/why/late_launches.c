@@ -12,7 +12,8 @@
 
 #define PAUSE_US 1000 /* a longer pause is work of the host; a launch takes 2 to 100 us in all */
 
-/* Nodes of a thread from one launch to the next. */
+/* Nodes of a thread from one launch to the next; or to a node for which
+ * another thread waited that launches next. */
 struct late_span {
 	uint32_t first, n;
 	int64_t host;     /* their time that no cause owns */
@@ -30,9 +31,10 @@ static struct late_span next_span(const struct why_scene *s, uint32_t first, uin
 		x.n++;
 		if (why_owner(s, i) == WHY_IDS)
 			x.host = num_add(x.host, n->end - n->start);
-		if (s->launches[i]) {
-			x.launched = s->launched[i];
-			x.late = s->late[i];
+		uint32_t launch = s->launches[i] ? i : s->handed[i];
+		if (launch != ID_NONE) {
+			x.launched = s->launched[launch];
+			x.late = s->late[launch];
 			break;
 		}
 	}
@@ -61,7 +63,7 @@ static void remove_spans(const struct why_scene *s, struct why_change *out, bool
 	}
 }
 
-static bool has_launches(const struct why_scene *s)
+bool why_has_launches(const struct why_scene *s)
 {
 	for (size_t i = 0; i < s->d->nodes.n; i++)
 		if (s->launches[i])
@@ -71,7 +73,7 @@ static bool has_launches(const struct why_scene *s)
 
 void why_find_launch_bound(const struct why_scene *s, struct why_change *out)
 {
-	if (!has_launches(s)) {
+	if (!why_has_launches(s)) {
 		out->reason = S("the file does not say which call launched which work");
 		return;
 	}

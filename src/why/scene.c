@@ -81,6 +81,28 @@ static void find_launches(struct why_scene *s)
 	}
 }
 
+/* Finds the nodes for which another thread waited, which then launches. */
+static void find_handed(struct why_scene *s, struct arena *own)
+{
+	const struct depend *d = s->d;
+	uint32_t *next = ARENA_ARRAY(own, d->nodes.n + 1, uint32_t);
+
+	s->handed = ARENA_ARRAY(s->a, d->nodes.n, uint32_t);
+	for (size_t i = 0; i < d->nodes.n; i++)
+		s->handed[i] = ID_NONE;
+	next[d->nodes.n] = ID_NONE;
+	for (uint32_t i = (uint32_t)d->nodes.n; i-- > 0;) {
+		const struct depend_node *n = &d->nodes.v[i];
+		bool last = i + 1 == d->nodes.n || n[1].track != n->track;
+		next[i] = s->launches[i] ? i : last ? ID_NONE : next[i + 1];
+		for (uint32_t k = d->first_edge[i]; n->host && k < d->first_edge[i + 1]; k++) {
+			const struct depend_edge *e = &d->edges[k];
+			if (e->kind == DEPEND_THREAD && d->nodes.v[e->from].track != n->track)
+				s->handed[e->from] = next[i];
+		}
+	}
+}
+
 /* ---- overhead of the profiler ---- */
 
 struct overhead {
@@ -198,6 +220,7 @@ void why_scene_open(
         struct why_scene *s, const struct rank_group *job, uint32_t index, struct arena *a)
 {
 	const struct replay *x = job->replays[index];
+	struct scratch own;
 
 	*s = (struct why_scene){
 		.job = job, .index = index, .x = x, .d = &x->depend, .t = x->depend.t, .a = a
@@ -205,6 +228,9 @@ void why_scene_open(
 	order_windows(s);
 	find_owners(s);
 	find_launches(s);
+	scratch_open(&own, a->work);
+	find_handed(s, &own.a);
+	scratch_close(&own);
 	find_overhead(s);
 }
 

@@ -179,6 +179,8 @@ bool why_replay(const struct rank_group *job, enum why_id id, struct replay_run 
 
 /* ---- all causes ---- */
 
+#define STEP_SHARE 0.5 /* the least part of a step that must be before its last device work */
+
 static int by_saved(const void *v, uint32_t a, uint32_t b)
 {
 	const struct why_finding *x = (const struct why_finding *)v + a,
@@ -231,6 +233,19 @@ static struct str check_whole_graphs(const struct why_scene *s, struct arena *a)
 	               : STR_NONE;
 }
 
+/* Work that the file is known to lack, of a recording or beyond the limit of a trace. */
+static struct str check_losses(const struct why_scene *s, struct arena *a)
+{
+	uint64_t lost = s->t->lost + s->t->dropped_slices, works = 0;
+
+	for (size_t i = 0; i < s->d->nodes.n; i++)
+		works += !s->d->nodes.v[i].host;
+	if ((double)lost <= (double)(works + lost) * WHY_LOST_SHARE)
+		return STR_NONE;
+	return str_fmt(a, "%llu of %llu pieces of device work are lost", (unsigned long long)lost,
+	        (unsigned long long)(works + lost));
+}
+
 static bool has_work(const struct rank_group *job)
 {
 	bool any = false;
@@ -240,6 +255,14 @@ static bool has_work(const struct rank_group *job)
 		any |= d->nodes.n && !d->nodes.v[0].host;
 	}
 	return any;
+}
+
+static bool has_launches(const struct rank_group *job, const struct why_scene *scenes)
+{
+	for (size_t i = 0; i < job->n_replays; i++)
+		if (why_has_launches(&scenes[i]))
+			return true;
+	return false;
 }
 
 /* Sets the shares of the chosen windows for which devices were busy, and computed. */
@@ -262,27 +285,65 @@ static void find_shares(const struct rank_group *job, struct why *out, struct ar
 	out->busy = all > 0 ? (compute + moving) / all : 0;
 }
 
+/* Steps whose marks do not go with their device work. */
+static struct str check_steps(const struct why_scene *s, struct arena *a)
+{
+	const struct replay *x = s->x;
+	int64_t n = x->marks->by == STEPS_UNKNOWN ? 0 : (int64_t)x->n_chosen;
+	int64_t marks = 0, after = 0, until = INT64_MIN;
+
+	for (int64_t i = 0; i < n; i++) { /* marks of groups may overlap */
+		const struct trace_step *mark = &x->marks->steps.v[s->windows[i].step];
+		int64_t last = s->last_launch[s->windows[i].step];
+		int64_t from = mark->start > until ? mark->start : until;
+		until = mark->end > until ? mark->end : until;
+		marks = num_add(marks, until > from ? num_sub(until, from) : 0);
+		after = num_add(after, last > mark->end ? num_sub(last, mark->end) : 0);
+	}
+	if (marks <= 0)
+		return STR_NONE;
+	double share = (double)x->recorded.after * (double)n / (double)marks;
+	if (share < STEP_SHARE)
+		return str_fmt(a,
+		        "no step is whole: the device's work ends after %.1f%% of the time "
+		        "between the marks of a step",
+		        share * 100);
+	if (after > marks)
+		return str_fmt(a,
+		        "no step is whole: device work is launched for %.1f times the length of a "
+		        "step after its end",
+		        (double)after / (double)marks);
+	return STR_NONE;
+}
+
 /* Returns why there can be no verdict, or nothing. */
 static struct str find_doubt(const struct why_scene *scenes, const struct why *out, struct arena *a)
 {
+	static struct str (*const checks[])(const struct why_scene *,
+	        struct arena *) = { check_losses, check_graphs, check_whole_graphs, check_steps };
 	int64_t best = out->reported ? out->found.v[0].saved : 0;
 
 	if (!has_work(out->job))
 		return S("the file has no device work");
 	if (out->step <= 0)
 		return S("the window has no length");
-	for (size_t i = 0; i < out->job->n_replays; i++) {
-		struct str graphs = check_graphs(&scenes[i], a);
-		if (!graphs.p)
-			graphs = check_whole_graphs(&scenes[i], a);
-		if (graphs.p)
-			return graphs;
-	}
+	for (size_t i = 0; i < out->job->n_replays; i++)
+		for (size_t k = 0; k < sizeof checks / sizeof *checks; k++) {
+			struct str doubt = checks[k](&scenes[i], a);
+			if (doubt.p)
+				return doubt;
+		}
+	bool silent = 1 - out->compute > WHY_UNKNOWN_SHARE; /* something must have taken the time */
+	if (!out->reported && silent && !has_launches(out->job, scenes))
+		return str_fmt(a,
+		        "devices compute for %.1f%% of the time, and the file does not say which "
+		        "calls launched the device work",
+		        out->compute * 100);
 	if (out->unknown > best && (double)out->unknown > (double)out->step * WHY_UNKNOWN_SHARE)
 		return str_fmt(a,
 		        "for %.1f%% of the critical path, the file does not say what it waited for",
 		        (double)out->unknown * 100 / (double)out->step);
-	if (!out->reported && 1 - out->compute > WHY_UNKNOWN_SHARE)
+	if (!out->reported && silent)
 		return str_fmt(a,
 		        "devices compute for %.1f%% of the time, and no cause that could be judged "
 		        "explains the rest",
@@ -337,5 +398,7 @@ void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 	        (double)out->found.v[out->reported].saved > (double)out->step * WHY_LEAST_SHARE)
 		out->reported++;
 	out->no_verdict = find_doubt(scenes, out, a);
+	if (out->no_verdict.p)
+		out->reported = 0;
 	scratch_close(&own);
 }

@@ -61,6 +61,9 @@ struct why_gap {
 /* A cause is reported if it saves more than this share of the step: the median error of the replay
  * on real traces is below it (docs/TIME.md). */
 #define WHY_LEAST_SHARE 0.03
+/* If more of the device work is known to be missing, there is no verdict: lost work looks like idle
+ * time. */
+#define WHY_LOST_SHARE 0.05
 /* Without a larger cause, more unexplained time than this share allows no verdict. */
 #define WHY_UNKNOWN_SHARE 0.2
 
@@ -73,7 +76,7 @@ struct why {
 	double compute;  /* likewise, of compute alone */
 	int64_t unknown; /* time of the path whose cause is not in the file */
 	VEC(struct why_finding) found; /* all that save time, the most first */
-	size_t reported;               /* of these: above WHY_LEAST_SHARE */
+	size_t reported;               /* of these: above WHY_LEAST_SHARE; none without a verdict */
 	VEC(struct why_gap) gaps;      /* not judged */
 	struct str no_verdict; /* the reason why there is none; p NULL: there is a verdict */
 };

@@ -20,6 +20,8 @@ struct why_scene {
 	int64_t *launched;    /* of each node of a thread: ticks of device work that it launched */
 	uint32_t *launches;   /* likewise, its number of pieces */
 	bool *late;           /* likewise: such work waited for nothing but the launch */
+	uint32_t *handed;     /* likewise: the next launch of a thread that waited for it, or ID_NONE
+	                       */
 	int64_t *overhead;    /* likewise, time of the profiler's own work in it; NULL: none */
 	int64_t *last_launch; /* of each window: start of its last launch, or INT64_MIN */
 	struct arena *a;
@@ -68,6 +70,9 @@ void why_remove_owned(const struct why_scene *s, struct why_change *c, enum why_
 
 /* True if a synchronisation edge leads to the node. */
 bool why_waits_for_device(const struct why_scene *s, uint32_t node);
+
+/* True if the launch of some work is known. */
+bool why_has_launches(const struct why_scene *s);
 
 /* Returns the name of an event. */
 struct str why_name(const struct why_scene *s, uint32_t event);

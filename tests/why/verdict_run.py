@@ -17,6 +17,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check'), os.path.join(os.path.dirname(HERE), 'sim')]
+import built  # noqa: E402
 import cases  # noqa: E402
 import corpus  # noqa: E402
 import planted  # noqa: E402
@@ -232,22 +233,75 @@ def waits_for_unknown_events_are_noted():
         cases.equal((p.returncode, 'ough estimate' in p.stdout, 'whose event is not known' in p.stderr), (0, True, True), words[0])
 
 
-def no_verdict():
+def launches(calls, works):
+    """Events of calls [(name, start, length)] on a thread and of kernels [(call, start, length)]; times in us."""
+    return [{'ph': 'X', 'cat': 'cuda_runtime', 'name': name, 'pid': 1, 'tid': 1, 'ts': start, 'dur': length, 'args': {'correlation': i + 1}}
+            for i, (name, start, length) in enumerate(calls)] + [
+        {'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 7, 'ts': start, 'dur': length,
+         'args': {'correlation': call + 1, 'device': 0, 'stream': 7}} for call, start, length in works]
+
+
+def doubtful(path, reason):
+    """Asserts that a file has no verdict, for a reason, and no cause, in all places that say one."""
+    answer = json.loads(run('why', path, '-output', 'json'))
+    assert answer['cause'] == 'unknown' and not answer['causes'] and reason in answer['verdict'], (path, answer['verdict'], answer['causes'])
+    assert not re.search(r'\bidle\b', answer['verdict']), answer['verdict']
+    assert run('why', path, '--top=0').startswith('No verdict: ') and json.loads(run('summary', path, '-output', 'json'))['cause'] == 'unknown', path
+
+
+def written(name, events):
+    with open(name, 'w') as f:
+        json.dump({'schemaVersion': 1, 'traceEvents': events}, f)
+    return name
+
+
+def no_work_and_graphs_without_work():
     """Without device work, and with graph launches without work, there is no verdict."""
-    events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::add', 'pid': 1, 'tid': 1, 'ts': 10, 'dur': 5}]
-    with open('host.json', 'w') as f:
-        json.dump({'schemaVersion': 1, 'traceEvents': events}, f)
-    answer = json.loads(run('why', 'host.json', '-output', 'json'))
+    answer = json.loads(run('why', written('host.json', [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::add', 'pid': 1, 'tid': 1, 'ts': 10, 'dur': 5}]),
+                            '-output', 'json'))
     assert answer['cause'] == 'unknown' and 'no device work' in answer['verdict'], answer
-    for i in range(4):
-        events += [{'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaGraphLaunch', 'pid': 1, 'tid': 1, 'ts': 100 + 20 * i, 'dur': 5,
-                    'args': {'correlation': i + 1}}]
-    events += [{'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 7, 'ts': 110, 'dur': 9,
-                'args': {'correlation': 1, 'device': 0, 'stream': 7}}]
-    with open('graph.json', 'w') as f:
-        json.dump({'schemaVersion': 1, 'traceEvents': events}, f)
-    answer = json.loads(run('why', 'graph.json', '-output', 'json'))
-    assert answer['cause'] == 'unknown' and '3 of 4 graph launches' in answer['verdict'], answer
+    doubtful(written('graph.json', launches([('cudaGraphLaunch', 100 + 20 * i, 5) for i in range(4)], [(0, 110, 9)])), '3 of 4 graph launches')
+    if built.has(PROGRAM, 'sqlite'):
+        doubtful(made('graph_as_one_slice', 'nsys')[0], 'recorded as one slice')
+
+
+def made(name, form):
+    """The files of the first trace of a row of the corpus."""
+    return next(corpus.cases({name: dict(planted.rows()[name], seeds=1)})).write(form, os.path.join(HOME.name, name + form), MAKE)
+
+
+def lost_records():
+    """Recordings that lost more than 5 % of the device work have no verdict; with less they have the usual one."""
+    case = next(corpus.cases({'input_pipeline': dict(planted.rows()['input_pipeline'], seeds=1)}))
+    script, works = writers.recording_script(case.run, 0), len(case.run.works)
+    for lost, cause in ((works // 10, 'unknown'), (works // 100, 'input_pipeline')):
+        os.makedirs('lost%d' % lost)
+        before, last = script.rstrip('\n').rsplit('\n', 1)
+        subprocess.run([MAKE, 'lost%d/4000.tfspool' % lost], input=('%s\nlost why=0 count=%d\n%s\n' % (before, lost, last)).encode(), check=True)
+        cases.equal(json.loads(run('why', 'lost%d' % lost, '-output', 'json'))['cause'], cause, lost)
+    doubtful('lost%d' % (works // 10), '%d of %d pieces of device work are lost' % (works // 10, works + works // 10))
+
+
+def no_whole_step():
+    """Marks that end long after the device work, or long before most launches, have no verdict."""
+    with open(files()['input_pipeline'][0]) as f:
+        events = json.load(f)['traceEvents']
+    marks = [e for e in events if e['name'].startswith('ProfilerStep')]
+    rest = [e for e in events if e not in marks]
+    end = max(e['ts'] + e['dur'] for e in events if e.get('cat') == 'kernel')
+    doubtful(written('long.json', rest + [dict(marks[0], dur=10 * (end - marks[0]['ts']))]), 'ends after 10.0% of the time between the marks')
+    doubtful(written('short.json', rest + marks[:1]), 'times the length of a step after its end')
+
+
+def no_launches():
+    """A file that does not say which call launched which work has no verdict if devices are idle."""
+    doubtful(made('no_launches', 'kineto')[0], 'does not say which calls launched the device work')
+
+
+def unrecorded_process():
+    """Kernels that were launched early and wait for nothing in the file: another process may use the device."""
+    calls = [('cudaLaunchKernel', 10 * i, 5) for i in range(50)] + [('cudaDeviceSynchronize', 600, 60000)]
+    doubtful(written('other.json', launches(calls, [(i, 1000 + 1000 * i, 300) for i in range(50)])), 'no cause that could be judged explains the rest')
 
 
 def sample():
@@ -265,7 +319,8 @@ def sample_is_up_to_date():
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, what_if_saves_the_same, steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, collectives_of_a_step_are_matched_together,
          contradicting_orders_end, ranks_are_missing, runs_are_compared,
-         ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted, no_verdict]
+         ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
+         no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process]
 
 
 def main():

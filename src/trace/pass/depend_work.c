@@ -25,7 +25,7 @@ static void add_work(struct depend_making *m, const struct slice *s)
 		VEC_PUSH(m->a, &d->nodes, made);
 }
 
-/* Adds the self times of the ops of a line, which nest. */
+/* Adds the self times of the ops of a line, which nest; other lines repeat their time. */
 static void add_line(struct depend_making *m, uint32_t track)
 {
 	struct depend *d = m->d;
@@ -34,7 +34,8 @@ static void add_line(struct depend_making *m, uint32_t track)
 	depend_add_thread(m, track);
 	for (uint32_t i = raw->first; i < raw->first + raw->n; i++) {
 		struct depend_node n = m->raw.v[i];
-		if (n.event == ID_NONE)
+		if (n.event == ID_NONE ||
+		        !(trace_category_flags[d->t->events.v[n.event].category] & CATEGORY_WORK))
 			continue;
 		n.host = false;
 		n.class = (uint8_t)usage_class_of(d->t, n.event, NULL);

@@ -251,6 +251,16 @@ void recording_losses_add(struct recording_losses *to, const struct recording_lo
 	to->at_least |= l->at_least;
 }
 
+uint64_t recording_lost_work(const struct recording_losses *l)
+{
+	uint64_t most = 0;
+
+	for (int i = 0; i < SPOOL_LOST_WHY_N; i++)
+		if (i != SPOOL_LOST_RANGES && i != SPOOL_LOST_NAMES && l->n[i] > most)
+			most = l->n[i];
+	return most;
+}
+
 static void put_lost(struct sb *b, uint64_t n, bool at_least, const char *what)
 {
 	sb_put(b, b->n ? S(", ") : S(""));

@@ -431,6 +431,9 @@ bool recording_trace(struct trace *t, const struct recording_set *files,
 	for (size_t i = 0; ok && i < x->all->n; i++)
 		ok = read_process(x, &x->all->v[i]);
 	ok = ok && recordings_close(x->all);
+	t->lost = x->sums;
+	for (size_t i = 0; ok && i < x->all->n; i++)
+		t->lost = num_add_u64(t->lost, recording_lost_work(&x->all->v[i].facts.lost));
 	if (ok)
 		note_count(notes, x->sums,
 		        "note: %" PRIu64

@@ -32,6 +32,9 @@ struct recording_losses {
 };
 _Static_assert(SPOOL_LOST_WHY_N <= 32, "a bit for each reason");
 
+/* Returns how many pieces of device work are missing, at least. */
+uint64_t recording_lost_work(const struct recording_losses *l);
+
 /* Adds the losses of one recording to those of others. */
 void recording_losses_add(struct recording_losses *to, const struct recording_losses *l);
 static inline bool recording_is_bound(const struct recording_losses *l, unsigned why)
