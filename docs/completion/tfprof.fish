@@ -6,7 +6,7 @@ complete -c tfprof -n __fish_use_subcommand -a code -d 'time and memory by line 
 complete -c tfprof -n __fish_use_subcommand -a op -d 'time per operation type, with cumulative share'
 complete -c tfprof -n __fish_use_subcommand -a summary -d 'one screen; inputs, hottest nodes, missing data'
 complete -c tfprof -n __fish_use_subcommand -a top -d 'nodes by own time, the hottest first'
-complete -c tfprof -n __fish_use_subcommand -a advise -d 'what to look at first'
+complete -c tfprof -n __fish_use_subcommand -a advise -d 'what to look at first; for traces; why'
 complete -c tfprof -n __fish_use_subcommand -a devices -d 'activity and idle causes of devices; alias; gpu'
 complete -c tfprof -n __fish_use_subcommand -a kernels -d 'kernels, copies and compiled ops by total time'
 complete -c tfprof -n __fish_use_subcommand -a steps -d 'steps with the device activity in each'

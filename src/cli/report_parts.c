@@ -286,9 +286,10 @@ void report_list(struct session *s, struct report_parts *p)
 		        (!view_is(k, VIEW_TRACES) || m->has_traces))
 			add_view(s, p, &views[k]);
 	add_steps(s, p);
-	add_table(s, p, "advise", NULL);
 	if (m->traces.n || s->recording.n)
 		add_table(s, p, "summary", NULL);
+	else
+		add_table(s, p, "advise", NULL);
 	if ((m->traces.n == 1 && m->workers.n < 2) || is_recording(s, p))
 		add_trace(s, p);
 	else if (!m->traces.n)

@@ -106,21 +106,24 @@ static bool open_replays(struct session *s, const struct model_trace *v, const s
 	return true;
 }
 
+bool path_replays_find(struct session *s, const struct opts *o, struct path_replays *out)
+{
+	*out = (struct path_replays){ 0 };
+	const struct model_trace *v = session_traces(s, &out->n);
+	return v && open_replays(s, v, o, out);
+}
+
 bool path_replays_open(struct session *s, const struct opts *o, struct path_replays *out)
 {
-	const struct model_trace *v;
 	uint64_t waits = 0;
+	size_t n;
 
-	*out = (struct path_replays){ 0 };
-	if (!session_need_steps(s, o) || !session_seal(s) || !session_traces(s, &out->n) ||
-	        !session_need_slices(s))
-		return false;
-	v = session_traces(s, &out->n);
-	if (!v || !open_replays(s, v, o, out))
+	if (!session_need_steps(s, o) || !session_seal(s) || !session_traces(s, &n) ||
+	        !session_need_slices(s) || !path_replays_find(s, o, out))
 		return false;
 	for (size_t i = 0; i < out->n; i++)
 		waits += out->v[i]->depend.unknown_waits;
-	path_note_unknown(s, v[0].t, waits);
+	path_note_unknown(s, out->v[0]->depend.t, waits);
 	return true;
 }
 

@@ -36,8 +36,11 @@ struct path_replays {
 bool path_replay(struct session *s, const struct path_input *in, const struct opts *o,
         struct replay *x, struct path_steps *out);
 
-/* Opens the replays of the steps that -step selects in all loaded traces, and notes what is not
- * known. */
+/* Opens the replays of the steps that -step selects in all loaded traces, whose slices are loaded.
+ */
+bool path_replays_find(struct session *s, const struct opts *o, struct path_replays *out);
+
+/* Likewise; loads what is missing, and notes what is not known. */
 bool path_replays_open(struct session *s, const struct opts *o, struct path_replays *out);
 
 /* Notes what the file would have to have, for waits of streams to be known. */

@@ -249,11 +249,12 @@ bool session_why(struct session *s, const struct why_request *request, const str
         struct sink *out);
 
 /* Finds the verdict of why on all steps, its sentence and its id. Sets nothing if no verdict is
- * cheap: unless a single trace of at most VERDICT_SLICES_MAX slices, on at most
- * VERDICT_DEVICES_MAX devices, is loaded. */
+ * cheap: traces of up to VERDICT_SLICES_MAX slices on up to VERDICT_DEVICES_MAX devices, or a
+ * recording of up to VERDICT_BYTES_MAX bytes; and for two runs. False: the trace cannot be read. */
 #define VERDICT_SLICES_MAX  2000000
+#define VERDICT_BYTES_MAX   (64 << 20)
 #define VERDICT_DEVICES_MAX 64
-void session_verdict(struct session *s, struct str *verdict, struct str *id);
+bool session_verdict(struct session *s, struct str *verdict, struct str *id);
 
 /* Returns the loaded traces, or that of the loaded recording; NULL if none is loaded. */
 const struct model_trace *session_traces(struct session *s, size_t *n);

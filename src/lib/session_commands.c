@@ -34,9 +34,20 @@ bool run_view(struct session *s, const struct request *r, struct sink *out)
 	return session_answer(s, v, &o, out, NULL);
 }
 
+/* True if all inputs are traces or recordings, which the original does not read. */
+static bool has_only_traces(const struct session *s)
+{
+	return s->recording.n || (s->model.traces.n && s->model.traces.n == s->model.files.n);
+}
+
 bool run_advise(struct session *s, const struct request *r, struct sink *out)
 {
 	struct advice advice;
+
+	if (!session_seal(s))
+		return false;
+	if (has_only_traces(s) && r->checkers == CHECK_ALL && !r->message)
+		return run_why(s, r, out);
 
 	/* Options are parsed and have no effect, as in the original, except for our own outputs. */
 	unsigned checkers = r->checkers;

@@ -130,26 +130,42 @@ bool session_why(struct session *s, const struct why_request *request, const str
 	return runs ? write_runs(s, request, o, &in, &to) : write_job(s, request, o, &in, &to);
 }
 
-void session_verdict(struct session *s, struct str *verdict, struct str *id)
+/* True if finding the verdict takes about the time of the rest of a summary. */
+static bool has_cheap_verdict(const struct session *s)
+{
+	uint64_t slices = 0, devices = 0;
+
+	if (s->recording.n)
+		return s->recording.bytes <= VERDICT_BYTES_MAX;
+	for (size_t i = 0; i < s->model.traces.n; i++) {
+		const struct trace *t = s->model.traces.v[i].t;
+		if (t->sums)
+			return false;
+		slices += t->n_slices;
+		devices += t->devices.n;
+	}
+	return s->model.traces.n && s->model.traces.n == s->model.files.n &&
+	       slices <= VERDICT_SLICES_MAX && devices <= VERDICT_DEVICES_MAX;
+}
+
+bool session_verdict(struct session *s, struct str *verdict, struct str *id)
 {
 	struct arena *a = &s->query_arena;
-	struct path_input in;
-	struct replay x;
-	const struct replay *replays[] = { &x };
+	struct path_replays in;
 	struct rank_group job;
 	struct why why;
+	struct opts o;
 
-	if (s->model.traces.n != 1)
-		return;
-	in.t = s->model.traces.v[0].t;
-	if (in.t->sums || in.t->n_slices > VERDICT_SLICES_MAX ||
-	        in.t->devices.n > VERDICT_DEVICES_MAX)
-		return;
-	trace_link(in.t, &in.links, a);
-	trace_find_steps(in.t, &in.steps, a);
-	replay_open(in.t, &in.links, &in.steps, &x, a);
-	rank_group_open(replays, 1, &job, a);
+	if (!has_cheap_verdict(s))
+		return true;
+	opts_preset(&o, a);
+	if (!path_replays_find(s, &o, &in))
+		return false;
+	if (are_runs(&in))
+		return true;
+	rank_group_open(in.v, in.n, &job, a);
 	why_find(&job, &why, a);
 	*verdict = why_verdict(&why, a);
 	*id = why_verdict_id(&why);
+	return true;
 }

@@ -199,8 +199,8 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 			return false;
 	facts_find(&s->model, s->recording.n ? &s->recording : NULL, &s->recording_options,
 	        &p->facts, a);
-	if (p->facts.devices.n)
-		session_verdict(s, &p->verdict, &p->cause);
+	if (p->facts.devices.n && !session_verdict(s, &p->verdict, &p->cause))
+		return false;
 	find_missing(s, p);
 	find_next(s, p, prompt);
 	return true;

@@ -199,9 +199,9 @@ struct trace {
 	uint32_t n_slices;                /* instants and samples too */
 	uint64_t keys;    /* ARG_BITs of the arguments that some slice or event has */
 	uint64_t clamped; /* slices whose negative length became 0, or whose end became INT64_MAX */
-	uint64_t unclosed;       /* slices that had begun and did not end: end with their track */
-	uint64_t unopened;       /* ends of slices that had not begun: ignored */
-	uint64_t lost;           /* pieces of device work that the file is known to lack, at least */
+	uint64_t unclosed; /* slices that had begun and did not end: end with their track */
+	uint64_t unopened; /* ends of slices that had not begun: ignored */
+	uint64_t lost;     /* pieces of device work that the file is known to lack, at least */
 	uint64_t dropped_slices; /* above TRACE_SLICES_MAX */
 	uint64_t dropped_args;   /* arguments above ARGS_MAX */
 	uint64_t bytes;          /* of the input, uncompressed; 0: unknown */

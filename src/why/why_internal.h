@@ -15,14 +15,14 @@ struct why_scene {
 	const struct depend *d;
 	const struct trace *t;
 	const struct critical_window
-	        *windows;     /* the chosen ones, by start; step: index of the window */
-	uint8_t *owners;      /* of each context: enum why_id, or WHY_IDS */
-	int64_t *launched;    /* of each node of a thread: ticks of device work that it launched */
-	uint32_t *launches;   /* likewise, its number of pieces */
-	bool *late;           /* likewise: such work waited for nothing but the launch */
-	uint32_t *handed;     /* likewise: the next launch of a thread that waited for it, or ID_NONE
-	                       */
-	int64_t *overhead;    /* likewise, time of the profiler's own work in it; NULL: none */
+	        *windows;   /* the chosen ones, by start; step: index of the window */
+	uint8_t *owners;    /* of each context: enum why_id, or WHY_IDS */
+	int64_t *launched;  /* of each node of a thread: ticks of device work that it launched */
+	uint32_t *launches; /* likewise, its number of pieces */
+	bool *late;         /* likewise: such work waited for nothing but the launch */
+	uint32_t *handed;   /* likewise: the next launch of a thread that waited for it, or ID_NONE
+	                     */
+	int64_t *overhead;  /* likewise, time of the profiler's own work in it; NULL: none */
 	int64_t *last_launch; /* of each window: start of its last launch, or INT64_MIN */
 	struct arena *a;
 };
