@@ -86,6 +86,20 @@ static void put_dimension(struct op_tensor *t, int64_t v)
 	t->elements = num_mul(t->elements, v);
 }
 
+/* Takes a dimension, or a separator. A tensor with anything else in its place, such as the rest of
+ * "4.5", is unknown. */
+static void take_dimension(struct str *s, struct op_tensor *t)
+{
+	int64_t v;
+
+	if (take_number(s, &v)) {
+		put_dimension(t, v);
+		return;
+	}
+	t->known &= *s->p == ',' || *s->p == ' ';
+	*s = after(*s);
+}
+
 static void put_in_list(struct op_tensor *list, const struct op_tensor *t)
 {
 	list->list = true;
@@ -99,22 +113,16 @@ static void put_in_list(struct op_tensor *list, const struct op_tensor *t)
 static struct op_tensor take_shape(struct str *s)
 {
 	struct op_tensor t = { .known = true, .elements = 1 }, list = { .known = false };
-	int64_t v;
 
 	while (s->n && *s->p != ']') {
-		if (take_number(s, &v)) {
-			put_dimension(&t, v);
-		} else if (*s->p == '[') {
+		if (*s->p == '[') {
 			struct op_tensor inner = { .known = true, .elements = 1 };
 			for (*s = after(*s); s->n && *s->p != ']';)
-				if (take_number(s, &v))
-					put_dimension(&inner, v);
-				else
-					*s = after(*s);
+				take_dimension(s, &inner);
 			put_in_list(&list, &inner);
 			*s = after(*s);
 		} else {
-			*s = after(*s);
+			take_dimension(s, &t);
 		}
 	}
 	*s = after(*s);

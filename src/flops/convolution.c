@@ -30,18 +30,16 @@ static bool is_image(const struct op_tensor *t)
 }
 
 /* Computes the shape of the result; false if the settings contradict the shapes. */
-static bool place_kernel(const struct op_call *c, const struct op_tensor *image,
-        const struct op_tensor *kernel, const struct op_setting *stride,
-        const struct op_setting *padding, struct op_tensor *out)
+static bool place_kernel(const struct op_tensor *image, const struct op_tensor *kernel,
+        const struct op_setting *stride, const struct op_setting *padding,
+        const struct op_setting *dilation, struct op_tensor *out)
 {
-	const struct op_setting dilation = call_setting(c, c->row->place[4]);
-
 	*out = (struct op_tensor){ .known = true, .elements = 1, .rank = image->rank };
 	out->dim[0] = image->dim[0];
 	out->dim[1] = kernel->dim[0];
 	for (unsigned i = 2; i < image->rank; i++) {
 		int64_t step = setting_at(stride, i - 2), around = setting_at(padding, i - 2),
-		        apart = dilation.n ? setting_at(&dilation, i - 2) : 1, room;
+		        apart = dilation->n ? setting_at(dilation, i - 2) : 1, room;
 		if (step < 1 || around < 0 || apart < 1 || kernel->dim[i] < 1)
 			return false;
 		room = num_sub(num_add(image->dim[i], num_mul(2, around)),
@@ -53,6 +51,14 @@ static bool place_kernel(const struct op_call *c, const struct op_tensor *image,
 	return true;
 }
 
+/* 1 if a tensor that is added to the result stands between the image and the kernel. */
+static int adds_tensor(const struct op_call *c, const struct op_tensor *image)
+{
+	const struct op_tensor *third = call_input(c, c->row->place[1] + 1);
+
+	return c->row->place[5] == -3 && third->known && third->rank == image->rank;
+}
+
 static bool is_transposed(const struct op_call *c, int place)
 {
 	return place == -2 || call_flag(c, place);
@@ -61,8 +67,12 @@ static bool is_transposed(const struct op_call *c, int place)
 struct flops flops_convolution(const struct op_call *c)
 {
 	const int *place = c->row->place;
-	const struct op_tensor *image = call_input(c, place[0]), *kernel = call_input(c, place[1]);
-	struct op_setting stride = call_setting(c, place[2]), padding = call_setting(c, place[3]);
+	const struct op_tensor *image = call_input(c, place[0]);
+	int later = adds_tensor(c, image);
+	const struct op_tensor *kernel = call_input(c, place[1] + later);
+	struct op_setting stride = call_setting(c, place[2] + later),
+	                  padding = call_setting(c, place[3] + later),
+	                  dilation = call_setting(c, place[4] < 0 ? -1 : place[4] + later);
 	struct op_tensor out = c->output;
 	struct flops f;
 
@@ -77,7 +87,7 @@ struct flops flops_convolution(const struct op_call *c)
 	}
 	if (!out.known && (!stride.n || !padding.n))
 		return lacking(LACK_SETTING, stride.n ? place[3] : place[2]);
-	if (!out.known && !place_kernel(c, image, kernel, &stride, &padding, &out))
+	if (!out.known && !place_kernel(image, kernel, &stride, &padding, &dilation, &out))
 		return lacking(LACK_SENSE, place[2]);
 	f = count(c, 1, &out, kernel);
 	add_bytes(&f, c, out.elements, place[0]);

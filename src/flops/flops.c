@@ -70,8 +70,7 @@ enum flops_class flops_class_of(enum flops_formula f)
 
 /* ---- ops ---- */
 
-/* True if a word of a list of words is the name. */
-static bool is_among(const char *words, struct str name)
+bool flops_is_among(const char *words, struct str name)
 {
 	while (*words) {
 		size_t n = strcspn(words, " ");
@@ -85,7 +84,7 @@ static bool is_among(const char *words, struct str name)
 static const struct op_row *find_row(struct str name)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (is_among(rows[i].names, name))
+		if (flops_is_among(rows[i].names, name))
 			return &rows[i];
 	return NULL;
 }
@@ -105,7 +104,9 @@ const struct op_row *flops_find_op(struct str name)
 		return flops_find_aten(str_sub(name, 6, name.n));
 	if (str_starts(name, S("triton_")) && str_contains(name, S("_fused_")))
 		return &fused;
-	return str_contains(name, S(":")) ? find_row(name) : NULL;
+	/* ops of PyTorch have no capitals, functions of autograd have */
+	bool whole = str_contains(name, S(":")) || (name.n && *name.p >= 'A' && *name.p <= 'Z');
+	return whole ? find_row(name) : NULL;
 }
 
 /* ---- counting ---- */

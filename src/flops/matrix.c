@@ -85,6 +85,50 @@ struct flops flops_grouped(const struct op_call *c)
 	return f;
 }
 
+struct flops flops_outer(const struct op_call *c)
+{
+	int at = c->row->place[0];
+	const struct op_tensor *x = call_input(c, at), *y = call_input(c, at + 1);
+
+	if (!is_factor(x) || !is_factor(y))
+		return lacking(LACK_SHAPE, is_factor(x) ? at + 1 : at);
+	if (x->rank != 1 || y->rank != 1)
+		return lacking(LACK_SENSE, at);
+	struct flops f = COUNTED(c, c->row->place[1], x->dim[0], y->dim[0]);
+	add_bytes(&f, c, num_mul(x->dim[0], y->dim[0]), at);
+	return f;
+}
+
+/* The right factor is packed, four bits for each element; the scales have its columns. */
+struct flops flops_packed(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *x = call_input(c, place[0]), *scales = call_input(c, place[1]);
+
+	if (!is_factor(x) || !is_factor(scales))
+		return lacking(LACK_SHAPE, is_factor(x) ? place[1] : place[0]);
+	if (x->rank != 2 || scales->rank != 3)
+		return lacking(LACK_SENSE, place[1]);
+	struct flops f = COUNTED(c, 2, x->dim[0], scales->dim[1], x->dim[1]);
+	add_bytes(&f, c, num_mul(x->dim[0], scales->dim[1]), place[0]);
+	return f;
+}
+
+/* For each element and state: the decay (3), the state (3), the input (1), and the output (2). */
+struct flops flops_scan(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *x = call_input(c, place[0]), *states = call_input(c, place[1]);
+
+	if (!x->known || !states->known)
+		return lacking(LACK_SHAPE, x->known ? place[1] : place[0]);
+	if (states->rank != 2)
+		return lacking(LACK_SENSE, place[1]);
+	struct flops f = COUNTED(c, 9, x->elements, states->dim[1]);
+	add_bytes(&f, c, x->elements, place[0]);
+	return f;
+}
+
 struct flops flops_distance(const struct op_call *c)
 {
 	const struct op_tensor *x = call_input(c, 0), *y = call_input(c, 1);

@@ -44,6 +44,21 @@ static void test_products(void **state)
 	assert_int_equal(flops("aten::mm", "[[4,5],[6,7]]", "", ""), -LACK_SENSE);
 	assert_int_equal(flops("aten::bmm", "[[3,4,5],[2,5,6]]", "", ""), -LACK_SENSE);
 	assert_int_equal(flops("aten::mm", "", "", ""), -LACK_SHAPE);
+	assert_int_equal(flops("aten::mm", "[[4.5,5],[5,6]]", "", ""), -LACK_SHAPE);
+	assert_int_equal(flops("aten::mm", "[[4,1e3],[5,6]]", "", ""), -LACK_SHAPE);
+	assert_int_equal(flops("aten::addr", "[[4,5],[4],[5]]", "", ""), 40);
+	/* 16 rows, sums of 64, 32 columns in groups of 32 */
+	assert_int_equal(
+	        flops("aten::_weight_int4pack_mm", "[[16,64],[4,1,32,4],[],[2,32,2]]", "", ""),
+	        2 * 16 * 64 * 32);
+	/* 2 sequences of 8 steps with 16 channels, 4 states */
+	assert_int_equal(
+	        flops("SelectiveScanFn", "[[2,16,8],[2,16,8],[16,4]]", "", ""), 9 * 2 * 16 * 8 * 4);
+	assert_int_equal(flops("aten::_thnn_fused_gru_cell", "[[2,12],[2,12],[2,4]]", "", ""), 96);
+	assert_int_equal(flops("aten::logit_backward", "[[6],[6]]", "", ""), 30);
+	assert_int_equal(
+	        flops("fbgemm::int_nbit_split_embedding_codegen_lookup_function", "[]", "", ""),
+	        -LACK_DATA);
 }
 
 static void test_convolutions(void **state)
@@ -78,6 +93,15 @@ static void test_convolutions(void **state)
 	assert_int_equal(
 	        flops("aten::convolution_backward", "[[2,8,5,5],[2,4,5,5],[8,4,3,3]]", "", kernel),
 	        2 * (2 * 8 * 5 * 5) * (4 * 3 * 3));
+	/* the kernel follows the image, or a tensor that is added */
+	assert_int_equal(flops("mkldnn::_convolution_pointwise",
+	                         "[[2,4,9,9],[6,4,3,3],[6],[],[],[],[],[],[],[]]", "",
+	                         "[\"\",\"\",\"\",\"[1, 1]\",\"[1, 1]\",\"[1, 1]\",\"1\"]"),
+	        2 * (2 * 6 * 9 * 9) * (4 * 3 * 3));
+	assert_int_equal(flops("mkldnn::_convolution_pointwise",
+	                         "[[2,4,9,9],[2,6,5,5],[6,4,3,3],[6],[],[],[],[],[]]", "",
+	                         "[\"\",\"\",\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\"]"),
+	        2 * (2 * 6 * 5 * 5) * (4 * 3 * 3));
 	/* the counter of PyTorch counts twice as much for two groups */
 	assert_int_equal(
 	        flops("aten::convolution_backward", "[[2,6,6,6],[2,4,8,8],[6,2,3,3]]", "", both),
