@@ -57,6 +57,7 @@ complete -c tfprof -l max-memory -x -d 'use at most SIZE of memory (500M, 2Gi), 
 complete -c tfprof -l recover -d 'read the intact part of damaged binary files and report what is lost'
 complete -c tfprof -l sample -x -d 'use the samples of this type in a pprof profile that has several of its unit'
 complete -c tfprof -l graph-capture -r -d 'trace of the capture of CUDA or HIP graphs, or a folder of them; gives the kernels of replayed graphs their ops'
+complete -c tfprof -l assume_batch -x -d 'float operations of a graph without an op log; take N for an unknown first dimension of a tensor'
 complete -c tfprof -l lazy-steps -d 'read the file of a step when a command needs it'
 complete -c tfprof -l color -x -a 'auto always never' -d 'use colours; NO_COLOR and CLICOLOR_FORCE are respected'
 complete -c tfprof -l no-pager -d 'show long answers without a pager (PAGER, or less)'

@@ -84,6 +84,7 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 	s->reading = (struct src_options){
 		.sample = f->sample, .step = f->step_nvtx, .graph_capture = f->graph_capture
 	};
+	s->assume_batch = f->assume_batch;
 	if (f->max_memory) { /* the limit applies to the whole process */
 		account_add_program(s->work.account);
 		session_limit(s, (size_t)f->max_memory);

@@ -111,12 +111,12 @@ struct flags {
 	int64_t step_every;          /* nanoseconds; 0: not given */
 	int step_merge, leaf, merge; /* index of the choice */
 	bool keep_warmup, tf_layout;
-	int64_t max_memory;       /* bytes; 0: no limit */
-	bool recover;             /* reads damaged files up to the damage */
-	struct str sample;        /* sample type of a pprof profile */
-	struct str graph_capture; /* file or folder with captures of graphs */
-	bool lazy_steps;          /* run_meta is read when a command selects one of its steps */
-	int color;                /* enum term_color */
+	int64_t max_memory, assume_batch; /* bytes; 0: no limit */
+	bool recover;                     /* reads damaged files up to the damage */
+	struct str sample;                /* sample type of a pprof profile */
+	struct str graph_capture;         /* file or folder with captures of graphs */
+	bool lazy_steps; /* run_meta is read when a command selects one of its steps */
+	int color;       /* enum term_color */
 	bool no_pager;
 	bool help, version;
 	struct str baseline; /* file name or name of a baseline */

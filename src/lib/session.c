@@ -551,16 +551,60 @@ bool session_need_types(struct session *s, const struct opts *o)
 	return session_seal(s);
 }
 
-void session_note_flops(struct session *s, const struct opts *o)
+/* Sets the float operations of the nodes. */
+static bool set_flops(struct session *s, const struct graph_flops *f)
 {
-	if (o->select.metrics != METRIC_BIT(M_FLOAT_OPS) || !graph_alone(s))
-		return;
+	if (!may_load(s))
+		return false;
+	begin_load(s);
+	ingest_begin(s->ingest, &s->query_arena);
+	for (uint32_t i = 0; i < s->model.nodes.n; i++)
+		if (f->v[i])
+			ingest_set_float_ops(s->ingest, i, f->v[i]);
+	ingest_commit(s->ingest);
+	s->broken = false;
+	return true;
+}
+
+static bool has_flops(const struct session *s)
+{
 	for (size_t i = 0; i < s->model.nodes.n; i++)
 		if (s->model.nodes.v[i].float_ops)
-			return;
-	note_line(&s->notes,
-	        "note: a graph has no float operations, an op log has: write_op_log of the Python "
-	        "package tfprof makes one from the graph, for --op_log_path\n");
+			return true;
+	return false;
+}
+
+bool session_need_flops(struct session *s, const struct opts *o)
+{
+	if (!(o->select.metrics & METRIC_BIT(M_FLOAT_OPS)) || !graph_alone(s) || has_flops(s))
+		return true;
+	/* A command line of the original gets the original's answer. */
+	if (!s->bare_files || atomic_load(&s->readers)) {
+		if (o->select.metrics == METRIC_BIT(M_FLOAT_OPS))
+			note_line(&s->notes,
+			        "note: a graph has no float operations, an op log has: "
+			        "write_op_log of "
+			        "the Python package tfprof makes one from the graph, for "
+			        "--op_log_path\n");
+		return true;
+	}
+	const struct graph_flops f = model_flops(&s->model, s->assume_batch, &s->query_arena);
+	if (f.counted && !set_flops(s, &f))
+		return false;
+	if (f.counted + f.unknown)
+		note_line(&s->notes,
+		        "note: no op log gives float operations: taken are TensorFlow's statistics "
+		        "of %zu node%s; other operations count as 0\n",
+		        f.counted, f.counted == 1 ? "" : "s");
+	if (f.unknown)
+		note_line(&s->notes,
+		        "note: %zu node%s not counted: the graph has no complete shapes of the "
+		        "tensors "
+		        "(_output_shapes)%s\n",
+		        f.unknown, f.unknown == 1 ? " is" : "s are",
+		        s->assume_batch ? ""
+		                        : "; --assume_batch=N gives an unknown first dimension");
+	return session_seal(s);
 }
 
 /* ---- deferred files ---- */

@@ -54,6 +54,7 @@ struct session {
 	bool loaded, sealed, broken;
 	atomic_uint readers;        /* streams that read the model: nothing can be added */
 	bool bare_files;            /* files were given without flags, which the original cannot */
+	int64_t assume_batch;       /* in place of unknown first dimensions; 0: none */
 	bool recover;               /* reads damaged files up to the damage */
 	struct src_options reading; /* user options for readers; texts outlive the session */
 	bool arrays;              /* rows of documents are written as parallel arrays: for a page */
@@ -141,7 +142,9 @@ bool session_add_type(struct session *s, const uint32_t *nodes, size_t n, struct
  * model is sealed before and after. */
 bool session_need_types(struct session *s, const struct opts *o);
 /* Adds a note if only float operations are selected and the inputs cannot have any. */
-void session_note_flops(struct session *s, const struct opts *o);
+/* Counts the float operations of a graph without an op log, if the options select them; the model
+ * is sealed before and after. */
+bool session_need_flops(struct session *s, const struct opts *o);
 
 /* Runs a view command with these options: writes its text to out, and its result as a message
  * (nothing for an empty one). message may be NULL. */

@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/sort.h"
 
+#include "export/table/coverage_out.h"
 #include "export/table/trace_tables.h"
 #include "export/out.h"
 #include "trace/read/recording/recordings.h"
@@ -67,6 +68,38 @@ static void note_columns(struct session *s, const struct opts *o)
 		if (!s->model.traces.n && o->select.metrics & METRIC_BIT(of_traces[i]))
 			note_line(&s->notes, "note: only traces have numbers for %s\n",
 			        metrics[of_traces[i]].name);
+}
+
+/* Adds a note about the share of the device time for which float operations are known. */
+static void note_coverage(struct session *s, const struct opts *o)
+{
+	struct flops_coverage all = { .counts = false };
+	struct sb b = sb_in(&s->query_arena);
+
+	if (!(o->select.metrics & METRIC_BIT(M_FLOAT_OPS)))
+		return;
+	for (size_t i = 0; i < s->model.traces.n; i++) {
+		const struct flops_coverage *c = s->model.traces.v[i].coverage;
+		if (!c || !c->counts)
+			continue;
+		int64_t known = num_add(all.known_ns, c->known_ns);
+		int64_t time = num_add(all.all_ns, c->all_ns);
+		if (!all.counts)
+			all = *c;
+		else
+			all.uncounted = 0; /* of several workers, the sum alone */
+		all.known_ns = known;
+		all.all_ns = time;
+	}
+	if (!all.all_ns)
+		return;
+	sb_put(&b, S("note: float operations are "));
+	coverage_put_share(&b, &all);
+	if (all.uncounted) {
+		sb_put(&b, S("; not counted: "));
+		coverage_put_rest(&b, &all, ", ");
+	}
+	note_line(&s->notes, "%.*s\n", STR(sb_str(&b)));
 }
 
 /* Adds a note if columns of times or memory are selected and no step is loaded, unless the original
@@ -260,9 +293,9 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	note_cut(s, &r);
 	note_cycles(s, &r);
 	note_steps(s, o);
+	note_coverage(s, o);
 	if (s->ckpt && (o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)))
 		tensors_read(&r, s->ckpt, message != NULL);
-	session_note_flops(s, o);
 	return out_write(&r, &to, &s->error) &&
 	       (!message || !has_result(v, o) || result_write(&r, message, &s->error));
 }
@@ -681,7 +714,8 @@ bool session_group(struct session *s, const struct view_ops *v, struct query *q)
 
 bool session_query(struct session *s, const struct view_ops *v, struct query *q)
 {
-	if (!session_need_steps(s, q->o) || !session_seal(s) || !session_need_types(s, q->o))
+	if (!session_need_steps(s, q->o) || !session_seal(s) || !session_need_types(s, q->o) ||
+	        !session_need_flops(s, q->o))
 		return false;
 	session_begin_query(s);
 	q->a = &s->query_arena;

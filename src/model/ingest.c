@@ -293,9 +293,17 @@ void ingest_node_shape(struct ingest *in, uint32_t shape)
 	n->params = params < 0 ? 0 : params;
 }
 
-void ingest_nhwc(struct ingest *in)
+void ingest_flags(struct ingest *in, uint32_t flags)
 {
-	in->m->nodes.v[in->m->nodes.n - 1].flags |= NODE_NHWC;
+	in->m->nodes.v[in->m->nodes.n - 1].flags |= flags;
+}
+
+void ingest_window(struct ingest *in, uint32_t window, uint32_t stride)
+{
+	struct node *n = &in->m->nodes.v[in->m->nodes.n - 1];
+
+	n->window = window;
+	n->stride = stride;
 }
 
 void ingest_attr(struct ingest *in, struct str key, struct str value)

@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "model/ingest_internal.h"
 #include "trace/trace.h"
+#include "trace/pass/flops_sums.h"
 
 struct merge {
 	struct ingest *in;
@@ -83,8 +84,8 @@ static void add_edges(struct merge *g, uint32_t i)
 		map_shape(g, f->nodes.v[i].shape, &shape);
 		ingest_node_shape(g->in, shape);
 	}
-	if (f->nodes.v[i].flags & NODE_NHWC)
-		ingest_nhwc(g->in);
+	ingest_flags(g->in, f->nodes.v[i].flags & (NODE_NHWC | NODE_TRANSPOSED));
+	ingest_window(g->in, f->nodes.v[i].window, f->nodes.v[i].stride);
 }
 
 static uint32_t add_node(struct merge *g, uint32_t i)
@@ -317,6 +318,11 @@ static void merge_files(struct model *m, const struct model *from)
 		        m, from->unused.v[i].format, from->unused.v[i].kind, from->unused.v[i].n);
 }
 
+static struct flops_coverage *copy_coverage(const struct model_trace *t, struct arena *a)
+{
+	return t->coverage ? flops_coverage_copy(t->coverage, a) : NULL;
+}
+
 bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
         bool excluded_from_average, struct str name, struct err *e)
 {
@@ -346,7 +352,8 @@ bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
 		for (size_t i = 0; i < f->traces.n; i++)
 			ingest_keep_trace(in,
 			        &(struct model_trace){ .t = trace_copy(f->traces.v[i].t, in->m->a),
-			                .worker = worker });
+			                .worker = worker,
+			                .coverage = copy_coverage(&f->traces.v[i], in->m->a) });
 		ingest_commit(in);
 		merge_steps(&g, worker, excluded_from_average);
 		merge_files(in->m, f);

@@ -66,17 +66,20 @@ int32_t model_input_slot(const struct model *m, size_t i)
 	return m->input_slot.n ? m->input_slot.v[i] : 0;
 }
 
+uint32_t model_output_shape(const struct model *m, uint32_t node, int32_t slot)
+{
+	for (uint32_t o = m->output0.v[node]; o < m->output0.v[node + 1]; o++)
+		if (m->output_slot.v[o] == slot)
+			return m->output_shape.v[o];
+	return ID_NONE;
+}
+
 uint32_t model_input_shape(const struct model *m, size_t i)
 {
 	uint32_t source = m->inputs.v[i];
 
-	if (source & INPUT_UNKNOWN)
-		return ID_NONE;
-	int32_t slot = model_input_slot(m, i);
-	for (uint32_t o = m->output0.v[source]; o < m->output0.v[source + 1]; o++)
-		if (m->output_slot.v[o] == slot)
-			return m->output_shape.v[o];
-	return ID_NONE;
+	return source & INPUT_UNKNOWN ? ID_NONE
+	                              : model_output_shape(m, source, model_input_slot(m, i));
 }
 
 const uint32_t *model_types(const struct model *m, uint32_t set, size_t *n)

@@ -31,11 +31,12 @@ struct str device_host(struct arena *a, struct str name);
 #define NODES_MAX 0x7fffffffu /* node ids are below this; the top bit marks an unresolved input */
 
 enum {
-	NODE_RAN = 1,         /* has an entry in at least one step */
-	NODE_NHWC = 2,        /* attribute data_format is "NHWC" */
-	NODE_STACK = 4,       /* has a call stack, possibly empty */
-	NODE_COVERED = 8,     /* counted in the coverage */
-	NODE_TYPES_GIVEN = 16 /* its types were read as a whole from a ProfileProto */
+	NODE_RAN = 1,          /* has an entry in at least one step */
+	NODE_NHWC = 2,         /* attribute data_format is "NHWC" */
+	NODE_STACK = 4,        /* has a call stack, possibly empty */
+	NODE_COVERED = 8,      /* counted in the coverage */
+	NODE_TYPES_GIVEN = 16, /* its types were read as a whole from a ProfileProto */
+	NODE_TRANSPOSED = 32   /* attribute transpose_a */
 };
 
 struct node {
@@ -46,6 +47,8 @@ struct node {
 	uint32_t types; /* type set id; made by sealing */
 	uint32_t shape; /* shape id, or ID_NONE */
 	uint32_t flags;
+	uint32_t window;   /* product of the attribute ksize, or the attribute N; 0: none */
+	uint32_t stride;   /* product of the strides 1 and 2; 0: none */
 	int64_t float_ops; /* static */
 	int64_t params;
 };
@@ -76,6 +79,7 @@ struct tally_sum {
 };
 
 struct kernel_row;
+struct flops_coverage;
 /* A trace that a worker's nodes and steps were made from. */
 struct model_trace {
 	const struct trace *t;
@@ -83,6 +87,7 @@ struct model_trace {
 	/* Names and devices are string ids of the model, ops are node ids; NULL: not kept. */
 	const struct kernel_row *kernels;
 	size_t n_kernels;
+	struct flops_coverage *coverage; /* of float operations; NULL: not known */
 };
 
 struct trace;
@@ -196,6 +201,14 @@ bool model_knows_trained(const struct model *m);
  * Returns their number. *all: the number of all variables. */
 size_t model_trained(const struct model *m, uint32_t **nodes, size_t *all, struct arena *a);
 
+/* Float operations of a graph by TensorFlow's registered statistics, which need all dimensions. */
+struct graph_flops {
+	int64_t *v;              /* by node; 0: none, or unknown */
+	size_t counted, unknown; /* nodes with a statistic */
+};
+/* batch: in place of an unknown first dimension; 0: none. The result lives in a. */
+struct graph_flops model_flops(const struct model *m, int64_t batch, struct arena *a);
+
 /* Returns the share of nodes covered by run metadata, as the original computes it. */
 double model_coverage(const struct model *m);
 /* Returns the share of nodes with an entry in a step. */
@@ -205,6 +218,8 @@ double model_ran(const struct model *m, struct arena *a);
 size_t model_rank(const struct model *m, uint32_t shape);
 int64_t model_dim(const struct model *m, uint32_t shape, size_t i);
 
+/* Returns the shape of an output, or ID_NONE if unknown. */
+uint32_t model_output_shape(const struct model *m, uint32_t node, int32_t slot);
 /* Returns the shape of input i (an index into inputs), or ID_NONE if unknown. */
 uint32_t model_input_shape(const struct model *m, size_t i);
 

@@ -60,7 +60,7 @@ static void say_graph_node(struct ingest *to, const Tensorflow__NodeDef *n)
 			ingest_output(to, (int32_t)i, shape_of(to, outputs->list->shape[i]));
 	if (format->value_case == TENSORFLOW__ATTR_VALUE__VALUE_S &&
 	        str_eq(str_make(format->s.data, format->s.len), S("NHWC")))
-		ingest_nhwc(to);
+		ingest_flags(to, NODE_NHWC);
 	ingest_end_node(to);
 }
 
@@ -264,7 +264,7 @@ static void say_profile_node(
 			const Tensorflow__AttrValue *v = n->attrs[i]->value;
 			if (v && v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_S &&
 			        str_eq(str_make(v->s.data, v->s.len), S("NHWC")))
-				ingest_nhwc(to);
+				ingest_flags(to, NODE_NHWC);
 			break;
 		}
 	uint32_t node = ingest_end_node(to);

@@ -53,7 +53,7 @@ static void test_operations(void **state)
 
 	rig_node(r, "x/BatchNorm/mul", "FusedBatchNormV3", "");
 	ingest_node(r->in, ingest_string(r->in, S("conv")), ingest_string(r->in, S("Conv2D")));
-	ingest_nhwc(r->in);
+	ingest_flags(r->in, NODE_NHWC);
 	rig_device(r, ingest_end_node(r->in), "/gpu:0");
 	rig_done(r);
 	assert_str(advice(r, CHECK_BIT(CHECK_OPERATION)),
@@ -68,7 +68,7 @@ static void test_nothing_to_report(void **state)
 
 	rig_node(r, "x/BatchNorm/mul", "FusedBatchNorm", "");
 	ingest_node(r->in, ingest_string(r->in, S("conv")), ingest_string(r->in, S("Conv2D")));
-	ingest_nhwc(r->in);
+	ingest_flags(r->in, NODE_NHWC);
 	rig_device(r, ingest_end_node(r->in), "/cpu:0");
 	rig_done(r);
 	assert_str(advice(r, CHECK_ALL), "\nAcceleratorUtilizationChecker:\n\nOperationChecker:\n"

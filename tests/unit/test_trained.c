@@ -106,6 +106,38 @@ static void test_float_ops(void **state)
 	tfp_close(s);
 }
 
+/* A graph that the user names alone has TensorFlow's statistics; an op log replaces them. */
+static void test_statistics(void **state)
+{
+	static const char graph[] =
+	        "node { name: 'x' op: 'Placeholder' attr { key: '_output_shapes' value { list {"
+	        " shape { dim { size: 2 } dim { size: 3 } } } } } }\n"
+	        "node { name: 'w' op: 'Const' attr { key: '_output_shapes' value { list {"
+	        " shape { dim { size: 2 } dim { size: 5 } } } } } }\n"
+	        "node { name: 'p' op: 'MatMul' input: 'x' input: 'w'"
+	        " attr { key: 'transpose_a' value { b: true } }"
+	        " attr { key: '_output_shapes' value { list {"
+	        " shape { dim { size: 3 } dim { size: 5 } } } } } }\n"
+	        "node { name: 's' op: 'AddN' input: 'p' input: 'p' input: 'p' input: '^x'"
+	        " attr { key: 'N' value { i: 3 } } attr { key: '_output_shapes' value { list {"
+	        " shape { dim { size: 3 } dim { size: 5 } } } } } }\n"
+	        "node { name: 'm' op: 'MaxPool' input: 'x' attr { key: 'ksize' value { list {"
+	        " i: 1 i: 2 i: 3 i: 1 } } } attr { key: 'data_format' value { s: 'NHWC' } }"
+	        " attr { key: '_output_shapes' value { list { shape { dim { size: 7 } } } } } }\n"
+	        "node { name: 'n' op: 'Neg' input: 'q' }\n";
+	struct tfp_session *s = loaded(TFP_ANY, graph);
+	struct got got;
+
+	(void)state;
+	assert_int_equal(rig_line(s, "scope -select float_ops", &got), TFP_OK);
+	assert_non_null(strstr(got.text, "p (60/60 flops)"));
+	assert_non_null(strstr(got.text, "s (30/30 flops)"));
+	assert_non_null(strstr(got.text, "m (42/42 flops)"));
+	assert_non_null(strstr(tfp_notes(s, NULL), "TensorFlow's statistics of 3 nodes"));
+	assert_non_null(strstr(tfp_notes(s, NULL), "note: 1 node is not counted"));
+	tfp_close(s);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +145,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_all_variables),
 		cmocka_unit_test(test_words_of_the_original),
 		cmocka_unit_test(test_float_ops),
+		cmocka_unit_test(test_statistics),
 	};
 
 	return unit_main(tests, argc, argv);

@@ -6,49 +6,42 @@
 
 #include "export/table/table.h"
 
-#define SHOWN 3 /* ops that are not counted */
-
-void coverage_put_share(struct sb *b, const struct flops_sums *x)
+void coverage_put_share(struct sb *b, const struct flops_coverage *x)
 {
-	if (x->all)
+	if (x->all_ns)
 		sb_fmt(b, "known for %.1f%% of the device time",
-		        (double)table_share(x->known, x->all) / 100);
+		        (double)table_share(x->known_ns, x->all_ns) / 100);
 }
 
-bool coverage_put_rest(
-        struct sb *b, const struct flops_sums *x, const char *between, struct arena *a)
+void coverage_put_rest(struct sb *b, const struct flops_coverage *x, const char *between)
 {
-	size_t n;
-	const struct flops_row *rows = flops_sums_unknown(x, &n, a);
-
-	for (size_t i = 0; i < n && i < SHOWN; i++) {
-		struct str op =
-		        rows[i].name == ID_NONE ? S("(no op)") : trace_str(x->ops->t, rows[i].name);
+	for (size_t i = 0; i < x->uncounted && i < UNCOUNTED_SHOWN; i++) {
+		const struct uncounted *r = &x->shown[i];
 		if (i)
 			sb_put(b, str_of(between));
-		sb_put_name(b, op);
-		if (x->all)
-			sb_fmt(b, " %.1f%%", (double)table_share(rows[i].device, x->all) / 100);
-		sb_fmt(b, " (%s)", flops_lacks[rows[i].lack]);
+		sb_put_name(b, r->op);
+		if (x->all_ns)
+			sb_fmt(b, " %.1f%%", (double)table_share(r->ns, x->all_ns) / 100);
+		sb_fmt(b, " (%s)", flops_lacks[r->lack]);
 	}
-	if (n > SHOWN)
-		sb_fmt(b, " and %zu more", n - SHOWN);
-	return n > 0;
+	if (x->uncounted > UNCOUNTED_SHOWN)
+		sb_fmt(b, " and %zu more", x->uncounted - UNCOUNTED_SHOWN);
 }
 
-void coverage_put(struct sb *b, const struct flops_sums *x, struct arena *a)
+void coverage_put(struct sb *b, const struct flops_coverage *x)
 {
-	struct sb rest = sb_in(a);
-
-	if (!x->ops->calls.n)
+	if (!x->counts)
 		return;
-	if (x->all) {
+	if (x->all_ns) {
 		sb_put(b, S("Float operations are "));
 		coverage_put_share(b, x);
 		sb_char(b, '\n');
 	}
-	if (coverage_put_rest(&rest, x, ",\n  ", a))
-		sb_fmt(b, "Not counted: %.*s\n", STR(sb_str(&rest)));
+	if (x->uncounted) {
+		sb_put(b, S("Not counted: "));
+		coverage_put_rest(b, x, ",\n  ");
+		sb_char(b, '\n');
+	}
 }
 
 void coverage_member(struct document *d, const char *key, double v)
@@ -56,14 +49,12 @@ void coverage_member(struct document *d, const char *key, double v)
 	document_fraction(d, key, (struct fraction){ num_from_real(1e6 * v + 0.5), 1000000 });
 }
 
-void coverage_members(struct document *d, const struct flops_sums *x)
+void coverage_members(struct document *d, const struct flops_coverage *x)
 {
-	const struct trace *t = x->ops->t;
-
-	if (!x->ops->calls.n)
+	if (!x->counts)
 		return;
-	document_i64(d, "device_ns", trace_ns(t, x->all));
-	document_i64(d, "covered_ns", trace_ns(t, x->known));
-	if (x->all)
-		coverage_member(d, "coverage", (double)x->known / (double)x->all);
+	document_i64(d, "device_ns", x->all_ns);
+	document_i64(d, "covered_ns", x->known_ns);
+	if (x->all_ns)
+		coverage_member(d, "coverage", (double)x->known_ns / (double)x->all_ns);
 }

@@ -10,17 +10,15 @@
 #include "trace/pass/flops_sums.h"
 
 /* Appends "known for 91.2% of the device time". Appends nothing if the trace has no device work. */
-void coverage_put_share(struct sb *b, const struct flops_sums *x);
-/* Appends "aten::_fused_adamw_ 8.7% (no shape in the file)" for the most of the rest. Returns false
- * if all is known. */
-bool coverage_put_rest(
-        struct sb *b, const struct flops_sums *x, const char *between, struct arena *a);
+void coverage_put_share(struct sb *b, const struct flops_coverage *x);
+/* Appends "aten::_fused_adamw_ 8.7% (no shape in the file)" for the most of the rest. */
+void coverage_put_rest(struct sb *b, const struct flops_coverage *x, const char *between);
 
 /* Writes lines for the beginning of an answer. */
-void coverage_put(struct sb *b, const struct flops_sums *x, struct arena *a);
+void coverage_put(struct sb *b, const struct flops_coverage *x);
 
 /* Writes the members device_ns, covered_ns and coverage. */
-void coverage_members(struct document *d, const struct flops_sums *x);
+void coverage_members(struct document *d, const struct flops_coverage *x);
 
 /* Writes a member with a share, from 0 to 1. */
 void coverage_member(struct document *d, const char *key, double v);

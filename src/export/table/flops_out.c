@@ -193,6 +193,7 @@ static void put_utilization(struct sb *b, const struct flops_sums *x, const stru
 
 struct flops_shown {
 	const struct flops_sums *sums;
+	const struct flops_coverage *coverage;
 	const struct flops_rate *rate;
 };
 
@@ -205,7 +206,7 @@ static void put_members(struct document *d, const void *user)
 	document_i64(d, "recomputed_flops", x->recomputed);
 	document_i64(d, "bytes", x->bytes);
 	document_i64(d, "steps", num_from_u64(shown->rate->steps));
-	coverage_members(d, x);
+	coverage_members(d, shown->coverage);
 	document_i64(d, "inferred_calls", num_from_u64(x->inferred));
 	if (shown->rate->peak && !(shown->rate->given > 0))
 		document_text(d, "peak_device", str_of(shown->rate->peak->name));
@@ -216,14 +217,15 @@ static void put_members(struct document *d, const void *user)
 	}
 }
 
-static struct str lead_of(
-        const struct flops_sums *x, const struct flops_rate *rate, struct arena *a)
+static struct str lead_of(const struct flops_sums *x, const struct flops_coverage *coverage,
+        const struct flops_rate *rate, struct arena *a)
 {
 	const struct trace *t = x->ops->t;
 	struct sb b = sb_in(a);
 	size_t steps = rate->steps;
 
-	sb_put(&b, S("Float operations: "));
+	sb_put(&b, num_stopped(x->flops) ? S("Float operations: more than ")
+	                                 : S("Float operations: "));
 	fmt_si(&b, (double)x->flops);
 	if (steps > 1) {
 		sb_put(&b, S(" ("));
@@ -236,7 +238,7 @@ static struct str lead_of(
 	}
 	if (x->all) {
 		sb_char(&b, '\n');
-		coverage_put_share(&b, x);
+		coverage_put_share(&b, coverage);
 		sb_put(&b, S(": "));
 		table_put_time(&b, trace_ns(t, x->known));
 		sb_put(&b, S(" of "));
@@ -267,9 +269,9 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 		.title = "Not counted",
 		TABLE_COLUMNS(lack_columns, lack_titles) };
 	bool data = out_is_data(o->output.kind);
-	struct flops_shown shown = { &sums, rate };
 
 	flops_sums_find(&sums, ops, to->a);
+	const struct flops_shown shown = { &sums, flops_coverage_of(&sums, to->a), rate };
 	fill_families(&families, &sums);
 	fill_ops(&rows, &sums);
 	fill_lacks(&lacks, &sums);
@@ -277,7 +279,7 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 	struct table *first = data ? &rows : &families;
 	const struct table sections[] = { data ? families : rows, lacks };
 	first->schema = "tfprof/flops";
-	first->lead = lead_of(&sums, rate, to->a);
+	first->lead = lead_of(&sums, shown.coverage, rate, to->a);
 	first->sections = sections;
 	first->n_sections = 2;
 	first->members = put_members;

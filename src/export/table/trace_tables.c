@@ -326,7 +326,7 @@ static void put_roof_lead(struct sb *b, const struct roofline *r)
 		sb_put(b,
 		        S("No roof: the peaks of the device are not known; --peak-flops=989T and\n"
 		          "--peak-bandwidth=3.35T give them\n"));
-	coverage_put(b, &r->sums, b->a);
+	coverage_put(b, r->coverage);
 }
 
 static void put_peaks(struct document *d, const void *user)
@@ -351,7 +351,7 @@ static void put_peaks(struct document *d, const void *user)
 		}
 	json_array_end(&d->j);
 	if (all->n == 1)
-		coverage_members(d, &all->v[0].sums);
+		coverage_members(d, all->v[0].coverage);
 }
 
 /* Adds the rows of all workers. */

@@ -12,6 +12,7 @@ void attr_clear(struct attr_value *v)
 	v->set = 0;
 	v->s = S("");
 	v->shapes.n = v->dims.n = 0;
+	v->number = 0;
 }
 
 /* Selects this member of the oneof and keeps its earlier content. */
@@ -82,7 +83,10 @@ static bool read_list(struct pb_reading *r, struct str bytes, unsigned depth, st
 			if (!read_shape(r, leaf_bytes(&l), depth + 1, to))
 				return false;
 			break;
-		case LEAF_TAG(3, WIRE_BYTES):
+		case LEAF_TAG(3, WIRE_BYTES): read_packed(r, &l, &to->dims); break;
+		case LEAF_TAG(3, WIRE_VARINT):
+			VEC_PUSH(r->a, &to->dims, (int64_t)leaf_varint(&l));
+			break;
 		case LEAF_TAG(5, WIRE_BYTES):
 		case LEAF_TAG(6, WIRE_BYTES): read_packed(r, &l, NULL); break;
 		case LEAF_TAG(4, WIRE_BYTES): l.bad |= leaf_bytes(&l).n % 4 != 0; break;
@@ -139,9 +143,12 @@ bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct at
 			attr_set(out, 9);
 			read_text(r, &l);
 			break;
-		case LEAF_TAG(3, WIRE_VARINT):
+		case LEAF_TAG(ATTR_INT, WIRE_VARINT):
+		case LEAF_TAG(ATTR_BOOL, WIRE_VARINT):
+			attr_set(out, l.tag >> 3);
+			out->number = (int64_t)leaf_varint(&l);
+			break;
 		case LEAF_TAG(4, WIRE_FIXED32):
-		case LEAF_TAG(5, WIRE_VARINT):
 		case LEAF_TAG(6, WIRE_VARINT): attr_set(out, l.tag >> 3); /* fall through */
 		default: leaf_skip(&l);
 		}

@@ -7,7 +7,13 @@
 
 #include "model/read/read_leaf.h"
 
-enum { ATTR_LIST = 1, ATTR_TEXT = 2, ATTR_SHAPE = 7 }; /* the decoded members of AttrValue */
+enum {
+	ATTR_LIST = 1,
+	ATTR_TEXT = 2,
+	ATTR_INT = 3,
+	ATTR_BOOL = 5,
+	ATTR_SHAPE = 7
+}; /* the decoded members of AttrValue */
 
 struct attr_shape {
 	size_t dim0, n;
@@ -17,7 +23,8 @@ struct attr_value {
 	uint32_t set; /* the member that is set, 0: none */
 	struct str s;
 	VEC(struct attr_shape) shapes; /* one shape, or the shapes of the list */
-	struct numbers dims;
+	struct numbers dims;           /* of shapes; of a list of integers, these */
+	int64_t number;                /* an integer or a bool */
 };
 void attr_clear(struct attr_value *v);
 bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *out);

@@ -19,7 +19,7 @@
 struct graph_node {
 	struct str name, op;
 	VEC(struct str) inputs;
-	struct attr_value shape, outputs, format, other;
+	struct attr_value shape, outputs, format, size, stride, transposed, other;
 	struct attrs kept;
 };
 
@@ -55,6 +55,12 @@ static bool node_attr(struct pb_reading *r, struct graph_node *n, struct str byt
 		to = &n->outputs;
 	else if (str_eq(e.name, S("data_format")))
 		to = &n->format;
+	else if (str_eq(e.name, S("ksize")) || str_eq(e.name, S("N")))
+		to = &n->size;
+	else if (str_eq(e.name, S("strides")))
+		to = &n->stride;
+	else if (str_eq(e.name, S("transpose_a")))
+		to = &n->transposed;
 	if (ingest_keeps_attrs(r->to))
 		attrs_add(r->a, &n->kept, &e);
 	return read_attr(r, e.value, node_depth(r) + 2, to);
@@ -67,6 +73,9 @@ static void node_clear(struct graph_node *n)
 	attr_clear(&n->shape);
 	attr_clear(&n->outputs);
 	attr_clear(&n->format);
+	attr_clear(&n->size);
+	attr_clear(&n->stride);
+	attr_clear(&n->transposed);
 }
 
 /* Decodes a NodeDef without adding it yet, because the name may be its last field. */
@@ -121,6 +130,22 @@ static struct str source_name(struct str input)
 	return input;
 }
 
+/* Returns a positive number of 32 bits, or 0. */
+static uint32_t small(int64_t v)
+{
+	return v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
+}
+
+/* Returns the product of numbers of a list, or 0 if it is not positive or too large. */
+static uint32_t product_of(const struct attr_value *list, size_t from, size_t to)
+{
+	int64_t all = 1;
+
+	for (size_t i = from; i < to; i++)
+		all = num_mul(all, small(list->dims.v[i]));
+	return from < to ? small(all) : 0;
+}
+
 /* Adds the node to the model. Quirk 14: the output index after ':' is ignored. */
 static void say_node(struct ingest *to, const struct graph_node *n)
 {
@@ -134,7 +159,13 @@ static void say_node(struct ingest *to, const struct graph_node *n)
 		for (size_t i = 0; i < n->outputs.shapes.n; i++)
 			ingest_output(to, (int32_t)i, attr_shape_id(to, &n->outputs, i));
 	if (attr_is_nhwc(&n->format))
-		ingest_nhwc(to);
+		ingest_flags(to, NODE_NHWC);
+	if (n->transposed.number)
+		ingest_flags(to, NODE_TRANSPOSED);
+	ingest_window(to,
+	        n->size.set == ATTR_LIST ? product_of(&n->size, 0, n->size.dims.n)
+	                                 : small(n->size.number),
+	        n->stride.dims.n > 2 ? product_of(&n->stride, 1, 3) : 0);
 	attrs_say(to, &n->kept);
 	ingest_end_node(to);
 }

@@ -221,7 +221,7 @@ static uint32_t say_node(struct pb_reading *r, struct profile_in *p, uint32_t na
 		ingest_output(
 		        r->to, (int32_t)n->outputs.v[i].key, (uint32_t)n->outputs.v[i].number);
 	if (attr_is_nhwc(&n->format))
-		ingest_nhwc(r->to);
+		ingest_flags(r->to, NODE_NHWC);
 	attrs_say(r->to, &n->kept);
 	node = ingest_end_node(r->to);
 	say_facts(r, p, node);

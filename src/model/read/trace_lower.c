@@ -6,6 +6,7 @@
 #include "model/read/read.h"
 
 #include "base/sort.h"
+#include "trace/pass/flops_sums.h"
 
 struct lowering {
 	const struct trace *t;
@@ -300,6 +301,14 @@ static void keep_kernels(const struct lowering *x, struct model_trace *to)
 	to->kernels = v;
 }
 
+static void keep_coverage(const struct lowering *x, struct model_trace *to)
+{
+	struct flops_sums sums;
+
+	flops_sums_find(&sums, &x->ops, x->a);
+	to->coverage = flops_coverage_copy(flops_coverage_of(&sums, x->a), ingest_model(x->to)->a);
+}
+
 /* Adds notes about data that the trace lacks. */
 static void add_notes(struct lowering *x)
 {
@@ -350,7 +359,9 @@ void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to,
 	if (graph)
 		lower_graph(&x);
 	lower_cells(&x);
-	if (kept)
+	if (kept) {
 		keep_kernels(&x, kept);
+		keep_coverage(&x, kept);
+	}
 	add_notes(&x);
 }

@@ -99,3 +99,31 @@ const struct flops_row *flops_sums_unknown(const struct flops_sums *x, size_t *n
 	sort_array(a, v, *n, sizeof *v, more_time);
 	return v;
 }
+
+struct flops_coverage *flops_coverage_of(const struct flops_sums *x, struct arena *a)
+{
+	const struct trace *t = x->ops->t;
+	struct flops_coverage *to = ARENA_NEW(a, struct flops_coverage);
+
+	*to = (struct flops_coverage){ .counts = x->ops->calls.n > 0,
+		.known_ns = trace_ns(t, x->known),
+		.all_ns = trace_ns(t, x->all) };
+	const struct flops_row *rows = flops_sums_unknown(x, &to->uncounted, a);
+	for (size_t i = 0; i < to->uncounted && i < UNCOUNTED_SHOWN; i++)
+		to->shown[i] =
+		        (struct uncounted){ rows[i].name == ID_NONE
+			                            ? S("(no op)")
+			                            : str_copy(a, trace_str(t, rows[i].name)),
+			        rows[i].lack, trace_ns(t, rows[i].device) };
+	return to;
+}
+
+struct flops_coverage *flops_coverage_copy(const struct flops_coverage *x, struct arena *a)
+{
+	struct flops_coverage *to = ARENA_NEW(a, struct flops_coverage);
+
+	*to = *x;
+	for (size_t i = 0; i < UNCOUNTED_SHOWN; i++)
+		to->shown[i].op = str_copy(a, x->shown[i].op);
+	return to;
+}

@@ -36,6 +36,22 @@ void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct a
 /* Returns the family of a row; FAMILY_NONE if its op has no formula. */
 enum flops_family flops_row_family(const struct flops_row *r);
 
+/* The share of the device time for which float operations are known, and the largest rest. */
+#define UNCOUNTED_SHOWN 3
+struct flops_coverage {
+	bool counts; /* the trace has calls that could be counted */
+	int64_t known_ns, all_ns;
+	size_t uncounted; /* rows that are not counted, of which the first are shown */
+	struct uncounted {
+		struct str op; /* "(no op)": work that no op launched */
+		enum flops_lack lack;
+		int64_t ns;
+	} shown[UNCOUNTED_SHOWN];
+};
+/* The names live in a. */
+struct flops_coverage *flops_coverage_of(const struct flops_sums *x, struct arena *a);
+struct flops_coverage *flops_coverage_copy(const struct flops_coverage *x, struct arena *a);
+
 /* Returns the rows that are not counted, the most device time first; *n: their number. Calls
  * without device work are left out, unless no call of the file has any. */
 const struct flops_row *flops_sums_unknown(const struct flops_sums *x, size_t *n, struct arena *a);

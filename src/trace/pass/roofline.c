@@ -270,11 +270,14 @@ void roofline_find(const struct trace *t, const struct trace_links *links,
 		.t = t, .request = request, .to = out, .a = a, .threads = !has_work(t)
 	};
 
+	struct flops_sums sums;
+
 	*out = (struct roofline){ .rows = { .n = 0 } };
 	intern_init(&x.keys, a);
 	find_peaks(&x);
 	trace_find_uses(t, links, steps, by[request->by], &out->ops, a);
-	flops_sums_find(&out->sums, &out->ops, a);
+	flops_sums_find(&sums, &out->ops, a);
+	out->coverage = flops_coverage_of(&sums, a);
 	for (size_t i = 0; i < out->ops.uses.n; i++)
 		add_use(&x, &out->ops.uses.v[i]);
 	if (!out->ops.calls.n)

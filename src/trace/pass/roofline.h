@@ -54,7 +54,7 @@ struct roofline_request {
 
 struct roofline {
 	struct trace_ops ops;
-	struct flops_sums sums;
+	const struct flops_coverage *coverage;
 	VEC(struct roof_row) rows;   /* the longest first */
 	VEC(struct roof_peak) peaks; /* of the rows */
 };
