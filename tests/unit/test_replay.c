@@ -155,6 +155,25 @@ static void waits_for_unknown_events_are_assumed(void **state)
 	}
 }
 
+/* A call that first loads a module launches at its end: shorter, it lets the work start earlier. */
+static void work_of_slow_calls_comes_as_much_earlier(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct replay x;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) { /* the usual latency is 6 */
+		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 100 * i, 5, i + 1);
+		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 100 * i + 6, 10, i + 1);
+	}
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaModuleLaunch", 2000, 1000, 21);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "last", 3002, 10, 21);
+	open_replay(&r, &x);
+	assert_int_equal(x.recorded.after, 3012);
+	assert_int_equal(after(&x, "call:cudaModuleLaunch*0.5"), 2512);
+	assert_int_equal(after(&x, "call:cudaModuleLaunch=0"), 2016); /* the usual latency */
+}
+
 /* A call for an asynchronous copy waits only for memory that is not pinned; small copies to a
  * device are staged. */
 static void asynchronous_copies_hold_their_calls_if_pageable(void **state)
@@ -373,6 +392,7 @@ int main(int argc, char **argv)
 		replay_case(a_synchronisation_moves_with_its_work),
 		replay_case(work_waits_for_an_event),
 		replay_case(waits_for_unknown_events_are_assumed),
+		replay_case(work_of_slow_calls_comes_as_much_earlier),
 		replay_case(asynchronous_copies_hold_their_calls_if_pageable),
 		replay_case(launches_wait_for_room_in_the_queue),
 		replay_case(steps_have_a_mean),

@@ -19,6 +19,25 @@ static double factor_of(const struct replay_factors *f, const struct depend_node
 	return f->launched && n->context != ID_NONE ? x * f->launched[n->context] : x;
 }
 
+#define SLOW_CALL 2 /* a call of more base latencies did something else before it launched */
+
+/* Returns when an edge left its node. Launches leave the start of the call; work of a slow call
+ * that started after it comes as much earlier as the call is shorter. */
+static int64_t left_at(const struct depend *d, const struct depend_node *to,
+        const struct depend_edge *e, const struct depend_times *times)
+{
+	const struct depend_node *call = &d->nodes.v[e->from];
+	int64_t took = call->end - call->start, start = times->start[e->from];
+
+	if (e->kind != DEPEND_LAUNCH)
+		return times->end[e->from];
+	int64_t base = depend_base(d, to, DEPEND_LAUNCH);
+	int64_t saved = num_sub(took, num_sub(times->end[e->from], start));
+	if (e->length < took || took <= num_mul(base, SLOW_CALL) || saved <= 0)
+		return start;
+	return num_sub(start, saved < e->length - base ? saved : e->length - base);
+}
+
 /* Returns when a node starts: when the last edge reaches it; without edges, when it did. */
 static int64_t start_of(
         const struct depend *d, uint32_t node, const struct depend_times *times, bool unblocked)
@@ -32,9 +51,7 @@ static int64_t start_of(
 		const struct depend_edge *e = &d->edges[i];
 		if (unblocked && e->kind == DEPEND_SYNC)
 			continue;
-		int64_t left =
-		        e->kind == DEPEND_LAUNCH ? times->start[e->from] : times->end[e->from];
-		int64_t at = depend_arrival(d, n, e, left, times);
+		int64_t at = depend_arrival(d, n, e, left_at(d, n, e, times), times);
 		start = at > start ? at : start;
 	}
 	return start == INT64_MIN ? n->start : start;
