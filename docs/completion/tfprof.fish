@@ -133,7 +133,7 @@ complete -c tfprof -n '__fish_seen_subcommand_from diff' -l swap -d 'reverse the
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l rename -x -d 'rename nodes before matching; may be repeated'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l match -x -a 'auto path' -d 'auto; find renamed scopes; path; match by path only'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l per -x -a 'step run' -d 'run; divide the numbers of each node by its number of runs'
-complete -c tfprof -n '__fish_seen_subcommand_from diff' -l gate -x -d 'fail unless RULE holds, such as total.micros<+5%; may be repeated'
+complete -c tfprof -n '__fish_seen_subcommand_from diff' -l gate -x -d 'fail unless RULE holds, such as total.micros<+5% or, for traces, step_time<+5%; may be repeated'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l allow-inconclusive -d 'do not fail if a gate is inconclusive; the steps vary too much, or are too few'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l level -x -d 'significance level when steps vary, of gates and of noise, two-sided 0.05'
 complete -c tfprof -n '__fish_seen_subcommand_from baseline' -a 'save list show remove'

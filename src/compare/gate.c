@@ -5,6 +5,17 @@
  */
 #include "compare/gate.h"
 
+#include "why/why.h"
+
+#define STEP_NUMBER(id, metric) { #id, metric },
+static const struct {
+	const char *name;
+	enum metric_id metric;
+} step_numbers[STEP_CAUSES] = {
+#include "compare/step_number.def"
+};
+#undef STEP_NUMBER
+
 static bool fault(const struct gate *g, size_t at, struct err *e, const char *what)
 {
 	return err_set(e, ERR_INVALID_ARGUMENT, "--gate '%.*s': column %zu: %s", STR(g->text),
@@ -75,9 +86,28 @@ static bool read_subject(struct gate *g, struct str s, struct err *e)
 	return fault(g, 0, e, "a rule begins with total, scope:, graph:, op: or code:");
 }
 
+/* Reads a number of a step. False: it is none. */
+static bool read_number(struct gate *g, struct str name)
+{
+	enum why_id cause = why_find_row(name);
+
+	for (int i = 0; i < STEP_CAUSES; i++)
+		if (str_eq(name, str_of(step_numbers[i].name))) {
+			g->number = i;
+			g->metric = step_numbers[i].metric;
+		}
+	if (g->number == STEP_NONE && cause != WHY_IDS) {
+		g->number = STEP_CAUSES + (int)cause;
+		g->metric = M_MICROS;
+	}
+	g->total = g->number != STEP_NONE;
+	g->view = view_with(VIEW_PATHS)->kind;
+	return g->total;
+}
+
 bool gate_parse(struct gate *g, struct str text, struct err *e)
 {
-	*g = (struct gate){ .text = text };
+	*g = (struct gate){ .text = text, .number = STEP_NONE };
 	size_t at = find_compare(text);
 	if (at == SIZE_MAX || at == 0)
 		return fault(g, at ? text.n : 0, e, "<, <=, > or >= is missing");
@@ -86,9 +116,13 @@ bool gate_parse(struct gate *g, struct str text, struct err *e)
 	struct str left = str_sub(text, 0, at);
 	while (left.n && left.p[left.n - 1] == ' ')
 		left.n--;
+	if (read_number(g, left))
+		return read_limit(g, at + 1 + g->equal, e);
 	size_t point = str_rfind_char(left, '.');
 	if (point == SIZE_MAX)
-		return fault(g, 0, e, "a point and a metric are missing, as in total.micros");
+		return fault(g, 0, e,
+		        "a point and a metric are missing, as in total.micros; without a point: "
+		        "step_time, idle, exposed_communication, kernels or a cause of why");
 	g->metric = metric_find(str_sub(left, point + 1, SIZE_MAX), 0);
 	if (g->metric == M_NONE || metrics[g->metric].value == V_NONE)
 		return no_metric(g, point + 1, e);

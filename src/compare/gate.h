@@ -6,7 +6,10 @@
  *   scope:loss/.*.bytes<+1MB              every node whose whole name matches
  *   op:Conv2D.accelerator_micros<=30ms    the new number itself
  *
- *   rule     = subject "." metric compare limit
+ *   step_time<+5%                         a number of a step of a trace
+ *   input_pipeline<=1ms                   the time that a step would be shorter without a cause
+ *
+ *   rule     = ( subject "." metric | number ) compare limit
  *   subject  = "total" | view ":" pattern
  *   compare  = "<" | "<=" | ">" | ">="
  *   limit    = [ "+" | "-" ] number [ unit | "%" ]     signed: a change, else the number itself
@@ -16,8 +19,18 @@
 
 #include "compare/compare.h"
 
+/* Numbers of a step; those of causes are STEP_CAUSES plus the cause (enum why_id). */
+#define STEP_NUMBER(id, metric) STEP_##id,
+enum step_number {
+#include "compare/step_number.def"
+	STEP_CAUSES,
+	STEP_NONE = -1 /* a number of nodes */
+};
+#undef STEP_NUMBER
+
 struct gate {
 	struct str text;
+	int number; /* enum step_number, or STEP_CAUSES + cause; the root has it, as with total */
 	bool total; /* the root's total; view is then scope */
 	enum vk view;
 	struct str pattern;
@@ -66,10 +79,11 @@ bool gate_holds(const struct gate *g, int64_t parts, int64_t base, int64_t now);
  * noticed. If a rule has several subjects, it fails only at a level that is divided by their
  * number, so that many noisy nodes do not fail a gate by chance. */
 
-/* Compares the sides in a view. Value 0 of each side is the metric; with steps, value 1 is the
- * number of executions of a node, and two such values follow for each step. */
-typedef bool gate_compare(void *user, const struct view_ops *view, enum metric_id metric,
-        bool with_steps, struct compare *c);
+/* Compares the sides in a view, or numbers of steps (the gate's number). Value 0 of each side is
+ * the metric; with steps, value 1 is the number of executions of a node, and two such values follow
+ * for each step. *lack: why a side does not have the number; p NULL: all have. */
+typedef bool gate_compare(void *user, const struct view_ops *view, const struct gate *g,
+        bool with_steps, struct compare *c, struct str *lack);
 
 struct gate_request {
 	gate_compare *compare; /* false: e is filled */

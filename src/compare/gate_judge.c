@@ -45,6 +45,7 @@ struct judge {
 	struct subject last; /* the last subject */
 	double detects;      /* the largest of all subjects */
 	struct sb text;
+	struct str lack; /* why a side does not have the number; p NULL: all have */
 };
 
 const char *gate_verdict_name(enum gate_verdict verdict)
@@ -81,7 +82,7 @@ static int64_t parts_of(const struct judge *j)
 
 static bool compare(struct judge *j, const struct view_ops *view, bool with_steps)
 {
-	return j->request->compare(j->request->user, view, j->g->metric, with_steps, &j->c);
+	return j->request->compare(j->request->user, view, j->g, with_steps, &j->c, &j->lack);
 }
 
 /* ---- steps ---- */
@@ -440,7 +441,10 @@ bool gate_judge(const struct gate *g, const struct gate_request *request, struct
 		return false;
 	bool steps = may_vary(g) && request->steps && !request->texts;
 	bool ok = compare(&j, &views[g->view], steps);
-	if (ok) {
+	if (ok && j.lack.p) {
+		to->verdict = GATE_INCONCLUSIVE;
+		to->text = j.lack;
+	} else if (ok) {
 		j.noise = (struct noise_request){ .c = &j.c,
 			.n = request->texts ? 1 : 2,
 			.runs = 1,

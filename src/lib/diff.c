@@ -291,16 +291,22 @@ struct judging {
 	bool texts;
 };
 
-static bool compare_for_gate(void *user, const struct view_ops *view, enum metric_id metric,
-        bool with_steps, struct compare *c)
+static bool compare_for_gate(void *user, const struct view_ops *view, const struct gate *g,
+        bool with_steps, struct compare *c, struct str *lack)
 {
 	const struct judging *j = user;
-	const enum metric_id wanted[] = { metric,
+	const enum metric_id wanted[] = { g->metric,
 		M_OCCURRENCE }; /* a printed report lacks the number */
 	struct alias *aliases;
 
+	j->d->number = g->number;
 	bool ok = with_steps ? make_with_steps(j->d, view, &j->w->o, wanted, 2)
 	                     : diff_sides_make(j->d, view, &j->w->o, wanted, j->texts ? 1 : 2);
+	j->d->number = STEP_NONE;
+	for (size_t i = 0; ok && g->number != STEP_NONE && i < j->d->n && !lack->p; i++)
+		if (j->d->v[i].lack.p)
+			*lack = str_fmt(
+			        j->d->a, "%.*s: %.*s", STR(j->d->v[i].word), STR(j->d->v[i].lack));
 	return ok && diff_merge(j->d, j->w, c, &aliases);
 }
 

@@ -48,7 +48,8 @@ struct diff_side {
 	struct arena_mark mark;
 	struct str failed; /* error sentence, if loading failed */
 	enum status code;
-	bool partial; /* the file is damaged, and the part before the damage could be read */
+	struct str lack; /* why the number of diff_sides.number is not known; p NULL: it is */
+	bool partial;    /* the file is damaged, and the part before the damage could be read */
 };
 
 struct diff_sides {
@@ -66,6 +67,7 @@ struct diff_sides {
 	int64_t ticks_per_us; /* of the sides' times (struct side_values) */
 	uint32_t steps_most;  /* at most that many steps; 0: no limit */
 	bool with_steps;      /* after the values, those of each step that -step selects */
+	int number; /* of struct gate: the sides have only this; STEP_NONE: those of a view */
 };
 
 /* Loads the sides in parallel. The caller closes them if it returned true; if work ends early they
@@ -80,6 +82,10 @@ bool diff_sides_mix_formats(const struct diff_sides *d);
 /* Makes v[i].side of all sides for a view, options and metrics; earlier sides stay valid. */
 bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const struct opts *o,
         const enum metric_id *metrics, uint32_t n);
+
+/* Makes a side with a number of the steps that o selects, for diff_sides_make. */
+bool diff_number_side(
+        struct session *s, const struct diff_sides *d, const struct opts *o, struct diff_side *x);
 
 /* Releases the sides made since the mark. */
 void diff_sides_mark(struct diff_sides *d);

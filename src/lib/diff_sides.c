@@ -150,7 +150,9 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 	struct arena *a = &s->query_arena;
 	unsigned threads = s->threads / (unsigned)w->sides.n;
 
-	*d = (struct diff_sides){ .s = s, .a = a, .per_run = w->given.per_run };
+	*d = (struct diff_sides){
+		.s = s, .a = a, .per_run = w->given.per_run, .number = STEP_NONE
+	};
 	d->v = ARENA_ARRAY(a, w->sides.n, struct diff_side);
 	work_guard(&s->work, &d->guard, close_sides, d);
 	for (size_t i = 0; i < w->sides.n; i++) {
@@ -250,6 +252,8 @@ static bool make_side(struct session *s, void *ctx)
 		        s, ERR_FAILED, "a text has no steps: '@%.*s' needs one", STR(m->x->step));
 	if (!diff_choose_step(s, m->x->step, &o))
 		return false;
+	if (d->number != STEP_NONE)
+		return diff_number_side(s, d, &o, m->x);
 	if (m->x->answer && d->per_run)
 		return session_fail(s, ERR_FAILED,
 		        "a text does not say how often a node ran: --per run cannot be");
@@ -296,7 +300,7 @@ static bool make_of_jobs(struct diff_sides *d)
 
 static bool check_empty(struct diff_sides *d)
 {
-	for (size_t i = 0; i < d->n; i++)
+	for (size_t i = 0; i < d->n && d->number == STEP_NONE; i++)
 		if (d->v[i].side->n < 2)
 			return session_fail(d->s, ERR_FAILED,
 			        "'%.*s' has nothing to compare in the %s view", STR(d->v[i].word),

@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "compare/gate.h"
+#include "why/why.h"
 
 static struct gate gate(struct arena *a, const char *text)
 {
@@ -39,6 +40,21 @@ static void test_parse(void **state)
 	assert_true(g.total && g.equal && g.metric == M_MICROS && g.share == 0.05);
 	g = gate(*state, "op:Conv2D.accelerator_micros>30ms");
 	assert_true(!g.less && !g.change && g.amount == 30000);
+	assert_int_equal(g.number, STEP_NONE);
+}
+
+static void test_numbers_of_steps(void **state)
+{
+	struct gate g = gate(*state, "step_time <+5%");
+
+	assert_true(g.number == STEP_step_time && g.total && g.metric == M_MICROS);
+	g = gate(*state, "kernels<=+0");
+	assert_true(g.number == STEP_kernels && g.metric == M_OCCURRENCE);
+	g = gate(*state, "exposed_communication<1ms"); /* the time, not the cause of this name */
+	assert_true(g.number == STEP_exposed_communication && g.amount == 1000);
+	g = gate(*state, "input_pipeline<1ms");
+	assert_true(g.number == STEP_CAUSES + WHY_input_pipeline && g.amount == 1000);
+	assert_true(str_contains(fault(*state, "input<1ms"), S("or a cause of why")));
 }
 
 static void test_faults(void **state)
@@ -92,6 +108,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		unit_case(test_parse),
+		unit_case(test_numbers_of_steps),
 		unit_case(test_faults),
 		unit_case(test_holds),
 	};

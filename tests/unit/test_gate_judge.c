@@ -17,6 +17,7 @@ struct world {
 	size_t n;
 	struct sb asked;
 	bool fails;
+	struct str lack;
 };
 
 static void add_node(
@@ -34,8 +35,8 @@ static void add_node(
 	side_set_type(m, entry, S("Add"));
 }
 
-static bool compare(void *user, const struct view_ops *view, enum metric_id metric, bool with_steps,
-        struct compare *c)
+static bool compare(void *user, const struct view_ops *view, const struct gate *g, bool with_steps,
+        struct compare *c, struct str *lack)
 {
 	static const int64_t nothing[STEPS_MAX];
 	static const enum value v[2 + 2 * STEPS_MAX];
@@ -46,7 +47,7 @@ static bool compare(void *user, const struct view_ops *view, enum metric_id metr
 		.v = v, .n = with_steps ? 2 + 2 * (uint32_t)w->n : 2, .ticks_per_us = 1
 	};
 
-	sb_fmt(&w->asked, "%s.%s%s ", view->name, metrics[metric].name, with_steps ? "+" : "");
+	sb_fmt(&w->asked, "%s.%s%s ", view->name, metrics[g->metric].name, with_steps ? "+" : "");
 	for (size_t i = 0; i < 2; i++) {
 		struct side_maker *m = side_begin(view->kind, &values, w->a);
 		if (view->kind == VK_OP) {
@@ -59,6 +60,7 @@ static bool compare(void *user, const struct view_ops *view, enum metric_id metr
 		list[i] = &sides[i];
 	}
 	compare_sides(c, list, 2, w->a);
+	*lack = w->lack;
 	return !w->fails;
 }
 
@@ -83,7 +85,7 @@ static struct gate_result judge(struct world *w, const char *rule, bool texts)
 static void test_holds(void **state)
 {
 	struct world w = { *state, { { 100, 101, 102, 100 }, { 101, 102, 103, 101 } }, 4, { 0 },
-		false };
+		false, STR_NONE };
 	struct gate_result r = judge(&w, "total.micros<+10%", false);
 
 	assert_int_equal(r.verdict, GATE_HOLDS);
@@ -103,20 +105,20 @@ static void test_holds(void **state)
 static void test_steps(void **state)
 {
 	struct world w = { *state, { { 100, 101, 99, 100 }, { 200, 201, 199, 5000 } }, 4, { 0 },
-		false };
+		false, STR_NONE };
 	struct gate_result r = judge(&w, "total.micros<+5%", false);
 
 	assert_int_equal(r.verdict, GATE_FAILS);
 	assert_true(str_contains(r.text, S("(rank test, 4 and 4 steps)")));
 	assert_true(str_ends(r.text, S("; caused by a/x (+5.2ms)")));
 	assert_str(sb_str(&w.asked), "scope.micros+ ");
-	w = (struct world){ *state, { { 100, 10, 300, 40 }, { 110, 20, 320, 40 } }, 4, { 0 },
-		false };
+	w = (struct world){ *state, { { 100, 10, 300, 40 }, { 110, 20, 320, 40 } }, 4, { 0 }, false,
+		STR_NONE };
 	r = judge(&w, "total.micros<+20%", false);
 	assert_true(r.verdict == GATE_INCONCLUSIVE && r.needed > 4 && isfinite(r.high));
 	assert_true(str_contains(r.text, S(" steps on each side would do; caused by a/x")));
 	assert_int_equal(judge(&w, "total.micros<-20%", false).verdict, GATE_INCONCLUSIVE);
-	w = (struct world){ *state, { { 100 }, { 250 } }, 1, { 0 }, false };
+	w = (struct world){ *state, { { 100 }, { 250 } }, 1, { 0 }, false, STR_NONE };
 	r = judge(&w, "total.micros<+5%", false);
 	assert_true(r.verdict == GATE_INCONCLUSIVE && r.needed == 4 && !r.steps[0]);
 	assert_str(r.text, "100us -> 250us (+150us, +150.00%); 1 and 1 steps are too few to show "
@@ -137,7 +139,7 @@ static void test_outliers(void **state)
 	struct world w = { *state,
 		{ { 100, 101, 102, 100, 101, 102, 100, 100 },
 		        { 101, 102, 103, 101, 900, 102, 100, 101 } },
-		8, { 0 }, false };
+		8, { 0 }, false, STR_NONE };
 	struct gate_result r = judge(&w, "total.micros<+20%", false);
 
 	assert_int_equal(r.verdict, GATE_INCONCLUSIVE);
@@ -146,14 +148,14 @@ static void test_outliers(void **state)
 	w = (struct world){ *state,
 		{ { 100, 101, 102, 100, 900, 102, 100, 100 },
 		        { 141, 142, 143, 141, 142, 142, 140, 141 } },
-		8, { 0 }, false };
+		8, { 0 }, false, STR_NONE };
 	assert_int_equal(judge(&w, "total.micros<+5%", false).verdict, GATE_INCONCLUSIVE);
 }
 
 /* The numbers alone decide about values that do not vary, at the limit too. */
 static void test_constant(void **state)
 {
-	struct world w = { *state, { { 500, 500 }, { 501, 501 } }, 2, { 0 }, false };
+	struct world w = { *state, { { 500, 500 }, { 501, 501 } }, 2, { 0 }, false, STR_NONE };
 
 	assert_int_equal(judge(&w, "total.micros<=+0", false).verdict, GATE_FAILS);
 	assert_int_equal(judge(&w, "total.micros<=+2", false).verdict, GATE_HOLDS);
@@ -168,7 +170,7 @@ static void test_constant(void **state)
 static void test_op(void **state)
 {
 	struct world w = { *state, { { 100, 101, 99, 100 }, { 200, 201, 199, 200 } }, 4, { 0 },
-		false };
+		false, STR_NONE };
 
 	assert_true(
 	        str_ends(judge(&w, "op:Add.micros<+5%", false).text, S("caused by a/x (+400us)")));
@@ -179,6 +181,16 @@ static void test_op(void **state)
 	judge(&w, "op:Add.micros<+5%", false);
 }
 
+/* A number that a side does not have. */
+static void test_lack(void **state)
+{
+	struct world w = { *state, { { 1 }, { 1 } }, 1, { 0 }, false, S("no slices") };
+	struct gate_result r = judge(&w, "garbage_collection<1ms", false);
+
+	assert_int_equal(r.verdict, GATE_INCONCLUSIVE);
+	assert_str(r.text, "no slices");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +199,7 @@ int main(int argc, char **argv)
 		unit_case(test_outliers),
 		unit_case(test_constant),
 		unit_case(test_op),
+		unit_case(test_lack),
 	};
 
 	return unit_main(tests, argc, argv);

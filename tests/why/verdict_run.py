@@ -215,6 +215,37 @@ def runs_are_compared():
     assert ' less: ' in back['verdict'] and 'takes as long: ' in run('why', left, 'same.pt.trace.json')
 
 
+def judged(left, right, *rules, words=()):
+    """The gates of a comparison, by rule."""
+    p = subprocess.run([PROGRAM, 'diff', left, right, *(w for r in rules for w in ('--gate', r)), *words, '-output', 'json'], capture_output=True,
+                       text=True)
+    found = {g['rule']: g for g in json.loads(p.stdout)['gates']}
+    cases.equal(p.returncode, int(any(g['result'] != 'holds' for g in found.values())), (rules, p.stderr))
+    return found
+
+
+def gates_of_steps():
+    """Gates name the step time, idle time, exposed communication, kernels and causes; their numbers are those of steps and why."""
+    left, right = files()['healthy'][0], files()['input_pipeline'][0]
+    rules = 'step_time<+5%', 'idle<+1ms', 'kernels<=+100', 'exposed_communication<=+0', 'input_pipeline<+1ms', 'launch_bound<+1ms', 'garbage_collection<1ms'
+    found = judged(left, right, *rules)
+    cases.equal([found[r]['result'] for r in rules], ['fails', 'fails', 'holds', 'holds', 'fails', 'holds', 'inconclusive'], found)
+    assert 'no slices of the garbage collector' in found[rules[-1]]['text'], found
+    steps = json.loads(run('steps', right, '-output', 'json', '--top=0'))['steps']
+    for rule, ns in (('step_time>%dns', sum(s['duration_ns'] for s in steps)), ('idle>%dns', sum(s['idle_ns'] for s in steps))):
+        found = judged(left, right, *(rule % (ns // len(steps) + by) for by in (-1000, 1000)))
+        cases.equal([g['result'] for g in found.values()], ['holds', 'fails'], (rule, ns, found))
+    saved = why('input_pipeline')['causes'][0]['saved_ns']
+    found = judged(left, right, *('input_pipeline>%dns' % (saved + by) for by in (-1000, 1000)))
+    cases.equal([g['result'] for g in found.values()], ['holds', 'fails'], found)
+    one = judged(right, right, 'step_time<+5%', 'kernels<=+0', words=('-step', '12'))
+    cases.equal([g['result'] for g in one.values()], ['inconclusive', 'holds'], one)
+    with open(right) as f:
+        kernels = sum(e.get('cat') == 'kernel' for e in json.load(f)['traceEvents'])
+    found = judged(left, right, *('kernels>%d' % (kernels // len(steps) + by) for by in (-1, 1)))
+    cases.equal([g['result'] for g in found.values()], ['holds', 'fails'], found)
+
+
 def ranks_and_runs_are_told_apart():
     """Files that name different ranks are one job, unless --as says otherwise."""
     paths = files()['slow_rank'][:2]
@@ -318,7 +349,7 @@ def sample_is_up_to_date():
 
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, what_if_saves_the_same, steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, collectives_of_a_step_are_matched_together,
-         contradicting_orders_end, ranks_are_missing, runs_are_compared,
+         contradicting_orders_end, ranks_are_missing, runs_are_compared, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process]
 

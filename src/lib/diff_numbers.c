@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers of the steps of a trace as sides of one entry, for gates: what steps prints, the number
+ * of kernels, and what a step would be shorter without a cause.
+ */
+#include "lib/diff.h"
+
+#include "lib/path_input.h"
+#include "why/why.h"
+
+/* The numbers of the chosen steps. */
+struct step_values {
+	VEC(int64_t) v;
+	struct str lack; /* why they are not known; p NULL: they are */
+};
+
+static bool is_chosen(const struct path_input *in, size_t i, const struct opts *o)
+{
+	return in->steps.by == STEPS_UNKNOWN || opts_has_step(o, in->steps.steps.v[i].id);
+}
+
+/* ---- times ---- */
+
+static void find_times(const struct path_input *in, int number, const struct opts *o,
+        struct step_values *out, struct arena *a)
+{
+	const struct trace *t = in->t;
+	size_t n = in->steps.steps.n;
+	struct step_usage *by_step = ARENA_ARRAY(a, n, struct step_usage);
+	const struct usage_request request = {
+		.links = &in->links, .steps = &in->steps, .by_step = by_step
+	};
+	struct trace_usage usage;
+
+	trace_usage(t, &request, &usage, a);
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_step *s = &in->steps.steps.v[i];
+		int64_t length = num_sub(s->end, s->start);
+		const struct usage_partition part = usage_partition(
+		        t, &by_step[i].times, num_mul(length, num_from_u64(usage.devices.n)), 1);
+		if (is_chosen(in, i, o))
+			VEC_PUSH(a, &out->v,
+			        number == STEP_step_time ? trace_ns(t, length)
+			        : number == STEP_idle    ? part.idle
+			                                 : part.communication);
+	}
+}
+
+/* ---- kernels ---- */
+
+static void count_kernels(
+        const struct path_input *in, const struct opts *o, struct step_values *out, struct arena *a)
+{
+	const struct trace *t = in->t;
+	int64_t *v = ARENA_ARRAY(a, in->steps.steps.n, int64_t);
+
+	for (uint32_t k = 0; k < t->tracks.n; k++) {
+		struct slice_iter it = trace_slices(t, k);
+		for (struct slice s; slice_next(&it, &s);)
+			if (s.category == CATEGORY_KERNEL && slice_is_work(t, &s))
+				v[in->steps.by == STEPS_UNKNOWN
+				                ? 0
+				                : trace_step_of(&in->steps, &s,
+				                          link_launch(&in->links, &s))]++;
+	}
+	for (size_t i = 0; i < in->steps.steps.n; i++)
+		if (is_chosen(in, i, o))
+			VEC_PUSH(a, &out->v, v[i]);
+}
+
+/* ---- causes ---- */
+
+static bool find_saved(struct session *s, const struct path_input *in, enum why_id id,
+        const struct opts *o, struct step_values *out, struct arena *a)
+{
+	struct path_steps steps;
+	struct replay_run run;
+	struct rank_group job;
+	struct replay x;
+	const struct replay *replays[] = { &x };
+	struct err e = { .a = a };
+
+	if (!path_replay(s, in, o, &x, &steps))
+		return false;
+	rank_group_open(replays, 1, &job, a);
+	if (!why_replay(&job, id, &run, a, &e)) {
+		out->lack = e.text;
+		return true;
+	}
+	for (size_t i = 0; i < x.n_chosen; i++) {
+		const struct critical_window *w = &x.recorded.windows[i], *r = &run.windows[i];
+		VEC_PUSH(a, &out->v,
+		        trace_ns(in->t, num_sub(num_sub(w->to, w->from), num_sub(r->to, r->from))));
+	}
+	return true;
+}
+
+/* ---- the side ---- */
+
+/* Writes the mean and, with steps, the numbers of the steps, each with a run, in the parts of the
+ * sides. */
+static void make_entry(
+        const struct diff_sides *d, const struct step_values *found, struct diff_side *x)
+{
+	struct arena *a = &x->made;
+	uint32_t steps = d->with_steps ? (uint32_t)found->v.n : 0, n = 2 * (1 + steps);
+	enum value *values = ARENA_ARRAY(a, n, enum value), of = metrics[d->metrics[0]].value;
+	int64_t *total = ARENA_ARRAY(a, n, int64_t), sum = 0;
+	int64_t parts = side_parts(d->ticks_per_us, of), per = value_is_time(of) ? 1000 : 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		values[i] = i % 2 ? V_RUNS : of;
+		total[i] = 1;
+	}
+	for (size_t i = 0; i < found->v.n; i++)
+		sum = num_add(sum, found->v.v[i]);
+	total[0] = found->v.n ? num_mul(sum, parts) / per / (int64_t)found->v.n : 0;
+	for (uint32_t i = 0; i < steps; i++)
+		total[2 * (i + 1)] = num_mul(found->v.v[i], parts) / per;
+	const struct side_values made = { values, n, d->ticks_per_us, true };
+	struct side_maker *w = side_begin(d->view->kind, &made, a);
+	side_set_total(w, 0, total);
+	side_end(w, x->side);
+}
+
+bool diff_number_side(
+        struct session *s, const struct diff_sides *d, const struct opts *o, struct diff_side *x)
+{
+	struct arena *a = &s->query_arena;
+	struct step_values found = { .v = { .n = 0 } };
+	struct path_input in;
+
+	if (x->answer)
+		return session_fail(s, ERR_FAILED, "a text has no steps of a trace");
+	if (!path_input_open(s, o, &in))
+		return false;
+	if (d->number >= STEP_CAUSES) {
+		if (!find_saved(s, &in, (enum why_id)(d->number - STEP_CAUSES), o, &found, a))
+			return false;
+	} else if (d->number == STEP_kernels) {
+		count_kernels(&in, o, &found, a);
+	} else {
+		find_times(&in, d->number, o, &found, a);
+	}
+	if (!found.v.n && !found.lack.p)
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "the steps of -step are not in the trace");
+	x->lack = found.lack.p ? str_copy(&x->made, found.lack) : STR_NONE;
+	make_entry(d, &found, x);
+	return true;
+}
