@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the verdicts about real files with verdicts that a person wrote down after reading devices, idle, critical and kernels of
+the file, before why was run on it.
+
+    --program, --realdata  tfprof, and the folder of the files
+"""
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'check'))
+import built  # noqa: E402
+
+Read = collections.namedtuple('Read', 'file cause reason')
+FILES = [
+    Read('kineto/alexnet.json.gz', 'host_work', '42 of 43.4 s are calls that start CUDA; cudaDeviceGetStreamPriorityRange alone takes 29.9 s'),
+    Read('kineto/cupti_profiler.json.gz', 'unknown', 'no device work is in the file'),
+    Read('kineto/event_sync_multi_stream.json.gz', 'host_work', 'the thread is outside of all slices for 18.7 of 19.9 ms'),
+    Read('kineto/h100_bert_small.json.gz', 'launch_bound', '60 kernels of 5 us in 4.4 ms, each after 70 us of ops and Python'),
+    Read('kineto/mi250_toy_train.json.gz', 'host_work', 'one hipLaunchKernel in aten::add_ takes 6.5 of 9.2 ms, and the device waits'),
+    Read('kineto/mi300_normalization.json.gz', 'host_work', 'hipLaunchKernel takes 1.1 of 1.2 s: first launches load their modules'),
+    Read('kineto/resnet50_2021.pt.trace.json.gz', 'launch_bound', 'idle for 38 %: the host is late, in many short ops; 1,600 kernels in a step'),
+    Read('kineto/resnet50_gpu.pt.trace.json.gz', 'input_pipeline', 'half of the idle time is in DataLoader.__next__, 69 ms of a step of 175 ms'),
+    Read('kineto/sampled_rank-0.json.gz', 'host_work', 'path: ops of the optimizer and time outside of slices, 550 of 603 ms; no communication on it'),
+    Read('kineto/torch_compile_triton.json.gz', 'none', '97 % compute, no gaps, few large kernels'),
+    Read('kineto/triton_example.json.gz', 'unknown', 'one kernel of 1.8 us at the begin of a step of 13.3 s, which compiles afterwards'),
+    Read('kineto_graphs/sglang_prefilldecode/sglang_Qwen3-8B_prefilldecode.json.gz', 'unknown',
+         'the device waits for 493 of 987 ms, and nothing in the file says for what'),
+    Read('kineto_graphs/vllm_prefilldecode_piecewise/graph_execution.json.gz', 'none', 'busy for 99.8 % of the step, with products of the experts'),
+    Read('nsys/h100_2gpu_1s.sqlite', 'host_copies', 'copies from the host take 921 of 969 ms, compute 22 ms'),
+    # First read as unfused_elementwise, for 80 ms of elementwise kernels; without them the step would be as long, as the host is
+    # late in 11 % of the time, in many short ops.
+    Read('nsys/mfu_2gpu_before.sqlite', 'launch_bound', 'the host is late: 78 % of the idle time, spread over many ops'),
+    Read('xplane/gpu_bert_worker.xplane.pb', 'unknown', 'one step of 21 ms is marked in 2.65 s, and its work goes on for 185 ms after it'),
+    Read('xplane/jax08_gemm.xplane.pb', 'launch_bound', 'idle for 76 %: gaps of 113 us in Python and in the dispatch, between kernels of 64 us'),
+    Read('xplane/jax_conv_minimal_legacy.xplane.pb', 'host_work', '3.6 ms of convolutions in 28 ms; the host copies and waits between'),
+    Read('xplane/tpu_inference_2.xplane.pb', 'unknown', '834 of 865 ms are copies of unknown kind; no launches'),
+]
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--program', required=True, type=os.path.abspath)
+    p.add_argument('--realdata', required=True)
+    a = p.parse_args()
+    passed = failed = skipped = 0
+    for x in FILES:
+        if x.file.endswith('.sqlite') and not built.has(a.program, 'sqlite'):
+            skipped += 1
+            continue
+        answer = subprocess.run([a.program, 'why', os.path.join(a.realdata, x.file), '-output', 'json'], capture_output=True, text=True)
+        found = json.loads(answer.stdout) if answer.returncode == 0 else {'cause': answer.stderr, 'verdict': ''}
+        if found['cause'] == x.cause:
+            passed += 1
+            continue
+        failed += 1
+        print('%s: expected %s (%s), found %s: %s' % (x.file, x.cause, x.reason, found['cause'], found['verdict']))
+    print('%d passed, %d failed, %d skipped' % (passed, failed, skipped))
+    return failed > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
