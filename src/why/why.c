@@ -67,16 +67,22 @@ static int by_ticks(const void *v, uint32_t a, uint32_t b)
 	return (x->ticks < y->ticks) - (x->ticks > y->ticks);
 }
 
-/* Adds up the places of all traces in the arena of the answer, as means of their chosen steps. */
+/* Adds up the places of all traces in the arena of the answer, as means of the chosen steps of
+ * those that the cause costs time. */
 static void add_places(
         struct why_finding *f, const struct changed_job *j, struct arena *a, struct arena *own)
 {
 	struct intern names;
+	size_t costly = 0;
 
 	intern_init(&names, own);
+	for (size_t i = 0; i < j->n; i++)
+		costly += j->changes[i].cost > 0;
 	for (size_t i = 0; i < j->n; i++) {
 		const struct why_change *c = &j->changes[i];
-		int64_t n = (int64_t)(j->scenes[i].x->n_chosen * j->n);
+		int64_t n = (int64_t)(j->scenes[i].x->n_chosen * (costly ? costly : 1));
+		if (costly == 1 && c->cost > 0 && c->at.p && f->id == WHY_slow_rank)
+			f->at = str_copy(a, c->at);
 		f->cost = num_add(f->cost, c->cost / n);
 		for (size_t k = 0; k < c->places.n; k++) {
 			struct why_place place = c->places.v[k];

@@ -18,7 +18,7 @@ struct why_row {
 	const char *id; /* stable: JSON, --fail-on, what-if cause:ID */
 	/* Why tfprof cannot judge the cause in any file; then the rest is NULL. Else NULL. */
 	const char *lacks;
-	const char *verdict;                       /* precedes "62 ms of each step of 176 ms" */
+	const char *verdict; /* precedes "lengthens the mean step of 176 ms by 62 ms" */
 	const char *advice, *pytorch, *tensorflow; /* the latter two may be NULL */
 	/* True if host time inside slices of this event belongs to the cause; may be NULL. */
 	bool (*owns)(const struct why_scene *s, uint32_t event);
@@ -50,6 +50,7 @@ struct why_finding {
 	int64_t saved;      /* what the step would be shorter; may be negative by rounding */
 	bool bound;         /* at most this time is saved */
 	struct str assumed; /* of the change; p NULL: nothing */
+	struct str at;      /* the rank, if it is of one alone; else p NULL */
 	VEC(struct why_place) places; /* the longest first */
 };
 

@@ -6,6 +6,7 @@
     --write FOLDER     writes the sample of the documents, training.pt.trace.json.gz
 """
 import argparse
+import glob
 import gzip
 import json
 import os
@@ -30,6 +31,7 @@ ROWS = {'input_pipeline': 'kineto', 'launch_bound': 'kineto', 'synchronisation':
         'no_tensor_cores': 'kineto', 'one_kernel': 'kineto', 'exposed_communication': 'kineto', 'slow_rank': 'kineto',
         'unbalanced_ranks': 'kineto', 'healthy_ranks': 'kineto'}
 FILES = {}
+LOST = []     # records that were lost, of the recordings in the folders lostN
 SAMPLE = 'training.pt.trace.json.gz'
 HOME = tempfile.TemporaryDirectory(prefix='tfprof-why-')
 
@@ -305,6 +307,7 @@ def lost_records():
     """Recordings that lost more than 5 % of the device work have no verdict; with less they have the usual one."""
     case = next(corpus.cases({'input_pipeline': dict(planted.rows()['input_pipeline'], seeds=1)}))
     script, works = writers.recording_script(case.run, 0), len(case.run.works)
+    LOST.append(works // 10)
     for lost, cause in ((works // 10, 'unknown'), (works // 100, 'input_pipeline')):
         os.makedirs('lost%d' % lost)
         before, last = script.rstrip('\n').rsplit('\n', 1)
@@ -335,6 +338,40 @@ def unrecorded_process():
     doubtful(written('other.json', launches(calls, [(i, 1000 + 1000 * i, 300) for i in range(50)])), 'no cause that could be judged explains the rest')
 
 
+def sentences():
+    """The reasons and doubts in the sources of why, as patterns."""
+    out = []
+    for path in sorted(glob.glob(os.path.join(cases.ROOT, 'src', 'why', '*.c'))) + [os.path.join(cases.ROOT, 'src', 'why', 'cause.def')]:
+        with open(path) as f:
+            for found in re.finditer(r'(?:reason = S\(|return S\(|\.lacks =|(?<!: )str_fmt\(a,)\s*((?:"[^"]*"\s*)+)', f.read()):
+                parts = re.split('%(?:[.]1f|llu|%)', ''.join(re.findall('"([^"]*)"', found[1])))
+                out.append('[0-9.%]+'.join(re.escape(x) for x in parts))
+    return out
+
+
+def every_sentence_is_printed():
+    """Each reason why a cause is not judged, and each doubt, is printed about one of these files."""
+    for makes_files in (no_work_and_graphs_without_work, lost_records, no_whole_step, unrecorded_process):
+        makes_files()
+    work = launches([('cudaLaunchKernel', 0, 5)], [(0, 10, 9)])
+    copy = [dict(work[1], cat='gpu_memcpy', name='Memcpy HtoD (Host -> Device)', args=dict(work[1]['args'], bytes=4))]
+    nccl = [dict(work[1], name='ncclDevKernel_AllReduce')]
+    paths = [files()[n] for n in ('input_pipeline', 'slow_rank')] + [
+        [written('bare.json', work[1:])], [written('copy.json', work[:1] + copy)], [written('nccl.json', work[:1] + nccl)],
+        [written('moment.json', [dict(work[1], dur=0)])], [written('cpu.json', [dict(work[0], cat='cpu_op')])],
+        ['host.json'], ['graph.json'], ['lost%d' % n for n in LOST[:1]], ['long.json'], ['short.json'], ['other.json'],
+        made('no_launches', 'kineto'), made('healthy', 'rocprof'), made('healthy', 'xspace'), made('slow_rank', 'kineto')[:1]]
+    calls, works = [('cudaLaunchKernel', 10 * i, 5) for i in range(20)], [(i, 10 * i + 6, 2) for i in range(19)]
+    paths += [[written('late.json', launches(calls, works + [(19, 50000, 10)]))], [files()['healthy'][0], files()['input_pipeline'][0], '--as=ranks']]
+    paths += [made('graph_as_one_slice', 'nsys')] if built.has(PROGRAM, 'sqlite') else []
+    said = []
+    for p in paths:
+        answer = json.loads(run('why', *p, '-output', 'json'))
+        said += [answer['verdict']] + [g['reason'] for g in answer['not_judged']]
+    missing = [s for s in sentences() if not any(re.search(s, x) for x in said)]
+    assert len(sentences()) > 20 and not missing, missing
+
+
 def sample():
     """Returns the trace that the documents show: the GPU waits for the data loader."""
     with open(files()['input_pipeline'][0], 'rb') as f:
@@ -351,7 +388,7 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, what_if
          clocks_are_aligned, collectives_of_a_step_are_matched_together,
          contradicting_orders_end, ranks_are_missing, runs_are_compared, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
-         no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process]
+         no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process, every_sentence_is_printed]
 
 
 def main():

@@ -58,13 +58,16 @@ struct str why_verdict(const struct why *x, struct arena *a)
 		return sb_str(&b);
 	}
 	const struct why_finding *f = &x->found.v[0];
-	sb_fmt(&b, "%s%s ", f->bound ? "At most: " : "", why_rows[f->id].verdict);
-	put_time(&b, x, f->saved);
-	sb_fmt(&b, why_is_per_step(x) ? " of each step of " : " of ");
+	sb_fmt(&b, "%s lengthens the %s of ", why_rows[f->id].verdict,
+	        !why_is_per_step(x)   ? "trace"
+	        : x->x->n_chosen == 1 ? "step"
+	                              : "mean step");
 	put_time(&b, x, x->step);
+	sb_fmt(&b, " by %s", f->bound ? "up to " : "");
+	put_time(&b, x, f->saved);
 	sb_fmt(&b, " (");
 	put_share(&b, f->saved, x->step);
-	sb_fmt(&b, ")");
+	sb_fmt(&b, ")%s%.*s", f->at.p ? ": " : "", STR(f->at));
 	return sb_str(&b);
 }
 
@@ -155,10 +158,19 @@ static size_t find_evidence(
 }
 
 /* Returns the advice in the words of the framework that wrote the file. */
-static struct str advice_of(const struct why *x, enum why_id id)
+static struct str advice_of(const struct why *x, const struct why_finding *f)
 {
-	const struct why_row *row = &why_rows[id];
+	const struct why_row *row = &why_rows[f->id];
+	bool stacks = trace_of(x)->source == TRACE_KINETO;
 
+	if (f->id == WHY_host_work && f->places.n &&
+	        str_eq(str_of(f->places.v[0].kind), S("thread")))
+		return stacks ? S("Profile with with_stack=True: the file does not say what most "
+		                  "of this "
+		                  "work is.")
+		              : S("Record stacks or ranges of the host: the file does not say what "
+		                  "most of "
+		                  "this work is.");
 	switch (trace_of(x)->source) {
 	case TRACE_KINETO: return str_of(row->pytorch ? row->pytorch : row->advice);
 	case TRACE_XSPACE: return str_of(row->tensorflow ? row->tensorflow : row->advice);
@@ -203,7 +215,8 @@ static void put_places(const struct why_text *t, const struct why_finding *f)
 		return;
 	struct sb b = { .a = t->a };
 	put_time(&b, t->p->x, rest);
-	sb_fmt(&b, " in %zu more places", f->places.n - shown);
+	sb_fmt(&b, " in %zu more place%s", f->places.n - shown,
+	        f->places.n - shown == 1 ? "" : "s");
 	put_line(t, "", sb_str(&b));
 }
 
@@ -227,7 +240,7 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 		put_line(t, t->md ? "command" : "",
 		        t->md ? str_fmt(t->a, "`%.*s`", STR(v[i].command)) : v[i].command);
 	}
-	put_line(t, "advice", advice_of(x, f->id));
+	put_line(t, "advice", advice_of(x, f));
 }
 
 /* Reasons that several causes share stand once. */
@@ -279,7 +292,8 @@ static void put_head(const struct why_text *t)
 	struct sb b = { .a = t->a };
 
 	sink_wrap(t->to, why_verdict(t->p->x, t->a), t->md ? 0 : t->columns, 2);
-	sb_fmt(&b, "%.*s", STR(t->p->of));
+	sb_fmt(&b, "%.*s%s", STR(t->p->of),
+	        why_is_per_step(x) ? "" : ": no steps are marked, so start-up counts");
 	if (t->p->marks) {
 		sb_fmt(&b, ": ");
 		put_time(&b, x, t->p->marks);
@@ -344,7 +358,7 @@ static void put_cause(struct document *d, const struct why_text *t, const struct
 	document_i64(d, "saved_ns", trace_ns(trace, f->saved));
 	document_key(d, "bound");
 	json_literal(&d->j, f->bound ? S("true") : S("false"));
-	document_text(d, "advice", advice_of(t->p->x, f->id));
+	document_text(d, "advice", advice_of(t->p->x, f));
 	document_key(d, "where");
 	json_array(&d->j);
 	for (size_t i = 0; i < f->places.n; i++) {
