@@ -9,6 +9,7 @@
 #include "model/sniff.h"
 
 #include "base/crc32c.h"
+#include "trace/trace_build.h"
 
 #define RECORD_HEAD 12 /* bytes of a TFRecord before its data: length and its checksum */
 #define ELF_CORE    4
@@ -100,27 +101,18 @@ static bool is_pickle(struct str head)
 	return head.n > 2 && head.p[0] == '\x80' && head.p[1] >= 2 && head.p[1] <= 5;
 }
 
-static bool is_memory_snapshot(struct str head, struct str path)
+static bool is_other_pickle(struct str head, struct str path)
 {
-	(void)path;
-	return is_pickle(head) && (str_contains(head, S("device_traces")) ||
-	                                  (str_contains(head, S("segments")) &&
-	                                          str_contains(head, S("allocated_size"))));
+	return is_pickle(head) && !sniff_snapshot(head, path);
 }
 
 /* The number that torch.save of old versions writes first. */
 static bool is_pickle_of_torch(struct str head, struct str path)
 {
-	return is_pickle(head) &&
+	return is_other_pickle(head, path) &&
 	       (str_ends(path, S(".pt")) || str_ends(path, S(".pth")) ||
 	               str_starts(str_sub(head, 2, SIZE_MAX), S("\x8a\nl\xfc\x9c"
 	                                                        "F\xf9 j\xa8P\x19.")));
-}
-
-static bool is_any_pickle(struct str head, struct str path)
-{
-	(void)path;
-	return is_pickle(head);
 }
 
 /* cProfile dumps a dict whose keys are (file, line, function), with Python's module marshal. The
@@ -324,11 +316,7 @@ static const struct row {
 	{ { "an image", DATA }, BEGINS("\x89PNG\r\n") },
 
 	/* profiles of other programs */
-	{ { "a PyTorch memory snapshot",
-	          "https://pytorch.org/memory_viz shows it; 'tfprof memory' reads traces of "
-	          "torch.profiler with profile_memory=True" },
-	        LOOKS(is_memory_snapshot) },
-	{ { "a Python pickle", DATA }, LOOKS(is_any_pickle) },
+	{ { "a Python pickle", DATA }, LOOKS(is_other_pickle) },
 	{ { "a profile of Python's cProfile",
 	          "'python -m pstats FILE' shows it; 'py-spy record --format chrometrace' writes a "
 	          "trace, which can be read" },

@@ -177,4 +177,8 @@ bool read_rocprof(struct src *s, struct trace_build *to, struct arena *a, struct
 int sniff_perfetto(struct str head, struct str path);
 bool read_perfetto(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
+/* Memory snapshots of PyTorch, as a pickle or as JSON. */
+int sniff_snapshot(struct str head, struct str path);
+bool read_snapshot(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
 #endif

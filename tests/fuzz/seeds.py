@@ -25,6 +25,7 @@ TARGETS = {
     'pprof': r'(cpu|heap)\.pb(\.gz)?$',
     'onnx': r'\.onnx$',
     'nsys': r'\.sqlite$',
+    'snapshot': r'\.pickle(\.gz)?$',
     'rocprof': r'_results\.json(\.gz)?$',
     'perfetto': r'\.(pftrace|perfetto-trace)(\.gz)?$',
     'json': r'\.json$',

@@ -176,6 +176,33 @@ def pprof_stacks(t):
     bounded(t, 'stacks.pb', ['code', 'FILE', '-max_depth', '1'], worst=LINES)
 
 
+def snapshot_bombs(t):
+    """Pickles of a few bytes for each thing: entries, frames, stacks that share nothing, texts that are used again and again."""
+    shared = [b'action', b'addr', b'size', b'alloc', b'frames', b'filename', b'line', b'name', b'f' * 1000]
+    memo = b''.join(b'X' + len(x).to_bytes(4, 'little') + x + b'\x94' for x in shared)
+    start = b'\x80\x04}((' + memo + b't' + b'N\x8c\x0ddevice_traces]('
+    entry = b'}(h\x00h\x03h\x01J%bh\x02K\x01%bu'
+
+    def number(i):
+        return i.to_bytes(4, 'little')
+
+    def batches(items):
+        """Items of a list, as picklers write them."""
+        return b']' + b''.join(b'(' + b''.join(items[i:i + 1000]) + b'e' for i in range(0, len(items), 1000))
+
+    def snapshot(name, entries):
+        path = write(name, start + batches(entries) + b'eu.')
+        bounded(t, path, ['memory', 'FILE'], ['scope', 'FILE', '-max_depth', '1'])
+    snapshot('entries.pickle', [entry % (number(i), b'') for i in range(3 * N)])
+    frames = [b'}(h\x05h\x08h\x06J%bh\x07h\x08u' % number(i) for i in range(N)]
+    snapshot('frames.pickle', [entry % (number(1), b'h\x04' + batches(frames))])
+    chance = random.Random(1)
+    frames = b''.join(b'}\x94(h\x05h\x03h\x06K%ch\x07h\x03u' % i for i in range(100))
+    first = [entry % (number(1), b'h\x04](' + frames + b'e')]
+    stacks = [[b'h%c' % (9 + chance.randrange(100)) for _ in range(900)] for _ in range(N // 100)]
+    snapshot('stacks.pickle', first + [entry % (number(2 + i), b'h\x04' + batches(x)) for i, x in enumerate(stacks)])
+
+
 def scope_levels(t):
     """A name of many levels."""
     path = write('levels.pb', sub(1, sub(1, '/'.join('a' * 20 * N)) + sub(2, 'Op')))
@@ -183,7 +210,8 @@ def scope_levels(t):
 
 
 TESTS = [kineto_nested, chrome_open, perfetto_open, nsys_nested, onnxruntime_nested, chakra_nested, rocprof_nested,
-         xspace_planes, devices, kernels, launches, pprof_deep, pprof_paths, pprof_stacks, scope_levels]
+         xspace_planes, devices, kernels, launches, pprof_deep, pprof_paths, pprof_stacks, snapshot_bombs,
+         scope_levels]
 
 
 def main():

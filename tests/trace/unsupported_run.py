@@ -92,7 +92,6 @@ def core():
     return b'\x7fELF\2\1\1' + bytes(9) + struct.pack('<HHI', 4, 62, 1) + bytes(40)
 
 
-SNAPSHOT = {'segments': [{'device': 0, 'address': 1, 'total_size': 2, 'allocated_size': 1, 'blocks': []}], 'device_traces': [[]]}
 SPEEDSCOPE = {'$schema': 'https://www.speedscope.app/file-format-schema.json', 'shared': {'frames': [{'name': 'a'}]},
               'profiles': [{'type': 'sampled', 'name': 'x', 'unit': 'none', 'startValue': 0, 'endValue': 1, 'samples': [[0]], 'weights': [1]}]}
 V8 = {'nodes': [{'id': 1, 'callFrame': {'functionName': '(root)', 'scriptId': '0', 'url': '', 'lineNumber': -1, 'columnNumber': -1}, 'hitCount': 0}],
@@ -160,7 +159,6 @@ def files():
         ('train.py', b'import torch\n', 'a program', 'python FILE'),
         ('paper.pdf', b'%PDF-1.7\n%\xb5\xb5\n', 'a PDF document', 'data'),
         ('x.png', b'\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'an image', 'data'),
-        ('snapshot.pickle', pickle.dumps(SNAPSHOT), 'a PyTorch memory snapshot', 'pytorch.org/memory_viz'),
         ('other.pickle', pickle.dumps({'a': 1}), 'a Python pickle', 'data'),
         ('stats.prof', cprofiled(), "a profile of Python's cProfile", 'pstats'),
         ('memray.bin', b'memray\0' + bytes(40), 'a report of memray', 'memray tree'),

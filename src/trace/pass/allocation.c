@@ -30,6 +30,8 @@ static struct str device_of(const struct trace *t, const struct slice *s, const 
 
 	if (device != ID_NONE)
 		return labels[device];
+	if (t->source == TRACE_SNAPSHOT)
+		return S("host");
 	if (typed && kind == 0)
 		return S("host");
 	if (!slice_has_int(t, s, ARG_DEVICE, &index))
@@ -50,14 +52,19 @@ static int64_t total_of(const struct trace *t, const struct slice *s, uint32_t k
 bool allocation_of(const struct trace *t, const struct slice *s, const struct str *labels,
         struct allocation *out)
 {
+	struct str name = trace_str(t, s->name);
 	int64_t bytes = 0, address = 0;
 
 	if (s->category != CATEGORY_ALLOCATION || s->form == SLICE_SAMPLE)
 		return false;
+	if (t->source == TRACE_SNAPSHOT && !str_eq(name, S("alloc")) &&
+	        !str_eq(name, S("free_completed")))
+		return false;
 	slice_has_int(t, s, ARG_BYTES, &bytes);
 	*out = (struct allocation){ .device = device_of(t, s, labels),
 		.allocator = slice_text(t, s, ARG_ALLOCATOR),
-		.freed = bytes < 0 || str_contains(trace_str(t, s->name), S("Dealloc")),
+		.freed = bytes < 0 || str_contains(name, S("Dealloc")) ||
+		         str_starts(name, S("free_")),
 		.bytes = bytes < 0 ? num_sub(0, bytes) : bytes,
 		.has_address = slice_has_int(t, s, ARG_ADDRESS, &address),
 		.address = (uint64_t)address,

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Python pickles of plain data, protocols 0 to 5: numbers, texts, lists, dicts and tuples. Nothing
+ * that a pickle says is executed: opcodes that import names, call functions or build objects are
+ * refused, without exceptions, because no file that we read needs them.
+ *
+ * No list and no dict is built. When the pickler has stored a container in the one around it, its
+ * items are passed to the caller, who returns a value that stands for the container from then on,
+ * also wherever the pickle refers to it again:
+ *
+ *   {"action": "alloc", "addr": 4096}    close(DICT, "action" "alloc" "addr" 4096) -> object 17
+ *   [17, 18, 19]                         close(LIST, objects 17 to 19)             -> object 0
+ */
+#ifndef TFPROF_IO_PICKLE_H
+#define TFPROF_IO_PICKLE_H
+
+#include "base/map.h"
+#include "io/src.h"
+
+#define PICKLE_TEXT_MAX  ((size_t)1 << 20) /* bytes of a text; longer ones are refused */
+#define PICKLE_OPEN_MAX  16384u            /* containers that are not stored in another one yet */
+#define PICKLE_STACK_MAX ((size_t)1 << 20) /* values on the stack */
+#define PICKLE_DEPTH_MAX 1000u             /* MARKs on the stack */
+
+enum pickle_type {
+	PICKLE_NONE,
+	PICKLE_BOOL,
+	PICKLE_INT,
+	PICKLE_REAL,
+	PICKLE_TEXT,
+	PICKLE_BYTES, /* their content is skipped */
+	PICKLE_OBJECT,
+	PICKLE_TUPLE,
+	PICKLE_LIST,
+	PICKLE_DICT
+};
+
+/* A value. In a list, equal objects of the caller with consecutive ids are one value. */
+struct pickle_value {
+	uint8_t type; /* enum pickle_type */
+	uint8_t kind; /* of an object: the caller's */
+	uint32_t n;   /* of an object: number of consecutive ones; 1 or more */
+	union {
+		int64_t i; /* also of PICKLE_BOOL; unsigned numbers above INT64_MAX wrap */
+		double real;
+		uint64_t id; /* of a text: in the interned texts; of an object: below 2^48 */
+	};
+};
+
+/* Items of a container. */
+struct pickle_items {
+	struct pickle_value *v;
+	size_t n, cap;
+};
+/* Appends an item; an object in sequence to the last item is added to it if there is one from
+ * `from` on. */
+void pickle_add_item(
+        struct arena *a, struct pickle_items *to, size_t from, const struct pickle_value *v);
+
+/* A container whose items are complete. */
+struct pickle_container {
+	enum pickle_type type;
+	bool whole;                   /* false: the file ends inside of it */
+	uint64_t around;              /* number of the container that it is stored in; 0: unknown */
+	const struct pickle_value *v; /* keys and values of a dict alternate */
+	size_t n;
+};
+
+struct pickle_caller {
+	/* Replaces a container by *out, which is preset to PICKLE_NONE: nothing, a text or an
+	 * object. False ends the reading (*e of the src is filled). */
+	bool (*close)(void *user, const struct pickle_container *c, struct pickle_value *out);
+	void *user;
+	struct intern *texts;
+};
+
+/* Reads one pickle; *root is its value. Returns false with *e of the src filled. With *cut, the
+ * file ended early and recover is set for the src: everything before the end has been closed, and
+ * the result is true. */
+bool pickle_read(struct src *s, const struct pickle_caller *caller, struct pickle_value *root,
+        bool *cut, struct arena *a);
+
+/* True if the bytes begin as a pickle of a dict does, in one of the protocols. */
+bool pickle_begins_dict(struct str head);
+
+#endif

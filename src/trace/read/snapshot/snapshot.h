@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory snapshots of PyTorch (torch.cuda.memory._snapshot), as a pickle or as JSON:
+ *
+ *   {"segments": [{"device", "address", "total_size", "blocks": [{"size", "state", ...}]}],
+ *    "device_traces": [[{"action", "addr", "size", "stream", "time_us", "frames": [...]}], ...],
+ *    "host_segments": ..., "host_traces": ..., "external_annotations": ...}
+ *
+ * Both forms pass each container that has ended to snapshot_close, which returns a small object for
+ * it. Entries of device_traces become instants of a track per device at once; segments and blocks
+ * are kept until the end, and become instants after the entries. Call stacks are sites of the
+ * trace: equal stacks and equal beginnings of stacks exist once.
+ */
+#ifndef TFPROF_TRACE_SNAPSHOT_H
+#define TFPROF_TRACE_SNAPSHOT_H
+
+#include "io/pickle.h"
+#include "trace/trace_build.h"
+
+#define SHAPE_KEYS 24 /* keys of a dict; dicts with more keys are not used */
+#define SHAPES_MAX 64 /* lists of keys that are remembered */
+
+enum snapshot_kind {
+	OBJECT_EMPTY, /* a list without items */
+	OBJECT_ENTRY, /* of device_traces */
+	OBJECT_ENTRIES,
+	OBJECT_TRACES, /* a list of lists of entries */
+	OBJECT_FRAME,  /* id: the event */
+	OBJECT_STACK,  /* id: the site */
+	OBJECT_BLOCK,
+	OBJECT_BLOCKS,
+	OBJECT_SEGMENT,
+	OBJECT_SEGMENTS,
+	OBJECT_ANNOTATION,
+	OBJECT_POOL, /* id: string of the trace */
+	OBJECT_ROOT,
+	OBJECT_N
+};
+
+#define FIELD(id, name) FIELD_##id,
+enum snapshot_field {
+#include "trace/read/snapshot/snapshot_field.def"
+	FIELD_N
+};
+#undef FIELD
+#define FIELD_BIT(field) ((uint64_t)1 << FIELD_##field)
+_Static_assert(FIELD_N < 64, "a set of fields is 64 bits");
+
+/* The keys of dicts: what equal ones have been found to be. */
+struct snapshot_shape {
+	uint64_t uses;
+	uint64_t fields; /* FIELD_BITs */
+	uint32_t n;
+	uint32_t keys[SHAPE_KEYS]; /* texts */
+	uint8_t field[SHAPE_KEYS]; /* FIELD_N: not used */
+};
+
+struct snapshot_block {
+	uint64_t address;
+	int64_t size, requested; /* requested: -1 unknown */
+	uint32_t state;          /* string id, or ID_NONE */
+	uint32_t site;           /* of the allocation, or ID_NONE */
+	bool has_address, whole;
+};
+struct snapshot_segment {
+	uint64_t address;
+	int64_t size, stream, device;
+	uint32_t pool; /* string id, or ID_NONE */
+	uint32_t block0, n_blocks;
+	bool expandable, host;
+};
+
+/* A list of entries: a device, or the pinned memory of the host. */
+struct snapshot_entries {
+	uint64_t number; /* of the container */
+	uint64_t first_entry;
+	uint32_t track;
+	int64_t last; /* time of the last one */
+};
+/* Consecutive blocks, segments, or lists of entries. */
+struct snapshot_range {
+	uint32_t first, n;
+};
+
+struct snapshot {
+	struct src *s;
+	struct trace_build *b;
+	struct arena *a;
+	struct intern texts;
+	struct snapshot_shape shapes[SHAPES_MAX];
+	unsigned n_shapes, last_shape;
+	VEC(struct snapshot_entries) lists;
+	VEC(uint32_t) members; /* of lists of lists: 1 + index in lists, 0: empty */
+	VEC(struct snapshot_range) ranges;
+	VEC(struct snapshot_block) blocks;
+	VEC(struct snapshot_segment) segments;
+	const uint32_t *order;       /* segments by address; made when an entry needs it */
+	struct intern frames, pools; /* keys -> index in the next two */
+	VEC(uint32_t) frame_events;
+	VEC(uint32_t) pool_names;
+	struct imap sites; /* parent and event -> site */
+	VEC(uint32_t) way; /* frames of a stack */
+	uint64_t written;  /* bytes of frames' texts */
+	int64_t end;       /* the latest time */
+	uint64_t entries, annotations;
+	uint64_t odd, shortened, outside, backwards, unused_dicts,
+	        unused_lists; /* counts for notes */
+	bool timeless, private_pools;
+	uint32_t key_metadata, key_context, key_category, key_state, key_expandable;
+};
+
+void snapshot_init(struct snapshot *x, struct src *s, struct trace_build *b, struct arena *a);
+
+/* Returns an object for a container; called as close of struct pickle_caller. */
+bool snapshot_close(void *snapshot, const struct pickle_container *c, struct pickle_value *out);
+
+/* Adds what was kept, names the devices, and adds the notes. */
+void snapshot_end(struct snapshot *x);
+
+/* Reads the JSON form. With *cut, the text ended early. */
+bool snapshot_read_json(struct snapshot *x, struct pickle_value *root, bool *cut);
+
+#endif

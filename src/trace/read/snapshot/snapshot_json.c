@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory snapshots of PyTorch: the JSON form. The outer lists are read element by element; each
+ * entry, segment or annotation is an item.
+ */
+#include "io/json_in.h"
+#include "trace/read/snapshot/snapshot.h"
+
+#define OUTER_LISTS 3 /* depth of the lists and dicts that are not items */
+
+struct json_form {
+	struct snapshot *x;
+	struct json_in j;
+	struct pickle_items items; /* of containers that have not ended, the innermost last */
+	struct sb text;
+	uint64_t opened; /* number of containers */
+};
+
+static struct pickle_value text_value(struct json_form *f, const struct json_value *v)
+{
+	f->text.n = 0;
+	return (struct pickle_value){ .type = PICKLE_TEXT,
+		.n = 1,
+		.id = intern_add(&f->x->texts, json_in_text(&f->j, v, &f->text)) };
+}
+
+static struct pickle_value scalar_value(struct json_form *f, const struct json_value *v)
+{
+	struct pickle_value made = { .type = PICKLE_NONE, .n = 1 };
+
+	if (v->type == JSON_STRING)
+		return text_value(f, v);
+	if (v->type == JSON_NUMBER && json_decimal(v->text, 0, &made.i) == JSON_NUMBER_GOOD)
+		made.type = PICKLE_INT;
+	if (v->type == JSON_TRUE || v->type == JSON_FALSE) {
+		made.type = PICKLE_BOOL;
+		made.i = v->type == JSON_TRUE;
+	}
+	return made;
+}
+
+/* A container that is being read. */
+struct json_level {
+	size_t from; /* its first item */
+	uint64_t number;
+	bool list;
+};
+
+static struct json_level open_level(struct json_form *f, bool list)
+{
+	return (struct json_level){ f->items.n, ++f->opened, list };
+}
+
+/* Ends a container; it becomes an item of the one around it. */
+static bool end_level(struct json_form *f, const struct json_level *around,
+        const struct json_level *level, bool whole)
+{
+	struct pickle_container c = { .type = level->list ? PICKLE_LIST : PICKLE_DICT,
+		.whole = whole,
+		.around = around->number,
+		.v = f->items.v + level->from,
+		.n = f->items.n - level->from };
+	struct pickle_value made = { .type = PICKLE_NONE, .n = 1 };
+	bool good = snapshot_close(f->x, &c, &made);
+
+	f->items.n = level->from;
+	pickle_add_item(f->x->a, &f->items, around->from, &made);
+	return good;
+}
+
+/* Reads a value inside of an item. */
+static bool read_value(struct json_form *f, const struct json_level *around)
+{
+	struct json_in *j = &f->j;
+	struct json_value v, key = { .type = JSON_STRING };
+
+	if (!json_in_value(j, &v))
+		return false;
+	if (v.type != JSON_OBJECT && v.type != JSON_ARRAY) {
+		VEC_PUSH(f->x->a, &f->items, scalar_value(f, &v));
+		return true;
+	}
+	struct json_level level = open_level(f, v.type == JSON_ARRAY);
+	if (!json_in_enter(j))
+		return false;
+	while (level.list ? json_in_element(j) : json_in_member(j, &key.text)) {
+		if (!level.list)
+			VEC_PUSH(f->x->a, &f->items, text_value(f, &key));
+		if (!read_value(f, &level))
+			return false;
+	}
+	return j->stop == JSON_STOP_NONE && end_level(f, around, &level, true);
+}
+
+/* Reads an item, again with more of the file if it ends after the window. */
+static bool read_item(struct json_form *f, const struct json_level *around)
+{
+	size_t from = f->items.n;
+	bool good;
+
+	while (!(good = read_value(f, around)) && f->j.stop == JSON_STOP_MORE &&
+	        json_in_more(&f->j)) {
+		f->items.n = from;
+		json_in_again(&f->j);
+	}
+	if (good)
+		json_in_take(&f->j);
+	else
+		f->items.n = from;
+	return good;
+}
+
+/* Reads the key of a member between items. */
+static bool read_key(struct json_form *f)
+{
+	struct json_value v;
+	bool good;
+
+	do
+		good = json_in_value(&f->j, &v) && v.type == JSON_STRING &&
+		       json_in_peek(&f->j) == ':';
+	while (!good && json_in_more(&f->j));
+	if (!good)
+		return false;
+	VEC_PUSH(f->x->a, &f->items, text_value(f, &v));
+	json_in_pass(&f->j);
+	return true;
+}
+
+/* Reads a value that is not inside of an item. What a truncated file has of a container counts. */
+static bool read_outer(struct json_form *f, const struct json_level *around, unsigned depth)
+{
+	int first = json_in_ahead(&f->j);
+	bool list = first == '[', whole = false;
+
+	if (depth == OUTER_LISTS || (!list && (first != '{' || depth)))
+		return read_item(f, around);
+	struct json_level level = open_level(f, list);
+	for (json_in_pass(&f->j);;) {
+		int ch = json_in_ahead(&f->j);
+		if (ch == ',' || ch == '}' || ch == ']')
+			json_in_pass(&f->j);
+		whole = ch == '}' || ch == ']';
+		if (ch == ',')
+			continue;
+		if (whole || ch < 0 || (!list && !read_key(f)))
+			break;
+		if (!read_outer(f, &level, depth + 1))
+			break;
+	}
+	f->items.n -= !list && (f->items.n - level.from) % 2;
+	return end_level(f, around, &level, whole) && whole;
+}
+
+bool snapshot_read_json(struct snapshot *x, struct pickle_value *root, bool *cut)
+{
+	struct json_form f = { .x = x, .text = sb_in(x->a) };
+	struct json_level outside = { .from = 0 };
+	unsigned noted = 0;
+	struct src *s = x->s;
+
+	if (!json_in_open(&f.j, s))
+		return !json_in_failed(&f.j) &&
+		       err_set(s->e, ERR_DATA_LOSS, "%.*s: a snapshot in UTF-8 was expected",
+		               STR(s->name));
+	bool whole = read_outer(&f, &outside, 0);
+	json_in_note_flaws(&f.j, &noted, build_notes(x->b));
+	if (json_in_failed(&f.j))
+		return false;
+	if (f.items.n)
+		*root = f.items.v[0];
+	if (whole)
+		return true;
+	*cut = s->damage->recover;
+	s->damage->at = json_in_at(&f.j, f.j.p);
+	return err_set(s->e, ERR_DATA_LOSS,
+	               "%.*s: %s at byte %llu: the rest of a snapshot was expected", STR(s->name),
+	               f.j.stop == JSON_STOP_BAD ? "bad JSON" : "truncated",
+	               (unsigned long long)s->damage->at) ||
+	       *cut;
+}

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Memory snapshots of PyTorch: every protocol, version and form, compared with the model that made them; damage; files that would
+run code if they were unpickled.
+
+    tests/snapshot/run.py --program build/check/tfprof [NAME ...]
+"""
+import gzip
+import json
+import os
+import pickle
+import random
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, 'tests', d) for d in ('check', 'snapshot')]
+import cases  # noqa: E402
+import layout  # noqa: E402
+from cases import equal  # noqa: E402
+
+SMALL = dict(steps=200, before=60)
+
+
+def call(t, *words, status=0):
+    r = subprocess.run([t.program, *words], capture_output=True, text=True, timeout=120)
+    assert r.returncode == status, '%s: status %d: %s' % (' '.join(words), r.returncode, r.stderr[-600:])
+    return r
+
+
+def memory(t, path, *words):
+    return json.loads(call(t, 'memory', path, '-output', 'json', '--top=0', *words).stdout)
+
+
+def timeline(t, path):
+    """The events of a timeline, as text."""
+    call(t, 'scope', path, '-output', 'timeline:outfile=t.json')
+    with open('t.json') as f:
+        return json.dumps(json.load(f)['traceEvents'])
+
+
+def write(path, content):
+    with open(path, 'wb') as f:
+        f.write(content)
+    return path
+
+
+def entries(traces, *actions):
+    return [e for entries in traces for e in entries if e['action'] in actions]
+
+
+def same_in_every_form(t):
+    """Six protocols, gzip and JSON of one snapshot give the same answer."""
+    snapshot, _ = layout.make(1, devices=2, private=True, **SMALL)
+    paths = [write('p%d.pickle' % p, pickle.dumps(snapshot, p)) for p in range(6)]
+    paths.append(write('s.pickle.gz', gzip.compress(pickle.dumps(snapshot))))
+    paths.append(write('s.json', json.dumps(snapshot).encode()))
+    paths.append(write('indented.json', json.dumps(snapshot, indent=2).encode()))
+    answers = [memory(t, path) for path in paths]
+    assert answers[0]['memory']
+    for path, answer in zip(paths, answers):
+        equal(answer['memory'], answers[0]['memory'], path)
+        equal(answer['live'], answers[0]['live'], path)
+    texts = {timeline(t, path) for path in paths}
+    equal(len(texts), 1, 'timelines')
+
+
+def counts_of_versions(t):
+    """Allocations and frees of each version of the layout are those of its entries."""
+    for version in layout.VERSIONS:
+        snapshot, _ = layout.make(2, version=version, devices=2, **SMALL)
+        rows = memory(t, write('s.pickle', pickle.dumps(snapshot)))['memory']
+        traces = snapshot['device_traces']
+        equal(sum(r['allocations'] for r in rows), len(entries(traces, 'alloc')), version)
+        equal(sum(r['frees'] for r in rows), len(entries(traces, 'free_completed')), version)
+        equal(sum(r['allocated_bytes'] for r in rows), sum(e['size'] for e in entries(traces, 'alloc')), version)
+        equal({r['device'] for r in rows}, {'gpu:0', 'gpu:1'}, version)
+
+
+def says_what_it_is(t):
+    """The format is recognised by its content, whatever the name."""
+    snapshot, _ = layout.make(3, **SMALL)
+    for name in 'snapshot.pickle', 'renamed.bin', 'model.pt':
+        text = call(t, 'summary', write(name, pickle.dumps(snapshot))).stdout
+        assert 'PyTorch memory snapshot' in text, text
+    text = call(t, 'summary', write('s.json', json.dumps(snapshot).encode())).stdout
+    assert 'PyTorch memory snapshot' in text, text
+
+
+def without_times(t):
+    """Entries of PyTorch 2.1 have no times: they are numbered, and a note says so."""
+    snapshot, _ = layout.make(4, version='2.1', **SMALL)
+    assert 'no times' in call(t, 'memory', write('s.pickle', pickle.dumps(snapshot))).stderr
+
+
+def annotations(t):
+    """External annotations are slices, and metadata are arguments."""
+    snapshot, _ = layout.make(5, **SMALL)
+    traces = snapshot['device_traces'][0]
+    first, last = traces[0]['time_us'], traces[-1]['time_us']
+    traces[5]['user_metadata'] = 'phase=load'
+    snapshot['external_annotations'] = [{'name': 'forward', 'stage': 'START', 'device': 0, 'time_us': first},
+                                        {'name': 'forward', 'stage': 'END', 'device': 0, 'time_us': last}]
+    events = json.loads(timeline(t, write('s.pickle', pickle.dumps(snapshot))))
+    found = [e for e in events if e.get('name') == 'forward']
+    equal([e['dur'] for e in found], [last - first])
+    assert any('phase=load' in json.dumps(e) for e in events)
+
+
+class Evil:
+    """Runs a command when it is unpickled."""
+
+    def __init__(self, *what):
+        self.what = what
+
+    def __reduce__(self):
+        return self.what
+
+
+def evil_pickles():
+    """Names, bytes, and what the error says."""
+    from collections import OrderedDict
+    touch = "open('executed', 'w')"
+
+    def member(x, protocol=4):
+        return pickle.dumps({'segments': [], 'device_traces': [[{'action': x, 'addr': 1, 'size': 1}]]}, protocol)
+    for protocol in range(6):
+        yield 'system %d' % protocol, member(Evil(os.system, ('touch executed',)), protocol), 'posix'
+    yield 'eval', member(Evil(eval, (touch,))), 'builtins.eval'
+    yield 'exec', member(Evil(exec, (touch,))), 'builtins.exec'
+    yield 'getattr', member(Evil(getattr, ('', 'upper'))), 'builtins.getattr'
+    yield 'import', member(Evil(__import__, ('os',))), 'builtins.__import__'
+    yield 'popen', member(Evil(subprocess.Popen, (['touch', 'executed'],))), 'subprocess.Popen'
+    yield 'build', member(random.Random(1)), 'random.Random'
+    yield 'ordered', member(OrderedDict(a=1)), 'collections.OrderedDict'
+    yield 'set', member({1, 2}), 'EMPTY_SET'
+    yield 'complex', member(1 + 2j), 'builtins.complex'
+    start = b'\x80\x04}(\x8c\x0ddevice_traces'
+    yield 'global', start + b'cos\nsystem\n(\x8c\x0etouch executedtR' + b'u.', 'os.system'
+    yield 'inst', start + b'(\x8c\x0etouch executedios\nsystem\n' + b'u.', 'INST'
+    yield 'obj', start + b'(cos\nsystem\n\x8c\x0etouch executedo' + b'u.', 'os.system'
+    yield 'extension', start + b'\x82\x01u.', 'EXT1'
+    yield 'persistent', start + b'\x8c\x01aQu.', 'BINPERSID'
+    yield 'buffer', start + b'\x97u.', 'NEXT_BUFFER'
+    yield 'memo bomb', start + b'r\xff\xff\xff\xffu.', 'too large'
+    yield 'self', start + b']\x94h\x00au.', 'list was expected'
+    yield 'stack', start + b'N' * (1 << 20) + b'u.', 'values that are not stored'
+    yield 'deep', start + b'(' * 1001 + b'u.', '1000 deep'
+    yield 'open', start + b']' * 20000 + b'u.', 'containers'
+    yield 'long text', start + b'\x8d' + (1 << 40).to_bytes(8, 'little') + b'u.', 'more than 1 MiB'
+    yield 'not a snapshot', pickle.dumps({'device_traces': 7}), 'one event'
+    yield 'wrong types', pickle.dumps({'device_traces': [[{'action': 7, 'addr': 'x', 'size': None}]]}), 'one event'
+
+
+def refuses_code(t):
+    """Pickles that would run code, or take endless memory, are refused with the opcode and the offset; nothing is executed."""
+    for name, content, expected in evil_pickles():
+        write('evil.pickle', content)
+        r = call(t, 'memory', 'evil.pickle', status=3)
+        assert expected in r.stderr, (name, expected, r.stderr)
+        assert not os.path.exists('executed'), name
+
+
+def cut_anywhere(t):
+    """A snapshot that ends early is refused with the offset; --recover reads the complete entries before it."""
+    snapshot, _ = layout.make(6, steps=40, before=5)
+    whole = len(snapshot['device_traces'][0])
+    for form, content in (('pickle', pickle.dumps(snapshot)), ('old.pickle', pickle.dumps(snapshot, 0)), ('json', json.dumps(snapshot).encode())):
+        start = content.index(b'device_traces')
+        before = 0
+        for n in list(range(start + 60, len(content), 997)) + [len(content) - 1]:
+            path = write('cut.' + form, content[:n])
+            r = call(t, 'memory', path, status=3)
+            assert 'byte' in r.stderr and '--recover' in r.stderr, r.stderr
+            r = subprocess.run([t.program, 'scope', path, '--recover', '-output', 'json'], capture_output=True, text=True)
+            assert r.returncode in (0, 3), r
+            kept = int(r.stderr.split(' entries before it')[0].split()[-1]) if ' entries before it' in r.stderr else 0
+            assert before <= kept <= whole + len(snapshot['segments']), (n, before, kept)
+            before = kept
+        assert kept >= whole - 1, (form, kept, whole)
+
+
+def every_prefix(t):
+    """No prefix of a small snapshot crashes, with and without --recover."""
+    snapshot, _ = layout.make(7, steps=4, stacks=2, deep=1)
+    content = pickle.dumps(snapshot)
+    for n in range(len(content)):
+        r = subprocess.run([t.program, 'memory', write('cut.pickle', content[:n])] + ['--recover'] * (n % 2), capture_output=True, text=True)
+        assert r.returncode in (0, 1, 3), (n, r)
+
+
+def trailing_bytes(t):
+    """Bytes after the end are named in a note."""
+    snapshot, _ = layout.make(8, **SMALL)
+    content = pickle.dumps(snapshot)
+    r = call(t, 'memory', write('s.pickle', content + b'\0\0garbage'))
+    assert 'bytes from %d on' % len(content) in r.stderr, r.stderr
+
+
+def sample(t):
+    """The file of the examples is what layout.py makes."""
+    with open(os.path.join(cases.TESTDATA, 'traces', 'snapshot.pickle'), 'rb') as f:
+        equal(f.read(), pickle.dumps(layout.training(), 4))
+
+
+def main():
+    t = cases.arguments(__doc__)
+    tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, refuses_code, cut_anywhere, every_prefix,
+             trailing_bytes, sample]
+    return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
