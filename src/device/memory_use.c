@@ -159,6 +159,18 @@ static int by_bytes(const void *v, uint32_t a, uint32_t b)
 	return (x->bytes < y->bytes) - (x->bytes > y->bytes);
 }
 
+void memory_sort_live(struct memory_pool *p, struct arena *scratch)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->live.n; i++)
+		if (p->live.v[i].bytes > 0)
+			p->live.v[n++] = p->live.v[i];
+	p->live.n = n;
+	if (n)
+		sort_array(scratch, p->live.v, n, sizeof *p->live.v, by_bytes);
+}
+
 static void count_live(
         struct memory_owner *all, size_t none, const struct memory_event *e, int sign)
 {
@@ -185,13 +197,10 @@ static void find_live(struct memory_gathering *g, struct memory_pool *p,
 			count_live(all, owners, &v[e->replaces], -1);
 	}
 	for (size_t i = 0; i <= owners; i++) {
-		if (all[i].bytes <= 0)
-			continue;
 		all[i].name = i < owners ? g->owners.strings[i] : STR_NONE;
 		VEC_PUSH(g->a, &p->live, all[i]);
 	}
-	if (p->live.n)
-		sort_array(g->scratch, p->live.v, p->live.n, sizeof *p->live.v, by_bytes);
+	memory_sort_live(p, g->scratch);
 }
 
 static void finish(struct memory_gathering *g)
@@ -368,6 +377,8 @@ int64_t memory_live_bytes(const struct memory_pool *p)
 {
 	int64_t sum = 0;
 
+	if (p->from_snapshot)
+		return p->moment_live;
 	for (size_t i = 0; i < p->live.n; i++)
 		sum = num_add(sum, p->live.v[i].bytes);
 	return sum;

@@ -18,11 +18,29 @@ struct memory_moment {
 	int64_t ns, bytes;
 };
 
-/* Memory that one op or node has allocated. */
+/* Memory that one op or node has allocated; in a snapshot, one line, op, kind or size class. */
 struct memory_owner {
-	struct str name; /* p NULL: not known */
+	struct str name; /* p NULL: not known, as all texts */
+	struct str line, kind, rule, size;
 	int64_t bytes;
 	uint64_t buffers;
+	uint32_t pool; /* in a snapshot: number of the pool of the device */
+};
+
+/* A question about a snapshot. */
+enum memory_by { MEMORY_BY_AUTO, MEMORY_BY_LINE, MEMORY_BY_OP, MEMORY_BY_KIND, MEMORY_BY_SIZE };
+enum memory_at { MEMORY_AT_PEAK, MEMORY_AT_OOM, MEMORY_AT_END, MEMORY_AT_TIME };
+struct memory_request {
+	enum memory_by by; /* of the live set */
+	enum memory_at at; /* its moment */
+	int64_t at_ns;     /* after the first entry */
+};
+
+/* An allocation that failed for lack of memory. */
+struct memory_oom {
+	struct str device;
+	int64_t ns;                                     /* after the first entry */
+	int64_t requested, device_free, in_use, unused; /* negative: unknown */
 };
 
 /* An allocator of a device; in a model, all memory of a device in one step. */
@@ -36,11 +54,35 @@ struct memory_pool {
 	size_t most;                      /* index of the largest use; use may be empty */
 	bool known_live; /* false: nothing is allocated, or releases have no addresses */
 	VEC(struct memory_owner) live; /* at that moment, largest first */
+	/* Of a snapshot. The moment is the one that was asked for. */
+	bool from_snapshot;
+	bool sum_of_others;   /* of all pools of the device; live is empty */
+	int64_t moment_live;  /* in use */
+	int64_t unused;       /* reserved and not in use; negative: unknown */
+	int64_t waiting;      /* part of moment_live: freed, but another stream may still use it */
+	int64_t before;       /* part of moment_live: allocated before the first entry */
+	int64_t largest_free; /* block, at the end; negative: unknown */
+	uint64_t never_freed; /* allocations */
+	int64_t never_freed_bytes;
+	uint64_t double_frees,
+	        lost_frees; /* frees of nothing; allocations without the free before */
 };
 
 struct memory_use {
 	VEC(struct memory_pool) pools; /* by device as they first appear */
+	/* Of a snapshot. */
+	bool by_kind; /* live has kinds only */
+	VEC(struct memory_oom) ooms;
+	uint64_t wrong_blocks; /* blocks in use at the end that the entries free */
+	uint64_t lost_blocks;  /* allocations that are never freed, and no block at the end */
 };
+
+/* Sorts the owners of a pool, the largest first, and drops those without bytes. */
+void memory_sort_live(struct memory_pool *p, struct arena *scratch);
+
+/* Adds the pools of a memory snapshot of PyTorch to *out, in a. */
+void memory_use_snapshot(const struct trace *t, const struct memory_request *request,
+        struct memory_use *out, struct arena *a);
 
 /* Fill *out, in a. Of a model, each device gets the selected step in which it used the most. */
 void memory_use_trace(const struct trace *t, struct memory_use *out, struct arena *a);

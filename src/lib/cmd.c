@@ -190,6 +190,20 @@ static bool take_roofline_option(
 	return true;
 }
 
+static bool take_memory_option(
+        struct session *s, const struct strs *words, size_t *i, struct request *r)
+{
+	struct memory_options memory = { .top = r->top, .by = r->section, .at = r->at };
+	struct option_words w = { .command = r->command, .into = &memory };
+
+	if (!options_take(s, words, i, &w))
+		return false;
+	r->top = memory.top;
+	r->section = memory.by;
+	r->at = memory.at;
+	return true;
+}
+
 static bool take_table_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
@@ -199,6 +213,8 @@ static bool take_table_option(
 		return take_flops_option(s, words, i, r);
 	if (r->command->run == run_roofline)
 		return take_roofline_option(s, words, i, r);
+	if (r->command->run == run_memory)
+		return take_memory_option(s, words, i, r);
 	struct devices_options table = { .top = r->top, .table = r->section };
 	struct top_options top = { .n = r->top, .by = r->by };
 	bool is_top = r->command->run == run_top;

@@ -72,6 +72,7 @@ struct request {
 	bool partial;        /* --partial of flops */
 	int64_t peak_flops, peak_bandwidth; /* --peak-flops, --peak-bandwidth; 0: not given */
 	struct str by;                      /* --by of top: the metric; empty: not given */
+	struct str at;                      /* --at of memory: the moment; empty: not given */
 	struct strs shown; /* options given to set without a value, to be printed */
 	struct strs given; /* names of the given options */
 };
@@ -94,6 +95,7 @@ bool what_if_is_change(struct str word);
 
 bool check_convert(struct session *s, const struct request *r);
 bool check_what_if(struct session *s, const struct request *r);
+bool check_memory(struct session *s, const struct request *r);
 bool check_why(struct session *s, const struct request *r);
 
 /* ---- help ----

@@ -199,7 +199,9 @@ bool session_trace_table(struct session *s, struct trace_table_request *request,
         const struct opts *o, struct sink *out);
 
 /* Writes the memory use of the loaded trace, recording or steps in the selected output. */
-bool session_memory(struct session *s, size_t top, const struct opts *o, struct sink *out);
+struct memory_request;
+bool session_memory(struct session *s, const struct memory_request *request, size_t top,
+        const struct opts *o, struct sink *out);
 bool session_critical(struct session *s, size_t top, const struct opts *o, struct sink *out);
 
 /* Question of what-if: words that are changes, or each name of a kind. */

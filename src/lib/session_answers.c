@@ -543,25 +543,50 @@ const struct trace *session_one_trace(struct session *s)
 	return NULL;
 }
 
-bool session_memory(struct session *s, size_t top, const struct opts *o, struct sink *out)
+/* Notes and errors of the use in a memory snapshot. */
+static bool check_snapshot(
+        struct session *s, const struct memory_request *request, const struct memory_use *use)
+{
+	note_count(&s->notes, use->wrong_blocks,
+	        "note: %llu {block is|blocks are} in use at the end although the entries free "
+	        "{it|them}: the entries count\n",
+	        (unsigned long long)use->wrong_blocks);
+	note_count(&s->notes, use->lost_blocks,
+	        "note: %llu {allocation is|allocations are} never freed and {is|are} no block at "
+	        "the end: the entries count\n",
+	        (unsigned long long)use->lost_blocks);
+	return request->at != MEMORY_AT_OOM || use->ooms.n ||
+	       session_fail(s, ERR_FAILED, "--at=oom: no out-of-memory error is recorded");
+}
+
+bool session_memory(struct session *s, const struct memory_request *request, size_t top,
+        const struct opts *o, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
-	struct memory_use use;
-	const struct trace *t;
+	struct memory_use use = { 0 };
+	const struct trace *t = NULL;
+	bool snapshot;
 
 	if (!session_need_steps(s, o) || !session_seal(s))
 		return false;
-	if (s->recording.n || s->model.traces.n) {
-		if (!(t = session_one_trace(s)))
-			return false;
-		memory_use_trace(t, &use, &s->query_arena);
-	} else {
+	if ((s->recording.n || s->model.traces.n) && !(t = session_one_trace(s)))
+		return false;
+	snapshot = t && t->source == TRACE_SNAPSHOT;
+	if (!snapshot && (request->by > MEMORY_BY_AUTO || request->at != MEMORY_AT_PEAK))
+		return session_fail(
+		        s, ERR_FAILED, "--by and --at need a memory snapshot of PyTorch");
+	if (!t)
 		session_begin_query(s);
+	if (snapshot)
+		memory_use_snapshot(t, request, &use, &s->query_arena);
+	else if (t)
+		memory_use_trace(t, &use, &s->query_arena);
+	else
 		memory_use_model(&s->model, o, &use, &s->query_arena);
-	}
 	if (!use.pools.n)
 		return session_fail(s, ERR_FAILED, "no allocations are recorded");
-	return memory_write(&use, top, o, s->columns, &to, &s->error);
+	return check_snapshot(s, request, &use) &&
+	       memory_write(&use, top, o, s->columns, &to, &s->error);
 }
 
 bool session_slices(struct session *s, const struct slices_request *request, struct sink *out)

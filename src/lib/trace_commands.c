@@ -59,9 +59,39 @@ bool run_flops(struct session *s, const struct request *r, struct sink *out)
 	return session_flops(s, &request, &r->opts, out);
 }
 
+/* Reads --by and --at. A file without a time in it fails later. */
+static bool read_memory(struct session *s, const struct request *r, struct memory_request *request)
+{
+	static const struct str moments[] = { { "peak", 4 }, { "oom", 3 }, { "end", 3 } };
+
+	*request = (struct memory_request){ .by = r->section > 0 ? (enum memory_by)r->section
+		                                                 : MEMORY_BY_AUTO };
+	for (unsigned i = 0; i < sizeof moments / sizeof *moments; i++)
+		if (str_eq(r->at, moments[i])) {
+			request->at = (enum memory_at)i;
+			return true;
+		}
+	if (!r->at.n)
+		return true;
+	request->at = MEMORY_AT_TIME;
+	return quantity_parse_time(r->at, QUANTITY_US, QUANTITY_NS, &request->at_ns) ||
+	       session_fail(s, ERR_INVALID_ARGUMENT,
+	               "--at: '%.*s' is not peak, oom, end or a time, such as 5ms", STR(r->at));
+}
+
+bool check_memory(struct session *s, const struct request *r)
+{
+	struct memory_request request;
+
+	return r->help || read_memory(s, r, &request);
+}
+
 bool run_memory(struct session *s, const struct request *r, struct sink *out)
 {
-	return session_memory(s, (size_t)r->top, &r->opts, out);
+	struct memory_request request;
+
+	return read_memory(s, r, &request) &&
+	       session_memory(s, &request, (size_t)r->top, &r->opts, out);
 }
 
 bool run_critical(struct session *s, const struct request *r, struct sink *out)

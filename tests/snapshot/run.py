@@ -108,6 +108,149 @@ def annotations(t):
     assert any('phase=load' in json.dumps(e) for e in events)
 
 
+def line_of(frames):
+    """The innermost frame of the user's program, as memory prints it; None without a frame of Python."""
+    python = [f for f in frames if f['filename'].endswith('.py')]
+    own = [f for f in python if '/site-packages/' not in f['filename']] or python
+    return '%s:%d %s' % (own[0]['filename'], own[0]['line'], own[0]['name']) if own else None
+
+
+def live_by_line(entries, before, n):
+    """Bytes and allocations by line after n entries, from the entries and the blocks that were allocated before them."""
+    held = {a: (size, '(allocated before the first entry)') for a, size in before.items()}
+    for e in entries[:n]:
+        if e['action'] == 'alloc':
+            held[e['addr']] = e['size'], line_of(e['frames'])
+        elif e['action'] == 'free_completed':
+            held.pop(e['addr'], None)
+    out = {}
+    for size, line in held.values():
+        b, k = out.get(line, (0, 0))
+        out[line] = b + size, k + 1
+    return out
+
+
+def first_peak(entries, start):
+    """The number of entries until the first moment of the largest use."""
+    use = most = start
+    at = 0
+    for n, e in enumerate(entries, 1):
+        use += {'alloc': e['size'], 'free_completed': -e['size']}.get(e['action'], 0)
+        if use > most:
+            most, at = use, n
+    return at
+
+
+def random_streams(t):
+    """Random streams of allocations: peaks, reserved bytes and live sets are those of the model, to the byte, and the rows add up."""
+    for seed in range(24):
+        private, expandable = seed % 3 == 1, seed % 5 == 2
+        snapshot, truth = layout.make(100 + seed, version=layout.VERSIONS[seed % 4], steps=150 + 10 * seed, before=0 if seed % 4 == 3 else 80,
+                                      devices=1 + seed % 2, private=private, expandable=expandable)
+        path = write('s.pickle', pickle.dumps(snapshot, seed % 6))
+        for at in 'peak', 'end':
+            doc = memory(t, path, '--at=' + at)
+            equal('pools' in doc, True)
+            for device, model in enumerate(truth):
+                entries = snapshot['device_traces'][device]
+                rows = [r for r in doc['memory'] if r['device'] == 'gpu:%d' % device]
+                state = [r for r in doc['pools'] if r['device'] == 'gpu:%d' % device]
+                live = [r for r in doc['live'] if r['device'] == 'gpu:%d' % device]
+                what = seed, at, device
+                equal(rows[0]['peak_bytes'], model['peak'], what)
+                equal(rows[0]['reserved_bytes'], model['reserved_peak'], what)
+                equal(rows[0]['allocator'], 'all pools' if len(rows) > 1 else rows[0]['allocator'], what)
+                equal(sum(r['bytes'] for r in live), rows[0]['live_bytes'], what)
+                equal(rows[0]['live_bytes'], model['peak'] if at == 'peak' else sum(model['end'].values()), what)
+                equal(sum(r['double_frees'] + r['lost_frees'] for r in state), 0, what)
+                n = first_peak(entries, model['start']) if at == 'peak' else len(entries)
+                expected = live_by_line(entries, model['before'], n)
+                found = {}
+                for r in live:
+                    b, k = found.get(r['line'], (0, 0))
+                    found[r['line']] = b + r['bytes'], k + r['buffers']
+                # Blocks of before that exist at the end have a stack, so their line is known.
+                total = {k: sum(v[k] for v in expected.values()) for k in (0, 1)}
+                equal({k: sum(v[k] for v in found.values()) for k in (0, 1)}, total, what)
+                if not model['before']:
+                    equal(found, expected, what)
+                if at == 'end':
+                    equal(state[0]['unused_bytes'], model['reserved_end'] - sum(model['end'].values()), what)
+                    free = [b['size'] for s in snapshot['segments'] if s['device'] == device for b in s['blocks'] if b['state'] == 'inactive']
+                    equal(state[0]['largest_free_bytes'], max(free, default=0), what)
+
+
+def groups_add_up(t):
+    """Each grouping of the live set adds up to the same bytes."""
+    snapshot, _ = layout.make(9, devices=2, private=True, **SMALL)
+    path = write('s.pickle', pickle.dumps(snapshot))
+    sums = {by: sum(r['bytes'] for r in memory(t, path, '--by=' + by)['live']) for by in ('line', 'op', 'kind', 'size')}
+    equal(len(set(sums.values())), 1, sums)
+    for r in memory(t, path, '--by=kind')['live']:
+        assert r['kind'] and r['rule'], r
+
+
+def kinds(t):
+    """The kinds of a small training, by the rules of its stacks."""
+    live = memory(t, os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle'), '--by=kind')['live']
+    mib = layout.MIB
+    equal({r['kind']: r['bytes'] for r in live},
+          {'parameters': 10 * mib, 'gradients': 10 * mib, 'optimizer state': 20 * mib, 'inputs': 3 * mib // 2,
+           'activations': sum(2 * (4 * mib - 1000 * i) for i in range(4))})
+
+
+def categories(t):
+    """A category in the file is the kind."""
+    snapshot, _ = layout.make(10, steps=20)
+    for e in snapshot['device_traces'][0]:
+        if e['action'] == 'alloc':
+            e['category'] = 'autograd_detail'
+    live = memory(t, write('s.pickle', pickle.dumps(snapshot)), '--by=kind')['live']
+    equal({(r['kind'], r['rule']) for r in live}, {('autograd_detail', 'category in the file')})
+
+
+def out_of_memory(t):
+    """An allocation that failed: the bytes that were missing, and the live set at that moment."""
+    snapshot, truth = layout.make(11, oom=True, **SMALL)
+    doc = memory(t, write('s.pickle', pickle.dumps(snapshot)), '--at=oom')
+    row, = doc['ooms']
+    end = sum(truth[0]['end'].values())
+    equal((row['requested_bytes'], row['device_free_bytes'], row['missing_bytes']), (64 << 30, 1000, (64 << 30) - 1000))
+    equal((row['in_use_bytes'], row['unused_bytes']), (end, truth[0]['reserved_end'] - end))
+    equal(doc['memory'][0]['live_bytes'], end)
+    call(t, 'memory', os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle'), '--at=oom', status=1)
+
+
+def odd_frees(t):
+    """Double frees, and allocations at an address that was not freed, are counted and change nothing else."""
+    def entry(action, addr, size):
+        return {'action': action, 'addr': addr, 'size': size, 'stream': 0, 'time_us': 1, 'frames': []}
+    trace = [entry('alloc', 1, 100), entry('free_completed', 1, 100), entry('free_completed', 1, 100), entry('alloc', 2, 30),
+             entry('alloc', 2, 40), entry('free_completed', 3, 7)]
+    doc = memory(t, write('s.pickle', pickle.dumps({'segments': [], 'device_traces': [trace]})), '--at=end')
+    state, row = doc['pools'][0], doc['memory'][0]
+    equal((state['double_frees'], state['lost_frees'], state['never_freed'], state['never_freed_bytes']), (1, 1, 1, 40))
+    equal((row['peak_bytes'], row['live_bytes']), (107, 40))
+    equal(state['unused_bytes'], None)
+
+
+def state_only(t):
+    """A snapshot without history shows the blocks in use."""
+    snapshot, truth = layout.make(12, **SMALL)
+    snapshot['device_traces'] = [[]]
+    doc = memory(t, write('s.pickle', pickle.dumps(snapshot)))
+    end = sum(truth[0]['end'].values())
+    equal((doc['memory'][0]['live_bytes'], doc['pools'][0]['before_bytes']), (end, end))
+    assert all(r['line'] for r in doc['live'])
+
+
+def needs_snapshot(t):
+    """--by and --at are refused for other files."""
+    call(t, 'memory', os.path.join(cases.TESTDATA, 'traces', 'trace.xplane.pb'), '--by=kind', status=1)
+    r = call(t, 'memory', os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle'), '--at=soon', status=2)
+    assert 'peak, oom, end or a time' in r.stderr
+
+
 class Evil:
     """Runs a command when it is unpickled."""
 
@@ -200,14 +343,14 @@ def trailing_bytes(t):
 
 def sample(t):
     """The file of the examples is what layout.py makes."""
-    with open(os.path.join(cases.TESTDATA, 'traces', 'snapshot.pickle'), 'rb') as f:
+    with open(os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle'), 'rb') as f:
         equal(f.read(), pickle.dumps(layout.training(), 4))
 
 
 def main():
     t = cases.arguments(__doc__)
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, refuses_code, cut_anywhere, every_prefix,
-             trailing_bytes, sample]
+             trailing_bytes, sample, random_streams, groups_add_up, kinds, categories, out_of_memory, odd_frees, state_only, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)
 
 

@@ -5,6 +5,11 @@
  *   memory   a row for each allocator
  *   use      for each allocator, times and the bytes in use from each of them on
  *   live     what each op has allocated at the moment of an allocator's largest use
+ *
+ * That of a snapshot of PyTorch also has
+ *
+ *   pools    for each allocator, what follows from segments, blocks and entries
+ *   ooms     errors for lack of memory
  */
 #include "export/table/trace_tables.h"
 
@@ -42,7 +47,48 @@ static void put_live(
 	table_text_if(to, p->device.p, p->device);
 	table_text_if(to, p->allocator.p, p->allocator);
 	table_text_if(to, o->name.p, o->name);
+	table_text_if(to, o->size.p, o->size);
+	table_text_if(to, o->line.p, o->line);
+	table_text_if(to, o->kind.p, o->kind);
+	table_text_if(to, o->rule.p, o->rule);
 }
+
+static void put_pools(struct table *to, const struct memory_pool *p)
+{
+	table_number_if(to, p->unused >= 0, p->unused);
+	table_number_if(to, p->largest_free >= 0, p->largest_free);
+	table_number(to, p->waiting);
+	table_number(to, p->before);
+	table_count(to, p->never_freed);
+	table_number(to, p->never_freed_bytes);
+	table_count(to, p->double_frees);
+	table_count(to, p->lost_frees);
+	table_text(to, p->device);
+	table_text_if(to, p->allocator.p, p->allocator);
+}
+
+/* Missing is what the device would have needed in addition, if the allocator had returned nothing
+ * of what it had reserved. */
+static void put_ooms(struct table *to, const struct memory_oom *x)
+{
+	int64_t missing = num_sub(x->requested, x->device_free);
+
+	table_number(to, x->ns);
+	table_number(to, x->requested);
+	table_number_if(to, x->device_free >= 0, x->device_free);
+	table_number_if(to, x->device_free >= 0, missing > 0 ? missing : 0);
+	table_number(to, x->in_use);
+	table_number_if(to, x->unused >= 0, x->unused);
+	table_text(to, x->device);
+}
+
+/* Headings for a snapshot, whose tables have more columns. */
+static const char *const snapshot_titles[] = { "peak", "at", "live", "allocs", "frees", "",
+	"reserved", "capacity", "step", "device", "pool" };
+static const char *const snapshot_live_titles[] = { "bytes", "share", "buffers", "device", "pool",
+	"op", "size", "line", "kind", "" };
+static const char *const snapshot_kind_titles[] = { "bytes", "share", "buffers", "device", "pool",
+	"op", "size", "line", "kind", "rule" };
 
 struct memory_shown {
 	const struct memory_use *use;
@@ -66,6 +112,35 @@ static void fill_live(struct table *x, const struct memory_use *use)
 		for (size_t k = 0; k < p->live.n; k++, x->rows++)
 			put_live(x, p, &p->live.v[k], all);
 	}
+}
+
+/* Fills the two tables of a snapshot; returns how many of them there are. */
+static size_t fill_snapshot(struct table v[2], const struct memory_use *use, struct arena *a)
+{
+	bool any = false;
+
+	v[0] = (struct table){ .a = a,
+		.key = "pools",
+		.title = "State at that moment",
+		.columns = columns_of_pools + 1,
+		.titles = titles_of_pools + 1,
+		.n_columns = N_COLUMNS(columns_of_pools) - 1 };
+	v[1] = (struct table){ .a = a,
+		.key = "ooms",
+		.title = "Out of memory",
+		.columns = columns_of_ooms + 1,
+		.titles = titles_of_ooms + 1,
+		.n_columns = N_COLUMNS(columns_of_ooms) - 1 };
+	for (size_t i = 0; i < use->pools.n; i++) {
+		if (!use->pools.v[i].from_snapshot)
+			continue;
+		any = true;
+		put_pools(&v[0], &use->pools.v[i]);
+		v[0].rows++;
+	}
+	for (size_t i = 0; i < use->ooms.n; i++, v[1].rows++)
+		put_ooms(&v[1], &use->ooms.v[i]);
+	return any ? 2 : 0;
 }
 
 /* ---- use over time ---- */
@@ -149,6 +224,14 @@ bool memory_write(const struct memory_use *use, size_t top, const struct opts *o
 		.members = put_members,
 		.user = &shown };
 
+	struct table sections[2];
+
+	x.n_sections = fill_snapshot(sections, use, to->a);
+	if (x.n_sections) {
+		x.titles = snapshot_titles;
+		shown.live.titles = use->by_kind ? snapshot_kind_titles : snapshot_live_titles;
+	}
+	x.sections = sections;
 	fill_live(&shown.live, use);
 	fill_pools(&x, use);
 	if (shown.live.rows)

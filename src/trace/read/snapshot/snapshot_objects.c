@@ -637,6 +637,8 @@ static uint32_t track_of(struct snapshot *x, const struct snapshot_segment *s)
 static void put_block(struct snapshot *x, uint32_t track, uint32_t pool, uint64_t at,
         const struct snapshot_block *k)
 {
+	uint32_t event = build_event(x->b, CATEGORY_ALLOCATION, build_string(x->b, S("block")));
+
 	put_address(x, k->has_address ? k->address : at);
 	build_arg_int(x->b, ARG_BYTES, k->size);
 	if (k->requested >= 0)
@@ -645,13 +647,13 @@ static void put_block(struct snapshot *x, uint32_t track, uint32_t pool, uint64_
 	put_pool(x, pool);
 	if (k->state != ID_NONE)
 		build_arg_text(x->b, x->key_state, trace_str(build_trace(x->b), k->state));
-	build_instant(x->b, track,
-	        build_event(x->b, CATEGORY_ALLOCATION, build_string(x->b, S("block"))), x->end, 0);
+	build_instant(x->b, track, event, x->end, 0);
 }
 
 static void put_segment(struct snapshot *x, const struct snapshot_segment *s)
 {
 	uint32_t track = track_of(x, s);
+	uint32_t event = build_event(x->b, CATEGORY_ALLOCATION, build_string(x->b, S("segment")));
 	uint64_t at = s->address;
 
 	put_address(x, s->address);
@@ -660,9 +662,7 @@ static void put_segment(struct snapshot *x, const struct snapshot_segment *s)
 	put_pool(x, s->pool);
 	if (s->expandable)
 		build_arg_int(x->b, x->key_expandable, 1);
-	build_instant(x->b, track,
-	        build_event(x->b, CATEGORY_ALLOCATION, build_string(x->b, S("segment"))), x->end,
-	        0);
+	build_instant(x->b, track, event, x->end, 0);
 	for (uint32_t i = 0; i < s->n_blocks; i++) {
 		const struct snapshot_block *k = &x->blocks.v[s->block0 + i];
 		put_block(x, track, s->pool, at, k);

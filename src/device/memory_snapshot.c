@@ -1,0 +1,730 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory use in a snapshot of PyTorch. The entries of a device are read three times, so nothing is
+ * stored per entry:
+ *
+ *   scan     which allocations were made before the first entry: those that are freed without
+ * having been allocated, and the blocks that exist at the end and were never allocated replay bytes
+ * in use and reserved after each entry; the moment that was asked for collect  what is allocated at
+ * that moment
+ *
+ * Memory is in use from alloc to free_completed, and has the size that was asked for.
+ */
+#include "base/sort.h"
+#include "device/memory_stacks.h"
+#include "device/memory_use.h"
+
+enum snapshot_action {
+	ACTION_OTHER,
+	ACTION_ALLOC,
+	ACTION_FREE_REQUESTED,
+	ACTION_FREE_COMPLETED,
+	ACTION_RESERVE,
+	ACTION_RELEASE,
+	ACTION_OOM,
+	ACTION_BLOCK,
+	ACTION_SEGMENT
+};
+static const struct action_name {
+	struct str name;
+	enum snapshot_action action;
+} action_names[] = {
+	{ { "alloc", 5 }, ACTION_ALLOC },
+	{ { "free_requested", 14 }, ACTION_FREE_REQUESTED },
+	{ { "free_completed", 14 }, ACTION_FREE_COMPLETED },
+	{ { "segment_alloc", 13 }, ACTION_RESERVE },
+	{ { "segment_map", 11 }, ACTION_RESERVE },
+	{ { "segment_free", 12 }, ACTION_RELEASE },
+	{ { "segment_unmap", 13 }, ACTION_RELEASE },
+	{ { "oom", 3 }, ACTION_OOM },
+	{ { "block", 5 }, ACTION_BLOCK },
+	{ { "segment", 7 }, ACTION_SEGMENT },
+};
+
+/* An entry of the allocator, a segment or a block. */
+struct memory_entry {
+	enum snapshot_action action;
+	int64_t at; /* ticks */
+	uint64_t address;
+	int64_t bytes, requested, available; /* -1: unknown */
+	uint32_t site;                       /* or ID_NONE */
+	uint32_t allocator, category, state; /* string ids, or ID_NONE */
+};
+
+/* An allocation that exists. */
+struct kept_block {
+	uint64_t address;
+	int64_t bytes;
+	uint32_t site, pool, category;
+	bool before, waiting;
+};
+struct kept_set {
+	VEC(struct kept_block) v;
+	VEC(uint32_t) unused;
+	struct imap at; /* address -> 1 + index in v, 0: freed */
+};
+
+struct snapshot_use {
+	const struct trace *t;
+	const struct memory_request *request;
+	struct memory_use *out;
+	struct arena *a, *scratch;
+	struct memory_stacks stacks;
+	const enum snapshot_action *actions; /* indexed by event */
+	uint32_t key_category, key_state;
+	struct intern owners;
+	VEC(struct memory_owner) owner; /* indexed by owner */
+};
+
+/* A device, or the host. */
+struct snapshot_device {
+	struct snapshot_use *x;
+	uint32_t track;
+	struct str name;
+	size_t pool0, pools;  /* in out->pools; the first one is the device if there are several */
+	VEC(uint32_t) names;  /* string ids of the pools' names, or ID_NONE */
+	struct imap pool_ids; /* of the names -> index */
+	size_t ooms0;         /* errors of earlier devices */
+	VEC(struct kept_block) before;
+	int64_t *reserved; /* indexed by pool: at the first entry */
+	bool has_segments;
+	uint64_t moment; /* number of entries until the moment that was asked for */
+	int64_t start;   /* time of the first entry, ticks */
+};
+
+/* ---- entries ---- */
+
+static enum snapshot_action *make_actions(const struct trace *t, struct arena *a)
+{
+	enum snapshot_action *of = ARENA_ARRAY(a, t->events.n, enum snapshot_action);
+
+	for (size_t i = 0; i < t->events.n; i++)
+		for (size_t k = 0; k < sizeof action_names / sizeof *action_names; k++)
+			if (t->events.v[i].category == CATEGORY_ALLOCATION &&
+			        str_eq(trace_str(t, t->events.v[i].name), action_names[k].name))
+				of[i] = action_names[k].action;
+	return of;
+}
+
+static void take_argument(
+        const struct snapshot_use *x, const struct argument *g, struct memory_entry *out)
+{
+	if (g->key == ARG_ADDRESS)
+		out->address = (uint64_t)g->i;
+	else if (g->key == ARG_BYTES)
+		out->bytes = g->i;
+	else if (g->key == ARG_REQUESTED)
+		out->requested = g->i;
+	else if (g->key == ARG_SITE)
+		out->site = (uint32_t)(g->i - 1);
+	else if (g->key == ARG_ALLOCATOR)
+		out->allocator = g->text;
+	else if (g->key == ARG_AVAILABLE_TOTAL)
+		out->available = g->i;
+	else if (g->key == x->key_category)
+		out->category = g->text;
+	else if (g->key == x->key_state)
+		out->state = g->text;
+}
+
+static bool next_entry(const struct snapshot_use *x, struct slice_iter *i, struct memory_entry *out)
+{
+	struct slice s;
+
+	do
+		if (!slice_next(i, &s))
+			return false;
+	while (!x->actions[s.event]);
+	*out = (struct memory_entry){ .action = x->actions[s.event],
+		.at = s.start,
+		.bytes = 0,
+		.requested = -1,
+		.available = -1,
+		.site = ID_NONE,
+		.allocator = ID_NONE,
+		.category = ID_NONE,
+		.state = ID_NONE };
+	struct str args = s.args;
+	for (struct argument g; argument_next(&args, &g);)
+		take_argument(x, &g, out);
+	return true;
+}
+
+static bool is_active(const struct snapshot_use *x, const struct memory_entry *e)
+{
+	return str_starts(trace_str(x->t, e->state), S("active"));
+}
+
+/* ---- allocations that exist ---- */
+
+static struct kept_block *find_held(struct kept_set *s, uint64_t address)
+{
+	uint32_t i;
+
+	return imap_get(&s->at, address, &i) && i ? &s->v.v[i - 1] : NULL;
+}
+
+static void add_held(struct kept_set *s, const struct kept_block *h, struct arena *a)
+{
+	uint32_t i = (uint32_t)s->v.n;
+
+	if (s->unused.n) {
+		i = s->unused.v[--s->unused.n];
+		s->v.v[i] = *h;
+	} else {
+		VEC_PUSH(a, &s->v, *h);
+	}
+	imap_put(&s->at, h->address, i + 1, true);
+}
+
+static void remove_held(struct kept_set *s, struct kept_block *h, struct arena *a)
+{
+	imap_put(&s->at, h->address, 0, true);
+	h->bytes = -1;
+	VEC_PUSH(a, &s->unused, (uint32_t)(h - s->v.v));
+}
+
+/* ---- pools ---- */
+
+/* Returns the index of a pool among those of the device, the device itself not counted. */
+static uint32_t pool_of(struct snapshot_device *d, uint32_t name)
+{
+	uint32_t i;
+
+	if (imap_get(&d->pool_ids, name, &i))
+		return i;
+	VEC_PUSH(d->x->scratch, &d->names, name);
+	imap_put(&d->pool_ids, name, (uint32_t)d->names.n - 1, false);
+	return (uint32_t)d->names.n - 1;
+}
+
+static void add_pool(struct snapshot_device *d, struct str allocator)
+{
+	VEC_PUSH(d->x->a, &d->x->out->pools,
+	        ((struct memory_pool){ .device = str_copy(d->x->a, d->name),
+	                .allocator = allocator.p ? str_copy(d->x->a, allocator) : STR_NONE,
+	                .step = MEMORY_NO_STEP,
+	                .known_live = true,
+	                .peak = -1,
+	                .reserved = d->has_segments ? 0 : -1,
+	                .capacity = -1,
+	                .largest_free = d->has_segments ? 0 : -1,
+	                .from_snapshot = true }));
+}
+
+/* Makes the rows: one for each pool, and one for the device if it has several. */
+static void make_pools(struct snapshot_device *d)
+{
+	const struct snapshot_use *x = d->x;
+
+	d->pool0 = x->out->pools.n;
+	if (d->names.n > 1) {
+		add_pool(d, S("all pools"));
+		x->out->pools.v[d->pool0].sum_of_others = true;
+	}
+	for (size_t i = 0; i < d->names.n; i++)
+		add_pool(d, trace_str(x->t, d->names.v[i]));
+	d->pools = x->out->pools.n - d->pool0;
+}
+
+/* The rows that a pool's numbers belong to: its own and the device's. */
+static size_t rows_of(const struct snapshot_device *d, uint32_t pool, struct memory_pool *rows[2])
+{
+	struct memory_pool *v = d->x->out->pools.v + d->pool0;
+
+	if (d->pools == 1) {
+		rows[0] = v;
+		return 1;
+	}
+	rows[0] = &v[1 + pool];
+	rows[1] = v;
+	return 2;
+}
+
+/* ---- scan ---- */
+
+enum seen { SEEN_NOT, SEEN_LIVE, SEEN_FREED };
+
+struct entry_scan {
+	struct snapshot_device *d;
+	struct imap seen; /* address -> enum seen */
+	struct scan_counts {
+		uint64_t replaced, twice, active, live;
+	} n;
+};
+
+static enum seen seen_at(const struct entry_scan *s, uint64_t address)
+{
+	uint32_t v;
+
+	return imap_get(&s->seen, address, &v) ? (enum seen)v : SEEN_NOT;
+}
+
+static void add_before(
+        struct entry_scan *s, const struct memory_entry *e, int64_t bytes, uint32_t site)
+{
+	VEC_PUSH(s->d->x->scratch, &s->d->before,
+	        ((struct kept_block){ .address = e->address,
+	                .bytes = bytes,
+	                .site = site,
+	                .pool = pool_of(s->d, e->allocator),
+	                .category = ID_NONE,
+	                .before = true }));
+}
+
+static void scan_block(struct entry_scan *s, const struct memory_entry *e)
+{
+	struct memory_use *out = s->d->x->out;
+	enum seen seen = seen_at(s, e->address);
+
+	if (!is_active(s->d->x, e))
+		return;
+	if (seen == SEEN_NOT)
+		add_before(s, e, e->requested >= 0 ? e->requested : e->bytes, e->site);
+	out->wrong_blocks += seen == SEEN_FREED;
+	s->n.live -= seen == SEEN_LIVE;
+}
+
+static void scan_entry(struct entry_scan *s, const struct memory_entry *e)
+{
+	enum seen seen = seen_at(s, e->address);
+	bool alloc = e->action == ACTION_ALLOC;
+
+	if (e->action == ACTION_FREE_COMPLETED && seen == SEEN_NOT)
+		add_before(s, e, e->bytes, ID_NONE);
+	s->n.live += alloc && seen != SEEN_LIVE;
+	s->n.live -= !alloc && seen == SEEN_LIVE;
+	imap_put(&s->seen, e->address, alloc ? SEEN_LIVE : SEEN_FREED, true);
+}
+
+/* Finds the pools, what was allocated before the first entry, and what was reserved then. */
+static void scan(struct snapshot_device *d)
+{
+	struct entry_scan s = { .d = d };
+	struct slice_iter i = trace_slices(d->x->t, d->track);
+	VEC(int64_t) reserved = { .v = NULL };
+	bool first = true;
+
+	imap_init(&s.seen, d->x->scratch);
+	for (struct memory_entry e; next_entry(d->x, &i, &e);) {
+		uint32_t pool = e.action == ACTION_OOM ? 0 : pool_of(d, e.allocator);
+		while (reserved.n < d->names.n)
+			VEC_PUSH(d->x->scratch, &reserved, 0);
+		d->start = first ? e.at : d->start;
+		first = false;
+		if (e.action == ACTION_BLOCK)
+			scan_block(&s, &e);
+		else if (e.action == ACTION_ALLOC || e.action == ACTION_FREE_COMPLETED)
+			scan_entry(&s, &e);
+		else if (e.action == ACTION_SEGMENT || e.action == ACTION_RELEASE)
+			reserved.v[pool] = num_add(reserved.v[pool], e.bytes);
+		else if (e.action == ACTION_RESERVE)
+			reserved.v[pool] = num_sub(reserved.v[pool], e.bytes);
+		d->has_segments |= e.action == ACTION_SEGMENT;
+		work_poll(d->x->scratch->work);
+	}
+	if (!d->names.n) /* nothing but errors */
+		VEC_PUSH(d->x->scratch, &reserved, (int64_t)pool_of(d, ID_NONE));
+	d->reserved = reserved.v;
+	d->x->out->lost_blocks += d->has_segments ? s.n.live : 0;
+}
+
+/* ---- replay ---- */
+
+struct entry_replay {
+	struct snapshot_device *d;
+	struct kept_set held;
+	struct snapshot_level {
+		int64_t live, reserved, waiting, before;
+	} * level;   /* indexed by row */
+	bool counts; /* count and keep the use over time */
+};
+
+/* Changes the level of a pool and of its device. */
+static void change(struct entry_replay *r, uint32_t pool, const struct snapshot_level *by)
+{
+	struct memory_pool *rows[2], *first = r->d->x->out->pools.v + r->d->pool0;
+
+	for (size_t i = rows_of(r->d, pool, rows); i-- > 0;) {
+		struct snapshot_level *l = &r->level[rows[i] - first];
+		l->live = num_add(l->live, by->live);
+		l->reserved = num_add(l->reserved, by->reserved);
+		l->waiting = num_add(l->waiting, by->waiting);
+		l->before = num_add(l->before, by->before);
+	}
+}
+
+/* Adds an allocation, or removes it with sign -1. */
+static void change_held(struct entry_replay *r, const struct kept_block *h, int64_t sign)
+{
+	int64_t bytes = sign * h->bytes;
+
+	change(r, h->pool,
+	        &(struct snapshot_level){ .live = bytes,
+	                .waiting = h->waiting ? bytes : 0,
+	                .before = h->before ? bytes : 0 });
+}
+
+static void begin_replay(struct entry_replay *r, struct snapshot_device *d, bool counts)
+{
+	*r = (struct entry_replay){ .d = d, .counts = counts };
+	r->level = ARENA_ARRAY(d->x->scratch, d->pools, struct snapshot_level);
+	imap_init(&r->held.at, d->x->scratch);
+	for (size_t i = 0; i < d->before.n; i++) {
+		add_held(&r->held, &d->before.v[i], d->x->scratch);
+		change_held(r, &d->before.v[i], 1);
+	}
+	for (uint32_t i = 0; i < d->names.n; i++)
+		change(r, i, &(struct snapshot_level){ .reserved = d->reserved[i] });
+}
+
+static void count(struct entry_replay *r, const struct memory_entry *e, bool found)
+{
+	struct memory_pool *rows[2];
+
+	for (size_t i = rows_of(r->d, pool_of(r->d, e->allocator), rows); i-- > 0;) {
+		struct memory_pool *p = rows[i];
+		if (e->action == ACTION_ALLOC) {
+			p->allocations++;
+			p->allocated = num_add(p->allocated, e->bytes);
+			p->lost_frees += found;
+		} else {
+			p->frees++;
+			p->double_frees += !found;
+		}
+	}
+}
+
+static void take_alloc(struct entry_replay *r, const struct memory_entry *e)
+{
+	struct kept_block *old = find_held(&r->held, e->address);
+	struct kept_block made = { .address = e->address,
+		.bytes = e->bytes,
+		.site = e->site,
+		.pool = pool_of(r->d, e->allocator),
+		.category = e->category };
+
+	if (r->counts)
+		count(r, e, old != NULL);
+	if (old) {
+		change_held(r, old, -1);
+		remove_held(&r->held, old, r->d->x->scratch);
+	}
+	add_held(&r->held, &made, r->d->x->scratch);
+	change_held(r, &made, 1);
+}
+
+static void take_free(struct entry_replay *r, const struct memory_entry *e)
+{
+	struct kept_block *h = find_held(&r->held, e->address);
+
+	if (r->counts)
+		count(r, e, h != NULL);
+	if (h) {
+		change_held(r, h, -1);
+		remove_held(&r->held, h, r->d->x->scratch);
+	}
+}
+
+static void take_free_request(struct entry_replay *r, const struct memory_entry *e)
+{
+	struct kept_block *h = find_held(&r->held, e->address);
+
+	if (!h || h->waiting)
+		return;
+	h->waiting = true;
+	change(r, h->pool, &(struct snapshot_level){ .waiting = h->bytes });
+}
+
+static void take_reserve(struct entry_replay *r, const struct memory_entry *e)
+{
+	change(r, pool_of(r->d, e->allocator),
+	        &(struct snapshot_level){
+	                .reserved = e->action == ACTION_RESERVE ? e->bytes : -e->bytes });
+}
+
+static void take_oom(struct entry_replay *r, const struct memory_entry *e)
+{
+	const struct snapshot_use *x = r->d->x;
+	const struct snapshot_level *l = &r->level[0];
+	struct memory_oom made = { .device = x->out->pools.v[r->d->pool0].device,
+		.ns = trace_ns(x->t, e->at) - trace_ns(x->t, r->d->start),
+		.requested = e->bytes,
+		.device_free = e->available,
+		.in_use = l->live,
+		.unused = r->d->has_segments ? num_sub(l->reserved, l->live) : -1 };
+
+	if (r->counts)
+		VEC_PUSH(x->a, &x->out->ooms, made);
+}
+
+static void take_entry(struct entry_replay *r, const struct memory_entry *e)
+{
+	switch (e->action) {
+	case ACTION_ALLOC: take_alloc(r, e); break;
+	case ACTION_FREE_COMPLETED: take_free(r, e); break;
+	case ACTION_FREE_REQUESTED: take_free_request(r, e); break;
+	case ACTION_RESERVE:
+	case ACTION_RELEASE: take_reserve(r, e); break;
+	case ACTION_OOM: take_oom(r, e); break;
+	default: break;
+	}
+}
+
+/* Appends the use of a row after an entry. */
+static void put_moment(struct entry_replay *r, struct memory_pool *p, int64_t at)
+{
+	const struct snapshot_level *l = &r->level[p - (r->d->x->out->pools.v + r->d->pool0)];
+
+	if (r->d->has_segments && l->reserved > p->reserved)
+		p->reserved = l->reserved;
+	if (p->use.n && p->use.v[p->use.n - 1].bytes == l->live)
+		return;
+	VEC_PUSH(
+	        r->d->x->a, &p->use, ((struct memory_moment){ trace_ns(r->d->x->t, at), l->live }));
+	if (l->live > p->use.v[p->most].bytes)
+		p->most = p->use.n - 1;
+}
+
+/* Is this the moment that was asked for? Later entries may be better. */
+static bool is_moment(const struct entry_replay *r, const struct memory_entry *e, int64_t before)
+{
+	const struct memory_pool *p = &r->d->x->out->pools.v[r->d->pool0];
+	const struct memory_request *q = r->d->x->request;
+	const struct trace *t = r->d->x->t;
+
+	switch (q->at) {
+	case MEMORY_AT_PEAK: return p->use.v[p->most].bytes > before;
+	case MEMORY_AT_END: return true;
+	case MEMORY_AT_OOM:
+		return e->action == ACTION_OOM && r->d->x->out->ooms.n == r->d->ooms0 + 1;
+	case MEMORY_AT_TIME: return trace_ns(t, e->at) - trace_ns(t, r->d->start) <= q->at_ns;
+	}
+	return false;
+}
+
+static size_t changed_rows(
+        struct snapshot_device *d, const struct memory_entry *e, struct memory_pool *rows[2])
+{
+	return e->action == ACTION_OOM ? 0 : rows_of(d, pool_of(d, e->allocator), rows);
+}
+
+/* Replays the entries: use over time, counts, and the number of the moment that was asked for. */
+static void replay(struct snapshot_device *d)
+{
+	struct slice_iter i = trace_slices(d->x->t, d->track);
+	const struct memory_pool *top = &d->x->out->pools.v[d->pool0];
+	struct memory_pool *rows[2];
+	uint64_t n = 0;
+	struct entry_replay r;
+
+	begin_replay(&r, d, true);
+	d->ooms0 = d->x->out->ooms.n;
+	for (size_t k = 0; k < d->pools; k++)
+		put_moment(&r, &d->x->out->pools.v[d->pool0 + k], d->start);
+	for (struct memory_entry e; next_entry(d->x, &i, &e);) {
+		int64_t before = top->use.v[top->most].bytes;
+		take_entry(&r, &e);
+		for (size_t k = changed_rows(d, &e, rows); k-- > 0;)
+			put_moment(&r, rows[k], e.at);
+		n++;
+		if (is_moment(&r, &e, before))
+			d->moment = n;
+		work_poll(d->x->scratch->work);
+	}
+	for (size_t k = 0; k < r.held.v.n; k++) {
+		const struct kept_block *h = &r.held.v.v[k];
+		for (size_t m = h->bytes < 0 || h->before || h->waiting ? 0
+		                                                        : rows_of(d, h->pool, rows);
+		        m-- > 0;) {
+			rows[m]->never_freed++;
+			rows[m]->never_freed_bytes = num_add(rows[m]->never_freed_bytes, h->bytes);
+		}
+	}
+}
+
+/* ---- owners ---- */
+
+static const struct size_class {
+	int64_t most;
+	const char *name;
+} size_classes[] = { { 512, "<=512 B" }, { 64 << 10, "<=64 KiB" }, { 1 << 20, "<=1 MiB" },
+	{ 10 << 20, "<=10 MiB" }, { 100 << 20, "<=100 MiB" }, { 1 << 30, "<=1 GiB" },
+	{ INT64_MAX, ">1 GiB" } };
+
+/* What allocations of an owner have in common. */
+struct owner_key {
+	uint32_t line, op, rule, category, size, pool;
+};
+
+static struct owner_key key_of(const struct snapshot_use *x, const struct kept_block *h)
+{
+	const uint32_t none = ID_NONE;
+	struct owner_key key = { none, none, none, none, none, h->pool };
+	bool stack = h->site != ID_NONE && h->site < x->t->sites.n;
+
+	key.rule = stack       ? memory_rule(&x->stacks, h->site)
+	           : h->before ? MEMORY_RULE_BEFORE
+	                       : MEMORY_RULE_NO_STACK;
+	if (x->request->by == MEMORY_BY_SIZE) {
+		for (key.size = 0; h->bytes > size_classes[key.size].most;)
+			key.size++;
+		key.rule = none;
+	} else if (x->request->by == MEMORY_BY_OP) {
+		key.op = stack ? x->stacks.op[h->site] : none;
+		key.rule = stack ? none : key.rule;
+	} else {
+		key.category = h->category;
+		if (x->request->by != MEMORY_BY_KIND && stack)
+			key.line = x->stacks.line[h->site];
+	}
+	return key;
+}
+
+static struct memory_owner describe(const struct snapshot_use *x, const struct owner_key *key)
+{
+	const struct trace *t = x->t;
+	struct memory_owner made = { .bytes = 0 };
+
+	if (key->line != ID_NONE)
+		made.line = memory_line_text(t, key->line, x->a);
+	else if (x->request->by <= MEMORY_BY_LINE)
+		made.line = key->rule == MEMORY_RULE_BEFORE
+		                    ? S("(allocated before the first entry)")
+		            : key->rule == MEMORY_RULE_NO_STACK ? S("(no call stack)")
+		                                                : S("(no line of Python)");
+	if (key->op != ID_NONE)
+		made.name = memory_op_text(t, key->op, x->a);
+	else if (x->request->by == MEMORY_BY_OP)
+		made.name = S("(no op)");
+	if (key->size != ID_NONE)
+		made.size = str_of(size_classes[key->size].name);
+	if (key->category != ID_NONE) {
+		made.kind = str_copy(x->a, trace_str(t, key->category));
+		made.rule = S("category in the file");
+	} else if (key->rule != ID_NONE) {
+		made.kind = str_of(memory_rule_kinds[key->rule]);
+		made.rule = str_of(memory_rule_texts[key->rule]);
+	}
+	return made;
+}
+
+static struct memory_owner *owner_of(struct snapshot_use *x, const struct kept_block *h)
+{
+	struct owner_key key = key_of(x, h);
+	uint32_t i = intern_add(&x->owners, str_make(&key, sizeof key));
+
+	if (i == x->owner.n) {
+		VEC_PUSH(x->scratch, &x->owner, describe(x, &key));
+		x->owner.v[i].pool = key.pool;
+	}
+	return &x->owner.v[i];
+}
+
+/* ---- collect ---- */
+
+static void keep_live(struct snapshot_device *d)
+{
+	struct snapshot_use *x = d->x;
+
+	for (size_t i = 0; i < x->owner.n; i++) {
+		struct memory_pool *rows[2];
+		rows_of(d, x->owner.v[i].pool, rows);
+		VEC_PUSH(x->a, &rows[0]->live, x->owner.v[i]);
+	}
+	for (size_t i = 0; i < d->pools; i++)
+		memory_sort_live(&x->out->pools.v[d->pool0 + i], x->scratch);
+}
+
+/* Adds up by owner what is allocated at the moment that was asked for. */
+static void collect(struct snapshot_device *d)
+{
+	struct slice_iter i = trace_slices(d->x->t, d->track);
+	struct snapshot_use *x = d->x;
+	struct entry_replay r;
+	struct memory_entry e;
+
+	begin_replay(&r, d, false);
+	for (uint64_t n = 0; n < d->moment && next_entry(x, &i, &e); n++)
+		take_entry(&r, &e);
+	intern_init(&x->owners, x->scratch);
+	x->owner.n = 0;
+	for (size_t k = 0; k < r.held.v.n; k++) {
+		if (r.held.v.v[k].bytes < 0)
+			continue;
+		struct memory_owner *o = owner_of(x, &r.held.v.v[k]);
+		o->bytes = num_add(o->bytes, r.held.v.v[k].bytes);
+		o->buffers++;
+	}
+	keep_live(d);
+	for (size_t k = 0; k < d->pools; k++) {
+		struct memory_pool *p = &x->out->pools.v[d->pool0 + k];
+		p->moment_live = r.level[k].live;
+		p->unused = d->has_segments ? num_sub(r.level[k].reserved, r.level[k].live) : -1;
+		p->waiting = r.level[k].waiting;
+		p->before = r.level[k].before;
+	}
+}
+
+/* Finds the largest free block of each pool; blocks are known at the end only. */
+static void find_free(struct snapshot_device *d)
+{
+	struct slice_iter i = trace_slices(d->x->t, d->track);
+	struct memory_pool *rows[2];
+
+	for (struct memory_entry e; d->has_segments && next_entry(d->x, &i, &e);) {
+		if (e.action != ACTION_BLOCK || is_active(d->x, &e))
+			continue;
+		for (size_t k = rows_of(d, pool_of(d, e.allocator), rows); k-- > 0;)
+			if (e.bytes > rows[k]->largest_free)
+				rows[k]->largest_free = e.bytes;
+	}
+}
+
+static uint32_t key_named(const struct trace *t, const char *name)
+{
+	uint32_t id = intern_find(&t->strings, str_of(name));
+
+	return id == ID_NONE ? ID_NONE : ARG_N + id;
+}
+
+/* Returns the devices' tracks that have entries, segments or blocks. */
+static bool has_entries(const struct snapshot_use *x, uint32_t track)
+{
+	struct slice_iter i = trace_slices(x->t, track);
+	struct memory_entry e;
+
+	return next_entry(x, &i, &e);
+}
+
+void memory_use_snapshot(const struct trace *t, const struct memory_request *request,
+        struct memory_use *out, struct arena *a)
+{
+	struct scratch own;
+
+	scratch_open(&own, a->work);
+	struct snapshot_use x = { .t = t,
+		.request = request,
+		.out = out,
+		.a = a,
+		.scratch = &own.a,
+		.actions = make_actions(t, &own.a),
+		.key_category = key_named(t, "category"),
+		.key_state = key_named(t, "state") };
+	memory_stacks_make(t, &x.stacks, &own.a);
+	out->by_kind = request->by == MEMORY_BY_KIND;
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		struct snapshot_device d = { .x = &x, .track = i };
+		uint32_t device = t->tracks.v[i].device;
+		if (!has_entries(&x, i))
+			continue;
+		d.name = device == ID_NONE ? S("host") : trace_device_label(t, device, &own.a);
+		imap_init(&d.pool_ids, &own.a);
+		scan(&d);
+		make_pools(&d);
+		replay(&d);
+		collect(&d);
+		find_free(&d);
+	}
+	scratch_close(&own);
+}
