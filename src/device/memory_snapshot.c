@@ -3,10 +3,12 @@
  * Memory use in a snapshot of PyTorch. The entries of a device are read three times, so nothing is
  * stored per entry:
  *
- *   scan     which allocations were made before the first entry: those that are freed without
- * having been allocated, and the blocks that exist at the end and were never allocated replay bytes
- * in use and reserved after each entry; the moment that was asked for collect  what is allocated at
- * that moment
+ * - scan: which allocations were made before the first entry, namely those that are freed without
+ *   having been allocated, and the blocks that exist at the end and were never allocated
+ *
+ * - replay: bytes in use and reserved after each entry; the moment that was asked for
+ *
+ * - collect: what is allocated at that moment
  *
  * Memory is in use from alloc to free_completed, and has the size that was asked for.
  */
@@ -76,6 +78,12 @@ struct snapshot_use {
 	VEC(struct memory_owner) owner; /* indexed by owner */
 };
 
+/* Bytes of a pool that the scan finds. */
+struct pool_facts {
+	int64_t reserved;     /* at the first entry */
+	int64_t largest_free; /* block at the end */
+};
+
 /* A device, or the host. */
 struct snapshot_device {
 	struct snapshot_use *x;
@@ -86,7 +94,7 @@ struct snapshot_device {
 	struct imap pool_ids; /* of the names -> index */
 	size_t ooms0;         /* errors of earlier devices */
 	VEC(struct kept_block) before;
-	int64_t *reserved; /* indexed by pool: at the first entry */
+	VEC(struct pool_facts) facts; /* indexed by pool */
 	bool has_segments;
 	uint64_t moment; /* number of entries until the moment that was asked for */
 	int64_t start;   /* time of the first entry, ticks */
@@ -194,6 +202,7 @@ static uint32_t pool_of(struct snapshot_device *d, uint32_t name)
 	if (imap_get(&d->pool_ids, name, &i))
 		return i;
 	VEC_PUSH(d->x->scratch, &d->names, name);
+	VEC_PUSH(d->x->scratch, &d->facts, (struct pool_facts){ 0 });
 	imap_put(&d->pool_ids, name, (uint32_t)d->names.n - 1, false);
 	return (uint32_t)d->names.n - 1;
 }
@@ -212,21 +221,6 @@ static void add_pool(struct snapshot_device *d, struct str allocator)
 	                .from_snapshot = true }));
 }
 
-/* Makes the rows: one for each pool, and one for the device if it has several. */
-static void make_pools(struct snapshot_device *d)
-{
-	const struct snapshot_use *x = d->x;
-
-	d->pool0 = x->out->pools.n;
-	if (d->names.n > 1) {
-		add_pool(d, S("all pools"));
-		x->out->pools.v[d->pool0].sum_of_others = true;
-	}
-	for (size_t i = 0; i < d->names.n; i++)
-		add_pool(d, trace_str(x->t, d->names.v[i]));
-	d->pools = x->out->pools.n - d->pool0;
-}
-
 /* The rows that a pool's numbers belong to: its own and the device's. */
 static size_t rows_of(const struct snapshot_device *d, uint32_t pool, struct memory_pool *rows[2])
 {
@@ -241,16 +235,34 @@ static size_t rows_of(const struct snapshot_device *d, uint32_t pool, struct mem
 	return 2;
 }
 
+/* Makes the rows: one for each pool, and one for the device if it has several. */
+static void make_pools(struct snapshot_device *d)
+{
+	const struct snapshot_use *x = d->x;
+
+	d->pool0 = x->out->pools.n;
+	if (d->names.n > 1)
+		add_pool(d, S("all pools"));
+	for (size_t i = 0; i < d->names.n; i++)
+		add_pool(d, trace_str(x->t, d->names.v[i]));
+	d->pools = x->out->pools.n - d->pool0;
+	for (uint32_t i = 0; d->has_segments && i < d->names.n; i++) {
+		struct memory_pool *rows[2];
+		for (size_t k = rows_of(d, i, rows); k-- > 0;)
+			if (d->facts.v[i].largest_free > rows[k]->largest_free)
+				rows[k]->largest_free = d->facts.v[i].largest_free;
+	}
+}
+
 /* ---- scan ---- */
 
-enum seen { SEEN_NOT, SEEN_LIVE, SEEN_FREED };
+/* SEEN_KEPT: there is a block at the end. */
+enum seen { SEEN_NOT, SEEN_LIVE, SEEN_FREED, SEEN_KEPT };
 
 struct entry_scan {
 	struct snapshot_device *d;
 	struct imap seen; /* address -> enum seen */
-	struct scan_counts {
-		uint64_t replaced, twice, active, live;
-	} n;
+	uint64_t live;    /* allocations without a free and without a block at the end */
 };
 
 static enum seen seen_at(const struct entry_scan *s, uint64_t address)
@@ -272,17 +284,19 @@ static void add_before(
 	                .before = true }));
 }
 
-static void scan_block(struct entry_scan *s, const struct memory_entry *e)
+static void scan_block(struct entry_scan *s, const struct memory_entry *e, struct pool_facts *pool)
 {
-	struct memory_use *out = s->d->x->out;
 	enum seen seen = seen_at(s, e->address);
 
-	if (!is_active(s->d->x, e))
+	if (!is_active(s->d->x, e)) {
+		pool->largest_free = e->bytes > pool->largest_free ? e->bytes : pool->largest_free;
 		return;
+	}
 	if (seen == SEEN_NOT)
 		add_before(s, e, e->requested >= 0 ? e->requested : e->bytes, e->site);
-	out->wrong_blocks += seen == SEEN_FREED;
-	s->n.live -= seen == SEEN_LIVE;
+	s->d->x->out->wrong_blocks += seen == SEEN_FREED;
+	s->live -= seen == SEEN_LIVE;
+	imap_put(&s->seen, e->address, SEEN_KEPT, true);
 }
 
 static void scan_entry(struct entry_scan *s, const struct memory_entry *e)
@@ -292,9 +306,25 @@ static void scan_entry(struct entry_scan *s, const struct memory_entry *e)
 
 	if (e->action == ACTION_FREE_COMPLETED && seen == SEEN_NOT)
 		add_before(s, e, e->bytes, ID_NONE);
-	s->n.live += alloc && seen != SEEN_LIVE;
-	s->n.live -= !alloc && seen == SEEN_LIVE;
+	s->live += alloc && seen != SEEN_LIVE;
+	s->live -= !alloc && seen == SEEN_LIVE;
 	imap_put(&s->seen, e->address, alloc ? SEEN_LIVE : SEEN_FREED, true);
+}
+
+static void scan_any(struct entry_scan *s, const struct memory_entry *e)
+{
+	uint32_t i = pool_of(s->d, e->allocator);
+	struct pool_facts *pool = &s->d->facts.v[i];
+
+	if (e->action == ACTION_BLOCK)
+		scan_block(s, e, pool);
+	else if (e->action == ACTION_ALLOC || e->action == ACTION_FREE_COMPLETED)
+		scan_entry(s, e);
+	else if (e->action == ACTION_SEGMENT || e->action == ACTION_RELEASE)
+		pool->reserved = num_add(pool->reserved, e->bytes);
+	else if (e->action == ACTION_RESERVE)
+		pool->reserved = num_sub(pool->reserved, e->bytes);
+	s->d->has_segments |= e->action == ACTION_SEGMENT;
 }
 
 /* Finds the pools, what was allocated before the first entry, and what was reserved then. */
@@ -302,31 +332,18 @@ static void scan(struct snapshot_device *d)
 {
 	struct entry_scan s = { .d = d };
 	struct slice_iter i = trace_slices(d->x->t, d->track);
-	VEC(int64_t) reserved = { .v = NULL };
 	bool first = true;
 
 	imap_init(&s.seen, d->x->scratch);
-	for (struct memory_entry e; next_entry(d->x, &i, &e);) {
-		uint32_t pool = e.action == ACTION_OOM ? 0 : pool_of(d, e.allocator);
-		while (reserved.n < d->names.n)
-			VEC_PUSH(d->x->scratch, &reserved, 0);
+	for (struct memory_entry e; next_entry(d->x, &i, &e); first = false) {
 		d->start = first ? e.at : d->start;
-		first = false;
-		if (e.action == ACTION_BLOCK)
-			scan_block(&s, &e);
-		else if (e.action == ACTION_ALLOC || e.action == ACTION_FREE_COMPLETED)
-			scan_entry(&s, &e);
-		else if (e.action == ACTION_SEGMENT || e.action == ACTION_RELEASE)
-			reserved.v[pool] = num_add(reserved.v[pool], e.bytes);
-		else if (e.action == ACTION_RESERVE)
-			reserved.v[pool] = num_sub(reserved.v[pool], e.bytes);
-		d->has_segments |= e.action == ACTION_SEGMENT;
+		if (e.action != ACTION_OOM) /* of which older versions do not name the pool */
+			scan_any(&s, &e);
 		work_poll(d->x->scratch->work);
 	}
-	if (!d->names.n) /* nothing but errors */
-		VEC_PUSH(d->x->scratch, &reserved, (int64_t)pool_of(d, ID_NONE));
-	d->reserved = reserved.v;
-	d->x->out->lost_blocks += d->has_segments ? s.n.live : 0;
+	if (!d->names.n)
+		pool_of(d, ID_NONE);
+	d->x->out->lost_blocks += d->has_segments ? s.live : 0;
 }
 
 /* ---- replay ---- */
@@ -375,7 +392,7 @@ static void begin_replay(struct entry_replay *r, struct snapshot_device *d, bool
 		change_held(r, &d->before.v[i], 1);
 	}
 	for (uint32_t i = 0; i < d->names.n; i++)
-		change(r, i, &(struct snapshot_level){ .reserved = d->reserved[i] });
+		change(r, i, &(struct snapshot_level){ .reserved = d->facts.v[i].reserved });
 }
 
 static void count(struct entry_replay *r, const struct memory_entry *e, bool found)
@@ -552,7 +569,7 @@ static const struct size_class {
 	{ 10 << 20, "<=10 MiB" }, { 100 << 20, "<=100 MiB" }, { 1 << 30, "<=1 GiB" },
 	{ INT64_MAX, ">1 GiB" } };
 
-/* What allocations of an owner have in common. */
+/* Equal parts of the allocations of an owner. */
 struct owner_key {
 	uint32_t line, op, rule, category, size, pool;
 };
@@ -666,21 +683,6 @@ static void collect(struct snapshot_device *d)
 	}
 }
 
-/* Finds the largest free block of each pool; blocks are known at the end only. */
-static void find_free(struct snapshot_device *d)
-{
-	struct slice_iter i = trace_slices(d->x->t, d->track);
-	struct memory_pool *rows[2];
-
-	for (struct memory_entry e; d->has_segments && next_entry(d->x, &i, &e);) {
-		if (e.action != ACTION_BLOCK || is_active(d->x, &e))
-			continue;
-		for (size_t k = rows_of(d, pool_of(d, e.allocator), rows); k-- > 0;)
-			if (e.bytes > rows[k]->largest_free)
-				rows[k]->largest_free = e.bytes;
-	}
-}
-
 static uint32_t key_named(const struct trace *t, const char *name)
 {
 	uint32_t id = intern_find(&t->strings, str_of(name));
@@ -724,7 +726,6 @@ void memory_use_snapshot(const struct trace *t, const struct memory_request *req
 		make_pools(&d);
 		replay(&d);
 		collect(&d);
-		find_free(&d);
 	}
 	scratch_close(&own);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the call stacks of a memory snapshot say about an allocation: the line of the user's
+ * Facts that the call stacks of a memory snapshot give about an allocation: the line of the user's
  * program, the op, and the kind of memory with the rule that decided.
  */
 #ifndef TFPROF_DEVICE_MEMORY_STACKS_H

@@ -56,7 +56,6 @@ struct memory_pool {
 	VEC(struct memory_owner) live; /* at that moment, largest first */
 	/* Of a snapshot. The moment is the one that was asked for. */
 	bool from_snapshot;
-	bool sum_of_others;   /* of all pools of the device; live is empty */
 	int64_t moment_live;  /* in use */
 	int64_t unused;       /* reserved and not in use; negative: unknown */
 	int64_t waiting;      /* part of moment_live: freed, but another stream may still use it */

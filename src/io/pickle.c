@@ -482,9 +482,11 @@ static bool close_values(struct pickle *x, size_t from, size_t n, bool whole)
 {
 	uint64_t around = n ? x->open.v[n - 1].number : 0;
 
-	for (size_t i = from; i < x->stack.n; i++)
-		if (!close_value(x, &x->stack.v[i], around, whole || i + 1 < x->stack.n))
+	for (size_t i = from; i < x->stack.n; i++) {
+		struct pickle_value *v = &x->stack.v[i];
+		if (v->type == TYPE_OPEN && !close_value(x, v, around, whole || i + 1 < x->stack.n))
 			return false;
+	}
 	forget_open(x, n);
 	return true;
 }
@@ -505,8 +507,15 @@ void pickle_add_item(
  * a dict stay apart, because their keys are between them. */
 static void move_items(struct pickle *x, size_t from)
 {
-	for (size_t i = from; i < x->stack.n; i++)
-		pickle_add_item(x->a, &x->items, x->open.v[x->open.n - 1].item0, &x->stack.v[i]);
+	size_t item0 = x->open.v[x->open.n - 1].item0;
+
+	VEC_ROOM(x->a, &x->items, x->stack.n - from);
+	for (size_t i = from; i < x->stack.n; i++) {
+		if (x->stack.v[i].type == PICKLE_OBJECT)
+			pickle_add_item(x->a, &x->items, item0, &x->stack.v[i]);
+		else
+			x->items.v[x->items.n++] = x->stack.v[i];
+	}
 	x->stack.n = from;
 }
 
@@ -775,6 +784,27 @@ static bool salvage(struct pickle *x)
 	return x->stack.n && close_value(x, &x->stack.v[0], 0, false);
 }
 
+/* Runs opcodes that push memoized values, of which most of a file consists, as long as they need
+ * nothing else: values exist, are complete, and the window and the stack have room. */
+static void run_gets(struct pickle *x)
+{
+	const uint8_t *p = x->s->p, *end = x->s->end;
+	uint64_t packed;
+
+	while (end - p >= 5 && x->stack.n < x->stack.cap && x->stack.n < PICKLE_STACK_MAX) {
+		bool wide = *p == 'j';
+		uint64_t at = wide ? le32_get(p + 1) : p[1];
+		if ((!wide && *p != 'h') || at >= x->memo.n)
+			break;
+		packed = x->memo.v[at];
+		if (packed == MEMO_EMPTY || (uint8_t)packed == 1 + TYPE_OPEN)
+			break;
+		x->stack.v[x->stack.n++] = memo_unpack(packed);
+		p += wide ? 5 : 2;
+	}
+	x->s->p = p;
+}
+
 bool pickle_read(struct src *s, const struct pickle_caller *caller, struct pickle_value *root,
         bool *cut, struct arena *a)
 {
@@ -784,6 +814,7 @@ bool pickle_read(struct src *s, const struct pickle_caller *caller, struct pickl
 	while (!x.done) {
 		struct argument_of argument = { 0 };
 		const uint8_t *code;
+		run_gets(&x);
 		x.at = src_at(s);
 		bool good = (code = take(&x, 1)) != NULL;
 		if (good) {

@@ -82,6 +82,10 @@ struct snapshot_range {
 	uint32_t first, n;
 };
 
+struct stack_level {
+	uint32_t frame, site;
+};
+
 struct snapshot {
 	struct src *s;
 	struct trace_build *b;
@@ -99,9 +103,10 @@ struct snapshot {
 	VEC(uint32_t) frame_events;
 	VEC(uint32_t) pool_names;
 	struct imap sites; /* parent and event -> site */
-	VEC(uint32_t) way; /* frames of a stack */
-	uint64_t written;  /* bytes of frames' texts */
-	int64_t end;       /* the latest time */
+	/* The frames of the last stack, the outermost first, with their sites. */
+	VEC(struct stack_level) last;
+	uint64_t written; /* bytes of frames' texts */
+	int64_t end;      /* the latest time */
 	uint64_t entries, annotations;
 	uint64_t odd, shortened, outside, backwards, unused_dicts,
 	        unused_lists; /* counts for notes */

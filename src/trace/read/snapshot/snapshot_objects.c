@@ -167,31 +167,39 @@ static bool close_frame(struct snapshot *x, const struct dict_members *m, struct
 	return true;
 }
 
-/* Finds or adds the stack of some frames, the innermost first; returns its site. */
-static uint32_t make_stack(struct snapshot *x)
+/* Finds or adds the site of a frame. */
+static uint32_t make_site(struct snapshot *x, uint32_t parent, uint32_t frame)
 {
-	uint32_t site = ID_NONE, found;
+	uint32_t event = x->frame_events.v[frame], site;
+	uint64_t key = (uint64_t)(parent + 1) << 32 | event;
 
-	for (size_t i = x->way.n; i-- > 0;) {
-		uint32_t event = x->frame_events.v[x->way.v[i]];
-		uint64_t key = (uint64_t)(site + 1) << 32 | event;
-		if (!imap_get(&x->sites, key, &found)) {
-			found = build_site(x->b, site, event, false);
-			imap_put(&x->sites, key, found, false);
-		}
-		site = found;
+	if (!imap_get(&x->sites, key, &site)) {
+		site = build_site(x->b, parent, event, false);
+		imap_put(&x->sites, key, site, false);
 	}
 	return site;
 }
 
+/* Finds or adds the stack of frames that come the innermost first. Outer frames that the last stack
+ * has too are not looked up. */
 static void close_stack(
         struct snapshot *x, const struct pickle_value *v, size_t n, struct pickle_value *out)
 {
-	x->way.n = 0;
-	for (size_t i = 0; i < n; i++)
-		for (uint32_t k = 0; v[i].type == PICKLE_OBJECT && k < v[i].n; k++)
-			VEC_PUSH(x->a, &x->way, (uint32_t)v[i].id + k);
-	set_object(out, OBJECT_STACK, make_stack(x));
+	uint32_t site = ID_NONE;
+	size_t depth = 0;
+
+	for (size_t i = n; i-- > 0;)
+		for (uint32_t k = v[i].n; v[i].type == PICKLE_OBJECT && k-- > 0; depth++) {
+			uint32_t frame = (uint32_t)v[i].id + k;
+			if (depth < x->last.n && x->last.v[depth].frame == frame) {
+				site = x->last.v[depth].site;
+				continue;
+			}
+			x->last.n = depth;
+			site = make_site(x, site, frame);
+			VEC_PUSH(x->a, &x->last, ((struct stack_level){ frame, site }));
+		}
+	set_object(out, OBJECT_STACK, site);
 }
 
 /* ---- pools ---- */
