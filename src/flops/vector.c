@@ -10,6 +10,11 @@ struct flops flops_none(const struct op_call *c)
 	return (struct flops){ .read = -1, .written = -1 };
 }
 
+struct flops flops_hidden(const struct op_call *c)
+{
+	return lacking(LACK_SHAPE, c->row->place[0]);
+}
+
 struct flops flops_data(const struct op_call *c)
 {
 	return lacking(LACK_DATA, c->row->place[0]);

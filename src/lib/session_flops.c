@@ -2,26 +2,49 @@
  *
  * Float operations of a trace.
  */
-#include "lib/path_input.h"
+#include "lib/session.h"
 
 #include "export/table/flops_out.h"
-#include "trace/pass/step_time.h"
+
+/* A trace, its steps and the calls of its ops. */
+struct counted_trace {
+	const struct trace *t;
+	struct trace_steps steps;
+	struct trace_ops ops;
+};
+
+/* Takes the calls that were found when the trace was loaded, or finds them. */
+static void find_calls(const struct model_trace *m, struct counted_trace *to, struct arena *a)
+{
+	to->t = m->t;
+	trace_find_steps(to->t, &to->steps, a);
+	if (m->counted) {
+		to->ops = *m->counted;
+		return;
+	}
+	struct trace_links links;
+	trace_link(to->t, &links, a);
+	trace_find_ops(to->t, &links, &to->steps, TRACE_BY_OP, &to->ops, a);
+}
 
 /* The peaks of the devices with work, if all are of one model. */
 static struct flops_rate rate_of(
-        const struct path_input *in, const struct trace_ops *ops, struct arena *a)
+        const struct counted_trace *c, const struct flops_request *request, struct arena *a)
 {
-	const struct trace *t = in->t;
-	struct flops_rate rate = { .steps = in->steps.by == STEPS_UNKNOWN ? 1 : in->steps.steps.n,
-		.ns = trace_ns(t, step_time_sum(&in->steps)) };
+	const struct trace *t = c->t;
+	struct flops_rate rate = { .steps = &c->steps,
+		.n = c->steps.by == STEPS_UNKNOWN ? 1 : c->steps.steps.n,
+		.partial = request->partial,
+		.given = (double)request->peak_flops };
 	bool *works = ARENA_ARRAY(a, t->devices.n, bool);
 	uint32_t model = ID_NONE;
 
-	for (size_t i = 0; i < ops->kernels.n; i++) {
-		uint32_t device = ops->kernels.v[i].device, of = t->devices.v[device].model;
-		if (works[device])
+	for (size_t i = 0; i < t->tracks.n; i++) {
+		const struct trace_track *track = &t->tracks.v[i];
+		if (!track_is_device(track) || track->derived || !track->n || works[track->device])
 			continue;
-		works[device] = true;
+		works[track->device] = true;
+		uint32_t of = t->devices.v[track->device].model;
 		model = rate.devices++ && model != of ? ID_NONE : of;
 	}
 	if (model != ID_NONE)
@@ -30,28 +53,52 @@ static struct flops_rate rate_of(
 	return rate;
 }
 
+/* Compares the traces of several ranks. */
+static bool write_ranks(struct session *s, const struct flops_request *request,
+        const struct opts *o, struct sink *out)
+{
+	struct emit to = session_emit(s, VK_N, out);
+	struct arena *a = &s->query_arena;
+	const struct model_trace *v;
+	size_t n;
+
+	if (!session_need_slices(s) || !(v = session_traces(s, &n)))
+		return false;
+	struct flops_rank *ranks = ARENA_ARRAY(a, n, struct flops_rank);
+	for (size_t i = 0; i < n; i++) {
+		struct counted_trace *c = ARENA_NEW(a, struct counted_trace);
+		find_calls(&v[i], c, a);
+		ranks[i] = (struct flops_rank){ s->model.workers.v[v[i].worker], c->ops,
+			rate_of(c, request, a) };
+	}
+	return flops_write_ranks(ranks, n, request->top, o, s->columns, &to, &s->error);
+}
+
 bool session_flops(struct session *s, const struct flops_request *request, const struct opts *o,
         struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 	struct arena *a = &s->query_arena;
-	struct path_input in;
-	struct trace_ops ops;
+	const struct model_trace *v;
+	struct counted_trace c;
+	size_t n;
 
-	if (!path_input_open(s, o, &in))
+	if (!session_need_steps(s, o) || !session_seal(s))
 		return false;
-	trace_find_ops(in.t, &in.links, &in.steps, TRACE_BY_OP, &ops, a);
-	if (!ops.calls.n)
+	if (s->model.traces.n > 1 && !request->explain.n)
+		return write_ranks(s, request, o, out);
+	if (!session_one_trace(s) || !session_need_slices(s) || !(v = session_traces(s, &n)))
+		return false;
+	find_calls(v, &c, a);
+	if (!c.ops.calls.n)
 		return session_fail(s, ERR_FAILED,
 		        "no call of an op is in the file: a PyTorch trace with record_shapes=True "
 		        "was expected");
 	if (!request->explain.n) {
-		struct flops_rate rate = rate_of(&in, &ops, a);
-		rate.partial = request->partial;
-		rate.given = (double)request->peak_flops;
-		return flops_write(&ops, &rate, request->top, o, s->columns, &to, &s->error);
+		const struct flops_rate rate = rate_of(&c, request, a);
+		return flops_write(&c.ops, &rate, request->top, o, s->columns, &to, &s->error);
 	}
-	if (!flops_explain(&ops, request->explain, request->top, out, a))
+	if (!flops_explain(&c.ops, request->explain, request->top, out, a))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--explain: the file has no call of '%.*s'", STR(request->explain));
 	return true;

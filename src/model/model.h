@@ -80,6 +80,7 @@ struct tally_sum {
 
 struct kernel_row;
 struct flops_coverage;
+struct trace_ops;
 /* A trace that a worker's nodes and steps were made from. */
 struct model_trace {
 	const struct trace *t;
@@ -88,6 +89,7 @@ struct model_trace {
 	const struct kernel_row *kernels;
 	size_t n_kernels;
 	struct flops_coverage *coverage; /* of float operations; NULL: not known */
+	const struct trace_ops *counted; /* the calls alone; NULL: not kept, or none */
 };
 
 struct trace;

@@ -115,6 +115,10 @@ def test_schema_of_traces(t):
             doc = json.loads(t.run([command, path, '-output', 'json'] + changes))
             bad = judge[command + '.json'](doc) if judge else []
             t.check(not bad and (path == trace or doc.get(command) or doc['rows']), '%s: %s' % (command, bad[:3]))
+        both = shutil.copy(memory, os.path.join(home, 'b.pt.trace.json'))
+        doc = json.loads(t.run(['flops', memory, both, '-output', 'json']))
+        bad = judge['flops-ranks.json'](doc) if judge else []
+        t.check(not bad and len(doc['ranks']) == 2, 'flops of ranks: %s' % bad[:3])
         again = shutil.copy(trace, os.path.join(home, 'again.xplane.pb'))
         doc = json.loads(t.run(['why', trace, again, '-output', 'json']))
         bad = judge['why-runs.json'](doc) if judge else []

@@ -478,11 +478,31 @@ def utilization():
         return d.get('peak_device'), d.get('mfu')
     equal(found(trace), (None, None))
     equal(found(trace, '--peak-flops=100T'), (None, round(2e9 / 100e12 / (wall * 1e-9), 6)))
+    d = json.loads(program('flops', write(trace), '-output', 'json', '--peak-flops=100T')[0])
+    steps = {r['step']: r['duration_ns'] for r in json.loads(program('steps', write(trace), '-output', 'json')[0])['steps']}
+    equal([(r['step'], r['duration_ns']) for r in d['by_step']], sorted(steps.items()))
+    equal([r['mfu'] for r in d['by_step']], [round(100 * r['product_flops'] / 100e12 / (r['duration_ns'] * 1e-9), 2) for r in d['by_step']])
+    equal((sum(r['product_flops'] for r in d['by_step']), d['by_phase']), (2 * 10 ** 9, []))
     h100 = {'deviceProperties': [{'id': 0, 'name': 'NVIDIA H100 80GB HBM3'}]}
     equal(found(kineto.trace(events, **h100)), ('H100 SXM', round(2e9 / 989.5e12 / (wall * 1e-9), 6)))
     events += [kineto.event('cpu_op', 'mine::op', 1100, 50)] + kineto.launch(1110, 2, 1120, 40, 'other')
     equal(found(kineto.trace(events, **h100)), ('H100 SXM', None))
     equal(found(kineto.trace(events, **h100), '--partial')[1] is not None, True)
+
+
+def utilization_of_ranks():
+    """Several traces: a row for each, the mean and the worst."""
+    def rank(number, size):
+        product = {'Input Dims': [[size, 1000], [1000, 1000]], 'Input type': ['c10::BFloat16', 'c10::BFloat16']}
+        events = kineto.steps() + [kineto.event('cpu_op', 'aten::mm', 1000, 90, **product)] + kineto.launch(1010, 1, 1020, 60, 'gemm')
+        return write(kineto.trace(events, rank=number), 'r%d.pt.trace.json' % number)
+    files = [rank(i, 1000 * (i + 1)) for i in range(3)]
+    alone = [json.loads(program('flops', f, '-output', 'json', '--peak-flops=100T')[0]) for f in files]
+    d = json.loads(program('flops', *files, '-output', 'json', '--peak-flops=100T')[0])
+    equal([r['flops'] for r in d['ranks']], [a['flops'] for a in alone])
+    equal([r['mfu'] for r in d['ranks']], [round(100 * a['mfu'], 2) for a in alone])
+    equal((d['mean_mfu'], d['worst_mfu'], d['worst']), (round(sum(a['mfu'] for a in alone) / 3, 6), alone[0]['mfu'], d['ranks'][0]['worker']))
+    assert 'No MFU' in program('flops', *files)[0]
 
 
 def others():
@@ -566,7 +586,7 @@ def overlap_of_devices():
         equal((d['devices'], d['communication_compute_overlap_ns'], d['exposed_communication_ns']), (2, overlap, 40000 - overlap))
 
 
-CASES = [memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, shown_rows, launches_steps_copies, ranges, sections_of_workers,
+CASES = [memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':

@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "export/table/coverage_out.h"
 #include "export/table/table.h"
+#include "trace/pass/step_time.h"
 
 /* ---- tables ---- */
 
@@ -126,13 +127,34 @@ struct utilization {
 	double model, hardware;
 };
 
+/* Steps together: their products and their wall time. */
+struct step_sum {
+	struct step_products products;
+	size_t steps;
+	int64_t ticks;
+};
+
+static void add_step(struct step_sum *to, const struct trace_ops *ops,
+        const struct trace_steps *steps, size_t step)
+{
+	const struct step_products *p = &ops->products[step];
+
+	for (unsigned i = 0; i < NUMBER_TYPES; i++) {
+		to->products.all[i] = num_add(to->products.all[i], p->all[i]);
+		to->products.again[i] = num_add(to->products.again[i], p->again[i]);
+	}
+	to->steps++;
+	to->ticks =
+	        num_add(to->ticks, num_sub(steps->steps.v[step].end, steps->steps.v[step].start));
+}
+
 static struct utilization find_utilization(
-        const struct flops_sums *x, const struct flops_rate *rate)
+        const struct flops_sums *x, const struct flops_rate *rate, const struct step_sum *s)
 {
 	struct utilization u = { .lack = UTILIZED };
-	double wall = (double)rate->ns * 1e-9 * (double)rate->devices;
+	double wall = (double)trace_ns(x->ops->t, s->ticks) * 1e-9 * (double)rate->devices;
 
-	if (!rate->devices || rate->ns <= 0)
+	if (!rate->devices || !(wall > 0))
 		return (struct utilization){ .lack = NO_DEVICE };
 	if (!rate->peak && !(rate->given > 0))
 		return (struct utilization){ .lack = NO_PEAK };
@@ -140,19 +162,30 @@ static struct utilization find_utilization(
 		return (struct utilization){ .lack = NO_COVERAGE };
 	for (unsigned i = 0; i < NUMBER_TYPES; i++) {
 		double peak = rate->given > 0 ? rate->given : peak_flops(rate->peak, i);
-		if (!x->products[i])
+		int64_t all = s->products.all[i];
+		if (!all)
 			continue;
 		if (!(peak > 0))
 			return (struct utilization){ .lack = NO_TYPE };
-		u.hardware += (double)x->products[i] / peak / wall;
-		u.model += (double)(x->products[i] - x->repeated[i]) / peak / wall;
+		u.hardware += (double)all / peak / wall;
+		u.model += (double)(all - s->products.again[i]) / peak / wall;
 	}
 	return u;
 }
 
+static struct utilization utilization_of_all(
+        const struct flops_sums *x, const struct flops_rate *rate)
+{
+	struct step_sum all = { .steps = 0 };
+
+	for (size_t i = 0; x->ops->products && i < rate->steps->steps.n; i++)
+		add_step(&all, x->ops, rate->steps, i);
+	return find_utilization(x, rate, &all);
+}
+
 static void put_utilization(struct sb *b, const struct flops_sums *x, const struct flops_rate *rate)
 {
-	const struct utilization u = find_utilization(x, rate);
+	const struct utilization u = utilization_of_all(x, rate);
 
 	switch (u.lack) {
 	case UTILIZED:
@@ -189,6 +222,59 @@ static void put_utilization(struct sb *b, const struct flops_sums *x, const stru
 	}
 }
 
+/* ---- steps ---- */
+
+static const struct column step_columns[] = { NUMBER_COLUMN("step", NULL), TEXT_COLUMN("phase"),
+	NUMBER_COLUMN("steps", NULL), NUMBER_COLUMN("duration_ns", "ns"),
+	NUMBER_COLUMN("product_flops", "flop"), { S("mfu"), COLUMN_REAL, "percent" },
+	{ S("hfu"), COLUMN_REAL, "percent" } };
+static const char *const step_titles[] = { "step", "phase", "", "step time", "products", "MFU",
+	"HFU" };
+static const char *const phase_titles[] = { "", "phase", "steps", "time", "products", "MFU",
+	"HFU" };
+
+/* id: of a step; -1: several. phase: -1: the steps have none. */
+static void put_steps(struct table *to, const struct flops_sums *x, const struct flops_rate *rate,
+        const struct step_sum *s, int64_t id, int phase)
+{
+	const struct utilization u = find_utilization(x, rate, s);
+	bool known = u.lack == UTILIZED;
+	int64_t products = 0;
+
+	for (unsigned i = 0; i < NUMBER_TYPES; i++)
+		products = num_add(products, s->products.all[i]);
+	table_number_if(to, id >= 0, id);
+	table_text_if(to, phase >= 0, phase >= 0 ? str_of(serving_phases[phase]) : STR_NONE);
+	table_count(to, s->steps);
+	table_number(to, trace_ns(x->ops->t, s->ticks));
+	table_number(to, products);
+	table_number_if(to, known, num_from_real(u.model * 1e4 + 0.5));
+	table_number_if(to, known, num_from_real(u.hardware * 1e4 + 0.5));
+	to->rows++;
+}
+
+/* Adds the steps, and their sums by phase if the steps are those of a server. */
+static void fill_steps(struct table *steps, struct table *phases, const struct flops_sums *x,
+        const struct flops_rate *rate)
+{
+	struct step_sum sums[PHASE_N] = { { .steps = 0 } };
+
+	for (size_t i = 0; x->ops->products && i < rate->steps->steps.n; i++) {
+		const struct trace_step *step = &rate->steps->steps.v[i];
+		struct step_sum one = { .steps = 0 };
+		struct serving_step served;
+		bool serves = rate->steps->by == STEPS_BY_SERVING &&
+		              serving_parse(trace_str(x->ops->t, step->name), &served);
+		add_step(&one, x->ops, rate->steps, i);
+		put_steps(steps, x, rate, &one, step->id, serves ? (int)served.phase : -1);
+		if (serves)
+			add_step(&sums[served.phase], x->ops, rate->steps, i);
+	}
+	for (int i = 0; i < PHASE_N; i++)
+		if (sums[i].steps)
+			put_steps(phases, x, rate, &sums[i], -1, i);
+}
+
 /* ---- the answer ---- */
 
 struct flops_shown {
@@ -205,12 +291,12 @@ static void put_members(struct document *d, const void *user)
 	document_i64(d, "flops", x->flops);
 	document_i64(d, "recomputed_flops", x->recomputed);
 	document_i64(d, "bytes", x->bytes);
-	document_i64(d, "steps", num_from_u64(shown->rate->steps));
+	document_i64(d, "steps", num_from_u64(shown->rate->n));
 	coverage_members(d, shown->coverage);
 	document_i64(d, "inferred_calls", num_from_u64(x->inferred));
 	if (shown->rate->peak && !(shown->rate->given > 0))
 		document_text(d, "peak_device", str_of(shown->rate->peak->name));
-	const struct utilization u = find_utilization(x, shown->rate);
+	const struct utilization u = utilization_of_all(x, shown->rate);
 	if (u.lack == UTILIZED) {
 		coverage_member(d, "mfu", u.model);
 		coverage_member(d, "hfu", u.hardware);
@@ -222,7 +308,7 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 {
 	const struct trace *t = x->ops->t;
 	struct sb b = sb_in(a);
-	size_t steps = rate->steps;
+	size_t steps = rate->n;
 
 	sb_put(&b, num_stopped(x->flops) ? S("Float operations: more than ")
 	                                 : S("Float operations: "));
@@ -237,7 +323,7 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 		fmt_si(&b, (double)x->recomputed);
 	}
 	if (x->all) {
-		sb_char(&b, '\n');
+		sb_put(&b, S("\nThey are "));
 		coverage_put_share(&b, coverage);
 		sb_put(&b, S(": "));
 		table_put_time(&b, trace_ns(t, x->known));
@@ -268,6 +354,15 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 		.key = "uncounted",
 		.title = "Not counted",
 		TABLE_COLUMNS(lack_columns, lack_titles) };
+	struct table steps = { .a = to->a,
+		.key = "by_step",
+		.title = "Steps",
+		.data_only = rate->n < 2,
+		TABLE_COLUMNS(step_columns, step_titles) };
+	struct table phases = { .a = to->a,
+		.key = "by_phase",
+		.title = "Phases",
+		TABLE_COLUMNS(step_columns, phase_titles) };
 	bool data = out_is_data(o->output.kind);
 
 	flops_sums_find(&sums, ops, to->a);
@@ -275,16 +370,99 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 	fill_families(&families, &sums);
 	fill_ops(&rows, &sums);
 	fill_lacks(&lacks, &sums);
+	fill_steps(&steps, &phases, &sums, rate);
 	/* in data, the rows are ops; text begins with the families */
 	struct table *first = data ? &rows : &families;
-	const struct table sections[] = { data ? families : rows, lacks };
+	const struct table sections[] = { data ? families : rows, lacks, phases, steps };
 	first->schema = "tfprof/flops";
+	first->version = 2;
 	first->lead = lead_of(&sums, shown.coverage, rate, to->a);
 	first->sections = sections;
-	first->n_sections = 2;
+	first->n_sections = sizeof sections / sizeof *sections;
 	first->members = put_members;
 	first->user = &shown;
 	return table_write(first, top, &o->output, columns, to, e);
+}
+
+/* ---- ranks ---- */
+
+static const struct column rank_columns[] = { NUMBER_COLUMN("flops", "flop"),
+	{ S("coverage"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("duration_ns", "ns"),
+	{ S("mfu"), COLUMN_REAL, "percent" }, { S("hfu"), COLUMN_REAL, "percent" },
+	TEXT_COLUMN("worker") };
+static const char *const rank_titles[] = { "float ops", "known", "time", "MFU", "HFU", "worker" };
+
+/* MFU of ranks: the mean of those for which it is known, and the worst. */
+struct rank_mfu {
+	size_t known, worst;
+	double sum, least;
+};
+
+static void put_rank(
+        struct table *to, const struct flops_rank *r, size_t index, struct rank_mfu *all)
+{
+	struct flops_sums sums;
+
+	flops_sums_find(&sums, &r->ops, to->a);
+	const struct utilization u = utilization_of_all(&sums, &r->rate);
+	bool known = u.lack == UTILIZED;
+	table_number(to, sums.flops);
+	table_number_if(to, sums.all > 0, table_share(sums.known, sums.all));
+	table_number(to, trace_ns(r->ops.t, step_time_sum(r->rate.steps)));
+	table_number_if(to, known, num_from_real(u.model * 1e4 + 0.5));
+	table_number_if(to, known, num_from_real(u.hardware * 1e4 + 0.5));
+	table_text(to, r->name);
+	to->rows++;
+	if (!known)
+		return;
+	if (!all->known++ || u.model < all->least) {
+		all->least = u.model;
+		all->worst = index;
+	}
+	all->sum += u.model;
+}
+
+struct ranks_shown {
+	const struct flops_rank *v;
+	struct rank_mfu mfu;
+};
+
+static void put_rank_members(struct document *d, const void *user)
+{
+	const struct ranks_shown *x = user;
+
+	if (!x->mfu.known)
+		return;
+	coverage_member(d, "mean_mfu", x->mfu.sum / (double)x->mfu.known);
+	coverage_member(d, "worst_mfu", x->mfu.least);
+	document_text(d, "worst", x->v[x->mfu.worst].name);
+}
+
+bool flops_write_ranks(const struct flops_rank *v, size_t n, size_t top, const struct opts *o,
+        unsigned columns, struct emit *to, struct err *e)
+{
+	struct ranks_shown shown = { .v = v };
+	struct table x = { .a = to->a,
+		.key = "ranks",
+		.schema = "tfprof/flops-ranks",
+		.members = put_rank_members,
+		.user = &shown,
+		TABLE_COLUMNS(rank_columns, rank_titles) };
+	struct sb lead = sb_in(to->a);
+
+	for (size_t i = 0; i < n; i++)
+		put_rank(&x, &v[i], i, &shown.mfu);
+	if (shown.mfu.known)
+		sb_fmt(&lead,
+		        "MFU: mean %.1f%%, worst %.1f%% (%.*s): products at the dense peaks of "
+		        "the\n"
+		        "devices, as a share of the wall time of the steps\n\n",
+		        100 * shown.mfu.sum / (double)shown.mfu.known, 100 * shown.mfu.least,
+		        STR(v[shown.mfu.worst].name));
+	else
+		sb_put(&lead, S("No MFU: read one of the files alone for the reason\n\n"));
+	x.lead = sb_str(&lead);
+	return table_write(&x, top, &o->output, columns, to, e);
 }
 
 /* ---- one op ---- */

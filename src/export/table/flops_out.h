@@ -16,10 +16,22 @@ struct flops_rate {
 	double given;            /* peak of all types, from the user; 0: that of the device */
 	struct str model;        /* name of the device; empty: the trace has no device work */
 	size_t devices;          /* with work */
-	size_t steps;
-	int64_t ns;   /* wall time of all steps */
+	const struct trace_steps *steps;
+	size_t n;     /* steps; 1 if the file does not mark them */
 	bool partial; /* print it whatever the coverage is */
 };
+
+/* The float operations of one of several traces. */
+struct flops_rank {
+	struct str name; /* of the worker */
+	struct trace_ops ops;
+	struct flops_rate rate;
+};
+
+/* Writes MFU and HFU of each of several traces (docs/schema/flops-ranks.json), the mean and the
+ * worst. */
+bool flops_write_ranks(const struct flops_rank *v, size_t n, size_t top, const struct opts *o,
+        unsigned columns, struct emit *to, struct err *e);
 
 /* top: rows of each table in text; 0: all. columns: width of the terminal; 0: names stay whole. */
 bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, size_t top,

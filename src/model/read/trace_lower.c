@@ -301,12 +301,26 @@ static void keep_kernels(const struct lowering *x, struct model_trace *to)
 	to->kernels = v;
 }
 
-static void keep_coverage(const struct lowering *x, struct model_trace *to)
+/* Keeps the calls, so that the command flops need not find them again. */
+static void keep_calls(const struct lowering *x, struct model_trace *to)
 {
+	struct arena *a = ingest_model(x->to)->a;
+	struct trace_ops *kept = ARENA_NEW(a, struct trace_ops);
+	size_t n = x->ops.calls.n, steps = x->steps.steps.n + 1;
 	struct flops_sums sums;
 
 	flops_sums_find(&sums, &x->ops, x->a);
-	to->coverage = flops_coverage_copy(flops_coverage_of(&sums, x->a), ingest_model(x->to)->a);
+	to->coverage = flops_coverage_copy(flops_coverage_of(&sums, x->a), a);
+	if (!n)
+		return;
+	*kept = (struct trace_ops){ .t = x->t,
+		.calls = { ARENA_ARRAY(a, n, struct op_calls), n, n },
+		.products = ARENA_ARRAY(a, steps, struct step_products),
+		.moved_time = x->ops.moved_time,
+		.opless_time = x->ops.opless_time };
+	memcpy(kept->calls.v, x->ops.calls.v, n * sizeof *kept->calls.v);
+	memcpy(kept->products, x->ops.products, steps * sizeof *kept->products);
+	to->counted = kept;
 }
 
 /* Adds notes about data that the trace lacks. */
@@ -361,7 +375,7 @@ void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to,
 	lower_cells(&x);
 	if (kept) {
 		keep_kernels(&x, kept);
-		keep_coverage(&x, kept);
+		keep_calls(&x, kept);
 	}
 	add_notes(&x);
 }

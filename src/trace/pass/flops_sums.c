@@ -36,16 +36,6 @@ static void add_to(struct flops_row *r, const struct op_calls *c)
 	r->device = num_add(r->device, c->device);
 }
 
-static void add_products(struct flops_sums *x, const struct op_calls *c)
-{
-	int64_t *all = &x->products[c->one.type], *again = &x->repeated[c->one.type];
-
-	if (c->formula == FORMULAS || flops_class_of(c->formula) != CLASS_MATRIX)
-		return;
-	*all = num_add(*all, c->flops);
-	*again = num_add(*again, c->recomputed);
-}
-
 void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct arena *a)
 {
 	struct intern keys;
@@ -68,7 +58,6 @@ void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct a
 		x->recomputed = num_add(x->recomputed, c->recomputed);
 		x->bytes = num_add(x->bytes, c->bytes);
 		x->inferred = num_add_u64(x->inferred, c->inferred);
-		add_products(x, c);
 	}
 	x->families[FAMILY_NONE].device = num_add(x->families[FAMILY_NONE].device, ops->moved_time);
 	if (ops->opless_time)

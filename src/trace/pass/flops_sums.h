@@ -23,10 +23,8 @@ struct flops_sums {
 	struct flops_row *rows;
 	size_t n;
 	int64_t flops, recomputed, bytes;
-	int64_t known, all;             /* ticks of device work */
-	uint64_t inferred;              /* calls whose output shape comes from the next op */
-	int64_t products[NUMBER_TYPES]; /* float operations of the class CLASS_MATRIX */
-	int64_t repeated[NUMBER_TYPES]; /* of these, recomputed */
+	int64_t known, all; /* ticks of device work */
+	uint64_t inferred;  /* calls whose output shape comes from the next op */
 	struct flops_row families[FAMILIES];
 };
 

@@ -381,6 +381,8 @@ static void find(struct finding *x)
 	if (t->source == TRACE_KINETO) {
 		x->call_of = ARENA_ARRAY(x->a, t->events.n, uint32_t);
 		x->decides = ARENA_ARRAY(x->a, host, uint32_t);
+		x->to->products =
+		        ARENA_ARRAY(x->to->a, x->steps->steps.n + 1, struct step_products);
 		ops_find_site_flops(x);
 	}
 	ops_find_backward(x);

@@ -90,6 +90,12 @@ struct op_calls {
 	int64_t device;                   /* ticks of device work that the formula covers */
 };
 
+/* Float operations of a step that are products, by the types of their factors. */
+struct step_products {
+	int64_t all[NUMBER_TYPES];
+	int64_t again[NUMBER_TYPES]; /* of these, recomputed */
+};
+
 /* The share of an op in such calls: those that it made, and their device work that belongs to it.
  */
 struct op_use {
@@ -110,7 +116,8 @@ struct trace_ops {
 	struct intern frames;           /* bytes of struct op_frame */
 	struct imap op_of_record;       /* number of a record function -> op */
 	VEC(struct op_calls) calls;
-	VEC(struct op_use) uses; /* of trace_find_uses alone */
+	struct step_products *products; /* by step; NULL: ops are not counted */
+	VEC(struct op_use) uses;        /* of trace_find_uses alone */
 	int64_t moved_time;  /* ticks of copies, memsets and communication: no float operations */
 	int64_t opless_time; /* ticks of other work that no op launched, as far as the file says */
 	bool deeper;         /* some levels are in OPS_DEEPER */

@@ -109,6 +109,11 @@ static void count_call(
 	to->bytes = num_add(to->bytes, f->read > 0 ? f->read : 0);
 	to->bytes = num_add(to->bytes, f->written > 0 ? f->written : 0);
 	ops_add_flops(x, &x->to->cells.v[cell], f->flops);
+	if (flops_class_of(to->formula) == CLASS_MATRIX) {
+		struct step_products *step = &x->to->products[x->to->cells.v[cell].step];
+		step->all[to->one.type] = num_add(step->all[to->one.type], f->flops);
+		step->again[to->one.type] = num_add(step->again[to->one.type], f->recomputed);
+	}
 }
 
 /* ---- outputs ----
@@ -119,20 +124,17 @@ static void count_call(
 static void find_output(struct finding *x, const struct nest_level *level)
 {
 	struct waiting_call *w = &x->waiting;
-	struct op_call c, next;
 	struct flops f;
-	struct slice s;
 
 	if (!w->calls || level->depth > w->depth || level->s.category != CATEGORY_OP)
 		return;
-	trace_slice(x->to->t, w->slice, &s);
-	c = read_call(x, row_of(x, s.name), &s);
-	next = read_call(x, c.row, &level->s);
-	if (flops_take_output(&c, &next) && (f = flops_of_call(&c)).lack == LACK_NOTHING) {
+	const struct op_call next = read_call(x, w->call.row, &level->s);
+	if (flops_take_output(&w->call, &next) &&
+	        (f = flops_of_call(&w->call)).lack == LACK_NOTHING) {
 		struct op_calls *to = &x->to->calls.v[w->calls - 1];
 		to->lack = LACK_NOTHING;
 		to->inferred++;
-		count_call(x, w->calls, w->cell, &f, s.length);
+		count_call(x, w->calls, w->cell, &f, w->length);
 		w->calls = 0;
 	} else if (++w->tries == TRIES_MAX) {
 		w->calls = 0;
@@ -204,8 +206,9 @@ static void close_call(
 	if (flops_needs_output(&c, &to->one))
 		x->waiting = (struct waiting_call){ .calls = calls,
 			.cell = cell,
-			.slice = level->s.number,
-			.depth = level->depth };
+			.depth = level->depth,
+			.length = level->s.length,
+			.call = c };
 	else
 		*inside = CLASS_NONE;
 }
@@ -236,18 +239,11 @@ struct covered_work {
 	uint32_t op;
 };
 
-/* Adds device work to the calls that decide about it; 0: to those of the launching slice, whose op
- * has no formula. */
-static void cover(struct finding *x, uint32_t calls, const struct slice *launching,
-        const struct covered_work *work)
+/* Adds device work to calls. */
+static void cover(struct finding *x, uint32_t calls, const struct covered_work *work)
 {
-	if (!calls) {
-		const struct flops none = { .lack = LACK_FORMULA };
-		calls = x->call_of[launching->event];
-		if (!calls || calls == NOT_COUNTED)
-			calls = add_call(x, launching, NULL, &none);
-	}
 	struct op_calls *to = &x->to->calls.v[calls - 1];
+
 	to->device = num_add(to->device, work->self);
 	if (!x->keeps_uses)
 		return;
@@ -255,6 +251,15 @@ static void cover(struct finding *x, uint32_t calls, const struct slice *launchi
 	use->work = num_add(use->work, work->self);
 	if (!use->kernels++)
 		use->device = x->to->t->tracks.v[work->s->track].device;
+}
+
+/* Returns the calls of an op without a formula. */
+static uint32_t calls_without_formula(struct finding *x, const struct slice *op)
+{
+	const struct flops none = { .lack = LACK_FORMULA };
+	uint32_t calls = x->call_of[op->event];
+
+	return calls && calls != NOT_COUNTED ? calls : add_call(x, op, NULL, &none);
 }
 
 void ops_cover_work(
@@ -273,8 +278,11 @@ void ops_cover_work(
 		return;
 	}
 	calls = x->decides[ops_host_index(x, trace_track_of(to->t, launching), launching)];
-	trace_slice(to->t, launching, &by);
-	cover(x, calls, &by, &(struct covered_work){ s, self, op });
+	if (!calls) {
+		trace_slice(to->t, launching, &by);
+		calls = calls_without_formula(x, &by);
+	}
+	cover(x, calls, &(struct covered_work){ s, self, op });
 }
 
 /* ---- sites ---- */
@@ -330,10 +338,15 @@ void ops_cover_site(
 	        t->sites.v[at].parent != ID_NONE)
 		at = t->sites.v[at].parent;
 	const struct slice call = ops_site_slice(t, at);
-	if (s->category != CATEGORY_KERNEL)
+	if (s->category != CATEGORY_KERNEL) {
 		x->to->moved_time = num_add(x->to->moved_time, self);
-	else if (!x->call_of)
+		return;
+	}
+	if (!x->call_of) {
 		x->to->opless_time = num_add(x->to->opless_time, self);
-	else
-		cover(x, x->site_decides[site], &call, &(struct covered_work){ s, self, op });
+		return;
+	}
+	uint32_t calls = x->site_decides[site];
+	cover(x, calls ? calls : calls_without_formula(x, &call),
+	        &(struct covered_work){ s, self, op });
 }

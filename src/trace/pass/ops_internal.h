@@ -50,8 +50,10 @@ struct flops_level {
 /* A call whose float operations depend on the shape of its output, which the next op may show. */
 struct waiting_call {
 	uint32_t calls; /* 1 + index; 0: none waits */
-	uint32_t cell, slice, depth;
+	uint32_t cell, depth;
 	unsigned tries;
+	int64_t length; /* ticks on its thread */
+	struct op_call call;
 };
 
 /* The op of a site, below the op that launched the graph last. */
