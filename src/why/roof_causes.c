@@ -74,6 +74,24 @@ static double memory_time(const struct why_scene *s, const struct peak *p, const
 	return bytes / (p->gbytes * 1e3) * (double)s->t->ticks_per_us;
 }
 
+struct why_matrix why_matrix_work(const struct why_scene *s, struct arena *a)
+{
+	struct counted_ops ops = { .a = a };
+	struct why_matrix x = { 0 };
+
+	imap_init(&ops.of_event, a);
+	for (size_t i = 0; i < s->d->nodes.n; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		const struct counted_op *op = is_kernel(n) ? op_of(s, n, &ops) : NULL;
+		if (n->host)
+			continue;
+		x.all = num_add(x.all, n->end - n->start);
+		if (op && op->class == CLASS_MATRIX)
+			x.matrix = num_add(x.matrix, n->end - n->start);
+	}
+	return x;
+}
+
 /* ---- matrix products outside tensor cores ---- */
 
 static bool is_vector_kernel(const struct why_scene *s, const struct depend_node *n)

@@ -283,6 +283,8 @@ static struct why_place place_of(const struct why_scene *s, uint32_t node, struc
 		return (struct why_place){ .kind = "line", .name = why_name(s, c->event) };
 	case CATEGORY_CALL: return (struct why_place){ .kind = "call", .name = call_name(s, c, a) };
 	case CATEGORY_OP: return (struct why_place){ .kind = "op", .name = why_name(s, c->event) };
+	case CATEGORY_STEP: /* names have numbers */
+		return (struct why_place){ .kind = "range", .name = S("(mark of the step)") };
 	default: return (struct why_place){ .kind = "range", .name = why_name(s, c->event) };
 	}
 }

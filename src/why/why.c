@@ -387,6 +387,18 @@ static void sum_up(const struct rank_group *job, struct why *out, struct arena *
 	find_shares(job, out, a);
 }
 
+static double matrix_share(const struct why_scene *scenes, size_t n, struct arena *a)
+{
+	struct why_matrix sum = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct why_matrix x = why_matrix_work(&scenes[i], a);
+		sum.matrix = num_add(sum.matrix, x.matrix);
+		sum.all = num_add(sum.all, x.all);
+	}
+	return sum.all > 0 ? (double)sum.matrix / (double)sum.all : 0;
+}
+
 void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 {
 	struct scratch own;
@@ -406,5 +418,7 @@ void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 	out->no_verdict = find_doubt(scenes, out, a);
 	if (out->no_verdict.p)
 		out->reported = 0;
+	else if (!out->reported)
+		out->matrix = matrix_share(scenes, job->n_replays, &own.a);
 	scratch_close(&own);
 }

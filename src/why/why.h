@@ -75,6 +75,7 @@ struct why {
 	double error;           /* of the model, share of the step; the largest one */
 	double busy;     /* share of the time for which devices were busy, of all with work */
 	double compute;  /* likewise, of compute alone */
+	double matrix;   /* share of device work that are matrix products; only of healthy traces */
 	int64_t unknown; /* time of the path whose cause is not in the file */
 	VEC(struct why_finding) found; /* all that save time, the most first */
 	size_t reported;               /* of these: above WHY_LEAST_SHARE; none without a verdict */

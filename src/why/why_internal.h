@@ -83,6 +83,13 @@ bool why_has(struct str name, const char *const *words, size_t n);
 /* Returns the share of the multiprocessors that a kernel has blocks for, 1 at most; 0: unknown. */
 double why_grid_share(const struct why_scene *s, const struct depend_node *n);
 
+/* Device work, and the part of it that is known to be matrix products, as flops prints it; ticks.
+ */
+struct why_matrix {
+	int64_t matrix, all;
+};
+struct why_matrix why_matrix_work(const struct why_scene *s, struct arena *a);
+
 /* True if a kernel converts the layout of tensors. */
 bool why_converts_layout(const struct why_scene *s, const struct depend_node *n);
 

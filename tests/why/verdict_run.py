@@ -82,6 +82,30 @@ def commands_print_the_numbers():
                         assert number in p.stdout, (e, number, p.stdout)
 
 
+def healthy_traces_have_matrix_products():
+    """The share of matrix products in the verdict about a healthy trace is that of flops."""
+    families = json.loads(run('flops', *files()['healthy'], '-output', 'json'))
+    matrix = next(f['device_ns'] for f in families['families'] if f['family'] == 'matrix products')
+    said = re.search(r'matrix products for ([\d.]+)% of their work', why('healthy')['verdict'])
+    cases.equal(said[1], '%.1f' % (100 * matrix / sum(w['dur'] * 1000 for w in works_of(files()['healthy'][0]))), 'share')
+
+
+def works_of(path):
+    with open(path) as f:
+        return [e for e in json.load(f)['traceEvents'] if e.get('cat') in ('kernel', 'gpu_memcpy')]
+
+
+def folders_of_ranks():
+    """A folder with the files of all ranks is one job: its slow rank is named, and its time compared with the median rank's."""
+    folder = os.path.dirname(files()['slow_rank'][0])
+    answer = json.loads(run('why', folder, '-output', 'json'))
+    cases.equal({k: answer[k] for k in ('cause', 'ranks', 'window_ns')}, {k: why('slow_rank')[k] for k in ('cause', 'ranks', 'window_ns')}, 'folder')
+    assert answer['verdict'].endswith(': rank 1') and all(w['name'].startswith('rank 1: ') for w in answer['causes'][0]['where']), answer['causes'][0]
+    assert json.loads(run('summary', folder, '-output', 'json'))['cause'] == 'slow_rank'
+    again = json.loads(run('why', made('slow_rank', 'recording')[0], '-output', 'json'))
+    cases.equal((again['cause'], again['ranks']['ranks']), ('slow_rank', answer['ranks']['ranks']), 'recording')
+
+
 def what_if_saves_the_same():
     """what-if cause:ID has the before and after of why."""
     for name in ROWS:
@@ -384,7 +408,8 @@ def sample_is_up_to_date():
         assert f.read() == gzip.decompress(sample()), 'tests/why/verdict_run.py --write testdata/traces'
 
 
-TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, what_if_saves_the_same, steps_are_chosen, usage_errors_come_first, gates, outputs,
+TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
+         steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, collectives_of_a_step_are_matched_together,
          contradicting_orders_end, ranks_are_missing, runs_are_compared, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,

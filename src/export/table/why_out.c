@@ -9,6 +9,8 @@
 #define VERSION 1
 #define INDENT  10 /* columns of the words before texts */
 
+#define UNKNOWN_PARTS 1000 /* text leaves out unknown time below this part of the step */
+
 struct why_text {
 	const struct why_page *p;
 	struct sink *to;
@@ -55,6 +57,9 @@ struct str why_verdict(const struct why *x, struct arena *a)
 		        why_is_per_step(x) ? "step" : "time");
 		put_time(&b, x, x->step);
 		sb_fmt(&b, "); devices are busy for %.1f%% of the time", x->busy * 100);
+		if (x->matrix > 0)
+			sb_fmt(&b, ", with matrix products for %.1f%% of their work",
+			        x->matrix * 100);
 		return sb_str(&b);
 	}
 	const struct why_finding *f = &x->found.v[0];
@@ -306,7 +311,7 @@ static void put_head(const struct why_text *t)
 	if (x->error > REPLAY_ROUGH)
 		sb_fmt(&b, ": the error of the model is %.1f%%", x->error * 100);
 	put_ranks(&b, t->p->x);
-	if (x->unknown) {
+	if (x->unknown > x->step / UNKNOWN_PARTS) {
 		sb_fmt(&b, "; for ");
 		put_time(&b, x, x->unknown);
 		sb_fmt(&b, " of the critical path, the cause is not in the file");
