@@ -13,7 +13,7 @@ _tfprof_words()
 	top) case $prev in -by|--by) COMPREPLY=($(compgen -W 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -- "$cur")); return ;; esac ;;&
 	top) own='-n --by= ' single='-n -by ' ;;
 	devices) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
-	devices) case $prev in -table|--table) COMPREPLY=($(compgen -W 'devices step_time gpus idle kernels waits latency communication transfers processes synchronisations calls launches ranges steps copies graphs memory overhead' -- "$cur")); return ;; esac ;;&
+	devices) case $prev in -table|--table) COMPREPLY=($(compgen -W 'devices step_time gpus idle idle_places kernels waits latency communication transfers processes synchronisations calls launches ranges steps copies graphs memory overhead' -- "$cur")); return ;; esac ;;&
 	devices) own='--top= --table= ' single='-top -table ' ;;
 	kernels) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	kernels) own='--top= ' single='-top ' ;;

@@ -30,7 +30,4 @@ uint64_t device_time(const struct device_use *u, int64_t tick);
 /* Returns the index of the process of a track. */
 uint32_t device_process(const struct device_use *u, uint32_t track);
 
-/* Returns the number of a device of the trace. */
-uint32_t device_number(const struct device_use *u, uint32_t device);
-
 #endif

@@ -253,4 +253,7 @@ static inline const struct recording_facts *gpu_facts(const struct device_use *u
 	return &u->processes.v[process].from->facts;
 }
 
+/* Returns the number of a device of the trace. */
+uint32_t device_number(const struct device_use *u, uint32_t device);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "export/table/critical_out.h"
 #include "export/table/what_if_out.h"
+#include "export/timeline/timeline.h"
 #include "why/why.h"
 
 /* Returns the index of the step with the median length. */
@@ -46,6 +47,8 @@ bool session_critical(struct session *s, size_t top, const struct opts *o, struc
 	critical_find(in.t, &in.links, &windows[i], &x, a);
 	page.x = &x;
 	path_note_unknown(s, in.t, x.depend.unknown_waits);
+	if (o->output.kind == OUT_TIMELINE)
+		return timeline_path(&x, critical_title(&page, a), o, &to, &s->error);
 	return critical_write(&page, top, o, s->columns, &to, &s->error);
 }
 

@@ -497,6 +497,25 @@ def itself(x):
         cases.equal(differences(doc), [], 'differences from %s' % side)
 
 
+def idle(x):
+    """The places of idle time add up to its causes, these to the idle time of each device; devices has the same places."""
+    if not x.is_trace:
+        raise Nothing('no trace')
+    x.ask('idle -output json:outfile=idle.json')
+    doc, devices = x.answer('idle.json'), x.tables['devices']
+    if doc is None:
+        raise Nothing('several traces')
+    for d in doc['devices']:
+        for c in d['causes']:
+            cases.equal(sum(p['ns'] for p in c['places']), c['ns'], 'places of %s on %s' % (c['cause'], d['device']))
+        cases.equal(sum(c['ns'] for c in d['causes']), d['idle_ns'], 'causes of ' + d['device'])
+    cases.equal([(d['window_ns'], d['idle_ns']) for d in doc['devices']], [(r['window_ns'], r['idle_ns']) for r in devices['devices']], 'idle time')
+    if devices.get('idle_places'):
+        found = sorted((p['cause'], p['kind'], p['name'], p['waits_for'] or '', p['ns']) for p in devices['idle_places'])
+        cases.equal(found, sorted((c['cause'], p['kind'], p['name'], p.get('waits_for', ''), p['ns'])
+                                  for d in doc['devices'] for c in d['causes'] for p in c['places']), 'places')
+
+
 def timeline(x):
     """The timeline of a trace, read again, has the same devices and kernels."""
     if not x.is_trace or not x.tables['devices']['devices']:
@@ -524,7 +543,7 @@ def converted(x):
             near(again.single[step].total(m), view.total(m), 2000 * len(own) + 1, '%s of step %s' % (m, step))
 
 
-CHECKS = [views, raw, raw_steps, steps, tables, exports, page, python, arrow, itself, timeline, converted]
+CHECKS = [views, raw, raw_steps, steps, tables, exports, page, python, arrow, itself, idle, timeline, converted]
 
 
 # ---- inputs ----

@@ -8,6 +8,7 @@ Without real data, the traces are generated. Times in the files are scaled and t
 the order of the events, and must scale with the times.
 """
 import argparse
+import decimal
 import glob
 import gzip
 import json
@@ -105,6 +106,31 @@ def replay_problems(program, doc, home):
     return None
 
 
+def timeline_problems(program, name, words, found, home):
+    """Checks the timeline of the last path: its track has the segments, its slices the same times, and its arrows follow the path."""
+    drawn = os.path.join(home, 'path.json')
+    subprocess.run([program, 'critical', name, '-output', 'timeline:outfile=' + drawn] + words, check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, timeout=300)
+    with open(drawn) as f:
+        events = json.load(f, parse_float=decimal.Decimal)['traceEvents']
+    shown = {(e['pid'], e['tid']) for e in events if e['name'] == 'process_name' and e['args']['name'].startswith('Critical path of ')}
+    if len(shown) != 1:
+        return 'the timeline has %d tracks for the path' % len(shown)
+    segments = [(e['cat'], int(e['ts'] * 1000), int(e['dur'] * 1000)) for e in events if e['ph'] == 'X' and (e['pid'], e['tid']) in shown]
+    if segments != [(s['kind'], s['start_ns'], s['duration_ns']) for s in found['segments']]:
+        return 'the segments of the timeline differ'
+    in_slices = sum(e['args'].get('critical_ns', 0) for e in events if e['ph'] == 'X')
+    if in_slices != sum(s['duration_ns'] for s in found['segments'] if s['slice'] is not None):
+        return 'the slices of the timeline have %d ns of the path' % in_slices
+    ends = [(e['ph'], e['id'], int(e['ts'] * 1000)) for e in events if e['ph'] in 'sf' and e['name'] == 'critical path']
+    on = [s for s in found['segments'] if s['slice'] is not None]
+    moves = [(a['start_ns'], b['start_ns']) for a, b in zip(on, on[1:]) if (a['track'], a['process']) != (b['track'], b['process'])]
+    if [x[2] for x in ends] != [t for m in moves for t in m] or any(a[:2] != ('s', a[1]) or b[:2] != ('f', a[1]) for a, b in zip(ends[::2], ends[1::2])):
+        return 'the arrows do not follow the path'
+    again = subprocess.run([program, 'devices', drawn, '-output', 'json'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=300)
+    return None if again.returncode == 0 else 'the timeline cannot be read again'
+
+
 def waits_as_one(kinds):
     """Times by kind. Base lengths that come from a few samples have limits in absolute time, which divide a delay between latency or
     gap and wait: these count as one."""
@@ -120,7 +146,8 @@ def check(program, doc, home, words=()):
     doc = {k: v for k, v in doc.items() if k in ('schemaVersion', 'deviceProperties', 'traceEvents')}
     doc['traceEvents'] = [e for e in doc['traceEvents'] if e.get('ph') == 'X']
     found = path(program, doc, list(words), home)
-    wrong = problems(found) or replay_problems(program, doc, home)
+    wrong = (problems(found) or timeline_problems(program, os.path.join(home, 'a.pt.trace.json'), list(words), found, home) or
+             replay_problems(program, doc, home))
     if wrong:
         return wrong
     mixed = list(doc['traceEvents'])

@@ -168,13 +168,19 @@ static void put_members(struct document *d, const void *user)
 	table_put_member(d, shown->places, 0);
 }
 
-/* "the whole trace, 176 ms". */
+struct str critical_title(const struct critical_page *p, struct arena *a)
+{
+	return str_fmt(a, "Critical path of %.*s",
+	        STR(p->step.p ? p->step : S("the whole trace")));
+}
+
+/* "Critical path of the whole trace: 176 ms". */
 static struct str lead_of(const struct critical_page *p, struct arena *a)
 {
 	const struct critical *x = p->x;
 	struct sb b = { .a = a };
 
-	sb_fmt(&b, "Critical path of %.*s", STR(p->step.p ? p->step : S("the whole trace")));
+	sb_put(&b, critical_title(p, a));
 	if (p->step.p && !p->chosen && p->steps > 1)
 		sb_fmt(&b, ", the median of %zu steps", p->steps);
 	sb_fmt(&b, ": ");
@@ -193,7 +199,8 @@ bool critical_write(const struct critical_page *page, size_t top, const struct o
 {
 	bool data = out_is_data(o->output.kind);
 	struct table kinds = {
-		.a = to->a, .key = "kinds", TABLE_COLUMNS(kind_columns, kind_titles)
+		.a = to->a, .key = "kinds", .command = "critical",
+		TABLE_COLUMNS(kind_columns, kind_titles)
 	};
 	struct table places = { .a = to->a,
 		.key = "places",

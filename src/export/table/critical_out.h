@@ -18,6 +18,9 @@ struct critical_page {
 	bool chosen;  /* the user chose the step; otherwise it is the median step */
 };
 
+/* Returns "Critical path of step 3", in a. */
+struct str critical_title(const struct critical_page *p, struct arena *a);
+
 /* top: places shown in text; 0: all. columns: width of the terminal; 0: names stay whole. */
 bool critical_write(const struct critical_page *page, size_t top, const struct opts *o,
         unsigned columns, struct emit *to, struct err *e);

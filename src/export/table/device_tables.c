@@ -5,6 +5,7 @@
 #include "export/table/device_tables.h"
 
 #include "base/sort.h"
+#include "trace/pass/idle_place.h"
 
 /* ---- values of columns ---- */
 
@@ -98,6 +99,19 @@ static void put_idle(struct table *to, const struct device_use *u, const struct 
 	table_number(to, permille(ns, idle_of(u, d)));
 	table_text(to, str_of(idle_names[why]));
 	table_text(to, str_of(idle_texts[why]));
+}
+
+static void put_idle_places(
+        struct table *to, uint32_t number, int64_t idle_ns, const struct idle_place *p)
+{
+	table_number(to, p->ns);
+	table_number(to, permille(p->ns, idle_ns));
+	table_count(to, number);
+	table_text(to, str_of(idle_reason_names[p->reason]));
+	table_text(to, str_of(idle_reason_texts[p->reason]));
+	table_text(to, str_of(idle_place_kinds[p->kind]));
+	table_text_if(to, p->waits_for.n > 0, p->waits_for);
+	table_text(to, p->name);
 }
 
 static void put_latency(struct table *to, const struct gpu_device *d, const struct hist *h)
@@ -255,6 +269,41 @@ static void rows_idle(const struct device_use *u, struct table *to)
 			if (d->usage.times.idle[why])
 				put_idle(to, u, d, usage_idle_ns(u->t, &d->usage.times, why), why);
 	}
+}
+
+/* A place of a device. */
+struct place_of {
+	const struct idle_of_device *d;
+	const struct idle_place *p;
+};
+
+static int by_place_time(const void *v, uint32_t a, uint32_t b)
+{
+	const struct place_of *x = v;
+
+	return (x[a].p->ns < x[b].p->ns) - (x[a].p->ns > x[b].p->ns);
+}
+
+/* The places of all devices, the longest first. The calls of a recording are not stored. */
+static void rows_idle_places(const struct device_use *u, struct table *to)
+{
+	const struct idle_question request = {
+		.links = u->links, .steps = &u->steps, .step = ID_NONE
+	};
+	VEC(struct place_of) v = { .n = 0 };
+	struct idle_report report;
+
+	if (!u->links)
+		return;
+	idle_find(u->t, &request, &report, to->a);
+	for (size_t i = 0; i < report.devices.n; i++)
+		for (size_t k = 0; k < report.devices.v[i].places.n; k++)
+			VEC_PUSH(to->a, &v,
+			        ((struct place_of){ &report.devices.v[i],
+			                &report.devices.v[i].places.v[k] }));
+	sort_array(to->a, v.v, v.n, sizeof *v.v, by_place_time);
+	for (size_t i = 0; i < v.n; i++)
+		put_idle_places(to, device_number(u, v.v[i].d->device), v.v[i].d->idle_ns, v.v[i].p);
 }
 
 static void rows_processes(const struct device_use *u, struct table *to)

@@ -345,7 +345,7 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 {
 	struct flops_sums sums;
 	struct table families = {
-		.a = to->a, .key = "families", TABLE_COLUMNS(family_columns, family_titles)
+		.a = to->a, .key = "families", .command = "flops", TABLE_COLUMNS(family_columns, family_titles)
 	};
 	struct table rows = {
 		.a = to->a, .key = "ops", .title = "Ops", TABLE_COLUMNS(op_columns, op_titles)

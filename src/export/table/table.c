@@ -393,7 +393,7 @@ bool table_write(const struct table *x, size_t top, const struct output *o, unsi
 {
 	struct table_shown shown = { .x = x, .top = top, .columns = columns };
 	struct exported all = { .kind = RESULT_GPU,
-		.name = x->key,
+		.name = x->command ? x->command : x->key,
 		.of = &shown,
 		.output = o,
 		.text = as_text,

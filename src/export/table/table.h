@@ -19,7 +19,8 @@ struct table_cell {
 
 struct table {
 	struct arena *a;
-	const char *key;    /* of the JSON document; also the command name in messages */
+	const char *key;    /* of the JSON document */
+	const char *command; /* in messages; NULL: the key */
 	const char *schema; /* of the JSON document */
 	int64_t version;    /* of the schema; 0: 1 */
 	const char *title;  /* heading of a section in text and Markdown */

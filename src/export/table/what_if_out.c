@@ -205,6 +205,7 @@ bool what_if_write(const struct what_if *w, size_t top, const struct opts *o, un
 	bool data = out_is_data(o->output.kind);
 	struct table parts = { .a = to->a,
 		.key = "partition",
+		.command = "what-if",
 		.schema = "tfprof/what-if",
 		TABLE_COLUMNS(part_columns, part_titles) };
 	struct table path = {
@@ -264,6 +265,7 @@ bool what_if_write_each(const struct what_if_each *w, const struct opts *o, unsi
 	const struct trace *t = w->of->x->depend.t;
 	struct table x = { .a = to->a,
 		.key = "savings",
+		.command = "what-if",
 		.schema = "tfprof/what-if",
 		TABLE_COLUMNS(each_columns, each_titles) };
 

@@ -6,6 +6,7 @@
 #define TFPROF_EXPORT_TIMELINE_H
 
 #include "export/out.h"
+#include "trace/pass/critical.h"
 
 /* ---- idset ----
  *
@@ -207,6 +208,10 @@ void trace_mem_counters(
 bool timeline_tree(const struct result *r, struct emit *to, struct err *e);   /* scope, code */
 bool timeline_graph(const struct result *r, struct emit *to, struct err *e);  /* draws one step */
 bool timeline_tracks(const struct result *r, struct emit *to, struct err *e); /* draws a trace */
+
+/* Draws the window of a critical path, and the path, in the file of the output. */
+bool timeline_path(const struct critical *path, struct str title, const struct opts *o,
+        struct emit *to, struct err *e);
 
 /* ---- lanes ---- */
 

@@ -7,6 +7,9 @@
  *   tfprof_trace    source and ticks of a microsecond
  *   tfprof_process  rank and number of ranks
  *   tfprof_track    kind, process and device of what stands under this pid and tid
+ *
+ * The timeline of a critical path has the slices of its window and the path: a track of its own,
+ * arrows where it goes from one track to another, and its time in each slice as an argument.
  */
 #include "base/map.h"
 #include "export/timeline/timeline.h"
@@ -25,12 +28,15 @@ struct drawing {
 	struct trace_writer *w;
 	const struct trace *t;
 	struct arena *a;
-	struct imap *pids, *tids;  /* used numbers; tids: by hash of both */
+	struct imap *pids, *tids;    /* used numbers; tids: by hash of both */
+	const struct critical *path; /* or NULL */
+	struct imap on_path;         /* number of a slice -> index in path_ns */
+	VEC(int64_t) path_ns;        /* time of the slice on the path */
 	int64_t *process, *device; /* pids */
 	struct track_place *track;
 	int64_t *flows;   /* number of flows so far, in all traces */
 	int64_t from, to; /* draw only slices that overlap this interval */
-	struct trace_links links;
+	const struct trace_links *links;
 };
 
 /* ---- numbers ---- */
@@ -142,6 +148,7 @@ static void put_slice(struct drawing *x, const struct slice *s)
 {
 	static const struct str forms[] = { { "X", 1 }, { "i", 1 }, { "C", 1 } };
 	const struct trace *t = x->t;
+	uint32_t on_path;
 	struct json j;
 
 	begin(x, &j, forms[s->form], trace_str(t, s->name));
@@ -156,21 +163,23 @@ static void put_slice(struct drawing *x, const struct slice *s)
 	json_object(&j);
 	if (s->correlation)
 		put_int(&j, S("correlation"), s->correlation);
+	if (x->path && imap_get(&x->on_path, s->number, &on_path))
+		put_int(&j, S("critical_ns"), x->path_ns.v[on_path]);
 	put_args(x, &j, t->events.v[s->event].args);
 	put_args(x, &j, s->args);
 	json_object_end(&j);
 	json_object_end(&j);
 }
 
-static void put_flow_end(struct drawing *x, const struct slice *s, bool start)
+static void put_flow_end(struct drawing *x, struct str name, uint32_t track, int64_t at, bool start)
 {
 	struct json j;
 
-	begin(x, &j, start ? S("s") : S("f"), S("launch"));
-	put_text(&j, S("cat"), S("launch"));
+	begin(x, &j, start ? S("s") : S("f"), name);
+	put_text(&j, S("cat"), name);
 	put_int(&j, S("id"), *x->flows);
-	put_place(&j, x->track[s->track]);
-	put_time(x, &j, S("ts"), s->start);
+	put_place(&j, x->track[track]);
+	put_time(x, &j, S("ts"), at);
 	if (!start)
 		put_text(&j, S("bp"), S("e"));
 	json_object_end(&j);
@@ -179,15 +188,13 @@ static void put_flow_end(struct drawing *x, const struct slice *s, bool start)
 /* An arrow from the call that launched device work. */
 static void put_flow(struct drawing *x, const struct slice *s)
 {
-	const struct launch *launch = slice_is_work(x->t, s) ? link_launch(&x->links, s) : NULL;
-	struct slice call;
+	const struct launch *launch = slice_is_work(x->t, s) ? link_launch(x->links, s) : NULL;
 
 	if (!launch)
 		return;
-	trace_slice(x->t, launch->slice, &call);
 	++*x->flows;
-	put_flow_end(x, &call, true);
-	put_flow_end(x, s, false);
+	put_flow_end(x, S("launch"), trace_track_of(x->t, launch->slice), launch->start, true);
+	put_flow_end(x, S("launch"), s->track, s->start, false);
 }
 
 /* ---- metadata ---- */
@@ -287,7 +294,6 @@ static void draw(struct drawing *x)
 {
 	const struct trace *t = x->t;
 
-	trace_link(t, &x->links, x->a);
 	number_all(x);
 	put_source(x);
 	for (uint32_t i = 0; i < t->processes.n; i++)
@@ -320,14 +326,131 @@ bool timeline_tracks(const struct result *r, struct emit *to, struct err *e)
 	imap_init(&pids, a);
 	imap_init(&tids, a);
 	for (size_t i = 0; i < m->traces.n + (r->q->recording != NULL); i++) {
+		struct trace_links links;
 		struct drawing x = { .w = &w,
 			.t = i < m->traces.n ? m->traces.v[i].t : r->q->recording,
 			.a = a,
 			.pids = &pids,
 			.tids = &tids,
-			.flows = &flows };
+			.flows = &flows,
+			.links = &links };
+		trace_link(x.t, &links, a);
 		choose_step(&x, r->q->o->step);
 		draw(&x);
 	}
+	return trace_close(&w, to, e);
+}
+
+/* ---- a critical path ---- */
+
+/* Adds up the time of the path in each slice. */
+static void find_on_path(struct drawing *x)
+{
+	for (size_t i = 0; i < x->path->segments.n; i++) {
+		const struct critical_segment *s = &x->path->segments.v[i];
+		uint32_t at = (uint32_t)x->path_ns.n;
+		if (s->slice == ID_NONE)
+			continue;
+		if (!imap_get(&x->on_path, s->slice, &at)) {
+			imap_put(&x->on_path, s->slice, at, false);
+			VEC_PUSH(x->a, &x->path_ns, 0);
+		}
+		x->path_ns.v[at] += trace_ns(x->t, s->end) - trace_ns(x->t, s->start);
+	}
+}
+
+static void put_segment(struct drawing *x, const struct critical_segment *s, struct track_place at)
+{
+	struct str text = str_of(critical_texts[s->kind]);
+	struct json j;
+
+	begin(x, &j, S("X"),
+	        s->event == ID_NONE ? text
+	                            : trace_str(x->t, x->t->events.v[s->event].name));
+	put_text(&j, S("cat"), str_of(critical_names[s->kind]));
+	put_place(&j, at);
+	put_time(x, &j, S("ts"), s->start);
+	put_time(x, &j, S("dur"), s->end - s->start);
+	json_key(&j, S("args"));
+	json_object(&j);
+	put_text(&j, S("kind"), text);
+	if (s->frame != ID_NONE)
+		put_text(&j, S("line"), trace_str(x->t, x->t->events.v[s->frame].name));
+	json_object_end(&j);
+	json_object_end(&j);
+}
+
+/* Puts the path on a track of its own, above all others. It repeats the time of other tracks. */
+static void put_path_track(struct drawing *x, struct str title)
+{
+	struct track_place at = { take_pid(x, PID_FREE), 0 };
+	struct json j;
+
+	put_name(x, S("process_name"), at, title);
+	put_name(x, S("thread_name"), at, S("path"));
+	begin(x, &j, S("M"), S("process_sort_index"));
+	put_place(&j, at);
+	json_key(&j, S("args"));
+	json_object(&j);
+	put_int(&j, S("sort_index"), -1);
+	json_object_end(&j);
+	json_object_end(&j);
+	begin(x, &j, S("M"), S("tfprof_track"));
+	put_place(&j, at);
+	json_key(&j, S("args"));
+	json_object(&j);
+	put_int(&j, S("kind"), TRACK_THREAD);
+	put_int(&j, S("derived"), true);
+	json_object_end(&j);
+	json_object_end(&j);
+	for (size_t i = 0; i < x->path->segments.n; i++)
+		put_segment(x, &x->path->segments.v[i], at);
+}
+
+/* Puts arrows between the slices of the path where it changes its track. */
+static void put_path_arrows(struct drawing *x)
+{
+	const struct critical_segment *last = NULL;
+
+	for (size_t i = 0; i < x->path->segments.n; i++) {
+		const struct critical_segment *s = &x->path->segments.v[i];
+		if (s->slice == ID_NONE)
+			continue;
+		if (last && last->track != s->track) {
+			++*x->flows;
+			put_flow_end(x, S("critical path"), last->track, last->start, true);
+			put_flow_end(x, S("critical path"), s->track, s->start, false);
+		}
+		last = s;
+	}
+}
+
+bool timeline_path(const struct critical *path, struct str title, const struct opts *o,
+        struct emit *to, struct err *e)
+{
+	struct trace_writer w;
+	struct imap pids, tids;
+	int64_t flows = 0;
+	struct drawing x = { .w = &w,
+		.t = path->depend.t,
+		.a = to->a,
+		.pids = &pids,
+		.tids = &tids,
+		.flows = &flows,
+		.from = path->window.from,
+		.to = path->window.to,
+		.path = path,
+		.links = path->depend.links };
+
+	if (!trace_open_at(&w, to->a, o->output.outfile, e))
+		return false;
+	w.quiet = o->quiet;
+	imap_init(&pids, to->a);
+	imap_init(&tids, to->a);
+	imap_init(&x.on_path, to->a);
+	find_on_path(&x);
+	draw(&x);
+	put_path_track(&x, title);
+	put_path_arrows(&x);
 	return trace_close(&w, to, e);
 }
