@@ -496,6 +496,7 @@ bool session_seal(struct session *s)
 	memset(s->forest.built, 0, sizeof s->forest.built);
 	arena_clear(&s->regroup_arena);
 	s->regrouped.by = BY_NONE;
+	s->regrouped.path = false;
 	return true;
 }
 

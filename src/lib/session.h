@@ -24,7 +24,8 @@ struct forest {
 
 /* The trace that is loaded, grouped by something else than its paths. */
 struct regrouped {
-	enum by by; /* BY_NONE: none */
+	enum by by; /* BY_NONE: none, unless it has the path */
+	bool path;  /* its nodes have their time on the critical path */
 	struct model model;
 	struct notes notes; /* notes from making the model */
 	struct forest forest;

@@ -62,7 +62,8 @@ static struct opts with_columns(
 /* Notes that only traces have some of the columns. */
 static void note_columns(struct session *s, const struct opts *o)
 {
-	static const enum metric_id of_traces[] = { M_KERNELS, M_BYTES_ACCESSED };
+	static const enum metric_id of_traces[] = { M_KERNELS, M_BYTES_ACCESSED,
+		M_CRITICAL_MICROS };
 
 	for (size_t i = 0; i < sizeof of_traces / sizeof *of_traces; i++)
 		if (!s->model.traces.n && o->select.metrics & METRIC_BIT(of_traces[i]))
@@ -642,10 +643,19 @@ bool session_need_slices(struct session *s)
 
 /* ---- other nodes ---- */
 
-/* Adds the nodes of a worker's trace that -by selects. */
-static bool add_regrouped(
-        struct session *s, const struct model_trace *x, enum by by, struct ingest *to)
+/* The nodes that a query needs. */
+struct regrouping {
+	enum by by;
+	bool path; /* with their time on the critical path */
+};
+
+/* Adds the nodes of a worker's trace that a query needs. */
+static bool add_regrouped(struct session *s, const struct model_trace *x,
+        const struct regrouping *how, struct ingest *to)
 {
+	enum trace_by by = how->by < BY_MODULE
+	                           ? TRACE_BY_PATH
+	                           : (enum trace_by)(TRACE_BY_MODULE + (how->by - BY_MODULE));
 	bool alone = s->model.traces.n == 1, ok = true;
 	struct ingest *in = to;
 	struct scratch own;
@@ -657,7 +667,7 @@ static bool add_regrouped(
 		in = ingest_open(m, &s->regrouped.notes, false);
 	}
 	ingest_begin(in, &own.a);
-	trace_lower(x->t, (enum trace_by)(TRACE_BY_MODULE + (by - BY_MODULE)), in, NULL, &own.a);
+	trace_lower(x->t, by, how->path, in, NULL, &own.a);
 	ingest_commit(in);
 	if (!alone)
 		ok = ingest_merge(
@@ -668,8 +678,8 @@ static bool add_regrouped(
 	return ok;
 }
 
-/* Makes a model of the traces with the nodes that -by selects. */
-static bool regroup(struct session *s, enum by by)
+/* Makes a model of the traces with the nodes that a query needs. */
+static bool regroup(struct session *s, const struct regrouping *how)
 {
 	struct regrouped *r = &s->regrouped;
 	struct ingest *in;
@@ -680,26 +690,35 @@ static bool regroup(struct session *s, enum by by)
 	notes_init(&r->notes, &s->regroup_arena);
 	in = ingest_open(&r->model, &r->notes, false);
 	for (size_t i = 0; i < s->model.traces.n; i++)
-		if (!add_regrouped(s, &s->model.traces.v[i], by, in))
+		if (!add_regrouped(s, &s->model.traces.v[i], how, in))
 			return false;
 	r->model.workers = s->model.workers;
 	if (!ingest_seal(in, &s->error))
 		return false;
-	r->by = by;
+	r->by = how->by;
+	r->path = how->path;
 	return true;
 }
 
-/* True if the view shows call stacks and all files are traces. Traces have a call stack for each
- * call; a node of the model has only one. */
+/* True if the view shows call stacks. Traces have a call stack for each call; a node of the model
+ * has only one. */
 static bool wants_stacks(const struct session *s, const struct view_ops *v)
 {
-	return view_is(v->kind, VIEW_TRACES) && s->model.has_traces && s->model.traces.n &&
-	       s->model.traces.n == s->model.files.n;
+	return view_is(v->kind, VIEW_TRACES) && s->model.has_traces;
 }
 
-static struct forest *regrouped_forest(struct session *s, enum by by)
+static bool wants_path(const struct opts *o)
 {
-	if (s->regrouped.by != by && (!session_need_slices(s) || !regroup(s, by)))
+	return o->select.metrics & METRIC_BIT(M_CRITICAL_MICROS) ||
+	       o->order.by == M_CRITICAL_MICROS;
+}
+
+static struct forest *regrouped_forest(struct session *s, const struct regrouping *how)
+{
+	const struct regrouped *r = &s->regrouped;
+
+	if ((r->by != how->by || r->path != how->path) &&
+	        (!session_need_slices(s) || !regroup(s, how)))
 		return NULL;
 	return &s->regrouped.forest;
 }
@@ -707,8 +726,12 @@ static struct forest *regrouped_forest(struct session *s, enum by by)
 /* Returns the model that answers with these options, and its trees; NULL with an error. */
 static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
 {
-	if (o->by < BY_MODULE)
-		return wants_stacks(s, v) ? regrouped_forest(s, BY_STACK) : &s->forest;
+	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;
+	struct regrouping how = { o->by, traces && wants_path(o) };
+	if (o->by < BY_MODULE) {
+		how.by = traces && wants_stacks(s, v) ? BY_STACK : BY_NONE;
+		return how.by || how.path ? regrouped_forest(s, &how) : &s->forest;
+	}
 	const char *by = option_choice_at(view_option(S("by"))->choices, (int)o->by).p;
 	int n = (int)strcspn(by, "|");
 	if (!view_is(v->kind, VIEW_PATHS) && !view_is(v->kind, VIEW_LIST)) {
@@ -721,7 +744,7 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 		        "-by %.*s groups the slices of a trace: no trace is loaded", n, by);
 		return NULL;
 	}
-	return regrouped_forest(s, o->by);
+	return regrouped_forest(s, &how);
 }
 
 /* ---- queries ---- */

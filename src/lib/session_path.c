@@ -27,26 +27,26 @@ bool session_critical(struct session *s, size_t top, const struct opts *o, struc
 	struct arena *a = &s->query_arena;
 	struct critical_page page = { .chosen = o->step >= 0 };
 	struct path_input in;
+	struct replay replay;
 	struct critical x;
-	size_t n, i = 0;
 	uint32_t found = 0;
 
 	if (!path_input_open(s, o, &in))
 		return false;
-	const struct critical_window *windows = critical_windows(in.t, &in.links, &in.steps, &n, a);
 	if (page.chosen && !imap_get(&in.steps.by_id, zigzag(o->step), &found))
 		return session_fail(s, ERR_INVALID_ARGUMENT, "step %lld is not in the trace",
 		        (long long)o->step);
 	if (in.steps.by != STEPS_UNKNOWN) {
-		i = page.chosen ? found : median_step(&in.steps, a);
-		const struct trace_step *step = &in.steps.steps.v[i];
+		found = page.chosen ? found : (uint32_t)median_step(&in.steps, a);
+		const struct trace_step *step = &in.steps.steps.v[found];
 		page.step = str_fmt(a, "step %lld", (long long)step->id);
-		page.steps = n;
+		page.steps = in.steps.steps.n;
 		page.step_ns = trace_ns(in.t, step->end) - trace_ns(in.t, step->start);
 	}
-	critical_find(in.t, &in.links, &windows[i], &x, a);
+	replay_open(in.t, &in.links, &in.steps, &replay, a);
+	replay_path(&replay, &replay.recorded, found, &x, a);
 	page.x = &x;
-	path_note_unknown(s, in.t, x.depend.unknown_waits);
+	path_note_unknown(s, in.t, replay.depend.unknown_waits);
 	if (o->output.kind == OUT_TIMELINE)
 		return timeline_path(&x, critical_title(&page, a), o, &to, &s->error);
 	return critical_write(&page, top, o, s->columns, &to, &s->error);

@@ -105,7 +105,7 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	if (t->producer != ID_NONE)
 		src_set_producer(l->s, trace_str(t, t->producer));
 	struct model_trace kept = { .t = t };
-	trace_lower(t, TRACE_BY_PATH, l->to, &kept, l->a);
+	trace_lower(t, TRACE_BY_PATH, false, l->to, &kept, l->a);
 	ingest_keep_trace(l->to, &kept);
 	return true;
 }

@@ -16,6 +16,7 @@
 	F(kernels, V_KERNELS)                                                                      \
 	F(bytes_accessed, V_BYTES_ACCESSED)                                                        \
 	F(flops, V_CALL_FLOPS)                                                                     \
+	F(critical, V_CRITICAL_MICROS)                                                             \
 	F(time, V_NONE)                                                                            \
 	F(in_use, V_NONE)                                                                          \
 	F(host_temp, V_NONE)                                                                       \
@@ -157,9 +158,10 @@ void mem_to_host(uint8_t *p, size_t n)
 }
 
 /* Adds the numbers at the start of each item except allocations. */
-static void add_memory(const struct step *s, uint32_t c, int64_t *v)
+static void add_memory(const struct step *s, uint32_t c, int64_t ticks_per_us, int64_t *v)
 {
 	const uint8_t *item = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
+	int64_t finer = ticks_per_us / s->ticks_per_us;
 
 	for (; item != end; item = item_end(item)) {
 		const uint8_t *p = item + HEAD;
@@ -168,7 +170,8 @@ static void add_memory(const struct step *s, uint32_t c, int64_t *v)
 			continue;
 #define F(name, value)                                                                             \
 	if ((value) != V_NONE && (mask & HAS(name)))                                               \
-		v[value] = num_sum(v[value], unzigzag(get(&p)));
+		v[value] = num_sum(                                                                \
+		        v[value], num_mul(unzigzag(get(&p)), value_is_time(value) ? finer : 1));
 		MEM_NUMBERS(F)
 #undef F
 	}
@@ -192,7 +195,7 @@ static void add_times(const struct step *s, uint32_t c, int64_t ticks_per_us, in
 void step_tally(const struct step *s, uint32_t c, int64_t ticks_per_us, struct tally *to)
 {
 	add_times(s, c, ticks_per_us, to->v);
-	add_memory(s, c, to->v);
+	add_memory(s, c, ticks_per_us, to->v);
 }
 
 int64_t step_value(const struct step *s, uint32_t c, int64_t ticks_per_us, enum value which)
@@ -200,7 +203,7 @@ int64_t step_value(const struct step *s, uint32_t c, int64_t ticks_per_us, enum 
 	int64_t v[V_N] = { 0 };
 
 	if (which < V_MICROS)
-		add_memory(s, c, v);
+		add_memory(s, c, ticks_per_us, v);
 	else
 		add_times(s, c, ticks_per_us, v);
 	return v[which];

@@ -21,14 +21,16 @@
  */
 
 enum value {
-	V_BYTES,          /* requested, bytes */
-	V_PEAK_BYTES,     /* bytes */
-	V_RESIDUAL_BYTES, /* bytes */
-	V_OUTPUT_BYTES,   /* bytes */
-	V_KERNELS,        /* kernels, copies and memsets; this and the next one only for traces */
-	V_BYTES_ACCESSED, /* bytes read and written by device work */
-	V_CALL_FLOPS,     /* float operations counted call by call; only for traces */
-	V_MICROS,         /* accelerator + cpu; times are in ticks of the model (model_ticks) */
+	V_BYTES,           /* requested, bytes */
+	V_PEAK_BYTES,      /* bytes */
+	V_RESIDUAL_BYTES,  /* bytes */
+	V_OUTPUT_BYTES,    /* bytes */
+	V_KERNELS,         /* kernels, copies and memsets; this and the next one only for traces */
+	V_BYTES_ACCESSED,  /* bytes read and written by device work */
+	V_CALL_FLOPS,      /* float operations counted call by call; only for traces */
+	V_CRITICAL_MICROS, /* on the critical path; only for traces, if a query needs it. Times are
+	                      in ticks of the model (model_ticks) */
+	V_MICROS,          /* accelerator + cpu */
 	V_ACCELERATOR_MICROS,
 	V_CPU_MICROS,
 	V_RUNS,     /* number of executions in the step */
@@ -46,7 +48,8 @@ struct tally {
 
 static inline bool value_is_time(enum value v)
 {
-	return v == V_MICROS || v == V_ACCELERATOR_MICROS || v == V_CPU_MICROS;
+	return v == V_MICROS || v == V_ACCELERATOR_MICROS || v == V_CPU_MICROS ||
+	       v == V_CRITICAL_MICROS;
 }
 
 /* Sums saturate. */
@@ -125,13 +128,14 @@ struct mem_item {
 	int64_t peak, residual, output;
 	int64_t kernels, bytes_accessed; /* for device work */
 	int64_t flops;                   /* of all calls, for traces */
+	int64_t critical;                /* ticks on the critical path, for traces */
 	int64_t in_use;                  /* allocator_bytes_in_use */
 	int64_t host_temp, host_persistent, accelerator_temp, accelerator_persistent;
 	size_t n_outputs;
 	const uint8_t *outputs; /* packed; read with mem_next_output */
 };
 
-#define MEM_ITEM_MAX   151 /* largest packed item in bytes, without its outputs */
+#define MEM_ITEM_MAX   161 /* largest packed item in bytes, without its outputs */
 #define MEM_OUTPUT_MAX 30
 
 /* Packing: the item, then its outputs; each function returns the end of its bytes. mem_close then

@@ -53,9 +53,8 @@ static void add_run(struct run_parts *p, int run, struct arena *own)
 	int64_t so_far = 0, n = x->n_chosen > 1 ? (int64_t)x->n_chosen : 1;
 
 	for (size_t i = 0; i < x->n_chosen; i++) {
-		struct critical path = { 0 };
-		critical_walk(&x->depend, &x->recorded.times, &x->recorded.windows[i],
-		        x->recorded.ends[i], &path, own);
+		struct critical path;
+		replay_path(x, &x->recorded, i, &path, own);
 		for (size_t k = 0; k < path.segments.n; k++) {
 			const struct critical_segment *seg = &path.segments.v[k];
 			uint32_t part = part_of(p, seg);

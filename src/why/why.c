@@ -362,9 +362,8 @@ static int64_t unknown_time(const struct replay *x, struct arena *a)
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < x->n_chosen; i++) {
-		struct critical path = { 0 };
-		critical_walk(&x->depend, &x->recorded.times, &x->recorded.windows[i],
-		        x->recorded.ends[i], &path, a);
+		struct critical path;
+		replay_path(x, &x->recorded, i, &path, a);
 		sum = num_add(sum, path.kinds[CRITICAL_UNKNOWN]);
 	}
 	return x->n_chosen ? sum / (int64_t)x->n_chosen : 0;

@@ -65,7 +65,7 @@ class View:
         return number(row.get(column)) * self.scale.get(column, 1)
 
     def total(self, metric):
-        return number(self.doc['total'].get(metric)) * (1000 if metric in TIMES else 1)
+        return number(self.doc['total'].get(metric)) * (1000 if metric.endswith('micros') else 1)
 
     def own(self, metric):
         """{path: own number}"""
@@ -516,6 +516,43 @@ def idle(x):
                                   for d in doc['devices'] for c in d['causes'] for p in c['places']), 'places')
 
 
+def path(x):
+    """The segments of each step's critical path tile it; the time on it of the nodes and of what is in no node adds up to it."""
+    if not x.is_trace or not x.tables['steps'] or x.name.endswith('.tfspool'):
+        raise Nothing('no trace')
+    metric, steps = 'critical_micros', x.views['scope'].steps
+    lines = ['%s -max_depth 1000000 -order_by name -select %s -output json:outfile=path_%s.json' % (v, metric, v) for v in ('scope', 'op', 'code')]
+    for s in steps:
+        one = '-step %d' % s if len(x.tables['steps']['steps']) > 1 else ''
+        lines += ['critical %s -output json:outfile=path_%d.json' % (one, s), 'scope -max_depth 1000000 %s -select %s -output json:outfile=on_%d.json' % (one, metric, s)]
+    x.ask(*lines)
+    windows = 0
+    for s in steps:
+        doc, view = x.answer('path_%d.json' % s), View(x.answer('on_%d.json' % s))
+        if doc is None:
+            raise Nothing('several traces')
+        at = doc['from_ns']
+        for part in doc['segments']:
+            cases.equal(part['start_ns'], at, 'start of a segment')
+            at += part['duration_ns']
+        cases.equal(at, doc['from_ns'] + doc['window_ns'], 'end of the path of step %d' % s)
+        near(sum(k['ns'] for k in doc['kinds']), doc['window_ns'], 2 * len(doc['kinds']), 'kinds of step %d' % s)
+        near(view.total(metric), doc['window_ns'], 2, 'path of step %d' % s)
+        own = [v for v in view.own(metric).values() if v]
+        near(sum(own), view.total(metric), len(own) + 1, 'nodes on the path of step %d' % s)
+        nowhere = sum(part['duration_ns'] for part in doc['segments'] if part['slice'] is None)
+        texts = {'(%s)' % k['text'] for k in doc['kinds']}
+        unnamed = sum(v for name, v in view.own(metric).items() if name in texts)
+        assert unnamed >= nowhere - len(doc['segments']), '%d ns in no node, %d in no slice' % (unnamed, nowhere)
+        windows += view.total(metric)
+    scope, op = (View(x.answer('path_%s.json' % v)) for v in ('scope', 'op'))
+    near(scope.total(metric) * len(steps), windows, 2 * len(steps), 'paths of all steps')
+    near(op.total(metric), scope.total(metric), 1, 'op: total of ' + metric)
+    near(sum(op.own(metric).values()), op.total(metric), len(op.rows) + 1, 'op: sum of own ' + metric)
+    code = x.answer('path_code.json')
+    assert not code or View(code).total(metric) <= scope.total(metric) + 1, 'code: %s of %s' % (View(code).total(metric), scope.total(metric))
+
+
 def timeline(x):
     """The timeline of a trace, read again, has the same devices and kernels."""
     if not x.is_trace or not x.tables['devices']['devices']:
@@ -543,7 +580,7 @@ def converted(x):
             near(again.single[step].total(m), view.total(m), 2000 * len(own) + 1, '%s of step %s' % (m, step))
 
 
-CHECKS = [views, raw, raw_steps, steps, tables, exports, page, python, arrow, itself, idle, timeline, converted]
+CHECKS = [views, raw, raw_steps, steps, tables, exports, page, python, arrow, itself, idle, path, timeline, converted]
 
 
 # ---- inputs ----

@@ -3,11 +3,7 @@
  * Critical paths of small traces whose path is known, and of random ones, whose segments must tile
  * the window.
  */
-#include "build_rig.h"
-
-#include <stdlib.h>
-
-#include "trace/pass/critical.h"
+#include "replay_rig.h"
 
 struct expected {
 	enum critical_kind kind;
@@ -18,17 +14,12 @@ struct expected {
 /* Finds the path of the whole trace, or of a step. */
 static struct critical path_of(struct rig *r, size_t step)
 {
-	struct trace_links links;
-	struct trace_steps steps;
+	static struct replay replay;
 	struct critical x;
-	size_t n;
 
-	build_seal(r->b);
-	trace_link(r->t, &links, &unit_arena);
-	trace_find_steps(r->t, &steps, &unit_arena);
-	struct critical_window *w = critical_windows(r->t, &links, &steps, &n, &unit_arena);
-	assert_in_range(step, 0, n - 1);
-	critical_find(r->t, &links, &w[step], &x, &unit_arena);
+	rig_open_replay(r, &replay);
+	assert_in_range(step, 0, replay.n_windows - 1);
+	replay_path(&replay, &replay.recorded, step, &x, &unit_arena);
 	return x;
 }
 
@@ -58,7 +49,7 @@ static void assert_path(const struct critical *x, const struct expected *want, s
 		assert_int_equal(s->start, want[i].start);
 		assert_int_equal(s->end, want[i].end);
 		if (want[i].name)
-			assert_str(trace_str(x->depend.t, x->depend.t->events.v[s->event].name),
+			assert_str(trace_str(x->depend->t, x->depend->t->events.v[s->event].name),
 			        want[i].name);
 		else
 			assert_int_equal(s->event, ID_NONE);
@@ -209,8 +200,8 @@ static void overlaps_are_cut_at_the_smaller_excess(void **state)
 	ASSERT_PATH(&x, { CRITICAL_PYTHON, "f", 0, 10 }, { CRITICAL_OP, "a", 10, 100 },
 	        { CRITICAL_OUTSIDE, NULL, 100, 110 }, { CRITICAL_PYTHON, "g", 110, 155 },
 	        { CRITICAL_OP, "b", 155, 200 });
-	assert_int_equal(x.depend.cut, 2);
-	assert_int_equal(x.depend.cut_ticks, 3 + 5);
+	assert_int_equal(x.depend->cut, 2);
+	assert_int_equal(x.depend->cut_ticks, 3 + 5);
 }
 
 /* The second step's window starts where the device ended the first step, not at the mark. */
@@ -233,38 +224,13 @@ static void a_step_reaches_to_the_end_of_its_work(void **state)
 
 /* ---- random traces ---- */
 
-static void append_random(struct rig *r, unsigned seed)
-{
-	uint32_t threads[3] = { r->thread };
-
-	srand(seed);
-	for (int i = 1; i < 3; i++)
-		threads[i] = build_track(
-		        r->b, r->t->tracks.v[r->thread].process, ID_NONE, TRACK_THREAD, 10 + i);
-	for (int i = 1; i < 200; i++) {
-		static const char *const calls[] = { "cudaLaunchKernel", "cudaMemcpyAsync",
-			"cudaStreamSynchronize", "cudaFree" };
-		uint32_t thread = threads[rand() % 3];
-		int64_t at = rand() % 3000;
-		rig_slice(r, thread, rand() % 2 ? CATEGORY_OP : CATEGORY_FRAME,
-		        rand() % 9 ? "op" : "wait", rand() % 3000, rand() % 300, 0);
-		rig_slice(r, thread, CATEGORY_CALL, calls[rand() % 4], at, rand() % 40,
-		        rand() % 4 ? i : 0);
-		if (rand() % 3)
-			rig_slice(r, r->stream[rand() % 2], CATEGORY_KERNEL, "k",
-			        at - 5 + rand() % 60, rand() % 50, rand() % 8 ? i : 1000 + i);
-		if (rand() % 20 == 0)
-			rig_slice(r, r->line, CATEGORY_OP, "fusion", rand() % 3000, rand() % 80, 0);
-	}
-}
-
 static void segments_tile_the_window(void **state)
 {
 	(void)state;
 	for (unsigned seed = 0; seed < 200; seed++) {
 		struct rig r = rig_open_tracks(TRACE_KINETO);
 		struct critical x;
-		append_random(&r, seed);
+		rig_append_random(&r, seed);
 		x = path_of(&r, 0);
 		assert_tiles(&x);
 		assert_true(x.segments.n > 0);

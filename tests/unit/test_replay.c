@@ -3,24 +3,7 @@
  * Replays of small traces whose new times are known, and of random ones: without changes the times
  * are the recorded ones.
  */
-#include "build_rig.h"
-
-#include <stdlib.h>
-
-#include "trace/pass/replay.h"
-
-static struct trace_links links;
-static struct trace_steps steps;
-
-static void open_replay(struct rig *r, struct replay *x)
-{
-	build_seal(r->b);
-	links = (struct trace_links){ 0 };
-	steps = (struct trace_steps){ 0 };
-	trace_link(r->t, &links, &unit_arena);
-	trace_find_steps(r->t, &steps, &unit_arena);
-	replay_open(r->t, &links, &steps, x, &unit_arena);
-}
+#include "replay_rig.h"
 
 static struct replay_run run_with(const struct replay *x, const char *const *words, size_t n)
 {
@@ -61,7 +44,7 @@ static void a_faster_host_saves_its_time(void **state)
 
 	(void)state;
 	append_slow_host(&r);
-	open_replay(&r, &x);
+	rig_open_replay(&r, &x);
 	assert_int_equal(x.recorded.after, 405);
 	assert_int_equal(after(&x, "host*0.5"), 3 * 50 + 40 + 5 + 20);
 	assert_int_equal(after(&x, "kernel:gemm*0.5"), 405);
@@ -83,7 +66,7 @@ static void shorter_kernels_save_until_the_host_is_late(void **state)
 		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 20 * i, 20, i + 1);
 		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "gemm", 5 + 102 * i, 100, i + 1);
 	}
-	open_replay(&r, &x);
+	rig_open_replay(&r, &x);
 	assert_int_equal(x.recorded.after, 5 + 102 * 9 + 100);
 	assert_int_equal(after(&x, "kernel:gemm*0.5"), 5 + 52 * 9 + 50);
 	assert_int_equal(after(&x, "kernel:gemm=0"), 20 * 9 + 5);
@@ -104,7 +87,7 @@ static void a_synchronisation_moves_with_its_work(void **state)
 	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 150, 5, 2);
 	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k1", 5, 110, 1);
 	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k2", 155, 10, 2);
-	open_replay(&r, &x);
+	rig_open_replay(&r, &x);
 	assert_int_equal(x.recorded.after, 165);
 	assert_int_equal(after(&x, "kernel:k1*0.5"), 165 - 55);
 	assert_int_equal(after(&x, "kernel:k1*2"), 165 + 110);
@@ -127,7 +110,7 @@ static void work_waits_for_an_event(void **state)
 	build_arg_int(r.b, ARG_WAIT_RECORD, 2);
 	rig_slice(&r, r.stream[1], CATEGORY_SYNC, "Stream Wait Event", 10, 2, 3);
 	rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "k2", 106, 50, 4);
-	open_replay(&r, &x);
+	rig_open_replay(&r, &x);
 	assert_int_equal(x.recorded.after, 156);
 	assert_int_equal(after(&x, "kernel:k1*0.5"), 106);
 	assert_int_equal(after(&x, "kernel:k1=0"), 15 + 5 + 50); /* its launch */
@@ -149,7 +132,7 @@ static void waits_for_unknown_events_are_assumed(void **state)
 		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", starts[i] - 91, 5, 4);
 		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k1", 5, 100, 1);
 		rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "k2", starts[i], 50, 4);
-		open_replay(&r, &x);
+		rig_open_replay(&r, &x);
 		assert_int_equal(x.depend.unknown_waits, 1);
 		assert_int_equal(after(&x, "kernel:k1*0.5"), halved[i]);
 	}
@@ -198,7 +181,7 @@ static void asynchronous_copies_hold_their_calls_if_pageable(void **state)
 		rig_slice(&r, r.stream[0], CATEGORY_COPY, copies[i].name, 10, 30, 1);
 		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 50, 5, 2);
 		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 60, 10, 2);
-		open_replay(&r, &x);
+		rig_open_replay(&r, &x);
 		assert_int_equal(x.recorded.after - after(&x, "copy=0"), copies[i].saved);
 		drop_scratch(state);
 	}
@@ -222,7 +205,7 @@ static void launches_wait_for_room_in_the_queue(void **state)
 	rig_slice(&r, r.thread, CATEGORY_OP, "last", at, 30000, 0);
 	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", at + 30000, 2, 1000);
 	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "end", at + 30005, 10, 1000);
-	open_replay(&r, &x);
+	rig_open_replay(&r, &x);
 	assert_int_equal(after(&x, "host*1"), x.recorded.after);
 	/* The op starts when there is room for the last launch before it. */
 	assert_in_range(x.recorded.after - after(&x, "kernel:^k$*0.5"), 6500, 6900);
@@ -243,7 +226,7 @@ static void steps_have_a_mean(void **state)
 		        &r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 200 * i + 100, 10, i + 1);
 		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 200 * i + 105, 40, i + 1);
 	}
-	open_replay(&r, &x);
+	rig_open_replay(&r, &x);
 	assert_int_equal(x.n_windows, 3);
 	assert_int_equal(x.recorded.after, (145 + 200 + 200) / 3);
 	assert_int_equal(after(&x, "host*0.5"), (50 + 45 + 100 + 100) / 3);
@@ -261,7 +244,7 @@ static void parts_add_up(void **state)
 
 	(void)state;
 	append_slow_host(&r);
-	open_replay(&r, &x);
+	rig_open_replay(&r, &x);
 	const char *word = "kernel:gemm=0";
 	struct replay_run run = run_with(&x, &word, 1);
 	const struct replay_part *p = replay_partition(&x, &run, &n, &unit_arena);
@@ -278,7 +261,7 @@ static void the_largest_saving_comes_first(void **state)
 
 	(void)state;
 	append_slow_host(&r);
-	open_replay(&r, &x);
+	rig_open_replay(&r, &x);
 	const struct replay_saving *v = replay_rank(&x, EACH_OP, 0, &n, &left_out, &unit_arena);
 	assert_int_equal(n, 2);
 	assert_str(v[0].name, "a");
@@ -331,7 +314,7 @@ static void a_name_that_is_not_in_the_trace_is_an_error(void **state)
 
 	(void)state;
 	append_slow_host(&r);
-	open_replay(&r, &x);
+	rig_open_replay(&r, &x);
 	assert_true(replay_parse(S("kernel:conv*0.5"), &c, &e));
 	assert_false(replay_run(&x, &c, 1, &run, &unit_arena, &e));
 	assert_non_null(strstr(str_z(&unit_arena, e.text), "matches no kernel"));
@@ -339,41 +322,18 @@ static void a_name_that_is_not_in_the_trace_is_an_error(void **state)
 
 /* ---- random traces ---- */
 
-static void append_random(struct rig *r, unsigned seed)
-{
-	static const char *const calls[] = { "cudaLaunchKernel", "cudaMemcpyAsync",
-		"cudaStreamSynchronize", "cudaFree", "cudaDeviceSynchronize" };
-	uint32_t threads[3] = { r->thread };
-
-	srand(seed);
-	for (int i = 1; i < 3; i++)
-		threads[i] = build_track(
-		        r->b, r->t->tracks.v[r->thread].process, ID_NONE, TRACK_THREAD, 10 + i);
-	for (int i = 1; i < 200; i++) {
-		uint32_t thread = threads[rand() % 3];
-		int64_t at = rand() % 3000;
-		rig_slice(r, thread, rand() % 2 ? CATEGORY_OP : CATEGORY_FRAME,
-		        rand() % 9 ? "op" : "wait", rand() % 3000, rand() % 300, 0);
-		rig_slice(r, thread, CATEGORY_CALL, calls[rand() % 5], at, rand() % 40,
-		        rand() % 4 ? i : 0);
-		if (rand() % 3)
-			rig_slice(r, r->stream[rand() % 2], CATEGORY_KERNEL, "k",
-			        at - 5 + rand() % 60, rand() % 50, rand() % 8 ? i : 1000 + i);
-		if (rand() % 20 == 0)
-			rig_slice(r, r->line, CATEGORY_OP, "fusion", rand() % 3000, rand() % 80, 0);
-	}
-}
-
 static void without_changes_the_times_are_the_recorded_ones(void **state)
 {
 	for (unsigned seed = 0; seed < 200; seed++) {
 		struct rig r = rig_open_tracks(TRACE_KINETO);
 		struct replay x;
-		append_random(&r, seed);
-		open_replay(&r, &x);
+		rig_append_random(&r, seed);
+		rig_open_replay(&r, &x);
+		const char *same = "host*1";
+		const struct depend_times times = run_with(&x, &same, 1).times;
 		for (size_t i = 0; i < x.depend.nodes.n; i++) {
-			assert_int_equal(x.recorded.times.start[i], x.depend.nodes.v[i].start);
-			assert_int_equal(x.recorded.times.end[i], x.depend.nodes.v[i].end);
+			assert_int_equal(times.start[i], x.depend.nodes.v[i].start);
+			assert_int_equal(times.end[i], x.depend.nodes.v[i].end);
 		}
 		assert_int_equal(x.recorded.after, x.windows[0].to - x.windows[0].from);
 		assert_true(after(&x, "host*0.5") <= x.recorded.after);

@@ -86,7 +86,7 @@ static void fill_kinds(struct table *to, const struct critical *x)
 			continue;
 		table_text(to, str_of(critical_names[i]));
 		table_text(to, str_of(critical_texts[i]));
-		table_number(to, trace_ns(x->depend.t, x->kinds[i]));
+		table_number(to, trace_ns(x->depend->t, x->kinds[i]));
 		table_number(to, table_share(x->kinds[i], all));
 		to->rows++;
 	}
@@ -94,7 +94,7 @@ static void fill_kinds(struct table *to, const struct critical *x)
 
 static void fill_places(struct table *to, const struct critical *x)
 {
-	const struct trace *t = x->depend.t;
+	const struct trace *t = x->depend->t;
 	size_t n;
 	const struct path_place *v = find_places(x, &n, to->a);
 
@@ -125,7 +125,7 @@ static struct str process_name(const struct trace *t, uint32_t track, struct are
 
 static void fill_segments(struct table *to, const struct critical *x)
 {
-	const struct trace *t = x->depend.t;
+	const struct trace *t = x->depend->t;
 
 	for (size_t i = 0; i < x->segments.n; i++, to->rows++) {
 		const struct critical_segment *s = &x->segments.v[i];
@@ -155,7 +155,7 @@ static void put_members(struct document *d, const void *user)
 {
 	const struct critical_shown *shown = user;
 	const struct critical *x = shown->page->x;
-	const struct trace *t = x->depend.t;
+	const struct trace *t = x->depend->t;
 
 	if (shown->page->step.p)
 		document_text(d, "step", shown->page->step);
@@ -170,8 +170,7 @@ static void put_members(struct document *d, const void *user)
 
 struct str critical_title(const struct critical_page *p, struct arena *a)
 {
-	return str_fmt(a, "Critical path of %.*s",
-	        STR(p->step.p ? p->step : S("the whole trace")));
+	return str_fmt(a, "Critical path of %.*s", STR(p->step.p ? p->step : S("the whole trace")));
 }
 
 /* "Critical path of the whole trace: 176 ms". */
@@ -184,7 +183,7 @@ static struct str lead_of(const struct critical_page *p, struct arena *a)
 	if (p->step.p && !p->chosen && p->steps > 1)
 		sb_fmt(&b, ", the median of %zu steps", p->steps);
 	sb_fmt(&b, ": ");
-	table_put_time(&b, trace_ns(x->depend.t, x->window.to - x->window.from));
+	table_put_time(&b, trace_ns(x->depend->t, x->window.to - x->window.from));
 	if (x->window.device) {
 		sb_fmt(&b, "\nfrom %s to its last device work; by its mark, the step takes ",
 		        x->window.mark ? "its mark" : "the last device work of the step before");
@@ -198,10 +197,10 @@ bool critical_write(const struct critical_page *page, size_t top, const struct o
         unsigned columns, struct emit *to, struct err *e)
 {
 	bool data = out_is_data(o->output.kind);
-	struct table kinds = {
-		.a = to->a, .key = "kinds", .command = "critical",
-		TABLE_COLUMNS(kind_columns, kind_titles)
-	};
+	struct table kinds = { .a = to->a,
+		.key = "kinds",
+		.command = "critical",
+		TABLE_COLUMNS(kind_columns, kind_titles) };
 	struct table places = { .a = to->a,
 		.key = "places",
 		.title = "places",

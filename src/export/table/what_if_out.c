@@ -73,8 +73,8 @@ static void sum_paths(
         const struct what_if *w, const struct replay_run *run, int64_t *kinds, struct arena *a)
 {
 	for (size_t i = 0; i < w->x->n_chosen; i++) {
-		struct critical x = { 0 };
-		critical_walk(&w->x->depend, &run->times, &run->windows[i], run->ends[i], &x, a);
+		struct critical x;
+		replay_path(w->x, run, i, &x, a);
 		for (size_t k = 0; k < CRITICAL_KINDS; k++)
 			kinds[k] = num_add(kinds[k], x.kinds[k]);
 	}

@@ -32,7 +32,7 @@ struct drawing {
 	const struct critical *path; /* or NULL */
 	struct imap on_path;         /* number of a slice -> index in path_ns */
 	VEC(int64_t) path_ns;        /* time of the slice on the path */
-	int64_t *process, *device; /* pids */
+	int64_t *process, *device;   /* pids */
 	struct track_place *track;
 	int64_t *flows;   /* number of flows so far, in all traces */
 	int64_t from, to; /* draw only slices that overlap this interval */
@@ -365,8 +365,7 @@ static void put_segment(struct drawing *x, const struct critical_segment *s, str
 	struct json j;
 
 	begin(x, &j, S("X"),
-	        s->event == ID_NONE ? text
-	                            : trace_str(x->t, x->t->events.v[s->event].name));
+	        s->event == ID_NONE ? text : trace_str(x->t, x->t->events.v[s->event].name));
 	put_text(&j, S("cat"), str_of(critical_names[s->kind]));
 	put_place(&j, at);
 	put_time(x, &j, S("ts"), s->start);
@@ -432,7 +431,7 @@ bool timeline_path(const struct critical *path, struct str title, const struct o
 	struct imap pids, tids;
 	int64_t flows = 0;
 	struct drawing x = { .w = &w,
-		.t = path->depend.t,
+		.t = path->depend->t,
 		.a = to->a,
 		.pids = &pids,
 		.tids = &tids,
@@ -440,7 +439,7 @@ bool timeline_path(const struct critical *path, struct str title, const struct o
 		.from = path->window.from,
 		.to = path->window.to,
 		.path = path,
-		.links = path->depend.links };
+		.links = path->depend->links };
 
 	if (!trace_open_at(&w, to->a, o->output.outfile, e))
 		return false;

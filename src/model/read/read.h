@@ -55,8 +55,9 @@ bool recording_lower(struct ingest *to, const struct recording_set *files,
  */
 
 /* Called between ingest_begin and ingest_commit. scratch: arena of the file. Stores the kernels in
- * *kept, unless kept is NULL; they live as long as the model. */
-void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to,
+ * *kept, unless kept is NULL; they live as long as the model. path: also finds the time of the
+ * nodes on the critical path. */
+void trace_lower(const struct trace *t, enum trace_by by, bool path, struct ingest *to,
         struct model_trace *kept, struct arena *scratch);
 
 #endif

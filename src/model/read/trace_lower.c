@@ -243,9 +243,10 @@ static void lower_work(struct lowering *x, const struct op_cell *c)
 	uint8_t packed[MEM_ITEM_MAX];
 	struct mem_item m = { .kernels = num_from_u64(c->kernels),
 		.bytes_accessed = c->bytes_accessed,
-		.flops = c->flops };
+		.flops = c->flops,
+		.critical = c->critical };
 
-	if (c->kernels || c->flops)
+	if (c->kernels || c->flops || c->critical)
 		ingest_mem(x->to, packed, (size_t)(mem_put(packed, &m) - packed));
 }
 
@@ -353,7 +354,7 @@ static void add_notes(struct lowering *x)
 	        (unsigned long long)t->dropped_args);
 }
 
-void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to,
+void trace_lower(const struct trace *t, enum trace_by by, bool path, struct ingest *to,
         struct model_trace *kept, struct arena *scratch)
 {
 	struct lowering x = { .t = t, .to = to, .a = scratch };
@@ -361,7 +362,10 @@ void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to,
 
 	trace_link(t, &x.links, scratch);
 	trace_find_steps(t, &x.steps, scratch);
-	trace_find_ops(t, &x.links, &x.steps, by, &x.ops, scratch);
+	if (path)
+		trace_find_path_ops(t, &x.links, &x.steps, by, &x.ops, scratch);
+	else
+		trace_find_ops(t, &x.links, &x.steps, by, &x.ops, scratch);
 	lower_devices(&x);
 	x.node = ARENA_ARRAY(scratch, x.ops.ops.n, uint32_t);
 	x.frame = ARENA_ARRAY(scratch, x.ops.frames.n, uint32_t);

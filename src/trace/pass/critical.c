@@ -103,12 +103,12 @@ struct path_walk {
 
 static int64_t start_of(const struct path_walk *w, uint32_t node)
 {
-	return w->times ? w->times->start[node] : w->d->nodes.v[node].start;
+	return w->times->start[node];
 }
 
 static int64_t end_of(const struct path_walk *w, uint32_t node)
 {
-	return w->times ? w->times->end[node] : w->d->nodes.v[node].end;
+	return w->times->end[node];
 }
 
 /* Adds the time from `from` to the present place. */
@@ -209,7 +209,7 @@ static const struct depend_edge *last_edge(
 	for (uint32_t i = d->first_edge[node]; i < d->first_edge[node + 1]; i++) {
 		const struct depend_edge *e = &d->edges[i];
 		int64_t left = e->kind == DEPEND_LAUNCH ? start_of(w, e->from) : end_of(w, e->from);
-		int64_t at = w->times ? depend_arrival(d, n, e, left, w->times) : left + e->length;
+		int64_t at = depend_arrival(d, n, e, left, w->times);
 		if (at < best || (at == best && bound && !e->binding))
 			continue;
 		found = e;
@@ -302,23 +302,9 @@ void critical_walk(const struct depend *d, const struct depend_times *times,
 		.d = d, .times = times, .out = out, .a = a, .at = window->to, .from = window->from
 	};
 
-	out->window = *window;
+	*out = (struct critical){ .depend = d, .window = *window };
 	if (end != ID_NONE)
 		skip_to(&w, end_of(&w, end));
 	walk_path(&w, end);
 	reverse(out);
-}
-
-void critical_find(const struct trace *t, const struct trace_links *links,
-        const struct critical_window *window, struct critical *out, struct arena *a)
-{
-	struct critical_window w = *window;
-	uint32_t end;
-
-	*out = (struct critical){ .window = *window };
-	depend_build(t, links, window->from, window->to, &out->depend, a);
-	end = critical_end(&out->depend);
-	if (w.step == ID_NONE && end != ID_NONE)
-		w.to = out->depend.nodes.v[end].end;
-	critical_walk(&out->depend, NULL, &w, end, out, a);
 }

@@ -41,7 +41,7 @@ struct critical_window {
 };
 
 struct critical {
-	struct depend depend;
+	const struct depend *depend;
 	struct critical_window window;
 	int64_t kinds[CRITICAL_KINDS]; /* adds up to the window */
 	VEC(struct critical_segment) segments;
@@ -51,16 +51,10 @@ struct critical {
 struct critical_window *critical_windows(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, size_t *n, struct arena *a);
 
-/* Finds the path of a window in the recorded times. Without steps, the window ends with the last
- * device work or the last blocking call. The result lives in a. */
-void critical_find(const struct trace *t, const struct trace_links *links,
-        const struct critical_window *window, struct critical *out, struct arena *a);
-
 /* Returns the node with which the path of the graph's window ends, or ID_NONE. */
 uint32_t critical_end(const struct depend *d);
 
-/* Finds the path that ends with a node. times: of a replay; NULL: the recorded ones. out->depend is
- * not set; the segments live in a. */
+/* Finds the path that ends with a node, in the times of a replay. The segments live in a. */
 void critical_walk(const struct depend *d, const struct depend_times *times,
         const struct critical_window *window, uint32_t end, struct critical *out, struct arena *a);
 

@@ -29,10 +29,7 @@ static uint32_t at_frame(struct finding *x, uint32_t op, uint32_t frame)
 	return made;
 }
 
-/* Finds or adds the cell of an op in a step, and extends its times to a slice. Valid until the next
- * call. */
-static struct op_cell *cell_for(
-        struct finding *x, uint32_t op, uint32_t step, const struct slice *s)
+struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s)
 {
 	struct trace_ops *o = x->to;
 	uint64_t key = (uint64_t)op << 32 | step;
@@ -153,7 +150,7 @@ static uint64_t most_runs(struct finding *x, const struct op_cell *c, const stru
 void ops_close_host(struct finding *x, const struct nest_level *level)
 {
 	uint32_t op = level->user - 1;
-	struct op_cell *c = cell_for(x, op, trace_step_of(x->steps, &level->s, NULL), &level->s);
+	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, &level->s, NULL), &level->s);
 	const struct trace *t = x->to->t;
 	bool compiled = ops_is_compiled(x, &level->s);
 	uint64_t runs = c->host_runs + 1;
@@ -194,6 +191,16 @@ void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *l
 		imap_put(&x->to->op_of_record, (uint64_t)record, op, false);
 }
 
+/* Gives the path until a slice opens or closes to the slice that is innermost until then. */
+static void take_path(
+        struct finding *x, uint32_t track, const struct nest_level *level, enum nest_what what)
+{
+	if (what == NEST_CLOSE)
+		ops_path_host(x, track, level, slice_end(&level->s));
+	else
+		ops_path_host(x, track, level->depth ? level - 1 : NULL, level->s.start);
+}
+
 static void walk_thread(struct finding *x, uint32_t track)
 {
 	struct frame_walk frames;
@@ -205,7 +212,11 @@ static void walk_thread(struct finding *x, uint32_t track)
 	scratch_open(&own, x->a->work);
 	nest_init(&n, x->to->t, track, x->rule.nested, &own.a);
 	frame_walk_init(&frames, x->to->t, track, &own.a);
+	if (x->critical)
+		ops_path_thread(x, track);
 	while ((what = nest_next(&n, &level))) {
+		if (x->critical)
+			take_path(x, track, level, what);
 		if (x->rule.gaps & NEST_BIT(level->s.category))
 			continue;
 		if (what == NEST_CLOSE) {
@@ -218,6 +229,8 @@ static void walk_thread(struct finding *x, uint32_t track)
 		if (x->call_of)
 			ops_open_flops(x, level);
 	}
+	if (x->critical)
+		ops_path_host(x, track, NULL, INT64_MAX);
 	x->to->overlaps += n.overlaps;
 	scratch_close(&own);
 }
@@ -262,7 +275,7 @@ static void replay(struct finding *x, const struct slice *s, const struct launch
 		        !ops_site_belongs(t, site, innermost))
 			continue;
 		uint32_t op = ops_of_site(x, site, around);
-		struct op_cell *c = cell_for(x, op, step, s);
+		struct op_cell *c = ops_cell(x, op, step, s);
 		c->replays++;
 		x->to->ops.v[op].runs++;
 		if (x->call_of)
@@ -280,7 +293,7 @@ uint32_t ops_add_work(
 	if (x->by == TRACE_BY_STACK)
 		op = at_frame(x, op, ops_frame_of(x, NULL, s));
 	replay(x, s, launch);
-	struct op_cell *c = cell_for(x, op, trace_step_of(x->steps, s, launch), s);
+	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, s, launch), s);
 	struct trace_op *o = &x->to->ops.v[op];
 	struct event_work facts = facts_of(x, s);
 	int64_t runs = slice_int(t, s, ARG_COUNT);
@@ -316,6 +329,8 @@ static void add_work(struct finding *x, struct slice *s, int64_t self)
 	const struct launch *launch = link_launch(x->links, s);
 
 	uint32_t op = ops_add_work(x, s, self, launch);
+	if (x->critical)
+		ops_path_work(x, s, op);
 	if (ops_site_of(x->to->t, s) == ID_NONE)
 		ops_cover_work(x, s, self, link_op(x->links, s, launch), op);
 	else
@@ -396,6 +411,8 @@ static void find(struct finding *x)
 	for (uint32_t i = 0; i < t->tracks.n; i++)
 		if (track_is_device(&t->tracks.v[i]))
 			walk_device(x, i);
+	if (x->critical)
+		ops_end_path(x);
 	ops_end(x);
 }
 
@@ -452,9 +469,12 @@ void ops_begin(struct finding *x, const struct trace *t, const struct trace_step
 	intern_init(&x->compiled, scratch);
 }
 
+/* What is found besides the ops. */
+enum ops_more { MORE_NOTHING, MORE_USES, MORE_PATH };
+
 static void find_all(const struct trace *t, const struct trace_links *links,
-        const struct trace_steps *steps, enum trace_by by, bool uses, struct trace_ops *out,
-        struct arena *a)
+        const struct trace_steps *steps, enum trace_by by, enum ops_more more,
+        struct trace_ops *out, struct arena *a)
 {
 	struct finding x;
 	struct scratch own;
@@ -466,7 +486,9 @@ static void find_all(const struct trace *t, const struct trace_links *links,
 	scratch_open(&own, a->work);
 	ops_begin(&x, t, steps, by, out, a, &own.a);
 	x.links = links;
-	x.keeps_uses = uses;
+	x.keeps_uses = more == MORE_USES;
+	if (more == MORE_PATH)
+		ops_find_path(&x);
 	find(&x);
 	scratch_close(&own);
 }
@@ -474,11 +496,17 @@ static void find_all(const struct trace *t, const struct trace_links *links,
 void trace_find_ops(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a)
 {
-	find_all(t, links, steps, by, false, out, a);
+	find_all(t, links, steps, by, MORE_NOTHING, out, a);
 }
 
 void trace_find_uses(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a)
 {
-	find_all(t, links, steps, by, true, out, a);
+	find_all(t, links, steps, by, MORE_USES, out, a);
+}
+
+void trace_find_path_ops(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a)
+{
+	find_all(t, links, steps, by, MORE_PATH, out, a);
 }

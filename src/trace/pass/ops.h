@@ -63,6 +63,7 @@ struct op_cell {
 	int64_t host_self, host_total;
 	int64_t device_self, device_total;
 	int64_t bytes_accessed, flops;
+	int64_t critical;                             /* on the critical path of the step */
 	int64_t host_start, device_start, start, end; /* first starts, last end */
 };
 
@@ -131,6 +132,11 @@ void trace_find_ops(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
 /* Does the same, and finds the uses. */
 void trace_find_uses(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
+
+/* Also adds up the time of each op on the critical paths of the steps. Parts of a path that are in
+ * no op are ops of their own, with the name of their kind: "(launch latency)". */
+void trace_find_path_ops(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
 
 static inline struct op_frame ops_frame(const struct trace_ops *o, uint32_t frame)

@@ -62,6 +62,27 @@ struct site_op {
 	uint32_t around, root, op; /* around, root: 1 + op, or 0 */
 };
 
+/* A part of the critical path of a step. */
+struct path_part {
+	int64_t start, ticks;
+	uint32_t track, slice; /* ID_NONE: none */
+	uint32_t step;
+	uint32_t op;  /* 1 + op; 0: none */
+	uint8_t kind; /* enum critical_kind */
+};
+
+/* Parts of a path in one order. */
+struct path_parts {
+	VEC(struct path_part) v;
+};
+
+/* The critical paths of all steps. */
+struct ops_path {
+	struct path_parts host; /* by track and start */
+	struct path_parts work; /* by slice */
+	struct path_parts rest; /* without a slice */
+};
+
 struct finding {
 	struct trace_ops *to;
 	struct arena *a; /* scratch */
@@ -106,6 +127,8 @@ struct finding {
 	struct waiting_call waiting;
 	struct imap row_of; /* string id of an op -> rows */
 	VEC(const struct op_row *) rows;
+	struct ops_path *critical; /* or NULL */
+	size_t critical_at;      /* the first part of the path on this thread that has no op yet */
 	struct event_work *work; /* by event */
 	uint32_t *host0;         /* by track: index of its first slice in op_of */
 	uint32_t *op_of;         /* by slice of a thread: 1 + op, 0: none */
@@ -140,6 +163,25 @@ void ops_close_host(struct finding *x, const struct nest_level *level);
 uint32_t ops_add_work(
         struct finding *x, const struct slice *s, int64_t self, const struct launch *launch);
 void ops_end(struct finding *x);
+
+/* Finds or adds the cell of an op in a step, and extends its times to a slice. Valid until the next
+ * call. */
+struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s);
+
+/* ---- time on the critical path (ops_path.c) ---- */
+
+/* Finds the paths of all steps. */
+void ops_find_path(struct finding *x);
+/* Begins with the parts of a thread. */
+void ops_path_thread(struct finding *x, uint32_t track);
+/* Gives the next parts on the thread, those that start before a time, to the slice that is open
+ * until then; NULL: none is. */
+void ops_path_host(
+        struct finding *x, uint32_t track, const struct nest_level *level, int64_t until);
+/* Gives the parts of the path in device work to its op. */
+void ops_path_work(struct finding *x, const struct slice *s, uint32_t op);
+/* Adds the parts to the cells of their ops, in the steps that have cells. */
+void ops_end_path(struct finding *x);
 
 /* Returns the naming rule of a source. */
 struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);

@@ -266,6 +266,16 @@ void replay_choose(struct replay *x, const uint32_t *windows, size_t n)
 	x->recorded.after = replay_measure(x, &x->recorded, x->a);
 }
 
+/* The times of the nodes in the file. */
+static void take_recorded(struct replay *x)
+{
+	replay_begin(x, &x->recorded, x->a);
+	for (size_t i = 0; i < x->depend.nodes.n; i++) {
+		x->recorded.times.start[i] = x->depend.nodes.v[i].start;
+		x->recorded.times.end[i] = x->depend.nodes.v[i].end;
+	}
+}
+
 static const struct replay_factors no_change = { .host = 1, .launch = 1, .by_class = { 1, 1, 1 } };
 
 void replay_open(const struct trace *t, const struct trace_links *links,
@@ -273,13 +283,14 @@ void replay_open(const struct trace *t, const struct trace_links *links,
 {
 	struct critical_window *windows;
 	int64_t from = 0, to = 0;
-	uint32_t *all;
 
 	*out = (struct replay){ .a = a, .end = ID_NONE, .marks = steps };
 	windows = critical_windows(t, links, steps, &out->n_windows, a);
 	trace_span(t, &from, &to);
-	if (windows[0].step == ID_NONE && windows[0].from > from)
+	if (windows[0].step == ID_NONE) {
 		from = windows[0].from;
+		to = windows[0].to;
+	}
 	depend_build(t, links, from, to, &out->depend, a);
 	out->steps = find_steps(&out->depend, steps, a);
 	if (windows[0].step == ID_NONE) {
@@ -288,9 +299,8 @@ void replay_open(const struct trace *t, const struct trace_links *links,
 			windows[0].to = out->depend.nodes.v[out->end].end;
 	}
 	out->windows = windows;
-	replay_begin(out, &out->recorded, a);
-	replay_times(out, &no_change, &out->recorded);
-	all = ARENA_ARRAY(a, out->n_windows, uint32_t);
+	take_recorded(out);
+	uint32_t *all = ARENA_ARRAY(a, out->n_windows, uint32_t);
 	for (uint32_t i = 0; i < out->n_windows; i++)
 		all[i] = i;
 	replay_choose(out, all, out->n_windows);
@@ -312,6 +322,12 @@ bool replay_run(const struct replay *x, const struct replay_change *changes, siz
 	}
 	scratch_close(&own);
 	return ok;
+}
+
+void replay_path(const struct replay *x, const struct replay_run *run, size_t i,
+        struct critical *out, struct arena *a)
+{
+	critical_walk(&x->depend, &run->times, &run->windows[i], run->ends[i], out, a);
 }
 
 struct replay_factors replay_plan_factors(const struct replay_plan *plan)

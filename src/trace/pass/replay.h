@@ -82,6 +82,10 @@ uint32_t replay_node_at(const struct depend *d, uint32_t track, int64_t at);
 bool replay_run(const struct replay *x, const struct replay_change *changes, size_t n,
         struct replay_run *out, struct arena *a, struct err *e);
 
+/* Finds the critical path of chosen window i in the times of a run, in a. */
+void replay_path(const struct replay *x, const struct replay_run *run, size_t i,
+        struct critical *out, struct arena *a);
+
 /* Lengths of nodes and waits that replace the recorded ones. */
 struct replay_plan {
 	int64_t *lengths; /* of each node, ticks; NULL: as recorded */
