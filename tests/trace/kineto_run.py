@@ -163,7 +163,7 @@ def sections_of_workers():
     totals = [r['total_ns'] for r in doc['calls']]
     equal((len(totals), totals), (3, sorted(totals, reverse=True)))
     text, _ = program('devices', *files)
-    equal([line.split()[1] for line in text.split('\n') if line.startswith('worker')], ['device', 'gpu', 'gpu', 'total', 'total', 'gpu', 'gpu', 'total'])
+    equal([line.split()[1] for line in text.split('\n') if line.startswith('worker')], ['device', 'gpu', 'gpu', 'time', 'total', 'total', 'gpu', 'gpu', 'total'])
     assert '(2 of 3 rows; --top=0 shows all)' in program('devices', *files, '--top=2')[0]
     equal(len(program('devices', *files, '-output', 'csv')[0].split()), 4)
 
