@@ -299,11 +299,12 @@ static void rows_idle_places(const struct device_use *u, struct table *to)
 	for (size_t i = 0; i < report.devices.n; i++)
 		for (size_t k = 0; k < report.devices.v[i].places.n; k++)
 			VEC_PUSH(to->a, &v,
-			        ((struct place_of){ &report.devices.v[i],
-			                &report.devices.v[i].places.v[k] }));
+			        ((struct place_of){
+			                &report.devices.v[i], &report.devices.v[i].places.v[k] }));
 	sort_array(to->a, v.v, v.n, sizeof *v.v, by_place_time);
 	for (size_t i = 0; i < v.n; i++)
-		put_idle_places(to, device_number(u, v.v[i].d->device), v.v[i].d->idle_ns, v.v[i].p);
+		put_idle_places(
+		        to, device_number(u, v.v[i].d->device), v.v[i].d->idle_ns, v.v[i].p);
 }
 
 static void rows_processes(const struct device_use *u, struct table *to)

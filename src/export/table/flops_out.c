@@ -344,9 +344,10 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
         const struct opts *o, unsigned columns, struct emit *to, struct err *e)
 {
 	struct flops_sums sums;
-	struct table families = {
-		.a = to->a, .key = "families", .command = "flops", TABLE_COLUMNS(family_columns, family_titles)
-	};
+	struct table families = { .a = to->a,
+		.key = "families",
+		.command = "flops",
+		TABLE_COLUMNS(family_columns, family_titles) };
 	struct table rows = {
 		.a = to->a, .key = "ops", .title = "Ops", TABLE_COLUMNS(op_columns, op_titles)
 	};

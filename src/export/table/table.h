@@ -19,13 +19,13 @@ struct table_cell {
 
 struct table {
 	struct arena *a;
-	const char *key;    /* of the JSON document */
+	const char *key;     /* of the JSON document */
 	const char *command; /* in messages; NULL: the key */
-	const char *schema; /* of the JSON document */
-	int64_t version;    /* of the schema; 0: 1 */
-	const char *title;  /* heading of a section in text and Markdown */
-	bool data_only;     /* text and Markdown omit this section */
-	struct str lead;    /* in text, printed before the table; p NULL: nothing */
+	const char *schema;  /* of the JSON document */
+	int64_t version;     /* of the schema; 0: 1 */
+	const char *title;   /* heading of a section in text and Markdown */
+	bool data_only;      /* text and Markdown omit this section */
+	struct str lead;     /* in text, printed before the table; p NULL: nothing */
 	const struct column *columns;
 	size_t n_columns, rows;
 	VEC(struct table_cell) cells;

@@ -38,6 +38,7 @@ void depend_build(const struct trace *t, const struct trace_links *links, int64_
 	out->tracks = ARENA_ARRAY(a, t->tracks.n, struct depend_track);
 	out->bases = ARENA_ARRAY(a, t->devices.n, struct idle_base);
 	trace_bases(t, links, out->bases, m.own);
+	m.work_classes = ARENA_ARRAY(m.own, t->events.n, uint8_t);
 	m.raw_tracks = ARENA_ARRAY(m.own, t->tracks.n, struct depend_track);
 	m.waits = ARENA_ARRAY(m.own, t->tracks.n, struct depend_waits);
 	imap_init(&m.contexts, m.own);

@@ -56,6 +56,7 @@ struct depend_making {
 	struct depend *d;
 	struct arena *a; /* of the result */
 	struct arena *own;
+	uint8_t *work_classes;           /* 1 + enum usage_class of each event; 0: not known yet */
 	VEC(struct depend_node) raw;     /* of threads, before they are cut */
 	struct depend_track *raw_tracks; /* their places in raw */
 	VEC(struct depend_burst) bursts;

@@ -8,6 +8,17 @@
 
 /* ---- nodes ---- */
 
+/* Returns the class of device work. launch may be NULL. */
+static uint8_t class_of(struct depend_making *m, uint32_t event, const struct launch *launch)
+{
+	uint8_t *known = &m->work_classes[event];
+
+	if (!*known)
+		*known = (uint8_t)(1 + usage_class_of(m->d->t, event));
+	return *known - 1 == USAGE_COMPUTE && launch && launch->collective ? USAGE_COMMUNICATION
+	                                                                   : (uint8_t)(*known - 1);
+}
+
 static void add_work(struct depend_making *m, const struct slice *s)
 {
 	struct depend *d = m->d;
@@ -19,7 +30,7 @@ static void add_work(struct depend_making *m, const struct slice *s)
 		.context = ID_NONE,
 		.launch = launch ? 1 + (uint32_t)(launch - d->links->launches.v) : 0,
 		.track = s->track,
-		.class = (uint8_t)usage_class_of(d->t, s->event, launch) };
+		.class = class_of(m, s->event, launch) };
 
 	if (made.end >= d->from && made.start <= d->to)
 		VEC_PUSH(m->a, &d->nodes, made);
@@ -38,7 +49,7 @@ static void add_line(struct depend_making *m, uint32_t track)
 		        !(trace_category_flags[d->t->events.v[n.event].category] & CATEGORY_WORK))
 			continue;
 		n.host = false;
-		n.class = (uint8_t)usage_class_of(d->t, n.event, NULL);
+		n.class = class_of(m, n.event, NULL);
 		VEC_PUSH(m->a, &d->nodes, n);
 	}
 	m->raw.n = raw->first;

@@ -81,8 +81,7 @@ void ops_path_thread(struct finding *x, uint32_t track)
 	x->critical_at = low;
 }
 
-void ops_path_host(
-        struct finding *x, uint32_t track, const struct nest_level *level, int64_t until)
+void ops_path_host(struct finding *x, uint32_t track, const struct nest_level *level, int64_t until)
 {
 	struct path_part *v = x->critical->host.v.v;
 	size_t n = x->critical->host.v.n, i = x->critical_at;

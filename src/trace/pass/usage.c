@@ -84,8 +84,7 @@ int64_t usage_idle_ns(const struct trace *t, const struct usage_times *u, enum i
 
 /* ---- classes ---- */
 
-/* Returns the class of device work, from its event alone. */
-static enum usage_class class_of(const struct trace *t, uint32_t event)
+enum usage_class usage_class_of(const struct trace *t, uint32_t event)
 {
 	const struct trace_event *e = &t->events.v[event];
 
@@ -100,17 +99,10 @@ static enum usage_class class_of(const struct trace *t, uint32_t event)
 	               : USAGE_COMPUTE;
 }
 
-enum usage_class usage_class_of(const struct trace *t, uint32_t event, const struct launch *launch)
-{
-	enum usage_class class = class_of(t, event);
-
-	return class == USAGE_COMPUTE && launch && launch->collective ? USAGE_COMMUNICATION : class;
-}
-
 static enum usage_class class_at(struct usage_adding *x, const struct slice *s, bool collective)
 {
 	for (uint32_t i = (uint32_t)x->classes.n; i <= s->event; i++)
-		VEC_PUSH(x->a, &x->classes, (uint8_t)class_of(x->t, i));
+		VEC_PUSH(x->a, &x->classes, (uint8_t)usage_class_of(x->t, i));
 	enum usage_class class = (enum usage_class)x->classes.v[s->event];
 	return class == USAGE_COMPUTE && collective ? USAGE_COMMUNICATION : class;
 }

@@ -14,9 +14,9 @@
 /* Classes of device work. */
 enum usage_class { USAGE_COMPUTE, USAGE_COMMUNICATION, USAGE_COPY, USAGE_CLASS_N };
 
-/* Returns the class of device work by its event. launch: the call that launched it, or NULL; work
- * of a collective op is communication. */
-enum usage_class usage_class_of(const struct trace *t, uint32_t event, const struct launch *launch);
+/* Returns the class of device work by its event alone: compute that a collective op launched is
+ * communication, too. */
+enum usage_class usage_class_of(const struct trace *t, uint32_t event);
 
 /* Unions: of a class, of compute and communication, of all classes, of all work. */
 enum usage_cover { COVER_KERNELS = USAGE_CLASS_N, COVER_CLASSED, COVER_BUSY, COVER_N };
