@@ -201,8 +201,7 @@ static void find_bursts(struct host_making *m, const struct trace_links *links)
 
 /* ---- waits for other threads ---- */
 
-/* Returns the tile of a thread at a time: the last one that starts at or before it, or NULL. */
-static const struct host_tile *tile_at(const struct host_thread *h, int64_t at)
+const struct host_tile *host_time_at(const struct host_thread *h, int64_t at)
 {
 	size_t low = 0, high = h->tiles.n;
 
@@ -216,7 +215,7 @@ static const struct host_tile *tile_at(const struct host_thread *h, int64_t at)
 	return low ? &h->tiles.v[low - 1] : NULL;
 }
 
-static int64_t tile_end(const struct host_thread *h, const struct host_tile *x)
+int64_t host_time_end(const struct host_thread *h, const struct host_tile *x)
 {
 	return x + 1 < h->tiles.v + h->tiles.n ? x[1].start : INT64_MAX;
 }
@@ -234,8 +233,8 @@ static uint32_t enclosing(const struct host_making *m, const struct host_burst *
 		const struct host_tile *x =
 		        i == b->track || process_of(t, i) != process_of(t, b->track)
 		                ? NULL
-		                : tile_at(h, b->start);
-		if (x && !x->gap && tile_end(h, x) >= b->end && x->start > start) {
+		                : host_time_at(h, b->start);
+		if (x && !x->gap && host_time_end(h, x) >= b->end && x->start > start) {
 			start = x->start;
 			found = i;
 		}
@@ -329,7 +328,7 @@ static void find_waits(
 
 	for (size_t i = 0; i < h->tiles.n; i++) {
 		const struct host_tile *x = &h->tiles.v[i];
-		int64_t end = tile_end(h, x);
+		int64_t end = host_time_end(h, x);
 		bool gap = x->gap;
 		w.next = next[gap];
 		if (gap)
@@ -399,13 +398,13 @@ void host_time_walk(const struct host_time *h, uint32_t track, int64_t from, int
 	while (n) {
 		struct host_walk_at *w = &stack[n - 1];
 		const struct host_thread *k = &h->threads[w->track];
-		const struct host_tile *x = tile_at(k, w->from);
+		const struct host_tile *x = host_time_at(k, w->from);
 		int64_t end;
 		if (w->from >= w->to) {
 			n--;
 			continue;
 		}
-		end = x ? tile_end(k, x) : INT64_MAX;
+		end = x ? host_time_end(k, x) : INT64_MAX;
 		end = end < w->to ? end : w->to;
 		struct host_walk_at now = { w->track, w->from, end };
 		w->from = end;

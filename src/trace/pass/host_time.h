@@ -44,6 +44,11 @@ struct host_time {
 void host_time_find(const struct trace *t, const struct trace_links *links, struct host_time *out,
         struct arena *a);
 
+/* Returns the tile of a thread at a time: the last one that starts at or before it, or NULL. */
+const struct host_tile *host_time_at(const struct host_thread *h, int64_t at);
+/* Returns when a tile ends; INT64_MAX: the last one. */
+int64_t host_time_end(const struct host_thread *h, const struct host_tile *x);
+
 /* Takes a part of the time of a thread. from is at least the start of the tile. */
 typedef void host_part(
         void *user, uint32_t track, const struct host_tile *tile, int64_t from, int64_t to);

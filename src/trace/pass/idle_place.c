@@ -40,6 +40,24 @@ struct process_work {
 	VEC(struct ended_work) v;
 };
 
+/* Identity of a place; its bytes are the key. */
+struct place_key {
+	uint32_t reason, kind;
+	uint32_t name, waits_for; /* string ids, or ID_NONE; name of a step: its index */
+};
+
+/* A run of tiles of a thread that neither block nor wait for another thread, added up by place. */
+#define RUN_TILES 64
+struct run_place {
+	struct place_key key;
+	int64_t ticks;
+};
+struct tile_run {
+	bool known, mixed; /* mixed: it has other tiles, and no places */
+	VEC(struct run_place) places;
+	int64_t outside; /* ticks in which no slice is open */
+};
+
 struct device_places;
 struct finding_idle {
 	const struct trace *t;
@@ -47,6 +65,8 @@ struct finding_idle {
 	struct idle_report *out;
 	struct arena *a, *own;
 	struct host_time host;
+	struct tile_run **runs;        /* of each thread, from its tile RUN_TILES * i on; or NULL */
+	int64_t outside;               /* ticks in which no slice of the thread is open */
 	bool *launches;                /* of each event: a call that launches work, by its name */
 	struct process_work *work;     /* of each process; the last one for tracks without one */
 	int64_t from, to;              /* the window */
@@ -59,12 +79,6 @@ struct finding_idle {
 struct device_places {
 	struct intern keys; /* place_key of each place */
 	VEC(struct idle_place) v;
-};
-
-/* Identity of a place; its bytes are the key. */
-struct place_key {
-	uint32_t reason, kind;
-	uint32_t name, waits_for; /* string ids, or ID_NONE; name of a step: its index */
 };
 
 /* ---- places ---- */
@@ -199,24 +213,111 @@ static void name_tile(const struct finding_idle *f, const struct host_tile *x, s
 		k->kind = PLACE_OUTSIDE;
 }
 
+/* Returns the reason of time in which the host was busy. */
+static enum idle_reason busy_reason(const struct finding_idle *f)
+{
+	return f->cause == IDLE_BEFORE_FIRST ? REASON_BEFORE_FIRST
+	       : f->cause == IDLE_AFTER_LAST ? REASON_AFTER_LAST
+	                                     : REASON_HOST_BUSY;
+}
+
 static void take_tile(
         void *user, uint32_t track, const struct host_tile *x, int64_t from, int64_t to)
 {
 	struct finding_idle *f = user;
-	struct place_key k = { .reason = REASON_HOST_BUSY, .name = ID_NONE, .waits_for = ID_NONE };
+	struct place_key k = { busy_reason(f), .name = ID_NONE, .waits_for = ID_NONE };
 
 	name_tile(f, x, &k);
-	if (f->cause == IDLE_BEFORE_FIRST)
-		k.reason = REASON_BEFORE_FIRST;
-	else if (f->cause == IDLE_AFTER_LAST)
-		k.reason = REASON_AFTER_LAST;
-	else if (blocks(x))
+	if (blocks(x) && k.reason == REASON_HOST_BUSY)
 		k.reason = is_collective(f, x) ? REASON_COLLECTIVE_WAIT : REASON_HOST_BLOCKED;
 	if (blocks(x) && !x->gap)
 		k.waits_for = last_work(f, track, x->start, to);
 	if (x->gap)
-		f->out->outside_ns = num_add(f->out->outside_ns, trace_ns(f->t, to - from));
+		f->outside = num_add(f->outside, to - from);
 	put(f, k, from, to);
+}
+
+/* ---- runs of tiles ----
+ *
+ * Many devices wait for the same thread: the places of whole runs of its tiles are added up once.
+ */
+
+static void add_to_run(
+        struct finding_idle *f, struct tile_run *r, struct place_key k, int64_t ticks)
+{
+	size_t i = 0;
+
+	while (i < r->places.n && memcmp(&r->places.v[i].key, &k, sizeof k) != 0)
+		i++;
+	if (i == r->places.n)
+		VEC_PUSH(f->own, &r->places, ((struct run_place){ .key = k }));
+	r->places.v[i].ticks = num_add(r->places.v[i].ticks, ticks);
+}
+
+static void find_run(
+        struct finding_idle *f, const struct host_thread *h, size_t first, struct tile_run *out)
+{
+	out->known = true;
+	for (size_t i = first; i < first + RUN_TILES && !out->mixed; i++)
+		out->mixed = blocks(&h->tiles.v[i]) || h->tiles.v[i].other != ID_NONE;
+	for (size_t i = first; i < first + RUN_TILES && !out->mixed; i++) {
+		const struct host_tile *x = &h->tiles.v[i];
+		struct place_key k = { .name = ID_NONE, .waits_for = ID_NONE };
+		int64_t ticks = num_sub(host_time_end(h, x), x->start);
+		name_tile(f, x, &k);
+		add_to_run(f, out, k, ticks);
+		out->outside = num_add(out->outside, x->gap ? ticks : 0);
+	}
+}
+
+/* Takes the run that begins with a tile, if all of it ends by a time; returns its last tile, or
+ * NULL. */
+static const struct host_tile *take_run(
+        struct finding_idle *f, uint32_t track, const struct host_tile *x, int64_t until)
+{
+	const struct host_thread *h = &f->host.threads[track];
+	size_t first = (size_t)(x - h->tiles.v), n = h->tiles.n / RUN_TILES;
+	struct tile_run *r;
+
+	if (f->request->by == IDLE_BY_STEP || first % RUN_TILES || first / RUN_TILES >= n ||
+	        host_time_end(h, x + RUN_TILES - 1) > until)
+		return NULL;
+	if (!f->runs[track])
+		f->runs[track] = ARENA_ARRAY(f->own, n, struct tile_run);
+	r = &f->runs[track][first / RUN_TILES];
+	if (!r->known)
+		find_run(f, h, first, r);
+	for (size_t i = 0; i < r->places.n; i++) {
+		struct place_key k = r->places.v[i].key;
+		k.reason = busy_reason(f);
+		count(f, k, r->places.v[i].ticks);
+	}
+	f->outside = num_add(f->outside, r->outside);
+	return r->mixed ? NULL : x + RUN_TILES - 1;
+}
+
+/* Finds the places of an interval on a thread. */
+static void take_host(struct finding_idle *f, uint32_t track, int64_t from, int64_t to)
+{
+	const struct host_thread *h = &f->host.threads[track];
+	const struct host_tile *x = host_time_at(h, from);
+
+	if (!x) {
+		host_time_walk(&f->host, track, from, to, take_tile, f);
+		return;
+	}
+	for (; from < to; x++) {
+		const struct host_tile *last = x->start == from ? take_run(f, track, x, to) : NULL;
+		int64_t end = host_time_end(h, last ? last : x);
+		end = end < to ? end : to;
+		if (last)
+			x = last;
+		else if (x->other != ID_NONE)
+			host_time_walk(&f->host, track, from, end, take_tile, f);
+		else
+			take_tile(f, track, x, from, end);
+		from = end;
+	}
 }
 
 /* ---- other causes ---- */
@@ -274,7 +375,7 @@ static void take_interval(void *user, uint32_t device, enum idle_cause why, int6
 	f->device = &f->devices[device];
 	if (host && call->launch) {
 		uint32_t slice = f->request->links->launches.v[call->launch - 1].slice;
-		host_time_walk(&f->host, trace_track_of(f->t, slice), from, to, take_tile, f);
+		take_host(f, trace_track_of(f->t, slice), from, to);
 	} else {
 		take_launch(f, call, why, from, to);
 	}
@@ -382,6 +483,7 @@ void idle_find(const struct trace *t, const struct idle_question *request, struc
 		f.to = one.steps.v->end;
 	}
 	host_time_find(t, request->links, &f.host, f.own);
+	f.runs = ARENA_ARRAY(f.own, t->tracks.n, struct tile_run *);
 	out->frames = f.host.frames;
 	find_work(&f);
 	find_launching(&f);
@@ -396,5 +498,6 @@ void idle_find(const struct trace *t, const struct idle_question *request, struc
 	        &usage, f.own);
 	for (size_t i = 0; i < usage.devices.n; i++)
 		end_device(&f, &usage.devices.v[i]);
+	out->outside_ns = trace_ns(t, f.outside);
 	scratch_close(&own);
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The cells of ops: their numbers in each step.
+ */
+#include "trace/pass/ops_internal.h"
+
+struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s)
+{
+	struct trace_ops *o = x->to;
+	uint64_t key = (uint64_t)op << 32 | step;
+	uint32_t i = x->last_cell.v[op];
+	struct op_cell *c;
+
+	if (i >= o->cells.n || o->cells.v[i].op != op || o->cells.v[i].step != step) {
+		i = (uint32_t)o->cells.n;
+		if (!imap_get(&x->cell_of, key, &i)) {
+			imap_put(&x->cell_of, key, i, false);
+			VEC_PUSH(o->a, &o->cells,
+			        ((struct op_cell){ .op = op,
+			                .step = step,
+			                .start = s->start,
+			                .end = slice_end(s) }));
+		}
+		x->last_cell.v[op] = i;
+	}
+	c = &o->cells.v[i];
+	c->start = s->start < c->start ? s->start : c->start;
+	c->end = slice_end(s) > c->end ? slice_end(s) : c->end;
+	return c;
+}
