@@ -12,7 +12,7 @@
 #include "trace/pass/replay.h"
 
 /* Seals the trace and opens its replay, of which there is one at a time. */
-static inline void rig_open_replay(struct rig *r, struct replay *x)
+static inline void open_replay(struct rig *r, struct replay *x)
 {
 	static struct trace_links links;
 	static struct trace_steps steps;

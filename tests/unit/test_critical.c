@@ -17,7 +17,7 @@ static struct critical path_of(struct rig *r, size_t step)
 	static struct replay replay;
 	struct critical x;
 
-	rig_open_replay(r, &replay);
+	open_replay(r, &replay);
 	assert_in_range(step, 0, replay.n_windows - 1);
 	replay_path(&replay, &replay.recorded, step, &x, &unit_arena);
 	return x;

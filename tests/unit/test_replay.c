@@ -44,7 +44,7 @@ static void a_faster_host_saves_its_time(void **state)
 
 	(void)state;
 	append_slow_host(&r);
-	rig_open_replay(&r, &x);
+	open_replay(&r, &x);
 	assert_int_equal(x.recorded.after, 405);
 	assert_int_equal(after(&x, "host*0.5"), 3 * 50 + 40 + 5 + 20);
 	assert_int_equal(after(&x, "kernel:gemm*0.5"), 405);
@@ -66,7 +66,7 @@ static void shorter_kernels_save_until_the_host_is_late(void **state)
 		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 20 * i, 20, i + 1);
 		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "gemm", 5 + 102 * i, 100, i + 1);
 	}
-	rig_open_replay(&r, &x);
+	open_replay(&r, &x);
 	assert_int_equal(x.recorded.after, 5 + 102 * 9 + 100);
 	assert_int_equal(after(&x, "kernel:gemm*0.5"), 5 + 52 * 9 + 50);
 	assert_int_equal(after(&x, "kernel:gemm=0"), 20 * 9 + 5);
@@ -87,7 +87,7 @@ static void a_synchronisation_moves_with_its_work(void **state)
 	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 150, 5, 2);
 	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k1", 5, 110, 1);
 	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k2", 155, 10, 2);
-	rig_open_replay(&r, &x);
+	open_replay(&r, &x);
 	assert_int_equal(x.recorded.after, 165);
 	assert_int_equal(after(&x, "kernel:k1*0.5"), 165 - 55);
 	assert_int_equal(after(&x, "kernel:k1*2"), 165 + 110);
@@ -110,7 +110,7 @@ static void work_waits_for_an_event(void **state)
 	build_arg_int(r.b, ARG_WAIT_RECORD, 2);
 	rig_slice(&r, r.stream[1], CATEGORY_SYNC, "Stream Wait Event", 10, 2, 3);
 	rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "k2", 106, 50, 4);
-	rig_open_replay(&r, &x);
+	open_replay(&r, &x);
 	assert_int_equal(x.recorded.after, 156);
 	assert_int_equal(after(&x, "kernel:k1*0.5"), 106);
 	assert_int_equal(after(&x, "kernel:k1=0"), 15 + 5 + 50); /* its launch */
@@ -132,7 +132,7 @@ static void waits_for_unknown_events_are_assumed(void **state)
 		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", starts[i] - 91, 5, 4);
 		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k1", 5, 100, 1);
 		rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "k2", starts[i], 50, 4);
-		rig_open_replay(&r, &x);
+		open_replay(&r, &x);
 		assert_int_equal(x.depend.unknown_waits, 1);
 		assert_int_equal(after(&x, "kernel:k1*0.5"), halved[i]);
 	}
@@ -181,7 +181,7 @@ static void asynchronous_copies_hold_their_calls_if_pageable(void **state)
 		rig_slice(&r, r.stream[0], CATEGORY_COPY, copies[i].name, 10, 30, 1);
 		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 50, 5, 2);
 		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 60, 10, 2);
-		rig_open_replay(&r, &x);
+		open_replay(&r, &x);
 		assert_int_equal(x.recorded.after - after(&x, "copy=0"), copies[i].saved);
 		drop_scratch(state);
 	}
@@ -205,7 +205,7 @@ static void launches_wait_for_room_in_the_queue(void **state)
 	rig_slice(&r, r.thread, CATEGORY_OP, "last", at, 30000, 0);
 	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", at + 30000, 2, 1000);
 	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "end", at + 30005, 10, 1000);
-	rig_open_replay(&r, &x);
+	open_replay(&r, &x);
 	assert_int_equal(after(&x, "host*1"), x.recorded.after);
 	/* The op starts when there is room for the last launch before it. */
 	assert_in_range(x.recorded.after - after(&x, "kernel:^k$*0.5"), 6500, 6900);
@@ -226,7 +226,7 @@ static void steps_have_a_mean(void **state)
 		        &r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 200 * i + 100, 10, i + 1);
 		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 200 * i + 105, 40, i + 1);
 	}
-	rig_open_replay(&r, &x);
+	open_replay(&r, &x);
 	assert_int_equal(x.n_windows, 3);
 	assert_int_equal(x.recorded.after, (145 + 200 + 200) / 3);
 	assert_int_equal(after(&x, "host*0.5"), (50 + 45 + 100 + 100) / 3);
@@ -244,7 +244,7 @@ static void parts_add_up(void **state)
 
 	(void)state;
 	append_slow_host(&r);
-	rig_open_replay(&r, &x);
+	open_replay(&r, &x);
 	const char *word = "kernel:gemm=0";
 	struct replay_run run = run_with(&x, &word, 1);
 	const struct replay_part *p = replay_partition(&x, &run, &n, &unit_arena);
@@ -261,7 +261,7 @@ static void the_largest_saving_comes_first(void **state)
 
 	(void)state;
 	append_slow_host(&r);
-	rig_open_replay(&r, &x);
+	open_replay(&r, &x);
 	const struct replay_saving *v = replay_rank(&x, EACH_OP, 0, &n, &left_out, &unit_arena);
 	assert_int_equal(n, 2);
 	assert_str(v[0].name, "a");
@@ -314,7 +314,7 @@ static void a_name_that_is_not_in_the_trace_is_an_error(void **state)
 
 	(void)state;
 	append_slow_host(&r);
-	rig_open_replay(&r, &x);
+	open_replay(&r, &x);
 	assert_true(replay_parse(S("kernel:conv*0.5"), &c, &e));
 	assert_false(replay_run(&x, &c, 1, &run, &unit_arena, &e));
 	assert_non_null(strstr(str_z(&unit_arena, e.text), "matches no kernel"));
@@ -328,7 +328,7 @@ static void without_changes_the_times_are_the_recorded_ones(void **state)
 		struct rig r = rig_open_tracks(TRACE_KINETO);
 		struct replay x;
 		rig_append_random(&r, seed);
-		rig_open_replay(&r, &x);
+		open_replay(&r, &x);
 		const char *same = "host*1";
 		const struct depend_times times = run_with(&x, &same, 1).times;
 		for (size_t i = 0; i < x.depend.nodes.n; i++) {
