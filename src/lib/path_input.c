@@ -6,12 +6,51 @@
 
 #include "why/why.h"
 
+/* The trace that was asked about last, and its replay: the next commands mostly ask about it, too.
+ */
+struct kept_path {
+	struct path_input in;
+	struct replay x;
+	bool replayed;
+};
+
 /* Prepares a trace. */
 static void open_trace(const struct trace *t, struct path_input *in, struct arena *a)
 {
 	in->t = t;
 	trace_link(t, &in->links, a);
 	trace_find_steps(t, &in->steps, a);
+}
+
+/* Prepares a trace, and keeps it in the session. */
+static void keep_trace(struct session *s, const struct trace *t, struct path_input *in)
+{
+	if (!s->kept || s->kept->in.t != t) {
+		s->kept = NULL;
+		arena_clear(&s->path_arena);
+		struct kept_path *made = ARENA_NEW(&s->path_arena, struct kept_path);
+		open_trace(t, &made->in, &s->path_arena);
+		s->kept = made;
+	}
+	*in = s->kept->in;
+}
+
+void path_replay_open(struct session *s, const struct path_input *in, struct replay *x)
+{
+	struct kept_path *kept = s->kept;
+
+	if (!kept || kept->in.t != in->t) {
+		replay_open(in->t, &in->links, &in->steps, x, &s->query_arena);
+		return;
+	}
+	if (!kept->replayed) {
+		s->kept = NULL; /* until all of it is made */
+		replay_open(in->t, &kept->in.links, &kept->in.steps, &kept->x, &s->path_arena);
+		kept->replayed = true;
+		s->kept = kept;
+	}
+	*x = kept->x;
+	x->a = &s->query_arena;
 }
 
 bool path_input_open(struct session *s, const struct opts *o, struct path_input *in)
@@ -21,7 +60,7 @@ bool path_input_open(struct session *s, const struct opts *o, struct path_input 
 		return false;
 	const struct trace *t = session_one_trace(s);
 	if (t)
-		open_trace(t, in, &s->query_arena);
+		keep_trace(s, t, in);
 	return t != NULL;
 }
 
@@ -73,7 +112,7 @@ static bool choose_steps(struct session *s, const struct path_input *in, const s
 bool path_replay(struct session *s, const struct path_input *in, const struct opts *o,
         struct replay *x, struct path_steps *out)
 {
-	replay_open(in->t, &in->links, &in->steps, x, &s->query_arena);
+	path_replay_open(s, in, x);
 	return choose_steps(s, in, o, x, out);
 }
 
@@ -90,7 +129,10 @@ static bool open_replays(struct session *s, const struct model_trace *v, const s
 	for (size_t i = 0; i < out->n; i++) {
 		struct path_input *in = ARENA_NEW(a, struct path_input);
 		struct replay *x = ARENA_NEW(a, struct replay);
-		open_trace(v[i].t, in, a);
+		if (out->n == 1)
+			keep_trace(s, v[i].t, in);
+		else
+			open_trace(v[i].t, in, a);
 		if (!path_replay(s, in, o, x, &one))
 			return false;
 		replays[i] = x;

@@ -17,6 +17,9 @@ struct path_input {
 };
 bool path_input_open(struct session *s, const struct opts *o, struct path_input *in);
 
+/* Opens the replay of all steps. */
+void path_replay_open(struct session *s, const struct path_input *in, struct replay *x);
+
 /* The chosen steps of a replay. */
 struct path_steps {
 	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */

@@ -47,6 +47,7 @@ static struct session *new_session(struct account *account, size_t limit, struct
 	arena_init(&s->model_arena, &s->work);
 	arena_init(&s->tree_arena, &s->work);
 	arena_init(&s->regroup_arena, &s->work);
+	arena_init(&s->path_arena, &s->work);
 	arena_init(&s->query_arena, &s->work);
 	arena_init(&s->ckpt_arena, &s->work);
 	arena_init(&s->opts_arena[0], &s->work);
@@ -101,6 +102,7 @@ void session_free(struct session *s)
 	arena_free(&s->model_arena);
 	arena_free(&s->tree_arena);
 	arena_free(&s->regroup_arena);
+	arena_free(&s->path_arena);
 	arena_free(&s->query_arena);
 	arena_free(&s->opts_arena[0]);
 	arena_free(&s->opts_arena[1]);
@@ -132,7 +134,8 @@ struct input_watch session_not_cancelled(struct session *s)
 static void each_arena(struct session *s, void (*f)(struct arena *))
 {
 	struct arena *const all[] = { &s->model_arena, &s->ckpt_arena, &s->tree_arena,
-		&s->regroup_arena, &s->query_arena, &s->opts_arena[0], &s->opts_arena[1] };
+		&s->regroup_arena, &s->path_arena, &s->query_arena, &s->opts_arena[0],
+		&s->opts_arena[1] };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		f(all[i]);
@@ -497,6 +500,8 @@ bool session_seal(struct session *s)
 	arena_clear(&s->regroup_arena);
 	s->regrouped.by = BY_NONE;
 	s->regrouped.path = false;
+	arena_clear(&s->path_arena);
+	s->kept = NULL;
 	return true;
 }
 

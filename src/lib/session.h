@@ -40,6 +40,7 @@ struct session {
 	struct arena ckpt_arena;    /* the checkpoint */
 	struct arena tree_arena;    /* trees; dropped when the model changes */
 	struct arena regroup_arena; /* models that -by makes of a trace, with their trees */
+	struct arena path_arena;    /* of `kept` */
 	struct arena query_arena;   /* one command: tallies, result, texts, error; reset by the next
 	                               command */
 	struct arena opts_arena[2]; /* of the sticky options, and of the next ones */
@@ -51,7 +52,8 @@ struct session {
 	struct ckpt *ckpt;    /* NULL: none */
 	struct forest forest; /* trees of the model */
 	struct regrouped regrouped;
-	size_t built_notes; /* number of such notes among the notes below */
+	struct kept_path *kept; /* what the next commands need of a trace (path_input.c), or NULL */
+	size_t built_notes;     /* number of such notes among the notes below */
 	bool loaded, sealed, broken;
 	atomic_uint readers;        /* streams that read the model: nothing can be added */
 	bool bare_files;            /* files were given without flags, which the original cannot */

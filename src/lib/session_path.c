@@ -43,7 +43,7 @@ bool session_critical(struct session *s, size_t top, const struct opts *o, struc
 		page.steps = in.steps.steps.n;
 		page.step_ns = trace_ns(in.t, step->end) - trace_ns(in.t, step->start);
 	}
-	replay_open(in.t, &in.links, &in.steps, &replay, a);
+	path_replay_open(s, &in, &replay);
 	replay_path(&replay, &replay.recorded, found, &x, a);
 	page.x = &x;
 	path_note_unknown(s, in.t, replay.depend.unknown_waits);

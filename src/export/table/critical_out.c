@@ -62,9 +62,9 @@ static const struct column kind_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("
 	NUMBER_COLUMN("ns", "ns"), { S("share"), COLUMN_REAL, "percent" } };
 static const char *const kind_titles[] = { "", "kind", "time", "share" };
 static const struct column place_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("text"),
-	TEXT_COLUMN("name"), TEXT_COLUMN("line"), NUMBER_COLUMN("ns", "ns"),
-	{ S("share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("segments", NULL) };
-static const char *const place_titles[] = { "", "kind", "name", "line", "time", "share", "times" };
+	NUMBER_COLUMN("ns", "ns"), { S("share"), COLUMN_REAL, "percent" },
+	NUMBER_COLUMN("segments", NULL), TEXT_COLUMN("line"), TEXT_COLUMN("name") };
+static const char *const place_titles[] = { "", "kind", "time", "share", "times", "line", "name" };
 static const struct column segment_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("name"),
 	TEXT_COLUMN("line"), NUMBER_COLUMN("start_ns", "ns"), NUMBER_COLUMN("duration_ns", "ns"),
 	TEXT_COLUMN("track"), TEXT_COLUMN("process"), NUMBER_COLUMN("slice", NULL) };
@@ -101,11 +101,11 @@ static void fill_places(struct table *to, const struct critical *x)
 	for (size_t i = 0; i < n; i++, to->rows++) {
 		table_text(to, str_of(critical_names[v[i].kind]));
 		table_text(to, str_of(critical_texts[v[i].kind]));
-		put_name(to, event_name(t, v[i].event));
-		put_name(to, v[i].frame == v[i].event ? S("") : event_name(t, v[i].frame));
 		table_number(to, trace_ns(t, v[i].ticks));
 		table_number(to, table_share(v[i].ticks, x->window.to - x->window.from));
 		table_number(to, num_from_u64(v[i].segments));
+		put_name(to, v[i].frame == v[i].event ? S("") : event_name(t, v[i].frame));
+		put_name(to, event_name(t, v[i].event));
 	}
 }
 
