@@ -264,6 +264,7 @@ def models():
 FACTOR, KERNEL = 'self input mat mat1 batch1 X', 'weight W'
 ROLES = {
     'PRODUCT': [FACTOR], 'PRODUCT_T': [FACTOR, 'W'], 'GROUPED': ['self'], 'DISTANCE': ['x1'],
+    'OUTER': ['self vec1'], 'PACKED': ['self', 'qScaleAndZeros'],
     'CONVOLUTION': [FACTOR, KERNEL, 'stride', 'padding', 'dilation', 'transposed'],
     'CONVOLUTION_GRADIENT': ['grad_output', 'input', 'weight', 'transposed', 'output_mask'],
     'ATTENTION': ['query', 'is_causal custom_mask_type', None, 'cum_seq_q cu_seqlens_q', 'window_size_left'],
@@ -279,7 +280,7 @@ def op_rows():
         text = re.sub(r'/\*.*?\*/', '', f.read(), flags=re.S)
     for names, formula, places in re.findall(r'OP\(((?:\s*"[^"]*")+)\s*,\s*(\w+), ([^)]*)\)', text):
         for name in ' '.join(re.findall('"([^"]*)"', names)).split():
-            if re.match('mkldnn::|[^:]*$', name):
+            if re.match('mkldnn::|[^:A-Z]*$', name):
                 yield name if ':' in name else 'aten::' + name, formula, [int(n) for n in places.split(',')]
 
 

@@ -102,6 +102,10 @@ static void test_convolutions(void **state)
 	                         "[[2,4,9,9],[2,6,5,5],[6,4,3,3],[6],[],[],[],[],[]]", "",
 	                         "[\"\",\"\",\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\"]"),
 	        2 * (2 * 6 * 5 * 5) * (4 * 3 * 3));
+	assert_int_equal(flops("mkldnn::_convolution_pointwise_",
+	                         "[[2,6,5,5],[2,4,9,9],[6,4,3,3],[6],[],[],[],[],[]]", "",
+	                         "[\"\",\"\",\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\"]"),
+	        2 * (2 * 6 * 5 * 5) * (4 * 3 * 3));
 	/* the counter of PyTorch counts twice as much for two groups */
 	assert_int_equal(
 	        flops("aten::convolution_backward", "[[2,6,6,6],[2,4,8,8],[6,2,3,3]]", "", both),
