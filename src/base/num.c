@@ -196,9 +196,9 @@ bool quantity_parse_real(struct str s, double *v)
 const char *quantity_refusal(enum quantity q)
 {
 	switch (q) {
-	case QUANTITY_BYTES: return "not a size, such as 1MB";
-	case QUANTITY_TIME: return "not a time, such as 20ms";
-	default: return "not a number, such as 3k";
+	case QUANTITY_BYTES: return "not a size, such as " BYTES_EXAMPLE;
+	case QUANTITY_TIME: return "not a time, such as " TIME_EXAMPLE;
+	default: return "not a number, such as " COUNT_EXAMPLE;
 	}
 }
 

@@ -116,6 +116,11 @@ enum quantity {
 /* Reads a number of the given kind and rounds it to an integer. Sign and decimals are allowed. */
 bool quantity_parse(struct str s, enum quantity q, int64_t *v);
 
+/* An amount of each kind, for helps and errors. */
+#define COUNT_EXAMPLE "3k"
+#define BYTES_EXAMPLE "1MB"
+#define TIME_EXAMPLE  "20ms"
+
 /* Returns what a text is that quantity_parse refuses: "not a size, such as 1MB". */
 const char *quantity_refusal(enum quantity q);
 

@@ -77,25 +77,31 @@ bool option_truth(struct str s, bool *out)
 	return true;
 }
 
-/* Stores a time of at least `least` nanoseconds. */
-static bool set_time(struct str value, int64_t bare, int64_t least, int64_t *to)
+/* Stores a number of at least `least`; below: why a smaller one is refused. */
+static const char *set_least(int64_t n, int64_t least, const char *below, int64_t *to)
 {
-	int64_t n;
-
-	if (!quantity_parse_time(value, bare, QUANTITY_NS, &n) || n < least)
-		return false;
+	if (n < least)
+		return below;
 	*to = n;
-	return true;
+	return NULL;
 }
 
-static bool set_number(struct str value, enum quantity q, int64_t least, int64_t *to)
+/* Stores a time in nanoseconds. */
+static const char *set_time(
+        struct str value, int64_t bare, int64_t least, const char *below, int64_t *to)
 {
 	int64_t n;
 
-	if (!quantity_parse(value, q, &n) || n < least)
-		return false;
-	*to = n;
-	return true;
+	return quantity_parse_time(value, bare, QUANTITY_NS, &n) ? set_least(n, least, below, to)
+	                                                         : quantity_refusal(QUANTITY_TIME);
+}
+
+static const char *set_number(
+        struct str value, enum quantity q, int64_t least, const char *below, int64_t *to)
+{
+	int64_t n;
+
+	return quantity_parse(value, q, &n) ? set_least(n, least, below, to) : quantity_refusal(q);
 }
 
 static bool set_share(struct str value, double *to)
@@ -116,24 +122,12 @@ const char *option_set_plain(const struct option *row, struct str value, void *i
 	case OPT_SWITCH: *(bool *)at = true; return NULL;
 	case OPT_BOOL: return option_truth(value, at) ? NULL : "not true or false";
 	case OPT_CHOICE: return option_choice(row->choices, value, at) ? NULL : "not one of ";
-	case OPT_COUNT:
-		return set_number(value, QUANTITY_COUNT, 1, at) ? NULL : "not a number above 0";
-	case OPT_ROWS:
-		return set_number(value, QUANTITY_COUNT, 0, at) ? NULL : "not a number of rows";
-	case OPT_SIZE:
-		return set_number(value, QUANTITY_BYTES, 0, at) ? NULL
-		                                                : quantity_refusal(QUANTITY_BYTES);
-	case OPT_LIMIT:
-		return set_number(value, QUANTITY_BYTES, 1, at)
-		               ? NULL
-		               : "not a size above 0, such as 500M or 2Gi";
-	case OPT_SECONDS:
-		return set_time(value, QUANTITY_S, 0, at) ? NULL
-		                                          : "not a time such as 3, 0.5 or 20ms";
-	case OPT_MILLISECONDS:
-		return set_time(value, QUANTITY_MS, QUANTITY_MS, at)
-		               ? NULL
-		               : "not a time of 1ms or more, such as 20ms";
+	case OPT_COUNT: return set_number(value, QUANTITY_COUNT, 1, "not above 0", at);
+	case OPT_ROWS: return set_number(value, QUANTITY_COUNT, 0, "below 0", at);
+	case OPT_SIZE: return set_number(value, QUANTITY_BYTES, 0, "below 0", at);
+	case OPT_LIMIT: return set_number(value, QUANTITY_BYTES, 1, "not above 0", at);
+	case OPT_SECONDS: return set_time(value, QUANTITY_S, 0, "below 0", at);
+	case OPT_MILLISECONDS: return set_time(value, QUANTITY_MS, QUANTITY_MS, "below 1ms", at);
 	case OPT_SHARE: return set_share(value, at) ? NULL : "not a share, such as 0.1 or 10%";
 	default: return "not a plain value";
 	}

@@ -93,11 +93,8 @@ bool cmd_unknown_option(
 	if (!near.n)
 		near = nearest_word(name, names.v, names.n);
 	if (near.n)
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "unknown option '%.*s'; did you mean '%s%.*s'?", STR(word),
-		        flag_find(near) ? "--" : "-", STR(near));
-	return session_fail(
-	        s, ERR_INVALID_ARGUMENT, "unknown option '%.*s'; 'help' lists them", STR(word));
+		near = str_fmt(&s->query_arena, "%s%.*s", flag_find(near) ? "--" : "-", STR(near));
+	return unknown_option(&s->error, STR_NONE, word, near, S("'help' lists them"));
 }
 
 /* Handles an option outside of the views' options: --help is about the line's command, or general.

@@ -123,8 +123,8 @@ static bool read_min_sizes(struct session *s, struct diff_request *w)
 			w->min_micros = v;
 		else
 			return session_fail(s, ERR_INVALID_ARGUMENT,
-			        "--min_size: '%.*s' is not a size or a time, such as 1MB or 20ms",
-			        STR(word));
+			        "--min_size: '%.*s' is %s, and %s", STR(word),
+			        quantity_refusal(QUANTITY_BYTES), quantity_refusal(QUANTITY_TIME));
 	}
 	return true;
 }

@@ -13,6 +13,17 @@ static const struct option *find_flag(struct str name)
 	return row && (row->flags & OPTION_RECORDED) ? row : NULL;
 }
 
+/* Returns the name nearest to a mistyped one, or none. */
+static struct str nearest_flag(struct arena *a, struct str name)
+{
+	struct strs names = { 0 };
+
+	for (const struct option *row = flag_options; row; row = option_next(row))
+		if (row->flags & OPTION_RECORDED)
+			strs_add(a, &names, str_of(row->name));
+	return nearest_word(name, names.v, names.n);
+}
+
 static bool is_given(const struct flags *f, const struct option *row)
 {
 	for (size_t i = 0; i < f->given.n; i++)
@@ -74,8 +85,8 @@ bool flags_spool_word(struct session *s, struct flags *f, struct str word)
 	const struct option *row = find_flag(name);
 
 	if (!row)
-		return session_fail(
-		        s, ERR_INVALID_ARGUMENT, "recordings have no option '%.*s'", STR(name));
+		return unknown_option(&s->error, S("a recording"), name,
+		        nearest_flag(&s->query_arena, name), S("'tfprof help flags' lists them"));
 	bool argument = option_argument(row) != NULL;
 	if (argument != (equals != SIZE_MAX))
 		return session_fail(s, ERR_INVALID_ARGUMENT, "option '%s' of recordings %s",

@@ -117,12 +117,10 @@ static bool unknown(
 	struct str near = nearest_word(name, names.v, names.n);
 	const struct option *own = option_in(options_of(c->name), near);
 	if (near.n)
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "%s has no option '%.*s'; did you mean '%s%.*s'?", c->name, STR(word),
-		        own ? option_dashes(own) : "-", STR(near));
-	return session_fail(s, ERR_INVALID_ARGUMENT, "%s has no option '%.*s'; it has %.*s%s",
-	        c->name, STR(word), STR(all.n ? sb_str(&all) : S("none")),
+		near = str_fmt(a, "%s%.*s", own ? option_dashes(own) : "-", STR(near));
+	struct str has = str_fmt(a, "it has %.*s%s", STR(all.n ? sb_str(&all) : S("none")),
 	        w->opts && !cmd_takes_some(c) ? " and those of the views" : "");
+	return unknown_option(&s->error, str_of(c->name), word, near, has);
 }
 
 /* Recognises an option of one letter with its value attached, such as -oDIR. */

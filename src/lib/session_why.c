@@ -20,8 +20,8 @@ static bool read_rule(struct session *s, struct str text, struct why_rule *out)
 		return true;
 	time = str_sub(text, at + 1, SIZE_MAX);
 	if (!quantity_parse_time(time, QUANTITY_US, QUANTITY_NS, &out->ns))
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "--fail-on: '%.*s' is not a time such as 500us, 5ms or 2s", STR(time));
+		return session_fail(s, ERR_INVALID_ARGUMENT, "--fail-on: '%.*s' is %s", STR(time),
+		        quantity_refusal(QUANTITY_TIME));
 	return true;
 }
 

@@ -101,7 +101,7 @@ void metric_names(struct sb *b, unsigned uses, const char *between);
 
 /* ---- nearest ----
  *
- * Suggestions for mistyped words.
+ * Words that are not known, and suggestions.
  */
 
 /* "-<option>: '<word>' is not known; did you mean ...? Known are ..." */
@@ -110,6 +110,11 @@ bool unknown_word(struct err *e, const char *option, struct str word, const stru
 /* Fails as unknown_word does, with a given suggestion, or none, in place of the nearest word. */
 bool unknown_word_near(struct err *e, const char *option, struct str word, struct str near,
         const struct strs *known);
+
+/* Fails: "<owner> has no option '<word>'; did you mean '<near>'?", or "unknown option ..." without
+ * an owner. has: in place of an empty near, what there is, such as "it has --level". */
+bool unknown_option(
+        struct err *e, struct str owner, struct str word, struct str near, struct str has);
 
 /* Returns the candidate nearest to word, or none if all are far. */
 struct str nearest_word(struct str word, const struct str *candidates, size_t n);

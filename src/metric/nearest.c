@@ -117,6 +117,18 @@ bool unknown_word_near(struct err *e, const char *option, struct str word, struc
 	        STR(word), STR(all));
 }
 
+bool unknown_option(
+        struct err *e, struct str owner, struct str word, struct str near, struct str has)
+{
+	struct str what = owner.n ? str_fmt(e->a, "%.*s has no", STR(owner)) : S("unknown");
+
+	if (near.n)
+		return err_set(e, ERR_INVALID_ARGUMENT, "%.*s option '%.*s'; did you mean '%.*s'?",
+		        STR(what), STR(word), STR(near));
+	return err_set(e, ERR_INVALID_ARGUMENT, "%.*s option '%.*s'; %.*s", STR(what), STR(word),
+	        STR(has));
+}
+
 bool unknown_word(struct err *e, const char *option, struct str word, const struct strs *known)
 {
 	return unknown_word_near(e, option, word, nearest_word(word, known->v, known->n), known);

@@ -13,12 +13,15 @@ const struct output_row output_rows[OUT_N] = {
 };
 #undef ROW
 
+#define LEAST(example)          "show only nodes with at least N, such as " example
 #define VIEWS(type, field, ...) OPTION_ROW(SCOPE_VIEWS, type, opts, field, __VA_ARGS__)
-#define MINIMUM(id, name, uses)                                                                    \
+#define MINIMUM(id, name, unit, uses)                                                              \
 	{ SCOPE_VIEWS, "min_" name, OPT_I64,                                                       \
 		offsetof(struct opts, min) + M_##id * sizeof(int64_t), "0",                        \
 		(uses)&USE_MIN ? 0 : OPTION_HIDDEN, "N", NULL,                                     \
-		"show only nodes with at least N (10MB, 20ms, 3k)" },
+		(unit) == UNIT_BYTES  ? LEAST(BYTES_EXAMPLE)                                       \
+		: (unit) == UNIT_TIME ? LEAST(TIME_EXAMPLE)                                        \
+		                      : LEAST(COUNT_EXAMPLE) },
 const struct option view_options[] = {
 #include "metric/option.def"
 	{ .name = NULL }
@@ -125,9 +128,11 @@ static bool find_output(struct str name, enum output_kind *kind, struct err *e)
 
 static bool unknown_key(const struct output_row *row, struct str key, struct err *e)
 {
-	return err_set(e, ERR_INVALID_ARGUMENT, "-output: %s has no option '%.*s'%s%s", row->name,
-	        STR(key), row->keys & KEY_OUTFILE ? "; it has outfile" : "",
-	        row->keys & KEY_SPREADSHEET ? " and spreadsheet" : "");
+	struct str has = row->keys & KEY_SPREADSHEET ? S("it has outfile and spreadsheet")
+	                 : row->keys & KEY_OUTFILE   ? S("it has outfile")
+	                                             : S("it has none");
+
+	return unknown_option(e, str_fmt(e->a, "-output: %s", row->name), key, STR_NONE, has);
 }
 
 /* Reads one key=value of an output; a doubled '=' counts as one. */

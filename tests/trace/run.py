@@ -387,7 +387,7 @@ def tables():
     equal(lines[-2], '(1 of %d rows; --top=0 shows all)' % out['kernels']['rows'])
     equal(program('gpu', 'a.xplane.pb', '-output', 'csv'), program('devices', 'a.xplane.pb', '-output', 'csv'))
     _, err = program('a.xplane.pb', 'kernels', '--top=-1', status=2)
-    assert 'not a number of rows' in err, err
+    assert "'-1' is below 0" in err, err
 
 
 def no_trace():

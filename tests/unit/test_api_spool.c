@@ -123,8 +123,9 @@ static void test_refusals(void **state)
 	struct tfp_session *s = opened();
 
 	(void)state;
-	assert_int_equal(add(s, SPOOL, false, "leaves=op", NULL), TFP_E_INVALID_ARGUMENT);
-	assert_string_equal(tfp_error(s, NULL), "recordings have no option 'leaves'");
+	assert_int_equal(add(s, SPOOL, false, "leafs=op", NULL), TFP_E_INVALID_ARGUMENT);
+	assert_string_equal(
+	        tfp_error(s, NULL), "a recording has no option 'leafs'; did you mean 'leaf'?");
 	assert_int_equal(add(s, SPOOL, false, "graph_path=x", NULL), TFP_E_INVALID_ARGUMENT);
 	assert_int_equal(add(s, SPOOL, false, "leaf", NULL), TFP_E_INVALID_ARGUMENT);
 	assert_int_equal(add(s, SPOOL, false, "keep-warmup=1", NULL), TFP_E_INVALID_ARGUMENT);

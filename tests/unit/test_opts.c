@@ -186,6 +186,43 @@ static void test_nearest(void **state)
 	        0); /* A word too far from all others has no suggestion. */
 }
 
+/* Help and refusal of -min_METRIC name the same amount, which the option takes. */
+static void test_minima(void **state)
+{
+	struct opts o = preset(*state);
+	size_t n = 0;
+
+	for (const struct option *row = view_options; row; row = option_next(row)) {
+		struct str help = str_of(row->help), such = S(", such as ");
+		size_t at = str_find(help, such);
+		if (row->type != OPT_I64 || !str_starts(str_of(row->name), S("min_")))
+			continue;
+		n += !(row->flags & OPTION_HIDDEN);
+		assert_true(at != SIZE_MAX);
+		struct str example = str_sub(help, at + such.n, SIZE_MAX);
+		assert_int_equal(set(&o, *state, row->name, str_z(*state, example)).n, 0);
+		assert_true(str_ends(set(&o, *state, row->name, "x"), str_sub(help, at, SIZE_MAX)));
+	}
+	assert_int_equal(n, 10); /* those of the original */
+	assert_int_equal(o.min[M_BYTES], 1000000);
+	assert_int_equal(o.min[M_MICROS], 20000);
+	assert_int_equal(o.min[M_OCCURRENCE], 3000);
+}
+
+static void test_unknown_option(void **state)
+{
+	struct err e = { .a = *state };
+
+	assert_false(unknown_option(&e, S("diff"), S("--x"), STR_NONE, S("it has --y")));
+	assert_str(e.text, "diff has no option '--x'; it has --y");
+	e.code = ERR_NONE;
+	assert_false(unknown_option(&e, S("diff"), S("--x"), S("--y"), S("it has --y")));
+	assert_str(e.text, "diff has no option '--x'; did you mean '--y'?");
+	e.code = ERR_NONE;
+	assert_false(unknown_option(&e, STR_NONE, S("-x"), STR_NONE, S("'help' lists them")));
+	assert_str(e.text, "unknown option '-x'; 'help' lists them");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +235,8 @@ int main(int argc, char **argv)
 		unit_case(test_output),
 		unit_case(test_dump),
 		unit_case(test_nearest),
+		unit_case(test_minima),
+		unit_case(test_unknown_option),
 	};
 
 	return unit_main(tests, argc, argv);
