@@ -11,8 +11,12 @@ cd "$(dirname "$0")/.."
 NODE_PATH=${NODE_PATH:+$NODE_PATH:}/usr/share/nodejs
 export NODE_PATH
 
-# The page's headings of metrics are those of the table.
-metrics={$(sed -n 's/^ROW([A-Z_]*, \("[a-z_]*"\), \("[^"]*"\),.*/\1:\2/p' src/metric/metric.def | paste -sd, -)}
+# The page's metrics are those of the table: {name: {label, unit, least: it has -min_<name>}}.
+metrics={$(tr '\n\t' '  ' <src/metric/metric.def | sed 's/ROW(/\n&/g' | sed -n '
+	s/^ROW([A-Z_]*, \("[a-z_]*"\), \("[^"]*"\), V_[A-Z_]*, UNIT_\([A-Z]*\), *\([A-Z_ |]*\),.*/\1:{"label":\2,"unit":"\3","least":"\4"}/
+	s/"least":"[^"]*USE_MIN[^"]*"/"least":true/
+	s/"least":"[^"]*"/"least":false/
+	/^"/p' | paste -sd, -)}
 
 bundle() { # flags...
 	esbuild web/main.js "--define:METRICS=$metrics" --bundle --format=iife --target=es2020 --charset=utf8 --legal-comments=none --log-level=error "$@"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Documents: from the file, or from the server.
+import { minima } from './metrics.js';
 
 // Column-wise view of a document's rows, made of objects or of parallel arrays (docs/schema/arrays.json).
 export class Table {
@@ -87,7 +88,6 @@ export function rowsTable(d, key) {
 const LARGE = 100000; // entries
 const SEEN = [5000, 50000, 500000], ENOUGH = 200; // the share of everything that an entry needs is 1 / SEEN; the first with enough rows
 const VIEWS = ['scope', 'graph', 'code'];
-const MINIMA = ['micros', 'bytes', 'params', 'float_ops', 'occurrence'];
 
 async function unpack(text) {
 	const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
@@ -134,7 +134,7 @@ export class Report {
 	// Asks for the entries that are wide enough to be seen, by a metric, else by the first that is not 0.
 	async reduced(words, metric, more = []) {
 		const { total } = await this.run([...words, ...more, '-max_depth', '1']);
-		const by = metric || MINIMA.find(m => total[m] > 0);
+		const by = metric || minima().find(m => total[m] > 0);
 		if (!by)
 			return this.run([...words, ...more, '-max_depth', '6']);
 		let answer;

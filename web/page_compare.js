@@ -6,7 +6,8 @@ import { change } from './palette.js';
 import { HINT, search } from './search.js';
 import { link, read, update } from './state.js';
 import { chooseEntry, Icicle } from './icicle.js';
-import { describe, inOrder, Tree } from './tree.js';
+import { inOrder } from './metrics.js';
+import { describe, Tree } from './tree.js';
 import { TreeTable } from './treetable.js';
 
 class DiffTree extends Tree {

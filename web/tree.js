@@ -2,20 +2,10 @@
 // The rows of a view as a tree: arrays in pre-order, as the program has them.
 import { table } from './data.js';
 import { plain } from './format.js';
-
-/* global METRICS: {name: heading} of src/metric/metric.def, from tools/web.sh */
-
-const DIGITS = ['occurrence', 'definitions', 'kernels']; // metrics of op that are printed with all digits
+import { inOrder, isOccurrence, label } from './metrics.js';
 
 export function describe(column, name, flat) {
-	return { name, unit: flat && DIGITS.includes(name) ? 'digits' : column.unit || 'count', label: METRICS[name] || name[0].toUpperCase() + name.slice(1).replace(/_/g, ' ') };
-}
-
-// Time first, then memory, then counts; otherwise in the order of the table of metrics.
-export function inOrder(metrics) {
-	const names = Object.keys(METRICS), units = ['us', 'bytes'];
-	const place = m => [units.includes(m.unit) ? units.indexOf(m.unit) : units.length, names.includes(m.name) ? names.indexOf(m.name) : names.length];
-	return metrics.sort((a, b) => place(a)[0] - place(b)[0] || place(a)[1] - place(b)[1]);
+	return { name, unit: flat && isOccurrence(name) ? 'digits' : column.unit || 'count', label: label(name) };
 }
 
 export class Tree {

@@ -21,6 +21,11 @@ class TFProfTensorProto(Message):
               3: Field('value_int64', 'int', True), 4: Field('value_str', 'string', True)}
 
 
+class MetricProto(Message):
+    """A selected metric that has no field in a row."""
+    FIELDS = {1: Field('name', 'string'), 2: Field('own', 'int'), 3: Field('total', 'int')}
+
+
 class GraphNodeProto(Message):
     """A row of scope and graph, and a graph node of op and code."""
     FIELDS = {
@@ -38,7 +43,7 @@ class GraphNodeProto(Message):
         23: Field('total_definition_count', 'int'), 24: Field('peak_bytes', 'int'),
         25: Field('residual_bytes', 'int'), 26: Field('output_bytes', 'int'),
         27: Field('total_peak_bytes', 'int'), 28: Field('total_residual_bytes', 'int'),
-        29: Field('total_output_bytes', 'int')}
+        29: Field('total_output_bytes', 'int'), 100: Field('metrics', 'message', True, MetricProto)}
 
 
 class MultiGraphNodeProto(Message):
@@ -53,7 +58,8 @@ class MultiGraphNodeProto(Message):
         14: Field('total_accelerator_exec_micros', 'int'), 15: Field('total_cpu_exec_micros', 'int'),
         16: Field('peak_bytes', 'int'), 17: Field('residual_bytes', 'int'),
         18: Field('output_bytes', 'int'), 19: Field('total_peak_bytes', 'int'),
-        20: Field('total_residual_bytes', 'int'), 21: Field('total_output_bytes', 'int')}
+        20: Field('total_residual_bytes', 'int'), 21: Field('total_output_bytes', 'int'),
+        100: Field('metrics', 'message', True, MetricProto)}
 
 
 for _message, _number in ((GraphNodeProto, 12), (MultiGraphNodeProto, 11)):

@@ -8,9 +8,8 @@ from .wire import Message
 Shape = Optional[Tuple[int, ...]]
 
 
-class Metrics(NamedTuple):
-    """Times in microseconds, sizes in bytes; occurrence: runs, definitions: graph nodes (op and code
-    have no totals of these two)."""
+class _Numbers(NamedTuple):
+    """The numbers of TensorFlow's result messages."""
     micros: int
     accelerator_micros: int
     cpu_micros: int
@@ -24,13 +23,28 @@ class Metrics(NamedTuple):
     definitions: int
 
 
+class Metrics(_Numbers):
+    """Times in microseconds, sizes in bytes; occurrence: runs, definitions: graph nodes (op and code
+    have no totals of these two). Every other metric that was selected is an attribute, too:
+    scope(select='kernels').total.kernels."""
+    selected: Dict[str, int] = {}
+
+    def __getattr__(self, name: str) -> int:
+        try:
+            return self.selected[name]
+        except KeyError:
+            raise AttributeError('%r is not a selected metric' % name) from None
+
+
 _FIELDS = ('exec_micros', 'accelerator_exec_micros', 'cpu_exec_micros', 'requested_bytes', 'peak_bytes',
            'residual_bytes', 'output_bytes', 'parameters', 'float_ops', 'run_count', 'definition_count')
 
 
 def _metrics(m: Message, prefix: str) -> Metrics:
     values = m._parsed()
-    return Metrics(*[values.get(prefix + f, 0) for f in _FIELDS])
+    found = Metrics(*[values.get(prefix + f, 0) for f in _FIELDS])
+    found.selected = {x.name: x.total if prefix else x.own for x in m.metrics}
+    return found
 
 
 def _shape(m: Message) -> Shape:
@@ -57,7 +71,8 @@ class Row:
         own = _metrics(self._message, '')
         if self._nodes:  # their message has no such numbers
             runs = [n.run_count for n in self._message.graph_nodes]
-            own = own._replace(occurrence=sum(runs), definitions=len(runs))
+            selected, own = own.selected, own._replace(occurrence=sum(runs), definitions=len(runs))
+            own.selected = selected
         return own
 
     @property
@@ -107,8 +122,10 @@ class Row:
     def to_pandas(self) -> Any:
         """Returns a DataFrame with a line per row: depth, name, own_<metric>, total_<metric>."""
         import pandas  # type: ignore[import-untyped, unused-ignore]
-        columns = ['depth', 'name'] + [p + f for p in ('own_', 'total_') for f in Metrics._fields]
-        lines = [(d, r.name) + tuple(r.own) + tuple(r.total) for d, r in self.walk()]
+        selected = list(self.own.selected)
+        columns = ['depth', 'name'] + [p + f for p in ('own_', 'total_') for f in [*Metrics._fields, *selected]]
+        lines = [(d, r.name) + sum((tuple(v) + tuple(v.selected[s] for s in selected) for v in (r.own, r.total)), ())
+                 for d, r in self.walk()]
         return pandas.DataFrame.from_records(lines, columns=columns)
 
     def __repr__(self) -> str:

@@ -86,7 +86,7 @@ def copy(top):
 def build(top):
     """Returns the messages of a failed build, else nothing."""
     env = {k: v for k, v in os.environ.items() if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL')}
-    p = subprocess.run(['make', '-j%d' % (os.cpu_count() or 2), 'WERROR=1', 'build/tfprof'], cwd=top, env=env,
+    p = subprocess.run(['make', '-j%d' % (os.cpu_count() or 2), 'WERROR=1', 'build/tfprof', 'lib'], cwd=top, env=env,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return p.stdout.decode(errors='replace')[-4000:] if p.returncode else ''
 

@@ -165,7 +165,7 @@ def test_schemas_judge(t):
         return t.skip('no jsonschema for this Python')
     doc = json.loads(t.run(next(recorded())[1] + ['scope', '-output', 'json']))
     row = doc['rows'][0]
-    for change in ({'own_nodes': 1.5}, {'own_micros': '1us'}, {'path': None}, {'surprise': 1}):
+    for change in ({'depth': 1.5}, {'own_micros': '1us'}, {'path': None}, {'surprise': 1}):
         t.check(judge['row.json'](dict(row, **change)), 'row.json takes %s' % change)
         t.check(judge['view.json'](dict(doc, rows=[dict(row, **change)])), 'view.json takes %s' % change)
     t.check(judge['view.json']({k: v for k, v in doc.items() if k != 'truncation'}), 'no truncation')

@@ -86,6 +86,17 @@ class Trees(unittest.TestCase):
         rows = ['  ' * d + r.name for d, r in self.p.scope(**options).walk()]
         self.assertEqual([x.split(' (')[0] for x in lines], rows)
 
+    def test_other_metrics(self):
+        with tfprof.Profile(os.path.join(support.ROOT, 'testdata', 'traces', 'training.pt.trace.json.gz')) as p:
+            options = {'select': ['micros', 'self_micros', 'kernels'], 'order_by': 'kernels'}
+            root, rows = p.scope(**options), p.records('scope', **options)
+            self.assertGreater(root.total.kernels, 0)
+            self.assertAlmostEqual(rows[0]['total_kernels'], root.total.kernels, delta=0.5)
+            self.assertEqual(len(rows), sum(1 for _ in root.walk()))
+            self.assertEqual(root.total.cpu_micros, root.total.self_micros)
+            with self.assertRaisesRegex(AttributeError, 'bytes_accessed'):
+                root.total.bytes_accessed  # pylint: disable=pointless-statement
+
     def test_op_is_a_list(self):
         root = self.p.op(order_by='micros', step=0)
         own = [c.own.micros for c in root.children]

@@ -64,19 +64,6 @@ def docs(places):
     return same(made, 'docs', sorted(files(made) | files('docs', ('man', 'completion'))), 'make docs')
 
 
-def metrics(places):
-    """The schema of rows and the fields of Python have the metrics of the table that can be limited, and definitions."""
-    with open('src/metric/metric.def', encoding='utf-8') as f:
-        rows = re.split(r'^ROW\(', f.read(), flags=re.M)[1:]
-    names = {re.search(r'"(\w+)"', r).group(1) for r in rows if 'USE_MIN' in r} | {'definitions'}
-    with open('docs/schema/row.json', encoding='utf-8') as f:
-        schema = set(re.search(r'"\^\(own\|total\|cumulative\)_\(([\w|]+)\)\$"', f.read()).group(1).split('|'))
-    with open('python/tfprof/rows.py', encoding='utf-8') as f:
-        fields = set(re.findall(r'^    (\w+): int$', f.read(), re.M))
-    wrong = sorted(names ^ schema) + sorted(names ^ fields)
-    return yes(not wrong, 'docs/schema/row.json or python/tfprof/rows.py differ from metric.def: ' + ', '.join(wrong))
-
-
 def prose(places):
     """Checks the style of documents, comments and texts."""
     return counted(['tools/check_prose.py'])
@@ -95,7 +82,6 @@ STEPS = [
     Step('format', 'quick', clang_format),
     Step('header', 'quick', header),
     Step('docs', 'quick', docs),
-    Step('metrics', 'quick', metrics),
     Step('prose', 'quick', prose),
     Step('lint', 'deep', lint, seconds=600),
 ]

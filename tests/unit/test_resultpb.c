@@ -133,6 +133,33 @@ static void op_is_a_chain(void **state)
 	out_close(&x);
 }
 
+/* A metric without a field of its own is written if it is selected. */
+static void other_metrics(void **state)
+{
+	struct out_rig x;
+
+	(void)state;
+	out_open(&x, NODE("1", "a", "Mul", RAN("5")));
+	out_set(&x, "select", "micros,kernels,bytes_accessed,self_micros");
+	struct str s = message(&x, VK_SCOPE);
+	Graph *root = graph(s);
+	assert_canonical(&root->base, s);
+	assert_int_equal(root->n_metrics, 3);
+	assert_string_equal(root->metrics[0]->name, "self_micros");
+	assert_int_equal(root->metrics[0]->own, 0);
+	assert_int_equal(root->metrics[0]->total, 5);
+	assert_string_equal(root->metrics[2]->name, "bytes_accessed");
+	assert_int_equal(root->children[0]->metrics[0]->own, 5);
+	tensorflow__tfprof__graph_node_proto__free_unpacked(root, NULL);
+	s = message(&x, VK_OP);
+	Multi *op = multi(s);
+	assert_canonical(&op->base, s);
+	assert_int_equal(op->children[0]->metrics[0]->own, 5);
+	assert_int_equal(op->children[0]->graph_nodes[0]->metrics[0]->own, 5);
+	tensorflow__tfprof__multi_graph_node_proto__free_unpacked(op, NULL);
+	out_close(&x);
+}
+
 /* Returns the nesting depth of messages in field f. */
 static uint32_t depth_of(struct str s, unsigned f)
 {
@@ -217,6 +244,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scope_is_a_tree_of_nodes),
 		cmocka_unit_test(op_is_a_chain),
+		cmocka_unit_test(other_metrics),
 		cmocka_unit_test(depth_needs_no_stack),
 		cmocka_unit_test(advice_is_a_map_of_reports),
 	};

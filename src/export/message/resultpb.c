@@ -63,6 +63,7 @@ static const struct result_field multi_numbers[] = {
 
 enum { GRAPH_DEVICES = 10, GRAPH_CHILDREN = 12, GRAPH_TENSOR = 15, GRAPH_INPUT_SHAPES = 16 };
 enum { MULTI_NODES = 10, MULTI_CHILDREN = 11 };
+enum { METRICS = 100, METRIC_NAME = 1, METRIC_OWN = 2, METRIC_TOTAL = 3 };
 
 /* One message of the tree. */
 struct item {
@@ -110,6 +111,11 @@ static uint32_t item_end(const struct tree_out *x, uint32_t i)
 	return view_is(x->r->kind, VIEW_LIST) ? x->n : x->r->shown[i].end;
 }
 
+static int64_t rounded(const struct query *q, const struct tally *t, enum value v)
+{
+	return fraction_in(view_value(q, t, v), 1);
+}
+
 /* Writes the numbers of the fields from `from` to `to`, in reverse order. */
 static void put_numbers(struct pbput *b, const struct query *q, const struct result_field *list,
         size_t n, unsigned from, unsigned to, const struct item *x)
@@ -117,8 +123,35 @@ static void put_numbers(struct pbput *b, const struct query *q, const struct res
 	while (n-- > 0) {
 		const struct tally *t = list[n].total ? x->total : x->self;
 		if (list[n].field >= from && list[n].field <= to)
-			pbput_i64(
-			        b, list[n].field, fraction_in(view_value(q, t, list[n].value), 1));
+			pbput_i64(b, list[n].field, rounded(q, t, list[n].value));
+	}
+}
+
+/* True if the original's messages have a field for the metric. */
+static bool has_field(enum metric_id m)
+{
+	size_t i = 0;
+
+	for (enum metric_id before = 0; before < m; before++)
+		if (metrics[before].value == metrics[m].value)
+			return false; /* another name for that number */
+	while (i < COUNT(graph_numbers) && graph_numbers[i].value != metrics[m].value)
+		i++;
+	return i < COUNT(graph_numbers);
+}
+
+/* Writes the selected metrics that have no field. */
+static void put_metrics(struct pbput *b, const struct query *q, const struct item *x)
+{
+	for (enum metric_id m = M_N; m-- > 0;) {
+		size_t mark = pbput_size(b);
+		enum value v = metrics[m].value;
+		if (!(q->o->select.metrics & METRIC_BIT(m)) || v == V_NONE || has_field(m))
+			continue;
+		pbput_i64(b, METRIC_TOTAL, rounded(q, x->total, v));
+		pbput_i64(b, METRIC_OWN, rounded(q, x->self, v));
+		pbput_item(b, METRIC_NAME, str_of(metrics[m].name));
+		pbput_close(b, METRICS, mark);
 	}
 }
 
@@ -149,7 +182,8 @@ static void put_input_shapes(struct pbput *b, const struct model *m, uint32_t no
 /* Writes the fields of a GraphNodeProto that follow its children, and those that precede them. */
 static void put_graph_tail(struct pbput *b, const struct query *q, const struct item *x)
 {
-	put_numbers(b, q, graph_numbers, COUNT(graph_numbers), GRAPH_INPUT_SHAPES + 1, 99, x);
+	put_metrics(b, q, x);
+	put_numbers(b, q, graph_numbers, COUNT(graph_numbers), GRAPH_INPUT_SHAPES + 1, METRICS, x);
 	if (x->node != ID_NONE)
 		put_input_shapes(b, q->m, x->node);
 	pbput_text(b, GRAPH_TENSOR, x->tensor);
@@ -187,11 +221,12 @@ static void put_graph_nodes(struct pbput *b, const struct query *q, uint32_t kep
 
 static void put_tail(struct tree_out *x, const struct item *i)
 {
-	if (x->multi)
-		put_numbers(
-		        &x->b, x->q, multi_numbers, COUNT(multi_numbers), MULTI_CHILDREN, 99, i);
-	else
+	if (!x->multi) {
 		put_graph_tail(&x->b, x->q, i);
+		return;
+	}
+	put_metrics(&x->b, x->q, i);
+	put_numbers(&x->b, x->q, multi_numbers, COUNT(multi_numbers), MULTI_CHILDREN, METRICS, i);
 }
 static void put_head(struct tree_out *x, const struct item *i)
 {
