@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See cupti_client.h. The functions for one of several subscribers are used if the library has all
+ * The functions for one of several subscribers are used if the library has all
  * of them, as from CUPTI 13.3 on, and lets us be one of several.
  */
 #include "collect/cupti_client.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See cupti.h. A launch is counted when the outermost function that launches begins, so one in
+ * A launch is counted when the outermost function that launches begins, so one in
  * whose midst the process is killed is counted too; one that fails is taken back. A launch that is
  * captured into a graph is not counted: while a capture is going on anywhere, the driver is asked
  * about the launch's stream.

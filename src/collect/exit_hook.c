@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See system.h. glibc can take a handler out of the list again: by the handle of a library, for
+ * glibc can take a handler out of the list again: by the handle of a library, for
  * which a variable of ours stands here, and by calling it. A handler of an earlier registration
  * does nothing.
  */

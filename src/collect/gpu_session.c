@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See writer.h. A session starts on a thread of its own, because a vendor's function may not
+ * A session starts on a thread of its own, because a vendor's function may not
  * return; until it has ended, nothing else of the vendor is called.
  */
 #include "collect/writer.h"

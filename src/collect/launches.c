@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See launches.h. A thread's cache line is chosen by the address of its stack.
+ * A thread's cache line is chosen by the address of its stack.
  */
 #define _GNU_SOURCE
 #include "collect/launches.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See flops.h: the tables, and what all formulas share.
+ * The tables of ops and formulas, and what all formulas share.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See peak.h.
+ * Finds a device in the table of peak rates.
  */
 #include "flops/peak.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See run_difference.h.
+ * Adds up the segments of both critical paths, and pairs the sums.
  */
 #include "why/run_difference.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu.h. The PTX of the kernels is part of the program.
+ * The PTX of the kernels is part of the program.
  */
 #include "gpu.h"
 

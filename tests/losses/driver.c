@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See driver.h. LOSSES_DEPTH=100: a stream holds back its last 100 kernels; LOSSES_FAIL=50: each
+ * LOSSES_DEPTH=100: a stream holds back its last 100 kernels; LOSSES_FAIL=50: each
  * 50th launch fails; LOSSES_DRIVER=12040: the version.
  */
 #define _GNU_SOURCE

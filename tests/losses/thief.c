@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See thief.h.
+ * The second client of CUPTI.
  */
 #define _GNU_SOURCE
 #include "thief.h"

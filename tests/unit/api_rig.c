@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See api_rig.h.
+ * The profile in memory, and the recorder of callbacks.
  */
 #include "api_rig.h"
 

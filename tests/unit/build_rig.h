@@ -67,4 +67,16 @@ static inline void rig_slice(struct rig *r, uint32_t track, enum trace_category 
 	build_slice(r->b, track, of, start, length, correlation);
 }
 
+/* Returns a slice of a track by its place. */
+static inline struct slice rig_nth(const struct trace *t, uint32_t track, uint32_t n)
+{
+	struct slice s;
+
+	trace_slice(t, t->tracks.v[track].first + n, &s);
+	return s;
+}
+
+/* A test that builds a trace. */
+#define built_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See chrome_rig.h.
+ * Prints a trace as text.
  */
 #include "chrome_rig.h"
 

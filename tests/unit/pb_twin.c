@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See pb_twin.h. Broken bytes do not come to the cleaner. Keeps an explicit stack.
+ * Broken bytes do not come to the cleaner. Keeps an explicit stack.
  */
 #include <assert.h>
 

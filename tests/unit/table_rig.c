@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See table_rig.h.
+ * Writes entries in blocks, and the files around them.
  */
 #include "table_rig.h"
 

@@ -196,18 +196,16 @@ static void work_of_collectives(void **state)
 	assert_int_equal(d->times.by_class[USAGE_COMPUTE], 2);
 }
 
-#define pass_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		pass_case(each_gap_has_its_cause),
-		pass_case(processes_share_a_device),
-		pass_case(few_samples_have_limits),
-		pass_case(many_gaps),
-		pass_case(steps_add_up_devices),
-		pass_case(kernels_of_communication),
-		pass_case(work_of_collectives),
+		built_case(each_gap_has_its_cause),
+		built_case(processes_share_a_device),
+		built_case(few_samples_have_limits),
+		built_case(many_gaps),
+		built_case(steps_add_up_devices),
+		built_case(kernels_of_communication),
+		built_case(work_of_collectives),
 	};
 
 	return unit_main(tests, argc, argv);

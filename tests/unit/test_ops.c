@@ -230,15 +230,13 @@ static void marks_that_share_numbers_are_steps_each(void **state)
 	}
 }
 
-#define ops_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		ops_case(paths_follow_modules_and_ops),
-		ops_case(compiled_ops_have_names_runs_and_stacks),
-		ops_case(sums_lose_nothing_in_any_order),
-		ops_case(marks_that_share_numbers_are_steps_each),
+		built_case(paths_follow_modules_and_ops),
+		built_case(compiled_ops_have_names_runs_and_stacks),
+		built_case(sums_lose_nothing_in_any_order),
+		built_case(marks_that_share_numbers_are_steps_each),
 	};
 
 	return unit_main(tests, argc, argv);

@@ -271,13 +271,6 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = { TEST(files), TEST(links), TEST(dropped), TEST(refusals),
 		TEST(long_names), TEST(at_the_same_time), TEST(full_device), TEST(full_disk),
 		TEST(rename_fails), TEST(direct) };
-	int rc;
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	if (!mkdtemp(dir))
-		return 1;
-	rc = cmocka_run_group_tests(tests, NULL, NULL);
-	rmdir(dir);
-	return rc;
+	return unit_main_in(dir, tests, argc, argv);
 }

@@ -2,43 +2,26 @@
  *
  * The input window: the same bytes must come out of a file, a pipe and memory, plain and packed.
  */
-#include "unit.h"
+#include "src_rig.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/gz.h"
-#include "io/src.h"
-
-#define UNUSED void **state __attribute__((unused))
-#define SIZE   ((size_t)3 * SRC_WINDOW + 1234)
 
 enum way { FILE_PLAIN, FILE_GZIP, PIPE_PLAIN, PIPE_GZIP, MEMORY_PLAIN, MEMORY_GZIP, WAYS };
 
-static struct err err;
 static struct str text, packed;
-static char dir[] = "/tmp/test_src_XXXXXX", path[64];
 static pid_t writer;
-
-static void put_file(struct str bytes)
-{
-	struct sink *s;
-
-	assert_true(sink_file(&s, &unit_arena, str_of(path), &err));
-	sink_put(s, bytes);
-	assert_true(sink_close(s, &err));
-}
 
 static int setup(UNUSED)
 {
 	struct sink *to, *gz;
 	char *p;
 
-	unit_setup(state);
-	err = (struct err){ .a = &unit_arena };
+	src_setup(state);
 	p = arena_alloc(&unit_arena, SIZE, 1);
 	for (size_t i = 0; i < SIZE; i++)
 		p[i] = (char)(i * 2654435761u >> 20);
@@ -48,15 +31,7 @@ static int setup(UNUSED)
 	sink_put(gz, text);
 	sink_close(gz, &err);
 	packed = sink_text(to);
-	sprintf(path, "%s/file", dir);
 	return 0;
-}
-
-static int teardown(UNUSED)
-{
-	assert_null(unit_work.guards);
-	unlink(path);
-	return unit_teardown(state);
 }
 
 /* A child writes the bytes to a pipe in small pieces. */
@@ -243,16 +218,9 @@ static void kept_pipe(UNUSED)
 
 int main(int argc, char **argv)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, src_teardown)
 	const struct CMUnitTest tests[] = { TEST(needs_and_skips), TEST(large_values_and_skips),
 		TEST(whole), TEST(rewinds), TEST(false_lengths), TEST(sizes), TEST(kept_pipe) };
-	int rc;
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	if (!mkdtemp(dir))
-		return 1;
-	rc = cmocka_run_group_tests(tests, NULL, NULL);
-	rmdir(dir);
-	return rc;
+	return unit_main_in(dir, tests, argc, argv);
 }

@@ -79,12 +79,10 @@ static void a_trace_without_marks_is_one_step(void **state)
 	assert_int_equal(usage.devices.v[0].times.idle[IDLE_AFTER_LAST], 10);
 }
 
-#define pass_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { pass_case(parts_add_up),
-		pass_case(a_trace_without_marks_is_one_step) };
+	const struct CMUnitTest tests[] = { built_case(parts_add_up),
+		built_case(a_trace_without_marks_is_one_step) };
 
 	return unit_main(tests, argc, argv);
 }

@@ -209,17 +209,15 @@ static void nodes_have_their_inputs(void **state)
 	assert_int_equal(v[a].category, ID_NONE);
 }
 
-#define trace_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		trace_case(equal_things_are_one),
-		trace_case(arguments_come_back),
-		trace_case(lengths_are_clamped),
-		trace_case(random_slices_come_back_in_order),
-		trace_case(times_are_rounded_down),
-		trace_case(nodes_have_their_inputs),
+		built_case(equal_things_are_one),
+		built_case(arguments_come_back),
+		built_case(lengths_are_clamped),
+		built_case(random_slices_come_back_in_order),
+		built_case(times_are_rounded_down),
+		built_case(nodes_have_their_inputs),
 	};
 
 	return unit_main(tests, argc, argv);

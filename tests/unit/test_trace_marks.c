@@ -89,14 +89,12 @@ static void equal_times_nest_by_begin(void **state)
 	}
 }
 
-#define trace_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		trace_case(begins_and_ends_pair),
-		trace_case(marks_pair_by_time),
-		trace_case(equal_times_nest_by_begin),
+		built_case(begins_and_ends_pair),
+		built_case(marks_pair_by_time),
+		built_case(equal_times_nest_by_begin),
 	};
 
 	return unit_main(tests, argc, argv);

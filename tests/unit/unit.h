@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/str.h"
@@ -53,6 +55,16 @@ static inline uint64_t unit_random(uint64_t *seed)
 #define unit_main(tests, argc, argv)                                                               \
 	(argc > 1 ? cmocka_set_test_filter(argv[1]) : (void)0,                                     \
 	        cmocka_run_group_tests(tests, NULL, NULL))
+
+/* Likewise, in a new folder, which is removed afterwards: it must be empty then. dir: a name for
+ * mkdtemp. */
+#define unit_main_in(dir, tests, argc, argv)                                                       \
+	(mkdtemp(dir) ? unit_remove(dir, unit_main(tests, argc, argv)) : 1)
+
+static inline int unit_remove(const char *dir, int failed)
+{
+	return rmdir(dir) ? 1 : failed;
+}
 
 #define unit_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, unit_teardown)
 

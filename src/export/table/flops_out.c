@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See flops_out.h.
+ * Writes the float operations of a trace as text and as data.
  */
 #include "export/table/flops_out.h"
 

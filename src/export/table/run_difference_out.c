@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See run_difference_out.h.
+ * Writes the difference of two runs as text and as data.
  */
 #include "export/table/run_difference_out.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See phases.h.
+ * Sums device work by phase, and chooses the intervals of a server's steps.
  */
 #include "trace/pass/phases.h"
 #include "trace/pass/communication.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ranks.h.
+ * Matches collectives, aligns clocks, and replays all ranks together.
  */
 #include "trace/pass/ranks.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See serving.h.
+ * Parses the names of annotations, format by format.
  */
 #include "trace/pass/serving.h"
 

@@ -2,44 +2,13 @@
  *
  * The input window where something is odd: damage, refusals, cancelling, files without a size.
  */
-#include "unit.h"
+#include "src_rig.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/gz.h"
-#include "io/src.h"
-
-#define UNUSED void **state __attribute__((unused))
-#define SIZE   ((size_t)3 * SRC_WINDOW + 1234)
-
-static struct err err;
-static char dir[] = "/tmp/test_src_XXXXXX", path[64];
-
-static void put_file(struct str bytes)
-{
-	struct sink *s;
-
-	assert_true(sink_file(&s, &unit_arena, str_of(path), &err));
-	sink_put(s, bytes);
-	assert_true(sink_close(s, &err));
-}
-
-static int setup(UNUSED)
-{
-	err = (struct err){ .a = &unit_arena };
-	sprintf(path, "%s/file", dir);
-	return unit_setup(state);
-}
-
-static int teardown(UNUSED)
-{
-	assert_null(unit_work.guards);
-	unlink(path);
-	return unit_teardown(state);
-}
 
 /* SIZE zeros. */
 static struct str zeros(void)
@@ -210,16 +179,9 @@ static void odd_files(UNUSED)
 
 int main(int argc, char **argv)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, src_setup, src_teardown)
 	const struct CMUnitTest tests[] = { TEST(damaged_gzip), TEST(cannot_open), TEST(only_files),
 		TEST(progress), TEST(progress_in_memory), TEST(seeks_and_guard), TEST(odd_files) };
-	int rc;
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	if (!mkdtemp(dir))
-		return 1;
-	rc = cmocka_run_group_tests(tests, NULL, NULL);
-	rmdir(dir);
-	return rc;
+	return unit_main_in(dir, tests, argc, argv);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See spool_rig.h.
+ * Makes random records, and encodes them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "spool_rig.h"
+#include "recording_rig.h"
 
 uint64_t spool_seed;
 

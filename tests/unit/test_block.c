@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "spool_rig.h"
+#include "recording_rig.h"
 
 #define RECORDS 3000
 
