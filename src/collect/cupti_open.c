@@ -23,7 +23,7 @@
 #define DEVICE    "/dev/nvidiactl"
 
 /* Places of CUPTI relative to the folder of the program's libcudart. */
-static const char *const beside[] = { "", "/../../cuda_cupti/lib", "/../extras/CUPTI/lib64",
+static const char *const folders[] = { "", "/../../cuda_cupti/lib", "/../extras/CUPTI/lib64",
 	"/../../../extras/CUPTI/lib64" };
 /* Places below the root of a toolkit. */
 static const char *const below[] = { "/extras/CUPTI/lib64", "/lib64", "/lib" };
@@ -128,8 +128,8 @@ static void *open_near(int major)
 	if (!loaded_path(&l, "libcudart.so") || !strrchr(l.path, '/'))
 		return NULL;
 	*strrchr(l.path, '/') = 0;
-	for (unsigned i = 0; !h && i < sizeof beside / sizeof *beside; i++)
-		h = open_in(l.path, beside[i], major);
+	for (unsigned i = 0; !h && i < sizeof folders / sizeof *folders; i++)
+		h = open_in(l.path, folders[i], major);
 	return h;
 }
 

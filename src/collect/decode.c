@@ -143,7 +143,7 @@ static void put_thread(uint32_t tid)
 }
 
 /* Writes a thread's name at its first record. */
-static void meet(uint32_t tid)
+static void know_thread(uint32_t tid)
 {
 	uint32_t slot = tid * 0x9e3779b1u >> 16;
 
@@ -270,7 +270,7 @@ static void put_api(const struct rec_api *a)
 		return;
 	if (a->kind == ACT_DRIVER && a->cbid == CBID_DRIVER_VERSION)
 		return; /* asked by ourselves (cupti_count.c) */
-	meet(a->thread);
+	know_thread(a->thread);
 	r.kind = SPOOL_API;
 	r.api = (struct spool_api){ .correlation = a->correlation,
 		.name = store_name(c->name),
@@ -464,7 +464,7 @@ void decode_entry(void *unused, uint32_t tid, const struct ring_entry *e)
 	struct spool_record r;
 
 	(void)unused;
-	meet(tid);
+	know_thread(tid);
 	if (e->kind == RING_THREAD) {
 		r.kind = SPOOL_THREAD;
 		r.thread =

@@ -11,10 +11,10 @@
 #include "collect/collect.h"
 #include "collect/pool.h"
 
-#define DELAY_MOST_NS  ((uint64_t)365 * 86400 * QUANTITY_S)
-#define FLUSH_LEAST_NS ((uint64_t)20 * QUANTITY_MS)
-#define FLUSH_MOST_NS  ((uint64_t)3600 * QUANTITY_S)
-#define BUFFER_MAX     ((uint64_t)64 << 20)
+#define DELAY_MAX_NS ((uint64_t)365 * 86400 * QUANTITY_S)
+#define FLUSH_MIN_NS ((uint64_t)20 * QUANTITY_MS)
+#define FLUSH_MAX_NS ((uint64_t)3600 * QUANTITY_S)
+#define BUFFER_MAX   ((uint64_t)64 << 20)
 
 #define COLLECTOR(type, field, ...) OPTION_ROW(SCOPE_COLLECTOR, type, plan, field, __VA_ARGS__)
 static const struct option rows[] = {
@@ -33,13 +33,13 @@ static bool is_name(const char *p, const char *end, const char *name)
 
 static bool is_period(uint64_t ns)
 {
-	return ns >= FLUSH_LEAST_NS && ns <= FLUSH_MOST_NS;
+	return ns >= FLUSH_MIN_NS && ns <= FLUSH_MAX_NS;
 }
 
 /* True if every number is within the collector's limits. */
 static bool is_valid(const struct plan *p)
 {
-	return p->delay_ns <= DELAY_MOST_NS && p->duration_ns <= DELAY_MOST_NS &&
+	return p->delay_ns <= DELAY_MAX_NS && p->duration_ns <= DELAY_MAX_NS &&
 	       is_period(p->flush_ns) && is_period(p->silence_ns) && p->buffers <= POOL_BUFFERS &&
 	       p->buffer_bytes >= POOL_BYTES_SMALL && p->buffer_bytes <= BUFFER_MAX &&
 	       p->buffer_bytes % 4096 == 0;

@@ -28,9 +28,9 @@
 
 static struct {
 	const struct backend *gpu;
-	enum { HEARD, ASKED, PROBED, GAP } state;
-	uint64_t silence, heard_at, heard_clock; /* time of the last records */
-	uint64_t heard_launches;                 /* launches until then */
+	enum { RECEIVED, ASKED, PROBED, GAP } state;
+	uint64_t silence, record_at, record_clock; /* time of the last records */
+	uint64_t record_launches;                  /* launches until then */
 	uint64_t launch_at;                 /* time of a launch while no records arrived; 0: none */
 	size_t written;                     /* bytes in CUPTI's buffers at the last check */
 	uint64_t gap_launches, gap_seen_at; /* launches, and the time of their last change */
@@ -51,13 +51,13 @@ static uint64_t launches(void)
 void watch_begin(const struct backend *gpu, uint64_t silence_ns)
 {
 	watch.gpu = gpu;
-	watch.state = HEARD;
+	watch.state = RECEIVED;
 	watch.silence = silence_ns;
 	watch.gone = false;
 	watch.all_calls = false;
-	watch.heard_at = watch.span_at = process_ticks();
-	watch.heard_clock = process_clock();
-	watch.heard_launches = launches();
+	watch.record_at = watch.span_at = process_ticks();
+	watch.record_clock = process_clock();
+	watch.record_launches = launches();
 	watch.cpu = process_thread_cpu();
 	watch.launch_at = watch.first_launch_at = watch.span_dropped = 0;
 	decode_earliest_begin();
@@ -73,7 +73,7 @@ static void end_gap(void)
 	struct name *why =
 	        watch.gone ? names_add(down, sizeof down - 1) : names_add(taken, sizeof taken - 1);
 
-	r.gap = (struct spool_gap){ watch.heard_clock, process_clock(), store_name(why) };
+	r.gap = (struct spool_gap){ watch.record_clock, process_clock(), store_name(why) };
 	store_put(&r);
 }
 
@@ -94,16 +94,16 @@ static void begin_gap(uint64_t now)
 static void note_records(uint64_t now)
 {
 	/* Records that reach back to the start of the silence were late, and none is missing. */
-	if (watch.state == GAP && decode_earliest() > watch.heard_clock + watch.silence) {
+	if (watch.state == GAP && decode_earliest() > watch.record_clock + watch.silence) {
 		end_gap();
 		store_note("CUPTI delivers records again");
 	} else if (watch.state == GAP) {
 		store_note("the records were late, none is missing");
 	}
-	watch.state = HEARD;
-	watch.heard_at = now;
-	watch.heard_clock = process_clock();
-	watch.heard_launches = launches();
+	watch.state = RECEIVED;
+	watch.record_at = now;
+	watch.record_clock = process_clock();
+	watch.record_launches = launches();
 	watch.launch_at = 0;
 }
 
@@ -112,8 +112,8 @@ static void doubt(uint64_t now)
 {
 	if (pool_written() != watch.written) {
 		/* The records are in the buffers, which CUPTI delivers when they are full. */
-		watch.state = HEARD;
-		watch.heard_at = now;
+		watch.state = RECEIVED;
+		watch.record_at = now;
 	} else {
 		watch.state = PROBED;
 		watch.gap_seen_at = now;
@@ -163,20 +163,20 @@ bool watch_tick(uint64_t now, bool came)
 		return false;
 	}
 	switch (watch.state) {
-	case HEARD:
-		if (now - watch.heard_at >= watch.silence)
+	case RECEIVED:
+		if (now - watch.record_at >= watch.silence)
 			ask();
 		break;
 	case ASKED:
-		if (!watch.launch_at && launches() != watch.heard_launches)
+		if (!watch.launch_at && launches() != watch.record_launches)
 			watch.launch_at = now;
 		else if (watch.launch_at && now - watch.launch_at >= watch.silence)
 			doubt(now);
 		break;
 	case PROBED:
 		if (pool_written() != watch.written) { /* the probe is in one of our buffers */
-			watch.state = HEARD;
-			watch.heard_at = now;
+			watch.state = RECEIVED;
+			watch.record_at = now;
 		} else if (now - watch.gap_seen_at >= PROBE_NS) {
 			begin_gap(now);
 		}
@@ -194,11 +194,11 @@ void watch_started_again(uint64_t now, bool ok)
 	}
 	end_gap();
 	store_note("recording has started anew");
-	watch.state = HEARD;
+	watch.state = RECEIVED;
 	watch.gone = false;
-	watch.heard_at = now;
-	watch.heard_clock = process_clock();
-	watch.heard_launches = launches();
+	watch.record_at = now;
+	watch.record_clock = process_clock();
+	watch.record_launches = launches();
 }
 
 /* ---- losses and costs --------------------------------------------------------------------------
@@ -265,6 +265,6 @@ bool watch_end(void)
 
 	if (taken)
 		end_gap();
-	watch.state = HEARD;
+	watch.state = RECEIVED;
 	return taken;
 }

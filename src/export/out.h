@@ -166,11 +166,9 @@ struct text_columns {
 	size_t n;
 	enum metric_id share; /* metric of a line's share; M_NONE: no share */
 };
-void text_columns_init(struct text_columns *c, const struct result *r);
-
-/* Leaves out the columns in which every shown number is 0, unless all are; names them in *zero, in
- * the result's arena. For terminals. */
-void text_columns_leave_out(struct text_columns *c, const struct result *r, struct str *zero);
+/* On a terminal, leaves out the columns in which every shown number is 0, unless all are; returns
+ * their names, in the result's arena. */
+struct str text_columns_init(struct text_columns *c, const struct result *r, const struct sink *to);
 /* Names the columns that were left out, if some were. */
 void text_left_out(const struct result *r, struct str zero, struct sink *to);
 

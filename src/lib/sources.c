@@ -54,22 +54,22 @@ static bool add_folder(struct session *s, struct sources *to, struct input_worke
 	return true;
 }
 
-/* Replaces a folder by its traces, and keeps the execution traces beside them. */
+/* Replaces a folder by its traces, and keeps the execution traces joining them. */
 static void expand_traces(struct session *s, struct strs *paths, struct strs *calls)
 {
 	struct arena *a = &s->query_arena;
 	struct strs all = { 0 };
 
 	for (size_t i = 0; i < paths->n; i++) {
-		struct strs traces = { 0 }, beside = { 0 };
+		struct strs traces = { 0 }, joining = { 0 };
 		if (path_is_folder(a, paths->v[i])) {
-			traces = folder_traces(a, paths->v[i], &beside, &s->load_notes);
+			traces = folder_traces(a, paths->v[i], &joining, &s->load_notes);
 			input_choose_files(
-			        a, paths->v[i], &traces, &beside, &s->load_notes, &s->work);
+			        a, paths->v[i], &traces, &joining, &s->load_notes, &s->work);
 		}
-		for (size_t k = 0; k < beside.n; k++)
-			if (input_flags(beside.v[k], &s->work) & INPUT_JOINS)
-				strs_add(a, calls, beside.v[k]);
+		for (size_t k = 0; k < joining.n; k++)
+			if (input_flags(joining.v[k], &s->work) & INPUT_JOINS)
+				strs_add(a, calls, joining.v[k]);
 		for (size_t k = 0; k < traces.n; k++)
 			strs_add(a, &all, traces.v[k]);
 		if (!traces.n)

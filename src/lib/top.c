@@ -45,12 +45,12 @@ static void put_members(struct document *d, const void *user)
 	document_text(d, "metric", str_of(metrics[more->metric].name));
 	document_fraction(
 	        d, "total", model_fraction(more->q->m, more->q->over, more->h->of, more->h->total));
-	if (more->h->beside != V_NONE)
+	if (more->h->other != V_NONE)
 		document_fraction(d,
-		        more->h->beside == V_CPU_MICROS ? "total_self_micros"
-		                                        : "total_accelerator_micros",
+		        more->h->other == V_CPU_MICROS ? "total_self_micros"
+		                                       : "total_accelerator_micros",
 		        model_fraction(
-		                more->q->m, more->q->over, more->h->beside, more->h->beside_total));
+		                more->q->m, more->q->over, more->h->other, more->h->other_total));
 }
 
 static bool write_top(struct session *s, const struct request *r, struct query *q, enum metric_id m,

@@ -104,7 +104,7 @@ void ingest_begin(struct ingest *in, struct arena *scratch)
 		m->output_slot.n, m->attrs.n, in->extra.n, m->traces.n, m->has_traces };
 	memset(&in->pending, 0, sizeof in->pending);
 	memset(&in->steps, 0, sizeof in->steps);
-	memset(&in->said, 0, sizeof in->said);
+	memset(&in->existing, 0, sizeof in->existing);
 	imap_init(&in->step_of, scratch);
 	in->ticks_per_us = 1;
 	in->cell_step = NULL;
@@ -152,16 +152,16 @@ void ingest_keep_trace(struct ingest *in, const struct model_trace *t)
 
 void ingest_share_names(struct ingest *in, struct pool *p)
 {
-	in->beside = p;
+	in->readers = p;
 }
 
 uint32_t ingest_string(struct ingest *in, struct str s)
 {
-	if (in->beside) {
+	if (in->readers) {
 		uint32_t id = intern_find(&in->m->strings, s);
 		if (id != ID_NONE)
 			return id;
-		par_wait_idle(in->beside);
+		par_wait_idle(in->readers);
 	}
 	return intern_add(&in->m->strings, s);
 }
@@ -206,7 +206,7 @@ uint32_t ingest_plain_node(struct ingest *in, uint32_t name, uint32_t op)
 		.frame = ID_NONE,
 		.shape = ID_NONE };
 
-	par_wait_idle(in->beside);
+	par_wait_idle(in->readers);
 	name_node(m, name, (uint32_t)m->nodes.n);
 	VEC_PUSH(m->a, &m->nodes, n);
 	in->nodes_changed = in->types_changed = true;

@@ -57,10 +57,10 @@ struct ingest {
 	VEC(struct node_type) extra; /* types other than op and device; in the model arena */
 	struct imap step_of;         /* step id -> index in steps */
 	VEC(struct step_in *) steps; /* in scratch; their columns in the model arena */
-	VEC(int64_t) said;           /* steps that exist, maybe without cells; in scratch */
+	VEC(int64_t) existing;       /* steps that exist, maybe without cells; in scratch */
 	uint32_t ticks_per_us;       /* ticks per microsecond of the following steps */
 	struct step_in *cell_step;   /* step of the last cell */
-	struct pool *beside;         /* threads that look up names, or NULL */
+	struct pool *readers;        /* threads that look up names, or NULL */
 	const struct model *base;    /* the model this one will be merged into; NULL: none */
 	uint32_t base_next;          /* its node that is probably requested next */
 	bool *base_seen;      /* indexed by node of the base: requested; NULL: cells refer to m */

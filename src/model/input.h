@@ -152,9 +152,9 @@ const struct input *input_by_content(struct str path, struct work *work);
  * ones have; without chosen ones, those of the most frequent format. A note names the profiles of
  * other formats, which are left out. Changes nothing for folders of TensorBoard, which have many
  * files beside the traces; adds no files in folders of TensorFlow's profiles. Files that join a
- * trace are added to *beside if no file was chosen. */
+ * trace are added to *joining if no file was chosen. */
 void input_choose_files(struct arena *a, struct str folder, struct strs *chosen,
-        struct strs *beside, struct notes *notes, struct work *work);
+        struct strs *joining, struct notes *notes, struct work *work);
 
 /* Returns the flags of the detected format; 0 if unknown. */
 unsigned input_flags(struct str path, struct work *work);

@@ -34,7 +34,7 @@ static bool is_passed_over(const struct found *f, size_t i)
 }
 
 static void find_formats(
-        struct found *f, const struct strs *chosen, struct strs *beside, struct work *work)
+        struct found *f, const struct strs *chosen, struct strs *joining, struct work *work)
 {
 	struct intern paths;
 
@@ -50,7 +50,7 @@ static void find_formats(
 		if (in && in->becomes == ROLE_PROFILE)
 			f->formats[i] = in;
 		else if (in && in->flags & INPUT_JOINS && !chosen->n)
-			strs_add(f->a, beside, path_of(f, i));
+			strs_add(f->a, joining, path_of(f, i));
 	}
 }
 
@@ -102,7 +102,7 @@ static void note_others(const struct found *f, const struct input *kind, struct 
 }
 
 void input_choose_files(struct arena *a, struct str folder, struct strs *chosen,
-        struct strs *beside, struct notes *notes, struct work *work)
+        struct strs *joining, struct notes *notes, struct work *work)
 {
 	struct err e = { .a = a };
 	struct found f = { .a = a };
@@ -116,7 +116,7 @@ void input_choose_files(struct arena *a, struct str folder, struct strs *chosen,
 	if (folder_is_run(a, folder) || !path_list(a, folder, &f.names, &e))
 		return;
 	paths_sort(a, &f.names);
-	find_formats(&f, chosen, beside, work);
+	find_formats(&f, chosen, joining, work);
 	if (folder_is_of_tensorflow(&f.names))
 		forget_text_formats(&f);
 	else

@@ -27,7 +27,7 @@ void ingest_ticks(struct ingest *in, uint32_t per_us)
 
 void ingest_step(struct ingest *in, int64_t id)
 {
-	VEC_PUSH(in->scratch, &in->said, id);
+	VEC_PUSH(in->scratch, &in->existing, id);
 }
 
 void ingest_cell(struct ingest *in, int64_t step, uint32_t node, const struct cell_in *c)
@@ -137,18 +137,19 @@ static int by_id(const void *ctx, uint32_t a, uint32_t b)
 
 void ingest_commit_steps(struct ingest *in)
 {
-	const int64_t *said = in->said.v;
+	const int64_t *existing = in->existing.v;
 	struct step_in **grown = in->steps.v;
 	size_t n = 0, i = 0, k = 0;
 
-	sort_array(in->scratch, in->said.v, in->said.n, sizeof *said, sort_ascending);
+	sort_array(in->scratch, in->existing.v, in->existing.n, sizeof *existing, sort_ascending);
 	sort_array(in->scratch, grown, in->steps.n, sizeof *grown, by_id);
-	struct step **run = ARENA_ARRAY(in->scratch, in->said.n + in->steps.n, struct step *);
-	while (i < in->said.n || k < in->steps.n) {
-		bool grows = k < in->steps.n && (i == in->said.n || grown[k]->id <= said[i]);
-		int64_t id = grows ? grown[k]->id : said[i];
+	struct step **run = ARENA_ARRAY(in->scratch, in->existing.n + in->steps.n, struct step *);
+	while (i < in->existing.n || k < in->steps.n) {
+		bool grows =
+		        k < in->steps.n && (i == in->existing.n || grown[k]->id <= existing[i]);
+		int64_t id = grows ? grown[k]->id : existing[i];
 		run[n++] = grows ? finish(in->m, grown[k++]) : empty(in, id);
-		while (i < in->said.n && said[i] == id)
+		while (i < in->existing.n && existing[i] == id)
 			i++;
 	}
 	ingest_put_steps(in, run, n);

@@ -60,11 +60,11 @@ struct step_time *facts_steps(const struct model *m, size_t *n, struct arena *a)
  */
 
 struct hottest {
-	enum value of, beside; /* beside: host time beside device time or the reverse; V_NONE: no */
-	uint32_t *kept;        /* entries of the query's struct kept */
+	enum value of, other; /* other: host time beside device time or the reverse; V_NONE: no */
+	uint32_t *kept;       /* entries of the query's struct kept */
 	uint32_t n;
 	/* Of all accounted entries, including those hidden by names or devices. */
-	int64_t total, beside_total;
+	int64_t total, other_total;
 };
 
 /* Lists the accounted entries of a query between view_open and view_close whose own number, or the

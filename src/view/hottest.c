@@ -16,10 +16,10 @@ static int by_number(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct ranking *o = ctx;
 	const int64_t *x = view_self(o->q, a)->v, *y = view_self(o->q, b)->v;
-	enum value of = o->of->of, beside = o->of->beside;
+	enum value of = o->of->of, other = o->of->other;
 
-	if (x[of] == y[of] && beside != V_NONE)
-		of = beside;
+	if (x[of] == y[of] && other != V_NONE)
+		of = other;
 	return (x[of] < y[of]) - (x[of] > y[of]);
 }
 
@@ -36,7 +36,7 @@ bool view_hottest(struct query *q, enum value of, struct hottest *out, struct er
 	if (!q->kept.total) /* op: a type has nothing below it */
 		q->kept.total = q->kept.self;
 	*out = (struct hottest){ .of = of,
-		.beside = view_time_beside(q->m, of),
+		.other = view_other_time(q->m, of),
 		.kept = ARENA_ARRAY(q->a, q->kept.n, uint32_t) };
 	for (uint32_t i = 1; i < q->kept.n; i++) {
 		if (i % 4096 == 0)
@@ -44,10 +44,10 @@ bool view_hottest(struct query *q, enum value of, struct hottest *out, struct er
 		if (!is_node(q, i))
 			continue;
 		const int64_t *v = view_self(q, i)->v;
-		int64_t beside = out->beside == V_NONE ? 0 : v[out->beside];
+		int64_t other = out->other == V_NONE ? 0 : v[out->other];
 		out->total = num_sum(out->total, v[of]);
-		out->beside_total = num_sum(out->beside_total, beside);
-		if ((v[of] > 0 || beside > 0) && view_hides(q, i, INT32_MIN) == HIDDEN_N)
+		out->other_total = num_sum(out->other_total, other);
+		if ((v[of] > 0 || other > 0) && view_hides(q, i, INT32_MIN) == HIDDEN_N)
 			out->kept[out->n++] = i;
 	}
 	sort_stable(q->a, out->kept, out->n, by_number, &(struct ranking){ q, out });

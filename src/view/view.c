@@ -149,7 +149,7 @@ enum metric_id view_time_metric(const struct model *m)
 	return has_device_time(m) ? M_ACCELERATOR_MICROS : M_SELF_MICROS;
 }
 
-enum value view_time_beside(const struct model *m, enum value of)
+enum value view_other_time(const struct model *m, enum value of)
 {
 	if (!m->parallel_times)
 		return V_NONE;
@@ -171,10 +171,10 @@ int view_order(const struct query *q, const struct tally *tallies, uint32_t a, u
 		return str_cmp(name_a, name_b);
 	x = on == ON_NODES ? view_nodes(q, a) : tallies[a].v[by->value];
 	y = on == ON_NODES ? view_nodes(q, b) : tallies[b].v[by->value];
-	enum value beside = view_time_beside(q->m, by->value);
-	if (x == y && beside != V_NONE) {
-		x = tallies[a].v[beside];
-		y = tallies[b].v[beside];
+	enum value other = view_other_time(q->m, by->value);
+	if (x == y && other != V_NONE) {
+		x = tallies[a].v[other];
+		y = tallies[b].v[other];
 	}
 	return (x < y) - (x > y);
 }

@@ -278,7 +278,7 @@ enum metric_id view_time_metric(const struct model *m);
 
 /* Returns the time that ran at the same time as this one: host time beside device time or the
  * reverse; V_NONE: none, or times are added up. It orders what is equal. */
-enum value view_time_beside(const struct model *m, enum value of);
+enum value view_other_time(const struct model *m, enum value of);
 
 /* Returns the own numbers of a kept entry. */
 const struct tally *view_self(const struct query *q, uint32_t kept);

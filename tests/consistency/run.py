@@ -229,6 +229,13 @@ def steps(x):
         near(scope.total(m) * n, sum(v.total(m) for v in x.single.values()), 2 * n, 'total of %s over %d steps' % (m, n))
 
 
+def same_steps(x):
+    """The table of steps has the steps of the views. Recordings have them from two places: records and the trace made of them."""
+    if not x.tables['steps']:
+        raise Nothing('it has no table of steps')
+    cases.equal(sorted(s['step'] for s in x.tables['steps']['steps']), sorted(s or 0 for s in x.views['scope'].steps), 'steps')
+
+
 def tables(x):
     """devices, kernels, summary and top have the totals of the views."""
     scope, t = x.views['scope'], x.tables
@@ -580,7 +587,7 @@ def converted(x):
             near(again.single[step].total(m), view.total(m), 2000 * len(own) + 1, '%s of step %s' % (m, step))
 
 
-CHECKS = [views, raw, raw_steps, steps, tables, exports, page, python, arrow, itself, idle, path, timeline, converted]
+CHECKS = [views, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, timeline, converted]
 
 
 # ---- inputs ----

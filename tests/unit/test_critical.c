@@ -238,18 +238,20 @@ static void segments_tile_the_window(void **state)
 	}
 }
 
+#define path_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		built_case(a_slow_host_is_the_path),
-		built_case(a_full_queue_is_the_path),
-		built_case(a_synchronisation_leads_to_its_work),
-		built_case(an_asynchronous_copy_does_not_block),
-		built_case(a_thread_waits_for_the_one_that_it_started),
-		built_case(a_long_delay_is_not_known),
-		built_case(overlaps_are_cut_at_the_smaller_excess),
-		built_case(a_step_reaches_to_the_end_of_its_work),
-		built_case(segments_tile_the_window),
+		path_case(a_slow_host_is_the_path),
+		path_case(a_full_queue_is_the_path),
+		path_case(a_synchronisation_leads_to_its_work),
+		path_case(an_asynchronous_copy_does_not_block),
+		path_case(a_thread_waits_for_the_one_that_it_started),
+		path_case(a_long_delay_is_not_known),
+		path_case(overlaps_are_cut_at_the_smaller_excess),
+		path_case(a_step_reaches_to_the_end_of_its_work),
+		path_case(segments_tile_the_window),
 	};
 
 	return unit_main(tests, argc, argv);

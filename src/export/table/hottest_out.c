@@ -20,20 +20,20 @@ static void add_column(struct hottest_table *t, struct str name, enum column_typ
 /* Returns the heading of a time that is shown beside another one, or NULL. */
 static const char *time_title(const struct hottest *h, enum value of)
 {
-	if (h->beside == V_NONE)
+	if (h->other == V_NONE)
 		return NULL;
 	return of == V_CPU_MICROS ? "host" : "device";
 }
 
 /* Adds the time beside the metric, and its share. Text has no column of zeros. */
-static void add_beside(struct hottest_table *t, const struct query *q, const struct hottest *h)
+static void add_other(struct hottest_table *t, const struct query *q, const struct hottest *h)
 {
-	const char *name = h->beside == V_CPU_MICROS ? "self_micros" : "accelerator_micros";
-	bool zero = h->beside_total <= 0;
+	const char *name = h->other == V_CPU_MICROS ? "self_micros" : "accelerator_micros";
+	bool zero = h->other_total <= 0;
 	struct arena *a = t->x.a;
 
-	add_column(t, str_fmt(a, "own_%s", name), number_type(q, h->beside), "us",
-	        zero ? "" : time_title(h, h->beside));
+	add_column(t, str_fmt(a, "own_%s", name), number_type(q, h->other), "us",
+	        zero ? "" : time_title(h, h->other));
 	add_column(t, str_fmt(a, "share_%s", name), COLUMN_REAL, "percent", zero ? "" : "share");
 }
 
@@ -50,11 +50,11 @@ static void add_columns(struct hottest_table *t, const struct query *q, const st
 	        t, str_fmt(a, "own_%s", name), number_type(q, h->of), unit, time_title(h, h->of));
 	add_column(t, S("share"), COLUMN_REAL, "percent", NULL);
 	add_column(t, S("cumulative_share"), COLUMN_REAL, "percent", brief ? "" : "sum");
-	if (h->beside != V_NONE)
-		add_beside(t, q, h);
+	if (h->other != V_NONE)
+		add_other(t, q, h);
 	add_column(t, S("calls"), number_type(q, V_RUNS), NULL, NULL);
 	add_column(t, str_fmt(a, "mean_%s", name), COLUMN_REAL, unit,
-	        h->beside == V_NONE ? NULL : "mean");
+	        h->other == V_NONE ? NULL : "mean");
 	add_column(t, S("type"), COLUMN_TEXT, NULL, brief ? "" : "type");
 	add_column(t, S("device"), COLUMN_TEXT, NULL, "");
 	add_column(t, S("path"), COLUMN_TEXT, NULL,
@@ -87,10 +87,10 @@ static void put_row(
 	put_number(x, v);
 	table_number(x, share(v.v, h->total));
 	table_number(x, share(sum, h->total));
-	if (h->beside != V_NONE) {
-		struct fraction beside = view_value(q, own, h->beside);
-		put_number(x, beside);
-		table_number(x, share(beside.v, h->beside_total));
+	if (h->other != V_NONE) {
+		struct fraction other = view_value(q, own, h->other);
+		put_number(x, other);
+		table_number(x, share(other.v, h->other_total));
 	}
 	if (calls.v > 0)
 		put_number(x, calls);

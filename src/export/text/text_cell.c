@@ -103,19 +103,6 @@ double text_share(
 	return root > 0 ? 100.0 * (double)part->v[metrics[of].value] / (double)root : 0;
 }
 
-void text_columns_init(struct text_columns *c, const struct result *r)
-{
-	c->n = metric_columns(r->q->o->select.metrics, r->kind, c->id);
-	c->share = M_NONE;
-	for (size_t i = 0; i < c->n; i++) {
-		enum metric_id m = c->id[i];
-		if (!is_quantity(m) || r->root.v[metrics[m].value] <= 0)
-			continue;
-		if (c->share == M_NONE || m == r->q->o->order.by)
-			c->share = m;
-	}
-}
-
 static bool is_zero(const struct result *r, enum value v)
 {
 	bool zero = r->root.v[v] == 0;
@@ -125,7 +112,8 @@ static bool is_zero(const struct result *r, enum value v)
 	return zero;
 }
 
-void text_columns_leave_out(struct text_columns *c, const struct result *r, struct str *zero)
+/* Leaves out the columns in which every shown number is 0, unless all are. */
+static void leave_out(struct text_columns *c, const struct result *r, struct str *zero)
 {
 	struct strs names = { 0 };
 	size_t n = 0;
@@ -146,6 +134,24 @@ void text_columns_leave_out(struct text_columns *c, const struct result *r, stru
 			c->id[n++] = c->id[i];
 	c->n = n;
 	*zero = strs_join(r->q->a, &names, S(", "));
+}
+
+struct str text_columns_init(struct text_columns *c, const struct result *r, const struct sink *to)
+{
+	struct str zero = STR_NONE;
+
+	c->n = metric_columns(r->q->o->select.metrics, r->kind, c->id);
+	c->share = M_NONE;
+	for (size_t i = 0; i < c->n; i++) {
+		enum metric_id m = c->id[i];
+		if (!is_quantity(m) || r->root.v[metrics[m].value] <= 0)
+			continue;
+		if (c->share == M_NONE || m == r->q->o->order.by)
+			c->share = m;
+	}
+	if (sink_takes_lines(to))
+		leave_out(c, r, &zero);
+	return zero;
 }
 
 void text_left_out(const struct result *r, struct str zero, struct sink *to)

@@ -278,12 +278,9 @@ void text_multi(const struct result *r, struct sink *to, struct arena *a)
 	struct lines l = { .r = r, .q = r->q, .a = a, .cell = sb_in(a) };
 	struct entry root = { .self = &r->root, .total = &r->root };
 	struct text_columns c;
-	struct str zero = STR_NONE;
 
 	line_build_init(&l.b, a);
-	text_columns_init(&c, r);
-	if (sink_takes_lines(to))
-		text_columns_leave_out(&c, r, &zero);
+	struct str zero = text_columns_init(&c, r, to);
 	members_init(&l.members, r->q, a);
 	if (r->empty) { /* the root alone, without legend */
 		put_type(&l, &root, &c, to);

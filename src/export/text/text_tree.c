@@ -138,12 +138,9 @@ void text_tree(const struct result *r, struct sink *to, struct arena *a)
 {
 	struct tree_lines l = { .r = r, .q = r->q };
 	struct text_columns c;
-	struct str zero = STR_NONE;
 
 	line_build_init(&l.b, a);
-	text_columns_init(&c, r);
-	if (sink_takes_lines(to))
-		text_columns_leave_out(&c, r, &zero);
+	struct str zero = text_columns_init(&c, r, to);
 	if (view_is(r->kind, VIEW_EDGES) &&
 	        (r->q->o->select.metrics & METRIC_BIT(M_NUM_HIDDEN_OPS)))
 		l.steps_in = ARENA_ARRAY(a, r->n, uint32_t);
