@@ -6,7 +6,8 @@
 
 #include "why/why.h"
 
-/* The trace that was asked about last, and its replay: the next commands mostly ask about it, too.
+/* The trace that was asked about last, and its replay: the next commands mostly
+ * ask about it, too.
  */
 struct kept_path {
 	struct path_input in;
@@ -35,7 +36,8 @@ static void keep_trace(struct session *s, const struct trace *t, struct path_inp
 	*in = s->kept->in;
 }
 
-void path_replay_open(struct session *s, const struct path_input *in, struct replay *x)
+/* Opens the replay of all steps. */
+static void open_replay(struct session *s, const struct path_input *in, struct replay *x)
 {
 	struct kept_path *kept = s->kept;
 
@@ -74,13 +76,15 @@ void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits)
 
 	if (waits)
 		note_line(&s->notes,
-		        "note: streams wait for events in %llu call%s whose event is not known; "
+		        "note: streams wait for events in %llu call%s whose event is not "
+		        "known; "
 		        "the "
 		        "work that ended last before is assumed%s\n",
 		        (unsigned long long)waits, waits == 1 ? "" : "s", cure ? cure : "");
 }
 
-/* Chooses the windows of the steps that -step selects, and says which they are. */
+/* Chooses the windows of the steps that -step selects, and says which they are.
+ */
 static bool choose_steps(struct session *s, const struct path_input *in, const struct opts *o,
         struct replay *x, struct path_steps *out)
 {
@@ -112,7 +116,7 @@ static bool choose_steps(struct session *s, const struct path_input *in, const s
 bool path_replay(struct session *s, const struct path_input *in, const struct opts *o,
         struct replay *x, struct path_steps *out)
 {
-	path_replay_open(s, in, x);
+	open_replay(s, in, x);
 	return choose_steps(s, in, o, x, out);
 }
 

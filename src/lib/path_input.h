@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the commands that answer about one trace, such as critical, idle and flops: the loaded
- * trace, its chosen steps, and their replay.
+ * Shared by the commands that answer about one trace, such as critical, idle
+ * and flops: the loaded trace, its chosen steps, and their replay.
  */
 #ifndef TFPROF_LIB_PATH_INPUT_H
 #define TFPROF_LIB_PATH_INPUT_H
@@ -17,17 +17,16 @@ struct path_input {
 };
 bool path_input_open(struct session *s, const struct opts *o, struct path_input *in);
 
-/* Opens the replay of all steps. */
-void path_replay_open(struct session *s, const struct path_input *in, struct replay *x);
-
 /* The chosen steps of a replay. */
 struct path_steps {
 	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */
 	bool device;   /* the windows end with device work */
-	int64_t marks; /* ticks, the mean length of the steps by their marks; 0: no steps */
+	int64_t marks; /* ticks, the mean length of the steps by their marks; 0: no
+	                  steps */
 };
 
-/* The replays of several traces, and the steps of each; steps: of all together. */
+/* The replays of several traces, and the steps of each; steps: of all together.
+ */
 struct path_replays {
 	const struct replay *const *v;
 	struct str *of;
@@ -39,7 +38,8 @@ struct path_replays {
 bool path_replay(struct session *s, const struct path_input *in, const struct opts *o,
         struct replay *x, struct path_steps *out);
 
-/* Opens the replays of the steps that -step selects in all loaded traces, whose slices are loaded.
+/* Opens the replays of the steps that -step selects in all loaded traces, whose
+ * slices are loaded.
  */
 bool path_replays_find(struct session *s, const struct opts *o, struct path_replays *out);
 

@@ -43,8 +43,8 @@ bool session_critical(struct session *s, size_t top, const struct opts *o, struc
 		page.steps = in.steps.steps.n;
 		page.step_ns = trace_ns(in.t, step->end) - trace_ns(in.t, step->start);
 	}
-	path_replay_open(s, &in, &replay);
-	replay_path(&replay, &replay.recorded, found, &x, a);
+	replay_open_step(in.t, &in.links, &in.steps, found, &replay, a);
+	replay_path(&replay, &replay.recorded, 0, &x, a);
 	page.x = &x;
 	path_note_unknown(s, in.t, replay.depend.unknown_waits);
 	if (o->output.kind == OUT_TIMELINE)

@@ -4,6 +4,8 @@
  */
 #include "trace/pass/critical.h"
 
+#include "trace/pass/nest.h"
+
 #define CRITICAL(id, name, text) [CRITICAL_##id] = (name),
 const char *const critical_names[CRITICAL_KINDS] = {
 #include "trace/pass/critical.def"
@@ -17,27 +19,58 @@ const char *const critical_texts[CRITICAL_KINDS] = {
 
 /* ---- windows ---- */
 
+static void extend(const struct trace_links *links, const struct trace_steps *steps,
+        const struct slice *s, int64_t *ends)
+{
+	uint32_t step = trace_step_of(steps, s, link_launch(links, s));
+
+	if (slice_end(s) > ends[step])
+		ends[step] = slice_end(s);
+}
+
+/* On a line, work ends with the innermost op: an op around it that ends with it
+ * does nothing then. */
+static void find_line_ends(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, uint32_t track, int64_t *ends, struct work *work)
+{
+	int64_t inner = INT64_MIN; /* end of the op that closed last */
+	struct nest_level *level;
+	struct scratch own;
+	enum nest_what what;
+	struct nest n;
+
+	scratch_open(&own, work);
+	nest_init(&n, t, track, NEST_ALL, &own.a);
+	while ((what = nest_next(&n, &level))) {
+		if (what == NEST_OPEN)
+			continue;
+		if (slice_is_work(t, &level->s) && slice_end(&level->s) > inner)
+			extend(links, steps, &level->s, ends);
+		inner = slice_end(&level->s);
+	}
+	scratch_close(&own);
+}
+
 /* Extends the ends of steps to their last device work. */
 static void find_ends(const struct trace *t, const struct trace_links *links,
-        const struct trace_steps *steps, int64_t *ends)
+        const struct trace_steps *steps, int64_t *ends, struct work *work)
 {
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		struct slice_iter it = trace_slices(t, i);
 		if (!track_is_device(&t->tracks.v[i]))
 			continue;
-		for (struct slice s; slice_next(&it, &s);) {
-			uint32_t step;
-			if (!slice_is_work(t, &s))
-				continue;
-			step = trace_step_of(steps, &s, link_launch(links, &s));
-			if (slice_end(&s) > ends[step])
-				ends[step] = slice_end(&s);
+		if (t->tracks.v[i].kind == TRACK_LINE) {
+			find_line_ends(t, links, steps, i, ends, work);
+			continue;
 		}
+		for (struct slice s; slice_next(&it, &s);)
+			if (slice_is_work(t, &s))
+				extend(links, steps, &s, ends);
 	}
 }
 
-/* Finds the time from the first to the last slice of the threads that launch work, and of the
- * devices; without device work, of all threads. */
+/* Finds the time from the first to the last slice of the threads that launch
+ * work, and of the devices; without device work, of all threads. */
 static void find_span(const struct trace *t, const struct trace_links *links,
         struct critical_window *w, struct arena *a)
 {
@@ -73,7 +106,7 @@ struct critical_window *critical_windows(const struct trace *t, const struct tra
 	ends = ARENA_ARRAY(a, *n, int64_t);
 	for (size_t i = 0; i < *n; i++)
 		ends[i] = INT64_MIN;
-	find_ends(t, links, steps, ends);
+	find_ends(t, links, steps, ends, a->work);
 	for (size_t i = 0; i < *n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		bool device = ends[i] != INT64_MIN;
@@ -130,7 +163,8 @@ static void put(struct path_walk *w, enum critical_kind kind, const struct depen
 	VEC_PUSH(w->a, &w->out->segments, made);
 }
 
-/* Moves to a time without using it: the time up to the present place is not known. */
+/* Moves to a time without using it: the time up to the present place is not
+ * known. */
 static void skip_to(struct path_walk *w, int64_t from)
 {
 	put(w, CRITICAL_UNKNOWN, NULL, ID_NONE, from);
@@ -169,7 +203,8 @@ static enum critical_kind kind_of(const struct depend *d, const struct depend_no
 	}
 }
 
-/* Explains the time before a node: up to the base length of the edge, the rest is not known. */
+/* Explains the time before a node: up to the base length of the edge, the rest
+ * is not known. */
 static void put_edge(
         struct path_walk *w, const struct depend_node *n, const struct depend_edge *e, int64_t from)
 {
@@ -190,8 +225,8 @@ static void put_edge(
 	}
 }
 
-/* Finds the edge over which a node was reached last; *time: when it left. NULL: the node before it
- * on its thread, or none, if *from is ID_NONE. */
+/* Finds the edge over which a node was reached last; *time: when it left. NULL:
+ * the node before it on its thread, or none, if *from is ID_NONE. */
 static const struct depend_edge *last_edge(
         const struct path_walk *w, uint32_t node, uint32_t *from, int64_t *time)
 {
@@ -267,8 +302,8 @@ static void reverse(struct critical *x)
 
 /* ---- the end of a path ---- */
 
-/* Returns the node of devices, or of threads, that ends last, or ID_NONE. blocking: only calls that
- * block. */
+/* Returns the node of devices, or of threads, that ends last, or ID_NONE.
+ * blocking: only calls that block. */
 static uint32_t last_node(const struct depend *d, bool host, bool blocking)
 {
 	uint32_t found = ID_NONE;

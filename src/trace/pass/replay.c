@@ -21,8 +21,9 @@ static double factor_of(const struct replay_factors *f, const struct depend_node
 
 #define SLOW_CALL 2 /* a call of more base latencies did something else before it launched */
 
-/* Returns when an edge left its node. Launches leave the start of the call; work of a slow call
- * that started after it comes as much earlier as the call is shorter. */
+/* Returns when an edge left its node. Launches leave the start of the call;
+ * work of a slow call that started after it comes as much earlier as the call
+ * is shorter. */
 static int64_t left_at(const struct depend *d, const struct depend_node *to,
         const struct depend_edge *e, const struct depend_times *times)
 {
@@ -38,7 +39,8 @@ static int64_t left_at(const struct depend *d, const struct depend_node *to,
 	return num_sub(start, saved < e->length - base ? saved : e->length - base);
 }
 
-/* Returns when a node starts: when the last edge reaches it; without edges, when it did. */
+/* Returns when a node starts: when the last edge reaches it; without edges,
+ * when it did. */
 static int64_t start_of(
         const struct depend *d, uint32_t node, const struct depend_times *times, bool unblocked)
 {
@@ -113,8 +115,9 @@ uint32_t replay_node_at(const struct depend *d, uint32_t track, int64_t at)
 	return low ? k->first + low - 1 : ID_NONE;
 }
 
-/* Returns where a time of the recording is in the new times: on the thread that has a node's start
- * there, or else on the one whose node around it starts last. */
+/* Returns where a time of the recording is in the new times: on the thread that
+ * has a node's start there, or else on the one whose node around it starts
+ * last. */
 static int64_t moved(const struct depend *d, const struct depend_times *times, int64_t at)
 {
 	uint32_t found = ID_NONE;
@@ -135,7 +138,8 @@ static int64_t moved(const struct depend *d, const struct depend_times *times, i
 	       (at - n->start - into);
 }
 
-/* Finds the node of each window whose work ends last in the new times; ID_NONE: none. */
+/* Finds the node of each window whose work ends last in the new times; ID_NONE:
+ * none. */
 static uint32_t *last_works(
         const struct replay *x, const struct depend_times *times, struct arena *a)
 {
@@ -152,8 +156,8 @@ static uint32_t *last_works(
 	return v;
 }
 
-/* Returns the node of a thread that ends last, at a time of the recording at the latest; or
- * ID_NONE. */
+/* Returns the node of a thread that ends last, at a time of the recording at
+ * the latest; or ID_NONE. */
 static uint32_t last_host(const struct depend *d, int64_t until)
 {
 	uint32_t found = ID_NONE;
@@ -222,7 +226,8 @@ int64_t replay_measure(const struct replay *x, struct replay_run *run, struct ar
 
 /* ---- opening ---- */
 
-/* Finds the step of each slice of work of a track, by its number on the track. */
+/* Finds the step of each slice of work of a track, by its number on the track.
+ */
 static uint32_t *steps_of_slices(
         const struct depend *d, const struct trace_steps *steps, uint32_t track, struct arena *a)
 {
@@ -278,32 +283,54 @@ static void take_recorded(struct replay *x)
 
 static const struct replay_factors no_change = { .host = 1, .launch = 1, .by_class = { 1, 1, 1 } };
 
+/* Builds the graph from `from` to `to`. */
+static void open_between(struct replay *x, const struct trace *t, const struct trace_links *links,
+        int64_t from, int64_t to)
+{
+	depend_build(t, links, from, to, &x->depend, x->a);
+	x->steps = find_steps(&x->depend, x->marks, x->a);
+	if (x->windows[0].step == ID_NONE) {
+		x->end = critical_end(&x->depend);
+		if (x->end != ID_NONE)
+			x->windows[0].to = x->depend.nodes.v[x->end].end;
+	}
+	take_recorded(x);
+}
+
+static void find_windows(struct replay *x, const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, struct arena *a)
+{
+	*x = (struct replay){ .a = a, .end = ID_NONE, .marks = steps };
+	x->windows = critical_windows(t, links, steps, &x->n_windows, a);
+}
+
 void replay_open(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, struct replay *out, struct arena *a)
 {
-	struct critical_window *windows;
 	int64_t from = 0, to = 0;
 
-	*out = (struct replay){ .a = a, .end = ID_NONE, .marks = steps };
-	windows = critical_windows(t, links, steps, &out->n_windows, a);
+	find_windows(out, t, links, steps, a);
 	trace_span(t, &from, &to);
-	if (windows[0].step == ID_NONE) {
-		from = windows[0].from;
-		to = windows[0].to;
+	if (out->windows[0].step == ID_NONE) {
+		from = out->windows[0].from;
+		to = out->windows[0].to;
 	}
-	depend_build(t, links, from, to, &out->depend, a);
-	out->steps = find_steps(&out->depend, steps, a);
-	if (windows[0].step == ID_NONE) {
-		out->end = critical_end(&out->depend);
-		if (out->end != ID_NONE)
-			windows[0].to = out->depend.nodes.v[out->end].end;
-	}
-	out->windows = windows;
-	take_recorded(out);
+	open_between(out, t, links, from, to);
 	uint32_t *all = ARENA_ARRAY(a, out->n_windows, uint32_t);
 	for (uint32_t i = 0; i < out->n_windows; i++)
 		all[i] = i;
 	replay_choose(out, all, out->n_windows);
+}
+
+void replay_open_step(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, uint32_t step, struct replay *out, struct arena *a)
+{
+	uint32_t *only = ARENA_NEW(a, uint32_t);
+
+	*only = step;
+	find_windows(out, t, links, steps, a);
+	open_between(out, t, links, out->windows[step].from, out->windows[step].to);
+	replay_choose(out, only, 1);
 }
 
 bool replay_run(const struct replay *x, const struct replay_change *changes, size_t n,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: what would a change have made of the steps? The graph of dependencies (pass/depend) of the
- * whole trace is built once; then each set of changes gives new times of all nodes in one pass over
- * the graph, in the order of the nodes.
+ * Pass: what would a change have made of the steps? The graph of dependencies
+ * (pass/depend) of the whole trace is built once; then each set of changes
+ * gives new times of all nodes in one pass over the graph, in the order of the
+ * nodes.
  *
  *   replay_open(t, links, steps, &x, a)
  *   replay_choose(&x, windows, n)         default: all steps
@@ -10,9 +11,10 @@
  *   replay_run(&x, changes, n, &run, a, e)
  *   run.after - x.recorded.after          ticks, the mean of the chosen windows
  *
- * Without changes the replay gives the recorded times, by construction. replay_error is the error
- * of the step time if all edges to devices have the length that they have without waiting: what is
- * lost then are waits whose cause is not in the file.
+ * Without changes the replay gives the recorded times, by construction.
+ * replay_error is the error of the step time if all edges to devices have the
+ * length that they have without waiting: what is lost then are waits whose
+ * cause is not in the file.
  */
 #ifndef TFPROF_TRACE_PASS_REPLAY_H
 #define TFPROF_TRACE_PASS_REPLAY_H
@@ -58,7 +60,7 @@ struct replay_run {
 
 struct replay {
 	struct depend depend;
-	const struct critical_window *windows; /* of all steps, or one of the whole trace */
+	struct critical_window *windows; /* of all steps, or one of the whole trace */
 	size_t n_windows;
 	const uint32_t *chosen; /* indices of windows */
 	size_t n_chosen;
@@ -72,13 +74,18 @@ struct replay {
 /* The graph lives in a. */
 void replay_open(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, struct replay *out, struct arena *a);
+/* Likewise, of one step only: an index, or 0 for the whole trace without steps.
+ */
+void replay_open_step(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, uint32_t step, struct replay *out, struct arena *a);
 void replay_choose(struct replay *x, const uint32_t *windows, size_t n);
 
-/* Returns the last node of a track that starts at or before a time of the recording, or ID_NONE. */
+/* Returns the last node of a track that starts at or before a time of the
+ * recording, or ID_NONE. */
 uint32_t replay_node_at(const struct depend *d, uint32_t track, int64_t at);
 
-/* Replays with all of the changes. Fails if a pattern is wrong, or a named change matches nothing.
- * The run lives in a. */
+/* Replays with all of the changes. Fails if a pattern is wrong, or a named
+ * change matches nothing. The run lives in a. */
 bool replay_run(const struct replay *x, const struct replay_change *changes, size_t n,
         struct replay_run *out, struct arena *a, struct err *e);
 
@@ -89,28 +96,32 @@ void replay_path(const struct replay *x, const struct replay_run *run, size_t i,
 /* Lengths of nodes and waits that replace the recorded ones. */
 struct replay_plan {
 	int64_t *lengths; /* of each node, ticks; NULL: as recorded */
-	bool *unblocked;  /* of each node: it does not wait for devices; NULL: all wait */
+	bool *unblocked;  /* of each node: it does not wait for devices; NULL: all wait
+	                   */
 	bool no_latency;  /* work starts when it is launched */
 };
 void replay_plan_run(const struct replay *x, const struct replay_plan *plan, struct replay_run *out,
         struct arena *a);
 
-/* Returns the error of the model for the chosen windows, as a share of the step time. */
+/* Returns the error of the model for the chosen windows, as a share of the step
+ * time. */
 double replay_error(const struct replay *x);
 
 #define REPLAY_ROUGH 0.05 /* answers with a larger error of the model are rough estimates */
 
-/* True if answers are rough estimates: the error of the model is large, or streams wait for events
- * that the file does not name. */
+/* True if answers are rough estimates: the error of the model is large, or
+ * streams wait for events that the file does not name. */
 bool replay_is_rough(const struct replay *x, double error);
 
-/* The partition of the chosen windows for one device, ticks, summed over the windows. */
+/* The partition of the chosen windows for one device, ticks, summed over the
+ * windows. */
 struct replay_part {
 	uint32_t device;
 	int64_t compute, communication, copy, idle;
 };
 
-/* Finds the partition in the times of a run. Returns one row for each device with work, in a. */
+/* Finds the partition in the times of a run. Returns one row for each device
+ * with work, in a. */
 struct replay_part *replay_partition(
         const struct replay *x, const struct replay_run *run, size_t *n, struct arena *a);
 
@@ -118,16 +129,17 @@ struct replay_part *replay_partition(
 
 enum replay_each { EACH_KERNEL, EACH_OP, EACH_LINE, EACH_N };
 
-/* Time saved if everything of one name takes half the time, or none; ticks, the mean of the
- * chosen windows. */
+/* Time saved if everything of one name takes half the time, or none; ticks, the
+ * mean of the chosen windows. */
 struct replay_saving {
 	struct str name;
-	int64_t total; /* its time on threads and devices, per window of the trace; ticks */
+	int64_t total; /* its time on threads and devices, per window of the trace;
+	                  ticks */
 	int64_t halved, removed;
 };
 
-/* Finds the `top` names (0: all) that save most if removed, in a. *left_out: names that mostly
- * contain others, which are not tried. */
+/* Finds the `top` names (0: all) that save most if removed, in a. *left_out:
+ * names that mostly contain others, which are not tried. */
 struct replay_saving *replay_rank(const struct replay *x, enum replay_each each, size_t top,
         size_t *n, size_t *left_out, struct arena *a);
 
