@@ -95,7 +95,7 @@ complete -c tfprof -o worker_regexes -x -d 'use only the workers whose names mat
 complete -c tfprof -o align -x -a 'step time' -d 'match the steps of workers by step number or by time'
 complete -c tfprof -o bars -d 'on a terminal; draw each lines share of the -order_by metric as a bar'
 complete -c tfprof -o quiet -d 'print only rows; no Doc block, no progress, no explanations; also -q'
-complete -c tfprof -o wide -d 'on a terminal; do not shorten names or break lines'
+complete -c tfprof -o wide -d 'on a terminal; do not shorten names, leave out columns or break lines'
 complete -c tfprof -o max_values -x -d 'tensor_value; show at most N values of a tensor, and statistics over all values'
 complete -c tfprof -n '__fish_seen_subcommand_from top' -s n -x -a '10 20 50 100 0' -d 'show the first N nodes (20); 0 is all'
 complete -c tfprof -n '__fish_seen_subcommand_from top' -l by -o by -x -a 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -d 'order by this metric micros, of traces the device time or, without device work, the host time; params if no step is loaded'

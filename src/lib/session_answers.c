@@ -508,7 +508,7 @@ bool session_trace_table(struct session *s, struct trace_table_request *request,
 	struct emit to = session_emit(s, VK_N, out);
 	struct worker_traces all = { 0 };
 
-	request->columns = s->columns;
+	request->columns = o->wide ? 0 : s->columns;
 	if (!find_traces(
 	            s, trace_table_wants(request->which), request->which == TABLE_DEVICES, &all))
 		return false;
@@ -587,7 +587,7 @@ bool session_memory(struct session *s, const struct memory_request *request, siz
 	if (!use.pools.n)
 		return session_fail(s, ERR_FAILED, "no allocations are recorded");
 	return check_snapshot(s, request, &use) &&
-	       memory_write(&use, top, o, s->columns, &to, &s->error);
+	       memory_write(&use, top, o, o->wide ? 0 : s->columns, &to, &s->error);
 }
 
 bool session_slices(struct session *s, const struct slices_request *request, struct sink *out)

@@ -12,7 +12,7 @@ static const struct column COLUMNS[] = {
 	{ S("name"), COLUMN_TEXT, NULL },
 	{ S("types"), COLUMN_LIST, NULL },
 	{ S("us"), COLUMN_INTEGER, "us" },
-	{ S("mean"), COLUMN_REAL, "us" },
+	REAL_COLUMN("mean", "us"),
 	{ S("own"), COLUMN_BOOL, NULL },
 };
 #define N (sizeof COLUMNS / sizeof *COLUMNS)

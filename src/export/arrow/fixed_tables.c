@@ -17,18 +17,9 @@
 	REAL("self_" name, unit, doc " of the node itself"),                                       \
 	        REAL("total_" name, unit, doc " of the node and all below it in the scope view")
 
-#define NAMED(name, doc)                                                                           \
-	{                                                                                          \
-		S(name), COLUMN_TEXT, NULL                                                         \
-	}
-#define INTEGER(name, unit, doc)                                                                   \
-	{                                                                                          \
-		S(name), COLUMN_INTEGER, unit                                                      \
-	}
-#define REAL(name, unit, doc)                                                                      \
-	{                                                                                          \
-		S(name), COLUMN_REAL, unit                                                         \
-	}
+#define NAMED(name, doc)         TEXT_COLUMN(name)
+#define INTEGER(name, unit, doc) NUMBER_COLUMN(name, unit)
+#define REAL(name, unit, doc)    REAL_COLUMN(name, unit)
 #define FIXED_TABLE(name, doc, open, ...)                                                          \
 	static const struct column columns_of_##name[] = { __VA_ARGS__ };
 #include "export/arrow/fixed_table.def"

@@ -22,7 +22,7 @@ struct diff_columns {
 
 static void add(struct diff_columns *c, struct str name, enum column_type type, const char *unit)
 {
-	VEC_PUSH(c->a, &c->v, ((struct column){ name, type, unit }));
+	VEC_PUSH(c->a, &c->v, ((struct column){ name, type, unit, 0 }));
 }
 
 static const char *unit_of(enum metric_id m)

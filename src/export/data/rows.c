@@ -52,7 +52,7 @@ static const char *unit_name(enum unit u)
 
 static void add(struct rows *x, const char *name, enum column_type type, enum what what)
 {
-	VEC_PUSH(x->a, &x->columns, ((struct column){ str_of(name), type, NULL }));
+	VEC_PUSH(x->a, &x->columns, ((struct column){ str_of(name), type, NULL, 0 }));
 	VEC_PUSH(x->a, &x->cells, (struct row_cell){ .what = what });
 }
 
@@ -83,7 +83,7 @@ static void add_numbers(struct rows *x, const char *name, enum unit unit, enum v
 			continue;
 		struct column c = { str_fmt(x->a, "%s_%s", numbers[i].prefix, name),
 			view_has_fractions(x->r->q, v) ? COLUMN_REAL : COLUMN_INTEGER,
-			unit_name(unit) };
+			unit_name(unit), 0 };
 		VEC_PUSH(x->a, &x->columns, c);
 		VEC_PUSH(x->a, &x->cells,
 		        ((struct row_cell){
@@ -113,7 +113,7 @@ static void add_extra(struct rows *x, const struct extra *extra)
 {
 	if (extra->words) {
 		struct str name = str_replace_char(x->a, extra->name, ' ', '_');
-		VEC_PUSH(x->a, &x->columns, ((struct column){ name, COLUMN_TEXT, NULL }));
+		VEC_PUSH(x->a, &x->columns, ((struct column){ name, COLUMN_TEXT, NULL, 0 }));
 		VEC_PUSH(x->a, &x->cells,
 		        ((struct row_cell){ .what = CELL_EXTRA_WORDS, .extra = extra }));
 		return;
@@ -127,7 +127,7 @@ static void add_extra(struct rows *x, const struct extra *extra)
 			continue;
 		struct column c = { str_fmt(x->a, "%s_%.*s%.*s", numbers[i].prefix, STR(of),
 			                    STR(extra->name)),
-			type, unit_name(extra->unit) };
+			type, unit_name(extra->unit), 0 };
 		VEC_PUSH(x->a, &x->columns, c);
 		VEC_PUSH(x->a, &x->cells,
 		        ((struct row_cell){

@@ -3,8 +3,7 @@
  * A sheet of typed cells as CSV, Markdown, lines of JSON or the rows of a JSON document. Bytes that
  * are not UTF-8 are written as \xNN, so the output is valid UTF-8. Independent of the contents.
  *
- *   struct column columns[] = { { S("path"), COLUMN_TEXT, NULL },
- *                               { S("micros"), COLUMN_INTEGER, "us" } };
+ *   struct column columns[] = { TEXT_COLUMN("path"), NUMBER_COLUMN("micros", "us") };
  *   sheet_open(&t, SHEET_CSV, to, a, columns, 2);
  *   sheet_text(&t, name), sheet_i64(&t, micros);     once per row
  *   sheet_close(&t);
@@ -24,12 +23,15 @@ struct column {
 	struct str name;
 	enum column_type type;
 	const char *unit; /* NULL: none; numbers are not scaled by it */
+	unsigned spare;   /* tables that are too wide leave out the columns with the largest
+	                     numbers first; 0: never */
 };
 
 /* Initialisers of struct column. */
 /* clang-format off */
-#define TEXT_COLUMN(name)         { S(name), COLUMN_TEXT, NULL }
-#define NUMBER_COLUMN(name, unit) { S(name), COLUMN_INTEGER, unit }
+#define TEXT_COLUMN(name)         { S(name), COLUMN_TEXT, NULL, 0 }
+#define NUMBER_COLUMN(name, unit) { S(name), COLUMN_INTEGER, unit, 0 }
+#define REAL_COLUMN(name, unit)   { S(name), COLUMN_REAL, unit, 0 }
 /* clang-format on */
 
 /* ---- cells ----

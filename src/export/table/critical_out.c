@@ -59,10 +59,10 @@ static struct str event_name(const struct trace *t, uint32_t event)
 /* ---- tables ---- */
 
 static const struct column kind_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("text"),
-	NUMBER_COLUMN("ns", "ns"), { S("share"), COLUMN_REAL, "percent" } };
+	NUMBER_COLUMN("ns", "ns"), REAL_COLUMN("share", "percent") };
 static const char *const kind_titles[] = { "", "kind", "time", "share" };
 static const struct column place_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("text"),
-	NUMBER_COLUMN("ns", "ns"), { S("share"), COLUMN_REAL, "percent" },
+	NUMBER_COLUMN("ns", "ns"), REAL_COLUMN("share", "percent"),
 	NUMBER_COLUMN("segments", NULL), TEXT_COLUMN("line"), TEXT_COLUMN("name") };
 static const char *const place_titles[] = { "", "kind", "time", "share", "times", "line", "name" };
 static const struct column segment_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("name"),

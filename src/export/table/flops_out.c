@@ -15,21 +15,21 @@
 /* ---- tables ---- */
 
 static const struct column family_columns[] = { TEXT_COLUMN("family"),
-	NUMBER_COLUMN("flops", "flop"), { S("share"), COLUMN_REAL, "percent" },
-	NUMBER_COLUMN("device_ns", "ns"), { S("device_share"), COLUMN_REAL, "percent" },
+	NUMBER_COLUMN("flops", "flop"), REAL_COLUMN("share", "percent"),
+	NUMBER_COLUMN("device_ns", "ns"), REAL_COLUMN("device_share", "percent"),
 	NUMBER_COLUMN("flops_per_second", "flop/s") };
 static const char *const family_titles[] = { "family", "float ops", "share", "device time", "share",
 	"flop/s" };
 static const struct column op_columns[] = { NUMBER_COLUMN("flops", "flop"),
-	{ S("share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("calls", NULL),
+	REAL_COLUMN("share", "percent"), NUMBER_COLUMN("calls", NULL),
 	NUMBER_COLUMN("device_ns", "ns"), NUMBER_COLUMN("flops_per_second", "flop/s"),
 	NUMBER_COLUMN("recomputed_flops", "flop"), NUMBER_COLUMN("bytes", "bytes"),
 	TEXT_COLUMN("family"), TEXT_COLUMN("op") };
 static const char *const op_titles[] = { "float ops", "share", "calls", "device time", "flop/s", "",
 	"", "", "op" };
 static const struct column lack_columns[] = { NUMBER_COLUMN("device_ns", "ns"),
-	{ S("device_share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("calls", NULL),
-	TEXT_COLUMN("reason"), NUMBER_COLUMN("input", NULL), TEXT_COLUMN("op") };
+	REAL_COLUMN("device_share", "percent"), NUMBER_COLUMN("calls", NULL), TEXT_COLUMN("reason"),
+	NUMBER_COLUMN("input", NULL), TEXT_COLUMN("op") };
 static const char *const lack_titles[] = { "device time", "share", "calls", "reason", "", "op" };
 
 static int64_t per_second(const struct flops_row *r, const struct trace *t)
@@ -226,8 +226,8 @@ static void put_utilization(struct sb *b, const struct flops_sums *x, const stru
 
 static const struct column step_columns[] = { NUMBER_COLUMN("step", NULL), TEXT_COLUMN("phase"),
 	NUMBER_COLUMN("steps", NULL), NUMBER_COLUMN("duration_ns", "ns"),
-	NUMBER_COLUMN("product_flops", "flop"), { S("mfu"), COLUMN_REAL, "percent" },
-	{ S("hfu"), COLUMN_REAL, "percent" } };
+	NUMBER_COLUMN("product_flops", "flop"), REAL_COLUMN("mfu", "percent"),
+	REAL_COLUMN("hfu", "percent") };
 static const char *const step_titles[] = { "step", "phase", "", "step time", "products", "MFU",
 	"HFU" };
 static const char *const phase_titles[] = { "", "phase", "steps", "time", "products", "MFU",
@@ -388,8 +388,8 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 /* ---- ranks ---- */
 
 static const struct column rank_columns[] = { NUMBER_COLUMN("flops", "flop"),
-	{ S("coverage"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("duration_ns", "ns"),
-	{ S("mfu"), COLUMN_REAL, "percent" }, { S("hfu"), COLUMN_REAL, "percent" },
+	REAL_COLUMN("coverage", "percent"), NUMBER_COLUMN("duration_ns", "ns"),
+	REAL_COLUMN("mfu", "percent"), REAL_COLUMN("hfu", "percent"),
 	TEXT_COLUMN("worker") };
 static const char *const rank_titles[] = { "float ops", "known", "time", "MFU", "HFU", "worker" };
 

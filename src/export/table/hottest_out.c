@@ -13,7 +13,7 @@ static enum column_type number_type(const struct query *q, enum value v)
 static void add_column(struct hottest_table *t, struct str name, enum column_type type,
         const char *unit, const char *title)
 {
-	t->columns[t->x.n_columns] = (struct column){ name, type, unit };
+	t->columns[t->x.n_columns] = (struct column){ name, type, unit, 0 };
 	t->titles[t->x.n_columns++] = title;
 }
 

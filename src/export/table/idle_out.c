@@ -59,7 +59,7 @@ static size_t find_missing(const struct idle_report *r, struct idle_missing out[
 /* ---- text ---- */
 
 static const struct column text_columns[] = { NUMBER_COLUMN("ns", "ns"),
-	{ S("share"), COLUMN_REAL, "percent" }, TEXT_COLUMN("where") };
+	REAL_COLUMN("share", "percent"), TEXT_COLUMN("where") };
 static const char *const text_titles[] = { "time", "share", "cause and place" };
 
 static void put_row(struct table *x, int64_t ns, int64_t all, struct str text)
@@ -158,7 +158,7 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 
 static const struct column row_columns[] = { TEXT_COLUMN("device"), TEXT_COLUMN("cause"),
 	TEXT_COLUMN("kind"), TEXT_COLUMN("name"), TEXT_COLUMN("waits_for"),
-	NUMBER_COLUMN("ns", "ns"), { S("share"), COLUMN_REAL, "percent" } };
+	NUMBER_COLUMN("ns", "ns"), REAL_COLUMN("share", "percent") };
 
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)

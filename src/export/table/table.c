@@ -188,11 +188,10 @@ static bool has_values(const struct table *x, size_t column, size_t rows)
 	return any && heading(x, column).n;
 }
 
-/* Returns the width of all columns before the last. */
-static size_t make_grid(struct grid *g)
+static void make_grid(struct grid *g)
 {
 	const struct table *x = g->x;
-	size_t n = x->n_columns, used = 0;
+	size_t n = x->n_columns;
 
 	g->text = ARENA_ARRAY(x->a, (g->rows + 1) * n, struct str);
 	g->width = ARENA_ARRAY(x->a, n, size_t);
@@ -205,15 +204,62 @@ static size_t make_grid(struct grid *g)
 		for (size_t r = 0; r <= g->rows; r++)
 			if (g->text[r * n + c].n > g->width[c])
 				g->width[c] = g->text[r * n + c].n;
-		used += c + 1 < n ? g->width[c] + 2 : 0;
 	}
-	return used;
+}
+
+/* Returns the width of the table if its texts are made as short as possible. */
+static size_t least_width(const struct grid *g)
+{
+	size_t n = g->x->n_columns, used = 0;
+
+	for (size_t c = 0; c < n; c++) {
+		bool text = g->x->columns[c].type == COLUMN_TEXT;
+		size_t most = c + 1 == n ? NAME_MIN : WORD_MIN;
+		if (g->width[c])
+			used += (text && g->width[c] > most ? most : g->width[c]) + 2;
+	}
+	return used > 2 ? used - 2 : 0;
+}
+
+/* Leaves out columns until the table fits. */
+static void drop_columns(struct grid *g, unsigned columns)
+{
+	const struct column *v = g->x->columns;
+	size_t n = g->x->n_columns;
+
+	while (least_width(g) > columns) {
+		size_t drop = n;
+		for (size_t c = 0; c < n; c++)
+			if (g->width[c] && v[c].spare && (drop == n || v[c].spare > v[drop].spare))
+				drop = c;
+		if (drop == n)
+			return;
+		g->width[drop] = 0;
+	}
+}
+
+/* Names the columns that were left out. */
+static void put_dropped(const struct grid *g, struct sink *to)
+{
+	const char *before = "(-wide also shows ";
+
+	for (size_t c = 0; c < g->x->n_columns; c++) {
+		if (g->width[c] || !g->text[c].n)
+			continue;
+		sink_fmt(to, "%s%.*s", before, STR(g->text[c]));
+		before = ", ";
+	}
+	if (*before == ',')
+		sink_put(to, S(")\n"));
 }
 
 /* Makes texts shorter so that the last column has room; returns its room. */
-static size_t fit(struct grid *g, size_t used, unsigned columns)
+static size_t fit(struct grid *g, unsigned columns)
 {
-	size_t n = g->x->n_columns;
+	size_t n = g->x->n_columns, used = 0;
+
+	for (size_t c = 0; c + 1 < n; c++)
+		used += g->width[c] ? g->width[c] + 2 : 0;
 
 	for (size_t c = 0; c + 1 < n && used + NAME_MIN > columns; c++) {
 		if (g->x->columns[c].type != COLUMN_TEXT || g->width[c] <= WORD_MIN)
@@ -227,11 +273,15 @@ static size_t fit(struct grid *g, size_t used, unsigned columns)
 void table_put_text(const struct table *x, size_t top, unsigned columns, struct sink *to)
 {
 	struct grid g = { .x = x, .rows = top && top < x->rows ? top : x->rows };
-	size_t n = x->n_columns, used = make_grid(&g), end = n;
+	size_t n = x->n_columns, end = n, room = 0;
 
+	make_grid(&g);
+	if (columns) {
+		drop_columns(&g, columns);
+		room = fit(&g, columns);
+	}
 	while (end && !g.width[end - 1])
 		end--;
-	size_t room = columns ? fit(&g, used, columns) : 0;
 	for (size_t r = 0; r <= g.rows; r++)
 		for (size_t c = 0; c < n; c++) {
 			struct str s = g.text[r * n + c];
@@ -242,6 +292,7 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 				s = table_shorten(x->a, s, last ? room : g.width[c]);
 			put_padded(to, s, g.width[c], x->columns[c].type == COLUMN_TEXT, last);
 		}
+	put_dropped(&g, to);
 }
 
 /* ---- data ---- */

@@ -167,11 +167,12 @@ static void put_share(struct table *to, int64_t part, int64_t whole)
 	        to, whole > 0, whole > 0 ? hundredths(100 * (double)part / (double)whole) : 0);
 }
 
+/* The kinds of work in the columns of phases. */
+static const enum phase_work shown[] = { WORK_ATTENTION, WORK_MATRIX, WORK_COMMUNICATION,
+	WORK_SAMPLING };
+
 static void put_phases(struct table *to, const struct phase *p)
 {
-	static const enum phase_work shown[] = { WORK_ATTENTION, WORK_MATRIX, WORK_COMMUNICATION,
-		WORK_SAMPLING };
-
 	table_text(to, str_of(serving_phases[p->phase]));
 	table_count(to, p->steps);
 	table_number_if(to, p->requests >= 0, p->requests);
@@ -190,6 +191,18 @@ static void put_phases(struct table *to, const struct phase *p)
 		table_number(to, p->work[shown[i]]);
 	table_count(to, p->graph_launches);
 	table_count(to, p->graph_steps);
+	table_count(to, p->eager);
+	table_number(to, p->graph_gap);
+	put_share(to, num_sub(p->padded, p->padded_tokens), p->padded);
+}
+
+static void put_phase_work(struct table *to, const struct phase *p)
+{
+	table_text(to, str_of(serving_phases[p->phase]));
+	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+		put_share(to, p->work[shown[i]], p->device);
+	table_count(to, p->graph_launches);
+	table_count(to, p->eager);
 	table_number(to, p->graph_gap);
 	put_share(to, num_sub(p->padded, p->padded_tokens), p->padded);
 }
@@ -265,8 +278,9 @@ static void fill_steps(struct table *x, struct table *partition, const struct wo
 		*single = false;
 }
 
-/* Adds the phases of a worker. *eager: steps without graphs, if others launch graphs. */
-static void fill_phases(struct table *x, const struct worker_rows *w, uint64_t *eager)
+/* Adds the phases of a worker. work: the second table of text. */
+static void fill_phases(
+        struct table *x, struct table *work, const struct worker_rows *w, uint64_t *eager)
 {
 	struct phases phases;
 
@@ -274,8 +288,10 @@ static void fill_phases(struct table *x, const struct worker_rows *w, uint64_t *
 	for (size_t i = 0; i < phases.list.n; i++) {
 		put_worker(x, w);
 		put_phases(x, &phases.list.v[i]);
+		put_worker(work, w);
+		put_phase_work(work, &phases.list.v[i]);
+		*eager += phases.list.v[i].eager;
 	}
-	*eager += phases.eager;
 }
 
 static void put_eager(struct document *d, const void *eager)
@@ -513,6 +529,7 @@ static void fill(struct table *x, const struct worker_traces *all,
 	struct table part = {
 		.a = x->a, .key = "step_time", .title = "Time per step", .data_only = true
 	};
+	struct table *phase_work = ARENA_NEW(x->a, struct table);
 	bool named = all->names->n > 1, single = true;
 	uint64_t *eager = ARENA_NEW(x->a, uint64_t);
 
@@ -521,6 +538,8 @@ static void fill(struct table *x, const struct worker_traces *all,
 	x->version = row->version;
 	set_columns(x, row->columns, row->titles, row->n_columns, named);
 	set_columns(&part, COLUMNS(partition), named);
+	*phase_work = (struct table){ .a = x->a };
+	set_columns(phase_work, COLUMNS(phase_work), named);
 	for (size_t i = 0; i < all->n; i++) {
 		v[i].t = all->v[i].t;
 		v[i].worker = named ? all->names->v[all->v[i].worker] : STR_NONE;
@@ -533,9 +552,10 @@ static void fill(struct table *x, const struct worker_traces *all,
 		else if (which == TABLE_STEPS)
 			fill_steps(x, &part, &v[i], data, &single);
 		else if (which == TABLE_PHASES)
-			fill_phases(x, &v[i], eager);
+			fill_phases(x, phase_work, &v[i], eager);
 	}
 	if (which == TABLE_PHASES) {
+		x->below = phase_work;
 		x->members = put_eager;
 		x->user = eager;
 	}

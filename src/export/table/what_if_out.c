@@ -16,10 +16,10 @@ static const struct column path_columns[] = { TEXT_COLUMN("kind"), NUMBER_COLUMN
 	NUMBER_COLUMN("after_ns", "ns") };
 static const char *const path_titles[] = { "critical path", "before", "after" };
 static const struct column change_columns[] = { TEXT_COLUMN("change"),
-	{ S("factor"), COLUMN_REAL, NULL } };
+	REAL_COLUMN("factor", NULL) };
 static const struct column each_columns[] = { TEXT_COLUMN("change"), NUMBER_COLUMN("time_ns", "ns"),
 	NUMBER_COLUMN("halved_ns", "ns"), NUMBER_COLUMN("removed_ns", "ns"),
-	{ S("removed_share"), COLUMN_REAL, "%" } };
+	REAL_COLUMN("removed_share", "%") };
 static const char *const each_titles[] = { "name", "its time", "saved if halved",
 	"saved if removed", "of the step" };
 

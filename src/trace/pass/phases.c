@@ -149,6 +149,7 @@ static void add_step(const struct finding_phases *x, struct phase *to, uint32_t 
 	to->busy = num_add(to->busy, trace_ns(x->t, x->usage[i].times.busy));
 	to->graph_launches += x->launches[i];
 	to->graph_steps += x->launches[i] > 0;
+	to->eager += x->t->replays.n && !x->launches[i] && x->usage[i].slices > 0;
 	to->graph_gap = num_add(to->graph_gap, trace_ns(x->t, x->gap[i]));
 	for (unsigned k = 0; k < PHASE_WORKS; k++) {
 		int64_t ns = trace_ns(x->t, x->work[i][k]);
@@ -186,16 +187,6 @@ static void add_phase(const struct finding_phases *x, enum serving_phase phase, 
 	VEC_PUSH(a, &out->list, made);
 }
 
-static void count_eager(const struct finding_phases *x, struct phases *out)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < x->steps.steps.n; i++)
-		any |= x->launches[i] > 0;
-	for (size_t i = 0; any && i < x->steps.steps.n; i++)
-		out->eager += !x->launches[i] && x->usage[i].slices > 0;
-}
-
 void trace_find_phases(
         const struct trace *t, const struct trace_links *links, struct phases *out, struct arena *a)
 {
@@ -203,7 +194,7 @@ void trace_find_phases(
 	struct trace_usage usage;
 	struct scratch own;
 
-	*out = (struct phases){ .eager = 0 };
+	*out = (struct phases){ .list = { .n = 0 } };
 	scratch_open(&own, a->work);
 	x.a = &own.a;
 	trace_find_served(t, &x.steps, x.a);
@@ -231,7 +222,6 @@ void trace_find_phases(
 			add_gaps(&x, i);
 		for (enum serving_phase i = 0; i < PHASE_N; i++)
 			add_phase(&x, i, out, a);
-		count_eager(&x, out);
 	}
 	scratch_close(&own);
 }

@@ -29,6 +29,7 @@ struct phase {
 	int64_t device;                   /* sum of the lengths of the work */
 	int64_t work[PHASE_WORKS];        /* likewise, by kind */
 	uint64_t graph_steps;             /* steps that launch graphs */
+	uint64_t eager; /* steps with device work and without graphs, if the trace has graphs */
 	uint64_t graph_launches;
 	int64_t graph_gap; /* time in steps in which a device was idle before the work of a graph */
 	int64_t padded_tokens, padded; /* of steps whose graphs are known: tokens, and those that
@@ -37,7 +38,6 @@ struct phase {
 
 struct phases {
 	VEC(struct phase) list; /* in the order of enum serving_phase */
-	uint64_t eager; /* steps with device work and without graphs, if others launch graphs */
 };
 
 /* links belong to t; out lives in a. Without annotations of a server the list is empty. */

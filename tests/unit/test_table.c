@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tables as text: the columns that a narrow terminal leaves out.
+ */
+#include "unit.h"
+
+#include "export/table/table.h"
+
+/* 4, 6, 8 and 9 wide; with two blanks between them, 33 in all. */
+static const struct column columns[] = { TEXT_COLUMN("kind"),
+	{ S("median"), COLUMN_INTEGER, NULL, 1 }, { S("requests"), COLUMN_INTEGER, NULL, 2 },
+	NUMBER_COLUMN("last", NULL) };
+static const char *const titles[] = { "kind", "median", "requests", "last time" };
+
+static void assert_text(void **state, unsigned width, const char *expected)
+{
+	struct arena *a = *state;
+	struct table x = { .a = a, .rows = 1, TABLE_COLUMNS(columns, titles) };
+	struct sink *to = sink_memory(a);
+
+	table_text(&x, S("a"));
+	for (int64_t i = 1; i < 4; i++)
+		table_number(&x, i);
+	table_put_text(&x, 0, width, to);
+	assert_str(sink_text(to), expected);
+}
+
+static void columns_left_out(void **state)
+{
+	static const char all[] = "kind  median  requests  last time\n"
+	                          "a          1         2          3\n";
+	static const char most[] = "kind  median  last time\n"
+	                           "a          1          3\n"
+	                           "(-wide also shows requests)\n";
+	static const char least[] = "kind  last time\n"
+	                            "a             3\n"
+	                            "(-wide also shows median, requests)\n";
+
+	assert_text(state, 0, all);
+	assert_text(state, 33, all);
+	assert_text(state, 32, most);
+	assert_text(state, 23, most);
+	assert_text(state, 22, least);
+	assert_text(state, 1, least); /* the others are never left out */
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = { unit_case(columns_left_out) };
+
+	return unit_main(tests, argc, argv);
+}
