@@ -157,6 +157,15 @@ bool slice_read_int(const struct trace *t, const struct slice *s, uint32_t key, 
 	return false;
 }
 
+uint32_t slice_site(const struct trace *t, const struct slice *s)
+{
+	int64_t site;
+
+	if (!slice_has_int(t, s, ARG_SITE, &site) || site < 1 || site > (int64_t)t->sites.n)
+		return ID_NONE;
+	return (uint32_t)(site - 1);
+}
+
 int slice_is_pageable(const struct trace *t, const struct slice *s)
 {
 	struct str name = trace_str(t, s->name);

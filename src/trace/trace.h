@@ -317,6 +317,9 @@ static inline struct str slice_text(const struct trace *t, const struct slice *s
 	               : STR_NONE;
 }
 
+/* Returns the site of device work, or ID_NONE. */
+uint32_t slice_site(const struct trace *t, const struct slice *s);
+
 /* Whether a copy used pageable memory of the host: 1, 0, or -1 if the file does not say. */
 int slice_is_pageable(const struct trace *t, const struct slice *s);
 

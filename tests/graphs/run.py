@@ -142,6 +142,25 @@ def with_capture():
     equal({k['name']: k['op'] for k in kernels}['gemm_out'], layer + 'aten::mm')
 
 
+def in_all_commands():
+    """The work of graphs is in the ops of the capture in what-if, idle and the converted profile, too."""
+    write_example('.')
+    write(replay(1000, 20, ['gemm_qkv', 'paged_attention', 'gemm_out', 'silu_kernel'], 1010, 2.5, call='hipGraphLaunch'), 'one.pt.trace.json')
+    for op, saved in (('aten::mm', 5000), ('vllm::unified_attention', 2500), ('nn.Module: Layer_0', 10000)):
+        found = json.loads(program('one.pt.trace.json', 'what-if', 'op:%s=0' % op, '-output', 'json')[0])
+        equal(found['before_ns'] - found['after_ns'], saved, op)
+    device, = json.loads(program('replay.pt.trace.json', 'idle', '-output', 'json')[0])['devices']
+    places = {p['name']: c['cause'] for c in device['causes'] for p in c['places']}
+    assert places['aten::silu'] in ('kernel_gap', 'unknown_wait'), places
+    assert not [p for p in places if p.startswith('graph ')], places
+    program('replay.pt.trace.json', 'convert', '-output', 'profile:outfile=all.pb')
+    select = ['op', '-select', 'accelerator_micros,occurrence,float_ops']
+    converted = rows('all.pb', *select)
+    for name, row in rows('replay.pt.trace.json', *select).items():
+        equal(converted[name]['own_accelerator_micros'], int(row['own_accelerator_micros']), name)
+        equal(converted[name]['own_float_ops'], round(row['own_float_ops']), name)
+
+
 def by_phase():
     """-by phase puts each op below the phase of its step, and no time is lost. Without steps of a server there is one group."""
     write_example('.')
@@ -199,7 +218,7 @@ def example_is_made():
             assert a.read() == b.read(), name
 
 
-CASES = [with_capture, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
+CASES = [with_capture, in_all_commands, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, write=write_example))

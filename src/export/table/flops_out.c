@@ -389,8 +389,7 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 
 static const struct column rank_columns[] = { NUMBER_COLUMN("flops", "flop"),
 	REAL_COLUMN("coverage", "percent"), NUMBER_COLUMN("duration_ns", "ns"),
-	REAL_COLUMN("mfu", "percent"), REAL_COLUMN("hfu", "percent"),
-	TEXT_COLUMN("worker") };
+	REAL_COLUMN("mfu", "percent"), REAL_COLUMN("hfu", "percent"), TEXT_COLUMN("worker") };
 static const char *const rank_titles[] = { "float ops", "known", "time", "MFU", "HFU", "worker" };
 
 /* MFU of ranks: the mean of those for which it is known, and the worst. */

@@ -30,6 +30,11 @@ struct depend_made {
 	uint32_t to;
 };
 
+/* Work of a graph, and the place where it was captured. */
+struct depend_captured {
+	uint32_t node, site;
+};
+
 /* An edge between a node and the begin or end of a burst. */
 struct burst_edge {
 	uint32_t node, burst;
@@ -66,6 +71,7 @@ struct depend_making {
 	VEC(struct burst_edge) from_bursts, to_bursts;
 	int64_t *lengths;     /* of each event of a call: its length without waiting */
 	struct imap contexts; /* parent and event -> context */
+	VEC(struct depend_captured) captured;
 	uint32_t *calls;      /* of each launch: node of the call, or ID_NONE */
 	struct imap copies;   /* of depend_find_copies */
 	struct imap syncs_at; /* process and correlation -> sync */
@@ -75,6 +81,8 @@ struct depend_making {
 uint8_t *depend_classes(const struct trace *t, struct arena *a);
 void depend_add_thread(struct depend_making *m, uint32_t track);
 void depend_add_device(struct depend_making *m, uint32_t track);
+/* Returns the context of an event inside of another context; ID_NONE: of none. */
+uint32_t depend_add_context(struct depend_making *m, uint32_t parent, uint32_t event);
 void depend_find_processes(struct depend_making *m);
 void depend_find_bursts(struct depend_making *m);
 void depend_find_syncs(struct depend_making *m);

@@ -68,11 +68,12 @@ static void cut_overlap(struct thread_walk *w, int64_t start, int64_t *end)
 	}
 }
 
-static uint32_t context_of(struct depend_making *m, uint32_t parent, const struct slice *s)
+uint32_t depend_add_context(struct depend_making *m, uint32_t parent, uint32_t event)
 {
 	struct depend *d = m->d;
 	uint32_t id = (uint32_t)d->contexts.n;
-	uint64_t key = (uint64_t)(parent + 1) << 32 | s->event;
+	uint64_t key = (uint64_t)(parent + 1) << 32 | event;
+	bool frame = d->t->events.v[event].category == CATEGORY_FRAME;
 
 	if (imap_get(&m->contexts, key, &id))
 		return id;
@@ -82,9 +83,9 @@ static uint32_t context_of(struct depend_making *m, uint32_t parent, const struc
 	if (parent != ID_NONE)
 		around = d->contexts.v[parent];
 	made = (struct depend_context){ .parent = parent,
-		.event = s->event,
-		.frame = s->category == CATEGORY_FRAME ? s->event : around.frame,
-		.loads = around.loads || d->classes[s->event] == DEPEND_LOADS };
+		.event = event,
+		.frame = frame ? event : around.frame,
+		.loads = around.loads || d->classes[event] == DEPEND_LOADS };
 	VEC_PUSH(m->a, &d->contexts, made);
 	return id;
 }
@@ -103,7 +104,8 @@ static void open_level(struct thread_walk *w, const struct slice *s, bool contex
 		w->at = s->start;
 	w->any = true;
 	struct open_level made = { .end = end, .event = s->event, .slice = s->number };
-	made.context = contexts ? context_of(w->m, top ? top->context : ID_NONE, s) : ID_NONE;
+	made.context = contexts ? depend_add_context(w->m, top ? top->context : ID_NONE, s->event)
+	                        : ID_NONE;
 	VEC_PUSH(w->own, &w->open, made);
 }
 

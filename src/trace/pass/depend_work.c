@@ -23,6 +23,7 @@ static void add_work(struct depend_making *m, const struct slice *s)
 {
 	struct depend *d = m->d;
 	const struct launch *launch = link_launch(d->links, s);
+	uint32_t site = slice_site(d->t, s);
 	struct depend_node made = { .start = s->start,
 		.end = slice_end(s),
 		.event = s->event,
@@ -32,8 +33,12 @@ static void add_work(struct depend_making *m, const struct slice *s)
 		.track = s->track,
 		.class = class_of(m, s->event, launch) };
 
-	if (made.end >= d->from && made.start <= d->to)
-		VEC_PUSH(m->a, &d->nodes, made);
+	if (made.end < d->from || made.start > d->to)
+		return;
+	if (site != ID_NONE)
+		VEC_PUSH(m->own, &m->captured,
+		        ((struct depend_captured){ (uint32_t)d->nodes.n, site }));
+	VEC_PUSH(m->a, &d->nodes, made);
 }
 
 /* Adds the self times of the ops of a line, which nest; other lines repeat their time. */
@@ -71,6 +76,36 @@ void depend_add_device(struct depend_making *m, uint32_t track)
 
 /* ---- calls ---- */
 
+/* Returns the context of a site below that of the call which launched the graph. */
+static uint32_t context_of_site(struct depend_making *m, uint32_t around, uint32_t site)
+{
+	const struct trace *t = m->d->t;
+	VEC(uint32_t) way = { .n = 0 };
+
+	for (; site != ID_NONE; site = t->sites.v[site].parent)
+		VEC_PUSH(m->own, &way, t->sites.v[site].event);
+	while (way.n)
+		around = depend_add_context(m, around, way.v[--way.n]);
+	return around;
+}
+
+/* Puts the work of graphs into the ops that were captured. */
+static void find_captured(struct depend_making *m)
+{
+	struct imap known; /* context of the call and site -> context */
+
+	imap_init(&known, m->own);
+	for (size_t i = 0; i < m->captured.n; i++) {
+		const struct depend_captured *c = &m->captured.v[i];
+		struct depend_node *n = &m->d->nodes.v[c->node];
+		uint64_t key = (uint64_t)(n->context + 1) << 32 | c->site;
+		if (imap_get(&known, key, &n->context))
+			continue;
+		n->context = context_of_site(m, n->context, c->site);
+		imap_put(&known, key, n->context, false);
+	}
+}
+
 /* Finds the node with which each call that launched work begins. */
 void depend_find_calls(struct depend_making *m)
 {
@@ -94,6 +129,7 @@ void depend_find_calls(struct depend_making *m)
 		if (n->launch && m->calls[n->launch - 1] != ID_NONE)
 			n->context = d->nodes.v[m->calls[n->launch - 1]].context;
 	}
+	find_captured(m);
 }
 
 /* ---- edges ---- */

@@ -241,6 +241,7 @@ void idle_add(struct idle *x, const struct slice *s, const struct launch_call *c
 	bool event = take_waits(k, call);
 
 	made.event = s->event;
+	made.site = slice_site(x->t, s);
 	if (!d->based)
 		take_sample(x, d, k, s->start, call);
 	if (!d->any)

@@ -56,7 +56,7 @@ struct launch_call {
 	bool known;
 	int64_t start, end;
 	uint32_t launch; /* 1 + index in the launches of the trace; 0: no slice of it is stored */
-	uint32_t event;  /* of the work; set by idle_add */
+	uint32_t event, site; /* of the work, site: or ID_NONE; set by idle_add */
 };
 
 /* Takes idle time of a device. Pieces of a device come in order of time. IDLE_BEFORE_FIRST begins

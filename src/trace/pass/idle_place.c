@@ -341,16 +341,27 @@ static uint32_t slice_event(const struct finding_idle *f, uint32_t number)
 	return s.event;
 }
 
-/* The place is the op that launched the work, otherwise its call, otherwise the work. */
+/* Returns the event of the innermost captured op of a site, or of the site itself. */
+static uint32_t captured_op(const struct trace *t, uint32_t site)
+{
+	for (uint32_t i = site; i != ID_NONE; i = t->sites.v[i].parent)
+		if (t->events.v[t->sites.v[i].event].category == CATEGORY_OP)
+			return t->sites.v[i].event;
+	return site == ID_NONE ? ID_NONE : t->sites.v[site].event;
+}
+
+/* The place is the op that launched the work, or from which it was captured, otherwise its call,
+ * otherwise the work. */
 static void take_launch(struct finding_idle *f, const struct launch_call *call, enum idle_cause why,
         int64_t from, int64_t to)
 {
 	struct place_key k = { .reason = reason_of(why), .name = ID_NONE, .waits_for = ID_NONE };
 	const struct launch *launch =
 	        call->launch ? &f->request->links->launches.v[call->launch - 1] : NULL;
-	bool found = false;
+	bool found = f->request->by != IDLE_BY_CALL &&
+	             take_name(f, &k, captured_op(f->t, call->site), PLACE_OP);
 
-	if (launch) {
+	if (launch && !found) {
 		uint32_t made = launch->op != ID_NONE ? launch->op : launch->scope;
 		found = (f->request->by != IDLE_BY_CALL &&
 		                take_name(f, &k, slice_event(f, made), PLACE_OP)) ||

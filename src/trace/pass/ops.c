@@ -236,7 +236,7 @@ static struct event_work facts_of(struct finding *x, const struct slice *s)
 static void replay(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	const struct trace *t = x->to->t;
-	uint32_t site = ops_site_of(t, s);
+	uint32_t site = slice_site(t, s);
 
 	if (site == ID_NONE || !launch || x->by == TRACE_BY_SOURCE)
 		return;
@@ -306,10 +306,10 @@ static void add_work(struct finding *x, struct slice *s, int64_t self)
 	uint32_t op = ops_add_work(x, s, self, launch);
 	if (x->critical)
 		ops_path_work(x, s, op);
-	if (ops_site_of(x->to->t, s) == ID_NONE)
+	if (slice_site(x->to->t, s) == ID_NONE)
 		ops_cover_work(x, s, self, link_op(x->links, s, launch), op);
 	else
-		ops_cover_site(x, s, self, ops_site_of(x->to->t, s), op);
+		ops_cover_site(x, s, self, slice_site(x->to->t, s), op);
 }
 
 /* Ops of a program nest, work on streams does not: each of its slices counts in full. */

@@ -218,8 +218,6 @@ void ops_cover_site(
  * Work of graphs, which belongs to the place where it was captured (trace.sites).
  */
 
-/* Returns the site of device work, or ID_NONE. */
-uint32_t ops_site_of(const struct trace *t, const struct slice *s);
 /* Returns a slice that stands for the slices of a site. */
 struct slice ops_site_slice(const struct trace *t, uint32_t site);
 /* True if a site is a level of paths. */

@@ -299,7 +299,7 @@ uint32_t ops_launching(struct finding *x, const struct slice *s, const struct la
 	trace_slice(t, number, &launching);
 	if (x->rule.leaf && launching.category == CATEGORY_STEP)
 		return 0; /* a step is not a level */
-	if (ops_site_of(t, s) != ID_NONE &&
+	if (slice_site(t, s) != ID_NONE &&
 	        (launching.category == CATEGORY_FRAME || launching.category == CATEGORY_STEP))
 		return 0; /* the function that launches graphs is the same for all graphs */
 	return 1 + (by_rules[x->by].levels || x->by == TRACE_BY_SOURCE
@@ -344,7 +344,7 @@ uint32_t ops_of_site(struct finding *x, uint32_t site, uint32_t around)
 static bool launching_op(
         struct finding *x, const struct slice *s, const struct launch *launch, uint32_t *op)
 {
-	uint32_t site = ops_site_of(x->to->t, s), around = ops_launching(x, s, launch);
+	uint32_t site = slice_site(x->to->t, s), around = ops_launching(x, s, launch);
 
 	*op = site == ID_NONE ? around - 1 : ops_of_site(x, site, around);
 	return around || site != ID_NONE;

@@ -4,15 +4,6 @@
  */
 #include "trace/pass/ops_internal.h"
 
-uint32_t ops_site_of(const struct trace *t, const struct slice *s)
-{
-	int64_t site;
-
-	if (!slice_has_int(t, s, ARG_SITE, &site) || site < 1 || site > (int64_t)t->sites.n)
-		return ID_NONE;
-	return (uint32_t)(site - 1);
-}
-
 struct slice ops_site_slice(const struct trace *t, uint32_t site)
 {
 	const struct trace_event *e = &t->events.v[t->sites.v[site].event];

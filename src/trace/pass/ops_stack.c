@@ -100,8 +100,8 @@ uint32_t ops_frame_of(struct finding *x, struct frame_walk *frames, const struct
 		return frame_of_text(x, slice_text(t, s, ARG_STACK));
 	if (slice_text(t, s, ARG_SOURCE).n)
 		return add_frame(x->to, ID_NONE, slice_text(t, s, ARG_SOURCE));
-	if (ops_site_of(t, s) != ID_NONE)
-		return frame_of_site(x, ops_site_of(t, s));
+	if (slice_site(t, s) != ID_NONE)
+		return frame_of_site(x, slice_site(t, s));
 	return frames ? frame_around(x, frames, s) : ID_NONE;
 }
 
