@@ -9,11 +9,11 @@
 #include "export/data/sheet.h"
 
 static const struct column COLUMNS[] = {
-	{ S("name"), COLUMN_TEXT, NULL },
-	{ S("types"), COLUMN_LIST, NULL },
-	{ S("us"), COLUMN_INTEGER, "us" },
+	TEXT_COLUMN("name"),
+	{ S("types"), COLUMN_LIST, NULL, 0 },
+	NUMBER_COLUMN("us", "us"),
 	REAL_COLUMN("mean", "us"),
-	{ S("own"), COLUMN_BOOL, NULL },
+	{ S("own"), COLUMN_BOOL, NULL, 0 },
 };
 #define N (sizeof COLUMNS / sizeof *COLUMNS)
 
@@ -118,7 +118,7 @@ static void test_odd_json(void **state)
 
 static void test_odd_head(void **state)
 {
-	static const struct column odd[] = { { S("a\xff,b"), COLUMN_TEXT, NULL } };
+	static const struct column odd[] = { TEXT_COLUMN("a\xff,b") };
 	struct sink *to = sink_memory(*state);
 	struct sheet t;
 
