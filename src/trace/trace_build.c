@@ -469,6 +469,16 @@ void build_replay(struct trace_build *b, const struct trace_replay *replay)
 	VEC_PUSH(b->t->a, &b->t->replays, *replay);
 }
 
+void build_creation(struct trace_build *b, const struct build_creation *node)
+{
+	VEC_PUSH(b->scratch, &b->creations, *node);
+}
+
+const struct build_creations *build_get_creations(const struct trace_build *b)
+{
+	return &b->creations;
+}
+
 void build_cover(struct trace_build *b, int64_t start, int64_t end)
 {
 	struct trace_extent *x = &b->t->extent;

@@ -139,6 +139,19 @@ void build_sums(struct trace_build *b, const struct trace_sums *sums);
  * the capture is known, otherwise the graph. It is called once, after build_seal.
  */
 
+/* A node of a graph, as a source describes it: the thread and the time of its creation, and the
+ * node that it is a copy of (0: none). Kernels have its id (ARG_GRAPH_NODE). */
+struct build_creation {
+	int64_t id, original, created; /* created: ticks */
+	uint32_t track;
+};
+struct build_creations {
+	struct build_creation *v;
+	size_t n, cap;
+};
+void build_creation(struct trace_build *b, const struct build_creation *node);
+const struct build_creations *build_get_creations(const struct trace_build *b);
+
 /* a: scratch. False, and *e is filled: a trace of captures that the user named cannot be read. */
 bool graph_join(struct src *s, struct trace_build *b, struct arena *a, struct err *e);
 

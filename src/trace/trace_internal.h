@@ -61,6 +61,7 @@ struct trace_build {
 	struct intern process_keys, device_keys, track_keys, event_keys;
 	VEC(struct build_track) tracks;
 	VEC(struct build_edge) edges;
+	struct build_creations creations;
 	VEC(uint8_t) args;    /* of the next event or slice */
 	VEC(uint8_t) key;     /* of the event that is looked up */
 	VEC(uint8_t *) spare; /* unused blocks of SLICE_BLOCK bytes */

@@ -11,6 +11,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, 'check'), os.path.join(ROOT, 'trace')]
 import kineto  # noqa: E402
+import nsys  # noqa: E402
 import trace_case  # noqa: E402
 from trace_case import check_schema, equal, program, rows  # noqa: E402
 
@@ -161,6 +162,60 @@ def in_all_commands():
         equal(converted[name]['own_float_ops'], round(row['own_float_ops']), name)
 
 
+def nodes_of_nsight():
+    """With node tracing, kernels are in the ranges in which their nodes were created; nodes of executable graphs are copies of these.
+    A node that no row describes stays in its graph."""
+    x = nsys.Export()
+    thread = nsys.pid(70) | 1
+    x.table('CUPTI_ACTIVITY_KIND_RUNTIME', nsys.RUNTIME)
+    x.table('CUDA_GRAPH_NODE_EVENTS', 'start end nameId eventClass globalTid graphNodeId originalGraphNodeId')
+
+    def call(name, start, end, correlation):
+        x.row('CUPTI_ACTIVITY_KIND_RUNTIME', start=start, end=end, globalTid=thread, correlationId=correlation, nameId=x.string(name))
+
+    call('cudaStreamBeginCapture_v10000', 1010, 1020, 1)
+    x.range(70, 'capture', 1000, 2000)
+    for i, name in enumerate(('norm', 'mlp', 'mlp')):
+        x.range(70, name, 1100 + 100 * i, 1190 + 100 * i)
+        call('cudaLaunchKernel_v7000', 1110 + 100 * i, 1130 + 100 * i, 10 + i)
+        x.row('CUDA_GRAPH_NODE_EVENTS', start=1115 + 100 * i, end=1116 + 100 * i, globalTid=thread, graphNodeId=20 + i)
+    call('cudaStreamEndCapture_v10000', 1900, 1910, 2)
+    for i, (copy, original) in enumerate(((30, 20), (31, 21), (41, 31), (32, 22), (50, 51), (51, 50))):  # the last two are a circle
+        x.row('CUDA_GRAPH_NODE_EVENTS', start=2100 + i, end=2101 + i, globalTid=thread, graphNodeId=copy, originalGraphNodeId=original)
+    x.range(70, 'step', 3000, 9000)
+    for launch in range(2):
+        call('cudaGraphLaunch_v10000', 3010 + 1000 * launch, 3030 + 1000 * launch, 100 + launch)
+        for i, node in enumerate((30, 41, 32, 50, 60)):
+            x.launch(70, 100 + launch, None, 3100 + 1000 * launch + 100 * i, 3100 + 1000 * launch + 100 * i + 10 * (i + 1), 'k%d' % i, node=node)
+    x.save('nodes.sqlite')
+    found = rows('nodes.sqlite', 'scope', '-select', 'accelerator_micros,occurrence', '-max_depth', '10')
+    equal({k: round(1000 * v['own_accelerator_micros']) for k, v in found.items() if v['own_accelerator_micros']},
+          {'step/capture/norm/k0': 20, 'step/capture/mlp/k1': 40, 'step/capture/mlp/k2': 60, 'step/graph 1 (5 kernels)/k3': 80,
+           'step/graph 1 (5 kernels)/k4': 100})
+    equal([found['step/capture/' + k]['own_occurrence'] for k in ('norm', 'mlp')], [2, 4])
+    err = program('nodes.sqlite', 'op')[1]
+    assert '6 kernels of graphs (0 us): in the ranges in which their nodes were created' in err, err
+
+
+def regions_of_pytorch():
+    """Kernels of graphs are in the regions that torch.cuda.graph_annotations wrote to them, unless their captured calls are known."""
+    def annotated(more=()):
+        events = replay(1010, 10, ['gemm_qkv', 'paged_attention', 'gemm_out', 'silu_kernel'], 2000, 2.0)
+        for i, e in enumerate(events[1:]):
+            e['args'].update({'graph node id': 7 + i, 'name': 'phase_%s' % 'AAB'[i]} if i < 3 else {'name': 'no node'})
+        return events
+    write(annotated())
+    found = rows('replay.pt.trace.json', 'scope', '-select', 'accelerator_micros')
+    equal({k: v['own_accelerator_micros'] for k, v in found.items() if v['own_accelerator_micros']},
+          {'phase_A': 4, 'phase_B': 2, 'graph 1 (4 kernels)': 2})
+    assert '3 kernels of graphs (6 us): in the regions that the program named' in program('replay.pt.trace.json', 'op')[1]
+    write_example('.')
+    write(annotated())
+    found = rows('replay.pt.trace.json', 'op', '-select', 'accelerator_micros')
+    equal(found['aten::mm']['own_accelerator_micros'], 4)
+    assert 'phase_A' not in found
+
+
 def by_phase():
     """-by phase puts each op below the phase of its step, and no time is lost. Without steps of a server there is one group."""
     write_example('.')
@@ -218,7 +273,7 @@ def example_is_made():
             assert a.read() == b.read(), name
 
 
-CASES = [with_capture, in_all_commands, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
+CASES = [with_capture, in_all_commands, nodes_of_nsight, regions_of_pytorch, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, write=write_example))

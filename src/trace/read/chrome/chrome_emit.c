@@ -29,6 +29,16 @@ static void count_other(struct chrome *c, const struct chrome_event *v)
 	c->other_counts.v[i]++;
 }
 
+/* Adds the region of a kernel of a graph: PyTorch writes what the program said about the node
+ * (torch.cuda.graph_annotations) to the arguments. */
+static void put_region(struct chrome *c, const struct chrome_event *v, const struct category_row *r)
+{
+	int64_t node;
+
+	if (r->device && event_has_arg(v, CARG_NAME) && chrome_arg_of(c, v, ARG_GRAPH_NODE, &node))
+		build_arg_text(c->b, ARG_REGION, chrome_text(c, &v->arg[CARG_NAME]));
+}
+
 static void emit_slice(struct chrome *c, const struct chrome_event *v)
 {
 	int64_t ts, dur = 0, correlation = 0;
@@ -59,6 +69,7 @@ static void emit_slice(struct chrome *c, const struct chrome_event *v)
 	if (r->category == CATEGORY_CALL && !r->exact && c->launches == ID_NONE)
 		c->launches = c->track.v[i].process;
 	chrome_put_args(c, v, true);
+	put_region(c, v, r);
 	if (c->calls)
 		chrome_join(c, v, true);
 	build_slice(c->b, c->track.v[i].track, event, ts, dur, correlation);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Graphs of a trace: the work of each launch (graph_replay.c), the files with captures
- * (graph_files.c), the calls of a capture (graph_capture.c), which call a piece of work comes from
+ * (graph_files.c), the calls of a capture (graph_capture.c), places that the file itself has
+ * (graph_nodes.c), which call a piece of work comes from
  * (graph_pair.c), and which capture a launch replays (graph_join.c).
  */
 #ifndef TFPROF_TRACE_GRAPH_INTERNAL_H
@@ -22,7 +23,8 @@ uint32_t graph_token(struct str name, uint32_t id);
 struct graph_work {
 	uint32_t track, slice; /* slice: index within the track */
 	uint32_t token;
-	int64_t length;
+	uint32_t region;      /* string id, or ID_NONE */
+	int64_t length, node; /* node: id of the node of the graph, or 0 */
 };
 
 struct graph_launch {
@@ -46,6 +48,16 @@ struct graph_replays {
 
 /* Finds the launches of graphs and their work. The result lives in a. */
 void graph_find_replays(const struct trace *t, struct graph_replays *out, struct arena *a);
+
+/* Places that the file itself has, by work: 1 + the site, 0: none. */
+struct graph_places {
+	uint32_t *created; /* of the call that created the node */
+	uint32_t *region;  /* that the program named */
+};
+
+/* The arrays live in a. */
+void graph_find_places(const struct graph_replays *replays, struct trace_build *b,
+        struct graph_places *out, struct arena *a);
 
 /* ---- captures ---- */
 

@@ -38,8 +38,9 @@ struct graph_joining {
 	struct imap known;              /* kind, capture -> index in pairings */
 	VEC(struct graph_pairing) pairings;
 	struct launch_fit *fits;
+	struct graph_places places;
 	uint32_t **site_of; /* by track, by slice of the track: 1 + site; 0: none */
-	struct graph_tally by_how[PAIR_HOWS], ordered, ambiguous, missing, refused;
+	struct graph_tally by_how[PAIR_HOWS], ordered, ambiguous, missing, refused, created, region;
 	uint64_t lost;          /* captured calls without work */
 	uint32_t first_refused; /* launch, or ID_NONE */
 	uint32_t closest;       /* capture that agrees longest with it, or ID_NONE */
@@ -366,32 +367,71 @@ static uint32_t site_of_call(struct graph_joining *x, const struct capture *c, u
 	                       : graph_import_site(&x->captures, c->file, site, x->b, x->a);
 }
 
-/* Sets the places of the work of a launch. *graph: 1 + the place of the graph itself, 0: not made.
- */
+/* A launch whose work gets places. */
+struct placing {
+	const struct graph_launch *l;
+	const struct capture *c; /* NULL: none fits, likewise the next one */
+	const struct graph_pairing *p;
+	uint32_t *graph; /* 1 + the place of the graph itself, 0: not made */
+};
+
+/* Returns the captured call of a piece of work as 1 + its index; 0: none. */
+static uint32_t call_of(const struct placing *v, uint32_t i)
+{
+	return v->p ? v->p->call[i] : 0;
+}
+
+/* Returns 1 + the place of a piece of work: where its node was created, otherwise its captured
+ * call, otherwise its region, otherwise the graph. *to: the tally that counts it. */
+static uint32_t find_place(
+        struct graph_joining *x, struct placing *v, uint32_t i, struct graph_tally **to)
+{
+	uint32_t work = v->l->first + i, site = x->places.created[work];
+
+	*to = &x->created;
+	if (!site && call_of(v, i)) {
+		*to = &x->by_how[v->p->how];
+		site = 1 + site_of_call(x, v->c, call_of(v, i) - 1);
+	}
+	if (!site) {
+		*to = &x->region;
+		site = x->places.region[work];
+	}
+	if (!site) {
+		*to = v->p ? &x->missing : &x->refused;
+		if (!*v->graph)
+			*v->graph = 1 + site_of_graph(x, &x->replays.kinds.v[v->l->kind]);
+		site = *v->graph;
+	}
+	return site;
+}
+
+/* Sets the places of the work of a launch. */
 static void place(struct graph_joining *x, uint32_t launch, uint32_t *graph)
 {
-	const struct graph_launch *l = &x->replays.launches.v[launch];
 	const struct launch_fit *fit = &x->fits[launch];
-	const struct capture *c = fit->capture == ID_NONE ? NULL : capture_at(x, fit->capture);
-	const struct graph_pairing *p = c ? pairing_of(x, launch, fit->capture) : NULL;
-	struct graph_tally *to = p ? &x->by_how[p->how] : &x->refused;
+	struct placing v = { .l = &x->replays.launches.v[launch], .graph = graph };
+	uint64_t refused = x->refused.work;
+	struct graph_tally *to;
 
-	to->launches++;
+	if (fit->capture != ID_NONE) {
+		v.c = capture_at(x, fit->capture);
+		v.p = pairing_of(x, launch, fit->capture);
+		x->by_how[v.p->how].launches++;
+		x->lost += v.c->n > v.l->n ? v.c->n - v.l->n : 0;
+	}
 	x->ordered.launches += fit->by_order;
-	x->lost += p && c->n > l->n ? c->n - l->n : 0;
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct graph_work *w = &x->replays.work.v[l->first + i];
-		uint32_t site = p && p->call[i] ? site_of_call(x, c, p->call[i] - 1) : ID_NONE;
-		if (site == ID_NONE && !*graph)
-			*graph = 1 + site_of_graph(x, &x->replays.kinds.v[l->kind]);
-		set_site(x, w, site == ID_NONE ? *graph - 1 : site);
-		count(p && !p->call[i] ? &x->missing : to, w);
-		if (p && p->call[i] && (p->ambiguous[i] || fit->ambiguous))
+	for (uint32_t i = 0; i < v.l->n; i++) {
+		const struct graph_work *w = &x->replays.work.v[v.l->first + i];
+		set_site(x, w, find_place(x, &v, i, &to) - 1);
+		count(to, w);
+		if (call_of(&v, i) && (v.p->ambiguous[i] || fit->ambiguous))
 			count(&x->ambiguous, w);
 		if (fit->by_order)
 			count(&x->ordered, w);
 	}
-	build_replay(x->b, &(struct trace_replay){ l->start, l->kind, c ? c->batch : 0 });
+	x->refused.launches += x->refused.work > refused;
+	build_replay(x->b, &(struct trace_replay){ v.l->start, v.l->kind, v.c ? v.c->batch : 0 });
 }
 
 static void place_all(struct graph_joining *x)
@@ -470,11 +510,32 @@ static struct str why_refused(const struct graph_joining *x)
 	        STR(str_sub(token_name(x, call), 0, NAME_SHOWN)));
 }
 
+/* Says which work has places in the file itself. */
+static void note_places(struct graph_joining *x)
+{
+	const struct {
+		const struct graph_tally *v;
+		const char *text;
+	} rows[] = { { &x->created, "the ranges in which their nodes were created" },
+		{ &x->region, "the regions that the program named" } };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (rows[i].v->work)
+			note_line(build_notes(x->b),
+			        "note: %llu kernel%s of graphs (%lld us): in %s\n",
+			        (unsigned long long)rows[i].v->work,
+			        rows[i].v->work == 1 ? "" : "s",
+			        (long long)trace_us(x->t, rows[i].v->time), rows[i].text);
+}
+
 static void add_notes(struct graph_joining *x)
 {
 	struct notes *to = build_notes(x->b);
 
+	note_places(x);
 	if (!x->captures.path.n) {
+		if (!x->refused.work)
+			return;
 		note_line(to,
 		        "note: %lld us of device work in %llu launches of %zu graphs have no ops "
 		        "in the "
@@ -490,7 +551,7 @@ static void add_notes(struct graph_joining *x)
 	        "several captures have the same kernels: the order of launches decided");
 	note_work(x, &x->ambiguous,
 	        "are ambiguous: another captured call of the same name is possible");
-	note_work(x, &x->missing, "have no captured call: they are shown as their graph");
+	note_work(x, &x->missing, "have no captured op: they are shown as their graph");
 	note_count(to, x->lost,
 	        "note: --graph-capture: %llu captured {call has|calls have} no kernel\n",
 	        (unsigned long long)x->lost);
@@ -513,6 +574,7 @@ bool graph_join(struct src *s, struct trace_build *b, struct arena *a, struct er
 	imap_init(&x.known, x.a);
 	graph_find_replays(x.t, &x.replays, x.a);
 	if (x.replays.launches.n) {
+		graph_find_places(&x.replays, b, &x.places, x.a);
 		find_served(&x);
 		const uint32_t *step_of = find_steps(&x);
 		x.fits = ARENA_ARRAY(x.a, x.replays.launches.n, struct launch_fit);

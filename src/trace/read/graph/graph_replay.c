@@ -86,10 +86,14 @@ static void take_work(struct finding_replays *x, launched_list *out)
 		uint32_t at = launch ? x->launch_of[launch - x->links.launches.v] : 0;
 		if (!at || t->tracks.v[s->track].kind == TRACK_LINE)
 			continue;
+		struct argument region = { .text = ID_NONE };
+		if (slice_may_have(t, s, ARG_REGION))
+			slice_argument(t, s, ARG_REGION, &region);
 		VEC_PUSH(x->a, out,
 		        ((struct launched_work){
 		                at - 1, { s->track, s->number - t->tracks.v[s->track].first,
-		                                token_of(t, s), s->length } }));
+		                                token_of(t, s), region.text, s->length,
+		                                slice_int(t, s, ARG_GRAPH_NODE) } }));
 	}
 }
 

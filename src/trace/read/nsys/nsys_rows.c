@@ -140,6 +140,23 @@ void nsys_take_graph(struct nsys *x, struct sqlite_rows *r, unsigned which)
 	put_work(x, r, event, start, length, GRAPH_NODE);
 }
 
+enum { NODE_START, NODE_THREAD, NODE_ID, NODE_ORIGINAL, NODE_N };
+
+void nsys_read_nodes(struct nsys *x)
+{
+	static const char *const columns[] = { "start", "globalTid", "graphNodeId",
+		"originalGraphNodeId" };
+	struct sqlite_rows *r = sqlite_in_rows(x->db, "CUDA_GRAPH_NODE_EVENTS", columns, NODE_N);
+
+	while (r && sqlite_in_next(r))
+		if (sqlite_in_has(r, NODE_THREAD))
+			build_creation(
+			        x->b, &(struct build_creation){ sqlite_in_int(r, NODE_ID),
+			                      sqlite_in_int(r, NODE_ORIGINAL),
+			                      sqlite_in_int(r, NODE_START),
+			                      nsys_thread(x, sqlite_in_int(r, NODE_THREAD)) });
+}
+
 enum { SYNC_TYPE = WORK_N, SYNC_EVENT, SYNC_ID };
 const char *const nsys_sync_columns[] = { NSYS_WORK_COLUMNS, "syncType", "eventId", "eventSyncId",
 	NULL };

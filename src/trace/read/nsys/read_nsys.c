@@ -40,18 +40,19 @@ static void count_unused(struct nsys *x)
 {
 	static const char *const tables[] = { "SCHED_EVENTS", "COMPOSITE_EVENTS", "GPU_METRICS",
 		"NET_NIC_METRIC", "CUDA_GPU_MEMORY_USAGE_EVENTS", "CUDA_GRAPH_EVENTS",
-		"CUDA_GRAPH_NODE_EVENTS", "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
-		"CUDA_UM_GPU_PAGE_FAULT_EVENTS", "DIAGNOSTIC_EVENT", "GENERIC_EVENTS",
-		"MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_OTHER_EVENTS",
-		"OPENMP_EVENT_KIND_PARALLEL", "OSRT_CALLCHAINS", "PERF_EVENT_CPU_CORE_EVENT",
-		"SAMPLING_CALLCHAINS", "CUDA_CALLCHAINS", "SYSCALL", "UNKNOWN_EVENTS", "VULKAN_API",
-		"GPU_CONTEXT_SWITCH_EVENTS" };
+		"CUDA_UM_CPU_PAGE_FAULT_EVENTS", "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+		"DIAGNOSTIC_EVENT", "GENERIC_EVENTS", "MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS",
+		"MPI_OTHER_EVENTS", "OPENMP_EVENT_KIND_PARALLEL", "OSRT_CALLCHAINS",
+		"PERF_EVENT_CPU_CORE_EVENT", "SAMPLING_CALLCHAINS", "CUDA_CALLCHAINS", "SYSCALL",
+		"UNKNOWN_EVENTS", "VULKAN_API", "GPU_CONTEXT_SWITCH_EVENTS",
+		"CUDA_GRAPH_NODE_EVENTS" };
+	size_t n = sizeof tables / sizeof *tables - !x->sum; /* sums need no nodes of graphs */
 	struct sb b = sb_in(x->a);
 	size_t refused;
 	struct strs there = sqlite_in_tables(x->db, &refused);
 
 	for (size_t i = 0; i < there.n; i++)
-		for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
+		for (size_t k = 0; k < n; k++) {
 			if (!str_eq(there.v[i], str_of(tables[k])))
 				continue;
 			int64_t rows = sqlite_in_last_row(x->db, there.v[i]);
@@ -159,6 +160,7 @@ static void read_slices(struct nsys *x)
 	}
 	nsys_put_steps(x);
 	nsys_close_ranges(x);
+	nsys_read_nodes(x);
 }
 
 /* True if only sums of the slices are kept. This requires a regular file, which can be read again
