@@ -16,7 +16,8 @@ _tfprof_words()
 	devices) case $prev in -table|--table) COMPREPLY=($(compgen -W 'devices step_time gpus idle idle_places kernels waits latency communication transfers processes synchronisations calls launches ranges steps copies graphs memory overhead' -- "$cur")); return ;; esac ;;&
 	devices) own='--top= --table= ' single='-top -table ' ;;
 	kernels) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
-	kernels) own='--top= ' single='-top ' ;;
+	kernels) case $prev in -by|--by) COMPREPLY=($(compgen -W 'kernel phase' -- "$cur")); return ;; esac ;;&
+	kernels) own='--top= --by= ' single='-top -by ' ;;
 	steps) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	steps) own='--top= ' single='-top ' ;;
 	phases) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&

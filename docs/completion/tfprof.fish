@@ -102,6 +102,7 @@ complete -c tfprof -n '__fish_seen_subcommand_from top' -l by -o by -x -a 'bytes
 complete -c tfprof -n '__fish_seen_subcommand_from devices gpu' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows of each table (20); 0 is all'
 complete -c tfprof -n '__fish_seen_subcommand_from devices gpu' -l table -o table -x -a 'devices step_time gpus idle idle_places kernels waits latency communication transfers processes synchronisations calls launches ranges steps copies graphs memory overhead' -d 'with -output csv, md or ndjson; write only this table; help --table lists the tables'
 complete -c tfprof -n '__fish_seen_subcommand_from kernels' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
+complete -c tfprof -n '__fish_seen_subcommand_from kernels' -l by -o by -x -a 'kernel phase' -d 'phase; a row for each kernel and phase of the steps of a server (help phases)'
 complete -c tfprof -n '__fish_seen_subcommand_from steps' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
 complete -c tfprof -n '__fish_seen_subcommand_from phases' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
 complete -c tfprof -n '__fish_seen_subcommand_from critical' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'

@@ -8,9 +8,12 @@
 static bool run_table(
         struct session *s, enum trace_table which, const struct request *r, struct sink *out)
 {
-	struct trace_table_request request = {
-		.which = which, .top = (size_t)r->top, .section = r->section
-	};
+	struct trace_table_request request = { .which = which, .top = (size_t)r->top };
+
+	if (which == TABLE_KERNELS)
+		request.by_phase = r->section > 0;
+	else
+		request.section = r->section;
 
 	return session_trace_table(s, &request, &r->opts, out);
 }

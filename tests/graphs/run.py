@@ -227,8 +227,14 @@ def by_phase():
           [('decode' + layer + 'aten::mm', 10, 4), ('prefill' + layer + 'aten::mm', 60, 2)])
     op = rows('replay.pt.trace.json', 'op', *select)
     equal(sorted(k for k in op if 'silu' in k), ['decode/aten::silu', 'prefill/aten::silu'])
+    document = json.loads(program('replay.pt.trace.json', 'kernels', '-by', 'phase', '-output', 'json')[0])
+    check_schema('kernels', document)
+    equal([(k['phase'], k['name'], k['total_ns'], k['count']) for k in document['kernels'] if 'gemm' in k['name']],
+          [('prefill', 'gemm_qkv', 35000, 1), ('prefill', 'gemm_out', 25000, 1), ('decode', 'gemm_out', 5000, 2), ('decode', 'gemm_qkv', 5000, 2)])
     trace_case.write(kineto.trace(kineto.steps()), 'plain.json')
     assert '(no phase)/aten::copy_' in rows('plain.json', 'op', *select)
+    kernels = json.loads(program('plain.json', 'kernels', '-by', 'phase', '-output', 'json')[0])['kernels']
+    equal({k['phase'] for k in kernels}, {'(no phase)'})
 
 
 def named_capture():

@@ -412,14 +412,15 @@ static int compare_kernels(const void *v, uint32_t a, uint32_t b)
 }
 
 /* Orders the kernels of all workers by total. */
-static void fill_kernels(struct table *x, struct worker_rows *v, size_t n)
+static void fill_kernels(struct table *x, struct worker_rows *v, size_t n, bool by_phase)
 {
 	VEC(struct kernel_at) rows = { .n = 0 };
 	int64_t all = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct trace_ops *o = &v[i].ops;
-		trace_find_ops(v[i].t, &v[i].links, &v[i].steps, TRACE_BY_PATH, o, x->a);
+		trace_find_ops(v[i].t, &v[i].links, &v[i].steps,
+		        by_phase ? TRACE_BY_PHASE : TRACE_BY_PATH, o, x->a);
 		for (size_t k = 0; k < o->kernels.n; k++) {
 			all = num_add(all, trace_ns(v[i].t, o->kernels.v[k].total));
 			VEC_PUSH(x->a, &rows, ((struct kernel_at){ &v[i], &o->kernels.v[k] }));
@@ -429,6 +430,9 @@ static void fill_kernels(struct table *x, struct worker_rows *v, size_t n)
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct kernel_at *at = &rows.v[order[i]];
 		put_worker(x, at->w);
+		if (by_phase)
+			table_text(x, at->k->phase ? str_of(serving_phases[at->k->phase - 1])
+			                           : S(OPS_NO_PHASE));
 		put_kernels(x, at->w->t, &at->w->ops, at->k, all);
 	}
 }
@@ -537,6 +541,8 @@ static void fill(struct table *x, const struct worker_traces *all,
 	x->schema = row->schema;
 	x->version = row->version;
 	set_columns(x, row->columns, row->titles, row->n_columns, named);
+	if (request->by_phase)
+		set_columns(x, COLUMNS(phase_kernels), named);
 	set_columns(&part, COLUMNS(partition), named);
 	*phase_work = (struct table){ .a = x->a };
 	set_columns(phase_work, COLUMNS(phase_work), named);
@@ -560,7 +566,7 @@ static void fill(struct table *x, const struct worker_traces *all,
 		x->user = eager;
 	}
 	if (which == TABLE_KERNELS)
-		fill_kernels(x, v, all->n);
+		fill_kernels(x, v, all->n, request->by_phase);
 	if (which == TABLE_ROOFLINE)
 		fill_rooflines(x, v, all->n, &request->roofline);
 	if (which == TABLE_STEPS && single)

@@ -73,7 +73,8 @@ struct kernel_row {
 	enum trace_category category;
 	uint32_t device;
 	uint32_t op; /* op with most of its time: index in ops */
-	bool has_op; /* used during construction */
+	uint8_t phase; /* 1 + enum serving_phase, by phase; 0: none */
+	bool has_op;   /* used during construction */
 	uint64_t count;
 	int64_t total, min, max;
 };

@@ -104,6 +104,7 @@ struct finding {
 	VEC(struct kernel_share) shares;
 	struct serving_step *served; /* by step: its annotation; NULL: no server */
 	uint32_t root;               /* 1 + the op of the phase that is looked at; 0: none */
+	uint8_t phase;               /* 1 + that phase; 0: none */
 	struct site_op *site_ops;    /* by site */
 	struct imap replayed;        /* launch, site -> its execution is counted */
 	uint32_t *site_decides;      /* by site: as flops_level */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device work by name, category and device, with the op that most of it belongs to.
+ * Device work by name, category, device and phase, with the op that most of it belongs to.
  */
 #include "base/sort.h"
 #include "trace/pass/ops_internal.h"
@@ -15,9 +15,11 @@ static struct kernel_row *row_of(struct finding *x, const struct slice *s)
 {
 	struct trace_ops *o = x->to;
 	uint32_t device = o->t->tracks.v[s->track].device, i = (uint32_t)o->kernels.n;
-	uint64_t key = (uint64_t)s->name << 32 | (uint64_t)s->category << 24 | device;
+	uint64_t kind = (uint64_t)x->phase * CATEGORY_N + s->category;
+	uint64_t key = (uint64_t)s->name << 32 | kind << 24 | device;
 	struct kernel_row made = { .name = s->name,
 		.category = s->category,
+		.phase = x->phase,
 		.device = device,
 		.min = s->length,
 		.max = s->length };
@@ -70,7 +72,8 @@ static int compare_rows(const void *ops, uint32_t a, uint32_t b)
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
 	c = str_cmp(trace_str(o->t, x->name), trace_str(o->t, y->name));
-	return c ? c : (x->device > y->device) - (x->device < y->device);
+	c = c ? c : (x->device > y->device) - (x->device < y->device);
+	return c ? c : (x->phase > y->phase) - (x->phase < y->phase);
 }
 
 void ops_end_kernels(struct finding *x)

@@ -193,6 +193,7 @@ void ops_set_root(struct finding *x, uint32_t step)
 	        x->served ? str_of(serving_phases[x->served[step].phase]) : S(OPS_NO_PHASE);
 
 	x->root = 1 + ops_named(x, phase, phase);
+	x->phase = x->served ? (uint8_t)(1 + x->served[step].phase) : 0;
 }
 
 /* ---- compiled ops ----

@@ -7,6 +7,7 @@
 #include "trace/read/graph/graph_internal.h"
 
 #include "base/sort.h"
+#include "trace/pass/nest.h"
 
 #define COPIES_MAX 64 /* a node is a copy of a copy at most so often */
 
