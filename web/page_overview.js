@@ -179,6 +179,21 @@ async function kernels(report) {
 	return card('Hottest kernels', barList(rows.slice(0, TOP).map(r => ({ label: shorten(plain(r.name), 90), value: r.total_ns, link: link('devices'), title: plain(r.name) })), 'ns', whole));
 }
 
+const PHASE_COLUMNS = [['steps', 'Steps'], ['tokens', 'Tokens'], ['step_mean_ns', 'Step time', 'ns'], ['tokens_per_second', 'Tokens/s'], ['attention', 'Attention', '%'], ['matrix', 'Matrix', '%']];
+
+// The phases of a server of language models.
+async function phases(report) {
+	const entry = await report.entry('phases');
+	if (!entry)
+		return null;
+	const rows = entry.document.phases, columns = PHASE_COLUMNS.filter(([name]) => rows.some(r => r[name]));
+	const cell = (v, unit) => v === null ? '' : unit === '%' ? percent(v, 100) : number(v, unit);
+	return card({ title: 'Phases', part: 'phases' }, el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Phases' }, el('table', { class: 'plain' },
+		el('thead', {}, el('tr', {}, el('td', {}), columns.map(([, title]) => el('th', { scope: 'col' }, title)))),
+		el('tbody', {}, rows.map(r => el('tr', {}, el('th', { scope: 'row' }, r.phase), columns.map(([name, , unit]) => el('td', {}, cell(r[name], unit)))))))),
+	el('a', { href: link('phases') }, 'All numbers of the phases'));
+}
+
 const CHECKERS = { AcceleratorUtilizationChecker: 'Accelerator utilization', ExpensiveOperationChecker: 'Expensive operations', OperationChecker: 'Operations', JobChecker: 'Job',
 	HottestChecker: 'Hottest places', SlowestStepChecker: 'Slowest step' };
 const PLACE = /^top \d+ (scope|node|graph node|operation type): (.*?)(?:, cpu: [^,]*, accelerator: [^,]*)?, total: [^,]*$/;
@@ -213,6 +228,6 @@ function inputs(first) {
 
 export async function overviewPage(report) {
 	const first = (await report.entry(report.list[0].name)).document, summary = await report.entry('summary');
-	const parts = await Promise.all([why(report), steps(report), devices(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
+	const parts = await Promise.all([why(report), steps(report), devices(report), phases(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
 	return el('div', { class: 'overview' }, figures(first, summary ? summary.document.step_time : []), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
 }

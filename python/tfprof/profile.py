@@ -228,6 +228,14 @@ class Profile:
         found: List[Dict[str, Any]] = self.document('steps')['step_time']
         return found
 
+    def phases(self) -> List[Dict[str, Any]]:
+        """Returns the phases of the steps of a server of language models (vLLM, SGLang) in a trace, one row for each: phase
+        ('prefill', 'decode', 'mixed', ...), steps, requests, tokens, step_mean_ns, step_median_ns, step_p99_ns,
+        tokens_per_second, busy_ns, the shares attention, matrix, communication and sampling of the device time in percent,
+        graph_launches, eager_steps, graph_gap_ns, padding. None: unknown."""
+        found: List[Dict[str, Any]] = self.document('phases')['phases']
+        return found
+
     def top(self, n: int = 20, by: Optional[str] = None, **options: Any) -> List[Dict[str, Any]]:
         """Returns the n nodes (0: all) with the largest own values, largest first: path, type, own_<metric>, share and
         cumulative_share in percent, calls. by: a metric, such as 'bytes'; default: the time, or params without steps. Traces are

@@ -261,6 +261,7 @@ static void add_trace(struct session *s, struct report_parts *p)
 	add_optional(s, p, "why");
 	add_optional(s, p, "memory");
 	add_optional(s, p, "roofline");
+	add_optional(s, p, "phases");
 }
 
 static bool is_recording(const struct session *s, const struct report_parts *p)

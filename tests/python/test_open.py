@@ -81,6 +81,15 @@ class EveryKind(unittest.TestCase):
         with tfprof.open(example('profile_100')) as p, self.assertRaises(tfprof.Error):
             p.step_time()
 
+    def test_phases(self):
+        with tfprof.open(os.path.join(ROOT, 'testdata', 'graphs', 'replay.pt.trace.json')) as p:
+            prefill, decode = p.phases()
+            self.assertEqual([('prefill', 1, 20, 0), ('decode', 2, 6, 2)],
+                             [(r['phase'], r['steps'], r['tokens'], r['graph_launches']) for r in (prefill, decode)])
+            self.assertEqual((25, None), (decode['padding'], prefill['padding']))
+        with tfprof.open(trace('training.pt.trace.json.gz')) as p, self.assertRaises(tfprof.Error):
+            p.phases()
+
     def test_step_without_work(self):
         steps = [{'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % i, 'pid': 1, 'tid': 1, 'ts': ts,
                   'dur': dur} for i, ts, dur in ((1, 90, 500), (2, 600, 50))]

@@ -239,14 +239,14 @@ static void fill_partition(
 	}
 }
 
-/* Text omits the column of devices if there is one of them. */
-static void hide_devices(struct table *x)
+/* Lets text omit a column. */
+static void hide_column(struct table *x, struct str name)
 {
 	const char **titles = ARENA_ARRAY(x->a, x->n_columns, const char *);
 	size_t column = 0;
 
 	memcpy(titles, x->titles, x->n_columns * sizeof *titles);
-	while (!str_eq(x->columns[column].name, S("devices")))
+	while (!str_eq(x->columns[column].name, name))
 		column++;
 	titles[column] = "";
 	x->titles = titles;
@@ -561,6 +561,8 @@ static void fill(struct table *x, const struct worker_traces *all,
 			fill_phases(x, phase_work, &v[i], eager);
 	}
 	if (which == TABLE_PHASES) {
+		for (size_t i = 1 + named; i < phase_work->n_columns && !data; i++)
+			hide_column(x, phase_work->columns[i].name);
 		x->below = phase_work;
 		x->members = put_eager;
 		x->user = eager;
@@ -570,7 +572,7 @@ static void fill(struct table *x, const struct worker_traces *all,
 	if (which == TABLE_ROOFLINE)
 		fill_rooflines(x, v, all->n, &request->roofline);
 	if (which == TABLE_STEPS && single)
-		hide_devices(x);
+		hide_column(x, S("devices"));
 	if (which == TABLE_DEVICES || which == TABLE_STEPS)
 		add_sections(x, &part, &further, all->recorded);
 }

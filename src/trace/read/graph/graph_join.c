@@ -368,7 +368,7 @@ static uint32_t site_of_call(struct graph_joining *x, const struct capture *c, u
 }
 
 /* A launch whose work gets places. */
-struct placing {
+struct placed_launch {
 	const struct graph_launch *l;
 	const struct capture *c; /* NULL: none fits, likewise the next one */
 	const struct graph_pairing *p;
@@ -376,7 +376,7 @@ struct placing {
 };
 
 /* Returns the captured call of a piece of work as 1 + its index; 0: none. */
-static uint32_t call_of(const struct placing *v, uint32_t i)
+static uint32_t call_of(const struct placed_launch *v, uint32_t i)
 {
 	return v->p ? v->p->call[i] : 0;
 }
@@ -384,7 +384,7 @@ static uint32_t call_of(const struct placing *v, uint32_t i)
 /* Returns 1 + the place of a piece of work: where its node was created, otherwise its captured
  * call, otherwise its region, otherwise the graph. *to: the tally that counts it. */
 static uint32_t find_place(
-        struct graph_joining *x, struct placing *v, uint32_t i, struct graph_tally **to)
+        struct graph_joining *x, struct placed_launch *v, uint32_t i, struct graph_tally **to)
 {
 	uint32_t work = v->l->first + i, site = x->places.created[work];
 
@@ -410,7 +410,7 @@ static uint32_t find_place(
 static void place(struct graph_joining *x, uint32_t launch, uint32_t *graph)
 {
 	const struct launch_fit *fit = &x->fits[launch];
-	struct placing v = { .l = &x->replays.launches.v[launch], .graph = graph };
+	struct placed_launch v = { .l = &x->replays.launches.v[launch], .graph = graph };
 	uint64_t refused = x->refused.work;
 	struct graph_tally *to;
 
