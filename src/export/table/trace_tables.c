@@ -168,7 +168,7 @@ static void put_share(struct table *to, int64_t part, int64_t whole)
 }
 
 /* The kinds of work in the columns of phases. */
-static const enum phase_work shown[] = { WORK_ATTENTION, WORK_MATRIX, WORK_COMMUNICATION,
+static const enum phase_work work_columns[] = { WORK_ATTENTION, WORK_MATRIX, WORK_COMMUNICATION,
 	WORK_SAMPLING };
 
 static void put_phases(struct table *to, const struct phase *p)
@@ -185,10 +185,10 @@ static void put_phases(struct table *to, const struct phase *p)
 	        p->total > 0 ? hundredths((double)p->tokens * 1e9 / (double)p->total) : 0);
 	table_number(to, p->busy);
 	table_number(to, p->device);
-	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-		put_share(to, p->work[shown[i]], p->device);
-	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-		table_number(to, p->work[shown[i]]);
+	for (size_t i = 0; i < sizeof work_columns / sizeof *work_columns; i++)
+		put_share(to, p->work[work_columns[i]], p->device);
+	for (size_t i = 0; i < sizeof work_columns / sizeof *work_columns; i++)
+		table_number(to, p->work[work_columns[i]]);
 	table_count(to, p->graph_launches);
 	table_count(to, p->graph_steps);
 	table_count(to, p->eager);
@@ -199,8 +199,8 @@ static void put_phases(struct table *to, const struct phase *p)
 static void put_phase_work(struct table *to, const struct phase *p)
 {
 	table_text(to, str_of(serving_phases[p->phase]));
-	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-		put_share(to, p->work[shown[i]], p->device);
+	for (size_t i = 0; i < sizeof work_columns / sizeof *work_columns; i++)
+		put_share(to, p->work[work_columns[i]], p->device);
 	table_count(to, p->graph_launches);
 	table_count(to, p->eager);
 	table_number(to, p->graph_gap);

@@ -72,7 +72,7 @@ struct kernel_row {
 	uint32_t name; /* string id of the trace */
 	enum trace_category category;
 	uint32_t device;
-	uint32_t op; /* op with most of its time: index in ops */
+	uint32_t op;   /* op with most of its time: index in ops */
 	uint8_t phase; /* 1 + enum serving_phase, by phase; 0: none */
 	bool has_op;   /* used during construction */
 	uint64_t count;
