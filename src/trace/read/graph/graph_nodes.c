@@ -9,7 +9,7 @@
 #include "base/sort.h"
 #include "trace/pass/nest.h"
 
-#define COPIES_MAX 64 /* a node is a copy of a copy at most so often */
+#define COPIES_MAX 64 /* length of a chain of copies */
 
 /* An open slice of a thread. */
 struct node_level {
