@@ -107,6 +107,7 @@ static void add_finding(struct why *out, enum why_id id, const struct changed_jo
 
 	for (size_t i = 0; i < j->n; i++) {
 		f.bound |= j->changes[i].bound;
+		f.replayed |= j->changes[i].saved == INT64_MIN;
 		if (j->changes[i].assumed.p)
 			f.assumed = j->changes[i].assumed;
 	}

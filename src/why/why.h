@@ -49,6 +49,7 @@ struct why_finding {
 	int64_t cost;       /* time that the change removes from threads or devices */
 	int64_t saved;      /* what the step would be shorter; may be negative by rounding */
 	bool bound;         /* at most this time is saved */
+	bool replayed;      /* the replay gave saved */
 	struct str assumed; /* of the change; p NULL: nothing */
 	struct str at;      /* the rank, if it is of one alone; else p NULL */
 	VEC(struct why_place) places; /* the longest first */

@@ -162,6 +162,36 @@ def in_all_commands():
         equal(converted[name]['own_float_ops'], round(row['own_float_ops']), name)
 
 
+def causes():
+    """why finds what serving loses: graphs that start late, padding, and steps of a phase that fall back to single launches."""
+    def found(*steps):
+        """Each step is (tokens, eager, pause before its second graph): 500 us of work in two graphs, or 700 us of single kernels."""
+        events, at = [], 10000
+        for i, (tokens, eager, pause) in enumerate(steps):
+            t = 1000 * i
+            events.append(kineto.event('user_annotation', 'decode[bs=%d/16 toks=%d]' % (tokens, tokens), t, 300))
+            if eager:
+                for k in range(4):
+                    events += kineto.launch(t + 10 + 60 * k, 10 * i + k, at + 175 * k, 175, 'gemm')
+                at += 700
+                continue
+            events += replay(t + 10, 10 * i + 8, ['gemm'], at, 400) + replay(t + 20, 10 * i + 9, ['norm'], at + 400 + pause, 100)
+            at += 500 + pause
+        write(events)
+        document = json.loads(program('replay.pt.trace.json', 'why', '--top', '0', '-output', 'json')[0])
+        check_schema('why', document)
+        return {c['id']: c['saved_ns'] for c in document['causes']}
+
+    same = (16, False, 0)
+    assert not {'graph_starts', 'graph_padding', 'eager_steps'} & set(found(*[same] * 4))
+    late = found(*[(16, False, 200)] * 4)
+    equal(late['graph_starts'], 200000, late)
+    padded = found(*[(8, False, 0)] * 4)
+    equal(padded['graph_padding'], 250000, padded)
+    eager = found(same, same, (16, True, 0), same)
+    equal(eager['eager_steps'], 50000, eager)
+
+
 def nodes_of_nsight():
     """With node tracing, kernels are in the ranges in which their nodes were created; nodes of executable graphs are copies of these.
     A node that no row describes stays in its graph."""
@@ -279,7 +309,7 @@ def example_is_made():
             assert a.read() == b.read(), name
 
 
-CASES = [with_capture, in_all_commands, nodes_of_nsight, regions_of_pytorch, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
+CASES = [with_capture, in_all_commands, causes, nodes_of_nsight, regions_of_pytorch, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, write=write_example))

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Causes of programs that replay CUDA or HIP graphs: idle devices before graphs start, graphs that
+ * were captured for more tokens than a step has, and steps that fell back to single launches.
+ */
+#include "base/sort.h"
+#include "trace/pass/serving.h"
+#include "why/why_internal.h"
+
+/* Returns the node of the call that launched the graph of a piece of work, or ID_NONE. */
+static uint32_t graph_call(const struct why_scene *s, uint32_t node)
+{
+	const struct depend *d = s->d;
+
+	for (uint32_t k = d->first_edge[node]; k < d->first_edge[node + 1]; k++) {
+		uint32_t from = d->edges[k].from;
+		if (d->edges[k].kind == DEPEND_LAUNCH && d->nodes.v[from].event != ID_NONE &&
+		        str_contains(why_name(s, d->nodes.v[from].event), S("GraphLaunch")))
+			return from;
+	}
+	return ID_NONE;
+}
+
+/* ---- starts of graphs ---- */
+
+static int by_start(const void *depend, uint32_t a, uint32_t b)
+{
+	const struct depend *d = depend;
+	const struct depend_node *x = &d->nodes.v[a], *y = &d->nodes.v[b];
+
+	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (a > b) - (a < b);
+}
+
+/* Adds the time from the end of the call, or of the work before, to the first work of a graph. */
+static void add_start(const struct why_scene *s, struct why_change *out, uint32_t node,
+        uint32_t call, int64_t until)
+{
+	const struct depend_node *n = &s->d->nodes.v[node], *c = &s->d->nodes.v[call];
+	uint32_t window = why_window(s, node);
+	int64_t from = c->end > until ? c->end : until;
+
+	if (window == ID_NONE || until == INT64_MIN)
+		return;
+	from = from > s->windows[window].from ? from : s->windows[window].from;
+	if (from >= n->start)
+		return;
+	if (!out->places.n)
+		VEC_PUSH(out->a, &out->places,
+		        ((struct why_place){ "call", why_name(s, c->event), 0, 0 }));
+	out->places.v[0].ticks = num_add(out->places.v[0].ticks, n->start - from);
+	out->places.v[0].times++;
+	out->cost = num_add(out->cost, n->start - from);
+}
+
+void why_find_graph_starts(const struct why_scene *s, struct why_change *out)
+{
+	const struct depend *d = s->d;
+	const uint32_t *order = sort_order(out->a, d->nodes.n, by_start, d);
+	int64_t *until = ARENA_ARRAY(out->a, s->t->devices.n, int64_t);
+	bool *started = ARENA_ARRAY(out->a, d->nodes.n, bool);
+
+	for (size_t i = 0; i < s->t->devices.n; i++)
+		until[i] = INT64_MIN;
+	for (size_t i = 0; s->t->replays.n && i < d->nodes.n; i++) {
+		const struct depend_node *n = &d->nodes.v[order[i]];
+		uint32_t call = n->host ? ID_NONE : graph_call(s, order[i]);
+		int64_t *end = n->host ? NULL : &until[s->t->tracks.v[n->track].device];
+		if (call != ID_NONE && !started[call]) {
+			started[call] = true;
+			add_start(s, out, order[i], call, *end);
+		}
+		if (end && n->end > *end)
+			*end = n->end;
+	}
+	out->saved = out->cost / (int64_t)s->x->n_chosen;
+	out->bound = true;
+}
+
+/* ---- steps of servers ---- */
+
+/* Reads the annotation of a window's step. Returns false if it is not of a server. */
+static bool read_step(
+        const struct why_scene *s, const struct critical_window *w, struct serving_step *out)
+{
+	const struct trace_steps *marks = s->x->marks;
+
+	return w->step != ID_NONE && marks->by == STEPS_BY_SERVING &&
+	       serving_parse(trace_str(s->t, marks->steps.v[w->step].name), out);
+}
+
+/* Returns for how many tokens the graph of a call was captured; 0: unknown. */
+static int64_t captured_size(const struct why_scene *s, uint32_t call)
+{
+	const struct trace_replay *v = s->t->replays.v;
+	size_t low = 0, high = s->t->replays.n;
+	int64_t at = s->d->nodes.v[call].start;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (v[mid].start < at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < s->t->replays.n && v[low].start == at ? v[low].batch : 0;
+}
+
+void why_find_graph_padding(const struct why_scene *s, struct why_change *out)
+{
+	struct serving_step step;
+
+	for (uint32_t i = 0; s->t->replays.n && i < s->d->nodes.n; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		uint32_t window = n->host ? ID_NONE : why_window(s, i);
+		uint32_t call = window == ID_NONE ? ID_NONE : graph_call(s, i);
+		if (call == ID_NONE || !read_step(s, &s->windows[window], &step))
+			continue;
+		int64_t size = captured_size(s, call);
+		size = size > 0 ? size : step.padded;
+		if (step.tokens > 0 && size > step.tokens)
+			why_scale(s, out, i, (double)step.tokens / (double)size);
+	}
+	out->bound = true;
+}
+
+/* A chosen step of a server. */
+struct eager_step {
+	bool known, graphs, work;
+	enum serving_phase phase;
+	int64_t length;
+};
+
+static struct eager_step *find_steps(const struct why_scene *s, struct arena *a)
+{
+	struct eager_step *v = ARENA_ARRAY(a, s->x->n_chosen, struct eager_step);
+	struct serving_step step;
+
+	for (size_t i = 0; i < s->x->n_chosen; i++) {
+		v[i].known = read_step(s, &s->windows[i], &step);
+		v[i].phase = step.phase;
+		v[i].length = num_sub(s->windows[i].to, s->windows[i].from);
+	}
+	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+		uint32_t window = s->d->nodes.v[i].host ? ID_NONE : why_window(s, i);
+		if (window == ID_NONE)
+			continue;
+		v[window].work = true;
+		v[window].graphs |= graph_call(s, i) != ID_NONE;
+	}
+	return v;
+}
+
+/* Returns the median length of the steps of a phase that replay graphs; 0: there are none. */
+static int64_t graph_median(
+        const struct eager_step *v, size_t n, enum serving_phase phase, struct arena *a)
+{
+	int64_t *lengths = ARENA_ARRAY(a, n, int64_t);
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i].known && v[i].graphs && v[i].phase == phase)
+			lengths[found++] = v[i].length;
+	return found ? lengths[keysort_new(a, found, lengths)[(found - 1) / 2]] : 0;
+}
+
+void why_find_eager_steps(const struct why_scene *s, struct why_change *out)
+{
+	size_t n = s->x->n_chosen;
+	const struct eager_step *v = s->t->replays.n ? find_steps(s, out->a) : NULL;
+
+	out->saved = 0;
+	out->bound = true;
+	for (size_t i = 0; v && i < n; i++) {
+		int64_t median = !v[i].known || v[i].graphs || !v[i].work
+		                         ? 0
+		                         : graph_median(v, n, v[i].phase, out->a);
+		if (!median || v[i].length <= median)
+			continue;
+		struct why_place place = { "step",
+			trace_str(s->t, s->x->marks->steps.v[s->windows[i].step].name),
+			v[i].length - median, 1 };
+		VEC_PUSH(out->a, &out->places, place);
+		out->cost = num_add(out->cost, place.ticks);
+	}
+	out->saved = out->cost / (int64_t)n;
+}
