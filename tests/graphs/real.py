@@ -85,24 +85,33 @@ def check(name):
     costs(folder, trace)
 
 
-def costs(folder, trace):
-    """Time, calls and float operations of matrix products and attention. A product with a bias has M * N operations more there; the
-    wrappers of a product, which the table lists too, have none here."""
-    ops = rows(trace, 'op', *SELECT)
-    gemm = collections.defaultdict(lambda: [0, 0, 0])
+def products(folder, trace):
+    """Every row of GEMM: time, calls and float operations of each shape. A product with a bias has M * N operations more there. The
+    table lists wrappers beside the product inside them: both have the same sizes, calls and time."""
+    ours = {(r['type'], r['shapes']): r for r in json.loads(program(trace, 'roofline', '--top=0', '-output', 'json')[0])['roofline']}
+    inner, wrappers = {}, []
     for row in table(folder, 'GEMM'):
         m, n, k = (int(float(row['param: ' + v])) for v in 'MNK')
-        theirs = float(row['GFLOPS_first']) * 1e9
-        bias = row['param: bias'] == 'True'
+        theirs, bias = float(row['GFLOPS_first']) * 1e9, row['param: bias'] == 'True'
         assert abs(theirs - 2 * m * n * k - bias * m * n) <= 1e-3 * theirs, row['name']
-        to, calls = gemm[row['name']], int(row['name_count'])
-        to[0] += float(row['Kernel Time (\u00b5s)_sum'])
-        to[1] += calls
-        to[2] += 2 * m * n * k * calls
-    for op in ('aten::mm', 'aten::addmm'):
-        if op in gemm:
-            near(op, ops[op]['own_accelerator_micros'], gemm[op][0])
-            equal([ops[op]['own_occurrence'], ops[op]['own_float_ops']], gemm[op][1:], op)
+        calls, us = int(row['name_count']), float(row['Kernel Time (\u00b5s)_sum'])
+        found = ours.get((row['name'], row['Input Dims_first'].replace(' ', '')))
+        if row['name'] not in ('aten::mm', 'aten::addmm'):
+            wrappers.append(((m, n, k), calls, us))
+            continue
+        near(row['name'], found['time_ns'] / 1000, us)
+        equal((found['runs'], found['float_ops']), (calls, 2 * m * n * k * calls), row['name'])
+        inner[m, n, k] = calls, us
+    assert len(inner) >= 4, inner
+    for key, calls, us in wrappers:
+        equal(inner[key][0], calls, key)
+        near(key, inner[key][1], us)
+
+
+def costs(folder, trace):
+    """Products by shape; time, calls, float operations and bytes of attention."""
+    products(folder, trace)
+    ops = rows(trace, 'op', *SELECT)
     moved = {r['op']: r['bytes'] for r in json.loads(program(trace, 'flops', '--top=0', '-output', 'json')[0])['ops']}
     for row in table(folder, 'InferenceAttention_fwd'):
         if float(row['GFLOPS_first']) > 0:
