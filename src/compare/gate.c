@@ -5,6 +5,7 @@
  */
 #include "compare/gate.h"
 
+#include "trace/pass/serving.h"
 #include "why/why.h"
 
 #define STEP_NUMBER(id, metric) { #id, metric },
@@ -105,9 +106,28 @@ static bool read_number(struct gate *g, struct str name)
 	return g->total;
 }
 
+/* Reads "phase:decode.step_time". Numbers of causes are of all steps. */
+static bool read_phase(struct gate *g, struct str left, struct err *e)
+{
+	size_t from = sizeof "phase:" - 1, point = str_find_char(left, '.');
+	struct str name = str_sub(left, from, point == SIZE_MAX ? point : point - from);
+
+	for (int i = 0; i < PHASE_N; i++)
+		if (str_eq(name, str_of(serving_phases[i])))
+			g->phase = i;
+	if (g->phase < 0)
+		return fault(
+		        g, from, e, "not a phase: prefill, decode, mixed, speculative or other");
+	if (point == SIZE_MAX || !read_number(g, str_sub(left, point + 1, SIZE_MAX)) ||
+	        g->number >= STEP_CAUSES)
+		return fault(g, point == SIZE_MAX ? left.n : point + 1, e,
+		        "phases have step_time, idle, exposed_communication and kernels");
+	return true;
+}
+
 bool gate_parse(struct gate *g, struct str text, struct err *e)
 {
-	*g = (struct gate){ .text = text, .number = STEP_NONE };
+	*g = (struct gate){ .text = text, .number = STEP_NONE, .phase = -1 };
 	size_t at = find_compare(text);
 	if (at == SIZE_MAX || at == 0)
 		return fault(g, at ? text.n : 0, e, "<, <=, > or >= is missing");
@@ -116,6 +136,8 @@ bool gate_parse(struct gate *g, struct str text, struct err *e)
 	struct str left = str_sub(text, 0, at);
 	while (left.n && left.p[left.n - 1] == ' ')
 		left.n--;
+	if (str_starts(left, S("phase:")))
+		return read_phase(g, left, e) && read_limit(g, at + 1 + g->equal, e);
 	if (read_number(g, left))
 		return read_limit(g, at + 1 + g->equal, e);
 	size_t point = str_rfind_char(left, '.');

@@ -8,8 +8,9 @@
  *
  *   step_time<+5%                         a number of a step of a trace
  *   input_pipeline<=1ms                   the time that a step would be shorter without a cause
+ *   phase:decode.step_time<+5%            a number of the steps of a phase of a server
  *
- *   rule     = ( subject "." metric | number ) compare limit
+ *   rule     = ( subject "." metric | [ "phase:" phase "." ] number ) compare limit
  *   subject  = "total" | view ":" pattern
  *   compare  = "<" | "<=" | ">" | ">="
  *   limit    = [ "+" | "-" ] number [ unit | "%" ]     signed: a change, else the number itself
@@ -31,6 +32,7 @@ enum step_number {
 struct gate {
 	struct str text;
 	int number; /* enum step_number, or STEP_CAUSES + cause; the root has it, as with total */
+	int phase;  /* of the number: enum serving_phase, or -1: of all steps */
 	bool total; /* the root's total; view is then scope */
 	enum vk view;
 	struct str pattern;

@@ -67,6 +67,7 @@ struct diff_sides {
 	int64_t ticks_per_us; /* of the sides' times (struct side_values) */
 	uint32_t steps_most;  /* at most that many steps; 0: no limit */
 	bool with_steps;      /* after the values, those of each step that -step selects */
+	int phase;            /* of struct gate, for number */
 	int number; /* of struct gate: the sides have only this; STEP_NONE: those of a view */
 };
 

@@ -6,6 +6,7 @@
 #include "lib/diff.h"
 
 #include "lib/path_input.h"
+#include "trace/pass/serving.h"
 #include "why/why.h"
 
 /* The numbers of the chosen steps. */
@@ -14,15 +15,23 @@ struct step_values {
 	struct str lack; /* why they are not known; p NULL: they are */
 };
 
-static bool is_chosen(const struct path_input *in, size_t i, const struct opts *o)
+/* phase: as in struct gate. */
+static bool is_chosen(const struct path_input *in, size_t i, int phase, const struct opts *o)
 {
-	return in->steps.by == STEPS_UNKNOWN || opts_has_step(o, in->steps.steps.v[i].id);
+	const struct trace_step *step = &in->steps.steps.v[i];
+	struct serving_step info;
+
+	if (phase >= 0 && (in->steps.by != STEPS_BY_SERVING ||
+	                          !serving_parse(trace_str(in->t, step->name), &info) ||
+	                          (int)info.phase != phase))
+		return false;
+	return in->steps.by == STEPS_UNKNOWN || opts_has_step(o, step->id);
 }
 
 /* ---- times ---- */
 
-static void find_times(const struct path_input *in, int number, const struct opts *o,
-        struct step_values *out, struct arena *a)
+static void find_times(const struct path_input *in, const struct diff_sides *d,
+        const struct opts *o, struct step_values *out, struct arena *a)
 {
 	const struct trace *t = in->t;
 	size_t n = in->steps.steps.n;
@@ -38,18 +47,18 @@ static void find_times(const struct path_input *in, int number, const struct opt
 		int64_t length = num_sub(s->end, s->start);
 		const struct usage_partition part = usage_partition(
 		        t, &by_step[i].times, num_mul(length, num_from_u64(usage.devices.n)), 1);
-		if (is_chosen(in, i, o))
+		if (is_chosen(in, i, d->phase, o))
 			VEC_PUSH(a, &out->v,
-			        number == STEP_step_time ? trace_ns(t, length)
-			        : number == STEP_idle    ? part.idle
-			                                 : part.communication);
+			        d->number == STEP_step_time ? trace_ns(t, length)
+			        : d->number == STEP_idle    ? part.idle
+			                                    : part.communication);
 	}
 }
 
 /* ---- kernels ---- */
 
-static void count_kernels(
-        const struct path_input *in, const struct opts *o, struct step_values *out, struct arena *a)
+static void count_kernels(const struct path_input *in, const struct diff_sides *d,
+        const struct opts *o, struct step_values *out, struct arena *a)
 {
 	const struct trace *t = in->t;
 	int64_t *v = ARENA_ARRAY(a, in->steps.steps.n, int64_t);
@@ -64,7 +73,7 @@ static void count_kernels(
 				                          link_launch(&in->links, &s))]++;
 	}
 	for (size_t i = 0; i < in->steps.steps.n; i++)
-		if (is_chosen(in, i, o))
+		if (is_chosen(in, i, d->phase, o))
 			VEC_PUSH(a, &out->v, v[i]);
 }
 
@@ -138,10 +147,12 @@ bool diff_number_side(
 		if (!find_saved(s, &in, (enum why_id)(d->number - STEP_CAUSES), o, &found, a))
 			return false;
 	} else if (d->number == STEP_kernels) {
-		count_kernels(&in, o, &found, a);
+		count_kernels(&in, d, o, &found, a);
 	} else {
-		find_times(&in, d->number, o, &found, a);
+		find_times(&in, d, o, &found, a);
 	}
+	if (!found.v.n && d->phase >= 0)
+		found.lack = S("no step is of this phase");
 	if (!found.v.n && !found.lack.p)
 		return session_fail(
 		        s, ERR_INVALID_ARGUMENT, "the steps of -step are not in the trace");

@@ -192,6 +192,32 @@ def causes():
     equal(eager['eager_steps'], 50000, eager)
 
 
+def gates():
+    """Gates about the steps of a phase use these steps alone."""
+    def server(name, decode):
+        events, at = [], 1000
+        for i in range(12):
+            mode, tokens, length = (('DECODE', 4, decode), ('EXTEND', 64, 700))[i % 3 == 2]
+            events.append(kineto.event('user_annotation', 'step[%s bs=4 toks=%d]' % (mode, tokens), 900 + 20 * i, 18))
+            events += kineto.launch(905 + 20 * i, i + 1, at, length + i % 4, 'gemm')
+            at += length + 10
+        write(events, name)
+    server('a.pt.trace.json', 100)
+    server('b.pt.trace.json', 130)
+
+    def gate(rule, status=0):
+        out, _ = program('diff', 'a.pt.trace.json', 'b.pt.trace.json', '--gate', rule, '-output', 'json', status=status)
+        return json.loads(out)['gates'][0]
+    found = gate('phase:decode.step_time<+5%', 1)
+    assert found['result'] == 'fails' and '102us -> 132us (+30us, +29' in found['text'], found
+    equal(found['test']['steps'], [8, 8])
+    equal(gate('phase:prefill.step_time<+5%')['result'], 'holds')
+    equal(gate('phase:decode.step_time<=140us')['result'], 'holds')
+    equal(gate('phase:decode.kernels<=1')['result'], 'holds')
+    mixed = gate('phase:mixed.step_time<+5%', 1)
+    assert mixed['result'] == 'inconclusive' and 'no step is of this phase' in mixed['text'], mixed
+
+
 def nodes_of_nsight():
     """With node tracing, kernels are in the ranges in which their nodes were created; nodes of executable graphs are copies of these.
     A node that no row describes stays in its graph."""
@@ -309,7 +335,7 @@ def example_is_made():
             assert a.read() == b.read(), name
 
 
-CASES = [with_capture, in_all_commands, causes, nodes_of_nsight, regions_of_pytorch, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
+CASES = [with_capture, in_all_commands, causes, gates, nodes_of_nsight, regions_of_pytorch, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, write=write_example))
