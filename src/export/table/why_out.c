@@ -111,9 +111,8 @@ static struct evidence replay_evidence(const struct why_text *t, const struct wh
 	if (f->assumed.p)
 		sb_fmt(&b, ", %.*s", STR(f->assumed));
 	return (struct evidence){ str_fmt(t->a, "%s.replay", why_rows[f->id].id), sb_str(&b),
-		!f->replayed || x->job->n_replays > 1
-		        ? command_of(t, "why", "--cause=", f->id)
-		        : command_of(t, "what-if", "cause:", f->id) };
+		!f->replayed || x->job->n_replays > 1 ? command_of(t, "why", "--cause=", f->id)
+		                                      : command_of(t, "what-if", "cause:", f->id) };
 }
 
 static struct evidence places_evidence(const struct why_text *t, const struct why_finding *f)
