@@ -25,6 +25,8 @@ static bool says_step(const struct trace *t, const struct slice *s, enum steps_b
 			return false;
 		return slice_has_int(t, s, ARG_STEP, id) || slice_has_int(t, s, ARG_GROUP, id);
 	case STEPS_BY_SERVING:
+		if (says_step(t, s, STEPS_BY_MARK, id))
+			return false;
 		*id = 0;
 		return s->form == SLICE_COMPLETE && s->category == CATEGORY_STEP;
 	case STEPS_BY_GROUP: return slice_has_int(t, s, ARG_GROUP, id);
