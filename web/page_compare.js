@@ -61,7 +61,7 @@ class ComparePage {
 
 	build(choice) {
 		this.icicle = new Icicle({
-			name: 'Differential icicle chart; the table lists the same entries', fill: i => change(this.share(i)), label: i => this.tree.label(i),
+			name: 'Differential icicle chart. The table has the same entries', fill: i => change(this.share(i)), label: i => this.tree.label(i),
 			tip: i => this.tip(i), select: i => this.choose(i, true),
 		});
 		this.rows = new TreeTable({

@@ -13,7 +13,7 @@ function title(row) {
 }
 
 function facts(row) {
-	const list = [['Peak', row.peak_bytes, 'bytes'], ['Reserved', row.reserved_bytes, 'bytes'], ['Capacity', row.capacity_bytes, 'bytes'], ['Allocated in total', row.allocated_bytes, 'bytes'],
+	const list = [['Peak', row.peak_bytes, 'bytes'], ['Reserved', row.reserved_bytes, 'bytes'], ['Capacity', row.capacity_bytes, 'bytes'], ['Total allocated', row.allocated_bytes, 'bytes'],
 		['Allocations', row.allocations, 'digits'], ['Releases', row.frees, 'digits']];
 	return el('div', { class: 'facts' }, list.filter(([, v]) => v !== null && v !== undefined).map(([label, v, unit]) =>
 		el('span', {}, el('span', { class: 'muted' }, label + ' '), el('strong', { title: exact(v, unit), 'data-fact': label }, number(v, unit)))),

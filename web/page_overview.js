@@ -27,7 +27,7 @@ function tile(name, label, value, unit, note) {
 // Step time is wall time. times: of each worker with a trace; the slowest one is shown.
 function stepTime(times) {
 	const t = times.reduce((a, b) => b.mean_ns > a.mean_ns ? b : a), several = t.steps > 1;
-	return tile('step_ns', t.marked ? 'Step time' : 'Time of the trace', t.mean_ns, 'ns',
+	return tile('step_ns', t.marked ? 'Step time' : 'Trace time', t.mean_ns, 'ns',
 		[times.length > 1 && plain(t.worker), several && `mean of ${t.steps} steps; median ${number(t.median_ns, 'ns')}, ${number(t.min_ns, 'ns')} to ${number(t.max_ns, 'ns')}`].filter(Boolean).join(': '));
 }
 
@@ -61,7 +61,7 @@ async function steps(report) {
 	if (entry && entry.document.steps.length) {
 		const t = rowsTable(entry.document, 'steps'), devices = t.value('devices', 0);
 		return card('Steps', stacked(t.count, PARTS.map(([label, color, name]) => ({ label, color, value: i => t.value(name.replace('compute_ns', 'compute_busy_ns'), i) / devices })),
-			i => 'step ' + t.value('step', i), 'ns', devices > 1 ? `Step time, divided by what the ${devices} devices did on average` : 'Step time, divided by what the device did'));
+			i => 'step ' + t.value('step', i), 'ns', devices > 1 ? `Step time by what the devices did (average of ${devices} devices)` : 'Step time by what the device did'));
 	}
 	const list = report.all('step');
 	if (!list.length)
@@ -74,7 +74,7 @@ async function steps(report) {
 	if (!totals.some(t => t.micros > 0))
 		return null;
 	const parts = [{ label: 'Accelerators', color: '--compute', value: i => totals[i].accelerator_micros }, { label: 'CPU', color: '--host', value: i => totals[i].cpu_micros }];
-	return card('Steps', stacked(totals.length, parts, i => 'step ' + totals[i].step, 'us', 'Time of each step on accelerators and CPU'));
+	return card('Steps', stacked(totals.length, parts, i => 'step ' + totals[i].step, 'us', 'Time on accelerators and CPU in each step'));
 }
 
 // The file of an entry if there is one for each of several workers, or ''.
@@ -138,7 +138,7 @@ async function idle(report) {
 	for (let k = 0; k < report.all('idle').length; k++) {
 		const entry = await report.entry('idle', k), worker = workerOf(report, entry);
 		devices.push(...entry.document.devices.filter(d => d.idle_ns > 0).map(d => ({ ...d, worker, label: [worker, plain(d.device)].filter(Boolean).join(' ') })));
-		entry.document.missing.forEach(m => missing.add(`The file does not have ${m.what}.` + (m.cure ? ` When profiling, use ${m.cure}.` : '')));
+		entry.document.missing.forEach(m => missing.add(`The file does not contain ${m.what}.` + (m.cure ? `  To record this, use ${m.cure}.` : '')));
 	}
 	if (!devices.length)
 		return null;

@@ -25,7 +25,7 @@ export async function timelinePage(report, which) {
 		const track = lanes.tracks.find(k => k.track === t.value('track', row)), count = t.value('count', row);
 		const launch = t.value('launch', row), from = launch === null ? -1 : lanes.rowOf(launch), number = t.value('slice', row), to = number === null ? [] : lanes.launchedBy(number);
 		const facts = [['Duration', exact(lanes.length[row], 'ns')], ['Start', exact(lanes.start[row] - entry.document.start_ns, 'ns')], ['Category', t.value('category', row)],
-			['Track', [track.title, track.name].filter(Boolean).join(' \u00b7 ')], count > 1 ? ['Slices', count.toLocaleString('en-US') + '; the name is that of the longest one'] : null,
+			['Track', [track.title, track.name].filter(Boolean).join(' \u00b7 ')], count > 1 ? ['Slices', count.toLocaleString('en-US') + ' (the name is that of the longest)'] : null,
 			from >= 0 ? ['Launched', nanoseconds(lanes.start[row] - lanes.start[from]) + ' before its start'] : null, to.length ? ['Launches', to.length === 1 ? plain(t.value('name', to[0])) : to.length + ' slices'] : null];
 		replace(details, el('h2', { class: 'path' }, lanes.names(row).slice(0, 1000)),
 			el('div', { class: 'facts' }, facts.filter(Boolean).map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v)),
@@ -49,7 +49,7 @@ export async function timelinePage(report, which) {
 		button_.setAttribute('aria-pressed', String(on));
 		update({ path: on ? '' : 'no' });
 		replace(kinds, on ? [el('p', { class: 'hint' }, `${path.title}. The strip at the top shows the path; in the tracks, its parts are underlined. ${path.mark}`,
-			path.left ? ` It shows the first ${path.segments.length.toLocaleString('en-US')} of ${(path.segments.length + path.left).toLocaleString('en-US')} segments.` : ''), legend(path.kinds)] : []);
+			path.left ? `  The strip shows the first ${path.segments.length.toLocaleString('en-US')} of ${(path.segments.length + path.left).toLocaleString('en-US')} segments.` : ''), legend(path.kinds)] : []);
 		view.draw();
 	}
 

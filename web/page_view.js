@@ -10,10 +10,10 @@ import { Tree } from './tree.js';
 import { TreeTable } from './treetable.js';
 
 const HINTS = {
-	scope: 'Nodes by the parts of their names between slashes. The total of a scope includes all nodes below it.',
+	scope: 'Nodes grouped by the parts of their names between slashes. The total of a scope includes all nodes below it.',
 	graph: 'The nodes below a node are its inputs.',
-	op: 'Nodes are added up by operation type.',
-	code: 'Call stacks, from the outermost line down. The total of a line includes the lines that it calls.',
+	op: 'Each row is the sum of the nodes of one operation type.',
+	code: 'Call stacks, with the outermost line at the top. The total of a line includes the lines that it calls.',
 };
 
 function escaped(path) {
@@ -62,7 +62,7 @@ class ViewPage {
 
 	build() {
 		this.icicle = new Icicle({
-			name: 'Icicle chart; the table lists the same entries',
+			name: 'Icicle chart. The table has the same entries',
 			fill: i => fill(this.groups[i], this.tree.label(i)), label: i => this.tree.label(i),
 			tip: i => this.tip(i), select: i => this.choose(i, true),
 		});

@@ -10,7 +10,7 @@ export class Path {
 		this.to = document.from_ns + document.window_ns;
 		this.title = `Critical path of ${document.step || 'the whole trace'}: ${nanoseconds(document.window_ns)}`;
 		// The window ends with the last device work of the step.
-		this.mark = document.step_ns && document.step_ns !== document.window_ns ? `By its mark, the step takes ${nanoseconds(document.step_ns)}; the path reaches to the end of its device work.` : '';
+		this.mark = document.step_ns && document.step_ns !== document.window_ns ? `The mark of the step lasts ${nanoseconds(document.step_ns)}; the path ends with the last device work of the step.` : '';
 		this.segments = document.segments;
 		this.left = document.rows - document.segments.length; // segments after those of the document
 		this.texts = new Map(document.kinds.map(k => [k.kind, k.text]));

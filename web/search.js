@@ -4,7 +4,7 @@
 import { onChange } from './state.js';
 
 const PREFIX = 're:', LIMIT = 5; // seconds of matching
-export const HINT = 'Text in upper or lower case, or a regular expression after re: (re:^conv|pool$)';
+export const HINT = 'Text (case is ignored), or re: and a regular expression, such as re:^conv|pool$';
 
 // The worker: reports its start, so that only matching counts towards LIMIT, then the matches or an error.
 const PROGRAM = `onmessage = ({ data: { pattern, names } }) => {
@@ -35,7 +35,7 @@ function inWorker(pattern, names, done) {
 		if (answer)
 			done(answer);
 	};
-	const refused = () => end({ note: 'This browser does not run patterns here. Search for text.' });
+	const refused = () => end({ note: 'This browser does not allow regular expressions on this page. Search for text instead.' });
 	stop = () => end(null);
 	try {
 		address = URL.createObjectURL(new Blob([PROGRAM], { type: 'text/javascript' }));
@@ -46,7 +46,7 @@ function inWorker(pattern, names, done) {
 	worker.onerror = e => { e.preventDefault(); refused(); };
 	worker.onmessage = ({ data }) => {
 		if (data.started)
-			timer = setTimeout(() => end({ note: `Stopped: the pattern takes longer than ${LIMIT} s` }), 1000 * LIMIT);
+			timer = setTimeout(() => end({ note: `Stopped after ${LIMIT} s: the pattern takes too long` }), 1000 * LIMIT);
 		else
 			end(data);
 	};

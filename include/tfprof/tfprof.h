@@ -66,9 +66,9 @@ enum {
 	TFP_E_NOT_FOUND,        /* a file */
 	TFP_E_PERMISSION,       /* refused by the system */
 	TFP_E_DATA_LOSS,        /* bytes that cannot be parsed */
-	TFP_E_UNIMPLEMENTED,    /* known, but not in this version */
+	TFP_E_UNIMPLEMENTED,    /* a known feature that this version does not have */
 	TFP_E_RESOURCE,  /* a limit: disk full, too many files, a pattern that takes too long */
-	TFP_E_IO,        /* reading or writing failed half-way */
+	TFP_E_IO,        /* reading or writing failed */
 	TFP_E_CANCELLED, /* by tfp_cancel or by a callback */
 	TFP_E_FAILED,    /* a valid request that cannot be fulfilled */
 	TFP_E_STEP,  /* a step, call stacks or an output that this profile or view lacks; tfp_notes
@@ -143,10 +143,10 @@ enum {
 	TFP_OP_LOG = 4,  /* OpLogProto: float operations, types, call stacks */
 	TFP_PROFILE = 8, /* ProfileProto: all of these */
 	TFP_CHECKPOINT =
-	        16, /* values of tensors, for tensor_value: its path, as TensorFlow takes it */
+	        16, /* checkpoint with the values for tensor_value: its path, as for TensorFlow */
 	TFP_SPOOL =
 	        32,  /* recorded GPU work: the folder of a session, or one process's file of it */
-	TFP_ANY = 64 /* any of these, and traces of other programs: recognised by its content */
+	TFP_ANY = 64 /* any of these, or a trace of another program: recognised by its content */
 };
 
 /* A file, or memory owned by the caller and read only during the call. gzip-compressed input is
@@ -164,9 +164,8 @@ struct tfp_input {
 	size_t n_how;
 };
 
-/* Adds an input; if that fails, nothing of it is kept. Of several nodes with one name the first
- * counts. A step added twice adds to its numbers. If there is a graph, it must be added before
- * steps. */
+/* Adds an input; on failure, nothing of it is kept. If several nodes have the same name, the first
+ * one is used. Adding a step twice adds up its numbers. A graph must be added before its steps. */
 TFP_API int tfp_add(struct tfp_session *s, int kind, const struct tfp_input *in);
 
 /* Adds n steps, read by several threads and added in this order up to the first faulty one. added:
@@ -174,20 +173,20 @@ TFP_API int tfp_add(struct tfp_session *s, int kind, const struct tfp_input *in)
 TFP_API int tfp_add_steps(
         struct tfp_session *s, const struct tfp_input *in, size_t n, size_t *added);
 
-/* Adds files of any kind, as the program's command line does: each is recognised by its content,
- * and together they are one profile: a graph with its run metadata and op log, a trace, a folder of
- * profiles, patterns. Nothing may have been added before. */
+/* Adds files of any format, as on the program's command line: the format of each file is recognised
+ * by its content, and all files together form one profile: a graph with its run metadata and op
+ * log, a trace, a folder of profiles, patterns. Nothing may have been added before. */
 TFP_API int tfp_add_files(struct tfp_session *s, const struct tfp_str *paths, size_t n);
 
 /* Adds inputs as the program's --profile_path does: profiles, folders of ProfileContext or a
- * SavedModel, patterns ("job_*" "/profile_100"), lists with commas. A single file works as in
+ * SavedModel, patterns ("job_*" "/profile_100"), lists with commas. A single file is added as by
  * tfp_add. Several inputs are workers of one model, each with its own steps, and must be added
  * first; option "by" gives each a column. A folder means its newest profile; older ones are read
  * when option "step" names one of their steps, and are never in the average. */
 TFP_API int tfp_add_paths(struct tfp_session *s, const struct tfp_str *paths, size_t n);
 
 /* Returns the name of the i-th worker (NUL-terminated): the part in which the paths differ. NULL
- * after the last one; single files have none. */
+ * after the last worker; a single file has no workers. */
 TFP_API const char *tfp_worker(struct tfp_session *s, size_t i, size_t *length);
 
 /* Sets the share of the nodes that ran in a step, 0 to 1; with run metadata as the original counts

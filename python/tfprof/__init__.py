@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a TensorFlow model's time, memory, parameters and float operations go.
+"""Reads profiles and traces, and shows where the time, memory and float operations of a model go.
 
     import tfprof
     p = tfprof.open('trace.xplane.pb')
@@ -7,8 +7,7 @@
     for depth, row in p.scope(max_depth=3, order_by='micros').walk():
         print('  ' * depth, row.name, row.total.micros)
 
-tfprof.compat and tfprof.model_analyzer offer what TensorFlow's own profiler modules offer.
-"""
+tfprof.compat and tfprof.model_analyzer have the interface of TensorFlow's own profiler modules."""
 from ._native import Library, libraries, version
 from .arrow import ArrowTable, Column, Schema, schemas
 from .errors import (CancelledError, DataLossError, Error, InvalidArgumentError, MemoryLimitError,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ctypes interface of the library, and sessions. Independent of messages and views."""
+"""The ctypes interface of libtfprof, and the class Session. Independent of messages and views."""
 import contextlib
 import ctypes
 import operator
@@ -159,7 +159,7 @@ class NamedBytes(NamedTuple):
 
 
 def _take(source: Source) -> Tuple[Optional[bytes], Optional[bytes]]:
-    """Returns (path, bytes) of a source; the path of bytes is their name, or None."""
+    """Returns (path, bytes) of a source. For bytes, the path is their name, or None."""
     if isinstance(source, NamedBytes):
         return os.fsencode(source.name), bytes(source.data)
     if isinstance(source, (str, os.PathLike)):
@@ -197,7 +197,8 @@ class Answer(NamedTuple):
 
 
 class _Collector:
-    """A callback that collects its arguments. It never raises into the library."""
+    """A callback that collects its arguments. Exceptions are stored and raised later, never passed into the
+    library."""
 
     def __init__(self) -> None:
         self.parts: List[bytes] = []
@@ -231,8 +232,8 @@ if hasattr(os, 'register_at_fork'):
 
 
 class Session:
-    """One loaded profile. May be used by many threads: calls wait for each other. Ctrl-C ends the
-    call in progress."""
+    """A loaded profile. Several threads may use a session; their calls run one after the other. Ctrl-C ends the call
+    in progress."""
 
     def __init__(self, threads: int = 0, memory_limit: int = 0,
                  progress: Optional[ProgressCallback] = None, keep_attrs: bool = True,
@@ -308,8 +309,8 @@ class Session:
 
     def _call(self, f: Any, *arguments: Any, may: Union[Sequence[int], Callable[[], Sequence[int]]] = (OK,),
               long: bool = False, also: Optional['Session'] = None) -> Tuple[int, bytes]:
-        """Calls a function. Returns (code, notes); raises for unexpected codes. long: the call may take long. also: a
-        second session that the call uses."""
+        """Calls a function. Returns (code, notes); raises for unexpected codes. long: whether the call may take long.
+        also: a second session that the call uses."""
         with contextlib.ExitStack() as held:
             for s in sorted({self, also or self}, key=id):  # in one order, for two calls in two directions
                 held.enter_context(s._own())
@@ -349,17 +350,17 @@ class Session:
                           long=True)[1]
 
     def add_steps(self, steps: Sequence[Tuple[int, Source]]) -> bytes:
-        """Adds steps, read in parallel."""
+        """Adds steps, which are read in parallel."""
         v = (_Input * len(steps))(*[_input(source, step) for step, source in steps])
         return self._call(self._lib.tfp_add_steps, v, len(steps), None, long=True)[1]
 
     def add_paths(self, paths: Iterable[Any]) -> bytes:
-        """Adds profiles, folders of profiles and patterns; several of them are workers."""
+        """Adds profiles, folders of profiles, or patterns; several profiles are workers."""
         v = _strings([os.fsencode(p) for p in paths])
         return self._call(self._lib.tfp_add_paths, v, len(v), long=True)[1]
 
     def add_files(self, paths: Iterable[Any]) -> bytes:
-        """Adds files of any kind as one profile."""
+        """Adds files of any format as one profile."""
         v = _strings([os.fsencode(p) for p in paths])
         return self._call(self._lib.tfp_add_files, v, len(v), long=True)[1]
 
@@ -406,7 +407,7 @@ class Session:
     def run(self, command: Union[str, bytes], *, line: bool = False, result: bool = False,
             banners: bool = False, checkers: Optional[Iterable[str]] = None,
             may: Sequence[int] = (OK,)) -> Answer:
-        """Runs a view, advise, or (line) a line of the prompt."""
+        """Runs a view or advise. line: command is a line as typed at the prompt."""
         printed, message = _Collector(), _Collector()
         names = None if checkers is None else _strings(checkers)
         how = _Run(ctypes.sizeof(_Run), _BANNERS if banners else 0, printed.put, None,

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables and answers as Arrow streams, through the Arrow PyCapsule interface: pyarrow.table(x),
-polars.DataFrame(x), duckdb.sql('from x') and pandas.DataFrame.from_arrow(x) take them as they are.
-Needs no Arrow library.
-"""
+"""Tables and answers as Arrow streams, through the Arrow PyCapsule interface: pyarrow.table(x), polars.DataFrame(x),
+duckdb.sql('from x') and pandas.DataFrame.from_arrow(x) accept them directly. This module needs no Arrow library."""
 import ctypes
 import struct
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
@@ -59,10 +57,10 @@ def _capsule(x: Any, name: bytes) -> Any:
 
 
 class ArrowTable:
-    """Rows of a profile for any Arrow consumer. Each reading opens a new stream.
+    """Rows of a profile for any Arrow consumer. Each read opens a new stream.
 
-    The profile may be closed while a stream is read. Nothing can be added to the profile while the stream of a
-    table is open."""
+    The profile may be closed while a stream is read. Nothing can be added to the profile while the stream of a table
+    is open."""
 
     def __init__(self, open_stream: Callable[[int], None], what: str) -> None:
         self._open = open_stream
@@ -95,7 +93,7 @@ class Column(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """The fixed columns of a table."""
+    """A table with its fixed columns."""
     table: str
     version: str
     description: str

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of TensorFlow's native profiler module, under their names: serialized messages in,
-serialized results out, text on sys.stdout. Unlike there, bad input raises an exception. Also ProfileContext,
-tfprof_logger and write_op_log, which work without a session of TensorFlow."""
+"""The functions of TensorFlow's native profiler module, under the same names. They take and return serialized
+messages, and print text on sys.stdout. Unlike in TensorFlow, bad input raises an exception. ProfileContext,
+tfprof_logger and write_op_log are here too; they work without a TensorFlow session."""
 import sys
 from typing import Optional
 
@@ -64,7 +64,7 @@ def Profile(command: Text, options: bytes) -> bytes:
 
 def PrintModelAnalysis(graph: bytes, run_meta: bytes, op_log: bytes, command: Text,
                        options: bytes) -> bytes:
-    """Like Profile on a new profiler, whose only step is 0."""
+    """Like Profile, but on a new profiler whose only step is step 0."""
     s = new_session(graph, op_log)
     try:
         add(s, _native.STEP, run_meta)

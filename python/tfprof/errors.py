@@ -4,7 +4,7 @@ from typing import Dict, Type
 
 
 class Error(Exception):
-    """Any failure of the library. code is its name, such as 'DATA_LOSS'."""
+    """The base class of all errors of the library. code is the name of the error code, such as 'DATA_LOSS'."""
 
     def __init__(self, sentence: str, code: str = 'FAILED') -> None:
         super().__init__(sentence)
@@ -24,11 +24,11 @@ class DataLossError(Error, ValueError):
 
 
 class UnimplementedError(Error, NotImplementedError):
-    """Not implemented in this version."""
+    """The requested feature is not implemented in this version."""
 
 
 class CancelledError(Error):
-    """A call was ended by cancel() or by a callback."""
+    """The call was cancelled by cancel() or by a callback."""
 
 
 class MemoryLimitError(Error, MemoryError):

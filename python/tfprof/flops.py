@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Float operations of TensorFlow's operations, from the shapes of their tensors: the statistics 'flops' that
-TensorFlow registers, for the same operations and with the same results."""
+"""Computes the float operations of TensorFlow operations from the shapes of their tensors. The results are those of
+the statistic 'flops' that TensorFlow registers, for the same operations."""
 import math
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
@@ -59,7 +59,7 @@ def _of_output(each: int) -> Count:
 
 
 def _reduction(finish: int) -> Count:
-    """Each input element is reduced once; finish: operations for each result."""
+    """Returns the float operations of a reduction: one per input element, and `finish` per result."""
     return lambda op: math.prod(op.input(0)) + math.prod(op.output) * (finish - 1)
 
 
@@ -76,7 +76,8 @@ def _pool_gradient(each_output: Callable[[int], int]) -> Count:
 
 
 def _convolution(dimensions: int) -> Count:
-    """Two operations for each output element and weight that it uses: the first dimensions of the filter."""
+    """Returns the float operations of a convolution: two for each output element and each weight that it uses (the
+    first dimensions of the filter)."""
     def count(op: Operation) -> int:
         op.input(0)
         weights = op.input(1)
@@ -95,7 +96,8 @@ def _convolution_gradient(image: Sequence[int], kernel: Sequence[int], op: Opera
 
 
 def _product(first: int, second: int) -> Count:
-    """Matrix products: the common dimension is the second one of the left factor, or the first if transposed."""
+    """Returns the float operations of a matrix product. The common dimension is the second one of the left factor, or
+    the first if the factor is transposed."""
     def count(op: Operation) -> int:
         left = op.input(0)
         if len(left) < 2:
@@ -127,6 +129,6 @@ COUNTS.update(dict.fromkeys(('BatchMatMul', 'BatchMatMulV2', 'BatchMatMulV3'), _
 
 
 def count(op: str, operation: Operation) -> Optional[int]:
-    """Float operations; None for an operation without this statistic. Raises Unknown."""
+    """Returns the float operations, or None for an operation without this statistic. Raises Unknown."""
     how = COUNTS.get(op)
     return how(operation) if how else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GFile(name, mode), like in TensorFlow's gfile. It accepts text and bytes."""
+"""GFile(name, mode), as in TensorFlow's gfile. It accepts text and bytes."""
 from typing import Any, Iterator, List, Union
 
 __all__ = ['GFile', 'Open']

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads from TensorFlow's graphs and run metadata what an op log needs: names, operations, inputs, shapes and
-trained variables. Binary or text, gzipped or not; also a MetaGraphDef or the first graph of a SavedModel."""
+"""Reads the data for an op log from TensorFlow graphs and run metadata: names, operations, inputs, shapes and trained
+variables. The files may be binary or text, and gzip-compressed. A MetaGraphDef or the first graph of a SavedModel is
+accepted, too."""
 import gzip
 import os
 import re
@@ -167,7 +168,7 @@ def tensor_name(text: str) -> Tuple[str, int]:
 
 
 class Graph:
-    """A graph: nodes by name; shapes of their outputs; the trained variables, and how they were found."""
+    """A graph: its nodes by name, the shapes of their outputs, the trained variables, and how these were found."""
 
     def __init__(self, source: Any) -> None:
         self.live = source if hasattr(source, 'as_graph_def') else None
@@ -204,7 +205,7 @@ class Graph:
         return [tensor_name(t)[0] for t in texts]
 
     def fill_shapes(self, run_meta: Any) -> Iterator[str]:
-        """Fills in unknown shapes from a run. Returns messages about shapes that do not agree."""
+        """Fills in unknown shapes from run metadata. Returns messages about contradictory shapes."""
         for device in parse(RunMetadata, run_meta, 'run metadata').step_stats.dev_stats:
             for stats in device.node_stats:
                 if not stats.output or stats.node_name not in self.nodes:
@@ -239,6 +240,6 @@ class Graph:
         trained = [n for n in variables if n in updated]
         if not variables:
             return [], ''
-        return trained or variables, 'note: the graph does not name its trainable variables: taken are %s (%d of %d)\n' % (
-            'those that an optimizer updates' if 0 < len(trained) < len(variables) else 'all variables',
+        return trained or variables, 'note: the graph does not name its trainable variables; counted as trainable: %s (%d of %d)\n' % (
+            'the variables that an optimizer updates' if 0 < len(trained) < len(variables) else 'all variables',
             len(trained or variables), len(variables))

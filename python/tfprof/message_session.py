@@ -12,7 +12,7 @@ _VIEWS = ('scope', 'graph', 'op', 'code')
 
 
 def say(to: IO[Any], b: bytes) -> None:
-    """Writes bytes unchanged to streams that take bytes, as text to others."""
+    """Writes bytes to a stream: unchanged if the stream accepts bytes, otherwise as text."""
     if not b:
         return
     inner = getattr(to, 'buffer', None)
@@ -38,7 +38,7 @@ def add(s: _native.Session, kind: int, source: Any, step: int = 0) -> None:
 
 
 def _set_options(s: _native.Session, serialized: bytes) -> None:
-    """Sets the options from a message. Options that are missing in it become 0, false or empty."""
+    """Sets the options from a message. Options that the message lacks become 0, false or empty."""
     try:
         options = OptionsProto.FromString(serialized)
     except ValueError as e:

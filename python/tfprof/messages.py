@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of package tensorflow.tfprof that go in and come out."""
+"""The messages of the package tensorflow.tfprof that the functions take and return."""
 from .wire import Field, Message
 
 _DTYPES = dict(enumerate(
@@ -98,7 +98,7 @@ class AdvisorOptionsProto(Message):
 
 
 class Trace(Message):
-    """A line of a call stack; strings are numbers of id_to_string."""
+    """A line of a call stack. Strings are stored as keys of id_to_string."""
     FIELDS = {2: Field('lineno', 'int'), 5: Field('func_start_line', 'int'), 6: Field('file_id', 'int'),
               7: Field('function_id', 'int'), 8: Field('line_id', 'int')}
 
@@ -113,7 +113,8 @@ class OpLogEntry(Message):
 
 
 class OpLogProto(Message):
-    """Float operations and types of one's own, by node: log_entries.add(name=..., types=[...])."""
+    """An op log, with which callers can add float operations and types to nodes: log_entries.add(name=...,
+    types=[...])."""
     FIELDS = {1: Field('log_entries', 'message', True, OpLogEntry),
               2: Field('id_to_string', 'string', key='int')}
 

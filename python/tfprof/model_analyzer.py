@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow's model_analyzer and option_builder on this library: graphs, run metadata and op logs are
-serialized messages, or paths, or objects with SerializeToString (or as_graph_def)."""
+"""The interface of TensorFlow's model_analyzer and option_builder. Graphs, run metadata and op logs are serialized
+messages, paths, or objects with SerializeToString (or as_graph_def)."""
 import copy
 from typing import Any, Dict, Iterable, Mapping, Optional, Union, cast
 
@@ -20,7 +20,7 @@ _RESULTS = {'scope': GraphNodeProto, 'graph': GraphNodeProto, 'op': MultiGraphNo
 
 
 def _preset(**changes: Any) -> Options:
-    """Returns options that show everything, with changes."""
+    """Returns options that show everything, changed by the arguments."""
     options: Options = {
         'max_depth': 10000, 'min_bytes': 0, 'min_micros': 0, 'min_params': 0, 'min_float_ops': 0,
         'min_occurrence': 0, 'order_by': 'name', 'account_type_regexes': ['.*'],
@@ -244,6 +244,6 @@ def print_model_analysis(graph: Any = None, run_meta: Any = None, op_log: Any = 
                          tfprof_options: Mapping[str, Any] = TRAINABLE_VARS_PARAMS_STAT_OPTIONS,
                          *, cmd: Optional[str] = None,
                          options: Optional[Mapping[str, Any]] = None) -> Any:
-    """Calls profile(). This is its name of 2016; the keywords of 2016 and the later ones are accepted."""
+    """Calls profile(). TensorFlow used this name in 2016; the keywords of 2016 and the later ones are accepted."""
     return profile(graph, run_meta, op_log, cmd or tfprof_cmd,
                    tfprof_options if options is None else options)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles as Parquet, for DuckDB, Spark, pandas and others. Needs pyarrow (pip install 'tfprof[arrow]').
+"""Writes profiles as Parquet, for DuckDB, Spark, pandas and others. Needs pyarrow (pip install 'tfprof[arrow]').
 
     tfprof.export(['job7/rank_*.pb'], 'tables', job='job7')
 
-writes tables/TABLE/job=JOB/rank=RANK/WORKER.parquet. Every file has its schema_version in its metadata.
-"""
+writes tables/TABLE/job=JOB/rank=RANK/WORKER.parquet. Every file has its schema_version in its metadata."""
 import glob
 import os
 import re
@@ -20,12 +19,12 @@ RECORDING = re.compile(r'\.tfspool$')
 
 
 def is_recording(path: str) -> bool:
-    """True for a file of a recording and for the folder of one."""
+    """True for a recording: its folder, or a file in it."""
     return bool(RECORDING.search(path)) or (os.path.isdir(path) and any(map(RECORDING.search, os.listdir(path))))
 
 
 def load(path: str, data: Optional[bytes] = None, **options: Any) -> Profile:
-    """Opens any input: a path, or the contents of a file."""
+    """Opens any input, given as a path or as the contents of a file."""
     source = path if data is None else NamedBytes(path, data)
     if is_recording(path):
         return Profile(spool=source, **options)
@@ -76,9 +75,10 @@ def _write(profile: Profile, table: str, job: str, worker: str, path: str) -> No
 def export(paths: Union[Path, Iterable[Path]], folder: Path, *, job: str = 'job',
            tables: Optional[Iterable[str]] = None, **options: Any) -> List[str]:
     """Writes the tables of profiles, recordings and traces as Parquet, in Hive partitions below a folder:
-    TABLE/job=JOB/rank=RANK/WORKER.parquet. Each path is a worker. rank is the rank in a distributed job if the
-    file has one, otherwise the index of the path. tables: names of tables; default: all. options: passed to
-    Profile, such as memory_limit. Returns the paths of the files. Existing files are replaced when complete."""
+    TABLE/job=JOB/rank=RANK/WORKER.parquet. Each path is a worker. rank is the rank in a distributed job if the file
+    has one, otherwise the index of the path. tables: names of tables; default: all. options: keyword arguments for
+    Profile, such as memory_limit. Returns the paths of the files. An existing file is replaced only when the new one
+    is complete."""
     found = expand(paths)
     names = [t.table for t in arrow.schemas()]
     chosen = names if tables is None else list(tables)

@@ -20,7 +20,7 @@ _LISTS = {'account_type_regexes', 'start_name_regexes', 'trim_name_regexes', 'sh
 
 
 def option_values(name: str, value: Any) -> List[str]:
-    """Converts a Python value to the words of an option: the items of a list, or one word."""
+    """Converts a Python value to the values of an option: the items of a list, or a single value."""
     if isinstance(value, bool):
         return ['true' if value else 'false']
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -33,8 +33,8 @@ def option_values(name: str, value: Any) -> List[str]:
 
 
 def spool_words(how: Mapping[str, Any]) -> List[str]:
-    """Converts options of recordings to words: step_nvtx='pytorch' becomes step-nvtx=pytorch. Switches that are
-    False or None are omitted."""
+    """Converts recording options to words: step_nvtx='pytorch' becomes step-nvtx=pytorch. Switches that are False or
+    None are omitted."""
     words = []
     for name, value in how.items():
         if value is None or value is False:
@@ -48,24 +48,22 @@ class Profile:
     """A profile of any kind.
 
     source: a path, bytes, or a message with SerializeToString, recognised by its content: a trace (XSpace, PyTorch,
-    ONNX Runtime, Nsight Systems, Chrome JSON), a profile of TensorFlow or pprof, a model (GraphDef, MetaGraphDef,
-    SavedModel, ONNX, TensorRT), run metadata, an op log, a recording, a folder or a pattern of them. A list of
-    paths is one profile: a graph with its run metadata and op log, or several workers. Files may be gzipped.
-
-    The other arguments name the parts of a profile of TensorFlow by their roles:
+    ONNX Runtime, Nsight Systems, Chrome JSON), a TensorFlow or pprof profile, a model (GraphDef, MetaGraphDef,
+    SavedModel, ONNX, TensorRT), run metadata, an op log, a recording, a folder or a pattern of them. A list of paths
+    is loaded as one profile: a graph with its run metadata and op log, or several workers. Files may be
+    gzip-compressed. The parts of a TensorFlow profile can also be given by their roles:
     graph: a GraphDef, text or binary; also a checkpoint's .meta, or saved_model.pb.
-    profile: also a folder of ProfileContext or a SavedModel, a pattern such as 'job_*/profile_100', or a list
-    of such paths: each is a worker then, with steps of its own; by='worker' compares them.
+    profile: also a folder of ProfileContext or a SavedModel, a pattern such as 'job_*/profile_100', or a list of such
+    paths: each path is then a worker with its own steps; by='worker' compares them.
     run_meta: a list (steps 0, 1, ...) or a mapping from step to input.
-    spool: a GPU recording: its folder, or the file of one process. spool_options: how to read it, like the
-    program's flags for recordings: {'step_nvtx': 'pytorch', 'job': '7', 'keep_warmup': True}.
-    progress(done, total): called while loading; returning False ends it.
+    spool: a GPU recording: its folder, or the file of one process. spool_options: how to read it, like the program's
+    flags for recordings: {'step_nvtx': 'pytorch', 'job': '7', 'keep_warmup': True}.
+    progress(done, total): called while loading; if it returns False, loading ends.
     memory_limit: maximum bytes of memory, 0: no limit. threads: 0: all processors.
     recover: read the intact part of damaged binary inputs and recordings; notes reports what is lost.
 
-    Views take the options of the program by name: max_depth=5, min_micros=100, order_by='micros',
-    show_name_regexes=['.*conv.*'], select=['micros', 'bytes'], step=3, ...
-    """
+    Views accept the options of the program as keyword arguments: max_depth=5, min_micros=100, order_by='micros',
+    show_name_regexes=['.*conv.*'], select=['micros', 'bytes'], step=3, ..."""
 
     def __init__(self, source: Union[Source, Iterable[Path], None] = None,
                  run_meta: Union[Iterable[Source], Mapping[int, Source]] = (),
@@ -113,7 +111,8 @@ class Profile:
         self.notes += _native.text(notes)
 
     def add_steps(self, run_meta: Union[Iterable[Source], Mapping[int, Source]]) -> None:
-        """Adds steps: a mapping from step numbers, or a list, numbered from 0 or after the last loaded step."""
+        """Adds steps, given as a mapping from step numbers or as a list. The steps of a list are numbered from 0, or
+        continue after the last loaded step."""
         if isinstance(run_meta, (str, bytes, os.PathLike)) or hasattr(run_meta, 'SerializeToString'):
             run_meta = [run_meta]
         if not isinstance(run_meta, Mapping):
@@ -132,12 +131,12 @@ class Profile:
 
     @property
     def workers(self) -> List[str]:
-        """Names of the workers; empty for a single file."""
+        """The names of the workers; empty for a single file."""
         return self._session.workers()
 
     @property
     def coverage(self) -> float:
-        """Share of the nodes that ran in any step, 0 to 1; 0 without steps."""
+        """The share of nodes that ran in at least one step, from 0 to 1; 0 without steps."""
         return self._session.coverage()
 
     def _ask(self, view: str, result: bool, options: Dict[str, Any], line: bool = False) -> _native.Answer:
@@ -154,23 +153,24 @@ class Profile:
         return make(self._ask(view, True, options).result)
 
     def scope(self, **options: Any) -> Row:
-        """Returns the root of the nodes by name scope."""
+        """Returns the root row of the scope view (nodes by name scope)."""
         return self._tree('scope', rows.tree, options)
 
     def graph(self, **options: Any) -> Row:
-        """Returns the root of the nodes by data-flow edges."""
+        """Returns the root row of the graph view (nodes along data-flow edges)."""
         return self._tree('graph', rows.tree, options)
 
     def op(self, **options: Any) -> Row:
-        """Returns the root of the operation types, which are its children."""
+        """Returns the root row of the op view; its children are the operation types."""
         return self._tree('op', rows.op_list, options)
 
     def code(self, **options: Any) -> Row:
-        """Returns the root of the lines of Python by call stack. Needs an input with call stacks, such as an op log."""
+        """Returns the root row of the code view (Python lines by call stack). Needs an input with call stacks, such
+        as an op log."""
         return self._tree('code', rows.multi_tree, options)
 
     def advise(self, checkers: Optional[Iterable[str]] = None) -> Dict[str, List[str]]:
-        """Returns the reports of the checkers (all, or the named ones)."""
+        """Returns the reports of all checkers, or of the named ones."""
         answer = self._session.run('advise', result=True, checkers=checkers)
         self.notes = _native.text(answer.notes)
         found = AdviceProto.FromString(answer.result).checkers
@@ -222,9 +222,9 @@ class Profile:
         return page
 
     def step_time(self) -> List[Dict[str, Any]]:
-        """Returns how long an average step of a trace or recording takes, in wall time, and how its time divides on each
-        device: device, steps, step_ns, which is the sum of compute_ns, exposed_communication_ns, exposed_copy_ns and idle_ns;
-        median_ns, min_ns, max_ns, deviation_ns over the steps. document('steps') has the single steps."""
+        """Returns the wall time of an average step of a trace or recording, and how it divides on each device:
+        device, steps, step_ns, which is the sum of compute_ns, exposed_communication_ns, exposed_copy_ns and idle_ns;
+        median_ns, min_ns, max_ns, deviation_ns over the steps. document('steps') contains the individual steps."""
         found: List[Dict[str, Any]] = self.document('steps')['step_time']
         return found
 
@@ -237,9 +237,10 @@ class Profile:
         return found
 
     def top(self, n: int = 20, by: Optional[str] = None, **options: Any) -> List[Dict[str, Any]]:
-        """Returns the n nodes (0: all) with the largest own values, largest first: path, type, own_<metric>, share and
-        cumulative_share in percent, calls. by: a metric, such as 'bytes'; default: the time, or params without steps. Traces are
-        ordered by device time (own_accelerator_micros), those without device work by host time (own_self_micros)."""
+        """Returns the n nodes (0: all) with the largest own values, largest first: path, type, own_<metric>, share
+        and cumulative_share in percent, calls. by: a metric, such as 'bytes'; default: the time, or params without
+        steps. The nodes of traces are ordered by device time (own_accelerator_micros), or by host time
+        (own_self_micros) without device work."""
         if by is not None and not re.fullmatch(r'\w+', by):
             raise InvalidArgumentError('by: %r is not the name of a metric' % by, 'INVALID_ARGUMENT')
         line = 'top -n %d%s -output json' % (operator.index(n), ' -by ' + by if by else '')
@@ -249,11 +250,11 @@ class Profile:
 
     def diff(self, other: Union['Profile', Source, None] = None, view: str = 'scope', *,
              steps: Optional[Sequence[Union[int, str]]] = None, **options: Any) -> Dict[str, Any]:
-        """Compares another profile, or path, with this one: other minus this, so increases are positive. Returns the
-        document of `diff -output json`, with 'rows'. steps: a step of each side, such as (3, 'slowest'); with
-        other=None, two steps of this profile are compared. Options are those of the command diff: select, delta,
-        min_size, gate, all, per, ... A gate that fails or is inconclusive is reported in
-        the document."""
+        """Compares another profile, or a path, with this profile. Differences are the other profile minus this one,
+        so increases are positive. Returns the document of `diff -output json`, with 'rows'. steps: a step of each
+        side, such as (3, 'slowest'); with other=None, two steps of this profile are compared. Options are those of
+        the command diff: select, delta, min_size, gate, all, per, ... A gate that fails or is inconclusive is
+        reported in the document."""
         words = ['-view=' + view, '-output=json']
         for side, step in zip(('left', 'right'), steps or ()):
             words.append('%s@%s' % (side, step))
@@ -272,22 +273,22 @@ class Profile:
         return document
 
     def timeline(self, path: Path, view: str = 'graph', **options: Any) -> str:
-        """Writes a Chrome trace, or one for each step, to <path>_<step>; what is said about it."""
+        """Writes a Chrome trace, or one for each step, to <path>_<step>. Returns the messages of the program."""
         options['output'] = 'timeline:outfile=%s' % os.fspath(path)
         options.setdefault('max_depth', 100000)
         return self.text(view, **options)
 
     def pprof(self, path: Path, metric: str = 'micros', **options: Any) -> str:
-        """Writes a gzipped pprof profile of the code view; what is said about it."""
+        """Writes the code view as a gzip-compressed pprof profile. Returns the messages of the program."""
         options['output'] = 'pprof:outfile=%s' % os.fspath(path)
         return self.text('code', select=[metric], **options)
 
     def write(self, path: Path) -> None:
-        """Writes everything as one ProfileProto."""
+        """Writes all loaded data as one ProfileProto."""
         self._session.write_profile(path)
 
     def to_bytes(self) -> bytes:
-        """Everything as the bytes of one ProfileProto."""
+        """Returns all loaded data as the bytes of one ProfileProto."""
         return self._session.write_profile()
 
     def cancel(self) -> None:
@@ -295,7 +296,7 @@ class Profile:
         self._session.cancel()
 
     def close(self) -> None:
-        """Gives the memory back; the profile cannot be asked any more."""
+        """Releases the memory. The profile cannot be used afterwards."""
         self._session.close()
 
     def __enter__(self) -> 'Profile':
@@ -306,6 +307,6 @@ class Profile:
 
 
 def open_any(*sources: Source, **how: Any) -> Profile:
-    """Opens files of any kind: open('trace.xplane.pb'), open('graph.pbtxt', 'run_meta', 'tfprof_log'). how: the
-    keywords of Profile, such as threads, memory_limit, recover."""
+    """Opens files of any format: open('trace.xplane.pb'), open('graph.pbtxt', 'run_meta', 'tfprof_log'). how: keyword
+    arguments of Profile, such as threads, memory_limit, recover."""
     return Profile(sources[0] if len(sources) == 1 else list(sources) or None, **how)

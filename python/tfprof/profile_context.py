@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow's ProfileContext. The caller adds each run with add_step; sessions are not observed.
+"""TensorFlow's ProfileContext. The caller adds each run with add_step; TensorFlow sessions are not intercepted.
 
     with ProfileContext('/tmp/train', trace_steps=[10, 20], dump_steps=[20]) as context:
         for _ in range(30):
@@ -24,10 +24,9 @@ _HOW = 'without TensorFlow, ProfileContext cannot observe Session.run: call add_
 class ProfileContext:
     """Collects the steps of add_step, and writes profile_<step> files, which the profiler reads.
 
-    profile_dir: output folder; created if it is missing. trace_steps: steps that are used, at most 100; None: every
-    step with run metadata. dump_steps: steps after which a profile is written; None: step 100, if trace_steps is
-    None, too. enabled: if False, all calls do nothing. debug: also write the run metadata.
-    """
+    profile_dir: output folder; created if it is missing. trace_steps: the steps to collect, at most 100; None: every
+    step with run metadata. dump_steps: the steps after which a profile is written; None: step 100 if trace_steps is
+    also None, otherwise never. enabled: if False, all calls do nothing. debug: also write the run metadata."""
 
     def __init__(self, profile_dir: Any, trace_steps: Optional[Iterable[int]] = None,
                  dump_steps: Optional[Iterable[int]] = None, enabled: bool = True, debug: bool = False) -> None:
@@ -43,7 +42,8 @@ class ProfileContext:
         self._views: Dict[str, Dict[int, Any]] = {}
 
     def add_auto_profiling(self, cmd: str, options: Mapping[str, Any], profile_steps: Iterable[int]) -> None:
-        """Runs a command (scope, graph, op, code, advise) after these steps. get_profiles returns the results."""
+        """Runs a command (scope, graph, op, code or advise) after each of these steps. get_profiles returns the
+        results."""
         if not self._enabled:
             return
         if cmd not in ('scope', 'graph', 'op', 'code', 'advise'):
@@ -58,20 +58,20 @@ class ProfileContext:
         return self._profiler
 
     def trace_next_step(self) -> None:
-        """Uses the next step, whatever trace_steps is."""
+        """Collects the next step, regardless of trace_steps."""
         self._trace_next = self._enabled
 
     def dump_next_step(self) -> None:
-        """Uses the next step, and writes a profile after it."""
+        """Collects the next step, and writes a profile after it."""
         self._trace_next = self._dump_next = self._enabled
 
     def traces_step(self) -> bool:
-        """True if the next step is used: run it with a FULL_TRACE."""
+        """True if the next step is collected. Run it with FULL_TRACE then."""
         return self._enabled and (self._trace_next or self._trace_steps is None or self._step in self._trace_steps)
 
     def add_step(self, run_meta: Any, graph: Any = None) -> int:
-        """Adds the run metadata of the next step (a path, bytes or a message; None: no trace) and its graph, which is
-        required for the first step. Returns the number of the step, counted from 0."""
+        """Adds the run metadata of the next step (a path, bytes or a message; None if there is no trace) and its
+        graph, which is required for the first step. Returns the number of the step, counted from 0."""
         step = self._step
         if self._enabled:
             if run_meta is not None and self.traces_step():
@@ -109,7 +109,7 @@ class ProfileContext:
                 self._views.setdefault(cmd, {})[step] = views[cmd](options)
 
     def get_profiles(self, cmd: str) -> Dict[int, Any]:
-        """Returns the results of add_auto_profiling for a command, by step."""
+        """Returns the results of add_auto_profiling for a command, as a dictionary by step."""
         if cmd not in self._views:
             raise ValueError('No autoprofiler for command: %s, was run' % cmd)
         return self._views[cmd]

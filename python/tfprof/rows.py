@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trees of rows, from result messages."""
+"""Converts result messages to trees of rows."""
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .messages import GraphNodeProto, MultiGraphNodeProto
@@ -120,7 +120,7 @@ class Row:
         return next((row for _, row in self.walk() if row.name == name), None)
 
     def to_pandas(self) -> Any:
-        """Returns a DataFrame with a line per row: depth, name, own_<metric>, total_<metric>."""
+        """Returns a DataFrame with one line per row: depth, name, own_<metric>, total_<metric>."""
         import pandas  # type: ignore[import-untyped, unused-ignore]
         selected = list(self.own.selected)
         columns = ['depth', 'name'] + [p + f for p in ('own_', 'total_') for f in [*Metrics._fields, *selected]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the schemas of the tables.
+"""Prints the columns of the tables.
 
     python -m tfprof.tables            all tables
     python -m tfprof.tables nodes      one of them

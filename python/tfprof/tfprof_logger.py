@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow's tfprof_logger: op logs of graphs, with float operations, trainable variables and call stacks.
+"""The interface of TensorFlow's tfprof_logger: makes op logs from graphs, with float operations, trainable variables
+and call stacks.
 
-A graph is a path, bytes or a message (GraphDef, MetaGraphDef or SavedModel), for which no session is needed; or a
-tf.Graph, which has call stacks, too. Shapes come from the graph (as_graph_def(add_shapes=True)) and from run_meta.
+A graph is a path, bytes or a message (GraphDef, MetaGraphDef or SavedModel), which needs no TensorFlow session, or a
+tf.Graph, which also has call stacks. Shapes come from the graph (as_graph_def(add_shapes=True)) and from run_meta.
 """
 import os
 import sys
@@ -69,8 +70,8 @@ def _entries(op_log: Any) -> Dict[str, Dict[str, Any]]:
 def merge_default_with_oplog(graph: Any, op_log: Any = None, run_meta: Any = None, add_trace: bool = True,
                              add_trainable_var: bool = True) -> Any:
     """Returns an OpLogProto: the caller's op log (a message, bytes or a path) plus data from the graph. Types are
-    added; float operations and call stacks are set if the caller's entry has none. Call stacks (add_trace) need a
-    tf.Graph, because serialized graphs have none."""
+    added to the caller's entries; float operations and call stacks are added only to entries that have none. Call
+    stacks (add_trace) need a tf.Graph, because serialized graphs have none."""
     if graph is None:
         raise errors.InvalidArgumentError(
             'an op log needs a graph: TensorFlow is not asked for its default graph; give a tf.Graph, or a GraphDef as '
@@ -110,7 +111,7 @@ def merge_default_with_oplog(graph: Any, op_log: Any = None, run_meta: Any = Non
 
 
 def write_op_log(graph: Any, log_dir: Any, op_log: Any = None, run_meta: Any = None, add_trace: bool = True) -> None:
-    """Writes log_dir/tfprof_log, an input for --op_log_path: see merge_default_with_oplog."""
+    """Writes log_dir/tfprof_log, an input for --op_log_path. See merge_default_with_oplog."""
     made = merge_default_with_oplog(graph, op_log, run_meta, add_trace)
     with open(os.path.join(os.fspath(log_dir), 'tfprof_log'), 'wb') as f:
         f.write(made.SerializeToString())

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Protobuf messages without protobuf: wire format, a table-driven message class, text.
-
-A message that was parsed is read-only and is taken apart only when it is looked at, one level at a
-time: nothing here recurses, whatever the depth of the message.
-"""
+"""Protobuf messages without the protobuf package: wire format, text format and a table-driven message class. A parsed
+message is read-only. Its fields are decoded on access, one level at a time, so no function recurses, whatever the
+depth of the message."""
 import re
 import struct
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Type, Union
@@ -12,8 +10,8 @@ Bytes = Union[bytes, memoryview]
 
 
 class Field(NamedTuple):
-    """One row of a message's table. kind: int, bool, enum, double, string, message; of a map the
-    kind of its values."""
+    """One row of a message's table. kind: int, bool, enum, double, string or message; for a map, the kind of its
+    values."""
     name: str
     kind: str
     repeated: bool = False
@@ -37,7 +35,7 @@ def _varint(data: Bytes, at: int) -> Tuple[int, int]:
 
 
 def fields(data: memoryview) -> Iterator[Tuple[int, int, Any]]:
-    """(number, wire type, value) of each field; a group is skipped."""
+    """Yields (number, wire type, value) of each field. Groups are skipped."""
     at = open_groups = 0
     end = len(data)
     while at < end:
@@ -102,7 +100,7 @@ def _packed(kind: str, data: memoryview) -> Iterator[Any]:
 
 
 class Repeated(List[Any]):
-    """A list field; one of messages makes its own items."""
+    """A list field. For a list of messages, add() creates the items."""
 
     def __init__(self, message: Any = None) -> None:
         super().__init__()
@@ -118,7 +116,7 @@ _NOTHING: Dict[str, Any] = {}  # the fields that have not been decoded yet
 
 
 class Message:
-    """A message by its table FIELDS: number -> Field. Fields are attributes."""
+    """A message that is described by the table FIELDS (number -> Field). Fields are attributes."""
     __slots__ = ('_data', '_read_only', '_values')
     FIELDS: Dict[int, Field] = {}
     NAMES: Dict[str, Field] = {}
@@ -232,7 +230,7 @@ class Message:
 
 
 def _entry(f: Field, data: memoryview) -> Tuple[Any, Any]:
-    """Key and value of a map's entry."""
+    """Returns the key and the value of a map entry."""
     assert f.key is not None
     key, value = _DEFAULTS[f.key], None
     for number, kind, v in fields(data):
@@ -297,7 +295,7 @@ def _show(f: Field, kind: str, value: Any) -> str:
 
 
 def _items(m: Message) -> Iterator[Tuple[Field, str, Any]]:
-    """(field, 'value' or 'entry', value) of what is set, in the order of field numbers."""
+    """Yields (field, 'value' or 'entry', value) for all fields that are set, in the order of field numbers."""
     values = m._parsed()
     for _, f in sorted(m.FIELDS.items()):
         value: Any = values.get(f.name)
@@ -319,7 +317,7 @@ def _entry_items(f: Field, key: Any, value: Any) -> Iterator[Tuple[Field, str, A
 
 
 def to_text(m: Message) -> str:
-    """The message in protobuf's text format."""
+    """Returns the message in protobuf's text format."""
     lines: List[str] = []
     stack = [_items(m)]
     while stack:
@@ -345,7 +343,7 @@ _LETTERS = {b'n': b'\n', b't': b'\t', b'r': b'\r', b'a': b'\a', b'b': b'\b', b'f
 
 
 class _Tokens:
-    """The tokens of a text: strings with their quotes, words, signs; b'' at the end."""
+    """The tokens of a text: strings with their quotes, words and signs, then b'' at the end."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
@@ -353,7 +351,7 @@ class _Tokens:
         self.next()
 
     def next(self) -> bytes:
-        """Returns the token, and goes to the next one."""
+        """Returns the current token and advances to the next one."""
         before, m = self.now, _TOKEN.match(self._data, self._at)
         if not m:
             raise ValueError('line %d of the text has an unexpected character' % self.line())
@@ -374,7 +372,7 @@ def _unescape(m: Any) -> bytes:
 
 
 def _text_value(t: _Tokens, f: Optional[Field]) -> Any:
-    """The next value, of a field that is not a message; f None: of an unknown field."""
+    """Returns the next value of a field that is not a message. f is None for an unknown field."""
     if t.now[:1] in (b'"', b"'"):
         parts = []
         while t.now[:1] in (b'"', b"'"):
@@ -400,7 +398,7 @@ def _entry_class(f: Field) -> Any:
 
 
 class _Open:
-    """A message of a text that is not at its end; message None: of an unknown field."""
+    """A message whose text has not ended yet. message is None for an unknown field."""
 
     def __init__(self, message: Any, parent: Any = None, field: Optional[Field] = None) -> None:
         self.message, self.parent, self.field = message, parent, field
@@ -426,7 +424,7 @@ def _open_child(top: _Open, f: Optional[Field]) -> _Open:
 
 
 def _field_of(t: _Tokens, top: _Open) -> Optional[Field]:
-    """The field whose name comes next; None for an unknown one, such as an extension in brackets."""
+    """Returns the field with the next name, or None if it is unknown, such as an extension in brackets."""
     if t.now == b'[':
         while t.now not in (b']', b''):
             t.next()
@@ -439,7 +437,7 @@ def _field_of(t: _Tokens, top: _Open) -> Optional[Field]:
 
 
 def from_text(cls: Any, data: bytes) -> Any:
-    """A message from protobuf's text format; fields that its table lacks are left out."""
+    """Parses a message from protobuf's text format. Fields that are not in its table are left out."""
     t, root = _Tokens(data), cls()
     stack = [_Open(root)]
     while t.now or len(stack) > 1:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arenas built from blocks. Under the address sanitizer a red zone follows every piece, and dropped
- * memory is poisoned. Independent of the stored data and of the recovery points.
+ * Arenas built from blocks. Under the address sanitizer, a red zone follows every allocation, and
+ * dropped memory is poisoned. Independent of the stored data and of the recovery points.
  */
 #include "base/arena.h"
 

@@ -44,7 +44,7 @@ void account_close(struct account *c); /* releases the blocks kept for reuse */
 /* Counts the resident memory of the process as used, once. */
 void account_add_program(struct account *c);
 
-/* A guard: something that must be closed, such as an open file, a temporary file or a compiled
+/* A guard: an object that must be closed, such as an open file, a temporary file or a compiled
  * pattern. A guard belongs to the arena that holds the object (arena_guard), or to one function
  * (work_guard). */
 struct guard {

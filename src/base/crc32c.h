@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CRC-32C (Castagnoli): by the processor's instruction if it has one, otherwise by eight tables.
- * Header only, without allocation or initialisation, because the collector uses it too.
+ * CRC-32C (Castagnoli): with the processor's instruction if it has one, otherwise with eight
+ * tables. Header only, without allocation or initialisation, because the collector uses it too.
  */
 #ifndef TFPROF_BASE_CRC32C_H
 #define TFPROF_BASE_CRC32C_H
@@ -46,7 +46,7 @@
 #define CRC_4(f, x) f(x), f((x) + 1), f((x) + 2), f((x) + 3)
 #define CRC_16(f, x) CRC_4(f, x), CRC_4(f, (x) + 4), CRC_4(f, (x) + 8), CRC_4(f, (x) + 12)
 #define CRC_64(f, x) CRC_16(f, x), CRC_16(f, (x) + 16), CRC_16(f, (x) + 32), CRC_16(f, (x) + 48)
-#ifndef CRC_256 /* static analysis defines a short table; this one would take it minutes */
+#ifndef CRC_256 /* static analysis defines a short table, because the full one would take minutes to analyse */
 #define CRC_256(f) CRC_64(f, 0), CRC_64(f, 64), CRC_64(f, 128), CRC_64(f, 192)
 #endif
 /* clang-format on */
@@ -104,7 +104,7 @@ __attribute__((target(CRC32C_TARGET))) static inline uint32_t crc32c_by_hardware
 }
 #elif defined(__aarch64__) && defined(__linux__)
 #define CRC32C_HARDWARE 1
-/* Bit 7 of the hardware word says that the processor has the CRC instructions. */
+/* Bit 7 of the hardware capabilities: the processor has the CRC instructions. */
 static inline bool crc32c_has_hardware(void)
 {
 	return getauxval(AT_HWCAP) >> 7 & 1;

@@ -14,12 +14,12 @@ enum status {
 	ERR_NOT_FOUND,        /* a file, a step */
 	ERR_PERMISSION,       /* refused by the system */
 	ERR_DATA_LOSS,        /* bytes that cannot be parsed */
-	ERR_UNIMPLEMENTED,    /* known, but not in this build or not for this view */
-	ERR_RESOURCE,         /* a limit of ours or of the system; memory */
+	ERR_UNIMPLEMENTED,    /* a known feature that this build or this view does not have */
+	ERR_RESOURCE,         /* a limit of tfprof or of the system, such as memory */
 	ERR_IO,               /* reading or writing failed half-way */
 	ERR_CANCELLED,
 	ERR_FAILED, /* the command was understood and did not succeed */
-	ERR_STEP,   /* a step that is not loaded; a note says it in the original's words */
+	ERR_STEP,   /* a step that is not loaded; a note has the original's message */
 	ERR_N
 };
 
@@ -37,7 +37,8 @@ struct err {
 bool err_set(struct err *e, enum status code, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* Fills *e as err_set does, with a finished sentence, such as that of another error; copies it. */
+/* Fills *e as err_set does, with a copy of a complete sentence, such as the text of another error.
+ */
 bool err_text(struct err *e, enum status code, struct str text);
 
 /* Writes the sentence for a failed system call: "<what> '<path>': <strerror>". */

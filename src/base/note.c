@@ -133,7 +133,7 @@ struct str notes_text(struct arena *a, const struct notes *n)
 		if (note->kind)
 			sb_char(&b, '\n');
 		else if (note->count > 1)
-			sb_fmt(&b, "note: %" PRIu64 " more lines such as the last one\n",
+			sb_fmt(&b, "note: %" PRIu64 " more lines like the last one\n",
 			        note->count - 1);
 	}
 	return sb_str(&b);

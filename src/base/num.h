@@ -121,7 +121,7 @@ bool quantity_parse(struct str s, enum quantity q, int64_t *v);
 #define BYTES_EXAMPLE "1MB"
 #define TIME_EXAMPLE  "20ms"
 
-/* Returns what a text is that quantity_parse refuses: "not a size, such as 1MB". */
+/* Returns the reason why quantity_parse refuses a text: "not a size, such as 1MB". */
 const char *quantity_refusal(enum quantity q);
 
 /* Units of time, in nanoseconds. */

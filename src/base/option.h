@@ -46,7 +46,7 @@ enum option_type {
 };
 
 enum {
-	OPTION_EXTENSION = 1, /* an extension of ours: dumped only by set -all */
+	OPTION_EXTENSION = 1, /* an extension of tfprof: dumped only by set -all */
 	OPTION_RECORDED = 2,  /* allowed in the options file of a recording */
 	OPTION_ALONE = 4,     /* a choice whose value may be omitted: the first choice then */
 	OPTION_HIDDEN = 8,    /* a row without an option */
@@ -100,8 +100,8 @@ struct str option_choice_at(const char *choices, int i);
 /* Reads true/t/yes/y/1 and false/f/no/n/0 in any case. */
 bool option_truth(struct str s, bool *out);
 
-/* Stores a value of one of the types above "Of lib" in the struct at `in`. Returns NULL, or why the
- * value is refused, such as "not a size, such as 1MB". */
+/* Stores a value of one of the types above "Of lib" in the struct at `in`. Returns NULL, or the
+ * reason why the value is refused, such as "not a size, such as 1MB". */
 const char *option_set_plain(const struct option *row, struct str value, void *in);
 
 #endif

@@ -111,7 +111,7 @@ void account_close(struct account *c)
 
 /* ---- the account ---- */
 
-/* Returns the account that counts: the parent, if there is one. */
+/* Returns the account that is charged: the parent, if there is one. */
 static struct account *charged(struct account *c)
 {
 	return c->parent ? c->parent : c;

@@ -141,7 +141,7 @@ void par_wait_idle(struct pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Passes the results to `done` in order. A result counts until `done` has returned. */
+/* Passes the results to `done` in order. A result occupies its place until `done` has returned. */
 static void pool_fold(struct pool *p)
 {
 	while (p->taken < p->jobs) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pattern lists over PCRE2 with RE2's meaning: `.` is one UTF-8 character, so a text that is not
- * UTF-8 matches nothing; \s and \v are rewritten; $ is the very end. A pattern with \C matches
- * bytes throughout. Patterns of literals and .* alone are compared without PCRE2.
+ * Pattern lists over PCRE2 with RE2's meaning: `.` is one UTF-8 character, so text that is not
+ * valid UTF-8 matches nothing; \s and \v are rewritten; $ is the very end. A pattern with \C
+ * matches bytes throughout. Patterns of literals and .* alone are compared without PCRE2.
  */
 #include "base/pattern.h"
 
@@ -371,7 +371,8 @@ bool pattern_failed(const struct pattern_list *l, struct err *e)
 		err_set(e, ERR_CANCELLED, "pattern '%.*s': matching was cancelled",
 		        STR(str_sub(l->failed->pattern, 0, RX_SHOWN)));
 	else
-		err_set(e, ERR_RESOURCE, "pattern '%.*s': gave up on '%.*s%s' (%zu bytes): %.*s",
+		err_set(e, ERR_RESOURCE,
+		        "pattern '%.*s': gave up matching '%.*s%s' (%zu bytes): %.*s",
 		        STR(str_sub(l->failed->pattern, 0, RX_SHOWN)), STR(text), cut ? "..." : "",
 		        l->failed_n, STR(engine_reason(l->a, l->reason)));
 	return true;

@@ -3,8 +3,8 @@
  * PCRE2 with limits, for pattern.c and pattern_subst.c alone. Its memory is charged to the account
  * of the work. A match is first tried with few steps, which suffices for ordinary names. Longer
  * texts, and matches that need more steps, run with a callout at each item of the pattern: the
- * callout counts steps and notices a cancel within the match. All matches of one work share a limit
- * of steps.
+ * callout counts steps and checks for a cancel during the match. All matches of one work share a
+ * limit of steps.
  */
 #ifndef TFPROF_BASE_PATTERN_ENGINE_H
 #define TFPROF_BASE_PATTERN_ENGINE_H

@@ -192,7 +192,7 @@ static bool apply_rule(
 	if (n >= 0 || (n <= PCRE2_ERROR_UTF8_ERR1 && n >= PCRE2_ERROR_UTF8_ERR21))
 		return true;
 	return err_set(e, n == PCRE2_ERROR_CALLOUT ? ERR_CANCELLED : ERR_RESOURCE,
-	        "-rename: '%.*s' gave up on a name of %zu bytes", STR(r->text), text->n);
+	        "-rename: '%.*s' gave up matching a name of %zu bytes", STR(r->text), text->n);
 }
 
 bool pattern_subst_apply(

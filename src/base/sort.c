@@ -2,8 +2,8 @@
  *
  * A stable merge sort for any order, and for strings a three-way quicksort on eight bytes at a
  * time. The quicksort is stable as well, because its partitions are written out of place. Groups
- * whose partitions stay lopsided are merge sorted, so no input costs more than n log n per eight
- * bytes of common prefix. Treats strings as bytes.
+ * with repeatedly lopsided partitions are merge sorted, so no input costs more than n log n per
+ * eight bytes of common prefix. Treats strings as bytes.
  */
 #include "base/sort.h"
 

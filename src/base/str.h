@@ -129,13 +129,13 @@ void sb_put_shell(struct sb *b, struct str s); /* quoted as one shell word */
 void sb_put_word(struct sb *b, struct str s);
 void sb_fmt(struct sb *b, const char *f, ...) __attribute__((format(printf, 2, 3)));
 void sb_vfmt(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
-/* Appends a message: control bytes of the arguments are written as \xNN, so the text has the line
- * breaks of the format alone. */
+/* Appends a message: control bytes of the arguments are written as \xNN, so the only line breaks of
+ * the text are those of the format. */
 void sb_vfmt_message(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Appends the text; of each "{one|many}" in it the form for n. */
 void sb_plural(struct sb *b, const char *text, uint64_t n);
-/* Appends n and the thing, which is in the plural: "1 record without a time" of "records without a
- * time". str_counted returns this, in a. */
+/* Appends n and the noun, which is given in the plural: "1 record without a time" for "records
+ * without a time". str_counted returns this text, in a. */
 void sb_counted(struct sb *b, uint64_t n, struct str things);
 struct str str_counted(struct arena *a, uint64_t n, struct str things);
 static inline struct str sb_str(const struct sb *b)

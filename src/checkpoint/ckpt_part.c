@@ -133,7 +133,7 @@ static bool lies_inside(struct part_read *r)
 	if (!shard_open(r->c, r->part.shard, r->a, r->e))
 		return false;
 	if (r->part.at > r->c->shard.size || r->part.size > r->c->shard.size - r->part.at)
-		return damaged(r, "it ends outside the file");
+		return damaged(r, "its values end outside the file");
 	return true;
 }
 
@@ -226,7 +226,7 @@ static bool begin_strings(struct part_read *r)
 		if (!next_length(r, &n))
 			return false;
 		if (n > r->part.size - sum)
-			return damaged(r, "a string is longer than all of them");
+			return damaged(r, "a string is longer than all values together");
 		sum += n;
 		crc = sum_length(r, crc, n);
 	}

@@ -209,7 +209,7 @@ static bool fit_slice(struct table_at *c, const struct raw_tensor *raw, size_t i
 
 	if (s->start.list.n != t->rank)
 		return FIELD_FAIL(c, raw,
-		        "slice[%zu].extent: %zu of them for %" PRIu32 " dimensions", i,
+		        "slice[%zu].extent: %zu extents for %" PRIu32 " dimensions", i,
 		        s->start.list.n, t->rank);
 	for (uint32_t d = 0; d < t->rank; d++) {
 		length[d] = s->length.list.v[d] == SLICE_FULL ? t->dims[d] : s->length.list.v[d];
@@ -271,7 +271,7 @@ bool proto_tensor(
 		        c, &raw, "%s is missing", version == TENSOR_V1 ? "type" : "dtype");
 	t->type = dtype_find(raw.type > UINT32_MAX ? 0 : (uint32_t)raw.type);
 	if (!t->type)
-		return FIELD_FAIL(c, &raw, "%s: %" PRIu64 " is not a type of checkpoints",
+		return FIELD_FAIL(c, &raw, "%s: %" PRIu64 " is not a checkpoint data type",
 		        version == TENSOR_V1 ? "type" : "dtype", raw.type);
 	t->rank = (uint32_t)raw.dims.list.n;
 	t->dims = raw.dims.list.v;
@@ -324,8 +324,8 @@ bool proto_version(struct table_at *c, struct str bytes, uint64_t *producer)
 		return table_fail(c, "the version cannot be parsed");
 	if (refused || (least > CKPT_VERSION && least < INT32_MAX))
 		return table_fail(c,
-		        "the checkpoint asks for a reader of version %" PRIu64
-		        ", this one is of version %d",
+		        "the checkpoint needs a reader of version %" PRIu64
+		        ", this one has version %d",
 		        least, CKPT_VERSION);
 	return true;
 }

@@ -130,11 +130,12 @@ static bool gather_part(struct ckpt_read *r, uint32_t slice)
 	while (part_next(r->part, &v))
 		for (size_t i = 0; i < v.n; i++)
 			if (!put(r, place(r->t, s, n++), &v, i))
-				return bad_slices(r, "two of them overlap");
+				return bad_slices(r, "two slices overlap");
 	return !r->e->code;
 }
 
-/* Checks, before the whole is allocated, that each slice has all its bytes, and bytes of its own.
+/* Checks, before the tensor is allocated, that each slice has all its bytes and shares none with
+ * another slice.
  */
 static bool parts_are_there(struct ckpt_read *r)
 {

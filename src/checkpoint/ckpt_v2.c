@@ -88,7 +88,7 @@ bool v2_part(struct ckpt *c, const struct ckpt_tensor *t, uint32_t slice, struct
 	p->elements = slice_elements(cut, t->rank);
 	if (s.type != t->type || s.elements != p->elements || s.n_slices)
 		return table_fail(at,
-		        "tensor '%.*s': slice[%" PRIu32 "]: dtype or shape do not fit",
+		        "tensor '%.*s': slice[%" PRIu32 "]: dtype or shape does not match",
 		        STR(t->name), slice);
 	p->shard = s.shard;
 	p->crc = s.crc;
@@ -150,7 +150,7 @@ static bool collect(struct verify *v)
 		if (!v2_tensor(v->c, &at, v->a, &t))
 			return false;
 		if (!t.n_slices && t.size == 0 && !empty_is_right(&t))
-			return table_fail(&at, "tensor '%.*s': crc32c does not fit", STR(t.name));
+			return table_fail(&at, "tensor '%.*s': crc32c does not match", STR(t.name));
 		struct ckpt_piece p = { t.at, t.size, t.elements, t.shard, t.crc, i,
 			!t.type->size };
 		if (!t.n_slices && t.size > room - sum)
@@ -281,7 +281,7 @@ static bool check_shard(struct verify *v, uint32_t shard, size_t *i)
 		if (p->at < at)
 			return damaged(v, p, "it overlaps the tensor before it");
 		if (p->at > v->c->shard.size || p->size > v->c->shard.size - p->at)
-			return damaged(v, p, "it ends outside the file");
+			return damaged(v, p, "its values end outside the file");
 		if (!gap(v, at, p->at) || !check(v, p))
 			return false;
 		at = p->at + p->size;

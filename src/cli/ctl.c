@@ -48,9 +48,9 @@ static bool check_label(struct session *s, struct str label)
 
 	for (size_t i = 0; i < label.n; i++)
 		plain &= (unsigned char)label.p[i] >= ' ' && label.p[i] != 0x7f;
-	return plain ||
-	       session_fail(s, ERR_INVALID_ARGUMENT,
-	               "a step's label has at most %d bytes, and no control bytes", CTL_LABEL_MAX);
+	return plain || session_fail(s, ERR_INVALID_ARGUMENT,
+	                        "a step label has at most %d bytes and no control characters",
+	                        CTL_LABEL_MAX);
 }
 
 /* Fails if no process records into the folder. Processes of other machines count as running. */
@@ -65,13 +65,14 @@ static bool check_running(struct session *s, struct str folder)
 		return true;
 	if (!spools.n)
 		return session_fail(s, ERR_FAILED,
-		        "no process records into '%.*s' yet: the order is kept for the next one",
+		        "no process records into '%.*s' yet: the command applies to the next "
+		        "process",
 		        STR(folder));
 	for (size_t i = 0; i < spools.n; i++)
 		if (!recording_owner(a, spools.v[i], &o) || !o.here || recording_lives(a, &o))
 			return true;
-	return session_fail(
-	        s, ERR_FAILED, "no process that has recorded into '%.*s' still runs", STR(folder));
+	return session_fail(s, ERR_FAILED,
+	        "no process that has recorded into '%.*s' is still running", STR(folder));
 }
 
 static bool order(struct session *s, struct str folder, struct str word, struct str label)

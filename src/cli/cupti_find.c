@@ -142,7 +142,7 @@ static struct str program_path(struct arena *a, struct str name)
 	return STR_NONE;
 }
 
-/* Returns the interpreter in a script's first line; the program itself if it is not a script. */
+/* Returns the interpreter in a script's first line, or the program itself if it is not a script. */
 static struct str interpreter_of(struct arena *a, struct str program)
 {
 	char head[PROGRAM_HEAD] = "";

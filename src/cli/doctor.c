@@ -96,18 +96,19 @@ static void check_driver(struct doctor *d)
 	}
 	d->driver = 0;
 	if (lib) {
-		row(d, BAD, "driver", S("libcuda.so.1 does not say its version"));
-		cure(d, "Is it the stub that CUDA has for linking? Take its folder out of "
+		row(d, BAD, "driver", S("libcuda.so.1 does not report its version"));
+		cure(d, "It may be CUDA's stub library for linking: remove its folder from "
 		        "LD_LIBRARY_PATH.");
 		/* cppcheck-suppress resourceLeak ; the driver stays loaded */
 		return;
 	}
 	row(d, BAD, "driver", str_fmt(d->a, "%s", why));
-	cure(d, module.n ? "The kernel module is there, its library is not: install libcuda1 "
+	cure(d, module.n ? "The kernel module is loaded, but its library is missing: install "
+	                   "libcuda1 "
 	                   "(libnvidia-compute).\nIn a container: start it with the NVIDIA "
 	                   "container toolkit, docker run --gpus all."
-	                 : "Without an NVIDIA driver there is nothing to record. Install it; in a "
-	                   "container: docker run --gpus all.");
+	                 : "Recording needs an NVIDIA driver. Install one; in a container, use "
+	                   "docker run --gpus all.");
 }
 
 static void check_devices(struct doctor *d)
@@ -121,7 +122,7 @@ static void check_devices(struct doctor *d)
 			strs_add(d->a, &seen, str_fmt(d->a, "/dev/%s", names[i]));
 		} else if (errno == EACCES) {
 			row(d, BAD, "devices",
-			        str_fmt(d->a, "/dev/%s may not be opened by this user", names[i]));
+			        str_fmt(d->a, "/dev/%s cannot be opened by this user", names[i]));
 			cure(d, "Join the group that owns it (ls -l /dev/nvidia*), often video or "
 			        "render.");
 			return;
@@ -140,8 +141,8 @@ static void check_devices(struct doctor *d)
 static void skip_libraries(struct doctor *d)
 {
 	row(d, REMARK, "driver", S("not checked: this program is static and loads no libraries"));
-	row(d, REMARK, "CUPTI", S("not checked, as the driver"));
-	cure(d, "Check with the tfprof of a package or a wheel, which also has the collector.");
+	row(d, REMARK, "CUPTI", S("not checked, for the same reason as the driver"));
+	cure(d, "Run the tfprof of a package or a wheel, which also contains the collector.");
 }
 
 /* ---- CUPTI ---- */
@@ -153,7 +154,7 @@ static void check_bad_cupti(struct doctor *d, const struct cupti_found *f)
 	cure(d, str_z(d->a,
 	                str_fmt(d->a,
 	                        "The collector uses it only with a driver for %.*s or newer and "
-	                        "a GPU that can be opened. Better take another: pip install "
+	                        "a GPU that can be opened. Install another one: pip install "
 	                        "'nvidia-cuda-cupti>=13.3'",
 	                        STR(cuda_version(d, f->needs)))));
 }
@@ -163,10 +164,10 @@ static void check_cupti(struct doctor *d)
 	struct cupti_found f;
 
 	if (!cupti_find(d->a, d->driver, &f)) {
-		row(d, BAD, "CUPTI", S("no libcupti.so is found"));
+		row(d, BAD, "CUPTI", S("no libcupti.so was found"));
 		cure(d, "It comes with the CUDA toolkit (extras/CUPTI), PyTorch, JAX and "
-		        "TensorFlow; a program that has it beside its libcudart is recorded "
-		        "nevertheless. Else: pip install nvidia-cuda-cupti, and\n"
+		        "TensorFlow; a program that has it beside its libcudart can be recorded "
+		        "anyway. Otherwise: pip install nvidia-cuda-cupti, and\n"
 		        "  export TFPROF_CUPTI_PATH=/path/to/libcupti.so.13");
 		return;
 	}
@@ -184,8 +185,8 @@ static void check_cupti(struct doctor *d)
 	        f.exact ? "" : " or so", STR(f.path));
 	if (d->driver && f.cuda / 1000 > d->driver / 1000) {
 		row(d, BAD, "CUPTI", text);
-		cure(d, "It is newer than the driver: update the driver, or give an older one with "
-		        "TFPROF_CUPTI_PATH.");
+		cure(d, "It is newer than the driver: update the driver, or set TFPROF_CUPTI_PATH "
+		        "to an older libcupti.");
 	} else if (d->driver && f.cuda > d->driver) {
 		row(d, REMARK, "CUPTI", text);
 		cure(d, "It is a little newer than the driver and may refuse to start.");
@@ -215,13 +216,14 @@ static void check_permission(struct doctor *d)
 	struct str params = proc_read(d->a, "/proc/driver/nvidia/params");
 
 	if (str_find(params, S("RmProfilingAdminOnly: 1")) == SIZE_MAX) {
-		row(d, FINE, "permission", S("tracing needs none"));
+		row(d, FINE, "permission", S("tracing needs no special permission"));
 		return;
 	}
 	row(d, REMARK, "permission",
 	        S("performance counters are for administrators only (RmProfilingAdminOnly: 1)"));
-	cure(d, "tfprof records activities and needs no counters: nothing has to be done. Should "
-	        "CUPTI refuse (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in the recording's log), then "
+	cure(d, "tfprof records activities and needs no counters: nothing has to be done. If CUPTI "
+	        "refuses nevertheless (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in the recording's "
+	        "log), then "
 	        "on the machine itself, as root:\n"
 	        "  echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' "
 	        ">/etc/modprobe.d/nvidia-profiling.conf\n"
@@ -274,12 +276,13 @@ static void check_profilers(struct doctor *d)
 	bool clean = check_variable(d, COLLECT_ENV_INJECT, str_of(getenv(COLLECT_ENV_INJECT)));
 
 	if (!clean)
-		cure(d, "Another profiler would be loaded in our place: unset the variable.");
+		cure(d, "Another profiler would be loaded instead of the collector: unset the "
+		        "variable.");
 	struct str nvtx = str_of(getenv(COLLECT_ENV_NVTX));
 	if (nvtx.n && !recording_is_collector(nvtx)) {
 		row(d, REMARK, "profilers", str_fmt(d->a, COLLECT_ENV_NVTX "=%.*s", STR(nvtx)));
-		cure(d, "record replaces it by the collector; --no-nvtx keeps it, and records no "
-		        "scopes.");
+		cure(d, "record replaces it with the collector; --no-nvtx keeps it, but then no "
+		        "ranges are recorded.");
 		clean = false;
 	}
 	proc_each(d->a, look_at, &x);
@@ -287,13 +290,11 @@ static void check_profilers(struct doctor *d)
 		row(d, REMARK, "profilers", strs_join(d->a, &x.found, S(", ")));
 		cure(d, "While they run, recording is not possible.");
 	} else if (clean) {
-		row(d, FINE, "profilers", S("no other one is in the way"));
+		row(d, FINE, "profilers", S("no other profiler was found"));
 	}
-	cure(d, "Recording takes the one place that CUPTI has for a profiler. torch.profiler in "
-	        "the "
-	        "program takes the records while it runs: the recording has a gap then, and goes "
-	        "on "
-	        "after it. jax.profiler records no GPU work beside a recording.");
+	cure(d, "Recording takes CUPTI's only slot for a profiler. While torch.profiler runs in "
+	        "the program, it receives the records, and the recording has a gap. jax.profiler "
+	        "records no GPU work during a recording.");
 }
 
 static void check_folder(struct doctor *d)
@@ -313,7 +314,7 @@ static void check_folder(struct doctor *d)
 		struct err e = { .a = d->a };
 		err_system(&e, "cannot write into", path, errno);
 		row(d, BAD, "folder", e.text);
-		cure(d, "Record somewhere else: -o DIR.");
+		cure(d, "Record into another folder: -o DIR.");
 		return;
 	}
 	uint64_t free = (uint64_t)v.f_bavail * v.f_frsize;
@@ -356,13 +357,14 @@ static void check_libraries(struct doctor *d, struct str maps, bool asked)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		struct str path = mapped(maps, str_of(others[i]));
 		if (path.n)
-			row(d, BAD, "profilers", str_fmt(d->a, "%.*s is in it", STR(path)));
+			row(d, BAD, "profilers",
+			        str_fmt(d->a, "%.*s is loaded in the process", STR(path)));
 	}
 	struct str collector = mapped(maps, S("/" COLLECT_LIBRARY));
 	if (collector.n)
 		row(d, FINE, "collector", collector);
 	else if (cuda.n)
-		row(d, BAD, "collector", S("the process has CUDA, but not the collector"));
+		row(d, BAD, "collector", S("the process has loaded CUDA, but not the collector"));
 	else
 		row(d, REMARK, "collector",
 		        asked ? S("will be loaded with the driver")
@@ -377,22 +379,22 @@ static bool check_environment(struct doctor *d, struct str environment)
 	           folder = proc_variable(environment, S(COLLECT_ENV_SESSION));
 
 	if (!check_variable(d, COLLECT_ENV_INJECT, cuda)) {
-		cure(d, "Another profiler was given to this process.");
+		cure(d, "This process was started with another profiler.");
 	} else if (!recording_is_collector(cuda)) {
-		row(d, BAD, "variables", S(COLLECT_ENV_INJECT " is not set in it"));
+		row(d, BAD, "variables", S(COLLECT_ENV_INJECT " is not set in the process"));
 		cure(d, "It was not started by tfprof record, or something cleared its "
 		        "environment (sudo, env -i, ssh).");
 	} else {
 		row(d, FINE, "variables",
-		        nvtx.n ? S("as record sets them")
-		               : S("as record sets them, without NVTX ranges"));
+		        nvtx.n ? S("set as by tfprof record")
+		               : S("set as by tfprof record, without NVTX ranges"));
 	}
 	if (!folder.n)
 		return recording_is_collector(cuda);
 	bool there = access(str_z(d->a, folder), W_OK | X_OK) == 0;
 	row(d, there ? FINE : BAD, "folder", folder);
 	if (!there)
-		cure(d, "The process cannot write there, or sees other folders than we (a "
+		cure(d, "The process cannot write there, or has another file system (a "
 		        "container).");
 	return recording_is_collector(cuda);
 }
@@ -412,7 +414,8 @@ static bool check_process(struct doctor *d, struct str word)
 	struct str maps = proc_read(d->a, "/proc/%lld/maps", (long long)pid);
 	if (!maps.n && geteuid() == 0)
 		return session_fail(s, ERR_PERMISSION,
-		        "no permission to read process %lld: it is the kernel's, or guarded",
+		        "no permission to read process %lld: it belongs to the kernel, or is "
+		        "protected",
 		        (long long)pid);
 	if (!maps.n)
 		return session_fail(s, ERR_PERMISSION,
@@ -459,7 +462,7 @@ bool doctor_run(struct session *s, const struct request *r, struct sink *out)
 	if (!options_read(s, &r->topics, &w))
 		return false;
 	if (w.rest.n > 1)
-		return session_fail(s, ERR_INVALID_ARGUMENT, "doctor takes one process, or none");
+		return session_fail(s, ERR_INVALID_ARGUMENT, "doctor takes at most one process");
 	if (w.rest.n && !check_process(&d, w.rest.v[0]))
 		return false;
 	if (!w.rest.n)

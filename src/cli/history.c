@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The history of the prompt. The file's lock is taken on the file itself, so whoever got it checks
- * that the file was not replaced meanwhile.
+ * The history of the prompt. The lock is on the file itself, so the owner of the lock checks that
+ * the file has not been replaced meanwhile.
  */
 #include "cli/prompt.h"
 

@@ -257,7 +257,7 @@ static int read_key(EditLine *e, wchar_t *key)
 	/* libedit searches for a word before the line, and inserts it at the end. */
 	if (now.searching && *key == KEY_CTRL('w'))
 		*key = KEY_CTRL('g');
-	/* Only cursor movements keep the length: then the two counts may differ. */
+	/* Only cursor movements keep the length, and then the two counts may differ. */
 	if (length == now.length && line->cursor == line->lastchar && fills_screen(line))
 		redraw(e);
 	now.length = length;

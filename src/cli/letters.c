@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The width of characters on the terminal, and where a text may be cut.
+ * Computes the width of characters on the terminal, and the places where text may be cut.
  */
 #include "cli/screen.h"
 

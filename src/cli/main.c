@@ -273,8 +273,8 @@ static void say_summary(struct session *s, struct run *r)
 	repl_say(s, ok, 0);
 }
 
-/* At a terminal the summary comes first; a script gets only its answers; without any line, the
- * summary is the answer. */
+/* On a terminal, the summary is printed first; a script gets only its answers. Without any line,
+ * the answer is the summary. */
 static bool run_lines(struct session *s, struct run *r)
 {
 	bool person = isatty(STDIN_FILENO);
@@ -320,8 +320,8 @@ static unsigned threads(void)
 	return z && num_parse_i32(str_of(z), &n) && n > 0 ? (unsigned)n : par_cpus();
 }
 
-/* If a standard descriptor is closed, no file may take its number, so a dummy that fails takes it.
- * Programs that we start find it closed. */
+/* If a standard descriptor is closed, a dummy that fails takes its number, so that no file gets it.
+ * In programs that tfprof starts, the descriptor is closed. */
 static void fill_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -25,7 +25,7 @@ extern const struct command program_commands[]; /* ends with a row without a nam
 
 /* --version: the version of tfprof and the libraries that it uses. */
 
-/* Writes text, or with the words "-output json" a document. Inside a session_guard. */
+/* Writes text or, for the words "-output json", a document. Call inside a session_guard. */
 bool version_write(struct session *s, const struct strs *words, struct sink *out);
 
 /* ---- signals ----

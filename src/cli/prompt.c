@@ -117,7 +117,7 @@ static void list(const struct complete *c, struct arena *a)
 		sb_char(&b, '\n');
 	}
 	if (c->more)
-		sb_fmt(&b, "... and more; type on to see fewer\n");
+		sb_fmt(&b, "... and more; keep typing to see fewer\n");
 	fwrite(b.p, 1, b.n, stdout);
 	fflush(stdout);
 }
@@ -190,7 +190,7 @@ static void open_edit(struct prompt *p)
 	el_set(p->edit, EL_EDITOR, "emacs");
 	el_set(p->edit, EL_HIST, history, p->history);
 	el_set(p->edit, EL_ADDFN, "tfprof-complete", "complete the word", on_tab);
-	el_set(p->edit, EL_ADDFN, "tfprof-break", "give the line up", on_break);
+	el_set(p->edit, EL_ADDFN, "tfprof-break", "discard the line", on_break);
 	el_set(p->edit, EL_BIND, "\t", "tfprof-complete", NULL);
 	el_set(p->edit, EL_BIND, "^C", "tfprof-break", NULL);
 	el_set(p->edit, EL_ADDFN, "tfprof-stop", "stop the program", on_stop);

@@ -31,7 +31,7 @@ void prompt_catch(struct session *s);
 /* ---- history ---- */
 
 /* The lines typed at the prompt, in a file: .tfprof_history.txt of the current folder if there is
- * one, else in the user's state folder. Readable by the user alone. Several sessions may write to
+ * one, else in the user's state folder. Readable only by the user. Several sessions may write to
  * it at once: each appends whole lines under a lock. */
 
 #define HISTORY_MAX 1000 /* lines that are kept */
@@ -49,9 +49,9 @@ void history_add(struct arena *a, struct str path, struct str line);
 /* ---- keys ---- */
 
 /* A layer between the terminal and libedit. libedit handles signals in the middle of its work, and
- * writes beyond its buffers when a line outgrows the screen or a search its line. This layer holds
- * signals until the next key is read, and keeps away terminals and lines that libedit cannot
- * handle. */
+ * writes beyond its buffers when a line outgrows the screen or a search its line. This layer delays
+ * signals until the next key is read, and keeps terminals and lines away from libedit that it
+ * cannot handle. */
 
 #define KEYS_LINE_MAX    4096 /* letters */
 #define KEYS_SEARCH_MAX  480  /* keys of one search, and characters of the search text */

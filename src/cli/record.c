@@ -58,8 +58,8 @@ static bool check_variables(struct recorder *r)
 		r->chained = nvtx;
 	else if (has_other(nvtx))
 		note_line(&r->s->notes,
-		        "tfprof: " COLLECT_ENV_NVTX "=%.*s is replaced by the collector; --chain "
-		        "keeps both, --no-nvtx leaves it\n",
+		        "tfprof: " COLLECT_ENV_NVTX "=%.*s is replaced with the collector; --chain "
+		        "keeps both, --no-nvtx keeps only this one\n",
 		        STR(nvtx));
 	else if (r->words.chain)
 		note_line(&r->s->notes, "tfprof: --chain: " COLLECT_ENV_NVTX
@@ -74,8 +74,8 @@ static void say_nested(struct recorder *r)
 
 	if (outer.n && r->words.env < 0 && !str_eq(outer, r->folder))
 		note_line(&r->s->notes,
-		        "tfprof: a recording into '%.*s' is going on: this program is recorded "
-		        "into '%.*s' instead\n",
+		        "tfprof: a recording into '%.*s' is still running: this program is "
+		        "recorded into '%.*s' instead\n",
 		        STR(outer), STR(r->folder));
 }
 
@@ -273,7 +273,8 @@ bool record_run(struct session *s, const struct request *r, struct sink *out)
 		        "[WORDS]");
 	if (rec.words.env >= 0 && rec.command.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "record --env starts nothing: leave '%.*s' out", STR(rec.command.v[0]));
+		        "record --env does not start a program: remove '%.*s'",
+		        STR(rec.command.v[0]));
 	if (!prepare(&rec))
 		return false;
 	if (rec.words.env < 0)

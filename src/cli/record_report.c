@@ -70,7 +70,7 @@ struct summary {
 	uint64_t processes, kernels, copies, bytes, damaged;
 	struct recording_losses lost;
 	uint64_t unended; /* recordings that were not closed and never will be */
-	struct str ended; /* how the process of one of them ended, if that is known */
+	struct str ended; /* how one of these processes ended, if that is known */
 	uint64_t gaps;    /* periods in which nothing was recorded */
 	bool uncompared;  /* for some launches it is unknown whether their kernels arrived */
 	struct strs said;
@@ -144,7 +144,7 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 	for (size_t i = 0; i < x->said.n; i++)
 		note_line(to, "tfprof: %.*s\n", STR(x->said.v[i]));
 	if (!x->processes) {
-		note_line(to, "tfprof: nothing was recorded: no process has used CUDA, or it had "
+		note_line(to, "tfprof: nothing was recorded: no process used CUDA, or it ran with "
 		              "another environment, user or folder; see tfprof doctor\n");
 		return;
 	}
@@ -168,7 +168,7 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 	        (unsigned long long)x->copies, x->copies == 1 ? "y" : "ies", STR(sb_str(&size)),
 	        STR(dir),
 	        STR(lost.n              ? sb_str(&lost)
-	                : x->uncompared ? S("no loss is known")
+	                : x->uncompared ? S("no known losses")
 	                                : S("nothing lost")));
 	if (open)
 		note_line(to, "tfprof: %zu of them still run%s and record%s\n", open,
@@ -194,7 +194,7 @@ bool record_report_begin(struct record_report *r, struct arena *a, struct str fo
 	return true;
 }
 
-/* Puts the status into the counts of a recording, if it has any. */
+/* Stores the status in the counts of a recording, if it has counts. */
 static void put_status(struct arena *a, struct str file, int status)
 {
 	int fd = open(str_z(a, file), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);

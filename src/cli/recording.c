@@ -75,7 +75,7 @@ static bool check_inside(int fd, struct str path, struct err *e)
 		struct str name = str_of(x->d_name);
 		if (!str_eq(name, S(".")) && !str_eq(name, S("..")) && !is_ours(name))
 			ok = err_set(e, ERR_FAILED,
-			        "'%.*s' holds other files ('%.*s'): record into another "
+			        "'%.*s' contains other files ('%.*s'): record into another "
 			        "folder, or add --force",
 			        STR(path), STR(name));
 	}
@@ -107,8 +107,8 @@ static bool check_folder(struct str path, const char *z, bool force, struct err 
 	if (st.st_mode & (S_IWGRP | S_IWOTH)) {
 		close(fd);
 		return err_set(e, ERR_PERMISSION,
-		        "others may write into '%.*s': record into another folder, or chmod 700 "
-		        "this one",
+		        "other users can write into '%.*s': record into another folder, or run "
+		        "chmod 700 on it",
 		        STR(path));
 	}
 	if (!force)
@@ -144,7 +144,7 @@ bool recording_make(
 	*made = mkdir(z, 0700) == 0;
 	if (!*made) {
 		if (errno != EEXIST)
-			return err_system(e, "cannot make the folder", name, errno);
+			return err_system(e, "cannot create the folder", name, errno);
 		if (!check_folder(name, z, force, e))
 			return false;
 	}
@@ -186,7 +186,8 @@ bool recording_newest(struct arena *a, struct str *path, struct err *e)
 	}
 	return path->n ||
 	       err_set(e, ERR_NOT_FOUND,
-	               "no recording (a folder %sDATE-PID) is in this folder: name one", PREFIX);
+	               "no recording (a folder %sDATE-PID) is in this folder: name a recording",
+	               PREFIX);
 }
 
 bool recording_files(
@@ -201,7 +202,7 @@ bool recording_files(
 		if (str_ends(names.v[i], end))
 			strs_add(a, files, str_fmt(a, "%.*s/%.*s", STR(path), STR(names.v[i])));
 	if (files->n > RECORDING_FILES_MAX)
-		return err_set(e, ERR_RESOURCE, "'%.*s' holds more than %d files named *%.*s",
+		return err_set(e, ERR_RESOURCE, "'%.*s' contains more than %d files named *%.*s",
 		        STR(path), RECORDING_FILES_MAX, STR(end));
 	sort_list(a, files);
 	return true;

@@ -18,8 +18,9 @@
 struct report_part {
 	const char *name;    /* of the document: "devices", "slices" */
 	struct strs command; /* as a person types it, without "tfprof" */
-	struct strs words;   /* as it is run: with all columns, without limits, as JSON */
-	bool optional;       /* fails where the input has no such data */
+	struct strs
+	        words; /* the command line that is run: with all columns, without limits, as JSON */
+	bool optional; /* fails where the input has no such data */
 };
 
 #define SLICES_SHOWN  100000 /* rows of timelines */
@@ -137,9 +138,9 @@ struct serve_clients {
 void serve_clients_check(struct serve_clients *c);
 /* Shuts down the connections that wait for a request: nothing was sent on them since the last
  * answer, or only a part that was read, and nothing arrives within SERVE_GRACE_MS. Returns their
- * number. For use when no descriptor is left. */
+ * number. For use when no file descriptor is left. */
 unsigned serve_clients_end_idle(struct serve_clients *c);
-/* Starts the count of a connection again: its request is complete, or its answer is sent. */
+/* Restarts the time limit of a connection: its request is complete, or its answer is sent. */
 void serve_clients_restart(struct serve_clients *c, int fd, bool answered);
 
 #endif

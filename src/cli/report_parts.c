@@ -214,7 +214,7 @@ static void add_table(struct session *s, struct report_parts *p, const char *nam
 	add_words(s, &x->words, STR_WORDS("-output", "json"));
 }
 
-/* Parts of inputs that happen to have such data. */
+/* Parts that only some inputs have. */
 static void add_optional(struct session *s, struct report_parts *p, const char *name)
 {
 	for (size_t i = 0; i < p->without.n; i++)
@@ -322,10 +322,11 @@ static bool write_slices(struct session *s, const struct strs *words, struct sin
 	for (size_t i = 0; i < 3; i++)
 		if (words->n != 4 || !num_parse_i64(words->v[i + 1], &v[i]))
 			return session_fail(s, ERR_INVALID_ARGUMENT,
-			        "slices takes three numbers: from and to in nanoseconds, rows");
+			        "slices takes three numbers: start and end in nanoseconds, and the "
+			        "number of rows");
 	if (v[2] < 1 || v[2] > SLICES_ROWS_MAX)
 		return session_fail(
-		        s, ERR_INVALID_ARGUMENT, "slices gives 1 to %d rows", SLICES_ROWS_MAX);
+		        s, ERR_INVALID_ARGUMENT, "slices returns 1 to %d rows", SLICES_ROWS_MAX);
 	struct slices_request request = { .from_ns = v[0], .to_ns = v[1], .rows = (size_t)v[2] };
 	return session_slices(s, &request, out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reports of several workers: the parts about time as such show one trace, so each trace is loaded
- * in a session of its own.
+ * Reports of several workers. The parts about times show one trace, so each trace is loaded in a
+ * separate session.
  */
 #include "cli/report.h"
 

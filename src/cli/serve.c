@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tfprof serve: the page of a report over HTTP, for this machine alone. One thread: requests are
- * answered one after the other, from a session of their own.
+ * tfprof serve: serves the page of a report over HTTP, only to this machine. One thread answers the
+ * requests one after the other, each in its own session.
  */
 #include "cli/program.h"
 #include "cli/report.h"
@@ -92,7 +92,8 @@ static void on_tick(evutil_socket_t fd, short what, void *server)
 /* Process-wide: libevent hands the callback its own listener's user data. */
 static struct serve_clients *clients;
 
-/* With no descriptor left, idle connections end. If there are none, new ones wait for a tick. */
+/* If no file descriptor is left, idle connections are closed. If there are none, new connections
+ * are delayed for a tick. */
 static void on_accept_error(struct evconnlistener *listener, void *http)
 {
 	(void)http;
@@ -155,7 +156,7 @@ static void reply(struct evhttp_request *req, int status, const char *type, stru
 		evhttp_add_header(to, headers[i][0], headers[i][1]);
 	evhttp_add_header(to, "Content-Type", type);
 	if (evhttp_request_get_command(req) == EVHTTP_REQ_HEAD) {
-		/* libevent would send the body, and not say how long it is. */
+		/* libevent would send the body without its length. */
 		snprintf(length, sizeof length, "%zu", body.n);
 		evhttp_add_header(to, "Content-Length", length);
 	} else if (!content || evbuffer_add(content, body.p, body.n)) {
@@ -221,7 +222,7 @@ static void on_request(struct evhttp_request *req, void *server)
 	int status = serve_check(&r, v->token, v->clients.port, &own.a, &asked);
 	if (status != HTTP_OK)
 		reply(req, status, "text/plain; charset=utf-8",
-		        S("This address is for the page that tfprof serve has printed.\n"));
+		        S("Use the address that tfprof serve printed.\n"));
 	else if (asked.what == SERVE_PAGE)
 		reply(req, HTTP_OK, "text/html; charset=utf-8", v->page);
 	else
@@ -274,7 +275,7 @@ static bool make_token(struct server *v)
 	uint8_t random[SERVE_TOKEN / 2];
 
 	if (!random_bytes(random, sizeof random))
-		return session_fail(v->s, ERR_IO, "the system gives no random bytes");
+		return session_fail(v->s, ERR_IO, "the system provides no random bytes");
 	for (size_t i = 0; i < sizeof random; i++)
 		snprintf(v->token + 2 * i, 3, "%02x", random[i]);
 	return true;
@@ -340,7 +341,7 @@ static bool serve(struct server *v, const struct serve_options *o)
 	struct str url = str_fmt(a, "http://127.0.0.1:%u/%s/", v->clients.port, v->token);
 	struct event *timer = event_new(v->base, -1, EV_PERSIST, on_tick, v);
 	if (!timer || event_add(timer, &tick))
-		return session_fail(v->s, ERR_RESOURCE, "no memory for the server");
+		return session_fail(v->s, ERR_RESOURCE, "not enough memory for the server");
 	catch_signals();
 	sink_fmt(out, "%.*s\nCtrl-C ends the server.\n", STR(url));
 	sink_flush(out);
@@ -364,7 +365,7 @@ static bool start(struct server *v, const struct serve_options *o)
 	v->base = event_base_new();
 	v->http = v->base ? evhttp_new(v->base) : NULL;
 	bool ok = v->http ? serve(v, o)
-	                  : session_fail(v->s, ERR_RESOURCE, "no memory for the server");
+	                  : session_fail(v->s, ERR_RESOURCE, "not enough memory for the server");
 	if (v->http)
 		evhttp_free(v->http);
 	if (v->base)

@@ -17,7 +17,7 @@ static bool may_run(struct session *q, const struct request *r)
 		        q, ERR_INVALID_ARGUMENT, "the server does not run this command");
 	if (o->output.kind != OUT_JSON || o->output.outfile.n || o->viz || o->dump_to_file.n)
 		return session_fail(
-		        q, ERR_INVALID_ARGUMENT, "the server answers with -output json alone");
+		        q, ERR_INVALID_ARGUMENT, "the server supports only -output json");
 	return true;
 }
 

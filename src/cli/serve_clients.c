@@ -53,7 +53,7 @@ unsigned serve_clients_end_idle(struct serve_clients *c)
 {
 	unsigned ended = 0;
 
-	/* A request that follows its connection at once arrives meanwhile. */
+	/* A request that immediately follows its connection arrives in the meantime. */
 	poll(NULL, 0, SERVE_GRACE_MS);
 	for (int fd = 0; fd < SERVE_FILES_MAX; fd++)
 		if (is_idle(c, fd)) {

@@ -95,7 +95,7 @@ bool spawn_start(struct child *c, const struct strs *words, const char *env, str
 		argv[i] = str_z(e->a, words->v[i]);
 	if (pipe(ends) || fcntl(ends[0], F_SETFD, FD_CLOEXEC) ||
 	        fcntl(ends[1], F_SETFD, FD_CLOEXEC))
-		return err_system(e, "cannot make a pipe to", words->v[0], errno);
+		return err_system(e, "cannot create a pipe to", words->v[0], errno);
 	r = start(&c->pid, argv, with(e->a, env), ends[0]);
 	close(ends[0]);
 	if (r) {
@@ -130,8 +130,8 @@ bool spawn_wait(struct child *c, struct err *e)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return true;
 	if (WIFSIGNALED(status))
-		return err_set(e, ERR_FAILED, "'%.*s' was ended by signal %d", STR(c->name),
+		return err_set(e, ERR_FAILED, "'%.*s' was terminated by signal %d", STR(c->name),
 		        WTERMSIG(status));
 	return err_set(
-	        e, ERR_FAILED, "'%.*s' ended with status %d", STR(c->name), WEXITSTATUS(status));
+	        e, ERR_FAILED, "'%.*s' exited with status %d", STR(c->name), WEXITSTATUS(status));
 }

@@ -20,14 +20,14 @@ enum backend_state {
 	BACKEND_RUNS,
 	BACKEND_FAILED, /* after a fatal error */
 	BACKEND_GONE,   /* another client has ended the session */
-	BACKEND_OFF,    /* nobody records kernels any more; not every version can tell */
+	BACKEND_OFF,    /* kernels are no longer recorded; not every version can report this */
 };
 
 /* Whether launches are still counted. */
 enum backend_counts {
 	BACKEND_COUNTS,
 	BACKEND_STOPPED, /* another client has the callbacks */
-	BACKEND_UNSURE,  /* it cannot be told */
+	BACKEND_UNSURE,  /* not known */
 };
 
 /* Errors are the vendor's numbers, 0: none. */
@@ -46,15 +46,16 @@ struct backend {
 	/* Disables all records, and has complete buffers returned, if their work ends within a
 	 * short time. Returns the launches of kernels until then. */
 	uint64_t (*disable)(void);
-	/* Ends the session: has all buffers returned. last: the process ends; launches are still
-	 * counted, otherwise those since `launched` are unsure. *probed: a probe was made. Returns
-	 * the error of the last flush. */
+	/* Ends the session: requests the return of all buffers. last: the process ends; launches
+	 * are still counted. Otherwise launches since `launched` are uncertain. *probed: a probe
+	 * was made. Returns the error of the last flush. */
 	uint32_t (*close)(bool last, uint64_t launched, bool *probed);
 	/* Makes it write a record (of decode_counts, devices) that must arrive in a buffer of the
 	 * pool unless another client gets all records. False: it cannot. */
 	bool (*probe)(void);
-	/* After close, when all buffers are decoded: leaves the library to others; detach: takes it
-	 * out of the process with the next launch. Not after the last close. */
+	/* Call after close, when all buffers have been decoded: releases the library for other
+	 * clients; detach: unloads it from the process at the next launch. Do not call after the
+	 * last close. */
 	void (*release)(void);
 	void (*detach)(void);
 	/* Ends the recording of calls; all: records whole kinds of calls, if single functions gave
@@ -67,7 +68,8 @@ struct backend {
 	/* Writes the text of a fatal error, or of any error. */
 	void (*failure)(char *text, size_t n);
 	const char *(*error)(uint32_t error);
-	/* Returns the records dropped since the last call; *error: it could not tell. */
+	/* Returns the number of records dropped since the last call; *error: the number is not
+	 * known. */
 	uint64_t (*dropped)(uint32_t *error);
 	/* Reads all clocks together; the vendor's is 0 if unavailable. */
 	void (*clock)(struct spool_clock *);

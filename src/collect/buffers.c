@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Passes buffers of the pool to CUPTI. Versions of CUPTI that do not tolerate a refusal get a
- * makeshift buffer, whose content is counted and lost.
+ * Passes buffers of the pool to CUPTI. Versions of CUPTI that do not tolerate a refusal get an
+ * emergency buffer, whose content is counted and lost.
  */
 #include "collect/cupti.h"
 

@@ -133,7 +133,7 @@ static void listen(void)
 			cupti_kinds_miss(accepted_by[i].what);
 }
 
-/* Says in the recording what a launch of a graph gives. */
+/* Records whether a graph launch produces one record or a record per node. */
 static void flag_graphs(void)
 {
 	bool whole = cupti_kinds_has(ACT_GRAPH);
@@ -161,8 +161,8 @@ static void begin_count(void)
 static const struct cupti_buffers buffers = { buffers_requested, buffers_completed,
 	buffers_requested_v2, buffers_completed_v2 };
 
-/* Ends a detach that was asked for: a session that starts while CUPTI is being detached would lose
- * its callbacks. */
+/* Completes a requested detach, because a session that starts while CUPTI is being detached would
+ * lose its callbacks. */
 static void end_detach(void)
 {
 	struct timespec t = { .tv_nsec = LOOK_NS };
@@ -185,8 +185,8 @@ static bool enable_session(const struct plan *plan, char *why, size_t n)
 	end_detach();
 	if (!cupti_subscribe(called, why, n))
 		return false;
-	/* Handlers of exit that CUPTI has registered run before earlier ones: ours is to be the
-	 * last. */
+	/* Exit handlers that CUPTI has registered run before earlier ones; the collector's handler
+	 * must be the last one registered. */
 	exit_hook_renew();
 	adjust();
 	decode_use(plan->level == LEVEL_FULL);
@@ -352,14 +352,15 @@ static uint32_t close_session(bool last, uint64_t launched, bool *probed)
 		cupti_count_end();
 	}
 	record_enable_close(DOOR_CUPTI);
-	/* A launch that was under way during the flush may have put its records into a new buffer.
+	/* A launch that was in progress during the flush may have written its records into a new
+	 * buffer.
 	 */
 	if (ours && !e && pool_out())
 		fetch(true);
 	return e;
 }
 
-/* A failed CUPTI is left alone, but for reading the records that it has delivered. */
+/* After a failure of CUPTI, only the records that it has delivered are read. */
 static void release(void)
 {
 	if (!failed())

@@ -18,8 +18,8 @@
  * The kinds of records of a session, and the calls that are recorded.
  */
 
-/* Enables what the plan says. False: CUPTI refuses a kind without which the profile would be wrong;
- * *why has a sentence. */
+/* Enables the record kinds of the plan. False: CUPTI refuses a kind without which the profile would
+ * be wrong; *why has a sentence. */
 bool cupti_kinds_enable(const struct plan *, char *why, size_t n);
 void cupti_kinds_disable(void);
 /* Forgets what was enabled: another client has ended the session. */
@@ -39,8 +39,8 @@ const char *cupti_kinds_missing(void);
 /* Enables the callbacks. False: some launches are not counted. */
 bool cupti_count_begin(void);
 void cupti_count_end(void);
-/* Makes a call that calls back, and tells whether it did. Not while a session starts: the driver
- * may be locked. */
+/* Makes a call that causes a callback, and returns whether the callback came. Do not call while a
+ * session starts, because the driver may be locked. */
 enum backend_counts cupti_count_works(void);
 /* Takes a callback for a function of runtime or driver; in the program's thread. */
 void cupti_count(uint32_t domain, uint32_t cbid, const struct cb_data *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions for one of several subscribers are used if the library has all
- * of them, as from CUPTI 13.3 on, and lets us be one of several.
+ * The functions for multiple subscribers are used if the library has all of them (CUPTI 13.3 and
+ * later) and permits several subscribers.
  */
 #include "collect/cupti_client.h"
 
@@ -65,7 +65,8 @@ bool cupti_subscribe(cupti_callback *called, char *why, size_t n)
 {
 	char holder[SUBSCRIBER_HOLDER_SIZE + 1] = "";
 	/* From 13.2 on, a client that subscribes with the newer function may have to use only newer
-	 * ones: then it is called for the name alone. */
+	 * ones. In that case the function is called only to get the name of the other subscriber.
+	 */
 	bool v2 = F.Subscribe_v2 && F.version < CUPTI_API_13_2;
 
 	cupti_client.several = has_several() && !subscribe_v2(called, holder, true);

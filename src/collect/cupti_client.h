@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Our subscriber of CUPTI, and the calls made for it. Up to CUPTI 13.2 a process has one, and
- * buffers belong to whoever registered last; later, each of several subscribers has buffers of its
- * own, by functions with a subscriber.
+ * The collector's CUPTI subscriber, and the calls made for it. Up to CUPTI 13.2 a process has one,
+ * and buffers belong to whoever registered last; later, each of several subscribers has buffers of
+ * its own, by functions with a subscriber.
  */
 #ifndef TFPROF_COLLECT_CUPTI_CLIENT_H
 #define TFPROF_COLLECT_CUPTI_CLIENT_H
@@ -18,7 +18,7 @@
 struct cupti_client {
 	struct cupti f;
 	void *subscriber;
-	bool several; /* other clients can take nothing from us */
+	bool several; /* other clients cannot take records from the collector */
 };
 extern struct cupti_client cupti_client;
 
@@ -44,8 +44,8 @@ uint32_t cupti_next(uint8_t *data, size_t valid, union rec **);
 uint32_t cupti_take_dropped(size_t *n);
 uint32_t cupti_set(uint32_t attribute, void *value, size_t size);
 uint32_t cupti_set_thread_ids(void);
-/* Asks for whole graphs instead of their nodes, or not; returns what is recorded. All of several
- * subscribers have the same: the first one decides. */
+/* Requests records of whole graphs, or of their nodes; returns which of them are recorded. If there
+ * are several subscribers, the first one decides for all. */
 bool cupti_whole_graphs(bool want);
 uint32_t cupti_time(uint64_t *);
 /* Records calls of a function, or no longer. */

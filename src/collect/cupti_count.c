@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A launch is counted when the outermost function that launches begins, so one in
- * whose midst the process is killed is counted too; one that fails is taken back. A launch that is
- * captured into a graph is not counted: while a capture is going on anywhere, the driver is asked
- * about the launch's stream.
+ * A launch is counted when the outermost function that launches begins, so a launch during which
+ * the process is killed is counted too; a launch that fails is subtracted. A launch that is
+ * captured into a graph is not counted: while any capture is active, the driver is asked about the
+ * launch's stream.
  */
 #define _GNU_SOURCE
 #include "collect/cupti.h"
@@ -21,14 +21,14 @@
 /* Roles of functions. */
 enum does {
 	DOES_NOTHING,
-	DOES_LAUNCH,    /* its arguments have the stream in a way we do not know */
+	DOES_LAUNCH,    /* the position of the stream in its arguments is not known */
 	DOES_LAUNCH_AT, /* as struct launch_params */
 	DOES_LAUNCH_EX, /* as struct launch_ex_params */
 	DOES_GRAPH,
 	DOES_BEGIN, /* a capture */
 	DOES_END,
-	DOES_PROBE,           /* called to see whether callbacks come */
-	DOES_PER_THREAD = 16, /* more: no stream means that of the thread */
+	DOES_PROBE,           /* called to check whether callbacks are delivered */
+	DOES_PER_THREAD = 16, /* more: no stream means the stream of the thread */
 };
 
 static struct {
@@ -194,7 +194,7 @@ static unsigned captured(unsigned does, const struct cb_data *d)
 	return !counting.is_capturing(stream, &status) && status ? INSIDE_CAPTURED : 0;
 }
 
-/* Moves a counted launch to what is known of it. */
+/* Moves a counted launch to the counter of its outcome. */
 static void correct(enum launch what, unsigned how)
 {
 	if (how)
@@ -228,10 +228,10 @@ static void end(enum launch what, bool runtime, bool failed)
 	unsigned is = inside(), how = is & (INSIDE_CAPTURED | INSIDE_UNSURE);
 
 	if (is & INSIDE_RUNTIME && !runtime)
-		return; /* the end of the outer function says all */
+		return; /* the end of the outer function decides */
 	if (runtime && !(is & INSIDE_RUNTIME))
 		return; /* it began before it was listened to */
-	/* Nothing of the driver was seen in it: it may have been captured. */
+	/* No driver call was seen inside it, so it may have been captured. */
 	if (runtime && !(is & INSIDE_DRIVER) && !failed &&
 	        atomic_load_explicit(&counting.captures, memory_order_relaxed) > 0) {
 		correct(what, INSIDE_UNSURE);

@@ -166,7 +166,7 @@ static void know_thread(uint32_t tid)
 /* ---- kinds ---- */
 
 /* Sets start and length; implausible times become 0 and are counted, separately those without an
- * end: the work had not ended when somebody made CUPTI return its buffers, or CUPTI has no times.
+ * end: the work had not ended when CUPTI was forced to return its buffers, or CUPTI has no times.
  */
 static void times(uint64_t start, uint64_t end, uint64_t *from, uint64_t *length)
 {
@@ -269,7 +269,7 @@ static void put_api(const struct rec_api *a)
 	if (c->wanted != CALL_WANTED && !(decode.all_calls && c->name))
 		return;
 	if (a->kind == ACT_DRIVER && a->cbid == CBID_DRIVER_VERSION)
-		return; /* asked by ourselves (cupti_count.c) */
+		return; /* called by the collector itself (cupti_count.c) */
 	know_thread(a->thread);
 	r.kind = SPOOL_API;
 	r.api = (struct spool_api){ .correlation = a->correlation,

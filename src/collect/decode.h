@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Converts records of CUPTI into records of our format: the only place that reads CUPTI's data.
+ * Converts CUPTI records into records of the recording format. No other file reads CUPTI's data.
  * Writer thread only.
  */
 #ifndef TFPROF_COLLECT_DECODE_H
@@ -36,7 +36,7 @@ void decode_entry(void *unused, uint32_t tid, const struct ring_entry *);
 bool decode_wants(const char *function);
 /* Returns the length of a function name without the version suffix: cudaLaunchKernel_v7000. */
 size_t decode_unversioned(const char *function);
-/* Tells what a function launches. */
+/* Returns what a function launches. */
 enum decode_launch { DECODE_OTHER, DECODE_KERNEL, DECODE_GRAPH };
 enum decode_launch decode_launches(const char *function);
 /* Clears the cache of kernel names after a module was unloaded. Any thread. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Functions of the runtime and the driver are told by their names, because their
+ * Runtime and driver functions are recognised by their names, because their
  * numbers differ between versions.
  */
 #include "collect/decode.h"

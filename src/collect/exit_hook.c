@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * glibc can take a handler out of the list again: by the handle of a library, for
- * which a variable of ours stands here, and by calling it. A handler of an earlier registration
- * does nothing.
+ * glibc can remove a handler from the list again: it calls all handlers that were registered with
+ * the handle of a library, and here the address of a variable serves as the handle. A handler of an
+ * earlier registration does nothing.
  */
 #include "collect/system.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 
-#define EXITS_MAX 32u /* registrations where none can be taken out */
+#define EXITS_MAX 32u /* registrations, if handlers cannot be removed */
 
 int __cxa_atexit(void (*)(void *), void *, void *);
 void __cxa_finalize(void *);

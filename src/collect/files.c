@@ -23,7 +23,9 @@
 #include "collect/launches.h"
 #include "collect/system.h"
 
-#define FD_FIRST       128 /* lowest number of our descriptors, so the program's do not change */
+#define FD_FIRST                                                                                   \
+	128 /* lowest number of the collector's descriptors, so that the program's numbers do not  \
+	       change */
 #define FD_LEAST       3
 #define LOG_LINES      64u /* maximum log lines of a process */
 #define LINE_BYTES_MAX 512u
@@ -137,7 +139,7 @@ bool files_open(const char *folder, bool verbose)
 	if (!fault && file_keep(&files.folder, fd))
 		return true;
 	files_say("nothing is recorded: the session folder '%.200s' cannot be used: %s", folder,
-	        fault ? fault : "no descriptor is left");
+	        fault ? fault : "no file descriptor is left");
 	return false;
 }
 
@@ -285,7 +287,7 @@ bool files_spool_make(void)
 			files.spool_size = launches_make(files.spool.fd);
 		return true;
 	}
-	files_say("nothing is recorded: no file can be made in the session folder: %s",
+	files_say("nothing is recorded: no file can be created in the session folder: %s",
 	        text_of(errno, (char[80]){ 0 }, 80));
 	return false;
 }
@@ -362,7 +364,7 @@ size_t files_control_read(char *p, size_t n, uint64_t offset)
 {
 	ssize_t got = -1;
 
-	/* Asks first: an open that fails takes the lowest descriptor for a moment, on each call. */
+	/* Checks first, because each failing open would briefly take the lowest descriptor. */
 	if (files.control.fd < 0 && file_ok(&files.folder) &&
 	        !faccessat(files.folder.fd, SPOOL_CONTROL, F_OK, 0))
 		file_keep(&files.control,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A session starts on a thread of its own, because a vendor's function may not
- * return; until it has ended, nothing else of the vendor is called.
+ * A session starts on a separate thread, because a vendor function may not return; until that
+ * thread has ended, no other vendor function is called.
  */
 #include "collect/writer.h"
 
@@ -17,7 +17,7 @@
 #include "collect/system.h"
 
 #define SECOND_NS   1000000000u
-#define START_NS    2000000000u /* a start that takes longer is told */
+#define START_NS    2000000000u /* a start that takes longer is reported */
 #define FLUSH_FIRST 20000000u
 
 static struct {
@@ -66,8 +66,8 @@ void session_wait(uint64_t ns)
 	if (now < end)
 		wake_started_wait(end - now);
 	if (atomic_load(&session.start) == SESSION_ON)
-		session.gpu
-		        ->counts(); /* can it tell? Later another client may have the callbacks */
+		session.gpu->counts(); /* whether it can report this; later, another client may have
+		                          the callbacks */
 }
 
 void session_retry(void)
@@ -166,7 +166,7 @@ static void put_fact(const char *key, const char *value)
 	store_info(key, value, strlen(value));
 }
 
-/* Says, once, that a start takes longer than the program waits for it. */
+/* Reports, once, that the start takes longer than the program is blocked for it. */
 static void tell_start(uint64_t now)
 {
 	if (session.told_start || now - session.asked < START_NS)
@@ -194,7 +194,8 @@ void session_flush(uint64_t now, bool asked)
 	if (session.state != SESSION_ON || (!asked && now < session.next_flush))
 		return;
 	session.gpu->flush(false);
-	/* A handler that the library may have registered meanwhile must run after ours. */
+	/* A handler that the library may have registered in the meantime must run after the
+	 * collector's handler. */
 	exit_hook_renew();
 	session.flush_step *= 2;
 	if (session.flush_step > session.plan->flush_ns)
@@ -227,7 +228,7 @@ void session_adopt(uint64_t now)
 		return;
 	session.gpu->counts();
 	if (session.told_start)
-		store_note("%s has started after %llu seconds, and records from here on",
+		store_note("%s has started after %llu seconds; recording begins here",
 		        session.gpu->name, (unsigned long long)((now - session.asked) / SECOND_NS));
 	session.gpu->facts(put_fact);
 	if (*session.gpu->missing())
@@ -252,7 +253,7 @@ bool session_drain(void)
 	return decode_counts()->records != before;
 }
 
-/* Records what was dropped since the last call, but for `probes` records. */
+/* Records the losses since the last call, except `probes` records. */
 static uint64_t put_dropped(uint64_t probes)
 {
 	uint32_t error = 0;
@@ -265,7 +266,7 @@ static uint64_t put_dropped(uint64_t probes)
 	} else if (n || error != session.dropped_error) {
 		store_lost_least(SPOOL_LOST_DROPPED, n);
 		if (error != session.dropped_error)
-			store_note("%s does not say how many records it dropped: %s (%u)",
+			store_note("%s does not report how many records it dropped: %s (%u)",
 			        session.gpu->name, session.gpu->error(error), error);
 	}
 	session.dropped_error = error;
@@ -277,9 +278,8 @@ static void put_names(void)
 	uint64_t n = names_lost();
 
 	if (n && !session.lost_names)
-		store_note(
-		        "there are too many different names, or too long ones: from here on some "
-		        "are shortened or share one name");
+		store_note("too many different names, or names that are too long: from here on, "
+		           "some are shortened or share one name");
 	if (n != session.lost_names)
 		store_lost_least(SPOOL_LOST_NAMES, n - session.lost_names);
 	session.lost_names = n;
@@ -301,8 +301,8 @@ bool session_losses(uint64_t probes)
 	return watch_check(process_ticks(), dropped);
 }
 
-/* Records what was not returned at the end of a session, with the reason. missed: a probe did not
- * arrive. */
+/* Records the number of records that were not returned at the end of a session, with the reason.
+ * missed: a probe did not arrive. */
 static void put_kept(bool failed, uint32_t error, bool missed)
 {
 	uint64_t kept = pool_kept(session.gpu->count);

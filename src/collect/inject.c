@@ -31,7 +31,7 @@
 EXPORT int InitializeInjection(void);
 EXPORT nvtx_init InitializeInjectionNvtx2;
 
-/* State and process id in one word: in a forked child the state starts over. */
+/* State and process id in one word, so that the state is reset in a forked child. */
 enum state { UNOPENED, OPENING, OPEN, DORMANT, STATES };
 
 static struct {
@@ -150,7 +150,7 @@ static bool make(void)
 	put_header(options);
 	if (writer_start(&life.plan))
 		return true;
-	files_say("nothing is recorded: no thread can be made");
+	files_say("nothing is recorded: no thread can be created");
 	record_enable_forget();
 	return false;
 }

@@ -22,8 +22,8 @@ static struct spool_count written;
 static bool is_shared;
 static struct spool_count *_Atomic count = &own;
 
-/* File systems on which a page of a file stays valid: not over a network, where the server may take
- * it away and a write would end the process. */
+/* File systems on which a page of a file stays valid: not on network file systems, where the server
+ * may remove the page and a write would end the process. */
 static bool is_local(int fd)
 {
 	static const uint32_t local[] = { 0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x858458f6,

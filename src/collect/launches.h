@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Counts of launches, in the first bytes of the recording (struct spool_count). They are shared
- * memory where the file system is a local one, so they are true even after the process was killed;
- * elsewhere the writer writes them from time to time. Counting takes no lock and makes no system
- * call.
+ * Counts of launches, in the first bytes of the recording (struct spool_count). On a local file
+ * system they are shared memory, so they are correct even after the process was killed; on other
+ * file systems, the writer writes them from time to time. Counting takes no lock and makes no
+ * system call.
  */
 #ifndef TFPROF_COLLECT_LAUNCHES_H
 #define TFPROF_COLLECT_LAUNCHES_H
@@ -18,12 +18,12 @@ enum launch { LAUNCH_KERNEL, LAUNCH_GRAPH, LAUNCH_UNSURE };
 /* Starts the counts at the beginning of a new file, open for reading and writing. Returns the bytes
  * that the file has then; 0: there is no room, so the recording has no counts. */
 size_t launches_make(int fd);
-/* Counts elsewhere from here on: in a child, whose file is not this one, or without recording.
- * After the end of a recording, launches of exit handlers and other threads are still counted in
- * it. */
+/* Counts in other memory from now on: in a forked child, which has another file, or without a
+ * recording. After the end of a recording, launches of exit handlers and other threads are still
+ * counted in it. */
 void launches_forget(void);
 
-/* Adds to a count, n < 0: takes back. Any thread. */
+/* Adds n to a count; n < 0 subtracts. Any thread may call it. */
 void launches_add(enum launch, int n);
 uint64_t launches_total(enum launch);
 /* Moves n launches of kernels to the unsure ones. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Open hash tables of pointers into one growing block: a small table, and a large one for what
- * finds no place there, so that few names touch few pages. A thread that adds a name writes it
+ * Open hash tables of pointers into one growing block: a small table, and a large one for names
+ * that do not fit there, so that few names touch few pages. A thread that adds a name writes it
  * first and then sets a slot to it; if another thread added the same text first, the copy stays
  * unused.
  *

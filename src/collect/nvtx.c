@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The NVTX functions that we implement. Each first reads the enable word; if recording is on, it
- * reads a clock, looks up the message and adds an entry to the thread's ring. errno is preserved:
- * only creating a ring and waking the writer make system calls, and they restore it.
+ * The NVTX functions that the collector implements. Each first reads the enable word; if recording
+ * is on, it reads a clock, looks up the message and adds an entry to the thread's ring. errno is
+ * preserved: only creating a ring and waking the writer make system calls, and they restore it.
  */
 #include "collect/nvtx.h"
 

@@ -146,9 +146,9 @@ uint32_t domains_name(uint16_t number);
 
 /* ---- nvtx chain ---- */
 
-/* Chains to another injection library for ranges, named by COLLECT_ENV_CHAIN. The program then
- * holds that library's handles of domains and strings, so functions that we do not implement work
- * as without us. */
+/* Chains to another injection library for ranges, named by COLLECT_ENV_CHAIN. The program then has
+ * that library's handles of domains and strings, so functions that the collector does not implement
+ * work as usual. */
 
 /* Installs our functions in the table of one module of the program; false if it has no such table.
  */

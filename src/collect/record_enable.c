@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The word of record_enable.h.
+ * The enable flag of record_enable.h.
  */
 #include "collect/record_enable.h"
 

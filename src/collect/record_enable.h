@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether hooks record: one word that every hook reads first. It is in memory that is zeroed in a
- * forked child, so hooks do nothing in a child, however it was forked.
+ * The enable flag: one word that every hook reads first and that decides whether hooks record. It
+ * is in memory that is zeroed in a forked child, so hooks do nothing in a child, however it was
+ * forked.
  */
 #ifndef TFPROF_COLLECT_RECORD_ENABLE_H
 #define TFPROF_COLLECT_RECORD_ENABLE_H
@@ -19,7 +20,7 @@ struct door {
 };
 extern struct door *_Atomic record_enable_word;
 
-/* Creates the word, with everything closed, for this process; false if memory is exhausted. */
+/* Creates the flag for this process, with recording disabled; false if memory is exhausted. */
 bool record_enable_make(void);
 void record_enable_open(uint32_t bits);
 void record_enable_close(uint32_t bits);

@@ -23,7 +23,7 @@ void store_put(const struct spool_record *);
 uint32_t store_name(struct name *);
 void store_info(const char *key, const char *value, size_t n);
 void store_lost(enum spool_lost_why, uint64_t count);
-/* Adds a loss whose is only a lower bound; 0: possibly none. */
+/* Adds a loss whose number is only a lower bound; 0: possibly none. */
 void store_lost_least(enum spool_lost_why, uint64_t count);
 /* Adds a sentence, without full stop, to the recording and the log. */
 void store_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

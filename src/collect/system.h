@@ -53,7 +53,8 @@ void wake_reset(void);
 
 #define THREADS_MAX 4096u /* a power of two; further threads lose their names at their end */
 
-/* Starts a thread of ours: detached, with all signals blocked. False: there can be none. */
+/* Starts a thread of the collector: detached, with all signals blocked. False if no thread can be
+ * created. */
 bool thread_make(void *(*run)(void *), const char *name);
 /* Called once per process, before all others. */
 void threads_reset(void);

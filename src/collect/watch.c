@@ -3,9 +3,9 @@
  * Silence is ambiguous: an idle program; long work, so that CUPTI holds the buffers with its
  * records; or another client, whose callbacks have replaced ours or which has finalised CUPTI. If
  * the program launches while no record arrives, the content of the buffers shows whether CUPTI
- * still writes into them; if not, a record is asked for that must arrive. Buffers are never forced
- * out of CUPTI while the program runs, as work in progress would lose its times. What was lost is
- * known from the counts of launches, whatever the reason.
+ * still writes into them; if not, CUPTI is requested to write a record that must arrive. CUPTI is
+ * never forced to return buffers while the program runs, as work in progress would lose its times.
+ * What was lost is known from the counts of launches, whatever the reason.
  *
  * The other client is never disturbed. Recording starts again when it is done: when it has
  * finalised CUPTI, when CUPTI reports that kernels are no longer recorded, or when the program has
@@ -68,7 +68,7 @@ void watch_begin(const struct backend *gpu, uint64_t silence_ns)
 static void end_gap(void)
 {
 	static const char taken[] = "another profiler took the records of CUPTI",
-	                  down[] = "another profiler took CUPTI down";
+	                  down[] = "another profiler shut CUPTI down";
 	struct spool_record r = { .kind = SPOOL_GAP };
 	struct name *why =
 	        watch.gone ? names_add(down, sizeof down - 1) : names_add(taken, sizeof taken - 1);
@@ -84,11 +84,9 @@ static void begin_gap(uint64_t now)
 	watch.gap_seen_at = now;
 	watch.try_at = now;
 	/* The next start may change what is counted. */
-	store_note(
-	        watch.gone
-	                ? "another profiler has taken CUPTI out of the process"
-	                : "the program launches kernels, but CUPTI delivers no records: they take "
-	                  "long, or another profiler has replaced this one");
+	store_note(watch.gone ? "another profiler has taken CUPTI out of the process"
+	                      : "the program launches kernels, but CUPTI delivers no records: the "
+	                        "kernels take long, or another profiler has replaced this one");
 }
 
 static void note_records(uint64_t now)
@@ -98,7 +96,7 @@ static void note_records(uint64_t now)
 		end_gap();
 		store_note("CUPTI delivers records again");
 	} else if (watch.state == GAP) {
-		store_note("the records were late, none is missing");
+		store_note("the records were late; none is missing");
 	}
 	watch.state = RECEIVED;
 	watch.record_at = now;
@@ -143,7 +141,7 @@ static bool is_done(uint64_t now)
 	       now - watch.gap_seen_at >= watch.silence;
 }
 
-/* A session that was taken down is noticed at once, as nothing counts launches any more. */
+/* A session that was shut down is noticed immediately, because launches are no longer counted. */
 void watch_look(enum backend_state state, bool last)
 {
 	if (state != BACKEND_GONE || watch.state == GAP)
@@ -193,7 +191,7 @@ void watch_started_again(uint64_t now, bool ok)
 		return;
 	}
 	end_gap();
-	store_note("recording has started anew");
+	store_note("recording has restarted");
 	watch.state = RECEIVED;
 	watch.gone = false;
 	watch.record_at = now;
@@ -250,7 +248,7 @@ bool watch_check(uint64_t now, uint64_t dropped)
 	bool costly = used * 100 > span * PERCENT_CPU, drops = watch.span_dropped;
 	if (costly && !watch.told_cpu) {
 		watch.told_cpu = true;
-		store_note("writing what is recorded takes %llu %% of a processor",
+		store_note("writing the recording takes %llu %% of a processor",
 		        (unsigned long long)(used * 100 / span));
 	}
 	watch.cpu = cpu;

@@ -89,9 +89,10 @@ static void make_cheaper(void)
 	if (writer.plan.level != LEVEL_KERNELS) {
 		writer.plan.level = LEVEL_KERNELS;
 		session_fewer_calls();
-		store_note("calls are not recorded from here on, as recording costs too much");
+		store_note(
+		        "from here on, calls are not recorded, because recording costs too much");
 	} else {
-		store_note("nothing is recorded from here on, as recording costs too much");
+		store_note("from here on, nothing is recorded, because recording costs too much");
 		control_stop();
 	}
 }

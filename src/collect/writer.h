@@ -40,20 +40,20 @@ enum session_state session_state(void);
 /* Returns the time of the next flush, process_ticks. */
 uint64_t session_next_flush(void);
 
-/* Begins to start a session, on a thread of its own. */
+/* Begins to start a session, on a separate thread. */
 void session_begin(void);
-/* Waits for the end of the start, at most until so long after its begin. */
+/* Waits until the start has ended, or until the given time after its begin. */
 void session_wait(uint64_t ns);
 /* Takes over the result of a start, if there is one, and records it. */
 void session_adopt(uint64_t now);
-/* Flushes if it is time, or asked for. */
+/* Flushes if it is due or was requested. */
 void session_flush(uint64_t now, bool asked);
 /* Collects the data of the program's threads; true if the backend has returned a buffer. */
 bool session_drain(void);
 /* Reads and records the clocks. */
 void session_clocks(void);
-/* Records what was lost since the last call, but for `probes` records; true if recording should
- * become cheaper. */
+/* Records the losses since the last call, except `probes` records; true if recording should become
+ * cheaper. */
 bool session_losses(uint64_t probes);
 /* Notices that another client has ended the session. */
 void session_look(void);
@@ -66,7 +66,7 @@ void session_again(uint64_t now);
 void session_stop(bool last);
 /* After a start that failed, lets the next one try again. */
 void session_retry(void);
-/* At the end of the recording: what is known of launches is final. */
+/* At the end of the recording: the counts of launches are final. */
 void session_end(void);
 
 /* ---- watch ---- */
@@ -76,9 +76,9 @@ void session_end(void);
 
 /* Begins a session; silence: ns without records after which the reason is looked for. */
 void watch_begin(const struct backend *, uint64_t silence_ns);
-/* Takes a state that the writer has asked for; last: at the end of the process. */
+/* Receives a state that the writer has requested; last: at the end of the process. */
 void watch_look(enum backend_state, bool last);
-/* Called at each tick. came: records have arrived since the last tick. Times are process_ticks.
+/* Call at each tick. came: records have arrived since the last tick. Times are process_ticks.
  * True if another client of CUPTI has taken the records and is done: the session should start
  * again. */
 bool watch_tick(uint64_t now, bool came);

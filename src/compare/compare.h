@@ -95,8 +95,8 @@ struct unmatched {
 /* In a; the names belong to the sides. */
 void unmatched_find(struct unmatched *l, const struct compare *c, struct arena *a);
 
-/* Returns the scope that precedes all names of one side and is missing in the other; empty if there
- * is none. */
+/* Returns the scope that is a prefix of all names of one side and is missing on the other; empty if
+ * there is none. */
 struct str unmatched_prefix(const struct unmatched *l);
 
 /* ---- match ---- */

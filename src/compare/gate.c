@@ -43,8 +43,8 @@ static bool no_metric(const struct gate *g, size_t at, struct err *e)
 			strs_add(e->a, &names, str_of(metrics[m].name));
 	struct str all = strs_join(e->a, &names, S(", "));
 	return err_set(e, ERR_INVALID_ARGUMENT,
-	        "--gate '%.*s': column %zu: not a metric with numbers; these are %.*s",
-	        STR(g->text), at + 1, STR(all));
+	        "--gate '%.*s': column %zu: not a numeric metric; choose one of %.*s", STR(g->text),
+	        at + 1, STR(all));
 }
 
 static bool read_limit(struct gate *g, size_t at, struct err *e)
@@ -143,7 +143,7 @@ bool gate_parse(struct gate *g, struct str text, struct err *e)
 	size_t point = str_rfind_char(left, '.');
 	if (point == SIZE_MAX)
 		return fault(g, 0, e,
-		        "a point and a metric are missing, as in total.micros; without a point: "
+		        "a metric is missing, as in total.micros; without a point: "
 		        "step_time, idle, exposed_communication, kernels or a cause of why");
 	g->metric = metric_find(str_sub(left, point + 1, SIZE_MAX), 0);
 	if (g->metric == M_NONE || metrics[g->metric].value == V_NONE)

@@ -11,7 +11,7 @@
 #include "compare/difference.h"
 
 #define CULPRITS_MAX 3
-#define NEEDED_MAX   10000 /* larger numbers of steps are not told */
+#define NEEDED_MAX   10000 /* larger numbers of steps are not printed */
 
 /* Why a result is inconclusive. */
 enum doubt {
@@ -234,7 +234,7 @@ static void put_shift(struct judge *j, double change, bool is_signed)
 static void put_detects(struct judge *j, double detects)
 {
 	if (isinf(detects)) {
-		sb_put(&j->text, S("these steps can show no change"));
+		sb_put(&j->text, S("these steps cannot show any change"));
 		return;
 	}
 	sb_put(&j->text, S("these steps can show a change of "));
@@ -262,11 +262,11 @@ static void put_test(struct judge *j, const struct subject *x)
 	if (x->verdict != GATE_INCONCLUSIVE)
 		return;
 	if (x->needed)
-		sb_fmt(b, "; about %zu steps on each side would do", x->needed);
+		sb_fmt(b, "; about %zu steps on each side would be enough", x->needed);
 	else if (x->doubt == DOUBT_OUTLIERS)
 		sb_put(b, S("; the average and most steps disagree: some steps are outliers"));
 	else if (x->doubt == DOUBT_MANY)
-		sb_fmt(b, "; not sure enough for one of %zu nodes", j->subjects);
+		sb_fmt(b, "; not significant enough for one of %zu nodes", j->subjects);
 }
 
 /* Returns an entry's own contribution against the rule: its change, or its number. */

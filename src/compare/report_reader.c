@@ -240,8 +240,9 @@ static bool read_type(struct answer *x, struct str line, struct arena *a)
 
 static bool bad_line(const struct answer *x, size_t number, struct str line, struct err *e)
 {
-	return err_set(e, ERR_DATA_LOSS, "'%.*s': line %zu is not a line of an answer: '%.*s'",
-	        STR(x->file), number, STR(str_sub(line, 0, 80)));
+	return err_set(e, ERR_DATA_LOSS,
+	        "'%.*s': line %zu is not a line of a view's text output: '%.*s'", STR(x->file),
+	        number, STR(str_sub(line, 0, 80)));
 }
 
 /* Returns the line at the start of the text, without trailing blanks. */
@@ -307,7 +308,8 @@ bool answer_read(struct answer *x, struct src *s, struct arena *a, struct err *e
 	if (!(x->op ? read_list : read_tree)(x, text, number, a, e))
 		return false;
 	if (!x->columns)
-		return err_set(e, ERR_FAILED, "'%.*s' is an answer without numbers", STR(s->name));
+		return err_set(
+		        e, ERR_FAILED, "'%.*s' is text output without numbers", STR(s->name));
 	return true;
 }
 
@@ -348,7 +350,7 @@ bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *wan
 
 	if (x->op != view_is(kind, VIEW_LIST))
 		return err_set(e, ERR_FAILED,
-		        "'%.*s' is an answer of %s: it cannot be a side of %s", STR(x->file),
+		        "'%.*s' is text output of %s: it cannot be compared in %s", STR(x->file),
 		        x->op ? "op" : "a tree view", views[kind].name);
 	if (!find_columns(x, wanted, n, column, e))
 		return false;

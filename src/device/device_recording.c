@@ -294,7 +294,7 @@ static void end_process(void *user)
 	scratch_close(&r->own);
 }
 
-/* Adds the recording's facts about itself. */
+/* Adds the facts that the recording contains about itself. */
 static void take_facts(struct device_use *u, const struct recorded_process *p)
 {
 	const struct recording_facts *f = &p->facts;

@@ -156,7 +156,7 @@ static enum gpu_way way_of(const struct slice *s, struct str name)
 	return WAY_OTHER;
 }
 
-/* Counts a copy by the memory that its name says: "Memcpy HtoD (Pageable -> Device)". */
+/* Counts a copy by the memory kinds in its name: "Memcpy HtoD (Pageable -> Device)". */
 static void take_memory(
         struct trace_feed *f, struct str name, enum gpu_way way, const struct recorded_op *op)
 {

@@ -234,7 +234,7 @@ struct device_use {
 /* Options of device_use_read. */
 struct device_request {
 	const struct recording_watch *watch; /* or NULL */
-	bool say;                            /* add notes about what is missing or odd */
+	bool say;                            /* add notes about missing or implausible data */
 };
 
 /* Reads the recordings and makes their trace, in a. files and o must outlive u. */

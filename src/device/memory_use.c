@@ -20,7 +20,7 @@ struct memory_event {
 };
 struct memory_events {
 	VEC(struct memory_event) v;
-	bool blind; /* releases do not say what they release */
+	bool blind; /* releases do not name the allocation that they release */
 };
 struct memory_gathering {
 	struct memory_use *out;
@@ -303,7 +303,7 @@ void memory_use_trace(const struct trace *t, struct memory_use *out, struct aren
 
 /* ---- a model ---- */
 
-/* Adds the records of a cell. A record of use without a time says only how high the use was. */
+/* Adds the records of a cell. A record without a time states only how high the use was. */
 static void take_cell(
         struct memory_gathering *g, const struct model *m, const struct step *s, uint32_t c)
 {

@@ -40,7 +40,7 @@ struct emit {
 	bool arrays; /* rows of documents are parallel arrays: for a page */
 };
 
-/* Says where an output of ours was written, to a person. True. */
+/* Prints where an output was written, if a person reads the answer. Returns true. */
 struct output;
 bool out_tell(const struct output *o, const struct emit *to);
 

@@ -188,7 +188,7 @@ static void put_steps(struct page_text *t)
 		return;
 	begin(t);
 	if (!f->marks) {
-		sb_put(&t->line, S("unknown: the file has no marks of steps"));
+		sb_put(&t->line, S("unknown: the file has no step marks"));
 	} else {
 		sb_fmt(&t->line, "%zu", n);
 		for (size_t i = 0; i < n && i < STEPS_SHOWN; i++)

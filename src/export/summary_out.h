@@ -53,7 +53,8 @@ struct summary_page {
 	struct facts facts;
 	struct checkpoint_summary checkpoint;
 	struct hottest_table ops, nodes;
-	struct str verdict, cause; /* of why, the sentence and the id; p NULL: why was not asked */
+	struct str verdict,
+	        cause; /* sentence and id of the verdict of why; p NULL: why was not run */
 	/* Of all nodes, of an average step. */
 	struct fraction host_us, device_us, float_ops, requested_bytes;
 	size_t waiting; /* files that are read when a command needs them */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Attention: two matrix products for each pair of a query and a key that may see each other, five
- * for the gradients, one of which computes the scores of the forward pass again. Softmax is not
- * counted.
+ * for the gradients, one of which repeats the scores of the forward pass. Softmax is not counted.
  */
 #include "flops/flops_internal.h"
 
@@ -11,7 +10,8 @@ struct heads {
 	int64_t batch, heads, queries, keys, query_size, value_size;
 };
 
-/* Where a query sees no later keys: the first query sees the first key, or the last sees the last.
+/* If a query does not see later keys: whether the first query is aligned with the first key, or the
+ * last with the last.
  */
 enum { CAUSAL_FIRST = 1, CAUSAL_LAST = 2 };
 
@@ -113,8 +113,8 @@ struct flops flops_attention_gradient(const struct op_call *c)
 	return count(c, 3, 2);
 }
 
-/* The requests of a step share a call. A window that limits the attention is not known here: then
- * the count is an upper bound. */
+/* The requests of a step share a call. A window that limits attention is not known here, so the
+ * count is then an upper bound. */
 struct flops flops_paged_attention(const struct op_call *c)
 {
 	const struct paged_sums *p = c->prompts, *g = c->generation;

@@ -75,7 +75,7 @@ static bool take_number(struct str *s, int64_t *v)
 	return true;
 }
 
-/* Adds a dimension. A tensor with too many of them, or with a negative one, is unknown. */
+/* Adds a dimension. A tensor with too many dimensions, or with a negative one, is unknown. */
 static void put_dimension(struct op_tensor *t, int64_t v)
 {
 	if (t->rank == TENSOR_RANK_MAX || v < 0) {

@@ -2,9 +2,9 @@
  *
  * Float operations and bytes of one call of an op, from the shapes, types and values of its inputs.
  *
- * A multiply-add counts as two operations; a bias is not counted. Bytes are the least that the call
- * moves: each input read once, each output written once. op.def lists the ops, formula.def the
- * formulas; docs/FLOPS.md explains both.
+ * A multiply-add counts as two operations; a bias is not counted. Bytes are a lower bound: each
+ * input is read once, each output is written once. op.def lists the ops, formula.def the formulas;
+ * docs/FLOPS.md explains both.
  */
 #ifndef TFPROF_FLOPS_H
 #define TFPROF_FLOPS_H
@@ -124,9 +124,9 @@ struct op_call flops_read_call(const struct op_row *row, struct str name, struct
 /* Counts one call. */
 struct flops flops_of_call(const struct op_call *c);
 
-/* True if the shape of the output would give what a lack hides. */
+/* True if the missing value could be computed from the shape of the output. */
 bool flops_needs_output(const struct op_call *c, const struct flops *f);
-/* Sets the output of such a call from the inputs of the op after it; false if none of them fits. */
+/* Sets the output shape of such a call from the inputs of the next op; false if no input fits. */
 bool flops_take_output(struct op_call *c, const struct op_call *next);
 
 #endif

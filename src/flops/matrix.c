@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrix products, and what consists of them: mixtures of experts, recurrent cells.
+ * Matrix products, and ops that consist of them: mixtures of experts, recurrent cells.
  */
 #include "flops/flops_internal.h"
 
-/* A factor as [batch, rows, columns]; a vector is a row if it stands on the left. */
+/* A factor as [batch, rows, columns]; a vector is a row if it is the left factor. */
 struct factor {
 	int64_t batch, rows, columns;
 };

@@ -44,7 +44,7 @@ static bool has_words(struct str name, const char *words)
 	return true;
 }
 
-/* Parts of a device, and versions for laptops, have less than the data sheet says. */
+/* Partitions of a device, and laptop versions, have lower peaks than the data sheet states. */
 static bool is_reduced(struct str model)
 {
 	return has_word(model, "MIG", 3) || has_word(model, "Laptop", 6) || has_word(model, "D", 1);

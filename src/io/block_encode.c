@@ -289,7 +289,7 @@ static uint8_t *put_numbers(uint8_t *q, enum spool_kind kind, uint64_t a, uint64
 	return varint_put(varint_put(put_tag(q, kind, 0), a), b);
 }
 
-/* Encodes the records that have a form of their own. */
+/* Encodes the kinds of records that have their own layout. */
 static uint8_t *put_rare(struct block_encoder *p, uint8_t *q, const struct spool_record *r)
 {
 	const enum spool_kind kind = r->kind;

@@ -68,8 +68,8 @@ struct json_value {
 };
 
 /* A member as it was written: the text from the value before it, or from the bracket, up to its
- * own value. Producers write the members of equal objects in the same order and spacing, so the
- * text that followed before is compared first. */
+ * own value. Programs write the members of equal objects in the same order and spacing, so the text
+ * that followed last time is compared first. */
 #define JSON_MEMBER_MAX 32 /* longer texts are not remembered */
 struct json_member {
 	char text[JSON_MEMBER_MAX];
@@ -88,10 +88,11 @@ struct json_in {
 	uint64_t flaw_at[JSON_FLAW_N];
 	struct json_flaw_count found[JSON_FLAW_N];
 	struct src *s;
-	struct json_member members[128]; /* the first one stands for all not remembered */
-	uint8_t member;                  /* the last one read */
-	const char *counted;             /* in the window, not after the item */
-	uint64_t lines;                  /* newlines before that */
+	struct json_member
+	        members[128]; /* the first entry represents all members that are not remembered */
+	uint8_t member;       /* the last one read */
+	const char *counted;  /* in the window, not after the item */
+	uint64_t lines;       /* newlines before that */
 };
 
 /* Begins at the first byte after a byte order mark. False if reading fails, or for UTF-16 and
@@ -130,7 +131,7 @@ bool json_in_enter(struct json_in *j);
  * of the object, after its bracket (stop: NONE), or with a stop. Keys are not unescaped. */
 bool json_in_member(struct json_in *j, struct str *key);
 
-/* Returns a byte that the caller may set for the text of the last member: 0 at first. */
+/* Returns a byte that the caller may set for the text of the last member; initially 0. */
 static inline uint8_t *json_in_user(struct json_in *j)
 {
 	return &j->members[j->member].user;

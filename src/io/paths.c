@@ -146,7 +146,7 @@ static bool expand_pattern(struct arena *a, struct str word, struct strs *to, st
 	return true;
 }
 
-/* A piece of a list, or a whole word without commas. */
+/* An element of a list, or a whole word without commas. */
 static bool expand_piece(struct arena *a, struct str word, struct strs *to, struct err *e)
 {
 	if (path_is_pattern(word) && !path_exists(a, word))
@@ -182,7 +182,7 @@ void paths_once(struct arena *a, struct strs *paths, struct notes *notes)
 		if (seen.n > before)
 			paths->v[kept++] = paths->v[i];
 		else
-			note_kind(notes, NOTE_PATH_TWICE, "'%.*s' is given twice and taken once",
+			note_kind(notes, NOTE_PATH_TWICE, "'%.*s' is given twice and read once",
 			        STR(paths->v[i]));
 	}
 	paths->n = kept;

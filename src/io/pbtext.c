@@ -62,7 +62,7 @@ static bool check_once(struct pbtext *r, const ProtobufCFieldDescriptor *fd)
 		if ((o->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) && (m->seen & field_bit(m, o)) &&
 		        o->quantifier_offset == fd->quantifier_offset)
 			return pbtext_fail(
-			        r, r->tok, "'%s' cannot stand beside '%s'", fd->name, o->name);
+			        r, r->tok, "'%s' cannot be combined with '%s'", fd->name, o->name);
 	return true;
 }
 
@@ -75,7 +75,7 @@ static bool open_message(struct pbtext *r, const ProtobufCFieldDescriptor *fd, b
 		return pbtext_fail_here(r, "'{'");
 	if (r->top == r->stack + WIRE_DEPTH_MAX)
 		return pbtext_fail(
-		        r, r->tok, "messages are nested more than %d deep", WIRE_DEPTH_MAX);
+		        r, r->tok, "messages are nested more than %d levels deep", WIRE_DEPTH_MAX);
 	pbtext_put_tag(r, fd, WIRE_BYTES);
 	pbtext_room(r, LENGTH_ROOM);
 	r->out.n += LENGTH_ROOM;

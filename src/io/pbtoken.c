@@ -43,7 +43,7 @@ bool pbtext_fail(struct pbtext *r, const char *at, const char *f, ...)
 bool pbtext_fail_here(struct pbtext *r, const char *expected)
 {
 	if (r->type == PBT_END)
-		return pbtext_fail(r, r->tok, "the text ends, %s expected", expected);
+		return pbtext_fail(r, r->tok, "unexpected end of the text: %s expected", expected);
 	if (r->type == PBT_STRING)
 		return pbtext_fail(r, r->tok, "found a string, %s expected", expected);
 	size_t n = (size_t)(r->p - r->tok);
@@ -117,7 +117,7 @@ static bool scan_number(struct pbtext *r)
 			p++;
 		if (p < r->end && char_is_digit(*p))
 			return pbtext_fail(
-			        r, p, "an octal digit expected, as the number begins with 0");
+			        r, p, "an octal digit expected, because the number begins with 0");
 		r->p = p;
 	} else if (!scan_decimal(r)) {
 		return false;
@@ -309,7 +309,7 @@ static bool read_escape(struct pbtext *r)
 	} else if (c == 'u' || c == 'U') {
 		return read_unicode(r);
 	} else {
-		return pbtext_fail(r, r->p - 1, "this escape does not exist");
+		return pbtext_fail(r, r->p - 1, "unknown escape sequence");
 	}
 	sb_char(&r->out, (char)v);
 	return true;

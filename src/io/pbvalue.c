@@ -200,7 +200,7 @@ static bool read_string(struct pbtext *r, const ProtobufCFieldDescriptor *fd, ui
 	size_t at, n, more;
 
 	if (r->type != PBT_STRING)
-		return pbtext_fail_here(r, "a string in quotes");
+		return pbtext_fail_here(r, "a quoted string");
 	pbtext_put_tag(r, fd, WIRE_BYTES);
 	pbtext_room(r, 1);
 	at = ++r->out.n;

@@ -56,7 +56,7 @@ static void take_variable(
 		w->rank = n;
 		w->rank_from = rank;
 	}
-	/* torchrun calls a run without a name "none". */
+	/* torchrun names an unnamed run "none". */
 	if (is_better(job, w->job_from) && value.n && !str_eq(value, S("none"))) {
 		w->job = str_copy(a, value);
 		w->job_from = job;

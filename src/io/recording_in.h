@@ -108,7 +108,7 @@ struct clock_map {
 	bool apart;                   /* CUPTI's clock differs from CLOCK_REALTIME */
 	int64_t offset;               /* CUPTI's clock minus realtime at the first reading, ns */
 	uint64_t width; /* duration of the longest reading, ns; the error is at most half of it */
-	bool unbounded; /* a reading does not give its duration */
+	bool unbounded; /* a reading has no duration */
 };
 
 /* Adds the next reading; a reading in which a clock does not advance is dropped. */
@@ -142,7 +142,7 @@ struct process_identity {
 
 void process_identity_init(struct process_identity *w);
 
-/* Takes a fact, if it is one of these keys; texts are copied to a. */
+/* Stores a fact if it has one of these keys; texts are copied to a. */
 void process_identity_take(
         struct process_identity *w, struct arena *a, const struct spool_info *fact);
 

@@ -271,7 +271,7 @@ struct sink *sink_fd(struct arena *a, int fd, struct str name)
 
 static bool gave_up(struct err *why)
 {
-	return err_set(why, ERR_IO, "cannot write: the receiver of the output gave up");
+	return err_set(why, ERR_IO, "cannot write: the receiver of the output failed");
 }
 
 static bool sink_put_call(void *user, const void *p, size_t n, struct err *why)

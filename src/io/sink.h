@@ -71,8 +71,8 @@ void sink_drop(struct sink *s);
 
 /* ---- shared ---- */
 
-/* World-writable folders such as /tmp: a file that another user placed there under our output's
- * name is a trap. */
+/* In world-writable folders such as /tmp, a file that another user created under the name of our
+ * output is not used. */
 
 /* True if it is safe to write to the file at path, with links followed or not, or if nothing
  * exists there. False if it is a link, a pipe or a device of another user in a shared folder; *e

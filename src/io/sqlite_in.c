@@ -86,8 +86,8 @@ static int progress(void *sqlite_in)
 	return 1;
 }
 
-/* Stores a value. A text that the batch has no room for stays in the memory of SQLite, where it is
- * valid until the statement goes on; false then. */
+/* Stores a value. False if the batch has no room for a text: it then stays in the memory of SQLite,
+ * where it is valid until the next step of the statement. */
 static bool take_value(struct sqlite_rows *r, struct sqlite_cell *to, sqlite3_value *v)
 {
 	int type = sqlite3_value_type(v);
@@ -168,7 +168,7 @@ static void set_limits(struct sqlite_in *db)
 	sqlite3_progress_handler(db->handle, PROGRESS_STEPS, progress, db);
 }
 
-/* The name of a file as an address that says read-only and immutable. */
+/* Returns the name of a file as a URI with the parameters for read-only and immutable. */
 static const char *address(struct arena *a, struct str path)
 {
 	struct sb b = sb_in(a);
@@ -186,7 +186,7 @@ static const char *address(struct arena *a, struct str path)
 	return str_z(a, sb_str(&b));
 }
 
-/* Looks for changes that another program has left beside the file. */
+/* Checks for changes that another program has left beside the file. */
 static void look_for_changes(struct sqlite_in *db)
 {
 	struct stat st;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SQLite databases as inputs, which anybody may have made. Only the columns of plain tables are
- * read, by their names: nothing is written, not even beside the file, and nothing that the database
- * defines runs (views, triggers, virtual tables, generated columns, functions).
+ * SQLite databases as inputs, which are not trusted. Only the columns of plain tables are read, by
+ * their names. Nothing is written, not even beside the file, and no code of the database is run
+ * (views, triggers, virtual tables, generated columns, functions).
  *
  *   struct sqlite_rows *r = sqlite_in_rows(db, "T", columns, n);
  *   while (r && sqlite_in_next(r))

@@ -17,7 +17,7 @@
 
 /* Damage of an input: the position at which it stops being valid. Filled by its reader. */
 struct src_damage {
-	bool recover;       /* the part before the damage counts: damaged gzip data just end */
+	bool recover;       /* the part before the damage is used: damaged gzip data simply end */
 	bool truncated_ok;  /* truncated gzip data just end; set by readers */
 	struct str in_gzip; /* the error sentence of gzip data that just ended */
 	bool truncated;     /* they are truncated, not damaged */
@@ -107,8 +107,8 @@ bool src_rest(const struct src *s, uint64_t from, uint64_t *n);
 bool src_all(struct src *s, struct str *out);
 
 /* Decompresses gzip data to their end, without keeping them, so their checksum is compared. The
- * window stays. Returns false if they are damaged (*e filled), unless s->damage says that they just
- * end. */
+ * window stays. Returns false if they are damaged (*e filled), unless s->damage is set so that they
+ * simply end. */
 bool src_finish(struct src *s);
 
 /* Called after each filling of the window with src_raw_at and the size of the file itself (0:

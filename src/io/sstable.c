@@ -338,7 +338,7 @@ static bool descend(struct table_at *c)
 	}
 	c->place = h.at;
 	if (c->strict && h.at != c->expect)
-		return table_fail(c, "a gap or an overlap lies before this block");
+		return table_fail(c, "gap or overlap before this block");
 	if (!c->block.loaded || c->block.from.at != h.at || c->block.from.size != h.size)
 		c->bad = !load(c->t, &c->block, h, c->a, c->e);
 	c->expect = h.at + h.size + TRAILER;
@@ -402,6 +402,6 @@ bool table_verify_end(struct table_at *c)
 		return table_fail(c, "the footer is damaged");
 	if (t->meta.at != c->expect || t->index.at != meta_end ||
 	        t->index.at + t->index.size + TRAILER != t->file.size - FOOTER)
-		return table_fail(c, "blocks do not follow each other up to the footer");
+		return table_fail(c, "there is a gap between the blocks, or before the footer");
 	return load(t, &c->block, t->meta, c->a, c->e) || !(c->bad = true);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waits for a descriptor in slices, so that a cancel is noticed.
+ * Waits for a descriptor in slices, so that a cancel can be checked in between.
  */
 #include "io/sink.h"
 

@@ -83,7 +83,7 @@ static bool wire_varint(struct wire *w, unsigned max, const char *part, uint64_t
 		return wire_fail(w, at, "%s is longer than %u bytes", part, max);
 	if (left <= have)
 		return wire_fail(
-		        w, at, "its message ends (byte %" PRIu64 ") inside %s", at + left, part);
+		        w, at, "the message ends (byte %" PRIu64 ") inside %s", at + left, part);
 	return wire_fail_short(w, at, part);
 }
 
@@ -201,7 +201,7 @@ static bool wire_pass(struct wire *w, uint64_t n, const char *part)
 	uint64_t at = src_at(s), end = wire_end(w);
 
 	if (n > end - at)
-		return wire_fail(w, at, "its message ends (byte %" PRIu64 ") inside %s", end, part);
+		return wire_fail(w, at, "the message ends (byte %" PRIu64 ") inside %s", end, part);
 	if (n <= (size_t)(s->end - s->p)) {
 		s->p += n;
 		return true;
@@ -226,8 +226,8 @@ static bool wire_skip_plain(struct wire *w)
 
 	switch (w->type) {
 	case WIRE_VARINT: return wire_varint(w, VARINT_MAX, "a varint", &n);
-	case WIRE_FIXED64: return wire_pass(w, 8, "a number of 8 bytes");
-	case WIRE_FIXED32: return wire_pass(w, 4, "a number of 4 bytes");
+	case WIRE_FIXED64: return wire_pass(w, 8, "an 8-byte number");
+	case WIRE_FIXED32: return wire_pass(w, 4, "a 4-byte number");
 	default: return wire_size(w, &n) && wire_pass(w, n, "a value");
 	}
 }
@@ -242,12 +242,13 @@ static bool wire_skip_group(struct wire *w)
 	do {
 		if (n && end == at)
 			return wire_fail(
-			        w, at, "its message ends inside group %" PRIu32, open[n - 1]);
+			        w, at, "the message ends inside group %" PRIu32, open[n - 1]);
 		if (n && !wire_tag(w, true))
 			return false;
 		if (w->type == WIRE_GROUP) {
 			if (n + w->depth == WIRE_DEPTH_MAX)
-				return wire_fail(w, at, "nested more than %d deep", WIRE_DEPTH_MAX);
+				return wire_fail(
+				        w, at, "nested more than %d levels deep", WIRE_DEPTH_MAX);
 			open[n++] = w->field;
 		} else if (w->type != WIRE_GROUP_END) {
 			if (!wire_skip_plain(w))

@@ -15,7 +15,7 @@ _Static_assert((int)TFP_E_STEP == (int)ERR_STEP && (int)TFP_E_MEMORY == (int)ERR
         "codes are status words");
 
 #define NOT_OPENED S("the session could not be opened: out of memory")
-#define IN_USE     S("the session is in use: a callback may call tfp_cancel and tfp_close alone")
+#define IN_USE     S("the session is in use: a callback may only call tfp_cancel and tfp_close")
 
 /* One call: the function to run and its context. */
 struct api_call {
@@ -68,7 +68,7 @@ static bool call_inside(struct session *s, void *ctx)
 	s->account.stop = NULL;
 	if (c->t->put_stopped)
 		ok = session_fail(
-		        s, ERR_CANCELLED, "cancelled: the receiver of the output has enough");
+		        s, ERR_CANCELLED, "cancelled: the receiver of the output stopped");
 	c->t->notes = with_nul(&s->query_arena, notes_since(s, from));
 	if (!ok)
 		c->t->error = with_nul(&s->query_arena, s->error.text);
@@ -94,7 +94,7 @@ int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg),
 		t->error = S(""); /* a callback may have tried to use the session */
 	} else if (t->s->error.a) {
 		t->code = (int)t->s->error.code;
-	} else { /* the call ended early, with a sentence made beforehand */
+	} else { /* the call ended early, with a prepared sentence */
 		t->code = t->s->error.code == ERR_CANCELLED ? TFP_E_CANCELLED : TFP_E_MEMORY;
 		t->error = t->s->error.text;
 	}

@@ -200,7 +200,8 @@ static bool prepare(struct session *s, struct opening *o)
 
 	if (!name.n == !o->what.command.data)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "an Arrow stream is of a table or of a command: name just one");
+		        "an Arrow stream contains a table or the answer of a command: name only "
+		        "one");
 	if (o->what.rows > ARROW_ROWS_MAX)
 		return session_fail(
 		        s, ERR_INVALID_ARGUMENT, "a batch has %d rows at most", ARROW_ROWS_MAX);

@@ -181,7 +181,7 @@ static bool run_line(struct tfp_session *t, void *arg)
 		return false;
 	if (r.command && (r.command->own_words || r.command->ends))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%s' is a command of the program alone", r.command->name);
+		        "'%s' is available only in the program", r.command->name);
 	return run_request(t, &r, &how);
 }
 

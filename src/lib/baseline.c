@@ -48,8 +48,8 @@ static bool file_of(struct str name, struct str *path, bool *there, struct arena
 {
 	if (!is_name(name))
 		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "'%.*s' is not a name for a baseline: it may have letters, digits, '.', "
-		        "'_' and '-'",
+		        "'%.*s' is not a valid baseline name: use letters, digits, '.', '_' and "
+		        "'-'",
 		        STR(name));
 	*path = str_fmt(a, FOLDER "/%.*s", STR(name));
 	return check_links(str_z(a, *path), there, e);
@@ -101,7 +101,7 @@ static bool place_enter(struct baseline_place *p, const char *name, bool make, s
 	place_close(p);
 	p->fd = fd;
 	if (fd < 0 || fstat(fd, &st) != 0)
-		return err_system(e, make ? "cannot make" : "cannot open", S(FOLDER), why);
+		return err_system(e, make ? "cannot create" : "cannot open", S(FOLDER), why);
 	if (st.st_uid != geteuid())
 		return err_set(e, ERR_PERMISSION,
 		        "'%s' belongs to another user: baselines need a folder of your own", name);

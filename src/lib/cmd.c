@@ -62,8 +62,8 @@ static bool unknown_command(struct session *s, struct str word, struct request *
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "unknown command '%.*s'; did you mean '--%.*s'?", STR(word), STR(word));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        r->takes_files ? "'%.*s' is neither a command nor a file; commands are %.*s"
-	                       : "unknown command '%.*s'; commands are %.*s",
+	        r->takes_files ? "'%.*s' is neither a command nor a file; the commands are %.*s"
+	                       : "unknown command '%.*s'; the commands are %.*s",
 	        STR(word), STR(all));
 }
 
@@ -107,7 +107,7 @@ static bool take_flag(struct session *s, struct str word, struct str name, struc
 		return cmd_unknown_option(s, word, name, NULL);
 	if (!str_eq(str_of(flag->name), S("help")))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "--%s is a flag of the command line, not of a line: tfprof --%s%s",
+		        "--%s is a command-line flag and cannot be used here: tfprof --%s%s",
 		        flag->name, flag->name, option_argument(flag) ? "=..." : "");
 	r->help = true;
 	return true;
@@ -249,7 +249,7 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 	return cmd_set_option(s, row, words, i, has_value, value, &r->opts);
 }
 
-/* True if such a file exists, or the system refuses to say. */
+/* True if such a file exists, or if the system does not permit the check. */
 static bool is_file(const char *path)
 {
 	return access(path, F_OK) == 0 || errno == EACCES || errno == EIO;
@@ -305,8 +305,8 @@ static bool check_options(struct session *s, const struct request *r)
 	return true;
 }
 
-/* Fails with a hint for leftover words, after a list typed with blanks, or an option copied from a
- * text in which its dash became a long one. */
+/* Fails with a hint for leftover words: after a list typed with blanks, or for an option with a
+ * long dash, copied from a document. */
 static bool check_word(struct session *s, const struct strs *words, size_t i)
 {
 	static const char *const dashes[] = { "\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92" };
@@ -321,7 +321,7 @@ static bool check_word(struct session *s, const struct strs *words, size_t i)
 			        STR(word));
 	if (i && str_ends(words->v[i - 1], S(",")))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "there is a blank in the list '%.*s %.*s'; write '%.*s%.*s'",
+		        "unexpected space in the list '%.*s %.*s'; write '%.*s%.*s'",
 		        STR(words->v[i - 1]), STR(word), STR(words->v[i - 1]), STR(word));
 	return true;
 }
@@ -373,12 +373,13 @@ bool cmd_parse_line(struct session *s, struct str line, struct request *r)
 	}
 	if (words.n && !r->command)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "a line begins with a command, not with '%.*s'", STR(words.v[0]));
+		        "a line must begin with a command, not with '%.*s'", STR(words.v[0]));
 	return true;
 }
 
-/* Fails if the command needs nodes and none can be: nothing is loaded at the prompt, or an op log
- * or a checkpoint alone. The original's own inputs get the original's answer, an empty root. */
+/* Fails if the command needs nodes and there cannot be any: nothing is loaded at the prompt, or
+ * only an op log or a checkpoint. The original's own inputs get the original's answer, an empty
+ * root. */
 static bool has_nodes(struct session *s, const struct command *c)
 {
 	bool alone = !s->model.nodes.n && !s->n_later && !s->n_older;
@@ -387,7 +388,7 @@ static bool has_nodes(struct session *s, const struct command *c)
 		return true;
 	if (!s->loaded && s->ckpt)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "a checkpoint has no nodes: load its graph, too: load GRAPH %.*s; or "
+		        "a checkpoint has no nodes: load its graph as well: load GRAPH %.*s; or "
 		        "'checkpoint %.*s' lists its tensors",
 		        STR(ckpt_path(s->ckpt)), STR(ckpt_path(s->ckpt)));
 	if (!s->loaded)
@@ -397,7 +398,7 @@ static bool has_nodes(struct session *s, const struct command *c)
 	        session_has_source(s, ROLE_GRAPH))
 		return true;
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "an op log has no nodes: load its graph, too: load GRAPH %.*s",
+	        "an op log has no nodes: load its graph as well: load GRAPH %.*s",
 	        STR(s->sources.v[0].path));
 }
 

@@ -230,7 +230,7 @@ static bool fail_apart(struct session *s, const struct compare *c, const struct 
 		        "they differ in case ('%.*s', '%.*s'): -rename can make them the same",
 		        STR(l.one), STR(l.two));
 	else if ((prefix = unmatched_prefix(&l)).n)
-		why = str_fmt(a, "those of one side stand below '%.*s': -rename 's|^%.*s/||'",
+		why = str_fmt(a, "the names of one side are below '%.*s': -rename 's|^%.*s/||'",
 		        STR(prefix), STR(prefix));
 	return session_fail(s, ERR_FAILED,
 	        "nothing matches: %.*s has %zu nodes, such as '%.*s', %.*s has %zu, such as "
@@ -388,7 +388,7 @@ static void note_texts(const struct diff_sides *d, const struct opts *o)
 		for (size_t k = 0; k < sizeof chosen / sizeof *chosen; k++)
 			if (d->v[i].answer && chosen[k].set)
 				note_line(&d->s->notes,
-				        "note: %s has no effect on '%.*s', which is a text\n",
+				        "note: %s has no effect on '%.*s', which is text output\n",
 				        chosen[k].name, STR(d->v[i].word));
 }
 

@@ -154,8 +154,8 @@ bool diff_number_side(
 	if (!found.v.n && d->phase >= 0)
 		found.lack = S("no step is of this phase");
 	if (!found.v.n && !found.lack.p)
-		return session_fail(
-		        s, ERR_INVALID_ARGUMENT, "the steps of -step are not in the trace");
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "the trace has none of the steps given with -step");
 	x->lack = found.lack.p ? str_copy(&x->made, found.lack) : STR_NONE;
 	make_entry(d, &found, x);
 	return true;

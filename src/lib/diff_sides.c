@@ -248,15 +248,16 @@ static bool make_side(struct session *s, void *ctx)
 
 	m->x->side = ARENA_NEW(a, struct side);
 	if (m->x->answer && m->x->step.n)
-		return session_fail(
-		        s, ERR_FAILED, "a text has no steps: '@%.*s' needs one", STR(m->x->step));
+		return session_fail(s, ERR_FAILED, "text output has no steps: '@%.*s' needs one",
+		        STR(m->x->step));
 	if (!diff_choose_step(s, m->x->step, &o))
 		return false;
 	if (d->number != STEP_NONE)
 		return diff_number_side(s, d, &o, m->x);
 	if (m->x->answer && d->per_run)
 		return session_fail(s, ERR_FAILED,
-		        "a text does not say how often a node ran: --per run cannot be");
+		        "text output does not state how often a node ran: --per=run cannot be "
+		        "used");
 	if (m->x->answer)
 		return answer_side(m->x->answer, d->view->kind, d->metrics, d->n_metrics,
 		        d->ticks_per_us, m->x->side, a, &s->error);

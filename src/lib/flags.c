@@ -21,7 +21,7 @@ const struct option *flag_find(struct str name)
 	return option_in(flag_options, str_eq(name, S("h")) ? S("help") : name);
 }
 
-/* Stores the file under its kind, which takes one file. */
+/* Stores the file under its kind; only one file of each kind is allowed. */
 static bool place(struct session *s, struct str *at, const char *kind, struct str file)
 {
 	if (at->n)
@@ -58,7 +58,7 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 	return option_set(s, &s->model_arena, flag, value, f);
 }
 
-/* Everything after such a word belongs to it, and may be another program's command line. */
+/* All words after such a command are its arguments, possibly another program's command line. */
 static bool is_program_command(const struct session *s, struct str word)
 {
 	const struct command *c = cmd_find(s, word);
@@ -172,7 +172,8 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 			return false;
 	if (f->baseline.n && (f->profiles.n || f->graph.n || f->run_meta.n || f->runs.n))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "a baseline is compared alone: '%.*s' was given with other files",
+		        "a baseline must be the only file of its side: '%.*s' was given with other "
+		        "files",
 		        STR(f->baseline));
 	if (f->profiles.n && (f->graph.n || f->run_meta.n || f->runs.n) && !join_graph(s, f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
@@ -209,7 +210,8 @@ bool flags_check_nodes(struct session *s, const struct flags *f, const char *com
 		        STR(f->checkpoint));
 	if (command && bare && op_log_alone(f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%.*s' is an op log, which has no nodes: give its graph, too: tfprof %s "
+		        "'%.*s' is an op log, which has no nodes: give its graph as well: tfprof "
+		        "%s "
 		        "GRAPH %.*s",
 		        STR(f->op_log), command, STR(f->op_log));
 	return true;

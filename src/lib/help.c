@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Help texts. Names, defaults and explanations come from the tables alone.
+ * Help texts. Names, defaults and explanations come only from the tables.
  */
 #include "lib/command.h"
 #include "lib/options.h"
@@ -12,11 +12,11 @@ static const char *const USAGE = "\n"
                                  "       tfprof FILE...           open a prompt\n"
                                  "\n";
 static const char *const PURPOSES[PURPOSE_N] = {
-	[PURPOSE_VIEWS] = "views: by name scope, data flow, Python line or type; HTML pages",
-	[PURPOSE_COMPARE] = "compare runs; pass/fail gates for CI",
-	[PURPOSE_FILES] = "write one profile of many files; list and verify checkpoints",
-	[PURPOSE_RECORD] = "record the GPU work of any program; check a machine for it",
-	[PURPOSE_SESSION] = "the prompt and scripts",
+	[PURPOSE_VIEWS] = "views by name scope, data flow, Python line or type; HTML pages",
+	[PURPOSE_COMPARE] = "compare runs; check pass/fail gates in CI",
+	[PURPOSE_FILES] = "merge files into one profile; list and verify checkpoints",
+	[PURPOSE_RECORD] = "record GPU work; check whether a machine can record",
+	[PURPOSE_SESSION] = "for the prompt and for scripts",
 };
 static const char *const EXAMPLES =
         "\n"
@@ -29,7 +29,7 @@ static const char *const MORE[] = {
 	"tfprof help all lists everything; so does man tfprof.",
 };
 static const char *const RULES[] = {
-	"The format of a FILE is recognised by its content; the flags below state it.",
+	"The format of a FILE is recognised by its content; a flag below can state it instead.",
 	"Files may be compressed with gzip; --profile_path=- is standard input.",
 	"Options are -name value, --name value or --name=value, before or after the command.",
 	"Without a command, commands are read from standard input, one per line.",
@@ -303,7 +303,7 @@ static void put_words(struct session *s, const struct option *row, struct sink *
 	else if (row->choices)
 		put_choices(s, row, &b);
 	else if (row->type == OPT_PATTERNS)
-		sb_put(&b, S("regular expressions that match the whole name, separated by commas"));
+		sb_put(&b, S("regular expressions that match whole names, separated by commas"));
 	if (!b.n)
 		return;
 	sink_char(out, '\n');
@@ -327,9 +327,9 @@ static bool unknown_topic(struct session *s, struct str topic)
 	struct str near = nearest_word(topic, names.v, names.n);
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "no help on '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
+		        "no help topic '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "no help on '%.*s'; topics are all, commands, flags, inputs, options, "
+	        "no help topic '%.*s'; the topics are all, commands, flags, inputs, options, "
 	        "metrics, outputs, statistics, communication and idle",
 	        STR(topic));
 }
@@ -354,9 +354,8 @@ static void put_metric(struct session *s, const struct metric *m, struct sink *o
 		put_line(s, str_of(m->doc[i]), out);
 	if (m->unit == UNIT_TENSOR)
 		put_line(s,
-		        S("The line above is the original's; the values of variables are shown "
-		          "with "
-		          "--checkpoint_path."),
+		        S("The line above is the text of TensorFlow's profiler. With "
+		          "--checkpoint_path, tfprof shows the values of variables."),
 		        out);
 }
 
@@ -371,9 +370,9 @@ static void put_output(struct session *s, const struct output_row *o, struct sin
 	sink_fmt(out, "\n  -output %s%s\n", o->name, keys);
 	if (o->keys & KEY_SPREADSHEET)
 		put_line(s,
-		        S("spreadsheet=1: text that begins with = + - @, a tab or a line break "
-		          "gets "
-		          "an apostrophe before it, so that no spreadsheet runs it as a formula."),
+		        S("spreadsheet=1: a leading apostrophe is added to text that begins with = "
+		          "+ - @, a tab or a line break, so that spreadsheets do not run it as a "
+		          "formula."),
 		        out);
 }
 

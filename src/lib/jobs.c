@@ -54,7 +54,8 @@ static struct str derived_name(const struct jobs *j, struct arena *a, const stru
 	return find_job(j, name) ? path : name;
 }
 
-/* True if nothing was loaded into the job, which is so for the first one of a bare prompt. */
+/* True if nothing was loaded into the job, as in the first job of a prompt that was opened without
+ * a file. */
 static bool is_empty(const struct job *x)
 {
 	return !x->s->loaded && !x->s->ckpt && !x->s->n_later;
@@ -133,7 +134,7 @@ static bool need_jobs(struct session *s, const struct request *r)
 	if (s->jobs)
 		return true;
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "'%s' is for lines: type it at the prompt or write it into a script",
+	        "'%s' works only in a session: type it at the prompt or put it into a script",
 	        r->command->name);
 }
 
@@ -200,10 +201,10 @@ bool jobs_use(struct session *s, const struct request *r, struct sink *out)
 	struct str near = nearest_word(r->topics.v[0], names.v, names.n);
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "nothing is loaded as '%.*s'; did you mean '%.*s'?", STR(r->topics.v[0]),
+		        "no job is named '%.*s'; did you mean '%.*s'?", STR(r->topics.v[0]),
 		        STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "nothing is loaded as '%.*s'; 'list' shows what is", STR(r->topics.v[0]));
+	        "no job is named '%.*s'; 'list' shows the jobs", STR(r->topics.v[0]));
 }
 
 /* ---- load ---- */
@@ -296,7 +297,7 @@ static bool load_job(struct session *s, void *ctx)
 		l->name = str_copy(&s->model_arena, derived_name(l->j, &s->query_arena, &f));
 	if (find_job(l->j, l->name))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%.*s' is loaded already; give this another name: load NAME=FILE",
+		        "'%.*s' is already loaded; choose another name: load NAME=FILE",
 		        STR(l->name));
 	s->work.account->stop = &l->from->cancel; /* an incomplete model is not used then */
 	progress_begin(&p, &s->watch);

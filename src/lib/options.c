@@ -119,7 +119,7 @@ static bool unknown(
 	if (near.n)
 		near = str_fmt(a, "%s%.*s", own ? option_dashes(own) : "-", STR(near));
 	struct str has = str_fmt(a, "it has %.*s%s", STR(all.n ? sb_str(&all) : S("none")),
-	        w->opts && !cmd_takes_some(c) ? " and those of the views" : "");
+	        w->opts && !cmd_takes_some(c) ? " and the options of the views" : "");
 	return unknown_option(&s->error, str_of(c->name), word, near, has);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loads what questions about the path of a step need.
+ * Loads the data for the commands about the path of a step.
  */
 #include "lib/path_input.h"
 
@@ -76,14 +76,14 @@ void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits)
 
 	if (waits)
 		note_line(&s->notes,
-		        "note: streams wait for events in %llu call%s whose event is not "
-		        "known; "
+		        "note: streams wait for events in %llu call%s whose event the file does "
+		        "not identify; "
 		        "the "
 		        "work that ended last before is assumed%s\n",
 		        (unsigned long long)waits, waits == 1 ? "" : "s", cure ? cure : "");
 }
 
-/* Chooses the windows of the steps that -step selects, and says which they are.
+/* Chooses the windows of the steps that -step selects, and describes them.
  */
 static bool choose_steps(struct session *s, const struct path_input *in, const struct opts *o,
         struct replay *x, struct path_steps *out)
@@ -104,8 +104,8 @@ static bool choose_steps(struct session *s, const struct path_input *in, const s
 		out->device |= x->windows[i].device;
 	}
 	if (!n)
-		return session_fail(
-		        s, ERR_INVALID_ARGUMENT, "the steps of -step are not in the trace");
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "the trace has none of the steps given with -step");
 	out->marks /= (int64_t)n;
 	out->of = n == 1 ? str_fmt(a, "step %lld", (long long)in->steps.steps.v[chosen[0]].id)
 	                 : str_fmt(a, "the mean of %zu steps", n);

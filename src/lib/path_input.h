@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the commands that answer about one trace, such as critical, idle
+ * Shared by the commands that examine one trace, such as critical, idle
  * and flops: the loaded trace, its chosen steps, and their replay.
  */
 #ifndef TFPROF_LIB_PATH_INPUT_H
@@ -46,10 +46,10 @@ bool path_replays_find(struct session *s, const struct opts *o, struct path_repl
 /* Likewise; loads what is missing, and notes what is not known. */
 bool path_replays_open(struct session *s, const struct opts *o, struct path_replays *out);
 
-/* Notes what the file would have to have, for waits of streams to be known. */
+/* Adds a note about the data that the file lacks to explain the waits of streams. */
 void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits);
 
-/* Fails because a word is not the id of a cause. */
+/* Fails with the message that a word is not the id of a cause. */
 bool path_fail_cause(struct session *s, const char *option, struct str id);
 
 #endif

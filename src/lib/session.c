@@ -184,7 +184,7 @@ bool session_usable(struct session *s)
 {
 	if (s->broken)
 		return session_fail(
-		        s, ERR_FAILED, "memory ended while the session was loading: close it");
+		        s, ERR_FAILED, "the session ran out of memory while loading: close it");
 	return true;
 }
 
@@ -552,8 +552,9 @@ bool session_need_types(struct session *s, const struct opts *o)
 	if (!session_add_type(s, nodes, n, S(TYPE_TRAINABLE)))
 		return false;
 	note_line(&s->notes,
-	        "note: no op log names the trainable variables: taken are %s (%zu of %zu)\n",
-	        n < all ? "those that an optimizer updates" : "all variables", n, all);
+	        "note: no op log names the trainable variables; counted as trainable: %s (%zu of "
+	        "%zu)\n",
+	        n < all ? "variables that an optimizer updates" : "all variables", n, all);
 	return session_seal(s);
 }
 
@@ -587,11 +588,9 @@ bool session_need_flops(struct session *s, const struct opts *o)
 	/* A command line of the original gets the original's answer. */
 	if (!s->bare_files || atomic_load(&s->readers)) {
 		if (o->select.metrics == METRIC_BIT(M_FLOAT_OPS))
-			note_line(&s->notes,
-			        "note: a graph has no float operations, an op log has: "
-			        "write_op_log of "
-			        "the Python package tfprof makes one from the graph, for "
-			        "--op_log_path\n");
+			note_line(&s->notes, "note: a graph has no float operations, an op log "
+			                     "has: write_op_log in the Python package tfprof "
+			                     "creates one for --op_log_path\n");
 		return true;
 	}
 	const struct graph_flops f = model_flops(&s->model, s->assume_batch, &s->query_arena);
@@ -599,8 +598,8 @@ bool session_need_flops(struct session *s, const struct opts *o)
 		return false;
 	if (f.counted + f.unknown)
 		note_line(&s->notes,
-		        "note: no op log gives float operations: taken are TensorFlow's statistics "
-		        "of %zu node%s; other operations count as 0\n",
+		        "note: there is no op log, so float operations are TensorFlow's statistics "
+		        "for %zu node%s; other operations count as 0\n",
 		        f.counted, f.counted == 1 ? "" : "s");
 	if (f.unknown)
 		note_line(&s->notes,

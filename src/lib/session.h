@@ -22,7 +22,7 @@ struct forest {
 	struct notes notes[VK_N]; /* notes of building each tree; kept with the trees */
 };
 
-/* The trace that is loaded, grouped by something else than its paths. */
+/* The loaded trace, grouped by another criterion than its paths. */
 struct regrouped {
 	enum by by; /* BY_NONE: none, unless it has the path */
 	bool path;  /* its nodes have their time on the critical path */
@@ -93,8 +93,8 @@ struct session *session_new(size_t limit);
 /* Creates a session that charges the account of another one, which outlives it, and has as many
  * threads. */
 struct session *session_new_sharing(struct session *first);
-/* Creates a session that works for another one, which outlives it and whose memory it counts as. It
- * has its own cancel flag. */
+/* Creates a session that is a part of another one. The other session must outlive it, and is
+ * charged for its memory. It has its own cancel flag. */
 struct session *session_new_part(struct session *whole);
 void session_free(struct session *s);
 void session_drop(void *session); /* session_close as work_guard expects it */
@@ -207,7 +207,7 @@ bool session_memory(struct session *s, const struct memory_request *request, siz
         const struct opts *o, struct sink *out);
 bool session_critical(struct session *s, size_t top, const struct opts *o, struct sink *out);
 
-/* Question of what-if: words that are changes, or each name of a kind. */
+/* A request of what-if: changes, or a kind whose names are tried one by one. */
 struct what_if_request {
 	const struct replay_change *changes;
 	size_t n_changes;

@@ -158,7 +158,7 @@ static void note_nothing(struct session *s, const struct result *r)
 	bool pattern = most == HIDDEN_START || most == HIDDEN_NAME;
 	note_line(&s->notes, "note: nothing to show: %s out %u %s%s\n", by[most], r->hidden[most],
 	        r->hidden[most] == 1 ? "entry" : "entries",
-	        pattern ? "; a pattern is to match a whole name: .*MatMul.* finds it anywhere"
+	        pattern ? "; a pattern must match a whole name: .*MatMul.* finds MatMul anywhere"
 	                : "");
 }
 
@@ -171,7 +171,7 @@ static void note_stacks(struct session *s, const struct view_ops *v)
 	        s->model.traces.n
 	                ? "note: a profiler records call stacks only on request (PyTorch: "
 	                  "with_stack=True)\n"
-	                : "note: an op log has the call stacks: --op_log_path\n");
+	                : "note: call stacks come from an op log: --op_log_path\n");
 }
 
 /* Adds a note about the nodes of a graph of TensorFlow that only a cycle leads to, unless the
@@ -189,8 +189,8 @@ static void note_cycles(struct session *s, const struct result *r)
 	for (uint32_t i = 1; i < q->tree->n; i++)
 		us = num_sub(us, q->tallies[q->tree->node[i]].v[V_MICROS]);
 	note_count(&s->notes, q->m->nodes.n + 1 - q->tree->n,
-	        "note: %zu {node|nodes} with %lld us, to which only a cycle leads, {is|are} left "
-	        "out: scope has {it|them}\n",
+	        "note: %zu {node|nodes} with %lld us, reachable only through a cycle {is|are} left "
+	        "out: scope shows {it|them}\n",
 	        q->m->nodes.n + 1 - q->tree->n, (long long)us);
 }
 
@@ -341,7 +341,7 @@ bool session_side(
 	session_begin_query(s);
 	if (view_is(request->view->kind, VIEW_TRACES) && !s->model.has_traces)
 		return session_fail(s, ERR_FAILED,
-		        "call stacks are missing: load an op log, or a profile with traces");
+		        "call stacks are missing: load an op log, or a profile with call stacks");
 	for (uint32_t i = 0; i < n; i++)
 		values[i] = request->values[i % request->n];
 	scratch_open(&own, &s->work);
@@ -369,7 +369,7 @@ bool session_one_worker(struct session *s)
 	if (s->model.workers.n <= 1)
 		return true;
 	return session_fail(s, ERR_FAILED,
-	        "a profile has the steps of one worker, and %zu are loaded: load one of them",
+	        "a profile contains the steps of one worker, but %zu are loaded: load one of them",
 	        s->model.workers.n);
 }
 
@@ -483,7 +483,7 @@ static bool find_traces(struct session *s, uint64_t wants, bool devices, struct 
 		return false;
 	if (!s->model.traces.n && !s->recording.n)
 		return session_fail(s, ERR_FAILED,
-		        "no trace and no recording is loaded: 'summary' shows the steps and "
+		        "neither a trace nor a recording is loaded: 'summary' shows the steps and "
 		        "devices of other profiles");
 	session_begin_query(s);
 	*to = (struct worker_traces){ s->model.traces.v, s->model.traces.n, &s->model.workers,
@@ -540,7 +540,7 @@ const struct trace *session_one_trace(struct session *s)
 
 	if (!v || n == 1)
 		return v ? v->t : NULL;
-	session_fail(s, ERR_FAILED, "several traces are loaded: name just one file");
+	session_fail(s, ERR_FAILED, "several traces are loaded: name only one file");
 	return NULL;
 }
 
@@ -736,12 +736,11 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 	int n = (int)strcspn(by, "|");
 	if (!view_is(v->kind, VIEW_PATHS) && !view_is(v->kind, VIEW_LIST)) {
 		session_fail(s, ERR_INVALID_ARGUMENT,
-		        "-by %.*s is for the views scope and op, not for %s", n, by, v->name);
+		        "-by %.*s works in the views scope and op, not in %s", n, by, v->name);
 		return NULL;
 	}
 	if (!s->model.traces.n) {
-		session_fail(s, ERR_FAILED,
-		        "-by %.*s groups the slices of a trace: no trace is loaded", n, by);
+		session_fail(s, ERR_FAILED, "-by %.*s needs a trace, but none is loaded", n, by);
 		return NULL;
 	}
 	return regrouped_forest(s, &how);

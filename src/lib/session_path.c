@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The critical path of a step, and what changes would make of the steps.
+ * The commands critical and what-if: the critical path of a step, and the times after changes.
  */
 #include "lib/path_input.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Why the steps take as long as they do.
+ * The command why.
  */
 #include "lib/path_input.h"
 
@@ -83,7 +83,7 @@ static bool write_job(struct session *s, const struct why_request *request, cons
 
 /* ---- two runs ---- */
 
-/* True if two traces are those of different runs: their files do not name different ranks. */
+/* True if two traces belong to different runs, because their files do not name different ranks. */
 static bool are_runs(const struct path_replays *in)
 {
 	if (in->n != RUNS_N)
@@ -105,7 +105,7 @@ static bool write_runs(struct session *s, const struct why_request *request, con
 		return session_fail(s, ERR_INVALID_ARGUMENT, "--as=runs: two files expected");
 	if (request->cause != WHY_IDS || request->n_rules)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "%s is for one run; the files are compared as two runs (see --as)",
+		        "%s applies to one run, but the files are compared as two runs (see --as)",
 		        request->n_rules ? "--fail-on" : "--cause");
 	for (size_t i = 0; i < RUNS_N; i++) {
 		rank_group_open(in->v + i, 1, &jobs[i], a);

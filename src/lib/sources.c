@@ -180,7 +180,7 @@ static void note_silent(struct session *s, const struct input_worker *w, bool ol
 	}
 	note_line(&s->load_notes, "note: '%.*s', the newest of its folder, %s%s\n", STR(w->profile),
 	        empty ? "is empty" : "has no steps",
-	        older ? "; -step chooses those of older ones" : "");
+	        older ? "; -step finds the steps of older profiles" : "");
 }
 
 bool sources_load(struct session *s, const struct sources *src, bool lazy)

@@ -21,7 +21,7 @@ static bool find_metric(struct session *s, const struct request *r, enum metric_
 		struct sb names = sb_in(&s->query_arena);
 		metric_names(&names, USE_SELECT | USE_ORDER, ", ");
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "-by: '%.*s' is not a metric of nodes; metrics are %.*s", STR(r->by),
+		        "-by: '%.*s' is not a numeric metric; choose one of %.*s", STR(r->by),
 		        STR(sb_str(&names)));
 	}
 	if (!is_number(*m))

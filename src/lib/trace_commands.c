@@ -24,7 +24,7 @@ bool run_devices(struct session *s, const struct request *r, struct sink *out)
 
 	if (r->section > 0 && (!out_is_data(kind) || kind == OUT_JSON))
 		return session_fail(
-		        s, ERR_INVALID_ARGUMENT, "--table: -output csv, md or ndjson expected");
+		        s, ERR_INVALID_ARGUMENT, "--table requires -output csv, md or ndjson");
 	return run_table(s, TABLE_DEVICES, r, out);
 }
 
@@ -110,7 +110,7 @@ static bool read_what_if(
 	if (!request->each == !r->topics.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "what-if: %s expected, such as 'kernel:gemm*0.5' or host*0.5, or --each",
-		        request->each ? "either changes or --each" : "a change");
+		        request->each ? "either changes or --each (not both)" : "a change");
 	return what_if_read(s, &r->topics, request);
 }
 

@@ -104,7 +104,7 @@ void metric_names(struct sb *b, unsigned uses, const char *between);
  * Words that are not known, and suggestions.
  */
 
-/* "-<option>: '<word>' is not known; did you mean ...? Known are ..." */
+/* "-<option>: '<word>' is not known; did you mean ...? Valid values are ..." */
 bool unknown_word(struct err *e, const char *option, struct str word, const struct strs *known);
 
 /* Fails as unknown_word does, with a given suggestion, or none, in place of the nearest word. */

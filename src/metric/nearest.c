@@ -111,10 +111,10 @@ bool unknown_word_near(struct err *e, const char *option, struct str word, struc
 
 	if (near.n)
 		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "-%s: '%.*s' is not known; did you mean '%.*s'? Known are %.*s", option,
-		        STR(word), STR(near), STR(all));
-	return err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not known. Known are %.*s", option,
-	        STR(word), STR(all));
+		        "-%s: '%.*s' is unknown; did you mean '%.*s'? Valid values are %.*s",
+		        option, STR(word), STR(near), STR(all));
+	return err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is unknown. Valid values are %.*s",
+	        option, STR(word), STR(all));
 }
 
 bool unknown_option(

@@ -40,7 +40,7 @@ bool steps_parse(struct step_set *s, struct arena *a, struct str text, struct er
 	}
 	if (!made.n || made.n < pieces.n)
 		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "-step: '%.*s' is neither a whole number of 64 bits nor steps such as "
+		        "-step: '%.*s' is neither a 64-bit integer nor a list of steps such as "
 		        "0,2,5 "
 		        "or 3..9",
 		        STR(text));

@@ -64,7 +64,7 @@ static void take_one(struct str *at, const char *what, struct str path, struct n
 		*at = path;
 	else
 		note_kind(notes, NOTE_FOLDER_MANY,
-		        "two %s in one folder: '%.*s' is taken, not '%.*s'", what, STR(*at),
+		        "two %s in one folder: '%.*s' is used, not '%.*s'", what, STR(*at),
 		        STR(path));
 }
 
@@ -102,20 +102,20 @@ static bool nothing_known(struct arena *a, struct str path, const struct strs *n
 	for (size_t i = 0; i < names->n; i++)
 		if (str_contains(names->v[i], S(".tfevents")) || str_eq(names->v[i], S("plugins")))
 			return err_set(e, ERR_NOT_FOUND,
-			        "the folder '%.*s' has no profile_N, graph or run_meta_N in it, "
-			        "but files for TensorBoard ('%.*s'), which tfprof does not read",
+			        "the folder '%.*s' contains no profile_N, graph or run_meta_N, but "
+			        "TensorBoard files ('%.*s'), which tfprof does not read",
 			        STR(path), STR(names->v[i]));
 	for (size_t i = 0; i < names->n; i++)
 		if (names->v[i].p[0] != '.' &&
 		        path_is_folder(a, str_fmt(a, "%.*s/%.*s", STR(path), STR(names->v[i]))))
 			return err_set(e, ERR_NOT_FOUND,
-			        "the folder '%.*s' has no profile_N, graph or run_meta_N in it, "
+			        "the folder '%.*s' contains no profile_N, graph or run_meta_N, "
 			        "but "
-			        "folders such as '%.*s': --profile_path='%.*s/*' takes each as a "
+			        "folders such as '%.*s': --profile_path='%.*s/*' loads each as a "
 			        "worker",
 			        STR(path), STR(names->v[i]), STR(path));
 	return err_set(e, ERR_NOT_FOUND,
-	        "the folder '%.*s' has no profile_N, graph or run_meta_N in it", STR(path));
+	        "the folder '%.*s' contains no profile_N, graph or run_meta_N", STR(path));
 }
 
 bool folder_list(

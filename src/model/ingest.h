@@ -73,7 +73,7 @@ void ingest_attr(
         struct ingest *in, struct str key, struct str value); /* AttrValue bytes, if kept */
 uint32_t ingest_end_node(struct ingest *in);                  /* its id */
 
-/* For a node added since ingest_begin; takes effect at once. */
+/* For a node added since ingest_begin; takes effect immediately. */
 void ingest_set_device(
         struct ingest *in, uint32_t node, uint32_t device, uint32_t host); /* string id of host */
 void ingest_given_types(struct ingest *in,

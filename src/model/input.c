@@ -10,7 +10,7 @@
 #include "model/read/read.h"
 #include "trace/trace_build.h"
 
-#define TEXT_LIKELY 50 /* from this confidence on the text form's error is reported */
+#define TEXT_LIKELY 50 /* from this confidence on, the error of the text form is reported */
 
 /* ---- progress ---- */
 
@@ -94,7 +94,7 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	if (!t->n_slices && !t->sums && !t->nodes.n) {
 		s->damage->kept = 0;
 		return err_set(e, ERR_DATA_LOSS,
-		        "%.*s: no events: a file of the kind '%s' with at least one event was "
+		        "%.*s: no events: a file in the format '%s' with at least one event was "
 		        "expected",
 		        STR(s->name), l->in->name);
 	}
@@ -141,7 +141,7 @@ static struct str damage_text(struct load *l, struct err *e)
 
 	sb_fmt(&b, "warning: %.*s; ", STR(d->in_gzip.n ? d->in_gzip : e->text));
 	if (d->in_gzip.n && !d->kept) { /* of a reader that does not count */
-		sb_put(&b, S("the data before it are read, and may be wrong"));
+		sb_put(&b, S("the data before it were read and may be wrong"));
 		return sb_str(&b);
 	}
 	sb_counted(&b, d->kept, str_of(l->in->records));
@@ -266,7 +266,7 @@ static const char *other_kind(struct load *l)
 	return other ? other->name : NULL;
 }
 
-/* Adds to the error what an unreadable file seems to be. */
+/* Adds to the error the format that an unreadable file appears to have. */
 static void load_suspect(struct load *l, struct err *e)
 {
 	const char *kind = other_kind(l);
@@ -275,7 +275,7 @@ static void load_suspect(struct load *l, struct err *e)
 		return;
 	struct str said = e->text;
 	*e = (struct err){ .a = e->a };
-	err_set(e, ERR_DATA_LOSS, "%.*s; it looks like a file of the kind '%s'", STR(said), kind);
+	err_set(e, ERR_DATA_LOSS, "%.*s; it looks like a file in the format '%s'", STR(said), kind);
 }
 
 /* Adds a note why a readable file may have no data. */
@@ -284,7 +284,7 @@ static void load_doubt(struct load *l)
 	const char *kind = other_kind(l);
 
 	if (kind && !l->warning.n)
-		l->warning = str_fmt(l->a, "note: '%.*s' looks like a file of the kind '%s'",
+		l->warning = str_fmt(l->a, "note: '%.*s' looks like a file in the format '%s'",
 		        STR(l->from->name), kind);
 }
 

@@ -75,9 +75,9 @@ struct input_watch {
 	void *user;
 };
 
-/* Loads a graph, an op log or a profile; nothing is left of it when that fails. The sentence names
- * the file and the place of the fault, of the form (text or binary) that it seems to be. watch may
- * be NULL. */
+/* Loads a graph, an op log or a profile; on failure, nothing of it is kept. The error names the
+ * file and the position of the fault, for the form (text or binary) that the file appears to have.
+ * watch may be NULL. */
 bool input_load(struct ingest *to, unsigned role, const struct input_from *from,
         const struct input_watch *watch, struct work *work, struct err *e);
 

@@ -10,7 +10,7 @@ struct step_job {
 	struct arena a;
 	struct load l;
 	struct err e;
-	bool open, ok; /* open: the arena holds something */
+	bool open, ok; /* open: the arena is in use */
 };
 
 /* A load of steps: job i is in slot i % room. */

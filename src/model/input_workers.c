@@ -107,7 +107,7 @@ static bool crew_read_done(void *ctx, size_t i, bool escaped, struct pool *p)
 
 	(void)p;
 	c->jobs[i].escaped = escaped;
-	c->jobs[i].a.work = c->work; /* the job's own account is gone */
+	c->jobs[i].a.work = c->work; /* the job's own account no longer exists */
 	return true;
 }
 

@@ -341,8 +341,8 @@ bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
 	ok = match_nodes(&g, in->m);
 	if (!ok)
 		err_set(e, ERR_FAILED,
-		        "'%.*s' is of another model: none of its nodes ('%.*s', ...) is among "
-		        "those loaded before ('%.*s', ...)",
+		        "'%.*s' belongs to another model: none of its nodes ('%.*s', ...) is in "
+		        "the model loaded before ('%.*s', ...)",
 		        STR(name), STR(node_name(f, 0)), STR(node_name(in->m, 0)));
 	if (ok && in->m->nodes.n + f->nodes.n >= NODES_MAX)
 		ok = err_set(e, ERR_RESOURCE, "the model has more than %u nodes", NODES_MAX);

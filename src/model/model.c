@@ -129,7 +129,7 @@ static void tally_static(const struct node *n, int64_t steps, struct tally *t)
 }
 
 /* Quirk 34: the average is over the steps in which the node has an entry. The original divides
- * unsigned. A sum that stopped at the end of its type has no known average and stays. */
+ * unsigned. A saturated sum has no known average and is kept as it is. */
 static void tally_average(const struct model *m, const struct tally_sum *s, struct tally *t)
 {
 	uint32_t steps = model_ticks(m) > 1 ? 1 : s->steps;

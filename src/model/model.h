@@ -247,7 +247,7 @@ static inline int64_t model_ticks(const struct model *m)
 	return m->ticks_per_us > 1 ? m->ticks_per_us : 1;
 }
 
-/* Returns by how many steps the tallies over n steps are to be divided. */
+/* Returns the number of steps by which the tallies over n steps are divided. */
 static inline int64_t model_steps(const struct model *m, size_t n)
 {
 	return model_ticks(m) > 1 && n > 1 ? (int64_t)n : 1;

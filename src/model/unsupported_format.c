@@ -18,8 +18,8 @@
 
 #define RECORDS "'tfprof record' profiles the GPU work of any program"
 #define EXPORTS "model.export(DIR) in Keras writes a SavedModel, which can be read"
-#define MODEL   "it holds a model without times; " RECORDS
-#define DATA    "it holds data, not a profile; " RECORDS
+#define MODEL   "it contains a model without times; " RECORDS
+#define DATA    "it contains data, not a profile; " RECORDS
 #define UNPACK  "unpack it: single files and folders can be read"
 
 /* ---- binary files ---- */
@@ -280,32 +280,32 @@ static const struct row {
 	bool weak;
 } rows[] = {
 	/* models, data and programs */
-	{ { "a file of TensorBoard's events",
+	{ { "a TensorBoard event file",
 	          "tf.compat.v1.train.summary_iterator(FILE) yields events, whose graph_def and "
 	          "tagged_run_metadata.run_metadata, each in a file of its own, can be read" },
 	        LOOKS(is_events) },
 	{ { "a TFRecord file", DATA }, LOOKS(is_records) },
-	{ { "an HloProto, of XLA", "tfprof reads graphs of TensorFlow; " RECORDS }, LOOKS(is_hlo) },
-	{ { "a module of XLA as text",
+	{ { "an XLA HloProto", "tfprof reads TensorFlow graphs; " RECORDS }, LOOKS(is_hlo) },
+	{ { "an XLA module in text form",
 	          "an XSpace of the run (*.xplane.pb) has times, and can be read" },
 	        BEGINS("HloModule ") },
 	{ { "a MetaGraphDef or SavedModel as text",
 	          "the binary form can be read, which as_text=False writes" },
 	        LOOKS(is_text_model) },
-	{ { "the list of checkpoints in its folder",
-	          "'tfprof checkpoint NAME' shows one that it names" },
+	{ { "the checkpoint list of its folder",
+	          "'tfprof checkpoint NAME' shows a checkpoint in that list" },
 	        LOOKS(is_checkpoint_list) },
-	{ { "an HDF5 file, as Keras writes", EXPORTS }, BEGINS("\x89HDF\r\n") },
-	{ { "a model of Keras", EXPORTS }, LOOKS(is_zip_of_keras) },
+	{ { "an HDF5 file, such as Keras writes", EXPORTS }, BEGINS("\x89HDF\r\n") },
+	{ { "a Keras model", EXPORTS }, LOOKS(is_zip_of_keras) },
 	{ { "a PyTorch model or checkpoint", MODEL }, LOOKS(is_zip_of_torch) },
 	{ { "a PyTorch model or checkpoint", MODEL }, LOOKS(is_pickle_of_torch) },
 	{ { "a safetensors file", MODEL }, LOOKS(is_safetensors) },
 	{ { "a GGUF model", MODEL }, BEGINS("GGUF") },
-	{ { "a TensorFlow Lite model", "the SavedModel it was made of can be read" },
+	{ { "a TensorFlow Lite model", "the SavedModel that it was converted from can be read" },
 	        AT(4, "TFL3") },
-	{ { "a program of ExecuTorch", MODEL }, AT(4, "ET12") },
-	{ { "a file with arrays of NumPy", DATA }, LOOKS(is_zip_of_arrays) },
-	{ { "an array of NumPy", DATA }, BEGINS("\x93NUMPY") },
+	{ { "an ExecuTorch program", MODEL }, AT(4, "ET12") },
+	{ { "a file with NumPy arrays", DATA }, LOOKS(is_zip_of_arrays) },
+	{ { "a NumPy array", DATA }, BEGINS("\x93NUMPY") },
 	{ { "a Parquet file", DATA }, BEGINS("PAR1") },
 	{ { "an Arrow file", DATA }, BEGINS("ARROW1") },
 	{ { "a Feather file", DATA }, BEGINS("FEA1") },
@@ -317,58 +317,54 @@ static const struct row {
 
 	/* profiles of other programs */
 	{ { "a Python pickle", DATA }, LOOKS(is_other_pickle) },
-	{ { "a profile of Python's cProfile",
+	{ { "a cProfile profile (Python)",
 	          "'python -m pstats FILE' shows it; 'py-spy record --format chrometrace' writes a "
 	          "trace, which can be read" },
 	        LOOKS(is_cprofile) },
-	{ { "a report of memray", "'memray tree FILE' shows it; tfprof reads no report of memray" },
+	{ { "a memray report", "'memray tree FILE' shows it; tfprof does not read memray reports" },
 	        BEGINS("memray\0") },
 	{ { "an Nsight Compute report",
 	          "'ncu --import FILE --page details' shows it; an Nsight Systems report as "
 	          "SQLite can be read" },
 	        BEGINS("NVR\0") },
-	{ { "a rocprofv3 database (rocpd)",
-	          "'rocpd convert -i FILE --output-format pftrace' makes a trace of it, which can "
-	          "be read" },
+	{ { "a rocprofv3 database (rocpd)", "'rocpd convert -i FILE --output-format pftrace' "
+	                                    "converts it to a trace, which can be read" },
 	        LOOKS(is_rocpd) },
-	{ { "an ETDump of ExecuTorch", "executorch.devtools.Inspector(etdump_path=FILE) shows it" },
+	{ { "an ExecuTorch ETDump", "executorch.devtools.Inspector(etdump_path=FILE) shows it" },
 	        AT(4, "ED00") },
-	{ { "a recording of perf",
-	          "'perf_to_profile -i FILE -o FILE.pb' makes a pprof profile of it, which can be "
-	          "read" },
+	{ { "a perf recording", "'perf_to_profile -i FILE -o FILE.pb' converts it to a pprof "
+	                        "profile, which can be read" },
 	        BEGINS("PERFILE2") },
-	{ { "a recording of perf with the other byte order",
-	          "perf script on the machine of the recording shows it" },
+	{ { "a perf recording with the other byte order",
+	          "run perf script on the machine where it was recorded" },
 	        BEGINS("2ELIFREP") },
-	{ { "a recording of Java Flight Recorder",
-	          "'jfrconv -o pprof FILE FILE.pb' of async-profiler makes a pprof profile of it, "
-	          "which can be read" },
+	{ { "a Java Flight Recorder recording",
+	          "'jfrconv -o pprof FILE FILE.pb' of async-profiler converts it to a pprof "
+	          "profile, which can be read" },
 	        BEGINS("FLR\0") },
-	{ { "a heap dump of Java", DATA }, BEGINS("JAVA PROFILE ") },
-	{ { "an execution trace of Go", "'go tool trace -pprof=sched FILE' makes a pprof profile "
-	                                "of it, which can be read" },
+	{ { "a Java heap dump", DATA }, BEGINS("JAVA PROFILE ") },
+	{ { "a Go execution trace", "'go tool trace -pprof=sched FILE' converts it to a pprof "
+	                            "profile, which can be read" },
 	        LOOKS(is_go_trace) },
-	{ { "a CPU profile of gperftools in its old form",
-	          "'go tool pprof -proto -output FILE.pb.gz PROGRAM FILE' converts it to a form "
+	{ { "a gperftools CPU profile in the old format",
+	          "'go tool pprof -proto -output FILE.pb.gz PROGRAM FILE' converts it to a format "
 	          "that can be read" },
 	        LOOKS(is_gperftools) },
-	{ { "a trace in CTF, as LTTng writes", "babeltrace2 shows it" },
+	{ { "a CTF trace, such as LTTng writes", "babeltrace2 shows it" },
 	        BEGINS("\xc1\x1f\xfc\xc1") },
 
 	/* archives and compressed files */
 	{ { "a zip archive", UNPACK }, BEGINS("PK\x03\x04") },
 	{ { "a tar archive", UNPACK }, AT(TAR_AT, "ustar") },
 	{ { "a 7z archive", UNPACK }, BEGINS("7z\xbc\xaf\x27\x1c") },
-	{ { "a file that zstd compressed",
-	          "'zstd -d FILE' decompresses it; gzip is read directly" },
+	{ { "a zstd-compressed file", "'zstd -d FILE' decompresses it; gzip is read directly" },
 	        BEGINS("\x28\xb5\x2f\xfd") },
-	{ { "a file that xz compressed", "'xz -d FILE' decompresses it; gzip is read directly" },
+	{ { "an xz-compressed file", "'xz -d FILE' decompresses it; gzip is read directly" },
 	        BEGINS("\xfd"
 	               "7zXZ\0") },
-	{ { "a file that bzip2 compressed",
-	          "'bzip2 -d FILE' decompresses it; gzip is read directly" },
+	{ { "a bzip2-compressed file", "'bzip2 -d FILE' decompresses it; gzip is read directly" },
 	        BEGINS("BZh") },
-	{ { "a file that lz4 compressed", "'lz4 -d FILE' decompresses it; gzip is read directly" },
+	{ { "an lz4-compressed file", "'lz4 -d FILE' decompresses it; gzip is read directly" },
 	        BEGINS("\x04\x22\x4d\x18") },
 
 	/* texts */
@@ -382,49 +378,49 @@ static const struct row {
 	        JSON("\"nodes\"", "\"callFrame\"") },
 	{ { "a V8 heap snapshot", "Chrome's DevTools show it" },
 	        JSON("\"snapshot\"", "\"node_fields\"") },
-	{ { "a profile of Firefox (Gecko)", "https://profiler.firefox.com shows it" },
+	{ { "a Firefox (Gecko) profile", "https://profiler.firefox.com shows it" },
 	        JSON("\"meta\"", "\"interval\"", "\"libs\"") },
-	{ { "a profile of Firefox (Gecko)", "https://profiler.firefox.com shows it" },
+	{ { "a Firefox (Gecko) profile", "https://profiler.firefox.com shows it" },
 	        JSON("\"meta\"", "\"processType\"") },
-	{ { "a profile of Scalene", "'scalene view FILE' shows it" },
+	{ { "a Scalene profile", "'scalene view FILE' shows it" },
 	        JSON("\"elapsed_time_sec\"", "\"files\"") },
-	{ { "a graph of a workload for Chakra's simulators",
+	{ { "a workload graph for Chakra simulators",
 	          "the JSON that torch.profiler.ExecutionTraceObserver writes can be read" },
 	        JSON("\"nodes\"", "_NODE\"") },
-	{ { "an export of OpenTelemetry (OTLP)",
-	          "tfprof reads traces of devices, such as those of torch.profiler" },
+	{ { "an OpenTelemetry export (OTLP)",
+	          "tfprof reads device traces, such as those that torch.profiler writes" },
 	        JSON("\"resourceSpans\"") },
-	{ { "an export of OpenTelemetry (OTLP)",
-	          "tfprof reads traces of devices, such as those of torch.profiler" },
+	{ { "an OpenTelemetry export (OTLP)",
+	          "tfprof reads device traces, such as those that torch.profiler writes" },
 	        JSON("\"resourceMetrics\"") },
-	{ { "an export of OpenTelemetry (OTLP)",
-	          "tfprof reads traces of devices, such as those of torch.profiler" },
+	{ { "an OpenTelemetry export (OTLP)",
+	          "tfprof reads device traces, such as those that torch.profiler writes" },
 	        JSON("\"resourceProfiles\"") },
-	{ { "a profile of Triton's Proton",
+	{ { "a Proton profile (Triton)",
 	          "'proton-viewer -m time/ms FILE' shows it; proton.start(data=\"trace\") writes a "
 	          "trace, which can be read" },
 	        JSON("\"frame\"", "\"metrics\"", "\"children\"") },
-	{ { "a memory timeline of torch.profiler",
+	{ { "a torch.profiler memory timeline",
 	          "'tfprof memory' reads the trace of the same run, which export_chrome_trace "
 	          "writes" },
 	        LIKELY(is_memory_timeline) },
 	{ { "the text that perf script prints",
-	          "'perf_to_profile -i perf.data -o FILE.pb' makes a pprof profile of the "
-	          "recording, which can be read" },
+	          "'perf_to_profile -i perf.data -o FILE.pb' converts the recording to a pprof "
+	          "profile, which can be read" },
 	        LIKELY(is_perf_script) },
 	{ { "a list of collapsed stacks",
 	          "flamegraph.pl and https://www.speedscope.app show it; a pprof profile of the "
 	          "same program can be read" },
 	        LIKELY(is_collapsed) },
-	{ { "a profile of Callgrind", "'callgrind_annotate FILE' shows it" },
+	{ { "a Callgrind profile", "'callgrind_annotate FILE' shows it" },
 	        BEGINS("# callgrind format") },
-	{ { "a profile of Callgrind", "'callgrind_annotate FILE' shows it" },
+	{ { "a Callgrind profile", "'callgrind_annotate FILE' shows it" },
 	        BEGINS("version: 1\ncreator: callgrind") },
 	{ { "a Go profile as text",
 	          "the binary form can be read, which Go writes without debug=1" },
 	        BEGINS("goroutine profile: total ") },
 	{ { "a Go or gperftools heap profile as text",
-	          "'go tool pprof -proto -output FILE.pb.gz PROGRAM FILE' converts it to a form "
+	          "'go tool pprof -proto -output FILE.pb.gz PROGRAM FILE' converts it to a format "
 	          "that can be read" },
 	        BEGINS("heap profile: ") },
 	{ { "a Go profile as text",
@@ -433,7 +429,7 @@ static const struct row {
 	{ { "a Go profile as text",
 	          "the binary form can be read, which Go writes without debug=1" },
 	        BEGINS("--- mutex:") },
-	{ { "a trace of ftrace as text", "https://ui.perfetto.dev shows it" },
+	{ { "an ftrace trace in text form", "https://ui.perfetto.dev shows it" },
 	        BEGINS("# tracer: ") },
 	{ { "a rocprofv3 table",
 	          "'rocprofv3 --output-format json' writes a file that can be read" },
@@ -446,16 +442,16 @@ static const struct row {
 
 	/* names */
 	{ { "a TFRecord file", DATA }, ENDS(".tfrecord") },
-	{ { "a model of Keras", EXPORTS }, ENDS(".keras") },
+	{ { "a Keras model", EXPORTS }, ENDS(".keras") },
 	{ { "a PyTorch model or checkpoint", MODEL }, ENDS(".pt") },
 	{ { "a PyTorch model or checkpoint", MODEL }, ENDS(".pth") },
-	{ { "a TensorFlow Lite model", "the SavedModel it was made of can be read" },
+	{ { "a TensorFlow Lite model", "the SavedModel that it was converted from can be read" },
 	        ENDS(".tflite") },
-	{ { "an Nsight Systems report", "'nsys export --type=sqlite FILE' makes an .sqlite file "
-	                                "of it, which can be read" },
+	{ { "an Nsight Systems report", "'nsys export --type=sqlite FILE' converts it to an "
+	                                ".sqlite file, which can be read" },
 	        ENDS(".nsys-rep") },
-	{ { "an Nsight Systems report", "'nsys export --type=sqlite FILE' makes an .sqlite file "
-	                                "of it, which can be read" },
+	{ { "an Nsight Systems report", "'nsys export --type=sqlite FILE' converts it to an "
+	                                ".sqlite file, which can be read" },
 	        ENDS(".qdrep") },
 	{ { "an unfinished Nsight Systems recording", "QdstrmImporter makes a report of it, and "
 	                                              "'nsys export --type=sqlite' a file that "

@@ -240,7 +240,7 @@ bool view_code_show(struct query *q, struct result *r, struct err *e)
 	if (!q->m->has_traces) {
 		note_line(q->notes, "No code trace information\n");
 		return err_set(e, ERR_STEP,
-		        "call stacks are missing: load an op log, or a profile with traces");
+		        "call stacks are missing: load an op log, or a profile with call stacks");
 	}
 	if (q->o->displayed_only) /* Quirk 35 */
 		note_line(q->notes, "Note: code view ignores account_displayed_op_only\n");

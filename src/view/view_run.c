@@ -155,8 +155,8 @@ void view_note_stopped(struct notes *notes)
 	if (imap_get(&notes->kinds, NOTE_STOPPED, &said))
 		return;
 	note_kind(notes, NOTE_STOPPED,
-	        "some numbers are 2^63 - 1 or -2^63, where sums stop: the true ones may lie "
-	        "beyond");
+	        "some numbers are 2^63 - 1 or -2^63, where sums stop: the true numbers may be "
+	        "larger");
 }
 
 /* True if a shown total, the root's total or the total of everything has reached the end of its

@@ -18,7 +18,7 @@ static bool no_worker(struct query *q, struct err *e)
 		sb_fmt(&b, "%s%.*s", i ? ", " : "", STR(names->v[i]));
 	if (names->n > LISTED_MAX)
 		sb_fmt(&b, " and %zu more", names->n - LISTED_MAX);
-	return err_set(e, ERR_FAILED, "-worker_regexes: no worker matches; there are %.*s",
+	return err_set(e, ERR_FAILED, "-worker_regexes: no worker matches; the workers are %.*s",
 	        STR(sb_str(&b)));
 }
 
@@ -30,7 +30,8 @@ bool workers_choose(struct query *q, struct err *e)
 
 	if (!names->n && (!all || q->o->by == BY_WORKER))
 		return err_set(e, ERR_FAILED,
-		        "workers need several files or folders, and one is loaded: use for example "
+		        "workers require several files or folders, but only one is loaded: use, "
+		        "for example, "
 		        "--profile_path='job_*/profile_100'");
 	if (all)
 		return true;

@@ -231,14 +231,14 @@ static void odd(const char *kind, const char *path)
 	refuse(s, "table", "nobody", 0, "unknown table 'nobody'");
 	refuse(s, "command", "help", 0, "'help' has no rows: a view, advise");
 	refuse(s, "command", "", 0, "'' has no rows: a view, advise");
-	refuse(s, "command", "scope -select nothing", 0, "-select: 'nothing' is not known");
+	refuse(s, "command", "scope -select nothing", 0, "-select: 'nothing' is unknown");
 	refuse(s, "table", "runs", UINT64_C(1) << 40, "a batch has ");
 	struct tfp_arrow bad = { .size = 3 };
 	CHECK(tfp_arrow_stream(s, &bad, &a) == TFP_E_INVALID_ARGUMENT);
 	check_error(s, "struct tfp_arrow has no size");
 	bad = (struct tfp_arrow){ .size = sizeof bad };
 	CHECK(tfp_arrow_stream(s, &bad, &a) == TFP_E_INVALID_ARGUMENT);
-	check_error(s, "an Arrow stream is of a table or of a command");
+	check_error(s, "an Arrow stream contains a table or the answer of a command");
 	CHECK(!open_stream(s, "command", "op", 0, &a)); /* of an answer: the session may grow */
 	CHECK(tfp_add(s, TFP_STEP, &empty) != TFP_E_FAILED);
 	a.release(&a);

@@ -280,7 +280,7 @@ def entry(dtype, shape, shard, at, size, crc=0):
 def case_bundles(top):
     header = make.field(1, 1)
     for name, rows, part in (
-            ('outside', [(b'x', entry(1, [4], 0, 96, 16))], 'ends outside the file'),
+            ('outside', [(b'x', entry(1, [4], 0, 96, 16))], 'values end outside the file'),
             ('overlap', [(b'x', entry(4, [4], 0, 0, 4, make.masked(make.crc32c(bytes(4))))),
                          (b'y', entry(4, [4], 0, 2, 4))], 'overlaps'),
             ('shard', [(b'x', entry(1, [4], 3, 0, 16))], 'shard_id 3'),

@@ -253,7 +253,7 @@ def gates():
         for move, within in ((1e-6, bound < 0), (-1e-6, bound > 0)):
             moved = [x * (1 + bound + move) for x in x1]
             check((ranks(moved, y1) > 0.05) == within, 'bound', bound, move)
-    check(found[rules[1]]['steps_needed'] > 8 and 'steps on each side would do' in found[rules[1]]['text'], found)
+    check(found[rules[1]]['steps_needed'] > 8 and 'steps on each side would be enough' in found[rules[1]]['text'], found)
     check(found[rules[0]]['steps_needed'] is None and 0 < test['smallest_change'] < 0.2, found)
     judged(a, b, '--gate', rules[1], '--allow-inconclusive', status=0)
     found = judged(a, c, '--gate', 'total.micros<+5%', '--gate', 'scope:loss/.*.micros<+1us', '--allow-inconclusive', status=1)

@@ -26,7 +26,7 @@ BATCHES = (8, 16, 32)
 
 # The first kernel that differs, and its position; the numbers of kernels, if the names do not differ before the shorter
 # list ends; or that nothing was captured.
-REFUSED = r"not of a capture in '.*': (kernel \d+ of graph \d+ is '.+', that of the nearest capture '.+'|graph \d+ has \d+ kernels, the nearest capture \d+ calls|no capture is in the file)"
+REFUSED = r"without a matching capture in '.*': (kernel \d+ of graph \d+ is '.+', but '.+' in the nearest capture|graph \d+ has \d+ kernels, the nearest capture \d+ calls|no capture is in the file)"
 
 
 class Pair:
@@ -172,11 +172,11 @@ def check(seed, program, show=False):
         return None, '%d ops have the wrong time, %d kernels are marked: %s\n%s' % (len(wrong), marked, sorted(wrong)[:3], p.stderr)
     if pair.kind in ('plain', 'pieces', 'padded') and (wrong or as_graph or marked):
         return None, 'not paired: %s' % p.stderr
-    if pair.kind == 'wrong' and (right or not as_graph or 'not of a capture' not in p.stderr):
+    if pair.kind == 'wrong' and (right or not as_graph or 'without a matching capture' not in p.stderr):
         return None, 'a wrong capture is not refused: %s' % p.stderr
-    if 'not of a capture' in p.stderr and not re.search(REFUSED, p.stderr):
+    if 'without a matching capture' in p.stderr and not re.search(REFUSED, p.stderr):
         return None, 'a refusal does not say what differs: %s' % p.stderr
-    if as_graph and 'not of a capture' not in p.stderr and 'have no captured' not in p.stderr:
+    if as_graph and 'without a matching capture' not in p.stderr and 'have no captured' not in p.stderr:
         return None, 'graphs are left without a note: %s' % p.stderr
     return 'refused' if as_graph else 'marked' if marked else 'right', None
 

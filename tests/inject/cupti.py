@@ -209,7 +209,7 @@ def t28_second_client():
             check(s.complete and 80 <= s.n('KERNEL') < launched, s.end, r.out)
             check(s.n('GAP') == 1 and s.of('GAP')[0]['to'] > s.of('GAP')[0]['from'], s.of('GAP'), s.notes)
             check(10 <= s.lost(KERNELS) <= launched - s.n('KERNEL'), s.of('LOST'), r.out)
-            check(re.fullmatch('.*another profiler.*\nrecording has started anew\n', r.log()), r.log())
+            check(re.fullmatch('.*another profiler.*\nrecording has restarted\n', r.log()), r.log())
     with Run('init', 'launch:50', 'steal:2', 'until-log:anew', 'launch:30', 'state', 'exit:3', opts=quiet) as r:
         s = r.ok(3).spool()
         check(s.complete and 30 <= s.n('KERNEL') < int(r.out.split('launches')[1]), s.end, r.out)
@@ -263,11 +263,11 @@ def t28_silent_kernels():
 def t28_costs():
     """A writer that uses too much processor time is reported; with self_limit it records less, then nothing."""
     with Run('init', 'until-log', 'launch:10', 'exit:3', opts='flush=50,silence=50', env={'FAKE_BURN': '50'}) as r:
-        check(re.fullmatch(r'writing what is recorded takes \d+ % of a processor\n', r.ok(3).log()), r.log())
+        check(re.fullmatch(r'writing the recording takes \d+ % of a processor\n', r.ok(3).log()), r.log())
         s = r.spool()
         check(100 <= s.n('API') == s.n('KERNEL'), s.end)
     with Run('init', 'launch:200', 'drop:5', 'await-lines:2', 'launch:50', 'drop:5', 'await-lines:3', 'await:subscribed 0',
              'launch:50', settle(), 'state', 'exit:3', opts='self_limit,silence=50,flush=50') as r:
         r.ok(3).complete(250, 200)
-        check('calls are not recorded from here on' in r.log() and 'nothing is recorded from here on' in r.log(), r.log())
+        check('from here on, calls are not recorded' in r.log() and 'from here on, nothing is recorded' in r.log(), r.log())
         check('subscribed 0' in r.out, r.out)

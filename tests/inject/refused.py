@@ -170,7 +170,7 @@ def t15_little_memory():
 
 def t15_no_thread():
     with Run('no-threads', 'init', 'push:a', 'launch:10', 'pop', 'state', 'exit:3') as r:
-        dormant(r, 'nothing is recorded: no thread can be made', 3)
+        dormant(r, 'nothing is recorded: no thread can be created', 3)
         check(r.out == 'no CUPTI\n', r.out)
     if os.getuid() or ARGS.valgrind or ARGS.san:
         return None  # only root can set the process limit of another user
@@ -182,7 +182,7 @@ def t15_no_thread():
         os.chown(d + '/s', 65534, 65534)
         with Run('limit:NPROC:1', 'init', 'launch:10', 'exit:3', folder=d + '/s', preexec=unprivileged) as r:
             r.ok(3)
-            check('no thread can be made' in r.log() or r.spools()[0].complete, r.log())
+            check('no thread can be created' in r.log() or r.spools()[0].complete, r.log())
 
 
 def t15_closed_standard_streams():

@@ -81,7 +81,7 @@ def t60_unreadable():
         check(s.bound(UNREAD) and s.lost(KERNELS) == 100 and 'profiler' not in r.log(), s.of('LOST'), r.log())
     with Run('init', 'launch:100', 'exit:3', env={'FAKE_FAIL': 'ActivityGetNumDroppedRecords:2'}) as r:
         s = r.ok(3).complete(100)
-        check(s.bound(DROPPED) and not s.lost(DROPPED) and 'does not say how many records it dropped' in r.log(), s.of('LOST'), r.log())
+        check(s.bound(DROPPED) and not s.lost(DROPPED) and 'does not report how many records it dropped' in r.log(), s.of('LOST'), r.log())
 
 
 def t60_capture():
@@ -138,7 +138,7 @@ def t61_late_records():
     with Run('init', 'rate:250:%d' % (10 * ARGS.pause), 'exit:3', opts='flush=50,silence=%d' % (300 * ARGS.pause),
              env={'FAKE_LATE': str(1700 * ARGS.pause), 'FAKE_HIDE': '1', 'FAKE_FAIL': 'ActivityEnableAndDump:2'}) as r:
         s = r.ok(3).spool()
-        check('the records were late, none is missing' in r.log() and not s.n('GAP') and not s.lost(KERNELS), r.log(), s.of('GAP'), s.of('LOST'))
+        check('the records were late; none is missing' in r.log() and not s.n('GAP') and not s.lost(KERNELS), r.log(), s.of('GAP'), s.of('LOST'))
     # A record that is asked for arrives, so nobody has taken the others.
     with Run('init', 'rate:250:%d' % (10 * ARGS.pause), 'exit:3', opts='flush=50,silence=%d' % (300 * ARGS.pause),
              env={'FAKE_LATE': str(1700 * ARGS.pause), 'FAKE_HIDE': '1'}) as r:

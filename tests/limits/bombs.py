@@ -55,7 +55,7 @@ WHAT_IF = ['what-if', 'FILE', 'kernel:k*=0']
 def kineto_nested(t):
     """Ops inside each other."""
     events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'a%d' % i, 'pid': 1, 'tid': 1, 'ts': i, 'dur': 10 * N - 2 * i} for i in range(N)]
-    bounded(t, write('nested.json', {'traceEvents': events}), *VIEWS, *TIME, ['kernels', 'FILE', '--top=0'], note="end in '(deeper)'")
+    bounded(t, write('nested.json', {'traceEvents': events}), *VIEWS, *TIME, ['kernels', 'FILE', '--top=0'], note="shortened: '(deeper)'")
     r = limits.run(t.program, ['op', 'nested.json', '-max_depth', '1', '-output', 'json'])
     total = json.loads(r.out[r.out.index(b'{'):])['total']
     cases.equal((total['self_micros'], total['occurrence']), (10 * N, N), 'no time and no run is lost')
@@ -64,13 +64,13 @@ def kineto_nested(t):
 def chrome_open(t):
     """Begins without an end."""
     events = [{'ph': 'B', 'name': 'a%d' % i, 'pid': 1, 'tid': 1, 'ts': i} for i in range(N)]
-    bounded(t, write('open.json', events), *VIEWS, *TIME, note="end in '(deeper)'")
+    bounded(t, write('open.json', events), *VIEWS, *TIME, note="shortened: '(deeper)'")
 
 
 def perfetto_open(t):
     """Begins without an end."""
     packets = [pf.thread(7, 1, 1, 't')] + [pf.event(i, 1, 'a%d' % i, 7) for i in range(N)]
-    bounded(t, write('open.pftrace', pf.trace(*packets)), *VIEWS, *TIME, note="end in '(deeper)'")
+    bounded(t, write('open.pftrace', pf.trace(*packets)), *VIEWS, *TIME, note="shortened: '(deeper)'")
 
 
 def nsys_nested(t):
@@ -79,7 +79,7 @@ def nsys_nested(t):
     for i in range(N // 2):
         x.range(1, 'r%d' % i, 1000 + i, 9000000 - i)
     x.launch(1, 1, 20000, 30000, 40000)
-    bounded(t, x.save('nested.sqlite'), *VIEWS, *TIME, note="end in '(deeper)'")
+    bounded(t, x.save('nested.sqlite'), *VIEWS, *TIME, note="shortened: '(deeper)'")
 
 
 def onnxruntime_nested(t):

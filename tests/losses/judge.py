@@ -13,7 +13,7 @@ RECORDS = {'dropped': 'DROPPED', 'unread_by_cupti': 'UNREAD', 'kept_by_cupti': '
 SENTENCES = {
     KERNELS: ('kernels? launched but not recorded', 'kernels? (?:was|were) launched'),
     'dropped': ('records? dropped by CUPTI', 'records? (?:was|were) dropped by CUPTI'),
-    'kept_by_cupti': ('records? kept back by CUPTI', 'records? (?:was|were) kept back'),
+    'kept_by_cupti': ('records? withheld by CUPTI', 'records? (?:was|were) withheld'),
     'unread_by_cupti': ('records? that CUPTI could not read', 'records? could not be read'),
     'not_written': ('records? not written', 'records? could not be written'),
     'names_shortened_or_shared': ('names? shortened or shared', 'names? (?:was|were) shortened'),
@@ -119,7 +119,7 @@ class Judge:
         said = {k: v for k, v in self.lost.items() if k != 'lower_bounds' and v}
         if self.missing():
             what = '%d of %d kernels recorded; %s' % (self.recorded, self.least, self.t)
-            self.check('nothing lost' not in self.a.summary and 'no loss is known' not in self.a.summary, 'a loss in the summary: ' + what,
+            self.check('nothing lost' not in self.a.summary and 'no known losses' not in self.a.summary, 'a loss in the summary: ' + what,
                        self.a.summary)
             self.check(said or self.bounds, 'a loss in JSON: ' + what, self.lost)
             self.check('note: ' in self.a.notes, 'a loss among the notes of gpu: ' + what, self.a.notes)

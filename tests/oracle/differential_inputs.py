@@ -389,7 +389,7 @@ def text(spec):
 STOP = 'sums beyond 64 bits: they stop'
 PPROF = 'pprof: the original writes it for code alone'
 ADVICE = (b'note: no variable has the type _trainable_variables', b'note: a graph has no float operations')
-STOPPED = b'note: some numbers are 2^63 - 1 or -2^63, where sums stop: the true ones may lie beyond\n'
+STOPPED = b'note: some numbers are 2^63 - 1 or -2^63, where sums stop: the true numbers may be larger\n'
 
 
 def known_difference(case, a, b):

@@ -15,7 +15,7 @@ def test_ctl():
     before = time.time_ns()
     for words in (['start'], ['step'], ['step', 'epoch 3'], ['flush'], ['stop']):
         same(tfprof('ctl', 'c', *words),
-             (1, '', "tfprof: no process records into 'c' yet: the order is kept for the next one\n"), words)
+             (1, '', "tfprof: no process records into 'c' yet: the command applies to the next process\n"), words)
     lines = [x.split(' ', 1) for x in open('c/control').read().split('\n')[:-1]]
     same([x[1] for x in lines], ['start', 'step', 'step epoch 3', 'flush', 'stop'], 'orders')
     times = [before] + [int(x[0]) for x in lines] + [time.time_ns()]
@@ -26,10 +26,10 @@ def test_ctl():
     same(sorted(int(x.split()[2]) for x in open('c/control').read().split('\n')[5:-1]), list(range(30)))
     for words, status, sentence in ((['c'], 2, 'ctl takes a folder and'), (['c', 'stop', 'x'], 2, 'ctl takes a folder'),
                                     (['c', 'stopp'], 2, "'stopp' is not a subcommand of ctl"),
-                                    (['c', 'step', 'a\nb'], 2, 'no control bytes'),
+                                    (['c', 'step', 'a\nb'], 2, 'no control characters'),
                                     (['c', 'step', 'x' * 201], 2, 'at most 200 bytes'),
                                     (['none', 'stop'], 3, 'cannot open the folder'),
-                                    (['bin', 'stop'], 1, "'bin' holds other files")):
+                                    (['bin', 'stop'], 1, "'bin' contains other files")):
         got = tfprof('ctl', *words)
         holds(got[2], sentence)
         same(got[0], status, words)

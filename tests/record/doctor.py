@@ -54,15 +54,15 @@ def test_doctor():
 
 
 def test_doctor_without():
-    judge(machine(0, 130001), 1, 'libcuda.so.1', 'docker run --gpus all', 'Verdict: not ready to record (driver, and more)')
+    judge(machine(0, 130001), 1, 'libcuda.so.1', 'in a container, use docker run', 'Verdict: not ready to record (driver, and more)')
     judge(machine(13000, 0) if not os.path.exists('lib/libcupti.so.13') or not os.remove('lib/libcupti.so.13') else {}, 1,
-          'no libcupti.so is found', 'TFPROF_CUPTI_PATH')
+          'no libcupti.so was found', 'TFPROF_CUPTI_PATH')
     env = machine(13000, 130200)
     judge(env, 0, 'of CUDA 13.2', 'a little newer than the driver')
     os.rename('lib/libcupti.so.13', 'cupti.so')
     judge(dict(machine(12040, 0), TFPROF_CUPTI_PATH=os.path.abspath('cupti.so')), 1, 'It is newer than the driver')
     library('stub/libcuda.so.1', 'int nothing;')
-    judge(dict(env, LD_LIBRARY_PATH=os.path.abspath('stub')), 1, 'does not say its version', 'the stub')
+    judge(dict(env, LD_LIBRARY_PATH=os.path.abspath('stub')), 1, 'does not report its version', 'stub library')
 
 
 def test_doctor_python():
@@ -113,9 +113,9 @@ def test_doctor_of_process():
     process(3, [], ['/bin/x', cuda])
     judge(env, 1, 'CUDA_INJECTION64_PATH is not set', 'Verdict: process 3 is not recorded (variables', words=['3'])
     process(4, ours, ['/bin/x', cuda])
-    judge(env, 1, 'has CUDA, but not the collector', words=['4'])
+    judge(env, 1, 'has loaded CUDA, but not the collector', words=['4'])
     process(5, ['CUDA_INJECTION64_PATH=/opt/x.so'], ['/bin/x', cuda, '/opt/nsight/libToolsInjection64.so'])
-    judge(env, 1, 'Another profiler was given', 'libToolsInjection64.so is in it', words=['5'])
+    judge(env, 1, 'was started with another profiler', 'libToolsInjection64.so is loaded in the process', words=['5'])
     process(6, [ours[0], 'TFPROF_SESSION=/no/such'], ['/bin/x', cuda, collector])
     judge(env, 1, 'cannot write there', words=['6'])
     process(8, [], ['/bin/x'])

@@ -65,7 +65,7 @@ def test_nested():
     got = tfprof('record', '-o', 'outer', '--', './bin/tfprof', 'record', '-o', 'inner', '--',
                  *fake('launch:7', 'exit:4'), more=env)
     same(got[0], 4)
-    holds(got[2], "outer' is going on: this program is recorded into '")
+    holds(got[2], "outer' is still running: this program is recorded into '")
     holds(got[2], '1 process, 7 kernels')
     same([len(glob.glob(x + '/*.tfspool')) for x in ('outer', 'inner')], [0, 1])
 
@@ -73,7 +73,7 @@ def test_nested():
 def test_nobody_hears():
     """ctl reports that all processes have ended; it reports nothing if processes may still start."""
     one('over')
-    same(tfprof('ctl', 'over', 'stop')[::2], (1, "tfprof: no process that has recorded into 'over' still runs\n"))
+    same(tfprof('ctl', 'over', 'stop')[::2], (1, "tfprof: no process that has recorded into 'over' is still running\n"))
     spool('over', Spool(), os.getpid(), start_ticks(os.getpid()))
     same(tfprof('ctl', 'over', 'stop'), (0, '', ''))
 

@@ -70,7 +70,7 @@ def test_wrong_words():
                             (['--step-nvtx=a\nb', 'true'], 'a pattern cannot contain a line break'),
                             (['--step-nvtx=(', 'true'], 'missing closing parenthesis'),
                             (['--mem=1', 'true'], '--mem takes no value'), (['-o'], '-o needs a value'),
-                            (['--env', 'true'], 'starts nothing')):
+                            (['--env', 'true'], 'does not start a program')):
         got = tfprof('record', *words)
         same(got[0], 2, words)
         holds(got[2], sentence)

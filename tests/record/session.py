@@ -89,9 +89,9 @@ def test_folders():
     put('file', '')
     for name, sentence in (('link', 'is a link, or not a folder'), ('link/', 'is a link, or not a folder'),
                            ('dangling', 'is a link, or not a folder'), ('file', 'is a link, or not a folder'),
-                           ('foreign', "'foreign' holds other files ('thesis.txt')"),
-                           ('open', "others may write into 'open'"),
-                           ('no/such/place', "cannot make the folder 'no/such/place'")):
+                           ('foreign', "'foreign' contains other files ('thesis.txt')"),
+                           ('open', "other users can write into 'open'"),
+                           ('no/such/place', "cannot create the folder 'no/such/place'")):
         got = tfprof('record', '-o', name, '--', 'touch', 'ran')
         holds(got[2], sentence)
         same(got[0] in (1, 3), True, name)
@@ -154,6 +154,6 @@ def test_summary():
     holds(got[2], '1 of them still runs and records\n')
     holds(got[2], '2 processes, 1500 kernels')
     got = tfprof('record', '--', 'true')
-    holds(got[2], 'nothing was recorded: no process has used CUDA, or it had another environment, user or folder')
+    holds(got[2], 'nothing was recorded: no process used CUDA, or it ran with another environment, user or folder')
     got = tfprof('record', '--', 'sh', '-c', 'echo "libcupti is too old" >"$TFPROF_SESSION/7.log"')
     holds(got[2], 'tfprof: libcupti is too old\n')

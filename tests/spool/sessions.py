@@ -73,7 +73,7 @@ def check_clock(t):
         path = t.write(s.end())
         same(steps_of(t, path, '--step-nvtx=step#.*'), [1] * 10)
         same(t.runs('scope', path), {'step/op/gemm': 10})
-        assert 'clock was set by %+.3f s' % (jump / 1e9) in t.notes, t.notes
+        assert 'clock was changed by %+.3f s' % (jump / 1e9) in t.notes, t.notes
         t.run('graph', path, '-step', '0', '-output', 'timeline:outfile=tl')
         starts = [int(x) for x in re.findall(r'"ts": ?(\d+)', open(t.path('tl_0')).read())]
         assert max(starts) - min(starts) < 10 ** 7, (min(starts), max(starts))
@@ -104,10 +104,10 @@ def check_told(t):
     """Losses, gaps, notes and a missing end are reported."""
     s = Spool().launch(0, 'k').add('lost', why=0, count=17).add('lost', why=0, count=3).add('lost', why=3, count=1)
     s.add('lost', why=5, count=7).add('lost', why=6, count=9)
-    s.add('gap', start=T0, to=T0 + 5 * 10 ** 8, why='x').add('note', text='another profiler took CUPTI')
+    s.add('gap', start=T0, to=T0 + 5 * 10 ** 8, why='x').add('note', text='another profiler shut CUPTI down')
     t.run('scope', t.write(s))
     for text in ('20 records were dropped by CUPTI', '1 record of ranges was dropped',
-                 '7 records were kept back by CUPTI', '9 kernels were launched, but their records are missing', '0.500 s', 'another profiler took CUPTI',
+                 '7 records were withheld by CUPTI', '9 kernels were launched, but their records are missing', '0.500 s', 'another profiler shut CUPTI down',
                  'has no end'):
         assert text in t.notes, (text, t.notes)
 

@@ -81,7 +81,7 @@ def check_steps_late(t):
     for words in ((), ('--keep-warmup',), ('--leaf=op',)):
         same(t.runs('scope', path, *words), {'k': 5})
     t.run('scope', path)
-    assert 'nothing was launched in a step, so all that was launched is step 0' in t.notes, t.notes
+    assert 'no work was launched within a step, so all work belongs to step 0' in t.notes, t.notes
     assert 'left out' not in t.notes, t.notes
     path = t.write(s.launch(900000, 'k').end())
     same(t.runs('scope', path), {'k': 1})
@@ -118,5 +118,5 @@ def check_costly_pattern(t):
     with open(t.path('costly/options'), 'w') as f:
         f.write('--step-nvtx=[^x]*a[^x]*b[^x]*c[^x]*d\n')
     t.run('scope', 'costly', status=3)
-    assert "pattern '[^x]*a[^x]*b[^x]*c[^x]*d': gave up on 'd" in t.notes, t.notes
+    assert "pattern '[^x]*a[^x]*b[^x]*c[^x]*d': gave up matching 'd" in t.notes, t.notes
     assert 'the limit of matching steps is reached' in t.notes, t.notes

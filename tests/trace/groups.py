@@ -176,9 +176,9 @@ def refused():
     """Grouping works only on one trace, in scope and op."""
     path = write(kineto.trace(events()))
     _, err = program(path, 'code', '-by', 'module', status=2)
-    assert '-by module is for the views scope and op, not for code' in err, err
+    assert '-by module works in the views scope and op, not in code' in err, err
     _, err = program(os.path.join(cases.TESTDATA, 'example', 'profile_100'), 'op', '-by', 'kernel', status=1)
-    assert '-by kernel groups the slices of a trace: no trace is loaded' in err, err
+    assert '-by kernel needs a trace, but none is loaded' in err, err
     write(kineto.trace(events(), rank=0), 'r0.json')
     write(kineto.trace(events(), rank=1), 'r1.json')
     out, _ = program('op', 'r0.json', 'r1.json', '-by', 'kernel')

@@ -78,7 +78,7 @@ def hosts():
     out, _ = program('op', 'log', '-worker_regexes', 'node2', '-select', 'accelerator_micros,occurrence', '-output', 'csv')
     assert 'MatMul' in out, out
     _, err = program('op', 'log', '-worker_regexes', 'x', status=1)
-    assert 'there are node1, node2, node10' in err, err
+    assert 'the workers are node1, node2, node10' in err, err
     put('run', 'node1', 3, '.xplane.pb')
     os.rename(PROFILE + 'run/node2.xplane.pb', PROFILE + 'run/node1.xplane.pb.gz.xplane.pb')
     equal(len({w for w, _ in kernels('log')[0]}), 3)

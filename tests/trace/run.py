@@ -394,7 +394,7 @@ def no_trace():
     """devices, kernels and steps need a trace."""
     profile = os.path.join(cases.TESTDATA, 'example', 'profile_100')
     _, err = program(profile, 'devices', status=1)
-    assert 'no trace and no recording is loaded' in err, err
+    assert 'neither a trace nor a recording is loaded' in err, err
 
 
 def sample():

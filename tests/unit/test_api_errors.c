@@ -105,13 +105,13 @@ static void commands(UNUSED)
 	assert_says(tfp_run(session, "help", TFP_Z, NULL), TFP_E_INVALID_ARGUMENT,
 	        "'help' is not a view; views are scope, graph, op, code, advise");
 	assert_says(tfp_run_line(session, "quit", TFP_Z, NULL), TFP_E_INVALID_ARGUMENT,
-	        "'quit' is a command of the program alone");
+	        "'quit' is available only in the program");
 }
 
 static void what_is_not_loaded(UNUSED)
 {
 	assert_says(tfp_run_line(session, "code", TFP_Z, NULL), TFP_E_STEP,
-	        "call stacks are missing: load an op log, or a profile with traces");
+	        "call stacks are missing: load an op log, or a profile with call stacks");
 	assert_says(tfp_run_line(session, "scope -step 4", TFP_Z, NULL), TFP_E_STEP,
 	        "step 4 is not loaded; available steps: 3");
 }
@@ -122,7 +122,7 @@ static void stopped_output(UNUSED)
 	struct tfp_run run = { .size = sizeof run, .text = rig_take, .text_user = &enough };
 
 	assert_says(tfp_run_line(session, API_VIEW, TFP_Z, &run), TFP_E_CANCELLED,
-	        "cancelled: the receiver of the output has enough");
+	        "cancelled: the receiver of the output stopped");
 }
 
 /* ---- callbacks ---- */
@@ -136,7 +136,7 @@ static int use(void *user, const void *bytes, size_t n)
 	(void)bytes, (void)n;
 	codes[0] = tfp_run_line(session, API_VIEW, TFP_Z, NULL);
 	assert_string_equal(tfp_error(session, NULL),
-	        "the session is in use: a callback may call tfp_cancel and tfp_close alone");
+	        "the session is in use: a callback may only call tfp_cancel and tfp_close");
 	codes[1] = tfp_coverage(session, &coverage);
 	codes[2] = (int)tfp_steps(session, NULL, 0);
 	return 0;

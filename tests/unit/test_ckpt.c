@@ -139,7 +139,7 @@ static void test_bundle(void **state)
 	assert_int_equal(read_all(c, a, "x", x, 3), 2);
 	assert_true(x[0] == 1 && x[1] == 2);
 	assert_int_equal(read_all(c, a, "y", x, 3), 0);
-	assert_true(str_contains(e.text, S("tensor 'y': it ends outside the file")));
+	assert_true(str_contains(e.text, S("tensor 'y': its values end outside the file")));
 	assert_int_equal(read_all(c, a, "z", x, 3), 0);
 	assert_true(str_contains(
 	        e.text, S("Invalid size in bundle entry: key z; stored size 7; expected size 8")));

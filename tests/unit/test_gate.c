@@ -60,9 +60,9 @@ static void test_numbers_of_steps(void **state)
 static void test_faults(void **state)
 {
 	static const char *const bad[][2] = { { "total.micros", "column 13: <" },
-		{ "", "column 1: <" }, { "micros<5", "column 1: a point" },
-		{ "total.nonsense<5", "column 7: not a metric" },
-		{ "total.device<5", "column 7: not a metric" },
+		{ "", "column 1: <" }, { "micros<5", "column 1: a metric" },
+		{ "total.nonsense<5", "column 7: not a numeric metric" },
+		{ "total.device<5", "column 7: not a numeric metric" },
 		{ "all.micros<5", "column 1: a rule begins" },
 		{ "op:.micros<5", "column 4: a pattern" },
 		{ "total.micros<", "column 14: a limit" },

@@ -116,14 +116,14 @@ static void test_steps(void **state)
 		STR_NONE };
 	r = judge(&w, "total.micros<+20%", false);
 	assert_true(r.verdict == GATE_INCONCLUSIVE && r.needed > 4 && isfinite(r.high));
-	assert_true(str_contains(r.text, S(" steps on each side would do; caused by a/x")));
+	assert_true(str_contains(r.text, S(" steps on each side would be enough; caused by a/x")));
 	assert_int_equal(judge(&w, "total.micros<-20%", false).verdict, GATE_INCONCLUSIVE);
 	w = (struct world){ *state, { { 100 }, { 250 } }, 1, { 0 }, false, STR_NONE };
 	r = judge(&w, "total.micros<+5%", false);
 	assert_true(r.verdict == GATE_INCONCLUSIVE && r.needed == 4 && !r.steps[0]);
 	assert_str(r.text, "100us -> 250us (+150us, +150.00%); 1 and 1 steps are too few to show "
 	                   "how much steps vary; "
-	                   "about 4 steps on each side would do; caused by a/x (+150us)");
+	                   "about 4 steps on each side would be enough; caused by a/x (+150us)");
 	/* A printed text has no steps, a limit of the number itself needs none. */
 	r = judge(&w, "total.micros<+500%", true);
 	assert_true(r.verdict == GATE_INCONCLUSIVE && r.needed == 4);

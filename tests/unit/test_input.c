@@ -79,8 +79,8 @@ static void likelier_form_is_told(void **state)
 	assert_fault(ROLE_PROFILE, S("\x0a\x03\x08\x01\x12"), ERR_DATA_LOSS, "memory: byte ");
 	/* A file of another kind, and an unsupported one. */
 	assert_fault(ROLE_GRAPH, S("\x0a\x05\x0a\x03\x0a\x01\xff"), ERR_DATA_LOSS,
-	        "memory: byte 4: GraphDef cannot be parsed: a text that is not UTF-8; it looks "
-	        "like a file of the kind 'run metadata'");
+	        "memory: byte 4: GraphDef cannot be parsed: text that is not valid UTF-8; it looks "
+	        "like a file in the format 'run metadata'");
 	assert_fault(ROLE_PROFILE, S("\x89HDF\r\n\x1a\n\0\0\0\0"), ERR_DATA_LOSS,
 	        "'memory' is an HDF5 file");
 	rig_open(&g, false);

@@ -108,14 +108,14 @@ static void repeated_lines_are_counted(void **state)
 	note_line(&notes, "last\n");
 	assert_int_equal(notes.list.n, NOTE_LINES + 2);
 	assert_non_null(strstr(str_z(&unit_arena, notes_text(&unit_arena, &notes)),
-	        "odd 999\nnote: 7 more lines such as the last one\nlast\n"));
+	        "odd 999\nnote: 7 more lines like the last one\nlast\n"));
 	assert_str(note_text(&unit_arena, &notes.list.v[NOTE_LINES]),
 	        "odd 999 (and 7 more such lines)");
 	note_append(&all, &notes);
 	note_append(&all, &notes);
 	assert_int_equal(all.list.n, NOTE_LINES + 4);
 	assert_non_null(strstr(str_z(&unit_arena, notes_text(&unit_arena, &all)),
-	        "odd 999\nnote: 1014 more lines such as the last one\nlast\nfirst\nlast\n"));
+	        "odd 999\nnote: 1014 more lines like the last one\nlast\nfirst\nlast\n"));
 }
 
 int main(int argc, char **argv)

@@ -110,7 +110,7 @@ static void words_are_expanded(void **state)
 	assert_true(paths_expand(a, S("w1,./w1,w1.link,gone,gone"), &twice, &e));
 	paths_once(a, &twice, &notes);
 	assert_str(strs_join(a, &twice, S(" ")), "w1 w1.link gone");
-	assert_str(notes_text(a, &notes), "note: './w1' is given twice and taken once (2 times)\n");
+	assert_str(notes_text(a, &notes), "note: './w1' is given twice and read once (2 times)\n");
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
 		unlink(files[i]);
 	unlink("w1.link");

@@ -86,7 +86,7 @@ static void strings_and_escapes(void **state)
 	          "'Z\\u00e9\\ud83d\\ude00\\U0001f600\\ud800\\U001FffFf'"));
 	assert_int_equal(t->tensor_content.len, sizeof(want) - 1);
 	assert_memory_equal(t->tensor_content.data, want, sizeof(want) - 1);
-	assert_says(NODE, "name: 'a\\q'", "f:1:9: this escape does not exist");
+	assert_says(NODE, "name: 'a\\q'", "f:1:9: unknown escape sequence");
 	assert_says(NODE, "name: 'a\\xg'", "f:1:11: a hexadecimal digit expected");
 	assert_says(NODE, "name: '\\u12'", "f:1:8: 4 hexadecimal digits expected after '\\u'");
 	assert_says(NODE, "op: 'b'\n name: 'a\n'", "f:2:8: the string has no closing quote");
@@ -128,7 +128,7 @@ static void integers(void **state)
 	assert_says(
 	        TENSOR, "uint64_val: 18446744073709551616", "f:1:13: the number is out of range");
 	assert_says(TENSOR, "int_val: 08",
-	        "f:1:11: an octal digit expected, as the number begins with 0");
+	        "f:1:11: an octal digit expected, because the number begins with 0");
 	assert_says(TENSOR, "int_val: 1x", "f:1:11: a space expected after the number");
 	assert_says(TENSOR, "bool_val: 2", "f:1:11: the number is out of range");
 	assert_says(TENSOR, "bool_val: yes", "f:1:11: found 'yes', true or false expected");
@@ -165,7 +165,8 @@ static void singular_fields_have_one_value(void **state)
 	assert_non_null(read_text(
 	        NODE, S("name: '' name: 'b'"))); /* the default does not count as a value */
 	assert_says(GRAPH, "versions {} versions {}", "f:1:13: 'versions' has a value already");
-	assert_says(NODE, "attr { value { i: 0 b: true } }", "f:1:21: 'b' cannot stand beside 'i'");
+	assert_says(
+	        NODE, "attr { value { i: 0 b: true } }", "f:1:21: 'b' cannot be combined with 'i'");
 }
 
 static void faults_of_structure(void **state)
@@ -173,12 +174,12 @@ static void faults_of_structure(void **state)
 	(void)state;
 	assert_says(GRAPH, "node {\n  nam: 'a' }", "f:2:3: NodeDef has no field named 'nam'");
 	assert_says(GRAPH, "node { name 'a' }", "f:1:13: found a string, ':' expected");
-	assert_says(GRAPH, "node { name: 5 }", "f:1:14: found '5', a string in quotes expected");
-	assert_says(GRAPH, "node { name: 'a'", "f:1:17: the text ends, '}' expected");
+	assert_says(GRAPH, "node { name: 5 }", "f:1:14: found '5', a quoted string expected");
+	assert_says(GRAPH, "node { name: 'a'", "f:1:17: unexpected end of the text: '}' expected");
 	assert_says(GRAPH, "node { >", "f:1:8: found '>', '}' expected");
 	assert_says(GRAPH, "}", "f:1:1: found '}', the name of a field expected");
 	assert_says(GRAPH, "node: 5", "f:1:7: found '5', '{' expected");
-	assert_says(GRAPH, "node: [{}", "f:1:10: the text ends, ',' or ']' expected");
+	assert_says(GRAPH, "node: [{}", "f:1:10: unexpected end of the text: ',' or ']' expected");
 	assert_says(GRAPH, "version: 1,,", "f:1:12: found ',', the name of a field expected");
 	assert_says(GRAPH, "[a.b]: 1", "f:1:1: extensions and Any are not supported");
 	assert_says(GRAPH, "\tversion: 1\1", "f:1:12: found the byte 0x01");
@@ -197,7 +198,7 @@ static void nesting_has_a_limit(void **state)
 	const ProtobufCMessageDescriptor *d = &tensorflow__full_type_def__descriptor;
 	assert_non_null(read_text(d, str_fmt(&arena, "%.*s%.*s", STR(open), STR(sb_str(&b)))));
 	assert_string_equal(refusal(d, str_fmt(&arena, "%.*sargs {", STR(open))),
-	        "f:1:706: messages are nested more than 100 deep");
+	        "f:1:706: messages are nested more than 100 levels deep");
 }
 
 static void sniffing(void **state)

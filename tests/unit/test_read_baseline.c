@@ -124,14 +124,15 @@ static void test_faults(void **state)
 		  "run\t0\t1\t1\t1\t1\t1\t1\t1\n",
 		        "a run has eleven" },
 		{ "tfprof baseline 1\nticks\t7\n",
-		        "line 2: the second line may say how many ticks" },
-		{ "tfprof baseline 1\nstep\t0\nticks\t1000\n", "line 3: the second line may say" },
+		        "line 2: the second line may only state the ticks" },
+		{ "tfprof baseline 1\nstep\t0\nticks\t1000\n",
+		        "line 3: the second line may only state" },
 		{ "tfprof baseline 1\n1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t11\t12\t13\n",
 		        "too many fields" },
 		{ "tfprof baseline 1\nstep\t0\n", "the line 'end' is missing" },
 		{ "tfprof baseline 1\nend\nstep\t0\n", "line 3: text after the end" },
-		{ "tfprof baseline 1\nend\t00000000\n", "line 2: the checksum is not" },
-		{ "tfprof baseline 1\nend\t\n", "line 2: the checksum is not" },
+		{ "tfprof baseline 1\nend\t00000000\n", "line 2: checksum mismatch" },
+		{ "tfprof baseline 1\nend\t\n", "line 2: checksum mismatch" },
 	};
 
 	(void)state;

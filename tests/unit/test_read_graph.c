@@ -115,14 +115,15 @@ static void faults_are_refused(void **state)
 	assert_refused(S("\x0a\x05\x0a\x03z"), "in: byte");
 	assert_refused(S("\x0a\x03\x0a\x01n\x0a\x03\x0a\x01\xff"),
 	        "byte 9: GraphDef cannot be parsed: "
-	        "a text that is not UTF-8");
-	assert_refused(S("\x0a\x03\x1a\x01\xff"), "not UTF-8");                 /* input */
-	assert_refused(S("\x0a\x03\x22\x01\xff"), "not UTF-8");                 /* device */
-	assert_refused(S("\x0a\x05\x2a\x03\x0a\x01\xff"), "not UTF-8");         /* key */
-	assert_refused(S("\x0a\x07\x2a\x05\x12\x03\x4a\x01\xff"), "not UTF-8"); /* placeholder */
-	assert_refused(S("\x0a\x05\x32\x03\x0a\x01\xff"), "byte 4");            /* debug info */
-	assert_refused(S("\x0a\x06\x2a\x04\x12\x02\x42\x01"), "truncated");     /* tensor */
-	assert_refused(S("\x0a\x07\x2a\x05\x12\x03\x42\x01\x08"), "byte");      /* in the tensor */
+	        "text that is not valid UTF-8");
+	assert_refused(S("\x0a\x03\x1a\x01\xff"), "not valid UTF-8");         /* input */
+	assert_refused(S("\x0a\x03\x22\x01\xff"), "not valid UTF-8");         /* device */
+	assert_refused(S("\x0a\x05\x2a\x03\x0a\x01\xff"), "not valid UTF-8"); /* key */
+	assert_refused(
+	        S("\x0a\x07\x2a\x05\x12\x03\x4a\x01\xff"), "not valid UTF-8"); /* placeholder */
+	assert_refused(S("\x0a\x05\x32\x03\x0a\x01\xff"), "byte 4");           /* debug info */
+	assert_refused(S("\x0a\x06\x2a\x04\x12\x02\x42\x01"), "truncated");    /* tensor */
+	assert_refused(S("\x0a\x07\x2a\x05\x12\x03\x42\x01\x08"), "byte");     /* in the tensor */
 	assert_refused(
 	        S("\x0a\x09\x2a\x07\x12\x05\x0a\x03\x1a\x01\xff"), "truncated"); /* packed list */
 	assert_refused(S("\x0a\x02\x0c\x00"), "byte"); /* stray group end */
@@ -158,8 +159,9 @@ static void graphs_lie_in_others(void **state)
 	assert_int_equal(g.m->nodes.n, 1);
 	assert_int_equal(g.notes.list.n, 2);
 	assert_true(str_contains(
-	        g.notes.list.v[0].text, S("holds 2 graphs; the first (s, t) is taken")));
-	assert_true(str_contains(g.notes.list.v[1].text, S("functions, 2 with 3 nodes,")));
+	        g.notes.list.v[0].text, S("contains 2 graphs; the first (s, t) is used")));
+	assert_true(str_contains(
+	        g.notes.list.v[1].text, S("functions, which are not shown (2 with 3 nodes)")));
 	rig_close(&g);
 	assert_refused(S("\x08\x01\x12\x20" META_INFO GRAPH_ONE), "SavedModel cannot be parsed");
 	assert_refused(S(META_INFO "\x12\x05\x0a\x03\x0a\x01"), "MetaGraphDef cannot be parsed");

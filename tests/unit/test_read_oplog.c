@@ -138,10 +138,9 @@ static void assert_refused(struct str bytes, const char *sentence)
 static void faults_are_refused(void **state)
 {
 	(void)state;
-	assert_refused(
-	        S("\x0a\x03\x0a\x01\xff"), "OpLogProto cannot be parsed: a text that is not");
-	assert_refused(S("\x0a\x03\x1a\x01\xff"), "not UTF-8");          /* type */
-	assert_refused(S("\x12\x03\x12\x01\xff"), "not UTF-8");          /* text */
+	assert_refused(S("\x0a\x03\x0a\x01\xff"), "OpLogProto cannot be parsed: text that is not");
+	assert_refused(S("\x0a\x03\x1a\x01\xff"), "not valid UTF-8");    /* type */
+	assert_refused(S("\x12\x03\x12\x01\xff"), "not valid UTF-8");    /* text */
 	assert_refused(S("\x0a\x04\x22\x02\x0a\x01"), "truncated");      /* stack */
 	assert_refused(S("\x0a\x05\x22\x03\x0a\x01\x30"), "byte");       /* in a trace */
 	assert_refused(S("\x0a\x05\x0a\x01x"), "the input ends inside"); /* entry */

@@ -139,7 +139,7 @@ static void faults_are_refused(void **state)
 {
 	(void)state;
 	assert_refused(
-	        S("\x0a\x05\x12\x03\x0a\x01\xff"), "byte 6: ProfileProto cannot be parsed: a text");
+	        S("\x0a\x05\x12\x03\x0a\x01\xff"), "byte 6: ProfileProto cannot be parsed: text");
 	assert_refused(S("\x1a\x01\xff"), "truncated");                             /* steps */
 	assert_refused(S("\x0a\x05\x12\x03\x22\x01\xff"), "truncated");             /* shape */
 	assert_refused(S("\x0a\x07\x12\x05\x62\x03\x12\x01\x08"), "truncated");     /* exec */

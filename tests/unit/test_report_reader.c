@@ -132,7 +132,7 @@ static void test_list(void **state)
 	assert_false(answer_side(&x, VK_SCOPE, wanted, 2, 1, &s, *state, &e));
 	assert_false(read_text(
 	        *state, "node name | requested bytes\nMul 5B (1.00%, 1.00%)\nAdd 5q (1\n", &x, &e));
-	assert_str(e.text, "'in': line 3 is not a line of an answer: 'Add 5q (1'");
+	assert_str(e.text, "'in': line 3 is not a line of a view's text output: 'Add 5q (1'");
 }
 
 static void test_blank_names(void **state)
@@ -156,12 +156,12 @@ static void test_faults(void **state)
 	assert_false(answer_sniff(S("x _TFProfRoot (1B/1B)\n")));
 	assert_false(answer_sniff(S("nothing\n")));
 	assert_false(read_text(*state, "\n_TFProfRoot (--/1B)\n  a (1B/1B)\n  b (1B/\n", &x, &e));
-	assert_str(e.text, "'in': line 4 is not a line of an answer: '  b (1B/'");
+	assert_str(e.text, "'in': line 4 is not a line of a view's text output: '  b (1B/'");
 	assert_false(read_text(*state, "_TFProfRoot (--/1B)\n  a (1B/1B, 2B/2B)\n", &x, &e));
 	assert_true(read_text(*state, "_TFProfRoot (--/1B)\n ...\n  a (1B/1B)\n", &x, &e));
 	assert_int_equal(x.lines.n, 2);
 	assert_false(read_text(*state, "_TFProfRoot ()\n  a ()\n", &x, &e));
-	assert_str(e.text, "'in' is an answer without numbers");
+	assert_str(e.text, "'in' is text output without numbers");
 }
 
 int main(int argc, char **argv)

@@ -88,7 +88,7 @@ static void refused(UNUSED)
 	struct sink *s = sink_call(&unit_arena, refuse, NULL);
 
 	sink_put(s, S("x"));
-	fails_with(sink_close(s, &err), "cannot write: the receiver of the output gave up");
+	fails_with(sink_close(s, &err), "cannot write: the receiver of the output failed");
 }
 
 static void broken_pipe(UNUSED)

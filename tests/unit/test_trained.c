@@ -42,8 +42,8 @@ static void test_updated_variables(void **state)
 	assert_int_equal(rig_line(s, TRAINED, &got), TFP_OK);
 	assert_non_null(strstr(got.text, "_TFProfRoot (--/8 params)\n  r (5, 5/5 params)\n"));
 	assert_string_equal(tfp_notes(s, NULL),
-	        "note: no op log names the trainable variables: taken are those that an optimizer "
-	        "updates (2 of 4)\n");
+	        "note: no op log names the trainable variables; counted as "
+	        "trainable: variables that an optimizer updates (2 of 4)\n");
 	assert_int_equal(rig_line(s, TRAINED, &got), TFP_OK); /* known from now on */
 	assert_non_null(strstr(got.text, "_TFProfRoot (--/8 params)\n"));
 	assert_string_equal(tfp_notes(s, NULL), "");
@@ -58,7 +58,8 @@ static void test_all_variables(void **state)
 	(void)state;
 	assert_int_equal(rig_line(s, TRAINED, &got), TFP_OK);
 	assert_non_null(strstr(got.text, "_TFProfRoot (--/12 params)\n"));
-	assert_non_null(strstr(tfp_notes(s, NULL), "taken are all variables (4 of 4)\n"));
+	assert_non_null(
+	        strstr(tfp_notes(s, NULL), "counted as trainable: all variables (4 of 4)\n"));
 	tfp_close(s);
 	s = loaded(TFP_ANY, "node { name: 'a' op: 'Const' }");
 	assert_int_equal(rig_line(s, TRAINED, &got), TFP_OK);
@@ -133,7 +134,7 @@ static void test_statistics(void **state)
 	assert_non_null(strstr(got.text, "p (60/60 flops)"));
 	assert_non_null(strstr(got.text, "s (30/30 flops)"));
 	assert_non_null(strstr(got.text, "m (42/42 flops)"));
-	assert_non_null(strstr(tfp_notes(s, NULL), "TensorFlow's statistics of 3 nodes"));
+	assert_non_null(strstr(tfp_notes(s, NULL), "TensorFlow's statistics for 3 nodes"));
 	assert_non_null(strstr(tfp_notes(s, NULL), "note: 1 node is not counted"));
 	tfp_close(s);
 }

@@ -31,7 +31,7 @@ static void foreign_files_are_named(void **state)
 	        "m", "HloProto");
 	assert_is(S("meta_info_def { }"), "m.meta", "as text");
 	assert_is(S("# text\nsaved_model_schema_version: 1"), "m.pbtxt", "as text");
-	assert_is(S("model_checkpoint_path: \"m\"\n"), "checkpoint", "list of checkpoints");
+	assert_is(S("model_checkpoint_path: \"m\"\n"), "checkpoint", "checkpoint list");
 	/* A record of 62 bytes. */
 	assert_is(S(">\0\0\0\0\0\0\0\xd9\xd2@\xe7..."), "m", "TFRecord");
 	assert_is(S(">\0\0\0\0\0\0\0\xd9\xd2@\xe8..."), "m", NULL);

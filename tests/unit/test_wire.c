@@ -91,9 +91,9 @@ static void values(void **state)
 	        "1" CANNOT "a varint is longer than 10 bytes");
 	bad(B("\x08"), "1" CANNOT "the input ends inside a varint");
 	bad(B("\x08\x80\x80"), "1" CANNOT "the input ends inside a varint");
-	bad(B("\x0d\x01\x02\x03"), "1" CANNOT "the input ends inside a number of 4 bytes");
+	bad(B("\x0d\x01\x02\x03"), "1" CANNOT "the input ends inside a 4-byte number");
 	bad(B("\x09\x01\x02\x03\x04\x05\x06\x07"),
-	        "1" CANNOT "the input ends inside a number of 8 bytes");
+	        "1" CANNOT "the input ends inside an 8-byte number");
 	good(B("\x0a\x83\x80\x80\x80\x00yes"));
 	bad(B("\x0a\x83\x80\x80\x80\x80\x00yes"), "1" CANNOT "a length is longer than 5 bytes");
 	bad(B("\x0a\x03no"), "2" CANNOT "the input ends inside a value");
@@ -125,7 +125,7 @@ static void groups(void **state)
 	bad(B("\x0b\x00\x0c"), "1" CANNOT "field number 0");
 	bad(B("\x0b\x0f\x0c"), "1" CANNOT "field 1 has wire type 7, which does not exist");
 	good(nested(100));
-	bad(nested(101), "100" CANNOT "nested more than 100 deep");
+	bad(nested(101), "100" CANNOT "nested more than 100 levels deep");
 	l = leaf_of(nested(99));
 	l.depth = 2;
 	assert_true(leaf_next(&l));
@@ -179,11 +179,11 @@ static void parents(void **state)
 {
 	(void)state;
 	IS("\x0a\x04\x0a\x09zz", "3", "length 9 goes past the end of its message (byte 6)");
-	IS("\x0a\x04\x0a\x02\x10\x80\x01", "5", "its message ends (byte 6) inside a varint");
-	IS("\x0a\x05\x0a\x03\x15zz..", "5", "its message ends (byte 7) inside a number of 4 bytes");
-	IS("\x0a\x03\x0a\x01\x90\x01\x01", "4", "its message ends (byte 5) inside a tag");
-	IS("\x0a\x03\x0a\x01\x0b\x0c\x0c", "5", "its message ends inside group 1");
-	IS("\x0a\x02\x10\x80\x01", "3", "its message ends (byte 4) inside a varint");
+	IS("\x0a\x04\x0a\x02\x10\x80\x01", "5", "the message ends (byte 6) inside a varint");
+	IS("\x0a\x05\x0a\x03\x15zz..", "5", "the message ends (byte 7) inside a 4-byte number");
+	IS("\x0a\x03\x0a\x01\x90\x01\x01", "4", "the message ends (byte 5) inside a tag");
+	IS("\x0a\x03\x0a\x01\x0b\x0c\x0c", "5", "the message ends inside group 1");
+	IS("\x0a\x02\x10\x80\x01", "3", "the message ends (byte 4) inside a varint");
 	IS("\x0a\x64\x0a\x60\x10\x01", "6", "the input ends inside a message");
 }
 

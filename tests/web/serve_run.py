@@ -246,7 +246,7 @@ def serve_reduces_slices():
         assert sum(r['count'] for r in rows(few)) == sum(r['count'] for r in rows(every))
         part = rows(json.loads(s.run('slices', '2000', '3000', '1000')[1]))
         assert part and all(r['start_ns'] < 3000 and r['start_ns'] + r['duration_ns'] >= 2000 for r in part)
-        for words, text in ((['slices', '0'], 'slices takes three numbers'), (['slices', '0', '0', '0'], 'slices gives 1 to')):
+        for words, text in ((['slices', '0'], 'slices takes three numbers'), (['slices', '0', '0', '0'], 'slices returns 1 to')):
             status, said, _ = s.run(*words)
             assert status == 400 and said.startswith(text), said
 
@@ -266,9 +266,9 @@ def serve_refuses():
             c.sendall(b'GET /%s/ HTTP/1.1\r\nHost: %s\r\nhost: evil.example\r\n\r\n' % (s.token.encode(), own.encode()))
             assert c.recv(100).startswith(b'HTTP/1.1 400 '), 'two headers Host'
         assert s.ask('', method='POST')[0] >= 400 and s.ask('', method='DELETE')[0] >= 400 and s.ask('', method='POST', body=b'x')[0] >= 400
-        for words, text in ((['convert', '-output', 'profile:outfile=x'], 'the server does not run this command'), (['op'], 'the server answers with -output json alone'),
-                            (['op', '-output', 'json:outfile=x'], 'the server answers with -output json alone'), (['scope', '-viz', '-output', 'json'], 'the server answers with -output json alone'),
-                            (['scope', '-dump_to_file', 'x', '-output', 'json'], 'the server answers with -output json alone'), (['gpu', '/etc', '--output=json'], "unexpected '/etc' after 'devices'"),
+        for words, text in ((['convert', '-output', 'profile:outfile=x'], 'the server does not run this command'), (['op'], 'the server supports only -output json'),
+                            (['op', '-output', 'json:outfile=x'], 'the server supports only -output json'), (['scope', '-viz', '-output', 'json'], 'the server supports only -output json'),
+                            (['scope', '-dump_to_file', 'x', '-output', 'json'], 'the server supports only -output json'), (['gpu', '/etc', '--output=json'], "unexpected '/etc' after 'devices'"),
                             (['diff', '/etc/passwd', '/etc/passwd', '-output', 'json'], 'the server does not run this command'), (['set', '-max_depth', '1'], 'the server does not run this command')):
             status, said, _ = s.run(*words)
             assert status == 400 and said.startswith(text), (words, said)

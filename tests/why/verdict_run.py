@@ -279,7 +279,7 @@ def ranks_and_runs_are_told_apart():
     assert '2 ranks' in run('why', *files()['healthy'], *files()['input_pipeline'], '--as=ranks')
     assert 'two files expected' in run('why', files()['healthy'][0], '--as=runs', status=2)
     for option in ('--cause=allocation', '--fail-on=allocation'):
-        assert 'is for one run' in run('why', *paths, '--as=runs', option, status=2)
+        assert 'applies to one run' in run('why', *paths, '--as=runs', option, status=2)
 
 
 def waits_for_unknown_events_are_noted():
@@ -287,7 +287,7 @@ def waits_for_unknown_events_are_noted():
     path = writers.write_kineto(corpus.Case('x', 0, planted.rows()['exposed_communication']).run, '.', sync=False)[0]
     for words in (['why', path], ['what-if', path, 'host*0.5']):
         p = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
-        cases.equal((p.returncode, 'ough estimate' in p.stdout, 'whose event is not known' in p.stderr), (0, True, True), words[0])
+        cases.equal((p.returncode, 'ough estimate' in p.stdout, 'whose event the file does not identify' in p.stderr), (0, True, True), words[0])
 
 
 def launches(calls, works):

@@ -31,7 +31,7 @@ def _build(args: argparse.Namespace) -> int:
 
 
 def _cell(value: Any) -> str:
-    """Returns a value as a cell of a table with tabs: on one line, None as an empty cell."""
+    """Returns a value as a cell of a tab-separated table: without line breaks, and empty for None."""
     text = '' if value is None else '%.4g' % value if isinstance(value, float) else str(value)
     return ' '.join(re.split('[\t\r\n]', text))
 

@@ -21,7 +21,7 @@ def tables(item: Item, data: Optional[bytes], names: List[str], memory_limit: in
 
 @functools.lru_cache(maxsize=None)
 def _runner() -> ThreadPoolExecutor:
-    """Returns the thread that reads all files. Without it, each call of the library from the main thread would start a
+    """Returns the thread that reads all files. Otherwise, each library call from the main thread would start a
     thread."""
     return ThreadPoolExecutor(1)
 
@@ -55,8 +55,8 @@ def _repeat(text: str, rows: int) -> Any:
 
 
 class Batch:
-    """Buffers the tables of several files of a run, so that they are written together: many small Parquet files are
-    slow."""
+    """Buffers the tables of several files of a run, so that they are written together, because many small Parquet
+    files are slow."""
 
     def __init__(self) -> None:
         self._rows: Dict[str, List[Any]] = {}
@@ -81,6 +81,6 @@ def _plain_texts(rows: Any) -> Any:
 
 
 def failures(rows: Failures) -> Any:
-    """Returns the rows of the table of errors."""
+    """Returns the rows of the table `errors`."""
     values = [[x.worker, x.path, why[0], why[1], x.host] for x, why in rows]
     return pa.table([_texts([str(v[i]) for v in values]) for i in range(len(ERROR_COLUMNS))], names=ERROR_COLUMNS)

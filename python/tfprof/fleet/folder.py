@@ -70,7 +70,7 @@ def write(folder: str, found: Dict[str, Any], name: str) -> List[Tuple[str, str]
 
 
 def write_errors(folder: str, failed: Failures) -> List[Tuple[str, str]]:
-    """Writes the table of errors. Writes nothing if no file failed."""
+    """Writes the table `errors`, unless no file failed."""
     from . import extract
     return write(folder, {ERRORS: extract.failures(sorted(failed))} if failed else {}, 'errors.parquet')
 

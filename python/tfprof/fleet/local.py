@@ -89,7 +89,7 @@ class _Pool:
         return _Worker(self._context, *self._args)
 
     def _next(self, w: _Worker) -> None:
-        """Gives a worker its next batch, or ends it."""
+        """Sends a worker its next batch, or stops it."""
         if not self._left:
             w.end()
             return

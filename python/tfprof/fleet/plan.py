@@ -33,7 +33,8 @@ Failures = List[Tuple[Item, Failure]]
 
 def plan(paths: Iterable[str], pattern: str = PATTERN) -> List[Item]:
     """Assigns each file to a run and a host: the groups "run" and "host" of the pattern, searched in the path. The
-    worker's name is the host; if a host has several files in a run, they are host/0, host/1, ... in path order."""
+    worker's name is the host; if a host has several files in a run, their workers are named host/0, host/1, ... in
+    path order."""
     found: List[Item] = []
     for path in paths:
         m = re.search(pattern, path)
@@ -91,8 +92,8 @@ def _size(path: str) -> int:
 
 
 def batches(items: Iterable[Item], most: int) -> List[List[Item]]:
-    """Divides the files into batches of at most `most` files and BATCH_BYTES bytes. A larger file is a batch by
-    itself."""
+    """Divides the files into batches of at most `most` files and BATCH_BYTES bytes. A larger file forms its own
+    batch."""
     found: List[List[Item]] = []
     room = 0
     for x in items:

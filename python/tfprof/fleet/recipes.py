@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions to the tables of a fleet, as files of SQL that DuckDB and Spark SQL both run.
-
-The first comment of a recipe is its help; lines "-- NAME = VALUE" are values that may be given otherwise, as :NAME in
-the text. The views runs, steps, nodes, slices, kernels, devices, memory and errors have the rows of complete runs.
-"""
+"""Queries on the tables of a fleet: SQL files that both DuckDB and Spark SQL can run. The first comment of a recipe
+is its help. Lines "-- NAME = VALUE" define the default values of parameters, which appear as :NAME in the SQL. The
+views runs, steps, nodes, slices, kernels, devices, memory and errors have the rows of complete runs."""
 import glob
 import os
 import re
@@ -51,7 +49,7 @@ def statement(recipe: Recipe, values: Mapping[str, str]) -> str:
 
 
 def _columns(name: str) -> List[Tuple[str, str]]:
-    """Returns (column, type) of a table as stored, and of its partition."""
+    """Returns (column, type) for the stored columns of a table and for its partition column."""
     if name == ERRORS:
         return [(c, 'text') for c in ERROR_COLUMNS + ['run']]
     schema = next(t for t in arrow.schemas() if t.table == name)

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a fleet on Spark, from and to any file system that Spark supports.
-
-Spark tasks call libtfprof. A task opens local files directly; Spark reads all other files (binaryFile) and passes their
-bytes to the task. If OUT is local, tasks write the tables below OUT/_tmp and the driver moves them into place;
-otherwise Spark writes them. Spark retries a failed task and uses only the output of the successful attempt. A run is
-complete if its marker file in OUT/_runs exists. The marker is written last; the next build rewrites every run without
-one.
-"""
+"""Builds a fleet on Spark, on any file system that Spark supports. Spark tasks call libtfprof. A task opens local
+files directly; Spark reads all other files (binaryFile) and passes their bytes to the task. If OUT is local, tasks
+write the tables below OUT/_tmp and the driver moves them into place; otherwise Spark writes them. Spark retries a
+failed task and uses only the output of the successful attempt. A run is complete if its marker file in OUT/_runs
+exists. The marker is written last; the next build rewrites every run without a marker."""
 import os
 import sys
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional
@@ -38,7 +35,7 @@ def session(master: str = '') -> Any:
 
 # ---- reading ------------------------------------------------------------------------------------
 class _Reader(NamedTuple):
-    """Reads files in Spark tasks. save: what a task does with the rows."""
+    """Reads files in Spark tasks. save: the function that a task calls with the rows."""
     spark: Any
     names: List[str]
     memory_limit: int
@@ -148,7 +145,7 @@ def _append(rows: Any, out: str, name: str) -> None:
 
 # ---- builds -------------------------------------------------------------------------------------
 def _groups(runs: Dict[str, List[Item]], most: int) -> Iterator[Dict[str, List[Item]]]:
-    """Groups the runs: a group ends with the run that brings it to `most` files."""
+    """Groups the runs: a group is complete when it has at least `most` files."""
     group: Dict[str, List[Item]] = {}
     for run, items in runs.items():
         group[run] = items

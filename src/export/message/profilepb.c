@@ -93,8 +93,7 @@ static void put_outputs(struct writer *w, const struct mem_item *m)
 	}
 }
 
-/* True if an item holds only what a trace says of device work, which a ProfileProto has no field
- * for. */
+/* True if an item contains only data of device work for which a ProfileProto has no field. */
 static bool is_work_only(const struct mem_item *m)
 {
 	return (m->kernels || m->bytes_accessed) && !m->bytes && !m->peak && !m->residual &&

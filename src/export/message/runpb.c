@@ -228,7 +228,8 @@ bool run_write(const struct model *m, const struct step *s, struct sink *to, str
 		        (long long)s->id, pbput_size(&w.b));
 	if (w.summed)
 		note_kind(notes, NOTE_RUN_SUMMED,
-		        "step %lld: %llu runs are in the sums of others, as they were loaded",
+		        "step %lld: %llu runs were loaded as part of other runs, and are written "
+		        "so",
 		        (long long)s->id, (unsigned long long)w.summed);
 	sink_put(to, pbput_str(&w.b));
 	return sink_ok(to);

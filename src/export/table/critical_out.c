@@ -185,7 +185,7 @@ static struct str lead_of(const struct critical_page *p, struct arena *a)
 	sb_fmt(&b, ": ");
 	table_put_time(&b, trace_ns(x->depend->t, x->window.to - x->window.from));
 	if (x->window.device) {
-		sb_fmt(&b, "\nfrom %s to its last device work; by its mark, the step takes ",
+		sb_fmt(&b, "\nfrom %s to its last device work; the mark of the step lasts ",
 		        x->window.mark ? "its mark" : "the last device work of the step before");
 		table_put_time(&b, p->step_ns);
 	}

@@ -8,7 +8,7 @@
 #include "export/out.h"
 #include "trace/pass/critical.h"
 
-/* A path, and what its head says of the steps. step_ns: length of the step by its mark; 0: no
+/* A path, and the data about steps for its heading. step_ns: length of the step's mark; 0: no
  * steps. */
 struct critical_page {
 	const struct critical *x;

@@ -332,8 +332,8 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 	}
 	if (x->inferred)
 		sb_fmt(&b,
-		        "\nA guess for %" PRIu64
-		        " call%s: the output has the shape that the next op reads",
+		        "\nEstimated for %" PRIu64
+		        " call%s: the output is assumed to have the shape that the next op reads",
 		        x->inferred, x->inferred == 1 ? "" : "s");
 	put_utilization(&b, x, rate);
 	sb_put(&b, S("\n\n"));
@@ -490,8 +490,8 @@ static void explain_calls(
 	flops_of_call(&call);
 	if (c->inferred)
 		sink_fmt(to,
-		        "  %" PRIu64 " of %" PRId64
-		        " in all; the output has the shape that the next op reads\n",
+		        "  %" PRIu64 " of %" PRId64 " in all; estimated: the output is assumed to "
+		        "have the shape that the next op reads\n",
 		        c->calls, c->flops);
 	else
 		sink_fmt(to, "  %" PRIu64 " of %" PRId64 " = %.*s\n", c->calls, c->one.flops,

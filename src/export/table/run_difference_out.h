@@ -11,7 +11,7 @@
 struct run_difference_page {
 	const struct run_difference *x;
 	struct str of[RUNS_N]; /* "the mean of 8 steps" */
-	bool assumed;          /* nobody said that the files are two runs */
+	bool assumed;          /* the user did not state that the files are two runs */
 };
 
 /* top: parts shown in text; 0: all. columns: width of the terminal; 0: names stay whole. */

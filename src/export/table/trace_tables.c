@@ -586,10 +586,11 @@ bool trace_table_write(const struct worker_traces *all, const struct trace_table
 	fill(&x, all, request, out_is_data(o->output.kind));
 	if (request->which == TABLE_ROOFLINE && !x.rows)
 		return err_set(
-		        e, ERR_FAILED, "no float operations and no bytes accessed are recorded");
+		        e, ERR_FAILED, "the trace has neither float operations nor bytes accessed");
 	if (request->which == TABLE_PHASES && !x.rows)
 		return err_set(e, ERR_FAILED,
-		        "no steps of a server: annotations such as 'execute_8_context_0(...)_"
+		        "no steps of an LLM server found: annotations such as "
+		        "'execute_8_context_0(...)_"
 		        "generation_8(...)' of vLLM or 'step[DECODE bs=8]' of SGLang were "
 		        "expected");
 	if (section > x.n_sections)

@@ -130,7 +130,7 @@ static void put_error(struct sb *b, const struct what_if *w)
 {
 	sb_fmt(b, "model error ");
 	put_percent(b, (int64_t)(w->error * 10000 + 0.5));
-	sb_fmt(b, ": of the time if device work waited for nothing unknown\n\n");
+	sb_fmt(b, ": of the step time in a replay without waits of unknown cause\n\n");
 }
 
 static void put_what(struct sb *b, const struct what_if *w)
@@ -247,7 +247,7 @@ static struct str each_lead(const struct what_if_each *w, struct arena *a)
 
 	if (replay_is_rough(w->of->x, w->of->error))
 		sb_fmt(&b, "Rough estimate: ");
-	sb_fmt(&b, "what a change of one %s would save of ", what_if_each_names[w->each]);
+	sb_fmt(&b, "savings by changing one %s, per step of ", what_if_each_names[w->each]);
 	table_put_time(&b, before_ns(w->of));
 	sb_fmt(&b, "\n");
 	put_what(&b, w->of);

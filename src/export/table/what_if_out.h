@@ -10,7 +10,7 @@
 
 #define WHAT_IF_CAUSE "cause:" /* a change that is a cause of why */
 
-/* A replay with its changes, and what the head of the answer says of the steps. */
+/* A replay with its changes, and the data about steps for the heading of the answer. */
 struct what_if {
 	const struct replay *x;
 	const struct replay_change *changes;

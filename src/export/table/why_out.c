@@ -129,7 +129,7 @@ static struct evidence places_evidence(const struct why_text *t, const struct wh
 		command_of(t, "why", "--cause=", f->id) };
 }
 
-/* Of communication between ranks that are all known: waiting for late ranks, and the transfer. */
+/* For communication between ranks that are all loaded: waiting for late ranks, and the transfer. */
 static struct evidence ranks_evidence(const struct why_text *t, const struct why_finding *f)
 {
 	const struct why *x = t->p->x;
@@ -247,7 +247,7 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 	put_line(t, "advice", advice_of(x, f));
 }
 
-/* Reasons that several causes share stand once. */
+/* Reasons that several causes share are printed once. */
 static void put_gaps(const struct why_text *t)
 {
 	const struct why *x = t->p->x;

@@ -67,7 +67,7 @@ static void put_head(const struct diff_answer *x, struct sb *b)
 	if (request->o->max_depth != INT32_MAX)
 		sb_fmt(b, " - Showing nodes up to depth %d\n", request->o->max_depth);
 	if (x->per_run)
-		sb_put(b, S(" - Numbers of each node are those of one run\n"));
+		sb_put(b, S(" - The numbers of each node are divided by its runs\n"));
 	sb_char(b, '\n');
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text of op, a line for each type, and of code, a line for each shown line of Python.
+ * The text of op, with a line for each type, and of code, with a line for each shown Python line.
  */
 #include "base/fmt.h"
 #include "base/sort.h"

@@ -42,7 +42,7 @@ struct changes {
 	uint32_t *by_time;
 	size_t applied;
 	struct bittree live;
-	/* The texts of the last counter: most of them recur in the next one. */
+	/* The texts of the last counter, most of which recur in the next counter. */
 	struct shown_text {
 		uint32_t buffer; /* 1 + buffer, 0: none */
 		struct sb text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The timeline of a trace: its own tracks with all slices, and flows from launches to the work that
- * they launched. Metadata events that only tfprof knows say what Chrome JSON has no words for, so
- * that reading the file gives the trace again:
+ * they launched. Metadata events of tfprof's own contain the data that Chrome JSON cannot express,
+ * so that the trace can be read again from the file:
  *
  *   tfprof_trace    source and ticks of a microsecond
  *   tfprof_process  rank and number of ranks

@@ -57,11 +57,12 @@ struct pprof_in {
 	VEC(int64_t) amounts;  /* values of the current sample */
 	struct sb labels, key; /* labels and key of the current sample */
 	uint64_t samples, negative, short_samples;
-	uint64_t missing_texts, missing_places; /* references to what the file does not have */
-	uint64_t deeper;                        /* lines of call stacks over the limit */
-	size_t path_bytes;                      /* of all paths */
-	struct imap names;                      /* string id of a node's name -> how many have it */
-	uint32_t cpu, gpu, streams;             /* devices of the model */
+	uint64_t missing_texts,
+	        missing_places;     /* references to entries that the file does not have */
+	uint64_t deeper;            /* lines of call stacks over the limit */
+	size_t path_bytes;          /* of all paths */
+	struct imap names;          /* string id of a node's name -> how many have it */
+	uint32_t cpu, gpu, streams; /* devices of the model */
 };
 
 static inline struct str pprof_text(const struct pprof_in *p, uint64_t i)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which metric a sample type of pprof becomes, by its name and unit.
+ * Maps the sample types of pprof to metrics, by name and unit.
  */
 #include "model/read/pprof_internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads baselines, a text format of ours: a line for each node and one for each step in which it
+ * Reads baselines, tfprof's own text format: a line for each node and one for each step in which it
  * ran, with fields separated by tabs. Names use \xNN for characters that would end a field. No
  * edges, no call stacks.
  *
@@ -174,7 +174,7 @@ static bool read_ticks(struct baseline_reading *r)
 
 	if (r->line != 2 || r->n != 2 || !num_parse_i64(r->field[1], &ticks) ||
 	        (ticks != 1000 && ticks != 1000000))
-		return fault(r, "the second line may say how many ticks a microsecond has: 1000 or "
+		return fault(r, "the second line may only state the ticks per microsecond: 1000 or "
 		                "1000000");
 	ingest_ticks(r->to, (uint32_t)ticks);
 	r->ticks = true;
@@ -188,13 +188,13 @@ static bool read_end(struct baseline_reading *r)
 	if (r->n == 1) {
 		note_line(ingest_notes(r->to),
 		        "note: '%.*s' has no checksum, because an older version saved it: damage "
-		        "of its numbers would not be noticed\n",
+		        "to its numbers cannot be detected\n",
 		        STR(r->s->name));
 		return true;
 	}
 	struct str expected = str_fmt(r->a, "%08x", (unsigned)r->checksum);
 	return (r->n == 2 && str_eq(r->field[1], expected)) ||
-	       fault(r, "the checksum is not that of the lines before: the file was damaged or "
+	       fault(r, "checksum mismatch: the file was damaged or "
 	                "edited");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * PyTorch execution traces as a graph: a node for each call, with the shapes of its outputs, its
- * float operations, and edges to the calls whose outputs it reads. Nothing has a time.
+ * float operations, and edges to the calls whose outputs it reads. There are no times.
  */
 #include "model/read/read.h"
 #include "flops/flops.h"

@@ -366,18 +366,18 @@ static void tell_rest(struct pb_reading *r, const struct graph_file *f)
 	struct str name = r->w.s->name, tags = sb_str(&f->tags);
 
 	if (f->graphs > 1)
-		note_line(notes, "note: '%.*s' holds %llu graphs; the first (%.*s) is taken\n",
+		note_line(notes, "note: '%.*s' contains %llu graphs; the first (%.*s) is used\n",
 		        STR(name), (unsigned long long)f->graphs,
 		        STR(tags.n ? tags : S("without tags")));
 	if (f->functions)
 		note_line(notes,
-		        "note: '%.*s' has functions, %llu with %llu nodes, which are not shown; "
+		        "note: '%.*s' has functions, which are not shown (%llu with %llu nodes); "
 		        "TensorFlow's convert_variables_to_constants_v2 makes a graph without "
 		        "them\n",
 		        STR(name), (unsigned long long)f->functions, (unsigned long long)f->nodes);
 }
 
-/* Keeps the producer, and counts the parts of the file that are not in the model. */
+/* Keeps the version of the producer, and counts the parts of the file that are not used. */
 static void count_rest(struct src *s, const struct graph_file *f, struct arena *a)
 {
 	if (f->program.n || f->version)

@@ -51,7 +51,7 @@ static inline struct str read_text(struct pb_reading *r, struct leaf *l)
 	if (!str_is_utf8(s)) {
 		l->bad = true;
 		l->p = (const uint8_t *)s.p; /* place of the fault */
-		r->why = "a text that is not UTF-8";
+		r->why = "text that is not valid UTF-8";
 	}
 	return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ONNX models: nodes, the tensors between them, parameters and shapes. Values of tensors are passed
- * over unread, so a model of any size needs the memory of its names. Bodies of If, Loop and Scan
+ * ONNX models: nodes, the tensors between them, parameters and shapes. Values of tensors are
+ * skipped, so a model of any size needs only the memory of its names. Bodies of If, Loop and Scan
  * are nodes below the node that has them: net/loop/Loop/body/Mul.
  *
  *   ModelProto   7 GraphProto
@@ -14,8 +14,7 @@
 #include "model/read/read.h"
 #include "model/sniff.h"
 
-#define BODIES_MAX                                                                                 \
-	2 /* bodies in each other that are read; each takes three messages of the cursor */
+#define BODIES_MAX  2 /* nested bodies that are read; each takes three messages of the cursor */
 #define RANK_MAX    64
 #define ONNX_NEWEST 100 /* a format version far above any in use */
 
@@ -44,7 +43,7 @@ struct onnx_model {
 	VEC(uint32_t) order;   /* of the uses of one node */
 	struct imap shape_of;  /* string id of a tensor -> index in tensors */
 	struct imap writer_of; /* string id of a tensor -> string id of the node that computes it */
-	struct str producer, version; /* of the program that made the model */
+	struct str producer, version; /* of the program that wrote the model */
 };
 
 /* ---- tensors ---- */
@@ -167,7 +166,7 @@ static void read_attribute(struct onnx_model *x, struct str around, unsigned bod
 	wire_leave(&x->w);
 }
 
-/* A node without a name is called by its operator and its place. */
+/* A node without a name is named after its operator and its position. */
 static struct str node_path(
         struct onnx_model *x, struct str around, struct str name, struct str op, uint32_t place)
 {

@@ -255,8 +255,7 @@ static bool take_exec(struct run_reading *r)
 	walk_exec(r, leaf_of(bytes));
 	if (r->w.bad) {
 		r->w.bad = false;
-		return wire_fail(
-		        &r->w, at, "a NodeExecStats was expected, but its bytes are broken");
+		return wire_fail(&r->w, at, "a NodeExecStats is malformed");
 	}
 	r->taken++;
 	uint32_t node = record_node(r, x->name);
@@ -288,7 +287,7 @@ static bool take_device_name(struct run_reading *r)
 	if (!wire_leaf(&r->w, &name))
 		return false;
 	if (!str_is_utf8(name))
-		return wire_fail(&r->w, at, "a device name was expected, but it is not UTF-8");
+		return wire_fail(&r->w, at, "a device name is not valid UTF-8");
 	r->device_name = str_copy(r->a, name);
 	return true;
 }

@@ -73,8 +73,8 @@ static struct str cut_number(struct str s, char separator, int32_t *number)
 	return str_sub(s, 0, at);
 }
 
-/* Takes "file.py(12): f", "$file.py:12 f", "file.py:12:8" and "file.py:12" apart; any other text is
- * a function. */
+/* Splits "file.py(12): f", "$file.py:12 f", "file.py:12:8" and "file.py:12" into their parts; any
+ * other text is a function. */
 static struct frame parse_frame(struct lowering *x, struct str text)
 {
 	struct frame f = {
@@ -107,7 +107,7 @@ static struct frame parse_frame(struct lowering *x, struct str text)
 	return f;
 }
 
-/* The frame of the model; all its outer ones are made first. */
+/* Returns the frame of the model; its outer frames are created first. */
 static uint32_t lower_frame(struct lowering *x, uint32_t frame)
 {
 	VEC(uint32_t) way = { .v = NULL };
@@ -179,7 +179,7 @@ static void add_inputs(struct lowering *x, uint32_t name)
 		}
 }
 
-/* Adds the nodes of the graph of which nothing ran by itself. */
+/* Adds the nodes of the graph that did not run as separate slices. */
 static void lower_graph(struct lowering *x)
 {
 	const struct trace *t = x->t;
@@ -237,7 +237,7 @@ static bool ids_fit(const struct trace_steps *s)
 	return true;
 }
 
-/* Kernels, memory traffic and float operations of the cell just made. */
+/* Adds kernels, memory traffic and float operations to the newest cell. */
 static void lower_work(struct lowering *x, const struct op_cell *c)
 {
 	uint8_t packed[MEM_ITEM_MAX];
@@ -332,11 +332,12 @@ static void add_notes(struct lowering *x)
 
 	note_count(to, x->ops.unlinked,
 	        "note: %llu {slice|slices} of device work, %lld us in all, {has|have} no launch in "
-	        "the file: {it stands|they stand} below " OPS_UNATTRIBUTED "\n",
+	        "the file: {it is|they are} shown below " OPS_UNATTRIBUTED "\n",
 	        (unsigned long long)x->ops.unlinked, (long long)trace_us(t, x->ops.unlinked_time));
 	if (x->ops.deeper)
-		note_line(to, "note: paths that would take too much memory end in '" OPS_DEEPER
-		              "', which has the times of all further levels\n");
+		note_line(to,
+		        "note: paths that would need too much memory are shortened: '" OPS_DEEPER
+		        "', which contains the times of all deeper levels\n");
 	note_count(to, t->clamped,
 	        "note: the times of %llu {slice|slices} are impossible and were clamped\n",
 	        (unsigned long long)t->clamped);

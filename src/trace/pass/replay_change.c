@@ -57,7 +57,7 @@ bool replay_parse(struct str word, struct replay_change *out, struct err *e)
 	*out = (struct replay_change){ .text = word, .what = target_of(word, &rest) };
 	if (str_starts(word, S("rank:")))
 		return err_set(e, ERR_UNIMPLEMENTED,
-		        "'%.*s' needs the files of several ranks, which are not read together yet",
+		        "'%.*s' needs the files of several ranks, which what-if cannot read yet",
 		        STR(word));
 	bool named = out->what != REPLAY_TARGETS && replay_targets[out->what].named;
 	if (named)
@@ -65,7 +65,8 @@ bool replay_parse(struct str word, struct replay_change *out, struct err *e)
 	if (out->what == REPLAY_TARGETS || !split_factor(rest, &out->pattern, &out->factor) ||
 	        !out->pattern.n == named)
 		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "'%.*s' has no factor at its end: *0.5 halves a time, =0 removes it (0 to "
+		        "'%.*s' does not end with a factor: *0.5 halves a time, =0 removes it (0 "
+		        "to "
 		        "%g)",
 		        STR(word), REPLAY_FACTOR_MAX);
 	if (out->what == REPLAY_SYNC && out->factor != 0)

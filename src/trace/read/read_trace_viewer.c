@@ -307,6 +307,6 @@ bool read_trace_viewer(struct src *s, struct trace_build *b, struct arena *a, st
 	struct viewer *x = ARENA_NEW(a, struct viewer);
 
 	intern_init(&x->places, a);
-	src_set_content(s, S("JSON of the trace viewer"));
+	src_set_content(s, S("trace viewer JSON"));
 	return chrome_read_file(s, b, &dialect, x, a, e);
 }

@@ -454,11 +454,11 @@ static void place_all(struct graph_joining *x)
 static const char *const how_texts[PAIR_HOWS] = {
 	[PAIR_ORDER] = "the kernels and their order are equal",
 	[PAIR_STREAMS] = "the kernels are equal, and in order on each of several streams",
-	[PAIR_CUT] = "the capture is cut; its calls have the names of the first kernels",
+	[PAIR_CUT] = "the capture is truncated; its calls have the names of the first kernels",
 	[PAIR_NAMES] =
 	        "the kernels are equal in another order; kernels of one name are taken in order",
 	[PAIR_LOST] = "some captured calls have no kernel; the others are in order",
-	[PAIR_COUNT] = "unconfirmed: the capture has no names of kernels, and as many calls",
+	[PAIR_COUNT] = "unconfirmed: the capture has no kernel names, but the same number of calls",
 };
 
 /* Adds a note about launches and the time of their work. */
@@ -505,7 +505,7 @@ static struct str why_refused(const struct graph_joining *x)
 		        l->kind + 1, l->n, c->n);
 	uint32_t work = x->replays.work.v[l->first + x->differ].token,
 	         call = x->captures.calls.v[c->first + x->differ].token;
-	return str_fmt(x->a, "kernel %zu of graph %u is '%.*s', that of the nearest capture '%.*s'",
+	return str_fmt(x->a, "kernel %zu of graph %u is '%.*s', but '%.*s' in the nearest capture",
 	        x->differ + 1, l->kind + 1, STR(str_sub(token_name(x, work), 0, NAME_SHOWN)),
 	        STR(str_sub(token_name(x, call), 0, NAME_SHOWN)));
 }
@@ -557,7 +557,7 @@ static void add_notes(struct graph_joining *x)
 	        (unsigned long long)x->lost);
 	if (x->first_refused != ID_NONE)
 		note_tally(x, &x->refused,
-		        str_z(x->a, str_fmt(x->a, "not of a capture in '%.*s': %.*s",
+		        str_z(x->a, str_fmt(x->a, "without a matching capture in '%.*s': %.*s",
 		                            STR(x->captures.path), STR(why_refused(x)))));
 }
 

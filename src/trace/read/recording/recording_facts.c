@@ -224,7 +224,7 @@ void recording_end_text(struct sb *b, const struct recording_facts *f)
 	else if (f->count_flags & SPOOL_COUNT_EXITS)
 		sb_put(b, S("ended before its recording was closed"));
 	else if (!f->exited)
-		sb_put(b, S("was killed, ended by _exit or exec, or records still"));
+		sb_put(b, S("was killed, ended by _exit or exec, or is still recording"));
 	else if (status & 127)
 		sb_fmt(b, "was ended by signal %u", status & 127);
 	else
@@ -279,7 +279,7 @@ void recording_lost_text(struct sb *b, const struct recording_losses *l, uint64_
 		[SPOOL_LOST_UNTIMED] = "records with impossible times",
 		[SPOOL_LOST_RANGES] = "NVTX events lost",
 		[SPOOL_LOST_WRITE] = "records not written",
-		[SPOOL_LOST_KEPT] = "records kept back by CUPTI",
+		[SPOOL_LOST_KEPT] = "records withheld by CUPTI",
 		[SPOOL_LOST_KERNELS] = "kernels launched but not recorded",
 		[SPOOL_LOST_UNREAD] = "records that CUPTI could not read",
 		[SPOOL_LOST_NAMES] = "names shortened or shared",

@@ -53,9 +53,7 @@ static bool list_folder(struct recording_set *s, struct arena *a, struct str fol
 			add_file(s, a, str_fmt(a, "%.*s/%.*s", STR(folder), STR(names.v[i])));
 	if (!s->n)
 		return err_set(e, ERR_NOT_FOUND,
-		        "'%.*s' contains no recording of a process: nothing was recorded, or not "
-		        "yet",
-		        STR(folder));
+		        "'%.*s' contains no recording: nothing has been recorded yet", STR(folder));
 	return true;
 }
 

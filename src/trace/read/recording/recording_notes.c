@@ -71,8 +71,8 @@ static void say_process(struct notes *to, const struct recorded_process *p)
 		say_end(to, p);
 	if (p->jumped)
 		note_kind(to, NOTE_CLOCK,
-		        "%.*s: the clock was set by %+.3f s while it was recorded; later times are "
-		        "corrected",
+		        "%.*s: the clock was changed by %+.3f s during the recording; later times "
+		        "are corrected",
 		        STR(p->name), (double)p->jump / 1e9);
 	if (p->clock_map.apart)
 		say_clock(to, p);
@@ -86,7 +86,7 @@ static void say_process(struct notes *to, const struct recorded_process *p)
 		        "%.*s: names were lost and are shown as name#<number>", STR(p->name));
 	if (p->stepless)
 		note_kind(to, NOTE_STEPLESS,
-		        "%.*s: nothing was launched in a step, so all that was launched is step 0",
+		        "%.*s: no work was launched within a step, so all work belongs to step 0",
 		        STR(p->name));
 	for (size_t i = 0; i < p->facts.notes.n; i++)
 		note_kind(to,
@@ -105,7 +105,7 @@ static void say_lost(const struct recordings *r, struct notes *to)
 		"{record|records} had impossible times",
 		"{record of ranges was|records of ranges were} dropped by the recorder",
 		"{record|records} could not be written",
-		"{record was|records were} kept back by CUPTI",
+		"{record was|records were} withheld by CUPTI",
 		"{kernel was launched, but its record is|kernels were launched, but their records "
 		"are} missing",
 		"{record|records} could not be read by CUPTI itself",
@@ -139,10 +139,10 @@ static void say_missing(const struct recordings *r, struct notes *to, uint64_t o
 	uint64_t calls = SUM_OF(r, facts.totals[SPOOL_API]), unlaunched = SUM_OF(r, unlaunched);
 
 	if (!ops)
-		say(to, calls, "{call was|calls were} recorded, but no operation of the GPU");
+		say(to, calls, "{call was|calls were} recorded, but no GPU operation");
 	if (ops && !calls && unlaunched)
-		note_line(to, "note: calls were not recorded: no operation has ranges around it or "
-		              "time of the cpu\n");
+		note_line(to, "note: calls were not recorded: operations have no ranges and no CPU "
+		              "time\n");
 	else
 		say(to, unlaunched,
 		        "{operation has no record of the call that launched it|operations have no "
@@ -162,12 +162,11 @@ static void say_operations(const struct recordings *r, bool summed, struct notes
 	        "{operation is in no step and is left out; --keep-warmup makes it part "
 	        "of|operations are in no step and are left out; --keep-warmup makes them} step 0");
 	if (SUM_OF(r, facts.totals[SPOOL_SUM]))
-		note_line(to,
-		        "note: a recording was full: from then on there are only sums by name, and "
-		        "ranges begin no steps\n");
+		note_line(to, "note: a recording reached its size limit: after that, it has only "
+		              "sums by name, and ranges do not start steps\n");
 	note_count(to, summed ? ops : 0,
 	        "note: %" PRIu64 " {operation is|operations are} summed by node and step; "
-	        "--detail-steps=0-1 keeps those of steps 0 and 1 singly\n",
+	        "--detail-steps=0-1 keeps the operations of steps 0 and 1 separate\n",
 	        ops);
 	say(to, r->names.too_long,
 	        "{name has more than 4096 bytes and was|names have more than 4096 bytes and were} "
@@ -187,9 +186,9 @@ static void say_shared(const struct recordings *r, struct notes *to)
 			const struct recorded_gpu *g = &p->gpus.v[k];
 			if (g->shared > 1)
 				note_line(to,
-				        "note: GPU %u was shared by %u processes: where they ran "
-				        "at once, "
-				        "times of one include waiting for the others\n",
+				        "note: GPU %u was shared by %u processes: while they ran "
+				        "at the same time, the times of one include waiting for "
+				        "the others\n",
 				        g->number, g->shared);
 		}
 	}
