@@ -31,6 +31,12 @@ RULES = [
     (r'\b[Tt]hat of \w+ is\b', 'repeat the noun', 'dct'),
     (r'\bfor who\b|\bto who\b|\bwho (asks|reads|waits|has|is|wants)\b', 'name the reader, caller or process', 'dct'),
     (r'\bthe way of\b', 'name the path or the method', 'd'),
+    (r'\b([a-z]+ [a-z]+) \1\b', 'words are repeated', 'dct'),
+    (r'\b(profiles?|exports?|traces?|recordings?|snapshots?) of (pprof|TensorFlow|PyTorch|Go|JAX|Nsight Systems|perf|memray|Callgrind|Scalene)\b(?!\'s)',
+     '"profile of X": write "X profile"', 'dt'),
+    (r'\b(times|timings) of TensorRT\b|\btraces? in JSON\b', 'write "TensorRT timings", "JSON trace"', 'dt'),
+    (r'\b[Tt]aken are\b', 'name the subject first', 'dt'),
+    (r'\b(server|servers) of language models\b', 'LLM server', 'dct'),
 ]
 RULES = [(re.compile(p), advice, where) for p, advice, where in RULES]
 

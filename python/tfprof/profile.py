@@ -229,7 +229,7 @@ class Profile:
         return found
 
     def phases(self) -> List[Dict[str, Any]]:
-        """Returns the phases of the steps of a server of language models (vLLM, SGLang) in a trace, one row for each: phase
+        """Returns the phases of the steps of an LLM server (vLLM, SGLang) in a trace, one row for each: phase
         ('prefill', 'decode', 'mixed', ...), steps, requests, tokens, step_mean_ns, step_median_ns, step_p99_ns,
         tokens_per_second, busy_ns, the shares attention, matrix, communication and sampling of the device time in percent,
         graph_launches, eager_steps, graph_gap_ns, padding. None: unknown."""

@@ -574,8 +574,7 @@ bool session_memory(struct session *s, const struct memory_request *request, siz
 		return false;
 	snapshot = t && t->source == TRACE_SNAPSHOT;
 	if (!snapshot && (request->by > MEMORY_BY_AUTO || request->at != MEMORY_AT_PEAK))
-		return session_fail(
-		        s, ERR_FAILED, "--by and --at need a memory snapshot of PyTorch");
+		return session_fail(s, ERR_FAILED, "--by and --at need a PyTorch memory snapshot");
 	if (!t)
 		session_begin_query(s);
 	if (snapshot)

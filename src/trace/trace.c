@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of categories and arguments, and what can be read without decoding slices.
+ * Names of categories and arguments, and functions that do not decode slices.
  */
 #include "trace/trace.h"
 

@@ -6,9 +6,9 @@
  * through the iterators below. Immutable once built; everything lives in the arena given to
  * trace_new.
  *
- * Slices stand by track, and on a track by start, the longest first, then in the order of the file.
- * They are encoded in blocks (trace_store.c), so nobody keeps a pointer to a slice: a pass keeps
- * its number. Times are ticks after the trace's origin; ticks_per_us says how long a tick is.
+ * Slices are stored by track, and on a track by start, the longest first, then in the order of the
+ * file. They are encoded in blocks (trace_store.c), so nobody keeps a pointer to a slice: a pass
+ * keeps its number. Times are ticks after the trace's origin; ticks_per_us says how long a tick is.
  */
 #ifndef TFPROF_TRACE_TRACE_H
 #define TFPROF_TRACE_TRACE_H
@@ -127,7 +127,7 @@ struct trace_site {
 	uint32_t parent; /* the place around it: a lower index, or ID_NONE */
 	uint32_t event;
 	bool in_module; /* it is a module, or inside one */
-	bool replayed; /* it ran inside the capture, so each launch of the graph stands for a run */
+	bool replayed;  /* it ran inside the capture, so each launch of the graph counts as a run */
 };
 
 /* A graph (CUDA, HIP) whose launches ran the same work. */
@@ -320,7 +320,7 @@ static inline struct str slice_text(const struct trace *t, const struct slice *s
 /* Returns the site of device work, or ID_NONE. */
 uint32_t slice_site(const struct trace *t, const struct slice *s);
 
-/* Whether a copy used pageable memory of the host: 1, 0, or -1 if the file does not say. */
+/* Returns whether a copy used pageable host memory: 1, 0, or -1 if the file does not say. */
 int slice_is_pageable(const struct trace *t, const struct slice *s);
 
 /* True for a complete slice of device work that counts: on a device's track that is not derived. */

@@ -59,7 +59,7 @@ struct trace_device *build_device_at(struct trace_build *b, uint32_t device);
 /* process and device may be ID_NONE; equal arguments give one track. */
 uint32_t build_track(struct trace_build *b, uint32_t process, uint32_t device,
         enum trace_track_kind kind, int64_t id);
-/* For sources that name tracks by a text: "stream 7", "Spans", a counter. */
+/* For sources whose tracks have names instead of numbers: "stream 7", "Spans", a counter. */
 uint32_t build_track_named(struct trace_build *b, uint32_t process, uint32_t device,
         enum trace_track_kind kind, struct str name);
 /* To set name, derived and clock. */

@@ -29,10 +29,10 @@ void advise_put_share(struct sb *b, int64_t part, int64_t all)
 /* A number by which entries are ranked. */
 struct hottest_by {
 	enum value of;
-	const char *by; /* in the texts; empty if it is the only one */
+	const char *by; /* name in the texts; empty if it is the only worker */
 };
 
-/* True if one child has all of the entry's time: the child says more. */
+/* True if one child has all of the entry's time, so that the child is more informative. */
 static bool has_heir(const struct result *r, uint32_t i, enum value of)
 {
 	int64_t all = r->shown[i].total->v[of];

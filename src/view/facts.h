@@ -49,8 +49,8 @@ struct facts {
 void facts_find(const struct model *m, const struct recording_set *recording,
         const struct recording_options *how, struct facts *out, struct arena *a);
 
-/* Returns the steps of the average, fastest first; of several workers the slowest one counts. The
- * time is the length of the step. Of models whose times are not parallel, it is the sum of the
+/* Returns the steps of the average, fastest first. Among several workers, the slowest one counts.
+ * The time is the length of the step or, for models whose times are not parallel, the sum of the
  * times of all nodes (steps_by_time). */
 struct step_time *facts_steps(const struct model *m, size_t *n, struct arena *a);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The graph view: along inputs, from the nodes whose outputs nobody reads. A node is placed
+ * The graph view: along inputs, from the nodes whose outputs are not read. A node is placed
  * below the first node that reaches it, depth first, whatever is accounted, so the structure
  * depends on the model alone (quirk 29). Nodes that only a cycle leads to are left out, as in the
  * original; for inputs that the original cannot read, a node of each such cycle is at the top.

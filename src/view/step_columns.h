@@ -80,8 +80,8 @@ void workers_steps(struct query *q);
 /* Returns the selected steps of one worker. */
 const struct step *const *workers_steps_of(const struct query *q, uint32_t worker, size_t *n);
 
-/* Returns the numbers of the nodes in them; NULL if the worker has none. *over: the steps by which
- * they are to be divided. */
+/* Returns the numbers of the nodes in these steps; NULL if the worker has no steps. *over: the
+ * number of steps to divide by. */
 struct tally *workers_tallies(
         const struct query *q, uint32_t worker, int64_t *over, struct arena *a);
 

@@ -102,7 +102,7 @@ struct extra {
 	bool whole;                /* the member of the numbers that is shown */
 	bool total_only;           /* text omits own numbers */
 	union figure *own, *total; /* indexed by shown entry */
-	struct str *words;         /* indexed by shown entry; not NULL: words instead of numbers */
+	struct str *words;         /* indexed by shown entry; not NULL: texts instead of numbers */
 };
 
 /* Reasons why kept entries are hidden; the first reason counts. An entry skipped with its subtree
@@ -151,7 +151,7 @@ struct query {
 	bool one_of_many;        /* a file for each of several steps is written */
 	bool *workers;           /* indexed by worker: true if selected; NULL: all are */
 	struct tally *tallies;   /* of every node of the model for the steps; computed if NULL */
-	int64_t over;            /* number of steps by which they are to be divided (model_steps) */
+	int64_t over;            /* number of steps to divide by (model_steps) */
 	struct pattern_list *account, *start, *trim, *show, *hide;
 	struct pattern_list *devices; /* NULL: any device matches */
 	const uint32_t *set_matches;  /* by type set: how many account patterns match it */
@@ -276,8 +276,8 @@ static inline struct str view_name(const struct query *q, uint32_t kept)
  * device time, or the host time of a file without device work. */
 enum metric_id view_time_metric(const struct model *m);
 
-/* Returns the time that ran at the same time as this one: host time beside device time or the
- * reverse; V_NONE: none, or times are added up. It orders what is equal. */
+/* Returns the metric of the parallel time: host time for device time and the reverse; V_NONE if
+ * there is none, or if times are added up. It orders entries with equal numbers. */
 enum value view_other_time(const struct model *m, enum value of);
 
 /* Returns the own numbers of a kept entry. */
@@ -317,7 +317,7 @@ int view_order(const struct query *q, const struct tally *tallies, uint32_t a, u
 
 /* Computes the numbers of the shown entries from other tallies of the nodes (another step, another
  * worker); selection and order stay. Own numbers and totals by shown entry, in a; the caller knows
- * the steps by which they are to be divided. */
+ * the number of steps to divide by. */
 struct recompute_values {
 	struct tally *own, *total;
 };

@@ -137,7 +137,7 @@ static double percent(const struct spread *s)
 	return s->sum != 0 ? 100 * apart / (s->sum / s->n) : 0;
 }
 
-/* Returns the figure of a number, or of none. */
+/* Converts a number, or a missing number, to a figure. */
 static union figure figure_of(const struct columns *c, bool any, struct fraction f)
 {
 	if (c->whole)

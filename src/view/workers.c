@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Selects workers, and the steps of theirs that belong together.
+ * Selects workers, and the steps of different workers that belong together.
  */
 #include "view/step_columns.h"
 

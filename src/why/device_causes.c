@@ -106,8 +106,8 @@ void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 
 /* ---- communication ---- */
 
-/* Of collectives of which all members are known, only the transfer is removed; other communication
- * loses its waits for late members as well. */
+/* If all members of a collective are loaded, only the transfer is removed; from other
+ * communication, the waits for late members are removed as well. */
 void why_find_exposed_communication(const struct why_scene *s, struct why_change *out)
 {
 	bool any = false, edges = false;
@@ -209,8 +209,7 @@ double why_grid_share(const struct why_scene *s, const struct depend_node *n)
 	return blocks > 0 && blocks < all ? (double)blocks / (double)all : blocks > 0;
 }
 
-/* With more independent work beside it, a kernel of few blocks would leave the other
- * multiprocessors to that. */
+/* A kernel with few blocks leaves multiprocessors free, which independent work could use. */
 void why_find_small_grids(const struct why_scene *s, struct why_change *out)
 {
 	bool grids = false, devices = false;

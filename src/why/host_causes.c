@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Causes that are slices of threads: their time, and what they waited for, is removed.
+ * Causes that consist of slices on threads. Their time is removed, including their waits.
  */
 #include "why/why_internal.h"
 

@@ -6,7 +6,7 @@
 #include "base/sort.h"
 #include "why/why_internal.h"
 
-/* Says what is missing, for ranks to be compared. True: nothing is. */
+/* Sets the reason if ranks cannot be compared. True if they can. */
 static bool can_compare(const struct why_scene *s, struct why_change *out)
 {
 	if (s->job->ranks.n < 2)

@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "why/why_internal.h"
 
-/* Parts of one run on their way into the answer. */
+/* The parts of one run, before they are added to the answer. */
 struct run_parts {
 	const struct why_scene *scene;
 	struct run_difference *to;
@@ -88,7 +88,7 @@ static int by_difference(const void *v, uint32_t a, uint32_t b)
 
 /* ---- causes ---- */
 
-/* Sets what a cause saves in a run. True if the run reports it. */
+/* Sets the time that a cause saves in a run. True if the run reports the cause. */
 static bool find_saved(const struct why *x, enum why_id id, int run, struct run_cause *out)
 {
 	out->judged[run] = true;

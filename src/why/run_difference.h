@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Why a step of one run takes longer than that of another. The critical path tiles the windows of
- * both runs. Its segments, added up by cause or kind and by name, are the parts of a mean step; the
- * differences of the parts add up to the difference of the steps.
+ * Explains why a step of one run takes longer than a step of another. The critical path covers the
+ * windows of both runs without gaps. Its segments, summed by cause or kind and by name, are the
+ * parts of a mean step, and the differences of the parts add up to the difference of the steps.
  */
 #ifndef TFPROF_WHY_RUN_DIFFERENCE_H
 #define TFPROF_WHY_RUN_DIFFERENCE_H

@@ -116,7 +116,7 @@ static int by_start(const void *v, uint32_t a, uint32_t b)
 	return (x[a].start > x[b].start) - (x[a].start < x[b].start);
 }
 
-/* Returns the slices of the profiler's own work, which overlap what they delay, in order. */
+/* Returns the slices of the profiler's own work in order. They overlap the work that they delay. */
 static struct overhead *find_overheads(const struct why_scene *s, size_t *n)
 {
 	VEC(struct overhead) v = { .n = 0 };
@@ -264,7 +264,7 @@ static const struct depend_context *named_context(const struct why_scene *s, uin
 	return c;
 }
 
-/* Returns the place of a node: its kernel; on threads its op or Python line, or a call that
+/* Returns the place of a node: its kernel or, on threads, its op or Python line, or a call that
  * launched nothing. */
 static struct why_place place_of(const struct why_scene *s, uint32_t node, struct arena *a)
 {

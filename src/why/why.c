@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Removes each cause in a replay, and ranks the causes by what the step would be shorter.
+ * Removes each cause in a replay, and ranks the causes by the time that a step would save.
  */
 #include "base/sort.h"
 #include "why/why_internal.h"
@@ -131,7 +131,7 @@ static struct replay_run *run_changed(
 	return runs;
 }
 
-/* Returns what the changes save, the mean of all traces; at most 0: nothing. */
+/* Returns the time that the changes save, as the mean of all traces; 0 or less: nothing. */
 static int64_t saved_by(const struct rank_group *job, const struct changed_job *j, struct arena *a)
 {
 	const struct replay_run *runs = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Why a step takes as long as it does. Each cause is a row of cause.def and a file: it says which
- * changes of the recorded times would remove it, and the replay (trace/pass/replay) says how much
- * shorter the step would be. Causes are ranked by that time. A cause that the file does not allow
- * to judge is listed with the reason.
+ * Explains why a step takes as long as it does. Each cause is a row of cause.def and a function
+ * that determines which changes of the recorded times remove the cause; the replay
+ * (trace/pass/replay) then computes how much shorter the step would be. Causes are ranked by this
+ * time. A cause that cannot be judged from the file is listed with the reason.
  *
  * All times are ticks of an average chosen step, unless named otherwise.
  */
@@ -47,7 +47,7 @@ struct why_place {
 struct why_finding {
 	enum why_id id;
 	int64_t cost;       /* time that the change removes from threads or devices */
-	int64_t saved;      /* what the step would be shorter; may be negative by rounding */
+	int64_t saved;      /* time that the step would save; may be negative because of rounding */
 	bool bound;         /* at most this time is saved */
 	bool replayed;      /* the replay gave saved */
 	struct str assumed; /* of the change; p NULL: nothing */

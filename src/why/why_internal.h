@@ -19,7 +19,7 @@ struct why_scene {
 	uint8_t *owners;    /* of each context: enum why_id, or WHY_IDS */
 	int64_t *launched;  /* of each node of a thread: ticks of device work that it launched */
 	uint32_t *launches; /* likewise, its number of pieces */
-	bool *late;         /* likewise: such work waited for nothing but the launch */
+	bool *late;         /* index as above: such work waited only for the launch */
 	uint32_t *handed;   /* likewise: the next launch of a thread that waited for it, or ID_NONE
 	                     */
 	int64_t *overhead;  /* likewise, time of the profiler's own work in it; NULL: none */
@@ -51,8 +51,8 @@ uint32_t why_window(const struct why_scene *s, uint32_t node);
 /* Returns the owner of a node of a thread, or WHY_IDS. */
 enum why_id why_owner(const struct why_scene *s, uint32_t node);
 
-/* Gives a node another length, but leaves the time of the profiler's own work; the time that goes
- * is added to the place. */
+/* Changes the length of a node, but keeps the time of the profiler's own work; the removed time is
+ * added to the place. */
 void why_shorten(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length);
 
 /* Likewise, by a factor, which may be above 1. */
@@ -62,7 +62,8 @@ void why_scale(const struct why_scene *s, struct why_change *c, uint32_t node, d
 void why_shorten_all(
         const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length);
 
-/* Lets a node of a thread not wait for devices; the wait before it is added to its place. */
+/* Removes the waits for devices from a node of a thread; the wait before the node is added to its
+ * place. */
 void why_unblock(const struct why_scene *s, struct why_change *c, uint32_t node);
 
 /* Removes all time of threads that a cause owns, with its waits. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Annotations of servers of language models.
+ * Annotations of LLM servers.
  */
 #include "unit.h"
 

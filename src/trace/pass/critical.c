@@ -144,7 +144,7 @@ static int64_t end_of(const struct path_walk *w, uint32_t node)
 	return w->times->end[node];
 }
 
-/* Adds the time from `from` to the present place. */
+/* Adds the time from `from` to the current position. */
 static void put(struct path_walk *w, enum critical_kind kind, const struct depend_node *n,
         uint32_t track, int64_t from)
 {
@@ -163,8 +163,7 @@ static void put(struct path_walk *w, enum critical_kind kind, const struct depen
 	VEC_PUSH(w->a, &w->out->segments, made);
 }
 
-/* Moves to a time without using it: the time up to the present place is not
- * known. */
+/* Moves to a time. The time from there to the current position has no known cause. */
 static void skip_to(struct path_walk *w, int64_t from)
 {
 	put(w, CRITICAL_UNKNOWN, NULL, ID_NONE, from);
@@ -203,8 +202,8 @@ static enum critical_kind kind_of(const struct depend *d, const struct depend_no
 	}
 }
 
-/* Explains the time before a node: up to the base length of the edge, the rest
- * is not known. */
+/* Assigns the time before a node to its edge, up to the base length of the edge; the cause of the
+ * remaining time is not known. */
 static void put_edge(
         struct path_walk *w, const struct depend_node *n, const struct depend_edge *e, int64_t from)
 {
@@ -225,8 +224,8 @@ static void put_edge(
 	}
 }
 
-/* Finds the edge over which a node was reached last; *time: when it left. NULL:
- * the node before it on its thread, or none, if *from is ID_NONE. */
+/* Finds the edge that was the last to reach a node; *time: when the edge left its source. NULL: the
+ * predecessor is the node before it on its thread, or there is none (*from is ID_NONE). */
 static const struct depend_edge *last_edge(
         const struct path_walk *w, uint32_t node, uint32_t *from, int64_t *time)
 {

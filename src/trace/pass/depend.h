@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: what had to end before what could start, inside a window of a trace: a graph of nodes and
- * edges. The critical path and the replay of changes use the same graph.
+ * Pass: the dependencies inside a window of a trace, as a graph of nodes and edges: which intervals
+ * had to end before another one could start. The critical path and the replay of changes use the
+ * same graph.
  *
  * Nodes are intervals. On a thread they are the self time of each slice, cut where another slice
  * begins, and gaps, in which no slice is open. On a device they are the pieces of work; on lines of
@@ -36,7 +37,7 @@
 
 #include "trace/pass/usage.h"
 
-/* Class of an event, by its name. */
+/* Returns the class of an event, by its name. */
 enum depend_class {
 	DEPEND_PLAIN,
 	DEPEND_BLOCKS, /* a call that returns after device work: a synchronisation, a release */
@@ -104,9 +105,10 @@ struct depend {
 	uint8_t *classes;        /* enum depend_class of each event */
 	uint64_t cut;            /* slices of threads that overlapped another one and were cut */
 	int64_t cut_ticks;
-	uint64_t unknown_waits; /* calls that let a stream wait for an event whose work is not known
-	                         */
-	uint64_t dropped;       /* edges that contradict the times, which the graph does not have */
+	uint64_t
+	        unknown_waits; /* calls that make a stream wait for an event whose work is not known
+	                        */
+	uint64_t dropped;      /* edges that contradict the times, which the graph does not have */
 };
 
 /* Times of the nodes in a replay, and what differs from the recording. */
@@ -137,8 +139,8 @@ uint32_t depend_frame(const struct depend *d, const struct depend_node *n);
 /* Returns the length that an edge to device work has if the work does not wait; ticks. */
 int64_t depend_base(const struct depend *d, const struct depend_node *to, enum depend_kind kind);
 
-/* Returns the earliest start of a node that an edge allows in a replay. left: when the edge left
- * the node that it comes from. INT64_MIN: the replay drops the edge. */
+/* Returns the earliest start of a node that an edge permits in a replay. left: when the edge left
+ * its source node. INT64_MIN: the replay drops the edge. */
 int64_t depend_arrival(const struct depend *d, const struct depend_node *to,
         const struct depend_edge *e, int64_t left, const struct depend_times *times);
 

@@ -109,8 +109,8 @@ static void collect_launches(struct depend_making *m, struct launch_times *out, 
 
 /* ---- bursts ---- */
 
-/* Finds the thread of the same process with a node that contains [start, end], of several the one
- * whose node starts last. Returns that node of raw, or ID_NONE. */
+/* Finds a thread of the same process with a node that contains [start, end]; if there are several,
+ * the one whose node starts last. Returns the index of that node in raw, or ID_NONE. */
 static uint32_t find_around(
         const struct depend_making *m, uint32_t track, int64_t start, int64_t end)
 {
@@ -130,7 +130,7 @@ static uint32_t find_around(
 	return found;
 }
 
-/* The runs of a thread and the bursts that they make. */
+/* Finds the runs of a thread, and the bursts that they form. */
 struct burst_walk {
 	struct depend_making *m;
 	const struct launch_times *own, *all; /* of the thread; of the process */
@@ -145,8 +145,8 @@ static void add_wait(struct depend_making *m, uint32_t track, struct depend_wait
 	VEC_PUSH(m->own, &m->waits[track].v, w);
 }
 
-/* Keeps a burst in which work was launched. The node around it waits for it, and its thread waited
- * before it for that node's. */
+/* Keeps a burst in which work was launched. The node around the burst waits for it, and before the
+ * burst its thread waited for the thread of that node. */
 static void end_burst(struct burst_walk *w)
 {
 	struct depend_making *m = w->m;

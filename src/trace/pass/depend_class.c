@@ -4,7 +4,7 @@
  */
 #include "trace/pass/depend_internal.h"
 
-/* True if a name has a word, in any case, between other characters than letters. */
+/* True if a name contains a word that is not a part of a longer word; case is ignored. */
 static bool has_word(struct str name, const char *word)
 {
 	size_t n = strlen(word);

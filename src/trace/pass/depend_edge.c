@@ -98,8 +98,8 @@ static void drop_backward(struct depend_making *m, const uint32_t *order)
 	m->edges.n = n;
 }
 
-/* The edge of a node that nothing else binds becomes binding. A node of a thread without edges
- * follows the node before it as it did. */
+/* If a node has no binding edge, its edge becomes binding. A node of a thread without edges follows
+ * the node before it as in the recording. */
 static void bind_rest(struct depend_making *m)
 {
 	struct depend *d = m->d;

@@ -54,7 +54,7 @@ struct depend_sync {
 	uint32_t stream; /* track whose work is waited for; ID_NONE: unknown */
 	int64_t until;   /* of its work, what was launched before this time */
 	uint32_t waits;  /* the track that waits; ID_NONE: the host */
-	int64_t issued;  /* when it was told to wait */
+	int64_t issued;  /* when the wait was issued */
 };
 
 struct depend_making {

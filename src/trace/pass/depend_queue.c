@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ceiling of the queue of a device: how many pieces of work can be pending. It is found if
- * launches block while the device has work, each time with the same number of pieces pending. Then
- * a launch ends after the work that was launched that many places before it. If no launch blocks in
- * this way, no launch waits for room.
+ * The capacity of the queue of a device: the number of pieces of work that can be pending. It is
+ * recognised if launches block while the device has work, each time with the same number of pending
+ * pieces. Then a launch ends after the work that was launched that many places before it. If no
+ * launch blocks in this way, launches never wait for room in the queue.
  */
 #include "trace/pass/depend_internal.h"
 

@@ -181,7 +181,8 @@ static void add_piece(struct thread_cut *c, const struct depend_node *n, int64_t
 	c->last = id;
 }
 
-/* Adds a node without its waits. A call that may launch work keeps a point at its start. */
+/* Adds a node without its waits. A call that may launch work keeps at least its start as a node
+ * without length. */
 static void cut_node(struct thread_cut *c, const struct depend_node *n)
 {
 	int64_t at = n->start;
@@ -301,7 +302,8 @@ static void mark_waiting(const struct depend_making *m, bool *nodes, bool *event
 	}
 }
 
-/* Finds the median length of the calls that did not wait, of each name of which some did. */
+/* For each name of which some calls waited, finds the median length of the calls that did not wait.
+ */
 void depend_find_lengths(struct depend_making *m)
 {
 	const struct trace *t = m->d->t;

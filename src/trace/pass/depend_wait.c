@@ -193,9 +193,9 @@ void depend_find_waits(struct depend_making *m)
 
 /* ---- what the file says of waits ---- */
 
-/* Returns the stream with a number that a stream was told to wait for, or ID_NONE: one of the same
- * device; if that is the waiting one itself, the one of another device of the process onto which
- * work was launched last before the event was recorded. */
+/* Returns the stream, given by its number, for which a stream waits, or ID_NONE. It is a stream of
+ * the same device. If that is the waiting stream itself, it is the stream with this number on the
+ * device of the process that got work last before the event was recorded. */
 static uint32_t awaited_stream(
         const struct depend_making *m, uint32_t waits, int64_t id, int64_t recorded)
 {
@@ -220,7 +220,7 @@ static uint32_t awaited_stream(
 	return found;
 }
 
-/* True for a slice that tells that a call waits for the work of its stream. */
+/* True for a slice that marks a call as waiting for the work of its stream. */
 static bool is_stream_sync(const struct depend *d, const struct slice *s)
 {
 	struct str name = trace_str(d->t, s->name);
@@ -228,7 +228,8 @@ static bool is_stream_sync(const struct depend *d, const struct slice *s)
 	return str_eq(name, S("Stream Sync")) || str_eq(name, S("stream synchronize"));
 }
 
-/* Reads a slice of synchronisation: the stream that it names, and until when its work counts. */
+/* Reads a synchronisation slice: its stream, and the time before which work of this stream is
+ * waited for. */
 static bool read_sync(const struct depend_making *m, const struct slice *s, struct depend_sync *out)
 {
 	const struct depend *d = m->d;
@@ -252,7 +253,7 @@ static bool read_sync(const struct depend_making *m, const struct slice *s, stru
 	return out->stream != ID_NONE;
 }
 
-/* When the call was made that a slice of synchronisation belongs to. */
+/* Returns the time of the call to which a synchronisation slice belongs. */
 static int64_t issued_at(const struct depend *d, const struct slice *s)
 {
 	const struct launch *call = link_launch(d->links, s);

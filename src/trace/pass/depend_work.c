@@ -211,7 +211,7 @@ static void add_call(struct depend_making *m, uint32_t node, struct candidates *
 
 /* ---- waits for events ---- */
 
-/* A stream's waits in the order in which it was told to wait. */
+/* The waits of a stream, in the order in which they were issued. */
 struct stream_waits {
 	VEC(struct depend_sync) v;
 	size_t next; /* of these, and of the unknown waits of its process */
@@ -272,7 +272,7 @@ static uint32_t likely_work(const struct depend_making *m, uint32_t node, int64_
 	return found;
 }
 
-/* The works that the stream was told to wait for between the launch before and this one. */
+/* Returns the work for which the stream has to wait since its previous launch. */
 static void add_events(
         struct depend_making *m, uint32_t node, struct stream_waits *w, struct candidates *x)
 {

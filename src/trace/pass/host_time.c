@@ -220,8 +220,8 @@ int64_t host_time_end(const struct host_thread *h, const struct host_tile *x)
 	return x + 1 < h->tiles.v + h->tiles.n ? x[1].start : INT64_MAX;
 }
 
-/* Returns the thread of the process one of whose tiles contains a whole burst, or ID_NONE. Of
- * several, the one whose tile starts last. */
+/* Returns a thread of the process with a tile that contains the whole burst, or ID_NONE. If there
+ * are several, returns the one whose tile starts last. */
 static uint32_t enclosing(const struct host_making *m, const struct host_burst *b)
 {
 	const struct trace *t = m->out->t;
@@ -281,7 +281,7 @@ static void divide_tile(struct host_waiting *w, struct host_tile x, int64_t end)
 	add_tile(w, x, ID_NONE, at, end);
 }
 
-/* Divides a gap: see host_time.h. */
+/* Divides a gap, as described in host_time.h. */
 static void divide_gap(struct host_waiting *w, struct host_tile x, int64_t end)
 {
 	const struct host_burst *v = w->m->bursts.v;

@@ -21,8 +21,8 @@
 
 struct host_tile {
 	int64_t start;
-	/* Innermost events of these kinds, or ID_NONE. step: the mark of a step. loader: the wait
-	 * for the data loader that contains everything else. */
+	/* Innermost events of these kinds, or ID_NONE. step: the mark of a step. loader: the
+	 * outermost wait for the data loader. */
 	uint32_t op, frame, call, step, loader;
 	uint32_t other; /* track of the thread that it waits for, or ID_NONE */
 	uint8_t class;  /* enum depend_class of the innermost slice */

@@ -37,8 +37,8 @@ struct idle_stream {
 struct idle_gap {
 	int64_t from, to;
 	struct launch_call call;
-	bool event,
-	        other; /* the stream waits for an event; the work before is of another process */
+	bool event, other; /* the stream waits for an event; the work before belongs to another
+	                      process */
 };
 
 struct idle_device {

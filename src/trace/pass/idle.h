@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Why devices were idle: the one place that divides idle time by cause. The work of a device is
- * added in order of start, from stored slices or while a file is read; idle time is handed out in
+ * Divides the idle time of devices by cause; no other module does this. The work of a device is
+ * added in order of start, from stored slices or while a file is read; idle time is passed on in
  * pieces that do not overlap and add up to the idle time exactly. All times are ticks.
  *
  *   x = idle_begin(t, piece, user, scratch)
- *   idle_wait(x, track, issued)     a stream was told to wait for an event
+ *   idle_wait(x, track, issued)     a stream has to wait for an event
  *   idle_add(x, work, call)         device work, in order of start on each device
  *   idle_end(x)                     hands out what remains
  *
@@ -79,11 +79,11 @@ struct idle_base {
 	int64_t latency, gap;
 };
 
-/* Returns those of a device, from the work added so far; 0 if nothing tells. Later work no longer
- * counts. */
+/* Returns the bases of a device, computed from the work added so far; 0 if unknown. Later work no
+ * longer changes them. */
 struct idle_base idle_base_of(struct idle *x, uint32_t device);
 
-/* True for a slice that tells that a stream waits for an event. */
+/* True for a slice that marks a wait of a stream for an event. */
 bool slice_is_event_wait(const struct trace *t, const struct slice *s);
 
 #endif

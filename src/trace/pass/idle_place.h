@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: what the host did while devices were idle. trace/idle.h decides the cause of each interval;
+ * Pass: what the host did while devices were idle. idle.h determines the cause of each interval;
  * this pass finds its places. While the host launches late, and before the first and after the last
  * work, the places are what the thread that launches the work did (pass/host_time.h). For all other
  * causes the place is the op that launched the work that ends the interval.

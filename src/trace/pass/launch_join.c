@@ -70,7 +70,7 @@ static struct launch_page *page_of(struct launch_join *j, uint32_t process, int6
 	return j->last;
 }
 
-/* Returns the key of a launch: 1 + its place in the pages. */
+/* Returns the key of a launch: 1 + its index in the pages. */
 static uint64_t key_of(struct launch_join *j, uint32_t process, int64_t correlation)
 {
 	uint64_t place = (uint64_t)correlation & (((uint64_t)1 << PAGE_BITS) - 1);

@@ -35,8 +35,8 @@ static void add_launch(struct trace_links *l, const struct nest *n, const struct
 	VEC_PUSH(a, &l->launches, made);
 }
 
-/* Levels that a call belongs to if no op contains it. The frame that launches a graph says nothing
- * about the graph. */
+/* Levels to which a call belongs if no op contains it. The frame that launches a graph does not
+ * describe the graph. */
 static uint32_t scopes_of(const struct trace_links *l, const struct nest *n,
         const struct nest_level *call, uint32_t others)
 {

@@ -121,7 +121,7 @@ struct trace_ops {
 	struct step_products *products; /* by step; NULL: ops are not counted */
 	VEC(struct op_use) uses;        /* of trace_find_uses alone */
 	int64_t moved_time;  /* ticks of copies, memsets and communication: no float operations */
-	int64_t opless_time; /* ticks of other work that no op launched, as far as the file says */
+	int64_t opless_time; /* ticks of other work that, according to the file, no op launched */
 	bool deeper;         /* some levels are in OPS_DEEPER */
 	uint64_t overlaps;   /* slices of threads that overlap others without being nested */
 	uint64_t unlinked;   /* slices of device work without a launching op in the file */

@@ -12,7 +12,7 @@
 #include "trace/pass/ops.h"
 #include "trace/trace.h"
 
-/* Which slices of threads are looked at, and which of them make levels of a path. */
+/* The slices of threads that are examined, and those that become levels of a path. */
 struct ops_rule {
 	uint32_t nested, levels; /* NEST_BITs */
 	uint32_t flat;           /* NEST_BITs: the name of such a slice is its whole path */
@@ -103,7 +103,7 @@ struct finding {
 	struct imap share_of;  /* row, op -> share */
 	VEC(struct kernel_share) shares;
 	struct serving_step *served; /* by step: its annotation; NULL: no server */
-	uint32_t root;               /* 1 + the op of the phase that is looked at; 0: none */
+	uint32_t root;               /* 1 + the op of the phase that is examined; 0: none */
 	uint8_t phase;               /* 1 + that phase; 0: none */
 	struct site_op *site_ops;    /* by site */
 	struct imap replayed;        /* launch, site -> its execution is counted */
@@ -223,8 +223,8 @@ void ops_cover_site(
 struct slice ops_site_slice(const struct trace *t, uint32_t site);
 /* True if a site is a level of paths. */
 bool ops_site_is_level(const struct finding *x, uint32_t site);
-/* True if a level around a site belongs to its path: if the site is in a module, what is outside of
- * all modules is the program that captured the graph. */
+/* True if a level around a site belongs to its path. If the site is in a module, levels outside all
+ * modules belong to the program that captured the graph. */
 static inline bool ops_site_belongs(const struct trace *t, uint32_t level, uint32_t site)
 {
 	return t->sites.v[level].in_module || !t->sites.v[site].in_module;

@@ -102,7 +102,8 @@ static bool groups_device_work(enum trace_by by)
 
 /* ---- threads ---- */
 
-/* The type of a slice: its own, else of an op its name, of others their category. */
+/* Returns the type of a slice: its own, otherwise the name of an op, or the category of any other
+ * slice. */
 static struct str type_of_slice(struct finding *x, const struct slice *s)
 {
 	struct str type = slice_text(x->to->t, s, ARG_OP_TYPE);
@@ -340,8 +341,8 @@ uint32_t ops_of_site(struct finding *x, uint32_t site, uint32_t around)
 	return op - 1;
 }
 
-/* Finds the op that device work belongs to by its launch: that of the place where it was captured,
- * otherwise that of the call. Returns false if the file has neither. */
+/* Finds the op that device work belongs to by its launch: the op of the place where the work was
+ * captured, otherwise the op of the call. Returns false if the file has neither. */
 static bool launching_op(
         struct finding *x, const struct slice *s, const struct launch *launch, uint32_t *op)
 {
@@ -358,8 +359,8 @@ static void count_unlinked(struct finding *x, const struct slice *s)
 	x->to->unlinked_time = num_add(x->to->unlinked_time, s->length);
 }
 
-/* The name and type of the op on the path that device work belongs to; the name is valid until the
- * next one is made. */
+/* Returns the name and type of the op on the path that device work belongs to. The name is valid
+ * until the next call. */
 static struct str path_of_work(
         struct finding *x, const struct slice *s, const struct launch *launch, struct str *type)
 {

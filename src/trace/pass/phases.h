@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: the steps of a server of language models by phase (serving.h): prefill, decode, mixed.
+ * Pass: the steps of an LLM server by phase (serving.h): prefill, decode, mixed.
  */
 #ifndef TFPROF_TRACE_PHASES_H
 #define TFPROF_TRACE_PHASES_H

@@ -116,7 +116,7 @@ struct rank_work {
 	int64_t step, start;
 };
 
-/* Returns what members of a collective have in common, besides the step. */
+/* Returns the key that members of a collective have in common, in addition to the step. */
 static struct str key_of(const struct depend *d, const struct depend_node *n, struct arena *a)
 {
 	struct slice slice;
@@ -273,7 +273,8 @@ static const struct rank_member *aligned_member(
 	return NULL;
 }
 
-/* Aligns the clock of a rank with those that are aligned: its collectives end when theirs do. */
+/* Aligns the clock of a rank with the clocks that are aligned already, by the ends of its
+ * collectives. */
 static bool align(struct rank_group *x, uint32_t rank, struct arena *a)
 {
 	VEC(int64_t) v = { .n = 0 };
@@ -376,7 +377,7 @@ void rank_group_open(
 
 /* ---- replay ---- */
 
-/* Ranks on their way through their nodes. */
+/* State of the ranks while their nodes are replayed. */
 struct group_going {
 	const struct rank_group *x;
 	struct replay_factors *factors; /* of each replay */
@@ -452,8 +453,8 @@ static size_t go_on(struct group_going *g, uint32_t rank)
 	return g->at[rank] - from;
 }
 
-/* Ends the collective for which the first waiting rank waits; false if none waits. The orders of
- * collectives contradict each other then. */
+/* Ends the collective for which the first waiting rank waits, because the orders of collectives
+ * contradict each other; false if no rank waits. */
 static bool break_tie(struct group_going *g)
 {
 	for (uint32_t i = 0; i < g->x->ranks.n; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Pass: several ranks of one job, in one trace with several processes or in one trace each.
- * Collectives tie the ranks together: a collective ends on all of its members at nearly the same
- * moment, some time after the last member has arrived. So collectives align the clocks, and in a
- * replay a rank that arrives later lets all others wait longer.
+ * Collectives connect the ranks: a collective ends on all of its members at nearly the same
+ * moment, some time after the last member has arrived. So clocks can be aligned by collectives, and
+ * in a replay, the other ranks wait longer for a rank that arrives later.
  *
  *   rank 0   | compute |  waits for rank 1 ...  | transfer |
  *   rank 1   | compute ........................ | transfer |

@@ -115,9 +115,8 @@ uint32_t replay_node_at(const struct depend *d, uint32_t track, int64_t at)
 	return low ? k->first + low - 1 : ID_NONE;
 }
 
-/* Returns where a time of the recording is in the new times: on the thread that
- * has a node's start there, or else on the one whose node around it starts
- * last. */
+/* Maps a time of the recording to the new times, on the thread with a node that starts at this
+ * time, or otherwise on the thread whose node around this time starts last. */
 static int64_t moved(const struct depend *d, const struct depend_times *times, int64_t at)
 {
 	uint32_t found = ID_NONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: what would a change have made of the steps? The graph of dependencies
+ * Pass: the times of the steps after a change. The graph of dependencies
  * (pass/depend) of the whole trace is built once; then each set of changes
  * gives new times of all nodes in one pass over the graph, in the order of the
  * nodes.
@@ -47,7 +47,7 @@ struct replay_change {
 /* True if a word looks like a change. */
 bool replay_is_change(struct str word);
 
-/* Reads a change; the texts stay those of the word. */
+/* Reads a change; its texts point into the word. */
 bool replay_parse(struct str word, struct replay_change *out, struct err *e);
 
 struct replay_run {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Changes: their texts, and the nodes that they mean.
+ * Parses changes, and finds the nodes to which they apply.
  */
 #include "trace/pass/replay_internal.h"
 
@@ -14,7 +14,8 @@ const struct replay_target_row replay_targets[REPLAY_TARGETS] = {
 
 /* ---- texts ---- */
 
-/* Returns what a word changes, and its rest; REPLAY_TARGETS: it is not a change. */
+/* Returns the target of a change, and the rest of the word; REPLAY_TARGETS if the word is not a
+ * change. */
 static enum replay_target target_of(struct str word, struct str *rest)
 {
 	for (int i = 0; i < REPLAY_TARGETS; i++) {
@@ -149,8 +150,8 @@ static bool match_line(const struct replay_change *c, struct str name)
 	       want.line == have.line && same_file(have.file, want.file);
 }
 
-/* Marks the events that a change means: those with exactly the name, otherwise those that the
- * pattern matches. Fails if there are none. */
+/* Marks the events to which a change applies: those with exactly this name, otherwise those that
+ * the pattern matches. Fails if there are none. */
 static bool match_events(const struct replay *x, const struct replay_change *c, bool *hit,
         struct arena *a, struct err *e)
 {

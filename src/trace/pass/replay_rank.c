@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which single changes save most. Removing work saves no more than its time, so names are tried by
- * their time, the longest first, until none that is left can be among the best.
+ * Ranks single changes by the time that they save. Removing work cannot save more than its time, so
+ * names are tried in descending order of their times, until no remaining name can be among the
+ * best.
  */
 #include "trace/pass/replay_internal.h"
 
@@ -34,7 +35,7 @@ static bool names_event(enum replay_each each, const struct trace_event *e)
 	                         : e->category == CATEGORY_FRAME;
 }
 
-/* "train.py:88" of a frame; the name of anything else. */
+/* "train.py:88" for a frame; otherwise the name. */
 static struct str name_of(struct name_ranking *r, const struct trace_event *e)
 {
 	struct str name = trace_str(r->x->depend.t, e->name);
@@ -108,7 +109,7 @@ static int by_removed(const void *v, uint32_t a, uint32_t b)
 	return (x[a].removed < x[b].removed) - (x[a].removed > x[b].removed);
 }
 
-/* Returns what a factor for one name saves. */
+/* Returns the time that a factor for one name saves. */
 static int64_t saved(struct name_ranking *r, uint32_t name, double factor, struct replay_run *run,
         struct arena *a)
 {

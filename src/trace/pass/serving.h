@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Annotations with which servers of language models mark their steps: the phase, the requests and
+ * Annotations with which LLM servers mark their steps: the phase, the requests and
  * the tokens are in the name.
  *
  *   execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37...)    vLLM,

@@ -171,7 +171,7 @@ static int compare_intervals(const void *v, uint32_t a, uint32_t b)
 	return (x->step > y->step) - (x->step < y->step);
 }
 
-/* Returns the number of intervals up to a place and a time in their order. */
+/* Returns the number of intervals that are before a place and a time in their order. */
 static size_t count_until(
         const struct trace_steps *s, uint32_t device, uint32_t process, int64_t at)
 {

@@ -21,7 +21,7 @@
 
 #define KERNEL_ENDING "_kernel_time"
 #define FENCES        "(fences)"
-#define PATH_LEVELS   64 /* nested deeper, a node does not make paths longer */
+#define PATH_LEVELS   64 /* nodes that are nested deeper do not make paths longer */
 
 enum onnx_kind { ONNX_LOAD, ONNX_RUN, ONNX_EXECUTE, ONNX_NODE, ONNX_FENCE };
 
@@ -53,7 +53,7 @@ struct onnx_trace {
 	VEC(struct onnx_event) events;
 	VEC(struct onnx_level) open;
 	VEC(uint32_t) providers; /* string ids; their indexes are the numbers of devices */
-	bool kernels;            /* the file has the work of GPUs itself */
+	bool kernels;            /* the file contains GPU work */
 };
 
 /* ---- taking events ---- */
@@ -106,7 +106,7 @@ static void take_args(struct chrome *c, const struct chrome_event *v, struct onn
 		take_shapes(c, v->arg[CARG_INPUT_SHAPES].text, info);
 }
 
-/* A node without a name is called by its operator and its number. */
+/* A node without a name is named after its operator and its number. */
 static struct str node_name(struct chrome *c, const struct chrome_event *v, struct str name)
 {
 	int64_t index = take_int(c, v, CARG_NODE_INDEX);

@@ -119,7 +119,7 @@ static bool read_member(struct rocprof *x, const struct roc_field *fields, struc
 	return true;
 }
 
-/* Objects in each other are known fields, so the levels are bounded by the tables. */
+/* Only known fields contain nested objects, so the depth is bounded by the tables. */
 #define LEVELS 4
 
 /* Fills the target from the members of an object, whose bracket is next; texts are copied. */
@@ -165,7 +165,8 @@ static void take_element(void *user)
 	(void)user;
 }
 
-/* Goes over an array as items of their own; false if it is not one, or ends early. */
+/* Reads an array whose elements are separate items; false if it is not an array, or is truncated.
+ */
 static bool roc_array(
         struct rocprof *x, bool (*element)(struct rocprof *x, const void *of), const void *of)
 {
@@ -176,7 +177,7 @@ static bool roc_array(
 	return json_in_each(&x->j, read_element, take_element, x);
 }
 
-/* Goes over the members of an object, each an item of its own. */
+/* Reads the members of an object as separate items. */
 static bool each_member(struct rocprof *x, bool (*member)(struct rocprof *x, struct str key))
 {
 	struct json_in *j = &x->j;
@@ -418,7 +419,7 @@ static const struct roc_agent *find_agent(const struct roc_process *p, int64_t h
 	return imap_get(&p->agent_of, (uint64_t)handle, &i) ? &p->agents.v[i] : NULL;
 }
 
-/* The number of a GPU: as the runtime counts, else the handle of its agent. */
+/* Returns the number of a GPU in the runtime's numbering, or otherwise the handle of its agent. */
 static int64_t gpu_number(const struct roc_process *p, int64_t handle)
 {
 	const struct roc_agent *a = find_agent(p, handle);

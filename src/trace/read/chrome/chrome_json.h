@@ -227,7 +227,7 @@ void chrome_put_args(struct chrome *c, const struct chrome_event *v, bool own);
 void chrome_emit(struct chrome *c, const struct chrome_event *v);
 /* Opens the execution trace of the run, if the source's options name one. */
 bool chrome_join_open(struct chrome *c, struct err *e);
-/* Adds what the execution trace says of an event: to the event, or to this slice of it. */
+/* Adds the data of the execution trace to an event, or to this slice of the event. */
 void chrome_join(struct chrome *c, const struct chrome_event *v, bool own);
 /* Adds the graph of the calls. */
 void chrome_join_end(struct chrome *c);
@@ -259,7 +259,7 @@ void chrome_flaw(struct chrome *c, enum chrome_flaw flaw, const char *at);
 void chrome_take(struct chrome *c);
 /* Reads the item again with more of the input, if there is more. */
 bool chrome_more(struct chrome *c);
-/* Counts what the file has and the trace has not. */
+/* Counts the data that is not used. */
 void chrome_count_unused(struct chrome *c);
 /* Adds a note for each kind; returns false (*e filled) if flaws left nothing to read. */
 bool chrome_flaws_end(struct chrome *c);

@@ -255,7 +255,7 @@ uint32_t chrome_kind_event(struct chrome *c, const struct chrome_event *v, struc
 	if (event == ID_NONE) {
 		event = make_event(c, v, kind);
 		check_args(c, v);
-		/* flaws are counted for each event, and the execution trace is asked for each */
+		/* for each event, flaws are counted and the execution trace is consulted */
 		if (!c->calls && !c->flaws.any && !c->json.flaws)
 			kind->event = event;
 	}

@@ -178,7 +178,7 @@ static struct str elements(struct str list)
 	return list.n >= 2 && *list.p == '[' ? str_sub(list, 1, list.n - 2) : S("");
 }
 
-/* Takes the next element off the text of elements; false at its end. */
+/* Removes the next element from the text of elements; false at its end. */
 static bool next_element(struct str *list, struct str *element)
 {
 	bool in_string = false;
@@ -214,7 +214,7 @@ static void put_compact(struct sb *to, struct str json)
 			sb_char(to, json.p[i]);
 }
 
-/* Takes the ids of tensors from a value: [4,5,0,6,4,"cpu"], or a list of such values. */
+/* Reads the ids of tensors from a value: [4,5,0,6,4,"cpu"], or a list of such values. */
 static void take_tensors(struct et_reader *x, struct str value, uint32_t first)
 {
 	struct str list = elements(value), one, id;
@@ -233,7 +233,7 @@ static void take_tensors(struct et_reader *x, struct str value, uint32_t first)
 	}
 }
 
-/* The text of a scalar as Kineto writes it. */
+/* Returns the text of a scalar in the form that Kineto writes. */
 static void put_scalar(struct sb *to, struct str value)
 {
 	value = unquoted(value);
@@ -346,7 +346,7 @@ static int by_id(const void *calls, uint32_t a, uint32_t b)
 	return (v[a].id > v[b].id) - (v[a].id < v[b].id);
 }
 
-/* Brings the calls into the order in which they began. */
+/* Sorts the calls by the order in which they began. */
 static void order_calls(struct et_reader *x)
 {
 	size_t n = x->to->calls.n;
@@ -364,7 +364,7 @@ static void order_calls(struct et_reader *x)
 	}
 }
 
-/* The path of a call below the one around it, whose path is made already. */
+/* Makes the path of a call below the call around it, whose path exists already. */
 static void name_call(struct et_reader *x, uint32_t i, uint32_t around, struct imap *counts)
 {
 	struct et_call *c = &x->to->calls.v[i];

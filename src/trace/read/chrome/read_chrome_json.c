@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Chrome JSON: PyTorch traces and other programs. A file is an object with "traceEvents" or a
- * bare array, or several of these in sequence. Events are read one by one; of damaged files every
- * complete event is kept, and a damaged event is left at the next one:
+ * bare array, or several of these in sequence. Events are read one by one; in damaged files, every
+ * complete event is kept, and after a damaged event, reading continues at the next one:
  *
  *   , {  "ph" | "name" | ...          an event begins so, and nothing inside of one does
  */
@@ -12,7 +12,8 @@
 
 #define INSIDE_MAX 64 /* times that an event which runs to the end is searched for another one */
 
-/* Goes to the next character that is not a blank, with as much input as it takes; -1 at the end. */
+/* Moves to the next character that is not a blank and returns it, reading more input as needed; -1
+ * at the end. */
 static int peek(struct chrome *c)
 {
 	return json_in_ahead(&c->json);
@@ -25,7 +26,8 @@ static void pass(struct chrome *c)
 	chrome_take(c);
 }
 
-/* True if the object at p begins as an event does; *more: the window ends before that is known. */
+/* True if the object at p begins like an event; *more: the window ends before this can be decided.
+ */
 static bool is_event(const char *p, const char *end, bool *more)
 {
 	const char *from;
@@ -81,8 +83,8 @@ static bool resync(struct chrome *c, enum chrome_flaw flaw)
 	}
 }
 
-/* An event runs up to the end of the input, or of the largest window: goes on at an event inside of
- * it, if a string that was not closed has hidden that one. */
+/* Handles an event that reaches to the end of the input or of the largest window: continues at an
+ * event inside it that an unclosed string may have hidden. */
 static bool resync_inside(struct chrome *c)
 {
 	struct json_in *j = &c->json;

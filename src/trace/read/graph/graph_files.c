@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Finds the files with captures: the file or folder that the user named, otherwise the folder
- * capture_traces beside the trace. execution_details.json beside them has what each was captured
- * for:
+ * capture_traces beside the trace. execution_details.json beside them states the batch size of each
+ * capture:
  *
  *   [{"file": "graph_capture_rank_0.1.pt.trace.json.gz", "batch_size": 8192, "mode": "PIECEWISE"}]
  */

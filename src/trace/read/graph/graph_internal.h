@@ -115,10 +115,10 @@ enum pair_how {
 	PAIR_NONE,
 	PAIR_ORDER,   /* names in the same order */
 	PAIR_STREAMS, /* names in the same order on each of several streams */
-	PAIR_CUT,     /* as far as a cut capture goes */
+	PAIR_CUT,     /* up to the end of a truncated capture */
 	PAIR_NAMES,   /* the same names in another order */
 	PAIR_LOST,    /* fewer kernels than calls */
-	PAIR_COUNT,   /* no names are known, and the numbers are equal */
+	PAIR_COUNT,   /* the names are not known, but the numbers are equal */
 	PAIR_HOWS
 };
 

@@ -12,8 +12,8 @@
 /* The capture that a launch replays. */
 struct launch_fit {
 	uint32_t capture; /* index, or ID_NONE */
-	bool by_order;    /* other captures have the same names: the place of the launch decided */
-	bool ambiguous;   /* likewise, and the places do not tell */
+	bool by_order;  /* other captures have the same names: the position of the launch decided */
+	bool ambiguous; /* other captures have the same names, and the positions do not decide */
 };
 
 /* A step of a server: an annotation around launches. */
@@ -192,7 +192,7 @@ struct capture_choice {
 	const uint32_t *v;
 	size_t n;
 	bool ordered;    /* as many as launches: the n-th launch replays the n-th of them */
-	uint32_t placed; /* the one that the order of launches tells, or ID_NONE */
+	uint32_t placed; /* the capture that follows from the order of launches, or ID_NONE */
 };
 
 /* Chooses among the candidates: exact names first, then the fewest calls and kernels without a

@@ -7,8 +7,8 @@
 
 #include "base/sort.h"
 
-/* Calls of which one may be without work, because profilers lose records. A capture of another
- * graph differs in more: 3 of 15 on real traces. */
+/* One of this many calls may be without work, because profilers lose records. A capture of another
+ * graph differs more: in 3 of 15 calls on real traces. */
 #define LOST_PER 30
 #define LOST_MIN 10 /* calls; a shorter capture has to be complete */
 
@@ -84,8 +84,8 @@ static void mark_shared_names(struct pair_state *x)
 		                        stream == ask->n_streams && x->out->call[i];
 }
 
-/* Gives each call to the stream whose next work has its name; among several to the one that stays
- * in step longest. Returns false if there is none. */
+/* Assigns each call to the stream whose next work has its name; if there are several, to the stream
+ * that agrees with the calls longest. Returns false if there is none. */
 static bool pair_in_order(struct pair_state *x)
 {
 	struct stream_queue *q = make_queues(x);

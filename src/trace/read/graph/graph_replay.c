@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Launches of graphs: calls whose correlation all work of the graph has.
+ * Finds graph launches: calls whose correlation all work of the graph shares.
  */
 #include "trace/read/graph/graph_internal.h"
 #include "trace/pass/work_merge.h"

@@ -191,7 +191,7 @@ static bool read_tables(struct nsys *x)
 	return ok;
 }
 
-/* False if the database is damaged, unless the user wants what can be read of it. */
+/* False if the database is damaged, unless the user wants to read the intact part. */
 static bool check_damage(struct nsys *x)
 {
 	bool skipped;

@@ -63,7 +63,7 @@ static void add_moment(struct perfetto *x, struct pf_clock *c, struct pf_moment 
 	if (c->moments.n && m.at <= c->moments.v[c->moments.n - 1].at) {
 		if (m.at == c->moments.v[c->moments.n - 1].at)
 			c->moments.v[c->moments.n - 1] = m;
-		return; /* the clock was set back: the times before that count */
+		return; /* the clock was set back: the earlier times are used */
 	}
 	VEC_PUSH(x->a, &c->moments, m);
 }

@@ -396,7 +396,7 @@ static void put_legacy(struct perfetto *x, const struct pf_sequence *q, struct e
 	}
 }
 
-/* Finds the time of an event; old events count microseconds themselves. */
+/* Finds the time of an event; old events have their own times in microseconds. */
 static bool time_of(struct perfetto *x, struct pf_sequence *q, const struct pf_packet *p,
         const struct event *v, int64_t *at)
 {

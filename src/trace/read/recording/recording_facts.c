@@ -97,8 +97,8 @@ static bool may_end_early(const struct recording_facts *f)
 	return false;
 }
 
-/* True if nodes of some graph are missing for certain, unless the graph decides itself which of its
- * nodes run: each launch has as many as another one. */
+/* True if nodes of a graph are certainly missing, because its launches have different numbers of
+ * nodes. (A graph that decides itself which of its nodes run is an exception.) */
 static bool is_uneven(const struct recording_facts *f)
 {
 	for (unsigned i = 0; i < RECORDING_GRAPHS; i++)
@@ -163,7 +163,7 @@ static void sum_up(
 {
 	*kernels = *graphs = *unsure = 0;
 	for (unsigned i = 0; i < SPOOL_COUNT_SHARDS; i++) {
-		/* Threads share them, so that one alone may be below 0. */
+		/* Threads share the counters, so a single one may be below 0. */
 		*kernels += c->shard[i].kernels;
 		*graphs += c->shard[i].graphs;
 		*unsure += c->shard[i].unsure;
@@ -198,8 +198,8 @@ void recording_facts_count(struct recording_facts *f, const struct spool_count *
 	f->launched = num_add_u64(kernels, graphs);
 	f->counted = c->flags & SPOOL_COUNT_ON && !(c->flags & SPOOL_COUNT_PART) &&
 	             (f->ended || !(c->flags & SPOOL_COUNT_LATE));
-	/* Sums of kernels do not tell which ones a graph launched. At a sudden end it is not
-	 * checked whether another client has stopped the count. */
+	/* Sums of kernels do not show which kernels a graph launched. After a sudden end, it is not
+	 * known whether another client has stopped the count. */
 	known = f->counted && !(summed && graphs) && !(c->flags & SPOOL_COUNT_CHANGED) && f->ended;
 	uint64_t single = num_add_u64(f->single, summed);
 	uint64_t seen = num_add_u64(whole ? f->totals[SPOOL_GRAPH] : f->graphs, summed);
@@ -209,7 +209,7 @@ void recording_facts_count(struct recording_facts *f, const struct spool_count *
 		miss(f, num_add_u64(lost, lost_graphs), !known || unsure);
 	else if (c->flags & SPOOL_COUNT_PART || !f->ended)
 		miss(f, 0, true);
-	/* How many nodes a graph has is not known. */
+	/* The number of nodes of a graph is not known. */
 	if (graphs && !whole && (misses_records(f) || is_uneven(f) || may_end_early(f)))
 		miss(f, 0, true);
 	f->compared = known && (!unsure || single == num_add_u64(kernels, unsure));

@@ -57,7 +57,8 @@ static bool fits(const struct recorded_process *p, size_t i, uint64_t time)
 static uint64_t continuous(const struct recording_feed *f, uint64_t time)
 {
 	const struct recorded_process *p = f->p;
-	/* A spool that is recorded still has more readings now than when they were looked at. */
+	/* A recording that is still being written may have more readings now than in the first
+	 * pass. */
 	size_t last = p->clocks.n - 1, here = f->epoch ? f->epoch - 1 : 0, i;
 
 	if (!time)

@@ -3,7 +3,7 @@
  * Matches operations with the calls that launched them, by correlation id. Either record may be
  * first, usually close to the other. Unmatched records are kept in a hash table and removed when
  * matched, so memory depends on the disorder of the records, not on their number. Correlation ids
- * wrap at 2^32: they are taken as near to the latest as possible.
+ * wrap at 2^32, so an id is interpreted as the value that is nearest to the latest one.
  */
 #include "trace/read/recording/recordings.h"
 
@@ -52,7 +52,7 @@ struct join *join_new(struct arena *a,
 	return j;
 }
 
-/* The correlation with the turns it has made. */
+/* Returns the correlation with the number of its wraps. */
 static uint64_t key_of(struct join *j, uint32_t correlation)
 {
 	uint64_t key = j->latest + (uint64_t)(int64_t)(int32_t)(correlation - (uint32_t)j->latest);

@@ -41,7 +41,8 @@ bool names_end(struct recording_names *n, struct err *e)
 
 /* ---- components ---- */
 
-/* A text fit for a component: no ':', '/' or control byte, no bad UTF-8, not endless. */
+/* Makes a text valid as a component: without ':', '/', control bytes and invalid UTF-8, and not too
+ * long. */
 static struct str clean_part(struct arena *a, struct str s)
 {
 	bool utf8 = str_is_utf8(s);
@@ -64,7 +65,7 @@ static struct str clean_part(struct arena *a, struct str s)
 	return sb_str(&b);
 }
 
-/* A text that a file of protobufs may hold. */
+/* Makes a text valid for protobuf files. */
 static struct str clean_text(struct arena *a, struct str s)
 {
 	if (str_is_utf8(s))
@@ -96,7 +97,7 @@ static struct str trace_value(struct str s, struct str key)
 		return S("");
 	s = str_sub(s, from + key.n, SIZE_MAX);
 	for (end = 0; end < s.n && s.p[end] != ',' && s.p[end] != '#'; end++)
-		if (s.p[end] == '(') /* jit(f) may hold commas */
+		if (s.p[end] == '(') /* jit(f) may contain commas */
 			while (end + 1 < s.n && s.p[end + 1] != ')' && s.p[end + 1] != '#')
 				end++;
 	return str_sub(s, 0, end);

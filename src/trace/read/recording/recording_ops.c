@@ -76,7 +76,7 @@ static unsigned api_of(struct reading_ops *x, uint32_t id)
 	return p->api_of.v[id];
 }
 
-/* "MemcpyHtoD" and the like: a name made from ours, once. */
+/* Returns a name such as "MemcpyHtoD"; each one is made once. */
 static uint32_t own_leaf(struct reading_ops *x, uint32_t *known, struct str name)
 {
 	if (!*known)

@@ -332,7 +332,7 @@ static bool begins_as_spool(struct src *s)
 	               !memcmp(s->p, SPOOL_COUNT_MAGIC, SPOOL_MAGIC_SIZE));
 }
 
-/* Refuses a damaged recording, unless its rest, or other files, are to be read anyway. */
+/* Refuses a damaged recording, unless the rest of it, or other files, are read anyway. */
 static void judge_fault(struct recordings *r, const struct recorded_process *p, bool is_spool)
 {
 	const struct spool_fault *f = &p->facts.fault;

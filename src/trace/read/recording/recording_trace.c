@@ -122,7 +122,7 @@ static uint32_t event_of(struct tracing *x, const struct recorded_op *op, uint32
 	return event;
 }
 
-/* A kind of memory as CUpti_ActivityMemoryKind counts it. */
+/* Returns a memory kind in the numbering of CUpti_ActivityMemoryKind. */
 static const char *const memory_kinds[] = { "other", "pageable", "pinned", "device", "array",
 	"managed", "static", "managed static" };
 

@@ -47,8 +47,9 @@ static inline bool recording_is_bound(const struct recording_losses *l, unsigned
 struct recording_graph {
 	uint32_t graph;
 	bool shared;
-	uint64_t nodes;     /* in all launches */
-	uint64_t run, most; /* nodes of one launch that follow each other; the most so far */
+	uint64_t nodes; /* in all launches */
+	uint64_t run,
+	        most; /* nodes of one launch that follow each other; the largest number so far */
 };
 
 /* The last work of a stream, by correlation. Streams share places. */
@@ -89,8 +90,8 @@ void recording_facts_init(struct recording_facts *f);
 void recording_facts_take(struct recording_facts *f, struct arena *a, enum spool_event event,
         const struct spool_record *r, const struct spool_damage *d);
 
-/* Compares the counts of launches in the file (version 0: there are none) with its records, which
- * were all taken. */
+/* Compares the launch counts of the file (version 0: there are none) with its records, all of which
+ * have been read. */
 void recording_facts_count(struct recording_facts *f, const struct spool_count *c);
 
 /* How a process ended that did not close its recording: "was ended by signal 9", ... */
@@ -465,7 +466,7 @@ struct recording_follower {
 struct recording_request {
 	uint64_t wants;                        /* arguments of work to keep: ARG_BITs */
 	const struct recording_watch *watch;   /* or NULL */
-	bool say;                              /* add notes about what is missing or odd */
+	bool say;                              /* add notes about missing or implausible data */
 	const struct recording_follower *also; /* or NULL */
 };
 

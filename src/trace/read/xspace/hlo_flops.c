@@ -161,13 +161,14 @@ static struct window read_window(struct str bytes)
 	return w;
 }
 
-/* True if a position that has been reached from a place of the result is inside the image. */
+/* True if a position, computed from a position in the result, is inside the image. */
 static bool is_inside(const struct window *w, int64_t at, int64_t in)
 {
 	return at >= 0 && at % w->base == 0 && at / w->base < in;
 }
 
-/* How many places of the result reach an element of the image through one element of the kernel. */
+/* Returns the number of positions in the result that use an element of the image through one
+ * element of the kernel. */
 static int64_t count_places(const struct window *w, int64_t offset, int64_t in, int64_t out)
 {
 	int64_t first = offset < 0 ? (-offset + w->stride - 1) / w->stride : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compiled programs (HloProto) of an XSpace: what they say of the ops that ran, where the events do
- * not, and their graph. Only these fields are read:
+ * Compiled programs (HloProto) of an XSpace: the data about ops that the events lack, and the
+ * graph. Only these fields are read:
  *
  *   HloProto         module 1
  *   HloModule        entry_name 2  computations 3  id 5  entry_id 6  stack_frame_index 17

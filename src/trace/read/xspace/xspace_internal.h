@@ -114,7 +114,7 @@ struct xinstruction {
 	struct str source;    /* file:line */
 	struct str stack;     /* call stack: a line per frame, outermost first */
 	int64_t flops;        /* of one execution; a fusion includes its computations */
-	bool runs; /* executed by itself; false: part of another instruction, or unused */
+	bool runs; /* executed separately; false: part of another instruction, or unused */
 };
 
 struct xprogram {
