@@ -195,7 +195,7 @@ def step_time_is_the_headline():
 def verdict_comes_first():
     """The first card has the verdict and the causes of the command; a place leads to its slices on the timeline."""
     causes = 0
-    for name in ('pytorch', 'recording'):
+    for name in ('recording', 'pytorch'):
         go(name, 'overview')
         said = json.loads(program('why', words(name)[0], '-output', 'json'))
         assert BROWSER.js('return document.querySelector(".card").dataset.part') == 'why', name
