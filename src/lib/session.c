@@ -581,18 +581,23 @@ static bool has_flops(const struct session *s)
 	return false;
 }
 
+void session_note_flops(struct session *s, const struct opts *o)
+{
+	if (o->select.metrics != METRIC_BIT(M_FLOAT_OPS) || !graph_alone(s) || has_flops(s) ||
+	        s->bare_files)
+		return;
+	note_line(&s->notes,
+	        "note: a graph has no float operations, an op log has: write_op_log in the "
+	        "Python package tfprof creates one for --op_log_path\n");
+}
+
 bool session_need_flops(struct session *s, const struct opts *o)
 {
 	if (!(o->select.metrics & METRIC_BIT(M_FLOAT_OPS)) || !graph_alone(s) || has_flops(s))
 		return true;
 	/* A command line of the original gets the original's answer. */
-	if (!s->bare_files || atomic_load(&s->readers)) {
-		if (o->select.metrics == METRIC_BIT(M_FLOAT_OPS))
-			note_line(&s->notes, "note: a graph has no float operations, an op log "
-			                     "has: write_op_log in the Python package tfprof "
-			                     "creates one for --op_log_path\n");
+	if (!s->bare_files || atomic_load(&s->readers))
 		return true;
-	}
 	const struct graph_flops f = model_flops(&s->model, s->assume_batch, &s->query_arena);
 	if (f.counted && !set_flops(s, &f))
 		return false;

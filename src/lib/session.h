@@ -145,6 +145,7 @@ bool session_add_type(struct session *s, const uint32_t *nodes, size_t n, struct
  * model is sealed before and after. */
 bool session_need_types(struct session *s, const struct opts *o);
 /* Adds a note if only float operations are selected and the inputs cannot have any. */
+void session_note_flops(struct session *s, const struct opts *o);
 /* Counts the float operations of a graph without an op log, if the options select them; the model
  * is sealed before and after. */
 bool session_need_flops(struct session *s, const struct opts *o);

@@ -295,6 +295,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	note_cycles(s, &r);
 	note_steps(s, o);
 	note_coverage(s, o);
+	session_note_flops(s, o);
 	if (s->ckpt && (o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)))
 		tensors_read(&r, s->ckpt, message != NULL);
 	return out_write(&r, &to, &s->error) &&
