@@ -14,6 +14,7 @@ struct lowering {
 	struct arena *a;
 	struct trace_links links;
 	struct trace_steps steps;
+	bool step_ids; /* steps have the ids of the source, otherwise their indexes */
 	struct trace_ops ops;
 	uint32_t *node;  /* indexed by op: node of the model */
 	uint32_t *frame; /* indexed by frame of ops: 1 + frame of the model, 0: not made yet */
@@ -237,6 +238,11 @@ static bool ids_fit(const struct trace_steps *s)
 	return true;
 }
 
+static int64_t step_id(const struct lowering *x, uint32_t step)
+{
+	return x->step_ids ? x->steps.steps.v[step].id : step;
+}
+
 /* Adds kernels, memory traffic and float operations to the newest cell. */
 static void lower_work(struct lowering *x, const struct op_cell *c)
 {
@@ -272,17 +278,19 @@ static void lower_cell(struct lowering *x, const struct op_cell *c, int64_t step
 static void lower_cells(struct lowering *x)
 {
 	const struct op_cell *v = x->ops.cells.v;
-	bool ids = ids_fit(&x->steps);
 	int64_t first = INT64_MAX;
 
 	for (size_t i = 0; i < x->ops.cells.n; i++)
 		first = v[i].start < first ? v[i].start : first;
 	x->shift = x->ops.cells.n ? num_sub(x->t->ticks_per_us, first) : 0;
 	ingest_ticks(x->to, (uint32_t)x->t->ticks_per_us);
+	/* Steps in which no op ran count in averages, too. */
+	for (uint32_t i = 0; x->ops.cells.n && i < x->steps.steps.n; i++)
+		ingest_step(x->to, step_id(x, i));
 	const uint32_t *order = sort_order(x->a, x->ops.cells.n, by_node_and_step, x);
 	for (size_t i = 0; i < x->ops.cells.n; i++) {
 		const struct op_cell *c = &v[order[i]];
-		lower_cell(x, c, ids ? x->steps.steps.v[c->step].id : c->step);
+		lower_cell(x, c, step_id(x, c->step));
 	}
 }
 
@@ -363,6 +371,7 @@ void trace_lower(const struct trace *t, enum trace_by by, bool path, struct inge
 
 	trace_link(t, &x.links, scratch);
 	trace_find_steps(t, &x.steps, scratch);
+	x.step_ids = ids_fit(&x.steps);
 	if (path)
 		trace_find_path_ops(t, &x.links, &x.steps, by, &x.ops, scratch);
 	else
