@@ -33,7 +33,7 @@ _tfprof_words()
 	why) own='--top= --as= --cause= --fail-on= ' single='-top -as -cause -fail-on ' ;;
 	memory) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	memory) case $prev in -by|--by) COMPREPLY=($(compgen -W 'auto line op kind size' -- "$cur")); return ;; esac ;;&
-	memory) own='--top= --by= --at= ' single='-top -by -at ' ;;
+	memory) own='--top= --by= --diff --at= ' single='-top -by -diff -at ' ;;
 	roofline) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	roofline) case $prev in -by|--by) COMPREPLY=($(compgen -W 'op kernel module phase' -- "$cur")); return ;; esac ;;&
 	roofline) own='--top= --by= --peak-flops= --peak-bandwidth= ' single='-top -by -peak-flops -peak-bandwidth ' ;;

@@ -116,6 +116,7 @@ complete -c tfprof -n '__fish_seen_subcommand_from why' -l cause -o cause -x -d 
 complete -c tfprof -n '__fish_seen_subcommand_from why' -l fail-on -o fail-on -x -d 'fail if this cause is found, or saves more than TIME per step, such as input_pipeline>5ms; may be repeated'
 complete -c tfprof -n '__fish_seen_subcommand_from memory' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
 complete -c tfprof -n '__fish_seen_subcommand_from memory' -l by -o by -x -a 'auto line op kind size' -d 'of a memory snapshot; list what is allocated by line of Python (auto), op, kind or size'
+complete -c tfprof -n '__fish_seen_subcommand_from memory' -l diff -o diff -d 'of two memory snapshots; also list what each line, op, kind or size has in both'
 complete -c tfprof -n '__fish_seen_subcommand_from memory' -l at -o at -x -d 'of a memory snapshot; list what is allocated at the peak (the default), at the first out-of-memory error (oom), at the end, or a time such as 5ms after the first entry'
 complete -c tfprof -n '__fish_seen_subcommand_from roofline' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
 complete -c tfprof -n '__fish_seen_subcommand_from roofline' -l by -o by -x -a 'op kernel module phase' -d 'group by op and shapes, function of the device, module, or phase of a servers step'

@@ -210,7 +210,8 @@ static uint32_t pool_of(struct snapshot_device *d, uint32_t name)
 static void add_pool(struct snapshot_device *d, struct str allocator)
 {
 	VEC_PUSH(d->x->a, &d->x->out->pools,
-	        ((struct memory_pool){ .device = str_copy(d->x->a, d->name),
+	        ((struct memory_pool){ .worker = d->x->out->worker,
+	                .device = str_copy(d->x->a, d->name),
 	                .allocator = allocator.p ? str_copy(d->x->a, allocator) : STR_NONE,
 	                .step = MEMORY_NO_STEP,
 	                .known_live = true,
@@ -464,7 +465,8 @@ static void take_oom(struct entry_replay *r, const struct memory_entry *e)
 {
 	const struct snapshot_use *x = r->d->x;
 	const struct snapshot_level *l = &r->level[0];
-	struct memory_oom made = { .device = x->out->pools.v[r->d->pool0].device,
+	struct memory_oom made = { .worker = x->out->worker,
+		.device = x->out->pools.v[r->d->pool0].device,
 		.ns = trace_ns(x->t, e->at) - trace_ns(x->t, r->d->start),
 		.requested = e->bytes,
 		.device_free = e->available,

@@ -31,6 +31,7 @@ struct memory_owner {
 enum memory_by { MEMORY_BY_AUTO, MEMORY_BY_LINE, MEMORY_BY_OP, MEMORY_BY_KIND, MEMORY_BY_SIZE };
 enum memory_at { MEMORY_AT_PEAK, MEMORY_AT_OOM, MEMORY_AT_END, MEMORY_AT_TIME };
 struct memory_request {
+	bool diff;         /* compare the live sets of two snapshots */
 	enum memory_by by; /* of the live set */
 	enum memory_at at; /* its moment */
 	int64_t at_ns;     /* after the first entry */
@@ -38,13 +39,14 @@ struct memory_request {
 
 /* An allocation that failed for lack of memory. */
 struct memory_oom {
-	struct str device;
+	struct str worker, device;
 	int64_t ns;                                     /* after the first entry */
 	int64_t requested, device_free, in_use, unused; /* negative: unknown */
 };
 
 /* An allocator of a device; in a model, all memory of a device in one step. */
 struct memory_pool {
+	struct str worker;            /* p NULL: there is one */
 	struct str device, allocator; /* p NULL: not known */
 	int64_t step;                 /* of a model; MEMORY_NO_STEP: the whole trace */
 	uint64_t allocations, frees;
@@ -67,21 +69,34 @@ struct memory_pool {
 	        lost_frees; /* frees of nothing; allocations without the free before */
 };
 
+/* Bytes of an owner in two snapshots. */
+struct memory_change {
+	struct str device, allocator;
+	struct memory_owner owner;
+	int64_t first, second;
+};
+
 struct memory_use {
 	VEC(struct memory_pool) pools; /* by device as they first appear */
-	/* Of a snapshot. */
-	bool by_kind; /* live has kinds only */
+	/* Of snapshots. */
+	bool several;      /* there are several workers */
+	struct str worker; /* the one that pools are added for */
+	bool by_kind;      /* live has kinds only */
 	VEC(struct memory_oom) ooms;
-	uint64_t wrong_blocks; /* blocks in use at the end that the entries free */
-	uint64_t lost_blocks;  /* allocations that are never freed, and no block at the end */
+	VEC(struct memory_change) changes; /* the largest first */
+	uint64_t wrong_blocks;             /* blocks in use at the end that the entries free */
+	uint64_t lost_blocks; /* allocations that are never freed, and no block at the end */
 };
 
 /* Sorts the owners of a pool, the largest first, and drops those without bytes. */
 void memory_sort_live(struct memory_pool *p, struct arena *scratch);
 
-/* Adds the pools of a memory snapshot of PyTorch to *out, in a. */
+/* Adds the pools of a PyTorch memory snapshot to *out, in a. */
 void memory_use_snapshot(const struct trace *t, const struct memory_request *request,
         struct memory_use *out, struct arena *a);
+
+/* Fills use->changes: the pools of the first worker are compared with those of the other one. */
+void memory_compare(struct memory_use *use, struct arena *a);
 
 /* Fill *out, in a. Of a model, each device gets the selected step in which it used the most. */
 void memory_use_trace(const struct trace *t, struct memory_use *out, struct arena *a);

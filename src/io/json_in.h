@@ -98,6 +98,8 @@ struct json_in {
 /* Begins at the first byte after a byte order mark. False if reading fails, or for UTF-16 and
  * UTF-32 (stop: WIDE). */
 bool json_in_open(struct json_in *j, struct src *s);
+/* Does the same, and sets *e of the src for UTF-16 and UTF-32. */
+bool json_in_open_utf8(struct json_in *j, struct src *s);
 
 /* Returns true if the item can be read again, from its beginning, with more bytes in the window.
  * Returns false and changes nothing at the end of the input, or if the item has JSON_IN_ITEM_MAX

@@ -561,29 +561,52 @@ static bool check_snapshot(
 	       session_fail(s, ERR_FAILED, "--at=oom: no out-of-memory error is recorded");
 }
 
+/* Adds the pools of all traces if they are snapshots; otherwise returns false. */
+static bool add_snapshots(
+        struct session *s, const struct memory_request *request, struct memory_use *use)
+{
+	size_t n = 0;
+	const struct model_trace *v = session_traces(s, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i].t->source != TRACE_SNAPSHOT)
+			return false;
+	if (!v)
+		return false;
+	use->several = n > 1;
+	for (size_t i = 0; i < n; i++) {
+		use->worker = n > 1 ? s->model.workers.v[v[i].worker] : STR_NONE;
+		memory_use_snapshot(v[i].t, request, use, &s->query_arena);
+	}
+	if (request->diff && n == 2)
+		memory_compare(use, &s->query_arena);
+	return true;
+}
+
 bool session_memory(struct session *s, const struct memory_request *request, size_t top,
         const struct opts *o, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 	struct memory_use use = { 0 };
 	const struct trace *t = NULL;
-	bool snapshot;
 
 	if (!session_need_steps(s, o) || !session_seal(s))
 		return false;
-	if ((s->recording.n || s->model.traces.n) && !(t = session_one_trace(s)))
-		return false;
-	snapshot = t && t->source == TRACE_SNAPSHOT;
-	if (!snapshot && (request->by > MEMORY_BY_AUTO || request->at != MEMORY_AT_PEAK))
-		return session_fail(s, ERR_FAILED, "--by and --at need a PyTorch memory snapshot");
-	if (!t)
-		session_begin_query(s);
-	if (snapshot)
-		memory_use_snapshot(t, request, &use, &s->query_arena);
-	else if (t)
+	bool snapshots = s->model.traces.n && !s->recording.n && add_snapshots(s, request, &use);
+	if (!snapshots &&
+	        (request->diff || request->by > MEMORY_BY_AUTO || request->at != MEMORY_AT_PEAK))
+		return session_fail(
+		        s, ERR_FAILED, "--by, --at and --diff need PyTorch memory snapshots");
+	if (!snapshots && (s->recording.n || s->model.traces.n)) {
+		if (!(t = session_one_trace(s)))
+			return false;
 		memory_use_trace(t, &use, &s->query_arena);
-	else
+	} else if (!snapshots) {
+		session_begin_query(s);
 		memory_use_model(&s->model, o, &use, &s->query_arena);
+	}
+	if (request->diff && s->model.traces.n != 2)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "--diff: two snapshots expected");
 	if (!use.pools.n)
 		return session_fail(s, ERR_FAILED, "no allocations are recorded");
 	return check_snapshot(s, request, &use) &&

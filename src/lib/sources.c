@@ -163,6 +163,15 @@ void sources_join(struct session *s, const struct sources *src, const struct str
 		        unused, calls.n, STR(calls.v[first]));
 }
 
+/* True if a worker is a trace with events, such as a memory snapshot, which has no ops. */
+static bool has_events(const struct model *m, uint32_t worker)
+{
+	for (size_t i = 0; i < m->traces.n; i++)
+		if (m->traces.v[i].worker == worker && m->traces.v[i].t->n_slices)
+			return true;
+	return false;
+}
+
 /* Adds notes about an empty profile, and about a folder without steps. */
 static void note_silent(struct session *s, const struct input_worker *w, bool older)
 {
@@ -172,7 +181,8 @@ static void note_silent(struct session *s, const struct input_worker *w, bool ol
 	bool steps = i < s->model.steps.n && s->model.steps.v[i]->worker == w->worker;
 	if (steps || !w->profile.n)
 		return;
-	bool empty = !s->model.nodes.n || path_is_empty(&s->query_arena, w->profile);
+	bool empty = (!s->model.nodes.n && !has_events(&s->model, w->worker)) ||
+	             path_is_empty(&s->query_arena, w->profile);
 	if (str_eq(w->profile, w->name)) {
 		if (empty)
 			note_line(&s->load_notes, "note: '%.*s' is empty\n", STR(w->profile));

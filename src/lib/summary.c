@@ -135,6 +135,11 @@ static void add_next(struct session *s, struct summary_page *p, bool prompt, con
 	strs_add(&s->query_arena, &p->next, line);
 }
 
+static bool is_snapshot(const struct model *m)
+{
+	return m->traces.n && m->traces.v[0].t->source == TRACE_SNAPSHOT;
+}
+
 static void find_next(struct session *s, struct summary_page *p, bool prompt)
 {
 	bool times = p->device_us.v || p->host_us.v || s->n_later;
@@ -158,6 +163,12 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 	}
 	if (session_has_source(s, ROLE_SPOOL) && !prompt)
 		add_next(s, p, prompt, "gpu");
+	if (is_snapshot(&s->model)) {
+		add_next(s, p, prompt, "memory");
+		add_next(s, p, prompt, "memory --by=kind");
+		add_next(s, p, prompt, "memory --at=end");
+		return;
+	}
 	if (!times) {
 		bool params = p->facts.params > 0;
 		add_next(s, p, prompt, "op -select occurrence -order_by occurrence");

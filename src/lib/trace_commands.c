@@ -67,8 +67,8 @@ static bool read_memory(struct session *s, const struct request *r, struct memor
 {
 	static const struct str moments[] = { { "peak", 4 }, { "oom", 3 }, { "end", 3 } };
 
-	*request = (struct memory_request){ .by = r->section > 0 ? (enum memory_by)r->section
-		                                                 : MEMORY_BY_AUTO };
+	*request = (struct memory_request){ .diff = r->diff,
+		.by = r->section > 0 ? (enum memory_by)r->section : MEMORY_BY_AUTO };
 	for (unsigned i = 0; i < sizeof moments / sizeof *moments; i++)
 		if (str_eq(r->at, moments[i])) {
 			request->at = (enum memory_at)i;

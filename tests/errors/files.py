@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the damaged files that errors.list names: texts in t/, messages in w/, checkpoints in k/, spools in n/."""
+import json
 import os
+import pickle
 import shutil
 import sqlite3
 import struct
@@ -67,6 +69,21 @@ def put_databases(top):
 # Traces without events that tfprof shows.
 TRACES = {'system.pftrace': sub(1, b'\x50\1' + sub(1, b'\x08\3')), 'overwritten.pftrace': sub(1, b'\x50\1\x68\2\x40\5' + sub(11, b'\x48\1\x50\1')),
           'rocprof.json': b'{"rocprofiler-sdk-tool": [{}]}'}
+
+# Memory snapshots with one allocation: complete, truncated, with a byte that is not an opcode, with code; a dict without the members.
+ALLOCATION = {'action': 'alloc', 'addr': 4096, 'size': 512, 'stream': 0, 'time_us': 5, 'frames': []}
+SNAPSHOT = {'segments': [], 'device_traces': [[ALLOCATION]]}
+PICKLE = pickle.dumps(SNAPSHOT, protocol=4)
+
+
+class Runs:
+    def __reduce__(self):
+        return print, ('x',)
+
+
+SNAPSHOTS = {'ok.pickle': PICKLE, 'cut.pickle': PICKLE[:-20], 'bad.pickle': PICKLE[:-2] + b'\xff.',
+             'code.pickle': pickle.dumps(dict(SNAPSHOT, external_annotations=[Runs()]), protocol=4),
+             'other.pickle': pickle.dumps({'x': 'device_traces'}, protocol=4), 'cut_snapshot.json': json.dumps(SNAPSHOT).encode()[:-20]}
 
 # ---- tables ---------------------------------------------------------------------------------
 def refooter(t, handles):
@@ -296,7 +313,7 @@ def write(top):
         put(top, 'w/' + name, data)
     for name, data in LOGS.items():
         put(top, 'w/log_' + name, data)
-    for name, data in dict(XSPACES, **TRACES).items():
+    for name, data in dict(XSPACES, **TRACES, **SNAPSHOTS).items():
         put(top, 'w/' + name, data)
     os.mkdir(os.path.join(top, 'w', 'no_captures'))
     shutil.copy(os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'testdata', 'graphs', 'replay.pt.trace.json'), os.path.join(top, 'w', 'replay.json'))

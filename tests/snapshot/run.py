@@ -10,6 +10,7 @@ import json
 import os
 import pickle
 import random
+import re
 import subprocess
 import sys
 
@@ -244,6 +245,42 @@ def state_only(t):
     assert all(r['line'] for r in doc['live'])
 
 
+def ranks(t):
+    """A folder of snapshots has the rows of each rank, and several files do."""
+    os.mkdir('ranks')
+    peaks = {}
+    for rank in range(3):
+        snapshot, truth = layout.make(50 + rank, **SMALL)
+        write('ranks/rank%d.pickle' % rank, pickle.dumps(snapshot))
+        peaks['rank%d' % rank] = truth[0]['peak']
+    for words in (['ranks'], ['ranks/rank%d.pickle' % rank for rank in range(3)]):
+        doc = json.loads(call(t, 'memory', *words, '-output', 'json', '--top=0').stdout)
+        equal({os.path.basename(r['worker']).split('.')[0]: r['peak_bytes'] for r in doc['memory']}, peaks, words)
+        for rows in (doc['live'], doc['pools']):
+            equal(len({r['worker'] for r in rows}), 3, words)
+        equal(sum(r['bytes'] for r in doc['live']), sum(peaks.values()), words)
+
+
+def difference(t):
+    """--diff lists the lines of two snapshots with the bytes of both."""
+    live = []
+    for name, steps in ('a', 80), ('b', 160):
+        snapshot, _ = layout.make(60, steps=steps)
+        entries = snapshot['device_traces'][0]
+        live.append(live_by_line(entries, {}, len(entries)))
+        write(name + '.pickle', pickle.dumps(snapshot))
+    doc = json.loads(call(t, 'memory', 'a.pickle', 'b.pickle', '--diff', '--at=end', '-output', 'json', '--top=0').stdout)
+    found = {r['line']: (r['first_bytes'], r['second_bytes'], r['change_bytes']) for r in doc['changes']}
+    first, second = ({k: v[0] for k, v in x.items()} for x in live)
+    equal(found, {k: (first.get(k, 0), second.get(k, 0), second.get(k, 0) - first.get(k, 0)) for k in first.keys() | second.keys()})
+    changes = [abs(r['change_bytes']) for r in doc['changes']]
+    equal(changes, sorted(changes, reverse=True))
+    text = call(t, 'memory', 'b.pickle', 'a.pickle', '--diff', '--at=end').stdout
+    assert re.search(r'-\d+\.\d\d[KM]B', text), text
+    r = call(t, 'memory', 'a.pickle', '--diff', status=2)
+    assert 'two snapshots' in r.stderr
+
+
 def needs_snapshot(t):
     """--by and --at are refused for other files."""
     call(t, 'memory', os.path.join(cases.TESTDATA, 'traces', 'trace.xplane.pb'), '--by=kind', status=1)
@@ -350,7 +387,7 @@ def sample(t):
 def main():
     t = cases.arguments(__doc__)
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, refuses_code, cut_anywhere, every_prefix,
-             trailing_bytes, sample, random_streams, groups_add_up, kinds, categories, out_of_memory, odd_frees, state_only, needs_snapshot]
+             trailing_bytes, sample, random_streams, groups_add_up, kinds, categories, out_of_memory, odd_frees, state_only, ranks, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)
 
 

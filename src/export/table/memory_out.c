@@ -10,6 +10,7 @@
  *
  *   pools    for each allocator, what follows from segments, blocks and entries
  *   ooms     errors for lack of memory
+ *   changes  bytes of each owner in the first and in the second snapshot
  */
 #include "export/table/trace_tables.h"
 
@@ -17,6 +18,21 @@
 
 #define TABLE_LIST "export/table/memory_table.def"
 #include "export/table/table_list.h"
+
+/* Sets the columns of a table; they begin with the worker if there are several. */
+static void set_columns(struct table *x, const struct column *columns, const char *const *titles,
+        size_t n, const struct memory_use *use)
+{
+	x->columns = columns + !use->several;
+	x->titles = titles + !use->several;
+	x->n_columns = n - !use->several;
+}
+
+static void put_worker(struct table *to, const struct memory_use *use, struct str worker)
+{
+	if (use->several)
+		table_text(to, worker);
+}
 
 /* ---- a row of each table ---- */
 
@@ -83,12 +99,12 @@ static void put_ooms(struct table *to, const struct memory_oom *x)
 }
 
 /* Headings for a snapshot, whose tables have more columns. */
-static const char *const snapshot_titles[] = { "peak", "at", "live", "allocs", "frees", "",
+static const char *const snapshot_titles[] = { NULL, "peak", "at", "live", "allocs", "frees", "",
 	"reserved", "capacity", "step", "device", "pool" };
-static const char *const snapshot_live_titles[] = { "bytes", "share", "buffers", "device", "pool",
-	"op", "size", "line", "kind", "" };
-static const char *const snapshot_kind_titles[] = { "bytes", "share", "buffers", "device", "pool",
-	"op", "size", "line", "kind", "rule" };
+static const char *const snapshot_live_titles[] = { NULL, "bytes", "share", "buffers", "device",
+	"pool", "op", "size", "line", "kind", "" };
+static const char *const snapshot_kind_titles[] = { NULL, "bytes", "share", "buffers", "device",
+	"pool", "op", "size", "line", "kind", "rule" };
 
 struct memory_shown {
 	const struct memory_use *use;
@@ -100,8 +116,10 @@ struct memory_shown {
 
 static void fill_pools(struct table *x, const struct memory_use *use)
 {
-	for (size_t i = 0; i < use->pools.n; i++, x->rows++)
+	for (size_t i = 0; i < use->pools.n; i++, x->rows++) {
+		put_worker(x, use, use->pools.v[i].worker);
 		put_memory(x, &use->pools.v[i]);
+	}
 }
 
 static void fill_live(struct table *x, const struct memory_use *use)
@@ -109,38 +127,53 @@ static void fill_live(struct table *x, const struct memory_use *use)
 	for (size_t i = 0; i < use->pools.n; i++) {
 		const struct memory_pool *p = &use->pools.v[i];
 		int64_t all = memory_live_bytes(p);
-		for (size_t k = 0; k < p->live.n; k++, x->rows++)
+		for (size_t k = 0; k < p->live.n; k++, x->rows++) {
+			put_worker(x, use, p->worker);
 			put_live(x, p, &p->live.v[k], all);
+		}
 	}
 }
 
-/* Fills the two tables of a snapshot; returns how many of them there are. */
-static size_t fill_snapshot(struct table v[2], const struct memory_use *use, struct arena *a)
+static void put_change(struct table *to, const struct memory_change *x)
 {
-	bool any = false;
+	table_number(to, num_sub(x->second, x->first));
+	table_number(to, x->first);
+	table_number(to, x->second);
+	table_text(to, x->device);
+	table_text_if(to, x->allocator.p, x->allocator);
+	table_text_if(to, x->owner.name.p, x->owner.name);
+	table_text_if(to, x->owner.size.p, x->owner.size);
+	table_text_if(to, x->owner.line.p, x->owner.line);
+	table_text_if(to, x->owner.kind.p, x->owner.kind);
+}
 
-	v[0] = (struct table){ .a = a,
-		.key = "pools",
-		.title = "State at that moment",
-		.columns = columns_of_pools + 1,
-		.titles = titles_of_pools + 1,
-		.n_columns = N_COLUMNS(columns_of_pools) - 1 };
-	v[1] = (struct table){ .a = a,
-		.key = "ooms",
-		.title = "Out of memory",
-		.columns = columns_of_ooms + 1,
-		.titles = titles_of_ooms + 1,
-		.n_columns = N_COLUMNS(columns_of_ooms) - 1 };
+/* Fills the three tables of snapshots; returns how many of them there are. */
+static size_t fill_snapshot(struct table v[3], const struct memory_use *use, struct arena *a)
+{
+	v[0] = (struct table){ .a = a, .key = "pools", .title = "State at that moment" };
+	v[1] = (struct table){ .a = a, .key = "ooms", .title = "Out of memory" };
+	set_columns(&v[0], columns_of_pools, titles_of_pools, N_COLUMNS(columns_of_pools), use);
+	set_columns(&v[1], columns_of_ooms, titles_of_ooms, N_COLUMNS(columns_of_ooms), use);
 	for (size_t i = 0; i < use->pools.n; i++) {
 		if (!use->pools.v[i].from_snapshot)
 			continue;
-		any = true;
+		put_worker(&v[0], use, use->pools.v[i].worker);
 		put_pools(&v[0], &use->pools.v[i]);
 		v[0].rows++;
 	}
-	for (size_t i = 0; i < use->ooms.n; i++, v[1].rows++)
+	for (size_t i = 0; i < use->ooms.n; i++, v[1].rows++) {
+		put_worker(&v[1], use, use->ooms.v[i].worker);
 		put_ooms(&v[1], &use->ooms.v[i]);
-	return any ? 2 : 0;
+	}
+	v[2] = (struct table){ .a = a,
+		.key = "changes",
+		.title = "Difference of the live sets",
+		.columns = columns_of_changes + 1,
+		.titles = titles_of_changes + 1,
+		.n_columns = N_COLUMNS(columns_of_changes) - 1 };
+	for (size_t i = 0; i < use->changes.n; i++, v[2].rows++)
+		put_change(&v[2], &use->changes.v[i]);
+	return v[0].rows ? 3 : 0;
 }
 
 /* ---- use over time ---- */
@@ -208,30 +241,25 @@ static void put_members(struct document *d, const void *shown)
 bool memory_write(const struct memory_use *use, size_t top, const struct opts *o, unsigned columns,
         struct emit *to, struct err *e)
 {
-	struct memory_shown shown = { .use = use,
-		.top = top,
-		.live = { .a = to->a,
-		        .key = "live",
-		        .columns = columns_of_live + 1,
-		        .titles = titles_of_live + 1,
-		        .n_columns = sizeof columns_of_live / sizeof *columns_of_live - 1 } };
+	struct memory_shown shown = {
+		.use = use, .top = top, .live = { .a = to->a, .key = "live" }
+	};
+	struct table sections[3];
 	struct table x = { .a = to->a,
 		.key = "memory",
 		.schema = "tfprof/memory",
-		.columns = columns_of_memory + 1,
-		.titles = titles_of_memory + 1,
-		.n_columns = sizeof columns_of_memory / sizeof *columns_of_memory - 1,
 		.members = put_members,
-		.user = &shown };
-
-	struct table sections[2];
+		.user = &shown,
+		.sections = sections };
+	const char *const *titles = titles_of_memory, *const *of_live = titles_of_live;
 
 	x.n_sections = fill_snapshot(sections, use, to->a);
 	if (x.n_sections) {
-		x.titles = snapshot_titles;
-		shown.live.titles = use->by_kind ? snapshot_kind_titles : snapshot_live_titles;
+		titles = snapshot_titles;
+		of_live = use->by_kind ? snapshot_kind_titles : snapshot_live_titles;
 	}
-	x.sections = sections;
+	set_columns(&x, columns_of_memory, titles, N_COLUMNS(columns_of_memory), use);
+	set_columns(&shown.live, columns_of_live, of_live, N_COLUMNS(columns_of_live), use);
 	fill_live(&shown.live, use);
 	fill_pools(&x, use);
 	if (shown.live.rows)

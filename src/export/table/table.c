@@ -86,6 +86,14 @@ static void put_fraction(struct sb *b, const struct column *k, struct fraction f
 		fmt_fraction(b, has_unit(k, "bytes") ? QUANTITY_BYTES : QUANTITY_COUNT, f);
 }
 
+/* Of a difference, too: -1.50MB. */
+static void put_bytes(struct sb *b, int64_t n)
+{
+	if (n < 0)
+		sb_char(b, '-');
+	fmt_bytes(b, n < 0 ? num_sub(0, n) : n);
+}
+
 static struct str text_cell(const struct table *x, size_t column, const struct table_cell *c)
 {
 	const struct column *k = &x->columns[column];
@@ -120,7 +128,7 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 	else if (has_unit(k, "count"))
 		fmt_count(&b, c->number);
 	else if (k->unit)
-		fmt_bytes(&b, c->number);
+		put_bytes(&b, c->number);
 	else
 		fmt_i64(&b, c->number);
 	return sb_str(&b);

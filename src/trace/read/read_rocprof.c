@@ -689,12 +689,8 @@ static bool read_pass(struct rocprof *x)
 	struct json_in *j = &x->j;
 
 	x->at = 0;
-	if (!json_in_open(j, x->s))
-		return !json_in_failed(j) &&
-		       err_set(x->e, ERR_DATA_LOSS,
-		               "%.*s: unsupported encoding UTF-16 or UTF-32 (byte 0): UTF-8 was "
-		               "expected\nhint: 'iconv -f UTF-16 -t UTF-8 FILE' converts it",
-		               STR(x->s->name));
+	if (!json_in_open_utf8(j, x->s))
+		return false;
 	bool whole = each_member(x, read_tool);
 	json_in_note_flaws(j, &x->noted, build_notes(x->b));
 	if (whole || json_in_failed(j))

@@ -300,12 +300,8 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 	chrome_args_init(c);
 	s->damage->truncated_ok = true;
 	build_origin(b, 0, true);
-	if (!json_in_open(&c->json, s))
-		return !json_in_failed(&c->json) &&
-		       err_set(e, ERR_DATA_LOSS,
-		               "%.*s: unsupported encoding UTF-16 or UTF-32 (byte 0): UTF-8 was "
-		               "expected\nhint: 'iconv -f UTF-16 -t UTF-8 FILE' converts it",
-		               STR(s->name));
+	if (!json_in_open_utf8(&c->json, s))
+		return false;
 	read_all(c);
 	if (json_in_failed(&c->json)) {
 		s->damage->kept = c->events;

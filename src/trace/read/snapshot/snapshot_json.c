@@ -159,10 +159,8 @@ bool snapshot_read_json(struct snapshot *x, struct pickle_value *root, bool *cut
 	unsigned noted = 0;
 	struct src *s = x->s;
 
-	if (!json_in_open(&f.j, s))
-		return !json_in_failed(&f.j) &&
-		       err_set(s->e, ERR_DATA_LOSS, "%.*s: a snapshot in UTF-8 was expected",
-		               STR(s->name));
+	if (!json_in_open_utf8(&f.j, s))
+		return false;
 	bool whole = read_outer(&f, &outside, 0);
 	json_in_note_flaws(&f.j, &noted, build_notes(x->b));
 	if (json_in_failed(&f.j))
