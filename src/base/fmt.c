@@ -279,3 +279,18 @@ void fmt_quantity_in(struct sb *b, enum quantity q, int64_t v, int64_t parts, bo
 	}
 	sb_put(b, str_of(end[step]));
 }
+
+void fmt_time(struct sb *b, int64_t ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double v = fabs((double)ns);
+	size_t u = 0;
+
+	for (; u < 3 && v >= 999.5; u++)
+		v /= 1000;
+	sb_fmt(b, "%s%.*f%s", ns < 0 ? "-" : "",
+	        !u || v >= 99.95 ? 0
+	        : v >= 9.995     ? 1
+	                         : 2,
+	        v, units[u]);
+}

@@ -26,6 +26,7 @@ void fmt_real(struct sb *b, double v); /* the shortest text that reads back as v
 void fmt_count(struct sb *b, int64_t n);  /* 999, 1.00k, 1.00m, 1.00b */
 void fmt_micros(struct sb *b, int64_t n); /* 999us, 1.00ms, 1.00sec */
 void fmt_bytes(struct sb *b, int64_t n);  /* 999B, 1.00KB, 1.00MB */
+void fmt_time(struct sb *b, int64_t ns);  /* 999ns, 1.00us, 10.0ms, 100s */
 /* Three digits and the prefix of the unit: 0.25, 999, 1.00k, 4.76T. */
 void fmt_si(struct sb *b, double v);
 void fmt_count_real(struct sb *b, double v);

@@ -80,19 +80,18 @@ static void pin_copies(const struct why_scene *s, struct why_change *out)
  * much would be saved. */
 void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 {
-	int64_t all = 0, pageable = 0;
-	bool known = false;
+	int64_t all = 0, pageable = 0, pinned = 0;
 	struct host_copy copy;
 
 	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
 		const struct depend_node *n = &s->d->nodes.v[i];
 		if (!read_copy(s, n, &copy))
 			continue;
-		known |= copy.pageable >= 0;
 		all = num_add(all, n->end - n->start);
 		pageable = num_add(pageable, copy.pageable > 0 ? n->end - n->start : 0);
+		pinned = num_add(pinned, copy.pageable == 0 ? n->end - n->start : 0);
 	}
-	if (all && !known)
+	if (all && !pageable && !pinned)
 		out->reason = S("the file does not say which copies used pageable memory");
 	if (pageable > all / 2) {
 		pin_copies(s, out);
@@ -102,6 +101,11 @@ void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 		if (read_copy(s, &s->d->nodes.v[i], &copy))
 			why_shorten(s, out, i, 0);
 	out->bound = true;
+	out->advice = "Copy less, or overlap the copies with compute, on a stream of their own; "
+	              "their memory is pinned already.";
+	if (all)
+		out->assumed = str_fmt(out->a, "%.1f%% of the copies' time is of pinned memory",
+		        (double)pinned * 100 / (double)all);
 }
 
 /* ---- communication ---- */

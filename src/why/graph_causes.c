@@ -46,7 +46,7 @@ static void add_start(const struct why_scene *s, struct why_change *out, uint32_
 		return;
 	if (!out->places.n)
 		VEC_PUSH(out->a, &out->places,
-		        ((struct why_place){ "call", why_name(s, c->event), 0, 0 }));
+		        ((struct why_place){ .kind = "call", .name = why_name(s, c->event) }));
 	out->places.v[0].ticks = num_add(out->places.v[0].ticks, n->start - from);
 	out->places.v[0].times++;
 	out->cost = num_add(out->cost, n->start - from);
@@ -176,9 +176,10 @@ void why_find_eager_steps(const struct why_scene *s, struct why_change *out)
 		                         : graph_median(v, n, v[i].phase, out->a);
 		if (!median || v[i].length <= median)
 			continue;
-		struct why_place place = { "step",
-			trace_str(s->t, s->x->marks->steps.v[s->windows[i].step].name),
-			v[i].length - median, 1 };
+		struct why_place place = { .kind = "step",
+			.name = trace_str(s->t, s->x->marks->steps.v[s->windows[i].step].name),
+			.ticks = v[i].length - median,
+			.times = 1 };
 		VEC_PUSH(out->a, &out->places, place);
 		out->cost = num_add(out->cost, place.ticks);
 	}

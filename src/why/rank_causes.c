@@ -9,7 +9,7 @@
 /* Sets the reason if ranks cannot be compared. True if they can. */
 static bool can_compare(const struct why_scene *s, struct why_change *out)
 {
-	if (s->job->ranks.n < 2)
+	if (s->job->ranks.n < 2 || (s->job->n_replays < 2 && !s->job->collectives.n))
 		out->reason = S("only one rank is loaded; name the files of all ranks");
 	else if (!s->job->collectives.n)
 		out->reason = S("the loaded ranks have no collective in common");

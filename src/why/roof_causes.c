@@ -86,8 +86,11 @@ struct why_matrix why_matrix_work(const struct why_scene *s, struct arena *a)
 		if (n->host)
 			continue;
 		x.all = num_add(x.all, n->end - n->start);
-		if (op && op->class == CLASS_MATRIX)
-			x.matrix = num_add(x.matrix, n->end - n->start);
+		int64_t *part = op && op->class == CLASS_MATRIX ? &x.matrix
+		                : op || !is_kernel(n)           ? &x.other
+		                                                : NULL;
+		if (part)
+			*part = num_add(*part, n->end - n->start);
 	}
 	return x;
 }

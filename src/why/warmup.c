@@ -31,8 +31,10 @@ void why_find_warmup(const struct why_scene *s, struct why_change *out)
 	for (size_t i = slow; i < n; i++)
 		rest = num_add(rest, lengths[i]);
 	for (size_t i = 0; i < slow; i++) {
-		struct why_place place = { "step", str_fmt(out->a, "number %zu", i + 1),
-			lengths[i] - median, 1 };
+		struct why_place place = { .kind = "step",
+			.name = str_fmt(out->a, "number %zu", i + 1),
+			.ticks = lengths[i] - median,
+			.times = 1 };
 		VEC_PUSH(out->a, &out->places, place);
 		out->cost = num_add(out->cost, place.ticks);
 	}

@@ -2,6 +2,7 @@
  *
  * Removes each cause in a replay, and ranks the causes by the time that a step would save.
  */
+#include "base/fmt.h"
 #include "base/sort.h"
 #include "why/why_internal.h"
 
@@ -33,10 +34,7 @@ static struct why_change change_of(const struct why_scene *s, enum why_id id, st
 	struct why_change c = { .a = a, .saved = INT64_MIN };
 
 	intern_init(&c.names, a);
-	if (why_rows[id].lacks)
-		c.reason = str_of(why_rows[id].lacks);
-	else
-		why_rows[id].find(s, &c);
+	why_rows[id].find(s, &c);
 	return c;
 }
 
@@ -67,6 +65,19 @@ static int by_ticks(const void *v, uint32_t a, uint32_t b)
 	return (x->ticks < y->ticks) - (x->ticks > y->ticks);
 }
 
+#define START_UP_FACTOR                                                                            \
+	10 /* times the mean of the other pieces: what the first call takes at least */
+
+/* Returns the time of the longest piece of a place if it is start-up: of the first call, most of
+ * the time, and far longer than the others, or before all device work. */
+static int64_t start_up_of(const struct why_place *p)
+{
+	int64_t rest = p->ticks - p->longest, others = num_from_u64(p->times) - 1;
+	bool long_one = others ? p->longest / START_UP_FACTOR >= rest / others : p->early;
+
+	return p->first && long_one && p->longest > rest ? p->longest : 0;
+}
+
 /* Adds up the places of all traces in the arena of the answer, as means of the chosen steps of
  * those that the cause costs time. */
 static void add_places(
@@ -87,10 +98,15 @@ static void add_places(
 		for (size_t k = 0; k < c->places.n; k++) {
 			struct why_place place = c->places.v[k];
 			uint32_t at = intern_add(&names, place.name);
+			place.start_up = why_rows[f->id].start_up ? start_up_of(&place) / n : 0;
 			place.ticks /= n;
+			f->start_up = num_add(f->start_up, place.start_up);
 			if (at < f->places.n) {
 				f->places.v[at].ticks += place.ticks;
 				f->places.v[at].times += place.times;
+				f->places.v[at].start_up += place.start_up;
+				if (place.longest > f->places.v[at].longest)
+					f->places.v[at].longest = place.longest;
 				continue;
 			}
 			place.name = str_copy(a, place.name);
@@ -106,10 +122,11 @@ static void add_finding(struct why *out, enum why_id id, const struct changed_jo
 	struct why_finding f = { .id = id, .saved = saved };
 
 	for (size_t i = 0; i < j->n; i++) {
-		f.bound |= j->changes[i].bound;
+		f.bound |= j->changes[i].bound && !out->unlaunched;
 		f.replayed |= j->changes[i].saved == INT64_MIN;
+		f.advice = j->changes[i].advice ? j->changes[i].advice : f.advice;
 		if (j->changes[i].assumed.p)
-			f.assumed = j->changes[i].assumed;
+			f.assumed = str_copy(a, j->changes[i].assumed);
 	}
 	add_places(&f, j, a, own);
 	VEC_PUSH(a, &out->found, f);
@@ -292,6 +309,14 @@ static void find_shares(const struct rank_group *job, struct why *out, struct ar
 	out->busy = all > 0 ? (compute + moving) / all : 0;
 }
 
+static struct str time_text(const struct why_scene *s, int64_t ticks, struct arena *a)
+{
+	struct sb b = sb_in(a);
+
+	fmt_time(&b, trace_ns(s->t, ticks));
+	return sb_str(&b);
+}
+
 /* Steps whose marks do not go with their device work. */
 static struct str check_steps(const struct why_scene *s, struct arena *a)
 {
@@ -311,15 +336,14 @@ static struct str check_steps(const struct why_scene *s, struct arena *a)
 		return STR_NONE;
 	double share = (double)x->recorded.after * (double)n / (double)marks;
 	if (share < STEP_SHARE)
-		return str_fmt(a,
-		        "no step is whole: the device's work ends after %.1f%% of the time "
-		        "between the marks of a step",
-		        share * 100);
+		return str_fmt(a, "no step is whole: device work ends %.*s into a step of %.*s",
+		        STR(time_text(s, x->recorded.after, a)), STR(time_text(s, marks / n, a)));
 	if (after > marks)
 		return str_fmt(a,
-		        "no step is whole: device work is launched for %.1f times the length of a "
-		        "step after its end",
-		        (double)after / (double)marks);
+		        "no step is whole: launches go on for %.*s after the end of a step of "
+		        "%.*s, so "
+		        "its marks do not cover the work",
+		        STR(time_text(s, after / n, a)), STR(time_text(s, marks / n, a)));
 	return STR_NONE;
 }
 
@@ -329,6 +353,8 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 	static struct str (*const checks[])(const struct why_scene *,
 	        struct arena *) = { check_losses, check_graphs, check_whole_graphs, check_steps };
 	int64_t best = out->reported ? out->found.v[0].saved : 0;
+	bool replayed =
+	        out->reported ? out->found.v[0].replayed : 1 - out->compute > WHY_LEAST_SHARE;
 
 	if (!has_work(out->job))
 		return S("the file has no device work");
@@ -355,6 +381,8 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 		        "devices compute for %.1f%% of the time, and no cause that could be judged "
 		        "explains the rest",
 		        out->compute * 100);
+	if (replayed && out->error > WHY_ERROR_SHARE)
+		return str_fmt(a, "the error of the replay is %.1f%%", out->error * 100);
 	return STR_NONE;
 }
 
@@ -387,6 +415,25 @@ static void sum_up(const struct rank_group *job, struct why *out, struct arena *
 	find_shares(job, out, a);
 }
 
+/* Returns the device work of a mean step that has no launch in the file, if it is a large share. */
+static int64_t find_unlaunched(const struct why_scene *scenes, const struct rank_group *job)
+{
+	int64_t all = 0, without = 0, n = 0;
+
+	for (size_t k = 0; k < job->n_replays; k++) {
+		const struct why_scene *s = &scenes[k];
+		n += (int64_t)s->x->n_chosen;
+		for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+			const struct depend_node *node = &s->d->nodes.v[i];
+			if (node->host || why_window(s, i) == ID_NONE)
+				continue;
+			all = num_add(all, node->end - node->start);
+			without = num_add(without, node->launch ? 0 : node->end - node->start);
+		}
+	}
+	return (double)without > (double)all * WHY_LOST_SHARE ? without / n : 0;
+}
+
 static double matrix_share(const struct why_scene *scenes, size_t n, struct arena *a)
 {
 	struct why_matrix sum = { 0 };
@@ -394,9 +441,12 @@ static double matrix_share(const struct why_scene *scenes, size_t n, struct aren
 	for (size_t i = 0; i < n; i++) {
 		const struct why_matrix x = why_matrix_work(&scenes[i], a);
 		sum.matrix = num_add(sum.matrix, x.matrix);
+		sum.other = num_add(sum.other, x.other);
 		sum.all = num_add(sum.all, x.all);
 	}
-	return sum.all > 0 ? (double)sum.matrix / (double)sum.all : 0;
+	return (double)sum.matrix + (double)sum.other > (double)sum.all * WHY_KNOWN_SHARE
+	               ? (double)sum.matrix / (double)sum.all
+	               : 0;
 }
 
 void why_find(const struct rank_group *job, struct why *out, struct arena *a)
@@ -409,6 +459,7 @@ void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 	for (uint32_t i = 0; i < job->n_replays; i++)
 		why_scene_open(&scenes[i], job, i, &own.a);
 	sum_up(job, out, &own.a);
+	out->unlaunched = find_unlaunched(scenes, job);
 	for (int i = 0; i < WHY_IDS; i++)
 		examine(scenes, (enum why_id)i, out, a);
 	sort_array(a, out->found.v, out->found.n, sizeof *out->found.v, by_saved);

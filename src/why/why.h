@@ -15,11 +15,10 @@
 struct why_scene;
 struct why_change;
 struct why_row {
-	const char *id; /* stable: JSON, --fail-on, what-if cause:ID */
-	/* Why tfprof cannot judge the cause in any file; then the rest is NULL. Else NULL. */
-	const char *lacks;
+	const char *id;      /* stable: JSON, --fail-on, what-if cause:ID */
 	const char *verdict; /* precedes "lengthens the mean step of 176 ms by 62 ms" */
 	const char *advice, *pytorch, *tensorflow; /* the latter two may be NULL */
+	const char *start_up; /* advice if most of the time is start-up; NULL: none has it */
 	/* True if host time inside slices of this event belongs to the cause; may be NULL. */
 	bool (*owns)(const struct why_scene *s, uint32_t event);
 	/* Sets the change that removes the cause, or the reason why it cannot be judged. */
@@ -41,16 +40,21 @@ struct why_place {
 	const char *kind;
 	struct str name;
 	int64_t ticks;
-	uint64_t times; /* in all chosen steps */
+	uint64_t times;    /* in all chosen steps */
+	int64_t longest;   /* of its pieces */
+	bool first, early; /* the longest: in the first such call; before all device work */
+	int64_t start_up;  /* ticks of the longest, if it is start-up; else 0 */
 };
 
 struct why_finding {
 	enum why_id id;
 	int64_t cost;       /* time that the change removes from threads or devices */
 	int64_t saved;      /* time that the step would save; may be negative because of rounding */
+	int64_t start_up;   /* part of the cost: first calls that take most of their place's time */
 	bool bound;         /* at most this time is saved */
 	bool replayed;      /* the replay gave saved */
 	struct str assumed; /* of the change; p NULL: nothing */
+	const char *advice; /* for this file, instead of that of the cause; NULL: none */
 	struct str at;      /* the rank, if it is of one alone; else p NULL */
 	VEC(struct why_place) places; /* the longest first */
 };
@@ -68,16 +72,22 @@ struct why_gap {
 #define WHY_LOST_SHARE 0.05
 /* Without a larger cause, more unexplained time than this share allows no verdict. */
 #define WHY_UNKNOWN_SHARE 0.2
+/* With a larger error, the replay names no cause; nor does it say that there is none. */
+#define WHY_ERROR_SHARE 0.2
+/* The share of matrix products is said if it is known of this part of the device work. */
+#define WHY_KNOWN_SHARE 0.9
 
 struct why {
 	const struct rank_group *job;
 	const struct replay *x; /* of the first trace, whose ticks are those of all */
 	int64_t step;           /* the mean window of the replays */
 	double error;           /* of the model, share of the step; the largest one */
-	double busy;     /* share of the time for which devices were busy, of all with work */
-	double compute;  /* likewise, of compute alone */
-	double matrix;   /* share of device work that are matrix products; only of healthy traces */
-	int64_t unknown; /* time of the path whose cause is not in the file */
+	double busy;        /* share of the time for which devices were busy, of all with work */
+	double compute;     /* likewise, of compute alone */
+	double matrix;      /* share of device work that are matrix products; only of healthy traces
+	                     * where it is known for WHY_KNOWN_SHARE, else 0 */
+	int64_t unlaunched; /* device work without a launch, per step; of a large share, else 0 */
+	int64_t unknown;    /* time of the path whose cause is not in the file */
 	VEC(struct why_finding) found; /* all that save time, the most first */
 	size_t reported;               /* of these: above WHY_LEAST_SHARE; none without a verdict */
 	VEC(struct why_gap) gaps;      /* not judged */

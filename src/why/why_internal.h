@@ -23,7 +23,9 @@ struct why_scene {
 	uint32_t *handed;   /* likewise: the next launch of a thread that waited for it, or ID_NONE
 	                     */
 	int64_t *overhead;  /* likewise, time of the profiler's own work in it; NULL: none */
-	int64_t *last_launch; /* of each window: start of its last launch, or INT64_MIN */
+	int64_t *last_launch;  /* of each window: start of its last launch, or INT64_MIN */
+	uint32_t *first_nodes; /* of each context: its first node, or ID_NONE */
+	int64_t first_work;    /* start of the first work of a device; INT64_MAX: none */
 	struct arena *a;
 };
 
@@ -33,9 +35,10 @@ struct why_change {
 	struct str reason; /* it cannot be judged; p NULL: it can */
 	struct str assumed;
 	bool bound;
-	int64_t cost;  /* summed over the chosen windows */
-	int64_t saved; /* of a cause that needs no replay; INT64_MIN: replay */
-	struct str at; /* precedes the names of places; p NULL: nothing */
+	int64_t cost;       /* summed over the chosen windows */
+	int64_t saved;      /* of a cause that needs no replay; INT64_MIN: replay */
+	const char *advice; /* for this file, instead of that of the cause; NULL: none */
+	struct str at;      /* precedes the names of places; p NULL: nothing */
 	struct intern names;
 	VEC(struct why_place) places;
 	struct arena *a;
@@ -84,10 +87,10 @@ bool why_has(struct str name, const char *const *words, size_t n);
 /* Returns the share of the multiprocessors that a kernel has blocks for, 1 at most; 0: unknown. */
 double why_grid_share(const struct why_scene *s, const struct depend_node *n);
 
-/* Device work, and the part of it that is known to be matrix products, as flops prints it; ticks.
- */
+/* Device work, and the parts of it that are known to be matrix products (which attention and
+ * convolutions are, too) and other work; ticks. */
 struct why_matrix {
-	int64_t matrix, all;
+	int64_t matrix, other, all;
 };
 struct why_matrix why_matrix_work(const struct why_scene *s, struct arena *a);
 

@@ -59,17 +59,7 @@ int64_t table_share(int64_t part, int64_t all)
 
 void table_put_time(struct sb *b, int64_t ns)
 {
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	double v = fabs((double)ns);
-	size_t u = 0;
-
-	for (; u < 3 && v >= 999.5; u++)
-		v /= 1000;
-	sb_fmt(b, "%s%.*f%s", ns < 0 ? "-" : "",
-	        !u || v >= 99.95 ? 0
-	        : v >= 9.995     ? 1
-	                         : 2,
-	        v, units[u]);
+	fmt_time(b, ns);
 }
 
 static bool has_unit(const struct column *k, const char *unit)

@@ -53,12 +53,11 @@ struct str why_verdict(const struct why *x, struct arena *a)
 		return sb_str(&b);
 	}
 	if (!x->reported) {
-		sb_fmt(&b, "No cause above %.0f%% of the %s (", WHY_LEAST_SHARE * 100,
-		        why_is_per_step(x) ? "step" : "time");
+		sb_fmt(&b, "No cause above %.0f%% of ", WHY_LEAST_SHARE * 100);
 		put_time(&b, x, x->step);
-		sb_fmt(&b, "); devices are busy for %.1f%% of the time", x->busy * 100);
+		sb_fmt(&b, "; devices are busy for %.1f%% of the time", x->busy * 100);
 		if (x->matrix > 0)
-			sb_fmt(&b, ", with matrix products for %.1f%% of their work",
+			sb_fmt(&b, ", with matrix products and attention for %.1f%% of their work",
 			        x->matrix * 100);
 		return sb_str(&b);
 	}
@@ -110,6 +109,11 @@ static struct evidence replay_evidence(const struct why_text *t, const struct wh
 	put_time(&b, x, x->step - f->saved);
 	if (f->assumed.p)
 		sb_fmt(&b, ", %.*s", STR(f->assumed));
+	if (f->replayed && x->unlaunched) {
+		sb_fmt(&b, "; ");
+		put_time(&b, x, x->unlaunched);
+		sb_fmt(&b, " of device work in this replay has no launch in the file");
+	}
 	return (struct evidence){ str_fmt(t->a, "%s.replay", why_rows[f->id].id), sb_str(&b),
 		!f->replayed || x->job->n_replays > 1 ? command_of(t, "why", "--cause=", f->id)
 		                                      : command_of(t, "what-if", "cause:", f->id) };
@@ -125,6 +129,10 @@ static struct evidence places_evidence(const struct why_text *t, const struct wh
 	put_time(&b, t->p->x, f->cost);
 	sb_fmt(&b, "%s in %llu pieces of %zu %s", why_is_per_step(t->p->x) ? " per step" : "",
 	        (unsigned long long)times, f->places.n, f->places.n == 1 ? "place" : "places");
+	if (f->start_up) {
+		sb_fmt(&b, ", of which first calls take ");
+		put_time(&b, t->p->x, f->start_up);
+	}
 	return (struct evidence){ str_fmt(t->a, "%s.places", why_rows[f->id].id), sb_str(&b),
 		command_of(t, "why", "--cause=", f->id) };
 }
@@ -162,19 +170,21 @@ static size_t find_evidence(
 }
 
 /* Returns the advice in the words of the framework that wrote the file. */
-static struct str advice_of(const struct why *x, const struct why_finding *f)
+static struct str advice_of(const struct why *x, const struct why_finding *f, struct arena *a)
 {
 	const struct why_row *row = &why_rows[f->id];
 	bool stacks = trace_of(x)->source == TRACE_KINETO;
 
+	if (f->advice)
+		return str_of(f->advice);
+	if (f->start_up > f->cost / 2)
+		return str_of(why_rows[f->id].start_up);
 	if (f->id == WHY_host_work && f->places.n &&
 	        str_eq(str_of(f->places.v[0].kind), S("thread")))
-		return stacks ? S("Profile with with_stack=True: the file does not say what most "
-		                  "of this "
-		                  "work is.")
-		              : S("Record stacks or ranges of the host: the file does not say what "
-		                  "most of "
-		                  "this work is.");
+		return str_fmt(a, "%s: the file does not say what %.0f%% of this work is.",
+		        stacks ? "Profile with with_stack=True"
+		               : "Record stacks or ranges of the host",
+		        (double)f->places.v[0].ticks * 100 / (double)f->cost);
 	switch (trace_of(x)->source) {
 	case TRACE_KINETO: return str_of(row->pytorch ? row->pytorch : row->advice);
 	case TRACE_XSPACE: return str_of(row->tensorflow ? row->tensorflow : row->advice);
@@ -202,6 +212,11 @@ static void put_place(const struct why_text *t, const struct why_place *place, b
 	put_time(&b, t->p->x, place->ticks);
 	sb_fmt(&b, " %s ", place->kind);
 	sb_put_name(&b, room ? table_shorten(t->a, place->name, room) : place->name);
+	if (place->start_up) {
+		sb_fmt(&b, ": first call ");
+		put_time(&b, t->p->x, place->longest);
+		sb_fmt(&b, place->longest > place->ticks ? " in one step" : "");
+	}
 	put_line(t, first || t->md ? "where" : "", sb_str(&b));
 }
 
@@ -244,7 +259,7 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 		put_line(t, t->md ? "command" : "",
 		        t->md ? str_fmt(t->a, "`%.*s`", STR(v[i].command)) : v[i].command);
 	}
-	put_line(t, "advice", advice_of(x, f));
+	put_line(t, "advice", advice_of(x, f, t->a));
 }
 
 /* Reasons that several causes share are printed once. */
@@ -308,7 +323,7 @@ static void put_head(const struct why_text *t)
 	if (replay_is_rough(x->x, x->error))
 		sb_fmt(&b, "; rough estimate");
 	if (x->error > REPLAY_ROUGH)
-		sb_fmt(&b, ": the error of the model is %.1f%%", x->error * 100);
+		sb_fmt(&b, ": the error of the replay is %.1f%%", x->error * 100);
 	put_ranks(&b, t->p->x);
 	if (x->unknown > x->step / UNKNOWN_PARTS) {
 		sb_fmt(&b, "; for ");
@@ -362,7 +377,7 @@ static void put_cause(struct document *d, const struct why_text *t, const struct
 	document_i64(d, "saved_ns", trace_ns(trace, f->saved));
 	document_key(d, "bound");
 	json_literal(&d->j, f->bound ? S("true") : S("false"));
-	document_text(d, "advice", advice_of(t->p->x, f));
+	document_text(d, "advice", advice_of(t->p->x, f, t->a));
 	document_key(d, "where");
 	json_array(&d->j);
 	for (size_t i = 0; i < f->places.n; i++) {

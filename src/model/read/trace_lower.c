@@ -340,7 +340,7 @@ static void add_notes(struct lowering *x)
 
 	note_count(to, x->ops.unlinked,
 	        "note: %llu {slice|slices} of device work, %lld us in all, {has|have} no launch in "
-	        "the file: {it is|they are} shown below " OPS_UNATTRIBUTED "\n",
+	        "the file: {its op is|their ops are} not known " OPS_UNATTRIBUTED "\n",
 	        (unsigned long long)x->ops.unlinked, (long long)trace_us(t, x->ops.unlinked_time));
 	if (x->ops.deeper)
 		note_line(to,
