@@ -5,6 +5,7 @@
 #include "lib/command.h"
 #include "lib/options.h"
 #include "trace/pass/communication.h"
+#include "why/why.h"
 
 #define INTRO "tfprof shows where a model's time, memory, parameters and float operations go."
 static const char *const USAGE = "\n"
@@ -324,6 +325,8 @@ static bool unknown_topic(struct session *s, struct str topic)
 		strs_add(&s->query_arena, &names, str_of(output_rows[i].name));
 	for (size_t i = 0; i < n_help_sections; i++)
 		strs_add(&s->query_arena, &names, str_of(help_sections[i].name));
+	for (int i = 0; i < WHY_IDS; i++)
+		strs_add(&s->query_arena, &names, str_of(why_rows[i].id));
 	struct str near = nearest_word(topic, names.v, names.n);
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
@@ -417,6 +420,26 @@ static bool put_choice(struct session *s, struct str topic, struct sink *out)
 	return any;
 }
 
+/* Writes about a cause of why; false if the topic is none. */
+static bool put_cause(struct session *s, struct str topic, struct sink *out)
+{
+	enum why_id id = why_find_row(topic);
+
+	if (id == WHY_IDS)
+		return false;
+	const struct why_row *row = &why_rows[id];
+	put_head(s, "", row->id, "a cause that why examines", out);
+	sink_char(out, '\n');
+	put_line(s, str_fmt(&s->query_arena, "%s lengthens the step.", row->verdict), out);
+	put_line(s, str_of(row->advice), out);
+	if (row->pytorch)
+		put_line(s, str_fmt(&s->query_arena, "PyTorch: %s", row->pytorch), out);
+	if (row->tensorflow)
+		put_line(s, str_fmt(&s->query_arena, "TensorFlow: %s", row->tensorflow), out);
+	sink_fmt(out, "\n  why --cause=%s\n  what-if cause:%s\n", row->id, row->id);
+	return true;
+}
+
 /* Writes the help for a value of an option: a metric, an output, a statistic or a choice. */
 static bool put_value(struct session *s, struct str topic, struct sink *out)
 {
@@ -436,7 +459,7 @@ static bool put_value(struct session *s, struct str topic, struct sink *out)
 			sink_fmt(out, "\n  -stats %s\n", stat_rows[i].name);
 			return true;
 		}
-	return put_choice(s, topic, out) || unknown_topic(s, topic);
+	return put_cause(s, topic, out) || put_choice(s, topic, out) || unknown_topic(s, topic);
 }
 
 /* Writes the options of single commands with a given name. Returns false if there are none. */

@@ -65,6 +65,15 @@ static const struct peak *peak_of(const struct why_scene *s, const struct depend
 	return model == ID_NONE ? NULL : peak_find(trace_str(s->t, model));
 }
 
+/* True if the peaks of the device of some kernel are known. */
+static bool has_peaks(const struct why_scene *s)
+{
+	for (size_t i = 0; i < s->d->nodes.n; i++)
+		if (is_kernel(&s->d->nodes.v[i]) && peak_of(s, &s->d->nodes.v[i]))
+			return true;
+	return false;
+}
+
 /* Returns the time for reading the inputs and writing the outputs once, ticks. */
 static double memory_time(const struct why_scene *s, const struct peak *p, const struct flops *f)
 {
@@ -137,8 +146,9 @@ void why_find_no_tensor_cores(const struct why_scene *s, struct why_change *out)
 	}
 	out->bound = true;
 	if (any && !known)
-		out->reason = S("the file lacks types of matrix products, or the device has no "
-		                "known peaks");
+		out->reason = !has_peaks(s)
+		                      ? S("the peaks of the device are not known")
+		                      : S("the file lacks types and shapes of matrix products");
 }
 
 /* ---- one kernel far from the roof ---- */
@@ -236,8 +246,8 @@ void why_find_one_kernel(const struct why_scene *s, struct why_change *out)
 	out->bound = true;
 	worst = find_worst(&x);
 	if (!x.names.n)
-		out->reason =
-		        S("the file lacks shapes of inputs, or the device has no known peaks");
+		out->reason = !has_peaks(s) ? S("the peaks of the device are not known")
+		                            : S("the file lacks shapes of inputs");
 	for (uint32_t i = 0; worst != ID_NONE && i < s->d->nodes.n; i++) {
 		const struct depend_node *n = &s->d->nodes.v[i];
 		if (x.roof[i] && imap_get(&x.name, s->t->events.v[n->event].name, &k) &&

@@ -42,6 +42,11 @@ def run(*words, status=0):
     return p.stdout if status in (0, 1) else p.stderr
 
 
+def words_of(*words):
+    """The output of a command as one line."""
+    return ' '.join(run(*words).split())
+
+
 def files():
     """Returns the paths of a trace of each row, made once."""
     for name, form in ROWS.items():
@@ -275,8 +280,8 @@ def gates_of_steps():
 def ranks_and_runs_are_told_apart():
     """Files that name different ranks are one job, unless --as says otherwise."""
     paths = files()['slow_rank'][:2]
-    assert 'A step of the second run' in run('why', *paths, '--as=runs') and '2 ranks' in run('why', *paths)
-    assert '2 ranks' in run('why', *files()['healthy'], *files()['input_pipeline'], '--as=ranks')
+    assert 'A step of the second run' in words_of('why', *paths, '--as=runs') and '2 ranks' in words_of('why', *paths)
+    assert '2 ranks' in words_of('why', *files()['healthy'], *files()['input_pipeline'], '--as=ranks')
     assert 'two files expected' in run('why', files()['healthy'][0], '--as=runs', status=2)
     for option in ('--cause=allocation', '--fail-on=allocation'):
         assert 'applies to one run' in run('why', *paths, '--as=runs', option, status=2)
@@ -287,7 +292,7 @@ def waits_for_unknown_events_are_noted():
     path = writers.write_kineto(corpus.Case('x', 0, planted.rows()['exposed_communication']).run, '.', sync=False)[0]
     for words in (['why', path], ['what-if', path, 'host*0.5']):
         p = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
-        cases.equal((p.returncode, 'ough estimate' in p.stdout, 'whose event the file does not identify' in p.stderr), (0, True, True), words[0])
+        cases.equal((p.returncode, 'ough estimate' in ' '.join(p.stdout.split()), 'whose event the file does not identify' in p.stderr), (0, True, True), words[0])
 
 
 def launches(calls, works):
@@ -366,6 +371,30 @@ def pinned_copies_are_not_to_be_pinned():
         texts = ' '.join(e['text'] for e in cause['evidence'])
         cases.equal(("100.0% of the copies' time is of pinned memory" in texts, 'has no launch in the file' in texts),
                     (memory == 'Pinned', launched < 20), texts)
+
+
+def lines_are_short():
+    """Text that is not written to a terminal has at most 80 columns, except for words that are longer."""
+    for name in ROWS:
+        for line in run('why', *files()[name]).split('\n'):
+            assert len(line) <= 80 or HOME.name in line or line.split()[0] in ('where', 'evidence') or line.startswith(' ' * 12), line
+
+
+def helped():
+    """Each cause has help."""
+    for name in why('healthy')['not_judged'] + why('input_pipeline')['causes']:
+        text = run('help', name['id'])
+        assert text.startswith(name['id'] + ': a cause') and 'cause:' + name['id'] in text, text
+
+
+def windows_are_named():
+    """Without steps the answer says where its window ends; without device work it says nothing about the replay."""
+    calls = [('cudaLaunchKernel', 0, 5), ('cudaDeviceSynchronize', 5, 50000)]
+    text = words_of('why', written('window.json', launches(calls, [(0, 10000, 10000)])))
+    assert 'of which 50.0ms until the device work and the waits for it end' in text, text
+    no_work_and_graphs_without_work()
+    text = run('why', 'host.json')
+    assert 'critical path' not in text and 'rough' not in text and 'of which' not in text, text
 
 
 def unknown_kernels_have_no_share():
@@ -466,7 +495,8 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, healthy
          contradicting_orders_end, ranks_are_missing, runs_are_compared, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
-         wrong_replays, first_calls_are_start_up, pinned_copies_are_not_to_be_pinned, unknown_kernels_have_no_share, every_sentence_is_printed]
+         wrong_replays, first_calls_are_start_up, pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
+         windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]
 
 
 def main():

@@ -9,6 +9,7 @@
 #define VERSION 1
 #define INDENT  10 /* columns of the words before texts */
 
+#define PLAIN_COLUMNS 80   /* the width of text that is not written to a terminal */
 #define UNKNOWN_PARTS 1000 /* text leaves out unknown time below this part of the step */
 
 struct why_text {
@@ -17,6 +18,7 @@ struct why_text {
 	struct arena *a;
 	const struct origin *from;
 	unsigned columns;
+	bool terminal; /* of this width; names are shortened */
 	bool md;
 };
 
@@ -108,7 +110,7 @@ static struct evidence replay_evidence(const struct why_text *t, const struct wh
 	sb_fmt(&b, " become ");
 	put_time(&b, x, x->step - f->saved);
 	if (f->assumed.p)
-		sb_fmt(&b, ", %.*s", STR(f->assumed));
+		sb_fmt(&b, "; %.*s", STR(f->assumed));
 	if (f->replayed && x->unlaunched) {
 		sb_fmt(&b, "; ");
 		put_time(&b, x, x->unlaunched);
@@ -207,7 +209,7 @@ static void put_line(const struct why_text *t, const char *word, struct str text
 static void put_place(const struct why_text *t, const struct why_place *place, bool first)
 {
 	struct sb b = { .a = t->a };
-	size_t room = t->columns ? t->columns - INDENT - 30 : 0;
+	size_t room = t->terminal ? t->columns - INDENT - 30 : 0;
 
 	put_time(&b, t->p->x, place->ticks);
 	sb_fmt(&b, " %s ", place->kind);
@@ -305,14 +307,35 @@ static void put_ranks(struct sb *b, const struct why *x)
 		        (unsigned long long)job->unmatched);
 }
 
+/* How far the replay of a trace with device work can be trusted. */
+static void put_trust(struct sb *b, const struct why *x)
+{
+	if (replay_is_rough(x->x, x->error))
+		sb_fmt(b, "; rough estimate");
+	if (x->error > REPLAY_ROUGH)
+		sb_fmt(b, ": the error of the replay is %.1f%%", x->error * 100);
+	put_ranks(b, x);
+	if (x->unknown > x->step / UNKNOWN_PARTS) {
+		sb_fmt(b, "; for ");
+		put_time(b, x, x->unknown);
+		sb_fmt(b, " of the critical path, the cause is not in the file");
+	}
+}
+
 static void put_head(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
 	struct sb b = { .a = t->a };
 
 	sink_wrap(t->to, why_verdict(t->p->x, t->a), t->md ? 0 : t->columns, 2);
-	sb_fmt(&b, "%.*s%s", STR(t->p->of),
-	        why_is_per_step(x) ? "" : ": no steps are marked, so start-up counts");
+	sb_fmt(&b, "%.*s", STR(t->p->of));
+	if (!why_is_per_step(x) && x->busy > 0) {
+		sb_fmt(&b, ", of which ");
+		put_time(&b, x, x->step);
+		sb_fmt(&b, " until the device work and the waits for it end");
+	}
+	if (!why_is_per_step(x))
+		sb_fmt(&b, ": no steps are marked, so start-up counts");
 	if (t->p->marks) {
 		sb_fmt(&b, ": ");
 		put_time(&b, x, t->p->marks);
@@ -320,16 +343,8 @@ static void put_head(const struct why_text *t)
 		put_time(&b, x, x->step);
 		sb_fmt(&b, " by the device's work");
 	}
-	if (replay_is_rough(x->x, x->error))
-		sb_fmt(&b, "; rough estimate");
-	if (x->error > REPLAY_ROUGH)
-		sb_fmt(&b, ": the error of the replay is %.1f%%", x->error * 100);
-	put_ranks(&b, t->p->x);
-	if (x->unknown > x->step / UNKNOWN_PARTS) {
-		sb_fmt(&b, "; for ");
-		put_time(&b, x, x->unknown);
-		sb_fmt(&b, " of the critical path, the cause is not in the file");
-	}
+	if (x->busy > 0)
+		put_trust(&b, x);
 	sink_wrap(t->to, sb_str(&b), t->md ? 0 : t->columns, 2);
 	sink_fmt(t->to, "\n");
 }
@@ -456,9 +471,12 @@ static struct why_text text_of(const struct exported *x, struct sink *s, struct 
 {
 	const struct why_shown *shown = x->of;
 
-	return (struct why_text){
-		.p = shown->p, .to = s, .a = to->a, .from = &to->from, .columns = shown->columns
-	};
+	return (struct why_text){ .p = shown->p,
+		.to = s,
+		.a = to->a,
+		.from = &to->from,
+		.columns = shown->columns ? shown->columns : PLAIN_COLUMNS,
+		.terminal = shown->columns > 0 };
 }
 
 static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
