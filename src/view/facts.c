@@ -170,9 +170,8 @@ static void add_device(struct facts *out, const struct trace_steps *steps,
 	VEC_PUSH(a, &out->devices, d);
 }
 
-/* Adds the devices of a trace, and its steps except empty ones. */
-static void add_trace(
-        const struct model *m, const struct model_trace *of, struct facts *out, struct arena *a)
+/* Adds the devices and steps of a trace. */
+static void add_trace(const struct model_trace *of, struct facts *out, struct arena *a)
 {
 	const struct trace *t = of->t;
 	uint32_t worker = of->worker;
@@ -192,7 +191,7 @@ static void add_trace(
 	for (size_t i = 0; i < steps.steps.n; i++) {
 		const struct trace_step *s = &steps.steps.v[i];
 		struct step_summary x = { s->id, worker, trace_ns(t, num_sub(s->end, s->start)) };
-		if (x.ns > 0 && model_step_of(m, worker, s->id, NULL))
+		if (x.ns > 0)
 			VEC_PUSH(a, &out->steps, x);
 	}
 }
@@ -256,7 +255,7 @@ void facts_find(const struct model *m, const struct recording_set *recording,
 	scratch_close(&own);
 	out->marks = m->steps.n > 0 && !m->traces.n && !recording;
 	for (size_t i = 0; i < m->traces.n; i++)
-		add_trace(m, &m->traces.v[i], out, a);
+		add_trace(&m->traces.v[i], out, a);
 	if (recording) {
 		out->devices.n = 0; /* the model keeps single operations only up to a limit */
 		add_recording(recording, how, out, a);

@@ -54,6 +54,13 @@ void why_find_garbage_collection(const struct why_scene *s, struct why_change *o
 		out->reason = S("the file has no slices of the garbage collector");
 }
 
+/* No reader keeps when threads waited for a CPU. */
+void why_find_host_contention(const struct why_scene *s, struct why_change *out)
+{
+	(void)s;
+	out->reason = S("waits of threads for a CPU are not known");
+}
+
 /* ---- allocation ---- */
 
 bool why_owns_allocation(const struct why_scene *s, uint32_t event)

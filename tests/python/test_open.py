@@ -94,8 +94,8 @@ class EveryKind(unittest.TestCase):
         steps = [{'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % i, 'pid': 1, 'tid': 1, 'ts': ts,
                   'dur': dur} for i, ts, dur in ((1, 90, 500), (2, 600, 50))]
         with tfprof.open(json.dumps(dict(PYTORCH, traceEvents=steps + PYTORCH['traceEvents'])).encode()) as p:
-            self.assertEqual([1], p.steps)
-            self.assertRegex(p.text('summary'), r'(?m)^steps +1: 1, 500us$')
+            self.assertEqual([1, 2], p.steps)
+            self.assertRegex(p.text('summary'), r'(?m)^steps +2: 1, 2; slowest: 1 with 500us$')
 
     def test_nsight(self):
         self.judge(trace('nsys.sqlite'))
