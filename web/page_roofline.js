@@ -60,7 +60,7 @@ export async function rooflinePage(report, entry) {
 	const select = r => replace(details, el('h2', { class: 'path' }, plain(r.op)), el('div', { class: 'facts' }, [['Time', exact(r.time_ns, 'ns')], ['Runs', exact(r.runs)], ['Float operations', exact(r.float_ops)],
 		['Bytes accessed', exact(r.bytes_accessed, 'bytes')], ['Rate', number(r.flops_per_second, 'flop/s') + ' flop/s'], ['Memory', number(r.bytes_per_second, 'bytes/s')], ['Type', plain(r.type || r.op)], ['Device', plain(r.device)]]
 		.map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v))));
-	const text = !drawn.length ? 'There is no chart, because the file has no op with both float operations and bytes accessed.'
+	const text = !drawn.length ? 'The chart is empty: no op in the file has both float operations and bytes accessed.'
 		: 'Each point is an op; ops with larger points take longer. ' + (known ? 'The line is the limit of the device: its memory bandwidth on the left, its float operations per second on the right.' : 'The peaks of the device are not known, so no line is drawn.')
 			+ (d.coverage === undefined ? '' : ` Float operations are known for ${number(100 * d.coverage, 'percent')} of the device time.`);
 	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text),

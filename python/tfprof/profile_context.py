@@ -70,8 +70,8 @@ class ProfileContext:
         return self._enabled and (self._trace_next or self._trace_steps is None or self._step in self._trace_steps)
 
     def add_step(self, run_meta: Any, graph: Any = None) -> int:
-        """Adds the run metadata of the next step (a path, bytes or a message; None if there is no trace) and its
-        graph, which is required for the first step. Returns the number of the step, counted from 0."""
+        """Adds the run metadata of the next step and its graph. The metadata is a path, bytes or a message, or None if
+        the step was not traced. The first step needs a graph. Returns the number of the step, counted from 0."""
         step = self._step
         if self._enabled:
             if run_meta is not None and self.traces_step():

@@ -404,7 +404,7 @@ static bool memo_put(struct pickle *x, uint64_t at)
 	struct pickle_value *v;
 
 	if (x->stack.n == floor_of(x))
-		return fail(x, "there is no value to memoize");
+		return fail(x, "the stack is empty where a value is memoized");
 	v = &x->stack.v[x->stack.n - 1];
 	if (at > src_at(x->s)) /* an entry takes at least a byte */
 		return fail(x, "the number of the memo entry is too large");
@@ -525,7 +525,7 @@ static bool store(struct pickle *x, size_t from, enum pickle_type type)
 	const struct pickle_value *to;
 
 	if (from <= floor_of(x) || from > x->stack.n)
-		return fail(x, "there is no container to store a value in");
+		return fail(x, "a value is stored outside of a container");
 	to = &x->stack.v[from - 1];
 	if (to->type != TYPE_OPEN || x->open.v[to->id].type != type)
 		return fail(x, type == PICKLE_LIST ? "a list was expected" : "a dict was expected");
@@ -540,7 +540,7 @@ static bool store(struct pickle *x, size_t from, enum pickle_type type)
 static bool pop_mark(struct pickle *x, struct mark *out)
 {
 	if (!x->marks.n)
-		return fail(x, "there is no MARK");
+		return fail(x, "a MARK is missing");
 	*out = x->marks.v[--x->marks.n];
 	return true;
 }

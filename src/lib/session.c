@@ -603,13 +603,12 @@ bool session_need_flops(struct session *s, const struct opts *o)
 		return false;
 	if (f.counted + f.unknown)
 		note_line(&s->notes,
-		        "note: there is no op log, so float operations are TensorFlow's statistics "
-		        "for %zu node%s; other operations count as 0\n",
+		        "note: without an op log, float operations come from TensorFlow's own "
+		        "statistics: %zu node%s counted, other nodes are 0\n",
 		        f.counted, f.counted == 1 ? "" : "s");
 	if (f.unknown)
 		note_line(&s->notes,
-		        "note: %zu node%s not counted: the graph has no complete shapes of the "
-		        "tensors "
+		        "note: %zu node%s not counted, because the graph lacks shapes of tensors "
 		        "(_output_shapes)%s\n",
 		        f.unknown, f.unknown == 1 ? " is" : "s are",
 		        s->assume_batch ? ""

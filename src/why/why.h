@@ -64,17 +64,20 @@ struct why_gap {
 	struct str reason;
 };
 
-/* A cause is reported if it saves more than this share of the step: the median error of the replay
- * on real traces is below it (docs/TIME.md). */
+/* A cause is reported if it saves more than this share of the step. The median error of the replay
+ * on real traces is smaller (docs/TIME.md). */
 #define WHY_LEAST_SHARE 0.03
-/* If more of the device work is known to be missing, there is no verdict: lost work looks like idle
- * time. */
+/* If a larger share of the device work is known to be lost, why gives no verdict, because lost work
+ * looks like idle time. */
 #define WHY_LOST_SHARE 0.05
-/* Without a larger cause, more unexplained time than this share allows no verdict. */
+/* If a larger share of the step is unexplained, why gives no verdict, unless a cause saves as much.
+ */
 #define WHY_UNKNOWN_SHARE 0.2
-/* With a larger error, the replay names no cause; nor does it say that there is none. */
+/* If the error of the replay is larger, its causes are not reported, nor is a trace called healthy.
+ */
 #define WHY_ERROR_SHARE 0.2
-/* The share of matrix products is said if it is known of this part of the device work. */
+/* The share of matrix products is printed if the ops of at least this share of device work are
+ * known. */
 #define WHY_KNOWN_SHARE 0.9
 
 struct why {
@@ -89,9 +92,9 @@ struct why {
 	int64_t unlaunched; /* device work without a launch, per step; of a large share, else 0 */
 	int64_t unknown;    /* time of the path whose cause is not in the file */
 	VEC(struct why_finding) found; /* all that save time, the most first */
-	size_t reported;               /* of these: above WHY_LEAST_SHARE; none without a verdict */
-	VEC(struct why_gap) gaps;      /* not judged */
-	struct str no_verdict; /* the reason why there is none; p NULL: there is a verdict */
+	size_t reported;          /* the first ones, above WHY_LEAST_SHARE; 0 without a verdict */
+	VEC(struct why_gap) gaps; /* not judged */
+	struct str no_verdict;    /* the reason for giving no verdict; p is NULL if there is one */
 };
 
 /* True if the windows of the answer are steps. */

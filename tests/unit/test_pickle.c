@@ -169,7 +169,7 @@ static void test_memo(void **state)
 	            "e.",
 	        "contains itself");
 	check_error("K\x01q\x00.", "memoized number");
-	check_error("r\x01\x00\x00\x00.", "no value to memoize");
+	check_error("r\x01\x00\x00\x00.", "the stack is empty where a value is memoized");
 	check_error("]r\xff\xff\xff\xff.", "too large");
 	check_error("]q\x00q\x01.", "second memo entry");
 	check_error("(\x8c\x01xq\x00\x8c\x01yq\x00t.", "written twice");
@@ -210,9 +210,9 @@ static void test_refuses_odd(void **state)
 	check_error(".", "one value was expected");
 	check_error("NN.", "one value was expected");
 	check_error("(N.", "one value was expected");
-	check_error("e.", "no MARK");
-	check_error("Na.", "no container");
-	check_error("](a.", "no container");
+	check_error("e.", "a MARK is missing");
+	check_error("Na.", "outside of a container");
+	check_error("](a.", "outside of a container");
 	check_error("}K\x01"
 	            "a.",
 	        "a list was expected");
