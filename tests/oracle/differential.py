@@ -90,6 +90,11 @@ def plain(lines):
     return b''.join(x for x in lines.splitlines(True) if not NOISE.match(x))
 
 
+def as_original(text):
+    """Returns messages with the control bytes that the program escapes and the original prints."""
+    return re.sub(rb'\\x([01][0-9a-f]|7f)', lambda m: bytes([int(m.group(1), 16)]), text)
+
+
 def theirs(where):
     """Returns the answer of the original: {"status", "stdout", "stderr", "files"}."""
     get = lambda n: slurp(os.path.join(where, n)) if os.path.exists(os.path.join(where, n)) else b''
@@ -219,7 +224,7 @@ class Profile:
     def loads_alike(self):
         if self.status or not os.path.exists(self.where + '/o/load.coverage'):
             return True  # the original could not load it
-        a, b = plain(slurp(self.where + '/o/load.stderr')), plain(self.loading.stderr)
+        a, b = plain(slurp(self.where + '/o/load.stderr')), plain(as_original(self.loading.stderr))
         if self.loading.stdout == self.start and a == b:
             return True
         print('loading differs:\n%s%s' % (show(self.start + a, self.loading.stdout + b), self.where))
