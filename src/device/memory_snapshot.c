@@ -692,7 +692,7 @@ static uint32_t key_named(const struct trace *t, const char *name)
 	return id == ID_NONE ? ID_NONE : ARG_N + id;
 }
 
-/* Returns the devices' tracks that have entries, segments or blocks. */
+/* True if the track has entries of the allocator, segments or blocks. */
 static bool has_entries(const struct snapshot_use *x, uint32_t track)
 {
 	struct slice_iter i = trace_slices(x->t, track);
