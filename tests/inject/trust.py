@@ -152,7 +152,7 @@ def t61_deep_queue():
     and a second."""
     each = 200  # milliseconds of a kernel
     with Run('init', 'launch:1000', 'listen', wait=False, stdin=subprocess.PIPE, env={'FAKE_SERIAL': str(each)}) as r:
-        until(lambda: any(s.n('KERNEL') >= 8 for s in r.spools('--count')), 'eight kernels')
+        until(lambda: any(s.n('KERNEL') >= 8 and s.end['launches'] == 1000 for s in r.spools('--count')), 'all launches and eight kernels')
         killed = time.time_ns()
         r.process.send_signal(signal.SIGKILL)
         r.wait().ok(-9)
