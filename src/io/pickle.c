@@ -199,7 +199,7 @@ static bool take_line(struct pickle *x, struct str *out)
 /* Takes two lines, as "first.second". */
 static bool take_lines(struct pickle *x, struct str *out)
 {
-	struct str line;
+	struct str line = STR_NONE;
 
 	x->text.n = 0;
 	if (!take_line(x, &line))

@@ -568,11 +568,11 @@ static bool add_snapshots(
 	size_t n = 0;
 	const struct model_trace *v = session_traces(s, &n);
 
+	if (!v)
+		return false;
 	for (size_t i = 0; i < n; i++)
 		if (v[i].t->source != TRACE_SNAPSHOT)
 			return false;
-	if (!v)
-		return false;
 	use->several = n > 1;
 	for (size_t i = 0; i < n; i++) {
 		use->worker = n > 1 ? s->model.workers.v[v[i].worker] : STR_NONE;

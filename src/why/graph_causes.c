@@ -137,7 +137,8 @@ static struct eager_step *find_steps(const struct why_scene *s, struct arena *a)
 
 	for (size_t i = 0; i < s->x->n_chosen; i++) {
 		v[i].known = read_step(s, &s->windows[i], &step);
-		v[i].phase = step.phase;
+		if (v[i].known)
+			v[i].phase = step.phase;
 		v[i].length = num_sub(s->windows[i].to, s->windows[i].from);
 	}
 	for (uint32_t i = 0; i < s->d->nodes.n; i++) {

@@ -99,7 +99,7 @@ def memory_limit(program):
             need(r.peak <= max(limit * MB, least) + OVERHEAD, '%d MB at a limit of %d: %s' % (r.peak // MB, limit, words))
             need(r.status in (0, 1, 3), 'status %d: %s: %s' % (r.status, words, r.err))
             if r.status:
-                need(re.search(r'the memory limit of \d+ bytes is reached|gave up on', r.err), '%s: %s' % (words, r.err[-300:]))
+                need(re.search(r'the memory limit of \d+ bytes is reached|gave up matching', r.err), '%s: %s' % (words, r.err[-300:]))
             told.setdefault(' '.join(words), []).append(r.status)
     for words, found in told.items():
         need((found[-1] == 0 or 'wide' in words) and (found[0] or words.startswith('gpu')), '%s: %s' % (words, found))

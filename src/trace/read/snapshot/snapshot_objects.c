@@ -11,7 +11,7 @@
 #define FRAME_TEXT_FREE  ((uint64_t)1 << 20)
 #define FRAME_TEXT_SHORT ((size_t)200)
 
-#define FIELD(id, name) { "" name, sizeof name - 1 },
+#define FIELD(id, name) { (name), sizeof(name) - 1 },
 static const struct str field_names[FIELD_N] = {
 #include "trace/read/snapshot/snapshot_field.def"
 };
@@ -143,7 +143,7 @@ static uint32_t make_frame(struct snapshot *x, struct str file, int64_t line, st
 	struct sb b = sb_in(x->a);
 
 	shorten(x, &file, &function);
-	if (file.n && !str_eq(file, S("??")))
+	if (file.p && file.n && !str_eq(file, S("??")))
 		sb_fmt(&b, "%.*s(%lld): ", STR(file), (long long)line);
 	sb_put(&b, function);
 	x->written += b.n;
