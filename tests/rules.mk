@@ -8,7 +8,7 @@ LOSSY_CUPTI := $(addprefix $(O)/losses/,11.8/libcupti.so.11.8 12.9/libcupti.so.1
 	13.4/libcupti.so.13)
 LOSSES := $(O)/losses/libcuda.so.1 $(LOSSY_CUPTI) $(O)/losses/program
 FAKE_LIBS := $(addprefix $(O)/fakes/,libcuda.so.1 libcupti.so.13 libcupti.so.12 libcupti.so.11.8 \
-	bare/libcupti.so.13 broken/libcupti.so.13 new/libcupti.so.13 several/libcupti.so.13 bad/libcupti.so.13 libnvtx.so ranges.so gpu/libcuda.so.1 \
+	bare/libcupti.so.13 broken/libcupti.so.13 new/libcupti.so.13 several/libcupti.so.13 bad/libcupti.so.13 libnvtx.so ranges.so client.so gpu/libcuda.so.1 \
 	gpu/libcudart.so.13 gpu/libcublas.so.13 gpu/libcudnn.so.9)
 FAKE_CUPTI := $(wildcard tests/fakes/fake_cupti*.[ch]) tests/fakes/fake_cuda.h
 # Variables of threads are in the space that the loader reserves: else a thread allocates them at the first use, which may
@@ -37,6 +37,8 @@ $(O)/fakes/bad/libcupti.so.13: FAKE_FLAGS :=
 # Another tool that listens to ranges.
 $(O)/fakes/libnvtx.so: tests/fakes/fake_nvtx.c
 $(O)/fakes/libnvtx.so: FAKE_FLAGS :=
+# A client that only counts records, for make bench.
+$(O)/fakes/client.so: tests/fakes/fake_client.c
 # Ranges for who is no C program; a driver that has a GPU, and libraries on it.
 $(O)/fakes/ranges.so: tests/gpu/ranges.c tests/inject/nvtx_mini.h
 $(O)/fakes/ranges.so: FAKE_FLAGS := -Itests/inject

@@ -42,6 +42,7 @@ MARKS = {
     'start': ('wall_ms', '<', 10), 'start, cpu': ('cpu_ms', '<', 3),
     'start, memory': ('peak_mb', '<', 10), 'memory, many steps': ('peak_per_byte', '<', 0.5),
     'checkpoint --verify': ('mbps', '>', 1000), 'range push and pop': ('ns_pair', '<', 60),
+    'recording launches': ('of_client', '<', 1.3), 'recording kernels': ('of_client', '<', 1.6),
     'spool, encoding': ('ns', '<', 15), 'spool, size': ('bytes', '<', 20),
     'JSON trace, op': ('mbps', '>', 400),
     'JSON trace in gzip, op': ('mbps', '>', 250), 'JSON trace, op, memory': ('peak_per_byte', '<', 0.5),
@@ -283,13 +284,24 @@ def measure_collector():
             n = [float(line.split(':')[1]) for line in out.splitlines()]
             found.append(n[0] if len(n) == 1 else (n[1] - n[0]) / 500000)
         rows[name] = {'ns_pair' if len(n) == 1 else 'ns': statistics.median(found)}
+    # Beside a client that only counts records: CPU time of the program with the collector in it, in runs that take turns.
+    program = [os.path.join(ARGS.fakes, 'program'), 'init'] + ['launch:2500', 'sleep:20'] * 100 + ['exit:0']
+    for level in ('launches', 'kernels'):
+        found = []
+        for _ in range(ARGS.runs):
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
+            client = dict(env, CUDA_INJECTION64_PATH=os.path.join(ARGS.fakes, 'client.so'), **({'LAUNCHES': '1'} if level == 'launches' else {}))
+            found.append((child_cpu(program, dict(env, TFPROF_OPTS='level=' + level)), child_cpu(program, client)))
+        ours, theirs = (statistics.median(x[i] for x in found) for i in (0, 1))
+        rows['recording ' + level] = {'cpu': ours, 'of_client': ours / theirs}
     shutil.rmtree(folder, ignore_errors=True)
     return rows
 
 
-def child_cpu(words):
+def child_cpu(words, env=None):
     """Returns the CPU seconds of a program whose output is discarded."""
-    pid = subprocess.Popen(words, stdout=subprocess.DEVNULL).pid
+    pid = subprocess.Popen(words, stdout=subprocess.DEVNULL, env=env).pid
     used = os.wait4(pid, 0)[2]
     return used.ru_utime + used.ru_stime
 
@@ -350,7 +362,7 @@ def measure_original(inputs, steps):
 # ---- telling ------------------------------------------------------------------------------------
 UNITS = (('cpu', '%9.4f s'), ('ns_pair', '%6.2f ns/pair'), ('wall_s', '%8.3f s wall'), ('mbps', '%7.0f MB/s'), ('events_per_s', '%8.0f events/s'), ('wall_mbps', '%7.0f MB/s wall'),
          ('us', '%7.3f us/node'), ('us_event', '%6.3f us/event'), ('us_event_own', '%6.3f of them not in the kernel'), ('wall_ms', '%6.2f ms wall'),
-         ('cpu_ms', '%6.2f ms'), ('beyond_s', '%7.3f s beyond top'), ('of_op', '%5.2f x the time of op'), ('peak_mb', '%8.1f MB peak'), ('peak_per_byte', '%5.2f x peak'),
+         ('cpu_ms', '%6.2f ms'), ('beyond_s', '%7.3f s beyond top'), ('of_op', '%5.2f x the time of op'), ('of_client', '%5.2f x a client that counts records'), ('peak_mb', '%8.1f MB peak'), ('peak_per_byte', '%5.2f x peak'),
          ('held_per_byte', '%5.2f x held'), ('ns', '%6.2f ns/record'), ('bytes', '%6.2f B/record'), ('bytes_per_node', '%6.0f B/node'), ('times', '%6.1f x'))
 
 

@@ -134,7 +134,7 @@ static void test_statistics(void **state)
 	assert_non_null(strstr(got.text, "p (60/60 flops)"));
 	assert_non_null(strstr(got.text, "s (30/30 flops)"));
 	assert_non_null(strstr(got.text, "m (42/42 flops)"));
-	assert_non_null(strstr(tfp_notes(s, NULL), "TensorFlow's statistics for 3 nodes"));
+	assert_non_null(strstr(tfp_notes(s, NULL), "TensorFlow's own statistics: 3 nodes"));
 	assert_non_null(strstr(tfp_notes(s, NULL), "note: 1 node is not counted"));
 	tfp_close(s);
 }
