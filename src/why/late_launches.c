@@ -63,6 +63,22 @@ static void remove_spans(const struct why_scene *s, struct why_change *out, bool
 	}
 }
 
+void why_own_launches(const struct why_scene *s, uint8_t *owners)
+{
+	for (size_t k = 0; k < s->t->tracks.n; k++) {
+		const struct depend_track *track = &s->d->tracks[k];
+		uint32_t end = track->first + track->n;
+		for (uint32_t i = track->first; track->host && i < end;) {
+			struct late_span x = next_span(s, i, end);
+			for (uint32_t n = x.first; n < x.first + x.n && x.launched >= 0; n++)
+				if (owners[n] == WHY_IDS)
+					owners[n] = is_launching(s, &x) ? WHY_launch_bound
+					                                : WHY_host_work;
+			i += x.n;
+		}
+	}
+}
+
 bool why_has_launches(const struct why_scene *s)
 {
 	for (size_t i = 0; i < s->d->nodes.n; i++)

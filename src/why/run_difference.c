@@ -10,25 +10,52 @@
 /* The parts of one run, before they are added to the answer. */
 struct run_parts {
 	const struct why_scene *scene;
+	const uint8_t *owners; /* of each node: enum why_id */
 	struct run_difference *to;
 	struct intern keys; /* of the parts of both runs */
 	struct arena *a;
 };
 
-/* Returns the cause that owns a segment of a thread, or WHY_IDS. */
-static enum why_id owner_of(const struct why_scene *s, const struct critical_segment *x)
+/* Returns the owner of each node. */
+static uint8_t *find_owners(const struct why_scene *s, struct arena *a)
 {
-	if (x->track == ID_NONE || !s->d->tracks[x->track].host)
+	const struct depend *d = s->d;
+	uint8_t *owners = ARENA_ARRAY(a, d->nodes.n, uint8_t);
+
+	for (uint32_t i = 0; i < d->nodes.n; i++)
+		owners[i] = d->nodes.v[i].host ? (uint8_t)why_owner(s, i) : WHY_IDS;
+	why_own_launches(s, owners);
+	for (uint8_t id = 0; id < WHY_IDS; id++) {
+		struct scratch own;
+		scratch_open(&own, a->work);
+		const struct why_change c = why_change_of(s, (enum why_id)id, &own.a);
+		const int64_t *lengths = c.reason.p ? NULL : c.plan.lengths;
+		for (size_t i = 0; lengths && i < d->nodes.n; i++) {
+			int64_t length = d->nodes.v[i].end - d->nodes.v[i].start;
+			if (owners[i] == WHY_IDS && lengths[i] < length && lengths[i] <= length / 2)
+				owners[i] = id;
+		}
+		scratch_close(&own);
+	}
+	return owners;
+}
+
+/* Returns the cause of a segment, or WHY_IDS. */
+static enum why_id owner_of(const struct run_parts *p, const struct critical_segment *x)
+{
+	if (x->kind == CRITICAL_LAUNCH)
+		return WHY_launch_bound;
+	if (x->track == ID_NONE)
 		return WHY_IDS;
-	uint32_t node = replay_node_at(s->d, x->track, x->start);
-	return node == ID_NONE ? WHY_IDS : why_owner(s, node);
+	uint32_t node = replay_node_at(p->scene->d, x->track, x->start);
+	return node == ID_NONE ? WHY_IDS : (enum why_id)p->owners[node];
 }
 
 /* Returns the index of the part of a segment. */
 static uint32_t part_of(struct run_parts *p, const struct critical_segment *x)
 {
 	const struct why_scene *s = p->scene;
-	struct run_part made = { .cause = owner_of(s, x), .kind = x->kind };
+	struct run_part made = { .cause = owner_of(p, x), .kind = x->kind };
 	struct sb key = sb_in(p->a);
 
 	if (x->event != ID_NONE && s->t->events.v[x->event].category == CATEGORY_STEP)
@@ -86,6 +113,25 @@ static int by_difference(const void *v, uint32_t a, uint32_t b)
 	return (p < q) - (p > q);
 }
 
+/* Adds the parts up by cause, or by kind where there is none. */
+static void add_sums(struct run_difference *x, struct arena *a)
+{
+	uint32_t by_cause[WHY_IDS] = { 0 }, by_kind[CRITICAL_KINDS] = { 0 }; /* 1 + index */
+
+	for (size_t i = 0; i < x->parts.n; i++) {
+		const struct run_part *p = &x->parts.v[i];
+		uint32_t *at = p->cause == WHY_IDS ? &by_kind[p->kind] : &by_cause[p->cause];
+		if (!*at) {
+			VEC_PUSH(a, &x->sums,
+			        ((struct run_part){ p->cause, p->kind, STR_NONE, { 0 } }));
+			*at = (uint32_t)x->sums.n;
+		}
+		for (int run = 0; run < RUNS_N; run++)
+			x->sums.v[*at - 1].ns[run] =
+			        num_add(x->sums.v[*at - 1].ns[run], p->ns[run]);
+	}
+}
+
 /* ---- causes ---- */
 
 /* Sets the time that a cause saves in a run. True if the run reports the cause. */
@@ -127,9 +173,12 @@ void run_difference_find(const struct why *left, const struct why *right,
 		struct why_scene scene;
 		why_scene_open(&scene, out->runs[run]->job, 0, &own.a);
 		parts.scene = &scene;
+		parts.owners = find_owners(&scene, &own.a);
 		add_run(&parts, run, &own.a);
 	}
 	scratch_close(&own);
 	sort_array(a, out->parts.v, out->parts.n, sizeof *out->parts.v, by_difference);
+	add_sums(out, a);
+	sort_array(a, out->sums.v, out->sums.n, sizeof *out->sums.v, by_difference);
 	find_causes(out, a);
 }

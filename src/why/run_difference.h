@@ -3,6 +3,10 @@
  * Explains why a step of one run takes longer than a step of another. The critical path covers the
  * windows of both runs without gaps. Its segments, summed by cause or kind and by name, are the
  * parts of a mean step, and the differences of the parts add up to the difference of the steps.
+ *
+ * A segment of a thread has the cause that owns the time; else that of the time before the next
+ * launch. A segment of a device has the first cause whose remedy makes it half as long or shorter.
+ * The latency of launches is launch_bound.
  */
 #ifndef TFPROF_WHY_RUN_DIFFERENCE_H
 #define TFPROF_WHY_RUN_DIFFERENCE_H
@@ -13,9 +17,9 @@ enum { RUN_LEFT, RUN_RIGHT, RUNS_N };
 
 /* Time on the critical path of a mean step, in each run; 0: none. */
 struct run_part {
-	enum why_id cause; /* that owns the time of a thread; WHY_IDS: none */
+	enum why_id cause; /* WHY_IDS: none */
 	enum critical_kind kind;
-	struct str name; /* of the op, kernel, call or range; empty: none */
+	struct str name; /* of the op, kernel, call or range; empty: none, or a sum of parts */
 	int64_t ns[RUNS_N];
 };
 
@@ -30,6 +34,7 @@ struct run_difference {
 	const struct why *runs[RUNS_N];
 	int64_t ns[RUNS_N];         /* the mean step, to which the parts add up */
 	VEC(struct run_part) parts; /* the largest difference first */
+	VEC(struct run_part) sums;  /* of the parts of each cause, or else of each kind; likewise */
 	VEC(struct run_cause) causes;
 };
 

@@ -29,7 +29,7 @@ struct changed_job {
 	size_t n;
 };
 
-static struct why_change change_of(const struct why_scene *s, enum why_id id, struct arena *a)
+struct why_change why_change_of(const struct why_scene *s, enum why_id id, struct arena *a)
 {
 	struct why_change c = { .a = a, .saved = INT64_MIN };
 
@@ -44,7 +44,7 @@ static struct changed_job change_all(
 	struct changed_job j = { scenes, ARENA_ARRAY(a, n, struct why_change), n };
 
 	for (size_t i = 0; i < n; i++)
-		j.changes[i] = change_of(&scenes[i], id, a);
+		j.changes[i] = why_change_of(&scenes[i], id, a);
 	return j;
 }
 

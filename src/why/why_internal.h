@@ -48,6 +48,9 @@ struct why_change {
 void why_scene_open(
         struct why_scene *s, const struct rank_group *job, uint32_t index, struct arena *a);
 
+/* Returns the change that removes a cause, in a. */
+struct why_change why_change_of(const struct why_scene *s, enum why_id id, struct arena *a);
+
 /* Returns the index of the chosen window in which a node starts, or ID_NONE. */
 uint32_t why_window(const struct why_scene *s, uint32_t node);
 
@@ -74,6 +77,10 @@ void why_remove_owned(const struct why_scene *s, struct why_change *c, enum why_
 
 /* True if a synchronisation edge leads to the node. */
 bool why_waits_for_device(const struct why_scene *s, uint32_t node);
+
+/* Gives the time of threads before launches that no cause owns to launch_bound or host_work,
+ * whether a device waited for it or not. owners: of each node. */
+void why_own_launches(const struct why_scene *s, uint8_t *owners);
 
 /* True if the launch of some work is known. */
 bool why_has_launches(const struct why_scene *s);

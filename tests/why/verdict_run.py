@@ -239,11 +239,28 @@ def runs_are_compared():
     saved = {c['cause']: c['right_ns'] for c in answer['causes']}
     cases.equal(saved['input_pipeline'], why('input_pipeline')['causes'][0]['saved_ns'], 'cause')
     text = run('why', left, right, '--top=1')
-    assert '(%d more; --top=0 shows all)' % (len(answer['parts']) - 1) in text and '--as=ranks' in text, text
+    assert '(%d more: --top=0)' % (len(answer['parts']) - 1) in text and '--as=' in text, text
     back = json.loads(run('why', right, left, '--as=runs', '-output', 'json'))
     cases.equal(back['difference_ns'], -answer['difference_ns'], 'the other way')
     shutil.copy(left, 'same.pt.trace.json')
     assert ' less: ' in back['verdict'] and 'takes as long: ' in run('why', left, 'same.pt.trace.json')
+
+
+def differences_have_causes():
+    """The times by cause come first and add up to the steps, in the text too; each part is of one cause or kind. Lines are short."""
+    for left, right in (('healthy', 'launch_bound'), ('healthy', 'layout_conversion'), ('allocation', 'host_work'), ('healthy', 'host_copies')):
+        paths = files()[left] + files()[right]
+        answer = json.loads(run('why', *paths, '-output', 'json'))
+        for key in ('left_ns', 'right_ns', 'difference_ns'):
+            cases.equal(sum(x[key] for x in answer['by_cause']), answer[key], (left, right, key))
+            for x in answer['by_cause']:
+                parts = [p for p in answer['parts'] if (p['cause'], None if p['cause'] else p['kind']) == (x['cause'], x['kind'])]
+                cases.equal(sum(p[key] for p in parts), x[key], (left, right, x))
+        most = max(answer['by_cause'], key=lambda x: x['difference_ns'])
+        assert most['cause'] == right and most['difference_ns'] > .5 * answer['difference_ns'], (left, right, most)
+        text = run('why', *paths)
+        assert text.index('Time on the critical path') < text.index('\nstep ') < text.index('Ops, kernels and calls'), text
+        assert max(map(len, text.split('\n'))) <= 80, text
 
 
 def judged(left, right, *rules, words=()):
@@ -378,6 +395,9 @@ def lines_are_short():
     for name in ROWS:
         for line in run('why', *files()[name]).split('\n'):
             assert len(line) <= 80 or HOME.name in line or line.split()[0] in ('where', 'evidence') or line.startswith(' ' * 12), line
+    for words in (['why', *files()['launch_bound']], ['why', *files()['healthy'], *files()['host_work']]):
+        narrow = subprocess.run([PROGRAM, *words], capture_output=True, text=True, env=dict(os.environ, COLUMNS='40'))
+        cases.equal(narrow.stdout, run(*words), 'COLUMNS')
 
 
 def helped():
@@ -492,7 +512,7 @@ def sample_is_up_to_date():
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
          steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, collectives_of_a_step_are_matched_together,
-         contradicting_orders_end, ranks_are_missing, runs_are_compared, gates_of_steps,
+         contradicting_orders_end, ranks_are_missing, runs_are_compared, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, pinned_copies_are_not_to_be_pinned, lines_are_short, helped,

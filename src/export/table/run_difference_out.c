@@ -5,34 +5,41 @@
 #include "export/table/run_difference_out.h"
 
 #include "export/table/table.h"
+#include "export/table/why_out.h"
 
 #define NAME_MAX_COLUMNS 40 /* of a name in the sentence */
 
-static const struct column part_columns[] = { TEXT_COLUMN("cause"), TEXT_COLUMN("kind"),
-	TEXT_COLUMN("name"), NUMBER_COLUMN("left_ns", "ns"), NUMBER_COLUMN("right_ns", "ns"),
+static const struct column part_columns[] = { NUMBER_COLUMN("difference_ns", "ns"),
+	NUMBER_COLUMN("left_ns", "ns"), NUMBER_COLUMN("right_ns", "ns"), TEXT_COLUMN("cause"),
+	TEXT_COLUMN("kind"), TEXT_COLUMN("name") };
+static const char *const part_titles[] = { "change", "first", "second", "cause or kind", "",
+	"name" };
+static const struct column sum_columns[] = { TEXT_COLUMN("cause"), TEXT_COLUMN("kind"),
+	NUMBER_COLUMN("left_ns", "ns"), NUMBER_COLUMN("right_ns", "ns"),
 	NUMBER_COLUMN("difference_ns", "ns") };
-static const char *const part_titles[] = { "cause", "on the critical path", "name", "first run",
-	"second run", "difference" };
+static const char *const sum_titles[] = { "cause or kind", "", "first run", "second run",
+	"difference" };
 static const struct column cause_columns[] = { TEXT_COLUMN("cause"), NUMBER_COLUMN("left_ns", "ns"),
 	NUMBER_COLUMN("right_ns", "ns") };
-static const char *const cause_titles[] = { "a step is shorter without", "first run",
-	"second run" };
+static const char *const cause_titles[] = { "cause", "first run", "second run" };
 
 static int64_t difference(const int64_t *ns)
 {
 	return num_sub(ns[RUN_RIGHT], ns[RUN_LEFT]);
 }
 
+/* In text, the kind stands in the place of a cause. */
 static void fill_part(struct table *to, const struct run_part *p, bool data)
 {
+	const char *kind = data ? critical_names[p->kind] : critical_texts[p->kind];
 	bool owned = p->cause != WHY_IDS;
 
-	table_text_if(to, owned, str_of(owned ? why_rows[p->cause].id : ""));
-	table_text(to, str_of(data ? critical_names[p->kind] : critical_texts[p->kind]));
-	table_text_if(to, p->name.n > 0, p->name);
+	table_number(to, difference(p->ns));
 	table_number(to, p->ns[RUN_LEFT]);
 	table_number(to, p->ns[RUN_RIGHT]);
-	table_number(to, difference(p->ns));
+	table_text_if(to, owned || !data, str_of(owned ? why_rows[p->cause].id : kind));
+	table_text(to, str_of(kind));
+	table_text_if(to, p->name.n > 0, p->name);
 	to->rows++;
 }
 
@@ -44,12 +51,12 @@ static void fill_rest(struct table *to, const struct run_difference *x, size_t f
 	for (size_t i = from; i < x->parts.n; i++)
 		for (int run = 0; run < RUNS_N; run++)
 			ns[run] = num_add(ns[run], x->parts.v[i].ns[run]);
-	table_null(to);
-	table_text(to, str_fmt(to->a, "(%zu more; --top=0 shows all)", x->parts.n - from));
-	table_null(to);
+	table_number(to, difference(ns));
 	table_number(to, ns[RUN_LEFT]);
 	table_number(to, ns[RUN_RIGHT]);
-	table_number(to, difference(ns));
+	table_null(to);
+	table_null(to);
+	table_text(to, str_fmt(to->a, "(%zu more: --top=0)", x->parts.n - from));
 	to->rows++;
 }
 
@@ -63,6 +70,33 @@ static void fill_parts(struct table *to, const struct run_difference *x, size_t 
 		fill_rest(to, x, shown);
 }
 
+static void fill_sum(struct table *to, struct str cause, struct str kind, const int64_t *ns)
+{
+	table_text_if(to, cause.n > 0, cause);
+	table_text_if(to, kind.n > 0, kind);
+	table_number(to, ns[RUN_LEFT]);
+	table_number(to, ns[RUN_RIGHT]);
+	table_number(to, difference(ns));
+	to->rows++;
+}
+
+/* A sum has a cause or a kind. In text, the last row is their total. */
+static void fill_sums(struct table *to, const struct run_difference *x, bool data)
+{
+	for (size_t i = 0; i < x->sums.n; i++) {
+		const struct run_part *p = &x->sums.v[i];
+		if (p->cause != WHY_IDS)
+			fill_sum(to, str_of(why_rows[p->cause].id), STR_NONE, p->ns);
+		else if (data)
+			fill_sum(to, STR_NONE, str_of(critical_names[p->kind]), p->ns);
+		else
+			fill_sum(to, str_of(critical_texts[p->kind]), STR_NONE, p->ns);
+	}
+	if (!data)
+		fill_sum(to, why_is_per_step(x->runs[RUN_RIGHT]) ? S("step") : S("path"), STR_NONE,
+		        x->ns);
+}
+
 static void fill_causes(struct table *to, const struct run_difference *x)
 {
 	for (size_t i = 0; i < x->causes.n; i++, to->rows++) {
@@ -73,10 +107,12 @@ static void fill_causes(struct table *to, const struct run_difference *x)
 	}
 }
 
-/* Names the part with the largest difference, if that is half of the difference or more. */
+/* Names the cause or part with the largest difference, if that is half of the difference or more.
+ */
 static void put_largest(struct sb *b, const struct run_difference *x, struct arena *a)
 {
-	const struct run_part *p = x->parts.v;
+	bool cause = x->sums.n && x->sums.v[0].cause != WHY_IDS;
+	const struct run_part *p = cause ? x->sums.v : x->parts.v;
 	int64_t part = x->parts.n ? difference(p->ns) : 0, all = difference(x->ns);
 
 	if (!all || (double)part / (double)all < 0.5)
@@ -115,56 +151,73 @@ static struct str sentence(const struct run_difference *x, struct arena *a)
 	return sb_str(&b);
 }
 
-static struct str lead_of(const struct run_difference_page *p, struct arena *a)
+static struct str lead_of(const struct run_difference_page *p, unsigned columns, struct arena *a)
 {
-	struct sb b = sb_in(a);
+	struct sink *to = sink_memory(a);
 
-	sb_put(&b, sentence(p->x, a));
-	sb_fmt(&b, "\nfirst run: %.*s; second run: %.*s%s\n\n", STR(p->of[RUN_LEFT]),
-	        STR(p->of[RUN_RIGHT]), p->assumed ? "; two ranks of one job? --as=ranks" : "");
-	return sb_str(&b);
+	sink_wrap(to, sentence(p->x, a), columns, 2);
+	sink_wrap(to,
+	        str_fmt(a, "first run: %.*s; second run: %.*s%s", STR(p->of[RUN_LEFT]),
+	                STR(p->of[RUN_RIGHT]),
+	                p->assumed ? "; two ranks of one job? --as=ranks" : ""),
+	        columns, 2);
+	sink_fmt(to, "\nTime on the critical path%s by cause, or by kind if there is none:\n",
+	        why_is_per_step(p->x->runs[RUN_RIGHT]) ? " of a step" : "");
+	return sink_text(to);
 }
-
-struct run_difference_shown {
-	const struct run_difference_page *page;
-	const struct table *causes;
-};
 
 static void put_members(struct document *d, const void *user)
 {
-	const struct run_difference_shown *shown = user;
-	const struct run_difference *x = shown->page->x;
+	const struct run_difference_page *page = user;
+	const struct run_difference *x = page->x;
 
 	document_text(d, "verdict", sentence(x, d->a));
-	document_text(d, "left_of", shown->page->of[RUN_LEFT]);
-	document_text(d, "right_of", shown->page->of[RUN_RIGHT]);
+	document_text(d, "left_of", page->of[RUN_LEFT]);
+	document_text(d, "right_of", page->of[RUN_RIGHT]);
 	document_i64(d, "left_ns", x->ns[RUN_LEFT]);
 	document_i64(d, "right_ns", x->ns[RUN_RIGHT]);
 	document_i64(d, "difference_ns", difference(x->ns));
-	table_put_member(d, shown->causes, 0);
+}
+
+enum { SHOWN_SUMS, SHOWN_PARTS, SHOWN_CAUSES, SHOWN_N };
+
+/* In text, the sums come first; data has the rows of the parts. */
+static void order_tables(const struct table *all, bool data, struct table *shown)
+{
+	shown[0] = all[data ? SHOWN_PARTS : SHOWN_SUMS];
+	shown[1] = all[data ? SHOWN_SUMS : SHOWN_PARTS];
+	shown[2] = all[SHOWN_CAUSES];
+	shown[0].sections = shown + 1;
+	shown[0].n_sections = SHOWN_N - 1;
 }
 
 bool run_difference_write(const struct run_difference_page *page, size_t top, const struct opts *o,
         unsigned columns, struct emit *to, struct err *e)
 {
 	bool data = out_is_data(o->output.kind);
-	struct table parts = { .a = to->a,
-		.key = "parts",
-		.schema = "tfprof/why-runs",
-		TABLE_COLUMNS(part_columns, part_titles) };
-	struct table causes = {
-		.a = to->a, .key = "causes", TABLE_COLUMNS(cause_columns, cause_titles)
+	unsigned width = columns ? columns : WHY_PLAIN_COLUMNS;
+	struct table shown[SHOWN_N], all[SHOWN_N] = {
+		[SHOWN_SUMS] = { .key = "by_cause",
+		        .title = "By cause, or by kind if there is none",
+		        TABLE_COLUMNS(sum_columns, sum_titles) },
+		[SHOWN_PARTS] = { .key = "parts",
+		        .title = "Ops, kernels and calls on the critical path",
+		        TABLE_COLUMNS(part_columns, part_titles) },
+		[SHOWN_CAUSES] = { .key = "causes",
+		        .title = "A step is shorter without these causes, which do not add up",
+		        TABLE_COLUMNS(cause_columns, cause_titles) }
 	};
-	const struct run_difference_shown shown = { page, &causes };
 
-	fill_parts(&parts, page->x, top, data);
-	fill_causes(&causes, page->x);
-	if (data) {
-		parts.members = put_members;
-		parts.user = &shown;
-	} else {
-		parts.lead = lead_of(page, to->a);
-		parts.below = causes.rows ? &causes : NULL;
-	}
-	return table_write(&parts, 0, &o->output, columns, to, e);
+	for (size_t i = 0; i < SHOWN_N; i++)
+		all[i].a = to->a;
+	fill_sums(&all[SHOWN_SUMS], page->x, data);
+	fill_parts(&all[SHOWN_PARTS], page->x, top, data);
+	fill_causes(&all[SHOWN_CAUSES], page->x);
+	order_tables(all, data, shown);
+	shown[0].command = "why";
+	shown[0].schema = "tfprof/why-runs";
+	shown[0].lead = data ? STR_NONE : lead_of(page, width, to->a);
+	shown[0].members = put_members;
+	shown[0].user = page;
+	return table_write(&shown[0], 0, &o->output, data ? columns : width, to, e);
 }

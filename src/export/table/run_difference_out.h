@@ -14,7 +14,7 @@ struct run_difference_page {
 	bool assumed;          /* the user did not state that the files are two runs */
 };
 
-/* top: parts shown in text; 0: all. columns: width of the terminal; 0: names stay whole. */
+/* top: parts shown in text; 0: all. columns: width of the terminal; 0: none. */
 bool run_difference_write(const struct run_difference_page *page, size_t top, const struct opts *o,
         unsigned columns, struct emit *to, struct err *e);
 

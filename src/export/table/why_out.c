@@ -9,7 +9,6 @@
 #define VERSION 1
 #define INDENT  10 /* columns of the words before texts */
 
-#define PLAIN_COLUMNS 80   /* the width of text that is not written to a terminal */
 #define UNKNOWN_PARTS 1000 /* text leaves out unknown time below this part of the step */
 
 struct why_text {
@@ -475,7 +474,7 @@ static struct why_text text_of(const struct exported *x, struct sink *s, struct 
 		.to = s,
 		.a = to->a,
 		.from = &to->from,
-		.columns = shown->columns ? shown->columns : PLAIN_COLUMNS,
+		.columns = shown->columns ? shown->columns : WHY_PLAIN_COLUMNS,
 		.terminal = shown->columns > 0 };
 }
 

@@ -9,7 +9,8 @@
 #include "export/out.h"
 #include "why/why.h"
 
-#define WHY_PLACES 3 /* places shown per cause, unless one cause is asked for */
+#define WHY_PLACES        3  /* places shown per cause, unless one cause is asked for */
+#define WHY_PLAIN_COLUMNS 80 /* the width of text that is not written to a terminal */
 
 struct why_page {
 	const struct why *x;
