@@ -110,24 +110,64 @@ void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 
 /* ---- communication ---- */
 
+/* Returns the exposed communication of a chosen window, the mean of the devices. */
+static int64_t exposed_time(const struct why_scene *s, struct arena *a)
+{
+	int64_t sum = 0, windows = (int64_t)s->x->n_chosen;
+	size_t n;
+	const struct replay_part *v = replay_partition(s->x, &s->x->recorded, &n, a);
+
+	for (size_t i = 0; i < n; i++)
+		sum = num_add(sum, v[i].communication);
+	return n ? sum / (int64_t)n / windows : 0;
+}
+
+/* True if edges say for more than half of the time of communication which work waits for it: of an
+ * event, of a blocking call, or the order of a stream with other work. */
+static bool is_waited_for(const struct why_scene *s, struct arena *a)
+{
+	const struct depend *d = s->d;
+	bool *known = ARENA_ARRAY(a, d->nodes.n, bool);
+	int64_t all = 0, without = 0;
+
+	for (size_t i = d->nodes.n; i-- > 0;) {
+		uint32_t to = d->order[i];
+		const struct depend_node *n = &d->nodes.v[to];
+		if (!n->host && n->class == USAGE_COMMUNICATION) {
+			all = num_add(all, n->end - n->start);
+			without = num_add(without, known[to] ? 0 : n->end - n->start);
+		}
+		for (uint32_t k = d->first_edge[to]; k < d->first_edge[to + 1]; k++) {
+			const struct depend_edge *e = &d->edges[k];
+			bool passes = n->class == USAGE_COMPUTE || known[to];
+			known[e->from] |= e->kind == DEPEND_EVENT || e->kind == DEPEND_SYNC ||
+			                  (e->kind == DEPEND_STREAM && passes);
+		}
+	}
+	return without <= all / 2;
+}
+
 /* If all members of a collective are loaded, only the transfer is removed; from other
  * communication, the waits for late members are removed as well. */
 void why_find_exposed_communication(const struct why_scene *s, struct why_change *out)
 {
-	bool any = false, edges = false;
-
+	if (!is_waited_for(s, out->a)) {
+		int64_t exposed = exposed_time(s, out->a);
+		if ((double)exposed > (double)s->x->recorded.after * WHY_LEAST_SHARE)
+			out->reason = str_fmt(out->a,
+			        "communication is exposed for %.*s per device, but the file does "
+			        "not "
+			        "say which work waits for it",
+			        STR(why_time(s, exposed, out->a)));
+		return;
+	}
 	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
 		const struct depend_node *n = &s->d->nodes.v[i];
-		for (uint32_t k = s->d->first_edge[i]; k < s->d->first_edge[i + 1]; k++)
-			edges |= s->d->edges[k].kind == DEPEND_EVENT;
 		if (n->host || n->class != USAGE_COMMUNICATION)
 			continue;
-		any = true;
 		out->bound |= !s->job->member_of[s->index][i];
 		why_shorten(s, out, i, 0);
 	}
-	if (any && !edges)
-		out->reason = S("the file does not say which work waits for communication");
 }
 
 /* ---- elementwise chains ---- */

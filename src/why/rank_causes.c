@@ -6,14 +6,56 @@
 #include "base/sort.h"
 #include "why/why_internal.h"
 
-/* Sets the reason if ranks cannot be compared. True if they can. */
+/* Returns the number of ranks of the job that communicate. */
+static size_t communicating_ranks(const struct why_scene *s)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < s->job->ranks.n; i++) {
+		const struct job_rank *r = &s->job->ranks.v[i];
+		const struct depend *d = &s->job->replays[r->replay]->depend;
+		bool any = false;
+		for (size_t k = 0; k < r->n && !any; k++)
+			any = !d->nodes.v[r->order[k]].host &&
+			      d->nodes.v[r->order[k]].class == USAGE_COMMUNICATION;
+		found += any;
+	}
+	return found;
+}
+
+/* Returns the number of devices of this trace that communicate. */
+static size_t communicating_devices(const struct why_scene *s, struct arena *a)
+{
+	bool *seen = ARENA_ARRAY(a, s->t->devices.n, bool);
+	size_t found = 0;
+
+	for (size_t i = 0; i < s->d->nodes.n; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		if (n->host || n->class != USAGE_COMMUNICATION)
+			continue;
+		bool *device = &seen[s->t->tracks.v[n->track].device];
+		found += !*device;
+		*device = true;
+	}
+	return found;
+}
+
+/* True if ranks can be compared. Otherwise sets the reason, unless nothing communicates: then no
+ * rank waits for another one. */
 static bool can_compare(const struct why_scene *s, struct why_change *out)
 {
-	if (s->job->ranks.n < 2 || (s->job->n_replays < 2 && !s->job->collectives.n))
+	size_t devices = communicating_devices(s, out->a);
+
+	if (!devices || (s->job->ranks.n > 1 && s->job->collectives.n))
+		return devices;
+	if (communicating_ranks(s) > 1)
+		out->reason = S("the loaded ranks have no collective in common; sends and receives "
+		                "are not matched");
+	else if (devices > 1)
+		out->reason = S("the devices of one process are not compared");
+	else
 		out->reason = S("only one rank is loaded; name the files of all ranks");
-	else if (!s->job->collectives.n)
-		out->reason = S("the loaded ranks have no collective in common");
-	return !out->reason.p;
+	return false;
 }
 
 static double factor(int64_t to, int64_t from)

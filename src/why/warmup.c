@@ -20,7 +20,8 @@ void why_find_warmup(const struct why_scene *s, struct why_change *out)
 	int64_t *lengths = ARENA_ARRAY(out->a, n, int64_t), rest = 0;
 
 	if (n < STEPS_LEAST) {
-		out->reason = S("fewer than 3 steps");
+		out->reason = x->marks->by == STEPS_UNKNOWN ? S("no steps are marked")
+		                                            : S("fewer than 3 steps");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)

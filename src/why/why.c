@@ -48,6 +48,14 @@ static struct changed_job change_all(
 	return j;
 }
 
+struct str why_time(const struct why_scene *s, int64_t ticks, struct arena *a)
+{
+	struct sb b = sb_in(a);
+
+	fmt_time(&b, trace_ns(s->t, ticks));
+	return sb_str(&b);
+}
+
 /* Returns the reason why no trace allows to judge the cause, or nothing. */
 static struct str reason_of(const struct changed_job *j)
 {
@@ -179,7 +187,7 @@ static void examine(
 	struct str reason = reason_of(&j);
 	int64_t saved = reason.p ? 0 : saved_by(out->job, &j, &own.a);
 	if (reason.p)
-		VEC_PUSH(a, &out->gaps, ((struct why_gap){ id, reason }));
+		VEC_PUSH(a, &out->gaps, ((struct why_gap){ id, str_copy(a, reason) }));
 	else if (saved > 0)
 		add_finding(out, id, &j, saved, a, &own.a);
 	scratch_close(&own);
@@ -309,14 +317,6 @@ static void find_shares(const struct rank_group *job, struct why *out, struct ar
 	out->busy = all > 0 ? (compute + moving) / all : 0;
 }
 
-static struct str time_text(const struct why_scene *s, int64_t ticks, struct arena *a)
-{
-	struct sb b = sb_in(a);
-
-	fmt_time(&b, trace_ns(s->t, ticks));
-	return sb_str(&b);
-}
-
 /* Steps whose marks do not go with their device work. */
 static struct str check_steps(const struct why_scene *s, struct arena *a)
 {
@@ -337,13 +337,13 @@ static struct str check_steps(const struct why_scene *s, struct arena *a)
 	double share = (double)x->recorded.after * (double)n / (double)marks;
 	if (share < STEP_SHARE)
 		return str_fmt(a, "no step is whole: device work ends %.*s into a step of %.*s",
-		        STR(time_text(s, x->recorded.after, a)), STR(time_text(s, marks / n, a)));
+		        STR(why_time(s, x->recorded.after, a)), STR(why_time(s, marks / n, a)));
 	if (after > marks)
 		return str_fmt(a,
 		        "no step is whole: launches go on for %.*s after the end of a step of "
 		        "%.*s, so "
 		        "its marks do not cover the work",
-		        STR(time_text(s, after / n, a)), STR(time_text(s, marks / n, a)));
+		        STR(why_time(s, after / n, a)), STR(why_time(s, marks / n, a)));
 	return STR_NONE;
 }
 
@@ -367,7 +367,8 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 				return doubt;
 		}
 	bool silent = 1 - out->compute > WHY_UNKNOWN_SHARE; /* something must have taken the time */
-	if (!out->reported && silent && !has_launches(out->job, scenes))
+	bool small = (double)best <= (double)out->step * WHY_UNKNOWN_SHARE;
+	if (small && silent && !has_launches(out->job, scenes))
 		return str_fmt(a,
 		        "devices compute for %.1f%% of the time, and the file does not say which "
 		        "calls launched the device work",

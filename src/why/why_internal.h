@@ -85,6 +85,9 @@ void why_own_launches(const struct why_scene *s, uint8_t *owners);
 /* True if the launch of some work is known. */
 bool why_has_launches(const struct why_scene *s);
 
+/* "1.25ms"; in a. */
+struct str why_time(const struct why_scene *s, int64_t ticks, struct arena *a);
+
 /* Returns the name of an event. */
 struct str why_name(const struct why_scene *s, uint32_t event);
 

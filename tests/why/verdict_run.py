@@ -226,6 +226,25 @@ def ranks_are_missing():
     assert not why('exposed_communication')['causes'][0]['bound']
 
 
+def silent_communication_is_no_gap():
+    """Without communication, ranks and communication are judged; so is communication that is not exposed, or for which its stream waits."""
+    asked = ('exposed_communication', 'slow_rank', 'unbalanced_ranks')
+    def gaps(*works):
+        events = launches([('cudaLaunchKernel', 10 * i, 5) for i in range(len(works))], [(i, 1000 + at, length) for i, (_, _, at, length) in enumerate(works)])
+        for e, (name, stream, _, _) in zip(events[len(works):], works):
+            e.update(name=name, tid=stream, args=dict(e['args'], stream=stream))
+        answer = json.loads(run('why', written('silent.json', events), '-output', 'json'))
+        return [g['id'] for g in answer['not_judged'] if g['id'] in asked]
+    ranks = ['slow_rank', 'unbalanced_ranks']
+    cases.equal(sorted(gaps(('k', 7, 0, 900))), [], 'none')
+    cases.equal(sorted(gaps(('k', 7, 0, 900), ('ncclDevKernel_AllReduce', 8, 100, 500))), ranks, 'hidden')
+    cases.equal(sorted(gaps(('k', 7, 0, 900), ('ncclDevKernel_AllReduce', 8, 900, 500), ('k', 8, 1400, 900))), ranks, 'order of the stream')
+    cases.equal(sorted(gaps(('k', 7, 0, 900), ('ncclDevKernel_AllReduce', 8, 900, 500), ('k', 7, 1500, 900))), sorted(asked), 'exposed')
+    reason = next(g['reason'] for g in json.loads(run('why', 'silent.json', '-output', 'json'))['not_judged'] if g['id'] == asked[0])
+    exposed = json.loads(run('devices', 'silent.json', '-output', 'json'))['devices'][0]['exposed_communication_ns']
+    assert 'exposed for %.0fus per device' % (exposed / 1000) in reason, (reason, exposed)
+
+
 def runs_are_compared():
     """The parts of the difference of two runs add up to it; text has the same rows, and one for the rest."""
     left, right = files()['healthy'][0], files()['input_pipeline'][0]
@@ -481,6 +500,8 @@ def every_sentence_is_printed():
     work = launches([('cudaLaunchKernel', 0, 5)], [(0, 10, 9)])
     copy = [dict(work[1], cat='gpu_memcpy', name='Memcpy HtoD (Host -> Device)', args=dict(work[1]['args'], bytes=4))]
     nccl = [dict(work[1], name='ncclDevKernel_AllReduce')]
+    send = [dict(work[1], name='ncclDevKernel_SendRecv')]
+    other = [dict(e, pid=1, tid=8, args=dict(e['args'], device=1)) for e in nccl]
     paths = [files()[n] for n in ('input_pipeline', 'slow_rank')] + [
         [written('bare.json', work[1:])], [written('copy.json', work[:1] + copy)], [written('nccl.json', work[:1] + nccl)],
         [written('moment.json', [dict(work[1], dur=0)])], [written('cpu.json', [dict(work[0], cat='cpu_op')])],
@@ -488,6 +509,7 @@ def every_sentence_is_printed():
         made('no_launches', 'kineto'), made('healthy', 'rocprof'), made('healthy', 'xspace'), made('slow_rank', 'kineto')[:1]]
     calls, works = [('cudaLaunchKernel', 10 * i, 5) for i in range(20)], [(i, 10 * i + 6, 2) for i in range(19)]
     paths += [[written('late.json', launches(calls, works + [(19, 50000, 10)]))], [files()['healthy'][0], files()['input_pipeline'][0], '--as=ranks']]
+    paths += [[written('send%d.json' % i, work[:1] + send) for i in range(2)] + ['--as=ranks'], [written('devices.json', work[:1] + nccl + other)]]
     paths += [made('graph_as_one_slice', 'nsys')] if built.has(PROGRAM, 'sqlite') else []
     said = []
     for p in paths:
@@ -512,7 +534,7 @@ def sample_is_up_to_date():
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
          steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, collectives_of_a_step_are_matched_together,
-         contradicting_orders_end, ranks_are_missing, runs_are_compared, differences_have_causes, gates_of_steps,
+         contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, pinned_copies_are_not_to_be_pinned, lines_are_short, helped,

@@ -321,6 +321,22 @@ static void put_trust(struct sb *b, const struct why *x)
 	}
 }
 
+#define MARKS_APART 10 /* a difference of more than 1 / 10 of the marks is explained */
+
+/* Explains why the times by marks and by the device's work differ. */
+static void put_window(struct sb *b, const struct why_page *p)
+{
+	const struct replay *x = p->x->x;
+	int64_t marks = p->marks, work = p->x->step;
+	bool from_mark = true;
+
+	for (size_t i = 0; i < x->n_chosen; i++)
+		from_mark &= x->windows[x->chosen[i]].mark;
+	if ((work > marks ? num_sub(work, marks) : num_sub(marks, work)) > marks / MARKS_APART)
+		sb_fmt(b, ", which is from %s to the end of the step's last work",
+		        from_mark ? "the mark's start" : "the end of the previous step's work");
+}
+
 static void put_head(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
@@ -341,6 +357,7 @@ static void put_head(const struct why_text *t)
 		sb_fmt(&b, " by marks, ");
 		put_time(&b, x, x->step);
 		sb_fmt(&b, " by the device's work");
+		put_window(&b, t->p);
 	}
 	if (x->busy > 0)
 		put_trust(&b, x);
