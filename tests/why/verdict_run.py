@@ -87,6 +87,21 @@ def commands_print_the_numbers():
                         assert number in p.stdout, (e, number, p.stdout)
 
 
+def costs_and_savings_are_told_apart():
+    """If the places of a cause add up to more or less than is saved, the evidence explains it, in the text too."""
+    said = set()
+    for name in ROWS:
+        for cause in why(name)['causes']:
+            text = next(e['text'] for e in cause['evidence'] if e['id'].endswith('.places'))
+            apart = cause['cost_ns'] - cause['saved_ns']
+            kind = 'more than removing it saves' if apart > .1 * cause['saved_ns'] + 1 else \
+                'removing it saves more' if -apart > .1 * cause['saved_ns'] + 1 else 'because'
+            cases.equal(kind in text, kind != 'because', (name, cause['id'], text))
+            said.add(kind)
+    cases.equal(len(said), 3, said)
+    assert 'this is more than removing it saves, because' in words_of('why', *files()['input_pipeline'])
+
+
 def healthy_traces_have_matrix_products():
     """The share of matrix products in the verdict about a healthy trace is that of flops."""
     families = json.loads(run('flops', *files()['healthy'], '-output', 'json'))
@@ -531,7 +546,7 @@ def sample_is_up_to_date():
         assert f.read() == gzip.decompress(sample()), 'tests/why/verdict_run.py --write testdata/traces'
 
 
-TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
+TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_and_savings_are_told_apart, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
          steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, collectives_of_a_step_are_matched_together,
          contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, differences_have_causes, gates_of_steps,

@@ -120,6 +120,22 @@ static struct evidence replay_evidence(const struct why_text *t, const struct wh
 		                                      : command_of(t, "what-if", "cause:", f->id) };
 }
 
+#define SUM_APART 10 /* a difference of more than 1 / 10 of what is saved is explained */
+
+/* Explains why the places do not add up to the time that is saved. */
+static void put_sum(struct sb *b, const struct why_finding *f)
+{
+	int64_t apart = num_sub(f->cost, f->saved);
+
+	if (apart > f->saved / SUM_APART)
+		sb_fmt(b, "; this is more than removing it saves, because other work runs at the "
+		          "same "
+		          "time, or because several threads or devices are added up");
+	else if (-apart > f->saved / SUM_APART)
+		sb_fmt(b, "; removing it saves more than this, because waits for it end earlier, "
+		          "too");
+}
+
 static struct evidence places_evidence(const struct why_text *t, const struct why_finding *f)
 {
 	struct sb b = { .a = t->a };
@@ -134,6 +150,7 @@ static struct evidence places_evidence(const struct why_text *t, const struct wh
 		sb_fmt(&b, ", of which first calls take ");
 		put_time(&b, t->p->x, f->start_up);
 	}
+	put_sum(&b, f);
 	return (struct evidence){ str_fmt(t->a, "%s.places", why_rows[f->id].id), sb_str(&b),
 		command_of(t, "why", "--cause=", f->id) };
 }
