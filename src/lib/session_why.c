@@ -45,6 +45,10 @@ static bool check_rules(struct session *s, const struct why_request *request, co
 {
 	for (size_t i = 0; i < request->n_rules; i++) {
 		const struct why_rule *r = &request->rules[i];
+		struct str reason = why_gap_of(x, r->cause);
+		if (reason.p)
+			note_line(&s->notes, "note: --fail-on=%.*s: not judged: %.*s\n",
+			        STR(r->text), STR(reason));
 		for (size_t k = 0; k < x->reported; k++)
 			if (x->found.v[k].id == r->cause &&
 			        trace_ns(x->x->depend.t, x->found.v[k].saved) > r->ns)

@@ -58,7 +58,7 @@ void why_find_garbage_collection(const struct why_scene *s, struct why_change *o
 void why_find_host_contention(const struct why_scene *s, struct why_change *out)
 {
 	(void)s;
-	out->reason = S("waits of threads for a CPU are not known");
+	out->reason = S("tfprof does not read when threads waited for a CPU");
 }
 
 /* ---- allocation ---- */

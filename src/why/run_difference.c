@@ -137,9 +137,7 @@ static void add_sums(struct run_difference *x, struct arena *a)
 /* Sets the time that a cause saves in a run. True if the run reports the cause. */
 static bool find_saved(const struct why *x, enum why_id id, int run, struct run_cause *out)
 {
-	out->judged[run] = true;
-	for (size_t i = 0; i < x->gaps.n; i++)
-		out->judged[run] &= x->gaps.v[i].id != id;
+	out->judged[run] = !why_gap_of(x, id).p;
 	for (size_t i = 0; i < x->found.n; i++)
 		if (x->found.v[i].id == id) {
 			out->ns[run] = trace_ns(x->x->depend.t, x->found.v[i].saved);

@@ -20,6 +20,14 @@ enum why_id why_find_row(struct str id)
 	return WHY_IDS;
 }
 
+struct str why_gap_of(const struct why *w, enum why_id id)
+{
+	for (size_t i = 0; i < w->gaps.n; i++)
+		if (w->gaps.v[i].id == id)
+			return w->gaps.v[i].reason;
+	return STR_NONE;
+}
+
 /* ---- one cause ---- */
 
 /* The traces of a job, and the changes of one cause in each of them. */

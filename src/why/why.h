@@ -18,6 +18,7 @@ struct why_row {
 	const char *id;      /* stable: JSON, --fail-on, what-if cause:ID */
 	const char *verdict; /* precedes "lengthens the mean step of 176 ms by 62 ms" */
 	const char *advice, *pytorch, *tensorflow; /* the latter two may be NULL */
+	bool unread; /* no reader has the data: text lists the cause only if asked for it */
 	const char *start_up; /* advice if most of the time is start-up; NULL: none has it */
 	/* True if host time inside slices of this event belongs to the cause; may be NULL. */
 	bool (*owns)(const struct why_scene *s, uint32_t event);
@@ -102,6 +103,9 @@ static inline bool why_is_per_step(const struct why *w)
 {
 	return w->x->windows[0].step != ID_NONE;
 }
+
+/* Returns the reason why a cause is not judged, or nothing. */
+struct str why_gap_of(const struct why *w, enum why_id id);
 
 /* Examines the chosen steps of the replays of a job. The result lives in a. */
 void why_find(const struct rank_group *job, struct why *out, struct arena *a);

@@ -163,6 +163,8 @@ def gates():
                          ('input_pipeline>%dns' % (saved - 1), 1), ('input_pipeline>1h', 0)):
         p = subprocess.run([PROGRAM, 'why', *files()[name], '--fail-on=' + rule], capture_output=True, text=True)
         assert p.returncode == status and ('is a cause (--fail-on=' + rule in p.stderr) == bool(status), (rule, p.stderr)
+    p = subprocess.run([PROGRAM, 'why', *files()[name], '--fail-on=garbage_collection'], capture_output=True, text=True)
+    assert p.returncode == 0 and 'note: --fail-on=garbage_collection: not judged: the file has no slices' in p.stderr, p.stderr
     assert 'not a cause' in run('why', *files()[name], '--fail-on=inputs', status=2)
     assert 'not a time' in run('why', *files()[name], '--fail-on=allocation>much', status=2)
     assert 'not a cause' in run('why', *files()[name], '--cause=x', status=2)
@@ -182,7 +184,11 @@ def outputs():
     assert [c['id'] for c in asked['causes']] == ['launch_bound'], asked
     small = why('input_pipeline', '--cause=launch_bound')
     assert [c['id'] for c in small['causes']] == ['launch_bound'] and small['causes'][0]['saved_ns'] < .03 * small['window_ns'], small
-    assert 'saves nothing' in run('why', *files()['healthy'], '--cause=garbage_collection'), 'nothing'
+    assert 'unfused_elementwise saves nothing' in run('why', *files()['input_pipeline'], '--cause=unfused_elementwise'), 'nothing'
+    for name, reason in (('garbage_collection', 'the file has no slices'), ('host_contention', 'tfprof does not read when threads waited')):
+        text = words_of('why', *files()['healthy'], '--cause=' + name)
+        assert name + ' is not judged: ' + reason in text and 'saves nothing' not in text, text
+    assert 'host_contention' not in run('why', *files()['healthy'])
 
 
 def changed_ranks(change, which=(1,)):

@@ -284,16 +284,19 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 static void put_gaps(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
+	bool any = false;
 
-	if (x->gaps.n)
-		sink_fmt(t->to, "%sNot judged\n%s", x->reported ? "\n" : "", t->md ? "\n" : "");
 	for (size_t i = 0; i < x->gaps.n; i++) {
 		struct sb b = { .a = t->a };
-		bool told = false;
+		bool told = why_rows[x->gaps.v[i].id].unread;
 		for (size_t k = 0; k < i; k++)
 			told |= str_eq(x->gaps.v[k].reason, x->gaps.v[i].reason);
 		if (told)
 			continue;
+		if (!any)
+			sink_fmt(t->to, "%sNot judged\n%s", x->reported ? "\n" : "",
+			        t->md ? "\n" : "");
+		any = true;
 		for (size_t k = i; k < x->gaps.n; k++)
 			if (str_eq(x->gaps.v[k].reason, x->gaps.v[i].reason))
 				sb_fmt(&b, "%s%s", k == i ? "" : ", ",
@@ -302,6 +305,18 @@ static void put_gaps(const struct why_text *t)
 		sink_fmt(t->to, t->md ? "- " : "   ");
 		sink_wrap(t->to, sb_str(&b), t->md ? 0 : t->columns, 5);
 	}
+}
+
+/* Says about the cause that was asked for that it saves nothing, or why it is not judged. */
+static void put_nothing(const struct why_text *t)
+{
+	const struct why *x = t->p->x;
+	struct str reason = why_gap_of(x, t->p->cause);
+	struct sb b = { .a = t->a };
+
+	sb_fmt(&b, "%s %s%.*s", why_rows[t->p->cause].id,
+	        reason.p ? "is not judged: " : "saves nothing", STR(reason));
+	sink_wrap(t->to, sb_str(&b), t->md ? 0 : t->columns, 2);
 }
 
 /* "; 4 ranks with 32 collectives in common (clocks differ by 12 us)". */
@@ -398,7 +413,7 @@ static void put_text(const struct why_text *t)
 	if (t->p->cause == WHY_IDS && x->reported > shown)
 		sink_fmt(t->to, "%zu more causes (--top=0)\n", x->reported - shown);
 	if (t->p->cause != WHY_IDS && !shown)
-		sink_fmt(t->to, "%s saves nothing\n", why_rows[t->p->cause].id);
+		put_nothing(t);
 	put_gaps(t);
 }
 
