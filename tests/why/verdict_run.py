@@ -406,6 +406,8 @@ def first_calls_are_start_up():
         text = run('why', path)
         cases.equal((cause['id'], 'after a warm-up' in cause['advice'], ': first call 20.0ms' in text, 'first calls take 20.0ms' in text),
                     ('host_work', first, first, first), (long_one, text))
+        cases.equal((cause.get('first_calls_ns'), [w['first_call_ns'] for w in cause['where'] if 'first_call_ns' in w]),
+                    (20000000, [20000000]) if first else (None, []), 'document')
 
 
 def copies(memory, launched):

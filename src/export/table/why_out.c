@@ -438,6 +438,8 @@ static void put_cause(struct document *d, const struct why_text *t, const struct
 	document_text(d, "id", str_of(why_rows[f->id].id));
 	document_i64(d, "cost_ns", trace_ns(trace, f->cost));
 	document_i64(d, "saved_ns", trace_ns(trace, f->saved));
+	if (f->start_up)
+		document_i64(d, "first_calls_ns", trace_ns(trace, f->start_up));
 	document_key(d, "bound");
 	json_literal(&d->j, f->bound ? S("true") : S("false"));
 	document_text(d, "advice", advice_of(t->p->x, f, t->a));
@@ -449,6 +451,8 @@ static void put_cause(struct document *d, const struct why_text *t, const struct
 		document_text(d, "name", f->places.v[i].name);
 		document_i64(d, "ns", trace_ns(trace, f->places.v[i].ticks));
 		document_i64(d, "pieces", num_from_u64(f->places.v[i].times));
+		if (f->places.v[i].start_up)
+			document_i64(d, "first_call_ns", trace_ns(trace, f->places.v[i].longest));
 		json_object_end(&d->j);
 	}
 	json_array_end(&d->j);
