@@ -128,12 +128,9 @@ static void put_sum(struct sb *b, const struct why_finding *f)
 	int64_t apart = num_sub(f->cost, f->saved);
 
 	if (apart > f->saved / SUM_APART)
-		sb_fmt(b, "; this is more than removing it saves, because other work runs at the "
-		          "same "
-		          "time, or because several threads or devices are added up");
+		sb_fmt(b, "; more than it saves, because part of it overlaps other work");
 	else if (-apart > f->saved / SUM_APART)
-		sb_fmt(b, "; removing it saves more than this, because waits for it end earlier, "
-		          "too");
+		sb_fmt(b, "; it saves more, because work that waited for it starts earlier");
 }
 
 static struct evidence places_evidence(const struct why_text *t, const struct why_finding *f)
