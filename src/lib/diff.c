@@ -499,6 +499,20 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	       check_gates(s, gates, x.n_gates, x.allow_inconclusive);
 }
 
+/* The phases of a server's steps, instead of nodes. */
+static bool answer_phases(struct diff_sides *d, const struct diff_request *w, struct sink *out)
+{
+	struct session *s = d->s;
+	struct emit to = {
+		.a = &s->query_arena, .out = out, .notes = &s->notes, .arrays = s->arrays
+	};
+	struct gate_result *gates;
+	size_t n;
+
+	return judge(d, w, &gates, &n) && diff_by_phase(d, w, &to) &&
+	       check_gates(s, gates, n, w->given.allow_inconclusive);
+}
+
 /* Traces of different formats have only the functions of their kernels in common. */
 static void group_functions(const struct diff_sides *d, struct diff_request *w)
 {
@@ -522,7 +536,7 @@ bool diff_command(struct session *s, const struct request *r, struct sink *out)
 		return false;
 	group_functions(&d, &w);
 	s->account.stop = &s->cancel;
-	bool ok = answer(&d, &w, out);
+	bool ok = w.given.by ? answer_phases(&d, &w, out) : answer(&d, &w, out);
 	diff_sides_close(&d);
 	return ok;
 }

@@ -88,6 +88,9 @@ bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const st
 bool diff_number_side(
         struct session *s, const struct diff_sides *d, const struct opts *o, struct diff_side *x);
 
+/* Writes the numbers of the phases of two sides. */
+bool diff_by_phase(struct diff_sides *d, const struct diff_request *w, struct emit *to);
+
 /* Releases the sides made since the mark. */
 void diff_sides_mark(struct diff_sides *d);
 void diff_sides_reset(struct diff_sides *d);

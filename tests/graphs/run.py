@@ -193,16 +193,49 @@ def causes():
     equal(eager['eager_steps'], 50000, eager)
 
 
-def gates():
-    """Gates about the steps of a phase use these steps alone."""
-    def server(name, decode):
-        events, at = [], 1000
-        for i in range(12):
-            mode, tokens, length = (('DECODE', 4, decode), ('EXTEND', 64, 700))[i % 3 == 2]
+def server(name, decode, prefill=True):
+    """A trace of 8 steps that generate, of `decode` us each, and 4 that read prompts."""
+    events, at = [], 1000
+    for i in range(12):
+        mode, tokens, length = (('DECODE', 4, decode), ('EXTEND', 64, 700))[i % 3 == 2]
+        if prefill or mode == 'DECODE':
             events.append(kineto.event('user_annotation', 'step[%s bs=4 toks=%d]' % (mode, tokens), 900 + 20 * i, 18))
             events += kineto.launch(905 + 20 * i, i + 1, at, length + i % 4, 'gemm')
             at += length + 10
-        write(events, name)
+    write(events, name)
+
+
+def phases_are_compared():
+    """diff --by=phase has the step time, tokens per second and busy time of each phase of two runs, and their differences."""
+    server('a.pt.trace.json', 100)
+    server('b.pt.trace.json', 130, prefill=False)
+    both = ['diff', 'a.pt.trace.json', 'b.pt.trace.json', '--by=phase']
+    document = json.loads(program(*both, '-output', 'json')[0])
+    check_schema('diff-phases', document)
+    equal([(r['phase'], r['left_steps'], r['right_steps']) for r in document['step_time']], [('prefill', 4, 0), ('decode', 8, 8)])
+    runs = [{p['phase']: p for p in json.loads(program(n, 'phases', '-output', 'json')[0])['phases']} for n in both[1:3]]
+    for key, of in (('step_time', lambda p: p['step_mean_ns']), ('tokens', lambda p: p['tokens_per_second']), ('busy', lambda p: p['busy_ns'] // p['steps'])):
+        unit = '_per_second' if key == 'tokens' else '_ns'
+        prefill, decode = document[key]
+        equal([prefill[k + unit] for k in ('left', 'right', 'difference')], [of(runs[0]['prefill']), None, None], key)
+        left, right = (of(r['decode']) for r in runs)
+        equal([decode[k + unit] for k in ('left', 'right')], [left, right], key)
+        assert abs(decode['difference' + unit] - (right - left)) < .011 and abs(decode['change'] - 100 * (right - left) / left) < .006, decode
+    assert document['step_time'][1]['difference_ns'] >= 30000, document
+    swapped = json.loads(program(*both, '--swap', '-output', 'json')[0])
+    equal(swapped['step_time'][1]['difference_ns'], -document['step_time'][1]['difference_ns'])
+    text, _ = program(*both)
+    assert text.startswith('Mean time of a step:') and 'Tokens per second:' in text and 'Busy time of a step' in text and '-8.99k' in text, text
+    assert max(map(len, text.split('\n'))) <= 80, text
+    program(*both, '--gate', 'phase:decode.step_time<+5%', status=1)
+    trace_case.write(kineto.trace(kineto.steps()), 'plain.json')
+    assert 'no steps of an LLM server' in program('diff', 'a.pt.trace.json', 'plain.json', '--by=phase', status=1)[1]
+    assert 'two sides expected' in program(*both[:3], 'a.pt.trace.json', '--by=phase', status=2)[1]
+    assert '-step does not apply' in program(*both, '-step', '1', status=2)[1]
+
+
+def gates():
+    """Gates about the steps of a phase use these steps alone."""
     server('a.pt.trace.json', 100)
     server('b.pt.trace.json', 130)
 
@@ -336,7 +369,7 @@ def example_is_made():
             assert a.read() == b.read(), name
 
 
-CASES = [with_capture, in_all_commands, causes, gates, nodes_of_nsight, regions_of_pytorch, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
+CASES = [with_capture, in_all_commands, causes, phases_are_compared, gates, nodes_of_nsight, regions_of_pytorch, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, write=write_example))

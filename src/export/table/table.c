@@ -84,6 +84,14 @@ static void put_bytes(struct sb *b, int64_t n)
 	fmt_bytes(b, n < 0 ? num_sub(0, n) : n);
 }
 
+/* Hundredths, of a difference, too: -1.50k. */
+static void put_real(struct sb *b, int64_t hundredths)
+{
+	if (hundredths < 0)
+		sb_char(b, '-');
+	fmt_count_real(b, fabs((double)hundredths) / 100);
+}
+
 static struct str text_cell(const struct table *x, size_t column, const struct table_cell *c)
 {
 	const struct column *k = &x->columns[column];
@@ -102,7 +110,7 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 	else if (has_unit(k, "flop/B"))
 		fmt_si(&b, (double)c->number / 100);
 	else if (k->type == COLUMN_REAL)
-		fmt_count_real(&b, (double)c->number / 100);
+		put_real(&b, c->number);
 	else if (has_unit(k, "ns"))
 		table_put_time(&b, c->number);
 	else if (has_unit(k, "us"))
