@@ -4,6 +4,7 @@
  */
 #include "why/why_internal.h"
 
+#include "base/fmt.h"
 #include "base/sort.h"
 
 /* ---- owners ---- */
@@ -11,6 +12,14 @@
 struct str why_name(const struct why_scene *s, uint32_t event)
 {
 	return trace_str(s->t, s->t->events.v[event].name);
+}
+
+struct str why_time(const struct why_scene *s, int64_t ticks, struct arena *a)
+{
+	struct sb b = sb_in(a);
+
+	fmt_time(&b, trace_ns(s->t, ticks));
+	return sb_str(&b);
 }
 
 bool why_has(struct str name, const char *const *words, size_t n)

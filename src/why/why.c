@@ -2,7 +2,6 @@
  *
  * Removes each cause in a replay, and ranks the causes by the time that a step would save.
  */
-#include "base/fmt.h"
 #include "base/sort.h"
 #include "why/why_internal.h"
 
@@ -54,14 +53,6 @@ static struct changed_job change_all(
 	for (size_t i = 0; i < n; i++)
 		j.changes[i] = why_change_of(&scenes[i], id, a);
 	return j;
-}
-
-struct str why_time(const struct why_scene *s, int64_t ticks, struct arena *a)
-{
-	struct sb b = sb_in(a);
-
-	fmt_time(&b, trace_ns(s->t, ticks));
-	return sb_str(&b);
 }
 
 /* Returns the reason why no trace allows to judge the cause, or nothing. */
