@@ -112,12 +112,20 @@ bool why_owns_synchronisation(const struct why_scene *s, uint32_t event)
 	       (s->t->events.v[event].category == CATEGORY_OP && HAS(why_name(s, event), ops));
 }
 
-/* A wait after the last launch of its step ends the step, as the step must end somewhere. */
+/* True if the node waits for work of a step that launches more work afterwards. A wait after the
+ * last launch of a step ends it, as the step must end somewhere. */
 static bool is_in_mid_step(const struct why_scene *s, uint32_t node)
 {
-	uint32_t window = why_window(s, node);
+	const struct depend *d = s->d;
 
-	return window == ID_NONE || s->d->nodes.v[node].start < s->last_launch[window];
+	for (uint32_t i = d->first_edge[node]; i < d->first_edge[node + 1]; i++) {
+		if (d->edges[i].kind != DEPEND_SYNC)
+			continue;
+		uint32_t window = s->x->steps[d->edges[i].from];
+		if (window == ID_NONE || d->nodes.v[node].start < s->last_launch[window])
+			return true;
+	}
+	return false;
 }
 
 void why_find_synchronisation(const struct why_scene *s, struct why_change *out)
@@ -128,6 +136,6 @@ void why_find_synchronisation(const struct why_scene *s, struct why_change *out)
 	}
 	for (uint32_t i = 0; i < s->d->nodes.n; i++)
 		if (s->d->nodes.v[i].host && why_owner(s, i) == WHY_synchronisation &&
-		        why_waits_for_device(s, i) && is_in_mid_step(s, i))
+		        is_in_mid_step(s, i))
 			why_unblock(s, out, i);
 }

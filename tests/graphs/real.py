@@ -122,6 +122,14 @@ def costs(folder, trace):
             assert abs(moved[row['name']] / calls / 2 ** 20 - float(row['Data Moved (MB)_first'])) < 1e-3, moved
 
 
+def is_placed(trace):
+    """At least 99 % of the device time has an op, and a module."""
+    for by, none in (('op', '(no op)'), ('module', '(no module)')):
+        found = rows(trace, 'op', '-by', by, *SELECT)
+        share = found[none]['own_accelerator_micros'] / sum(r['own_accelerator_micros'] for r in found.values()) if none in found else 0
+        assert share < 0.01, (by, share)
+
+
 def vllm():
     """25 graphs in a step of vLLM are paired with their captures, 23 of them by order alone."""
     check('vllm_prefilldecode_piecewise')
@@ -129,10 +137,7 @@ def vllm():
     _, notes = program(trace, 'op')
     assert '25 launches (361 kernels, 149919 us): the kernels and their order are equal' in notes, notes
     assert '23 launches (345 kernels, 143567 us): several captures' in notes, notes
-    for by, none in (('op', '(no op)'), ('module', '(no module)')):
-        found = rows(trace, 'op', '-by', by, *SELECT)
-        share = found[none]['own_accelerator_micros'] / sum(r['own_accelerator_micros'] for r in found.values()) if none in found else 0
-        assert share < 0.01, (by, share)
+    is_placed(trace)
     phase, = json.loads(program(trace, 'phases', '-output', 'json')[0])['phases']
     equal([phase[k] for k in ('phase', 'steps', 'requests', 'tokens', 'step_mean_ns', 'host_mean_ns', 'graph_launches')],
           ['mixed', 1, 46, 8192, 156466417, 26353441, 25])
@@ -142,7 +147,9 @@ def vllm():
 def sglang():
     """A step of SGLang without graphs."""
     check('sglang_prefilldecode')
-    phase, = json.loads(program(folder_of('sglang_prefilldecode')[1], 'phases', '-output', 'json')[0])['phases']
+    _, trace = folder_of('sglang_prefilldecode')
+    is_placed(trace)
+    phase, = json.loads(program(trace, 'phases', '-output', 'json')[0])['phases']
     equal([phase[k] for k in ('phase', 'requests', 'tokens', 'graph_launches')], ['prefill', 15, 15360, 0])
 
 

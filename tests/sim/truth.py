@@ -10,6 +10,7 @@ import re
 DATA_LOADING = re.compile(r'^enumerate\(DataLoader\)')
 KIND = {'cpu_op': 'host_op', 'user_annotation': 'annotation', 'python_function': 'python', 'cuda_runtime': 'call', 'cuda_driver': 'call', 'overhead': 'call'}
 MARK = 'ProfilerStep#'
+SERVED = 'step['      # the annotation of a step of a server
 
 Segment = collections.namedtuple('Segment', 'start end kind name track')
 
@@ -28,7 +29,7 @@ def steps(run):
     found = {}
     for key in sorted(run.threads):
         for s in run.threads[key].slices:
-            if s.name.startswith(MARK):
+            if s.name.startswith((MARK, SERVED)):
                 a, b, _ = found.get(s.name, (s.start, s.end, 0))
                 found[s.name] = (min(a, s.start), max(b, s.end), 0)
     for name, (a, b, _) in found.items():

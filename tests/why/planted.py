@@ -187,8 +187,35 @@ def graph_step(b, layers):
     b.work('between')
 
 
+BATCH = 16      # tokens that the graphs of a server were captured for
+
+
+def served_step(b, step, layers):
+    """A step of a server: graphs, or single kernels, which take longer because they are not fused; then the host reads the tokens."""
+    d, row = b.d, b.d.row
+    used = BATCH * row['used'] // 100
+    b.add('begin', 'user_annotation', 'step[DECODE bs=%d/%d toks=%d n=%d]' % (used, BATCH, used, step))
+    b.work('python')
+    eager = row['eager'] and step % 4 == 2
+    for _ in range(d.of('graphs')):
+        works = [b.gpu_work('compute', GEMM, b.scaled(d.of('gemm')) * (row['eager_time'] if eager else row['used'] if row['fitting'] else 100) // 100)
+                 for _ in range(layers)]
+        works[0].jitter += d.of('graph_delay')
+        if eager:
+            for w in works:
+                b.leaf('aten::linear', 'aten::addmm', [w])
+        else:
+            b.call('cudaGraphLaunch', works=works)
+    b.call('cudaStreamSynchronize', block='stream', on=(b.device, COMPUTE))
+    b.work('python')
+    b.add('end')
+    b.work('between')
+
+
 def drawn_step(b, step, layers, transfers):
     d = b.d
+    if d.row['serving']:
+        return served_step(b, step, layers)
     b.add('begin', 'user_annotation', 'ProfilerStep#%d' % (step + 10))
     b.work('python')
     if step < d.row['first_steps']:
