@@ -36,12 +36,12 @@ static void add_start(const struct why_scene *s, struct why_change *out, uint32_
         uint32_t call, int64_t until)
 {
 	const struct depend_node *n = &s->d->nodes.v[node], *c = &s->d->nodes.v[call];
-	uint32_t window = why_window(s, node);
+	const struct critical_window *window = why_window_around(s, node);
 	int64_t from = c->end > until ? c->end : until;
 
-	if (window == ID_NONE || until == INT64_MIN)
+	if (!window || until == INT64_MIN)
 		return;
-	from = from > s->windows[window].from ? from : s->windows[window].from;
+	from = from > window->from ? from : window->from;
 	if (from >= n->start)
 		return;
 	if (!out->places.n)
@@ -111,9 +111,9 @@ void why_find_graph_padding(const struct why_scene *s, struct why_change *out)
 
 	for (uint32_t i = 0; s->t->replays.n && i < s->d->nodes.n; i++) {
 		const struct depend_node *n = &s->d->nodes.v[i];
-		uint32_t window = n->host ? ID_NONE : why_window(s, i);
-		uint32_t call = window == ID_NONE ? ID_NONE : graph_call(s, i);
-		if (call == ID_NONE || !read_step(s, &s->windows[window], &step))
+		const struct critical_window *window = n->host ? NULL : why_window_around(s, i);
+		uint32_t call = window ? graph_call(s, i) : ID_NONE;
+		if (call == ID_NONE || !read_step(s, window, &step))
 			continue;
 		int64_t size = captured_size(s, call);
 		size = size > 0 ? size : step.padded;
@@ -133,20 +133,22 @@ struct eager_step {
 static struct eager_step *find_steps(const struct why_scene *s, struct arena *a)
 {
 	struct eager_step *v = ARENA_ARRAY(a, s->x->n_chosen, struct eager_step);
-	struct serving_step step;
+	struct serving_step named;
 
 	for (size_t i = 0; i < s->x->n_chosen; i++) {
-		v[i].known = read_step(s, &s->windows[i], &step);
+		v[i].known = read_step(s, &s->windows[i], &named);
 		if (v[i].known)
-			v[i].phase = step.phase;
+			v[i].phase = named.phase;
 		v[i].length = num_sub(s->windows[i].to, s->windows[i].from);
 	}
 	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
-		uint32_t window = s->d->nodes.v[i].host ? ID_NONE : why_window(s, i);
-		if (window == ID_NONE)
+		const struct critical_window *window =
+		        s->d->nodes.v[i].host ? NULL : why_window_around(s, i);
+		if (!window)
 			continue;
-		v[window].work = true;
-		v[window].graphs |= graph_call(s, i) != ID_NONE;
+		struct eager_step *step = &v[window - s->windows];
+		step->work = true;
+		step->graphs |= graph_call(s, i) != ID_NONE;
 	}
 	return v;
 }

@@ -208,7 +208,7 @@ static void order_windows(struct why_scene *s)
 	s->windows = v;
 }
 
-uint32_t why_window(const struct why_scene *s, uint32_t node)
+const struct critical_window *why_window_around(const struct why_scene *s, uint32_t node)
 {
 	int64_t start = s->d->nodes.v[node].start;
 	size_t low = 0, high = s->x->n_chosen;
@@ -220,7 +220,14 @@ uint32_t why_window(const struct why_scene *s, uint32_t node)
 		else
 			high = mid;
 	}
-	return low && start < s->windows[low - 1].to ? s->windows[low - 1].step : ID_NONE;
+	return low && start < s->windows[low - 1].to ? &s->windows[low - 1] : NULL;
+}
+
+uint32_t why_window(const struct why_scene *s, uint32_t node)
+{
+	const struct critical_window *w = why_window_around(s, node);
+
+	return w ? w->step : ID_NONE;
 }
 
 /* ---- first calls ---- */

@@ -51,7 +51,10 @@ void why_scene_open(
 /* Returns the change that removes a cause, in a. */
 struct why_change why_change_of(const struct why_scene *s, enum why_id id, struct arena *a);
 
-/* Returns the index of the chosen window in which a node starts, or ID_NONE. */
+/* Returns the chosen window in which a node starts, an element of the scene's windows, or NULL. */
+const struct critical_window *why_window_around(const struct why_scene *s, uint32_t node);
+
+/* Returns the index of this window in the replay's windows, or ID_NONE. */
 uint32_t why_window(const struct why_scene *s, uint32_t node);
 
 /* Returns the owner of a node of a thread, or WHY_IDS. */
