@@ -76,6 +76,8 @@ def problems(doc):
         sum_ns = sum(x['ns'] for x in doc[key])
         if abs(sum_ns - doc['window_ns']) > len(doc[key]):
             return '%s add up to %d of %d' % (key, sum_ns, doc['window_ns'])
+    if len({(p['kind'], p['line'], p['name']) for p in doc['places']}) < len(doc['places']):
+        return 'places with equal names are not added up'
     return None
 
 

@@ -12,7 +12,7 @@
 
 /* ---- places ---- */
 
-/* Segments of one kind, event and line. */
+/* Segments of one kind, name and line. */
 struct path_place {
 	enum critical_kind kind;
 	uint32_t event, frame;
@@ -28,6 +28,12 @@ static int by_time(const void *v, uint32_t a, uint32_t b)
 	return (x->ticks < y->ticks) - (x->ticks > y->ticks);
 }
 
+/* Returns the id of an event's name. Events of one name may differ in other members. */
+static uint32_t name_id(const struct trace *t, uint32_t event)
+{
+	return event == ID_NONE ? ID_NONE : t->events.v[event].name;
+}
+
 /* Adds up the segments by place, the longest first. */
 static struct path_place *find_places(const struct critical *x, size_t *n, struct arena *a)
 {
@@ -37,7 +43,8 @@ static struct path_place *find_places(const struct critical *x, size_t *n, struc
 	intern_init(&keys, a);
 	for (size_t i = 0; i < x->segments.n; i++) {
 		const struct critical_segment *s = &x->segments.v[i];
-		const uint32_t key[3] = { s->kind, s->event, s->frame };
+		const uint32_t key[3] = { s->kind, name_id(x->depend->t, s->event),
+			name_id(x->depend->t, s->frame) };
 		uint32_t id = intern_add(&keys, str_make(key, sizeof key));
 		if (id >= v.n)
 			VEC_PUSH(a, &v,
