@@ -8,7 +8,7 @@
 
 /* ---- types ---- */
 
-/* Types as C++ and PyTorch call them; bytes of an element. */
+/* Types as C++, PyTorch and ONNX call them; bytes of an element. */
 static const struct width_row {
 	const char *name;
 	unsigned width;
@@ -35,6 +35,15 @@ static const struct width_row {
 	{ "unsigned long", 8, NUMBERS_OTHER },
 	{ "half", 2, NUMBERS_F16 },
 	{ "bfloat16", 2, NUMBERS_BF16 },
+	{ "float16", 2, NUMBERS_F16 },
+	{ "int64", 8, NUMBERS_OTHER },
+	{ "int32", 4, NUMBERS_OTHER },
+	{ "int16", 2, NUMBERS_OTHER },
+	{ "int8", 1, NUMBERS_I8 },
+	{ "uint64", 8, NUMBERS_OTHER },
+	{ "uint32", 4, NUMBERS_OTHER },
+	{ "uint16", 2, NUMBERS_OTHER },
+	{ "uint8", 1, NUMBERS_I8 },
 };
 
 static const struct width_row float8 = { "c10::Float8_", 1, NUMBERS_F8 };
@@ -127,6 +136,16 @@ static struct op_tensor take_shape(struct str *s)
 	}
 	*s = after(*s);
 	return list.list ? list : t;
+}
+
+struct op_tensor flops_read_shape(struct str shape)
+{
+	struct op_tensor none = { .known = false };
+
+	if (!shape.n || *shape.p != '[')
+		return none;
+	shape = after(shape);
+	return take_shape(&shape);
 }
 
 static void read_shapes(struct op_call *c, struct str s)

@@ -34,6 +34,16 @@ static const struct op_row rows[] = {
 #include "flops/op.def"
 };
 
+static const struct op_row hlo_rows[] = {
+#define OP(names, formula, ...) { names, FORMULA_##formula, { __VA_ARGS__ } },
+#include "flops/op_hlo.def"
+};
+
+static const struct op_row onnx_rows[] = {
+#define OP(names, formula, ...) { names, FORMULA_##formula, { __VA_ARGS__ } },
+#include "flops/op_onnx.def"
+};
+
 static const struct op_row fused = { "triton", FORMULA_FUSED, { 0 } };
 
 const char *const flops_lacks[LACKS] = {
@@ -81,12 +91,17 @@ bool flops_is_among(const char *words, struct str name)
 	return false;
 }
 
+static const struct op_row *find_in(const struct op_row *v, size_t n, struct str name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (flops_is_among(v[i].names, name))
+			return &v[i];
+	return NULL;
+}
+
 static const struct op_row *find_row(struct str name)
 {
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (flops_is_among(rows[i].names, name))
-			return &rows[i];
-	return NULL;
+	return find_in(rows, sizeof rows / sizeof *rows, name);
 }
 
 const struct op_row *flops_find_aten(struct str name)
@@ -102,6 +117,12 @@ const struct op_row *flops_find_op(struct str name)
 {
 	if (str_starts(name, S("aten::")))
 		return flops_find_aten(str_sub(name, 6, name.n));
+	if (str_starts(name, S("hlo::")))
+		return find_in(
+		        hlo_rows, sizeof hlo_rows / sizeof *hlo_rows, str_sub(name, 5, name.n));
+	if (str_starts(name, S("onnx::")))
+		return find_in(
+		        onnx_rows, sizeof onnx_rows / sizeof *onnx_rows, str_sub(name, 6, name.n));
 	if (str_starts(name, S("triton_")) && str_contains(name, S("_fused_")))
 		return &fused;
 	/* ops of PyTorch have no capitals, functions of autograd have */

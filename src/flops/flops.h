@@ -12,7 +12,7 @@
 #include "base/num.h"
 #include "base/str.h"
 
-#define TENSOR_RANK_MAX 8
+#define TENSOR_RANK_MAX 16
 #define CALL_INPUTS_MAX 24
 #define OP_PLACES_MAX   6
 
@@ -111,9 +111,9 @@ extern const char *const number_type_names[NUMBER_TYPES];
 enum flops_family flops_family_of(enum flops_formula f);
 enum flops_class flops_class_of(enum flops_formula f);
 
-/* Finds an op of PyTorch, or NULL: "aten::mm", "vllm::outplace_fused_experts". In-place forms
- * ("aten::add_") have the row of the op. Kernels that Inductor fused ("triton_poi_fused_add_mul_0")
- * share a row. */
+/* Finds an op, or NULL: "aten::mm", "vllm::outplace_fused_experts", "hlo::dot", "onnx::Conv".
+ * In-place forms ("aten::add_") have the row of the op. Kernels that Inductor fused
+ * ("triton_poi_fused_add_mul_0") share a row. */
 const struct op_row *flops_find_op(struct str name);
 
 /* Reads a call. shapes: "[[4,5],[5,6]]"; types: ["float","c10::Half"]; values: see op_call. Each
@@ -121,8 +121,23 @@ const struct op_row *flops_find_op(struct str name);
 struct op_call flops_read_call(const struct op_row *row, struct str name, struct str shapes,
         struct str types, struct str values);
 
+/* Reads a shape: "[4,5]". */
+struct op_tensor flops_read_shape(struct str shape);
+
 /* Counts one call. */
 struct flops flops_of_call(const struct op_call *c);
+
+/* A list of calls is a text with a line for each: the name, and the shapes, types and values of the
+ * inputs and the shape of the output as flops_read_call takes them, with tabs between. Compiled ops
+ * and nodes of ONNX consist of such calls. */
+struct op_call_text {
+	struct str name, shapes, types, values, output;
+};
+void flops_put_call(struct sb *to, const struct op_call_text *call);
+
+/* Counts a list of calls. *formula: of its heaviest call, or of the one that lacks something;
+ * FORMULAS: that op is not in the table. explain gets the sum with its numbers, or is NULL. */
+struct flops flops_of_list(struct str list, struct sb *explain, enum flops_formula *formula);
 
 /* True if the missing value could be computed from the shape of the output. */
 bool flops_needs_output(const struct op_call *c, const struct flops *f);

@@ -54,7 +54,47 @@ static struct flops product(const struct op_call *c, int left, int right, bool t
 
 struct flops flops_product(const struct op_call *c)
 {
-	return product(c, c->row->place[0], c->row->place[0] + 1, false);
+	const int *place = c->row->place;
+
+	return product(c, place[0], place[1] ? place[1] : place[0] + 1, false);
+}
+
+/* The setting lists the dimensions of the left factor that the sums run over. */
+struct flops flops_contraction(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *left = call_input(c, place[0]);
+	const struct op_setting over = call_setting(c, place[1]);
+	int64_t sums = 1;
+
+	if (!left->known || !c->output.known)
+		return lacking(LACK_SHAPE, place[0]);
+	if (!c->values.n)
+		return lacking(LACK_SETTING, place[1]);
+	for (unsigned i = 0; i < over.n; i++) {
+		if (over.v[i] < 0 || over.v[i] >= (int64_t)left->rank)
+			return lacking(LACK_SENSE, place[1]);
+		sums = num_mul(sums, left->dim[over.v[i]]);
+	}
+	struct flops f = COUNTED(c, 2, c->output.elements, sums);
+	add_bytes(&f, c, c->output.elements, place[0]);
+	return f;
+}
+
+/* The left factor, which may be transposed, has the rows of the result. */
+struct flops flops_gemm(const struct op_call *c)
+{
+	const struct op_tensor *left = call_input(c, c->row->place[0]);
+
+	if (!left->known || !c->output.known)
+		return lacking(LACK_SHAPE, c->row->place[0]);
+	if (left->rank != 2 || c->output.rank != 2 || !c->output.dim[0] ||
+	        left->elements % c->output.dim[0])
+		return lacking(LACK_SENSE, c->row->place[0]);
+	struct flops f = COUNTED(
+	        c, 2, c->output.dim[0], c->output.dim[1], left->elements / c->output.dim[0]);
+	add_bytes(&f, c, c->output.elements, c->row->place[0]);
+	return f;
 }
 
 struct flops flops_product_transposed(const struct op_call *c)

@@ -10,6 +10,12 @@ struct flops flops_none(const struct op_call *c)
 	return (struct flops){ .read = -1, .written = -1 };
 }
 
+/* The caller knows the number. */
+struct flops flops_stated(const struct op_call *c)
+{
+	return flops_none(c);
+}
+
 struct flops flops_hidden(const struct op_call *c)
 {
 	return lacking(LACK_SHAPE, c->row->place[0]);
@@ -128,6 +134,24 @@ struct flops flops_pooling(const struct op_call *c)
 	}
 	struct flops f = COUNTED(c, out, window);
 	add_bytes(&f, c, out, 0);
+	return f;
+}
+
+struct flops flops_window(const struct op_call *c)
+{
+	const struct op_setting size = call_setting(c, c->row->place[0]);
+	int64_t window = 1;
+
+	if (!c->output.known)
+		return lacking(LACK_SHAPE, 0);
+	if (!size.n)
+		return lacking(LACK_SETTING, c->row->place[0]);
+	for (unsigned i = 0; i < size.n; i++)
+		window = size.v[i] < 0 ? -1 : num_mul(window, size.v[i]);
+	if (window < 0)
+		return lacking(LACK_SENSE, 0);
+	struct flops f = COUNTED(c, c->output.elements, window);
+	add_bytes(&f, c, c->output.elements, 0);
 	return f;
 }
 

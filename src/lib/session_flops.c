@@ -92,8 +92,8 @@ bool session_flops(struct session *s, const struct flops_request *request, const
 	find_calls(v, &c, a);
 	if (!c.ops.calls.n)
 		return session_fail(s, ERR_FAILED,
-		        "no call of an op is in the file: a PyTorch trace with record_shapes=True "
-		        "was expected");
+		        "no call of an op is in the file: shapes of inputs (PyTorch: "
+		        "record_shapes=True) or compiled programs (XSpace) were expected");
 	if (!request->explain.n) {
 		const struct flops_rate rate = rate_of(&c, request, a);
 		return flops_write(&c.ops, &rate, request->top, o, s->columns, &to, &s->error);

@@ -116,7 +116,7 @@ def names_and_flops():
     found = ops(sample())
     equal({n: (o['type'], o['runs'], o['kernels'], o['device_total'], o['flops']) for n, o in found.items()}, {
         'jit(f)/dense/dot_general': ('dot_general', 2, 5, 2210, 3 * 2 * 4 * 5 * 6),
-        'jit(f)/out/add': ('add', 1, 1, 500, 2 * 4 * 5 * 6), 'jit(f)/loop/mul': ('mul', 1, 1, 10, 0)})
+        'jit(f)/out/add': ('add', 1, 1, 500, 2 * 4 * 5 * 6), 'jit(f)/loop/mul': ('mul', 1, 1, 10, 4 * 6)})
 
 
 def categories():
@@ -179,6 +179,67 @@ def convolutions():
         equal(ops('a.xplane.pb')['jit_f/conv.1']['flops'], 2 * 2 * 6 * 4 * pairs)
 
 
+def answer(path, *words):
+    return json.loads(run(path, 'flops', '-output', 'json', *words)[0])
+
+
+def counted():
+    """The answer of flops: numbers by op, the file's own beside them, device time without a formula, formulas with numbers."""
+    events = [('k_dot', 'dot.1', 0, 10 ** 6), ('k_help', 'dot.1', 10 ** 6, 10 ** 5), ('k_fused', 'fusion.1', 4 * 10 ** 6, 5 * 10 ** 5),
+              ('k_mul', 'mul.1', 5 * 10 ** 6, 10 ** 4), ('k_lost', 'lost.1', 6 * 10 ** 6, 4 * 10 ** 4)]
+    plane = gpu(events)
+    path = write(space(metadata_plane({7: small()}), plane))
+    d = answer(path)
+    equal({r['op']: (r['flops'], r['calls'], r['device_ns'], r['stated_flops']) for r in d['ops']},
+          {'dot_general': (240, 1, 1100, None), 'add': (240, 1, 500, None), 'mul': (24, 1, 10, None)})
+    equal([(r['op'], r['reason']) for r in d['uncounted']], [('k_lost', 'no shape in the file')])
+    equal((d['flops'], d['device_ns'], d['covered_ns'], 'stated_flops' in d), (504, 1650, 1610, False))
+    equal(run(path, 'flops', '--explain', 'dot_general')[0],
+          'dot_general: 2 * elements of the result * length of the sums\n  1 of 240 = 2 * 24 * 5\n')
+    p = Plane('/device:GPU:0')
+    p.line(7, 'Stream #7', [(p.meta(k), at, 1000, {'hlo_op': op, 'program_id': 7, 'flops': n}) for k, op, at, n in
+                            (('k_dot', 'dot.1', 0, 250), ('k_dot', 'dot.1', 2000, 250), ('k_alone', 'lost.1', 4000, 77))])
+    path = write(space(metadata_plane({7: small()}), p))
+    d = answer(path)
+    equal((d['flops'], d['stated_flops'], d['coverage']), (2 * 240 + 77, 2 * 250, 1))
+    equal(sorted((r['family'], r['flops']) for r in d['families'] if r['flops']), [('matrix products', 480), ('stated by the file', 77)])
+    equal(ops(path)['jit(f)/dense/dot_general']['flops'], 500)  # views show the number of the file
+
+
+def loops():
+    """The body of a loop counts as often as it runs."""
+    body = [instruction(30, 'c', 'parameter', [4, 4]), instruction(31, 'dot.9', 'dot', [4, 4], [30, 30], more=data(30, packed(1, [1])))]
+    main = [instruction(1, 'x', 'parameter', [4, 4]), instruction(2, 'while.1', 'while', [4, 4], [1], calls=[2])]
+    events = [('k_dot', 'dot.9', 1000 * i, 500) for i in range(7)]
+    path = write(space(metadata_plane({7: program('jit_f', 7, [(2, 31, body), (1, 2, main)], 1)}), gpu(events)))
+    equal([(r['op'], r['flops'], r['calls']) for r in answer(path)['ops']], [('dot', 7 * 2 * 4 * 4 * 4, 7)])
+
+
+def library_calls():
+    """Calls of cuDNN for gradients count as the convolution whose result they have as an input."""
+    window = data(15, b''.join(data(1, number(1, 3) + number(2, 1) + number(3, 1) + number(4, 1) + number(5, 1) + number(6, 1)) for _ in range(2)))
+    dims = data(16, number(3, 1) + number(8, 1) + number(10, 1) + packed(11, [2, 3]) + packed(12, [2, 3]))
+    image, kernel, out = [2, 4, 8, 8], [6, 4, 3, 3], [2, 6, 8, 8]
+    found = []
+    for target, a, b, result in (('Forward', image, kernel, out), ('BackwardInput', out, kernel, image), ('BackwardFilter', image, out, kernel)):
+        call = instruction(3, 'conv.1', 'custom-call', [result, [9]], [1, 2], more=window + dims + data(28, '__cudnn$conv' + target))
+        main = [instruction(1, 'x', 'parameter', a), instruction(2, 'y', 'parameter', b), call]
+        path = write(space(metadata_plane({7: program('jit_f', 7, [(1, 3, main)], 1)}), gpu([('k', 'conv.1', 0, 10)])))
+        found.append(answer(path)['flops'])
+    equal(found, [2 * 2 * 6 * 4 * 22 * 22] * 3)  # 22 of 24 pairs of a position and a tap are inside, by dimension
+
+
+def shared_computations():
+    """Many fusions of one large computation do not take the square of the file's size; the rest is not counted."""
+    inner = [instruction(100, 'p', 'parameter', [4, 4])] + [instruction(101 + i, 'a%d' % i, 'add', [4, 4], [100, 100]) for i in range(300)]
+    main = [instruction(1 + i, 'fusion.%d' % i, 'fusion', [4, 4], [], calls=[2]) for i in range(90)]
+    events = [('k%d' % i, 'fusion.%d' % i, 100 * i, 50) for i in range(90)]
+    d = answer(write(space(metadata_plane({7: program('jit_f', 7, [(2, 101, inner), (1, 1, main)], 1)}), gpu(events))))
+    counted = sum(r['calls'] for r in d['ops'])
+    equal((d['flops'], counted + sum(r['calls'] for r in d['uncounted'])), (300 * 16 * counted, 90))
+    assert 10 < counted < 90, counted
+
+
 def damaged():
     """A damaged program is left out with a note; a file with any changed byte is read or refused."""
     events = [('k_dot', 'dot.1', 0, 1000)]
@@ -238,7 +299,7 @@ def threads():
     path = write(space(metadata_plane({7: small()}), p))
     found = {n: (o['type'], o['host_runs'], o['host_total'], o['host_self'], o['flops']) for n, o in ops(path).items()}
     equal(found, {'jit(f)/dense/dot_general': ('dot_general', 2, 2100, 2100, 3 * 2 * 4 * 5 * 6), 'jit_f/while.1': ('Unknown', 1, 900, 300, 0),
-                  'jit(f)/loop/mul': ('mul', 2, 600, 600, 0), 'jit_g/fusion.9': ('Unknown', 1, 40, 40, 0), 'jit_g/lost': ('Unknown', 1, 5, 5, 0)})
+                  'jit(f)/loop/mul': ('mul', 2, 600, 600, 2 * 4 * 6), 'jit_g/fusion.9': ('Unknown', 1, 40, 40, 0), 'jit_g/lost': ('Unknown', 1, 5, 5, 0)})
     by = {b: {n: (o['type'], o['host_self']) for n, o in ops(path, b).items()} for b in ('op', 'module', 'hlo_category', 'kernel', 'function')}
     equal(by['op'], {'jit_f/dot.1': ('dot_general', 2000), 'jit_f/gemm.1': ('dot_general', 100), 'jit_f/while.1': ('Unknown', 300),
                      'jit_f/mul.1': ('mul', 600), 'jit_g/fusion.9': ('Unknown', 40), 'jit_g/lost': ('Unknown', 5)})
@@ -254,7 +315,8 @@ def threads():
     assert 'jit(f)/dense/dot_general' in out, out
 
 
-CASES = [threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, damaged, circles]
+CASES = [threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, counted, loops, library_calls,
+         shared_computations, damaged, circles]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))

@@ -194,8 +194,10 @@ static void test_each_element(void **state)
 	assert_int_equal(flops("aten::add", "[[4,1],[5]]", FLOAT2, ""), 20);
 	assert_int_equal(flops("aten::add_", "[[4,5],[]]", "[\"float\",\"Scalar\"]", ""), 20);
 	assert_int_equal(flops("aten::relu", "", "", ""), -LACK_SHAPE);
+	assert_int_equal(flops("aten::relu", "[[1,2,3,4,5,6,7,8,9]]", "[\"float\"]", ""), 362880);
 	assert_int_equal(
-	        flops("aten::relu", "[[1,2,3,4,5,6,7,8,9]]", "[\"float\"]", ""), -LACK_SHAPE);
+	        flops("aten::relu", "[[1,2,3,4,5,6,7,8,9,1,1,1,1,1,1,1,1]]", "[\"float\"]", ""),
+	        -LACK_SHAPE);
 	assert_int_equal(flops("aten::add", "[[4,5],[-4,5]]", FLOAT2, ""), -LACK_SHAPE);
 	assert_int_equal(flops("aten::_embedding_bag", "[[50,8],[24],[6]]",
 	                         "[\"float\",\"long int\",\"long int\"]", ""),

@@ -24,9 +24,11 @@ static const struct column op_columns[] = { NUMBER_COLUMN("flops", "flop"),
 	REAL_COLUMN("share", "percent"), NUMBER_COLUMN("calls", NULL),
 	NUMBER_COLUMN("device_ns", "ns"), NUMBER_COLUMN("flops_per_second", "flop/s"),
 	NUMBER_COLUMN("recomputed_flops", "flop"), NUMBER_COLUMN("bytes", "bytes"),
-	TEXT_COLUMN("family"), TEXT_COLUMN("op") };
+	NUMBER_COLUMN("stated_flops", "flop"), TEXT_COLUMN("family"), TEXT_COLUMN("op") };
 static const char *const op_titles[] = { "float ops", "share", "calls", "device time", "flop/s", "",
-	"", "", "op" };
+	"", "", "", "op" };
+static const char *const stated_titles[] = { "float ops", "share", "calls", "device time", "flop/s",
+	"", "", "in the file", "", "op" };
 static const struct column lack_columns[] = { NUMBER_COLUMN("device_ns", "ns"),
 	REAL_COLUMN("device_share", "percent"), NUMBER_COLUMN("calls", NULL), TEXT_COLUMN("reason"),
 	NUMBER_COLUMN("input", NULL), TEXT_COLUMN("op") };
@@ -85,8 +87,9 @@ static void fill_ops(struct table *to, const struct flops_sums *x)
 		table_number_if(to, rate > 0, rate);
 		table_number(to, r->recomputed);
 		table_number_if(to, r->bytes > 0, r->bytes);
+		table_number_if(to, r->stated > 0, r->stated);
 		table_text(to, str_of(flops_families[flops_row_family(r)]));
-		table_text(to, trace_str(t, r->name));
+		table_text(to, r->name);
 		to->rows++;
 	}
 }
@@ -106,7 +109,7 @@ static void fill_lacks(struct table *to, const struct flops_sums *x)
 		table_number_if(to,
 		        r->lack == LACK_SHAPE || r->lack == LACK_SETTING || r->lack == LACK_DATA,
 		        r->input);
-		table_text(to, r->name == ID_NONE ? S("(no op)") : trace_str(t, r->name));
+		table_text(to, r->name.p ? r->name : S("(no op)"));
 		to->rows++;
 	}
 }
@@ -291,6 +294,8 @@ static void put_members(struct document *d, const void *user)
 	document_i64(d, "flops", x->flops);
 	document_i64(d, "recomputed_flops", x->recomputed);
 	document_i64(d, "bytes", x->bytes);
+	if (x->stated)
+		document_i64(d, "stated_flops", x->stated);
 	document_i64(d, "steps", num_from_u64(shown->rate->n));
 	coverage_members(d, shown->coverage);
 	document_i64(d, "inferred_calls", num_from_u64(x->inferred));
@@ -322,6 +327,10 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 		sb_put(&b, S("; of these, repeated in backward passes: "));
 		fmt_si(&b, (double)x->recomputed);
 	}
+	if (x->stated) {
+		sb_put(&b, S("\nThe file itself states for the same calls: "));
+		fmt_si(&b, (double)x->stated);
+	}
 	if (x->all) {
 		sb_put(&b, S("\nThey are "));
 		coverage_put_share(&b, coverage);
@@ -348,9 +357,7 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 		.key = "families",
 		.command = "flops",
 		TABLE_COLUMNS(family_columns, family_titles) };
-	struct table rows = {
-		.a = to->a, .key = "ops", .title = "Ops", TABLE_COLUMNS(op_columns, op_titles)
-	};
+	struct table rows = { .a = to->a, .key = "ops", .title = "Ops" };
 	struct table lacks = { .a = to->a,
 		.key = "uncounted",
 		.title = "Not counted",
@@ -367,6 +374,9 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 	bool data = out_is_data(o->output.kind);
 
 	flops_sums_find(&sums, ops, to->a);
+	rows.columns = op_columns;
+	rows.titles = sums.stated ? stated_titles : op_titles;
+	rows.n_columns = sizeof op_columns / sizeof *op_columns;
 	const struct flops_shown shown = { &sums, flops_coverage_of(&sums, to->a), rate };
 	fill_families(&families, &sums);
 	fill_ops(&rows, &sums);
@@ -467,6 +477,26 @@ bool flops_write_ranks(const struct flops_rank *v, size_t n, size_t top, const s
 
 /* ---- one op ---- */
 
+/* Appends the formula with the numbers of a call: "2 * 141 * 512 * 512". */
+static void explain_numbers(
+        const struct trace *t, const struct slice *s, const struct op_calls *c, struct sb *to)
+{
+	struct str list = slice_text(t, s, ARG_CALLS);
+	enum flops_formula formula;
+
+	if (c->formula == FORMULA_STATED) {
+		sb_put(to, S("as the file states"));
+	} else if (list.n) {
+		flops_of_list(list, to, &formula);
+	} else {
+		struct op_call call = flops_read_call(flops_find_op(c->name), c->name,
+		        slice_text(t, s, ARG_SHAPES), slice_text(t, s, ARG_DTYPES),
+		        slice_text(t, s, ARG_VALUES));
+		call.explain = to;
+		flops_of_call(&call);
+	}
+}
+
 /* Writes "3 calls of 73924608: 2 * 141 * 512 * 512", or the reason why a call is not counted. */
 static void explain_calls(
         const struct trace_ops *ops, const struct op_calls *c, struct sink *to, struct arena *a)
@@ -474,20 +504,15 @@ static void explain_calls(
 	const struct trace *t = ops->t;
 	const struct slice s = { .event = c->event };
 	struct sb numbers = sb_in(a);
-	struct str name = trace_str(t, t->events.v[c->event].name);
-	const struct op_row *row = flops_find_op(name);
 
-	if (c->lack || !row) {
+	if (c->lack || c->formula == FORMULAS) {
 		sink_fmt(to, "  %" PRIu64 " not counted: %s", c->unknown, flops_lacks[c->lack]);
 		if (c->lack == LACK_SHAPE || c->lack == LACK_SETTING || c->lack == LACK_DATA)
 			sink_fmt(to, ", input %u", c->input);
 		sink_char(to, '\n');
 		return;
 	}
-	struct op_call call = flops_read_call(row, name, slice_text(t, &s, ARG_SHAPES),
-	        slice_text(t, &s, ARG_DTYPES), slice_text(t, &s, ARG_VALUES));
-	call.explain = &numbers;
-	flops_of_call(&call);
+	explain_numbers(t, &s, c, &numbers);
 	if (c->inferred)
 		sink_fmt(to,
 		        "  %" PRIu64 " of %" PRId64 " in all; estimated: the output is assumed to "
@@ -515,8 +540,7 @@ bool flops_explain(
 
 	for (size_t i = 0; i < ops->calls.n; i++) {
 		const struct op_calls *c = &ops->calls.v[order[i]];
-		if (!str_eq(trace_str(ops->t, ops->t->events.v[c->event].name), op) ||
-		        !(c->calls + c->unknown))
+		if (!str_eq(c->name, op) || !(c->calls + c->unknown))
 			continue;
 		if (!n++ && c->formula != FORMULAS)
 			sink_fmt(to, "%.*s: %s\n", STR(op), flops_formulas[c->formula]);

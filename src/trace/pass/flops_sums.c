@@ -14,14 +14,14 @@ enum flops_family flops_row_family(const struct flops_row *r)
 static struct flops_row *row_for(
         struct flops_sums *x, struct intern *keys, const struct op_calls *c)
 {
-	uint32_t name = x->ops->t->events.v[c->event].name;
-	const uint32_t key[3] = { name, c->lack, c->lack ? c->input : 0 };
+	/* texts of a trace are stored once */
+	const uintptr_t key[3] = { (uintptr_t)c->name.p, c->lack, c->lack ? c->input : 0 };
 	uint32_t id = intern_add(keys, str_make(key, sizeof key));
 
 	if (id >= x->n) {
 		x->n = id + 1;
 		x->rows[id] = (struct flops_row){
-			.name = name, .formula = c->formula, .lack = c->lack, .input = c->input
+			.name = c->name, .formula = c->formula, .lack = c->lack, .input = c->input
 		};
 	}
 	return &x->rows[id];
@@ -34,6 +34,7 @@ static void add_to(struct flops_row *r, const struct op_calls *c)
 	r->recomputed = num_add(r->recomputed, c->recomputed);
 	r->bytes = num_add(r->bytes, c->bytes);
 	r->device = num_add(r->device, c->device);
+	r->stated = num_add(r->stated, c->stated);
 }
 
 void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct arena *a)
@@ -57,11 +58,12 @@ void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct a
 		x->flops = num_add(x->flops, c->flops);
 		x->recomputed = num_add(x->recomputed, c->recomputed);
 		x->bytes = num_add(x->bytes, c->bytes);
+		x->stated = num_add(x->stated, c->stated);
 		x->inferred = num_add_u64(x->inferred, c->inferred);
 	}
 	x->families[FAMILY_NONE].device = num_add(x->families[FAMILY_NONE].device, ops->moved_time);
 	if (ops->opless_time)
-		x->rows[x->n++] = (struct flops_row){ .name = ID_NONE,
+		x->rows[x->n++] = (struct flops_row){ .name = STR_NONE,
 			.formula = FORMULAS,
 			.lack = LACK_OP,
 			.device = ops->opless_time };
@@ -99,11 +101,9 @@ struct flops_coverage *flops_coverage_of(const struct flops_sums *x, struct aren
 		.all_ns = trace_ns(t, x->all) };
 	const struct flops_row *rows = flops_sums_unknown(x, &to->uncounted, a);
 	for (size_t i = 0; i < to->uncounted && i < UNCOUNTED_SHOWN; i++)
-		to->shown[i] =
-		        (struct uncounted){ rows[i].name == ID_NONE
-			                            ? S("(no op)")
-			                            : str_copy(a, trace_str(t, rows[i].name)),
-			        rows[i].lack, trace_ns(t, rows[i].device) };
+		to->shown[i] = (struct uncounted){ !rows[i].name.p ? S("(no op)")
+			                                           : str_copy(a, rows[i].name),
+			rows[i].lack, trace_ns(t, rows[i].device) };
 	return to;
 }
 

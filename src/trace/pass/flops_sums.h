@@ -10,19 +10,20 @@
 
 /* Calls of one op that are counted, or that lack the same. */
 struct flops_row {
-	uint32_t name; /* string id of the trace; ID_NONE: work that no op launched */
+	struct str name; /* of the trace; p is NULL: work that no op launched */
 	enum flops_formula formula;
 	enum flops_lack lack;
 	unsigned input;
 	uint64_t calls;
 	int64_t flops, recomputed, bytes, device; /* device: ticks */
+	int64_t stated;                           /* as the file has it */
 };
 
 struct flops_sums {
 	const struct trace_ops *ops;
 	struct flops_row *rows;
 	size_t n;
-	int64_t flops, recomputed, bytes;
+	int64_t flops, recomputed, bytes, stated;
 	int64_t known, all; /* ticks of device work */
 	uint64_t inferred;  /* calls whose output shape comes from the next op */
 	struct flops_row families[FAMILIES];

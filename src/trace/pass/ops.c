@@ -126,7 +126,6 @@ void ops_close_host(struct finding *x, const struct nest_level *level)
 {
 	uint32_t op = level->user - 1;
 	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, &level->s, NULL), &level->s);
-	const struct trace *t = x->to->t;
 	bool compiled = ops_is_compiled(x, &level->s);
 	uint64_t runs = c->host_runs + 1;
 
@@ -143,8 +142,6 @@ void ops_close_host(struct finding *x, const struct nest_level *level)
 		runs = most_runs(x, c, &level->s);
 	x->to->ops.v[op].runs = num_add_u64(x->to->ops.v[op].runs, runs - c->host_runs);
 	c->host_runs = runs;
-	if (compiled)
-		ops_add_flops(x, c, slice_int(t, &level->s, ARG_FLOPS));
 }
 
 void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *level,
@@ -224,7 +221,7 @@ static struct event_work facts_of(struct finding *x, const struct slice *s)
 		return made;
 	made.known = true;
 	made.compiled = slice_text(t, s, ARG_OP).n > 0;
-	made.flops = slice_int(t, s, ARG_FLOPS);
+	made.states = slice_has_int(t, s, ARG_FLOPS, &made.flops);
 	made.bytes_accessed = slice_int(t, s, ARG_BYTES_ACCESSED);
 	if (!(s->keys & keys))
 		x->work[s->event] = made;
@@ -288,7 +285,7 @@ uint32_t ops_add_work(
 		o->device = device;
 	if (o->category == ID_NONE && slice_text(t, s, ARG_OP_CATEGORY).n)
 		o->category = intern_add(&x->to->strings, slice_text(t, s, ARG_OP_CATEGORY));
-	ops_add_flops(x, c, num_mul(runs, facts.flops));
+	ops_add_flops(x, c, ops_count_work(x, s, c->step, runs, &facts));
 	int64_t bytes = num_mul(runs, facts.bytes_accessed);
 	o->bytes_accessed = num_add(o->bytes_accessed, bytes);
 	c->bytes_accessed = num_add(c->bytes_accessed, bytes);
@@ -368,7 +365,7 @@ static void find(struct finding *x)
 	x->work = ARENA_ARRAY(
 	        x->a, devices || t->keys & ARG_BIT(ARG_OP) ? t->events.n : 0, struct event_work);
 	x->op_of = ARENA_ARRAY(x->a, host, uint32_t);
-	if (t->source == TRACE_KINETO) {
+	if (t->source == TRACE_KINETO || t->keys & (ARG_BIT(ARG_CALLS) | ARG_BIT(ARG_FLOPS))) {
 		x->call_of = ARENA_ARRAY(x->a, t->events.n, uint32_t);
 		x->decides = ARENA_ARRAY(x->a, host, uint32_t);
 		x->to->products =

@@ -82,6 +82,7 @@ struct kernel_row {
 /* The calls of an op with the same inputs. */
 struct op_calls {
 	uint32_t event;                   /* index in the events of the trace: name and inputs */
+	struct str name;                  /* of the op: of the event, or its type */
 	enum flops_formula formula;       /* FORMULAS: the op is not in the table */
 	enum flops_lack lack;             /* of all its calls */
 	unsigned input;                   /* that lacks something */
@@ -89,6 +90,7 @@ struct op_calls {
 	uint64_t calls, unknown;          /* counted; not counted, for want of something */
 	uint64_t inferred;                /* of the counted: output shapes come from the next op */
 	int64_t flops, recomputed, bytes; /* of the counted calls */
+	int64_t stated;                   /* float operations of the calls as the file has them */
 	int64_t device;                   /* ticks of device work that the formula covers */
 };
 

@@ -43,16 +43,51 @@ static struct op_call read_call(
 	        slice_text(t, s, ARG_DTYPES), slice_text(t, s, ARG_VALUES));
 }
 
-static uint32_t add_call(
-        struct finding *x, const struct slice *s, const struct op_row *row, const struct flops *f)
+static uint32_t add_call(struct finding *x, const struct slice *s, struct str name,
+        enum flops_formula formula, const struct flops *f)
 {
 	VEC_PUSH(x->to->a, &x->to->calls,
 	        ((struct op_calls){ .event = s->event,
-	                .formula = row ? row->formula : FORMULAS,
+	                .name = name,
+	                .formula = formula,
 	                .lack = f->lack,
 	                .input = f->input,
 	                .one = *f }));
 	return x->call_of[s->event] = (uint32_t)x->to->calls.n;
+}
+
+/* The type of a compiled op or of a node of ONNX; else the compiler's category, or the name. */
+static struct str listed_name(const struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	struct str type = slice_text(t, s, ARG_OP_TYPE),
+	           category = slice_text(t, s, ARG_OP_CATEGORY);
+
+	return type.n ? type : category.n ? category : trace_str(t, s->name);
+}
+
+/* Returns 1 + the calls of a slice that consists of listed calls, or whose float operations the
+ * file states; 0: neither. */
+static uint32_t listed_calls(struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	enum flops_formula formula = FORMULA_STATED;
+	struct flops f = { .read = -1, .written = -1 };
+	uint32_t known = x->call_of[s->event];
+	struct str list;
+
+	if (known)
+		return known == NOT_COUNTED ? 0 : known;
+	if ((list = slice_text(t, s, ARG_CALLS)).n)
+		f = flops_of_list(list, NULL, &formula);
+	else if (!slice_has_int(t, s, ARG_FLOPS, &f.flops)) {
+		if (!slice_text(t, s, ARG_OP).n) {
+			x->call_of[s->event] = NOT_COUNTED;
+			return 0;
+		}
+		f.lack = LACK_SHAPE;
+	}
+	return add_call(x, s, listed_name(x, s), formula, &f);
 }
 
 /* Returns 1 + the calls with the op and inputs of a slice; 0: not in the table. */
@@ -63,13 +98,20 @@ static uint32_t calls_of(struct finding *x, const struct slice *s)
 
 	if (known || s->category != CATEGORY_OP)
 		return known == NOT_COUNTED ? 0 : known;
+	if (x->to->t->source != TRACE_KINETO)
+		return listed_calls(x, s);
 	if (!(row = row_of(x, s->name))) {
 		x->call_of[s->event] = NOT_COUNTED;
 		return 0;
 	}
 	const struct op_call c = read_call(x, row, s);
 	const struct flops f = flops_of_call(&c);
-	return add_call(x, s, row, &f);
+	return add_call(x, s, trace_str(x->to->t, s->name), row->formula, &f);
+}
+
+static enum flops_class class_of(const struct op_calls *c)
+{
+	return c->formula == FORMULAS ? CLASS_NONE : flops_class_of(c->formula);
 }
 
 static bool is_known(const struct finding *x, uint32_t calls)
@@ -92,6 +134,24 @@ static struct op_use *use_of(struct finding *x, uint32_t calls, uint32_t op)
 	return &to->uses.v[at];
 }
 
+/* Adds n counted calls in a step. */
+static void add_counted(
+        struct finding *x, struct op_calls *to, uint32_t step, const struct flops *f, int64_t n)
+{
+	int64_t flops = num_mul(n, f->flops), again = num_mul(n, f->recomputed);
+	struct step_products *products = &x->to->products[step];
+
+	to->calls = num_add_u64(to->calls, (uint64_t)n);
+	to->flops = num_add(to->flops, flops);
+	to->recomputed = num_add(to->recomputed, again);
+	to->bytes = num_add(to->bytes, f->read > 0 ? num_mul(n, f->read) : 0);
+	to->bytes = num_add(to->bytes, f->written > 0 ? num_mul(n, f->written) : 0);
+	if (class_of(to) != CLASS_MATRIX)
+		return;
+	products->all[to->one.type] = num_add(products->all[to->one.type], flops);
+	products->again[to->one.type] = num_add(products->again[to->one.type], again);
+}
+
 /* Adds a counted call to its op. length: ticks on its thread. */
 static void count_call(
         struct finding *x, uint32_t calls, uint32_t cell, const struct flops *f, int64_t length)
@@ -103,17 +163,8 @@ static void count_call(
 		use->n++;
 		use->host = num_add(use->host, length);
 	}
-	to->calls++;
-	to->flops = num_add(to->flops, f->flops);
-	to->recomputed = num_add(to->recomputed, f->recomputed);
-	to->bytes = num_add(to->bytes, f->read > 0 ? f->read : 0);
-	to->bytes = num_add(to->bytes, f->written > 0 ? f->written : 0);
+	add_counted(x, to, x->to->cells.v[cell].step, f, 1);
 	ops_add_flops(x, &x->to->cells.v[cell], f->flops);
-	if (flops_class_of(to->formula) == CLASS_MATRIX) {
-		struct step_products *step = &x->to->products[x->to->cells.v[cell].step];
-		step->all[to->one.type] = num_add(step->all[to->one.type], f->flops);
-		step->again[to->one.type] = num_add(step->again[to->one.type], f->recomputed);
-	}
 }
 
 /* ---- outputs ----
@@ -187,7 +238,7 @@ static void close_call(
         struct finding *x, const struct nest_level *level, uint32_t calls, uint32_t cell)
 {
 	struct op_calls *to = &x->to->calls.v[calls - 1];
-	enum flops_class class = flops_class_of(to->formula);
+	enum flops_class class = class_of(to);
 	unsigned *inside = &x->levels.v[level->depth].counted;
 
 	if (class != CLASS_NONE && *inside >= class)
@@ -199,10 +250,14 @@ static void close_call(
 	}
 	if (count_paged(x, calls, cell, &level->s))
 		return;
-	const struct op_call c = read_call(x, row_of(x, level->s.name), &level->s);
 	to->unknown++;
 	if (x->keeps_uses)
 		use_of(x, calls, x->to->cells.v[cell].op)->unknown++;
+	if (x->to->t->source != TRACE_KINETO) {
+		*inside = CLASS_NONE;
+		return;
+	}
+	const struct op_call c = read_call(x, row_of(x, level->s.name), &level->s);
 	if (flops_needs_output(&c, &to->one))
 		x->waiting = (struct waiting_call){ .calls = calls,
 			.cell = cell,
@@ -259,7 +314,33 @@ static uint32_t calls_without_formula(struct finding *x, const struct slice *op)
 	const struct flops none = { .lack = LACK_FORMULA };
 	uint32_t calls = x->call_of[op->event];
 
-	return calls && calls != NOT_COUNTED ? calls : add_call(x, op, NULL, &none);
+	return calls && calls != NOT_COUNTED
+	               ? calls
+	               : add_call(x, op, trace_str(x->to->t, op->name), FORMULAS, &none);
+}
+
+int64_t ops_count_work(struct finding *x, const struct slice *s, uint32_t step, int64_t n,
+        const struct event_work *facts)
+{
+	uint32_t calls = x->call_of ? listed_calls(x, s) : 0;
+	int64_t stated = num_mul(n, facts->flops);
+	struct op_calls *to;
+	struct flops f;
+
+	if (!calls)
+		return stated;
+	to = &x->to->calls.v[calls - 1];
+	f = to->one;
+	if (to->lack) {
+		to->unknown = num_add_u64(to->unknown, (uint64_t)n);
+		return stated;
+	}
+	if (to->formula == FORMULA_STATED)
+		f.flops = facts->flops;
+	else if (facts->states)
+		to->stated = num_add(to->stated, stated);
+	add_counted(x, to, step, &f, n);
+	return facts->states ? stated : num_mul(n, f.flops);
 }
 
 void ops_cover_work(
@@ -271,6 +352,10 @@ void ops_cover_work(
 
 	if (s->category != CATEGORY_KERNEL && s->category != CATEGORY_OP) {
 		to->moved_time = num_add(to->moved_time, self);
+		return;
+	}
+	if (x->call_of && (calls = listed_calls(x, s))) {
+		to->calls.v[calls - 1].device = num_add(to->calls.v[calls - 1].device, self);
 		return;
 	}
 	if (!x->call_of || launching == ID_NONE) {

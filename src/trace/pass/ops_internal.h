@@ -31,6 +31,7 @@ struct event_work {
 	} counts[2];
 	bool known; /* the fields below are set */
 	bool compiled;
+	bool states; /* flops is in the file */
 	int64_t flops, bytes_accessed;
 };
 
@@ -269,6 +270,10 @@ void ops_add_flops(struct finding *x, struct op_cell *c, int64_t flops);
 /* Opens and closes slices of threads; cell: of the op and step. */
 void ops_open_flops(struct finding *x, const struct nest_level *level);
 void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t cell);
+/* Counts n executions of device work whose calls the file lists. Returns their float operations: as
+ * the file states them, else as counted. */
+int64_t ops_count_work(struct finding *x, const struct slice *s, uint32_t step, int64_t n,
+        const struct event_work *facts);
 /* Adds device work to the calls that cover it. launching: number of the slice that launched it, or
  * ID_NONE; op: the op that it belongs to. */
 void ops_cover_work(

@@ -280,7 +280,7 @@ void roofline_find(const struct trace *t, const struct trace_links *links,
 	out->coverage = flops_coverage_of(&sums, a);
 	for (size_t i = 0; i < out->ops.uses.n; i++)
 		add_use(&x, &out->ops.uses.v[i]);
-	if (!out->ops.calls.n)
+	if (!out->ops.uses.n)
 		add_stated(&x);
 	double launch = launch_ns(t, links, a);
 	for (size_t i = 0; i < x.sums.n; i++)

@@ -199,8 +199,8 @@ static uint32_t module_name(const struct xevent *e)
 	return name;
 }
 
-/* The instruction of its program that device work is of, or NULL. */
-static struct xinstruction *instruction(const struct xevent *e)
+/* The instruction of its program that device work is of, or NULL. *in: the program. */
+static struct xinstruction *instruction(const struct xevent *e, const struct xprogram **in)
 {
 	struct str op = text_of(e, XSTAT_ARG, ARG_OP);
 	int64_t program;
@@ -212,11 +212,12 @@ static struct xinstruction *instruction(const struct xevent *e)
 		op = e->meta->display;
 	while ((at = str_find(op, S("::"))) != SIZE_MAX)
 		op = str_sub(op, at + 2, SIZE_MAX);
-	return hlo_find(e->l->x, (uint64_t)program, op);
+	return hlo_find(e->l->x, (uint64_t)program, op, in);
 }
 
 /* Adds the program's data of an instruction that the event lacks. */
-static void put_instruction(const struct xevent *e, const struct xinstruction *i)
+static void put_instruction(
+        const struct xevent *e, const struct xprogram *p, struct xinstruction *i)
 {
 	struct xspace *x = e->l->x;
 
@@ -231,8 +232,8 @@ static void put_instruction(const struct xevent *e, const struct xinstruction *i
 		build_arg_text(x->b, ARG_STACK, i->stack);
 	else if (i->source.n && !text_of(e, XSTAT_ARG, ARG_SOURCE).n)
 		build_arg_text(x->b, ARG_SOURCE, i->source);
-	if (i->flops && !find_stat(e, XSTAT_ARG, ARG_FLOPS))
-		build_arg_int(x->b, ARG_FLOPS, i->flops);
+	if (build_wants(x->b, ARG_CALLS))
+		build_arg_text(x->b, ARG_CALLS, hlo_calls(x, p, i));
 }
 
 /* Sets the arguments that come from the shared stats of an event. */
@@ -261,7 +262,8 @@ static uint32_t make_event(const struct xevent *e, enum trace_category category)
 	struct str name = e->meta ? e->meta->name : S(UNKNOWN_EVENT);
 	bool compiled = e->l->role == XLINE_WORK ||
 	                (e->l->role == XLINE_THREAD && category == CATEGORY_OP && is_compiled(e));
-	const struct xinstruction *of = compiled ? instruction(e) : NULL;
+	const struct xprogram *program = NULL;
+	struct xinstruction *of = compiled ? instruction(e, &program) : NULL;
 
 	build_args_clear(x->b);
 	if (e->meta) {
@@ -274,7 +276,7 @@ static uint32_t make_event(const struct xevent *e, enum trace_category category)
 				        trace_str(build_trace(x->b), module));
 		}
 		if (of)
-			put_instruction(e, of);
+			put_instruction(e, program, of);
 		if (e->meta->display.n && category != CATEGORY_FRAME) {
 			build_arg_text(x->b, ARG_LONG_NAME, name);
 			name = e->meta->display;

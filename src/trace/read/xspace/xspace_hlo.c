@@ -17,13 +17,6 @@
 
 #define STACK_MAX 256 /* frames of a call stack; more are a circle */
 
-/* A computation while its module is read. */
-struct computation {
-	int64_t id, root;
-	size_t first, end; /* instructions */
-	bool runs;         /* reached from the entry through calls, not through fusions */
-};
-
 struct location {
 	uint64_t file, function, line, column;
 };
@@ -35,8 +28,6 @@ struct module {
 	struct xspace *x;
 	struct xprogram *p;
 	int64_t entry;
-	VEC(struct computation) computations;
-	struct imap computation_of; /* id -> index */
 	VEC(struct str) files, functions;
 	VEC(struct location) locations;
 	VEC(struct stack_frame) frames;
@@ -174,7 +165,7 @@ static bool read_instruction(struct module *m, struct str bytes)
 static bool read_computation(struct module *m, struct str bytes)
 {
 	struct leaf l = leaf_of(bytes);
-	struct computation made = { .first = m->p->instructions.n };
+	struct xcomputation made = { .first = m->p->instructions.n };
 	bool good = true;
 
 	while (good && leaf_next(&l)) {
@@ -186,8 +177,8 @@ static bool read_computation(struct module *m, struct str bytes)
 		}
 	}
 	made.end = m->p->instructions.n;
-	imap_put(&m->computation_of, (uint64_t)made.id, (uint32_t)m->computations.n, false);
-	VEC_PUSH(m->x->a, &m->computations, made);
+	imap_put(&m->p->computation_of, (uint64_t)made.id, (uint32_t)m->p->computations.n, false);
+	VEC_PUSH(m->x->a, &m->p->computations, made);
 	return good && !l.bad;
 }
 
@@ -234,47 +225,27 @@ static void mark_running(struct module *m)
 	VEC(uint32_t) todo = { .v = NULL };
 	uint32_t at;
 
-	if (!imap_get(&m->computation_of, (uint64_t)m->entry, &at))
+	if (!imap_get(&m->p->computation_of, (uint64_t)m->entry, &at))
 		return;
 	VEC_PUSH(m->x->a, &todo, at);
-	m->computations.v[at].runs = true;
+	m->p->computations.v[at].runs = true;
 	while (todo.n) {
-		const struct computation *c = &m->computations.v[todo.v[--todo.n]];
+		const struct xcomputation *c = &m->p->computations.v[todo.v[--todo.n]];
 		for (size_t i = c->first; i < c->end; i++) {
 			struct xinstruction *x = &m->p->instructions.v[i];
 			x->runs = true;
 			if (!runs_computations(x))
 				continue;
 			for (size_t k = 0; k < x->calls.n; k++) {
-				if (!imap_get(&m->computation_of, (uint64_t)x->calls.v[k], &at))
+				if (!imap_get(&m->p->computation_of, (uint64_t)x->calls.v[k], &at))
 					continue;
-				VEC_PUSH(m->x->a, &x->operands, m->computations.v[at].root);
-				if (!m->computations.v[at].runs)
+				VEC_PUSH(m->x->a, &x->operands, m->p->computations.v[at].root);
+				if (!m->p->computations.v[at].runs)
 					VEC_PUSH(m->x->a, &todo, at);
-				m->computations.v[at].runs = true;
+				m->p->computations.v[at].runs = true;
 			}
 		}
 	}
-}
-
-/* Computes the float operations of each instruction; a fusion has the sum of its computation, which
- * precedes it in the file. */
-static void count_flops(struct module *m)
-{
-	int64_t *sum = ARENA_ARRAY(m->x->a, m->computations.n, int64_t);
-	uint32_t at;
-
-	for (size_t c = 0; c < m->computations.n; c++)
-		for (size_t i = m->computations.v[c].first; i < m->computations.v[c].end; i++) {
-			struct xinstruction *x = &m->p->instructions.v[i];
-			x->flops = hlo_flops(m->p, x);
-			if (str_eq(x->opcode, S("fusion")))
-				for (size_t k = 0; k < x->calls.n; k++)
-					if (imap_get(&m->computation_of, (uint64_t)x->calls.v[k],
-					            &at))
-						x->flops = num_add(x->flops, sum[at]);
-			sum[c] = num_add(sum[c], x->flops);
-		}
 }
 
 static bool read_module(struct module *m, struct str bytes)
@@ -308,8 +279,9 @@ static void read_hlo(struct xspace *x, uint64_t program, struct str bytes)
 	struct xprogram made = { .program = program };
 	struct module m = { .x = x, .p = &made };
 
+	x->hlo_bytes = num_add_u64(x->hlo_bytes, bytes.n);
 	imap_init(&made.of_id, x->a);
-	imap_init(&m.computation_of, x->a);
+	imap_init(&made.computation_of, x->a);
 	while (leaf_next(&l)) {
 		if (l.tag != LEAF_TAG(1, WIRE_BYTES)) {
 			leaf_skip(&l);
@@ -323,7 +295,6 @@ static void read_hlo(struct xspace *x, uint64_t program, struct str bytes)
 		return;
 	}
 	mark_running(&m);
-	count_flops(&m);
 	imap_init(&made.of_name, x->a);
 	for (uint32_t i = 0; i < made.instructions.n; i++)
 		imap_put(&made.of_name, intern_add(&x->hlo_names, made.instructions.v[i].name), i,
@@ -376,7 +347,8 @@ void hlo_read_programs(struct xspace *x, const struct xplane *p, struct str meta
 	}
 }
 
-struct xinstruction *hlo_find(struct xspace *x, uint64_t program, struct str name)
+struct xinstruction *hlo_find(
+        struct xspace *x, uint64_t program, struct str name, const struct xprogram **in)
 {
 	uint32_t at, id = intern_find(&x->hlo_names, name), i;
 	struct xprogram *p;
@@ -387,6 +359,7 @@ struct xinstruction *hlo_find(struct xspace *x, uint64_t program, struct str nam
 	if (!imap_get(&p->of_name, id, &i))
 		return NULL;
 	p->used = true;
+	*in = p;
 	return &p->instructions.v[i];
 }
 

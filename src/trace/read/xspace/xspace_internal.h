@@ -2,7 +2,7 @@
  *
  * Shared by the parts of the XSpace reader: read_xspace.c (planes and lines), xspace_event.c
  * (events into slices), xspace_names.c (stats, names of ops, texts of details), xspace_hlo.c and
- * hlo_flops.c (compiled programs).
+ * hlo_calls.c (compiled programs).
  *
  *   XSpace          planes 1  errors 2  warnings 3  hostnames 4
  *   XPlane          id 1  name 2  lines 3  event_metadata 4  stat_metadata 5  stats 6
@@ -113,8 +113,14 @@ struct xinstruction {
 	struct xop op;        /* the op of the framework that was compiled to it */
 	struct str source;    /* file:line */
 	struct str stack;     /* call stack: a line per frame, outermost first */
-	int64_t flops;        /* of one execution; a fusion includes its computations */
+	struct str list;      /* its calls (hlo_calls); p is NULL until they are needed */
 	bool runs; /* executed separately; false: part of another instruction, or unused */
+};
+
+struct xcomputation {
+	int64_t id, root;
+	size_t first, end; /* instructions */
+	bool runs;         /* reached from the entry through calls, not through fusions */
 };
 
 struct xprogram {
@@ -122,7 +128,9 @@ struct xprogram {
 	uint64_t id;      /* id of its HloModule, which some events have instead; 0: none */
 	struct str name;
 	VEC(struct xinstruction) instructions;
+	VEC(struct xcomputation) computations;
 	struct imap of_id, of_name; /* instruction id, id in hlo_names -> index in instructions */
+	struct imap computation_of; /* id -> index in computations */
 	bool used;                  /* an event is an execution of one of its instructions */
 };
 
@@ -156,6 +164,7 @@ struct xspace {
 	struct imap program_of;  /* program id or module id -> index in programs */
 	struct intern hlo_names; /* names of instructions */
 	uint32_t process;
+	uint64_t hlo_bytes, list_bytes; /* of the compiled programs; of the lists of calls */
 	bool marks;          /* the file has neither a line of steps nor groups: annotations of
 	                        threads are steps */
 	uint64_t compressed; /* number of stats with compressed text, which is not read */
@@ -201,15 +210,17 @@ bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, str
 /* Reads the compiled programs (HloProto) in the stats of an encoded XEventMetadata of
  * /host:metadata. The id of the metadata is the id of the program. */
 void hlo_read_programs(struct xspace *x, const struct xplane *p, struct str meta);
-/* Returns the instruction of that name, or NULL, and marks its program as used. Valid until the
- * next program is read. */
-struct xinstruction *hlo_find(struct xspace *x, uint64_t program, struct str name);
+/* Returns the instruction of that name, or NULL, sets *in to its program, and marks the program as
+ * used. Valid until the next program is read. */
+struct xinstruction *hlo_find(
+        struct xspace *x, uint64_t program, struct str name, const struct xprogram **in);
 /* Returns the compiler's category: the opcode, for fusions with their kind ("loop fusion"). */
 struct str hlo_category(struct xspace *x, const struct xinstruction *i);
 /* Adds the nodes of all used programs to the trace. */
 void hlo_build(struct xspace *x);
-/* Returns the float operations of one execution, without those of called computations. */
-int64_t hlo_flops(const struct xprogram *p, const struct xinstruction *i);
+/* Returns the calls that an instruction consists of, as flops_of_list takes them; of a fusion, also
+ * those of its computations. */
+struct str hlo_calls(struct xspace *x, const struct xprogram *p, struct xinstruction *i);
 
 /* Appends an encoded event to the trace; counts it in x->bad if it is malformed. */
 void xspace_event(struct xline_walk *l, struct str bytes);
