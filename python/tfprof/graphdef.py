@@ -9,7 +9,7 @@ import zlib
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from . import errors
-from .messages import TensorShapeProto
+from .messages import Dim, TensorShapeProto
 from .wire import Field, Message, fields, from_text
 
 
@@ -147,6 +147,12 @@ def _shape(p: Any) -> Optional[List[int]]:
     return None if p.unknown_rank else [d.size for d in p.dim]
 
 
+def _shape_proto(shape: Optional[List[int]]) -> TensorShapeProto:
+    if shape is None:
+        return TensorShapeProto(unknown_rank=True)
+    return TensorShapeProto(dim=[Dim(size=d) for d in shape])
+
+
 def _shapes_of(node: Any) -> List[Optional[List[int]]]:
     """Returns the shapes of the node's outputs, from its attributes."""
     if '_output_shapes' in node.attr:
@@ -222,11 +228,27 @@ class Graph:
                         yield 'Node %s incompatible shapes: Shapes %s and %s are not compatible.\n' % (
                             stats.node_name, tuple(have), tuple(ran or ()))
 
-    def shape_of(self, name: str) -> Optional[List[int]]:
-        """Returns the shape of a tensor, given the name of an input."""
-        node, index = tensor_name(name)
-        shapes = self.shapes.get(node, [])
-        return shapes[index] if 0 <= index < len(shapes) else None
+    def with_shapes(self) -> bytes:
+        """Returns an encoded GraphDef for the library, which reads shapes from the attribute _output_shapes, takes each
+        input for the first output of a node, and counts control inputs: later outputs are nodes of their own."""
+        made: Dict[str, NodeDef] = {}
+
+        def put(name: str, op: str, inputs: List[str], attr: Dict[str, Any], shapes: List[Optional[List[int]]]) -> None:
+            known = {'_output_shapes': _Attr(list=_List(shape=[_shape_proto(s) for s in shapes]))} if shapes else {}
+            made[name] = NodeDef(name=name, op=op, input=inputs, attr={**attr, **known})
+
+        def source(text: str) -> str:
+            node, index = tensor_name(text)
+            if index <= 0:
+                return node
+            shapes = self.shapes.get(node, [])
+            put('%s#%d' % (node, index), 'Identity', [], {}, shapes[index:index + 1])
+            return '%s#%d' % (node, index)
+
+        for name, node in self.nodes.items():
+            inputs = [source(i) for i in node.input if tensor_name(i)[1] >= 0]
+            put(name, node.op, inputs, node.attr, self.shapes[name])
+        return GraphDef(node=list(made.values())).SerializeToString()
 
     def trained(self) -> Tuple[List[str], str]:
         """Returns the trained variables, and a note on how they were found ('' if the graph lists them)."""

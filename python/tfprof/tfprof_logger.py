@@ -6,13 +6,14 @@ A graph is a path, bytes or a message (GraphDef, MetaGraphDef or SavedModel), wh
 tf.Graph, which also has call stacks. Shapes come from the graph (as_graph_def(add_shapes=True)) and from run_meta.
 """
 import os
+import re
 import sys
 from typing import Any, Dict, Tuple
 
 from . import errors
-from .flops import Operation, Unknown, count
-from .graphdef import Graph, parse, tensor_name
+from .graphdef import Graph, parse
 from .messages import CodeDef, OpLogEntry, OpLogProto, Trace
+from .profile import Profile
 
 __all__ = ['TRAINABLE_VARIABLES', 'REGISTERED_FLOP_STATS', 'merge_default_with_oplog', 'write_op_log']
 
@@ -37,17 +38,10 @@ class _Strings:
 
 def _float_ops(graph: Graph) -> Tuple[Dict[str, int], int]:
     """Returns the float operations per node, and the number of nodes with unknown shapes."""
-    found, missing = {}, 0
-    for name, node in graph.nodes.items():
-        inputs = [graph.shape_of(i) for i in node.input if tensor_name(i)[1] >= 0]
-        try:
-            n = count(node.op, Operation(node.attr, inputs, graph.shape_of(name)))
-        except Unknown:
-            missing += 1
-            continue
-        if n:
-            found[name] = n
-    return found, missing
+    with Profile(graph.with_shapes()) as p:
+        found = {r['path']: r['own_float_ops'] for r in p.records('scope', select='float_ops', max_depth=1 << 30)}
+        missing = re.search(r'note: (\d+) nodes? (is|are) not counted', p.notes)
+    return {name: n for name, n in found.items() if n}, int(missing[1]) if missing else 0
 
 
 def _traces(live: Any, strings: _Strings) -> Dict[str, CodeDef]:
