@@ -50,12 +50,12 @@ static int64_t broadcast(const struct op_call *c)
 
 struct flops flops_elementwise(const struct op_call *c)
 {
-	int64_t elements = broadcast(c);
+	int64_t elements = c->output.known ? c->output.elements : broadcast(c);
 
 	/* without types, the shape of a single number looks like that of no tensor */
 	if (!c->n)
 		return lacking(LACK_SHAPE, 0);
-	for (unsigned i = 0; i < c->n; i++)
+	for (unsigned i = 0; i < c->n && !c->output.known; i++)
 		if (!c->in[i].known && (c->in[i].rank || c->in[i].list))
 			return lacking(LACK_SHAPE, (int)i);
 	struct flops f = COUNTED(c, c->row->place[0], elements);

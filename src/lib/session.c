@@ -601,12 +601,17 @@ bool session_need_flops(struct session *s, const struct opts *o)
 	const struct graph_flops f = model_flops(&s->model, s->assume_batch, &s->query_arena);
 	if (f.counted && !set_flops(s, &f))
 		return false;
-	if (f.counted + f.unknown)
+	if (f.onnx)
+		note_line(&s->notes,
+		        "note: float operations are computed from the shapes of %zu of %zu "
+		        "operators: 'flops' lists the rest\n",
+		        f.counted, f.onnx);
+	else if (f.counted + f.unknown)
 		note_line(&s->notes,
 		        "note: without an op log, float operations come from TensorFlow's own "
 		        "statistics: %zu node%s counted, other nodes are 0\n",
 		        f.counted, f.counted == 1 ? "" : "s");
-	if (f.unknown)
+	if (f.unknown && !f.onnx)
 		note_line(&s->notes,
 		        "note: %zu node%s not counted, because the graph lacks shapes of tensors "
 		        "(_output_shapes)%s\n",

@@ -74,10 +74,49 @@ static bool write_ranks(struct session *s, const struct flops_request *request,
 	return flops_write_ranks(ranks, n, request->top, o, s->columns, &to, &s->error);
 }
 
-bool session_flops(struct session *s, const struct flops_request *request, const struct opts *o,
+/* The operators of an ONNX model as calls; no trace has them. */
+static struct trace_ops model_calls(struct session *s, struct arena *a)
+{
+	static const struct trace none = { .ticks_per_us = 1 };
+	struct trace_ops ops = { .t = &none, .a = a };
+	const struct model *m = &s->model;
+
+	for (uint32_t i = 0; i < m->nodes.n; i++) {
+		struct op_calls c = { .name = model_str(m, m->nodes.v[i].op) };
+		if (!(m->nodes.v[i].flags & NODE_ONNX))
+			continue;
+		c.list = model_onnx_call(m, i, s->assume_batch, a);
+		c.one = flops_of_list(c.list, NULL, &c.formula);
+		c.lack = c.one.lack;
+		c.input = c.one.input;
+		c.flops = c.one.flops;
+		*(c.lack ? &c.unknown : &c.calls) = 1;
+		VEC_PUSH(a, &ops.calls, c);
+	}
+	return ops;
+}
+
+static bool write_calls(struct session *s, const struct flops_request *request,
+        const struct trace_ops *ops, const struct flops_rate *rate, const struct opts *o,
         struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
+
+	if (!ops->calls.n)
+		return session_fail(s, ERR_FAILED,
+		        "no call of an op is in the file: shapes of inputs (PyTorch: "
+		        "record_shapes=True) or compiled programs (XSpace) were expected");
+	if (!request->explain.n)
+		return flops_write(ops, rate, request->top, o, s->columns, &to, &s->error);
+	if (!flops_explain(ops, request->explain, request->top, out, &s->query_arena))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "--explain: the file has no call of '%.*s'", STR(request->explain));
+	return true;
+}
+
+bool session_flops(struct session *s, const struct flops_request *request, const struct opts *o,
+        struct sink *out)
+{
 	struct arena *a = &s->query_arena;
 	const struct model_trace *v;
 	struct counted_trace c;
@@ -87,19 +126,12 @@ bool session_flops(struct session *s, const struct flops_request *request, const
 		return false;
 	if (s->model.traces.n > 1 && !request->explain.n)
 		return write_ranks(s, request, o, out);
+	const struct trace_ops model = model_calls(s, a);
+	if (!s->model.has_traces && model.calls.n)
+		return write_calls(s, request, &model, &(struct flops_rate){ .n = 1 }, o, out);
 	if (!session_one_trace(s) || !session_need_slices(s) || !(v = session_traces(s, &n)))
 		return false;
 	find_calls(v, &c, a);
-	if (!c.ops.calls.n)
-		return session_fail(s, ERR_FAILED,
-		        "no call of an op is in the file: shapes of inputs (PyTorch: "
-		        "record_shapes=True) or compiled programs (XSpace) were expected");
-	if (!request->explain.n) {
-		const struct flops_rate rate = rate_of(&c, request, a);
-		return flops_write(&c.ops, &rate, request->top, o, s->columns, &to, &s->error);
-	}
-	if (!flops_explain(&c.ops, request->explain, request->top, out, a))
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "--explain: the file has no call of '%.*s'", STR(request->explain));
-	return true;
+	const struct flops_rate rate = rate_of(&c, request, a);
+	return write_calls(s, request, &c.ops, &rate, o, out);
 }

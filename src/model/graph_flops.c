@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Float operations of a graph without an op log, by TensorFlow's registered statistics.
+ * Float operations of a graph without an op log: by TensorFlow's registered statistics, of ONNX by
+ * formulas.
  */
+#include "flops/flops.h"
 #include "flops/registered.h"
 #include "model/model.h"
 
@@ -42,14 +44,37 @@ static struct registered_op read_op(const struct model *m, uint32_t node, int64_
 	return o;
 }
 
+/* Counts an operator of ONNX. */
+static enum registered_answer count_onnx(
+        const struct model *m, uint32_t node, int64_t batch, struct arena *a, int64_t *out)
+{
+	enum flops_formula formula;
+	struct scratch own;
+
+	scratch_open(&own, a->work);
+	const struct flops f =
+	        flops_of_list(model_onnx_call(m, node, batch, &own.a), NULL, &formula);
+	scratch_close(&own);
+	*out = f.flops;
+	return f.lack ? REGISTERED_UNKNOWN : REGISTERED_COUNTED;
+}
+
+static enum registered_answer count_node(
+        const struct model *m, uint32_t node, int64_t batch, struct arena *a, int64_t *out)
+{
+	if (m->nodes.v[node].flags & NODE_ONNX)
+		return count_onnx(m, node, batch, a, out);
+	const struct registered_op o = read_op(m, node, batch);
+	return registered_count(model_str(m, m->nodes.v[node].op), &o, out);
+}
+
 struct graph_flops model_flops(const struct model *m, int64_t batch, struct arena *a)
 {
 	struct graph_flops to = { .v = ARENA_ARRAY(a, m->nodes.n, int64_t) };
 
 	for (uint32_t i = 0; i < m->nodes.n; i++) {
-		const struct registered_op o = read_op(m, i, batch);
-		struct str op = model_str(m, m->nodes.v[i].op);
-		switch (registered_count(op, &o, &to.v[i])) {
+		to.onnx += (m->nodes.v[i].flags & NODE_ONNX) != 0;
+		switch (count_node(m, i, batch, a, &to.v[i])) {
 		case REGISTERED_COUNTED: to.counted++; break;
 		case REGISTERED_UNKNOWN:
 			to.v[i] = 0;

@@ -36,7 +36,8 @@ enum {
 	NODE_STACK = 4,        /* has a call stack, possibly empty */
 	NODE_COVERED = 8,      /* counted in the coverage */
 	NODE_TYPES_GIVEN = 16, /* its types were read as a whole from a ProfileProto */
-	NODE_TRANSPOSED = 32   /* attribute transpose_a */
+	NODE_TRANSPOSED = 32,  /* attribute transpose_a */
+	NODE_ONNX = 64         /* operator of an ONNX model */
 };
 
 struct node {
@@ -47,7 +48,8 @@ struct node {
 	uint32_t types; /* type set id; made by sealing */
 	uint32_t shape; /* shape id, or ID_NONE */
 	uint32_t flags;
-	uint32_t window;   /* product of the attribute ksize, or the attribute N; 0: none */
+	uint32_t window;   /* product of the attribute ksize or kernel_shape, or the attribute N; 0:
+	                      none */
 	uint32_t stride;   /* product of the strides 1 and 2; 0: none */
 	int64_t float_ops; /* static */
 	int64_t params;
@@ -203,13 +205,18 @@ bool model_knows_trained(const struct model *m);
  * Returns their number. *all: the number of all variables. */
 size_t model_trained(const struct model *m, uint32_t **nodes, size_t *all, struct arena *a);
 
-/* Float operations of a graph by TensorFlow's registered statistics, which need all dimensions. */
+/* Float operations of a graph: of operators of ONNX by their formulas (flops/flops.h), of others by
+ * TensorFlow's registered statistics, which need all dimensions. */
 struct graph_flops {
 	int64_t *v;              /* by node; 0: none, or unknown */
-	size_t counted, unknown; /* nodes with a statistic */
+	size_t counted, unknown; /* nodes with a statistic or a formula */
+	size_t onnx;             /* of both: operators of ONNX */
 };
 /* batch: in place of an unknown first dimension; 0: none. The result lives in a. */
 struct graph_flops model_flops(const struct model *m, int64_t batch, struct arena *a);
+
+/* Returns the call of an operator of ONNX, as flops_of_list takes it. */
+struct str model_onnx_call(const struct model *m, uint32_t node, int64_t batch, struct arena *a);
 
 /* Returns the share of nodes covered by run metadata, as the original computes it. */
 double model_coverage(const struct model *m);

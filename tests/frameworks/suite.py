@@ -12,10 +12,12 @@ def made_by(name, script, *packages):
     return run
 
 
+TORCH = 'torch==2.15.0', 'torchvision==0.29.2', 'numpy', 'onnx==1.23.2', 'onnxscript==0.7.2'
+
 # The environment with PyTorch takes 5.4 GB, the other one 2.3 GB.
 STEPS = [
-    Step('frameworks-torch', 'deep', made_by('torch', 'torch_made.py', 'torch==2.15.0', 'torchvision==0.29.2', 'numpy'), seconds=120),
-    Step('frameworks-snapshot', 'deep', made_by('torch', 'snapshot_viz.py', 'torch==2.15.0', 'torchvision==0.29.2', 'numpy'), seconds=20),
+    Step('frameworks-torch', 'deep', made_by('torch', 'torch_made.py', *TORCH), seconds=120),
+    Step('frameworks-snapshot', 'deep', made_by('torch', 'snapshot_viz.py', *TORCH), seconds=20),
     Step('frameworks-xprof', 'deep',
          made_by('xprof', 'xprof_made.py', 'jax==0.10.2', 'tensorflow-cpu==2.21.0', 'xprof==2.24.2'), seconds=60),
 ]

@@ -73,6 +73,28 @@ def count(folder):
         json.dump(counts, f)
 
 
+# Models that torch.onnx.export accepts without further packages, and that take part of a second each.
+EXPORTED = 'resnet18', 'mobilenet_v2', 'groups', 'perceptron', 'attention', 'decoder', 'encoder', 'vit', 'lstm'
+
+
+def export(folder):
+    """Writes a trace of a forward pass and an ONNX file for each of these models."""
+    sys.path[:] = [p for p in sys.path if not os.path.exists(os.path.join(p, 'onnx.py'))]  # not the package
+    import torch
+    from flop_models import MODELS
+    from torch.profiler import ProfilerActivity, profile
+    warnings.simplefilter('ignore')
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    for name in EXPORTED:
+        make_model, make_input, _ = MODELS[name]
+        model, x = make_model().eval(), make_input()
+        with torch.no_grad(), profile(activities=[ProfilerActivity.CPU], record_shapes=True) as p:
+            model(x)
+        p.export_chrome_trace(os.path.join(folder, name + '.pt.trace.json'))
+        torch.onnx.export(model, (x,), os.path.join(folder, name + '.onnx'), dynamo=True, verbose=False)
+
+
 def made(stacks):
     """Returns (path of the trace, {name: row of key_averages()})."""
     folder = make('train', stacks)
@@ -260,6 +282,23 @@ def models():
             equal(ours, theirs['total'], name)
 
 
+def exported_models():
+    """An exported model has the products, convolutions, attention and recurrent cells of its trace; a perceptron and a
+    convolution have all of its float operations."""
+    folder = make('export')
+    for name in EXPORTED:
+        found = []
+        for ending in '.pt.trace.json', '.onnx':
+            d = json.loads(program('flops', os.path.join(folder, name + ending), '-output', 'json')[0])
+            found.append((sum(r['flops'] for r in d['families']
+                              if r['family'] in ('matrix products', 'convolutions', 'attention', 'recurrent cells')), d['flops']))
+        (trace, all_of_trace), (model, all_of_model) = found
+        assert trace, name
+        equal(model, trace, name)
+        if name in ('groups', 'perceptron'):
+            equal(all_of_model, all_of_trace, name)
+
+
 # The inputs that the places of op.def stand for, by formula: the names that the schemas give them.
 FACTOR, KERNEL = 'self input mat mat1 batch1 X', 'weight W'
 ROLES = {
@@ -326,5 +365,5 @@ def no_device():
 
 
 if __name__ == '__main__':
-    sys.exit(main(__doc__, {'train': train, 'count': count}, [counts_and_self_times, with_stacks, stacks, steps, printed, float_operations, models,
+    sys.exit(main(__doc__, {'train': train, 'count': count, 'export': export}, [counts_and_self_times, with_stacks, stacks, steps, printed, float_operations, models, exported_models,
                                                                    places_of_inputs, folder_of_traces, no_device]))

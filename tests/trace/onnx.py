@@ -49,10 +49,10 @@ def text(events):
     return ('[\n' + ',\n'.join(json.dumps(e, separators=(',', ' :')) for e in events) + '\n]\n').encode()
 
 
-def node_proto(name, op, inputs, outputs, body=b''):
+def node_proto(name, op, inputs, outputs, body=b'', more=b''):
     out = b''.join(sub(1, x.encode()) for x in inputs) + b''.join(sub(2, x.encode()) for x in outputs)
     out += sub(3, name.encode()) + sub(4, op.encode())
-    return sub(1, out + (sub(5, sub(1, b'body') + sub(6, body)) if body else b''))
+    return sub(1, out + more + (sub(5, sub(1, b'body') + sub(6, body)) if body else b''))
 
 
 def value_info(field, name, *dims):

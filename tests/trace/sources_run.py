@@ -86,6 +86,50 @@ def onnx_deep():
     assert max(len(o['name']) for o in d['ops']) < 300
 
 
+def counted(*words):
+    """Returns the answer of flops: ({op: (float operations, calls)}, {op: reason}, document)."""
+    d = json.loads(program('flops', *words, '-output', 'json')[0])
+    return {r['op']: (r['flops'], r['calls']) for r in d['ops']}, {r['op']: r['reason'] for r in d['uncounted']}, d
+
+
+def onnx_profile_flops():
+    """Operators of a profile count by their shapes; packed weights are not among the inputs, and settings are not in the file."""
+    def shaped(name, op, t, inputs, output):
+        return onnx.node(name, op, t, 2, input_type_shape=[{'float': s} for s in inputs], output_type_shape=[{'float': output}])
+    nodes = [shaped('c', 'Conv', 1010, [[1, 4, 8, 8], [6, 2, 3, 3]], [1, 6, 6, 6]), shaped('m', 'MatMul', 1014, [[5, 7], [7, 3]], [5, 3]),
+             shaped('p', 'MatMul', 1018, [[5, 7]], [5, 3]), shaped('g', 'Gemm', 1022, [[7, 5], [3, 7], [3]], [5, 3]),
+             shaped('r', 'Relu', 1026, [[5, 3]], [5, 3]), shaped('w', 'MaxPool', 1030, [[1, 1, 4, 4]], [1, 1, 2, 2]),
+             shaped('x', 'Mystery', 1034, [[5, 3]], [5, 3]), shaped('t', 'Transpose', 1038, [[5, 3]], [3, 5])]
+    write(onnx.text(onnx.load() + nodes + [onnx.execute(1003, 65), onnx.event('Session', 'model_run', 1000, 70)]), 'ort.json')
+    found, rest, d = counted('ort.json')
+    equal(found, {'Conv': (2 * 6 * 36 * 2 * 9, 1), 'MatMul': (2 * 2 * 5 * 7 * 3, 2), 'Gemm': (2 * 5 * 7 * 3, 1), 'Relu': (15, 1)})
+    equal(rest, {'Mystery': 'no formula', 'MaxPool': 'no settings in the file'})
+    equal(d['flops'], sum(n for n, _ in found.values()))
+    equal(sum(r['own_float_ops'] for r in rows('ort.json', 'scope', '-select', 'float_ops').values()), d['flops'])
+
+
+def onnx_model_flops():
+    """Operators of a model count by the shapes in it; --assume_batch stands for a first dimension without a size."""
+    def model(batch):
+        pool = onnx.node_proto('pool', 'MaxPool', ['c'], ['p'], more=sub(5, sub(1, b'kernel_shape') + number(8, 2) + number(8, 3)))
+        graph = onnx.node_proto('conv', 'Conv', ['x', 'W'], ['c']) + pool + onnx.node_proto('s', 'Split', ['p'], ['a', 'b'])
+        graph += onnx.node_proto('add', 'Add', ['a', 'b'], ['y']) + onnx.node_proto('new', 'Mystery', ['y'], ['z'])
+        graph += sub(5, number(1, 8) + number(1, 3) + number(1, 3) + number(1, 3) + number(2, 1) + sub(8, b'W'))
+        for field, name, dims in ((11, 'x', (3, 8, 8)), (13, 'c', (8, 6, 6)), (13, 'p', (8, 3, 2)), (13, 'a', (1, 3, 2)), (13, 'b', (7, 3, 2))):
+            graph += onnx.value_info(field, name, batch, *dims)
+        return write(number(1, 8) + sub(2, b'tests') + sub(7, graph), 'm.onnx')
+    conv, pool, add = 2 * 8 * 36 * 27, 8 * 6 * 6, 7 * 6
+    found, rest, d = counted(model(1))
+    equal((found, rest), ({'Conv': (conv, 1), 'MaxPool': (pool, 1), 'Add': (add, 1)}, {'Mystery': 'no formula'}))
+    of = {k: r['own_float_ops'] for k, r in rows('m.onnx', 'scope', '-select', 'float_ops').items() if r['own_float_ops']}
+    equal(of, {'conv': conv, 'pool': pool, 'add': add})
+    out, _ = program('flops', 'm.onnx', '--explain', 'Conv')
+    equal(out.split('\n')[1], '  1 of %d = 2 * 1 * 8 * 6 * 6 * 3 * 3 * 3' % conv)
+    found, rest, _ = counted(model(0))
+    equal((found, len(rest)), ({}, 4))
+    equal(counted('--assume_batch=4', 'm.onnx')[0], {'Conv': (4 * conv, 1), 'MaxPool': (4 * pool, 1), 'Add': (4 * add, 1)})
+
+
 def onnx_model():
     """A model has nodes, parameters and edges; beside a profile it adds them to the executed nodes."""
     write(onnx.model(), 'a.onnx')
@@ -555,7 +599,7 @@ def examples_are_made():
     equal(list(made[0]), list(made[1]), 'nsys.sqlite')
 
 
-CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model,
+CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model, onnx_profile_flops, onnx_model_flops,
          nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_damaged, nsys_secrets, nsys_long_names,
          pprof_cpu, pprof_heap, pprof_memory, pprof_orders, pprof_own, pprof_damaged, tensorrt, cut_after_list,
          examples_are_made]

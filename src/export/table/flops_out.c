@@ -481,13 +481,12 @@ bool flops_write_ranks(const struct flops_rank *v, size_t n, size_t top, const s
 static void explain_numbers(
         const struct trace *t, const struct slice *s, const struct op_calls *c, struct sb *to)
 {
-	struct str list = slice_text(t, s, ARG_CALLS);
 	enum flops_formula formula;
 
 	if (c->formula == FORMULA_STATED) {
 		sb_put(to, S("as the file states"));
-	} else if (list.n) {
-		flops_of_list(list, to, &formula);
+	} else if (c->list.n) {
+		flops_of_list(c->list, to, &formula);
 	} else {
 		struct op_call call = flops_read_call(flops_find_op(c->name), c->name,
 		        slice_text(t, s, ARG_SHAPES), slice_text(t, s, ARG_DTYPES),

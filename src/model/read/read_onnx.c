@@ -6,7 +6,8 @@
  *
  *   ModelProto   7 GraphProto
  *   GraphProto   1 NodeProto  5 TensorProto (initializers)  11 inputs  12 outputs  13 other shapes
- *   NodeProto    1 inputs  2 outputs  3 name  4 operator  5 AttributeProto { 6 GraphProto }
+ *   NodeProto    1 inputs  2 outputs  3 name  4 operator
+ *                5 AttributeProto { 1 name  6 GraphProto  8 integers }
  *   TensorProto  1 dimensions  8 name
  *   ValueInfo    1 name  2 type { 1 tensor { 2 shape { 1 dimension { 1 size } } } }
  */
@@ -21,6 +22,7 @@
 struct onnx_node {
 	uint32_t name, op;      /* string ids */
 	uint32_t input, output; /* last one in uses, or ID_NONE */
+	uint32_t window;        /* product of the attribute kernel_shape; 0: none */
 };
 /* A tensor that a node reads or writes. */
 struct onnx_use {
@@ -43,6 +45,7 @@ struct onnx_model {
 	VEC(uint32_t) order;   /* of the uses of one node */
 	struct imap shape_of;  /* string id of a tensor -> index in tensors */
 	struct imap writer_of; /* string id of a tensor -> string id of the node that computes it */
+	struct imap slot_of;   /* string id of a tensor -> its place among the outputs, if not 0 */
 	struct str producer, version; /* of the program that wrote the model */
 };
 
@@ -150,20 +153,55 @@ static void add_use(struct onnx_model *x, uint32_t *last)
 	VEC_PUSH(x->a, &x->uses, made);
 }
 
+static struct str read_copy(struct onnx_model *x)
+{
+	struct str s;
+
+	return wire_leaf(&x->w, &s) ? str_copy(x->a, s) : S("");
+}
+
 static void walk_graph(struct onnx_model *x, struct str around, unsigned bodies);
 
-/* Reads an attribute if it is the body of a node. */
-static void read_attribute(struct onnx_model *x, struct str around, unsigned bodies)
+/* Multiplies a product by the integers of a field. */
+static void read_product(struct onnx_model *x, int64_t *product)
 {
+	struct str packed;
+	uint64_t v;
+
+	if (x->w.type == WIRE_VARINT) {
+		if (wire_u64(&x->w, &v))
+			*product = num_mul(*product, (int64_t)v);
+		return;
+	}
+	if (!wire_leaf(&x->w, &packed))
+		return;
+	for (struct leaf l = leaf_of(packed); l.p < l.end && !l.bad;)
+		*product = num_mul(*product, (int64_t)leaf_varint(&l));
+}
+
+/* Reads an attribute if it is the body of a node, or the window of a pooling. */
+static void read_attribute(
+        struct onnx_model *x, struct str around, unsigned bodies, struct onnx_node *node)
+{
+	int64_t product = 1;
+	struct str name = S("");
+
 	if (!wire_enter(&x->w))
 		return;
 	while (wire_next(&x->w)) {
-		if ((x->w.field == 6 || x->w.field == 11) && x->w.type == WIRE_BYTES)
+		if ((x->w.field == 6 || x->w.field == 11) && x->w.type == WIRE_BYTES &&
+		        bodies < BODIES_MAX)
 			walk_graph(x, around, bodies + 1);
+		else if (x->w.field == 1 && x->w.type == WIRE_BYTES)
+			name = read_copy(x);
+		else if (x->w.field == 8)
+			read_product(x, &product);
 		else
 			wire_skip(&x->w);
 	}
 	wire_leave(&x->w);
+	if (str_eq(name, S("kernel_shape")) && product > 0 && product <= UINT32_MAX)
+		node->window = (uint32_t)product;
 }
 
 /* A node without a name is named after its operator and its position. */
@@ -182,11 +220,12 @@ static struct str node_path(
 	return sb_str(&b);
 }
 
-static struct str read_copy(struct onnx_model *x)
+/* The uses of a node in their order. */
+static void list_uses(struct onnx_model *x, uint32_t last)
 {
-	struct str s;
-
-	return wire_leaf(&x->w, &s) ? str_copy(x->a, s) : S("");
+	x->order.n = 0;
+	for (; last != ID_NONE; last = x->uses.v[last].before)
+		VEC_PUSH(x->a, &x->order, last);
 }
 
 static void read_node(struct onnx_model *x, struct str around, unsigned bodies, uint32_t place)
@@ -205,11 +244,8 @@ static void read_node(struct onnx_model *x, struct str around, unsigned bodies, 
 		case LEAF_TAG(3, WIRE_BYTES): name = read_copy(x); break;
 		case LEAF_TAG(4, WIRE_BYTES): op = read_copy(x); break;
 		case LEAF_TAG(5, WIRE_BYTES):
-			if (bodies < BODIES_MAX) {
-				read_attribute(x, node_path(x, around, name, op, place), bodies);
-				break;
-			}
-			/* fall through */
+			read_attribute(x, node_path(x, around, name, op, place), bodies, &made);
+			break;
 		default: wire_skip(&x->w);
 		}
 	}
@@ -217,8 +253,13 @@ static void read_node(struct onnx_model *x, struct str around, unsigned bodies, 
 	made.name = ingest_string(x->to, node_path(x, around, name, op, place));
 	made.op = ingest_string(x->to, op);
 	x->nodes.v[at] = made;
-	for (uint32_t i = made.output; i != ID_NONE; i = x->uses.v[i].before)
-		imap_put(&x->writer_of, x->uses.v[i].tensor, made.name, false);
+	list_uses(x, made.output);
+	for (size_t i = 0; i < x->order.n; i++) {
+		uint32_t tensor = x->uses.v[x->order.v[x->order.n - 1 - i]].tensor;
+		imap_put(&x->writer_of, tensor, made.name, false);
+		if (i)
+			imap_put(&x->slot_of, tensor, (uint32_t)i, false);
+	}
 }
 
 static void walk_graph(struct onnx_model *x, struct str around, unsigned bodies)
@@ -261,24 +302,21 @@ static void put_tensors(struct onnx_model *x)
 	}
 }
 
-/* The uses of a node in their order. */
-static void list_uses(struct onnx_model *x, uint32_t last)
-{
-	x->order.n = 0;
-	for (; last != ID_NONE; last = x->uses.v[last].before)
-		VEC_PUSH(x->a, &x->order, last);
-}
-
 static void put_node(struct onnx_model *x, const struct onnx_node *n)
 {
 	uint32_t from;
 
 	if (!ingest_node(x->to, n->name, n->op))
 		return;
+	ingest_flags(x->to, NODE_ONNX);
+	ingest_window(x->to, n->window, 0);
 	list_uses(x, n->input);
-	for (size_t i = x->order.n; i-- > 0;)
-		if (imap_get(&x->writer_of, x->uses.v[x->order.v[i]].tensor, &from))
-			ingest_input(x->to, (int32_t)(x->order.n - 1 - i), from, 0);
+	for (size_t i = x->order.n; i-- > 0;) {
+		uint32_t tensor = x->uses.v[x->order.v[i]].tensor, slot = 0;
+		imap_get(&x->slot_of, tensor, &slot);
+		if (imap_get(&x->writer_of, tensor, &from))
+			ingest_input(x->to, (int32_t)(x->order.n - 1 - i), from, (int32_t)slot);
+	}
 	list_uses(x, n->output);
 	for (size_t i = x->order.n; i-- > 0;)
 		if (imap_get(&x->shape_of, x->uses.v[x->order.v[i]].tensor, &from))
@@ -325,6 +363,7 @@ bool read_onnx(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 	*x = (struct onnx_model){ .to = to, .a = a };
 	imap_init(&x->shape_of, a);
 	imap_init(&x->writer_of, a);
+	imap_init(&x->slot_of, a);
 	wire_init(&x->w, s, "ONNX model", e);
 	while (wire_next(&x->w)) {
 		if (x->w.field == 7 && x->w.type == WIRE_BYTES)

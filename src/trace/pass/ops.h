@@ -83,6 +83,7 @@ struct kernel_row {
 struct op_calls {
 	uint32_t event;                   /* index in the events of the trace: name and inputs */
 	struct str name;                  /* of the op: of the event, or its type */
+	struct str list;                  /* the calls that it consists of; empty: itself */
 	enum flops_formula formula;       /* FORMULAS: the op is not in the table */
 	enum flops_lack lack;             /* of all its calls */
 	unsigned input;                   /* that lacks something */

@@ -87,7 +87,9 @@ static uint32_t listed_calls(struct finding *x, const struct slice *s)
 		}
 		f.lack = LACK_SHAPE;
 	}
-	return add_call(x, s, listed_name(x, s), formula, &f);
+	known = add_call(x, s, listed_name(x, s), formula, &f);
+	x->to->calls.v[known - 1].list = list;
+	return known;
 }
 
 /* Returns 1 + the calls with the op and inputs of a slice; 0: not in the table. */

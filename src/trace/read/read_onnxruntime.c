@@ -17,6 +17,7 @@
 #include "trace/trace_build.h"
 
 #include "base/sort.h"
+#include "flops/flops.h"
 #include "trace/read/chrome/chrome_json.h"
 
 #define KERNEL_ENDING "_kernel_time"
@@ -27,7 +28,7 @@ enum onnx_kind { ONNX_LOAD, ONNX_RUN, ONNX_EXECUTE, ONNX_NODE, ONNX_FENCE };
 
 /* Data common to the events of one node; missing numbers are -1, missing texts ID_NONE. */
 struct onnx_info {
-	uint32_t kind, name, op, provider, shapes, dtypes;
+	uint32_t kind, name, op, provider, shapes, dtypes, calls;
 	int64_t output, parameter, activation, peak;
 };
 
@@ -71,7 +72,8 @@ static int64_t take_int(struct chrome *c, const struct chrome_event *v, unsigned
 }
 
 /* Takes [{"float":[1,3]},{"int64":[2]}] apart: shapes [[1,3],[2]] and types ["float","int64"]. */
-static void take_shapes(struct chrome *c, struct str s, struct onnx_info *info)
+static void take_apart(
+        struct chrome *c, struct str s, struct str *out_shapes, struct str *out_types)
 {
 	struct sb shapes = sb_in(c->a), types = sb_in(c->a);
 	bool in_string = false;
@@ -90,8 +92,28 @@ static void take_shapes(struct chrome *c, struct str s, struct onnx_info *info)
 			sb_char(&shapes, ch);
 		}
 	}
-	info->shapes = build_string(c->b, sb_str(&shapes));
-	info->dtypes = build_string(c->b, str_fmt(c->a, "[%.*s]", STR(sb_str(&types))));
+	*out_shapes = sb_str(&shapes);
+	*out_types = str_fmt(c->a, "[%.*s]", STR(sb_str(&types)));
+}
+
+/* Takes the shapes of a node, and the call that its float operations are computed from. */
+static void take_shapes(struct chrome *c, const struct chrome_event *v, struct onnx_info *info)
+{
+	struct str op = info->op == ID_NONE ? S("") : trace_str(build_trace(c->b), info->op);
+	struct op_call_text call = { .name = str_fmt(c->a, "onnx::%.*s", STR(op)) };
+	struct str outputs = S(""), types;
+	struct sb list = sb_in(c->a);
+
+	take_apart(c, v->arg[CARG_INPUT_SHAPES].text, &call.shapes, &call.types);
+	if (event_has_arg(v, CARG_OUTPUT_SHAPES))
+		take_apart(c, v->arg[CARG_OUTPUT_SHAPES].text, &outputs, &types);
+	/* the first of [[1,3],[2]] */
+	if (outputs.n > 1)
+		call.output = str_sub(outputs, 1, str_find_char(outputs, ']'));
+	flops_put_call(&list, &call);
+	info->shapes = build_string(c->b, call.shapes);
+	info->dtypes = build_string(c->b, call.types);
+	info->calls = build_string(c->b, sb_str(&list));
 }
 
 static void take_args(struct chrome *c, const struct chrome_event *v, struct onnx_info *info)
@@ -103,7 +125,7 @@ static void take_args(struct chrome *c, const struct chrome_event *v, struct onn
 	info->activation = take_int(c, v, CARG_ACTIVATION_SIZE);
 	info->peak = take_int(c, v, CARG_PEAK);
 	if (event_has_arg(v, CARG_INPUT_SHAPES) && build_wants(c->b, ARG_SHAPES))
-		take_shapes(c, v->arg[CARG_INPUT_SHAPES].text, info);
+		take_shapes(c, v, info);
 }
 
 /* A node without a name is named after its operator and its number. */
@@ -149,6 +171,7 @@ static bool take_event(struct chrome *c, const struct chrome_event *v, int64_t t
 		.provider = ID_NONE,
 		.shapes = ID_NONE,
 		.dtypes = ID_NONE,
+		.calls = ID_NONE,
 		.output = -1,
 		.parameter = -1,
 		.activation = -1,
@@ -313,6 +336,7 @@ static void put_args(struct onnx_trace *x, const struct onnx_info *info, uint32_
 	if (info->shapes != ID_NONE) {
 		build_arg_text(b, ARG_SHAPES, trace_str(t, info->shapes));
 		build_arg_text(b, ARG_DTYPES, trace_str(t, info->dtypes));
+		build_arg_text(b, ARG_CALLS, trace_str(t, info->calls));
 	}
 }
 

@@ -26,6 +26,7 @@ const struct argument_row argument_rows[] = {
 	{ LITERAL("parameter_size"), CARG_PARAMETER_SIZE, 0, FORM_NONE, true },
 	{ LITERAL("activation_size"), CARG_ACTIVATION_SIZE, 0, FORM_NONE, true },
 	{ LITERAL("input_type_shape"), CARG_INPUT_SHAPES, 0, FORM_NONE, true },
+	{ LITERAL("output_type_shape"), CARG_OUTPUT_SHAPES, 0, FORM_NONE, true },
 	{ LITERAL("node_index"), CARG_NODE_INDEX, 0, FORM_NONE, true },
 	{ LITERAL("graph_index"), CARG_GRAPH_INDEX, 0, FORM_NONE, true },
 	{ LITERAL("mem_in_use_peak"), CARG_PEAK, 0, FORM_NONE, true },

@@ -233,7 +233,7 @@ static size_t put_call(struct xspace *x, const struct xprogram *p, const struct 
 	for (; row && n < i->operands.n && n < OPERANDS_MAX; n++) {
 		bool known = imap_get(&p->of_id, (uint64_t)i->operands.v[n], &at);
 		in[n] = known ? tensor_of(x->a, p->instructions.v[at].shape)
-		              : (struct hlo_tensor){ S("[-1]"), S("") };
+		              : (struct hlo_tensor){ S("[-1,1]"), S("") };
 	}
 	if (n > 1)
 		exchange_result(i, in, &out);
