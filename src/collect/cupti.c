@@ -342,7 +342,8 @@ static uint32_t close_session(bool last, uint64_t launched, bool *probed)
 
 	*probed = false;
 	if (ours) {
-		*probed = probe();
+		/* A CUPTI that was shut down would count the probe as a dropped record. */
+		*probed = !is_gone() && probe();
 		e = flush(true);
 		if (*probed)
 			cupti_disable(ACT_DEVICE);

@@ -147,8 +147,10 @@ void watch_look(enum backend_state state, bool last)
 	if (state != BACKEND_GONE || watch.state == GAP)
 		return;
 	launches_flag(SPOOL_COUNT_PART);
-	if (last) /* its own handler of exit may have done it */
+	if (last) { /* its own handler of exit may have done it */
+		store_note("%s was shut down before the recording ended", watch.gpu->name);
 		return;
+	}
 	watch.gone = true;
 	begin_gap(process_ticks());
 }

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-from rig import ARGS, DROPPED, RANGES, ROOT, Run, Spool, check, dormant, settle
+from rig import ARGS, DROPPED, LONGER, RANGES, ROOT, Failed, Run, Spool, check, dormant, settle
 
 
 # ---- records and functions ------------------------------------------------------------------------
@@ -127,6 +127,19 @@ def t08_sudden_ends():
             s = r.ok(END_STATUS[end]).spool()
             check(s.n('KERNEL') == 500 and not s.end['damaged'], end, s.end)
             check(s.complete == (end == 'quick:2'), end, s.end)
+
+
+def t08_short_workers():
+    """The first flush comes soon after the first launches, and again after a pause, however far apart later ones are: a short
+    process that ends by _exit has most of its records."""
+    for longer in LONGER[:3]:
+        wait = settle(300 * longer)
+        with Run('init', 'launch:100', wait, 'launch:50', wait, '_exit:3', opts='flush=1000000,silence=1000000') as r:
+            s = r.ok(3).spool()
+            check(not s.complete and not s.end['damaged'] and s.end['launches'] == 150, s.end)
+            if s.n('KERNEL') == 150:
+                return
+    raise Failed('%d of 150 kernels' % s.n('KERNEL'))
 
 
 # Ways in which a process may end at any time, with the status.

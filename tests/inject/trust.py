@@ -48,6 +48,16 @@ def t60_launches():
         check(r.ok(3).complete(150, 0).compared, r.spool().end)
 
 
+def t60_shut_down():
+    """If another client shuts CUPTI down shortly before the end, the log says so, and the recorder's own probe does not count as a
+    dropped record."""
+    with Run('init', 'launch:500', settle(), 'steal:2', 'launch:2000', 'exit:3', opts='flush=50') as r:
+        s = r.ok(3).spool()
+        check(s.complete and s.n('KERNEL') >= 500 and not s.lost(DROPPED) and not s.compared, s.end, s.of('LOST'))
+        # A slow run notices it while it launches.
+        check(re.search('CUPTI was shut down before the recording ended|has taken CUPTI out of the process', r.log()), r.log())
+
+
 def t60_late_handler():
     """A handler of exit that CUPTI sets long after the first launch runs after the recorder's, which it would crash."""
     with Run('init', 'launch:10', settle(), 'launch:1', settle(), 'launch:5', 'exit:4', opts='flush=50',
