@@ -58,6 +58,13 @@ def t60_shut_down():
         check(re.search('CUPTI was shut down before the recording ended|has taken CUPTI out of the process', r.log()), r.log())
 
 
+def t60_lost_copies():
+    """Copies are not counted in callbacks; a probe shows that another client has taken their records."""
+    with Run('init', 'launch:10', settle(), 'steal:1', 'copies:100', 'exit:3', opts='flush=50') as r:
+        s = r.ok(3).complete(10)
+        check(not s.n('COPY') and s.bound(KEPT) and 'another profiler has taken them' in r.log(), s.end, s.of('LOST'), r.log())
+
+
 def t60_late_handler():
     """A handler of exit that CUPTI sets long after the first launch runs after the recorder's, which it would crash."""
     with Run('init', 'launch:10', settle(), 'launch:1', settle(), 'launch:5', 'exit:4', opts='flush=50',

@@ -207,7 +207,7 @@ void recording_facts_count(struct recording_facts *f, const struct spool_count *
 
 	if (lost || lost_graphs)
 		miss(f, num_add_u64(lost, lost_graphs), !known || unsure);
-	else if (c->flags & SPOOL_COUNT_PART || !f->ended)
+	else if (c->flags & SPOOL_COUNT_PART || !f->ended || single < num_add_u64(kernels, unsure))
 		miss(f, 0, true);
 	/* The number of nodes of a graph is not known. */
 	if (graphs && !whole && (misses_records(f) || is_uneven(f) || may_end_early(f)))
