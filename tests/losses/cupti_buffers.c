@@ -175,9 +175,12 @@ static void write_record(
 	struct buffer *b = room(a, size);
 
 	if (!b) {
+		/* A client that has left has no records. */
+		int first = a == &shared || (a->client && a->client->first);
+
 		a->dropped++;
-		TRUE_COUNT(DROPPED, a == &shared || a->client->first);
-		TRUE_COUNT(DROPPED_KERNELS, what->kernel && (a == &shared || a->client->first));
+		TRUE_COUNT(DROPPED, first);
+		TRUE_COUNT(DROPPED_KERNELS, what->kernel && first);
 		return;
 	}
 	memcpy(b->own + b->used, record, size);
