@@ -126,12 +126,10 @@ void ops_end_path(struct finding *x)
 {
 	const struct path_parts *all[] = { &x->critical->host, &x->critical->work,
 		&x->critical->rest };
-	bool *has = ARENA_ARRAY(x->a, x->steps->steps.n, bool);
 
-	for (size_t i = 0; i < x->to->cells.n; i++)
-		has[x->to->cells.v[i].step] = true;
+	if (!x->to->cells.n)
+		return; /* without an op there is no view */
 	for (size_t k = 0; k < sizeof all / sizeof *all; k++)
 		for (size_t i = 0; i < all[k]->v.n; i++)
-			if (has[all[k]->v.v[i].step])
-				add_part(x, &all[k]->v.v[i]);
+			add_part(x, &all[k]->v.v[i]);
 }
