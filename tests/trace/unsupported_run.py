@@ -121,9 +121,11 @@ def files():
         ('samply.json', FIREFOX, 'a Firefox', 'profiler.firefox.com'),
         ('firefox.json', {'meta': {'interval': 1, 'version': 24, 'product': 'Firefox'}, 'libs': [], 'threads': []}, 'a Firefox',
          'profiler.firefox.com'),
+        ('saved.json', {'meta': {'preprocessedProfileVersion': 48}, 'libs': [], 'threads': []}, 'a Firefox', 'profiler.firefox.com'),
         ('scalene.json', {'alloc_samples': 0, 'elapsed_time_sec': 1.0, 'files': {}, 'program': 'x.py'}, 'a Scalene profile', 'scalene view'),
         ('workload_graph.json', {'name': 'workload', 'nodes': [{'id': 1, 'name': 'COMP', 'type': 'COMP_NODE', 'duration_micros': 5}]},
          "a workload graph for Chakra simulators", 'ExecutionTraceObserver'),
+        ('astra.json', {'workload_graph': [{'id': 1, 'deps': []}]}, 'a workload graph for Chakra simulators', 'ExecutionTraceObserver'),
         ('otlp.json', {'resourceSpans': []}, 'an OpenTelemetry export', 'torch.profiler'),
         ('otlp2.json', {'resourceMetrics': []}, 'an OpenTelemetry export', 'torch.profiler'),
         ('otlp3.json', {'resourceProfiles': []}, 'an OpenTelemetry export', 'torch.profiler'),
@@ -247,7 +249,7 @@ def supported_first():
 def nothing_understood():
     """A file of which no event is understood ends with status 3."""
     for name, content in (('a.json', b'{"a": 1}'), ('b.json', b'[]'), ('c.json', b'{"traceEvents": []}'), ('d.json', b'[{}]'),
-                          ('e.json', json.dumps({'workload_graph': [{'id': 1, 'deps': []}]}).encode()),
+                          ('e.json', json.dumps({'schemaVersion': 1, 'traceEvents': []}).encode()),
                           ('f.json', b'{"traceEvents": [{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "x"}}]}'),
                           ('g.json.gz', gzip.compress(b'\0')), ('h.json.gz', gzip.compress(b'{')), ('i.pt.trace.json', b'{}'),
                           ('j.json', b'{"schema": "1.1.1-chakra.0.0.4", "nodes": []}'),
