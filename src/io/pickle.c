@@ -519,6 +519,20 @@ static void move_items(struct pickle *x, size_t from)
 	x->stack.n = from;
 }
 
+/* True if the stack values from `from` on are keys, each with its value. */
+static bool are_pairs(struct pickle *x, size_t from)
+{
+	if ((x->stack.n - from) % 2)
+		return fail(x, "a key without a value");
+	for (size_t i = from; i < x->stack.n; i += 2) {
+		uint8_t type = x->stack.v[i].type;
+		if (type == PICKLE_OBJECT || type == PICKLE_LIST || type == PICKLE_DICT ||
+		        type == TYPE_OPEN)
+			return fail(x, "a list or a dict as a key");
+	}
+	return true;
+}
+
 /* Stores the stack values from `from` on in the container below them. */
 static bool store(struct pickle *x, size_t from, enum pickle_type type)
 {
@@ -529,8 +543,8 @@ static bool store(struct pickle *x, size_t from, enum pickle_type type)
 	to = &x->stack.v[from - 1];
 	if (to->type != TYPE_OPEN || x->open.v[to->id].type != type)
 		return fail(x, type == PICKLE_LIST ? "a list was expected" : "a dict was expected");
-	if (type == PICKLE_DICT && (x->stack.n - from) % 2)
-		return fail(x, "a key without a value");
+	if (type == PICKLE_DICT && !are_pairs(x, from))
+		return false;
 	if (!close_values(x, from, (size_t)to->id + 1, true))
 		return false;
 	move_items(x, from);
@@ -572,8 +586,8 @@ static bool marked_container(struct pickle *x, enum pickle_type type)
 
 	if (!pop_mark(x, &mark))
 		return false;
-	if (type == PICKLE_DICT && (x->stack.n - mark.height) % 2)
-		return fail(x, "a key without a value");
+	if (type == PICKLE_DICT && !are_pairs(x, mark.height))
+		return false;
 	if (!close_values(x, mark.height, mark.open, true))
 		return false;
 	if (x->open.n == PICKLE_OPEN_MAX)

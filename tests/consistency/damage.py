@@ -19,8 +19,10 @@ same as for the intact file. Not every damage can be noticed, so this rule decid
 import argparse
 import collections
 import gzip
+import io
 import json
 import os
+import pickle
 import random
 import sqlite3
 import subprocess
@@ -38,6 +40,7 @@ LIMIT = 20  # seconds, after which a command hangs
 COLUMNS = 'micros,accelerator_micros,cpu_micros,occurrence,float_ops,bytes,params'
 VIEW = 'scope -max_depth 1000 -select %s -order_by name -output json\n' % COLUMNS
 TABLES = VIEW + 'devices -output json --top=0\nsteps -output json --top=0\n'
+SNAPSHOT = VIEW + 'memory -output json --top=0\n'
 Sample = collections.namedtuple('Sample', 'name content valid script words')
 
 
@@ -152,6 +155,21 @@ def sqlite_is_valid(content):
             db.close()
 
 
+class Plain(pickle.Unpickler):
+    """Loads data alone."""
+
+    def find_class(self, module, name):
+        raise pickle.UnpicklingError(name)
+
+
+def pickle_is_valid(content):
+    try:
+        Plain(io.BytesIO(content)).load()
+        return True
+    except Exception:  # damaged pickles raise what they like
+        return False
+
+
 def never(content):
     return False
 
@@ -182,6 +200,7 @@ def all_samples(folder, make):
             Sample('times.json', made['times.json'], json_is_valid, VIEW, ()),
             Sample('layers.json', read('traces', 'tensorrt_layers.json'), json_is_valid, VIEW, ()),
             Sample('calls.json', read('traces', 'calls.json'), json_is_valid, VIEW, ()),
+            Sample('snapshot.pickle', read('memory', 'snapshot.pickle'), pickle_is_valid, SNAPSHOT, ()),
             Sample('model.onnx', onnx.model(), message(ONNX), VIEW, ()),
             Sample('profile_100', read('recorded', 'mlp_0', 'profile.pb'), message(PROFILE), VIEW, ()),
             Sample('run_meta', read('recorded', 'mlp_0', 'run_meta_0.pb'), message(STEP), VIEW,

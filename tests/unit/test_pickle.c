@@ -218,6 +218,8 @@ static void test_refuses_odd(void **state)
 	        "a list was expected");
 	check_error("]K\x01K\x02s.", "a dict was expected");
 	check_error("}(K\x01u.", "a key without a value");
+	check_error("}(]K\x01u.", "a list or a dict as a key");
+	check_error("(}Nd.", "a list or a dict as a key");
 	check_error("(K\x01"
 	            "d.",
 	        "a key without a value");
