@@ -35,6 +35,7 @@ from damage import fields, packed  # noqa: E402
 TIMES = ['micros', 'accelerator_micros', 'cpu_micros']
 COUNTS = ['occurrence', 'float_ops', 'bytes', 'kernels', 'bytes_accessed']
 VIEWS = ['scope', 'graph', 'op', 'code']
+GROUPINGS = ['module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']
 ALL = '-max_depth 1000000 -order_by name -select %s' % ','.join(TIMES + COUNTS)
 UNITS = {'nanoseconds': 1, 'microseconds': 1000, 'ns': 1, 'us': 1000}  # of sample types that are times
 HALF = Fraction(1, 2)
@@ -174,6 +175,22 @@ def views(x):
             near(sum(own), view.total(m), len(own) + 1, '%s: sum of own %s' % (name, m))
         if not x.original:
             near(view.total('accelerator_micros') + view.total('cpu_micros'), view.total('micros'), 3, name + ': both sides')
+
+
+def groupings(x):
+    """Every way to group has the totals of the scopes, and its rows add up to them. (Annotations may have host time without ops.)"""
+    if not x.is_trace:
+        raise Nothing('no trace')
+    scope = x.views['scope']
+    x.ask(*['scope %s -by %s -output json:outfile=by_%s.json' % (ALL, by, by) for by in GROUPINGS])
+    for by in GROUPINGS:
+        doc = x.answer('by_%s.json' % by)
+        for m in TIMES[1:] + ['float_ops', 'kernels', 'bytes_accessed'] if doc else []:
+            view = View(doc)
+            if m != 'cpu_micros' or by != 'annotation':
+                near(view.total(m), scope.total(m), 1, '-by %s: total of %s' % (by, m))
+            own = [v for v in view.own(m).values() if v]
+            near(sum(own), view.total(m), len(own) + 1, '-by %s: sum of own %s' % (by, m))
 
 
 def flops_of(view, op):
@@ -587,7 +604,7 @@ def converted(x):
             near(again.single[step].total(m), view.total(m), 2000 * len(own) + 1, '%s of step %s' % (m, step))
 
 
-CHECKS = [views, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, timeline, converted]
+CHECKS = [views, groupings, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, timeline, converted]
 
 
 # ---- inputs ----
@@ -597,6 +614,7 @@ def inputs(folder):
     made = [os.path.join(folder, n) for n in samples.write_all(folder, os.path.join(BIN, 'spool_make')) if not n.endswith('.txt')]
     traces = sorted(glob.glob(os.path.join(cases.TESTDATA, 'traces', '*')))
     made.append(os.path.join(cases.TESTDATA, 'example', 'profile_100'))
+    made.append(os.path.join(cases.TESTDATA, 'graphs', 'replay.pt.trace.json'))
     made += [p for p in traces if os.path.basename(p) not in ('README.md', 'calls.json', 'tensorrt_layers.json')]
     if ARGS.realdata:
         made = []

@@ -104,7 +104,8 @@ def of_kineto(folder):
 
 
 def of_kineto_stacks(folder):
-    """A trace with Python stacks: a chain of frames with one child each, then two functions, one of which has ops of its own."""
+    """A trace with Python stacks: a chain of frames with one child each, then two functions, one of which has ops of its own. In
+    the last step, no op runs."""
     events = []
     for step in range(STEPS):
         a, b = window(step)
@@ -117,6 +118,8 @@ def of_kineto_stacks(folder):
         events += [kineto.event('cpu_op', 'aten::neg', micros(a + 31_001 + 900 * i), 0.313) for i in range(3 + step)]
         events += kineto.launch(micros(a + 3_001), 10 * step + 1, micros(a + 9_001), 1.777 + step, 'mul_kernel')
         events += kineto.launch(micros(a + 22_001), 10 * step + 2, micros(a + 25_001), 0.999, 'add_kernel')
+    a, b = window(STEPS)
+    events.append(kineto.event('user_annotation', 'ProfilerStep#%d' % STEPS, micros(a), micros(b - a)))
     return {'stacks.pt.trace.json': kineto.trace(events)}
 
 
@@ -161,7 +164,7 @@ def of_jax(folder):
 
 def of_programs(folder):
     """Compiled ops of a GPU with their program: a convolution, its get-tuple-element and a fusion share framework ops so that the
-    merged graph has a cycle, which no root reaches."""
+    merged graph has a cycle, which no root reaches. The convolution consists of two kernels."""
     def of(name):
         return hlo.metadata('jit(f)/' + name, 'net.py', 12)
     main = [hlo.instruction(1, 'x', 'parameter', [4, 5]), hlo.instruction(2, 'w', 'parameter', [5, 6]),
@@ -173,7 +176,7 @@ def of_programs(folder):
     events, plane = [], Plane('/device:GPU:0')
     for step in range(STEPS):
         at = window(step)[0] * 1000
-        rows = [('k_conv', 'conv.1', 20_000_501), ('k_act', 'fusion.1', 731_017), ('k_mul', 'conv.2', 1_000_003 * (step + 1))]
+        rows = [('k_conv', 'conv.1', 20_000_501), ('k_conv_sum', 'conv.1', 1_507), ('k_act', 'fusion.1', 731_017), ('k_mul', 'conv.2', 1_000_003 * (step + 1))]
         for kernel, op, length in rows + ([('k_alone', 'alone.1', 333_333)] if step == 1 else []):
             events.append((plane.meta(kernel), at, length, {'hlo_op': op, 'hlo_module': 'jit_f', 'program_id': 7, 'tf_op': 'XlaModule:',
                                                             'kernel_details': 'regs:1 grid:1,1,1 block:1,1,1'}))

@@ -109,6 +109,7 @@ def kineto(path):
     marks = [e for e in events if re.fullmatch(r'ProfilerStep#\d+', e['name']) and e.get('cat') not in ('gpu_user_annotation',)]
     steps = Windows([(e['from'], e['to'], int(e['name'].split('#')[1])) for e in marks], all_time=True) if marks else Windows([(-10 ** 30, 10 ** 30, 0)])
     out, launches, host = collections.defaultdict(Sums), {}, collections.defaultdict(list)
+    replays = any('GraphLaunch' in e['name'] for e in events)  # ops ran that have no events
     for e in events:
         args = e.get('args') or {}
         if e.get('cat') in CALLS and args.get('correlation') is not None:
@@ -120,7 +121,7 @@ def kineto(path):
             s = out[steps.at(e['from'])]
             s.runs[e['name']] += 1
             try:
-                flops = op_flops(e['name'], args.get('Input Dims') or [])
+                flops = 0 if replays else op_flops(e['name'], args.get('Input Dims') or [])
                 s.flops_of.update({e['name']: flops} if flops else {})
             except ValueError:
                 pass

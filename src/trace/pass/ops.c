@@ -35,13 +35,16 @@ static uint32_t at_frame(struct finding *x, uint32_t op, uint32_t frame)
 struct run_key {
 	uint64_t program;
 	uint32_t op, name; /* string ids of the compiled op and the kernel */
+	uint32_t what;     /* enum runs_counted */
 };
 
 /* Returns the id of the run_key of a slice: of its kernel, or of all kernels of its op. */
-static uint32_t run_of(struct finding *x, const struct slice *s, bool of_kernel)
+static uint32_t run_of(struct finding *x, const struct slice *s, enum runs_counted what)
 {
 	const struct trace *t = x->to->t;
-	struct run_key key = { .op = ID_NONE, .name = of_kernel ? s->name : ID_NONE };
+	struct run_key key = {
+		.op = ID_NONE, .name = what == RUNS_OF_OP ? ID_NONE : s->name, .what = what
+	};
 	struct argument program = { .u = 0 };
 	struct str op = slice_text(t, s, ARG_OP);
 
@@ -53,29 +56,30 @@ static uint32_t run_of(struct finding *x, const struct slice *s, bool of_kernel)
 	return intern_add(&x->compiled, str_make(&key, sizeof key));
 }
 
-/* Returns the count of that key in a cell. Tracks mostly have the cells in the same order, so the
- * count is often the one that followed the event's last count before. */
-static uint64_t *find_count(struct finding *x, uint32_t cell, const struct slice *s, bool of_kernel)
+/* Returns a count of executions. in: the cell or the step. Tracks mostly have them in the same
+ * order, so the count is often the one that followed the event's last count before. */
+static uint64_t *find_count(
+        struct finding *x, enum runs_counted what, uint32_t in, const struct slice *s)
 {
 	bool shared = !(s->keys & (ARG_BIT(ARG_OP) | ARG_BIT(ARG_PROGRAM)));
-	struct event_count *last = &x->work[s->event].counts[of_kernel];
+	struct event_count *last = &x->work[s->event].counts[what];
 	uint32_t i = last->at, run = last->run;
 
 	if (shared && run) {
-		if (x->counts.v[i].cell != cell)
+		if (x->counts.v[i].in != in)
 			i = x->counts.v[i].next;
-		if (x->counts.v[i].cell == cell) {
+		if (x->counts.v[i].in == in) {
 			last->at = i;
 			return &x->counts.v[i].n;
 		}
 	} else {
-		run = 1 + run_of(x, s, of_kernel);
+		run = 1 + run_of(x, s, what);
 	}
-	uint64_t id = (uint64_t)run << 32 | cell;
+	uint64_t id = (uint64_t)run << 32 | in;
 	i = (uint32_t)x->counts.n;
 	if (!imap_get(&x->count_of, id, &i)) {
 		imap_put(&x->count_of, id, i, false);
-		VEC_PUSH(x->a, &x->counts, ((struct run_count){ .cell = cell, .next = i }));
+		VEC_PUSH(x->a, &x->counts, ((struct run_count){ .in = in, .next = i }));
 	}
 	if (shared) {
 		x->counts.v[last->run ? last->at : i].next = i;
@@ -84,22 +88,28 @@ static uint64_t *find_count(struct finding *x, uint32_t cell, const struct slice
 	return &x->counts.v[i].n;
 }
 
-/* Adds *runs executions of a kernel, and returns the new count. For a compiled op, which may launch
- * several kernels per execution, changes *runs to the number of additional executions of the op:
- * those by which its most frequent kernel exceeds the previous maximum. */
-static uint64_t count_runs(
-        struct finding *x, uint32_t cell, const struct slice *s, bool compiled, int64_t *runs)
+/* Adds executions of a kernel, and returns their new number in the cell. */
+static uint64_t count_runs(struct finding *x, uint32_t cell, const struct slice *s, int64_t runs)
 {
-	uint64_t count, *most, *c;
+	uint64_t *c = find_count(x, RUNS_IN_CELL, cell, s);
 
-	c = find_count(x, cell, s, true);
-	count = *c = num_add_u64(*c, (uint64_t)*runs);
-	if (!compiled || x->to->t->tracks.v[s->track].kind == TRACK_LINE)
-		return count;
-	most = find_count(x, cell, s, false);
-	*runs = count > *most ? num_from_u64(count - *most) : 0;
+	return *c = num_add_u64(*c, (uint64_t)runs);
+}
+
+/* Returns the additional executions of a compiled op, which may launch several kernels per
+ * execution: those by which its most frequent kernel in the step exceeds the previous maximum. */
+static int64_t more_runs(struct finding *x, uint32_t step, const struct slice *s, int64_t runs)
+{
+	uint64_t *c, *most, count;
+
+	if (x->to->t->tracks.v[s->track].kind == TRACK_LINE)
+		return runs;
+	c = find_count(x, RUNS_IN_STEP, step, s);
+	count = *c = num_add_u64(*c, (uint64_t)runs);
+	most = find_count(x, RUNS_OF_OP, step, s);
+	runs = count > *most ? num_from_u64(count - *most) : 0;
 	*most = count > *most ? count : *most;
-	return count;
+	return runs;
 }
 
 /* ---- threads ---- */
@@ -116,8 +126,7 @@ static bool has_own_op(const struct finding *x, const struct nest_level *level)
  * compiled op. */
 static uint64_t most_runs(struct finding *x, const struct op_cell *c, const struct slice *s)
 {
-	int64_t one = 1;
-	uint64_t count = count_runs(x, (uint32_t)(c - x->to->cells.v), s, true, &one);
+	uint64_t count = count_runs(x, (uint32_t)(c - x->to->cells.v), s, 1);
 
 	return count > c->host_runs ? count : c->host_runs;
 }
@@ -228,14 +237,15 @@ static struct event_work facts_of(struct finding *x, const struct slice *s)
 	return made;
 }
 
-/* Counts an execution of each op around work of a graph, once for each launch. The capture of a
- * graph is recorded once and replayed often: its host time does not count. */
+/* Counts an execution of each op around work of a graph, once for each launch, and the float
+ * operations of all calls around it. The capture of a graph is recorded once and replayed often:
+ * its host time does not count. */
 static void replay(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	const struct trace *t = x->to->t;
 	uint32_t site = slice_site(t, s);
 
-	if (site == ID_NONE || !launch || x->by == TRACE_BY_SOURCE)
+	if (site == ID_NONE || !launch)
 		return;
 	uint32_t around = ops_launching(x, s, launch);
 	uint32_t step = trace_step_of(x->steps, s, launch);
@@ -243,14 +253,18 @@ static void replay(struct finding *x, const struct slice *s, const struct launch
 	uint64_t number = (uint64_t)(launch - x->links->launches.v) << 32;
 	for (; site != ID_NONE && imap_put(&x->replayed, number | site, 0, false);
 	        site = t->sites.v[site].parent) {
-		if (!t->sites.v[site].replayed || !ops_site_is_level(x, site) ||
+		bool level = ops_site_is_level(x, site);
+		bool counts = x->call_of && x->site_counts[site];
+		if (!t->sites.v[site].replayed || !(level || counts) ||
 		        !ops_site_belongs(t, site, innermost))
 			continue;
 		uint32_t op = ops_of_site(x, site, around);
+		if (x->by == TRACE_BY_STACK)
+			op = at_frame(x, op, ops_frame_of_site(x, site));
 		struct op_cell *c = ops_cell(x, op, step, s);
-		c->replays++;
-		x->to->ops.v[op].runs++;
-		if (x->call_of)
+		c->replays += level;
+		x->to->ops.v[op].runs += level;
+		if (counts)
 			ops_count_site(x, site, (uint32_t)(c - x->to->cells.v));
 	}
 }
@@ -276,11 +290,13 @@ uint32_t ops_add_work(
 	c->device_self = num_add(c->device_self, self);
 	c->device_total = num_add(c->device_total, s->length);
 	if (facts.compiled || !(c->host_runs + c->replays)) {
-		uint64_t count = x->rule.leaf ? c->kernels /* instances of a template are one op */
-		                              : count_runs(x, (uint32_t)(c - x->to->cells.v), s,
-		                                        facts.compiled, &runs);
+		uint64_t count = x->rule.leaf
+		                         ? c->kernels /* instances of a template are one op */
+		                         : count_runs(x, (uint32_t)(c - x->to->cells.v), s, runs);
 		c->device_runs = count > c->device_runs ? count : c->device_runs;
 	}
+	if (facts.compiled && !x->rule.leaf)
+		runs = more_runs(x, c->step, s, runs);
 	if (o->device == ID_NONE)
 		o->device = device;
 	if (o->category == ID_NONE && slice_text(t, s, ARG_OP_CATEGORY).n)

@@ -404,9 +404,6 @@ void ops_find_site_flops(struct finding *x)
 void ops_count_site(struct finding *x, uint32_t site, uint32_t cell)
 {
 	const struct slice s = ops_site_slice(x->to->t, site);
-
-	if (!x->site_counts[site])
-		return;
 	uint32_t calls = calls_of(x, &s);
 	struct op_calls *to = &x->to->calls.v[calls - 1];
 	if (to->one.lack == LACK_NOTHING)

@@ -20,6 +20,9 @@ struct ops_rule {
 	uint32_t gaps; /* NEST_BITs: subtracted from the op around, because another track has it */
 };
 
+/* Executions are counted for kernels, in cells and steps, and for compiled ops, in steps. */
+enum runs_counted { RUNS_IN_CELL, RUNS_IN_STEP, RUNS_OF_OP, RUNS_COUNTED };
+
 /* Caches values that all device work of an event shares, unless a slice has arguments of its own,
  * and the counters that the last slice used. */
 struct event_work {
@@ -28,17 +31,18 @@ struct event_work {
 	struct event_count {
 		uint32_t run; /* 1 + its key in finding.compiled; 0: not known yet */
 		uint32_t at;  /* index in counts */
-	} counts[2];
+	} counts[RUNS_COUNTED];
 	bool known; /* the fields below are set */
 	bool compiled;
 	bool states; /* flops is in the file */
 	int64_t flops, bytes_accessed;
 };
 
-/* Executions of a compiled op or kernel in a cell. */
+/* Executions of a compiled op or kernel. */
 struct run_count {
 	uint64_t n;
-	uint32_t cell, next; /* next: index of the count that was used after this one, or its own */
+	uint32_t in, next; /* in: the cell or the step; next: index of the count that was used after
+	                      this one, or its own */
 };
 
 /* An open slice of a thread, by depth. */
@@ -98,7 +102,7 @@ struct finding {
 	struct imap cell_of;     /* op, step -> cell */
 	VEC(uint32_t) last_cell; /* by op: the cell found last */
 	struct intern compiled;
-	struct imap count_of; /* compiled op, cell -> count */
+	struct imap count_of; /* compiled op, cell or step -> count */
 	VEC(struct run_count) counts;
 	struct imap kernel_of; /* name, category, device -> row */
 	struct imap share_of;  /* row, op -> share */
@@ -182,7 +186,7 @@ void ops_path_host(
         struct finding *x, uint32_t track, const struct nest_level *level, int64_t until);
 /* Gives the parts of the path in device work to its op. */
 void ops_path_work(struct finding *x, const struct slice *s, uint32_t op);
-/* Adds the parts to the cells of their ops, in the steps that have cells. */
+/* Adds the parts to the cells of their ops. */
 void ops_end_path(struct finding *x);
 
 /* Returns the naming rule of a source. */
@@ -209,7 +213,7 @@ uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct laun
 
 /* Finds which sites count their float operations. */
 void ops_find_site_flops(struct finding *x);
-/* Counts the float operations of an execution of a site in a cell. */
+/* Counts the float operations of an execution of a site that counts them in a cell. */
 void ops_count_site(struct finding *x, uint32_t site, uint32_t cell);
 /* Covers work of a graph, as ops_cover_work does other work. */
 void ops_cover_site(
@@ -254,6 +258,9 @@ void frame_walk_init(struct frame_walk *w, const struct trace *t, uint32_t track
  * otherwise from the enclosing frames, unless frames is NULL. The slices of a walk must be passed
  * in track order. */
 uint32_t ops_frame_of(struct finding *x, struct frame_walk *frames, const struct slice *s);
+
+/* Returns the innermost frame of the call stack of a site, or ID_NONE. */
+uint32_t ops_frame_of_site(struct finding *x, uint32_t site);
 
 /* Sets the call stack of an op from a slice, unless the op already has one. */
 void ops_set_frame(

@@ -327,7 +327,9 @@ uint32_t ops_of_site(struct finding *x, uint32_t site, uint32_t around)
 
 	if (known->known && known->around == around && known->root == x->root)
 		return known->op;
-	uint32_t op = outermost(x, site, around);
+	uint32_t op = outermost(x, site, around), frame = ID_NONE;
+	if (x->by == TRACE_BY_SOURCE && (frame = ops_frame_of_site(x, site)) != ID_NONE)
+		op = 1 + op_of_frame(x, frame);
 	for (uint32_t i = site; i != ID_NONE && x->by != TRACE_BY_SOURCE; i = t->sites.v[i].parent)
 		if (ops_site_is_level(x, i) && ops_site_belongs(t, i, site))
 			VEC_PUSH(x->a, &way, i);

@@ -76,8 +76,7 @@ static uint32_t frame_around(struct finding *x, struct frame_walk *w, const stru
 	return frame;
 }
 
-/* Returns the innermost frame of the call stack of a site, or ID_NONE. */
-static uint32_t frame_of_site(struct finding *x, uint32_t site)
+uint32_t ops_frame_of_site(struct finding *x, uint32_t site)
 {
 	const struct trace *t = x->to->t;
 	VEC(uint32_t) way = { .v = NULL };
@@ -101,7 +100,7 @@ uint32_t ops_frame_of(struct finding *x, struct frame_walk *frames, const struct
 	if (slice_text(t, s, ARG_SOURCE).n)
 		return add_frame(x->to, ID_NONE, slice_text(t, s, ARG_SOURCE));
 	if (slice_site(t, s) != ID_NONE)
-		return frame_of_site(x, slice_site(t, s));
+		return ops_frame_of_site(x, slice_site(t, s));
 	return frames ? frame_around(x, frames, s) : ID_NONE;
 }
 
