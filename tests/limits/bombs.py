@@ -24,7 +24,8 @@ import xspace  # noqa: E402
 from wire import sub  # noqa: E402
 
 FREE = 16 * limits.MB  # constant part: the program, its tables, the first bytes of paths
-LINES = 320            # the same for call stacks of pprof, which docs/SECURITY.md explains
+LINES = 384            # the same for call stacks of pprof in the view code, and
+PAGE = 1024            # in a report, both of which docs/SECURITY.md explains
 N = 10000              # --size
 
 
@@ -49,6 +50,8 @@ def write(path, content):
 
 VIEWS = [['scope', 'FILE', '-max_depth', '1'], ['op', 'FILE', '-max_depth', '1'], ['summary', 'FILE']]
 TIME = [[command, 'FILE'] for command in ('steps', 'critical', 'idle', 'why')]
+CODE = ['code', 'FILE', '-max_depth', '1']
+REPORT = ['report', 'FILE', '-o', 'report.html']
 WHAT_IF = ['what-if', 'FILE', 'kernel:k*=0']
 
 
@@ -153,7 +156,7 @@ def pprof_deep(t):
     p = pprof.Profile(('cpu', 'nanoseconds'))
     places = [p.place(('f%d' % i, 'f.py', i)) for i in range(10)]
     p.sample([places[i % 10] for i in range(90 * N)], 5)
-    bounded(t, write('deep.pb', p.bytes()), *VIEWS, ['code', 'FILE', '-max_depth', '1'], note='lines of call stacks are left out')
+    bounded(t, write('deep.pb', p.bytes()), *VIEWS, CODE, note='lines of call stacks are left out')
 
 
 def pprof_paths(t):
@@ -163,6 +166,8 @@ def pprof_paths(t):
     for i in range(N // 10):
         p.sample([places[i >> (k % 10) & 1] for k in range(256)], 5)
     bounded(t, write('paths.pb', p.bytes()), *VIEWS)
+    bounded(t, 'paths.pb', CODE, worst=LINES)
+    bounded(t, 'paths.pb', REPORT, worst=PAGE)
 
 
 def pprof_stacks(t):
@@ -173,7 +178,8 @@ def pprof_stacks(t):
     for _ in range(N // 500):
         p.sample([chance.choice(places) for _ in range(5000)], 5)
     bounded(t, write('stacks.pb', p.bytes()), *VIEWS)
-    bounded(t, 'stacks.pb', ['code', 'FILE', '-max_depth', '1'], worst=LINES)
+    bounded(t, 'stacks.pb', CODE, worst=LINES)
+    bounded(t, 'stacks.pb', REPORT, worst=PAGE)
 
 
 def snapshot_bombs(t):
@@ -206,7 +212,7 @@ def snapshot_bombs(t):
 def scope_levels(t):
     """A name of many levels."""
     path = write('levels.pb', sub(1, sub(1, '/'.join('a' * 20 * N)) + sub(2, 'Op')))
-    bounded(t, path, ['scope', 'FILE', '-max_depth', '1'], ['report', 'FILE', '-o', 'report.html'])
+    bounded(t, path, ['scope', 'FILE', '-max_depth', '1'], REPORT)
 
 
 TESTS = [kineto_nested, chrome_open, perfetto_open, nsys_nested, onnxruntime_nested, chakra_nested, rocprof_nested,

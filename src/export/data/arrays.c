@@ -13,7 +13,9 @@
 
 void arrays_init(struct arrays *x, struct arena *a, const bool *real, size_t n_columns)
 {
-	*x = (struct arrays){ .a = a, .n_columns = n_columns, .real = real, .text = sb_in(a) };
+	*x = (struct arrays){
+		.a = a, .n_columns = n_columns, .real = real, .text = sb_in(a), .last = sb_in(a)
+	};
 	intern_init(&x->strings, a);
 	intern_init(&x->lists, a);
 }
@@ -31,31 +33,6 @@ void arrays_real(struct arrays *x, double v)
 	VEC_PUSH(x->a, &x->cells, isfinite(v) ? bits : ARRAYS_NULL);
 }
 
-static uint32_t string_id(struct arrays *x, struct str s)
-{
-	if (!str_is_utf8(s)) {
-		x->text.n = 0;
-		sb_put_utf8(&x->text, s);
-		s = sb_str(&x->text);
-	}
-	return intern_add(&x->strings, s);
-}
-
-void arrays_text(struct arrays *x, struct str s)
-{
-	arrays_i64(x, string_id(x, s));
-}
-
-void arrays_list(struct arrays *x, const struct strs *v)
-{
-	x->ids.n = 0;
-	for (size_t i = 0; i < v->n; i++)
-		VEC_PUSH(x->a, &x->ids, string_id(x, v->v[i]));
-	arrays_i64(x, intern_add(&x->lists, str_make(x->ids.v, x->ids.n * sizeof *x->ids.v)));
-}
-
-/* ---- writing ---- */
-
 /* The length of the common start in bytes, which ends between two characters; *units: in UTF-16. */
 static size_t common(struct str a, struct str b, int64_t *units)
 {
@@ -71,26 +48,73 @@ static size_t common(struct str a, struct str b, int64_t *units)
 	return n;
 }
 
+/* Adds a string to the table, and returns its index. Strings may be paths, which are long, so the
+ * table has only what differs from the string before. */
+static uint32_t add_string(struct arrays *x, struct str s)
+{
+	struct array_string made;
+	size_t n = common(sb_str(&x->last), s, &made.shared);
+
+	made.rest = str_copy(x->a, str_sub(s, n, SIZE_MAX));
+	VEC_PUSH(x->a, &x->table, made);
+	x->last.n = n;
+	sb_put(&x->last, made.rest);
+	return (uint32_t)x->table.n - 1;
+}
+
+static struct str as_utf8(struct arrays *x, struct str s)
+{
+	if (str_is_utf8(s))
+		return s;
+	x->text.n = 0;
+	sb_put_utf8(&x->text, s);
+	return sb_str(&x->text);
+}
+
+static uint32_t string_id(struct arrays *x, struct str s)
+{
+	s = as_utf8(x, s);
+	uint32_t id = intern_add(&x->strings, s);
+	if (id == x->at.n)
+		VEC_PUSH(x->a, &x->at, add_string(x, s));
+	return x->at.v[id];
+}
+
+void arrays_text(struct arrays *x, struct str s)
+{
+	arrays_i64(x, string_id(x, s));
+}
+
+void arrays_path(struct arrays *x, uint32_t *id, struct str s)
+{
+	if (!*id)
+		*id = 1 + add_string(x, as_utf8(x, s));
+	arrays_i64(x, *id - 1);
+}
+
+void arrays_list(struct arrays *x, const struct strs *v)
+{
+	x->ids.n = 0;
+	for (size_t i = 0; i < v->n; i++)
+		VEC_PUSH(x->a, &x->ids, string_id(x, v->v[i]));
+	arrays_i64(x, intern_add(&x->lists, str_make(x->ids.v, x->ids.n * sizeof *x->ids.v)));
+}
+
+/* ---- writing ---- */
+
 static void put_strings(const struct arrays *x, struct json *j)
 {
-	struct str before = STR_NONE;
-	size_t *from = ARENA_ARRAY(x->a, x->strings.n, size_t);
-
 	json_line(j);
 	json_key(j, S("shared"));
 	json_array(j);
-	for (size_t i = 0; i < x->strings.n; i++) {
-		int64_t units;
-		from[i] = common(before, x->strings.strings[i], &units);
-		json_i64(j, units);
-		before = x->strings.strings[i];
-	}
+	for (size_t i = 0; i < x->table.n; i++)
+		json_i64(j, x->table.v[i].shared);
 	json_array_end(j);
 	json_line(j);
 	json_key(j, S("rest"));
 	json_array(j);
-	for (size_t i = 0; i < x->strings.n; i++)
-		json_string(j, str_sub(x->strings.strings[i], from[i], SIZE_MAX));
+	for (size_t i = 0; i < x->table.n; i++)
+		json_string(j, x->table.v[i].rest);
 	json_array_end(j);
 }
 

@@ -180,7 +180,7 @@ static uint32_t tree_entry(const struct rows *x, uint32_t i)
 	return x->r->q->kept.at[x->r->shown[i].kept];
 }
 
-/* Writes the path of shown entry i. */
+/* Returns the path of shown entry i. */
 static struct str find_path(struct rows *x, uint32_t i)
 {
 	const struct tree *t = x->r->q->tree;
@@ -199,6 +199,19 @@ static struct str find_path(struct rows *x, uint32_t i)
 	return strs_join(x->row, &lines, S("/"));
 }
 
+/* Writes the path of shown entry i. In a list, a path may equal a type. */
+static void put_path(struct rows *x, struct sheet *to, uint32_t i)
+{
+	bool kept = to->arrays && !view_is(x->r->kind, VIEW_LIST);
+
+	if (kept && !x->paths)
+		x->paths = ARENA_ARRAY(x->a, x->r->n, uint32_t);
+	if (kept)
+		sheet_path(to, &x->paths[i], x->paths[i] ? STR_NONE : find_path(x, i));
+	else
+		sheet_text(to, find_path(x, i));
+}
+
 static void put_parent(struct rows *x, struct sheet *to, uint32_t i)
 {
 	uint32_t up = x->r->shown[i].parent;
@@ -206,7 +219,7 @@ static void put_parent(struct rows *x, struct sheet *to, uint32_t i)
 	if (view_is(x->r->kind, VIEW_LIST) || up == ID_NONE)
 		sheet_null(to);
 	else
-		sheet_text(to, find_path(x, up));
+		put_path(x, to, up);
 }
 
 static void put_frame(struct rows *x, struct sheet *to, enum what what, uint32_t at)
@@ -336,7 +349,7 @@ static void put_cell(struct rows *x, struct sheet *to, const struct row_cell *c,
 
 	switch (c->what) {
 	case CELL_WORKER: sheet_text(to, r->q->m->workers.v[x->worker]); break;
-	case CELL_PATH: sheet_text(to, find_path(x, i)); break;
+	case CELL_PATH: put_path(x, to, i); break;
 	case CELL_PARENT: put_parent(x, to, i); break;
 	case CELL_DEPTH: sheet_i64(to, view_is(r->kind, VIEW_LIST) ? 0 : e->depth); break;
 	case CELL_FILE:

@@ -159,6 +159,17 @@ void sheet_text(struct sheet *t, struct str s)
 	end_cell(t);
 }
 
+void sheet_path(struct sheet *t, uint32_t *id, struct str s)
+{
+	if (!t->arrays) {
+		sheet_text(t, s);
+		return;
+	}
+	begin_cell(t);
+	arrays_path(t->arrays, id, s);
+	end_cell(t);
+}
+
 void sheet_list(struct sheet *t, const struct strs *v)
 {
 	assert(t->columns[t->at].type == COLUMN_LIST);

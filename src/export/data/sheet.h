@@ -89,6 +89,8 @@ void sheet_open_arrays(
 /* Write the next cell; a row ends with its last one. Any cell may be null: empty in CSV and
  * Markdown. A real that is NaN or infinite is null. */
 void sheet_text(struct sheet *t, struct str s);
+/* The same for a path, of which SHEET_ARRAYS keeps *id, at first 0, for its next cells. */
+void sheet_path(struct sheet *t, uint32_t *id, struct str s);
 void sheet_list(
         struct sheet *t, const struct strs *v); /* an array in JSON, otherwise joined by '|' */
 void sheet_i64(struct sheet *t, int64_t v);
@@ -121,14 +123,22 @@ void md_text(struct sink *to, struct str s);
 #define ARRAYS_NULL                                                                                \
 	INT64_MIN /* a cell without a value; a NaN or infinite number is also written as null */
 
+/* A string of the table, of which the start is that of the string before. */
+struct array_string {
+	int64_t shared; /* UTF-16 units of that start */
+	struct str rest;
+};
+
 struct arrays {
 	struct arena *a;
 	size_t n_columns;
 	const bool *real;   /* of each column: its cells are bits of a double */
 	VEC(int64_t) cells; /* row by row */
-	struct intern strings, lists;
-	struct sb text;
-	VEC(uint32_t) ids; /* string ids of the current list */
+	VEC(struct array_string) table;
+	struct intern strings, lists; /* strings: of the table, without paths */
+	VEC(uint32_t) at;             /* by interned string: its index in the table */
+	struct sb text, last;         /* last: the newest string of the table */
+	VEC(uint32_t) ids;            /* string ids of the current list */
 };
 
 void arrays_init(struct arrays *x, struct arena *a, const bool *real, size_t n_columns);
@@ -137,6 +147,9 @@ void arrays_init(struct arrays *x, struct arena *a, const bool *real, size_t n_c
 void arrays_i64(struct arrays *x, int64_t v);
 void arrays_real(struct arrays *x, double v);
 void arrays_text(struct arrays *x, struct str s); /* any bytes; invalid UTF-8 as \xNN */
+/* A text that is too long to be kept whole. *id: at first 0, then 1 + its index in the table; the
+ * text is not read again. */
+void arrays_path(struct arrays *x, uint32_t *id, struct str s);
 void arrays_list(struct arrays *x, const struct strs *v);
 
 /* Writes the members into the object that is open. */
