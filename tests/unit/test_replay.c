@@ -304,6 +304,34 @@ static void words_are_read(void **state)
 	assert_false(replay_is_change(S("hosts*.json")));
 }
 
+/* A line is that of a Python function, as PyTorch and JAX write it; a file is found by the end of
+ * its path. */
+static void lines_of_functions_are_found(void **state)
+{
+	static const char *const names[] = { "lib/train.py(88): step", "$lib/train.py:88 step",
+		"lib/train.py:88" };
+	static const char *const words[] = { "line:train.py:88=0", "line:lib/train.py:88=0" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct rig r = rig_open_tracks(TRACE_KINETO);
+		struct replay x;
+		size_t n, left_out;
+		append_slow_host(&r);
+		rig_slice(&r, r.thread, CATEGORY_FRAME, names[i], 100, 100, 0);
+		rig_slice(&r, r.thread, CATEGORY_FRAME, "b/train.py(8): other", 300, 100, 0);
+		open_replay(&r, &x);
+		for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+			assert_int_equal(after(&x, words[k]), 405 - 100);
+		const struct replay_saving *v =
+		        replay_rank(&x, EACH_LINE, 0, &n, &left_out, &unit_arena);
+		assert_int_equal(n, 2);
+		assert_str(v[0].name, "lib/train.py:88");
+		assert_int_equal(v[0].removed, 100);
+		drop_scratch(state);
+	}
+}
+
 static void a_name_that_is_not_in_the_trace_is_an_error(void **state)
 {
 	struct rig r = rig_open_tracks(TRACE_KINETO);
@@ -359,6 +387,7 @@ int main(int argc, char **argv)
 		replay_case(parts_add_up),
 		replay_case(the_largest_saving_comes_first),
 		replay_case(words_are_read),
+		replay_case(lines_of_functions_are_found),
 		replay_case(a_name_that_is_not_in_the_trace_is_an_error),
 		replay_case(without_changes_the_times_are_the_recorded_ones),
 	};

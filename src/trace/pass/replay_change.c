@@ -81,7 +81,7 @@ bool replay_parse(struct str word, struct replay_change *out, struct err *e)
 /* Reads the number that ends at a byte. */
 static bool line_number(struct str s, size_t from, size_t to, int64_t *out)
 {
-	return to > from && num_parse_i64(str_sub(s, from, to), out);
+	return to > from && num_parse_i64(str_sub(s, from, to - from), out);
 }
 
 bool replay_line_of(struct str name, struct replay_line *out)
