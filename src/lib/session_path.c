@@ -93,6 +93,18 @@ bool what_if_read(struct session *s, const struct strs *words, struct what_if_re
 	return true;
 }
 
+/* Notes that changes of times, rather than of waits, found no time to change. */
+static void note_unchanged(struct session *s, const struct what_if *w)
+{
+	for (size_t i = 0; i < w->n_changes; i++) {
+		const struct replay_change *c = &w->changes[i];
+		if (c->what == REPLAY_LAUNCH || c->what == REPLAY_SYNC || c->factor == 1)
+			return;
+	}
+	if (!w->run.changed)
+		note_line(&s->notes, "note: nothing changes: the trace has no such work\n");
+}
+
 bool session_what_if(struct session *s, const struct what_if_request *request, const struct opts *o,
         struct sink *out)
 {
@@ -117,9 +129,10 @@ bool session_what_if(struct session *s, const struct what_if_request *request, c
 	if (request->each)
 		return write_each(s, &w, request, o, &to);
 	rank_group_open(replays, 1, &job, a);
-	bool ok =
-	        request->cause == WHY_IDS
-	                ? replay_run(&x, request->changes, request->n_changes, &w.run, a, &s->error)
+	bool named = request->cause == WHY_IDS;
+	bool ok = named ? replay_run(&x, request->changes, request->n_changes, &w.run, a, &s->error)
 	                : why_replay(&job, request->cause, &w.run, a, &s->error);
+	if (ok && named)
+		note_unchanged(s, &w);
 	return ok && what_if_write(&w, request->top, o, s->columns, &to, &s->error);
 }

@@ -332,20 +332,43 @@ static void lines_of_functions_are_found(void **state)
 	}
 }
 
-static void a_name_that_is_not_in_the_trace_is_an_error(void **state)
+/* A name that nothing to change has is an error, which tells what has it. */
+static void a_name_of_something_else_is_an_error(void **state)
 {
+	static const struct {
+		const char *word, *text;
+	} wrong[] = {
+		{ "kernel:conv*0.5", "'kernel:conv*0.5' matches nothing in the trace: "
+		                     "'tfprof what-if FILE --each=kernel' lists the kernels" },
+		{ "kernel:^a$*0.5", "'kernel:^a$*0.5' matches no kernel, but 1 op: "
+		                    "'op:^a$*0.5' expected" },
+		{ "op:gemm=0",
+		        "'op:gemm=0' matches no op, but 1 kernel: 'kernel:gemm=0' expected" },
+		{ "kernel:cop=0", "'kernel:cop=0' matches no kernel, but 2 copies: "
+		                  "'copy=0' expected" },
+		{ "kernel:train|Launch*2", "'kernel:train|Launch*2' matches no kernel, but 1 line, "
+		                           "1 call: 'line:train.py:8*2' or "
+		                           "'call:train|Launch*2' expected" },
+		{ "line:train.py:9=0", "'line:train.py:9=0' matches nothing in the trace: "
+		                       "'tfprof what-if FILE --each=line' lists the lines" },
+	};
 	struct rig r = rig_open_tracks(TRACE_KINETO);
-	struct replay_change c;
-	struct replay_run run;
 	struct replay x;
-	struct err e = { .a = &unit_arena };
 
 	(void)state;
 	append_slow_host(&r);
+	rig_slice(&r, r.thread, CATEGORY_FRAME, "train.py(8): step", 0, 400, 0);
+	rig_slice(&r, r.stream[1], CATEGORY_COPY, "copy in", 200, 5, 0);
+	rig_slice(&r, r.stream[1], CATEGORY_COPY, "copy out", 210, 5, 0);
 	open_replay(&r, &x);
-	assert_true(replay_parse(S("kernel:conv*0.5"), &c, &e));
-	assert_false(replay_run(&x, &c, 1, &run, &unit_arena, &e));
-	assert_non_null(strstr(str_z(&unit_arena, e.text), "matches no kernel"));
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct err e = { .a = &unit_arena };
+		struct replay_change c;
+		struct replay_run run;
+		assert_true(replay_parse(str_of(wrong[i].word), &c, &e));
+		assert_false(replay_run(&x, &c, 1, &run, &unit_arena, &e));
+		assert_str(e.text, wrong[i].text);
+	}
 }
 
 /* ---- random traces ---- */
@@ -388,7 +411,7 @@ int main(int argc, char **argv)
 		replay_case(the_largest_saving_comes_first),
 		replay_case(words_are_read),
 		replay_case(lines_of_functions_are_found),
-		replay_case(a_name_that_is_not_in_the_trace_is_an_error),
+		replay_case(a_name_of_something_else_is_an_error),
 		replay_case(without_changes_the_times_are_the_recorded_ones),
 	};
 

@@ -24,15 +24,16 @@
 
 #define REPLAY_FACTOR_MAX 1000.0
 
-#define REPLAY(id, name, named, help) REPLAY_##id,
+#define REPLAY(id, name, names, help) REPLAY_##id,
 enum replay_target {
 #include "trace/pass/replay.def"
 	REPLAY_TARGETS
 };
 #undef REPLAY
 struct replay_target_row {
-	const char *name, *help;
-	bool named; /* it takes a name or a pattern */
+	const char *name;
+	const char *names; /* the command that lists the names that it takes; NULL: it takes none */
+	const char *help;
 };
 extern const struct replay_target_row replay_targets[REPLAY_TARGETS];
 

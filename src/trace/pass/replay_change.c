@@ -6,7 +6,7 @@
 
 #include "base/pattern.h"
 
-#define REPLAY(id, name, named, help) [REPLAY_##id] = { name, help, named },
+#define REPLAY(id, name, names, help) [REPLAY_##id] = { name, names, help },
 const struct replay_target_row replay_targets[REPLAY_TARGETS] = {
 #include "trace/pass/replay.def"
 };
@@ -24,7 +24,7 @@ static enum replay_target target_of(struct str word, struct str *rest)
 			continue;
 		char next = word.p[name.n];
 		*rest = str_sub(word, name.n, word.n);
-		if (replay_targets[i].named ? next == ':' : next == '*' || next == '=')
+		if (replay_targets[i].names ? next == ':' : next == '*' || next == '=')
 			return (enum replay_target)i;
 	}
 	return REPLAY_TARGETS;
@@ -60,7 +60,7 @@ bool replay_parse(struct str word, struct replay_change *out, struct err *e)
 		return err_set(e, ERR_UNIMPLEMENTED,
 		        "'%.*s' needs the files of several ranks, which what-if cannot read yet",
 		        STR(word));
-	bool named = out->what != REPLAY_TARGETS && replay_targets[out->what].named;
+	bool named = out->what != REPLAY_TARGETS && replay_targets[out->what].names;
 	if (named)
 		rest = str_sub(rest, 1, rest.n);
 	if (out->what == REPLAY_TARGETS || !split_factor(rest, &out->pattern, &out->factor) ||
@@ -114,21 +114,6 @@ static bool same_file(struct str full, struct str given)
 
 /* ---- names ---- */
 
-static bool is_target(const struct trace *t, enum replay_target what, const struct trace_event *e)
-{
-	switch (what) {
-	case REPLAY_KERNEL:
-		return e->category == CATEGORY_KERNEL || e->category == CATEGORY_COMMUNICATION ||
-		       e->category == CATEGORY_OP;
-	case REPLAY_CALL: return e->category == CATEGORY_CALL;
-	case REPLAY_LINE: return e->category == CATEGORY_FRAME;
-	default:
-		(void)t;
-		return e->category == CATEGORY_OP || e->category == CATEGORY_ANNOTATION ||
-		       e->category == CATEGORY_MODULE || e->category == CATEGORY_STEP;
-	}
-}
-
 /* Compiles a pattern that may match anywhere in a name. */
 static bool compile(struct pattern_list **out, struct str pattern, struct arena *a, struct err *e)
 {
@@ -142,12 +127,122 @@ static bool compile(struct pattern_list **out, struct str pattern, struct arena 
 	return pattern_compile(out, a, &one, e);
 }
 
-static bool match_line(const struct replay_change *c, struct str name)
+static bool match_line(struct str pattern, struct str name)
 {
 	struct replay_line want, have;
 
-	return replay_line_of(c->pattern, &want) && replay_line_of(name, &have) &&
+	return replay_line_of(pattern, &want) && replay_line_of(name, &have) &&
 	       want.line == have.line && same_file(have.file, want.file);
+}
+
+/* True if a slice of a thread is what a change names. */
+static bool is_around(enum replay_target what, enum trace_category category)
+{
+	switch (what) {
+	case REPLAY_OP:
+		return category == CATEGORY_OP || category == CATEGORY_ANNOTATION ||
+		       category == CATEGORY_MODULE || category == CATEGORY_STEP;
+	case REPLAY_LINE: return category == CATEGORY_FRAME;
+	case REPLAY_CALL: return category == CATEGORY_CALL;
+	default: return false;
+	}
+}
+
+/* Returns the events of the nodes that changes of a target alter. */
+static bool *find_targets(const struct depend *d, enum replay_target what, struct arena *a)
+{
+	bool *v = ARENA_ARRAY(a, d->t->events.n, bool);
+
+	for (size_t i = 0; i < d->contexts.n; i++) {
+		uint32_t event = d->contexts.v[i].event;
+		v[event] = is_around(what, d->t->events.v[event].category);
+	}
+	for (size_t i = 0; i < d->nodes.n; i++) {
+		const struct depend_node *n = &d->nodes.v[i];
+		if (!n->host && what == (n->class == USAGE_COPY ? REPLAY_COPY : REPLAY_KERNEL))
+			v[n->event] = true;
+	}
+	return v;
+}
+
+/* The target of a change while names are matched. */
+struct change_match {
+	const struct trace *t;
+	struct str text;              /* of the change: a name or pattern */
+	struct pattern_list *pattern; /* compiled; NULL: only whole names match */
+	bool line;                    /* the text is FILE:LINE */
+	uint32_t first;               /* an event that matched */
+};
+
+static bool match_name(const struct change_match *m, struct str name)
+{
+	if (m->line)
+		return match_line(m->text, name);
+	return str_eq(name, m->text) || (m->pattern && pattern_match(m->pattern, name));
+}
+
+/* Marks the targets whose name matches. Returns the number of names. */
+static size_t match_targets(struct change_match *m, const bool *targets, bool *hit, struct arena *a)
+{
+	struct intern names;
+
+	intern_init(&names, a);
+	for (uint32_t i = 0; i < m->t->events.n; i++) {
+		struct str name = trace_str(m->t, m->t->events.v[i].name);
+		hit[i] = targets[i] && match_name(m, name);
+		if (hit[i] && !names.n)
+			m->first = i;
+		if (hit[i])
+			intern_add_kept(&names, name);
+	}
+	return names.n;
+}
+
+/* Writes the change of another target: "op:gemm*0.5" for "kernel:gemm*0.5". */
+static void put_instead(struct sb *b, const struct replay_change *c, enum replay_target what,
+        const struct change_match *m)
+{
+	const char *factor = c->pattern.p + c->pattern.n;
+	struct replay_line line;
+
+	sb_fmt(b, "'%s", replay_targets[what].name);
+	if (what == REPLAY_LINE &&
+	        replay_line_of(trace_str(m->t, m->t->events.v[m->first].name), &line))
+		sb_fmt(b, ":%.*s:%lld", STR(line.file), (long long)line.line);
+	else if (replay_targets[what].names)
+		sb_fmt(b, ":%.*s", STR(c->pattern));
+	sb_fmt(b, "%.*s'", (int)(c->text.p + c->text.n - factor), factor);
+}
+
+/* Fails for a change that matches none of its targets, and says which other ones it matches. */
+static bool fail_unmatched(const struct replay *x, const struct replay_change *c,
+        struct change_match *m, struct arena *a, struct err *e)
+{
+	static const enum replay_target others[] = { REPLAY_KERNEL, REPLAY_OP, REPLAY_LINE,
+		REPLAY_CALL, REPLAY_COPY };
+	const struct replay_target_row *row = &replay_targets[c->what];
+	struct sb found = { .a = a }, instead = { .a = a };
+	bool *hit = ARENA_ARRAY(a, m->t->events.n, bool);
+
+	m->line = false;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		enum replay_target what = others[i];
+		size_t n = match_targets(m, find_targets(&x->depend, what, a), hit, a);
+		if (!n)
+			continue;
+		const char *noun =
+		        n > 1 && what == REPLAY_COPY ? "copie" : replay_targets[what].name;
+		sb_fmt(&found, "%s%zu %s%s", found.n ? ", " : "", n, noun, n > 1 ? "s" : "");
+		sb_fmt(&instead, "%s", instead.n ? " or " : "");
+		put_instead(&instead, c, what, m);
+	}
+	if (found.n)
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "'%.*s' matches no %s, but %.*s: %.*s expected", STR(c->text), row->name,
+		        STR(sb_str(&found)), STR(sb_str(&instead)));
+	return err_set(e, ERR_INVALID_ARGUMENT,
+	        "'%.*s' matches nothing in the trace: '%s' lists the %ss", STR(c->text), row->names,
+	        row->name);
 }
 
 /* Marks the events to which a change applies: those with exactly this name, otherwise those that
@@ -155,31 +250,23 @@ static bool match_line(const struct replay_change *c, struct str name)
 static bool match_events(const struct replay *x, const struct replay_change *c, bool *hit,
         struct arena *a, struct err *e)
 {
-	const struct trace *t = x->depend.t;
-	struct pattern_list *pattern = NULL;
-	bool any = false;
+	struct change_match m = {
+		.t = x->depend.t, .text = c->pattern, .line = c->what == REPLAY_LINE
+	};
+	const bool *targets = find_targets(&x->depend, c->what, a);
+	size_t n = match_targets(&m, targets, hit, a);
 
-	for (size_t i = 0; i < t->events.n; i++) {
-		struct str name = trace_str(t, t->events.v[i].name);
-		hit[i] = is_target(t, c->what, &t->events.v[i]) &&
-		         (c->what == REPLAY_LINE ? match_line(c, name) : str_eq(name, c->pattern));
-		any |= hit[i];
-	}
-	if (!any && c->what != REPLAY_LINE) {
-		if (!compile(&pattern, c->pattern, a, e))
-			return false;
-		for (size_t i = 0; i < t->events.n; i++) {
-			hit[i] = is_target(t, c->what, &t->events.v[i]) &&
-			         pattern_match(pattern, trace_str(t, t->events.v[i].name));
-			any |= hit[i];
-		}
-		bool failed = pattern_failed(pattern, e);
-		pattern_free(pattern);
-		if (failed)
-			return false;
-	}
-	return any || err_set(e, ERR_INVALID_ARGUMENT, "'%.*s' matches no %s of the trace",
-	                      STR(c->text), replay_targets[c->what].name);
+	if (n)
+		return true;
+	if (!compile(&m.pattern, c->pattern, a, e))
+		return false;
+	if (!m.line)
+		n = match_targets(&m, targets, hit, a);
+	bool ok = n || fail_unmatched(x, c, &m, a, e);
+	if (pattern_failed(m.pattern, e))
+		ok = false;
+	pattern_free(m.pattern);
+	return ok;
 }
 
 /* ---- factors ---- */
