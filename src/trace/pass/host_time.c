@@ -6,7 +6,6 @@
 
 #include "base/sort.h"
 #include "trace/pass/depend_internal.h"
-#include "trace/pass/nest.h"
 
 #define HOPS_MAX 4 /* threads that wait for one another */
 
@@ -18,8 +17,9 @@ struct host_burst {
 
 struct host_making {
 	struct host_time *out;
-	const uint8_t *classes; /* enum depend_class of each event */
-	struct imap copies;     /* of depend_find_copies */
+	struct depend depend; /* only what the nodes of threads need */
+	struct depend_making making;
+	VEC(struct host_tile) contexts; /* the tile of each context */
 	struct arena *a, *own;
 	uint64_t *launches;            /* of each track: how many */
 	VEC(struct host_burst) bursts; /* by process, then start, then track */
@@ -36,72 +36,79 @@ static const struct host_tile no_tile = { .op = ID_NONE,
 
 /* ---- tiles ---- */
 
-/* Returns the tile of a slice inside of the tile `around`. */
-static struct host_tile inside(
-        const struct host_making *m, const struct host_tile *around, const struct slice *s)
+/* Returns the tile of the slices of a context, whose class is that of the innermost event. */
+static struct host_tile inside(struct host_making *m, const struct depend_context *c)
 {
-	struct host_tile x = *around;
+	struct host_tile x = c->parent == ID_NONE ? no_tile : m->contexts.v[c->parent];
 
 	x.gap = false;
-	x.class = m->classes[s->event];
-	if (x.class == DEPEND_COPIES &&
-	        !depend_copy_waits(m->out->t, s->event, s->number, &m->copies))
-		x.class = DEPEND_PLAIN;
+	x.class = m->depend.classes[c->event];
 	if (x.class == DEPEND_LOADS && x.loader == ID_NONE)
-		x.loader = s->event;
-	switch (s->category) {
+		x.loader = c->event;
+	switch (m->depend.t->events.v[c->event].category) {
 	case CATEGORY_FRAME:
-		x.frame = s->event;
+		x.frame = c->event;
 		m->out->frames = true;
 		break;
 	case CATEGORY_CALL:
 	case CATEGORY_SYNC:
-	case CATEGORY_OVERHEAD: x.call = s->event; return x;
-	case CATEGORY_STEP: x.step = s->event; break;
-	default: x.op = s->event; break;
+	case CATEGORY_OVERHEAD: x.call = c->event; return x;
+	case CATEGORY_STEP: x.step = c->event; break;
+	default: x.op = c->event; break;
 	}
 	x.call = ID_NONE;
 	return x;
 }
 
-/* The tile changes at a time. Overlaps without containment end the earlier slice. */
-static void change(struct host_making *m, struct host_thread *h, struct host_tile x, int64_t at)
+static void add_node(struct host_making *m, struct host_thread *h, const struct depend_node *n)
 {
-	while (h->tiles.n && h->tiles.v[h->tiles.n - 1].start >= at)
-		h->tiles.n--;
-	x.start = at;
+	struct host_tile x = n->context == ID_NONE ? no_tile : m->contexts.v[n->context];
+
+	x.start = n->start;
+	if (x.class == DEPEND_COPIES &&
+	        !depend_copy_waits(m->depend.t, n->event, n->slice, &m->making.copies))
+		x.class = DEPEND_PLAIN;
 	VEC_PUSH(m->a, &h->tiles, x);
 }
 
 static void make_tiles(struct host_making *m, uint32_t track)
 {
 	struct host_thread *h = &m->out->threads[track];
-	struct nest_level *level;
-	struct scratch own;
-	struct nest n;
-	enum nest_what what;
-	VEC(struct host_tile) open = { .n = 0 }; /* by depth */
+	struct host_tile end = no_tile;
 
-	if (m->out->t->tracks.v[track].n)
-		change(m, h, no_tile, INT64_MIN);
-	scratch_open(&own, m->a->work);
-	nest_init(&n, m->out->t, track, NEST_ALL, &own.a);
-	while ((what = nest_next(&n, &level))) {
-		const struct host_tile *around =
-		        level->depth && open.v ? &open.v[level->depth - 1] : &no_tile;
-		if (level->s.form != SLICE_COMPLETE || !level->s.length)
-			continue;
-		if (what == NEST_CLOSE) {
-			change(m, h, *around, slice_end(&level->s));
-			continue;
-		}
-		struct host_tile x = inside(m, around, &level->s);
-		while (open.n <= level->depth)
-			VEC_PUSH(&own.a, &open, no_tile);
-		open.v[level->depth] = x;
-		change(m, h, x, level->s.start);
+	if (!m->depend.t->tracks.v[track].n)
+		return;
+	end.start = INT64_MIN;
+	VEC_PUSH(m->a, &h->tiles, end);
+	m->making.raw.n = 0;
+	depend_add_thread(&m->making, track);
+	for (size_t i = m->contexts.n; i < m->depend.contexts.n; i++)
+		VEC_PUSH(m->own, &m->contexts, inside(m, &m->depend.contexts.v[i]));
+	for (size_t i = 0; i < m->making.raw.n; i++)
+		add_node(m, h, &m->making.raw.v[i]);
+	if (!m->making.raw.n)
+		return;
+	end.start = m->making.raw.v[m->making.raw.n - 1].end;
+	VEC_PUSH(m->a, &h->tiles, end);
+}
+
+/* Makes the tiles of all threads, of the nodes that they have in the graph of dependencies. */
+static void add_threads(struct host_making *m, const struct trace_links *links)
+{
+	const struct trace *t = m->depend.t;
+
+	m->making = (struct depend_making){ .d = &m->depend, .a = m->own, .own = m->own };
+	m->making.raw_tracks = ARENA_ARRAY(m->own, t->tracks.n, struct depend_track);
+	m->depend.classes = depend_classes(t, m->own);
+	m->depend.tracks = ARENA_ARRAY(m->own, t->tracks.n, struct depend_track);
+	imap_init(&m->making.contexts, m->own);
+	depend_find_copies(t, links, &m->making.copies, m->own);
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		const struct trace_track *k = &t->tracks.v[i];
+		m->depend.tracks[i].host = !track_is_device(k);
+		if (!track_is_device(k) && !k->derived && k->kind != TRACK_COUNTER)
+			make_tiles(m, i);
 	}
-	scratch_close(&own);
 }
 
 /* ---- bursts ---- */
@@ -363,16 +370,15 @@ void host_time_find(const struct trace *t, const struct trace_links *links, stru
 	struct scratch own;
 
 	scratch_open(&own, a->work);
-	struct host_making m = { .out = out, .a = a, .own = &own.a };
+	struct host_making m = {
+		.out = out,
+		.depend = { .t = t, .from = INT64_MIN, .to = INT64_MAX },
+		.a = a,
+		.own = &own.a,
+	};
 	*out = (struct host_time){ .t = t };
 	out->threads = ARENA_ARRAY(a, t->tracks.n, struct host_thread);
-	m.classes = depend_classes(t, m.own);
-	depend_find_copies(t, links, &m.copies, m.own);
-	for (uint32_t i = 0; i < t->tracks.n; i++) {
-		const struct trace_track *k = &t->tracks.v[i];
-		if (!track_is_device(k) && !k->derived && k->kind != TRACK_COUNTER)
-			make_tiles(&m, i);
-	}
+	add_threads(&m, links);
 	find_bursts(&m, links);
 	const uint32_t *ends = order_by_end(&m);
 	struct host_thread *made = ARENA_ARRAY(a, t->tracks.n, struct host_thread);

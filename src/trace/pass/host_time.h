@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: what each thread did at each time. The time of a thread is cut into tiles. In a tile, the
- * same slices are open; in a gap, none is.
+ * Pass: what each thread did at each time. The time of a thread is cut into tiles, as
+ * into the nodes of pass/depend. In a tile, the same slices are open; in a gap, none is.
  *
  *   open slices  | frame          |        |
  *                |    | op   |    |        |
