@@ -121,14 +121,14 @@ def idle_names_the_true_places():
 
 
 def all_formats_say_the_same():
-    """One run has equal numbers as PyTorch, Nsight Systems, rocprofv3, XSpace and our recorder write it. Only
-    PyTorch and Nsight Systems tell which stream waits for an event; in the others such waits have an unknown cause."""
+    """One run has equal numbers as PyTorch, Nsight Systems, rocprofv3, XSpace and our recorder write it.
+    rocprofv3 and XSpace do not tell which stream waits for an event; in them such waits have an unknown cause."""
     sqlite = built.has(PROGRAM, 'sqlite')
     for name, run, _ in each('exact', 'arrival', 'jitter'):
         known = device_numbers(run, 0, 0)
         blind = dict(known, event_wait_ns=0, unknown_wait_ns=known['unknown_wait_ns'] + known['event_wait_ns'])
         files = [(writers.write_rocprof(run, '.'), blind), (writers.write_xspace(run, '.'), blind),
-                 (writers.write_recording(run, '.', MAKE), blind)]
+                 (writers.write_recording(run, '.', MAKE), known)]
         for paths, expected in files + [(writers.write_nsys(run, '.'), known)] * sqlite:
             answer = ask('devices', paths)['devices']
             wrong = differing(inside(answer[0]), expected)
@@ -230,15 +230,19 @@ def by_name(found):
 
 def unknown_events_are_assumed():
     """Without events of synchronisation in the file, a stream is assumed to have waited for the work that ended last before. Then 1 %
-    of the time of paths is elsewhere than on the true ones."""
-    windows = off = 0
-    for _, run, _ in each('exact', 'arrival'):
-        paths = writers.write_kineto(run, '.', sync=False)
-        for step in middle_steps(run):
-            answer = ask('critical', paths, '-step', number(step))
-            true = by_name(true_segments(run, step))
-            windows, off = windows + answer['window_ns'], off + (true - by_name(segments(answer))).total()
-    assert off <= .012 * windows, (off, windows)
+    of the time of paths is elsewhere than on the true ones, and 9 % if several devices wait for each other. Recordings tell which
+    stream waits: with them it is 0.5 % and 4 %."""
+    for rows, limits in (('exact', 'arrival'), (.012, .006)), (('devices',), (.13, .06)):
+        windows, off = 0, [0, 0]
+        for _, run, _ in each(*rows):
+            files = writers.write_kineto(run, '.', sync=False), writers.write_recording(run, '.', MAKE)
+            for i, step in list(enumerate(truth.steps(run)))[1:]:
+                true = by_name(without_kinds(true_segments(run, step)))
+                for k, paths in enumerate(files):
+                    answer = ask('critical', paths, '-step', str(i) if k else number(step))
+                    off[k] += (true - by_name(without_kinds(segments(answer)))).total()
+                windows += answer['window_ns']
+        assert all(x <= limit * windows for x, limit in zip(off, limits)), (rows, off, windows)
 
 
 def without_kinds(found):

@@ -239,9 +239,9 @@ def recording_script(run, process):
                     at, s.end - s.start, s.correlation, s.name, tid)))
                 kind = 'wait' if s.call.wait else s.call.block
                 if kind in SYNC_TYPE:
-                    stream = s.call.wait[2] if s.call.wait else s.call.on[1] if kind == 'stream' else 4294967295
-                    lines.append((s.start, s.depth, 'sync start=%d length=%d correlation=%d type=%d stream=%d' % (
-                        at + 1, s.end - s.start - 2, s.correlation, SYNC_TYPE[kind], stream)))
+                    device, stream = s.call.wait[1:] if s.call.wait else s.call.on if kind == 'stream' else (0, 4294967295)
+                    lines.append((s.start, s.depth, 'sync start=%d length=%d correlation=%d type=%d context=%d stream=%d' % (
+                        at + 1, s.end - s.start - 2, s.correlation, SYNC_TYPE[kind], 1 + device, stream)))
             else:
                 lines.append((s.start, s.depth, 'push start=%d tid=%d name="%s"' % (at, tid, s.name)))
                 lines.append((s.end, -s.depth - 1, 'pop start=%d tid=%d' % (EPOCH + s.end, tid)))
@@ -253,8 +253,8 @@ def recording_script(run, process):
                 what, back = 'copy start=%d length=%d correlation=%d kind=%d from=%d to=%d bytes=%d', 'DtoH' in w.name
                 memory = 1 if 'Pageable' in w.name else 2
                 more = (1 + back, 3 if back else memory, memory if back else 3, w.more['bytes'])
-            lines.append((w.start, 0, (what + ' device=%d context=1 stream=%d') % (
-                (EPOCH + w.start, w.end - w.start, w.launch.correlation) + more + (w.device, w.stream))))
+            lines.append((w.start, 0, (what + ' device=%d context=%d stream=%d') % (
+                (EPOCH + w.start, w.end - w.start, w.launch.correlation) + more + (w.device, 1 + w.device, w.stream))))
     last = max(w.end for w in run.works) + 1_000_000
     return '\n'.join(head + [text for _, _, text in sorted(lines, key=lambda x: x[:2])] + ['end start=%d' % (EPOCH + last)]) + '\n'
 

@@ -166,6 +166,7 @@ static struct spool_record host_record(const char *word)
 			        .length = length,
 			        .correlation = correlation,
 			        .type = (uint8_t)number("type"),
+			        .context = number32("context"),
 			        .stream = number32("stream") } };
 	if (!strcmp(word, "api"))
 		return (struct spool_record){ .kind = SPOOL_API,

@@ -23,7 +23,7 @@ static const struct idle_cures {
 	[TRACE_XSPACE] = { "python_tracer_level=1", NULL, "host_tracer_level=2" },
 	[TRACE_NSYS] = { "--trace=cuda,nvtx,osrt", "--cuda-event-trace=true",
 	        "--trace=cuda --cuda-graph-trace=node" },
-	[TRACE_RECORDING] = { "NVTX ranges", NULL, "--level=launches" },
+	[TRACE_RECORDING] = { "NVTX ranges", "--sync", "--level=launches" },
 	[TRACE_ROCPROF] = { "--marker-trace", NULL, "--hip-trace" },
 };
 
@@ -32,24 +32,28 @@ struct idle_missing {
 	int64_t ns;
 };
 
-enum { MISSING_N = 3 };
+enum { MISSING_N = 4 };
 
 /* Fills out and returns how many parts of the idle time the file does not explain. */
 static size_t find_missing(const struct idle_report *r, struct idle_missing out[MISSING_N])
 {
 	const struct idle_cures *cure = &cures[r->t->source];
-	int64_t waits = 0, launches = 0;
+	int64_t waits = 0, launches = 0, events = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->devices.n; i++) {
 		waits = num_add(waits, r->devices.v[i].ns[REASON_UNKNOWN_WAIT]);
 		launches = num_add(launches, r->devices.v[i].ns[REASON_UNKNOWN_LAUNCH]);
+		events = num_add(events, r->devices.v[i].ns[REASON_EVENT_WAIT]);
 	}
 	if (r->outside_ns > 0)
 		out[n++] = (struct idle_missing){ "what the host did outside of all slices",
 			r->frames ? NULL : cure->lines, r->outside_ns };
 	if (waits > 0)
 		out[n++] = (struct idle_missing){ "what the work waited for", cure->waits, waits };
+	if (r->t->source == TRACE_RECORDING && events > 0)
+		out[n++] = (struct idle_missing){ "for which work streams waited at events", NULL,
+			events };
 	if (launches > 0)
 		out[n++] = (struct idle_missing){ "the calls that launched the work",
 			cure->launches, launches };

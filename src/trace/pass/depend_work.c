@@ -251,18 +251,19 @@ static void add_event(struct depend_making *m, uint32_t node, uint32_t from, str
 }
 
 /* Returns the work that a stream may have waited for, if the file does not tell: of the works of
- * other streams of the device that were launched before, the one that ended last. */
-static uint32_t likely_work(const struct depend_making *m, uint32_t node, int64_t launched)
+ * other streams of the device, or of other devices, that were launched before, the one that ended
+ * last. */
+static uint32_t likely_work(
+        const struct depend_making *m, uint32_t node, int64_t launched, bool same_device)
 {
 	const struct depend *d = m->d;
 	const struct depend_node *n = &d->nodes.v[node];
 	const struct depend_process *p = depend_process_of(m, n->track);
-	uint32_t found = ID_NONE;
+	uint32_t found = ID_NONE, device = d->t->tracks.v[n->track].device;
 
 	for (size_t i = 0; i < p->streams.n; i++) {
 		uint32_t track = p->streams.v[i], work;
-		if (track == n->track ||
-		        d->t->tracks.v[track].device != d->t->tracks.v[n->track].device)
+		if (track == n->track || (d->t->tracks.v[track].device == device) != same_device)
 			continue;
 		work = depend_on_stream(m, track, n->start, launched);
 		if (work != ID_NONE &&
@@ -270,6 +271,17 @@ static uint32_t likely_work(const struct depend_making *m, uint32_t node, int64_
 			found = work;
 	}
 	return found;
+}
+
+/* Adds the likely work of a device if it explains the start of the node best. */
+static void add_likely(struct depend_making *m, uint32_t node, int64_t launched, bool same_device,
+        struct candidates *x)
+{
+	size_t known = x->v.n;
+
+	add_event(m, node, likely_work(m, node, launched, same_device), x);
+	if (best_of(m->d, &m->d->nodes.v[node], x) < known)
+		x->v.n = known;
 }
 
 /* Returns the work for which the stream has to wait since its previous launch. */
@@ -284,8 +296,10 @@ static void add_events(
 		int64_t until = s->until < s->issued ? s->until : s->issued;
 		if (s->stream != ID_NONE)
 			add_event(m, node, depend_on_stream(m, s->stream, INT64_MAX, until), x);
-		else if (m->d->unknown_waits)
-			add_event(m, node, likely_work(m, node, until), x);
+		else if (m->d->unknown_waits) {
+			add_event(m, node, likely_work(m, node, until, true), x);
+			add_likely(m, node, until, false, x);
+		}
 	}
 }
 
@@ -297,15 +311,14 @@ static void add_told(
 	const struct depend_node *n = &m->d->nodes.v[node];
 	const struct depend_process *p = depend_process_of(m, n->track);
 	const struct launch *l = depend_launch(m->d, n);
-	size_t known = x->v.n, told = w->told;
+	size_t told = w->told;
 
 	while (l && w->told < p->told.n && p->told.v[w->told] <= l->start)
 		w->told++;
-	if (w->told == told || !known)
+	if (w->told == told || !x->v.n)
 		return;
-	add_event(m, node, likely_work(m, node, p->told.v[w->told - 1]), x);
-	if (best_of(m->d, n, x) < known)
-		x->v.n = known;
+	add_likely(m, node, p->told.v[w->told - 1], true, x);
+	add_likely(m, node, p->told.v[w->told - 1], false, x);
 }
 
 /* Adds all edges that lead to device work. */

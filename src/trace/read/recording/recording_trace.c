@@ -39,6 +39,9 @@ struct tracing_process {
 	struct imap call_of;   /* string of a name -> event */
 	struct imap range_of;  /* string of a range or mark -> event */
 	VEC(struct tracing_range) ranges;
+	struct imap context_of;       /* context -> device id */
+	VEC(struct spool_sync) syncs; /* until the device of each context is known */
+	uint32_t context;             /* of the last operation with a context */
 	/* Fields of the last operation. */
 	uint32_t device, stream, track, scope, leaf, event;
 	bool any;
@@ -298,6 +301,66 @@ static void take_range(
 		                .domain = g->domain }));
 }
 
+/* ---- synchronisations ---- */
+
+/* Numbers of CUpti_ActivitySynchronizationType. The other types name no stream. */
+enum { SYNC_STREAM_WAIT = 2, SYNC_STREAM = 3 };
+#define NO_STREAM UINT32_MAX
+
+/* Returns where an operation ran, or NULL. */
+static const struct spool_where *where_of(const struct spool_record *r)
+{
+	switch (r->kind) {
+	case SPOOL_KERNEL: return &r->kernel.at;
+	case SPOOL_COPY: return &r->copy.at;
+	case SPOOL_SET: return &r->set.at;
+	case SPOOL_GRAPH: return &r->graph.at;
+	default: return NULL;
+	}
+}
+
+/* Keeps the device of the operation's context. */
+static void take_context(
+        struct tracing_process *y, const struct spool_record *r, const struct recorded_op *op)
+{
+	const struct spool_where *at = where_of(r);
+
+	if (!at || (y->context_of.n && at->context == y->context))
+		return;
+	imap_put(&y->context_of, at->context, op->device, true);
+	y->context = at->context;
+}
+
+/* Adds the synchronisations that name a stream to its track. The recording does not tell which
+ * work an event stands for. */
+static void add_syncs(struct tracing_process *y)
+{
+	struct trace_build *b = y->x->b;
+	uint32_t device;
+
+	for (size_t i = 0; i < y->syncs.n; i++) {
+		const struct spool_sync *s = &y->syncs.v[i];
+		if (!imap_get(&y->context_of, s->context, &device))
+			continue; /* nothing ran there */
+		uint32_t event = build_event(b, CATEGORY_SYNC,
+		        build_string(b, s->type == SYNC_STREAM ? S("stream synchronize")
+		                                               : S("stream wait event")));
+		build_slice(b,
+		        build_track(b, y->process, device_of(y, device), TRACK_STREAM, s->stream),
+		        event, tick_of(y->x, s->start), num_from_u64(s->length),
+		        y->x->calls ? s->correlation : 0);
+	}
+}
+
+static void take_sync(struct tracing_process *y, const struct spool_sync *s)
+{
+	if (s->start && s->stream != NO_STREAM &&
+	        (s->type == SYNC_STREAM || s->type == SYNC_STREAM_WAIT))
+		VEC_PUSH(y->x->a, &y->syncs, *s);
+}
+
+/* ---- records ---- */
+
 /* Work keeps its correlation as its label. */
 static void label_work(
         struct tracing_process *y, const struct spool_record *r, struct recorded_op *op)
@@ -337,8 +400,12 @@ static void take_record(void *user, const struct recording_feed *f, const struct
 		take_call(y, f, &r->api);
 	else if (r->kind == SPOOL_RANGE)
 		take_range(y, f, &r->range);
-	if (op)
+	else if (r->kind == SPOOL_SYNC)
+		take_sync(y, &r->sync);
+	if (op) {
 		label_work(y, r, op);
+		take_context(y, r, op);
+	}
 	if (y->x->also)
 		y->x->also->to.record(y->x->also->to.user, f, r, op);
 }
@@ -397,11 +464,14 @@ static bool read_process(struct tracing *x, struct recorded_process *p)
 	imap_init(&y.device_of, x->a);
 	imap_init(&y.call_of, x->a);
 	imap_init(&y.range_of, x->a);
+	imap_init(&y.context_of, x->a);
 	if (x->also)
 		x->also->begin(x->also->to.user, (uint32_t)(p - x->all->v), y.process);
 	bool ok = recording_operations(x->all, p, &to);
 	if (x->also)
 		x->also->end(x->also->to.user);
+	if (ok)
+		add_syncs(&y);
 	if (ok && recording_has_steps(p))
 		add_steps(&y);
 	return ok;
