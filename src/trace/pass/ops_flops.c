@@ -10,8 +10,9 @@
 #include "trace/pass/ops_internal.h"
 #include "flops/flops.h"
 
-#define NOT_COUNTED UINT32_MAX /* the op of an event is not in the table */
-#define TRIES_MAX   4          /* ops after a call that may show the shape of its output */
+#define NOT_COUNTED UINT32_MAX  /* the op of an event is not in the table */
+#define UNDECIDED   0x80000000u /* of a slice: no formula decides; with its event */
+#define TRIES_MAX   4           /* ops after a call that may show the shape of its output */
 
 /* ---- calls ---- */
 
@@ -211,8 +212,9 @@ void ops_open_flops(struct finding *x, const struct nest_level *level)
 		VEC_PUSH(x->a, &x->levels, ((struct flops_level){ .decides = 0 }));
 	x->levels.v[level->depth] =
 	        (struct flops_level){ .decides = decides(x, calls_of(x, &level->s), around) };
+	uint32_t found = x->levels.v[level->depth].decides;
 	x->decides[ops_host_index(x, level->s.track, level->s.number)] =
-	        x->levels.v[level->depth].decides;
+	        found ? found : UNDECIDED | level->s.event;
 }
 
 /* Counts attention over a paged cache by the sums of its step. Returns false for other calls, and
@@ -365,7 +367,9 @@ void ops_cover_work(
 		return;
 	}
 	calls = x->decides[ops_host_index(x, trace_track_of(to->t, launching), launching)];
-	if (!calls) {
+	if (calls & UNDECIDED) /* mostly known, so that no slice need be read */
+		calls = x->call_of[calls & ~UNDECIDED];
+	if (!calls || calls == NOT_COUNTED) {
 		trace_slice(to->t, launching, &by);
 		calls = calls_without_formula(x, &by);
 	}

@@ -128,7 +128,7 @@ struct finding {
 	uint32_t *call_of;     /* by event: 1 + index in calls, or NULL if ops are not counted */
 	bool keeps_uses;
 	struct imap use_of; /* index in calls, op -> use */
-	uint32_t *decides;  /* by slice of a thread: as flops_level */
+	uint32_t *decides;  /* by slice of a thread: as flops_level, or UNDECIDED and its event */
 	VEC(struct flops_level) levels;
 	struct waiting_call waiting;
 	struct imap row_of; /* string id of an op -> rows */
