@@ -6,6 +6,26 @@
 #include "trace/pass/link.h"
 #include "trace/pass/nest.h"
 
+/* Properties of the name of an event, found once for each event. */
+enum { NAME_KNOWN = 1, NAME_COLLECTIVE = 2, NAME_GRAPH = 4 };
+
+struct linking {
+	struct trace_links *l;
+	uint8_t *names; /* by event */
+	struct arena *a;
+};
+
+static bool name_is(struct linking *x, const struct slice *s, uint8_t what)
+{
+	uint8_t *known = &x->names[s->event];
+	struct str name = trace_str(x->l->t, s->name);
+
+	if (!*known)
+		*known = (uint8_t)(NAME_KNOWN | (communication_is_op(name) ? NAME_COLLECTIVE : 0) |
+		                   (str_contains(name, S("GraphLaunch")) ? NAME_GRAPH : 0));
+	return *known & what;
+}
+
 static struct idmap *map_of(const struct trace_links *l, struct idmap *maps, uint32_t track)
 {
 	uint32_t process = l->t->tracks.v[track].process;
@@ -14,16 +34,17 @@ static struct idmap *map_of(const struct trace_links *l, struct idmap *maps, uin
 }
 
 /* Adds a call. others: categories of enclosing levels to use if no op contains the call. */
-static void add_launch(struct trace_links *l, const struct nest *n, const struct nest_level *level,
-        uint32_t others, struct arena *a)
+static void add_launch(
+        struct linking *x, const struct nest *n, const struct nest_level *level, uint32_t others)
 {
+	struct trace_links *l = x->l;
 	const struct nest_level *op = nest_around(n, level, NEST_BIT(CATEGORY_OP));
 	const struct nest_level *scope = nest_around(n, level, others);
 	struct launch made = { .start = level->s.start,
 		.slice = level->s.number,
 		.op = op ? op->s.number : ID_NONE,
 		.scope = scope ? scope->s.number : ID_NONE,
-		.collective = op && communication_is_op(trace_str(l->t, op->s.name)),
+		.collective = op && name_is(x, &op->s, NAME_COLLECTIVE),
 		.length = level->s.length < LAUNCH_LENGTH_MAX
 		                  ? (uint32_t)level->s.length & LAUNCH_LENGTH_MAX
 		                  : LAUNCH_LENGTH_MAX };
@@ -32,23 +53,20 @@ static void add_launch(struct trace_links *l, const struct nest *n, const struct
 	            (uint32_t)l->launches.n))
 		return; /* a call inside the call already there */
 	l->externals |= !op;
-	VEC_PUSH(a, &l->launches, made);
+	VEC_PUSH(x->a, &l->launches, made);
 }
 
 /* Levels to which a call belongs if no op contains it. The frame that launches a graph does not
  * describe the graph. */
-static uint32_t scopes_of(const struct trace_links *l, const struct nest *n,
-        const struct nest_level *call, uint32_t others)
+static uint32_t scopes_of(
+        struct linking *x, const struct nest *n, const struct nest_level *call, uint32_t others)
 {
 	uint32_t without = others & ~NEST_BIT(CATEGORY_FRAME);
 
-	return str_contains(trace_str(l->t, call->s.name), S("GraphLaunch")) &&
-	                       nest_around(n, call, without)
-	               ? without
-	               : others;
+	return name_is(x, &call->s, NAME_GRAPH) && nest_around(n, call, without) ? without : others;
 }
 
-static void link_track(struct trace_links *l, uint32_t track, struct arena *a)
+static void link_track(struct linking *x, uint32_t track)
 {
 	const uint32_t others = nest_bits(CATEGORY_HOST_NEST) & ~NEST_BIT(CATEGORY_OP);
 	struct nest_level *level;
@@ -56,12 +74,12 @@ static void link_track(struct trace_links *l, uint32_t track, struct arena *a)
 	struct nest n;
 	enum nest_what what;
 
-	scratch_open(&own, a->work);
-	nest_init(&n, l->t, track, nest_bits(CATEGORY_HOST_NEST | CATEGORY_LAUNCH), &own.a);
+	scratch_open(&own, x->a->work);
+	nest_init(&n, x->l->t, track, nest_bits(CATEGORY_HOST_NEST | CATEGORY_LAUNCH), &own.a);
 	while ((what = nest_next(&n, &level)))
 		if (what == NEST_OPEN && level->s.correlation &&
 		        trace_category_flags[level->s.category] & CATEGORY_LAUNCH)
-			add_launch(l, &n, level, scopes_of(l, &n, level, others), a);
+			add_launch(x, &n, level, scopes_of(x, &n, level, others));
 	scratch_close(&own);
 }
 
@@ -87,11 +105,17 @@ static struct idmap *make_maps(const struct trace *t, struct arena *a)
 
 void trace_link(const struct trace *t, struct trace_links *out, struct arena *a)
 {
+	struct linking x = { .l = out, .a = a };
+	struct scratch own;
+
 	*out = (struct trace_links){ .t = t };
 	out->by_correlation = make_maps(t, a);
+	scratch_open(&own, a->work);
+	x.names = ARENA_ARRAY(&own.a, t->events.n, uint8_t);
 	for (uint32_t i = 0; i < t->tracks.n; i++)
 		if (!track_is_device(&t->tracks.v[i]))
-			link_track(out, i, a);
+			link_track(&x, i);
+	scratch_close(&own);
 	if (!out->externals)
 		return;
 	out->by_external = make_maps(t, a);
