@@ -74,9 +74,12 @@ static void sum_paths(
 {
 	for (size_t i = 0; i < w->x->n_chosen; i++) {
 		struct critical x;
-		replay_path(w->x, run, i, &x, a);
+		struct scratch own;
+		scratch_open(&own, a->work);
+		replay_path(w->x, run, i, &x, &own.a);
 		for (size_t k = 0; k < CRITICAL_KINDS; k++)
 			kinds[k] = num_add(kinds[k], x.kinds[k]);
+		scratch_close(&own);
 	}
 }
 

@@ -413,13 +413,47 @@ static int by_start(const void *v, uint32_t a, uint32_t b)
 	return (x[a].start > x[b].start) - (x[a].start < x[b].start);
 }
 
+/* The works of a device by start; ends[i]: when the last one of the first i + 1 ends (ascending).
+ */
+struct moved_works {
+	VEC(struct moved_work) v;
+	uint64_t *ends;
+};
+
+/* Returns a time as a number that has the same order. */
+static uint64_t unsigned_time(int64_t at)
+{
+	return (uint64_t)at + ((uint64_t)1 << 63);
+}
+
+static void find_works(const struct replay *x, const struct replay_run *run, uint32_t device,
+        struct moved_works *out, struct arena *a)
+{
+	const struct depend *d = &x->depend;
+	int64_t end = INT64_MIN;
+
+	*out = (struct moved_works){ .ends = NULL };
+	for (uint32_t k = 0; k < d->nodes.n && !d->nodes.v[k].host; k++)
+		if (d->t->tracks.v[d->nodes.v[k].track].device == device)
+			VEC_PUSH(a, &out->v,
+			        ((struct moved_work){ run->times.start[k], run->times.end[k], k }));
+	sort_array(a, out->v.v, out->v.n, sizeof *out->v.v, by_start);
+	out->ends = ARENA_ARRAY(a, out->v.n, uint64_t);
+	for (size_t i = 0; i < out->v.n; i++) {
+		end = out->v.v[i].end > end ? out->v.v[i].end : end;
+		out->ends[i] = unsigned_time(end);
+	}
+}
+
 /* Adds the parts of a window, which the works may exceed. */
-static void add_window(struct replay_part *to, const struct depend *d, const struct moved_work *v,
-        size_t n, const struct critical_window *w)
+static void add_window(struct replay_part *to, const struct depend *d,
+        const struct moved_works *works, const struct critical_window *w)
 {
 	struct cover compute = { 0 }, kernels = { 0 }, all = { 0 };
+	const struct moved_work *v = works->v.v;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = sort_count(works->ends, works->v.n, unsigned_time(w->from));
+	        i < works->v.n && v[i].start < w->to; i++) {
 		int64_t from = v[i].start > w->from ? v[i].start : w->from;
 		int64_t until = v[i].end < w->to ? v[i].end : w->to;
 		uint8_t class = d->nodes.v[v[i].node].class;
@@ -445,21 +479,14 @@ struct replay_part *replay_partition(
 
 	*n = 0;
 	for (uint32_t i = 0; i < d->t->devices.n; i++) {
-		VEC(struct moved_work) v = { .n = 0 };
+		struct moved_works works;
 		struct scratch own;
 		scratch_open(&own, a->work);
-		for (uint32_t k = 0; k < d->nodes.n && !d->nodes.v[k].host; k++) {
-			const struct depend_node *w = &d->nodes.v[k];
-			if (d->t->tracks.v[w->track].device == i)
-				VEC_PUSH(&own.a, &v,
-				        ((struct moved_work){
-				                run->times.start[k], run->times.end[k], k }));
-		}
-		sort_array(&own.a, v.v, v.n, sizeof *v.v, by_start);
+		find_works(x, run, i, &works, &own.a);
 		parts[*n] = (struct replay_part){ .device = i };
-		for (size_t k = 0; v.n && k < x->n_chosen; k++)
-			add_window(&parts[*n], d, v.v, v.n, &run->windows[k]);
-		*n += v.n > 0;
+		for (size_t k = 0; works.v.n && k < x->n_chosen; k++)
+			add_window(&parts[*n], d, &works, &run->windows[k]);
+		*n += works.v.n > 0;
 		scratch_close(&own);
 	}
 	return parts;
