@@ -28,6 +28,7 @@ PROFILE, SPOOL = '8', '32'  # kinds of inputs
 MLP = os.path.join(DATA, 'recorded', 'mlp_0', 'profile.pb')
 GPU = os.path.join(DATA, 'recorded', 'mlp_gpu_old_names', 'profile.pb.gz')
 XSPACE = os.path.join(DATA, 'traces', 'trace.xplane.pb')
+TRAINING = os.path.join(DATA, 'traces', 'training.pt.trace.json.gz')
 RECORDING = os.path.join(DATA, 'small', 'train.tfspool')
 INPUTS = [(PROFILE, MLP), (PROFILE, GPU), (PROFILE, XSPACE), (SPOOL, RECORDING)]
 REAL = re.compile(r'-?[0-9.]+(e[-+]?[0-9]+)?|')
@@ -81,6 +82,18 @@ def answers_equal_csv():
                         line[i], other[i] = float(line[i] or 0), float(other[i] or 0)
                 equal(lines, expected[1:], command)
                 equal(batches, 1 if not batch else -(-len(lines) // batch), command)
+
+
+def idle_places_are_those_of_idle():
+    """The table of the places of idle time has the places that the command idle names; so do the rows of idle itself."""
+    doc = json.loads(program('idle', TRAINING, '--top=0', '-output', 'json'))
+    places = [(c['cause'], p['kind'], p['name'], p.get('waits_for', ''), p['ns'])
+              for d in doc['devices'] for c in d['causes'] for p in c['places']]
+    assert len(places) > 10 and sum(p[4] for p in places) == sum(d['idle_ns'] for d in doc['devices'])
+    for command in ('devices -table idle_places', 'idle --top=0'):
+        head, lines, _ = rows(PROFILE, TRAINING, 'command', command)
+        found = [dict(zip(head, line)) for line in lines]
+        equal(sorted((r['cause'], r['kind'], r['name'], r['waits_for'].replace('\\N', ''), int(r['ns'])) for r in found), sorted(places), command)
 
 
 def batches_add_up():
@@ -288,8 +301,8 @@ def parquet_files():
         pass
 
 
-C_CASES = [answers_equal_csv, batches_add_up, nodes_equal_views, traces_equal_commands, kernels_of_large_exports, odd_orders, memory_limits, threads,
-           python_schemas, python_capsules]
+C_CASES = [answers_equal_csv, idle_places_are_those_of_idle, batches_add_up, nodes_equal_views, traces_equal_commands, kernels_of_large_exports,
+           odd_orders, memory_limits, threads, python_schemas, python_capsules]
 
 
 def build(folder):
