@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables as text: the columns that a narrow terminal leaves out.
+ * Tables as text: the columns that a narrow terminal leaves out, and the texts that it shortens.
  */
 #include "unit.h"
 
@@ -44,9 +44,34 @@ static void columns_left_out(void **state)
 	assert_text(state, 1, least); /* the others are never left out */
 }
 
+/* A text keeps what the columns after it leave. */
+static void texts_are_shortened_as_needed(void **state)
+{
+	static const struct column two[] = { TEXT_COLUMN("kind"), NUMBER_COLUMN("ns", NULL) };
+	static const char *const heads[] = { "kind", "time" };
+	static const struct {
+		unsigned width;
+		const char *text;
+	} cases[] = {
+		{ 31, "kind                       time\nhost: calls of the driver     7\n" },
+		{ 30, "kind                      time\nhost: ca...of the driver     7\n" },
+		{ 1, "kind              time\nhost:...e driver     7\n" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct table x = { .a = *state, .rows = 1, TABLE_COLUMNS(two, heads) };
+		struct sink *to = sink_memory(*state);
+		table_text(&x, S("host: calls of the driver"));
+		table_number(&x, 7);
+		table_put_text(&x, 0, cases[i].width, to);
+		assert_str(sink_text(to), cases[i].text);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { unit_case(columns_left_out) };
+	const struct CMUnitTest tests[] = { unit_case(columns_left_out),
+		unit_case(texts_are_shortened_as_needed) };
 
 	return unit_main(tests, argc, argv);
 }

@@ -134,9 +134,9 @@ static void put_missing(const struct idle_shown *shown, struct arena *a, struct 
 		struct sb b = sb_in(a);
 		sb_fmt(&b, "not in the file: %s (%.1f%% of the idle time)", v[i].what,
 		        (double)table_share(v[i].ns, r->idle_ns) / 100);
+		sink_wrap(s, sb_str(&b), shown->columns, 2);
 		if (v[i].cure)
-			sb_fmt(&b, "\n  when profiling: %s", v[i].cure);
-		sink_fmt(s, "%.*s\n", STR(sb_str(&b)));
+			sink_fmt(s, "  when profiling: %s\n", v[i].cure);
 	}
 }
 

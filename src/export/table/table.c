@@ -259,21 +259,24 @@ static void put_dropped(const struct grid *g, struct sink *to)
 		sink_put(to, S(")\n"));
 }
 
-/* Makes texts shorter so that the last column has room; returns its room. */
-static size_t fit(struct grid *g, unsigned columns)
+/* Makes texts as much shorter as the last column, end - 1, needs; returns its room. */
+static size_t fit(struct grid *g, unsigned columns, size_t end)
 {
-	size_t n = g->x->n_columns, used = 0;
+	size_t used = 0, last = end ? g->width[end - 1] : 0;
 
-	for (size_t c = 0; c + 1 < n; c++)
+	last = last < NAME_MIN ? last : NAME_MIN;
+	for (size_t c = 0; c + 1 < end; c++)
 		used += g->width[c] ? g->width[c] + 2 : 0;
-
-	for (size_t c = 0; c + 1 < n && used + NAME_MIN > columns; c++) {
+	for (size_t c = 0; c + 1 < end && used + last > columns; c++) {
+		size_t more = used + last - columns;
 		if (g->x->columns[c].type != COLUMN_TEXT || g->width[c] <= WORD_MIN)
 			continue;
-		used -= g->width[c] - WORD_MIN;
-		g->width[c] = WORD_MIN;
+		if (more > g->width[c] - WORD_MIN)
+			more = g->width[c] - WORD_MIN;
+		used -= more;
+		g->width[c] -= more;
 	}
-	return columns > used + NAME_MIN ? columns - used : NAME_MIN;
+	return columns > used + last ? columns - used : last;
 }
 
 void table_put_text(const struct table *x, size_t top, unsigned columns, struct sink *to)
@@ -282,12 +285,12 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 	size_t n = x->n_columns, end = n, room = 0;
 
 	make_grid(&g);
-	if (columns) {
+	if (columns)
 		drop_columns(&g, columns);
-		room = fit(&g, columns);
-	}
 	while (end && !g.width[end - 1])
 		end--;
+	if (columns)
+		room = fit(&g, columns, end);
 	for (size_t r = 0; r <= g.rows; r++)
 		for (size_t c = 0; c < n; c++) {
 			struct str s = g.text[r * n + c];
@@ -387,13 +390,26 @@ static void put_text(const struct table *x, size_t top, unsigned columns, struct
 		        x->all ? x->all : "--top=0");
 }
 
+/* Writes the lines above a table, wrapped for a terminal. */
+static void put_lead(struct str lead, unsigned columns, struct sink *to)
+{
+	while (columns && lead.n) {
+		size_t n = str_find_char(lead, '\n');
+		sink_wrap(to, str_sub(lead, 0, n), columns, 0);
+		if (!n)
+			sink_char(to, '\n');
+		lead = n == SIZE_MAX ? STR_NONE : str_sub(lead, n + 1, SIZE_MAX);
+	}
+	sink_put(to, lead);
+}
+
 static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
 {
 	const struct table_shown *t = x->of;
 	unsigned columns = s == to->out ? t->columns : 0;
 
 	(void)e;
-	sink_put(s, t->x->lead);
+	put_lead(t->x->lead, columns, s);
 	put_text(t->x, t->top, columns, s);
 	for (const struct table *table = t->x->below; table; table = table->below) {
 		sink_char(s, '\n');
