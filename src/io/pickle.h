@@ -15,6 +15,7 @@
 #define TFPROF_IO_PICKLE_H
 
 #include "base/map.h"
+#include "base/note.h"
 #include "io/src.h"
 
 #define PICKLE_TEXT_MAX  ((size_t)1 << 20) /* bytes of a text; longer ones are refused */
@@ -72,6 +73,8 @@ struct pickle_caller {
 	bool (*close)(void *user, const struct pickle_container *c, struct pickle_value *out);
 	void *user;
 	struct intern *texts;
+	struct notes *notes; /* on flaws of JSON */
+	const char *what;    /* the file, in messages: "snapshot" */
 };
 
 /* Reads one pickle; *root is its value. Returns false with *e of the src filled. With *cut, the
@@ -80,6 +83,12 @@ struct pickle_caller {
 bool pickle_read(struct src *s, const struct pickle_caller *caller, struct pickle_value *root,
         bool *cut, struct arena *a);
 
+/* Does the same for a pickle, or for the same values as JSON, which has lists for tuples. */
+bool pickle_read_either(struct src *s, const struct pickle_caller *caller,
+        struct pickle_value *root, bool *cut, struct arena *a);
+
+/* True if the bytes begin as a JSON object does. */
+bool pickle_is_json(struct str head);
 /* True if the bytes begin as a pickle of a dict does, in one of the protocols. */
 bool pickle_begins_dict(struct str head);
 

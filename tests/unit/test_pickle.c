@@ -58,18 +58,20 @@ static bool close_container(void *user, const struct pickle_container *c, struct
 static struct str read_pickle(struct str bytes, bool recover)
 {
 	struct reading r = { .calls = 0 };
-	struct pickle_caller caller = { close_container, &r, &r.texts };
+	struct notes notes;
+	const struct pickle_caller caller = { close_container, &r, &r.texts, &notes, "list" };
 	struct pickle_value root;
 	struct sb b = sb_in(&unit_arena);
 	struct src *s;
 	bool cut;
 
 	intern_init(&r.texts, &unit_arena);
+	notes_init(&notes, &unit_arena);
 	err = (struct err){ .a = &unit_arena };
 	assert_true(src_memory(&s, &unit_arena, S("p"), bytes, &err));
 	s->e = &err;
 	s->damage->recover = recover;
-	if (!pickle_read(s, &caller, &root, &cut, &unit_arena)) {
+	if (!pickle_read_either(s, &caller, &root, &cut, &unit_arena)) {
 		assert_int_not_equal(err.code, ERR_NONE);
 		return err.text;
 	}
@@ -85,6 +87,18 @@ static struct str read_pickle(struct str bytes, bool recover)
 		if (err.code != ERR_DATA_LOSS || !str_contains(text, S(part)))                     \
 			fail_msg("%.*s", STR(text));                                               \
 	} while (0)
+
+static void test_json(void **state)
+{
+	(void)state;
+	check("{\"a\": [1, true, null, \"x\\u20ac\"], \"b\": {\"c\": [[-2.6], []]}}",
+	        "{a [1 True None x\xe2\x82\xac] b {c [[-3] []]}}");
+	check(" \n{}", "{}");
+	check_error("{\"a\": [1, ", "truncated at byte 10: the rest of a list was expected");
+	check_error("{\"a\": ]}", "bad JSON at byte 6");
+	assert_str(read_pickle(S("{\"a\": [1, 2"), true), "{a [1]!}!");
+	assert_str(read_pickle(S("{\"a\": [{\"b\": 1}, {\"b\""), true), "{a [{b 1}]!}!");
+}
 
 static void test_protocol_0(void **state)
 {
@@ -284,6 +298,7 @@ static void test_recover(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		unit_case(test_json),
 		unit_case(test_protocol_0),
 		unit_case(test_binary),
 		unit_case(test_memo),

@@ -15,15 +15,10 @@ static bool names_snapshot(struct str head)
 
 int sniff_snapshot(struct str head, struct str path)
 {
-	static const char blanks[] = " \t\r\n";
-	size_t i = 0;
-
 	(void)path;
 	if (pickle_begins_dict(head))
 		return names_snapshot(head) ? 100 : 0;
-	while (i < head.n && head.p[i] && strchr(blanks, head.p[i]))
-		i++;
-	return i < head.n && head.p[i] == '{' && names_snapshot(head) ? 95 : 0;
+	return pickle_is_json(head) && names_snapshot(head) ? 95 : 0;
 }
 
 static bool is_root(const struct pickle_value *v)
@@ -34,14 +29,16 @@ static bool is_root(const struct pickle_value *v)
 bool read_snapshot(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
 {
 	struct snapshot *x = ARENA_NEW(a, struct snapshot);
-	struct pickle_caller caller = { .close = snapshot_close, .user = x, .texts = &x->texts };
+	const struct pickle_caller caller = { .close = snapshot_close,
+		.user = x,
+		.texts = &x->texts,
+		.notes = build_notes(b),
+		.what = "snapshot" };
 	struct pickle_value root = { .type = PICKLE_NONE };
 	bool cut = false, good;
 
 	snapshot_init(x, s, b, a);
-	good = src_need(s, 1) && *s->p != '{' && *s->p != ' ' && *s->p != '\n'
-	               ? pickle_read(s, &caller, &root, &cut, a)
-	               : snapshot_read_json(x, &root, &cut);
+	good = pickle_read_either(s, &caller, &root, &cut, a);
 	s->damage->kept = x->entries + x->segments.n;
 	if (!good)
 		return false;

@@ -122,7 +122,4 @@ bool snapshot_close(void *snapshot, const struct pickle_container *c, struct pic
 /* Adds what was kept, names the devices, and adds the notes. */
 void snapshot_end(struct snapshot *x);
 
-/* Reads the JSON form. With *cut, the text ended early. */
-bool snapshot_read_json(struct snapshot *x, struct pickle_value *root, bool *cut);
-
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory snapshots of PyTorch: the JSON form. The outer lists are read element by element; each
- * entry, segment or annotation is an item.
+ * The JSON form of pickles. The outer lists are read element by element; each value in them, such
+ * as an entry of a snapshot, is an item.
  */
 #include "io/json_in.h"
-#include "trace/read/snapshot/snapshot.h"
+#include "io/pickle.h"
 
 #define OUTER_LISTS 3 /* depth of the lists and dicts that are not items */
 
 struct json_form {
-	struct snapshot *x;
+	struct arena *a;
+	const struct pickle_caller *caller;
 	struct json_in j;
 	struct pickle_items items; /* of containers that have not ended, the innermost last */
 	struct sb text;
@@ -21,7 +22,7 @@ static struct pickle_value text_value(struct json_form *f, const struct json_val
 	f->text.n = 0;
 	return (struct pickle_value){ .type = PICKLE_TEXT,
 		.n = 1,
-		.id = intern_add(&f->x->texts, json_in_text(&f->j, v, &f->text)) };
+		.id = intern_add(f->caller->texts, json_in_text(&f->j, v, &f->text)) };
 }
 
 static struct pickle_value scalar_value(struct json_form *f, const struct json_value *v)
@@ -61,10 +62,10 @@ static bool end_level(struct json_form *f, const struct json_level *around,
 		.v = f->items.v + level->from,
 		.n = f->items.n - level->from };
 	struct pickle_value made = { .type = PICKLE_NONE, .n = 1 };
-	bool good = snapshot_close(f->x, &c, &made);
+	bool good = f->caller->close(f->caller->user, &c, &made);
 
 	f->items.n = level->from;
-	pickle_add_item(f->x->a, &f->items, around->from, &made);
+	pickle_add_item(f->a, &f->items, around->from, &made);
 	return good;
 }
 
@@ -77,7 +78,7 @@ static bool read_value(struct json_form *f, const struct json_level *around)
 	if (!json_in_value(j, &v))
 		return false;
 	if (v.type != JSON_OBJECT && v.type != JSON_ARRAY) {
-		VEC_PUSH(f->x->a, &f->items, scalar_value(f, &v));
+		VEC_PUSH(f->a, &f->items, scalar_value(f, &v));
 		return true;
 	}
 	struct json_level level = open_level(f, v.type == JSON_ARRAY);
@@ -85,7 +86,7 @@ static bool read_value(struct json_form *f, const struct json_level *around)
 		return false;
 	while (level.list ? json_in_element(j) : json_in_member(j, &key.text)) {
 		if (!level.list)
-			VEC_PUSH(f->x->a, &f->items, text_value(f, &key));
+			VEC_PUSH(f->a, &f->items, text_value(f, &key));
 		if (!read_value(f, &level))
 			return false;
 	}
@@ -122,7 +123,7 @@ static bool read_key(struct json_form *f)
 	while (!good && json_in_more(&f->j));
 	if (!good)
 		return false;
-	VEC_PUSH(f->x->a, &f->items, text_value(f, &v));
+	VEC_PUSH(f->a, &f->items, text_value(f, &v));
 	json_in_pass(&f->j);
 	return true;
 }
@@ -152,17 +153,17 @@ static bool read_outer(struct json_form *f, const struct json_level *around, uns
 	return end_level(f, around, &level, whole) && whole;
 }
 
-bool snapshot_read_json(struct snapshot *x, struct pickle_value *root, bool *cut)
+static bool read_json(struct src *s, const struct pickle_caller *caller, struct pickle_value *root,
+        bool *cut, struct arena *a)
 {
-	struct json_form f = { .x = x, .text = sb_in(x->a) };
+	struct json_form f = { .a = a, .caller = caller, .text = sb_in(a) };
 	struct json_level outside = { .from = 0 };
 	unsigned noted = 0;
-	struct src *s = x->s;
 
 	if (!json_in_open_utf8(&f.j, s))
 		return false;
 	bool whole = read_outer(&f, &outside, 0);
-	json_in_note_flaws(&f.j, &noted, build_notes(x->b));
+	json_in_note_flaws(&f.j, &noted, caller->notes);
 	if (json_in_failed(&f.j))
 		return false;
 	if (f.items.n)
@@ -171,9 +172,26 @@ bool snapshot_read_json(struct snapshot *x, struct pickle_value *root, bool *cut
 		return true;
 	*cut = s->damage->recover;
 	s->damage->at = json_in_at(&f.j, f.j.p);
-	return err_set(s->e, ERR_DATA_LOSS,
-	               "%.*s: %s at byte %llu: the rest of a snapshot was expected", STR(s->name),
-	               f.j.stop == JSON_STOP_BAD ? "bad JSON" : "truncated",
-	               (unsigned long long)s->damage->at) ||
+	return err_set(s->e, ERR_DATA_LOSS, "%.*s: %s at byte %llu: the rest of a %s was expected",
+	               STR(s->name), f.j.stop == JSON_STOP_BAD ? "bad JSON" : "truncated",
+	               (unsigned long long)s->damage->at, caller->what) ||
 	       *cut;
+}
+
+bool pickle_is_json(struct str head)
+{
+	static const char blanks[] = " \t\r\n";
+	size_t i = 0;
+
+	while (i < head.n && head.p[i] && strchr(blanks, head.p[i]))
+		i++;
+	return i < head.n && head.p[i] == '{';
+}
+
+bool pickle_read_either(struct src *s, const struct pickle_caller *caller,
+        struct pickle_value *root, bool *cut, struct arena *a)
+{
+	if (src_need(s, 1) && *s->p != '{' && *s->p != ' ' && *s->p != '\n')
+		return pickle_read(s, caller, root, cut, a);
+	return read_json(s, caller, root, cut, a);
 }
