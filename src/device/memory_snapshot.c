@@ -685,13 +685,6 @@ static void collect(struct snapshot_device *d)
 	}
 }
 
-static uint32_t key_named(const struct trace *t, const char *name)
-{
-	uint32_t id = intern_find(&t->strings, str_of(name));
-
-	return id == ID_NONE ? ID_NONE : ARG_N + id;
-}
-
 /* True if the track has entries of the allocator, segments or blocks. */
 static bool has_entries(const struct snapshot_use *x, uint32_t track)
 {
@@ -713,8 +706,8 @@ void memory_use_snapshot(const struct trace *t, const struct memory_request *req
 		.a = a,
 		.scratch = &own.a,
 		.actions = make_actions(t, &own.a),
-		.key_category = key_named(t, "category"),
-		.key_state = key_named(t, "state") };
+		.key_category = trace_key(t, "category"),
+		.key_state = trace_key(t, "state") };
 	memory_stacks_make(t, &x.stacks, &own.a);
 	out->by_kind = request->by == MEMORY_BY_KIND;
 	for (uint32_t i = 0; i < t->tracks.n; i++) {

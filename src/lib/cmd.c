@@ -204,6 +204,19 @@ static bool take_memory_option(
 	return true;
 }
 
+static bool take_collectives_option(
+        struct session *s, const struct strs *words, size_t *i, struct request *r)
+{
+	struct collectives_options collectives = { .top = r->top, .fail_on = r->fail_on };
+	struct option_words w = { .command = r->command, .into = &collectives };
+
+	if (!options_take(s, words, i, &w))
+		return false;
+	r->top = collectives.top;
+	r->fail_on = collectives.fail_on;
+	return true;
+}
+
 static bool take_table_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
@@ -215,6 +228,8 @@ static bool take_table_option(
 		return take_roofline_option(s, words, i, r);
 	if (r->command->run == run_memory)
 		return take_memory_option(s, words, i, r);
+	if (r->command->run == run_collectives)
+		return take_collectives_option(s, words, i, r);
 	struct devices_options table = { .top = r->top, .table = r->section };
 	struct top_options top = { .n = r->top, .by = r->by };
 	bool is_top = r->command->run == run_top;

@@ -67,7 +67,7 @@ struct request {
 	int64_t top;         /* --top: maximum number of rows */
 	int section;         /* choice of --table; 0: none */
 	struct str cause;    /* --cause of why; empty: not given */
-	struct strs fail_on; /* --fail-on of why */
+	struct strs fail_on; /* --fail-on of why and collectives */
 	struct str explain;  /* --explain of flops; empty: not given */
 	bool partial;        /* --partial of flops */
 	int64_t peak_flops, peak_bandwidth; /* --peak-flops, --peak-bandwidth; 0: not given */
@@ -97,6 +97,7 @@ bool what_if_is_change(struct str word);
 bool check_convert(struct session *s, const struct request *r);
 bool check_what_if(struct session *s, const struct request *r);
 bool check_memory(struct session *s, const struct request *r);
+bool check_collectives(struct session *s, const struct request *r);
 bool check_why(struct session *s, const struct request *r);
 
 /* ---- help ----

@@ -257,6 +257,17 @@ bool why_read(
 bool session_why(struct session *s, const struct why_request *request, const struct opts *o,
         struct sink *out);
 
+/* Options of collectives. */
+struct collectives_request {
+	size_t top;
+	unsigned fail_on; /* bits of enum collective_problem_kind */
+};
+/* Reads the values of --fail-on. */
+bool collectives_read_rules(struct session *s, const struct strs *fail_on, unsigned *kinds);
+/* Writes what the ranks of Flight Recorder dumps called. */
+bool session_collectives(struct session *s, const struct collectives_request *request,
+        const struct opts *o, struct sink *out);
+
 /* Finds the verdict of why on all steps, its sentence and its id. Sets nothing if no verdict is
  * cheap: traces of up to VERDICT_SLICES_MAX slices on up to VERDICT_DEVICES_MAX devices, or a
  * recording of up to VERDICT_BYTES_MAX bytes; and for two runs. False: the trace cannot be read. */

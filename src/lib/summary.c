@@ -135,9 +135,9 @@ static void add_next(struct session *s, struct summary_page *p, bool prompt, con
 	strs_add(&s->query_arena, &p->next, line);
 }
 
-static bool is_snapshot(const struct model *m)
+static bool is_source(const struct model *m, enum trace_source source)
 {
-	return m->traces.n && m->traces.v[0].t->source == TRACE_SNAPSHOT;
+	return m->traces.n && m->traces.v[0].t->source == source;
 }
 
 static void find_next(struct session *s, struct summary_page *p, bool prompt)
@@ -163,7 +163,11 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 	}
 	if (session_has_source(s, ROLE_SPOOL) && !prompt)
 		add_next(s, p, prompt, "gpu");
-	if (is_snapshot(&s->model)) {
+	if (is_source(&s->model, TRACE_FLIGHT)) {
+		add_next(s, p, prompt, "collectives");
+		return;
+	}
+	if (is_source(&s->model, TRACE_SNAPSHOT)) {
 		add_next(s, p, prompt, "memory");
 		add_next(s, p, prompt, "memory --by=kind");
 		add_next(s, p, prompt, "memory --at=end");

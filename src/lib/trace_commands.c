@@ -153,3 +153,18 @@ bool run_why(struct session *s, const struct request *r, struct sink *out)
 	return why_read(s, r->cause, &r->fail_on, &request) &&
 	       session_why(s, &request, &r->opts, out);
 }
+
+bool check_collectives(struct session *s, const struct request *r)
+{
+	unsigned kinds;
+
+	return collectives_read_rules(s, &r->fail_on, &kinds);
+}
+
+bool run_collectives(struct session *s, const struct request *r, struct sink *out)
+{
+	struct collectives_request request = { .top = (size_t)r->top };
+
+	return collectives_read_rules(s, &r->fail_on, &request.fail_on) &&
+	       session_collectives(s, &request, &r->opts, out);
+}

@@ -103,7 +103,7 @@ static bool is_pickle(struct str head)
 
 static bool is_other_pickle(struct str head, struct str path)
 {
-	return is_pickle(head) && !sniff_snapshot(head, path);
+	return is_pickle(head) && !sniff_snapshot(head, path) && !sniff_flight(head, path);
 }
 
 /* The number that torch.save of old versions writes first. */

@@ -214,6 +214,13 @@ static int compare_tracks(const void *trace, uint32_t a, uint32_t b)
 	return c ? c : compare_i64(x->id, y->id);
 }
 
+uint32_t trace_key(const struct trace *t, const char *name)
+{
+	uint32_t id = intern_find(&t->strings, str_of(name));
+
+	return id == ID_NONE ? ID_NONE : ARG_N + id;
+}
+
 uint32_t *trace_track_order(const struct trace *t, struct arena *a)
 {
 	return sort_order(a, t->tracks.n, compare_tracks, t);

@@ -225,6 +225,10 @@ static inline bool track_is_device(const struct trace_track *k)
 	return k->device != ID_NONE;
 }
 
+/* Returns the key of an argument that is not in enum argument_key, or ID_NONE if no slice has it.
+ */
+uint32_t trace_key(const struct trace *t, const char *name);
+
 /* The order of tracks for people: by process, device, kind and id; in a. */
 uint32_t *trace_track_order(const struct trace *t, struct arena *a);
 

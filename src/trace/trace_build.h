@@ -194,4 +194,8 @@ bool read_perfetto(struct src *s, struct trace_build *to, struct arena *a, struc
 int sniff_snapshot(struct str head, struct str path);
 bool read_snapshot(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
+/* Dumps of PyTorch's Flight Recorder, as a pickle or as JSON. */
+int sniff_flight(struct str head, struct str path);
+bool read_flight(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
 #endif

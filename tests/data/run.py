@@ -115,6 +115,9 @@ def test_schema_of_traces(t):
             doc = json.loads(t.run([command, path, '-output', 'json'] + changes))
             bad = judge[command + '.json'](doc) if judge else []
             t.check(not bad and (path == trace or doc.get(command) or doc['rows']), '%s: %s' % (command, bad[:3]))
+        doc = json.loads(t.run(['collectives', os.path.join(ROOT, 'testdata', 'flight'), '-output', 'json']))
+        bad = judge['collectives.json'](doc) if judge else []
+        t.check(not bad and doc['problems'] and doc['running'], 'collectives: %s' % bad[:3])
         both = shutil.copy(memory, os.path.join(home, 'b.pt.trace.json'))
         doc = json.loads(t.run(['flops', memory, both, '-output', 'json']))
         bad = judge['flops-ranks.json'](doc) if judge else []

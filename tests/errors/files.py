@@ -85,6 +85,11 @@ SNAPSHOTS = {'ok.pickle': PICKLE, 'cut.pickle': PICKLE[:-20], 'bad.pickle': PICK
              'code.pickle': pickle.dumps(dict(SNAPSHOT, external_annotations=[Runs()]), protocol=4),
              'other.pickle': pickle.dumps({'x': 'device_traces'}, protocol=4), 'cut_snapshot.json': json.dumps(SNAPSHOT).encode()[:-20]}
 
+DUMP = {'version': '2.10', 'pg_config': {'0': {'name': '0', 'desc': 'default_pg', 'ranks': '[0]'}}, 'pg_status': {}, 'entries': [
+    {'process_group': ('0', 'default_pg'), 'collective_seq_id': 1, 'profiling_name': 'nccl:barrier', 'record_id': 0, 'state': 'started', 'retired': True}]}
+DUMPS = {'dump_0': pickle.dumps(DUMP), 'empty_0': pickle.dumps(dict(DUMP, entries=[])), 'no_dump': pickle.dumps({'x': 'pg_config'}),
+         'cut_dump.json': json.dumps(DUMP).encode()[:-20]}
+
 # ---- tables ---------------------------------------------------------------------------------
 def refooter(t, handles):
     return t[:-48] + handles.ljust(40, b'\0') + t[-8:]
@@ -313,7 +318,7 @@ def write(top):
         put(top, 'w/' + name, data)
     for name, data in LOGS.items():
         put(top, 'w/log_' + name, data)
-    for name, data in dict(XSPACES, **TRACES, **SNAPSHOTS).items():
+    for name, data in dict(XSPACES, **TRACES, **SNAPSHOTS, **DUMPS).items():
         put(top, 'w/' + name, data)
     os.mkdir(os.path.join(top, 'w', 'no_captures'))
     shutil.copy(os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'testdata', 'graphs', 'replay.pt.trace.json'), os.path.join(top, 'w', 'replay.json'))

@@ -197,6 +197,7 @@ def folder(case, top):
             shutil.copy(os.path.join(here, 'profile_100'), os.path.join(here, name))
         shutil.copy(os.path.join(ROOT, 'testdata', 'traces', 'trace.xplane.pb'), here)
         shutil.copy(os.path.join(ROOT, 'testdata', 'memory', 'snapshot.pickle'), here)
+        shutil.copytree(os.path.join(ROOT, 'testdata', 'flight'), os.path.join(here, 'dumps'))
         shutil.copytree(os.path.join(ROOT, 'testdata', 'graphs'), here, dirs_exist_ok=True)
         with open(os.path.join(here, 'rank0.pt.trace.json'), 'wb') as f:
             f.write(kineto.trace(kineto.steps_with_memory()))

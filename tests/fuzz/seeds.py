@@ -26,6 +26,7 @@ TARGETS = {
     'onnx': r'\.onnx$',
     'nsys': r'\.sqlite$',
     'snapshot': r'\.pickle(\.gz)?$',
+    'flight': r'/flight/dump_\d+$',
     'rocprof': r'_results\.json(\.gz)?$',
     'perfetto': r'\.(pftrace|perfetto-trace)(\.gz)?$',
     'json': r'\.json$',

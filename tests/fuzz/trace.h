@@ -51,10 +51,9 @@ static void walk(struct outcome *o, const struct trace *t, uint32_t track)
 
 typedef bool trace_reader(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
-static struct outcome read_trace(
-        trace_reader *read, struct str bytes, uint64_t wants, bool pieces, struct arena *a)
+static struct outcome read_trace(trace_reader *read, struct trace *t, struct str bytes,
+        uint64_t wants, bool pieces, struct arena *a)
 {
-	struct trace *t = trace_new(a);
 	struct err e = { .a = a };
 	struct outcome o = { 0 };
 	struct scratch own;
@@ -96,8 +95,8 @@ static inline int fuzz_trace(trace_reader *read, const uint8_t *data, size_t siz
 	arena_init(&a, &work);
 	if (!setjmp(work.escape)) {
 		uint64_t wants = size % 2 ? ARG_BITS_ALL : 0;
-		struct outcome one = read_trace(read, bytes, wants, false, &a);
-		struct outcome two = read_trace(read, bytes, wants, true, &a);
+		struct outcome one = read_trace(read, trace_new(&a), bytes, wants, false, &a);
+		struct outcome two = read_trace(read, trace_new(&a), bytes, wants, true, &a);
 		if (one.good != two.good || one.slices != two.slices || one.notes != two.notes ||
 		        one.strings != two.strings || one.hash != two.hash)
 			abort();

@@ -182,6 +182,11 @@ def pprof_stacks(t):
     bounded(t, 'stacks.pb', REPORT, worst=PAGE)
 
 
+def batches(items):
+    """A list in a pickle, as picklers write it."""
+    return b']' + b''.join(b'(' + b''.join(items[i:i + 1000]) + b'e' for i in range(0, len(items), 1000))
+
+
 def snapshot_bombs(t):
     """Pickles of a few bytes for each thing: entries, frames, stacks that share nothing, texts that are used again and again."""
     shared = [b'action', b'addr', b'size', b'alloc', b'frames', b'filename', b'line', b'name', b'f' * 1000]
@@ -191,10 +196,6 @@ def snapshot_bombs(t):
 
     def number(i):
         return i.to_bytes(4, 'little')
-
-    def batches(items):
-        """Items of a list, as picklers write them."""
-        return b']' + b''.join(b'(' + b''.join(items[i:i + 1000]) + b'e' for i in range(0, len(items), 1000))
 
     def snapshot(name, entries):
         path = write(name, start + batches(entries) + b'eu.')
@@ -209,6 +210,20 @@ def snapshot_bombs(t):
     snapshot('stacks.pickle', first + [entry % (number(2 + i), b'h\x04' + batches(x)) for i, x in enumerate(stacks)])
 
 
+def flight_bombs(t):
+    """Entries of a few bytes, each a group, an operation or a size of its own; a list of one text again and again."""
+    fields = [b'process_group', b'collective_seq_id', b'profiling_name', b'input_sizes', b'x' * 1000]
+    memo = b''.join(b'X' + len(x).to_bytes(4, 'little') + x + b'\x94' for x in fields)
+    start = b'\x80\x04}((' + memo + b't' + b'N\x8c\x09pg_config}\x8c\x07entries'
+
+    def dump(name, entries):
+        bounded(t, write(name, start + batches(entries) + b'u.'), ['collectives', 'FILE'], ['scope', 'FILE', '-max_depth', '1'])
+    dump('groups_0', [b'}(h\x00(\x8c\x04%04dh\x02th\x01K\x01h\x02h\x00u' % (i % 10000) for i in range(N)])
+    dump('calls_0', [b'}(h\x00(h\x02h\x02th\x01J%bh\x02h\x00u' % i.to_bytes(4, 'little') for i in range(2 * N)])
+    dump('coalesced_0', [b'}(h\x00(h\x02h\x02th\x01K\x01h\x02h\x00u' for i in range(2 * N)])
+    dump('sizes_0', [b'}(h\x00(h\x02h\x02th\x01K\x01h\x02h\x00h\x03](' + b'h\x04' * 40 + b'J%beu' % i.to_bytes(4, 'little') for i in range(N // 4)])
+
+
 def scope_levels(t):
     """A name of many levels."""
     path = write('levels.pb', sub(1, sub(1, '/'.join('a' * 20 * N)) + sub(2, 'Op')))
@@ -216,7 +231,7 @@ def scope_levels(t):
 
 
 TESTS = [kineto_nested, chrome_open, perfetto_open, nsys_nested, onnxruntime_nested, chakra_nested, rocprof_nested,
-         xspace_planes, devices, kernels, launches, pprof_deep, pprof_paths, pprof_stacks, snapshot_bombs,
+         xspace_planes, devices, kernels, launches, pprof_deep, pprof_paths, pprof_stacks, snapshot_bombs, flight_bombs,
          scope_levels]
 
 
