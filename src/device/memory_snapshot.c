@@ -473,8 +473,12 @@ static void take_oom(struct entry_replay *r, const struct memory_entry *e)
 		.in_use = l->live,
 		.unused = r->d->has_segments ? num_sub(l->reserved, l->live) : -1 };
 
+	struct memory_pool *row = &x->out->pools.v[r->d->pool0];
+
 	if (r->counts)
 		VEC_PUSH(x->a, &x->out->ooms, made);
+	if (r->counts && r->d->has_segments && e->available >= 0 && row->capacity < 0)
+		row->capacity = num_add(l->reserved, e->available);
 }
 
 static void take_entry(struct entry_replay *r, const struct memory_entry *e)

@@ -76,6 +76,16 @@ struct memory_change {
 	int64_t first, second;
 };
 
+/* A device of a rank's snapshot. */
+struct memory_rank {
+	struct str worker, device;
+	int64_t peak;               /* bytes in use */
+	int64_t reserved, capacity; /* negative: unknown */
+	int64_t over;               /* peak less the median of all ranks */
+	struct memory_owner most;   /* live, the furthest above the median of all ranks */
+	int64_t most_over;          /* bytes above that median; 0: none is */
+};
+
 struct memory_use {
 	VEC(struct memory_pool) pools; /* by device as they first appear */
 	/* Of snapshots. */
@@ -84,6 +94,7 @@ struct memory_use {
 	bool by_kind;      /* live has kinds only */
 	VEC(struct memory_oom) ooms;
 	VEC(struct memory_change) changes; /* the largest first */
+	VEC(struct memory_rank) ranks;     /* of several workers; the nearest to its limit first */
 	uint64_t wrong_blocks;             /* blocks in use at the end that the entries free */
 	uint64_t lost_blocks; /* allocations that are never freed, and no block at the end */
 };
@@ -97,6 +108,10 @@ void memory_use_snapshot(const struct trace *t, const struct memory_request *req
 
 /* Fills use->changes: the pools of the first worker are compared with those of the other one. */
 void memory_compare(struct memory_use *use, struct arena *a);
+
+/* Fills use->ranks. A rank without a known limit comes after the others, those that reserved more
+ * first. */
+void memory_compare_ranks(struct memory_use *use, struct arena *a);
 
 /* Fill *out, in a. Of a model, each device gets the selected step in which it used the most. */
 void memory_use_trace(const struct trace *t, struct memory_use *out, struct arena *a);

@@ -580,6 +580,8 @@ static bool add_snapshots(
 	}
 	if (request->diff && n == 2)
 		memory_compare(use, &s->query_arena);
+	if (n > 1)
+		memory_compare_ranks(use, &s->query_arena);
 	return true;
 }
 

@@ -261,6 +261,33 @@ def ranks(t):
         equal(sum(r['bytes'] for r in doc['live']), sum(peaks.values()), words)
 
 
+def nearest_rank(t):
+    """The rank that is nearest to its limit is first; a rank without a limit comes after it. The line that is above the median of
+    the ranks is named."""
+    def entry(addr, size, line):
+        return {'action': 'alloc', 'addr': addr, 'size': size, 'stream': 0, 'time_us': addr, 'frames': [layout.frame('/home/me/train.py', line, 'main')]}
+
+    def segment(size):
+        return {'device': 0, 'address': 0, 'total_size': size, 'allocated_size': 0, 'active_size': 0, 'stream': 0, 'segment_type': 'large', 'blocks': []}
+    free = {0: 5000, 1: 400, 3: 900}
+    for rank in range(5):
+        trace = [entry(1, 1000, 1), entry(2, 200 + 300 * (rank == 1), 2), entry(3, 10 * rank, 3)]
+        if rank in free:
+            trace.append({'action': 'oom', 'device_free': free[rank], 'size': 10000, 'stream': 0, 'time_us': 9, 'frames': []})
+        write('rank%d.pickle' % rank, pickle.dumps({'segments': [segment(4096 + rank)], 'device_traces': [trace]}))
+    paths = ['rank%d.pickle' % rank for rank in range(5)]
+    rows = json.loads(call(t, 'memory', *paths, '-output', 'json').stdout)['ranks']
+    equal([r['worker'] for r in rows], [paths[i] for i in (1, 3, 0, 4, 2)])
+    equal([(r['reserved_bytes'], r['capacity_bytes'], r['left_bytes']) for r in rows],
+          [(4097, 4497, 400), (4099, 4999, 900), (4096, 9096, 5000), (4100, None, None), (4098, None, None)])
+    equal([r['over_bytes'] for r in rows], [510 - 230, 0, 200 - 230, 240 - 230, 220 - 230])
+    first = rows[0]
+    equal((first['most_over_bytes'], first['line']), (300, '/home/me/train.py:2 main'))
+    assert call(t, 'memory', *paths).stdout.startswith('rank1.pickle gpu:0 is nearest to its limit: 4.10KB of 4.50KB were reserved.')
+    text = call(t, 'memory', paths[2], paths[4]).stdout
+    assert text.startswith('rank4.pickle gpu:0 reserved the most: 4.10KB (the files do not have the limits of the devices).'), text
+
+
 def difference(t):
     """--diff lists the lines of two snapshots with the bytes of both."""
     live = []
@@ -387,7 +414,7 @@ def sample(t):
 def main():
     t = cases.arguments(__doc__)
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, refuses_code, cut_anywhere, every_prefix,
-             trailing_bytes, sample, random_streams, groups_add_up, kinds, categories, out_of_memory, odd_frees, state_only, ranks, difference, needs_snapshot]
+             trailing_bytes, sample, random_streams, groups_add_up, kinds, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)
 
 

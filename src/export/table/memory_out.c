@@ -11,7 +11,9 @@
  *   pools    for each allocator, what follows from segments, blocks and entries
  *   ooms     errors for lack of memory
  *   changes  bytes of each owner in the first and in the second snapshot
+ *   ranks    the devices of several snapshots, the nearest to its limit first
  */
+#include "base/fmt.h"
 #include "export/table/trace_tables.h"
 
 #define MOMENTS 1000 /* parts of the time of an allocator; each has at most two moments */
@@ -147,8 +149,51 @@ static void put_change(struct table *to, const struct memory_change *x)
 	table_text_if(to, x->owner.kind.p, x->owner.kind);
 }
 
-/* Fills the three tables of snapshots; returns how many of them there are. */
-static size_t fill_snapshot(struct table v[3], const struct memory_use *use, struct arena *a)
+static void put_ranks(struct table *to, const struct memory_rank *r)
+{
+	bool limited = r->capacity >= 0 && r->reserved >= 0, over = r->most_over > 0;
+
+	table_text(to, r->worker);
+	table_text(to, r->device);
+	table_number(to, r->peak);
+	table_number(to, r->over);
+	table_number_if(to, r->reserved >= 0, r->reserved);
+	table_number_if(to, r->capacity >= 0, r->capacity);
+	table_number_if(to, limited, num_sub(r->capacity, r->reserved));
+	table_number_if(to, over, r->most_over);
+	table_text_if(to, over && r->most.name.p, r->most.name);
+	table_text_if(to, over && r->most.size.p, r->most.size);
+	table_text_if(to, over && r->most.line.p, r->most.line);
+	table_text_if(to, over && r->most.kind.p, r->most.kind);
+}
+
+/* Returns a sentence about the first rank; p NULL without several ranks. */
+static struct str name_first_rank(const struct memory_use *use, struct arena *a)
+{
+	const struct memory_rank *r = use->ranks.v;
+	struct sb b = sb_in(a);
+
+	if (use->ranks.n < 2)
+		return STR_NONE;
+	sb_put_name(&b, r->worker);
+	sb_char(&b, ' ');
+	sb_put_name(&b, r->device);
+	if (r->capacity >= 0) {
+		sb_put(&b, S(" is nearest to its limit: "));
+		fmt_bytes(&b, r->reserved);
+		sb_put(&b, S(" of "));
+		fmt_bytes(&b, r->capacity);
+		sb_put(&b, S(" were reserved.\n\n"));
+		return sb_str(&b);
+	}
+	sb_put(&b, r->reserved < 0 ? S(" has the highest peak: ") : S(" reserved the most: "));
+	fmt_bytes(&b, r->reserved < 0 ? r->peak : r->reserved);
+	sb_put(&b, S(" (the files do not have the limits of the devices).\n\n"));
+	return sb_str(&b);
+}
+
+/* Fills the tables of snapshots; returns how many of them there are. */
+static size_t fill_snapshot(struct table v[4], const struct memory_use *use, struct arena *a)
 {
 	v[0] = (struct table){ .a = a, .key = "pools", .title = "State at that moment" };
 	v[1] = (struct table){ .a = a, .key = "ooms", .title = "Out of memory" };
@@ -173,7 +218,13 @@ static size_t fill_snapshot(struct table v[3], const struct memory_use *use, str
 		.n_columns = N_COLUMNS(columns_of_changes) - 1 };
 	for (size_t i = 0; i < use->changes.n; i++, v[2].rows++)
 		put_change(&v[2], &use->changes.v[i]);
-	return v[0].rows ? 3 : 0;
+	v[3] = (struct table){ .a = a,
+		.key = "ranks",
+		.title = "Ranks, the nearest to its limit first",
+		TABLE_COLUMNS(columns_of_ranks, titles_of_ranks) };
+	for (size_t i = 0; i < use->ranks.n; i++, v[3].rows++)
+		put_ranks(&v[3], &use->ranks.v[i]);
+	return v[0].rows ? 4 : 0;
 }
 
 /* ---- use over time ---- */
@@ -244,12 +295,13 @@ bool memory_write(const struct memory_use *use, size_t top, const struct opts *o
 	struct memory_shown shown = {
 		.use = use, .top = top, .live = { .a = to->a, .key = "live" }
 	};
-	struct table sections[3];
+	struct table sections[4];
 	struct table x = { .a = to->a,
 		.key = "memory",
 		.schema = "tfprof/memory",
 		.members = put_members,
 		.user = &shown,
+		.lead = name_first_rank(use, to->a),
 		.sections = sections };
 	const char *const *titles = titles_of_memory, *const *of_live = titles_of_live;
 
