@@ -258,7 +258,7 @@ def fail_on(t):
 
 
 def twice(t):
-    """The same entries in two dumps of a rank count once."""
+    """Entries that two dumps of a rank have count once."""
     dumps = healthy(2).dumps()
     paths = put(dumps) + put(dumps, name='again_rank_%d')
     r = call(t, *paths, '-output', 'json')

@@ -21,7 +21,7 @@ const char *const collective_problem_texts[PROBLEM_N] = {
 
 const char *const call_states[] = { "scheduled", "started", "timed out", "ended", "completed" };
 
-struct finding {
+struct collective_search {
 	struct collectives *out;
 	struct arena *a;
 	struct intern groups; /* name and ranks of a group -> index */
@@ -39,7 +39,8 @@ struct dump {
 	VEC(struct str) ranks;
 };
 
-static void open_dump(const struct finding *x, struct dump *d, const struct trace *t, uint32_t rank)
+static void open_dump(
+        const struct collective_search *x, struct dump *d, const struct trace *t, uint32_t rank)
 {
 #define KEY(id, name) name,
 	static const char *const names[FLIGHT_KEYS] = { FLIGHT_KEY_LIST(KEY) };
@@ -62,8 +63,8 @@ static int64_t number_of(const struct dump *d, const struct slice *s, enum fligh
 }
 
 /* Calls take for each slice that is an entry, or the ranks of a group. */
-static void each_slice(struct finding *x, struct dump *d, bool entries,
-        void (*take)(struct finding *x, struct dump *d, struct slice *s))
+static void each_slice(struct collective_search *x, struct dump *d, bool entries,
+        void (*take)(struct collective_search *x, struct dump *d, struct slice *s))
 {
 	struct slice s;
 
@@ -75,7 +76,7 @@ static void each_slice(struct finding *x, struct dump *d, bool entries,
 	}
 }
 
-static void take_ranks(struct finding *x, struct dump *d, struct slice *s)
+static void take_ranks(struct collective_search *x, struct dump *d, struct slice *s)
 {
 	uint32_t i = intern_add(&d->names, slice_text(d->t, s, ARG_PROCESS_GROUP));
 
@@ -83,7 +84,7 @@ static void take_ranks(struct finding *x, struct dump *d, struct slice *s)
 		VEC_PUSH(x->a, &d->ranks, text_of(d, s, FLIGHT_RANKS));
 }
 
-static void add_member(struct finding *x, struct collective_group *g, int64_t number)
+static void add_member(struct collective_search *x, struct collective_group *g, int64_t number)
 {
 	struct collective_member m = {
 		.number = number, .rank = ID_NONE, .from = INT64_MAX, .to = -1
@@ -94,7 +95,7 @@ static void add_member(struct finding *x, struct collective_group *g, int64_t nu
 }
 
 /* Adds the members that a text lists: "[0, 1, 2]". */
-static void add_members(struct finding *x, struct collective_group *g, struct str ranks)
+static void add_members(struct collective_search *x, struct collective_group *g, struct str ranks)
 {
 	struct strs list = str_split(x->a, str_sub(ranks, 1, ranks.n > 2 ? ranks.n - 2 : 0), ',');
 	int64_t number;
@@ -106,7 +107,7 @@ static void add_members(struct finding *x, struct collective_group *g, struct st
 }
 
 /* Finds or adds the group of an entry. Groups of one name with different ranks are different. */
-static uint32_t group_of(struct finding *x, const struct dump *d, const struct slice *s)
+static uint32_t group_of(struct collective_search *x, const struct dump *d, const struct slice *s)
 {
 	struct str name = slice_text(d->t, s, ARG_PROCESS_GROUP), ranks = STR_NONE;
 	uint32_t listed = intern_find(&d->names, name);
@@ -143,7 +144,7 @@ static enum call_state state_of(const struct dump *d, const struct slice *s, str
 	return str_eq(state, S("started")) ? CALL_STARTED : CALL_SCHEDULED;
 }
 
-static void take_entry(struct finding *x, struct dump *d, struct slice *s)
+static void take_entry(struct collective_search *x, struct dump *d, struct slice *s)
 {
 	struct str name = trace_str(d->t, s->name);
 	size_t colon = str_rfind_char(name, ':');
@@ -171,7 +172,8 @@ static int64_t dump_rank(const struct trace *t)
 }
 
 /* Numbers the ranks. Dumps whose names have no rank get the numbers after the largest one. */
-static int64_t *number_ranks(struct finding *x, const struct trace *const *dumps, size_t n)
+static int64_t *number_ranks(
+        struct collective_search *x, const struct trace *const *dumps, size_t n)
 {
 	int64_t *numbers = ARENA_ARRAY(x->a, n, int64_t), next = 0;
 
@@ -210,7 +212,7 @@ static int by_collective(const void *v, uint32_t a, uint32_t b)
 }
 
 /* Sorts the calls, and drops those that two dumps of a rank have. */
-static void sort_calls(struct finding *x)
+static void sort_calls(struct collective_search *x)
 {
 	struct collectives *out = x->out;
 	size_t n = 0;
@@ -230,18 +232,18 @@ static void sort_calls(struct finding *x)
 
 /* ---- texts ---- */
 
-static int64_t rank_at(const struct finding *x, uint32_t rank)
+static int64_t rank_at(const struct collective_search *x, uint32_t rank)
 {
 	return x->out->ranks.v[rank];
 }
 
-struct numbers {
+struct rank_list {
 	int64_t *v;
 	size_t n, cap;
 };
 
 /* Returns ascending numbers as text: "0-2, 5". */
-static struct str ranks_text(const struct finding *x, const struct numbers *of)
+static struct str ranks_text(const struct collective_search *x, const struct rank_list *of)
 {
 	struct sb b = sb_in(x->a);
 
@@ -256,7 +258,7 @@ static struct str ranks_text(const struct finding *x, const struct numbers *of)
 	return sb_str(&b);
 }
 
-static const char *rank_word(const struct numbers *of)
+static const char *rank_word(const struct rank_list *of)
 {
 	return of->n > 1 ? "ranks" : "rank";
 }
@@ -279,7 +281,7 @@ static int64_t earliest(const struct together *c)
 }
 
 /* Adds a problem, or extends the last one if it is the same. */
-static void add_problem(struct finding *x, const struct collective_problem *p)
+static void add_problem(struct collective_search *x, const struct collective_problem *p)
 {
 	struct collectives *out = x->out;
 	struct collective_problem *last =
@@ -320,7 +322,7 @@ static bool is_uneven(const struct collective_call *c)
 	return str_starts(c->name, S("all_to_all")) || str_contains(c->name, S("_v"));
 }
 
-/* What calls are compared by; those of inputs and outputs are apart. */
+/* Texts by which calls are compared, of their inputs and of their outputs. */
 struct compared {
 	struct str in, out;
 };
@@ -361,7 +363,7 @@ static bool all_equal(
 	return i >= c->n;
 }
 
-static struct str compared_text(const struct finding *x, struct compared of)
+static struct str compared_text(const struct collective_search *x, struct compared of)
 {
 	if (!of.in.n || !of.out.n || str_eq(of.in, of.out))
 		return of.in.n ? of.in : of.out;
@@ -371,17 +373,17 @@ static struct str compared_text(const struct finding *x, struct compared of)
 /* A text, and the ranks that have it. */
 struct variant {
 	struct str text;
-	struct numbers ranks;
+	struct rank_list ranks;
 };
 
 /* Adds a problem if the calls differ in a text. The ranks with the most frequent text are the
  * others, unless two texts are equally frequent. */
-static bool find_variants(struct finding *x, const struct together *c,
+static bool find_variants(struct collective_search *x, const struct together *c,
         enum collective_problem_kind kind, struct compared (*of)(const struct collective_call *c))
 {
 	struct collective_problem p = problem_at(c, kind);
 	VEC(struct variant) found = { 0 };
-	struct numbers ranks = { 0 };
+	struct rank_list ranks = { 0 };
 	struct sb detail = sb_in(x->a);
 	struct intern texts;
 	size_t most = 0, ties = 0;
@@ -435,7 +437,7 @@ static double elements(struct str sizes)
 
 /* All ranks together receive what they send. */
 static bool find_unequal_sums(
-        struct finding *x, const struct together *c, const struct collective_group *g)
+        struct collective_search *x, const struct together *c, const struct collective_group *g)
 {
 	struct collective_problem p = problem_at(c, PROBLEM_SIZE);
 	double in = 0, out = 0;
@@ -454,7 +456,7 @@ static bool find_unequal_sums(
 }
 
 static bool find_mismatch(
-        struct finding *x, const struct together *c, const struct collective_group *g)
+        struct collective_search *x, const struct together *c, const struct collective_group *g)
 {
 	return find_variants(x, c, PROBLEM_OP, compared_op) ||
 	       find_variants(x, c, PROBLEM_SIZE, compared_sizes) || find_unequal_sums(x, c, g) ||
@@ -464,7 +466,7 @@ static bool find_mismatch(
 /* Compares the calls with the same place in a coalesced collective; in others, each rank has one
  * call. */
 static bool find_mismatches(
-        struct finding *x, const struct together *c, const struct collective_group *g)
+        struct collective_search *x, const struct together *c, const struct collective_group *g)
 {
 	int64_t *place = ARENA_ARRAY(x->a, c->n, int64_t);
 	struct collective_call *v;
@@ -492,7 +494,7 @@ static bool find_mismatches(
 /* ---- collectives ---- */
 
 /* Returns the last call of a member, in words. */
-static struct str last_call(const struct finding *x, const struct collective_group *g,
+static struct str last_call(const struct collective_search *x, const struct collective_group *g,
         const struct collective_member *m, const struct together *all)
 {
 	size_t low = 0, high = all->n;
@@ -515,11 +517,12 @@ static struct str last_call(const struct finding *x, const struct collective_gro
 }
 
 /* Adds a problem if members have not called a collective. */
-static bool find_missing(struct finding *x, const struct together *c, const struct together *all)
+static bool find_missing(
+        struct collective_search *x, const struct together *c, const struct together *all)
 {
 	const struct collective_group *g = &x->out->groups.v[c->v->group];
 	struct collective_problem p = problem_at(c, PROBLEM_MISSING);
-	struct numbers missing = { 0 }, others = { 0 };
+	struct rank_list missing = { 0 }, others = { 0 };
 
 	for (size_t i = 0; i < g->members.n; i++) {
 		const struct collective_member *m = &g->members.v[i];
@@ -541,9 +544,9 @@ static bool find_missing(struct finding *x, const struct together *c, const stru
 }
 
 /* Adds a problem if some calls have timed out or have not ended. */
-static void find_unfinished(struct finding *x, const struct together *c)
+static void find_unfinished(struct collective_search *x, const struct together *c)
 {
-	struct numbers late = { 0 }, running = { 0 }, others = { 0 };
+	struct rank_list late = { 0 }, running = { 0 }, others = { 0 };
 	size_t n = 0;
 
 	while (n < c->n && c->v[n].state >= CALL_ENDED)
@@ -567,7 +570,7 @@ static void find_unfinished(struct finding *x, const struct together *c)
 
 /* Finds the first and last collectives of each member, and what the group has done. */
 static void find_ranges(
-        const struct finding *x, struct collective_group *g, const struct together *all)
+        const struct collective_search *x, struct collective_group *g, const struct together *all)
 {
 	struct collective_member **of =
 	        ARENA_ARRAY(x->a, x->out->ranks.n, struct collective_member *);
@@ -598,7 +601,8 @@ static void find_ranges(
 
 /* Members of a group that the dumps do not list: all ranks of the default group, and otherwise the
  * ranks that called. */
-static void guess_members(struct finding *x, struct collective_group *g, const struct together *all)
+static void guess_members(
+        struct collective_search *x, struct collective_group *g, const struct together *all)
 {
 	bool world = str_eq(g->description, S("default_pg"));
 	bool *called = ARENA_ARRAY(x->a, x->out->ranks.n, bool);
@@ -610,7 +614,7 @@ static void guess_members(struct finding *x, struct collective_group *g, const s
 			add_member(x, g, rank_at(x, i));
 }
 
-static void find_collectives(struct finding *x, const struct together *all)
+static void find_collectives(struct collective_search *x, const struct together *all)
 {
 	struct collective_group *g = &x->out->groups.v[all->v->group];
 
@@ -630,7 +634,7 @@ static void find_collectives(struct finding *x, const struct together *all)
 /* ---- sends and receives ---- */
 
 /* Sends and receives between two ranks of a group that have not ended. */
-struct pair {
+struct peer_pair {
 	const struct collective_call *call; /* the first one */
 	int64_t from, to;                   /* ranks of the group */
 	uint64_t sends, receives;
@@ -654,7 +658,7 @@ static bool has_member(const struct collective_group *g, int64_t at)
 	return at >= 0 && (uint64_t)at < g->members.n && g->members.v[at].rank != ID_NONE;
 }
 
-static void add_pair(struct finding *x, const struct pair *k)
+static void add_pair(struct collective_search *x, const struct peer_pair *k)
 {
 	const struct together one = { (struct collective_call *)k->call, 1 };
 	const struct collective_group *g = &x->out->groups.v[k->call->group];
@@ -673,9 +677,9 @@ static void add_pair(struct finding *x, const struct pair *k)
 }
 
 /* Compares the calls of a group that have not ended. */
-static void find_pairs(struct finding *x, const struct together *all)
+static void find_pairs(struct collective_search *x, const struct together *all)
 {
-	VEC(struct pair) pairs = { 0 };
+	VEC(struct peer_pair) pairs = { 0 };
 	struct intern keys;
 
 	intern_init(&keys, x->a);
@@ -686,7 +690,7 @@ static void find_pairs(struct finding *x, const struct together *all)
 		uint32_t at = intern_add(&keys, str_make(pair, sizeof pair));
 		if (at == pairs.n)
 			VEC_PUSH(x->a, &pairs,
-			        ((struct pair){ &all->v[i], pair[0], pair[1], 0, 0 }));
+			        ((struct peer_pair){ &all->v[i], pair[0], pair[1], 0, 0 }));
 		if (str_starts(all->v[i].name, S("send")))
 			pairs.v[at].sends++;
 		else
@@ -711,7 +715,7 @@ static int by_time(const void *v, uint32_t a, uint32_t b)
 void collectives_find(
         const struct trace *const *dumps, size_t n, struct collectives *out, struct arena *a)
 {
-	struct finding x = { .out = out, .a = a };
+	struct collective_search x = { .out = out, .a = a };
 	struct dump d;
 	uint32_t rank;
 
