@@ -12,7 +12,7 @@ def made_by(name, script, *packages):
     return run
 
 
-TORCH = 'torch==2.15.0', 'torchvision==0.29.2', 'numpy', 'onnx==1.23.2', 'onnxscript==0.7.2'
+TORCH = 'torch==2.15.0', 'torchvision==0.29.2', 'numpy', 'onnx==1.23.2', 'onnxscript==0.7.2', 'fvcore==0.1.5.post20221221'
 
 # The environment with PyTorch takes 5.4 GB, the other one 2.3 GB.
 STEPS = [

@@ -78,14 +78,16 @@ EXPORTED = 'resnet18', 'mobilenet_v2', 'groups', 'perceptron', 'attention', 'dec
 
 
 def export(folder):
-    """Writes a trace of a forward pass and an ONNX file for each of these models."""
+    """Writes a trace of a forward pass and an ONNX file for each of these models, and what fvcore counts as multiplies.json."""
     sys.path[:] = [p for p in sys.path if not os.path.exists(os.path.join(p, 'onnx.py'))]  # not the package
     import torch
     from flop_models import MODELS
+    from fvcore.nn import FlopCountAnalysis
     from torch.profiler import ProfilerActivity, profile
     warnings.simplefilter('ignore')
     torch.manual_seed(0)
     torch.set_num_threads(1)
+    multiplies = {}
     for name in EXPORTED:
         make_model, make_input, _ = MODELS[name]
         model, x = make_model().eval(), make_input()
@@ -93,6 +95,9 @@ def export(folder):
             model(x)
         p.export_chrome_trace(os.path.join(folder, name + '.pt.trace.json'))
         torch.onnx.export(model, (x,), os.path.join(folder, name + '.onnx'), dynamo=True, verbose=False)
+        multiplies[name] = FlopCountAnalysis(model, x).unsupported_ops_warnings(False).by_operator()
+    with open(os.path.join(folder, 'multiplies.json'), 'w') as f:
+        json.dump(multiplies, f)
 
 
 def made(stacks):
@@ -299,6 +304,20 @@ def exported_models():
             equal(all_of_model, all_of_trace, name)
 
 
+def fvcore():
+    """Convolutions and matrix products have twice the multiply-adds that fvcore counts. fvcore does not see attention and LSTMs."""
+    folder = make('export')
+    with open(os.path.join(folder, 'multiplies.json')) as f:
+        counts = json.load(f)
+    for name in EXPORTED:
+        d = json.loads(program('flops', os.path.join(folder, name + '.pt.trace.json'), '-output', 'json')[0])
+        ours = {r['family']: r['flops'] for r in d['families']}
+        theirs = counts[name]
+        equal(ours.get('convolutions', 0), 2 * theirs.get('conv', 0), name)
+        if name not in ('encoder', 'vit'):
+            equal(ours.get('matrix products', 0), 2 * sum(theirs.get(op, 0) for op in ('linear', 'addmm', 'matmul', 'bmm')), name)
+
+
 # The inputs that the places of op.def stand for, by formula: the names that the schemas give them.
 FACTOR, KERNEL = 'self input mat mat1 batch1 X', 'weight W'
 ROLES = {
@@ -365,5 +384,5 @@ def no_device():
 
 
 if __name__ == '__main__':
-    sys.exit(main(__doc__, {'train': train, 'count': count, 'export': export}, [counts_and_self_times, with_stacks, stacks, steps, printed, float_operations, models, exported_models,
+    sys.exit(main(__doc__, {'train': train, 'count': count, 'export': export}, [counts_and_self_times, with_stacks, stacks, steps, printed, float_operations, models, exported_models, fvcore,
                                                                    places_of_inputs, folder_of_traces, no_device]))
