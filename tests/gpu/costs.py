@@ -140,7 +140,8 @@ def c15_soak():
     with Session('busy', seconds, seconds / 20, opts='max_size=256M', timeout=seconds + 120) as s:
         said = s.said['resident']
         half = said[len(said) // 2]
-        check(said[-1] < half * 1.05 + (8 << 20), 'memory grows:', [x >> 20 for x in said])
+        # In a rehearsal on a busy machine, the writer gets so little time that buffers pile up for a while.
+        check(said[-1] < half * 1.05 + ((32 if ARGS.rehearse else 8) << 20), 'memory grows:', [x >> 20 for x in said])
         return '%d s, %d launches, %d MB' % (seconds, s.said['launches'], said[-1] >> 20)
 
 
