@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from rig import ARGS, child_of, clean_env, holds, run, same, tfprof
+from rig import ARGS, LIBRARY, child_of, clean_env, holds, run, same, tfprof
 
 
 def fake(*words):
@@ -96,12 +96,19 @@ if __name__ == '__main__':
 '''
 
 
+def python():
+    """Returns how Python is started so that it can load the collector of a build with sanitizers."""
+    linked = subprocess.run(['ldd', 'bin/' + LIBRARY], stdout=subprocess.PIPE, check=True).stdout.decode()
+    first = re.findall(r'=> (\S*/lib[a-z]+san\.so\S*)', linked)
+    return (['env', 'LD_PRELOAD=' + ':'.join(first), 'ASAN_OPTIONS=detect_leaks=0'] if first else []) + [sys.executable]
+
+
 def test_fake_workers():
     """Workers of multiprocessing, which mostly end by _exit: each launch is recorded or stated as lost."""
     with open('workers.py', 'w') as f:
         f.write(WORKERS)
     for how in ('fork', 'forkserver', 'spawn'):
-        got = tfprof('record', '-o', how, '--', sys.executable, 'workers.py', how, more=dict(LD_LIBRARY_PATH=ARGS.fakes))
+        got = tfprof('record', '-o', how, '--', *python(), 'workers.py', how, more=dict(LD_LIBRARY_PATH=ARGS.fakes))
         same(got[0], 0, got)
         data = gpu(how)
         recorded = sum(g['kernels'] for g in data['gpus'])
