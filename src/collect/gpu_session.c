@@ -65,9 +65,10 @@ void session_wait(uint64_t ns)
 
 	if (now < end)
 		wake_started_wait(end - now);
-	if (atomic_load(&session.start) == SESSION_ON)
-		session.gpu->counts(); /* whether it can report this; later, another client may have
-		                          the callbacks */
+	/* Whether it can report this is asked now, because later another client may have the
+	 * callbacks. The writer may have taken over the result of the start already. */
+	if (atomic_load(&session.start) != SESSION_STARTS)
+		session.gpu->counts();
 }
 
 void session_retry(void)
@@ -336,11 +337,21 @@ static void put_kept(bool failed, uint32_t error, bool missed)
 	session.lost_kept += kept;
 }
 
+/* Sets the flag if threads launched during the end, after `seen` launches, or if their launches are
+ * no longer counted: nobody asks after that. */
+static void doubt_late_launches(uint64_t seen)
+{
+	if (launches_total(LAUNCH_KERNEL) + launches_total(LAUNCH_GRAPH) != seen)
+		launches_flag(SPOOL_COUNT_PART);
+	doubt_counts(session.gpu->counts(), false);
+}
+
 /* Ends the session; last: the process ends. */
 void session_stop(bool last)
 {
 	const struct backend *gpu = session.gpu;
 	enum backend_counts counts = BACKEND_COUNTS;
+	uint64_t seen = launches_total(LAUNCH_KERNEL) + launches_total(LAUNCH_GRAPH);
 	bool failed, probed, taken;
 
 	if (session.state != SESSION_ON)
@@ -364,6 +375,8 @@ void session_stop(bool last)
 
 	missed = missed && !dropped && decode_counts()->unread == unread;
 	doubt_counts(counts, missed || taken);
+	if (last && !failed)
+		doubt_late_launches(seen);
 	put_kept(failed, error, missed && !taken);
 	session_losses(dropped);
 	if (!last)
