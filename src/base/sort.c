@@ -364,14 +364,8 @@ void sort_list(struct arena *a, struct strs *list)
 
 size_t sort_count(const uint64_t *v, size_t n, uint64_t key)
 {
-	size_t lo = 0, hi = n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (v[mid] <= key)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	BISECT(i, 0, n, v[i] <= key);
+	return i;
 }

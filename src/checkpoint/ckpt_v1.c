@@ -206,18 +206,12 @@ bool v1_at(struct ckpt *c, uint32_t *i, struct arena *a, struct ckpt_tensor *t, 
 
 bool v1_find(struct ckpt *c, struct str name, struct arena *a, struct ckpt_tensor *t, struct err *e)
 {
-	uint32_t low = 0, high = c->n_items;
+	uint32_t i;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (str_cmp(item_name(c, mid), name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == c->n_items || !str_eq(item_name(c, low), name))
+	BISECT(i, 0, c->n_items, str_cmp(item_name(c, i), name) < 0);
+	if (i == c->n_items || !str_eq(item_name(c, i), name))
 		return err_set(e, ERR_NOT_FOUND, "%.*s not found in checkpoint file", STR(name));
-	return v1_at(c, &low, a, t, e);
+	return v1_at(c, &i, a, t, e);
 }
 
 static bool same_slice(const struct proto_slice *s, const struct ckpt_slice *cut, uint32_t rank)

@@ -23,19 +23,15 @@ static void offer(struct session *s, struct complete *c, struct str word)
  * all names with that prefix. */
 static size_t bisect(const struct model *m, size_t lo, struct str prefix, bool past)
 {
-	size_t hi = m->by_name.n;
+	const uint32_t *v = m->by_name.v;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		struct str name = node_name(m, m->by_name.v[mid]);
-		bool before = past ? str_cmp(str_sub(name, 0, prefix.n), prefix) <= 0
-		                   : str_cmp(name, prefix) < 0;
-		if (before)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	if (past)
+		BISECT(i, lo, m->by_name.n,
+		        str_cmp(str_sub(node_name(m, v[i]), 0, prefix.n), prefix) <= 0);
+	else
+		BISECT(i, lo, m->by_name.n, str_cmp(node_name(m, v[i]), prefix) < 0);
+	return i;
 }
 
 /* Offers node names that begin with stem, one level of '/' at a time. */

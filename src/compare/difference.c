@@ -35,17 +35,10 @@ const char *diff_state_name(enum diff_state state)
 const struct alias *diff_alias(const struct diff *d, uint32_t row)
 {
 	uint32_t entry = d->row[row].entry;
-	size_t lo = 0, hi = d->aliases;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (d->request->alias[mid].entry < entry)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < d->aliases && d->request->alias[lo].entry == entry ? &d->request->alias[lo]
-	                                                               : NULL;
+	BISECT(i, 0, d->aliases, d->request->alias[i].entry < entry);
+	return i < d->aliases && d->request->alias[i].entry == entry ? &d->request->alias[i] : NULL;
 }
 
 /* ---- selection by difference ---- */

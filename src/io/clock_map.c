@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 
 #define NEAR_NS  1000    /* distance of readings of equal clocks, beyond the width of a reading */
 #define NEAR_OLD 1000000 /* the same distance if the width is not recorded */
@@ -38,16 +39,10 @@ void clock_map_add(struct clock_map *m, struct arena *a, const struct spool_cloc
 /* Returns the last reading at or before the time that has a successor, or the first reading. */
 static size_t reading_before(const struct clock_map *m, uint64_t cupti)
 {
-	size_t low = 0, high = m->pairs.n - 1;
+	size_t i;
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (m->pairs.v[middle].cupti <= cupti)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	BISECT(i, 1, m->pairs.n - 1, m->pairs.v[i].cupti <= cupti);
+	return i - 1;
 }
 
 uint64_t clock_map_time(const struct clock_map *m, uint64_t cupti)

@@ -56,16 +56,10 @@ bool steps_parse(struct step_set *s, struct arena *a, struct str text, struct er
 
 bool steps_has(const struct step_set *s, int64_t step)
 {
-	size_t lo = 0, hi = s->n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (s->v[mid].from <= step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && s->v[lo - 1].reach >= step;
+	BISECT(i, 0, s->n, s->v[i].from <= step);
+	return i && s->v[i - 1].reach >= step;
 }
 
 #define ROW(id, ...) { __VA_ARGS__ },

@@ -246,15 +246,10 @@ uint32_t ingest_end_node(struct ingest *in)
 static void input_columns(struct model *m)
 {
 	while (m->input_index.n < m->inputs.n - 1) {
-		size_t i = m->input_index.n, lo = 0, hi = m->nodes.n - 1;
-		while (lo < hi) { /* the last node whose inputs begin at or before i */
-			size_t mid = (lo + hi + 1) / 2;
-			if (m->input0.v[mid] <= i)
-				lo = mid;
-			else
-				hi = mid - 1;
-		}
-		VEC_PUSH(m->a, &m->input_index, (int32_t)(i - m->input0.v[lo]));
+		size_t input = m->input_index.n, i;
+		/* the first node whose inputs begin after this one */
+		BISECT(i, 1, m->nodes.n, m->input0.v[i] <= input);
+		VEC_PUSH(m->a, &m->input_index, (int32_t)(input - m->input0.v[i - 1]));
 		VEC_PUSH(m->a, &m->input_slot, 0);
 	}
 }

@@ -27,19 +27,14 @@ const struct step *model_step(const struct model *m, int64_t id)
 
 const struct step *model_step_of(const struct model *m, uint32_t worker, int64_t id, size_t *place)
 {
-	size_t lo = 0, hi = m->steps.n;
+	struct step *const *v = m->steps.v;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct step *x = m->steps.v[mid];
-		if (x->worker < worker || (x->worker == worker && x->id < id))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	BISECT(i, 0, m->steps.n,
+	        v[i]->worker < worker || (v[i]->worker == worker && v[i]->id < id));
 	if (place)
-		*place = lo;
-	const struct step *x = lo < m->steps.n ? m->steps.v[lo] : NULL;
+		*place = i;
+	const struct step *x = i < m->steps.n ? v[i] : NULL;
 	return x && x->worker == worker && x->id == id ? x : NULL;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "base/bits.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "model/step.h"
 
 /* The numbers of a packed item, in this order: host, then accelerators. Each row also names the
@@ -244,16 +245,10 @@ bool step_is_untimed(const struct step *s)
 
 uint32_t step_cell(const struct step *s, uint32_t node)
 {
-	uint32_t lo = 0, hi = s->n_cells;
+	uint32_t i;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (s->cell_node[mid] < node)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->n_cells && s->cell_node[lo] == node ? lo : ID_NONE;
+	BISECT(i, 0, s->n_cells, s->cell_node[i] < node);
+	return i < s->n_cells && s->cell_node[i] == node ? i : ID_NONE;
 }
 
 void step_make_columns(struct arena *a, struct step *s, uint32_t cells, uint32_t spans, size_t mem)

@@ -174,33 +174,21 @@ bool slice_next(struct slice_iter *i, struct slice *out)
 /* Returns the last track that begins at or before the slice and has slices. */
 uint32_t trace_track_of(const struct trace *t, uint32_t number)
 {
-	size_t low = 0, high = t->tracks.n;
+	size_t i;
 
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-		if (t->tracks.v[mid].first <= number)
-			low = mid;
-		else
-			high = mid;
-	}
-	return (uint32_t)low;
+	BISECT(i, 1, t->tracks.n, t->tracks.v[i].first <= number);
+	return (uint32_t)i - 1;
 }
 
 void trace_slice(const struct trace *t, uint32_t number, struct slice *out)
 {
 	struct slice_iter i = trace_slices(t, trace_track_of(t, number));
 	const struct trace_track *k = &t->tracks.v[i.track];
-	size_t low = 0, high = k->blocks.n;
+	size_t next;
 
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-		if (k->first + k->blocks.v[mid].first <= number)
-			low = mid;
-		else
-			high = mid;
-	}
-	i.block = (uint32_t)low;
-	i.number = k->first + k->blocks.v[low].first;
+	BISECT(next, 1, k->blocks.n, k->first + k->blocks.v[next].first <= number);
+	i.block = (uint32_t)next - 1;
+	i.number = k->first + k->blocks.v[i.block].first;
 	while (slice_next(&i, out) && out->number < number) {
 	}
 }

@@ -42,22 +42,24 @@ static int by_path(const void *ctx, uint32_t a, uint32_t b)
 	return (uint8_t)x.p[i] < (uint8_t)y.p[i] ? -1 : 1;
 }
 
+/* True if a scope whose name has n bytes contains a name: if the scope's name and the '/' after it
+ * belong to the `same` bytes that the name shares with the last open entry. */
+static bool contains_name(size_t n, size_t same, struct str name)
+{
+	return n < same || (n == same && n < name.n && name.p[n] == '/');
+}
+
 /* Returns how many of the open entries contain the name too. */
 static size_t common_scopes(const struct scopes *s, struct str name)
 {
-	size_t lo = 0, hi = s->open.n;
+	const uint32_t *open = s->open.v;
+	size_t i;
 
-	if (hi == 0)
+	if (s->open.n == 0)
 		return 0;
-	size_t same = common_bytes(s->list.v[s->open.v[hi - 1]].name, name);
-	while (lo < hi) { /* those whose name and following '/' are in the common prefix */
-		size_t mid = lo + (hi - lo) / 2, n = s->list.v[s->open.v[mid]].name.n;
-		if (n < same || (n == same && n < name.n && name.p[n] == '/'))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	size_t same = common_bytes(s->list.v[open[s->open.n - 1]].name, name);
+	BISECT(i, 0, s->open.n, contains_name(s->list.v[open[i]].name.n, same, name));
+	return i;
 }
 
 /* Adds the entries of a name that are not open; names arrive in path order. */

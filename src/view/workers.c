@@ -2,6 +2,7 @@
  *
  * Selects workers, and the steps of different workers that belong together.
  */
+#include "base/sort.h"
 #include "view/step_columns.h"
 
 #define LISTED_MAX 8 /* names listed in a sentence */
@@ -176,18 +177,12 @@ void workers_steps(struct query *q)
 
 const struct step *const *workers_steps_of(const struct query *q, uint32_t worker, size_t *n)
 {
-	size_t lo = 0, hi = q->n_steps;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (q->steps[mid]->worker < worker)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (*n = 0; lo + *n < q->n_steps && q->steps[lo + *n]->worker == worker;)
+	BISECT(i, 0, q->n_steps, q->steps[i]->worker < worker);
+	for (*n = 0; i + *n < q->n_steps && q->steps[i + *n]->worker == worker;)
 		++*n;
-	return (const struct step *const *)q->steps + lo;
+	return (const struct step *const *)q->steps + i;
 }
 
 struct tally *workers_tallies(

@@ -92,17 +92,11 @@ static bool read_step(
 static int64_t captured_size(const struct why_scene *s, uint32_t call)
 {
 	const struct trace_replay *v = s->t->replays.v;
-	size_t low = 0, high = s->t->replays.n;
+	size_t i;
 	int64_t at = s->d->nodes.v[call].start;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (v[mid].start < at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < s->t->replays.n && v[low].start == at ? v[low].batch : 0;
+	BISECT(i, 0, s->t->replays.n, v[i].start < at);
+	return i < s->t->replays.n && v[i].start == at ? v[i].batch : 0;
 }
 
 void why_find_graph_padding(const struct why_scene *s, struct why_change *out)

@@ -211,16 +211,10 @@ static void order_windows(struct why_scene *s)
 const struct critical_window *why_window_around(const struct why_scene *s, uint32_t node)
 {
 	int64_t start = s->d->nodes.v[node].start;
-	size_t low = 0, high = s->x->n_chosen;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (s->windows[mid].from <= start)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && start < s->windows[low - 1].to ? &s->windows[low - 1] : NULL;
+	BISECT(i, 0, s->x->n_chosen, s->windows[i].from <= start);
+	return i && start < s->windows[i - 1].to ? &s->windows[i - 1] : NULL;
 }
 
 uint32_t why_window(const struct why_scene *s, uint32_t node)

@@ -258,6 +258,23 @@ static void counts(void **state)
 	assert_int_equal(sort_count(NULL, 0, 2), 0);
 }
 
+/* Compares a bisection of each range of an array with a loop. */
+static void bisects(void **state)
+{
+	static const int v[] = { -5, 0, 0, 3, 3, 3, 8 };
+
+	(void)state;
+	for (uint32_t from = 0; from <= 7; from++)
+		for (uint32_t to = 0; to <= 7; to++)
+			for (int key = -6; key < 10; key++) {
+				uint32_t i, want = from;
+				while (want < to && v[want] < key)
+					want++;
+				BISECT(i, from, to, v[i] < key);
+				assert_int_equal(i, want);
+			}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +288,7 @@ int main(int argc, char **argv)
 		unit_case(organ_pipes),
 		unit_case(lists),
 		unit_case(counts),
+		unit_case(bisects),
 	};
 
 	return unit_main(tests, argc, argv);

@@ -225,16 +225,10 @@ static void order_boxes(struct chart *c, uint32_t rank, size_t n_lanes)
 /* Returns the box of a device that starts at start, or ID_NONE. */
 static uint32_t find_box(const struct chart *c, uint32_t rank, int64_t start)
 {
-	size_t lo = c->box0[rank], end = lo + c->n_boxes[rank], hi = end;
+	size_t first = c->box0[rank], end = first + c->n_boxes[rank], i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (box_start(c, mid) < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < end && box_start(c, lo) == start ? (uint32_t)lo : ID_NONE;
+	BISECT(i, first, end, box_start(c, i) < start);
+	return i < end && box_start(c, i) == start ? (uint32_t)i : ID_NONE;
 }
 
 /* A device with boxes that arrows may connect. */
@@ -333,18 +327,13 @@ static void fetch_names(const struct chart *c, const uint32_t *box, size_t n)
 		__builtin_prefetch(strings[nodes[node[span[box[4]]]].name].p);
 }
 
+/* Returns the last rank that begins at or before a box. */
 static uint32_t box_rank(const struct chart *c, size_t box)
 {
-	uint32_t lo = 0, hi = c->n_ranks - 1;
+	uint32_t i;
 
-	while (lo < hi) { /* the last rank that begins at or before it */
-		uint32_t mid = (lo + hi + 1) / 2;
-		if (c->box0[mid] <= box)
-			lo = mid;
-		else
-			hi = mid - 1;
-	}
-	return lo;
+	BISECT(i, 1, c->n_ranks, c->box0[i] <= box);
+	return i - 1;
 }
 
 static void put_region(struct chart *c, int64_t pid, size_t box)

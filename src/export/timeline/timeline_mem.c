@@ -276,16 +276,10 @@ static void advance(struct changes *c, int64_t time)
 /* Returns the first place from `from` on with at most `bytes` bytes. */
 static size_t skip_larger(const struct changes *c, size_t from, int64_t bytes)
 {
-	size_t lo = from, hi = c->less.n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (-c->less.v[c->at[mid]] > bytes)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	BISECT(i, from, c->less.n, -c->less.v[c->at[i]] > bytes);
+	return i;
 }
 
 /* Finds the largest allocations that fit the remaining bytes in use. */

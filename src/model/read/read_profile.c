@@ -4,6 +4,7 @@
  * texts of call stacks follow the nodes. The first pass collects keys, names and texts; in the
  * second each node is a leaf that is decoded by hand (read_profile_node.c). No message is unpacked.
  */
+#include "base/sort.h"
 #include "model/read/read_attr.h"
 #include "model/read/read_exec.h"
 #include "model/read/read_leaf.h"
@@ -129,16 +130,10 @@ static bool find_place(const struct profile_in *p, int64_t key, uint32_t *place)
  * recorded. */
 static int32_t node_slot(const struct profile_node *n, int64_t key)
 {
-	size_t lo = 0, hi = n->slots.n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (n->slots.v[mid].key < key)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < n->slots.n && n->slots.v[lo].key == key ? (int32_t)n->slots.v[lo].number : -1;
+	BISECT(i, 0, n->slots.n, n->slots.v[i].key < key);
+	return i < n->slots.n && n->slots.v[i].key == key ? (int32_t)n->slots.v[i].number : -1;
 }
 
 /* Records an input whose key no node has. */

@@ -77,14 +77,10 @@ struct launch_times {
 /* Returns the first launch at or after a time in v[from .. to). */
 static size_t launch_from(const struct launch_times *x, size_t from, size_t to, int64_t at)
 {
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-		if (x->v.v[mid].start < at)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	size_t i;
+
+	BISECT(i, from, to, x->v.v[i].start < at);
+	return i;
 }
 
 /* Adds the launches that have work in the window. */

@@ -15,16 +15,10 @@ struct depend_process *depend_process_of(const struct depend_making *m, uint32_t
 
 uint32_t depend_find(const struct depend_node *v, const struct depend_track *k, int64_t at)
 {
-	uint32_t low = 0, high = k->n;
+	uint32_t i;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (v[k->first + mid].start < at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low ? k->first + low - 1 : ID_NONE;
+	BISECT(i, 0, k->n, v[k->first + i].start < at);
+	return i ? k->first + i - 1 : ID_NONE;
 }
 
 void depend_put_wait(

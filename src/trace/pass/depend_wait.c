@@ -10,31 +10,19 @@
 static uint32_t work_until(
         const struct depend_making *m, const struct depend_process *p, int64_t at)
 {
-	uint32_t low = 0, high = p->n_work;
+	uint32_t i;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (m->d->nodes.v[p->work[mid]].end <= at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	BISECT(i, 0, p->n_work, m->d->nodes.v[p->work[i]].end <= at);
+	return i;
 }
 
 static size_t bursts_until(
         const struct depend_making *m, const struct depend_process *p, int64_t at)
 {
-	size_t low = 0, high = p->bursts.n;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (m->bursts.v[p->bursts.v[mid]].end <= at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	BISECT(i, 0, p->bursts.n, m->bursts.v[p->bursts.v[i]].end <= at);
+	return i;
 }
 
 uint32_t depend_last_work(const struct depend_making *m, const struct depend_process *p,
@@ -81,18 +69,13 @@ uint32_t depend_on_stream(
 {
 	const struct depend_track *k = &m->d->tracks[stream];
 	const struct depend_node *v = m->d->nodes.v + k->first;
-	uint32_t low = 0, high = k->n;
+	uint32_t i;
 
-	while (low < high) { /* a stream runs work in the order of the launches */
-		uint32_t mid = low + (high - low) / 2;
-		if (launched_at(m->d, &v[mid]) <= launched)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low && v[low - 1].end > until; low--)
+	/* a stream runs work in the order of the launches */
+	BISECT(i, 0, k->n, launched_at(m->d, &v[i]) <= launched);
+	for (; i && v[i - 1].end > until; i--)
 		work_poll(m->own->work);
-	return low ? k->first + low - 1 : ID_NONE;
+	return i ? k->first + i - 1 : ID_NONE;
 }
 
 /* Returns the work that the file names for a blocking call; NULL: none. */

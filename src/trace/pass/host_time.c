@@ -210,16 +210,10 @@ static void find_bursts(struct host_making *m, const struct trace_links *links)
 
 const struct host_tile *host_time_at(const struct host_thread *h, int64_t at)
 {
-	size_t low = 0, high = h->tiles.n;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (h->tiles.v[mid].start <= at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low ? &h->tiles.v[low - 1] : NULL;
+	BISECT(i, 0, h->tiles.n, h->tiles.v[i].start <= at);
+	return i ? &h->tiles.v[i - 1] : NULL;
 }
 
 int64_t host_time_end(const struct host_thread *h, const struct host_tile *x)

@@ -115,26 +115,20 @@ static void count(struct finding_idle *f, struct place_key k, int64_t ticks)
 static void count_steps(struct finding_idle *f, struct place_key k, int64_t from, int64_t to)
 {
 	const struct trace_step *v = f->request->steps->steps.v;
-	size_t n = f->request->steps->steps.n, low = 0, high = n;
+	size_t n = f->request->steps->steps.n, i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (v[mid].start <= from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	BISECT(i, 0, n, v[i].start <= from);
 	while (from < to) {
-		bool in = low && v[low - 1].end > from;
-		int64_t end = low < n && v[low].start < to ? v[low].start : to;
-		if (in && v[low - 1].end < end)
-			end = v[low - 1].end;
+		bool in = i && v[i - 1].end > from;
+		int64_t end = i < n && v[i].start < to ? v[i].start : to;
+		if (in && v[i - 1].end < end)
+			end = v[i - 1].end;
 		k.kind = in ? PLACE_STEP : PLACE_OUTSIDE;
-		k.name = in ? (uint32_t)(low - 1) : 0;
+		k.name = in ? (uint32_t)(i - 1) : 0;
 		count(f, k, end - from);
 		from = end;
-		while (low < n && v[low].start <= from)
-			low++;
+		while (i < n && v[i].start <= from)
+			i++;
 	}
 }
 
@@ -171,16 +165,10 @@ static struct process_work *work_of(const struct finding_idle *f, uint32_t track
 static uint32_t last_work(const struct finding_idle *f, uint32_t track, int64_t from, int64_t to)
 {
 	const struct process_work *p = work_of(f, track);
-	size_t low = 0, high = p->v.n;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (p->v.v[mid].end <= to)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && p->v.v[low - 1].end >= from ? p->v.v[low - 1].name : ID_NONE;
+	BISECT(i, 0, p->v.n, p->v.v[i].end <= to);
+	return i && p->v.v[i - 1].end >= from ? p->v.v[i - 1].name : ID_NONE;
 }
 
 static bool is_collective(const struct finding_idle *f, const struct host_tile *x)

@@ -69,16 +69,10 @@ void ops_find_path(struct finding *x)
 void ops_path_thread(struct finding *x, uint32_t track)
 {
 	const struct path_parts *host = &x->critical->host;
-	size_t low = 0, high = host->v.n;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (host->v.v[mid].track < track)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	x->critical_at = low;
+	BISECT(i, 0, host->v.n, host->v.v[i].track < track);
+	x->critical_at = i;
 }
 
 void ops_path_host(struct finding *x, uint32_t track, const struct nest_level *level, int64_t until)
@@ -94,17 +88,11 @@ void ops_path_host(struct finding *x, uint32_t track, const struct nest_level *l
 void ops_path_work(struct finding *x, const struct slice *s, uint32_t op)
 {
 	struct path_parts *work = &x->critical->work;
-	size_t low = 0, high = work->v.n;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (work->v.v[mid].slice < s->number)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < work->v.n && work->v.v[low].slice == s->number; low++)
-		work->v.v[low].op = 1 + op;
+	BISECT(i, 0, work->v.n, work->v.v[i].slice < s->number);
+	for (; i < work->v.n && work->v.v[i].slice == s->number; i++)
+		work->v.v[i].op = 1 + op;
 }
 
 /* Adds a part to its op, or to the op with the name of its kind. */

@@ -103,16 +103,10 @@ void replay_times(const struct replay *x, const struct replay_factors *f, struct
 uint32_t replay_node_at(const struct depend *d, uint32_t track, int64_t at)
 {
 	const struct depend_track *k = &d->tracks[track];
-	uint32_t low = 0, high = k->n;
+	uint32_t i;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (d->nodes.v[k->first + mid].start <= at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low ? k->first + low - 1 : ID_NONE;
+	BISECT(i, 0, k->n, d->nodes.v[k->first + i].start <= at);
+	return i ? k->first + i - 1 : ID_NONE;
 }
 
 /* Maps a time of the recording to the new times, on the thread with a node that starts at this
@@ -163,18 +157,13 @@ static uint32_t last_host(const struct depend *d, int64_t until)
 
 	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
 		const struct depend_track *k = &d->tracks[i];
-		uint32_t low = 0, high = k->n;
-		while (low < high) { /* the nodes of a thread end in order */
-			uint32_t mid = low + (high - low) / 2;
-			if (d->nodes.v[k->first + mid].end <= until)
-				low = mid + 1;
-			else
-				high = mid;
-		}
-		if (k->host && low &&
+		uint32_t at;
+		/* the nodes of a thread end in order */
+		BISECT(at, 0, k->n, d->nodes.v[k->first + at].end <= until);
+		if (k->host && at &&
 		        (found == ID_NONE ||
-		                d->nodes.v[k->first + low - 1].end > d->nodes.v[found].end))
-			found = k->first + low - 1;
+		                d->nodes.v[k->first + at - 1].end > d->nodes.v[found].end))
+			found = k->first + at - 1;
 	}
 	return found;
 }

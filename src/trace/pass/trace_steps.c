@@ -176,19 +176,13 @@ static size_t count_until(
         const struct trace_steps *s, uint32_t device, uint32_t process, int64_t at)
 {
 	const struct step_interval *v = s->intervals.v;
-	size_t low = 0, high = s->intervals.n;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		bool until = v[mid].device != device     ? v[mid].device < device
-		             : v[mid].process != process ? v[mid].process < process
-		                                         : v[mid].start <= at;
-		if (until)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	BISECT(i, 0, s->intervals.n,
+	        v[i].device != device     ? v[i].device < device
+	        : v[i].process != process ? v[i].process < process
+	                                  : v[i].start <= at);
+	return i;
 }
 
 /* Returns the last interval of a device, or of the threads of a process, that begins at or before a

@@ -46,17 +46,10 @@ const struct nsys_record *nsys_find_record(
 	struct nsys_record v[2] = {
 		[1] = { .process = process, .event = event, .correlation = before }
 	};
-	size_t low = 0, high = x->records.n;
 	const struct nsys_record *found;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		v[0] = x->records.v[mid];
-		if (by_event(v, 0, 1) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	found = low ? &x->records.v[low - 1] : NULL;
+	BISECT(i, 0, x->records.n, (v[0] = x->records.v[i], by_event(v, 0, 1) < 0));
+	found = i ? &x->records.v[i - 1] : NULL;
 	return found && found->process == process && found->event == event ? found : NULL;
 }

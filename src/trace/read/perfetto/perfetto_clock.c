@@ -4,6 +4,7 @@
  * is converted with the last snapshot of its clock at or before it. Without snapshots, the first
  * clock that an event uses is the clock of the trace.
  */
+#include "base/sort.h"
 #include "trace/read/perfetto/perfetto_internal.h"
 
 #define CLOCK_REALTIME_ID 1  /* since 1970 */
@@ -45,16 +46,10 @@ static struct pf_clock *add_clock(struct perfetto *x, uint32_t sequence, uint32_
 /* Converts a time of a clock that has moments. */
 static int64_t convert(const struct pf_clock *c, int64_t at)
 {
-	size_t low = 0, high = c->moments.n;
+	size_t i;
 
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-		if (c->moments.v[mid].at <= at)
-			low = mid;
-		else
-			high = mid;
-	}
-	return num_add(c->moments.v[low].time, num_sub(at, c->moments.v[low].at));
+	BISECT(i, 1, c->moments.n, c->moments.v[i].at <= at);
+	return num_add(c->moments.v[i - 1].time, num_sub(at, c->moments.v[i - 1].at));
 }
 
 /* Inserts a moment in order. Moments are nearly always sorted already. */

@@ -244,21 +244,15 @@ static int by_address(const void *v, uint32_t a, uint32_t b)
  * segments were read, it is the default pool; elsewhere it is unknown. */
 static uint32_t pool_of_address(struct snapshot *x, uint64_t address)
 {
-	size_t low = 0, high = x->segments.n;
+	size_t i;
 
 	if (!x->private_pools)
 		return build_string(x->b, S("default"));
 	if (!x->order)
-		x->order = sort_order(x->a, high, by_address, x->segments.v);
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (x->segments.v[x->order[mid]].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low) {
-		const struct snapshot_segment *s = &x->segments.v[x->order[low - 1]];
+		x->order = sort_order(x->a, x->segments.n, by_address, x->segments.v);
+	BISECT(i, 0, x->segments.n, x->segments.v[x->order[i]].address <= address);
+	if (i) {
+		const struct snapshot_segment *s = &x->segments.v[x->order[i - 1]];
 		if (address - s->address < (uint64_t)s->size)
 			return s->pool;
 	}
@@ -283,16 +277,10 @@ static struct snapshot_entries *entries_of(struct snapshot *x, uint64_t number)
 /* Returns the list whose first entry it is, or another one. */
 static uint32_t list_of(const struct snapshot *x, uint64_t first_entry)
 {
-	size_t low = 0, high = x->lists.n;
+	size_t i;
 
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-		if (x->lists.v[mid].first_entry <= first_entry)
-			low = mid;
-		else
-			high = mid;
-	}
-	return (uint32_t)low;
+	BISECT(i, 1, x->lists.n, x->lists.v[i].first_entry <= first_entry);
+	return (uint32_t)i - 1;
 }
 
 /* Returns the time of an entry: its own, which never decreases, or its number if the file has no

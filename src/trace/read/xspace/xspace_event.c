@@ -7,6 +7,7 @@
  * have the same category and are slices of the same trace event. A kind is interpreted once; all
  * later events of the kind are found in a table.
  */
+#include "base/sort.h"
 #include "trace/read/xspace/xspace_internal.h"
 
 #define UNKNOWN_EVENT "(unknown)" /* name of events without metadata */
@@ -367,17 +368,11 @@ static void learn_run(struct xevent *e, int64_t start)
 static void put_run(const struct xevent *e, int64_t start)
 {
 	const struct xplane *p = e->l->plane;
-	size_t low = 0, high = p->runs.n;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (p->runs.v[mid].start <= start)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low && start < p->runs.v[low - 1].end)
-		build_arg_int(e->l->x->b, ARG_RUN, p->runs.v[low - 1].run);
+	BISECT(i, 0, p->runs.n, p->runs.v[i].start <= start);
+	if (i && start < p->runs.v[i - 1].end)
+		build_arg_int(e->l->x->b, ARG_RUN, p->runs.v[i - 1].run);
 }
 
 static void append(struct xevent *e, uint64_t id)
