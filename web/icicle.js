@@ -136,16 +136,3 @@ export function fit(c, text, room) {
 	s = s.slice(0, Math.max(0, Math.floor(s.length * Math.min(1, (room - ELLIPSIS) / w))));
 	return s.length > 1 ? s + '\u2026' : '';
 }
-
-// Selects an entry of a page with a tree, a chart and a table; with zoom, also shows what is below it.
-export function chooseEntry(page, i, zoom) {
-	page.selected = i;
-	if (zoom && page.tree.hasChildren(i) && page.zoomed !== i) {
-		page.zoomed = i;
-		page.refresh();
-	}
-	page.rows.choose(i, true);
-	page.icicle.selected = i;
-	page.icicle.draw();
-	page.describe(i);
-}

@@ -2,13 +2,11 @@
 // The difference of two sides: a flame graph coloured by change, and a table.
 import { copyButton, el, replace, select } from './dom.js';
 import { difference, exact, number, plain, quote, shorten } from './format.js';
-import { change } from './palette.js';
-import { HINT, search } from './search.js';
-import { link, read, update } from './state.js';
-import { chooseEntry, Icicle } from './icicle.js';
 import { inOrder } from './metrics.js';
+import { TreePage } from './page_tree.js';
+import { change } from './palette.js';
+import { link, read } from './state.js';
 import { describe, Tree } from './tree.js';
-import { TreeTable } from './treetable.js';
 
 class DiffTree extends Tree {
 	link() {
@@ -32,21 +30,18 @@ function significance(p, level) {
 	return p > level ? { text: 'noise', class: 'faint', title: text } : { text, title: text };
 }
 
-class ComparePage {
+// Returns the metrics that are not 0 in all entries of both sides.
+function metricsOf(tree, sides) {
+	return inOrder(tree.table.columns.filter(c => c.name.startsWith('difference_')).map(c => describe(c, c.name.slice(11)))
+		.filter(m => sides.some(s => tree.table.numbers(`total_${m.name}_${s}`).some(v => v !== 0))));
+}
+
+class ComparePage extends TreePage {
 	constructor(entry) {
-		this.entry = entry;
-		this.document = entry.document;
-		this.tree = new DiffTree(entry.document);
-		this.sides = [this.document.subtrahend, this.document.minuend];
+		const tree = new DiffTree(entry.document), sides = [entry.document.subtrahend, entry.document.minuend], metrics = metricsOf(tree, sides);
+		super(tree, metrics, 'change');
+		Object.assign(this, { entry, document: entry.document, sides, metrics });
 		this.names = this.shortNames();
-		this.metrics = inOrder(this.tree.table.columns.filter(c => c.name.startsWith('difference_')).map(c => describe(c, c.name.slice(11)))
-			.filter(m => this.sides.some(s => this.column(m, 'total', s).some(v => v !== 0))));
-		const values = read().values;
-		this.metric = this.metrics.find(m => m.name === values.get('metric')) || this.metrics[0];
-		this.query = values.get('q') || '';
-		this.zoomed = values.get('zoom') ? this.tree.find(values.get('zoom')) : 0;
-		this.sort = values.get('sort') || 'change';
-		this.selected = this.zoomed;
 	}
 
 	// Returns the names of the sides: the file names, if they differ.
@@ -55,32 +50,22 @@ class ComparePage {
 		return names[0] === names[1] ? this.sides : names;
 	}
 
-	column(metric, which, side) {
-		return this.tree.table.numbers(`${which}_${metric.name}_${side}`);
+	total(side) {
+		return this.tree.table.numbers(`total_${this.metric.name}_${side}`);
+	}
+
+	rowLabel(i) {
+		return this.tree.label(i) + this.state(i);
 	}
 
 	build(choice) {
-		this.icicle = new Icicle({
-			name: 'Differential icicle chart. The table has the same entries', fill: i => change(this.share(i)), label: i => this.tree.label(i),
-			tip: i => this.tip(i), select: i => this.choose(i, true),
-		});
-		this.rows = new TreeTable({
-			name: 'Table of the differences', columns: () => this.columns(), cells: i => this.cells(i), weight: i => this.values.total[i], label: i => this.tree.label(i) + this.mark(i),
-			select: i => this.choose(i, false), open: i => this.choose(i, true), sort: key => { this.sort = key; this.refresh(); },
-		});
-		this.crumbs = el('nav', { class: 'crumbs', 'aria-label': 'Zoom' });
-		this.found = el('span', { class: 'muted', id: 'found' });
-		this.details = el('section', { class: 'details', 'aria-label': 'Selected entry' });
-		const box = el('input', { type: 'search', placeholder: 'Search names', title: HINT, 'aria-label': 'Search names', value: this.query, oninput: () => { this.query = box.value; this.look(); } });
+		this.create('Differential icicle chart. The table has the same entries', 'Table of the differences', i => change(this.share(i)));
 		const nodes = this.document.nodes;
 		const page = el('div', { class: 'view' },
-			el('div', { class: 'toolbar' }, choice, el('label', {}, el('span', { class: 'muted' }, 'Metric'), select('Metric', this.metrics.map(m => [m.name, m.label]), this.metric.name, v => {
-				this.metric = this.metrics.find(m => m.name === v);
-				this.refresh();
-			})), box, this.found, el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...this.entry.words, '-select', this.metric.name, '-order_by', this.metric.name].map(quote).join(' '))),
+			el('div', { class: 'toolbar' }, choice, this.metricChoice(() => this.refresh()), this.box, this.found, el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...this.entry.words, '-select', this.metric.name, '-order_by', this.metric.name].map(quote).join(' '))),
 			el('p', { class: 'hint' }, el('span', { class: 'swatch less' }), `less in ${this.names[1]}`, el('span', { class: 'swatch more' }), `more in ${this.names[1]} than in ${this.names[0]}. Width: sum of both sides. `,
 				`${nodes.both.toLocaleString('en-US')} nodes in both, ${nodes.gone} only in ${this.names[0]}, ${nodes.new} only in ${this.names[1]}, ${nodes.renamed} renamed.`, this.metrics.some(m => this.tree.table.has('p_' + m.name)) ? ' Grey: the difference is within the variation between steps.' : ''),
-			this.gates(), this.crumbs, el('div', { class: 'split' }, el('div', { class: 'pane' }, this.icicle.box, this.details), el('div', { class: 'pane' }, this.rows.box)));
+			this.gates(), this.crumbs, this.panes);
 		this.look();
 		this.describe(this.selected);
 		return page;
@@ -91,7 +76,7 @@ class ComparePage {
 		return list.length ? el('ul', { class: 'notes' }, list.map(g => el('li', { class: g.holds ? '' : 'bad' }, `${g.rule} ${g.result === 'inconclusive' ? 'is inconclusive' : g.result}: ${g.text}`))) : null;
 	}
 
-	mark(i) {
+	state(i) {
 		const state = this.tree.value('state', i), other = this.tree.value('renamed', i);
 		return other ? '  \u2192 ' + shorten(plain(other), 60) : state === 'new' || state === 'gone' ? `  (only in ${state === 'gone' ? this.names[0] : this.names[1]})` : '';
 	}
@@ -131,35 +116,15 @@ class ComparePage {
 			this.chance && this.chance(i) !== null ? ['Significance', this.judge(i).title + (this.isNoise(i) ? ', noise' : '')] : null]];
 	}
 
-	// Searches the names, and draws.
-	look() {
-		search(this.query, this.tree.n, i => this.tree.label(i), hits => {
-			this.hits = hits;
-			this.refresh();
-		});
-	}
-
 	refresh() {
 		const { tree } = this;
-		this.first = this.column(this.metric, 'total', this.sides[0]);
-		this.last = this.column(this.metric, 'total', this.sides[1]);
+		[this.first, this.last] = this.sides.map(s => this.total(s));
 		const chance = 'p_' + this.metric.name;
 		this.chance = tree.table.has(chance) ? i => tree.table.value(chance, i) : null;
 		const both = this.first.map((v, i) => v + this.last[i]), size = this.first.map((v, i) => Math.abs(v - this.last[i]));
 		this.values = { total: both, own: both };
-		const found = this.hits.match ? tree.around(this.hits.match, this.values) : null;
-		this.found.textContent = found ? found.count.toLocaleString('en-US') + ' found' : this.hits.note;
-		const by = { first: this.first, last: this.last, change: size, chance: this.chance && size.map((v, i) => this.chance(i) === null ? -2 : -this.chance(i)) }[this.sort];
-		const order = i => tree.children(i).sort((a, b) => by ? by[b] - by[a] || a - b : tree.label(a) < tree.label(b) ? -1 : 1);
-		this.rows.set(tree, this.zoomed, order, found);
-		this.icicle.set(tree, this.values, this.zoomed, this.selected, found);
-		replace(this.crumbs, tree.ancestors(this.zoomed).map((i, k) => [k ? el('span', { class: 'muted', 'aria-hidden': 'true' }, '\u203a') : null,
-			i === this.zoomed ? el('span', { 'aria-current': 'location' }, tree.label(i)) : el('button', { type: 'button', class: 'link', onclick: () => this.choose(i, true) }, tree.label(i))]));
-		update({ metric: this.metric === this.metrics[0] ? '' : this.metric.name, q: this.query, zoom: this.zoomed ? tree.path(this.zoomed) : '', sort: this.sort === 'change' ? '' : this.sort });
-	}
-
-	choose(i, zoom) {
-		chooseEntry(this, i, zoom);
+		this.mark(x => x.count.toLocaleString('en-US') + ' found');
+		this.draw({ first: this.first, last: this.last, change: size, chance: this.chance && size.map((v, i) => this.chance(i) === null ? -2 : -this.chance(i)) });
 	}
 
 	// All metrics of an entry on both sides.
@@ -169,7 +134,7 @@ class ComparePage {
 			const [x, y] = this.sides.map(s => this.tree.table.value(`total_${m.name}_${s}`, i) || 0);
 			return el('tr', {}, el('th', { scope: 'row' }, m.label), cell(x, m), cell(y, m), cell(y - x, m, true));
 		});
-		replace(this.details, el('h2', { class: 'path' }, i ? shorten(plain(this.tree.path(i)), 1000) : 'all', this.mark(i)),
+		replace(this.details, el('h2', { class: 'path' }, i ? shorten(plain(this.tree.path(i)), 1000) : 'all', this.state(i)),
 			el('table', { class: 'plain' }, el('thead', {}, el('tr', {}, el('td', {}), this.names.map(n => el('th', { scope: 'col' }, shorten(n, 24))), el('th', { scope: 'col' }, 'Difference'))), el('tbody', {}, rows)));
 	}
 }

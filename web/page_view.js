@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A view (scope, graph, op, code): icicle and table of the same tree.
-import { announce, button, copyButton, el, replace, select } from './dom.js';
+import { announce, copyButton, el, replace, select } from './dom.js';
 import { exact, number, percent, plain, quote, shorten } from './format.js';
+import { TreePage } from './page_tree.js';
 import { fill } from './palette.js';
-import { HINT, patternOf, search } from './search.js';
+import { patternOf } from './search.js';
 import { read, update } from './state.js';
-import { chooseEntry, Icicle } from './icicle.js';
 import { Tree } from './tree.js';
-import { TreeTable } from './treetable.js';
 
 const HINTS = {
 	scope: 'Nodes grouped by the parts of their names between slashes. The total of a scope includes all nodes below it.',
@@ -20,20 +19,18 @@ function escaped(path) {
 	return path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-class ViewPage {
+class ViewPage extends TreePage {
 	constructor(entry, report) {
+		const tree = new Tree(entry.document);
+		super(tree, tree.metrics, 'total');
 		Object.assign(this, { entry, report });
-		this.tree = new Tree(entry.document);
-		const values = read().values;
-		const metric = this.tree.metrics.find(m => m.name === values.get('metric')) || this.tree.metrics[0];
-		this.metric = metric;
-		this.query = values.get('q') || '';
-		this.sort = values.get('sort') || 'total';
-		this.zoomed = values.get('zoom') ? this.tree.find(values.get('zoom')) : 0;
-		this.selected = values.get('select') ? this.tree.find(values.get('select')) : this.zoomed;
 		this.groups = this.group();
 		this.whole = this.tree;
 		this.reduced = report.live && entry.document.truncation && entry.document.truncation.hidden_by.min > 0;
+	}
+
+	get metrics() {
+		return this.tree.metrics;
 	}
 
 	// In live mode, small entries are omitted: requests the entries for a metric or below an entry.
@@ -61,47 +58,28 @@ class ViewPage {
 	}
 
 	build() {
-		this.icicle = new Icicle({
-			name: 'Icicle chart. The table has the same entries',
-			fill: i => fill(this.groups[i], this.tree.label(i)), label: i => this.tree.label(i),
-			tip: i => this.tip(i), select: i => this.choose(i, true),
-		});
-		this.rows = new TreeTable({
-			name: 'Table of the entries', columns: () => this.columns(), cells: i => this.cells(i),
-			weight: i => this.values.total[i], label: i => this.tree.label(i), select: i => this.choose(i, false), open: i => this.choose(i, true),
-			sort: key => { this.sort = key; this.refresh(); },
-		});
-		this.found = el('span', { class: 'muted', id: 'found' });
-		this.crumbs = el('nav', { class: 'crumbs', 'aria-label': 'Zoom' });
-		this.details = el('section', { class: 'details', 'aria-label': 'Selected entry' });
-		const page = el('div', { class: 'view' }, this.toolbar(), this.crumbs,
-			el('div', { class: 'split' }, el('div', { class: 'pane' }, this.icicle.box, this.details), el('div', { class: 'pane' }, this.rows.box)));
+		this.create('Icicle chart. The table has the same entries', 'Table of the entries', i => fill(this.groups[i], this.tree.label(i)));
+		const page = el('div', { class: 'view' }, this.toolbar(), this.crumbs, this.panes);
 		this.look();
 		this.choose(this.selected, false, true);
 		return page;
 	}
 
 	toolbar() {
-		const box = el('input', {
-			type: 'search', placeholder: 'Search names', title: HINT, 'aria-label': 'Search names', value: this.query, spellcheck: 'false',
-			oninput: () => { this.query = box.value; this.look(); },
-		});
 		const steps = this.entry.document.steps;
 		const all = steps ? steps.loaded : [];
 		const used = steps && steps.used.length === 1 ? 'step ' + steps.used[0] : all.length > 1 ? 'average of ' + steps.used.length + ' steps' : '';
 		return el('div', { class: 'toolbar' },
-			el('label', {}, el('span', { class: 'muted' }, 'Metric'),
-				select('Metric', this.tree.metrics.map(m => [m.name, m.label]), this.metric && this.metric.name, v => {
-					this.metric = this.tree.metrics.find(m => m.name === v);
-					if (this.reduced)
-						return this.ask(v);
-					this.groups = this.group();
-					this.refresh();
-					this.choose(this.selected, false);
-				})),
+			this.metricChoice(name => {
+				if (this.reduced)
+					return this.ask(name);
+				this.groups = this.group();
+				this.refresh();
+				this.choose(this.selected, false);
+			}),
 			this.reduced ? el('span', { class: 'tag' }, `entries below 1/${(this.tree.document.seen || 5000).toLocaleString('en-US')} of the total are hidden; zoom in to show them`) : null,
 			this.report.live && all.length > 1 ? this.stepChoice(all) : used ? el('span', { class: 'tag' }, used) : null,
-			box, this.found,
+			this.box, this.found,
 			el('span', { class: 'grow' }),
 			copyButton('Copy command', () => this.command()));
 	}
@@ -139,15 +117,7 @@ class ViewPage {
 		const types = tree.value('types', i) || [], type = tree.value('type', i);
 		return [shorten(plain(tree.path(i)) || 'all', 300), [[tree.flat ? m.label : 'Total', number(values.total[i], m.unit) + '  ' + percent(values.total[i], whole)],
 			tree.flat ? null : ['Own', number(values.own[i], m.unit)], type && !tree.flat ? ['Type', plain(type)] : null,
-			this.found_ && this.found_.match[i] ? ['Search', 'match'] : null, types.length ? ['Device', shorten(plain((tree.value('device', i) || []).join(', ')), 80)] : null]];
-	}
-
-	// Searches the names, and draws.
-	look() {
-		search(this.query, this.tree.n, i => this.tree.label(i), hits => {
-			this.hits = hits;
-			this.refresh();
-		});
+			this.marked && this.marked.match[i] ? ['Search', 'match'] : null, types.length ? ['Device', shorten(plain((tree.value('device', i) || []).join(', ')), 80)] : null]];
 	}
 
 	// Applies metric, search and order to both drawings.
@@ -157,34 +127,18 @@ class ViewPage {
 		const { tree } = this;
 		this.values = tree.values(this.metric.name);
 		this.runs = tree.table.has('total_occurrence') && this.metric.name !== 'occurrence' ? tree.values('occurrence') : null;
-		this.found_ = this.hits.match ? tree.around(this.hits.match, this.values) : null;
-		this.found.textContent = this.found_ ? `${this.found_.count.toLocaleString('en-US')} found, ${number(this.found_.total, this.metric.unit)} (${percent(this.found_.total, this.values.total[0])})` : this.hits.note;
-		const by = { total: this.values.total, own: this.values.own, runs: this.runs ? this.runs.total : this.values.total }[this.sort];
-		const order = i => {
-			const below = tree.children(i);
-			return by ? below.sort((a, b) => by[b] - by[a] || a - b) : below.sort((a, b) => tree.label(a) < tree.label(b) ? -1 : 1);
-		};
-		this.rows.set(tree, this.zoomed, order, this.found_);
-		this.icicle.set(tree, this.values, this.zoomed, this.selected, this.found_);
-		this.breadcrumbs();
-		update({ metric: this.metric.name === tree.metrics[0].name ? '' : this.metric.name, q: this.query, sort: this.sort === 'total' ? '' : this.sort,
-			zoom: this.zoomed ? tree.path(this.zoomed) : '' });
+		this.mark(x => `${x.count.toLocaleString('en-US')} found, ${number(x.total, this.metric.unit)} (${percent(x.total, this.values.total[0])})`);
+		this.draw({ total: this.values.total, own: this.values.own, runs: this.runs ? this.runs.total : this.values.total });
 	}
 
 	choose(i, zoom, quiet) {
 		if (zoom && this.reduced && (i === 0 ? this.tree !== this.whole : this.tree === this.whole && this.tree.kind !== 'code' && i !== this.zoomed))
 			return i ? this.ask(this.metric.name, this.tree.path(i)) : this.ask(this.metric.name);
-		chooseEntry(this, i, zoom);
+		super.choose(i, zoom);
 		if (!quiet) {
 			update({ select: i ? this.tree.path(i) : '' });
 			announce(this.tree.label(i) + ', ' + number(this.values.total[i], this.metric.unit));
 		}
-	}
-
-	breadcrumbs() {
-		const { tree, zoomed } = this, up = tree.ancestors(zoomed);
-		replace(this.crumbs, up.map((i, k) => [k ? el('span', { class: 'muted', 'aria-hidden': 'true' }, '\u203a') : null,
-			i === zoomed ? el('span', { 'aria-current': 'location' }, shorten(tree.label(i), 60)) : button(shorten(tree.label(i), 40), { class: 'link' }, () => this.choose(i, true))]));
 	}
 
 	describe(i) {

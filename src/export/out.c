@@ -136,10 +136,10 @@ static bool view_text(const struct exported *x, struct sink *s, struct emit *to,
 
 	(void)e;
 	doc_write(s, to->a, r->q);
-	if (view_is(r->kind, VIEW_NODES))
-		text_tree(r, s, to->a);
+	if (view_is(r->kind, VIEW_LIST))
+		text_op(r, s, to->a);
 	else
-		text_multi(r, s, to->a);
+		text_tree(r, s, to->a);
 	return true;
 }
 

@@ -135,14 +135,15 @@ bool graph_write(const struct model *m, struct sink *to, struct arena *scratch);
 /* Writes the missing-stream notice, the Doc block and "Profile:". */
 void doc_write(struct sink *to, struct arena *a, const struct query *q);
 
-void text_tree(const struct result *r, struct sink *to, struct arena *a);  /* scope, graph */
-void text_multi(const struct result *r, struct sink *to, struct arena *a); /* op, code */
+void text_tree(const struct result *r, struct sink *to, struct arena *a); /* scope, graph, code */
+void text_op(const struct result *r, struct sink *to, struct arena *a);
 void text_advice(const struct advice *advice, struct sink *to);
 
 /* Shared by the text outputs: each appends one cell. */
 void text_quantity(struct sb *b, enum unit u, struct fraction f, const char *suffix);
 void text_shape(struct sb *b, const struct model *m, uint32_t shape); /* 3x3x6; empty if unknown */
 void text_types(struct sb *b, const struct model *m, uint32_t set);   /* a|b */
+void text_words(struct sb *b, const struct strs *words);              /* a|b */
 void text_inputs(struct sb *b, const struct model *m, uint32_t node,
         const char *between); /* 0:3x3|1:unknown */
 

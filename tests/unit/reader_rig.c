@@ -84,6 +84,19 @@ bool rig_read_text(
 	return rig_read(g, read, bytes);
 }
 
+void rig_refuses(reader_fn *read, struct str bytes, const char *part)
+{
+	struct rig g;
+
+	rig_open(&g, false);
+	assert_false(rig_read(&g, read, bytes));
+	assert_int_equal(g.e.code, ERR_DATA_LOSS);
+	if (!str_contains(g.e.text, str_of(part)))
+		fail_msg("%.*s", STR(g.e.text));
+	assert_int_equal(g.m->nodes.n, 0);
+	rig_close(&g);
+}
+
 struct str rig_text(struct rig *g)
 {
 	assert_true(ingest_seal(g->in, &g->e));

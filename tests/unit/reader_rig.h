@@ -35,6 +35,9 @@ bool rig_read(struct rig *g, reader_fn *read, struct str bytes);
 /* Loads through the text format. */
 bool rig_read_text(
         struct rig *g, reader_fn *read, const ProtobufCMessageDescriptor *d, const char *text);
+/* Fails the test unless the bytes are refused with a sentence that has this part, and add nothing.
+ */
+void rig_refuses(reader_fn *read, struct str bytes, const char *part);
 /* The sealed model as text. */
 struct str rig_text(struct rig *g);
 bool rig_says(struct rig *g, const char *part); /* does that text contain this? */

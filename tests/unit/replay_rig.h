@@ -25,6 +25,17 @@ static inline void open_replay(struct rig *r, struct replay *x)
 	replay_open(r->t, &links, &steps, x, &unit_arena);
 }
 
+/* Appends a kernel that a synchronisation waits for, and one that is launched after it. */
+static inline void rig_append_wait(struct rig *r)
+{
+	rig_slice(r, r->thread, CATEGORY_CALL, "cudaLaunchKernel", 0, 10, 1);
+	rig_slice(r, r->thread, CATEGORY_CALL, "cudaDeviceSynchronize", 10, 110, 0);
+	rig_slice(r, r->thread, CATEGORY_OP, "a", 120, 40, 0);
+	rig_slice(r, r->thread, CATEGORY_CALL, "cudaLaunchKernel", 150, 5, 2);
+	rig_slice(r, r->stream[0], CATEGORY_KERNEL, "k1", 5, 110, 1);
+	rig_slice(r, r->stream[0], CATEGORY_KERNEL, "k2", 155, 10, 2);
+}
+
 /* Appends ops, calls and work of three threads, two streams and a line, in no order. */
 static inline void rig_append_random(struct rig *r, unsigned seed)
 {

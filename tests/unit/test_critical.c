@@ -106,12 +106,7 @@ static void a_synchronisation_leads_to_its_work(void **state)
 	struct critical x;
 
 	(void)state;
-	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 0, 10, 1);
-	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaDeviceSynchronize", 10, 110, 0);
-	rig_slice(&r, r.thread, CATEGORY_OP, "a", 120, 40, 0);
-	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 150, 5, 2);
-	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k1", 5, 110, 1);
-	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k2", 155, 10, 2);
+	rig_append_wait(&r);
 	x = path_of(&r, 0);
 	ASSERT_PATH(&x, { CRITICAL_LAUNCH, NULL, 0, 5 }, { CRITICAL_COMPUTE, "k1", 5, 115 },
 	        { CRITICAL_CALL, "cudaDeviceSynchronize", 115, 120 },

@@ -96,37 +96,25 @@ static void first_of_a_name_counts(void **state)
 	assert_true(rig_says(g, "a = One"));
 }
 
-static void assert_refused(struct str bytes, const char *sentence)
-{
-	struct rig g;
-
-	rig_open(&g, false);
-	assert_false(rig_read(&g, read_graph, bytes));
-	assert_int_equal(g.e.code, ERR_DATA_LOSS);
-	if (!str_contains(g.e.text, str_of(sentence)))
-		fail_msg("%.*s", STR(g.e.text));
-	assert_int_equal(g.m->nodes.n, 0);
-	rig_close(&g);
-}
-
 static void faults_are_refused(void **state)
 {
 	(void)state;
-	assert_refused(S("\x0a\x05\x0a\x03z"), "in: byte");
-	assert_refused(S("\x0a\x03\x0a\x01n\x0a\x03\x0a\x01\xff"),
+	rig_refuses(read_graph, S("\x0a\x05\x0a\x03z"), "in: byte");
+	rig_refuses(read_graph, S("\x0a\x03\x0a\x01n\x0a\x03\x0a\x01\xff"),
 	        "byte 9: GraphDef cannot be parsed: "
 	        "text that is not valid UTF-8");
-	assert_refused(S("\x0a\x03\x1a\x01\xff"), "not valid UTF-8");         /* input */
-	assert_refused(S("\x0a\x03\x22\x01\xff"), "not valid UTF-8");         /* device */
-	assert_refused(S("\x0a\x05\x2a\x03\x0a\x01\xff"), "not valid UTF-8"); /* key */
-	assert_refused(
-	        S("\x0a\x07\x2a\x05\x12\x03\x4a\x01\xff"), "not valid UTF-8"); /* placeholder */
-	assert_refused(S("\x0a\x05\x32\x03\x0a\x01\xff"), "byte 4");           /* debug info */
-	assert_refused(S("\x0a\x06\x2a\x04\x12\x02\x42\x01"), "truncated");    /* tensor */
-	assert_refused(S("\x0a\x07\x2a\x05\x12\x03\x42\x01\x08"), "byte");     /* in the tensor */
-	assert_refused(
-	        S("\x0a\x09\x2a\x07\x12\x05\x0a\x03\x1a\x01\xff"), "truncated"); /* packed list */
-	assert_refused(S("\x0a\x02\x0c\x00"), "byte"); /* stray group end */
+	rig_refuses(read_graph, S("\x0a\x03\x1a\x01\xff"), "not valid UTF-8");         /* input */
+	rig_refuses(read_graph, S("\x0a\x03\x22\x01\xff"), "not valid UTF-8");         /* device */
+	rig_refuses(read_graph, S("\x0a\x05\x2a\x03\x0a\x01\xff"), "not valid UTF-8"); /* key */
+	rig_refuses(read_graph, S("\x0a\x07\x2a\x05\x12\x03\x4a\x01\xff"),
+	        "not valid UTF-8");                                           /* placeholder */
+	rig_refuses(read_graph, S("\x0a\x05\x32\x03\x0a\x01\xff"), "byte 4"); /* debug info */
+	rig_refuses(read_graph, S("\x0a\x06\x2a\x04\x12\x02\x42\x01"), "truncated"); /* tensor */
+	rig_refuses(
+	        read_graph, S("\x0a\x07\x2a\x05\x12\x03\x42\x01\x08"), "byte"); /* in the tensor */
+	rig_refuses(read_graph, S("\x0a\x09\x2a\x07\x12\x05\x0a\x03\x1a\x01\xff"),
+	        "truncated");                                   /* packed list */
+	rig_refuses(read_graph, S("\x0a\x02\x0c\x00"), "byte"); /* stray group end */
 }
 
 static void unread_parts_are_skipped(void **state)
@@ -163,10 +151,13 @@ static void graphs_lie_in_others(void **state)
 	assert_true(str_contains(
 	        g.notes.list.v[1].text, S("functions, which are not shown (2 with 3 nodes)")));
 	rig_close(&g);
-	assert_refused(S("\x08\x01\x12\x20" META_INFO GRAPH_ONE), "SavedModel cannot be parsed");
-	assert_refused(S(META_INFO "\x12\x05\x0a\x03\x0a\x01"), "MetaGraphDef cannot be parsed");
-	assert_refused(S(META_INFO "\x12\x05\x0a\x04\x0a\x01x"), "goes past");
-	assert_refused(S("\x0a\x0b\x12\x05\x0a\x03\x0a\x01n\"\x05s" GRAPH_ONE), "goes past");
+	rig_refuses(read_graph, S("\x08\x01\x12\x20" META_INFO GRAPH_ONE),
+	        "SavedModel cannot be parsed");
+	rig_refuses(read_graph, S(META_INFO "\x12\x05\x0a\x03\x0a\x01"),
+	        "MetaGraphDef cannot be parsed");
+	rig_refuses(read_graph, S(META_INFO "\x12\x05\x0a\x04\x0a\x01x"), "goes past");
+	rig_refuses(
+	        read_graph, S("\x0a\x0b\x12\x05\x0a\x03\x0a\x01n\"\x05s" GRAPH_ONE), "goes past");
 }
 
 static void walk_agrees_with_unpacked(void **state)

@@ -123,43 +123,37 @@ static void attributes_are_kept_if_wanted(void **state)
 	assert_true(rig_says(g, "  attr y 2 bytes\n  attr x 5 bytes\n"));
 }
 
-static void assert_refused(struct str bytes, const char *sentence)
-{
-	struct rig g;
-
-	rig_open(&g, false);
-	assert_false(rig_read(&g, read_profile, bytes));
-	if (!str_contains(g.e.text, str_of(sentence)))
-		fail_msg("%.*s", STR(g.e.text));
-	assert_int_equal(g.m->nodes.n, 0);
-	rig_close(&g);
-}
-
 static void faults_are_refused(void **state)
 {
 	(void)state;
-	assert_refused(
-	        S("\x0a\x05\x12\x03\x0a\x01\xff"), "byte 6: ProfileProto cannot be parsed: text");
-	assert_refused(S("\x1a\x01\xff"), "truncated");                             /* steps */
-	assert_refused(S("\x0a\x05\x12\x03\x22\x01\xff"), "truncated");             /* shape */
-	assert_refused(S("\x0a\x07\x12\x05\x62\x03\x12\x01\x08"), "truncated");     /* exec */
-	assert_refused(S("\x0a\x08\x12\x06\x62\x04\x12\x02\x2a\x01"), "truncated"); /* cpu_execs */
-	assert_refused(S("\x0a\x08\x12\x06\x62\x04\x12\x02\x3a\x01"), "truncated"); /* memory */
-	assert_refused(S("\x0a\x08\x12\x06\x62\x04\x12\x02\x5a\x01"), "truncated"); /* allocation */
-	assert_refused(
-	        S("\x0a\x08\x12\x06\x7a\x04\x12\x02\x0a\x01"), "truncated"); /* output shape */
-	assert_refused(S("\x0a\x05\x12\x03\x52\x01\x0a"), "byte");           /* trace */
+	rig_refuses(read_profile, S("\x0a\x05\x12\x03\x0a\x01\xff"),
+	        "byte 6: ProfileProto cannot be parsed: text");
+	rig_refuses(read_profile, S("\x1a\x01\xff"), "truncated");                 /* steps */
+	rig_refuses(read_profile, S("\x0a\x05\x12\x03\x22\x01\xff"), "truncated"); /* shape */
+	rig_refuses(
+	        read_profile, S("\x0a\x07\x12\x05\x62\x03\x12\x01\x08"), "truncated"); /* exec */
+	rig_refuses(read_profile, S("\x0a\x08\x12\x06\x62\x04\x12\x02\x2a\x01"),
+	        "truncated"); /* cpu_execs */
+	rig_refuses(read_profile, S("\x0a\x08\x12\x06\x62\x04\x12\x02\x3a\x01"),
+	        "truncated"); /* memory */
+	rig_refuses(read_profile, S("\x0a\x08\x12\x06\x62\x04\x12\x02\x5a\x01"),
+	        "truncated"); /* allocation */
+	rig_refuses(read_profile, S("\x0a\x08\x12\x06\x7a\x04\x12\x02\x0a\x01"),
+	        "truncated");                                                 /* output shape */
+	rig_refuses(read_profile, S("\x0a\x05\x12\x03\x52\x01\x0a"), "byte"); /* trace */
 }
 
 /* Copies of a message that are broken alone stay so, even where they fit together. */
 static void copies_are_judged_alone(void **state)
 {
 	(void)state;
-	assert_refused(S("\x0a\x0d\x12\x01\x39\x12\x08\x12\x06"
-	                 "abcdef"),
+	rig_refuses(read_profile,
+	        S("\x0a\x0d\x12\x01\x39\x12\x08\x12\x06"
+	          "abcdef"),
 	        "truncated");
-	assert_refused(S("\x0a\x11\x12\x02\x0a\x00\x12\x01\x39\x12\x08\x12\x06"
-	                 "abcdef"),
+	rig_refuses(read_profile,
+	        S("\x0a\x11\x12\x02\x0a\x00\x12\x01\x39\x12\x08\x12\x06"
+	          "abcdef"),
 	        "truncated");
 }
 

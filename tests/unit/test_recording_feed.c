@@ -28,26 +28,38 @@ static struct str write_spool(struct arena *a, unsigned n)
 	return str_make(block, block_encode_finish(p));
 }
 
+/* A recording of n kernels whose process has jumped, without readings of the clock. */
+struct rig {
+	struct err e;
+	struct recordings r;
+	struct recording_file file;
+	struct recorded_process p;
+};
+
+static void rig_open(struct rig *x, struct arena *a, unsigned n)
+{
+	*x = (struct rig){ .e.a = a, .r = { .a = a, .e = &x->e } };
+	x->p = (struct recorded_process){ .file = &x->file, .jumped = true };
+	assert_true(src_memory(&x->file.given, a, S("spool"), write_spool(a, n), &x->e));
+}
+
 /* Readings that the first pass has not read are ignored. */
 static void more_readings(void **state)
 {
 	struct arena *a = *state;
-	struct err e = { .a = a };
-	struct recordings r = { .a = a, .e = &e };
-	struct recording_file file = { 0 };
-	struct recorded_process p = { .file = &file, .jumped = true };
+	struct rig g;
 	struct spool_damage d;
 	struct spool_record x;
 	struct recording_feed f;
 	unsigned kernels = 0;
 
-	assert_true(src_memory(&file.given, a, S("spool"), write_spool(a, 9), &e));
-	VEC_PUSH(a, &p.clocks, ((struct clock_at){ 0, BASE }));
-	VEC_PUSH(a, &p.clocks, ((struct clock_at){ SECOND, BASE }));
+	rig_open(&g, a, 9);
+	VEC_PUSH(a, &g.p.clocks, ((struct clock_at){ 0, BASE }));
+	VEC_PUSH(a, &g.p.clocks, ((struct clock_at){ SECOND, BASE }));
 	for (unsigned i = 0; i < 8; i++)
-		VEC_PUSH(a, &p.clocks, ((struct clock_at){ i * SECOND, 77777 }));
-	p.clocks.n = 2;
-	assert_true(feed_open(&f, &r, &p));
+		VEC_PUSH(a, &g.p.clocks, ((struct clock_at){ i * SECOND, 77777 }));
+	g.p.clocks.n = 2;
+	assert_true(feed_open(&f, &g.r, &g.p));
 	while (feed_next(&f, &x, &d) == SPOOL_EVENT_RECORD)
 		if (x.kind == SPOOL_KERNEL)
 			assert_int_equal(x.kernel.start, BASE + kernels++ * (uint64_t)SECOND + 5);
@@ -59,18 +71,15 @@ static void more_readings(void **state)
 static void far_clocks(void **state)
 {
 	struct arena *a = *state;
-	struct err e = { .a = a };
-	struct recordings r = { .a = a, .e = &e };
-	struct recording_file file = { 0 };
-	struct recorded_process p = { .file = &file, .jumped = true };
+	struct rig g;
 	struct spool_damage d;
 	struct spool_record x;
 	struct recording_feed f;
 
-	assert_true(src_memory(&file.given, a, S("spool"), write_spool(a, 3), &e));
-	VEC_PUSH(a, &p.clocks, ((struct clock_at){ 0, INT64_MAX }));
-	VEC_PUSH(a, &p.clocks, ((struct clock_at){ SECOND, INT64_MIN }));
-	assert_true(feed_open(&f, &r, &p));
+	rig_open(&g, a, 3);
+	VEC_PUSH(a, &g.p.clocks, ((struct clock_at){ 0, INT64_MAX }));
+	VEC_PUSH(a, &g.p.clocks, ((struct clock_at){ SECOND, INT64_MIN }));
+	assert_true(feed_open(&f, &g.r, &g.p));
 	while (feed_next(&f, &x, &d) == SPOOL_EVENT_RECORD)
 		;
 	feed_close(&f);

@@ -81,12 +81,7 @@ static void a_synchronisation_moves_with_its_work(void **state)
 	struct replay x;
 
 	(void)state;
-	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 0, 10, 1);
-	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaDeviceSynchronize", 10, 110, 0);
-	rig_slice(&r, r.thread, CATEGORY_OP, "a", 120, 40, 0);
-	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 150, 5, 2);
-	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k1", 5, 110, 1);
-	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k2", 155, 10, 2);
+	rig_append_wait(&r);
 	open_replay(&r, &x);
 	assert_int_equal(x.recorded.after, 165);
 	assert_int_equal(after(&x, "kernel:k1*0.5"), 165 - 55);

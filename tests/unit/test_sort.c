@@ -261,16 +261,16 @@ static void counts(void **state)
 /* Compares a bisection of each range of an array with a loop. */
 static void bisects(void **state)
 {
-	static const int v[] = { -5, 0, 0, 3, 3, 3, 8 };
+	static const int sorted[] = { -5, 0, 0, 3, 3, 3, 8 };
 
 	(void)state;
 	for (uint32_t from = 0; from <= 7; from++)
 		for (uint32_t to = 0; to <= 7; to++)
 			for (int key = -6; key < 10; key++) {
 				uint32_t i, want = from;
-				while (want < to && v[want] < key)
+				while (want < to && sorted[want] < key)
 					want++;
-				BISECT(i, from, to, v[i] < key);
+				BISECT(i, from, to, sorted[i] < key);
 				assert_int_equal(i, want);
 			}
 }

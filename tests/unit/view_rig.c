@@ -136,10 +136,10 @@ struct str rig_lines(struct view_rig *r, enum vk kind)
 
 	if (!rig_request(r, kind, &q, &x))
 		return S("failed");
-	if (kind == VK_SCOPE || kind == VK_GRAPH)
-		text_tree(&x, to, r->a);
+	if (kind == VK_OP)
+		text_op(&x, to, r->a);
 	else
-		text_multi(&x, to, r->a);
+		text_tree(&x, to, r->a);
 	return sink_text(to);
 }
 

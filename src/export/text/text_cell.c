@@ -36,6 +36,15 @@ void text_types(struct sb *b, const struct model *m, uint32_t set)
 	}
 }
 
+void text_words(struct sb *b, const struct strs *words)
+{
+	for (size_t i = 0; i < words->n; i++) {
+		if (i)
+			sb_char(b, '|');
+		sb_put(b, words->v[i]);
+	}
+}
+
 void text_input(struct sb *b, const struct model *m, uint32_t node, uint32_t i)
 {
 	uint32_t shape = model_input_shape(m, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text of scope and graph: one line for each shown node.
+ * The text of scope, graph and code: a line for each shown node or Python line.
  */
 #include "base/fmt.h"
 #include "export/out.h"
@@ -8,8 +8,10 @@
 struct tree_lines {
 	const struct result *r;
 	const struct query *q;
+	struct arena *a;
 	struct line_build b;
 	size_t fields;
+	struct members members; /* code */
 	uint32_t *steps_in; /* num_hidden_ops: additional indents of each entry; otherwise NULL */
 };
 
@@ -40,8 +42,30 @@ static uint32_t entry_node(const struct tree_lines *l, const struct entry *x)
 	return l->q->tree->node[l->q->kept.at[x->kept]];
 }
 
+/* Appends words as a cell. */
+static void put_words(struct tree_lines *l, unsigned column, const struct strs *words)
+{
+	field(l, column);
+	text_words(&l->b.text, words);
+	line_cell_end(&l->b, false);
+}
+
+/* Appends the devices or types of the accounted nodes of a Python line as a cell. */
+static void put_line_text(struct tree_lines *l, enum unit unit, uint32_t kept, unsigned column)
+{
+	const struct strs *devices;
+
+	if (unit == UNIT_TYPES) {
+		put_words(l, column, members_types(&l->members, kept));
+	} else if (unit == UNIT_DEVICES) {
+		devices = members_devices(&l->members, kept);
+		if (devices->n)
+			put_words(l, column, devices);
+	}
+}
+
 /* Appends the device, types or input shapes of a node as a cell. */
-static void put_text(struct tree_lines *l, enum unit unit, uint32_t node, unsigned column)
+static void put_node_text(struct tree_lines *l, enum unit unit, uint32_t node, unsigned column)
 {
 	const struct model *m = l->q->m;
 	struct sb *b = &l->b.text;
@@ -68,8 +92,9 @@ static void put_text(struct tree_lines *l, enum unit unit, uint32_t node, unsign
 }
 
 /* Appends the shape of a variable before its number of parameters, in the same cell. */
-static void put_shape(struct tree_lines *l, uint32_t node)
+static void put_shape(struct tree_lines *l, const struct entry *x)
 {
+	uint32_t node = entry_node(l, x);
 	uint32_t shape = node == ID_NONE ? ID_NONE : l->q->m->nodes.v[node].shape;
 
 	if (model_rank(l->q->m, shape)) {
@@ -103,16 +128,24 @@ static void put_metric(
         struct tree_lines *l, const struct entry *x, const struct text_columns *c, unsigned i)
 {
 	const struct metric *m = &metrics[c->id[i]];
+	const char *instead = metric_in(m, l->r->kind)->instead;
+	bool node = view_is(l->r->kind, VIEW_NODES);
 	struct sb *b = &l->b.text;
 
-	if (m->unit != UNIT_OCCURRENCE && m->value == V_NONE && m->unit != UNIT_PERCENT) {
-		put_text(l, m->unit, entry_node(l, x), i);
+	if (!instead && m->unit != UNIT_OCCURRENCE && m->value == V_NONE &&
+	        m->unit != UNIT_PERCENT) {
+		if (node)
+			put_node_text(l, m->unit, entry_node(l, x), i);
+		else
+			put_line_text(l, m->unit, x->kept, i);
 		return;
 	}
 	field(l, i);
-	if (c->id[i] == M_PARAMS)
-		put_shape(l, entry_node(l, x));
-	if (m->unit == UNIT_OCCURRENCE)
+	if (node && c->id[i] == M_PARAMS)
+		put_shape(l, x);
+	if (instead)
+		sb_put(b, str_of(instead));
+	else if (m->unit == UNIT_OCCURRENCE)
 		put_occurrence(l, x);
 	else if (m->value != V_NONE)
 		text_pair(b, l->r, m, x);
@@ -121,12 +154,26 @@ static void put_metric(
 	line_cell_end(&l->b, true);
 }
 
+/* Returns the name of an entry; of a chain of lines the first and the last name. */
+static struct str entry_name(struct tree_lines *l, const struct entry *x)
+{
+	struct str name = view_name(l->q, x->kept), first;
+
+	if (!x->folded)
+		return name;
+	first = view_name(l->q, x->first);
+	if (x->folded == 1)
+		return str_fmt(l->a, "%.*s > %.*s", STR(first), STR(name));
+	return str_fmt(l->a, "%.*s > (%u %s) > %.*s", STR(first), x->folded - 1,
+	        x->folded == 2 ? "line" : "lines", STR(name));
+}
+
 static void put_entry(
         struct tree_lines *l, const struct entry *x, const struct text_columns *c, struct sink *to)
 {
 	size_t depth = depth_of(l, x, to);
 
-	line_begin(&l->b, 2 * depth, view_name(l->q, x->kept));
+	line_begin(&l->b, 2 * depth, entry_name(l, x));
 	l->fields = 0;
 	sb_put(&l->b.text, S(" ("));
 	for (unsigned i = 0; i < c->n; i++)
@@ -136,11 +183,13 @@ static void put_entry(
 
 void text_tree(const struct result *r, struct sink *to, struct arena *a)
 {
-	struct tree_lines l = { .r = r, .q = r->q };
+	struct tree_lines l = { .r = r, .q = r->q, .a = a };
 	struct text_columns c;
 
 	line_build_init(&l.b, a);
 	struct str zero = text_columns_init(&c, r, to);
+	if (!view_is(r->kind, VIEW_NODES))
+		members_init(&l.members, r->q, a);
 	if (view_is(r->kind, VIEW_EDGES) &&
 	        (r->q->o->select.metrics & METRIC_BIT(M_NUM_HIDDEN_OPS)))
 		l.steps_in = ARENA_ARRAY(a, r->n, uint32_t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text of op, with a line for each type, and of code, with a line for each shown Python line.
+ * The text of op: a line for each type.
  */
 #include "base/fmt.h"
 #include "base/sort.h"
@@ -38,30 +38,14 @@ static void put_right(struct lines *l, unsigned column, struct str text, size_t 
 	line_cell_end(&l->b, true);
 }
 
-/* Appends words, joined by bars, as a cell. */
+/* Appends words as a cell. */
 static void put_words(struct lines *l, unsigned column, const struct strs *words)
 {
 	field(l);
 	line_cell_begin(&l->b, column);
-	for (size_t i = 0; i < words->n; i++) {
-		if (i)
-			sb_char(&l->b.text, '|');
-		sb_put(&l->b.text, words->v[i]);
-	}
+	text_words(&l->b.text, words);
 	line_cell_end(&l->b, false);
 }
-
-/* Appends the devices of the accounted nodes; Quirk 11: a node without a device has the empty
- * word. */
-static void put_devices(struct lines *l, unsigned column, uint32_t kept)
-{
-	const struct strs *devices = members_devices(&l->members, kept);
-
-	if (devices->n || view_is(l->r->kind, VIEW_LIST))
-		put_words(l, column, devices);
-}
-
-/* ---- op ---- */
 
 static double percent(int64_t part, int64_t whole)
 {
@@ -194,7 +178,8 @@ static void put_type(
 		case UNIT_TIME:
 		case UNIT_BYTES: put_shares(l, i, m, x); break;
 		case UNIT_OCCURRENCE: put_occurrence(l, i, x->kept); break;
-		case UNIT_DEVICES: put_devices(l, i, x->kept); break;
+		/* Quirk 11: a node without a device has the empty word. */
+		case UNIT_DEVICES: put_words(l, i, members_devices(&l->members, x->kept)); break;
 		case UNIT_TYPES: put_words(l, i, members_types(&l->members, x->kept)); break;
 		case UNIT_TEXT:
 		case UNIT_INPUT_SHAPES:
@@ -219,61 +204,7 @@ static void put_type(
 		put_input_shapes(l, x->kept, to);
 }
 
-/* ---- code ---- */
-
-static void put_metric(
-        struct lines *l, const struct entry *x, const struct text_columns *c, unsigned i)
-{
-	const struct metric *m = &metrics[c->id[i]];
-	const char *instead = metric_in(m, l->r->kind)->instead;
-	struct sb *b = &l->b.text;
-
-	if (!instead && m->value == V_NONE && m->unit != UNIT_PERCENT) {
-		if (m->unit == UNIT_DEVICES)
-			put_devices(l, i, x->kept);
-		else if (m->unit == UNIT_TYPES)
-			put_words(l, i, members_types(&l->members, x->kept));
-		return;
-	}
-	field(l);
-	line_cell_begin(&l->b, i);
-	if (instead)
-		sb_put(b, str_of(instead));
-	else if (m->value != V_NONE)
-		text_pair(b, l->r, m, x);
-	else
-		text_percent(b, l->r, x, c->id, c->n);
-	line_cell_end(&l->b, true);
-}
-
-/* Returns the name of a line; of a chain of lines the first and the last name. */
-static struct str line_name(struct lines *l, const struct entry *x)
-{
-	struct str name = view_name(l->q, x->kept), first;
-
-	if (!x->folded)
-		return name;
-	first = view_name(l->q, x->first);
-	if (x->folded == 1)
-		return str_fmt(l->a, "%.*s > %.*s", STR(first), STR(name));
-	return str_fmt(l->a, "%.*s > (%u %s) > %.*s", STR(first), x->folded - 1,
-	        x->folded == 2 ? "line" : "lines", STR(name));
-}
-
-static void put_line(
-        struct lines *l, const struct entry *x, const struct text_columns *c, struct sink *to)
-{
-	l->fields = 0;
-	line_begin(&l->b, (size_t)2 * x->depth, line_name(l, x));
-	sb_put(&l->b.text, S(" ("));
-	for (unsigned i = 0; i < c->n; i++)
-		put_metric(l, x, c, i);
-	text_end_row(&l->b, l->fields > 0, l->r, x, c, to);
-}
-
-/* ---- common ---- */
-
-void text_multi(const struct result *r, struct sink *to, struct arena *a)
+void text_op(const struct result *r, struct sink *to, struct arena *a)
 {
 	struct lines l = { .r = r, .q = r->q, .a = a, .cell = sb_in(a) };
 	struct entry root = { .self = &r->root, .total = &r->root };
@@ -287,11 +218,7 @@ void text_multi(const struct result *r, struct sink *to, struct arena *a)
 		return;
 	}
 	text_legend(&l.b, r, &c, to);
-	for (uint32_t i = 0; i < r->n; i++) {
-		if (view_is(r->kind, VIEW_LIST))
-			put_type(&l, &r->shown[i], &c, to);
-		else
-			put_line(&l, &r->shown[i], &c, to);
-	}
+	for (uint32_t i = 0; i < r->n; i++)
+		put_type(&l, &r->shown[i], &c, to);
 	text_left_out(r, zero, to);
 }
