@@ -101,15 +101,16 @@ struct serve_request {
 	struct str target, host, origin, fetch_site;
 };
 
+/* What a request asks for. */
 enum serve_what { SERVE_PAGE, SERVE_INDEX, SERVE_RUN };
-struct serve_asked {
+struct serve_task {
 	enum serve_what what;
 	struct strs words; /* of SERVE_RUN */
 };
 
 /* Returns the HTTP status: 200 if the request is to be answered. Words live in a. */
 int serve_check(const struct serve_request *r, const char *token, unsigned port, struct arena *a,
-        struct serve_asked *out);
+        struct serve_task *out);
 
 /* ---- serve clients ----
  *

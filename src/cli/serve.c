@@ -105,7 +105,7 @@ static void on_accept_error(struct evconnlistener *listener, void *http)
 
 struct answer_request {
 	struct server *v;
-	const struct serve_asked *asked;
+	const struct serve_task *task;
 	struct sink *out;
 };
 
@@ -113,7 +113,7 @@ static bool run(struct session *q, void *ctx)
 {
 	const struct answer_request *x = ctx;
 
-	return served_run(q, &x->v->served, &x->asked->words, x->out);
+	return served_run(q, &x->v->served, &x->task->words, x->out);
 }
 
 static bool list(struct session *q, void *ctx)
@@ -167,10 +167,10 @@ static void reply(struct evhttp_request *req, int status, const char *type, stru
 		evbuffer_free(content);
 }
 
-static void answer(struct server *v, struct evhttp_request *req, const struct serve_asked *asked)
+static void answer(struct server *v, struct evhttp_request *req, const struct serve_task *task)
 {
 	struct scratch own;
-	struct answer_request x = { .v = v, .asked = asked };
+	struct answer_request x = { .v = v, .task = task };
 	struct itimerval limit = { .it_value.tv_sec = QUERY_SECONDS }, none = { 0 };
 
 	scratch_open(&own, &v->s->work);
@@ -178,7 +178,7 @@ static void answer(struct server *v, struct evhttp_request *req, const struct se
 	atomic_store(&v->q->cancel, false);
 	answering = v->q;
 	setitimer(ITIMER_REAL, &limit, NULL);
-	bool ok = session_guard(v->q, asked->what == SERVE_INDEX ? list : run, &x);
+	bool ok = session_guard(v->q, task->what == SERVE_INDEX ? list : run, &x);
 	setitimer(ITIMER_REAL, &none, NULL);
 	answering = NULL;
 	if (ok)
@@ -213,20 +213,20 @@ static void on_request(struct evhttp_request *req, void *server)
 		.host = header(req, "Host"),
 		.origin = header(req, "Origin"),
 		.fetch_site = header(req, "Sec-Fetch-Site") };
-	struct serve_asked asked;
+	struct serve_task task;
 	struct scratch own;
 
 	serve_clients_restart(&v->clients, descriptor(req), true);
 	evhttp_request_set_on_complete_cb(req, on_sent, v);
 	scratch_open(&own, &v->s->work);
-	int status = serve_check(&r, v->token, v->clients.port, &own.a, &asked);
+	int status = serve_check(&r, v->token, v->clients.port, &own.a, &task);
 	if (status != HTTP_OK)
 		reply(req, status, "text/plain; charset=utf-8",
 		        S("Use the address that tfprof serve printed.\n"));
-	else if (asked.what == SERVE_PAGE)
+	else if (task.what == SERVE_PAGE)
 		reply(req, HTTP_OK, "text/html; charset=utf-8", v->page);
 	else
-		answer(v, req, &asked);
+		answer(v, req, &task);
 	scratch_close(&own);
 }
 

@@ -79,11 +79,11 @@ static int take_words(struct str query, struct arena *a, struct strs *out)
 }
 
 int serve_check(const struct serve_request *r, const char *token, unsigned port, struct arena *a,
-        struct serve_asked *out)
+        struct serve_task *out)
 {
 	struct str run = S("v1/run?");
 
-	*out = (struct serve_asked){ .what = SERVE_PAGE };
+	*out = (struct serve_task){ .what = SERVE_PAGE };
 	if (!r->reads)
 		return READ_ONLY;
 	if (r->target.n > SERVE_TARGET_MAX)

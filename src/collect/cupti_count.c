@@ -36,7 +36,7 @@ static struct {
 	bool is_filled;
 	uint32_t (*is_capturing)(void *stream, uint32_t *status);
 	_Atomic int captures;   /* going on */
-	_Atomic uint32_t round; /* of listening: a function may have ended unheard between two */
+	_Atomic uint32_t round; /* of listening: a function may have ended unseen between two */
 	uint32_t (*probe)(int *version);
 	_Atomic uint64_t accepted; /* callbacks of probes */
 	pthread_key_t key;         /* of each thread: round << INSIDE_BITS | INSIDE_* */

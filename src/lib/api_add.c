@@ -19,7 +19,7 @@ static bool add_recording(
 		        "'%.*s': a recording has steps of its own, and there are some already",
 		        STR(from->name));
 	for (size_t i = 0; i < in->n_how; i++)
-		if (!flags_spool_word(t->s, &f, api_str(in->how[i].data, in->how[i].size)))
+		if (!flags_recording_word(t->s, &f, api_str(in->how[i].data, in->how[i].size)))
 			return false;
 	if (!flags_check_recording(t->s, &f))
 		return false;
@@ -38,7 +38,7 @@ static bool load_files(
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "files of any kind have to be added before everything else");
 	for (size_t i = 0; i < n_how; i++)
-		if (!flags_spool_word(s, &f, api_str(how[i].data, how[i].size)))
+		if (!flags_recording_word(s, &f, api_str(how[i].data, how[i].size)))
 			return false;
 	for (size_t i = 0; i < paths->n; i++) /* options point to them */
 		strs_add(&s->model_arena, &files, str_copy(&s->model_arena, paths->v[i]));

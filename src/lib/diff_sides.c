@@ -210,6 +210,82 @@ bool diff_sides_mix_formats(const struct diff_sides *d)
 
 /* ---- conversion to sides of a view ---- */
 
+struct side_request {
+	const struct view_ops *view;
+	const struct opts *o;
+	const enum value *values;
+	uint32_t n;
+	bool per_run;         /* recorded numbers are per execution of each node */
+	const int64_t *steps; /* after the values, the same values for each of these steps */
+	uint32_t n_steps;
+	int64_t ticks_per_us; /* of the side's times (struct side_values) */
+};
+
+/* Makes a query whose view has accounted. */
+static bool account(struct session *s, const struct side_request *request, struct query *q)
+{
+	if (!session_group(s, request->view, q) || !view_open(q, &s->error))
+		return false;
+	if (request->per_run)
+		side_per_run(q);
+	request->view->account(q);
+	return true;
+}
+
+/* Returns the numbers of one step. */
+static bool fill_step(struct session *s, const struct side_request *request, uint32_t i,
+        struct side *out, struct arena *scratch)
+{
+	struct opts o = *request->o;
+	struct query q = { .o = &o, .a = scratch, .notes = &s->notes };
+
+	o.step = request->steps[i];
+	o.steps.n = 0;
+	if (!account(s, request, &q))
+		return false;
+	side_fill(out, &q, (i + 1) * request->n, request->n);
+	view_close(&q);
+	return true;
+}
+
+/* Returns the accounted entries of a view as a side of a comparison, in a; names belong to the
+ * model and its trees. Of the options only steps, types and devices apply. */
+static bool query_side(
+        struct session *s, const struct side_request *request, struct side *out, struct arena *a)
+{
+	struct query q = { .o = request->o, .notes = &s->notes };
+	uint32_t n = request->n * (request->n_steps + 1);
+	enum value *values = ARENA_ARRAY(a, n, enum value);
+	struct scratch own;
+
+	if (!session_need_steps(s, request->o) || !session_seal(s))
+		return false;
+	session_begin_query(s);
+	if (view_is(request->view->kind, VIEW_TRACES) && !s->model.has_traces)
+		return session_fail(s, ERR_FAILED,
+		        "call stacks are missing: load an op log, or a profile with call stacks");
+	for (uint32_t i = 0; i < n; i++)
+		values[i] = request->values[i % request->n];
+	scratch_open(&own, &s->work);
+	q.a = &own.a;
+	bool ok = account(s, request, &q);
+	if (ok) {
+		const struct side_values made = { values, n, request->ticks_per_us,
+			model_ticks(&s->model) > 1 };
+		side_from_query(out, &q, &made, a);
+		ok = view_patterns_ok(&q, &s->error);
+		view_close(&q);
+	}
+	for (uint32_t i = 0; i < request->n_steps && ok; i++) {
+		arena_clear(&own.a);
+		ok = fill_step(s, request, i, out, &own.a);
+	}
+	if (ok && value_stopped(out->total, n))
+		view_note_stopped(&s->notes);
+	scratch_close(&own);
+	return ok;
+}
+
 /* Lists the chosen steps; of more than `most` (above 1; 0: no limit), that many evenly spaced ones.
  */
 static uint32_t list_steps(
@@ -267,7 +343,7 @@ static bool make_side(struct session *s, void *ctx)
 	request.steps = steps;
 	if (d->with_steps)
 		request.n_steps = list_steps(s, &o, steps, d->steps_most);
-	return session_side(s, &request, m->x->side, a);
+	return query_side(s, &request, m->x->side, a);
 }
 
 static void run_make(void *ctx, size_t i, struct work *w)

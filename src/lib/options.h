@@ -150,7 +150,7 @@ bool flags_use_stdin(struct session *s, const struct flags *f);
 bool flags_check_recording(struct session *s, const struct flags *f);
 
 /* Sets a flag for recordings from the library's text form: "step-nvtx=pytorch", "keep-warmup". */
-bool flags_spool_word(struct session *s, struct flags *f, struct str word);
+bool flags_recording_word(struct session *s, struct flags *f, struct str word);
 
 /* Loads the recordings with these flags and the options file of the session. */
 bool flags_load_spools(struct session *s, const struct flags *f);

@@ -155,31 +155,11 @@ bool session_need_flops(struct session *s, const struct opts *o);
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message);
 
-/* Returns the accounted entries of a view as a side of a comparison. Of the options only steps,
- * types and devices apply. */
-struct side_request {
-	const struct view_ops *view;
-	const struct opts *o;
-	const enum value *values;
-	uint32_t n;
-	bool per_run;         /* recorded numbers are per execution of each node */
-	const int64_t *steps; /* after the values, the same values for each of these steps */
-	uint32_t n_steps;
-	int64_t ticks_per_us; /* of the side's times (struct side_values) */
-};
-/* In a; names belong to the model and its trees. */
-bool session_side(
-        struct session *s, const struct side_request *request, struct side *out, struct arena *a);
-
 /* Writes everything loaded as a ProfileProto file. It includes attributes if they were kept. */
 bool session_write_profile(struct session *s, struct str path);
 
 /* Fails if there are several workers: a ProfileProto cannot hold them. */
 bool session_one_worker(struct session *s);
-/* Writes each step as a RunMetadata to <path>_<step>, and the nodes as a GraphDef to
- * <path>_graph.pb. */
-bool session_write_runs(struct session *s, struct str path);
-struct str session_run_graph(struct session *s, struct str path); /* path of the GraphDef */
 
 /* Keeps node attributes, labels and threads of everything loaded from now on. */
 void session_keep_attrs(struct session *s);
@@ -189,84 +169,12 @@ void session_keep_attrs(struct session *s);
 bool session_query(struct session *s, const struct view_ops *v, struct query *q);
 /* Returns where the answer of a view goes; VK_N: an answer of no view. */
 struct emit session_emit(struct session *s, enum vk kind, struct sink *out);
+/* Likewise, of a view of a model with these trees. */
+struct emit session_emit_of(
+        struct session *s, const struct forest *f, enum vk kind, struct sink *out);
 
 /* Returns the advice of the checkers (CHECK_BIT bits), in the query arena. */
 bool session_advise(struct session *s, unsigned checkers, struct advice *out);
-
-/* Writes it as rows, in the options' output. */
-bool session_put_advice(
-        struct session *s, const struct advice *advice, const struct opts *o, struct sink *out);
-
-/* Writes a table of the loaded traces or recording in the selected output. Sets request->columns.
- */
-bool session_trace_table(struct session *s, struct trace_table_request *request,
-        const struct opts *o, struct sink *out);
-
-/* Writes the memory use of the loaded trace, recording or steps in the selected output. */
-struct memory_request;
-bool session_memory(struct session *s, const struct memory_request *request, size_t top,
-        const struct opts *o, struct sink *out);
-bool session_critical(struct session *s, size_t top, const struct opts *o, struct sink *out);
-
-/* A request of what-if: changes, or a kind whose names are tried one by one. */
-struct what_if_request {
-	const struct replay_change *changes;
-	size_t n_changes;
-	enum why_id cause; /* "cause:ID"; WHY_IDS: the changes */
-	int each;          /* 0: none; otherwise 1 + enum replay_each */
-	size_t top;
-};
-/* Reads the changes. */
-bool what_if_read(struct session *s, const struct strs *words, struct what_if_request *out);
-bool session_what_if(struct session *s, const struct what_if_request *request, const struct opts *o,
-        struct sink *out);
-
-/* Writes the idle time of devices. by: an enum idle_by. */
-bool session_idle(struct session *s, size_t top, int by, const struct opts *o, struct sink *out);
-
-/* Options of flops. */
-struct flops_request {
-	size_t top;
-	struct str explain; /* an op: write its formula instead; empty: none */
-	bool partial;
-	int64_t peak_flops; /* 0: those of the device */
-};
-/* Writes the float operations of a trace. */
-bool session_flops(struct session *s, const struct flops_request *request, const struct opts *o,
-        struct sink *out);
-
-/* Options of why. */
-struct why_rule {
-	struct str text;
-	enum why_id cause;
-	int64_t ns; /* fails if more is saved per step */
-};
-/* The meaning of several files; auto: ranks of one job if there are more than two or they name
- * different ranks, otherwise two runs. */
-enum why_as { WHY_AS_AUTO, WHY_AS_RANKS, WHY_AS_RUNS };
-struct why_request {
-	size_t top;
-	enum why_as as;
-	enum why_id cause; /* WHY_IDS: all */
-	const struct why_rule *rules;
-	size_t n_rules;
-};
-/* Reads --cause (empty: all) and the values of --fail-on, "ID" or "ID>TIME". */
-bool why_read(
-        struct session *s, struct str cause, const struct strs *fail_on, struct why_request *out);
-bool session_why(struct session *s, const struct why_request *request, const struct opts *o,
-        struct sink *out);
-
-/* Options of collectives. */
-struct collectives_request {
-	size_t top;
-	unsigned fail_on; /* bits of enum collective_problem_kind */
-};
-/* Reads the values of --fail-on. */
-bool collectives_read_rules(struct session *s, const struct strs *fail_on, unsigned *kinds);
-/* Writes what the ranks of Flight Recorder dumps called. */
-bool session_collectives(struct session *s, const struct collectives_request *request,
-        const struct opts *o, struct sink *out);
 
 /* Finds the verdict of why on all steps, its sentence and its id. Sets nothing if no verdict is
  * cheap: traces of up to VERDICT_SLICES_MAX slices on up to VERDICT_DEVICES_MAX devices, or a
@@ -276,13 +184,21 @@ bool session_collectives(struct session *s, const struct collectives_request *re
 #define VERDICT_DEVICES_MAX 64
 bool session_verdict(struct session *s, struct str *verdict, struct str *id);
 
+/* Returns the loaded recording as a trace with the wanted arguments (ARG_BIT), or NULL. A trace
+ * with all arguments is made at first use and kept; any other lives until the next query. */
+const struct trace *session_recording_trace(struct session *s, uint64_t wants);
+
+/* Collects the loaded traces, or makes the trace of the loaded recording. devices: for the tables
+ * of `devices`. */
+bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct worker_traces *to);
+
 /* Returns the loaded traces, or that of the loaded recording; NULL if none is loaded. */
 const struct model_trace *session_traces(struct session *s, size_t *n);
 
 /* Returns the loaded trace or recording; NULL if none or several are loaded. */
 const struct trace *session_one_trace(struct session *s);
 
-/* Writes the slices of the loaded trace as a JSON document. Fails like session_trace_table. */
+/* Writes the slices of the loaded trace as a JSON document. Fails if there is none. */
 bool session_slices(struct session *s, const struct slices_request *request, struct sink *out);
 
 /* Fails if memory was exhausted during loading. */

@@ -117,7 +117,7 @@ static const struct { /* rows of stat.def that need all values */
 } percentiles[] = { { STAT_MEDIAN, 50 }, { STAT_P95, 95 }, { STAT_P99, 99 } };
 #define PERCENTILES (sizeof percentiles / sizeof *percentiles)
 
-static bool is_asked(const struct stats *s, enum stat_id id)
+static bool is_selected(const struct stats *s, enum stat_id id)
 {
 	return s->q->o->stats & STAT_BIT(id);
 }
@@ -128,7 +128,7 @@ static unsigned part_of(const struct stats *s, size_t p)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < p; i++)
-		n += is_asked(s, percentiles[i].id);
+		n += is_selected(s, percentiles[i].id);
 	return n;
 }
 
@@ -156,7 +156,7 @@ static void find_ranks(struct stats *s, uint64_t widest)
 	unsigned n = 0;
 
 	for (size_t p = 0; p < PERCENTILES; p++)
-		if (is_asked(s, percentiles[p].id))
+		if (is_selected(s, percentiles[p].id))
 			wanted[n++] =
 			        (uint32_t)((steps_read(s) * percentiles[p].percent + 99) / 100);
 	ranks_begin(&s->ranks, wanted, n, widest);
@@ -275,7 +275,7 @@ static void fill_metric(struct stats *s, enum metric_id of)
 	uint64_t widest;
 
 	for (enum stat_id id = 0; id < STAT_N; id++)
-		if (is_asked(s, id))
+		if (is_selected(s, id))
 			to[id] = s->next++;
 	scratch_open(&sums, s->q->a->work);
 	scratch_open(&ranks, s->q->a->work);
@@ -334,7 +334,7 @@ static void fill(struct stats *s, const struct step *const *steps, size_t n)
 	step_numbers_open(&s->numbers, s->r, &s->scratch.a);
 	for (size_t c = 0; c < s->n_columns; c++)
 		fill_metric(s, s->columns[c]);
-	if (is_asked(s, STAT_N))
+	if (is_selected(s, STAT_N))
 		fill_runs(s);
 	scratch_close(&s->scratch);
 }

@@ -17,16 +17,16 @@ static bool check(struct session *s, void *ctx)
 		.host = lines[1],
 		.origin = lines[2],
 		.fetch_site = lines[3] };
-	struct serve_asked asked;
+	struct serve_task task;
 
-	int status = serve_check(&r, TOKEN, PORT, &s->query_arena, &asked);
+	int status = serve_check(&r, TOKEN, PORT, &s->query_arena, &task);
 	if (status != 200)
 		return true;
-	if (!str_starts(r.target, S("/" TOKEN "/")) || asked.words.n > SERVE_WORDS_MAX ||
+	if (!str_starts(r.target, S("/" TOKEN "/")) || task.words.n > SERVE_WORDS_MAX ||
 	        !str_ends(r.host, S(":8080")) || (r.origin.n && !str_ends(r.origin, S(":8080"))))
 		abort();
-	for (size_t i = 0; i < asked.words.n; i++)
-		if (memchr(asked.words.v[i].p, 0, asked.words.v[i].n))
+	for (size_t i = 0; i < task.words.n; i++)
+		if (memchr(task.words.v[i].p, 0, task.words.v[i].n))
 			abort();
 	return true;
 }

@@ -70,7 +70,7 @@ def test_nested():
     same([len(glob.glob(x + '/*.tfspool')) for x in ('outer', 'inner')], [0, 1])
 
 
-def test_nobody_hears():
+def test_nobody_listens():
     """ctl reports that all processes have ended; it reports nothing if processes may still start."""
     one('over')
     same(tfprof('ctl', 'over', 'stop')[::2], (1, "tfprof: no process that has recorded into 'over' is still running\n"))

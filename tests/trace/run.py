@@ -323,7 +323,7 @@ def compressed_and_piped():
         equal(program('op', '--profile_path=-', '-select', 'micros,occurrence', given=f.read())[0], expected)
 
 
-def what_the_profiler_said():
+def messages_of_the_profiler():
     """Errors and warnings in the file are printed."""
     _, err = program(write(space(nested(), errors=['no\npermission'], warnings=['dropped 5'])), 'op')
     equal(err, "note: the profiler's error: no\\x0apermission\nnote: the profiler's warning: dropped 5\n")
@@ -448,7 +448,7 @@ def damaged_names():
 
 CASES = [trace_viewer, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps,
          marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
-         memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, what_the_profiler_said, truncated, copied_as_text,
+         memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, messages_of_the_profiler, truncated, copied_as_text,
          damaged_bytes, damaged_names, tables, no_trace, sample]
 
 def sample_gpu():

@@ -109,7 +109,7 @@ static void test_where_it_goes(void **state)
 	out_close(&x);
 }
 
-static void test_depth_is_said(void **state)
+static void test_depth_is_written(void **state)
 {
 	struct out_rig x;
 
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_op),
 		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_where_it_goes),
-		cmocka_unit_test(test_depth_is_said),
+		cmocka_unit_test(test_depth_is_written),
 		cmocka_unit_test(test_origin),
 	};
 

@@ -108,7 +108,7 @@ static bool read_diff(struct session *s, void *ctx)
 }
 
 /* Returns the error for the arguments of diff; NULL if they are accepted. */
-static const char *said_diff(struct session *s, const char *line)
+static const char *diff_error(struct session *s, const char *line)
 {
 	return session_guard(s, read_diff, (void *)(uintptr_t)line)
 	               ? NULL
@@ -121,7 +121,7 @@ static void mixed(void **state)
 	struct session *s = program_session();
 
 	(void)state;
-	assert_null(said_diff(s,
+	assert_null(diff_error(s,
 	        "op / -select bytes --delta 5% /tmp --gate total.bytes<+5% -rename 's/a/b/' --gate "
 	        "total.bytes<9MB --names=x,y --match=path --rename=s/c/d/ --level=0.01 --per run"));
 	assert_int_equal(diff.given.view, VK_OP);
@@ -135,20 +135,20 @@ static void mixed(void **state)
 	assert_true(!diff.order_given && !diff.given.swap);
 	assert_int_equal(diff.o.select.metrics, METRIC_BIT(M_BYTES));
 	assert_int_equal(diff.o.max_depth, INT32_MAX);
-	assert_null(said_diff(
+	assert_null(diff_error(
 	        s, "--view code --swap -max_depth=3 --min_size 2KB --min_size 3ms -- / / a b"));
 	assert_int_equal(diff.given.view, VK_CODE);
 	assert_int_equal(diff.min_size, 2000);
 	assert_int_equal(diff.min_micros, 3000);
 	assert_int_equal(diff.o.max_depth, 3);
 	assert_true(diff.given.swap);
-	assert_string_equal(said_diff(s, "/ / --selct x"),
+	assert_string_equal(diff_error(s, "/ / --selct x"),
 	        "diff has no option '--selct'; did you mean '-select'?");
-	assert_string_equal(said_diff(s, "/ / --delt x"),
+	assert_string_equal(diff_error(s, "/ / --delt x"),
 	        "diff has no option '--delt'; did you mean '--delta'?");
-	assert_string_equal(said_diff(s, "/ / --names"), "--names needs a value: --names=A,B,...");
-	assert_string_equal(
-	        said_diff(s, "/ / --delta=-1"), "--delta: '-1' is not a share, such as 0.1 or 10%");
+	assert_string_equal(diff_error(s, "/ / --names"), "--names needs a value: --names=A,B,...");
+	assert_string_equal(diff_error(s, "/ / --delta=-1"),
+	        "--delta: '-1' is not a share, such as 0.1 or 10%");
 	session_free(s);
 }
 

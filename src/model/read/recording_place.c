@@ -318,7 +318,7 @@ static void place_times(struct recording_lowering *r, uint32_t unit, uint32_t ce
 }
 
 /* True if its GPU was selected. */
-static bool is_asked(struct recorded_process *p, uint32_t device)
+static bool is_gpu_selected(struct recorded_process *p, uint32_t device)
 {
 	struct recorded_gpu *v = p->gpus.v;
 	size_t i = p->last_gpu;
@@ -356,7 +356,7 @@ void place_op(struct recording_lowering *r, struct recorded_process *p,
 	uint32_t scope = l ? l->scope : op->scope, leaf = op->leaf, unit, node, cell;
 	int64_t step;
 
-	if ((r->all.o->gpu.n && !is_asked(p, op->device)) || !judge(r, p, op, l, &step))
+	if ((r->all.o->gpu.n && !is_gpu_selected(p, op->device)) || !judge(r, p, op, l, &step))
 		return;
 	if (op->kind == SPOOL_MEMORY && op->freed) {
 		place_free(r, op, step);

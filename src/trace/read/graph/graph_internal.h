@@ -123,7 +123,7 @@ enum pair_how {
 };
 
 /* The work of a launch, and the calls of a capture. */
-struct pair_ask {
+struct pairing_request {
 	const uint32_t *work, *streams; /* tokens; streams counted from 0 */
 	size_t n, n_streams;
 	const struct capture_call *calls;
@@ -140,6 +140,6 @@ struct graph_pairing {
 };
 
 /* Pairs work with calls. The result lives in a. */
-void graph_pair(const struct pair_ask *ask, struct graph_pairing *out, struct arena *a);
+void graph_pair(const struct pairing_request *request, struct graph_pairing *out, struct arena *a);
 
 #endif

@@ -173,10 +173,10 @@ static const struct graph_pairing *pairing_of(
 			imap_put(&stream_of, w->track, streams[k], false);
 		work[k] = w->token;
 	}
-	const struct pair_ask ask = { work, streams, l->n, stream_of.n,
+	const struct pairing_request request = { work, streams, l->n, stream_of.n,
 		x->captures.calls.v + c->first, c->n, c->cut, c->named };
 	struct graph_pairing made;
-	graph_pair(&ask, &made, x->a);
+	graph_pair(&request, &made, x->a);
 	imap_put(&x->known, (uint64_t)l->kind << 32 | capture, i, false);
 	VEC_PUSH(x->a, &x->pairings, made);
 	return &x->pairings.v[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Float operations of a trace.
+ * The command flops: float operations of a trace or of an ONNX model.
  */
-#include "lib/session.h"
+#include "lib/command.h"
 
 #include "export/table/flops_out.h"
 
@@ -29,13 +29,13 @@ static void find_calls(const struct model_trace *m, struct counted_trace *to, st
 
 /* The peaks of the devices with work, if all are of one model. */
 static struct flops_rate rate_of(
-        const struct counted_trace *c, const struct flops_request *request, struct arena *a)
+        const struct counted_trace *c, const struct request *r, struct arena *a)
 {
 	const struct trace *t = c->t;
 	struct flops_rate rate = { .steps = &c->steps,
 		.n = c->steps.by == STEPS_UNKNOWN ? 1 : c->steps.steps.n,
-		.partial = request->partial,
-		.given = (double)request->peak_flops };
+		.partial = r->partial,
+		.given = (double)r->peak_flops };
 	bool *works = ARENA_ARRAY(a, t->devices.n, bool);
 	uint32_t model = ID_NONE;
 
@@ -54,8 +54,7 @@ static struct flops_rate rate_of(
 }
 
 /* Compares the traces of several ranks. */
-static bool write_ranks(struct session *s, const struct flops_request *request,
-        const struct opts *o, struct sink *out)
+static bool write_ranks(struct session *s, const struct request *r, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 	struct arena *a = &s->query_arena;
@@ -69,9 +68,9 @@ static bool write_ranks(struct session *s, const struct flops_request *request,
 		struct counted_trace *c = ARENA_NEW(a, struct counted_trace);
 		find_calls(&v[i], c, a);
 		ranks[i] = (struct flops_rank){ s->model.workers.v[v[i].worker], c->ops,
-			rate_of(c, request, a) };
+			rate_of(c, r, a) };
 	}
-	return flops_write_ranks(ranks, n, request->top, o, s->columns, &to, &s->error);
+	return flops_write_ranks(ranks, n, (size_t)r->top, &r->opts, s->columns, &to, &s->error);
 }
 
 /* The operators of an ONNX model as calls; no trace has them. */
@@ -96,9 +95,8 @@ static struct trace_ops model_calls(struct session *s, struct arena *a)
 	return ops;
 }
 
-static bool write_calls(struct session *s, const struct flops_request *request,
-        const struct trace_ops *ops, const struct flops_rate *rate, const struct opts *o,
-        struct sink *out)
+static bool write_calls(struct session *s, const struct request *r, const struct trace_ops *ops,
+        const struct flops_rate *rate, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 
@@ -106,32 +104,31 @@ static bool write_calls(struct session *s, const struct flops_request *request,
 		return session_fail(s, ERR_FAILED,
 		        "no call of an op is in the file: shapes of inputs (PyTorch: "
 		        "record_shapes=True) or compiled programs (XSpace) were expected");
-	if (!request->explain.n)
-		return flops_write(ops, rate, request->top, o, s->columns, &to, &s->error);
-	if (!flops_explain(ops, request->explain, request->top, out, &s->query_arena))
+	if (!r->explain.n)
+		return flops_write(ops, rate, (size_t)r->top, &r->opts, s->columns, &to, &s->error);
+	if (!flops_explain(ops, r->explain, (size_t)r->top, out, &s->query_arena))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "--explain: the file has no call of '%.*s'", STR(request->explain));
+		        "--explain: the file has no call of '%.*s'", STR(r->explain));
 	return true;
 }
 
-bool session_flops(struct session *s, const struct flops_request *request, const struct opts *o,
-        struct sink *out)
+bool run_flops(struct session *s, const struct request *r, struct sink *out)
 {
 	struct arena *a = &s->query_arena;
 	const struct model_trace *v;
 	struct counted_trace c;
 	size_t n;
 
-	if (!session_need_steps(s, o) || !session_seal(s))
+	if (!session_need_steps(s, &r->opts) || !session_seal(s))
 		return false;
-	if (s->model.traces.n > 1 && !request->explain.n)
-		return write_ranks(s, request, o, out);
+	if (s->model.traces.n > 1 && !r->explain.n)
+		return write_ranks(s, r, out);
 	const struct trace_ops model = model_calls(s, a);
 	if (!s->model.has_traces && model.calls.n)
-		return write_calls(s, request, &model, &(struct flops_rate){ .n = 1 }, o, out);
+		return write_calls(s, r, &model, &(struct flops_rate){ .n = 1 }, out);
 	if (!session_one_trace(s) || !session_need_slices(s) || !(v = session_traces(s, &n)))
 		return false;
 	find_calls(v, &c, a);
-	const struct flops_rate rate = rate_of(&c, request, a);
-	return write_calls(s, request, &c.ops, &rate, o, out);
+	const struct flops_rate rate = rate_of(&c, r, a);
+	return write_calls(s, r, &c.ops, &rate, out);
 }

@@ -78,7 +78,7 @@ bool flags_check_recording(struct session *s, const struct flags *f)
 	return recording_options_check(&o, &s->query_arena, &s->error);
 }
 
-bool flags_spool_word(struct session *s, struct flags *f, struct str word)
+bool flags_recording_word(struct session *s, struct flags *f, struct str word)
 {
 	size_t equals = str_find_char(word, '=');
 	struct str name = str_sub(word, 0, equals);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Idle time by cause and place.
+ * The command idle: idle time by cause and place.
  */
+#include "lib/command.h"
 #include "lib/path_input.h"
 
 #include "base/bits.h"
 #include "export/table/idle_out.h"
 
-bool session_idle(struct session *s, size_t top, int by, const struct opts *o, struct sink *out)
+bool run_idle(struct session *s, const struct request *r, struct sink *out)
 {
+	const struct opts *o = &r->opts;
 	struct emit to = session_emit(s, VK_N, out);
 	struct arena *a = &s->query_arena;
 	struct idle_report report;
 	struct idle_page page = { .report = &report };
-	struct idle_question request = { .step = ID_NONE, .by = (enum idle_by)by };
+	struct idle_question request = { .step = ID_NONE, .by = (enum idle_by)r->section };
 	struct path_input in;
 
 	if (!path_input_open(s, o, &in))
@@ -27,5 +29,5 @@ bool session_idle(struct session *s, size_t top, int by, const struct opts *o, s
 	if (o->step >= 0)
 		page.step = str_fmt(a, "step %lld", (long long)o->step);
 	idle_find(in.t, &request, &report, a);
-	return idle_write(&page, top, o, s->columns, &to, &s->error);
+	return idle_write(&page, (size_t)r->top, o, s->columns, &to, &s->error);
 }

@@ -7,7 +7,7 @@
 #include "export/table/collectives_out.h"
 
 /* Sets a bit for each kind of problem that the values of --fail-on name. */
-bool collectives_read_rules(struct session *s, const struct strs *fail_on, unsigned *kinds)
+static bool read_rules(struct session *s, const struct strs *fail_on, unsigned *kinds)
 {
 	*kinds = 0;
 	for (size_t i = 0; i < fail_on->n; i++) {
@@ -63,16 +63,23 @@ static void add_notes(struct session *s, const struct collectives *x)
 	        (unsigned long long)x->twice);
 }
 
-bool session_collectives(struct session *s, const struct collectives_request *request,
-        const struct opts *o, struct sink *out)
+bool check_collectives(struct session *s, const struct request *r)
+{
+	unsigned kinds;
+
+	return r->help || read_rules(s, &r->fail_on, &kinds);
+}
+
+bool run_collectives(struct session *s, const struct request *r, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 	struct arena *a = &s->query_arena;
 	size_t n = 0;
 	const struct model_trace *v = session_traces(s, &n);
 	struct collectives x;
+	unsigned kinds;
 
-	if (!v)
+	if (!v || !read_rules(s, &r->fail_on, &kinds))
 		return false;
 	const struct trace **dumps = ARENA_ARRAY(a, n, const struct trace *);
 	for (size_t i = 0; i < n; i++) {
@@ -85,6 +92,6 @@ bool session_collectives(struct session *s, const struct collectives_request *re
 	if (!x.calls.n)
 		return session_fail(s, ERR_FAILED, "no collectives are recorded");
 	add_notes(s, &x);
-	return collectives_write(&x, request->top, o, s->columns, &to, &s->error) &&
-	       check_rules(s, request->fail_on, &x);
+	return collectives_write(&x, (size_t)r->top, &r->opts, s->columns, &to, &s->error) &&
+	       check_rules(s, kinds, &x);
 }

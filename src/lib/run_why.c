@@ -2,10 +2,28 @@
  *
  * The command why.
  */
+#include "lib/command.h"
 #include "lib/path_input.h"
 
 #include "export/table/run_difference_out.h"
 #include "export/table/why_out.h"
+
+/* A rule of --fail-on. */
+struct why_rule {
+	struct str text;
+	enum why_id cause;
+	int64_t ns; /* fails if more is saved per step */
+};
+/* The meaning of several files; auto: ranks of one job if there are more than two or they name
+ * different ranks, otherwise two runs. */
+enum why_as { WHY_AS_AUTO, WHY_AS_RANKS, WHY_AS_RUNS };
+struct why_request {
+	size_t top;
+	enum why_as as;
+	enum why_id cause; /* WHY_IDS: all */
+	const struct why_rule *rules;
+	size_t n_rules;
+};
 
 /* Reads "ID" or "ID>TIME". */
 static bool read_rule(struct session *s, struct str text, struct why_rule *out)
@@ -25,14 +43,17 @@ static bool read_rule(struct session *s, struct str text, struct why_rule *out)
 	return true;
 }
 
-bool why_read(
-        struct session *s, struct str cause, const struct strs *fail_on, struct why_request *out)
+/* Reads --cause (all without it) and the values of --fail-on, "ID" or "ID>TIME". */
+static bool read_why(struct session *s, const struct request *r, struct why_request *out)
 {
+	const struct strs *fail_on = &r->fail_on;
 	struct why_rule *rules = ARENA_ARRAY(&s->query_arena, fail_on->n, struct why_rule);
 
-	out->cause = cause.n ? why_find_row(cause) : WHY_IDS;
-	if (cause.n && out->cause == WHY_IDS)
-		return path_fail_cause(s, "--cause: ", cause);
+	*out = (struct why_request){ .top = (size_t)r->top,
+		.as = r->section > 0 ? (enum why_as)r->section : WHY_AS_AUTO,
+		.cause = r->cause.n ? why_find_row(r->cause) : WHY_IDS };
+	if (r->cause.n && out->cause == WHY_IDS)
+		return path_fail_cause(s, "--cause: ", r->cause);
 	out->rules = rules;
 	out->n_rules = fail_on->n;
 	for (size_t i = 0; i < fail_on->n; i++)
@@ -122,17 +143,27 @@ static bool write_runs(struct session *s, const struct why_request *request, con
 	return run_difference_write(&page, request->top, o, s->columns, to, &s->error);
 }
 
-bool session_why(struct session *s, const struct why_request *request, const struct opts *o,
-        struct sink *out)
+bool check_why(struct session *s, const struct request *r)
 {
+	struct why_request request;
+
+	return read_why(s, r, &request);
+}
+
+bool run_why(struct session *s, const struct request *r, struct sink *out)
+{
+	const struct opts *o = &r->opts;
 	struct emit to = session_emit(s, VK_N, out);
 	struct path_replays in;
+	struct why_request request;
 
-	if (!path_replays_open(s, o, &in))
+	if (!read_why(s, r, &request) || !path_replays_open(s, o, &in))
 		return false;
-	bool runs = request->as == WHY_AS_RUNS || (request->as == WHY_AS_AUTO && are_runs(&in));
-	return runs ? write_runs(s, request, o, &in, &to) : write_job(s, request, o, &in, &to);
+	bool runs = request.as == WHY_AS_RUNS || (request.as == WHY_AS_AUTO && are_runs(&in));
+	return runs ? write_runs(s, &request, o, &in, &to) : write_job(s, &request, o, &in, &to);
 }
+
+/* ---- verdict of a summary ---- */
 
 /* True if finding the verdict takes about the time of the rest of a summary. */
 static bool has_cheap_verdict(const struct session *s)

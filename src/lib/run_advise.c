@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command advise.
+ */
+#include "lib/command.h"
+
+#include "export/out.h"
+
+bool session_advise(struct session *s, unsigned checkers, struct advice *out)
+{
+	struct advise request = { .m = &s->model,
+		.a = &s->query_arena,
+		.notes = &s->notes,
+		.checkers = checkers,
+		.no_zeros = s->bare_files,
+		.tree = session_tree,
+		.user = s };
+
+	if (!session_need_all(s, false) || !session_seal(s))
+		return false;
+	session_begin_query(s);
+	/* The notes of this view come first, as in the original. */
+	session_tree(s, view_with(VIEW_TRACES)->kind);
+	return advise_run(&request, out, &s->error);
+}
+
+/* True if all inputs are traces or recordings, which the original does not read. */
+static bool has_only_traces(const struct session *s)
+{
+	return s->recording.n || (s->model.traces.n && s->model.traces.n == s->model.files.n);
+}
+
+static bool write_rows(
+        struct session *s, const struct advice *advice, const struct opts *o, struct sink *out)
+{
+	struct emit to = session_emit(s, view_with(VIEW_TRACES)->kind, out);
+
+	return data_advice(advice, o, &to, &s->error);
+}
+
+bool run_advise(struct session *s, const struct request *r, struct sink *out)
+{
+	struct advice advice;
+
+	if (!session_seal(s))
+		return false;
+	if (has_only_traces(s) && r->checkers == CHECK_ALL && !r->message)
+		return run_why(s, r, out);
+
+	/* Options are parsed and have no effect, as in the original, except for our own outputs. */
+	unsigned checkers = r->checkers;
+	if (checkers == CHECK_ALL && (s->bare_files || s->model.traces.n))
+		checkers |= CHECK_OURS;
+	if (!session_advise(s, checkers, &advice))
+		return false;
+	if (!out_is_data(r->opts.output.kind))
+		text_advice(&advice, out);
+	else if (!write_rows(s, &advice, &r->opts, out))
+		return false;
+	if (r->message)
+		advice_write(&advice, r->message, &s->query_arena);
+	return true;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command critical: the critical path of a step.
+ */
+#include "lib/command.h"
+#include "lib/path_input.h"
+
+#include "base/bits.h"
+#include "base/sort.h"
+#include "export/table/critical_out.h"
+#include "export/timeline/timeline.h"
+
+/* Returns the index of the step with the median length. */
+static size_t median_step(const struct trace_steps *steps, struct arena *a)
+{
+	int64_t *lengths = ARENA_ARRAY(a, steps->steps.n, int64_t);
+
+	for (size_t i = 0; i < steps->steps.n; i++)
+		lengths[i] = num_sub(steps->steps.v[i].end, steps->steps.v[i].start);
+	return keysort_new(a, steps->steps.n, lengths)[(steps->steps.n - 1) / 2];
+}
+
+bool run_critical(struct session *s, const struct request *r, struct sink *out)
+{
+	const struct opts *o = &r->opts;
+	struct emit to = session_emit(s, VK_N, out);
+	struct arena *a = &s->query_arena;
+	struct critical_page page = { .chosen = o->step >= 0 };
+	struct path_input in;
+	struct replay replay;
+	struct critical x;
+	uint32_t found = 0;
+
+	if (!path_input_open(s, o, &in))
+		return false;
+	if (page.chosen && !imap_get(&in.steps.by_id, zigzag(o->step), &found))
+		return session_fail(s, ERR_INVALID_ARGUMENT, "step %lld is not in the trace",
+		        (long long)o->step);
+	if (in.steps.by != STEPS_UNKNOWN) {
+		found = page.chosen ? found : (uint32_t)median_step(&in.steps, a);
+		const struct trace_step *step = &in.steps.steps.v[found];
+		page.step = str_fmt(a, "step %lld", (long long)step->id);
+		page.steps = in.steps.steps.n;
+		page.step_ns = trace_ns(in.t, step->end) - trace_ns(in.t, step->start);
+	}
+	replay_open_step(in.t, &in.links, &in.steps, found, &replay, a);
+	replay_path(&replay, &replay.recorded, 0, &x, a);
+	page.x = &x;
+	path_note_unknown(s, in.t, replay.depend.unknown_waits);
+	if (o->output.kind == OUT_TIMELINE)
+		return timeline_path(&x, critical_title(&page, a), o, &to, &s->error);
+	return critical_write(&page, (size_t)r->top, o, s->columns, &to, &s->error);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The commands that print tables of a trace: devices, kernels, steps, phases, roofline.
+ */
+#include "lib/command.h"
+
+#include "export/out.h"
+#include "export/table/trace_tables.h"
+
+/* Writes a table of the loaded traces or recording in the selected output. Sets request->columns.
+ */
+static bool write_table(struct session *s, struct trace_table_request *request,
+        const struct opts *o, struct sink *out)
+{
+	struct emit to = session_emit(s, VK_N, out);
+	struct worker_traces all = { 0 };
+
+	request->columns = o->wide ? 0 : s->columns;
+	if (!session_find_traces(
+	            s, trace_table_wants(request->which), request->which == TABLE_DEVICES, &all))
+		return false;
+	uint64_t summed = 0;
+	for (size_t i = 0; i < all.n && request->which == TABLE_DEVICES; i++)
+		summed += all.v[i].t->sums ? all.v[i].t->n_slices : 0;
+	if (summed)
+		note_line(&s->notes,
+		        "note: files over %llu MiB have only the first table: only sums of their "
+		        "slices (%llu) are kept\n",
+		        TRACE_KEPT_MAX >> 20, (unsigned long long)summed);
+	return trace_table_write(&all, request, o, &to, &s->error);
+}
+
+static bool run_table(
+        struct session *s, enum trace_table which, const struct request *r, struct sink *out)
+{
+	struct trace_table_request request = { .which = which, .top = (size_t)r->top };
+
+	if (which == TABLE_KERNELS)
+		request.by_phase = r->section > 0;
+	else
+		request.section = r->section;
+
+	return write_table(s, &request, &r->opts, out);
+}
+
+bool run_devices(struct session *s, const struct request *r, struct sink *out)
+{
+	enum output_kind kind = r->opts.output.kind;
+
+	if (r->section > 0 && (!out_is_data(kind) || kind == OUT_JSON))
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "--table requires -output csv, md or ndjson");
+	return run_table(s, TABLE_DEVICES, r, out);
+}
+
+bool run_kernels(struct session *s, const struct request *r, struct sink *out)
+{
+	return run_table(s, TABLE_KERNELS, r, out);
+}
+
+bool run_steps(struct session *s, const struct request *r, struct sink *out)
+{
+	return run_table(s, TABLE_STEPS, r, out);
+}
+
+bool run_phases(struct session *s, const struct request *r, struct sink *out)
+{
+	return run_table(s, TABLE_PHASES, r, out);
+}
+
+bool run_roofline(struct session *s, const struct request *r, struct sink *out)
+{
+	struct trace_table_request request = { .which = TABLE_ROOFLINE,
+		.top = (size_t)r->top,
+		.roofline = { .by = r->section > 0 ? (enum roof_by)r->section : ROOF_BY_OP,
+		        .peak_flops = (double)r->peak_flops,
+		        .peak_bytes = (double)r->peak_bandwidth } };
+
+	return write_table(s, &request, &r->opts, out);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What answers are computed from: the traces of a session, its models and their trees.
+ */
+#include "lib/session.h"
+
+#include "export/table/trace_tables.h"
+#include "export/out.h"
+#include "trace/read/recording/recordings.h"
+#include "model/read/read.h"
+
+/* ---- outputs ---- */
+
+/* Returns the origin of an answer of a view whose tree exists; VK_N: without view. */
+static struct origin origin_of(const struct session *s, const struct forest *f, enum vk kind)
+{
+	return (struct origin){ .v = s->sources.v,
+		.n = s->sources.n,
+		.loading = &s->load_notes,
+		.building = kind < VK_N ? &f->notes[kind] : NULL,
+		.built = s->built_notes };
+}
+
+struct emit session_emit_of(
+        struct session *s, const struct forest *f, enum vk kind, struct sink *out)
+{
+	return (struct emit){ .a = &s->query_arena,
+		.out = out,
+		.notes = &s->notes,
+		.person = s->columns > 0 && !s->sticky.quiet,
+		.from = origin_of(s, f, kind),
+		.arrays = s->arrays };
+}
+
+struct emit session_emit(struct session *s, enum vk kind, struct sink *out)
+{
+	return session_emit_of(s, &s->forest, kind, out);
+}
+
+/* ---- traces ---- */
+
+const struct trace *session_recording_trace(struct session *s, uint64_t wants)
+{
+	struct recording_options how = s->recording_options;
+	const struct recording_watch watch = { s->watch.progress, s->watch.user };
+	const struct recording_request request = {
+		.wants = wants, .watch = watch.progress ? &watch : NULL, .say = s->recording_later
+	};
+
+	if (s->recording_trace)
+		return s->recording_trace;
+	struct trace *t = trace_new(wants == ARG_BITS_ALL ? &s->tree_arena : &s->query_arena);
+	how.step_implied = true;
+	if (!recording_trace(t, &s->recording, &how, &request, &s->notes, &s->error))
+		return NULL;
+	if (wants == ARG_BITS_ALL)
+		s->recording_trace = t;
+	return t;
+}
+
+/* Notes how many workers have no trace. */
+static void note_traceless(struct session *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->model.traces.n; i++)
+		n += !i || s->model.traces.v[i].worker != s->model.traces.v[i - 1].worker;
+	n = n < s->model.workers.n ? s->model.workers.n - n : 0;
+	note_count(&s->notes, n, "note: %zu of %zu workers {has|have} no trace and no rows\n", n,
+	        s->model.workers.n);
+}
+
+/* Reads the loaded recording for the tables of `devices`. The result lives until the next query. */
+static struct device_use *read_devices(struct session *s)
+{
+	struct recording_options *how = ARENA_NEW(&s->query_arena, struct recording_options);
+	struct device_use *u = ARENA_NEW(&s->query_arena, struct device_use);
+	const struct recording_watch watch = { s->watch.progress, s->watch.user };
+	const struct device_request request = { watch.progress ? &watch : NULL,
+		s->recording_later };
+
+	*how = s->recording_options;
+	how->step_implied = true;
+	return device_use_read(
+	               u, &s->recording, how, &request, &s->query_arena, &s->notes, &s->error)
+	               ? u
+	               : NULL;
+}
+
+bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct worker_traces *to)
+{
+	if (!session_seal(s))
+		return false;
+	if (!s->model.traces.n && !s->recording.n)
+		return session_fail(s, ERR_FAILED,
+		        "neither a trace nor a recording is loaded: 'summary' shows the steps and "
+		        "devices of other profiles");
+	session_begin_query(s);
+	*to = (struct worker_traces){ s->model.traces.v, s->model.traces.n, &s->model.workers,
+		NULL };
+	if (s->recording.n) {
+		struct model_trace *x = ARENA_NEW(&s->query_arena, struct model_trace);
+		struct device_use *use = devices ? read_devices(s) : NULL;
+		if (devices)
+			x->t = use ? use->t : NULL;
+		else
+			x->t = session_recording_trace(s, wants);
+		*to = (struct worker_traces){ x, 1, &s->model.workers, use };
+		return x->t != NULL;
+	}
+	note_traceless(s);
+	return true;
+}
+
+const struct model_trace *session_traces(struct session *s, size_t *n)
+{
+	struct worker_traces all = { 0 };
+
+	if (!session_find_traces(s, ARG_BITS_ALL, false, &all))
+		return NULL;
+	*n = all.n;
+	return all.v;
+}
+
+const struct trace *session_one_trace(struct session *s)
+{
+	size_t n;
+	const struct model_trace *v = session_traces(s, &n);
+
+	if (!v || n == 1)
+		return v ? v->t : NULL;
+	session_fail(s, ERR_FAILED, "several traces are loaded: name only one file");
+	return NULL;
+}
+
+/* ---- slices ---- */
+
+bool session_need_slices(struct session *s)
+{
+	const struct input_watch watch = { s->watch.progress, s->watch.user };
+
+	for (size_t i = 0; i < s->model.traces.n; i++) {
+		struct model_trace *x = &s->model.traces.v[i];
+		if (!x->t->sums)
+			continue;
+		const struct trace *t =
+		        input_slices(x->t, &s->reading, &watch, s->model.a, &s->error);
+		if (!t)
+			return false;
+		x->t = t;
+	}
+	return true;
+}
+
+bool session_slices(struct session *s, const struct slices_request *request, struct sink *out)
+{
+	struct emit to = session_emit(s, VK_N, out);
+
+	if (!session_one_trace(s) || !session_need_slices(s))
+		return false;
+	slices_write(session_one_trace(s), request, &to, out);
+	return true;
+}
+
+/* ---- models and trees ---- */
+
+/* Returns the tree of a view, built at first use. */
+static const struct tree *tree_of(struct session *s, struct forest *f, const struct view_ops *v)
+{
+	struct tree *t = &f->trees[v->kind];
+	struct arena *a = f == &s->forest ? &s->tree_arena : &s->regroup_arena;
+
+	if (!f->built[v->kind]) {
+		s->work.account->stop = NULL; /* a cancel here would lose the tree */
+		*t = (struct tree){ .kind = v->kind };
+		notes_init(&f->notes[v->kind], a);
+		v->build(f->m, t, a, &f->notes[v->kind]);
+		note_append(&s->notes, &f->notes[v->kind]);
+		if (f->notes[v->kind].list.n)
+			s->built_notes = s->notes.list.n;
+		f->built[v->kind] = true;
+		session_begin_query(s);
+	}
+	return t;
+}
+
+/* ---- other nodes ---- */
+
+/* The nodes that a query needs. */
+struct regrouping {
+	enum by by;
+	bool path; /* with their time on the critical path */
+};
+
+/* Adds the nodes of a worker's trace that a query needs. */
+static bool add_regrouped(struct session *s, const struct model_trace *x,
+        const struct regrouping *how, struct ingest *to)
+{
+	enum trace_by by = how->by < BY_MODULE
+	                           ? TRACE_BY_PATH
+	                           : (enum trace_by)(TRACE_BY_MODULE + (how->by - BY_MODULE));
+	bool alone = s->model.traces.n == 1, ok = true;
+	struct ingest *in = to;
+	struct scratch own;
+
+	scratch_open(&own, &s->work);
+	if (!alone) {
+		struct model *m = ARENA_NEW(&own.a, struct model);
+		m->a = &own.a;
+		in = ingest_open(m, &s->regrouped.notes, false);
+	}
+	ingest_begin(in, &own.a);
+	trace_lower(x->t, by, how->path, in, NULL, &own.a);
+	ingest_commit(in);
+	if (!alone)
+		ok = ingest_merge(
+		        to, in, x->worker, false, s->model.workers.v[x->worker], &s->error);
+	if (ok)
+		ingest_keep_trace(to, &(struct model_trace){ .t = x->t, .worker = x->worker });
+	scratch_close(&own);
+	return ok;
+}
+
+/* Makes a model of the traces with the nodes that a query needs. */
+static bool regroup(struct session *s, const struct regrouping *how)
+{
+	struct regrouped *r = &s->regrouped;
+	struct ingest *in;
+
+	arena_clear(&s->regroup_arena);
+	*r = (struct regrouped){ .model = { .a = &s->regroup_arena, .new_input = true } };
+	r->forest.m = &r->model;
+	notes_init(&r->notes, &s->regroup_arena);
+	in = ingest_open(&r->model, &r->notes, false);
+	for (size_t i = 0; i < s->model.traces.n; i++)
+		if (!add_regrouped(s, &s->model.traces.v[i], how, in))
+			return false;
+	r->model.workers = s->model.workers;
+	if (!ingest_seal(in, &s->error))
+		return false;
+	r->by = how->by;
+	r->path = how->path;
+	return true;
+}
+
+/* True if the view shows call stacks. Traces have a call stack for each call; a node of the model
+ * has only one. */
+static bool wants_stacks(const struct session *s, const struct view_ops *v)
+{
+	return view_is(v->kind, VIEW_TRACES) && s->model.has_traces;
+}
+
+static bool wants_path(const struct opts *o)
+{
+	return o->select.metrics & METRIC_BIT(M_CRITICAL_MICROS) ||
+	       o->order.by == M_CRITICAL_MICROS;
+}
+
+static struct forest *regrouped_forest(struct session *s, const struct regrouping *how)
+{
+	const struct regrouped *r = &s->regrouped;
+
+	if ((r->by != how->by || r->path != how->path) &&
+	        (!session_need_slices(s) || !regroup(s, how)))
+		return NULL;
+	return &s->regrouped.forest;
+}
+
+/* Returns the model that answers with these options, and its trees; NULL with an error. */
+static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
+{
+	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;
+	struct regrouping how = { o->by, traces && wants_path(o) };
+	if (o->by < BY_MODULE) {
+		how.by = traces && wants_stacks(s, v) ? BY_STACK : BY_NONE;
+		return how.by || how.path ? regrouped_forest(s, &how) : &s->forest;
+	}
+	const char *by = option_choice_at(view_option(S("by"))->choices, (int)o->by).p;
+	int n = (int)strcspn(by, "|");
+	if (!view_is(v->kind, VIEW_PATHS) && !view_is(v->kind, VIEW_LIST)) {
+		session_fail(s, ERR_INVALID_ARGUMENT,
+		        "-by %.*s works in the views scope and op, not in %s", n, by, v->name);
+		return NULL;
+	}
+	if (!s->model.traces.n) {
+		session_fail(s, ERR_FAILED, "-by %.*s needs a trace, but none is loaded", n, by);
+		return NULL;
+	}
+	return regrouped_forest(s, &how);
+}
+
+/* ---- queries ---- */
+
+bool session_group(struct session *s, const struct view_ops *v, struct query *q)
+{
+	struct forest *forest = forest_of(s, v, q->o);
+
+	if (!forest)
+		return false;
+	q->m = forest->m;
+	q->tree = tree_of(s, forest, v);
+	return true;
+}
+
+bool session_query(struct session *s, const struct view_ops *v, struct query *q)
+{
+	if (!session_need_steps(s, q->o) || !session_seal(s) || !session_need_types(s, q->o) ||
+	        !session_need_flops(s, q->o))
+		return false;
+	session_begin_query(s);
+	q->a = &s->query_arena;
+	q->notes = &s->notes;
+	return session_group(s, v, q);
+}
+
+const struct tree *session_tree(void *user, enum vk kind)
+{
+	struct session *s = user;
+
+	return tree_of(s, &s->forest, &views[kind]);
+}
