@@ -101,7 +101,7 @@ struct serve_request {
 	struct str target, host, origin, fetch_site;
 };
 
-/* What a request asks for. */
+/* The meaning of a request. */
 enum serve_what { SERVE_PAGE, SERVE_INDEX, SERVE_RUN };
 struct serve_task {
 	enum serve_what what;

@@ -2,7 +2,7 @@
  *
  * The command collectives.
  */
-#include "lib/session.h"
+#include "lib/command.h"
 
 #include "export/table/collectives_out.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What answers are computed from: the traces of a session, its models and their trees.
+ * The traces of a session, its models and their trees, which answers are computed from.
  */
 #include "lib/session.h"
 

@@ -24,7 +24,7 @@ import traces
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-MOST = 4 << 30  # bytes of inputs of one size
+INPUT_MAX = 4 << 30  # bytes of inputs of one size
 VIEWS = ('scope', 'graph', 'op', 'code')
 
 # The targets: row, number in it, limit ('>': at least).
@@ -438,7 +438,7 @@ def main():
     os.makedirs(ARGS.folder, exist_ok=True)
     print('%s; CPU seconds, medians of %d; load average %.1f' % (result['machine'], ARGS.runs, os.getloadavg()[0]))
     for nodes in (number(x) for x in ARGS.sizes.replace(',', ' ').split()):
-        fits = [k for k in steps if nodes * (560 + 324 * k) <= MOST]
+        fits = [k for k in steps if nodes * (560 + 324 * k) <= INPUT_MAX]
         inputs = Inputs(nodes, max(fits), ARGS.folder) if fits else None
         if inputs and not result['parts']:
             rows = measure_floors(inputs)
