@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of commands, and how a command line becomes a request.
+ * The table of commands.
  */
 #include "lib/command.h"
 

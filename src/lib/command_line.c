@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parser of command lines.
+ * The parser of command lines, which makes requests of them.
  */
 #include "lib/options.h"
 
