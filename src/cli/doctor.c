@@ -371,7 +371,7 @@ static void check_libraries(struct doctor *d, struct str maps, bool asked)
 		              : S("will not be loaded with the driver"));
 }
 
-/* True if its environment loads the collector. */
+/* True if an environment of a process loads the collector. */
 static bool check_environment(struct doctor *d, struct str environment)
 {
 	struct str cuda = proc_variable(environment, S(COLLECT_ENV_INJECT)),

@@ -220,7 +220,7 @@ static struct str cut(struct str *name)
 	return last;
 }
 
-/* As the collector writes it in file names. */
+/* Returns the name of the host as the collector writes it in file names. */
 static struct str host_name(struct arena *a)
 {
 	char *z = arena_alloc(a, COLLECT_HOST_MAX + 1, 1);

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Signals sent to a process as a message: not those raised by its own faults or its own reading and
- * writing. */
+/* Selects the signals that other processes send: all except those that the process causes itself,
+ * by a fault or by reading and writing. */
 static void choose(sigset_t *set)
 {
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,

@@ -80,7 +80,7 @@ struct redirect {
 	struct str command; /* the line without the redirection */
 	enum redirect_to to;
 	struct strs words; /* the program and its arguments, or the file */
-	/* While it is open. */
+	/* While the redirection is open. */
 	struct sink *sink;
 	struct child child;
 	int fd;

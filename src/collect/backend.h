@@ -37,7 +37,7 @@ struct backend {
 	bool (*open)(char *why, size_t n);
 	/* Starts a session as the plan says. False: nothing is enabled, and *why has a sentence. */
 	bool (*enable)(const struct plan *, char *why, size_t n);
-	/* Starts it again after another client has ended the session. */
+	/* Starts a session again that another client has ended. */
 	bool (*enable_again)(const struct plan *, char *why, size_t n);
 	/* Makes it return finished buffers; forced: unfinished ones too. Returns the error. */
 	uint32_t (*flush)(bool forced);

@@ -187,7 +187,7 @@ static void flush_soon(uint64_t now)
 	session.next_flush = now + session.flush_step;
 }
 
-/* Flushes if it is time. */
+/* Flushes if a flush is due. */
 void session_flush(uint64_t now, bool asked)
 {
 	uint64_t launched = launches_total(LAUNCH_KERNEL) + launches_total(LAUNCH_GRAPH);

@@ -185,7 +185,7 @@ static void rest(void)
 	wake_wait(ns);
 }
 
-/* Ends the recording, once nothing more is wanted of it. */
+/* Ends the recording, after which no record is accepted. */
 static void end(void)
 {
 	record_enable_close(DOOR_NVTX);

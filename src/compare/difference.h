@@ -21,7 +21,7 @@ struct noise_request {
 	const struct compare *c;
 	uint32_t n;    /* numbers of a side; with steps, as many follow for each step */
 	uint32_t runs; /* the number that counts executions; used with steps only */
-	bool steps;    /* the sides have the numbers of steps, which decide (base/statistics.h) */
+	bool steps;    /* noise is decided by the numbers of each step (base/statistics.h) */
 	double level;  /* a difference with a smaller probability (two-sided) is not noise */
 	/* Set by noise_open. */
 	struct shift_tails *tails;
@@ -37,8 +37,8 @@ void noise_open(struct noise_request *request, struct arena *a);
 bool noise_shift(const struct noise_request *request, uint32_t side, uint32_t i, uint32_t k,
         bool relative, struct shift *s);
 
-/* True if number k of entry i, a time, differs from the first side by noise only, or not at all.
- * An entry that a side lacks is not noise. Uses the fixed floor where steps cannot decide. */
+/* True if number k of entry i is a time whose difference from the first side is noise or 0. An
+ * entry that a side lacks is not noise. Uses the fixed floor where steps cannot decide. */
 bool noise_is(const struct noise_request *request, uint32_t i, uint32_t k);
 
 /* Sets *p to the probability, two-sided, that steps alone make number k of entry i differ this much
@@ -100,7 +100,7 @@ struct diff {
 bool diff_run(
         struct diff *d, const struct difference_request *request, struct arena *a, struct err *e);
 
-/* Returns in which parts value k is kept. */
+/* Returns the number of parts per unit in which value k is stored. */
 static inline int64_t diff_parts(const struct difference_request *request, uint32_t k)
 {
 	return compare_parts(request->c, metrics[request->metrics[k]].value);

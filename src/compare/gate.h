@@ -31,7 +31,7 @@ enum step_number {
 
 struct gate {
 	struct str text;
-	int number; /* enum step_number, or STEP_CAUSES + cause; the root has it, as with total */
+	int number; /* enum step_number, or STEP_CAUSES + cause: a number of the root */
 	int phase;  /* of the number: enum serving_phase, or -1: of all steps */
 	bool total; /* the root's total; view is then scope */
 	enum vk view;

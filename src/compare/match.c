@@ -175,7 +175,7 @@ static void join(struct matcher *m, uint32_t a, uint32_t b)
 	}
 }
 
-/* Joins two tops and records it. */
+/* Joins two tops and records the match. */
 static void accept(struct matcher *m, struct top *a, struct top *b)
 {
 	struct alias x = { a->entry, m->c->name[b->entry] };

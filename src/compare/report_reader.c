@@ -26,7 +26,7 @@ static size_t find_root(struct str text)
 
 #define LEGEND S("node name | ")
 
-/* Returns the end of the legend, whose line begins so. */
+/* Returns the position after the line of the legend. */
 static size_t find_list(struct str text)
 {
 	size_t at = str_starts(text, LEGEND) ? 0 : str_find(text, S("\nnode name | "));

@@ -96,7 +96,7 @@ static void take_node(struct reading *r, uint32_t number, uint64_t length)
 
 /* ---- operations ---- */
 
-/* Takes an operation after the join with its call. */
+/* Adds an operation that has been matched with its call. */
 static void take_operation(void *user, const struct recorded_op *op, struct recorded_call *c)
 {
 	struct reading *r = user;
@@ -239,7 +239,7 @@ static struct str string_of(const void *feed, uint32_t id)
 	return recording_string(feed, id);
 }
 
-/* Takes a record before it meets its call. */
+/* Adds a record before it is matched with its call. */
 static void take_record(void *user, const struct recording_feed *f, const struct spool_record *x,
         struct recorded_op *op)
 {

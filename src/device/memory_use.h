@@ -96,7 +96,7 @@ struct memory_use {
 	VEC(struct memory_change) changes; /* the largest first */
 	VEC(struct memory_rank) ranks;     /* of several workers; the nearest to its limit first */
 	uint64_t wrong_blocks;             /* blocks in use at the end that the entries free */
-	uint64_t lost_blocks; /* allocations that are never freed, and no block at the end */
+	uint64_t lost_blocks; /* allocations never freed, of which no block is left at the end */
 };
 
 /* Sorts the owners of a pool, the largest first, and drops those without bytes. */

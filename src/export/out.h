@@ -170,7 +170,7 @@ struct text_columns {
 /* On a terminal, leaves out the columns in which every shown number is 0, unless all are; returns
  * their names, in the result's arena. */
 struct str text_columns_init(struct text_columns *c, const struct result *r, const struct sink *to);
-/* Names the columns that were left out, if some were. */
+/* Writes the names of the columns that were left out, if there are any. */
 void text_left_out(const struct result *r, struct str zero, struct sink *to);
 
 /* Writes the heading: the names of all columns, including extra ones. */

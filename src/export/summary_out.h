@@ -65,7 +65,7 @@ struct summary_page {
 	unsigned columns; /* width of the terminal; 0: none */
 };
 
-/* Writes the page in its output. */
+/* Writes the page in the selected output. */
 bool summary_page_write(
         const struct summary_page *p, const struct output *o, struct emit *to, struct err *e);
 

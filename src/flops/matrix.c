@@ -112,8 +112,9 @@ struct flops flops_product_transposed(const struct op_call *c)
 	return product(c, place[0], third ? place[1] : place[0] + 1, true);
 }
 
-/* Rows of one factor, columns of the other or the sums are divided among the groups, whose sizes
- * are in a tensor: the total does not depend on them. */
+/* A grouped product divides the rows of one factor, the columns of the other or the summed
+ * dimension among groups. The sizes of the groups are in a tensor, but the total does not depend on
+ * them. */
 struct flops flops_grouped(const struct op_call *c)
 {
 	const struct op_tensor *x = call_input(c, 0), *y = call_input(c, 1);

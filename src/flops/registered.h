@@ -17,7 +17,7 @@ struct registered_shape {
 	int64_t dim[REGISTERED_RANK_MAX];
 };
 
-/* An operation: what the statistics read of it. */
+/* The data of an operation that its statistics need. */
 struct registered_op {
 	struct registered_shape in[2], out;
 	size_t inputs;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tells a damaged block from a truncated one.
+ * Distinguishes damaged blocks from truncated ones.
  */
 #include "io/recording_in.h"
 

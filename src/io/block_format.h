@@ -90,7 +90,7 @@ enum {
 	SPOOL_COUNT_GRAPHS = 8,  /* a launch of a graph gives one record */
 	SPOOL_COUNT_EXITS = 32,  /* the process began to close its recording at exit */
 	SPOOL_COUNT_SHUT = 64,   /* the program has closed the descriptor of the recording */
-	SPOOL_COUNT_CHANGED = 16 /* SPOOL_COUNT_GRAPHS was not the same all the time */
+	SPOOL_COUNT_CHANGED = 16 /* SPOOL_COUNT_GRAPHS changed while recording */
 };
 
 /* Kinds of records, and the names of their totals. The values are stored in files: append only. */

@@ -9,7 +9,7 @@ struct checking {
 	struct json_in *j;
 	const char *p, *end;
 	unsigned depth;
-	uint64_t braces[JSON_IN_DEPTH_MAX / 64]; /* a bit for each open bracket: it is a brace */
+	uint64_t braces[JSON_IN_DEPTH_MAX / 64]; /* a bit for each open bracket, set for a brace */
 };
 
 /* Moves to the next character that is not a blank; true if it is c. */

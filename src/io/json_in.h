@@ -160,10 +160,10 @@ bool json_in_element(struct json_in *j);
 /* Reads a scalar, or returns the kind of the container that follows, with an empty text. */
 bool json_in_value(struct json_in *j, struct json_value *v);
 
-/* Reads a scalar. Skips a container: v is its kind, with an empty text. */
+/* Reads a scalar. Skips a container, and sets v to its kind with an empty text. */
 bool json_in_scalar(struct json_in *j, struct json_value *v);
 
-/* Skips a value of any kind. Of its inside only quotes and brackets are checked. */
+/* Skips a value of any kind. Inside it, only quotes and brackets are checked. */
 bool json_in_skip(struct json_in *j);
 
 /* Skips a value of any size as an item of its own, and ends that item. False with stop MORE if the

@@ -87,7 +87,7 @@ static const struct opcode {
 #define MEMO_NONE           UINT64_MAX
 #define TYPE_OPEN           (PICKLE_DICT + 1) /* on the stack: id is an index in open */
 #define TYPE_EMPTY          UINT8_MAX         /* of an entry of the memo that was not written */
-#define MEMO_EMPTY          0                 /* memo_pack returns other numbers */
+#define MEMO_EMPTY          0                 /* memo_pack never returns it */
 
 /* The argument of an opcode. */
 struct argument_of {
@@ -579,7 +579,7 @@ static bool store_top(struct pickle *x, size_t n, enum pickle_type type)
 	return store(x, x->stack.n < n ? 0 : x->stack.n - n, type);
 }
 
-/* LIST and DICT: a container of what lies above the mark. */
+/* LIST and DICT: makes a container of the items above the mark. */
 static bool marked_container(struct pickle *x, enum pickle_type type)
 {
 	struct mark mark = { 0 };

@@ -22,7 +22,7 @@ struct stream {
 	size_t n;
 	struct arrow_pair pairs[4];
 	size_t n_pairs;
-	struct table_reader *table; /* NULL: it has cells */
+	struct table_reader *table; /* NULL: the stream has cells */
 	struct cells cells;
 	size_t rows;
 	char error[512];

@@ -174,7 +174,7 @@ static bool load(struct session *own, void *files)
 	return flags_load_files(own, files);
 }
 
-/* Runs done with a separate session that has loaded the files. */
+/* Loads the files into a separate session, and calls `done` with its model. */
 static bool with_files(struct session *s, struct strs *files, struct str name, struct sink *out,
         bool (*done)(struct session *, const struct model *, struct str, struct sink *))
 {

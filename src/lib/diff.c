@@ -53,7 +53,7 @@ static bool take_selected(struct session *s, struct asked *k, const struct diff_
 	return k->n || session_fail(s, ERR_INVALID_ARGUMENT, "-select: nothing to compare");
 }
 
-/* True if no side has steps: they are models. */
+/* True if all sides are models without steps. */
 static bool graphs_alone(const struct diff_sides *d)
 {
 	for (size_t i = 0; i < d->n; i++)

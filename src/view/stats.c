@@ -14,7 +14,7 @@
 /* Statistics of the numbers that are not 0. The mean is a running one (Welford), so large or many
  * numbers do not spoil the variance; the sum is exact unless it overflows its type. */
 struct series {
-	int64_t sum; /* SUM_OVER: the type did not hold it */
+	int64_t sum; /* SUM_OVER: the sum overflowed */
 	int64_t min, max;
 	double mean, m2;
 };

@@ -103,7 +103,7 @@ static inline bool workers_in_rows(const struct opts *o)
 /* Additional columns for workers (-by worker, -max_workers): the slowest worker, the spread, and
  * each worker. */
 
-/* Appends them to the result's columns. */
+/* Appends the columns of workers to the result's columns. */
 void worker_columns_add(struct result *r);
 
 #endif

@@ -276,8 +276,8 @@ static inline struct str view_name(const struct query *q, uint32_t kept)
  * device time, or the host time of a file without device work. */
 enum metric_id view_time_metric(const struct model *m);
 
-/* Returns the metric of the parallel time: host time for device time and the reverse; V_NONE if
- * there is none, or if times are added up. It orders entries with equal numbers. */
+/* Returns the metric of the parallel time, which orders entries with equal numbers: host time for
+ * device time and the reverse; V_NONE if there is none, or if times are added up. */
 enum value view_other_time(const struct model *m, enum value of);
 
 /* Returns the own numbers of a kept entry. */

@@ -177,7 +177,7 @@ static bool is_elementwise(const struct why_scene *s, const struct depend_node *
 	return n->class == USAGE_COMPUTE && str_contains(why_name(s, n->event), S("elementwise"));
 }
 
-/* Shortens all of a chain but its longest member. */
+/* Shortens all members of a chain except the longest. */
 static void fuse(const struct why_scene *s, struct why_change *out, uint32_t first, uint32_t end)
 {
 	uint32_t longest = first;

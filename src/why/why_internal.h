@@ -19,7 +19,7 @@ struct why_scene {
 	uint8_t *owners;    /* of each context: enum why_id, or WHY_IDS */
 	int64_t *launched;  /* of each node of a thread: ticks of device work that it launched */
 	uint32_t *launches; /* likewise, its number of pieces */
-	bool *late;         /* index as above: such work waited only for the launch */
+	bool *late;         /* by the same index: the work waited for nothing but its launch */
 	uint32_t *handed;   /* likewise: the next launch of a thread that waited for it, or ID_NONE
 	                     */
 	int64_t *overhead;  /* likewise, time of the profiler's own work in it; NULL: none */

@@ -130,8 +130,8 @@ bool arrow_schema(struct ArrowSchema *out, const struct column *columns, const c
 
 /* ---- blocks, for arrow.c and arrow_schema.c ---- */
 
-/* The next part of a block, which begins with the number of structs that use it. base NULL: parts
- * are only measured. */
+/* The position of the next part in a block. A block begins with the number of structs that use it.
+ * If base is NULL, the parts are only measured. */
 struct arrow_layout {
 	uint8_t *base;
 	size_t at, users;

@@ -29,8 +29,8 @@ struct table {
 	const struct column *columns;
 	size_t n_columns, rows;
 	VEC(struct table_cell) cells;
-	/* Headings of the columns in text. NULL, of all or of one: its name without the unit; "":
-	 * text leaves the column out. */
+	/* Headings of the columns in text. If the array or an element is NULL, the heading is the
+	 * name without the unit; "" leaves the column out of text. */
 	const char *const *titles;
 	const char *empty;         /* text of cells without a value; NULL: "-" */
 	const char *all;           /* option that shows all rows; NULL: --top=0 */
@@ -44,7 +44,7 @@ struct table {
 	const void *user; /* passed to members */
 };
 
-/* The number of columns of an array of them. */
+/* The number of elements of an array of columns. */
 #define N_COLUMNS(x) (sizeof(x) / sizeof *(x))
 /* The members of a struct table for an array of columns and one of their headings. */
 #define TABLE_COLUMNS(c, headings) .columns = (c), .titles = (headings), .n_columns = N_COLUMNS(c)
@@ -71,8 +71,8 @@ void table_put_rows(const struct table *x, size_t top, struct sheet *to);
 /* Writes the rows as a member of an open JSON object. */
 void table_put_member(struct document *d, const struct table *x, size_t top);
 
-/* Returns a share in hundredths of a percent, the unit of columns of the type COLUMN_REAL; of
- * nothing, 0. */
+/* Returns a share in hundredths of a percent, the unit of columns of the type COLUMN_REAL; 0 if all
+ * is 0. */
 int64_t table_share(int64_t part, int64_t all);
 
 /* Appends a time with three digits and its unit: 1.25ms. */

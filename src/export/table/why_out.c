@@ -549,7 +549,7 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 	return true;
 }
 
-/* Of the forms of rows, output.def accepts only Markdown for such answers. */
+/* Writes Markdown, the only form of rows that output.def accepts for such answers. */
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)
 {

@@ -41,7 +41,7 @@ struct drawing {
 
 /* ---- numbers ---- */
 
-/* Returns the number if nothing has it, else another one. */
+/* Returns the wanted number if it is free, otherwise another one. */
 static int64_t take_pid(struct drawing *x, int64_t wanted)
 {
 	int64_t pid = wanted;

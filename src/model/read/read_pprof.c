@@ -192,7 +192,7 @@ static void read_numbers(struct pprof_in *p, struct leaf *l, bool values)
 	} while (packed && !l->bad);
 }
 
-/* Adds the values of a sample to its stack's. */
+/* Adds the values of a sample to the values of its stack. */
 static void add_sample(struct pprof_in *p)
 {
 	size_t before = p->stacks.n, n = p->types.n;

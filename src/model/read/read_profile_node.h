@@ -10,7 +10,7 @@
 
 #define PROFILE_NODE_DEPTH 2 /* ProfileProto > entry of nodes > ProfileNode */
 
-/* State for one node. Its scratch is reused from node to node. */
+/* State for one node. The arrays are reused for the next node. */
 struct profile_node {
 	struct str op, device, host, trace;
 	int64_t float_ops;

@@ -317,7 +317,7 @@ static void place_times(struct recording_lowering *r, uint32_t unit, uint32_t ce
 		        said);
 }
 
-/* True if its GPU was selected. */
+/* True if a GPU of the process was selected. */
 static bool is_gpu_selected(struct recorded_process *p, uint32_t device)
 {
 	struct recorded_gpu *v = p->gpus.v;

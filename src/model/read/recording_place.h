@@ -19,7 +19,7 @@ struct recording_lowering {
 	struct place *place;
 };
 
-/* One of its processes while it is read. */
+/* A process whose recording is being read. */
 struct lowering_process {
 	struct recording_lowering *r;
 	struct recorded_process *p;

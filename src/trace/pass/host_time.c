@@ -21,7 +21,7 @@ struct host_making {
 	struct depend_making making;
 	VEC(struct host_tile) contexts; /* the tile of each context */
 	struct arena *a, *own;
-	uint64_t *launches;            /* of each track: how many */
+	uint64_t *launches;            /* number of launches of each track */
 	VEC(struct host_burst) bursts; /* by process, then start, then track */
 	size_t *first_burst;           /* of each process; the last one for tracks without one */
 };

@@ -134,7 +134,7 @@ struct trace_ops {
 /* links and steps belong to t; out lives in a. */
 void trace_find_ops(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
-/* Does the same, and finds the uses. */
+/* Finds the ops as above, and their uses. */
 void trace_find_uses(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
 

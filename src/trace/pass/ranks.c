@@ -320,7 +320,8 @@ static int64_t common(const struct rank_group *x, const struct rank_member *m, i
 	return num_add(at, x->ranks.v[m->rank].offset);
 }
 
-/* Finds the waits, the lags and the lateness at a collective. Returns how far its ends differ. */
+/* Finds the waits, the lags and the lateness at a collective. Returns the time between the
+ * first and the last end of its members. */
 static int64_t find_arrivals(struct rank_group *x, const struct rank_collective *c, struct arena *a)
 {
 	int64_t *arrivals = ARENA_ARRAY(a, c->n, int64_t), last = INT64_MIN;
@@ -434,7 +435,7 @@ static bool pass_member(struct group_going *g, uint32_t member)
 	return !g->waiting[c];
 }
 
-/* Goes on with a rank until it waits for others. Returns how many nodes it passed. */
+/* Replays a rank until it waits for others. Returns the number of replayed nodes. */
 static size_t go_on(struct group_going *g, uint32_t rank)
 {
 	const struct job_rank *r = &g->x->ranks.v[rank];

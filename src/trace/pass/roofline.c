@@ -13,7 +13,7 @@ const char *const roof_bounds[BOUNDS] = {
 	[BOUND_LAUNCH] = "launch",
 };
 
-/* A row while it is added up. */
+/* A row whose calls are being added up. */
 struct roof_sum {
 	struct roof_row row;
 	struct roof roof;     /* seconds */

@@ -16,7 +16,7 @@ static bool is_by_slice(enum steps_by by)
 	return by == STEPS_BY_MARK || by == STEPS_BY_SERVING;
 }
 
-/* True if a slice names its step in this way. *id: the id of the step. */
+/* True if a slice names its step in the way `by`. Sets *id to the id of the step. */
 static bool says_step(const struct trace *t, const struct slice *s, enum steps_by by, int64_t *id)
 {
 	switch (by) {

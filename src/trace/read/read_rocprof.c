@@ -683,7 +683,7 @@ static bool read_tool(struct rocprof *x, struct str key)
 	}
 }
 
-/* Reads the file once; damage ends it, and is noted. */
+/* Reads the file once. Damage ends the reading, with a note. */
 static bool read_pass(struct rocprof *x)
 {
 	struct json_in *j = &x->j;

@@ -52,7 +52,7 @@ static enum call_kind kind_of_name(struct str name)
 
 /* ---- levels ---- */
 
-/* The annotation "capture_8192_PIECEWISE" of servers; returns its number, or 0. */
+/* Returns the number in an annotation of servers, such as "capture_8192_PIECEWISE"; otherwise 0. */
 static int64_t captured_batch(struct str name)
 {
 	int64_t batch;

@@ -49,7 +49,7 @@ static void say_clock(struct notes *to, const struct recorded_process *p)
 	note_kind(to, NOTE_CLOCK_APART, "%.*s: %s", STR(p->name), text);
 }
 
-/* The process did not close its recording. */
+/* Adds a note that the process did not close its recording. */
 static void say_end(struct notes *to, const struct recorded_process *p)
 {
 	struct sb b = sb_in(to->a);

@@ -22,7 +22,7 @@ struct reading_ops {
 
 /* ---- names ---- */
 
-/* Makes columns by string id as long as there are strings. */
+/* Extends the columns that are indexed by string id to all strings read so far. */
 static void columns(struct reading_ops *x)
 {
 	struct recorded_process *p = x->f.p;

@@ -361,7 +361,7 @@ static void take_sync(struct tracing_process *y, const struct spool_sync *s)
 
 /* ---- records ---- */
 
-/* Work keeps its correlation as its label. */
+/* Stores the correlation of work as its label. */
 static void label_work(
         struct tracing_process *y, const struct spool_record *r, struct recorded_op *op)
 {
