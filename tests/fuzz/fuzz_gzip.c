@@ -24,29 +24,25 @@ static size_t unpack(struct arena *a, struct str bytes, struct str *out, bool re
 	return out->n;
 }
 
+static void check(struct arena *a, struct str bytes)
+{
+	struct err e = { .a = a };
+	struct str out, more;
+
+	unpack(a, bytes, &out, false);
+	unpack(a, bytes, &more, true);
+	if (!str_eq(str_sub(more, 0, out.n), out))
+		abort();
+	struct sink *to = sink_memory(a), *gz = gzip_sink(a, to);
+	sink_put(gz, bytes);
+	if (!sink_close(gz, &e))
+		abort();
+	unpack(a, sink_text(to), &out, false);
+	if (!str_eq(out, bytes))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct account account = { .limit = FUZZ_LIMIT };
-	struct work work = { .account = &account };
-	struct str bytes = str_make(data, size), out, more;
-	struct arena a;
-	struct err e;
-
-	arena_init(&a, &work);
-	if (!setjmp(work.escape)) {
-		e = (struct err){ .a = &a };
-		unpack(&a, bytes, &out, false);
-		unpack(&a, bytes, &more, true);
-		if (!str_eq(str_sub(more, 0, out.n), out))
-			abort();
-		struct sink *to = sink_memory(&a), *gz = gzip_sink(&a, to);
-		sink_put(gz, bytes);
-		if (!sink_close(gz, &e))
-			abort();
-		unpack(&a, sink_text(to), &out, false);
-		if (!str_eq(out, bytes))
-			abort();
-	}
-	arena_free(&a);
-	return 0;
+	return fuzz_within(check, data, size);
 }

@@ -130,23 +130,19 @@ static void expect_same(struct walked x, struct walked y)
 		abort();
 }
 
+static void check(struct arena *a, struct str bytes)
+{
+	struct walked one = read_all(bytes, false, WALK, a);
+
+	expect_same(one, read_all(bytes, true, WALK, a));
+	expect_same(one, read_all(bytes, false, WALK_FORGETTING, a));
+	read_all(bytes, true, SKIP, a);
+	uint64_t end = first_end(bytes, false, a);
+	if (end != UINT64_MAX && end != first_end(bytes, true, a))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct account account = { .limit = FUZZ_LIMIT };
-	struct work work = { .account = &account };
-	struct str bytes = str_make(data, size);
-	struct arena a;
-
-	arena_init(&a, &work);
-	if (!setjmp(work.escape)) {
-		struct walked one = read_all(bytes, false, WALK, &a);
-		expect_same(one, read_all(bytes, true, WALK, &a));
-		expect_same(one, read_all(bytes, false, WALK_FORGETTING, &a));
-		read_all(bytes, true, SKIP, &a);
-		uint64_t end = first_end(bytes, false, &a);
-		if (end != UINT64_MAX && end != first_end(bytes, true, &a))
-			abort();
-	}
-	arena_free(&a);
-	return 0;
+	return fuzz_within(check, data, size);
 }

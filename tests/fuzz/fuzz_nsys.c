@@ -7,7 +7,7 @@
 #include "trace/pass/trace_steps.h"
 #include "trace/pass/usage.h"
 
-static void add_up(struct str bytes, struct arena *a)
+static void add_up(struct arena *a, struct str bytes)
 {
 	static const struct src_options summed = { .slices = SLICES_SUMMED };
 	struct trace *t = trace_new(a);
@@ -44,13 +44,6 @@ static void add_up(struct str bytes, struct arena *a)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct account account = { .limit = FUZZ_LIMIT };
-	struct work work = { .account = &account };
-	struct arena a;
-
-	arena_init(&a, &work);
-	if (!setjmp(work.escape))
-		add_up(str_make(data, size), &a);
-	arena_free(&a);
+	fuzz_within(add_up, data, size);
 	return fuzz_trace(read_nsys, data, size);
 }

@@ -9,35 +9,30 @@
 #include "metric/opts.h"
 #include "rig.h"
 
+static void check(struct arena *a, struct str bytes)
+{
+	const struct option *row = view_options;
+	struct err e = { .a = a };
+	struct opts o;
+
+	for (uint8_t i = (uint8_t)bytes.p[0]; i; i--)
+		row = option_next(row) ? option_next(row) : view_options;
+	opts_preset(&o, a);
+	if (opts_set(&o, a, row, str_sub(bytes, 1, SIZE_MAX), &e)) {
+		struct sb b = sb_in(a);
+		opts_value(&b, &o, row);
+		if (!opts_set(&o, a, row, sb_str(&b), &e) && row->type == OPT_OUTPUT)
+			abort();
+		struct sb again = sb_in(a);
+		opts_value(&again, &o, row);
+		if (row->type == OPT_OUTPUT && !str_eq(sb_str(&b), sb_str(&again)))
+			abort();
+	} else if (!e.text.n) {
+		abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct account account = { .limit = FUZZ_LIMIT };
-	struct work work = { .account = &account };
-	struct arena a;
-
-	if (!size)
-		return 0;
-	arena_init(&a, &work);
-	if (!setjmp(work.escape)) {
-		const struct option *row = view_options;
-		for (uint8_t i = data[0]; i; i--)
-			row = option_next(row) ? option_next(row) : view_options;
-		struct err e = { .a = &a };
-		struct opts o;
-		opts_preset(&o, &a);
-		if (opts_set(&o, &a, row, str_make(data + 1, size - 1), &e)) {
-			struct sb b = sb_in(&a);
-			opts_value(&b, &o, row);
-			if (!opts_set(&o, &a, row, sb_str(&b), &e) && row->type == OPT_OUTPUT)
-				abort();
-			struct sb again = sb_in(&a);
-			opts_value(&again, &o, row);
-			if (row->type == OPT_OUTPUT && !str_eq(sb_str(&b), sb_str(&again)))
-				abort();
-		} else if (!e.text.n) {
-			abort();
-		}
-	}
-	arena_free(&a);
-	return 0;
+	return size ? fuzz_within(check, data, size) : 0;
 }

@@ -18,6 +18,21 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Calls check with the bytes and an arena within the limit. Returns 0, also if the memory ended. */
+static inline int fuzz_within(
+        void (*check)(struct arena *a, struct str bytes), const uint8_t *data, size_t size)
+{
+	struct account account = { .limit = FUZZ_LIMIT };
+	struct work work = { .account = &account };
+	struct arena a;
+
+	arena_init(&a, &work);
+	if (!setjmp(work.escape))
+		check(&a, str_make(data, size));
+	arena_free(&a);
+	return 0;
+}
+
 static const char *const FUZZ_COMMANDS[] = {
 	"scope -max_depth 40 -select "
 	"micros,bytes,params,float_ops,device,op_types,occurrence,input_shapes",
