@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The activity of threads over time, compared with the nodes of threads in the graph of dependencies.
+ * The activity of threads over time, compared with the nodes of threads in the graph of
+ * dependencies.
  */
 #include "replay_rig.h"
 
