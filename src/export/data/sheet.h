@@ -89,7 +89,7 @@ void sheet_open_arrays(
 /* Write the next cell; a row ends with its last one. Any cell may be null: empty in CSV and
  * Markdown. A real that is NaN or infinite is null. */
 void sheet_text(struct sheet *t, struct str s);
-/* The same for a path, of which SHEET_ARRAYS keeps *id, at first 0, for its next cells. */
+/* Writes a path as the next cell. *id is 0 at first; SHEET_ARRAYS keeps it for the next cells. */
 void sheet_path(struct sheet *t, uint32_t *id, struct str s);
 void sheet_list(
         struct sheet *t, const struct strs *v); /* an array in JSON, otherwise joined by '|' */
