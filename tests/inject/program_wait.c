@@ -131,10 +131,11 @@ static void do_until_log(void)
 
 	for (int i = 0; i < PATIENCE; i++) {
 		if (read_log(text, sizeof text) && strstr(text, argument[0] ? argument[0] : ""))
-			break;
+			return;
 		launch(100, NULL);
 		usleep(10000);
 	}
+	wrong("the log does not say what was awaited");
 }
 
 /* Until the log says that. */
@@ -144,9 +145,10 @@ static void do_await_log(void)
 
 	for (int i = 0; i < PATIENCE; i++) {
 		if (read_log(text, sizeof text) && strstr(text, argument[0]))
-			break;
+			return;
 		usleep(10000);
 	}
+	wrong("the log does not say what was awaited");
 }
 
 /* Waits until the log has that number of lines. */
