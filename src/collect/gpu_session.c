@@ -338,9 +338,10 @@ static void put_kept(bool failed, uint32_t error, bool missed)
 }
 
 /* Sets the flag if threads launched during the end, after `seen` launches, or if their launches are
- * no longer counted: nobody asks after that. */
+ * no longer counted. */
 static void doubt_late_launches(uint64_t seen)
 {
+	launches_end();
 	if (launches_total(LAUNCH_KERNEL) + launches_total(LAUNCH_GRAPH) != seen)
 		launches_flag(SPOOL_COUNT_PART);
 	doubt_counts(session.gpu->counts(), false);

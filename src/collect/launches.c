@@ -20,6 +20,7 @@ _Static_assert(sizeof(struct spool_count) == 64 + 64 * SPOOL_COUNT_SHARDS, "one 
 static struct spool_count own; /* if the file cannot be shared */
 static struct spool_count written;
 static bool is_shared;
+static _Atomic bool is_ended;
 static struct spool_count *_Atomic count = &own;
 
 /* File systems on which a page of a file stays valid: not on network file systems, where the server
@@ -49,6 +50,7 @@ size_t launches_make(int fd)
 	own.writer = (uint32_t)getpid();
 	own.flags = SPOOL_COUNT_LATE;
 	written = own;
+	atomic_store(&is_ended, false);
 	is_shared = true;
 	atomic_store(&count, &own);
 	if (write(fd, &own, sizeof own) != (ssize_t)sizeof own)
@@ -85,10 +87,17 @@ static uint64_t *at(struct spool_count_shard *s, enum launch what)
 
 void launches_add(enum launch what, int n)
 {
-	if (record_enable_ours())
-		__atomic_fetch_add(
-		        at(mine(atomic_load_explicit(&count, memory_order_relaxed)), what),
-		        (uint64_t)(int64_t)n, __ATOMIC_RELAXED);
+	if (!record_enable_ours())
+		return;
+	__atomic_fetch_add(at(mine(atomic_load_explicit(&count, memory_order_relaxed)), what),
+	        (uint64_t)(int64_t)n, __ATOMIC_RELAXED);
+	if (atomic_load_explicit(&is_ended, memory_order_relaxed))
+		launches_flag(SPOOL_COUNT_PART);
+}
+
+void launches_end(void)
+{
+	atomic_store(&is_ended, true);
 }
 
 uint64_t launches_total(enum launch what)

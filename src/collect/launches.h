@@ -25,6 +25,9 @@ void launches_forget(void);
 
 /* Adds n to a count; n < 0 subtracts. Any thread may call it. */
 void launches_add(enum launch, int n);
+/* The process ends: nobody asks from now on whether launches are still counted, so those that are
+ * counted set SPOOL_COUNT_PART. */
+void launches_end(void);
 uint64_t launches_total(enum launch);
 /* Moves n launches of kernels to the unsure ones. */
 void launches_doubt(uint64_t n);
