@@ -107,7 +107,8 @@ static void check_devices(const struct trace *t, const struct trace_links *links
 		for (enum idle_cause k = 0; k < IDLE_CAUSES; k++) {
 			if (d->usage.times.idle[k] < 0)
 				abort();
-			idle += usage_idle_ns(t, &d->usage.times, k);
+			if (k != IDLE_BEFORE_FIRST && k != IDLE_AFTER_LAST)
+				idle += usage_idle_ns(t, &d->usage.times, k);
 		}
 		if (d->gaps.sum != span - busy ||
 		        usage_exposed_communication(&d->usage.times) < 0 ||

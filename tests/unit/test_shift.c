@@ -17,7 +17,7 @@ static struct shift open(double *x, size_t n, double *y, size_t m, bool relative
 {
 	struct shift s;
 
-	tails.a = &unit_arena;
+	tails = (struct shift_tails){ .a = &unit_arena };
 	shift_open(&s, (struct shift_values){ x, n }, (struct shift_values){ y, m }, relative,
 	        level, &tails);
 	return s;
