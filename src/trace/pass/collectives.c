@@ -8,7 +8,7 @@
 #include "io/json_in.h"
 #include "trace/flight.h"
 
-#define PROBLEM(id, name, text) { "" name, sizeof name - 1 },
+#define PROBLEM(id, name, text) { (name), sizeof(name) - 1 },
 const struct str collective_problem_names[PROBLEM_N] = {
 #include "trace/pass/collective_problem.def"
 };
