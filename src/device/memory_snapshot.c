@@ -178,6 +178,7 @@ static void add_held(struct kept_set *s, const struct kept_block *h, struct aren
 
 	if (s->unused.n) {
 		i = s->unused.v[--s->unused.n];
+		/* NOLINTNEXTLINE: only elements of v become unused */
 		s->v.v[i] = *h;
 	} else {
 		VEC_PUSH(a, &s->v, *h);

@@ -4,7 +4,7 @@
  */
 #include "device/memory_stacks.h"
 
-#define RULE(text, kind, rule) { "" text, sizeof text - 1 },
+#define RULE(text, kind, rule) { "" text, sizeof(text) - 1 },
 static const struct str rule_marks[] = {
 #include "device/memory_rule.def"
 };

@@ -125,7 +125,7 @@ static void make_entry(
 		sum = num_add(sum, found->v.v[i]);
 	total[0] = found->v.n ? num_mul(sum, parts) / per / (int64_t)found->v.n : 0;
 	for (uint32_t i = 0; i < steps; i++)
-		total[2 * (i + 1)] = num_mul(found->v.v[i], parts) / per;
+		total[2 * ((size_t)i + 1)] = num_mul(found->v.v[i], parts) / per;
 	const struct side_values made = { values, n, d->ticks_per_us, true };
 	struct side_maker *w = side_begin(d->view->kind, &made, a);
 	side_set_total(w, 0, total);

@@ -70,8 +70,8 @@ void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits)
 {
 	static const char *const cures[TRACE_SOURCES] = {
 		[TRACE_KINETO] = "; PyTorch records them with enable_cuda_sync_events=True",
-		[TRACE_RECORDING] = "; recordings do not tell which work an event stands for, and "
-		                    "which stream waits only with record --sync",
+		[TRACE_RECORDING] = ("; recordings do not tell which work an event stands for, and "
+		                     "which stream waits only with record --sync"),
 		[TRACE_NSYS] = "; Nsight Systems records them with --cuda-event-trace=true",
 	};
 	const char *cure = cures[t->source];
@@ -79,9 +79,7 @@ void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits)
 	if (waits)
 		note_line(&s->notes,
 		        "note: streams wait for events in %llu call%s whose event the file does "
-		        "not identify; "
-		        "the "
-		        "work that ended last before is assumed%s\n",
+		        "not identify; the work that ended last before is assumed%s\n",
 		        (unsigned long long)waits, waits == 1 ? "" : "s", cure ? cure : "");
 }
 

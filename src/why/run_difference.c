@@ -25,7 +25,7 @@ static uint8_t *find_owners(const struct why_scene *s, struct arena *a)
 	for (uint32_t i = 0; i < d->nodes.n; i++)
 		owners[i] = d->nodes.v[i].host ? (uint8_t)why_owner(s, i) : WHY_IDS;
 	why_own_launches(s, owners);
-	for (uint8_t id = 0; id < WHY_IDS; id++) {
+	for (int id = 0; id < WHY_IDS; id++) {
 		struct scratch own;
 		scratch_open(&own, a->work);
 		const struct why_change c = why_change_of(s, (enum why_id)id, &own.a);
@@ -33,7 +33,7 @@ static uint8_t *find_owners(const struct why_scene *s, struct arena *a)
 		for (size_t i = 0; lengths && i < d->nodes.n; i++) {
 			int64_t length = d->nodes.v[i].end - d->nodes.v[i].start;
 			if (owners[i] == WHY_IDS && lengths[i] < length && lengths[i] <= length / 2)
-				owners[i] = id;
+				owners[i] = (uint8_t)id;
 		}
 		scratch_close(&own);
 	}

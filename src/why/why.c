@@ -173,7 +173,7 @@ static int64_t saved_by(const struct rank_group *job, const struct changed_job *
 		else if (runs)
 			sum = num_add(sum, num_sub(job->replays[i]->recorded.after, runs[i].after));
 	}
-	return sum / (int64_t)j->n;
+	return sum / (int64_t)j->n; /* NOLINT: a job has replays */
 }
 
 static void examine(
@@ -267,14 +267,14 @@ static struct str check_whole_graphs(const struct why_scene *s, struct arena *a)
 /* Work that the file is known to lack, of a recording or beyond the limit of a trace. */
 static struct str check_losses(const struct why_scene *s, struct arena *a)
 {
-	uint64_t lost = s->t->lost + s->t->dropped_slices, works = 0;
+	uint64_t lost = s->t->lost + s->t->dropped_slices, all = lost;
 
 	for (size_t i = 0; i < s->d->nodes.n; i++)
-		works += !s->d->nodes.v[i].host;
-	if ((double)lost <= (double)(works + lost) * WHY_LOST_SHARE)
+		all += !s->d->nodes.v[i].host;
+	if ((double)lost <= (double)all * WHY_LOST_SHARE)
 		return STR_NONE;
 	return str_fmt(a, "%llu of %llu pieces of device work are lost", (unsigned long long)lost,
-	        (unsigned long long)(works + lost));
+	        (unsigned long long)all);
 }
 
 static bool has_work(const struct rank_group *job)
@@ -431,7 +431,7 @@ static int64_t find_unlaunched(const struct why_scene *scenes, const struct rank
 			without = num_add(without, node->launch ? 0 : node->end - node->start);
 		}
 	}
-	return (double)without > (double)all * WHY_LOST_SHARE ? without / n : 0;
+	return n && (double)without > (double)all * WHY_LOST_SHARE ? without / n : 0;
 }
 
 static double matrix_share(const struct why_scene *scenes, size_t n, struct arena *a)

@@ -293,6 +293,7 @@ static void add_problem(struct collective_search *x, const struct collective_pro
 		last->last = p->seq;
 		return;
 	}
+	/* NOLINTNEXTLINE: the macro makes room first */
 	VEC_PUSH(x->a, &out->problems, *p);
 	out->groups.v[p->group].problems++;
 }
@@ -396,6 +397,7 @@ static bool find_variants(struct collective_search *x, const struct together *c,
 		if (at == found.n)
 			VEC_PUSH(
 			        x->a, &found, ((struct variant){ .text = intern_str(&texts, at) }));
+		/* NOLINTNEXTLINE: found has an element for each text */
 		VEC_PUSH(x->a, &found.v[at].ranks, rank_at(x, c->v[i].rank));
 	}
 	for (size_t i = 0; i < found.n; i++) {

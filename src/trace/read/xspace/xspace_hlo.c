@@ -268,6 +268,7 @@ static bool read_module(struct module *m, struct str bytes)
 		return false;
 	read_stack_index(m, stacks);
 	for (size_t i = 0; i < m->p->instructions.n; i++)
+		/* NOLINTNEXTLINE: each instruction has metadata */
 		read_metadata(m, m->metadata.v[i], &m->p->instructions.v[i]);
 	return true;
 }
