@@ -690,7 +690,7 @@ static void collect(struct snapshot_device *d)
 	}
 }
 
-/* True if the track has entries of the allocator, segments or blocks. */
+/* True if the track has memory entries: of the allocator, of segments or of blocks. */
 static bool has_entries(const struct snapshot_use *x, uint32_t track)
 {
 	struct slice_iter i = trace_slices(x->t, track);

@@ -303,7 +303,7 @@ void memory_use_trace(const struct trace *t, struct memory_use *out, struct aren
 
 /* ---- a model ---- */
 
-/* Adds the records of a cell. A record without a time states only how high the use was. */
+/* Adds the records of a cell. A record without a time states only the highest use. */
 static void take_cell(
         struct memory_gathering *g, const struct model *m, const struct step *s, uint32_t c)
 {

@@ -20,7 +20,7 @@ struct memory_moment {
 
 /* Memory that one op or node has allocated; in a snapshot, one line, op, kind or size class. */
 struct memory_owner {
-	struct str name; /* p NULL: not known, as all texts */
+	struct str name; /* p NULL: not known; likewise in the other texts */
 	struct str line, kind, rule, size;
 	int64_t bytes;
 	uint64_t buffers;
@@ -46,7 +46,7 @@ struct memory_oom {
 
 /* An allocator of a device; in a model, all memory of a device in one step. */
 struct memory_pool {
-	struct str worker;            /* p NULL: there is one */
+	struct str worker;            /* p NULL: only one worker is loaded */
 	struct str device, allocator; /* p NULL: not known */
 	int64_t step;                 /* of a model; MEMORY_NO_STEP: the whole trace */
 	uint64_t allocations, frees;
@@ -56,7 +56,7 @@ struct memory_pool {
 	size_t most;                      /* index of the largest use; use may be empty */
 	bool known_live; /* false: nothing is allocated, or releases have no addresses */
 	VEC(struct memory_owner) live; /* at that moment, largest first */
-	/* Of a snapshot. The moment is the one that was asked for. */
+	/* For a snapshot, at the requested moment. */
 	bool from_snapshot;
 	int64_t moment_live;  /* in use */
 	int64_t unused;       /* reserved and not in use; negative: unknown */
@@ -81,20 +81,20 @@ struct memory_rank {
 	struct str worker, device;
 	int64_t peak;               /* bytes in use */
 	int64_t reserved, capacity; /* negative: unknown */
-	int64_t over;               /* peak less the median of all ranks */
-	struct memory_owner most;   /* live, the furthest above the median of all ranks */
-	int64_t most_over;          /* bytes above that median; 0: none is */
+	int64_t over;               /* peak minus the median peak of all ranks */
+	struct memory_owner most;   /* the owner furthest above the median of all ranks, live */
+	int64_t most_over;          /* bytes above that median; 0: no owner exceeds it */
 };
 
 struct memory_use {
 	VEC(struct memory_pool) pools; /* by device as they first appear */
-	/* Of snapshots. */
+	/* For snapshots only. */
 	bool several;      /* there are several workers */
-	struct str worker; /* the one that pools are added for */
+	struct str worker; /* the worker whose pools are being added */
 	bool by_kind;      /* live has kinds only */
 	VEC(struct memory_oom) ooms;
 	VEC(struct memory_change) changes; /* the largest first */
-	VEC(struct memory_rank) ranks;     /* of several workers; the nearest to its limit first */
+	VEC(struct memory_rank) ranks;     /* nearest to its limit first; empty for one worker */
 	uint64_t wrong_blocks;             /* blocks in use at the end that the entries free */
 	uint64_t lost_blocks; /* allocations never freed, of which no block is left at the end */
 };
@@ -109,11 +109,12 @@ void memory_use_snapshot(const struct trace *t, const struct memory_request *req
 /* Fills use->changes: the pools of the first worker are compared with those of the other one. */
 void memory_compare(struct memory_use *use, struct arena *a);
 
-/* Fills use->ranks. A rank without a known limit comes after the others, those that reserved more
- * first. */
+/* Fills use->ranks: first the ranks with a known limit, the nearest to its limit first, then the
+ * others, the largest reservation first. */
 void memory_compare_ranks(struct memory_use *use, struct arena *a);
 
-/* Fill *out, in a. Of a model, each device gets the selected step in which it used the most. */
+/* Fill *out, in a. In a model, each device is shown in that selected step in which it used the most
+ * memory. */
 void memory_use_trace(const struct trace *t, struct memory_use *out, struct arena *a);
 void memory_use_model(
         const struct model *m, const struct opts *o, struct memory_use *out, struct arena *a);

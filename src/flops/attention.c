@@ -10,8 +10,8 @@ struct heads {
 	int64_t batch, heads, queries, keys, query_size, value_size;
 };
 
-/* If a query does not see later keys: whether the first query is aligned with the first key, or the
- * last with the last.
+/* The alignment of a causal mask: the first query with the first key, or the last query with the
+ * last key.
  */
 enum { CAUSAL_FIRST = 1, CAUSAL_LAST = 2 };
 
@@ -107,14 +107,15 @@ struct flops flops_attention(const struct op_call *c)
 	return count(c, 1, 1);
 }
 
-/* Scores again, gradients of queries and keys; of probabilities and values. */
+/* Three products have the size of a query (the scores again, the gradients of queries and of keys),
+ * two the size of a value (the gradients of probabilities and of values). */
 struct flops flops_attention_gradient(const struct op_call *c)
 {
 	return count(c, 3, 2);
 }
 
-/* The requests of a step share a call. A window that limits attention is not known here, so the
- * count is then an upper bound. */
+/* One call serves all requests of a step. The call does not state whether a sliding window limits
+ * attention; if one does, the count is an upper bound. */
 struct flops flops_paged_attention(const struct op_call *c)
 {
 	const struct paged_sums *p = c->prompts, *g = c->generation;

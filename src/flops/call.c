@@ -8,7 +8,7 @@
 
 /* ---- types ---- */
 
-/* Types as C++, PyTorch and ONNX call them; bytes of an element. */
+/* Element types by their names in C++, PyTorch and ONNX, with the bytes of an element. */
 static const struct width_row {
 	const char *name;
 	unsigned width;

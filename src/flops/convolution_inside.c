@@ -14,7 +14,7 @@ enum inside_setting {
 	INSIDE_RESULT,         /* dimensions of the result: batch, output channels */
 	INSIDE_FROM,           /* dimensions of the image: positions */
 	INSIDE_TO,             /* dimensions of the result: positions */
-	INSIDE_SIZE,           /* by position: of the kernel */
+	INSIDE_SIZE, /* sizes of the window, by dimension; likewise the following settings */
 	INSIDE_STRIDE,
 	INSIDE_LOW, /* padding before the image */
 	INSIDE_DILATION,
@@ -27,7 +27,7 @@ struct window {
 	int64_t size, stride, low, dilation, base;
 };
 
-/* True if a position, computed from a position in the result, is inside the image. */
+/* True if a position in the dilated image is an element of the image: neither padding nor a gap. */
 static bool is_inside(const struct window *w, int64_t at, int64_t in)
 {
 	return at >= 0 && at % w->base == 0 && at / w->base < in;
@@ -48,8 +48,8 @@ static int64_t count_places(const struct window *w, int64_t offset, int64_t in, 
 	return n;
 }
 
-/* Counts the pairs of positions in the result and the kernel whose input is inside the image; -1:
- * the window makes no sense, or would take too long. */
+/* Counts the pairs of a position in the result and a position in the kernel that use an element of
+ * the image. -1: the window is invalid, or counting would take too long. */
 static int64_t count_pairs(const struct window *w, int64_t in, int64_t out)
 {
 	const int64_t wide = INT32_MAX;
@@ -65,7 +65,7 @@ static int64_t count_pairs(const struct window *w, int64_t in, int64_t out)
 	return pairs;
 }
 
-/* Returns a dimension that a setting names, or -1. */
+/* Returns the size of the dimension that value i of a setting names, or -1. */
 static int64_t named(const struct op_tensor *t, const struct op_setting *s, unsigned i)
 {
 	return i < s->n && s->v[i] >= 0 && s->v[i] < (int64_t)t->rank ? t->dim[s->v[i]] : -1;

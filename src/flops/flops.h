@@ -127,21 +127,23 @@ struct op_tensor flops_read_shape(struct str shape);
 /* Counts one call. */
 struct flops flops_of_call(const struct op_call *c);
 
-/* A list of calls is a text with a line for each: the name, and the shapes, types and values of the
- * inputs and the shape of the output as flops_read_call takes them, with tabs between. Compiled ops
- * and nodes of ONNX consist of such calls. */
+/* A list of calls is a text with one line for each call: the name of the op, the shapes, types and
+ * values of the inputs, and the shape of the output, in the form that flops_read_call reads,
+ * separated by tabs. Compiled ops and nodes of ONNX consist of such calls. */
 struct op_call_text {
 	struct str name, shapes, types, values, output;
 };
 void flops_put_call(struct sb *to, const struct op_call_text *call);
 
-/* Counts a list of calls. *formula: of its heaviest call, or of the one that lacks something;
- * FORMULAS: that op is not in the table. explain gets the sum with its numbers, or is NULL. */
+/* Counts a list of calls. Sets *formula to the formula of the heaviest call, or of the call that
+ * lacks data; to FORMULAS if the table lacks the op of that call. explain receives the sum with its
+ * numbers, and may be NULL. */
 struct flops flops_of_list(struct str list, struct sb *explain, enum flops_formula *formula);
 
 /* True if the missing value could be computed from the shape of the output. */
 bool flops_needs_output(const struct op_call *c, const struct flops *f);
-/* Sets the output shape of such a call from the inputs of the next op; false if no input fits. */
+/* Sets the output shape of such a call to that input of the next op which fits; false if none fits.
+ */
 bool flops_take_output(struct op_call *c, const struct op_call *next);
 
 #endif

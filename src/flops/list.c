@@ -10,7 +10,7 @@ void flops_put_call(struct sb *to, const struct op_call_text *call)
 	        STR(call->types), STR(call->values), STR(call->output));
 }
 
-/* Takes the text before a separator, and the separator. */
+/* Removes the text up to the separator from *s, and returns it without the separator. */
 static struct str take_until(struct str *s, char separator)
 {
 	size_t end = str_find_char(*s, separator);
@@ -35,8 +35,8 @@ static struct flops count_line(struct str line, struct sb *explain, enum flops_f
 	return flops_of_call(&c);
 }
 
-/* Adds a call to a sum. What calls of a list pass to each other need not be memory traffic, so the
- * bytes of several are unknown. */
+/* Adds a call to a sum. The sum of several calls has no bytes, because a result that one call
+ * passes to the next may never be written to memory. */
 static void add_line(struct flops *all, const struct flops *f, bool heavier)
 {
 	int64_t sum = num_add(all->flops, f->flops),

@@ -57,7 +57,8 @@ struct flops flops_product(const struct op_call *c)
 	const int *place = c->row->place;
 	const struct op_tensor *x = call_input(c, place[0]);
 
-	/* ONNX Runtime leaves out factors that it has packed: the result has their columns */
+	/* ONNX Runtime does not list a factor that it has packed; the columns of the result are
+	 * those of the factor */
 	if (is_factor(x) && c->n == (unsigned)place[0] + 1 && c->output.known) {
 		struct flops f = COUNTED(c, 2, c->output.elements, x->dim[x->rank - 1]);
 		add_bytes(&f, c, -1, place[0]);
@@ -66,7 +67,7 @@ struct flops flops_product(const struct op_call *c)
 	return product(c, place[0], place[1] ? place[1] : place[0] + 1, false);
 }
 
-/* The setting lists the dimensions of the left factor that the sums run over. */
+/* Counts a product whose setting lists the summed dimensions of the left factor. */
 struct flops flops_contraction(const struct op_call *c)
 {
 	const int *place = c->row->place;

@@ -10,7 +10,7 @@ struct flops flops_none(const struct op_call *c)
 	return (struct flops){ .read = -1, .written = -1 };
 }
 
-/* The caller knows the number. */
+/* The caller uses the number that the file states. */
 struct flops flops_stated(const struct op_call *c)
 {
 	return flops_none(c);

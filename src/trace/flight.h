@@ -5,7 +5,7 @@
 #ifndef TFPROF_TRACE_FLIGHT_H
 #define TFPROF_TRACE_FLIGHT_H
 
-#define FLIGHT_GROUP "process group" /* name of the instant that has the ranks of a group */
+#define FLIGHT_GROUP "process group" /* name of the instant that contains the ranks of a group */
 
 #define FLIGHT_KEY_LIST(KEY)                                                                       \
 	KEY(DESCRIPTION, "group_description")                                                      \

@@ -139,8 +139,8 @@ void build_sums(struct trace_build *b, const struct trace_sums *sums);
  * the capture is known, otherwise the graph. It is called once, after build_seal.
  */
 
-/* A node of a graph, as a source describes it: the thread and the time of its creation, and the
- * node that it is a copy of (0: none). Kernels have its id (ARG_GRAPH_NODE). */
+/* The creation of a graph node, as the source states it: the id of the node (kernels have it as
+ * ARG_GRAPH_NODE), the node that it was copied from (0: none), the thread and the time. */
 struct build_creation {
 	int64_t id, original, created; /* created: ticks */
 	uint32_t track;

@@ -288,7 +288,7 @@ def nodes_of_nsight():
            'step/graph 1 (5 kernels)/k4': 100})
     equal([found['step/capture/' + k]['own_occurrence'] for k in ('norm', 'mlp')], [2, 4])
     err = program('nodes.sqlite', 'op')[1]
-    assert '6 kernels of graphs (0 us): in the ranges in which their nodes were created' in err, err
+    assert '6 kernels of graphs (0 us): shown in the ranges in which their nodes were created' in err, err
 
 
 def regions_of_pytorch():
@@ -302,7 +302,7 @@ def regions_of_pytorch():
     found = rows('replay.pt.trace.json', 'scope', '-select', 'accelerator_micros')
     equal({k: v['own_accelerator_micros'] for k, v in found.items() if v['own_accelerator_micros']},
           {'phase_A': 4, 'phase_B': 2, 'graph 1 (4 kernels)': 2})
-    assert '3 kernels of graphs (6 us): in the regions that the program named' in program('replay.pt.trace.json', 'op')[1]
+    assert '3 kernels of graphs (6 us): shown in the regions that the program named' in program('replay.pt.trace.json', 'op')[1]
     write_example('.')
     write(annotated())
     found = rows('replay.pt.trace.json', 'op', '-select', 'accelerator_micros')

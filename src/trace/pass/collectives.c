@@ -35,7 +35,7 @@ struct dump {
 	const struct trace *t;
 	uint32_t rank;
 	uint32_t keys[FLIGHT_KEYS];
-	struct intern names; /* of groups -> index in ranks */
+	struct intern names; /* name of a group -> index in ranks */
 	VEC(struct str) ranks;
 };
 
@@ -62,7 +62,7 @@ static int64_t number_of(const struct dump *d, const struct slice *s, enum fligh
 	return slice_int(d->t, s, d->keys[key]);
 }
 
-/* Calls take for each slice that is an entry, or the ranks of a group. */
+/* Calls take for each entry or, if entries is false, for each slice with the ranks of a group. */
 static void each_slice(struct collective_search *x, struct dump *d, bool entries,
         void (*take)(struct collective_search *x, struct dump *d, struct slice *s))
 {
@@ -106,7 +106,8 @@ static void add_members(struct collective_search *x, struct collective_group *g,
 	g->known = g->members.n > 0;
 }
 
-/* Finds or adds the group of an entry. Groups of one name with different ranks are different. */
+/* Finds or adds the group of an entry. Groups with the same name but different ranks are different
+ * groups. */
 static uint32_t group_of(struct collective_search *x, const struct dump *d, const struct slice *s)
 {
 	struct str name = slice_text(d->t, s, ARG_PROCESS_GROUP), ranks = STR_NONE;
@@ -171,7 +172,7 @@ static int64_t dump_rank(const struct trace *t)
 	return t->processes.n ? t->processes.v[0].rank : -1;
 }
 
-/* Numbers the ranks. Dumps whose names have no rank get the numbers after the largest one. */
+/* Numbers the ranks. A dump without a rank in its name gets a number after the largest one. */
 static int64_t *number_ranks(
         struct collective_search *x, const struct trace *const *dumps, size_t n)
 {
@@ -195,7 +196,7 @@ static int64_t *number_ranks(
 	return numbers;
 }
 
-/* Collectives before sends and receives. */
+/* Sorts by group, then collectives before sends and receives. */
 static int by_collective(const void *v, uint32_t a, uint32_t b)
 {
 	const struct collective_call *c = v, *p = &c[a], *q = &c[b];
@@ -317,13 +318,13 @@ static bool is_op(const struct collective_call *c, const char *name)
 	return str_eq(c->name, str_of(name));
 }
 
-/* True for operations to which each rank may pass another size. */
+/* True for operations to which ranks may pass different sizes. */
 static bool is_uneven(const struct collective_call *c)
 {
 	return str_starts(c->name, S("all_to_all")) || str_contains(c->name, S("_v"));
 }
 
-/* Texts by which calls are compared, of their inputs and of their outputs. */
+/* The texts of a call that are compared: one for its inputs, one for its outputs. */
 struct compared {
 	struct str in, out;
 };
@@ -333,7 +334,7 @@ static struct compared compared_op(const struct collective_call *c)
 	return (struct compared){ .in = c->name };
 }
 
-/* Leaves out what only the root has. */
+/* Returns the sizes. The list that only the root passes is left out. */
 static struct compared compared_sizes(const struct collective_call *c)
 {
 	if (is_uneven(c))
@@ -377,8 +378,8 @@ struct variant {
 	struct rank_list ranks;
 };
 
-/* Adds a problem if the calls differ in a text. The ranks with the most frequent text are the
- * others, unless two texts are equally frequent. */
+/* Adds a problem if the calls differ in a text. The problem lists all ranks but those with the most
+ * frequent text; all ranks if two texts are equally frequent. */
 static bool find_variants(struct collective_search *x, const struct together *c,
         enum collective_problem_kind kind, struct compared (*of)(const struct collective_call *c))
 {
@@ -437,7 +438,8 @@ static double elements(struct str sizes)
 	return sum;
 }
 
-/* All ranks together receive what they send. */
+/* Adds a problem if the sizes of an uneven operation do not match: all ranks together must receive
+ * as many elements as they send. */
 static bool find_unequal_sums(
         struct collective_search *x, const struct together *c, const struct collective_group *g)
 {
@@ -465,8 +467,8 @@ static bool find_mismatch(
 	       find_variants(x, c, PROBLEM_TYPE, compared_types);
 }
 
-/* Compares the calls with the same place in a coalesced collective; in others, each rank has one
- * call. */
+/* Compares the calls of all ranks that have the same place in a coalesced collective; in any other
+ * collective, each rank has one call. */
 static bool find_mismatches(
         struct collective_search *x, const struct together *c, const struct collective_group *g)
 {
@@ -495,7 +497,7 @@ static bool find_mismatches(
 
 /* ---- collectives ---- */
 
-/* Returns the last call of a member, in words. */
+/* Returns a sentence about the last call of a member. */
 static struct str last_call(const struct collective_search *x, const struct collective_group *g,
         const struct collective_member *m, const struct together *all)
 {
@@ -570,7 +572,7 @@ static void find_unfinished(struct collective_search *x, const struct together *
 	add_problem(x, &p);
 }
 
-/* Finds the first and last collectives of each member, and what the group has done. */
+/* Finds the first and last collective of each member, and how far the group is. */
 static void find_ranges(
         const struct collective_search *x, struct collective_group *g, const struct together *all)
 {
@@ -601,8 +603,8 @@ static void find_ranges(
 	g->completed = open == INT64_MAX || open > g->all ? g->all : num_sub(open, 1);
 }
 
-/* Members of a group that the dumps do not list: all ranks of the default group, and otherwise the
- * ranks that called. */
+/* Infers the members of a group that the dumps do not list: all ranks for the default group,
+ * otherwise the ranks that called a collective of the group. */
 static void guess_members(
         struct collective_search *x, struct collective_group *g, const struct together *all)
 {
@@ -635,7 +637,7 @@ static void find_collectives(struct collective_search *x, const struct together 
 
 /* ---- sends and receives ---- */
 
-/* Sends and receives between two ranks of a group that have not ended. */
+/* Counts sends and receives between two ranks of a group that have not ended. */
 struct peer_pair {
 	const struct collective_call *call; /* the first one */
 	int64_t from, to;                   /* ranks of the group */
@@ -678,7 +680,7 @@ static void add_pair(struct collective_search *x, const struct peer_pair *k)
 	add_problem(x, &p);
 }
 
-/* Compares the calls of a group that have not ended. */
+/* Adds problems for sends and receives of a group that have not ended and have no counterpart. */
 static void find_pairs(struct collective_search *x, const struct together *all)
 {
 	VEC(struct peer_pair) pairs = { 0 };

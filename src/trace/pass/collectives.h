@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: the collectives in the Flight Recorder dumps of the ranks of a job. Calls of a process
- * group with the same sequence number belong together:
+ * Pass: finds problems of collectives in the Flight Recorder dumps of a job, one dump for each
+ * rank. Calls of a process group with the same sequence number belong together:
  *
  *   group 0     rank 0   ... 6 7 8*      8 has no end
  *               rank 1   ... 6 7 8*
  *               rank 2   ... 6 7         rank 2 has not called 8
  *
- * A rank whose earliest entry is later has called a collective, because the recorder keeps only the
- * last entries. Operations of a coalesced collective have the same number; their order counts.
+ * The recorder keeps only the last entries, so a rank whose earliest entry has a larger number
+ * counts as having called the collective. The operations of a coalesced collective share a number
+ * and are matched by their order.
  */
 #ifndef TFPROF_TRACE_PASS_COLLECTIVES_H
 #define TFPROF_TRACE_PASS_COLLECTIVES_H
@@ -27,10 +28,10 @@ extern const char *const collective_problem_texts[PROBLEM_N];
 enum call_state { CALL_SCHEDULED, CALL_STARTED, CALL_TIMED_OUT, CALL_ENDED, CALL_COMPLETED };
 extern const char *const call_states[];
 
-/* A call of a rank. Texts are those of the dump. */
+/* A call of a rank. The texts are copied from the dump. */
 struct collective_call {
 	uint32_t rank, group; /* indices */
-	int64_t seq, record;  /* numbers in the group, and in the dump */
+	int64_t seq, record;  /* sequence number in the group, and record id in the dump */
 	int64_t created;      /* ns since 1970 */
 	bool p2p;
 	enum call_state state;
@@ -41,29 +42,31 @@ struct collective_call {
 
 struct collective_member {
 	int64_t number;   /* of the rank */
-	uint32_t rank;    /* index, or ID_NONE: without a dump */
-	int64_t from, to; /* the first and the last collective in its dump; to -1: none */
+	uint32_t rank;    /* index; ID_NONE: the rank has no dump */
+	int64_t from, to; /* sequence numbers of the first and the last collective in its dump; to
+	                     is -1 if there is none */
 };
 
 struct collective_group {
 	struct str name, description;
 	VEC(struct collective_member) members; /* in the order of the group */
-	bool known;        /* the dumps list the members; otherwise those that called */
+	bool known;        /* the dumps list the members; false: they are inferred from the calls */
 	uint32_t dumps;    /* members with a dump */
 	int64_t completed; /* the last collective that all members have ended; -1: none */
-	int64_t all, any;  /* the last ones that all, and that any members called; -1: none */
+	int64_t all, any;  /* the last collective that all members called, and that any member
+	                      called; -1: none */
 	uint64_t problems;
 };
 
 struct collective_problem {
 	enum collective_problem_kind kind;
 	uint32_t group;
-	int64_t seq,
-	        last; /* of the collective; later ones with the same problem follow until last */
-	int64_t at;   /* of the first call, ns since 1970 */
+	int64_t seq, last; /* numbers of the first and the last of consecutive collectives with this
+	                      problem */
+	int64_t at;        /* time of the first call, ns since 1970 */
 	struct str op;
 	struct str ranks;  /* the ranks that differ, are missing, or have not ended */
-	struct str others; /* the other ranks of the group that called it */
+	struct str others; /* the ranks that called the collective without this problem */
 	struct str detail; /* what differs, or the last call of the missing rank */
 	struct str line;
 };
@@ -71,10 +74,10 @@ struct collective_problem {
 struct collectives {
 	VEC(int64_t) ranks; /* numbers, ascending */
 	VEC(struct collective_group) groups;
-	VEC(struct collective_call) calls;       /* by group, number, rank and record */
-	VEC(struct collective_problem) problems; /* the earliest first; running ones last */
-	uint64_t twice;                          /* entries that two dumps of a rank have */
-	uint64_t unnamed; /* dumps whose name has no rank: they get the next numbers */
+	VEC(struct collective_call) calls;       /* sorted by group, number, rank and record */
+	VEC(struct collective_problem) problems; /* sorted by time; PROBLEM_RUNNING last */
+	uint64_t twice;   /* entries that occur in two dumps of the same rank */
+	uint64_t unnamed; /* dumps without a rank in their name; they get the next numbers */
 };
 
 /* Fills *out from dumps, in a. */

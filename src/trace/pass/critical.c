@@ -28,8 +28,8 @@ static void extend(const struct trace_links *links, const struct trace_steps *st
 		ends[step] = slice_end(s);
 }
 
-/* On a line, work ends with the innermost op: an op around it that ends with it
- * does nothing then. */
+/* Finds the end of each step on a line. The innermost op counts: an op around it that ends at the
+ * same time does no work of its own then. */
 static void find_line_ends(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, uint32_t track, int64_t *ends, struct work *work)
 {
@@ -163,7 +163,7 @@ static void put(struct path_walk *w, enum critical_kind kind, const struct depen
 	VEC_PUSH(w->a, &w->out->segments, made);
 }
 
-/* Moves to a time. The time from there to the current position has no known cause. */
+/* Moves the current position back to `from`. The time between the two has no known cause. */
 static void skip_to(struct path_walk *w, int64_t from)
 {
 	put(w, CRITICAL_UNKNOWN, NULL, ID_NONE, from);
@@ -202,8 +202,8 @@ static enum critical_kind kind_of(const struct depend *d, const struct depend_no
 	}
 }
 
-/* Assigns the time before a node to its edge, up to the base length of the edge; the cause of the
- * remaining time is not known. */
+/* Assigns the time before a node to its edge, at most the base length of the edge. The rest has no
+ * known cause. */
 static void put_edge(
         struct path_walk *w, const struct depend_node *n, const struct depend_edge *e, int64_t from)
 {
@@ -224,8 +224,9 @@ static void put_edge(
 	}
 }
 
-/* Finds the edge that was the last to reach a node; *time: when the edge left its source. NULL: the
- * predecessor is the node before it on its thread, or there is none (*from is ID_NONE). */
+/* Finds the edge that was the last to reach a node. Sets *from to its source node and *time to the
+ * time when it left that node. Returns NULL if the predecessor is the node before it on the same
+ * thread, or if there is none (*from is ID_NONE). */
 static const struct depend_edge *last_edge(
         const struct path_walk *w, uint32_t node, uint32_t *from, int64_t *time)
 {

@@ -99,16 +99,14 @@ struct depend {
 	VEC(struct depend_node) nodes;
 	VEC(struct depend_context) contexts;
 	struct depend_edge *edges;
-	uint32_t *first_edge;    /* edges of node i: first_edge[i] to first_edge[i + 1] */
-	uint32_t *order;         /* of the nodes: each after all that its edges come from */
+	uint32_t *first_edge; /* edges of node i: first_edge[i] to first_edge[i + 1] */
+	uint32_t *order; /* the nodes in topological order: each after the sources of its edges */
 	struct idle_base *bases; /* of each device */
 	uint8_t *classes;        /* enum depend_class of each event */
 	uint64_t cut;            /* slices of threads that overlapped another one and were cut */
 	int64_t cut_ticks;
-	uint64_t
-	        unknown_waits; /* calls that make a stream wait for an event whose work is not known
-	                        */
-	uint64_t dropped;      /* edges that contradict the times, which the graph does not have */
+	uint64_t unknown_waits; /* calls that make a stream wait for unknown work */
+	uint64_t dropped;       /* edges left out of the graph, because they contradict the times */
 };
 
 /* Times of the nodes in a replay, and what differs from the recording. */
@@ -139,8 +137,8 @@ uint32_t depend_frame(const struct depend *d, const struct depend_node *n);
 /* Returns the length that an edge to device work has if the work does not wait; ticks. */
 int64_t depend_base(const struct depend *d, const struct depend_node *to, enum depend_kind kind);
 
-/* Returns the earliest start of a node that an edge permits in a replay. left: when the edge left
- * its source node. INT64_MIN: the replay drops the edge. */
+/* Returns the earliest start that an edge permits for a node in a replay; INT64_MIN if the replay
+ * drops the edge. left: the time when the edge left its source node. */
 int64_t depend_arrival(const struct depend *d, const struct depend_node *to,
         const struct depend_edge *e, int64_t left, const struct depend_times *times);
 

@@ -141,8 +141,8 @@ static void add_wait(struct depend_making *m, uint32_t track, struct depend_wait
 	VEC_PUSH(m->own, &m->waits[track].v, w);
 }
 
-/* Keeps a burst in which work was launched. The node around the burst waits for it, and before the
- * burst its thread waited for the thread of that node. */
+/* Keeps a burst in which work was launched. The node around it, on another thread, waits for the
+ * end of the burst; the thread of the burst waited for that other thread before the burst. */
 static void end_burst(struct burst_walk *w)
 {
 	struct depend_making *m = w->m;

@@ -92,8 +92,8 @@ static void drop_backward(struct depend_making *m, const uint32_t *order)
 	m->edges.n = n;
 }
 
-/* If a node has no binding edge, its edge becomes binding. A node of a thread without edges follows
- * the node before it as in the recording. */
+/* Gives each node a binding edge. A node of a thread that has none gets an edge from the node
+ * before it, as long as the pause between them; for other nodes, the first edge becomes binding. */
 static void bind_rest(struct depend_making *m)
 {
 	struct depend *d = m->d;

@@ -30,7 +30,7 @@ struct depend_made {
 	uint32_t to;
 };
 
-/* Work of a graph, and the place where it was captured. */
+/* Work that a graph launched, and the site where it was captured. */
 struct depend_captured {
 	uint32_t node, site;
 };
@@ -46,13 +46,13 @@ struct depend_process {
 	VEC(uint32_t) bursts;  /* in order of end */
 	VEC(uint32_t) hosts;   /* threads with nodes */
 	VEC(uint32_t) streams; /* tracks with work */
-	VEC(int64_t) told;     /* when unknown streams were told to wait for unknown work */
+	VEC(int64_t) told; /* times of calls that make an unknown stream wait for unknown work */
 };
 
 /* The work that a wait of a stream or a blocking call names. */
 struct depend_sync {
 	uint32_t stream; /* track whose work is waited for; ID_NONE: unknown */
-	int64_t until;   /* of its work, what was launched before this time */
+	int64_t until;   /* the work that was launched on the stream before this time */
 	uint32_t waits;  /* the track that waits; ID_NONE: the host */
 	int64_t issued;  /* when the wait was issued */
 };
@@ -69,7 +69,8 @@ struct depend_making {
 	struct depend_waits *waits;       /* of each track */
 	VEC(struct depend_made) edges;
 	VEC(struct burst_edge) from_bursts, to_bursts;
-	int64_t *lengths;     /* of each event of a call: its length without waiting */
+	int64_t *lengths; /* for each event that is a call: the length of the call if it does not
+	                     wait */
 	struct imap contexts; /* parent and event -> context */
 	VEC(struct depend_captured) captured;
 	uint32_t *calls;      /* of each launch: node of the call, or ID_NONE */
@@ -81,7 +82,8 @@ struct depend_making {
 uint8_t *depend_classes(const struct trace *t, struct arena *a);
 void depend_add_thread(struct depend_making *m, uint32_t track);
 void depend_add_device(struct depend_making *m, uint32_t track);
-/* Returns the context of an event inside of another context; ID_NONE: of none. */
+/* Returns the context of an event inside another context. parent: ID_NONE if the event is
+ * outermost. */
 uint32_t depend_add_context(struct depend_making *m, uint32_t parent, uint32_t event);
 void depend_find_processes(struct depend_making *m);
 void depend_find_bursts(struct depend_making *m);

@@ -181,8 +181,8 @@ static void add_piece(struct thread_cut *c, const struct depend_node *n, int64_t
 	c->last = id;
 }
 
-/* Adds a node without its waits. A call that may launch work keeps at least its start as a node
- * without length. */
+/* Adds a node, without the time in which it waits. A call that waits from its start keeps a node of
+ * length 0 there, because it may launch work. */
 static void cut_node(struct thread_cut *c, const struct depend_node *n)
 {
 	int64_t at = n->start;
@@ -302,7 +302,8 @@ static void mark_waiting(const struct depend_making *m, bool *nodes, bool *event
 	}
 }
 
-/* For each name of which some calls waited, finds the median length of the calls that did not wait.
+/* Finds, for each name of calls of which some waited, the median length of the calls that did not
+ * wait.
  */
 void depend_find_lengths(struct depend_making *m)
 {

@@ -211,7 +211,7 @@ static void add_call(struct depend_making *m, uint32_t node, struct candidates *
 
 /* ---- waits for events ---- */
 
-/* The waits of a stream, in the order in which they were issued. */
+/* The waits of a stream for events, in the order in which they were issued. */
 struct stream_waits {
 	VEC(struct depend_sync) v;
 	size_t next; /* of these, and of the unknown waits of its process */
@@ -250,9 +250,9 @@ static void add_event(struct depend_making *m, uint32_t node, uint32_t from, str
 		VEC_PUSH(m->own, &x->v, ((struct candidate){ v[from].end, from, DEPEND_EVENT }));
 }
 
-/* Returns the work that a stream may have waited for, if the file does not tell: of the works of
- * other streams of the device, or of other devices, that were launched before, the one that ended
- * last. */
+/* Guesses the work that a stream waited for, if the file does not say: among the work that was
+ * launched before on the other streams of the device (same_device) or on other devices, the one
+ * that ended last. ID_NONE: none. */
 static uint32_t likely_work(
         const struct depend_making *m, uint32_t node, int64_t launched, bool same_device)
 {
@@ -284,7 +284,8 @@ static void add_likely(struct depend_making *m, uint32_t node, int64_t launched,
 		x->v.n = known;
 }
 
-/* Returns the work for which the stream has to wait since its previous launch. */
+/* Adds the work that a node has to wait for because of event waits issued since the previous launch
+ * on its stream. */
 static void add_events(
         struct depend_making *m, uint32_t node, struct stream_waits *w, struct candidates *x)
 {

@@ -8,15 +8,15 @@
 
 #include "trace/pass/ops.h"
 
-/* Calls of one op that are counted, or that lack the same. */
+/* The calls of one op that are counted, or that lack the same data. */
 struct flops_row {
-	struct str name; /* of the trace; p is NULL: work that no op launched */
+	struct str name; /* name of the op; p NULL: work that no op launched */
 	enum flops_formula formula;
 	enum flops_lack lack;
 	unsigned input;
 	uint64_t calls;
 	int64_t flops, recomputed, bytes, device; /* device: ticks */
-	int64_t stated;                           /* as the file has it */
+	int64_t stated;                           /* float operations that the file states */
 };
 
 struct flops_sums {

@@ -17,7 +17,7 @@ struct host_burst {
 
 struct host_making {
 	struct host_time *out;
-	struct depend depend; /* only what the nodes of threads need */
+	struct depend depend; /* contains only the data that nodes of threads need */
 	struct depend_making making;
 	VEC(struct host_tile) contexts; /* the tile of each context */
 	struct arena *a, *own;
@@ -92,7 +92,7 @@ static void make_tiles(struct host_making *m, uint32_t track)
 	VEC_PUSH(m->a, &h->tiles, end);
 }
 
-/* Makes the tiles of all threads, of the nodes that they have in the graph of dependencies. */
+/* Makes the tiles of all threads from the nodes of the threads in the graph of dependencies. */
 static void add_threads(struct host_making *m, const struct trace_links *links)
 {
 	const struct trace *t = m->depend.t;

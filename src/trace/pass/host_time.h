@@ -21,10 +21,10 @@
 
 struct host_tile {
 	int64_t start;
-	/* Innermost events of these kinds, or ID_NONE. step: the mark of a step. loader: the
-	 * outermost wait for the data loader. */
+	/* The innermost event of each kind, or ID_NONE. step: the mark of a step. loader: here the
+	 * outermost event, a wait for the data loader. */
 	uint32_t op, frame, call, step, loader;
-	uint32_t other; /* track of the thread that it waits for, or ID_NONE */
+	uint32_t other; /* track of the thread that this thread waits for, or ID_NONE */
 	uint8_t class;  /* enum depend_class of the innermost slice */
 	bool gap;
 };

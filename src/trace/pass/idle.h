@@ -56,12 +56,12 @@ struct launch_call {
 	bool known;
 	int64_t start, end;
 	uint32_t launch; /* 1 + index in the launches of the trace; 0: no slice of it is stored */
-	uint32_t event, site; /* of the work, site: or ID_NONE; set by idle_add */
+	uint32_t event, site; /* of the launched work; site may be ID_NONE; set by idle_add */
 };
 
-/* Takes idle time of a device. Pieces of a device come in order of time. IDLE_BEFORE_FIRST begins
- * at INT64_MIN, IDLE_AFTER_LAST ends at INT64_MAX. call: of the work after the piece; of
- * IDLE_AFTER_LAST: of the work that ended last. */
+/* Receives a piece of idle time of a device, in order of time. IDLE_BEFORE_FIRST begins at
+ * INT64_MIN, IDLE_AFTER_LAST ends at INT64_MAX. call: the call that launched the work after the
+ * piece or, for IDLE_AFTER_LAST, the work that ended last. */
 typedef void idle_piece(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to,
         const struct launch_call *call);
 
@@ -74,13 +74,14 @@ void idle_wait(struct idle *x, uint32_t track, int64_t issued);
 void idle_add(struct idle *x, const struct slice *work, const struct launch_call *call);
 void idle_end(struct idle *x);
 
-/* Lengths of edges without waiting, ticks: from a call to its work, between works of a stream. */
+/* Lengths of edges without waiting, in ticks. latency: from a call to its work; gap: between
+ * consecutive work of a stream. */
 struct idle_base {
 	int64_t latency, gap;
 };
 
-/* Returns the bases of a device, computed from the work added so far; 0 if unknown. Later work no
- * longer changes them. */
+/* Returns the bases of a device, or 0 if unknown. They are computed from the work added so far, and
+ * work that is added later does not change them. */
 struct idle_base idle_base_of(struct idle *x, uint32_t device);
 
 /* True for a slice that marks a wait of a stream for an event. */

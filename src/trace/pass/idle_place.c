@@ -329,7 +329,8 @@ static uint32_t slice_event(const struct finding_idle *f, uint32_t number)
 	return s.event;
 }
 
-/* Returns the event of the innermost captured op of a site, or of the site itself. */
+/* Returns the event of the innermost op around a captured site, or the event of the site itself if
+ * there is no op. */
 static uint32_t captured_op(const struct trace *t, uint32_t site)
 {
 	for (uint32_t i = site; i != ID_NONE; i = t->sites.v[i].parent)
@@ -338,8 +339,8 @@ static uint32_t captured_op(const struct trace *t, uint32_t site)
 	return site == ID_NONE ? ID_NONE : t->sites.v[site].event;
 }
 
-/* The place is the op that launched the work, or from which it was captured, otherwise its call,
- * otherwise the work. */
+/* Adds a piece of idle time to its place: the op in which the next work was captured or launched,
+ * otherwise the call that launched it, otherwise the work. */
 static void take_launch(struct finding_idle *f, const struct launch_call *call, enum idle_cause why,
         int64_t from, int64_t to)
 {

@@ -56,8 +56,8 @@ static void add_launch(
 	VEC_PUSH(x->a, &l->launches, made);
 }
 
-/* Levels to which a call belongs if no op contains it. The frame that launches a graph does not
- * describe the graph. */
+/* Returns the NEST_BITs of the levels to which a call belongs if no op contains it. A frame does
+ * not count for the launch of a graph, because it does not describe the work of the graph. */
 static uint32_t scopes_of(
         struct linking *x, const struct nest *n, const struct nest_level *call, uint32_t others)
 {

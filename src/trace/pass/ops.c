@@ -56,8 +56,8 @@ static uint32_t run_of(struct finding *x, const struct slice *s, enum runs_count
 	return intern_add(&x->compiled, str_make(&key, sizeof key));
 }
 
-/* Returns a count of executions. in: the cell or the step. Tracks mostly have them in the same
- * order, so the count is often the one that followed the event's last count before. */
+/* Returns the counter of executions. in: the cell or the step. Most tracks use the counters in the
+ * same order, so the one that last followed the event's previous counter is tried first. */
 static uint64_t *find_count(
         struct finding *x, enum runs_counted what, uint32_t in, const struct slice *s)
 {
@@ -237,9 +237,9 @@ static struct event_work facts_of(struct finding *x, const struct slice *s)
 	return made;
 }
 
-/* Counts an execution of each op around work of a graph, once for each launch, and the float
- * operations of all calls around it. The capture of a graph is recorded once and replayed often:
- * its host time does not count. */
+/* Counts, once for each launch of a graph, an execution of each captured op around its work, and
+ * the float operations of the captured calls. Host time does not count here: the capture ran once,
+ * and the graph is launched often. */
 static void replay(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	const struct trace *t = x->to->t;

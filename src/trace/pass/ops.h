@@ -58,7 +58,8 @@ struct op_cell {
 	uint32_t op, step;
 	uint64_t host_runs;
 	uint64_t replays;     /* executions in launches of graphs */
-	uint64_t device_runs; /* without the others: the most executions of one kernel in it */
+	uint64_t device_runs; /* executions seen only on devices: the most executions of one kernel
+	                         in it */
 	uint64_t kernels;     /* slices of device work */
 	int64_t host_self, host_total;
 	int64_t device_self, device_total;
@@ -73,7 +74,7 @@ struct kernel_row {
 	enum trace_category category;
 	uint32_t device;
 	uint32_t op;   /* op with most of its time: index in ops */
-	uint8_t phase; /* 1 + enum serving_phase, by phase; 0: none */
+	uint8_t phase; /* 1 + enum serving_phase, if rows are divided by phase; 0: none */
 	bool has_op;   /* used during construction */
 	uint64_t count;
 	int64_t total, min, max;
@@ -81,17 +82,17 @@ struct kernel_row {
 
 /* The calls of an op with the same inputs. */
 struct op_calls {
-	uint32_t event;                   /* index in the events of the trace: name and inputs */
-	struct str name;                  /* of the op: of the event, or its type */
-	struct str list;                  /* the calls that it consists of; empty: itself */
-	enum flops_formula formula;       /* FORMULAS: the op is not in the table */
-	enum flops_lack lack;             /* of all its calls */
-	unsigned input;                   /* that lacks something */
-	struct flops one;                 /* of one call, as its inputs say */
-	uint64_t calls, unknown;          /* counted; not counted, for want of something */
-	uint64_t inferred;                /* of the counted: output shapes come from the next op */
+	uint32_t event;  /* index in the events of the trace: name and inputs */
+	struct str name; /* name of the op: of the event, or the op type */
+	struct str list; /* list of the calls that the op consists of; empty: the op is one call */
+	enum flops_formula formula; /* FORMULAS: the op is not in the table */
+	enum flops_lack lack;       /* the same for all calls of this op */
+	unsigned input;             /* index of the input that lacks data */
+	struct flops one;           /* of one call, as its inputs say */
+	uint64_t calls, unknown;    /* counted calls; calls that lack data */
+	uint64_t inferred;          /* counted calls whose output shape comes from the next op */
 	int64_t flops, recomputed, bytes; /* of the counted calls */
-	int64_t stated;                   /* float operations of the calls as the file has them */
+	int64_t stated;                   /* float operations of the calls that the file states */
 	int64_t device;                   /* ticks of device work that the formula covers */
 };
 
@@ -101,12 +102,13 @@ struct step_products {
 	int64_t again[NUMBER_TYPES]; /* of these, recomputed */
 };
 
-/* The share of an op in such calls: those that it made, and their device work that belongs to it.
+/* The calls of a struct op_calls that one op made, and the device work of these calls that belongs
+ * to the op.
  */
 struct op_use {
 	uint32_t calls, op;  /* indices in calls and ops */
 	uint32_t device;     /* of its first work, or ID_NONE */
-	uint64_t n, unknown; /* calls that are counted, that are not */
+	uint64_t n, unknown; /* counted calls; calls that lack data */
 	uint64_t kernels;
 	int64_t host, work; /* ticks: length of the calls; device work */
 };
@@ -122,7 +124,7 @@ struct trace_ops {
 	struct imap op_of_record;       /* number of a record function -> op */
 	VEC(struct op_calls) calls;
 	struct step_products *products; /* by step; NULL: ops are not counted */
-	VEC(struct op_use) uses;        /* of trace_find_uses alone */
+	VEC(struct op_use) uses;        /* only filled by trace_find_uses */
 	int64_t moved_time;  /* ticks of copies, memsets and communication: no float operations */
 	int64_t opless_time; /* ticks of other work that, according to the file, no op launched */
 	bool deeper;         /* some levels are in OPS_DEEPER */
@@ -134,7 +136,7 @@ struct trace_ops {
 /* links and steps belong to t; out lives in a. */
 void trace_find_ops(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
-/* Finds the ops as above, and their uses. */
+/* Does the same, and also fills out->uses. */
 void trace_find_uses(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
 

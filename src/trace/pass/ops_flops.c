@@ -11,7 +11,7 @@
 #include "flops/flops.h"
 
 #define NOT_COUNTED UINT32_MAX  /* the op of an event is not in the table */
-#define UNDECIDED   0x80000000u /* of a slice: no formula decides; with its event */
+#define UNDECIDED   0x80000000u /* in decides: no formula; the other bits are the event */
 #define TRIES_MAX   4           /* ops after a call that may show the shape of its output */
 
 /* ---- calls ---- */
@@ -57,7 +57,8 @@ static uint32_t add_call(struct finding *x, const struct slice *s, struct str na
 	return x->call_of[s->event] = (uint32_t)x->to->calls.n;
 }
 
-/* The type of a compiled op or of a node of ONNX; else the compiler's category, or the name. */
+/* Returns the name of a slice with listed calls: the op type of a compiled op or an ONNX node,
+ * otherwise the compiler's category, otherwise the name. */
 static struct str listed_name(const struct finding *x, const struct slice *s)
 {
 	const struct trace *t = x->to->t;
@@ -67,8 +68,8 @@ static struct str listed_name(const struct finding *x, const struct slice *s)
 	return type.n ? type : category.n ? category : trace_str(t, s->name);
 }
 
-/* Returns 1 + the calls of a slice that consists of listed calls, or whose float operations the
- * file states; 0: neither. */
+/* Returns 1 + the index of the calls of a slice for which the file lists calls or states float
+ * operations; 0: neither. */
 static uint32_t listed_calls(struct finding *x, const struct slice *s)
 {
 	const struct trace *t = x->to->t;
@@ -137,7 +138,7 @@ static struct op_use *use_of(struct finding *x, uint32_t calls, uint32_t op)
 	return &to->uses.v[at];
 }
 
-/* Adds n counted calls in a step. */
+/* Adds n executions of a counted call in a step. */
 static void add_counted(
         struct finding *x, struct op_calls *to, uint32_t step, const struct flops *f, int64_t n)
 {
@@ -367,7 +368,7 @@ void ops_cover_work(
 		return;
 	}
 	calls = x->decides[ops_host_index(x, trace_track_of(to->t, launching), launching)];
-	if (calls & UNDECIDED) /* mostly known, so that no slice need be read */
+	if (calls & UNDECIDED) /* usually known for the event, so the slice need not be read */
 		calls = x->call_of[calls & ~UNDECIDED];
 	if (!calls || calls == NOT_COUNTED) {
 		trace_slice(to->t, launching, &by);

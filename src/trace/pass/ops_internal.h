@@ -12,7 +12,7 @@
 #include "trace/pass/ops.h"
 #include "trace/trace.h"
 
-/* The slices of threads that are examined, and those that become levels of a path. */
+/* Which slices of threads are examined, and which become levels of a path. */
 struct ops_rule {
 	uint32_t nested, levels; /* NEST_BITs */
 	uint32_t flat;           /* NEST_BITs: the name of such a slice is its whole path */
@@ -20,7 +20,8 @@ struct ops_rule {
 	uint32_t gaps; /* NEST_BITs: subtracted from the op around, because another track has it */
 };
 
-/* Executions are counted for kernels, in cells and steps, and for compiled ops, in steps. */
+/* Which executions a counter counts: of a kernel in a cell or step, or of a compiled op in a step.
+ */
 enum runs_counted { RUNS_IN_CELL, RUNS_IN_STEP, RUNS_OF_OP, RUNS_COUNTED };
 
 /* Caches values that all device work of an event shares, unless a slice has arguments of its own,
@@ -34,22 +35,22 @@ struct event_work {
 	} counts[RUNS_COUNTED];
 	bool known; /* the fields below are set */
 	bool compiled;
-	bool states; /* flops is in the file */
+	bool states; /* the file states flops */
 	int64_t flops, bytes_accessed;
 };
 
-/* Executions of a compiled op or kernel. */
+/* A counter of executions of a compiled op or a kernel. */
 struct run_count {
 	uint64_t n;
-	uint32_t in, next; /* in: the cell or the step; next: index of the count that was used after
-	                      this one, or its own */
+	uint32_t in, next; /* in: the cell or the step; next: index of the counter that was used
+	                      after this one, or of this counter */
 };
 
 /* An open slice of a thread, by depth. */
 struct flops_level {
-	uint32_t decides; /* 1 + the calls whose formula decides about work launched in it; 0: none
+	uint32_t decides; /* 1 + the calls whose formula counts work launched in it; 0: none
 	                   */
-	unsigned counted; /* enum flops_class: the heaviest that ops inside it have counted */
+	unsigned counted; /* enum flops_class: the heaviest class among the counted ops inside it */
 };
 
 /* A call whose float operations depend on the shape of its output, which the next op may show. */
@@ -102,17 +103,17 @@ struct finding {
 	struct imap cell_of;     /* op, step -> cell */
 	VEC(uint32_t) last_cell; /* by op: the cell found last */
 	struct intern compiled;
-	struct imap count_of; /* compiled op, cell or step -> count */
+	struct imap count_of; /* compiled op, cell or step -> index in counts */
 	VEC(struct run_count) counts;
 	struct imap kernel_of; /* name, category, device -> row */
 	struct imap share_of;  /* row, op -> share */
 	VEC(struct kernel_share) shares;
 	struct serving_step *served; /* by step: its annotation; NULL: no server */
-	uint32_t root;               /* 1 + the op of the phase that is examined; 0: none */
-	uint8_t phase;               /* 1 + that phase; 0: none */
+	uint32_t root;               /* 1 + the op of the current phase; 0: none */
+	uint8_t phase;               /* 1 + enum serving_phase of the current phase; 0: none */
 	struct site_op *site_ops;    /* by site */
-	struct imap replayed;        /* launch, site -> its execution is counted */
-	uint32_t *site_decides;      /* by site: as flops_level */
+	struct imap replayed;        /* set of launch and site: pairs whose execution is counted */
+	uint32_t *site_decides;      /* by site: `decides` as in flops_level */
 	bool *site_counts;           /* by site: no op inside counts the same operations */
 	struct imap module_of; /* process, sequence number of a forward op -> 1 + its module */
 	bool backward;         /* some ops have sequence numbers of forward ops */
@@ -128,7 +129,8 @@ struct finding {
 	uint32_t *call_of;     /* by event: 1 + index in calls, or NULL if ops are not counted */
 	bool keeps_uses;
 	struct imap use_of; /* index in calls, op -> use */
-	uint32_t *decides;  /* by slice of a thread: as flops_level, or UNDECIDED and its event */
+	uint32_t *decides;  /* by slice of a thread: `decides` as in flops_level, or UNDECIDED with
+	                       the slice's event */
 	VEC(struct flops_level) levels;
 	struct waiting_call waiting;
 	struct imap row_of; /* string id of an op -> rows */
@@ -213,9 +215,10 @@ uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct laun
 
 /* Finds which sites count their float operations. */
 void ops_find_site_flops(struct finding *x);
-/* Counts the float operations of an execution of a site that counts them in a cell. */
+/* Adds the float operations of one execution of a site to a cell, if the site counts its
+ * operations. */
 void ops_count_site(struct finding *x, uint32_t site, uint32_t cell);
-/* Covers work of a graph, as ops_cover_work does other work. */
+/* Does for work of a graph what ops_cover_work does for other work. */
 void ops_cover_site(
         struct finding *x, const struct slice *s, int64_t self, uint32_t site, uint32_t op);
 
@@ -224,7 +227,7 @@ void ops_cover_site(
  * Work of graphs, which belongs to the place where it was captured (trace.sites).
  */
 
-/* Returns a slice that stands for the slices of a site. */
+/* Returns a slice with the name and the arguments that all slices of a site share. */
 struct slice ops_site_slice(const struct trace *t, uint32_t site);
 /* True if a site is a level of paths. */
 bool ops_site_is_level(const struct finding *x, uint32_t site);
@@ -274,11 +277,11 @@ static inline size_t ops_host_index(const struct finding *x, uint32_t track, uin
 }
 
 void ops_add_flops(struct finding *x, struct op_cell *c, int64_t flops);
-/* Opens and closes slices of threads; cell: of the op and step. */
+/* Handle the begin and the end of a slice of a thread. cell: the cell of its op and step. */
 void ops_open_flops(struct finding *x, const struct nest_level *level);
 void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t cell);
-/* Counts n executions of device work whose calls the file lists. Returns their float operations: as
- * the file states them, else as counted. */
+/* Counts n executions of device work for which the file lists calls. Returns their float
+ * operations: those that the file states, otherwise the counted ones. */
 int64_t ops_count_work(struct finding *x, const struct slice *s, uint32_t step, int64_t n,
         const struct event_work *facts);
 /* Adds device work to the calls that cover it. launching: number of the slice that launched it, or

@@ -116,7 +116,7 @@ void ops_end_path(struct finding *x)
 		&x->critical->rest };
 
 	if (!x->to->cells.n)
-		return; /* no op ran: the view stays empty */
+		return; /* no op ran, so there is no cell for the time */
 	for (size_t k = 0; k < sizeof all / sizeof *all; k++)
 		for (size_t i = 0; i < all[k]->v.n; i++)
 			add_part(x, &all[k]->v.v[i]);

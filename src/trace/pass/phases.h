@@ -32,8 +32,8 @@ struct phase {
 	uint64_t eager; /* steps with device work and without graphs, if the trace has graphs */
 	uint64_t graph_launches;
 	int64_t graph_gap; /* time in steps in which a device was idle before the work of a graph */
-	int64_t padded_tokens, padded; /* of steps whose graphs are known: tokens, and those that
-	                                  the graphs were captured for */
+	int64_t padded_tokens, padded; /* for steps whose graphs are known: tokens of the requests,
+	                                  and tokens for which the graphs were captured */
 };
 
 struct phases {

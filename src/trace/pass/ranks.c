@@ -116,7 +116,7 @@ struct rank_work {
 	int64_t step, start;
 };
 
-/* Returns the key that members of a collective have in common, in addition to the step. */
+/* Returns the key that all members of a collective share; members also belong to the same step. */
 static struct str key_of(const struct depend *d, const struct depend_node *n, struct arena *a)
 {
 	struct slice slice;
@@ -320,8 +320,8 @@ static int64_t common(const struct rank_group *x, const struct rank_member *m, i
 	return num_add(at, x->ranks.v[m->rank].offset);
 }
 
-/* Finds the waits, the lags and the lateness at a collective. Returns the time between the
- * first and the last end of its members. */
+/* Finds for each member of a collective how long it waits, how far it lags behind the first one,
+ * and how late it is. Returns the time between the first and the last end of its members. */
 static int64_t find_arrivals(struct rank_group *x, const struct rank_collective *c, struct arena *a)
 {
 	int64_t *arrivals = ARENA_ARRAY(a, c->n, int64_t), last = INT64_MIN;
@@ -378,7 +378,7 @@ void rank_group_open(
 
 /* ---- replay ---- */
 
-/* State of the ranks while their nodes are replayed. */
+/* State of a joint replay of all ranks. */
 struct group_going {
 	const struct rank_group *x;
 	struct replay_factors *factors; /* of each replay */
@@ -435,7 +435,8 @@ static bool pass_member(struct group_going *g, uint32_t member)
 	return !g->waiting[c];
 }
 
-/* Replays a rank until it waits for others. Returns the number of replayed nodes. */
+/* Replays the nodes of a rank until it has to wait for other ranks. Returns the number of replayed
+ * nodes. */
 static size_t go_on(struct group_going *g, uint32_t rank)
 {
 	const struct job_rank *r = &g->x->ranks.v[rank];
@@ -454,8 +455,8 @@ static size_t go_on(struct group_going *g, uint32_t rank)
 	return g->at[rank] - from;
 }
 
-/* Ends the collective for which the first waiting rank waits, because the orders of collectives
- * contradict each other; false if no rank waits. */
+/* Ends the collective for which the first waiting rank waits. Called if all ranks wait, because the
+ * ranks have the collectives in different orders. False if no rank waits. */
 static bool break_tie(struct group_going *g)
 {
 	for (uint32_t i = 0; i < g->x->ranks.n; i++) {

@@ -109,8 +109,8 @@ uint32_t replay_node_at(const struct depend *d, uint32_t track, int64_t at)
 	return i ? k->first + i - 1 : ID_NONE;
 }
 
-/* Maps a time of the recording to the new times, on the thread with a node that starts at this
- * time, or otherwise on the thread whose node around this time starts last. */
+/* Converts a time of the recording to the time in the replay. Uses the thread with a node that
+ * starts at this time or, if there is none, the thread whose node around this time starts last. */
 static int64_t moved(const struct depend *d, const struct depend_times *times, int64_t at)
 {
 	uint32_t found = ID_NONE;
@@ -271,7 +271,7 @@ static void take_recorded(struct replay *x)
 
 static const struct replay_factors no_change = { .host = 1, .launch = 1, .by_class = { 1, 1, 1 } };
 
-/* Builds the graph from `from` to `to`. */
+/* Builds the graph of dependencies of the time from `from` to `to`. */
 static void open_between(struct replay *x, const struct trace *t, const struct trace_links *links,
         int64_t from, int64_t to)
 {
@@ -402,14 +402,15 @@ static int by_start(const void *v, uint32_t a, uint32_t b)
 	return (x[a].start > x[b].start) - (x[a].start < x[b].start);
 }
 
-/* The works of a device by start; ends[i]: when the last one of the first i + 1 ends (ascending).
+/* The pieces of work of a device, sorted by start. ends[i]: the latest end among the first i + 1
+ * pieces (ascending).
  */
 struct moved_works {
 	VEC(struct moved_work) v;
 	uint64_t *ends;
 };
 
-/* Returns a time as a number that has the same order. */
+/* Converts times to unsigned numbers with the same order. */
 static uint64_t unsigned_time(int64_t at)
 {
 	return (uint64_t)at + ((uint64_t)1 << 63);

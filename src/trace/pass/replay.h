@@ -32,23 +32,23 @@ enum replay_target {
 #undef REPLAY
 struct replay_target_row {
 	const char *name;
-	const char *names; /* the command that lists the names that it takes; NULL: it takes none */
+	const char *names; /* the command that lists the names; NULL: the target has no name */
 	const char *help;
 };
 extern const struct replay_target_row replay_targets[REPLAY_TARGETS];
 
-/* The times of what it matches are multiplied by the factor. */
+/* A change multiplies the times of everything that it matches by the factor. */
 struct replay_change {
 	struct str text; /* as given */
 	enum replay_target what;
-	struct str pattern; /* of a named one; of a line: FILE:N */
+	struct str pattern; /* name or pattern, or FILE:N; empty if the target has no name */
 	double factor;
 };
 
 /* True if a word looks like a change. */
 bool replay_is_change(struct str word);
 
-/* Reads a change; its texts point into the word. */
+/* Parses a change; out->text and out->pattern point into the word. */
 bool replay_parse(struct str word, struct replay_change *out, struct err *e);
 
 struct replay_run {
@@ -75,7 +75,7 @@ struct replay {
 /* The graph lives in a. */
 void replay_open(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, struct replay *out, struct arena *a);
-/* Likewise, of one step only: an index, or 0 for the whole trace without steps.
+/* Does the same for one step, given by its index; 0: the whole trace, if it has no steps.
  */
 void replay_open_step(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, uint32_t step, struct replay *out, struct arena *a);

@@ -135,7 +135,7 @@ static bool match_line(struct str pattern, struct str name)
 	       want.line == have.line && same_file(have.file, want.file);
 }
 
-/* True if a slice of a thread is what a change names. */
+/* True if a change names this slice of a thread. */
 static bool is_around(enum replay_target what, enum trace_category category)
 {
 	switch (what) {
@@ -148,7 +148,8 @@ static bool is_around(enum replay_target what, enum trace_category category)
 	}
 }
 
-/* Returns the events of the nodes that changes of a target alter. */
+/* Marks the events whose nodes a change of this target can alter. Returns an array with a flag for
+ * each event. */
 static bool *find_targets(const struct depend *d, enum replay_target what, struct arena *a)
 {
 	bool *v = ARENA_ARRAY(a, d->t->events.n, bool);
@@ -165,10 +166,10 @@ static bool *find_targets(const struct depend *d, enum replay_target what, struc
 	return v;
 }
 
-/* The target of a change while names are matched. */
+/* A search for the names that a change of one target matches. */
 struct change_match {
 	const struct trace *t;
-	struct str text;              /* of the change: a name or pattern */
+	struct str text;              /* the name or pattern of the change */
 	struct pattern_list *pattern; /* compiled; NULL: only whole names match */
 	bool line;                    /* the text is FILE:LINE */
 	uint32_t first;               /* an event that matched */
@@ -181,7 +182,7 @@ static bool match_name(const struct change_match *m, struct str name)
 	return str_eq(name, m->text) || (m->pattern && pattern_match(m->pattern, name));
 }
 
-/* Marks the targets whose name matches. Returns the number of names. */
+/* Marks the events whose name matches. Returns the number of matching names. */
 static size_t match_targets(struct change_match *m, const bool *targets, bool *hit, struct arena *a)
 {
 	struct intern names;
@@ -198,7 +199,7 @@ static size_t match_targets(struct change_match *m, const bool *targets, bool *h
 	return names.n;
 }
 
-/* Writes the change of another target: "op:gemm*0.5" for "kernel:gemm*0.5". */
+/* Appends the same change for another target: "op:gemm*0.5" for "kernel:gemm*0.5". */
 static void put_instead(struct sb *b, const struct replay_change *c, enum replay_target what,
         const struct change_match *m)
 {
@@ -214,7 +215,8 @@ static void put_instead(struct sb *b, const struct replay_change *c, enum replay
 	sb_fmt(b, "%.*s'", (int)(c->text.p + c->text.n - factor), factor);
 }
 
-/* Fails for a change that matches none of its targets, and says which other ones it matches. */
+/* Fails for a change that matches nothing of its target. The error proposes the targets that it
+ * would match. */
 static bool fail_unmatched(const struct replay *x, const struct replay_change *c,
         struct change_match *m, struct arena *a, struct err *e)
 {

@@ -47,8 +47,8 @@ static bool take_number(struct str *s, int64_t *out)
 	return true;
 }
 
-/* Reads "(sq37sk34489sqsq37sqsk34489)", or "(14721)" with only the tokens. *full: the text has the
- * four sums. */
+/* Reads "(sq37sk34489sqsq37sqsk34489)", or "(14721)" with only the tokens. Sets *full if the text
+ * has all four sums. */
 static bool take_sums(struct str *s, struct paged_sums *out, bool *full)
 {
 	if (!take(s, S("(")))
@@ -90,7 +90,7 @@ static bool parse_execute(struct str s, struct serving_step *out)
 	return !s.n;
 }
 
-/* Returns a pointer to a value in *out, or NULL. */
+/* Returns a pointer to the member of *out with this name, or NULL. */
 static int64_t *value_of(struct serving_step *out, struct str key)
 {
 	struct paged_sums *sums = str_starts(key, S("c_"))   ? &out->context
@@ -153,7 +153,7 @@ static bool parse_mode(struct str *s, enum serving_phase *out)
 	return false;
 }
 
-/* Computes the values that follow from the phase: a request decodes one token per step. */
+/* Derives missing values from the phase: each request generates one token per decode step. */
 static void complete(struct serving_step *out)
 {
 	if (out->phase == PHASE_DECODE && out->tokens < 0)

@@ -16,7 +16,7 @@ static bool is_by_slice(enum steps_by by)
 	return by == STEPS_BY_MARK || by == STEPS_BY_SERVING;
 }
 
-/* True if a slice names its step in the way `by`. Sets *id to the id of the step. */
+/* True if a slice names its step by the rule `by`; sets *id to the id of the step. */
 static bool says_step(const struct trace *t, const struct slice *s, enum steps_by by, int64_t *id)
 {
 	switch (by) {
@@ -171,7 +171,7 @@ static int compare_intervals(const void *v, uint32_t a, uint32_t b)
 	return (x->step > y->step) - (x->step < y->step);
 }
 
-/* Returns the number of intervals that are before a place and a time in their order. */
+/* Returns the number of intervals up to a time of a device and process, in the sort order. */
 static size_t count_until(
         const struct trace_steps *s, uint32_t device, uint32_t process, int64_t at)
 {

@@ -14,7 +14,8 @@
 #include "trace/flight.h"
 #include "trace/trace_build.h"
 
-/* Bytes of texts made of lists per byte of the file, and in any case; longer ones are shortened. */
+/* Lists are stored as texts. Together these may take LIST_TEXT_SHARE bytes per byte of the file and
+ * LIST_TEXT_FREE more; after that, each is shortened to LIST_TEXT_SHORT. */
 #define LIST_TEXT_SHARE 40
 #define LIST_TEXT_FREE  ((uint64_t)1 << 20)
 #define LIST_TEXT_SHORT ((size_t)200)
@@ -53,7 +54,7 @@ static const char *const field_names[FIELD_N] = { "collective_seq_id",
 enum flight_kind {
 	OBJECT_ENTRY,
 	OBJECT_FRAME, /* id: index in frames */
-	OBJECT_PLACE, /* id: text, the line of the program */
+	OBJECT_PLACE, /* id: a text, the source line */
 	OBJECT_GROUP,
 	OBJECT_ROOT
 };
@@ -71,12 +72,12 @@ struct flight {
 	struct src *s;
 	struct trace_build *b;
 	struct arena *a;
-	struct intern texts; /* the names of fields first, so their ids are enum flight_field */
+	struct intern texts; /* the names of the fields first: their ids are enum flight_field */
 	VEC(struct flight_frame) frames;
 	VEC(struct flight_group) groups;
 	struct sb text;
 	int64_t end;      /* latest time of an entry, ns */
-	uint64_t written; /* bytes of texts made of lists */
+	uint64_t written; /* bytes of lists stored as texts */
 	uint64_t entries, odd, shortened;
 	uint32_t process;
 	uint32_t keys[FLIGHT_KEYS];
@@ -167,7 +168,7 @@ static void close_frames(
 	set_object(out, OBJECT_PLACE, keep_text(x));
 }
 
-/* Makes the text of a list or tuple of numbers and texts: "[[4], [3, 5]]". */
+/* Replaces a list or tuple of numbers and texts by a text: "[[4], [3, 5]]". */
 static void close_texts(
         struct flight *x, const struct pickle_value *v, size_t n, struct pickle_value *out)
 {
@@ -321,7 +322,7 @@ static bool close_container(
 
 /* ---- the file ---- */
 
-/* True if a number after this text is a rank. */
+/* True if the number after this text in a file name is a rank. */
 static bool names_rank(struct str before)
 {
 	return str_ends(before, S("rank")) || str_ends(before, S("rank_")) ||
@@ -344,7 +345,8 @@ static int64_t rank_of(struct str name)
 	return found.n && json_decimal(found, 0, &rank) == JSON_NUMBER_GOOD ? rank : -1;
 }
 
-/* Traces of PyTorch have a pg_config too. */
+/* True if the text has the keys of a dump. The key pg_config alone is not enough, because PyTorch
+ * traces have it too. */
 static bool names_dump(struct str head)
 {
 	return (str_contains(head, S("pg_config")) && str_contains(head, S("pg_status"))) ||
@@ -377,7 +379,7 @@ static void open_flight(struct flight *x)
 	build_process_at(x->b, x->process)->rank = rank_of(x->s->name);
 }
 
-/* Adds the ranks of a group. */
+/* Adds an instant with the ranks of a group. */
 static void put_group(struct flight *x, const struct flight_group *g)
 {
 	struct str name = str_sub(intern_str(&x->texts, g->name), 0, 200);

@@ -96,7 +96,8 @@ static void take_apart(
 	*out_types = str_fmt(c->a, "[%.*s]", STR(sb_str(&types)));
 }
 
-/* Takes the shapes of a node, and the call that its float operations are computed from. */
+/* Stores the shapes and types of a node, and the call from which its float operations are computed.
+ */
 static void take_shapes(struct chrome *c, const struct chrome_event *v, struct onnx_info *info)
 {
 	struct str op = info->op == ID_NONE ? S("") : trace_str(build_trace(c->b), info->op);
@@ -107,7 +108,7 @@ static void take_shapes(struct chrome *c, const struct chrome_event *v, struct o
 	take_apart(c, v->arg[CARG_INPUT_SHAPES].text, &call.shapes, &call.types);
 	if (event_has_arg(v, CARG_OUTPUT_SHAPES))
 		take_apart(c, v->arg[CARG_OUTPUT_SHAPES].text, &outputs, &types);
-	/* the first of [[1,3],[2]] */
+	/* the first output: "[1,3" of "[[1,3],[2]]" */
 	if (outputs.n > 1)
 		call.output = str_sub(outputs, 1, str_find_char(outputs, ']'));
 	flops_put_call(&list, &call);

@@ -29,8 +29,8 @@ static void count_other(struct chrome *c, const struct chrome_event *v)
 	c->other_counts.v[i]++;
 }
 
-/* Adds the region of a kernel of a graph: PyTorch writes what the program said about the node
- * (torch.cuda.graph_annotations) to the arguments. */
+/* Adds the region of a kernel of a graph. PyTorch writes the annotation that the program gave to
+ * the node (torch.cuda.graph_annotations) into the arguments. */
 static void put_region(struct chrome *c, const struct chrome_event *v, const struct category_row *r)
 {
 	int64_t node;

@@ -260,7 +260,7 @@ void chrome_flaw(struct chrome *c, enum chrome_flaw flaw, const char *at);
 void chrome_take(struct chrome *c);
 /* Reads the item again with more of the input, if there is more. */
 bool chrome_more(struct chrome *c);
-/* Counts the data that is not used. */
+/* Counts the data that the reader does not use. */
 void chrome_count_unused(struct chrome *c);
 /* Adds a note for each kind; returns false (*e filled) if flaws left nothing to read. */
 bool chrome_flaws_end(struct chrome *c);

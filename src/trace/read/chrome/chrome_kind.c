@@ -255,7 +255,8 @@ uint32_t chrome_kind_event(struct chrome *c, const struct chrome_event *v, struc
 	if (event == ID_NONE) {
 		event = make_event(c, v, kind);
 		check_args(c, v);
-		/* for each event, flaws are counted and the execution trace is consulted */
+		/* not kept if each event must be examined: to count flaws, or to join the execution
+		 * trace */
 		if (!c->calls && !c->flaws.any && !c->json.flaws)
 			kind->event = event;
 	}

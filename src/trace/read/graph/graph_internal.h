@@ -24,7 +24,7 @@ struct graph_work {
 	uint32_t track, slice; /* slice: index within the track */
 	uint32_t token;
 	uint32_t region;      /* string id, or ID_NONE */
-	int64_t length, node; /* node: id of the node of the graph, or 0 */
+	int64_t length, node; /* node: id of the graph node, or 0 */
 };
 
 struct graph_launch {
@@ -49,10 +49,11 @@ struct graph_replays {
 /* Finds the launches of graphs and their work. The result lives in a. */
 void graph_find_replays(const struct trace *t, struct graph_replays *out, struct arena *a);
 
-/* Places that the file itself has, by work: 1 + the site, 0: none. */
+/* The places that the trace itself states for work of graphs. Each array is indexed by work: 1 +
+ * the site; 0: none. */
 struct graph_places {
-	uint32_t *created; /* of the call that created the node */
-	uint32_t *region;  /* that the program named */
+	uint32_t *created; /* the place where the graph node was created */
+	uint32_t *region;  /* the region that the program named */
 };
 
 /* The arrays live in a. */
@@ -76,9 +77,9 @@ struct capture_call {
 /* The calls between the begin and the end of a capture. */
 struct capture {
 	uint32_t file, first, n; /* its calls */
-	int64_t batch;           /* tokens or requests that it was captured for; 0: unknown */
-	bool cut;                /* its end is not in the file */
-	bool named;              /* all its kernels have names */
+	int64_t batch; /* number of tokens or requests for which it was captured; 0: unknown */
+	bool cut;      /* its end is not in the file */
+	bool named;    /* all its kernels have names */
 };
 
 struct capture_file {
@@ -90,7 +91,7 @@ struct capture_file {
 };
 
 struct captures {
-	struct str path; /* of the file or folder, for sentences; empty: none */
+	struct str path; /* of the file or folder, for messages; empty: none */
 	VEC(struct capture_file) files;
 	VEC(struct capture) list;
 	VEC(struct capture_call) calls;
@@ -115,10 +116,10 @@ enum pair_how {
 	PAIR_NONE,
 	PAIR_ORDER,   /* names in the same order */
 	PAIR_STREAMS, /* names in the same order on each of several streams */
-	PAIR_CUT,     /* up to the end of a truncated capture */
+	PAIR_CUT,     /* names in the same order, up to the end of a truncated capture */
 	PAIR_NAMES,   /* the same names in another order */
 	PAIR_LOST,    /* fewer kernels than calls */
-	PAIR_COUNT,   /* the names are not known, but the numbers are equal */
+	PAIR_COUNT,   /* the names are not known, but there are as many kernels as calls */
 	PAIR_HOWS
 };
 

@@ -12,8 +12,9 @@
 /* The capture that a launch replays. */
 struct launch_fit {
 	uint32_t capture; /* index, or ID_NONE */
-	bool by_order;  /* other captures have the same names: the position of the launch decided */
-	bool ambiguous; /* other captures have the same names, and the positions do not decide */
+	bool by_order;    /* several captures have the same names; the order of launches decided */
+	bool ambiguous; /* several captures have the same names, and the order of launches does not
+	                   decide */
 };
 
 /* A step of a server: an annotation around launches. */
@@ -192,7 +193,7 @@ struct capture_choice {
 	const uint32_t *v;
 	size_t n;
 	bool ordered;    /* as many as launches: the n-th launch replays the n-th of them */
-	uint32_t placed; /* the capture that follows from the order of launches, or ID_NONE */
+	uint32_t placed; /* the capture that the order of launches implies, or ID_NONE */
 };
 
 /* Chooses among the candidates: exact names first, then the fewest calls and kernels without a
@@ -367,12 +368,12 @@ static uint32_t site_of_call(struct graph_joining *x, const struct capture *c, u
 	                       : graph_import_site(&x->captures, c->file, site, x->b, x->a);
 }
 
-/* A launch whose work gets places. */
+/* A launch for whose work places are being found. */
 struct placed_launch {
 	const struct graph_launch *l;
-	const struct capture *c; /* NULL: none fits, likewise the next one */
+	const struct capture *c; /* the capture that fits, and its pairing; NULL: none */
 	const struct graph_pairing *p;
-	uint32_t *graph; /* 1 + the place of the graph itself, 0: not made */
+	uint32_t *graph; /* 1 + the site of the graph itself; 0: not created yet */
 };
 
 /* Returns the captured call of a piece of work as 1 + its index; 0: none. */
@@ -381,8 +382,8 @@ static uint32_t call_of(const struct placed_launch *v, uint32_t i)
 	return v->p ? v->p->call[i] : 0;
 }
 
-/* Returns 1 + the place of a piece of work: where its node was created, otherwise its captured
- * call, otherwise its region, otherwise the graph. *to: the tally that counts it. */
+/* Returns 1 + the site of a piece of work: where its node was created, otherwise the captured call,
+ * otherwise the region, otherwise the graph. Sets *to to the tally that counts the work. */
 static uint32_t find_place(
         struct graph_joining *x, struct placed_launch *v, uint32_t i, struct graph_tally **to)
 {
@@ -406,7 +407,7 @@ static uint32_t find_place(
 	return site;
 }
 
-/* Sets the places of the work of a launch. */
+/* Stores the site of each piece of work of a launch. */
 static void place(struct graph_joining *x, uint32_t launch, uint32_t *graph)
 {
 	const struct launch_fit *fit = &x->fits[launch];
@@ -510,7 +511,7 @@ static struct str why_refused(const struct graph_joining *x)
 	        STR(str_sub(token_name(x, call), 0, NAME_SHOWN)));
 }
 
-/* Says which work has places in the file itself. */
+/* Notes how much work has places that the trace itself states. */
 static void note_places(struct graph_joining *x)
 {
 	const struct {
@@ -522,7 +523,7 @@ static void note_places(struct graph_joining *x)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].v->work)
 			note_line(build_notes(x->b),
-			        "note: %llu kernel%s of graphs (%lld us): in %s\n",
+			        "note: %llu kernel%s of graphs (%lld us): shown in %s\n",
 			        (unsigned long long)rows[i].v->work,
 			        rows[i].v->work == 1 ? "" : "s",
 			        (long long)trace_us(x->t, rows[i].v->time), rows[i].text);

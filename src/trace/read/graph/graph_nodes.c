@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Places of the work of graphs that the file itself has: the calls that created the nodes (Nsight
- * Systems with --cuda-graph-trace=node), and the regions that PyTorch wrote to the kernels
+ * Finds the places that a trace itself states for work of graphs: the calls that created the nodes
+ * (Nsight Systems with --cuda-graph-trace=node), and the regions that PyTorch wrote to the kernels
  * (torch.cuda.graph_annotations).
  */
 #include "trace/read/graph/graph_internal.h"
@@ -9,11 +9,12 @@
 #include "base/sort.h"
 #include "trace/pass/nest.h"
 
-#define COPIES_MAX 64 /* length of a chain of copies */
+#define COPIES_MAX 64 /* longest chain of copied nodes that is followed */
 
 /* An open slice of a thread. */
 struct node_level {
-	uint32_t event, site; /* event: ID_NONE if it is not a place; site: likewise if not made */
+	uint32_t event, site; /* event: ID_NONE if the slice is not a place; site: ID_NONE if it is
+	                         not created yet */
 	bool replayed;        /* it began inside a capture */
 };
 
@@ -22,8 +23,8 @@ struct finding_nodes {
 	const struct trace *t;
 	struct arena *a;
 	const struct build_creations *nodes;
-	struct idmap *created, *copies; /* of each process, the last one for tracks without one: id
-	                                   of a node -> index in the nodes */
+	struct idmap *created, *copies; /* for each process, then one for tracks without a process:
+	                                   id of a graph node -> index in nodes */
 	uint32_t *site_of;              /* by node: 1 + site of its creation; 0: none */
 	struct imap regions;            /* string id -> site */
 	VEC(struct node_level) open;    /* by depth */
@@ -58,7 +59,8 @@ static void index_nodes(struct finding_nodes *x)
 
 /* ---- levels around creations ---- */
 
-/* Returns 1 + the site of the first `depth` open levels; 0: none of them is a place. */
+/* Returns 1 + the site of the innermost place among the first `depth` open levels; 0: none is a
+ * place. */
 static uint32_t site_of_open(struct finding_nodes *x, uint32_t depth)
 {
 	uint32_t site = ID_NONE;
@@ -88,7 +90,8 @@ static void open_level(struct finding_nodes *x, const struct nest_level *level)
 		x->capturing = false;
 }
 
-/* Finds the levels around the creations on a thread. v: indices of nodes, sorted by time. */
+/* Finds the levels around each creation of a node on a thread. v: n indices of nodes, sorted by
+ * time. */
 static void take_thread(struct finding_nodes *x, uint32_t track, const uint32_t *v, size_t n)
 {
 	const uint32_t levels = nest_bits(CATEGORY_HOST_NEST) | NEST_BIT(CATEGORY_CALL);
@@ -136,7 +139,8 @@ static void find_creations(struct finding_nodes *x)
 
 /* ---- work ---- */
 
-/* Returns 1 + the site of the creation of the node that a node is a copy of; 0: unknown. */
+/* Follows a graph node to the node that it was copied from. Returns 1 + the site where that one was
+ * created; 0: unknown. */
 static uint32_t site_of_node(const struct finding_nodes *x, uint32_t process, int64_t id)
 {
 	size_t of = index_of(x, process);
@@ -150,7 +154,7 @@ static uint32_t site_of_node(const struct finding_nodes *x, uint32_t process, in
 	return idmap_get(&x->created[of], (uint64_t)id, &i) ? x->site_of[i] : 0;
 }
 
-/* Returns 1 + the site of a region. */
+/* Returns 1 + the site of a region, which is created if necessary. */
 static uint32_t site_of_region(struct finding_nodes *x, uint32_t region)
 {
 	uint32_t site;

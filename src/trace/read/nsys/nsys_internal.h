@@ -124,7 +124,7 @@ void nsys_take_kernel(struct nsys *x, struct sqlite_rows *r, unsigned which);
 void nsys_take_copy(struct nsys *x, struct sqlite_rows *r, unsigned set);
 void nsys_take_graph(struct nsys *x, struct sqlite_rows *r, unsigned which);
 void nsys_take_sync(struct nsys *x, struct sqlite_rows *r, unsigned which);
-/* Reads where the nodes of graphs were created. */
+/* Reads the thread and the time at which each graph node was created. */
 void nsys_read_nodes(struct nsys *x);
 void nsys_take_range(struct nsys *x, struct sqlite_rows *r, unsigned which);
 

@@ -114,7 +114,7 @@ void nsys_take_copy(struct nsys *x, struct sqlite_rows *r, unsigned set)
 	        x->b, set ? CATEGORY_SET : CATEGORY_COPY, build_string(x->b, str_of(name)));
 	x->bytes = sqlite_in_int(r, COPY_BYTES);
 	build_arg_int(x->b, ARG_BYTES, x->bytes);
-	/* Sums read only the first columns. */
+	/* For sums, only the first columns are read. */
 	if (!x->sum && !set && !sqlite_in_null(r, COPY_FROM) && !sqlite_in_null(r, COPY_TO))
 		build_arg_int(x->b, ARG_PAGEABLE,
 		        sqlite_in_int(r, COPY_FROM) == MEMORY_PAGEABLE ||

@@ -46,7 +46,8 @@ static void count_unused(struct nsys *x)
 		"PERF_EVENT_CPU_CORE_EVENT", "SAMPLING_CALLCHAINS", "CUDA_CALLCHAINS", "SYSCALL",
 		"UNKNOWN_EVENTS", "VULKAN_API", "GPU_CONTEXT_SWITCH_EVENTS",
 		"CUDA_GRAPH_NODE_EVENTS" };
-	size_t n = sizeof tables / sizeof *tables - !x->sum; /* sums need no nodes of graphs */
+	size_t n = sizeof tables / sizeof *tables -
+	           !x->sum; /* without the last table: sums need no graph nodes */
 	struct sb b = sb_in(x->a);
 	size_t refused;
 	struct strs there = sqlite_in_tables(x->db, &refused);

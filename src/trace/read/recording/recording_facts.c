@@ -163,7 +163,8 @@ static void sum_up(
 {
 	*kernels = *graphs = *unsure = 0;
 	for (unsigned i = 0; i < SPOOL_COUNT_SHARDS; i++) {
-		/* Threads share the counters, so a single one may be below 0. */
+		/* Threads share the counters, so a single counter may be below 0; the sum is right.
+		 */
 		*kernels += c->shard[i].kernels;
 		*graphs += c->shard[i].graphs;
 		*unsure += c->shard[i].unsure;
@@ -175,7 +176,7 @@ static uint64_t rest(uint64_t all, uint64_t part)
 	return all > part ? all - part : 0;
 }
 
-/* Kernels that are missing, and whether there may be more. */
+/* Counts n missing kernels; more: there may be more than n. */
 static void miss(struct recording_facts *f, uint64_t n, bool more)
 {
 	f->lost.n[SPOOL_LOST_KERNELS] = num_add_u64(f->lost.n[SPOOL_LOST_KERNELS], n);

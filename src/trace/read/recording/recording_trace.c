@@ -40,7 +40,7 @@ struct tracing_process {
 	struct imap range_of;  /* string of a range or mark -> event */
 	VEC(struct tracing_range) ranges;
 	struct imap context_of;       /* context -> device id */
-	VEC(struct spool_sync) syncs; /* until the device of each context is known */
+	VEC(struct spool_sync) syncs; /* kept until the device of each context is known */
 	uint32_t context;             /* of the last operation with a context */
 	/* Fields of the last operation. */
 	uint32_t device, stream, track, scope, leaf, event;
@@ -331,8 +331,8 @@ static void take_context(
 	y->context = at->context;
 }
 
-/* Adds the synchronisations that name a stream to its track. The recording does not tell which
- * work an event stands for. */
+/* Adds the synchronisations that name a stream to its track. The recording does not contain the
+ * work after which an event was recorded. */
 static void add_syncs(struct tracing_process *y)
 {
 	struct trace_build *b = y->x->b;
@@ -341,7 +341,7 @@ static void add_syncs(struct tracing_process *y)
 	for (size_t i = 0; i < y->syncs.n; i++) {
 		const struct spool_sync *s = &y->syncs.v[i];
 		if (!imap_get(&y->context_of, s->context, &device))
-			continue; /* nothing ran there */
+			continue; /* no work ran in the context, so there is no track */
 		uint32_t event = build_event(b, CATEGORY_SYNC,
 		        build_string(b, s->type == SYNC_STREAM ? S("stream synchronize")
 		                                               : S("stream wait event")));

@@ -47,9 +47,8 @@ static inline bool recording_is_bound(const struct recording_losses *l, unsigned
 struct recording_graph {
 	uint32_t graph;
 	bool shared;
-	uint64_t nodes; /* in all launches */
-	uint64_t run,
-	        most; /* nodes of one launch that follow each other; the largest number so far */
+	uint64_t nodes;     /* in all launches */
+	uint64_t run, most; /* consecutive nodes of one launch; the largest such number so far */
 };
 
 /* The last work of a stream, by correlation. Streams share places. */

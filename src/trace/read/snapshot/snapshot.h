@@ -94,7 +94,7 @@ struct snapshot {
 	struct snapshot_shape shapes[SHAPES_MAX];
 	unsigned n_shapes, last_shape;
 	VEC(struct snapshot_entries) lists;
-	VEC(uint32_t) members; /* for nested lists: 1 + index in lists, 0: empty */
+	VEC(uint32_t) members; /* elements of nested lists: 1 + index in lists; 0: an empty list */
 	VEC(struct snapshot_range) ranges;
 	VEC(struct snapshot_block) blocks;
 	VEC(struct snapshot_segment) segments;

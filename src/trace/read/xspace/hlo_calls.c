@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Instructions of compiled programs as lists of calls (flops/flops.h), which the formulas count.
+ * Converts instructions of compiled programs to lists of calls (flops/flops.h), whose float
+ * operations the formulas count.
  *
  *   Shape        element_type 2  dimensions 3  tuple_shapes 4
  *   Window       dimensions 1 {size 1, stride 2, padding_low 3, window_dilation 5, base_dilation 6}
@@ -14,16 +15,16 @@
 #define GEMM_TARGET  "__cublas$"
 #define CONV_TARGET  "__cudnn$conv"
 #define CONTRACTING  "\"lhs_contracting_dimensions\":["
-#define OPERANDS_MAX 3   /* that formulas read */
-#define NUMBERS_MAX  512 /* bytes of a list of numbers: more have too many dimensions */
-#define FUSIONS_MAX  4   /* fusions inside each other */
+#define OPERANDS_MAX 3   /* number of operands that formulas read */
+#define NUMBERS_MAX  512 /* bytes of a list of numbers; a longer list has too many dimensions */
+#define FUSIONS_MAX  4   /* nested fusions that are followed */
 
-/* Bytes of all lists. Many fusions can share a computation, so a file could ask for the square of
- * its size. */
+/* Limits of the bytes of all lists. Many fusions can share a computation, so without a limit the
+ * lists could take the square of the file's size. */
 #define LISTS_FREE  (1 << 16)
-#define LISTS_SHARE 8 /* for a byte of the programs */
+#define LISTS_SHARE 8 /* bytes of lists per byte of the compiled programs */
 
-#define LIST_CUT "hlo::(more)\n" /* the rest of a list; no op has this name */
+#define LIST_CUT "hlo::(more)\n" /* instead of the rest of a long list; not an op */
 
 /* ---- shapes ---- */
 
@@ -91,7 +92,7 @@ static struct str numbers_in(struct arena *a, struct str message, uint32_t field
 	return sb_str(&to);
 }
 
-/* A tensor: "[2,3]" and "float"; for a tuple, its first part. */
+/* A tensor: its shape "[2,3]" and its type "float"; for a tuple, those of its first element. */
 struct hlo_tensor {
 	struct str shape, type;
 };
@@ -119,8 +120,8 @@ static struct hlo_tensor tensor_of(struct arena *a, struct str shape)
 
 /* ---- settings ---- */
 
-/* The dimensions that the configuration of a library call names, ["1"], as values of a call; empty
- * if it names none. */
+/* Returns the contracted dimensions that the configuration of a library call lists ("1"), as the
+ * values of a call: ["[1]"]; empty if it lists none. */
 static struct str config_values(struct arena *a, struct str config)
 {
 	size_t at = str_find(config, S(CONTRACTING));
@@ -138,7 +139,7 @@ static struct str config_values(struct arena *a, struct str config)
 	return sb_str(&to);
 }
 
-/* Returns a field of the dimensions of a window, in their order: "[3,3]". */
+/* Returns one field of all dimensions of a window: "[3,3]". */
 static struct str window_numbers(struct arena *a, struct str window, uint32_t field)
 {
 	struct sb to = sb_in(a);
@@ -151,7 +152,8 @@ static struct str window_numbers(struct arena *a, struct str window, uint32_t fi
 			continue;
 		}
 		struct leaf dimension = leaf_of(leaf_bytes(&l));
-		int64_t v = field == 2 || field > 4; /* strides and dilations are 1 */
+		int64_t v = field == 2 ||
+		            field > 4; /* the default: 1 for stride and dilation, otherwise 0 */
 		while (leaf_next(&dimension))
 			if (dimension.tag == LEAF_TAG(field, WIRE_VARINT))
 				v = (int64_t)leaf_varint(&dimension);
@@ -163,7 +165,8 @@ static struct str window_numbers(struct arena *a, struct str window, uint32_t fi
 	return sb_str(&to);
 }
 
-/* The settings of a convolution, in the order of convolution_inside.c. */
+/* Returns the settings of a convolution in the order of enum inside_setting (convolution_inside.c).
+ */
 static struct str window_values(struct arena *a, const struct xinstruction *i)
 {
 	static const uint32_t fields[] = { 1, 2, 3, 5, 6 };
@@ -185,7 +188,7 @@ static struct str window_values(struct arena *a, const struct xinstruction *i)
 
 /* ---- calls ---- */
 
-/* The op that an instruction is: its opcode; calls of libraries are products and convolutions. */
+/* Returns the op of an instruction: its opcode; library calls count as dot or convolution. */
 static struct str op_name(const struct xinstruction *i)
 {
 	return str_starts(i->target, S(GEMM_TARGET))   ? S("dot")
@@ -206,7 +209,8 @@ static struct str values_of(struct arena *a, const struct xinstruction *i, struc
 	return i->window.n || i->convolution.n ? window_values(a, i) : S("");
 }
 
-/* The library's calls for gradients compute the image or the kernel: exchanges it with the result.
+/* A library call for a gradient computes the image or the kernel. Exchanges this input with the
+ * result, so the call has the form of a forward convolution.
  */
 static void exchange_result(
         const struct xinstruction *i, struct hlo_tensor in[OPERANDS_MAX], struct hlo_tensor *out)
@@ -258,8 +262,8 @@ static bool lists_have_room(const struct xspace *x)
 	return x->list_bytes < num_add_u64(LISTS_FREE, LISTS_SHARE * x->hlo_bytes);
 }
 
-/* Appends an instruction, and those of the computations of a fusion. Instructions of a fusion that
- * have no float operations are left out. */
+/* Appends the call of an instruction and, for a fusion, the calls of the instructions inside it
+ * that have float operations. */
 static void put_calls(struct xspace *x, const struct xprogram *p, const struct xinstruction *i,
         unsigned depth, struct sb *to)
 {

@@ -200,7 +200,7 @@ static uint32_t module_name(const struct xevent *e)
 	return name;
 }
 
-/* The instruction of its program that device work is of, or NULL. *in: the program. */
+/* Returns the instruction that device work executes, or NULL. Sets *in to its program. */
 static struct xinstruction *instruction(const struct xevent *e, const struct xprogram **in)
 {
 	struct str op = text_of(e, XSTAT_ARG, ARG_OP);

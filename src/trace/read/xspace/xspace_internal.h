@@ -113,7 +113,7 @@ struct xinstruction {
 	struct xop op;        /* the op of the framework that was compiled to it */
 	struct str source;    /* file:line */
 	struct str stack;     /* call stack: a line per frame, outermost first */
-	struct str list;      /* its calls (hlo_calls); p is NULL until they are needed */
+	struct str list;      /* the result of hlo_calls; p is NULL before the first use */
 	bool runs; /* executed separately; false: part of another instruction, or unused */
 };
 
@@ -164,7 +164,7 @@ struct xspace {
 	struct imap program_of;  /* program id or module id -> index in programs */
 	struct intern hlo_names; /* names of instructions */
 	uint32_t process;
-	uint64_t hlo_bytes, list_bytes; /* of the compiled programs; of the lists of calls */
+	uint64_t hlo_bytes, list_bytes; /* compiled programs; lists of calls */
 	bool marks;          /* the file has neither a line of steps nor groups: annotations of
 	                        threads are steps */
 	uint64_t compressed; /* number of stats with compressed text, which is not read */
@@ -218,8 +218,8 @@ struct xinstruction *hlo_find(
 struct str hlo_category(struct xspace *x, const struct xinstruction *i);
 /* Adds the nodes of all used programs to the trace. */
 void hlo_build(struct xspace *x);
-/* Returns the calls that an instruction consists of, as flops_of_list takes them; of a fusion, also
- * those of its computations. */
+/* Returns the calls that an instruction consists of, as a list for flops_of_list; for a fusion,
+ * including the calls inside it. */
 struct str hlo_calls(struct xspace *x, const struct xprogram *p, struct xinstruction *i);
 
 /* Appends an encoded event to the trace; counts it in x->bad if it is malformed. */
