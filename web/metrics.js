@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics, as the table of the program has them.
+// Labels, units and order of the metrics.
 
 /* global METRICS: {name: {label, unit, least}} of src/metric/metric.def, from tools/web.sh */
 
@@ -9,12 +9,12 @@ export function label(name) {
 	return METRICS[name]?.label || name[0].toUpperCase() + name.slice(1).replace(/_/g, ' ');
 }
 
-// True for runs and definitions, which the text of op prints with all digits.
+// True for runs and definitions, which the text output of op prints with all digits.
 export function isOccurrence(name) {
 	return !METRICS[name] || METRICS[name].unit === 'OCCURRENCE';
 }
 
-// Time first, then memory, then counts; otherwise in the order of the table. What is not in the table comes last.
+// Returns the sort key of a metric: times first, then sizes, then counts, each in the order of the table; metrics that the table lacks come last.
 function place(name) {
 	const group = UNITS.indexOf(METRICS[name]?.unit), at = NAMES.indexOf(name);
 	return (group < 0 ? UNITS.length : group) * 1000 + (at < 0 ? NAMES.length : at);

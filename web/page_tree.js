@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages of a tree share (views and differences): icicle and table of the same entries, search, zoom, and the state in the address.
+// Code that the pages with a tree share (views and differences): an icicle chart and a table of the same entries, search, zoom, and the state in the address.
 import { button, el, replace, select } from './dom.js';
 import { shorten } from './format.js';
 import { Icicle } from './icicle.js';
@@ -7,9 +7,9 @@ import { HINT, search } from './search.js';
 import { read, update } from './state.js';
 import { TreeTable } from './treetable.js';
 
-// A subclass has metrics, values (what the entries are drawn with), columns, cells, tip, describe, and refresh, which calls draw.
+// A subclass defines metrics, values (the numbers that are drawn), columns, cells, tip, describe, and refresh, which calls draw.
 export class TreePage {
-	// sort: the order if the address names none.
+	// sort: the order to use if the address names none.
 	constructor(tree, metrics, sort) {
 		const values = read().values;
 		Object.assign(this, { tree, byDefault: sort });
@@ -20,7 +20,7 @@ export class TreePage {
 		this.selected = values.get('select') ? tree.find(values.get('select')) : this.zoomed;
 	}
 
-	// Creates both drawings and the elements around them. fill: the colour of an entry.
+	// Creates the chart, the table and the elements around them. fill: returns the colour of an entry.
 	create(chart, table, fill) {
 		this.icicle = new Icicle({ name: chart, fill, label: i => this.tree.label(i), tip: i => this.tip(i), select: i => this.choose(i, true) });
 		this.rows = new TreeTable({
@@ -37,7 +37,7 @@ export class TreePage {
 		});
 	}
 
-	// Returns the choice of the metric; changed is called afterwards.
+	// Returns a list from which the user selects the metric; changed is called after each selection.
 	metricChoice(changed) {
 		return el('label', {}, el('span', { class: 'muted' }, 'Metric'), select('Metric', this.metrics.map(m => [m.name, m.label]), this.metric && this.metric.name, v => {
 			this.metric = this.metrics.find(m => m.name === v);
@@ -57,13 +57,13 @@ export class TreePage {
 		});
 	}
 
-	// Marks the matches of the search; text describes them.
+	// Marks the matches of the search; text returns the message about them.
 	mark(text) {
 		this.marked = this.hits.match ? this.tree.around(this.hits.match, this.values) : null;
 		this.found.textContent = this.marked ? text(this.marked) : this.hits.note;
 	}
 
-	// Draws the entries in the order of the chosen numbers, or of their labels.
+	// Draws the entries, sorted by the selected numbers or by label.
 	draw(numbers) {
 		const { tree } = this, by = numbers[this.sort];
 		const order = i => tree.children(i).sort((a, b) => by ? by[b] - by[a] || a - b : tree.label(a) < tree.label(b) ? -1 : 1);
@@ -75,7 +75,7 @@ export class TreePage {
 			zoom: this.zoomed ? tree.path(this.zoomed) : '' });
 	}
 
-	// Selects an entry in both drawings, and zooms to it if it has children.
+	// Selects an entry in the chart and in the table; if zoom is true and it has children, also zooms to it.
 	choose(i, zoom) {
 		this.selected = i;
 		if (zoom && this.tree.hasChildren(i) && this.zoomed !== i) {

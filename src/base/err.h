@@ -19,7 +19,7 @@ enum status {
 	ERR_IO,               /* reading or writing failed half-way */
 	ERR_CANCELLED,
 	ERR_FAILED, /* the command was understood and did not succeed */
-	ERR_STEP,   /* a step that is not loaded; a note has the original's message */
+	ERR_STEP,   /* a step that is not loaded; a note contains the original's message */
 	ERR_N
 };
 

@@ -116,7 +116,7 @@ enum quantity {
 /* Reads a number of the given kind and rounds it to an integer. Sign and decimals are allowed. */
 bool quantity_parse(struct str s, enum quantity q, int64_t *v);
 
-/* An amount of each kind, for helps and errors. */
+/* Examples of a count, a size and a time, for help texts and errors. */
 #define COUNT_EXAMPLE "3k"
 #define BYTES_EXAMPLE "1MB"
 #define TIME_EXAMPLE  "20ms"

@@ -77,7 +77,8 @@ bool option_truth(struct str s, bool *out)
 	return true;
 }
 
-/* Stores a number of at least `least`; below: why a smaller one is refused. */
+/* Stores a number if it is at least `least`; otherwise returns `below`, the reason for the refusal.
+ */
 static const char *set_least(int64_t n, int64_t least, const char *below, int64_t *to)
 {
 	if (n < least)

@@ -34,9 +34,9 @@ void sort_list(struct arena *a, struct strs *list);
 /* Returns the number of elements in the ascending array v[0..n) that are not above key. */
 size_t sort_count(const uint64_t *v, size_t n, uint64_t key);
 
-/* Binary search: sets i, a integer variable, to the first index in [from, to) for which the
- * expression `before` is false, or to `to`. It must be true for a first part of the range and false
- * for the rest. */
+/* Binary search: sets i, an integer variable, to the first index in [from, to) for which the
+ * expression `before` is false, or to `to`. `before` must be true for a first part of the range and
+ * false for the rest. */
 #define BISECT(i, from, to, before)                                                                \
 	do {                                                                                       \
 		__typeof__(i) low_ = (from), high_ = (to);                                         \

@@ -257,7 +257,8 @@ static int read_key(EditLine *e, wchar_t *key)
 	/* libedit searches for a word before the line, and inserts it at the end. */
 	if (now.searching && *key == KEY_CTRL('w'))
 		*key = KEY_CTRL('g');
-	/* Only cursor movements keep the length, and then the two counts may differ. */
+	/* Only a cursor movement leaves the length unchanged, and only then libedit's two counts of
+	 * the line may differ. */
 	if (length == now.length && line->cursor == line->lastchar && fills_screen(line))
 		redraw(e);
 	now.length = length;

@@ -273,8 +273,8 @@ static void say_summary(struct session *s, struct run *r)
 	repl_say(s, ok, 0);
 }
 
-/* On a terminal, the summary is printed first; a script gets only its answers. Without any line,
- * the answer is the summary. */
+/* On a terminal, the summary is printed first; a script gets only its answers. If the input has no
+ * line, the summary is printed. */
 static bool run_lines(struct session *s, struct run *r)
 {
 	bool person = isatty(STDIN_FILENO);

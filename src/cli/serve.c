@@ -156,7 +156,7 @@ static void reply(struct evhttp_request *req, int status, const char *type, stru
 		evhttp_add_header(to, headers[i][0], headers[i][1]);
 	evhttp_add_header(to, "Content-Type", type);
 	if (evhttp_request_get_command(req) == EVHTTP_REQ_HEAD) {
-		/* libevent would send the body without its length. */
+		/* libevent would send the body and no length. */
 		snprintf(length, sizeof length, "%zu", body.n);
 		evhttp_add_header(to, "Content-Length", length);
 	} else if (!content || evbuffer_add(content, body.p, body.n)) {

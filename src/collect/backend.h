@@ -37,7 +37,7 @@ struct backend {
 	bool (*open)(char *why, size_t n);
 	/* Starts a session as the plan says. False: nothing is enabled, and *why has a sentence. */
 	bool (*enable)(const struct plan *, char *why, size_t n);
-	/* Starts a session again that another client has ended. */
+	/* Starts a session again after another client has ended it. */
 	bool (*enable_again)(const struct plan *, char *why, size_t n);
 	/* Makes it return finished buffers; forced: unfinished ones too. Returns the error. */
 	uint32_t (*flush)(bool forced);
@@ -46,9 +46,9 @@ struct backend {
 	/* Disables all records, and has complete buffers returned, if their work ends within a
 	 * short time. Returns the launches of kernels until then. */
 	uint64_t (*disable)(void);
-	/* Ends the session: requests the return of all buffers. last: the process ends; launches
-	 * are still counted. Otherwise launches since `launched` are uncertain. *probed: a probe
-	 * was made. Returns the error of the last flush. */
+	/* Ends the session, and requests all buffers. last: the process ends, so launches are still
+	 * counted; otherwise the launches after the first `launched` ones become uncertain. Sets
+	 * *probed if a probe was made. Returns the error of the last flush. */
 	uint32_t (*close)(bool last, uint64_t launched, bool *probed);
 	/* Makes it write a record (of decode_counts, devices) that must arrive in a buffer of the
 	 * pool unless another client gets all records. False: it cannot. */
@@ -68,8 +68,8 @@ struct backend {
 	/* Writes the text of a fatal error, or of any error. */
 	void (*failure)(char *text, size_t n);
 	const char *(*error)(uint32_t error);
-	/* Returns the number of records dropped since the last call; *error: the number is not
-	 * known. */
+	/* Returns the number of records dropped since the last call; sets *error if the number is
+	 * not known. */
 	uint64_t (*dropped)(uint32_t *error);
 	/* Reads all clocks together; the vendor's is 0 if unavailable. */
 	void (*clock)(struct spool_clock *);

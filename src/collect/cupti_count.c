@@ -28,7 +28,7 @@ enum does {
 	DOES_BEGIN, /* a capture */
 	DOES_END,
 	DOES_PROBE,           /* called to check whether callbacks are delivered */
-	DOES_PER_THREAD = 16, /* more: no stream means the stream of the thread */
+	DOES_PER_THREAD = 16, /* added to a role: a NULL stream is the per-thread default stream */
 };
 
 static struct {
@@ -36,7 +36,8 @@ static struct {
 	bool is_filled;
 	uint32_t (*is_capturing)(void *stream, uint32_t *status);
 	_Atomic int captures;   /* going on */
-	_Atomic uint32_t round; /* of listening: a function may have ended unseen between two */
+	_Atomic uint32_t round; /* number of times that listening has begun: a function may have
+	                           ended unnoticed before */
 	uint32_t (*probe)(int *version);
 	_Atomic uint64_t accepted; /* callbacks of probes */
 	pthread_key_t key;         /* of each thread: round << INSIDE_BITS | INSIDE_* */

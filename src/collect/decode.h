@@ -36,7 +36,7 @@ void decode_entry(void *unused, uint32_t tid, const struct ring_entry *);
 bool decode_wants(const char *function);
 /* Returns the length of a function name without the version suffix: cudaLaunchKernel_v7000. */
 size_t decode_unversioned(const char *function);
-/* Returns what a function launches. */
+/* Returns whether a function launches a kernel, a graph or neither. */
 enum decode_launch { DECODE_OTHER, DECODE_KERNEL, DECODE_GRAPH };
 enum decode_launch decode_launches(const char *function);
 /* Clears the cache of kernel names after a module was unloaded. Any thread. */

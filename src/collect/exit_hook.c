@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#define EXITS_MAX 32u /* registrations, if handlers cannot be removed */
+#define EXITS_MAX 32u /* registrations at most, if handlers cannot be removed */
 
 int __cxa_atexit(void (*)(void *), void *, void *);
 void __cxa_finalize(void *);

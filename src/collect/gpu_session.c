@@ -65,8 +65,8 @@ void session_wait(uint64_t ns)
 
 	if (now < end)
 		wake_started_wait(end - now);
-	/* Whether it can report this is asked now, because later another client may have the
-	 * callbacks. The writer may have taken over the result of the start already. */
+	/* Checks now whether launches can be counted, because another client may take the callbacks
+	 * later. The writer may have taken over the result of the start already. */
 	if (atomic_load(&session.start) != SESSION_STARTS)
 		session.gpu->counts();
 }
@@ -167,7 +167,7 @@ static void put_fact(const char *key, const char *value)
 	store_info(key, value, strlen(value));
 }
 
-/* Reports, once, that the start takes longer than the program is blocked for it. */
+/* Reports once that the start takes longer than the time for which it may block the program. */
 static void tell_start(uint64_t now)
 {
 	if (session.told_start || now - session.asked < START_NS)
@@ -337,8 +337,8 @@ static void put_kept(bool failed, uint32_t error, bool missed)
 	session.lost_kept += kept;
 }
 
-/* Sets the flag if threads launched during the end, after `seen` launches, or if their launches are
- * no longer counted. */
+/* Sets SPOOL_COUNT_PART if threads have launched work since the `seen` launches were counted, or if
+ * launches are no longer counted. */
 static void doubt_late_launches(uint64_t seen)
 {
 	launches_end();

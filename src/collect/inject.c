@@ -31,7 +31,7 @@
 EXPORT int InitializeInjection(void);
 EXPORT nvtx_init InitializeInjectionNvtx2;
 
-/* State and process id in one word, so that the state is reset in a forked child. */
+/* The state is stored in one word with the process id, so a forked child has the state UNOPENED. */
 enum state { UNOPENED, OPENING, OPEN, DORMANT, STATES };
 
 static struct {

@@ -18,15 +18,15 @@ enum launch { LAUNCH_KERNEL, LAUNCH_GRAPH, LAUNCH_UNSURE };
 /* Starts the counts at the beginning of a new file, open for reading and writing. Returns the bytes
  * that the file has then; 0: there is no room, so the recording has no counts. */
 size_t launches_make(int fd);
-/* Counts in other memory from now on: in a forked child, which has another file, or without a
- * recording. After the end of a recording, launches of exit handlers and other threads are still
- * counted in it. */
+/* From now on, counts in memory outside the file: for a forked child, which gets another file, and
+ * for a process without a recording. Not called at the end of a recording, because launches of exit
+ * handlers and other threads still count then. */
 void launches_forget(void);
 
 /* Adds n to a count; n < 0 subtracts. Any thread may call it. */
 void launches_add(enum launch, int n);
-/* The process ends: nobody asks from now on whether launches are still counted, so those that are
- * counted set SPOOL_COUNT_PART. */
+/* Call at the end of the process: the writer no longer checks whether all launches are counted, so
+ * each further launch sets SPOOL_COUNT_PART. */
 void launches_end(void);
 uint64_t launches_total(enum launch);
 /* Moves n launches of kernels to the unsure ones. */

@@ -38,8 +38,8 @@ uint32_t names_number(const struct name *);
 struct name *names_at(uint32_t number);
 /* True if a pointer from the program can be one of our names. */
 bool names_has(const void *);
-/* Returns how many added names are not distinguished from others, or lost a part of their text: the
- * table was full, or the name too long. */
+/* Returns the number of names that share an entry with another name because the table was full, or
+ * that were shortened because they were too long. */
 uint64_t names_lost(void);
 
 #endif

@@ -14,8 +14,8 @@
 
 /* Starts the thread; the recording must be open. False: no thread. */
 bool writer_start(const struct plan *);
-/* Called while the calling thread initialises the driver: starts the session if it is time, and
- * waits for it, at most 2 s.
+/* Called while the calling thread initialises the driver: starts the session if recording is
+ * enabled, and waits at most 2 s for the start.
  */
 void writer_cuda(void);
 /* Ends recording: the recording is complete if the writer finishes within its time. */
@@ -32,7 +32,8 @@ void writer_step(void);
 
 enum session_state { SESSION_OFF, SESSION_STARTS, SESSION_ON, SESSION_FAILED };
 
-/* Before the writer starts. The plan stays with the caller, who may change it. */
+/* Resets the session; call before the writer starts. The caller keeps the plan, and may change it.
+ */
 void session_reset(const struct backend *, struct plan *);
 /* True if a session was ever started by this process, or by a parent at its fork. */
 bool session_was_used(void);
@@ -40,13 +41,14 @@ enum session_state session_state(void);
 /* Returns the time of the next flush, process_ticks. */
 uint64_t session_next_flush(void);
 
-/* Begins to start a session, on a separate thread. */
+/* Starts a session on a separate thread, and returns at once. */
 void session_begin(void);
-/* Waits until the start has ended, or until the given time after its begin. */
+/* Waits until the session has started or failed, at most until ns after session_begin was called.
+ */
 void session_wait(uint64_t ns);
 /* Takes over the result of a start, if there is one, and records it. */
 void session_adopt(uint64_t now);
-/* Flushes if it is due or was requested. */
+/* Flushes if a flush is due, or if asked is true. */
 void session_flush(uint64_t now, bool asked);
 /* Collects the data of the program's threads; true if the backend has returned a buffer. */
 bool session_drain(void);
@@ -55,7 +57,7 @@ void session_clocks(void);
 /* Records the losses since the last call, except `probes` records; true if recording should become
  * cheaper. */
 bool session_losses(uint64_t probes);
-/* Notices that another client has ended the session. */
+/* Checks whether another client has ended the session. */
 void session_look(void);
 /* True after a fatal error of the backend. */
 bool session_failed(void);
@@ -74,15 +76,16 @@ void session_end(void);
 /* Monitors the recording itself: adds notes to recording and log about gaps, lost records,
  * implausible results and excessive cost. Writer thread only, while a session runs. */
 
-/* Begins a session; silence: ns without records after which the reason is looked for. */
+/* Begins a session. silence_ns: after this time without records, the watch looks for the reason. */
 void watch_begin(const struct backend *, uint64_t silence_ns);
-/* Receives a state that the writer has requested; last: at the end of the process. */
+/* Checks the state of the backend: if another client has shut it down, begins a gap. last: the
+ * process ends, so only a note is written. */
 void watch_look(enum backend_state, bool last);
-/* Call at each tick. came: records have arrived since the last tick. Times are process_ticks.
- * True if another client of CUPTI has taken the records and is done: the session should start
- * again. */
+/* Call at each tick. now: process_ticks. came: records have arrived since the last tick. True if
+ * another client of CUPTI took the records and has finished, so the session should start again. */
 bool watch_tick(uint64_t now, bool came);
-/* Reports whether the session has started again; if not, it is requested again after a silence. */
+/* Call after another start, with its success. After a failed one, watch_tick requests the next
+ * start after a silence. */
 void watch_started_again(uint64_t now, bool ok);
 /* Called regularly with the records dropped since the last call; true if recording should become
  * cheaper. */

@@ -21,7 +21,7 @@ struct noise_request {
 	const struct compare *c;
 	uint32_t n;    /* numbers of a side; with steps, as many follow for each step */
 	uint32_t runs; /* the number that counts executions; used with steps only */
-	bool steps;    /* noise is decided by the numbers of each step (base/statistics.h) */
+	bool steps;    /* noise is judged by the numbers of each step (base/statistics.h) */
 	double level;  /* a difference with a smaller probability (two-sided) is not noise */
 	/* Set by noise_open. */
 	struct shift_tails *tails;
@@ -38,7 +38,7 @@ bool noise_shift(const struct noise_request *request, uint32_t side, uint32_t i,
         bool relative, struct shift *s);
 
 /* True if number k of entry i is a time whose difference from the first side is noise or 0. An
- * entry that a side lacks is not noise. Uses the fixed floor where steps cannot decide. */
+ * entry that a side lacks is not noise. Uses the fixed limits above if there are too few steps. */
 bool noise_is(const struct noise_request *request, uint32_t i, uint32_t k);
 
 /* Sets *p to the probability, two-sided, that steps alone make number k of entry i differ this much

@@ -106,7 +106,7 @@ static bool read_number(struct gate *g, struct str name)
 	return g->total;
 }
 
-/* Reads "phase:decode.step_time". Numbers of causes are of all steps. */
+/* Reads "phase:decode.step_time". A phase has no numbers of causes. */
 static bool read_phase(struct gate *g, struct str left, struct err *e)
 {
 	size_t from = sizeof "phase:" - 1, point = str_find_char(left, '.');

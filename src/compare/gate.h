@@ -31,15 +31,15 @@ enum step_number {
 
 struct gate {
 	struct str text;
-	int number; /* enum step_number, or STEP_CAUSES + cause: a number of the root */
-	int phase;  /* of the number: enum serving_phase, or -1: of all steps */
+	int number; /* a number of the whole run: enum step_number, or STEP_CAUSES + cause */
+	int phase;  /* the steps that the number describes: enum serving_phase; -1: all steps */
 	bool total; /* the root's total; view is then scope */
 	enum vk view;
 	struct str pattern;
 	enum metric_id metric;
 	bool less, equal; /* true for < and <=, false for > and >=; the limit itself passes */
 	bool change;      /* the limit applies to the change */
-	bool percent;     /* the change relative to the base */
+	bool percent;     /* the limit is a change in percent of the base */
 	double share;     /* 0.05 */
 	int64_t amount;   /* in base units */
 };

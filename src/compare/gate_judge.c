@@ -11,7 +11,7 @@
 #include "compare/difference.h"
 
 #define CULPRITS_MAX 3
-#define NEEDED_MAX   10000 /* larger numbers of steps are not printed */
+#define NEEDED_MAX   10000 /* if more steps would be needed, their number is not printed */
 
 /* Why a result is inconclusive. */
 enum doubt {

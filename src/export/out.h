@@ -313,8 +313,9 @@ struct rows {
 	VEC(struct column) columns; /* columns of the sheet */
 	VEC(struct row_cell) cells; /* content of each column */
 	struct arena *row;          /* memory of the current row */
-	uint32_t *paths; /* by shown entry: its path in the table of SHEET_ARRAYS, or NULL */
-	bool by_worker;  /* each worker has separate rows */
+	uint32_t *paths;            /* for each shown entry: the index of its path in the strings of
+	                               SHEET_ARRAYS; or NULL */
+	bool by_worker;             /* each worker has separate rows */
 	/* If by_worker: worker of the current row, its numbers, and by what these are divided. */
 	int64_t over;
 	uint32_t worker;

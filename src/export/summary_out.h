@@ -54,7 +54,7 @@ struct summary_page {
 	struct checkpoint_summary checkpoint;
 	struct hottest_table ops, nodes;
 	struct str verdict,
-	        cause; /* sentence and id of the verdict of why; p NULL: why was not run */
+	        cause; /* the verdict of why: its sentence and its id; p NULL: why was not run */
 	/* Of all nodes, of an average step. */
 	struct fraction host_us, device_us, float_ops, requested_bytes;
 	size_t waiting; /* files that are read when a command needs them */

@@ -71,7 +71,7 @@ struct spool_count {
 	uint32_t size;   /* of this struct: the first block follows */
 	uint32_t writer; /* process id */
 	uint32_t flags;  /* SPOOL_COUNT_* */
-	uint32_t status; /* set by `tfprof record`: 1 + status of waitpid; 0: not known */
+	uint32_t status; /* set by `tfprof record`: 1 + the status from waitpid; 0: not known */
 	uint32_t unused[9];
 	struct spool_count_shard {
 		/* While recording: calls that launch a kernel, and a graph. */

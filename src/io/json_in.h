@@ -67,15 +67,15 @@ struct json_value {
 	                    its digits; of a container: empty */
 };
 
-/* A member as it was written: the text from the value before it, or from the bracket, up to its
- * own value. Programs write the members of equal objects in the same order and spacing, so the text
- * that followed last time is compared first. */
+/* The text before the value of a member: it begins after the value before it, or after the bracket,
+ * and contains the key. Programs write the members of equal objects in the same order and spacing,
+ * so the text that followed last time is compared first. */
 #define JSON_MEMBER_MAX 32 /* longer texts are not remembered */
 struct json_member {
 	char text[JSON_MEMBER_MAX];
 	uint8_t n, key_at, key_n;
 	bool fresh;      /* it follows the bracket */
-	uint8_t next[4]; /* members that followed it; 0: none */
+	uint8_t next[4]; /* indices of members that followed it; 0: none */
 	uint8_t user;    /* for the caller, initially 0 */
 };
 
@@ -98,7 +98,7 @@ struct json_in {
 /* Begins at the first byte after a byte order mark. False if reading fails, or for UTF-16 and
  * UTF-32 (stop: WIDE). */
 bool json_in_open(struct json_in *j, struct src *s);
-/* Does the same, and sets *e of the src for UTF-16 and UTF-32. */
+/* Does the same. For UTF-16 and UTF-32, also fills the error of s. */
 bool json_in_open_utf8(struct json_in *j, struct src *s);
 
 /* Returns true if the item can be read again, from its beginning, with more bytes in the window.
@@ -133,7 +133,8 @@ bool json_in_enter(struct json_in *j);
  * of the object, after its bracket (stop: NONE), or with a stop. Keys are not unescaped. */
 bool json_in_member(struct json_in *j, struct str *key);
 
-/* Returns a byte that the caller may set for the text of the last member; initially 0. */
+/* Returns the byte that the caller may keep with the remembered text of the last member; initially
+ * 0. */
 static inline uint8_t *json_in_user(struct json_in *j)
 {
 	return &j->members[j->member].user;

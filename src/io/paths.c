@@ -146,7 +146,7 @@ static bool expand_pattern(struct arena *a, struct str word, struct strs *to, st
 	return true;
 }
 
-/* An element of a list, or a whole word without commas. */
+/* Adds the paths that an element of a list, or a word without commas, stands for. */
 static bool expand_piece(struct arena *a, struct str word, struct strs *to, struct err *e)
 {
 	if (path_is_pattern(word) && !path_exists(a, word))

@@ -73,8 +73,8 @@ struct pickle_caller {
 	bool (*close)(void *user, const struct pickle_container *c, struct pickle_value *out);
 	void *user;
 	struct intern *texts;
-	struct notes *notes; /* on flaws of JSON */
-	const char *what;    /* the file, in messages: "snapshot" */
+	struct notes *notes; /* receives notes about flaws of JSON */
+	const char *what;    /* the kind of the file for messages: "snapshot" */
 };
 
 /* Reads one pickle; *root is its value. Returns false with *e of the src filled. With *cut, the
@@ -83,13 +83,13 @@ struct pickle_caller {
 bool pickle_read(struct src *s, const struct pickle_caller *caller, struct pickle_value *root,
         bool *cut, struct arena *a);
 
-/* Does the same for a pickle, or for the same values as JSON, which has lists for tuples. */
+/* Does the same for a pickle or a JSON file with the same values, in which tuples are lists. */
 bool pickle_read_either(struct src *s, const struct pickle_caller *caller,
         struct pickle_value *root, bool *cut, struct arena *a);
 
-/* True if the bytes begin as a JSON object does. */
+/* True if the bytes begin like a JSON object. */
 bool pickle_is_json(struct str head);
-/* True if the bytes begin as a pickle of a dict does, in one of the protocols. */
+/* True if the bytes begin like a pickle of a dict, in any protocol. */
 bool pickle_begins_dict(struct str head);
 
 #endif

@@ -142,7 +142,7 @@ struct process_identity {
 
 void process_identity_init(struct process_identity *w);
 
-/* Stores a fact if it has one of these keys; texts are copied to a. */
+/* Stores a fact if its key is one of those that describe the process. Copies texts to a. */
 void process_identity_take(
         struct process_identity *w, struct arena *a, const struct spool_info *fact);
 

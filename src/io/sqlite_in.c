@@ -86,8 +86,8 @@ static int progress(void *sqlite_in)
 	return 1;
 }
 
-/* Stores a value. False if the batch has no room for a text: it then stays in the memory of SQLite,
- * where it is valid until the next step of the statement. */
+/* Stores a value. False if the batch has no room for a text; the text then stays in SQLite's
+ * memory, and is valid until the next step of the statement. */
 static bool take_value(struct sqlite_rows *r, struct sqlite_cell *to, sqlite3_value *v)
 {
 	int type = sqlite3_value_type(v);

@@ -17,10 +17,11 @@
 
 /* Damage of an input: the position at which it stops being valid. Filled by its reader. */
 struct src_damage {
-	bool recover;       /* the part before the damage is used: damaged gzip data simply end */
-	bool truncated_ok;  /* truncated gzip data just end; set by readers */
-	struct str in_gzip; /* the error sentence of gzip data that just ended */
-	bool truncated;     /* they are truncated, not damaged */
+	bool recover;      /* use the part before the damage: damaged gzip data end there without an
+	                      error */
+	bool truncated_ok; /* truncated gzip data end without an error; set by readers */
+	struct str in_gzip; /* the error message about gzip data that ended early */
+	bool truncated;     /* the gzip data are truncated, not damaged */
 	uint64_t at;        /* offset of the first lost record; UINT64_MAX: none */
 	uint64_t missing;   /* bytes expected after the last one */
 	uint64_t kept;      /* records before it */
@@ -106,9 +107,9 @@ bool src_rest(const struct src *s, uint64_t from, uint64_t *n);
 /* Returns all remaining bytes, contiguous (text inputs). */
 bool src_all(struct src *s, struct str *out);
 
-/* Decompresses gzip data to their end, without keeping them, so their checksum is compared. The
- * window stays. Returns false if they are damaged (*e filled), unless s->damage is set so that they
- * simply end. */
+/* Decompresses gzip data to their end to verify the checksum; keeps the window and discards the
+ * data. Returns false if the data are damaged (*e filled), unless s->damage allows damaged data to
+ * end early. */
 bool src_finish(struct src *s);
 
 /* Called after each filling of the window with src_raw_at and the size of the file itself (0:

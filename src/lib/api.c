@@ -94,7 +94,7 @@ int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg),
 		t->error = S(""); /* a callback may have tried to use the session */
 	} else if (t->s->error.a) {
 		t->code = (int)t->s->error.code;
-	} else { /* the call ended early, with a prepared sentence */
+	} else { /* the call was aborted with a prepared message */
 		t->code = t->s->error.code == ERR_CANCELLED ? TFP_E_CANCELLED : TFP_E_MEMORY;
 		t->error = t->s->error.text;
 	}

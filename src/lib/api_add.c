@@ -61,7 +61,9 @@ static bool load_bytes(
 	switch (role) {
 	case ROLE_SPOOL: return add_recording(t, in, from);
 	case ROLE_STEP: return session_load_steps(s, &step, 1, NULL, NULL);
-	case 0: return session_load(s, ROLE_GRAPH, from); /* its error describes the fault */
+	case 0:
+		return session_load(
+		        s, ROLE_GRAPH, from); /* the error of this reader describes the problem */
 	default: return session_load(s, role, from);
 	}
 }

@@ -58,7 +58,8 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 	return option_set(s, &s->model_arena, flag, value, f);
 }
 
-/* All words after such a command are its arguments, possibly another program's command line. */
+/* True for a command such as record, whose arguments may be another program's command line: all
+ * words after it belong to it. */
 static bool is_program_command(const struct session *s, struct str word)
 {
 	const struct command *c = cmd_find(s, word);

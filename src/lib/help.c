@@ -420,7 +420,7 @@ static bool put_choice(struct session *s, struct str topic, struct sink *out)
 	return any;
 }
 
-/* Writes about a cause of why; false if the topic is none. */
+/* Writes the help for a cause of why; false if the topic is not a cause. */
 static bool put_cause(struct session *s, struct str topic, struct sink *out)
 {
 	enum why_id id = why_find_row(topic);

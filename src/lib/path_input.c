@@ -6,8 +6,7 @@
 
 #include "why/why.h"
 
-/* The trace that was asked about last, and its replay: the next commands mostly
- * ask about it, too.
+/* Caches the last trace and its replay, because the next command usually needs the same trace.
  */
 struct kept_path {
 	struct path_input in;

@@ -46,20 +46,20 @@ static void add_notes(struct session *s, const struct collectives *x)
 		absent += x->groups.v[i].members.n - x->groups.v[i].dumps;
 	}
 	note_count(&s->notes, guessed,
-	        "note: the dumps do not list the ranks of %llu {group|groups}: those that called "
-	        "it are taken as its ranks, and all as those of default_pg\n",
+	        "note: the dumps do not list the ranks of %llu {group|groups}: tfprof assumes "
+	        "all ranks for default_pg, and for any other group the ranks that made its calls\n",
 	        (unsigned long long)guessed);
 	note_count(&s->notes, absent,
-	        "note: %llu {rank|ranks} of groups {has|have} no dump, so what {it|they} called "
-	        "is unknown\n",
+	        "note: %llu {rank|ranks} of groups {has|have} no dump: {its|their} calls are "
+	        "unknown\n",
 	        (unsigned long long)absent);
 	note_count(&s->notes, x->unnamed,
-	        "note: the names of %llu {dump have|dumps have} no rank: {it is|they are} numbered "
-	        "after the others\n",
+	        "note: %llu {dump has|dumps have} no rank in the file name: {it is|they are} "
+	        "numbered after the others\n",
 	        (unsigned long long)x->unnamed);
 	note_count(&s->notes, x->twice,
-	        "note: %llu {call is|calls are} in two dumps of a rank: {it counts|they count} "
-	        "once\n",
+	        "note: %llu {call is|calls are} in two dumps of the same rank: {it is|they are} "
+	        "counted once\n",
 	        (unsigned long long)x->twice);
 }
 

@@ -73,7 +73,7 @@ static bool write_ranks(struct session *s, const struct request *r, struct sink 
 	return flops_write_ranks(ranks, n, (size_t)r->top, &r->opts, s->columns, &to, &s->error);
 }
 
-/* The operators of an ONNX model as calls; no trace has them. */
+/* Counts the operators of an ONNX model, which is loaded without a trace. */
 static struct trace_ops model_calls(struct session *s, struct arena *a)
 {
 	static const struct trace none = { .ticks_per_us = 1 };

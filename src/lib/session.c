@@ -587,7 +587,7 @@ void session_note_flops(struct session *s, const struct opts *o)
 	        s->bare_files)
 		return;
 	note_line(&s->notes,
-	        "note: a graph has no float operations, an op log has: write_op_log in the "
+	        "note: a graph has no float operations; an op log has them: write_op_log in the "
 	        "Python package tfprof creates one for --op_log_path\n");
 }
 

@@ -52,7 +52,8 @@ struct session {
 	struct ckpt *ckpt;    /* NULL: none */
 	struct forest forest; /* trees of the model */
 	struct regrouped regrouped;
-	struct kept_path *kept; /* what the next commands need of a trace (path_input.c), or NULL */
+	struct kept_path *kept; /* the trace of the last command and its replay, kept for the next
+	                           one (path_input.c), or NULL */
 	size_t built_notes;     /* number of such notes among the notes below */
 	bool loaded, sealed, broken;
 	atomic_uint readers;        /* streams that read the model: nothing can be added */
@@ -169,7 +170,7 @@ void session_keep_attrs(struct session *s);
 bool session_query(struct session *s, const struct view_ops *v, struct query *q);
 /* Returns where the answer of a view goes; VK_N: an answer of no view. */
 struct emit session_emit(struct session *s, enum vk kind, struct sink *out);
-/* Likewise, of a view of a model with these trees. */
+/* Does the same for a view of the model to which these trees belong. */
 struct emit session_emit_of(
         struct session *s, const struct forest *f, enum vk kind, struct sink *out);
 

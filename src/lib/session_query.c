@@ -11,7 +11,8 @@
 
 /* ---- outputs ---- */
 
-/* Returns the origin of an answer of a view whose tree exists; VK_N: without view. */
+/* Returns the inputs of an answer, and the notes of loading them and of building the view's tree,
+ * which must exist. VK_N: the answer needs no tree. */
 static struct origin origin_of(const struct session *s, const struct forest *f, enum vk kind)
 {
 	return (struct origin){ .v = s->sources.v,
@@ -266,7 +267,8 @@ static struct forest *regrouped_forest(struct session *s, const struct regroupin
 	return &s->regrouped.forest;
 }
 
-/* Returns the model that answers with these options, and its trees; NULL with an error. */
+/* Returns the model that a view needs with these options, together with its trees. On failure, sets
+ * s->error and returns NULL. */
 static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
 {
 	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;

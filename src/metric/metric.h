@@ -101,7 +101,7 @@ void metric_names(struct sb *b, unsigned uses, const char *between);
 
 /* ---- nearest ----
  *
- * Words that are not known, and suggestions.
+ * Errors for unknown words, with a suggestion.
  */
 
 /* "-<option>: '<word>' is not known; did you mean ...? Valid values are ..." */
@@ -112,7 +112,7 @@ bool unknown_word_near(struct err *e, const char *option, struct str word, struc
         const struct strs *known);
 
 /* Fails: "<owner> has no option '<word>'; did you mean '<near>'?", or "unknown option ..." without
- * an owner. has: in place of an empty near, what there is, such as "it has --level". */
+ * an owner. has: used if near is empty: lists the existing options, such as "it has --level". */
 bool unknown_option(
         struct err *e, struct str owner, struct str word, struct str near, struct str has);
 

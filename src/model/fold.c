@@ -235,8 +235,8 @@ static bool on_device(struct fold *f, uint32_t node, const struct batch_device *
 	return f->m->nodes.v[node].device == d->device;
 }
 
-/* True if the memory of the record counts. A device without a name belongs to a node without a
- * device. */
+/* True if the record is of the node's own device, so its memory counts. A device without a name
+ * belongs to a node without a device. */
 static bool own_device(const struct fold *f, uint32_t node, const struct batch_device *d)
 {
 	uint32_t own = f->m->nodes.v[node].device;

@@ -44,7 +44,7 @@ static struct registered_op read_op(const struct model *m, uint32_t node, int64_
 	return o;
 }
 
-/* Counts an operator of ONNX. */
+/* Counts the float operations of an ONNX operator; *out: their number, if it is known. */
 static enum registered_answer count_onnx(
         const struct model *m, uint32_t node, int64_t batch, struct arena *a, int64_t *out)
 {

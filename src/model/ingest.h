@@ -73,13 +73,13 @@ void ingest_attr(
         struct ingest *in, struct str key, struct str value); /* AttrValue bytes, if kept */
 uint32_t ingest_end_node(struct ingest *in);                  /* its id */
 
-/* For a node added since ingest_begin; takes effect immediately. */
+/* Set properties of a node that was added since ingest_begin; they take effect immediately. */
 void ingest_set_device(
         struct ingest *in, uint32_t node, uint32_t device, uint32_t host); /* string id of host */
 void ingest_given_types(struct ingest *in,
         uint32_t node); /* replaces the node's types by those added from now on */
 
-/* For any node; reverted with the file. */
+/* Set properties of any node; reverted if the file is dropped. */
 void ingest_add_type(struct ingest *in, uint32_t node, uint32_t type);
 void ingest_set_float_ops(
         struct ingest *in, uint32_t node, int64_t n); /* takes effect at the commit */

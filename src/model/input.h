@@ -148,11 +148,11 @@ bool input_guess_bytes(const struct input_from *from, unsigned *role,
 /* Returns the format that the content of a file shows; NULL if only its name does. */
 const struct input *input_by_content(struct str path, struct work *work);
 
-/* Chooses the profiles of a folder by their contents. Adds the files of the format that the chosen
- * ones have; without chosen ones, those of the most frequent format. A note names the profiles of
- * other formats, which are left out. Changes nothing for folders of TensorBoard, which have many
- * files beside the traces; adds no files in folders of TensorFlow's profiles. Files that join a
- * trace are added to *joining if no file was chosen. */
+/* Chooses the profiles of a folder by their contents. Adds the files that have the same format as
+ * the chosen files or, if no file is chosen, the files of the most frequent format. A note names
+ * the profiles of other formats, which are left out. Changes nothing for folders of TensorBoard,
+ * which have many files beside the traces; adds no files in folders of TensorFlow's profiles. Files
+ * that join a trace are added to *joining if no file was chosen. */
 void input_choose_files(struct arena *a, struct str folder, struct strs *chosen,
         struct strs *joining, struct notes *notes, struct work *work);
 

@@ -205,17 +205,17 @@ bool model_knows_trained(const struct model *m);
  * Returns their number. *all: the number of all variables. */
 size_t model_trained(const struct model *m, uint32_t **nodes, size_t *all, struct arena *a);
 
-/* Float operations of a graph: of operators of ONNX by their formulas (flops/flops.h), of others by
- * TensorFlow's registered statistics, which need all dimensions. */
+/* Float operations of a graph. ONNX operators are counted with the formulas of flops/flops.h, all
+ * others with TensorFlow's registered statistics, which need all dimensions. */
 struct graph_flops {
 	int64_t *v;              /* by node; 0: none, or unknown */
 	size_t counted, unknown; /* nodes with a statistic or a formula */
-	size_t onnx;             /* of both: operators of ONNX */
+	size_t onnx;             /* ONNX operators among the counted and the unknown ones */
 };
 /* batch: in place of an unknown first dimension; 0: none. The result lives in a. */
 struct graph_flops model_flops(const struct model *m, int64_t batch, struct arena *a);
 
-/* Returns the call of an operator of ONNX, as flops_of_list takes it. */
+/* Returns an ONNX operator as a list of one call for flops_of_list, in a. */
 struct str model_onnx_call(const struct model *m, uint32_t node, int64_t batch, struct arena *a);
 
 /* Returns the share of nodes covered by run metadata, as the original computes it. */

@@ -8,10 +8,10 @@
 #include "model/model.h"
 
 #define UNKNOWN_SHAPE "[-1,1]"
-#define INPUTS_MAX    4 /* that formulas read */
+#define INPUTS_MAX    4 /* number of inputs that formulas read */
 
-/* Appends a shape, "[2,3]". A shape without dimensions is unknown: models state it for tensors
- * whose shape they lack, too. */
+/* Appends a shape, "[2,3]". A shape without dimensions is treated as unknown, because models also
+ * state it for tensors of unknown shape. */
 static void put_shape(struct sb *to, const struct model *m, uint32_t shape, int64_t batch)
 {
 	size_t rank = shape == ID_NONE ? 0 : model_rank(m, shape);

@@ -29,7 +29,7 @@ void advise_put_share(struct sb *b, int64_t part, int64_t all)
 /* A number by which entries are ranked. */
 struct hottest_by {
 	enum value of;
-	const char *by; /* name in the texts; empty if it is the only worker */
+	const char *by; /* name of the number in messages; empty if it need not be named */
 };
 
 /* True if one child has all of the entry's time, so that the child is more informative. */

@@ -49,9 +49,9 @@ struct facts {
 void facts_find(const struct model *m, const struct recording_set *recording,
         const struct recording_options *how, struct facts *out, struct arena *a);
 
-/* Returns the steps of the average, fastest first. Among several workers, the slowest one counts.
- * The time is the length of the step or, for models whose times are not parallel, the sum of the
- * times of all nodes (steps_by_time). */
+/* Returns the steps that count in the average, fastest first. A step of several workers takes as
+ * long as on the slowest worker. The time is the length of the step or, for models whose times are
+ * not parallel, the sum of the times of all nodes (steps_by_time). */
 struct step_time *facts_steps(const struct model *m, size_t *n, struct arena *a);
 
 /* ---- hottest ----
@@ -60,7 +60,8 @@ struct step_time *facts_steps(const struct model *m, size_t *n, struct arena *a)
  */
 
 struct hottest {
-	enum value of, other; /* other: host time beside device time or the reverse; V_NONE: no */
+	enum value of, other; /* other: the parallel time, host time for device time and the
+	                         reverse; V_NONE: none */
 	uint32_t *kept;       /* entries of the query's struct kept */
 	uint32_t n;
 	/* Of all accounted entries, including those hidden by names or devices. */

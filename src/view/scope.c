@@ -42,8 +42,8 @@ static int by_path(const void *ctx, uint32_t a, uint32_t b)
 	return (uint8_t)x.p[i] < (uint8_t)y.p[i] ? -1 : 1;
 }
 
-/* True if a scope whose name has n bytes contains a name: if the scope's name and the '/' after it
- * belong to the `same` bytes that the name shares with the last open entry. */
+/* True if an open scope whose name has n bytes contains `name`. `name` shares its first `same`
+ * bytes with the innermost open entry; these must include the scope's name and the '/' after it. */
 static bool contains_name(size_t n, size_t same, struct str name)
 {
 	return n < same || (n == same && n < name.n && name.p[n] == '/');

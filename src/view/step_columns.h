@@ -80,8 +80,8 @@ void workers_steps(struct query *q);
 /* Returns the selected steps of one worker. */
 const struct step *const *workers_steps_of(const struct query *q, uint32_t worker, size_t *n);
 
-/* Returns the numbers of the nodes in these steps; NULL if the worker has no steps. *over: the
- * number of steps to divide by. */
+/* Returns the numbers of the nodes in these steps; NULL if the worker has no steps. Sets *over to
+ * the number of steps to divide by. */
 struct tally *workers_tallies(
         const struct query *q, uint32_t worker, int64_t *over, struct arena *a);
 

@@ -102,7 +102,8 @@ struct extra {
 	bool whole;                /* the member of the numbers that is shown */
 	bool total_only;           /* text omits own numbers */
 	union figure *own, *total; /* indexed by shown entry */
-	struct str *words;         /* indexed by shown entry; not NULL: texts instead of numbers */
+	struct str *words; /* indexed by shown entry; if not NULL, the column has texts instead of
+	                      numbers */
 };
 
 /* Reasons why kept entries are hidden; the first reason counts. An entry skipped with its subtree
@@ -151,7 +152,7 @@ struct query {
 	bool one_of_many;        /* a file for each of several steps is written */
 	bool *workers;           /* indexed by worker: true if selected; NULL: all are */
 	struct tally *tallies;   /* of every node of the model for the steps; computed if NULL */
-	int64_t over;            /* number of steps to divide by (model_steps) */
+	int64_t over;            /* number by which totals are divided (model_steps) */
 	struct pattern_list *account, *start, *trim, *show, *hide;
 	struct pattern_list *devices; /* NULL: any device matches */
 	const uint32_t *set_matches;  /* by type set: how many account patterns match it */
@@ -316,8 +317,8 @@ int view_order(const struct query *q, const struct tally *tallies, uint32_t a, u
 /* ---- an answer with other numbers ---- */
 
 /* Computes the numbers of the shown entries from other tallies of the nodes (another step, another
- * worker); selection and order stay. Own numbers and totals by shown entry, in a; the caller knows
- * the number of steps to divide by. */
+ * worker); selection and order stay the same. Returns own numbers and totals by shown entry, in a,
+ * not divided by the number of steps. */
 struct recompute_values {
 	struct tally *own, *total;
 };

@@ -104,13 +104,13 @@ void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 	out->advice = "Copy less, or overlap the copies with compute, on a stream of their own; "
 	              "their memory is pinned already.";
 	if (all)
-		out->assumed = str_fmt(out->a, "%.1f%% of the copies' time is of pinned memory",
+		out->assumed = str_fmt(out->a, "%.1f%% of the copy time is for pinned memory",
 		        (double)pinned * 100 / (double)all);
 }
 
 /* ---- communication ---- */
 
-/* Returns the exposed communication of a chosen window, the mean of the devices. */
+/* Returns the exposed communication per chosen window, as the mean over the devices; ticks. */
 static int64_t exposed_time(const struct why_scene *s, struct arena *a)
 {
 	int64_t sum = 0, windows = (int64_t)s->x->n_chosen;
@@ -122,8 +122,8 @@ static int64_t exposed_time(const struct why_scene *s, struct arena *a)
 	return n ? sum / (int64_t)n / windows : 0;
 }
 
-/* True if edges say for more than half of the time of communication which work waits for it: of an
- * event, of a blocking call, or the order of a stream with other work. */
+/* True if for at least half of the communication time, the file shows what waits for it: through an
+ * event, a blocking call, or other work that follows on the same stream. */
 static bool is_waited_for(const struct why_scene *s, struct arena *a)
 {
 	const struct depend *d = s->d;
@@ -147,8 +147,8 @@ static bool is_waited_for(const struct why_scene *s, struct arena *a)
 	return without <= all / 2;
 }
 
-/* If all members of a collective are loaded, only the transfer is removed; from other
- * communication, the waits for late members are removed as well. */
+/* Removes the transfer. If not all members of a collective are loaded, its waits for late members
+ * cannot be separated and are removed too. */
 void why_find_exposed_communication(const struct why_scene *s, struct why_change *out)
 {
 	if (!is_waited_for(s, out->a)) {
@@ -177,7 +177,7 @@ static bool is_elementwise(const struct why_scene *s, const struct depend_node *
 	return n->class == USAGE_COMPUTE && str_contains(why_name(s, n->event), S("elementwise"));
 }
 
-/* Shortens all members of a chain except the longest. */
+/* Removes all members of a chain except the longest. */
 static void fuse(const struct why_scene *s, struct why_change *out, uint32_t first, uint32_t end)
 {
 	uint32_t longest = first;

@@ -7,7 +7,8 @@
 #include "trace/pass/serving.h"
 #include "why/why_internal.h"
 
-/* Returns the node of the call that launched the graph of a piece of work, or ID_NONE. */
+/* Returns the node of the call that launched the graph to which a piece of work belongs, or
+ * ID_NONE. */
 static uint32_t graph_call(const struct why_scene *s, uint32_t node)
 {
 	const struct depend *d = s->d;
@@ -31,7 +32,8 @@ static int by_start(const void *depend, uint32_t a, uint32_t b)
 	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (a > b) - (a < b);
 }
 
-/* Adds the time from the end of the call, or of the work before, to the first work of a graph. */
+/* Adds the idle time before the first work of a graph: from the end of the launching call or of the
+ * previous work, whichever is later. */
 static void add_start(const struct why_scene *s, struct why_change *out, uint32_t node,
         uint32_t call, int64_t until)
 {
@@ -78,7 +80,8 @@ void why_find_graph_starts(const struct why_scene *s, struct why_change *out)
 
 /* ---- steps of servers ---- */
 
-/* Reads the annotation of a window's step. Returns false if it is not of a server. */
+/* Parses the annotation of a window's step. Returns false if it is not the annotation of an LLM
+ * server. */
 static bool read_step(
         const struct why_scene *s, const struct critical_window *w, struct serving_step *out)
 {
@@ -88,7 +91,8 @@ static bool read_step(
 	       serving_parse(trace_str(s->t, marks->steps.v[w->step].name), out);
 }
 
-/* Returns for how many tokens the graph of a call was captured; 0: unknown. */
+/* Returns the number of tokens for which the graph that a call launches was captured; 0: unknown.
+ */
 static int64_t captured_size(const struct why_scene *s, uint32_t call)
 {
 	const struct trace_replay *v = s->t->replays.v;
@@ -117,7 +121,7 @@ void why_find_graph_padding(const struct why_scene *s, struct why_change *out)
 	out->bound = true;
 }
 
-/* A chosen step of a server. */
+/* A chosen step of an LLM server. */
 struct eager_step {
 	bool known, graphs, work;
 	enum serving_phase phase;

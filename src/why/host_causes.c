@@ -54,7 +54,7 @@ void why_find_garbage_collection(const struct why_scene *s, struct why_change *o
 		out->reason = S("the file has no slices of the garbage collector");
 }
 
-/* No reader keeps when threads waited for a CPU. */
+/* Never judged: no reader stores the times in which threads waited for a CPU. */
 void why_find_host_contention(const struct why_scene *s, struct why_change *out)
 {
 	(void)s;
@@ -113,7 +113,7 @@ bool why_owns_synchronisation(const struct why_scene *s, uint32_t event)
 }
 
 /* True if the node waits for work of a step that launches more work afterwards. A wait after the
- * last launch of a step ends it, as the step must end somewhere. */
+ * last launch of a step does not count, because it ends the step. */
 static bool is_in_mid_step(const struct why_scene *s, uint32_t node)
 {
 	const struct depend *d = s->d;

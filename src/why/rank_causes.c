@@ -40,8 +40,8 @@ static size_t communicating_devices(const struct why_scene *s, struct arena *a)
 	return found;
 }
 
-/* True if ranks can be compared. Otherwise sets the reason, unless nothing communicates: then no
- * rank waits for another one. */
+/* True if ranks can be compared. Otherwise sets the reason, unless no device communicates, because
+ * then no rank waits for another one. */
 static bool can_compare(const struct why_scene *s, struct why_change *out)
 {
 	size_t devices = communicating_devices(s, out->a);

@@ -7,12 +7,12 @@
 #include "base/sort.h"
 #include "why/why_internal.h"
 
-/* The parts of one run, before they are added to the answer. */
+/* State while the parts of one run are added to the answer. */
 struct run_parts {
 	const struct why_scene *scene;
 	const uint8_t *owners; /* of each node: enum why_id */
 	struct run_difference *to;
-	struct intern keys; /* of the parts of both runs */
+	struct intern keys; /* keys of the parts of both runs */
 	struct arena *a;
 };
 
@@ -113,7 +113,7 @@ static int by_difference(const void *v, uint32_t a, uint32_t b)
 	return (p < q) - (p > q);
 }
 
-/* Adds the parts up by cause, or by kind where there is none. */
+/* Sums the parts by cause; those without a cause by kind. */
 static void add_sums(struct run_difference *x, struct arena *a)
 {
 	uint32_t by_cause[WHY_IDS] = { 0 }, by_kind[CRITICAL_KINDS] = { 0 }; /* 1 + index */
@@ -134,7 +134,7 @@ static void add_sums(struct run_difference *x, struct arena *a)
 
 /* ---- causes ---- */
 
-/* Sets the time that a cause saves in a run. True if the run reports the cause. */
+/* Stores the time that removing a cause saves in a run. True if the run reports the cause. */
 static bool find_saved(const struct why *x, enum why_id id, int run, struct run_cause *out)
 {
 	out->judged[run] = !why_gap_of(x, id).p;

@@ -19,7 +19,7 @@ enum { RUN_LEFT, RUN_RIGHT, RUNS_N };
 struct run_part {
 	enum why_id cause; /* WHY_IDS: none */
 	enum critical_kind kind;
-	struct str name; /* of the op, kernel, call or range; empty: none, or a sum of parts */
+	struct str name; /* op, kernel, call or range; empty: none, or a sum of parts */
 	int64_t ns[RUNS_N];
 };
 
@@ -32,9 +32,9 @@ struct run_cause {
 
 struct run_difference {
 	const struct why *runs[RUNS_N];
-	int64_t ns[RUNS_N];         /* the mean step, to which the parts add up */
+	int64_t ns[RUNS_N];         /* length of the mean step; the parts add up to it */
 	VEC(struct run_part) parts; /* the largest difference first */
-	VEC(struct run_part) sums;  /* of the parts of each cause, or else of each kind; likewise */
+	VEC(struct run_part) sums;  /* parts by cause or else by kind; largest difference first */
 	VEC(struct run_cause) causes;
 };
 

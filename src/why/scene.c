@@ -309,8 +309,8 @@ static const struct depend_context *named_context(const struct why_scene *s, uin
 	return c;
 }
 
-/* Returns the place of a node: its kernel or, on threads, its op or Python line, or a call that
- * launched nothing. */
+/* Returns the place of a node: for device work the kernel; for a node of a thread the op, the
+ * Python line, or a call that launched nothing. */
 static struct why_place place_of(const struct why_scene *s, uint32_t node, struct arena *a)
 {
 	const struct depend_node *n = &s->d->nodes.v[node];

@@ -73,10 +73,11 @@ static int by_ticks(const void *v, uint32_t a, uint32_t b)
 }
 
 #define START_UP_FACTOR                                                                            \
-	10 /* times the mean of the other pieces: what the first call takes at least */
+	10 /* start-up takes at least this many times the mean of the other pieces */
 
-/* Returns the time of the longest piece of a place if it is start-up: of the first call, most of
- * the time, and far longer than the others, or before all device work. */
+/* Returns the time of the longest piece of a place if this piece is start-up, otherwise 0. Start-up
+ * is a piece of the first call that takes most of the place's time and is far longer than the other
+ * pieces; a single piece must lie before all device work. */
 static int64_t start_up_of(const struct why_place *p)
 {
 	int64_t rest = p->ticks - p->longest, others = num_from_u64(p->times) - 1;
@@ -155,7 +156,8 @@ static struct replay_run *run_changed(
 	return runs;
 }
 
-/* Returns the time that the changes save, as the mean of all traces; 0 or less: nothing. */
+/* Returns the time that the changes save, as the mean over all traces; 0 or less if they save
+ * nothing. */
 static int64_t saved_by(const struct rank_group *job, const struct changed_job *j, struct arena *a)
 {
 	const struct replay_run *runs = NULL;
@@ -335,11 +337,11 @@ static struct str check_steps(const struct why_scene *s, struct arena *a)
 		return STR_NONE;
 	double share = (double)x->recorded.after * (double)n / (double)marks;
 	if (share < STEP_SHARE)
-		return str_fmt(a, "no step is whole: device work ends %.*s into a step of %.*s",
+		return str_fmt(a, "no step is complete: device work ends %.*s into a step of %.*s",
 		        STR(why_time(s, x->recorded.after, a)), STR(why_time(s, marks / n, a)));
 	if (after > marks)
 		return str_fmt(a,
-		        "no step is whole: launches go on for %.*s after the end of a step of "
+		        "no step is complete: launches go on for %.*s after the end of a step of "
 		        "%.*s, so "
 		        "its marks do not cover the work",
 		        STR(why_time(s, after / n, a)), STR(why_time(s, marks / n, a)));
@@ -415,7 +417,8 @@ static void sum_up(const struct rank_group *job, struct why *out, struct arena *
 	find_shares(job, out, a);
 }
 
-/* Returns the device work of a mean step that has no launch in the file, if it is a large share. */
+/* Returns the device work of a mean step without a launch in the file; 0 unless it is a large
+ * share. */
 static int64_t find_unlaunched(const struct why_scene *scenes, const struct rank_group *job)
 {
 	int64_t all = 0, without = 0, n = 0;

@@ -18,8 +18,9 @@ struct why_row {
 	const char *id;      /* stable: JSON, --fail-on, what-if cause:ID */
 	const char *verdict; /* precedes "lengthens the mean step of 176 ms by 62 ms" */
 	const char *advice, *pytorch, *tensorflow; /* the latter two may be NULL */
-	bool unread; /* no reader has the data: text lists the cause only if asked for it */
-	const char *start_up; /* advice if most of the time is start-up; NULL: none has it */
+	bool unread; /* no reader provides the data, so text lists the cause only on request */
+	const char *start_up; /* replaces advice if most of the time is start-up; NULL: the cause
+	                         has no start-up */
 	/* True if host time inside slices of this event belongs to the cause; may be NULL. */
 	bool (*owns)(const struct why_scene *s, uint32_t event);
 	/* Sets the change that removes the cause, or the reason why it cannot be judged. */
@@ -42,9 +43,9 @@ struct why_place {
 	struct str name;
 	int64_t ticks;
 	uint64_t times;    /* in all chosen steps */
-	int64_t longest;   /* of its pieces */
-	bool first, early; /* the longest: in the first such call; before all device work */
-	int64_t start_up;  /* ticks of the longest, if it is start-up; else 0 */
+	int64_t longest;   /* ticks of the longest piece */
+	bool first, early; /* longest: in the first such call; before all device work */
+	int64_t start_up;  /* ticks of the longest piece if it is start-up; otherwise 0 */
 };
 
 struct why_finding {
@@ -53,10 +54,11 @@ struct why_finding {
 	int64_t saved;      /* time that the step would save; may be negative because of rounding */
 	int64_t start_up;   /* part of the cost: first calls that take most of their place's time */
 	bool bound;         /* at most this time is saved */
-	bool replayed;      /* the replay gave saved */
-	struct str assumed; /* of the change; p NULL: nothing */
-	const char *advice; /* for this file, instead of that of the cause; NULL: none */
-	struct str at;      /* the rank, if it is of one alone; else p NULL */
+	bool replayed;      /* saved was computed by the replay */
+	struct str assumed; /* what the change assumes; p NULL: nothing */
+	const char *advice; /* advice for this file, which replaces the advice of the cause; NULL:
+	                       none */
+	struct str at;      /* the rank, if only one rank has the cause; otherwise p NULL */
 	VEC(struct why_place) places; /* the longest first */
 };
 
@@ -74,26 +76,29 @@ struct why_gap {
 /* If a larger share of the step is unexplained, why gives no verdict, unless a cause saves as much.
  */
 #define WHY_UNKNOWN_SHARE 0.2
-/* If the error of the replay is larger, its causes are not reported, nor is a trace called healthy.
+/* If the error of the replay is a larger share, causes found by the replay are not reported, and no
+ * trace is called healthy.
  */
 #define WHY_ERROR_SHARE 0.2
-/* The share of matrix products is printed if the ops of at least this share of device work are
- * known. */
+/* The share of matrix products is printed only if the ops of at least this share of the device work
+ * are known. */
 #define WHY_KNOWN_SHARE 0.9
 
 struct why {
 	const struct rank_group *job;
-	const struct replay *x; /* of the first trace, whose ticks are those of all */
+	const struct replay *x; /* replay of the first trace; all traces have its ticks */
 	int64_t step;           /* the mean window of the replays */
-	double error;           /* of the model, share of the step; the largest one */
-	double busy;        /* share of the time for which devices were busy, of all with work */
-	double compute;     /* likewise, of compute alone */
-	double matrix;      /* share of device work that are matrix products; only of healthy traces
-	                     * where it is known for WHY_KNOWN_SHARE, else 0 */
-	int64_t unlaunched; /* device work without a launch, per step; of a large share, else 0 */
-	int64_t unknown;    /* time of the path whose cause is not in the file */
-	VEC(struct why_finding) found; /* all that save time, the most first */
-	size_t reported;          /* the first ones, above WHY_LEAST_SHARE; 0 without a verdict */
+	double error;           /* largest error of the replays, as a share of the step */
+	double busy;            /* share of the time in which the devices with work were busy */
+	double compute;         /* likewise, with compute only */
+	double matrix; /* share of matrix products in device work; 0 unless the trace is healthy and
+	                  WHY_KNOWN_SHARE is reached */
+	int64_t unlaunched; /* device work per step without a launch in the file; 0 unless it is a
+	                       large share */
+	int64_t unknown;    /* time on the critical path whose cause is not in the file */
+	VEC(struct why_finding) found; /* all causes that save time, the largest saving first */
+	size_t reported; /* number of findings above WHY_LEAST_SHARE, which come first; 0 if there
+	                    is no verdict */
 	VEC(struct why_gap) gaps; /* not judged */
 	struct str no_verdict;    /* the reason for giving no verdict; p is NULL if there is one */
 };
@@ -104,7 +109,7 @@ static inline bool why_is_per_step(const struct why *w)
 	return w->x->windows[0].step != ID_NONE;
 }
 
-/* Returns the reason why a cause is not judged, or nothing. */
+/* Returns the reason why a cause is not judged; p NULL if it is judged. */
 struct str why_gap_of(const struct why *w, enum why_id id);
 
 /* Examines the chosen steps of the replays of a job. The result lives in a. */

@@ -14,30 +14,33 @@ struct why_scene {
 	const struct replay *x;
 	const struct depend *d;
 	const struct trace *t;
-	const struct critical_window
-	        *windows;   /* the chosen ones, by start; step: index of the window */
-	uint8_t *owners;    /* of each context: enum why_id, or WHY_IDS */
-	int64_t *launched;  /* of each node of a thread: ticks of device work that it launched */
-	uint32_t *launches; /* likewise, its number of pieces */
-	bool *late;         /* by the same index: the work waited for nothing but its launch */
-	uint32_t *handed;   /* likewise: the next launch of a thread that waited for it, or ID_NONE
-	                     */
-	int64_t *overhead;  /* likewise, time of the profiler's own work in it; NULL: none */
+	const struct critical_window *windows; /* the chosen windows, sorted by start; their member
+	                                          step is the index of the window */
+	uint8_t *owners;                       /* of each context: enum why_id, or WHY_IDS */
+	int64_t *launched;  /* of each node: ticks of device work that the node launched */
+	uint32_t *launches; /* likewise: number of pieces of this work */
+	bool *late;         /* likewise: the device work waited only for its launch */
+	uint32_t *handed;  /* likewise: next launch of a thread that waited for the node, or ID_NONE
+	                    */
+	int64_t *overhead; /* likewise: of the profiler's own work; or NULL
+	                    */
 	int64_t *last_launch;  /* of each window: start of its last launch, or INT64_MIN */
-	uint32_t *first_nodes; /* of each context: its first node, or ID_NONE */
-	int64_t first_work;    /* start of the first work of a device; INT64_MAX: none */
+	uint32_t *first_nodes; /* of each context: the first node, or ID_NONE */
+	int64_t first_work;    /* start of the first device work; INT64_MAX: none */
 	struct arena *a;
 };
 
 /* A change of the recorded times, and its cost. */
 struct why_change {
 	struct replay_plan plan;
-	struct str reason; /* it cannot be judged; p NULL: it can */
+	struct str reason; /* why the cause cannot be judged; p NULL: it can */
 	struct str assumed;
 	bool bound;
-	int64_t cost;       /* summed over the chosen windows */
-	int64_t saved;      /* of a cause that needs no replay; INT64_MIN: replay */
-	const char *advice; /* for this file, instead of that of the cause; NULL: none */
+	int64_t cost;  /* summed over the chosen windows */
+	int64_t saved; /* the saving of a cause that needs no replay; INT64_MIN: the replay computes
+	                  it */
+	const char *advice; /* advice for this file, which replaces the advice of the cause; NULL:
+	                       none */
 	struct str at;      /* precedes the names of places; p NULL: nothing */
 	struct intern names;
 	VEC(struct why_place) places;
@@ -64,10 +67,10 @@ enum why_id why_owner(const struct why_scene *s, uint32_t node);
  * added to the place. */
 void why_shorten(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length);
 
-/* Likewise, by a factor, which may be above 1. */
+/* Does the same with a factor, which may be above 1. */
 void why_scale(const struct why_scene *s, struct why_change *c, uint32_t node, double factor);
 
-/* Likewise, without leaving that time. */
+/* Does the same, but also removes the time of the profiler's own work. */
 void why_shorten_all(
         const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length);
 
@@ -81,8 +84,8 @@ void why_remove_owned(const struct why_scene *s, struct why_change *c, enum why_
 /* True if a synchronisation edge leads to the node. */
 bool why_waits_for_device(const struct why_scene *s, uint32_t node);
 
-/* Gives the time of threads before launches that no cause owns to launch_bound or host_work,
- * whether a device waited for it or not. owners: of each node. */
+/* Assigns the time of threads before launches that no cause owns to launch_bound or host_work,
+ * whether or not a device waited for it. owners: the owner of each node. */
 void why_own_launches(const struct why_scene *s, uint8_t *owners);
 
 /* True if the launch of some work is known. */

@@ -232,7 +232,7 @@ def ranks_of_names(t):
         equal([p['ranks'] for p in answer(t, [write(a, first), write(b, second)])['problems']], ['1'], a)
     r = call(t, write('here_0', first), write('there', second), '-output', 'json')
     equal([p['ranks'] for p in json.loads(r.stdout)['problems']], ['1'])
-    assert 'the names of 1 dump have no rank' in r.stderr, r.stderr
+    assert '1 dump has no rank in the file name' in r.stderr, r.stderr
 
 
 def real_dumps(t):
@@ -263,7 +263,7 @@ def twice(t):
     paths = put(dumps) + put(dumps, name='again_rank_%d')
     r = call(t, *paths, '-output', 'json')
     equal(json.loads(r.stdout)['problems'], [])
-    assert '10 calls are in two dumps of a rank' in r.stderr, r.stderr
+    assert '10 calls are in two dumps of the same rank' in r.stderr, r.stderr
 
 
 def odd_entries(t):

@@ -428,7 +428,7 @@ def pinned_copies_are_not_to_be_pinned():
         cause = json.loads(run('why', path, '-output', 'json'))['causes'][0]
         cases.equal((cause['id'], advice in cause['advice'], cause['bound']), ('host_copies', True, bound), (memory, cause))
         texts = ' '.join(e['text'] for e in cause['evidence'])
-        cases.equal(("100.0% of the copies' time is of pinned memory" in texts, 'has no launch in the file' in texts),
+        cases.equal(('100.0% of the copy time is for pinned memory' in texts, 'has no launch in the file' in texts),
                     (memory == 'Pinned', launched < 20), texts)
 
 

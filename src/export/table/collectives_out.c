@@ -91,7 +91,8 @@ static void put_groups(struct table *to, const struct collective_group *g)
 	table_count(to, g->problems);
 }
 
-/* now: the time of the last call of all ranks. */
+/* Adds a call that has not ended. now: the time of the latest call of any rank; the age of a call
+ * is counted up to it. */
 static void put_running(
         struct table *to, const struct collectives *x, const struct collective_call *c, int64_t now)
 {

@@ -28,7 +28,8 @@ static int by_time(const void *v, uint32_t a, uint32_t b)
 	return (x->ticks < y->ticks) - (x->ticks > y->ticks);
 }
 
-/* Returns the id of an event's name. Events of one name may differ in other members. */
+/* Returns the id of an event's name. Several events may have the same name, because they differ in
+ * other members. */
 static uint32_t name_id(const struct trace *t, uint32_t event)
 {
 	return event == ID_NONE ? ID_NONE : t->events.v[event].name;

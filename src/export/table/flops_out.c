@@ -477,7 +477,7 @@ bool flops_write_ranks(const struct flops_rank *v, size_t n, size_t top, const s
 
 /* ---- one op ---- */
 
-/* Appends the formula with the numbers of a call: "2 * 141 * 512 * 512". */
+/* Appends the formula of a call with its numbers: "2 * 141 * 512 * 512". */
 static void explain_numbers(
         const struct trace *t, const struct slice *s, const struct op_calls *c, struct sb *to)
 {

@@ -167,7 +167,7 @@ static void put_ranks(struct table *to, const struct memory_rank *r)
 	table_text_if(to, over && r->most.kind.p, r->most.kind);
 }
 
-/* Returns a sentence about the first rank; p NULL without several ranks. */
+/* Returns a sentence about the first rank, in a; p is NULL if there are fewer than two ranks. */
 static struct str name_first_rank(const struct memory_use *use, struct arena *a)
 {
 	const struct memory_rank *r = use->ranks.v;

@@ -8,13 +8,13 @@
 
 enum { LEFT, RIGHT, RUNS };
 
-/* A number of a phase in a run. */
+/* A number that describes a phase of one run. */
 struct phase_number {
 	bool known;
 	int64_t v; /* ns, or hundredths of a token per second */
 };
 
-/* How a number is found, and its table: the units in the names differ. */
+/* A table: the function that finds its numbers, and its columns, whose names contain the unit. */
 struct phase_row {
 	struct phase_number (*find)(const struct phase *p);
 	const char *key, *title;
@@ -34,7 +34,7 @@ static struct phase_number find_rate(const struct phase *p)
 	return (struct phase_number){ known, (int64_t)(rate * 100 + 0.5) };
 }
 
-/* Added up over the devices. */
+/* Returns the mean busy time per step, summed over the devices. */
 static struct phase_number find_busy(const struct phase *p)
 {
 	return (struct phase_number){ p->steps, p->steps ? p->busy / num_from_u64(p->steps) : 0 };
@@ -55,7 +55,7 @@ static const struct phase_row rows[] = {
 	{ find_busy, "busy", "Busy time of a step, all devices added up", times },
 };
 
-/* Returns the phase of a run, or NULL. */
+/* Returns the phase with an id, or NULL if the run has no such steps. */
 static const struct phase *phase_of(const struct phases *x, enum serving_phase id)
 {
 	for (size_t i = 0; i < x->list.n; i++)

@@ -8,8 +8,8 @@
 #include "export/out.h"
 #include "trace/pass/phases.h"
 
-/* Writes the step time, the tokens per second and the busy time of each phase of either run, the
- * numbers of the second run minus those of the first. columns: width of the terminal; 0: none. */
+/* Writes the step time, the tokens per second and the busy time of each phase of either run, and
+ * the differences: the second run minus the first. columns: width of the terminal; 0: none. */
 bool phase_difference_write(const struct phases *left, const struct phases *right,
         const struct opts *o, unsigned columns, struct emit *to, struct err *e);
 

@@ -28,7 +28,7 @@ static int64_t difference(const int64_t *ns)
 	return num_sub(ns[RUN_RIGHT], ns[RUN_LEFT]);
 }
 
-/* In text, the kind stands in the place of a cause. */
+/* Adds a part. In text, a part without a cause shows its kind instead. */
 static void fill_part(struct table *to, const struct run_part *p, bool data)
 {
 	const char *kind = data ? critical_names[p->kind] : critical_texts[p->kind];
@@ -80,7 +80,8 @@ static void fill_sum(struct table *to, struct str cause, struct str kind, const 
 	to->rows++;
 }
 
-/* A sum has a cause or a kind. In text, the last row is their total. */
+/* Adds the sums by cause, and by kind for time without a cause. In text, the last row is the total.
+ */
 static void fill_sums(struct table *to, const struct run_difference *x, bool data)
 {
 	for (size_t i = 0; i < x->sums.n; i++) {
@@ -107,7 +108,8 @@ static void fill_causes(struct table *to, const struct run_difference *x)
 	}
 }
 
-/* Names the cause or part with the largest difference, if that is half of the difference or more.
+/* Names the cause or part with the largest difference, if it is at least half of the whole
+ * difference.
  */
 static void put_largest(struct sb *b, const struct run_difference *x, struct arena *a)
 {
@@ -181,7 +183,7 @@ static void put_members(struct document *d, const void *user)
 
 enum { SHOWN_SUMS, SHOWN_PARTS, SHOWN_CAUSES, SHOWN_N };
 
-/* In text, the sums come first; data has the rows of the parts. */
+/* Text begins with the sums; data outputs have a row for each part. */
 static void order_tables(const struct table *all, bool data, struct table *shown)
 {
 	shown[0] = all[data ? SHOWN_PARTS : SHOWN_SUMS];

@@ -11,7 +11,8 @@
 struct run_difference_page {
 	const struct run_difference *x;
 	struct str of[RUNS_N]; /* "the mean of 8 steps" */
-	bool assumed;          /* the user did not state that the files are two runs */
+	bool assumed; /* the program decided that the files are two runs, because the user did not
+	                 state it */
 };
 
 /* top: parts shown in text; 0: all. columns: width of the terminal; 0: none. */

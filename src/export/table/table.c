@@ -76,7 +76,7 @@ static void put_fraction(struct sb *b, const struct column *k, struct fraction f
 		fmt_fraction(b, has_unit(k, "bytes") ? QUANTITY_BYTES : QUANTITY_COUNT, f);
 }
 
-/* Of a difference, too: -1.50MB. */
+/* Appends a size, which may be a negative difference: -1.50MB. */
 static void put_bytes(struct sb *b, int64_t n)
 {
 	if (n < 0)
@@ -84,7 +84,7 @@ static void put_bytes(struct sb *b, int64_t n)
 	fmt_bytes(b, n < 0 ? num_sub(0, n) : n);
 }
 
-/* Hundredths, of a difference, too: -1.50k. */
+/* Appends a number of hundredths, which may be a negative difference: -1.50k. */
 static void put_real(struct sb *b, int64_t hundredths)
 {
 	if (hundredths < 0)
@@ -227,7 +227,7 @@ static size_t least_width(const struct grid *g)
 	return used > 2 ? used - 2 : 0;
 }
 
-/* Leaves out columns until the table fits. */
+/* Leaves out spare columns until the table fits. */
 static void drop_columns(struct grid *g, unsigned columns)
 {
 	const struct column *v = g->x->columns;
@@ -259,7 +259,8 @@ static void put_dropped(const struct grid *g, struct sink *to)
 		sink_put(to, S(")\n"));
 }
 
-/* Makes texts as much shorter as the last column, end - 1, needs; returns its room. */
+/* Shortens the columns of text before the last column, end - 1, until that column has room. Returns
+ * the room of the last column. */
 static size_t fit(struct grid *g, unsigned columns, size_t end)
 {
 	size_t used = 0, last = end ? g->width[end - 1] : 0;

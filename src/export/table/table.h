@@ -71,8 +71,8 @@ void table_put_rows(const struct table *x, size_t top, struct sheet *to);
 /* Writes the rows as a member of an open JSON object. */
 void table_put_member(struct document *d, const struct table *x, size_t top);
 
-/* Returns a share in hundredths of a percent, the unit of columns of the type COLUMN_REAL; 0 if all
- * is 0. */
+/* Returns part / all in hundredths of a percent, as a percent column of the type COLUMN_REAL needs
+ * it; 0 if `all` is 0. */
 int64_t table_share(int64_t part, int64_t all);
 
 /* Appends a time with three digits and its unit: 1.25ms. */

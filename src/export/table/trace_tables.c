@@ -167,7 +167,7 @@ static void put_share(struct table *to, int64_t part, int64_t whole)
 	        to, whole > 0, whole > 0 ? hundredths(100 * (double)part / (double)whole) : 0);
 }
 
-/* The kinds of work in the columns of phases. */
+/* The kinds of work that have a column in the table of phases, in the order of the columns. */
 static const enum phase_work work_columns[] = { WORK_ATTENTION, WORK_MATRIX, WORK_COMMUNICATION,
 	WORK_SAMPLING };
 
@@ -239,7 +239,7 @@ static void fill_partition(
 	}
 }
 
-/* Lets text omit a column. */
+/* Leaves a column out of text. */
 static void hide_column(struct table *x, struct str name)
 {
 	const char **titles = ARENA_ARRAY(x->a, x->n_columns, const char *);
@@ -278,7 +278,8 @@ static void fill_steps(struct table *x, struct table *partition, const struct wo
 		*single = false;
 }
 
-/* Adds the phases of a worker. work: the second table of text. */
+/* Adds the phases of a worker. work: the second table, which only text has. *eager: the number of
+ * steps without graphs is added. */
 static void fill_phases(
         struct table *x, struct table *work, const struct worker_rows *w, uint64_t *eager)
 {

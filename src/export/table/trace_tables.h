@@ -32,7 +32,7 @@ struct worker_traces {
 struct trace_table_request {
 	enum trace_table which;
 	size_t top;       /* rows; 0: all */
-	bool by_phase;    /* of TABLE_KERNELS: a row for each kernel and phase */
+	bool by_phase;    /* TABLE_KERNELS has a row for each kernel and phase */
 	int section;      /* index of the choice of --table; 0: not given */
 	unsigned columns; /* terminal width, to which names are truncated; 0: no limit */
 	struct roofline_request roofline;

@@ -16,7 +16,7 @@ struct what_if {
 	const struct replay_change *changes;
 	size_t n_changes;
 	struct replay_run run;
-	double error;  /* of the model, a share */
+	double error;  /* of the replay without changes, as a share of the time */
 	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */
 	bool device;   /* the windows end with device work */
 	int64_t marks; /* ticks, the mean length of the steps by their marks; 0: no steps */

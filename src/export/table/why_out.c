@@ -17,7 +17,7 @@ struct why_text {
 	struct arena *a;
 	const struct origin *from;
 	unsigned columns;
-	bool terminal; /* of this width; names are shortened */
+	bool terminal; /* output is a terminal with that many columns; names are shortened */
 	bool md;
 };
 
@@ -120,9 +120,9 @@ static struct evidence replay_evidence(const struct why_text *t, const struct wh
 		                                      : command_of(t, "what-if", "cause:", f->id) };
 }
 
-#define SUM_APART 10 /* a difference of more than 1 / 10 of what is saved is explained */
+#define SUM_APART 10 /* a difference above 1 / 10 of the saved time is explained */
 
-/* Explains why the places do not add up to the time that is saved. */
+/* Explains why the times of the places and the saved time differ. */
 static void put_sum(struct sb *b, const struct why_finding *f)
 {
 	int64_t apart = num_sub(f->cost, f->saved);
@@ -152,7 +152,8 @@ static struct evidence places_evidence(const struct why_text *t, const struct wh
 		command_of(t, "why", "--cause=", f->id) };
 }
 
-/* For communication between ranks that are all loaded: waiting for late ranks, and the transfer. */
+/* Returns how long a rank waits for late ranks and how long it transfers; for communication among
+ * ranks that are all loaded. */
 static struct evidence ranks_evidence(const struct why_text *t, const struct why_finding *f)
 {
 	const struct why *x = t->p->x;
@@ -277,7 +278,7 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 	put_line(t, "advice", advice_of(x, f, t->a));
 }
 
-/* Reasons that several causes share are printed once. */
+/* Prints the causes that are not judged. A reason that several causes share is printed once. */
 static void put_gaps(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
@@ -304,7 +305,7 @@ static void put_gaps(const struct why_text *t)
 	}
 }
 
-/* Says about the cause that was asked for that it saves nothing, or why it is not judged. */
+/* Prints that the requested cause saves nothing, or why it is not judged. */
 static void put_nothing(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
@@ -331,11 +332,11 @@ static void put_ranks(struct sb *b, const struct why *x)
 	put_time(b, x, job->spread);
 	sb_fmt(b, ")");
 	if (job->unmatched)
-		sb_fmt(b, ", %llu pieces of communication that belong to none",
+		sb_fmt(b, ", %llu pieces of communication outside of them",
 		        (unsigned long long)job->unmatched);
 }
 
-/* How far the replay of a trace with device work can be trusted. */
+/* Appends what limits the accuracy of the replay of a trace with device work. */
 static void put_trust(struct sb *b, const struct why *x)
 {
 	if (replay_is_rough(x->x, x->error))
@@ -350,9 +351,9 @@ static void put_trust(struct sb *b, const struct why *x)
 	}
 }
 
-#define MARKS_APART 10 /* a difference of more than 1 / 10 of the marks is explained */
+#define MARKS_APART 10 /* a difference above 1 / 10 of the time by marks is explained */
 
-/* Explains why the times by marks and by the device's work differ. */
+/* Explains why the step times by marks and by device work differ. */
 static void put_window(struct sb *b, const struct why_page *p)
 {
 	const struct replay *x = p->x->x;

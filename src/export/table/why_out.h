@@ -10,7 +10,7 @@
 #include "why/why.h"
 
 #define WHY_PLACES        3  /* places shown per cause, unless one cause is asked for */
-#define WHY_PLAIN_COLUMNS 80 /* the width of text that is not written to a terminal */
+#define WHY_PLAIN_COLUMNS 80 /* line width if the output is not a terminal */
 
 struct why_page {
 	const struct why *x;

@@ -38,7 +38,7 @@ static void put_right(struct lines *l, unsigned column, struct str text, size_t 
 	line_cell_end(&l->b, true);
 }
 
-/* Appends words as a cell. */
+/* Appends a cell that contains the words. */
 static void put_words(struct lines *l, unsigned column, const struct strs *words)
 {
 	field(l);

@@ -42,7 +42,7 @@ static uint32_t entry_node(const struct tree_lines *l, const struct entry *x)
 	return l->q->tree->node[l->q->kept.at[x->kept]];
 }
 
-/* Appends words as a cell. */
+/* Appends a cell that contains the words. */
 static void put_words(struct tree_lines *l, unsigned column, const struct strs *words)
 {
 	field(l, column);
@@ -154,7 +154,7 @@ static void put_metric(
 	line_cell_end(&l->b, true);
 }
 
-/* Returns the name of an entry; of a chain of lines the first and the last name. */
+/* Returns the name of an entry; for a folded chain of lines, the first and the last name. */
 static struct str entry_name(struct tree_lines *l, const struct entry *x)
 {
 	struct str name = view_name(l->q, x->kept), first;

@@ -58,7 +58,7 @@ struct pprof_in {
 	struct sb labels, key; /* labels and key of the current sample */
 	uint64_t samples, negative, short_samples;
 	uint64_t missing_texts,
-	        missing_places;     /* references to entries that the file does not have */
+	        missing_places;     /* references to entries that are missing in the file */
 	uint64_t deeper;            /* lines of call stacks over the limit */
 	size_t path_bytes;          /* of all paths */
 	struct imap names;          /* string id of a node's name -> how many have it */

@@ -60,7 +60,7 @@ static bool judge_message(uint32_t field, struct str message, unsigned *seen)
 {
 	static const struct {
 		const struct shape *shape;
-		uint32_t needs; /* fields that occur only in this message */
+		uint32_t needs; /* bits of the fields that prove this message; 0: none */
 		unsigned is;
 	} messages[] = {
 		[1] = { &type_shape, 0x6, SEEN_TYPE },

@@ -22,7 +22,7 @@
 struct onnx_node {
 	uint32_t name, op;      /* string ids */
 	uint32_t input, output; /* last one in uses, or ID_NONE */
-	uint32_t window;        /* product of the attribute kernel_shape; 0: none */
+	uint32_t window;        /* product of the values of the attribute kernel_shape; 0: none */
 };
 /* A tensor that a node reads or writes. */
 struct onnx_use {
@@ -45,7 +45,8 @@ struct onnx_model {
 	VEC(uint32_t) order;   /* of the uses of one node */
 	struct imap shape_of;  /* string id of a tensor -> index in tensors */
 	struct imap writer_of; /* string id of a tensor -> string id of the node that computes it */
-	struct imap slot_of;   /* string id of a tensor -> its place among the outputs, if not 0 */
+	struct imap slot_of; /* string id of a tensor -> its index among the outputs of its node, if
+	                        not 0 */
 	struct str producer, version; /* of the program that wrote the model */
 };
 
@@ -179,7 +180,8 @@ static void read_product(struct onnx_model *x, int64_t *product)
 		*product = num_mul(*product, (int64_t)leaf_varint(&l));
 }
 
-/* Reads an attribute if it is the body of a node, or the window of a pooling. */
+/* Reads an attribute if it is a nested body, such as that of If, or the window of a pooling
+ * operator. */
 static void read_attribute(
         struct onnx_model *x, struct str around, unsigned bodies, struct onnx_node *node)
 {

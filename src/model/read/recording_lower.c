@@ -7,7 +7,7 @@
 
 #include "model/read/recording_place.h"
 
-/* Labels are made before an operation is matched with its call. */
+/* Makes the label of an operation, before the operation is matched with its call. */
 static void take_record(void *user, const struct recording_feed *f, const struct spool_record *x,
         struct recorded_op *op)
 {

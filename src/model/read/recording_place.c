@@ -75,7 +75,7 @@ static uint32_t unit_of(struct recording_lowering *r, struct recorded_process *p
 	        w->units.v[w->last_unit].gpu == device)
 		return w->last_unit;
 	for (uint32_t i = (uint32_t)w->units.n;
-	        i-- > 0;) /* the nodes of this process are the newest */
+	        i-- > 0;) /* backwards, because the units of this process are the newest */
 		if (w->units.v[i].process == process && w->units.v[i].gpu == device)
 			return w->last_unit = i;
 	VEC_PUSH(r->a, &w->units, make_unit(r, p, process, device));

@@ -14,7 +14,7 @@ struct lowering {
 	struct arena *a;
 	struct trace_links links;
 	struct trace_steps steps;
-	bool step_ids; /* steps have the ids of the source, otherwise their indexes */
+	bool step_ids; /* the steps of the model have the source's ids; false: their indices */
 	struct trace_ops ops;
 	uint32_t *node;  /* indexed by op: node of the model */
 	uint32_t *frame; /* indexed by frame of ops: 1 + frame of the model, 0: not made yet */
@@ -108,7 +108,8 @@ static struct frame parse_frame(struct lowering *x, struct str text)
 	return f;
 }
 
-/* Returns the frame of the model; its outer frames are created first. */
+/* Returns the model's frame for a frame of the trace. Creates it and its outer frames if necessary.
+ */
 static uint32_t lower_frame(struct lowering *x, uint32_t frame)
 {
 	VEC(uint32_t) way = { .v = NULL };
@@ -284,7 +285,7 @@ static void lower_cells(struct lowering *x)
 		first = v[i].start < first ? v[i].start : first;
 	x->shift = x->ops.cells.n ? num_sub(x->t->ticks_per_us, first) : 0;
 	ingest_ticks(x->to, (uint32_t)x->t->ticks_per_us);
-	/* Steps in which no op ran count in averages, too. */
+	/* Averages also include the steps in which no op ran. */
 	for (uint32_t i = 0; x->ops.cells.n && i < x->steps.steps.n; i++)
 		ingest_step(x->to, step_id(x, i));
 	const uint32_t *order = sort_order(x->a, x->ops.cells.n, by_node_and_step, x);
