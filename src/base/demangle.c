@@ -110,7 +110,7 @@ static bool at(struct str s, size_t i, struct str part)
 	return i <= s.n && str_starts(str_sub(s, i, SIZE_MAX), part);
 }
 
-/* "{lambda(int)#1}" becomes lambda#1; other text in braces is kept. */
+/* Appends text in braces: "{lambda(int)#1}" as lambda#1, other text unchanged. */
 static void put_braces(struct sb *b, struct str inside)
 {
 	size_t open = str_find_char(inside, '('), number = str_rfind_char(inside, '#');
@@ -150,7 +150,8 @@ static bool is_operator(struct str s, size_t i, const struct sb *b)
 	       !(after >= '0' && after <= '9') && !((after | 0x20) >= 'a' && (after | 0x20) <= 'z');
 }
 
-/* A blank ends the result type; parameters end the name unless a component follows. */
+/* Finds the path in a demangled name. A blank ends the result type; parameters end the name unless
+ * a component follows. */
 static void path_of_full(struct arena *a, struct str s, struct strs *path)
 {
 	struct sb b = sb_in(a);

@@ -28,7 +28,7 @@ struct err {
 	struct arena *a;
 	enum status code;
 	struct str text; /* no trailing newline */
-	bool partial;    /* of a file: the part before the fault could be kept */
+	bool partial;    /* for a file: the part before the fault could be kept */
 	int errnum;      /* errno; 0: none */
 };
 

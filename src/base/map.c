@@ -41,7 +41,8 @@ static inline uint32_t load32(const uint8_t *p)
 	return v;
 }
 
-/* Two lanes of eight bytes per step; the last sixteen bytes, which may overlap, end both. */
+/* Hashes in two lanes of eight bytes per step. The last sixteen bytes, which may overlap earlier
+ * ones, end both lanes. */
 uint64_t hash_bytes(const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;

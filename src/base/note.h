@@ -38,8 +38,8 @@ void notes_init(struct notes *n, struct arena *a);
  * format are kept, further ones are counted. */
 void note_line(struct notes *n, const char *f, ...) __attribute__((format(printf, 2, 3)));
 
-/* Appends a line about n things, nothing if n is 0. Of each "{one|many}" in the format the form for
- * n is used; the format has no other braces. */
+/* Appends a line about n things, nothing if n is 0. Each "{one|many}" in the format is replaced by
+ * the form for n; the format has no other braces. */
 void note_count(struct notes *to, uint64_t n, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 

@@ -72,7 +72,7 @@ static inline int64_t num_mul(int64_t a, int64_t b)
 
 /* ---- fractions ---- */
 
-/* The number v / per; per is at least 1. A v that has stopped stands for itself. */
+/* The number v / per; per is at least 1. A saturated v is used without the division. */
 struct fraction {
 	int64_t v, per;
 };

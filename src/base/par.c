@@ -31,7 +31,7 @@ struct pool {
 	struct guard guard;
 	size_t taken; /* jobs passed to done; used by the calling thread only */
 
-	pthread_mutex_t lock; /* of the fields that follow */
+	pthread_mutex_t lock; /* protects the fields that follow */
 	pthread_cond_t may_start, has_ended;
 	size_t started, running, done;
 	bool stop, quiet;

@@ -21,7 +21,7 @@
 
 struct engine {
 	struct arena *a;
-	struct account *account; /* account of the arena; charged */
+	struct account *account; /* account of the arena, which is charged */
 	pcre2_general_context *general;
 	pcre2_compile_context *compiling;
 	pcre2_match_context *matching;

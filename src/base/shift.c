@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define EXACT_WORK 4000000 /* additions up to which the distribution is counted */
-#define HALVINGS   100     /* of an interval that contains a bound */
+#define HALVINGS   100     /* steps of the bisection that finds a bound */
 #define BY_MAX     1e18
 
 /* ---- the distribution of U ---- */
@@ -206,7 +206,7 @@ bool shift_possible(size_t n, size_t m, double level)
 
 size_t shift_least_steps(double level)
 {
-	double sets = 1; /* of n out of 2 n */
+	double sets = 1; /* number of sets of n ranks out of 2 n */
 	size_t n = 0;
 
 	while (n < 100 && 2 / sets > level) {

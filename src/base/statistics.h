@@ -98,8 +98,8 @@ struct sample {
 
 struct sample sample_of(const double *v, size_t n);
 
-/* Returns the probability, 0 .. 1; 1 if a sample has less than two values. If nothing varies, the
- * result is 0 or 1 by the means alone. */
+/* Returns the probability, 0 .. 1; 1 if a sample has less than two values. If neither sample
+ * varies, the result is 0 if the mean of b is larger, otherwise 1. */
 double welch_above(const struct sample *a, const struct sample *b);
 
 /* ---- shift ----
@@ -154,7 +154,8 @@ double shift_equal(const struct shift *s);
  * infinite; -1 is the least relative change. False: there is no test, or no ratio. */
 bool shift_interval(const struct shift *s, double *low, double *high);
 
-/* True if series of n and m values can be tested: one value needs many others. */
+/* True if series of n and m values can be tested. A series of one value can only be tested against
+ * a series of many. */
 bool shift_possible(size_t n, size_t m, double level);
 
 /* Returns the number of values of each series from which ranks can reach the level. */

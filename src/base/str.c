@@ -278,7 +278,7 @@ void sb_plural(struct sb *b, const char *text, uint64_t n)
 	}
 }
 
-/* The first word that ends in s is the noun. */
+/* Takes the first word that ends in s as the noun. */
 void sb_counted(struct sb *b, uint64_t n, struct str things)
 {
 	size_t end = 0;

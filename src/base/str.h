@@ -132,7 +132,7 @@ void sb_vfmt(struct sb *b, const char *f, va_list ap) __attribute__((format(prin
 /* Appends a message: control bytes of the arguments are written as \xNN, so the only line breaks of
  * the text are those of the format. */
 void sb_vfmt_message(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
-/* Appends the text; of each "{one|many}" in it the form for n. */
+/* Appends the text, with each "{one|many}" replaced by the form for n. */
 void sb_plural(struct sb *b, const char *text, uint64_t n);
 /* Appends n and the noun, which is given in the plural: "1 record without a time" for "records
  * without a time". str_counted returns this text, in a. */

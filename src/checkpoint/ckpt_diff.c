@@ -37,7 +37,8 @@ static void differ(struct ckpt_diff *d, double absolute, double size)
 	d->relative = relative > d->relative ? relative : d->relative;
 }
 
-/* A double cannot represent every difference of integers. */
+/* Returns the absolute difference. Integers are subtracted as integers, because a double cannot
+ * represent every difference. */
 static double distance(const struct dtype *t, const uint8_t *p, const uint8_t *q)
 {
 	if (t->kind != DTYPE_INT && t->kind != DTYPE_UINT)

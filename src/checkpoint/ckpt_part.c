@@ -81,7 +81,7 @@ static bool damaged(struct part_read *r, const char *what)
 	        STR(r->c->shard.path), r->part.at, STR(r->t->name), what);
 }
 
-/* The original's sentence for a checksum mismatch. */
+/* Fails with the original's sentence for a checksum mismatch. */
 static bool bad_sum(struct part_read *r)
 {
 	return err_set(r->e, ERR_DATA_LOSS,
@@ -244,7 +244,7 @@ static bool begin_strings(struct part_read *r)
 	return true;
 }
 
-/* One string at a time if they are long. */
+/* Returns the next strings; long strings one at a time. */
 static bool next_strings(struct part_read *r, struct ckpt_values *v)
 {
 	struct part_window *w = &r->bytes;

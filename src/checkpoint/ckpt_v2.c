@@ -100,7 +100,7 @@ bool v2_part(struct ckpt *c, const struct ckpt_tensor *t, uint32_t slice, struct
 bool v2_next(struct ckpt *c, struct table_at *at, struct arena *a, struct ckpt_tensor *t)
 {
 	while (table_next(at)) {
-		/* The header entry, and slices: the entries of their tensors describe them. */
+		/* Skips the header, and slices, which the entries of their tensors describe. */
 		if (at->key.n == 0 || at->key.p[0] == '\0')
 			continue;
 		return v2_tensor(c, at, a, t);
@@ -222,7 +222,7 @@ static bool run_over(struct verify *v, uint64_t at, uint64_t n, uint32_t *crc, b
 	return true;
 }
 
-/* Bytes outside of all entries must be zeros: padding before the next entry. */
+/* Verifies the bytes between two entries, which are padding and must be zeros. */
 static bool gap(struct verify *v, uint64_t at, uint64_t end)
 {
 	bool zero = true;

@@ -19,8 +19,8 @@ static void offer(struct session *s, struct complete *c, struct str word)
 
 /* ---- names ---- */
 
-/* Returns the first index in by_name from lo on whose name is not below prefix or, past: is after
- * all names with that prefix. */
+/* Returns the first index in by_name, from lo on, of a name that is not below prefix. past: of a
+ * name that is after all names with that prefix. */
 static size_t bisect(const struct model *m, size_t lo, struct str prefix, bool past)
 {
 	const uint32_t *v = m->by_name.v;
@@ -129,7 +129,7 @@ static void offer_files(struct session *s, struct complete *c)
 
 /* ---- words of the command language ---- */
 
-/* all: includes commands that a session does not run. */
+/* Offers the commands. all: also those that a session does not run. */
 static void offer_commands(struct session *s, struct complete *c, bool all)
 {
 	for (const struct command *x = NULL; (x = cmd_next(s, x)) != NULL;)
@@ -219,7 +219,7 @@ static void offer_patterns(
 		offer_nodes(s, c->stem, c);
 }
 
-/* The text after the last of these characters is being typed. */
+/* Sets the text to complete: the text after the last of these characters. */
 static void cut_stem(struct complete *c, const char *at)
 {
 	for (; *at; at++) {

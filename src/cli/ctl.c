@@ -97,7 +97,7 @@ static const char *state_of(const struct owner *o, const struct recording_facts 
 	return l->ended ? "closed" : lives ? "records" : o->here ? "cut off" : "elsewhere";
 }
 
-/* Keeps a line whole although others have written a part of it. */
+/* Writes text as one line: line breaks and control bytes in it are escaped. */
 static void put_line(struct arena *a, struct sink *out, const char *indent, struct str text)
 {
 	struct sb b = sb_in(a);

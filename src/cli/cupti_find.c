@@ -181,7 +181,8 @@ static bool try_installation(
 	return false;
 }
 
-/* A virtual environment comes before the installation it was created from. */
+/* Searches the packages of an interpreter. A virtual environment comes before the installation from
+ * which it was created. */
 static bool try_python(struct arena *a, const char *name, int major, struct cupti_found *f)
 {
 	struct str program = program_path(a, str_of(name));

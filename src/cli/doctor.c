@@ -137,7 +137,7 @@ static void check_devices(struct doctor *d)
 	        "--gpus all.");
 }
 
-/* A static program cannot load the driver and CUPTI to get their versions. */
+/* Reports that a static program cannot load the driver and CUPTI to get their versions. */
 static void skip_libraries(struct doctor *d)
 {
 	row(d, REMARK, "driver", S("not checked: this program is static and loads no libraries"));
@@ -342,7 +342,8 @@ static struct str mapped(struct str maps, struct str name)
 	return slash == SIZE_MAX ? STR_NONE : str_sub(line, slash, SIZE_MAX);
 }
 
-/* asked: the environment of the process loads the collector. */
+/* Checks the libraries in the maps of a process. asked: the environment of the process loads the
+ * collector. */
 static void check_libraries(struct doctor *d, struct str maps, bool asked)
 {
 	static const char *const others[] = { "libToolsInjection", "libcuinj64", "libnvprof",

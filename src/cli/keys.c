@@ -32,7 +32,7 @@ static struct {
 	struct sigaction before[NUMBERS];
 	struct termios terminal; /* original mode */
 	bool tty;
-	size_t prompt, length, searching; /* keys of the present search */
+	size_t prompt, length, searching; /* keys of the current search */
 	unsigned rows, columns;
 	bool too_long;
 } now;
@@ -242,7 +242,7 @@ static int read_letter(EditLine *e, wchar_t *key)
 	}
 }
 
-/* Returns 1 for a character, 0 for the end, -1 for no line. */
+/* Returns 1 for a character, 0 at the end of the input, -1 if no line can be read. */
 static int read_key(EditLine *e, wchar_t *key)
 {
 	const LineInfoW *line = el_wline(e);

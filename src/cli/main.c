@@ -185,7 +185,7 @@ static bool find_inputs(struct session *s, struct run *r)
 
 	const struct command *c = r->request.command;
 
-	r->reads = true; /* the memory ran out, the input is not malformed */
+	r->reads = true; /* memory is exhausted; the input need not be malformed */
 	if (c && c->newest && !r->request.files.n && !flags_inputs(f)) {
 		struct str newest;
 		if (!recording_newest(&s->query_arena, &newest, &s->error))
@@ -225,7 +225,7 @@ static bool run_table(struct session *s, struct run *r)
 	return ok;
 }
 
-/* Words, then files, then the command that uses them, if there is one. */
+/* Parses the words, loads the files, and runs the command, if there is one. */
 static bool begin(struct session *s, void *ctx)
 {
 	struct run *r = ctx;
@@ -273,8 +273,8 @@ static void say_summary(struct session *s, struct run *r)
 	repl_say(s, ok, 0);
 }
 
-/* On a terminal, the summary is printed first; a script gets only its answers. If the input has no
- * line, the summary is printed. */
+/* Runs the lines of standard input. On a terminal, the summary is printed first; a script gets only
+ * its answers. If the input has no line, the summary is printed. */
 static bool run_lines(struct session *s, struct run *r)
 {
 	bool person = isatty(STDIN_FILENO);
@@ -320,8 +320,8 @@ static unsigned threads(void)
 	return z && num_parse_i32(str_of(z), &n) && n > 0 ? (unsigned)n : par_cpus();
 }
 
-/* If a standard descriptor is closed, a dummy that fails takes its number, so that no file gets it.
- * In programs that tfprof starts, the descriptor is closed. */
+/* Opens a dummy, on which every call fails, for each closed standard descriptor, so that no file
+ * gets its number. The dummies are closed in programs that tfprof starts. */
 static void fill_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -331,7 +331,7 @@ static void fill_descriptors(void)
 			        (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
-/* SIGPIPE ends the program silently, as usual in a pipe. Returns the parent's disposition. */
+/* Lets SIGPIPE end the program silently, as usual in a pipe. Returns the parent's disposition. */
 static void end_unread(void)
 {
 	spawn_restore_signals();

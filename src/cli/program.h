@@ -34,17 +34,17 @@ bool version_write(struct session *s, const struct strs *words, struct sink *out
  * its unfinished output; then the program ends by the same signal.
  */
 
-/* Until it is called again with NULL, such a signal cancels the session's call; a second one ends
- * the program at once. */
+/* From now on, the first of these signals cancels the session's call, and a second one ends the
+ * program at once. s NULL: ends this. */
 void signals_catch(struct session *s);
 
-/* True if one has arrived. */
+/* True if one of these signals has arrived. */
 bool signals_came(void);
 
-/* Makes signals_pass end the program by this signal, as the program that it ran has ended. */
+/* Makes signals_pass end this program by the signal that ended the child program. */
 void signals_end_by(int number);
 
-/* Ends the program by the signal that arrived, if one has. */
+/* Ends the program by the signal that has arrived, if any. */
 void signals_pass(void);
 
 /* ---- cupti find ----

@@ -225,7 +225,7 @@ static bool read_edited(struct prompt *p, struct str *line)
 	return true;
 }
 
-/* A line equal to the previous one is not stored again. */
+/* Adds a line to the history, unless it equals the previous one. */
 static void remember(struct prompt *p, struct str line)
 {
 	HistEvent event;
@@ -300,8 +300,8 @@ void prompt_close(struct prompt *p)
 	free(p);
 }
 
-/* A session may lack the memory for this: then the name stays. libedit ends the program if the
- * prompt is not valid in the locale: then the prompt has no name. */
+/* If the session lacks the memory for the prompt, the old name stays. A name that is not valid in
+ * the locale is left out, because libedit would end the program. */
 void prompt_use(struct prompt *p, struct session *s, struct str name)
 {
 	p->session = s;

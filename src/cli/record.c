@@ -92,7 +92,7 @@ static void put_seconds(struct sb *b, const char *name, int64_t ns)
 		        (int)(ns % QUANTITY_S / QUANTITY_MS));
 }
 
-/* The choices have the collector's names. */
+/* Appends a choice. The choices have the collector's names. */
 static void put_choice(struct sb *b, const char *name, int value)
 {
 	const struct option *row = option_in(options_of("record"), str_of(name));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The summary that record prints after the program has ended.
+ * Prints the summary of record after the program has ended.
  */
 #include "cli/recording.h"
 
@@ -76,7 +76,7 @@ struct summary {
 	struct strs said;
 };
 
-/* The first few messages, without duplicates. */
+/* Keeps a message, up to a limit and without duplicates. */
 static void keep_note(struct record_report *r, struct summary *x, struct str text)
 {
 	for (size_t i = 0; i < x->said.n; i++)
@@ -231,7 +231,8 @@ void record_report_ended(struct record_report *r, int64_t pid, int status)
 			unended = files.v[i];
 			n++;
 		}
-	/* Of several, all but one ended by exec. */
+	/* If there are several, exec ended all but one, and it is not known which one has this
+	 * status. */
 	if (n == 1)
 		put_status(r->a, unended, status);
 	arena_reset(r->a, m);

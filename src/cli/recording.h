@@ -66,8 +66,8 @@ struct record_report {
 bool record_report_begin(
         struct record_report *r, struct arena *a, struct str folder, struct err *e);
 
-/* Puts the status of the program, as waitpid returned it, into its recording if it did not close
- * it.
+/* Stores the status of the program, as waitpid returned it, in the program's recording, unless the
+ * program closed the recording.
  */
 void record_report_ended(struct record_report *r, int64_t pid, int status);
 
@@ -80,7 +80,7 @@ void record_report_end(struct record_report *r, int64_t wait, struct str dir, st
  * Reads facts about processes, including this one, from /proc, below a root that tests set.
  */
 
-#define PROC_READ_MAX ((size_t)16 << 20) /* bytes of a file that are read */
+#define PROC_READ_MAX ((size_t)16 << 20) /* largest number of bytes read from a file */
 
 /* Returns the folder that replaces "/": TFPROF_ROOT, by default empty. */
 const char *proc_root(void);

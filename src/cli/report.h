@@ -65,7 +65,8 @@ bool report_write(struct session *s, const struct strs *words, struct sink *out)
 
 struct served {
 	struct report_parts parts;
-	/* Of several workers, each one's trace. A request for one begins with "@" and its number.
+	/* The traces of several workers. A request for the trace of a worker begins with "@" and
+	 * the worker's number.
 	 */
 	struct session *trace[REPORT_TRACES];
 	struct report_parts trace_parts[REPORT_TRACES];
@@ -127,7 +128,7 @@ int serve_check(const struct serve_request *r, const char *token, unsigned port,
 #define SERVE_ANSWER_CHECKS  600 /* to receive an answer */
 
 struct serve_clients {
-	unsigned port; /* of the server: other sockets of the process are left alone */
+	unsigned port; /* of the server; other sockets of the process are not touched */
 	struct serve_client {
 		ino_t socket; /* 0: none */
 		unsigned checks;

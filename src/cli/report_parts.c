@@ -36,7 +36,8 @@ static bool is_part(struct session *s, struct str path, bool *is)
 	return true;
 }
 
-/* Takes the flags of the command line, except those that are commands themselves, out of the words.
+/* Splits the words into flags of the command line and other words. Flags that are commands, such as
+ * --help, count as other words.
  */
 static void take_flags(
         struct session *s, const struct strs *words, struct strs *flags, struct strs *rest)
@@ -165,8 +166,8 @@ static const char *columns(struct session *s, unsigned uses)
 	return str_z(&s->query_arena, sb_str(&names));
 }
 
-/* Returns the names of the numbers that a view shows: all that nodes have. Profiles lack those
- * without -min_X. */
+/* Returns the names of the metrics that the page of a view shows. For a profile that is not a
+ * trace, only the metrics with an option -min_<name>. */
 static const char *columns_of(struct session *s)
 {
 	return columns(s, USE_SELECT | USE_ORDER | (s->model.traces.n ? 0 : USE_MIN));
@@ -183,7 +184,7 @@ static void add_view(struct session *s, struct report_parts *p, const struct vie
 	                "json"));
 }
 
-/* The totals of each step. */
+/* Adds the totals of each step. */
 static void add_steps(struct session *s, struct report_parts *p)
 {
 	const struct model *m = &s->model;

@@ -31,15 +31,15 @@ struct serve_inputs {
 
 #include "cli/spawn.h"
 
-#define CLIENT_SECONDS 10  /* until a silent client loses its connection */
-#define QUERY_SECONDS  120 /* until a query is given up */
+#define CLIENT_SECONDS 10  /* after this time, a silent client is disconnected */
+#define QUERY_SECONDS  120 /* after this time, a query is cancelled */
 #define HEADERS_MAX    32768
 #define TICK_US        200000
-#define CHECK_TICKS    5 /* from one check of the clients to the next: a second */
+#define CHECK_TICKS    5 /* ticks between two checks of the clients: a second */
 
 struct server {
-	struct session *s; /* exit status of the command */
-	struct session *q; /* that has the input and answers */
+	struct session *s; /* holds the exit status of the command */
+	struct session *q; /* the session with the input, which answers */
 	const struct serve_inputs *from;
 	struct served served;
 	struct event_base *base;
@@ -92,8 +92,8 @@ static void on_tick(evutil_socket_t fd, short what, void *server)
 /* Process-wide: libevent hands the callback its own listener's user data. */
 static struct serve_clients *clients;
 
-/* If no file descriptor is left, idle connections are closed. If there are none, new connections
- * are delayed for a tick. */
+/* Closes idle connections if no file descriptor is left. If there are none, delays new connections
+ * for a tick. */
 static void on_accept_error(struct evconnlistener *listener, void *http)
 {
 	(void)http;
@@ -239,7 +239,8 @@ static bool load(struct session *q, void *ctx)
 	return served_load(q, &v->served, &v->from->flags, &v->from->files);
 }
 
-/* The page queries the server instead of reading embedded data; its policy must allow that. */
+/* Returns the page that queries the server instead of reading embedded data, with a policy that
+ * allows this. */
 static struct str live_page(struct arena *a)
 {
 	struct str head = str_make(web_head, web_head_size),

@@ -82,7 +82,7 @@ static void put_words(
 	json_array_end(j);
 }
 
-/* trace: number of the session of a worker's trace, or 0. */
+/* Lists the parts. trace: number of the session of a worker's trace, or 0. */
 static void list_parts(struct json *j, const struct report_parts *p, size_t trace, struct sb *b)
 {
 	for (size_t i = 0; i < p->v.n; i++) {

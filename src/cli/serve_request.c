@@ -11,7 +11,8 @@
 #define READ_ONLY    405
 #define TARGET_LIMIT 414
 
-/* A page of another site that reaches us under its own name (DNS rebinding) sends that name. */
+/* True if the header Host names this server. A page of another site that reaches us under its own
+ * name (DNS rebinding) sends that name. */
 static bool is_host(struct str host, unsigned port, struct arena *a)
 {
 	return str_eq(host, str_fmt(a, "127.0.0.1:%u", port)) ||
@@ -63,7 +64,7 @@ static bool decode(struct str s, struct arena *a, struct str *out)
 	return true;
 }
 
-/* "w=op&w=-step&w=3" */
+/* Reads the words of a query: "w=op&w=-step&w=3". */
 static int take_words(struct str query, struct arena *a, struct strs *out)
 {
 	while (query.n) {

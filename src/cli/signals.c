@@ -16,7 +16,7 @@ static volatile sig_atomic_t came;
 
 static void on_signal(int number)
 {
-	/* Another thread may be in here while the command ends. */
+	/* Another thread may run this handler while the command ends. */
 	struct session *s = running;
 
 	came = number;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The line between the recorder and the interface of a GPU's vendor: everything that writer and
- * watch ask of it. The one backend is CUPTI (cupti.c). A backend requests and returns buffers of
- * the pool (pool.h), on any thread, and counts launches (launches.h). All functions are called by
- * the writer thread, except open and enable, for which another thread may be used, never two at a
- * time; and counts, which any thread may call once a session runs.
+ * The boundary between the recorder and a GPU vendor's profiling interface: everything that writer
+ * and watch need from it. The one backend is CUPTI (cupti.c). A backend requests and returns
+ * buffers of the pool (pool.h), on any thread, and counts launches (launches.h). All functions are
+ * called by the writer thread, except open and enable, for which another thread may be used, never
+ * two at a time; and counts, which any thread may call once a session runs.
  */
 #ifndef TFPROF_COLLECT_BACKEND_H
 #define TFPROF_COLLECT_BACKEND_H
@@ -39,7 +39,8 @@ struct backend {
 	bool (*enable)(const struct plan *, char *why, size_t n);
 	/* Starts a session again after another client has ended it. */
 	bool (*enable_again)(const struct plan *, char *why, size_t n);
-	/* Makes it return finished buffers; forced: unfinished ones too. Returns the error. */
+	/* Makes the library return finished buffers; forced: unfinished ones too. Returns the
+	 * error. */
 	uint32_t (*flush)(bool forced);
 	/* Stores the records of a buffer. */
 	void (*decode)(uint8_t *data, size_t valid);
@@ -50,8 +51,9 @@ struct backend {
 	 * counted; otherwise the launches after the first `launched` ones become uncertain. Sets
 	 * *probed if a probe was made. Returns the error of the last flush. */
 	uint32_t (*close)(bool last, uint64_t launched, bool *probed);
-	/* Makes it write a record (of decode_counts, devices) that must arrive in a buffer of the
-	 * pool unless another client gets all records. False: it cannot. */
+	/* Makes the library write a record (decode_counts, devices), which arrives in a buffer of
+	 * the pool unless another client receives all records. False: the library cannot do this.
+	 */
 	bool (*probe)(void);
 	/* Call after close, when all buffers have been decoded: releases the library for other
 	 * clients; detach: unloads it from the process at the next launch. Do not call after the

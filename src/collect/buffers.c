@@ -44,7 +44,7 @@ static uint8_t *take_discard(size_t *size)
 	}
 }
 
-/* *e: why CUPTI could not read on. */
+/* *Counts the records of a buffer. Sets *e to the error with which CUPTI stopped reading. */
 static uint64_t count_records(uint8_t *p, size_t valid, uint32_t *e)
 {
 	union rec *r = NULL;

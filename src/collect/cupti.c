@@ -22,7 +22,7 @@
 #define PENDING_NS  200000000u /* time for unfinished work at the end of a session */
 #define LOOK_NS     5000000u   /* interval between checks whether it has finished */
 
-/* CUPTI is detached by the next call of the driver that ends. */
+/* CUPTI is detached when the next driver call ends. */
 enum detaching { DETACH_NOT, DETACH_ARMED, DETACH_RUNS };
 
 static struct {
@@ -58,7 +58,7 @@ static bool ends_context(uint32_t domain, uint32_t cbid)
 	       cbid == CBID_PRIMARY_RESET || cbid == CBID_PRIMARY_RESET_V2;
 }
 
-/* The only place from which CUPTI may be detached. */
+/* Detaches CUPTI, if requested. This is the only place where it may be detached. */
 static void leave(const struct cb_data *d)
 {
 	unsigned armed = DETACH_ARMED;
@@ -215,7 +215,7 @@ static uint32_t flush(bool forced)
 	return F.ActivityFlushAll(forced ? CUPTI_FLUSH_FORCED : 0);
 }
 
-/* The count restarts with each call. */
+/* Returns the number of dropped records. CUPTI restarts its count with each call. */
 static uint64_t dropped(uint32_t *error)
 {
 	size_t n = 0;

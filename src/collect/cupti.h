@@ -42,7 +42,7 @@ void cupti_count_end(void);
 /* Makes a call that causes a callback, and returns whether the callback came. Do not call while a
  * session starts, because the driver may be locked. */
 enum backend_counts cupti_count_works(void);
-/* Takes a callback for a function of runtime or driver; in the program's thread. */
+/* Handles a callback for a function of the runtime or the driver. Runs in the program's thread. */
 void cupti_count(uint32_t domain, uint32_t cbid, const struct cb_data *);
 
 /* ---- buffers ---- */
@@ -57,8 +57,8 @@ cupti_completed_v2 buffers_completed_v2;
 
 /* Counts the records of a buffer. */
 uint64_t buffers_count(uint8_t *data, size_t valid);
-/* Returns the number of records lost in makeshift buffers since the last call; *error: not all of
- * them could be counted. */
+/* Returns the number of records lost in emergency buffers since the last call. Sets *error if not
+ * all of them could be counted. */
 uint64_t buffers_discarded(uint32_t *error);
 
 #endif

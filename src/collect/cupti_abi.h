@@ -249,7 +249,7 @@ struct cb_data {
 	const uint32_t *result; /* at CB_EXIT: what it returned */
 };
 
-/* Where the arguments of functions of the driver have the stream. */
+/* Positions of the stream in the arguments of driver functions. */
 struct launch_params {
 	uint8_t before[40];
 	void *stream;

@@ -27,7 +27,7 @@ extern struct cupti_client cupti_client;
 bool cupti_subscribe(cupti_callback *called, char *why, size_t n);
 void cupti_unsubscribe(void);
 
-/* All return an error of CUPTI, 0: none. */
+/* All functions return an error code of CUPTI; 0: no error. */
 /* The callbacks for buffers, in both forms. */
 struct cupti_buffers {
 	cupti_requested *requested;
@@ -38,7 +38,8 @@ struct cupti_buffers {
 uint32_t cupti_register(const struct cupti_buffers *);
 uint32_t cupti_enable(uint32_t kind);
 uint32_t cupti_disable(uint32_t kind);
-/* Enables a kind and makes records of what exists already; an error also if CUPTI cannot. */
+/* Enables a kind, and makes CUPTI write records of objects that exist already; also returns an
+ * error if CUPTI cannot do this. */
 uint32_t cupti_dump(uint32_t kind);
 uint32_t cupti_next(uint8_t *data, size_t valid, union rec **);
 uint32_t cupti_take_dropped(size_t *n);
@@ -48,7 +49,7 @@ uint32_t cupti_set_thread_ids(void);
  * are several subscribers, the first one decides for all. */
 bool cupti_whole_graphs(bool want);
 uint32_t cupti_time(uint64_t *);
-/* Records calls of a function, or no longer. */
+/* Starts or stops recording the calls of a function. */
 uint32_t cupti_single_call(uint32_t domain, uint32_t cbid, bool on);
 bool cupti_has_single_calls(void);
 

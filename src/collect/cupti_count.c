@@ -44,8 +44,8 @@ static struct {
 	bool has_key;
 } counting;
 
-/* A thread is in a function of the runtime that launches; in it a function of the driver has begun;
- * the launch is counted nowhere, or as one that may have been captured. */
+/* State of a thread: it is in a runtime function that launches; a driver function has begun inside;
+ * the launch is captured and not counted; or it may be captured and is counted as unsure. */
 enum {
 	INSIDE_RUNTIME = 1,
 	INSIDE_DRIVER = 2,
@@ -174,7 +174,7 @@ static void set_inside(unsigned now)
 	pthread_setspecific(counting.key, (void *)(now ? this_round() | now : 0));
 }
 
-/* Whether a launch is being captured: 0, INSIDE_CAPTURED or INSIDE_UNSURE. */
+/* Returns whether a launch is being captured: 0, INSIDE_CAPTURED or INSIDE_UNSURE. */
 static unsigned captured(unsigned does, const struct cb_data *d)
 {
 	uint32_t status = 0;
@@ -191,7 +191,7 @@ static unsigned captured(unsigned does, const struct cb_data *d)
 	}
 	if (!stream && does & DOES_PER_THREAD)
 		stream = CUPTI_STREAM_PER_THREAD;
-	/* An error: a stream that cannot be captured. */
+	/* If this call fails, the stream cannot be capturing. */
 	return !counting.is_capturing(stream, &status) && status ? INSIDE_CAPTURED : 0;
 }
 
@@ -231,7 +231,7 @@ static void end(enum launch what, bool runtime, bool failed)
 	if (is & INSIDE_RUNTIME && !runtime)
 		return; /* the end of the outer function decides */
 	if (runtime && !(is & INSIDE_RUNTIME))
-		return; /* it began before it was listened to */
+		return; /* the function began before callbacks were enabled */
 	/* No driver call was seen inside it, so it may have been captured. */
 	if (runtime && !(is & INSIDE_DRIVER) && !failed &&
 	        atomic_load_explicit(&counting.captures, memory_order_relaxed) > 0) {
@@ -243,7 +243,7 @@ static void end(enum launch what, bool runtime, bool failed)
 		set_inside(0);
 }
 
-/* A capture counts from before its begin until after its end. */
+/* Counts active captures. A capture is active from before its begin until after its end. */
 static void capture(bool begins, bool enters, bool failed)
 {
 	if (begins && (enters || failed))

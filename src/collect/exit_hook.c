@@ -17,7 +17,7 @@ void __cxa_finalize(void *);
 static struct {
 	void (*_Atomic end)(void);
 	_Atomic uintptr_t round; /* registrations so far */
-	_Atomic bool busy;       /* one is being made */
+	_Atomic bool busy;       /* a registration is in progress */
 	char handle;
 } hook;
 
@@ -47,7 +47,8 @@ void exit_hook_renew(void)
 	atomic_store(&hook.busy, false);
 }
 
-/* glibc does not release its lock in a child: no fork may happen while it is held. */
+/* Prevents a fork while glibc's lock is held, because glibc does not release the lock in the child.
+ */
 void exit_hook_hold(void)
 {
 	while (atomic_exchange(&hook.busy, true))

@@ -38,7 +38,8 @@ struct file {
 };
 
 static struct {
-	struct file folder, spool, counts, log, control; /* counts: the spool, not for appending */
+	struct file folder, spool, counts, log,
+	        control; /* counts: the spool again, opened without append mode */
 	bool verbose;
 	char spool_name[NAME_MAX + 1];
 	uint64_t spool_size;

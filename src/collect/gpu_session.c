@@ -178,8 +178,8 @@ static void tell_start(uint64_t now)
 	        "no GPU work is recorded: %s has not started within 2 seconds", session.gpu->name);
 }
 
-/* After a pause, work is flushed soon and then less and less often: a short process may end without
- * our exit handler. */
+/* Schedules a flush soon after a pause, and then less and less often, because a short process may
+ * end without our exit handler. */
 static void flush_soon(uint64_t now)
 {
 	session.flush_step =

@@ -78,7 +78,7 @@ static void on_step(int signal)
 	errno = saved;
 }
 
-/* Inherited handlers are not registered again. */
+/* Registers the handlers, unless they are inherited. */
 static void hook(void)
 {
 	struct sigaction a;

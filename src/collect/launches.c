@@ -23,8 +23,8 @@ static bool is_shared;
 static _Atomic bool is_ended;
 static struct spool_count *_Atomic count = &own;
 
-/* File systems on which a page of a file stays valid: not on network file systems, where the server
- * may remove the page and a write would end the process. */
+/* True if a mapped page of the file stays valid. On network file systems, the server may remove the
+ * page, and a write would end the process. */
 static bool is_local(int fd)
 {
 	static const uint32_t local[] = { 0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x858458f6,

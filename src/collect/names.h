@@ -28,10 +28,10 @@ struct name {
 bool names_make(void);
 /* Returns the name with these n bytes; never NULL. */
 struct name *names_add(const char *text, size_t n);
-/* Returns the same for the name of a range, of which a program may make any number. */
+/* Does the same for the name of a range. A program may use any number of such names. */
 struct name *names_add_range(const char *text, size_t n);
-/* Returns the name that begins with these NAME_LONGEST bytes, and ends in a checksum of all of it,
- * which are n bytes in the program's own form. */
+/* Returns the name of a long text: its first NAME_LONGEST bytes are at `begin`, and a checksum of
+ * all n bytes of the program's own form at `all` is appended. */
 struct name *names_add_long(const char *begin, const void *all, size_t n);
 /* Converts a name to a 32-bit number, and back. */
 uint32_t names_number(const struct name *);

@@ -113,7 +113,7 @@ static int pop(uint16_t domain)
 	return NVTX_NO_DEPTH;
 }
 
-/* Id 0: the range gets an id from us. */
+/* Starts a range. Creates an id if the given one is 0. */
 static uint64_t start_name(struct ring *r, uint16_t domain, uint32_t name, uint64_t id)
 {
 	if (!id)
@@ -251,7 +251,7 @@ static void name_thread_w(uint32_t tid, const wchar_t *text)
 
 /* ---- domains -----------------------------------------------------------------------------------
  */
-/* A domain exists even while nothing is recorded: programs create it once, and test for it before
+/* Creates a domain, even while nothing is recorded: programs create it once, and test for it before
  * every call. */
 static void *domain_create_a(const char *text)
 {

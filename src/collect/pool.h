@@ -20,10 +20,10 @@
 #define RECORD_MAX       512u  /* bytes of a record; a buffer with less room left counts as full */
 #define POOL_BUFFERS     1024u /* at most */
 #define POOL_LARGE       384u  /* large buffers; the others, for very many threads, are small */
-#define POOL_BYTES       (128u << 10) /* size of a large one */
-#define POOL_BYTES_SMALL (16u << 10)  /* size of a small one, and the minimum for the option */
-#define POOL_BYTES_LEAST (1u << 10)   /* minimum that CUPTI may use of one */
-#define POOL_CROWD       4u /* 1/POOL_CROWD of all buffers: from there on, new ones are larger */
+#define POOL_BYTES       (128u << 10) /* size of a large buffer */
+#define POOL_BYTES_SMALL (16u << 10)  /* size of a small buffer, and the minimum of the option */
+#define POOL_BYTES_LEAST (1u << 10)   /* smallest size that CUPTI is told */
+#define POOL_CROWD       4u /* if CUPTI holds 1/POOL_CROWD of all buffers, new ones are larger */
 #define POOL_FILL_NS     UINT64_C(250000000)
 
 struct pool_buffer {

@@ -24,7 +24,7 @@ extern struct door *_Atomic record_enable_word;
 bool record_enable_make(void);
 void record_enable_open(uint32_t bits);
 void record_enable_close(uint32_t bits);
-/* For the child of a fork if the kernel did not wipe the word. */
+/* Clears the word in a forked child, if the kernel did not do this. */
 void record_enable_forget(void);
 
 /* True if this process created the word: false in a forked child. */

@@ -59,7 +59,7 @@ void ring_put(struct ring *, uint64_t time, uint64_t value, uint32_t name, uint1
 bool ring_enter(struct ring *, uint32_t round, uint16_t domain);
 bool ring_leave(struct ring *, uint32_t round, uint16_t domain);
 
-/* For the writer: calls take for each entry of each ring. */
+/* Calls take for each entry of each ring. Writer thread only. */
 void rings_drain(void (*take)(void *, uint32_t tid, const struct ring_entry *), void *user);
 /* Returns the entries lost so far, and the ranges dropped as too deep. */
 uint64_t rings_lost(void);

@@ -18,8 +18,8 @@ static struct {
 	struct block_encoder put;
 	uint8_t *block;
 	uint64_t max;
-	uint64_t unsummed;  /* records with neither room nor sum */
-	uint64_t unwritten; /* since the file was closed to writes */
+	uint64_t unsummed;  /* lost records: no room, and no sums of this kind */
+	uint64_t unwritten; /* lost records: the file was closed */
 	uint32_t last_id;
 	bool broken, summing;
 } store;

@@ -42,7 +42,7 @@ static struct {
 	bool told_untimed, told_dropped, told_cpu, told_no_kernels, all_calls;
 } watch;
 
-/* Launches since the process began. */
+/* Returns the number of launches since the process began. */
 static uint64_t launches(void)
 {
 	return launches_total(LAUNCH_KERNEL) + launches_total(LAUNCH_GRAPH);
@@ -141,13 +141,13 @@ static bool is_done(uint64_t now)
 	       now - watch.gap_seen_at >= watch.silence;
 }
 
-/* A session that was shut down is noticed immediately, because launches are no longer counted. */
+/* Handles a session that was shut down at once, because launches are no longer counted. */
 void watch_look(enum backend_state state, bool last)
 {
 	if (state != BACKEND_GONE || watch.state == GAP)
 		return;
 	launches_flag(SPOOL_COUNT_PART);
-	if (last) { /* its own handler of exit may have done it */
+	if (last) { /* CUPTI's own exit handler may have done this */
 		store_note("%s was shut down before the recording ended", watch.gpu->name);
 		return;
 	}

@@ -27,8 +27,8 @@ void writer_step(void);
 
 /* ---- gpu session ---- */
 
-/* The session of the backend: its start, its flushes, its losses and its end. Writer thread only,
- * but for session_begin and session_wait. */
+/* The session of the backend: its start, its flushes, its losses and its end. For the writer thread
+ * only, except session_begin and session_wait. */
 
 enum session_state { SESSION_OFF, SESSION_STARTS, SESSION_ON, SESSION_FAILED };
 

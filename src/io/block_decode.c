@@ -294,7 +294,7 @@ static void get_sum(struct cursor *c, struct spool_sum *v)
 	v->bytes = get_u64(c);
 }
 
-/* Totals of unknown kinds are skipped. */
+/* Decodes an end record; skips totals of unknown kinds. */
 static void get_end(struct cursor *c, struct spool_end *v)
 {
 	uint32_t n;

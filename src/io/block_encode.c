@@ -195,7 +195,7 @@ static uint8_t *put_range(struct block_encoder *p, uint8_t *q, const struct spoo
 
 /* ---- less frequent records ---- */
 
-/* Flag 1: a copy between devices. */
+/* Encodes a copy. Flag 1: between devices. */
 static uint8_t *put_copy(struct block_encoder *p, uint8_t *q, const struct spool_copy *c)
 {
 	q = put_tag(q, SPOOL_COPY, c->peer | (c->graph ? 4u : 0));
@@ -219,7 +219,7 @@ static uint8_t *put_set(struct block_encoder *p, uint8_t *q, const struct spool_
 	return put_graph(p, q, SPOOL_SET, s->graph, s->graph_node);
 }
 
-/* Flag 1: a release. */
+/* Encodes an allocation or, with flag 1, a release. */
 static uint8_t *put_memory(struct block_encoder *p, uint8_t *q, const struct spool_memory *m)
 {
 	q = put_tag(q, SPOOL_MEMORY, m->freed);

@@ -40,7 +40,7 @@ static unsigned gz_clip(size_t n)
 	return n > UINT_MAX ? UINT_MAX : (unsigned)n;
 }
 
-/* Two bytes of magic and the only existing method. */
+/* True for the two bytes of magic and the only existing method. */
 bool gz_is(struct str head)
 {
 	return head.n >= 3 && memcmp(head.p, "\x1f\x8b\x08", 3) == 0;

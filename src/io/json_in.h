@@ -198,8 +198,8 @@ bool json_in_find(struct json_in *j, struct str name);
  * second name. */
 bool json_in_find_either(struct json_in *j, struct str first, struct str other, bool *second);
 
-/* Calls read for each element of an array that comes next, again with more of the input if an
- * element ends after the window, then take. False if the array does not end. */
+/* Calls read for each element of the array that comes next, then take. Calls read again with more
+ * of the input if an element ends after the window. False if the array does not end. */
 bool json_in_each(
         struct json_in *j, bool (*read)(void *user), void (*take)(void *user), void *user);
 

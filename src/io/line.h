@@ -30,7 +30,7 @@ struct line {
 	const struct line_cell *cells;
 	size_t n;
 	double share; /* fraction of the whole: 0 to 1, or SHARE_UNKNOWN */
-	bool whole;   /* the row is the whole itself */
+	bool whole;   /* the row shows the whole, such as the root */
 	bool dim;     /* not accounted, or zero in the metric of the share */
 };
 

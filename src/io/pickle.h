@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Python pickles of plain data, protocols 0 to 5: numbers, texts, lists, dicts and tuples. Nothing
- * that a pickle says is executed: opcodes that import names, call functions or build objects are
- * refused, without exceptions, because no file that we read needs them.
+ * in a pickle is executed: opcodes that import names, call functions or build objects are refused,
+ * without exceptions, because no file that we read needs them.
  *
  * No list and no dict is built. When the pickler has stored a container in the one around it, its
  * items are passed to the caller, who returns a value that stands for the container from then on,
@@ -53,8 +53,8 @@ struct pickle_items {
 	struct pickle_value *v;
 	size_t n, cap;
 };
-/* Appends an item; an object in sequence to the last item is added to it if there is one from
- * `from` on. */
+/* Appends an item. If the last item, at or after index `from`, is an object of which the new object
+ * is the successor, extends that item instead. */
 void pickle_add_item(
         struct arena *a, struct pickle_items *to, size_t from, const struct pickle_value *v);
 

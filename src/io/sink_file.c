@@ -166,7 +166,8 @@ static void file_random(const struct out_file *f, unsigned attempt, char out[6])
 	}
 }
 
-/* Returns a name for the temporary file: at most `keep` bytes of the final name, whole characters.
+/* Returns a name for the temporary file. It contains at most `keep` bytes of the final name,
+ * without cutting a character.
  */
 static const char *file_temp_name(const struct out_file *f, size_t keep, unsigned attempt)
 {

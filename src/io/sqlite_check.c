@@ -29,7 +29,7 @@ static struct str size_fault(struct sqlite_in *db)
 	        (unsigned long long)db->size, (unsigned long long)(wanted - db->size));
 }
 
-/* A statement on a table: a pragma with the name in brackets. */
+/* Prepares a pragma about a table. */
 static sqlite3_stmt *prepare(struct sqlite_in *db, const char *pragma, struct str table)
 {
 	struct sb b = sb_in(db->a);

@@ -107,7 +107,7 @@ static bool take_value(struct sqlite_rows *r, struct sqlite_cell *to, sqlite3_va
 	return true;
 }
 
-/* The function TAKE of SQL. */
+/* The SQL function TAKE: stores the columns of a row. */
 static void take(sqlite3_context *call, int n, sqlite3_value **v)
 {
 	const struct sqlite_in *db = sqlite3_user_data(call);
@@ -348,8 +348,8 @@ static uint64_t find_columns(struct sqlite_in *db, const char *table, const char
 	return have;
 }
 
-/* Rows of a table for which a condition holds. number: the last cell is the row number. Returns
- * NULL if the query is not possible. */
+/* Opens the rows of a table for which a condition holds. number: the last cell is the row number.
+ * Returns NULL if the query is not possible. */
 static struct sqlite_rows *open_rows(struct sqlite_in *db, const char *table,
         const char *const *columns, size_t n, const char *where, bool number)
 {

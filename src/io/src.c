@@ -203,7 +203,7 @@ bool src_fill(struct src_inner *in, size_t n)
 	return src_tick(in) && got > 0;
 }
 
-/* An empty window at offset 0. */
+/* Empties the window and sets its offset to 0. */
 static void src_restart(struct src_inner *in)
 {
 	if (in->gz)
@@ -368,7 +368,7 @@ bool src_failed(const struct src *s)
 	return s->in->failed;
 }
 
-/* 0 if the number of decompressed bytes is unknown. */
+/* Returns the size of the input; 0 if the number of decompressed bytes is unknown. */
 uint64_t src_size(const struct src *s)
 {
 	return s->in->gz ? 0 : s->in->raw_size;
