@@ -213,7 +213,7 @@ static void see_call(struct host_walk *w, const struct span *x)
 	VEC_PUSH(w->scratch, &w->open, c);
 }
 
-/* since: ns from the launch to the start of the work; negative: unknown. */
+/* Takes work. since: ns from the launch to the start of the work; negative: unknown. */
 static void see_work(struct host_walk *w, uint64_t start, uint64_t end, int64_t since)
 {
 	uint64_t launched = start - ((uint64_t)since < start ? (uint64_t)since : start);

@@ -13,8 +13,8 @@ const char *const gpu_sizes[GPU_SIZES] = { "<=4 KiB", "<=64 KiB", "<=1 MiB", "<=
 
 const char *const gpu_memory_kinds[MEMORY_KIND_N] = { "device", "pinned", "managed", "other" };
 
-/* By CUpti_ActivityMemoryKind: unknown, pageable, pinned, device, array, managed, device static,
- * managed static. */
+/* Converts a CUpti_ActivityMemoryKind: unknown, pageable, pinned, device, array, managed, device
+ * static, managed static. */
 static enum gpu_memory_kind kind_of(unsigned kind)
 {
 	static const enum gpu_memory_kind kinds[] = { MEMORY_OTHER, MEMORY_OTHER, MEMORY_PINNED,

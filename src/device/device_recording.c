@@ -57,7 +57,7 @@ static struct gpu_part *part_of(struct reading *r, uint32_t local)
 	return &r->u->parts.v[i];
 }
 
-/* The kernel of a name, or the graph of one. */
+/* Returns the kernel, or the graph recorded as a whole, with this name; adds it if necessary. */
 static struct gpu_times *kernel_of(struct reading *r, uint32_t leaf)
 {
 	struct device_use *u = r->u;
@@ -138,7 +138,7 @@ static void take_kernel(
 		take_node(r, op->graph, op->length);
 }
 
-/* A graph whose kernels are not recorded counts as one kernel. */
+/* Adds a launch of a graph. A graph whose kernels are not recorded counts as one kernel. */
 static void take_graph(struct reading *r, uint32_t number, const struct recorded_op *op)
 {
 	struct gpu_graph *graph = graph_of(r, number);
@@ -149,7 +149,7 @@ static void take_graph(struct reading *r, uint32_t number, const struct recorded
 		graph->ns = num_add(graph->ns, num_from_u64(op->length));
 }
 
-/* from, to: kinds of memory. */
+/* Adds a copy. from, to: kinds of memory. */
 static void take_copy(struct reading *r, enum gpu_way way, unsigned from, unsigned to,
         const struct recorded_op *op)
 {

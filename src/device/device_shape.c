@@ -8,10 +8,10 @@
 
 #define WARP           32u
 #define REGISTERS      65536u /* registers of a multiprocessor */
-#define REGISTER_UNIT  256u   /* registers of a warp are allocated in these */
+#define REGISTER_UNIT  256u   /* a warp gets a multiple of these registers */
 #define WARP_UNIT      4u     /* warps whose registers are allocated together */
 #define SHARED_UNIT    128u
-#define SHARED_RESERVE 1024u /* of each block, from 8.0 on */
+#define SHARED_RESERVE 1024u /* bytes of each block, from 8.0 on */
 
 /* Limits of a multiprocessor by compute capability (CUDA C++ Programming Guide, technical
  * specifications). */

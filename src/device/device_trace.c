@@ -36,7 +36,8 @@ static struct str string_of(const void *trace, uint32_t id)
 
 /* ---- times ---- */
 
-/* 0 means an unknown time, so the clock starts at 1 if the source has no absolute times. */
+/* Chooses the first time of the clock. It is 1 if the source has no absolute times, because 0 means
+ * an unknown time. */
 static void find_base(struct device_use *u)
 {
 	const struct trace *t = u->t;
@@ -69,7 +70,7 @@ static void add_steps(struct device_use *u, const struct trace_steps *from)
 	}
 }
 
-/* A process for each of the trace, and one for tracks without. */
+/* Adds a process for each process of the trace, and one for tracks without a process. */
 static void add_processes(struct trace_feed *f)
 {
 	static const struct recording_options no_options = { 0 };
@@ -116,7 +117,7 @@ static void number_devices(struct trace_feed *f)
 			.used = true };
 }
 
-/* The part of a track of a device: the tracks of one process on one device share it. */
+/* Returns the part of a track of a device. The tracks of one process on one device share a part. */
 static struct gpu_part *part_of(struct trace_feed *f, uint32_t track)
 {
 	uint32_t device = f->t->tracks.v[track].device, process = device_process(f->u, track);
@@ -208,7 +209,7 @@ static void take_shape(struct trace_feed *f, const struct slice *s)
 	device_add_shape(u, &u->kernels.v[f->kernel_of[s->event] - 1], f->parts[s->track] - 1, &k);
 }
 
-/* The call of a copy that reads or writes memory of the host may have waited for it. */
+/* Adds a copy. If it reads or writes memory of the host, its call may have waited for it. */
 static void take_copy(struct trace_feed *f, const struct slice *s, const struct launch *launch,
         struct gpu_part *part, struct recorded_op *op)
 {

@@ -223,7 +223,7 @@ static void add_pool(struct snapshot_device *d, struct str allocator)
 	                .from_snapshot = true }));
 }
 
-/* The rows that a pool's numbers belong to: its own and the device's. */
+/* Finds the rows to which a pool's numbers belong: its own and the device's. */
 static size_t rows_of(const struct snapshot_device *d, uint32_t pool, struct memory_pool *rows[2])
 {
 	struct memory_pool *v = d->x->out->pools.v + d->pool0;
@@ -339,7 +339,8 @@ static void scan(struct snapshot_device *d)
 	imap_init(&s.seen, d->x->scratch);
 	for (struct memory_entry e; next_entry(d->x, &i, &e); first = false) {
 		d->start = first ? e.at : d->start;
-		if (e.action != ACTION_OOM) /* of which older versions do not name the pool */
+		if (e.action !=
+		        ACTION_OOM) /* older versions do not write the pool of these entries */
 			scan_any(&s, &e);
 		work_poll(d->x->scratch->work);
 	}
@@ -510,7 +511,7 @@ static void put_moment(struct entry_replay *r, struct memory_pool *p, int64_t at
 		p->most = p->use.n - 1;
 }
 
-/* Is this the moment that was asked for? Later entries may be better. */
+/* True if the entry is the requested moment. A later entry may fit better and replaces it then. */
 static bool is_moment(const struct entry_replay *r, const struct memory_entry *e, int64_t before)
 {
 	const struct memory_pool *p = &r->d->x->out->pools.v[r->d->pool0];
@@ -576,7 +577,7 @@ static const struct size_class {
 	{ 10 << 20, "<=10 MiB" }, { 100 << 20, "<=100 MiB" }, { 1 << 30, "<=1 GiB" },
 	{ INT64_MAX, ">1 GiB" } };
 
-/* Equal parts of the allocations of an owner. */
+/* The properties that all allocations of an owner share. */
 struct owner_key {
 	uint32_t line, op, rule, category, size, pool;
 };

@@ -36,7 +36,7 @@ struct frame_facts {
 	uint8_t is; /* enum frame_fact */
 };
 
-/* The part of a frame before "(LINE): ", or "". */
+/* Returns the part of a frame before "(LINE): ", or "". */
 static struct str file_of(struct str frame)
 {
 	size_t colon = str_find(frame, S("): "));

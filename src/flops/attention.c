@@ -107,15 +107,16 @@ struct flops flops_attention(const struct op_call *c)
 	return count(c, 1, 1);
 }
 
-/* Three products have the size of a query (the scores again, the gradients of queries and of keys),
- * two the size of a value (the gradients of probabilities and of values). */
+/* Counts five products for each pair: three have the size of a query (the scores again, the
+ * gradients of queries and of keys), two the size of a value (the gradients of probabilities and of
+ * values). */
 struct flops flops_attention_gradient(const struct op_call *c)
 {
 	return count(c, 3, 2);
 }
 
-/* One call serves all requests of a step. The call does not state whether a sliding window limits
- * attention; if one does, the count is an upper bound. */
+/* Counts attention over a paged cache. One call serves all requests of a step. The call does not
+ * state whether a sliding window limits attention; if one does, the count is an upper bound. */
 struct flops flops_paged_attention(const struct op_call *c)
 {
 	const struct paged_sums *p = c->prompts, *g = c->generation;

@@ -176,7 +176,8 @@ static struct str text_at(struct str list, unsigned n)
 	return STR_NONE;
 }
 
-/* A shape without dimensions is a number or nothing, unless its type is one of tensors. */
+/* Reads the types. A shape without dimensions is a number or nothing, unless its type is one of
+ * tensors. */
 static void read_types(struct op_call *c, struct str list)
 {
 	for (unsigned i = 0; i < c->n; i++) {

@@ -6,8 +6,8 @@
  */
 #include "flops/flops_internal.h"
 
-/* Each element of the side that the kernel is placed on (the result; the image of a transposed one)
- * takes one product for each element of its slice of the kernel. */
+/* Counts one product for each element of the result (of the image, if the convolution is
+ * transposed) and each element of its slice of the kernel. */
 static struct flops count(const struct op_call *c, int64_t times, const struct op_tensor *placed,
         const struct op_tensor *kernel)
 {
@@ -51,7 +51,8 @@ static bool place_kernel(const struct op_tensor *image, const struct op_tensor *
 	return true;
 }
 
-/* 1 if a tensor that is added to the result stands between the image and the kernel. */
+/* Returns 1 if a tensor that is added to the result stands between the image and the kernel,
+ * otherwise 0. */
 static int adds_tensor(const struct op_call *c, const struct op_tensor *image)
 {
 	const struct op_tensor *third = call_input(c, c->row->place[1] + 1);

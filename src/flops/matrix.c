@@ -29,7 +29,8 @@ static bool is_factor(const struct op_tensor *t)
 	return t->known && !t->list && t->rank > 0;
 }
 
-/* Batches match if they are equal, or if one factor is used for all of the other. */
+/* Counts a product. The batches of the factors must be equal, or one factor is used for all batches
+ * of the other. */
 static struct flops product(const struct op_call *c, int left, int right, bool transposed)
 {
 	const struct op_tensor *x = call_input(c, left), *y = call_input(c, right);
@@ -89,7 +90,7 @@ struct flops flops_contraction(const struct op_call *c)
 	return f;
 }
 
-/* The left factor, which may be transposed, has the rows of the result. */
+/* Counts a product whose left factor, which may be transposed, has the rows of the result. */
 struct flops flops_gemm(const struct op_call *c)
 {
 	const struct op_tensor *left = call_input(c, c->row->place[0]);
@@ -113,9 +114,9 @@ struct flops flops_product_transposed(const struct op_call *c)
 	return product(c, place[0], third ? place[1] : place[0] + 1, true);
 }
 
-/* A grouped product divides the rows of one factor, the columns of the other or the summed
- * dimension among groups. The sizes of the groups are in a tensor, but the total does not depend on
- * them. */
+/* Counts a grouped product, which divides the rows of one factor, the columns of the other or the
+ * summed dimension among groups. The sizes of the groups are in a tensor, but the total does not
+ * depend on them. */
 struct flops flops_grouped(const struct op_call *c)
 {
 	const struct op_tensor *x = call_input(c, 0), *y = call_input(c, 1);
@@ -148,7 +149,8 @@ struct flops flops_outer(const struct op_call *c)
 	return f;
 }
 
-/* The right factor is packed, four bits for each element; the scales have its columns. */
+/* Counts a product whose right factor is packed, with four bits for each element. The number of its
+ * columns is that of the scales. */
 struct flops flops_packed(const struct op_call *c)
 {
 	const int *place = c->row->place;
@@ -163,7 +165,8 @@ struct flops flops_packed(const struct op_call *c)
 	return f;
 }
 
-/* For each element and state: the decay (3), the state (3), the input (1), and the output (2). */
+/* Counts 9 operations for each element and state: the decay (3), the state (3), the input (1), and
+ * the output (2). */
 struct flops flops_scan(const struct op_call *c)
 {
 	const int *place = c->row->place;
@@ -192,7 +195,8 @@ struct flops flops_distance(const struct op_call *c)
 	return f;
 }
 
-/* The weights are [experts, ...] each; a token uses one expert for each of its numbers of experts.
+/* Counts a mixture of experts. Both weights are [experts, ...]; the table of chosen experts has one
+ * column for each expert that a token uses.
  */
 struct flops flops_experts(const struct op_call *c)
 {
@@ -212,7 +216,8 @@ struct flops flops_experts(const struct op_call *c)
 	return f;
 }
 
-/* Each step multiplies the input and the state of each sequence by the weights. */
+/* Counts a recurrent cell: each step multiplies the input and the state of each sequence by the
+ * weights. */
 static struct flops recurrent(const struct op_call *c, int64_t times)
 {
 	const int *place = c->row->place;
@@ -239,7 +244,7 @@ struct flops flops_recurrent(const struct op_call *c)
 	return recurrent(c, 1);
 }
 
-/* The gradient of the input and the state, and that of the weights. */
+/* Counts two gradients: of the input and state, and of the weights. */
 struct flops flops_recurrent_gradient(const struct op_call *c)
 {
 	return recurrent(c, 2);

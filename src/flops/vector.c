@@ -10,7 +10,7 @@ struct flops flops_none(const struct op_call *c)
 	return (struct flops){ .read = -1, .written = -1 };
 }
 
-/* The caller uses the number that the file states. */
+/* Counts nothing, because the caller uses the number that the file states. */
 struct flops flops_stated(const struct op_call *c)
 {
 	return flops_none(c);
@@ -26,8 +26,8 @@ struct flops flops_data(const struct op_call *c)
 	return lacking(LACK_DATA, c->row->place[0]);
 }
 
-/* Returns the elements of the shape that all inputs can be repeated to; of a list, those of its
- * tensors. */
+/* Returns the number of elements of the shape to which all inputs are broadcast; for a list, the
+ * elements of its tensors. */
 static int64_t broadcast(const struct op_call *c)
 {
 	int64_t dim[TENSOR_RANK_MAX], elements = 1;
@@ -88,7 +88,7 @@ struct flops flops_bag(const struct op_call *c)
 	return COUNTED(c, rows->elements, t->dim[1]);
 }
 
-/* Number of positions of a window along a dimension. */
+/* Returns the number of positions of a window along a dimension. */
 static int64_t windows(int64_t in, int64_t size, int64_t step, int64_t padding, bool up)
 {
 	int64_t room = num_sub(num_add(in, num_mul(2, padding)), size), out;

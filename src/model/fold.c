@@ -143,8 +143,8 @@ struct fold {
 	VEC(uint64_t) mem;    /* indexed by node: the same for bytes of memory */
 	uint64_t n_spans, n_mem;
 	bool placing; /* true in the second pass */
-	bool *late; /* indexed by node: without a device until a record that the second pass has not
-	             * reached */
+	bool *late;   /* indexed by node: true if the node has no device before a record that the
+	                 second pass has not reached yet */
 	struct scratch scratch;
 };
 

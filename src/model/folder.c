@@ -167,13 +167,13 @@ static bool is_json_trace(struct str name)
 	return str_ends(without_gz(name), S(".trace.json"));
 }
 
-/* "kineto_trace_0.json" and such, which tools for execution traces expect. */
+/* True for names such as "kineto_trace_0.json", which tools for execution traces expect. */
 static bool is_kineto(struct str name)
 {
 	return str_starts(name, S("kineto")) && str_ends(without_gz(name), S(".json"));
 }
 
-/* "pytorch_et_0.json", "rank3.et.json", "execution_trace.json" and such. */
+/* True for names such as "pytorch_et_0.json", "rank3.et.json" and "execution_trace.json". */
 static bool is_calls(struct str name)
 {
 	struct str stem = without_gz(name);

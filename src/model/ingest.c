@@ -242,7 +242,7 @@ uint32_t ingest_end_node(struct ingest *in)
 	return (uint32_t)m->nodes.n - 1;
 }
 
-/* Index and slot columns are created by the first input that needs them. */
+/* Creates the index and slot columns, when the first input needs them. */
 static void input_columns(struct model *m)
 {
 	while (m->input_index.n < m->inputs.n - 1) {

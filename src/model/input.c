@@ -140,7 +140,7 @@ static struct str damage_text(struct load *l, struct err *e)
 	uint64_t bytes, at = d->at == UINT64_MAX ? src_at(l->s) : d->at;
 
 	sb_fmt(&b, "warning: %.*s; ", STR(d->in_gzip.n ? d->in_gzip : e->text));
-	if (d->in_gzip.n && !d->kept) { /* of a reader that does not count */
+	if (d->in_gzip.n && !d->kept) { /* the reader does not count records */
 		sb_put(&b, S("the data before it were read and may be wrong"));
 		return sb_str(&b);
 	}
@@ -206,7 +206,7 @@ static bool read_head(struct src *s)
 	return !src_failed(s);
 }
 
-/* A copy of the first bytes. */
+/* Returns a copy of the first bytes. */
 static struct str load_head(struct load *l)
 {
 	struct str have = str_make(l->s->p, (size_t)(l->s->end - l->s->p));

@@ -150,7 +150,7 @@ static bool merge_wave(struct crew *c, size_t *merged, struct err *e)
 	return true;
 }
 
-/* The first worker of an empty model is loaded directly into it. */
+/* Loads the first worker of an empty model directly into the model. */
 static bool load_first(struct crew *c, size_t *merged, struct err *e)
 {
 	struct worker_job *j = &c->jobs[0];

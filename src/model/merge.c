@@ -39,7 +39,7 @@ static uint32_t map_device(struct merge *g, uint32_t id)
 	return g->device[id] - 1;
 }
 
-/* Outer frames precede inner frames. */
+/* Returns the model's frame for a frame of the source. Outer frames precede inner frames. */
 static uint32_t map_frame(struct merge *g, uint32_t id)
 {
 	if (id == ID_NONE)

@@ -75,7 +75,7 @@ enum span_kind {
 	SPAN_SEEN,
 	SPAN_ACCELERATOR,
 	SPAN_CPU
-}; /* SEEN: without time, only "was on this device" */
+}; /* SEEN: the node was on this device; the time is unknown */
 
 /* Annotations of a record in run metadata, kept if run metadata may be written. */
 struct span_annotation {

@@ -40,7 +40,8 @@ static void adopt_ticks(struct model *m, const struct step *s)
 				m->sums.v[i].v[v] = num_mul(m->sums.v[i].v[v], finer);
 }
 
-/* Computed once here, so later queries need not unpack the memory records of all steps. */
+/* Finds the memory that nodes hold from the start on. Done once, so that queries need not unpack
+ * the memory records of all steps. */
 static void find_holdings(struct arena *a, struct step *s)
 {
 	for (uint32_t c = 0; c < s->n_cells; c++) {

@@ -117,7 +117,7 @@ static struct step *finish(struct model *m, struct step_in *g)
 	return s;
 }
 
-/* A step without records. */
+/* Returns a step without records. */
 static struct step *empty(struct ingest *in, int64_t id)
 {
 	struct step *s = ARENA_NEW(in->m->a, struct step);

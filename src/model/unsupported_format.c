@@ -32,7 +32,7 @@ static bool is_records(struct str head, struct str path)
 	return head.n >= RECORD_HEAD && le32_get(p + 8) == crc32c_mask(crc32c(p, 8));
 }
 
-/* An event begins with its time, a double in field 1. */
+/* True for TensorBoard events: an event begins with its time, a double in field 1. */
 static bool is_events(struct str head, struct str path)
 {
 	return is_records(head, path) &&
@@ -106,7 +106,7 @@ static bool is_other_pickle(struct str head, struct str path)
 	return is_pickle(head) && !sniff_snapshot(head, path) && !sniff_flight(head, path);
 }
 
-/* The number that torch.save of old versions writes first. */
+/* True for the number that torch.save of old versions writes first. */
 static bool is_pickle_of_torch(struct str head, struct str path)
 {
 	return is_other_pickle(head, path) &&
@@ -115,8 +115,8 @@ static bool is_pickle_of_torch(struct str head, struct str path)
 	                                                        "F\xf9 j\xa8P\x19.")));
 }
 
-/* cProfile dumps a dict whose keys are (file, line, function), with Python's module marshal. The
- * highest bit of a type is a flag. */
+/* True for cProfile, which dumps a dict with the keys (file, line, function) with Python's module
+ * marshal. The highest bit of a type is a flag. */
 static bool is_cprofile(struct str head, struct str path)
 {
 	(void)path;
@@ -124,7 +124,7 @@ static bool is_cprofile(struct str head, struct str path)
 	       head.p[2] == 3;
 }
 
-/* The length of a header, and the header in JSON. */
+/* True for the length of a header and the header in JSON. */
 static bool is_safetensors(struct str head, struct str path)
 {
 	(void)path;
@@ -132,7 +132,7 @@ static bool is_safetensors(struct str head, struct str path)
 	       (str_contains(head, S("\"dtype\"")) || str_contains(head, S("\"__metadata__\"")));
 }
 
-/* Header: 0, 3 words follow, version 0. */
+/* True for the header: 0, 3 words follow, version 0. */
 static bool is_gperftools(struct str head, struct str path)
 {
 	(void)path;
@@ -218,7 +218,8 @@ static bool is_collapsed(struct str head, struct str path)
 	return deep;
 }
 
-/* "prog 12 [001] 1234.567890: 1000 cycles:", then indented lines "ffff0123 function+0x1 (file)". */
+/* True for "prog 12 [001] 1234.567890: 1000 cycles:", then indented lines "ffff0123 function+0x1
+ * (file)". */
 static bool is_perf_script(struct str head, struct str path)
 {
 	struct str event = next_line(&head), frame = next_line(&head);
@@ -236,7 +237,7 @@ static bool is_perf_script(struct str head, struct str path)
 	return digits && i >= digits + 4 && i < frame.n && frame.p[i] == ' ';
 }
 
-/* [[0, 1, 2, ...], [[...]]], or a list of lists that begin with a time. */
+/* True for [[0, 1, 2, ...], [[...]]], or a list of lists that begin with a time. */
 static bool is_memory_timeline(struct str head, struct str path)
 {
 	size_t n = 0;

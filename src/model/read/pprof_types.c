@@ -35,7 +35,7 @@ static enum meaning meaning_of(struct str name, struct str unit, int64_t *factor
 	return MEANS_COUNT;
 }
 
-/* "a/count, b/bytes": the sample types that *used (by type, or NULL) does not have. */
+/* Returns "a/count, b/bytes": the sample types that are not in used (by type, or NULL). */
 static struct str list_types(const struct pprof_in *p, const bool *used)
 {
 	struct sb b = sb_in(p->a);

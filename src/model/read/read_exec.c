@@ -91,7 +91,7 @@ static bool say_times(struct pb_reading *r, struct exec *x, const struct exec_ti
 	return reading_end(r, &l);
 }
 
-/* Adds the spans of one kind. Of two map entries for one device the last counts. */
+/* Adds the spans of one kind. If two map entries have the same device, the last one counts. */
 static bool say_kind(struct pb_reading *r, struct exec *x, enum span_kind kind, bool say)
 {
 	for (size_t i = 0; i < x->times.n; i++) {

@@ -115,8 +115,8 @@ static bool walk_node(struct pb_reading *r, struct graph_node *n)
 	return reading_end(r, &l);
 }
 
-/* "^name:1" -> name: the text before the first ':', without a leading '^'. Quirk 15: so control
- * inputs count as inputs. */
+/* Returns the name in an input "^name:1": the text before the first ':', without a leading '^'.
+ * Quirk 15: so control inputs count as inputs. */
 static struct str source_name(struct str input)
 {
 	size_t colon = str_find_char(input, ':');

@@ -177,7 +177,7 @@ static int by_key(const void *ctx, uint32_t a, uint32_t b)
 	return (v[a].key > v[b].key) - (v[a].key < v[b].key);
 }
 
-/* Insertion sort, which is stable; merge sort for many entries. */
+/* Sorts by insertion, which is stable, or many entries by merging. */
 static void sort_entries(struct arena *a, struct entries *v)
 {
 	if (v->n > 16) {

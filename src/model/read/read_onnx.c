@@ -206,7 +206,8 @@ static void read_attribute(
 		node->window = (uint32_t)product;
 }
 
-/* A node without a name is named after its operator and its position. */
+/* Returns the path of a node. A node without a name is named after its operator and its position.
+ */
 static struct str node_path(
         struct onnx_model *x, struct str around, struct str name, struct str op, uint32_t place)
 {
@@ -222,7 +223,7 @@ static struct str node_path(
 	return sb_str(&b);
 }
 
-/* The uses of a node in their order. */
+/* Lists the uses of a node in their order. */
 static void list_uses(struct onnx_model *x, uint32_t last)
 {
 	x->order.n = 0;

@@ -8,10 +8,10 @@
 #include "model/read/pprof_internal.h"
 #include "model/sniff.h"
 
-#define PATH_LEVELS 256 /* functions of a path; the others are in the call stack alone */
+#define PATH_LEVELS 256 /* functions of a path; further ones are only in the call stack */
 #define PATH_NAME   256 /* bytes of a function's name in a path */
-#define PATH_FEW    8   /* functions of a path, where paths already take much memory */
-#define PATHS_FREE  ((size_t)4 << 20) /* bytes of all paths until then */
+#define PATH_FEW    8   /* functions of a path after all paths have taken PATHS_FREE bytes */
+#define PATHS_FREE  ((size_t)4 << 20) /* bytes of paths with up to PATH_LEVELS functions */
 #define STACK_MAX   4096              /* lines of a call stack */
 static bool bad_record(struct pprof_in *p)
 {
@@ -253,7 +253,7 @@ static bool read_samples(struct pprof_in *p)
 
 /* ---- nodes ---- */
 
-/* A function as a level of a path. */
+/* Appends a function as a level of a path. */
 static void put_level(struct sb *path, struct str name)
 {
 	if (path->n)
@@ -292,7 +292,8 @@ static struct str function_name(const struct pprof_in *p, uint32_t function)
 	return name.n ? name : S("(unknown)");
 }
 
-/* The frames of a stack, from its outermost one; returns the innermost. *leaf: its function. */
+/* Adds the frames of a stack, the outermost first. Returns the innermost frame. *leaf: its
+ * function. */
 static uint32_t put_stack(
         struct pprof_in *p, const char *ids, uint32_t n, struct sb *path, struct str *leaf)
 {

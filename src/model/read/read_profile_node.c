@@ -20,7 +20,7 @@ static bool node_attr(struct pb_reading *r, struct profile_node *n, struct str b
 	        str_eq(e.name, S("data_format")) ? &n->format : &n->other);
 }
 
-/* An entry of input_shapes or outputs, which are not used. */
+/* Validates an entry of input_shapes or outputs, which are not used. */
 static bool node_unused(
         struct pb_reading *r, struct profile_node *n, uint32_t field, struct str bytes)
 {
@@ -111,7 +111,7 @@ static bool walk_node(struct pb_reading *r, struct profile_node *n, struct str b
 	return reading_end(r, &l);
 }
 
-/* Output shapes: all are validated; of two entries for one output the last counts. */
+/* Reads the output shapes. All are validated; the last of two entries for one output counts. */
 static bool walk_outputs(struct pb_reading *r, struct profile_node *n)
 {
 	static const int64_t none = 0;

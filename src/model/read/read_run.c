@@ -230,8 +230,8 @@ static uint32_t record_node(struct run_reading *r, struct str recorded)
 	return batch_node(r->b, name);
 }
 
-/* Most of the time is spent on cache misses when names are looked up. So if the next record is in
- * the window and begins with a short name, that name is prefetched. */
+/* Prefetches the slot of the next record's name, if the record is in the window and begins with a
+ * short name, because most of the time is spent on cache misses when names are looked up. */
 static void expect_next(struct run_reading *r)
 {
 	struct leaf l = { .p = r->w.s->p, .end = r->w.s->end };

@@ -153,7 +153,7 @@ static void take_layer(void *layers)
 		VEC_PUSH(x->a, &x->outputs, x->out.v[i]);
 }
 
-/* The data types that formats name: "Row major linear FP16 format". */
+/* Adds the data type that a format names: "Row major linear FP16 format". */
 static void add_precision(struct layers *x, uint32_t node, struct str format)
 {
 	static const char *const types[] = { "FP32", "FP16", "BF16", "INT8", "FP8", "FP4", "INT4" };
@@ -282,7 +282,7 @@ static bool read_time(void *times)
 	return x->j.stop == JSON_STOP_NONE;
 }
 
-/* A layer in one run, the mean of all. */
+/* Adds the time of a layer: that of one run, the mean of all runs. */
 static void take_time(void *times)
 {
 	struct times *x = times;

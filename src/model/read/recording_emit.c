@@ -19,7 +19,8 @@ struct emitting {
 	VEC(uint32_t) frames;             /* indexed by scope: 1 + its frame, 0: not made yet */
 };
 
-/* Index lists by key: at[key] .. at[key + 1] of the list that is returned, in order of index. */
+/* Groups indices by key: the returned list has those of a key from at[key] to at[key + 1], in
+ * order. */
 static uint32_t *group(struct arena *a, size_t n, size_t keys, uint32_t **at,
         uint32_t (*key)(const struct place *w, size_t i), const struct place *w)
 {
@@ -47,7 +48,7 @@ static uint32_t cell_of_single(const struct place *w, size_t i)
 
 /* ---- nodes ---- */
 
-/* The names of all kernels of the node, as an AttrValue: a list of bytes. */
+/* Returns the names of all kernels of the node, as an AttrValue: a list of bytes. */
 static struct str full_names(struct emitting *x, const struct made_node *n)
 {
 	const struct place *w = x->r->place;
@@ -70,7 +71,7 @@ static struct str full_names(struct emitting *x, const struct made_node *n)
 	return sb_str(&b);
 }
 
-/* The stack of ranges as a call stack: "range:0:conv1". */
+/* Returns the frame of a scope: the stack of ranges becomes a call stack, "range:0:conv1". */
 static uint32_t frame_of(struct emitting *x, uint32_t scope)
 {
 	const struct recording_names *n = &x->r->all.names;
@@ -125,7 +126,7 @@ static uint32_t emit_node(struct emitting *x, const struct made_node *n)
 
 /* ---- cells ---- */
 
-/* Memory of a cell: one record with its sums, then each allocation in order. */
+/* Adds the memory of a cell: one record with its sums, then each allocation in order. */
 static void emit_memory(struct emitting *x, const struct cell *c)
 {
 	const struct place *w = x->r->place;

@@ -15,7 +15,8 @@ struct label_key {
 };
 static_assert(sizeof(struct label_key) == 48, "a key has no padding");
 
-/* True if a label is needed that does not exist yet. Otherwise *label has it, or 0. */
+/* True if labels are kept and this one does not exist yet. Otherwise sets *label to the label, or
+ * to 0. */
 static bool is_new(const struct recording_lowering *r, const struct label_key *k, uint64_t *hash,
         uint32_t *label)
 {

@@ -76,7 +76,7 @@ bool recording_lower(struct ingest *to, const struct recording_set *files,
 	return true;
 }
 
-/* One recorded file with the options preset: from memory, by the library. */
+/* Reads one recorded file with default options, for a file that the library passes in memory. */
 bool read_spool(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
 	struct recording_options o = { .recover = s->damage->recover };

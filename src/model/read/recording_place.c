@@ -99,7 +99,7 @@ static uint32_t stream_of(struct recording_lowering *r, struct placed_device *u,
 
 /* ---- nodes ---- */
 
-/* Valid until the next call. */
+/* Returns the path of a node; valid until the next call. */
 static struct str node_path(
         struct recording_lowering *r, const struct placed_device *u, uint32_t scope, uint32_t leaf)
 {
@@ -120,7 +120,7 @@ static struct str node_path(
 	return sb_str(b);
 }
 
-/* Adds the node, and one more full name of the operations summed in it. */
+/* Finds or adds the node of a leaf, and adds the full name of this kernel to the node's names. */
 static uint32_t make_node(
         struct recording_lowering *r, uint32_t unit, uint32_t scope, uint32_t leaf)
 {
@@ -267,7 +267,7 @@ static void place_memory(
 
 /* ---- operations ---- */
 
-/* The launch of a graph is a node of its own: its operations share it. */
+/* Adds the node for the launch of a graph, which all operations of the launch share. */
 static void place_graph_launch(
         struct recording_lowering *r, uint32_t unit, int64_t step, struct recorded_call *l)
 {
@@ -381,8 +381,8 @@ void place_op(struct recording_lowering *r, struct recorded_process *p,
 	place_times(r, unit, cell, op, l);
 }
 
-/* A range runs as often as it was entered; its self time is cpu time. Only ranges that launched
- * operations are nodes. */
+/* Adds the executions of ranges. A range runs as often as it was entered, and its self time is cpu
+ * time. Only ranges that launched operations are nodes. */
 void place_ranges(struct recording_lowering *r, struct recorded_process *p)
 {
 	struct place *w = r->place;

@@ -96,7 +96,7 @@ static struct frame parse_frame(struct lowering *x, struct str text)
 		struct str shorter = cut_number(text, ':', &column);
 		file = cut_number(shorter, ':', &f.line);
 		if (file.n == shorter.n && shorter.n < text.n)
-			f.line = column; /* there was only one number */
+			f.line = column; /* "file.py:12" has one number, the line */
 		else if (file.n == text.n) {
 			function = text;
 			file = S("");
@@ -230,7 +230,8 @@ static int by_node_and_step(const void *lowering, uint32_t a, uint32_t b)
 	return (c->step > d->step) - (c->step < d->step);
 }
 
-/* Step ids of the source if they can be selected, otherwise their order. */
+/* True if the steps can keep the source's ids, because -step can select them; otherwise they are
+ * numbered. */
 static bool ids_fit(const struct trace_steps *s)
 {
 	for (size_t i = 0; i < s->steps.n; i++)

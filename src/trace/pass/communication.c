@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which device work is communication.
+ * Decides which device work is communication.
  */
 #include "trace/pass/communication.h"
 

@@ -256,7 +256,7 @@ static const struct depend_edge *last_edge(
 	return found;
 }
 
-/* Work whose call is before the window. */
+/* Ends the path at work whose call is before the window. */
 static void leave_window(struct path_walk *w, const struct depend_node *n)
 {
 	const struct launch *l = n->launch ? &w->d->links->launches.v[n->launch - 1] : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which threads wait for which others.
+ * Finds which threads wait for which other threads.
  */
 #include "trace/pass/depend_internal.h"
 

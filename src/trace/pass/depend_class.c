@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which calls and slices wait, by their names.
+ * Decides by their names which calls and slices wait.
  */
 #include "trace/pass/depend_internal.h"
 

@@ -138,7 +138,8 @@ struct thread_cut {
 	uint32_t track;
 };
 
-/* A call that waited would not end before its own length without the wait: an edge from its start.
+/* Adds an edge from the start of a call to its part after a wait: without the wait, the call would
+ * still take its own length.
  */
 static void own_length(struct depend_making *m, uint32_t before, uint32_t node)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which parts of nodes of threads are waits: for device work, or for another thread.
+ * Finds which parts of nodes of threads are waits: for device work, or for another thread.
  */
 #include "trace/pass/depend_internal.h"
 
@@ -56,7 +56,7 @@ static uint32_t last_burst(
 	return ID_NONE;
 }
 
-/* When work was launched; of an unknown launch, when it started. */
+/* Returns the time when work was launched; if the launch is unknown, the time when it started. */
 static int64_t launched_at(const struct depend *d, const struct depend_node *n)
 {
 	const struct launch *l = depend_launch(d, n);
@@ -93,7 +93,7 @@ static const struct depend_sync *sync_of(const struct depend_making *m, const st
 	return &m->syncs.v[i];
 }
 
-/* A call that waits for all work of the process that was launched before. */
+/* Makes a call wait for all work of the process that was launched before. */
 static void wait_for_all(struct depend_making *m, const struct depend_node *n)
 {
 	const struct depend_process *p = depend_process_of(m, n->track);
@@ -127,7 +127,8 @@ static void wait_for_work(struct depend_making *m, const struct depend_node *n, 
 		depend_put_wait(m, n, work, ID_NONE);
 }
 
-/* A slice named wait: for the burst of another thread or the work that ended last in it. */
+/* Makes a slice that is named "wait" wait for the burst of another thread or the work that ended
+ * last during the slice. */
 static void wait_for_any(struct depend_making *m, const struct depend_node *n)
 {
 	uint32_t burst = last_burst(m, n->track, n->start, n->end);
@@ -141,8 +142,8 @@ static void wait_for_any(struct depend_making *m, const struct depend_node *n)
 		depend_put_wait(m, n, work, ID_NONE);
 }
 
-/* The gap before a burst that no other thread contains: until the burst of another thread that
- * ended in it. */
+/* Makes the gap before a burst that no other thread contains wait for the burst of another thread
+ * that ended last in the gap. */
 static void wait_in_gap(struct depend_making *m, const struct depend_burst *b)
 {
 	uint32_t i = depend_find(m->raw.v, &m->raw_tracks[b->track], b->start);
@@ -290,7 +291,8 @@ static void find_told(struct depend_making *m)
 		        sizeof *m->processes[i].told.v, sort_ascending);
 }
 
-/* Finds the calls that make a stream wait for an event, if the file tells the work of none. */
+/* Finds the calls that make a stream wait for an event, if the file names the work of none of them.
+ */
 void depend_find_unknown(struct depend_making *m)
 {
 	bool streams = false;
@@ -302,5 +304,6 @@ void depend_find_unknown(struct depend_making *m)
 	}
 	find_told(m);
 	for (size_t i = 0; streams && i <= m->d->t->processes.n; i++)
-		m->processes[i].told.n = 0; /* the syncs also tell which stream waits */
+		m->processes[i].told.n =
+		        0; /* the syncs also name the waiting stream, so the calls are not needed */
 }

@@ -182,7 +182,8 @@ static void join(struct depend_making *m, uint32_t node, const struct candidates
 	}
 }
 
-/* The work before on the stream, unless it overlaps most of it: then the track is not a queue. */
+/* Adds the previous work of the stream as a candidate, unless more than half of that work overlaps:
+ * then the track is not a queue. */
 static void add_before(struct depend_making *m, uint32_t node, struct candidates *x)
 {
 	const struct depend_node *n = &m->d->nodes.v[node], *b = n - 1;
@@ -237,7 +238,7 @@ static struct stream_waits *waits_by_stream(struct depend_making *m)
 	return v;
 }
 
-/* Adds the edge from work that a stream was told to wait for. */
+/* Adds work for which a stream had to wait as a candidate. */
 static void add_event(struct depend_making *m, uint32_t node, uint32_t from, struct candidates *x)
 {
 	const struct depend_node *v = m->d->nodes.v;
@@ -304,8 +305,8 @@ static void add_events(
 	}
 }
 
-/* Where calls between the launch before and this one made some stream wait, it was this one if that
- * explains the start best. */
+/* If a call between the previous launch and this one made an unknown stream wait, assumes that it
+ * was this stream if this explains the start of the work best. */
 static void add_told(
         struct depend_making *m, uint32_t node, struct stream_waits *w, struct candidates *x)
 {

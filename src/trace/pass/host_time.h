@@ -49,12 +49,12 @@ const struct host_tile *host_time_at(const struct host_thread *h, int64_t at);
 /* Returns when a tile ends; INT64_MAX: the last one. */
 int64_t host_time_end(const struct host_thread *h, const struct host_tile *x);
 
-/* Takes a part of the time of a thread. from is at least the start of the tile. */
+/* Receives a part of the time of a thread. `from` is not before the start of the tile. */
 typedef void host_part(
         void *user, uint32_t track, const struct host_tile *tile, int64_t from, int64_t to);
 
-/* Hands out the time of a thread from `from` to `to`, in order, without gaps; where the thread
- * waits for another one, the time of that thread. */
+/* Passes on the time of a thread from `from` to `to`, in order and without gaps. Where the thread
+ * waits for another thread, passes on the time of that thread. */
 void host_time_walk(const struct host_time *h, uint32_t track, int64_t from, int64_t to,
         host_part *part, void *user);
 

@@ -173,7 +173,7 @@ struct idle_base idle_base_of(struct idle *x, uint32_t device)
 
 /* ---- intervals ---- */
 
-/* Hands out the time from *from to `to` at most, and moves *from to its end. */
+/* Passes on the idle time from *from, at most to `to`, and moves *from to its end. */
 static void put(struct idle *x, uint32_t device, enum idle_cause why, int64_t *from, int64_t to,
         const struct launch_call *call)
 {

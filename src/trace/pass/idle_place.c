@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Activity of the host while devices were idle.
+ * Finds what the host did while devices were idle.
  */
 #include "trace/pass/idle_place.h"
 #include "trace/pass/communication.h"
@@ -424,7 +424,7 @@ static void find_launching(struct finding_idle *f)
 			        trace_str(f->t, f->t->events.v[i].name), str_of(words[k]));
 }
 
-/* By reason, then the longest first, then by name. */
+/* Orders places by reason, then the longest first, then by name. */
 static int by_reason(const void *v, uint32_t a, uint32_t b)
 {
 	const struct idle_place *x = (const struct idle_place *)v + a,

@@ -51,7 +51,7 @@ static void add_launch(
 
 	if (!idmap_put(map_of(l, l->by_correlation, level->s.track), (uint64_t)level->s.correlation,
 	            (uint32_t)l->launches.n))
-		return; /* a call inside the call already there */
+		return; /* the call is inside another call with this correlation */
 	l->externals |= !op;
 	VEC_PUSH(x->a, &l->launches, made);
 }

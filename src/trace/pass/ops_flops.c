@@ -198,7 +198,8 @@ static void find_output(struct finding *x, const struct nest_level *level)
 
 /* ---- threads ---- */
 
-/* The op around decides if the float operations of the op itself are unknown. */
+/* Returns the calls that decide about work launched in an op: its own, or those of the enclosing op
+ * if its own float operations are unknown. */
 static uint32_t decides(const struct finding *x, uint32_t own, uint32_t around)
 {
 	return is_known(x, own) || !around ? own : is_known(x, around) || !own ? around : own;
@@ -218,8 +219,8 @@ void ops_open_flops(struct finding *x, const struct nest_level *level)
 	        found ? found : UNDECIDED | level->s.event;
 }
 
-/* Counts attention over a paged cache by the sums of its step. Returns false for other calls, and
- * without sums. */
+/* Counts attention over a paged cache by the sums in the annotation of its step. Returns false for
+ * other calls, and if the step has no sums. */
 static bool count_paged(struct finding *x, uint32_t calls, uint32_t cell, const struct slice *s)
 {
 	struct op_calls *to = &x->to->calls.v[calls - 1];

@@ -175,7 +175,7 @@ static uint32_t op_below(struct finding *x, uint32_t around, const struct slice 
 	return op;
 }
 
-/* The op of a line of source: its path without the '/' or '$' at its begin. */
+/* Returns the op of a source line: its path without the '/' or '$' at the begin. */
 static uint32_t op_of_frame(struct finding *x, uint32_t frame)
 {
 	struct str text;
@@ -309,7 +309,8 @@ uint32_t ops_launching(struct finding *x, const struct slice *s, const struct la
 	                           : op_below(x, x->root, &launching));
 }
 
-/* The modules of a capture are those of its ops; ops without one are in the modules of the launch.
+/* Returns the op around the outermost level of a site. A captured op in a module keeps the modules
+ * of the capture; any other is below the op that launched the graph.
  */
 static uint32_t outermost(struct finding *x, uint32_t site, uint32_t around)
 {

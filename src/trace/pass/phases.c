@@ -9,7 +9,7 @@
 
 #include "base/sort.h"
 
-/* Words of a kind of work. */
+/* The words by which a kind of work is recognised. */
 static const struct {
 	enum phase_work work;
 	const char *word;

@@ -19,11 +19,11 @@ static double factor_of(const struct replay_factors *f, const struct depend_node
 	return f->launched && n->context != ID_NONE ? x * f->launched[n->context] : x;
 }
 
-#define SLOW_CALL 2 /* a call of more base latencies did something else before it launched */
+#define SLOW_CALL 2 /* base latencies; a longer call did other work before its launch */
 
-/* Returns when an edge left its node. Launches leave the start of the call;
- * work of a slow call that started after it comes as much earlier as the call
- * is shorter. */
+/* Returns the time when an edge left its node. A launch leaves at the start of the call. If the
+ * work of a slow call started after the call, it starts earlier by the time by which the call
+ * becomes shorter. */
 static int64_t left_at(const struct depend *d, const struct depend_node *to,
         const struct depend_edge *e, const struct depend_times *times)
 {
@@ -39,8 +39,8 @@ static int64_t left_at(const struct depend *d, const struct depend_node *to,
 	return num_sub(start, saved < e->length - base ? saved : e->length - base);
 }
 
-/* Returns when a node starts: when the last edge reaches it; without edges,
- * when it did. */
+/* Returns the start of a node: the time when the last edge reaches it or, without edges, the
+ * recorded start. */
 static int64_t start_of(
         const struct depend *d, uint32_t node, const struct depend_times *times, bool unblocked)
 {
@@ -168,7 +168,7 @@ static uint32_t last_host(const struct depend *d, int64_t until)
 	return found;
 }
 
-/* A window in the new times. */
+/* Returns a window in the new times. */
 static struct critical_window measure(const struct replay *x, const struct depend_times *times,
         const uint32_t *last, uint32_t i, uint32_t *end)
 {
@@ -259,7 +259,7 @@ void replay_choose(struct replay *x, const uint32_t *windows, size_t n)
 	x->recorded.after = replay_measure(x, &x->recorded, x->a);
 }
 
-/* The times of the nodes in the file. */
+/* Takes the times of the nodes from the file. */
 static void take_recorded(struct replay *x)
 {
 	replay_begin(x, &x->recorded, x->a);

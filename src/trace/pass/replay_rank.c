@@ -35,7 +35,7 @@ static bool names_event(enum replay_each each, const struct trace_event *e)
 	                         : e->category == CATEGORY_FRAME;
 }
 
-/* "train.py:88" for a frame; otherwise the name. */
+/* Returns "train.py:88" for a frame, otherwise the name. */
 static struct str name_of(struct name_ranking *r, const struct trace_event *e)
 {
 	struct str name = trace_str(r->x->depend.t, e->name);

@@ -17,7 +17,7 @@ const char *const roof_bounds[BOUNDS] = {
 struct roof_sum {
 	struct roof_row row;
 	struct roof roof;     /* seconds */
-	int64_t ticks, rated; /* of all calls; of those whose numbers are known */
+	int64_t ticks, rated; /* time of all calls; time of the calls whose numbers are known */
 	bool open;            /* some of its calls have operations without a peak */
 };
 
@@ -35,7 +35,8 @@ struct roofing {
 
 /* ---- peaks ---- */
 
-/* Peaks from the user, from the file, from the table. */
+/* Finds the peaks of each device: from the user, otherwise from the file, otherwise from the table.
+ */
 static void find_peaks(struct roofing *x)
 {
 	const struct roofline_request *r = x->request;
@@ -88,7 +89,7 @@ static struct roof_sum *sum_of(struct roofing *x, struct str key)
 	return &x->sums.v[id];
 }
 
-/* Calls of one row: their part of the numbers of a op_calls. */
+/* The part of the numbers of a struct op_calls that belongs to one row. */
 struct roof_part {
 	uint32_t device;
 	uint64_t calls, kernels;
@@ -143,7 +144,7 @@ static struct roof_part part_of(const struct roofing *x, const struct op_use *us
 		        .type = c->one.type } };
 }
 
-/* The name of a row: the module, the function, the first level of a path. */
+/* Returns the name of a row: the module, the function, or the first level of a path. */
 static struct str group_name(const struct roofing *x, const struct op_use *use)
 {
 	struct str name = intern_str(&x->to->ops.strings, x->to->ops.ops.v[use->op].name);

@@ -68,7 +68,7 @@ static enum serving_phase phase_of(int64_t prefills, int64_t decodes)
 	return !prefills ? PHASE_DECODE : decodes ? PHASE_MIXED : PHASE_PREFILL;
 }
 
-/* The part after "execute_". */
+/* Reads the part after "execute_". */
 static bool parse_execute(struct str s, struct serving_step *out)
 {
 	bool tokens, context, generation;

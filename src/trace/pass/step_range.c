@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which ranges are steps, by their names.
+ * Decides by their names which ranges are steps.
  */
 #include "trace/pass/step_range.h"
 

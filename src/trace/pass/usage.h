@@ -59,7 +59,7 @@ int64_t usage_exposed_copy(const struct usage_times *u);
 
 struct device_usage {
 	struct usage_times times;    /* in the window of the whole trace */
-	struct usage_times in_steps; /* in the steps, added up; zero if there was no question */
+	struct usage_times in_steps; /* summed over the steps; zero if not requested */
 	uint32_t device;
 	uint64_t slices;
 	int64_t window;     /* length of the window of the whole trace */

@@ -6,7 +6,7 @@
 
 #include "base/demangle.h"
 
-/* "Memcpy DtoH (Device -> Pinned)" and "MemcpyD2H" become "Memcpy DtoH". */
+/* Returns "Memcpy DtoH" for "Memcpy DtoH (Device -> Pinned)" and "MemcpyD2H". */
 static struct str copy_or_set(struct str name, struct arena *a)
 {
 	size_t end = str_find(name, S(" ("));

@@ -129,7 +129,7 @@ static void take_args(struct chrome *c, const struct chrome_event *v, struct onn
 		take_shapes(c, v, info);
 }
 
-/* A node without a name is named after its operator and its number. */
+/* Returns the name of a node. A node without a name is named after its operator and its number. */
 static struct str node_name(struct chrome *c, const struct chrome_event *v, struct str name)
 {
 	int64_t index = take_int(c, v, CARG_NODE_INDEX);
@@ -207,7 +207,7 @@ static const struct onnx_info *info_of(const struct onnx_trace *x, const struct 
 	return (const struct onnx_info *)(const void *)intern_str(&x->infos, v->info).p;
 }
 
-/* Each session of a file starts at 0, so it is shifted to the end of the previous one. */
+/* Shifts each session to the end of the previous one, because each starts at 0. */
 static void shift_texts(struct onnx_trace *x)
 {
 	int64_t shift = 0, end = 0;
@@ -275,7 +275,7 @@ static bool is_gpu(struct str provider)
 	return false;
 }
 
-/* The track of a node: its thread, or a line of its provider. */
+/* Returns the track of a node: its thread, or a line of its provider. */
 static uint32_t track_of(
         struct onnx_trace *x, const struct onnx_event *v, const struct onnx_info *info)
 {
@@ -297,7 +297,7 @@ static uint32_t track_of(
 	        b, thread->process, d, TRACK_LINE, build_trace(b)->tracks.v[thread->track].id);
 }
 
-/* The path of an op below the node around it. */
+/* Returns the path of an op below the node around it. */
 static uint32_t path_of(struct onnx_trace *x, const struct onnx_level *around, uint32_t name)
 {
 	const struct trace *t = build_trace(x->c->b);
@@ -317,7 +317,7 @@ static void put_size(struct onnx_trace *x, uint32_t key, int64_t v)
 		build_arg_int(x->c->b, key, v);
 }
 
-/* The arguments that a node's slices share. */
+/* Adds the arguments that a node's slices share. */
 static void put_args(struct onnx_trace *x, const struct onnx_info *info, uint32_t path)
 {
 	struct trace_build *b = x->c->b;

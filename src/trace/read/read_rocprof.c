@@ -600,7 +600,7 @@ static bool read_metadata(struct rocprof *x, struct str key)
 	return true;
 }
 
-/* The records of a process wait for its names and its number. */
+/* Skips the records of a process until its names and its number are known. */
 static bool read_records(struct rocprof *x)
 {
 	struct roc_process *p = present(x);

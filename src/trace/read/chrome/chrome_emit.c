@@ -147,7 +147,7 @@ static void emit_end(struct chrome *c, const struct chrome_event *v, bool async)
 		build_end(c->b, pair_track(c, v, async, chrome_kind(c, v, false)->row.device), ts);
 }
 
-/* Each member of the arguments is a separate series. */
+/* Adds a counter. Each member of the arguments is a separate series. */
 static void emit_counter(struct chrome *c, const struct chrome_event *v)
 {
 	struct json_in *j = &c->json;

@@ -103,7 +103,7 @@ bool chrome_flaws_end(struct chrome *c)
 	return true;
 }
 
-/* The names of the phases of events that are not used. */
+/* Returns the names of the phases of events that are not used. */
 static const char *phase_name(char phase)
 {
 	switch (phase) {

@@ -115,7 +115,7 @@ static void name_threads(struct chrome *c, const struct chrome_label *l)
 	}
 }
 
-/* Device work belongs to the process that launches it, which defines the device numbers. */
+/* Assigns the devices to the process that launches their work, which defines the device numbers. */
 static void adopt_devices(struct chrome *c)
 {
 	const struct trace *t = build_trace(c->b);

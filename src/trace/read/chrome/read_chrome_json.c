@@ -19,7 +19,7 @@ static int peek(struct chrome *c)
 	return json_in_ahead(&c->json);
 }
 
-/* Goes over one character, which peek has shown. */
+/* Skips the character that peek has returned. */
 static void pass(struct chrome *c)
 {
 	c->json.p++;

@@ -46,7 +46,7 @@ struct graph_joining {
 	uint32_t first_refused; /* launch, or ID_NONE */
 	uint32_t closest;       /* capture that agrees longest with it, or ID_NONE */
 	size_t differ;          /* position at which it differs */
-	int64_t too_large;      /* tokens of a step above all captures; 0: none */
+	int64_t too_large;      /* tokens of a step that is larger than all captures; 0: none */
 };
 
 /* ---- steps of servers ---- */
@@ -349,7 +349,7 @@ static void count(struct graph_tally *to, const struct graph_work *w)
 	to->time = num_add(to->time, w->length);
 }
 
-/* The place of a graph without a capture: the graph. */
+/* Creates the site of a graph without a capture: the graph itself. */
 static uint32_t site_of_graph(struct graph_joining *x, const struct graph_kind *kind)
 {
 	uint32_t n = x->replays.launches.v[kind->launch].n;
@@ -490,7 +490,7 @@ static struct str token_name(const struct graph_joining *x, uint32_t token)
 
 #define NAME_SHOWN 60 /* bytes of a kernel's name in a note */
 
-/* Says why launches fit no capture. */
+/* Returns the reason why launches fit no capture. */
 static struct str why_refused(const struct graph_joining *x)
 {
 	const struct graph_launch *l = &x->replays.launches.v[x->first_refused];

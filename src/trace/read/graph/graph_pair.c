@@ -55,7 +55,7 @@ static struct stream_queue *make_queues(struct pair_state *x)
 	return q;
 }
 
-/* Returns how many of the next calls are the next work of a stream. */
+/* Returns the number of consecutive calls whose names equal those of the next work of a stream. */
 static size_t in_step(const struct pair_state *x, const struct stream_queue *q, size_t call)
 {
 	size_t k = 0;
@@ -184,7 +184,7 @@ static bool pair_lost(struct pair_state *x)
 
 /* ---- without names ---- */
 
-/* Without names there are kernels, copies and sets. */
+/* Pairs by number alone: without names, only kernels, copies and sets are distinguished. */
 static bool pair_count(struct pair_state *x)
 {
 	uint32_t *work = ARENA_ARRAY(x->a, x->request->n, uint32_t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which call recorded the CUDA event that a synchronisation of an Nsight Systems export waits for.
- * The export has records if the profiler ran with --cuda-event-trace=true.
+ * Finds the call that recorded the CUDA event for which a synchronisation of an Nsight Systems
+ * export waits. The export has records if the profiler ran with --cuda-event-trace=true.
  */
 #include "trace/read/nsys/nsys_internal.h"
 
@@ -32,7 +32,7 @@ void nsys_read_records(struct nsys *x)
 		struct nsys_record made = { .process = sqlite_in_int(r, RECORD_PROCESS),
 			.correlation = sqlite_in_int(r, RECORD_CORRELATION),
 			.stream = sqlite_in_int(r, RECORD_STREAM) };
-		/* Only the second one tells the records of one event apart. */
+		/* Only eventSyncId distinguishes several records of one event. */
 		made.event = sqlite_in_int(
 		        r, sqlite_in_has(r, RECORD_SYNC) ? RECORD_SYNC : RECORD_EVENT);
 		VEC_PUSH(x->a, &x->records, made);

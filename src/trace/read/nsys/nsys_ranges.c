@@ -192,7 +192,7 @@ static void number_steps(struct nsys *x)
 	}
 }
 
-/* A step range inside another step range of the same process is not a step. */
+/* Adds the steps. A step range inside another step range of the same process is not a step. */
 void nsys_put_steps(struct nsys *x)
 {
 	int64_t end = INT64_MIN;

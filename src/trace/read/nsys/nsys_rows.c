@@ -162,7 +162,7 @@ enum { SYNC_TYPE = WORK_N, SYNC_EVENT, SYNC_ID };
 const char *const nsys_sync_columns[] = { NSYS_WORK_COLUMNS, "syncType", "eventId", "eventSyncId",
 	NULL };
 
-/* Adds the stream on which the event was recorded that the row waits for, and the call. */
+/* Adds where the event for which a row waits was recorded: the stream and the call. */
 static void put_record(struct nsys *x, struct sqlite_rows *r)
 {
 	int64_t event = sqlite_in_int(r, sqlite_in_has(r, SYNC_ID) ? SYNC_ID : SYNC_EVENT);
@@ -194,7 +194,7 @@ void nsys_take_sync(struct nsys *x, struct sqlite_rows *r, unsigned which)
 
 /* ---- calls ---- */
 
-/* "cudaLaunchKernel_v7000" without its version. */
+/* Returns "cudaLaunchKernel" for "cudaLaunchKernel_v7000". */
 static struct str without_version(struct str s)
 {
 	size_t i = str_stem(s);

@@ -53,7 +53,7 @@ static double real_of(uint64_t bits)
 	return v;
 }
 
-/* The category of an event is the first of its categories that tfprof recognises. */
+/* Sets the category of an event: the first of its categories that tfprof recognises. */
 static void take_category(struct event *v, enum trace_category category, struct str name)
 {
 	if (!v->category_name.n)

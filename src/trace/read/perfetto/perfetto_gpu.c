@@ -36,7 +36,7 @@ static void add_name(struct perfetto *x, struct str message, bool queue)
 		VEC_PUSH(x->a, &x->stages, text);
 }
 
-/* The names of queues and stages, which events number from 0. */
+/* Reads the names of queues and stages, which events number from 0. */
 static void read_specifications(struct perfetto *x, struct str message)
 {
 	struct leaf l = leaf_of(message);

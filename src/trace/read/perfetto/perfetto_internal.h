@@ -71,7 +71,7 @@ struct pf_sequence {
 	bool has_track, has_thread;
 	uint64_t track;
 	int64_t pid, tid;
-	int64_t micros; /* last time of events that count from the time before */
+	int64_t micros; /* time of the last event, to which incremental times are added */
 	struct pf_uuids extra, extra_real;
 };
 

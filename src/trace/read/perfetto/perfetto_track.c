@@ -84,7 +84,7 @@ struct pf_track *pf_track_of_id(struct perfetto *x, int64_t pid, struct str scop
 	return k;
 }
 
-/* At the end, the number in the key is replaced by the number of the source. */
+/* Returns the track in the trace. Its number is replaced by the number of the source at the end. */
 uint32_t pf_track_number(struct perfetto *x, struct pf_track *k)
 {
 	if (k->track == ID_NONE)
@@ -332,7 +332,7 @@ static int64_t first_number(struct str s)
 	return n;
 }
 
-/* A track with work of a device, and without a thread, is a stream of it. */
+/* Sets the device of a track: a track with device work and without a thread is a stream. */
 static void set_device(struct perfetto *x, const struct pf_track *k)
 {
 	struct str name = k->name == ID_NONE ? S("") : trace_str(build_trace(x->b), k->name);

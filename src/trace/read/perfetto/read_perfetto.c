@@ -245,7 +245,7 @@ static void read_defaults(struct perfetto *x, struct pf_sequence *q, struct str 
 	x->lost[PF_LOST_DAMAGED] += l.bad;
 }
 
-/* The version of the service that wrote the trace. */
+/* Reads the version of the service that wrote the trace. */
 static void read_info(struct perfetto *x, struct str message)
 {
 	struct leaf l = leaf_of(message);

@@ -6,7 +6,7 @@
  */
 #include "trace/read/recording/recording_internal.h"
 
-/* Bytes of all files and readings together. */
+/* Reports progress: the bytes of all files and readings together. */
 static bool tick(void *user, uint64_t done, uint64_t size)
 {
 	const struct recordings *r = user;
@@ -73,7 +73,7 @@ static uint64_t continuous(const struct recording_feed *f, uint64_t time)
 	return time - ((uint64_t)p->clocks.v[i].offset - (uint64_t)p->clocks.v[0].offset);
 }
 
-/* A time that CUPTI read. */
+/* Converts a time that CUPTI read. */
 static uint64_t of_cupti(const struct recording_feed *f, uint64_t time)
 {
 	const struct recorded_process *p = f->p;
@@ -83,7 +83,7 @@ static uint64_t of_cupti(const struct recording_feed *f, uint64_t time)
 	return p->jumped && p->clocks.n ? continuous(f, time) : time;
 }
 
-/* A time that the recorder read. */
+/* Converts a time that the recorder read. */
 static uint64_t of_system(const struct recording_feed *f, uint64_t time)
 {
 	return f->p->jumped && f->p->clocks.n ? continuous(f, time) : time;

@@ -40,7 +40,7 @@ static void add_file(struct recording_set *s, struct arena *a, struct str path)
 		s->bytes += (uint64_t)st.st_size;
 }
 
-/* All spools of a folder, by name. */
+/* Lists the recorded files of a folder, by name. */
 static bool list_folder(struct recording_set *s, struct arena *a, struct str folder, struct err *e)
 {
 	struct strs names = { 0 };

@@ -88,7 +88,7 @@ static void add_path(struct arena *a, struct strs *to, struct str path)
 
 /* ---- ranges ---- */
 
-/* The value of "key=" in "Name:#a=b,key=value#"; empty if it is not there. */
+/* Returns the value of "key=" in "Name:#a=b,key=value#"; empty if the key is missing. */
 static struct str trace_value(struct str s, struct str key)
 {
 	size_t from = str_find(s, key), end;
@@ -179,7 +179,7 @@ uint32_t names_range(struct recording_names *n, struct str text)
 	return id;
 }
 
-/* The scope of a component below another. */
+/* Returns the scope of a component below another scope. */
 static uint32_t child(struct recording_names *n, uint32_t parent, struct str part, struct str type)
 {
 	uint32_t id = intern_add(&n->parts, part), found;

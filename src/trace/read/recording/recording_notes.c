@@ -19,7 +19,7 @@ enum {
 	NOTE_SAID
 };
 
-/* The sum of a count over all processes. */
+/* Returns the sum of a count over all processes. */
 static uint64_t sum_at(const struct recordings *r, size_t at)
 {
 	uint64_t sum = 0, v;

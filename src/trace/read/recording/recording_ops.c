@@ -124,7 +124,7 @@ static void take_api(struct reading_ops *x, const struct spool_api *c)
 
 /* ---- operations ---- */
 
-/* If no calls were recorded, operations do not wait for one. */
+/* Joins an operation with its call. If no calls were recorded, operations do not wait for one. */
 static void join(struct reading_ops *x, const struct spool_record *r, uint32_t correlation,
         struct recorded_op *op)
 {

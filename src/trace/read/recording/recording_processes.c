@@ -136,7 +136,7 @@ static bool choose(struct recordings *r)
 
 /* ---- order and names ---- */
 
-/* By job, then rank, then age. */
+/* Orders processes by job, then rank, then age. */
 static int by_rank(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct recorded_process *v = ctx, *p = &v[a], *q = &v[b];

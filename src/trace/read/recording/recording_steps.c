@@ -140,7 +140,7 @@ static size_t find_boundary(struct recorded_process *p, uint64_t time)
 	return n ? n - 1 : SIZE_MAX;
 }
 
-/* The first process that has steps. */
+/* Returns the first process that has steps. */
 static const struct recorded_process *find_lead(const struct recordings *r)
 {
 	for (size_t i = 0; i < r->n; i++)

@@ -24,7 +24,7 @@ static struct recorded_thread *thread_of(
 	return &p->threads.v[at];
 }
 
-/* The thread's innermost scope is this one from now on. */
+/* Stores that this scope is the thread's innermost one from now on. */
 static void change_scope(struct arena *a, struct recorded_thread *t, uint64_t time, uint32_t scope)
 {
 	size_t n = t->times.n;
@@ -189,7 +189,7 @@ static void take_range(struct recordings *r, struct recording_feed *f, const str
 
 /* ---- facts ---- */
 
-/* The device of that number. */
+/* Returns the device with that number. */
 static struct recorded_gpu *gpu_of(struct recordings *r, struct recorded_process *p, uint32_t id)
 {
 	id = recording_device(id);

@@ -59,7 +59,7 @@ static int64_t tick_of(const struct tracing *x, uint64_t time)
 
 /* ---- devices ---- */
 
-/* The number of a GPU over all processes. */
+/* Returns the number of a GPU over all processes. */
 static uint32_t gpu_number(const struct tracing_process *y, uint32_t id)
 {
 	const struct recorded_gpu *g = recorded_gpu_find(y->p, id);
@@ -89,7 +89,7 @@ static uint32_t device_of(struct tracing_process *y, uint32_t id)
 
 /* ---- operations and calls ---- */
 
-/* scope: the ranges around its call. */
+/* Returns the category of an operation. scope: the ranges around its call. */
 static enum trace_category category_of(
         const struct tracing *x, const struct recorded_op *op, uint32_t scope)
 {
@@ -104,7 +104,7 @@ static enum trace_category category_of(
 	               : CATEGORY_KERNEL;
 }
 
-/* The event of all work of that name that was launched in these ranges. */
+/* Returns the event of all work with that name that was launched in these ranges. */
 static uint32_t event_of(struct tracing *x, const struct recorded_op *op, uint32_t scope)
 {
 	uint64_t key = (uint64_t)scope << 32 | op->leaf;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory snapshots of PyTorch: what the dicts and lists are.
+ * Memory snapshots of PyTorch: converts dicts and lists to objects.
  */
 #include "trace/read/snapshot/snapshot.h"
 
@@ -204,7 +204,7 @@ static void close_stack(
 
 /* ---- pools ---- */
 
-/* A tuple of two numbers is the id of a pool; (0, 0) is the default one. */
+/* Converts a tuple of two numbers, the id of a pool; (0, 0) is the default pool. */
 static bool close_pool(struct snapshot *x, const struct pickle_value *v, struct pickle_value *out)
 {
 	int64_t key[] = { v[0].i, v[1].i };
@@ -274,7 +274,7 @@ static struct snapshot_entries *entries_of(struct snapshot *x, uint64_t number)
 	return &x->lists.v[x->lists.n - 1];
 }
 
-/* Returns the list whose first entry it is, or another one. */
+/* Returns the list that begins with this entry, or another list if there is none. */
 static uint32_t list_of(const struct snapshot *x, uint64_t first_entry)
 {
 	size_t i;
@@ -428,7 +428,7 @@ static bool close_segment(
 
 /* ---- annotations ---- */
 
-/* {"name", "stage": "START" or "END", "device", "time_us"} */
+/* Converts an annotation: {"name", "stage": "START" or "END", "device", "time_us"}. */
 static bool close_annotation(
         struct snapshot *x, const struct dict_members *m, struct pickle_value *out)
 {
@@ -492,8 +492,8 @@ static void close_traces(
 	set_object(out, OBJECT_TRACES, add_range(x, first, x->members.n - first));
 }
 
-/* Returns what all objects of a list are, empty lists and what was left out aside; OBJECT_N: they
- * are not of one kind. */
+/* Returns the kind of all objects of a list, ignoring empty lists and values that were left out;
+ * OBJECT_N: the kinds differ. */
 static enum snapshot_kind kind_of(const struct pickle_value *v, size_t n)
 {
 	enum snapshot_kind kind = OBJECT_EMPTY;

@@ -8,7 +8,7 @@
 #include "trace/read/xspace/xspace_internal.h"
 
 #define TICKS_PER_US   1000000
-#define CLOCK_SMALL_NS ((int64_t)1 << 52) /* later times are taken from the first one on */
+#define CLOCK_SMALL_NS ((int64_t)1 << 52) /* later times are counted from the first one */
 #define MANGLED        "\xEF\xBF\xBD"     /* replacement that text tools write for invalid UTF-8 */
 #define MANGLED_LOOK   ((size_t)4096)
 
@@ -126,7 +126,7 @@ static void parse_meta(struct xspace *x, struct xplane *p, struct xmeta *m)
 	m->n = stats.n;
 }
 
-/* "jit_f(1234)" names the program 1234. */
+/* Stores the name of a program: "jit_f(1234)" names the program 1234. */
 static void learn_module(struct xspace *x, struct str name)
 {
 	size_t open = str_rfind_char(name, '(');
@@ -311,7 +311,7 @@ static void choose_steps(struct xspace *x)
 	}
 }
 
-/* Very late times are counted from the first one, so that picoseconds fit. */
+/* Chooses the origin: very late times are counted from the first one, so that picoseconds fit. */
 static void choose_origin(struct xspace *x)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;

@@ -48,7 +48,7 @@ static struct str text_of(const struct xevent *e, enum xstat_use use, uint32_t k
 	return s && s->type == ARG_TEXT ? s->text : STR_NONE;
 }
 
-/* Numbers are 64 bits wide in either form; texts of digits are read. */
+/* Reads a stat as a number: signed or unsigned, 64 bits wide, or a text of digits. */
 static bool number_of(const struct xevent *e, enum xstat_use use, uint32_t key, int64_t *out)
 {
 	const struct xstat *s = find_stat(e, use, key);

@@ -75,7 +75,7 @@ static void read_stack_index(struct module *m, struct str bytes)
 	}
 }
 
-/* A line "file.py(12): function" of a frame. */
+/* Appends the line of a frame: "file.py(12): function". */
 static void put_frame(const struct module *m, uint64_t frame, struct sb *b)
 {
 	uint64_t at = m->frames.v[frame - 1].location;
@@ -375,7 +375,7 @@ struct str hlo_category(struct xspace *x, const struct xinstruction *i)
 	        i->fusion.p + 2);
 }
 
-/* The arguments of a node of the graph, as its device work has them. */
+/* Adds the same arguments to a node of the graph that its device work has. */
 static void put_node_args(struct xspace *x, const struct xprogram *p, const struct xinstruction *i)
 {
 	build_args_clear(x->b);

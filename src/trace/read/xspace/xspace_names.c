@@ -154,7 +154,8 @@ static bool read_detail(struct str details, struct str key, struct str *value)
 	return false;
 }
 
-/* "grid:2,1,1 block:128,1,1 regs:38 static_shared:64 dynamic_shared:0"; "shm:" is the old name. */
+/* Reads "grid:2,1,1 block:128,1,1 regs:38 static_shared:64 dynamic_shared:0"; "shm:" is the old
+ * name. */
 void xspace_put_kernel(struct xspace *x, struct str details)
 {
 	static const struct {
