@@ -50,7 +50,7 @@ static uint32_t find_child(struct side_merge *m, uint32_t parent, struct str nam
 	return m->cursor.v[parent] = at;
 }
 
-/* to[i]: the entry of the tree for entry i of the side. */
+/* Merges a side. Element i of the result is the tree's entry for entry i of the side. */
 static uint32_t *merge_side(struct side_merge *m, const struct side *s)
 {
 	uint32_t *to = ARENA_ARRAY(m->a, s->n, uint32_t);

@@ -159,7 +159,8 @@ static bool matches(struct diff_walk *w, struct pattern_list *l, uint32_t i)
 	return false;
 }
 
-/* The first match of a start pattern on each path down becomes a child of the root. */
+/* Finds the starts: the first match of a start pattern on each path down becomes a child of the
+ * root. */
 static void find_starts(struct diff_walk *w)
 {
 	const struct compare *c = w->c;
@@ -328,7 +329,7 @@ static void fill_numbers(struct diff *d, struct arena *a)
 	}
 }
 
-/* Totals over the shown entries only. */
+/* Computes totals over the shown entries only. */
 static void reaccount(struct diff *d)
 {
 	size_t per_row = (size_t)d->request->c->sides * d->request->n;

@@ -87,7 +87,7 @@ static bool read_subject(struct gate *g, struct str s, struct err *e)
 	return fault(g, 0, e, "a rule begins with total, scope:, graph:, op: or code:");
 }
 
-/* Reads a number of a step. False: it is none. */
+/* Reads the name of a number of a step. Returns false for any other word. */
 static bool read_number(struct gate *g, struct str name)
 {
 	enum why_id cause = why_find_row(name);

@@ -430,7 +430,8 @@ static void match_side(struct matcher *m)
 	} while (m->rules.n > rules);
 }
 
-/* Every entry of every side is in the tree: a side with as many entries has all of them. */
+/* True if every side has all entries: all of its entries are in the tree, so their number is
+ * enough. */
 static bool all_there(const struct compare *c)
 {
 	for (uint32_t s = 0; s < c->sides; s++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether a difference is within the variation of the steps.
+ * Decides whether a difference is within the variation of the steps.
  */
 #include "compare/difference.h"
 

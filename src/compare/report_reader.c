@@ -8,7 +8,7 @@
 
 #include <assert.h>
 
-/* Start of the root's line; the old script's own reports spell it differently. */
+/* Returns the start of the root's line, which the old script's own reports spell differently. */
 static size_t find_root(struct str text)
 {
 	struct str root = S("_TFProfRoot (");
@@ -133,8 +133,8 @@ static bool read_pair(struct str field, struct number_pair *p)
 	       quantity_parse(all, u, &p->total);
 }
 
-/* Without a legend, the units of the root's numbers name the columns; three times are the columns
- * of micros. */
+/* Determines the columns of a report without a legend from the units of the root's numbers; three
+ * times are the columns of micros. */
 static bool guess_columns(struct answer *x, const struct number_pair *p, uint32_t n)
 {
 	uint32_t times = 0;

@@ -90,7 +90,7 @@ struct str summary_format(const struct summary_page *p, const struct source *s, 
 	return str_of(s->is->name);
 }
 
-/* The files by format: the first of each, and how many more. */
+/* Writes the files by format: the first file of each format, and the number of further ones. */
 static void put_loaded(struct page_text *t)
 {
 	const struct origin *from = t->p->from;
@@ -167,7 +167,7 @@ static void put_nodes(struct page_text *t)
 	end(t, "nodes");
 }
 
-/* "rank 1, " where there are several workers. */
+/* Appends "rank 1, " if there are several workers. */
 static void put_worker(struct page_text *t, const struct step_summary *s)
 {
 	const struct strs *workers = &t->p->m->workers;
@@ -222,7 +222,7 @@ static void put_cause(struct page_text *t, const struct device_summary *d)
 		        idle_texts[most]);
 }
 
-/* "compute 97.4ms (55.9%)" */
+/* Appends a part: "compute 97.4ms (55.9%)". */
 static void put_part(struct page_text *t, const char *name, int64_t part, int64_t whole)
 {
 	put_time(t, name, part, "");
@@ -230,7 +230,7 @@ static void put_part(struct page_text *t, const char *name, int64_t part, int64_
 		sb_fmt(&t->line, " (%.1f%%)", 100.0 * (double)part / (double)whole);
 }
 
-/* How an average step divides on each device. */
+/* Writes how an average step divides on each device. */
 static void put_partition(struct page_text *t)
 {
 	const struct facts *f = &t->p->facts;
@@ -254,7 +254,7 @@ static void put_partition(struct page_text *t)
 	}
 }
 
-/* The headline of traces: wall time, never a sum over operations. */
+/* Writes the headline of traces: the wall time, never a sum over operations. */
 static void put_step_time(struct page_text *t)
 {
 	const struct facts *f = &t->p->facts;
@@ -369,7 +369,7 @@ static void put_table(struct page_text *t, const struct hottest_table *x, const 
 	sheet_close(&sheet);
 }
 
-/* The parts that are not loaded, in as many lines as they need. */
+/* Writes the parts that are not loaded, in as many lines as they need. */
 static void put_missing(struct page_text *t)
 {
 	const struct summary_page *p = t->p;
@@ -462,7 +462,7 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 	return true;
 }
 
-/* Of the forms of rows output.def lets only Markdown through. */
+/* Writes Markdown, the only form of rows that output.def accepts for a summary. */
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)
 {

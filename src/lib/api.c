@@ -122,7 +122,7 @@ const char *tfp_code_name(int code)
 	return code > 0 && code < ERR_N ? status_name((enum status)code) : "UNKNOWN";
 }
 
-/* Reports progress of any thread, one at a time. */
+/* Reports progress to the caller. Called on any thread, but never on two at a time. */
 static bool watch_progress(void *user, uint64_t done, uint64_t total)
 {
 	struct tfp_session *t = user;

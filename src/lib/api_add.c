@@ -82,7 +82,7 @@ static bool add_any(
 struct adding_paths {
 	const struct tfp_str *paths;
 	size_t n;
-	bool any; /* of any kind; otherwise profiles */
+	bool any; /* files of any kind; false: profiles */
 };
 
 static struct input_from from_caller(const struct tfp_session *t, const struct tfp_input *in)

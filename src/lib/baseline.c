@@ -132,7 +132,7 @@ static void place_leave(struct baseline_place *p, struct session *s)
 
 /* ---- save ---- */
 
-/* "181 nodes, 1 step" */
+/* Returns "181 nodes, 1 step". */
 static struct str baseline_size(struct session *s, const struct model *m)
 {
 	struct arena *a = &s->query_arena;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parser of command lines, which makes requests of them.
+ * Parses command lines into requests.
  */
 #include "lib/options.h"
 
@@ -9,7 +9,7 @@
 
 #include "io/paths.h"
 
-/* The names of the commands; those of the program only where they can be used. */
+/* Returns the names of the commands. program: including those of the program. */
 static struct strs command_names(struct session *s, bool program)
 {
 	struct strs names = { 0 };

@@ -116,7 +116,8 @@ static bool all_different(const struct strs *v)
 	return true;
 }
 
-/* Left and right; with more sides the file names, or their numbers if the names are equal. */
+/* Returns the names of the sides: left and right or, for more sides, the file names, or their
+ * numbers if the names are equal. */
 static struct strs choose_names(struct arena *a, const struct diff_request *w)
 {
 	struct strs names = { 0 };
@@ -155,7 +156,7 @@ static bool by_scope(void *user, struct str from, struct arena *a, struct str *t
 	return true;
 }
 
-/* Graph: nodes are matched in the scope view, where renames are visible. */
+/* Matches the nodes of the graph view in the scope view, where renames are visible. */
 static bool rename_by_scope(
         struct diff_sides *d, const struct diff_request *w, const struct side **sides)
 {
@@ -499,7 +500,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	       check_gates(s, gates, x.n_gates, x.allow_inconclusive);
 }
 
-/* The phases of a server's steps, instead of nodes. */
+/* Compares the phases of a server's steps instead of nodes. */
 static bool answer_phases(struct diff_sides *d, const struct diff_request *w, struct sink *out)
 {
 	struct session *s = d->s;

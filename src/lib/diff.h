@@ -48,7 +48,7 @@ struct diff_side {
 	struct arena_mark mark;
 	struct str failed; /* error sentence, if loading failed */
 	enum status code;
-	struct str lack; /* why the number of diff_sides.number is not known; p NULL: it is */
+	struct str lack; /* why diff_sides.number is not known on this side; p NULL: it is known */
 	bool partial;    /* the file is damaged, and the part before the damage could be read */
 };
 
@@ -65,10 +65,11 @@ struct diff_sides {
 	uint32_t n_metrics;
 	bool per_run;
 	int64_t ticks_per_us; /* of the sides' times (struct side_values) */
-	uint32_t steps_most;  /* at most that many steps; 0: no limit */
-	bool with_steps;      /* after the values, those of each step that -step selects */
-	int phase;            /* of struct gate, for number */
-	int number; /* of struct gate: the sides have only this; STEP_NONE: those of a view */
+	uint32_t steps_most;  /* maximum number of steps; 0: no limit */
+	bool with_steps; /* the values are followed by the values of each step that -step selects */
+	int phase;       /* struct gate's phase, for number */
+	int number; /* struct gate's number, the only one of the sides; STEP_NONE: the sides are
+	               views */
 };
 
 /* Loads the sides in parallel. The caller closes them if it returned true; if work ends early they

@@ -67,7 +67,8 @@ static bool fail_sides(struct session *s)
 	        STR(jobs.n > 1 ? jobs.v[jobs.n - 1] : S("FILE")));
 }
 
-/* Words after the sides that are not files are the sides' names, if their numbers agree. */
+/* Takes the words after the sides that are not files as the names of the sides, if the numbers
+ * agree. */
 static bool check_names(struct session *s, struct diff_request *w)
 {
 	if (w->sides.n < 2 && w->given.names.n)
@@ -108,7 +109,7 @@ static bool read_gates(struct session *s, struct diff_request *w)
 	return true;
 }
 
-/* Each is a size, for values in bytes, or a time, for values that are times. */
+/* Reads the minima. Each is a size for values in bytes, and a time for values that are times. */
 static bool read_min_sizes(struct session *s, struct diff_request *w)
 {
 	w->min_size = INT64_C(1000) * 1000;

@@ -138,7 +138,7 @@ static bool need_jobs(struct session *s, const struct request *r)
 	        r->command->name);
 }
 
-/* "181 nodes, 3 workers, steps 0, 1, 2" */
+/* Appends "181 nodes, 3 workers, steps 0, 1, 2". */
 static void put_size(struct session *s, struct sb *b)
 {
 	const struct model *m = &s->model;

@@ -169,7 +169,7 @@ bool options_take(struct session *s, const struct strs *words, size_t *i, struct
 			        option_dashes(x), x->name, STR(sb_str(&usage)));
 		value = words->v[++*i];
 	}
-	if (!w->command->program) /* there the shell has split it */
+	if (!w->command->program) /* on the command line, the shell has split it */
 		value = str_strip_quotes(value);
 	return option_set(s, a, x, value, w->into);
 }

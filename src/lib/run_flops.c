@@ -27,7 +27,7 @@ static void find_calls(const struct model_trace *m, struct counted_trace *to, st
 	trace_find_ops(to->t, &links, &to->steps, TRACE_BY_OP, &to->ops, a);
 }
 
-/* The peaks of the devices with work, if all are of one model. */
+/* Returns the peaks of the devices with work, if all are of one model. */
 static struct flops_rate rate_of(
         const struct counted_trace *c, const struct request *r, struct arena *a)
 {

@@ -114,7 +114,7 @@ static void find_missing(const struct session *s, struct summary_page *p)
 	add_missing(p, files && !p->checkpoint.found, "values of variables", "--checkpoint_path");
 }
 
-/* The files as words of a command line. */
+/* Returns the files as words of a command line. */
 static struct str file_words(struct session *s)
 {
 	struct sb b = sb_in(&s->query_arena);

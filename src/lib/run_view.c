@@ -74,7 +74,7 @@ static void note_coverage(struct session *s, const struct opts *o)
 		if (!all.counts)
 			all = *c;
 		else
-			all.uncounted = 0; /* of several workers, the sum alone */
+			all.uncounted = 0; /* for several workers, only the sum is printed */
 		all.known_ns = known;
 		all.all_ns = time;
 	}
@@ -104,7 +104,7 @@ static void note_steps(struct session *s, const struct opts *o)
 		                : "");
 }
 
-/* The graph timeline of the average writes one file per step and has no result. */
+/* False for the graph timeline of the average, which writes one file per step and has no result. */
 static bool has_result(const struct view_ops *v, const struct opts *o)
 {
 	return !view_is(v->kind, VIEW_EDGES) || o->output.kind != OUT_TIMELINE || o->step >= 0;
@@ -251,7 +251,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 
 /* ---- command ---- */
 
-/* The original's sentences about the old option of 2016. */
+/* Adds the original's sentences about the old option of 2016. */
 static void take_dump_to_file(struct session *s, struct opts *o)
 {
 	if (!o->dump_to_file.n)

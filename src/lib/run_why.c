@@ -12,7 +12,7 @@
 struct why_rule {
 	struct str text;
 	enum why_id cause;
-	int64_t ns; /* fails if more is saved per step */
+	int64_t ns; /* the command fails if the cause saves more per step */
 };
 /* The meaning of several files; auto: ranks of one job if there are more than two or they name
  * different ranks, otherwise two runs. */

@@ -213,7 +213,7 @@ bool session_has_source(const struct session *s, unsigned role)
 	return false;
 }
 
-/* There is at most one checkpoint, the last one given. */
+/* Drops the checkpoint. There is at most one, the last one given. */
 static void drop_checkpoint(struct session *s)
 {
 	size_t n = 0;
@@ -224,7 +224,7 @@ static void drop_checkpoint(struct session *s)
 	s->sources.n = n;
 }
 
-/* The model may be incomplete until loading succeeds. */
+/* Begins loading: the model may be incomplete until it succeeds. */
 static void begin_load(struct session *s)
 {
 	s->broken = true;
@@ -655,7 +655,7 @@ bool session_keep_older(struct session *s, const struct input_worker *v, size_t 
 	return true;
 }
 
-/* Steps are loaded one after the other and never twice. */
+/* Counts a loaded step. Steps are loaded one after the other and never twice. */
 static bool count_folded(void *user, size_t i)
 {
 	size_t *n = user;
@@ -717,7 +717,8 @@ static bool load_later(struct session *s, const struct opts *o)
 	return ok;
 }
 
-/* Older files are needed for a missing step and for a range, which may include their steps. */
+/* Loads the steps that the options need. Older files are needed for a missing step and for a range,
+ * which may include their steps. */
 bool session_need_steps(struct session *s, const struct opts *o)
 {
 	bool older = !knows_steps(s, o);

@@ -24,8 +24,8 @@ struct forest {
 
 /* The loaded trace, grouped by another criterion than its paths. */
 struct regrouped {
-	enum by by; /* BY_NONE: none, unless it has the path */
-	bool path;  /* its nodes have their time on the critical path */
+	enum by by; /* BY_NONE: the model is not made yet, unless path is set */
+	bool path;  /* its nodes include their time on the critical path */
 	struct model model;
 	struct notes notes; /* notes from making the model */
 	struct forest forest;
@@ -177,9 +177,10 @@ struct emit session_emit_of(
 /* Returns the advice of the checkers (CHECK_BIT bits), in the query arena. */
 bool session_advise(struct session *s, unsigned checkers, struct advice *out);
 
-/* Finds the verdict of why on all steps, its sentence and its id. Sets nothing if no verdict is
- * cheap: traces of up to VERDICT_SLICES_MAX slices on up to VERDICT_DEVICES_MAX devices, or a
- * recording of up to VERDICT_BYTES_MAX bytes; and for two runs. False: the trace cannot be read. */
+/* Finds the verdict of why on all steps: its sentence and its id. Sets nothing for two runs, or if
+ * the verdict would take too long: for traces of more than VERDICT_SLICES_MAX slices or
+ * VERDICT_DEVICES_MAX devices, or a recording of more than VERDICT_BYTES_MAX bytes. False: the
+ * trace cannot be read. */
 #define VERDICT_SLICES_MAX  2000000
 #define VERDICT_BYTES_MAX   (64 << 20)
 #define VERDICT_DEVICES_MAX 64

@@ -189,7 +189,7 @@ static bool bad_value(struct err *e, const struct option *row, struct str value,
 	return err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is %s", row->name, STR(value), is);
 }
 
-/* A single number is parsed as the original parses it. */
+/* Sets the steps. A single number is parsed as the original parses it. */
 static bool set_steps(struct opts *o, struct arena *a, struct str value, struct err *e)
 {
 	int64_t one;

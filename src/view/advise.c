@@ -70,7 +70,7 @@ static void put_utilization(
 	strs_add(ask->a, reports, sb_str(&text));
 }
 
-/* The devices of traces: the share of the time in which something ran, as in summary. */
+/* Checks the devices of traces: the share of the time in which something ran, as in summary. */
 static void check_busy(struct advise *ask, struct strs *reports)
 {
 	struct facts *f = ARENA_NEW(ask->a, struct facts);
@@ -158,7 +158,7 @@ static bool ask_view(struct advise *ask, enum vk kind, int32_t depth, int64_t mi
 	return ok;
 }
 
-/* ", device: 3.19ms (81.28%)" */
+/* Appends ", device: 3.19ms (81.28%)". */
 static void put_side(struct sb *b, const struct result *r, const struct tally *t, enum value of)
 {
 	sb_put(b, of == V_CPU_MICROS ? S(", host: ") : S(", device: "));

@@ -12,8 +12,8 @@
 /* A device with recorded work; times are nanoseconds. */
 struct device_summary {
 	struct str name;
-	int64_t window;              /* of a trace, the whole trace; of run metadata: all steps */
-	int64_t busy;                /* in which it did something */
+	int64_t window;              /* the whole trace or, for run metadata, all steps */
+	int64_t busy;                /* time in which it did something */
 	bool host;                   /* it is a CPU */
 	bool causes;                 /* idle is known: the device is of a trace or recording */
 	int64_t idle[IDLE_CAUSES];   /* by cause; adds up to window without busy */

@@ -5,8 +5,8 @@
  */
 #include "view/view.h"
 
-/* By entry of the tree: sums over the accounted members, and their number (may be NULL). One pass
- * over the nodes in memory order. */
+/* Computes for each entry of the tree the sums over its accounted members, and their number (nodes
+ * may be NULL), in one pass over the nodes in memory order. */
 static void sum_entries(const struct query *q, struct tally *self, uint32_t *nodes)
 {
 	const struct tree *t = q->tree;

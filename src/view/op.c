@@ -79,8 +79,8 @@ static uint32_t find_start(struct query *q)
 	return i;
 }
 
-/* Shown entries from the start on; -max_depth counts places from 0, hidden ones included; from 1 if
- * an option of ours is in use. */
+/* Chooses the shown entries, from the start on. -max_depth counts places from 0, or from 1 if an
+ * option of ours is in use; hidden entries count too. */
 static void choose(struct query *q, struct result *r)
 {
 	const uint32_t *list = q->kept.list;
@@ -112,7 +112,7 @@ static void choose(struct query *q, struct result *r)
 		r->shown[i].end = r->n;
 }
 
-/* Totals over the shown entries only. */
+/* Computes totals over the shown entries only. */
 static void reaccount(struct query *q, struct result *r)
 {
 	for (uint32_t i = r->n; i-- > 0;) {

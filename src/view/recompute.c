@@ -5,7 +5,7 @@
  */
 #include "view/view.h"
 
-/* Totals over the shown entries only. */
+/* Computes totals over the shown entries only. */
 static void sum_shown(const struct result *r, struct recompute_values *x)
 {
 	memcpy(x->total, x->own, r->n * sizeof *x->total);
@@ -16,7 +16,7 @@ static void sum_shown(const struct result *r, struct recompute_values *x)
 	}
 }
 
-/* Totals over all kept entries. */
+/* Computes totals over all kept entries. */
 static void sum_kept(const struct result *r, struct query *q, struct recompute_values *x)
 {
 	if (q->kept.list)

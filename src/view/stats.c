@@ -31,13 +31,13 @@ struct stats {
 	struct step_numbers numbers;
 	struct series *series; /* indexed by shown entry, own or total */
 	struct ranks ranks;    /* ranks of these series */
-	uint32_t *counts; /* indexed by shown entry: steps in which it is not 0, finally those in
-	                     which it is */
+	uint32_t *counts; /* indexed by shown entry: number of steps with a value other than 0; in
+	                     the end, number of all steps */
 	uint32_t *ran;    /* indexed by shown entry: steps in which it ran */
 	struct scratch scratch; /* arena of all fields */
 };
 
-/* n: how many numbers the series has; one more afterwards. */
+/* Adds a number to the series. Increments *n, the count of numbers. */
 static void series_add(struct series *s, uint32_t *n, int64_t v)
 {
 	double delta = (double)v - s->mean;

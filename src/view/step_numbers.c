@@ -25,7 +25,8 @@ static void add_place(struct step_numbers *x, uint32_t p, uint32_t kept, uint32_
 	x->shown[p] = ID_NONE;
 }
 
-/* Op: an entry's total includes all that follow it, so each entry is the parent of the next. */
+/* Adds the places. In op, an entry's total includes all entries after it, so each entry is the
+ * parent of the next one. */
 static void add_places(struct step_numbers *x, const struct result *r)
 {
 	const struct kept *k = &x->q->kept;

@@ -4,7 +4,7 @@
  */
 #include "view/view.h"
 
-/* Children of each entry as linked lists: first child and next sibling. */
+/* Links the children of each entry: first child and next sibling. */
 static void link_children(
         const struct tree_nodes *from, const uint32_t *siblings, uint32_t *first, uint32_t *next)
 {

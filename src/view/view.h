@@ -146,7 +146,7 @@ struct query {
 	const struct step *step;       /* NULL: average over steps */
 	const struct step **steps;     /* steps selected by -step, ascending */
 	size_t n_steps;
-	const struct step *only; /* not NULL: this step is selected, whatever the options say */
+	const struct step *only; /* if not NULL, selected instead of the steps of the options */
 	bool fold;               /* an entry without numbers of its own and with one child shares
 	                            the child's line */
 	bool one_of_many;        /* a file for each of several steps is written */

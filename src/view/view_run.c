@@ -37,7 +37,7 @@ static bool no_step(struct query *q, struct str asked, struct err *e)
 	        STR(shown));
 }
 
-/* Every number of a list must exist, and at least one of a range. */
+/* Checks the steps: every number of a list must exist, and at least one of a range. */
 static bool check_steps(struct query *q, struct err *e)
 {
 	const struct step_set *s = &q->o->steps;

@@ -25,7 +25,8 @@ struct tree_walk {
 	struct tally deep; /* own numbers of entries that -max_depth hides */
 };
 
-/* The first match of a start pattern on each path down becomes a child of the root. */
+/* Finds the starts: the first match of a start pattern on each path down becomes a child of the
+ * root. */
 static void find_starts(struct tree_walk *w)
 {
 	struct kept *k = w->k;
@@ -121,7 +122,8 @@ static void visit_all(struct tree_walk *w)
 	}
 }
 
-/* Totals over the shown entries only: a parent's own numbers and its shown children's totals. */
+/* Computes totals over the shown entries only: a parent's own numbers plus its shown children's
+ * totals. */
 static void reaccount(struct tree_walk *w)
 {
 	struct tally *total = w->k->total;

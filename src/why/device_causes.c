@@ -49,7 +49,7 @@ static double pinned_rate(const struct why_scene *s)
 	return best;
 }
 
-/* Lets no thread wait for a copy. */
+/* Removes the waits of threads for a copy. */
 static void unblock_after(const struct why_scene *s, struct why_change *out, const bool *copies)
 {
 	for (uint32_t i = 0; i < s->d->nodes.n; i++)
@@ -76,8 +76,8 @@ static void pin_copies(const struct why_scene *s, struct why_change *out)
 	unblock_after(s, out, copies);
 }
 
-/* Where most of the time is of pinned copies, removes all: if they overlapped compute, at most this
- * much would be saved. */
+/* Removes all copies if pinned copies take most of the time: overlapping them with compute would
+ * save at most this. */
 void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 {
 	int64_t all = 0, pageable = 0, pinned = 0;
@@ -253,7 +253,8 @@ double why_grid_share(const struct why_scene *s, const struct depend_node *n)
 	return blocks > 0 && blocks < all ? (double)blocks / (double)all : blocks > 0;
 }
 
-/* A kernel with few blocks leaves multiprocessors free, which independent work could use. */
+/* Shortens kernels with few blocks: they leave multiprocessors free, which independent work could
+ * use. */
 void why_find_small_grids(const struct why_scene *s, struct why_change *out)
 {
 	bool grids = false, devices = false;

@@ -12,8 +12,8 @@
 
 #define PAUSE_US 1000 /* a longer pause is work of the host; a launch takes 2 to 100 us in all */
 
-/* Nodes of a thread from one launch to the next; or to a node for which
- * another thread waited that launches next. */
+/* The nodes of a thread from one launch to the next, or to a node for which another thread waited
+ * before it made the next launch. */
 struct late_span {
 	uint32_t first, n;
 	int64_t host;     /* their time that no cause owns */

@@ -86,7 +86,7 @@ static int64_t median_of(const struct why_scene *s, bool host, struct arena *a)
 	return v[keysort_new(a, n, v)[(n - 1) / 2]];
 }
 
-/* The rank that arrives late by most gets the median times. */
+/* Gives the rank that arrives latest the median times. */
 void why_find_slow_rank(const struct why_scene *s, struct why_change *out)
 {
 	const struct job_rank *late;
@@ -105,7 +105,7 @@ void why_find_slow_rank(const struct why_scene *s, struct why_change *out)
 	scale_rank(s, out, late, host < 1 ? host : 1, device < 1 ? device : 1);
 }
 
-/* All ranks get the mean times. */
+/* Gives all ranks the mean times. */
 void why_find_unbalanced_ranks(const struct why_scene *s, struct why_change *out)
 {
 	int64_t host = 0, device = 0, n = (int64_t)s->job->ranks.n;

@@ -2,12 +2,12 @@
  *
  * Causes that compare kernels with the peaks of the device, by the float operations and bytes of
  * the ops that launched them. If an op launched several kernels, each of them is compared with the
- * whole op, so less is said to be saved than could be.
+ * whole op, so the reported saving is too small.
  */
 #include "flops/peak.h"
 #include "why/why_internal.h"
 
-/* An op with inputs,. */
+/* The float operations of an op with its inputs. */
 struct counted_op {
 	struct flops f; /* lack: nothing is known */
 	enum flops_class class;
@@ -153,7 +153,7 @@ void why_find_no_tensor_cores(const struct why_scene *s, struct why_change *out)
 
 /* ---- one kernel far from the roof ---- */
 
-#define ROOF_FACTOR   4 /* fewer times the time at the roof are usual for kernels */
+#define ROOF_FACTOR   4 /* many kernels take up to this many times the time at their roof */
 #define ROOF_LEAST_US 5 /* shorter kernels are limited by their start, not by the device */
 
 /* Returns the time that the limits of the device allow for a kernel, ticks; 0: unknown. */

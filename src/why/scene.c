@@ -38,7 +38,7 @@ static uint8_t owner_of_event(const struct why_scene *s, uint32_t event)
 	return WHY_IDS;
 }
 
-/* The first row that owns a context, or one around it, has it. */
+/* Finds the owner of each context: the first row that owns the context or one around it. */
 static void find_owners(struct why_scene *s)
 {
 	const struct depend *d = s->d;
@@ -146,7 +146,7 @@ static struct overhead *find_overheads(const struct why_scene *s, size_t *n)
 	return v.v;
 }
 
-/* The profiler works in calls, of threads that launch. */
+/* Adds the time of the profiler's own work, which happens in calls, on threads that launch. */
 static void add_overhead(
         struct why_scene *s, const struct depend_track *track, const struct overhead *v, size_t n)
 {
@@ -281,7 +281,7 @@ void why_scene_open(
 
 /* ---- changes ---- */
 
-/* "cudaMalloc in aten::empty". */
+/* Returns "cudaMalloc in aten::empty". */
 static struct str call_name(
         const struct why_scene *s, const struct depend_context *c, struct arena *a)
 {

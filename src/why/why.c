@@ -55,7 +55,8 @@ static struct changed_job change_all(
 	return j;
 }
 
-/* Returns the reason why no trace allows to judge the cause, or nothing. */
+/* Returns the reason why the cause cannot be judged from any trace; p NULL if it can be judged from
+ * one. */
 static struct str reason_of(const struct changed_job *j)
 {
 	for (size_t i = 0; i < j->n; i++)
@@ -86,8 +87,8 @@ static int64_t start_up_of(const struct why_place *p)
 	return p->first && long_one && p->longest > rest ? p->longest : 0;
 }
 
-/* Adds up the places of all traces in the arena of the answer, as means of the chosen steps of
- * those that the cause costs time. */
+/* Adds up the places of all traces, in the arena of the answer. Their times are means over the
+ * chosen steps of the traces in which the cause costs time. */
 static void add_places(
         struct why_finding *f, const struct changed_job *j, struct arena *a, struct arena *own)
 {
@@ -212,7 +213,7 @@ bool why_replay(const struct rank_group *job, enum why_id id, struct replay_run 
 
 /* ---- all causes ---- */
 
-#define STEP_SHARE 0.5 /* the least part of a step that must be before its last device work */
+#define STEP_SHARE 0.5 /* the last device work must end after at least this part of the step */
 
 static int by_saved(const void *v, uint32_t a, uint32_t b)
 {
@@ -222,7 +223,8 @@ static int by_saved(const void *v, uint32_t a, uint32_t b)
 	return (x->saved < y->saved) - (x->saved > y->saved);
 }
 
-/* Graph launches without recorded work: the device did more than the file says. */
+/* Returns a reason for no verdict if most launches of graphs have no recorded work, because the
+ * device did more than the file shows. */
 static struct str check_graphs(const struct why_scene *s, struct arena *a)
 {
 	uint64_t empty = 0, all = 0;
@@ -243,8 +245,8 @@ static struct str check_graphs(const struct why_scene *s, struct arena *a)
 	               : STR_NONE;
 }
 
-/* Launches of graphs that the export of Nsight Systems has as one slice each, of which often only a
- * part is recorded. */
+/* Returns a reason for no verdict if an Nsight Systems export has launches of graphs as one slice
+ * each, because such slices are often incomplete. */
 static struct str check_whole_graphs(const struct why_scene *s, struct arena *a)
 {
 	int64_t graphs = 0, all = 0;
@@ -266,7 +268,8 @@ static struct str check_whole_graphs(const struct why_scene *s, struct arena *a)
 	               : STR_NONE;
 }
 
-/* Work that the file is known to lack, of a recording or beyond the limit of a trace. */
+/* Returns a reason for no verdict if the file is known to lack device work: work that a recording
+ * lost, or beyond the limit of a trace. */
 static struct str check_losses(const struct why_scene *s, struct arena *a)
 {
 	uint64_t lost = s->t->lost + s->t->dropped_slices, all = lost;
@@ -318,7 +321,7 @@ static void find_shares(const struct rank_group *job, struct why *out, struct ar
 	out->busy = all > 0 ? (compute + moving) / all : 0;
 }
 
-/* Steps whose marks do not go with their device work. */
+/* Returns a reason for no verdict if the marks of the steps do not match the device work. */
 static struct str check_steps(const struct why_scene *s, struct arena *a)
 {
 	const struct replay *x = s->x;

@@ -171,7 +171,7 @@ static void make_array(struct arrow_layout *l, struct ArrowArray *to, size_t len
 		.private_data = l->base };
 }
 
-/* The distinct texts of a column, as an array of strings. */
+/* Lays out the distinct texts of a column as an array of strings. */
 static void put_dictionary(
         struct arrow_layout *l, const struct arrow_column *c, struct ArrowArray *to)
 {
@@ -197,7 +197,7 @@ static void set_bit(uint8_t *bits, size_t i)
 	bits[i / 8] = (uint8_t)(bits[i / 8] | 1u << i % 8);
 }
 
-/* The bits of the rows that have a value; NULL if all have one. */
+/* Lays out the bits of the rows that have a value. Returns NULL if all rows have one. */
 static void *put_validity(struct arrow_layout *l, const struct arrow_column *c, size_t rows)
 {
 	uint8_t *bits = c->n_nulls ? arrow_take(l, (rows + 7) / 8) : NULL;

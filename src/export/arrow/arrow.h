@@ -236,7 +236,7 @@ static inline void table_put(struct arrow_build *to, bool known, int64_t v)
 /* Appends a name and its hash, or two nulls if name.p is NULL. */
 void table_put_named_key(struct arrow_build *to, struct str name);
 
-/* Tables made from the steps of the model (table_model.c). */
+/* Tables made from the steps of the model (fixed_model.c). */
 table_fill fill_model_steps, fill_model_slices, fill_model_kernels, fill_model_devices,
         fill_model_memory;
 

@@ -66,7 +66,7 @@ static void collect(struct timed_list *to, const struct step *s, bool accelerato
 	}
 }
 
-/* The time that n executions, ascending by start, cover together; *end: their last end. */
+/* Returns the time that n executions, ascending by start, cover together. *end: their last end. */
 static int64_t covered(const struct timed *v, size_t n, int64_t *end)
 {
 	int64_t sum = 0, until = INT64_MIN;
@@ -157,7 +157,7 @@ static void put_slice(const struct table_reader *x, struct arrow_build *to, cons
 	arrow_i64(to, 0);
 }
 
-/* at: step, span; the cell is found again by its spans. */
+/* Appends slices. at: step, span; the cell is found by its spans. */
 bool fill_model_slices(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
 {
 	(void)scratch;
@@ -267,7 +267,7 @@ static struct str kind_name(const struct model *m, uint32_t device)
 	                                                : S("other");
 }
 
-/* The executions v[0..n) of a device, sorted by start. */
+/* Appends the row of a device from its n executions v, which it sorts by start. */
 static void put_device(const struct table_reader *x, struct arrow_build *to, uint32_t worker,
         const struct timed *v, size_t n)
 {

@@ -130,7 +130,7 @@ static const char *source_name(const struct table_reader *x)
 	return x->recording ? "recording" : "tensorflow";
 }
 
-/* The cells from host to world. */
+/* Appends the cells from host to world. */
 static void put_process(const struct table_reader *x, struct arrow_build *to)
 {
 	const struct trace_process *p = x->t && x->t->processes.n ? &x->t->processes.v[0] : NULL;

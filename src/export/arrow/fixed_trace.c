@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables of a trace: steps, slices, kernels and devices, from its passes. Without a trace the
- * rows come from table_model.c.
+ * The tables of a trace: steps, slices, kernels and devices, from its passes. Without a trace, the
+ * rows come from fixed_model.c.
  */
 #include "export/arrow/arrow.h"
 #include "trace/pass/ops.h"

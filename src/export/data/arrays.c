@@ -9,7 +9,7 @@
 #include "base/fmt.h"
 
 #define STEP_MAX 9
-#define FEW_ROWS 64 /* below, columns are written as they are */
+#define FEW_ROWS 64 /* with fewer rows, columns are not compressed */
 
 void arrays_init(struct arrays *x, struct arena *a, const bool *real, size_t n_columns)
 {
@@ -33,7 +33,8 @@ void arrays_real(struct arrays *x, double v)
 	VEC_PUSH(x->a, &x->cells, isfinite(v) ? bits : ARRAYS_NULL);
 }
 
-/* The length of the common start in bytes, which ends between two characters; *units: in UTF-16. */
+/* Returns the length in bytes of the common start, which ends between two characters. *units: its
+ * length in UTF-16 units. */
 static size_t common(struct str a, struct str b, int64_t *units)
 {
 	size_t n = 0;
@@ -153,7 +154,7 @@ static void put_cell(const struct arrays *x, size_t column, int64_t v, struct js
 	}
 }
 
-/* Rows in which two columns differ, or at least most of them. */
+/* Returns the number of rows in which two columns differ. */
 static size_t differences(const struct arrays *x, size_t a, size_t b, size_t most)
 {
 	size_t n = 0;
@@ -190,7 +191,7 @@ static void put_difference(const struct arrays *x, size_t column, size_t base, s
 	json_object_end(j);
 }
 
-/* The difference from the row before that has a value. */
+/* Returns the difference from the nearest row before that has a value. */
 static int64_t step(const struct arrays *x, size_t column, size_t row, int64_t before)
 {
 	return num_sub(x->cells.v[row * x->n_columns + column], before);

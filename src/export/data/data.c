@@ -68,7 +68,7 @@ static void put_truncation(struct document *d, const struct result *r)
 	json_object_end(&d->j);
 }
 
-/* Totals of the root, which op does not show as a row. */
+/* Writes the totals of the root, which op does not show as a row. */
 static void put_totals(struct document *d, const struct rows *x)
 {
 	document_key(d, "total");

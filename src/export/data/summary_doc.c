@@ -27,7 +27,7 @@ static void put_step_member(struct document *d, const struct summary_page *p)
 	json_object_end(&d->j);
 }
 
-/* An average step. */
+/* Writes how an average step divides. */
 static void put_partition(struct document *d, const struct usage_partition *x)
 {
 	document_key(d, "step");
@@ -64,7 +64,7 @@ static void put_device_member(struct document *d, const struct facts *f)
 	json_array_end(&d->j);
 }
 
-/* Step times of workers with a trace. */
+/* Writes the step times of workers with a trace. */
 static void put_step_time_member(struct document *d, const struct summary_page *p)
 {
 	const struct facts *f = &p->facts;

@@ -16,7 +16,7 @@ enum { NOTE_LOST_INPUT = 0x701 }; /* kind of note */
 struct writer {
 	const struct model *m;
 	struct arena *a;
-	const struct tally *tallies; /* of all steps of a trace; NULL: not a trace */
+	const struct tally *tallies; /* of all steps of a trace; NULL: not from a trace */
 	struct pbput b;
 	uint32_t *cursor;      /* indexed by step: the first cell whose node is not written yet */
 	uint32_t *device_rank; /* indexed by model device: rank by name */
@@ -34,7 +34,7 @@ struct writer {
 
 /* ---- call stacks ---- */
 
-/* Id 0 is never used for a text. */
+/* Returns the id of a text, from 1 on; 0: no text. */
 static uint32_t text_id(struct writer *w, uint32_t string)
 {
 	if (string == ID_NONE)

@@ -101,7 +101,7 @@ static struct item get_item(const struct tree_out *x, uint32_t i)
 		x->r->tensors ? x->r->tensors[i].message : STR_NONE };
 }
 
-/* In op each entry is the only child of the one before it. */
+/* Returns the parent of a message. In op, each entry is the only child of the entry before it. */
 static uint32_t item_parent(const struct tree_out *x, uint32_t i)
 {
 	return i == 0 ? ID_NONE : view_is(x->r->kind, VIEW_LIST) ? i - 1 : x->r->shown[i].parent;

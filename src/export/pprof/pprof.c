@@ -54,7 +54,7 @@ static struct source_place read_place(const struct intern *t, uint32_t id)
 	return p;
 }
 
-/* A frame without names is called none, as in the view. */
+/* Adds the name of a frame: none if it has no name, as in the view. */
 static uint32_t add_name(struct pprof *x, uint32_t string, bool gradient)
 {
 	struct str name = string == ID_NONE ? S("none") : model_str(x->m, string);
@@ -67,7 +67,7 @@ static uint32_t add_name(struct pprof *x, uint32_t string, bool gradient)
 	return intern_add(&x->names, sb_str(&x->text));
 }
 
-/* "file:function" without folders and the last extension. */
+/* Returns "file:function", without folders and the last extension. */
 static struct str full_name(struct pprof *x, const struct source_place *p)
 {
 	struct str file = str_base(intern_str(&x->names, p->file));
@@ -203,7 +203,7 @@ static void put_sample(
 	flush(x, to, 2);
 }
 
-/* Samples in byte order of their nodes' names. */
+/* Writes the samples in byte order of their nodes' names. */
 static void put_samples(struct pprof *x, struct sink *to, enum value value)
 {
 	uint32_t *of = ARENA_ARRAY(x->a, x->m->nodes.n, uint32_t); /* sample + 1 */

@@ -99,7 +99,7 @@ static struct str function_name(const struct pprof_out *x, uint32_t i, struct fr
 	        STR(model_str(q->m, f->function)));
 }
 
-/* A location with one line, and its function; both have the number of the entry. */
+/* Writes a location with one line, and its function; both have the number of the entry. */
 static void put_place(struct pprof_out *x, uint32_t i)
 {
 	size_t mark = pbput_size(&x->b);

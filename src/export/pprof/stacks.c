@@ -64,7 +64,7 @@ struct str folded_accepts(const struct view_ops *v, const struct query *q)
 	               : STR_NONE;
 }
 
-/* Returns the name as a frame: of scope only what its parent's name does not say. */
+/* Returns the name as a frame. In scope, the part that is the parent's name is left out. */
 static struct str frame_name(const struct result *r, uint32_t shown)
 {
 	struct str name = view_name(r->q, r->shown[shown].kept), up;
@@ -75,7 +75,7 @@ static struct str frame_name(const struct result *r, uint32_t shown)
 	return str_starts(name, up) && name.n > up.n + 1 ? str_sub(name, up.n + 1, SIZE_MAX) : name;
 }
 
-/* Appends the name; what separates frames becomes another letter. */
+/* Appends the name; semicolons, which separate frames, become colons. */
 static void put_frame(struct sb *to, struct str name)
 {
 	size_t from = to->n;

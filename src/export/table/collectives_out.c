@@ -10,7 +10,7 @@
 
 /* ---- the verdict ---- */
 
-/* "collective 5 of group 0 (default_pg)" */
+/* Appends "collective 5 of group 0 (default_pg)". */
 static void put_place(struct sb *b, const struct collectives *x, const struct collective_problem *p)
 {
 	const struct collective_group *g = &x->groups.v[p->group];

@@ -181,7 +181,7 @@ struct str critical_title(const struct critical_page *p, struct arena *a)
 	return str_fmt(a, "Critical path of %.*s", STR(p->step.p ? p->step : S("the whole trace")));
 }
 
-/* "Critical path of the whole trace: 176 ms". */
+/* Returns "Critical path of the whole trace: 176 ms". */
 static struct str lead_of(const struct critical_page *p, struct arena *a)
 {
 	const struct critical *x = p->x;

@@ -56,7 +56,7 @@ static void put_quantile(struct table *to, const struct hist *h, unsigned thousa
 	table_number_if(to, h->n, hist_quantile(h, thousandths));
 }
 
-/* The columns TIMES. all: ns of all rows. */
+/* Appends the columns TIMES. all: ns of all rows. */
 static void put_times(struct table *to, const struct gpu_times *t, int64_t all)
 {
 	table_number(to, gpu_total(t));
@@ -195,7 +195,7 @@ static void put_ranges(struct table *to, const struct gpu_range *r, struct str p
 	table_text(to, path);
 }
 
-/* time: -1 if unknown. */
+/* Appends a step. time: -1 if unknown. */
 static void put_steps(
         struct table *to, const struct gpu_step *s, int64_t time, int64_t pid, struct str label)
 {
@@ -284,7 +284,8 @@ static int by_place_time(const void *v, uint32_t a, uint32_t b)
 	return (x[a].p->ns < x[b].p->ns) - (x[a].p->ns > x[b].p->ns);
 }
 
-/* The places of all devices, the longest first. The calls of a recording are not stored. */
+/* Makes the rows of the places of all devices, the longest first. A recording has none, because its
+ * calls are not stored. */
 static void rows_idle_places(const struct device_use *u, struct table *to)
 {
 	const struct idle_question request = {
@@ -410,7 +411,7 @@ static int by_device_time(const void *ctx, uint32_t a, uint32_t b)
 	return x != y ? x < y ? 1 : -1 : 0;
 }
 
-/* The first range stands for work outside of all ranges. */
+/* Makes the rows of the ranges. The first range stands for work outside of all ranges. */
 static void rows_ranges(const struct device_use *u, struct table *to)
 {
 	const uint32_t *order = sort_order(u->a, u->ranges.n, by_device_time, u);
@@ -437,7 +438,8 @@ static int64_t step_time(const struct recorded_process *p, size_t i)
 	return end < p->boundaries.v[i] ? -1 : num_from_u64(end - p->boundaries.v[i]);
 }
 
-/* With --keep-warmup, step 0 is the time before the first boundary. */
+/* Makes the rows of a process's steps. With --keep-warmup, step 0 is the time before the first
+ * boundary. */
 static void rows_steps_of(const struct device_use *u, const struct gpu_process *x, struct table *to)
 {
 	static const struct gpu_step none = { 0 };

@@ -130,7 +130,7 @@ struct utilization {
 	double model, hardware;
 };
 
-/* Steps together: their products and their wall time. */
+/* The products and the wall time of several steps together. */
 struct step_sum {
 	struct step_products products;
 	size_t steps;
@@ -236,7 +236,8 @@ static const char *const step_titles[] = { "step", "phase", "", "step time", "pr
 static const char *const phase_titles[] = { "", "phase", "steps", "time", "products", "MFU",
 	"HFU" };
 
-/* id: of a step; -1: several. phase: -1: the steps have none. */
+/* Appends a row for one step or several. id: of the step; -1: several. phase: -1: the steps have
+ * none. */
 static void put_steps(struct table *to, const struct flops_sums *x, const struct flops_rate *rate,
         const struct step_sum *s, int64_t id, int phase)
 {
@@ -522,7 +523,7 @@ static void explain_calls(
 		        STR(sb_str(&numbers)));
 }
 
-/* Calls with the most float operations first. */
+/* Orders calls: those with the most float operations first. */
 static int most_flops(const void *v, uint32_t a, uint32_t b)
 {
 	const struct op_calls *x = (const struct op_calls *)v + a,

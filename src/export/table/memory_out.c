@@ -55,7 +55,7 @@ static void put_memory(struct table *to, const struct memory_pool *p)
 	table_text_if(to, p->allocator.p, p->allocator);
 }
 
-/* all: bytes of all owners. */
+/* Appends an owner. all: bytes of all owners. */
 static void put_live(
         struct table *to, const struct memory_pool *p, const struct memory_owner *o, int64_t all)
 {
@@ -85,8 +85,8 @@ static void put_pools(struct table *to, const struct memory_pool *p)
 	table_text_if(to, p->allocator.p, p->allocator);
 }
 
-/* Missing is what the device would have needed in addition, if the allocator had returned nothing
- * of what it had reserved. */
+/* Appends an out-of-memory error. Missing is the memory that the device would have needed in
+ * addition, if the allocator had returned none of its reserved memory. */
 static void put_ooms(struct table *to, const struct memory_oom *x)
 {
 	int64_t missing = num_sub(x->requested, x->device_free);

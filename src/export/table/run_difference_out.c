@@ -131,7 +131,7 @@ static void put_largest(struct sb *b, const struct run_difference *x, struct are
 	sb_fmt(b, ")");
 }
 
-/* "A step of the second run takes 3.2 ms longer: 11.2 ms instead of 8.0 ms (+40.0%)". */
+/* Returns "A step of the second run takes 3.2 ms longer: 11.2 ms instead of 8.0 ms (+40.0%)". */
 static struct str sentence(const struct run_difference *x, struct arena *a)
 {
 	int64_t more = difference(x->ns);
@@ -183,7 +183,7 @@ static void put_members(struct document *d, const void *user)
 
 enum { SHOWN_SUMS, SHOWN_PARTS, SHOWN_CAUSES, SHOWN_N };
 
-/* Text begins with the sums; data outputs have a row for each part. */
+/* Orders the tables: text begins with the sums; data outputs have a row for each part. */
 static void order_tables(const struct table *all, bool data, struct table *shown)
 {
 	shown[0] = all[data ? SHOWN_PARTS : SHOWN_SUMS];

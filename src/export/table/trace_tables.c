@@ -34,7 +34,7 @@ static int64_t hundredths(double v)
 
 /* ---- a row of each table ---- */
 
-/* The columns PARTS. */
+/* Appends the columns PARTS. */
 static void put_parts(struct table *to, const struct usage_partition *part)
 {
 	table_number(to, part->communication);
@@ -42,7 +42,7 @@ static void put_parts(struct table *to, const struct usage_partition *part)
 	table_number(to, part->idle);
 }
 
-/* The columns CLASSES. part: the partition of the window. */
+/* Appends the columns CLASSES. part: the partition of the window. */
 static void put_classes(struct table *to, const struct trace *t, const struct usage_times *u,
         const struct usage_partition *part)
 {
@@ -75,7 +75,7 @@ static void put_devices(struct table *to, const struct trace *t, const struct de
 	put_causes(to, t, &u->times);
 }
 
-/* An average step of a device. */
+/* Appends an average step of a device. */
 static void put_partition(struct table *to, const struct trace_steps *steps,
         const struct step_wall *time, const struct device_usage *u)
 {
@@ -92,7 +92,7 @@ static void put_partition(struct table *to, const struct trace_steps *steps,
 	table_number(to, time->deviation);
 }
 
-/* all: ns of all kernels. */
+/* Appends a kernel. all: ns of all kernels. */
 static void put_kernels(struct table *to, const struct trace *t, const struct trace_ops *ops,
         const struct kernel_row *k, int64_t all)
 {
@@ -109,7 +109,7 @@ static void put_kernels(struct table *to, const struct trace *t, const struct tr
 	table_text(to, trace_str(t, k->name));
 }
 
-/* start: ticks, as shown; devices: number of devices with work in the trace. */
+/* Appends a step. start: ticks, as shown; devices: number of devices with work in the trace. */
 static void put_steps(struct table *to, const struct trace *t, const struct trace_step *s,
         const struct step_usage *u, int64_t start, size_t devices, struct str name)
 {
@@ -128,7 +128,7 @@ static void put_steps(struct table *to, const struct trace *t, const struct trac
 	table_text(to, name);
 }
 
-/* The number of a row for each second of its time; 0: unknown. */
+/* Returns a number of a row per second of its time; 0: unknown. */
 static double per_second(const struct roof_row *r, int64_t v)
 {
 	return v > 0 && r->rated_ns > 0 ? (double)v * 1e9 / (double)r->rated_ns : 0;
@@ -160,7 +160,7 @@ static void put_roofline(struct table *to, const struct trace *t, const struct r
 	table_text(to, roof_label(r, to->a));
 }
 
-/* A share of a whole, in hundredths of a percent. */
+/* Appends a share of a whole, in hundredths of a percent. */
 static void put_share(struct table *to, int64_t part, int64_t whole)
 {
 	table_number_if(
@@ -252,8 +252,8 @@ static void hide_column(struct table *x, struct str name)
 	x->titles = titles;
 }
 
-/* data: starts are on the clock of the source; otherwise after the start of the first step. single:
- * set to false if there are several devices. */
+/* Adds the steps of a worker. data: starts are on the clock of the source; otherwise after the
+ * start of the first step. Sets *single to false if there are several devices. */
 static void fill_steps(struct table *x, struct table *partition, const struct worker_rows *w,
         bool data, bool *single)
 {

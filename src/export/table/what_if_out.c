@@ -128,7 +128,7 @@ static void put_percent(struct sb *b, int64_t hundredths)
 	sb_fmt(b, "%lld.%lld%%", (long long)(tenths / 10), (long long)(tenths % 10));
 }
 
-/* Says how far to trust the answer. */
+/* Writes how reliable the answer is. */
 static void put_error(struct sb *b, const struct what_if *w)
 {
 	sb_fmt(b, "model error ");
@@ -149,7 +149,7 @@ static void put_what(struct sb *b, const struct what_if *w)
 	}
 }
 
-/* "host*0.5: 176 ms becomes 150 ms, 14.8% less". */
+/* Returns "host*0.5: 176 ms becomes 150 ms, 14.8% less". */
 static struct str lead_of(const struct what_if *w, struct arena *a)
 {
 	struct sb b = { .a = a };

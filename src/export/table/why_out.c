@@ -317,7 +317,7 @@ static void put_nothing(const struct why_text *t)
 	sink_wrap(t->to, sb_str(&b), t->md ? 0 : t->columns, 2);
 }
 
-/* "; 4 ranks with 32 collectives in common (clocks differ by 12 us)". */
+/* Appends "; 4 ranks with 32 collectives in common (clocks differ by 12 us)". */
 static void put_ranks(struct sb *b, const struct why *x)
 {
 	const struct rank_group *job = x->job;

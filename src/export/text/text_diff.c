@@ -17,7 +17,7 @@ static const char *noun(enum metric_id m)
 	}
 }
 
-/* 10.0%, as Python prints it. */
+/* Appends a share as Python prints it: 10.0%. */
 static void put_share(struct sb *b, double share)
 {
 	size_t from = b->n;

@@ -133,7 +133,7 @@ struct trace_writer {
 	struct sink *file;
 	struct str path;
 	struct sb text; /* for composed names */
-	bool quiet;     /* says nothing about the file */
+	bool quiet;     /* does not report the written file */
 	bool first;     /* the innermost list is still empty */
 	int64_t parts;  /* times are in parts of 1 / parts microseconds, a power of ten */
 };

@@ -97,7 +97,7 @@ static uint32_t span_rank(const struct chart *c, uint32_t span)
 	return c->rank[c->s->span_device[span]];
 }
 
-/* The devices first used by a cell get pids in byte order. */
+/* Gives the devices that a cell uses first their pids, in byte order of the names. */
 static void name_devices(struct chart *c, uint32_t *fresh, uint32_t n)
 {
 	struct trace_writer *t = &c->t;
@@ -231,7 +231,7 @@ static uint32_t find_box(const struct chart *c, uint32_t rank, int64_t start)
 	return i < end && box_start(c, i) == start ? (uint32_t)i : ID_NONE;
 }
 
-/* A device with boxes that arrows may connect. */
+/* True if arrows may connect boxes of the device. */
 static bool is_canonical(const struct chart *c, uint32_t rank)
 {
 	return c->n_boxes[rank] && (c->m->devices.v[c->device[rank]].kind & DEVICE_CANONICAL);
@@ -306,8 +306,8 @@ static struct str box_name(const struct chart *c, size_t box)
 	return node_name(c->m, c->node[c->span[box]]);
 }
 
-/* Reading the name of a box takes four dependent memory accesses. For the following boxes, these
- * accesses are prefetched one at a time. */
+/* Prefetches the names of the following boxes, one access at a time, because reading a name takes
+ * four dependent memory accesses. */
 static void fetch_names(const struct chart *c, const uint32_t *box, size_t n)
 {
 	const uint32_t *node = c->node, *span = c->span;
@@ -391,7 +391,7 @@ static void put_arrows(struct chart *c)
 			put_flows(c, p, c->order[c->box0[c->by_pid[p]] + i], &id);
 }
 
-/* The box data lives only during this call. */
+/* Draws the boxes. Their data live only during this call. */
 static void draw_boxes(struct chart *c, struct emit *to, struct trace_mem *memory)
 {
 	struct scratch own;

@@ -178,8 +178,8 @@ static uint32_t add_buffer(struct changes *c, uint32_t node, int64_t bytes)
 	return (uint32_t)(c->less.n - 1);
 }
 
-/* The value at a node's first time counts from the start on; of several values at one time the last
- * one counts. */
+/* Adds the changes of a node. The value at its first time counts from the start on; the last one of
+ * several values at one time counts. */
 static void add_changes(struct changes *c, const struct moments *m, uint32_t node)
 {
 	int64_t bytes = 0;

@@ -185,7 +185,7 @@ static void put_flow_end(struct drawing *x, struct str name, uint32_t track, int
 	json_object_end(&j);
 }
 
-/* An arrow from the call that launched device work. */
+/* Writes an arrow from the call that launched device work. */
 static void put_flow(struct drawing *x, const struct slice *s)
 {
 	const struct launch *launch = slice_is_work(x->t, s) ? link_launch(x->links, s) : NULL;
