@@ -12,7 +12,7 @@
 
 #include "base/arena_internal.h"
 
-#define ENGINE_STEPS       100000000  /* steps of one work, plus the following */
+#define ENGINE_STEPS       100000000  /* steps of one work, without those given back */
 #define ENGINE_STEPS_MATCH 256        /* steps given back by each match, */
 #define ENGINE_STEPS_BYTE  16         /* and by each byte of its text */
 #define ENGINE_STRIDE      64         /* bytes of text that cost a step */

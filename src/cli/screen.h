@@ -78,7 +78,7 @@ void screen_cancel(struct screen *s, const atomic_bool *cancel);
 /* Returns the number of columns that fit a terminal, if the options leave it open. */
 void screen_fit(const struct screen *s, struct opts *o);
 
-/* Returns the width of the terminal that shows the present answer; 0 if none does. */
+/* Returns the width of the terminal that shows the current answer; 0 if no terminal does. */
 unsigned screen_columns(const struct screen *s);
 
 /* Returns the sink for one answer with these options; screen_end must close it. */

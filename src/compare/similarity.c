@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The share of hashes that two signatures have in common.
+ * Computes the share of hashes that two signatures have in common.
  */
 #include "compare/compare.h"
 

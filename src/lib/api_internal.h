@@ -16,7 +16,7 @@ struct tfp_session {
 	locale_t c;
 	int code;
 	struct str error, notes; /* of the last call, NUL-terminated; in the query arena */
-	bool put_stopped;        /* a callback of the present call returned an error */
+	bool put_stopped;        /* a callback of the current call returned an error */
 	bool closing;            /* a callback has closed it: freed when the call ends */
 	atomic_bool busy;        /* a call is in progress */
 	atomic_uint users;       /* the caller, until tfp_close, and each open stream */

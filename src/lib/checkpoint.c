@@ -83,7 +83,7 @@ static void put_cells(struct tensor_listing *k, const struct ckpt_cell *c, size_
 			sheet_null(&k->sheet);
 }
 
-/* Writes name, type and shape, then the present values with their labels. */
+/* Writes name, type and shape, then the values that are known, with their labels. */
 static void put_text(struct tensor_listing *k, const struct ckpt_cell *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

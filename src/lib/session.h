@@ -73,7 +73,7 @@ struct session {
 	int exit_status;          /* exit status of the program, set by commands that succeeded */
 	int exit_signal;          /* the program ends by this signal; 0: by exit_status */
 	struct input_watch watch; /* progress of loading; optional */
-	atomic_bool cancel;       /* may be set by any thread: ends the present call */
+	atomic_bool cancel;       /* may be set by any thread: ends the current call */
 	const atomic_bool *parent_cancel; /* cancel flag of the session it works for, or NULL */
 	struct notes load_notes;          /* notes of loading; in the model arena */
 	size_t load_printed;              /* number of them already printed */
@@ -128,7 +128,7 @@ bool session_checkpoint(struct session *s, struct str path);
 /* Sets steps to read when a command selects one; the average needs all. File names are copied. */
 void session_load_later(struct session *s, const struct input_step *v, size_t n);
 
-/* Loads workers, whose steps are kept apart under these names. names NULL: keeps the present names.
+/* Loads workers, whose steps are kept apart under these names. names NULL: keeps the current names.
  */
 bool session_load_workers(
         struct session *s, const struct strs *names, const struct input_worker *v, size_t n);

@@ -44,8 +44,8 @@ struct facts {
 	bool marks;           /* the source marks the starts of steps */
 };
 
-/* Fills in the facts; everything is in a. recording: the files that the model was read from, and
- * how, if it is a recording, else NULL; its devices are read from them. */
+/* Fills in the facts, in a. recording: the files of the recording from which the model was read, to
+ * read its devices from; NULL: not a recording. how: the options of that reading. */
 void facts_find(const struct model *m, const struct recording_set *recording,
         const struct recording_options *how, struct facts *out, struct arena *a);
 

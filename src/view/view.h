@@ -166,7 +166,7 @@ enum view_trait {
 	VIEW_EDGES = 4,  /* entries follow the edges between nodes */
 	VIEW_LIST = 8,   /* a list: entries have no children, and a total includes all following
 	                    entries */
-	VIEW_TRACES = 16 /* lines of call stacks; needs them */
+	VIEW_TRACES = 16 /* lines of call stacks; needs call stacks */
 };
 
 struct view_ops {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Owners of the time of threads, and changes of the recorded times.
+ * Finds the owners of the time of threads, and changes recorded times.
  */
 #include "why/why_internal.h"
 

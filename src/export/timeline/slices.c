@@ -29,7 +29,7 @@ struct gathering {
 	int64_t from, to, resolution; /* ticks */
 	size_t limit;
 	VEC(struct shown_slice) rows;
-	VEC(struct shown_slice) pending; /* of the present track, by lane; count 0: none */
+	VEC(struct shown_slice) pending; /* of the current track, by lane; count 0: none */
 	uint32_t *lanes;                 /* of each track, as many as it needs */
 };
 

@@ -111,8 +111,8 @@ static inline const struct launch *depend_launch(
  * ID_NONE. */
 uint32_t depend_find(const struct depend_node *v, const struct depend_track *k, int64_t at);
 
-/* Returns the work of the process that ended last after `after`, and at `until` at the latest, and
- * was launched before that; or ID_NONE. call: number of the slice that launched it; ID_NONE: any.
+/* Returns the work of the process that ended last, after `after` and not after `until`, and was
+ * launched before `until`; or ID_NONE. call: number of the slice that launched it; ID_NONE: any.
  */
 uint32_t depend_last_work(const struct depend_making *m, const struct depend_process *p,
         int64_t after, int64_t until, uint32_t call);
@@ -121,8 +121,8 @@ uint32_t depend_last_work(const struct depend_making *m, const struct depend_pro
 void depend_put_wait(
         struct depend_making *m, const struct depend_node *n, uint32_t work, uint32_t burst);
 
-/* Returns the last work of a stream that ended at `until` at the latest, and was launched at
- * `launched` at the latest or by an unknown call; or ID_NONE. */
+/* Returns the last work of a stream that ended not after `until`, and was launched not after
+ * `launched` or by an unknown call; or ID_NONE. */
 uint32_t depend_on_stream(
         const struct depend_making *m, uint32_t stream, int64_t until, int64_t launched);
 

@@ -71,7 +71,7 @@ struct finding_idle {
 	struct process_work *work;     /* of each process; the last one for tracks without one */
 	int64_t from, to;              /* the window */
 	struct device_places *devices; /* indexed by device of the trace */
-	/* Of the present interval. */
+	/* For the current interval. */
 	struct device_places *device;
 	enum idle_cause cause;
 };

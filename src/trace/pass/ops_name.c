@@ -140,7 +140,8 @@ bool ops_is_deeper(const struct finding *x, uint32_t op)
 }
 
 /* Returns the op of a level below a path. If its path would be too long, or long paths already take
- * too much memory, that is the op for all such levels. around: as above; b: buffer for the path. */
+ * too much memory, returns the op that represents all such levels. around: as above; b: buffer for
+ * the path. */
 #define PATH_BYTES_MAX ((size_t)64 << 10)
 #define PATH_SHORT     256
 static uint32_t op_under(struct finding *x, uint32_t around, struct sb *b, struct str path,

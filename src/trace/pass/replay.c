@@ -435,7 +435,7 @@ static void find_works(const struct replay *x, const struct replay_run *run, uin
 	}
 }
 
-/* Adds the parts of a window, which the works may exceed. */
+/* Adds the parts of a window. Pieces of work may extend beyond the window. */
 static void add_window(struct replay_part *to, const struct depend *d,
         const struct moved_works *works, const struct critical_window *w)
 {

@@ -77,7 +77,7 @@ struct rocprof {
 	struct err *e;
 	struct sb text;
 	VEC(struct roc_process) processes;
-	size_t at;      /* index of the present process */
+	size_t at;      /* index of the current process */
 	bool late;      /* records of a process precede its names: a second pass reads them */
 	bool again;     /* the second pass */
 	unsigned noted; /* kinds of flaws with a note */

@@ -31,7 +31,7 @@ enum chrome_flaw {
 
 struct chrome_flaws {
 	struct json_flaw_count count[FLAW_N];
-	uint64_t found[FLAW_N]; /* 1 + place in the present item; 0: none */
+	uint64_t found[FLAW_N]; /* 1 + place in the current item; 0: none */
 	bool any;               /* true if any element of found is set */
 };
 
@@ -160,7 +160,7 @@ struct chrome {
 	uint64_t joined;                      /* events that are in `calls` */
 	const struct chrome_dialect *dialect; /* or NULL */
 	void *dialect_state;
-	uint32_t texts; /* JSON texts of the file before the present one */
+	uint32_t texts; /* JSON texts of the file before the current one */
 	struct json_in json;
 	struct trace_build *b;
 	struct arena *a;
@@ -254,7 +254,7 @@ uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool devic
 bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_dialect *dialect,
         void *state, struct arena *a, struct err *e);
 
-/* Notes a flaw in the present item; at is in the window. */
+/* Notes a flaw in the current item; at is in the window. */
 void chrome_flaw(struct chrome *c, enum chrome_flaw flaw, const char *at);
 /* Ends the item and counts its flaws. */
 void chrome_take(struct chrome *c);

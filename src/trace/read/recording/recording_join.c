@@ -141,7 +141,8 @@ void join_call(struct join *j, uint32_t correlation, const struct recorded_call 
 	if (find_matched(j, key))
 		return;
 	w = entry_of(j, key);
-	/* Of two calls the outer one counts: the runtime's around the driver's. */
+	/* If two calls have the same id, the outer one counts: the runtime call around the driver
+	 * call. */
 	if (!w->called || l->start < w->launch.start)
 		w->launch = *l;
 	w->called = true;
