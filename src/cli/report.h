@@ -27,7 +27,7 @@ struct report_part {
 #define REPORT_TRACES 16     /* traces of workers that are shown one by one */
 
 struct report_parts {
-	struct strs files; /* as given, flags of inputs first; of a comparison: the sides */
+	struct strs files; /* flags of inputs, then files, as given; for a comparison, the sides */
 	bool compares;
 	bool one_trace;            /* only the parts about the time of a trace */
 	size_t slices;             /* rows of its timeline; 0: SLICES_SHOWN */

@@ -113,8 +113,8 @@ static bool is_vector_kernel(const struct why_scene *s, const struct depend_node
 	return why_has(why_name(s, n->event), words, sizeof words / sizeof *words);
 }
 
-/* Returns the time at the rate of tensor cores, ticks: the share of the vector rate, but not less
- * than reading and writing takes. */
+/* Returns the time of a product on tensor cores, ticks: its length times the vector rate, divided
+ * by the rate of tensor cores, but at least the time for reading and writing. */
 static int64_t tensor_time(
         const struct why_scene *s, const struct peak *p, const struct flops *f, int64_t length)
 {
