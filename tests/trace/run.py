@@ -274,14 +274,20 @@ def roofline():
     p = Plane('/device:TPU:0', {'peak_teraflops_per_second': 2.0, 'peak_hbm_bw_gigabytes_per_second': 500.0})
     mul = op(p, 'f.1', 'jit(f)/mul:', 1, flops=1000000, bytes_accessed=10000)
     add = op(p, 'f.2', 'jit(f)/add:', 2, flops=1000, bytes_accessed=500000)
-    p.line(3, 'XLA Ops', [(mul, 0, 10 ** 6), (mul, 10 ** 6, 10 ** 6), (add, 2 * 10 ** 6, 4 * 10 ** 6)])
+    start = op(p, 'copy-start.1', '', 3, bytes_accessed=500000, hlo_category='copy-start')
+    done = op(p, 'copy-done.1', '', 4, bytes_accessed=500000, hlo_category='copy-done')
+    p.line(3, 'XLA Ops', [(mul, 0, 10 ** 6), (mul, 10 ** 6, 10 ** 6), (add, 2 * 10 ** 6, 4 * 10 ** 6), (start, 6 * 10 ** 6, 1000),
+                          (done, 7 * 10 ** 6, 10 ** 6)])
     d = json.loads(program('roofline', write(space(p)), '-output', 'json')[0])
     equal(d['peaks'], [{'device': '/device:TPU:0', 'flops_per_second': 2 * 10 ** 12, 'bytes_per_second': 5 * 10 ** 11}])
     equal([[r[k] for k in ('op', 'time_ns', 'runs', 'float_ops', 'bytes_accessed', 'intensity', 'flops_per_second', 'bytes_per_second', 'roof', 'bound')]
            for r in d['roofline']],
           [['jit(f)/add', 4000, 1, 1000, 500000, 0, 25 * 10 ** 7, 125 * 10 ** 12 // 1000, 25, 'memory'],
-           ['jit(f)/mul', 2000, 2, 2000000, 20000, 100, 10 ** 12, 10 ** 10, 50, 'compute']])
-    assert '1.00T' in program('roofline', 'a.xplane.pb')[0]
+           ['jit(f)/mul', 2000, 2, 2000000, 20000, 100, 10 ** 12, 10 ** 10, 50, 'compute'],
+           ['copy-done.1', 1000, 1, None, None, None, None, None, None, None],
+           ['copy-start.1', 1, 1, None, None, None, None, None, None, None]])
+    text = program('roofline', 'a.xplane.pb')[0]
+    assert '1.00T' in text and 'No rate for 2 ops that begin or end an asynchronous one' in text, text
 
 
 def same_line_twice():

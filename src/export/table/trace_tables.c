@@ -344,6 +344,12 @@ static void put_roof_lead(struct sb *b, const struct roofline *r)
 		        S("No roof: the peaks of the device are not known; --peak-flops=989T and\n"
 		          "--peak-bandwidth=3.35T give them\n"));
 	coverage_put(b, r->coverage);
+	if (r->halves)
+		sb_fmt(b,
+		        "No rate for %llu op%s that begin%s or end%s an asynchronous one: it runs\n"
+		        "between them, beside other ops\n",
+		        (unsigned long long)r->halves, r->halves == 1 ? "" : "s",
+		        r->halves == 1 ? "s" : "", r->halves == 1 ? "s" : "");
 }
 
 static void put_peaks(struct document *d, const void *user)

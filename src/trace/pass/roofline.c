@@ -175,6 +175,16 @@ static void add_use(struct roofing *x, const struct op_use *use)
 	add_part(x, sum, &part);
 }
 
+/* True for the begin and the end of an asynchronous op of a compiler. What it moves or computes
+ * runs between them, beside other ops, so their own time says nothing of its rate. */
+static bool is_half(const struct trace_ops *ops, const struct trace_op *op)
+{
+	struct str category =
+	        op->category == ID_NONE ? STR_NONE : intern_str(&ops->strings, op->category);
+
+	return str_ends(category, S("-start")) || str_ends(category, S("-done"));
+}
+
 /* Ops whose numbers the file states. */
 static void add_stated(struct roofing *x)
 {
@@ -195,7 +205,8 @@ static void add_stated(struct roofing *x)
 			continue;
 		p->device = op->device;
 		p->calls = op->runs;
-		p->rated = true;
+		p->rated = !is_half(ops, op);
+		x->to->halves += !p->rated;
 		p->class = CLASS_MATRIX;
 		p->numbers = (struct flops){ .flops = op->flops, .read = op->bytes_accessed };
 		struct roof_sum *sum = sum_of(x, name);

@@ -57,6 +57,7 @@ struct roofline {
 	const struct flops_coverage *coverage;
 	VEC(struct roof_row) rows;   /* the longest first */
 	VEC(struct roof_peak) peaks; /* of the rows */
+	uint64_t halves;             /* ops without a rate: they begin or end an asynchronous op */
 };
 
 /* links and steps belong to t; out lives in a. */
