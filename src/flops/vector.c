@@ -224,24 +224,55 @@ static int64_t each(const struct op_row *row)
 	}
 }
 
+static bool has_tensor_of(const struct op_call *c, int64_t elements)
+{
+	unsigned i = 0;
+
+	while (i < c->n && !(c->in[i].known && c->in[i].elements == elements))
+		i++;
+	return i < c->n;
+}
+
+/* Returns the elements that a kernel computes, -1 if no tensor is known. The last one or two inputs
+ * are the lengths of its loops, after others that the file does not tell apart from them: their
+ * product is taken if a tensor has as many elements, otherwise the elements of the largest. */
+static int64_t fused_elements(const struct op_call *c)
+{
+	const struct op_setting last = call_setting(c, (int)c->n - 1),
+	                        before = call_setting(c, (int)c->n - 2);
+	int64_t largest = -1;
+
+	if (last.n == 1 && before.n == 1 && has_tensor_of(c, num_mul(before.v[0], last.v[0])))
+		return num_mul(before.v[0], last.v[0]);
+	if (last.n == 1 && has_tensor_of(c, last.v[0]))
+		return last.v[0];
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->in[i].known && c->in[i].elements > largest)
+			largest = c->in[i].elements;
+	return largest;
+}
+
 struct flops flops_fused(const struct op_call *c)
 {
 	struct str names = fused_names(c->name);
-	int64_t elements = -1, all = 0;
+	struct op_call read = *c;
+	int64_t elements = fused_elements(c), all = 0;
+	bool some_rows = false;
 
-	for (unsigned i = 0; i < c->n; i++)
-		if (c->in[i].known && c->in[i].elements > elements)
-			elements = c->in[i].elements;
 	while (names.n) {
 		const struct op_row *row = take_op(&names);
 		int64_t n = row ? each(row) : -1;
 		if (n < 0)
 			return lacking(LACK_FORMULA, 0);
 		all += n;
+		some_rows |= row->formula == FORMULA_NONE && row->place[0];
 	}
 	if (elements < 0)
 		return lacking(LACK_SHAPE, 0);
 	struct flops f = COUNTED(c, all, elements);
-	add_bytes(&f, c, -1, 0);
+	for (unsigned i = 0; i < c->n && some_rows; i++)
+		if (read.in[i].elements > elements)
+			read.in[i].elements = elements;
+	add_bytes(&f, &read, -1, 0);
 	return f;
 }

@@ -213,6 +213,16 @@ static void test_each_element(void **state)
 	        5 * 32 * 3);
 	assert_int_equal(
 	        flops("triton_poi_fused_add_cos_sin_0", "[[10,10],[10,10]]", FLOAT2, ""), 300);
+	/* the lengths of the loops, if a tensor has as many elements */
+	assert_int_equal(
+	        flops("triton_poi_fused_mul_split_0", "[[4,6],[4,3],[],[]]",
+	                "[\"float\",\"float\",\"Scalar\",\"Scalar\"]", "[\"\",\"\",\"7\",\"12\"]"),
+	        12);
+	assert_int_equal(flops("triton_red_fused_add_embedding_0", "[[5],[90,8],[5,8],[],[]]", "",
+	                         "[\"\",\"\",\"\",\"5\",\"8\"]"),
+	        40);
+	assert_int_equal(
+	        flops("triton_poi_fused_add_0", "[[4,6],[]]", FLOAT2, "[\"\",\"23\"]"), 24);
 	assert_int_equal(flops("triton_poi_fused_add_mystery_0", "[[10]]", "[\"float\"]", ""),
 	        -LACK_FORMULA);
 	assert_null(flops_find_op(S("aten::mystery")));
@@ -245,6 +255,13 @@ static void test_bytes(void **state)
 	assert_int_equal(flops_of_call(&c).read, 4 * (20 + 30));
 	assert_int_equal(flops_of_call(&c).written, 4 * 24);
 	assert_int_equal(flops_of_call(&unknown).read, -1);
+	/* of the table, 5 rows are read */
+	const char *kernel = "triton_red_fused_add_embedding_0";
+	const struct op_call rows = flops_read_call(flops_find_op(str_of(kernel)), str_of(kernel),
+	        S("[[5],[90,8],[5,8],[],[]]"),
+	        S("[\"long int\",\"float\",\"float\",\"Scalar\",\"Scalar\"]"),
+	        S("[\"\",\"\",\"\",\"5\",\"8\"]"));
+	assert_int_equal(flops_of_call(&rows).read, 5 * 8 + 40 * 4 + 40 * 4);
 }
 
 /* Whatever the texts are, nothing is read outside of them, and nothing overflows. */
