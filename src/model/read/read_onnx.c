@@ -172,12 +172,12 @@ static void read_product(struct onnx_model *x, int64_t *product)
 	if (x->w.type == WIRE_VARINT) {
 		if (wire_u64(&x->w, &v))
 			*product = num_mul(*product, (int64_t)v);
-		return;
+	} else if (x->w.type == WIRE_BYTES && wire_leaf(&x->w, &packed)) {
+		for (struct leaf l = leaf_of(packed); l.p < l.end && !l.bad;)
+			*product = num_mul(*product, (int64_t)leaf_varint(&l));
+	} else {
+		wire_skip(&x->w);
 	}
-	if (!wire_leaf(&x->w, &packed))
-		return;
-	for (struct leaf l = leaf_of(packed); l.p < l.end && !l.bad;)
-		*product = num_mul(*product, (int64_t)leaf_varint(&l));
 }
 
 /* Reads an attribute if it is a nested body, such as that of If, or the window of a pooling
