@@ -214,11 +214,14 @@ def jax_instructions():
 
 
 def jax_float_operations():
-    """The float operations equal the matrix products of the program: two forward, three backward, and one per iteration
-    of the loop."""
+    """Those of matrix products equal the program: two products forward, three backward, and one per iteration of the loop.
+    Those of all ops add up to the same total as those of the families."""
     _, path = made('train_jax')
     first, second = 2 * BATCH * INPUT * HIDDEN, 2 * BATCH * HIDDEN * OUTPUT
-    equal(sum(o['flops'] for o in dump(path)['ops']), STEPS * (2 * first + 3 * second + LOOP * 2 * SQUARE ** 3))
+    d = json.loads(program('flops', path, '-output', 'json')[0])
+    families = {f['family']: f['flops'] for f in d['families']}
+    equal(families['matrix products'], STEPS * (2 * first + 3 * second + LOOP * 2 * SQUARE ** 3))
+    equal(sum(o['flops'] for o in dump(path)['ops']), sum(families.values()))
 
 
 def jax_steps():

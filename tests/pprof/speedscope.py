@@ -32,7 +32,7 @@ EXAMPLE = os.path.join(ROOT, 'testdata', 'example', 'profile_100')
 TRACE = os.path.join(ROOT, 'testdata', 'traces', 'trace.xplane.pb')
 ODD = ['a;b/c d 7', 'a;b/x 12', 'é中/(y)', 'plain', 'a;b']
 LINE = re.compile(r'^(.*)\s+?(\d+(?:\.\d*)?)$')  # of flamegraph.pl
-UNITS = {'ns': 1e-3, 'µs': 1, 'ms': 1e3, 's': 1e6}
+UNITS = {'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9}
 UNIT = re.compile(r'^([\d.,]+)(ns|µs|ms|s)?$')
 
 
@@ -67,8 +67,8 @@ def folded(text):
 
 
 def pprof(path):
-    """(self, total) by function, from the bytes of the file."""
-    strings, functions, locations, samples = [], {}, {}, []
+    """(self, total) by function in nanoseconds, from the bytes of the file."""
+    strings, functions, locations, samples, unit = [], {}, {}, [], 0
     with gzip.open(path) as f:
         data = f.read()
 
@@ -77,7 +77,9 @@ def pprof(path):
             if n == number:
                 yield from wire._packed('int', value) if kind == 2 else [value]
     for n, _, value in wire.fields(memoryview(data)):
-        if n == 2:
+        if n == 1:
+            unit = next(numbers(value, 2))  # of the last value
+        elif n == 2:
             samples.append((list(numbers(value, 1)), list(numbers(value, 2))))
         elif n == 4:
             lines = [v for k, _, v in wire.fields(value) if k == 4]
@@ -87,11 +89,12 @@ def pprof(path):
         elif n == 6:
             strings.append(bytes(value).decode())
     own, total = collections.Counter(), collections.Counter()
+    scale = {'nanoseconds': 1, 'microseconds': 1000}[strings[unit]]
     for places, values in samples:
         names = [strings[functions[f]] for place in places for f in locations[place]]
-        own[names[0]] += values[-1]
+        own[names[0]] += values[-1] * scale
         for name in set(names):
-            total[name] += values[-1]
+            total[name] += values[-1] * scale
     return own, total
 
 
@@ -133,8 +136,10 @@ def compare(rows, own, total):
 
 
 def total_of(view, source):
+    """Returns the total in the unit of the stacks: nanoseconds of a trace, microseconds of a profile."""
     rows = list(csv.DictReader(run(view, source, '-q', '-select', 'micros', '-output', 'csv').splitlines()))
-    return sum(int(r['total_micros']) for r in rows if view == 'op' or not r['parent'])
+    scale = 1000 if source == TRACE else 1
+    return sum(round(float(r['total_micros']) * scale) for r in rows if view == 'op' or not r['parent'])
 
 
 def judge(view, source, show, folder):
