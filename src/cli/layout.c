@@ -218,18 +218,9 @@ static void put_row(const struct layout *l, const struct layout_row *r, struct s
 	sb_char(to, '\n');
 }
 
-/* Appends text wrapped between words. */
-static void put_sentence(const struct layout *l, struct str text, struct sb *to)
+static size_t sentence_columns(const struct layout *l)
 {
-	while (!l->wide && l->term.columns && width(l, text) > l->term.columns) {
-		struct str part = letters_break(text, l->term.columns, l->term.utf8);
-		if (part.n == text.n)
-			break;
-		letters_escape(to, part, l->term.utf8);
-		sb_char(to, '\n');
-		text = str_sub(text, part.n + 1, SIZE_MAX);
-	}
-	letters_escape(to, text, l->term.utf8);
+	return l->wide ? 0 : l->term.columns;
 }
 
 /* Appends the heading: each name is wrapped to its column's width; the columns are aligned at their
@@ -275,7 +266,7 @@ static void put_heading(const struct layout *l, struct sb *to)
 	struct sb all = sb_in(to->a);
 
 	if (l->wraps) {
-		put_sentence(l, l->heading, &all);
+		letters_wrap(&all, l->heading, 0, sentence_columns(l), l->term.utf8);
 		sb_char(&all, '\n');
 	} else {
 		put_columns(l, &all);
@@ -359,7 +350,8 @@ void layout_line(struct layout *l, const struct line *line, struct sb *to)
 {
 	if (line->style == LINE_SENTENCE) {
 		layout_end(l, to);
-		put_sentence(l, str_sub(line->text, 0, line->text.n - 1), to);
+		letters_wrap(to, str_sub(line->text, 0, line->text.n - 1), 0, sentence_columns(l),
+		        l->term.utf8);
 		sb_char(to, '\n');
 		return;
 	}

@@ -112,3 +112,18 @@ struct str letters_break(struct str text, size_t room, bool utf8)
 		blank = str_find_char(text, ' ');
 	return str_sub(text, 0, blank);
 }
+
+void letters_wrap(struct sb *to, struct str text, size_t filled, size_t columns, bool utf8)
+{
+	while (columns) {
+		struct str part =
+		        letters_break(text, columns > filled ? columns - filled : 0, utf8);
+		if (part.n == text.n)
+			break;
+		letters_escape(to, part, utf8);
+		sb_char(to, '\n');
+		text = str_sub(text, part.n + 1, SIZE_MAX);
+		filled = 0;
+	}
+	letters_escape(to, text, utf8);
+}

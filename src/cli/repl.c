@@ -13,10 +13,12 @@
 #include "lib/options.h"
 #include "cli/program.h"
 
-/* Prints to a terminal, escaping characters that could control it. */
-static void say(struct session *s, struct str text)
+/* Prints to standard error, where `filled` columns are filled. For a terminal, wraps the lines and
+ * escapes characters that could control it. */
+static void say(struct session *s, struct str text, size_t filled)
 {
 	struct sb b = sb_in(&s->query_arena);
+	unsigned rows, columns;
 
 	if (!text.n)
 		return;
@@ -25,9 +27,10 @@ static void say(struct session *s, struct str text)
 		return;
 	}
 	bool utf8 = term_look(TERM_AUTO).utf8;
-	while (text.n) {
+	term_size(STDERR_FILENO, &rows, &columns);
+	for (; text.n; filled = 0) {
 		size_t end = str_find_char(text, '\n');
-		letters_escape(&b, str_sub(text, 0, end), utf8);
+		letters_wrap(&b, str_sub(text, 0, end), filled, columns, utf8);
 		if (end == SIZE_MAX)
 			break;
 		sb_char(&b, '\n');
@@ -41,16 +44,16 @@ void repl_say(struct session *s, bool ok, size_t line)
 	if (!s->broken) {
 		struct notes loading = notes_from(&s->load_notes, s->load_printed);
 		s->load_printed = s->load_notes.list.n;
-		say(s, notes_text(&s->query_arena, &loading));
-		say(s, notes_text(&s->query_arena, &s->notes));
+		say(s, notes_text(&s->query_arena, &loading), 0);
+		say(s, notes_text(&s->query_arena, &s->notes), 0);
 		s->notes.list.n = 0;
 	}
 	if (ok || s->error.code == ERR_STEP)
 		return;
-	fputs("tfprof: ", stderr);
+	int filled = fprintf(stderr, "tfprof: ");
 	if (line)
-		fprintf(stderr, "line %zu: ", line);
-	say(s, s->error.text);
+		filled += fprintf(stderr, "line %zu: ", line);
+	say(s, s->error.text, filled > 0 ? (size_t)filled : 0);
 	fputc('\n', stderr);
 	if (s->error.partial)
 		fputs("tfprof: --recover reads what is not damaged\n", stderr);

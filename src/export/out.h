@@ -137,7 +137,7 @@ void doc_write(struct sink *to, struct arena *a, const struct query *q);
 
 void text_tree(const struct result *r, struct sink *to, struct arena *a); /* scope, graph, code */
 void text_op(const struct result *r, struct sink *to, struct arena *a);
-void text_advice(const struct advice *advice, struct sink *to);
+void text_advice(const struct advice *advice, struct arena *a, struct sink *to);
 
 /* Shared by the text outputs: each appends one cell. */
 void text_quantity(struct sb *b, enum unit u, struct fraction f, const char *suffix);

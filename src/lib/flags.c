@@ -306,8 +306,9 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 	}
 	if (f->baseline.n)
 		return load(s, ROLE_BASELINE, f->baseline);
-	sink_put(out, S("Try to use a single --profile_path instead of "
-	                "graph_path,op_log_path,run_meta_path\n"));
+	if (!s->bare_files)
+		sink_put(out, S("Try to use a single --profile_path instead of "
+		                "graph_path,op_log_path,run_meta_path\n"));
 	return load(s, ROLE_GRAPH, graph_file(&s->query_arena, f->graph)) &&
 	       load(s, ROLE_OPLOG, f->op_log) && load_runs(s, f, out);
 }

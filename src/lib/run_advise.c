@@ -54,7 +54,7 @@ bool run_advise(struct session *s, const struct request *r, struct sink *out)
 	if (!session_advise(s, checkers, &advice))
 		return false;
 	if (!out_is_data(r->opts.output.kind))
-		text_advice(&advice, out);
+		text_advice(&advice, &s->query_arena, out);
 	else if (!write_rows(s, &advice, &r->opts, out))
 		return false;
 	if (r->message)

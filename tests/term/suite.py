@@ -4,6 +4,7 @@ from step import Step
 
 STEPS = [
     Step('term', 'quick covered', 'tests/term/run.py --program {program} --tools {bin}', seconds=40),
+    Step('widths', 'quick covered', 'tests/term/widths.py --program {program}', seconds=15),
     Step('keys', 'quick covered', 'tests/term/keys.py --program {program} --seeds 1-6'),
     Step('keys', 'deep', 'tests/term/keys.py --program {program} --seeds 1-40'),
 ]

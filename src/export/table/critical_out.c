@@ -70,8 +70,9 @@ static const struct column kind_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("
 	NUMBER_COLUMN("ns", "ns"), REAL_COLUMN("share", "percent") };
 static const char *const kind_titles[] = { "", "kind", "time", "share" };
 static const struct column place_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("text"),
-	NUMBER_COLUMN("ns", "ns"), REAL_COLUMN("share", "percent"), NUMBER_COLUMN("segments", NULL),
-	TEXT_COLUMN("line"), TEXT_COLUMN("name") };
+	NUMBER_COLUMN("ns", "ns"), REAL_COLUMN("share", "percent"),
+	{ S("segments"), COLUMN_INTEGER, NULL, 2 }, { S("line"), COLUMN_TEXT, NULL, 1 },
+	TEXT_COLUMN("name") };
 static const char *const place_titles[] = { "", "kind", "time", "share", "times", "line", "name" };
 static const struct column segment_columns[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("name"),
 	TEXT_COLUMN("line"), NUMBER_COLUMN("start_ns", "ns"), NUMBER_COLUMN("duration_ns", "ns"),

@@ -35,6 +35,7 @@ static void add_other(struct hottest_table *t, const struct query *q, const stru
 	add_column(t, str_fmt(a, "own_%s", name), number_type(q, h->other), "us",
 	        zero ? "" : time_title(h, h->other));
 	add_column(t, str_fmt(a, "share_%s", name), COLUMN_REAL, "percent", zero ? "" : "share");
+	t->columns[t->x.n_columns - 1].spare = 3;
 }
 
 static void add_columns(struct hottest_table *t, const struct query *q, const struct hottest *h,
@@ -50,11 +51,14 @@ static void add_columns(struct hottest_table *t, const struct query *q, const st
 	        t, str_fmt(a, "own_%s", name), number_type(q, h->of), unit, time_title(h, h->of));
 	add_column(t, S("share"), COLUMN_REAL, "percent", NULL);
 	add_column(t, S("cumulative_share"), COLUMN_REAL, "percent", brief ? "" : "sum");
+	t->columns[t->x.n_columns - 1].spare = 2;
 	if (h->other != V_NONE)
 		add_other(t, q, h);
 	add_column(t, S("calls"), number_type(q, V_RUNS), NULL, NULL);
+	t->columns[t->x.n_columns - 1].spare = 1;
 	add_column(t, str_fmt(a, "mean_%s", name), COLUMN_REAL, unit,
 	        h->other == V_NONE ? NULL : "mean");
+	t->columns[t->x.n_columns - 1].spare = 4;
 	add_column(t, S("type"), COLUMN_TEXT, NULL, brief ? "" : "type");
 	add_column(t, S("device"), COLUMN_TEXT, NULL, "");
 	add_column(t, S("path"), COLUMN_TEXT, NULL,

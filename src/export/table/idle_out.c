@@ -136,7 +136,8 @@ static void put_missing(const struct idle_shown *shown, struct arena *a, struct 
 		        (double)table_share(v[i].ns, r->idle_ns) / 100);
 		sink_wrap(s, sb_str(&b), shown->columns, 2);
 		if (v[i].cure)
-			sink_fmt(s, "  when profiling: %s\n", v[i].cure);
+			sink_wrap(s, str_fmt(a, "  when profiling: %s", v[i].cure), shown->columns,
+			        4);
 	}
 }
 

@@ -8,7 +8,9 @@
 
 #include "base/fmt.h"
 
-#define NAME_MIN 24 /* columns that a name keeps when it is shortened */
+#define NAME_MIN                                                                                   \
+	24          /* columns that a name keeps when it is shortened, and two fifths of the line  \
+	             */
 #define WORD_MIN 16 /* columns that other texts keep */
 
 /* ---- cells ---- */
@@ -213,50 +215,79 @@ static void make_grid(struct grid *g)
 	}
 }
 
-/* Returns the width of the table if its texts are made as short as possible. */
-static size_t least_width(const struct grid *g)
+static size_t name_min(unsigned columns)
 {
-	size_t n = g->x->n_columns, used = 0;
+	size_t part = (size_t)columns * 2 / 5;
+
+	return part > NAME_MIN ? part : NAME_MIN;
+}
+
+/* Returns the number of columns up to the last one that is shown. */
+static size_t columns_end(const struct grid *g)
+{
+	size_t end = g->x->n_columns;
+
+	while (end && !g->width[end - 1])
+		end--;
+	return end;
+}
+
+/* Returns the width of the table if its texts are made as short as possible. */
+static size_t least_width(const struct grid *g, unsigned columns)
+{
+	size_t n = columns_end(g), used = 0;
 
 	for (size_t c = 0; c < n; c++) {
 		bool text = g->x->columns[c].type == COLUMN_TEXT;
-		size_t most = c + 1 == n ? NAME_MIN : WORD_MIN;
+		size_t most = c + 1 == n ? name_min(columns) : WORD_MIN;
 		if (g->width[c])
 			used += (text && g->width[c] > most ? most : g->width[c]) + 2;
 	}
 	return used > 2 ? used - 2 : 0;
 }
 
-/* Leaves out spare columns until the table fits. */
-static void drop_columns(struct grid *g, unsigned columns)
+/* Returns the column to leave out next: a spare one, then the last number but the first; n_columns:
+ * none. */
+static size_t next_drop(const struct grid *g)
 {
 	const struct column *v = g->x->columns;
-	size_t n = g->x->n_columns;
+	size_t n = g->x->n_columns, drop = n, last = n;
+	unsigned numbers = 0;
 
-	while (least_width(g) > columns) {
-		size_t drop = n;
-		for (size_t c = 0; c < n; c++)
-			if (g->width[c] && v[c].spare && (drop == n || v[c].spare > v[drop].spare))
-				drop = c;
-		if (drop == n)
+	for (size_t c = 0; c < n; c++) {
+		if (!g->width[c])
+			continue;
+		if (v[c].spare && (drop == n || v[c].spare > v[drop].spare))
+			drop = c;
+		if (v[c].type != COLUMN_TEXT && numbers++)
+			last = c;
+	}
+	return drop < n ? drop : last;
+}
+
+/* Leaves out columns until the table fits. */
+static void drop_columns(struct grid *g, unsigned columns)
+{
+	while (least_width(g, columns) > columns) {
+		size_t drop = next_drop(g);
+		if (drop == g->x->n_columns)
 			return;
 		g->width[drop] = 0;
 	}
 }
 
 /* Names the columns that were left out. */
-static void put_dropped(const struct grid *g, struct sink *to)
+static void put_dropped(const struct grid *g, unsigned columns, struct sink *to)
 {
-	const char *before = "(-wide also shows ";
+	struct sb all = sb_in(g->x->a);
 
-	for (size_t c = 0; c < g->x->n_columns; c++) {
-		if (g->width[c] || !g->text[c].n)
-			continue;
-		sink_fmt(to, "%s%.*s", before, STR(g->text[c]));
-		before = ", ";
-	}
-	if (*before == ',')
-		sink_put(to, S(")\n"));
+	for (size_t c = 0; c < g->x->n_columns; c++)
+		if (!g->width[c] && g->text[c].n)
+			sb_fmt(&all, "%s%.*s", all.n ? ", " : "(-wide also shows ",
+			        STR(g->text[c]));
+	if (all.n)
+		sb_char(&all, ')');
+	sink_wrap(to, sb_str(&all), columns, 0);
 }
 
 /* Shortens the columns of text before the last column, end - 1, until that column has room. Returns
@@ -265,7 +296,7 @@ static size_t fit(struct grid *g, unsigned columns, size_t end)
 {
 	size_t used = 0, last = end ? g->width[end - 1] : 0;
 
-	last = last < NAME_MIN ? last : NAME_MIN;
+	last = last < name_min(columns) ? last : name_min(columns);
 	for (size_t c = 0; c + 1 < end; c++)
 		used += g->width[c] ? g->width[c] + 2 : 0;
 	for (size_t c = 0; c + 1 < end && used + last > columns; c++) {
@@ -283,13 +314,12 @@ static size_t fit(struct grid *g, unsigned columns, size_t end)
 void table_put_text(const struct table *x, size_t top, unsigned columns, struct sink *to)
 {
 	struct grid g = { .x = x, .rows = top && top < x->rows ? top : x->rows };
-	size_t n = x->n_columns, end = n, room = 0;
+	size_t n = x->n_columns, room = 0;
 
 	make_grid(&g);
 	if (columns)
 		drop_columns(&g, columns);
-	while (end && !g.width[end - 1])
-		end--;
+	size_t end = columns_end(&g);
 	if (columns)
 		room = fit(&g, columns, end);
 	for (size_t r = 0; r <= g.rows; r++)
@@ -302,7 +332,7 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 				s = table_shorten(x->a, s, last ? room : g.width[c]);
 			put_padded(to, s, g.width[c], x->columns[c].type == COLUMN_TEXT, last);
 		}
-	put_dropped(&g, to);
+	put_dropped(&g, columns, to);
 }
 
 /* ---- data ---- */

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""No line of a command is longer than the terminal, at 60, 80 and 120 columns, in answers, notes and errors.
+
+    tests/term/widths.py --program build/tfprof [FILE...]     with other files than those of testdata
+"""
+import argparse
+import fcntl
+import os
+import re
+import struct
+import subprocess
+import sys
+import termios
+import unicodedata
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+COMMANDS = ['summary', 'top', 'top -by occurrence', 'why', 'idle', 'critical', 'devices', 'kernels', 'steps', 'phases', 'roofline', 'flops',
+            'memory', 'scope', 'graph', 'op', 'code', 'scope -select accelerator_micros,self_micros,occurrence,float_ops', 'advise',
+            'what-if launch=0', 'collectives', 'convert -output csv']
+FILES = ['traces/training.pt.trace.json.gz', 'traces/calls.json', 'traces/nsys.sqlite', 'traces/trace.xplane.pb', 'traces/trace.pftrace',
+         'traces/rocprof_results.json', 'traces/onnxruntime.json', 'traces/cpu.pb.gz', 'traces/tensorrt_times.json', 'graphs/replay.pt.trace.json',
+         'small/train.tfspool', 'memory/snapshot.pickle', 'flight/dump_0', 'example/profile_100', 'models/resnet']
+
+
+def answer(columns, words):
+    """Returns what a terminal of that width shows, in lines."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack('HHHH', 40, columns, 0, 0))
+    place = dict(os.environ, TERM='xterm', PAGER='cat', TFPROF_PAGER='cat', LC_ALL='C.UTF-8')
+    place.pop('COLUMNS', None)
+    child = subprocess.Popen([ARGS.program, *words], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=place, start_new_session=True)
+    os.close(theirs)
+    data = b''
+    try:
+        while part := os.read(ours, 1 << 16):
+            data += part
+    except OSError:  # the program has closed the terminal
+        pass
+    os.close(ours)
+    child.wait()
+    text = re.sub(r'\x1b\[[0-9;?]*[A-Za-z]', '', data.decode('utf-8', 'replace'))
+    return [line.split('\r')[-1] for line in text.replace('\r\n', '\n').split('\n')]
+
+
+def width(line):
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in 'WF' else 1 for c in line)
+
+
+def longest_word(line):
+    """A path or a command is not broken, so that it can be copied."""
+    return max((len(w) for w in line.split(' ')), default=0)
+
+
+def main():
+    passed = failed = 0
+    for command in COMMANDS:
+        bad = []
+        for file in ARGS.files or [os.path.join('testdata', f) for f in FILES]:
+            for columns in (60, 80, 120):
+                for line in answer(columns, [*command.split(), file]):
+                    if width(line) > columns and longest_word(line) < columns - 10:
+                        bad.append('%s at %d: %d columns: %s' % (file, columns, width(line), line))
+        passed, failed = passed + (not bad), failed + bool(bad)
+        if bad:
+            print('%s: %d lines are too long\n  %s' % (command, len(bad), '\n  '.join(bad[:5])))
+    print('%d passed, %d failed, 0 skipped' % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--program', default='build/tfprof')
+    p.add_argument('files', nargs='*')
+    ARGS = p.parse_args()
+    os.chdir(ROOT)
+    sys.exit(main())
