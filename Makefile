@@ -299,11 +299,15 @@ $(PLACE_O)/tfprof: $(PLACE_O)/recording.o $(filter-out %/recording.o,$(PROGRAM_O
 STATIC_O := $(O)/static
 STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs $(PC_LIB) $(PC_PROGRAM)) $(if $(filter 1,$(HAVE_LIBEDIT)),-lmd) \
 	$(if $(filter 1,$(HAVE_SNAPPY) $(HAVE_DEMANGLE)),-lstdc++) -lm
+# Packed relocations make it 4 % smaller. A program shows whether the linker and the C library know them.
+PACKED = -Wl,-z,pack-relative-relocs
+STATIC_PACKED = $(shell echo 'int x, *volatile p = &x; int main(void) { return *p; }' | $(CC) -static-pie $(PACKED) \
+	-x c -o $(STATIC_O)/packed - 2>/dev/null && $(STATIC_O)/packed 2>/dev/null && echo $(PACKED))
 $(STATIC_O)/cupti_load.o: src/cli/cupti_load.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(BASE_FLAGS) $(WARN) -DTFPROF_STATIC=1 -MMD -MP -c -o $@ $<
 $(STATIC_O)/tfprof: $(STATIC_O)/cupti_load.o $(filter-out %/cupti_load.o,$(PROGRAM_OBJ)) $(BIN)/libtfprof.a
-	$(call say,LD,$@)$(CC) $(CFLAGS) -static-pie $(ALL_LDFLAGS) -o $@ $^ $(STATIC_LIBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -static-pie -Wl,--gc-sections $(STATIC_PACKED) $(ALL_LDFLAGS) -o $@ $^ $(STATIC_LIBS)
 -include $(STATIC_O)/cupti_load.d
 
 ## static: the program alone, linked statically and stripped: build/tfprof-static

@@ -18,7 +18,7 @@ static struct str advice(struct view_rig *r, unsigned checkers)
 	struct advice out;
 
 	assert_true(advise_run(&ask, &out, &e));
-	text_advice(&out, to);
+	text_advice(&out, r->a, to);
 	return sink_text(to);
 }
 
