@@ -104,8 +104,8 @@ void letters_shorten(struct sb *to, struct str text, size_t room, bool utf8);
  * word if that is longer. */
 struct str letters_break(struct str text, size_t room, bool utf8);
 
-/* Appends the escaped text, wrapped between words to `columns` columns (0: not wrapped), of which the
- * caller has filled the first `filled`. */
+/* Appends the escaped text, wrapped between words to `columns` columns (0: not wrapped), of which
+ * the caller has filled the first `filled`. */
 void letters_wrap(struct sb *to, struct str text, size_t filled, size_t columns, bool utf8);
 
 #endif

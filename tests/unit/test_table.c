@@ -32,14 +32,19 @@ static void columns_left_out(void **state)
 	static const char most[] = "kind  median  last time\n"
 	                           "a          1          3\n"
 	                           "(-wide also shows requests)\n";
+	static const char wrapped[] = "kind  median  last time\n"
+	                              "a          1          3\n"
+	                              "(-wide also shows\n"
+	                              "requests)\n";
 	static const char least[] = "kind  last time\n"
 	                            "a             3\n"
-	                            "(-wide also shows median, requests)\n";
+	                            "(-wide also shows\n"
+	                            "median, requests)\n";
 
 	assert_text(state, 0, all);
 	assert_text(state, 33, all);
 	assert_text(state, 32, most);
-	assert_text(state, 23, most);
+	assert_text(state, 23, wrapped);
 	assert_text(state, 22, least);
 	assert_text(state, 1, least); /* the others are never left out */
 }
