@@ -37,7 +37,8 @@ def kernel(x, process, correlation, start, end, name, device, stream):
 
 def export(seed):
     """Writes two processes with equal correlations, each with its own device, three streams with kernels, collectives,
-    copies and memsets, and two steps."""
+    copies and memsets, and two steps. As in exports of Nsight Systems, work has the device's number on the machine, and
+    synchronisation its number in the process."""
     x, r = nsys.Export(), random.Random(seed)
     for table, columns in ((KERNEL, nsys.KERNEL), (COPY, nsys.COPY), (SET, nsys.COPY), (SYNC, nsys.SYNC),
                            ('CUPTI_ACTIVITY_KIND_RUNTIME', nsys.RUNTIME)):
@@ -52,7 +53,7 @@ def export(seed):
                 start = max(free[stream] + r.choice((0, 0, 10, 4000, 40000)), host + r.choice((5, 500, 20000)))
                 end = free[stream] = start + r.randint(1, 30000)
                 if r.random() < .3:
-                    x.row(SYNC, start=host - 2, end=host - 1, deviceId=device, contextId=1, streamId=stream, correlationId=0,
+                    x.row(SYNC, start=host - 2, end=host - 1, deviceId=0, contextId=1, streamId=stream, correlationId=0,
                           globalPid=nsys.pid(process), syncType=r.choice((2, 2, 3)))
                 if kind in 'ku':
                     kernel(x, process, correlation, start, end, r.choice(('gemm', 'relu')), device, stream)
@@ -103,10 +104,10 @@ def work(path):
 def idle(rows, path):
     """Returns the pieces of idle time of a device."""
     db = sqlite3.connect(path)
-    waits = db.execute('SELECT deviceId, streamId, "start" FROM %s WHERE syncType = 2' % SYNC).fetchall()
+    waits = db.execute('SELECT globalPid, streamId, "start" FROM %s WHERE syncType = 2' % SYNC).fetchall()
     db.close()
     return idle_rule.pieces([idle_rule.Work(*w['at'], w['stream'], w['pid'], w['call']) for w in rows],
-                            [(stream, at) for device, stream, at in waits if device == rows[0]['device']])
+                            [(stream, at) for pid, stream, at in waits if pid == rows[0]['pid']])
 
 
 def window(path):

@@ -49,9 +49,11 @@ struct nsys {
 	} last_thread;         /* found last */
 	struct intern streams; /* bytes of a place -> index in stream_tracks */
 	VEC(uint32_t) stream_tracks;
-	int64_t last_place[3]; /* found last, if there are streams */
-	uint32_t last_stream;  /* its index */
-	struct intern kernels; /* bytes of a kernel's numbers -> index in kernel_events */
+	struct imap work_streams; /* process and number of a stream with work -> 1 + its track; 0:
+	                           * on several devices */
+	int64_t last_place[3];    /* found last, if there are streams */
+	uint32_t last_stream;     /* its index */
+	struct intern kernels;    /* bytes of a kernel's numbers -> index in kernel_events */
 	VEC(uint32_t) kernel_events;
 	struct imap gpus;    /* pid << 32 | device id in the process -> device id on the machine */
 	struct imap calls;   /* name id of a call -> event */
@@ -132,8 +134,8 @@ void nsys_take_range(struct nsys *x, struct sqlite_rows *r, unsigned which);
 #define NSYS_WORK_COLUMNS "start", "end", "deviceId", "streamId", "correlationId", "globalPid"
 enum { WORK_START, WORK_END, WORK_DEVICE, WORK_STREAM, WORK_CORRELATION, WORK_PROCESS, WORK_N };
 
-/* Returns the track of the stream of a row. */
-uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r);
+/* Returns the track of the stream of a row. work: it is a row of device work. */
+uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r, bool work);
 void nsys_read_gpus(struct nsys *x); /* maps the device ids of each process */
 void nsys_describe_gpus(struct nsys *x);
 

@@ -138,7 +138,34 @@ void nsys_describe_gpus(struct nsys *x)
 		}
 }
 
-uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r)
+/* Returns the track of a stream that is new in the file: process, device, stream. */
+static uint32_t add_stream(struct nsys *x, const int64_t *key, bool has_process, bool work)
+{
+	uint64_t pid = (uint64_t)key[0] >> 24 & 0xffffff;
+	int64_t gpu = key[1];
+	uint32_t number, known = 0;
+	/* Old exports have one process and do not record its id. */
+	uint32_t process = has_process                           ? nsys_process(x, key[0])
+	                   : build_trace(x->b)->processes.n == 1 ? 0
+	                                                         : nsys_process(x, 0);
+	uint64_t place = (uint64_t)process << 32 | (uint32_t)key[2];
+
+	/* The device of a synchronisation is its number in the process, that of work may be the one
+	 * on the machine. */
+	bool seen = imap_get(&x->work_streams, place, &known);
+	if (!work && known)
+		return known - 1;
+	if (imap_get(&x->gpus, pid << 32 | (uint32_t)key[1], &number))
+		gpu = number;
+	uint32_t d = build_device(
+	        x->b, ID_NONE, DEVICE_KIND_GPU, gpu, str_fmt(x->a, "gpu:%lld", (long long)gpu));
+	uint32_t track = build_track(x->b, process, d, TRACK_STREAM, key[2]);
+	if (work)
+		imap_put(&x->work_streams, place, seen ? 0 : track + 1, true);
+	return track;
+}
+
+uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r, bool work)
 {
 	const int64_t key[] = { sqlite_in_int(r, WORK_PROCESS), sqlite_in_int(r, WORK_DEVICE),
 		sqlite_in_int(r, WORK_STREAM) };
@@ -148,21 +175,9 @@ uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r)
 		return x->stream_tracks.v[x->last_stream];
 	uint32_t i = intern_add(&x->streams, str_make(key, sizeof key));
 
-	if (x->streams.n != before) {
-		uint64_t pid = (uint64_t)key[0] >> 24 & 0xffffff;
-		int64_t gpu = key[1];
-		uint32_t number;
-		/* Old exports have one process and do not record its id. */
-		uint32_t process = sqlite_in_has(r, WORK_PROCESS)        ? nsys_process(x, key[0])
-		                   : build_trace(x->b)->processes.n == 1 ? 0
-		                                                         : nsys_process(x, 0);
-		if (imap_get(&x->gpus, pid << 32 | (uint32_t)key[1], &number))
-			gpu = number;
-		uint32_t d = build_device(x->b, ID_NONE, DEVICE_KIND_GPU, gpu,
-		        str_fmt(x->a, "gpu:%lld", (long long)gpu));
+	if (x->streams.n != before)
 		VEC_PUSH(x->a, &x->stream_tracks,
-		        build_track(x->b, process, d, TRACK_STREAM, key[2]));
-	}
+		        add_stream(x, key, sqlite_in_has(r, WORK_PROCESS), work));
 	memcpy(x->last_place, key, sizeof key);
 	x->last_stream = i;
 	return x->stream_tracks.v[i];

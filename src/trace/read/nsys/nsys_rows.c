@@ -15,7 +15,8 @@ static void put_work(struct nsys *x, struct sqlite_rows *r, uint32_t event, int6
 
 	if (node)
 		build_arg_int(x->b, ARG_GRAPH_NODE, node);
-	x->put(x, nsys_stream(x, r), event, start, length, sqlite_in_int(r, WORK_CORRELATION));
+	x->put(x, nsys_stream(x, r, true), event, start, length,
+	        sqlite_in_int(r, WORK_CORRELATION));
 }
 
 /* ---- kernels ---- */
@@ -189,7 +190,8 @@ void nsys_take_sync(struct nsys *x, struct sqlite_rows *r, unsigned which)
 	        build_string(x->b, str_of(names[type > 0 && type < 5 ? type : 0])));
 	if (!x->sum && (type == EVENT_WAIT || type == STREAM_WAIT))
 		put_record(x, r);
-	x->put(x, nsys_stream(x, r), event, start, length, sqlite_in_int(r, WORK_CORRELATION));
+	x->put(x, nsys_stream(x, r, false), event, start, length,
+	        sqlite_in_int(r, WORK_CORRELATION));
 }
 
 /* ---- calls ---- */

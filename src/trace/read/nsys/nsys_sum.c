@@ -84,7 +84,8 @@ static void survey_row(struct nsys_sum *y, const struct nsys_table *table, struc
 		nsys_times(x, r, HOST_START, HOST_END, &start, &length);
 	else if ((length = sqlite_in_int(r, HOST_END)) || !sqlite_in_null(r, HOST_END))
 		length = num_sub(length, start);
-	track = host ? nsys_thread(x, sqlite_in_int(r, HOST_THREAD)) : nsys_stream(x, r);
+	track = host ? nsys_thread(x, sqlite_in_int(r, HOST_THREAD))
+	             : nsys_stream(x, r, table->kind == NSYS_WORK);
 	extend(y, track, start, length);
 	if (table->kind == NSYS_CALLS || table->kind == NSYS_WORK)
 		trace_sums_expect(y->to, track, host,
