@@ -125,19 +125,26 @@ static int by_start(const void *v, uint32_t a, uint32_t b)
 	return (x[a].start > x[b].start) - (x[a].start < x[b].start);
 }
 
+/* True for an event of the profiler's own work. */
+static bool is_overhead(const struct why_scene *s, uint32_t event)
+{
+	return s->t->events.v[event].category == CATEGORY_OVERHEAD &&
+	       s->d->classes[event] != DEPEND_FULL;
+}
+
 /* Returns the slices of the profiler's own work in order. They overlap the work that they delay. */
 static struct overhead *find_overheads(const struct why_scene *s, size_t *n)
 {
 	VEC(struct overhead) v = { .n = 0 };
 	bool any = false;
 
-	for (size_t i = 0; i < s->t->events.n; i++)
-		any |= s->t->events.v[i].category == CATEGORY_OVERHEAD;
+	for (uint32_t i = 0; i < s->t->events.n; i++)
+		any |= is_overhead(s, i);
 	for (uint32_t k = 0; any && k < s->t->tracks.n; k++) {
 		struct slice_iter it = trace_slices(s->t, k);
 		struct slice slice;
 		while (slice_next(&it, &slice))
-			if (slice.category == CATEGORY_OVERHEAD && slice.length > 0)
+			if (is_overhead(s, slice.event) && slice.length > 0)
 				VEC_PUSH(s->a, &v,
 				        ((struct overhead){ slice.start, slice_end(&slice) }));
 	}

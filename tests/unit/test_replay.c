@@ -206,6 +206,44 @@ static void launches_wait_for_room_in_the_queue(void **state)
 	assert_in_range(x.recorded.after - after(&x, "kernel:^k$*0.5"), 6500, 6900);
 }
 
+/* A recording that began while work was pending does not have its launch. A call waits for the work
+ * launched before it, not for that which had started before it. */
+static void pending_work_of_unknown_launches_comes_first(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_NSYS);
+	struct replay x;
+
+	(void)state;
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "before", 0, 1000, 0);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "before", 1000, 1000, 0);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 2000, 10, 1);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 10, 5, 1);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaStreamSynchronize", 100, 1915, 2);
+	rig_slice(&r, r.stream[0], CATEGORY_SYNC, "stream synchronize", 101, 1913, 2);
+	open_replay(&r, &x);
+	assert_int_equal(x.recorded.after, 2015);
+	assert_int_equal(after(&x, "kernel:before*0.5"), 1015);
+}
+
+/* A launch that the file calls blocked by a full queue ends after the work that made room. */
+static void full_queues_of_the_file_block_launches(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_NSYS);
+	struct replay x;
+
+	(void)state;
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "before", 0, 990, 0);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 100, 900, 1);
+	rig_slice(&r, r.thread, CATEGORY_OVERHEAD, "Command Buffer Full", 110, 885, 0);
+	rig_slice(&r, r.thread, CATEGORY_OP, "op", 1000, 500, 0);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 1500, 5, 2);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 1000, 10, 1);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 1505, 10, 2);
+	open_replay(&r, &x);
+	assert_int_equal(x.recorded.after, 1515);
+	assert_int_equal(after(&x, "kernel:before*0.5"), 1515 - 495);
+}
+
 /* A mean over steps, each from the end of the work of the one before. */
 static void steps_have_a_mean(void **state)
 {
@@ -401,6 +439,8 @@ int main(int argc, char **argv)
 		replay_case(work_of_slow_calls_comes_as_much_earlier),
 		replay_case(asynchronous_copies_hold_their_calls_if_pageable),
 		replay_case(launches_wait_for_room_in_the_queue),
+		replay_case(pending_work_of_unknown_launches_comes_first),
+		replay_case(full_queues_of_the_file_block_launches),
 		replay_case(steps_have_a_mean),
 		replay_case(parts_add_up),
 		replay_case(the_largest_saving_comes_first),

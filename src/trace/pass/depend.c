@@ -45,6 +45,7 @@ void depend_build(const struct trace *t, const struct trace_links *links, int64_
 	depend_find_copies(t, links, &m.copies, m.own);
 	add_tracks(&m, false);
 	add_tracks(&m, true);
+	depend_find_launched(&m);
 	depend_find_processes(&m);
 	depend_find_bursts(&m);
 	depend_find_syncs(&m);

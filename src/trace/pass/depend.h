@@ -43,6 +43,7 @@ enum depend_class {
 	DEPEND_BLOCKS, /* a call that returns after device work: a synchronisation, a release */
 	DEPEND_ALL,    /* likewise, after all work of the device */
 	DEPEND_COPIES, /* a call that may block until its own copy has ended */
+	DEPEND_FULL,   /* a part of a launch: the queue of the device was full */
 	DEPEND_WAITS,  /* named wait, poll, join or acquire */
 	DEPEND_LOADS   /* waits for the data loader */
 };

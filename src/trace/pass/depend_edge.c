@@ -34,6 +34,14 @@ void depend_put_wait(
 	VEC_PUSH(m->own, &m->waits[n->track].v, w);
 }
 
+void depend_put_room(struct depend_making *m, const struct depend_node *n, uint32_t work)
+{
+	struct depend_waits *to = &m->waits[n->track];
+
+	depend_put_wait(m, n, work, ID_NONE);
+	to->v.v[to->v.n - 1].kind = DEPEND_QUEUE;
+}
+
 void depend_add_edge(struct depend_making *m, uint32_t from, uint32_t to, enum depend_kind kind)
 {
 	const struct depend_node *v = m->d->nodes.v;

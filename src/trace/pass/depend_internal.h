@@ -74,6 +74,7 @@ struct depend_making {
 	struct imap contexts; /* parent and event -> context */
 	VEC(struct depend_captured) captured;
 	uint32_t *calls;      /* of each launch: node of the call, or ID_NONE */
+	int64_t *launched;    /* of each node of device work: when it was launched at the latest */
 	struct imap copies;   /* of depend_find_copies */
 	struct imap syncs_at; /* process and correlation -> sync */
 	VEC(struct depend_sync) syncs;
@@ -85,6 +86,7 @@ void depend_add_device(struct depend_making *m, uint32_t track);
 /* Returns the context of an event inside another context. parent: ID_NONE if the event is
  * outermost. */
 uint32_t depend_add_context(struct depend_making *m, uint32_t parent, uint32_t event);
+void depend_find_launched(struct depend_making *m);
 void depend_find_processes(struct depend_making *m);
 void depend_find_bursts(struct depend_making *m);
 void depend_find_syncs(struct depend_making *m);
@@ -121,8 +123,11 @@ uint32_t depend_last_work(const struct depend_making *m, const struct depend_pro
 void depend_put_wait(
         struct depend_making *m, const struct depend_node *n, uint32_t work, uint32_t burst);
 
+/* Makes a node of raw wait for work whose end made room in the queue. */
+void depend_put_room(struct depend_making *m, const struct depend_node *n, uint32_t work);
+
 /* Returns the last work of a stream that ended not after `until`, and was launched not after
- * `launched` or by an unknown call; or ID_NONE. */
+ * `launched`; or ID_NONE. */
 uint32_t depend_on_stream(
         const struct depend_making *m, uint32_t stream, int64_t until, int64_t launched);
 

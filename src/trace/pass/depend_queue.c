@@ -3,7 +3,8 @@
  * The capacity of the queue of a device: the number of pieces of work that can be pending. It is
  * recognised if launches block while the device has work, each time with the same number of pending
  * pieces. Then a launch ends after the work that was launched that many places before it. If no
- * launch blocks in this way, launches never wait for room in the queue.
+ * launch blocks in this way, launches never wait for room in the queue. Where the file has the
+ * waits for room as slices (DEPEND_FULL), depend_wait.c finds what they wait for.
  */
 #include "trace/pass/depend_internal.h"
 
@@ -117,12 +118,8 @@ static void block_launches(struct depend_making *m, const struct queue *q, uint3
 		const struct depend_track *k = &m->raw_tracks[trace_track_of(m->d->t, l->slice)];
 		uint32_t call = depend_find(m->raw.v, k, num_add(l->start, 1));
 		if (call != ID_NONE && m->raw.v[call].slice == l->slice &&
-		        room->ended <= m->raw.v[call].end) {
-			struct depend_waits *to;
-			depend_put_wait(m, &m->raw.v[call], room->work, ID_NONE);
-			to = &m->waits[m->raw.v[call].track];
-			to->v.v[to->v.n - 1].kind = DEPEND_QUEUE;
-		}
+		        room->ended <= m->raw.v[call].end)
+			depend_put_room(m, &m->raw.v[call], room->work);
 	}
 }
 

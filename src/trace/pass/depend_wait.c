@@ -56,14 +56,6 @@ static uint32_t last_burst(
 	return ID_NONE;
 }
 
-/* Returns the time when work was launched; if the launch is unknown, the time when it started. */
-static int64_t launched_at(const struct depend *d, const struct depend_node *n)
-{
-	const struct launch *l = depend_launch(d, n);
-
-	return l ? l->start : n->start;
-}
-
 uint32_t depend_on_stream(
         const struct depend_making *m, uint32_t stream, int64_t until, int64_t launched)
 {
@@ -71,8 +63,7 @@ uint32_t depend_on_stream(
 	const struct depend_node *v = m->d->nodes.v + k->first;
 	uint32_t i;
 
-	/* a stream runs work in the order of the launches */
-	BISECT(i, 0, k->n, launched_at(m->d, &v[i]) <= launched);
+	BISECT(i, 0, k->n, m->launched[k->first + i] <= launched);
 	for (; i && v[i - 1].end > until; i--)
 		work_poll(m->own->work);
 	return i ? k->first + i - 1 : ID_NONE;
@@ -123,7 +114,9 @@ static void wait_for_work(struct depend_making *m, const struct depend_node *n, 
 	else
 		work = depend_last_work(
 		        m, p, n->start, n->end, c == DEPEND_COPIES ? n->slice : ID_NONE);
-	if (work != ID_NONE)
+	if (work != ID_NONE && c == DEPEND_FULL)
+		depend_put_room(m, n, work);
+	else if (work != ID_NONE)
 		depend_put_wait(m, n, work, ID_NONE);
 }
 
@@ -196,8 +189,8 @@ static uint32_t awaited_stream(
 		if (k->device == d->t->tracks.v[waits].device)
 			return track;
 		uint32_t work = depend_on_stream(m, track, INT64_MAX, recorded);
-		if (work != ID_NONE && launched_at(d, &d->nodes.v[work]) > latest) {
-			latest = launched_at(d, &d->nodes.v[work]);
+		if (work != ID_NONE && m->launched[work] > latest) {
+			latest = m->launched[work];
 			found = track;
 		}
 	}

@@ -74,6 +74,24 @@ void depend_add_device(struct depend_making *m, uint32_t track)
 			add_work(m, &s);
 }
 
+/* Finds when work was launched at the latest. A stream runs work in the order of the launches, so
+ * work whose launch is not in the file was launched before the work after it. */
+void depend_find_launched(struct depend_making *m)
+{
+	const struct depend *d = m->d;
+
+	m->launched = ARENA_ARRAY(m->own, d->nodes.n, int64_t);
+	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
+		const struct depend_track *k = &d->tracks[i];
+		int64_t next = INT64_MAX;
+		for (uint32_t j = k->first + k->n; !k->host && j-- > k->first;) {
+			const struct launch *l = depend_launch(d, &d->nodes.v[j]);
+			int64_t at = l ? l->start : d->nodes.v[j].start;
+			m->launched[j] = next = at < next ? at : next;
+		}
+	}
+}
+
 /* ---- calls ---- */
 
 /* Returns the context of a site below that of the call which launched the graph. */
