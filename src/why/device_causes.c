@@ -6,6 +6,23 @@
 
 #define HAS(name, words) why_has(name, words, sizeof(words) / sizeof *(words))
 
+/* Returns the partition of a chosen window, the mean of the devices. */
+static struct replay_part mean_partition(const struct why_scene *s, struct arena *a)
+{
+	struct replay_part mean = { .device = ID_NONE };
+	size_t n;
+	const struct replay_part *v = replay_partition(s->x, &s->x->recorded, &n, a);
+	int64_t all = (int64_t)(n * s->x->n_chosen);
+
+	for (size_t i = 0; i < n; i++) {
+		mean.compute = num_add(mean.compute, v[i].compute / all);
+		mean.communication = num_add(mean.communication, v[i].communication / all);
+		mean.copy = num_add(mean.copy, v[i].copy / all);
+		mean.idle = num_add(mean.idle, v[i].idle / all);
+	}
+	return mean;
+}
+
 /* ---- copies ---- */
 
 /* Rate that copies from pinned memory reach over PCIe 4 x16, if the file has no such copies. */
@@ -101,26 +118,26 @@ void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 		if (read_copy(s, &s->d->nodes.v[i], &copy))
 			why_shorten(s, out, i, 0);
 	out->bound = true;
-	out->advice = "Copy less, or overlap the copies with compute, on a stream of their own; "
+	if (!all)
+		return;
+	struct replay_part mean = mean_partition(s, out->a);
+	double share = (double)pinned * 100 / (double)all;
+	if (mean.copy <= mean.compute) {
+		out->advice = "Copy less, or overlap the copies with compute, on a stream of their "
+		              "own; their memory is pinned already.";
+		out->assumed =
+		        str_fmt(out->a, "%.1f%% of the copy time is for pinned memory", share);
+		return;
+	}
+	out->advice = "Copy less: overlapping the copies with compute cannot hide most of them; "
 	              "their memory is pinned already.";
-	if (all)
-		out->assumed = str_fmt(out->a, "%.1f%% of the copy time is for pinned memory",
-		        (double)pinned * 100 / (double)all);
+	out->assumed = str_fmt(out->a,
+	        "devices copy alone for %.*s and compute for %.*s, the most that overlapping can "
+	        "hide; %.1f%% of the copy time is for pinned memory",
+	        STR(why_time(s, mean.copy, out->a)), STR(why_time(s, mean.compute, out->a)), share);
 }
 
 /* ---- communication ---- */
-
-/* Returns the exposed communication per chosen window, as the mean over the devices; ticks. */
-static int64_t exposed_time(const struct why_scene *s, struct arena *a)
-{
-	int64_t sum = 0, windows = (int64_t)s->x->n_chosen;
-	size_t n;
-	const struct replay_part *v = replay_partition(s->x, &s->x->recorded, &n, a);
-
-	for (size_t i = 0; i < n; i++)
-		sum = num_add(sum, v[i].communication);
-	return n ? sum / (int64_t)n / windows : 0;
-}
 
 /* True if for at least half of the communication time, the file shows what waits for it: through an
  * event, a blocking call, or other work that follows on the same stream. */
@@ -152,7 +169,7 @@ static bool is_waited_for(const struct why_scene *s, struct arena *a)
 void why_find_exposed_communication(const struct why_scene *s, struct why_change *out)
 {
 	if (!is_waited_for(s, out->a)) {
-		int64_t exposed = exposed_time(s, out->a);
+		int64_t exposed = mean_partition(s, out->a).communication;
 		if ((double)exposed > (double)s->x->recorded.after * WHY_LEAST_SHARE)
 			out->reason = str_fmt(out->a,
 			        "communication is exposed for %.*s per device, but the file does "

@@ -410,10 +410,10 @@ def first_calls_are_start_up():
                     (20000000, [20000000]) if first else (None, []), 'document')
 
 
-def copies(memory, launched):
-    """A file of 20 copies, each followed by a kernel; of the copies, the first ones are launched by calls."""
+def copies(memory, launched, kernel=500):
+    """A file of 20 copies, each followed by a kernel of that length in us; of the copies, the first ones are launched by calls."""
     calls = [('cudaMemcpyAsync' if i % 2 == 0 else 'cudaLaunchKernel', 10 * i, 5) for i in range(40)]
-    events = launches(calls, [(i, 1000 + 500 * i, 500) for i in range(40)])
+    events = launches(calls, [(i, 1000 + i // 2 * (500 + kernel) + i % 2 * 500, kernel if i % 2 else 500) for i in range(40)])
     for i, e in enumerate(events[40:]):
         if i % 2 == 0:
             e.update(cat='gpu_memcpy', name='Memcpy HtoD (%s -> Device)' % memory, args=dict(e['args'], bytes=1 << 20))
@@ -430,6 +430,9 @@ def pinned_copies_are_not_to_be_pinned():
         texts = ' '.join(e['text'] for e in cause['evidence'])
         cases.equal(('100.0% of the copy time is for pinned memory' in texts, 'has no launch in the file' in texts),
                     (memory == 'Pinned', launched < 20), texts)
+    text = ' '.join(run('why', copies('Pinned', 20, 100)).split())
+    assert 'copy alone for 10.0ms and compute for 2.00ms, the most that overlapping can hide' in text, text
+    assert 'Copy less: overlapping the copies with compute cannot hide most of them' in text, text
 
 
 def lines_are_short():
