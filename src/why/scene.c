@@ -231,40 +231,6 @@ uint32_t why_window(const struct why_scene *s, uint32_t node)
 	return w ? w->step : ID_NONE;
 }
 
-/* ---- first calls ---- */
-
-static void find_first_calls(struct why_scene *s)
-{
-	const struct depend *d = s->d;
-
-	s->first_work = INT64_MAX;
-	s->first_nodes = ARENA_ARRAY(s->a, d->contexts.n, uint32_t);
-	for (size_t i = 0; i < d->contexts.n; i++)
-		s->first_nodes[i] = ID_NONE;
-	for (uint32_t i = 0; i < d->nodes.n; i++) {
-		const struct depend_node *n = &d->nodes.v[i];
-		if (!n->host) {
-			s->first_work = n->start < s->first_work ? n->start : s->first_work;
-			continue;
-		}
-		uint32_t *first = n->context == ID_NONE ? NULL : &s->first_nodes[n->context];
-		if (first && (*first == ID_NONE || n->start < d->nodes.v[*first].start))
-			*first = i;
-	}
-}
-
-/* True if a node is part of the first slice of a call or op at its place in the program. */
-static bool is_first_call(const struct why_scene *s, uint32_t node)
-{
-	const struct depend_node *n = &s->d->nodes.v[node];
-
-	if (!n->host || n->context == ID_NONE || n->event == ID_NONE)
-		return false;
-	enum trace_category category = s->t->events.v[n->event].category;
-	return (category == CATEGORY_CALL || category == CATEGORY_OP) &&
-	       s->d->nodes.v[s->first_nodes[n->context]].slice == n->slice;
-}
-
 /* ---- opening ---- */
 
 void why_scene_open(
@@ -283,7 +249,7 @@ void why_scene_open(
 	find_handed(s, &own.a);
 	scratch_close(&own);
 	find_overhead(s);
-	find_first_calls(s);
+	why_find_first_calls(s);
 }
 
 /* ---- changes ---- */
@@ -356,8 +322,7 @@ static void add_cost(const struct why_scene *s, struct why_change *c, uint32_t n
 	p->times++;
 	if (ticks > p->longest) {
 		p->longest = ticks;
-		p->first = is_first_call(s, node);
-		p->early = s->d->nodes.v[node].start < s->first_work;
+		p->first = why_is_start_up_call(s, node, ticks);
 	}
 	c->cost = num_add(c->cost, ticks);
 }

@@ -73,18 +73,11 @@ static int by_ticks(const void *v, uint32_t a, uint32_t b)
 	return (x->ticks < y->ticks) - (x->ticks > y->ticks);
 }
 
-#define START_UP_FACTOR                                                                            \
-	10 /* start-up takes at least this many times the mean of the other pieces */
-
-/* Returns the time of the longest piece of a place if this piece is start-up, otherwise 0. Start-up
- * is a piece of the first call that takes most of the place's time and is far longer than the other
- * pieces; a single piece must lie before all device work. */
+/* Returns the time of the longest piece of a place if it is start-up and most of the place's time,
+ * otherwise 0. */
 static int64_t start_up_of(const struct why_place *p)
 {
-	int64_t rest = p->ticks - p->longest, others = num_from_u64(p->times) - 1;
-	bool long_one = others ? p->longest / START_UP_FACTOR >= rest / others : p->early;
-
-	return p->first && long_one && p->longest > rest ? p->longest : 0;
+	return p->first && p->longest > p->ticks - p->longest ? p->longest : 0;
 }
 
 /* Adds up the places of all traces, in the arena of the answer. Their times are means over the
@@ -455,6 +448,36 @@ static double matrix_share(const struct why_scene *scenes, size_t n, struct aren
 	               : 0;
 }
 
+/* Marks the nodes of which the reported causes remove half or more. */
+static bool *find_removed(const struct why_scene *s, const struct why *x, struct arena *a)
+{
+	const struct depend *d = s->d;
+	bool *removed = ARENA_ARRAY(a, d->nodes.n, bool);
+
+	for (size_t k = 0; k < x->reported; k++) {
+		struct scratch own;
+		scratch_open(&own, a->work);
+		const struct why_change c = why_change_of(s, x->found.v[k].id, &own.a);
+		const int64_t *lengths = c.reason.p ? NULL : c.plan.lengths;
+		for (size_t i = 0; lengths && i < d->nodes.n; i++) {
+			int64_t length = d->nodes.v[i].end - d->nodes.v[i].start;
+			removed[i] |= lengths[i] <= length / 2;
+		}
+		scratch_close(&own);
+	}
+	return removed;
+}
+
+static void find_rest(struct why *out, const struct why_scene *scenes, struct arena *a)
+{
+	uint32_t n = (uint32_t)out->job->n_replays;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const bool *removed = find_removed(&scenes[i], out, a);
+		out->rest = num_add(out->rest, why_rest_of_path(&scenes[i], removed, a) / n);
+	}
+}
+
 void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 {
 	struct scratch own;
@@ -477,5 +500,7 @@ void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 		out->reported = 0;
 	else if (!out->reported)
 		out->matrix = matrix_share(scenes, job->n_replays, &own.a);
+	if (out->reported)
+		find_rest(out, scenes, &own.a);
 	scratch_close(&own);
 }

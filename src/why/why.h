@@ -42,10 +42,10 @@ struct why_place {
 	const char *kind;
 	struct str name;
 	int64_t ticks;
-	uint64_t times;    /* in all chosen steps */
-	int64_t longest;   /* ticks of the longest piece */
-	bool first, early; /* longest: in the first such call; before all device work */
-	int64_t start_up;  /* ticks of the longest piece if it is start-up; otherwise 0 */
+	uint64_t times;   /* in all chosen steps */
+	int64_t longest;  /* ticks of the longest piece */
+	bool first;       /* longest: of a first call that takes far longer than the later ones */
+	int64_t start_up; /* ticks of the longest piece if it is start-up; otherwise 0 */
 };
 
 struct why_finding {
@@ -96,6 +96,7 @@ struct why {
 	int64_t unlaunched; /* device work per step without a launch in the file; 0 unless it is a
 	                       large share */
 	int64_t unknown;    /* time on the critical path whose cause is not in the file */
+	int64_t rest;       /* host time of the path that no reported cause removes; if any is */
 	VEC(struct why_finding) found; /* all causes that save time, the largest saving first */
 	size_t reported; /* number of findings above WHY_LEAST_SHARE, which come first; 0 if there
 	                    is no verdict */

@@ -24,9 +24,10 @@ struct why_scene {
 	                    */
 	int64_t *overhead; /* likewise: of the profiler's own work; or NULL
 	                    */
-	int64_t *last_launch;  /* of each window: start of its last launch, or INT64_MIN */
-	uint32_t *first_nodes; /* of each context: the first node, or ID_NONE */
-	int64_t first_work;    /* start of the first device work; INT64_MAX: none */
+	int64_t *last_launch;    /* of each window: start of its last launch, or INT64_MIN */
+	struct why_calls *calls; /* of each op and function */
+	uint32_t *call_of;       /* of each context: index in calls, or ID_NONE */
+	int64_t first_work;      /* start of the first device work; INT64_MAX: none */
 	struct arena *a;
 };
 
@@ -50,6 +51,17 @@ struct why_change {
 /* The scene lives in a. */
 void why_scene_open(
         struct why_scene *s, const struct rank_group *job, uint32_t index, struct arena *a);
+
+/* Finds the first call of each op and function, for the scene. */
+void why_find_first_calls(struct why_scene *s);
+
+/* True if a node with this time is part of a first call that takes far longer than the later ones;
+ * the only call must lie before all device work. */
+bool why_is_start_up_call(const struct why_scene *s, uint32_t node, int64_t ticks);
+
+/* Returns the time of the critical path on nodes of threads that are not removed, by node; ticks of
+ * a mean step. */
+int64_t why_rest_of_path(const struct why_scene *s, const bool *removed, struct arena *a);
 
 /* Returns the change that removes a cause, in a. */
 struct why_change why_change_of(const struct why_scene *s, enum why_id id, struct arena *a);

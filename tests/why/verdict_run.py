@@ -410,6 +410,35 @@ def first_calls_are_start_up():
                     (20000000, [20000000]) if first else (None, []), 'document')
 
 
+def later_calls_are_not_start_up():
+    """A call that is as slow as the first one in the file does not count as start-up, also if the device did not wait for the first one, or it is
+    in another step."""
+    calls, ops = [('cudaLaunchKernel', 10, 5), ('cudaLaunchKernel', 20200, 5)], [(100, 20000)]
+    ops += [(40200, 20000)] + [(60300 + 1600 * i, 1500) for i in range(5)]
+    calls += [('cudaLaunchKernel', at + length + 10, 5) for at, length in ops[1:]]
+    events = launches(calls, [(0, 20, 30000), (1, 30020, 10)] + [(i, calls[i][1] + 6, 10) for i in range(2, len(calls))])
+    events += [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::slow', 'pid': 1, 'tid': 1, 'ts': at, 'dur': length} for at, length in ops]
+    events += [{'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % i, 'pid': 1, 'tid': 1, 'ts': at, 'dur': length}
+               for i, at, length in ((1, 0, 40100), (2, 40100, 30000))]
+    text = run('why', written('later.json', events))
+    assert text.startswith('Host-bound') and 'op aten::slow' in text and 'first call' not in text, text
+
+
+def time_without_a_cause_is_said():
+    """The host time of the path that is in no cause is stated if it is more than 3 % of the step."""
+    calls = [('cudaLaunchKernel', 0, 5), ('cudaLaunchKernel', 5000, 5), ('cudaDeviceSynchronize', 6000, 14000), ('cudaLaunchKernel', 30000, 5)]
+    events = launches(calls, [(0, 10, 4000), (1, 5010, 14985), (3, 30010, 500)])
+    events.append({'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::tail', 'pid': 1, 'tid': 1, 'ts': 30100, 'dur': 900})
+    events.append({'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaStreamSynchronize', 'pid': 1, 'tid': 1, 'ts': 31000, 'dur': 1500})
+    path = written('rest.json', events)
+    answer, text = json.loads(run('why', path, '-output', 'json')), ' '.join(run('why', path).split())
+    assert answer['no_cause_ns'] > .03 * answer['window_ns'], answer
+    assert re.search(r'; [0-9.]+ms of host time on the critical path belong to no cause below', text), text
+    for name in ('healthy', 'input_pipeline'):
+        said = 'belong to no cause' in words_of('why', *files()[name])
+        cases.equal(said, why(name)['no_cause_ns'] > .03 * why(name)['window_ns'], name)
+
+
 def copies(memory, launched, kernel=500):
     """A file of 20 copies, each followed by a kernel of that length in us; of the copies, the first ones are launched by calls."""
     calls = [('cudaMemcpyAsync' if i % 2 == 0 else 'cudaLaunchKernel', 10 * i, 5) for i in range(40)]
@@ -563,7 +592,8 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
-         wrong_replays, first_calls_are_start_up, pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
+         wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up,
+         time_without_a_cause_is_said, pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
          windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]
 
 

@@ -349,6 +349,11 @@ static void put_trust(struct sb *b, const struct why *x)
 		put_time(b, x, x->unknown);
 		sb_fmt(b, " of the critical path, the cause is not in the file");
 	}
+	if ((double)x->rest > (double)x->step * WHY_LEAST_SHARE) {
+		sb_fmt(b, "; ");
+		put_time(b, x, x->rest);
+		sb_fmt(b, " of host time on the critical path belong to no cause below");
+	}
 }
 
 #define MARKS_APART 10 /* a difference above 1 / 10 of the time by marks is explained */
@@ -489,6 +494,7 @@ static void put_document(struct document *d, const struct why_text *t)
 	document_fraction(
 	        d, "busy", (struct fraction){ (int64_t)(x->busy * 1000000 + 0.5), 1000000 });
 	document_i64(d, "not_known_ns", trace_ns(trace_of(x), x->unknown));
+	document_i64(d, "no_cause_ns", trace_ns(trace_of(x), x->rest));
 	document_fraction(d, "model_error",
 	        (struct fraction){ (int64_t)(x->error * 1000000 + 0.5), 1000000 });
 	if (x->job->ranks.n > 1)
