@@ -51,6 +51,15 @@ static enum why_id owner_of(const struct run_parts *p, const struct critical_seg
 	return node == ID_NONE ? WHY_IDS : (enum why_id)p->owners[node];
 }
 
+/* True if one of the runs reports the cause. */
+static bool is_cause(const struct run_difference *x, enum why_id id)
+{
+	for (size_t i = 0; i < x->causes.n; i++)
+		if (x->causes.v[i].id == id)
+			return true;
+	return false;
+}
+
 /* Returns the index of the part of a segment. */
 static uint32_t part_of(struct run_parts *p, const struct critical_segment *x)
 {
@@ -58,6 +67,8 @@ static uint32_t part_of(struct run_parts *p, const struct critical_segment *x)
 	struct run_part made = { .cause = owner_of(p, x), .kind = x->kind };
 	struct sb key = sb_in(p->a);
 
+	if (!is_cause(p->to, made.cause))
+		made.cause = WHY_IDS;
 	if (x->event != ID_NONE && s->t->events.v[x->event].category == CATEGORY_STEP)
 		made.name = S("(step)"); /* marks of steps have numbers in their names */
 	else if (x->event != ID_NONE)
@@ -164,6 +175,7 @@ void run_difference_find(const struct why *left, const struct why *right,
 	struct scratch own;
 
 	*out = (struct run_difference){ .runs = { left, right } };
+	find_causes(out, a);
 	scratch_open(&own, a->work);
 	struct run_parts parts = { .to = out, .a = a };
 	intern_init(&parts.keys, &own.a);
@@ -178,5 +190,4 @@ void run_difference_find(const struct why *left, const struct why *right,
 	sort_array(a, out->parts.v, out->parts.n, sizeof *out->parts.v, by_difference);
 	add_sums(out, a);
 	sort_array(a, out->sums.v, out->sums.n, sizeof *out->sums.v, by_difference);
-	find_causes(out, a);
 }

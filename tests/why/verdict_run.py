@@ -286,6 +286,27 @@ def runs_are_compared():
     assert ' less: ' in back['verdict'] and 'takes as long: ' in run('why', left, 'same.pt.trace.json')
 
 
+def differences_name_what_differs():
+    """Parts that cancel are named; a part is "mostly" the difference only if they do not. Causes that no run has are not named. Runs
+    without steps have no step times, and compute on the path is told apart from that of the devices."""
+    def verdict(*paths):
+        return json.loads(run('why', *paths, '--as=runs', '-output', 'json'))['verdict']
+    loader, host, healthy = (files()[n][0] for n in ('input_pipeline', 'host_work', 'healthy'))
+    said = verdict(loader, host)
+    assert re.search(r'; input_pipeline \(-[0-9.]+ms\) and host_work \([+][0-9.]+ms\) (nearly|partly) cancel$', said), said
+    for a, b in ((loader, host), (loader, healthy)):
+        known = {c['id'] for p in (a, b) for c in json.loads(run('why', p, '-output', 'json'))['causes']}
+        named = {x['cause'] for x in json.loads(run('why', a, b, '--as=runs', '-output', 'json'))['by_cause']} - {None}
+        assert named and named <= known, (named, known)
+    shorter, longer = copies('Pinned', 20, 100), written('longer.json', launches([('cudaLaunchKernel', 0, 5)], [(0, 10, 900)]))
+    assert verdict(shorter, longer) == (
+        'No steps are marked: the lengths 13.0ms and 910us can be compared only if both recordings do the same work'), verdict(shorter, longer)
+    with open(loader) as f:
+        stepless = written('stepless.json', [e for e in json.load(f)['traceEvents'] if 'ProfilerStep' not in e.get('name', '')])
+    assert re.match('Only the first run has steps: the lengths [0-9.]+ms and [0-9.]+ms cannot be compared$', verdict(loader, stepless))
+    assert re.search('devices compute for [0-9.]+ms and [0-9.]+ms per step, on the path or beside it', words_of('why', loader, host, '--as=runs'))
+
+
 def differences_have_causes():
     """The times by cause come first and add up to the steps, in the text too; each part is of one cause or kind. Lines are short."""
     for left, right in (('healthy', 'launch_bound'), ('healthy', 'layout_conversion'), ('allocation', 'host_work'), ('healthy', 'host_copies')):
@@ -593,7 +614,7 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up,
-         time_without_a_cause_is_said, pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
+         time_without_a_cause_is_said, differences_name_what_differs, pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
          windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]
 
 

@@ -108,39 +108,115 @@ static void fill_causes(struct table *to, const struct run_difference *x)
 	}
 }
 
-/* Names the cause or part with the largest difference, if it is at least half of the whole
- * difference.
- */
-static void put_largest(struct sb *b, const struct run_difference *x, struct arena *a)
-{
-	bool cause = x->sums.n && x->sums.v[0].cause != WHY_IDS;
-	const struct run_part *p = cause ? x->sums.v : x->parts.v;
-	int64_t part = x->parts.n ? difference(p->ns) : 0, all = difference(x->ns);
+/* ---- the sentence ---- */
 
-	if (!all || (double)part / (double)all < 0.5)
-		return;
-	sb_fmt(b, ", mostly ");
+#define SHOWN_PARTS_MAX 3
+#define SIMILAR         10 /* the others are at least 1 / 10 of the largest */
+#define NEARLY          4  /* parts nearly cancel if they are this many times the difference */
+
+static int64_t size_of(int64_t difference_ns)
+{
+	return difference_ns < 0 ? -difference_ns : difference_ns;
+}
+
+/* "compute on the path +52.9ms" */
+static void put_part(struct sb *b, const struct run_part *p, struct arena *a)
+{
+	int64_t part = difference(p->ns);
+
 	if (p->cause != WHY_IDS)
 		sb_fmt(b, "%s", why_rows[p->cause].id);
 	else if (p->name.n)
 		sb_put_name(b, table_shorten(a, p->name, NAME_MAX_COLUMNS));
 	else
-		sb_fmt(b, "%s", critical_texts[p->kind]);
+		sb_fmt(b, "%s%s", critical_texts[p->kind],
+		        p->kind <= CRITICAL_COPY ? " on the path" : "");
 	sb_fmt(b, " (%s", part > 0 ? "+" : "");
 	table_put_time(b, part);
 	sb_fmt(b, ")");
 }
 
-/* Returns "A step of the second run takes 3.2 ms longer: 11.2 ms instead of 8.0 ms (+40.0%)". */
+/* Returns the sum of the longer or the shorter parts, whichever is smaller: what cancels out. */
+static int64_t cancelled(const struct run_difference *x)
+{
+	int64_t longer = 0, shorter = 0;
+
+	for (size_t i = 0; i < x->sums.n; i++) {
+		int64_t part = difference(x->sums.v[i].ns);
+		longer = num_add(longer, part > 0 ? part : 0);
+		shorter = num_sub(shorter, part < 0 ? part : 0);
+	}
+	return longer < shorter ? longer : shorter;
+}
+
+/* Returns the number of sums that are named: those of a size similar to that of the largest. */
+static size_t count_shown(const struct run_difference *x)
+{
+	size_t n = 0;
+
+	while (n < x->sums.n && n < SHOWN_PARTS_MAX &&
+	        size_of(difference(x->sums.v[n].ns)) >
+	                size_of(difference(x->sums.v[0].ns)) / SIMILAR)
+		n++;
+	return n;
+}
+
+/* Names the parts that make the difference: those that cancel, if they are larger than the
+ * difference, or the largest, if it is most of the difference. */
+static void put_parts(struct sb *b, const struct run_difference *x, struct arena *a)
+{
+	int64_t all = difference(x->ns), apart = cancelled(x), size = size_of(all);
+	bool cause = x->sums.n && x->sums.v[0].cause != WHY_IDS;
+	const struct run_part *p = cause ? x->sums.v : x->parts.v;
+
+	if (apart > size) {
+		size_t n = count_shown(x);
+		for (size_t i = 0; i < n; i++) {
+			sb_fmt(b, !i ? "; " : i + 1 < n ? ", " : " and ");
+			put_part(b, &x->sums.v[i], a);
+		}
+		sb_fmt(b, apart / NEARLY > size ? " nearly cancel" : " partly cancel");
+	} else if (all && x->parts.n && (double)difference(p->ns) / (double)all > 0.5) {
+		sb_fmt(b, ", mostly ");
+		put_part(b, p, a);
+	}
+}
+
+/* For runs that do not both have steps: their lengths are not those of steps. */
+static void put_lengths(struct sb *b, const struct run_difference *x)
+{
+	bool left = why_is_per_step(x->runs[RUN_LEFT]), right = why_is_per_step(x->runs[RUN_RIGHT]);
+
+	sb_fmt(b, left || right ? "Only the %s run has steps: " : "%sNo steps are marked: ",
+	        left    ? "first"
+	        : right ? "second"
+	                : "");
+	sb_fmt(b, "the lengths ");
+	table_put_time(b, x->ns[RUN_LEFT]);
+	sb_fmt(b, " and ");
+	table_put_time(b, x->ns[RUN_RIGHT]);
+	sb_fmt(b, left || right ? " cannot be compared"
+	                        : " can be compared only if both recordings do the same work");
+}
+
+static bool have_steps(const struct run_difference *x)
+{
+	return why_is_per_step(x->runs[RUN_LEFT]) && why_is_per_step(x->runs[RUN_RIGHT]);
+}
+
+/* "A step of the second run takes 3.2 ms longer: 11.2 ms instead of 8.0 ms (+40.0%)". */
 static struct str sentence(const struct run_difference *x, struct arena *a)
 {
 	int64_t more = difference(x->ns);
 	struct sb b = sb_in(a);
 
-	sb_fmt(&b, "%s of the second run takes ",
-	        why_is_per_step(x->runs[RUN_RIGHT]) ? "A step" : "The path");
+	if (!have_steps(x)) {
+		put_lengths(&b, x);
+		return sb_str(&b);
+	}
+	sb_fmt(&b, "A step of the second run takes ");
 	if (more) {
-		table_put_time(&b, more < 0 ? -more : more);
+		table_put_time(&b, size_of(more));
 		sb_fmt(&b, more < 0 ? " less: " : " longer: ");
 	} else {
 		sb_fmt(&b, "as long: ");
@@ -149,7 +225,22 @@ static struct str sentence(const struct run_difference *x, struct arena *a)
 	sb_fmt(&b, " instead of ");
 	table_put_time(&b, x->ns[RUN_LEFT]);
 	sb_fmt(&b, " (%+.1f%%)", (double)table_share(more, x->ns[RUN_LEFT]) / 100);
-	put_largest(&b, x, a);
+	put_parts(&b, x, a);
+	return sb_str(&b);
+}
+
+/* "devices compute for 22.4ms and 255ms per step": all compute, also where the path does not wait
+ * for it. */
+static struct str compute_text(const struct run_difference *x, struct arena *a)
+{
+	struct sb b = sb_in(a);
+
+	sb_fmt(&b, "devices compute for ");
+	for (int run = 0; run < RUNS_N; run++) {
+		sb_fmt(&b, run ? " and " : "");
+		table_put_time(&b, (int64_t)(x->runs[run]->compute * (double)x->ns[run]));
+	}
+	sb_fmt(&b, "%s, on the path or beside it", have_steps(x) ? " per step" : "");
 	return sb_str(&b);
 }
 
@@ -163,6 +254,7 @@ static struct str lead_of(const struct run_difference_page *p, unsigned columns,
 	                STR(p->of[RUN_RIGHT]),
 	                p->assumed ? "; two ranks of one job? --as=ranks" : ""),
 	        columns, 2);
+	sink_wrap(to, compute_text(p->x, a), columns, 2);
 	sink_fmt(to, "\nTime on the critical path%s by cause, or by kind if there is none:\n",
 	        why_is_per_step(p->x->runs[RUN_RIGHT]) ? " of a step" : "");
 	return sink_text(to);
