@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * XSpace, the file of TensorFlow 2's and JAX's profiler: planes, lines, metadata; see
- * xspace_internal.h. Reads the input twice and stores no events.
+ * xspace_internal.h. Reads the input in two or three passes and stores no events.
  */
 #include <inttypes.h>
 
@@ -13,8 +13,6 @@
 #define MANGLED_LOOK   ((size_t)4096)
 
 #define XLINE_EVENT LEAF_TAG(4, WIRE_BYTES)
-
-enum { PASS_HEADS, PASS_EVENTS };
 
 /* ---- sniffing ---- */
 
@@ -281,7 +279,6 @@ static void begin_line(struct xline_walk *l)
 	enum trace_track_kind kind = TRACK_THREAD;
 	struct trace_track *k;
 
-	l->role = xspace_line_role(p->kind, l->line->name, l->line->id);
 	if (p->device != ID_NONE)
 		kind = l->role == XLINE_WORK && p->kind == XPLANE_GPU ? TRACK_STREAM : TRACK_LINE;
 	if (p->kind == XPLANE_OTHER || p->kind == XPLANE_METADATA) {
@@ -295,7 +292,6 @@ static void begin_line(struct xline_walk *l)
 	k = build_track_at(x->b, l->track);
 	k->derived = l->role == XLINE_DERIVED || l->role == XLINE_STEPS;
 	k->clock = p->kind == XPLANE_TPU ? CLOCK_DEVICE : CLOCK_HOST;
-	l->base = num_mul(num_sub(l->line->timestamp_ns, build_trace(x->b)->origin_ns), 1000);
 }
 
 /* Annotations of threads are steps only if the file has neither a line of steps nor groups. */
@@ -325,32 +321,49 @@ static void choose_origin(struct xspace *x)
 	build_origin(x->b, last > CLOCK_SMALL_NS ? first : 0, last > CLOCK_SMALL_NS);
 }
 
-/* ---- the second pass: events ---- */
+/* ---- the passes over events ---- */
 
-static bool read_events(struct xspace *x, struct xplane *p, size_t line)
+/* Calls `take` for each event of the line that the cursor enters. */
+static bool read_events(struct xline_walk *l, void (*take)(struct xline_walk *l, struct str bytes))
 {
-	struct xline_walk l = { .x = x, .plane = p };
-	struct wire *w = &x->w;
+	struct wire *w = &l->x->w;
 	struct str bytes;
 
 	if (!wire_enter(w))
 		return false;
-	if (line < p->lines.n) {
-		l.line = &p->lines.v[line];
-		begin_line(&l);
-	}
 	while (wire_next(w)) {
-		if (w->field != 4 || w->type != WIRE_BYTES || !l.line)
+		if (w->field != 4 || w->type != WIRE_BYTES)
 			wire_skip(w);
 		else if (wire_leaf(w, &bytes))
-			xspace_event(&l, bytes);
-		while (l.line && wire_leaf_ahead(w, XLINE_EVENT, &bytes))
-			xspace_event(&l, bytes);
+			take(l, bytes);
+		while (wire_leaf_ahead(w, XLINE_EVENT, &bytes))
+			take(l, bytes);
 	}
 	return wire_leave(w);
 }
 
-static bool read_plane_events(struct xspace *x, struct xplane *p)
+static void read_line(struct xspace *x, struct xplane *p, size_t line, enum xpass pass)
+{
+	struct xline_walk l = { .x = x, .plane = p };
+
+	if (line >= p->lines.n) {
+		wire_skip(&x->w);
+		return;
+	}
+	l.line = &p->lines.v[line];
+	l.role = xspace_line_role(p->kind, l.line->name, l.line->id);
+	l.base = num_mul(num_sub(l.line->timestamp_ns, build_trace(x->b)->origin_ns), 1000);
+	if (pass == XPASS_EVENTS) {
+		begin_line(&l);
+		read_events(&l, xspace_event);
+	} else if (l.role == XLINE_MODULES) {
+		read_events(&l, xspace_run);
+	} else {
+		wire_skip(&x->w);
+	}
+}
+
+static bool read_plane_lines(struct xspace *x, struct xplane *p, enum xpass pass)
 {
 	struct wire *w = &x->w;
 	size_t line = 0;
@@ -359,11 +372,24 @@ static bool read_plane_events(struct xspace *x, struct xplane *p)
 		return false;
 	while (wire_next(w)) {
 		if (w->field == 3 && w->type == WIRE_BYTES)
-			read_events(x, p, line++);
+			read_line(x, p, line++, pass);
 		else
 			wire_skip(w);
 	}
 	return wire_leave(w);
+}
+
+/* True if a plane has a line of runs. */
+static bool has_runs(const struct xspace *x)
+{
+	for (size_t i = 0; i < x->planes.n; i++) {
+		const struct xplane *p = &x->planes.v[i];
+		for (size_t j = 0; j < p->lines.n; j++)
+			if (xspace_line_role(p->kind, p->lines.v[j].name, p->lines.v[j].id) ==
+			        XLINE_MODULES)
+				return true;
+	}
+	return false;
 }
 
 /* ---- all ---- */
@@ -376,7 +402,7 @@ static void say(struct xspace *x, const char *what, struct str text)
 	note_line(build_notes(x->b), "note: the profiler's %s: %.*s\n", what, STR(sb_str(&b)));
 }
 
-static void read_top(struct xspace *x, int pass)
+static void read_top(struct xspace *x, enum xpass pass)
 {
 	struct wire *w = &x->w;
 	struct str bytes;
@@ -385,15 +411,15 @@ static void read_top(struct xspace *x, int pass)
 	while (wire_next(w)) {
 		if (w->type != WIRE_BYTES) {
 			wire_skip(w);
-		} else if (w->field == 1 && pass == PASS_HEADS) {
+		} else if (w->field == 1 && pass == XPASS_HEADS) {
 			struct xplane made = { .device = ID_NONE };
 			imap_init(&made.name_of, x->a);
 			imap_init(&made.meta_of, x->a);
 			VEC_PUSH(x->a, &x->planes, made);
 			read_plane_heads(x, &x->planes.v[x->planes.n - 1]);
 		} else if (w->field == 1 && plane < x->planes.n) {
-			read_plane_events(x, &x->planes.v[plane++]);
-		} else if (w->field >= 2 && w->field <= 4 && pass == PASS_HEADS) {
+			read_plane_lines(x, &x->planes.v[plane++], pass);
+		} else if (w->field >= 2 && w->field <= 4 && pass == XPASS_HEADS) {
 			if (!wire_leaf(w, &bytes))
 				break;
 			if (w->field == 4)
@@ -402,7 +428,7 @@ static void read_top(struct xspace *x, int pass)
 			else
 				say(x, w->field == 2 ? "error" : "warning", bytes);
 		} else {
-			if (w->field > 4 && pass == PASS_HEADS)
+			if (w->field > 4 && pass == XPASS_HEADS)
 				src_count_unused(w->s, S("unknown fields"), 1);
 			wire_skip(w);
 		}
@@ -421,17 +447,23 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 	intern_init(&x.hlo_names, a);
 	intern_init(&x.kind_keys, a);
 	wire_init(&x.w, s, "an XSpace", e);
-	read_top(&x, PASS_HEADS);
+	read_top(&x, XPASS_HEADS);
 	if (!wire_done(&x.w, x.planes.n))
 		return false;
 	for (size_t i = 0; i < x.planes.n; i++)
 		begin_plane(&x, &x.planes.v[i]);
 	choose_origin(&x);
 	choose_steps(&x);
-	if (!src_rewind(s))
-		return false;
-	wire_init(&x.w, s, "an XSpace", e->code ? &later : e); /* the damage has been reported */
-	read_top(&x, PASS_EVENTS);
+	for (enum xpass pass = has_runs(&x) ? XPASS_RUNS : XPASS_EVENTS; pass <= XPASS_EVENTS;
+	        pass++) {
+		if (!src_rewind(s))
+			return false;
+		wire_init(&x.w, s, "an XSpace",
+		        e->code ? &later : e); /* the damage has been reported */
+		read_top(&x, pass);
+		if (pass == XPASS_RUNS)
+			xspace_sort_runs(&x);
+	}
 	hlo_build(&x);
 	src_count_unused(s, S("compressed texts"), x.compressed);
 	src_count_unused(s, S("damaged messages"), x.bad);

@@ -16,6 +16,7 @@
 struct xevent {
 	struct xline_walk *l;
 	const struct xmeta *meta; /* NULL if missing */
+	uint64_t id;              /* of the metadata */
 	int64_t offset, duration, count;
 	bool has_count;
 	size_t own;    /* number of the event's own stats; shared stats follow */
@@ -313,13 +314,13 @@ static struct xkind make_kind(struct xevent *e, struct str shared)
 }
 
 /* Finds or creates the kind of an event. Its shared stats are in x->key. */
-static struct xkind kind_of(struct xevent *e, uint64_t id)
+static struct xkind kind_of(struct xevent *e)
 {
 	struct xspace *x = e->l->x;
 	struct str shared = str_make(
 	        x->key.v + sizeof(struct xkind_head), x->key.n - sizeof(struct xkind_head));
 	int64_t step;
-	const struct xkind_head head = { .meta = id,
+	const struct xkind_head head = { .meta = e->id,
 		.plane = (uint32_t)(e->l->plane - x->planes.v),
 		.role = (uint16_t)e->l->role,
 		.correlates = e->uses >> XSTAT_CORRELATION & 1,
@@ -332,7 +333,7 @@ static struct xkind kind_of(struct xevent *e, uint64_t id)
 
 	memcpy(x->key.v, &head, sizeof head);
 	key = str_make(x->key.v, x->key.n);
-	if (imap_get(&e->l->plane->meta_of, id, &i))
+	if (imap_get(&e->l->plane->meta_of, e->id, &i))
 		meta = &e->l->plane->metas.v[i];
 	if (meta && meta->kind && str_eq(intern_str(&x->kind_keys, meta->kind - 1), key))
 		i = meta->kind - 1;
@@ -354,15 +355,6 @@ static struct xkind kind_of(struct xevent *e, uint64_t id)
 
 /* ---- slices ---- */
 
-/* Stores the run of a program, for the ops that follow. */
-static void learn_run(struct xevent *e, int64_t start)
-{
-	struct xrun made = { .start = start, .end = num_add(start, e->duration) };
-
-	if (number_of(e, XSTAT_ARG, ARG_RUN, &made.run))
-		VEC_PUSH(e->l->x->a, &e->l->plane->runs, made);
-}
-
 /* Sets the run of an op: the run of the program that contains it. Compares event times, because
  * device times of ops and runs are on different clocks. */
 static void put_run(const struct xevent *e, int64_t start)
@@ -375,11 +367,11 @@ static void put_run(const struct xevent *e, int64_t start)
 		build_arg_int(e->l->x->b, ARG_RUN, p->runs.v[i - 1].run);
 }
 
-static void append(struct xevent *e, uint64_t id)
+static void append(struct xevent *e)
 {
 	struct xspace *x = e->l->x;
 	int64_t start = num_add(e->l->base, e->offset), length = e->duration, correlation = 0;
-	struct xkind kind = kind_of(e, id);
+	struct xkind kind = kind_of(e);
 	int64_t event_start = start;
 
 	if (e->l->plane->kind == XPLANE_TPU) {
@@ -395,9 +387,7 @@ static void append(struct xevent *e, uint64_t id)
 	put_all(x, x->stats.v, x->stats.n);
 	if (e->has_count)
 		build_arg_int(x->b, ARG_COUNT, e->count);
-	if (e->l->role == XLINE_MODULES)
-		learn_run(e, event_start);
-	else if (e->l->role == XLINE_WORK && e->l->plane->runs.n)
+	if (e->l->role == XLINE_WORK && e->l->plane->runs.n)
 		put_run(e, event_start);
 	if (kind.category == CATEGORY_ALLOCATION)
 		build_instant(x->b, e->l->track, kind.event, start, correlation);
@@ -448,12 +438,12 @@ static void take_stat(struct xevent *e, struct str bytes)
 	x->key.n = (size_t)(to - x->key.v) + bytes.n;
 }
 
-void xspace_event(struct xline_walk *line, struct str bytes)
+/* Parses an event. Its own stats are then in x->stats, and the bytes of the shared ones in x->key.
+ */
+static bool parse_event(struct xevent *e, struct str bytes)
 {
-	struct xspace *x = line->x;
-	struct xevent e = { .l = line };
+	struct xspace *x = e->l->x;
 	struct leaf l = leaf_of(bytes);
-	uint64_t id = 0;
 
 	x->stats.n = 0;
 	x->key.n = 0;
@@ -461,21 +451,63 @@ void xspace_event(struct xline_walk *line, struct str bytes)
 	x->key.n = sizeof(struct xkind_head);
 	while (leaf_next(&l)) {
 		switch (l.tag) {
-		case LEAF_TAG(1, WIRE_VARINT): id = leaf_varint(&l); break;
-		case LEAF_TAG(2, WIRE_VARINT): e.offset = (int64_t)leaf_varint(&l); break;
-		case LEAF_TAG(3, WIRE_VARINT): e.duration = (int64_t)leaf_varint(&l); break;
-		case LEAF_TAG(4, WIRE_BYTES): take_stat(&e, leaf_bytes(&l)); break;
+		case LEAF_TAG(1, WIRE_VARINT): e->id = leaf_varint(&l); break;
+		case LEAF_TAG(2, WIRE_VARINT): e->offset = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(3, WIRE_VARINT): e->duration = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(4, WIRE_BYTES): take_stat(e, leaf_bytes(&l)); break;
 		case LEAF_TAG(5, WIRE_VARINT):
-			e.count = (int64_t)leaf_varint(&l);
-			e.has_count = true;
+			e->count = (int64_t)leaf_varint(&l);
+			e->has_count = true;
 			break;
 		default: leaf_skip(&l);
 		}
 	}
-	if (l.bad) {
-		x->bad++;
-		return;
+	e->own = x->stats.n;
+	return !l.bad;
+}
+
+void xspace_event(struct xline_walk *line, struct str bytes)
+{
+	struct xevent e = { .l = line };
+
+	if (parse_event(&e, bytes))
+		append(&e);
+	else
+		line->x->bad++;
+}
+
+/* ---- runs ---- */
+
+void xspace_run(struct xline_walk *line, struct str bytes)
+{
+	struct xspace *x = line->x;
+	struct xevent e = { .l = line };
+	uint64_t bad = x->bad, compressed = x->compressed; /* xspace_event counts them */
+	struct xrun made;
+
+	if (parse_event(&e, bytes) && number_of(&e, XSTAT_ARG, ARG_RUN, &made.run)) {
+		made.start = num_add(line->base, e.offset);
+		made.end = num_add(made.start, e.duration);
+		VEC_PUSH(x->a, &line->plane->runs, made);
 	}
-	e.own = x->stats.n;
-	append(&e, id);
+	x->bad = bad;
+	x->compressed = compressed;
+}
+
+static int by_start(const void *v, uint32_t a, uint32_t b)
+{
+	const struct xrun *x = (const struct xrun *)v + a, *y = (const struct xrun *)v + b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return (x->run > y->run) - (x->run < y->run);
+}
+
+void xspace_sort_runs(struct xspace *x)
+{
+	for (size_t i = 0; i < x->planes.n; i++)
+		sort_array(x->a, x->planes.v[i].runs.v, x->planes.v[i].runs.n, sizeof(struct xrun),
+		        by_start);
 }

@@ -14,15 +14,17 @@
  *   XEventMetadata  id 1  name 2  metadata 3  display_name 4  stats 5  child_id 6
  *   XStatMetadata   id 1  name 2  description 3
  *
- * The metadata of a plane follows its lines in the file. Therefore the file is read twice: the
- * first pass reads the metadata and the lines without their events, the second pass reads the
- * events.
+ * The metadata of a plane follows its lines in the file. Therefore the first pass reads the
+ * metadata and the lines without their events, and the last pass reads the events. If a plane has a
+ * line of runs, a pass between them reads the runs, so that they are known before all ops.
  */
 #ifndef TFPROF_TRACE_XSPACE_INTERNAL_H
 #define TFPROF_TRACE_XSPACE_INTERNAL_H
 
 #include "io/wire.h"
 #include "trace/trace_build.h"
+
+enum xpass { XPASS_HEADS, XPASS_RUNS, XPASS_EVENTS };
 
 /* The uses of stats. */
 enum xstat_use {
@@ -146,7 +148,7 @@ struct xplane {
 	uint32_t *near;      /* by ids below XSTAT_NEAR: 1 + index in names, 0: none; or NULL */
 	VEC(struct xmeta) metas;
 	struct imap meta_of;       /* id of an XEventMetadata -> index in metas */
-	VEC(struct xrun) runs;     /* events of the line XLA Modules, in the order of the file */
+	VEC(struct xrun) runs;     /* events of the line XLA Modules, by start */
 	VEC(struct str) raw_stats; /* encoded stats of the plane */
 };
 
@@ -224,6 +226,12 @@ struct str hlo_calls(struct xspace *x, const struct xprogram *p, struct xinstruc
 
 /* Appends an encoded event to the trace; counts it in x->bad if it is malformed. */
 void xspace_event(struct xline_walk *l, struct str bytes);
+
+/* Stores the run that an encoded event of the line XLA Modules is; ignores a malformed one. */
+void xspace_run(struct xline_walk *l, struct str bytes);
+
+/* Sorts the runs of each plane by start. */
+void xspace_sort_runs(struct xspace *x);
 
 /* Parses the text of an op: "jit(f)/add:", "dense/MatMul:MatMul", "Iterator::Map". */
 struct xop xspace_op(struct str name);
