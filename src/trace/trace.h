@@ -188,8 +188,8 @@ struct trace {
 	bool epoch;
 	struct intern strings;
 	VEC(struct trace_process) processes;
-	VEC(struct trace_device) devices;
-	VEC(struct trace_track) tracks; /* in the order in which they were first named */
+	VEC(struct trace_device) devices; /* by kind and number, once the trace is sealed */
+	VEC(struct trace_track) tracks;   /* in the order in which they were first named */
 	VEC(struct trace_event) events;
 	VEC(struct trace_node) nodes; /* one more than there are, if there are any */
 	VEC(uint32_t) inputs;         /* of the nodes: nodes */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/sort.h"
 #include "trace/trace_internal.h"
 
 struct trace_build *build_open(
@@ -406,6 +407,35 @@ static void seal_nodes(struct trace_build *b)
 
 /* ---- the end ---- */
 
+static int compare_devices(const void *v, uint32_t a, uint32_t b)
+{
+	const struct trace_device *x = (const struct trace_device *)v + a;
+	const struct trace_device *y = (const struct trace_device *)v + b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Orders devices by kind and number, whatever their order in the file. */
+static void order_devices(struct trace_build *b)
+{
+	struct trace *t = b->t;
+	const uint32_t *order = sort_order(b->scratch, t->devices.n, compare_devices, t->devices.v);
+	struct trace_device *old = ARENA_ARRAY(b->scratch, t->devices.n, struct trace_device);
+	uint32_t *place = ARENA_ARRAY(b->scratch, t->devices.n, uint32_t);
+
+	if (t->devices.n)
+		memcpy(old, t->devices.v, t->devices.n * sizeof *old);
+	for (uint32_t i = 0; i < t->devices.n; i++) {
+		t->devices.v[i] = old[order[i]];
+		place[order[i]] = i;
+	}
+	for (size_t i = 0; i < t->tracks.n; i++)
+		if (t->tracks.v[i].device != ID_NONE)
+			t->tracks.v[i].device = place[t->tracks.v[i].device];
+}
+
 void build_seal(struct trace_build *b)
 {
 	struct trace *t = b->t;
@@ -415,6 +445,7 @@ void build_seal(struct trace_build *b)
 		return;
 	b->sealed = true;
 	seal_nodes(b);
+	order_devices(b);
 	for (uint32_t i = 0; i < t->tracks.n; i++)
 		marks_pair(b, i);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {

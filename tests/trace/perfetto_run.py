@@ -135,7 +135,7 @@ def devices():
     old = [(10, 8), (53, [(7, [(2, [(1, 'vertex')]), (3, [(1, 'binning')])])])]
     write(pf.trace(stage, old, [(10, 8), (8, 500), (53, [(2, 30)])]))
     equal([(s['name'], s['start'], s['length']) for s in dump('a.pftrace', '--slices')], [('conv', 100, 70), ('binning', 500, 30)])
-    equal([x['device'] for x in dump('a.pftrace')['devices']], ['gpu:2', 'gpu:0'])
+    equal([x['device'] for x in dump('a.pftrace')['devices']], ['gpu:0', 'gpu:2'])
 
 
 def others():
