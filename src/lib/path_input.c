@@ -4,6 +4,7 @@
  */
 #include "lib/path_input.h"
 
+#include "trace/pass/step_time.h"
 #include "why/why.h"
 
 /* Caches the last trace and its replay, because the next command usually needs the same trace.
@@ -89,23 +90,27 @@ static bool choose_steps(struct session *s, const struct path_input *in, const s
 {
 	struct arena *a = &s->query_arena;
 	uint32_t *chosen = ARENA_ARRAY(a, x->n_windows, uint32_t);
+	int64_t sum = 0;
 	size_t n = 0;
 
-	*out = (struct path_steps){ .of = S("the whole trace") };
-	if (in->steps.by == STEPS_UNKNOWN && o->step < 0 && !o->steps.n)
+	*out = (struct path_steps){ .of = S("the whole trace"),
+		.marked = in->steps.by != STEPS_UNKNOWN };
+	if (!out->marked && o->step < 0 && !o->steps.n) {
+		out->wall = step_time_mean(in->t, step_time_sum(&in->steps), 1);
 		return true;
+	}
 	for (uint32_t i = 0; i < x->n_windows && i < in->steps.steps.n; i++) {
 		const struct trace_step *step = &in->steps.steps.v[i];
 		if (!opts_has_step(o, step->id))
 			continue;
 		chosen[n++] = i;
-		out->marks = num_add(out->marks, num_sub(step->end, step->start));
+		sum = num_add(sum, num_sub(step->end, step->start));
 		out->device |= x->windows[i].device;
 	}
 	if (!n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "the trace has none of the steps given with -step");
-	out->marks /= (int64_t)n;
+	out->wall = step_time_mean(in->t, sum, n);
 	out->of = n == 1 ? str_fmt(a, "step %lld", (long long)in->steps.steps.v[chosen[0]].id)
 	                 : str_fmt(a, "the mean of %zu steps", n);
 	replay_choose(x, chosen, n);
@@ -140,12 +145,13 @@ static bool open_replays(struct session *s, const struct model_trace *v, const s
 			return false;
 		replays[i] = x;
 		out->of[i] = one.of;
-		all->marks = num_add(all->marks, one.marks);
+		all->wall = num_add(all->wall, one.wall);
 		all->device |= one.device;
+		all->marked |= one.marked;
 	}
 	all->of = one.of;
 	if (out->n > 1) {
-		all->marks /= (int64_t)out->n;
+		all->wall /= (int64_t)out->n;
 		all->of = str_fmt(a, "%.*s in %zu files", STR(one.of), out->n);
 	}
 	return true;

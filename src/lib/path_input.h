@@ -21,8 +21,8 @@ bool path_input_open(struct session *s, const struct opts *o, struct path_input 
 struct path_steps {
 	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */
 	bool device;   /* the windows end with device work */
-	int64_t marks; /* ticks, the mean length of the steps by their marks; 0: no
-	                  steps */
+	bool marked;   /* the source marks steps */
+	int64_t wall;  /* the step time (pass/step_time), ns; without marks, of the whole trace */
 };
 
 /* The replays of several traces, and the steps of each; steps: of all together.

@@ -9,15 +9,17 @@
 #include "base/sort.h"
 #include "export/table/critical_out.h"
 #include "export/timeline/timeline.h"
+#include "trace/pass/step_time.h"
 
-/* Returns the index of the step with the median length. */
-static size_t median_step(const struct trace_steps *steps, struct arena *a)
+/* Returns the index of the step with the median length; of an even number, of the shorter one of the
+ * two in the middle. */
+static uint32_t median_step(const struct trace_steps *steps, struct arena *a)
 {
 	int64_t *lengths = ARENA_ARRAY(a, steps->steps.n, int64_t);
 
 	for (size_t i = 0; i < steps->steps.n; i++)
 		lengths[i] = num_sub(steps->steps.v[i].end, steps->steps.v[i].start);
-	return keysort_new(a, steps->steps.n, lengths)[(steps->steps.n - 1) / 2];
+	return (uint32_t)keysort_new(a, steps->steps.n, lengths)[(steps->steps.n - 1) / 2];
 }
 
 bool run_critical(struct session *s, const struct request *r, struct sink *out)
@@ -37,12 +39,12 @@ bool run_critical(struct session *s, const struct request *r, struct sink *out)
 		return session_fail(s, ERR_INVALID_ARGUMENT, "step %lld is not in the trace",
 		        (long long)o->step);
 	if (in.steps.by != STEPS_UNKNOWN) {
-		found = page.chosen ? found : (uint32_t)median_step(&in.steps, a);
-		const struct trace_step *step = &in.steps.steps.v[found];
-		page.step = str_fmt(a, "step %lld", (long long)step->id);
+		found = page.chosen ? found : median_step(&in.steps, a);
+		page.step = str_fmt(a, "step %lld", (long long)in.steps.steps.v[found].id);
 		page.steps = in.steps.steps.n;
-		page.step_ns = trace_ns(in.t, step->end) - trace_ns(in.t, step->start);
 	}
+	const struct trace_step *step = &in.steps.steps.v[found];
+	page.step_ns = step_time_mean(in.t, num_sub(step->end, step->start), 1);
 	replay_open_step(in.t, &in.links, &in.steps, found, &replay, a);
 	replay_path(&replay, &replay.recorded, 0, &x, a);
 	page.x = &x;

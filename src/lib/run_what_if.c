@@ -114,7 +114,8 @@ bool run_what_if(struct session *s, const struct request *r, struct sink *out)
 		.error = replay_error(&x),
 		.of = steps.of,
 		.device = steps.device,
-		.marks = steps.marks };
+		.marked = steps.marked,
+		.wall = steps.wall };
 	path_note_unknown(s, in.t, x.depend.unknown_waits);
 	if (request.each)
 		return write_each(s, &w, &request, o, &to);

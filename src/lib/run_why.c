@@ -99,7 +99,8 @@ static bool write_job(struct session *s, const struct why_request *request, cons
 	why_find(&job, &why, &s->query_arena);
 	const struct why_page page = { .x = &why,
 		.of = in->steps.of,
-		.marks = in->steps.marks,
+		.marked = in->steps.marked,
+		.wall = in->steps.wall,
 		.steps = typed_steps(s, o),
 		.top = request->top,
 		.cause = request->cause };

@@ -577,6 +577,23 @@ def path(x):
     assert not code or View(code).total(metric) <= scope.total(metric) + 1, 'code: %s of %s' % (View(code).total(metric), scope.total(metric))
 
 
+def step_time(x):
+    """why, what-if, critical, summary and steps have one step time, and the parts of each device add up to it. Without marks it is the
+    length of the whole trace."""
+    walls = (x.tables['summary'] or {}).get('step_time', [])
+    if not x.is_trace or len(walls) != 1 or not x.tables['steps']:
+        raise Nothing('no trace, or several')
+    wall, rows = walls[0], x.tables['steps']['steps']
+    words = {'why': '', 'what-if': 'host*1', 'critical': '-step %d' % rows[0]['step'] if wall['marked'] else ''}
+    x.ask(*['%s %s -output json:outfile=wall_%s.json' % (command, words[command], command) for command in words])
+    found = {command: x.answer('wall_%s.json' % command) for command in words}
+    cases.equal({c: doc['step_ns'] for c, doc in found.items() if doc},
+                {c: rows[0]['duration_ns'] if c == 'critical' else wall['mean_ns'] for c, doc in found.items() if doc}, 'step time')
+    for r in x.tables['steps']['step_time']:
+        parts = sum(r[k] for k in ('compute_ns', 'exposed_communication_ns', 'exposed_copy_ns', 'idle_ns'))
+        cases.equal((r['step_ns'], parts), (wall['mean_ns'], wall['mean_ns']), 'step time of ' + r['device'])
+
+
 def timeline(x):
     """The timeline of a trace, read again, has the same devices and kernels."""
     if not x.is_trace or not x.tables['devices']['devices']:
@@ -604,7 +621,7 @@ def converted(x):
             near(again.single[step].total(m), view.total(m), 2000 * len(own) + 1, '%s of step %s' % (m, step))
 
 
-CHECKS = [views, groupings, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, timeline, converted]
+CHECKS = [views, groupings, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, step_time, timeline, converted]
 
 
 # ---- inputs ----

@@ -155,6 +155,13 @@ static void fill_segments(struct table *to, const struct critical *x)
 
 /* ---- the answer ---- */
 
+static int64_t window_ns(const struct critical *x)
+{
+	const struct trace *t = x->depend->t;
+
+	return trace_ns(t, x->window.to) - trace_ns(t, x->window.from);
+}
+
 struct critical_shown {
 	const struct critical_page *page;
 	const struct table *kinds, *places;
@@ -169,9 +176,8 @@ static void put_members(struct document *d, const void *user)
 	if (shown->page->step.p)
 		document_text(d, "step", shown->page->step);
 	document_i64(d, "from_ns", trace_ns(t, x->window.from));
-	document_i64(d, "window_ns", trace_ns(t, x->window.to) - trace_ns(t, x->window.from));
-	if (shown->page->step_ns)
-		document_i64(d, "step_ns", shown->page->step_ns);
+	document_i64(d, "window_ns", window_ns(x));
+	document_i64(d, "step_ns", shown->page->step_ns);
 	document_i64(d, "not_known_ns", trace_ns(t, x->kinds[CRITICAL_UNKNOWN]));
 	table_put_member(d, shown->kinds, 0);
 	table_put_member(d, shown->places, 0);
@@ -182,22 +188,44 @@ struct str critical_title(const struct critical_page *p, struct arena *a)
 	return str_fmt(a, "Critical path of %.*s", STR(p->step.p ? p->step : S("the whole trace")));
 }
 
-/* Returns "Critical path of the whole trace: 176 ms". */
+/* Says why this step is shown. */
+static void put_choice(struct sb *b, const struct critical_page *p)
+{
+	if (!p->step.p || p->chosen || p->steps < 2)
+		return;
+	sb_fmt(b, ", the %s of %zu steps",
+	        p->steps == 2  ? "shorter"
+	        : p->steps % 2 ? "median"
+	                       : "lower median",
+	        p->steps);
+}
+
+/* Says where the window lies in the step or trace. */
+static void put_window(struct sb *b, const struct critical_page *p)
+{
+	const struct critical_window *w = &p->x->window;
+
+	if (p->step.p ? !w->device : window_ns(p->x) == p->step_ns)
+		return;
+	if (p->step.p)
+		sb_fmt(b, "\nfrom %s to its last device work; the mark of the step lasts ",
+		        w->mark ? "its mark" : "the last device work of the step before");
+	else
+		sb_fmt(b, "\nuntil the device work and the waits for it end; the whole trace "
+		          "lasts ");
+	table_put_time(b, p->step_ns);
+}
+
+/* "Critical path of the whole trace: 176 ms". */
 static struct str lead_of(const struct critical_page *p, struct arena *a)
 {
-	const struct critical *x = p->x;
 	struct sb b = { .a = a };
 
 	sb_put(&b, critical_title(p, a));
-	if (p->step.p && !p->chosen && p->steps > 1)
-		sb_fmt(&b, ", the median of %zu steps", p->steps);
+	put_choice(&b, p);
 	sb_fmt(&b, ": ");
-	table_put_time(&b, trace_ns(x->depend->t, x->window.to - x->window.from));
-	if (x->window.device) {
-		sb_fmt(&b, "\nfrom %s to its last device work; the mark of the step lasts ",
-		        x->window.mark ? "its mark" : "the last device work of the step before");
-		table_put_time(&b, p->step_ns);
-	}
+	table_put_time(&b, window_ns(p->x));
+	put_window(&b, p);
 	sb_fmt(&b, "\n\n");
 	return sb_str(&b);
 }

@@ -8,14 +8,14 @@
 #include "export/out.h"
 #include "trace/pass/critical.h"
 
-/* A path, and the data about steps for its heading. step_ns: length of the step's mark; 0: no
- * steps. */
+/* A path, and the data about steps for its heading. step_ns: the step time, which is the length of
+ * the step's mark or of the whole trace. */
 struct critical_page {
 	const struct critical *x;
 	struct str step; /* "step 3 (ProfilerStep#3)"; p NULL: the whole trace */
 	int64_t step_ns;
 	size_t steps; /* number of steps of the trace */
-	bool chosen;  /* the user chose the step; otherwise it is the median step */
+	bool chosen;  /* the user chose the step; otherwise it is the one with the median length */
 };
 
 /* Returns "Critical path of step 3", in a. */

@@ -143,10 +143,12 @@ static void put_what(struct sb *b, const struct what_if *w)
 	sb_fmt(b, "%.*s", STR(w->of));
 	if (w->device)
 		sb_fmt(b, " by %s device work", its);
-	if (w->marks) {
+	if (w->marked)
 		sb_fmt(b, w->device ? "; by %s marks " : " by %s marks ", its);
-		table_put_time(b, trace_ns(w->x->depend.t, w->marks));
-	}
+	else if (w->wall != before_ns(w))
+		sb_fmt(b, " until the device work and the waits for it end; all of it lasts ");
+	if (w->marked || w->wall != before_ns(w))
+		table_put_time(b, w->wall);
 }
 
 /* Returns "host*0.5: 176 ms becomes 150 ms, 14.8% less". */
@@ -185,8 +187,9 @@ static void put_common(struct document *d, const struct what_if *w)
 	document_text(d, "of", w->of);
 	document_i64(d, "steps", num_from_u64(w->x->n_chosen));
 	document_i64(d, "before_ns", before_ns(w));
-	if (w->marks)
-		document_i64(d, "marks_ns", trace_ns(w->x->depend.t, w->marks));
+	document_i64(d, "step_ns", w->wall);
+	if (w->marked)
+		document_i64(d, "marks_ns", w->wall);
 	document_i64(d, "unknown_waits", num_from_u64(w->x->depend.unknown_waits));
 	document_fraction(d, "model_error",
 	        (struct fraction){ (int64_t)(w->error * 1000000 + 0.5), 1000000 });

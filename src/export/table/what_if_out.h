@@ -19,7 +19,8 @@ struct what_if {
 	double error;  /* of the replay without changes, as a share of the time */
 	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */
 	bool device;   /* the windows end with device work */
-	int64_t marks; /* ticks, the mean length of the steps by their marks; 0: no steps */
+	bool marked;   /* the source marks steps */
+	int64_t wall;  /* ns, the step time; without marks, of the whole trace */
 };
 
 /* The names that save most. */

@@ -358,11 +358,22 @@ static void put_trust(struct sb *b, const struct why *x)
 
 #define MARKS_APART 10 /* a difference above 1 / 10 of the time by marks is explained */
 
-/* Explains why the step times by marks and by device work differ. */
+/* Names the part of a trace without steps that is examined. */
+static void put_whole(struct sb *b, const struct why *x)
+{
+	if (x->busy > 0) {
+		sb_fmt(b, ", of which ");
+		put_time(b, x, x->step);
+		sb_fmt(b, " until the device work and the waits for it end");
+	}
+	sb_fmt(b, "; no steps are marked, so start-up counts");
+}
+
+/* Explains why the times by marks and by the device's work differ. */
 static void put_window(struct sb *b, const struct why_page *p)
 {
 	const struct replay *x = p->x->x;
-	int64_t marks = p->marks, work = p->x->step;
+	int64_t marks = p->wall, work = trace_ns(trace_of(p->x), p->x->step);
 	bool from_mark = true;
 
 	for (size_t i = 0; i < x->n_chosen; i++)
@@ -378,21 +389,15 @@ static void put_head(const struct why_text *t)
 	struct sb b = { .a = t->a };
 
 	sink_wrap(t->to, why_verdict(t->p->x, t->a), t->md ? 0 : t->columns, 2);
-	sb_fmt(&b, "%.*s", STR(t->p->of));
-	if (!why_is_per_step(x) && x->busy > 0) {
-		sb_fmt(&b, ", of which ");
-		put_time(&b, x, x->step);
-		sb_fmt(&b, " until the device work and the waits for it end");
-	}
-	if (!why_is_per_step(x))
-		sb_fmt(&b, ": no steps are marked, so start-up counts");
-	if (t->p->marks) {
-		sb_fmt(&b, ": ");
-		put_time(&b, x, t->p->marks);
+	sb_fmt(&b, "%.*s: ", STR(t->p->of));
+	table_put_time(&b, t->p->wall);
+	if (t->p->marked) {
 		sb_fmt(&b, " by marks, ");
 		put_time(&b, x, x->step);
 		sb_fmt(&b, " by the device's work");
 		put_window(&b, t->p);
+	} else {
+		put_whole(&b, x);
 	}
 	if (x->busy > 0)
 		put_trust(&b, x);
@@ -489,7 +494,7 @@ static void put_document(struct document *d, const struct why_text *t)
 	document_text(d, "verdict", why_verdict(t->p->x, t->a));
 	document_text(d, "cause", why_verdict_id(x));
 	document_text(d, "of", t->p->of);
-	document_i64(d, "step_ns", trace_ns(trace_of(x), t->p->marks ? t->p->marks : x->step));
+	document_i64(d, "step_ns", t->p->wall);
 	document_i64(d, "window_ns", trace_ns(trace_of(x), x->step));
 	document_fraction(
 	        d, "busy", (struct fraction){ (int64_t)(x->busy * 1000000 + 0.5), 1000000 });

@@ -15,7 +15,8 @@
 struct why_page {
 	const struct why *x;
 	struct str of;     /* "step 3", "the mean of 6 steps", "the whole trace" */
-	int64_t marks;     /* ticks, the mean length of the steps by their marks; 0: no steps */
+	bool marked;       /* the source marks steps */
+	int64_t wall;      /* ns, the step time; without marks, of the whole trace */
 	struct str steps;  /* the value of -step, which commands repeat; p NULL: not given */
 	size_t top;        /* causes shown; 0: all */
 	enum why_id cause; /* shows only this cause, in full; WHY_IDS: all */

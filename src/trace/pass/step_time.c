@@ -17,6 +17,11 @@ int64_t step_time_sum(const struct trace_steps *steps)
 	return sum;
 }
 
+int64_t step_time_mean(const struct trace *t, int64_t sum, size_t n)
+{
+	return n ? trace_ns(t, sum) / num_from_u64(n) : 0;
+}
+
 struct step_wall step_time_of(const struct trace_steps *steps, struct arena *a)
 {
 	size_t n = steps->steps.n;
@@ -26,7 +31,7 @@ struct step_wall step_time_of(const struct trace_steps *steps, struct arena *a)
 
 	if (!n)
 		return out;
-	out.mean = trace_ns(steps->t, step_time_sum(steps)) / num_from_u64(n);
+	out.mean = step_time_mean(steps->t, step_time_sum(steps), n);
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		ns[i] = trace_ns(steps->t, num_sub(s->end, s->start));

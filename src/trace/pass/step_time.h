@@ -22,6 +22,9 @@ struct step_wall step_time_of(const struct trace_steps *steps, struct arena *a);
 /* Returns the sum of the lengths of the steps, ticks. */
 int64_t step_time_sum(const struct trace_steps *steps);
 
+/* Returns the step time, the mean of n steps whose lengths add up to `sum` ticks; ns. */
+int64_t step_time_mean(const struct trace *t, int64_t sum, size_t n);
+
 /* Returns how an average step divides on a device: its window is step_time.mean. The usage was
  * found with these steps. */
 struct usage_partition step_time_partition(
