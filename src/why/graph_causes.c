@@ -121,68 +121,75 @@ void why_find_graph_padding(const struct why_scene *s, struct why_change *out)
 	out->bound = true;
 }
 
-/* A chosen step of an LLM server. */
+/* A step of a server. */
 struct eager_step {
 	bool known, graphs, work;
 	enum serving_phase phase;
 	int64_t length;
 };
 
+/* Examines all steps of the trace, because -step may choose the one without graphs alone. */
 static struct eager_step *find_steps(const struct why_scene *s, struct arena *a)
 {
-	struct eager_step *v = ARENA_ARRAY(a, s->x->n_chosen, struct eager_step);
+	const struct replay *x = s->x;
+	struct eager_step *v = ARENA_ARRAY(a, x->n_windows, struct eager_step);
 	struct serving_step named;
 
-	for (size_t i = 0; i < s->x->n_chosen; i++) {
-		v[i].known = read_step(s, &s->windows[i], &named);
+	for (size_t i = 0; i < x->n_windows; i++) {
+		v[i].known = read_step(s, &x->windows[i], &named);
 		if (v[i].known)
 			v[i].phase = named.phase;
-		v[i].length = num_sub(s->windows[i].to, s->windows[i].from);
+		v[i].length = num_sub(x->windows[i].to, x->windows[i].from);
 	}
 	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
-		const struct critical_window *window =
-		        s->d->nodes.v[i].host ? NULL : why_window_around(s, i);
-		if (!window)
+		if (x->steps[i] == ID_NONE)
 			continue;
-		struct eager_step *step = &v[window - s->windows];
+		struct eager_step *step = &v[x->steps[i]];
 		step->work = true;
 		step->graphs |= graph_call(s, i) != ID_NONE;
 	}
 	return v;
 }
 
-/* Returns the median length of the steps of a phase that replay graphs; 0: there are none. */
-static int64_t graph_median(
-        const struct eager_step *v, size_t n, enum serving_phase phase, struct arena *a)
+/* Returns, for each phase, the median length of the steps that replay graphs; 0: there are none. */
+static int64_t *graph_medians(const struct eager_step *v, size_t n, struct arena *a)
 {
+	int64_t *medians = ARENA_ARRAY(a, PHASE_N, int64_t);
 	int64_t *lengths = ARENA_ARRAY(a, n, int64_t);
-	size_t found = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (v[i].known && v[i].graphs && v[i].phase == phase)
-			lengths[found++] = v[i].length;
-	return found ? lengths[keysort_new(a, found, lengths)[(found - 1) / 2]] : 0;
+	for (size_t phase = 0; phase < PHASE_N; phase++) {
+		size_t found = 0;
+		for (size_t i = 0; i < n; i++)
+			if (v[i].known && v[i].graphs && v[i].phase == phase)
+				lengths[found++] = v[i].length;
+		if (found)
+			medians[phase] = lengths[keysort_new(a, found, lengths)[(found - 1) / 2]];
+	}
+	return medians;
 }
 
 void why_find_eager_steps(const struct why_scene *s, struct why_change *out)
 {
-	size_t n = s->x->n_chosen;
-	const struct eager_step *v = s->t->replays.n ? find_steps(s, out->a) : NULL;
+	const struct replay *x = s->x;
 
 	out->saved = 0;
 	out->bound = true;
-	for (size_t i = 0; v && i < n; i++) {
-		int64_t median = !v[i].known || v[i].graphs || !v[i].work
-		                         ? 0
-		                         : graph_median(v, n, v[i].phase, out->a);
-		if (!median || v[i].length <= median)
+	if (!s->t->replays.n)
+		return;
+	const struct eager_step *v = find_steps(s, out->a);
+	const int64_t *medians = graph_medians(v, x->n_windows, out->a);
+	for (size_t i = 0; i < x->n_chosen; i++) {
+		const struct eager_step *step = &v[x->chosen[i]];
+		int64_t median =
+		        step->known && step->work && !step->graphs ? medians[step->phase] : 0;
+		if (!median || step->length <= median)
 			continue;
 		struct why_place place = { .kind = "step",
-			.name = trace_str(s->t, s->x->marks->steps.v[s->windows[i].step].name),
-			.ticks = v[i].length - median,
+			.name = trace_str(s->t, x->marks->steps.v[x->chosen[i]].name),
+			.ticks = step->length - median,
 			.times = 1 };
 		VEC_PUSH(out->a, &out->places, place);
 		out->cost = num_add(out->cost, place.ticks);
 	}
-	out->saved = out->cost / (int64_t)n;
+	out->saved = out->cost / (int64_t)x->n_chosen;
 }

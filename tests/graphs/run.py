@@ -191,6 +191,8 @@ def causes():
     equal(padded['before_ns'] - padded['after_ns'], 250000, padded)
     eager = found(same, same, (16, True, 0), same)
     equal(eager['eager_steps'], 50000, eager)
+    alone = json.loads(program('replay.pt.trace.json', 'why', '-step', '2', '-output', 'json')[0])  # compared with steps that are not chosen
+    equal({c['id']: c['saved_ns'] for c in alone['causes']}.get('eager_steps'), 200000, alone)
     found(same, same, same, (8, False, 0))
     for step, saved in ((2, 0), (3, 250000)):  # one step alone; its number is not its place among the chosen ones
         padded = json.loads(program('replay.pt.trace.json', 'what-if', 'cause:graph_padding', '-step', str(step), '-output', 'json')[0])
