@@ -169,10 +169,11 @@ def views(x):
         left_out = re.search(r'([\d.]+) of [\d.]+ us have no call stack', x.said) if name == 'code' else None
         if left_out:
             near(view.total('micros') + 1000 * Fraction(left_out.group(1)), scope.total('micros'), 2000, 'code and what it leaves out')
-        for m in [] if left_out or name == 'code' and x.original else TIMES + ['float_ops', 'bytes', 'kernels', 'bytes_accessed']:
-            near(view.total(m), scope.total(m), 1, '%s: total of %s' % (name, m))
+        for m in [] if left_out or name == 'code' and x.original else TIMES + COUNTS:
+            exact = 1000 if m == 'occurrence' else 1  # means of steps are not whole numbers
+            near(exact * view.total(m), exact * scope.total(m), 1, '%s: total of %s' % (name, m))
             own = [v for v in view.own(m).values() if v]
-            near(sum(own), view.total(m), len(own) + 1, '%s: sum of own %s' % (name, m))
+            near(exact * sum(own), exact * view.total(m), len(own) + 1, '%s: sum of own %s' % (name, m))
         if not x.original:
             near(view.total('accelerator_micros') + view.total('cpu_micros'), view.total('micros'), 3, name + ': both sides')
 

@@ -9,7 +9,7 @@
 #include "base/sort.h"
 #include "trace/pass/ops.h"
 
-static struct trace_ops find_ops(const struct trace *t)
+static struct trace_ops find_ops_by(const struct trace *t, enum trace_by by)
 {
 	struct trace_links l;
 	struct trace_steps s;
@@ -17,8 +17,13 @@ static struct trace_ops find_ops(const struct trace *t)
 
 	trace_link(t, &l, &unit_arena);
 	trace_find_steps(t, &s, &unit_arena);
-	trace_find_ops(t, &l, &s, TRACE_BY_PATH, &o, &unit_arena);
+	trace_find_ops(t, &l, &s, by, &o, &unit_arena);
 	return o;
+}
+
+static struct trace_ops find_ops(const struct trace *t)
+{
+	return find_ops_by(t, TRACE_BY_PATH);
 }
 
 /* A table as text, a line for each cell. */
@@ -103,6 +108,42 @@ static void compiled_ops_have_names_runs_and_stacks(void **state)
 	struct op_frame inner = ops_frame(&o, mul->frame);
 	assert_str(intern_str(&o.strings, inner.text), "b.py:3:4");
 	assert_str(intern_str(&o.strings, ops_frame(&o, inner.parent).text), "a.py:1:2");
+}
+
+static uint64_t sum_of_runs(const struct trace_ops *o)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < o->ops.n; i++)
+		sum += o->ops.v[i].runs;
+	return sum;
+}
+
+/* Two kernels of one op, each launched from a stack of its own, are one execution of the op, and
+ * none if the op ran on the host. */
+static void stacks_divide_executions_without_adding_any(void **state)
+{
+	(void)state;
+	for (int host = 0; host < 2; host++) {
+		struct rig r = rig_open_tracks(TRACE_XSPACE);
+		for (int64_t i = 0; i < 2; i++) {
+			build_arg_text(r.b, ARG_SCOPE, S("f/add"));
+			build_arg_text(r.b, ARG_STACK, i ? S("a.py:1:2\n") : S("b.py:3:4\n"));
+			uint32_t e = build_event(
+			        r.b, CATEGORY_KERNEL, build_string(r.b, i ? S("loop") : S("tail")));
+			for (int64_t n = 0; n <= 2 * i; n++)
+				build_slice(r.b, r.stream[0], e, 10 + 20 * i + 5 * n, 5, 0);
+		}
+		build_arg_text(r.b, ARG_SCOPE, S("f/add"));
+		uint32_t on_host = build_event(
+		        r.b, CATEGORY_OP, build_string(r.b, host ? S("f/add") : S("g")));
+		build_slice(r.b, r.thread, on_host, 0, 5, 0);
+		build_seal(r.b);
+		struct trace_ops paths = find_ops(r.t);
+		struct trace_ops stacks = find_ops_by(r.t, TRACE_BY_STACK);
+		assert_true(stacks.ops.n > paths.ops.n);
+		assert_int_equal(sum_of_runs(&stacks), sum_of_runs(&paths));
+	}
 }
 
 /* A random slice, to be appended in any order. */
@@ -235,6 +276,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		built_case(paths_follow_modules_and_ops),
 		built_case(compiled_ops_have_names_runs_and_stacks),
+		built_case(stacks_divide_executions_without_adding_any),
 		built_case(sums_lose_nothing_in_any_order),
 		built_case(marks_that_share_numbers_are_steps_each),
 	};

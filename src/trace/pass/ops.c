@@ -88,12 +88,20 @@ static uint64_t *find_count(
 	return &x->counts.v[i].n;
 }
 
-/* Adds executions of a kernel, and returns their new number in the cell. */
-static uint64_t count_runs(struct finding *x, uint32_t cell, const struct slice *s, int64_t runs)
+/* Adds executions of a kernel or compiled op, and returns their new number in the op and step. */
+static uint64_t count_runs(
+        struct finding *x, const struct op_runs *in, const struct slice *s, int64_t runs)
 {
-	uint64_t *c = find_count(x, RUNS_IN_CELL, cell, s);
+	uint64_t *c = find_count(x, RUNS_IN_CELL, (uint32_t)(in - x->runs.v), s);
 
 	return *c = num_add_u64(*c, (uint64_t)runs);
+}
+
+/* Returns by how much a count exceeds the largest one so far. An op in a step was executed as often
+ * as the most frequent of its kernels, from whatever stacks. */
+static uint64_t more_than(uint64_t count, uint64_t most)
+{
+	return count > most ? count - most : 0;
 }
 
 /* Returns the additional executions of a compiled op, which may launch several kernels per
@@ -122,21 +130,12 @@ static bool has_own_op(const struct finding *x, const struct nest_level *level)
 	       x->rule.levels & NEST_BIT(level->s.category);
 }
 
-/* Returns the executions of an op on threads in a cell: the executions of its most frequent
- * compiled op. */
-static uint64_t most_runs(struct finding *x, const struct op_cell *c, const struct slice *s)
-{
-	uint64_t count = count_runs(x, (uint32_t)(c - x->to->cells.v), s, 1);
-
-	return count > c->host_runs ? count : c->host_runs;
-}
-
 void ops_close_host(struct finding *x, const struct nest_level *level)
 {
 	uint32_t op = level->user - 1;
 	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, &level->s, NULL), &level->s);
+	struct op_runs *all = ops_runs_of(x, c);
 	bool compiled = ops_is_compiled(x, &level->s);
-	uint64_t runs = c->host_runs + 1;
 
 	if ((!c->host_runs && !c->host_self) || level->s.start < c->host_start)
 		c->host_start = level->s.start;
@@ -147,10 +146,10 @@ void ops_close_host(struct finding *x, const struct nest_level *level)
 		return;
 	c->host_total =
 	        num_add(c->host_total, ops_is_deeper(x, op) ? nest_self(level) : level->s.length);
-	if (compiled)
-		runs = most_runs(x, c, &level->s);
-	x->to->ops.v[op].runs = num_add_u64(x->to->ops.v[op].runs, runs - c->host_runs);
-	c->host_runs = runs;
+	uint64_t more = compiled ? more_than(count_runs(x, all, &level->s, 1), all->host) : 1;
+	x->to->ops.v[op].runs = num_add_u64(x->to->ops.v[op].runs, more);
+	c->host_runs += more;
+	all->host += more;
 }
 
 void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *level,
@@ -263,6 +262,7 @@ static void replay(struct finding *x, const struct slice *s, const struct launch
 			op = at_frame(x, op, ops_frame_of_site(x, site));
 		struct op_cell *c = ops_cell(x, op, step, s);
 		c->replays += level;
+		ops_runs_of(x, c)->host += level;
 		x->to->ops.v[op].runs += level;
 		if (counts)
 			ops_count_site(x, site, (uint32_t)(c - x->to->cells.v));
@@ -281,6 +281,7 @@ uint32_t ops_add_work(
 	replay(x, s, launch);
 	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, s, launch), s);
 	struct trace_op *o = &x->to->ops.v[op];
+	struct op_runs *all = ops_runs_of(x, c);
 	struct event_work facts = facts_of(x, s);
 	int64_t runs = slice_int(t, s, ARG_COUNT);
 
@@ -289,11 +290,11 @@ uint32_t ops_add_work(
 		c->device_start = s->start;
 	c->device_self = num_add(c->device_self, self);
 	c->device_total = num_add(c->device_total, s->length);
-	if (facts.compiled || !(c->host_runs + c->replays)) {
-		uint64_t count = x->rule.leaf
-		                         ? c->kernels /* instances of a template are one op */
-		                         : count_runs(x, (uint32_t)(c - x->to->cells.v), s, runs);
-		c->device_runs = count > c->device_runs ? count : c->device_runs;
+	if (facts.compiled || !all->host) {
+		uint64_t more = x->rule.leaf ? 1 /* instances of a template are one op */
+		                             : more_than(count_runs(x, all, s, runs), all->device);
+		c->device_runs += more;
+		all->device += more;
 	}
 	if (facts.compiled && !x->rule.leaf)
 		runs = more_runs(x, c->step, s, runs);
@@ -407,9 +408,10 @@ static void find(struct finding *x)
 void ops_end(struct finding *x)
 {
 	for (size_t i = 0; i < x->to->cells.n; i++) {
-		const struct op_cell *c = &x->to->cells.v[i];
-		if (!(c->host_runs + c->replays))
-			x->to->ops.v[c->op].runs += c->device_runs;
+		struct op_cell *c = &x->to->cells.v[i];
+		if (ops_runs_of(x, c)->host)
+			c->device_runs = 0; /* the work of executions that are counted */
+		x->to->ops.v[c->op].runs += c->device_runs;
 	}
 	ops_end_kernels(x);
 }
@@ -439,6 +441,7 @@ void ops_begin(struct finding *x, const struct trace *t, const struct trace_step
 	x->longer = sb_in(scratch);
 	imap_init(&x->by_name, scratch);
 	imap_init(&x->cell_of, scratch);
+	imap_init(&x->runs_at, scratch);
 	imap_init(&x->below, scratch);
 	imap_init(&x->count_of, scratch);
 	imap_init(&x->stack_of, scratch);

@@ -89,6 +89,12 @@ struct ops_path {
 	struct path_parts rest; /* without a slice */
 };
 
+/* Executions of an op in a step, from all call stacks. */
+struct op_runs {
+	uint64_t host;   /* on threads and in launches of graphs */
+	uint64_t device; /* the most executions of one kernel in it */
+};
+
 struct finding {
 	struct trace_ops *to;
 	struct arena *a; /* scratch */
@@ -96,11 +102,14 @@ struct finding {
 	const struct trace_steps *steps;
 	enum trace_by by;
 	struct ops_rule rule;
-	struct sb path, longer;  /* buffers for names */
-	uint64_t path_room;      /* bytes that paths may still take */
-	struct imap by_name;     /* string id -> op */
-	struct imap below;       /* 1 + enclosing op, event -> op */
-	struct imap cell_of;     /* op, step -> cell */
+	struct sb path, longer; /* buffers for names */
+	uint64_t path_room;     /* bytes that paths may still take */
+	struct imap by_name;    /* string id -> op */
+	struct imap below;      /* 1 + enclosing op, event -> op */
+	struct imap cell_of;    /* op, step -> cell */
+	struct imap runs_at;    /* op without its call stack, step -> runs */
+	VEC(uint32_t) runs_of;  /* by cell: index in runs */
+	VEC(struct op_runs) runs;
 	VEC(uint32_t) last_cell; /* by op: the cell found last */
 	struct intern compiled;
 	struct imap count_of; /* compiled op, cell or step -> index in counts */
@@ -175,6 +184,8 @@ void ops_end(struct finding *x);
 /* Finds or adds the cell of an op in a step, and extends its times to a slice. Valid until the next
  * call. */
 struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s);
+/* Returns the executions of the op and step of a cell; valid until the next cell is added. */
+struct op_runs *ops_runs_of(struct finding *x, const struct op_cell *c);
 
 /* ---- time on the critical path (ops_path.c) ---- */
 
