@@ -48,13 +48,15 @@ static struct opts with_columns(
 /* Notes that only traces have some of the columns. */
 static void note_columns(struct session *s, const struct opts *o)
 {
-	static const enum metric_id of_traces[] = { M_KERNELS, M_BYTES_ACCESSED,
-		M_CRITICAL_MICROS };
+	static const enum metric_id of_traces[] = { M_KERNELS, M_BYTES_ACCESSED };
 
 	for (size_t i = 0; i < sizeof of_traces / sizeof *of_traces; i++)
 		if (!s->model.traces.n && o->select.metrics & METRIC_BIT(of_traces[i]))
 			note_line(&s->notes, "note: only traces have numbers for %s\n",
 			        metrics[of_traces[i]].name);
+	if (!session_has_path(s) && o->select.metrics & METRIC_BIT(M_CRITICAL_MICROS))
+		note_line(&s->notes, "note: only traces, and a recording that is loaded alone, "
+		                     "have numbers for critical_micros\n");
 }
 
 /* Adds a note about the share of the device time for which float operations are known. */

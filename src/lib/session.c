@@ -381,7 +381,7 @@ bool session_load_spools(struct session *s, struct str path, const struct record
 	ingest_begin(s->ingest, &own.a);
 	facts.a = &own.a;
 	bool ok = recording_lower(
-	        s->ingest, files, o, w.progress ? &w : NULL, &facts, &own.a, &s->error);
+	        s->ingest, files, o, w.progress ? &w : NULL, NULL, &facts, &own.a, &s->error);
 	if (ok) {
 		ingest_new_input(s->ingest);
 		ingest_parallel_times(s->ingest);

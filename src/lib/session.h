@@ -210,6 +210,9 @@ bool session_usable(struct session *s);
 bool session_seal(struct session *s);
 /* Reads the slices of traces that kept only sums when they were loaded. */
 bool session_need_slices(struct session *s);
+
+/* True if the critical path is known: everything that is loaded is traces, or one recording. */
+bool session_has_path(const struct session *s);
 /* From here on a cancelled call ends at once, because the model no longer changes. */
 void session_begin_query(struct session *s);
 /* Sets the model and the tree that answer a query with its options (-by) in a view. */

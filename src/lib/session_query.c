@@ -222,6 +222,39 @@ static bool add_regrouped(struct session *s, const struct model_trace *x,
 	return ok;
 }
 
+/* True if only a recording is loaded. */
+static bool is_recording(const struct session *s)
+{
+	return s->recording.n && s->sources.n == 1;
+}
+
+/* Adds the nodes of the recording with their time on the critical path. */
+static bool add_recorded_path(struct session *s, struct ingest *to)
+{
+	const struct recording_watch watch = { s->watch.progress, s->watch.user };
+	const struct trace *t = session_recording_trace(s, ARG_BITS_ALL);
+	struct recording_options how = s->recording_options;
+	struct src_facts facts = { 0 };
+	struct scratch own;
+
+	if (!t)
+		return false;
+	how.step_implied = true; /* as of the trace */
+	scratch_open(&own, &s->work);
+	ingest_begin(to, &own.a);
+	facts.a = &own.a;
+	bool ok = recording_lower(to, &s->recording, &how, watch.progress ? &watch : NULL, t,
+	        &facts, &own.a, &s->error);
+	if (ok) {
+		ingest_parallel_times(to);
+		ingest_commit(to);
+	} else {
+		ingest_undo(to);
+	}
+	scratch_close(&own);
+	return ok;
+}
+
 /* Makes a model of the traces with the nodes that a query needs. */
 static bool regroup(struct session *s, const struct regrouping *how)
 {
@@ -233,6 +266,8 @@ static bool regroup(struct session *s, const struct regrouping *how)
 	r->forest.m = &r->model;
 	notes_init(&r->notes, &s->regroup_arena);
 	in = ingest_open(&r->model, &r->notes, false);
+	if (how->path && is_recording(s) && !add_recorded_path(s, in))
+		return false;
 	for (size_t i = 0; i < s->model.traces.n; i++)
 		if (!add_regrouped(s, &s->model.traces.v[i], how, in))
 			return false;
@@ -257,6 +292,13 @@ static bool wants_path(const struct opts *o)
 	       o->order.by == M_CRITICAL_MICROS;
 }
 
+bool session_has_path(const struct session *s)
+{
+	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;
+
+	return traces || is_recording(s);
+}
+
 static struct forest *regrouped_forest(struct session *s, const struct regrouping *how)
 {
 	const struct regrouped *r = &s->regrouped;
@@ -272,7 +314,7 @@ static struct forest *regrouped_forest(struct session *s, const struct regroupin
 static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
 {
 	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;
-	struct regrouping how = { o->by, traces && wants_path(o) };
+	struct regrouping how = { o->by, wants_path(o) && session_has_path(s) };
 	if (o->by < BY_MODULE) {
 		how.by = traces && wants_stacks(s, v) ? BY_STACK : BY_NONE;
 		return how.by || how.path ? regrouped_forest(s, &how) : &s->forest;

@@ -28,8 +28,8 @@ enum value {
 	V_KERNELS,         /* kernels, copies and memsets; this and the next one only for traces */
 	V_BYTES_ACCESSED,  /* bytes read and written by device work */
 	V_CALL_FLOPS,      /* float operations counted call by call; only for traces */
-	V_CRITICAL_MICROS, /* on the critical path; only for traces, if a query needs it. Times are
-	                      in ticks of the model (model_ticks) */
+	V_CRITICAL_MICROS, /* on the critical path; of traces and recordings, if a query needs it.
+	                      Times are in ticks of the model (model_ticks) */
 	V_MICROS,          /* accelerator + cpu */
 	V_ACCELERATOR_MICROS,
 	V_CPU_MICROS,

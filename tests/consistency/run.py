@@ -543,7 +543,7 @@ def idle(x):
 
 def path(x):
     """The segments of each step's critical path tile it; the time on it of the nodes and of what is in no node adds up to it."""
-    if not x.is_trace or not x.tables['steps'] or x.name.endswith('.tfspool'):
+    if not x.is_trace or not x.tables['steps']:
         raise Nothing('no trace')
     metric, steps = 'critical_micros', x.views['scope'].steps
     lines = ['%s -max_depth 1000000 -order_by name -select %s -output json:outfile=path_%s.json' % (v, metric, v) for v in ('scope', 'op', 'code')]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes of recordings, and the node of an operation: names, ranges, calls, graphs, memory."""
+import json
+
 from rig import same
 from script import T0, Spool
 
@@ -148,6 +150,37 @@ def check_leaf_op(t):
     path = t.write(s.end())
     same(t.times('scope', path, '--leaf=op'), {'forward/aten.mm': (30, 24)})
     same(t.runs('op', path, '--leaf=op'), {'aten::mm': 3})
+
+
+def on_path(t, path, *words):
+    """Nanoseconds on the critical path by node; they add up to the path."""
+    rows = t.rows('scope', path, *words, select='critical_micros')
+    found = {k: round(1000 * float(r['own_critical_micros'])) for k, r in rows.items() if float(r['own_critical_micros'] or 0)}
+    same(sum(found.values()), json.loads(t.run('critical', path, *words, '-output', 'json'))['window_ns'])
+    assert 'critical_micros' not in t.notes, t.notes
+    return found
+
+
+def check_critical_path(t):
+    """critical_micros: work and the calls that launched it are on the path, and ranges if they are nodes; other time has its own nodes."""
+    s = Spool().push(0, 'forward').launch(1000, 'k1', length=4000)
+    s.add('api', start=T0 + 3000, length=13000, correlation=99, name='cudaStreamSynchronize', tid=1)
+    s.launch(20000, 'k2', length=1000, stream=8).launch(22000, 'k3', length=9000, stream=9).pop(45000)
+    path = t.write(s.end())
+    found = on_path(t, path)
+    same({k: v for k, v in found.items() if k[0] != '('}, {'forward/k1': 4000, 'forward/k2': 2000, 'forward/k3': 9000})  # the call of k2
+    same((found['(host: inside annotations)'], found['(host: calls of the driver)']), (5000, 1000))
+    ranges = on_path(t, path, '--leaf=op')
+    same(ranges['forward'], sum(found[k] for k in ('forward/k1', 'forward/k2', 'forward/k3', '(host: inside annotations)')))
+    graph = Spool().add('api', start=T0, length=9000, correlation=5, name='cudaGraphLaunch', tid=1)
+    for i in range(10):
+        graph.add('kernel', start=T0 + 8000 + i * 1000, length=500, correlation=5, name='k%d' % (i % 2), stream=7, graph=3, node=i)
+    found = on_path(t, t.write(graph.end()))
+    same([found[k] for k in ('k0', 'k1')], [2500, 2500])
+    for rank in range(2):
+        two = Spool(pid=1 + rank, env_RANK=rank).add('gpu', id=0, uuid='GPU-%d' % rank)
+        t.write(two.launch(0, 'k', length=5000 + 9000 * rank).end(), folder='two')
+    same(on_path(t, 'two')['rank1/k'], 14000)
 
 
 def check_memory(t):

@@ -42,11 +42,12 @@ bool read_run(struct src *s, struct batch *to, struct err *e); /* RunMetadata */
  * options.
  */
 
-/* Called between ingest_begin and ingest_commit. a: scratch. watch may be NULL. Fills *facts; the
- * caller sets its arena. */
+/* Called between ingest_begin and ingest_commit. a: scratch. watch may be NULL. path: the trace of
+ * the same files and options, whose critical path the nodes get; or NULL. Fills *facts; the caller
+ * sets its arena. */
 bool recording_lower(struct ingest *to, const struct recording_set *files,
         const struct recording_options *o, const struct recording_watch *watch,
-        struct src_facts *facts, struct arena *a, struct err *e);
+        const struct trace *path, struct src_facts *facts, struct arena *a, struct err *e);
 
 /* ---- trace lower ----
  *

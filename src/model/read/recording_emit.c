@@ -162,6 +162,16 @@ static void emit_annotation(struct emitting *x, uint32_t single, const struct ce
 		ingest_span_annotation(to, said);
 }
 
+/* The time on the critical path. */
+static void emit_critical(struct emitting *x, const struct cell *c)
+{
+	const struct mem_item m = { .critical = c->critical };
+	uint8_t buffer[MEM_ITEM_MAX];
+
+	if (c->critical)
+		ingest_mem(x->r->to, buffer, (size_t)(mem_put(buffer, &m) - buffer));
+}
+
 static void emit_cell(struct emitting *x, uint32_t at)
 {
 	struct ingest *to = x->r->to;
@@ -181,6 +191,7 @@ static void emit_cell(struct emitting *x, uint32_t at)
 	if (!c->spans && c->acc_start)
 		ingest_span(to, SPAN_ACCELERATOR, u->all, c->acc_start, c->acc_length);
 	emit_memory(x, c);
+	emit_critical(x, c);
 }
 
 static int by_step(const void *ctx, uint32_t a, uint32_t b)

@@ -60,16 +60,18 @@ static bool place_all(struct recording_lowering *r)
 
 bool recording_lower(struct ingest *to, const struct recording_set *files,
         const struct recording_options *o, const struct recording_watch *watch,
-        struct src_facts *facts, struct arena *a, struct err *e)
+        const struct trace *path, struct src_facts *facts, struct arena *a, struct err *e)
 {
 	struct recording_lowering *r = ARENA_NEW(a, struct recording_lowering);
 
 	r->to = to;
 	r->a = a;
+	r->path = path ? path_find(path, a) : NULL;
 	imap_init(&r->label_of, a);
 	if (!recordings_open(&r->all, files, o, watch, a, e) || !place_begin(r) || !place_all(r) ||
 	        !recordings_close(&r->all))
 		return false;
+	place_rest(r);
 	emit_model(r);
 	recordings_describe(&r->all, facts);
 	recordings_say(&r->all, r->place->summed && !r->place->keep_all, ingest_notes(to));
@@ -83,5 +85,5 @@ bool read_spool(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	struct recording_file file = { .path = s->name, .given = s };
 	struct recording_set all = { .v = &file, .n = 1 };
 
-	return recording_lower(to, &all, &o, NULL, s->facts, a, e);
+	return recording_lower(to, &all, &o, NULL, NULL, s->facts, a, e);
 }

@@ -161,6 +161,21 @@ static uint32_t node_of(struct recording_lowering *r, uint32_t unit, uint32_t sc
 	return node;
 }
 
+/* Returns a node for time that is in no operation or range. */
+static uint32_t named_node(struct recording_lowering *r, struct str name)
+{
+	struct place *w = r->place;
+	uint32_t id = ingest_string(r->to, name), node = (uint32_t)w->nodes.n;
+
+	if (imap_get(&w->node_of, id, &node))
+		return node;
+	imap_put(&w->node_of, id, node, false);
+	VEC_PUSH(w->a, &w->nodes,
+	        ((struct made_node){
+	                .name = id, .type = str_copy(w->a, name), .last_step = INT64_MIN }));
+	return node;
+}
+
 /* ---- cells ---- */
 
 static uint32_t cell_of(struct place *w, uint32_t node, int64_t step)
@@ -224,6 +239,66 @@ static void add_time(struct recording_lowering *r, struct single t, struct span_
 		VEC_PUSH(w->a, &w->said, said);
 }
 
+/* ---- the critical path ---- */
+
+static void give(
+        struct recording_lowering *r, struct recorded_part *part, uint32_t node, bool stepless)
+{
+	uint32_t at = cell_of(r->place, node, stepless ? 0 : part->step);
+	struct cell *c = &r->place->cells.v[at];
+
+	c->critical = num_add(c->critical, part->ticks);
+	if (!c->start)
+		c->start = c->end = num_add(r->path->t->origin_ns, part->start);
+	part->given = true;
+}
+
+static void give_parts(struct recording_lowering *r, const struct recorded_process *p,
+        struct recorded_parts parts, uint32_t node)
+{
+	for (size_t i = 0; i < parts.n; i++)
+		if (!parts.v[i].given)
+			give(r, &parts.v[i], node, p->stepless);
+}
+
+/* Gives a node the parts of the path that are in an operation. */
+static void give_op(struct recording_lowering *r, const struct recorded_process *p,
+        const struct recorded_op *op, uint32_t node)
+{
+	if (r->path)
+		give_parts(r, p, path_of_op(r->path, (uint32_t)(p - r->all.v), p, op), node);
+}
+
+/* Likewise, in a call or range that starts on a thread then. */
+static void give_host(struct recording_lowering *r, const struct recorded_process *p,
+        uint32_t thread, uint64_t start, uint32_t node)
+{
+	if (r->path)
+		give_parts(
+		        r, p, path_of_host(r->path, (uint32_t)(p - r->all.v), thread, start), node);
+}
+
+void place_rest(struct recording_lowering *r)
+{
+	struct sb name = sb_in(r->a);
+	bool stepless = false;
+
+	if (!r->path || !r->place->units.n)
+		return; /* no operation: the views stay empty */
+	for (size_t i = 0; i < r->all.n; i++)
+		stepless |= r->all.v[i].stepless;
+	for (size_t i = 0; i < r->path->parts.n; i++) {
+		struct recorded_part *part = &r->path->parts.v[i];
+		if (part->given)
+			continue;
+		name.n = 0;
+		sb_fmt(&name, "(%s)", critical_texts[part->kind]);
+		give(r, part, named_node(r, sb_str(&name)), stepless);
+	}
+	for (size_t i = 0; !stepless && i < r->path->steps->steps.n; i++)
+		ingest_step(r->to, r->path->steps->steps.v[i].id);
+}
+
 /* ---- memory ---- */
 
 static void add_piece(struct place *w, struct cell *c, uint64_t time, int64_t bytes)
@@ -267,9 +342,9 @@ static void place_memory(
 
 /* ---- operations ---- */
 
-/* Adds the node for the launch of a graph, which all operations of the launch share. */
-static void place_graph_launch(
-        struct recording_lowering *r, uint32_t unit, int64_t step, struct recorded_call *l)
+/* The launch of a graph is a node of its own: its operations share it. */
+static void place_graph_launch(struct recording_lowering *r, const struct recorded_process *p,
+        uint32_t unit, int64_t step, struct recorded_call *l)
 {
 	struct place *w = r->place;
 
@@ -278,24 +353,27 @@ static void place_graph_launch(
 	uint32_t node = node_of(r, unit, l->scope, w->graph_leaf - 1);
 	uint32_t cell = cell_of(w, node, step);
 
+	give_host(r, p, l->thread, l->start, node);
 	w->cells.v[cell].runs++;
 	add_time(r, single_of(cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length),
 	        (struct span_annotation){ 0, l->thread });
 }
 
-static void place_launch(struct recording_lowering *r, uint32_t unit, uint32_t cell,
-        const struct recorded_op *op, struct recorded_call *l)
+static void place_launch(struct recording_lowering *r, const struct recorded_process *p,
+        uint32_t unit, uint32_t cell, const struct recorded_op *op, struct recorded_call *l)
 {
 	struct place *w = r->place;
 
 	if (!l || l->announced)
 		return;
 	l->announced = true;
-	if (l->graph && op->kind != SPOOL_GRAPH)
-		place_graph_launch(r, unit, w->cells.v[cell].step, l);
-	else
-		add_time(r, single_of(cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length),
-		        (struct span_annotation){ op->label, l->thread });
+	if (l->graph && op->kind != SPOOL_GRAPH) {
+		place_graph_launch(r, p, unit, w->cells.v[cell].step, l);
+		return;
+	}
+	give_host(r, p, l->thread, l->start, w->cells.v[cell].node);
+	add_time(r, single_of(cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length),
+	        (struct span_annotation){ op->label, l->thread });
 }
 
 static void place_times(struct recording_lowering *r, uint32_t unit, uint32_t cell,
@@ -366,6 +444,9 @@ void place_op(struct recording_lowering *r, struct recorded_process *p,
 	if (r->all.o->by_op && scope && op->kind != SPOOL_MEMORY) {
 		node = node_of(r, unit, scope, BY_OP);
 		cell = cell_of(w, node, step);
+		give_op(r, p, op, node);
+		if (l)
+			give_host(r, p, l->thread, l->start, node);
 		place_times(r, unit, cell, op, l);
 		return;
 	}
@@ -375,7 +456,8 @@ void place_op(struct recording_lowering *r, struct recorded_process *p,
 		return;
 	}
 	cell = cell_of(w, node, step);
-	place_launch(r, unit, cell, op, l);
+	give_op(r, p, op, node);
+	place_launch(r, p, unit, cell, op, l);
 	w->cells.v[cell].runs =
 	        num_add(w->cells.v[cell].runs, op->kind == SPOOL_SUM ? time_of(op->bytes) : 1);
 	place_times(r, unit, cell, op, l);
@@ -401,6 +483,7 @@ void place_ranges(struct recording_lowering *r, struct recorded_process *p)
 			continue;
 		uint32_t cell = cell_of(w, node, step);
 		w->cells.v[cell].runs++;
+		give_host(r, p, run->thread, run->start, node);
 		add_time(r,
 		        single_of(cell, SPAN_CPU, w->units.v[u - 1].device, run->start, run->own),
 		        (struct span_annotation){ 0, run->thread });

@@ -8,6 +8,7 @@
 #define TFPROF_MODEL_RECORDING_PLACE_H
 
 #include "model/ingest.h"
+#include "trace/pass/critical.h"
 #include "trace/read/recording/recordings.h"
 
 struct recording_lowering {
@@ -17,6 +18,7 @@ struct recording_lowering {
 	struct imap label_of; /* hash of its content -> label */
 	struct strs labels;
 	struct place *place;
+	struct recorded_path *path; /* or NULL */
 };
 
 /* A process whose recording is being read. */
@@ -44,6 +46,7 @@ struct cell {
 	uint32_t spans; /* single ones */
 	uint32_t items; /* 1 + the last of its memory items, 0: none */
 	int64_t requested, live, peak;
+	int64_t critical; /* on the critical path */
 };
 struct single { /* a span that is kept */
 	uint32_t cell, device;
@@ -114,6 +117,52 @@ void place_op(struct recording_lowering *r, struct recorded_process *p,
         const struct recorded_op *op, struct recorded_call *l);
 /* Executions of ranges, where nodes are ranges. */
 void place_ranges(struct recording_lowering *r, struct recorded_process *p);
+/* Gives the parts of the critical path that are in no operation, call or range to nodes with the
+ * names of their kinds. */
+void place_rest(struct recording_lowering *r);
+
+/* ---- the critical path ----
+ *
+ * The segments of the path are in slices of the trace that recording_trace makes of the same
+ * recording. A slice is found again by its process, its thread or stream, and its start.
+ */
+
+/* Where a slice is. Slices of one thread that start at the same time are one place. */
+struct part_place {
+	bool known, device;
+	uint32_t process;
+	int64_t gpu, line;     /* gpu: number, of work; line: thread or stream */
+	int64_t start, length; /* ns after the origin; length: of work, else 0 */
+};
+
+/* A segment of a path. */
+struct recorded_part {
+	struct part_place at;
+	int64_t ticks, step, start;
+	enum critical_kind kind;
+	bool given; /* to a node */
+};
+
+struct recorded_parts {
+	struct recorded_part *v;
+	size_t n, cap;
+};
+
+struct recorded_path {
+	const struct trace *t;
+	const struct trace_steps *steps;
+	struct arena *a;
+	struct recorded_parts parts; /* by place */
+};
+
+/* Finds the paths of all steps of the trace. */
+struct recorded_path *path_find(const struct trace *t, struct arena *a);
+/* Return the parts that are in an operation of a process (its index), and in the slices that start
+ * on a thread at a time: calls and ranges. */
+struct recorded_parts path_of_op(struct recorded_path *x, uint32_t process,
+        const struct recorded_process *p, const struct recorded_op *op);
+struct recorded_parts path_of_host(
+        struct recorded_path *x, uint32_t process, uint32_t thread, uint64_t start);
 
 /* Adds all placed operations to the model. */
 void emit_model(struct recording_lowering *r);

@@ -27,8 +27,10 @@ static int by_slice(const void *v, uint32_t a, uint32_t b)
 	return (x->slice > y->slice) - (x->slice < y->slice);
 }
 
-static void add_path(struct finding *x, const struct critical *path)
+static void add_path(void *user, const struct critical *path)
 {
+	struct finding *x = user;
+
 	for (size_t i = 0; i < path->segments.n; i++) {
 		const struct critical_segment *s = &path->segments.v[i];
 		struct path_part made = { .start = s->start,
@@ -47,18 +49,8 @@ static void add_path(struct finding *x, const struct critical *path)
 
 void ops_find_path(struct finding *x)
 {
-	struct scratch own;
-	struct replay replay;
-
 	x->critical = ARENA_NEW(x->a, struct ops_path);
-	scratch_open(&own, x->a->work);
-	replay_open(x->to->t, x->links, x->steps, &replay, &own.a);
-	for (size_t i = 0; i < replay.n_chosen; i++) {
-		struct critical path;
-		replay_path(&replay, &replay.recorded, i, &path, &own.a);
-		add_path(x, &path);
-	}
-	scratch_close(&own);
+	replay_each_path(x->to->t, x->links, x->steps, add_path, x);
 	struct path_parts *host = &x->critical->host, *work = &x->critical->work;
 	sort_array(x->a, host->v.v, host->v.n, sizeof *host->v.v, by_track_and_start);
 	sort_array(x->a, work->v.v, work->v.n, sizeof *work->v.v, by_slice);

@@ -345,6 +345,23 @@ void replay_path(const struct replay *x, const struct replay_run *run, size_t i,
 	critical_walk(&x->depend, &run->times, &run->windows[i], run->ends[i], out, a);
 }
 
+void replay_each_path(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, void (*take)(void *user, const struct critical *path),
+        void *user)
+{
+	struct scratch own;
+	struct replay replay;
+
+	scratch_open(&own, t->a->work);
+	replay_open(t, links, steps, &replay, &own.a);
+	for (size_t i = 0; i < replay.n_chosen; i++) {
+		struct critical path;
+		replay_path(&replay, &replay.recorded, i, &path, &own.a);
+		take(user, &path);
+	}
+	scratch_close(&own);
+}
+
 struct replay_factors replay_plan_factors(const struct replay_plan *plan)
 {
 	struct replay_factors f = no_change;
