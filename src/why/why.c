@@ -384,16 +384,12 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 	return STR_NONE;
 }
 
-static int64_t unknown_time(const struct replay *x, struct arena *a)
+static int64_t unknown_time(const struct replay *x)
 {
-	int64_t sum = 0;
+	int64_t kinds[CRITICAL_KINDS];
 
-	for (size_t i = 0; i < x->n_chosen; i++) {
-		struct critical path;
-		replay_path(x, &x->recorded, i, &path, a);
-		sum = num_add(sum, path.kinds[CRITICAL_UNKNOWN]);
-	}
-	return x->n_chosen ? sum / (int64_t)x->n_chosen : 0;
+	replay_sum_paths(x, &x->recorded, kinds);
+	return x->n_chosen ? kinds[CRITICAL_UNKNOWN] / (int64_t)x->n_chosen : 0;
 }
 
 /* Sums the job up: the mean step and unexplained time, and the largest error. */
@@ -404,7 +400,7 @@ static void sum_up(const struct rank_group *job, struct why *out, struct arena *
 		double error = replay_error(x);
 		out->error = error > out->error ? error : out->error;
 		out->step = num_add(out->step, x->recorded.after);
-		out->unknown = num_add(out->unknown, unknown_time(x, a));
+		out->unknown = num_add(out->unknown, unknown_time(x));
 	}
 	if (job->n_replays > 1) {
 		out->step /= (int64_t)job->n_replays;

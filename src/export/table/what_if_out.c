@@ -68,28 +68,13 @@ static void fill_parts(struct table *to, const struct what_if *w, bool data)
 		fill_device(to, w, &before[i], &after[i], data);
 }
 
-/* Adds up the paths of the windows of a run by kind. */
-static void sum_paths(
-        const struct what_if *w, const struct replay_run *run, int64_t *kinds, struct arena *a)
-{
-	for (size_t i = 0; i < w->x->n_chosen; i++) {
-		struct critical x;
-		struct scratch own;
-		scratch_open(&own, a->work);
-		replay_path(w->x, run, i, &x, &own.a);
-		for (size_t k = 0; k < CRITICAL_KINDS; k++)
-			kinds[k] = num_add(kinds[k], x.kinds[k]);
-		scratch_close(&own);
-	}
-}
-
 static void fill_path(struct table *to, const struct what_if *w, bool data)
 {
-	int64_t was[CRITICAL_KINDS] = { 0 }, is[CRITICAL_KINDS] = { 0 };
+	int64_t was[CRITICAL_KINDS], is[CRITICAL_KINDS];
 	struct part_sum a = { w->x->depend.t, 0, (int64_t)w->x->n_chosen }, b = a;
 
-	sum_paths(w, &w->x->recorded, was, to->a);
-	sum_paths(w, &w->run, is, to->a);
+	replay_sum_paths(w->x, &w->x->recorded, was);
+	replay_sum_paths(w->x, &w->run, is);
 	for (size_t i = 0; i < CRITICAL_KINDS; i++) {
 		int64_t before = next_part(&a, was[i]), after = next_part(&b, is[i]);
 		if (!was[i] && !is[i])

@@ -129,7 +129,8 @@ struct path_walk {
 	const struct depend *d;
 	const struct depend_times *times;
 	struct critical *out;
-	struct arena *a;
+	struct arena *a; /* of the segments; NULL: only the times by kind are found */
+	struct work *work;
 	int64_t at; /* the window is explained from here on */
 	int64_t from;
 };
@@ -148,19 +149,21 @@ static int64_t end_of(const struct path_walk *w, uint32_t node)
 static void put(struct path_walk *w, enum critical_kind kind, const struct depend_node *n,
         uint32_t track, int64_t from)
 {
-	struct critical_segment made = { .kind = kind,
-		.event = n ? n->event : ID_NONE,
-		.frame = n && n->host ? depend_frame(w->d, n) : ID_NONE,
-		.slice = n ? n->slice : ID_NONE,
-		.track = track,
-		.start = from > w->from ? from : w->from,
-		.end = w->at };
+	int64_t start = from > w->from ? from : w->from, end = w->at;
 
-	if (made.end <= made.start)
+	if (end <= start)
 		return;
-	w->at = made.start;
-	w->out->kinds[kind] = num_add(w->out->kinds[kind], made.end - made.start);
-	VEC_PUSH(w->a, &w->out->segments, made);
+	w->at = start;
+	w->out->kinds[kind] = num_add(w->out->kinds[kind], end - start);
+	if (w->a)
+		VEC_PUSH(w->a, &w->out->segments,
+		        ((struct critical_segment){ .kind = kind,
+		                .event = n ? n->event : ID_NONE,
+		                .frame = n && n->host ? depend_frame(w->d, n) : ID_NONE,
+		                .slice = n ? n->slice : ID_NONE,
+		                .track = track,
+		                .start = start,
+		                .end = end }));
 }
 
 /* Moves the current position back to `from`. The time between the two has no known cause. */
@@ -277,7 +280,7 @@ static void walk_path(struct path_walk *w, uint32_t node)
 		uint32_t from;
 		int64_t time = 0;
 
-		work_poll(w->a->work);
+		work_poll(w->work);
 		if (!starts)
 			put(w, kind_of(w->d, n), n, n->track, start_of(w, node));
 		e = last_edge(w, node, &from, &time);
@@ -330,16 +333,36 @@ uint32_t critical_end(const struct depend *d)
 	return host;
 }
 
-void critical_walk(const struct depend *d, const struct depend_times *times,
+static void walk(const struct depend *d, const struct depend_times *times,
         const struct critical_window *window, uint32_t end, struct critical *out, struct arena *a)
 {
-	struct path_walk w = {
-		.d = d, .times = times, .out = out, .a = a, .at = window->to, .from = window->from
-	};
+	struct path_walk w = { .d = d,
+		.times = times,
+		.out = out,
+		.a = a,
+		.work = d->t->a->work,
+		.at = window->to,
+		.from = window->from };
 
 	*out = (struct critical){ .depend = d, .window = *window };
 	if (end != ID_NONE)
 		skip_to(&w, end_of(&w, end));
 	walk_path(&w, end);
+}
+
+void critical_walk(const struct depend *d, const struct depend_times *times,
+        const struct critical_window *window, uint32_t end, struct critical *out, struct arena *a)
+{
+	walk(d, times, window, end, out, a);
 	reverse(out);
+}
+
+void critical_add_kinds(const struct depend *d, const struct depend_times *times,
+        const struct critical_window *window, uint32_t end, int64_t kinds[CRITICAL_KINDS])
+{
+	struct critical x;
+
+	walk(d, times, window, end, &x, NULL);
+	for (size_t i = 0; i < CRITICAL_KINDS; i++)
+		kinds[i] = num_add(kinds[i], x.kinds[i]);
 }

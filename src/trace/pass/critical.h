@@ -58,4 +58,8 @@ uint32_t critical_end(const struct depend *d);
 void critical_walk(const struct depend *d, const struct depend_times *times,
         const struct critical_window *window, uint32_t end, struct critical *out, struct arena *a);
 
+/* Adds the times by kind of such a path, whose segments are not kept. */
+void critical_add_kinds(const struct depend *d, const struct depend_times *times,
+        const struct critical_window *window, uint32_t end, int64_t kinds[CRITICAL_KINDS]);
+
 #endif

@@ -345,6 +345,14 @@ void replay_path(const struct replay *x, const struct replay_run *run, size_t i,
 	critical_walk(&x->depend, &run->times, &run->windows[i], run->ends[i], out, a);
 }
 
+void replay_sum_paths(
+        const struct replay *x, const struct replay_run *run, int64_t kinds[CRITICAL_KINDS])
+{
+	memset(kinds, 0, CRITICAL_KINDS * sizeof *kinds);
+	for (size_t i = 0; i < x->n_chosen; i++)
+		critical_add_kinds(&x->depend, &run->times, &run->windows[i], run->ends[i], kinds);
+}
+
 void replay_each_path(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, void (*take)(void *user, const struct critical *path),
         void *user)

@@ -94,6 +94,10 @@ bool replay_run(const struct replay *x, const struct replay_change *changes, siz
 void replay_path(const struct replay *x, const struct replay_run *run, size_t i,
         struct critical *out, struct arena *a);
 
+/* Adds up the paths of all chosen windows by kind; ticks. */
+void replay_sum_paths(
+        const struct replay *x, const struct replay_run *run, int64_t kinds[CRITICAL_KINDS]);
+
 /* Calls take for the critical path of each step of a trace, in the recorded times. */
 void replay_each_path(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, void (*take)(void *user, const struct critical *path),
