@@ -19,19 +19,42 @@ const char *const critical_texts[CRITICAL_KINDS] = {
 
 /* ---- windows ---- */
 
-static void extend(const struct trace_links *links, const struct trace_steps *steps,
-        const struct slice *s, int64_t *ends)
+uint32_t **critical_steps(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, struct arena *a)
 {
-	uint32_t step = trace_step_of(steps, s, link_launch(links, s));
+	uint32_t **v = ARENA_ARRAY(a, t->tracks.n, uint32_t *);
 
-	if (slice_end(s) > ends[step])
-		ends[step] = slice_end(s);
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		const struct trace_track *k = &t->tracks.v[i];
+		struct slice_iter it = trace_slices(t, i);
+		if (!track_is_device(k))
+			continue;
+		v[i] = ARENA_ARRAY(a, k->n, uint32_t); /* of the only step: 0 */
+		for (struct slice s; steps->by != STEPS_UNKNOWN && slice_next(&it, &s);)
+			v[i][s.number - k->first] =
+			        trace_step_of(steps, &s, link_launch(links, &s));
+	}
+	return v;
 }
 
-/* Finds the end of each step on a line. The innermost op counts: an op around it that ends at the
- * same time does no work of its own then. */
-static void find_line_ends(const struct trace *t, const struct trace_links *links,
-        const struct trace_steps *steps, uint32_t track, int64_t *ends, struct work *work)
+/* The steps of device work, and when the last work of each of them ends. */
+struct step_ends {
+	const struct trace *t;
+	uint32_t *const *of;
+	int64_t *ends;
+};
+
+static void extend(struct step_ends *x, const struct slice *s)
+{
+	uint32_t step = x->of[s->track][s->number - x->t->tracks.v[s->track].first];
+
+	if (slice_end(s) > x->ends[step])
+		x->ends[step] = slice_end(s);
+}
+
+/* On a line, work ends with the innermost op: an op around it that ends with it
+ * does nothing then. */
+static void find_line_ends(struct step_ends *x, uint32_t track, struct work *work)
 {
 	int64_t inner = INT64_MIN; /* end of the op that closed last */
 	struct nest_level *level;
@@ -40,32 +63,33 @@ static void find_line_ends(const struct trace *t, const struct trace_links *link
 	struct nest n;
 
 	scratch_open(&own, work);
-	nest_init(&n, t, track, NEST_ALL, &own.a);
+	nest_init(&n, x->t, track, NEST_ALL, &own.a);
 	while ((what = nest_next(&n, &level))) {
 		if (what == NEST_OPEN)
 			continue;
-		if (slice_is_work(t, &level->s) && slice_end(&level->s) > inner)
-			extend(links, steps, &level->s, ends);
+		if (slice_is_work(x->t, &level->s) && slice_end(&level->s) > inner)
+			extend(x, &level->s);
 		inner = slice_end(&level->s);
 	}
 	scratch_close(&own);
 }
 
 /* Extends the ends of steps to their last device work. */
-static void find_ends(const struct trace *t, const struct trace_links *links,
-        const struct trace_steps *steps, int64_t *ends, struct work *work)
+static void find_ends(struct step_ends *x, struct work *work)
 {
+	const struct trace *t = x->t;
+
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		struct slice_iter it = trace_slices(t, i);
 		if (!track_is_device(&t->tracks.v[i]))
 			continue;
 		if (t->tracks.v[i].kind == TRACK_LINE) {
-			find_line_ends(t, links, steps, i, ends, work);
+			find_line_ends(x, i, work);
 			continue;
 		}
 		for (struct slice s; slice_next(&it, &s);)
 			if (slice_is_work(t, &s))
-				extend(links, steps, &s, ends);
+				extend(x, &s);
 	}
 }
 
@@ -92,7 +116,7 @@ static void find_span(const struct trace *t, const struct trace_links *links,
 }
 
 struct critical_window *critical_windows(const struct trace *t, const struct trace_links *links,
-        const struct trace_steps *steps, size_t *n, struct arena *a)
+        const struct trace_steps *steps, uint32_t *const *of, size_t *n, struct arena *a)
 {
 	struct critical_window *v;
 	int64_t *ends;
@@ -106,7 +130,7 @@ struct critical_window *critical_windows(const struct trace *t, const struct tra
 	ends = ARENA_ARRAY(a, *n, int64_t);
 	for (size_t i = 0; i < *n; i++)
 		ends[i] = INT64_MIN;
-	find_ends(t, links, steps, ends, a->work);
+	find_ends(&(struct step_ends){ t, of, ends }, a->work);
 	for (size_t i = 0; i < *n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		bool device = ends[i] != INT64_MIN;

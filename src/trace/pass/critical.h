@@ -47,9 +47,14 @@ struct critical {
 	VEC(struct critical_segment) segments;
 };
 
-/* Returns the windows of all steps, in a: one of the whole trace if the steps are unknown. */
+/* Returns the step of each slice of a device, in a: by track, and by number on the track. */
+uint32_t **critical_steps(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, struct arena *a);
+
+/* Returns the windows of all steps, in a: one of the whole trace if the steps are unknown. of: of
+ * critical_steps. */
 struct critical_window *critical_windows(const struct trace *t, const struct trace_links *links,
-        const struct trace_steps *steps, size_t *n, struct arena *a);
+        const struct trace_steps *steps, uint32_t *const *of, size_t *n, struct arena *a);
 
 /* Returns the node with which the path of the graph's window ends, or ID_NONE. */
 uint32_t critical_end(const struct depend *d);

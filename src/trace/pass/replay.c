@@ -214,40 +214,14 @@ int64_t replay_measure(const struct replay *x, struct replay_run *run, struct ar
 
 /* ---- opening ---- */
 
-/* Finds the step of each slice of work of a track, by its number on the track.
- */
-static uint32_t *steps_of_slices(
-        const struct depend *d, const struct trace_steps *steps, uint32_t track, struct arena *a)
-{
-	uint32_t *v = ARENA_ARRAY(a, d->t->tracks.v[track].n, uint32_t);
-	struct slice_iter it = trace_slices(d->t, track);
-
-	for (struct slice s; slice_next(&it, &s);)
-		v[s.number - d->t->tracks.v[track].first] =
-		        steps->by == STEPS_UNKNOWN
-		                ? 0
-		                : trace_step_of(steps, &s, link_launch(d->links, &s));
-	return v;
-}
-
 /* Finds the step of each node of device work. */
-static uint32_t *find_steps(
-        const struct depend *d, const struct trace_steps *steps, struct arena *a)
+static uint32_t *find_steps(const struct depend *d, uint32_t *const *of, struct arena *a)
 {
 	uint32_t *v = ARENA_ARRAY(a, d->nodes.n, uint32_t);
 
-	for (size_t k = 0; k < d->nodes.n; k++)
-		v[k] = ID_NONE;
-	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
-		const struct depend_track *k = &d->tracks[i];
-		struct scratch own;
-		if (k->host || !k->n)
-			continue;
-		scratch_open(&own, a->work);
-		const uint32_t *of = steps_of_slices(d, steps, i, &own.a);
-		for (uint32_t j = k->first; j < k->first + k->n; j++)
-			v[j] = of[d->nodes.v[j].slice - d->t->tracks.v[i].first];
-		scratch_close(&own);
+	for (size_t k = 0; k < d->nodes.n; k++) {
+		const struct depend_node *n = &d->nodes.v[k];
+		v[k] = n->host ? ID_NONE : of[n->track][n->slice - d->t->tracks.v[n->track].first];
 	}
 	return v;
 }
@@ -273,10 +247,10 @@ static const struct replay_factors no_change = { .host = 1, .launch = 1, .by_cla
 
 /* Builds the graph of dependencies of the time from `from` to `to`. */
 static void open_between(struct replay *x, const struct trace *t, const struct trace_links *links,
-        int64_t from, int64_t to)
+        uint32_t *const *of, int64_t from, int64_t to)
 {
 	depend_build(t, links, from, to, &x->depend, x->a);
-	x->steps = find_steps(&x->depend, x->marks, x->a);
+	x->steps = find_steps(&x->depend, of, x->a);
 	if (x->windows[0].step == ID_NONE) {
 		x->end = critical_end(&x->depend);
 		if (x->end != ID_NONE)
@@ -286,24 +260,28 @@ static void open_between(struct replay *x, const struct trace *t, const struct t
 }
 
 static void find_windows(struct replay *x, const struct trace *t, const struct trace_links *links,
-        const struct trace_steps *steps, struct arena *a)
+        const struct trace_steps *steps, uint32_t *const *of, struct arena *a)
 {
 	*x = (struct replay){ .a = a, .end = ID_NONE, .marks = steps };
-	x->windows = critical_windows(t, links, steps, &x->n_windows, a);
+	x->windows = critical_windows(t, links, steps, of, &x->n_windows, a);
 }
 
 void replay_open(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, struct replay *out, struct arena *a)
 {
 	int64_t from = 0, to = 0;
+	struct scratch own;
 
-	find_windows(out, t, links, steps, a);
+	scratch_open(&own, a->work);
+	uint32_t *const *of = critical_steps(t, links, steps, &own.a);
+	find_windows(out, t, links, steps, of, a);
 	trace_span(t, &from, &to);
 	if (out->windows[0].step == ID_NONE) {
 		from = out->windows[0].from;
 		to = out->windows[0].to;
 	}
-	open_between(out, t, links, from, to);
+	open_between(out, t, links, of, from, to);
+	scratch_close(&own);
 	uint32_t *all = ARENA_ARRAY(a, out->n_windows, uint32_t);
 	for (uint32_t i = 0; i < out->n_windows; i++)
 		all[i] = i;
@@ -314,10 +292,14 @@ void replay_open_step(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, uint32_t step, struct replay *out, struct arena *a)
 {
 	uint32_t *only = ARENA_NEW(a, uint32_t);
+	struct scratch own;
 
 	*only = step;
-	find_windows(out, t, links, steps, a);
-	open_between(out, t, links, out->windows[step].from, out->windows[step].to);
+	scratch_open(&own, a->work);
+	uint32_t *const *of = critical_steps(t, links, steps, &own.a);
+	find_windows(out, t, links, steps, of, a);
+	open_between(out, t, links, of, out->windows[step].from, out->windows[step].to);
+	scratch_close(&own);
 	replay_choose(out, only, 1);
 }
 
