@@ -11,8 +11,8 @@
 #include "export/timeline/timeline.h"
 #include "trace/pass/step_time.h"
 
-/* Returns the index of the step with the median length; of an even number, of the shorter one of the
- * two in the middle. */
+/* Returns the index of the step with the median length; of an even number, of the shorter one of
+ * the two in the middle. */
 static uint32_t median_step(const struct trace_steps *steps, struct arena *a)
 {
 	int64_t *lengths = ARENA_ARRAY(a, steps->steps.n, int64_t);

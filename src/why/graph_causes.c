@@ -121,7 +121,7 @@ void why_find_graph_padding(const struct why_scene *s, struct why_change *out)
 	out->bound = true;
 }
 
-/* A step of a server. */
+/* A step of an LLM server. */
 struct eager_step {
 	bool known, graphs, work;
 	enum serving_phase phase;

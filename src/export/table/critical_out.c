@@ -188,7 +188,7 @@ struct str critical_title(const struct critical_page *p, struct arena *a)
 	return str_fmt(a, "Critical path of %.*s", STR(p->step.p ? p->step : S("the whole trace")));
 }
 
-/* Says why this step is shown. */
+/* Appends why this step is shown. */
 static void put_choice(struct sb *b, const struct critical_page *p)
 {
 	if (!p->step.p || p->chosen || p->steps < 2)
@@ -200,7 +200,7 @@ static void put_choice(struct sb *b, const struct critical_page *p)
 	        p->steps);
 }
 
-/* Says where the window lies in the step or trace. */
+/* Appends where the window lies in the step or trace. */
 static void put_window(struct sb *b, const struct critical_page *p)
 {
 	const struct critical_window *w = &p->x->window;
@@ -216,7 +216,7 @@ static void put_window(struct sb *b, const struct critical_page *p)
 	table_put_time(b, p->step_ns);
 }
 
-/* "Critical path of the whole trace: 176 ms". */
+/* Returns "Critical path of the whole trace: 176 ms". */
 static struct str lead_of(const struct critical_page *p, struct arena *a)
 {
 	struct sb b = { .a = a };

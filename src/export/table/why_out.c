@@ -358,7 +358,7 @@ static void put_trust(struct sb *b, const struct why *x)
 
 #define MARKS_APART 10 /* a difference above 1 / 10 of the time by marks is explained */
 
-/* Names the part of a trace without steps that is examined. */
+/* Appends which part of a trace without steps is examined. */
 static void put_whole(struct sb *b, const struct why *x)
 {
 	if (x->busy > 0) {
@@ -369,7 +369,7 @@ static void put_whole(struct sb *b, const struct why *x)
 	sb_fmt(b, "; no steps are marked, so start-up counts");
 }
 
-/* Explains why the times by marks and by the device's work differ. */
+/* Explains why the step times by marks and by device work differ. */
 static void put_window(struct sb *b, const struct why_page *p)
 {
 	const struct replay *x = p->x->x;

@@ -162,7 +162,7 @@ static void emit_annotation(struct emitting *x, uint32_t single, const struct ce
 		ingest_span_annotation(to, said);
 }
 
-/* The time on the critical path. */
+/* Adds the time on the critical path. */
 static void emit_critical(struct emitting *x, const struct cell *c)
 {
 	const struct mem_item m = { .critical = c->critical };

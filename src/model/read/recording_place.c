@@ -342,7 +342,7 @@ static void place_memory(
 
 /* ---- operations ---- */
 
-/* The launch of a graph is a node of its own: its operations share it. */
+/* Adds the node for the launch of a graph, which all operations of the launch share. */
 static void place_graph_launch(struct recording_lowering *r, const struct recorded_process *p,
         uint32_t unit, int64_t step, struct recorded_call *l)
 {

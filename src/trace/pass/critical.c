@@ -52,8 +52,8 @@ static void extend(struct step_ends *x, const struct slice *s)
 		x->ends[step] = slice_end(s);
 }
 
-/* On a line, work ends with the innermost op: an op around it that ends with it
- * does nothing then. */
+/* Finds the end of each step on a line. The innermost op counts: an op around it that ends at the
+ * same time does no work of its own then. */
 static void find_line_ends(struct step_ends *x, uint32_t track, struct work *work)
 {
 	int64_t inner = INT64_MIN; /* end of the op that closed last */

@@ -58,8 +58,8 @@ struct op_cell {
 	uint32_t op, step;
 	uint64_t host_runs;
 	uint64_t replays;     /* executions in launches of graphs */
-	uint64_t device_runs; /* if the op has none of the others in the step: the most executions
-	                         of one kernel in it */
+	uint64_t device_runs; /* executions seen only on devices: the most executions of one kernel
+	                         in it; 0 if the op has any of the others in the step */
 	uint64_t kernels;     /* slices of device work */
 	int64_t host_self, host_total;
 	int64_t device_self, device_total;
