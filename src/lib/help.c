@@ -430,7 +430,11 @@ static bool put_cause(struct session *s, struct str topic, struct sink *out)
 	const struct why_row *row = &why_rows[id];
 	put_head(s, "", row->id, "a cause that why examines", out);
 	sink_char(out, '\n');
-	put_line(s, str_fmt(&s->query_arena, "%s lengthens the step.", row->verdict), out);
+	put_line(s,
+	        str_fmt(&s->query_arena, "%s: %s lengthens the step.", row->label, row->subject),
+	        out);
+	if (row->note)
+		put_line(s, str_of(row->note), out);
 	put_line(s, str_of(row->advice), out);
 	if (row->pytorch)
 		put_line(s, str_fmt(&s->query_arena, "PyTorch: %s", row->pytorch), out);

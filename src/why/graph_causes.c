@@ -15,8 +15,7 @@ static uint32_t graph_call(const struct why_scene *s, uint32_t node)
 
 	for (uint32_t k = d->first_edge[node]; k < d->first_edge[node + 1]; k++) {
 		uint32_t from = d->edges[k].from;
-		if (d->edges[k].kind == DEPEND_LAUNCH && d->nodes.v[from].event != ID_NONE &&
-		        str_contains(why_name(s, d->nodes.v[from].event), S("GraphLaunch")))
+		if (d->edges[k].kind == DEPEND_LAUNCH && why_launches_graph(s, from))
 			return from;
 	}
 	return ID_NONE;

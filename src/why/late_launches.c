@@ -6,7 +6,9 @@
  *
  *   thread  | launch a |  time  | launch b |       The time belongs to launch_bound if b launches
  *   device      | a |              | b |           less work than the thread took since a, and the
- *                                                  thread took less than PAUSE_US.
+ *                                                  thread took less than PAUSE_US. A graph is not
+ *                                                  launched kernel by kernel: this time is
+ * host_work.
  */
 #include "why/why_internal.h"
 
@@ -19,6 +21,7 @@ struct late_span {
 	int64_t host;     /* their time that no cause owns */
 	int64_t launched; /* work of the launch at the end; -1: none */
 	bool late;        /* the device waited for this launch */
+	bool graph;       /* it launched a graph */
 };
 
 /* Finds the span that begins at a node of a track. */
@@ -35,6 +38,7 @@ static struct late_span next_span(const struct why_scene *s, uint32_t first, uin
 		if (launch != ID_NONE) {
 			x.launched = s->launched[launch];
 			x.late = s->late[launch];
+			x.graph = why_launches_graph(s, launch);
 			break;
 		}
 	}
@@ -43,7 +47,8 @@ static struct late_span next_span(const struct why_scene *s, uint32_t first, uin
 
 static bool is_launching(const struct why_scene *s, const struct late_span *x)
 {
-	return x->launched >= 0 && x->launched < x->host && x->host < PAUSE_US * s->t->ticks_per_us;
+	return x->launched >= 0 && x->launched < x->host && !x->graph &&
+	       x->host < PAUSE_US * s->t->ticks_per_us;
 }
 
 /* Removes the time without an owner of the spans of one kind. */

@@ -90,6 +90,14 @@ static void find_launches(struct why_scene *s)
 	}
 }
 
+bool why_launches_graph(const struct why_scene *s, uint32_t node)
+{
+	const struct depend_node *n = &s->d->nodes.v[node];
+
+	return n->host && n->event != ID_NONE &&
+	       str_contains(why_name(s, n->event), S("GraphLaunch"));
+}
+
 /* Finds the nodes for which another thread waited, which then launches. */
 static void find_handed(struct why_scene *s, struct arena *own)
 {
@@ -265,8 +273,7 @@ static struct str call_name(
 	                                      STR(why_name(s, s->d->contexts.v[c->parent].event)));
 }
 
-/* Returns the context that is named: the outermost that a cause owns; otherwise the innermost, but
- * the op around a call that launched work. */
+/* Returns the context that is named: the outermost that a cause owns; otherwise the innermost. */
 static const struct depend_context *named_context(const struct why_scene *s, uint32_t node)
 {
 	const struct depend_context *c = depend_context(s->d, &s->d->nodes.v[node]);
@@ -276,14 +283,11 @@ static const struct depend_context *named_context(const struct why_scene *s, uin
 		return NULL;
 	while (owner != WHY_IDS && c->parent != ID_NONE && s->owners[c->parent] == owner)
 		c = &s->d->contexts.v[c->parent];
-	if (owner == WHY_IDS && s->t->events.v[c->event].category == CATEGORY_CALL &&
-	        s->launches[node] && c->parent != ID_NONE)
-		c = &s->d->contexts.v[c->parent];
 	return c;
 }
 
-/* Returns the place of a node: for device work the kernel; for a node of a thread the op, the
- * Python line, or a call that launched nothing. */
+/* Returns the place of a node: for device work the kernel; for a node of a thread the op, Python
+ * line or call. */
 static struct why_place place_of(const struct why_scene *s, uint32_t node, struct arena *a)
 {
 	const struct depend_node *n = &s->d->nodes.v[node];
@@ -294,8 +298,8 @@ static struct why_place place_of(const struct why_scene *s, uint32_t node, struc
 			.name = why_name(s, n->event) };
 	c = named_context(s, node);
 	if (!c)
-		return (struct why_place){ .kind = "thread",
-			.name = S("outside of all slices; recorded stacks would name it") };
+		return (struct why_place){ .kind = WHY_OUTSIDE,
+			.name = S("outside of all slices") };
 	switch (s->t->events.v[c->event].category) {
 	case CATEGORY_FRAME:
 		return (struct why_place){ .kind = "line", .name = why_name(s, c->event) };
@@ -311,6 +315,9 @@ static void add_cost(const struct why_scene *s, struct why_change *c, uint32_t n
 {
 	if (ticks <= 0 || why_window(s, node) == ID_NONE)
 		return;
+	if (!c->tracks)
+		c->tracks = ARENA_ARRAY(c->a, s->t->tracks.n, bool);
+	c->tracks[s->d->nodes.v[node].track] = true;
 	struct why_place place = place_of(s, node, c->a);
 	if (c->at.p)
 		place.name = str_fmt(c->a, "%.*s: %.*s", STR(c->at), STR(place.name));

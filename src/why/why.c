@@ -2,7 +2,9 @@
  *
  * Removes each cause in a replay, and ranks the causes by the time that a step would save.
  */
+#include "base/demangle.h"
 #include "base/sort.h"
+#include "trace/pass/work_function.h"
 #include "why/why_internal.h"
 
 #define CAUSE(name, ...) { .id = #name, __VA_ARGS__ },
@@ -80,6 +82,28 @@ static int64_t start_up_of(const struct why_place *p)
 	return p->first && p->longest > p->ticks - p->longest ? p->longest : 0;
 }
 
+/* Counts the threads and devices that have a part of the cost. */
+static void count_tracks(struct why_finding *f, const struct why_scene *s,
+        const struct why_change *c, struct arena *own)
+{
+	bool *devices = ARENA_ARRAY(own, s->t->devices.n, bool);
+	size_t threads = 0, n = 0;
+
+	for (size_t i = 0; c->tracks && i < s->t->tracks.n; i++) {
+		uint32_t device = s->t->tracks.v[i].device;
+		if (!c->tracks[i])
+			continue;
+		if (device == ID_NONE)
+			threads++;
+		else
+			devices[device] = true;
+	}
+	for (size_t i = 0; i < s->t->devices.n; i++)
+		n += devices[i];
+	f->threads = threads > f->threads ? threads : f->threads;
+	f->devices = n > f->devices ? n : f->devices;
+}
+
 /* Adds up the places of all traces, in the arena of the answer. Their times are means over the
  * chosen steps of the traces in which the cause costs time. */
 static void add_places(
@@ -97,12 +121,15 @@ static void add_places(
 		if (costly == 1 && c->cost > 0 && c->at.p && f->id == WHY_slow_rank)
 			f->at = str_copy(a, c->at);
 		f->cost = num_add(f->cost, c->cost / n);
+		count_tracks(f, &j->scenes[i], c, own);
 		for (size_t k = 0; k < c->places.n; k++) {
 			struct why_place place = c->places.v[k];
 			uint32_t at = intern_add(&names, place.name);
 			place.start_up = why_rows[f->id].start_up ? start_up_of(&place) / n : 0;
 			place.ticks /= n;
 			f->start_up = num_add(f->start_up, place.start_up);
+			if (str_eq(str_of(place.kind), S(WHY_OUTSIDE)))
+				f->outside = num_add(f->outside, place.ticks);
 			if (at < f->places.n) {
 				f->places.v[at].ticks += place.ticks;
 				f->places.v[at].times += place.times;
@@ -199,7 +226,7 @@ bool why_replay(const struct rank_group *job, enum why_id id, struct replay_run 
 	if (c->reason.p || c->saved != INT64_MIN)
 		return err_set(e, ERR_INVALID_ARGUMENT, "cause:%s cannot be replayed: %.*s",
 		        why_rows[id].id,
-		        STR(c->reason.p ? c->reason : S("it compares whole steps")));
+		        STR(c->reason.p ? c->reason : S("its time is computed without a replay")));
 	*out = *run_changed(job, &j, a);
 	return true;
 }
@@ -222,10 +249,8 @@ static struct str check_graphs(const struct why_scene *s, struct arena *a)
 {
 	uint64_t empty = 0, all = 0;
 
-	for (size_t i = 0; i < s->d->nodes.n; i++) {
-		const struct depend_node *n = &s->d->nodes.v[i];
-		if (!n->host || n->event == ID_NONE ||
-		        !str_contains(why_name(s, n->event), S("GraphLaunch")))
+	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+		if (!why_launches_graph(s, i))
 			continue;
 		all++;
 		empty += !s->launches[i];
@@ -297,7 +322,7 @@ static bool has_launches(const struct rank_group *job, const struct why_scene *s
 /* Sets the shares of the chosen windows for which devices were busy, and computed. */
 static void find_shares(const struct rank_group *job, struct why *out, struct arena *a)
 {
-	double compute = 0, moving = 0, idle = 0;
+	double compute = 0, communication = 0, copies = 0, idle = 0;
 	size_t n;
 
 	for (size_t k = 0; k < job->n_replays; k++) {
@@ -305,13 +330,52 @@ static void find_shares(const struct rank_group *job, struct why *out, struct ar
 		const struct replay_part *v = replay_partition(x, &x->recorded, &n, a);
 		for (size_t i = 0; i < n; i++) {
 			compute += (double)v[i].compute;
-			moving += (double)v[i].communication + (double)v[i].copy;
+			communication += (double)v[i].communication;
+			copies += (double)v[i].copy;
 			idle += (double)v[i].idle;
 		}
 	}
-	double all = compute + moving + idle;
-	out->compute = all > 0 ? compute / all : 0;
-	out->busy = all > 0 ? (compute + moving) / all : 0;
+	double all = compute + communication + copies + idle;
+	if (all <= 0)
+		return;
+	out->compute = compute / all;
+	out->communication = communication / all;
+	out->copies = copies / all;
+	out->busy = (compute + communication + copies) / all;
+}
+
+/* Returns the function that has more than half of the time of kernels in the chosen steps, in a;
+ * none: p is NULL. */
+static struct str find_main_kernel(const struct why_scene *scenes, size_t n, struct arena *a)
+{
+	size_t budget = DEMANGLE_BUDGET;
+	VEC(int64_t) times = { .n = 0 };
+	struct intern names;
+	int64_t all = 0;
+
+	intern_init(&names, a);
+	for (size_t k = 0; k < n; k++)
+		for (uint32_t i = 0; i < scenes[k].d->nodes.n; i++) {
+			const struct depend_node *node = &scenes[k].d->nodes.v[i];
+			if (node->host || node->class != USAGE_COMPUTE ||
+			        why_window(&scenes[k], i) == ID_NONE)
+				continue;
+			uint32_t id = intern_add_kept(&names, why_name(&scenes[k], node->event));
+			if (id == times.n)
+				VEC_PUSH(a, &times, 0);
+			times.v[id] = num_add(times.v[id], node->end - node->start);
+			all = num_add(all, node->end - node->start);
+		}
+	for (uint32_t i = 0; i < times.n; i++)
+		if (times.v[i] > all / 2)
+			return work_function(intern_str(&names, i), CATEGORY_KERNEL, a, &budget);
+	return STR_NONE;
+}
+
+bool why_is_compute_bound(const struct why *w)
+{
+	return w->reported && w->compute > 0.5 &&
+	       (double)w->found.v[0].saved < (double)w->step * WHY_NAMED_SHARE;
 }
 
 /* Returns a reason for no verdict if the marks of the steps do not match the device work. */
@@ -333,15 +397,31 @@ static struct str check_steps(const struct why_scene *s, struct arena *a)
 		return STR_NONE;
 	double share = (double)x->recorded.after * (double)n / (double)marks;
 	if (share < STEP_SHARE)
-		return str_fmt(a, "no step is complete: device work ends %.*s into a step of %.*s",
+		return str_fmt(a,
+		        "no step is complete: device work ends %.*s into a step of %.*s; profile "
+		        "longer, or choose another step (-step)",
 		        STR(why_time(s, x->recorded.after, a)), STR(why_time(s, marks / n, a)));
 	if (after > marks)
 		return str_fmt(a,
 		        "no step is complete: launches go on for %.*s after the end of a step of "
 		        "%.*s, so "
-		        "its marks do not cover the work",
+		        "its marks do not cover the work; profile longer, or choose other steps "
+		        "(-step)",
 		        STR(why_time(s, after / n, a)), STR(why_time(s, marks / n, a)));
 	return STR_NONE;
+}
+
+/* "devices compute for 2.4% of the time and wait for copies for 77.4%" */
+static struct str device_time(const struct why *w, struct arena *a)
+{
+	struct sb b = { .a = a };
+
+	sb_fmt(&b, "devices compute for %.1f%% of the time", w->compute * 100);
+	if (w->copies > WHY_UNKNOWN_SHARE)
+		sb_fmt(&b, " and wait for copies for %.1f%%", w->copies * 100);
+	if (w->communication > WHY_UNKNOWN_SHARE)
+		sb_fmt(&b, " and wait for communication for %.1f%%", w->communication * 100);
+	return sb_str(&b);
 }
 
 /* Returns why there can be no verdict, or nothing. */
@@ -354,7 +434,7 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 	        out->reported ? out->found.v[0].replayed : 1 - out->compute > WHY_LEAST_SHARE;
 
 	if (!has_work(out->job))
-		return S("the file has no device work");
+		return S("the file has no device work; record the activity of the device as well");
 	if (out->step <= 0)
 		return S("the window has no length");
 	for (size_t i = 0; i < out->job->n_replays; i++)
@@ -367,18 +447,15 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 	bool small = (double)best <= (double)out->step * WHY_UNKNOWN_SHARE;
 	if (small && silent && !has_launches(out->job, scenes))
 		return str_fmt(a,
-		        "devices compute for %.1f%% of the time, and the file does not say which "
-		        "calls launched the device work",
-		        out->compute * 100);
+		        "%.*s, and the file does not say which calls launched the device work",
+		        STR(device_time(out, a)));
 	if (out->unknown > best && (double)out->unknown > (double)out->step * WHY_UNKNOWN_SHARE)
 		return str_fmt(a,
 		        "for %.1f%% of the critical path, the file does not say what it waited for",
 		        (double)out->unknown * 100 / (double)out->step);
 	if (!out->reported && silent)
-		return str_fmt(a,
-		        "devices compute for %.1f%% of the time, and no cause that could be judged "
-		        "explains the rest",
-		        out->compute * 100);
+		return str_fmt(a, "%.*s, and no cause that could be judged explains the rest",
+		        STR(device_time(out, a)));
 	if (replayed && out->error > WHY_ERROR_SHARE)
 		return str_fmt(a, "the error of the replay is %.1f%%", out->error * 100);
 	return STR_NONE;
@@ -494,6 +571,8 @@ void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 	out->no_verdict = find_doubt(scenes, out, a);
 	if (out->no_verdict.p)
 		out->reported = 0;
+	else if (why_is_compute_bound(out))
+		out->main_kernel = find_main_kernel(scenes, job->n_replays, a);
 	else if (!out->reported)
 		out->matrix = matrix_share(scenes, job->n_replays, &own.a);
 	if (out->reported)

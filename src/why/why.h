@@ -16,11 +16,14 @@ struct why_scene;
 struct why_change;
 struct why_row {
 	const char *id;      /* stable: JSON, --fail-on, what-if cause:ID */
-	const char *verdict; /* precedes "lengthens the mean step of 176 ms by 62 ms" */
+	const char *label;   /* "Input-bound" */
+	const char *subject; /* precedes "lengthens the mean step of 176 ms by 62 ms" */
 	const char *advice, *pytorch, *tensorflow; /* the latter two may be NULL */
-	bool unread; /* no reader provides the data, so text lists the cause only on request */
+	const char *note;                          /* what help adds; NULL: nothing */
+	bool quiet;           /* few files have the data, so text lists the cause only on request */
 	const char *start_up; /* replaces advice if most of the time is start-up; NULL: the cause
 	                         has no start-up */
+	const char *calls;    /* replaces advice if the longest place is a call; or NULL */
 	/* True if host time inside slices of this event belongs to the cause; may be NULL. */
 	bool (*owns)(const struct why_scene *s, uint32_t event);
 	/* Sets the change that removes the cause, or the reason why it cannot be judged. */
@@ -36,6 +39,8 @@ extern const struct why_row why_rows[WHY_IDS];
 
 /* Returns the row with an id, or WHY_IDS. */
 enum why_id why_find_row(struct str id);
+
+#define WHY_OUTSIDE "thread" /* the kind of the place outside of all slices */
 
 /* Where a cause is: op, line, kernel, call or step. */
 struct why_place {
@@ -53,6 +58,9 @@ struct why_finding {
 	int64_t cost;       /* time that the change removes from threads or devices */
 	int64_t saved;      /* time that the step would save; may be negative because of rounding */
 	int64_t start_up;   /* part of the cost: first calls that take most of their place's time */
+	int64_t outside;    /* part of the cost: time of threads outside of all slices */
+	size_t threads;     /* threads of one trace with a part of the cost */
+	size_t devices;     /* devices of one trace with a part of the cost */
 	bool bound;         /* at most this time is saved */
 	bool replayed;      /* saved was computed by the replay */
 	struct str assumed; /* what the change assumes; p NULL: nothing */
@@ -76,6 +84,9 @@ struct why_gap {
 /* If a larger share of the step is unexplained, why gives no verdict, unless a cause saves as much.
  */
 #define WHY_UNKNOWN_SHARE 0.2
+/* If a cause saves a smaller share and devices compute for most of the time, the cause does not
+ * name the verdict: without it, the step would still be mostly compute. */
+#define WHY_NAMED_SHARE 0.2
 /* If the error of the replay is a larger share, causes found by the replay are not reported, and no
  * trace is called healthy.
  */
@@ -91,6 +102,9 @@ struct why {
 	double error;           /* largest error of the replays, as a share of the step */
 	double busy;            /* share of the time in which the devices with work were busy */
 	double compute;         /* likewise, with compute only */
+	double copies;          /* likewise, with copies only */
+	double communication;   /* likewise, with communication that no compute hides */
+	struct str main_kernel; /* has more than half of the time of kernels; p NULL: none has */
 	double matrix; /* share of matrix products in device work; 0 unless the trace is healthy and
 	                  WHY_KNOWN_SHARE is reached */
 	int64_t unlaunched; /* device work per step without a launch in the file; 0 unless it is a
@@ -108,6 +122,23 @@ struct why {
 static inline bool why_is_per_step(const struct why *w)
 {
 	return w->x->windows[0].step != ID_NONE;
+}
+
+/* True if devices compute for most of the time and the first cause saves a small share, so that it
+ * does not name the verdict. */
+bool why_is_compute_bound(const struct why *w);
+
+/* True if most of the cost of a cause is first calls. */
+static inline bool why_is_start_up(const struct why_finding *f)
+{
+	return f->start_up > f->cost / 2;
+}
+
+/* True if most of the cost of host_work is outside of all slices, so that the file does not contain
+ * what the host did. */
+static inline bool why_is_unnamed(const struct why_finding *f)
+{
+	return f->id == WHY_host_work && f->outside > f->cost / 2;
 }
 
 /* Returns the reason why a cause is not judged; p NULL if it is judged. */

@@ -38,6 +38,7 @@ struct why_change {
 	struct str assumed;
 	bool bound;
 	int64_t cost;  /* summed over the chosen windows */
+	bool *tracks;  /* of each track: a part of the cost is on it; NULL: on none */
 	int64_t saved; /* the saving of a cause that needs no replay; INT64_MIN: the replay computes
 	                  it */
 	const char *advice; /* advice for this file, which replaces the advice of the cause; NULL:
@@ -99,6 +100,9 @@ bool why_waits_for_device(const struct why_scene *s, uint32_t node);
 /* Assigns the time of threads before launches that no cause owns to launch_bound or host_work,
  * whether or not a device waited for it. owners: the owner of each node. */
 void why_own_launches(const struct why_scene *s, uint8_t *owners);
+
+/* True if a node is a call that launches a graph. */
+bool why_launches_graph(const struct why_scene *s, uint32_t node);
 
 /* True if the launch of some work is known. */
 bool why_has_launches(const struct why_scene *s);

@@ -106,7 +106,7 @@ def healthy_traces_have_matrix_products():
     """The share of matrix products in the verdict about a healthy trace is that of flops."""
     families = json.loads(run('flops', *files()['healthy'], '-output', 'json'))
     matrix = next(f['device_ns'] for f in families['families'] if f['family'] == 'matrix products')
-    said = re.search(r'matrix products and attention for ([\d.]+)% of their work', why('healthy')['verdict'])
+    said = re.search(r'([\d.]+)% of their work is matrix products and attention', why('healthy')['verdict'])
     cases.equal(said[1], '%.1f' % (100 * matrix / sum(w['dur'] * 1000 for w in works_of(files()['healthy'][0]))), 'share')
 
 
@@ -170,7 +170,7 @@ def gates():
     assert 'not a cause' in run('why', *files()[name], '--cause=x', status=2)
     assert 'not a cause' in run('what-if', *files()[name], 'cause:x', status=2)
     assert 'combined' in run('what-if', *files()[name], 'cause:allocation', 'copy=0', status=2)
-    assert 'it compares whole steps' in run('what-if', *files()[name], 'cause:warmup', status=2)
+    assert 'its time is computed without a replay' in run('what-if', *files()[name], 'cause:warmup', status=2)
 
 
 def outputs():
@@ -188,7 +188,8 @@ def outputs():
     for name, reason in (('garbage_collection', 'the file has no slices'), ('host_contention', 'tfprof does not read when threads waited')):
         text = words_of('why', *files()['healthy'], '--cause=' + name)
         assert name + ' is not judged: ' + reason in text and 'saves nothing' not in text, text
-    assert 'host_contention' not in run('why', *files()['healthy'])
+    text = run('why', *files()['healthy'])
+    assert 'host_contention' not in text and 'garbage_collection' not in text and 'Next: tfprof kernels ' in text, text
 
 
 def changed_ranks(change, which=(1,)):
@@ -425,7 +426,7 @@ def first_calls_are_start_up():
         path = written('first%d.json' % long_one, launches(calls, [(i, at + length + 5, 10) for i, (_, at, length) in enumerate(calls)]))
         cause = json.loads(run('why', path, '-output', 'json'))['causes'][0]
         text = run('why', path)
-        cases.equal((cause['id'], 'after a warm-up' in cause['advice'], ': first call 20.0ms' in text, 'first calls take 20.0ms' in text),
+        cases.equal((cause['id'], 'after a warm-up' in cause['advice'], ': first call 20.0ms' in text, 'first calls take 20.0ms' in text and text.startswith('Start-up: first calls take 20.0ms of the trace of ')),
                     ('host_work', first, first, first), (long_one, text))
         cases.equal((cause.get('first_calls_ns'), [w['first_call_ns'] for w in cause['where'] if 'first_call_ns' in w]),
                     (20000000, [20000000]) if first else (None, []), 'document')
@@ -458,6 +459,65 @@ def time_without_a_cause_is_said():
     for name in ('healthy', 'input_pipeline'):
         said = 'belong to no cause' in words_of('why', *files()[name])
         cases.equal(said, why(name)['no_cause_ns'] > .03 * why(name)['window_ns'], name)
+
+
+def steady(calls, gap, length, name='cudaLaunchKernel'):
+    """A file of calls that launch a kernel each, after gaps without slices; times in us."""
+    at = [gap * i for i in range(calls)]
+    return written('steady.json', launches([(name, t, 5) for t in at], [(i, t + 10, length) for i, t in enumerate(at)]))
+
+
+def small_causes_do_not_name_the_verdict():
+    """If devices compute for most of the time, a cause that saves less than 20 % is not what the step is bound by."""
+    for length, verdict in ((900, 'Compute-bound: devices compute for 91.'), (700, 'Launch-bound: ')):
+        answer = json.loads(run('why', steady(50, 990, length), '-output', 'json'))
+        assert answer['cause'] == 'launch_bound' and answer['verdict'].startswith(verdict), answer['verdict']
+    assert ', mostly in k; launching short kernels one by one lengthens it by ' in words_of('why', steady(50, 990, 900))
+
+
+def unknown_host_time_is_called_unknown():
+    """Time outside of all slices has an unknown cause. The time before launches of graphs is not that of launching kernels one by one."""
+    for name, gap, advice in (('cudaLaunchKernel', 5000, 'with_stack'), ('cudaGraphLaunch', 500, 'with_stack')):
+        answer = json.loads(run('why', steady(50, gap, 100, name), '-output', 'json'))
+        cases.equal((answer['cause'], answer['causes'][0]['where'][0]['name']), ('host_work', 'outside of all slices'), answer['verdict'])
+        assert answer['verdict'].startswith('Host-bound, cause unknown: time outside of all slices lengthens the trace of '), answer['verdict']
+        assert advice in answer['causes'][0]['advice'], answer['causes'][0]['advice']
+    assert answer['causes'][0]['evidence'][1]['text'].count('in 2 places'), answer['causes'][0]['evidence']
+    text = run('why', os.path.join(cases.ROOT, 'testdata', 'graphs', 'replay.pt.trace.json'))
+    assert '1. host_work' in text and 'torch.cuda.graph' not in text and text.count('--cause=graph_starts') == 1, text
+
+
+def places_of_several_threads_are_summed():
+    """The evidence says over how many threads the places are summed."""
+    events = launches([('cudaLaunchKernel', 5000 * i, 5) for i in range(40)], [(i, 5000 * i + 10, 100) for i in range(40)])
+    for i, e in enumerate(events):
+        e['tid'] += i % 2
+    text = words_of('why', written('threads.json', events))
+    assert 'summed over 2 threads' in text, text
+
+
+def advice_fits_the_place():
+    """A loader in the main process is to get workers. Calls of the driver cannot be moved to another thread."""
+    with open(files()['input_pipeline'][0]) as f:
+        events = json.load(f)['traceEvents']
+    for e in events:
+        e['name'] = e['name'].replace('_MultiProcessingDataLoaderIter', '_SingleProcessDataLoaderIter')
+    cause = json.loads(run('why', written('loader.json', events), '-output', 'json'))['causes'][0]
+    assert cause['id'] == 'input_pipeline' and 'num_workers=0' in cause['advice'], cause
+    calls = [('cudaLaunchKernel', 3100 * i, 3000) for i in range(40)]
+    cause = json.loads(run('why', written('calls.json', launches(calls, [(i, 3100 * i + 3005, 80) for i in range(40)])), '-output', 'json'))['causes'][0]
+    cases.equal((cause['id'], cause['where'][0]['kind'], 'call of the driver' in cause['advice']), ('host_work', 'call', True), cause)
+
+
+def unequal_steps_are_named():
+    """If a step is twice as long as another, the answer says between which lengths the steps are."""
+    with open(files()['input_pipeline'][0]) as f:
+        events = json.load(f)['traceEvents']
+    assert 'which last' not in run('why', *files()['input_pipeline'])
+    marks = sorted((e for e in events if e['name'].startswith('ProfilerStep')), key=lambda e: e['ts'])
+    events = [e for e in events if e not in marks[1:4]]
+    text = words_of('why', written('unequal.json', events))
+    assert re.search(r'the mean of 5 steps, which last [0-9.]+ms to [0-9.]+ms \(-step chooses\): ', text), text
 
 
 def copies(memory, launched, kernel=500):
@@ -503,13 +563,17 @@ def helped():
 
 
 def windows_are_named():
-    """Without steps the answer says where its window ends; without device work it says nothing about the replay."""
+    """Without steps the answer says which part of the trace is examined; without device work it says nothing about the replay."""
     calls = [('cudaLaunchKernel', 0, 5), ('cudaDeviceSynchronize', 5, 50000)]
-    text = words_of('why', written('window.json', launches(calls, [(0, 10000, 10000)])))
-    assert 'of which 50.0ms until the device work and the waits for it end' in text, text
+    events = launches(calls, [(0, 10000, 10000)])
+    text = words_of('why', written('window.json', events))
+    assert 'the whole trace: 50.0ms; no steps are marked, so start-up counts' in text, text
+    host = {'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::add', 'pid': 1, 'tid': 2, 'dur': 5}
+    text = words_of('why', written('window.json', events + [dict(host, ts=-100000), dict(host, ts=399995)]))
+    assert 'the window is 50.0ms of the trace of 500ms, from 100ms until the device work and the waits for it end; no steps' in text, text
     no_work_and_graphs_without_work()
     text = run('why', 'host.json')
-    assert 'critical path' not in text and 'rough' not in text and 'of which' not in text, text
+    assert 'critical path' not in text and 'rough' not in text and 'Not judged' not in text and 'Next' not in text, text
 
 
 def unknown_kernels_have_no_share():
@@ -548,8 +612,13 @@ def no_whole_step():
 
 
 def no_launches():
-    """A file that does not say which call launched which work has no verdict if devices are idle."""
+    """A file that does not say which call launched which work has no verdict if devices are idle; it says for what devices wait."""
     doubtful(made('no_launches', 'kineto')[0], 'does not say which calls launched the device work')
+    for words, what in ((dict(cat='gpu_memcpy', name='Memcpy HtoD (Host -> Device)'), 'copies'), (dict(name='ncclDevKernel_AllReduce'), 'communication')):
+        works = launches([], [(0, 0, 100), (1, 100, 900)])
+        path = written('waits.json', [works[0], dict(works[1], **words)])
+        doubtful(path, 'devices compute for 10.0%% of the time and wait for %s for 90.0%%, and the file does not say' % what)
+        assert 'Next: tfprof critical waits.json\n' in run('why', path), path
 
 
 def unrecorded_process():
@@ -614,7 +683,9 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up,
-         time_without_a_cause_is_said, differences_name_what_differs, pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
+         time_without_a_cause_is_said, differences_name_what_differs, small_causes_do_not_name_the_verdict,
+         unknown_host_time_is_called_unknown, places_of_several_threads_are_summed, advice_fits_the_place, unequal_steps_are_named,
+         pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
          windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]
 
 

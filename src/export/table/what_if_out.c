@@ -50,11 +50,15 @@ static void fill_device(struct table *to, const struct what_if *w, const struct 
 	const int64_t is[] = { after->compute, after->communication, after->copy, after->idle };
 	struct part_sum a = { t, 0, (int64_t)w->x->n_chosen }, b = a;
 
-	for (size_t i = 0; i < N_COLUMNS(names); i++, to->rows++) {
+	for (size_t i = 0; i < N_COLUMNS(names); i++) {
+		int64_t from = next_part(&a, was[i]), until = next_part(&b, is[i]);
+		if (!data && !was[i] && !is[i])
+			continue;
 		table_text(to, trace_device_label(t, before->device, to->a));
 		table_text(to, str_replace_char(to->a, str_of(names[i]), ' ', data ? '_' : ' '));
-		table_number(to, next_part(&a, was[i]));
-		table_number(to, next_part(&b, is[i]));
+		table_number(to, from);
+		table_number(to, until);
+		to->rows++;
 	}
 }
 
@@ -118,7 +122,7 @@ static void put_error(struct sb *b, const struct what_if *w)
 {
 	sb_fmt(b, "model error ");
 	put_percent(b, (int64_t)(w->error * 10000 + 0.5));
-	sb_fmt(b, ": of the step time in a replay without waits of unknown cause\n\n");
+	sb_fmt(b, " (of an unchanged step, replayed without waits of unknown cause)\n\n");
 }
 
 static void put_what(struct sb *b, const struct what_if *w)

@@ -9,7 +9,10 @@
 #define VERSION 1
 #define INDENT  10 /* columns of the words before texts */
 
-#define UNKNOWN_PARTS 1000 /* text leaves out unknown time below this part of the step */
+#define UNKNOWN_PARTS 100 /* text leaves out unknown time below this part of the step */
+#define PARTS         10  /* a difference of less than 1 / 10 is not worth a word */
+#define UNEQUAL       2   /* if the longest step is this much longer, their lengths are said */
+#define KERNEL_ROOM   80  /* columns of a name in the verdict */
 
 struct why_text {
 	const struct why_page *p;
@@ -33,7 +36,18 @@ static void put_time(struct sb *b, const struct why *x, int64_t ticks)
 
 static void put_share(struct sb *b, int64_t part, int64_t all)
 {
-	sb_fmt(b, "%.1f%%", all > 0 ? (double)part * 100 / (double)all : 0);
+	double share = all > 0 ? (double)part * 100 / (double)all : 0;
+
+	if (share > 0 && share < 0.05)
+		sb_fmt(b, "below 0.1%%");
+	else
+		sb_fmt(b, "%.1f%%", share);
+}
+
+/* " per step", if times are means of several steps */
+static const char *per_step(const struct why *x)
+{
+	return why_is_per_step(x) && x->x->n_chosen > 1 ? " per step" : "";
 }
 
 /* ---- the verdict ---- */
@@ -45,34 +59,98 @@ struct str why_verdict_id(const struct why *x)
 	return x->reported ? str_of(why_rows[x->found.v[0].id].id) : S("none");
 }
 
+/* Returns the length of the trace if the examined window is a smaller part of it; else 0. */
+static int64_t longer_trace(const struct why *x)
+{
+	int64_t start, end;
+
+	trace_window(trace_of(x), &start, &end);
+	return why_is_per_step(x) || x->step > num_sub(end, start) / PARTS * (PARTS - 1)
+	               ? 0
+	               : num_sub(end, start);
+}
+
+/* "the mean step of 176ms" */
+static void put_window_length(struct sb *b, const struct why *x)
+{
+	sb_fmt(b, "the %s of ",
+	        longer_trace(x)       ? "window"
+	        : !why_is_per_step(x) ? "trace"
+	        : x->x->n_chosen == 1 ? "step"
+	                              : "mean step");
+	put_time(b, x, x->step);
+}
+
+/* " by up to 62.1ms (35.3%): rank 1" */
+static void put_saved(struct sb *b, const struct why *x, const struct why_finding *f)
+{
+	sb_fmt(b, " by %s", f->bound ? "up to " : "");
+	put_time(b, x, f->saved);
+	sb_fmt(b, " (");
+	put_share(b, f->saved, x->step);
+	sb_fmt(b, ")%s%.*s", f->at.p ? ": " : "", STR(f->at));
+}
+
+static void put_healthy(struct sb *b, const struct why *x)
+{
+	sb_fmt(b, "No cause above %.0f%% of ", WHY_LEAST_SHARE * 100);
+	put_time(b, x, x->step);
+	sb_fmt(b, "; devices are busy for %.1f%% of the time", x->busy * 100);
+	if (x->matrix > 0)
+		sb_fmt(b, "; %.1f%% of their work is matrix products and attention",
+		        x->matrix * 100);
+}
+
+/* Appends how the step is spent, and the small part of the first cause. */
+static void put_compute_bound(struct sb *b, const struct why *x, const struct why_finding *f)
+{
+	sb_fmt(b, "Compute-bound: devices compute for %.1f%% of ", x->compute * 100);
+	put_window_length(b, x);
+	if (x->main_kernel.p)
+		sb_fmt(b, ", mostly in %.*s",
+		        STR(table_shorten(b->a, x->main_kernel, KERNEL_ROOM)));
+	sb_fmt(b, "; %s lengthens it", why_rows[f->id].subject);
+	put_saved(b, x, f);
+}
+
+/* The first calls, which a longer run does not repeat, and the longest of them. */
+static void put_start_up(struct sb *b, const struct why *x, const struct why_finding *f)
+{
+	const struct why_place *most = &f->places.v[0];
+
+	for (size_t i = 0; i < f->places.n; i++)
+		if (f->places.v[i].start_up > most->start_up)
+			most = &f->places.v[i];
+	sb_fmt(b, "Start-up: first calls take ");
+	put_time(b, x, f->start_up);
+	sb_fmt(b, " of ");
+	put_window_length(b, x);
+	sb_fmt(b, ", %.*s alone ", STR(table_shorten(b->a, most->name, KERNEL_ROOM)));
+	put_time(b, x, most->start_up);
+}
+
 struct str why_verdict(const struct why *x, struct arena *a)
 {
+	const struct why_finding *f = x->reported ? &x->found.v[0] : NULL;
 	struct sb b = { .a = a };
 
 	if (x->no_verdict.p) {
 		sb_fmt(&b, "No verdict: %.*s", STR(x->no_verdict));
-		return sb_str(&b);
+	} else if (!f) {
+		put_healthy(&b, x);
+	} else if (why_is_compute_bound(x)) {
+		put_compute_bound(&b, x, f);
+	} else if (why_is_start_up(f)) {
+		put_start_up(&b, x, f);
+	} else {
+		if (why_is_unnamed(f))
+			sb_fmt(&b, "Host-bound, cause unknown: time outside of all slices");
+		else
+			sb_fmt(&b, "%s: %s", why_rows[f->id].label, why_rows[f->id].subject);
+		sb_fmt(&b, " lengthens ");
+		put_window_length(&b, x);
+		put_saved(&b, x, f);
 	}
-	if (!x->reported) {
-		sb_fmt(&b, "No cause above %.0f%% of ", WHY_LEAST_SHARE * 100);
-		put_time(&b, x, x->step);
-		sb_fmt(&b, "; devices are busy for %.1f%% of the time", x->busy * 100);
-		if (x->matrix > 0)
-			sb_fmt(&b, ", with matrix products and attention for %.1f%% of their work",
-			        x->matrix * 100);
-		return sb_str(&b);
-	}
-	const struct why_finding *f = &x->found.v[0];
-	sb_fmt(&b, "%s lengthens the %s of ", why_rows[f->id].verdict,
-	        !why_is_per_step(x)   ? "trace"
-	        : x->x->n_chosen == 1 ? "step"
-	                              : "mean step");
-	put_time(&b, x, x->step);
-	sb_fmt(&b, " by %s", f->bound ? "up to " : "");
-	put_time(&b, x, f->saved);
-	sb_fmt(&b, " (");
-	put_share(&b, f->saved, x->step);
-	sb_fmt(&b, ")%s%.*s", f->at.p ? ": " : "", STR(f->at));
 	return sb_str(&b);
 }
 
@@ -93,10 +171,27 @@ static struct str command_of(
 		sb_fmt(&b, " ");
 		sb_put_word(&b, t->from->v[i].path);
 	}
-	sb_fmt(&b, " %s%s", option, why_rows[id].id);
+	if (id != WHY_IDS)
+		sb_fmt(&b, " %s%s", option, why_rows[id].id);
 	if (t->p->steps.p)
 		sb_fmt(&b, " -step %.*s", STR(t->p->steps));
 	return sb_str(&b);
+}
+
+/* "11.2ms becomes 3.96ms" */
+static void put_change(struct sb *b, const struct why *x, int64_t saved)
+{
+	struct sb before = { .a = b->a }, after = { .a = b->a };
+
+	put_time(&before, x, x->step);
+	put_time(&after, x, x->step - saved);
+	if (!str_eq(sb_str(&before), sb_str(&after))) {
+		sb_fmt(b, "%.*s becomes %.*s", STR(sb_str(&before)), STR(sb_str(&after)));
+		return;
+	}
+	put_time(b, x, saved);
+	sb_fmt(b, " of %.*s", STR(sb_str(&before)));
+	sb_fmt(b, " are saved");
 }
 
 static struct evidence replay_evidence(const struct why_text *t, const struct why_finding *f)
@@ -105,9 +200,7 @@ static struct evidence replay_evidence(const struct why_text *t, const struct wh
 	struct sb b = { .a = t->a };
 
 	sb_fmt(&b, "without it, ");
-	put_time(&b, x, x->step);
-	sb_fmt(&b, " become ");
-	put_time(&b, x, x->step - f->saved);
+	put_change(&b, x, f->saved);
 	if (f->assumed.p)
 		sb_fmt(&b, "; %.*s", STR(f->assumed));
 	if (f->replayed && x->unlaunched) {
@@ -120,29 +213,38 @@ static struct evidence replay_evidence(const struct why_text *t, const struct wh
 		                                      : command_of(t, "what-if", "cause:", f->id) };
 }
 
-#define SUM_APART 10 /* a difference above 1 / 10 of the saved time is explained */
-
 /* Explains why the times of the places and the saved time differ. */
 static void put_sum(struct sb *b, const struct why_finding *f)
 {
 	int64_t apart = num_sub(f->cost, f->saved);
 
-	if (apart > f->saved / SUM_APART)
+	if (apart > f->saved / PARTS)
 		sb_fmt(b, "; more than it saves, because part of it overlaps other work");
-	else if (-apart > f->saved / SUM_APART)
+	else if (-apart > f->saved / PARTS)
 		sb_fmt(b, "; it saves more, because work that waited for it starts earlier");
+}
+
+/* Says that the cost adds up what ran at the same time. */
+static void put_tracks(struct sb *b, const struct why_finding *f)
+{
+	if (f->threads < 2 && f->devices < 2)
+		return;
+	sb_fmt(b, ", summed over ");
+	if (f->threads)
+		sb_fmt(b, "%zu thread%s", f->threads, f->threads == 1 ? "" : "s");
+	if (f->devices)
+		sb_fmt(b, "%s%zu device%s", f->threads ? " and " : "", f->devices,
+		        f->devices == 1 ? "" : "s");
 }
 
 static struct evidence places_evidence(const struct why_text *t, const struct why_finding *f)
 {
 	struct sb b = { .a = t->a };
-	uint64_t times = 0;
 
-	for (size_t i = 0; i < f->places.n; i++)
-		times += f->places.v[i].times;
 	put_time(&b, t->p->x, f->cost);
-	sb_fmt(&b, "%s in %llu pieces of %zu %s", why_is_per_step(t->p->x) ? " per step" : "",
-	        (unsigned long long)times, f->places.n, f->places.n == 1 ? "place" : "places");
+	sb_fmt(&b, "%s in %zu place%s", per_step(t->p->x), f->places.n,
+	        f->places.n == 1 ? "" : "s");
+	put_tracks(&b, f);
 	if (f->start_up) {
 		sb_fmt(&b, ", of which first calls take ");
 		put_time(&b, t->p->x, f->start_up);
@@ -193,10 +295,16 @@ static struct str advice_of(const struct why *x, const struct why_finding *f, st
 
 	if (f->advice)
 		return str_of(f->advice);
-	if (f->start_up > f->cost / 2)
-		return str_of(why_rows[f->id].start_up);
+	if (why_is_start_up(f))
+		return str_of(row->start_up);
+	if (row->calls && f->places.n && str_eq(str_of(f->places.v[0].kind), S("call")))
+		return str_of(row->calls);
+	if (f->id == WHY_input_pipeline && f->places.n &&
+	        str_contains(f->places.v[0].name, S("SingleProcessDataLoaderIter")))
+		return S("The DataLoader has num_workers=0: it loads in the main process. Set "
+		         "num_workers, prefetch_factor and persistent_workers=True.");
 	if (f->id == WHY_host_work && f->places.n &&
-	        str_eq(str_of(f->places.v[0].kind), S("thread")))
+	        str_eq(str_of(f->places.v[0].kind), S(WHY_OUTSIDE)))
 		return str_fmt(a, "%s: the file does not say what %.0f%% of this work is.",
 		        stacks ? "Profile with with_stack=True"
 		               : "Record stacks or ranges of the host",
@@ -220,19 +328,24 @@ static void put_line(const struct why_text *t, const char *word, struct str text
 	sink_wrap(t->to, text, t->columns, INDENT + 2);
 }
 
+#define NAME_LEAST 20 /* columns of a name on a narrow terminal */
+
 static void put_place(const struct why_text *t, const struct why_place *place, bool first)
 {
-	struct sb b = { .a = t->a };
-	size_t room = t->terminal ? t->columns - INDENT - 30 : 0;
+	struct sb b = { .a = t->a }, after = { .a = t->a };
 
 	put_time(&b, t->p->x, place->ticks);
 	sb_fmt(&b, " %s ", place->kind);
-	sb_put_name(&b, room ? table_shorten(t->a, place->name, room) : place->name);
 	if (place->start_up) {
-		sb_fmt(&b, ": first call ");
-		put_time(&b, t->p->x, place->longest);
-		sb_fmt(&b, place->longest > place->ticks ? " in one step" : "");
+		sb_fmt(&after, ": first call ");
+		put_time(&after, t->p->x, place->longest);
+		sb_fmt(&after, place->longest > place->ticks ? " in one step" : "");
 	}
+	size_t around = INDENT + 2 + sb_str(&b).n + sb_str(&after).n;
+	bool fits = !t->terminal || around + place->name.n <= t->columns;
+	size_t room = around + NAME_LEAST < t->columns ? t->columns - around : NAME_LEAST;
+	sb_put_name(&b, fits ? place->name : table_shorten(t->a, place->name, room));
+	sb_fmt(&b, "%.*s", STR(sb_str(&after)));
 	put_line(t, first || t->md ? "where" : "", sb_str(&b));
 }
 
@@ -264,7 +377,7 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 
 	sb_fmt(&b, "%s: saves %s", why_rows[f->id].id, f->bound ? "at most " : "");
 	put_time(&b, x, f->saved);
-	sb_fmt(&b, why_is_per_step(x) ? " per step (" : " (");
+	sb_fmt(&b, "%s (", per_step(x));
 	put_share(&b, f->saved, x->step);
 	sb_fmt(&b, ")");
 	sink_fmt(t->to, "%zu. %.*s\n", number, STR(sb_str(&b)));
@@ -272,6 +385,8 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 	n = find_evidence(t, f, v);
 	for (size_t i = 0; i < n; i++) {
 		put_line(t, i && !t->md ? "" : "evidence", v[i].text);
+		if (i + 1 < n && str_eq(v[i].command, v[i + 1].command))
+			continue;
 		put_line(t, t->md ? "command" : "",
 		        t->md ? str_fmt(t->a, "`%.*s`", STR(v[i].command)) : v[i].command);
 	}
@@ -284,9 +399,10 @@ static void put_gaps(const struct why_text *t)
 	const struct why *x = t->p->x;
 	bool any = false;
 
-	for (size_t i = 0; i < x->gaps.n; i++) {
+	/* without device work, no cause matters */
+	for (size_t i = 0; x->busy > 0 && i < x->gaps.n; i++) {
 		struct sb b = { .a = t->a };
-		bool told = why_rows[x->gaps.v[i].id].unread;
+		bool told = why_rows[x->gaps.v[i].id].quiet;
 		for (size_t k = 0; k < i; k++)
 			told |= str_eq(x->gaps.v[k].reason, x->gaps.v[i].reason);
 		if (told)
@@ -296,7 +412,8 @@ static void put_gaps(const struct why_text *t)
 			        t->md ? "\n" : "");
 		any = true;
 		for (size_t k = i; k < x->gaps.n; k++)
-			if (str_eq(x->gaps.v[k].reason, x->gaps.v[i].reason))
+			if (str_eq(x->gaps.v[k].reason, x->gaps.v[i].reason) &&
+			        !why_rows[x->gaps.v[k].id].quiet)
 				sb_fmt(&b, "%s%s", k == i ? "" : ", ",
 				        why_rows[x->gaps.v[k].id].id);
 		sb_fmt(&b, ": %.*s", STR(x->gaps.v[i].reason));
@@ -339,10 +456,13 @@ static void put_ranks(struct sb *b, const struct why *x)
 /* Appends what limits the accuracy of the replay of a trace with device work. */
 static void put_trust(struct sb *b, const struct why *x)
 {
-	if (replay_is_rough(x->x, x->error))
-		sb_fmt(b, "; rough estimate");
-	if (x->error > REPLAY_ROUGH)
-		sb_fmt(b, ": the error of the replay is %.1f%%", x->error * 100);
+	bool estimated = x->reported || (!x->no_verdict.p && 1 - x->compute > WHY_LEAST_SHARE);
+
+	if (estimated && x->error > REPLAY_ROUGH)
+		sb_fmt(b, "; rough estimate: the error of the replay is %.1f%%", x->error * 100);
+	else if (estimated && replay_is_rough(x->x, x->error))
+		sb_fmt(b, "; rough estimate: the file does not name the events that streams wait "
+		          "for");
 	put_ranks(b, x);
 	if (x->unknown > x->step / UNKNOWN_PARTS) {
 		sb_fmt(b, "; for ");
@@ -356,17 +476,48 @@ static void put_trust(struct sb *b, const struct why *x)
 	}
 }
 
-#define MARKS_APART 10 /* a difference above 1 / 10 of the time by marks is explained */
+/* Says how long the steps are, if their mean is like none of them. */
+static void put_unequal(struct sb *b, const struct why *x)
+{
+	int64_t shortest = INT64_MAX, longest = 0;
+
+	for (size_t i = 0; i < x->x->n_chosen; i++) {
+		const struct critical_window *w = &x->x->recorded.windows[i];
+		int64_t length = num_sub(w->to, w->from);
+		shortest = length < shortest ? length : shortest;
+		longest = length > longest ? length : longest;
+	}
+	if (!why_is_per_step(x) || longest / UNEQUAL <= shortest)
+		return;
+	sb_fmt(b, ", which last ");
+	put_time(b, x, shortest);
+	sb_fmt(b, " to ");
+	put_time(b, x, longest);
+	sb_fmt(b, " (-step chooses)");
+}
 
 /* Appends which part of a trace without steps is examined. */
-static void put_whole(struct sb *b, const struct why *x)
+static void put_whole(struct sb *b, const struct why_page *p)
 {
-	if (x->busy > 0) {
-		sb_fmt(b, ", of which ");
-		put_time(b, x, x->step);
-		sb_fmt(b, " until the device work and the waits for it end");
+	const struct why *x = p->x;
+	int64_t start, end;
+
+	if (!longer_trace(x)) {
+		sb_fmt(b, "%.*s: ", STR(p->of));
+		table_put_time(b, p->wall);
+		sb_fmt(b, "; no steps are marked, so start-up counts");
+		return;
 	}
-	sb_fmt(b, "; no steps are marked, so start-up counts");
+	trace_window(trace_of(x), &start, &end);
+	bool first = x->x->windows[0].from <= start;
+	sb_fmt(b, "the window is %s", first ? "the first " : "");
+	put_time(b, x, x->step);
+	sb_fmt(b, " of the trace of ");
+	table_put_time(b, p->wall);
+	sb_fmt(b, first ? "," : ", from ");
+	if (!first)
+		put_time(b, x, num_sub(x->x->windows[0].from, start));
+	sb_fmt(b, " until the device work and the waits for it end; no steps are marked");
 }
 
 /* Explains why the step times by marks and by device work differ. */
@@ -376,9 +527,12 @@ static void put_window(struct sb *b, const struct why_page *p)
 	int64_t marks = p->wall, work = trace_ns(trace_of(p->x), p->x->step);
 	bool from_mark = true;
 
+	sb_fmt(b, " by marks, ");
+	table_put_time(b, work);
+	sb_fmt(b, " by the device's work");
 	for (size_t i = 0; i < x->n_chosen; i++)
 		from_mark &= x->windows[x->chosen[i]].mark;
-	if ((work > marks ? num_sub(work, marks) : num_sub(marks, work)) > marks / MARKS_APART)
+	if ((work > marks ? num_sub(work, marks) : num_sub(marks, work)) > marks / PARTS)
 		sb_fmt(b, ", which is from %s to the end of the step's last work",
 		        from_mark ? "the mark's start" : "the end of the previous step's work");
 }
@@ -389,20 +543,32 @@ static void put_head(const struct why_text *t)
 	struct sb b = { .a = t->a };
 
 	sink_wrap(t->to, why_verdict(t->p->x, t->a), t->md ? 0 : t->columns, 2);
-	sb_fmt(&b, "%.*s: ", STR(t->p->of));
-	table_put_time(&b, t->p->wall);
+	if (why_is_per_step(x))
+		sb_fmt(&b, "%.*s", STR(t->p->of));
+	else
+		put_whole(&b, t->p);
+	put_unequal(&b, x);
 	if (t->p->marked) {
-		sb_fmt(&b, " by marks, ");
-		put_time(&b, x, x->step);
-		sb_fmt(&b, " by the device's work");
-		put_window(&b, t->p);
-	} else {
-		put_whole(&b, x);
+		sb_fmt(&b, ": ");
+		table_put_time(&b, t->p->wall);
+		if (x->busy > 0)
+			put_window(&b, t->p);
 	}
 	if (x->busy > 0)
 		put_trust(&b, x);
 	sink_wrap(t->to, sb_str(&b), t->md ? 0 : t->columns, 2);
 	sink_fmt(t->to, "\n");
+}
+
+/* Without causes: the command that shows what the time is spent on. */
+static void put_next(const struct why_text *t)
+{
+	const struct why *x = t->p->x;
+
+	if (x->reported || x->busy <= 0 || x->job->n_replays > 1 || t->p->cause != WHY_IDS)
+		return;
+	struct str command = command_of(t, x->no_verdict.p ? "critical" : "kernels", "", WHY_IDS);
+	sink_fmt(t->to, t->md ? "Next: `%.*s`\n\n" : "Next: %.*s\n\n", STR(command));
 }
 
 static void put_text(const struct why_text *t)
@@ -411,6 +577,7 @@ static void put_text(const struct why_text *t)
 	size_t shown = 0;
 
 	put_head(t);
+	put_next(t);
 	for (size_t i = 0; i < x->found.n; i++) {
 		bool asked = t->p->cause == x->found.v[i].id;
 		if (!asked && (t->p->cause != WHY_IDS || i >= x->reported ||

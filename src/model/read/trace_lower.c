@@ -5,6 +5,7 @@
  */
 #include "model/read/read.h"
 
+#include "base/fmt.h"
 #include "base/sort.h"
 #include "trace/pass/flops_sums.h"
 
@@ -339,11 +340,13 @@ static void add_notes(struct lowering *x)
 {
 	struct notes *to = ingest_notes(x->to);
 	const struct trace *t = x->t;
+	struct sb time = { .a = x->a };
 
+	fmt_time(&time, trace_ns(t, x->ops.unlinked_time));
 	note_count(to, x->ops.unlinked,
-	        "note: %llu {slice|slices} of device work, %lld us in all, {has|have} no launch in "
+	        "note: %llu {slice|slices} of device work, %.*s in all, {has|have} no launch in "
 	        "the file: {its op is|their ops are} not known " OPS_UNATTRIBUTED "\n",
-	        (unsigned long long)x->ops.unlinked, (long long)trace_us(t, x->ops.unlinked_time));
+	        (unsigned long long)x->ops.unlinked, STR(sb_str(&time)));
 	if (x->ops.deeper)
 		note_line(to,
 		        "note: paths that would need too much memory are shortened: '" OPS_DEEPER
