@@ -67,15 +67,15 @@ _tfprof_words()
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	doctor) COMPREPLY=($(compgen -W '-o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
+	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
 	esac
 	local pre=
 	case $cur in *,*) pre=${cur%,*}, ;; esac
 	case ${prev#-} in
 	select|-select)
-		COMPREPLY=($(compgen -P "$pre" -W 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros' -- "${cur##*,}")); return ;;
+		COMPREPLY=($(compgen -P "$pre" -W 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations' -- "${cur##*,}")); return ;;
 	order_by|-order_by)
-		COMPREPLY=($(compgen -W 'name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence self_micros kernels bytes_accessed critical_micros' -- "$cur")); return ;;
+		COMPREPLY=($(compgen -W 'name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations' -- "$cur")); return ;;
 	stats|-stats)
 		COMPREPLY=($(compgen -P "$pre" -W 'mean cv median min max std p95 p99 n' -- "${cur##*,}")); return ;;
 	output|-output)

@@ -349,6 +349,85 @@ static void scan(struct snapshot_device *d)
 	d->x->out->lost_blocks += d->has_segments ? s.live : 0;
 }
 
+/* ---- owners ---- */
+
+static const struct size_class {
+	int64_t most;
+	const char *name;
+} size_classes[] = { { 512, "<=512 B" }, { 64 << 10, "<=64 KiB" }, { 1 << 20, "<=1 MiB" },
+	{ 10 << 20, "<=10 MiB" }, { 100 << 20, "<=100 MiB" }, { 1 << 30, "<=1 GiB" },
+	{ INT64_MAX, ">1 GiB" } };
+
+/* Equal parts of the allocations of an owner. */
+struct owner_key {
+	uint32_t line, op, rule, category, size, site, pool;
+};
+
+static struct owner_key key_of(const struct snapshot_use *x, const struct kept_block *h)
+{
+	const uint32_t none = ID_NONE;
+	struct owner_key key = { none, none, none, none, none, none, h->pool };
+	bool stack = h->site != ID_NONE && h->site < x->t->sites.n;
+
+	key.rule = stack       ? memory_rule(&x->stacks, h->site)
+	           : h->before ? MEMORY_RULE_BEFORE
+	                       : MEMORY_RULE_NO_STACK;
+	if (x->request->by == MEMORY_BY_SIZE) {
+		for (key.size = 0; h->bytes > size_classes[key.size].most;)
+			key.size++;
+		key.rule = none;
+	} else if (x->request->by == MEMORY_BY_SITE) {
+		key.site = stack ? h->site : none;
+		key.rule = stack ? none : key.rule;
+	} else if (x->request->by == MEMORY_BY_OP) {
+		key.op = stack ? x->stacks.op[h->site] : none;
+		key.rule = stack ? none : key.rule;
+	} else {
+		key.category = h->category;
+		if (x->request->by != MEMORY_BY_KIND && stack)
+			key.line = x->stacks.line[h->site];
+	}
+	return key;
+}
+
+static struct memory_owner describe(const struct snapshot_use *x, const struct owner_key *key)
+{
+	const struct trace *t = x->t;
+	struct memory_owner made = { .pool = key->pool, .site = key->site };
+
+	if (key->line != ID_NONE)
+		made.line = memory_line_text(t, key->line, x->a);
+	else if (x->request->by <= MEMORY_BY_LINE)
+		made.line = key->rule == MEMORY_RULE_BEFORE
+		                    ? S("(allocated before the first entry)")
+		            : key->rule == MEMORY_RULE_NO_STACK ? S("(no call stack)")
+		                                                : S("(no line of Python)");
+	if (key->op != ID_NONE)
+		made.name = memory_op_text(t, key->op, x->a);
+	else if (x->request->by == MEMORY_BY_OP)
+		made.name = S("(no op)");
+	if (key->size != ID_NONE)
+		made.size = str_of(size_classes[key->size].name);
+	if (key->category != ID_NONE) {
+		made.kind = str_copy(x->a, trace_str(t, key->category));
+		made.rule = S("category in the file");
+	} else if (key->rule != ID_NONE) {
+		made.kind = str_of(memory_rule_kinds[key->rule]);
+		made.rule = str_of(memory_rule_texts[key->rule]);
+	}
+	return made;
+}
+
+static struct memory_owner *owner_of(struct snapshot_use *x, const struct kept_block *h)
+{
+	struct owner_key key = key_of(x, h);
+	uint32_t i = intern_add(&x->owners, str_make(&key, sizeof key));
+
+	if (i == x->owner.n)
+		VEC_PUSH(x->scratch, &x->owner, describe(x, &key));
+	return &x->owner.v[i];
+}
+
 /* ---- replay ---- */
 
 struct entry_replay {
@@ -415,6 +494,16 @@ static void count(struct entry_replay *r, const struct memory_entry *e, bool fou
 	}
 }
 
+/* Counts an allocation of its call stack. */
+static void count_owner(struct snapshot_use *x, const struct kept_block *made)
+{
+	if (x->request->by != MEMORY_BY_SITE)
+		return;
+	struct memory_owner *o = owner_of(x, made);
+	o->allocated = num_add(o->allocated, made->bytes);
+	o->allocations++;
+}
+
 static void take_alloc(struct entry_replay *r, const struct memory_entry *e)
 {
 	struct kept_block *old = find_held(&r->held, e->address);
@@ -424,8 +513,10 @@ static void take_alloc(struct entry_replay *r, const struct memory_entry *e)
 		.pool = pool_of(r->d, e->allocator),
 		.category = e->category };
 
-	if (r->counts)
+	if (r->counts) {
 		count(r, e, old != NULL);
+		count_owner(r->d->x, &made);
+	}
 	if (old) {
 		change_held(r, old, -1);
 		remove_held(&r->held, old, r->d->x->scratch);
@@ -568,84 +659,6 @@ static void replay(struct snapshot_device *d)
 	}
 }
 
-/* ---- owners ---- */
-
-static const struct size_class {
-	int64_t most;
-	const char *name;
-} size_classes[] = { { 512, "<=512 B" }, { 64 << 10, "<=64 KiB" }, { 1 << 20, "<=1 MiB" },
-	{ 10 << 20, "<=10 MiB" }, { 100 << 20, "<=100 MiB" }, { 1 << 30, "<=1 GiB" },
-	{ INT64_MAX, ">1 GiB" } };
-
-/* The properties that all allocations of an owner share. */
-struct owner_key {
-	uint32_t line, op, rule, category, size, pool;
-};
-
-static struct owner_key key_of(const struct snapshot_use *x, const struct kept_block *h)
-{
-	const uint32_t none = ID_NONE;
-	struct owner_key key = { none, none, none, none, none, h->pool };
-	bool stack = h->site != ID_NONE && h->site < x->t->sites.n;
-
-	key.rule = stack       ? memory_rule(&x->stacks, h->site)
-	           : h->before ? MEMORY_RULE_BEFORE
-	                       : MEMORY_RULE_NO_STACK;
-	if (x->request->by == MEMORY_BY_SIZE) {
-		for (key.size = 0; h->bytes > size_classes[key.size].most;)
-			key.size++;
-		key.rule = none;
-	} else if (x->request->by == MEMORY_BY_OP) {
-		key.op = stack ? x->stacks.op[h->site] : none;
-		key.rule = stack ? none : key.rule;
-	} else {
-		key.category = h->category;
-		if (x->request->by != MEMORY_BY_KIND && stack)
-			key.line = x->stacks.line[h->site];
-	}
-	return key;
-}
-
-static struct memory_owner describe(const struct snapshot_use *x, const struct owner_key *key)
-{
-	const struct trace *t = x->t;
-	struct memory_owner made = { .bytes = 0 };
-
-	if (key->line != ID_NONE)
-		made.line = memory_line_text(t, key->line, x->a);
-	else if (x->request->by <= MEMORY_BY_LINE)
-		made.line = key->rule == MEMORY_RULE_BEFORE
-		                    ? S("(allocated before the first entry)")
-		            : key->rule == MEMORY_RULE_NO_STACK ? S("(no call stack)")
-		                                                : S("(no line of Python)");
-	if (key->op != ID_NONE)
-		made.name = memory_op_text(t, key->op, x->a);
-	else if (x->request->by == MEMORY_BY_OP)
-		made.name = S("(no op)");
-	if (key->size != ID_NONE)
-		made.size = str_of(size_classes[key->size].name);
-	if (key->category != ID_NONE) {
-		made.kind = str_copy(x->a, trace_str(t, key->category));
-		made.rule = S("category in the file");
-	} else if (key->rule != ID_NONE) {
-		made.kind = str_of(memory_rule_kinds[key->rule]);
-		made.rule = str_of(memory_rule_texts[key->rule]);
-	}
-	return made;
-}
-
-static struct memory_owner *owner_of(struct snapshot_use *x, const struct kept_block *h)
-{
-	struct owner_key key = key_of(x, h);
-	uint32_t i = intern_add(&x->owners, str_make(&key, sizeof key));
-
-	if (i == x->owner.n) {
-		VEC_PUSH(x->scratch, &x->owner, describe(x, &key));
-		x->owner.v[i].pool = key.pool;
-	}
-	return &x->owner.v[i];
-}
-
 /* ---- collect ---- */
 
 static void keep_live(struct snapshot_device *d)
@@ -672,8 +685,6 @@ static void collect(struct snapshot_device *d)
 	begin_replay(&r, d, false);
 	for (uint64_t n = 0; n < d->moment && next_entry(x, &i, &e); n++)
 		take_entry(&r, &e);
-	intern_init(&x->owners, x->scratch);
-	x->owner.n = 0;
 	for (size_t k = 0; k < r.held.v.n; k++) {
 		if (r.held.v.v[k].bytes < 0)
 			continue;
@@ -725,6 +736,8 @@ void memory_use_snapshot(const struct trace *t, const struct memory_request *req
 		imap_init(&d.pool_ids, &own.a);
 		scan(&d);
 		make_pools(&d);
+		intern_init(&x.owners, &own.a);
+		x.owner.n = 0;
 		replay(&d);
 		collect(&d);
 	}

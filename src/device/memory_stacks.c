@@ -115,14 +115,22 @@ unsigned memory_rule(const struct memory_stacks *s, uint32_t site)
 	                      : MEMORY_RULE_NONE;
 }
 
-struct str memory_line_text(const struct trace *t, uint32_t event, struct arena *a)
+void memory_put_line(struct sb *to, const struct trace *t, uint32_t event, bool whole)
 {
 	struct str frame = trace_str(t, t->events.v[event].name), file = file_of(frame);
 	struct str rest = str_sub(frame, file.n + 1, SIZE_MAX); /* LINE): FUNCTION */
 	size_t close = str_find(rest, S("): "));
 
-	return str_fmt(a, "%.*s:%.*s %.*s", STR(file), STR(str_sub(rest, 0, close)),
-	        STR(str_sub(rest, close + 3, SIZE_MAX)));
+	sb_fmt(to, "%.*s:%.*s %.*s", STR(whole ? file : str_base(file)),
+	        STR(str_sub(rest, 0, close)), STR(str_sub(rest, close + 3, SIZE_MAX)));
+}
+
+struct str memory_line_text(const struct trace *t, uint32_t event, struct arena *a)
+{
+	struct sb b = sb_in(a);
+
+	memory_put_line(&b, t, event, true);
+	return sb_str(&b);
 }
 
 struct str memory_op_text(const struct trace *t, uint32_t event, struct arena *a)

@@ -23,7 +23,10 @@ unsigned memory_rule(const struct memory_stacks *s, uint32_t site);
 extern const char *const memory_rule_kinds[], *const memory_rule_texts[];
 enum { MEMORY_RULE_NO_STACK, MEMORY_RULE_BEFORE, MEMORY_RULE_NONE, MEMORY_RULE_FIRST };
 
-/* Returns "file.py:12 function" for the event of a line; in a. */
+/* Appends "/folder/file.py:12 function" for the event of a line; unless whole, without folders. */
+void memory_put_line(struct sb *to, const struct trace *t, uint32_t event, bool whole);
+
+/* Returns such a whole text; in a. */
 struct str memory_line_text(const struct trace *t, uint32_t event, struct arena *a);
 
 /* Returns the name of the op that a frame belongs to, "aten::add"; empty if none. */

@@ -164,7 +164,7 @@ void memory_sort_live(struct memory_pool *p, struct arena *scratch)
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->live.n; i++)
-		if (p->live.v[i].bytes > 0)
+		if (p->live.v[i].bytes > 0 || p->live.v[i].allocations)
 			p->live.v[n++] = p->live.v[i];
 	p->live.n = n;
 	if (n)

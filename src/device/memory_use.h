@@ -8,7 +8,7 @@
 #define TFPROF_VIEW_MEMORY_USE_H
 
 #include "metric/opts.h"
-#include "model/model.h"
+#include "model/ingest.h"
 #include "trace/trace.h"
 
 #define MEMORY_NO_STEP (-1)
@@ -25,10 +25,21 @@ struct memory_owner {
 	int64_t bytes;
 	uint64_t buffers;
 	uint32_t pool; /* in a snapshot: number of the pool of the device */
+	/* Of call stacks of a snapshot. */
+	uint32_t site; /* ID_NONE: no call stack */
+	int64_t allocated;
+	uint64_t allocations;
 };
 
 /* A question about a snapshot. */
-enum memory_by { MEMORY_BY_AUTO, MEMORY_BY_LINE, MEMORY_BY_OP, MEMORY_BY_KIND, MEMORY_BY_SIZE };
+enum memory_by {
+	MEMORY_BY_AUTO,
+	MEMORY_BY_LINE,
+	MEMORY_BY_OP,
+	MEMORY_BY_KIND,
+	MEMORY_BY_SIZE,
+	MEMORY_BY_SITE /* by call stack, for the views; not a choice of the option */
+};
 enum memory_at { MEMORY_AT_PEAK, MEMORY_AT_OOM, MEMORY_AT_END, MEMORY_AT_TIME };
 struct memory_request {
 	bool diff;         /* compare the live sets of two snapshots */
@@ -99,12 +110,18 @@ struct memory_use {
 	uint64_t lost_blocks; /* allocations never freed, of which no block is left at the end */
 };
 
-/* Sorts the owners of a pool, the largest first, and drops those without bytes. */
+/* Sorts the owners of a pool, the largest first, and drops those without bytes and allocations. */
 void memory_sort_live(struct memory_pool *p, struct arena *scratch);
 
 /* Adds the pools of a PyTorch memory snapshot to *out, in a. */
 void memory_use_snapshot(const struct trace *t, const struct memory_request *request,
         struct memory_use *out, struct arena *a);
+
+/* Adds the memory of a snapshot to a model with one step: live bytes at the peak of each device as
+ * residual bytes, all allocations as bytes and runs. Nodes are call stacks, or else paths of the
+ * lines of the user's program, below their device and, if it has several, their pool. Called
+ * between ingest_begin and ingest_commit. */
+void memory_lower(const struct trace *t, bool stacks, struct ingest *to, struct arena *scratch);
 
 /* Fills use->changes: the pools of the first worker are compared with those of the other one. */
 void memory_compare(struct memory_use *use, struct arena *a);

@@ -49,7 +49,7 @@ static bool check_snapshot(
 	       session_fail(s, ERR_FAILED, "--at=oom: no out-of-memory error is recorded");
 }
 
-/* Adds the pools of all traces if they are snapshots; otherwise returns false. */
+/* Adds the pools of all snapshots. */
 static bool add_snapshots(
         struct session *s, const struct memory_request *request, struct memory_use *use)
 {
@@ -58,9 +58,6 @@ static bool add_snapshots(
 
 	if (!v)
 		return false;
-	for (size_t i = 0; i < n; i++)
-		if (v[i].t->source != TRACE_SNAPSHOT)
-			return false;
 	use->several = n > 1;
 	for (size_t i = 0; i < n; i++) {
 		use->worker = n > 1 ? s->model.workers.v[v[i].worker] : STR_NONE;
@@ -83,7 +80,7 @@ bool run_memory(struct session *s, const struct request *r, struct sink *out)
 
 	if (!read_memory(s, r, &request) || !session_need_steps(s, o) || !session_seal(s))
 		return false;
-	bool snapshots = s->model.traces.n && !s->recording.n && add_snapshots(s, &request, &use);
+	bool snapshots = session_has_snapshots(s) && add_snapshots(s, &request, &use);
 	if (!snapshots &&
 	        (request.diff || request.by > MEMORY_BY_AUTO || request.at != MEMORY_AT_PEAK))
 		return session_fail(

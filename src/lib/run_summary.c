@@ -98,6 +98,8 @@ static void find_missing(const struct session *s, struct summary_page *p)
 		add_missing(p, true, "graph and times", "an op log only completes a graph");
 		return;
 	}
+	if (session_has_snapshots(s))
+		return;
 	for (size_t i = 0; i < m->traces.n; i++)
 		pytorch |= m->traces.v[i].t->source == TRACE_KINETO;
 	add_missing(p, files && !f->edges && !session_has_source(s, ROLE_PROFILE), "graph",
@@ -170,7 +172,7 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 	if (is_source(&s->model, TRACE_SNAPSHOT)) {
 		add_next(s, p, prompt, "memory");
 		add_next(s, p, prompt, "memory --by=kind");
-		add_next(s, p, prompt, "memory --at=end");
+		add_next(s, p, prompt, "code");
 		return;
 	}
 	if (!times) {

@@ -32,9 +32,19 @@ static struct opts with_columns(
 	struct opts to = *o;
 
 	to.new_input = s->model.new_input || s->recording.n;
+	columns = &to.select.metrics;
+	if (session_has_snapshots(s)) {
+		if (o->select.preset)
+			*columns = METRIC_BIT(M_LIVE_BYTES);
+		if (o->select.preset && kind != OUT_PPROF && kind != OUT_FOLDED)
+			*columns |= METRIC_BIT(M_ALLOCATED_BYTES) | METRIC_BIT(M_ALLOCATIONS);
+		if (!o->order.given)
+			to.order = (struct order){ .word = str_of(metrics[M_LIVE_BYTES].name),
+				.by = M_LIVE_BYTES };
+		return to;
+	}
 	if (!s->model.parallel_times)
 		return to;
-	columns = &to.select.metrics;
 	if (o->select.preset && kind != OUT_PPROF && kind != OUT_FOLDED)
 		*columns = METRIC_BIT(M_ACCELERATOR_MICROS) | METRIC_BIT(M_SELF_MICROS) |
 		           (view_is(v->kind, VIEW_TRACES) ? 0 : METRIC_BIT(M_OCCURRENCE));
@@ -97,9 +107,12 @@ static void note_steps(struct session *s, const struct opts *o)
 {
 	bool any = false;
 
-	for (enum metric_id i = 0; i < M_N; i++)
+	for (enum metric_id i = 0; i < M_LIVE_BYTES; i++)
 		any |= o->select.metrics & METRIC_BIT(i) && metrics[i].value < V_RUNS;
-	if (any && !s->model.steps.n && (s->bare_files || s->columns))
+	if (any && session_has_snapshots(s))
+		note_line(&s->notes, "note: memory snapshots have only numbers for live_bytes, "
+		                     "allocated_bytes and allocations\n");
+	else if (any && !s->model.steps.n && (s->bare_files || s->columns))
 		note_line(&s->notes, "note: no step is loaded: times and memory are 0%s\n",
 		        session_has_source(s, ROLE_GRAPH) && !s->model.new_input
 		                ? " (--run_meta_path adds a step)"

@@ -24,8 +24,9 @@ struct forest {
 
 /* The loaded trace, grouped by another criterion than its paths. */
 struct regrouped {
-	enum by by; /* BY_NONE: the model is not made yet, unless path is set */
-	bool path;  /* its nodes include their time on the critical path */
+	enum by by;  /* BY_NONE: none, unless it has the path */
+	bool path;   /* its nodes have their time on the critical path */
+	bool memory; /* its nodes have the memory of snapshots */
 	struct model model;
 	struct notes notes; /* notes from making the model */
 	struct forest forest;
@@ -102,6 +103,9 @@ void session_drop(void *session); /* session_close as work_guard expects it */
 
 /* Sets the bytes that the session may hold from now on, 0 for no limit. */
 void session_limit(struct session *s, size_t limit);
+
+/* True if memory snapshots are loaded, and nothing else. */
+bool session_has_snapshots(const struct session *s);
 
 /* For loading in another session: true when a command of this one is cancelled. */
 struct input_watch session_not_cancelled(struct session *s);

@@ -190,7 +190,8 @@ static const struct tree *tree_of(struct session *s, struct forest *f, const str
 /* The nodes that a query needs. */
 struct regrouping {
 	enum by by;
-	bool path; /* with their time on the critical path */
+	bool path;   /* with their time on the critical path */
+	bool memory; /* of memory snapshots */
 };
 
 /* Adds the nodes of a worker's trace that a query needs. */
@@ -211,7 +212,10 @@ static bool add_regrouped(struct session *s, const struct model_trace *x,
 		in = ingest_open(m, &s->regrouped.notes, false);
 	}
 	ingest_begin(in, &own.a);
-	trace_lower(x->t, by, how->path, in, NULL, &own.a);
+	if (how->memory)
+		memory_lower(x->t, how->by == BY_STACK, in, &own.a);
+	else
+		trace_lower(x->t, by, how->path, in, NULL, &own.a);
 	ingest_commit(in);
 	if (!alone)
 		ok = ingest_merge(
@@ -276,6 +280,7 @@ static bool regroup(struct session *s, const struct regrouping *how)
 		return false;
 	r->by = how->by;
 	r->path = how->path;
+	r->memory = how->memory;
 	return true;
 }
 
@@ -303,18 +308,56 @@ static struct forest *regrouped_forest(struct session *s, const struct regroupin
 {
 	const struct regrouped *r = &s->regrouped;
 
-	if ((r->by != how->by || r->path != how->path) &&
+	if ((r->by != how->by || r->path != how->path || r->memory != how->memory) &&
 	        (!session_need_slices(s) || !regroup(s, how)))
 		return NULL;
 	return &s->regrouped.forest;
 }
 
-/* Returns the model that a view needs with these options, together with its trees. On failure, sets
- * s->error and returns NULL. */
+bool session_has_snapshots(const struct session *s)
+{
+	for (size_t i = 0; i < s->model.traces.n; i++)
+		if (s->model.traces.v[i].t->source != TRACE_SNAPSHOT)
+			return false;
+	return s->model.traces.n && s->model.traces.n == s->model.files.n && !s->recording.n;
+}
+
+/* Returns the name of a metric that the options use and only memory snapshots have, or NULL. */
+static const char *memory_metric(const struct opts *o)
+{
+	for (enum metric_id i = M_LIVE_BYTES; i <= M_ALLOCATIONS; i++)
+		if (o->select.metrics & METRIC_BIT(i) || o->order.by == i)
+			return metrics[i].name;
+	return NULL;
+}
+
+/* Returns the model of the memory of snapshots, and its trees; NULL with an error. */
+static struct forest *memory_forest(
+        struct session *s, const struct view_ops *v, const struct opts *o)
+{
+	if (o->by >= BY_MODULE) {
+		session_fail(s, ERR_FAILED,
+		        "-by groups slices, which memory snapshots do not have; 'memory --by' "
+		        "groups memory");
+		return NULL;
+	}
+	return regrouped_forest(
+	        s, &(struct regrouping){ .by = view_is(v->kind, VIEW_TRACES) ? BY_STACK : BY_NONE,
+	                   .memory = true });
+}
+
+/* Returns the model that answers with these options, and its trees; NULL with an error. */
 static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
 {
 	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;
-	struct regrouping how = { o->by, wants_path(o) && session_has_path(s) };
+	struct regrouping how = { o->by, traces && wants_path(o), false };
+	const char *of_memory = memory_metric(o);
+	if (session_has_snapshots(s) && !view_is(v->kind, VIEW_EDGES))
+		return memory_forest(s, v, o);
+	if (of_memory) {
+		session_fail(s, ERR_FAILED, "%s needs PyTorch memory snapshots", of_memory);
+		return NULL;
+	}
 	if (o->by < BY_MODULE) {
 		how.by = traces && wants_stacks(s, v) ? BY_STACK : BY_NONE;
 		return how.by || how.path ? regrouped_forest(s, &how) : &s->forest;

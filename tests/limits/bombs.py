@@ -189,7 +189,7 @@ def batches(items):
 
 def snapshot_bombs(t):
     """Pickles of a few bytes for each thing: entries, frames, stacks that share nothing, texts that are used again and again."""
-    shared = [b'action', b'addr', b'size', b'alloc', b'frames', b'filename', b'line', b'name', b'f' * 1000]
+    shared = [b'action', b'addr', b'size', b'alloc', b'frames', b'filename', b'line', b'name', b'f' * 1000, b'x.py']
     memo = b''.join(b'X' + len(x).to_bytes(4, 'little') + x + b'\x94' for x in shared)
     start = b'\x80\x04}((' + memo + b't' + b'N\x8c\x0ddevice_traces]('
     entry = b'}(h\x00h\x03h\x01J%bh\x02K\x01%bu'
@@ -199,15 +199,16 @@ def snapshot_bombs(t):
 
     def snapshot(name, entries):
         path = write(name, start + batches(entries) + b'eu.')
-        bounded(t, path, ['memory', 'FILE'], ['scope', 'FILE', '-max_depth', '1'])
+        bounded(t, path, ['memory', 'FILE'], ['scope', 'FILE', '-max_depth', '1'], ['code', 'FILE', '-max_depth', '1'])
     snapshot('entries.pickle', [entry % (number(i), b'') for i in range(3 * N)])
     frames = [b'}(h\x05h\x08h\x06J%bh\x07h\x08u' % number(i) for i in range(N)]
     snapshot('frames.pickle', [entry % (number(1), b'h\x04' + batches(frames))])
     chance = random.Random(1)
-    frames = b''.join(b'}\x94(h\x05h\x03h\x06K%ch\x07h\x03u' % i for i in range(100))
-    first = [entry % (number(1), b'h\x04](' + frames + b'e')]
-    stacks = [[b'h%c' % (9 + chance.randrange(100)) for _ in range(900)] for _ in range(N // 100)]
-    snapshot('stacks.pickle', first + [entry % (number(2 + i), b'h\x04' + batches(x)) for i, x in enumerate(stacks)])
+    for name, file, function in ('stacks', 3, 3), ('lines', 9, 8):
+        frames = b''.join(b'}\x94(h\x05h%ch\x06K%ch\x07h%cu' % (file, i, function) for i in range(100))
+        first = [entry % (number(1), b'h\x04](' + frames + b'e')]
+        stacks = [[b'h%c' % (10 + chance.randrange(100)) for _ in range(900)] for _ in range(N // 100)]
+        snapshot(name + '.pickle', first + [entry % (number(2 + i), b'h\x04' + batches(x)) for i, x in enumerate(stacks)])
 
 
 def flight_bombs(t):

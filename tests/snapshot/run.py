@@ -16,9 +16,10 @@ import sys
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, 'tests', d) for d in ('check', 'snapshot')]
+sys.path[:0] = [os.path.join(ROOT, 'tests', d) for d in ('check', 'snapshot', 'trace')]
 import cases  # noqa: E402
 import layout  # noqa: E402
+import viewer  # noqa: E402
 from cases import equal  # noqa: E402
 
 SMALL = dict(steps=200, before=60)
@@ -189,6 +190,102 @@ def groups_add_up(t):
     equal(len(set(sums.values())), 1, sums)
     for r in memory(t, path, '--by=kind')['live']:
         assert r['kind'] and r['rule'], r
+
+
+def view(t, name, path, *words):
+    return json.loads(call(t, name, path, '-output', 'json', *words).stdout)
+
+
+def path_of(frames):
+    """The call stack as the path of an entry of code."""
+    if not frames:
+        return '(no call stack)'
+    return '/'.join(f['name'] if f['filename'] == '??' else '%s:%d:%s' % (os.path.basename(f['filename']), f['line'], f['name']) for f in reversed(frames))
+
+
+def pprof_total(path):
+    """The sum of the values of a profile's samples, each a packed number."""
+    with gzip.open(path) as f:
+        samples = [v for field, v in viewer.fields(f.read()) if field == 2]
+    values = [v for sample in samples for field, v in viewer.fields(sample) if field == 2]
+    return sum((byte & 127) << 7 * i for v in values for i, byte in enumerate(v))
+
+
+def views(t):
+    """scope, code and op have the live set of memory, to the byte, and all allocations; folded stacks and pprof profiles do."""
+    metrics = 'live_bytes,allocated_bytes,allocations'
+    for seed in range(30):
+        before = 0 if seed % 4 == 3 else 80
+        snapshot, truth = layout.make(200 + seed, version=layout.VERSIONS[seed % 4], steps=150 + 10 * seed, before=before, devices=1 + seed % 2,
+                                      private=seed % 3 == 1, expandable=seed % 5 == 2)
+        path = write('s.pickle', pickle.dumps(snapshot, seed % 6))
+        made = entries(snapshot['device_traces'], 'alloc')
+        live = sum(r['bytes'] for r in memory(t, path)['live'])
+        equal(live, sum(model['peak'] for model in truth), seed)
+        whole = {'live_bytes': live, 'allocated_bytes': sum(e['size'] for e in made), 'allocations': len(made)}
+        for name in 'scope', 'code', 'op':
+            doc = view(t, name, path, '-select', metrics)
+            if name != 'op':
+                equal(doc['total'], whole, (seed, name))
+            equal({m: sum(r['own_' + m] for r in doc['rows']) for m in whole}, whole, (seed, name))
+        for m in whole:
+            lines = call(t, 'code', path, '-select', m, '-output', 'folded').stdout.splitlines()
+            equal(sum(int(line.rsplit(' ', 1)[1]) for line in lines if re.search(r' \d+$', line)), whole[m], (seed, m))
+        for name in 'scope', 'code', 'op':
+            call(t, name, path, '-select', 'live_bytes', '-output', 'pprof:outfile=p.pb')
+            equal(pprof_total('p.pb'), live, (seed, name))
+
+
+def views_by_stack(t):
+    """code has the bytes of each call stack, and op those of each op."""
+    for seed in range(8):
+        snapshot, truth = layout.make(240 + seed, steps=200, devices=1 + seed % 2)
+        path = write('s.pickle', pickle.dumps(snapshot))
+        live, allocated = {}, {}
+        for trace, model in zip(snapshot['device_traces'], truth):
+            held = {}
+            for n, e in enumerate(trace):
+                if e['action'] == 'alloc':
+                    stack = path_of(e['frames'])
+                    allocated[stack] = allocated.get(stack, 0) + e['size']
+                    held[e['addr']] = stack, e['size']
+                elif e['action'] == 'free_completed':
+                    held.pop(e['addr'])
+                if n + 1 == first_peak(trace, model['start']):
+                    for stack, size in held.values():
+                        live[stack] = live.get(stack, 0) + size
+        rows = view(t, 'code', path, '-select', 'live_bytes,allocated_bytes')['rows']
+        equal({r['path']: r['own_live_bytes'] for r in rows if r['own_live_bytes']}, live, seed)
+        equal({r['path']: r['own_allocated_bytes'] for r in rows if r['own_allocated_bytes']}, allocated, seed)
+        ops = {}
+        for r in memory(t, path, '--by=op')['live']:
+            ops[r['op']] = ops.get(r['op'], 0) + r['bytes']
+        equal({r['path']: r['own_live_bytes'] for r in view(t, 'op', path)['rows'] if r['own_live_bytes']}, ops, seed)
+
+
+def views_of_ranks(t):
+    """The ranks of a job use different devices; their nodes have the same names."""
+    for rank in range(2):
+        snapshot, _ = layout.make(70, **SMALL)
+        for e in snapshot['segments']:
+            e['device'] = rank
+        snapshot['device_traces'] = [[]] * rank + snapshot['device_traces']
+        write('rank%d.pickle' % rank, pickle.dumps(snapshot))
+    one = view(t, 'code', 'rank0.pickle')
+    for name in 'scope', 'code':
+        doc = view(t, name, 'rank0.pickle', 'rank1.pickle', '-by', 'worker')
+        equal(doc['total']['live_bytes'], one['total']['live_bytes'], name)
+        equal(len(doc['workers']), 2)
+
+
+def views_need_snapshots(t):
+    """Only snapshots have the columns; they have no others, and no groups of slices."""
+    for word in '-select', '-order_by':
+        r = call(t, 'op', os.path.join(cases.TESTDATA, 'traces', 'training.pt.trace.json.gz'), word, 'live_bytes', status=1)
+        assert 'live_bytes needs PyTorch memory snapshots' in r.stderr, r.stderr
+    path = os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle')
+    assert 'memory --by' in call(t, 'scope', path, '-by', 'module', status=1).stderr
+    assert 'have only numbers for live_bytes' in call(t, 'scope', path, '-select', 'micros').stderr
 
 
 def kinds(t):
@@ -414,7 +511,8 @@ def sample(t):
 def main():
     t = cases.arguments(__doc__)
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, refuses_code, cut_anywhere, every_prefix,
-             trailing_bytes, sample, random_streams, groups_add_up, kinds, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
+             trailing_bytes, sample, random_streams, groups_add_up, views, views_by_stack,
+             views_of_ranks, views_need_snapshots, kinds, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)
 
 

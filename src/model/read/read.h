@@ -61,4 +61,7 @@ bool recording_lower(struct ingest *to, const struct recording_set *files,
 void trace_lower(const struct trace *t, enum trace_by by, bool path, struct ingest *to,
         struct model_trace *kept, struct arena *scratch);
 
+/* Adds a line of a call stack below the frame that calls it, or ID_NONE; returns its frame. */
+uint32_t trace_lower_frame(struct ingest *to, struct str text, uint32_t parent);
+
 #endif

@@ -77,7 +77,7 @@ static struct str cut_number(struct str s, char separator, int32_t *number)
 
 /* Splits "file.py(12): f", "$file.py:12 f", "file.py:12:8" and "file.py:12" into their parts; any
  * other text is a function. */
-static struct frame parse_frame(struct lowering *x, struct str text)
+static struct frame parse_frame(struct ingest *to, struct str text)
 {
 	struct frame f = {
 		.parent = ID_NONE, .file = ID_NONE, .function = ID_NONE, .source = ID_NONE
@@ -104,13 +104,20 @@ static struct frame parse_frame(struct lowering *x, struct str text)
 			f.line = LINE_NONE;
 		}
 	}
-	f.file = ingest_string(x->to, file);
-	f.function = ingest_string(x->to, function);
+	f.file = ingest_string(to, file);
+	f.function = ingest_string(to, function);
 	return f;
 }
 
-/* Returns the model's frame for a frame of the trace. Creates it and its outer frames if necessary.
- */
+uint32_t trace_lower_frame(struct ingest *to, struct str text, uint32_t parent)
+{
+	struct frame f = parse_frame(to, text);
+
+	f.parent = parent;
+	return ingest_frame(to, &f);
+}
+
+/* Returns the frame of the model; its outer frames are created first. */
 static uint32_t lower_frame(struct lowering *x, uint32_t frame)
 {
 	VEC(uint32_t) way = { .v = NULL };
@@ -122,10 +129,8 @@ static uint32_t lower_frame(struct lowering *x, uint32_t frame)
 		made = x->frame[frame] - 1;
 	while (way.n) {
 		uint32_t id = way.v[--way.n];
-		struct frame f =
-		        parse_frame(x, intern_str(&x->ops.strings, ops_frame(&x->ops, id).text));
-		f.parent = made;
-		made = ingest_frame(x->to, &f);
+		struct str text = intern_str(&x->ops.strings, ops_frame(&x->ops, id).text);
+		made = trace_lower_frame(x->to, text, made);
 		x->frame[id] = made + 1;
 	}
 	return made;
