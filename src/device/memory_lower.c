@@ -6,6 +6,7 @@
 #include "device/memory_stacks.h"
 #include "device/memory_use.h"
 #include "model/read/read.h"
+#include "trace/pass/trace_steps.h"
 
 /* Frames and bytes of paths: as many as these, and more for larger files. */
 #define FRAMES_FREE     ((uint64_t)1 << 16)
@@ -13,7 +14,7 @@
 #define PATHS_FREE      ((uint64_t)1 << 20)
 #define PATH_MAX_BYTES  ((size_t)64 << 10)
 
-/* What a node has allocated. */
+/* Sums of the allocations of a node. */
 struct node_memory {
 	int64_t live, allocated;
 	uint64_t allocations;
@@ -191,22 +192,35 @@ static void lower_pool(
 	}
 }
 
-static void lower_memory(struct memory_lowering *x)
+static void lower_memory(struct memory_lowering *x, int64_t step)
 {
 	for (size_t i = 0; i < x->memory.n; i++) {
 		const struct node_memory *v = &x->memory.v[i];
 		struct mem_item m = { .bytes = v->allocated, .residual = v->live };
 		uint8_t packed[MEM_ITEM_MAX];
 
-		ingest_cell(x->to, 0, x->nodes.v[i],
+		ingest_cell(x->to, step, x->nodes.v[i],
 		        &(struct cell_in){ num_from_u64(v->allocations), 1, 1 });
 		ingest_mem(x->to, packed, (size_t)(mem_put(packed, &m) - packed));
 	}
 }
 
-void memory_lower(const struct trace *t, bool stacks, struct ingest *to, struct arena *scratch)
+/* Adds the steps of the file, which are empty. */
+static void lower_steps(const struct memory_lowering *x)
 {
-	const struct memory_request request = { .by = MEMORY_BY_SITE };
+	struct trace_steps steps;
+
+	trace_find_steps(x->t, &steps, x->a);
+	for (size_t i = 0; i < steps.steps.n; i++)
+		if (steps.steps.v[i].id >= 0)
+			ingest_step(x->to, steps.steps.v[i].id);
+}
+
+void memory_lower(const struct trace *t, const struct opts *o, bool stacks, struct ingest *to,
+        struct arena *scratch)
+{
+	const struct memory_request request = { .by = MEMORY_BY_SITE,
+		.steps = o->step >= 0 ? o : NULL };
 	struct memory_use use = { 0 };
 	struct memory_lowering x = { .t = t,
 		.to = to,
@@ -228,7 +242,10 @@ void memory_lower(const struct trace *t, bool stacks, struct ingest *to, struct 
 		             (i + 1 == use.pools.n || !str_eq(p[1].device, p->device));
 		lower_pool(&x, p, devices > 1, alone);
 	}
-	lower_memory(&x);
+	if (request.steps)
+		lower_steps(&x);
+	if (!use.lacks_step)
+		lower_memory(&x, request.steps ? o->step : 0);
 	if (stacks)
 		ingest_has_traces(to);
 	note_count(ingest_notes(to), x.cut,

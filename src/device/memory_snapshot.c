@@ -14,6 +14,7 @@
  */
 #include "base/sort.h"
 #include "device/memory_stacks.h"
+#include "device/memory_steps.h"
 #include "device/memory_use.h"
 
 enum snapshot_action {
@@ -76,6 +77,7 @@ struct snapshot_use {
 	uint32_t key_category, key_state;
 	struct intern owners;
 	VEC(struct memory_owner) owner; /* indexed by owner */
+	struct memory_steps steps;      /* that were asked for */
 };
 
 /* Bytes of a pool that the scan finds. */
@@ -214,7 +216,7 @@ static void add_pool(struct snapshot_device *d, struct str allocator)
 	        ((struct memory_pool){ .worker = d->x->out->worker,
 	                .device = str_copy(d->x->a, d->name),
 	                .allocator = allocator.p ? str_copy(d->x->a, allocator) : STR_NONE,
-	                .step = MEMORY_NO_STEP,
+	                .step = d->x->steps.id,
 	                .known_live = true,
 	                .peak = -1,
 	                .reserved = d->has_segments ? 0 : -1,
@@ -435,8 +437,9 @@ struct entry_replay {
 	struct kept_set held;
 	struct snapshot_level {
 		int64_t live, reserved, waiting, before;
-	} * level;   /* indexed by row */
-	bool counts; /* count and keep the use over time */
+	} * level;    /* indexed by row */
+	bool counts;  /* count and keep the use over time */
+	int64_t most; /* with steps: bytes at the moment; -1: none yet */
 };
 
 /* Changes the level of a pool and of its device. */
@@ -466,7 +469,7 @@ static void change_held(struct entry_replay *r, const struct kept_block *h, int6
 
 static void begin_replay(struct entry_replay *r, struct snapshot_device *d, bool counts)
 {
-	*r = (struct entry_replay){ .d = d, .counts = counts };
+	*r = (struct entry_replay){ .d = d, .counts = counts, .most = -1 };
 	r->level = ARENA_ARRAY(d->x->scratch, d->pools, struct snapshot_level);
 	imap_init(&r->held.at, d->x->scratch);
 	for (size_t i = 0; i < d->before.n; i++) {
@@ -625,38 +628,68 @@ static size_t changed_rows(
 	return e->action == ACTION_OOM ? 0 : rows_of(d, pool_of(d, e->allocator), rows);
 }
 
+/* ---- the entries in order ---- */
+
+/* Takes the use after n entries as the moment if it is the largest in the steps. */
+static void try_moment(struct entry_replay *r, uint64_t n)
+{
+	if (r->level[0].live <= r->most)
+		return;
+	r->most = r->level[0].live;
+	r->d->moment = n;
+}
+
+/* Counts the allocations that are never freed, by row. */
+static void count_never_freed(const struct entry_replay *r)
+{
+	for (size_t k = 0; k < r->held.v.n; k++) {
+		const struct kept_block *h = &r->held.v.v[k];
+		struct memory_pool *rows[2];
+		for (size_t m = h->bytes < 0 || h->before || h->waiting
+		                        ? 0
+		                        : rows_of(r->d, h->pool, rows);
+		        m-- > 0;) {
+			rows[m]->never_freed++;
+			rows[m]->never_freed_bytes = num_add(rows[m]->never_freed_bytes, h->bytes);
+		}
+	}
+}
+
 /* Replays the entries: use over time, counts, and the number of the moment that was asked for. */
 static void replay(struct snapshot_device *d)
 {
 	struct slice_iter i = trace_slices(d->x->t, d->track);
 	const struct memory_pool *top = &d->x->out->pools.v[d->pool0];
 	struct memory_pool *rows[2];
+	struct memory_steps *steps = &d->x->steps;
 	uint64_t n = 0;
 	struct entry_replay r;
 
 	begin_replay(&r, d, true);
+	memory_steps_rewind(steps);
 	d->ooms0 = d->x->out->ooms.n;
 	for (size_t k = 0; k < d->pools; k++)
 		put_moment(&r, &d->x->out->pools.v[d->pool0 + k], d->start);
 	for (struct memory_entry e; next_entry(d->x, &i, &e);) {
 		int64_t before = top->use.v[top->most].bytes;
+		if (memory_steps_begin(steps, e.at))
+			try_moment(&r, n);
+		r.counts = memory_steps_contain(steps, e.at);
 		take_entry(&r, &e);
 		for (size_t k = changed_rows(d, &e, rows); k-- > 0;)
 			put_moment(&r, rows[k], e.at);
 		n++;
-		if (is_moment(&r, &e, before))
+		if (steps->v.n && r.counts)
+			try_moment(&r, n);
+		else if (!steps->v.n && is_moment(&r, &e, before))
 			d->moment = n;
 		work_poll(d->x->scratch->work);
 	}
-	for (size_t k = 0; k < r.held.v.n; k++) {
-		const struct kept_block *h = &r.held.v.v[k];
-		for (size_t m = h->bytes < 0 || h->before || h->waiting ? 0
-		                                                        : rows_of(d, h->pool, rows);
-		        m-- > 0;) {
-			rows[m]->never_freed++;
-			rows[m]->never_freed_bytes = num_add(rows[m]->never_freed_bytes, h->bytes);
-		}
-	}
+	if (memory_steps_begin(steps, INT64_MAX))
+		try_moment(&r, n);
+	for (size_t k = 0; k < d->pools; k++)
+		memory_steps_find_most(steps, d->x->t, &d->x->out->pools.v[d->pool0 + k]);
+	count_never_freed(&r);
 }
 
 /* ---- collect ---- */
@@ -727,6 +760,7 @@ void memory_use_snapshot(const struct trace *t, const struct memory_request *req
 		.key_state = trace_key(t, "state") };
 	memory_stacks_make(t, &x.stacks, &own.a);
 	out->by_kind = request->by == MEMORY_BY_KIND;
+	out->lacks_step |= !memory_steps_choose(t, request->steps, &x.steps, &own.a);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		struct snapshot_device d = { .x = &x, .track = i };
 		uint32_t device = t->tracks.v[i].device;

@@ -8,10 +8,12 @@
 #define TFPROF_VIEW_MEMORY_USE_H
 
 #include "metric/opts.h"
-#include "model/ingest.h"
+#include "model/model.h"
 #include "trace/trace.h"
 
 #define MEMORY_NO_STEP (-1)
+
+struct ingest;
 
 /* Bytes in use from a time on. */
 struct memory_moment {
@@ -46,6 +48,8 @@ struct memory_request {
 	enum memory_by by; /* of the live set */
 	enum memory_at at; /* its moment */
 	int64_t at_ns;     /* after the first entry */
+	const struct opts
+	        *steps; /* whose -step selects steps, for the peak; NULL: the whole file */
 };
 
 /* An allocation that failed for lack of memory. */
@@ -103,6 +107,7 @@ struct memory_use {
 	bool several;      /* there are several workers */
 	struct str worker; /* the worker whose pools are being added */
 	bool by_kind;      /* live has kinds only */
+	bool lacks_step;   /* a snapshot has none of the steps that were asked for */
 	VEC(struct memory_oom) ooms;
 	VEC(struct memory_change) changes; /* the largest first */
 	VEC(struct memory_rank) ranks;     /* nearest to its limit first; empty for one worker */
@@ -118,10 +123,12 @@ void memory_use_snapshot(const struct trace *t, const struct memory_request *req
         struct memory_use *out, struct arena *a);
 
 /* Adds the memory of a snapshot to a model with one step: live bytes at the peak of each device as
- * residual bytes, all allocations as bytes and runs. Nodes are call stacks, or else paths of the
+ * residual bytes, all allocations as bytes and runs. If -step selects a step, those are the numbers
+ * of this step; the other steps are empty. Nodes are call stacks, or else paths of the
  * lines of the user's program, below their device and, if it has several, their pool. Called
  * between ingest_begin and ingest_commit. */
-void memory_lower(const struct trace *t, bool stacks, struct ingest *to, struct arena *scratch);
+void memory_lower(const struct trace *t, const struct opts *o, bool stacks, struct ingest *to,
+        struct arena *scratch);
 
 /* Fills use->changes: the pools of the first worker are compared with those of the other one. */
 void memory_compare(struct memory_use *use, struct arena *a);

@@ -12,7 +12,8 @@ static bool read_memory(struct session *s, const struct request *r, struct memor
 	static const struct str moments[] = { { "peak", 4 }, { "oom", 3 }, { "end", 3 } };
 
 	*request = (struct memory_request){ .diff = r->diff,
-		.by = r->section > 0 ? (enum memory_by)r->section : MEMORY_BY_AUTO };
+		.by = r->section > 0 ? (enum memory_by)r->section : MEMORY_BY_AUTO,
+		.steps = opts_names_steps(&r->opts) ? &r->opts : NULL };
 	for (unsigned i = 0; i < sizeof moments / sizeof *moments; i++)
 		if (str_eq(r->at, moments[i])) {
 			request->at = (enum memory_at)i;
@@ -30,7 +31,13 @@ bool check_memory(struct session *s, const struct request *r)
 {
 	struct memory_request request;
 
-	return r->help || read_memory(s, r, &request);
+	if (r->help)
+		return true;
+	if (!read_memory(s, r, &request))
+		return false;
+	return request.at == MEMORY_AT_PEAK || !request.steps ||
+	       session_fail(s, ERR_INVALID_ARGUMENT,
+	               "--at cannot be combined with -step, which lists the peak of a step");
 }
 
 /* Notes and errors of the use in a memory snapshot. */
@@ -45,6 +52,9 @@ static bool check_snapshot(
 	        "note: %llu {allocation is|allocations are} never freed and {is|are} no block at "
 	        "the end: the entries count\n",
 	        (unsigned long long)use->lost_blocks);
+	if (use->lacks_step)
+		return session_fail(
+		        s, ERR_FAILED, "the snapshot has none of the steps given with -step");
 	return request->at != MEMORY_AT_OOM || use->ooms.n ||
 	       session_fail(s, ERR_FAILED, "--at=oom: no out-of-memory error is recorded");
 }

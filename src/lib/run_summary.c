@@ -210,7 +210,7 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 	p->prompt = prompt;
 	p->columns = s->columns;
 	p->waiting = s->n_later + s->n_older;
-	if (s->model.nodes.n && !s->n_later)
+	if (s->model.nodes.n && !s->n_later && !session_has_snapshots(s))
 		if (!add_hottest(s, &o, view_with(VIEW_PATHS), p, &p->nodes) ||
 		        !add_hottest(s, &o, view_with(VIEW_LIST), p, &p->ops))
 			return false;

@@ -24,9 +24,10 @@ struct forest {
 
 /* The loaded trace, grouped by another criterion than its paths. */
 struct regrouped {
-	enum by by;  /* BY_NONE: none, unless it has the path */
-	bool path;   /* its nodes have their time on the critical path */
-	bool memory; /* its nodes have the memory of snapshots */
+	enum by by;   /* BY_NONE: none, unless it has the path */
+	bool path;    /* its nodes have their time on the critical path */
+	bool memory;  /* its nodes have the memory of snapshots, */
+	int64_t step; /* in this step; negative: in the whole file */
 	struct model model;
 	struct notes notes; /* notes from making the model */
 	struct forest forest;

@@ -190,8 +190,9 @@ static const struct tree *tree_of(struct session *s, struct forest *f, const str
 /* The nodes that a query needs. */
 struct regrouping {
 	enum by by;
-	bool path;   /* with their time on the critical path */
-	bool memory; /* of memory snapshots */
+	bool path;            /* with their time on the critical path */
+	bool memory;          /* of memory snapshots, */
+	const struct opts *o; /* at the peak of the step that -step selects */
 };
 
 /* Adds the nodes of a worker's trace that a query needs. */
@@ -213,7 +214,7 @@ static bool add_regrouped(struct session *s, const struct model_trace *x,
 	}
 	ingest_begin(in, &own.a);
 	if (how->memory)
-		memory_lower(x->t, how->by == BY_STACK, in, &own.a);
+		memory_lower(x->t, how->o, how->by == BY_STACK, in, &own.a);
 	else
 		trace_lower(x->t, by, how->path, in, NULL, &own.a);
 	ingest_commit(in);
@@ -281,6 +282,7 @@ static bool regroup(struct session *s, const struct regrouping *how)
 	r->by = how->by;
 	r->path = how->path;
 	r->memory = how->memory;
+	r->step = how->memory ? how->o->step : 0;
 	return true;
 }
 
@@ -308,7 +310,8 @@ static struct forest *regrouped_forest(struct session *s, const struct regroupin
 {
 	const struct regrouped *r = &s->regrouped;
 
-	if ((r->by != how->by || r->path != how->path || r->memory != how->memory) &&
+	if ((r->by != how->by || r->path != how->path || r->memory != how->memory ||
+	            (how->memory && r->step != how->o->step)) &&
 	        (!session_need_slices(s) || !regroup(s, how)))
 		return NULL;
 	return &s->regrouped.forest;
@@ -341,16 +344,23 @@ static struct forest *memory_forest(
 		        "groups memory");
 		return NULL;
 	}
+	if (o->steps.n) {
+		session_fail(s, ERR_INVALID_ARGUMENT,
+		        "the views show one step of a memory snapshot; 'memory -step' accepts "
+		        "several");
+		return NULL;
+	}
 	return regrouped_forest(
 	        s, &(struct regrouping){ .by = view_is(v->kind, VIEW_TRACES) ? BY_STACK : BY_NONE,
-	                   .memory = true });
+	                   .memory = true,
+	                   .o = o });
 }
 
 /* Returns the model that answers with these options, and its trees; NULL with an error. */
 static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
 {
 	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;
-	struct regrouping how = { o->by, traces && wants_path(o), false };
+	struct regrouping how = { .by = o->by, .path = traces && wants_path(o) };
 	const char *of_memory = memory_metric(o);
 	if (session_has_snapshots(s) && !view_is(v->kind, VIEW_EDGES))
 		return memory_forest(s, v, o);

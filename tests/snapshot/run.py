@@ -110,6 +110,64 @@ def annotations(t):
     assert any('phase=load' in json.dumps(e) for e in events)
 
 
+def in_steps(snapshot, parts):
+    """Adds annotations that divide the entries of the first device into steps, with an annotation of another kind around them.
+    Returns the first and the last time of each step."""
+    times = [e['time_us'] for e in snapshot['device_traces'][0]]
+    bounds = [(times[len(times) * i // parts + 3], times[len(times) * (i + 1) // parts - 3]) for i in range(parts)]
+
+    def mark(name, stage, at):
+        return {'name': name, 'stage': stage, 'device': 0, 'time_us': at}
+    snapshot['external_annotations'] = [mark('train', 'START', times[0])]
+    for i, (start, end) in enumerate(bounds):
+        snapshot['external_annotations'] += [mark('ProfilerStep#%d' % (i + 4), 'START', start), mark('ProfilerStep#%d' % (i + 4), 'END', end)]
+    snapshot['external_annotations'] += [mark('train', 'END', times[-1])]
+    return bounds
+
+
+def steps(t):
+    """-step lists the live set at the peak of a step or of several, with what was allocated before the step began."""
+    for seed in range(12):
+        snapshot, truth = layout.make(300 + seed, steps=150 + 20 * seed, devices=1 + seed % 2, private=seed % 3 == 1)
+        bounds = in_steps(snapshot, 5)
+        path = write('s.pickle', pickle.dumps(snapshot))
+        for chosen in ([0], [3], [4], [1, 2], [0, 4]):
+            doc = memory(t, path, '-step', ','.join(str(i + 4) for i in chosen))
+            for device, model in enumerate(truth):
+                entries = snapshot['device_traces'][device]
+                # Numbers of entries at whose end a step is running, and at which one begins.
+                within = [n for n, e in enumerate(entries, 1) for i in chosen if bounds[i][0] <= e['time_us'] <= bounds[i][1]]
+                begins = [sum(e['time_us'] < bounds[i][0] for e in entries) for i in chosen]
+                use = [model['start']]
+                for e in entries:
+                    use.append(use[-1] + {'alloc': e['size'], 'free_completed': -e['size']}.get(e['action'], 0))
+                peak = max(use[n] for n in within + begins)
+                first = min(n for n in within + begins if use[n] == peak)
+                row = next(r for r in doc['memory'] if r['device'] == 'gpu:%d' % device)
+                what = seed, chosen, device
+                equal((row['peak_bytes'], row['live_bytes']), (peak, peak), what)
+                equal(row['step'], chosen[0] + 4 if len(chosen) == 1 else None, what)
+                made = [entries[n - 1] for n in within if entries[n - 1]['action'] == 'alloc']
+                equal((row['allocations'], row['allocated_bytes']), (len(made), sum(e['size'] for e in made)), what)
+                live = {}
+                for r in doc['live']:
+                    if r['device'] == 'gpu:%d' % device:
+                        b, k = live.get(r['line'], (0, 0))
+                        live[r['line']] = b + r['bytes'], k + r['buffers']
+                equal(live, live_by_line(entries, {}, first), what)
+        one = memory(t, path, '-step', '5')
+        for name in 'scope', 'code', 'op':
+            found = view(t, name, path, '-step', '5')['rows']
+            equal(sum(r['own_live_bytes'] for r in found), sum(r['bytes'] for r in one['live']), (seed, name))
+            for column in 'allocated_bytes', 'allocations':
+                devices = {r['device']: r[column] for r in reversed(one['memory'])}
+                equal(sum(r['own_' + column] for r in found), sum(devices.values()), (seed, name, column))
+    assert 'Available steps: 4 5 6 7 8' in call(t, 'scope', path, '-step', '9', status=1).stderr
+    call(t, 'scope', path, '-step', '4,5', status=2)
+    assert 'none of the steps' in call(t, 'memory', path, '-step', '9', status=1).stderr
+    call(t, 'memory', path, '-step', '4', '--at=end', status=2)
+
+
 def line_of(frames):
     """The innermost frame of the user's program, as memory prints it; None without a frame of Python."""
     python = [f for f in frames if f['filename'].endswith('.py')]
@@ -510,7 +568,7 @@ def sample(t):
 
 def main():
     t = cases.arguments(__doc__)
-    tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, refuses_code, cut_anywhere, every_prefix,
+    tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, steps, refuses_code, cut_anywhere, every_prefix,
              trailing_bytes, sample, random_streams, groups_add_up, views, views_by_stack,
              views_of_ranks, views_need_snapshots, kinds, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)

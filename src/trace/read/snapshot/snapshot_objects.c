@@ -5,6 +5,7 @@
 #include "trace/read/snapshot/snapshot.h"
 
 #include "base/sort.h"
+#include "trace/pass/step_range.h"
 
 /* Bytes of frames' texts per byte of the file, and in any case. Above, texts are shortened. */
 #define FRAME_TEXT_SHARE 40
@@ -428,7 +429,18 @@ static bool close_segment(
 
 /* ---- annotations ---- */
 
-/* Converts an annotation: {"name", "stage": "START" or "END", "device", "time_us"}. */
+/* Returns the event of an annotation; names such as "ProfilerStep#3" are steps. */
+static uint32_t annotation_event(struct snapshot *x, struct str name)
+{
+	bool step = step_range_is_common(name);
+
+	if (step)
+		build_arg_int(x->b, ARG_STEP, step_range_number(name));
+	return build_event(
+	        x->b, step ? CATEGORY_STEP : CATEGORY_ANNOTATION, build_string(x->b, name));
+}
+
+/* {"name", "stage": "START" or "END", "device", "time_us"} */
 static bool close_annotation(
         struct snapshot *x, const struct dict_members *m, struct pickle_value *out)
 {
@@ -442,10 +454,8 @@ static bool close_annotation(
 		return true;
 	}
 	if (str_eq(stage, S("START")))
-		build_begin(x->b, track,
-		        build_event(x->b, CATEGORY_ANNOTATION,
-		                build_string(x->b, str_sub(name, 0, ARGS_MAX / 4))),
-		        at, 0);
+		build_begin(
+		        x->b, track, annotation_event(x, str_sub(name, 0, ARGS_MAX / 4)), at, 0);
 	else
 		build_end(x->b, track, at);
 	set_object(out, OBJECT_ANNOTATION, x->annotations++);
