@@ -207,6 +207,7 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 	if (!session_seal(s) || !read_checkpoint(s, &p->checkpoint))
 		return false;
 	p->m = &s->model;
+	p->device_us = p->host_us = p->float_ops = p->requested_bytes = (struct fraction){ 0, 1 };
 	p->prompt = prompt;
 	p->columns = s->columns;
 	p->waiting = s->n_later + s->n_older;

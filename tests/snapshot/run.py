@@ -86,6 +86,8 @@ def says_what_it_is(t):
     for name in 'snapshot.pickle', 'renamed.bin', 'model.pt':
         text = call(t, 'summary', write(name, pickle.dumps(snapshot))).stdout
         assert 'PyTorch memory snapshot' in text, text
+    summary = json.loads(call(t, 'summary', 'model.pt', '-output', 'json').stdout)
+    equal((summary['formats'], summary['float_ops']), (['PyTorch memory snapshot'], 0))
     text = call(t, 'summary', write('s.json', json.dumps(snapshot).encode())).stdout
     assert 'PyTorch memory snapshot' in text, text
 
