@@ -157,12 +157,15 @@ static void add_files(struct session *s, struct strs *to, const struct strs *fil
 		strs_add(&s->query_arena, to, files->v[i]);
 }
 
-/* Returns the names of the metrics with these uses. */
+/* Returns the names of the metrics with these uses, of snapshots those of memory. */
 static const char *columns(struct session *s, unsigned uses)
 {
 	struct sb names = sb_in(&s->query_arena);
 
-	metric_names(&names, uses, ",");
+	for (enum metric_id i = 0; i < M_N; i++)
+		if ((metrics[i].uses & uses) == uses &&
+		        !(metrics[i].uses & USE_MEMORY) == !session_has_snapshots(s))
+			sb_fmt(&names, "%s%s", names.n ? "," : "", metrics[i].name);
 	return str_z(&s->query_arena, sb_str(&names));
 }
 
@@ -253,6 +256,11 @@ static void add_comparison(struct session *s, struct report_parts *p)
 /* Adds the parts of one trace or recording: devices, kernels and so on. */
 static void add_trace(struct session *s, struct report_parts *p)
 {
+	if (session_has_snapshots(s)) {
+		add_slices(s, p);
+		add_optional(s, p, "memory");
+		return;
+	}
 	add_table(s, p, "devices", "0");
 	add_table(s, p, "kernels", MANY);
 	add_table(s, p, "steps", "0");
@@ -285,7 +293,7 @@ void report_list(struct session *s, struct report_parts *p)
 	}
 	for (enum vk k = 0; k < VK_N; k++)
 		if ((!view_is(k, VIEW_EDGES) || m->inputs.n) &&
-		        (!view_is(k, VIEW_TRACES) || m->has_traces))
+		        (!view_is(k, VIEW_TRACES) || m->has_traces || session_has_snapshots(s)))
 			add_view(s, p, &views[k]);
 	add_steps(s, p);
 	if (m->traces.n || s->recording.n)

@@ -107,8 +107,9 @@ static void note_steps(struct session *s, const struct opts *o)
 {
 	bool any = false;
 
-	for (enum metric_id i = 0; i < M_LIVE_BYTES; i++)
-		any |= o->select.metrics & METRIC_BIT(i) && metrics[i].value < V_RUNS;
+	for (enum metric_id i = 0; i < M_N; i++)
+		any |= o->select.metrics & METRIC_BIT(i) && metrics[i].value < V_RUNS &&
+		       !(metrics[i].uses & USE_MEMORY);
 	if (any && session_has_snapshots(s))
 		note_line(&s->notes, "note: memory snapshots have only numbers for live_bytes, "
 		                     "allocated_bytes and allocations\n");

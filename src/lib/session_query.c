@@ -328,8 +328,9 @@ bool session_has_snapshots(const struct session *s)
 /* Returns the name of a metric that the options use and only memory snapshots have, or NULL. */
 static const char *memory_metric(const struct opts *o)
 {
-	for (enum metric_id i = M_LIVE_BYTES; i <= M_ALLOCATIONS; i++)
-		if (o->select.metrics & METRIC_BIT(i) || o->order.by == i)
+	for (enum metric_id i = 0; i < M_N; i++)
+		if (metrics[i].uses & USE_MEMORY &&
+		        (o->select.metrics & METRIC_BIT(i) || o->order.by == i))
 			return metrics[i].name;
 	return NULL;
 }

@@ -42,7 +42,14 @@ enum unit {
 	UNIT_HIDDEN,
 	UNIT_PERCENT
 };
-enum { USE_SELECT = 1, USE_ORDER = 2, USE_MIN = 4, USE_PPROF = 8 };
+enum {
+	USE_SELECT = 1,
+	USE_ORDER = 2,
+	USE_MIN = 4,
+	USE_PPROF = 8,
+	USE_MEMORY =
+	        16 /* a column of memory snapshots; they have no others, and nothing else has it */
+};
 
 struct metric_in {           /* presentation of the metric in one set of columns */
 	uint8_t rank;        /* position of its column; 0: never shown */

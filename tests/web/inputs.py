@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The inputs of the page's tests, made on the spot or from testdata."""
 import os
+import pickle
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, 'tests', 'models'), os.path.join(ROOT, 'tests', 'trace')]
+sys.path[:0] = [os.path.join(ROOT, 'tests', 'models'), os.path.join(ROOT, 'tests', 'trace'), os.path.join(ROOT, 'tests', 'snapshot')]
 import kineto  # noqa: E402
+import layout  # noqa: E402
 import tower_profile  # noqa: E402
 import wire  # noqa: E402
 import xspace  # noqa: E402
@@ -62,7 +64,7 @@ def rare():
     return kineto.trace(events + [kineto.event('cpu_op', 'aten::item', 270, 0.3)])
 
 
-NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff', 'tpu', 'workers', 'steps', 'rare']
+NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff', 'tpu', 'workers', 'steps', 'rare', 'snapshot']
 
 
 def words(name, folder='.'):
@@ -83,6 +85,8 @@ def words(name, folder='.'):
         for rank in range(2):
             write(os.path.join(at, 'rank%d.pt.trace.json' % rank), kineto.trace(kineto.steps(2.25 + rank), rank=rank))
         return [at]
+    if name == 'snapshot':
+        return [write(at + '.pickle', pickle.dumps(layout.make(1, devices=2, private=True, before=40, steps=200, oom=True)[0]))]
     if name == 'tpu':
         return [write(at + '.xplane.pb', tpu())]
     if name == 'large':

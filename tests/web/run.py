@@ -26,7 +26,7 @@ from built import has  # noqa: E402
 PAGES = {'profile': ['overview', 'scope', 'graph', 'op', 'code'], 'recording': ['overview', 'scope', 'op', 'timeline', 'devices'],
          'xspace': ['overview', 'scope', 'op', 'timeline', 'devices'], 'pytorch': ['overview', 'scope', 'op', 'code', 'timeline', 'devices', 'memory', 'roofline'],
          'tpu': ['overview', 'scope', 'op', 'timeline', 'devices', 'roofline'], 'workers': ['overview', 'scope', 'op', 'code', 'timeline', 'devices'], 'graph': ['overview', 'scope', 'graph', 'op'], 'hostile': ['overview', 'scope', 'op'], 'large': ['overview', 'scope', 'graph', 'op'], 'diff': ['compare'],
-         'steps': ['overview', 'scope', 'graph', 'op', 'code', 'memory']}
+         'steps': ['overview', 'scope', 'graph', 'op', 'code', 'memory'], 'snapshot': ['overview', 'scope', 'op', 'code', 'timeline', 'memory']}
 SIZES = [(1280, 720, False), (390, 844, True)]
 TAB, ENTER = '\ue004', '\ue007'
 BROWSER, FIREFOX, URLS, MADE = None, None, {}, {}
@@ -244,6 +244,24 @@ def numbers_of_memory():
     assert 'After' in BROWSER.text('.tooltip'), BROWSER.text('.tooltip')
     BROWSER.click('.cardhead a')
     BROWSER.until('return document.querySelector("main").dataset.page === "timeline"')
+    quiet()
+
+
+def memory_of_a_snapshot():
+    """The page of a snapshot has a card for each device and pool: what is in use at its peak, by kind and by line."""
+    go('snapshot', 'memory')
+    said = json.loads(program('memory', words('snapshot')[0], '--top', '0', '-output', 'json'))
+    cards = BROWSER.js('return [...document.querySelectorAll("section.card")].map(c => [c.querySelector("h2").textContent,'
+                       ' [...c.querySelectorAll(".bars")].map(b => [...b.querySelectorAll(".bar")].map(x => x.textContent)), c.textContent])')
+    assert len(cards) == len(said['memory'])
+    for title, (kinds, lines), text in cards:
+        device, pool = title.split(' \u00b7 ')
+        live = [r for r in said['live'] if r['device'] == device and pool in (r['allocator'], 'all pools')]
+        sums = {key: {r[key]: sum(x['bytes'] for x in live if x[key] == r[key]) for r in live} for key in ('kind', 'line')}
+        for shown, key in (kinds, 'kind'), (lines, 'line'):
+            largest = sorted(sums[key], key=lambda k: -sums[key][k])
+            assert shown == largest[:24], (title, key, shown, largest)
+        assert ('Out of memory' in text) == (pool == 'all pools'), text
     quiet()
 
 
@@ -573,7 +591,7 @@ def accessibility():
 
 def main():
     global BROWSER
-    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_of_devices, step_time_is_the_headline, verdict_comes_first, causes_of_idle_time, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
+    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_of_devices, step_time_is_the_headline, verdict_comes_first, causes_of_idle_time, numbers_of_memory, memory_of_a_snapshot, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
                                            metric_and_sort, workers_are_chosen, timeline_moves, path_on_the_timeline, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table,
                                        metric_and_sort, timeline_moves, path_on_the_timeline, names_are_text, served_page)]
