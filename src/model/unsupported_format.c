@@ -20,7 +20,10 @@
 #define EXPORTS "model.export(DIR) in Keras writes a SavedModel, which can be read"
 #define MODEL   "it contains a model without times; " RECORDS
 #define DATA    "it contains data, not a profile; " RECORDS
-#define UNPACK  "unpack it: single files and folders can be read"
+#define TIMELINE                                                                                   \
+	"'tfprof memory' reads the trace of the same run, which export_chrome_trace writes, and "  \
+	"snapshots of torch.cuda.memory._dump_snapshot(), which have call stacks"
+#define UNPACK "unpack it: single files and folders can be read"
 
 /* ---- binary files ---- */
 
@@ -406,10 +409,9 @@ static const struct row {
 	          "'proton-viewer -m time/ms FILE' shows it; proton.start(data=\"trace\") writes a "
 	          "trace, which can be read" },
 	        JSON("\"frame\"", "\"metrics\"", "\"children\"") },
-	{ { "a torch.profiler memory timeline",
-	          "'tfprof memory' reads the trace of the same run, which export_chrome_trace "
-	          "writes" },
-	        LIKELY(is_memory_timeline) },
+	{ { "a torch.profiler memory timeline", TIMELINE }, LIKELY(is_memory_timeline) },
+	{ { "a torch.profiler memory timeline", TIMELINE },
+	        BEGINS("<html>\n<head><meta charset=\"utf-8\" /><title>GPU Memory Timeline HTML") },
 	{ { "the text that perf script prints",
 	          "'perf_to_profile -i perf.data -o FILE.pb' converts the recording to a pprof "
 	          "profile, which can be read" },

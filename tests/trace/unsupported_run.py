@@ -191,6 +191,8 @@ def files():
         ('hip_stats.csv', b'"Domain","Function","Process_Id"\n', 'a rocprofv3 table', '--output-format json'),
         ('chakra.0.et', b'\x03\x0a\x01x', 'a Chakra execution trace in protobuf', 'ExecutionTraceObserver'),
         ('flame.svg', b'<?xml version="1.0"?>\n<svg>', 'a page or picture for a browser', 'made of'),
+        ('memory.html', b'<html>\n<head><meta charset="utf-8" /><title>GPU Memory Timeline HTML</title></head>', 'a torch.profiler memory timeline',
+         '_dump_snapshot'),
         ('report.html', b'<!DOCTYPE html>\n<html>', 'a page or picture for a browser', 'made of'),
         ('a.zip', zipped('a/b.pt.trace.json'), 'a zip archive', 'unpack'),
         ('a.tar', tarred(), 'a tar archive', 'unpack'),
