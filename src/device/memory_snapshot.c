@@ -245,8 +245,10 @@ static void make_pools(struct snapshot_device *d)
 	const struct snapshot_use *x = d->x;
 
 	d->pool0 = x->out->pools.n;
-	if (d->names.n > 1)
+	if (d->names.n > 1) {
 		add_pool(d, S("all pools"));
+		x->out->pools.v[d->pool0].whole_device = true;
+	}
 	for (size_t i = 0; i < d->names.n; i++)
 		add_pool(d, trace_str(x->t, d->names.v[i]));
 	d->pools = x->out->pools.n - d->pool0;

@@ -73,6 +73,7 @@ struct memory_pool {
 	VEC(struct memory_owner) live; /* at that moment, largest first */
 	/* For a snapshot, at the requested moment. */
 	bool from_snapshot;
+	bool whole_device;    /* the sum of the pools of a device that has several, which follow */
 	int64_t moment_live;  /* in use */
 	int64_t unused;       /* reserved and not in use; negative: unknown */
 	int64_t waiting;      /* part of moment_live: freed, but another stream may still use it */

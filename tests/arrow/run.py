@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import os
+import pickle
 import random
 import re
 import subprocess
@@ -17,9 +18,10 @@ import sys
 import tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [os.path.join(TESTS, 'check'), os.path.join(TESTS, 'trace')]
+sys.path[:0] = [os.path.join(TESTS, 'check'), os.path.join(TESTS, 'trace'), os.path.join(TESTS, 'snapshot')]
 import built  # noqa: E402
 import cases  # noqa: E402
+import layout  # noqa: E402
 import nsys  # noqa: E402
 from cases import equal  # noqa: E402
 
@@ -95,6 +97,33 @@ def idle_places_are_those_of_idle():
         head, lines, _ = rows(PROFILE, TRAINING, 'command', command)
         found = [dict(zip(head, line)) for line in lines]
         equal(sorted((r['cause'], r['kind'], r['name'], r['waits_for'].replace('\\N', ''), int(r['ns'])) for r in found), sorted(places), command)
+
+
+def memory_of_snapshots():
+    """The table of memory has the peaks of a snapshot's pools: the largest of all steps, and those of the command if there is one step.
+    The views have the same sums as columns."""
+    for steps in (0, 4):
+        snapshot, _ = layout.make(80 + steps, devices=2, private=True, before=30 if not steps else 0, steps=240)
+        times = [e['time_us'] for e in snapshot['device_traces'][0]]
+        snapshot['external_annotations'] = [{'name': 'ProfilerStep#%d' % i, 'stage': stage, 'device': 0, 'time_us': times[at]} for i in range(steps)
+                                            for stage, at in (('START', len(times) * i // steps), ('END', len(times) * (i + 1) // steps - 1))]
+        with open('snapshot.pickle', 'wb') as f:
+            pickle.dump(snapshot, f)
+        path = os.path.abspath('snapshot.pickle')
+        doc = json.loads(program('memory', path, '--top=0', '-output', 'json'))
+        pools = {(r['device'], r['allocator']): r for r in doc['memory'] if r['allocator'] != 'all pools'}
+        assert len(pools) == 4
+        found = {}
+        for r in table(path, 'memory'):
+            found.setdefault((r['device'], r['allocator']), []).append(r)
+        equal(sorted(found), sorted(pools))
+        for key, lines in found.items():
+            equal(len(lines), steps or 1, key)
+            equal(max(r['peak_bytes'] for r in lines), pools[key]['peak_bytes'], key)
+            equal(sum(r['allocated_bytes'] for r in lines), pools[key]['allocated_bytes'], key)
+            equal(lines[0]['reserved_bytes'], None if steps else pools[key]['reserved_bytes'], key)
+        head, lines, _ = rows(PROFILE, path, 'command', 'code -select live_bytes')
+        equal(sum(int(line[head.index('own_live_bytes')]) for line in lines), sum(r['bytes'] for r in doc['live']))
 
 
 def batches_add_up():
@@ -302,7 +331,7 @@ def parquet_files():
         pass
 
 
-C_CASES = [answers_equal_csv, idle_places_are_those_of_idle, batches_add_up, nodes_equal_views, traces_equal_commands, kernels_of_large_exports,
+C_CASES = [answers_equal_csv, memory_of_snapshots, idle_places_are_those_of_idle, batches_add_up, nodes_equal_views, traces_equal_commands, kernels_of_large_exports,
            odd_orders, memory_limits, threads, python_schemas, python_capsules]
 
 

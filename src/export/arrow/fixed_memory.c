@@ -3,6 +3,7 @@
  * The table of memory: allocations of a trace, or the memory records of the model's steps, added up
  * by step, device and allocator.
  */
+#include "device/memory_use.h"
 #include "export/arrow/arrow.h"
 #include "trace/pass/allocation.h"
 #include "trace/pass/trace_steps.h"
@@ -61,6 +62,39 @@ static void add_allocation(struct memory_row *r, const struct allocation *x)
 	raise(&r->capacity, x->capacity);
 }
 
+/* Raises the peaks of a pool of a memory snapshot, whose entries have no totals. A step lasts until
+ * the next one begins, and includes the use at its start. */
+static void add_use(const struct table_reader *x, const struct memory_pool *p,
+        const struct trace_steps *steps, struct memory_rows *to)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < steps->steps.n && p->use.n; i++) {
+		bool last = i + 1 == steps->steps.n;
+		int64_t end = last ? INT64_MAX : trace_ns(x->t, steps->steps.v[i + 1].start);
+		struct memory_row *r =
+		        row_of(to, 0, steps->steps.v[i].id, p->device, p->allocator, x->a);
+		raise(&r->peak, p->use.v[k].bytes);
+		for (; k + 1 < p->use.n && p->use.v[k + 1].ns < end; k++)
+			raise(&r->peak, p->use.v[k + 1].bytes);
+		if (steps->steps.n == 1)
+			raise(&r->reserved, p->reserved);
+	}
+}
+
+/* Adds the pools of a memory snapshot, but not the sums of the devices. */
+static void add_pools(
+        const struct table_reader *x, const struct trace_steps *steps, struct memory_rows *to)
+{
+	const struct memory_request request = { .by = MEMORY_BY_KIND };
+	struct memory_use use = { 0 };
+
+	memory_use_snapshot(x->t, &request, &use, x->a);
+	for (size_t i = 0; i < use.pools.n; i++)
+		if (!use.pools.v[i].whole_device)
+			add_use(x, &use.pools.v[i], steps, to);
+}
+
 static void collect_trace(const struct table_reader *x, struct memory_rows *to)
 {
 	const struct trace *t = x->t;
@@ -80,6 +114,8 @@ static void collect_trace(const struct table_reader *x, struct memory_rows *to)
 			        &of);
 		}
 	}
+	if (t->source == TRACE_SNAPSHOT)
+		add_pools(x, &steps, to);
 	for (size_t i = 0; i < to->list.n; i++)
 		if (to->list.v[i].capacity < 0)
 			to->list.v[i].capacity =
