@@ -12,8 +12,8 @@ static bool is_number(enum metric_id m)
 	return m < M_N && metrics[m].value != V_NONE;
 }
 
-/* Returns the metric to sort by: from -by, from -order_by, otherwise time, or params if no step is
- * loaded. */
+/* Returns the metric to sort by: from -by, from -order_by, otherwise time, live bytes of a memory
+ * snapshot, or params if no step is loaded. */
 static bool find_metric(struct session *s, const struct request *r, enum metric_id *m)
 {
 	*m = r->by.n ? metric_find(r->by, USE_ORDER) : r->opts.order.by;
@@ -25,10 +25,12 @@ static bool find_metric(struct session *s, const struct request *r, enum metric_
 		        STR(sb_str(&names)));
 	}
 	if (!is_number(*m))
-		*m = s->model.steps.n || s->n_later ? M_MICROS : M_PARAMS;
+		*m = session_has_snapshots(s)         ? M_LIVE_BYTES
+		     : s->model.steps.n || s->n_later ? M_MICROS
+		                                      : M_PARAMS;
 	if (*m == M_MICROS)
 		*m = view_time_metric(&s->model);
-	return true;
+	return session_has_metric(s, *m);
 }
 
 /* Members of documents besides the rows. */

@@ -107,6 +107,8 @@ void session_limit(struct session *s, size_t limit);
 
 /* True if memory snapshots are loaded, and nothing else. */
 bool session_has_snapshots(const struct session *s);
+/* Fails if only memory snapshots have the metric, and other files are loaded. */
+bool session_has_metric(struct session *s, enum metric_id m);
 
 /* For loading in another session: true when a command of this one is cancelled. */
 struct input_watch session_not_cancelled(struct session *s);

@@ -325,14 +325,20 @@ bool session_has_snapshots(const struct session *s)
 	return s->model.traces.n && s->model.traces.n == s->model.files.n && !s->recording.n;
 }
 
-/* Returns the name of a metric that the options use and only memory snapshots have, or NULL. */
-static const char *memory_metric(const struct opts *o)
+bool session_has_metric(struct session *s, enum metric_id m)
+{
+	return !(metrics[m].uses & USE_MEMORY) || session_has_snapshots(s) ||
+	       session_fail(s, ERR_FAILED, "%s needs PyTorch memory snapshots", metrics[m].name);
+}
+
+/* Fails if the options name a metric that the loaded files cannot have. */
+static bool has_metrics(struct session *s, const struct opts *o)
 {
 	for (enum metric_id i = 0; i < M_N; i++)
-		if (metrics[i].uses & USE_MEMORY &&
-		        (o->select.metrics & METRIC_BIT(i) || o->order.by == i))
-			return metrics[i].name;
-	return NULL;
+		if ((o->select.metrics & METRIC_BIT(i) || o->order.by == i) &&
+		        !session_has_metric(s, i))
+			return false;
+	return true;
 }
 
 /* Returns the model of the memory of snapshots, and its trees; NULL with an error. */
@@ -362,13 +368,10 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 {
 	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;
 	struct regrouping how = { .by = o->by, .path = traces && wants_path(o) };
-	const char *of_memory = memory_metric(o);
 	if (session_has_snapshots(s) && !view_is(v->kind, VIEW_EDGES))
 		return memory_forest(s, v, o);
-	if (of_memory) {
-		session_fail(s, ERR_FAILED, "%s needs PyTorch memory snapshots", of_memory);
+	if (!has_metrics(s, o))
 		return NULL;
-	}
 	if (o->by < BY_MODULE) {
 		how.by = traces && wants_stacks(s, v) ? BY_STACK : BY_NONE;
 		return how.by || how.path ? regrouped_forest(s, &how) : &s->forest;

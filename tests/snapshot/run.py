@@ -343,7 +343,9 @@ def views_need_snapshots(t):
     for word in '-select', '-order_by':
         r = call(t, 'op', os.path.join(cases.TESTDATA, 'traces', 'training.pt.trace.json.gz'), word, 'live_bytes', status=1)
         assert 'live_bytes needs PyTorch memory snapshots' in r.stderr, r.stderr
+    call(t, 'top', os.path.join(cases.TESTDATA, 'traces', 'training.pt.trace.json.gz'), '-by', 'live_bytes', status=1)
     path = os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle')
+    equal(json.loads(call(t, 'top', path, '-output', 'json').stdout)['metric'], 'live_bytes')
     assert 'memory --by' in call(t, 'scope', path, '-by', 'module', status=1).stderr
     assert 'have only numbers for live_bytes' in call(t, 'scope', path, '-select', 'micros').stderr
 
