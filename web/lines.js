@@ -21,9 +21,21 @@ function indexAt(times, t) {
 	return low;
 }
 
-// times: ascending nanoseconds; options: { unit, name, from, to: the time that is shown, limit: [value, label] }
+// times: ascending nanoseconds; options: { unit, name, from, to: the time that is shown, limit: [value, label], layers: [{ label, color, values }] that add up
+// to the values }
 export function stepChart(times, values, options) {
 	return figure(width => draw(width, times, values, options));
+}
+
+// The area between the sums of two lists of layers.
+function between(times, x, y, end, lower, upper) {
+	const sum = (list, i) => list.reduce((a, l) => a + l.values[i], 0), forth = [], back = [];
+	for (let i = 0; i < times.length; i++) {
+		const left = x(times[i]).toFixed(1), right = x(i + 1 < times.length ? times[i + 1] : end).toFixed(1);
+		forth.push(`${left} ${y(sum(upper, i)).toFixed(1)}H${right}`);
+		back.push(`${right} ${y(sum(lower, i)).toFixed(1)}H${left}`);
+	}
+	return `M${forth.join('L')}L${back.reverse().join('L')}Z`;
 }
 
 function draw(width, times, values, options) {
@@ -36,6 +48,7 @@ function draw(width, times, values, options) {
 	for (let i = 1; i < times.length; i++)
 		line += `H${x(times[i]).toFixed(1)}V${y(values[i]).toFixed(1)}`;
 	line += `H${x(end)}`;
+	const layers = (options.layers || []).map((l, k, all) => svg('path', { d: between(times, x, y, end, all.slice(0, k), all.slice(0, k + 1)), style: { fill: `var(${l.color})` }, class: 'layer' }));
 	const ticks = y.ticks(4).map(v => svg('g', {}, svg('line', { x1: LEFT, x2: width - 12, y1: y(v), y2: y(v), class: 'grid' }),
 		svg('text', { x: LEFT - 8, y: y(v) + 4, 'text-anchor': 'end' }, tick(v, options.unit))));
 	const moments = scaleLinear().domain([0, end - start]).ticks(Math.max(2, width / 140)).filter(t => Number.isInteger(t) && x(start + t) < width - 36)
@@ -49,14 +62,15 @@ function draw(width, times, values, options) {
 		cursor.setAttribute('x1', x(t));
 		cursor.setAttribute('x2', x(t));
 		cursor.setAttribute('visibility', 'visible');
-		show(e, t < times[0] ? 'before the first allocation' : number(values[i], options.unit), [['After', nanoseconds(t - start)]]);
+		show(e, t < times[0] ? 'before the first allocation' : number(values[i], options.unit), [['After', nanoseconds(t - start)],
+			...(options.layers || []).filter(l => t >= times[0] && l.values[i] > 0).map(l => [l.label, number(l.values[i], options.unit)])]);
 	};
 	const leave = () => {
 		cursor.setAttribute('visibility', 'hidden');
 		hide();
 	};
 	const chart = svg('svg', { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': options.name, class: 'chart', onpointermove: move, onpointerleave: leave },
-		ticks, moments, svg('path', { d: `${line}V${y(0)}H${x(times[0])}Z`, class: 'area' }), svg('path', { d: line, class: 'line' }),
+		ticks, moments, layers.length ? layers : svg('path', { d: `${line}V${y(0)}H${x(times[0])}Z`, class: 'area' }), svg('path', { d: line, class: 'line' }),
 		limit ? svg('g', {}, svg('line', { x1: LEFT, x2: width - 12, y1: y(limit[0]), y2: y(limit[0]), class: 'limit' }), svg('text', { x: width - 16, y: y(limit[0]) - 4, 'text-anchor': 'end' }, limit[1])) : null,
 		svg('circle', { cx: x(times[at]), cy: y(most), r: 4, class: 'peak' }), cursor);
 	return chart;

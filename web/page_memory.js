@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory: use over time of each allocator, and what is allocated at its peak.
-import { barList } from './charts.js';
+import { barList, legend } from './charts.js';
 import { copyButton, el } from './dom.js';
 import { exact, nanoseconds, number, plain, quote, shorten } from './format.js';
 import { stepChart } from './lines.js';
@@ -77,6 +77,16 @@ function isOf(r, row) {
 	return r.device === row.device && (r.allocator === row.allocator || row.allocator === 'all pools');
 }
 
+const COLORS = { parameters: '--compute', gradients: '--communication', 'optimizer state': '--copy', activations: '--host', inputs: '--loading', 'communication buffers': '--accent' };
+
+// The use over time; of a snapshot, by kind.
+function useChart(use, byKind, options) {
+	if (!byKind || !byKind.ns.length)
+		return stepChart(use.ns, use.bytes, options);
+	const layers = byKind.kinds.filter(k => k.bytes.some(v => v > 0)).map(k => ({ label: plain(k.kind), color: COLORS[k.kind] || '--idle', values: k.bytes }));
+	return [stepChart(byKind.ns, byKind.ns.map((_, i) => layers.reduce((a, l) => a + l.values[i], 0)), { ...options, layers }), legend(layers)];
+}
+
 function pool(report, entry, i) {
 	const d = entry.document, row = d.memory[i], use = d.use[i], state = (d.pools || [])[i] || {}, live = d.live.filter(r => isOf(r, row));
 	const first = d.memory.findIndex(r => r.device === row.device) === i; // the row of the device itself, if it has several
@@ -87,7 +97,7 @@ function pool(report, entry, i) {
 			report.has('slices') && use.ns.length ? el('a', { href: link('timeline', { from: use.ns[at] - around, to: use.ns[at] + around }) }, 'Show on timeline') : null,
 			i ? null : copyButton('Copy command', () => ['tfprof', ...entry.words].map(quote).join(' '))),
 		facts(row, state), first ? errors((d.ooms || []).filter(r => r.device === row.device)) : null,
-		use.ns.length ? stepChart(use.ns, use.bytes, { unit: 'bytes', ...whole, name: 'Bytes in use over time', limit: row.capacity_bytes ? [row.capacity_bytes, 'capacity'] : null })
+		use.ns.length ? useChart(use, d.by_kind && d.by_kind[i], { unit: 'bytes', ...whole, name: 'Bytes in use over time', limit: row.capacity_bytes ? [row.capacity_bytes, 'capacity'] : null })
 			: el('p', { class: 'muted' }, 'The file has no allocation times, only the peak.'),
 		el('h3', {}, 'In use at the peak' + (use.ns.length ? ', ' + nanoseconds(use.ns[at] - whole.from) + ' after the first allocation' : '')),
 		kinds(live), kinds(live) ? el('h3', {}, 'By line') : null,

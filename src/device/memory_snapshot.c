@@ -13,6 +13,7 @@
  * Memory is in use from alloc to free_completed, and has the size that was asked for.
  */
 #include "base/sort.h"
+#include "device/memory_kinds.h"
 #include "device/memory_stacks.h"
 #include "device/memory_steps.h"
 #include "device/memory_use.h"
@@ -59,6 +60,7 @@ struct kept_block {
 	uint64_t address;
 	int64_t bytes;
 	uint32_t site, pool, category;
+	uint8_t kind; /* in out->kinds, if the use by kind is wanted */
 	bool before, waiting;
 };
 struct kept_set {
@@ -78,6 +80,7 @@ struct snapshot_use {
 	struct intern owners;
 	VEC(struct memory_owner) owner; /* indexed by owner */
 	struct memory_steps steps;      /* that were asked for */
+	struct memory_kinds kinds;      /* if the use by kind is wanted */
 };
 
 /* Bytes of a pool that the scan finds. */
@@ -367,15 +370,25 @@ struct owner_key {
 	uint32_t line, op, rule, category, size, site, pool;
 };
 
+static bool has_stack(const struct snapshot_use *x, const struct kept_block *h)
+{
+	return h->site != ID_NONE && h->site < x->t->sites.n;
+}
+
+static unsigned rule_of(const struct snapshot_use *x, const struct kept_block *h)
+{
+	return has_stack(x, h) ? memory_rule(&x->stacks, h->site)
+	       : h->before     ? MEMORY_RULE_BEFORE
+	                       : MEMORY_RULE_NO_STACK;
+}
+
 static struct owner_key key_of(const struct snapshot_use *x, const struct kept_block *h)
 {
 	const uint32_t none = ID_NONE;
 	struct owner_key key = { none, none, none, none, none, none, h->pool };
-	bool stack = h->site != ID_NONE && h->site < x->t->sites.n;
+	bool stack = has_stack(x, h);
 
-	key.rule = stack       ? memory_rule(&x->stacks, h->site)
-	           : h->before ? MEMORY_RULE_BEFORE
-	                       : MEMORY_RULE_NO_STACK;
+	key.rule = rule_of(x, h);
 	if (x->request->by == MEMORY_BY_SIZE) {
 		for (key.size = 0; h->bytes > size_classes[key.size].most;)
 			key.size++;
@@ -439,9 +452,10 @@ struct entry_replay {
 	struct kept_set held;
 	struct snapshot_level {
 		int64_t live, reserved, waiting, before;
-	} * level;    /* indexed by row */
-	bool counts;  /* count and keep the use over time */
-	int64_t most; /* with steps: bytes at the moment; -1: none yet */
+	} * level;                  /* indexed by row */
+	bool counts;                /* count and keep the use over time */
+	struct memory_kinds *kinds; /* NULL: the use by kind is not wanted */
+	int64_t most;               /* with steps: bytes at the moment; -1: none yet */
 };
 
 /* Changes the level of a pool and of its device. */
@@ -458,6 +472,16 @@ static void change(struct entry_replay *r, uint32_t pool, const struct snapshot_
 	}
 }
 
+/* Finds the kind of an allocation. */
+static void set_kind(const struct entry_replay *r, struct kept_block *h)
+{
+	const struct snapshot_use *x = r->d->x;
+	struct str kind = h->category != ID_NONE ? trace_str(x->t, h->category)
+	                                         : str_of(memory_rule_kinds[rule_of(x, h)]);
+
+	h->kind = memory_kinds_add(x->out, kind, x->a);
+}
+
 /* Adds an allocation, or removes it with sign -1. */
 static void change_held(struct entry_replay *r, const struct kept_block *h, int64_t sign)
 {
@@ -467,6 +491,9 @@ static void change_held(struct entry_replay *r, const struct kept_block *h, int6
 	        &(struct snapshot_level){ .live = bytes,
 	                .waiting = h->waiting ? bytes : 0,
 	                .before = h->before ? bytes : 0 });
+	struct memory_pool *rows[2], *first = r->d->x->out->pools.v + r->d->pool0;
+	for (size_t i = r->kinds ? rows_of(r->d, h->pool, rows) : 0; i-- > 0;)
+		memory_kinds_change(r->kinds, (size_t)(rows[i] - first), h->kind, bytes);
 }
 
 static void begin_replay(struct entry_replay *r, struct snapshot_device *d, bool counts)
@@ -474,7 +501,13 @@ static void begin_replay(struct entry_replay *r, struct snapshot_device *d, bool
 	*r = (struct entry_replay){ .d = d, .counts = counts, .most = -1 };
 	r->level = ARENA_ARRAY(d->x->scratch, d->pools, struct snapshot_level);
 	imap_init(&r->held.at, d->x->scratch);
+	if (counts && d->x->request->over_time) {
+		r->kinds = &d->x->kinds;
+		memory_kinds_open(r->kinds, d->pool0, d->track, d->x->scratch);
+	}
 	for (size_t i = 0; i < d->before.n; i++) {
+		if (r->kinds)
+			set_kind(r, &d->before.v[i]);
 		add_held(&r->held, &d->before.v[i], d->x->scratch);
 		change_held(r, &d->before.v[i], 1);
 	}
@@ -518,6 +551,8 @@ static void take_alloc(struct entry_replay *r, const struct memory_entry *e)
 		.pool = pool_of(r->d, e->allocator),
 		.category = e->category };
 
+	if (r->kinds)
+		set_kind(r, &made);
 	if (r->counts) {
 		count(r, e, old != NULL);
 		count_owner(r->d->x, &made);
@@ -597,6 +632,9 @@ static void put_moment(struct entry_replay *r, struct memory_pool *p, int64_t at
 {
 	const struct snapshot_level *l = &r->level[p - (r->d->x->out->pools.v + r->d->pool0)];
 
+	if (r->kinds)
+		memory_kinds_after(
+		        r->kinds, (size_t)(p - (r->d->x->out->pools.v + r->d->pool0)), at);
 	if (r->d->has_segments && l->reserved > p->reserved)
 		p->reserved = l->reserved;
 	if (p->use.n && p->use.v[p->use.n - 1].bytes == l->live)
@@ -677,8 +715,11 @@ static void replay(struct snapshot_device *d)
 		if (memory_steps_begin(steps, e.at))
 			try_moment(&r, n);
 		r.counts = memory_steps_contain(steps, e.at);
+		size_t changed = changed_rows(d, &e, rows);
+		for (size_t k = r.kinds ? changed : 0; k-- > 0;)
+			memory_kinds_before(r.kinds, (size_t)(rows[k] - top), e.at);
 		take_entry(&r, &e);
-		for (size_t k = changed_rows(d, &e, rows); k-- > 0;)
+		for (size_t k = changed; k-- > 0;)
 			put_moment(&r, rows[k], e.at);
 		n++;
 		if (steps->v.n && r.counts)
@@ -691,6 +732,8 @@ static void replay(struct snapshot_device *d)
 		try_moment(&r, n);
 	for (size_t k = 0; k < d->pools; k++)
 		memory_steps_find_most(steps, d->x->t, &d->x->out->pools.v[d->pool0 + k]);
+	if (r.kinds)
+		memory_kinds_close(r.kinds);
 	count_never_freed(&r);
 }
 
@@ -760,6 +803,7 @@ void memory_use_snapshot(const struct trace *t, const struct memory_request *req
 		.actions = make_actions(t, &own.a),
 		.key_category = trace_key(t, "category"),
 		.key_state = trace_key(t, "state") };
+	x.kinds = (struct memory_kinds){ .t = t, .out = out, .a = a };
 	memory_stacks_make(t, &x.stacks, &own.a);
 	out->by_kind = request->by == MEMORY_BY_KIND;
 	out->lacks_step |= !memory_steps_choose(t, request->steps, &x.steps, &own.a);

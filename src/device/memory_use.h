@@ -20,6 +20,13 @@ struct memory_moment {
 	int64_t ns, bytes;
 };
 
+/* Bytes in use by kind from a time on; a number for each of memory_use.kinds. */
+#define MEMORY_KINDS 16
+struct memory_by_kind {
+	int64_t ns;
+	int64_t bytes[MEMORY_KINDS];
+};
+
 /* Memory that one op or node has allocated; in a snapshot, one line, op, kind or size class. */
 struct memory_owner {
 	struct str name; /* p NULL: not known; likewise in the other texts */
@@ -44,6 +51,7 @@ enum memory_by {
 };
 enum memory_at { MEMORY_AT_PEAK, MEMORY_AT_OOM, MEMORY_AT_END, MEMORY_AT_TIME };
 struct memory_request {
+	bool over_time;    /* the use over time by kind is wanted */
 	bool diff;         /* compare the live sets of two snapshots */
 	enum memory_by by; /* of the live set */
 	enum memory_at at; /* its moment */
@@ -73,7 +81,10 @@ struct memory_pool {
 	VEC(struct memory_owner) live; /* at that moment, largest first */
 	/* For a snapshot, at the requested moment. */
 	bool from_snapshot;
-	bool whole_device;    /* the sum of the pools of a device that has several, which follow */
+	bool whole_device; /* the sum of the pools of a device that has several, which follow */
+	VEC(struct memory_by_kind)
+	by_kind;              /* use over time; of each part of the time, the largest and the
+	                       * last use */
 	int64_t moment_live;  /* in use */
 	int64_t unused;       /* reserved and not in use; negative: unknown */
 	int64_t waiting;      /* part of moment_live: freed, but another stream may still use it */
@@ -104,11 +115,12 @@ struct memory_rank {
 
 struct memory_use {
 	VEC(struct memory_pool) pools; /* by device as they first appear */
-	/* For snapshots only. */
-	bool several;      /* there are several workers */
-	struct str worker; /* the worker whose pools are being added */
-	bool by_kind;      /* live has kinds only */
-	bool lacks_step;   /* a snapshot has none of the steps that were asked for */
+	/* Of snapshots. */
+	bool several;          /* there are several workers */
+	struct str worker;     /* the one that pools are added for */
+	bool by_kind;          /* live has kinds only */
+	VEC(struct str) kinds; /* at most MEMORY_KINDS */
+	bool lacks_step;       /* a snapshot has none of the steps that were asked for */
 	VEC(struct memory_oom) ooms;
 	VEC(struct memory_change) changes; /* the largest first */
 	VEC(struct memory_rank) ranks;     /* nearest to its limit first; empty for one worker */

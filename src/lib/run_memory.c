@@ -13,6 +13,7 @@ static bool read_memory(struct session *s, const struct request *r, struct memor
 
 	*request = (struct memory_request){ .diff = r->diff,
 		.by = r->section > 0 ? (enum memory_by)r->section : MEMORY_BY_AUTO,
+		.over_time = r->opts.output.kind == OUT_JSON,
 		.steps = opts_names_steps(&r->opts) ? &r->opts : NULL };
 	for (unsigned i = 0; i < sizeof moments / sizeof *moments; i++)
 		if (str_eq(r->at, moments[i])) {

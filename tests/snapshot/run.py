@@ -359,6 +359,35 @@ def kinds(t):
            'activations': sum(2 * (4 * mib - 1000 * i) for i in range(4))})
 
 
+def kinds_over_time(t):
+    """The use over time by kind reaches the peak and the end of the model, and at the peak has the kinds of the live set."""
+    for seed in range(8):
+        snapshot, truth = layout.make(400 + seed, steps=60 + 150 * seed, before=40 * (seed % 2), devices=1 + seed % 2, private=seed % 3 == 0)
+        if seed == 3:
+            for i, e in enumerate(entries(snapshot['device_traces'], 'alloc')):
+                e['category'] = 'category %d' % (i % 40)
+        path = write('s.pickle', pickle.dumps(snapshot))
+        doc = memory(t, path, '--by=kind')
+        equal(len(doc['by_kind']), len(doc['memory']))
+        for row, use in zip(doc['memory'], doc['by_kind']):
+            sums = [sum(k['bytes'][i] for k in use['kinds']) for i in range(len(use['ns']))]
+            equal(use['ns'], sorted(use['ns']))
+            assert 0 < len(sums) <= 1002 and len(use['kinds']) <= 16, (len(sums), len(use['kinds']))
+            equal(max(sums), row['peak_bytes'], (seed, row))
+            if len(doc['memory']) == len(truth):
+                equal(sums[-1], sum(truth[int(row['device'][-1])]['end'].values()), (seed, row))
+            if seed == 3:
+                assert any(k['kind'] == 'other' for k in use['kinds'])
+                continue
+            if row is not next(r for r in doc['memory'] if r['device'] == row['device']):
+                continue  # --at is the moment of the device
+            live = {}
+            for r in doc['live']:
+                if r['device'] == row['device']:
+                    live[r['kind']] = live.get(r['kind'], 0) + r['bytes']
+            assert live in [{k['kind']: k['bytes'][i] for k in use['kinds'] if k['bytes'][i]} for i in range(len(sums)) if sums[i] == row['peak_bytes']], (seed, live)
+
+
 def categories(t):
     """A category in the file is the kind."""
     snapshot, _ = layout.make(10, steps=20)
@@ -574,7 +603,7 @@ def main():
     t = cases.arguments(__doc__)
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, steps, refuses_code, cut_anywhere, every_prefix,
              trailing_bytes, sample, random_streams, groups_add_up, views, views_by_stack,
-             views_of_ranks, views_need_snapshots, kinds, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
+             views_of_ranks, views_need_snapshots, kinds, kinds_over_time, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)
 
 

@@ -261,6 +261,8 @@ def memory_of_a_snapshot():
         for shown, key in (kinds, 'kind'), (lines, 'line'):
             largest = sorted(sums[key], key=lambda k: -sums[key][k])
             assert shown == largest[:24], (title, key, shown, largest)
+        for kind in sums['kind']:
+            assert kind in BROWSER.js('return [...document.querySelectorAll(".legend li")].map(x => x.textContent)'), kind
         assert ('Out of memory' in text) == (pool == 'all pools'), text
     quiet()
 

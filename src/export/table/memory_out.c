@@ -8,6 +8,7 @@
  *
  * That of a snapshot of PyTorch also has
  *
+ *   by_kind  for each allocator, times and the bytes in use by kind from each of them on
  *   pools    for each allocator, what follows from segments, blocks and entries
  *   ooms     errors for lack of memory
  *   changes  bytes of each owner in the first and in the second snapshot
@@ -259,6 +260,45 @@ static void put_moments(struct json *j, const struct memory_pool *p, bool time)
 	json_array_end(j);
 }
 
+static void put_kind(struct document *d, struct str name, const struct memory_pool *p, size_t kind)
+{
+	struct json *j = &d->j;
+
+	json_object(j);
+	json_key(j, S("kind"));
+	json_bytes(j, &d->scratch, name);
+	json_key(j, S("bytes"));
+	json_array(j);
+	for (size_t i = 0; i < p->by_kind.n; i++)
+		json_i64(j, p->by_kind.v[i].bytes[kind]);
+	json_array_end(j);
+	json_object_end(j);
+}
+
+/* The use over time by kind, of a snapshot. */
+static void put_kinds(struct document *d, const struct memory_use *use)
+{
+	document_key(d, "by_kind");
+	json_array(&d->j);
+	for (size_t i = 0; i < use->pools.n; i++) {
+		const struct memory_pool *p = &use->pools.v[i];
+		json_line(&d->j);
+		json_object(&d->j);
+		document_key(d, "ns");
+		json_array(&d->j);
+		for (size_t m = 0; m < p->by_kind.n; m++)
+			json_i64(&d->j, p->by_kind.v[m].ns);
+		json_array_end(&d->j);
+		document_key(d, "kinds");
+		json_array(&d->j);
+		for (size_t k = 0; k < use->kinds.n; k++)
+			put_kind(d, use->kinds.v[k], p, k);
+		json_array_end(&d->j);
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
 static void put_use(struct document *d, const struct memory_use *use)
 {
 	document_key(d, "use");
@@ -281,6 +321,8 @@ static void put_members(struct document *d, const void *shown)
 	struct sheet rows;
 
 	put_use(d, x->use);
+	if (x->use->kinds.n)
+		put_kinds(d, x->use);
 	document_key(d, "live");
 	json_array(&d->j);
 	sheet_open_json(&rows, &d->j, d->a, x->live.columns, x->live.n_columns);

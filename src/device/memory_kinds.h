@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The use of memory over time by kind, in a memory snapshot.
+ */
+#ifndef TFPROF_DEVICE_MEMORY_KINDS_H
+#define TFPROF_DEVICE_MEMORY_KINDS_H
+
+#include "device/memory_stacks.h"
+#include "device/memory_use.h"
+
+/* The use of a row while the entries are replayed. Of each part of the time, the moment of its
+ * largest use and its last moment are kept. */
+struct kinds_row {
+	int64_t level[MEMORY_KINDS], best[MEMORY_KINDS];
+	int64_t sum, best_sum; /* of the levels */
+	int64_t best_at, at;   /* ticks */
+	size_t part;
+	bool any;
+};
+
+struct memory_kinds {
+	const struct trace *t;
+	struct memory_use *out;
+	struct arena *a;
+	struct kinds_row *rows;
+	size_t n_rows, first;  /* the first one in out->pools */
+	int64_t start, length; /* of the track, ticks */
+};
+
+/* Returns the number of the kind in out->kinds; kinds above the limit are "other". */
+uint8_t memory_kinds_add(struct memory_use *out, struct str kind, struct arena *a);
+
+/* Begins with the rows from `first` on, without memory. */
+void memory_kinds_open(struct memory_kinds *k, size_t first, uint32_t track, struct arena *scratch);
+
+void memory_kinds_change(struct memory_kinds *k, size_t row, uint8_t kind, int64_t bytes);
+
+/* To be called before and after the changes of a row at a time. Times must not decrease. */
+void memory_kinds_before(struct memory_kinds *k, size_t row, int64_t at);
+void memory_kinds_after(struct memory_kinds *k, size_t row, int64_t at);
+
+/* Stores the last part of each row. */
+void memory_kinds_close(struct memory_kinds *k);
+
+#endif
