@@ -365,7 +365,7 @@ static const struct size_class {
 	{ 10 << 20, "<=10 MiB" }, { 100 << 20, "<=100 MiB" }, { 1 << 30, "<=1 GiB" },
 	{ INT64_MAX, ">1 GiB" } };
 
-/* Equal parts of the allocations of an owner. */
+/* The properties that all allocations of an owner share. */
 struct owner_key {
 	uint32_t line, op, rule, category, size, site, pool;
 };

@@ -115,9 +115,9 @@ struct memory_rank {
 
 struct memory_use {
 	VEC(struct memory_pool) pools; /* by device as they first appear */
-	/* Of snapshots. */
+	/* For snapshots only. */
 	bool several;          /* there are several workers */
-	struct str worker;     /* the one that pools are added for */
+	struct str worker;     /* the worker whose pools are being added */
 	bool by_kind;          /* live has kinds only */
 	VEC(struct str) kinds; /* at most MEMORY_KINDS */
 	bool lacks_step;       /* a snapshot has none of the steps that were asked for */

@@ -24,10 +24,10 @@ struct forest {
 
 /* The loaded trace, grouped by another criterion than its paths. */
 struct regrouped {
-	enum by by;   /* BY_NONE: none, unless it has the path */
-	bool path;    /* its nodes have their time on the critical path */
-	bool memory;  /* its nodes have the memory of snapshots, */
-	int64_t step; /* in this step; negative: in the whole file */
+	enum by by;   /* BY_NONE: the model is not made yet, unless path or memory is set */
+	bool path;    /* its nodes include their time on the critical path */
+	bool memory;  /* its nodes have the memory of snapshots */
+	int64_t step; /* for memory: the step; negative: the whole file */
 	struct model model;
 	struct notes notes; /* notes from making the model */
 	struct forest forest;

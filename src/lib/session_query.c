@@ -341,7 +341,8 @@ static bool has_metrics(struct session *s, const struct opts *o)
 	return true;
 }
 
-/* Returns the model of the memory of snapshots, and its trees; NULL with an error. */
+/* Returns the model of the memory of snapshots, together with its trees. On failure, sets s->error
+ * and returns NULL. */
 static struct forest *memory_forest(
         struct session *s, const struct view_ops *v, const struct opts *o)
 {
@@ -363,7 +364,8 @@ static struct forest *memory_forest(
 	                   .o = o });
 }
 
-/* Returns the model that answers with these options, and its trees; NULL with an error. */
+/* Returns the model that a view needs with these options, together with its trees. On failure, sets
+ * s->error and returns NULL. */
 static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
 {
 	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;

@@ -117,7 +117,8 @@ uint32_t trace_lower_frame(struct ingest *to, struct str text, uint32_t parent)
 	return ingest_frame(to, &f);
 }
 
-/* Returns the frame of the model; its outer frames are created first. */
+/* Returns the model's frame for a frame of the trace. Creates it and its outer frames if necessary.
+ */
 static uint32_t lower_frame(struct lowering *x, uint32_t frame)
 {
 	VEC(uint32_t) way = { .v = NULL };
