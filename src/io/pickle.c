@@ -824,6 +824,8 @@ bool pickle_read(struct src *s, const struct pickle_caller *caller, struct pickl
 {
 	struct pickle x = { .s = s, .caller = caller, .a = a, .text = sb_in(a) };
 
+	VEC_ROOM(a, &x.items, 1); /* never NULL, also without elements */
+	VEC_ROOM(a, &x.stack, 1);
 	*cut = false;
 	while (!x.done) {
 		struct argument_of argument = { 0 };

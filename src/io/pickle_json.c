@@ -160,6 +160,7 @@ static bool read_json(struct src *s, const struct pickle_caller *caller, struct 
 	struct json_level outside = { .from = 0 };
 	unsigned noted = 0;
 
+	VEC_ROOM(a, &f.items, 1); /* never NULL, also without items */
 	*cut = false;
 	*root = (struct pickle_value){ .type = PICKLE_NONE, .n = 1 };
 	if (!json_in_open_utf8(&f.j, s))
