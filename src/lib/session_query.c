@@ -369,7 +369,7 @@ static struct forest *memory_forest(
 static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
 {
 	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;
-	struct regrouping how = { .by = o->by, .path = traces && wants_path(o) };
+	struct regrouping how = { .by = o->by, .path = wants_path(o) && session_has_path(s) };
 	if (session_has_snapshots(s) && !view_is(v->kind, VIEW_EDGES))
 		return memory_forest(s, v, o);
 	if (!has_metrics(s, o))
