@@ -346,8 +346,8 @@ static void scan(struct snapshot_device *d)
 	imap_init(&s.seen, d->x->scratch);
 	for (struct memory_entry e; next_entry(d->x, &i, &e); first = false) {
 		d->start = first ? e.at : d->start;
-		if (e.action !=
-		        ACTION_OOM) /* older versions do not write the pool of these entries */
+		/* older versions do not write the pool of these entries */
+		if (e.action != ACTION_OOM)
 			scan_any(&s, &e);
 		work_poll(d->x->scratch->work);
 	}

@@ -5,9 +5,8 @@
  */
 #include "why/why_internal.h"
 
-#define START_UP_FACTOR                                                                            \
-	10 /* start-up takes at least this many times the mean of the later calls                  \
-	    */
+/* Start-up takes at least this many times the mean of the later calls. */
+#define START_UP_FACTOR 10
 
 /* The calls of one op, or of one function in one op, in all steps. */
 struct why_calls {

@@ -190,8 +190,7 @@ static void put_change(struct sb *b, const struct why *x, int64_t saved)
 		return;
 	}
 	put_time(b, x, saved);
-	sb_fmt(b, " of %.*s", STR(sb_str(&before)));
-	sb_fmt(b, " are saved");
+	sb_fmt(b, " of %.*s are saved", STR(sb_str(&before)));
 }
 
 static struct evidence replay_evidence(const struct why_text *t, const struct why_finding *f)
