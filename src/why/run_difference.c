@@ -16,30 +16,6 @@ struct run_parts {
 	struct arena *a;
 };
 
-/* Returns the owner of each node. */
-static uint8_t *find_owners(const struct why_scene *s, struct arena *a)
-{
-	const struct depend *d = s->d;
-	uint8_t *owners = ARENA_ARRAY(a, d->nodes.n, uint8_t);
-
-	for (uint32_t i = 0; i < d->nodes.n; i++)
-		owners[i] = d->nodes.v[i].host ? (uint8_t)why_owner(s, i) : WHY_IDS;
-	why_own_launches(s, owners);
-	for (int id = 0; id < WHY_IDS; id++) {
-		struct scratch own;
-		scratch_open(&own, a->work);
-		const struct why_change c = why_change_of(s, (enum why_id)id, &own.a);
-		const int64_t *lengths = c.reason.p ? NULL : c.plan.lengths;
-		for (size_t i = 0; lengths && i < d->nodes.n; i++) {
-			int64_t length = d->nodes.v[i].end - d->nodes.v[i].start;
-			if (owners[i] == WHY_IDS && lengths[i] < length && lengths[i] <= length / 2)
-				owners[i] = (uint8_t)id;
-		}
-		scratch_close(&own);
-	}
-	return owners;
-}
-
 /* Returns the cause of a segment, or WHY_IDS. */
 static enum why_id owner_of(const struct run_parts *p, const struct critical_segment *x)
 {
@@ -183,7 +159,7 @@ void run_difference_find(const struct why *left, const struct why *right,
 		struct why_scene scene;
 		why_scene_open(&scene, out->runs[run]->job, 0, &own.a);
 		parts.scene = &scene;
-		parts.owners = find_owners(&scene, &own.a);
+		parts.owners = why_node_owners(&scene, NULL, &own.a);
 		add_run(&parts, run, &own.a);
 	}
 	scratch_close(&own);

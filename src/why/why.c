@@ -38,15 +38,6 @@ struct changed_job {
 	size_t n;
 };
 
-struct why_change why_change_of(const struct why_scene *s, enum why_id id, struct arena *a)
-{
-	struct why_change c = { .a = a, .saved = INT64_MIN };
-
-	intern_init(&c.names, a);
-	why_rows[id].find(s, &c);
-	return c;
-}
-
 static struct changed_job change_all(
         const struct why_scene *scenes, size_t n, enum why_id id, struct arena *a)
 {
@@ -521,34 +512,15 @@ static double matrix_share(const struct why_scene *scenes, size_t n, struct aren
 	               : 0;
 }
 
-/* Marks the nodes of which the reported causes remove half or more. */
-static bool *find_removed(const struct why_scene *s, const struct why *x, struct arena *a)
-{
-	const struct depend *d = s->d;
-	bool *removed = ARENA_ARRAY(a, d->nodes.n, bool);
-
-	for (size_t k = 0; k < x->reported; k++) {
-		struct scratch own;
-		scratch_open(&own, a->work);
-		const struct why_change c = why_change_of(s, x->found.v[k].id, &own.a);
-		const int64_t *lengths = c.reason.p ? NULL : c.plan.lengths;
-		for (size_t i = 0; lengths && i < d->nodes.n; i++) {
-			int64_t length = d->nodes.v[i].end - d->nodes.v[i].start;
-			removed[i] |= lengths[i] <= length / 2;
-		}
-		scratch_close(&own);
-	}
-	return removed;
-}
-
 static void find_rest(struct why *out, const struct why_scene *scenes, struct arena *a)
 {
 	uint32_t n = (uint32_t)out->job->n_replays;
+	bool reported[WHY_IDS] = { false };
 
-	for (uint32_t i = 0; i < n; i++) {
-		const bool *removed = find_removed(&scenes[i], out, a);
-		out->rest = num_add(out->rest, why_rest_of_path(&scenes[i], removed, a) / n);
-	}
+	for (size_t k = 0; k < out->reported; k++)
+		reported[out->found.v[k].id] = true;
+	for (uint32_t i = 0; i < n; i++)
+		out->rest = num_add(out->rest, why_rest_of_path(&scenes[i], reported, a) / n);
 }
 
 void why_find(const struct rank_group *job, struct why *out, struct arena *a)

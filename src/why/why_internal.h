@@ -60,9 +60,14 @@ void why_find_first_calls(struct why_scene *s);
  * the only call must lie before all device work. */
 bool why_is_start_up_call(const struct why_scene *s, uint32_t node, int64_t ticks);
 
-/* Returns the time of the critical path on nodes of threads that are not removed, by node; ticks of
- * a mean step. */
-int64_t why_rest_of_path(const struct why_scene *s, const bool *removed, struct arena *a);
+/* Returns the cause of each node, or WHY_IDS, in a: the owner of host time, otherwise the first
+ * cause that at least halves the node. of: the causes that count for the latter, by id; NULL: all.
+ */
+uint8_t *why_node_owners(const struct why_scene *s, const bool *of, struct arena *a);
+
+/* Returns the host time of the critical path that belongs to no reported cause, by id; ticks of a
+ * mean step. */
+int64_t why_rest_of_path(const struct why_scene *s, const bool *reported, struct arena *a);
 
 /* Returns the change that removes a cause, in a. */
 struct why_change why_change_of(const struct why_scene *s, enum why_id id, struct arena *a);

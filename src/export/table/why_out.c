@@ -144,7 +144,9 @@ struct str why_verdict(const struct why *x, struct arena *a)
 		put_start_up(&b, x, f);
 	} else {
 		if (why_is_unnamed(f))
-			sb_fmt(&b, "Host-bound, cause unknown: time outside of all slices");
+			sb_fmt(&b,
+			        "Host-bound, cause unknown: host work, most of it outside of all "
+			        "slices,");
 		else
 			sb_fmt(&b, "%s: %s", why_rows[f->id].label, why_rows[f->id].subject);
 		sb_fmt(&b, " lengthens ");
@@ -441,10 +443,12 @@ static void put_ranks(struct sb *b, const struct why *x)
 	/* without collectives, the processes of one trace need not be ranks */
 	if (job->ranks.n < 2 || (job->n_replays < 2 && !job->collectives.n))
 		return;
-	sb_fmt(b, "; %zu ranks with %zu collectives in common", job->ranks.n, job->collectives.n);
-	if (!job->collectives.n)
+	if (!job->collectives.n) {
+		sb_fmt(b, "; the files have no collective in common");
 		return;
-	sb_fmt(b, " (clocks differ by ");
+	}
+	sb_fmt(b, "; %zu ranks with %zu collectives in common (clocks differ by ", job->ranks.n,
+	        job->collectives.n);
 	put_time(b, x, job->spread);
 	sb_fmt(b, ")");
 	if (job->unmatched)
