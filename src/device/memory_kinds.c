@@ -54,7 +54,7 @@ static void end_part(struct memory_kinds *k, size_t row)
 	if (!r->any)
 		return;
 	put(k, row, r->best_at, r->best);
-	if (memcmp(r->level, r->best, sizeof r->level))
+	if (memcmp(r->level, r->best, sizeof r->level) != 0)
 		put(k, row, r->at, r->level);
 	r->any = false;
 }

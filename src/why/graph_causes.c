@@ -66,7 +66,7 @@ void why_find_graph_starts(const struct why_scene *s, struct why_change *out)
 		const struct depend_node *n = &d->nodes.v[order[i]];
 		uint32_t call = n->host ? ID_NONE : graph_call(s, order[i]);
 		int64_t *end = n->host ? NULL : &until[s->t->tracks.v[n->track].device];
-		if (call != ID_NONE && !started[call]) {
+		if (end && call != ID_NONE && !started[call]) {
 			started[call] = true;
 			add_start(s, out, order[i], call, *end);
 		}
@@ -190,5 +190,6 @@ void why_find_eager_steps(const struct why_scene *s, struct why_change *out)
 		VEC_PUSH(out->a, &out->places, place);
 		out->cost = num_add(out->cost, place.ticks);
 	}
-	out->saved = out->cost / (int64_t)x->n_chosen;
+	if (x->n_chosen)
+		out->saved = out->cost / (int64_t)x->n_chosen;
 }

@@ -354,6 +354,7 @@ static struct str find_main_kernel(const struct why_scene *scenes, size_t n, str
 			uint32_t id = intern_add_kept(&names, why_name(&scenes[k], node->event));
 			if (id == times.n)
 				VEC_PUSH(a, &times, 0);
+			/* NOLINTNEXTLINE: the macro makes room first */
 			times.v[id] = num_add(times.v[id], node->end - node->start);
 			all = num_add(all, node->end - node->start);
 		}
