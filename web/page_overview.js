@@ -36,7 +36,8 @@ function figures(document, times) {
 	const total = document.total || {}, steps = document.steps ? document.steps.used.length : 0, per = steps > 1 ? `average of ${steps} steps` : '';
 	const list = times.length ? [['accelerator_micros', 'us', 'Device time', 'sum over operations' + (steps > 1 ? ', per step' : '')], ['cpu_micros', 'us', 'Host time', 'sum over operations' + (steps > 1 ? ', per step' : '')]]
 		: [['micros', 'us', 'Time per step', per], ['accelerator_micros', 'us', 'On accelerators', percent(total.accelerator_micros, total.micros)], ['cpu_micros', 'us', 'On the CPU', percent(total.cpu_micros, total.micros)]];
-	const tiles = [times.length ? stepTime(times) : null, ...[...list, ...FIGURES].filter(([m]) => total[m] > 0).map(([m, unit, label, note]) => tile(m, label, total[m], unit, note))].filter(Boolean);
+	const bound = total.uncounted > 0 ? 'at least: some calls are not counted' : '';
+	const tiles = [times.length ? stepTime(times) : null, ...[...list, ...FIGURES].filter(([m]) => total[m] > 0).map(([m, unit, label, note]) => tile(m, label, total[m], unit, m === 'float_ops' ? bound : note))].filter(Boolean);
 	return tiles.length ? el('div', { class: 'tiles' }, tiles) : null;
 }
 

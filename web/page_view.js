@@ -106,17 +106,17 @@ class ViewPage extends TreePage {
 		const { metric: m, values, tree } = this, whole = values.total[0];
 		const share = whole ? values.total[i] / whole : 0;
 		const accounted = tree.value('accounted', i) !== false;
-		return [{ text: number(values.total[i], m.unit), title: exact(values.total[i], m.unit) },
+		return [{ text: tree.text(m, 'total', i), title: exact(values.total[i], m.unit) },
 			{ text: percent(values.total[i], whole), class: 'share', style: { '--share': share } },
-			...tree.flat ? [] : [{ text: accounted ? number(values.own[i], m.unit) : '--', title: exact(values.own[i], m.unit), class: values.own[i] ? 'own' : 'own faint' }],
+			...tree.flat ? [] : [{ text: accounted ? tree.text(m, 'own', i) : '--', title: exact(values.own[i], m.unit), class: values.own[i] ? 'own' : 'own faint' }],
 			...this.runs ? [{ text: number(this.runs.total[i], tree.flat ? 'digits' : 'count'), class: 'wide' }] : []];
 	}
 
 	tip(i) {
 		const { tree, values, metric: m } = this, whole = values.total[0];
 		const types = tree.value('types', i) || [], type = tree.value('type', i);
-		return [shorten(plain(tree.path(i)) || 'all', 300), [[tree.flat ? m.label : 'Total', number(values.total[i], m.unit) + '  ' + percent(values.total[i], whole)],
-			tree.flat ? null : ['Own', number(values.own[i], m.unit)], type && !tree.flat ? ['Type', plain(type)] : null,
+		return [shorten(plain(tree.path(i)) || 'all', 300), [[tree.flat ? m.label : 'Total', tree.text(m, 'total', i) + '  ' + percent(values.total[i], whole)],
+			tree.flat ? null : ['Own', tree.text(m, 'own', i)], type && !tree.flat ? ['Type', plain(type)] : null,
 			this.marked && this.marked.match[i] ? ['Search', 'match'] : null, types.length ? ['Device', shorten(plain((tree.value('device', i) || []).join(', ')), 80)] : null]];
 	}
 
@@ -137,7 +137,7 @@ class ViewPage extends TreePage {
 		super.choose(i, zoom);
 		if (!quiet) {
 			update({ select: i ? this.tree.path(i) : '' });
-			announce(this.tree.label(i) + ', ' + number(this.values.total[i], this.metric.unit));
+			announce(this.tree.label(i) + ', ' + this.tree.text(this.metric, 'total', i));
 		}
 	}
 
@@ -145,8 +145,8 @@ class ViewPage extends TreePage {
 		const { tree } = this, rows = [];
 		for (const m of tree.metrics) {
 			const v = tree.values(m.name);
-			rows.push(el('tr', {}, el('th', { scope: 'row' }, m.label), el('td', { title: exact(v.total[i], m.unit) }, number(v.total[i], m.unit)),
-				tree.flat ? null : el('td', { title: exact(v.own[i], m.unit) }, number(v.own[i], m.unit)), el('td', { class: 'muted' }, percent(v.total[i], v.total[0]))));
+			rows.push(el('tr', {}, el('th', { scope: 'row' }, m.label), el('td', { title: exact(v.total[i], m.unit) }, tree.text(m, 'total', i)),
+				tree.flat ? null : el('td', { title: exact(v.own[i], m.unit) }, tree.text(m, 'own', i)), el('td', { class: 'muted' }, percent(v.total[i], v.total[0]))));
 		}
 		const facts = [['Type', tree.flat ? null : tree.value('type', i)], ['File', tree.value('file', i) && tree.value('file', i) + ':' + tree.value('line', i)],
 			['Function', tree.value('function', i)], ['Nodes', tree.value('nodes', i)], ['Device', (tree.value('device', i) || []).join(', ')]];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of a view as a tree: arrays in pre-order, as the program has them.
 import { table } from './data.js';
-import { plain } from './format.js';
+import { number, plain } from './format.js';
 import { inOrder, isOccurrence, label } from './metrics.js';
 
 export function describe(column, name, flat) {
@@ -22,7 +22,7 @@ export class Tree {
 		this.cache = new Map();
 		this.link();
 		this.metrics = inOrder(t.columns.filter(c => c.name.startsWith('total_')).map(c => describe(c, c.name.slice(6), this.flat))
-			.filter(m => this.whole(m.name) > 0));
+			.filter(m => m.name !== 'uncounted' && this.whole(m.name) > 0));
 		// Of a trace, whose host and device run at the same time, no metric adds up the times of both.
 		if (t.has('total_kernels'))
 			this.metrics = this.metrics.filter(m => m.name !== 'micros').map(m => ({ ...m, label: { accelerator_micros: 'Device time', cpu_micros: 'Host time' }[m.name] || m.label }));
@@ -69,6 +69,13 @@ export class Tree {
 		}
 		this.cache.set(key, out);
 		return out;
+	}
+
+	// A number of an entry as text: "?" if no part of it is known, with "≥" before it if parts are not.
+	text(metric, which, i) {
+		const v = this.values(metric.name)[which][i];
+		const lacks = metric.name === 'float_ops' && this.table.has('own_uncounted') && this.values('uncounted')[which][i] > 0;
+		return lacks && !v ? '?' : (lacks ? '\u2265' : '') + number(v, metric.unit);
 	}
 
 	path(i) {

@@ -6,7 +6,6 @@ A graph is a path, bytes or a message (GraphDef, MetaGraphDef or SavedModel), wh
 tf.Graph, which also has call stacks. Shapes come from the graph (as_graph_def(add_shapes=True)) and from run_meta.
 """
 import os
-import re
 import sys
 from typing import Any, Dict, Tuple
 
@@ -39,9 +38,8 @@ class _Strings:
 def _float_ops(graph: Graph) -> Tuple[Dict[str, int], int]:
     """Returns the float operations per node, and the number of nodes with unknown shapes."""
     with Profile(graph.with_shapes()) as p:
-        found = {r['path']: r['own_float_ops'] for r in p.records('scope', select='float_ops', max_depth=1 << 30)}
-        missing = re.search(r'note: (\d+) nodes? (is|are) not counted', p.notes)
-    return {name: n for name, n in found.items() if n}, int(missing[1]) if missing else 0
+        rows = list(p.records('scope', select='float_ops', max_depth=1 << 30))
+    return {r['path']: r['own_float_ops'] for r in rows if r['own_float_ops']}, sum(r['own_uncounted'] for r in rows)
 
 
 def _traces(live: Any, strings: _Strings) -> Dict[str, CodeDef]:

@@ -160,6 +160,15 @@ static bool is_ascii(const uint8_t *p, size_t n)
 	return !((seen | le64_get(p + n - 8)) & high);
 }
 
+size_t str_letters(struct str s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += ((uint8_t)s.p[i] & 0xc0) != 0x80;
+	return n;
+}
+
 bool str_is_utf8(struct str s)
 {
 	const uint8_t *p = (const uint8_t *)s.p;

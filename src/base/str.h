@@ -92,6 +92,7 @@ struct str str_lower(struct arena *a, struct str s); /* ASCII only */
 struct str str_replace_char(struct arena *a, struct str s, char from, char to);
 char *str_z(struct arena *a, struct str s); /* NUL-terminated copy, for system calls */
 bool str_is_utf8(struct str s);             /* as protobuf validates proto3 strings */
+size_t str_letters(struct str s);           /* number of characters of UTF-8 */
 
 /* Removes every leading and trailing ' and " character. */
 struct str str_strip_quotes(struct str s);

@@ -324,6 +324,21 @@ static struct str slice(const struct line *line, const struct line_cell *c)
 	return str_sub(line->text, c->at, c->n);
 }
 
+/* Copies the text of a cell. A terminal without UTF-8 shows "≥" as ">=". */
+static struct str cell_text(struct layout *l, struct str text)
+{
+	struct sb b = sb_in(&l->waiting);
+	size_t at;
+
+	while (!l->term.utf8 && (at = str_find(text, S("≥"))) != SIZE_MAX) {
+		sb_put(&b, str_sub(text, 0, at));
+		sb_put(&b, S(">="));
+		text = str_sub(text, at + S("≥").n, SIZE_MAX);
+	}
+	sb_put(&b, text);
+	return sb_str(&b);
+}
+
 static void begin_table(struct layout *l, const struct line *line)
 {
 	l->table = true;
@@ -371,8 +386,7 @@ void layout_line(struct layout *l, const struct line *line, struct sb *to)
 	r->whole = line->whole;
 	r->dim = line->dim;
 	for (size_t i = 0; i < line->n; i++) {
-		r->cells[line->cells[i].column] =
-		        str_copy(&l->waiting, slice(line, &line->cells[i]));
+		r->cells[line->cells[i].column] = cell_text(l, slice(line, &line->cells[i]));
 		l->columns.v[line->cells[i].column].text |= !line->cells[i].number;
 	}
 }

@@ -189,6 +189,10 @@ void text_extra(struct sb *b, const struct result *r, const struct extra *x, uin
 void text_end_row(struct line_build *b, bool fields, const struct result *r, const struct entry *x,
         const struct text_columns *c, struct sink *to);
 
+/* Appends a number of an entry: "?" if no part of it is known, with "≥" before it if parts are not.
+ */
+void text_number(struct sb *b, const struct result *r, const struct metric *m,
+        const struct tally *t, const char *suffix);
 /* Appends "self/total", or "--/total" if the entry is not accounted. */
 void text_pair(struct sb *b, const struct result *r, const struct metric *m, const struct entry *x);
 

@@ -5,6 +5,7 @@
 #include "export/summary_out.h"
 
 #include "base/fmt.h"
+#include "export/table/coverage_out.h"
 #include "model/input.h"
 
 #define STEPS_SHOWN   8
@@ -56,6 +57,17 @@ static void end(struct page_text *t, const char *label)
 	if (columns > LABEL + 20)
 		s = table_shorten(t->a, s, columns - LABEL);
 	sink_fmt(t->to, "%-*s%.*s\n", LABEL, label, STR(s));
+}
+
+/* Writes the line; on a terminal it is wrapped. */
+static void end_wrapped(struct page_text *t, const char *label)
+{
+	if (t->md) {
+		end(t, label);
+		return;
+	}
+	sink_fmt(t->to, "%-*s", LABEL, label);
+	sink_wrap(t->to, sb_str(&t->line), t->p->columns, LABEL);
 }
 
 static void put_time(struct page_text *t, const char *before, int64_t ns, const char *after)
@@ -160,7 +172,7 @@ static void put_nodes(struct page_text *t)
 	if (f->params)
 		put_count(t, "; ", f->params, " parameters");
 	if (t->p->float_ops.v) {
-		sb_put(&t->line, S("; "));
+		sb_put(&t->line, t->p->uncounted ? S("; ≥") : S("; "));
 		fmt_fraction(&t->line, QUANTITY_COUNT, t->p->float_ops);
 		sb_put(&t->line, S(" float operations"));
 	}
@@ -176,6 +188,15 @@ static void put_worker(struct page_text *t, const struct step_summary *s)
 		sb_put(&t->line, S(" of "));
 		sb_put_name(&t->line, workers->v[s->worker]);
 	}
+}
+
+static void put_coverage(struct page_text *t)
+{
+	if (!t->p->coverage.all_ns)
+		return;
+	begin(t);
+	coverage_put_known(&t->line, &t->p->coverage);
+	end_wrapped(t, "float ops");
 }
 
 static void put_steps(struct page_text *t)
@@ -418,12 +439,7 @@ static void put_verdict(struct page_text *t)
 		return;
 	begin(t);
 	sb_put(&t->line, verdict);
-	if (t->md) {
-		end(t, "verdict");
-		return;
-	}
-	sink_fmt(t->to, "%-*s", LABEL, "verdict");
-	sink_wrap(t->to, verdict, t->p->columns, LABEL);
+	end_wrapped(t, "verdict");
 }
 
 static void put_page(struct page_text *t)
@@ -434,6 +450,7 @@ static void put_page(struct page_text *t)
 	put_step_time(t);
 	put_unused(t);
 	put_nodes(t);
+	put_coverage(t);
 	put_steps(t);
 	put_devices(t);
 	put_times(t);

@@ -6,6 +6,7 @@
 #define TFPROF_EXPORT_SUMMARY_OUT_H
 
 #include "export/table/table.h"
+#include "trace/pass/flops_sums.h"
 #include "view/facts.h"
 
 /* ---- hottest out ----
@@ -57,6 +58,8 @@ struct summary_page {
 	        cause; /* the verdict of why: its sentence and its id; p NULL: why was not run */
 	/* Of all nodes, of an average step. */
 	struct fraction host_us, device_us, float_ops, requested_bytes;
+	int64_t uncounted; /* calls whose float operations are unknown, of all steps */
+	struct flops_coverage coverage;
 	size_t waiting; /* files that are read when a command needs them */
 	struct missing missing[SUMMARY_MISSING];
 	size_t n_missing;

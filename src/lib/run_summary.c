@@ -46,6 +46,7 @@ static void add_up(const struct query *q, struct summary_page *p)
 	p->device_us = view_value(q, &all, V_ACCELERATOR_MICROS);
 	p->host_us = view_value(q, &all, V_CPU_MICROS);
 	p->float_ops = view_value(q, &all, V_FLOAT_OPS);
+	p->uncounted = all.v[V_UNCOUNTED];
 	p->requested_bytes = view_value(q, &all, V_BYTES);
 }
 
@@ -208,6 +209,7 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 		return false;
 	p->m = &s->model;
 	p->device_us = p->host_us = p->float_ops = p->requested_bytes = (struct fraction){ 0, 1 };
+	p->coverage = session_coverage(s);
 	p->prompt = prompt;
 	p->columns = s->columns;
 	p->waiting = s->n_later + s->n_older;

@@ -72,32 +72,13 @@ static void note_columns(struct session *s, const struct opts *o)
 /* Adds a note about the share of the device time for which float operations are known. */
 static void note_coverage(struct session *s, const struct opts *o)
 {
-	struct flops_coverage all = { .counts = false };
+	const struct flops_coverage all = session_coverage(s);
 	struct sb b = sb_in(&s->query_arena);
 
-	if (!(o->select.metrics & METRIC_BIT(M_FLOAT_OPS)))
-		return;
-	for (size_t i = 0; i < s->model.traces.n; i++) {
-		const struct flops_coverage *c = s->model.traces.v[i].coverage;
-		if (!c || !c->counts)
-			continue;
-		int64_t known = num_add(all.known_ns, c->known_ns);
-		int64_t time = num_add(all.all_ns, c->all_ns);
-		if (!all.counts)
-			all = *c;
-		else
-			all.uncounted = 0; /* for several workers, only the sum is printed */
-		all.known_ns = known;
-		all.all_ns = time;
-	}
-	if (!all.all_ns)
+	if (!(o->select.metrics & METRIC_BIT(M_FLOAT_OPS)) || !all.all_ns)
 		return;
 	sb_put(&b, S("note: float operations are "));
-	coverage_put_share(&b, &all);
-	if (all.uncounted) {
-		sb_put(&b, S("; not counted: "));
-		coverage_put_rest(&b, &all, ", ");
-	}
+	coverage_put_known(&b, &all);
 	note_line(&s->notes, "%.*s\n", STR(sb_str(&b)));
 }
 

@@ -566,7 +566,9 @@ static bool set_flops(struct session *s, const struct graph_flops *f)
 	begin_load(s);
 	ingest_begin(s->ingest, &s->query_arena);
 	for (uint32_t i = 0; i < s->model.nodes.n; i++)
-		if (f->v[i])
+		if (f->lacks[i])
+			ingest_set_uncounted(s->ingest, i);
+		else if (f->v[i])
 			ingest_set_float_ops(s->ingest, i, f->v[i]);
 	ingest_commit(s->ingest);
 	s->broken = false;
@@ -576,7 +578,7 @@ static bool set_flops(struct session *s, const struct graph_flops *f)
 static bool has_flops(const struct session *s)
 {
 	for (size_t i = 0; i < s->model.nodes.n; i++)
-		if (s->model.nodes.v[i].float_ops)
+		if (s->model.nodes.v[i].float_ops || s->model.nodes.v[i].flags & NODE_UNCOUNTED)
 			return true;
 	return false;
 }
@@ -599,7 +601,7 @@ bool session_need_flops(struct session *s, const struct opts *o)
 	if (!s->bare_files || atomic_load(&s->readers))
 		return true;
 	const struct graph_flops f = model_flops(&s->model, s->assume_batch, &s->query_arena);
-	if (f.counted && !set_flops(s, &f))
+	if (f.counted + f.unknown && !set_flops(s, &f))
 		return false;
 	if (f.onnx)
 		note_line(&s->notes,

@@ -201,6 +201,9 @@ const struct trace *session_recording_trace(struct session *s, uint64_t wants);
  * of `devices`. */
 bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct worker_traces *to);
 
+/* Adds up for which share of the device time of the loaded traces float operations are known. */
+struct flops_coverage session_coverage(const struct session *s);
+
 /* Returns the loaded traces, or that of the loaded recording; NULL if none is loaded. */
 const struct model_trace *session_traces(struct session *s, size_t *n);
 

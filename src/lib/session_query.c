@@ -134,6 +134,26 @@ const struct trace *session_one_trace(struct session *s)
 	return NULL;
 }
 
+struct flops_coverage session_coverage(const struct session *s)
+{
+	struct flops_coverage all = { .counts = false };
+
+	for (size_t i = 0; i < s->model.traces.n; i++) {
+		const struct flops_coverage *c = s->model.traces.v[i].coverage;
+		if (!c || !c->counts)
+			continue;
+		int64_t known = num_add(all.known_ns, c->known_ns);
+		int64_t time = num_add(all.all_ns, c->all_ns);
+		if (!all.counts)
+			all = *c;
+		else
+			all.uncounted = 0; /* rows of several workers are not added up */
+		all.known_ns = known;
+		all.all_ns = time;
+	}
+	return all;
+}
+
 /* ---- slices ---- */
 
 bool session_need_slices(struct session *s)

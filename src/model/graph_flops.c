@@ -70,7 +70,8 @@ static enum registered_answer count_node(
 
 struct graph_flops model_flops(const struct model *m, int64_t batch, struct arena *a)
 {
-	struct graph_flops to = { .v = ARENA_ARRAY(a, m->nodes.n, int64_t) };
+	struct graph_flops to = { .v = ARENA_ARRAY(a, m->nodes.n, int64_t),
+		.lacks = ARENA_ARRAY(a, m->nodes.n, bool) };
 
 	for (uint32_t i = 0; i < m->nodes.n; i++) {
 		to.onnx += (m->nodes.v[i].flags & NODE_ONNX) != 0;
@@ -78,6 +79,7 @@ struct graph_flops model_flops(const struct model *m, int64_t batch, struct aren
 		case REGISTERED_COUNTED: to.counted++; break;
 		case REGISTERED_UNKNOWN:
 			to.v[i] = 0;
+			to.lacks[i] = true;
 			to.unknown++;
 			break;
 		case REGISTERED_NONE: break;

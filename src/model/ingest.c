@@ -314,6 +314,11 @@ void ingest_set_float_ops(struct ingest *in, uint32_t node, int64_t n)
 	VEC_PUSH(in->scratch, &in->pending, ((struct pending){ node, false, n }));
 }
 
+void ingest_set_uncounted(struct ingest *in, uint32_t node)
+{
+	in->m->nodes.v[node].flags |= NODE_UNCOUNTED;
+}
+
 void ingest_set_stack(struct ingest *in, uint32_t node, uint32_t frame)
 {
 	VEC_PUSH(in->scratch, &in->pending, ((struct pending){ node, true, frame }));

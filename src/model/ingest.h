@@ -79,6 +79,9 @@ void ingest_set_device(
 void ingest_given_types(struct ingest *in,
         uint32_t node); /* replaces the node's types by those added from now on */
 
+/* Its float operations are not known. */
+void ingest_set_uncounted(struct ingest *in, uint32_t node);
+
 /* Set properties of any node; reverted if the file is dropped. */
 void ingest_add_type(struct ingest *in, uint32_t node, uint32_t type);
 void ingest_set_float_ops(

@@ -84,7 +84,7 @@ static void add_edges(struct merge *g, uint32_t i)
 		map_shape(g, f->nodes.v[i].shape, &shape);
 		ingest_node_shape(g->in, shape);
 	}
-	ingest_flags(g->in, f->nodes.v[i].flags & (NODE_NHWC | NODE_TRANSPOSED));
+	ingest_flags(g->in, f->nodes.v[i].flags & (NODE_NHWC | NODE_TRANSPOSED | NODE_UNCOUNTED));
 	ingest_window(g->in, f->nodes.v[i].window, f->nodes.v[i].stride);
 }
 

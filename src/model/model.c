@@ -116,10 +116,12 @@ double model_ran(const struct model *m, struct arena *a)
 static void tally_static(const struct node *n, int64_t steps, struct tally *t)
 {
 	bool ran = n->flags & NODE_RAN || t->v[V_RUNS];
+	int64_t times = ran ? t->v[V_RUNS] : steps;
 
 	t->v[V_PARAMS] = n->params;
-	t->v[V_FLOAT_OPS] = n->float_ops ? num_mul(n->float_ops, ran ? t->v[V_RUNS] : steps)
-	                                 : t->v[V_CALL_FLOPS];
+	t->v[V_FLOAT_OPS] = n->float_ops ? num_mul(n->float_ops, times) : t->v[V_CALL_FLOPS];
+	if (n->flags & NODE_UNCOUNTED)
+		t->v[V_UNCOUNTED] = times;
 	t->v[V_DEFINITIONS] = 1;
 }
 

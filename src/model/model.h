@@ -37,7 +37,8 @@ enum {
 	NODE_COVERED = 8,      /* counted in the coverage */
 	NODE_TYPES_GIVEN = 16, /* its types were read as a whole from a ProfileProto */
 	NODE_TRANSPOSED = 32,  /* attribute transpose_a */
-	NODE_ONNX = 64         /* operator of an ONNX model */
+	NODE_ONNX = 64,        /* operator of an ONNX model */
+	NODE_UNCOUNTED = 128   /* its float operations are not known */
 };
 
 struct node {
@@ -209,6 +210,7 @@ size_t model_trained(const struct model *m, uint32_t **nodes, size_t *all, struc
  * others with TensorFlow's registered statistics, which need all dimensions. */
 struct graph_flops {
 	int64_t *v;              /* by node; 0: none, or unknown */
+	bool *lacks;             /* by node: unknown */
 	size_t counted, unknown; /* nodes with a statistic or a formula */
 	size_t onnx;             /* ONNX operators among the counted and the unknown ones */
 };

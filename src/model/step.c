@@ -17,6 +17,7 @@
 	F(kernels, V_KERNELS)                                                                      \
 	F(bytes_accessed, V_BYTES_ACCESSED)                                                        \
 	F(flops, V_CALL_FLOPS)                                                                     \
+	F(uncounted, V_UNCOUNTED)                                                                  \
 	F(critical, V_CRITICAL_MICROS)                                                             \
 	F(time, V_NONE)                                                                            \
 	F(in_use, V_NONE)                                                                          \
@@ -36,9 +37,16 @@ enum {
 #define HAS_OUTPUTS   (1u << AT_OUTPUTS)
 #define IS_ALLOCATION (HAS_OUTPUTS << 1)
 
-#define HEAD              3 /* mask and length */
+#define MASK              3          /* bytes */
+#define HEAD              (MASK + 1) /* mask and length */
 #define HOST_BITS         (HAS(host_temp) | HAS(host_persistent))
 #define ACCELERATOR_SHIFT 2 /* distance from a host bit to the accelerator's bit */
+
+static void put_mask(uint8_t *item, unsigned mask)
+{
+	for (unsigned i = 0; i < MASK; i++)
+		item[i] = (uint8_t)(mask >> 8 * i);
+}
 
 uint8_t *mem_put(uint8_t *p, const struct mem_item *m)
 {
@@ -53,9 +61,8 @@ uint8_t *mem_put(uint8_t *p, const struct mem_item *m)
 	}
 	MEM_NUMBERS(F)
 #undef F
-	item[0] = (uint8_t)mask;
-	item[1] = (uint8_t)(mask >> 8);
-	item[2] = 0;
+	put_mask(item, mask);
+	item[MASK] = 0;
 	if (m->n_outputs)
 		p = varint_put(p, m->n_outputs);
 	else
@@ -67,7 +74,7 @@ void mem_close(uint8_t *item, const uint8_t *end)
 {
 	size_t n = (size_t)(end - item) - HEAD;
 
-	item[2] = n <= UINT8_MAX ? (uint8_t)n : 0;
+	item[MASK] = n <= UINT8_MAX ? (uint8_t)n : 0;
 }
 
 uint8_t *mem_put_output(uint8_t *p, const struct mem_output *o)
@@ -99,7 +106,7 @@ void mem_next_output(const uint8_t **p, struct mem_output *o)
 
 static uint64_t item_mask(const uint8_t *item)
 {
-	return (uint64_t)item[0] | (uint64_t)item[1] << 8;
+	return (uint64_t)item[0] | (uint64_t)item[1] << 8 | (uint64_t)item[2] << 16;
 }
 
 static void skip(const uint8_t **p, size_t varints)
@@ -114,8 +121,8 @@ static const uint8_t *item_end(const uint8_t *item)
 	const uint8_t *p = item + HEAD;
 	uint64_t mask = item_mask(item);
 
-	if (item[2])
-		return p + item[2];
+	if (item[MASK])
+		return p + item[MASK];
 	for (uint64_t bit = 1; bit < HAS_OUTPUTS; bit <<= 1)
 		skip(&p, (mask & bit) != 0);
 	if (mask & HAS_OUTPUTS)
@@ -153,8 +160,7 @@ void mem_to_host(uint8_t *p, size_t n)
 		unsigned mask = (unsigned)item_mask(item);
 		unsigned host = mask >> ACCELERATOR_SHIFT & HOST_BITS;
 		mask = (mask & ~((unsigned)HOST_BITS << ACCELERATOR_SHIFT)) | host;
-		item[0] = (uint8_t)mask;
-		item[1] = (uint8_t)(mask >> 8);
+		put_mask(item, mask);
 	}
 }
 

@@ -6,7 +6,7 @@
  *     spans   cell_span0[c] .. cell_span0[c + 1]    time boxes, in file order
  *     memory  cell_mem0[c] .. cell_mem0[c + 1]      bytes of packed items, in file order
  *
- * A packed memory item is a mask (two bytes) of the numbers present, the length of the item (one
+ * A packed memory item is a mask (three bytes) of the numbers present, the length of the item (one
  * byte, 0: not stored) and a varint for each number present, so numbers that were not recorded cost
  * nothing. mem_next unpacks one item after the other.
  */
@@ -28,6 +28,7 @@ enum value {
 	V_KERNELS,         /* kernels, copies and memsets; this and the next one only for traces */
 	V_BYTES_ACCESSED,  /* bytes read and written by device work */
 	V_CALL_FLOPS,      /* float operations counted call by call; only for traces */
+	V_UNCOUNTED,       /* calls, kernels or nodes whose float operations are not known */
 	V_CRITICAL_MICROS, /* on the critical path; of traces and recordings, if a query needs it.
 	                      Times are in ticks of the model (model_ticks) */
 	V_MICROS,          /* accelerator + cpu */
@@ -45,6 +46,18 @@ enum value {
 struct tally {
 	int64_t v[V_N];
 };
+
+/* True if a number, which is a sum, lacks parts: calls whose float operations are not known. */
+static inline bool tally_lacks(const struct tally *t, enum value v)
+{
+	return v == V_FLOAT_OPS && t->v[V_UNCOUNTED] > 0;
+}
+
+/* True if no part of a number is known. */
+static inline bool tally_is_unknown(const struct tally *t, enum value v)
+{
+	return tally_lacks(t, v) && !t->v[v];
+}
 
 static inline bool value_is_time(enum value v)
 {
@@ -127,7 +140,7 @@ struct mem_item {
 	int64_t bytes;   /* allocation: its size, negative when freed; else requested */
 	int64_t peak, residual, output;
 	int64_t kernels, bytes_accessed; /* for device work */
-	int64_t flops;                   /* of all calls, for traces */
+	int64_t flops, uncounted;        /* of all calls, for traces */
 	int64_t critical;                /* ticks on the critical path, for traces */
 	int64_t in_use;                  /* allocator_bytes_in_use */
 	int64_t host_temp, host_persistent, accelerator_temp, accelerator_persistent;
@@ -135,7 +148,7 @@ struct mem_item {
 	const uint8_t *outputs; /* packed; read with mem_next_output */
 };
 
-#define MEM_ITEM_MAX   161 /* largest packed item in bytes, without its outputs */
+#define MEM_ITEM_MAX   172 /* largest packed item in bytes, without its outputs */
 #define MEM_OUTPUT_MAX 30
 
 /* Packing: the item, then its outputs; each function returns the end of its bytes. mem_close then

@@ -202,7 +202,7 @@ def chakra_ranks():
         """Returns the float operations of the matrix products in the module of each rank, and the notes."""
         out, err = program(*words, 'scope', '-select', 'micros,float_ops', '-max_depth', '9', '-output', 'json')
         products = [x for x in json.loads(out)['rows'] if x['path'].endswith('aten::addmm')]
-        return [sum(2 * x['own_float_ops'] for x in products if 'Inner_%d' % r in x['path']) for r in run], err  # the mean of two ranks
+        return [sum(2 * (x['own_float_ops'] or 0) for x in products if 'Inner_%d' % r in x['path']) for r in run], err  # the mean of two ranks
     both = [flops[0], flops[1]]
     by_pid, et_by_pid = traces('p%d.pt.trace.json', (11, 12)), calls('et%d.json', (11, 12))
     same_pid, et_rank = traces('q%d.pt.trace.json', (5, 5), (0, 1)), calls('et_rank-%d.json', (5, 5))

@@ -4,6 +4,7 @@
 
     tests/trace/kineto_run.py --bin build/check [NAME...]
 """
+import csv
 import gzip
 import json
 import os
@@ -207,7 +208,7 @@ def per_step():
         out, _ = program('scope', path, '-step', s, '-select', metrics_, '-output', 'json')
         totals[s] = json.loads(out)['total']
     for k, v in totals['-1'].items():
-        mean = sum(totals[s][k] for s in ('4', '5', '6')) / 3
+        v, mean = v or 0, sum(totals[s][k] or 0 for s in ('4', '5', '6')) / 3
         assert abs(v - mean) < 1e-9 * max(1, mean), (k, v, mean)
     text, _ = program('op', path, '-step', '5', '-select', 'cpu_micros', '-max_depth', '100')
     assert ' 18ns (' in text and ' 79.75us (' in text, text
@@ -459,6 +460,22 @@ def flops():
     equal((d['flops'], d['device_ns'], d['covered_ns'], d['coverage'], d['inferred_calls']),
           (2 * (product + places + elements), 30000, 12000, 0.4, 2))
     equal(sum(r['flops'] for r in d['families']), d['flops'])
+    trace, select = write(kineto.trace(events)), ('-select', 'float_ops', '-order_by', 'name')
+    doc = json.loads(program('op', trace, *select, '-output', 'json')[0])
+    equal({r['path']: (r['own_float_ops'], r['own_uncounted']) for r in doc['rows']},
+          {'aten::cudnn_convolution': (2 * places, 0), 'aten::addmm': (2 * product, 0), 'aten::linear': (0, 0), 'aten::native_batch_norm': (2 * elements, 0),
+           'aten::relu': (None, 2), 'mine::scan': (None, 2)})
+    equal(doc['total'], {'float_ops': d['flops'], 'uncounted': 4})
+    cells = {line.split()[0]: line.split()[1] for line in program('op', trace, *select)[0].splitlines() if ' float_ops (' in line}
+    equal([cells[op] for op in ('aten::relu', 'mine::scan', 'aten::linear', 'aten::addmm')], ['?', '?', '0', '2.05k'])
+    assert '_TFProfRoot (--/\u226514.43k flops)' in program('scope', trace, *select)[0]
+    equal(['%s %s' % (r['own_float_ops'], r['total_uncounted']) for r in csv.DictReader(program('scope', trace, *select, '-output', 'csv')[0].splitlines())
+           if r['path'] == 'mine::scan'], [' 2'])
+    said = json.loads(program('summary', trace, '-output', 'json')[0])
+    equal((said['float_ops'], said['uncounted'], said['float_ops_coverage']),
+          (d['flops'], 4, {'device_ns': 30000, 'covered_ns': 12000, 'coverage': 0.4, 'uncounted': [
+              {'op': 'mine::scan', 'reason': 'no formula', 'device_ns': 10000}, {'op': 'aten::relu', 'reason': 'no shape in the file', 'device_ns': 8000}]}))
+    assert 'float ops known for 40.0% of the device time; not counted: mine::scan 33.3% (no formula)' in program('summary', trace)[0]
     host = write(kineto.trace([kineto.event('cpu_op', 'aten::relu', 1000, 20)]))
     equal([(r['op'], r['calls'], r['device_ns']) for r in json.loads(program('flops', host, '-output', 'json')[0])['uncounted']],
           [('aten::relu', 1, 0)])

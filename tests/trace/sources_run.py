@@ -105,7 +105,7 @@ def onnx_profile_flops():
     equal(found, {'Conv': (2 * 6 * 36 * 2 * 9, 1), 'MatMul': (2 * 2 * 5 * 7 * 3, 2), 'Gemm': (2 * 5 * 7 * 3, 1), 'Relu': (15, 1)})
     equal(rest, {'Mystery': 'no formula', 'MaxPool': 'no settings in the file'})
     equal(d['flops'], sum(n for n, _ in found.values()))
-    equal(sum(r['own_float_ops'] for r in rows('ort.json', 'scope', '-select', 'float_ops').values()), d['flops'])
+    equal(sum(r['own_float_ops'] or 0 for r in rows('ort.json', 'scope', '-select', 'float_ops').values()), d['flops'])
 
 
 def onnx_model_flops():

@@ -116,6 +116,31 @@ static void test_bars(void **state)
 	assert_string_equal(shown(), "#####.....  50% a  9us  x\n..........      b  3us  x\n");
 }
 
+/* A terminal without UTF-8 gets another sign for a lower bound. */
+static void test_bounds(void **state)
+{
+	struct sink *s = begin(false, 0);
+
+	(void)state;
+	row(s, 0, "a",
+	        "\xe2\x89\xa5"
+	        "1/\xe2\x89\xa5"
+	        "20",
+	        "x", 0.5);
+	row(s, 0, "b", "?/300", "x", 0.5);
+	assert_string_equal(shown(), "a  \xe2\x89\xa5"
+	                             "1/\xe2\x89\xa5"
+	                             "20  x\nb   ?/300  x\n");
+	s = begin(false, 0);
+	layout.term.utf8 = false;
+	row(s, 0, "a",
+	        "\xe2\x89\xa5"
+	        "1/\xe2\x89\xa5"
+	        "20",
+	        "x", 0.5);
+	assert_string_equal(shown(), "a  >=1/>=20  x\n");
+}
+
 /* First columns of text, then names lose their middle; numbers never do. */
 static void test_a_narrow_terminal_shortens_names(void **state)
 {
@@ -227,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_columns_are_aligned),
 		cmocka_unit_test(test_shares_have_colours),
 		cmocka_unit_test(test_bars),
+		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_a_narrow_terminal_shortens_names),
 		cmocka_unit_test(test_cells_go_on_in_the_next_line),
 		cmocka_unit_test(test_sentences),

@@ -53,13 +53,15 @@ static void test_again(void **state)
 	rig_close(&g);
 }
 
-/* A baseline of a trace keeps ticks, kernels and float operations, and averages over all steps. */
+/* A baseline of a trace keeps ticks, kernels and float operations, and averages over all steps.
+ * Baselines of older versions have no number of uncounted calls. */
 static void test_ticks(void **state)
 {
-	static const char text[] = "tfprof baseline 1\nticks\t1000\nstep\t0\nstep\t1\n"
-	                           "node\ta\tA\t-\t0\t\tA\n"
-	                           "run\t1\t3\t1500\t79\t0\t0\t0\t0\t2\t64\t100\n"
-	                           "end\t0bf1cf2f\n";
+#define HEAD                                                                                       \
+	"tfprof baseline 1\nticks\t1000\nstep\t0\nstep\t1\nnode\ta\tA\t-\t0\t\tA\n"                \
+	"run\t1\t3\t1500\t79\t0\t0\t0\t0\t2\t64\t100"
+	static const char text[] = HEAD "\t5\nend\t68a78c5f\n", older[] = HEAD "\nend\t0bf1cf2f\n";
+#undef HEAD
 	struct rig g;
 
 	(void)state;
@@ -72,6 +74,10 @@ static void test_ticks(void **state)
 	assert_int_equal(time.per, 2000);
 	assert_int_equal(t.v[V_KERNELS], 2);
 	assert_int_equal(t.v[V_FLOAT_OPS], 100);
+	assert_int_equal(t.v[V_UNCOUNTED], 5);
+	rig_close(&g);
+	assert_true(read_text(&g, older));
+	assert_int_equal(model_tallies(g.m, NULL, g.m->a)[0].v[V_UNCOUNTED], 0);
 	rig_close(&g);
 }
 
@@ -122,12 +128,12 @@ static void test_faults(void **state)
 		        "a run has eight" },
 		{ "tfprof baseline 1\nticks\t1000\nnode\ta\tA\t-\t0\t\tA\n"
 		  "run\t0\t1\t1\t1\t1\t1\t1\t1\n",
-		        "a run has eleven" },
+		        "a run has twelve" },
 		{ "tfprof baseline 1\nticks\t7\n",
 		        "line 2: the second line may only state the ticks" },
 		{ "tfprof baseline 1\nstep\t0\nticks\t1000\n",
 		        "line 3: the second line may only state" },
-		{ "tfprof baseline 1\n1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t11\t12\t13\n",
+		{ "tfprof baseline 1\n1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t11\t12\t13\t14\n",
 		        "too many fields" },
 		{ "tfprof baseline 1\nstep\t0\n", "the line 'end' is missing" },
 		{ "tfprof baseline 1\nend\nstep\t0\n", "line 3: text after the end" },

@@ -40,10 +40,57 @@ static void test_packed_memory(void **state)
 	assert_false(mem_next(&at, p, &out));
 }
 
+/* The largest item fits in MEM_ITEM_MAX bytes. */
+static void test_largest_item(void **state)
+{
+	const int64_t v = INT64_MIN;
+	const struct mem_item in = { .bytes = v,
+		.peak = v,
+		.residual = v,
+		.output = v,
+		.kernels = v,
+		.bytes_accessed = v,
+		.flops = v,
+		.uncounted = v,
+		.critical = v,
+		.time = v,
+		.in_use = v,
+		.host_temp = v,
+		.host_persistent = v,
+		.accelerator_temp = v,
+		.accelerator_persistent = v };
+	uint8_t packed[MEM_ITEM_MAX];
+	const uint8_t *at = packed, *end = mem_put(packed, &in);
+	struct mem_item out;
+
+	(void)state;
+	assert_true(end - packed <= MEM_ITEM_MAX);
+	assert_true(mem_next(&at, end, &out));
+	assert_true(out.bytes == v && out.uncounted == v && out.critical == v && out.time == v);
+	assert_true(out.accelerator_persistent == v && !out.n_outputs && at == end);
+}
+
+/* A number of float operations lacks parts if some calls are not counted; it is unknown if that is
+ * all there is. No other number lacks anything. */
+static void test_uncounted(void **state)
+{
+	const struct tally part = { .v = { [V_FLOAT_OPS] = 7, [V_UNCOUNTED] = 1 } },
+	                   none = { .v = { [V_BYTES] = 0, [V_UNCOUNTED] = 2 } },
+	                   all = { .v = { [V_FLOAT_OPS] = 0 } };
+
+	(void)state;
+	assert_true(tally_lacks(&part, V_FLOAT_OPS) && !tally_is_unknown(&part, V_FLOAT_OPS));
+	assert_true(tally_lacks(&none, V_FLOAT_OPS) && tally_is_unknown(&none, V_FLOAT_OPS));
+	assert_false(tally_lacks(&all, V_FLOAT_OPS) || tally_is_unknown(&all, V_FLOAT_OPS));
+	assert_false(tally_lacks(&none, V_BYTES));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		unit_case(test_packed_memory),
+		unit_case(test_largest_item),
+		unit_case(test_uncounted),
 	};
 
 	return unit_main(tests, argc, argv);

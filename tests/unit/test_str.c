@@ -95,6 +95,9 @@ static void utf8_is_judged(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_false(str_is_utf8(str_of(bad[i])));
 	assert_true(str_is_utf8(str_make("\0", 1)));
+	assert_int_equal(str_letters(S("a\xe2\x89\xa5"
+	                               "7\xf0\x90\x80\x80")),
+	        4);
 	for (size_t n = 1; n < 40; n++) {
 		char text[40];
 		memset(text, 'a', sizeof text);

@@ -163,6 +163,16 @@ def numbers_of_a_trace():
     assert found['aten::item'] == ('60ns', '60ns', '0.20') and found['aten::relu'][0] == '3.00us', found
 
 
+def numbers_that_are_not_known():
+    """Cells of float operations say what is not known, as the command does."""
+    out = program('scope', words('pytorch')[0], '-max_depth', '100', '-select', 'float_ops')
+    said = {m[1]: m.groups()[1:] for m in re.finditer(r'^ *(\S+) \(([^/ ]+)/([^/ ]+) flops\)', out, re.M)}
+    BROWSER.open(url('pytorch') + '#/scope?metric=float_ops&q=re:.')
+    found = {k: (v[2], v[0]) for k, v in shown_rows().items()}
+    assert said.items() <= found.items() and found, (said, found)
+    assert ('?', '?') in found.values() and found['_TFProfRoot'][1].startswith('\u2265'), found
+
+
 def numbers_of_devices():
     """The tables of a trace have the headings and cells of devices, kernels and steps."""
     for name in ('xspace', 'pytorch'):
@@ -593,7 +603,7 @@ def accessibility():
 
 def main():
     global BROWSER
-    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_of_devices, step_time_is_the_headline, verdict_comes_first, causes_of_idle_time, numbers_of_memory, memory_of_a_snapshot, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
+    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_that_are_not_known, numbers_of_devices, step_time_is_the_headline, verdict_comes_first, causes_of_idle_time, numbers_of_memory, memory_of_a_snapshot, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
                                            metric_and_sort, workers_are_chosen, timeline_moves, path_on_the_timeline, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table,
                                        metric_and_sort, timeline_moves, path_on_the_timeline, names_are_text, served_page)]

@@ -14,7 +14,7 @@ struct nodes_state {
 };
 
 static const enum value values[] = { V_RUNS, V_MICROS, V_ACCELERATOR_MICROS, V_CPU_MICROS, V_BYTES,
-	V_PEAK_BYTES, V_RESIDUAL_BYTES, V_OUTPUT_BYTES, V_PARAMS, V_FLOAT_OPS };
+	V_PEAK_BYTES, V_RESIDUAL_BYTES, V_OUTPUT_BYTES, V_PARAMS, V_FLOAT_OPS, V_UNCOUNTED };
 
 /* Fills own, total and shown for a step, or, NULL, for a model without steps. */
 static void sum_step(struct table_reader *x, const struct step *s, struct arena *scratch)
@@ -44,12 +44,15 @@ static void sum_step(struct table_reader *x, const struct step *s, struct arena 
 	n->ready = true;
 }
 
-static void put_value(const struct model *m, struct arrow_build *to, enum value which, int64_t v)
+static void put_value(
+        const struct model *m, struct arrow_build *to, enum value which, const struct tally *t)
 {
-	if (value_is_time(which))
-		arrow_real(to, fraction_real(model_fraction(m, 1, which, v)));
+	if (tally_is_unknown(t, which))
+		arrow_null(to);
+	else if (value_is_time(which))
+		arrow_real(to, fraction_real(model_fraction(m, 1, which, t->v[which])));
 	else
-		arrow_i64(to, v);
+		arrow_i64(to, t->v[which]);
 }
 
 static void put_row(
@@ -65,8 +68,8 @@ static void put_row(
 	arrow_text(to, node ? model_str(m, node->op) : STR_NONE);
 	arrow_text(to, node ? device_name(m, node->device) : STR_NONE);
 	for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
-		put_value(m, to, values[v], n->own[i].v[values[v]]);
-		put_value(m, to, values[v], n->total[i].v[values[v]]);
+		put_value(m, to, values[v], &n->own[i]);
+		put_value(m, to, values[v], &n->total[i]);
 	}
 }
 

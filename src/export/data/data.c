@@ -68,6 +68,17 @@ static void put_truncation(struct document *d, const struct result *r)
 	json_object_end(&d->j);
 }
 
+/* Writes a total of the root; null: no part of it is known. */
+static void put_total(struct document *d, const char *key, const struct result *r, enum value v)
+{
+	if (!tally_is_unknown(&r->root, v)) {
+		document_fraction(d, key, view_value(r->q, &r->root, v));
+		return;
+	}
+	document_key(d, key);
+	json_literal(&d->j, S("null"));
+}
+
 /* Writes the totals of the root, which op does not show as a row. */
 static void put_totals(struct document *d, const struct rows *x)
 {
@@ -76,7 +87,9 @@ static void put_totals(struct document *d, const struct rows *x)
 	for (size_t i = 0; i < x->n_metrics; i++) {
 		const struct metric *m = &metrics[x->metrics[i]];
 		if (m->value != V_NONE)
-			document_fraction(d, m->name, view_value(x->r->q, &x->r->root, m->value));
+			put_total(d, m->name, x->r, m->value);
+		if (m->value == V_FLOAT_OPS)
+			put_total(d, "uncounted", x->r, V_UNCOUNTED);
 	}
 	json_object_end(&d->j);
 }

@@ -100,6 +100,8 @@ static void add_metric(struct rows *x, enum metric_id id)
 		add_numbers(x, m->name, m->unit, m->value);
 	if (m->unit == UNIT_OCCURRENCE)
 		add_numbers(x, "definitions", UNIT_COUNT, V_DEFINITIONS);
+	if (m->value == V_FLOAT_OPS)
+		add_numbers(x, "uncounted", UNIT_COUNT, V_UNCOUNTED);
 	if (m->unit == UNIT_PERCENT)
 		add(x, m->name, COLUMN_REAL, CELL_PERCENT);
 	if (m->unit == UNIT_INPUT_SHAPES && nodes)
@@ -321,8 +323,8 @@ static void put_extra(struct sheet *to, const struct extra *x, union figure f)
 		sheet_i64(to, f.whole);
 }
 
-/* Returns a number of an entry, or with by_worker the number of the row's worker; null if nothing
- * of the entry ran there. */
+/* Writes a number of an entry, or with by_worker the number of the row's worker. Writes null if no
+ * part of it is known, or if nothing of the entry ran there. */
 static void put_number(struct sheet *to, const struct rows *x, bool own, uint32_t i, enum value v)
 {
 	const struct entry *e = &x->r->shown[i];
@@ -332,7 +334,7 @@ static void put_number(struct sheet *to, const struct rows *x, bool own, uint32_
 
 	if (x->by_worker)
 		t = own ? &x->numbers.own[i] : &x->numbers.total[i];
-	if (x->by_worker && !workers_has(&x->numbers.total[i], v))
+	if (tally_is_unknown(t, v) || (x->by_worker && !workers_has(&x->numbers.total[i], v)))
 		sheet_null(to);
 	else if (view_has_fractions(q, v))
 		sheet_real(to, fraction_real(model_fraction(

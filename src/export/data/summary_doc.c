@@ -4,6 +4,8 @@
  */
 #include "export/summary_out.h"
 
+#include "export/table/coverage_out.h"
+
 #define VERSION 2
 
 static void put_step_member(struct document *d, const struct summary_page *p)
@@ -109,6 +111,36 @@ static void put_memory_members(struct document *d, const struct summary_page *p)
 	json_object_end(&d->j);
 }
 
+/* Writes the float operations, null if none are known, and for which share of the device time of
+ * traces they are known. */
+static void put_flops_members(struct document *d, const struct summary_page *p)
+{
+	if (p->uncounted && !p->float_ops.v) {
+		document_key(d, "float_ops");
+		json_literal(&d->j, S("null"));
+	} else {
+		document_fraction(d, "float_ops", p->float_ops);
+	}
+	document_i64(d, "uncounted", p->uncounted);
+	if (!p->coverage.counts)
+		return;
+	document_key(d, "float_ops_coverage");
+	json_object(&d->j);
+	coverage_members(d, &p->coverage);
+	document_key(d, "uncounted");
+	json_array(&d->j);
+	for (size_t i = 0; i < p->coverage.uncounted && i < UNCOUNTED_SHOWN; i++) {
+		const struct uncounted *x = &p->coverage.shown[i];
+		json_object(&d->j);
+		document_text(d, "op", x->op);
+		document_text(d, "reason", str_of(flops_lacks[x->lack]));
+		document_i64(d, "device_ns", x->ns);
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+	json_object_end(&d->j);
+}
+
 static void put_table_member(struct document *d, const char *key, const struct hottest_table *x)
 {
 	struct sheet sheet;
@@ -177,7 +209,7 @@ bool summary_document(const struct exported *x, struct sink *s, struct emit *to,
 	document_i64(&d, "type_count", num_from_u64(f->types));
 	document_i64(&d, "edge_count", num_from_u64(f->edges));
 	document_i64(&d, "parameters", f->params);
-	document_fraction(&d, "float_ops", p->float_ops);
+	put_flops_members(&d, p);
 	put_step_member(&d, p);
 	put_step_time_member(&d, p);
 	put_device_member(&d, f);

@@ -58,8 +58,8 @@ static void put_run(struct sb *b, const struct model *m, const struct step *s, u
 {
 	static const enum value order[] = { V_RUNS, V_ACCELERATOR_MICROS, V_CPU_MICROS, V_BYTES,
 		V_PEAK_BYTES, V_RESIDUAL_BYTES, V_OUTPUT_BYTES, V_KERNELS, V_BYTES_ACCESSED,
-		V_CALL_FLOPS };
-	size_t n = sizeof order / sizeof *order - (model_ticks(m) > 1 ? 0 : 3);
+		V_CALL_FLOPS, V_UNCOUNTED };
+	size_t n = sizeof order / sizeof *order - (model_ticks(m) > 1 ? 0 : 4);
 	struct tally t = { { 0 } };
 
 	step_tally(s, cell, model_ticks(m), &t);

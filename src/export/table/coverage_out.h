@@ -11,8 +11,9 @@
 
 /* Appends "known for 91.2% of the device time". Appends nothing if the trace has no device work. */
 void coverage_put_share(struct sb *b, const struct flops_coverage *x);
-/* Appends "aten::_fused_adamw_ 8.7% (no shape in the file)" for the most of the rest. */
-void coverage_put_rest(struct sb *b, const struct flops_coverage *x, const char *between);
+/* Appends the same, and the most of the rest: "; not counted: aten::_fused_adamw_ 8.7% (no shape in
+ * the file)". */
+void coverage_put_known(struct sb *b, const struct flops_coverage *x);
 
 /* Writes lines for the beginning of an answer. */
 void coverage_put(struct sb *b, const struct flops_coverage *x);

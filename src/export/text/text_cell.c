@@ -66,15 +66,26 @@ void text_inputs(struct sb *b, const struct model *m, uint32_t node, const char 
 	}
 }
 
+void text_number(struct sb *b, const struct result *r, const struct metric *m,
+        const struct tally *t, const char *suffix)
+{
+	if (tally_is_unknown(t, m->value)) {
+		sb_fmt(b, "?%s", suffix);
+		return;
+	}
+	if (tally_lacks(t, m->value))
+		sb_put(b, S("≥"));
+	text_quantity(b, m->unit, view_value(r->q, t, m->value), suffix);
+}
+
 void text_pair(struct sb *b, const struct result *r, const struct metric *m, const struct entry *x)
 {
 	if (x->accounted)
-		text_quantity(b, m->unit, view_value(r->q, x->self, m->value), "");
+		text_number(b, r, m, x->self, "");
 	else
 		sb_put(b, S("--"));
 	sb_char(b, '/');
-	text_quantity(
-	        b, m->unit, view_value(r->q, x->total, m->value), metric_in(m, r->kind)->suffix);
+	text_number(b, r, m, x->total, metric_in(m, r->kind)->suffix);
 }
 
 uint32_t text_hidden_above(const struct result *r, const struct entry *x)
@@ -112,12 +123,18 @@ double text_share(
 	return root > 0 ? 100.0 * (double)part->v[metrics[of].value] / (double)root : 0;
 }
 
-static bool is_zero(const struct result *r, enum value v)
+/* True if a number is 0, and not only because nothing of it is known. */
+static bool is_zero(const struct tally *t, enum value v)
 {
-	bool zero = r->root.v[v] == 0;
+	return t->v[v] == 0 && !tally_lacks(t, v);
+}
+
+static bool is_all_zero(const struct result *r, enum value v)
+{
+	bool zero = is_zero(&r->root, v);
 
 	for (uint32_t i = 0; i < r->n && zero; i++)
-		zero = r->shown[i].self->v[v] == 0 && r->shown[i].total->v[v] == 0;
+		zero = is_zero(r->shown[i].self, v) && is_zero(r->shown[i].total, v);
 	return zero;
 }
 
@@ -130,7 +147,7 @@ static void leave_out(struct text_columns *c, const struct result *r, struct str
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct metric *m = &metrics[c->id[i]];
-		keep[i] = m->value == V_NONE || !is_zero(r, m->value);
+		keep[i] = m->value == V_NONE || !is_all_zero(r, m->value);
 		n += keep[i];
 		if (!keep[i])
 			strs_add(r->q->a, &names, str_of(m->name));

@@ -30,9 +30,11 @@ static void field(struct lines *l)
 /* Appends a number as a cell, right-aligned in `width` columns. */
 static void put_right(struct lines *l, unsigned column, struct str text, size_t width)
 {
+	size_t letters = str_letters(text);
+
 	field(l);
-	if (text.n < width)
-		sb_repeat(&l->b.text, ' ', width - text.n);
+	if (letters < width)
+		sb_repeat(&l->b.text, ' ', width - letters);
 	line_cell_begin(&l->b, column);
 	sb_put(&l->b.text, text);
 	line_cell_end(&l->b, true);
@@ -62,13 +64,16 @@ static void put_shares(
 	bool any = (m->unit == UNIT_BYTES ? self : total) > 0;
 
 	l->cell.n = 0;
-	text_quantity(&l->cell, m->unit, view_value(l->q, x->self, m->value),
-	        metric_in(m, l->r->kind)->suffix);
+	text_number(&l->cell, l->r, m, x->self, metric_in(m, l->r->kind)->suffix);
 	sb_put(&l->cell, S(" ("));
 	fmt_fixed2(&l->cell, any ? percent(total, root) : 0);
 	sb_put(&l->cell, S("%, "));
-	fmt_fixed2(&l->cell, any ? percent(self, root) : 0);
-	sb_put(&l->cell, S("%)"));
+	if (tally_is_unknown(x->self, m->value)) {
+		sb_put(&l->cell, S("?)"));
+	} else {
+		fmt_fixed2(&l->cell, any ? percent(self, root) : 0);
+		sb_put(&l->cell, S("%)"));
+	}
 	put_right(l, column, sb_str(&l->cell), CELL_WIDTH);
 }
 

@@ -9,20 +9,21 @@
  *   step  ID
  *   node  NAME  TYPE  SHAPE  FLOAT_OPS  DEVICE  TYPES
  *   run   STEP  RUNS  ACCELERATOR_TIME  CPU_TIME  BYTES  PEAK  RESIDUAL  OUTPUT
- *         KERNELS  BYTES_ACCESSED  FLOAT_OPS
+ *         KERNELS  BYTES_ACCESSED  FLOAT_OPS  UNCOUNTED
  *   end   CHECKSUM
  *
  * CHECKSUM is the CRC-32C of all lines before, in eight hexadecimal digits; each line counts with a
  * newline, whatever ends it. Baselines of older versions have none.
  *
  * Of traces and recordings; others have no line "ticks", whole microseconds as times, and runs
- * without the last three numbers.
+ * without the last four numbers. Runs of older versions have no UNCOUNTED.
  */
 #include "base/crc32c.h"
 #include "model/read/read.h"
 
-#define FIELDS_MAX 12
-#define FIELDS_RUN 9 /* without those of traces */
+#define FIELDS_MAX 13
+#define FIELDS_OLD 12 /* of traces, without the last one */
+#define FIELDS_RUN 9  /* without those of traces */
 
 struct baseline_reading {
 	struct ingest *to;
@@ -138,9 +139,9 @@ static bool read_run_line(struct baseline_reading *r)
 	int64_t v[FIELDS_MAX] = { 0 };
 	uint8_t packed[MEM_ITEM_MAX];
 
-	if (r->n != (r->ticks ? FIELDS_MAX : FIELDS_RUN))
-		return fault(r, r->ticks ? "a run has eleven numbers: step, runs, times, bytes, "
-		                           "kernels and float operations"
+	if (r->ticks ? r->n != FIELDS_MAX && r->n != FIELDS_OLD : r->n != FIELDS_RUN)
+		return fault(r, r->ticks ? "a run has twelve numbers: step, runs, times, bytes, "
+		                           "kernels, float operations and uncounted calls"
 		                         : "a run has eight numbers: step, runs, times and bytes");
 	if (r->node == ID_NONE)
 		return fault(r, "a run without a node before it");
@@ -154,7 +155,8 @@ static bool read_run_line(struct baseline_reading *r)
 		.output = v[8],
 		.kernels = v[9],
 		.bytes_accessed = v[10],
-		.flops = v[11] };
+		.flops = v[11],
+		.uncounted = v[12] };
 	uint32_t device = r->device;
 	if (device == ID_NONE)
 		device = ingest_device(r->to, S("unknown"));
@@ -163,7 +165,7 @@ static bool read_run_line(struct baseline_reading *r)
 		ingest_span(r->to, SPAN_ACCELERATOR, device, 0, v[3]);
 	if (v[4])
 		ingest_span(r->to, SPAN_CPU, device, 0, v[4]);
-	if (v[5] || v[6] || v[7] || v[8] || v[9] || v[10] || v[11])
+	if (v[5] || v[6] || v[7] || v[8] || v[9] || v[10] || v[11] || v[12])
 		ingest_mem(r->to, packed, (size_t)(mem_put(packed, &m) - packed));
 	return true;
 }

@@ -10,6 +10,7 @@
 
 #define RANK_MAX    16
 #define OUTPUTS_MAX 64
+#define UNKNOWN     (-1) /* float operations */
 
 /* Adds the shapes of the outputs: "[[2,3],[4]]". */
 static void put_outputs(struct ingest *to, struct str shapes)
@@ -37,26 +38,22 @@ static void put_outputs(struct ingest *to, struct str shapes)
 	}
 }
 
-/* Returns the float operations of a call; 0: none, or unknown. *class: the unit that computes them.
- */
-static int64_t flops_of(const struct et_call *c, enum flops_class *class)
+/* Counts the float operations of a call. *class: the unit that computes them. */
+static struct flops flops_of(const struct et_call *c, enum flops_class *class)
 {
 	const struct op_row *row = c->annotation ? NULL : flops_find_op(c->name);
 
-	*class = CLASS_NONE;
+	*class = row ? flops_class_of(row->formula) : CLASS_NONE;
 	if (!row)
-		return 0;
+		return (struct flops){ .lack = LACK_NOTHING };
 	struct op_call call = flops_read_call(row, c->name, c->shapes, c->dtypes, c->values);
 	call.output = flops_read_call(row, c->name, c->output_shapes, STR_NONE, STR_NONE).in[0];
-	const struct flops f = flops_of_call(&call);
-	if (f.lack)
-		return 0;
-	*class = flops_class_of(row->formula);
-	return f.flops;
+	return flops_of_call(&call);
 }
 
 /* Counts calls, the inner ones first: a call counts unless a call inside it has counted work of the
- * same class, or of a heavier one. */
+ * same class, or of a heavier one. Returns their float operations; UNKNOWN if they are not known.
+ */
 static int64_t *count_flops(const struct execution_trace *x, struct arena *a)
 {
 	int64_t *flops = ARENA_ARRAY(a, x->calls.n, int64_t);
@@ -67,11 +64,11 @@ static int64_t *count_flops(const struct execution_trace *x, struct arena *a)
 		const struct et_call *c = &x->calls.v[i];
 		enum flops_class class;
 		uint32_t counted = CLASS_NONE, around = CLASS_NONE;
-		int64_t n = flops_of(c, &class);
+		const struct flops f = flops_of(c, &class);
 		imap_get(&inside, (uint64_t)c->id, &counted);
 		if (class > counted)
-			flops[i] = n;
-		counted = class > counted ? class : counted;
+			flops[i] = f.lack ? UNKNOWN : f.flops;
+		counted = class > counted && !f.lack ? class : counted;
 		imap_get(&inside, (uint64_t)c->around, &around);
 		if (counted > around)
 			imap_put(&inside, (uint64_t)c->around, counted, true);
@@ -97,7 +94,9 @@ static void put_call(
 	}
 	put_outputs(to, c->output_shapes);
 	uint32_t node = ingest_end_node(to);
-	if (flops)
+	if (flops == UNKNOWN)
+		ingest_set_uncounted(to, node);
+	else if (flops)
 		ingest_set_float_ops(to, node, flops);
 }
 

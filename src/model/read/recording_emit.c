@@ -162,13 +162,13 @@ static void emit_annotation(struct emitting *x, uint32_t single, const struct ce
 		ingest_span_annotation(to, said);
 }
 
-/* Adds the time on the critical path. */
-static void emit_critical(struct emitting *x, const struct cell *c)
+/* Adds the time on the critical path, and the kernels. */
+static void emit_work(struct emitting *x, const struct cell *c)
 {
-	const struct mem_item m = { .critical = c->critical };
+	const struct mem_item m = { .critical = c->critical, .uncounted = c->kernels };
 	uint8_t buffer[MEM_ITEM_MAX];
 
-	if (c->critical)
+	if (c->critical || c->kernels)
 		ingest_mem(x->r->to, buffer, (size_t)(mem_put(buffer, &m) - buffer));
 }
 
@@ -191,7 +191,7 @@ static void emit_cell(struct emitting *x, uint32_t at)
 	if (!c->spans && c->acc_start)
 		ingest_span(to, SPAN_ACCELERATOR, u->all, c->acc_start, c->acc_length);
 	emit_memory(x, c);
-	emit_critical(x, c);
+	emit_work(x, c);
 }
 
 static int by_step(const void *ctx, uint32_t a, uint32_t b)

@@ -383,7 +383,12 @@ static void place_times(struct recording_lowering *r, uint32_t unit, uint32_t ce
 	struct place *w = r->place;
 	struct placed_device *u = &w->units.v[unit];
 	bool apart = r->all.o->tf_layout && op->kind == SPOOL_COPY;
+	struct cell *c = &w->cells.v[cell];
 
+	if (op->kind == SPOOL_SUM)
+		c->kernels = num_add(c->kernels, time_of(op->bytes));
+	else
+		c->kernels += op->kind == SPOOL_KERNEL || op->kind == SPOOL_GRAPH;
 	add_time(r,
 	        single_of(cell, apart ? SPAN_SEEN : SPAN_ACCELERATOR, apart ? u->copies : u->all,
 	                op->start, op->length),

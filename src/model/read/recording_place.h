@@ -47,6 +47,7 @@ struct cell {
 	uint32_t items; /* 1 + the last of its memory items, 0: none */
 	int64_t requested, live, peak;
 	int64_t critical; /* on the critical path */
+	int64_t kernels;  /* recordings have no float operations of kernels */
 };
 struct single { /* a span that is kept */
 	uint32_t cell, device;

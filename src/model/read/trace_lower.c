@@ -259,9 +259,10 @@ static void lower_work(struct lowering *x, const struct op_cell *c)
 	struct mem_item m = { .kernels = num_from_u64(c->kernels),
 		.bytes_accessed = c->bytes_accessed,
 		.flops = c->flops,
+		.uncounted = num_from_u64(c->uncounted),
 		.critical = c->critical };
 
-	if (c->kernels || c->flops || c->critical)
+	if (c->kernels || c->flops || c->uncounted || c->critical)
 		ingest_mem(x->to, packed, (size_t)(mem_put(packed, &m) - packed));
 }
 

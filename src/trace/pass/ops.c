@@ -302,7 +302,7 @@ uint32_t ops_add_work(
 		o->device = device;
 	if (o->category == ID_NONE && slice_text(t, s, ARG_OP_CATEGORY).n)
 		o->category = intern_add(&x->to->strings, slice_text(t, s, ARG_OP_CATEGORY));
-	ops_add_flops(x, c, ops_count_work(x, s, c->step, runs, &facts));
+	ops_add_flops(x, c, ops_count_work(x, s, c, runs, &facts));
 	int64_t bytes = num_mul(runs, facts.bytes_accessed);
 	o->bytes_accessed = num_add(o->bytes_accessed, bytes);
 	c->bytes_accessed = num_add(c->bytes_accessed, bytes);

@@ -189,6 +189,7 @@ static void find_output(struct finding *x, const struct nest_level *level)
 		struct op_calls *to = &x->to->calls.v[w->calls - 1];
 		to->lack = LACK_NOTHING;
 		to->inferred++;
+		x->to->cells.v[w->cell].uncounted--;
 		count_call(x, w->calls, w->cell, &f, w->length);
 		w->calls = 0;
 	} else if (++w->tries == TRIES_MAX) {
@@ -239,6 +240,15 @@ static bool count_paged(struct finding *x, uint32_t calls, uint32_t cell, const 
 	return true;
 }
 
+/* Counts a call whose float operations are unknown. */
+static void count_unknown(struct finding *x, uint32_t calls, uint32_t cell)
+{
+	x->to->calls.v[calls - 1].unknown++;
+	x->to->cells.v[cell].uncounted++;
+	if (x->keeps_uses)
+		use_of(x, calls, x->to->cells.v[cell].op)->unknown++;
+}
+
 /* Counts a call that no op inside it has counted. */
 static void close_call(
         struct finding *x, const struct nest_level *level, uint32_t calls, uint32_t cell)
@@ -256,9 +266,7 @@ static void close_call(
 	}
 	if (count_paged(x, calls, cell, &level->s))
 		return;
-	to->unknown++;
-	if (x->keeps_uses)
-		use_of(x, calls, x->to->cells.v[cell].op)->unknown++;
+	count_unknown(x, calls, cell);
 	if (x->to->t->source != TRACE_KINETO) {
 		*inside = CLASS_NONE;
 		return;
@@ -285,6 +293,7 @@ void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t
 	if (!is_known(x, calls) && !at->counted &&
 	        slice_has_int(x->to->t, &level->s, ARG_FLOPS, &stated)) {
 		ops_add_flops(x, &x->to->cells.v[cell], stated);
+		x->to->cells.v[cell].uncounted -= calls > 0;
 		at->counted = CLASS_MATRIX;
 	}
 	if (level->depth && at[-1].counted < at->counted)
@@ -300,12 +309,27 @@ struct covered_work {
 	uint32_t op;
 };
 
+/* Counts device work without a call as unknown, in the cell to which it was just added. */
+static void count_callless(struct finding *x, uint32_t op)
+{
+	x->to->cells.v[x->last_cell.v[op]].uncounted++;
+}
+
+/* Adds device work that belongs to no op to the time without an op. */
+static void add_opless(struct finding *x, int64_t self, uint32_t op)
+{
+	x->to->opless_time = num_add(x->to->opless_time, self);
+	count_callless(x, op);
+}
+
 /* Adds device work to calls. */
 static void cover(struct finding *x, uint32_t calls, const struct covered_work *work)
 {
 	struct op_calls *to = &x->to->calls.v[calls - 1];
 
 	to->device = num_add(to->device, work->self);
+	if (to->formula == FORMULAS)
+		count_callless(x, work->op);
 	if (!x->keeps_uses)
 		return;
 	struct op_use *use = use_of(x, calls, work->op);
@@ -325,7 +349,7 @@ static uint32_t calls_without_formula(struct finding *x, const struct slice *op)
 	               : add_call(x, op, trace_str(x->to->t, op->name), FORMULAS, &none);
 }
 
-int64_t ops_count_work(struct finding *x, const struct slice *s, uint32_t step, int64_t n,
+int64_t ops_count_work(struct finding *x, const struct slice *s, struct op_cell *cell, int64_t n,
         const struct event_work *facts)
 {
 	uint32_t calls = x->call_of ? listed_calls(x, s) : 0;
@@ -339,13 +363,14 @@ int64_t ops_count_work(struct finding *x, const struct slice *s, uint32_t step, 
 	f = to->one;
 	if (to->lack) {
 		to->unknown = num_add_u64(to->unknown, (uint64_t)n);
+		cell->uncounted += !facts->states;
 		return stated;
 	}
 	if (to->formula == FORMULA_STATED)
 		f.flops = facts->flops;
 	else if (facts->states)
 		to->stated = num_add(to->stated, stated);
-	add_counted(x, to, step, &f, n);
+	add_counted(x, to, cell->step, &f, n);
 	return facts->states ? stated : num_mul(n, f.flops);
 }
 
@@ -365,7 +390,7 @@ void ops_cover_work(
 		return;
 	}
 	if (!x->call_of || launching == ID_NONE) {
-		to->opless_time = num_add(to->opless_time, self);
+		add_opless(x, self, op);
 		return;
 	}
 	calls = x->decides[ops_host_index(x, trace_track_of(to->t, launching), launching)];
@@ -415,7 +440,7 @@ void ops_count_site(struct finding *x, uint32_t site, uint32_t cell)
 	if (to->one.lack == LACK_NOTHING)
 		count_call(x, calls, cell, &to->one, 0);
 	else if (!count_paged(x, calls, cell, &s))
-		to->unknown++;
+		count_unknown(x, calls, cell);
 }
 
 void ops_cover_site(
@@ -433,7 +458,7 @@ void ops_cover_site(
 		return;
 	}
 	if (!x->call_of) {
-		x->to->opless_time = num_add(x->to->opless_time, self);
+		add_opless(x, self, op);
 		return;
 	}
 	uint32_t calls = x->site_decides[site];

@@ -293,7 +293,7 @@ void ops_open_flops(struct finding *x, const struct nest_level *level);
 void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t cell);
 /* Counts n executions of device work for which the file lists calls. Returns their float
  * operations: those that the file states, otherwise the counted ones. */
-int64_t ops_count_work(struct finding *x, const struct slice *s, uint32_t step, int64_t n,
+int64_t ops_count_work(struct finding *x, const struct slice *s, struct op_cell *cell, int64_t n,
         const struct event_work *facts);
 /* Adds device work to the calls that cover it. launching: number of the slice that launched it, or
  * ID_NONE; op: the op that it belongs to. */

@@ -156,7 +156,9 @@ static void add_work(struct slice_sums *x, const struct slice *s, const struct l
 	};
 
 	x->ops.launching = call ? call->op : 0;
-	use(x, ops_add_work(&x->ops, s, s->length, call ? &launch : NULL), s, true);
+	uint32_t op = ops_add_work(&x->ops, s, s->length, call ? &launch : NULL);
+	ops_cover_work(&x->ops, s, s->length, ID_NONE, op);
+	use(x, op, s, true);
 }
 
 static void take_work(struct slice_sums *x, const struct slice *s)
