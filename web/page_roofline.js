@@ -65,6 +65,6 @@ export async function rooflinePage(report, entry) {
 			+ (d.coverage === undefined ? '' : ` Float operations are known for ${number(100 * d.coverage, 'percent')} of the device time.`);
 	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text),
 		drawn.length ? el('section', { class: 'card' }, el('h2', {}, 'Roofline'), figure(width => chart(width, drawn, d.peaks, select)), details) : null,
-		el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, 'Ops'), el('span', { class: 'muted' }, d.rows.toLocaleString('en-US') + (d.rows === 1 ? ' row' : ' rows')), el('span', { class: 'grow' }),
+		el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, 'Ops'), el('span', { class: 'muted' }, d.row_count.toLocaleString('en-US') + (d.row_count === 1 ? ' row' : ' rows')), el('span', { class: 'grow' }),
 			copyButton('Copy command', () => ['tfprof', ...entry.words].map(quote).join(' '))), dataTable(rowsTable(d, 'roofline'), { name: 'Ops', filter: true, sort: 'time_ns' })));
 }

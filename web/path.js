@@ -12,7 +12,7 @@ export class Path {
 		// The window ends with the last device work of the step.
 		this.mark = document.step_ns && document.step_ns !== document.window_ns ? `The mark of the step lasts ${nanoseconds(document.step_ns)}; the path ends with the last device work of the step.` : '';
 		this.segments = document.segments;
-		this.left = document.rows - document.segments.length; // segments after those of the document
+		this.left = document.row_count - document.segments.length; // segments after those of the document
 		this.texts = new Map(document.kinds.map(k => [k.kind, k.text]));
 		this.kinds = document.kinds.map(k => ({ kind: k.kind, ns: k.ns, label: `${k.text} ${percent(k.ns, document.window_ns)}`, color: Path.color(k.kind) }));
 		this.slices = new Map();

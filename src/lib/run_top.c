@@ -72,6 +72,7 @@ static bool write_top(struct session *s, const struct request *r, struct query *
 	hottest_fill(&t, &shown, &h, m, (size_t)r->top, false);
 	t.x.key = "nodes";
 	t.x.schema = "tfprof/top";
+	t.x.version = 2;
 	t.x.all = "-n 0";
 	t.x.members = put_members;
 	t.x.user = &(struct more){ q, &h, m };

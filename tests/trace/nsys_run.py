@@ -273,7 +273,7 @@ def text():
     for title in ('Why GPUs were idle:', 'From a call to the start of its work:', 'Communication', 'Calls of the CUDA API:'):
         assert title in out, out
     assert 'cudaLaunchKernel' in out and 'gpu:1' in out, out
-    equal(len(program('kernels', path, '-output', 'csv', '--top=0')[0].splitlines()) - 1, document('kernels', path)['rows'])
+    equal(len(program('kernels', path, '-output', 'csv', '--top=0')[0].splitlines()) - 1, document('kernels', path)['row_count'])
 
 
 CASES = [devices, sections, kernels, steps, ranges, text]

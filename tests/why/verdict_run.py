@@ -174,10 +174,13 @@ def gates():
 
 
 def outputs():
-    """Markdown has the same causes; rows of data are refused; one cause has all of its places."""
+    """Markdown has the same causes; rows of data have one for each cause; one cause has all of its places."""
     md = run('why', *files()['launch_bound'], '-output', 'md')
     assert md.startswith('Launch-bound') and '1. launch_bound' in md and '`tfprof what-if' in md, md
-    run('why', *files()['launch_bound'], '-output', 'csv', status=2)
+    rows = why('launch_bound')['rows']
+    lines = run('why', *files()['launch_bound'], '-output', 'csv').splitlines()
+    assert lines[0] == ','.join(rows[0]) and len(lines) == 1 + len(rows) and lines[1].startswith('launch_bound,'), lines
+    assert [(r['cause'], r['saved_ns'], r['place']) for r in rows] == [(c['id'], c['saved_ns'], c['where'][0]['name']) for c in why('launch_bound')['causes']]
     text = run('why', *files()['launch_bound'], '--cause=launch_bound', '--top=0')
     assert 'more places' not in text and '1. launch_bound' in text, text
     asked = why('launch_bound', '--cause=launch_bound')

@@ -219,6 +219,8 @@ bool summary_document(const struct exported *x, struct sink *s, struct emit *to,
 	put_table_member(&d, "ops", &p->ops);
 	put_table_member(&d, "nodes", &p->nodes);
 	put_lists(&d, p);
+	if (!to->arrays)
+		table_put_document_rows(&d, &p->nodes.x, SUMMARY_ROWS);
 	document_end(&d);
 	return true;
 }

@@ -138,6 +138,7 @@ bool collectives_write(const struct collectives *x, size_t top, const struct opt
 		.key = "problems",
 		.command = "collectives",
 		.schema = "tfprof/collectives",
+		.version = 2,
 		.lead = verdict(x, to->a),
 		.sections = sections,
 		.n_sections = 2 };

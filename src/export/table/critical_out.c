@@ -245,6 +245,7 @@ bool critical_write(const struct critical_page *page, size_t top, const struct o
 	struct table segments = { .a = to->a,
 		.key = "segments",
 		.schema = "tfprof/critical",
+		.version = 2,
 		.columns = segment_columns,
 		.n_columns = N_COLUMNS(segment_columns) };
 	struct critical_shown shown = { page, &kinds, &places };

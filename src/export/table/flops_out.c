@@ -387,7 +387,7 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 	struct table *first = data ? &rows : &families;
 	const struct table sections[] = { data ? families : rows, lacks, phases, steps };
 	first->schema = "tfprof/flops";
-	first->version = 2;
+	first->version = 3;
 	first->lead = lead_of(&sums, shown.coverage, rate, to->a);
 	first->sections = sections;
 	first->n_sections = sizeof sections / sizeof *sections;
@@ -456,6 +456,7 @@ bool flops_write_ranks(const struct flops_rank *v, size_t n, size_t top, const s
 	struct table x = { .a = to->a,
 		.key = "ranks",
 		.schema = "tfprof/flops-ranks",
+		.version = 2,
 		.members = put_rank_members,
 		.user = &shown,
 		TABLE_COLUMNS(rank_columns, rank_titles) };

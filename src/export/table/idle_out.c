@@ -165,32 +165,33 @@ static const struct column row_columns[] = { TEXT_COLUMN("device"), TEXT_COLUMN(
 	TEXT_COLUMN("kind"), TEXT_COLUMN("name"), TEXT_COLUMN("waits_for"),
 	NUMBER_COLUMN("ns", "ns"), REAL_COLUMN("share", "percent") };
 
+/* Makes a row for each place of each device. */
+static void fill_rows(struct table *rows, const struct idle_report *r, struct arena *a)
+{
+	*rows = (struct table){ .a = a, TABLE_COLUMNS(row_columns, NULL) };
+	for (size_t i = 0; i < r->devices.n; i++) {
+		const struct idle_of_device *d = &r->devices.v[i];
+		for (size_t k = 0; k < d->places.n; k++, rows->rows++) {
+			const struct idle_place *p = &d->places.v[k];
+			table_text(rows, trace_device_label(r->t, d->device, a));
+			table_text(rows, str_of(idle_reason_names[p->reason]));
+			table_text(rows, str_of(idle_place_kinds[p->kind]));
+			table_text(rows, p->name);
+			table_text_if(rows, p->waits_for.n > 0, p->waits_for);
+			table_number(rows, p->ns);
+			table_number(rows, table_share(p->ns, d->idle_ns));
+		}
+	}
+}
+
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)
 {
-	const struct idle_report *r = ((const struct idle_shown *)x->of)->page->report;
-	struct table rows = {
-		.a = to->a, .columns = row_columns, .n_columns = N_COLUMNS(row_columns)
-	};
-	struct sheet sheet;
+	struct table rows;
 
 	(void)e;
-	for (size_t i = 0; i < r->devices.n; i++) {
-		const struct idle_of_device *d = &r->devices.v[i];
-		for (size_t k = 0; k < d->places.n; k++, rows.rows++) {
-			const struct idle_place *p = &d->places.v[k];
-			table_text(&rows, trace_device_label(r->t, d->device, to->a));
-			table_text(&rows, str_of(idle_reason_names[p->reason]));
-			table_text(&rows, str_of(idle_place_kinds[p->kind]));
-			table_text(&rows, p->name);
-			table_text_if(&rows, p->waits_for.n > 0, p->waits_for);
-			table_number(&rows, p->ns);
-			table_number(&rows, table_share(p->ns, d->idle_ns));
-		}
-	}
-	sheet_open(&sheet, form, s, to->a, rows.columns, rows.n_columns);
-	table_put_rows(&rows, 0, &sheet);
-	sheet_close(&sheet);
+	fill_rows(&rows, ((const struct idle_shown *)x->of)->page->report, to->a);
+	table_put_sheet(&rows, 0, form, s);
 	return true;
 }
 
@@ -270,6 +271,11 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 		document_text(&d, "step", page->step);
 	put_devices_member(&d, page->report);
 	put_missing_member(&d, page->report);
+	if (!to->arrays) {
+		struct table rows;
+		fill_rows(&rows, page->report, to->a);
+		table_put_document_rows(&d, &rows, 0);
+	}
 	document_end(&d);
 	return true;
 }

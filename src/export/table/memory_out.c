@@ -341,6 +341,7 @@ bool memory_write(const struct memory_use *use, size_t top, const struct opts *o
 	struct table x = { .a = to->a,
 		.key = "memory",
 		.schema = "tfprof/memory",
+		.version = 2,
 		.members = put_members,
 		.user = &shown,
 		.lead = name_first_rank(use, to->a),

@@ -105,6 +105,7 @@ bool phase_difference_write(const struct phases *left, const struct phases *righ
 	}
 	v[0].command = "diff";
 	v[0].schema = "tfprof/diff-phases";
+	v[0].version = 2;
 	v[0].lead = str_fmt(to->a, "%s:\n", rows[0].title);
 	v[0].sections = v + 1;
 	v[0].n_sections = N_COLUMNS(rows) - 1;

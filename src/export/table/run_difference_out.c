@@ -310,6 +310,7 @@ bool run_difference_write(const struct run_difference_page *page, size_t top, co
 	order_tables(all, data, shown);
 	shown[0].command = "why";
 	shown[0].schema = "tfprof/why-runs";
+	shown[0].version = 2;
 	shown[0].lead = data ? STR_NONE : lead_of(page, width, to->a);
 	shown[0].members = put_members;
 	shown[0].user = page;

@@ -368,6 +368,16 @@ void table_put_member(struct document *d, const struct table *x, size_t top)
 	json_array_end(&d->j);
 }
 
+void table_put_document_rows(struct document *d, const struct table *x, size_t top)
+{
+	struct sheet sheet;
+
+	document_i64(d, "row_count", num_from_u64(x->rows));
+	document_rows(d, &sheet, x->columns, x->n_columns);
+	table_put_rows(x, top, &sheet);
+	document_rows_end(d, &sheet);
+}
+
 /* Describes the columns for the page, which shows them with the headings of the text. */
 static void put_headings(struct document *d, const struct table *x)
 {
@@ -382,25 +392,32 @@ static void put_headings(struct document *d, const struct table *x)
 	json_array_end(&d->j);
 }
 
+/* Writes the number of rows and the columns of all tables, for the page. */
+static void put_page_members(struct document *d, const struct table *x)
+{
+	document_i64(d, "row_count", num_from_u64(x->rows));
+	document_key(d, "columns");
+	json_object(&d->j);
+	put_headings(d, x);
+	for (size_t i = 0; i < x->n_sections; i++)
+		put_headings(d, &x->sections[i]);
+	json_object_end(&d->j);
+}
+
 static void write_json(const struct table *x, size_t top, struct sink *s, const struct emit *to)
 {
 	struct document d;
 
-	document_open(&d, s, to, x->schema, x->version ? x->version : 1);
+	document_open(&d, s, to, x->schema, x->version);
 	if (x->members)
 		x->members(&d, x->user);
-	document_i64(&d, "rows", num_from_u64(x->rows));
 	table_put_member(&d, x, top);
 	for (size_t i = 0; i < x->n_sections; i++)
 		table_put_member(&d, &x->sections[i], SIZE_MAX);
-	if (to->arrays) {
-		document_key(&d, "columns");
-		json_object(&d.j);
-		put_headings(&d, x);
-		for (size_t i = 0; i < x->n_sections; i++)
-			put_headings(&d, &x->sections[i]);
-		json_object_end(&d.j);
-	}
+	if (to->arrays)
+		put_page_members(&d, x);
+	else
+		table_put_document_rows(&d, x->rows_from ? x->rows_from : x, top);
 	document_end(&d);
 }
 
@@ -465,7 +482,7 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 	return true;
 }
 
-static void put_sheet(const struct table *x, size_t top, enum sheet_form form, struct sink *s)
+void table_put_sheet(const struct table *x, size_t top, enum sheet_form form, struct sink *s)
 {
 	struct sheet sheet;
 
@@ -481,13 +498,13 @@ static bool as_rows(const struct exported *x, enum sheet_form form, struct sink 
 
 	(void)to;
 	(void)e;
-	put_sheet(t->x, t->top, form, s);
+	table_put_sheet(t->x, t->top, form, s);
 	for (size_t i = 0; form == SHEET_MD && i < t->x->n_sections; i++) {
 		const struct table *section = &t->x->sections[i];
 		if (!section->rows || section->data_only)
 			continue;
 		sink_fmt(s, "\n## %s\n\n", section->title);
-		put_sheet(section, t->top, form, s);
+		table_put_sheet(section, t->top, form, s);
 	}
 	return true;
 }

@@ -22,7 +22,7 @@ struct table {
 	const char *key;     /* of the JSON document */
 	const char *command; /* in messages; NULL: the key */
 	const char *schema;  /* of the JSON document */
-	int64_t version;     /* of the schema; 0: 1 */
+	int64_t version;     /* of the schema */
 	const char *title;   /* heading of a section in text and Markdown */
 	bool data_only;      /* text and Markdown omit this section */
 	struct str lead;     /* in text, printed before the table; p NULL: nothing */
@@ -32,9 +32,10 @@ struct table {
 	/* Headings of the columns in text. If the array or an element is NULL, the heading is the
 	 * name without the unit; "" leaves the column out of text. */
 	const char *const *titles;
-	const char *empty;         /* text of cells without a value; NULL: "-" */
-	const char *all;           /* option that shows all rows; NULL: --top=0 */
-	const struct table *below; /* in text, printed after this table and limited like it */
+	const char *empty;             /* text of cells without a value; NULL: "-" */
+	const char *all;               /* option that shows all rows; NULL: --top=0 */
+	const struct table *below;     /* in text, printed after this table and limited like it */
+	const struct table *rows_from; /* in JSON, the table that becomes "rows"; NULL: this one */
 	/* Additional tables: in text and Markdown printed after this one unless empty; in JSON
 	 * members of the document, with all their rows. */
 	const struct table *sections;
@@ -68,8 +69,14 @@ bool table_write(const struct table *x, size_t top, const struct output *o, unsi
 void table_put_text(const struct table *x, size_t top, unsigned columns, struct sink *to);
 void table_put_rows(const struct table *x, size_t top, struct sheet *to);
 
+/* Writes the rows as a sheet of its own. */
+void table_put_sheet(const struct table *x, size_t top, enum sheet_form form, struct sink *s);
+
 /* Writes the rows as a member of an open JSON object. */
 void table_put_member(struct document *d, const struct table *x, size_t top);
+
+/* Writes "row_count", the number of all rows, then "columns" and "rows". */
+void table_put_document_rows(struct document *d, const struct table *x, size_t top);
 
 /* Returns part / all in hundredths of a percent, as a percent column of the type COLUMN_REAL needs
  * it; 0 if `all` is 0. */

@@ -457,15 +457,15 @@ static const struct trace_table_row {
 	bool links, steps; /* the passes that it needs before its own */
 	uint64_t wants;    /* ARG_BITs of work */
 } table_rows[] = {
-	[TABLE_DEVICES] = { "devices", "tfprof/devices", 4, COLUMNS(devices), true, false,
+	[TABLE_DEVICES] = { "devices", "tfprof/devices", 5, COLUMNS(devices), true, false,
 	        ARG_BIT(ARG_BYTES) | TRACE_LAUNCH_ARGS },
-	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 1, COLUMNS(kernels), true, true,
+	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 2, COLUMNS(kernels), true, true,
 	        ARG_BIT(ARG_SCOPE) },
-	[TABLE_STEPS] = { "steps", "tfprof/steps", 3, COLUMNS(steps), true, true,
+	[TABLE_STEPS] = { "steps", "tfprof/steps", 4, COLUMNS(steps), true, true,
 	        ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS },
-	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 2, COLUMNS(roofline), true, true,
+	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 3, COLUMNS(roofline), true, true,
 	        ARG_BITS_ALL },
-	[TABLE_PHASES] = { "phases", "tfprof/phases", 1, COLUMNS(phases), true, false,
+	[TABLE_PHASES] = { "phases", "tfprof/phases", 2, COLUMNS(phases), true, false,
 	        ARG_BITS_ALL },
 };
 
@@ -603,6 +603,8 @@ bool trace_table_write(const struct worker_traces *all, const struct trace_table
 	if (section > x.n_sections)
 		return err_set(e, ERR_FAILED,
 		        "--table: only recordings and traces with launches have additional tables");
-	return table_write(section ? &x.sections[section - 1] : &x, request->top, &o->output,
+	const struct table *chosen = section ? &x.sections[section - 1] : &x;
+	x.rows_from = chosen; /* a document has all tables */
+	return table_write(o->output.kind == OUT_JSON ? &x : chosen, request->top, &o->output,
 	        request->columns, to, e);
 }

@@ -19,7 +19,7 @@ static const struct column change_columns[] = { TEXT_COLUMN("change"),
 	REAL_COLUMN("factor", NULL) };
 static const struct column each_columns[] = { TEXT_COLUMN("change"), NUMBER_COLUMN("time_ns", "ns"),
 	NUMBER_COLUMN("halved_ns", "ns"), NUMBER_COLUMN("removed_ns", "ns"),
-	REAL_COLUMN("removed_share", "%") };
+	REAL_COLUMN("removed_share", "percent") };
 static const char *const each_titles[] = { "name", "its time", "saved if halved",
 	"saved if removed", "of the step" };
 
@@ -202,6 +202,7 @@ bool what_if_write(const struct what_if *w, size_t top, const struct opts *o, un
 		.key = "partition",
 		.command = "what-if",
 		.schema = "tfprof/what-if",
+		.version = 2,
 		TABLE_COLUMNS(part_columns, part_titles) };
 	struct table path = {
 		.a = to->a, .key = "path", .title = "path", TABLE_COLUMNS(path_columns, path_titles)
@@ -262,6 +263,7 @@ bool what_if_write_each(const struct what_if_each *w, const struct opts *o, unsi
 		.key = "savings",
 		.command = "what-if",
 		.schema = "tfprof/what-if",
+		.version = 2,
 		TABLE_COLUMNS(each_columns, each_titles) };
 
 	for (size_t i = 0; i < w->n; i++, x.rows++) {

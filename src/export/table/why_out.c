@@ -657,6 +657,40 @@ static void put_ranks_member(struct document *d, const struct why *x)
 	json_object_end(&d->j);
 }
 
+/* True if data outputs contain the finding with that index. */
+static bool in_data(const struct why_text *t, size_t i)
+{
+	const struct why *x = t->p->x;
+
+	return t->p->cause == WHY_IDS ? i < x->reported : t->p->cause == x->found.v[i].id;
+}
+
+static const struct column row_columns[] = { TEXT_COLUMN("cause"), NUMBER_COLUMN("cost_ns", "ns"),
+	NUMBER_COLUMN("saved_ns", "ns"), REAL_COLUMN("share", "percent"), TEXT_COLUMN("place_kind"),
+	TEXT_COLUMN("place"), TEXT_COLUMN("advice") };
+
+/* Makes a row for each cause, with the place where it takes the most time. */
+static void fill_rows(struct table *rows, const struct why_text *t)
+{
+	const struct why *x = t->p->x;
+
+	*rows = (struct table){ .a = t->a, TABLE_COLUMNS(row_columns, NULL) };
+	for (size_t i = 0; i < x->found.n; i++) {
+		const struct why_finding *f = &x->found.v[i];
+		bool placed = f->places.n > 0;
+		if (!in_data(t, i))
+			continue;
+		table_text(rows, str_of(why_rows[f->id].id));
+		table_number(rows, trace_ns(trace_of(x), f->cost));
+		table_number(rows, trace_ns(trace_of(x), f->saved));
+		table_number(rows, table_share(f->saved, x->step));
+		table_text_if(rows, placed, placed ? str_of(f->places.v[0].kind) : STR_NONE);
+		table_text_if(rows, placed, placed ? f->places.v[0].name : STR_NONE);
+		table_text(rows, advice_of(t->p->x, f, t->a));
+		rows->rows++;
+	}
+}
+
 static void put_document(struct document *d, const struct why_text *t)
 {
 	const struct why *x = t->p->x;
@@ -677,7 +711,7 @@ static void put_document(struct document *d, const struct why_text *t)
 	document_key(d, "causes");
 	json_array(&d->j);
 	for (size_t i = 0; i < x->found.n; i++)
-		if (t->p->cause == WHY_IDS ? i < x->reported : t->p->cause == x->found.v[i].id)
+		if (in_data(t, i))
 			put_cause(d, t, &x->found.v[i]);
 	json_array_end(&d->j);
 	document_key(d, "not_judged");
@@ -727,20 +761,30 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 	(void)e;
 	document_open(&d, s, to, "tfprof/why", VERSION);
 	put_document(&d, &t);
+	if (!to->arrays) {
+		struct table rows;
+		fill_rows(&rows, &t);
+		table_put_document_rows(&d, &rows, 0);
+	}
 	document_end(&d);
 	return true;
 }
 
-/* Writes Markdown, the only form of rows that output.def accepts for such answers. */
+/* Writes the whole answer as Markdown, and the causes as other rows. */
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)
 {
 	struct why_text t = text_of(x, s, to);
 
-	(void)form;
 	(void)e;
-	t.md = true;
-	put_text(&t);
+	if (form == SHEET_MD) {
+		t.md = true;
+		put_text(&t);
+		return true;
+	}
+	struct table rows;
+	fill_rows(&rows, &t);
+	table_put_sheet(&rows, 0, form, s);
 	return true;
 }
 
@@ -748,7 +792,7 @@ bool why_write(const struct why_page *p, const struct opts *o, unsigned columns,
         struct err *e)
 {
 	const struct why_shown shown = { p, columns };
-	struct exported x = { .kind = RESULT_SUMMARY,
+	struct exported x = { .kind = RESULT_GPU,
 		.name = "why",
 		.of = &shown,
 		.output = &o->output,
