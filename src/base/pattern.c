@@ -236,6 +236,20 @@ bool pattern_compile(
 	return true;
 }
 
+/* The pattern is compiled alone first, so that an error shows it as it was given. */
+bool pattern_compile_within(
+        struct pattern_list **out, struct arena *a, struct str pattern, struct err *e)
+{
+	struct strs one = { 0 };
+
+	strs_add(a, &one, pattern);
+	if (!pattern_compile(out, a, &one, e))
+		return false;
+	pattern_free(*out);
+	one.v[0] = str_fmt(a, "(?s:.*)(?:%.*s)(?s:.*)", STR(pattern));
+	return pattern_compile(out, a, &one, e);
+}
+
 void pattern_free(struct pattern_list *l)
 {
 	if (!l)

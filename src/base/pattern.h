@@ -15,6 +15,9 @@ struct pattern_list;
  * reset. The error gives the pattern, the position and the reason. */
 bool pattern_compile(
         struct pattern_list **out, struct arena *a, const struct strs *patterns, struct err *e);
+/* Compiles one pattern that may match anywhere in a text. */
+bool pattern_compile_within(
+        struct pattern_list **out, struct arena *a, struct str pattern, struct err *e);
 void pattern_free(struct pattern_list *l);
 
 bool pattern_is_all(const struct pattern_list *l); /* exactly [".*"] */

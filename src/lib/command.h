@@ -33,6 +33,7 @@ struct command {
 	bool (*check)(struct session *s,
 	        const struct request *r);    /* validates the arguments; may be NULL */
 	bool (*takes_word)(struct str word); /* true for words that go to request.topics; or NULL */
+	bool takes_name;                     /* the first word goes to request.topics */
 	bool own_words;                      /* parses its arguments itself: request.topics */
 	bool program; /* exists only in the program (program.h), not in the library */
 	bool starts;  /* the first argument that is not an option begins another command line */
@@ -54,7 +55,8 @@ struct command {
 struct request {
 	const struct command *command; /* NULL: no command was given */
 	struct opts opts;     /* options of the session, overridden by those of this line */
-	struct strs topics;   /* arguments of help and of commands with own_words or takes_word */
+	struct strs topics;   /* arguments of help and of commands with own_words, takes_word or
+	                         takes_name */
 	unsigned checkers;    /* for advise: CHECK_BIT bits */
 	struct sink *message; /* sink for the result message; NULL: none */
 	struct strs before;   /* on the command line: words before the command */
@@ -98,6 +100,7 @@ bool check_convert(struct session *s, const struct request *r);
 bool check_what_if(struct session *s, const struct request *r);
 bool check_memory(struct session *s, const struct request *r);
 bool check_collectives(struct session *s, const struct request *r);
+bool check_peek(struct session *s, const struct request *r);
 bool check_why(struct session *s, const struct request *r);
 
 /* ---- help ----

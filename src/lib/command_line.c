@@ -283,10 +283,30 @@ static bool is_input(struct session *s, struct str word)
 	       is_file(str_z(a, str_fmt(a, "%.*s.index", STR(word))));
 }
 
+/* The first word is the name, unless it is a file and the second word is not. */
+static bool take_name(struct session *s, struct str word, struct request *r)
+{
+	if (r->topics.n && r->takes_files) {
+		if (r->topics.n > 1 || is_input(s, word) || !is_input(s, r->topics.v[0]))
+			return false;
+		strs_add(&s->query_arena, &r->files, r->topics.v[0]);
+		r->topics.n = 0;
+	}
+	strs_add(&s->query_arena, &r->topics, word);
+	return true;
+}
+
+/* True if words are arguments of the command instead of files. */
+static bool is_topic(const struct command *c, struct str word)
+{
+	return c->run == run_help || c->own_words || (c->takes_word && c->takes_word(word));
+}
+
 static bool take_word(struct session *s, struct str word, struct request *r)
 {
-	if (r->command && (r->command->run == run_help || r->command->own_words ||
-	                          (r->command->takes_word && r->command->takes_word(word)))) {
+	if (r->command && r->command->takes_name && take_name(s, word, r))
+		return true;
+	if (r->command && is_topic(r->command, word)) {
 		strs_add(&s->query_arena, &r->topics, word);
 		return true;
 	}

@@ -25,9 +25,7 @@ static bool find_metric(struct session *s, const struct request *r, enum metric_
 		        STR(sb_str(&names)));
 	}
 	if (!is_number(*m))
-		*m = session_has_snapshots(s)         ? M_LIVE_BYTES
-		     : s->model.steps.n || s->n_later ? M_MICROS
-		                                      : M_PARAMS;
+		*m = session_main_metric(s);
 	if (*m == M_MICROS)
 		*m = view_time_metric(&s->model);
 	return session_has_metric(s, *m);

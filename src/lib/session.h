@@ -227,6 +227,13 @@ bool session_has_path(const struct session *s);
 void session_begin_query(struct session *s);
 /* Sets the model and the tree that answer a query with its options (-by) in a view. */
 bool session_group(struct session *s, const struct view_ops *v, struct query *q);
+/* Begins the queries of peek, as session_query does: of scope, with the kernels of a trace below
+ * the ops that launched them, and of code on the same model. code->tree is NULL if the inputs have
+ * no call stacks. */
+bool session_query_calls(struct session *s, struct query *scope, struct query *code);
+/* Returns the metric that orders nodes if the user names none: time, live bytes of memory
+ * snapshots, or params if no step is loaded. */
+enum metric_id session_main_metric(const struct session *s);
 /* Returns the tree of a view of the session `user`, built at first use. */
 const struct tree *session_tree(void *user, enum vk kind);
 

@@ -412,6 +412,18 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 	return regrouped_forest(s, &how);
 }
 
+/* Returns the model of peek, together with its trees. On failure, sets s->error and returns NULL.
+ */
+static struct forest *calls_forest(struct session *s, const struct opts *o)
+{
+	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;
+
+	if (session_has_snapshots(s))
+		return memory_forest(s, view_with(VIEW_TRACES), o);
+	return traces ? regrouped_forest(s, &(struct regrouping){ .by = BY_CALLS, .o = o })
+	              : &s->forest;
+}
+
 /* ---- queries ---- */
 
 bool session_group(struct session *s, const struct view_ops *v, struct query *q)
@@ -425,7 +437,8 @@ bool session_group(struct session *s, const struct view_ops *v, struct query *q)
 	return true;
 }
 
-bool session_query(struct session *s, const struct view_ops *v, struct query *q)
+/* Loads and computes what a query needs. */
+static bool prepare(struct session *s, struct query *q)
 {
 	if (!session_need_steps(s, q->o) || !session_seal(s) || !session_need_types(s, q->o) ||
 	        !session_need_flops(s, q->o))
@@ -433,7 +446,32 @@ bool session_query(struct session *s, const struct view_ops *v, struct query *q)
 	session_begin_query(s);
 	q->a = &s->query_arena;
 	q->notes = &s->notes;
-	return session_group(s, v, q);
+	return true;
+}
+
+bool session_query(struct session *s, const struct view_ops *v, struct query *q)
+{
+	return prepare(s, q) && session_group(s, v, q);
+}
+
+bool session_query_calls(struct session *s, struct query *scope, struct query *code)
+{
+	struct forest *forest = prepare(s, scope) ? calls_forest(s, scope->o) : NULL;
+
+	if (!forest)
+		return false;
+	scope->m = forest->m;
+	scope->tree = tree_of(s, forest, view_with(VIEW_PATHS));
+	*code = *scope;
+	code->tree = forest->m->has_traces ? tree_of(s, forest, view_with(VIEW_TRACES)) : NULL;
+	return true;
+}
+
+enum metric_id session_main_metric(const struct session *s)
+{
+	if (session_has_snapshots(s))
+		return M_LIVE_BYTES;
+	return s->model.steps.n || s->n_later ? view_time_metric(&s->model) : M_PARAMS;
 }
 
 const struct tree *session_tree(void *user, enum vk kind)

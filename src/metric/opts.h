@@ -99,7 +99,8 @@ enum by {
 	BY_HLO_CATEGORY,
 	BY_FUNCTION,
 	BY_PHASE,
-	BY_STACK /* for the view code; not a choice of the option */
+	BY_STACK, /* for the view code; this and the next one are no choices of the option */
+	BY_CALLS  /* for the command peek */
 };
 enum align { ALIGN_STEP, ALIGN_TIME };
 

@@ -16,7 +16,7 @@ static uint32_t at_frame(struct finding *x, uint32_t op, uint32_t frame)
 	struct trace_ops *o = x->to;
 	uint32_t made;
 
-	if (x->by != TRACE_BY_STACK || frame == ID_NONE || x->base.v[op] != op ||
+	if (!ops_have_stacks(x) || frame == ID_NONE || x->base.v[op] != op ||
 	        imap_get(&x->at_stack, key, &op))
 		return op;
 	x->longer.n = 0;
@@ -162,7 +162,7 @@ void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *l
 		ops_set_root(x, trace_step_of(x->steps, &level->s, NULL));
 	around = around ? 1 + x->base.v[around - 1] : 0;
 	op = ops_of_slice(x, around, &level->s, frames);
-	if (x->by == TRACE_BY_STACK)
+	if (ops_have_stacks(x))
 		op = at_frame(x, op, ops_frame_of(x, frames, &level->s));
 	else if (frames || x->to->t->keys & (ARG_BIT(ARG_STACK) | ARG_BIT(ARG_SOURCE)))
 		ops_set_frame(x, op, frames, &level->s);
@@ -258,7 +258,7 @@ static void replay(struct finding *x, const struct slice *s, const struct launch
 		        !ops_site_belongs(t, site, innermost))
 			continue;
 		uint32_t op = ops_of_site(x, site, around);
-		if (x->by == TRACE_BY_STACK)
+		if (ops_have_stacks(x))
 			op = at_frame(x, op, ops_frame_of_site(x, site));
 		struct op_cell *c = ops_cell(x, op, step, s);
 		c->replays += level;
@@ -276,7 +276,7 @@ uint32_t ops_add_work(
 	if (x->by == TRACE_BY_PHASE)
 		ops_set_root(x, trace_step_of(x->steps, s, launch));
 	uint32_t op = ops_of_work(x, s, launch), device = t->tracks.v[s->track].device;
-	if (x->by == TRACE_BY_STACK)
+	if (ops_have_stacks(x))
 		op = at_frame(x, op, ops_frame_of(x, NULL, s));
 	replay(x, s, launch);
 	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, s, launch), s);
@@ -306,7 +306,7 @@ uint32_t ops_add_work(
 	int64_t bytes = num_mul(runs, facts.bytes_accessed);
 	o->bytes_accessed = num_add(o->bytes_accessed, bytes);
 	c->bytes_accessed = num_add(c->bytes_accessed, bytes);
-	if (x->by != TRACE_BY_STACK && t->keys & (ARG_BIT(ARG_STACK) | ARG_BIT(ARG_SOURCE)))
+	if (!ops_have_stacks(x) && t->keys & (ARG_BIT(ARG_STACK) | ARG_BIT(ARG_SOURCE)))
 		ops_set_frame(x, op, NULL, s);
 	ops_add_kernel(x, s, op);
 	return op;

@@ -34,6 +34,7 @@ enum trace_by {
 	TRACE_BY_FUNCTION,   /* functions of device work without namespaces and templates */
 	TRACE_BY_PHASE,      /* as the path, below the phase of the server's step */
 	TRACE_BY_STACK,      /* like a path, but one op per call stack: "aten::mm#12" */
+	TRACE_BY_CALLS,      /* likewise, with the kernel's name as the last level */
 	TRACE_BY_N
 };
 

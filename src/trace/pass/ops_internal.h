@@ -151,6 +151,12 @@ struct finding {
 	uint32_t *op_of;         /* by slice of a thread: 1 + op, 0: none */
 };
 
+/* True if there is one op per call stack. */
+static inline bool ops_have_stacks(const struct finding *x)
+{
+	return x->by == TRACE_BY_STACK || x->by == TRACE_BY_CALLS;
+}
+
 /* True for an op of levels whose paths would take too much memory. */
 bool ops_is_deeper(const struct finding *x, uint32_t op);
 

@@ -38,6 +38,7 @@ static const struct by_rule {
 	[TRACE_BY_FUNCTION] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_PHASE] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_STACK] = { 0, OPS_UNATTRIBUTED },
+	[TRACE_BY_CALLS] = { 0, OPS_UNATTRIBUTED },
 };
 
 struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by)
@@ -94,6 +95,12 @@ static struct str op_name(const struct finding *x, uint32_t op)
 	return intern_str(&x->to->strings, x->to->ops.v[op].name);
 }
 
+/* True if the last level of device work is its kernel. */
+static bool ends_with_kernel(enum trace_by by)
+{
+	return by == TRACE_BY_KERNEL || by == TRACE_BY_CALLS;
+}
+
 /* True if nodes of threads are below a separate name. */
 static bool groups_device_work(enum trace_by by)
 {
@@ -108,7 +115,7 @@ static struct str type_of_slice(struct finding *x, const struct slice *s)
 {
 	struct str type = slice_text(x->to->t, s, ARG_OP_TYPE);
 
-	if (x->by == TRACE_BY_KERNEL || groups_device_work(x->by))
+	if (ends_with_kernel(x->by) || groups_device_work(x->by))
 		return S(OPS_HOST);
 	if (x->by == TRACE_BY_PHASE)
 		return join(&x->longer, op_name(x, x->root - 1),
@@ -257,7 +264,7 @@ static uint32_t op_of_compiled(struct finding *x, const struct slice *s)
 		return below_category(x, s, path);
 	if (x->by == TRACE_BY_FUNCTION)
 		path = join(&x->longer, S(OPS_HOST), path);
-	if (x->by == TRACE_BY_FUNCTION || x->by == TRACE_BY_KERNEL)
+	if (x->by == TRACE_BY_FUNCTION || ends_with_kernel(x->by))
 		type = S(OPS_HOST);
 	return ops_named(x, path, type);
 }
@@ -317,7 +324,7 @@ static uint32_t outermost(struct finding *x, uint32_t site, uint32_t around)
 {
 	if (x->by != TRACE_BY_ANNOTATION && x->to->t->sites.v[site].in_module)
 		return x->root;
-	return x->by == TRACE_BY_STACK && around ? 1 + x->base.v[around - 1] : around;
+	return ops_have_stacks(x) && around ? 1 + x->base.v[around - 1] : around;
 }
 
 uint32_t ops_of_site(struct finding *x, uint32_t site, uint32_t around)
@@ -408,6 +415,16 @@ static uint32_t leaf_of_work(struct finding *x, const struct slice *s, const str
 	return op;
 }
 
+/* Gives a kernel the call stack of the op with this path, unless it has one. */
+static void take_frame(struct finding *x, uint32_t kernel, struct str path)
+{
+	uint32_t id = intern_find(&x->to->strings, path), op;
+	struct trace_op *v = x->to->ops.v;
+
+	if (v[kernel].frame == ID_NONE && id != ID_NONE && imap_get(&x->by_name, id, &op))
+		v[kernel].frame = v[op].frame;
+}
+
 static uint32_t op_of_kernel(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	struct str type, path = path_of_work(x, s, launch, &type),
@@ -415,7 +432,10 @@ static uint32_t op_of_kernel(struct finding *x, const struct slice *s, const str
 
 	if (str_starts(path, S(OPS_UNATTRIBUTED)))
 		return ops_named(x, path, name);
-	return op_under(x, 0, &x->longer, path, name, name);
+	uint32_t op = op_under(x, 0, &x->longer, path, name, name);
+	if (x->by == TRACE_BY_CALLS)
+		take_frame(x, op, path);
+	return op;
 }
 
 static uint32_t op_of_category(
@@ -470,7 +490,8 @@ uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct laun
 	uint32_t frame, op;
 
 	switch (x->by) {
-	case TRACE_BY_KERNEL: return op_of_kernel(x, s, launch);
+	case TRACE_BY_KERNEL:
+	case TRACE_BY_CALLS: return op_of_kernel(x, s, launch);
 	case TRACE_BY_CATEGORY: return op_of_category(x, s, launch);
 	case TRACE_BY_FUNCTION: return op_of_function(x, s);
 	case TRACE_BY_SOURCE:

@@ -114,19 +114,6 @@ static bool same_file(struct str full, struct str given)
 
 /* ---- names ---- */
 
-/* Compiles a pattern that may match anywhere in a name. */
-static bool compile(struct pattern_list **out, struct str pattern, struct arena *a, struct err *e)
-{
-	struct strs one = { 0 };
-
-	strs_add(a, &one, pattern);
-	if (!pattern_compile(out, a, &one, e))
-		return false;
-	pattern_free(*out);
-	one.v[0] = str_fmt(a, "(?s:.*)(?:%.*s)(?s:.*)", STR(pattern));
-	return pattern_compile(out, a, &one, e);
-}
-
 static bool match_line(struct str pattern, struct str name)
 {
 	struct replay_line want, have;
@@ -260,7 +247,7 @@ static bool match_events(const struct replay *x, const struct replay_change *c, 
 
 	if (n)
 		return true;
-	if (!compile(&m.pattern, c->pattern, a, e))
+	if (!pattern_compile_within(&m.pattern, a, c->pattern, e))
 		return false;
 	if (!m.line)
 		n = match_targets(&m, targets, hit, a);
