@@ -36,7 +36,7 @@ _tfprof_words()
 	why) own='--top= --as= --cause= --fail-on= ' single='-top -as -cause -fail-on ' ;;
 	memory) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	memory) case $prev in -by|--by) COMPREPLY=($(compgen -W 'auto line op kind size' -- "$cur")); return ;; esac ;;&
-	memory) own='--top= --by= --diff --at= ' single='-top -by -diff -at ' ;;
+	memory) own='--top= --by= --diff ' single='-top -by -diff ' ;;
 	collectives) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	collectives) own='--top= --fail-on= ' single='-top -fail-on ' ;;
 	roofline) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
@@ -93,6 +93,8 @@ _tfprof_words()
 		COMPREPLY=($(compgen -W 'by-rank sum' -- "$cur")); return ;;
 	-color|--color)
 		COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
+	at|-at)
+		COMPREPLY=($(compgen -W 'peak oom end' -- "$cur")); return ;;
 	by|-by)
 		COMPREPLY=($(compgen -W 'none worker module op annotation source kernel hlo_category function phase' -- "$cur")); return ;;
 	align|-align)
@@ -101,7 +103,7 @@ _tfprof_words()
 	case $cur in
 	--*) COMPREPLY=($(compgen -W "$own"'--profile_path= --graph_path= --run_meta_path= --op_log_path= --checkpoint_path= --spool= --step-nvtx= --step-kernel= --step-every= --step-merge= --keep-warmup --leaf= --merge= --tf-layout --process= --job= --gpu= --detail-steps= --max-memory= --recover --sample= --graph-capture= --assume_batch= --lazy-steps --color= --no-pager --help --version' -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	-*) COMPREPLY=($(compgen -W "$single"'-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -rename -stats -by -max_workers -worker_regexes -align -bars -quiet -wide -max_values' -- "$cur")); return ;;
+	-*) COMPREPLY=($(compgen -W "$single"'-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -rename -stats -at -by -max_workers -worker_regexes -align -bars -quiet -wide -max_values' -- "$cur")); return ;;
 	esac
 	COMPREPLY=($(compgen -W 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve doctor' -- "$cur"))
 	while read -r pre; do

@@ -42,6 +42,7 @@ enum option_type {
 	OPT_OUTPUT,
 	OPT_STRING,
 	OPT_STEPS,
+	OPT_MOMENT,
 	OPT_STATS
 };
 

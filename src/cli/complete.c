@@ -258,6 +258,7 @@ static void offer_values(
 		offer(s, c, S("true"));
 		offer(s, c, S("false"));
 		break;
+	case OPT_MOMENT:
 	case OPT_CHOICE: offer_choices(s, c, row); break;
 	case OPT_ORDER: offer_metrics(s, c, USE_ORDER); break;
 	case OPT_SELECT:

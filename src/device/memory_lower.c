@@ -216,11 +216,12 @@ static void lower_steps(const struct memory_lowering *x)
 			ingest_step(x->to, steps.steps.v[i].id);
 }
 
-void memory_lower(const struct trace *t, const struct opts *o, bool stacks, struct ingest *to,
+size_t memory_lower(const struct trace *t, const struct opts *o, bool stacks, struct ingest *to,
         struct arena *scratch)
 {
-	const struct memory_request request = { .by = MEMORY_BY_SITE,
-		.steps = o->step >= 0 ? o : NULL };
+	const struct memory_request request = {
+		.by = MEMORY_BY_SITE, .at = o->at, .steps = o->step >= 0 ? o : NULL
+	};
 	struct memory_use use = { 0 };
 	struct memory_lowering x = { .t = t,
 		.to = to,
@@ -252,4 +253,5 @@ void memory_lower(const struct trace *t, const struct opts *o, bool stacks, stru
 	        "note: %llu call {stack is|stacks are} shown without {its|their} innermost frames, "
 	        "which would need too much memory\n",
 	        (unsigned long long)x.cut);
+	return use.ooms.n;
 }

@@ -645,19 +645,20 @@ static void put_moment(struct entry_replay *r, struct memory_pool *p, int64_t at
 		p->most = p->use.n - 1;
 }
 
-/* True if the entry is the requested moment. A later entry may fit better and replaces it then. */
+/* True if the entry is the requested moment. A later entry may fit better and replaces it then: the
+ * end stands for an out-of-memory error until there is one. */
 static bool is_moment(const struct entry_replay *r, const struct memory_entry *e, int64_t before)
 {
 	const struct memory_pool *p = &r->d->x->out->pools.v[r->d->pool0];
 	const struct memory_request *q = r->d->x->request;
 	const struct trace *t = r->d->x->t;
+	size_t ooms = r->d->x->out->ooms.n - r->d->ooms0;
 
-	switch (q->at) {
-	case MEMORY_AT_PEAK: return p->use.v[p->most].bytes > before;
-	case MEMORY_AT_END: return true;
-	case MEMORY_AT_OOM:
-		return e->action == ACTION_OOM && r->d->x->out->ooms.n == r->d->ooms0 + 1;
-	case MEMORY_AT_TIME: return trace_ns(t, e->at) - trace_ns(t, r->d->start) <= q->at_ns;
+	switch (q->at.kind) {
+	case MOMENT_PEAK: return p->use.v[p->most].bytes > before;
+	case MOMENT_END: return true;
+	case MOMENT_OOM: return !ooms || (ooms == 1 && e->action == ACTION_OOM);
+	case MOMENT_TIME: return trace_ns(t, e->at) - trace_ns(t, r->d->start) <= q->at.ns;
 	}
 	return false;
 }

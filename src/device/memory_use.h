@@ -49,13 +49,11 @@ enum memory_by {
 	MEMORY_BY_SIZE,
 	MEMORY_BY_SITE /* by call stack, for the views; not a choice of the option */
 };
-enum memory_at { MEMORY_AT_PEAK, MEMORY_AT_OOM, MEMORY_AT_END, MEMORY_AT_TIME };
 struct memory_request {
 	bool over_time;    /* the use over time by kind is wanted */
 	bool diff;         /* compare the live sets of two snapshots */
 	enum memory_by by; /* of the live set */
-	enum memory_at at; /* its moment */
-	int64_t at_ns;     /* after the first entry */
+	struct moment at;  /* of the live set */
 	const struct opts
 	        *steps; /* whose -step selects steps, for the peak; NULL: the whole file */
 };
@@ -135,12 +133,13 @@ void memory_sort_live(struct memory_pool *p, struct arena *scratch);
 void memory_use_snapshot(const struct trace *t, const struct memory_request *request,
         struct memory_use *out, struct arena *a);
 
-/* Adds the memory of a snapshot to a model with one step: live bytes at the peak of each device as
- * residual bytes, all allocations as bytes and runs. If -step selects a step, those are the numbers
- * of this step; the other steps are empty. Nodes are call stacks, or else paths of the
- * lines of the user's program, below their device and, if it has several, their pool. Called
- * between ingest_begin and ingest_commit. */
-void memory_lower(const struct trace *t, const struct opts *o, bool stacks, struct ingest *to,
+/* Adds the memory of a snapshot to a model with one step: live bytes at the peak of each device, or
+ * at the moment that -at selects, as residual bytes, all allocations as bytes and runs. If -step
+ * selects a step, those are the numbers of this step; the other steps are empty. Nodes are call
+ * stacks, or else paths of the lines of the user's program, below their device and, if it has
+ * several, their pool. Called between ingest_begin and ingest_commit. Returns the number of
+ * out-of-memory errors. */
+size_t memory_lower(const struct trace *t, const struct opts *o, bool stacks, struct ingest *to,
         struct arena *scratch);
 
 /* Fills use->changes: the pools of the first worker are compared with those of the other one. */

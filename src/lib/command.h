@@ -75,7 +75,6 @@ struct request {
 	int64_t peak_flops, peak_bandwidth; /* --peak-flops, --peak-bandwidth; 0: not given */
 	struct str by;                      /* --by of top: the metric; empty: not given */
 	bool diff;                          /* --diff of memory */
-	struct str at;                      /* --at of memory: the moment; empty: not given */
 	struct strs shown; /* options given to set without a value, to be printed */
 	struct strs given; /* names of the given options */
 };
@@ -98,7 +97,6 @@ bool what_if_is_change(struct str word);
 
 bool check_convert(struct session *s, const struct request *r);
 bool check_what_if(struct session *s, const struct request *r);
-bool check_memory(struct session *s, const struct request *r);
 bool check_collectives(struct session *s, const struct request *r);
 bool check_peek(struct session *s, const struct request *r);
 bool check_why(struct session *s, const struct request *r);

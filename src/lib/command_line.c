@@ -190,16 +190,13 @@ static bool take_roofline_option(
 static bool take_memory_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
-	struct memory_options memory = {
-		.top = r->top, .by = r->section, .at = r->at, .diff = r->diff
-	};
+	struct memory_options memory = { .top = r->top, .by = r->section, .diff = r->diff };
 	struct option_words w = { .command = r->command, .into = &memory };
 
 	if (!options_take(s, words, i, &w))
 		return false;
 	r->top = memory.top;
 	r->section = memory.by;
-	r->at = memory.at;
 	r->diff = memory.diff;
 	return true;
 }

@@ -6,39 +6,13 @@
 
 #include "export/table/trace_tables.h"
 
-/* Reads --by and --at. A file without a time in it fails later. */
-static bool read_memory(struct session *s, const struct request *r, struct memory_request *request)
+static struct memory_request read_memory(const struct request *r)
 {
-	static const struct str moments[] = { { "peak", 4 }, { "oom", 3 }, { "end", 3 } };
-
-	*request = (struct memory_request){ .diff = r->diff,
+	return (struct memory_request){ .diff = r->diff,
 		.by = r->section > 0 ? (enum memory_by)r->section : MEMORY_BY_AUTO,
 		.over_time = r->opts.output.kind == OUT_JSON,
+		.at = r->opts.at,
 		.steps = opts_names_steps(&r->opts) ? &r->opts : NULL };
-	for (unsigned i = 0; i < sizeof moments / sizeof *moments; i++)
-		if (str_eq(r->at, moments[i])) {
-			request->at = (enum memory_at)i;
-			return true;
-		}
-	if (!r->at.n)
-		return true;
-	request->at = MEMORY_AT_TIME;
-	return quantity_parse_time(r->at, QUANTITY_US, QUANTITY_NS, &request->at_ns) ||
-	       session_fail(s, ERR_INVALID_ARGUMENT,
-	               "--at: '%.*s' is not peak, oom, end or a time, such as 5ms", STR(r->at));
-}
-
-bool check_memory(struct session *s, const struct request *r)
-{
-	struct memory_request request;
-
-	if (r->help)
-		return true;
-	if (!read_memory(s, r, &request))
-		return false;
-	return request.at == MEMORY_AT_PEAK || !request.steps ||
-	       session_fail(s, ERR_INVALID_ARGUMENT,
-	               "--at cannot be combined with -step, which lists the peak of a step");
 }
 
 /* Notes and errors of the use in a memory snapshot. */
@@ -56,8 +30,8 @@ static bool check_snapshot(
 	if (use->lacks_step)
 		return session_fail(
 		        s, ERR_FAILED, "the snapshot has none of the steps given with -step");
-	return request->at != MEMORY_AT_OOM || use->ooms.n ||
-	       session_fail(s, ERR_FAILED, "--at=oom: no out-of-memory error is recorded");
+	return request->at.kind != MOMENT_OOM || use->ooms.n ||
+	       session_fail(s, ERR_FAILED, "-at oom: no out-of-memory error is recorded");
 }
 
 /* Adds the pools of all snapshots. */
@@ -87,15 +61,13 @@ bool run_memory(struct session *s, const struct request *r, struct sink *out)
 	struct emit to = session_emit(s, VK_N, out);
 	struct memory_use use = { 0 };
 	const struct trace *t = NULL;
-	struct memory_request request;
+	const struct memory_request request = read_memory(r);
 
-	if (!read_memory(s, r, &request) || !session_need_steps(s, o) || !session_seal(s))
+	if (!session_need_steps(s, o) || !session_seal(s) || !session_has_moment(s, o))
 		return false;
 	bool snapshots = session_has_snapshots(s) && add_snapshots(s, &request, &use);
-	if (!snapshots &&
-	        (request.diff || request.by > MEMORY_BY_AUTO || request.at != MEMORY_AT_PEAK))
-		return session_fail(
-		        s, ERR_FAILED, "--by, --at and --diff need PyTorch memory snapshots");
+	if (!snapshots && (request.diff || request.by > MEMORY_BY_AUTO))
+		return session_fail(s, ERR_FAILED, "--by and --diff need PyTorch memory snapshots");
 	if (!snapshots && (s->recording.n || s->model.traces.n)) {
 		if (!(t = session_one_trace(s)))
 			return false;

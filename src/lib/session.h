@@ -24,10 +24,12 @@ struct forest {
 
 /* The loaded trace, grouped by another criterion than its paths. */
 struct regrouped {
-	enum by by;   /* BY_NONE: the model is not made yet, unless path or memory is set */
-	bool path;    /* its nodes include their time on the critical path */
-	bool memory;  /* its nodes have the memory of snapshots */
-	int64_t step; /* for memory: the step; negative: the whole file */
+	enum by by;          /* BY_NONE: the model is not made yet, unless path or memory is set */
+	bool path;           /* its nodes include their time on the critical path */
+	bool memory;         /* its nodes have the memory of snapshots */
+	int64_t step;        /* for memory: the step; negative: the whole file */
+	enum moment_kind at; /* for memory */
+	int64_t at_ns;
 	struct model model;
 	struct notes notes; /* notes from making the model */
 	struct forest forest;
@@ -112,6 +114,9 @@ bool session_has_metric(struct session *s, enum metric_id m);
 
 /* For loading in another session: true when a command of this one is cancelled. */
 struct input_watch session_not_cancelled(struct session *s);
+
+/* Fails if -at selects a moment and there is none in the loaded files. */
+bool session_has_moment(struct session *s, const struct opts *o);
 
 /* Runs f(s, ctx) at a recovery point with an empty query arena; false if f returns false or memory
  * is exhausted. All calls below run inside it. */

@@ -215,9 +215,10 @@ struct regrouping {
 	const struct opts *o; /* at the peak of the step that -step selects */
 };
 
-/* Adds the nodes of a worker's trace that a query needs. */
+/* Adds the nodes of a worker's trace that a query needs, and the number of out-of-memory errors to
+ * *ooms. */
 static bool add_regrouped(struct session *s, const struct model_trace *x,
-        const struct regrouping *how, struct ingest *to)
+        const struct regrouping *how, struct ingest *to, size_t *ooms)
 {
 	enum trace_by by = how->by < BY_MODULE
 	                           ? TRACE_BY_PATH
@@ -234,7 +235,7 @@ static bool add_regrouped(struct session *s, const struct model_trace *x,
 	}
 	ingest_begin(in, &own.a);
 	if (how->memory)
-		memory_lower(x->t, how->o, how->by == BY_STACK, in, &own.a);
+		*ooms += memory_lower(x->t, how->o, how->by == BY_STACK, in, &own.a);
 	else
 		trace_lower(x->t, by, how->path, in, NULL, &own.a);
 	ingest_commit(in);
@@ -285,6 +286,7 @@ static bool regroup(struct session *s, const struct regrouping *how)
 {
 	struct regrouped *r = &s->regrouped;
 	struct ingest *in;
+	size_t ooms = 0;
 
 	arena_clear(&s->regroup_arena);
 	*r = (struct regrouped){ .model = { .a = &s->regroup_arena, .new_input = true } };
@@ -294,8 +296,10 @@ static bool regroup(struct session *s, const struct regrouping *how)
 	if (how->path && is_recording(s) && !add_recorded_path(s, in))
 		return false;
 	for (size_t i = 0; i < s->model.traces.n; i++)
-		if (!add_regrouped(s, &s->model.traces.v[i], how, in))
+		if (!add_regrouped(s, &s->model.traces.v[i], how, in, &ooms))
 			return false;
+	if (how->memory && how->o->at.kind == MOMENT_OOM && !ooms)
+		return session_fail(s, ERR_FAILED, "-at oom: no out-of-memory error is recorded");
 	r->model.workers = s->model.workers;
 	if (!ingest_seal(in, &s->error))
 		return false;
@@ -303,6 +307,8 @@ static bool regroup(struct session *s, const struct regrouping *how)
 	r->path = how->path;
 	r->memory = how->memory;
 	r->step = how->memory ? how->o->step : 0;
+	r->at = how->memory ? how->o->at.kind : MOMENT_PEAK;
+	r->at_ns = how->memory ? how->o->at.ns : 0;
 	return true;
 }
 
@@ -326,13 +332,17 @@ bool session_has_path(const struct session *s)
 	return traces || is_recording(s);
 }
 
+/* True if the regrouped model has the nodes that a query needs. */
+static bool is_regrouped(const struct regrouped *r, const struct regrouping *how)
+{
+	return r->by == how->by && r->path == how->path && r->memory == how->memory &&
+	       (!how->memory || (r->step == how->o->step && r->at == how->o->at.kind &&
+	                                r->at_ns == how->o->at.ns));
+}
+
 static struct forest *regrouped_forest(struct session *s, const struct regrouping *how)
 {
-	const struct regrouped *r = &s->regrouped;
-
-	if ((r->by != how->by || r->path != how->path || r->memory != how->memory ||
-	            (how->memory && r->step != how->o->step)) &&
-	        (!session_need_slices(s) || !regroup(s, how)))
+	if (!is_regrouped(&s->regrouped, how) && (!session_need_slices(s) || !regroup(s, how)))
 		return NULL;
 	return &s->regrouped.forest;
 }
@@ -349,6 +359,17 @@ bool session_has_metric(struct session *s, enum metric_id m)
 {
 	return !(metrics[m].uses & USE_MEMORY) || session_has_snapshots(s) ||
 	       session_fail(s, ERR_FAILED, "%s needs PyTorch memory snapshots", metrics[m].name);
+}
+
+bool session_has_moment(struct session *s, const struct opts *o)
+{
+	if (o->at.kind == MOMENT_PEAK)
+		return true;
+	if (!session_has_snapshots(s))
+		return session_fail(s, ERR_FAILED, "-at needs PyTorch memory snapshots");
+	return !opts_names_steps(o) ||
+	       session_fail(s, ERR_INVALID_ARGUMENT,
+	               "-at cannot be combined with -step, which shows the peak of a step");
 }
 
 /* Fails if the options name a metric that the loaded files cannot have. */
@@ -390,6 +411,8 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 {
 	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;
 	struct regrouping how = { .by = o->by, .path = wants_path(o) && session_has_path(s) };
+	if (!session_has_moment(s, o))
+		return NULL;
 	if (session_has_snapshots(s) && !view_is(v->kind, VIEW_EDGES))
 		return memory_forest(s, v, o);
 	if (!has_metrics(s, o))

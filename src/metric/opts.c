@@ -205,6 +205,20 @@ static bool set_steps(struct opts *o, struct arena *a, struct str value, struct 
 	return true;
 }
 
+static bool set_moment(const struct option *row, struct str value, struct arena *a,
+        struct moment *to, struct err *e)
+{
+	int kind;
+	struct moment made = { .kind = MOMENT_TIME, .text = str_copy(a, value) };
+
+	if (option_choice(row->choices, value, &kind))
+		made.kind = (enum moment_kind)kind;
+	else if (!quantity_parse_time(value, QUANTITY_US, QUANTITY_NS, &made.ns))
+		return bad_value(e, row, value, "not peak, oom, end or a time, such as 5ms");
+	*to = made;
+	return true;
+}
+
 static bool set_choice(const struct option *row, struct str value, int *to, struct err *e)
 {
 	struct strs choices = str_split(e->a, str_of(row->choices), '|');
@@ -257,6 +271,7 @@ bool opts_set(
 	case OPT_OUTPUT: return set_output(at, a, str_copy(a, value), e);
 	case OPT_STRING: *(struct str *)at = str_copy(a, str_strip_quotes(value)); return true;
 	case OPT_STEPS: return set_steps(o, a, str_strip_quotes(value), e);
+	case OPT_MOMENT: return set_moment(row, value, a, at, e);
 	case OPT_CHOICE: return set_choice(row, value, at, e);
 	default: break;
 	}
@@ -372,6 +387,7 @@ struct opts opts_copy(const struct opts *o, struct arena *a)
 	c.steps.v = ARENA_ARRAY(a, o->steps.n, struct step_range);
 	if (o->steps.n)
 		memcpy(c.steps.v, o->steps.v, o->steps.n * sizeof *c.steps.v);
+	c.at.text = str_copy(a, o->at.text);
 	c.dump_to_file = str_copy(a, o->dump_to_file);
 	c.rename = str_copy(a, o->rename);
 	return c;
@@ -415,6 +431,7 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row)
 	case OPT_ORDER: sb_put(b, ((const struct order *)at)->word); break;
 	case OPT_PATTERNS: put_list(b, at); break;
 	case OPT_STRING: sb_put(b, *(const struct str *)at); break;
+	case OPT_MOMENT: sb_put(b, ((const struct moment *)at)->text); break;
 	case OPT_SELECT: put_select(b, at); break;
 	case OPT_CHOICE: sb_put(b, option_choice_at(row->choices, *(const int *)at)); break;
 	case OPT_STATS: stats_names(b, *(const unsigned *)at, ","); break;

@@ -117,6 +117,14 @@ struct select {
 	bool preset;         /* not given */
 };
 
+/* Value of -at: a moment in a memory snapshot. */
+enum moment_kind { MOMENT_PEAK, MOMENT_OOM, MOMENT_END, MOMENT_TIME };
+struct moment {
+	enum moment_kind kind;
+	int64_t ns;      /* of MOMENT_TIME: after the first entry */
+	struct str text; /* the given word */
+};
+
 struct opts {
 	int32_t max_depth;
 	int64_t min[M_N]; /* by metric, where USE_MIN */
@@ -129,6 +137,7 @@ struct opts {
 	/* Extensions. */
 	struct step_set steps; /* if not empty, step is negative */
 	unsigned stats;        /* STAT_BIT bits */
+	struct moment at;
 	struct strs devices, workers;
 	enum by by;
 	int64_t max_workers; /* columns; negative: chosen automatically */

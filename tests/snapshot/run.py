@@ -296,6 +296,44 @@ def views(t):
             equal(pprof_total('p.pb'), live, (seed, name))
 
 
+def views_at_a_moment(t):
+    """-at shows the live set at the end, at an error or at a time in the views, with the bytes that memory lists; all allocations stay."""
+    for seed in range(12):
+        snapshot, truth = layout.make(500 + seed, steps=120 + 10 * seed, before=60 * (seed % 2), devices=1 + seed % 2, private=seed % 3 == 1, oom=seed % 4 == 0)
+        path = write('s.pickle', pickle.dumps(snapshot))
+        trace = snapshot['device_traces'][0]
+        middle = trace[len(trace) // 2]['time_us'] - trace[0]['time_us']
+        made = sum(e['size'] for e in entries(snapshot['device_traces'], 'alloc'))
+        end = sum(sum(model['end'].values()) for model in truth)
+        for at in ['end', '%dus' % middle, 'peak'] + ['oom'] * (seed % 4 == 0):
+            live = sum(r['bytes'] for r in memory(t, path, '-at', at)['live'])
+            if at in ('end', 'oom'):
+                equal(live, end, (seed, at))
+            for name in 'scope', 'code', 'op':
+                rows = view(t, name, path, '-at', at)['rows']
+                equal(sum(r['own_live_bytes'] for r in rows), live, (seed, at, name))
+                equal(sum(r['own_allocated_bytes'] for r in rows), made, (seed, at, name))
+            equal(json.loads(call(t, 'top', path, '-at', at, '-n', '0', '-output', 'json').stdout)['total'], live, (seed, at))
+    ends = sum(sum(model['end'].values()) for model in truth)
+    call(t, 'code', path, '-at', 'end', '-select', 'live_bytes', '-output', 'pprof:outfile=p.pb')
+    equal(pprof_total('p.pb'), ends)
+    for words in (['scope', '-at', 'oom'], ['code', '-at', 'end', os.path.join(cases.TESTDATA, 'traces', 'trace.xplane.pb')]):
+        r = call(t, words[0], *(words[3:] or [path]), *words[1:3], status=1)
+        assert 'no out-of-memory error' in r.stderr or 'needs PyTorch memory snapshots' in r.stderr, r.stderr
+    call(t, 'scope', path, '-at', 'end', '-step', '4', status=2)
+    session = subprocess.run([t.program, path], input='scope -at end -output csv -quiet\nscope -at peak -output csv -quiet\n', capture_output=True, text=True).stdout
+    totals = [int(line.split(',')[-1]) for line in session.splitlines() if line.startswith('_TFProfRoot')]
+    assert totals, session
+
+
+def device_without_error(t):
+    """A device that has no out-of-memory error is shown at its end."""
+    snapshot, truth = layout.make(520, devices=2, oom=True, **SMALL)
+    snapshot['device_traces'][1] = [e for e in snapshot['device_traces'][1] if e['action'] != 'oom']
+    rows = memory(t, write('s.pickle', pickle.dumps(snapshot)), '-at', 'oom')['memory']
+    equal([r['live_bytes'] for r in rows], [sum(model['end'].values()) for model in truth])
+
+
 def views_by_stack(t):
     """code has the bytes of each call stack, and op those of each op."""
     for seed in range(8):
@@ -497,7 +535,7 @@ def difference(t):
 
 
 def needs_snapshot(t):
-    """--by and --at are refused for other files."""
+    """--by and -at are refused for other files."""
     call(t, 'memory', os.path.join(cases.TESTDATA, 'traces', 'trace.xplane.pb'), '--by=kind', status=1)
     r = call(t, 'memory', os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle'), '--at=soon', status=2)
     assert 'peak, oom, end or a time' in r.stderr
@@ -602,7 +640,8 @@ def sample(t):
 def main():
     t = cases.arguments(__doc__)
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, steps, refuses_code, cut_anywhere, every_prefix,
-             trailing_bytes, sample, random_streams, groups_add_up, views, views_by_stack,
+             trailing_bytes, sample, random_streams, groups_add_up, views, views_at_a_moment, device_without_error,
+             views_by_stack,
              views_of_ranks, views_need_snapshots, kinds, kinds_over_time, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)
 
