@@ -236,9 +236,9 @@ $(O)/gen_docs: $(GEN_DOCS_OBJ) $(O)/program.a $(BIN)/libtfprof.a
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(LIBS) $(PROGRAM_LIBS)
 
-## docs: manual pages and completions, again
+## docs: manual pages, completions and Python's methods, again
 docs: $(O)/gen_docs
-	$(O)/gen_docs docs
+	$(O)/gen_docs docs python/tfprof/_commands.py
 
 .SECONDARY:
 -include $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(COLLECT_OBJ:.o=.d) $(GEN_DOCS_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) \

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes the manual pages and the shells' completions from the program's tables:
- *   gen_docs FOLDER    FOLDER/man/tfprof.1, FOLDER/man/tfprof-scope.1, ..., FOLDER/completion/...
+ * Writes the manual pages, the shells' completions and the methods of the Python package from the
+ * program's tables:
+ *   gen_docs FOLDER PYTHON    FOLDER/man/tfprof.1, FOLDER/man/tfprof-scope.1, ...,
+ *                             FOLDER/completion/..., FOLDER/PYTHON.md; PYTHON: the Python file
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -38,8 +40,8 @@ void docs_end(FILE *f)
 
 int main(int argc, char **argv)
 {
-	if (argc != 2) {
-		fputs("usage: gen_docs FOLDER\n", stderr);
+	if (argc != 3) {
+		fputs("usage: gen_docs FOLDER PYTHON\n", stderr);
 		return 2;
 	}
 	folder = argv[1];
@@ -53,6 +55,8 @@ int main(int argc, char **argv)
 	docs_bash();
 	docs_zsh();
 	docs_fish();
+	docs_python_page();
+	docs_python(argv[2]);
 	session_free(docs_session);
 	return 0;
 }

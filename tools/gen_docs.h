@@ -25,6 +25,11 @@ void docs_bash(void);
 void docs_zsh(void);
 void docs_fish(void);
 
+/* The commands as methods of the Python package, and the page that lists the methods
+ * (gen_docs_python.c). */
+void docs_python(const char *path);
+void docs_python_page(void);
+
 /* Lists of words, separated by blanks. */
 void docs_put_names(FILE *f, unsigned use, const char *between); /* metrics with that use */
 void docs_put_stats(FILE *f);

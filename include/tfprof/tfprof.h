@@ -127,6 +127,11 @@ TFP_API void tfp_close(struct tfp_session *s);
 TFP_API int tfp_error_code(const struct tfp_session *s);
 TFP_API const char *tfp_error(const struct tfp_session *s, size_t *length);
 
+/* Returns the file that the last error is about (NUL-terminated), or NULL if it is unknown. Sets
+ * *offset to the byte in it at which the error was found, -1 if unknown. length and offset may be
+ * NULL. */
+TFP_API const char *tfp_error_file(const struct tfp_session *s, size_t *length, int64_t *offset);
+
 /* Returns the notes of the last call: lines that the original prints on standard error, or "note:
  * ..." with a count. "" if there are none. length may be NULL. */
 TFP_API const char *tfp_notes(const struct tfp_session *s, size_t *length);
@@ -239,12 +244,17 @@ struct tfp_run {
 	void *result_user;
 	const struct tfp_str *checkers; /* for advise: the checkers to run. NULL: all */
 	size_t n_checkers;
+	/* More words of the command line, used literally: options of the command and its arguments,
+	 * such as "--top=5" and "kernel:gemm*0.5". */
+	const struct tfp_str *words;
+	size_t n_words;
 };
 
-/* Runs scope, graph, op, code or advise with the options set. Option "output" chooses the
- * destination: "stdout" is text; "file:outfile=F", "timeline:outfile=F" and "pprof:outfile=F" are
- * files, which are either complete or absent; "none" is nowhere; "csv", "json", "ndjson" and "md"
- * write rows to text or, with ":outfile=F", to a file (docs/schema). run may be NULL. */
+/* Runs a command that reads a profile, such as scope or kernels, with the options set. Option
+ * "output" chooses the destination: "stdout" is text; "file:outfile=F", "timeline:outfile=F" and
+ * "pprof:outfile=F" are files, which are either complete or absent; "none" is nowhere; "csv",
+ * "json", "ndjson" and "md" write rows to text or, with ":outfile=F", to a file (docs/schema). run
+ * may be NULL. */
 TFP_API int tfp_run(
         struct tfp_session *s, const char *command, size_t command_size, const struct tfp_run *run);
 
@@ -324,6 +334,8 @@ struct tfp_arrow {
 	struct tfp_str
 	        worker; /* for tables: the name of the worker, unless the session has names */
 	uint64_t rows;  /* rows per batch at most; 0: 65,536 */
+	const struct tfp_str *words; /* more words of the command, as in struct tfp_run */
+	size_t n_words;
 };
 
 /* Makes a stream of record batches. Texts are dictionaries with 32-bit indices, separate for each

@@ -10,14 +10,17 @@
 tfprof.compat and tfprof.model_analyzer have the interface of TensorFlow's own profiler modules."""
 from ._native import Library, libraries, version
 from .arrow import ArrowTable, Column, Schema, schemas
-from .errors import (CancelledError, DataLossError, Error, InvalidArgumentError, MemoryLimitError,
-                     NotFoundError, UnimplementedError)
+from .errors import (AccessError, CancelledError, DataLossError, Error, InputNotFoundError, InvalidArgumentError,
+                     MemoryLimitError, NotFoundError, UnimplementedError)
 from .parquet import export
 from .profile import Profile
 from .profile import open_any as open
-from .rows import Metrics, Row
+from .result import AnswerColumn, Result
+from .rows import Metrics, Row, Tree
+from .sources import NamedBytes, Source
 
 __version__ = version()
-__all__ = ['ArrowTable', 'CancelledError', 'Column', 'DataLossError', 'Error', 'InvalidArgumentError', 'Library',
-           'MemoryLimitError', 'Metrics', 'NotFoundError', 'Profile', 'Row', 'Schema', 'UnimplementedError',
-           'export', 'libraries', 'schemas', 'version']
+__all__ = ['AccessError', 'AnswerColumn', 'ArrowTable', 'CancelledError', 'Column', 'DataLossError', 'Error',
+           'InputNotFoundError', 'InvalidArgumentError', 'Library', 'MemoryLimitError', 'Metrics', 'NamedBytes',
+           'NotFoundError', 'Profile', 'Result', 'Row', 'Schema', 'Source', 'Tree', 'UnimplementedError', 'export',
+           'libraries', 'open', 'schemas', 'version']

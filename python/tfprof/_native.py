@@ -8,14 +8,13 @@ import threading
 import weakref
 from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from . import errors
+from . import errors, sources
+from .sources import NamedBytes, Source
 
 GRAPH, STEP, OP_LOG, PROFILE, CHECKPOINT, SPOOL, ANY = 1, 2, 4, 8, 16, 32, 64
 OK, FAILED, NO_STEP = 0, 9, 10
 _LENIENT, _BANNERS, _KEEP_ATTRS, _RECOVER = 1, 1, 1, 2
 
-# A path (str, PathLike), bytes, NamedBytes, or a protobuf message or graph of TensorFlow itself.
-Source = Any
 ProgressCallback = Callable[[int, int], Any]
 
 _Put = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
@@ -42,12 +41,14 @@ class _Input(ctypes.Structure):
 class _Run(ctypes.Structure):
     _fields_ = [('size', ctypes.c_size_t), ('flags', ctypes.c_uint), ('text', _Put),
                 ('text_user', ctypes.c_void_p), ('result', _Put), ('result_user', ctypes.c_void_p),
-                ('checkers', ctypes.POINTER(_Str)), ('n_checkers', ctypes.c_size_t)]
+                ('checkers', ctypes.POINTER(_Str)), ('n_checkers', ctypes.c_size_t),
+                ('words', ctypes.POINTER(_Str)), ('n_words', ctypes.c_size_t)]
 
 
 class _Arrow(ctypes.Structure):
     _fields_ = [('size', ctypes.c_size_t), ('table', _Str), ('command', _Str), ('run', _Str),
-                ('worker', _Str), ('rows', ctypes.c_uint64)]
+                ('worker', _Str), ('rows', ctypes.c_uint64), ('words', ctypes.POINTER(_Str)),
+                ('n_words', ctypes.c_size_t)]
 
 
 class _Library(ctypes.Structure):
@@ -65,6 +66,7 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ('tfp_open', ctypes.c_int, [ctypes.POINTER(_S), ctypes.POINTER(_Config)]),
     ('tfp_close', None, [_S]),
     ('tfp_error', _S, [_S, _LENGTH]),
+    ('tfp_error_file', _S, [_S, _LENGTH, ctypes.POINTER(ctypes.c_int64)]),
     ('tfp_notes', _S, [_S, _LENGTH]),
     ('tfp_cancel', None, [_S]),
     ('tfp_add', ctypes.c_int, [_S, ctypes.c_int, ctypes.POINTER(_Input)]),
@@ -79,7 +81,6 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
                                ctypes.c_size_t, ctypes.c_uint]),
     ('tfp_reset', ctypes.c_int, [_S]),
     ('tfp_run', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Run)]),
-    ('tfp_run_line', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Run)]),
     ('tfp_diff', ctypes.c_int, [_S, _S, ctypes.POINTER(_Str), ctypes.c_size_t, ctypes.POINTER(_Run)]),
     ('tfp_arrow_stream', ctypes.c_int, [_S, ctypes.POINTER(_Arrow), ctypes.c_void_p]),
     ('tfp_arrow_table', ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(ctypes.c_char_p), ctypes.c_void_p]),
@@ -152,16 +153,11 @@ def _number(name: str, value: int, bits: int) -> int:
     return n
 
 
-class NamedBytes(NamedTuple):
-    """The contents of a file that the caller has read, and a name for messages."""
-    name: str
-    data: bytes
-
-
-def _take(source: Source) -> Tuple[Optional[bytes], Optional[bytes]]:
+def _take(source: Any) -> Tuple[Optional[bytes], Optional[bytes]]:
     """Returns (path, bytes) of a source. For bytes, the path is their name, or None."""
+    source = sources.read(source)
     if isinstance(source, NamedBytes):
-        return os.fsencode(source.name), bytes(source.data)
+        return os.fsencode(source.name) or None, bytes(source.data)
     if isinstance(source, (str, os.PathLike)):
         return os.fsencode(source), None
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -171,11 +167,11 @@ def _take(source: Source) -> Tuple[Optional[bytes], Optional[bytes]]:
     if hasattr(source, 'SerializeToString'):
         return None, source.SerializeToString()
     raise errors.InvalidArgumentError(
-        'an input is a path, bytes or a message, not %s' % type(source).__name__,
+        'an input is a path, a URL, bytes, a file object or a message, not %s' % type(source).__name__,
         'INVALID_ARGUMENT')
 
 
-def _input(source: Source, step: int = 0, how: Sequence[str] = ()) -> _Input:
+def _input(source: Any, step: int = 0, how: Sequence[str] = ()) -> _Input:
     path, data = _take(source)
     if not -2**63 <= step < 2**63:
         raise errors.InvalidArgumentError('%d is not the number of a step' % step, 'INVALID_ARGUMENT')
@@ -298,10 +294,13 @@ class Session:
                 self._lib.tfp_cancel(self._s)
 
     def _error(self, code: int) -> errors.Error:
-        n = ctypes.c_size_t()
+        n, offset = ctypes.c_size_t(), ctypes.c_int64(-1)
         p = self._lib.tfp_error(self._s, ctypes.byref(n))
-        return errors.make(code, self._lib.tfp_code_name(code).decode(),
-                           ctypes.string_at(p, n.value).decode('utf-8', 'replace'))
+        sentence = ctypes.string_at(p, n.value).decode('utf-8', 'replace')
+        p = self._lib.tfp_error_file(self._s, ctypes.byref(n), ctypes.byref(offset))
+        return errors.make(code, self._lib.tfp_code_name(code).decode(), sentence,
+                           text(ctypes.string_at(p, n.value)) if p else None,
+                           offset.value if offset.value >= 0 else None)
 
     def _notes(self) -> bytes:
         n = ctypes.c_size_t()
@@ -404,19 +403,18 @@ class Session:
         v, b = _strings(values), raw(name)
         self._call(self._lib.tfp_set, b, len(b), v, len(v), _LENIENT if lenient else 0)
 
-    def run(self, command: Union[str, bytes], *, line: bool = False, result: bool = False,
+    def run(self, command: Union[str, bytes], words: Sequence[str] = (), *, result: bool = False,
             banners: bool = False, checkers: Optional[Iterable[str]] = None,
             may: Sequence[int] = (OK,)) -> Answer:
-        """Runs a view or advise. line: command is a line as typed at the prompt."""
+        """Runs a command. words: its own options and arguments, as on the command line."""
         printed, message = _Collector(), _Collector()
         names = None if checkers is None else _strings(checkers)
         how = _Run(ctypes.sizeof(_Run), _BANNERS if banners else 0, printed.put, None,
-                   message.put if result else _Put(), None, names, len(names or ()))
+                   message.put if result else _Put(), None, names, len(names or ()), _strings(words), len(words))
         if names is not None and not len(names):
             how.checkers = (_Str * 1)()
         b = raw(command)
-        f = self._lib.tfp_run_line if line else self._lib.tfp_run
-        code, notes = self._call(f, b, len(b), ctypes.byref(how), may=may, long=True)
+        code, notes = self._call(self._lib.tfp_run, b, len(b), ctypes.byref(how), may=may, long=True)
         return Answer(code, printed.bytes(), message.bytes(), notes)
 
     def diff(self, other: 'Session', words: Sequence[Union[str, bytes]]) -> Answer:
@@ -438,9 +436,10 @@ class Session:
     # ---- Arrow ----
 
     def arrow_stream(self, address: int, *, table: Optional[str] = None, command: Optional[str] = None,
-                     run: Optional[str] = None, worker: Optional[str] = None, rows: int = 0) -> bytes:
-        """Fills the ArrowArrayStream at an address; returns the notes."""
+                     words: Sequence[str] = (), run: Optional[str] = None, worker: Optional[str] = None,
+                     rows: int = 0) -> bytes:
+        """Fills the ArrowArrayStream at an address; returns the notes. words: options and arguments of the command."""
         texts = [None if v is None else raw(v) for v in (table, command, run, worker)]
         what = _Arrow(ctypes.sizeof(_Arrow), *[_Str(b, len(b or b'')) for b in texts],
-                      _number('rows', rows, 64))
+                      _number('rows', rows, 64), _strings(words), len(words))
         return self._call(self._lib.tfp_arrow_stream, ctypes.byref(what), address, long=True)[1]

@@ -3,9 +3,14 @@
 duckdb.sql('from x') and pandas.DataFrame.from_arrow(x) accept them directly. This module needs no Arrow library."""
 import ctypes
 import struct
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional
 
 from ._native import library
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -43,11 +48,13 @@ _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 _api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 
 
-@_Destructor
-def _destroy(capsule: int) -> None:
+def _free(capsule: int) -> None:
     x = _held.pop(_api.PyCapsule_GetPointer(capsule, _api.PyCapsule_GetName(capsule)), None)
     if x is not None:
         _release(x)
+
+
+_destroy = _Destructor(_free)
 
 
 def _capsule(x: Any, name: bytes) -> Any:
@@ -56,25 +63,48 @@ def _capsule(x: Any, name: bytes) -> Any:
     return _api.PyCapsule_New(address, name, _destroy)
 
 
-class ArrowTable:
-    """Rows of a profile for any Arrow consumer. Each read opens a new stream.
+class ArrowStream:
+    """Rows that any Arrow consumer can read. Each read opens a new stream, so the profile must be open then.
 
     The profile may be closed while a stream is read. Nothing can be added to the profile while the stream of a table
     is open."""
 
-    def __init__(self, open_stream: Callable[[int], None], what: str) -> None:
-        self._open = open_stream
-        self._what = what
+    _open: Callable[[int], None]
 
     def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> Any:
         stream = _Stream()
         self._open(ctypes.addressof(stream))
         return _capsule(stream, b'arrow_array_stream')
 
-    def to_pyarrow(self) -> Any:
-        """Returns a pyarrow.RecordBatchReader."""
-        import pyarrow  # type: ignore[import-untyped, import-not-found, unused-ignore]
-        return pyarrow.RecordBatchReader._import_from_c_capsule(self.__arrow_c_stream__())
+    def to_arrow(self) -> 'pyarrow.Table':
+        """Returns a pyarrow.Table."""
+        import pyarrow
+        table: pyarrow.Table = pyarrow.RecordBatchReader.from_stream(self).read_all()
+        return table
+
+    def to_polars(self) -> 'polars.DataFrame':
+        """Returns a polars.DataFrame. Needs polars 1.10 or later."""
+        import polars
+        return polars.DataFrame(ArrowTable(self._open, ''))
+
+    def to_pandas(self) -> 'pandas.DataFrame':
+        """Returns a pandas.DataFrame, by way of pyarrow."""
+        frame: pandas.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+
+class ArrowTable(ArrowStream):
+    """A table of a profile, or the rows of an answer."""
+
+    def __init__(self, open_stream: Callable[[int], None], what: str) -> None:
+        self._open = open_stream
+        self._what = what
+
+    def to_pyarrow(self) -> 'pyarrow.RecordBatchReader':
+        """Returns a pyarrow.RecordBatchReader, which reads batch by batch."""
+        import pyarrow
+        reader: pyarrow.RecordBatchReader = pyarrow.RecordBatchReader.from_stream(self)
+        return reader
 
     def __repr__(self) -> str:
         return '<ArrowTable: %s>' % self._what

@@ -11,10 +11,9 @@ from typing import Any, Iterable, Iterator, List, Optional, Tuple, Union
 from urllib.parse import quote
 
 from . import arrow
-from ._native import NamedBytes
 from .profile import Profile
+from .sources import NamedBytes, Path
 
-Path = Union[str, 'os.PathLike[str]']
 RECORDING = re.compile(r'\.tfspool$')
 
 
@@ -35,8 +34,8 @@ def expand(paths: Union[Path, Iterable[Path]]) -> List[str]:
     """Expands glob patterns. A pattern without matches stays as it is."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found: List[str] = []
-    for p in map(os.fspath, given):
-        found += sorted(glob.glob(p)) or [p]
+    for p in given:
+        found += sorted(glob.glob(os.fspath(p))) or [os.fspath(p)]
     return found
 
 

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads a profile and queries its views."""
+"""Loads a profile and runs commands on it."""
 import json
-import operator
 import os
-import re
 import threading
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _native, rows
-from ._native import ProgressCallback, Source
+from . import _native, html, rows
+from ._commands import OWN, VIEWS, Commands, DeviceNames, StepNumbers
+from ._native import ProgressCallback
 from .arrow import ArrowTable
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, UnimplementedError
 from .messages import AdviceProto
-from .rows import Row
+from .result import Record, Result
+from .rows import Tree
+from .sources import Local, NamedBytes, Path, Source, is_folder_url, is_path
 
-Path = Union[str, 'os.PathLike[str]']
-_LISTS = {'account_type_regexes', 'start_name_regexes', 'trim_name_regexes', 'show_name_regexes',
-          'hide_name_regexes', 'device_regexes', 'worker_regexes'}
+ALL_LEVELS = 2**31 - 1
+Inputs = Union[Source, Sequence[Source]]
+Steps = Union[Source, Sequence[Source], Mapping[int, Source]]
 
 
 def option_values(name: str, value: Any) -> List[str]:
@@ -27,9 +28,20 @@ def option_values(name: str, value: Any) -> List[str]:
         return [str(v) for v in (value if isinstance(value, (list, tuple)) else sorted(value))]
     if name in ('select', 'stats'):
         return [v for v in str(value).split(',') if v]
-    if value is None and name in _LISTS:
-        return []
     return [str(value)]
+
+
+def own_words(name: str, value: Any) -> List[str]:
+    """Converts a Python value to words of the command line, for an option that only one command has."""
+    if isinstance(value, bool):
+        return ['--' + name] if value else []
+    if isinstance(value, (list, tuple)):
+        return [word for v in value for word in own_words(name, v)]
+    return ['--%s=%s' % (name, value)]
+
+
+def _is_list(source: object) -> bool:
+    return isinstance(source, (list, tuple)) and not isinstance(source, NamedBytes)
 
 
 def spool_words(how: Mapping[str, Any]) -> List[str]:
@@ -44,10 +56,10 @@ def spool_words(how: Mapping[str, Any]) -> List[str]:
     return words
 
 
-class Profile:
+class Profile(Commands):
     """A profile of any kind.
 
-    source: a path, bytes, or a message with SerializeToString, recognised by its content: a trace (XSpace, PyTorch,
+    source: a path, a URL (with fsspec), bytes, a file object, or a message with SerializeToString, recognised by its content: a trace (XSpace, PyTorch,
     ONNX Runtime, Nsight Systems, Chrome JSON), a TensorFlow or pprof profile, a model (GraphDef, MetaGraphDef,
     SavedModel, ONNX, TensorRT), run metadata, an op log, a recording, a folder or a pattern of them. A list of paths
     is loaded as one profile: a graph with its run metadata and op log, or several workers. Files may be
@@ -62,41 +74,41 @@ class Profile:
     memory_limit: maximum bytes of memory, 0: no limit. threads: 0: all processors.
     recover: read the intact part of damaged binary inputs and recordings; notes reports what is lost.
 
-    Views accept the options of the program as keyword arguments: max_depth=5, min_micros=100, order_by='micros',
-    show_name_regexes=['.*conv.*'], select=['micros', 'bytes'], step=3, ..."""
+    The methods for commands, such as scope, kernels and why, have typed arguments; help(tfprof.Profile.kernels) explains
+    them. With text, document, records and arrow, a command is given by its name."""
 
-    def __init__(self, source: Union[Source, Iterable[Path], None] = None,
-                 run_meta: Union[Iterable[Source], Mapping[int, Source]] = (),
-                 op_log: Optional[Source] = None,
-                 profile: Union[Source, Iterable[Path], None] = None,
-                 checkpoint: Optional[Path] = None, *, graph: Optional[Source] = None,
-                 spool: Optional[Source] = None,
-                 spool_options: Optional[Mapping[str, Any]] = None, threads: int = 0, memory_limit: int = 0,
-                 progress: Optional[ProgressCallback] = None, recover: bool = False) -> None:
+    def __init__(self, source: Optional[Inputs] = None, run_meta: Steps = (), op_log: Optional[Source] = None,
+                 profile: Optional[Inputs] = None, checkpoint: Optional[Path] = None, *, graph: Optional[Source] = None,
+                 spool: Optional[Source] = None, spool_options: Optional[Mapping[str, Any]] = None, threads: int = 0,
+                 memory_limit: int = 0, progress: Optional[ProgressCallback] = None, recover: bool = False) -> None:
         self._session = _native.Session(threads, memory_limit, progress, recover=recover)
         self._order = threading.Lock()  # setting options and running go together
+        self._local: Optional[Local] = None  # copies of inputs that have no path
         self.notes: str = ''  # what the last call remarked
         how = spool_words(spool_options or {})
         if source is not None:
             self._add_any(source, how)
-        paths = [profile] if isinstance(profile, (str, os.PathLike)) else profile
-        if isinstance(paths, (list, tuple)) and not isinstance(paths, _native.NamedBytes):
-            self._note(self._session.add_paths(paths))
-            profile = None
+        workers: Any = [profile] if is_path(profile) else profile
+        if _is_list(workers):
+            self._local = Local(workers)
+            self._note(self._session.add_paths(self._local.paths))
+            workers = None
         if spool is not None:
             self._note(self._session.add(_native.SPOOL, spool, how=how))
-        for kind, given in ((_native.CHECKPOINT, checkpoint), (_native.PROFILE, profile),
-                            (_native.GRAPH, graph), (_native.OP_LOG, op_log)):
+        parts: List[Tuple[int, Optional[Source]]] = [
+            (_native.CHECKPOINT, checkpoint), (_native.PROFILE, workers), (_native.GRAPH, graph), (_native.OP_LOG, op_log)]
+        for kind, given in parts:
             if given is not None:
                 self._note(self._session.add(kind, given))
         self.add_steps(run_meta)
 
     def _add_any(self, source: Any, how: List[str]) -> None:
-        if isinstance(source, (list, tuple)) and not isinstance(source, _native.NamedBytes):
-            if how:
-                raise InvalidArgumentError('spool_options belong to one recording, not to a list of paths',
-                                           'INVALID_ARGUMENT')
-            self._note(self._session.add_files(source))
+        several = _is_list(source)
+        if several and how:
+            raise InvalidArgumentError('spool_options belong to one recording, not to a list of paths')
+        if several or is_folder_url(source):
+            self._local = Local(source if several else [source])
+            self._note(self._session.add_files(self._local.paths))
         elif hasattr(source, 'as_graph_def'):
             self._note(self._session.add(_native.GRAPH, source))
         else:
@@ -110,24 +122,28 @@ class Profile:
     def _note(self, notes: bytes) -> None:
         self.notes += _native.text(notes)
 
-    def add_steps(self, run_meta: Union[Iterable[Source], Mapping[int, Source]]) -> None:
+    def add_steps(self, run_meta: Steps) -> None:
         """Adds steps, given as a mapping from step numbers or as a list. The steps of a list are numbered from 0, or
         continue after the last loaded step."""
-        if isinstance(run_meta, (str, bytes, os.PathLike)) or hasattr(run_meta, 'SerializeToString'):
-            run_meta = [run_meta]
-        if not isinstance(run_meta, Mapping):
+        steps: Any = run_meta
+        if isinstance(steps, (str, bytes, bytearray, memoryview, os.PathLike, NamedBytes)) or \
+                hasattr(steps, 'SerializeToString') or hasattr(steps, 'read'):
+            steps = [steps]
+        if not isinstance(steps, Mapping):
             first = max(self.steps, default=-1) + 1
-            run_meta = dict(enumerate(run_meta, first))
-        if run_meta:
-            self._note(self._session.add_steps(list(run_meta.items())))
+            steps = dict(enumerate(steps, first))
+        if steps:
+            self._note(self._session.add_steps(list(steps.items())))
 
     @property
-    def steps(self) -> List[int]:
-        return self._session.steps()
+    def steps(self) -> StepNumbers:
+        """The numbers of the loaded steps. steps(top=10) is the table of the command steps."""
+        return StepNumbers(self._session.steps(), self._result)
 
     @property
-    def devices(self) -> List[str]:
-        return self._session.devices()
+    def devices(self) -> DeviceNames:
+        """The names of the devices. devices(table='idle') is a table of the command devices."""
+        return DeviceNames(self._session.devices(), self._result)
 
     @property
     def workers(self) -> List[str]:
@@ -139,35 +155,53 @@ class Profile:
         """The share of nodes that ran in at least one step, from 0 to 1; 0 without steps."""
         return self._session.coverage()
 
-    def _ask(self, view: str, result: bool, options: Dict[str, Any], line: bool = False) -> _native.Answer:
-        with self._order:
-            self._session.reset()
-            for name, value in options.items():
+    def _set(self, command: str, options: Mapping[str, Any]) -> List[str]:
+        """Sets the options of the views; call with self._order. Returns the words for the command's own options."""
+        own = {n.replace('-', '_'): n for n in OWN.get(command, ())}
+        words: List[str] = []
+        self._session.reset()
+        for name, value in options.items():
+            plain = name.replace('-', '_').rstrip('_')
+            if value is None:
+                continue
+            if plain in own:
+                words += own_words(own[plain], value)
+            else:
                 self._session.set(name, option_values(name, value))
-            answer = self._session.run(view, result=result, line=line)
+        return words
+
+    def _ask(self, command: str, words: Sequence[str], options: Mapping[str, Any], result: bool = False) -> _native.Answer:
+        with self._order:
+            answer = self._session.run(command, [*words, *self._set(command, options)], result=result)
         self.notes = _native.text(answer.notes)
         return answer
 
-    def _tree(self, view: str, make: Callable[[bytes], Row], options: Dict[str, Any]) -> Row:
-        options.setdefault('output', 'none')
-        return make(self._ask(view, True, options).result)
+    @staticmethod
+    def _whole(command: str, options: Mapping[str, Any]) -> Dict[str, Any]:
+        """Adds the defaults of Python to options: all levels of a view, all rows of a table."""
+        name = 'max_depth' if command in VIEWS else 'top' if 'top' in OWN.get(command, ()) else None
+        whole = dict(options)
+        if name and whole.get(name) is None:
+            whole[name] = ALL_LEVELS if name == 'max_depth' else 0
+        return whole
 
-    def scope(self, **options: Any) -> Row:
-        """Returns the root row of the scope view (nodes by name scope)."""
-        return self._tree('scope', rows.tree, options)
+    def _opener(self, command: str, words: Sequence[str], options: Mapping[str, Any]) -> Callable[[int], None]:
+        """Returns the function that runs the command into an Arrow stream."""
+        def open_stream(address: int) -> None:
+            with self._order:
+                more = [*words, *self._set(command, options)]
+                self.notes = _native.text(self._session.arrow_stream(address, command=command, words=more))
+        return open_stream
 
-    def graph(self, **options: Any) -> Row:
-        """Returns the root row of the graph view (nodes along data-flow edges)."""
-        return self._tree('graph', rows.tree, options)
+    def _tree(self, view: str, options: Mapping[str, Any]) -> Tree:
+        whole = self._whole(view, options)
+        answer = self._ask(view, (), {'output': 'none', **whole}, result=True)
+        return rows.read(view, answer.result, self._opener(view, (), whole), self.notes)
 
-    def op(self, **options: Any) -> Row:
-        """Returns the root row of the op view; its children are the operation types."""
-        return self._tree('op', rows.op_list, options)
-
-    def code(self, **options: Any) -> Row:
-        """Returns the root row of the code view (Python lines by call stack). Needs an input with call stacks, such
-        as an op log."""
-        return self._tree('code', rows.multi_tree, options)
+    def _result(self, command: str, words: Sequence[str], options: Mapping[str, Any]) -> Result:
+        whole = self._whole(command, options)
+        answer = self._ask(command, words, {**whole, 'output': 'json'})
+        return Result(command, json.loads(answer.text), self._opener(command, words, whole), self.notes)
 
     def advise(self, checkers: Optional[Iterable[str]] = None) -> Dict[str, List[str]]:
         """Returns the reports of all checkers, or of the named ones."""
@@ -176,23 +210,19 @@ class Profile:
         found = AdviceProto.FromString(answer.result).checkers
         return {name: list(c.reports) for name, c in found.items()}
 
-    def text(self, view: str, **options: Any) -> str:
-        """Returns the text that the program prints for a view."""
-        return _native.text(self._ask(view, False, options).text)
+    def text(self, command: str, *words: str, **options: Any) -> str:
+        """Returns the text that the program prints for a command, with the program's defaults, such as 10 levels."""
+        return _native.text(self._ask(command, words, options).text)
 
-    def document(self, view: str, **options: Any) -> Dict[str, Any]:
-        """Returns the document of a view, as -output json writes it (docs/schema/view.json): 'rows', 'sources',
-        'steps', 'options', 'warnings', 'truncation'."""
-        options['output'] = 'json'
-        answer = self._ask(view, False, options)
-        document: Dict[str, Any] = json.loads(answer.text)
-        return document
+    def document(self, command: str, *words: str, **options: Any) -> Record:
+        """Returns the document of a command, as -output json writes it (docs/schema): 'rows', 'columns', 'sources',
+        'warnings' and others."""
+        return self._result(command, words, options).document
 
-    def records(self, view: str, **options: Any) -> List[Dict[str, Any]]:
-        """Returns the rows of a view: path, parent, depth, type, own_<metric>, total_<metric>, ...; with
-        stats=['mean', 'cv'] also statistics over the steps. pandas.DataFrame accepts the list."""
-        rows: List[Dict[str, Any]] = self.document(view, **options)['rows']
-        return rows
+    def records(self, command: str, *words: str, **options: Any) -> List[Record]:
+        """Returns the rows of a command as dictionaries: of a view path, parent, depth, type, own_<metric>,
+        total_<metric>, ...; with stats=['mean', 'cv'] also statistics over the steps."""
+        return self._result(command, words, options).rows
 
     def table(self, name: str, *, run: Optional[str] = None, worker: Optional[str] = None,
               rows: int = 0) -> ArrowTable:
@@ -204,22 +234,9 @@ class Profile:
                                                                  rows=rows))
         return ArrowTable(open_stream, 'table %s' % name)
 
-    def arrow(self, view: str, **options: Any) -> ArrowTable:
-        """Returns the rows of a view, advise, top, devices, kernels, steps, memory or roofline as a table with the
-        columns of -output csv."""
-        def open_stream(address: int) -> None:
-            with self._order:
-                self._session.reset()
-                for name, value in options.items():
-                    self._session.set(name, option_values(name, value))
-                self.notes = _native.text(self._session.arrow_stream(address, command=view))
-        return ArrowTable(open_stream, 'answer of %s' % view)
-
-    def summary(self) -> Dict[str, Any]:
-        """Returns the document of `summary -output json`: 'nodes', 'types', 'steps', 'devices', 'missing', ...
-        text('summary') returns the text."""
-        page: Dict[str, Any] = json.loads(self._ask('summary', False, {'output': 'json'}).text)
-        return page
+    def arrow(self, command: str, *words: str, **options: Any) -> ArrowTable:
+        """Returns the rows of a command as a table with the columns of -output csv."""
+        return ArrowTable(self._opener(command, words, self._whole(command, options)), 'answer of %s' % command)
 
     def step_time(self) -> List[Dict[str, Any]]:
         """Returns the wall time of an average step of a trace or recording, and how it divides on each device:
@@ -228,59 +245,27 @@ class Profile:
         found: List[Dict[str, Any]] = self.document('steps')['step_time']
         return found
 
-    def phases(self) -> List[Dict[str, Any]]:
-        """Returns the phases of the steps of an LLM server (vLLM, SGLang) in a trace, one row for each: phase
-        ('prefill', 'decode', 'mixed', ...), steps, requests, tokens, step_mean_ns, step_median_ns, step_p99_ns,
-        tokens_per_second, busy_ns, the shares attention, matrix, communication and sampling of the device time in percent,
-        graph_launches, eager_steps, graph_gap_ns, padding. None: unknown."""
-        found: List[Dict[str, Any]] = self.document('phases')['phases']
-        return found
-
-    def top(self, n: int = 20, by: Optional[str] = None, **options: Any) -> List[Dict[str, Any]]:
-        """Returns the n nodes (0: all) with the largest own values, largest first: path, type, own_<metric>, share
-        and cumulative_share in percent, calls. by: a metric, such as 'bytes'; default: the time, or params without
-        steps. The nodes of traces are ordered by device time (own_accelerator_micros), or by host time
-        (own_self_micros) without device work."""
-        if by is not None and not re.fullmatch(r'\w+', by):
-            raise InvalidArgumentError('by: %r is not the name of a metric' % by, 'INVALID_ARGUMENT')
-        line = 'top -n %d%s -output json' % (operator.index(n), ' -by ' + by if by else '')
-        answer = self._ask(line, False, options, line=True)
-        rows: List[Dict[str, Any]] = json.loads(answer.text)['nodes']
-        return rows
-
-    def diff(self, other: Union['Profile', Source, None] = None, view: str = 'scope', *,
-             steps: Optional[Sequence[Union[int, str]]] = None, **options: Any) -> Dict[str, Any]:
-        """Compares another profile, or a path, with this profile. Differences are the other profile minus this one,
-        so increases are positive. Returns the document of `diff -output json`, with 'rows'. steps: a step of each
-        side, such as (3, 'slowest'); with other=None, two steps of this profile are compared. Options are those of
-        the command diff: select, delta, min_size, gate, all, per, ... A gate that fails or is inconclusive is
-        reported in the document."""
-        words = ['-view=' + view, '-output=json']
-        for side, step in zip(('left', 'right'), steps or ()):
-            words.append('%s@%s' % (side, step))
-        for name, value in options.items():
-            for v in [','.join(value)] if name in ('select', 'names') and not isinstance(value, str) else \
-                    value if isinstance(value, (list, tuple)) else [value]:
-                words += ['--%s' % name] if v is True else [] if v is False else ['--%s=%s' % (name, v)]
+    def _compare(self, other: Any, steps: Optional[Sequence[Union[int, str]]], options: Mapping[str, Any]) -> Result:
         if other is not None and not isinstance(other, Profile):
             with Profile(other) as loaded:
-                return self.diff(loaded, view, steps=steps, **options)
+                return self._compare(loaded, steps, options)
+        sides = ['%s@%s' % side for side in zip(('left', 'right'), steps or ())]
         with self._order:
-            self._session.reset()
+            words = ['--output=json', *sides, *self._set('diff', options)]
             answer = self._session.diff(self._session if other is None else other._session, words)
         self.notes = _native.text(answer.notes)
-        document: Dict[str, Any] = json.loads(answer.text)
-        return document
+        return Result('diff', json.loads(answer.text), _no_stream, self.notes)
 
     def timeline(self, path: Path, view: str = 'graph', **options: Any) -> str:
         """Writes a Chrome trace, or one for each step, to <path>_<step>. Returns the messages of the program."""
         options['output'] = 'timeline:outfile=%s' % os.fspath(path)
-        options.setdefault('max_depth', 100000)
+        options.setdefault('max_depth', ALL_LEVELS)
         return self.text(view, **options)
 
     def pprof(self, path: Path, metric: str = 'micros', **options: Any) -> str:
         """Writes the code view as a gzip-compressed pprof profile. Returns the messages of the program."""
         options['output'] = 'pprof:outfile=%s' % os.fspath(path)
+        options.setdefault('max_depth', ALL_LEVELS)
         return self.text('code', select=[metric], **options)
 
     def write(self, path: Path) -> None:
@@ -306,7 +291,18 @@ class Profile:
         self.close()
 
 
-def open_any(*sources: Source, **how: Any) -> Profile:
-    """Opens files of any format: open('trace.xplane.pb'), open('graph.pbtxt', 'run_meta', 'tfprof_log'). how: keyword
-    arguments of Profile, such as threads, memory_limit, recover."""
-    return Profile(sources[0] if len(sources) == 1 else list(sources) or None, **how)
+def _no_stream(address: int) -> None:
+    raise UnimplementedError('diff has no Arrow stream: use to_pandas()', 'UNIMPLEMENTED')
+
+
+def open_any(*sources: Source, spool_options: Optional[Mapping[str, Any]] = None, threads: int = 0, memory_limit: int = 0,
+             progress: Optional[ProgressCallback] = None, recover: bool = False) -> Profile:
+    """Opens files of any format: open('trace.xplane.pb'), open('graph.pbtxt', 'run_meta', 'tfprof_log'). Each source is a
+    path, a URL (with fsspec), bytes or a file object. The keyword arguments are those of Profile.
+
+    Raises: InputNotFoundError (also a FileNotFoundError), AccessError (also a PermissionError), DataLossError for damaged
+    or unknown contents, InvalidArgumentError without a source."""
+    if not sources:
+        raise InvalidArgumentError('open needs a file: tfprof.open("trace.json")')
+    return Profile(sources[0] if len(sources) == 1 else list(sources), spool_options=spool_options, threads=threads,
+                   memory_limit=memory_limit, progress=progress, recover=recover)

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts result messages to trees of rows."""
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
+from . import html
+from .arrow import ArrowStream
 from .messages import GraphNodeProto, MultiGraphNodeProto
 from .wire import Message
+
+if TYPE_CHECKING:
+    import pandas
 
 Shape = Optional[Tuple[int, ...]]
 
@@ -109,7 +114,7 @@ class Row:
 
     def walk(self) -> Iterator[Tuple[int, 'Row']]:
         """Yields (depth, row) of this row and all rows below it, in printed order."""
-        stack = [(0, self)]
+        stack: List[Tuple[int, Row]] = [(0, self)]
         while stack:
             depth, row = stack.pop()
             yield depth, row
@@ -119,9 +124,9 @@ class Row:
         """Returns the first row with this name, from this row downwards, or None."""
         return next((row for _, row in self.walk() if row.name == name), None)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> 'pandas.DataFrame':
         """Returns a DataFrame with one line per row: depth, name, own_<metric>, total_<metric>."""
-        import pandas  # type: ignore[import-untyped, unused-ignore]
+        import pandas
         selected = list(self.own.selected)
         columns = ['depth', 'name'] + [p + f for p in ('own_', 'total_') for f in [*Metrics._fields, *selected]]
         lines = [(d, r.name) + sum((tuple(v) + tuple(v.selected[s] for s in selected) for v in (r.own, r.total)), ())
@@ -133,20 +138,49 @@ class Row:
             self.name, self.total.micros, self.total.bytes, len(self.children))
 
 
-def tree(message: bytes) -> Row:
-    """Returns the root row of scope or graph."""
-    return Row(GraphNodeProto.FromString(message), False)
+class Tree(Row, ArrowStream):
+    """The root row of a view. notes: what the command remarked.
+
+    Arrow libraries read the rows of the whole tree with the columns of -output csv: pyarrow.table(root)."""
+
+    def __init__(self, message: Message, nodes: bool, view: str, open_stream: Callable[[int], None], notes: str) -> None:
+        super().__init__(message, nodes)
+        self._open = open_stream
+        self.view = view
+        self.notes = notes
+
+    def _repr_html_(self) -> str:
+        shown = []
+        count = 0
+        metrics = [f for f in Metrics._fields if getattr(self.total, f)] + [s for s in self.own.selected if s not in Metrics._fields]
+        units = {f: 'us' if f.endswith('micros') else 'bytes' if f.endswith('bytes') else None for f in metrics}
+        first = metrics[0] if metrics else ''
+        whole = getattr(self.total, first, 0) or max((getattr(r.own, first, 0) for r in self.children), default=0)
+        for depth, row in self.walk():
+            count += 1
+            if count > html.ROWS:
+                continue
+            total = row.total if self.view != 'op' else row.own
+            shown.append([html.cell(row.name, indent=depth)] + [
+                html.cell(getattr(total, m, 0), units[m], getattr(total, m, 0) / whole if m == first and whole else 0)
+                for m in metrics])
+        heads = ['name'] + [('' if self.view == 'op' else 'total_') + m for m in metrics]
+        return html.table(heads, shown, '%s: %d of %d rows' % (self.view, len(shown), count))
 
 
-def multi_tree(message: bytes) -> Row:
-    """Returns the root row of code."""
-    return Row(MultiGraphNodeProto.FromString(message), True)
+def read(view: str, message: bytes, open_stream: Callable[[int], None], notes: str) -> Tree:
+    """Returns the tree of a view's message."""
+    if view in ('scope', 'graph'):
+        return Tree(GraphNodeProto.FromString(message), False, view, open_stream, notes)
+    root = Tree(MultiGraphNodeProto.FromString(message), True, view, open_stream, notes)
+    if view == 'op':
+        root._children = _types(root)
+    return root
 
 
-def op_list(message: bytes) -> Row:
-    """Returns the root row of op. In the message, each type is a child of the previous one; here, all are children
+def _types(root: Row) -> List[Row]:
+    """Returns the operation types. In the message, each type is a child of the previous one; here, all are children
     of the root."""
-    root = multi_tree(message)
     rows: List[Row] = []
     at = root._message.children
     while at:
@@ -154,5 +188,4 @@ def op_list(message: bytes) -> Row:
         row._children = []
         rows.append(row)
         at = at[0].children
-    root._children = rows
-    return root
+    return rows

@@ -368,7 +368,8 @@ class _Tokens:
 def _unescape(m: Any) -> bytes:
     if m.group(1):
         return bytes([int(m.group(1), 8) & 255])
-    return bytes([int(m.group(2), 16)]) if m.group(2) else _LETTERS.get(m.group(3), m.group(3))
+    letter: bytes = m.group(3)
+    return bytes([int(m.group(2), 16)]) if m.group(2) else _LETTERS.get(letter, letter)
 
 
 def _text_value(t: _Tokens, f: Optional[Field]) -> Any:

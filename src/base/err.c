@@ -9,6 +9,24 @@
 #include <errno.h>
 #include <string.h>
 
+struct err *err_about(struct err *e, struct str file)
+{
+	if (e && e->code == ERR_NONE) {
+		e->file = str_copy(e->a, file);
+		e->has_at = false;
+	}
+	return e;
+}
+
+struct err *err_at(struct err *e, struct str file, uint64_t at)
+{
+	if (err_about(e, file) && e->code == ERR_NONE) {
+		e->at = at;
+		e->has_at = true;
+	}
+	return e;
+}
+
 bool err_set(struct err *e, enum status code, const char *f, ...)
 {
 	struct sb b;
@@ -32,6 +50,15 @@ bool err_text(struct err *e, enum status code, struct str text)
 	e->code = code;
 	e->text = str_copy(e->a, text);
 	return false;
+}
+
+bool err_copy(struct err *e, const struct err *from)
+{
+	if (from->file.p && from->has_at)
+		err_at(e, from->file, from->at);
+	else if (from->file.p)
+		err_about(e, from->file);
+	return err_text(e, from->code, from->text);
 }
 
 /* Returns the code under which a system error number is reported. */
@@ -63,7 +90,8 @@ bool err_system(struct err *e, const char *what, struct str path, int errnum)
 
 	if (e && e->code == ERR_NONE)
 		e->errnum = errnum;
-	return err_set(e, code_of(errnum), "%s '%.*s': %s", what, STR(path), reason);
+	return err_set(
+	        err_about(e, path), code_of(errnum), "%s '%.*s': %s", what, STR(path), reason);
 }
 
 const char *status_name(enum status code)

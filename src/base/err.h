@@ -30,7 +30,15 @@ struct err {
 	struct str text; /* no trailing newline */
 	bool partial;    /* for a file: the part before the fault could be kept */
 	int errnum;      /* errno; 0: none */
+	struct str file; /* the file that the error is about; p NULL: unknown */
+	uint64_t at;     /* the byte in it */
+	bool has_at;
 };
+
+/* Store the file, and the byte in it, that the next err_set is about, unless *e is filled already.
+ * Return e, so that calls can be nested: err_set(err_at(e, name, at), ...). */
+struct err *err_about(struct err *e, struct str file);
+struct err *err_at(struct err *e, struct str file, uint64_t at);
 
 /* Fills *e unless it is filled already, and returns false, so callers can return its result.
  * Control bytes of the arguments, such as a line break in a file's name, are written as \xNN. */
@@ -40,6 +48,9 @@ bool err_set(struct err *e, enum status code, const char *f, ...)
 /* Fills *e as err_set does, with a copy of a complete sentence, such as the text of another error.
  */
 bool err_text(struct err *e, enum status code, struct str text);
+
+/* Fills *e with the code, the text and the place of another error. */
+bool err_copy(struct err *e, const struct err *from);
 
 /* Writes the sentence for a failed system call: "<what> '<path>': <strerror>". */
 bool err_system(struct err *e, const char *what, struct str path, int errnum);

@@ -51,7 +51,9 @@ enum {
 	OPTION_RECORDED = 2,  /* allowed in the options file of a recording */
 	OPTION_ALONE = 4,     /* a choice whose value may be omitted: the first choice then */
 	OPTION_HIDDEN = 8,    /* a row without an option */
-	OPTION_OF_2016 = 16   /* an extension that the original of 2016 had */
+	OPTION_OF_2016 = 16,  /* an extension that the original of 2016 had */
+	OPTION_PRINTED =
+	        32 /* concerns only printed text and written files: no argument in Python */
 };
 
 struct option {

@@ -77,8 +77,9 @@ void part_begin(struct part_read *r, const struct ckpt_part *p)
 
 static bool damaged(struct part_read *r, const char *what)
 {
-	return err_set(r->e, ERR_DATA_LOSS, "%.*s: byte %" PRIu64 ": tensor '%.*s': %s",
-	        STR(r->c->shard.path), r->part.at, STR(r->t->name), what);
+	return err_set(err_at(r->e, r->c->shard.path, r->part.at), ERR_DATA_LOSS,
+	        "%.*s: byte %" PRIu64 ": tensor '%.*s': %s", STR(r->c->shard.path), r->part.at,
+	        STR(r->t->name), what);
 }
 
 /* Fails with the original's sentence for a checksum mismatch. */

@@ -199,8 +199,9 @@ static bool tick(struct verify *v, uint64_t n)
 
 static bool damaged(struct verify *v, const struct ckpt_piece *p, const char *what)
 {
-	return err_set(v->e, ERR_DATA_LOSS, "%.*s: byte %" PRIu64 ": tensor '%.*s': %s",
-	        STR(v->c->shard.path), p->at, STR(piece_name(v, p)), what);
+	return err_set(err_at(v->e, v->c->shard.path, p->at), ERR_DATA_LOSS,
+	        "%.*s: byte %" PRIu64 ": tensor '%.*s': %s", STR(v->c->shard.path), p->at,
+	        STR(piece_name(v, p)), what);
 }
 
 /* Adds n bytes at `at` to *crc; with zero set, checks instead that all bytes are zero. */
@@ -230,7 +231,7 @@ static bool gap(struct verify *v, uint64_t at, uint64_t end)
 	if (!run_over(v, at, end - at, NULL, &zero))
 		return false;
 	if (!zero)
-		return err_set(v->e, ERR_DATA_LOSS,
+		return err_set(err_at(v->e, v->c->shard.path, at), ERR_DATA_LOSS,
 		        "%.*s: byte %" PRIu64 ": %" PRIu64 " bytes belong to no tensor",
 		        STR(v->c->shard.path), at, end - at);
 	return true;
@@ -251,7 +252,7 @@ static bool strings_ok(struct verify *v, const struct ckpt_piece *p)
 	while (part_next(r, &values))
 		;
 	if (e.code)
-		return err_text(v->e, e.code, e.text);
+		return err_copy(v->e, &e);
 	arena_reset(v->a, m);
 	return tick(v, p->size);
 }

@@ -23,7 +23,7 @@ static bool add_part(
 	} else if (s->error.code == ERR_CANCELLED || s->error.code == ERR_RESOURCE) {
 		return false;
 	} else {
-		err_text(first, s->error.code, s->error.text);
+		err_copy(first, &s->error);
 	}
 	s->notes = notes;
 	s->error = error;

@@ -190,7 +190,7 @@ enum spool_event spool_block_next(struct block_decoder *g, struct spool_damage *
 		return pass_other(g, d, at);
 	}
 	if (le32_get(s->p + 8) != SPOOL_VERSION) {
-		err_set(g->e, ERR_UNIMPLEMENTED,
+		err_set(err_at(g->e, s->name, at), ERR_UNIMPLEMENTED,
 		        "%.*s: byte %" PRIu64
 		        ": a recording of version %u; this program reads version %u",
 		        STR(s->name), at, le32_get(s->p + 8), SPOOL_VERSION);

@@ -37,8 +37,8 @@ bool spool_fault_judge(const struct spool_fault *f, struct str name, bool others
 {
 	if (!f->places)
 		return true;
-	err_set(e, ERR_DATA_LOSS, "%.*s: byte %" PRIu64 ": %s", STR(name), f->first.at,
-	        f->first.why);
+	err_set(err_at(e, name, f->first.at), ERR_DATA_LOSS, "%.*s: byte %" PRIu64 ": %s",
+	        STR(name), f->first.at, f->first.why);
 	e->partial = f->kept || others;
 	return false;
 }

@@ -124,7 +124,7 @@ bool json_in_open_utf8(struct json_in *j, struct src *s)
 {
 	return json_in_open(j, s) ||
 	       (!json_in_failed(j) &&
-	               err_set(s->e, ERR_DATA_LOSS,
+	               err_set(err_at(s->e, s->name, 0), ERR_DATA_LOSS,
 	                       "%.*s: unsupported encoding UTF-16 or UTF-32 (byte 0): UTF-8 was "
 	                       "expected\nhint: 'iconv -f UTF-16 -t UTF-8 FILE' converts it",
 	                       STR(s->name)));

@@ -223,5 +223,5 @@ bool pbtext_begins(const ProtobufCMessageDescriptor *d, struct str head, struct 
 
 	if (end == SIZE_MAX || read_all(&r, d, str_sub(head, 0, end + 1)) || r.type == PBT_END)
 		return true;
-	return err_text(e, own.code, own.text);
+	return err_copy(e, &own);
 }

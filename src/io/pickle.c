@@ -130,8 +130,9 @@ struct pickle {
 
 static bool fail(struct pickle *x, const char *why)
 {
-	return err_set(x->s->e, ERR_DATA_LOSS, "%.*s: bad pickle (byte %" PRIu64 ", opcode %s): %s",
-	        STR(x->s->name), x->at, x->op->name ? x->op->name : "unknown", why);
+	return err_set(err_at(x->s->e, x->s->name, x->at), ERR_DATA_LOSS,
+	        "%.*s: bad pickle (byte %" PRIu64 ", opcode %s): %s", STR(x->s->name), x->at,
+	        x->op->name ? x->op->name : "unknown", why);
 }
 
 /* Refuses an opcode that would run code; what: the name that it would import, if it has one. */
@@ -143,7 +144,7 @@ static bool refuse(struct pickle *x, struct str what)
 		sb_put(&b, S(" of "));
 		sb_put_name(&b, what);
 	}
-	return err_set(x->s->e, ERR_DATA_LOSS,
+	return err_set(err_at(x->s->e, x->s->name, x->at), ERR_DATA_LOSS,
 	        "%.*s: refused: the pickle would run code (byte %" PRIu64 ", opcode %s%.*s): "
 	        "lists, dicts, texts and numbers were expected",
 	        STR(x->s->name), x->at, x->op->name, STR(sb_str(&b)));
@@ -156,9 +157,10 @@ static bool fail_end(struct pickle *x)
 		return false;
 	x->ended = true;
 	x->s->damage->at = x->at;
-	return err_set(x->s->e, ERR_DATA_LOSS,
+	uint64_t end = src_at(x->s) + (uint64_t)(x->s->end - x->s->p);
+	return err_set(err_at(x->s->e, x->s->name, end), ERR_DATA_LOSS,
 	        "%.*s: truncated at byte %" PRIu64 ": the rest of a pickle was expected",
-	        STR(x->s->name), src_at(x->s) + (uint64_t)(x->s->end - x->s->p));
+	        STR(x->s->name), end);
 }
 
 /* ---- arguments ---- */

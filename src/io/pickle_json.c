@@ -175,8 +175,9 @@ static bool read_json(struct src *s, const struct pickle_caller *caller, struct 
 		return true;
 	*cut = s->damage->recover;
 	s->damage->at = json_in_at(&f.j, f.j.p);
-	return err_set(s->e, ERR_DATA_LOSS, "%.*s: %s at byte %llu: the rest of a %s was expected",
-	               STR(s->name), f.j.stop == JSON_STOP_BAD ? "bad JSON" : "truncated",
+	return err_set(err_at(s->e, s->name, s->damage->at), ERR_DATA_LOSS,
+	               "%.*s: %s at byte %llu: the rest of a %s was expected", STR(s->name),
+	               f.j.stop == JSON_STOP_BAD ? "bad JSON" : "truncated",
 	               (unsigned long long)s->damage->at, caller->what) ||
 	       *cut;
 }

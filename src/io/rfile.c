@@ -59,7 +59,7 @@ bool rfile_read(
 	if (!rfile_open(f, scratch, e))
 		return false;
 	if (at > f->size || n > f->size - at)
-		return err_set(e, ERR_DATA_LOSS,
+		return err_set(err_at(e, f->path, at), ERR_DATA_LOSS,
 		        "%.*s: byte %" PRIu64 ": %zu bytes are needed, the file has %" PRIu64,
 		        STR(f->path), at, n, f->size);
 	for (size_t done = 0; done < n;) {
@@ -69,7 +69,7 @@ bool rfile_read(
 		if (got < 0)
 			return err_system(e, "cannot read", f->path, errno);
 		if (got == 0)
-			return err_set(e, ERR_DATA_LOSS,
+			return err_set(err_at(e, f->path, at + done), ERR_DATA_LOSS,
 			        "%.*s: byte %" PRIu64 ": the file became shorter while it was read",
 			        STR(f->path), at + done);
 		done += (size_t)got;

@@ -68,7 +68,7 @@ bool sink_copy_error(const struct sink *s, struct err *to)
 {
 	if (to && to->code == ERR_NONE)
 		to->errnum = s->in->err.errnum;
-	return err_text(to, s->in->err.code, s->in->err.text);
+	return err_copy(to, &s->in->err);
 }
 
 /* Passes n bytes on; after an error the buffer has no room. */

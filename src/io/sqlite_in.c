@@ -40,8 +40,9 @@ static bool fail(struct sqlite_in *db, int status, const char *table)
 	if (db->failed)
 		return false;
 	db->failed = true;
-	return err_set(db->e, code, "%.*s: damaged SQLite database (%s): %s", STR(db->s->name),
-	        table ? table : SCHEMA, why);
+	return err_set(err_about(db->e, db->s->name), code,
+	        "%.*s: damaged SQLite database (%s): %s", STR(db->s->name), table ? table : SCHEMA,
+	        why);
 }
 
 bool sqlite_in_failed(const struct sqlite_in *db)

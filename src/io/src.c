@@ -78,16 +78,20 @@ static bool src_fail_gzip(struct src_inner *in, const char *why, bool truncated)
 	struct src_damage *d = in->pub.damage;
 	struct err own = { .a = in->a };
 
-	err_set(&own, ERR_DATA_LOSS, "%.*s: byte %" PRIu64 ": the gzip data cannot be unpacked: %s",
-	        STR(in->pub.name), in->raw_at - in->packed.n, why);
+	uint64_t at = in->raw_at - in->packed.n;
+
+	err_set(err_at(&own, in->pub.name, at), ERR_DATA_LOSS,
+	        "%.*s: byte %" PRIu64 ": the gzip data cannot be unpacked: %s", STR(in->pub.name),
+	        at, why);
 	if (d->in_gzip.n) /* the first fault counts */
 		return false;
 	if (d->recover || (truncated && d->truncated_ok)) {
 		d->in_gzip = own.text;
+		d->in_gzip_at = at;
 		d->truncated = truncated;
 		return false;
 	}
-	err_text(in->pub.e, own.code, own.text);
+	err_copy(in->pub.e, &own);
 	return src_fail(in);
 }
 

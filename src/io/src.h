@@ -20,13 +20,14 @@ struct src_damage {
 	bool recover;      /* use the part before the damage: damaged gzip data end there without an
 	                      error */
 	bool truncated_ok; /* truncated gzip data end without an error; set by readers */
-	struct str in_gzip; /* the error message about gzip data that ended early */
-	bool truncated;     /* the gzip data are truncated, not damaged */
-	uint64_t at;        /* offset of the first lost record; UINT64_MAX: none */
-	uint64_t missing;   /* bytes expected after the last one */
-	uint64_t kept;      /* records before it */
-	uint64_t groups;    /* number of records announced by the file */
-	uint64_t lost;      /* records that the kept ones refer to */
+	struct str in_gzip;  /* the error message about gzip data that ended early */
+	uint64_t in_gzip_at; /* where it ended */
+	bool truncated;      /* the gzip data are truncated, not damaged */
+	uint64_t at;         /* offset of the first lost record; UINT64_MAX: none */
+	uint64_t missing;    /* bytes expected after the last one */
+	uint64_t kept;       /* records before it */
+	uint64_t groups;     /* number of records announced by the file */
+	uint64_t lost;       /* records that the kept ones refer to */
 };
 
 /* Pairs a trace with the execution trace of the same process. */

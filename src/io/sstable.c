@@ -33,8 +33,8 @@ static bool fail_at(
 {
 	const struct table_frame *f = t->frame;
 
-	return err_set(e, code, "%s%.*s%sbyte %" PRIu64 ": %s%s", f->lead, STR(t->file.path),
-	        f->middle, at, what, f->tail);
+	return err_set(err_at(e, t->file.path, at), code, "%s%.*s%sbyte %" PRIu64 ": %s%s", f->lead,
+	        STR(t->file.path), f->middle, at, what, f->tail);
 }
 
 static bool lost(const struct sstable *t, struct err *e, uint64_t at, const char *what)
@@ -51,8 +51,8 @@ bool table_fail(struct table_at *c, const char *f, ...)
 	sb_vfmt(&b, f, ap);
 	va_end(ap);
 	c->bad = true;
-	return err_set(c->e, ERR_DATA_LOSS, "%.*s: byte %" PRIu64 ": %.*s", STR(c->t->file.path),
-	        c->place, STR(sb_str(&b)));
+	return err_set(err_at(c->e, c->t->file.path, c->place), ERR_DATA_LOSS,
+	        "%.*s: byte %" PRIu64 ": %.*s", STR(c->t->file.path), c->place, STR(sb_str(&b)));
 }
 
 /* ---- blocks ---- */

@@ -34,7 +34,7 @@ bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
 	w->bad = true;
 	if (w->record_at < w->s->damage->at)
 		w->s->damage->at = w->record_at;
-	return err_text(w->e, ERR_DATA_LOSS, sb_str(&b));
+	return err_text(err_at(w->e, w->s->name, at), ERR_DATA_LOSS, sb_str(&b));
 }
 
 /* Fails: the input ends before the announced length. */
@@ -56,7 +56,7 @@ static bool wire_fail_short(struct wire *w, uint64_t at, const char *part)
 		return wire_fail_end(w, at, part);
 	w->bad = true;
 	if (w->s->e != w->e)
-		err_text(w->e, w->s->e->code, w->s->e->text);
+		err_copy(w->e, w->s->e);
 	return false;
 }
 

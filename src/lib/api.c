@@ -59,6 +59,18 @@ static struct str notes_since(struct session *s, size_t from)
 	return sb_str(&b);
 }
 
+/* Keeps the sentence of the session's error, and its place. */
+static void keep_error(struct tfp_session *t)
+{
+	const struct err *e = &t->s->error;
+
+	t->error = with_nul(&t->s->query_arena, e->text);
+	if (e->file.p)
+		t->file = with_nul(&t->s->query_arena, e->file);
+	if (e->has_at)
+		t->offset = num_from_u64(e->at);
+}
+
 static bool call_inside(struct session *s, void *ctx)
 {
 	const struct api_call *c = ctx;
@@ -71,7 +83,7 @@ static bool call_inside(struct session *s, void *ctx)
 		        s, ERR_CANCELLED, "cancelled: the receiver of the output stopped");
 	c->t->notes = with_nul(&s->query_arena, notes_since(s, from));
 	if (!ok)
-		c->t->error = with_nul(&s->query_arena, s->error.text);
+		keep_error(c->t);
 	return ok;
 }
 
@@ -89,6 +101,8 @@ int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg),
 	atomic_store(&t->s->cancel, false);
 	t->put_stopped = false;
 	t->error = t->notes = S("");
+	t->file = STR_NONE;
+	t->offset = -1;
 	if (session_guard(t->s, call_inside, &c)) {
 		t->code = TFP_OK;
 		t->error = S(""); /* a callback may have tried to use the session */
@@ -199,6 +213,17 @@ const char *tfp_error(const struct tfp_session *t, size_t *length)
 	if (length)
 		*length = text.n;
 	return text.p;
+}
+
+const char *tfp_error_file(const struct tfp_session *t, size_t *length, int64_t *offset)
+{
+	bool known = t && t->code && t->file.p;
+
+	if (length)
+		*length = known ? t->file.n : 0;
+	if (offset)
+		*offset = known ? t->offset : -1;
+	return known ? t->file.p : NULL;
 }
 
 const char *tfp_notes(const struct tfp_session *t, size_t *length)

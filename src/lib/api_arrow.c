@@ -174,10 +174,13 @@ static bool fill_stream(struct session *part, void *ctx)
 /* Runs the command into cells. */
 static bool run_command(struct session *s, struct opening *o)
 {
+	struct strs words = str_split(
+	        &s->query_arena, api_str(o->what.command.data, o->what.command.size), ' ');
 	struct request r;
 	struct sink *to = sink_memory(&s->query_arena);
 
-	if (!cmd_parse_line(s, api_str(o->what.command.data, o->what.command.size), &r))
+	api_add_words(s, &words, o->what.words, o->what.n_words);
+	if (!cmd_parse_words(s, &words, &r))
 		return false;
 	if (!r.command || !r.command->needs_profile || r.command->keeps_attrs)
 		return session_fail(s, ERR_INVALID_ARGUMENT,

@@ -16,6 +16,8 @@ struct tfp_session {
 	locale_t c;
 	int code;
 	struct str error, notes; /* of the last call, NUL-terminated; in the query arena */
+	struct str file;         /* that the error is about, likewise; p NULL: unknown */
+	int64_t offset;          /* in it; -1: unknown */
 	bool put_stopped;        /* a callback of the current call returned an error */
 	bool closing;            /* a callback has closed it: freed when the call ends */
 	atomic_bool busy;        /* a call is in progress */
@@ -36,6 +38,9 @@ static inline struct str api_str(const char *p, size_t n)
 {
 	return n == TFP_Z ? str_of(p) : str_make(p, p ? n : 0);
 }
+
+/* Appends a caller's words to the words of a command. */
+void api_add_words(struct session *s, struct strs *words, const struct tfp_str *more, size_t n);
 
 /* Copies a caller's struct to this version's; NULL counts as all zeros. False: its size is not set.
  */

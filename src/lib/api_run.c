@@ -140,6 +140,12 @@ struct asking {
 	const struct tfp_run *run;
 };
 
+void api_add_words(struct session *s, struct strs *words, const struct tfp_str *more, size_t n)
+{
+	for (size_t i = 0; more && i < n; i++)
+		strs_add(&s->query_arena, words, api_str(more[i].data, more[i].size));
+}
+
 static bool run_command(struct tfp_session *t, void *arg)
 {
 	const struct asking *x = arg;
@@ -151,6 +157,7 @@ static bool run_command(struct tfp_session *t, void *arg)
 	if (!api_take(&how, sizeof how, x->run))
 		return api_fail_size(s, "struct tfp_run");
 	strs_add(&s->query_arena, &words, x->words);
+	api_add_words(s, &words, how.words, how.n_words);
 	if (!cmd_parse(s, &words, NULL, &r) || !choose_checkers(s, &r, &how))
 		return false;
 	if (!r.command || !r.command->needs_profile)

@@ -391,12 +391,18 @@ bool cmd_parse(
 bool cmd_parse_line(struct session *s, struct str line, struct request *r)
 {
 	struct strs words = str_split(&s->query_arena, line, ' ');
+
+	return cmd_parse_words(s, &words, r);
+}
+
+bool cmd_parse_words(struct session *s, struct strs *words, struct request *r)
+{
 	const struct command *begun =
-	        words.n && !cmd_find(s, words.v[0]) ? find_prefix(s, words.v[0]) : NULL;
+	        words->n && !cmd_find(s, words->v[0]) ? find_prefix(s, words->v[0]) : NULL;
 
 	if (begun)
-		words.v[0] = str_of(begun->name);
-	if (!cmd_parse(s, &words, NULL, r))
+		words->v[0] = str_of(begun->name);
+	if (!cmd_parse(s, words, NULL, r))
 		return false;
 	const struct command *c = r->command;
 	bool topics = c && (c->own_words || c->run == run_help);
@@ -406,9 +412,9 @@ bool cmd_parse_line(struct session *s, struct str line, struct request *r)
 			strs_add(&s->query_arena, &r->topics, str_of(c->name));
 		r->command = cmd_find(s, S("help"));
 	}
-	if (words.n && !r->command)
+	if (words->n && !r->command)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "a line must begin with a command, not with '%.*s'", STR(words.v[0]));
+		        "a line must begin with a command, not with '%.*s'", STR(words->v[0]));
 	return true;
 }
 

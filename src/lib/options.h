@@ -94,6 +94,8 @@ bool cmd_unknown_option(
 
 /* Splits and parses one line. A blank line has no command, and shows the sticky options. */
 bool cmd_parse_line(struct session *s, struct str line, struct request *r);
+bool cmd_parse_words(
+        struct session *s, struct strs *words, struct request *r); /* the same, split */
 bool cmd_run(struct session *s, const struct request *r, struct sink *out);
 
 /* ---- flags ----

@@ -255,7 +255,8 @@ bool session_fail_text(struct session *s, enum status code, struct str text);
 /* Fails with the error of another session, which may be closed afterwards. */
 static inline bool session_fail_as(struct session *s, const struct err *e)
 {
-	session_fail_text(s, e->code, e->text);
+	s->error = (struct err){ .a = &s->query_arena };
+	err_copy(&s->error, e);
 	s->error.partial = e->partial;
 	s->error.a = e->a ? s->error.a : NULL; /* NULL: the memory ended */
 	return false;

@@ -234,6 +234,7 @@ static bool load_forms(struct load *l, struct err *e)
 	if (l->s->damage->in_gzip.n && !l->from->recover &&
 	        !(l->in->flags & INPUT_MENDS && l->s->damage->truncated)) {
 		e->partial = l->in->flags & INPUT_MENDS;
+		err_at(e, l->from->name, l->s->damage->in_gzip_at);
 		return err_text(e, ERR_DATA_LOSS, l->s->damage->in_gzip);
 	}
 	text_first = l->in->flags & INPUT_TEXT_FIRST;
@@ -251,7 +252,7 @@ static bool load_forms(struct load *l, struct err *e)
 			told = &second;
 	}
 	e->partial = told->partial;
-	return err_text(e, told->code, told->text);
+	return err_copy(e, told);
 }
 
 /* Returns the name of the format that the file seems to have, if it cannot be of the one it is read

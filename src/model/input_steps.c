@@ -56,7 +56,7 @@ static bool fold_step(void *ctx, size_t i, bool escaped, struct pool *p)
 	ingest_share_names(v->to, p);
 	v->e->partial = j->e.partial;
 	input_report(v->to, &j->l);
-	v->ok = j->ok ? ingest_fold(v->to, j->l.batch, v->e) : err_text(v->e, j->e.code, j->e.text);
+	v->ok = j->ok ? ingest_fold(v->to, j->l.batch, v->e) : err_copy(v->e, &j->e);
 	ingest_share_names(v->to, NULL);
 	arena_free(&j->a);
 	j->open = false;

@@ -132,7 +132,7 @@ static bool merge_job(
 		work_escape(c->work);
 	e->partial = j->e.partial;
 	ok = j->ok ? ingest_merge(c->to, j->in, w->worker, w->excluded_from_average, w->name, e)
-	           : err_text(e, j->e.code, j->e.text);
+	           : err_copy(e, &j->e);
 	if (ok)
 		note_append(ingest_notes(c->to), &j->notes);
 	arena_free(&j->a);

@@ -197,6 +197,7 @@ class Readme(InFolder):
         for job in ('job_0', 'job_1'):
             os.mkdir(job)
             shutil.copy('profile.pb', job + '/profile_100')
+        shutil.copy(os.path.join(support.ROOT, 'testdata', 'traces', 'training.pt.trace.json.gz'), '.')
         os.mkdir('run1')
         shutil.copy(os.path.join(support.ROOT, 'testdata', 'small', 'train.tfspool'), 'run1')
         with open(os.path.join(support.ROOT, 'python', 'README.md'), encoding='utf-8') as f:

@@ -280,7 +280,7 @@ class Errors(unittest.TestCase):
         p = loaded()
         e = self.check(tfprof.InvalidArgumentError, "did you mean 'micros'", lambda: p.scope(order_by='micro'))
         self.assertEqual('INVALID_ARGUMENT', e.code)
-        self.check(ValueError, "did you mean '-max_depth'", lambda: p.scope(maxdepth=3))
+        self.check(ValueError, "did you mean '-max_depth'", lambda: p.text('scope', maxdepth=3))
         self.check(ValueError, 'whole number', lambda: p.scope(max_depth=2**70))
         self.check(ValueError, 'show_name_regexes|\\(', lambda: p.scope(show_name_regexes=['(']))
         self.check(tfprof.NotFoundError, 'step 9 is not loaded', lambda: p.scope(step=9))

@@ -55,13 +55,15 @@ def files(top, below=('',)):
 
 
 def docs(places):
-    """Makes manual pages and completions from the tables and compares them with docs/."""
+    """Makes manual pages, completions and Python's methods from the tables and compares them with the stored ones."""
     made = os.path.join(ROOT, places['bin'], 'docs')
     shutil.rmtree(made, ignore_errors=True)
-    status, text = run([os.path.join(places['bin'], 'gen_docs'), made])
+    status, text = run([os.path.join(places['bin'], 'gen_docs'), made, os.path.join(places['bin'], '_commands.py')])
     if status:
         return yes(False, text)
-    return same(made, 'docs', sorted(files(made) | files('docs', ('man', 'completion'))), 'make docs')
+    pages = same(made, 'docs', sorted(files(made) | files('docs', ('man', 'completion'))), 'make docs')
+    methods = same(places['bin'], 'python/tfprof', ['_commands.py'], 'make docs')
+    return Result(pages.passed + methods.passed, pages.failed + methods.failed, 0, pages.text + methods.text)
 
 
 def prose(places):

@@ -13,7 +13,8 @@ static void test_answers(void **state)
 {
 	struct tfp_session *s = rig_loaded(0);
 	struct got text = { 0 }, message = { 0 };
-	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, NULL, 0 };
+	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, NULL, 0, NULL,
+		0 };
 
 	(void)state;
 	assert_string_equal(tfp_error(s, NULL), "");
@@ -95,7 +96,8 @@ static void test_advise(void **state)
 	struct tfp_session *s = rig_loaded(0);
 	struct tfp_str names[] = { { "OperationChecker", TFP_Z }, { "JobChecker", TFP_Z } };
 	struct got text = { 0 }, message = { 0 };
-	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, names, 2 };
+	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, names, 2, NULL,
+		0 };
 
 	(void)state;
 	assert_int_equal(tfp_run(s, "advise", TFP_Z, &run), TFP_OK);
@@ -110,7 +112,8 @@ static void test_cancel(void **state)
 {
 	struct tfp_session *s = rig_loaded(0);
 	struct got text = { 0 }, message = { 0 };
-	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, NULL, 0 };
+	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, NULL, 0, NULL,
+		0 };
 
 	(void)state;
 	tfp_cancel(s); /* nothing is in progress */
@@ -132,7 +135,7 @@ static void test_data(void **state)
 {
 	struct tfp_session *s = rig_loaded(0);
 	struct got got = { 0 };
-	struct tfp_run run = { sizeof run, 0, rig_take, &got, NULL, NULL, NULL, 0 };
+	struct tfp_run run = { sizeof run, 0, rig_take, &got, NULL, NULL, NULL, 0, NULL, 0 };
 
 	(void)state;
 	assert_int_equal(set(s, "output", "ndjson", NULL, 0), TFP_OK);
@@ -156,6 +159,55 @@ static void test_data(void **state)
 	tfp_close(s);
 }
 
+/* Words of a command are used literally, also blanks in them. */
+static void test_words(void **state)
+{
+	struct tfp_session *s = rig_loaded(0);
+	struct got got = { 0 };
+	const struct tfp_str words[] = { { "-show_name_regexes", TFP_Z }, { "a|x y", TFP_Z },
+		{ "-output=csv", TFP_Z } };
+	struct tfp_run run = { sizeof run, .text = rig_take, .text_user = &got, .words = words,
+		.n_words = 3 };
+
+	(void)state;
+	assert_int_equal(tfp_run(s, "scope", TFP_Z, &run), TFP_OK);
+	assert_non_null(strstr(got.text, "\na,"));
+	assert_null(strstr(got.text, "a/b"));
+	got = (struct got){ 0 };
+	run.n_words = 1;
+	assert_int_equal(tfp_run(s, "scope", TFP_Z, &run), TFP_E_INVALID_ARGUMENT);
+	run.size = offsetof(struct tfp_run, words); /* an older caller */
+	assert_int_equal(tfp_run(s, "scope", TFP_Z, &run), TFP_OK);
+	tfp_close(s);
+}
+
+/* The error of a damaged input names the input and the byte; other errors have no place. */
+static void test_place_of_error(void **state)
+{
+	struct tfp_session *s = rig_loaded(0);
+	struct tfp_input in = { sizeof in, .path = "x.pb", .path_size = TFP_Z, .bytes = "\x0a\x7f",
+		.bytes_size = 2 };
+	int64_t offset = 0;
+	size_t n = 0;
+
+	(void)state;
+	assert_int_equal(tfp_add(s, TFP_STEP, &in), TFP_E_DATA_LOSS);
+	assert_string_equal(tfp_error_file(s, &n, &offset), "x.pb");
+	assert_int_equal(n, 4);
+	assert_non_null(strstr(tfp_error(s, NULL), "byte 2"));
+	assert_int_equal(offset, 2);
+	assert_int_equal(tfp_run(s, "no_command", TFP_Z, NULL), TFP_E_INVALID_ARGUMENT);
+	assert_null(tfp_error_file(s, &n, &offset));
+	assert_int_equal(n, 0);
+	assert_int_equal(offset, -1);
+	assert_int_equal(tfp_write_profile(s, "/no/such/x", TFP_Z, NULL, NULL), TFP_E_NOT_FOUND);
+	assert_string_equal(tfp_error_file(s, NULL, &offset), "/no/such/x");
+	assert_int_equal(offset, -1);
+	assert_int_equal(tfp_run(s, "scope", TFP_Z, NULL), TFP_OK);
+	assert_null(tfp_error_file(s, NULL, NULL));
+	tfp_close(s);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +217,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_advise),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_data),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_place_of_error),
 	};
 
 	return unit_main(tests, argc, argv);

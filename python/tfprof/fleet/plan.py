@@ -55,11 +55,11 @@ def read_table(path: str) -> List[Item]:
 
 
 def _name_workers(items: List[Item]) -> List[Item]:
-    count: Dict[tuple, int] = {}
+    count: Dict[Tuple[str, str], int] = {}
     unique = sorted(set(items))
     for x in unique:
         count[x.run, x.host] = count.get((x.run, x.host), 0) + 1
-    seen: Dict[tuple, int] = {}
+    seen: Dict[Tuple[str, str], int] = {}
     named = []
     for x in unique:
         place = seen[x.run, x.host] = seen.get((x.run, x.host), -1) + 1

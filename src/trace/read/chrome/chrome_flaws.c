@@ -74,7 +74,7 @@ static bool fail_with(
 {
 	for (unsigned k = 0; k < n; k++)
 		if (f[k].items)
-			return err_set(c->e, ERR_DATA_LOSS,
+			return err_set(err_at(c->e, c->json.s->name, f[k].at), ERR_DATA_LOSS,
 			        "%.*s: no event could be read: %s (line %" PRIu64 ", byte %" PRIu64
 			        ")",
 			        STR(c->json.s->name), of[k], f[k].line, f[k].at);

@@ -146,7 +146,7 @@ static bool read_files(
 		        graph_read_captures(&x->captures, i, x->b, x->a, &own))
 			continue;
 		if (s->options->graph_capture.n || own.code == ERR_CANCELLED)
-			return err_text(e, own.code, own.text);
+			return err_copy(e, &own);
 		note_line(build_notes(x->b), "note: %.*s\n", STR(own.text));
 	}
 	return true;
