@@ -79,7 +79,7 @@ static void put_statistics(void)
 
 /* ---- options ---- */
 
-/* Returns the type of the argument. */
+/* Returns the type of the argument; a type without a row is text. */
 static const char *python_type(const struct option *row)
 {
 	static const char *const types[] = { [OPT_SWITCH] = "bool",
@@ -110,7 +110,9 @@ static const char *python_type(const struct option *row)
 		return "Metric";
 	if (str_starts(str_of(row->name), S("min_")))
 		return "Size";
-	return types[row->type];
+	return (size_t)row->type < sizeof types / sizeof *types && types[row->type]
+	               ? types[row->type]
+	               : "str";
 }
 
 static void put_type(const struct option *row)
@@ -233,6 +235,12 @@ static bool takes_words(const struct command *c)
 	return !sides_of(c) && (c->takes_word || c->own_words);
 }
 
+/* Returns the command's arguments that are not options, as a tuple in Python. */
+static const char *words_tuple(const struct command *c)
+{
+	return c->takes_name ? "(name,)" : takes_words(c) ? "words" : "()";
+}
+
 /* The first option of the command itself may be given without its name: kernels(5). */
 static void put_signature(const struct command *c)
 {
@@ -243,6 +251,8 @@ static void put_signature(const struct command *c)
 	fprintf(file, "\n    def %.*s(\n            self", STR(name));
 	if (m)
 		fprintf(file, ",\n            %s", m->first);
+	if (c->takes_name)
+		fputs(",\n            name: str", file);
 	if (takes_words(c))
 		fputs(",\n            *words: str", file);
 	else if (own && (row = next_argument(c, NULL)) != NULL)
@@ -304,11 +314,8 @@ static void put_call(const struct command *c)
 	if (m)
 		fprintf(file, "        return %s, {", m->call);
 	else
-		fprintf(file, "        return self._%s('%s'%s, {", c->view ? "tree" : "result",
-		        c->name,
-		        c->view          ? ""
-		        : takes_words(c) ? ", words"
-		                         : ", ()");
+		fprintf(file, "        return self._%s('%s'%s%s, {", c->view ? "tree" : "result",
+		        c->name, c->view ? "" : ", ", c->view ? "" : words_tuple(c));
 	for (const struct option *row = NULL; (row = next_argument(c, row)) != NULL;)
 		fprintf(file, "\n            '%s': %.*s,", row->name, STR(python_name(row->name)));
 	fputs("\n        })\n", file);

@@ -29,6 +29,7 @@ OWN: Dict[str, Tuple[str, ...]] = {
     'op': (),
     'summary': (),
     'top': ('n', 'by', ),
+    'peek': ('top', 'table', ),
     'devices': ('top', 'table', ),
     'kernels': ('top', 'by', ),
     'steps': ('top', ),
@@ -37,7 +38,7 @@ OWN: Dict[str, Tuple[str, ...]] = {
     'what-if': ('top', 'each', ),
     'idle': ('top', 'by', ),
     'why': ('top', 'as', 'cause', 'fail-on', ),
-    'memory': ('top', 'by', 'diff', 'at', ),
+    'memory': ('top', 'by', 'diff', ),
     'collectives': ('top', 'fail-on', ),
     'roofline': ('top', 'by', 'peak-flops', 'peak-bandwidth', ),
     'flops': ('top', 'explain', 'partial', 'peak-flops', ),
@@ -166,6 +167,7 @@ class Commands:
             device_regexes: Optional[Words] = None,
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
+            at: Optional[str] = None,
             by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
@@ -205,6 +207,9 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
+        at: of a memory snapshot: show what is allocated at the peak, at the first
+            out-of-memory error (oom; of a device without one: at the end), at the end, or a
+            time such as 5ms after the first entry. Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -242,6 +247,7 @@ class Commands:
             'device_regexes': device_regexes,
             'rename': rename,
             'stats': stats,
+            'at': at,
             'by': by,
             'max_workers': max_workers,
             'worker_regexes': worker_regexes,
@@ -275,6 +281,7 @@ class Commands:
             device_regexes: Optional[Words] = None,
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
+            at: Optional[str] = None,
             by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
@@ -313,6 +320,9 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
+        at: of a memory snapshot: show what is allocated at the peak, at the first
+            out-of-memory error (oom; of a device without one: at the end), at the end, or a
+            time such as 5ms after the first entry. Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -350,6 +360,7 @@ class Commands:
             'device_regexes': device_regexes,
             'rename': rename,
             'stats': stats,
+            'at': at,
             'by': by,
             'max_workers': max_workers,
             'worker_regexes': worker_regexes,
@@ -383,6 +394,7 @@ class Commands:
             device_regexes: Optional[Words] = None,
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
+            at: Optional[str] = None,
             by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
@@ -421,6 +433,9 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
+        at: of a memory snapshot: show what is allocated at the peak, at the first
+            out-of-memory error (oom; of a device without one: at the end), at the end, or a
+            time such as 5ms after the first entry. Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -458,6 +473,7 @@ class Commands:
             'device_regexes': device_regexes,
             'rename': rename,
             'stats': stats,
+            'at': at,
             'by': by,
             'max_workers': max_workers,
             'worker_regexes': worker_regexes,
@@ -491,6 +507,7 @@ class Commands:
             device_regexes: Optional[Words] = None,
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
+            at: Optional[str] = None,
             by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
@@ -531,6 +548,9 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
+        at: of a memory snapshot: show what is allocated at the peak, at the first
+            out-of-memory error (oom; of a device without one: at the end), at the end, or a
+            time such as 5ms after the first entry. Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -568,6 +588,7 @@ class Commands:
             'device_regexes': device_regexes,
             'rename': rename,
             'stats': stats,
+            'at': at,
             'by': by,
             'max_workers': max_workers,
             'worker_regexes': worker_regexes,
@@ -605,6 +626,7 @@ class Commands:
             hide_name_regexes: Optional[Words] = None,
             device_regexes: Optional[Words] = None,
             rename: Optional[str] = None,
+            at: Optional[str] = None,
             worker_regexes: Optional[Words] = None) -> Result:
         """Returns nodes by own time, the hottest first.
 
@@ -626,6 +648,9 @@ class Commands:
         device_regexes: show only nodes on a device that matches. Default: .*.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
+        at: of a memory snapshot: show what is allocated at the peak, at the first
+            out-of-memory error (oom; of a device without one: at the end), at the end, or a
+            time such as 5ms after the first entry. Default: peak.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -643,7 +668,48 @@ class Commands:
             'hide_name_regexes': hide_name_regexes,
             'device_regexes': device_regexes,
             'rename': rename,
+            'at': at,
             'worker_regexes': worker_regexes,
+        })
+
+    def peek(
+            self,
+            name: str,
+            top: Optional[int] = None,
+            *,
+            table: Optional[Literal['all', 'callers', 'callees', 'inputs', 'readers', 'ops', 'kernels', 'lines', 'steps']] = None,
+            step: Optional[Steps] = None,
+            order_by: Optional[Order] = None) -> Result:
+        """Returns one op, kernel, module or line, and what is around it.
+
+        NAME is the name of an op, kernel, module, node, scope, op type or line, or else a
+        pattern (PCRE2) found in names. If several names match, they are listed with their
+        times, the largest first. For one name, the command lists what calls it and what it
+        calls, its kernels, its Python lines, and its time and runs in each step. In a profile
+        with a graph, it also lists the nodes that it reads from and the nodes that read from
+        it; names of nodes are paths, and the scope around a node takes the place of its
+        caller. Times include everything below, and shares are shares of the time of NAME.
+        Below an op, further calls of the same op do not count again. Lists that the input
+        cannot have are named in a note.
+
+        top: show the first N rows (20) of each table; 0 is all. Default: 0.
+        table: print only this table. Default: all.
+        step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
+            these steps. Default: -1.
+        order_by: sort siblings by this metric, largest first, or by name, ascending; for a
+            trace, micros sorts by device time, or by host time if it has no device work.
+            Default: name.
+
+        Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
+        share is percent. columns has the unit of each column.
+        Raises: InvalidArgumentError for an unknown value, NotFoundError for a step that is not
+        loaded, Error if the loaded files do not contain what the command needs.
+        """
+        return self._result('peek', (name,), {
+            'top': top,
+            'table': table,
+            'step': step,
+            'order_by': order_by,
         })
 
     def kernels(
@@ -846,8 +912,8 @@ class Commands:
             *,
             by: Optional[Literal['auto', 'line', 'op', 'kind', 'size']] = None,
             diff: Optional[bool] = None,
-            at: Optional[str] = None,
             step: Optional[Steps] = None,
+            at: Optional[str] = None,
             worker_regexes: Optional[Words] = None) -> Result:
         """Returns memory use over time, and the allocations at its peak.
 
@@ -866,11 +932,11 @@ class Commands:
         by: of a memory snapshot: list what is allocated by line of Python (auto), op, kind or
             size. Default: auto.
         diff: of two memory snapshots: also list what each line, op, kind or size has in both.
-        at: of a memory snapshot: list what is allocated at the peak (the default), at the
-            first out-of-memory error (oom), at the end, or a time such as 5ms after the first
-            entry.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps. Default: -1.
+        at: of a memory snapshot: show what is allocated at the peak, at the first
+            out-of-memory error (oom; of a device without one: at the end), at the end, or a
+            time such as 5ms after the first entry. Default: peak.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -882,8 +948,8 @@ class Commands:
             'top': top,
             'by': by,
             'diff': diff,
-            'at': at,
             'step': step,
+            'at': at,
             'worker_regexes': worker_regexes,
         })
 
@@ -1035,6 +1101,7 @@ class Commands:
             account_displayed_op_only: Optional[bool] = None,
             select: Optional[Metrics] = None,
             device_regexes: Optional[Words] = None,
+            at: Optional[str] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -1114,6 +1181,9 @@ class Commands:
         account_displayed_op_only: count only the nodes that are shown. Default: false.
         select: the columns to show. Default: micros.
         device_regexes: show only nodes on a device that matches. Default: .*.
+        at: of a memory snapshot: show what is allocated at the peak, at the first
+            out-of-memory error (oom; of a device without one: at the end), at the end, or a
+            time such as 5ms after the first entry. Default: peak.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -1161,6 +1231,7 @@ class Commands:
             'account_displayed_op_only': account_displayed_op_only,
             'select': select,
             'device_regexes': device_regexes,
+            'at': at,
             'max_workers': max_workers,
             'worker_regexes': worker_regexes,
             'align': align,

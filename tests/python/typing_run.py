@@ -37,13 +37,17 @@ def examples(annotation):
 
 
 def calls(name, method):
-    """Returns one call with each value of each argument."""
+    """Returns one call with each value of each argument, and with the arguments that have no default."""
+    parameters = list(inspect.signature(method).parameters.values())[1:]
+    needed = {x.name: '%s=%s' % (x.name, examples(x.annotation)[0]) for x in parameters
+              if x.default is x.empty and x.kind != x.VAR_POSITIONAL}
     lines = []
-    for x in list(inspect.signature(method).parameters.values())[1:]:
+    for x in parameters:
         if x.kind == x.VAR_POSITIONAL:
             lines.append("%s('a', 'b')" % name)
-        else:
-            lines += ['%s(%s=%s)' % (name, x.name, text) for text in examples(x.annotation)]
+            continue
+        for text in examples(x.annotation):
+            lines.append('%s(%s)' % (name, ', '.join({**needed, x.name: '%s=%s' % (x.name, text)}.values())))
     return lines or ['%s()' % name]
 
 
