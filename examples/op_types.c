@@ -35,13 +35,14 @@ static int add(struct tfp_session *s, int kind, const char *path, int64_t step)
 int main(int argc, char **argv)
 {
 	static struct text text;
-	struct tfp_run run = { sizeof run, 0, keep, &text, NULL, NULL, NULL, 0 };
+	static struct tfp_run run;
 	struct tfp_session *s;
 	const char *p;
 	int i, failed;
 
 	if (argc < 3)
 		return fprintf(stderr, "usage: %s GRAPH RUN_META...\n", argv[0]), 2;
+	run.size = sizeof run, run.text = keep, run.text_user = &text;
 	failed = tfp_open(&s, NULL) || add(s, TFP_GRAPH, argv[1], 0);
 	for (i = 2; i < argc && !failed; i++)
 		failed = add(s, TFP_STEP, argv[i], i - 2);
