@@ -544,9 +544,10 @@ EXPORT void fake_cupti_state(char *p, size_t n)
 		single += GET(c->single[1][i]) + GET(c->single[2][i]);
 	snprintf(p, n,
 	        "subscribed %d kinds %u single %u version %d calls %d listening %d launches "
-	        "%llu",
+	        "%llu%s",
 	        GET(c->subscribed), kinds, single, FAKE_VERSION, GET(c->kinds[DRIVER_CALLS]),
-	        GET(c->listening[DRIVER][307]), (unsigned long long)GET(fake.launches));
+	        GET(c->listening[DRIVER][307]), (unsigned long long)GET(fake.launches),
+	        GET(fake.hangs) ? " hangs" : "");
 }
 
 /* Flushes that have begun. */

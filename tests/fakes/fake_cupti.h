@@ -82,6 +82,7 @@ struct fake_cupti {
 	uint32_t correlation;
 	uint64_t launches, flushes;
 	int several, finalized;
+	int hangs;        /* a function does not return (FAKE_HANG) */
 	int whole_graphs; /* of several clients: for all of them */
 	int any_kind;     /* has been enabled */
 	int dead;         /* a handler of exit has taken it down */

@@ -41,8 +41,10 @@ int fake_fail(const char *function, unsigned argument)
 	const char *p = getenv("FAKE_FAIL");
 	size_t n = strlen(function);
 
-	while (fake_option_is("FAKE_HANG", function))
+	while (fake_option_is("FAKE_HANG", function)) {
+		__atomic_store_n(&fake.hangs, 1, __ATOMIC_SEQ_CST);
 		pause();
+	}
 	if (GET(fake.dead) && fake_option_is("FAKE_DEAD", "crash"))
 		__builtin_trap(); /* a signal that is raised would wait where all are blocked */
 	if (GET(fake.dead) && strcmp(function, "ActivityGetNextRecord"))

@@ -81,7 +81,7 @@ def t60_hangs():
             s = r.ok(4).spool()
             check(r.log() == 'no GPU work is recorded: CUPTI has not started within 2 seconds\n', r.log())
             check(s.complete and s.n('RANGE') == 2 and s.end['flags'] & COUNT_PART, s.end)
-    with Run('init', 'launch:10', settle(), 'launch:10', 'exit:4', opts='flush=50', env={'FAKE_HANG': 'ActivityFlushAll'}) as r:
+    with Run('init', 'launch:10', 'await:hangs', 'launch:10', 'exit:4', opts='flush=50', env={'FAKE_HANG': 'ActivityFlushAll'}) as r:
         s = r.ok(4).spool()
         check(not s.complete and s.end['launches'] == 20 and s.lost(KERNELS) == 20 - s.n('KERNEL'), s.end)
 
