@@ -95,9 +95,10 @@ def changed_xspace(path, factor, seed):
 
 def by_content(answer):
     """An answer whose rows are in an order that does not depend on the file: devices are numbered in the order of the file, and rows of
-    equal time follow it. Segments of a path have an order."""
+    equal time follow it. Segments of a path, which are also the rows of that answer, have an order."""
     if isinstance(answer, dict):
-        return {k: v if k == 'segments' else by_content(v) for k, v in answer.items()}
+        ordered = {'segments', 'rows'} if 'segments' in answer else set()
+        return {k: v if k in ordered else by_content(v) for k, v in answer.items()}
     if isinstance(answer, list):
         return sorted((by_content(x) for x in answer), key=lambda x: json.dumps(x, sort_keys=True))
     return answer
