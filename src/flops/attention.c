@@ -21,11 +21,19 @@ static int64_t square(int64_t v)
 }
 
 /* Returns the limit in a setting; a negative number is none. */
-static int64_t limit_of(const struct op_call *c, int place, int64_t none)
+static int64_t limit_of(const struct op_setting *s, unsigned at, int64_t none)
 {
-	const struct op_setting s = call_setting(c, place);
+	return s->n > at && !s->flag && s->v[at] >= 0 && s->v[at] < none ? s->v[at] : none;
+}
 
-	return s.n && s.v[0] >= 0 && s.v[0] < none ? s.v[0] : none;
+/* Reads a window: one setting with two numbers, or two settings. */
+static void read_window(const struct op_call *c, int place, int64_t *before, int64_t *after)
+{
+	const struct op_setting first = call_setting(c, place), second = call_setting(c, place + 1);
+	bool both = first.n > 1;
+
+	*before = limit_of(&first, 0, *before);
+	*after = limit_of(both ? &first : &second, both, *after);
 }
 
 /* Returns twice the number of pairs if the last query sees the last key. `before` and `after` are
@@ -51,11 +59,37 @@ static int64_t twice_pairs(const struct op_call *c, const struct heads *h)
 		return num_add(num_mul(shorter, shorter),
 		        num_mul(2, num_mul(h->queries - shorter, h->keys)));
 	}
-	if (place[4]) {
-		before = limit_of(c, place[4], before);
-		after = limit_of(c, place[4] + 1, after);
-	}
+	if (place[4])
+		read_window(c, place[4], &before, &after);
 	return twice_near_pairs(h, before, causal ? 0 : after);
+}
+
+/* Reads sequences that are packed in one tensor, [positions, heads, size]. Their lengths are in a
+ * tensor. They are known if the longest one times the number of sequences is the total: then all
+ * have this length. The inputs are the offsets of the queries, those of the keys, and the longest
+ * of each. */
+static struct flops read_packed(const struct op_call *c, struct heads *to)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *q = call_input(c, place[0]), *k = call_input(c, place[0] + 1),
+	                       *v = call_input(c, place[0] + 2), *offsets = call_input(c, place[3]);
+	const struct op_setting longest = call_setting(c, place[3] + 2),
+	                        longest_keys = call_setting(c, place[3] + 3);
+	unsigned at = q->rank - 3; /* a dimension of 1 may stand before the others */
+
+	if (place[3] < 0 || !offsets->known || offsets->rank != 1 || longest.n != 1 ||
+	        longest_keys.n != 1 || offsets->dim[0] < 2)
+		return lacking(LACK_DATA, place[3] < 0 ? place[0] : place[3]);
+	if (q->rank < 3 || q->rank > 4 || k->rank != q->rank || v->rank != q->rank ||
+	        (at && (q->dim[0] != 1 || k->dim[0] != 1)) || q->dim[at + 2] != k->dim[at + 2] ||
+	        !k->dim[at + 1] || q->dim[at + 1] % k->dim[at + 1])
+		return lacking(LACK_DATA, place[3]);
+	int64_t n = offsets->dim[0] - 1;
+	if (num_mul(n, longest.v[0]) != q->dim[at] || num_mul(n, longest_keys.v[0]) != k->dim[at])
+		return lacking(LACK_DATA, place[3]);
+	*to = (struct heads){ n, q->dim[at + 1], longest.v[0], longest_keys.v[0], q->dim[at + 2],
+		v->dim[at + 2] };
+	return (struct flops){ .lack = LACK_NOTHING };
 }
 
 static struct flops read_heads(const struct op_call *c, struct heads *to)
@@ -65,13 +99,11 @@ static struct flops read_heads(const struct op_call *c, struct heads *to)
 	                       *v = call_input(c, place[0] + 2);
 	int at = place[2], positions = 3 - at;
 
-	if (call_input(c, place[3])->known)
-		return lacking(LACK_DATA, place[3]);
 	for (int i = 0; i < 3; i++)
 		if (!call_input(c, place[0] + i)->known)
 			return lacking(LACK_SHAPE, place[0] + i);
-	if (q->rank == 3)
-		return lacking(LACK_DATA, place[0]);
+	if (q->rank == 3 || call_input(c, place[3])->known)
+		return read_packed(c, to);
 	if (q->rank != 4 || k->rank != 4 || v->rank != 4 || q->dim[3] != k->dim[3] ||
 	        q->dim[0] != k->dim[0] || k->dim[0] != v->dim[0] ||
 	        k->dim[positions] != v->dim[positions] || k->dim[at] != v->dim[at] || !k->dim[at] ||

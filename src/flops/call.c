@@ -47,6 +47,7 @@ static const struct width_row {
 };
 
 static const struct width_row float8 = { "c10::Float8_", 1, NUMBERS_F8 };
+static const struct width_row float4 = { "c10::Float4_e2m1fn_x2", 1, NUMBERS_OTHER };
 
 static struct width_row type_of(struct str name)
 {
@@ -55,6 +56,8 @@ static struct width_row type_of(struct str name)
 	for (size_t i = 0; i < sizeof width_rows / sizeof *width_rows; i++)
 		if (str_eq(name, str_of(width_rows[i].name)))
 			return width_rows[i];
+	if (str_eq(name, str_of(float4.name)))
+		return float4;
 	return str_starts(name, str_of(float8.name)) ? float8 : (struct width_row){ .width = 0 };
 }
 
@@ -184,6 +187,7 @@ static void read_types(struct op_call *c, struct str list)
 		const struct width_row row = type_of(text_at(list, i));
 		c->in[i].width = row.width;
 		c->in[i].type = row.type;
+		c->in[i].paired = row.name == float4.name;
 		if (!c->in[i].rank && !c->in[i].list && !c->in[i].width)
 			c->in[i].known = false;
 	}
@@ -223,7 +227,7 @@ struct op_setting call_setting(const struct op_call *c, int place)
 	int64_t v;
 
 	while (text.n && to.n < TENSOR_RANK_MAX)
-		if (take_number(&text, &v) || take_flag(&text, &v))
+		if (take_number(&text, &v) || (to.flag = take_flag(&text, &v)))
 			to.v[to.n++] = v;
 		else
 			text = after(text);

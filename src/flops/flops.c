@@ -45,6 +45,7 @@ static const struct op_row onnx_rows[] = {
 };
 
 static const struct op_row fused = { "triton", FORMULA_FUSED, { 0 } };
+static const struct op_row template = { "triton_tem", FORMULA_TEMPLATE, { 0 } };
 
 const char *const flops_lacks[LACKS] = {
 	[LACK_NOTHING] = "",
@@ -123,6 +124,8 @@ const struct op_row *flops_find_op(struct str name)
 	if (str_starts(name, S("onnx::")))
 		return find_in(
 		        onnx_rows, sizeof onnx_rows / sizeof *onnx_rows, str_sub(name, 6, name.n));
+	if (str_starts(name, S("triton_tem_fused_")))
+		return &template;
 	if (str_starts(name, S("triton_")) && str_contains(name, S("_fused_")))
 		return &fused;
 	/* ops of PyTorch have no capitals, functions of autograd have */

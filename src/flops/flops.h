@@ -62,7 +62,8 @@ enum flops_lack {
 
 struct op_tensor {
 	bool known;
-	bool list; /* of tensors: it has no dimensions, only elements */
+	bool list;   /* of tensors: it has no dimensions, only elements */
+	bool paired; /* each element is two numbers of 4 bits */
 	enum number_type type;
 	unsigned rank;
 	unsigned width; /* bytes of an element; 0: unknown */

@@ -15,6 +15,7 @@ typedef struct flops flops_formula(const struct op_call *c);
 
 /* The numbers of a setting: "[1, 2]", "3", "True"; n is 0 if the file has none. */
 struct op_setting {
+	bool flag; /* the last of them is True or False */
 	unsigned n;
 	int64_t v[TENSOR_RANK_MAX];
 };

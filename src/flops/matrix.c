@@ -48,7 +48,8 @@ static struct flops product(const struct op_call *c, int left, int right, bool t
 	if (a.columns != b.rows || (a.batch != b.batch && a.batch != 1 && b.batch != 1))
 		return lacking(LACK_SENSE, right);
 	int64_t batch = a.batch > b.batch ? a.batch : b.batch;
-	struct flops f = COUNTED(c, 2, batch, a.rows, b.columns, a.columns);
+	struct flops f =
+	        COUNTED(c, 2, batch, a.rows, b.columns, num_mul(a.columns, x->paired ? 2 : 1));
 	add_bytes(&f, c, num_mul(batch, num_mul(a.rows, b.columns)), left);
 	return f;
 }
@@ -149,19 +150,65 @@ struct flops flops_outer(const struct op_call *c)
 	return f;
 }
 
-/* Counts a product whose right factor is packed, with four bits for each element. The number of its
- * columns is that of the scales. */
+/* Counts a product whose right factor is packed: several elements in each stored one. The number of
+ * its columns is a dimension of another input, such as the scales, or a setting. */
 struct flops flops_packed(const struct op_call *c)
 {
 	const int *place = c->row->place;
-	const struct op_tensor *x = call_input(c, place[0]), *scales = call_input(c, place[1]);
+	const struct op_tensor *x = call_input(c, place[0]), *other = call_input(c, place[1]);
+	const struct op_setting setting = call_setting(c, place[1]);
+	int64_t columns, length;
 
-	if (!is_factor(x) || !is_factor(scales))
+	if (!is_factor(x) || (place[2] >= 0 && !is_factor(other)))
 		return lacking(LACK_SHAPE, is_factor(x) ? place[1] : place[0]);
-	if (x->rank != 2 || scales->rank != 3)
+	if (place[2] < 0 && setting.n != 1)
+		return lacking(LACK_SETTING, place[1]);
+	length = x->dim[x->rank - 1];
+	if (!length || (place[2] >= 0 && (unsigned)place[2] >= other->rank))
 		return lacking(LACK_SENSE, place[1]);
-	struct flops f = COUNTED(c, 2, x->dim[0], scales->dim[1], x->dim[1]);
-	add_bytes(&f, c, num_mul(x->dim[0], scales->dim[1]), place[0]);
+	columns = place[2] < 0 ? setting.v[0] : other->dim[place[2]];
+	if (columns < 0)
+		return lacking(LACK_SENSE, place[1]);
+	struct flops f = COUNTED(
+	        c, 2, x->elements / length, columns, num_mul(length, place[3] ? place[3] : 1));
+	add_bytes(&f, c, num_mul(x->elements / length, columns), place[0]);
+	return f;
+}
+
+/* Counts a product with a factor of which two of four elements are stored, the others are 0.
+ * Devices skip the products with these zeros. */
+struct flops flops_sparse(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *stored = call_input(c, place[0]), *other = call_input(c, place[1]);
+
+	if (!is_factor(stored) || !is_factor(other))
+		return lacking(LACK_SHAPE, place[is_factor(stored)]);
+	int64_t length = other->dim[place[2] ? other->rank - 1 : 0];
+	if (stored->rank != 2 || (other->rank != 2 && !place[2]) || !length ||
+	        num_mul(2, stored->dim[1]) != length)
+		return lacking(LACK_SENSE, place[1]);
+	int64_t columns = other->elements / length;
+	struct flops f = COUNTED(c, 2, stored->dim[0], columns, stored->dim[1]);
+	add_bytes(&f, c, num_mul(stored->dim[0], columns), place[1]);
+	return f;
+}
+
+/* Counts a product with such a factor in the form of cuSPARSELt: one tensor has the stored
+ * elements, and for each 16 elements of the factor one (of two bytes) or two (of one byte) with
+ * their positions. */
+struct flops flops_compressed(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *x = call_input(c, place[0]), *other = call_input(c, place[1]);
+	int64_t parts = x->width == 2 ? 9 : 10;
+
+	if (!is_factor(x) || !is_factor(other) || (x->width != 1 && x->width != 2))
+		return lacking(LACK_SHAPE, place[is_factor(x) && x->width]);
+	if (other->rank != 2 || x->elements % parts)
+		return lacking(LACK_SENSE, place[0]);
+	struct flops f = COUNTED(c, 2, num_mul(x->elements / parts, 8), other->dim[1]);
+	add_bytes(&f, c, -1, place[1]);
 	return f;
 }
 
@@ -195,23 +242,42 @@ struct flops flops_distance(const struct op_call *c)
 	return f;
 }
 
-/* Counts a mixture of experts. Both weights are [experts, ...]; the table of chosen experts has one
- * column for each expert that a token uses.
+/* Returns the experts of each token: the columns of a table with a row for each token, or a
+ * setting; -1: neither. */
+static int64_t experts_of_token(const struct op_call *c, const struct op_tensor *tokens)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *chosen = call_input(c, place[3]);
+	const struct op_setting setting = call_setting(c, place[3]);
+
+	if (place[4])
+		return setting.n == 1 ? setting.v[0] : -1;
+	return chosen->rank == 2 && chosen->dim[0] == tokens->dim[0] ? chosen->dim[1] : -1;
+}
+
+/* Counts a mixture of experts. The weights are [experts, columns, size of a token] and [experts,
+ * size of a token, ...]. If their last dimension is shorter than that of a token, several elements
+ * are packed in each stored one.
  */
 struct flops flops_experts(const struct op_call *c)
 {
 	const int *place = c->row->place;
 	const struct op_tensor *tokens = call_input(c, place[0]), *first = call_input(c, place[1]),
-	                       *second = call_input(c, place[2]), *chosen = call_input(c, place[3]);
+	                       *second = call_input(c, place[2]);
+	int64_t each = experts_of_token(c, tokens);
 
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 4 - (unsigned)place[4]; i++)
 		if (!is_factor(call_input(c, place[i])))
 			return lacking(LACK_SHAPE, place[i]);
-	if (first->rank != 3 || second->rank != 3 || first->dim[0] != second->dim[0] ||
-	        chosen->rank != 2 || chosen->dim[0] != tokens->dim[0] || !first->dim[0])
+	if (place[4] && each < 0)
+		return lacking(LACK_SETTING, place[3]);
+	if (each < 0 || tokens->rank != 2 || first->rank != 3 || second->rank != 3 ||
+	        first->dim[0] != second->dim[0] || !first->dim[0] || !first->dim[2] ||
+	        tokens->dim[1] % first->dim[2])
 		return lacking(LACK_SENSE, place[1]);
-	struct flops f = COUNTED(c, 2, chosen->dim[0], chosen->dim[1],
-	        num_add(first->elements, second->elements) / first->dim[0]);
+	int64_t packed = tokens->dim[1] / first->dim[2],
+	        stored = num_add(first->elements, second->elements) / first->dim[0];
+	struct flops f = COUNTED(c, 2, tokens->dim[0], each, num_mul(packed, stored));
 	add_bytes(&f, c, tokens->elements, place[0]);
 	return f;
 }

@@ -2,12 +2,43 @@
  *
  * Ops that do something for each element: of the result, of an input, of a window.
  */
+#include <inttypes.h>
+
 #include "flops/flops_internal.h"
 
 struct flops flops_none(const struct op_call *c)
 {
 	(void)c;
 	return (struct flops){ .read = -1, .written = -1 };
+}
+
+/* Counts the bytes of an input that is read, and of a result like another input. */
+struct flops flops_copy(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *from = call_input(c, place[0]), *to = call_input(c, place[1]);
+	struct flops f = flops_none(c);
+
+	if (from->known && from->width)
+		f.read = num_mul(from->elements, from->width);
+	if (to->known && to->width)
+		f.written = num_mul(to->elements, to->width);
+	return f;
+}
+
+/* Counts the bytes of the indices and of the result. Rows of the table may be read several times,
+ * so the bytes that come from memory are not known. */
+struct flops flops_embedding(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *table = call_input(c, place[0]), *rows = call_input(c, place[1]);
+	struct flops f = flops_none(c);
+
+	if (rows->known && rows->width)
+		f.read = num_mul(rows->elements, rows->width);
+	if (rows->known && table->known && table->rank == 2)
+		f.written = num_mul(rows->elements, num_mul(table->dim[1], table->width));
+	return f;
 }
 
 /* Counts nothing, because the caller uses the number that the file states. */
@@ -219,6 +250,8 @@ static int64_t each(const struct op_row *row)
 	case FORMULA_NORMALISATION:
 	case FORMULA_SOFTMAX:
 	case FORMULA_REDUCTION: return row->place[1];
+	case FORMULA_COPY:
+	case FORMULA_EMBEDDING:
 	case FORMULA_NONE: return 0;
 	default: return -1;
 	}
@@ -259,13 +292,16 @@ struct flops flops_fused(const struct op_call *c)
 	int64_t elements = fused_elements(c), all = 0;
 	bool some_rows = false;
 
+	if (!names.n) /* the name lists no ops */
+		return lacking(LACK_FORMULA, 0);
 	while (names.n) {
 		const struct op_row *row = take_op(&names);
 		int64_t n = row ? each(row) : -1;
 		if (n < 0)
 			return lacking(LACK_FORMULA, 0);
 		all += n;
-		some_rows |= row->formula == FORMULA_NONE && row->place[0];
+		some_rows |= (row->formula == FORMULA_NONE && row->place[0]) ||
+		             row->formula == FORMULA_EMBEDDING;
 	}
 	if (elements < 0)
 		return lacking(LACK_SHAPE, 0);
@@ -274,5 +310,89 @@ struct flops flops_fused(const struct op_call *c)
 		if (read.in[i].elements > elements)
 			read.in[i].elements = elements;
 	add_bytes(&f, &read, -1, 0);
+	return f;
+}
+
+/* Returns the rows, columns and length of the sums of a product of two inputs, times the batch; 0:
+ * the shapes do not fit. */
+static int64_t product_size(const struct op_tensor *x, const struct op_tensor *y, int64_t *result)
+{
+	int64_t batch = 1;
+
+	if (!x->known || !y->known || x->rank < 2 || x->rank != y->rank ||
+	        x->dim[x->rank - 1] != y->dim[x->rank - 2])
+		return 0;
+	for (unsigned i = 0; i + 2 < x->rank; i++) {
+		if (x->dim[i] != y->dim[i])
+			return 0;
+		batch = num_mul(batch, x->dim[i]);
+	}
+	*result = num_mul(batch, num_mul(x->dim[x->rank - 2], y->dim[y->rank - 1]));
+	return num_mul(*result, x->dim[x->rank - 1]);
+}
+
+/* Returns the same number for a convolution of two inputs whose result is a third one. */
+static int64_t convolution_size(const struct op_tensor *x, const struct op_tensor *kernel,
+        const struct op_tensor *out, int64_t *result)
+{
+	if (!x->known || !kernel->known || !out->known || x->rank < 3 || kernel->rank != x->rank ||
+	        out->rank != x->rank || out->dim[0] != x->dim[0] || !kernel->dim[0] ||
+	        out->dim[1] != kernel->dim[0])
+		return 0;
+	*result = out->elements;
+	return num_mul(out->elements, kernel->elements / kernel->dim[0]);
+}
+
+/* Finds the factors, two inputs in succession, and the result, the last tensor. Returns the size of
+ * the product, or 0. */
+static int64_t template_size(const struct op_call *c, bool convolves, int64_t *result)
+{
+	unsigned last = c->n;
+	int64_t size = 0;
+
+	while (last && !(c->in[last - 1].known && c->in[last - 1].rank))
+		last--;
+	if (last < 3)
+		return 0;
+	const struct op_tensor *out = &c->in[last - 1];
+	for (unsigned i = 0; i + 2 < last && !size; i++) {
+		const struct op_tensor *x = &c->in[i], *y = &c->in[i + 1];
+		size = convolves ? convolution_size(x, y, out, result) : product_size(x, y, result);
+		if (*result != out->elements)
+			size = 0;
+	}
+	return size;
+}
+
+/* Counts a kernel that Inductor made from a template: a product or a convolution, and ops on each
+ * element of its result. */
+struct flops flops_template(const struct op_call *c)
+{
+	struct str names = fused_names(c->name);
+	bool convolves = false, multiplies = false;
+	int64_t others = 0, result = 0, size;
+
+	if (str_contains(names, S("flex_attention"))) /* the mask is in a tensor */
+		return lacking(LACK_DATA, 3);
+	while (names.n) {
+		const struct op_row *row = take_op(&names);
+		int64_t n = row ? each(row) : -1;
+		if (!row || (n < 0 && flops_class_of(row->formula) != CLASS_MATRIX))
+			return lacking(LACK_FORMULA, 0);
+		convolves |= row->formula == FORMULA_CONVOLUTION;
+		multiplies |= row->formula == FORMULA_PRODUCT;
+		others += n > 0 ? n : 0;
+	}
+	if (convolves == multiplies)
+		return lacking(LACK_FORMULA, 0);
+	if (!c->n)
+		return lacking(LACK_SHAPE, 0);
+	if (!(size = template_size(c, convolves, &result)))
+		return lacking(LACK_SENSE, 0);
+	struct flops f = COUNTED(c, 2, size);
+	f.flops = num_add(f.flops, num_mul(others, result));
+	if (c->explain && others)
+		sb_fmt(c->explain, " + %" PRId64 " * %" PRId64, others, result);
+	add_bytes(&f, c, -1, 0);
 	return f;
 }

@@ -322,7 +322,8 @@ def fvcore():
 FACTOR, KERNEL = 'self input mat mat1 batch1 X', 'weight W'
 ROLES = {
     'PRODUCT': [FACTOR], 'PRODUCT_T': [FACTOR, 'W'], 'GROUPED': ['self'], 'DISTANCE': ['x1'],
-    'OUTER': ['self vec1'], 'PACKED': ['self', 'qScaleAndZeros'],
+    'OUTER': ['self vec1'], 'SPARSE': ['mat1 weight', 'mat2 input'], 'COMPRESSED': ['compressed_A', 'dense_B'],
+    'COPY': ['self src', 'self'], 'EMBEDDING': ['weight', 'indices'], 'PACKED': ['self inp', 'qScaleAndZeros out_features'],
     'CONVOLUTION': [FACTOR, KERNEL, 'stride', 'padding', 'dilation', 'transposed'],
     'CONVOLUTION_GRADIENT': ['grad_output', 'input', 'weight', 'transposed', 'output_mask'],
     'ATTENTION': ['query', 'is_causal custom_mask_type', None, 'cum_seq_q cu_seqlens_q', 'window_size_left'],

@@ -51,6 +51,34 @@ static void test_products(void **state)
 	assert_int_equal(
 	        flops("aten::_weight_int4pack_mm", "[[16,64],[4,1,32,4],[],[2,32,2]]", "", ""),
 	        2 * 16 * 64 * 32);
+	assert_int_equal(flops("_C::awq_gemm", "[[16,64],[64,4],[2,32],[2,4],[]]", "", ""),
+	        2 * 16 * 64 * 32);
+	assert_int_equal(flops("_C::gptq_marlin_gemm", "[[16,64],[],[4,64],[],[2,32]]", "", ""),
+	        2 * 16 * 64 * 32);
+	assert_int_equal(flops("aten::_dyn_quant_matmul_4bit", "[[2,8,64],[1000],[],[],[]]", "",
+	                         "[\"\",\"\",\"32\",\"64\",\"48\"]"),
+	        2 * 16 * 64 * 48);
+	/* two numbers of 4 bits in each stored element */
+	assert_int_equal(flops("aiter::gemm_a4w4", "[[16,32],[48,32]]", "", ""), 2 * 16 * 64 * 48);
+	assert_int_equal(flops("aten::_scaled_mm", "[[16,32],[32,48]]",
+	                         "[\"c10::Float4_e2m1fn_x2\",\"c10::Float4_e2m1fn_x2\"]", ""),
+	        2 * 16 * 64 * 48);
+	assert_int_equal(flops("aten::_scaled_mm", "[[16,64],[64,48]]",
+	                         "[\"c10::Float8_e4m3fn\",\"c10::Float8_e4m3fn\"]", ""),
+	        2 * 16 * 64 * 48);
+	/* two of four elements are stored: 32 of 64 */
+	assert_int_equal(
+	        flops("aten::_sparse_semi_structured_mm", "[[16,32],[16,4],[64,48]]", "", ""),
+	        2 * 16 * 32 * 48);
+	assert_int_equal(
+	        flops("aten::_sparse_semi_structured_linear", "[[2,8,64],[48,32],[48,4]]", "", ""),
+	        2 * 16 * 32 * 48);
+	assert_int_equal(flops("aten::_cslt_sparse_mm", "[[576],[64,48]]",
+	                         "[\"c10::Half\",\"c10::Half\"]", ""),
+	        2 * 16 * 32 * 48);
+	assert_int_equal(flops("aten::_cslt_sparse_mm", "[[640],[64,48]]",
+	                         "[\"signed char\",\"signed char\"]", ""),
+	        2 * 16 * 32 * 48);
 	/* 2 sequences of 8 steps with 16 channels, 4 states */
 	assert_int_equal(
 	        flops("SelectiveScanFn", "[[2,16,8],[2,16,8],[16,4]]", "", ""), 9 * 2 * 16 * 8 * 4);
@@ -177,6 +205,25 @@ static void test_attention(void **state)
 	        flops("flash_attn::_flash_attn_forward", "[[1,100,1,64],[1,100,1,64],[1,100,1,64]]",
 	                BFLOAT3, "[\"\",\"\",\"\",\"0.\",\"1.\",\"False\",\"9\",\"5\"]"),
 	        (20000 - 90 * 90 - 95 * 95) * 128);
+	/* packed sequences: 4 * 24 queries are 4 sequences of 24, so all have the greatest length
+	 */
+	assert_int_equal(flops("flash_attn::_flash_attn_varlen_forward", sequences,
+	                         "[\"float\",\"float\",\"float\",\"int\",\"int\"]",
+	                         "[\"\",\"\",\"\",\"\",\"\",\"24\",\"24\",\"0.\",\"1.\",\"True\","
+	                         "\"-1\",\"-1\"]"),
+	        2 * 4 * 8 * (24 * 24) * 64);
+	assert_int_equal(flops("flash_attn::_flash_attn_varlen_forward", sequences,
+	                         "[\"float\",\"float\",\"float\",\"int\",\"int\"]",
+	                         "[\"\",\"\",\"\",\"\",\"\",\"25\",\"24\",\"0.\",\"1.\",\"True\","
+	                         "\"-1\",\"-1\"]"),
+	        -LACK_DATA);
+	/* a window as one setting of two numbers; old versions have a flag in this place */
+	assert_int_equal(flops("FlashAttnFunc", "[[1,100,1,64],[1,100,1,64],[1,100,1,64]]", BFLOAT3,
+	                         "[\"\",\"\",\"\",\"0.\",\"1.\",\"False\",\"[9, 5]\",\"0.\"]"),
+	        (20000 - 90 * 90 - 95 * 95) * 128);
+	assert_int_equal(flops("FlashAttnFunc", "[[1,100,1,64],[1,100,1,64],[1,100,1,64]]", BFLOAT3,
+	                         "[\"\",\"\",\"\",\"0.\",\"1.\",\"False\",\"False\",\"False\"]"),
+	        20000 * 128);
 	/* 2.5 times the forward pass, a fifth of it again */
 	const struct op_call c = flops_read_call(
 	        flops_find_op(S("aten::_scaled_dot_product_flash_attention_backward")), S(""),
@@ -225,8 +272,31 @@ static void test_each_element(void **state)
 	        flops("triton_poi_fused_add_0", "[[4,6],[]]", FLOAT2, "[\"\",\"23\"]"), 24);
 	assert_int_equal(flops("triton_poi_fused_add_mystery_0", "[[10]]", "[\"float\"]", ""),
 	        -LACK_FORMULA);
+	/* kernels whose names list no ops */
+	assert_int_equal(flops("triton_for_fused_0", "[[10]]", "[\"float\"]", ""), -LACK_FORMULA);
 	assert_null(flops_find_op(S("aten::mystery")));
 	assert_null(flops_find_op(S("mm")));
+}
+
+static void test_templates(void **state)
+{
+	const char *product = "[[4,5],[5,6],[4,6]]";
+
+	(void)state;
+	assert_int_equal(flops("triton_tem_fused_mm_3", product, "", ""), 240);
+	/* a bias before the factors, and an op on each element of the result */
+	assert_int_equal(flops("triton_tem_fused_addmm_relu_1", "[[6],[4,5],[5,6],[4,6]]", "", ""),
+	        240 + 24);
+	assert_int_equal(
+	        flops("triton_tem_fused_bmm_0", "[[3,4,5],[3,5,6],[3,4,6]]", "", ""), 3 * 240);
+	assert_int_equal(
+	        flops("triton_tem_fused_convolution_0", "[[2,4,9,9],[6,4,3,3],[2,6,7,7]]", "", ""),
+	        2 * (2 * 6 * 7 * 7) * (4 * 3 * 3));
+	assert_int_equal(
+	        flops("triton_tem_fused_mm_3", "[[4,5],[6,7],[4,7]]", "", ""), -LACK_SENSE);
+	assert_int_equal(flops("triton_tem_fused_mm_3", "", "", ""), -LACK_SHAPE);
+	assert_int_equal(flops("triton_tem_fused_flex_attention_0", product, "", ""), -LACK_DATA);
+	assert_int_equal(flops("triton_tem_fused_mystery_0", product, "", ""), -LACK_FORMULA);
 }
 
 static void test_weights(void **state)
@@ -242,6 +312,17 @@ static void test_weights(void **state)
 	assert_int_equal(flops("vllm::outplace_fused_experts",
 	                         "[[6,16],[8,64,16],[8,16,32],[6,2],[6,2]]", "", ""),
 	        2 * 6 * 2 * (64 * 16 + 16 * 32));
+	/* two weights in each stored element */
+	assert_int_equal(flops("vllm::outplace_fused_experts",
+	                         "[[6,16],[8,64,8],[8,16,16],[6,2],[6,2]]", "", ""),
+	        2 * 6 * 2 * (64 * 16 + 16 * 32));
+	assert_int_equal(flops("vllm::outplace_fused_experts",
+	                         "[[6,16],[8,64,12],[8,16,32],[6,2],[6,2]]", "", ""),
+	        -LACK_SENSE);
+	assert_int_equal(
+	        flops("aiter::fmoe_fp8_blockscale_g1u1", "[[6,16],[6,16],[8,64,16],[8,16,32]]", "",
+	                "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"2\"]"),
+	        2 * 6 * 2 * (64 * 16 + 16 * 32));
 }
 
 static void test_bytes(void **state)
@@ -255,6 +336,10 @@ static void test_bytes(void **state)
 	assert_int_equal(flops_of_call(&c).read, 4 * (20 + 30));
 	assert_int_equal(flops_of_call(&c).written, 4 * 24);
 	assert_int_equal(flops_of_call(&unknown).read, -1);
+	const struct op_call copy = flops_read_call(flops_find_op(S("aten::copy_")), S(""),
+	        S("[[4,5],[4,5]]"), S("[\"float\",\"double\"]"), STR_NONE);
+	assert_int_equal(flops_of_call(&copy).read, 8 * 20);
+	assert_int_equal(flops_of_call(&copy).written, 4 * 20);
 	/* of the table, 5 rows are read */
 	const char *kernel = "triton_red_fused_add_embedding_0";
 	const struct op_call rows = flops_read_call(flops_find_op(str_of(kernel)), str_of(kernel),
@@ -279,6 +364,9 @@ static void test_hostile(void **state)
 		"aten::scaled_dot_product_attention", "aten::_flash_attention_backward",
 		"aten::add", "aten::_softmax", "aten::max_pool2d_with_indices", "aten::_fft_c2r",
 		"aten::_cudnn_rnn", "aten::_cdist_forward", "aiter::fused_moe_",
+		"aten::_cslt_sparse_mm", "aten::_sparse_semi_structured_linear", "_C::awq_gemm",
+		"flash_attn::_flash_attn_varlen_forward", "aiter::fmoe_fp8_blockscale_g1u1",
+		"triton_tem_fused_mm_relu_0", "triton_tem_fused_convolution_0", "aten::embedding",
 		"triton_poi_fused_add_0", "aten::copy_" };
 
 	(void)state;
@@ -339,8 +427,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { unit_case(test_products), unit_case(test_convolutions),
 		unit_case(test_outputs), unit_case(test_attention), unit_case(test_each_element),
-		unit_case(test_weights), unit_case(test_bytes), unit_case(test_hostile),
-		unit_case(test_peaks), unit_case(test_names_are_unique) };
+		unit_case(test_templates), unit_case(test_weights), unit_case(test_bytes),
+		unit_case(test_hostile), unit_case(test_peaks), unit_case(test_names_are_unique) };
 
 	return unit_main(tests, argc, argv);
 }

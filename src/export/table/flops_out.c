@@ -316,8 +316,9 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 	struct sb b = sb_in(a);
 	size_t steps = rate->n;
 
-	sb_put(&b, num_stopped(x->flops) ? S("Float operations: more than ")
-	                                 : S("Float operations: "));
+	sb_put(&b, S("Float operations: "));
+	if (coverage->uncounted || num_stopped(x->flops))
+		sb_put(&b, S("≥"));
 	fmt_si(&b, (double)x->flops);
 	if (steps > 1) {
 		sb_put(&b, S(" ("));

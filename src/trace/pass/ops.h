@@ -96,6 +96,7 @@ struct op_calls {
 	int64_t flops, recomputed, bytes; /* of the counted calls */
 	int64_t stated;                   /* float operations of the calls that the file states */
 	int64_t device;                   /* ticks of device work that the formula covers */
+	uint32_t on;                      /* device of the first of this work, or ID_NONE */
 };
 
 /* Float operations of a step that are products, by the types of their factors. */

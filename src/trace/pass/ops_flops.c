@@ -53,7 +53,8 @@ static uint32_t add_call(struct finding *x, const struct slice *s, struct str na
 	                .formula = formula,
 	                .lack = f->lack,
 	                .input = f->input,
-	                .one = *f }));
+	                .one = *f,
+	                .on = ID_NONE }));
 	return x->call_of[s->event] = (uint32_t)x->to->calls.n;
 }
 
@@ -328,6 +329,8 @@ static void cover(struct finding *x, uint32_t calls, const struct covered_work *
 	struct op_calls *to = &x->to->calls.v[calls - 1];
 
 	to->device = num_add(to->device, work->self);
+	if (to->on == ID_NONE)
+		to->on = x->to->t->tracks.v[work->s->track].device;
 	if (to->formula == FORMULAS)
 		count_callless(x, work->op);
 	if (!x->keeps_uses)

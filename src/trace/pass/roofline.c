@@ -133,7 +133,8 @@ static struct roof_part part_of(const struct roofing *x, const struct op_use *us
 	double all = kernels ? (double)c->device : (double)c->calls;
 	double share = all > 0 ? (kernels ? (double)use->work : (double)use->n) / all : 0;
 
-	return (struct roof_part){ .device = use->device,
+	/* the kernels may belong to an op inside the one that is counted */
+	return (struct roof_part){ .device = use->device == ID_NONE ? c->on : use->device,
 		.calls = kernels ? use->kernels : num_add_u64(use->n, use->unknown),
 		.kernels = use->kernels,
 		.ticks = x->threads ? use->host : use->work,
