@@ -20,7 +20,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, 'check'), os.path.join(ROOT, 'trace')]
 import kineto  # noqa: E402
 
-KINDS = ['plain', 'pieces', 'streams', 'lost', 'permuted', 'padded', 'wrong', 'cut', 'unnamed', 'shifted']
+KINDS = ['plain', 'pieces', 'streams', 'lost', 'permuted', 'padded', 'wrong', 'cut', 'unnamed', 'shifted', 'several']
+# What one pair of the kind 'several' can have at once.
+SEVERAL = ['pieces', 'streams', 'lost', 'permuted', 'padded', 'cut', 'unnamed', 'shifted']
 BATCHES = (8, 16, 32)
 
 
@@ -35,21 +37,22 @@ class Pair:
     def __init__(self, seed):
         r = self.r = random.Random(seed)
         self.kind = KINDS[seed % len(KINDS)]
-        self.batches = BATCHES if self.kind == 'padded' else (8,)
-        self.pieces = r.randint(2, 6) if self.kind in ('pieces', 'cut', 'shifted') or r.random() < 0.3 else 1
-        self.streams = r.randint(2, 3) if self.kind == 'streams' else 1
+        self.kinds = set(r.sample(SEVERAL, r.randint(2, 4))) if self.kind == 'several' else {self.kind}
+        self.batches = BATCHES if 'padded' in self.kinds else (8,)
+        self.pieces = r.randint(2, 6) if self.kinds & {'pieces', 'cut', 'shifted'} or r.random() < 0.3 else 1
+        self.streams = r.randint(2, 3) if 'streams' in self.kinds else 1
         self.steps = r.randint(1, 3)
-        self.named = self.kind != 'unnamed'
+        self.named = 'unnamed' not in self.kinds
         # Pieces in the middle often have the same kernels; the last one is different.
         layer = self.kernels()
         self.names = [list(layer) if r.random() < 0.6 else self.kernels() for _ in range(self.pieces - 1)] + [self.kernels() + ['head']]
-        if self.kind == 'streams':
+        if 'streams' in self.kinds:
             self.lane = [[r.randrange(self.streams) for _ in p] for p in self.names]
         self.expected = collections.Counter()
         self.length = 1000  # ns; each kernel has ten more than the one before
 
     def kernels(self):
-        n = self.r.randint(90, 140) if self.kind == 'lost' else self.r.randint(3, 30)
+        n = self.r.randint(90, 140) if 'lost' in self.kinds else self.r.randint(3, 30)
         pool = ['gemm%d' % i for i in range(self.r.randint(2, 12))] + ['Memset (Device)', 'Memcpy DtoD (Device -> Device)']
         return [self.r.choice(pool) for _ in range(n)]
 
@@ -61,7 +64,7 @@ class Pair:
         """Returns the events of the capture of a batch: frames that cross, calls outside, and the calls of each piece."""
         out, t, correlation = [], 1000.0, 1
         for piece, names in enumerate(self.names):
-            if self.kind == 'wrong':
+            if 'wrong' in self.kinds:
                 names = ['other' + n for n in names]
             begin = t
             body = [kineto.event('cuda_runtime', 'hipStreamBeginCapture', t + 1, 0.5, correlation=correlation)]
@@ -80,7 +83,7 @@ class Pair:
             out += [kineto.event('python_function', 'nn.Module: B%d_0' % batch, begin, t - begin),
                     kineto.event('python_function', 'nn.Module: Piece_%d' % piece, begin, t - begin)] + body
             correlation += 1
-        if self.kind == 'cut':
+        if 'cut' in self.kinds:
             out = out[:self.r.randint(len(out) // 3, len(out) - 2)]
         return out
 
@@ -110,10 +113,10 @@ class Pair:
 
     def work(self, piece, batch, at):
         calls = list(enumerate(self.names[piece]))
-        if self.kind == 'lost':
+        if 'lost' in self.kinds:
             for _ in range(self.r.randint(1, 3)):
                 calls.pop(self.r.randrange(len(calls)))
-        if self.kind == 'permuted':
+        if 'permuted' in self.kinds:
             self.r.shuffle(calls)
         free, out = [at] * self.streams, []
         for call, name in calls:
@@ -129,10 +132,11 @@ class Pair:
     def captures(self):
         """Returns {name of a file: events}."""
         files = {'graph_capture_rank_0.%d.json' % b: self.capture(b) for b in self.batches}
-        if self.kind == 'shifted':  # the first and the last piece are missing
-            name, = files
-            first = [i for i, e in enumerate(files[name]) if e['name'].startswith('capture_')]
-            files[name] = files[name][first[1]:first[-1]]
+        if 'shifted' in self.kinds:  # the first and the last piece are missing
+            for name in files:
+                first = [i for i, e in enumerate(files[name]) if e['name'].startswith('capture_')]
+                if len(first) > 2:
+                    files[name] = files[name][first[1]:first[-1]]
         return files
 
 
@@ -161,7 +165,7 @@ def check(seed, program, show=False):
         return None, 'status %d: %s' % (p.returncode, p.stderr)
     found = {r['path']: 10 * round(r['own_accelerator_micros'] * 100 * pair.steps) for r in json.loads(p.stdout)['rows'] if r['own_accelerator_micros']}
     if show:
-        print(pair.kind, p.stderr)
+        print(sorted(pair.kinds), p.stderr)
     if sum(found.values()) != sum(pair.expected.values()):
         return None, 'time %d, expected %d' % (sum(found.values()), sum(pair.expected.values()))
     as_graph = sum(v for k, v in found.items() if k.startswith('graph '))
