@@ -192,7 +192,7 @@ async function phases(report) {
 	return card({ title: 'Phases', part: 'phases' }, el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Phases' }, el('table', { class: 'plain' },
 		el('thead', {}, el('tr', {}, el('td', {}), columns.map(([, title]) => el('th', { scope: 'col' }, title)))),
 		el('tbody', {}, rows.map(r => el('tr', {}, el('th', { scope: 'row' }, r.phase), columns.map(([name, , unit]) => el('td', {}, cell(r[name], unit)))))))),
-	el('a', { href: link('phases') }, 'All numbers of the phases'));
+	el('a', { href: link('phases') }, 'All figures by phase'));
 }
 
 const CHECKERS = { AcceleratorUtilizationChecker: 'Accelerator utilization', ExpensiveOperationChecker: 'Expensive operations', OperationChecker: 'Operations', JobChecker: 'Job',

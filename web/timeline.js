@@ -352,7 +352,7 @@ export class Timeline {
 				return hide();
 			const count = this.lanes.table.value('count', row);
 			return show(e, this.lanes.names(row).slice(0, 300), [['Duration', nanoseconds(this.lanes.length[row])], ['Start', this.tick(this.lanes.start[row] - this.lanes.document.start_ns)],
-				['Category', this.lanes.table.value('category', row)], count > 1 ? ['Slices', count + ' (the name is that of the longest)'] : null]);
+				['Category', this.lanes.table.value('category', row)], count > 1 ? ['Slices', count + ' (named after the longest)'] : null]);
 		}
 		hide();
 		const others = [...this.pointers].filter(([id]) => id !== e.pointerId).map(p => p[1]);

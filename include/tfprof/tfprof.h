@@ -149,8 +149,8 @@ enum {
 	TFP_PROFILE = 8, /* ProfileProto: all of these */
 	TFP_CHECKPOINT =
 	        16, /* checkpoint with the values for tensor_value: its path, as for TensorFlow */
-	TFP_SPOOL =
-	        32,  /* recorded GPU work: the folder of a session, or one process's file of it */
+	TFP_RECORDING = 32,        /* GPU recording: its folder, or the file of one process */
+	TFP_SPOOL = TFP_RECORDING, /* its former name */
 	TFP_ANY = 64 /* any of these, or a trace of another program: recognised by its content */
 };
 
@@ -163,8 +163,8 @@ struct tfp_input {
 	const void *bytes; /* not NULL: memory, even if empty */
 	size_t bytes_size;
 	int64_t step; /* for TFP_STEP: its number, 0 or more */
-	/* For TFP_SPOOL: the program's flags for recordings, without dashes: "step-nvtx=pytorch",
-	 * "leaf=op", "keep-warmup". Flags saved by the recorder apply as well. */
+	/* For TFP_RECORDING: the program's flags for recordings, without dashes:
+	 * "step-nvtx=pytorch", "leaf=op", "keep-warmup". Flags saved by the recorder also apply. */
 	const struct tfp_str *how;
 	size_t n_how;
 };

@@ -207,9 +207,9 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
-        at: of a memory snapshot: show what is allocated at the peak, at the first
-            out-of-memory error (oom; of a device without one: at the end), at the end, or a
-            time such as 5ms after the first entry. Default: peak.
+        at: for memory snapshots: show what is allocated at the peak, at the first
+            out-of-memory error (oom; for a device without such an error, at the end), at the
+            end, or at a time such as 5ms after the first entry. Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -320,9 +320,9 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
-        at: of a memory snapshot: show what is allocated at the peak, at the first
-            out-of-memory error (oom; of a device without one: at the end), at the end, or a
-            time such as 5ms after the first entry. Default: peak.
+        at: for memory snapshots: show what is allocated at the peak, at the first
+            out-of-memory error (oom; for a device without such an error, at the end), at the
+            end, or at a time such as 5ms after the first entry. Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -433,9 +433,9 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
-        at: of a memory snapshot: show what is allocated at the peak, at the first
-            out-of-memory error (oom; of a device without one: at the end), at the end, or a
-            time such as 5ms after the first entry. Default: peak.
+        at: for memory snapshots: show what is allocated at the peak, at the first
+            out-of-memory error (oom; for a device without such an error, at the end), at the
+            end, or at a time such as 5ms after the first entry. Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -548,9 +548,9 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
-        at: of a memory snapshot: show what is allocated at the peak, at the first
-            out-of-memory error (oom; of a device without one: at the end), at the end, or a
-            time such as 5ms after the first entry. Default: peak.
+        at: for memory snapshots: show what is allocated at the peak, at the first
+            out-of-memory error (oom; for a device without such an error, at the end), at the
+            end, or at a time such as 5ms after the first entry. Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -648,9 +648,9 @@ class Commands:
         device_regexes: show only nodes on a device that matches. Default: .*.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
-        at: of a memory snapshot: show what is allocated at the peak, at the first
-            out-of-memory error (oom; of a device without one: at the end), at the end, or a
-            time such as 5ms after the first entry. Default: peak.
+        at: for memory snapshots: show what is allocated at the peak, at the first
+            out-of-memory error (oom; for a device without such an error, at the end), at the
+            end, or at a time such as 5ms after the first entry. Default: peak.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -689,8 +689,8 @@ class Commands:
         with a graph, it also lists the nodes that it reads from and the nodes that read from
         it; names of nodes are paths, and the scope around a node takes the place of its
         caller. Times include everything below, and shares are shares of the time of NAME.
-        Below an op, further calls of the same op do not count again. Lists that the input
-        cannot have are named in a note.
+        Below an op, further calls of the same op do not count again. A note names the lists
+        for which the input has no data.
 
         top: show the first N rows (20) of each table; 0 is all. Default: 0.
         table: print only this table. Default: all.
@@ -724,7 +724,7 @@ class Commands:
         phase divides each name by the phases of a server's steps.
 
         top: show the first N rows (20); 0 is all. Default: 0.
-        by: phase: a row for each kernel and phase of the steps of a server (help phases).
+        by: phase: print a row for each kernel and each phase of a server (help phases).
             Default: kernel.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -815,8 +815,8 @@ class Commands:
 
         words: CHANGE... | --each=kernel|op|line.
         top: show the first N rows (20); 0 is all. Default: 0.
-        each: rank kernels, ops or lines by the time that a step saves if they take half the
-            time, or none. Default: none.
+        each: rank kernels, ops or lines by the time that a step saves if they take half as
+            long, and if they take no time. Default: none.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps. Default: -1.
 
@@ -929,14 +929,14 @@ class Commands:
         first line names the rank that is nearest to its limit.
 
         top: show the first N rows (20); 0 is all. Default: 0.
-        by: of a memory snapshot: list what is allocated by line of Python (auto), op, kind or
+        by: for memory snapshots: list what is allocated by Python line (auto), op, kind or
             size. Default: auto.
-        diff: of two memory snapshots: also list what each line, op, kind or size has in both.
+        diff: for two memory snapshots: also compare the memory of each line, op, kind or size.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps. Default: -1.
-        at: of a memory snapshot: show what is allocated at the peak, at the first
-            out-of-memory error (oom; of a device without one: at the end), at the end, or a
-            time such as 5ms after the first entry. Default: peak.
+        at: for memory snapshots: show what is allocated at the peak, at the first
+            out-of-memory error (oom; for a device without such an error, at the end), at the
+            end, or at a time such as 5ms after the first entry. Default: peak.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -962,8 +962,8 @@ class Commands:
 
         Compares the dumps that PyTorch's Flight Recorder writes on each rank when a collective
         times out (TORCH_FR_BUFFER_SIZE, TORCH_NCCL_TRACE_BUFFER_SIZE). Calls of a process
-        group with the same sequence number belong together. The first table lists what is
-        wrong, the earliest first: op, size and dtype (ranks called different operations, or
+        group with the same sequence number belong together. The first table lists the
+        problems, the earliest first: op, size and dtype (ranks called different operations, or
         passed tensors of different sizes or types), missing (ranks have not called a
         collective for which others wait), timeout (a call ended without completion), peer (a
         send without its receive, or a receive without its send) and running (all ranks have
@@ -1002,12 +1002,12 @@ class Commands:
         peaks of the device allow at this intensity; saved is the time that the op would save
         at that rate. bound names the limit: compute, memory, or launch if the host takes
         longer to launch a kernel than the kernel would take. A question mark means that the
-        file does not contain the number; flops lists the reasons. The peaks are those of dense
-        products for the device named in the file; -output json states their source.
+        file does not contain the number; flops lists the reasons. The peaks are the rates of
+        the device for dense matrix products; -output json states their source.
 
         top: show the first N rows (20); 0 is all. Default: 0.
-        by: group by op and shapes, function of the device, module, or phase of a server's
-            step. Default: op.
+        by: group by op and input shapes, by kernel, by module, or by phase of a server's
+            steps. Default: op.
         peak_flops: float operations per second, such as 989T, instead of the peaks of the
             device.
         peak_bandwidth: bytes of memory per second, such as 3.35T, instead of the bandwidth of
@@ -1036,13 +1036,13 @@ class Commands:
         Counts the float operations of the calls in a trace from the shapes of their inputs,
         over all steps: of PyTorch ops, of the compiled programs in XSpaces, and of the
         operators in ONNX models and ONNX Runtime profiles. A multiply-add counts as two; a
-        bias is not counted; in causal attention, only the pairs of a query and a key that it
-        may attend to count. The first table lists the float operations by family, the second
-        by op. The third lists the device work whose float operations are unknown, with the
-        reason: the op has no formula, or the file lacks a shape or a setting. Nested ops are
-        counted once. Record PyTorch traces with record_shapes=True. MFU is the time that
-        matrix products, convolutions and attention would take at the dense peak rates of the
-        device, as a share of the wall time of the steps; HFU includes what a backward pass
+        bias is not counted; in causal attention, only pairs of a query and a key that the
+        query may attend to are counted. The first table lists the float operations by family,
+        the second by op. The third lists the device work whose float operations are unknown,
+        with the reason: the op has no formula, or the file lacks a shape or a setting. Nested
+        ops are counted once. Record PyTorch traces with record_shapes=True. MFU is the time
+        that matrix products, convolutions and attention would take at the dense peak rates of
+        the device, as a share of the wall time of the steps; HFU includes what a backward pass
         computes again. --explain=OP prints the formula of an op with the numbers of its calls.
 
         top: show the first N rows (20) of each table; 0 is all. Default: 0.
@@ -1139,8 +1139,8 @@ class Commands:
         raises no error; 'gates' of the document contains it.
         view: view to compare; can also be given as a word before the sides [scope]. Default:
             scope.
-        by: phase: step time, tokens per second and busy time by phase of a server's steps
-            (help phases). Default: node.
+        by: phase: compare step time, tokens per second and busy time for each phase of a
+            server (help phases). Default: node.
         delta: show nodes that differ by more than SHARE: 0.1 or 10% [10%]. Default: 10%.
         min_size: show nodes with at least SIZE on one side: 1KB for bytes, 20ms for times
             [1MB].
@@ -1181,9 +1181,9 @@ class Commands:
         account_displayed_op_only: count only the nodes that are shown. Default: false.
         select: the columns to show. Default: micros.
         device_regexes: show only nodes on a device that matches. Default: .*.
-        at: of a memory snapshot: show what is allocated at the peak, at the first
-            out-of-memory error (oom; of a device without one: at the end), at the end, or a
-            time such as 5ms after the first entry. Default: peak.
+        at: for memory snapshots: show what is allocated at the peak, at the first
+            out-of-memory error (oom; for a device without such an error, at the end), at the
+            end, or at a time such as 5ms after the first entry. Default: peak.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.

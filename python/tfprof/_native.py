@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence
 from . import errors, sources
 from .sources import NamedBytes, Source
 
-GRAPH, STEP, OP_LOG, PROFILE, CHECKPOINT, SPOOL, ANY = 1, 2, 4, 8, 16, 32, 64
+GRAPH, STEP, OP_LOG, PROFILE, CHECKPOINT, RECORDING, ANY = 1, 2, 4, 8, 16, 32, 64
 OK, FAILED, NO_STEP = 0, 9, 10
 _LENIENT, _BANNERS, _KEEP_ATTRS, _RECOVER = 1, 1, 1, 2
 

@@ -26,7 +26,7 @@ def load(path: str, data: Optional[bytes] = None, **options: Any) -> Profile:
     """Opens any input, given as a path or as the contents of a file."""
     source = path if data is None else NamedBytes(path, data)
     if is_recording(path):
-        return Profile(spool=source, **options)
+        return Profile(recording=source, **options)
     return Profile(profile=[path] if data is None else source, **options)
 
 

@@ -44,7 +44,7 @@ def _is_list(source: object) -> bool:
     return isinstance(source, (list, tuple)) and not isinstance(source, NamedBytes)
 
 
-def spool_words(how: Mapping[str, Any]) -> List[str]:
+def recording_words(how: Mapping[str, Any]) -> List[str]:
     """Converts recording options to words: step_nvtx='pytorch' becomes step-nvtx=pytorch. Switches that are False or
     None are omitted."""
     words = []
@@ -68,8 +68,9 @@ class Profile(Commands):
     profile: also a folder of ProfileContext or a SavedModel, a pattern such as 'job_*/profile_100', or a list of such
     paths: each path is then a worker with its own steps; by='worker' compares them.
     run_meta: a list (steps 0, 1, ...) or a mapping from step to input.
-    spool: a GPU recording: its folder, or the file of one process. spool_options: how to read it, like the program's
-    flags for recordings: {'step_nvtx': 'pytorch', 'job': '7', 'keep_warmup': True}.
+    recording: a GPU recording: its folder, or the file of one process. recording_options: how to read it, like the
+    program's flags for recordings: {'step_nvtx': 'pytorch', 'job': '7', 'keep_warmup': True}. spool and spool_options
+    are the former names of these two arguments.
     progress(done, total): called while loading; if it returns False, loading ends.
     memory_limit: maximum bytes of memory, 0: no limit. threads: 0: all processors.
     recover: read the intact part of damaged binary inputs and recordings; notes reports what is lost.
@@ -79,13 +80,14 @@ class Profile(Commands):
 
     def __init__(self, source: Optional[Inputs] = None, run_meta: Steps = (), op_log: Optional[Source] = None,
                  profile: Optional[Inputs] = None, checkpoint: Optional[Path] = None, *, graph: Optional[Source] = None,
+                 recording: Optional[Source] = None, recording_options: Optional[Mapping[str, Any]] = None,
                  spool: Optional[Source] = None, spool_options: Optional[Mapping[str, Any]] = None, threads: int = 0,
                  memory_limit: int = 0, progress: Optional[ProgressCallback] = None, recover: bool = False) -> None:
         self._session = _native.Session(threads, memory_limit, progress, recover=recover)
         self._order = threading.Lock()  # setting options and running go together
         self._local: Optional[Local] = None  # copies of inputs that have no path
         self.notes: str = ''  # what the last call remarked
-        how = spool_words(spool_options or {})
+        how = recording_words(recording_options or spool_options or {})
         if source is not None:
             self._add_any(source, how)
         workers: Any = [profile] if is_path(profile) else profile
@@ -93,8 +95,9 @@ class Profile(Commands):
             self._local = Local(workers)
             self._note(self._session.add_paths(self._local.paths))
             workers = None
-        if spool is not None:
-            self._note(self._session.add(_native.SPOOL, spool, how=how))
+        recorded = spool if recording is None else recording
+        if recorded is not None:
+            self._note(self._session.add(_native.RECORDING, recorded, how=how))
         parts: List[Tuple[int, Optional[Source]]] = [
             (_native.CHECKPOINT, checkpoint), (_native.PROFILE, workers), (_native.GRAPH, graph), (_native.OP_LOG, op_log)]
         for kind, given in parts:
@@ -105,7 +108,7 @@ class Profile(Commands):
     def _add_any(self, source: Any, how: List[str]) -> None:
         several = _is_list(source)
         if several and how:
-            raise InvalidArgumentError('spool_options belong to one recording, not to a list of paths')
+            raise InvalidArgumentError('recording_options belong to one recording, not to a list of paths')
         if several or is_folder_url(source):
             self._local = Local(source if several else [source])
             self._note(self._session.add_files(self._local.paths))
@@ -295,7 +298,8 @@ def _no_stream(address: int) -> None:
     raise UnimplementedError('diff has no Arrow stream: use to_pandas()', 'UNIMPLEMENTED')
 
 
-def open_any(*sources: Source, spool_options: Optional[Mapping[str, Any]] = None, threads: int = 0, memory_limit: int = 0,
+def open_any(*sources: Source, recording_options: Optional[Mapping[str, Any]] = None,
+             spool_options: Optional[Mapping[str, Any]] = None, threads: int = 0, memory_limit: int = 0,
              progress: Optional[ProgressCallback] = None, recover: bool = False) -> Profile:
     """Opens files of any format: open('trace.xplane.pb'), open('graph.pbtxt', 'run_meta', 'tfprof_log'). Each source is a
     path, a URL (with fsspec), bytes or a file object. The keyword arguments are those of Profile.
@@ -304,5 +308,6 @@ def open_any(*sources: Source, spool_options: Optional[Mapping[str, Any]] = None
     or unknown contents, InvalidArgumentError without a source."""
     if not sources:
         raise InvalidArgumentError('open needs a file: tfprof.open("trace.json")')
-    return Profile(sources[0] if len(sources) == 1 else list(sources), spool_options=spool_options, threads=threads,
+    return Profile(sources[0] if len(sources) == 1 else list(sources),
+                   recording_options=recording_options or spool_options, threads=threads,
                    memory_limit=memory_limit, progress=progress, recover=recover)

@@ -174,8 +174,8 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 		note_line(to, "tfprof: %zu of them still run%s and record%s\n", open,
 		        open == 1 ? "s" : "", open == 1 ? "s" : "");
 	sb_put_word(&folder, dir);
-	note_line(to, "tfprof: next: tfprof gpu %.*s, tfprof op --spool=%.*s\n",
-	        STR(sb_str(&folder)), STR(sb_str(&folder)));
+	note_line(to, "tfprof: next: tfprof gpu %.*s, tfprof op %.*s\n", STR(sb_str(&folder)),
+	        STR(sb_str(&folder)));
 }
 
 bool record_report_begin(struct record_report *r, struct arena *a, struct str folder, struct err *e)

@@ -150,7 +150,7 @@ static bool add_one(struct tfp_session *t, void *arg)
 			return session_fail(t->s, ERR_INVALID_ARGUMENT,
 			        "a checkpoint is several files: it needs a path");
 		return session_checkpoint(t->s, from.name);
-	case TFP_SPOOL: return add_recording(t, &in, &from);
+	case TFP_RECORDING: return add_recording(t, &in, &from);
 	case TFP_ANY: return add_any(t, &in, &from);
 	default:
 		return session_fail(

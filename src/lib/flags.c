@@ -18,7 +18,11 @@ const struct option flag_options[] = {
 
 const struct option *flag_find(struct str name)
 {
-	return option_in(flag_options, str_eq(name, S("h")) ? S("help") : name);
+	struct str now = str_eq(name, S("h"))       ? S("help")
+	                 : str_eq(name, S("spool")) ? S("recording") /* its former name */
+	                                            : name;
+
+	return option_in(flag_options, now);
 }
 
 /* Stores the file under its kind; only one file of each kind is allowed. */
@@ -181,7 +185,7 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 		        "--profile_path is set, do not set --graph_path or --run_meta_path");
 	if (f->spool.n && (f->profiles.n || f->graph.n || f->run_meta.n || f->runs.n))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "--spool is set, do not set --profile_path, --graph_path or "
+		        "--recording is set, do not set --profile_path, --graph_path or "
 		        "--run_meta_path");
 	return !f->spool.n || flags_check_recording(s, f);
 }

@@ -118,8 +118,12 @@ static bool unknown(
 	const struct option *own = option_in(options_of(c->name), near);
 	if (near.n)
 		near = str_fmt(a, "%s%.*s", own ? option_dashes(own) : "-", STR(near));
-	struct str has = str_fmt(a, "it has %.*s%s", STR(all.n ? sb_str(&all) : S("none")),
-	        w->opts && !cmd_takes_some(c) ? " and the options of the views" : "");
+	const char *more = w->opts && !cmd_takes_some(c) ? " and the options of the views" : "";
+	const char *are = all.n && !*more && str_find_char(sb_str(&all), ',') == SIZE_MAX
+	                          ? "its only option is"
+	                          : "its options are";
+	struct str has = !all.n ? S("it has no options")
+	                        : str_fmt(a, "%s %.*s%s", are, STR(sb_str(&all)), more);
 	return unknown_option(&s->error, str_of(c->name), word, near, has);
 }
 

@@ -90,8 +90,8 @@ bool check_convert(struct session *s, const struct request *r)
 	if (to->kind == OUT_RUN_META)
 		return can_write(s, run_graph(s, to->outfile));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "convert writes a profile: -output profile:outfile=FILE; or what the original took "
-	        "before: -output run_meta:outfile=FILE");
+	        "convert needs a file to write: -output profile:outfile=FILE, or -output "
+	        "run_meta:outfile=FILE for a file per step");
 }
 
 static bool convert_files(const struct exported *x, struct emit *to, struct err *e)

@@ -128,9 +128,9 @@ static bool find_output(struct str name, enum output_kind *kind, struct err *e)
 
 static bool unknown_key(const struct output_row *row, struct str key, struct err *e)
 {
-	struct str has = row->keys & KEY_SPREADSHEET ? S("it has outfile and spreadsheet")
-	                 : row->keys & KEY_OUTFILE   ? S("it has outfile")
-	                                             : S("it has none");
+	struct str has = row->keys & KEY_SPREADSHEET ? S("its options are outfile and spreadsheet")
+	                 : row->keys & KEY_OUTFILE   ? S("its only option is outfile")
+	                                             : S("it has no options");
 
 	return unknown_option(e, str_fmt(e->a, "-output: %s", row->name), key, STR_NONE, has);
 }
@@ -224,8 +224,8 @@ static bool set_choice(const struct option *row, struct str value, int *to, stru
 	struct strs choices = str_split(e->a, str_of(row->choices), '|');
 
 	return option_choice(row->choices, value, to) ||
-	       err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not %.*s", row->name, STR(value),
-	               STR(strs_join(e->a, &choices, S(" or "))));
+	       err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not one of %.*s", row->name,
+	               STR(value), STR(strs_join(e->a, &choices, S(", "))));
 }
 
 /* Sets a number. It may have a unit: for -min_METRIC, the unit of the metric. */

@@ -280,7 +280,7 @@ def consumers_agree():
     import pyarrow
     tfprof = python_package()
     for kind, path in INPUTS:
-        profile = tfprof.Profile(**{'spool' if kind == SPOOL else 'profile': path})
+        profile = tfprof.Profile(**{'recording' if kind == SPOOL else 'profile': path})
         for name in TABLES:
             t = profile.table(name, run='run 1', rows=11)
             whole = pyarrow.RecordBatchReader.from_stream(t).read_all()

@@ -9,7 +9,7 @@ import support
 
 import tfprof
 from tfprof import _native
-from tfprof.profile import spool_words
+from tfprof.profile import recording_words
 from wire import num, sub
 
 SPOOL = os.path.join(support.ROOT, 'testdata', 'small', 'train.tfspool')
@@ -27,32 +27,34 @@ class Spools(unittest.TestCase):
         with open(SPOOL, 'rb') as f:
             data = f.read()
         for source in (SPOOL, data):
-            with tfprof.Profile(spool=source) as p:
+            with tfprof.Profile(recording=source) as p:
                 self.assertEqual(1, nodes(p)['ProfilerStep/' + KERNEL])
-                self.assertIn('1 operation has no record of the call', tfprof.Profile(spool=source).notes)
+                self.assertIn('1 operation has no record of the call', tfprof.Profile(recording=source).notes)
                 self.assertIn('/job:localhost/replica:0/task:0/device:gpu:0', p.devices)
 
     def test_options(self):
-        with tfprof.Profile(spool=SPOOL, spool_options={'step_nvtx': 'pytorch', 'keep_warmup': False}) as p:
+        with tfprof.Profile(recording=SPOOL, recording_options={'step_nvtx': 'pytorch', 'keep_warmup': False}) as p:
             self.assertEqual(1, nodes(p)[KERNEL])
             self.assertEqual([0], p.steps)
             self.assertEqual([{'kind': 'spool', 'path': SPOOL}], p.document('op')['sources'])
-        with tfprof.Profile(spool=SPOOL, spool_options={'step_nvtx': 'pytorch', 'leaf': 'op'}) as p:
+        with tfprof.Profile(recording=SPOOL, recording_options={'step_nvtx': 'pytorch', 'leaf': 'op'}) as p:
             self.assertEqual(1, nodes(p)[LINEAR])
             self.assertNotIn(KERNEL, nodes(p))
             again = tfprof.Profile(profile=p.to_bytes())
             self.assertEqual(nodes(p), nodes(again))
+        with tfprof.Profile(spool=SPOOL, spool_options={'leaf': 'op'}) as p:  # the former names
+            self.assertNotIn(KERNEL, nodes(p))
         self.assertEqual(['step-every=5', 'keep-warmup'],
-                         spool_words({'step_every': 5, 'keep_warmup': True, 'tf_layout': False, 'job': None}))
+                         recording_words({'step_every': 5, 'keep_warmup': True, 'tf_layout': False, 'job': None}))
 
     def test_a_folder(self):
         with tempfile.TemporaryDirectory() as folder:
             with self.assertRaises(tfprof.NotFoundError):
-                tfprof.Profile(spool=folder)
+                tfprof.Profile(recording=folder)
             shutil.copy(SPOOL, folder)
             with open(os.path.join(folder, 'options'), 'w') as f:
                 f.write('--step-nvtx=pytorch\n')
-            with tfprof.Profile(spool=folder) as p:
+            with tfprof.Profile(recording=folder) as p:
                 self.assertEqual(1, nodes(p)[KERNEL])
 
     def test_memory_ends_while_patterns_are_open(self):
@@ -66,7 +68,7 @@ class Spools(unittest.TestCase):
                 session = _native.Session(1, limit, None)
                 for _ in range(3):
                     with self.assertRaises(tfprof.InvalidArgumentError):
-                        session.add(_native.SPOOL, folder)
+                        session.add(_native.RECORDING, folder)
                 with self.assertRaises(tfprof.MemoryLimitError):
                     session.add(_native.PROFILE, large)
                 session.close()
@@ -74,6 +76,6 @@ class Spools(unittest.TestCase):
     def test_refusals(self):
         for options in ({'leaves': 'op'}, {'leaf': 'x'}, {'leaf': True}, {'step_nvtx': '('}):
             with self.assertRaises(tfprof.InvalidArgumentError):
-                tfprof.Profile(spool=SPOOL, spool_options=options)
+                tfprof.Profile(recording=SPOOL, recording_options=options)
         with self.assertRaises(tfprof.NotFoundError):
-            tfprof.Profile(spool=SPOOL, spool_options={'process': 5})
+            tfprof.Profile(recording=SPOOL, recording_options={'process': 5})

@@ -358,7 +358,7 @@ def test_gpu_tables():
             same(lines[0].split(','), list(data[name][0]))
         same(len(tfprof('gpu', path, '--output=md', '--table=' + name)[1].splitlines()), 2 + len(data[name]), name)
     md = tfprof('gpu', path, '--output=md')[1]
-    holds(md, '## Calls of the CUDA API\n\n| total_ns |')
+    holds(md, '## CUDA API calls\n\n| total_ns |')
     same('## Memory' in md, False)
     text = tfprof('gpu', path)[1]
     holds(text, 'Launch configurations:\n')

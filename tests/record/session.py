@@ -145,7 +145,7 @@ def test_summary():
     same(re.sub(r'[\d.]+(K|M|)B', 'N', got[2]).split('\n'),
          ['tfprof: 2 processes, 1500 kernels, 0 copies, N in late.d; 7 records dropped by CUPTI, 1 process '
           'had not closed its recording: the last records may be missing',
-          'tfprof: next: tfprof gpu late.d, tfprof op --spool=late.d', ''], 'summary')
+          'tfprof: next: tfprof gpu late.d, tfprof op late.d', ''], 'summary')
     os.remove('ready')
     os.remove('late')
     got = tfprof('record', '-o', 'late.d', '--wait=0.1', '--', *late(600))

@@ -103,7 +103,7 @@ def sections():
     equal({x['name']: (x['count'], x['total_ns'], x['blocking_ns']) for x in doc['calls']},
           {'cudaLaunchKernel': (3, 4500, 0), 'cudaDeviceSynchronize': (1, 25000, 20000)})
     text, _ = program('gpu', path)
-    for title in ('Why GPUs were idle:', 'From a call to the start of its work:', 'Calls of the CUDA API:'):
+    for title in ('Why GPUs were idle:', 'Time from a call to the start of its work:', 'CUDA API calls:'):
         assert title in text, text
     plain = kineto.trace([e for e in events if e['cat'] == 'kernel'])
     assert 'idle' not in json.loads(program('devices', write(plain), '-output', 'json')[0])

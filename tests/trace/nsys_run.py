@@ -270,7 +270,7 @@ def text():
     """The text tables show the same numbers."""
     path = export(1)
     out, _ = program('devices', path)
-    for title in ('Why GPUs were idle:', 'From a call to the start of its work:', 'Communication', 'Calls of the CUDA API:'):
+    for title in ('Why GPUs were idle:', 'Time from a call to the start of its work:', 'Communication', 'CUDA API calls:'):
         assert title in out, out
     assert 'cudaLaunchKernel' in out and 'gpu:1' in out, out
     equal(len(program('kernels', path, '-output', 'csv', '--top=0')[0].splitlines()) - 1, document('kernels', path)['row_count'])
