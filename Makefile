@@ -9,6 +9,7 @@
 #   make COVERAGE=1               build/coverage/...
 #   make V=1                      shows the commands; WERROR=1 makes warnings errors
 #   make HAVE_LIBEDIT=0           builds as if that were not there (make config lists them)
+#   make EMBED_CXX=0              links the program with the shared libraries of C++
 
 VERSION := 0.1.0
 SOVERSION := 0
@@ -120,6 +121,12 @@ PC_PROGRAM := $(if $(filter 1,$(HAVE_LIBEDIT)),libedit) $(if $(filter 1,$(HAVE_E
 PC_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PC_LIB) $(PC_PROGRAM))
 LIBS := $(shell $(PKG_CONFIG) --libs $(PC_LIB)) $(if $(filter 1,$(HAVE_DEMANGLE)),$(HAVE_DEMANGLE_LIBS)) -lm
 PROGRAM_LIBS := $(if $(PC_PROGRAM),$(shell $(PKG_CONFIG) --libs $(PC_PROGRAM)))
+# The program contains snappy and libstdc++ if both have archives, because loading libstdc++.so takes more than a quarter of a
+# start. EMBED_CXX=0 links it with the shared libraries, as distributions need it.
+CXX_NAMES := $(if $(filter 1,$(HAVE_SNAPPY)),snappy) stdc++
+CXX_PATHS := $(filter /%,$(foreach l,$(CXX_NAMES),$(shell $(CC) -print-file-name=lib$(l).a)))
+EMBED_CXX := $(if $(SAN)$(filter -L%,$(LIBS))$(filter 0,$(HAVE_DEMANGLE))$(filter-out $(words $(CXX_PATHS)),$(words $(CXX_NAMES))),0,1)
+LINKED := $(if $(filter 1,$(EMBED_CXX)),$(filter-out -lsnappy -lstdc++ -lm,$(LIBS)) $(CXX_PATHS) -static-libgcc -lm,$(LIBS))
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
 endif
 
@@ -203,7 +210,7 @@ $(BIN)/libtfprof.so: $(LIB_OBJ)
 $(BIN)/tfprof: $(PROGRAM_OBJ) $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(PROGRAM_OBJ) $(BIN)/libtfprof.a \
-		$(LIBS) $(PROGRAM_LIBS)
+		$(LINKED) $(PROGRAM_LIBS)
 
 # ---- collector ----------------------------------------------------------------------------------
 # Needs no CUDA to be built; where its headers are, each field that is read is held against them.
@@ -292,7 +299,7 @@ $(PLACE_O)/recording.o: src/cli/recording.c $(O)/flags | $(GEN_H)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(BASE_FLAGS) $(WARN) -DCOLLECTOR_PLACE='"$(PLACE)"' -MMD -MP -c -o $@ $<
 $(PLACE_O)/tfprof: $(PLACE_O)/recording.o $(filter-out %/recording.o,$(PROGRAM_OBJ)) $(BIN)/libtfprof.a
-	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS) $(PROGRAM_LIBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LINKED) $(PROGRAM_LIBS)
 -include $(PLACE_O)/recording.d
 
 # The program with every library in it. It runs without a C library on the system, on any Linux from 3.10 on.
@@ -493,7 +500,7 @@ config:
 	@printf '%-14s %s\n' version '$(VERSION)' config '$(CONFIG)' CC '$(CC)' CFLAGS '$(CFLAGS)'
 	@printf '%-14s %s\n' $(foreach p,$(PROBES),$(p) '$($(p))')
 	@printf '%-14s %s\n' flags '$(subst ','\'',$(BASE_FLAGS))'
-	@printf '%-14s %s\n' libraries '$(LIBS)' program '$(PROGRAM_LIBS)'
+	@printf '%-14s %s\n' libraries '$(LIBS)' program '$(LINKED) $(PROGRAM_LIBS)'
 
 ## help: this list
 help:

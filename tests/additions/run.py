@@ -10,9 +10,14 @@ code names its file and place:
 
 A block "console" has command lines after "$ ", each followed by its output.
 
+Outside of the worked examples, docs/HACKING.md and docs/INTERNALS.md may only have blocks that are checked here, too: "python"
+defines the steps of a suite, "sh" has command lines whose files exist (tests/examples looks up targets of make), and a block
+without a language is a drawing.
+
     tests/additions/run.py [--build] [--count]
 """
 import argparse
+import glob
 import os
 import re
 import shutil
@@ -21,7 +26,9 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'check'))
 GUIDE = os.path.join(ROOT, 'docs', 'HACKING.md')
+DOCUMENTS = (GUIDE, os.path.join(ROOT, 'docs', 'INTERNALS.md'))
 BLOCK = re.compile(r'^(?:`([^`\n]+)`(?:, (before|instead of|at the end)(?: `([^`\n]+)`)?)?:\n\n)?```(\w*)\n(.*?)^```$', re.M | re.S)
 
 
@@ -111,8 +118,42 @@ class Tests:
             print('FAILED %s: %s' % (name, fault))
 
 
+def suite_fault(code):
+    """Runs the text of a suite.py; returns what is wrong with its steps, or nothing."""
+    space = {}
+    try:
+        exec(compile(code, 'suite.py', 'exec'), space)  # pylint: disable=exec-used
+    except Exception as e:  # pylint: disable=broad-except
+        return '%s: %s' % (type(e).__name__, e)
+    missing = [s.command for s in space.get('STEPS', []) if not os.access(os.path.join(ROOT, s.command.split()[0]), os.X_OK)]
+    return 'no STEPS' if not space.get('STEPS') else 'not a program: %s' % missing[0] if missing else ''
+
+
+def files_fault(code):
+    """Returns the first file that a block of command lines names and the repository does not have, or nothing."""
+    for line in code.splitlines():
+        for word in re.findall(r'(?<![\w./-])(?:(?:tests|tools|src|docs|examples)/[\w./*-]+|build/check/(?:unit|fuzz)/[\w*]+)', line.split(' # ')[0]):
+            path = re.sub(r'^build/check/(.*)$', r'tests/\1.c', word)
+            if not glob.glob(os.path.join(ROOT, path)):
+                return '%s does not exist (%s)' % (path, line.strip())
+    return ''
+
+
+def check_blocks(t):
+    """Checks the blocks of code outside of the worked examples."""
+    for document in DOCUMENTS:
+        with open(document, encoding='utf-8') as f:
+            text = f.read()
+        for example in text.split('\n### Worked example: ')[1:]:
+            text = text.replace(example.split('\n## ')[0], '\n')
+        for n, (kind, code) in enumerate(re.findall(r'^```(\w*)\n(.*?)^```$', text, re.M | re.S), 1):
+            check = {'python': suite_fault, 'sh': files_fault, '': lambda _: ''}.get(kind, lambda _: 'no test runs this language')
+            t.check('%s, block %d (%s)' % (os.path.basename(document), n, kind or 'drawing'), check(code))
+
+
 def check_all(with_build):
     t = Tests()
+    check_blocks(t)
     with tempfile.TemporaryDirectory() as top:
         copy(top)
         for title, (changes, _) in examples().items():

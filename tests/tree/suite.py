@@ -66,6 +66,19 @@ def docs(places):
     return Result(pages.passed + methods.passed, pages.failed + methods.failed, 0, pages.text + methods.text)
 
 
+# Unit tests about all readers, not about one file.
+OF_READERS = ('gzip_inputs', 'mutants', 'page_border')
+
+
+def unit_names(places):
+    """Checks that tests/unit/test_NAME.c is named after a file of src, or after the module that NAME begins with or is."""
+    names = {os.path.splitext(os.path.basename(p))[0] for e in ('c', 'h') for p in glob.glob('src/**/*.' + e, recursive=True)}
+    tests = [os.path.basename(p)[5:-2] for p in glob.glob('tests/unit/test_*.c')]
+    bad = [t for t in tests if t not in OF_READERS and not any(t == n or t.startswith(n + '_') or n.startswith(t + '_') or n.endswith('_' + t)
+                                                               for n in names)]
+    return Result(len(tests) - len(bad), len(bad), 0, '\n'.join('test_%s.c: no file of src has this name' % t for t in sorted(bad)))
+
+
 def prose(places):
     """Checks the style of documents, comments and texts."""
     return counted(['tools/check_prose.py'])
@@ -84,6 +97,7 @@ STEPS = [
     Step('format', 'quick', clang_format),
     Step('header', 'quick', header),
     Step('docs', 'quick', docs),
+    Step('unit-names', 'quick', unit_names),
     Step('prose', 'quick', prose),
     Step('lint', 'deep', lint, seconds=600),
 ]
