@@ -289,7 +289,7 @@ static void put_docstring(const struct command *c)
 	const struct method *m = sides_of(c);
 
 	fputs("        \"\"\"", file);
-	put_wrapped(str_fmt(a, "Returns %s.", c->help), 0, 8);
+	put_wrapped(str_fmt(a, "Runs the command %s: %s.", c->name, c->help), 0, 8);
 	fputc('\n', file);
 	put_wrapped(str_of(c->about), 8, 8);
 	fputc('\n', file);

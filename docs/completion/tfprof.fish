@@ -18,7 +18,7 @@ complete -c tfprof -n __fish_use_subcommand -a idle -d 'what the host did while 
 complete -c tfprof -n __fish_use_subcommand -a why -d 'why a step takes as long as it does, and what would shorten it'
 complete -c tfprof -n __fish_use_subcommand -a memory -d 'memory use over time, and the allocations at its peak'
 complete -c tfprof -n __fish_use_subcommand -a collectives -d 'which rank has not called a collective, and calls that differ between ranks'
-complete -c tfprof -n __fish_use_subcommand -a roofline -d 'compares ops with the peaks of the device; the limit of each op, and the possible saving'
+complete -c tfprof -n __fish_use_subcommand -a roofline -d 'how close each op comes to the peaks of the device, and the possible saving'
 complete -c tfprof -n __fish_use_subcommand -a flops -d 'float operations by family and op, and the work that is not counted'
 complete -c tfprof -n __fish_use_subcommand -a convert -d 'write all loaded data into one file'
 complete -c tfprof -n __fish_use_subcommand -a set -d 'change the defaults of the following commands'

@@ -62,7 +62,7 @@ class DeviceNames(List[str]):
             top: Optional[int] = None,
             *,
             table: Optional[Literal['devices', 'step_time', 'gpus', 'idle', 'idle_places', 'kernels', 'waits', 'latency', 'communication', 'transfers', 'processes', 'synchronisations', 'calls', 'launches', 'ranges', 'steps', 'copies', 'graphs', 'memory', 'overhead']] = None) -> Result:
-        """Returns what each device did, and why it was idle; alias: gpu.
+        """Runs the command devices: what each device did, and why it was idle; alias: gpu.
 
         The first table has a row for each device of a trace or recording. The window is the
         whole trace. Busy is the union of all work of the device. Exposed communication is
@@ -107,7 +107,7 @@ class StepNumbers(List[int]):
     def __call__(
             self,
             top: Optional[int] = None) -> Result:
-        """Returns time of each step, divided by what the devices did.
+        """Runs the command steps: time of each step, divided by what the devices did.
 
         Each line is a step. Step time is wall time, from the start to the end of the mark. The
         other times are measured on each device within the step, then summed over the devices
@@ -173,7 +173,7 @@ class Commands:
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
             max_values: Optional[int] = None) -> Tree:
-        """Returns time, memory and parameters by name scope.
+        """Runs the command scope: time, memory and parameters by name scope.
 
         Splits names such as tower/conv1/weights at the slashes. Each line is a node or a
         scope; a/b is its own number and the total with everything below it. Scopes have no own
@@ -287,7 +287,7 @@ class Commands:
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
             max_values: Optional[int] = None) -> Tree:
-        """Returns nodes along data-flow edges, from outputs to inputs.
+        """Runs the command graph: nodes along data-flow edges, from outputs to inputs.
 
         Below each node are the nodes that it reads from. A node that several nodes read is
         shown only below the first reader.
@@ -400,7 +400,7 @@ class Commands:
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
             max_values: Optional[int] = None) -> Tree:
-        """Returns time and memory by Python line (needs call stacks).
+        """Runs the command code: time and memory by Python line (needs call stacks).
 
         Each line is a line of Python code with the cost of all operations created there. This
         needs call stacks: an op log, a profile that contains them, or a memory snapshot.
@@ -513,7 +513,7 @@ class Commands:
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
             max_values: Optional[int] = None) -> Tree:
-        """Returns time per operation type, with the cumulative share.
+        """Runs the command op: time per operation type, with the cumulative share.
 
         Each line is an operation type, such as Conv2D. The first percentage is the share of
         this type plus all types below it in the list; the second is the share of this type
@@ -598,7 +598,7 @@ class Commands:
 
     def summary(
             self) -> Result:
-        """Returns one screen: inputs, hottest nodes, missing data.
+        """Runs the command summary: one screen: inputs, hottest nodes, missing data.
 
         Prints the loaded inputs, how busy the devices are, the hottest operation types and
         nodes, memory, parameters, the slowest step, missing data and suggested commands.
@@ -628,7 +628,7 @@ class Commands:
             rename: Optional[str] = None,
             at: Optional[str] = None,
             worker_regexes: Optional[Words] = None) -> Result:
-        """Returns nodes by own time, the hottest first.
+        """Runs the command top: nodes by own time, the hottest first.
 
         Prints a flat list of nodes without their scopes. Each line shows a node's own number,
         its share of the total, the cumulative share, the number of calls and the mean per
@@ -680,7 +680,7 @@ class Commands:
             table: Optional[Literal['all', 'callers', 'callees', 'inputs', 'readers', 'ops', 'kernels', 'lines', 'steps']] = None,
             step: Optional[Steps] = None,
             order_by: Optional[Order] = None) -> Result:
-        """Returns one op, kernel, module or line, and what is around it.
+        """Runs the command peek: one op, kernel, module or line, and what is around it.
 
         NAME is the name of an op, kernel, module, node, scope, op type or line, or else a
         pattern (PCRE2) found in names. If several names match, they are listed with their
@@ -717,7 +717,7 @@ class Commands:
             top: Optional[int] = None,
             *,
             by: Optional[Literal['kernel', 'phase']] = None) -> Result:
-        """Returns kernels, copies and compiled ops by total time.
+        """Runs the command kernels: kernels, copies and compiled ops by total time.
 
         Each line is a name on a device of a trace or recording, sorted by total time, with the
         op that launched most of it. In a recording, the op is the path of the NVTX ranges. -by
@@ -740,7 +740,7 @@ class Commands:
     def phases(
             self,
             top: Optional[int] = None) -> Result:
-        """Returns prefill and decode steps of an LLM server.
+        """Runs the command phases: prefill and decode steps of an LLM server.
 
         Each line is a phase: steps that only read prompts (prefill), only generate tokens
         (decode), or do both (mixed), as named by the annotations of vLLM and SGLang. The time
@@ -767,7 +767,7 @@ class Commands:
             top: Optional[int] = None,
             *,
             step: Optional[Steps] = None) -> Result:
-        """Returns the chain of work that determines how long a step takes.
+        """Runs the command critical: the chain of work that determines how long a step takes.
 
         Starts at the end of a step and goes back in time, each time to the predecessor that
         ended last: the previous work of the stream, the call that launched the work, the work
@@ -797,7 +797,7 @@ class Commands:
             top: Optional[int] = None,
             each: Optional[Literal['none', 'kernel', 'op', 'line']] = None,
             step: Optional[Steps] = None) -> Result:
-        """Returns the step time if kernels, ops or calls took less time.
+        """Runs the command what-if: the step time if kernels, ops or calls took less time.
 
         Replays the trace with changed times: every piece of work still starts after the work
         that it had to wait for. A change is one of kernel:NAME*F, op:NAME*F, line:FILE:LINE*F,
@@ -837,7 +837,7 @@ class Commands:
             *,
             by: Optional[Literal['auto', 'op', 'line', 'call', 'step']] = None,
             step: Optional[Steps] = None) -> Result:
-        """Returns what the host did while devices were idle.
+        """Runs the command idle: what the host did while devices were idle.
 
         Prints the idle time of each device of a trace or recording by cause, and below each
         cause the places with the most time. A place is the op that launched the next work, or
@@ -872,7 +872,7 @@ class Commands:
             cause: Optional[str] = None,
             fail_on: Optional[Words] = None,
             step: Optional[Steps] = None) -> Result:
-        """Returns why a step takes as long as it does, and what would shorten it.
+        """Runs the command why: why a step takes as long as it does, and what would shorten it.
 
         The first line is the verdict. For each cause, the command prints the time that a step
         would save without it, computed by a replay as in what-if; the places with the most
@@ -915,7 +915,7 @@ class Commands:
             step: Optional[Steps] = None,
             at: Optional[str] = None,
             worker_regexes: Optional[Words] = None) -> Result:
-        """Returns memory use over time, and the allocations at its peak.
+        """Runs the command memory: memory use over time, and the allocations at its peak.
 
         The first table has a line for each allocator: allocations, releases and their bytes,
         the peak and its time. The second table lists the ops that had memory allocated at the
@@ -958,7 +958,8 @@ class Commands:
             top: Optional[int] = None,
             *,
             fail_on: Optional[Words] = None) -> Result:
-        """Returns which rank has not called a collective, and calls that differ between ranks.
+        """Runs the command collectives: which rank has not called a collective, and calls that differ
+        between ranks.
 
         Compares the dumps that PyTorch's Flight Recorder writes on each rank when a collective
         times out (TORCH_FR_BUFFER_SIZE, TORCH_NCCL_TRACE_BUFFER_SIZE). Calls of a process
@@ -993,7 +994,7 @@ class Commands:
             by: Optional[Literal['op', 'kernel', 'module', 'phase']] = None,
             peak_flops: Optional[Size] = None,
             peak_bandwidth: Optional[Size] = None) -> Result:
-        """Returns compares ops with the peaks of the device: the limit of each op, and the possible
+        """Runs the command roofline: how close each op comes to the peaks of the device, and the possible
         saving.
 
         Each line is an op with one combination of input shapes, sorted by total time; --by
@@ -1031,7 +1032,7 @@ class Commands:
             *,
             partial: Optional[bool] = None,
             peak_flops: Optional[Size] = None) -> Result:
-        """Returns float operations by family and op, and the work that is not counted.
+        """Runs the command flops: float operations by family and op, and the work that is not counted.
 
         Counts the float operations of the calls in a trace from the shapes of their inputs,
         over all steps: of PyTorch ops, of the compiled programs in XSpaces, and of the
@@ -1106,7 +1107,7 @@ class Commands:
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
             max_values: Optional[int] = None) -> Result:
-        """Returns compare two or more runs; check pass/fail gates in CI.
+        """Runs the command diff: compare two or more runs; check pass/fail gates in CI.
 
         Compares any view of two or more sides: profiles, lists such as graph.pbtxt,run_meta,
         folders, baseline:NAME, or the saved text output of a view. Nodes are matched by path;
