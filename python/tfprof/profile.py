@@ -108,7 +108,7 @@ class Profile(Commands):
     def _add_any(self, source: Any, how: List[str]) -> None:
         several = _is_list(source)
         if several and how:
-            raise InvalidArgumentError('recording_options belong to one recording, not to a list of paths')
+            raise InvalidArgumentError('recording_options (or spool_options) belong to one recording, not to a list of paths')
         if several or is_folder_url(source):
             self._local = Local(source if several else [source])
             self._note(self._session.add_files(self._local.paths))

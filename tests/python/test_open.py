@@ -162,7 +162,7 @@ class EveryKind(unittest.TestCase):
             tfprof.open('/no/such')
         with self.assertRaisesRegex(tfprof.DataLossError, 'README.md'):
             tfprof.open(example('README.md'))
-        with self.assertRaisesRegex(tfprof.InvalidArgumentError, 'spool_options'):
+        with self.assertRaisesRegex(tfprof.InvalidArgumentError, 'recording_options'):
             tfprof.open(example('profile_100'), example('profile_200'), spool_options={'leaf': 'op'})
         with self.assertRaisesRegex(tfprof.InvalidArgumentError, 'bytes, a file object or a message'):
             tfprof.open(3)
