@@ -44,10 +44,22 @@ static bool has_words(struct str name, const char *words)
 	return true;
 }
 
-/* Partitions of a device, and laptop versions, have lower peaks than the data sheet states. */
+/* Partitions of a device, and versions for laptops or with less power, have lower peaks than the
+ * data sheet states. */
 static bool is_reduced(struct str model)
 {
-	return has_word(model, "MIG", 3) || has_word(model, "Laptop", 6) || has_word(model, "D", 1);
+	return has_word(model, "MIG", 3) || has_word(model, "Laptop", 6) ||
+	       has_word(model, "Max", 3) || has_word(model, "D", 1);
+}
+
+/* True if a row is for the version of the device: "RTX 3080 Ti" is another device than "RTX 3080".
+ */
+static bool has_version(struct str model, const char *words)
+{
+	struct str row = str_of(words);
+
+	return has_word(model, "Ti", 2) == has_word(row, "Ti", 2) &&
+	       has_word(model, "SUPER", 5) == has_word(row, "SUPER", 5);
 }
 
 const struct peak *peak_find(struct str model)
@@ -55,7 +67,7 @@ const struct peak *peak_find(struct str model)
 	if (is_reduced(model))
 		return NULL;
 	for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
-		if (has_words(model, peaks[i].words))
+		if (has_words(model, peaks[i].words) && has_version(model, peaks[i].words))
 			return &peaks[i];
 	return NULL;
 }

@@ -214,6 +214,31 @@ struct flops flops_fft(const struct op_call *c)
 	return f;
 }
 
+/* Transforms of dimensions whose sizes are a setting. Of real data, the side that is complex has
+ * only half of the elements. */
+struct flops flops_fft_lengths(const struct op_call *c)
+{
+	const struct op_tensor *t = call_input(c, 0), *out = &c->output;
+	const struct op_setting over = call_setting(c, c->row->place[0]);
+	double length = 1;
+
+	if (!t->known || !out->known)
+		return lacking(LACK_SHAPE, 0);
+	if (!over.n)
+		return lacking(LACK_SETTING, c->row->place[0]);
+	for (unsigned i = 0; i < over.n; i++) {
+		if (over.v[i] < 1)
+			return lacking(LACK_SENSE, 0);
+		length *= (double)over.v[i];
+	}
+	int64_t elements = t->elements > out->elements ? t->elements : out->elements;
+	bool real = t->elements != out->elements;
+	int64_t flops = num_from_real((real ? 2.5 : 5) * (double)elements * log2(length) + 0.5);
+	struct flops f = COUNTED(c, flops);
+	add_bytes(&f, c, out->elements, 0);
+	return f;
+}
+
 /* ---- kernels that Inductor fused ---- */
 
 /* Returns the ops in the name of a kernel: "add__to_copy" of "triton_poi_fused_add__to_copy_7". */

@@ -13,12 +13,13 @@ def made_by(name, script, *packages):
 
 
 TORCH = 'torch==2.15.0', 'torchvision==0.29.2', 'numpy', 'onnx==1.23.2', 'onnxscript==0.7.2', 'fvcore==0.1.5.post20221221'
+XPROF = 'jax==0.10.2', 'tensorflow-cpu==2.21.0', 'xprof==2.24.2'
 
 # The environment with PyTorch takes 5.4 GB, the other one 2.3 GB.
 STEPS = [
     Step('frameworks-torch', 'deep', made_by('torch', 'torch_made.py', *TORCH), seconds=120),
     Step('frameworks-snapshot', 'deep', made_by('torch', 'snapshot_viz.py', *TORCH), seconds=20),
     Step('frameworks-flight', 'deep', made_by('torch', 'flight_trace.py', *TORCH), seconds=20),
-    Step('frameworks-xprof', 'deep',
-         made_by('xprof', 'xprof_made.py', 'jax==0.10.2', 'tensorflow-cpu==2.21.0', 'xprof==2.24.2'), seconds=60),
+    Step('frameworks-xprof', 'deep', made_by('xprof', 'xprof_made.py', *XPROF), seconds=60),
+    Step('frameworks-jax-flops', 'deep', made_by('xprof', 'jax_flops.py', *XPROF), seconds=30),
 ]

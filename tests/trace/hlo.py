@@ -229,6 +229,15 @@ def library_calls():
     equal(found, [2 * 2 * 6 * 4 * 22 * 22] * 3)  # 22 of 24 pairs of a position and a tap are inside, by dimension
 
 
+def transforms():
+    """Fourier transforms: 5 operations for each element and level of complex data, half of it for real data."""
+    main = [instruction(1, 'x', 'parameter', [4, 8]), instruction(2, 'fft.1', 'fft', [4, 8], [1], more=packed(32, [8])),
+            instruction(3, 'fft.2', 'fft', [4, 5], [1], more=packed(32, [8])), instruction(4, 'fft.3', 'fft', [4, 8], [1], more=packed(32, [4, 8]))]
+    path = write(space(metadata_plane({7: program('jit_f', 7, [(1, 4, main)], 1)}), gpu([('k%d' % i, 'fft.%d' % i, i * 10 ** 6, 1000) for i in (1, 2, 3)])))
+    d = answer(path)
+    equal((d['flops'], d['coverage'], [r['family'] for r in d['families'] if r['flops']]), (5 * 32 * 3 + 5 * 32 * 3 // 2 + 5 * 32 * 5, 1, ['Fourier transforms']))
+
+
 def shared_computations():
     """Many fusions of one large computation do not take the square of the file's size; the rest is not counted."""
     inner = [instruction(100, 'p', 'parameter', [4, 4])] + [instruction(101 + i, 'a%d' % i, 'add', [4, 4], [100, 100]) for i in range(300)]
@@ -315,7 +324,7 @@ def threads():
     assert 'jit(f)/dense/dot_general' in out, out
 
 
-CASES = [threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, counted, loops, library_calls,
+CASES = [threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, counted, loops, library_calls, transforms,
          shared_computations, damaged, circles]
 
 if __name__ == '__main__':

@@ -409,6 +409,12 @@ static void test_peaks(void **state)
 	assert_string_equal(peak_name("NVIDIA A100-SXM4-40GB MIG 1g.5gb"), "");
 	assert_string_equal(peak_name("NVIDIA GeForce RTX 4090 Laptop GPU"), "");
 	assert_string_equal(peak_name("NVIDIA GeForce RTX 4090 D"), "");
+	assert_string_equal(peak_name("NVIDIA GeForce RTX 3080 Ti"), "RTX 3080 Ti");
+	assert_string_equal(peak_name("NVIDIA GeForce RTX 3080"), "RTX 3080");
+	assert_string_equal(peak_name("NVIDIA GeForce RTX 4070 Ti SUPER"), "RTX 4070 Ti SUPER");
+	assert_string_equal(peak_name("NVIDIA GeForce RTX 4090 Ti"), "");
+	assert_string_equal(
+	        peak_name("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition"), "");
 	assert_string_equal(peak_name("NVIDIA A10G"), "");
 	assert_string_equal(peak_name(""), "");
 	/* float32 at the rate of TF32; no bfloat16 */

@@ -186,7 +186,8 @@ static struct utilization utilization_of_all(
 	return find_utilization(x, rate, &all);
 }
 
-static void put_utilization(struct sb *b, const struct flops_sums *x, const struct flops_rate *rate)
+static void put_utilization(struct sb *b, const struct flops_sums *x,
+        const struct flops_coverage *coverage, const struct flops_rate *rate)
 {
 	const struct utilization u = utilization_of_all(x, rate);
 
@@ -195,7 +196,11 @@ static void put_utilization(struct sb *b, const struct flops_sums *x, const stru
 		sb_fmt(b, "\nMFU %.1f%%", u.model * 100);
 		if (u.hardware > u.model)
 			sb_fmt(b, ", HFU %.1f%%", u.hardware * 100);
-		sb_put(b, S(": products at the "));
+		if (coverage->all_ns) {
+			sb_put(b, S(", "));
+			coverage_put_share(b, coverage);
+		}
+		sb_put(b, S(":\nproducts at the "));
 		if (rate->given > 0)
 			sb_put(b, S("given peak"));
 		else
@@ -346,7 +351,7 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 		        "\nEstimated for %" PRIu64
 		        " call%s: the output is assumed to have the shape that the next op reads",
 		        x->inferred, x->inferred == 1 ? "" : "s");
-	put_utilization(&b, x, rate);
+	put_utilization(&b, x, coverage, rate);
 	sb_put(&b, S("\n\n"));
 	return sb_str(&b);
 }

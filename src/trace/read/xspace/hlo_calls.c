@@ -206,6 +206,13 @@ static struct str values_of(struct arena *a, const struct xinstruction *i, struc
 		sb_fmt(&to, "[\"%.*s\"]", STR(numbers_in(a, i->dot, 1)));
 		return sb_str(&to);
 	}
+	if (i->lengths.n) {
+		sb_put(&to, S("[\"["));
+		for (size_t k = 0; k < i->lengths.n; k++)
+			put_number(&to, i->lengths.v[k]);
+		sb_put(&to, S("]\"]"));
+		return sb_str(&to);
+	}
 	return i->window.n || i->convolution.n ? window_values(a, i) : S("");
 }
 

@@ -7,7 +7,8 @@
  *   HloModule        entry_name 2  computations 3  id 5  entry_id 6  stack_frame_index 17
  *   HloComputation   name 1  instructions 2  id 5  root_id 6
  *   HloInstruction   name 1  opcode 2  shape 3  metadata 7  fusion_kind 11  window 15
- *                    convolution 16  custom_call_target 28  dot 30  id 35  operands 36
+ *                    convolution 16  custom_call_target 28  dot 30  fft_length 32  id 35
+ *                    operands 36
  *                    called_computations 38  backend_config 43
  *   OpMetadata       op_type 1  op_name 2  source_file 3  source_line 4  stack_frame_id 15
  *   StackFrameIndex  files 1  functions 2  locations 3 {file 1, function 2, line 3, column 4}
@@ -144,6 +145,8 @@ static bool read_instruction(struct module *m, struct str bytes)
 		case LEAF_TAG(16, WIRE_BYTES): made.convolution = leaf_bytes(&l); break;
 		case LEAF_TAG(28, WIRE_BYTES): made.target = leaf_bytes(&l); break;
 		case LEAF_TAG(30, WIRE_BYTES): made.dot = leaf_bytes(&l); break;
+		case LEAF_TAG(32, WIRE_BYTES):
+		case LEAF_TAG(32, WIRE_VARINT): take_ids(&l, m->x->a, &made.lengths); break;
 		case LEAF_TAG(35, WIRE_VARINT): made.id = (int64_t)leaf_varint(&l); break;
 		case LEAF_TAG(36, WIRE_BYTES):
 		case LEAF_TAG(36, WIRE_VARINT): take_ids(&l, m->x->a, &made.operands); break;

@@ -110,6 +110,7 @@ struct xinstruction {
 	struct str name, opcode;
 	struct str fusion, target; /* kind of a fusion; target of a custom call */
 	struct str shape, window, convolution, dot, config; /* encoded messages; config: text */
+	struct xids lengths;  /* of the dimensions that a Fourier transform has */
 	struct xids operands; /* instructions: inputs, and results of computations that it runs */
 	struct xids calls;    /* computations */
 	struct xop op;        /* the op of the framework that was compiled to it */
