@@ -1,5 +1,5 @@
 # Made by tools/gen_docs.c; do not edit.
-complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n'
+complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve mcp doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n'
 complete -c tfprof -n __fish_use_subcommand -a scope -d 'time, memory and parameters by name scope'
 complete -c tfprof -n __fish_use_subcommand -a graph -d 'nodes along data-flow edges, from outputs to inputs'
 complete -c tfprof -n __fish_use_subcommand -a code -d 'time and memory by Python line (needs call stacks)'
@@ -36,6 +36,7 @@ complete -c tfprof -n __fish_use_subcommand -a record -d 'record the GPU work of
 complete -c tfprof -n __fish_use_subcommand -a ctl -d 'control a running recording'
 complete -c tfprof -n __fish_use_subcommand -a report -d 'write all views into one HTML file for the browser'
 complete -c tfprof -n __fish_use_subcommand -a serve -d 'serve the pages of a report to a browser, also for large inputs'
+complete -c tfprof -n __fish_use_subcommand -a mcp -d 'answer questions of agents over the Model Context Protocol'
 complete -c tfprof -n __fish_use_subcommand -a doctor -d 'check whether this machine or a process can be recorded'
 complete -c tfprof -l profile_path -r -d 'ProfileProto (model, steps and call stacks in one file), or a folder with such files; A,B or job_*/profile_100 loads several workers'
 complete -c tfprof -l graph_path -r -d 'GraphDef (text or binary), MetaGraphDef or SavedModel; the model'
@@ -172,6 +173,7 @@ complete -c tfprof -n '__fish_seen_subcommand_from ctl' -a 'start stop step flus
 complete -c tfprof -n '__fish_seen_subcommand_from report' -s o -r -d 'file to write report.html'
 complete -c tfprof -n '__fish_seen_subcommand_from serve' -l port -x -d 'listen on this port any free one'
 complete -c tfprof -n '__fish_seen_subcommand_from serve' -l open -d 'open the page in the browser'
+complete -c tfprof -n '__fish_seen_subcommand_from mcp' -l allow -x -d 'folder whose files can be read; may be given several times .'
 complete -c tfprof -n '__fish_seen_subcommand_from doctor' -s o -r -d 'folder for recordings .'
 function __tfprof_output
     set -l word (commandline -ct)

@@ -162,15 +162,6 @@ void arrow_block_release(void *block);
  * Reads cells (sheet.h) and puts them into batches.
  */
 
-struct cells {
-	const uint8_t *p, *end;
-	struct column *columns;
-	size_t n;
-};
-
-/* Reads the columns; they live in a, their names in the given bytes. */
-void cells_open(struct cells *c, struct str bytes, struct arena *a);
-
 /* Appends rows until the batch is full or no cells are left. */
 void cells_fill(struct cells *c, struct arrow_build *to, struct arena *scratch);
 

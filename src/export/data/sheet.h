@@ -53,6 +53,29 @@ void cells_put_real(struct sink *to, double v);
 void cells_put_text(struct sink *to, struct str s);
 void cells_put_list(struct sink *to, const struct strs *v);
 
+/* Reads cells in the order in which they were written. */
+struct cells {
+	const uint8_t *p, *end;
+	struct column *columns;
+	size_t n, at; /* number of columns; column of the next cell */
+};
+
+/* A cell: a null, a number of the type of its column, a text, or a list of n texts. */
+struct cell_value {
+	uint8_t kind; /* CELL_NULL... */
+	int64_t i;    /* of COLUMN_INTEGER and COLUMN_BOOL */
+	double real;  /* of COLUMN_REAL */
+	struct str text;
+	size_t n;
+};
+
+/* Reads the columns; they live in a, their names in the given bytes. */
+void cells_open(struct cells *c, struct str bytes, struct arena *a);
+/* Reads the next cell. False after the last one. */
+bool cells_take(struct cells *c, struct cell_value *to);
+/* Takes the first text off a list with n > 0. */
+struct str cell_list_take(struct cell_value *list);
+
 /* SHEET_SPREADSHEET: CSV in which no text is a formula. SHEET_CELLS: cells with their types, for
  * Arrow (export/data/sheet.h). SHEET_ARRAYS: members of a document (export/data/arrays.c). */
 enum sheet_form {
