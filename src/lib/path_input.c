@@ -83,29 +83,34 @@ void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits)
 		        (unsigned long long)waits, waits == 1 ? "" : "s", cure ? cure : "");
 }
 
-/* Chooses the windows of the steps that -step selects, and describes them.
- */
+/* Chooses the windows of the steps that -step selects, and describes them. Without -step, steps
+ * without device work are left out if other steps have some, because no device determines their
+ * length. */
 static bool choose_steps(struct session *s, const struct path_input *in, const struct opts *o,
         struct replay *x, struct path_steps *out)
 {
 	struct arena *a = &s->query_arena;
 	uint32_t *chosen = ARENA_ARRAY(a, x->n_windows, uint32_t);
+	bool all = o->step < 0 && !o->steps.n;
+	size_t n = 0, candidates = x->n_windows;
 	int64_t sum = 0;
-	size_t n = 0;
 
 	*out = (struct path_steps){ .of = S("the whole trace"),
 		.marked = in->steps.by != STEPS_UNKNOWN };
-	if (!out->marked && o->step < 0 && !o->steps.n) {
+	if (!out->marked && all) {
 		out->wall = step_time_mean(in->t, step_time_sum(&in->steps), 1);
 		return true;
 	}
-	for (uint32_t i = 0; i < x->n_windows && i < in->steps.steps.n; i++) {
-		const struct trace_step *step = &in->steps.steps.v[i];
+	if (all)
+		candidates = replay_working(x, chosen);
+	for (uint32_t i = 0; i < candidates; i++) {
+		uint32_t window = all ? chosen[i] : i;
+		const struct trace_step *step = &in->steps.steps.v[window];
 		if (!opts_has_step(o, step->id))
 			continue;
-		chosen[n++] = i;
+		chosen[n++] = window;
 		sum = num_add(sum, num_sub(step->end, step->start));
-		out->device |= x->windows[i].device;
+		out->device |= x->windows[window].device;
 	}
 	if (!n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
@@ -113,6 +118,10 @@ static bool choose_steps(struct session *s, const struct path_input *in, const s
 	out->wall = step_time_mean(in->t, sum, n);
 	out->of = n == 1 ? str_fmt(a, "step %lld", (long long)in->steps.steps.v[chosen[0]].id)
 	                 : str_fmt(a, "the mean of %zu steps", n);
+	if (candidates < x->n_windows)
+		out->of = str_fmt(a, "%.*s%s (%zu of %zu steps %s device work)", STR(out->of),
+		        n == 1 ? "" : " with device work", n, x->n_windows,
+		        n == 1 ? "has" : "have");
 	replay_choose(x, chosen, n);
 	return true;
 }

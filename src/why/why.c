@@ -136,10 +136,10 @@ static void add_places(
 	sort_array(a, f->places.v, f->places.n, sizeof *f->places.v, by_ticks);
 }
 
-static void add_finding(struct why *out, enum why_id id, const struct changed_job *j, int64_t saved,
-        struct arena *a, struct arena *own)
+static void add_finding(struct why *out, const struct why_finding *made,
+        const struct changed_job *j, struct arena *a, struct arena *own)
 {
-	struct why_finding f = { .id = id, .saved = saved };
+	struct why_finding f = *made;
 
 	for (size_t i = 0; i < j->n; i++) {
 		f.bound |= j->changes[i].bound && !out->unlaunched;
@@ -168,9 +168,20 @@ static struct replay_run *run_changed(
 	return runs;
 }
 
+/* Returns the time on the critical path of a changed step whose cause is not in the file. */
+static int64_t unknown_in(const struct replay *x, const struct replay_run *run)
+{
+	int64_t kinds[CRITICAL_KINDS];
+
+	replay_sum_paths(x, run, kinds);
+	return x->n_chosen ? kinds[CRITICAL_UNKNOWN] / (int64_t)x->n_chosen : 0;
+}
+
 /* Returns the time that the changes save, as the mean over all traces; 0 or less if they save
- * nothing. */
-static int64_t saved_by(const struct rank_group *job, const struct changed_job *j, struct arena *a)
+ * nothing. Sets *unknown to the time on the critical path of the changed step whose cause is not in
+ * the file; 0 if the change is not replayed. */
+static int64_t saved_by(const struct rank_group *job, const struct changed_job *j, int64_t *unknown,
+        struct arena *a)
 {
 	const struct replay_run *runs = NULL;
 	int64_t sum = 0;
@@ -187,6 +198,9 @@ static int64_t saved_by(const struct rank_group *job, const struct changed_job *
 		else if (runs)
 			sum = num_add(sum, num_sub(job->replays[i]->recorded.after, runs[i].after));
 	}
+	*unknown = 0;
+	for (size_t i = 0; runs && sum > 0 && i < j->n; i++)
+		*unknown = num_add(*unknown, unknown_in(job->replays[i], &runs[i]) / (int64_t)j->n);
 	return sum / (int64_t)j->n; /* NOLINT: a job has replays */
 }
 
@@ -198,11 +212,13 @@ static void examine(
 	scratch_open(&own, a->work);
 	const struct changed_job j = change_all(scenes, out->job->n_replays, id, &own.a);
 	struct str reason = reason_of(&j);
-	int64_t saved = reason.p ? 0 : saved_by(out->job, &j, &own.a);
+	struct why_finding f = { .id = id };
+	if (!reason.p)
+		f.saved = saved_by(out->job, &j, &f.unknown, &own.a);
 	if (reason.p)
 		VEC_PUSH(a, &out->gaps, ((struct why_gap){ id, str_copy(a, reason) }));
-	else if (saved > 0)
-		add_finding(out, id, &j, saved, a, &own.a);
+	else if (f.saved > 0)
+		add_finding(out, &f, &j, a, &own.a);
 	scratch_close(&own);
 }
 
@@ -388,18 +404,18 @@ static struct str check_steps(const struct why_scene *s, struct arena *a)
 	if (marks <= 0)
 		return STR_NONE;
 	double share = (double)x->recorded.after * (double)n / (double)marks;
+	const char *cure = x->n_windows > 1 ? "profile longer, or choose other steps (-step)"
+	                                    : "profile several steps";
 	if (share < STEP_SHARE)
 		return str_fmt(a,
-		        "no step is complete: device work ends %.*s into a step of %.*s; profile "
-		        "longer, or choose another step (-step)",
-		        STR(why_time(s, x->recorded.after, a)), STR(why_time(s, marks / n, a)));
+		        "no step is complete: device work ends %.*s into a step of %.*s; %s",
+		        STR(why_time(s, x->recorded.after, a)), STR(why_time(s, marks / n, a)),
+		        cure);
 	if (after > marks)
 		return str_fmt(a,
 		        "no step is complete: launches go on for %.*s after the end of a step of "
-		        "%.*s, so "
-		        "its marks do not cover the work; profile longer, or choose other steps "
-		        "(-step)",
-		        STR(why_time(s, after / n, a)), STR(why_time(s, marks / n, a)));
+		        "%.*s, so its marks do not cover the work; %s",
+		        STR(why_time(s, after / n, a)), STR(why_time(s, marks / n, a)), cure);
 	return STR_NONE;
 }
 
@@ -453,14 +469,6 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 	return STR_NONE;
 }
 
-static int64_t unknown_time(const struct replay *x)
-{
-	int64_t kinds[CRITICAL_KINDS];
-
-	replay_sum_paths(x, &x->recorded, kinds);
-	return x->n_chosen ? kinds[CRITICAL_UNKNOWN] / (int64_t)x->n_chosen : 0;
-}
-
 /* Sums the job up: the mean step and unexplained time, and the largest error. */
 static void sum_up(const struct rank_group *job, struct why *out, struct arena *a)
 {
@@ -469,7 +477,7 @@ static void sum_up(const struct rank_group *job, struct why *out, struct arena *
 		double error = replay_error(x);
 		out->error = error > out->error ? error : out->error;
 		out->step = num_add(out->step, x->recorded.after);
-		out->unknown = num_add(out->unknown, unknown_time(x));
+		out->unknown = num_add(out->unknown, unknown_in(x, &x->recorded));
 	}
 	if (job->n_replays > 1) {
 		out->step /= (int64_t)job->n_replays;

@@ -59,6 +59,8 @@ struct why_finding {
 	int64_t saved;      /* time that the step would save; may be negative because of rounding */
 	int64_t start_up;   /* part of the cost: first calls that take most of their place's time */
 	int64_t outside;    /* part of the cost: time of threads outside of all slices */
+	int64_t unknown;    /* without the cause: time on the critical path whose cause is not in
+	                       the file; 0 unless replayed */
 	size_t threads;     /* threads of one trace with a part of the cost */
 	size_t devices;     /* devices of one trace with a part of the cost */
 	bool bound;         /* at most this time is saved */

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Properties of the answers about time, on real files: the order of the rows or events in a file does not matter, and if all times are
 three times as long, so are those of the answers.

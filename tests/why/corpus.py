@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes traces in which one thing is wrong, and healthy ones, with the truth: the cause, and the time that its remedy saves.
 

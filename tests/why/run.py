@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests the corpus of planted causes: that each trace really is what the corpus says.
 

@@ -435,6 +435,20 @@ def first_calls_are_start_up():
                     (20000000, [20000000]) if first else (None, []), 'document')
 
 
+def unknown_waits_that_remain_are_said():
+    """If most of what remains without a cause is waits that the file does not explain, the evidence says how long they are, and so does
+    what-if."""
+    calls = [('cudaLaunchKernel', 1000 * i, 5) for i in range(20)]
+    works = [(i, 1000 * i + 10, 10) for i in range(20)]
+    calls += [('cudaLaunchKernel', 19100, 5)]
+    path = written('remain.json', launches(calls, works + [(20, 24000, 1000)]))
+    evidence = json.loads(run('why', path, '-output', 'json'))['causes'][0]['evidence'][0]
+    said = re.search(r'becomes [0-9.]+ms, of which ([0-9.]+ms) are waits whose cause is not in the file', evidence['text'])
+    after = re.search(r'wait, cause not in the file +[0-9.]+[mu]s +([0-9.]+ms)', run(*evidence['command'].split()[1:]))
+    assert said and after and said[1] == after[1], (evidence, after)
+    assert 'of which' not in why('input_pipeline')['causes'][0]['evidence'][0]['text']
+
+
 def later_calls_are_not_start_up():
     """A call that is as slow as the first one in the file does not count as start-up, also if the device did not wait for the first one, or it is
     in another step."""
@@ -521,6 +535,25 @@ def unequal_steps_are_named():
     events = [e for e in events if e not in marks[1:4]]
     text = words_of('why', written('unequal.json', events))
     assert re.search(r'the mean of 5 steps, which last [0-9.]+ms to [0-9.]+ms \(-step chooses\): ', text), text
+
+
+def steps_without_work_are_left_out():
+    """Steps without device work are left out if others have some, unless -step names them; the answers say how many have some."""
+    with open(files()['input_pipeline'][0]) as f:
+        events = json.load(f)['traceEvents']
+    marks = [e for e in events if e['name'].startswith('ProfilerStep')]
+    end = max(e['ts'] + e['dur'] for e in events if 'dur' in e)
+    empty = [dict(marks[0], name='ProfilerStep#%d' % (900 + i), ts=end + 100 * i + 10, dur=50) for i in range(len(marks) + 3)]
+    path, said = written('empty.json', events + empty), '(%d of %d steps have device work)' % (len(marks), len(marks) + len(empty))
+    whole, other = (json.loads(run('why', p, '-output', 'json')) for p in (files()['input_pipeline'][0], path))
+    cases.equal([other[k] for k in ('verdict', 'step_ns', 'window_ns')], [whole[k] for k in ('verdict', 'step_ns', 'window_ns')], 'why')
+    assert said in words_of('why', path) and said in words_of('what-if', path, 'host*0.5'), words_of('why', path)
+    text = words_of('critical', path)
+    assert ' of %d steps with device work: ' % len(marks) in text and json.loads(run('critical', path, '-output', 'json'))['kinds'][0]['ns'], text
+    assert 'Critical path of step 900: 50.0us' in run('critical', path, '-step', '900')
+    one = written('one.json', [e for e in events if e not in marks[1:]] + empty[:1])
+    assert 'step %s (1 of 2 steps has device work): ' % marks[0]['name'].split('#')[1] in words_of('why', one), words_of('why', one)
+    assert ', the only one of 2 steps with device work: ' in words_of('critical', one)
 
 
 def copies(memory, launched, kernel=500):
@@ -611,7 +644,9 @@ def no_whole_step():
     rest = [e for e in events if e not in marks]
     end = max(e['ts'] + e['dur'] for e in events if e.get('cat') == 'kernel')
     doubtful(written('long.json', rest + [dict(marks[0], dur=10 * (end - marks[0]['ts']))]), 'device work ends ')
-    doubtful(written('short.json', rest + marks[:1]), 'so its marks do not cover the work')
+    doubtful(written('short.json', rest + marks[:1]), 'so its marks do not cover the work; profile several steps')
+    late = [dict(e, ts=marks[0]['ts'] + i, dur=1) for i, e in enumerate(marks[:2])]
+    doubtful(written('two.json', rest + late), 'choose other steps (-step)')
 
 
 def no_launches():
@@ -636,7 +671,7 @@ def sentences():
     for path in sorted(glob.glob(os.path.join(cases.ROOT, 'src', 'why', '*.c'))) + [os.path.join(cases.ROOT, 'src', 'why', 'cause.def')]:
         with open(path) as f:
             for found in re.finditer(r'(?:reason = S\(|return S\(|(?<!: )str_fmt\(a,)\s*((?:"[^"]*"\s*)+)', f.read()):
-                parts = re.split('%(?:[.]1f|llu|[.][*]s|%)', ''.join(re.findall('"([^"]*)"', found[1])))
+                parts = re.split('%(?:[.]1f|llu|[.][*]s|s|%)', ''.join(re.findall('"([^"]*)"', found[1])))
                 out.append('[0-9.%a-z]+'.join(re.escape(x) for x in parts))
     return out
 
@@ -685,9 +720,10 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
-         wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up,
+         wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,
          time_without_a_cause_is_said, differences_name_what_differs, small_causes_do_not_name_the_verdict,
          unknown_host_time_is_called_unknown, places_of_several_threads_are_summed, advice_fits_the_place, unequal_steps_are_named,
+         steps_without_work_are_left_out,
          pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
          windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]
 

@@ -191,13 +191,17 @@ struct str critical_title(const struct critical_page *p, struct arena *a)
 /* Appends why this step is shown. */
 static void put_choice(struct sb *b, const struct critical_page *p)
 {
-	if (!p->step.p || p->chosen || p->steps < 2)
+	if (!p->step.p || p->chosen || p->steps + p->empty < 2)
 		return;
-	sb_fmt(b, ", the %s of %zu steps",
-	        p->steps == 2  ? "shorter"
-	        : p->steps % 2 ? "median"
-	                       : "lower median",
-	        p->steps);
+	if (p->steps == 1)
+		sb_fmt(b, ", the only one of %zu steps", p->steps + p->empty);
+	else
+		sb_fmt(b, ", the %s of %zu steps",
+		        p->steps == 2  ? "shorter"
+		        : p->steps % 2 ? "median"
+		                       : "lower median",
+		        p->steps);
+	sb_fmt(b, p->empty ? " with device work" : "");
 }
 
 /* Appends where the window lies in the step or trace. */

@@ -14,7 +14,8 @@ struct critical_page {
 	const struct critical *x;
 	struct str step; /* "step 3 (ProfilerStep#3)"; p NULL: the whole trace */
 	int64_t step_ns;
-	size_t steps; /* number of steps of the trace */
+	size_t steps; /* number of steps of the trace with device work; of all if none has any */
+	size_t empty; /* number of the other steps */
 	bool chosen;  /* the user chose the step; otherwise it is the one with the median length */
 };
 

@@ -202,6 +202,11 @@ static struct evidence replay_evidence(const struct why_text *t, const struct wh
 
 	sb_fmt(&b, "without it, ");
 	put_change(&b, x, f->saved);
+	if ((double)f->unknown > (double)(x->step - f->saved) * WHY_UNKNOWN_SHARE) {
+		sb_fmt(&b, ", of which ");
+		put_time(&b, x, f->unknown);
+		sb_fmt(&b, " are waits whose cause is not in the file");
+	}
 	if (f->assumed.p)
 		sb_fmt(&b, "; %.*s", STR(f->assumed));
 	if (f->replayed && x->unlaunched) {

@@ -288,17 +288,44 @@ void replay_open(const struct trace *t, const struct trace_links *links,
 	replay_choose(out, all, out->n_windows);
 }
 
+size_t replay_working(const struct replay *x, uint32_t *out)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < x->n_windows; i++)
+		if (x->windows[i].device)
+			out[n++] = i;
+	for (uint32_t i = 0; !n && i < x->n_windows; i++)
+		out[i] = i;
+	return n ? n : x->n_windows;
+}
+
+/* Returns the index of the step with the median length among those with device work; of an even
+ * number, of the shorter one of the two in the middle. */
+static uint32_t median_step(const struct replay *x, struct arena *own)
+{
+	uint32_t *steps = ARENA_ARRAY(own, x->n_windows, uint32_t);
+	size_t n = replay_working(x, steps);
+	int64_t *lengths = ARENA_ARRAY(own, n, int64_t);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_step *mark = &x->marks->steps.v[steps[i]];
+		lengths[i] = num_sub(mark->end, mark->start);
+	}
+	return steps[keysort_new(own, n, lengths)[(n - 1) / 2]];
+}
+
 void replay_open_step(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, uint32_t step, struct replay *out, struct arena *a)
 {
 	uint32_t *only = ARENA_NEW(a, uint32_t);
 	struct scratch own;
 
-	*only = step;
 	scratch_open(&own, a->work);
 	uint32_t *const *of = critical_steps(t, links, steps, &own.a);
 	find_windows(out, t, links, steps, of, a);
-	open_between(out, t, links, of, out->windows[step].from, out->windows[step].to);
+	*only = step == REPLAY_MEDIAN ? median_step(out, &own.a) : step;
+	open_between(out, t, links, of, out->windows[*only].from, out->windows[*only].to);
 	scratch_close(&own);
 	replay_choose(out, only, 1);
 }

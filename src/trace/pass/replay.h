@@ -75,11 +75,16 @@ struct replay {
 /* The graph lives in a. */
 void replay_open(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, struct replay *out, struct arena *a);
-/* Does the same for one step, given by its index; 0: the whole trace, if it has no steps.
- */
+/* Does the same for one step, given by its index; 0: the whole trace, if it has no steps;
+ * REPLAY_MEDIAN: the step with the median length among those with device work. */
+#define REPLAY_MEDIAN ID_NONE
 void replay_open_step(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, uint32_t step, struct replay *out, struct arena *a);
 void replay_choose(struct replay *x, const uint32_t *windows, size_t n);
+
+/* Stores the indices of the windows whose steps have device work, or of all windows if none has.
+ * Returns their number. out has room for all windows. */
+size_t replay_working(const struct replay *x, uint32_t *out);
 
 /* Returns the last node of a track that starts at or before a time of the
  * recording, or ID_NONE. */
