@@ -73,8 +73,19 @@ uint32_t *sort_order(struct arena *a, size_t n, sort_cmp *cmp, const void *ctx)
 	return order;
 }
 
+/* True if the elements of an array are in order already. */
+static bool is_sorted(const void *v, size_t n, sort_cmp *cmp)
+{
+	for (uint32_t i = 1; i < n; i++)
+		if (cmp(v, i - 1, i) > 0)
+			return false;
+	return true;
+}
+
 void sort_array(struct arena *a, void *v, size_t n, size_t size, sort_cmp *cmp)
 {
+	if (is_sorted(v, n, cmp))
+		return;
 	struct arena_mark m = arena_mark(a);
 	const uint32_t *order = sort_order(a, n, cmp, v);
 	char *from = v, *to = ARENA_ARRAY(a, n * size, char);

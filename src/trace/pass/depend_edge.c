@@ -4,6 +4,7 @@
  */
 #include "trace/pass/depend_internal.h"
 
+#include "base/heap.h"
 #include "base/sort.h"
 
 struct depend_process *depend_process_of(const struct depend_making *m, uint32_t track)
@@ -57,36 +58,97 @@ void depend_add_edge(struct depend_making *m, uint32_t from, uint32_t to, enum d
 
 /* ---- order ---- */
 
-/* Returns the nodes so that each comes after those that its edges come from: by start; of equal
- * starts, threads before devices before threads that waited. */
-static uint32_t *order_nodes(struct depend_making *m)
-{
-	struct depend *d = m->d;
-	uint32_t *order = ARENA_ARRAY(m->a, d->nodes.n, uint32_t);
-	int64_t *starts = ARENA_ARRAY(m->own, d->nodes.n, int64_t);
-	uint8_t *rank = ARENA_ARRAY(m->own, d->nodes.n, uint8_t);
-	size_t n = 0;
+/* The nodes of a track that are not in the order yet. */
+struct order_head {
+	int64_t start; /* of the next node */
+	uint32_t next, end;
+	uint8_t rank; /* of the next node */
+};
 
-	for (size_t i = 0; i < d->nodes.n; i++) {
-		starts[i] = d->nodes.v[i].start;
+static bool is_before(const void *a, const void *b)
+{
+	const struct order_head *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start;
+	return x->rank != y->rank ? x->rank < y->rank : x->next < y->next;
+}
+
+/* Returns the rank of each node among nodes of the same start: threads come before devices, and
+ * devices before threads that waited. */
+static uint8_t *find_ranks(struct depend_making *m)
+{
+	const struct depend *d = m->d;
+	uint8_t *rank = ARENA_ARRAY(m->own, d->nodes.n, uint8_t);
+
+	for (size_t i = 0; i < d->nodes.n; i++)
 		rank[i] = !d->nodes.v[i].host;
-	}
 	for (size_t i = 0; i < m->edges.n; i++)
 		if (d->nodes.v[m->edges.v[i].to].host)
 			rank[m->edges.v[i].to] = 2;
-	for (unsigned r = 0; r < 3; r++)
-		for (uint32_t i = 0; i < d->nodes.n; i++)
-			if (rank[i] == r)
-				order[n++] = i;
-	keysort(m->own, order, n, starts);
+	return rank;
+}
+
+/* Stores the nodes of each track in their order. They are sorted by start already. */
+static void order_tracks(const struct depend *d, const uint8_t *rank, uint32_t *ids)
+{
+	const struct depend_node *v = d->nodes.v;
+
+	for (size_t k = 0; k < d->t->tracks.n; k++) {
+		uint32_t first = d->tracks[k].first, end = first + d->tracks[k].n;
+		for (uint32_t i = first; i < end; i++) {
+			uint32_t at = i;
+			for (; at > first && v[ids[at - 1]].start == v[i].start &&
+			        rank[ids[at - 1]] > rank[i];
+			        at--)
+				ids[at] = ids[at - 1];
+			ids[at] = i;
+		}
+	}
+}
+
+static void set_head(
+        struct order_head *h, const struct depend *d, const uint8_t *rank, const uint32_t *ids)
+{
+	h->start = d->nodes.v[ids[h->next]].start;
+	h->rank = rank[ids[h->next]];
+}
+
+/* Returns the nodes so that each comes after those that its edges come from: by start; of equal
+ * starts, by rank. ids: scratch space for all nodes. */
+static uint32_t *order_nodes(struct depend_making *m, uint32_t *ids)
+{
+	const struct depend *d = m->d;
+	const uint8_t *rank = find_ranks(m);
+	uint32_t *order = ARENA_ARRAY(m->a, d->nodes.n, uint32_t);
+	struct order_head *heads = ARENA_ARRAY(m->own, d->t->tracks.n, struct order_head);
+	size_t n = 0, live = 0;
+
+	order_tracks(d, rank, ids);
+	for (size_t k = 0; k < d->t->tracks.n; k++) {
+		const struct depend_track *track = &d->tracks[k];
+		if (!track->n)
+			continue;
+		heads[live] =
+		        (struct order_head){ .next = track->first, .end = track->first + track->n };
+		set_head(&heads[live++], d, rank, ids);
+	}
+	heap_make(heads, live, sizeof *heads, is_before);
+	while (live) {
+		order[n++] = ids[heads[0].next++];
+		if (heads[0].next < heads[0].end)
+			set_head(&heads[0], d, rank, ids);
+		else
+			heads[0] = heads[--live];
+		heap_down(heads, live, sizeof *heads, 0, is_before);
+	}
 	return order;
 }
 
-/* Drops the edges that lead backwards in the order. */
-static void drop_backward(struct depend_making *m, const uint32_t *order)
+/* Drops the edges that lead backwards in the order. place: scratch space for all nodes. */
+static void drop_backward(struct depend_making *m, const uint32_t *order, uint32_t *place)
 {
 	struct depend *d = m->d;
-	uint32_t *place = ARENA_ARRAY(m->own, d->nodes.n, uint32_t);
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < d->nodes.n; i++)
@@ -147,8 +209,10 @@ static void sort_edges(struct depend_making *m)
 
 void depend_sort_edges(struct depend_making *m)
 {
-	m->d->order = order_nodes(m);
-	drop_backward(m, m->d->order);
+	uint32_t *scratch = ARENA_ARRAY(m->own, m->d->nodes.n, uint32_t);
+
+	m->d->order = order_nodes(m, scratch);
+	drop_backward(m, m->d->order, scratch);
 	bind_rest(m);
 	sort_edges(m);
 }

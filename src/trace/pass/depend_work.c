@@ -124,22 +124,42 @@ static void find_captured(struct depend_making *m)
 	}
 }
 
+/* Returns the number of nodes of a track that start before a time. from: a number not above it,
+ * close to it if the calls are in order. */
+static uint32_t count_before(
+        const struct depend *d, const struct depend_track *k, uint32_t from, int64_t at)
+{
+	const struct depend_node *v = &d->nodes.v[k->first];
+	uint32_t step = 1, end;
+
+	while (k->n - from >= step && v[from + step - 1].start < at) {
+		from += step;
+		step *= 2;
+	}
+	end = k->n - from < step ? k->n : from + step;
+	BISECT(from, from, end, v[from].start < at);
+	return from;
+}
+
 /* Finds the node with which each call that launched work begins. */
 void depend_find_calls(struct depend_making *m)
 {
 	struct depend *d = m->d;
+	uint32_t *near = ARENA_ARRAY(m->own, d->t->tracks.n, uint32_t);
 
 	m->calls = ARENA_ARRAY(m->own, d->links->launches.n, uint32_t);
 	for (size_t i = 0; i < d->links->launches.n; i++) {
 		const struct launch *l = &d->links->launches.v[i];
-		const struct depend_track *k = &d->tracks[trace_track_of(d->t, l->slice)];
-		uint32_t at = ID_NONE;
+		uint32_t track = trace_track_of(d->t, l->slice), at;
+		const struct depend_track *k = &d->tracks[track];
 		m->calls[i] = ID_NONE;
 		if (l->start < d->from || l->start > d->to || !k->n)
 			continue;
-		at = depend_find(d->nodes.v, k, l->start);
-		at = at == ID_NONE ? k->first : at + 1;
-		if (at < k->first + k->n && d->nodes.v[at].slice == l->slice)
+		if (near[track] && d->nodes.v[k->first + near[track] - 1].start >= l->start)
+			near[track] = 0;
+		near[track] = count_before(d, k, near[track], l->start);
+		at = k->first + near[track];
+		if (near[track] < k->n && d->nodes.v[at].slice == l->slice)
 			m->calls[i] = at;
 	}
 	for (size_t i = 0; i < d->nodes.n; i++) {
