@@ -203,8 +203,10 @@ struct trace {
 	uint64_t unopened; /* ends of slices that had not begun: ignored */
 	uint64_t lost;     /* pieces of device work that the file is known to lack, at least */
 	uint64_t dropped_slices; /* above TRACE_SLICES_MAX */
-	uint64_t dropped_args;   /* arguments above ARGS_MAX */
-	uint64_t bytes;          /* of the input, uncompressed; 0: unknown */
+	bool scheduled;        /* the source says when threads that could run had no CPU: slices of
+	                          CATEGORY_PREEMPTED */
+	uint64_t dropped_args; /* arguments above ARGS_MAX */
+	uint64_t bytes;        /* of the input, uncompressed; 0: unknown */
 	/* Times of records that the reader did not keep as slices; ticks. */
 	struct trace_extent {
 		bool any;

@@ -51,6 +51,11 @@ void build_origin(struct trace_build *b, int64_t ns, bool epoch)
 	b->t->epoch = epoch;
 }
 
+void build_scheduled(struct trace_build *b)
+{
+	b->t->scheduled = true;
+}
+
 uint32_t build_string(struct trace_build *b, struct str s)
 {
 	return intern_add(&b->t->strings, s);

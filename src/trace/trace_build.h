@@ -40,6 +40,8 @@ void build_start(struct trace_build *b, enum trace_source source, int64_t ticks_
 void build_producer(struct trace_build *b, struct str producer);
 /* epoch: ns since 1970. Slices are appended in ticks after this time. */
 void build_origin(struct trace_build *b, int64_t ns, bool epoch);
+/* The source says when threads that could run had no CPU. */
+void build_scheduled(struct trace_build *b);
 
 uint32_t build_string(struct trace_build *b, struct str s);
 

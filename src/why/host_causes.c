@@ -54,11 +54,23 @@ void why_find_garbage_collection(const struct why_scene *s, struct why_change *o
 		out->reason = S("the file has no slices of the garbage collector");
 }
 
-/* Never judged: no reader stores the times in which threads waited for a CPU. */
+/* ---- contention ---- */
+
+bool why_owns_host_contention(const struct why_scene *s, uint32_t event)
+{
+	return s->t->events.v[event].category == CATEGORY_PREEMPTED;
+}
+
 void why_find_host_contention(const struct why_scene *s, struct why_change *out)
 {
-	(void)s;
-	out->reason = S("tfprof does not read when threads waited for a CPU");
+	if (s->t->scheduled)
+		why_remove_owned(s, out, WHY_host_contention);
+	else if (s->t->source == TRACE_NSYS)
+		out->reason = S("the file does not say when threads had no CPU; record with nsys "
+		                "profile --cpuctxsw=process-tree");
+	else
+		out->reason = S("the file does not say when threads had no CPU; perf sched record "
+		                "shows it, and so does nsys profile --cpuctxsw=process-tree");
 }
 
 /* ---- allocation ---- */

@@ -262,15 +262,17 @@ void why_scene_open(
 
 /* ---- changes ---- */
 
-/* Returns "cudaMalloc in aten::empty". */
+/* Returns "cudaMalloc in aten::empty", "(preempted) in aten::linear". */
 static struct str call_name(
         const struct why_scene *s, const struct depend_context *c, struct arena *a)
 {
 	struct str name = why_name(s, c->event);
+	uint32_t around = c->parent == ID_NONE ? ID_NONE : s->d->contexts.v[c->parent].event;
 
-	return c->parent == ID_NONE ? name
-	                            : str_fmt(a, "%.*s in %.*s", STR(name),
-	                                      STR(why_name(s, s->d->contexts.v[c->parent].event)));
+	/* names of steps have numbers */
+	return around == ID_NONE || s->t->events.v[around].category == CATEGORY_STEP
+	               ? name
+	               : str_fmt(a, "%.*s in %.*s", STR(name), STR(why_name(s, around)));
 }
 
 /* Returns the context that is named: the outermost that a cause owns; otherwise the innermost. */
@@ -304,6 +306,8 @@ static struct why_place place_of(const struct why_scene *s, uint32_t node, struc
 	case CATEGORY_FRAME:
 		return (struct why_place){ .kind = "line", .name = why_name(s, c->event) };
 	case CATEGORY_CALL: return (struct why_place){ .kind = "call", .name = call_name(s, c, a) };
+	case CATEGORY_PREEMPTED:
+		return (struct why_place){ .kind = "thread", .name = call_name(s, c, a) };
 	case CATEGORY_OP: return (struct why_place){ .kind = "op", .name = why_name(s, c->event) };
 	case CATEGORY_STEP: /* names have numbers */
 		return (struct why_place){ .kind = "range", .name = S("(mark of the step)") };

@@ -40,7 +40,7 @@ extern const struct why_row why_rows[WHY_IDS];
 /* Returns the row with an id, or WHY_IDS. */
 enum why_id why_find_row(struct str id);
 
-#define WHY_OUTSIDE "thread" /* the kind of the place outside of all slices */
+#define WHY_OUTSIDE "thread" /* the kind of the places outside of all slices, and without a CPU */
 
 /* Where a cause is: op, line, kernel, call or step. */
 struct why_place {

@@ -102,12 +102,24 @@ def nsys_calls(x, process, tid, s, sync):
         event, device, stream = call.record
         x.row('CUPTI_ACTIVITY_KIND_CUDA_EVENT', timestamp=0, deviceId=device, contextId=1, streamId=stream,
               correlationId=s.correlation, globalPid=machine_pid, eventId=event, eventSyncId=event)
+    if call.block and s.end - s.start > 1000:
+        nsys_switch(x, process, tid, s.start + 300, s.end - 300, NSYS_SLEEPING)
     kind = 'wait' if call.wait else call.block
     if kind in SYNC_TYPE and sync:
         event, device, stream = call.wait or {'device': (None, call.on, None), 'stream': (None, *call.on) if kind == 'stream' else None,
                                               'event': (call.on, 0, None)}[kind]
         x.row('CUPTI_ACTIVITY_KIND_SYNCHRONIZATION', start=s.start + 1, end=s.end - 1, deviceId=device, contextId=1, streamId=stream,
               correlationId=s.correlation, globalPid=machine_pid, syncType=SYNC_TYPE[kind], eventId=event, eventSyncId=event)
+
+
+NSYS_RUNNING, NSYS_SLEEPING = 1, 2      # of ENUM_SAMPLING_THREAD_STATE
+
+
+def nsys_switch(x, process, tid, start, end, state):
+    """The rows of a thread that loses its CPU in a state, and of its return."""
+    x.table('SCHED_EVENTS', 'start cpu isSchedIn globalTid threadState threadBlock')
+    for at, back in ((start, 0), (end, 1)):
+        x.row('SCHED_EVENTS', start=at, cpu=3, isSchedIn=back, globalTid=nsys.pid(process) | tid, threadState=0 if back else state)
 
 
 def write_nsys(run, folder, sync=True, nodes=True):
@@ -121,6 +133,8 @@ def write_nsys(run, folder, sync=True, nodes=True):
         for s in thread.slices:
             if s.call:
                 nsys_calls(x, process + 1, tid, s, sync)
+            elif s.category == 'preempted':
+                nsys_switch(x, process + 1, tid, s.start, s.end, NSYS_RUNNING)
             else:
                 x.range(process + 1, s.name, s.start, s.end, thread=tid)
     for w in run.works:

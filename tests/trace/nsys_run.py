@@ -266,6 +266,41 @@ def ranges():
         os.unlink(path)
 
 
+SLEEPS, PREEMPTED = 2, 1        # of ENUM_SAMPLING_THREAD_STATE
+
+
+def switched(rows, name, columns='start cpu isSchedIn globalTid threadState'):
+    """Writes an export of one thread with calls from 1,000 to 1,005 ns and from 9,000 to 9,500 ns, of which the second one waits from
+    20,000 to 30,000 ns, and switches of threads (thread, time, gets a CPU, state)."""
+    x = nsys.Export()
+    x.launch(70, 1, 1000, 1100, 1300)
+    x.launch(70, 2, 9000, 9600, 29000)
+    call(x, 70, 'cudaDeviceSynchronize', 3, 20000, 30000)
+    x.table('SCHED_EVENTS', columns)
+    for thread, at, gets, state in rows:
+        x.row('SCHED_EVENTS', start=at, cpu=1, isSchedIn=gets, globalTid=nsys.pid(70) | thread, threadState=state)
+    return x.save(name)
+
+
+def switches():
+    """A thread that is preempted has no CPU until it gets one, in any order of the rows; a thread that sleeps, a thread without other
+    slices, and a time inside a call that waits do not count. Without the states, the table is not used."""
+    rows = [(1, 3000, 0, PREEMPTED), (1, 5000, 1, 0), (1, 6000, 0, SLEEPS), (1, 7000, 1, 0), (9, 1000, 0, PREEMPTED), (9, 8000, 1, 0),
+            (1, 21000, 0, PREEMPTED), (1, 25000, 1, 0), (1, 40000, 0, PREEMPTED)]
+    for name, order in (('forth', rows), ('back', rows[::-1])):
+        path = switched(order, name + '.sqlite')
+        found = [(s['start_ns'], s['duration_ns'], s['kind']) for s in document('critical', path)['segments'] if s['name'] == '(preempted)']
+        equal(found, [(3000, 2000, 'wait')])
+        cause, = [c for c in document('why', path)['causes'] if c['id'] == 'host_contention']
+        equal((cause['cost_ns'], cause['saved_ns'], cause['where'][0]['name']), (2000, 2000, '(preempted)'))
+        equal([(c['cause'], p['ns']) for c in document('idle', path)['devices'][0]['causes'] for p in c['places'] if p['name'] == '(preempted)'],
+              [('host_blocked', 2000)])
+        assert 'host_contention' not in {g['id'] for g in document('why', path)['not_judged']}
+    path = switched(rows, 'bare.sqlite', 'start cpu isSchedIn globalTid')
+    assert '--cpuctxsw=process-tree' in program('why', path, '--cause=host_contention')[0]
+    assert 'events that are not used: SCHED_EVENTS (9)' in program('why', path)[1]
+
+
 def text():
     """The text tables show the same numbers."""
     path = export(1)
@@ -276,7 +311,7 @@ def text():
     equal(len(program('kernels', path, '-output', 'csv', '--top=0')[0].splitlines()) - 1, document('kernels', path)['row_count'])
 
 
-CASES = [devices, sections, kernels, steps, ranges, text]
+CASES = [devices, sections, kernels, steps, ranges, switches, text]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, sqlite=CASES))

@@ -352,8 +352,9 @@ def copied_as_text():
     """A file whose bytes were replaced as text is refused, and the hint says why."""
     content = space(nested(), nested())
     write(content.decode('utf-8', 'replace').encode().replace(b'\n', b'\n\xef\xbf\xbd', 1))
-    _, err = program('a.xplane.pb', 'op', status=3)
-    assert 'hint: the file was copied as text' in err, err
+    for words in ((), ('--recover',)):
+        _, err = program('a.xplane.pb', 'op', *words, status=3)
+        assert 'hint: the file was copied as text' in err and '--recover reads' not in err, err
 
 
 def damaged_bytes():

@@ -21,6 +21,7 @@ ELEMENTWISE = ('void at::native::vectorized_elementwise_kernel<4, at::native::%s
 LAYOUT = 'void cudnn::ops::nchwToNhwcKernel<__half, __half, float, false, true, (cudnnKernelDataType_t)0>'
 SLOW_KERNEL = 'ampere_bf16_s16816gemm_bf16_64x64_sliced1x2_ldg8_f2f_stages_64x5_nn'
 OPTIMIZER = 'void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::TensorListMetadata<4>>'
+PREEMPTED = 'preempted'         # category of slices that writers turn into switches of threads
 NCCL = 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)'
 PAGEABLE, PINNED = 6, 24        # bytes per ns
 GPU = {'id': 0, 'name': 'NVIDIA H100 80GB HBM3', 'totalGlobalMem': 85029158912, 'computeMajor': 9, 'computeMinor': 0, 'maxThreadsPerBlock': 1024,
@@ -145,7 +146,7 @@ class Planted(Builder):
         """Spreads what goes wrong over the layers: {layer: [function]}."""
         d, out = self.d, {}
         for name, does in (('items', self.read_value), ('allocations', self.allocate), ('collections', self.collect),
-                           ('overheads', self.overhead)):
+                           ('overheads', self.overhead), ('preemptions', self.preempted)):
             n = d.of(name)
             for k in range(n):
                 out.setdefault(k * layers // n, []).append(does)
@@ -164,6 +165,12 @@ class Planted(Builder):
         """The profiler asks for a buffer within a call, which lasts longer for it."""
         self.add('begin', 'overhead', 'Activity Buffer Request')
         self.work('overhead')
+        self.add('end')
+
+    def preempted(self):
+        """The thread loses its CPU to another one."""
+        self.add('begin', PREEMPTED, '(preempted)')
+        self.work('preemption')
         self.add('end')
 
     def collective(self, group, ns):

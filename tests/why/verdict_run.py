@@ -188,7 +188,7 @@ def outputs():
     small = why('input_pipeline', '--cause=launch_bound')
     assert [c['id'] for c in small['causes']] == ['launch_bound'] and small['causes'][0]['saved_ns'] < .03 * small['window_ns'], small
     assert 'unfused_elementwise saves nothing' in run('why', *files()['input_pipeline'], '--cause=unfused_elementwise'), 'nothing'
-    for name, reason in (('garbage_collection', 'the file has no slices'), ('host_contention', 'tfprof does not read when threads waited')):
+    for name, reason in (('garbage_collection', 'the file has no slices'), ('host_contention', 'the file does not say when threads had no CPU')):
         text = words_of('why', *files()['healthy'], '--cause=' + name)
         assert name + ' is not judged: ' + reason in text and 'saves nothing' not in text, text
     text = run('why', *files()['healthy'])
@@ -308,7 +308,7 @@ def differences_name_what_differs():
     with open(loader) as f:
         stepless = written('stepless.json', [e for e in json.load(f)['traceEvents'] if 'ProfilerStep' not in e.get('name', '')])
     assert re.match('Only the first run has steps: the lengths [0-9.]+ms and [0-9.]+ms cannot be compared$', verdict(loader, stepless))
-    assert re.search('devices compute for [0-9.]+ms and [0-9.]+ms per step, on the path or beside it', words_of('why', loader, host, '--as=runs'))
+    assert re.search('devices compute for [0-9.]+ms and [0-9.]+ms per step in all, also while the host determines the length', words_of('why', loader, host, '--as=runs'))
 
 
 def differences_have_causes():
@@ -504,6 +504,15 @@ def unknown_host_time_is_called_unknown():
     assert '1. host_work' in text and 'torch.cuda.graph' not in text and text.count('--cause=graph_starts') == 1, text
 
 
+def contention_is_listed_beside_host_time():
+    """That waits for a CPU are not judged is listed where host time is a cause, with what records them."""
+    for name, listed in (('launch_bound', True), ('host_work', True), ('input_pipeline', False)):
+        said = re.search(r'host_contention: the file does not say when threads had no CPU; .*--cpuctxsw=process-tree', words_of('why', *files()[name]))
+        causes = {c['id'] for c in why(name)['causes']}
+        cases.equal(said is not None, bool(causes & {'host_work', 'launch_bound'}), (name, causes))
+        assert not listed or said, name
+
+
 def places_of_several_threads_are_summed():
     """The evidence says over how many threads the places are summed."""
     events = launches([('cudaLaunchKernel', 5000 * i, 5) for i in range(40)], [(i, 5000 * i + 10, 100) for i in range(40)])
@@ -693,7 +702,7 @@ def every_sentence_is_printed():
     calls, works = [('cudaLaunchKernel', 10 * i, 5) for i in range(20)], [(i, 10 * i + 6, 2) for i in range(19)]
     paths += [[written('late.json', launches(calls, works + [(19, 50000, 10)]))], [files()['healthy'][0], files()['input_pipeline'][0], '--as=ranks']]
     paths += [[written('send%d.json' % i, work[:1] + send) for i in range(2)] + ['--as=ranks'], [written('devices.json', work[:1] + nccl + other)]]
-    paths += [made('graph_as_one_slice', 'nsys')] if built.has(PROGRAM, 'sqlite') else []
+    paths += [made('graph_as_one_slice', 'nsys'), [os.path.join(cases.ROOT, 'testdata', 'traces', 'nsys.sqlite')]] if built.has(PROGRAM, 'sqlite') else []
     said = []
     for p in paths:
         answer = json.loads(run('why', *p, '-output', 'json'))
@@ -722,7 +731,7 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,
          time_without_a_cause_is_said, differences_name_what_differs, small_causes_do_not_name_the_verdict,
-         unknown_host_time_is_called_unknown, places_of_several_threads_are_summed, advice_fits_the_place, unequal_steps_are_named,
+         unknown_host_time_is_called_unknown, contention_is_listed_beside_host_time, places_of_several_threads_are_summed, advice_fits_the_place, unequal_steps_are_named,
          steps_without_work_are_left_out,
          pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
          windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]

@@ -119,7 +119,7 @@ static int64_t size_of(int64_t difference_ns)
 	return difference_ns < 0 ? -difference_ns : difference_ns;
 }
 
-/* "compute on the path +52.9ms" */
+/* "waiting for compute (+52.9ms)" */
 static void put_part(struct sb *b, const struct run_part *p, struct arena *a)
 {
 	int64_t part = difference(p->ns);
@@ -129,8 +129,8 @@ static void put_part(struct sb *b, const struct run_part *p, struct arena *a)
 	else if (p->name.n)
 		sb_put_name(b, table_shorten(a, p->name, NAME_MAX_COLUMNS));
 	else
-		sb_fmt(b, "%s%s", critical_texts[p->kind],
-		        p->kind <= CRITICAL_COPY ? " on the path" : "");
+		sb_fmt(b, "%s%s", p->kind <= CRITICAL_COPY ? "waiting for " : "",
+		        critical_texts[p->kind]);
 	sb_fmt(b, " (%s", part > 0 ? "+" : "");
 	table_put_time(b, part);
 	sb_fmt(b, ")");
@@ -240,7 +240,8 @@ static struct str compute_text(const struct run_difference *x, struct arena *a)
 		sb_fmt(&b, run ? " and " : "");
 		table_put_time(&b, (int64_t)(x->runs[run]->compute * (double)x->ns[run]));
 	}
-	sb_fmt(&b, "%s, on the path or beside it", have_steps(x) ? " per step" : "");
+	sb_fmt(&b, "%s in all, also while the host determines the length",
+	        have_steps(x) ? " per step" : "");
 	return sb_str(&b);
 }
 

@@ -399,6 +399,17 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 	put_line(t, "advice", advice_of(x, f, t->a));
 }
 
+/* True if text lists a cause that is not judged: few files have the data of quiet causes. Threads
+ * that have no CPU may be what host time consists of. */
+static bool is_listed(const struct why *x, enum why_id id)
+{
+	bool listed = !why_rows[id].quiet;
+
+	for (size_t i = 0; id == WHY_host_contention && i < x->reported; i++)
+		listed |= x->found.v[i].id == WHY_host_work || x->found.v[i].id == WHY_launch_bound;
+	return listed;
+}
+
 /* Prints the causes that are not judged. A reason that several causes share is printed once. */
 static void put_gaps(const struct why_text *t)
 {
@@ -408,7 +419,7 @@ static void put_gaps(const struct why_text *t)
 	/* without device work, no cause matters */
 	for (size_t i = 0; x->busy > 0 && i < x->gaps.n; i++) {
 		struct sb b = { .a = t->a };
-		bool told = why_rows[x->gaps.v[i].id].quiet;
+		bool told = !is_listed(x, x->gaps.v[i].id);
 		for (size_t k = 0; k < i; k++)
 			told |= str_eq(x->gaps.v[k].reason, x->gaps.v[i].reason);
 		if (told)
@@ -419,7 +430,7 @@ static void put_gaps(const struct why_text *t)
 		any = true;
 		for (size_t k = i; k < x->gaps.n; k++)
 			if (str_eq(x->gaps.v[k].reason, x->gaps.v[i].reason) &&
-			        !why_rows[x->gaps.v[k].id].quiet)
+			        is_listed(x, x->gaps.v[k].id))
 				sb_fmt(&b, "%s%s", k == i ? "" : ", ",
 				        why_rows[x->gaps.v[k].id].id);
 		sb_fmt(&b, ": %.*s", STR(x->gaps.v[i].reason));

@@ -207,6 +207,7 @@ static enum critical_kind kind_of_host(const struct depend *d, const struct depe
 	if (d->classes[n->event] == DEPEND_WAITS)
 		return CRITICAL_WAIT;
 	switch (d->t->events.v[n->event].category) {
+	case CATEGORY_PREEMPTED: return CRITICAL_WAIT;
 	case CATEGORY_CALL:
 	case CATEGORY_SYNC:
 	case CATEGORY_OVERHEAD: return CRITICAL_CALL;

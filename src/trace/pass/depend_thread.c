@@ -109,6 +109,23 @@ static void open_level(struct thread_walk *w, const struct slice *s, bool contex
 	VEC_PUSH(w->own, &w->open, made);
 }
 
+/* True if a thread waits in a slice, so that it needs no CPU: a preempted thread loses no time. */
+static bool is_waiting(const struct depend *d, const struct open_level *s)
+{
+	enum depend_class class = s ? d->classes[s->event] : DEPEND_PLAIN;
+
+	return class != DEPEND_PLAIN && class != DEPEND_LOADS;
+}
+
+/* True if a slice says that the thread had no CPU while it waited for something else. */
+static bool is_idle_thread(struct thread_walk *w, const struct slice *s)
+{
+	if (s->category != CATEGORY_PREEMPTED)
+		return false;
+	close_until(w, s->start);
+	return is_waiting(w->m->d, w->open.n ? &w->open.v[w->open.n - 1] : NULL);
+}
+
 /* Adds the nodes of a track to raw. */
 void depend_add_thread(struct depend_making *m, uint32_t track)
 {
@@ -120,7 +137,7 @@ void depend_add_thread(struct depend_making *m, uint32_t track)
 	struct thread_walk w = { .m = m, .own = &own.a, .track = track };
 	k->first = (uint32_t)m->raw.n;
 	for (struct slice s; slice_next(&it, &s) && s.start < m->d->to;)
-		if (s.form == SLICE_COMPLETE && s.length > 0)
+		if (s.form == SLICE_COMPLETE && s.length > 0 && !is_idle_thread(&w, &s))
 			open_level(&w, &s, m->d->tracks[track].host);
 	close_until(&w, INT64_MAX);
 	k->n = (uint32_t)m->raw.n - k->first;

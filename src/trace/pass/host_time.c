@@ -53,6 +53,10 @@ static struct host_tile inside(struct host_making *m, const struct depend_contex
 	case CATEGORY_CALL:
 	case CATEGORY_SYNC:
 	case CATEGORY_OVERHEAD: x.call = c->event; return x;
+	case CATEGORY_PREEMPTED:
+		x.class = DEPEND_WAITS;
+		x.call = c->event;
+		return x;
 	case CATEGORY_STEP: x.step = c->event; break;
 	default: x.op = c->event; break;
 	}

@@ -181,6 +181,12 @@ static bool blocks(const struct host_tile *x)
 	return x->class != DEPEND_PLAIN && x->class != DEPEND_LOADS;
 }
 
+/* True if the thread waited for a CPU, not for work. */
+static bool is_preempted(const struct finding_idle *f, const struct host_tile *x)
+{
+	return x->call != ID_NONE && f->t->events.v[x->call].category == CATEGORY_PREEMPTED;
+}
+
 /* Chooses the name of a place on a thread. */
 static void name_tile(const struct finding_idle *f, const struct host_tile *x, struct place_key *k)
 {
@@ -216,9 +222,11 @@ static void take_tile(
 	struct place_key k = { busy_reason(f), .name = ID_NONE, .waits_for = ID_NONE };
 
 	name_tile(f, x, &k);
+	bool preempted = is_preempted(f, x);
 	if (blocks(x) && k.reason == REASON_HOST_BUSY)
-		k.reason = is_collective(f, x) ? REASON_COLLECTIVE_WAIT : REASON_HOST_BLOCKED;
-	if (blocks(x) && !x->gap)
+		k.reason = is_collective(f, x) && !preempted ? REASON_COLLECTIVE_WAIT
+		                                             : REASON_HOST_BLOCKED;
+	if (blocks(x) && !x->gap && !preempted)
 		k.waits_for = last_work(f, track, x->start, to);
 	if (x->gap)
 		f->outside = num_add(f->outside, to - from);

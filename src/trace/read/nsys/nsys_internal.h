@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Shared by the files of the reader of Nsight Systems exports: the file (read_nsys.c), what rows
- * refer to (nsys_names.c), rows (nsys_rows.c, nsys_ranges.c), sums instead of slices (nsys_sum.c).
+ * refer to (nsys_names.c), rows (nsys_rows.c, nsys_ranges.c), switches of threads (nsys_sched.c),
+ * sums instead of slices (nsys_sum.c).
  */
 #ifndef TFPROF_TRACE_NSYS_INTERNAL_H
 #define TFPROF_TRACE_NSYS_INTERNAL_H
@@ -75,6 +76,7 @@ struct nsys {
 	uint64_t rows;     /* rows that became slices */
 	uint64_t timeless; /* rows without a start */
 	uint64_t endless;  /* rows without an end, which are not ranges */
+	bool switches;     /* the switches of threads were read */
 };
 
 /* Prepares nsys_name. */
@@ -146,6 +148,12 @@ void nsys_read_records(struct nsys *x);
 /* Returns the last record of an event before a correlation of its process, or NULL. */
 const struct nsys_record *nsys_find_record(
         const struct nsys *x, int64_t process, int64_t event, int64_t before);
+
+/* ---- threads without a CPU ---- */
+
+#define NSYS_SWITCHES "SCHED_EVENTS"
+/* Reads when threads with slices lost and got their CPU. Sets switches if the table says why. */
+void nsys_read_switches(struct nsys *x);
 
 /* ---- ranges ---- */
 

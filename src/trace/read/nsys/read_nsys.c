@@ -38,7 +38,7 @@ static void read_origin(struct nsys *x)
 /* Tables of events that become no slices. */
 static void count_unused(struct nsys *x)
 {
-	static const char *const tables[] = { "SCHED_EVENTS", "COMPOSITE_EVENTS", "GPU_METRICS",
+	static const char *const tables[] = { NSYS_SWITCHES, "COMPOSITE_EVENTS", "GPU_METRICS",
 		"NET_NIC_METRIC", "CUDA_GPU_MEMORY_USAGE_EVENTS", "CUDA_GRAPH_EVENTS",
 		"CUDA_UM_CPU_PAGE_FAULT_EVENTS", "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
 		"DIAGNOSTIC_EVENT", "GENERIC_EVENTS", "MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS",
@@ -54,7 +54,7 @@ static void count_unused(struct nsys *x)
 
 	for (size_t i = 0; i < there.n; i++)
 		for (size_t k = 0; k < n; k++) {
-			if (!str_eq(there.v[i], str_of(tables[k])))
+			if (!str_eq(there.v[i], str_of(tables[k])) || (!k && x->switches))
 				continue;
 			int64_t rows = sqlite_in_last_row(x->db, there.v[i]);
 			src_count_unused(
@@ -162,6 +162,7 @@ static void read_slices(struct nsys *x)
 	nsys_put_steps(x);
 	nsys_close_ranges(x);
 	nsys_read_nodes(x);
+	nsys_read_switches(x);
 }
 
 /* True if only sums of the slices are kept. This requires a regular file, which can be read again

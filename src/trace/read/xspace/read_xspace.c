@@ -178,12 +178,14 @@ static bool check_length(struct xspace *x)
 	uint64_t rest, length = w->stop[w->depth - 1] - src_at(s);
 	struct str head;
 
-	if (s->damage->recover || !src_rest(s, src_at(s), &rest) || length <= rest)
+	if (!src_rest(s, src_at(s), &rest) || length <= rest)
 		return true;
 	head = str_make(s->p, (size_t)(s->end - s->p));
+	x->as_text = str_contains(str_sub(head, 0, MANGLED_LOOK), S(MANGLED));
+	if (s->damage->recover && !x->as_text)
+		return true;
 	s->damage->missing = length - rest;
-	bool as_text = str_contains(str_sub(head, 0, MANGLED_LOOK), S(MANGLED));
-	if (as_text)
+	if (x->as_text)
 		return wire_fail(w, w->record_at + 1,
 		        "field 1 has a length of %" PRIu64
 		        " bytes, past the end of the input, which has %" PRIu64 " more\n"
@@ -448,7 +450,7 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 	intern_init(&x.kind_keys, a);
 	wire_init(&x.w, s, "an XSpace", e);
 	read_top(&x, XPASS_HEADS);
-	if (!wire_done(&x.w, x.planes.n))
+	if (!wire_done(&x.w, x.as_text ? 0 : x.planes.n) || x.as_text)
 		return false;
 	for (size_t i = 0; i < x.planes.n; i++)
 		begin_plane(&x, &x.planes.v[i]);

@@ -168,6 +168,7 @@ struct xspace {
 	struct intern hlo_names; /* names of instructions */
 	uint32_t process;
 	uint64_t hlo_bytes, list_bytes; /* compiled programs; lists of calls */
+	bool as_text;        /* the file was copied as text, so no part of it is intact */
 	bool marks;          /* the file has neither a line of steps nor groups: annotations of
 	                        threads are steps */
 	uint64_t compressed; /* number of stats with compressed text, which is not read */
