@@ -336,7 +336,8 @@ uint32_t trace_step_of(
 	        says_step(s->t, slice, s->by == STEPS_BY_RUN ? s->by : STEPS_BY_GROUP, &id) &&
 	        imap_get(&s->by_id, zigzag(id), &step))
 		return step;
-	if (k->device != ID_NONE)
+	/* NOLINTNEXTLINE: all steps but unknown ones have intervals; those of devices are first */
+	if (k->device != ID_NONE && s->intervals.v->device != ID_NONE)
 		at = interval_at(s, k->device, ID_NONE, slice->start);
 	if (!at)
 		at = interval_at(s, ID_NONE, process, launch ? launch->start : slice->start);
