@@ -24,6 +24,7 @@ RULES = [
     (r'\b[Dd]oes not know\b', '"does not know X": write "independent of X"', 'c'),
     (r'^As\b(?! (a|an|the|long|soon)\b)', 'begin with a verb or a noun', 'c'),
     (r'^[Ll]ikewise\.?$', 'repeat what it is', 'c'),
+    (r'^See [\w/]+\.h\.?$', 'say what the file does', 'c'),
     (r'\b(stands|stand|lies) (behind|before|beside|below|above) (it|them|that)\b', 'order: "after it", "before it"', 'dct'),
     (r'\b(undone|is undone)\b', 'name the operation: decompressed, reverted', 'dt'),
     (r'\bwrong words\b', 'usage error', 'dct'),

@@ -89,7 +89,7 @@ struct unmatched {
 	struct strs first,
 	        last;        /* names; names of a side that differ only in case are listed once */
 	size_t n_case;       /* names of last that equal a name of first except for case */
-	struct str one, two; /* the first such pair */
+	struct str one, two; /* the first two names that differ in case */
 };
 
 /* In a; the names belong to the sides. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See registered.h.
+ * Counts by the rows of registered.def: finds the row of an operation, and computes its number from
+ * the shapes.
  */
 #include "flops/registered.h"
 #include "flops/flops_internal.h"

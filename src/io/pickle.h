@@ -53,8 +53,8 @@ struct pickle_items {
 	struct pickle_value *v;
 	size_t n, cap;
 };
-/* Appends an item. If the last item, at or after index `from`, is an object of which the new object
- * is the successor, extends that item instead. */
+/* Appends an item, or extends the last item if the new object continues it and the index of the
+ * last item is at least `from`. */
 void pickle_add_item(
         struct arena *a, struct pickle_items *to, size_t from, const struct pickle_value *v);
 

@@ -86,7 +86,7 @@ struct session {
 	struct recording_options recording_options;
 	const struct trace *recording_trace; /* the recording as a trace, made at first use; in the
 	                                        tree arena */
-	bool recording_later; /* only tables follow, which read the recording themselves */
+	bool recording_later; /* only tables will be printed; they read the recording */
 	struct notes notes;   /* notes of the last call; in the query arena */
 	struct err error;     /* error of the last call; in the query arena */
 	char exhausted[80];   /* sentence for exhausted memory, made beforehand */

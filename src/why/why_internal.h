@@ -10,7 +10,7 @@
 /* The steps that are examined, and the owners of time. */
 struct why_scene {
 	const struct rank_group *job;
-	uint32_t index; /* of the replay in the job */
+	uint32_t index; /* index of the replay in the job */
 	const struct replay *x;
 	const struct depend *d;
 	const struct trace *t;

@@ -4,7 +4,7 @@
 
     tests/trace/kineto_real.py --realdata DIR --modern DIR --bin build/check [FILTER...]
 
-DIR/kineto has the traces; the other folder, which is ../modern beside it unless said, has in golden/ the numbers of each
+DIR/kineto has the traces; the folder of --modern (default: modern beside DIR) has in golden/ the numbers of each
 (kineto.json, kineto_more.json) and damaged files (malformed/) with what must come out.
 """
 import argparse

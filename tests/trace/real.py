@@ -4,7 +4,7 @@
 
     tests/trace/real.py --realdata DIR --modern DIR --bin build/check [NAME...]
 
-DIR/xplane holds the traces; the other folder, which is ../modern beside it unless said, has the numbers in golden/.
+DIR/xplane holds the traces; the folder of --modern (default: modern beside DIR) has the numbers in golden/.
 """
 import json
 import os

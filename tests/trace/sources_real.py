@@ -4,7 +4,7 @@
 
     tests/trace/sources_real.py --realdata DIR --modern DIR --bin build/check [NAME...]
 
-DIR/onnxruntime and DIR/nsys have the files; the other folder, which is ../modern beside it unless said, has the numbers in golden/.
+DIR/onnxruntime and DIR/nsys have the files; the folder of --modern (default: modern beside DIR) has the numbers in golden/.
 """
 import collections
 import json

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See coverage_out.h.
+ * Writes the share of the device time for which float operations are known, as text and as members
+ * of documents.
  */
 #include "export/table/coverage_out.h"
 

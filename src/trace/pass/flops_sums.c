@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See flops_sums.h.
+ * Adds up the counted calls of ops by op, family and missing data, and sorts the rows by device
+ * time.
  */
 #include "trace/pass/flops_sums.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See roofline.h.
+ * Adds up the counted calls and the device work of ops by row, and compares each row with the peaks
+ * of its devices.
  */
 #include "trace/pass/roofline.h"
 

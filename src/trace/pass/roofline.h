@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: the work of a trace beside the peaks of its devices. A roof is the time that a device needs
- * at least, for the float operations at their peak rate or for the bytes at the bandwidth of the
- * memory, whichever takes longer.
+ * Pass: compares the work of a trace with the peaks of its devices. A roof is the least time that a
+ * device needs, for the float operations at their peak rate or for the bytes at the bandwidth of
+ * the memory, whichever takes longer.
  */
 #ifndef TFPROF_TRACE_PASS_ROOFLINE_H
 #define TFPROF_TRACE_PASS_ROOFLINE_H
