@@ -159,45 +159,17 @@ bool graph_join(struct src *s, struct trace_build *b, struct arena *a, struct er
 
 /* ---- readers ----
  *
- * The readers of traces, one per format. sniff_* rates the first decompressed bytes and the path,
- * from 0 (certainly not) to 100 (certain). read_* may read the input twice (src_rewind). On failure
- * it fills *e; the appended data is used only if s->damage says so (kept, with recover set).
+ * The readers of traces, a row of trace_input.def each. sniff_* rates the first decompressed bytes
+ * and the path, from 0 (certainly not) to 100 (certain). read_* may read the input twice
+ * (src_rewind). On failure it fills *e; the appended data is used only if s->damage says so (kept,
+ * with recover set). The readers of JSON note damage, and read every complete event with or without
+ * recover.
  */
 
-/* XSpace: TensorFlow 2 and JAX, *.xplane.pb. */
-int sniff_xspace(struct str head, struct str path);
-bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
-
-/* Chrome JSON: PyTorch (Kineto), and events of other programs as plain slices. Damage causes a
- * note; every complete event is read, with or without recover. */
-int sniff_trace_viewer(struct str head, struct str path);
-bool read_trace_viewer(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
-
-int sniff_chrome_json(struct str head, struct str path);
-bool read_chrome_json(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
-
-/* ONNX Runtime profile: Chrome JSON, with the same treatment of damage. */
-int sniff_onnxruntime(struct str head, struct str path);
-bool read_onnxruntime(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
-
-/* Nsight Systems export in SQLite. */
-int sniff_nsys(struct str head, struct str path);
-bool read_nsys(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
-
-/* rocprofv3 results in JSON. Damage causes a note; the records before it are read. */
-int sniff_rocprof(struct str head, struct str path);
-bool read_rocprof(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
-
-/* Perfetto traces (protobuf), *.pftrace and *.perfetto-trace. */
-int sniff_perfetto(struct str head, struct str path);
-bool read_perfetto(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
-
-/* Memory snapshots of PyTorch, as a pickle or as JSON. */
-int sniff_snapshot(struct str head, struct str path);
-bool read_snapshot(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
-
-/* Dumps of PyTorch's Flight Recorder, as a pickle or as JSON. */
-int sniff_flight(struct str head, struct str path);
-bool read_flight(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+#define TRACE_INPUT(reader, ...)                                                                   \
+	int sniff_##reader(struct str head, struct str path);                                      \
+	bool read_##reader(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+#include "trace/trace_input.def"
+#undef TRACE_INPUT
 
 #endif
