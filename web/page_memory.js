@@ -57,7 +57,7 @@ function kinds(rows) {
 	if (!sums.size)
 		return null;
 	const list = [...sums].sort((a, b) => b[1] - a[1]).map(([kind, bytes]) => ({ label: plain(kind), title: plain(kind), value: bytes }));
-	return [el('h3', {}, 'By kind, which is guessed from the call stacks'), barList(list, 'bytes', rows.reduce((a, r) => a + r.bytes, 0))];
+	return [el('h3', {}, 'By kind, which is guessed from the call stacks and the names of ops'), barList(list, 'bytes', rows.reduce((a, r) => a + r.bytes, 0))];
 }
 
 // Errors for lack of memory on a device.

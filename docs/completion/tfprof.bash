@@ -35,7 +35,7 @@ _tfprof_words()
 	why) case $prev in -as|--as) COMPREPLY=($(compgen -W 'auto ranks runs' -- "$cur")); return ;; esac ;;&
 	why) own='--top= --as= --cause= --fail-on= ' single='-top -as -cause -fail-on ' ;;
 	memory) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
-	memory) case $prev in -by|--by) COMPREPLY=($(compgen -W 'auto line op kind size' -- "$cur")); return ;; esac ;;&
+	memory) case $prev in -by|--by) COMPREPLY=($(compgen -W 'auto line op kind size module' -- "$cur")); return ;; esac ;;&
 	memory) own='--top= --by= --diff ' single='-top -by -diff ' ;;
 	collectives) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	collectives) own='--top= --fail-on= ' single='-top -fail-on ' ;;

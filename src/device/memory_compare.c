@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compares the live sets of two memory snapshots owner by owner, and those of the ranks of a job.
+ * Compares the live sets of two files owner by owner, and those of the ranks of a job.
  */
 #include "base/num.h"
 #include "base/sort.h"
@@ -9,7 +9,7 @@
 /* Appends a key that is equal for the same owner in all snapshots. */
 static void put_key(struct sb *b, const struct memory_owner *o)
 {
-	const struct str parts[] = { o->name, o->line, o->kind, o->rule, o->size };
+	const struct str parts[] = { o->name, o->module, o->line, o->kind, o->rule, o->size };
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		sb_put(b, parts[i]);
@@ -79,7 +79,9 @@ static size_t add_rank(struct memory_use *use, size_t i, struct intern *keys,
 	const struct memory_pool *p = &use->pools.v[i];
 	struct memory_rank r = { .worker = p->worker,
 		.device = p->device,
-		.peak = p->use.n ? p->use.v[p->most].bytes : 0,
+		.peak = p->peak >= 0 ? p->peak
+		        : p->use.n   ? p->use.v[p->most].bytes
+		                     : p->moment_live,
 		.reserved = p->reserved,
 		.capacity = p->capacity };
 	struct sb key = sb_in(a);

@@ -19,15 +19,14 @@ uint8_t memory_kinds_add(struct memory_use *out, struct str kind, struct arena *
 	return (uint8_t)(i < MEMORY_KINDS ? i : MEMORY_KINDS - 1);
 }
 
-void memory_kinds_open(struct memory_kinds *k, size_t first, uint32_t track, struct arena *scratch)
+void memory_kinds_open(struct memory_kinds *k, size_t first, size_t n, int64_t start, int64_t end,
+        struct arena *scratch)
 {
-	const struct trace_track *of = &k->t->tracks.v[track];
-
 	k->first = first;
-	k->n_rows = k->out->pools.n - first;
-	k->rows = ARENA_ARRAY(scratch, k->n_rows, struct kinds_row);
-	k->start = of->start;
-	k->length = num_sub(of->end, of->start);
+	k->n_rows = n;
+	k->rows = ARENA_ARRAY(scratch, n, struct kinds_row);
+	k->start = start;
+	k->length = num_sub(end, start);
 }
 
 void memory_kinds_change(struct memory_kinds *k, size_t row, uint8_t kind, int64_t bytes)
@@ -40,7 +39,7 @@ void memory_kinds_change(struct memory_kinds *k, size_t row, uint8_t kind, int64
 
 static void put(struct memory_kinds *k, size_t row, int64_t at, const int64_t *bytes)
 {
-	struct memory_by_kind made = { .ns = trace_ns(k->t, at) };
+	struct memory_by_kind made = { .ns = k->t ? trace_ns(k->t, at) : at };
 
 	memcpy(made.bytes, bytes, sizeof made.bytes);
 	VEC_PUSH(k->a, &k->out->pools.v[k->first + row].by_kind, made);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The use of memory over time by kind, in a memory snapshot.
+ * The use of memory over time by kind.
  */
 #ifndef TFPROF_DEVICE_MEMORY_KINDS_H
 #define TFPROF_DEVICE_MEMORY_KINDS_H
@@ -19,19 +19,20 @@ struct kinds_row {
 };
 
 struct memory_kinds {
-	const struct trace *t;
+	const struct trace *t; /* whose ticks the times are; NULL: they are nanoseconds */
 	struct memory_use *out;
 	struct arena *a;
 	struct kinds_row *rows;
 	size_t n_rows, first;  /* the first one in out->pools */
-	int64_t start, length; /* of the track, ticks */
+	int64_t start, length; /* of the time that is divided into parts */
 };
 
 /* Returns the number of the kind in out->kinds; kinds above the limit are "other". */
 uint8_t memory_kinds_add(struct memory_use *out, struct str kind, struct arena *a);
 
-/* Begins with the rows from `first` on, without memory. */
-void memory_kinds_open(struct memory_kinds *k, size_t first, uint32_t track, struct arena *scratch);
+/* Begins with n rows from `first` on, without memory. The events are from `start` to `end`. */
+void memory_kinds_open(struct memory_kinds *k, size_t first, size_t n, int64_t start, int64_t end,
+        struct arena *scratch);
 
 void memory_kinds_change(struct memory_kinds *k, size_t row, uint8_t kind, int64_t bytes);
 

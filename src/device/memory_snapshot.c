@@ -225,7 +225,7 @@ static void add_pool(struct snapshot_device *d, struct str allocator)
 	                .reserved = d->has_segments ? 0 : -1,
 	                .capacity = -1,
 	                .largest_free = d->has_segments ? 0 : -1,
-	                .from_snapshot = true }));
+	                .has_state = true }));
 }
 
 /* Finds the rows to which a pool's numbers belong: its own and the device's. */
@@ -358,13 +358,6 @@ static void scan(struct snapshot_device *d)
 
 /* ---- owners ---- */
 
-static const struct size_class {
-	int64_t most;
-	const char *name;
-} size_classes[] = { { 512, "<=512 B" }, { 64 << 10, "<=64 KiB" }, { 1 << 20, "<=1 MiB" },
-	{ 10 << 20, "<=10 MiB" }, { 100 << 20, "<=100 MiB" }, { 1 << 30, "<=1 GiB" },
-	{ INT64_MAX, ">1 GiB" } };
-
 /* The properties that all allocations of an owner share. */
 struct owner_key {
 	uint32_t line, op, rule, category, size, site, pool;
@@ -390,8 +383,7 @@ static struct owner_key key_of(const struct snapshot_use *x, const struct kept_b
 
 	key.rule = rule_of(x, h);
 	if (x->request->by == MEMORY_BY_SIZE) {
-		for (key.size = 0; h->bytes > size_classes[key.size].most;)
-			key.size++;
+		key.size = memory_size_class_of(h->bytes);
 		key.rule = none;
 	} else if (x->request->by == MEMORY_BY_SITE) {
 		key.site = stack ? h->site : none;
@@ -424,7 +416,7 @@ static struct memory_owner describe(const struct snapshot_use *x, const struct o
 	else if (x->request->by == MEMORY_BY_OP)
 		made.name = S("(no op)");
 	if (key->size != ID_NONE)
-		made.size = str_of(size_classes[key->size].name);
+		made.size = memory_size_class(key->size);
 	if (key->category != ID_NONE) {
 		made.kind = str_copy(x->a, trace_str(t, key->category));
 		made.rule = S("category in the file");
@@ -502,8 +494,10 @@ static void begin_replay(struct entry_replay *r, struct snapshot_device *d, bool
 	r->level = ARENA_ARRAY(d->x->scratch, d->pools, struct snapshot_level);
 	imap_init(&r->held.at, d->x->scratch);
 	if (counts && d->x->request->over_time) {
+		const struct trace_track *k = &d->x->t->tracks.v[d->track];
 		r->kinds = &d->x->kinds;
-		memory_kinds_open(r->kinds, d->pool0, d->track, d->x->scratch);
+		memory_kinds_open(r->kinds, d->pool0, d->x->out->pools.n - d->pool0, k->start,
+		        k->end, d->x->scratch);
 	}
 	for (size_t i = 0; i < d->before.n; i++) {
 		if (r->kinds)
@@ -806,7 +800,6 @@ void memory_use_snapshot(const struct trace *t, const struct memory_request *req
 		.key_state = trace_key(t, "state") };
 	x.kinds = (struct memory_kinds){ .t = t, .out = out, .a = a };
 	memory_stacks_make(t, &x.stacks, &own.a);
-	out->by_kind = request->by == MEMORY_BY_KIND;
 	out->lacks_step |= !memory_steps_choose(t, request->steps, &x.steps, &own.a);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		struct snapshot_device d = { .x = &x, .track = i };

@@ -4,55 +4,82 @@
  */
 #include "device/memory_stacks.h"
 
-#define RULE(text, kind, rule) { "" text, sizeof(text) - 1 },
-static const struct str rule_marks[] = {
+struct rule_mark {
+	struct str text;
+	bool of_name;
+};
+#define RULE(text, kind, rule)      { { "" text, sizeof(text) - 1 }, false },
+#define NAME_RULE(text, kind, rule) { { "" text, sizeof(text) - 1 }, true },
+static const struct rule_mark rule_marks[] = {
 #include "device/memory_rule.def"
 };
 #undef RULE
+#undef NAME_RULE
 #define N_RULES (sizeof rule_marks / sizeof *rule_marks)
 _Static_assert(N_RULES <= 32, "a set of rules is 32 bits");
 
-#define RULE(text, kind, rule) kind,
+#define RULE(text, kind, rule)      kind,
+#define NAME_RULE(text, kind, rule) kind,
 const char *const memory_rule_kinds[] = {
 	"unknown",
 	"unknown",
 	"unknown",
+	"unknown",
+	"unknown",
+	"unknown",
+	"temporaries",
+	"temporaries",
+	"temporaries",
+	"activations",
 #include "device/memory_rule.def"
 };
 #undef RULE
-#define RULE(text, kind, rule) rule,
+#undef NAME_RULE
+#define RULE(text, kind, rule)      rule,
+#define NAME_RULE(text, kind, rule) rule,
 const char *const memory_rule_texts[] = {
 	"no call stack",
 	"allocated before the first entry",
 	"no rule matches",
+	"allocated before the first event",
+	"no event in the file",
+	"the releases have no addresses",
+	"reserved by the runtime for programs",
+	"released by the op that allocated it",
+	"the region type in the file is temp",
+	"the region type in the file is output",
 #include "device/memory_rule.def"
 };
 #undef RULE
+#undef NAME_RULE
 
-enum frame_fact { FRAME_PYTHON = 1, FRAME_LIBRARY = 2, FRAME_OP = 4 };
-
-struct frame_facts {
-	uint32_t rules;
-	uint8_t is; /* enum frame_fact */
+/* The parts of a frame: "FILE(LINE): FUNCTION" or, in an XSpace, "$FILE:LINE FUNCTION". */
+struct frame_parts {
+	struct str file, line, function; /* empty: the frame has no line */
 };
 
-/* Returns the part of a frame before "(LINE): ", or "". */
-static struct str file_of(struct str frame)
+static struct frame_parts split_frame(struct str frame)
 {
+	struct frame_parts made = { S(""), S(""), S("") };
 	size_t colon = str_find(frame, S("): "));
+	bool host = colon == SIZE_MAX && str_starts(frame, S("$"));
+	struct str before = str_sub(frame, host, host ? str_find_char(frame, ' ') - 1 : colon);
+	size_t open = host ? str_rfind_char(before, ':') : str_rfind_char(before, '(');
 
-	if (colon == SIZE_MAX)
-		return S("");
-	struct str before = str_sub(frame, 0, colon);
-	size_t open = str_rfind_char(before, '(');
-	return open == SIZE_MAX ? S("") : str_sub(frame, 0, open);
+	if ((!host && colon == SIZE_MAX) || open == SIZE_MAX)
+		return made;
+	made.file = str_sub(before, 0, open);
+	made.line = str_sub(before, open + 1, SIZE_MAX);
+	made.function = str_sub(frame, host + before.n + (host ? 1 : 3), SIZE_MAX);
+	return made;
 }
 
-static bool is_library(struct str file)
+bool memory_is_library(struct str file)
 {
 	return str_contains(file, S("/site-packages/")) ||
 	       str_contains(file, S("/dist-packages/")) || str_contains(file, S("/lib/python3")) ||
-	       str_contains(file, S("/torch/")) || str_starts(file, S("<frozen"));
+	       str_contains(file, S("/torch/")) || str_starts(file, S("torch/")) ||
+	       str_starts(file, S("<frozen"));
 }
 
 /* Returns the text after the last mark of an op, "add_Tensor::call(...)"; empty if none. */
@@ -68,24 +95,41 @@ static struct str op_part(struct str frame)
 	return S("");
 }
 
-static struct frame_facts facts_of(struct str frame)
+/* True if the text is in the frame; a text that begins with '/' also if it is its beginning. */
+static bool matches(struct str frame, struct str text)
 {
-	struct str file = file_of(frame);
-	struct frame_facts made = { .rules = 0 };
+	return str_contains(frame, text) ||
+	       (text.p[0] == '/' && str_starts(frame, str_sub(text, 1, SIZE_MAX)));
+}
 
-	if (str_ends(file, S(".py")) || str_starts(file, S("<")))
-		made.is |= is_library(file) ? FRAME_PYTHON | FRAME_LIBRARY : FRAME_PYTHON;
-	if (op_part(frame).n)
-		made.is |= FRAME_OP;
+static uint32_t rules_of(struct str text, bool name)
+{
+	uint32_t rules = 0;
+
 	for (unsigned i = 0; i < N_RULES; i++)
-		if (str_contains(frame, rule_marks[i]))
-			made.rules |= 1u << i;
-	return made;
+		if (rule_marks[i].of_name == name && matches(text, rule_marks[i].text))
+			rules |= 1u << i;
+	return rules;
+}
+
+uint32_t memory_rules_of_name(struct str name)
+{
+	return rules_of(name, true);
+}
+
+struct memory_frame memory_frame_of(struct str frame)
+{
+	struct str file = split_frame(frame).file;
+
+	return (struct memory_frame){ .rules = rules_of(frame, false),
+		.python = str_ends(file, S(".py")) || str_starts(file, S("<")),
+		.library = memory_is_library(file),
+		.op = op_part(frame).n > 0 };
 }
 
 void memory_stacks_make(const struct trace *t, struct memory_stacks *out, struct arena *a)
 {
-	struct frame_facts *of = ARENA_ARRAY(a, t->events.n, struct frame_facts);
+	struct memory_frame *of = ARENA_ARRAY(a, t->events.n, struct memory_frame);
 	uint32_t *library = ARENA_ARRAY(a, t->sites.n, uint32_t);
 	size_t n = t->sites.n;
 
@@ -93,16 +137,15 @@ void memory_stacks_make(const struct trace *t, struct memory_stacks *out, struct
 		ARENA_ARRAY(a, n, uint32_t) };
 	for (size_t i = 0; i < t->events.n; i++)
 		if (t->events.v[i].category == CATEGORY_FRAME)
-			of[i] = facts_of(trace_str(t, t->events.v[i].name));
+			of[i] = memory_frame_of(trace_str(t, t->events.v[i].name));
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_site *s = &t->sites.v[i];
-		const struct frame_facts *f = &of[s->event];
-		bool user = f->is & FRAME_PYTHON && !(f->is & FRAME_LIBRARY),
-		     top = s->parent == ID_NONE;
+		const struct memory_frame *f = &of[s->event];
+		bool user = f->python && !f->library, top = s->parent == ID_NONE;
 		/* Without a frame of the user's program, the innermost frame of Python counts. */
-		library[i] = f->is & FRAME_PYTHON ? s->event : top ? ID_NONE : library[s->parent];
+		library[i] = f->python ? s->event : top ? ID_NONE : library[s->parent];
 		out->line[i] = user ? s->event : top ? ID_NONE : out->line[s->parent];
-		out->op[i] = f->is & FRAME_OP ? s->event : top ? ID_NONE : out->op[s->parent];
+		out->op[i] = f->op ? s->event : top ? ID_NONE : out->op[s->parent];
 		out->rules[i] = f->rules | (top ? 0 : out->rules[s->parent]);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -111,18 +154,20 @@ void memory_stacks_make(const struct trace *t, struct memory_stacks *out, struct
 
 unsigned memory_rule(const struct memory_stacks *s, uint32_t site)
 {
-	return s->rules[site] ? MEMORY_RULE_FIRST + (unsigned)__builtin_ctz(s->rules[site])
-	                      : MEMORY_RULE_NONE;
+	return memory_first_rule(s->rules[site]);
+}
+
+unsigned memory_first_rule(uint32_t rules)
+{
+	return rules ? MEMORY_RULE_FIRST + (unsigned)__builtin_ctz(rules) : MEMORY_RULE_NONE;
 }
 
 void memory_put_line(struct sb *to, const struct trace *t, uint32_t event, bool whole)
 {
-	struct str frame = trace_str(t, t->events.v[event].name), file = file_of(frame);
-	struct str rest = str_sub(frame, file.n + 1, SIZE_MAX); /* LINE): FUNCTION */
-	size_t close = str_find(rest, S("): "));
+	struct frame_parts x = split_frame(trace_str(t, t->events.v[event].name));
 
-	sb_fmt(to, "%.*s:%.*s %.*s", STR(whole ? file : str_base(file)),
-	        STR(str_sub(rest, 0, close)), STR(str_sub(rest, close + 3, SIZE_MAX)));
+	sb_fmt(to, "%.*s:%.*s %.*s", STR(whole ? x.file : str_base(x.file)), STR(x.line),
+	        STR(x.function));
 }
 
 struct str memory_line_text(const struct trace *t, uint32_t event, struct arena *a)

@@ -18,10 +18,38 @@ struct memory_stacks {
 
 void memory_stacks_make(const struct trace *t, struct memory_stacks *out, struct arena *a);
 
-/* Kinds of memory. The rule is the first row of memory_rule.def that matches. */
-unsigned memory_rule(const struct memory_stacks *s, uint32_t site);
+/* Facts about a frame, or about the name of an op, module or annotation. */
+struct memory_frame {
+	uint32_t rules;       /* bits of the rules that match it */
+	bool python, library; /* a frame of Python; of an installed package */
+	bool op;              /* a C++ frame that names an op */
+};
+struct memory_frame memory_frame_of(struct str frame);
+
+/* Returns the bits of the rules that match the path or the type of an op. */
+uint32_t memory_rules_of_name(struct str name);
+
+/* True for the file of an installed package. */
+bool memory_is_library(struct str file);
+
+/* Kinds of memory. The rule is the first row of memory_rule.def that matches, or one of these. */
+enum {
+	MEMORY_RULE_NO_STACK,
+	MEMORY_RULE_BEFORE,
+	MEMORY_RULE_NONE,
+	MEMORY_RULE_BEFORE_EVENTS,
+	MEMORY_RULE_NO_EVENT,
+	MEMORY_RULE_NO_ADDRESS,
+	MEMORY_RULE_RESERVED,
+	MEMORY_RULE_SAME_OP,
+	MEMORY_RULE_REGION_TEMP,
+	MEMORY_RULE_REGION_OUTPUT,
+	MEMORY_RULE_FIRST
+};
 extern const char *const memory_rule_kinds[], *const memory_rule_texts[];
-enum { MEMORY_RULE_NO_STACK, MEMORY_RULE_BEFORE, MEMORY_RULE_NONE, MEMORY_RULE_FIRST };
+unsigned memory_rule(const struct memory_stacks *s, uint32_t site);
+/* Returns the first of the rules, or MEMORY_RULE_NONE. */
+unsigned memory_first_rule(uint32_t rules);
 
 /* Appends "/folder/file.py:12 function" for the event of a line; unless whole, without folders. */
 void memory_put_line(struct sb *to, const struct trace *t, uint32_t event, bool whole);

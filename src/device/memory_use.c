@@ -1,338 +1,428 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocated memory over time. Events of all pools are gathered first; then each pool is replayed by
- * time. A release belongs to the owner of the allocation at its address; without an address, to its
- * own.
+ * Allocated memory over time of traces and profiles: gathers allocations and releases with the op,
+ * the module, the line and the kind of each.
  */
 #include "device/memory_use.h"
 
-#include "base/sort.h"
+#include "device/memory_events.h"
+#include "device/memory_stacks.h"
 #include "trace/pass/allocation.h"
 
-struct memory_event {
-	int64_t ns;
-	int64_t bytes;  /* negative: released; 0: not known */
-	int64_t in_use; /* total afterwards, from the source; negative: unknown */
-	uint64_t address;
-	uint32_t owner;    /* string id, or ID_NONE */
-	uint32_t replaces; /* an event whose memory this one reuses, or ID_NONE */
-	bool freed, has_address;
-};
-struct memory_events {
-	VEC(struct memory_event) v;
-	bool blind; /* releases do not name the allocation that they release */
-};
-struct memory_gathering {
-	struct memory_use *out;
-	struct arena *a, *scratch;
-	VEC(struct memory_events) events; /* indexed by pool */
-	struct intern keys;               /* struct pool_key -> pool */
-	struct intern names;              /* of devices and allocators */
-	struct intern owners;
-};
-struct pool_key {
-	uint32_t device, allocator;
-};
-
-static void gathering_init(
-        struct memory_gathering *g, struct memory_use *out, struct arena *a, struct arena *scratch)
-{
-	*g = (struct memory_gathering){ .out = out, .a = a, .scratch = scratch };
-	intern_init(&g->keys, scratch);
-	intern_init(&g->names, scratch);
-	intern_init(&g->owners, a);
-}
-
-static struct str kept(const struct memory_gathering *g, struct str s)
-{
-	return s.p ? str_copy(g->a, s) : STR_NONE;
-}
-
-static uint32_t pool_of(struct memory_gathering *g, struct str device, struct str allocator)
-{
-	struct pool_key key = { device.p ? intern_add(&g->names, device) : ID_NONE,
-		allocator.p ? intern_add(&g->names, allocator) : ID_NONE };
-	uint32_t i = intern_add(&g->keys, str_make(&key, sizeof key));
-
-	if (i == g->events.n) {
-		VEC_PUSH(g->scratch, &g->events, (struct memory_events){ 0 });
-		VEC_PUSH(g->a, &g->out->pools,
-		        ((struct memory_pool){ .device = kept(g, device),
-		                .allocator = kept(g, allocator),
-		                .step = MEMORY_NO_STEP,
-		                .peak = -1,
-		                .reserved = -1,
-		                .capacity = -1 }));
-	}
-	return i;
-}
-
-static void raise(int64_t *most, int64_t v)
-{
-	*most = v > *most ? v : *most;
-}
-
-static void add_event(struct memory_gathering *g, uint32_t pool, const struct memory_event *e)
-{
-	struct memory_pool *p = &g->out->pools.v[pool];
-
-	if (e->freed) {
-		p->frees++;
-	} else {
-		p->allocations++;
-		p->allocated = num_add(p->allocated, e->bytes);
-	}
-	raise(&p->peak, e->in_use);
-	VEC_PUSH(g->scratch, &g->events.v[pool].v, *e);
-}
-
-/* ---- replay ---- */
-
-static int by_time(const void *v, uint32_t a, uint32_t b)
-{
-	const struct memory_event *x = (const struct memory_event *)v + a,
-	                          *y = (const struct memory_event *)v + b;
-
-	return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
-/* Finds the size and the owner of each release by its address. A release without its allocation in
- * the file has no owner, and is used only if the source records totals. An allocation at an address
- * that is still allocated replaces the old one, whose release is missing in the file. */
-static void match_releases(struct memory_event *v, const uint32_t *order, size_t n, struct arena *a)
-{
-	struct imap held; /* address -> 1 + event that allocated it; 0: released */
-	uint32_t at;
-
-	imap_init(&held, a);
-	for (size_t i = 0; i < n; i++) {
-		struct memory_event *e = &v[order[i]];
-		e->replaces = ID_NONE;
-		if (!e->has_address)
-			continue;
-		if (!imap_get(&held, e->address, &at))
-			at = 0;
-		at = at ? at - 1 : ID_NONE;
-		imap_put(&held, e->address, e->freed ? 0 : 1 + order[i], true);
-		if (!e->freed) {
-			e->replaces = at;
-		} else {
-			e->bytes = at == ID_NONE ? 0 : num_sub(0, v[at].bytes);
-			e->owner = at == ID_NONE ? ID_NONE : v[at].owner;
-		}
-		work_poll(a->work);
-	}
-}
-
-/* Makes the use over time: the totals of the source where it has some, else the sum of what the
- * file itself allocates and releases. Returns the number of events up to the largest use. */
-static size_t replay(struct memory_pool *p, const struct memory_event *v, const uint32_t *order,
-        size_t n, struct arena *a)
-{
-	bool totals = false;
-	int64_t live = 0;
-	size_t until = 0;
-
-	for (size_t i = 0; i < n; i++)
-		totals |= v[i].in_use >= 0;
-	for (size_t i = 0; i < n; i++) {
-		const struct memory_event *e = &v[order[i]];
-		live = num_add(live, e->bytes);
-		if (e->replaces != ID_NONE)
-			live = num_sub(live, v[e->replaces].bytes);
-		if (totals && e->in_use < 0)
-			continue;
-		VEC_PUSH(a, &p->use, ((struct memory_moment){ e->ns, totals ? e->in_use : live }));
-		if (!until || p->use.v[p->use.n - 1].bytes > p->use.v[p->most].bytes) {
-			p->most = p->use.n - 1;
-			until = i + 1;
-		}
-	}
-	return until;
-}
-
-static int by_bytes(const void *v, uint32_t a, uint32_t b)
-{
-	const struct memory_owner *x = (const struct memory_owner *)v + a,
-	                          *y = (const struct memory_owner *)v + b;
-
-	return (x->bytes < y->bytes) - (x->bytes > y->bytes);
-}
-
-void memory_sort_live(struct memory_pool *p, struct arena *scratch)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->live.n; i++)
-		if (p->live.v[i].bytes > 0 || p->live.v[i].allocations)
-			p->live.v[n++] = p->live.v[i];
-	p->live.n = n;
-	if (n)
-		sort_array(scratch, p->live.v, n, sizeof *p->live.v, by_bytes);
-}
-
-static void count_live(
-        struct memory_owner *all, size_t none, const struct memory_event *e, int sign)
-{
-	struct memory_owner *o = &all[e->owner == ID_NONE ? none : e->owner];
-
-	o->bytes = sign > 0 ? num_add(o->bytes, e->bytes) : num_sub(o->bytes, e->bytes);
-	if (!e->freed && sign > 0)
-		o->buffers++;
-	else if (e->bytes && o->buffers)
-		o->buffers--;
-}
-
-/* Adds up by owner what is allocated at the moment of the largest use. */
-static void find_live(struct memory_gathering *g, struct memory_pool *p,
-        const struct memory_event *v, const uint32_t *order, size_t n)
-{
-	size_t owners = g->owners.n;
-	struct memory_owner *all = ARENA_ARRAY(g->scratch, owners + 1, struct memory_owner);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct memory_event *e = &v[order[i]];
-		count_live(all, owners, e, 1);
-		if (e->replaces != ID_NONE)
-			count_live(all, owners, &v[e->replaces], -1);
-	}
-	for (size_t i = 0; i <= owners; i++) {
-		all[i].name = i < owners ? g->owners.strings[i] : STR_NONE;
-		VEC_PUSH(g->a, &p->live, all[i]);
-	}
-	memory_sort_live(p, g->scratch);
-}
-
-static void finish(struct memory_gathering *g)
-{
-	for (size_t i = 0; i < g->out->pools.n; i++) {
-		struct memory_pool *p = &g->out->pools.v[i];
-		struct arena_mark mark = arena_mark(g->scratch);
-		size_t n = g->events.v[i].v.n;
-		struct memory_event *v = g->events.v[i].v.v;
-		const uint32_t *order = sort_order(g->scratch, n, by_time, v);
-
-		p->known_live = p->allocations && !g->events.v[i].blind;
-		match_releases(v, order, n, g->scratch);
-		size_t until = replay(p, v, order, n, g->a);
-		if (p->known_live)
-			find_live(g, p, v, order, until);
-		arena_reset(g->scratch, mark);
-	}
-}
+#define MODULE_MAX_BYTES ((size_t)1 << 10) /* of a module's path; longer ones lose outer levels */
 
 /* ---- a trace ---- */
 
-/* Slices that are open on a track, the outermost first. */
-struct open_slices {
-	VEC(struct slice) v;
+/* A slice that is open on a track, with what is around it. */
+struct slice_around {
+	int64_t end, op_end;         /* ticks; op_end: of the innermost op, or INT64_MIN */
+	uint32_t op, other;          /* strings of the trace: the innermost op, another slice */
+	uint32_t module;             /* in the names of the gathering */
+	uint32_t line, library_line; /* events: the innermost frames of Python */
+	uint32_t rules;
 };
 
-/* Returns the innermost op that is open, else the innermost slice of another level. */
-static uint32_t open_owner(
-        struct memory_gathering *g, const struct trace *t, const struct open_slices *o)
-{
-	size_t at = o->v.n;
-
-	while (at && o->v.v[at - 1].category != CATEGORY_OP)
-		at--;
-	at = at ? at : o->v.n;
-	return at ? intern_add(&g->owners, trace_str(t, o->v.v[at - 1].name)) : ID_NONE;
-}
-
-static uint32_t owner_of(struct memory_gathering *g, const struct trace *t, const struct slice *s,
-        const struct open_slices *open)
-{
-	struct str scope = slice_text(t, s, ARG_SCOPE), op = slice_text(t, s, ARG_OP);
-
-	if (scope.n || op.n)
-		return intern_add(&g->owners, scope.n ? scope : op);
-	return open_owner(g, t, open);
-}
-
-static void take_slice(struct memory_gathering *g, const struct trace *t, const struct slice *s,
-        const struct str *labels, struct open_slices *open)
-{
-	struct allocation x;
-
-	while (open->v.n && slice_end(&open->v.v[open->v.n - 1]) <= s->start)
-		open->v.n--;
-	if (allocation_of(t, s, labels, &x)) {
-		uint32_t i = pool_of(g, x.device, x.allocator);
-		struct memory_event e = { .ns = trace_ns(t, s->start),
-			.bytes = x.freed ? num_sub(0, x.bytes) : x.bytes,
-			.freed = x.freed,
-			.in_use = x.in_use,
-			.address = x.address,
-			.has_address = x.has_address,
-			.owner = owner_of(g, t, s, open) };
-		add_event(g, i, &e);
-		g->events.v[i].blind |= x.freed && !x.has_address;
-		raise(&g->out->pools.v[i].peak, x.peak);
-		raise(&g->out->pools.v[i].reserved, x.reserved);
-		raise(&g->out->pools.v[i].capacity, x.capacity);
-	} else if (s->form == SLICE_COMPLETE &&
-	           trace_category_flags[s->category] & CATEGORY_HOST_NEST) {
-		VEC_PUSH(g->scratch, &open->v, *s);
-	}
-}
-
-void memory_use_trace(const struct trace *t, struct memory_use *out, struct arena *a)
-{
-	struct scratch own;
+struct trace_gathering {
 	struct memory_gathering g;
-	struct slice s;
+	const struct trace *t;
+	const struct str *labels;
+	struct memory_frame *frames; /* indexed by event */
+	bool *frame_known;
+	uint32_t key_region;
+	bool backward;         /* backward ops can be put into the modules of forward ops */
+	struct imap module_of; /* sequence number of a forward op -> module, AMBIGUOUS: several */
+	struct sb text;
+	VEC(struct slice_around) open;
+};
+#define AMBIGUOUS (ID_NONE - 1)
 
-	*out = (struct memory_use){ 0 };
-	scratch_open(&own, a->work);
-	gathering_init(&g, out, a, &own.a);
-	const struct str *labels = allocation_labels(t, &own.a);
-	for (uint32_t i = 0; i < t->tracks.n; i++) {
-		struct open_slices open = { 0 };
-		for (struct slice_iter it = trace_slices(t, i); slice_next(&it, &s);)
-			take_slice(&g, t, &s, labels, &open);
-		work_poll(a->work);
+static const struct memory_frame *frame_of(struct trace_gathering *x, uint32_t event)
+{
+	if (!x->frame_known[event])
+		x->frames[event] = memory_frame_of(trace_str(x->t, x->t->events.v[event].name));
+	x->frame_known[event] = true;
+	return &x->frames[event];
+}
+
+/* Returns the path of a module below another one. */
+static uint32_t path_of(struct trace_gathering *x, uint32_t outer, struct str name)
+{
+	const struct str mark = S("nn.Module: ");
+
+	name = str_starts(name, mark) ? str_sub(name, mark.n, SIZE_MAX) : name;
+	x->text.n = 0;
+	if (outer != ID_NONE) {
+		struct str path = intern_str(&x->g.names, outer);
+		while (path.n && path.n + 1 + name.n > MODULE_MAX_BYTES) {
+			size_t slash = str_find_char(path, '/');
+			path = slash == SIZE_MAX ? S("") : str_sub(path, slash + 1, SIZE_MAX);
+		}
+		sb_put(&x->text, path);
+		if (path.n)
+			sb_char(&x->text, '/');
 	}
-	for (size_t i = 0; i < out->pools.n; i++)
+	sb_put(&x->text, str_sub(name, 0, MODULE_MAX_BYTES));
+	return intern_add(&x->g.names, sb_str(&x->text));
+}
+
+/* True for an op with a sequence number; *key: the number in its process. */
+static bool has_number(const struct trace *t, const struct slice *s, uint64_t *key, bool *backward)
+{
+	uint32_t process = t->tracks.v[s->track].process;
+	int64_t number, thread;
+
+	if (s->category != CATEGORY_OP || !slice_has_int(t, s, ARG_SEQUENCE, &number) || number < 0)
+		return false;
+	*backward = slice_has_int(t, s, ARG_FORWARD_THREAD, &thread) && thread;
+	*key = (uint64_t)number * (t->processes.n + 1) +
+	       (process == ID_NONE ? t->processes.n : process);
+	return true;
+}
+
+/* Keeps the module of a forward op, or gives it to its backward op. */
+static void pass_module(struct trace_gathering *x, const struct slice *s, struct slice_around *o)
+{
+	uint64_t key;
+	uint32_t known;
+	bool backward;
+
+	if (!x->backward || !has_number(x->t, s, &key, &backward))
+		return;
+	bool has = imap_get(&x->module_of, key, &known);
+	if (backward && has && o->module == ID_NONE && known != AMBIGUOUS)
+		o->module = known;
+	else if (!backward && o->module != ID_NONE)
+		imap_put(&x->module_of, key, has && known != o->module ? AMBIGUOUS : o->module,
+		        true);
+}
+
+static void open_around(struct trace_gathering *x, const struct slice *s)
+{
+	const struct memory_frame *f = frame_of(x, s->event);
+	struct slice_around o = { 0, INT64_MIN, ID_NONE, ID_NONE, ID_NONE, ID_NONE, ID_NONE, 0 };
+
+	if (x->open.n)
+		o = x->open.v[x->open.n - 1];
+	o.end = slice_end(s);
+	o.rules |= f->rules;
+	if (s->category == CATEGORY_OP) {
+		o.op = s->name;
+		o.op_end = slice_end(s);
+	}
+	o.other = s->name;
+	if (s->category == CATEGORY_MODULE) {
+		o.module = path_of(x, o.module, trace_str(x->t, s->name));
+		o.rules |= memory_frame_of(S("_call_impl")).rules;
+	} else if (s->category == CATEGORY_FRAME && f->python) {
+		o.library_line = s->event;
+		o.line = f->library ? o.line : s->event;
+	}
+	pass_module(x, s, &o);
+	VEC_PUSH(x->g.scratch, &x->open, o);
+}
+
+static uint32_t intern_if(struct memory_gathering *g, struct str s)
+{
+	return s.n ? intern_add(&g->names, s) : ID_NONE;
+}
+
+/* Returns the line of an allocation: its own, or the innermost open frame of Python. */
+static uint32_t line_of(
+        struct trace_gathering *x, const struct slice *s, const struct slice_around *o)
+{
+	uint32_t event = o->line != ID_NONE ? o->line : o->library_line;
+	struct str own = slice_text(x->t, s, ARG_SOURCE);
+
+	if (own.n || event == ID_NONE)
+		return intern_if(&x->g, own);
+	x->text.n = 0;
+	memory_put_line(&x->text, x->t, event, true);
+	return intern_if(&x->g, sb_str(&x->text));
+}
+
+/* Returns the levels around the last one of a path. */
+static struct str scope_of(struct str path)
+{
+	size_t slash = str_rfind_char(path, '/');
+
+	return slash == SIZE_MAX ? S("") : str_sub(path, 0, slash);
+}
+
+static unsigned rule_of_region(struct str region)
+{
+	return str_eq(region, S("temp"))     ? MEMORY_RULE_REGION_TEMP
+	       : str_eq(region, S("output")) ? MEMORY_RULE_REGION_OUTPUT
+	                                     : MEMORY_RULE_NONE;
+}
+
+/* Sets the place and the rule of an allocation. */
+static void place(struct trace_gathering *x, const struct slice *s, struct memory_event *e)
+{
+	struct slice_around none = { 0, INT64_MIN, ID_NONE, ID_NONE, ID_NONE, ID_NONE, ID_NONE, 0 };
+	const struct slice_around *o = x->open.n ? &x->open.v[x->open.n - 1] : &none;
+	struct str scope = slice_text(x->t, s, ARG_SCOPE);
+	struct str op = scope.n ? scope : slice_text(x->t, s, ARG_OP);
+	struct memory_place at = { .module = o->module, .line = line_of(x, s, o) };
+	uint32_t rules = o->rules;
+	bool op_is_named = op.n > 0;
+
+	if (!op.n)
+		op = trace_str(x->t, o->op != ID_NONE ? o->op : o->other);
+	if (scope.n)
+		at.module = intern_if(&x->g, scope_of(scope));
+	if (x->t->source == TRACE_XSPACE)
+		rules |= memory_rules_of_name(op) |
+		         memory_rules_of_name(slice_text(x->t, s, ARG_OP_TYPE));
+	at.op = intern_if(&x->g, op);
+	e->place = memory_gather_place(&x->g, &at);
+	e->rule = (uint8_t)memory_first_rule(rules);
+	if (!rules && x->key_region != ID_NONE)
+		e->rule = (uint8_t)rule_of_region(slice_text(x->t, s, x->key_region));
+	/* An op that the event names may be another one than the op that is open. */
+	e->until = op_is_named || o->op_end == INT64_MIN ? INT64_MIN : trace_ns(x->t, o->op_end);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void take_allocation(
+        struct trace_gathering *x, const struct slice *s, const struct allocation *made)
+{
+	uint32_t i = memory_gather_pool(&x->g, x->g.out->worker, made->device, made->allocator);
+	struct memory_pool *p = memory_gathered_pool(&x->g, i);
+	struct memory_event e = { .ns = trace_ns(x->t, s->start),
+		.bytes = made->freed ? num_sub(0, made->bytes) : made->bytes,
+		.freed = made->freed,
+		.in_use = made->in_use,
+		.reserved = made->reserved,
+		.address = made->address,
+		.has_address = made->has_address };
+
+	if (x->g.reserved_counts && e.in_use >= 0 && e.reserved > 0)
+		e.in_use = num_add(e.in_use, e.reserved);
+	place(x, s, &e);
+	memory_gather_event(&x->g, i, &e);
+	if (!x->g.steps.v.n)
+		p->peak = larger(p->peak, made->peak);
+	p->reserved = larger(p->reserved, made->reserved);
+	p->capacity = larger(p->capacity, made->capacity);
+}
+
+/* Walks the slices of a track. collect false: only finds the modules of forward ops. */
+static void walk_track(struct trace_gathering *x, uint32_t track, bool collect)
+{
+	struct slice_iter it = trace_slices(x->t, track);
+	struct allocation made;
+
+	x->open.n = 0;
+	for (struct slice s; slice_next(&it, &s);) {
+		while (x->open.n && x->open.v[x->open.n - 1].end <= s.start)
+			x->open.n--;
+		if (allocation_of(x->t, &s, x->labels, &made)) {
+			if (collect)
+				take_allocation(x, &s, &made);
+		} else if (s.form == SLICE_COMPLETE &&
+		           trace_category_flags[s.category] & CATEGORY_HOST_NEST) {
+			open_around(x, &s);
+		}
+		work_poll(x->g.scratch->work);
+	}
+}
+
+static bool has_modules(const struct trace *t)
+{
+	for (size_t i = 0; i < t->events.n; i++)
+		if (t->events.v[i].category == CATEGORY_MODULE)
+			return true;
+	return false;
+}
+
+void memory_use_trace(const struct trace *t, const struct memory_request *request,
+        struct memory_use *out, struct arena *a)
+{
+	const uint64_t keys = ARG_BIT(ARG_SEQUENCE) | ARG_BIT(ARG_FORWARD_THREAD);
+	struct scratch own;
+
+	scratch_open(&own, a->work);
+	struct trace_gathering x = { .t = t,
+		.labels = allocation_labels(t, &own.a),
+		.frames = ARENA_ARRAY(&own.a, t->events.n, struct memory_frame),
+		.frame_known = ARENA_ARRAY(&own.a, t->events.n, bool),
+		.key_region = trace_key(t, "region_type"),
+		.backward = (t->keys & keys) == keys && has_modules(t),
+		.text = sb_in(&own.a) };
+	memory_gather_begin(&x.g, request, out, a, &own.a);
+	imap_init(&x.module_of, &own.a);
+	x.g.reserved_counts = t->source == TRACE_XSPACE;
+	out->lacks_step |= !memory_steps_choose(t, request->steps, &x.g.steps, &own.a);
+	for (size_t i = 0; i < x.g.steps.v.n; i++) {
+		struct memory_interval *v = &x.g.steps.v.v[i];
+		*v = (struct memory_interval){ trace_ns(t, v->start), trace_ns(t, v->end) };
+	}
+	for (uint32_t i = 0; x.backward && i < t->tracks.n; i++)
+		walk_track(&x, i, false);
+	for (uint32_t i = 0; i < t->tracks.n; i++)
+		walk_track(&x, i, true);
+	for (size_t i = x.g.first; i < out->pools.n; i++)
 		if (out->pools.v[i].capacity < 0)
 			out->pools.v[i].capacity =
-			        allocation_capacity(t, labels, out->pools.v[i].device);
-	finish(&g);
+			        allocation_capacity(t, x.labels, out->pools.v[i].device);
+	memory_gather_end(&x.g);
 	scratch_close(&own);
 }
 
 /* ---- a model ---- */
 
+struct model_gathering {
+	struct memory_gathering g;
+	const struct model *m;
+	uint32_t *line;  /* indexed by frame: frame of the line, or ID_NONE */
+	uint32_t *rules; /* indexed by frame: of the frame and those around it */
+	enum heap {
+		HEAP_NONE,
+		HEAP_RESIDUAL, /* pprof: the bytes in use are residual bytes */
+		HEAP_BYTES     /* pprof without residual bytes: its bytes are in use */
+	} heap;
+};
+
+/* Tells pprof profiles, which have a live set without times, from profiles of steps. */
+static enum heap find_heap(const struct model *m)
+{
+	enum heap found = HEAP_BYTES;
+
+	for (size_t i = 0; i < m->files.n; i++)
+		if (!str_starts(m->files.v[i].format, S("pprof profile")))
+			return HEAP_NONE;
+	for (size_t i = 0; i < m->steps.n && found == HEAP_BYTES; i++) {
+		const struct step *s = m->steps.v[i];
+		const uint8_t *item = s->mem + s->cell_mem0[0], *end = s->mem;
+		end += s->cell_mem0[s->n_cells];
+		for (struct mem_item x; found == HEAP_BYTES && mem_next(&item, end, &x);)
+			found = x.residual ? HEAP_RESIDUAL : HEAP_BYTES;
+	}
+	return m->files.n ? found : HEAP_NONE;
+}
+
+/* Returns the value of a label of a node's sample, or p NULL. Labels are "key=value,key=value". */
+static struct str label_of(const struct model *m, uint32_t n, struct str key)
+{
+	uint32_t types = m->nodes.v[n].types;
+
+	for (uint32_t i = m->type0.v[types]; i < m->type0.v[types + 1]; i++)
+		for (struct str rest = model_str(m, m->types.v[i]); rest.n;) {
+			size_t end = str_find_char(rest, ',');
+			struct str one = str_sub(rest, 0, end);
+			if (str_starts(one, key))
+				return str_sub(one, key.n, SIZE_MAX);
+			rest = end == SIZE_MAX ? S("") : str_sub(rest, end + 1, SIZE_MAX);
+		}
+	return STR_NONE;
+}
+
+/* Finds the line and the rules of each frame. A frame follows the frame around it. */
+static void find_lines(struct model_gathering *x)
+{
+	const struct model *m = x->m;
+	uint32_t *library = ARENA_ARRAY(x->g.scratch, m->frames.n, uint32_t);
+
+	x->line = ARENA_ARRAY(x->g.scratch, m->frames.n, uint32_t);
+	x->rules = ARENA_ARRAY(x->g.scratch, m->frames.n, uint32_t);
+	for (uint32_t i = 0; i < m->frames.n; i++) {
+		struct frame f = model_frame(m, i);
+		struct str file = model_str(m, f.file);
+		uint32_t around = f.parent < i ? f.parent : ID_NONE;
+		bool placed = file.n && frame_is_placed(m, &f);
+		library[i] = placed ? i : around == ID_NONE ? ID_NONE : library[around];
+		x->line[i] = placed && !memory_is_library(file) ? i
+		             : around == ID_NONE                ? ID_NONE
+		                                                : x->line[around];
+		x->rules[i] = memory_frame_of(file).rules |
+		              memory_frame_of(model_str(m, f.function)).rules |
+		              (around == ID_NONE ? 0 : x->rules[around]);
+	}
+	for (uint32_t i = 0; i < m->frames.n; i++)
+		x->line[i] = x->line[i] == ID_NONE ? library[i] : x->line[i];
+}
+
+static uint32_t line_of_node(struct model_gathering *x, const struct node *node)
+{
+	if (node->frame == ID_NONE || x->line[node->frame] == ID_NONE)
+		return ID_NONE;
+	struct frame f = model_frame(x->m, x->line[node->frame]);
+	struct str text = str_fmt(x->g.scratch, "%.*s:%d %.*s", STR(model_str(x->m, f.file)),
+	        (int)f.line, STR(model_str(x->m, f.function)));
+	return intern_add(&x->g.names, text);
+}
+
+static void place_node(struct model_gathering *x, uint32_t n, struct memory_event *e)
+{
+	const struct node *node = &x->m->nodes.v[n];
+	struct str name = node_name(x->m, n);
+	struct str op = x->heap ? model_str(x->m, node->op) : name;
+	struct memory_place at = { .op = intern_if(&x->g, op),
+		.module = x->heap ? ID_NONE : intern_if(&x->g, scope_of(name)),
+		.line = line_of_node(x, node) };
+	uint32_t rules =
+	        memory_rules_of_name(name) | memory_rules_of_name(model_str(x->m, node->op));
+
+	if (node->frame != ID_NONE)
+		rules |= x->rules[node->frame];
+	e->place = memory_gather_place(&x->g, &at);
+	e->rule = (uint8_t)memory_first_rule(rules);
+}
+
 /* Adds the records of a cell. A record without a time states only the highest use. */
-static void take_cell(
-        struct memory_gathering *g, const struct model *m, const struct step *s, uint32_t c)
+static void take_cell(struct model_gathering *x, const struct step *s, uint32_t c)
 {
 	const uint8_t *item = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
-	const struct node *node = &m->nodes.v[s->cell_node[c]];
-	uint32_t pool = pool_of(g, device_name(m, node->device), STR_NONE),
-	         owner = intern_add(&g->owners, node_name(m, s->cell_node[c]));
+	const struct node *node = &x->m->nodes.v[s->cell_node[c]];
+	struct str worker = x->m->workers.n ? x->m->workers.v[s->worker] : STR_NONE;
+	struct str device = x->heap ? label_of(x->m, s->cell_node[c], S("device="))
+	                            : device_name(x->m, node->device);
+	uint32_t pool = memory_gather_pool(&x->g, worker, device, STR_NONE);
+	struct memory_pool *p = memory_gathered_pool(&x->g, pool);
+	struct memory_event place = { .reserved = -1, .until = INT64_MIN };
 
-	g->out->pools.v[pool].step = s->id;
-	for (struct mem_item x; mem_next(&item, end, &x);) {
-		struct memory_event e = { .ns = step_ns(s, x.time), .in_use = -1, .owner = owner };
-		if (x.allocation) {
-			e.bytes = x.bytes;
-			e.freed = x.bytes < 0;
-			add_event(g, pool, &e);
-		} else if (x.in_use > 0) {
-			e.in_use = x.in_use;
-			raise(&g->out->pools.v[pool].peak, x.in_use);
-			if (x.time > 0)
-				VEC_PUSH(g->scratch, &g->events.v[pool].v, e);
+	p->step = s->id;
+	place_node(x, s->cell_node[c], &place);
+	for (struct mem_item m; mem_next(&item, end, &m);) {
+		struct memory_event e = place;
+		e.ns = step_ns(s, m.time);
+		e.in_use = -1;
+		if (x->heap) {
+			e.bytes = x->heap == HEAP_RESIDUAL ? m.residual : m.bytes;
+			e.buffers = s->cell_runs[c] > 0 ? (uint64_t)s->cell_runs[c] : 1;
+			if (e.bytes > 0)
+				memory_gather_event(&x->g, pool, &e);
+		} else if (m.allocation) {
+			e.bytes = m.bytes;
+			e.freed = m.bytes < 0;
+			memory_gather_event(&x->g, pool, &e);
+		} else if (m.in_use > 0) {
+			e.in_use = m.in_use;
+			e.only_total = true;
+			p->peak = larger(p->peak, m.in_use);
+			if (m.time > 0)
+				memory_gather_event(&x->g, pool, &e);
 		}
 	}
 }
 
 static int64_t largest(const struct memory_pool *p)
 {
-	int64_t most = p->use.n ? p->use.v[p->most].bytes : -1;
+	return larger(p->peak, p->use.n ? p->use.v[p->most].bytes : -1);
+}
 
-	return p->peak > most ? p->peak : most;
+/* Removes what a heap does not have: its peak, times and releases. */
+static void drop_times(struct memory_pool *p)
+{
+	p->peak = -1;
+	p->use.n = 0;
+	p->by_kind.n = 0;
+	p->has_state = false;
+	p->step = MEMORY_NO_STEP;
 }
 
 /* Keeps the pool unless the device has used more in an earlier step. */
@@ -340,7 +430,8 @@ static void keep_largest(struct memory_use *to, const struct memory_pool *p, str
 {
 	size_t i = 0;
 
-	while (i < to->pools.n && !str_eq(to->pools.v[i].device, p->device))
+	while (i < to->pools.n && !(str_eq(to->pools.v[i].device, p->device) &&
+	                                  str_eq(to->pools.v[i].worker, p->worker)))
 		i++;
 	if (i == to->pools.n)
 		VEC_PUSH(a, &to->pools, *p);
@@ -348,38 +439,33 @@ static void keep_largest(struct memory_use *to, const struct memory_pool *p, str
 		to->pools.v[i] = *p;
 }
 
-void memory_use_model(
-        const struct model *m, const struct opts *o, struct memory_use *out, struct arena *a)
+void memory_use_model(const struct model *m, const struct memory_request *request,
+        const struct opts *o, struct memory_use *out, struct arena *a)
 {
-	*out = (struct memory_use){ 0 };
 	for (size_t i = 0; i < m->steps.n; i++) {
 		const struct step *s = m->steps.v[i];
 		struct memory_use one = { 0 };
 		struct scratch own;
-		struct memory_gathering g;
 
 		if (!opts_has_step(o, s->id) || s->excluded_from_average)
 			continue;
+		one.kinds = out->kinds;
 		scratch_open(&own, a->work);
-		gathering_init(&g, &one, a, &own.a);
+		struct model_gathering x = { .m = m, .heap = find_heap(m) };
+		memory_gather_begin(&x.g, request, &one, a, &own.a);
+		find_lines(&x);
 		for (uint32_t c = 0; c < s->n_cells; c++)
 			if (s->cell_mem0[c] != s->cell_mem0[c + 1])
-				take_cell(&g, m, s, c);
-		finish(&g);
+				take_cell(&x, s, c);
+		memory_gather_end(&x.g);
 		scratch_close(&own);
-		for (size_t k = 0; k < one.pools.n; k++)
-			if (one.pools.v[k].allocations || one.pools.v[k].peak >= 0)
-				keep_largest(out, &one.pools.v[k], a);
+		out->kinds = one.kinds;
+		for (size_t k = 0; k < one.pools.n; k++) {
+			struct memory_pool *p = &one.pools.v[k];
+			if (x.heap)
+				drop_times(p);
+			if (p->allocations || p->peak >= 0)
+				keep_largest(out, p, a);
+		}
 	}
-}
-
-int64_t memory_live_bytes(const struct memory_pool *p)
-{
-	int64_t sum = 0;
-
-	if (p->from_snapshot)
-		return p->moment_live;
-	for (size_t i = 0; i < p->live.n; i++)
-		sum = num_add(sum, p->live.v[i].bytes);
-	return sum;
 }

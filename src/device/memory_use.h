@@ -30,7 +30,7 @@ struct memory_by_kind {
 /* Memory that one op or node has allocated; in a snapshot, one line, op, kind or size class. */
 struct memory_owner {
 	struct str name; /* p NULL: not known; likewise in the other texts */
-	struct str line, kind, rule, size;
+	struct str module, line, kind, rule, size;
 	int64_t bytes;
 	uint64_t buffers;
 	uint32_t pool; /* in a snapshot: number of the pool of the device */
@@ -40,13 +40,14 @@ struct memory_owner {
 	uint64_t allocations;
 };
 
-/* A question about a snapshot. */
+/* A question about the use of memory. */
 enum memory_by {
 	MEMORY_BY_AUTO,
 	MEMORY_BY_LINE,
 	MEMORY_BY_OP,
 	MEMORY_BY_KIND,
 	MEMORY_BY_SIZE,
+	MEMORY_BY_MODULE,
 	MEMORY_BY_SITE /* by call stack, for the views; not a choice of the option */
 };
 struct memory_request {
@@ -75,17 +76,17 @@ struct memory_pool {
 	int64_t peak, reserved, capacity; /* from the source; negative: unknown */
 	VEC(struct memory_moment) use;    /* sorted by time; times are those of trace_ns */
 	size_t most;                      /* index of the largest use; use may be empty */
-	bool known_live; /* false: nothing is allocated, or releases have no addresses */
-	VEC(struct memory_owner) live; /* at that moment, largest first */
-	/* For a snapshot, at the requested moment. */
-	bool from_snapshot;
+	bool known_live;                  /* false: the file has no use at the moment */
+	VEC(struct memory_owner) live;    /* at the moment, largest first: adds up to moment_live */
+	bool has_state;    /* the state at the requested moment is known, which follows */
 	bool whole_device; /* the sum of the pools of a device that has several, which follow */
 	VEC(struct memory_by_kind)
 	by_kind;              /* use over time; of each part of the time, the largest and the
 	                       * last use */
 	int64_t moment_live;  /* in use */
 	int64_t unused;       /* reserved and not in use; negative: unknown */
-	int64_t waiting;      /* part of moment_live: freed, but another stream may still use it */
+	int64_t waiting;      /* part of moment_live: freed, but another stream may still use it;
+	                       * negative: unknown */
 	int64_t before;       /* part of moment_live: allocated before the first entry */
 	int64_t largest_free; /* block, at the end; negative: unknown */
 	uint64_t never_freed; /* allocations */
@@ -113,12 +114,12 @@ struct memory_rank {
 
 struct memory_use {
 	VEC(struct memory_pool) pools; /* by device as they first appear */
-	/* For snapshots only. */
-	bool several;          /* there are several workers */
-	struct str worker;     /* the worker whose pools are being added */
-	bool by_kind;          /* live has kinds only */
-	VEC(struct str) kinds; /* at most MEMORY_KINDS */
-	bool lacks_step;       /* a snapshot has none of the steps that were asked for */
+	bool several;                  /* there are several workers */
+	struct str worker;             /* the worker whose pools are being added */
+	bool by_kind;                  /* live has kinds only */
+	bool names_paths;              /* the name of an op contains its modules */
+	VEC(struct str) kinds;         /* at most MEMORY_KINDS */
+	bool lacks_step;               /* a trace has none of the steps that were asked for */
 	VEC(struct memory_oom) ooms;
 	VEC(struct memory_change) changes; /* the largest first */
 	VEC(struct memory_rank) ranks;     /* nearest to its limit first; empty for one worker */
@@ -149,13 +150,15 @@ void memory_compare(struct memory_use *use, struct arena *a);
  * others, the largest reservation first. */
 void memory_compare_ranks(struct memory_use *use, struct arena *a);
 
-/* Fill *out, in a. In a model, each device is shown in that selected step in which it used the most
- * memory. */
-void memory_use_trace(const struct trace *t, struct memory_use *out, struct arena *a);
-void memory_use_model(
-        const struct model *m, const struct opts *o, struct memory_use *out, struct arena *a);
+/* Add the pools to *out, in a. In a model, each device is shown in that selected step in which it
+ * used the most memory. */
+void memory_use_trace(const struct trace *t, const struct memory_request *request,
+        struct memory_use *out, struct arena *a);
+void memory_use_model(const struct model *m, const struct memory_request *request,
+        const struct opts *o, struct memory_use *out, struct arena *a);
 
-/* Returns the bytes of a pool's live owners. */
-int64_t memory_live_bytes(const struct memory_pool *p);
+/* Returns the size class of an allocation, and its name. */
+unsigned memory_size_class_of(int64_t bytes);
+struct str memory_size_class(unsigned size_class);
 
 #endif

@@ -15,8 +15,8 @@ static struct memory_request read_memory(const struct request *r)
 		.steps = opts_names_steps(&r->opts) ? &r->opts : NULL };
 }
 
-/* Notes and errors of the use in a memory snapshot. */
-static bool check_snapshot(
+/* Adds the notes about the use of memory, and finds what the answer lacks. */
+static bool check_use(
         struct session *s, const struct memory_request *request, const struct memory_use *use)
 {
 	note_count(&s->notes, use->wrong_blocks,
@@ -29,13 +29,15 @@ static bool check_snapshot(
 	        (unsigned long long)use->lost_blocks);
 	if (use->lacks_step)
 		return session_fail(
-		        s, ERR_FAILED, "the snapshot has none of the steps given with -step");
+		        s, ERR_FAILED, "the file has none of the steps given with -step");
+	if (!use->pools.n)
+		return session_fail(s, ERR_FAILED, "no allocations are recorded");
 	return request->at.kind != MOMENT_OOM || use->ooms.n ||
 	       session_fail(s, ERR_FAILED, "-at oom: no out-of-memory error is recorded");
 }
 
-/* Adds the pools of all snapshots. */
-static bool add_snapshots(
+/* Adds the pools of all traces and recordings. */
+static bool add_traces(
         struct session *s, const struct memory_request *request, struct memory_use *use)
 {
 	size_t n = 0;
@@ -46,40 +48,60 @@ static bool add_snapshots(
 	use->several = n > 1;
 	for (size_t i = 0; i < n; i++) {
 		use->worker = n > 1 ? s->model.workers.v[v[i].worker] : STR_NONE;
-		memory_use_snapshot(v[i].t, request, use, &s->query_arena);
+		use->names_paths |= v[i].t->source == TRACE_XSPACE;
+		if (v[i].t->source == TRACE_SNAPSHOT)
+			memory_use_snapshot(v[i].t, request, use, &s->query_arena);
+		else
+			memory_use_trace(v[i].t, request, use, &s->query_arena);
 	}
-	if (request->diff && n == 2)
-		memory_compare(use, &s->query_arena);
-	if (n > 1)
-		memory_compare_ranks(use, &s->query_arena);
 	return true;
+}
+
+/* Adds the pools of the steps of a profile. */
+static void add_steps(struct session *s, const struct memory_request *request, const struct opts *o,
+        struct memory_use *use)
+{
+	session_begin_query(s);
+	use->several = s->model.workers.n > 1;
+	use->names_paths = true;
+	memory_use_model(&s->model, request, o, use, &s->query_arena);
+}
+
+/* Returns the number of workers whose pools were added. */
+static size_t count_workers(const struct memory_use *use)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < use->pools.n; i++)
+		n += !i || !str_eq(use->pools.v[i].worker, use->pools.v[i - 1].worker);
+	return n;
 }
 
 bool run_memory(struct session *s, const struct request *r, struct sink *out)
 {
 	const struct opts *o = &r->opts;
 	struct emit to = session_emit(s, VK_N, out);
-	struct memory_use use = { 0 };
-	const struct trace *t = NULL;
 	const struct memory_request request = read_memory(r);
+	struct memory_use use = { .by_kind = request.by == MEMORY_BY_KIND };
 
-	if (!session_need_steps(s, o) || !session_seal(s) || !session_has_moment(s, o))
+	if (!session_need_steps(s, o) || !session_seal(s))
 		return false;
-	bool snapshots = session_has_snapshots(s) && add_snapshots(s, &request, &use);
-	if (!snapshots && (request.diff || request.by > MEMORY_BY_AUTO))
-		return session_fail(s, ERR_FAILED, "--by and --diff need PyTorch memory snapshots");
-	if (!snapshots && (s->recording.n || s->model.traces.n)) {
-		if (!(t = session_one_trace(s)))
-			return false;
-		memory_use_trace(t, &use, &s->query_arena);
-	} else if (!snapshots) {
-		session_begin_query(s);
-		memory_use_model(&s->model, o, &use, &s->query_arena);
-	}
-	if (request.diff && s->model.traces.n != 2)
-		return session_fail(s, ERR_INVALID_ARGUMENT, "--diff: two snapshots expected");
-	if (!use.pools.n)
-		return session_fail(s, ERR_FAILED, "no allocations are recorded");
-	return check_snapshot(s, &request, &use) &&
-	       memory_write(&use, (size_t)r->top, o, o->wide ? 0 : s->columns, &to, &s->error);
+	if (o->at.kind != MOMENT_PEAK && request.steps)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "-at cannot be combined with -step, which shows the peak of a step");
+	if (!s->recording.n && !s->model.traces.n)
+		add_steps(s, &request, o, &use);
+	else if (!add_traces(s, &request, &use))
+		return false;
+	if (!check_use(s, &request, &use))
+		return false;
+	size_t workers = count_workers(&use);
+	if (request.diff && workers != 2)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "--diff: two snapshots, traces or profiles expected");
+	if (workers == 2)
+		memory_compare(&use, &s->query_arena);
+	if (use.several)
+		memory_compare_ranks(&use, &s->query_arena);
+	return memory_write(&use, (size_t)r->top, o, o->wide ? 0 : s->columns, &to, &s->error);
 }

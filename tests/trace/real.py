@@ -14,7 +14,7 @@ import sys
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
 import cases  # noqa: E402
 import trace_case  # noqa: E402
-from trace_case import equal  # noqa: E402
+from trace_case import equal, program  # noqa: E402
 
 
 def golden(name):
@@ -163,6 +163,10 @@ def memory():
               {k: v['summary']['peakStats']['peakBytesInUse'] for k, v in want['memory'].items()}, name)
         equal({k: str(v) for k, v in capacity.items()},
               {k: v['summary']['memoryCapacity'] for k, v in want['memory'].items()}, name)
+        found = json.loads(program('memory', os.path.join(trace_case.REALDATA, 'xplane', name + '.xplane.pb'), '-output', 'json', '--top=0')[0])
+        for r in found['memory']:
+            rows = sum(x['bytes'] for x in found['live'] if (x['device'], x['allocator']) == (r['device'], r['allocator']))
+            equal((rows, r['live_bytes']), (r['live_bytes'], peaks[(r['allocator'] or r['device'].rsplit(':', 1)[-1])]), (name, r))
 
 
 def kernel_stats():

@@ -251,10 +251,10 @@ def memory():
     d = json.loads(program('memory', 'a.xplane.pb', '-output', 'json')[0])
     row, = d['memory']
     equal([row[k] for k in ('allocator', 'allocations', 'frees', 'allocated_bytes', 'peak_bytes', 'peak_at_ns', 'live_bytes', 'capacity_bytes')],
-          ['GPU_0_bfc', 3, 3, 1100, 5000, 300, 1000, 10000])
+          ['GPU_0_bfc', 3, 3, 1100, 5000, None, 2000, 10000])
     equal(d['use'], [{'ns': [100, 200, 300, 400, 500, 600], 'bytes': [1100, 1400, 1300, 2000, 1700, 1691]}])
-    equal([(r['op'], r['bytes'], r['buffers'], r['share']) for r in d['live']], [('b', 1000, 2, 100)])
-    equal(program('memory', 'a.xplane.pb')[0].splitlines()[1].split()[:3], ['5.00KB', '300ns', '1.00KB'])
+    equal([(r['op'], r['bytes'], r['buffers'], r['share']) for r in d['live']], [('b', 1000, 2, 50), ('(before the trace)', 1000, 0, 50)])
+    equal(program('memory', 'a.xplane.pb')[0].splitlines()[1].split()[:3], ['5.00KB', '2.00KB', '3'])
     assert 'no allocations are recorded' in program('memory', write(space(tpu().line(3, 'Steps', [(1, 0, 5)]))), status=1)[1]
 
 

@@ -23,6 +23,7 @@ STEPS = [
     Step('traces-groups', 'quick deep covered', 'tests/trace/groups.py --bin {bin}'),
     Step('traces-logdir', 'quick deep covered', 'tests/trace/logdir.py --bin {bin}'),
     Step('traces-hlo', 'quick deep covered', 'tests/trace/hlo.py --bin {bin}'),
+    Step('traces-memory', 'quick deep covered', 'tests/trace/memory_run.py --bin {bin}'),
     Step('traces-kineto', 'quick deep covered', 'tests/trace/kineto_run.py --bin {bin}'),
     Step('traces-nsys', 'quick deep covered', 'tests/trace/nsys_run.py --bin {bin}', seconds=2),
     Step('traces-sources', 'quick deep covered', 'tests/trace/sources_run.py --bin {bin}'),

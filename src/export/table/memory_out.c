@@ -4,15 +4,12 @@
  *
  *   memory   a row for each allocator
  *   use      for each allocator, times and the bytes in use from each of them on
- *   live     what each op has allocated at the moment of an allocator's largest use
- *
- * That of a snapshot of PyTorch also has
- *
+ *   live     what has memory in use at an allocator's largest use, or at another moment
  *   by_kind  for each allocator, times and the bytes in use by kind from each of them on
- *   pools    for each allocator, what follows from segments, blocks and entries
- *   ooms     errors for lack of memory
- *   changes  bytes of each owner in the first and in the second snapshot
- *   ranks    the devices of several snapshots, the nearest to its limit first
+ *   pools    the state of each allocator at that moment
+ *   ooms     errors for lack of memory, in a snapshot of PyTorch
+ *   changes  bytes of each owner in the first and in the second file
+ *   ranks    the devices of several files, the nearest to its limit first
  */
 #include "base/fmt.h"
 #include "export/table/trace_tables.h"
@@ -44,8 +41,8 @@ static void put_memory(struct table *to, const struct memory_pool *p)
 	const struct memory_moment *most = p->use.n ? &p->use.v[p->most] : NULL;
 
 	table_number_if(to, most || p->peak >= 0, p->peak >= 0 || !most ? p->peak : most->bytes);
-	table_number_if(to, most, most ? most->ns - p->use.v[0].ns : 0);
-	table_number_if(to, p->known_live, memory_live_bytes(p));
+	table_number_if(to, most && p->peak <= most->bytes, most ? most->ns - p->use.v[0].ns : 0);
+	table_number_if(to, p->known_live, p->moment_live);
 	table_count(to, p->allocations);
 	table_count(to, p->frees);
 	table_number(to, p->allocated);
@@ -66,6 +63,7 @@ static void put_live(
 	table_text_if(to, p->device.p, p->device);
 	table_text_if(to, p->allocator.p, p->allocator);
 	table_text_if(to, o->name.p, o->name);
+	table_text_if(to, o->module.p, o->module);
 	table_text_if(to, o->size.p, o->size);
 	table_text_if(to, o->line.p, o->line);
 	table_text_if(to, o->kind.p, o->kind);
@@ -76,7 +74,7 @@ static void put_pools(struct table *to, const struct memory_pool *p)
 {
 	table_number_if(to, p->unused >= 0, p->unused);
 	table_number_if(to, p->largest_free >= 0, p->largest_free);
-	table_number(to, p->waiting);
+	table_number_if(to, p->waiting >= 0, p->waiting);
 	table_number(to, p->before);
 	table_count(to, p->never_freed);
 	table_number(to, p->never_freed_bytes);
@@ -101,13 +99,14 @@ static void put_ooms(struct table *to, const struct memory_oom *x)
 	table_text(to, x->device);
 }
 
-/* Headings for a snapshot, whose tables have more columns. */
-static const char *const snapshot_titles[] = { NULL, "peak", "at", "live", "allocs", "frees", "",
-	"reserved", "capacity", "step", "device", "pool" };
-static const char *const snapshot_live_titles[] = { NULL, "bytes", "share", "buffers", "device",
-	"pool", "op", "size", "line", "kind", "" };
-static const char *const snapshot_kind_titles[] = { NULL, "bytes", "share", "buffers", "device",
-	"pool", "op", "size", "line", "kind", "rule" };
+/* Headings of the live set: the rule is shown with kinds only; the module only if the op's name
+ * does not contain it. */
+static const char *const live_titles[] = { NULL, "bytes", "share", "buffers", "device", "pool",
+	"op", "module", "size", "line", "kind", "" };
+static const char *const live_path_titles[] = { NULL, "bytes", "share", "buffers", "device", "pool",
+	"op", "", "size", "line", "kind", "" };
+static const char *const live_kind_titles[] = { NULL, "bytes", "share", "buffers", "device", "pool",
+	"op", "module", "size", "line", "kind", "rule" };
 
 struct memory_shown {
 	const struct memory_use *use;
@@ -129,7 +128,7 @@ static void fill_live(struct table *x, const struct memory_use *use)
 {
 	for (size_t i = 0; i < use->pools.n; i++) {
 		const struct memory_pool *p = &use->pools.v[i];
-		int64_t all = memory_live_bytes(p);
+		int64_t all = p->moment_live;
 		for (size_t k = 0; k < p->live.n; k++, x->rows++) {
 			put_worker(x, use, p->worker);
 			put_live(x, p, &p->live.v[k], all);
@@ -145,6 +144,7 @@ static void put_change(struct table *to, const struct memory_change *x)
 	table_text(to, x->device);
 	table_text_if(to, x->allocator.p, x->allocator);
 	table_text_if(to, x->owner.name.p, x->owner.name);
+	table_text_if(to, x->owner.module.p, x->owner.module);
 	table_text_if(to, x->owner.size.p, x->owner.size);
 	table_text_if(to, x->owner.line.p, x->owner.line);
 	table_text_if(to, x->owner.kind.p, x->owner.kind);
@@ -163,6 +163,7 @@ static void put_ranks(struct table *to, const struct memory_rank *r)
 	table_number_if(to, limited, num_sub(r->capacity, r->reserved));
 	table_number_if(to, over, r->most_over);
 	table_text_if(to, over && r->most.name.p, r->most.name);
+	table_text_if(to, over && r->most.module.p, r->most.module);
 	table_text_if(to, over && r->most.size.p, r->most.size);
 	table_text_if(to, over && r->most.line.p, r->most.line);
 	table_text_if(to, over && r->most.kind.p, r->most.kind);
@@ -193,15 +194,15 @@ static struct str name_first_rank(const struct memory_use *use, struct arena *a)
 	return sb_str(&b);
 }
 
-/* Fills the tables of snapshots; returns how many of them there are. */
-static size_t fill_snapshot(struct table v[4], const struct memory_use *use, struct arena *a)
+/* Fills the tables below the live set; returns how many of them there are. */
+static size_t fill_sections(struct table v[4], const struct memory_use *use, struct arena *a)
 {
 	v[0] = (struct table){ .a = a, .key = "pools", .title = "State at that moment" };
 	v[1] = (struct table){ .a = a, .key = "ooms", .title = "Out of memory" };
 	set_columns(&v[0], columns_of_pools, titles_of_pools, N_COLUMNS(columns_of_pools), use);
 	set_columns(&v[1], columns_of_ooms, titles_of_ooms, N_COLUMNS(columns_of_ooms), use);
 	for (size_t i = 0; i < use->pools.n; i++) {
-		if (!use->pools.v[i].from_snapshot)
+		if (!use->pools.v[i].has_state)
 			continue;
 		put_worker(&v[0], use, use->pools.v[i].worker);
 		put_pools(&v[0], &use->pools.v[i]);
@@ -225,7 +226,7 @@ static size_t fill_snapshot(struct table v[4], const struct memory_use *use, str
 		TABLE_COLUMNS(columns_of_ranks, titles_of_ranks) };
 	for (size_t i = 0; i < use->ranks.n; i++, v[3].rows++)
 		put_ranks(&v[3], &use->ranks.v[i]);
-	return v[0].rows ? 4 : 0;
+	return 4;
 }
 
 /* ---- use over time ---- */
@@ -346,14 +347,12 @@ bool memory_write(const struct memory_use *use, size_t top, const struct opts *o
 		.user = &shown,
 		.lead = name_first_rank(use, to->a),
 		.sections = sections };
-	const char *const *titles = titles_of_memory, *const *of_live = titles_of_live;
+	const char *const *of_live = use->by_kind       ? live_kind_titles
+	                             : use->names_paths ? live_path_titles
+	                                                : live_titles;
 
-	x.n_sections = fill_snapshot(sections, use, to->a);
-	if (x.n_sections) {
-		titles = snapshot_titles;
-		of_live = use->by_kind ? snapshot_kind_titles : snapshot_live_titles;
-	}
-	set_columns(&x, columns_of_memory, titles, N_COLUMNS(columns_of_memory), use);
+	x.n_sections = fill_sections(sections, use, to->a);
+	set_columns(&x, columns_of_memory, titles_of_memory, N_COLUMNS(columns_of_memory), use);
 	set_columns(&shown.live, columns_of_live, of_live, N_COLUMNS(columns_of_live), use);
 	fill_live(&shown.live, use);
 	fill_pools(&x, use);

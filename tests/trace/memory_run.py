@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The use of memory in traces, run metadata and heap profiles: the rows add up to the bytes in use, and have the op, module, line and
+kind of each allocation. Memory snapshots of PyTorch have a suite of their own, tests/snapshot.
+
+    tests/trace/memory_run.py --bin build/check [NAME...]
+"""
+import json
+import os
+import random
+import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
+import cases  # noqa: E402
+import kineto  # noqa: E402
+import pprof  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import equal, program, write  # noqa: E402
+from xspace import Plane, space  # noqa: E402
+
+EARLIER = '(before the trace)'
+
+
+def memory(*words):
+    return json.loads(program('memory', *words, '-output', 'json', '--top=0')[0])
+
+
+def live(doc, *columns, **of):
+    """Bytes of the rows, by columns."""
+    out = {}
+    for r in doc['live']:
+        if all(r[k] == v for k, v in of.items()):
+            key = tuple(r[c] for c in columns)
+            out[key] = out.get(key, 0) + r['bytes']
+    return out
+
+
+def random_stream(seed, before):
+    """Allocations and releases at random: (microsecond, address, size, negative for a release, total afterwards), and what is allocated
+    after each of them."""
+    r = random.Random(seed)
+    held, earlier, out, states = {}, {900 + i: 10 * i + 10 for i in range(before)}, [], []
+    for i in range(r.randrange(20, 200)):
+        ts = 1000 + 10 * i
+        if earlier and r.random() < .1:
+            address = r.choice(sorted(earlier))
+            size = -earlier.pop(address)
+        elif held and r.random() < .45:
+            address = r.choice(sorted(held))
+            size = -held.pop(address)[0]
+        else:
+            address, size = r.randrange(800), r.choice([0, 1, 512, 513, 5000, 1 << 20])
+            if address in held:
+                continue
+            held[address] = size, 'op%d' % r.randrange(4)
+        out.append((ts, address, size, sum(v[0] for v in held.values()) + sum(earlier.values()), held.get(address, (0, ''))[1]))
+        states.append((dict(held), sum(earlier.values())))
+    return out, states
+
+
+def expected_rows(state):
+    held, earlier = state
+    rows = {(EARLIER,): earlier} if earlier else {}
+    for size, op in held.values():
+        rows[op,] = rows.get((op,), 0) + size
+    return {k: v for k, v in rows.items() if v}
+
+
+def rows_add_up():
+    """Random streams in an XSpace and in a PyTorch trace: the rows are those of a model, at the peak, at the end and at a time."""
+    for seed in range(16):
+        events, states = random_stream(seed, before=seed % 3 * 4)
+        totals = [e[3] for e in events]
+        first = totals.index(max(totals))
+        if seed % 2:
+            p = Plane('/host:CPU')
+            p.line(1, 'thread', [(p.meta('MemoryDeallocation' if size < 0 else 'MemoryAllocation'), ts * 10 ** 6, 0,
+                                  dict({'addr': address, 'allocation_bytes': abs(size), 'bytes_allocated': total, 'bytes_available': 1 << 30,
+                                        'allocator_name': 'bfc'}, **({'tf_op': op + ':Op'} if op else {}))) for ts, address, size, total, op in events])
+            path = write(space(p), 'a.xplane.pb')
+        else:
+            made = []
+            for ts, address, size, total, op in events:
+                e = kineto.memory(ts, address, size)
+                e['args']['Total Allocated'], e['args']['Total Reserved'] = total, total + 7
+                made += [e] + ([kineto.event('cpu_op', op, ts - 1, 5)] if op else [])
+            path = write(kineto.trace(made), 'a.pt.trace.json')
+        for at, n in ('peak', first), ('end', len(events) - 1), ('%dus' % (events[9][0] - events[0][0] + 5), 9):
+            doc = memory(path, '-at', at)
+            row, = doc['memory']
+            equal((row['peak_bytes'], row['live_bytes']), (max(totals), totals[n]), (seed, at))
+            equal(live(doc, 'op'), expected_rows(states[n]), (seed, at))
+            for by in 'line', 'kind', 'size', 'module', 'op':
+                equal(sum(live(memory(path, '-at', at, '--by=' + by), by if by != 'size' else 'size_class').values()), totals[n], (seed, at, by))
+            use = doc['by_kind'][0]
+            equal(max(sum(k['bytes'][i] for k in use['kinds']) for i in range(len(use['ns']))), max(totals), seed)
+            state, = doc['pools'] or [None]
+            equal(state['unused_bytes'], None if seed % 2 else 7, seed)
+
+
+def inconsistent_totals():
+    """Bytes without an event are a row, and so are allocations that the totals do not contain."""
+    for total, rest in (500, 400), (30, -70):
+        events = []
+        for ts, address, size, sum_ in (1000, 1, 50, 50), (1010, 2, 50, total):
+            e = kineto.memory(ts, address, size)
+            e['args']['Total Allocated'] = sum_
+            events.append(e)
+        doc = memory(write(kineto.trace(events), 'a.pt.trace.json'), '-at', 'end')
+        equal(live(doc, 'op'), {('(no op)',): 100, ('(no event in the file)',): rest})
+        equal(sum(r['bytes'] for r in doc['live']), doc['memory'][0]['live_bytes'])
+
+
+def without_addresses():
+    """If releases do not name what they release, the whole use is unknown."""
+    events = [kineto.memory(1000 + i, 1, size) for i, size in enumerate((100, 50, -100, 20))]
+    for e in events:
+        del e['args']['Addr']
+    doc = memory(write(kineto.trace(events), 'a.pt.trace.json'))
+    equal([(r['op'], r['bytes'], r['kind'], r['rule']) for r in doc['live']], [('(releases without addresses)', 150, 'unknown', 'the releases have no addresses')])
+
+
+def training():
+    """A step with modules, lines, a backward op, the optimizer, and memory that an op releases itself."""
+    frame = lambda name, ts, dur, tid=1: kineto.event('python_function', name, ts, dur, tid=tid)
+    op = lambda name, ts, dur, tid=1, **more: kineto.event('cpu_op', name, ts, dur, tid=tid, **more)
+
+    def at(ts, address, size, tid=1):
+        return dict(kineto.memory(ts, address, size), tid=tid)
+    return [kineto.event('user_annotation', 'ProfilerStep#7', 1000, 200), kineto.event('user_annotation', 'ProfilerStep#8', 1200, 200),
+            frame('train.py(3): main', 1000, 400), frame('torch/nn/modules/module.py(9): _call_impl', 1001, 98),
+            frame('nn.Module: Net_0', 1002, 90), frame('model.py(12): forward', 1003, 80), frame('nn.Module: Linear_0', 1004, 40),
+            op('aten::linear', 1005, 30, **{'Sequence number': 5}), at(1006, 1, 100), at(1008, 2, 40), at(1010, 2, -40),
+            op('autograd::engine::evaluate_function: AddmmBackward0', 1110, 30, tid=2, **{'Sequence number': 5, 'Fwd thread id': 1}), at(1112, 3, 200, tid=2),
+            frame('torch/optim/adam.py(70): step', 1250, 50), op('aten::zeros', 1252, 10), at(1253, 4, 1000), at(1390, 4, -1000),
+            frame('torch/utils/data/dataloader.py(5): __next__', 1310, 20), op('aten::stack', 1311, 9), at(1312, 5, 10)]
+
+
+def places():
+    """The module of a backward op is that of its forward op; the line is the innermost one outside of PyTorch; each kind has a rule."""
+    path = write(kineto.trace(training()), 'a.pt.trace.json')
+    doc = memory(path)
+    rows = {r['op']: (r['module'], r['line'], r['kind'], r['rule'], r['bytes']) for r in doc['live']}
+    equal(rows, {'aten::linear': ('Net_0/Linear_0', 'model.py:12 forward', 'activations', 'a module is called in the stack', 100),
+                 'autograd::engine::evaluate_function: AddmmBackward0': ('Net_0/Linear_0', None, 'gradients', 'allocated in backward', 200),
+                 'aten::zeros': (None, 'train.py:3 main', 'optimizer state', 'torch/optim is in the stack', 1000),
+                 'aten::stack': (None, 'train.py:3 main', 'inputs', 'torch/utils/data is in the stack', 10)})
+    equal(live(memory(path, '--by=module'), 'module'), {('Net_0/Linear_0',): 300, ('(no module)',): 1010})
+    equal(live(memory(path, '-at', '3us'), 'op', 'kind'), {('aten::linear', 'activations'): 100, ('aten::linear', 'temporaries'): 40})
+    kinds = {r['kind']: r['rule'] for r in memory(path, '-at=3us', '--by=kind')['live']}
+    equal(kinds['temporaries'], 'released by the op that allocated it')
+    state, = doc['pools']
+    equal((state['never_freed'], state['never_freed_bytes'], state['double_frees'], state['lost_frees']), (3, 310, 0, 0))
+
+
+def steps():
+    """-step shows the peak within a step, with what was allocated before it."""
+    path = write(kineto.trace(training()), 'a.pt.trace.json')
+    one, two = memory(path, '-step', '7'), memory(path, '-step', '8')
+    equal([(d['memory'][0]['peak_bytes'], d['memory'][0]['allocations'], d['memory'][0]['step']) for d in (one, two)], [(300, 3, 7), (1310, 2, 8)])
+    equal(sum(live(one, 'op').values()), 300)
+    equal(sum(live(two, 'op').values()), 1310)
+    assert 'none of the steps' in program('memory', path, '-step', '9', status=1)[1]
+    assert 'cannot be combined' in program('memory', path, '-step', '7', '-at', 'end', status=2)[1]
+    assert 'no out-of-memory error' in program('memory', path, '-at', 'oom', status=1)[1]
+
+
+def two_files():
+    """Two traces are compared row by row."""
+    paths = [write(kineto.trace(training()[:n]), name) for n, name in ((11, 'a.pt.trace.json'), (99, 'b.pt.trace.json'))]
+    doc = memory(*paths, '--by=module', '--diff')
+    equal({(r['module'], r['kind']): (r['first_bytes'], r['second_bytes']) for r in doc['changes']},
+          {('Net_0/Linear_0', 'activations'): (100, 100), ('Net_0/Linear_0', 'temporaries'): (40, 0), ('Net_0/Linear_0', 'gradients'): (0, 200),
+           ('(no module)', 'optimizer state'): (0, 1000), ('(no module)', 'inputs'): (0, 10)})
+    equal([(r['worker'], r['peak_bytes']) for r in doc['ranks']], [(paths[1], 1310), (paths[0], 140)])
+    assert 'two snapshots, traces or profiles' in program('memory', paths[0], '--diff', status=2)[1]
+
+
+def reserved_by_programs():
+    """Memory that a TPU reserves for programs is in use, and has a row. The peak before the trace has no time."""
+    p = Plane('/host:CPU')
+    p.line(1, 'thread', [(p.meta('MemoryAllocation'), 10 ** 6 * i, 0, {'addr': i, 'allocation_bytes': 10, 'bytes_allocated': 10 * i + 10, 'bytes_reserved': 700,
+                                                                     'bytes_available': 90, 'peak_bytes_in_use': peak, 'region_type': region})
+                         for i, (peak, region) in enumerate(((5, 'output'), (9000, 'temp')))])
+    doc = memory(write(space(p), 'a.xplane.pb'))
+    row, = doc['memory']
+    equal((row['peak_bytes'], row['peak_at_ns'], row['live_bytes']), (9000, None, 720))
+    equal(live(doc, 'op', 'kind'), {('(reserved for programs)', 'temporaries'): 700, ('(no op)', 'activations'): 10, ('(no op)', 'temporaries'): 10})
+
+
+def run_metadata():
+    """Records of TensorFlow: the scope is the module, the name and the type of a node decide its kind."""
+    def node(name, total, *records):
+        return ('node_stats { node_name: "%s" all_start_micros: 1 op_end_rel_micros: 9 memory { allocator_name: "GPU_0_bfc" total_bytes: 1 allocator_bytes_in_use: %d %s } }'
+                % (name, total, ' '.join('allocation_records { alloc_micros: %d alloc_bytes: %d }' % r for r in records)))
+    names = (('net/w', 'VariableV2'), ('net/mm', 'MatMul'), ('gradients/net/mm', 'MatMul'))
+    write(''.join('node { name: "%s" op: "%s" }\n' % n for n in names).encode(), 'g.pbtxt')
+    write(('step_stats { dev_stats { device: "/job:a/replica:0/task:0/device:GPU:0" %s } }' %
+           ' '.join(node(n[0], 60, *r) for n, r in zip(names, ([(3, 10)], [(4, 20)], [(5, 30)])))).encode(), 'r.pbtxt')
+    doc = memory('--graph_path=g.pbtxt', '--run_meta_path=r.pbtxt')
+    equal(live(doc, 'op', 'module', 'kind'), {('net/w', 'net', 'parameters'): 10, ('net/mm', 'net', 'unknown'): 20, ('gradients/net/mm', 'gradients/net', 'gradients'): 30})
+    equal([doc['memory'][0][k] for k in ('live_bytes', 'allocations', 'frees', 'allocated_bytes')], [60, 3, 0, 60])
+
+
+def heap():
+    """Of a heap profile, the bytes in use by line and device; it has neither a peak nor times."""
+    p = pprof.Profile(('allocations', 'count'), ('space', 'bytes'))
+    step, call = p.place(('step', '/home/me/train.py', 20)), p.place(('call', '/usr/lib/python3/site-packages/jax/pjit.py', 300))
+    p.sample([call, step], 3, 3000, kind='buffer', device='cuda:0')
+    p.sample([step], 2, 700, kind='buffer', device='cuda:1')
+    p.sample([], 1, 99, kind='executable')
+    doc = memory(write(p.bytes(), 'memory.prof'))
+    equal([(r['device'], r['peak_bytes'], r['live_bytes'], r['allocations']) for r in doc['memory']], [('cuda:0', None, 3000, 3), ('cuda:1', None, 700, 2), (None, None, 99, 1)])
+    equal({(r['op'], r['line'], r['device']): (r['bytes'], r['buffers']) for r in doc['live']},
+          {('call', '/home/me/train.py:20 step', 'cuda:0'): (3000, 3), ('step', '/home/me/train.py:20 step', 'cuda:1'): (700, 2), ('(unknown)', None, None): (99, 1)})
+    p = pprof.Profile(('alloc_space', 'bytes'), ('inuse_space', 'bytes'))
+    p.sample([p.place(('main.read', 'main.go', 20))], 9000, 500)
+    equal(live(memory(write(p.bytes(), 'heap.pb')), 'op', 'line'), {('main.read', 'main.go:20 main.read'): 500})
+    assert 'no allocations' in program('memory', os.path.join(cases.TESTDATA, 'traces', 'cpu.pb.gz'), status=1)[1]
+
+
+CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, heap]
+
+if __name__ == '__main__':
+    sys.exit(trace_case.main(__doc__, CASES))
