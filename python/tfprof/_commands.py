@@ -207,9 +207,10 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
-        at: for memory snapshots: show what is allocated at the peak, at the first
-            out-of-memory error (oom; for a device without such an error, at the end), at the
-            end, or at a time such as 5ms after the first entry. Default: peak.
+        at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
+            device without such an error, at the end), at the end, or at a time such as 5ms
+            after the first entry; in scope, op, code and top only for memory snapshots.
+            Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -320,9 +321,10 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
-        at: for memory snapshots: show what is allocated at the peak, at the first
-            out-of-memory error (oom; for a device without such an error, at the end), at the
-            end, or at a time such as 5ms after the first entry. Default: peak.
+        at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
+            device without such an error, at the end), at the end, or at a time such as 5ms
+            after the first entry; in scope, op, code and top only for memory snapshots.
+            Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -433,9 +435,10 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
-        at: for memory snapshots: show what is allocated at the peak, at the first
-            out-of-memory error (oom; for a device without such an error, at the end), at the
-            end, or at a time such as 5ms after the first entry. Default: peak.
+        at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
+            device without such an error, at the end), at the end, or at a time such as 5ms
+            after the first entry; in scope, op, code and top only for memory snapshots.
+            Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -548,9 +551,10 @@ class Commands:
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
-        at: for memory snapshots: show what is allocated at the peak, at the first
-            out-of-memory error (oom; for a device without such an error, at the end), at the
-            end, or at a time such as 5ms after the first entry. Default: peak.
+        at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
+            device without such an error, at the end), at the end, or at a time such as 5ms
+            after the first entry; in scope, op, code and top only for memory snapshots.
+            Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
@@ -648,9 +652,10 @@ class Commands:
         device_regexes: show only nodes on a device that matches. Default: .*.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
-        at: for memory snapshots: show what is allocated at the peak, at the first
-            out-of-memory error (oom; for a device without such an error, at the end), at the
-            end, or at a time such as 5ms after the first entry. Default: peak.
+        at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
+            device without such an error, at the end), at the end, or at a time such as 5ms
+            after the first entry; in scope, op, code and top only for memory snapshots.
+            Default: peak.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -910,7 +915,7 @@ class Commands:
             self,
             top: Optional[int] = None,
             *,
-            by: Optional[Literal['auto', 'line', 'op', 'kind', 'size']] = None,
+            by: Optional[Literal['auto', 'line', 'op', 'kind', 'size', 'module']] = None,
             diff: Optional[bool] = None,
             step: Optional[Steps] = None,
             at: Optional[str] = None,
@@ -918,25 +923,27 @@ class Commands:
         """Runs the command memory: memory use over time, and the allocations at its peak.
 
         The first table has a line for each allocator: allocations, releases and their bytes,
-        the peak and its time. The second table lists the ops that had memory allocated at the
-        peak. For a TensorFlow profile, each device is shown in the step with its highest use;
-        -step N selects a step. -output json also contains the use over time. For a PyTorch
-        memory snapshot, the command lists the live allocations at the peak, or at another
-        time, by Python line, op, kind or size, with the rule that determined the kind; further
-        tables show reserved memory that is not in use, the largest free block, allocations
-        that are never freed, and out-of-memory errors. -step N lists the peak within a step,
-        if the snapshot has annotations such as ProfilerStep#N. With several snapshots, the
-        first line names the rank that is nearest to its limit.
+        the peak and its time. The second table lists what has memory allocated at the peak, or
+        at another time (-at), by op, module, Python line and kind; --by selects one of them,
+        or the size. Its rows add up to the bytes in use: what was allocated before the first
+        event and what has no event in the file are rows, too. --by=kind shows the rule that
+        determined the kind. Further tables show reserved memory that is not in use, the
+        largest free block, allocations that are never freed, and out-of-memory errors, as far
+        as the file has them. -step N lists the peak within a step. For a TensorFlow profile,
+        each device is shown in the step with its highest use. -output json also contains the
+        use over time. A heap profile in pprof format has no times. Two files are compared row
+        by row. With several files, the first line names the rank that is nearest to its limit.
 
         top: show the first N rows (20); 0 is all. Default: 0.
-        by: for memory snapshots: list what is allocated by Python line (auto), op, kind or
-            size. Default: auto.
-        diff: for two memory snapshots: also compare the memory of each line, op, kind or size.
+        by: list what is allocated by Python line, op, kind, size or module; auto: by line in a
+            memory snapshot, by op, module, line and kind in other files. Default: auto.
+        diff: fail unless there are two files, whose live sets are compared.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps. Default: -1.
-        at: for memory snapshots: show what is allocated at the peak, at the first
-            out-of-memory error (oom; for a device without such an error, at the end), at the
-            end, or at a time such as 5ms after the first entry. Default: peak.
+        at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
+            device without such an error, at the end), at the end, or at a time such as 5ms
+            after the first entry; in scope, op, code and top only for memory snapshots.
+            Default: peak.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -1182,9 +1189,10 @@ class Commands:
         account_displayed_op_only: count only the nodes that are shown. Default: false.
         select: the columns to show. Default: micros.
         device_regexes: show only nodes on a device that matches. Default: .*.
-        at: for memory snapshots: show what is allocated at the peak, at the first
-            out-of-memory error (oom; for a device without such an error, at the end), at the
-            end, or at a time such as 5ms after the first entry. Default: peak.
+        at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
+            device without such an error, at the end), at the end, or at a time such as 5ms
+            after the first entry; in scope, op, code and top only for memory snapshots.
+            Default: peak.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.

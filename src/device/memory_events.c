@@ -68,7 +68,7 @@ uint32_t memory_gather_place(struct memory_gathering *g, const struct memory_pla
 
 void memory_gather_event(struct memory_gathering *g, uint32_t pool, const struct memory_event *e)
 {
-	g->events.v[pool].blind |= e->freed && !e->has_address;
+	g->events.v[pool].blind |= e->freed && !e->has_address && !g->sums_only;
 	VEC_PUSH(g->scratch, &g->events.v[pool].v, *e);
 }
 
@@ -208,7 +208,7 @@ static void count(struct pool_replay *r, const struct memory_event *e)
 {
 	struct memory_pool *p = r->p;
 
-	if (e->only_total)
+	if (e->only_total || r->g->sums_only)
 		return;
 	if (e->freed) {
 		p->frees++;
@@ -299,7 +299,7 @@ static struct memory_owner describe(const struct live_owners *l, const struct ro
 		.module = name_of(g, key->at.module),
 		.line = name_of(g, key->at.line) };
 
-	if (rest)
+	if (rest && !g->sums_only)
 		o.name = no_name(key->rule, by == MEMORY_BY_OP || by == MEMORY_BY_AUTO, "(no op)");
 	if (key->at.module == ID_NONE)
 		o.module = no_name(key->rule, by == MEMORY_BY_MODULE, "(no module)");
@@ -351,7 +351,7 @@ static void add_live(struct live_owners *l, const struct memory_event *e)
 	struct memory_owner *o = owner_of(l, e->place, e->rule, e->bytes);
 
 	o->bytes = num_add(o->bytes, e->bytes);
-	o->buffers += buffers_of(e);
+	o->buffers += l->r->g->sums_only ? 0 : buffers_of(e);
 }
 
 static void add_rest(struct live_owners *l, unsigned rule, int64_t bytes)
@@ -374,7 +374,7 @@ static void find_known(struct live_owners *l, bool *live)
 		const struct memory_event *e = &r->v[r->order[i]];
 		if (e->has_address && imap_get(&held, e->address, &at) && at)
 			live[at - 1] = false;
-		live[r->order[i]] = !e->freed && e->bytes;
+		live[r->order[i]] = (r->g->sums_only || !e->freed) && e->bytes;
 		if (e->has_address)
 			imap_put(&held, e->address, e->freed ? 0 : 1 + r->order[i], true);
 		work_poll(r->g->scratch->work);
@@ -462,6 +462,7 @@ static void find_state(struct pool_replay *r, bool blind)
 	p->before = r->totals && r->moment.before > 0 ? r->moment.before : 0;
 	if (r->totals && !r->g->reserved_counts && r->moment.reserved >= r->moment.in_use)
 		p->unused = num_sub(r->moment.reserved, r->moment.in_use);
+	p->only_sums = r->g->sums_only;
 	p->has_state = r->found && !blind && p->allocations;
 	p->known_live = r->found;
 }

@@ -54,6 +54,7 @@ struct memory_gathering {
 	struct intern places;             /* bytes of struct memory_place */
 	struct memory_steps steps;        /* that were asked for; times in nanoseconds */
 	bool reserved_counts;             /* reserved memory is in use by programs */
+	bool sums_only; /* events are changes of the bytes of a kind: they name no allocation */
 };
 
 void memory_gather_begin(struct memory_gathering *g, const struct memory_request *request,

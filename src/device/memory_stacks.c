@@ -31,6 +31,14 @@ const char *const memory_rule_kinds[] = {
 	"temporaries",
 	"temporaries",
 	"activations",
+	"parameters",
+	"optimizer state",
+	"inputs",
+	"temporaries",
+	"activations",
+	"gradients",
+	"autograd detail",
+	"unknown",
 #include "device/memory_rule.def"
 };
 #undef RULE
@@ -48,6 +56,14 @@ const char *const memory_rule_texts[] = {
 	"released by the op that allocated it",
 	"the region type in the file is temp",
 	"the region type in the file is output",
+	"category in the file",
+	"category in the file",
+	"category in the file",
+	"category in the file",
+	"category in the file",
+	"category in the file",
+	"category in the file",
+	"category in the file",
 #include "device/memory_rule.def"
 };
 #undef RULE
@@ -155,6 +171,15 @@ void memory_stacks_make(const struct trace *t, struct memory_stacks *out, struct
 unsigned memory_rule(const struct memory_stacks *s, uint32_t site)
 {
 	return memory_first_rule(s->rules[site]);
+}
+
+unsigned memory_rule_of_category(struct str category)
+{
+	unsigned i = MEMORY_RULE_CATEGORY;
+
+	while (i + 1 < MEMORY_RULE_CATEGORY_END && !str_eq(str_of(memory_rule_kinds[i]), category))
+		i++;
+	return i;
 }
 
 unsigned memory_first_rule(uint32_t rules)

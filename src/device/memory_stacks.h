@@ -44,9 +44,13 @@ enum {
 	MEMORY_RULE_SAME_OP,
 	MEMORY_RULE_REGION_TEMP,
 	MEMORY_RULE_REGION_OUTPUT,
-	MEMORY_RULE_FIRST
+	MEMORY_RULE_CATEGORY, /* the categories of the file, in the order of memory_categories */
+	MEMORY_RULE_CATEGORY_END = MEMORY_RULE_CATEGORY + 8,
+	MEMORY_RULE_FIRST = MEMORY_RULE_CATEGORY_END
 };
 extern const char *const memory_rule_kinds[], *const memory_rule_texts[];
+/* Returns the rule of a category that the file states. */
+unsigned memory_rule_of_category(struct str category);
 unsigned memory_rule(const struct memory_stacks *s, uint32_t site);
 /* Returns the first of the rules, or MEMORY_RULE_NONE. */
 unsigned memory_first_rule(uint32_t rules);

@@ -28,7 +28,7 @@ struct trace_gathering {
 	const struct str *labels;
 	struct memory_frame *frames; /* indexed by event */
 	bool *frame_known;
-	uint32_t key_region;
+	uint32_t key_region, key_category;
 	bool backward;         /* backward ops can be put into the modules of forward ops */
 	struct imap module_of; /* sequence number of a forward op -> module, AMBIGUOUS: several */
 	struct sb text;
@@ -176,6 +176,8 @@ static void place(struct trace_gathering *x, const struct slice *s, struct memor
 	at.op = intern_if(&x->g, op);
 	e->place = memory_gather_place(&x->g, &at);
 	e->rule = (uint8_t)memory_first_rule(rules);
+	if (x->g.sums_only)
+		e->rule = (uint8_t)memory_rule_of_category(slice_text(x->t, s, x->key_category));
 	if (!rules && x->key_region != ID_NONE)
 		e->rule = (uint8_t)rule_of_region(slice_text(x->t, s, x->key_region));
 	/* An op that the event names may be another one than the op that is open. */
@@ -251,11 +253,13 @@ void memory_use_trace(const struct trace *t, const struct memory_request *reques
 		.frames = ARENA_ARRAY(&own.a, t->events.n, struct memory_frame),
 		.frame_known = ARENA_ARRAY(&own.a, t->events.n, bool),
 		.key_region = trace_key(t, "region_type"),
+		.key_category = trace_key(t, "category"),
 		.backward = (t->keys & keys) == keys && has_modules(t),
 		.text = sb_in(&own.a) };
 	memory_gather_begin(&x.g, request, out, a, &own.a);
 	imap_init(&x.module_of, &own.a);
 	x.g.reserved_counts = t->source == TRACE_XSPACE;
+	x.g.sums_only = t->source == TRACE_TIMELINE;
 	out->lacks_step |= !memory_steps_choose(t, request->steps, &x.g.steps, &own.a);
 	for (size_t i = 0; i < x.g.steps.v.n; i++) {
 		struct memory_interval *v = &x.g.steps.v.v[i];

@@ -78,6 +78,7 @@ struct memory_pool {
 	size_t most;                      /* index of the largest use; use may be empty */
 	bool known_live;                  /* false: the file has no use at the moment */
 	VEC(struct memory_owner) live;    /* at the moment, largest first: adds up to moment_live */
+	bool only_sums;                   /* the source has no single allocations */
 	bool has_state;    /* the state at the requested moment is known, which follows */
 	bool whole_device; /* the sum of the pools of a device that has several, which follow */
 	VEC(struct memory_by_kind)

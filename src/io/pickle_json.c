@@ -195,7 +195,7 @@ bool pickle_is_json(struct str head)
 bool pickle_read_either(struct src *s, const struct pickle_caller *caller,
         struct pickle_value *root, bool *cut, struct arena *a)
 {
-	if (src_need(s, 1) && *s->p != '{' && *s->p != ' ' && *s->p != '\n')
+	if (src_need(s, 1) && *s->p != '{' && *s->p != '[' && *s->p != ' ' && *s->p != '\n')
 		return pickle_read(s, caller, root, cut, a);
 	return read_json(s, caller, root, cut, a);
 }

@@ -170,6 +170,10 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 		add_next(s, p, prompt, "collectives");
 		return;
 	}
+	if (is_source(&s->model, TRACE_TIMELINE)) {
+		add_next(s, p, prompt, "memory");
+		return;
+	}
 	if (is_source(&s->model, TRACE_SNAPSHOT)) {
 		add_next(s, p, prompt, "memory");
 		add_next(s, p, prompt, "memory --by=kind");

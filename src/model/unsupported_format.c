@@ -21,8 +21,8 @@
 #define MODEL   "it contains a model without times; " RECORDS
 #define DATA    "it contains data, not a profile; " RECORDS
 #define TIMELINE                                                                                   \
-	"'tfprof memory' reads the trace of the same run, which export_chrome_trace writes, and "  \
-	"snapshots of torch.cuda.memory._dump_snapshot(), which have call stacks"
+	"export_memory_timeline also writes *.json.gz, which can be read; snapshots of "           \
+	"torch.cuda.memory._dump_snapshot() have call stacks, too"
 #define UNPACK "unpack it: single files and folders can be read"
 
 /* ---- binary files ---- */
@@ -240,21 +240,6 @@ static bool is_perf_script(struct str head, struct str path)
 	return digits && i >= digits + 4 && i < frame.n && frame.p[i] == ' ';
 }
 
-/* True for [[0, 1, 2, ...], [[...]]], or a list of lists that begin with a time. */
-static bool is_memory_timeline(struct str head, struct str path)
-{
-	size_t n = 0;
-
-	(void)path;
-	for (size_t i = 0; i < head.n; i++) {
-		if (head.p[i] == '[')
-			n++;
-		else if ((uint8_t)head.p[i] > ' ')
-			return n == 2 && (char_is_digit(head.p[i]) || head.p[i] == '-');
-	}
-	return false;
-}
-
 static bool is_page(struct str head, struct str path)
 {
 	head = after_blanks(head);
@@ -409,7 +394,6 @@ static const struct row {
 	          "'proton-viewer -m time/ms FILE' shows it; proton.start(data=\"trace\") writes a "
 	          "trace, which can be read" },
 	        JSON("\"frame\"", "\"metrics\"", "\"children\"") },
-	{ { "a torch.profiler memory timeline", TIMELINE }, LIKELY(is_memory_timeline) },
 	{ { "a torch.profiler memory timeline", TIMELINE },
 	        BEGINS("<html>\n<head><meta charset=\"utf-8\" /><title>GPU Memory Timeline HTML") },
 	{ { "the text that perf script prints",

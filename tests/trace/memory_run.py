@@ -219,7 +219,52 @@ def heap():
     assert 'no allocations' in program('memory', os.path.join(cases.TESTDATA, 'traces', 'cpu.pb.gz'), status=1)[1]
 
 
-CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, heap]
+CATEGORIES = ['parameters', 'optimizer state', 'inputs', 'temporaries', 'activations', 'gradients', 'autograd detail', 'unknown']
+
+
+def timelines():
+    """The memory timelines of torch.profiler, as changes and as sums by category: the peak and its kinds are those of a model."""
+    for seed in range(12):
+        r = random.Random(seed)
+        sums, raw, times, moments, peak = [0] * 8, [], [], [], (-1, None)
+        for i in range(r.randrange(1, 60)):
+            ns = -1 if i < 3 else 5000 * i
+            c, size = r.randrange(8), r.randrange(1, 1 << 20)
+            if sums[c] and r.random() < .4:
+                size = -r.randrange(1, sums[c] + 1)
+            sums[c] += size
+            raw.append([ns, 2 if size > 0 else 4, size, c])
+            if ns < 0 and times:
+                moments[-1] = [0] + sums
+            else:
+                times.append(15 if ns < 0 else ns // 1000)
+                moments.append([0] + sums)
+        for m in moments:
+            peak = max(peak, (sum(m), m[1:]), key=lambda x: x[0])
+        for name, content in (('m.json', [times, moments]), ('m.raw.json', raw)):
+            if name == 'm.raw.json' and len(raw) < 4:
+                continue
+            doc = memory(write(json.dumps(content).encode(), name))
+            row, = doc['memory']
+            if name == 'm.json' or max(sum(v[2] for v in raw[:n]) for n in (1, 2, 3)) <= peak[0]:
+                equal((row['peak_bytes'], row['live_bytes'], row['allocations']), (peak[0], peak[0], None), (seed, name))
+                equal(live(doc, 'kind', 'rule'), {(k, 'category in the file'): v for k, v in zip(CATEGORIES, peak[1]) if v}, (seed, name))
+            equal(sum(live(memory(name, '-at', 'end'), 'kind').values()), sum(sums), (seed, name))
+
+
+def damaged_timelines():
+    """Prefixes and other lists are refused, or read up to the damage with --recover; a small value is never a crash."""
+    whole = json.dumps([[7, 2, 512, 4], [8, 2, 100, 9], [9, 4, -512, 4], [9, 4, -1]])
+    out, err = program('memory', write(whole.encode(), 'm.json'), '-output', 'csv')
+    assert '1 list has neither 4 nor 9 numbers' in err, err
+    for n in range(2, len(whole)):
+        trace_case.judge('tfprof', 'memory', write(whole[:n].encode(), 'm.json'), allowed=(1, 3))
+        trace_case.judge('tfprof', '--recover', 'memory', 'm.json', allowed=(0, 1, 3))
+    for bad in '[[1,2,3],[[0,1]]]', '[[1,2],[]]', '[[]]', '[[1e999,2,3,4],[1,2,3,4]]', '[[9223372036854775807,2,9223372036854775807,4],[1,2,9223372036854775807,4]]':
+        trace_case.judge('tfprof', 'memory', write(bad.encode(), 'm.json'), allowed=(0, 1, 3))
+
+
+CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, heap, timelines, damaged_timelines]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))

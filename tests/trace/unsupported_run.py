@@ -129,9 +129,7 @@ def files():
         ('otlp.json', {'resourceSpans': []}, 'an OpenTelemetry export', 'torch.profiler'),
         ('otlp2.json', {'resourceMetrics': []}, 'an OpenTelemetry export', 'torch.profiler'),
         ('otlp3.json', {'resourceProfiles': []}, 'an OpenTelemetry export', 'torch.profiler'),
-        ('run.hatchet', PROTON, "a Proton profile (Triton)", 'proton-viewer'),
-        ('memory.json', [[0, 1, 2], [[0, 0], [8, 0], [0, 0]]], 'a torch.profiler memory timeline', 'tfprof memory'),
-        ('memory.raw.json', [[-1, 0, 512, 1], [7, 1, 512, 2]], 'a torch.profiler memory timeline', 'tfprof memory'))]
+        ('run.hatchet', PROTON, "a Proton profile (Triton)", 'proton-viewer'))]
     made = [
         ('events.out.tfevents.1.host', tfrecord(struct.pack('<Bd', 9, 1.7e9) + b'\x1a\x0dbrain.Event:2'), "a TensorBoard event file", 'summary_iterator'),
         ('train.tfrecord', tfrecord(b'\x0a\x02ab'), 'a TFRecord file', 'data'),

@@ -43,9 +43,9 @@ static void put_memory(struct table *to, const struct memory_pool *p)
 	table_number_if(to, most || p->peak >= 0, p->peak >= 0 || !most ? p->peak : most->bytes);
 	table_number_if(to, most && p->peak <= most->bytes, most ? most->ns - p->use.v[0].ns : 0);
 	table_number_if(to, p->known_live, p->moment_live);
-	table_count(to, p->allocations);
-	table_count(to, p->frees);
-	table_number(to, p->allocated);
+	table_number_if(to, !p->only_sums, (int64_t)p->allocations);
+	table_number_if(to, !p->only_sums, (int64_t)p->frees);
+	table_number_if(to, !p->only_sums, p->allocated);
 	table_number_if(to, p->reserved >= 0, p->reserved);
 	table_number_if(to, p->capacity >= 0, p->capacity);
 	table_number_if(to, p->step != MEMORY_NO_STEP, p->step);
