@@ -311,7 +311,23 @@ def text():
     equal(len(program('kernels', path, '-output', 'csv', '--top=0')[0].splitlines()) - 1, document('kernels', path)['row_count'])
 
 
-CASES = [devices, sections, kernels, steps, ranges, switches, text]
+def inputs():
+    """The sizes in the ranges of emit_nvtx(record_shapes=True) give float operations; settings and types are not in the file."""
+    x = nsys.Export()
+    sizes = '[[2, 4, 9, 9], [6, 4, 3, 3], [6], [], [], [], [], [], []]'
+    for i, text in enumerate(('aten::addmm, op_id = 1, sizes = [[7], [4, 5], [5, 7], [], []]', 'aten::convolution, op_id = 2, sizes = ' + sizes,
+                              'aten::relu_, op_id = 3, sizes = [[2, 6, 7, 7]]', 'aten::mystery, op_id = 4, sizes = [[2]]')):
+        x.range(70, text, 1000 * i + 1000, 1000 * i + 1900)
+        x.launch(70, i + 1, 1000 * i + 1100, 1000 * i + 2000, 1000 * i + 2100)
+    path = x.save('inputs.sqlite')
+    d = document('flops', path)
+    equal({r['op']: r['flops'] for r in d['ops']}, {'aten::addmm': 2 * 4 * 5 * 7, 'aten::convolution': 2 * (2 * 6 * 7 * 7) * (4 * 3 * 3),
+                                                    'aten::relu_': 2 * 6 * 7 * 7})
+    equal(([(r['op'], r['reason']) for r in d['uncounted']], d['coverage'], d['inferred_calls']), ([('aten::mystery', 'no formula')], 0.75, 1))
+    os.unlink(path)
+
+
+CASES = [inputs, devices, sections, kernels, steps, ranges, switches, text]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, sqlite=CASES))

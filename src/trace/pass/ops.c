@@ -382,7 +382,7 @@ static void find(struct finding *x)
 	x->work = ARENA_ARRAY(
 	        x->a, devices || t->keys & ARG_BIT(ARG_OP) ? t->events.n : 0, struct event_work);
 	x->op_of = ARENA_ARRAY(x->a, host, uint32_t);
-	if (t->source == TRACE_KINETO || t->keys & (ARG_BIT(ARG_CALLS) | ARG_BIT(ARG_FLOPS))) {
+	if (ops_have_inputs(t) || t->keys & (ARG_BIT(ARG_CALLS) | ARG_BIT(ARG_FLOPS))) {
 		x->call_of = ARENA_ARRAY(x->a, t->events.n, uint32_t);
 		x->decides = ARENA_ARRAY(x->a, host, uint32_t);
 		x->to->products =

@@ -103,7 +103,7 @@ static uint32_t calls_of(struct finding *x, const struct slice *s)
 
 	if (known || s->category != CATEGORY_OP)
 		return known == NOT_COUNTED ? 0 : known;
-	if (x->to->t->source != TRACE_KINETO)
+	if (!ops_have_inputs(x->to->t))
 		return listed_calls(x, s);
 	if (!(row = row_of(x, s->name))) {
 		x->call_of[s->event] = NOT_COUNTED;
@@ -268,7 +268,7 @@ static void close_call(
 	if (count_paged(x, calls, cell, &level->s))
 		return;
 	count_unknown(x, calls, cell);
-	if (x->to->t->source != TRACE_KINETO) {
+	if (!ops_have_inputs(x->to->t)) {
 		*inside = CLASS_NONE;
 		return;
 	}

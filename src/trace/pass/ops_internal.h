@@ -293,6 +293,14 @@ static inline size_t ops_host_index(const struct finding *x, uint32_t track, uin
 	return x->host0[track] + slice - x->to->t->tracks.v[track].first;
 }
 
+/* True if the file has the inputs of the calls of ops: traces of PyTorch, and the ranges of
+ * torch.autograd.profiler.emit_nvtx(record_shapes=True). */
+static inline bool ops_have_inputs(const struct trace *t)
+{
+	return t->source == TRACE_KINETO ||
+	       (t->source == TRACE_NSYS && t->keys & ARG_BIT(ARG_SHAPES));
+}
+
 void ops_add_flops(struct finding *x, struct op_cell *c, int64_t flops);
 /* Handle the begin and the end of a slice of a thread. cell: the cell of its op and step. */
 void ops_open_flops(struct finding *x, const struct nest_level *level);
