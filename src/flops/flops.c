@@ -44,6 +44,11 @@ static const struct op_row onnx_rows[] = {
 #include "flops/op_onnx.def"
 };
 
+static const struct op_row tensorrt_rows[] = {
+#define OP(names, formula, ...) { names, FORMULA_##formula, { __VA_ARGS__ } },
+#include "flops/op_tensorrt.def"
+};
+
 static const struct op_row fused = { "triton", FORMULA_FUSED, { 0 } };
 static const struct op_row template = { "triton_tem", FORMULA_TEMPLATE, { 0 } };
 
@@ -100,6 +105,19 @@ static const struct op_row *find_in(const struct op_row *v, size_t n, struct str
 	return NULL;
 }
 
+/* Finds the first row of which a word is part of the type of a layer. */
+static const struct op_row *find_layer(struct str type)
+{
+	for (size_t i = 0; i < sizeof tensorrt_rows / sizeof *tensorrt_rows; i++)
+		for (const char *word = tensorrt_rows[i].names; *word;) {
+			size_t n = strcspn(word, " ");
+			if (str_contains(type, (struct str){ word, n }))
+				return &tensorrt_rows[i];
+			word += n + (word[n] == ' ');
+		}
+	return NULL;
+}
+
 static const struct op_row *find_row(struct str name)
 {
 	return find_in(rows, sizeof rows / sizeof *rows, name);
@@ -124,6 +142,8 @@ const struct op_row *flops_find_op(struct str name)
 	if (str_starts(name, S("onnx::")))
 		return find_in(
 		        onnx_rows, sizeof onnx_rows / sizeof *onnx_rows, str_sub(name, 6, name.n));
+	if (str_starts(name, S("tensorrt::")))
+		return find_layer(str_sub(name, 10, name.n));
 	if (str_starts(name, S("triton_tem_fused_")))
 		return &template;
 	if (str_starts(name, S("triton_")) && str_contains(name, S("_fused_")))

@@ -91,6 +91,18 @@ struct flops flops_contraction(const struct op_call *c)
 	return f;
 }
 
+/* Counts a product of which the result and the length of the sums are known. */
+struct flops flops_sums(const struct op_call *c)
+{
+	const struct op_setting length = call_setting(c, c->row->place[0]);
+
+	if (!c->output.known)
+		return lacking(LACK_SHAPE, 0);
+	if (length.n != 1 || length.v[0] < 1)
+		return lacking(LACK_SETTING, c->row->place[0]);
+	return COUNTED(c, 2, c->output.elements, length.v[0]);
+}
+
 /* Counts a product whose left factor, which may be transposed, has the rows of the result. */
 struct flops flops_gemm(const struct op_call *c)
 {

@@ -37,8 +37,9 @@ enum {
 	NODE_COVERED = 8,      /* counted in the coverage */
 	NODE_TYPES_GIVEN = 16, /* its types were read as a whole from a ProfileProto */
 	NODE_TRANSPOSED = 32,  /* attribute transpose_a */
-	NODE_ONNX = 64,        /* operator of an ONNX model */
-	NODE_UNCOUNTED = 128   /* its float operations are not known */
+	NODE_ONNX = 64,        /* operator of an ONNX model, or layer of a TensorRT engine */
+	NODE_UNCOUNTED = 128,  /* its float operations are not known */
+	NODE_LAYER = 256       /* layer of a TensorRT engine */
 };
 
 struct node {
@@ -49,8 +50,8 @@ struct node {
 	uint32_t types; /* type set id; made by sealing */
 	uint32_t shape; /* shape id, or ID_NONE */
 	uint32_t flags;
-	uint32_t window;   /* product of the attribute ksize or kernel_shape, or the attribute N; 0:
-	                      none */
+	uint32_t window;   /* product of the attribute ksize or kernel_shape, or the attribute N; of
+	                      a layer, the length of the sums of its products; 0: none */
 	uint32_t stride;   /* product of the strides 1 and 2; 0: none */
 	int64_t float_ops; /* static */
 	int64_t params;

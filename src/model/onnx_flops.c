@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operators of ONNX models as calls that the formulas of float operations count.
+ * Operators of ONNX models and layers of TensorRT engines as calls that the formulas of float
+ * operations count.
  */
 #include <inttypes.h>
 
@@ -51,7 +52,9 @@ struct str model_onnx_call(const struct model *m, uint32_t node, int64_t batch, 
 	if (out != ID_NONE && model_rank(m, out))
 		put_shape(&output, m, out, batch);
 	flops_put_call(&list,
-	        &(struct op_call_text){ .name = str_fmt(a, "onnx::%.*s", STR(model_str(m, n->op))),
+	        &(struct op_call_text){
+	                .name = str_fmt(a, "%s::%.*s", n->flags & NODE_LAYER ? "tensorrt" : "onnx",
+	                        STR(model_str(m, n->op))),
 	                .shapes = sb_str(&shapes),
 	                .values = n->window ? str_fmt(a, "[\"%u\"]", n->window) : S(""),
 	                .output = sb_str(&output) });

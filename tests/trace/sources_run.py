@@ -551,6 +551,26 @@ def tensorrt():
     assert 'bad JSON (line 1)' in err, err
 
 
+def tensorrt_flops():
+    """Float operations of layers: of convolutions by their weights, of products by the shapes of the left factor and the result."""
+    def layer(name, kind, inputs, output, **more):
+        return dict({'Name': name, 'LayerType': kind, 'Inputs': [{'Name': name + 'i', 'Dimensions': d} for d in inputs],
+                     'Outputs': [{'Name': name + 'o', 'Dimensions': output}]}, **more)
+    layers = [layer('conv', 'CaskGemmConvolution', [[1, 8, 9, 9]], [1, 16, 7, 7], OutMaps=16, Weights={'Type': 'Half', 'Count': 16 * 4 * 9}, Groups=2),
+              layer('bare', 'CaskConvolution', [[1, 3, 8, 8]], [1, 8, 8, 8]), layer('up', 'CaskDeconvolutionV2', [[1, 8, 4, 4]], [1, 4, 8, 8]),
+              layer('fc', 'FullyConnected', [[2, 3, 4, 4]], [2, 10]), layer('mm', 'MatrixMultiply', [[2, 4, 5], [2, 5, 6]], [2, 4, 6]),
+              layer('turned', 'MatrixMultiply', [[2, 5, 4], [2, 5, 6]], [2, 4, 6]), layer('wide', 'MatrixMultiply', [[4, 5], [2, 5, 6]], [2, 4, 6]),
+              layer('pool', 'CaskPooling', [[1, 8, 8, 8]], [1, 8, 4, 4], WindowSize=[3, 2]), layer('copy', 'Reformat', [[8]], [8])]
+    write(json.dumps({'Layers': layers, 'Bindings': []}).encode(), 'layers.json')
+    d = json.loads(program('layers.json', 'flops', '--top=0', '-output', 'json')[0])
+    equal({r['op']: r['flops'] for r in d['ops']}, {'CaskGemmConvolution': 2 * 16 * 49 * 36, 'FullyConnected': 2 * 2 * 10 * 48, 'MatrixMultiply': 2 * (2 * 2 * 4 * 6 * 5),
+                                                    'CaskPooling': 8 * 16 * 6})
+    equal(sorted((r['op'], r['reason'], r['calls']) for r in d['uncounted']),
+          [('CaskConvolution', 'no settings in the file', 1), ('CaskDeconvolutionV2', 'no formula', 1), ('MatrixMultiply', 'no settings in the file', 1)])
+    found = rows('layers.json', 'scope', '-select', 'float_ops')
+    equal([found[n]['own_float_ops'] for n in ('conv', 'mm', 'bare')], [2 * 16 * 49 * 36, 480, None])
+
+
 def cut_after_list():
     """A file that ends after its layers or calls, but before its end, has a note; a complete one has none."""
     layers = tensorrt_files()['tensorrt_layers.json'].strip()
@@ -601,7 +621,7 @@ def examples_are_made():
 
 CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model, onnx_profile_flops, onnx_model_flops,
          nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_damaged, nsys_secrets, nsys_long_names,
-         pprof_cpu, pprof_heap, pprof_memory, pprof_orders, pprof_own, pprof_damaged, tensorrt, cut_after_list,
+         pprof_cpu, pprof_heap, pprof_memory, pprof_orders, pprof_own, pprof_damaged, tensorrt, tensorrt_flops, cut_after_list,
          examples_are_made]
 
 if __name__ == '__main__':

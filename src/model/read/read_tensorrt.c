@@ -4,11 +4,13 @@
  * that they read and write, a graph. --exportProfile: the time of each layer, a step.
  *
  *   {"Layers": [{"Name": ..., "LayerType": ..., "Inputs": [{"Name": ..., "Dimensions": [...],
- *       "Format/Datatype": ...}], "Outputs": [...]}, ...], "Bindings": [...]}
+ *       "Format/Datatype": ...}], "Outputs": [...], "Weights": {"Count": ...}, "OutMaps": ...,
+ *       "WindowSize": [...]}, ...], "Bindings": [...]}
  *   [{"count": 100}, {"name": ..., "timeMs": ..., "averageMs": ..., "percentage": ...}, ...]
  *
  * A layer of an engine without details is only its name.
  */
+#include "flops/flops.h"
 #include "io/json_in.h"
 #include "model/read/read.h"
 #include "model/sniff.h"
@@ -35,6 +37,7 @@ struct tensor {
 struct layer {
 	uint32_t name, type; /* string ids of the model */
 	uint32_t input0, output0;
+	int64_t sums; /* see sums_of; 0: unknown */
 };
 struct layers {
 	struct json_in j;
@@ -42,8 +45,10 @@ struct layers {
 	struct ingest *to;
 	struct arena *a;
 	struct sb text;
-	struct str name, type;      /* of the current layer */
-	VEC(struct tensor) in, out; /* tensors of the current layer */
+	struct str name, type;         /* of the current layer */
+	int64_t weights, maps, window; /* of the current layer: weights, output channels, elements
+	                                  of the window of a pooling; 0: unknown */
+	VEC(struct tensor) in, out;    /* tensors of the current layer */
 	uint64_t other, far; /* counts of unused data: unknown fields, dimensions over the limit */
 	VEC(struct layer) layers; /* and one more at the end */
 	VEC(struct tensor) inputs, outputs;
@@ -117,24 +122,116 @@ static bool read_tensors(struct layers *x, bool outputs)
 	return x->j.stop == JSON_STOP_NONE;
 }
 
+/* Reads a number that is not negative; 0 if it is anything else. */
+static bool read_count(struct layers *x, int64_t *to)
+{
+	struct json_value v;
+
+	if (!json_in_scalar(&x->j, &v))
+		return false;
+	if (v.type <= JSON_ARRAY || json_decimal(v.text, 0, to) != JSON_NUMBER_GOOD || *to < 0)
+		*to = 0;
+	return true;
+}
+
+/* Reads {"Type": "Half", "Count": 9408}. */
+static bool read_weights(struct layers *x)
+{
+	struct str key;
+
+	if (json_in_peek(&x->j) != '{')
+		return json_in_skip(&x->j);
+	for (json_in_enter(&x->j); json_in_member(&x->j, &key);)
+		if (!(str_eq(key, S("Count")) ? read_count(x, &x->weights)
+		                              : skip_counted(&x->j, &x->other)))
+			return false;
+	return x->j.stop == JSON_STOP_NONE;
+}
+
+static bool read_window(struct layers *x)
+{
+	struct tensor t = { .n_dims = 0 };
+
+	if (!read_dimensions(x, &t))
+		return false;
+	x->window = t.n_dims > 0;
+	for (size_t i = 0; i < t.n_dims; i++)
+		x->window = t.dims[i] > 0 ? num_mul(x->window, t.dims[i]) : 0;
+	return true;
+}
+
 static bool read_layer(void *layers)
 {
 	struct layers *x = layers;
 	struct str key;
 
 	x->name = x->type = S("");
+	x->weights = x->maps = x->window = 0;
 	x->in.n = x->out.n = x->text.n = 0;
 	x->other = x->far = 0;
 	if (json_in_peek(&x->j) != '{')
 		return read_text(x, &x->name);
 	for (json_in_enter(&x->j); json_in_member(&x->j, &key);)
-		if (!(str_eq(key, S("Name"))              ? read_text(x, &x->name)
-		            : str_eq(key, S("LayerType")) ? read_text(x, &x->type)
-		            : str_eq(key, S("Inputs"))    ? read_tensors(x, false)
-		            : str_eq(key, S("Outputs"))   ? read_tensors(x, true)
-		                                          : skip_counted(&x->j, &x->other)))
+		if (!(str_eq(key, S("Name"))               ? read_text(x, &x->name)
+		            : str_eq(key, S("LayerType"))  ? read_text(x, &x->type)
+		            : str_eq(key, S("Inputs"))     ? read_tensors(x, false)
+		            : str_eq(key, S("Outputs"))    ? read_tensors(x, true)
+		            : str_eq(key, S("Weights"))    ? read_weights(x)
+		            : str_eq(key, S("OutMaps"))    ? read_count(x, &x->maps)
+		            : str_eq(key, S("WindowSize")) ? read_window(x)
+		                                           : skip_counted(&x->j, &x->other)))
 			return false;
 	return x->j.stop == JSON_STOP_NONE;
+}
+
+static int64_t elements_of(const struct tensor *t)
+{
+	int64_t n = t->n_dims > 0;
+
+	for (size_t i = 0; i < t->n_dims; i++)
+		n = t->dims[i] > 0 ? num_mul(n, t->dims[i]) : 0;
+	return n;
+}
+
+/* Returns the length of the sums of a matrix product. With one input, the other factor consists of
+ * weights, and each row of the result needs an equal part of the input. With two, the batches of
+ * the left factor must be those of the result. The left factor may be transposed. */
+static int64_t product_sums(const struct layers *x)
+{
+	const struct tensor *left = x->in.v, *out = x->out.v;
+	size_t n = x->out.n ? out->n_dims : 0;
+
+	if (!x->in.n || !n || !elements_of(out))
+		return 0;
+	if (x->in.n == 1) {
+		int64_t rows = elements_of(out) / out->dims[n - 1], all = elements_of(left);
+		return all % rows ? 0 : all / rows;
+	}
+	if (n < 2 || left->n_dims != n)
+		return 0;
+	for (size_t i = 0; i + 2 < n; i++)
+		if (left->dims[i] != out->dims[i])
+			return 0;
+	if (left->dims[n - 2] == out->dims[n - 2])
+		return left->dims[n - 1];
+	return left->dims[n - 1] == out->dims[n - 2] ? left->dims[n - 2] : 0;
+}
+
+/* Returns how many products are added up for each element of the result: the weights of an output
+ * channel of a convolution, the length of the sums of a matrix product, or the elements of a
+ * window; 0 if the file does not tell. */
+static int64_t sums_of(const struct layers *x)
+{
+	const struct op_row *row = flops_find_op(str_fmt(x->a, "tensorrt::%.*s", STR(x->type)));
+	int64_t sums = 0;
+
+	if (row && row->formula == FORMULA_SUMS)
+		sums = product_sums(x);
+	else if (row && row->formula == FORMULA_SUMS_CONVOLUTION)
+		sums = x->maps && x->weights % x->maps == 0 ? x->weights / x->maps : 0;
+	else if (row && row->formula == FORMULA_WINDOW)
+		sums = x->window;
+	return sums > 0 && sums <= UINT32_MAX ? sums : 0;
 }
 
 static void take_layer(void *layers)
@@ -142,7 +239,7 @@ static void take_layer(void *layers)
 	struct layers *x = layers;
 	struct layer made = { ingest_string(x->to, x->name),
 		ingest_string(x->to, x->type.n ? x->type : S("layer")), (uint32_t)x->inputs.n,
-		(uint32_t)x->outputs.n };
+		(uint32_t)x->outputs.n, sums_of(x) };
 
 	VEC_PUSH(x->a, &x->layers, made);
 	src_count_unused(x->s, S("other fields of layers and tensors"), x->other);
@@ -169,7 +266,7 @@ static void put_layers(struct layers *x)
 	size_t n = x->layers.n;
 
 	imap_init(&writer, x->a);
-	struct layer end = { ID_NONE, ID_NONE, (uint32_t)x->inputs.n, (uint32_t)x->outputs.n };
+	struct layer end = { ID_NONE, ID_NONE, (uint32_t)x->inputs.n, (uint32_t)x->outputs.n, 0 };
 	VEC_PUSH(x->a, &x->layers, end);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = x->layers.v[i].output0; k < x->layers.v[i + 1].output0; k++)
@@ -181,6 +278,8 @@ static void put_layers(struct layers *x)
 			src_count_unused(x->s, S("layers with a duplicate name"), 1);
 			continue;
 		}
+		ingest_flags(x->to, NODE_ONNX | NODE_LAYER);
+		ingest_window(x->to, (uint32_t)l->sums, 0);
 		for (uint32_t k = l->input0; k < l[1].input0; k++)
 			if (imap_get(&writer, ingest_string(x->to, x->inputs.v[k].name), &from))
 				ingest_input(
