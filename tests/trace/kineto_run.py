@@ -603,7 +603,29 @@ def overlap_of_devices():
         equal((d['devices'], d['communication_compute_overlap_ns'], d['exposed_communication_ns']), (2, overlap, 40000 - overlap))
 
 
-CASES = [memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, sections_of_workers,
+def guessed_steps():
+    """Without marks, `steps` offers calls that repeat, outermost first, if they have most of the calls and of the time."""
+    def trace(names, more=()):
+        return write(kineto.trace([kineto.event('cpu_op', name, 100 + 10 * i, 8) for i, name in enumerate(names)] + list(more)))
+
+    def guess(path):
+        d = json.loads(program('steps', path, '-output', 'json')[0])
+        return [d.get('guessed_' + k) for k in ('calls', 'steps', 'step_ns')]
+    step = ['load', 'forward', 'backward']
+    equal(guess(trace(['start', 'load'] + 4 * step + ['end'])), [3, 4, 30000])
+    out, _ = program('steps', trace(['start'] + 4 * step))
+    assert out.startswith("No steps are marked. Guessed: 4 repetitions of 3 calls, 30.0us each:\n'load' ... 'backward'\n"), out
+    # inside of one call that surrounds everything
+    equal(guess(trace(4 * step, [kineto.event('cpu_op', 'main', 90, 200)])), [3, 4, 30000])
+    for names in (2 * step, 4 * step + ['x%d' % i for i in range(12)], ['a', 'b', 'c', 'd']):
+        equal(guess(trace(names)), [None] * 3, names)
+    # most of the calls, but little of the time
+    equal(guess(trace(4 * step, [kineto.event('cpu_op', 'long', 1000, 5000)])), [None] * 3)
+    marks = [kineto.event('user_annotation', 'ProfilerStep#%d' % i, 100 + 30 * i, 30) for i in range(4)]
+    equal(guess(trace(4 * step, marks)), [None] * 3)
+
+
+CASES = [guessed_steps, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':

@@ -11,6 +11,7 @@
 #include "export/table/device_tables.h"
 #include "trace/pass/ops.h"
 #include "trace/pass/phases.h"
+#include "trace/pass/step_guess.h"
 #include "trace/pass/step_time.h"
 
 /* The trace of a worker, with the passes that the table needs. */
@@ -300,6 +301,42 @@ static void put_eager(struct document *d, const void *eager)
 	document_i64(d, "eager_steps", num_from_u64(*(const uint64_t *)eager));
 }
 
+/* ---- guessed steps ---- */
+
+static void put_guess(struct document *d, const void *user)
+{
+	const struct step_guess *g = user;
+
+	document_i64(d, "guessed_calls", num_from_u64(g->calls));
+	document_i64(d, "guessed_steps", num_from_u64(g->times));
+	document_i64(d, "guessed_step_ns", g->period);
+}
+
+/* Offers calls that repeat, if the trace has no marks of steps. */
+static void offer_steps(struct table *x, const struct trace *t)
+{
+	struct step_guess *g = ARENA_NEW(x->a, struct step_guess);
+	struct sb b = sb_in(x->a);
+
+	*g = step_guess_of(t, x->a);
+	if (!g->calls)
+		return;
+	g->period = trace_ns(t, g->period);
+	sb_fmt(&b, "No steps are marked. Guessed: %zu repetitions of %zu call%s, ", g->times,
+	        g->calls, g->calls == 1 ? "" : "s");
+	table_put_time(&b, g->period);
+	sb_put(&b, S(" each:\n'"));
+	sb_put_name(&b, trace_str(t, g->first));
+	if (g->calls > 1) {
+		sb_put(&b, S("' ... '"));
+		sb_put_name(&b, trace_str(t, g->last));
+	}
+	sb_put(&b, S("'\n\n"));
+	x->lead = sb_str(&b);
+	x->members = put_guess;
+	x->user = g;
+}
+
 /* ---- roofline ---- */
 
 /* The rooflines of all workers. */
@@ -580,6 +617,8 @@ static void fill(struct table *x, const struct worker_traces *all,
 		fill_rooflines(x, v, all->n, &request->roofline);
 	if (which == TABLE_STEPS && single)
 		hide_column(x, S("devices"));
+	if (which == TABLE_STEPS && all->n == 1 && v[0].steps.by == STEPS_UNKNOWN)
+		offer_steps(x, v[0].t);
 	if (which == TABLE_DEVICES || which == TABLE_STEPS)
 		add_sections(x, &part, &further, all->recorded);
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: a guess at the steps of a trace without marks: calls that repeat.
+ */
+#ifndef TFPROF_TRACE_STEP_GUESS_H
+#define TFPROF_TRACE_STEP_GUESS_H
+
+#include "trace/trace.h"
+
+/* The shortest sequence of calls that repeats on the busiest thread. It has at least three
+ * repetitions, one directly after the other, with more than half of the calls of its level and of
+ * the time of the trace. */
+struct step_guess {
+	size_t calls;         /* of a repetition; 0: nothing repeats */
+	size_t times;         /* repetitions */
+	uint32_t first, last; /* string ids: names of the first and of the last call */
+	int64_t period;       /* ticks: mean time from one repetition to the next */
+};
+
+/* a: scratch. */
+struct step_guess step_guess_of(const struct trace *t, struct arena *a);
+
+#endif
