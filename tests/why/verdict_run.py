@@ -563,6 +563,8 @@ def steps_without_work_are_left_out():
     one = written('one.json', [e for e in events if e not in marks[1:]] + empty[:1])
     assert 'step %s (1 of 2 steps has device work): ' % marks[0]['name'].split('#')[1] in words_of('why', one), words_of('why', one)
     assert ', the only one of 2 steps with device work: ' in words_of('critical', one)
+    ranked = [json.loads(run('what-if', p, '--each=kernel', '-output', 'json'))['savings'] for p in (files()['input_pipeline'][0], path)]
+    cases.equal(*ranked)
 
 
 def copies(memory, launched, kernel=500):

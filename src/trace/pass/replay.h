@@ -148,8 +148,7 @@ enum replay_each { EACH_KERNEL, EACH_OP, EACH_LINE, EACH_N };
  * mean of the chosen windows. */
 struct replay_saving {
 	struct str name;
-	int64_t total; /* its time on threads and devices, per window of the trace;
-	                  ticks */
+	int64_t total; /* its time on threads and devices that starts in a chosen window */
 	int64_t halved, removed;
 };
 

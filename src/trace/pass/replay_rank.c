@@ -10,10 +10,11 @@
 
 #define OWN_LEAST 10 /* a name whose own time is below 1/OWN_LEAST of its time contains others */
 
-/* A name: its time with all that is inside of it, and without. */
+/* A name: its time with all that is inside of it, and without; chosen: the part of total that
+ * starts in the chosen windows. */
 struct ranked {
 	struct str name;
-	int64_t total, own;
+	int64_t total, own, chosen;
 	uint32_t last; /* context counted last, so that a name inside itself counts once */
 };
 
@@ -23,8 +24,42 @@ struct name_ranking {
 	struct arena *a;
 	struct intern names; /* -> index in v */
 	VEC(struct ranked) v;
-	uint32_t *of_event; /* of each event: index in v, or ID_NONE */
+	uint32_t *of_event;              /* of each event: index in v, or ID_NONE */
+	struct critical_window *windows; /* the chosen ones, sorted by start */
 };
+
+static int by_from(const void *v, uint32_t a, uint32_t b)
+{
+	const struct critical_window *x = v;
+
+	return (x[a].from > x[b].from) - (x[a].from < x[b].from);
+}
+
+static void order_windows(struct name_ranking *r)
+{
+	size_t n = r->x->n_chosen;
+
+	r->windows = ARENA_ARRAY(r->a, n, struct critical_window);
+	for (size_t i = 0; i < n; i++)
+		r->windows[i] = r->x->recorded.windows[i];
+	sort_array(r->a, r->windows, n, sizeof *r->windows, by_from);
+}
+
+/* True if a node starts in a chosen window. */
+static bool is_chosen(const struct name_ranking *r, const struct depend_node *n)
+{
+	size_t i;
+
+	BISECT(i, 0, r->x->n_chosen, r->windows[i].from <= n->start);
+	return i && n->start < r->windows[i - 1].to;
+}
+
+static void add_time(struct ranked *to, const struct depend_node *n, bool chosen)
+{
+	to->total = num_add(to->total, n->end - n->start);
+	if (chosen)
+		to->chosen = num_add(to->chosen, n->end - n->start);
+}
 
 static bool names_event(enum replay_each each, const struct trace_event *e)
 {
@@ -71,12 +106,12 @@ static void add_times(struct name_ranking *r, uint32_t node)
 {
 	const struct depend *d = &r->x->depend;
 	const struct depend_node *n = &d->nodes.v[node];
-	bool innermost = true;
+	bool innermost = true, chosen = is_chosen(r, n);
 
 	if (r->each == EACH_KERNEL) {
 		uint32_t name = n->host || n->class == USAGE_COPY ? ID_NONE : r->of_event[n->event];
 		if (name != ID_NONE) {
-			r->v.v[name].total = num_add(r->v.v[name].total, n->end - n->start);
+			add_time(&r->v.v[name], n, chosen);
 			r->v.v[name].own = r->v.v[name].total;
 		}
 		return;
@@ -90,7 +125,7 @@ static void add_times(struct name_ranking *r, uint32_t node)
 			k->own = num_add(k->own, n->end - n->start);
 		innermost = false;
 		if (k->last != node)
-			k->total = num_add(k->total, n->end - n->start);
+			add_time(k, n, chosen);
 		k->last = node;
 	}
 }
@@ -149,7 +184,7 @@ static void try_names(
 		if (*n == top && most <= out[top - 1].removed)
 			return;
 		struct replay_saving s = { .name = k->name,
-			.total = k->total / (int64_t)r->x->n_windows };
+			.total = k->chosen / (int64_t)r->x->n_chosen };
 		s.removed = saved(r, i, 0, &run, a);
 		s.halved = saved(r, i, 0.5, &run, a);
 		arena_reset(a, mark);
@@ -167,6 +202,7 @@ struct replay_saving *replay_rank(const struct replay *x, enum replay_each each,
 	scratch_open(&own, a->work);
 	struct name_ranking r = { .x = x, .each = each, .a = &own.a };
 	find_names(&r);
+	order_windows(&r);
 	for (uint32_t i = 0; i < x->depend.nodes.n; i++)
 		add_times(&r, i);
 	*n = *left_out = 0;
