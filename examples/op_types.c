@@ -5,25 +5,8 @@
  *   ./op_types graph.pb run_meta_0.pb [run_meta_1.pb ...]
  */
 #include <stdio.h>
-#include <string.h>
 
 #include <tfprof/tfprof.h>
-
-/* The first part of a text; the rest is not needed. */
-struct text {
-	char part[8192];
-	size_t used;
-};
-
-static int keep(void *user, const void *bytes, size_t n)
-{
-	struct text *t = (struct text *)user;
-	size_t room = sizeof t->part - 1 - t->used;
-
-	memcpy(t->part + t->used, bytes, n < room ? n : room);
-	t->used += n < room ? n : room;
-	return 0;
-}
 
 static int add(struct tfp_session *s, int kind, const char *path, int64_t step)
 {
@@ -34,25 +17,28 @@ static int add(struct tfp_session *s, int kind, const char *path, int64_t step)
 
 int main(int argc, char **argv)
 {
-	static struct text text;
-	static struct tfp_run run;
 	struct tfp_session *s;
-	const char *p;
-	int i, failed;
+	struct tfp_rows *rows = NULL;
+	const struct tfp_cell *row;
+	int i, failed, path, micros, runs;
 
 	if (argc < 3)
 		return fprintf(stderr, "usage: %s GRAPH RUN_META...\n", argv[0]), 2;
-	run.size = sizeof run, run.text = keep, run.text_user = &text;
 	failed = tfp_open(&s, NULL) || add(s, TFP_GRAPH, argv[1], 0);
 	for (i = 2; i < argc && !failed; i++)
 		failed = add(s, TFP_STEP, argv[i], i - 2);
-	failed = failed ||
-	         tfp_run_line(s, "op -max_depth 9 -order_by micros -select micros,occurrence",
-	                 TFP_Z, &run);
+	failed = failed || tfp_rows_open(s, "op -order_by micros -select micros,occurrence", TFP_Z,
+	                           NULL, &rows);
 	if (failed)
-		fprintf(stderr, "%s: %s\n", argv[0], tfp_error(s, NULL));
-	p = strstr(text.part, "node name"); /* the heading of the table */
-	fputs(p ? p : "", stdout);
+		fprintf(stderr, "%s: %s: %s\n", argv[0], tfp_code_name(tfp_error_code(s)),
+		        tfp_error(s, NULL));
+	path = tfp_rows_find(rows, "path");
+	micros = tfp_rows_find(rows, "total_micros");
+	runs = tfp_rows_find(rows, "total_occurrence");
+	for (i = 0; i < 10 && (row = tfp_rows_next(rows)) != NULL; i++)
+		printf("%10.0f us %6.0f runs  %.*s\n", row[micros].real, row[runs].real,
+		        (int)row[path].text.size, row[path].text.data);
+	tfp_rows_close(rows);
 	tfp_close(s);
 	return failed;
 }

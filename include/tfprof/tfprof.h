@@ -258,10 +258,56 @@ struct tfp_run {
 TFP_API int tfp_run(
         struct tfp_session *s, const char *command, size_t command_size, const struct tfp_run *run);
 
-/* Runs a line of the prompt: "op -select micros", "set -max_depth 3", "help", "" (prints the
- * options). */
+/* Runs a line of the prompt: "op -select micros", "set -max_depth 3", "diff a b", "help", ""
+ * (prints the options). */
 TFP_API int tfp_run_line(
         struct tfp_session *s, const char *line, size_t line_size, const struct tfp_run *run);
+
+/* ---- rows ---- */
+
+enum { TFP_TEXT, TFP_LIST, TFP_INTEGER, TFP_REAL, TFP_BOOL };
+
+/* A column of an answer. Its name is the id of what it holds: "path", "name", "parent",
+ * "total_ns", "own_micros". */
+struct tfp_column {
+	size_t size;
+	int type;         /* TFP_TEXT... */
+	const char *name; /* NUL-terminated, as unit; valid until the rows are closed */
+	const char *unit; /* "ns"; NULL: none. Numbers are not scaled by it */
+};
+
+/* A cell of a row. */
+struct tfp_cell {
+	int null;            /* 1: no value; every other field is 0 */
+	int64_t integer;     /* of TFP_INTEGER, and of TFP_BOOL: 0 or 1 */
+	double real;         /* of TFP_REAL, TFP_INTEGER and TFP_BOOL */
+	struct tfp_str text; /* of TFP_TEXT: not NUL-terminated */
+	size_t n;            /* of TFP_LIST: number of texts, for tfp_cell_text */
+};
+
+/* The rows of an answer, read one after the other. */
+struct tfp_rows;
+
+/* Runs a line of the prompt, as tfp_run_line does, with the words of run, and keeps its rows: those
+ * of -output csv, under the options that are set. run may be NULL. The rows belong to the caller,
+ * who closes them; they may outlive the session and may be read by another thread. */
+TFP_API int tfp_rows_open(struct tfp_session *s, const char *line, size_t line_size,
+        const struct tfp_run *run, struct tfp_rows **out);
+/* Closes rows; NULL is allowed. */
+TFP_API void tfp_rows_close(struct tfp_rows *r);
+
+/* Describes the i-th column; the caller sets out->size. TFP_E_NOT_FOUND after the last one. */
+TFP_API int tfp_rows_column(const struct tfp_rows *r, size_t i, struct tfp_column *out);
+/* Returns the number of the column with that name (NUL-terminated), or -1. */
+TFP_API int tfp_rows_find(const struct tfp_rows *r, const char *name);
+
+/* Moves to the next row, at first to the first one. Returns its cells, one for each column, valid
+ * until the next call, or NULL after the last row. */
+TFP_API const struct tfp_cell *tfp_rows_next(struct tfp_rows *r);
+/* Moves before the first row. */
+TFP_API void tfp_rows_rewind(struct tfp_rows *r);
+/* Returns the i-th text of a list; its data is NULL after the last one. */
+TFP_API struct tfp_str tfp_cell_text(const struct tfp_cell *list, size_t i);
 
 /* Runs the program's diff on two sessions, which may be one: the first side, named left, is s, the
  * second, named right, is other. words: more words of that command, such as "-view=op", "-output",

@@ -176,24 +176,9 @@ static bool run_command(struct session *s, struct opening *o)
 {
 	struct strs words = str_split(
 	        &s->query_arena, api_str(o->what.command.data, o->what.command.size), ' ');
-	struct request r;
-	struct sink *to = sink_memory(&s->query_arena);
 
 	api_add_words(s, &words, o->what.words, o->what.n_words);
-	if (!cmd_parse_words(s, &words, &r))
-		return false;
-	if (!r.command || !r.command->needs_profile || r.command->keeps_attrs)
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%.*s' has no rows: a view, advise or a table such as devices has",
-		        STR(api_str(o->what.command.data, o->what.command.size)));
-	r.opts.output = (struct output){ .kind = OUT_NDJSON, .cells = true };
-	r.opts.dump_to_file = STR_NONE;
-	r.opts.viz = false;
-	if (!cmd_run(s, &r, to))
-		return false;
-	sink_flush(to);
-	o->bytes = sink_text(to);
-	return true;
+	return api_run_cells(s, &words, &o->bytes);
 }
 
 /* Finds the table, or makes the answer. */

@@ -42,6 +42,10 @@ static inline struct str api_str(const char *p, size_t n)
 /* Appends a caller's words to the words of a command. */
 void api_add_words(struct session *s, struct strs *words, const struct tfp_str *more, size_t n);
 
+/* Runs a command of these words and returns the cells of its rows (export/data/sheet.h), in the
+ * query arena. */
+bool api_run_cells(struct session *s, struct strs *words, struct str *bytes);
+
 /* Copies a caller's struct to this version's; NULL counts as all zeros. False: its size is not set.
  */
 bool api_take(void *to, size_t to_size, const void *from);

@@ -186,7 +186,7 @@ static bool run_line(struct tfp_session *t, void *arg)
 		return api_fail_size(s, "struct tfp_run");
 	if (!cmd_parse_line(s, x->words, &r) || !choose_checkers(s, &r, &how))
 		return false;
-	if (r.command && (r.command->own_words || r.command->ends))
+	if (r.command && r.command->ends)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "'%s' is available only in the program", r.command->name);
 	return run_request(t, &r, &how);

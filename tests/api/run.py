@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds programs on the public header and the built library, and runs them: the example as C99 and as
+"""Builds programs on the public header and the built library, and runs them: the examples as C99 and as
 C++17, on the shared library and on the archive; two sessions in two threads; random calls; the library
 in a Python that has its own readline. The last line counts.
 
@@ -45,13 +45,24 @@ def build(source, out, compiler, flags, link):
 def example_says(exe, **env):
     files = [os.path.join(MLP, f) for f in ('graph.pb', 'run_meta_0.pb', 'run_meta_1.pb', 'run_meta_2.pb')]
     status, text = run([exe] + files, **env)
-    lines = text.split('\n')
-    if status or not text.startswith('node name |') or len(lines) != 12 or not lines[1].startswith('MatMul '):
+    lines = text.strip().split('\n')
+    times = [float(x.split()[0]) for x in lines if ' us ' in x and ' runs ' in x]
+    if status or len(lines) != 10 or sorted(times, reverse=True) != times or len(times) != 10 or 'MatMul' not in text:
         return 'status %d\n%s' % (status, text)
-    status, text = run([exe, '/no/such', '/no/such'], **env)
-    if status != 1 or "cannot open '/no/such': No such file or directory" not in text:
+    return refuses_missing(exe, ['/no/such', '/no/such'], **env)
+
+
+def refuses_missing(exe, files, **env):
+    status, text = run([exe] + files, **env)
+    return '' if status == 1 and "NOT_FOUND: " in text and '/no/such' in text else 'status %d\n%s' % (status, text)
+
+
+def kernels_say(exe, **env):
+    status, text = run([exe, os.path.join(ROOT, 'testdata', 'traces', 'training.pt.trace.json.gz')], **env)
+    lines = text.strip().split('\n')
+    if status or len(lines) != 4 or lines[0].split()[:5] != ['25.522', 'ms', '81.3%', '96', 'x']:
         return 'status %d\n%s' % (status, text)
-    return ''
+    return refuses_missing(exe, ['/no/such'], **env)
 
 
 def lay_out(folder):
@@ -106,15 +117,16 @@ def check(bin_dir, tmp, san, seeds):
     snappy += ['-lsqlite3'] if b'sqlite3_step' in text else []
     snappy += ['-lstdc++'] if b'__cxa_demangle' in text else []
     archive = ['-x', 'none', os.path.join(bin_dir, 'libtfprof.a')] + libs.split() + snappy + ['-lm', '-pthread']
-    source = os.path.join(ROOT, 'examples', 'op_types.c')
+    examples = [('op_types', example_says), ('top_kernels', kernels_say)]
     for name, compiler, std, link in (('C99, shared', cc, 'c99', so), ('C99, archive', cc, 'c99', archive),
                                       ('C++17, shared', cxx, 'c++17', so)):
         if not compiler:
             skip(name, 'no C++ compiler')
             continue
-        exe = os.path.join(tmp, 'op_types')
-        why = build(source, exe, compiler, ['-std=' + std], link)
-        judge('example, ' + name, why or example_says(exe, LD_LIBRARY_PATH=tmp))
+        for example, says in examples:
+            exe = os.path.join(tmp, example)
+            why = build(os.path.join(ROOT, 'examples', example + '.c'), exe, compiler, ['-std=' + std], link)
+            judge('example %s, %s' % (example, name), why or says(exe, LD_LIBRARY_PATH=tmp))
     exe = os.path.join(tmp, 'two_sessions')
     why = build(os.path.join(ROOT, 'tests', 'api', 'two_sessions.c'), exe, cc, ['-std=c99', '-pthread'], so)
     if not why:
@@ -133,8 +145,9 @@ def check(bin_dir, tmp, san, seeds):
     for seed in range(1, seeds + 1):
         status, text = (1, why) if why else run([exe, str(seed), '300', folder], LD_LIBRARY_PATH=tmp)
         judge('random calls, seed %d' % seed, 'status %d\n%s' % (status, text) if status else '')
-    with open(source) as f:
-        judge('the example is short', '' if len(f.readlines()) < 60 else 'it has 60 lines or more')
+    for example, _ in examples:
+        with open(os.path.join(ROOT, 'examples', example + '.c')) as f:
+            judge(example + ' is short', '' if len(f.readlines()) < 60 else 'it has 60 lines or more')
     needs = run(['ldd', os.path.join(bin_dir, 'libtfprof.so')])[1]
     judge('prompt libraries', needs if 'libedit' in needs or 'readline' in needs else '')
     if san:

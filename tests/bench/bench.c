@@ -11,6 +11,7 @@
  *     NAME/KIND                view NAME to output KIND, first step
  *     NAME/stats               view NAME with statistics over the steps, no output
  *     NAME/by                  view NAME with columns by worker, no output
+ *     rows=F                   the rows of op of a profile, read as cells by the public interface
  *     write=F                  the profile; with -a before the tasks, with attributes of nodes
  */
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include "lib/session.h"
+#include "tfprof/tfprof.h"
 
 struct bench {
 	struct session *s;
@@ -195,6 +197,37 @@ static bool copy_memory(struct bench *b)
 	return true;
 }
 
+/* Reads the rows of a profile as a program does, and adds their numbers. Only the walk is timed. */
+static bool walk_rows(struct bench *b)
+{
+	struct tfp_str file = { b->value, TFP_Z };
+	struct tfp_rows *rows = NULL;
+	struct tfp_session *s;
+	const struct tfp_cell *row;
+	struct tfp_column column = { .size = sizeof column };
+	size_t columns = 0, n = 0;
+	double sum = 0;
+
+	if (tfp_open(&s, NULL) || tfp_add_files(s, &file, 1) ||
+	        tfp_rows_open(s, "scope -max_depth 1000000", TFP_Z, NULL, &rows)) {
+		fprintf(stderr, "bench: rows: %s\n", tfp_error(s, NULL));
+		return false;
+	}
+	while (!tfp_rows_column(rows, columns, &column))
+		columns++;
+	double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+	for (; (row = tfp_rows_next(rows)) != NULL; n++)
+		for (size_t i = 0; i < columns; i++)
+			sum += row[i].real + (double)row[i].text.size;
+	double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+	printf("{\"task\": \"rows\", \"cpu\": %.6f, \"rows\": %zu, \"cells\": %zu, \"sum\": "
+	       "%.0f}\n",
+	        cpu, n, n * columns, sum);
+	tfp_rows_close(rows);
+	tfp_close(s);
+	return n > 0;
+}
+
 static bool run_task(struct session *s, void *ctx)
 {
 	struct bench *b = ctx;
@@ -284,6 +317,8 @@ static bool do_task(struct bench *b, char *word)
 	b->bytes = 0;
 	if (mark)
 		*mark = 0;
+	if (!strcmp(word, "rows"))
+		return walk_rows(b);
 	return !strcmp(word, "memcpy") ? copy_memory(b) : measure(b);
 }
 

@@ -36,7 +36,7 @@ MARKS = {
     'graph again': ('us', '<', 1), 'op': ('us', '<', 0.5), 'op again': ('us', '<', 0.2),
     'code': ('us', '<', 1), 'code again': ('us', '<', 0.5),
     'scope/timeline': ('us_event', '<', 1), 'graph/timeline': ('us_event', '<', 1),
-    'code/pprof': ('us', '<', 4), 'scope/csv': ('us', '<', 4), 'scope/json': ('us', '<', 6), 'advise': ('us', '<', 3),
+    'rows, from C': ('us_cell', '<', 0.1), 'code/pprof': ('us', '<', 4), 'scope/csv': ('us', '<', 4), 'scope/json': ('us', '<', 6), 'advise': ('us', '<', 3),
     'workers, merged': ('wall_s', '<', 6), 'workers, memory': ('peak_per_byte', '<', 2),
     'diff': ('us', '<', 6),
     'start': ('wall_ms', '<', 10), 'start, cpu': ('cpu_ms', '<', 3),
@@ -205,6 +205,8 @@ def measure_readers(inputs, steps):
     rows['write'] = dict(task_row(r), peak_per_byte=(r['peak'] - r['before']) / r['bytes'])
     r = repeat(['profile=' + profile, 'seal'])
     rows['profile'] = load_row(r['load profile'], r['seal'], files=size(profile))
+    r = repeat(['rows=' + profile])['rows']
+    rows['rows, from C'] = {'cpu': r['cpu'], 'us_cell': r['cpu'] / r['cells'] * 1e6}
     return rows
 
 
@@ -361,7 +363,7 @@ def measure_original(inputs, steps):
 
 # ---- telling ------------------------------------------------------------------------------------
 UNITS = (('cpu', '%9.4f s'), ('ns_pair', '%6.2f ns/pair'), ('wall_s', '%8.3f s wall'), ('mbps', '%7.0f MB/s'), ('events_per_s', '%8.0f events/s'), ('wall_mbps', '%7.0f MB/s wall'),
-         ('us', '%7.3f us/node'), ('us_event', '%6.3f us/event'), ('us_event_own', '%6.3f of them not in the kernel'), ('wall_ms', '%6.2f ms wall'),
+         ('us', '%7.3f us/node'), ('us_cell', '%6.4f us/cell'), ('us_event', '%6.3f us/event'), ('us_event_own', '%6.3f of them not in the kernel'), ('wall_ms', '%6.2f ms wall'),
          ('cpu_ms', '%6.2f ms'), ('beyond_s', '%7.3f s beyond top'), ('of_op', '%5.2f x the time of op'), ('of_client', '%5.2f x a client that counts records'), ('peak_mb', '%8.1f MB peak'), ('peak_per_byte', '%5.2f x peak'),
          ('held_per_byte', '%5.2f x held'), ('ns', '%6.2f ns/record'), ('bytes', '%6.2f B/record'), ('bytes_per_node', '%6.0f B/node'), ('times', '%6.1f x'))
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows of answers as typed cells.
+ */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api_rig.h"
+
+#define UNUSED void **state __attribute__((unused))
+
+static struct tfp_session *session;
+
+static void assert_text(struct tfp_str found, const char *wanted)
+{
+	assert_int_equal(found.size, strlen(wanted));
+	assert_memory_equal(found.data, wanted, found.size);
+}
+
+static void columns(UNUSED)
+{
+	struct tfp_column c = { .size = sizeof c },
+	                  small = { .size = offsetof(struct tfp_column, name) };
+	struct tfp_rows *rows;
+
+	assert_int_equal(tfp_rows_open(session, API_VIEW, TFP_Z, NULL, &rows), TFP_OK);
+	assert_int_equal(tfp_rows_find(rows, "path"), 0);
+	assert_int_equal(tfp_rows_find(rows, "no such"), -1);
+	assert_int_equal(tfp_rows_find(rows, NULL), -1);
+	assert_int_equal(tfp_rows_column(rows, 0, &c), TFP_OK);
+	assert_string_equal(c.name, "path");
+	assert_int_equal(c.type, TFP_TEXT);
+	assert_null(c.unit);
+	assert_int_equal(
+	        tfp_rows_column(rows, (size_t)tfp_rows_find(rows, "total_micros"), &c), TFP_OK);
+	assert_int_equal(c.type, TFP_INTEGER);
+	assert_string_equal(c.unit, "us");
+	assert_int_equal(tfp_rows_column(rows, 0, &small), TFP_OK);
+	assert_int_equal(small.size, offsetof(struct tfp_column, name));
+	assert_int_equal(tfp_rows_column(rows, 1000, &c), TFP_E_NOT_FOUND);
+	c.size = 0;
+	assert_int_equal(tfp_rows_column(rows, 0, &c), TFP_E_INVALID_ARGUMENT);
+	assert_int_equal(tfp_rows_column(NULL, 0, &c), TFP_E_INVALID_ARGUMENT);
+	tfp_rows_close(rows);
+}
+
+static void cells(UNUSED)
+{
+	struct tfp_rows *rows;
+	const struct tfp_cell *row;
+
+	assert_int_equal(tfp_rows_open(session, API_VIEW, TFP_Z, NULL, &rows), TFP_OK);
+	int path = tfp_rows_find(rows, "path"), parent = tfp_rows_find(rows, "parent"),
+	    total = tfp_rows_find(rows, "total_micros"), types = tfp_rows_find(rows, "types"),
+	    accounted = tfp_rows_find(rows, "accounted");
+	for (int again = 0; again < 2; again++) {
+		row = tfp_rows_next(rows);
+		assert_text(row[path].text, "_TFProfRoot");
+		assert_int_equal(row[parent].null, 1);
+		assert_int_equal(row[total].integer, 12);
+		assert_int_equal(row[accounted].integer, 0);
+		row = tfp_rows_next(rows);
+		assert_text(row[path].text, "a");
+		assert_text(row[parent].text, "_TFProfRoot");
+		row = tfp_rows_next(rows);
+		assert_text(row[path].text, "a/b");
+		assert_int_equal(row[parent].null, 0);
+		assert_int_equal(row[total].integer, 7);
+		assert_true(row[total].real == 7);
+		assert_int_equal(row[accounted].integer, 1);
+		assert_true(row[types].n > 0);
+		assert_true(tfp_cell_text(&row[types], row[types].n - 1).size > 0);
+		assert_null(tfp_cell_text(&row[types], row[types].n).data);
+		assert_null(tfp_rows_next(rows));
+		assert_null(tfp_rows_next(rows));
+		tfp_rows_rewind(rows);
+	}
+	tfp_rows_close(rows);
+}
+
+static void outlive_the_session(UNUSED)
+{
+	struct tfp_str words[] = { { "-select", TFP_Z }, { "micros", TFP_Z } };
+	struct tfp_run run = { .size = sizeof run, .words = words, .n_words = 2 };
+	struct tfp_rows *rows;
+	int n = 0;
+
+	assert_int_equal(tfp_rows_open(session, "scope", TFP_Z, &run, &rows), TFP_OK);
+	tfp_close(session);
+	session = NULL;
+	while (tfp_rows_next(rows))
+		n++;
+	assert_int_equal(n, 3);
+	tfp_rows_close(rows);
+	tfp_rows_close(NULL);
+}
+
+static void failures(UNUSED)
+{
+	struct tfp_rows *rows = (struct tfp_rows *)&session;
+	struct tfp_run none = { .size = 1 };
+
+	assert_int_equal(
+	        tfp_rows_open(session, "help", TFP_Z, NULL, &rows), TFP_E_INVALID_ARGUMENT);
+	assert_null(rows);
+	assert_string_equal(tfp_error(session, NULL),
+	        "'help' has no rows: a view, advise or a table such as devices has");
+	assert_int_equal(tfp_rows_open(session, "scope -step 9", TFP_Z, NULL, &rows), TFP_E_STEP);
+	assert_int_equal(
+	        tfp_rows_open(session, "scope", TFP_Z, &none, &rows), TFP_E_INVALID_ARGUMENT);
+	assert_int_equal(
+	        tfp_rows_open(session, "scope", TFP_Z, NULL, NULL), TFP_E_INVALID_ARGUMENT);
+	assert_null(tfp_rows_next(NULL));
+	tfp_rows_rewind(NULL);
+}
+
+/* A line may be any command of the library. */
+static void every_command(UNUSED)
+{
+	static struct got got;
+	const char *profile = "testdata/recorded/mlp_0/profile.pb";
+	char line[256];
+
+	snprintf(line, sizeof line, "diff %s %s", profile, profile);
+	assert_int_equal(rig_line(session, line, &got), TFP_OK);
+	assert_non_null(strstr(tfp_notes(session, NULL), "no difference to show"));
+	assert_int_equal(tfp_run_line(session, "diff only_one", TFP_Z, NULL), TFP_E_NOT_FOUND);
+	assert_int_equal(tfp_run_line(session, "list", TFP_Z, NULL), TFP_E_INVALID_ARGUMENT);
+	assert_int_equal(rig_line(session, API_VIEW, &got), TFP_OK);
+}
+
+static int set_up(UNUSED)
+{
+	session = rig_loaded(0);
+	return 0;
+}
+
+static int tear_down(UNUSED)
+{
+	tfp_close(session);
+	return 0;
+}
+
+#define IN_SESSION(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = { IN_SESSION(columns), IN_SESSION(cells),
+		IN_SESSION(outlive_the_session), IN_SESSION(failures), IN_SESSION(every_command) };
+
+	return unit_main(tests, argc, argv);
+}
