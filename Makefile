@@ -159,7 +159,8 @@ FUZZ_DRIVER := $(wildcard tests/fuzz/driver.c)
 FORMATTED = $(sort $(shell find src include tests tools examples -name '*.[ch]' 2>/dev/null))
 
 WEB_C := $(GEN)/web-$(HAVE_WEB).c
-GEN_OBJ := $(GEN_C:$(GEN)/%.c=$(O)/obj/gen/%.o) $(WEB_C:$(GEN)/%.c=$(O)/obj/gen/%.o)
+SCHEMAS := $(sort $(wildcard docs/schema/*.json))
+GEN_OBJ := $(GEN_C:$(GEN)/%.c=$(O)/obj/gen/%.o) $(WEB_C:$(GEN)/%.c=$(O)/obj/gen/%.o) $(O)/obj/gen/schemas.o
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/obj/%.o) $(GEN_OBJ)
 PROGRAM_OBJ := $(PROGRAM_SRC:%.c=$(O)/obj/%.o)
 UNITS := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
@@ -188,6 +189,14 @@ $(O)/flags: FORCE
 $(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: proto/%.proto
 	@mkdir -p $(GEN)
 	$(call say,PROTOC,$<)protoc -Iproto --c_out=$(GEN) $<
+
+build/gen/schemas.c: tools/schemas.sh $(SCHEMAS)
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)tools/schemas.sh $@ $(SCHEMAS)
+
+$(O)/obj/gen/schemas.o: build/gen/schemas.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(BASE_FLAGS) -w -MMD -MP -c -o $@ $<
 
 $(O)/obj/gen/%.o: $(GEN)/%.c $(O)/flags | $(GEN_H)
 	@mkdir -p $(@D)

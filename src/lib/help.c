@@ -15,7 +15,8 @@ static const char *const USAGE = "\n"
 static const char *const PURPOSES[PURPOSE_N] = {
 	[PURPOSE_VIEWS] = "views by name scope, data flow, Python line or type; HTML pages",
 	[PURPOSE_COMPARE] = "compare runs; check pass/fail gates in CI",
-	[PURPOSE_FILES] = "merge files into one profile; list and verify checkpoints",
+	[PURPOSE_FILES] =
+	        "merge files into one profile; list and verify checkpoints; print schemas",
 	[PURPOSE_RECORD] = "record GPU work; check whether a machine can record",
 	[PURPOSE_SESSION] = "for the prompt and for scripts",
 };

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares documents with stored ones of earlier versions: within a version of a schema, members are only added.
+
+    tests/data/stored_run.py --program build/check/tfprof            all
+    tests/data/stored_run.py --program build/check/tfprof --store    stores the documents that are missing, or have a new version
+
+A stored document is kept as it was written. If its schema has the same version today, the document of the same command must
+have every member of it, with a value of the same type, and the schema of today must accept the stored document.
+"""
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check')]
+from cases import ROOT  # noqa: E402
+import schemas  # noqa: E402
+
+TRAIN, TF, SNAP = 'testdata/traces/training.pt.trace.json.gz', 'testdata/example/profile_100', 'testdata/memory/snapshot.pickle'
+COMMANDS = {'advice': 'advise ' + TF, 'collectives': 'collectives testdata/flight', 'critical': 'critical ' + TRAIN,
+            'devices': 'devices ' + TRAIN, 'diff': 'diff %s testdata/example/profile_200' % TF, 'flops': 'flops ' + TRAIN,
+            'idle': 'idle ' + TRAIN, 'kernels': 'kernels ' + TRAIN, 'memory': 'memory ' + SNAP, 'peek': 'peek aten::addmm ' + TRAIN,
+            'phases': 'phases testdata/graphs/replay.pt.trace.json', 'roofline': 'roofline ' + TRAIN, 'steps': 'steps ' + TRAIN,
+            'summary': 'summary ' + TRAIN, 'top': 'top ' + TF, 'version': '--version', 'view': 'scope -max_depth 2 ' + TF,
+            'what-if': 'what-if sync=0 ' + TRAIN, 'why': 'why ' + TRAIN}
+
+
+def kind(x):
+    """The type of a value; numbers are one type, and null may become any other."""
+    return {int: 'number', float: 'number', type(None): 'null'}.get(type(x), type(x).__name__)
+
+
+def lost(old, new, where=''):
+    """Returns what the new document lacks of the old one. Lists are compared by the members of their first elements."""
+    if kind(old) == 'null' or kind(new) == 'null':
+        return []
+    if kind(old) != kind(new):
+        return ['%s is %s, was %s' % (where, kind(new), kind(old))]
+    if isinstance(old, dict):
+        gone = ['%s.%s is gone' % (where, k) for k in old if k not in new]
+        return gone + [x for k in old if k in new for x in lost(old[k], new[k], where + '.' + k)]
+    if isinstance(old, list) and old and not new:
+        return [where + ' is empty']
+    return lost(old[0], new[0], where + '[]') if isinstance(old, list) and old else []
+
+
+def document(program, command):
+    out = subprocess.run([program] + shlex.split(command) + ['-output', 'json'], capture_output=True, cwd=ROOT, text=True)
+    assert not out.returncode, out.stderr
+    return json.loads(out.stdout)
+
+
+def check(program, name, command, validators, store):
+    """Returns what is wrong with a document."""
+    path = os.path.join(HERE, 'stored', name + '.json')
+    new, bad = document(program, command), []
+    of = new.get('schema', {})
+    if of.get('name') != 'tfprof/' + name or not isinstance(of.get('version'), int):
+        return ['schema is %s' % of]
+    old = json.load(open(path)) if os.path.exists(path) else None
+    if old and old['schema'] == of:
+        bad = lost(old, new)
+        bad += ['the schema refuses the stored document: ' + e for e in (validators or {}).get(name + '.json', lambda _: [])(old)]
+    elif store:
+        with open(path, 'w') as f:
+            json.dump(new, f, separators=(',', ':'))
+            f.write('\n')
+    else:
+        bad = ['no document of version %d is stored: run with --store' % of['version']]
+    return bad
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--program', required=True, type=os.path.abspath)
+    p.add_argument('--store', action='store_true')
+    args = p.parse_args()
+    failed, validators = 0, schemas.validators()
+    for name, command in COMMANDS.items():
+        bad = check(args.program, name, command, validators, args.store)
+        failed += bool(bad)
+        print('\n'.join('%s: %s' % (name, x) for x in bad), end='\n' if bad else '')
+    printed = subprocess.run([args.program, 'schema'], capture_output=True, text=True).stdout.split()
+    same = sorted(printed) == sorted(n[:-5] for n in os.listdir(schemas.SCHEMAS))
+    for name in printed:
+        out = subprocess.run([args.program, 'schema', name], capture_output=True, text=True).stdout
+        with open(os.path.join(schemas.SCHEMAS, name + '.json')) as f:
+            same = same and out == f.read()
+    if not same:
+        print('tfprof schema does not print the files of docs/schema')
+    print('%d passed, %d failed, 0 skipped' % (len(COMMANDS) - failed + same, failed + (not same)))
+    return 1 if failed or not same else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
