@@ -213,7 +213,7 @@ $(BIN)/libtfprof.a: $(LIB_OBJ)
 
 $(BIN)/libtfprof.so: $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -shared -Wl,-soname,libtfprof.so.$(SOVERSION) \
+	$(call say,LD,$@)$(CC) $(CFLAGS) -shared -Wl,-soname,libtfprof.so.$(SOVERSION) -Wl,--exclude-libs,ALL \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) $(ALL_LDFLAGS) -o $@ $(LIB_OBJ) $(LIBS)
 
 $(BIN)/tfprof: $(PROGRAM_OBJ) $(BIN)/libtfprof.a

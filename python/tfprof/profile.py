@@ -2,6 +2,7 @@
 """Loads a profile and runs commands on it."""
 import json
 import os
+import tempfile
 import threading
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -104,6 +105,19 @@ class Profile(Commands):
             if given is not None:
                 self._note(self._session.add(kind, given))
         self.add_steps(run_meta)
+
+    def report(self, path: Path) -> None:
+        """Writes the page of the profile, with all views, to a file: one HTML file that makes no connections.
+
+        Raises PermissionError or OSError if the file cannot be written."""
+        self._ask('report', ['-o', os.fspath(path)], {})
+
+    def _repr_html_(self) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'page.html')
+            self.report(path)
+            with open(path, encoding='utf-8') as f:
+                return html.frame(f.read())
 
     def _add_any(self, source: Any, how: List[str]) -> None:
         several = _is_list(source)

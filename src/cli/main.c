@@ -48,6 +48,13 @@ static int status_of(const struct session *s, const struct run *r)
 	}
 }
 
+/* Keeps the words before the command, which are flags of inputs. */
+static void keep_before(struct session *s, struct run *r)
+{
+	for (size_t i = 1; i + r->flags.words.n < (size_t)r->argc; i++)
+		strs_add(&s->query_arena, &r->request.before, str_of(r->argv[i]));
+}
+
 /* Runs a command that reads its own files. */
 static bool run_alone(struct session *s, struct run *r)
 {
@@ -55,6 +62,7 @@ static bool run_alone(struct session *s, struct run *r)
 	struct progress progress;
 	const struct command *c = r->request.command;
 
+	keep_before(s, r);
 	progress_begin(&progress, &s->watch);
 	signals_catch(s);
 	bool ok = c->run(s, &r->request, screen_begin(&r->screen, &s->sticky));
@@ -86,8 +94,7 @@ static bool run_program(struct session *s, struct run *r)
 {
 	struct sink *out = begin_screen(s, r, &s->sticky);
 
-	for (size_t i = 1; i + r->flags.words.n < (size_t)r->argc; i++)
-		strs_add(&s->query_arena, &r->request.before, str_of(r->argv[i]));
+	keep_before(s, r);
 	bool ok = r->request.command->run(s, &r->request, out);
 	r->done = s->exit_status;
 	if (s->exit_signal)
@@ -166,7 +173,7 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 	if (f->help || r->argc == 1)
 		return show_help(s, r, &f->words);
 	const struct command *c = r->request.command;
-	if (c && c->program && options_want_help(c, &r->request.topics))
+	if (c && c->own_words && options_want_help(c, &r->request.topics))
 		return show_help(s, r, &f->words);
 	if (c && c->program)
 		return run_program(s, r);

@@ -4,7 +4,7 @@
  * requests one after the other, each in its own session.
  */
 #include "cli/program.h"
-#include "cli/report.h"
+#include "cli/serve.h"
 #include "export/page/html.h"
 
 /* Flags and files, as given. */

@@ -3,7 +3,7 @@
  * The responses of the command serve: documents of command lines, from the session of all inputs or
  * the session of one worker's trace.
  */
-#include "cli/report.h"
+#include "cli/serve.h"
 #include "export/page/html.h"
 
 /* Views and tables accept any options except those that write files. */

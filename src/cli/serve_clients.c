@@ -2,7 +2,7 @@
  *
  * The connections of serve: which are idle, and which are closed first.
  */
-#include "cli/report.h"
+#include "cli/serve.h"
 
 #include <netinet/in.h>
 #include <poll.h>

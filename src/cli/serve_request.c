@@ -2,7 +2,7 @@
  *
  * Checks the requests to serve, without a socket.
  */
-#include "cli/report.h"
+#include "cli/serve.h"
 
 #define OK           200
 #define BAD          400

@@ -160,7 +160,7 @@ static bool run_command(struct tfp_session *t, void *arg)
 	api_add_words(s, &words, how.words, how.n_words);
 	if (!cmd_parse(s, &words, NULL, &r) || !choose_checkers(s, &r, &how))
 		return false;
-	if (!r.command || !r.command->needs_profile)
+	if (!r.command || !(r.command->needs_profile || r.command->run == report_run))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "'%.*s' is not a view; views are scope, graph, op, code, advise",
 		        STR(x->words));

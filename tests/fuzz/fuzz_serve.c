@@ -3,7 +3,7 @@
  * A request to the command serve: target, host, origin and fetch site, one on each line. Whatever
  * they are, only the server's own host, origin and token are let in, and words have no NUL.
  */
-#include "cli/report.h"
+#include "cli/serve.h"
 #include "rig.h"
 
 #define PORT  8080

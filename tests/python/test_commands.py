@@ -142,6 +142,20 @@ class Html(unittest.TestCase):
             self.assertIn('Input-bound', p.why()._repr_html_())
             self.assertIn('scope: 16 of 16 rows', p.scope()._repr_html_())
 
+    def test_profile(self):
+        with tfprof.open(TRAINING) as p, tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'a page.html')
+            p.report(path)
+            with open(path, encoding='utf-8') as f:
+                page = f.read()
+            self.assertTrue(page.startswith('<!doctype html>') or page.startswith('<!DOCTYPE html>'))
+            shown = p._repr_html_()
+            self.assertTrue(shown.startswith('<iframe sandbox="allow-scripts'))
+            self.assertIn(page[:15].replace('<', '&lt;').replace('>', '&gt;'), shown)
+            self.assertIn('scope', p.text('scope', max_depth=1))
+            with self.assertRaises(FileNotFoundError):
+                p.report(os.path.join(folder, 'no', 'x.html'))
+
     def test_escapes(self):
         events = [{'ph': 'X', 'cat': 'cpu_op', 'name': '<script>"&', 'pid': 1, 'tid': 1, 'ts': 1, 'dur': 9}]
         with tfprof.open(json.dumps({'schemaVersion': 1, 'traceEvents': events}).encode()) as p:

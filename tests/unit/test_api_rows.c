@@ -126,6 +126,8 @@ static void every_command(UNUSED)
 	snprintf(line, sizeof line, "diff %s %s", profile, profile);
 	assert_int_equal(rig_line(session, line, &got), TFP_OK);
 	assert_non_null(strstr(tfp_notes(session, NULL), "no difference to show"));
+	assert_int_equal(
+	        tfp_run_line(session, "report -o /no/such/folder/x", TFP_Z, NULL), TFP_E_NOT_FOUND);
 	assert_int_equal(tfp_run_line(session, "diff only_one", TFP_Z, NULL), TFP_E_NOT_FOUND);
 	assert_int_equal(tfp_run_line(session, "list", TFP_Z, NULL), TFP_E_INVALID_ARGUMENT);
 	assert_int_equal(rig_line(session, API_VIEW, &got), TFP_OK);

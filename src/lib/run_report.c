@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tfprof report.
+ * The command report: a page about files or, in a session with a loaded profile, about this one.
  */
-#include "cli/program.h"
-#include "cli/report.h"
+#include "lib/report.h"
 #include "export/page/html.h"
 
 /* Adds the document of a part. A part that fails is omitted, unless the call is cancelled. *first:
@@ -101,14 +100,86 @@ static bool write(struct session *s, struct report_parts *p, struct str path, st
 	return true;
 }
 
+/* ---- the page of the loaded profile ---- */
+
+static void drop_arrays(void *session)
+{
+	struct session *s = session;
+
+	s->arrays = false;
+}
+
+/* Writes the page of the session's own profile. Its options are as before afterwards. */
+static bool write_loaded(struct session *s, const struct opts *o, struct str path, struct sink *out)
+{
+	struct opts before = opts_copy(&s->sticky, &s->query_arena);
+	struct report_parts parts = { 0 };
+	struct guard g;
+
+	if (!session_seal(s))
+		return false;
+	for (size_t i = 0; i < s->sources.n; i++)
+		strs_add(&s->query_arena, &parts.files, s->sources.v[i].path);
+	s->arrays = true;
+	work_guard(&s->work, &g, drop_arrays, s);
+	session_set(s, o);
+	bool ok = write(s, &parts, path, out);
+	session_set(s, &before);
+	work_unguard(&s->work, &g);
+	drop_arrays(s);
+	return ok;
+}
+
+/* ---- the page of files ---- */
+
+struct files_request {
+	const struct strs *flags, *files;
+	const struct opts *o;
+	struct str path;
+	struct sink *out;
+};
+
+static bool write_files(struct session *s, void *ctx)
+{
+	const struct files_request *x = ctx;
+	struct report_parts parts;
+
+	return report_load(s, x->flags, x->files, x->o, &parts) &&
+	       write(s, &parts, x->path, x->out);
+}
+
+/* Loads the files beside the loaded profile. */
+static bool write_beside(struct session *s, struct files_request *x)
+{
+	struct session *part = session_new_part(s);
+	struct guard g;
+
+	if (!part)
+		return session_fail(s, ERR_RESOURCE, "out of memory");
+	work_guard(&s->work, &g, session_drop, part);
+	part->threads = s->threads;
+	part->parent_cancel = &s->cancel;
+	bool ok = session_guard(part, write_files, x);
+	if (!ok)
+		session_fail_as(s, &part->error);
+	note_append(&s->notes, &part->notes);
+	work_unguard(&s->work, &g);
+	session_free(part);
+	return ok;
+}
+
 bool report_run(struct session *s, const struct request *r, struct sink *out)
 {
 	struct report_options words = { 0 };
 	struct opts o = opts_copy(&s->sticky, &s->query_arena);
 	struct option_words w = { .command = r->command, .into = &words, .opts = &o };
 	struct strs flags = { 0 };
-	struct report_parts parts;
+	struct files_request x = { .flags = &flags, .files = &w.rest, .o = &o, .out = out };
 
-	return report_words(s, r, &flags, &w) && report_load(s, &flags, &w.rest, &o, &parts) &&
-	       write(s, &parts, words.file, out);
+	if (!report_words(s, r, &flags, &w))
+		return false;
+	x.path = words.file;
+	if (s->loaded && !flags.n && !w.rest.n)
+		return write_loaded(s, &o, words.file, out);
+	return s->loaded || s->jobs ? write_beside(s, &x) : write_files(s, &x);
 }

@@ -2,7 +2,7 @@
  *
  * The documents of a report, and the command lines that make them.
  */
-#include "cli/report.h"
+#include "lib/report.h"
 
 #include "export/page/html.h"
 #include "io/paths.h"

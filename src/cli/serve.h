@@ -1,65 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reports: the parts of a report, and the requests by which a browser gets them one by one.
+ * The command serve: the requests by which a browser gets the parts of a report one by one.
  */
-#ifndef TFPROF_CLI_REPORT_H
-#define TFPROF_CLI_REPORT_H
+#ifndef TFPROF_CLI_SERVE_H
+#define TFPROF_CLI_SERVE_H
 
 #include <sys/types.h>
 
-#include "lib/options.h"
-
-/* ---- report parts ----
- *
- * The parts of a report: command lines whose documents the page shows. The command report writes
- * all of them into a file; the command serve answers them one by one.
- */
-
-struct report_part {
-	const char *name;    /* of the document: "devices", "slices" */
-	struct strs command; /* as a person types it, without "tfprof" */
-	struct strs
-	        words; /* the command line that is run: with all columns, without limits, as JSON */
-	bool optional; /* fails where the input has no such data */
-};
-
-#define SLICES_SHOWN  100000 /* rows of timelines */
-#define REPORT_TRACES 16     /* traces of workers that are shown one by one */
-
-struct report_parts {
-	struct strs files; /* flags of inputs, then files, as given; for a comparison, the sides */
-	bool compares;
-	bool one_trace;            /* only the parts about the time of a trace */
-	size_t slices;             /* rows of its timeline; 0: SLICES_SHOWN */
-	struct strs without;       /* names of optional parts that the input lacks */
-	VEC(struct report_part) v; /* in the query arena */
-};
-
-/* Reads the arguments of report or serve: flags of inputs, such as --graph_path=FILE, into *flags,
- * everything else into *w. Fails also if this build has no page. */
-bool report_words(
-        struct session *s, const struct request *r, struct strs *flags, struct option_words *w);
-
-/* Loads the flags and files and sets the options of the views as sticky ones. Several files are one
- * input if each of them is only a part of a profile, else they are compared. */
-bool report_load(struct session *s, const struct strs *flags, const struct strs *files,
-        const struct opts *o, struct report_parts *out);
-
-/* Lists the parts that the loaded input has. Each call begins anew. */
-void report_list(struct session *s, struct report_parts *p);
-
-/* Runs the optional parts once, to find the parts that the input lacks. Returns false if the call
- * is cancelled. */
-bool report_try(struct session *s, struct report_parts *p);
-
-/* Lists the files of the traces that several workers have, at most REPORT_TRACES. */
-void report_trace_paths(struct session *s, struct strs *paths);
-/* Loads one of them in a session of its own, which the caller frees; NULL on failure. */
-struct session *report_trace_open(
-        struct session *s, const struct strs *paths, size_t i, struct report_parts *parts);
-
-/* Writes the document of a part. On failure s->error has the reason. */
-bool report_write(struct session *s, const struct strs *words, struct sink *out);
+#include "lib/report.h"
 
 /* ---- answers of serve ---- */
 

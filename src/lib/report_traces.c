@@ -3,7 +3,7 @@
  * Reports of several workers. The parts about times show one trace, so each trace is loaded in a
  * separate session.
  */
-#include "cli/report.h"
+#include "lib/report.h"
 
 void report_trace_paths(struct session *s, struct strs *paths)
 {
