@@ -44,6 +44,8 @@ _tfprof_words()
 	roofline) own='--top= --by= --peak-flops= --peak-bandwidth= ' single='-top -by -peak-flops -peak-bandwidth ' ;;
 	flops) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	flops) own='--top= --explain= --partial --peak-flops= ' single='-top -explain -partial -peak-flops ' ;;
+	report) COMPREPLY=($(compgen -W '-o -step -account_type_regexes -device_regexes -rename -worker_regexes --help' -- "$cur") $(compgen -f -- "$cur"))
+		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	set) own='--all ' single='-all ' ;;
 	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
@@ -64,15 +66,13 @@ _tfprof_words()
 	ctl) [ "$at" -eq 3 ] && { COMPREPLY=($(compgen -W 'start stop step flush status' -- "$cur")); return; } ;;&
 	ctl) COMPREPLY=($(compgen -W '--help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	report) COMPREPLY=($(compgen -W '-o -step -account_type_regexes -device_regexes -rename -worker_regexes --help' -- "$cur") $(compgen -f -- "$cur"))
-		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	serve) COMPREPLY=($(compgen -W '--port= --open -step -account_type_regexes -device_regexes -rename -worker_regexes --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	mcp) COMPREPLY=($(compgen -W '--allow= --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	doctor) COMPREPLY=($(compgen -W '-o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve mcp doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
+	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops report convert set reset checkpoint schema diff baseline load use list help quit exit record ctl serve mcp doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
 	esac
 	local pre=
 	case $cur in *,*) pre=${cur%,*}, ;; esac
@@ -107,7 +107,7 @@ _tfprof_words()
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	-*) COMPREPLY=($(compgen -W "$single"'-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -rename -stats -at -by -max_workers -worker_regexes -align -bars -quiet -wide -max_values' -- "$cur")); return ;;
 	esac
-	COMPREPLY=($(compgen -W 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve mcp doctor' -- "$cur"))
+	COMPREPLY=($(compgen -W 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops report convert set reset checkpoint schema diff baseline load use list help quit exit record ctl serve mcp doctor' -- "$cur"))
 	while read -r pre; do
 		case $pre in *.py|*.c|*.h|*.md|*.sh|*.o|*.so|*.csv|*.svg|*.png|*.html) ;; *) COMPREPLY+=("$pre") ;; esac
 	done < <(compgen -f -- "$cur")
