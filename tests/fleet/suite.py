@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fleets: thousands of profiles on a process pool and on Spark, and queries in SQL."""
+"""Fleets: thousands of profiles on a process pool and on Spark, in an object store, and queries in SQL."""
 from step import Step, counted, scratch_python
 
-PACKAGES = ['pyarrow==17.0.0', 'duckdb==1.1.3', 'pyspark==3.5.3', 'pandas==2.2.3']
+PACKAGES = ['pyarrow==17.0.0', 'duckdb==1.1.3', 'pyspark==3.5.3', 'pandas==2.2.3', 'moto[server]==5.2.5',
+            's3fs==2026.9.0']
 
 
 def with_packages(places):
@@ -15,5 +16,5 @@ def with_packages(places):
 
 STEPS = [
     Step('fleet', 'quick', 'tests/fleet/run.py --bin {bin} --without-packages', seconds=2),
-    Step('fleet', 'deep', with_packages, seconds=180),
+    Step('fleet', 'deep', with_packages, seconds=900),
 ]

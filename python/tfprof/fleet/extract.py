@@ -1,22 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Converts one file to tables. Both engines use this module."""
+"""Reads the files of a worker, and writes the tables of a batch of workers. Both engines use this module."""
 import array
 import functools
 import itertools
+import os
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import pyarrow as pa  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 from .. import errors
-from ..parquet import load
-from .plan import ERROR_COLUMNS, Failure, Failures, Item
+from ..profile import Profile
+from ..sources import is_url
+from .inputs import Copies, Stat, local_stat, special
+from .plan import CAPTURES, LARGEST, Item, schema_version
+from .rows import FileRow, judge, key
+from .store import DataFile, Store
+
+# Columns of the table `runs` that the table `files` repeats.
+COUNTS = ['steps', 'nodes', 'devices', 'slices']
 
 
-def tables(item: Item, data: Optional[bytes], names: List[str], memory_limit: int = 0) -> Tuple[Dict[str, Any], Optional[Failure]]:
-    """Returns ({table: pyarrow.Table}, None), or ({}, error) if the file cannot be read. data: the contents of the
-    file, or None to open it. The last column is host; run is the partition, not a column."""
-    return _runner().submit(_tables, item, data, names, memory_limit).result()
+class Job(NamedTuple):
+    """What all tasks of a build have in common."""
+    out: str
+    names: List[str]
+    memory_limit: int
+    recover: bool
+
+    @property
+    def built(self) -> str:
+        return '%s %s%s' % (schema_version(), ','.join(self.names), ' recover' if self.recover else '')
+
+
+class Task(NamedTuple):
+    """A batch of workers of one run. Each worker has one file, or several that are read together."""
+    run: str
+    part: str
+    workers: List[Tuple[Item, ...]]
+    states: Dict[str, Stat]  # of the remote files
+
+
+class Result(NamedTuple):
+    """What a task has read and written."""
+    rows: List[FileRow]
+    written: List[DataFile]
 
 
 @functools.lru_cache(maxsize=None)
@@ -26,18 +55,104 @@ def _runner() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1)
 
 
-def _tables(item: Item, data: Optional[bytes], names: List[str], memory_limit: int) -> Tuple[Dict[str, Any], Optional[Failure]]:
+# ---- one worker ---------------------------------------------------------------------------------
+class _Read(NamedTuple):
+    tables: Dict[str, Any]
+    notes: str
+    error: Optional[Tuple[str, str]]
+
+
+def _load(paths: List[str], item: Item, job: Job) -> _Read:
     try:
-        with load(item.path, data, threads=1, memory_limit=memory_limit) as profile:
-            found = {}
-            for name in names:
+        with Profile(paths[0] if len(paths) == 1 else paths, threads=1, memory_limit=job.memory_limit, recover=job.recover) as profile:
+            notes, found = profile.notes, {}
+            for name in dict.fromkeys(['runs', *job.names]):
                 rows = profile.table(name, run=item.run, worker=item.worker).to_pyarrow().read_all().drop_columns(['run'])
                 found[name] = rows.append_column('host', _repeat(item.host, len(rows)))
-            return found, None
+            return _Read(found, notes, None)
     except errors.Error as e:
-        return {}, (getattr(e, 'code', None) or type(e).__name__, str(e))
+        return _Read({}, '', (getattr(e, 'code', None) or type(e).__name__, str(e)))
     except (MemoryError, OSError, pa.ArrowException) as e:
-        return {}, (type(e).__name__, str(e))
+        return _Read({}, '', (type(e).__name__, str(e)))
+
+
+def _states(worker: Tuple[Item, ...], task: Task) -> Tuple[List[Stat], Optional[Tuple[str, str]]]:
+    """Returns the states of the files before they are read, or an error about one of them."""
+    found = []
+    for item in worker:
+        state = Stat(0, 0, '')
+        try:
+            if not is_url(item.path):
+                state = local_stat(item.path)
+                kind = special(os.stat(item.path).st_mode)
+                if kind:
+                    return [state] * len(worker), ('INVALID_ARGUMENT', "'%s' is %s: expected a regular file" % (item.path, kind))
+            else:
+                state = task.states[item.path]
+        except FileNotFoundError:
+            return [state] * len(worker), ('NOT_FOUND', '%s: no such file' % item.path)
+        except (OSError, ValueError) as e:
+            return [state] * len(worker), ('IO', '%s: %s' % (item.path, e))
+        found.append(state)
+    return found, None
+
+
+def _read(worker: Tuple[Item, ...], task: Task, job: Job, copies: Copies) -> Tuple[_Read, List[Stat]]:
+    states, error = _states(worker, task)
+    if error:
+        return _Read({}, '', error), states
+    if not states[0].bytes:
+        return _Read({}, '', ('DATA_LOSS', "'%s' is empty" % worker[0].path)), states
+    urls: Dict[str, str] = {}
+    try:
+        paths, urls = copies.of([x.path for x in worker], task.states)
+        main = [p for p in paths if os.path.basename(os.path.dirname(p)) != CAPTURES] or paths
+        read = _runner().submit(_load, main, worker[0], job).result()
+    except FileNotFoundError as e:
+        read = _Read({}, '', ('NOT_FOUND', str(e)))
+    except OSError as e:
+        read = _Read({}, '', ('IO', str(e)))
+    finally:
+        if urls:
+            copies.clear()
+    for copy, url in urls.items():  # messages name the URL
+        error = read.error and (read.error[0], read.error[1].replace(copy, url))
+        read = read._replace(notes=read.notes.replace(copy, url), error=error)
+    return read, states
+
+
+def _rows(worker: Tuple[Item, ...], read: _Read, states: List[Stat], part: str, job: Job) -> List[FileRow]:
+    """Returns the rows of the table `files` for the files of a worker."""
+    status, losses = ('refused', None) if read.error else judge(read.notes)
+    code, message = read.error or (None, None)
+    runs = read.tables['runs'].to_pylist()[0] if read.tables else {}
+    found = []
+    for i, (x, s) in enumerate(zip(worker, states)):
+        if i and '/%s/' % CAPTURES in x.path:
+            continue  # the build adds the rows of captures
+        steps, nodes, devices, slices = [runs.get(c) if i == 0 else None for c in COUNTS]
+        found.append(FileRow(key(x.path), x.run, x.host, worker[0].worker, s.bytes, s.modified_ns, s.etag, runs.get('format'),
+                             runs.get('writer'), status, code, message, read.notes.strip() or None, losses, steps, nodes, devices,
+                             slices, '' if read.error else part, job.built))
+    return found
+
+
+# ---- a batch ------------------------------------------------------------------------------------
+def run_task(task: Task, job: Job) -> Result:
+    """Reads the workers of a batch, and writes their tables."""
+    store, batch, parts = Store(job.out), Batch(), 0
+    result = Result([], [])
+    with tempfile.TemporaryDirectory(prefix='tfprof-fleet-') as folder:
+        copies = Copies(folder)
+        for worker in task.workers:
+            part = '%s-%d' % (task.part, parts)
+            read, states = _read(worker, task, job, copies)
+            result.rows.extend(_rows(worker, read, states, part, job))
+            batch.add({n: t for n, t in read.tables.items() if n in job.names})
+            if batch.bytes > LARGEST or worker is task.workers[-1]:
+                result.written.extend(store.write(name, task.run, part, rows) for name, rows in batch.take().items())
+                parts += 1
+    return result
 
 
 def _texts(values: List[str]) -> Any:
@@ -78,9 +193,3 @@ class Batch:
 def _plain_texts(rows: Any) -> Any:
     kinds = [(f.name, pa.string() if pa.types.is_dictionary(f.type) else f.type) for f in rows.schema]
     return rows.cast(pa.schema(kinds, rows.schema.metadata))
-
-
-def failures(rows: Failures) -> Any:
-    """Returns the rows of the table `errors`."""
-    values = [[x.worker, x.path, why[0], why[1], x.host] for x, why in rows]
-    return pa.table([_texts([str(v[i]) for v in values]) for i in range(len(ERROR_COLUMNS))], names=ERROR_COLUMNS)

@@ -12,10 +12,9 @@ from .. import arrow
 PATTERN = r'(?P<run>[^/]+)/(?P<host>[^/.]+)[^/]*$'
 # The table of slices is as large as the profiles, so it is written only on request.
 TABLES = ['runs', 'steps', 'nodes', 'kernels', 'devices', 'memory']
-ERRORS = 'errors'
-ERROR_COLUMNS = ['worker', 'path', 'code', 'message', 'host']
 LARGEST = 64 << 20  # bytes of rows that a process buffers before it writes them
 BATCH, BATCH_BYTES = 128, 512 << 20  # maximum files and bytes per batch
+CAPTURES = 'capture_traces'  # the folder of captures, beside the trace that replays them
 _ESCAPED = re.compile(r'["#%\'*/:=?\\{\[\]^\x00-\x1f\x7f]')  # characters that Spark escapes in folder names
 
 
@@ -27,21 +26,46 @@ class Item(NamedTuple):
     worker: str
 
 
-Failure = Tuple[str, str]  # error code and message
-Failures = List[Tuple[Item, Failure]]
-
-
 def plan(paths: Iterable[str], pattern: str = PATTERN) -> List[Item]:
-    """Assigns each file to a run and a host: the groups "run" and "host" of the pattern, searched in the path. The
-    worker's name is the host; if a host has several files in a run, their workers are named host/0, host/1, ... in
-    path order."""
+    """Assigns each file to a run and a host: the groups "run" and "host" of the pattern, searched in the path. With the
+    default pattern, folders of equal names below different parents are different runs, named by as many parents as
+    tell them apart: a/day1 and b/day1. The worker's name is the host; if a host has several files in a run, their
+    workers are named host/0, host/1, ... in path order."""
     found: List[Item] = []
-    for path in paths:
-        m = re.search(pattern, path)
+    search = re.compile(pattern).search
+    folders: Dict[str, str] = {}
+    for path in sorted(set(paths)):
+        seen = without_captures(path)
+        m = search(seen)
         groups = m.groupdict() if m else {}
-        name = path.rstrip('/').rsplit('/', 1)[-1]
-        found.append(Item(path, unquote(groups.get('run') or 'run'), unquote(groups.get('host') or name), ''))
-    return _name_workers(found)
+        name = seen.rstrip('/').rsplit('/', 1)[-1]
+        run = unquote(groups.get('run') or 'run')
+        if pattern == PATTERN and m:
+            run = folders.setdefault(seen[:m.end('run')], run)
+        found.append(Item(path, run, unquote(groups.get('host') or name), ''))
+    return name_workers(_qualify(found, folders) if pattern == PATTERN else found)
+
+
+def without_captures(path: str) -> str:
+    """Returns the path without the folder of captures, so that a capture has the run of its trace."""
+    return path.replace('/%s/' % CAPTURES, '/') if '/%s/' % CAPTURES in path else path
+
+
+def _qualify(items: List[Item], folders: Dict[str, str]) -> List[Item]:
+    """Renames runs whose folders have equal names. folders: {folder: name of the run}."""
+    same: Dict[str, List[str]] = {}
+    for folder, run in folders.items():
+        same.setdefault(run, []).append(folder)
+    names: Dict[str, str] = {}
+    for group in same.values():
+        if len(group) > 1:
+            parts = {folder: unquote(folder).rstrip('/').split('/') for folder in group}
+            depth = next(n for n in range(2, 1 + max(map(len, parts.values())))
+                         if len({tuple(p[-n:]) for p in parts.values()}) == len(group))
+            names.update({folder: '/'.join(p[-depth:]) for folder, p in parts.items()})
+    if not names:
+        return items
+    return [x._replace(run=names.get(without_captures(x.path).rsplit('/', 1)[0], x.run)) for x in items]
 
 
 def read_table(path: str) -> List[Item]:
@@ -51,10 +75,10 @@ def read_table(path: str) -> List[Item]:
         missing = {'path', 'run', 'host'} - set(rows.fieldnames or ())
         if missing:
             raise ValueError('%s: no column %s: path, run and host were expected' % (path, ', '.join(sorted(missing))))
-        return _name_workers([Item(r['path'], r['run'], r['host'], '') for r in rows])
+        return name_workers([Item(r['path'], r['run'], r['host'], '') for r in rows])
 
 
-def _name_workers(items: List[Item]) -> List[Item]:
+def name_workers(items: Iterable[Item]) -> List[Item]:
     count: Dict[Tuple[str, str], int] = {}
     unique = sorted(set(items))
     for x in unique:
@@ -97,10 +121,11 @@ def batches(items: Iterable[Item], most: int) -> List[List[Item]]:
     found: List[List[Item]] = []
     room = 0
     for x in items:
-        room -= _size(x.path)
+        size = _size(x.path)
+        room -= size
         if not found or len(found[-1]) >= most or room < 0:
             found.append([])
-            room = BATCH_BYTES - _size(x.path)
+            room = BATCH_BYTES - size
         found[-1].append(x)
     return found
 
@@ -113,11 +138,6 @@ def check_tables(names: Optional[Iterable[str]]) -> List[str]:
         if name not in known:
             raise ValueError('unknown table %r: %s exist' % (name, ', '.join(known)))
     return chosen
-
-
-def every_table() -> List[str]:
-    """Returns the names of all tables that a build can write."""
-    return [t.table for t in arrow.schemas()] + [ERRORS]
 
 
 def schema_version() -> str:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queries on the tables of a fleet: SQL files that both DuckDB and Spark SQL can run. The first comment of a recipe
 is its help. Lines "-- NAME = VALUE" define the default values of parameters, which appear as :NAME in the SQL. The
-views runs, steps, nodes, slices, kernels, devices, memory and errors have the rows of complete runs."""
+views runs, steps, nodes, slices, kernels, devices, memory and files have the rows of complete runs; errors has the
+refused files."""
 import glob
 import os
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
 
-from .. import arrow
-from . import folder
-from .plan import ERROR_COLUMNS, ERRORS, every_table
+from .inputs import file_system
+from .rows import ERRORS, FILES, columns_of, stored_tables
+from .store import Store, paths
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'recipes')
 _VALUE = re.compile(r'^-- (\w+) = (.*)$', re.M)
@@ -48,20 +49,12 @@ def statement(recipe: Recipe, values: Mapping[str, str]) -> str:
     return re.sub(r'(?<!:):(\w+)\b', literal, code)
 
 
-def _columns(name: str) -> List[Tuple[str, str]]:
-    """Returns (column, type) for the stored columns of a table and for its partition column."""
-    if name == ERRORS:
-        return [(c, 'text') for c in ERROR_COLUMNS + ['run']]
-    schema = next(t for t in arrow.schemas() if t.table == name)
-    return [(c.name, c.type) for c in schema.columns if c.name != 'run'] + [('host', 'text'), ('run', 'text')]
+ERRORS_VIEW = "SELECT worker, path, code, message, host, run FROM %s WHERE status = 'refused'"
 
 
-def _empty(name: str, types: Mapping[str, str]) -> str:
-    return 'SELECT %s WHERE 1 = 0' % ', '.join('CAST(NULL AS %s) AS %s' % (types[kind], c) for c, kind in _columns(name))
-
-
-def _literals(values: Sequence[str]) -> str:
-    return ', '.join("'%s'" % v.replace("'", "''") for v in values)
+def empty_table(name: str, types: Mapping[str, str]) -> str:
+    """Returns the statement of a table without rows."""
+    return 'SELECT %s WHERE 1 = 0' % ', '.join('CAST(NULL AS %s) AS %s' % (types[kind], c) for c, kind in columns_of(name))
 
 
 def duckdb_connection(out: str) -> Any:
@@ -71,14 +64,18 @@ def duckdb_connection(out: str) -> Any:
     except ImportError:
         raise ImportError("DuckDB is not installed: pip install duckdb, or --engine spark") from None
     to = duckdb.connect()
-    runs = folder.committed(out)
-    for name in every_table():
-        files = os.path.join(out, name, 'run=*', '*.parquet')
-        if runs and glob.glob(files):
-            to.execute("CREATE VIEW %s AS SELECT * FROM read_parquet('%s', hive_partitioning = true, hive_types_autocast = false, "
-                       "union_by_name = true) WHERE run IN (%s)" % (name, files.replace("'", "''"), _literals(runs)))
+    store = Store(out)
+    if store.remote:
+        to.register_filesystem(file_system(out)[0])
+    state = store.state()
+    for name in stored_tables():
+        found = ', '.join("'%s'" % p.replace("'", "''") for p in paths(store, state, name))
+        if found:
+            to.execute('CREATE VIEW %s AS SELECT * FROM read_parquet([%s], hive_partitioning = true, hive_types_autocast = false, '
+                       'union_by_name = true)' % (name, found))
         else:
-            to.execute('CREATE VIEW %s AS %s' % (name, _empty(name, {'text': 'VARCHAR', 'int64': 'BIGINT', 'float64': 'DOUBLE'})))
+            to.execute('CREATE VIEW %s AS %s' % (name, empty_table(name, {'text': 'VARCHAR', 'int64': 'BIGINT', 'float64': 'DOUBLE'})))
+    to.execute('CREATE VIEW %s AS %s' % (ERRORS, ERRORS_VIEW % FILES))
     return to
 
 

@@ -142,12 +142,43 @@ static void put_process(const struct table_reader *x, struct arrow_build *to)
 	table_put(to, p && p->world >= 0, p ? p->world : 0);
 }
 
+/* Appends a text to a list, unless the list has it. */
+static void list_text(struct strs *list, struct arena *a, struct str text)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (str_eq(list->v[i], text))
+			return;
+	if (text.n)
+		strs_add(a, list, text);
+}
+
+static void put_list(struct arrow_build *to, const struct strs *list, struct arena *a)
+{
+	struct sb b = sb_in(a);
+
+	for (size_t i = 0; i < list->n; i++)
+		sb_fmt(&b, "%s%.*s", i ? ", " : "", STR(list->v[i]));
+	arrow_text(to, list->n ? sb_str(&b) : STR_NONE);
+}
+
+/* Appends the formats and the writers of the files; null if they belong to several workers. */
+static void put_formats(const struct model *m, struct arrow_build *to, struct arena *a)
+{
+	struct strs formats = { 0 }, writers = { 0 };
+
+	for (size_t i = 0; m->workers.n <= 1 && i < m->files.n; i++) {
+		list_text(&formats, a, m->files.v[i].format);
+		list_text(&writers, a, m->files.v[i].producer);
+	}
+	put_list(to, &formats, a);
+	put_list(to, &writers, a);
+}
+
 static bool fill_runs(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
 {
 	const struct model *m = x->m;
 	size_t workers = m->workers.n ? m->workers.n : 1;
 
-	(void)scratch;
 	for (uint32_t w = (uint32_t)x->at[0]; w < workers && !arrow_full(to); w++) {
 		struct model_times times = { 0 };
 		int64_t steps = 0;
@@ -174,6 +205,7 @@ static bool fill_runs(struct table_reader *x, struct arrow_build *to, struct are
 		arrow_i64(to, (int64_t)m->nodes.n);
 		arrow_i64(to, (int64_t)(x->t ? x->t->devices.n : m->devices.n));
 		arrow_i64(to, num_from_u64(times.n));
+		put_formats(m, to, scratch);
 	}
 	return x->at[0] < workers;
 }

@@ -3,7 +3,7 @@
 -- like = %
 SELECT run, kind, count(*) AS devices, CAST(sum(window_ns) AS BIGINT) AS window_ns, CAST(sum(busy_ns) AS BIGINT) AS busy_ns,
        CAST(sum(idle_ns) AS BIGINT) AS idle_ns,
-       CAST(CASE WHEN sum(window_ns) > 0 THEN sum(idle_ns) * 1.0 / sum(window_ns) END AS DOUBLE) AS idle_share,
+       CASE WHEN sum(window_ns) > 0 THEN CAST(sum(idle_ns) AS DOUBLE) / CAST(sum(window_ns) AS DOUBLE) END AS idle_share,
        CAST(sum(host_late_ns) AS BIGINT) AS host_late_ns, CAST(sum(launch_latency_ns) AS BIGINT) AS launch_latency_ns,
        CAST(sum(kernel_gap_ns) AS BIGINT) AS kernel_gap_ns, CAST(sum(event_wait_ns) AS BIGINT) AS event_wait_ns,
        CAST(sum(other_process_ns) AS BIGINT) AS other_process_ns, CAST(sum(unknown_wait_ns) AS BIGINT) AS unknown_wait_ns,

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decides which files of a folder are read together, as the program does with files that are named together: a graph with
+its run metadata and op log, TensorRT layers with their timings, an ONNX model with the profile of ONNX Runtime, a
+PyTorch trace with its execution trace."""
+import os
+import re
+from typing import Dict, List, Mapping, Optional, Sequence, Set, Tuple
+
+# Formats of the files that complete others, or are completed.
+KINDS = {'graph': 'graph', 'run metadata': 'step', 'op log': 'log', 'TensorRT layers': 'layers', 'TensorRT timings': 'timings',
+         'ONNX model': 'onnx', 'ONNX Runtime trace': 'onnxruntime', 'PyTorch execution trace': 'calls', 'PyTorch trace': 'pytorch'}
+# Kind of the file that is completed, and the kinds that complete it.
+RULES: Sequence[Tuple[str, Tuple[str, ...]]] = (
+    ('graph', ('step', 'log')), ('layers', ('timings',)), ('onnxruntime', ('onnx',)), ('pytorch', ('calls',)))
+_RANK = re.compile(r'rank[-_.]?(\d+)', re.I)
+
+
+def kind_of(form: Optional[str]) -> str:
+    """Returns the kind of a file with this format; empty if no other file is read together with it."""
+    return KINDS.get((form or '').split(',')[0], '')
+
+
+def _prefix(a: str, b: str) -> int:
+    return len(os.path.commonprefix([a, b]))
+
+
+def _partner(name: str, mains: List[str]) -> Optional[str]:
+    """Returns the main file that a file completes: the only one of its folder, the only one of its rank, or the one
+    whose name has the longest common beginning. None if that is not unique."""
+    rank = _RANK.search(name)
+    if rank:
+        ranked = [(m, _RANK.search(os.path.basename(m))) for m in mains]
+        if any(r for _, r in ranked):
+            mains = [m for m, r in ranked if r and int(r.group(1)) == int(rank.group(1))]
+    if len(mains) < 2:
+        return mains[0] if mains else None
+    lengths = [_prefix(os.path.basename(m), name) for m in mains]
+    best = max(lengths)
+    return mains[lengths.index(best)] if best and lengths.count(best) == 1 else None
+
+
+def units(kinds: Mapping[str, str]) -> List[Tuple[str, ...]]:
+    """Returns the files to be read together, the completed file first; files without partner are missing. kinds: {path:
+    kind}."""
+    folders: Dict[str, Dict[str, List[str]]] = {}
+    for path in sorted(kinds):
+        folders.setdefault(path.rsplit('/', 1)[0], {}).setdefault(kinds[path], []).append(path)
+    found: List[Tuple[str, ...]] = []
+    for there in folders.values():
+        for main, parts in RULES:
+            chosen: Dict[str, List[str]] = {}
+            for path in (p for kind in parts for p in there.get(kind, ())):
+                partner = _partner(os.path.basename(path), there.get(main, []))
+                if partner:
+                    chosen.setdefault(partner, []).append(path)
+            found += [(m, *_once(main, members, kinds)) for m, members in chosen.items()]
+    return found
+
+
+def _once(main: str, members: List[str], kinds: Mapping[str, str]) -> List[str]:
+    """Keeps the first file of each kind, except of steps: a graph may have several."""
+    seen: Set[str] = set()
+    kept = []
+    for path in members:
+        if kinds[path] == 'step' or kinds[path] not in seen:
+            kept.append(path)
+        seen.add(kinds[path])
+    return kept
