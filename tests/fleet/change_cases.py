@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 
+import cases
 from cases import equal
 from rig import MLP, ROOT, built, content, data, fleet, same
 
@@ -219,6 +220,40 @@ def retention():
     equal(sorted(os.listdir('out/runs')), ['run=r3'])
 
 
+def delta_tables():
+    """Delta tables list the same rows as the log, after each build, compaction and expiry; a table has one commit for each."""
+    try:
+        from deltalake import DeltaTable
+    except ImportError:
+        raise cases.Skip('deltalake is not installed')
+    from tfprof.fleet.rows import columns_of
+
+    def equals_delta():
+        for name in ('runs', 'nodes', 'files'):
+            table = DeltaTable('out/' + name)
+            columns = sorted(c for c, _ in columns_of(name) if c not in ('part', 'modified_ns'))
+            rows = [tuple(r[c] for c in columns) for r in table.to_pyarrow_table().to_pylist()]
+            equal(sorted(rows, key=repr), content('out')[name], name)
+            equal({f.name for f in table.schema().fields}, {c for c, _ in columns_of(name)})
+    copy(MLP, 'in/a/day/h.pb.gz')
+    copy(TRACES + '/nsys.sqlite', 'in/b/other/g.sqlite')
+    fleet('build', 'out', 'in')
+    fleet('delta', 'out')
+    equals_delta()
+    copy(TRACES + '/trace.xplane.pb', 'in/b/day/g.pb')  # renames the run day
+    os.remove('in/b/other/g.sqlite')
+    fleet('build', 'out', 'in')
+    equals_delta()
+    equal(DeltaTable('out/runs').version(), 1)
+    copy(TRACES + '/cpu.pb.gz', 'in/b/day/c.pb')
+    fleet('build', 'out', 'in')
+    fleet('compact', 'out')
+    equals_delta()
+    equal((DeltaTable('out/runs').version(), fleet('check', 'out')[0]), (3, 'no problems\n'))
+    fleet('expire', 'out', '--keep', '1')
+    equals_delta()
+
+
 def many_commits():
     """The log stays short after many builds."""
     copy(MLP, 'in/r/h.pb.gz')
@@ -229,4 +264,5 @@ def many_commits():
     equal(len(content(built())['files']), 24)
 
 
-CHANGES = [late_and_removed, equal_names, other_inputs, random_changes, files_table, pairs, check_finds, compaction, retention, many_commits]
+CHANGES = [late_and_removed, equal_names, other_inputs, random_changes, files_table, pairs, check_finds, compaction, retention, delta_tables,
+           many_commits]

@@ -9,6 +9,7 @@ from .. import errors
 from ..sources import is_url
 from . import inputs, maintain, recipes, update
 from .plan import PATTERN, TABLES, plan, read_table
+from .store import Store
 
 UNITS = {'h': 3600, 'd': 86400, 'w': 7 * 86400}
 
@@ -60,6 +61,13 @@ def _check(args: argparse.Namespace) -> int:
 
 def _compact(args: argparse.Namespace) -> int:
     maintain.compact(args.out, args.size << 20, _say)
+    return 0
+
+
+def _delta(args: argparse.Namespace) -> int:
+    store = Store(args.out)
+    with store.lock():
+        store.tidy(store.state(), delta=True)
     return 0
 
 
@@ -127,6 +135,9 @@ def _parser() -> argparse.ArgumentParser:
     c.add_argument('out')
     c.add_argument('--size', type=int, default=maintain.TARGET >> 20, help='size of the new files in MB (default: %(default)s)')
     c.set_defaults(run=_compact)
+    d = commands.add_parser('delta', help='make Delta tables of the tables; later builds commit to them')
+    d.add_argument('out')
+    d.set_defaults(run=_delta)
     e = commands.add_parser('expire', help='remove the rows of old runs')
     e.add_argument('out')
     e.add_argument('--older-than', type=_age, help='age of the newest file of a run, such as 12h, 30d or 8w')

@@ -14,38 +14,13 @@ from .. import errors
 from ..profile import Profile
 from ..sources import is_url
 from .inputs import Copies, Stat, local_stat, special
-from .plan import CAPTURES, LARGEST, Item, schema_version
+from .plan import CAPTURES, LARGEST, Item
 from .rows import FileRow, judge, key
-from .store import DataFile, Store
+from .store import Store
+from .tasks import Job, Result, Task
 
 # Columns of the table `runs` that the table `files` repeats.
 COUNTS = ['steps', 'nodes', 'devices', 'slices']
-
-
-class Job(NamedTuple):
-    """What all tasks of a build have in common."""
-    out: str
-    names: List[str]
-    memory_limit: int
-    recover: bool
-
-    @property
-    def built(self) -> str:
-        return '%s %s%s' % (schema_version(), ','.join(self.names), ' recover' if self.recover else '')
-
-
-class Task(NamedTuple):
-    """A batch of workers of one run. Each worker has one file, or several that are read together."""
-    run: str
-    part: str
-    workers: List[Tuple[Item, ...]]
-    states: Dict[str, Stat]  # of the remote files
-
-
-class Result(NamedTuple):
-    """What a task has read and written."""
-    rows: List[FileRow]
-    written: List[DataFile]
 
 
 @functools.lru_cache(maxsize=None)

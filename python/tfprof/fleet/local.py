@@ -7,11 +7,11 @@ import os
 import signal
 from typing import Any, Callable, Dict, List, Optional
 
-from .extract import Job, Result, Task, run_task
 from .inputs import Stat, local_stat
 from .plan import Item
 from .rows import FileRow, key
 from .store import new_part
+from .tasks import Job, Result, Task
 
 ATTEMPTS = 3  # for a file whose worker process dies
 Finish = Callable[[Task, Result], List[Task]]
@@ -34,6 +34,7 @@ class _Try:
 
 
 def _serve(pipe: Any, job: Job) -> None:
+    from .extract import run_task
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
         try:
@@ -178,6 +179,7 @@ class Here:
         return 1
 
     def run(self, tasks: List[Task], job: Job, finish: Finish) -> None:
+        from .extract import run_task
         left = list(tasks)
         while left:
             task = left.pop(0)

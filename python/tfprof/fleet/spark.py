@@ -7,9 +7,9 @@ import sys
 from typing import Any, Callable, Iterator, List, Tuple
 
 from ..sources import is_url
-from .extract import Job, Result, Task, run_task
 from .rows import ERRORS, FILES, columns_of, stored_tables
 from .store import Store, new_part, paths
+from .tasks import Job, Result, Task
 
 GROUP = 16  # tasks per core that run between two commits
 
@@ -33,6 +33,7 @@ def session(master: str = '') -> Any:
 def _runner(job: Job) -> Callable[[Iterator[Tuple[int, Task]]], Iterator[Tuple[int, Result]]]:
     """Returns the function of a Spark task. Each attempt writes files of its own."""
     def run(tasks: Iterator[Tuple[int, Task]]) -> Iterator[Tuple[int, Result]]:
+        from .extract import run_task
         for i, task in tasks:
             yield i, run_task(task._replace(part=new_part('s')), job)
     return run

@@ -180,6 +180,7 @@ class Store:
         self.out = out
         self.remote = is_url(out)
         self._at: Any = _Remote(out) if self.remote else _Local(out)
+        self._garbage: List[str] = []  # files that a commit has removed from the list
         self.path = self._at.path
         self.lock = self._at.lock
 
@@ -233,8 +234,15 @@ class Store:
         state.version += 1
         state.apply(commit)
 
-    def tidy(self, state: State) -> None:
-        """Writes the whole list after many commits, and removes files that no commit lists."""
+    def tidy(self, state: State, delta: bool = False) -> None:
+        """Ends the work on an output: writes the whole list after many commits, commits to the Delta tables if the output has
+        them or is to have them, and removes files that no commit lists."""
+        if delta or self.sizes('files/_delta_log'):
+            from . import delta as tables
+            tables.commit(self, state)
+        for name in self._garbage:
+            self._at.remove(name)
+        self._garbage = []
         if state.since >= SNAPSHOT:
             self._write(state, {'id': uuid.uuid4().hex, 'time': int(time.time()), 'whole': True,
                                 'add': sorted(state.files.values()), 'remove': []})
@@ -246,14 +254,14 @@ class Store:
                 self._at.remove(name)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Removes files that a commit has removed from the list."""
-        for name in names:
-            self._at.remove(name)
+        """Removes files that a commit has removed from the list, at the end of the work."""
+        self._garbage += names
 
     def orphans(self, state: State) -> Dict[str, Tuple[int, float]]:
         """Returns the files of tables that no commit lists."""
         from .rows import stored_tables
-        return {name: size for table in stored_tables() for name, size in self.sizes(table).items() if name not in state.files}
+        return {name: size for table in stored_tables() for name, size in self.sizes(table).items()
+                if name not in state.files and '/_delta_log/' not in name}
 
 
 def new_part(prefix: str = '') -> str:

@@ -4,11 +4,11 @@ says what the output contains, file by file; only new and changed files are read
 from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Protocol, Set, Tuple
 
 from . import join
-from .extract import Job, Result, Task
 from .inputs import Stat, covers, local_stat
 from .plan import CAPTURES, PATTERN, Item, batch_size, batches, by_run, check_tables, name_workers, plan, without_captures
 from .rows import FILES, READABLE, TEMPORARY, FileRow, decode, encode, key
 from .store import DataFile, State, Store, new_part
+from .tasks import Job, Result, Task
 
 Say = Callable[[str], None]
 Unit = Tuple[Item, ...]
