@@ -4,8 +4,10 @@
 # Makes the files of a release from the current commit, in build/dist/:
 #   tools/release.sh VERSION [URL]
 #   tfprof-VERSION.tar.gz     the tracked files and generated/: builds without protoc, esbuild and Python
+#   python/tfprof-VERSION.tar.gz   source distribution for pip
 #   tfprof-VERSION.md         section of CHANGELOG.md
 #   tfprof-VERSION.spdx.json  bill of materials
+#   tfprof-VERSION.intoto.json  provenance: an in-toto statement (SLSA 1.0, unsigned) of the files, the commit and the tools
 #   recipes/                  the recipes of packaging/ with version, checksum and URL; only if URL is given, the folder that
 #                             the tarball will be downloaded from
 #   SHA256SUMS                checksums of all files
@@ -38,6 +40,8 @@ rm -rf "$out"
 mkdir -p "$out"
 awk -v v="$version" '/^## / { on = $2 == v; next } on' CHANGELOG.md | sed '/./,$!d' >"$out/$name.md"
 [ -s "$out/$name.md" ] || fail "CHANGELOG.md: no section for $version: a line '## $version' expected"
+grep -Eqx "## $version \\([0-9]{4}-[0-9]{2}-[0-9]{2}\\)" CHANGELOG.md ||
+	fail "CHANGELOG.md: version $version has no date: a line such as '## $version (2026-01-31)' expected"
 
 # ---- interface ----
 if [ "${ABI-1}" = 1 ]; then
@@ -71,14 +75,22 @@ tar -cf - -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$
 	gzip -9n >"$out/$name.tar.gz"
 sum=$(sha256sum "$out/$name.tar.gz" | cut -d' ' -f1)
 
-# ---- bill of materials, recipes, checksums ----
+# ---- source distribution ----
+mkdir "$out/python"
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) PYTHONPATH=python/build_backend python3 -B -c "
+import backend
+backend.build_sdist('$out/python')" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; fail 'no source distribution'; }
+
+# ---- bill of materials, recipes, provenance, checksums ----
 python3 -B tools/sbom.py "$version" "$sum" "$(git log -1 --format=%ct)" >"$out/$name.spdx.json"
 if [ -n "$url" ]; then
 	mkdir "$out/recipes"
-	for f in conda/recipe.yaml homebrew/tfprof.rb aur/PKGBUILD nix/package.nix; do
+	for f in conda/recipe.yaml homebrew/tfprof.rb; do
 		sed "s|@VERSION@|$version|g; s|@SHA256@|$sum|g; s|@URL@|$url/$name.tar.gz|g" "packaging/$f" >"$out/recipes/$(basename "$f")"
 	done
 fi
+python3 -B tools/provenance.py "$version" "$(git rev-parse HEAD)" "$(git log -1 --format=%ct)" "$out" >"$work/provenance"
+mv "$work/provenance" "$out/$name.intoto.json"
 cd "$out"
 find . -type f ! -name SHA256SUMS | sed 's|^\./||' | sort | xargs sha256sum >SHA256SUMS
 echo 'build/dist:'

@@ -37,6 +37,15 @@ def libraries():
                 yield package(name, upstream, licence, sha256, 'linked statically into wheels')
 
 
+def runtime():
+    """Returns the libraries of zig's compiler that wheels contain."""
+    with open(os.path.join(ROOT, 'packaging', 'portable.sh')) as f:
+        version = re.search(r'ziglang=(\S+)', f.read()).group(1)
+    for name in ('libc++', 'libc++abi', 'libunwind'):
+        yield package(name, None, 'Apache-2.0 WITH LLVM-exception', None, 'of zig %s, linked statically into wheels' % version)
+    yield package('compiler-rt', None, 'MIT', None, 'of zig %s, linked statically into wheels' % version)
+
+
 def modules(name='d3-scale'):
     """Returns the JavaScript module and its dependencies, each once."""
     found, names = {}, [name]
@@ -58,7 +67,7 @@ def main(version, sha256, seconds):
     time = datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
     own = package('tfprof', version, 'Apache-2.0', sha256)
     own['packageFileName'] = 'tfprof-%s.tar.gz' % version
-    linked = list(libraries())
+    linked = list(libraries()) + list(runtime())
     bundled = modules()
     relations = [('SPDXRef-DOCUMENT', 'DESCRIBES', own)]
     relations += [(own['SPDXID'], 'DEPENDS_ON', p) for p in linked]

@@ -5,7 +5,7 @@
 #   tools/web.sh --probe            status 0 if esbuild and d3-scale are there
 #   tools/web.sh 0|1 OUT.c [PAGE]   0: a file without a page; PAGE: also writes the page without data there
 # d3 comes from node_modules or from the packages of Debian. The page has one script and one style sheet, both inline;
-# its Content-Security-Policy allows exactly these two, by their SHA-256, and no connection.
+# web/notices.txt has its licences. Its Content-Security-Policy allows exactly these two, by their SHA-256, and no connection.
 set -eu
 cd "$(dirname "$0")/.."
 NODE_PATH=${NODE_PATH:+$NODE_PATH:}/usr/share/nodejs
@@ -68,7 +68,9 @@ if [ "$1" = 1 ]; then
 	{
 		printf '</script>\n<script>'
 		cat "$work/page.js"
-		printf '</script>\n</body>\n</html>\n'
+		printf '</script>\n<!--\n'
+		cat web/notices.txt
+		printf -- '-->\n</body>\n</html>\n'
 	} >"$work/tail"
 	[ -z "${3-}" ] || cat "$work/head" "$work/tail" >"$3"
 fi

@@ -11,6 +11,9 @@ PYTHON = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(PYTHON)
 LIBRARY = 'libtfprof.so.0'
 COLLECTOR = 'libtfprof_cupti.so'
+# Completions of shells, below share/ of the environment.
+COMPLETIONS = {'tfprof.bash': 'bash-completion/completions/tfprof', '_tfprof': 'zsh/site-functions/_tfprof',
+               'tfprof.fish': 'fish/vendor_completions.d/tfprof.fish'}
 EPOCH = (1980, 1, 1, 0, 0, 0)  # time of every file in the archive: the earliest time that zip can store
 
 
@@ -32,7 +35,8 @@ def metadata():
         return re.search(r'^%s = "(.*)"$' % re.escape(key), project, re.M).group(1)
 
     classifiers = re.search(r'^classifiers = \[(.*?)\]$', project, re.M | re.S).group(1)
-    lines = ['Metadata-Version: 2.1', 'Name: tfprof', 'Version: ' + version(), 'Summary: ' + value('description'),
+    author = re.search(r'^authors = \[\{ name = "(.*)" \}\]$', project, re.M).group(1)
+    lines = ['Metadata-Version: 2.1', 'Name: tfprof', 'Version: ' + version(), 'Summary: ' + value('description'), 'Author: ' + author,
              'License: Apache-2.0', 'Requires-Python: ' + value('requires-python')]
     lines += ['Classifier: ' + c for c in re.findall(r'"(.*?)"', classifiers)]
     for extra, needs in re.findall(r'^(\w+) = \[("[^\]]*)\]$', re.sub(r'^classifiers.*?\]$', '', project, flags=re.M | re.S)
@@ -63,11 +67,14 @@ def contents(build, licences):
     # The program looks for it in ../lib/tfprof.
     paths[data + 'data/lib/tfprof/' + COLLECTOR] = os.path.join(build, COLLECTOR)
     paths[info + 'licenses/LICENSE'] = os.path.join(ROOT, 'LICENSE')
+    paths[info + 'licenses/d3'] = os.path.join(ROOT, 'web', 'notices.txt')
     if licences:
         for n in os.listdir(licences):
             paths[info + 'licenses/' + n] = os.path.join(licences, n)
     for page in os.listdir(os.path.join(ROOT, 'docs', 'man')):
         paths[data + 'data/share/man/man1/' + page] = os.path.join(ROOT, 'docs', 'man', page)
+    for name, to in COMPLETIONS.items():
+        paths[data + 'data/share/' + to] = os.path.join(ROOT, 'docs', 'completion', name)
     files = {}
     for name, path in paths.items():
         with open(path, 'rb') as f:
@@ -79,8 +86,21 @@ def contents(build, licences):
 
 def pack(folder, tags, build, licences=None):
     """Writes the wheel from a build folder and returns its file name. tags: of platforms, such as linux_x86_64."""
+    return _zip(folder, tags, contents(build, licences))
+
+
+def pack_editable(folder, tag, build):
+    """Writes a wheel that refers to the package and to the build folder, and returns its file name."""
+    data, info = 'tfprof-%s.data/' % version(), 'tfprof-%s.dist-info/' % version()
+    library = os.path.join(build, 'libtfprof.so')
+    path = "%s\nimport os; os.environ.setdefault('TFPROF_LIBRARY', %r)\n" % (PYTHON, library)
+    program = "#!/bin/sh\nexec '%s' \"$@\"\n" % os.path.join(build, 'tfprof').replace("'", "'\\''")
+    return _zip(folder, [tag], {'tfprof.pth': (path.encode(), 0o644), data + 'scripts/tfprof': (program.encode(), 0o755),
+                                info + 'METADATA': (metadata().encode(), 0o644)})
+
+
+def _zip(folder, tags, files):
     info = 'tfprof-%s.dist-info/' % version()
-    files = contents(build, licences)
     head = ['Wheel-Version: 1.0', 'Generator: tfprof', 'Root-Is-Purelib: false']
     files[info + 'WHEEL'] = '\n'.join(head + ['Tag: py3-none-' + t for t in tags] + ['']).encode(), 0o644
     record = ''.join('%s,sha256=%s,%d\n' % (

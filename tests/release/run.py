@@ -54,6 +54,8 @@ def prepare():
     subprocess.run(['git', 'clone', '-q', '--shared', ROOT, CLONE], check=True)
     for tag in run('git', 'tag').split():
         run('git', 'tag', '-d', tag)
+    substitute(os.path.join(CLONE, 'CHANGELOG.md'), r'(?m)^(## %s) .*$' % re.escape(version()), r'\1 (2026-01-31)')
+    commit('Date the release')
     run('git', 'tag', 'v0.0.1')
 
 
@@ -63,8 +65,9 @@ def complete():
     said = run('tools/release.sh', version(), URL)
     out, name = os.path.join(CLONE, 'build/dist'), 'tfprof-' + version()
     sums = dict(reversed(line.split()) for line in open(os.path.join(out, 'SHA256SUMS')))
-    recipes = {'recipes/' + n for n in ('recipe.yaml', 'tfprof.rb', 'PKGBUILD', 'package.nix')}
-    assert set(sums) == {name + '.tar.gz', name + '.md', name + '.spdx.json'} | recipes, said
+    recipes = {'recipes/' + n for n in ('recipe.yaml', 'tfprof.rb')}
+    sdist = 'python/%s.tar.gz' % name
+    assert set(sums) == {name + '.tar.gz', name + '.md', name + '.spdx.json', name + '.intoto.json', sdist} | recipes, said
     for path, expected in sums.items():
         with open(os.path.join(out, path), 'rb') as f:
             assert hashlib.sha256(f.read()).hexdigest() == expected, path
@@ -73,15 +76,26 @@ def complete():
             text = f.read()
         assert sums[name + '.tar.gz'] in text and '%s/%s.tar.gz' % (URL, name) in text and '@' not in text.replace('$@', ''), text
     with open(os.path.join(out, name + '.spdx.json')) as f:
-        assert json.load(f)['spdxVersion'] == 'SPDX-2.3'
+        bill = json.load(f)
+    assert bill['spdxVersion'] == 'SPDX-2.3'
+    assert {'d3-scale', 'internmap', 'libc++', 'pcre2'} <= {p['name'] for p in bill['packages']}, bill
+    with open(os.path.join(out, name + '.intoto.json')) as f:
+        statement = json.load(f)
+    assert {s['name']: s['digest']['sha256'] for s in statement['subject']} == {n: s for n, s in sums.items() if 'intoto' not in n}
+    source = statement['predicate']['buildDefinition']['resolvedDependencies'][0]
+    assert source['digest']['gitCommit'] == run('git', 'rev-parse', 'HEAD').strip(), source
+    with tarfile.open(os.path.join(out, sdist)) as tar:
+        names = set(tar.getnames())
+    assert {name + n for n in ('/PKG-INFO', '/pyproject.toml', '/generated/web-1.c', '/Makefile')} <= names, names
     with tarfile.open(os.path.join(out, name + '.tar.gz')) as tar:
         names = set(tar.getnames())
     tracked = {'%s/%s' % (name, p) for p in run('git', 'ls-files').split('\n') if p}
     assert tracked <= names and name + '/generated/web-1.c' in names, tracked - names
-    first = sums[name + '.tar.gz']
+    first = {n: sums[n] for n in (name + '.tar.gz', sdist, name + '.intoto.json')}
     run('tools/release.sh', version(), URL)
-    with open(os.path.join(out, name + '.tar.gz'), 'rb') as f:
-        assert hashlib.sha256(f.read()).hexdigest() == first
+    for path, expected in first.items():
+        with open(os.path.join(out, path), 'rb') as f:
+            assert hashlib.sha256(f.read()).hexdigest() == expected, path
 
 
 def substitute(path, pattern, by):
@@ -121,10 +135,22 @@ def wrong_versions():
     with open(os.path.join(CLONE, 'Makefile'), 'a') as f:
         f.write('\n')
     assert 'uncommitted changes' in run('tools/release.sh', version(), ok=(1,))
+    run('git', 'checkout', '-q', 'Makefile')
+    substitute(os.path.join(CLONE, 'CHANGELOG.md'), r'(?m)^(## %s) .*$' % re.escape(version()), r'\1 (unreleased)')
+    commit('Take the date away')
+    assert 'has no date' in run('tools/release.sh', version(), ok=(1,))
+
+
+def workflow():
+    """actionlint accepts the workflow that publishes a release."""
+    if not shutil.which('actionlint'):
+        raise Skip('actionlint is missing')
+    p = subprocess.run(['actionlint', os.path.join(ROOT, '.github/workflows/release.yml')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert p.returncode == 0, p.stdout.decode()
 
 
 if __name__ == '__main__':
-    chosen = [c for c in (wrong_versions, complete, removed_function, unrecorded_function) if c.__name__ in sys.argv[1:] or not sys.argv[1:]]
+    chosen = [c for c in (workflow, wrong_versions, complete, removed_function, unrecorded_function) if c.__name__ in sys.argv[1:] or not sys.argv[1:]]
     status = cases.run(chosen)
     shutil.rmtree(CLONE, ignore_errors=True)
     sys.exit(status)

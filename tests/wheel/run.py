@@ -147,6 +147,73 @@ def old_systems(t):
             assert newest and tuple(map(int, number.split('.'))) <= newest, (path, name, number)
 
 
+def contents(t):
+    """The wheel has the licences of what it contains, completions for three shells, and an author."""
+    with zipfile.ZipFile(t.wheel) as z:
+        names = z.namelist()
+        info = next(n[:-len('METADATA')] for n in names if n.endswith('.dist-info/METADATA'))
+        assert b'Mike Bostock' in z.read(info + 'licenses/d3') and info + 'licenses/LICENSE' in names, names
+        assert b'\nAuthor: ' in z.read(info + 'METADATA')
+    for name in ('bash-completion/completions/tfprof', 'zsh/site-functions/_tfprof', 'fish/vendor_completions.d/tfprof.fish'):
+        assert any(n.endswith('data/share/' + name) for n in names), name
+
+
+def backend(code, **more):
+    """Runs code with the build backend in a Python process of its own."""
+    where = os.path.join(ROOT, 'python', 'build_backend')
+    return subprocess.run([sys.executable, '-B', '-c', 'import sys; sys.path.insert(0, %r); import backend; %s' % (where, code)],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+
+def source_distribution(t):
+    """Equal sources give equal source distributions; pip installs one without protoc and esbuild."""
+    if t.portable:
+        raise Skip('tests of wheels for this machine have it')
+    for folder in ('a', 'b'):
+        os.mkdir(folder)
+        p = backend('backend.build_sdist(%r)' % folder, env=plain())
+        assert p.returncode == 0, p.stderr.decode()[-1500:]
+    path = 'a/tfprof-%s.tar.gz' % version()
+    assert digest(path) == digest('b' + path[1:])
+    env = os.path.abspath('env')
+    run([sys.executable, '-m', 'venv', env])
+    os.mkdir('bin')
+    for name in ('protoc', 'protoc-gen-c', 'esbuild'):
+        with open('bin/' + name, 'w') as f:
+            f.write('#!/bin/sh\nexit 1\n')
+        os.chmod('bin/' + name, 0o755)
+    run([env + '/bin/pip', 'install', '--quiet', '--no-index', '--no-build-isolation', '--disable-pip-version-check', path],
+        env=dict(plain(), PATH=os.path.abspath('bin') + ':' + os.environ['PATH']))
+    run([env + '/bin/python', '-c', ASK % (SMALL, SMALL, version())])
+    run([env + '/bin/tfprof', 'report', os.path.join(ROOT, 'testdata/traces/trace.xplane.pb'), '-o', 'page.html'])
+    with open('page.html', encoding='utf-8') as f:
+        assert 'Mike Bostock' in f.read()
+
+
+def editable(t):
+    """An editable install uses the package and the build folder of the clone."""
+    if t.portable:
+        raise Skip('tests of wheels for this machine have it')
+    env = os.path.abspath('env')
+    run([sys.executable, '-m', 'venv', env])
+    run([env + '/bin/pip', 'install', '--quiet', '--no-index', '--no-build-isolation', '--disable-pip-version-check', '--editable',
+         os.path.join(ROOT, 'python')])
+    run([env + '/bin/python', '-c', ASK % (SMALL, SMALL, version())])
+    found = run([env + '/bin/python', '-c', 'import tfprof; print(tfprof.__file__)']).strip()
+    assert found == os.path.join(ROOT, 'python', 'tfprof', '__init__.py'), found
+    assert run([env + '/bin/tfprof', '--version']).startswith('tfprof ' + version())
+
+
+def missing_tools(t):
+    """Without a compiler, the build ends with one line that names what is missing."""
+    del t
+    os.mkdir('nothing')
+    p = backend("backend.build_wheel('.')", env=dict(plain(), PATH=os.path.abspath('nothing')))
+    lines = p.stderr.decode().strip().split('\n')
+    assert p.returncode == 1 and len(lines) == 1, lines
+    assert all(w in lines[0] for w in ('a C compiler', 'make', 'pkg-config', 'tools/deps.sh build')), lines
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--portable', action='store_true', help='the wheel of packaging/wheel.sh')
@@ -167,7 +234,8 @@ def main():
             print('%s\n0 passed, 1 failed, 0 skipped' % e)
             return 1
         print('%s: %d bytes' % (os.path.basename(t.wheel), os.path.getsize(t.wheel)))
-        return cases.run([f for f in (installed, everything, old_systems, reproducible) if not t.names or f.__name__ in t.names], t)
+        return cases.run([f for f in (installed, contents, everything, old_systems, source_distribution, editable, missing_tools,
+                                      reproducible) if not t.names or f.__name__ in t.names], t)
 
 
 if __name__ == '__main__':
