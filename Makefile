@@ -104,8 +104,9 @@ harden_cc += $(call try,-fcf-protection) $(call try,-fstack-clash-protection)
 
 HAVE_WEB := $(or $(HAVE_WEB),$(if $(wildcard generated/web-1.c),1),$(shell tools/web.sh --probe && echo 1 || echo 0))
 # A probe compiles and links tools/probe/NAME.c; a yes is kept, a no is asked again.
-PROBES := HAVE_LIBEDIT HAVE_SNAPPY HAVE_DEMANGLE HAVE_SQLITE HAVE_EVENT HAVE_WEB
+PROBES := HAVE_LIBEDIT HAVE_NCURSES HAVE_SNAPPY HAVE_DEMANGLE HAVE_SQLITE HAVE_EVENT HAVE_WEB
 HAVE_LIBEDIT_PC := libedit
+HAVE_NCURSES_PC := ncursesw
 HAVE_SNAPPY_PC := snappy
 HAVE_SQLITE_PC := sqlite3
 HAVE_EVENT_PC := libevent_extra libevent_core
@@ -117,7 +118,8 @@ probe = $(shell [ -e build/probe/$(1).yes ] && echo 1 || { mkdir -p build/probe 
 $(foreach p,$(PROBES),$(if $(filter undefined,$(origin $(p))),$(eval $(p) := $(call probe,$(p)))))
 
 PC_LIB := libprotobuf-c libpcre2-8 zlib $(if $(filter 1,$(HAVE_SNAPPY)),snappy) $(if $(filter 1,$(HAVE_SQLITE)),sqlite3)
-PC_PROGRAM := $(if $(filter 1,$(HAVE_LIBEDIT)),libedit) $(if $(filter 1,$(HAVE_EVENT)),libevent_extra libevent_core)
+PC_PROGRAM := $(if $(filter 1,$(HAVE_LIBEDIT)),libedit) $(if $(filter 1,$(HAVE_NCURSES)),ncursesw) \
+	$(if $(filter 1,$(HAVE_EVENT)),libevent_extra libevent_core)
 PC_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PC_LIB) $(PC_PROGRAM))
 LIBS := $(shell $(PKG_CONFIG) --libs $(PC_LIB)) $(if $(filter 1,$(HAVE_DEMANGLE)),$(HAVE_DEMANGLE_LIBS)) -lm
 PROGRAM_LIBS := $(if $(PC_PROGRAM),$(shell $(PKG_CONFIG) --libs $(PC_PROGRAM)))
@@ -131,7 +133,7 @@ TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
 endif
 
 # Libraries that do not state their version in C.
-PC_VERSION = $(foreach l,SNAPPY LIBEDIT,$(if $(filter 1,$(HAVE_$(l))),-D$(l)_VERSION='"$(shell \
+PC_VERSION = $(foreach l,SNAPPY LIBEDIT NCURSES,$(if $(filter 1,$(HAVE_$(l))),-D$(l)_VERSION='"$(shell \
 	$(PKG_CONFIG) --modversion $(HAVE_$(l)_PC))"'))
 DEFS := -DTFPROF_VERSION='"$(VERSION)"' $(foreach p,$(PROBES),-D$(p)=$($(p))) $(PC_VERSION) $(CONFIG_DEFS)
 STD := -std=gnu11

@@ -40,6 +40,7 @@ LIBRARIES = {
     'snappy-c.h': re.compile(r'^io/sstable\.c$'),
     'sqlite3.h': re.compile(r'^(io/sqlite_(in_internal\.h|in\.c|check\.c)|lib/libraries\.c)$'),
     'editline/': re.compile(r'^cli/(repl|prompt)\.c$'),
+    'curses.h': re.compile(r'^cli/ui_screen\.c$'),
     'histedit.h': re.compile(r'^cli/(keys|prompt)\.c$'),
     'setjmp.h': re.compile(r'^(base/(arena\.[ch]|work\.c|par\.c)|lib/(api|session)\.[ch])$'),
 }

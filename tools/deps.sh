@@ -39,6 +39,7 @@ build pc  libprotobuf-c      libprotobuf-c-dev   protobuf-c-devel    protobuf-c 
 build pc  libpcre2-8         libpcre2-dev        pcre2-devel         pcre2            pcre2
 build pc  zlib               zlib1g-dev          zlib-devel          zlib             zlib
 build pc  libedit            libedit-dev         libedit-devel       libedit          libedit
+build pc  ncursesw           libncurses-dev      ncurses-devel       ncurses          ncurses
 build pc  snappy             libsnappy-dev       snappy-devel        snappy           snappy
 build pc  sqlite3            libsqlite3-dev      sqlite-devel        sqlite           sqlite
 build pc  libevent_extra      libevent-dev        libevent-devel      libevent         libevent

@@ -227,7 +227,8 @@ static const struct callable_list *callable_list_of(const struct command *c)
  * is not made here. */
 static bool is_method(const struct command *c)
 {
-	return sides_of(c) || (c->needs_profile && !c->keeps_attrs && c->run != run_advise);
+	return sides_of(c) ||
+	       (c->needs_profile && !c->program && !c->keeps_attrs && c->run != run_advise);
 }
 
 static bool takes_words(const struct command *c)

@@ -1,5 +1,6 @@
 # Made by tools/gen_docs.c; do not edit.
 complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops report convert set reset checkpoint schema diff baseline load use list help quit exit record ctl serve mcp doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n'
+complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve mcp ui doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n'
 complete -c tfprof -n __fish_use_subcommand -a scope -d 'time, memory and parameters by name scope'
 complete -c tfprof -n __fish_use_subcommand -a graph -d 'nodes along data-flow edges, from outputs to inputs'
 complete -c tfprof -n __fish_use_subcommand -a code -d 'time and memory by Python line (needs call stacks)'
@@ -38,6 +39,7 @@ complete -c tfprof -n __fish_use_subcommand -a record -d 'record the GPU work of
 complete -c tfprof -n __fish_use_subcommand -a ctl -d 'control a running recording'
 complete -c tfprof -n __fish_use_subcommand -a serve -d 'serve the pages of a report to a browser, also for large inputs'
 complete -c tfprof -n __fish_use_subcommand -a mcp -d 'answer questions of agents over the Model Context Protocol'
+complete -c tfprof -n __fish_use_subcommand -a ui -d 'full-screen view in the terminal; trees, tables, verdict; also; tfprof -i FILE'
 complete -c tfprof -n __fish_use_subcommand -a doctor -d 'check whether this machine or a process can be recorded'
 complete -c tfprof -l profile_path -r -d 'ProfileProto (model, steps and call stacks in one file), or a folder with such files; A,B or job_*/profile_100 loads several workers'
 complete -c tfprof -l graph_path -r -d 'GraphDef (text or binary), MetaGraphDef or SavedModel; the model'
@@ -66,6 +68,7 @@ complete -c tfprof -l lazy-steps -d 'read the file of a step when a command need
 complete -c tfprof -l color -x -a 'auto always never' -d 'use colours; NO_COLOR and CLICOLOR_FORCE are respected'
 complete -c tfprof -l no-pager -d 'show long answers without a pager (PAGER, or less)'
 complete -c tfprof -l help -d 'print a short help, or the help for the command'
+complete -c tfprof -l interactive -d 'open the full-screen view of the files, as the command ui does; short; -i'
 complete -c tfprof -l version -d 'print the versions of tfprof and its libraries; -output json prints them as JSON'
 complete -c tfprof -o max_depth -x -d 'show nodes at most this many levels deep (the root is level 1)'
 complete -c tfprof -o min_bytes -x -d 'show only nodes with at least N, such as 1MB'

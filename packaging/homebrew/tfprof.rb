@@ -10,6 +10,7 @@ class Tfprof < Formula
   depends_on "pkgconf" => :build
   depends_on "libedit"
   depends_on "libevent"
+  depends_on "ncurses"
   depends_on :linux
   depends_on "pcre2"
   depends_on "protobuf-c"

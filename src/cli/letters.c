@@ -2,7 +2,10 @@
  *
  * Computes the width of characters on the terminal, and the places where text may be cut.
  */
+#define _GNU_SOURCE /* wcwidth */
 #include "cli/screen.h"
+
+#include <wchar.h>
 
 /* True for a character that changes the direction of text (U+061C, U+200E, U+200F, U+202A to
  * U+202E, U+2066 to U+2069) and for the line and paragraph separators (U+2028, U+2029). */
@@ -37,6 +40,25 @@ static size_t letter(struct str s, size_t i, bool utf8)
 	return (c == 0xc2 && (unsigned char)s.p[i + 1] < 0xa0) || turns(s.p + i, n) ? 0 : n;
 }
 
+/* Returns the code of a valid character of n bytes. */
+static wchar_t code_of(const char *p, size_t n)
+{
+	wchar_t c = (unsigned char)*p & (n == 2 ? 0x1f : n == 3 ? 0x0f : 0x07);
+
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | ((unsigned char)p[i] & 0x3f);
+	return c;
+}
+
+/* Returns the columns of the character of n bytes at s[i]; n 0: of its escape. A character that is
+ * not in the locale counts as one column. */
+static size_t columns_of(struct str s, size_t i, size_t n)
+{
+	int columns = n > 1 ? wcwidth(code_of(s.p + i, n)) : 1;
+
+	return !n ? 4 : columns < 0 ? 1 : (size_t)columns;
+}
+
 void letters_escape(struct sb *to, struct str text, bool utf8)
 {
 	for (size_t i = 0; i < text.n;) {
@@ -55,32 +77,46 @@ size_t letters_width(struct str text, bool utf8)
 
 	for (size_t i = 0; i < text.n;) {
 		size_t n = letter(text, i, utf8);
-		columns += n ? 1 : 4;
+		columns += columns_of(text, i, n);
 		i += n ? n : 1;
 	}
 	return columns;
 }
 
-/* Returns the first `columns` characters of text. */
+size_t letters_next(struct str text, size_t i, bool utf8, size_t *columns)
+{
+	size_t n = letter(text, i, utf8);
+
+	*columns = columns_of(text, i, n);
+	return n;
+}
+
+/* Returns the longest beginning of text that takes at most `columns` columns. */
 static struct str head(struct str s, size_t columns, bool utf8)
 {
-	size_t i = 0;
+	size_t i = 0, used = 0;
 
-	while (columns-- && i < s.n) {
+	while (i < s.n) {
 		size_t n = letter(s, i, utf8);
+		used += columns_of(s, i, n);
+		if (used > columns)
+			break;
 		i += n ? n : 1;
 	}
 	return str_sub(s, 0, i);
 }
 
-/* Returns the last `columns` characters of text. */
+/* Returns the longest end of text that takes at most `columns` columns and does not begin with a
+ * combining character. */
 static struct str tail(struct str s, size_t columns, bool utf8)
 {
-	size_t skip = letters_width(s, utf8), i = 0;
+	size_t left = letters_width(s, utf8), i = 0;
 
-	skip = skip > columns ? skip - columns : 0;
-	while (skip-- && i < s.n) {
-		size_t n = letter(s, i, utf8);
+	while (i < s.n) {
+		size_t n = letter(s, i, utf8), width = columns_of(s, i, n);
+		if (left <= columns && width)
+			break;
+		left -= width;
 		i += n ? n : 1;
 	}
 	return str_sub(s, i, SIZE_MAX);

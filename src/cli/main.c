@@ -17,6 +17,7 @@
 #include "lib/term.h"
 #include "cli/prompt.h"
 #include "cli/recording.h"
+#include "cli/ui.h"
 #include "lib/session.h"
 #include "base/par.h"
 #include "model/input.h"
@@ -30,11 +31,12 @@ struct run {
 	struct screen screen;
 	struct flags flags;
 	struct request request;
-	bool loading; /* arguments are valid from here on */
-	bool reads;   /* an input may be faulty */
-	int done;     /* the status if nothing fails */
-	bool alone;   /* without words on a terminal: the prompt without a file */
-	bool lines;   /* no command: read lines */
+	bool loading;     /* arguments are valid from here on */
+	bool reads;       /* an input may be faulty */
+	int done;         /* the status if nothing fails */
+	bool alone;       /* without words on a terminal: the prompt without a file */
+	bool lines;       /* no command: read lines */
+	bool screen_view; /* the command is ui */
 };
 
 /* Returns the exit status for the failed phase. */
@@ -149,6 +151,17 @@ static void take_comforts(struct run *r)
 	r->screen.color = (enum term_color)f->color;
 }
 
+/* Makes the words those of the command ui. */
+static void open_view(struct session *s, struct flags *f)
+{
+	struct strs words = { 0 };
+
+	strs_add(&s->query_arena, &words, S("ui"));
+	for (size_t i = 0; i < f->words.n; i++)
+		strs_add(&s->query_arena, &words, f->words.v[i]);
+	f->words = words;
+}
+
 /* Parses the words, and runs them if nothing has to be loaded: then sets *done. */
 static bool begin_words(struct session *s, struct run *r, bool *done)
 {
@@ -158,6 +171,8 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 	if (!flags_parse(s, r->argc, r->argv, f))
 		return false;
 	take_comforts(r);
+	if (f->interactive)
+		open_view(s, f);
 	if (f->version)
 		return version_write(s, &f->words, r->out);
 	if (!f->help && !cmd_parse(s, &f->words, &f->names, &r->request)) {
@@ -173,9 +188,9 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 	if (f->help || r->argc == 1)
 		return show_help(s, r, &f->words);
 	const struct command *c = r->request.command;
-	if (c && c->own_words && options_want_help(c, &r->request.topics))
+	if (c && (c->own_words || !cmd_in_session(c)) && options_want_help(c, &r->request.topics))
 		return show_help(s, r, &f->words);
-	if (c && c->program)
+	if (c && !cmd_in_session(c))
 		return run_program(s, r);
 	if (c && c->own_words)
 		return run_alone(s, r);
@@ -253,6 +268,7 @@ static bool begin(struct session *s, void *ctx)
 	r->reads = s->recording_later && s->recording.n;
 	r->loading = false;
 	r->lines = !r->request.command;
+	r->screen_view = r->request.command && r->request.command->run == ui_run;
 	if (!r->lines) {
 		signals_catch(s);
 		return r->reads ? run_table(s, r) : run_command(s, r);
@@ -315,6 +331,10 @@ static int finish(struct session *s, struct run *r, bool ok)
 	repl_say(s, ok, 0);
 	if (ok && r->lines && !run_lines(s, r))
 		status = EXIT_FAILED;
+	if (ok && r->screen_view && !ui_show(s, r->screen.color)) {
+		repl_say(s, false, 0);
+		status = EXIT_FAILED;
+	}
 	sink_flush(r->out);
 	return status;
 }

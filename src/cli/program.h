@@ -21,6 +21,8 @@ extern const struct command program_commands[]; /* ends with a row without a nam
 /* clang-format on */
 #undef COMMAND
 
+bool ui_check(struct session *s, const struct request *r);
+
 /* ---- version ---- */
 
 /* --version: the version of tfprof and the libraries that it uses. */

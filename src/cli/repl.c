@@ -12,6 +12,7 @@
 
 #include "lib/options.h"
 #include "cli/program.h"
+#include "cli/ui.h"
 
 /* Prints to standard error, where `filled` columns are filled. For a terminal, wraps the lines and
  * escapes characters that could control it. */
@@ -62,7 +63,7 @@ void repl_say(struct session *s, bool ok, size_t line)
 struct one_line {
 	struct str text;
 	struct screen *screen;
-	bool prompt, ends;
+	bool prompt, ends, ui;
 };
 
 /* Runs one line and redirects its output. */
@@ -80,6 +81,7 @@ static bool run_line(struct session *s, void *ctx)
 	r.prompt = one->prompt;
 	r.opts.exact_names = true;
 	one->ends = r.command && r.command->ends;
+	one->ui = r.command && r.command->run == ui_run;
 	if (!redirect_open(&l, &s->error))
 		return false;
 	if (!l.sink && r.command && r.command->view)
@@ -169,9 +171,11 @@ static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
 		screen->stop = &s->cancel;
 		signals_catch(s);
 		prompt_catch(s);
+		one.ui = false;
 		bool ok = run_one(s, &one);
 		signals_catch(NULL);
 		prompt_catch(NULL);
+		ok = ok && (!one.ui || ui_show(s, screen->color));
 		repl_say(s, ok, 0);
 		all_ok &= ok;
 		s = jobs_next(jobs, s);

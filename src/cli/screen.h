@@ -88,7 +88,8 @@ void screen_end(struct screen *s);
 /* ---- letters ----
  *
  * Characters of a text as a terminal shows them: their width, and escapes for bytes that could
- * control the terminal. Every character counts as one column.
+ * control the terminal. Where the program has set its locale, as the full-screen view does, wide
+ * characters take two columns and combining ones none; elsewhere every character counts as one.
  */
 
 /* Appends text; bytes that could control a terminal are written as \xNN. */
@@ -96,6 +97,10 @@ void letters_escape(struct sb *to, struct str text, bool utf8);
 
 /* Returns the columns that the escaped text takes. */
 size_t letters_width(struct str text, bool utf8);
+
+/* Returns the number of bytes of the character at text[i] as it is shown, and its columns; 0: the
+ * byte is shown as an escape, of 4 columns. */
+size_t letters_next(struct str text, size_t i, bool utf8, size_t *columns);
 
 /* Appends the escaped text; if it takes more columns than room, its middle is left out. */
 void letters_shorten(struct sb *to, struct str text, size_t room, bool utf8);

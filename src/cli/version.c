@@ -9,6 +9,9 @@
 #ifndef LIBEDIT_VERSION
 #define LIBEDIT_VERSION ""
 #endif
+#ifndef NCURSES_VERSION
+#define NCURSES_VERSION ""
+#endif
 
 /* Adds the CUPTI that a recorded program would load. */
 static void add_cupti(struct libraries *l, struct arena *a)
@@ -41,6 +44,8 @@ bool version_write(struct session *s, const struct strs *words, struct sink *out
 	libraries_list(&l);
 	libraries_add(
 	        &l, "libedit", HAVE_LIBEDIT, HAVE_LIBEDIT ? S(LIBEDIT_VERSION) : STR_NONE, "");
+	libraries_add(&l, "ncurses", HAVE_NCURSES, HAVE_NCURSES ? S(NCURSES_VERSION) : STR_NONE,
+	        HAVE_NCURSES ? "" : "no ui");
 	libraries_add(&l, "libevent", HAVE_EVENT, STR_NONE, HAVE_EVENT ? "" : "no serve");
 	add_cupti(&l, &s->query_arena);
 	if (o->kind == OUT_JSON)

@@ -38,6 +38,7 @@ struct emit {
 	struct notes *notes; /* standard error lines */
 	struct origin from;
 	bool arrays; /* rows of documents are parallel arrays: for a page */
+	bool cells;  /* tables are written as lines with cells: for a full screen */
 };
 
 /* Prints where an output was written, if a person reads the answer. Returns true. */
@@ -176,6 +177,13 @@ void text_left_out(const struct result *r, struct str zero, struct sink *to);
 /* Writes the heading: the names of all columns, including extra ones. */
 void text_legend(struct line_build *b, const struct result *r, const struct text_columns *c,
         struct sink *to);
+
+/* Write the lines of n shown entries, for a caller that shows a part of a result at a time. c is
+ * from text_columns_init. */
+void text_tree_lines(const struct result *r, const struct text_columns *c, const uint32_t *shown,
+        size_t n, struct sink *to, struct arena *a); /* scope, graph, code */
+void text_op_lines(const struct result *r, const struct text_columns *c, const uint32_t *shown,
+        size_t n, struct sink *to, struct arena *a);
 
 /* Sets share, whole and dim of an entry's line. */
 void text_rate(struct line *l, const struct result *r, const struct entry *x,

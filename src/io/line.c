@@ -40,6 +40,16 @@ void line_cell_end(struct line_build *b, bool number)
 	c->number = number;
 }
 
+void line_cell(struct line_build *b, unsigned column, struct str text, bool number, double value)
+{
+	if (b->cells.n)
+		sb_put(&b->text, S("  "));
+	line_cell_begin(b, column);
+	sb_put(&b->text, text);
+	line_cell_end(b, number);
+	b->cells.v[b->cells.n - 1].value = value;
+}
+
 void line_end(struct line_build *b, enum line_style style, struct sink *to)
 {
 	sb_char(&b->text, '\n');

@@ -19,6 +19,7 @@ struct line_cell {
 	size_t at, n;
 	unsigned column; /* counted from 0; the name is not a column */
 	bool number;     /* aligned to the right */
+	double value;    /* rows of tables: the number, by which rows can be sorted; NAN: none */
 };
 
 #define SHARE_UNKNOWN (-1.0)
@@ -51,6 +52,9 @@ void line_begin(struct line_build *b, size_t indent, struct str name);
 /* Marks the text appended to b->text between these two calls as a cell of the column. */
 void line_cell_begin(struct line_build *b, unsigned column);
 void line_cell_end(struct line_build *b, bool number);
+
+/* Appends the text as a cell, two blanks after the text before it. */
+void line_cell(struct line_build *b, unsigned column, struct str text, bool number, double value);
 
 /* Appends the newline and writes the line. */
 void line_end(struct line_build *b, enum line_style style, struct sink *to);

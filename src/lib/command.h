@@ -79,6 +79,13 @@ struct request {
 	struct strs given; /* names of the given options */
 };
 
+/* True if sessions run the command. The other commands of the program start programs or read their
+ * own files. */
+static inline bool cmd_in_session(const struct command *c)
+{
+	return !c->program || c->needs_profile;
+}
+
 /* Returns the command after c (NULL: the first one), or NULL at the end. Iterates over the commands
  * of the library, then of the program (session.more_commands). */
 const struct command *cmd_next(const struct session *s, const struct command *c);

@@ -15,7 +15,7 @@ static struct strs command_names(struct session *s, bool program)
 	struct strs names = { 0 };
 
 	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;)
-		if (program || !c->program)
+		if (program || cmd_in_session(c))
 			strs_add(&s->query_arena, &names, str_of(c->name));
 	return names;
 }
@@ -26,7 +26,7 @@ static const struct command *find_prefix(struct session *s, struct str word)
 	const struct command *found = NULL;
 
 	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;) {
-		if (c->program || !word.n || !str_starts(str_of(c->name), word))
+		if (!cmd_in_session(c) || !word.n || !str_starts(str_of(c->name), word))
 			continue;
 		if (found)
 			return NULL;
@@ -447,7 +447,7 @@ bool cmd_run(struct session *s, const struct request *r, struct sink *out)
 {
 	struct sb b = sb_in(&s->query_arena);
 
-	if (r->command && r->command->program)
+	if (r->command && !cmd_in_session(r->command))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "%s cannot be used in a session: type tfprof %s in the shell",
 		        r->command->name, r->command->name);

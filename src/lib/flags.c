@@ -19,6 +19,7 @@ const struct option flag_options[] = {
 const struct option *flag_find(struct str name)
 {
 	struct str now = str_eq(name, S("h"))       ? S("help")
+	                 : str_eq(name, S("i"))     ? S("interactive")
 	                 : str_eq(name, S("spool")) ? S("recording") /* its former name */
 	                                            : name;
 
@@ -68,7 +69,7 @@ static bool is_program_command(const struct session *s, struct str word)
 {
 	const struct command *c = cmd_find(s, word);
 
-	return c && c->program;
+	return c && !cmd_in_session(c);
 }
 
 bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)

@@ -120,7 +120,7 @@ struct flags {
 	bool lazy_steps; /* run_meta is read when a command selects one of its steps */
 	int color;       /* enum term_color */
 	bool no_pager;
-	bool help, version;
+	bool help, version, interactive;
 	struct str baseline; /* file name or name of a baseline */
 	struct strs runs;    /* step files given without a flag; loaded after run_meta */
 	struct strs words;   /* command and view options */

@@ -201,6 +201,34 @@ static void note_cut(struct session *s, const struct result *r)
 	}
 }
 
+bool session_show(struct session *s, const struct view_ops *v, const struct opts *o,
+        struct arena *a, struct view_answer *x)
+{
+	struct query *q = &x->q;
+
+	*x = (struct view_answer){ .q.o = o };
+	if (!session_query(s, v, q) || !has_graph(s, v, o))
+		return false;
+	x->columns = with_columns(s, v, o);
+	note_columns(s, o);
+	opts_complete(&x->columns, v->kind,
+	        view_is(v->kind, VIEW_LIST) || view_is(v->kind, VIEW_PATHS),
+	        x->columns.new_input && view_is(v->kind, VIEW_LIST), a);
+	q->o = &x->columns;
+	q->a = a;
+	q->fold = x->columns.new_input && view_is(v->kind, VIEW_TRACES);
+	if (!view_run(v, q, &x->r, &s->error)) {
+		note_stacks(s, v);
+		return false;
+	}
+	note_nothing(s, &x->r);
+	note_cycles(s, &x->r);
+	note_steps(s, &x->columns);
+	note_coverage(s, &x->columns);
+	session_note_flops(s, &x->columns);
+	return true;
+}
+
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message)
 {

@@ -494,6 +494,7 @@ bool session_seal(struct session *s)
 		return false;
 	s->broken = false;
 	s->sealed = true;
+	s->changes++;
 	arena_clear(&s->tree_arena);
 	s->recording_trace = NULL;
 	memset(s->forest.built, 0, sizeof s->forest.built);

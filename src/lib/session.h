@@ -60,12 +60,14 @@ struct session {
 	                           one (path_input.c), or NULL */
 	size_t built_notes;     /* number of such notes among the notes below */
 	bool loaded, sealed, broken;
+	size_t changes;             /* of the model, its trees or the regrouped model */
 	atomic_uint readers;        /* streams that read the model: nothing can be added */
 	bool bare_files;            /* files were given without flags, which the original cannot */
 	int64_t assume_batch;       /* in place of unknown first dimensions; 0: none */
 	bool recover;               /* reads damaged files up to the damage */
 	struct src_options reading; /* user options for readers; texts outlive the session */
 	bool arrays;              /* rows of documents are written as parallel arrays: for a page */
+	bool cells;               /* tables are written as lines with cells: for a full screen */
 	bool profiled;            /* the nodes are from a ProfileProto */
 	struct input_step *later; /* steps that are read on demand; in the model arena */
 	size_t n_later;
@@ -167,6 +169,17 @@ bool session_need_flops(struct session *s, const struct opts *o);
  * (nothing for an empty one). message may be NULL. */
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message);
+
+/* The result of a view command, for a caller that shows parts of it. */
+struct view_answer {
+	struct opts columns; /* the options, with the columns that the result has */
+	struct query q;
+	struct result r;
+};
+/* Runs a view command with these options. *x lives in the arena a, as its contents do, and can be
+ * used until s->changes changes. */
+bool session_show(struct session *s, const struct view_ops *v, const struct opts *o,
+        struct arena *a, struct view_answer *x);
 
 /* Writes everything loaded as a ProfileProto file. It includes attributes if they were kept. */
 bool session_write_profile(struct session *s, struct str path);

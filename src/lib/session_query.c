@@ -30,7 +30,8 @@ struct emit session_emit_of(
 		.notes = &s->notes,
 		.person = s->columns > 0 && !s->sticky.quiet,
 		.from = origin_of(s, f, kind),
-		.arrays = s->arrays };
+		.arrays = s->arrays,
+		.cells = s->cells };
 }
 
 struct emit session_emit(struct session *s, enum vk kind, struct sink *out)
@@ -288,6 +289,7 @@ static bool regroup(struct session *s, const struct regrouping *how)
 	struct ingest *in;
 	size_t ooms = 0;
 
+	s->changes++;
 	arena_clear(&s->regroup_arena);
 	*r = (struct regrouped){ .model = { .a = &s->regroup_arena, .new_input = true } };
 	r->forest.m = &r->model;

@@ -46,7 +46,7 @@ def test_version(t):
     bad = judge['version.json'](doc)
     t.check(not bad, 'version: %s' % bad[:3])
     names = [x['name'] for x in doc['libraries']]
-    t.check(names == ['protobuf-c', 'pcre2', 'zlib', 'snappy', 'sqlite', 'demangler', 'page', 'libedit', 'libevent', 'cupti'], str(names))
+    t.check(names == ['protobuf-c', 'pcre2', 'zlib', 'snappy', 'sqlite', 'demangler', 'page', 'libedit', 'ncurses', 'libevent', 'cupti'], str(names))
     for x in doc['libraries'][:3]:
         t.check(x['available'] and x['version'][:1].isdigit(), x)
     text = t.run(['--version']).decode().splitlines()

@@ -10,15 +10,18 @@ expected/NAME.txt. Targets of make that the texts name are looked up in the Make
 """
 import argparse
 import difflib
+import fcntl
 import glob
 import gzip
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -30,6 +33,7 @@ MODELS = os.path.join(ROOT, 'testdata', 'models')
 
 
 # Parts of the output of recording examples that differ between runs and machines.
+SCREEN = b'the full screen\n'  # the output of the full-screen view
 VARYING = [(re.compile(r'127\.0\.0\.1:\d+/[0-9a-f]{32}/'), '127.0.0.1:PORT/TOKEN/'),
            (re.compile(r'tfprof-\d{8}-\d{6}-\d+'), 'tfprof-DATE-PID'),
            (re.compile(r'^(\w+ +)(?:ok|BAD|note) .*\n(?: {18}.*\n)*', re.M), r'\1...\n'),
@@ -216,6 +220,28 @@ def serve(line, here, env):
     return subprocess.CompletedProcess(line, p.returncode, first + out, err)
 
 
+def look(line, here, env):
+    """Runs the full-screen view in a pseudo-terminal until its panels appear, then quits."""
+    if not has(ARGS.program, 'ncurses'):
+        return subprocess.CompletedProcess(line, 0, SCREEN, b'')
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
+    p = subprocess.Popen(['sh', '-c', 'exec ' + line], cwd=here, env=dict(env, TERM='xterm'), stdin=theirs, stdout=theirs,
+                         stderr=subprocess.PIPE, start_new_session=True)
+    os.close(theirs)
+    data = b''
+    try:
+        while part := os.read(ours, 1 << 16):
+            if b'1 scope' not in data and b'1 scope' in data + part:
+                os.write(ours, b'q')
+            data += part
+    except OSError:  # the program has closed the terminal
+        pass
+    os.close(ours)
+    err = p.communicate(timeout=600)[1]
+    return subprocess.CompletedProcess(line, p.returncode, SCREEN if b'1 scope' in data else data, err)
+
+
 def run(case, top):
     here = folder(case, top)
     before = set(os.listdir(here))
@@ -223,6 +249,8 @@ def run(case, top):
                PATH='%s:%s/bin:%s' % (top, here, os.environ['PATH']))
     if case.shell and case.shell.startswith('tfprof serve'):
         p = serve(case.shell, here, env)
+    elif case.shell and case.shell.startswith(('tfprof ui ', 'tfprof -i ')):
+        p = look(case.shell, here, env)
     elif case.shell:
         p = subprocess.run(['sh', '-c', case.shell], cwd=here, env=env, input=case.typed.encode(),
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/fmt.h"
+#include "io/line.h"
 
 #define NAME_MIN                                                                                   \
 	24          /* columns that a name keeps when it is shortened, and two fifths of the line  \
@@ -335,6 +336,37 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 	put_dropped(&g, columns, to);
 }
 
+/* ---- lines ---- */
+
+/* Returns the number of a cell, NAN for a text or no value. */
+static double cell_value(const struct column *k, const struct table_cell *c)
+{
+	if (c->null || k->type == COLUMN_TEXT)
+		return NAN;
+	return c->per > 1 ? fraction_real((struct fraction){ c->number, c->per })
+	                  : (double)c->number;
+}
+
+void table_put_lines(const struct table *x, size_t top, struct sink *to)
+{
+	struct grid g = { .x = x, .rows = top && top < x->rows ? top : x->rows };
+	size_t n = x->n_columns;
+	struct line_build b;
+
+	make_grid(&g);
+	line_build_init(&b, x->a);
+	for (size_t r = 0; r <= g.rows; r++) {
+		line_begin(&b, 0, STR_NONE);
+		for (size_t c = 0; c < n; c++)
+			if (g.width[c])
+				line_cell(&b, (unsigned)c, g.text[r * n + c],
+				        x->columns[c].type != COLUMN_TEXT,
+				        r ? cell_value(&x->columns[c], &x->cells.v[(r - 1) * n + c])
+				          : NAN);
+		line_end(&b, r ? LINE_ROW : LINE_HEADING, to);
+	}
+}
+
 /* ---- data ---- */
 
 void table_put_rows(const struct table *x, size_t top, struct sheet *to)
@@ -430,9 +462,13 @@ struct table_shown {
 	unsigned columns;
 };
 
-static void put_text(const struct table *x, size_t top, unsigned columns, struct sink *to)
+static void put_text(
+        const struct table *x, size_t top, unsigned columns, bool cells, struct sink *to)
 {
-	table_put_text(x, top, columns, to);
+	if (cells)
+		table_put_lines(x, top, to);
+	else
+		table_put_text(x, top, columns, to);
 	if (top && top < x->rows)
 		sink_fmt(to, "(%zu of %zu rows; %s shows all)\n", top, x->rows,
 		        x->all ? x->all : "--top=0");
@@ -458,17 +494,17 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 
 	(void)e;
 	put_lead(t->x->lead, columns, s);
-	put_text(t->x, t->top, columns, s);
+	put_text(t->x, t->top, columns, to->cells, s);
 	for (const struct table *table = t->x->below; table; table = table->below) {
 		sink_char(s, '\n');
-		put_text(table, t->top, columns, s);
+		put_text(table, t->top, columns, to->cells, s);
 	}
 	for (size_t i = 0; i < t->x->n_sections; i++) {
 		const struct table *section = &t->x->sections[i];
 		if (!section->rows || section->data_only)
 			continue;
 		sink_fmt(s, "\n%s:\n", section->title);
-		put_text(section, t->top, columns, s);
+		put_text(section, t->top, columns, to->cells, s);
 	}
 	return true;
 }

@@ -78,6 +78,9 @@ void table_put_member(struct document *d, const struct table *x, size_t top);
 /* Writes "row_count", the number of all rows, then "columns" and "rows". */
 void table_put_document_rows(struct document *d, const struct table *x, size_t top);
 
+/* Writes the heading and the rows as lines with a cell for each column that text shows. */
+void table_put_lines(const struct table *x, size_t top, struct sink *to);
+
 /* Returns part / all in hundredths of a percent, as a percent column of the type COLUMN_REAL needs
  * it; 0 if `all` is 0. */
 int64_t table_share(int64_t part, int64_t all);

@@ -741,6 +741,25 @@ static void put_document(struct document *d, const struct why_text *t)
 	json_array_end(&d->j);
 }
 
+/* ---- a full screen ---- */
+
+static const char *const row_titles[] = { "cause", "", "saves", "share", "kind", "most of it is in",
+	"" };
+
+/* Writes the verdict, and the causes as a table. */
+static void put_cells(struct why_text *t)
+{
+	struct table rows;
+
+	put_head(t);
+	put_next(t);
+	fill_rows(&rows, t);
+	rows.titles = row_titles;
+	if (rows.rows)
+		table_put_lines(&rows, 0, t->to);
+	put_gaps(t);
+}
+
 /* ---- outputs ---- */
 
 struct why_shown {
@@ -765,7 +784,10 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 	struct why_text t = text_of(x, s, to);
 
 	(void)e;
-	put_text(&t);
+	if (to->cells && t.p->cause == WHY_IDS)
+		put_cells(&t);
+	else
+		put_text(&t);
 	return true;
 }
 

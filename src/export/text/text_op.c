@@ -227,3 +227,14 @@ void text_op(const struct result *r, struct sink *to, struct arena *a)
 		put_type(&l, &r->shown[i], &c, to);
 	text_left_out(r, zero, to);
 }
+
+void text_op_lines(const struct result *r, const struct text_columns *c, const uint32_t *shown,
+        size_t n, struct sink *to, struct arena *a)
+{
+	struct lines l = { .r = r, .q = r->q, .a = a, .cell = sb_in(a) };
+
+	line_build_init(&l.b, a);
+	members_init(&l.members, r->q, a);
+	for (size_t i = 0; i < n; i++)
+		put_type(&l, &r->shown[shown[i]], c, to);
+}

@@ -201,3 +201,15 @@ void text_tree(const struct result *r, struct sink *to, struct arena *a)
 	}
 	text_left_out(r, zero, to);
 }
+
+void text_tree_lines(const struct result *r, const struct text_columns *c, const uint32_t *shown,
+        size_t n, struct sink *to, struct arena *a)
+{
+	struct tree_lines l = { .r = r, .q = r->q, .a = a };
+
+	line_build_init(&l.b, a);
+	if (!view_is(r->kind, VIEW_NODES))
+		members_init(&l.members, r->q, a);
+	for (size_t i = 0; i < n; i++)
+		put_entry(&l, &r->shown[shown[i]], c, to);
+}
