@@ -2,7 +2,7 @@
  *
  * The command schema.
  */
-#include "lib/options.h"
+#include "cli/program.h"
 #include "lib/schemas.h"
 
 static bool unknown(struct session *s, struct str name)
