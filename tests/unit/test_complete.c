@@ -78,7 +78,7 @@ static void test_words(void **state)
 {
 	struct ask v[] = {
 		{ S("sc"), "scope ", "scope", false, false, 1 },
-		{ S("re"), "report reset ", "re", false, false, 2 },
+		{ S("re"), "report reset ", "re", true, false, 2 },
 		{ S("zz"), "", "", false, false, 0 },
 		{ S("scope -max_d"), "-max_depth ", "-max_depth", false, false, 1 },
 		{ S("scope -account_displayed_op_only "), "true false ", "", true, false, 2 },
