@@ -10,13 +10,12 @@ _tfprof_words()
 		case " ${words[*]:0:at}" in *' --') COMPREPLY=($(compgen -c -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;; esac; return ;; esac ;;&
 	top) case $prev in -n|--n) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
-	top) case $prev in -by|--by) COMPREPLY=($(compgen -W 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -- "$cur")); return ;; esac ;;&
-	top) own='-n --by= ' single='-n -by ' ;;
+	top) own='-n ' single='-n ' ;;
 	peek) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	peek) case $prev in -table|--table) COMPREPLY=($(compgen -W 'all callers callees inputs readers ops kernels lines steps' -- "$cur")); return ;; esac ;;&
 	peek) own='--top= --table= ' single='-top -table ' ;;
 	devices) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
-	devices) case $prev in -table|--table) COMPREPLY=($(compgen -W 'devices step_time gpus idle idle_places kernels waits latency communication transfers processes synchronisations calls launches ranges steps copies graphs memory overhead' -- "$cur")); return ;; esac ;;&
+	devices) case $prev in -table|--table) COMPREPLY=($(compgen -W 'all devices step_time gpus idle idle_places kernels waits latency communication transfers processes synchronisations calls launches ranges steps copies graphs memory overhead' -- "$cur")); return ;; esac ;;&
 	devices) own='--top= --table= ' single='-top -table ' ;;
 	kernels) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	kernels) case $prev in -by|--by) COMPREPLY=($(compgen -W 'kernel phase' -- "$cur")); return ;; esac ;;&
@@ -47,7 +46,7 @@ _tfprof_words()
 	report) COMPREPLY=($(compgen -W '-o -step -account_type_regexes -device_regexes -rename -worker_regexes --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	set) own='--all ' single='-all ' ;;
-	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output --help' -- "$cur") $(compgen -f -- "$cur"))
+	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output -o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	diff) case $prev in -view|--view) COMPREPLY=($(compgen -W 'scope graph op code' -- "$cur")); return ;; esac ;;&
 	diff) case $prev in -by|--by) COMPREPLY=($(compgen -W 'node phase' -- "$cur")); return ;; esac ;;&
@@ -105,7 +104,7 @@ _tfprof_words()
 	case $cur in
 	--*) COMPREPLY=($(compgen -W "$own"'--profile_path= --graph_path= --run_meta_path= --op_log_path= --checkpoint_path= --recording= --step-nvtx= --step-kernel= --step-every= --step-merge= --keep-warmup --leaf= --merge= --tf-layout --process= --job= --gpu= --detail-steps= --max-memory= --recover --sample= --graph-capture= --assume_batch= --lazy-steps --color= --no-pager --help --interactive --version' -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	-*) COMPREPLY=($(compgen -W "$single"'-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -rename -stats -at -by -max_workers -worker_regexes -align -bars -quiet -wide -max_values' -- "$cur")); return ;;
+	-*) COMPREPLY=($(compgen -W "$single"'-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -o -top -rename -stats -at -by -max_workers -worker_regexes -align -bars -quiet -wide -max_values' -- "$cur")); return ;;
 	esac
 	COMPREPLY=($(compgen -W 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops report convert set reset checkpoint diff baseline load use list help quit exit record ctl serve mcp schema doctor' -- "$cur"))
 	while read -r pre; do

@@ -28,7 +28,7 @@ OWN: Dict[str, Tuple[str, ...]] = {
     'code': (),
     'op': (),
     'summary': (),
-    'top': ('n', 'by', ),
+    'top': ('n', ),
     'peek': ('top', 'table', ),
     'devices': ('top', 'table', ),
     'kernels': ('top', 'by', ),
@@ -61,8 +61,8 @@ class DeviceNames(List[str]):
             self,
             top: Optional[int] = None,
             *,
-            table: Optional[Literal['devices', 'step_time', 'gpus', 'idle', 'idle_places', 'kernels', 'waits', 'latency', 'communication', 'transfers', 'processes', 'synchronisations', 'calls', 'launches', 'ranges', 'steps', 'copies', 'graphs', 'memory', 'overhead']] = None) -> Result:
-        """Runs the command devices: what each device did, and why it was idle; alias: gpu.
+            table: Optional[Literal['all', 'devices', 'step_time', 'gpus', 'idle', 'idle_places', 'kernels', 'waits', 'latency', 'communication', 'transfers', 'processes', 'synchronisations', 'calls', 'launches', 'ranges', 'steps', 'copies', 'graphs', 'memory', 'overhead']] = None) -> Result:
+        """Returns what each device did, and why it was idle; alias: gpu.
 
         The first table has a row for each device of a trace or recording. The window is the
         whole trace. Busy is the union of all work of the device. Exposed communication is
@@ -79,9 +79,9 @@ class DeviceNames(List[str]):
         exact. -output json contains all tables; csv contains the first one, or the table given
         with --table. Without a file, the newest recording in the current folder is read.
 
-        top: show the first N rows of each table (20); 0 is all. Default: 0.
-        table: with -output csv, md or ndjson: write only this table; with json: the table in
-            rows; help --table lists the tables. Default: devices.
+        top: show the first N rows of each table (20); 0 is all; also -n. Default: 0.
+        table: print only this table; -output csv, md and ndjson write one table, at first
+            devices; with json: the table in rows; help --table lists the tables. Default: all.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -116,7 +116,7 @@ class StepNumbers(List[int]):
         each device and prints the median, the shortest and the longest step. A trace or
         recording without marked steps is shown as one step named unknown.
 
-        top: show the first N rows (20); 0 is all. Default: 0.
+        top: show the first N rows (20); 0 is all; also -n. Default: 0.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -165,6 +165,7 @@ class Commands:
             account_displayed_op_only: Optional[bool] = None,
             select: Optional[Metrics] = None,
             device_regexes: Optional[Words] = None,
+            top: Optional[int] = None,
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
@@ -204,6 +205,8 @@ class Commands:
         account_displayed_op_only: count only the nodes that are shown. Default: false.
         select: the columns to show. Default: micros.
         device_regexes: show only nodes on a device that matches. Default: .*.
+        top: show at most N rows, those with the largest numbers of -order_by, of all levels
+            unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
@@ -246,6 +249,7 @@ class Commands:
             'account_displayed_op_only': account_displayed_op_only,
             'select': select,
             'device_regexes': device_regexes,
+            'top': top,
             'rename': rename,
             'stats': stats,
             'at': at,
@@ -280,6 +284,7 @@ class Commands:
             account_displayed_op_only: Optional[bool] = None,
             select: Optional[Metrics] = None,
             device_regexes: Optional[Words] = None,
+            top: Optional[int] = None,
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
@@ -318,6 +323,8 @@ class Commands:
         account_displayed_op_only: count only the nodes that are shown. Default: false.
         select: the columns to show. Default: micros.
         device_regexes: show only nodes on a device that matches. Default: .*.
+        top: show at most N rows, those with the largest numbers of -order_by, of all levels
+            unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
@@ -360,6 +367,7 @@ class Commands:
             'account_displayed_op_only': account_displayed_op_only,
             'select': select,
             'device_regexes': device_regexes,
+            'top': top,
             'rename': rename,
             'stats': stats,
             'at': at,
@@ -394,6 +402,7 @@ class Commands:
             account_displayed_op_only: Optional[bool] = None,
             select: Optional[Metrics] = None,
             device_regexes: Optional[Words] = None,
+            top: Optional[int] = None,
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
@@ -432,6 +441,8 @@ class Commands:
         account_displayed_op_only: count only the nodes that are shown. Default: false.
         select: the columns to show. Default: micros.
         device_regexes: show only nodes on a device that matches. Default: .*.
+        top: show at most N rows, those with the largest numbers of -order_by, of all levels
+            unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
@@ -474,6 +485,7 @@ class Commands:
             'account_displayed_op_only': account_displayed_op_only,
             'select': select,
             'device_regexes': device_regexes,
+            'top': top,
             'rename': rename,
             'stats': stats,
             'at': at,
@@ -508,6 +520,7 @@ class Commands:
             account_displayed_op_only: Optional[bool] = None,
             select: Optional[Metrics] = None,
             device_regexes: Optional[Words] = None,
+            top: Optional[int] = None,
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
@@ -548,6 +561,8 @@ class Commands:
         account_displayed_op_only: count only the nodes that are shown. Default: false.
         select: the columns to show. Default: micros.
         device_regexes: show only nodes on a device that matches. Default: .*.
+        top: show at most N rows, those with the largest numbers of -order_by, of all levels
+            unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
@@ -590,6 +605,7 @@ class Commands:
             'account_displayed_op_only': account_displayed_op_only,
             'select': select,
             'device_regexes': device_regexes,
+            'top': top,
             'rename': rename,
             'stats': stats,
             'at': at,
@@ -622,7 +638,6 @@ class Commands:
             self,
             n: Optional[int] = None,
             *,
-            by: Optional[Metric] = None,
             step: Optional[Steps] = None,
             order_by: Optional[Order] = None,
             account_type_regexes: Optional[Words] = None,
@@ -631,6 +646,7 @@ class Commands:
             device_regexes: Optional[Words] = None,
             rename: Optional[str] = None,
             at: Optional[str] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
             worker_regexes: Optional[Words] = None) -> Result:
         """Runs the command top: nodes by own time, the hottest first.
 
@@ -638,9 +654,7 @@ class Commands:
         its share of the total, the cumulative share, the number of calls and the mean per
         call.
 
-        n: show the first N nodes (20); 0 is all. Default: 20.
-        by: order by this metric [device time for traces, or host time without device work;
-            otherwise micros, or params if no step is loaded].
+        n: show the first N nodes (20); 0 is all; also --top. Default: 20.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps. Default: -1.
         order_by: sort siblings by this metric, largest first, or by name, ascending; for a
@@ -652,10 +666,11 @@ class Commands:
         device_regexes: show only nodes on a device that matches. Default: .*.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
-        at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
-            device without such an error, at the end), at the end, or at a time such as 5ms
-            after the first entry; in scope, op, code and top only for memory snapshots.
-            Default: peak.
+        at: of a memory snapshot: show what is allocated at the peak, at the first
+            out-of-memory error (oom; of a device without one: at the end), at the end, or a
+            time such as 5ms after the first entry. Default: peak.
+        by: worker: add columns for each worker, the slowest worker and the spread; all other
+            values select how scope and op group the slices of a trace. Default: none.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -665,7 +680,6 @@ class Commands:
         """
         return self._result('top', (), {
             'n': n,
-            'by': by,
             'step': step,
             'order_by': order_by,
             'account_type_regexes': account_type_regexes,
@@ -674,6 +688,7 @@ class Commands:
             'device_regexes': device_regexes,
             'rename': rename,
             'at': at,
+            'by': by,
             'worker_regexes': worker_regexes,
         })
 
@@ -697,7 +712,7 @@ class Commands:
         Below an op, further calls of the same op do not count again. A note names the lists
         for which the input has no data.
 
-        top: show the first N rows (20) of each table; 0 is all. Default: 0.
+        top: show the first N rows (20) of each table; 0 is all; also -n. Default: 0.
         table: print only this table. Default: all.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps. Default: -1.
@@ -728,8 +743,8 @@ class Commands:
         op that launched most of it. In a recording, the op is the path of the NVTX ranges. -by
         phase divides each name by the phases of a server's steps.
 
-        top: show the first N rows (20); 0 is all. Default: 0.
-        by: phase: print a row for each kernel and each phase of a server (help phases).
+        top: show the first N rows (20); 0 is all; also -n. Default: 0.
+        by: phase: a row for each kernel and phase of the steps of a server (help phases).
             Default: kernel.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -756,7 +771,7 @@ class Commands:
         graph; padding is the share of the captured tokens that no request used. Requests and
         tokens are totals over the steps.
 
-        top: show the first N rows (20); 0 is all. Default: 0.
+        top: show the first N rows (20); 0 is all; also -n. Default: 0.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -782,7 +797,7 @@ class Commands:
         a timeline contains the slices of the window, and above them the chain as a track, with
         arrows where the chain changes the track.
 
-        top: show the first N rows (20); 0 is all. Default: 0.
+        top: show the first N rows (20); 0 is all; also -n. Default: 0.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps. Default: -1.
 
@@ -819,9 +834,9 @@ class Commands:
         ranks single changes by the time that they save.
 
         words: CHANGE... | --each=kernel|op|line.
-        top: show the first N rows (20); 0 is all. Default: 0.
-        each: rank kernels, ops or lines by the time that a step saves if they take half as
-            long, and if they take no time. Default: none.
+        top: show the first N rows (20); 0 is all; also -n. Default: 0.
+        each: rank kernels, ops or lines by the time that a step saves if they take half the
+            time, or none. Default: none.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps. Default: -1.
 
@@ -852,7 +867,7 @@ class Commands:
         to its time. The last lines name the parts that the file does not explain, and the
         profiler settings that would explain them. help idle lists the causes.
 
-        top: show the first N places of each cause (5); 0 is all. Default: 0.
+        top: show the first N places of each cause (5); 0 is all; also -n. Default: 0.
         by: name places by op, Python line, call or step; auto: by calls that do not launch
             work, otherwise by ops. Default: auto.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
@@ -889,7 +904,7 @@ class Commands:
         adds up to that difference.
 
         top: show the first N causes (5), places of one cause, or parts of the difference; 0 is
-            all. Default: 0.
+            all; also -n. Default: 0.
         as_: ranks: the files are ranks of one job; runs: explain the difference of two runs;
             auto: two files are runs unless they name different ranks. Default: auto.
         cause: show only this cause, with more of its places (--top).
@@ -934,10 +949,10 @@ class Commands:
         use over time. A heap profile in pprof format has no times. Two files are compared row
         by row. With several files, the first line names the rank that is nearest to its limit.
 
-        top: show the first N rows (20); 0 is all. Default: 0.
-        by: list what is allocated by Python line, op, kind, size or module; auto: by line in a
-            memory snapshot, by op, module, line and kind in other files. Default: auto.
-        diff: fail unless there are two files, whose live sets are compared.
+        top: show the first N rows (20); 0 is all; also -n. Default: 0.
+        by: of a memory snapshot: list what is allocated by line of Python (auto), op, kind or
+            size. Default: auto.
+        diff: for two memory snapshots: also compare the memory of each line, op, kind or size.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps. Default: -1.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
@@ -980,7 +995,7 @@ class Commands:
         ranks. With --fail-on, the status is 1 if a problem is found. The rank of a dump is the
         number in the name of its file.
 
-        top: show the first N rows (20) of each table; 0 is all. Default: 0.
+        top: show the first N rows (20) of each table; 0 is all; also -n. Default: 0.
         fail_on: fail if a collective has this problem: op, size, dtype, missing, timeout, peer
             or running; may be repeated.
 
@@ -1013,9 +1028,9 @@ class Commands:
         file does not contain the number; flops lists the reasons. The peaks are the rates of
         the device for dense matrix products; -output json states their source.
 
-        top: show the first N rows (20); 0 is all. Default: 0.
-        by: group by op and input shapes, by kernel, by module, or by phase of a server's
-            steps. Default: op.
+        top: show the first N rows (20); 0 is all; also -n. Default: 0.
+        by: group by op and shapes, function of the device, module, or phase of a server's
+            step. Default: op.
         peak_flops: float operations per second, such as 989T, instead of the peaks of the
             device.
         peak_bandwidth: bytes of memory per second, such as 3.35T, instead of the bandwidth of
@@ -1053,7 +1068,7 @@ class Commands:
         the device, as a share of the wall time of the steps; HFU includes what a backward pass
         computes again. --explain=OP prints the formula of an op with the numbers of its calls.
 
-        top: show the first N rows (20) of each table; 0 is all. Default: 0.
+        top: show the first N rows (20) of each table; 0 is all; also -n. Default: 0.
         partial: print MFU even if float operations are known for less than 90% of the device
             time.
         peak_flops: peak float operations per second for MFU, such as 989T, instead of the

@@ -224,8 +224,7 @@ static bool find_inputs(struct session *s, struct run *r)
 		return false;
 	if (!flags_inputs(f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "no input: give --profile_path=FILE, or --graph_path=FILE and "
-		        "--run_meta_path=FILE");
+		        "no input: name a file, as in tfprof %s FILE", c ? c->name : "summary");
 	if (!r->request.command && flags_use_stdin(s, f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "standard input is a profile, so it cannot be read for commands: give the "

@@ -24,7 +24,7 @@ static bool set_option(struct tfp_session *t, void *arg)
 	const struct option *row = view_option(x->name);
 
 	if (!row)
-		return cmd_unknown_option(s, x->name, x->name, NULL);
+		return cmd_unknown_option(s, NULL, x->name, x->name, NULL);
 	if (x->n != 1 && !option_is_list(row))
 		return session_fail(
 		        s, ERR_INVALID_ARGUMENT, "-%s takes one value, not %zu", row->name, x->n);

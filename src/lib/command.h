@@ -73,7 +73,6 @@ struct request {
 	struct str explain;  /* --explain of flops; empty: not given */
 	bool partial;        /* --partial of flops */
 	int64_t peak_flops, peak_bandwidth; /* --peak-flops, --peak-bandwidth; 0: not given */
-	struct str by;                      /* --by of top: the metric; empty: not given */
 	bool diff;                          /* --diff of memory */
 	struct strs shown; /* options given to set without a value, to be printed */
 	struct strs given; /* names of the given options */

@@ -80,21 +80,41 @@ static struct str other_name(struct str name)
 	return STR_NONE;
 }
 
-bool cmd_unknown_option(
-        struct session *s, struct str word, struct str name, const struct strs *more)
+/* Adds the names of the options of a command (NULL: of all views). */
+static void add_options(struct session *s, const struct command *c, struct strs *names)
 {
+	const struct option *row = c ? options_of(c->name) : NULL;
+
+	for (; row; row = option_next(row))
+		strs_add(&s->query_arena, names, str_of(row->name));
+	for (row = view_options; row; row = option_next(row))
+		if (!c || cmd_has_option(c, row))
+			strs_add(&s->query_arena, names, str_of(row->name));
+}
+
+bool cmd_unknown_option(struct session *s, const struct command *c, struct str word,
+        struct str name, const struct strs *more)
+{
+	struct arena *a = &s->query_arena;
 	struct strs names = { 0 };
 
-	for (const struct option *row = view_options; row; row = option_next(row))
-		strs_add(&s->query_arena, &names, str_of(row->name));
+	add_options(s, c, &names);
 	for (size_t i = 0; more && i < more->n; i++)
-		strs_add(&s->query_arena, &names, more->v[i]);
+		strs_add(a, &names, more->v[i]);
 	struct str near = other_name(name);
 	if (!near.n)
 		near = nearest_word(name, names.v, names.n);
+	const struct option *own = c && near.n ? option_of(c, near) : NULL;
 	if (near.n)
-		near = str_fmt(&s->query_arena, "%s%.*s", flag_find(near) ? "--" : "-", STR(near));
-	return unknown_option(&s->error, STR_NONE, word, near, S("'help' lists them"));
+		near = str_fmt(a, "%s%.*s",
+		        own               ? option_dashes(own)
+		        : flag_find(near) ? "--"
+		                          : "-",
+		        STR(near));
+	if (!c)
+		return unknown_option(&s->error, STR_NONE, word, near, S("'help' lists them"));
+	return unknown_option(&s->error, str_of(c->name), word, near,
+	        str_fmt(a, "'help %s' lists its options", c->name));
 }
 
 /* Handles an option outside of the views' options: --help is about the line's command, or general.
@@ -104,7 +124,7 @@ static bool take_flag(struct session *s, struct str word, struct str name, struc
 	const struct option *flag = flag_find(name);
 
 	if (!flag)
-		return cmd_unknown_option(s, word, name, NULL);
+		return cmd_unknown_option(s, r->command, word, name, NULL);
 	if (!str_eq(str_of(flag->name), S("help")))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--%s is a command-line flag and cannot be used here: tfprof --%s%s",
@@ -131,7 +151,7 @@ static bool is_table_option(const struct request *r, struct str name)
 {
 	const struct command *c = r->command;
 
-	return c && (c->table || c->run == run_top) && option_in(options_of(c->name), name);
+	return c && (c->table || c->run == run_top) && option_of(c, name);
 }
 
 static bool take_why_option(
@@ -228,16 +248,28 @@ static bool take_table_option(
 	if (r->command->run == run_collectives)
 		return take_collectives_option(s, words, i, r);
 	struct devices_options table = { .top = r->top, .table = r->section };
-	struct top_options top = { .n = r->top, .by = r->by };
+	struct top_options top = { .n = r->top };
 	bool is_top = r->command->run == run_top;
 	struct option_words w = { .command = r->command, .into = is_top ? (void *)&top : &table };
 
 	if (!options_take(s, words, i, &w))
 		return false;
 	r->top = is_top ? top.n : table.top;
-	r->by = top.by;
 	r->section = table.table;
 	return true;
+}
+
+/* Returns the option of the views with the name; -by METRIC of top orders like -order_by. */
+static const struct option *find_view_option(const struct request *r, struct str name,
+        const struct strs *words, size_t i, bool has_value, struct str value)
+{
+	const struct option *row = view_option(name);
+
+	if (!r->command || r->command->run != run_top || !str_eq(name, S("by")))
+		return row;
+	if (!has_value && i + 1 < words->n)
+		value = words->v[i + 1];
+	return metric_find(value, USE_ORDER) == M_NONE ? row : view_option(S("order_by"));
 }
 
 /* Reads the option at words[*i] and, if it takes one, its value. */
@@ -253,9 +285,10 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 		return take_set_option(s, words, i, r);
 	if (is_table_option(r, name))
 		return take_table_option(s, words, i, r);
-	const struct option *row = view_option(name);
+	const struct option *row = find_view_option(r, name, words, *i, has_value, value);
 	if (!row)
-		return more ? cmd_unknown_option(s, word, name, more) : take_flag(s, word, name, r);
+		return more ? cmd_unknown_option(s, r->command, word, name, more)
+		            : take_flag(s, word, name, r);
 	if (!has_value && row->type != OPT_BOOL && *i + 1 == words->n && set) {
 		strs_add(&s->query_arena, &r->shown, name);
 		return true;
@@ -361,6 +394,40 @@ static bool check_word(struct session *s, const struct strs *words, size_t i)
 	return true;
 }
 
+/* Returns an option with the name, of the views or of a command. */
+static const struct option *any_option(struct session *s, struct str name)
+{
+	const struct option *row = view_option(name);
+
+	for (const struct command *c = NULL; !row && (c = cmd_next(s, c)) != NULL;)
+		row = option_of(c, name);
+	return row;
+}
+
+/* Returns the words with the command before the options that precede it, because the command
+ * determines which options exist. */
+static const struct strs *command_first(struct session *s, const struct strs *words)
+{
+	struct str name, value;
+	bool has_value, truth;
+	size_t i = 0;
+
+	for (; i < words->n && cmd_option_word(words->v[i], &name, &value, &has_value); i++) {
+		const struct option *row = has_value ? NULL : any_option(s, name);
+		if (!row || row->type == OPT_SWITCH || i + 1 == words->n)
+			continue;
+		i += row->type != OPT_BOOL || option_truth(words->v[i + 1], &truth);
+	}
+	if (!i || i >= words->n || !cmd_find(s, words->v[i]))
+		return words;
+	struct strs *to = ARENA_NEW(&s->query_arena, struct strs);
+	strs_add(&s->query_arena, to, words->v[i]);
+	for (size_t k = 0; k < words->n; k++)
+		if (k != i)
+			strs_add(&s->query_arena, to, words->v[k]);
+	return to;
+}
+
 bool cmd_parse(
         struct session *s, const struct strs *words, const struct strs *more, struct request *r)
 {
@@ -372,6 +439,9 @@ bool cmd_parse(
 	r->checkers = CHECK_ALL;
 	r->top = -1;
 	r->opts = opts_copy(&s->sticky, &s->query_arena);
+	r->opts.file_later = true;
+	if (r->takes_files)
+		words = command_first(s, words);
 	for (size_t i = 0; i < words->n; i++) {
 		bool topic = r->command && (r->command->run == run_help || r->command->own_words);
 		if (!topic && cmd_option_word(words->v[i], &name, &value, &has_value)) {
@@ -383,7 +453,7 @@ bool cmd_parse(
 	}
 	if (r->top < 0)
 		r->top = r->command && r->command->rows ? r->command->rows : TABLE_TOP;
-	if (!check_options(s, r))
+	if (!check_options(s, r) || !opts_place_output(&r->opts, &s->error))
 		return false;
 	return !r->command || !r->command->check || r->command->check(s, r);
 }

@@ -18,12 +18,15 @@ const struct option flag_options[] = {
 
 const struct option *flag_find(struct str name)
 {
-	struct str now = str_eq(name, S("h"))       ? S("help")
-	                 : str_eq(name, S("i"))     ? S("interactive")
-	                 : str_eq(name, S("spool")) ? S("recording") /* its former name */
-	                                            : name;
-
-	return option_in(flag_options, now);
+	if (str_eq(name, S("h")))
+		name = S("help");
+	else if (str_eq(name, S("i")))
+		name = S("interactive");
+	else if (str_eq(name, S("V")))
+		name = S("version");
+	else if (str_eq(name, S("spool"))) /* its former name */
+		name = S("recording");
+	return option_in(flag_options, name);
 }
 
 /* Stores the file under its kind; only one file of each kind is allowed. */

@@ -29,6 +29,17 @@ const struct option *options_of(const char *scope)
 	return NULL;
 }
 
+const struct option *option_of(const struct command *c, struct str name)
+{
+	const struct option *x = option_in(options_of(c->name), name);
+
+	if (!x && str_eq(name, S("n")))
+		x = option_in(options_of(c->name), S("top"));
+	else if (!x && str_eq(name, S("top")))
+		x = option_in(options_of(c->name), S("n"));
+	return x;
+}
+
 const char *option_dashes(const struct option *row)
 {
 	return strcmp(row->scope, SCOPE_VIEWS) != 0 && row->name[1] ? "--" : "-";
@@ -103,28 +114,18 @@ static bool unknown(
 	const struct command *c = w->command;
 	struct arena *a = &s->query_arena;
 	struct strs names = { 0 };
-	struct sb all = sb_in(a);
 
-	for (const struct option *x = options_of(c->name); x; x = option_next(x)) {
+	for (const struct option *x = options_of(c->name); x; x = option_next(x))
 		strs_add(a, &names, str_of(x->name));
-		sb_fmt(&all, "%s%s%s", all.n ? ", " : "", option_dashes(x), x->name);
-	}
-	for (const struct option *x = w->opts ? view_options : NULL; x; x = option_next(x)) {
-		strs_add(a, &names, str_of(x->name));
-		if (cmd_takes_some(c) && cmd_has_option(c, x))
-			sb_fmt(&all, ", -%s", x->name);
-	}
+	for (const struct option *x = w->opts ? view_options : NULL; x; x = option_next(x))
+		if (cmd_has_option(c, x))
+			strs_add(a, &names, str_of(x->name));
 	struct str near = nearest_word(name, names.v, names.n);
 	const struct option *own = option_in(options_of(c->name), near);
 	if (near.n)
 		near = str_fmt(a, "%s%.*s", own ? option_dashes(own) : "-", STR(near));
-	const char *more = w->opts && !cmd_takes_some(c) ? " and the options of the views" : "";
-	const char *are = all.n && !*more && str_find_char(sb_str(&all), ',') == SIZE_MAX
-	                          ? "its only option is"
-	                          : "its options are";
-	struct str has = !all.n ? S("it has no options")
-	                        : str_fmt(a, "%s %.*s%s", are, STR(sb_str(&all)), more);
-	return unknown_option(&s->error, str_of(c->name), word, near, has);
+	return unknown_option(&s->error, str_of(c->name), word, near,
+	        str_fmt(a, "'help %s' lists its options", c->name));
 }
 
 /* Recognises an option of one letter with its value attached, such as -oDIR. */
@@ -147,7 +148,7 @@ bool options_take(struct session *s, const struct strs *words, size_t *i, struct
 	bool has_value;
 
 	cmd_option_word(words->v[*i], &name, &value, &has_value);
-	const struct option *x = option_in(options_of(w->command->name), name);
+	const struct option *x = option_of(w->command, name);
 	const struct option *row = x || !w->opts ? NULL : view_option(name);
 	if (row) {
 		strs_add(a, &w->given, name);
@@ -183,6 +184,8 @@ bool options_read(struct session *s, const struct strs *words, struct option_wor
 	struct str name, value;
 	bool has_value, options = true;
 
+	if (w->opts)
+		w->opts->file_later = true;
 	for (size_t i = 0; i < words->n; i++) {
 		if (options && str_eq(words->v[i], S("--"))) {
 			options = false;
@@ -194,7 +197,7 @@ bool options_read(struct session *s, const struct strs *words, struct option_wor
 			options &= !w->command->starts;
 		}
 	}
-	return true;
+	return !w->opts || opts_place_output(w->opts, &s->error);
 }
 
 bool options_want_help(const struct command *c, const struct strs *words)
@@ -208,8 +211,7 @@ bool options_want_help(const struct command *c, const struct strs *words)
 		bool option = cmd_option_word(words->v[i], &name, &value, &has_value);
 		if (c->starts && !option && !is_value)
 			return false;
-		const struct option *x =
-		        option && !has_value ? option_in(options_of(c->name), name) : NULL;
+		const struct option *x = option && !has_value ? option_of(c, name) : NULL;
 		is_value = x && option_argument(x) && !(x->flags & OPTION_ALONE);
 	}
 	return false;
@@ -267,7 +269,10 @@ bool cmd_has_option(const struct command *c, const struct option *row)
 	bool of_view = row->type == OPT_STATS || str_eq(str_of(row->name), S("by"));
 
 	if (cmd_takes_some(c))
-		return has_word(str_of(c->view_options), str_of(row->name));
+		return has_word(str_of(c->view_options),
+		        str_eq(str_of(row->name), S("o")) ? S("output") : str_of(row->name));
+	if (str_eq(str_of(row->name), S("top"))) /* others have a row of their own, or no rows */
+		return c->view || c->run == run_set;
 	return c->view || c->run == run_set || !of_view;
 }
 

@@ -48,6 +48,9 @@ bool options_want_help(const struct command *c, const struct strs *words);
 /* Reads the option at words->v[*i] and, if it takes one, its value. */
 bool options_take(struct session *s, const struct strs *words, size_t *i, struct option_words *w);
 
+/* Returns the command's own option, or NULL. -n and --top name the same option. */
+const struct option *option_of(const struct command *c, struct str name);
+
 /* Returns "-" for an option of the views or of one letter, otherwise "--". */
 const char *option_dashes(const struct option *row);
 
@@ -88,9 +91,10 @@ bool cmd_option_word(struct str word, struct str *name, struct str *value, bool 
 bool cmd_parse(
         struct session *s, const struct strs *words, const struct strs *more, struct request *r);
 
-/* Fails: the option, given as typed, does not exist. */
-bool cmd_unknown_option(
-        struct session *s, struct str word, struct str name, const struct strs *more);
+/* Fails: the option, given as typed, does not exist. c: the command, or NULL. more: names of
+ * options that the caller has read already, for "did you mean". */
+bool cmd_unknown_option(struct session *s, const struct command *c, struct str word,
+        struct str name, const struct strs *more);
 
 /* Splits and parses one line. A blank line has no command, and shows the sticky options. */
 bool cmd_parse_line(struct session *s, struct str line, struct request *r);

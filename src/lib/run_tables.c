@@ -45,11 +45,6 @@ static bool run_table(
 
 bool run_devices(struct session *s, const struct request *r, struct sink *out)
 {
-	enum output_kind kind = r->opts.output.kind;
-
-	if (r->section > 0 && !out_is_data(kind))
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "--table requires -output csv, json, md or ndjson");
 	return run_table(s, TABLE_DEVICES, r, out);
 }
 

@@ -12,18 +12,14 @@ static bool is_number(enum metric_id m)
 	return m < M_N && metrics[m].value != V_NONE;
 }
 
-/* Returns the metric to sort by: from -by, from -order_by, otherwise time, live bytes of a memory
- * snapshot, or params if no step is loaded. */
+/* Returns the metric to sort by: from -order_by, otherwise time, live bytes of a memory snapshot,
+ * or params if no step is loaded. */
 static bool find_metric(struct session *s, const struct request *r, enum metric_id *m)
 {
-	*m = r->by.n ? metric_find(r->by, USE_ORDER) : r->opts.order.by;
-	if (r->by.n && !is_number(*m)) {
-		struct sb names = sb_in(&s->query_arena);
-		metric_names(&names, USE_SELECT | USE_ORDER, ", ");
+	if (r->opts.by == BY_WORKER)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "-by: '%.*s' is not a numeric metric; choose one of %.*s", STR(r->by),
-		        STR(sb_str(&names)));
-	}
+		        "top cannot show a column for each worker; scope -by worker can");
+	*m = r->opts.order.by;
 	if (!is_number(*m))
 		*m = session_main_metric(s);
 	if (*m == M_MICROS)
@@ -83,7 +79,7 @@ static bool write_top(struct session *s, const struct request *r, struct query *
 bool run_top(struct session *s, const struct request *r, struct sink *out)
 {
 	struct query q = { .o = &r->opts };
-	enum metric_id m;
+	enum metric_id m = M_NAME;
 
 	if (!session_query(s, view_with(VIEW_PATHS), &q) || !find_metric(s, r, &m) ||
 	        !view_open(&q, &s->error))

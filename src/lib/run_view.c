@@ -111,7 +111,7 @@ static bool has_result(const struct view_ops *v, const struct opts *o)
 static void note_nothing(struct session *s, const struct result *r)
 {
 	static const char *const by[HIDDEN_N] = { "-start_name_regexes leaves", NULL,
-		"-trim_name_regexes leaves", "a -min_ option leaves",
+		"-trim_name_regexes leaves", "a -min_ option leaves", NULL,
 		"-show_name_regexes, -hide_name_regexes or -device_regexes leave" };
 	enum hidden_by most = HIDDEN_DEPTH;
 
@@ -187,6 +187,9 @@ static void note_cut(struct session *s, const struct result *r)
 	uint32_t n = r->hidden[HIDDEN_DEPTH];
 	struct sb numbers = sb_in(&s->query_arena);
 
+	if (r->hidden[HIDDEN_TOP] && !(row->flags & OUT_ROWS) && o->output.kind != OUT_NONE)
+		note_line(&s->notes, "note: %u more %s (-n 0 shows all)\n", r->hidden[HIDDEN_TOP],
+		        r->hidden[HIDDEN_TOP] == 1 ? "row" : "rows");
 	if (!n || row->flags & OUT_ROWS)
 		return;
 	if (!(row->flags & OUT_WHOLE)) {

@@ -29,7 +29,11 @@ const struct option view_options[] = {
 
 const struct option *view_option(struct str name)
 {
-	return option_in(view_options, str_eq(name, S("q")) ? S("quiet") : name);
+	if (str_eq(name, S("q")))
+		name = S("quiet");
+	else if (str_eq(name, S("n")))
+		name = S("top");
+	return option_in(view_options, name);
 }
 
 bool option_is_list(const struct option *row)
@@ -177,11 +181,49 @@ static bool set_output(struct output *to, struct arena *a, struct str value, str
 	for (size_t i = 0; i < pieces.n; i++)
 		if (!set_output_key(&o, a, pieces.v[i], e))
 			return false;
-	if ((output_rows[o.kind].required & KEY_OUTFILE) && o.outfile.n == 0)
-		return err_set(e, ERR_INVALID_ARGUMENT, "-output: %s needs a file: %s:outfile=FILE",
-		        output_rows[o.kind].name, output_rows[o.kind].name);
 	*to = o;
 	return true;
+}
+
+/* True unless the output needs a file and has none. */
+static bool has_file(const struct output *o, struct err *e)
+{
+	const char *name = output_rows[o->kind].name;
+
+	if (!(output_rows[o->kind].required & KEY_OUTFILE) || o->outfile.n)
+		return true;
+	return err_set(
+	        e, ERR_INVALID_ARGUMENT, "-output: %s needs a file: %s:outfile=FILE", name, name);
+}
+
+/* Returns the type of output that the ending of a file's name selects. */
+static enum output_kind kind_by_name(struct str file)
+{
+	static const struct {
+		const char *ending;
+		enum output_kind kind;
+	} rows[] = { { ".csv", OUT_CSV }, { ".json", OUT_JSON }, { ".ndjson", OUT_NDJSON },
+		{ ".md", OUT_MD }, { ".html", OUT_HTML }, { ".folded", OUT_FOLDED },
+		{ ".pb.gz", OUT_PPROF } };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (str_ends(file, str_of(rows[i].ending)))
+			return rows[i].kind;
+	return OUT_FILE;
+}
+
+bool opts_place_output(struct opts *o, struct err *e)
+{
+	struct output *to = &o->output;
+
+	if (o->file.n && to->kind == OUT_STDOUT)
+		to->kind = kind_by_name(o->file);
+	if (o->file.n && !(output_rows[to->kind].keys & KEY_OUTFILE))
+		return err_set(e, ERR_INVALID_ARGUMENT, "-o: %s is not written to a file",
+		        output_rows[to->kind].name);
+	if (o->file.n)
+		to->outfile = o->file;
+	return has_file(to, e);
 }
 
 static bool bad_value(struct err *e, const struct option *row, struct str value, const char *is)
@@ -255,6 +297,16 @@ static bool set_i32(const struct option *row, struct str value, int32_t *to, str
 	return true;
 }
 
+static bool set_output_of(struct opts *o, struct arena *a, struct str value, struct err *e)
+{
+	struct output to = o->output;
+
+	if (!set_output(&to, a, str_copy(a, value), e) || (!o->file_later && !has_file(&to, e)))
+		return false;
+	o->output = to;
+	return true;
+}
+
 bool opts_set(
         struct opts *o, struct arena *a, const struct option *row, struct str value, struct err *e)
 {
@@ -268,7 +320,7 @@ bool opts_set(
 			return bad_value(e, row, value, "not true or false");
 		return true;
 	case OPT_ORDER: return set_order(at, a, str_strip_quotes(value), true, e);
-	case OPT_OUTPUT: return set_output(at, a, str_copy(a, value), e);
+	case OPT_OUTPUT: return set_output_of(o, a, value, e);
 	case OPT_STRING: *(struct str *)at = str_copy(a, str_strip_quotes(value)); return true;
 	case OPT_STEPS: return set_steps(o, a, str_strip_quotes(value), e);
 	case OPT_MOMENT: return set_moment(row, value, a, at, e);
@@ -350,7 +402,8 @@ void opts_complete(struct opts *o, enum vk view, bool by_column, bool whole, str
 {
 	if (!o->order.given && by_column && opts_use_ours(o, a))
 		order_by_column(o, view);
-	if (!o->depth_given && (whole || output_rows[o->output.kind].flags & OUT_WHOLE))
+	if (!o->depth_given &&
+	        (whole || o->top >= 0 || output_rows[o->output.kind].flags & OUT_WHOLE))
 		o->max_depth = INT32_MAX;
 }
 
@@ -389,6 +442,7 @@ struct opts opts_copy(const struct opts *o, struct arena *a)
 		memcpy(c.steps.v, o->steps.v, o->steps.n * sizeof *c.steps.v);
 	c.at.text = str_copy(a, o->at.text);
 	c.dump_to_file = str_copy(a, o->dump_to_file);
+	c.file = str_copy(a, o->file);
 	c.rename = str_copy(a, o->rename);
 	return c;
 }

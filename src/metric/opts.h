@@ -137,11 +137,14 @@ struct opts {
 	/* Extensions. */
 	struct step_set steps; /* if not empty, step is negative */
 	unsigned stats;        /* STAT_BIT bits */
+	int64_t top;           /* most rows; 0: all; negative: not given */
+	struct str file;       /* of -o: file of the answer; empty if not given */
 	struct moment at;
 	struct strs devices, workers;
 	enum by by;
 	int64_t max_workers; /* columns; negative: chosen automatically */
 	enum align align;
+	bool file_later;  /* -o may follow -output; opts_place_output must be called */
 	bool depth_given; /* max_depth was given */
 	bool new_input;   /* an input has a format that the original cannot read */
 	bool exact_names; /* timeline: a name that ends in .json is used as it is; set by the
@@ -171,6 +174,9 @@ bool opts_set(
  * names are an error; otherwise they are kept as unknown. */
 bool opts_set_list(struct opts *o, struct arena *a, const struct option *row,
         const struct strs *items, bool strict, struct err *e);
+
+/* Sends the output to the file of -o, and fails if an output has no file and needs one. */
+bool opts_place_output(struct opts *o, struct err *e);
 
 /* True if -step selects the step. A negative number selects all. */
 bool opts_has_step(const struct opts *o, int64_t step);

@@ -113,6 +113,7 @@ enum hidden_by {
 	HIDDEN_DEPTH, /* -max_depth */
 	HIDDEN_TRIM,  /* -trim_name_regexes */
 	HIDDEN_MIN,   /* a -min_ option */
+	HIDDEN_TOP,   /* -top */
 	HIDDEN_NAME,  /* -show_name_regexes, -hide_name_regexes, -device_regexes */
 	HIDDEN_N
 };
@@ -205,6 +206,10 @@ const struct view_ops *view_with(enum view_trait trait);
 /* Runs one command: finds the step, tallies, shows. A missing step is ERR_STEP, with a note in the
  * original's words. Another note reports saturated sums. */
 bool view_run(const struct view_ops *v, struct query *q, struct result *r, struct err *e);
+
+/* Limits the shown entries to the number of -top: a list to its first ones; a tree to those with
+ * the largest totals, which include the entries above them. */
+void view_limit(struct result *r);
 
 /* Adds the note about saturated sums once, for callers that add up accounted numbers. */
 void view_note_stopped(struct notes *notes);

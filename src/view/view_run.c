@@ -179,6 +179,8 @@ bool view_run(const struct view_ops *v, struct query *q, struct result *r, struc
 	if (!view_open(q, e))
 		return false;
 	bool ok = v->show(q, r, e) && view_patterns_ok(q, e);
+	if (ok)
+		view_limit(r);
 	if (ok && q->o->stats)
 		stats_add(r);
 	if (ok && q->o->by == BY_WORKER && !workers_in_rows(q->o))

@@ -62,7 +62,7 @@ def test_words():
 
 def test_wrong_words():
     for words, sentence in (([], 'record needs a program'), (['--levl=full', 'true'], "did you mean '--level'"),
-                            (['--zzzzzzzz', 'true'], "record has no option '--zzzzzzzz'; its options are --level"),
+                            (['--zzzzzzzz', 'true'], "record has no option '--zzzzzzzz'; 'help record' lists its options"),
                             (['--level=some', 'true'], "--level: 'some' is not one of kernels, launches, full"),
                             (['--delay=x', 'true'], 'not a time'), (['--delay=1.x', 'true'], 'not a time'),
                             (['--max-size=0', 'true'], "'0' is not above 0"),

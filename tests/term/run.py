@@ -212,7 +212,7 @@ SHELLS = {
 
 # Words with ':' and '=', at which bash also splits; values of options; the program of record.
 MORE_WORDS = ((('tfprof record --level=la', '--level=launches'),), (('tfprof scope x -output pp', '-output pprof:outfile='),),
-              (('tfprof scope x -output pprof:ou', '-output pprof:outfile='),), (('tfprof top x -by acc', '-by accelerator_micros'),),
+              (('tfprof scope x -output pprof:ou', '-output pprof:outfile='),), (('tfprof top x -by mod', '-by module'),),
               (('tfprof top x -n 5', '-n 50'),), (('tfprof gpu x -to', '-top'),), (('tfprof scope x -order_by accelerator_', 'accelerator_micros'),),
               (('tfprof scope x -output pprof:outfile=re', 'outfile=result.pb'),), (('tfprof record -o r -- mkfif', 'r -- mkfifo'),))
 

@@ -54,6 +54,7 @@ static void put_truncation(struct document *d, const struct result *r)
 		[HIDDEN_DEPTH] = "max_depth",
 		[HIDDEN_TRIM] = "trim",
 		[HIDDEN_MIN] = "min",
+		[HIDDEN_TOP] = "top",
 		[HIDDEN_NAME] = "patterns" };
 
 	document_key(d, "truncation");

@@ -639,11 +639,17 @@ bool trace_table_write(const struct worker_traces *all, const struct trace_table
 		        "'execute_8_context_0(...)_"
 		        "generation_8(...)' of vLLM or 'step[DECODE bs=8]' of SGLang were "
 		        "expected");
-	if (section > x.n_sections)
+	if (section > x.n_sections + 1)
 		return err_set(e, ERR_FAILED,
 		        "--table: only recordings and traces with launches have additional tables");
-	const struct table *chosen = section ? &x.sections[section - 1] : &x;
-	x.rows_from = chosen; /* a document has all tables */
+	struct table first = x;
+	if (section == 1 && !out_is_data(o->output.kind))
+		first.n_sections = 0;
+	const struct table *chosen = section > 1 ? &x.sections[section - 2] : &first;
+	if (section && !chosen->rows)
+		note_line(
+		        to->notes, "note: the table %s has no rows for this input\n", chosen->key);
+	x.rows_from = section > 1 ? chosen : &x; /* a document has all tables */
 	return table_write(o->output.kind == OUT_JSON ? &x : chosen, request->top, &o->output,
 	        request->columns, to, e);
 }

@@ -15,7 +15,7 @@ try scope --he
 try scope -select bytes,mic
 try scope -output pp
 try scope -output pprof:out
-try top -by acc
+try top -by mod
 try record --level=la
 try record --he
 try record --g
