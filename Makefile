@@ -273,7 +273,21 @@ demo-run: build/tfprof build/libtfprof_cupti.so
 	@echo '$$ $(DEMO)'
 	@$(DEMO)
 
-PREFIX ?= /usr/local
+# GNU's names of the folders are accepted too: prefix, bindir, libdir, includedir, mandir.
+prefix ?= /usr/local
+PREFIX ?= $(prefix)
+ifdef bindir
+BINDIR ?= $(bindir)
+endif
+ifdef libdir
+LIBDIR ?= $(libdir)
+endif
+ifdef includedir
+INCLUDEDIR ?= $(includedir)
+endif
+ifdef mandir
+MANDIR ?= $(mandir)
+endif
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
@@ -333,7 +347,7 @@ static: $(BIN)/tfprof-static
 $(BIN)/tfprof-static: $(STATIC_O)/tfprof
 	strip -o $@ $<
 
-## install: into DESTDIR$(PREFIX), PREFIX=/usr/local
+## install: into DESTDIR$(prefix), prefix=/usr/local; PREFIX is another name of prefix
 install: $(INSTALLED) $(BIN)/libtfprof.a $(BIN)/libtfprof.so $(BIN)/libtfprof_cupti.so
 	$(INSTALL) -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(PKGCONFIGDIR)" \
 		"$(DESTDIR)$(INCLUDEDIR)/tfprof"

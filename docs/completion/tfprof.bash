@@ -52,7 +52,7 @@ _tfprof_words()
 	diff) case $prev in -by|--by) COMPREPLY=($(compgen -W 'node phase' -- "$cur")); return ;; esac ;;&
 	diff) case $prev in -match|--match) COMPREPLY=($(compgen -W 'auto path' -- "$cur")); return ;; esac ;;&
 	diff) case $prev in -per|--per) COMPREPLY=($(compgen -W 'step run' -- "$cur")); return ;; esac ;;&
-	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --by= --delta= --min_size= --all --names= --swap --rename= --match= --per= --gate= --allow-inconclusive --level= --help' -- "$cur") $(compgen -f -- "$cur"))
+	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --by= --delta= --min_size= --all --names= --label= --swap --rename= --match= --per= --gate= --allow-inconclusive --level= --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;; esac ;;
 	baseline) [ "$at" -eq 2 ] && { COMPREPLY=($(compgen -W 'save list show remove' -- "$cur")); return; } ;;&
 	baseline) COMPREPLY=($(compgen -W '--help' -- "$cur") $(compgen -f -- "$cur"))

@@ -144,6 +144,7 @@ complete -c tfprof -n '__fish_seen_subcommand_from diff' -l delta -x -d 'show no
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l min_size -x -d 'show nodes with at least SIZE on one side; 1KB for bytes, 20ms for times 1MB'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l all -d 'show all differences, also those within noise'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l names -x -d 'names of the sides; can also be given as words after the sides'
+complete -c tfprof -n '__fish_seen_subcommand_from diff' -l label -x -d 'name of a side A, B; repeat it for each side'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l swap -d 'reverse the direction; the first side minus the last'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l rename -x -d 'rename nodes before matching; may be repeated'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l match -x -a 'auto path' -d 'auto; find renamed scopes; path; match by path only'

@@ -42,7 +42,7 @@ OWN: Dict[str, Tuple[str, ...]] = {
     'collectives': ('top', 'fail-on', ),
     'roofline': ('top', 'by', 'peak-flops', 'peak-bandwidth', ),
     'flops': ('top', 'explain', 'partial', 'peak-flops', ),
-    'diff': ('view', 'by', 'delta', 'min_size', 'all', 'names', 'swap', 'rename', 'match', 'per', 'gate', 'allow-inconclusive', 'level', ),
+    'diff': ('view', 'by', 'delta', 'min_size', 'all', 'names', 'label', 'swap', 'rename', 'match', 'per', 'gate', 'allow-inconclusive', 'level', ),
 }
 VIEWS = ('scope', 'graph', 'code', 'op', )
 
@@ -1096,6 +1096,7 @@ class Commands:
             min_size: Optional[Size] = None,
             all: Optional[bool] = None,
             names: Optional[Words] = None,
+            label: Optional[Words] = None,
             swap: Optional[bool] = None,
             rename: Optional[Words] = None,
             match: Optional[Literal['auto', 'path']] = None,
@@ -1169,6 +1170,7 @@ class Commands:
             [1MB].
         all: show all differences, also those within noise.
         names: names of the sides; can also be given as words after the sides.
+        label: name of a side [A, B]; repeat it for each side.
         swap: reverse the direction: the first side minus the last.
         rename: rename nodes before matching; may be repeated.
         match: auto: find renamed scopes; path: match by path only. Default: auto.
@@ -1227,6 +1229,7 @@ class Commands:
             'min_size': min_size,
             'all': all,
             'names': names,
+            'label': label,
             'swap': swap,
             'rename': rename,
             'match': match,

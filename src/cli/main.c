@@ -57,6 +57,15 @@ static void keep_before(struct session *s, struct run *r)
 		strs_add(&s->query_arena, &r->request.before, str_of(r->argv[i]));
 }
 
+/* Opens the output; the session gets its width. */
+static struct sink *begin_screen(struct session *s, struct run *r, const struct opts *o)
+{
+	struct sink *out = screen_begin(&r->screen, o);
+
+	s->columns = screen_columns(&r->screen);
+	return out;
+}
+
 /* Runs a command that reads its own files. */
 static bool run_alone(struct session *s, struct run *r)
 {
@@ -67,28 +76,26 @@ static bool run_alone(struct session *s, struct run *r)
 	keep_before(s, r);
 	progress_begin(&progress, &s->watch);
 	signals_catch(s);
-	bool ok = c->run(s, &r->request, screen_begin(&r->screen, &s->sticky));
+	bool ok = c->run(s, &r->request, begin_screen(s, r, &s->sticky));
 	progress_end(&progress);
 	s->watch = before;
 	r->reads = true;
 	return ok;
 }
 
-/* Opens the output; help gets its width. */
-static struct sink *begin_screen(struct session *s, struct run *r, const struct opts *o)
-{
-	struct sink *out = screen_begin(&r->screen, o);
-
-	s->columns = screen_columns(&r->screen);
-	return out;
-}
-
-/* Prints help about the command at the start of the words, or in general. */
+/* Prints the short help about the first command among the words, or in general. */
 static bool show_help(struct session *s, struct run *r, const struct strs *words)
 {
-	struct strs topic = { .v = words->v, .n = words->n && cmd_find(s, words->v[0]) };
+	const struct command *c = NULL;
+	struct strs none = { 0 };
 
-	return help_write(s, &topic, begin_screen(s, r, &s->sticky));
+	for (size_t i = 0; i < words->n && !c; i++)
+		c = cmd_find(s, words->v[i]);
+
+	if (!c)
+		return help_write(s, &none, begin_screen(s, r, &s->sticky));
+	help_write_short(s, c, begin_screen(s, r, &s->sticky));
+	return true;
 }
 
 /* Runs a command that the library does not have. */

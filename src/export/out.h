@@ -123,7 +123,14 @@ bool profile_write(
 
 /* Writes the model as a baseline (model/read/read_baseline.c): a text with names, types and
  * numbers. */
-void baseline_write(const struct model *m, struct sink *to, struct arena *a);
+#define BASELINE_COMMAND "# command: "
+#define BASELINE_HOST    "# host: "
+#define BASELINE_DEVICES "# devices: "
+struct baseline_facts { /* comment lines at the beginning; empty: unknown */
+	struct str command, host, devices;
+};
+void baseline_write(const struct model *m, const struct baseline_facts *facts, struct sink *to,
+        struct arena *a);
 
 /* Write one step as a serialized RunMetadata, and the nodes as a GraphDef. Fail also if the file
  * would be too large for readers. */

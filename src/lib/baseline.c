@@ -4,6 +4,7 @@
  * current one; links to or in it are not followed.
  */
 #include "lib/diff.h"
+#include "lib/baseline_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,6 +142,27 @@ static struct str baseline_size(struct session *s, const struct model *m)
 	        STR(str_counted(a, m->steps.n, S("steps"))));
 }
 
+static struct str host_name(struct arena *a)
+{
+	char name[256] = "";
+
+	return gethostname(name, sizeof name - 1) ? STR_NONE : str_copy(a, str_of(name));
+}
+
+/* Returns the names of the model's devices, the first three if there are more. */
+static struct str device_names(struct arena *a, const struct model *m)
+{
+	struct sb b = sb_in(a);
+	size_t n = m->devices.n;
+
+	for (size_t i = 0; i < n && i < 3; i++)
+		sb_fmt(&b, "%s%.*s", i ? ", " : "",
+		        STR(str_base(model_str(m, m->devices.v[i].name))));
+	if (n > 3)
+		sb_fmt(&b, " and %zu more", n - 3);
+	return b.n ? sb_str(&b) : STR_NONE;
+}
+
 static bool write_inside(struct session *s, const struct model *m, const struct baseline_place *p,
         struct str name, struct str path)
 {
@@ -149,7 +171,9 @@ static bool write_inside(struct session *s, const struct model *m, const struct 
 
 	if (!sink_file_inside(&to, a, p->fd, name, path, &s->error))
 		return false;
-	baseline_write(m, to, a);
+	struct baseline_facts facts = { str_fmt(a, "baseline save %.*s", STR(s->baseline_words)),
+		host_name(a), device_names(a, m) };
+	baseline_write(m, &facts, to, a);
 	return sink_close(to, &s->error);
 }
 
@@ -205,6 +229,7 @@ static bool save(struct session *s, struct strs *words, struct sink *out)
 {
 	struct strs files = { words->v + 1, words->n - 1, 0 };
 
+	s->baseline_words = strs_join(&s->query_arena, words, S(" "));
 	if (files.n)
 		return with_files(s, &files, words->v[0], out, write_file);
 	if (!s->loaded)
@@ -218,7 +243,7 @@ static bool save(struct session *s, struct strs *words, struct sink *out)
 static bool list(struct session *s, struct sink *out)
 {
 	struct arena *a = &s->query_arena;
-	struct strs names = { 0 };
+	struct strs names = { 0 }, valid = { 0 };
 	bool there;
 
 	if (!check_links(FOLDER, &there, &s->error) ||
@@ -227,7 +252,8 @@ static bool list(struct session *s, struct sink *out)
 	sort_list(a, &names);
 	for (size_t i = 0; i < names.n; i++)
 		if (is_name(names.v[i]))
-			sink_fmt(out, "%.*s\n", STR(names.v[i]));
+			strs_add(a, &valid, names.v[i]);
+	baseline_list_write(a, S(FOLDER), &valid, s->columns, out);
 	return true;
 }
 

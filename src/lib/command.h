@@ -117,6 +117,9 @@ bool check_why(struct session *s, const struct request *r);
  * topic is unknown. */
 bool help_write(struct session *s, const struct strs *topics, struct sink *out);
 
+/* Writes help about a command that fits a screen: its options in one line each, two examples. */
+void help_write_short(struct session *s, const struct command *c, struct sink *out);
+
 /* A topic that lists other topics. */
 struct help_section {
 	const char *name;

@@ -478,6 +478,7 @@ bool cmd_parse_words(struct session *s, struct strs *words, struct request *r)
 	bool topics = c && (c->own_words || c->run == run_help);
 	if (r->help || (topics && options_want_help(c, &r->topics))) {
 		r->topics = (struct strs){ 0 };
+		r->help = true;
 		if (c)
 			strs_add(&s->query_arena, &r->topics, str_of(c->name));
 		r->command = cmd_find(s, S("help"));

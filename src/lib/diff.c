@@ -116,8 +116,8 @@ static bool all_different(const struct strs *v)
 	return true;
 }
 
-/* Returns the names of the sides: left and right or, for more sides, the file names, or their
- * numbers if the names are equal. */
+/* Returns the names of the sides: A and B or, for more sides, the file names, or their numbers if
+ * the names are equal. */
 static struct strs choose_names(struct arena *a, const struct diff_request *w)
 {
 	struct strs names = { 0 };
@@ -126,7 +126,7 @@ static struct strs choose_names(struct arena *a, const struct diff_request *w)
 		return w->given.names;
 	for (size_t i = 0; i < w->sides.n; i++)
 		strs_add(a, &names,
-		        w->sides.n == 2 ? (i ? S("right") : S("left")) : base_name(w->sides.v[i]));
+		        w->sides.n == 2 ? (i ? S("B") : S("A")) : base_name(w->sides.v[i]));
 	for (size_t i = 0; i < names.n && !all_different(&names); i++)
 		names.v[i] = str_fmt(a, "%zu", i + 1);
 	return names;

@@ -148,6 +148,8 @@ bool diff_read(struct session *s, const struct strs *words, struct diff_request 
 		return session_fail(
 		        s, ERR_INVALID_ARGUMENT, "--level must be a probability below 1");
 	w->o.rename = strs_join(a, &w->given.rename, S(";"));
+	for (size_t i = 0; i < w->given.labels.n; i++)
+		strs_add(a, &w->given.names, w->given.labels.v[i]);
 	for (size_t i = 0; i < read.rest.n; i++)
 		take_word(s, read.rest.v[i], w, &names);
 	w->select_given = is_given(&read, "select");

@@ -281,6 +281,112 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 	}
 }
 
+/* ---- help within one screen ---- */
+
+#define SHORT_ABOUT    300 /* bytes of the explanation, to the end of a sentence */
+#define SHORT_OPTIONS  14  /* options that get a line; the others are only named */
+#define SHORT_EXAMPLES 2
+
+/* Returns the first sentences of a text. */
+static struct str first_sentences(struct str text, size_t most)
+{
+	struct str rest = text;
+	size_t end = 0, n;
+
+	while ((n = str_find(rest, S(". "))) != SIZE_MAX && (!end || end + n + 1 <= most)) {
+		end += n + 1;
+		rest = str_sub(text, end, SIZE_MAX);
+	}
+	return end && text.n > most ? str_sub(text, 0, end) : text;
+}
+
+/* Writes one line about an option, cut at the width. */
+static void put_option_line(struct session *s, const struct option *row, struct sink *out)
+{
+	struct sb line = sb_in(&s->query_arena), name = sb_in(&s->query_arena);
+	size_t width = s->columns ? s->columns : 100;
+
+	if (is_view_option(row))
+		sb_fmt(&name, "-%s", row->name);
+	else if (option_argument(row) && row->choices)
+		sb_fmt(&name, "%s%s=...", option_dashes(row), row->name);
+	else
+		option_usage(&name, row);
+	sb_fmt(&line, "  %.*s ", STR(sb_str(&name)));
+	while (line.n < 24)
+		sb_char(&line, ' ');
+	sb_put(&line, str_of(row->help));
+	struct str text = sb_str(&line);
+	if (text.n > width) {
+		size_t end = width - 3;
+		while (end > 24 && text.p[end] != ' ')
+			end--;
+		text = str_fmt(&s->query_arena, "%.*s...", STR(str_sub(text, 0, end)));
+	}
+	sink_fmt(out, "%.*s\n", STR(text));
+}
+
+/* The options of the views that most questions need, in the order of the table. */
+static bool is_common(const struct option *row)
+{
+	static const char *const names[] = { "max_depth", "min_micros", "step", "order_by",
+		"show_name_regexes", "select", "output", "o", "top", "by" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(row->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Writes the options of a command: a line for the first ones, the names of the others. */
+static void put_short_options(struct session *s, const struct command *c, struct sink *out)
+{
+	struct sb more = sb_in(&s->query_arena);
+	bool takes = c->view || c->view_options;
+	size_t lines = 0;
+
+	for (const struct option *row = options_of(c->name); row; row = option_next(row)) {
+		if (!lines)
+			sink_put(out, S("\nOptions\n"));
+		if (lines++ < SHORT_OPTIONS)
+			put_option_line(s, row, out);
+		else
+			sb_fmt(&more, "%s%s%s", more.n ? ", " : "", option_dashes(row), row->name);
+	}
+	for (const struct option *row = takes ? view_options : NULL; row; row = option_next(row)) {
+		if (!cmd_has_option(c, row) || option_of(c, str_of(row->name)))
+			continue;
+		if (!lines)
+			sink_put(out, S("\nOptions\n"));
+		if (is_common(row) && lines < SHORT_OPTIONS) {
+			put_option_line(s, row, out);
+			lines++;
+		} else {
+			sb_fmt(&more, "%s-%s", more.n ? ", " : "", row->name);
+		}
+	}
+	if (more.n)
+		put_line(s, str_fmt(&s->query_arena, "also %.*s", STR(sb_str(&more))), out);
+}
+
+void help_write_short(struct session *s, const struct command *c, struct sink *out)
+{
+	struct strs lines = str_split(&s->query_arena, str_of(c->examples), '\n');
+
+	put_head(s, "", c->name, c->help, out);
+	if (c->synopsis)
+		sink_fmt(out, "\nUsage: tfprof %s %s\n", c->name, c->synopsis);
+	sink_char(out, '\n');
+	put_line(s, first_sentences(str_of(c->about), SHORT_ABOUT), out);
+	put_short_options(s, c, out);
+	if (lines.n)
+		sink_put(out, S("\nExamples\n"));
+	for (size_t i = 0; i < lines.n && i < SHORT_EXAMPLES; i++)
+		sink_fmt(out, "  %.*s\n", STR(lines.v[i]));
+	sink_fmt(out, "\n'help %s' explains all options; so does man tfprof-%s.\n", c->name,
+	        c->name);
+}
+
 static void put_choices(struct session *s, const struct option *row, struct sb *b)
 {
 	struct strs choices = str_split(&s->query_arena, str_of(row->choices), '|');

@@ -42,5 +42,10 @@ bool run_quit(struct session *s, const struct request *r, struct sink *out)
 
 bool run_help(struct session *s, const struct request *r, struct sink *out)
 {
-	return help_write(s, &r->topics, out);
+	const struct command *c = r->help && r->topics.n ? cmd_find(s, r->topics.v[0]) : NULL;
+
+	if (!c)
+		return help_write(s, &r->topics, out);
+	help_write_short(s, c, out);
+	return true;
 }

@@ -32,6 +32,7 @@ static struct opts with_columns(
 	struct opts to = *o;
 
 	to.new_input = s->model.new_input || s->recording.n;
+	to.bare_input = s->bare_files;
 	columns = &to.select.metrics;
 	if (session_has_snapshots(s)) {
 		if (o->select.preset)
@@ -248,9 +249,10 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 		return false;
 	columns = with_columns(s, v, o);
 	note_columns(s, o);
+	bool by_column = view_is(v->kind, VIEW_LIST) || view_is(v->kind, VIEW_PATHS);
 	opts_complete(&columns, v->kind,
-	        view_is(v->kind, VIEW_LIST) || view_is(v->kind, VIEW_PATHS),
-	        columns.new_input && (message || view_is(v->kind, VIEW_LIST)), &s->query_arena);
+	        s->bare_files || (by_column && opts_use_ours(&columns, &s->query_arena)),
+	        columns.new_input && (message || view_is(v->kind, VIEW_LIST)));
 	q.o = o = &columns;
 	q.fold = columns.new_input && !message && view_is(v->kind, VIEW_TRACES) &&
 	         (o->output.kind == OUT_STDOUT || o->output.kind == OUT_FILE);

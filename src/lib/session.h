@@ -62,6 +62,7 @@ struct session {
 	bool loaded, sealed, broken;
 	size_t changes;             /* of the model, its trees or the regrouped model */
 	atomic_uint readers;        /* streams that read the model: nothing can be added */
+	struct str baseline_words;  /* the arguments of baseline save; in the query arena */
 	bool bare_files;            /* files were given without flags, which the original cannot */
 	int64_t assume_batch;       /* in place of unknown first dimensions; 0: none */
 	bool recover;               /* reads damaged files up to the damage */

@@ -398,9 +398,9 @@ static void order_by_column(struct opts *o, enum vk view)
 	}
 }
 
-void opts_complete(struct opts *o, enum vk view, bool by_column, bool whole, struct arena *a)
+void opts_complete(struct opts *o, enum vk view, bool by_column, bool whole)
 {
-	if (!o->order.given && by_column && opts_use_ours(o, a))
+	if (!o->order.given && by_column)
 		order_by_column(o, view);
 	if (!o->depth_given &&
 	        (whole || o->top >= 0 || output_rows[o->output.kind].flags & OUT_WHOLE))

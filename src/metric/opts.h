@@ -147,6 +147,7 @@ struct opts {
 	bool file_later;  /* -o may follow -output; opts_place_output must be called */
 	bool depth_given; /* max_depth was given */
 	bool new_input;   /* an input has a format that the original cannot read */
+	bool bare_input;  /* files were given without flags, which the original cannot */
 	bool exact_names; /* timeline: a name that ends in .json is used as it is; set by the
 	                     program */
 	bool viz, bars, wide, quiet;
@@ -186,11 +187,11 @@ bool opts_names_steps(const struct opts *o);
 /* True if the options, the output or the inputs have something that the original lacks. */
 bool opts_use_ours(const struct opts *o, struct arena *a);
 
-/* Sets defaults that depend on the view: with by_column, and if opts_use_ours, orders by the first
- * numeric column; with whole, and for data outputs, all levels are shown unless -max_depth is
+/* Sets defaults that depend on the view: with by_column, orders by the first numeric column; with
+ * whole, and for data outputs, all levels are shown unless -max_depth is
  * given.
  */
-void opts_complete(struct opts *o, enum vk view, bool by_column, bool whole, struct arena *a);
+void opts_complete(struct opts *o, enum vk view, bool by_column, bool whole);
 
 /* Returns the last place of the list that op shows, counted from 0. The original shows one row more
  * than -max_depth says; where an option of ours is in use, that number of rows. */

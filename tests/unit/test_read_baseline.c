@@ -18,7 +18,7 @@ static struct str written(struct rig *g)
 	struct sink *to = sink_memory(&g->a);
 
 	assert_true(ingest_seal(g->in, &g->e));
-	baseline_write(g->m, to, &g->a);
+	baseline_write(g->m, &(struct baseline_facts){ 0 }, to, &g->a);
 	return sink_text(to);
 }
 

@@ -80,12 +80,29 @@ static void put_lines(struct sink *to, struct sb *b, uint32_t *checksum)
 	b->n = 0;
 }
 
-void baseline_write(const struct model *m, struct sink *to, struct arena *a)
+/* Appends a comment line for each fact that is known. Line breaks are escaped. */
+static void put_facts(struct sb *b, const struct baseline_facts *facts)
+{
+	const struct str values[] = { facts->command, facts->host, facts->devices };
+	static const char *const names[] = { BASELINE_COMMAND, BASELINE_HOST, BASELINE_DEVICES };
+
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		if (!values[i].n)
+			continue;
+		sb_put(b, str_of(names[i]));
+		sb_put_name(b, values[i]);
+		sb_char(b, '\n');
+	}
+}
+
+void baseline_write(
+        const struct model *m, const struct baseline_facts *facts, struct sink *to, struct arena *a)
 {
 	struct sb b = sb_in(a);
 	uint32_t checksum = 0;
 
 	sb_put(&b, S(BASELINE_HEAD "\n"));
+	put_facts(&b, facts);
 	if (model_ticks(m) > 1)
 		sb_fmt(&b, "ticks\t%lld\n", (long long)model_ticks(m));
 	for (size_t i = 0; i < m->steps.n; i++)

@@ -361,8 +361,8 @@ bool pprof_write(const struct exported *of, struct emit *to, struct err *e)
 	if (r->q->o->quiet)
 		return true;
 	if (!is_original(r)) {
-		sink_fmt(to->out, "pprof profile is written to %.*s: go tool pprof -top FILE\n",
-		        STR(path));
+		sink_fmt(to->out, "pprof profile is written to %.*s: go tool pprof -top %.*s\n",
+		        STR(path), STR(path));
 		return true;
 	}
 	sink_put(to->out, S("\nRun pprof -png --nodecount=100 --sample_index=1 <"));

@@ -100,7 +100,7 @@ void diff_name(struct sb *b, const struct diff *d, uint32_t row)
 
 	const struct alias *a = diff_alias(d, row);
 
-	sb_put_name(b, entry ? d->request->c->name[entry] : S("_TfProfRoot"));
+	sb_put_name(b, entry ? d->request->c->name[entry] : ROOT_NAME);
 	if (a) {
 		sb_put(b, S(" => "));
 		sb_put_name(b, a->name);
@@ -198,7 +198,10 @@ bool text_diff(const struct exported *out, struct sink *s, struct emit *to, stru
 	line_build_init(&b, to->a);
 	for (uint32_t row = 0; row < x->d->n; row++) {
 		name.n = 0;
-		diff_name(&name, x->d, row);
+		if (x->legacy && !x->d->row[row].entry)
+			sb_put(&name, S("_TfProfRoot")); /* as the original writes it */
+		else
+			diff_name(&name, x->d, row);
 		line_begin(&b, 2 * (size_t)x->d->row[row].depth, sb_str(&name));
 		for (uint32_t k = 0; k < request->columns; k++)
 			put_cells(&b, x, row, k);

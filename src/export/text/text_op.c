@@ -54,6 +54,15 @@ static double percent(int64_t part, int64_t whole)
 	return 100.0 * (double)part / (double)whole;
 }
 
+/* True if a share of a row and all rows below it means something: the rows are sorted by a number.
+ * The original always prints it. */
+static bool has_cumulative(const struct query *q)
+{
+	const struct order *o = &q->o->order;
+
+	return !q->o->bare_input || (o->by < M_N && metrics[o->by].value != V_NONE);
+}
+
 /* Appends "value (share of it and all below, own share)". Quirk 10: for memory, an own share of 0
  * makes both 0. */
 static void put_shares(
@@ -66,8 +75,10 @@ static void put_shares(
 	l->cell.n = 0;
 	text_number(&l->cell, l->r, m, x->self, metric_in(m, l->r->kind)->suffix);
 	sb_put(&l->cell, S(" ("));
-	fmt_fixed2(&l->cell, any ? percent(total, root) : 0);
-	sb_put(&l->cell, S("%, "));
+	if (has_cumulative(l->q)) {
+		fmt_fixed2(&l->cell, any ? percent(total, root) : 0);
+		sb_put(&l->cell, S("%, "));
+	}
 	if (tally_is_unknown(x->self, m->value)) {
 		sb_put(&l->cell, S("?)"));
 	} else {

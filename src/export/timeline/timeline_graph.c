@@ -41,6 +41,15 @@ struct chart {
 	uint32_t *flow0, *flows;
 };
 
+/* True if a node has a canonical device. The original also needs a host, which its profiles do not
+ * have. */
+static bool has_place(const struct query *q, uint32_t node)
+{
+	const struct node *n = &q->m->nodes.v[node];
+
+	return n->device != ID_NONE && (n->host != ID_NONE || q->o->bare_input);
+}
+
 /* Returns the cell of a shown entry if it is drawn: it ran in the step, has a start and devices. */
 static uint32_t drawn_cell(const struct chart *c, uint32_t shown)
 {
@@ -48,8 +57,7 @@ static uint32_t drawn_cell(const struct chart *c, uint32_t shown)
 	const struct result *r = c->r;
 	uint32_t node = q->tree->node[q->kept.at[r->shown[shown].kept]];
 
-	if (shown == 0 || node == ID_NONE || q->m->nodes.v[node].device == ID_NONE ||
-	        q->m->nodes.v[node].host == ID_NONE)
+	if (shown == 0 || node == ID_NONE || !has_place(q, node))
 		return ID_NONE;
 	uint32_t cell = idset_place(&c->cells, node);
 	return cell == ID_NONE || c->s->cell_start[cell] == 0 ? ID_NONE : cell;
@@ -241,11 +249,10 @@ static bool is_canonical(const struct chart *c, uint32_t rank)
 static void add_flows(struct chart *c, uint32_t rank, uint32_t box, uint32_t source)
 {
 	const struct step *s = c->s;
-	const struct node *n = &c->m->nodes.v[source];
 	uint32_t cell = idset_place(&c->cells, source);
 
-	if (cell == ID_NONE || s->cell_start[cell] == 0 || n->device == ID_NONE ||
-	        n->host == ID_NONE || !view_matches(c->q, source))
+	if (cell == ID_NONE || s->cell_start[cell] == 0 || !has_place(c->q, source) ||
+	        !view_matches(c->q, source))
 		return;
 	for (uint32_t k = s->cell_span0[cell]; k < s->cell_span0[cell + 1]; k++) {
 		uint32_t other = span_rank(c, k);
@@ -435,6 +442,11 @@ bool timeline_graph(const struct result *r, struct emit *to, struct err *e)
 	draw_boxes(&c, to, &memory);
 	trace_mem_read(&memory, &c.cells);
 	scratch_close(&cells);
+	if (!c.n_cells && c.q->o->bare_input)
+		note_line(c.q->notes,
+		        "note: the timeline of step %lld is empty: no shown node has "
+		        "a start and a device\n",
+		        (long long)c.s->id);
 	trace_mem_counters(&memory, &c.t, c.n_pids, to->out);
 	return trace_close(&c.t, to, e);
 }

@@ -2,11 +2,12 @@
 # from: deviation: the original compares nothing
 . "${0%/*}/sides.inc"
 run() { $TFPROF "$@"; echo "$?"; }
+stable() { sed -E "s/$(hostname)/HOST/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}/DATE TIME       /"; }
 run baseline list
 run baseline save main old.pbtxt
 run baseline save main old.pbtxt
-cat .tfprof/baselines/main
-run baseline list
+grep -v "^end" .tfprof/baselines/main | stable
+run baseline list | stable | tr -s " "
 run baseline show main
 run diff baseline:main new.pbtxt -select params
 run scope .tfprof/baselines/main -select params
