@@ -62,7 +62,7 @@ class DeviceNames(List[str]):
             top: Optional[int] = None,
             *,
             table: Optional[Literal['all', 'devices', 'step_time', 'gpus', 'idle', 'idle_places', 'kernels', 'waits', 'latency', 'communication', 'transfers', 'processes', 'synchronisations', 'calls', 'launches', 'ranges', 'steps', 'copies', 'graphs', 'memory', 'overhead']] = None) -> Result:
-        """Returns what each device did, and why it was idle; alias: gpu.
+        """Runs the command devices: what each device did, and why it was idle; alias: gpu.
 
         The first table has a row for each device of a trace or recording. The window is the
         whole trace. Busy is the union of all work of the device. Exposed communication is
@@ -666,9 +666,9 @@ class Commands:
         device_regexes: show only nodes on a device that matches. Default: .*.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
-        at: of a memory snapshot: show what is allocated at the peak, at the first
-            out-of-memory error (oom; of a device without one: at the end), at the end, or a
-            time such as 5ms after the first entry. Default: peak.
+        at: for memory snapshots: show what is allocated at the peak, at the first
+            out-of-memory error (oom; for a device without such an error, at the end), at the
+            end, or at a time such as 5ms after the first entry. Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -744,7 +744,7 @@ class Commands:
         phase divides each name by the phases of a server's steps.
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
-        by: phase: a row for each kernel and phase of the steps of a server (help phases).
+        by: phase: print a row for each kernel and each phase of a server (help phases).
             Default: kernel.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -835,8 +835,8 @@ class Commands:
 
         words: CHANGE... | --each=kernel|op|line.
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
-        each: rank kernels, ops or lines by the time that a step saves if they take half the
-            time, or none. Default: none.
+        each: rank kernels, ops or lines by the time that a step saves if they take half as
+            long, and if they take no time. Default: none.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps. Default: -1.
 
@@ -950,7 +950,7 @@ class Commands:
         by row. With several files, the first line names the rank that is nearest to its limit.
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
-        by: of a memory snapshot: list what is allocated by line of Python (auto), op, kind or
+        by: for memory snapshots: list what is allocated by Python line (auto), op, kind or
             size. Default: auto.
         diff: for two memory snapshots: also compare the memory of each line, op, kind or size.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
@@ -1029,8 +1029,8 @@ class Commands:
         the device for dense matrix products; -output json states their source.
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
-        by: group by op and shapes, function of the device, module, or phase of a server's
-            step. Default: op.
+        by: group by op and input shapes, by kernel, by module, or by phase of a server's
+            steps. Default: op.
         peak_flops: float operations per second, such as 989T, instead of the peaks of the
             device.
         peak_bandwidth: bytes of memory per second, such as 3.35T, instead of the bandwidth of
