@@ -100,7 +100,7 @@ static void test_words(void **state)
 		{ S("diff -select micros,par"), "params ", "params", false, false, 1 },
 		{ S("diff --s"), NULL, "--s", true, false, 5 },
 		{ S("diff --rename"), "--rename ", "--rename", false, false, 1 },
-		{ S("checkpoint -o"), "-output -o ", "-o", false, false, 2 },
+		{ S("checkpoint -o"), "-output -o ", "-o", true, false, 2 },
 		{ S("checkpoint --output c"), "csv ", "csv", false, false, 1 },
 		{ S("baseline s"), "save show ", "s", true, false, 2 },
 		{ S("record --l"), "", "", false, false, 0 },

@@ -124,7 +124,7 @@ static void test_depth_is_written(void **state)
 	assert_text(out_notes(&x), "");
 	assert_true(str_contains(sink_text(x.out),
 	        S("\"truncation\":{\"entries\":5,\"shown\":3,\"hidden_by\":{\"start\":0,"
-	          "\"max_depth\":2,\"trim\":0,\"min\":0,\"patterns\":0}}")));
+	          "\"max_depth\":2,\"trim\":0,\"min\":0,\"top\":0,\"patterns\":0}}")));
 	out_close(&x);
 }
 

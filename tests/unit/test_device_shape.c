@@ -75,7 +75,7 @@ static void table_names(void **state)
 	device_use_trace(&u, t, &links, a);
 	const struct table *v = device_sections(
 	        &(struct device_workers){ &(struct device_worker){ .u = &u }, 1 }, &n, a);
-	sb_put(&b, S("devices|step_time"));
+	sb_put(&b, S("all|devices|step_time"));
 	for (size_t i = 0; i < n; i++)
 		sb_fmt(&b, "|%s", v[i].key);
 	assert_non_null(o);
