@@ -71,7 +71,7 @@ _tfprof_words()
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	doctor) COMPREPLY=($(compgen -W '-o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops report convert set reset checkpoint diff baseline load use list help quit exit record ctl serve mcp schema doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
+	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops report convert set reset checkpoint diff baseline load use list help quit exit record ctl serve mcp ui schema doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
 	esac
 	local pre=
 	case $cur in *,*) pre=${cur%,*}, ;; esac
@@ -106,7 +106,7 @@ _tfprof_words()
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	-*) COMPREPLY=($(compgen -W "$single"'-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -o -top -rename -stats -at -by -max_workers -worker_regexes -align -bars -quiet -wide -max_values' -- "$cur")); return ;;
 	esac
-	COMPREPLY=($(compgen -W 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops report convert set reset checkpoint diff baseline load use list help quit exit record ctl serve mcp schema doctor' -- "$cur"))
+	COMPREPLY=($(compgen -W 'scope graph code op summary top peek advise devices gpu kernels steps phases critical what-if idle why memory collectives roofline flops report convert set reset checkpoint diff baseline load use list help quit exit record ctl serve mcp ui schema doctor' -- "$cur"))
 	while read -r pre; do
 		case $pre in *.py|*.c|*.h|*.md|*.sh|*.o|*.so|*.csv|*.svg|*.png|*.html) ;; *) COMPREPLY+=("$pre") ;; esac
 	done < <(compgen -f -- "$cur")

@@ -666,9 +666,10 @@ class Commands:
         device_regexes: show only nodes on a device that matches. Default: .*.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;.
-        at: for memory snapshots: show what is allocated at the peak, at the first
-            out-of-memory error (oom; for a device without such an error, at the end), at the
-            end, or at a time such as 5ms after the first entry. Default: peak.
+        at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
+            device without such an error, at the end), at the end, or at a time such as 5ms
+            after the first entry; in scope, op, code and top only for memory snapshots.
+            Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace. Default: none.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -950,9 +951,9 @@ class Commands:
         by row. With several files, the first line names the rank that is nearest to its limit.
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
-        by: for memory snapshots: list what is allocated by Python line (auto), op, kind or
-            size. Default: auto.
-        diff: for two memory snapshots: also compare the memory of each line, op, kind or size.
+        by: list what is allocated by Python line, op, kind, size or module; auto: by line in a
+            memory snapshot, by op, module, line and kind in other files. Default: auto.
+        diff: fail unless there are two files, whose live sets are compared.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps. Default: -1.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a

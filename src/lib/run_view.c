@@ -215,9 +215,10 @@ bool session_show(struct session *s, const struct view_ops *v, const struct opts
 		return false;
 	x->columns = with_columns(s, v, o);
 	note_columns(s, o);
+	bool by_column = view_is(v->kind, VIEW_LIST) || view_is(v->kind, VIEW_PATHS);
 	opts_complete(&x->columns, v->kind,
-	        view_is(v->kind, VIEW_LIST) || view_is(v->kind, VIEW_PATHS),
-	        x->columns.new_input && view_is(v->kind, VIEW_LIST), a);
+	        s->bare_files || (by_column && opts_use_ours(&x->columns, a)),
+	        x->columns.new_input && view_is(v->kind, VIEW_LIST));
 	q->o = &x->columns;
 	q->a = a;
 	q->fold = x->columns.new_input && view_is(v->kind, VIEW_TRACES);
