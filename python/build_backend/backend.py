@@ -14,7 +14,7 @@ import tempfile
 import wheel
 
 BUILT = ('build/tfprof', 'build/libtfprof.so', 'build/libtfprof_cupti.so')
-# What a build needs: programs, and modules of pkg-config. The sources of a release have the code that protoc makes.
+# Needs of a build: programs, and modules of pkg-config. The sources of a release have the code that protoc makes.
 PROGRAMS, GENERATORS = ('make', 'pkg-config'), ('protoc', 'protoc-gen-c')
 MODULES = ('libprotobuf-c', 'libpcre2-8', 'zlib')
 LEFT_OUT, KEPT = ('tests/', 'testdata/', '.ci/', '.github/'), ('tests/rules.mk',)  # of source distributions

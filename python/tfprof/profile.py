@@ -183,6 +183,8 @@ class Profile(Commands):
                 continue
             if plain in own:
                 words += own_words(own[plain], value)
+            elif command == 'top' and plain == 'by':
+                words += own_words('by', value)  # on the command line, a metric here is an order
             else:
                 self._session.set(name, option_values(name, value))
         return words

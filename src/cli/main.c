@@ -50,11 +50,16 @@ static int status_of(const struct session *s, const struct run *r)
 	}
 }
 
-/* Keeps the words before the command, which are flags of inputs. */
-static void keep_before(struct session *s, struct run *r)
+/* Keeps the arguments that were read as flags of inputs, before the command or after it. */
+static void keep_flags(struct session *s, struct run *r)
 {
-	for (size_t i = 1; i + r->flags.words.n < (size_t)r->argc; i++)
-		strs_add(&s->query_arena, &r->request.before, str_of(r->argv[i]));
+	const struct strs *words = &r->flags.words;
+
+	for (size_t i = 1, k = 0; i < (size_t)r->argc; i++)
+		if (k < words->n && words->v[k].p == r->argv[i])
+			k++;
+		else
+			strs_add(&s->query_arena, &r->request.before, str_of(r->argv[i]));
 }
 
 /* Opens the output; the session gets its width. */
@@ -73,7 +78,7 @@ static bool run_alone(struct session *s, struct run *r)
 	struct progress progress;
 	const struct command *c = r->request.command;
 
-	keep_before(s, r);
+	keep_flags(s, r);
 	progress_begin(&progress, &s->watch);
 	signals_catch(s);
 	bool ok = c->run(s, &r->request, begin_screen(s, r, &s->sticky));
@@ -103,7 +108,7 @@ static bool run_program(struct session *s, struct run *r)
 {
 	struct sink *out = begin_screen(s, r, &s->sticky);
 
-	keep_before(s, r);
+	keep_flags(s, r);
 	bool ok = r->request.command->run(s, &r->request, out);
 	r->done = s->exit_status;
 	if (s->exit_signal)

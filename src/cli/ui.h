@@ -179,13 +179,13 @@ struct ui_panel {
 	        *opens; /* words of the command that opens a row, with % for the text; NULL: none */
 };
 
-/* What is drawn of a table: the columns beside the name, and their widths. */
+/* Layout of a table on the screen: the columns beside the name, and their widths. */
 struct ui_block {
 	size_t name;   /* widest name */
 	size_t *width; /* by column; 0: not shown */
 	bool *number;  /* by column: aligned to the right */
 	size_t n;
-	size_t name_column; /* column of the names; SIZE_MAX: names are no column */
+	size_t name_column; /* column of the names; SIZE_MAX: names are not a column */
 	bool shares;
 };
 
@@ -241,7 +241,7 @@ enum ui_kind ui_page_kind(const struct ui_page *p, size_t at);
 /* Returns the heading of the table that a line belongs to, in a; NULL: it has none. */
 const struct ui_line *ui_page_heading(const struct ui_page *p, size_t at, struct arena *a);
 /* Returns the number of the row at the cursor, from 1, and the number of rows of its table or tree;
- * 0: it is no row. */
+ * 0: the cursor is not on a row. */
 size_t ui_page_row(const struct ui_page *p, size_t *rows);
 /* Returns the name in a line. */
 struct str ui_page_name(const struct ui_page *p, size_t at);

@@ -23,7 +23,7 @@ struct memory_event {
 	int64_t ns;
 	int64_t bytes;    /* negative: released; 0: unknown */
 	int64_t in_use;   /* total afterwards, from the source; negative: unknown */
-	int64_t reserved; /* likewise */
+	int64_t reserved; /* bytes reserved afterwards; negative: unknown */
 	int64_t until;    /* end of the op around an allocation, or INT64_MIN */
 	uint64_t address;
 	uint64_t buffers;  /* allocations that the event stands for; 0: one */

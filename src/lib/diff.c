@@ -117,16 +117,17 @@ static bool all_different(const struct strs *v)
 }
 
 /* Returns the names of the sides: A and B or, for more sides, the file names, or their numbers if
- * the names are equal. */
+ * the names are equal. The columns of data keep the names left and right, which programs read. */
 static struct strs choose_names(struct arena *a, const struct diff_request *w)
 {
+	bool data = output_rows[w->o.output.kind].flags & OUT_ROWS;
+	const struct str pair[] = { data ? S("left") : S("A"), data ? S("right") : S("B") };
 	struct strs names = { 0 };
 
 	if (w->given.names.n)
 		return w->given.names;
 	for (size_t i = 0; i < w->sides.n; i++)
-		strs_add(a, &names,
-		        w->sides.n == 2 ? (i ? S("B") : S("A")) : base_name(w->sides.v[i]));
+		strs_add(a, &names, w->sides.n == 2 ? pair[i] : base_name(w->sides.v[i]));
 	for (size_t i = 0; i < names.n && !all_different(&names); i++)
 		names.v[i] = str_fmt(a, "%zu", i + 1);
 	return names;

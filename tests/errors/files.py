@@ -83,7 +83,8 @@ class Runs:
 
 SNAPSHOTS = {'ok.pickle': PICKLE, 'cut.pickle': PICKLE[:-20], 'bad.pickle': PICKLE[:-2] + b'\xff.',
              'code.pickle': pickle.dumps(dict(SNAPSHOT, external_annotations=[Runs()]), protocol=4),
-             'other.pickle': pickle.dumps({'x': 'device_traces'}, protocol=4), 'cut_snapshot.json': json.dumps(SNAPSHOT).encode()[:-20]}
+             'other.pickle': pickle.dumps({'x': 'device_traces'}, protocol=4), 'cut_snapshot.json': json.dumps(SNAPSHOT).encode()[:-20],
+             'other_timeline.json': b'[[1, 2], []]'}
 
 DUMP = {'version': '2.10', 'pg_config': {'0': {'name': '0', 'desc': 'default_pg', 'ranks': '[0]'}}, 'pg_status': {}, 'entries': [
     {'process_group': ('0', 'default_pg'), 'collective_seq_id': 1, 'profiling_name': 'nccl:barrier', 'record_id': 0, 'state': 'started', 'retired': True}]}

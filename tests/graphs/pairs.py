@@ -21,7 +21,7 @@ sys.path[:0] = [os.path.join(ROOT, 'check'), os.path.join(ROOT, 'trace')]
 import kineto  # noqa: E402
 
 KINDS = ['plain', 'pieces', 'streams', 'lost', 'permuted', 'padded', 'wrong', 'cut', 'unnamed', 'shifted', 'several']
-# What one pair of the kind 'several' can have at once.
+# Difficulties that one pair of the kind 'several' can have at once.
 SEVERAL = ['pieces', 'streams', 'lost', 'permuted', 'padded', 'cut', 'unnamed', 'shifted']
 BATCHES = (8, 16, 32)
 

@@ -130,7 +130,7 @@ class EveryKind(unittest.TestCase):
         self.assertTrue(page['float_ops'])
         with tfprof.open(*files) as p, tfprof.Profile(graph=files[2], run_meta=[files[0], files[3]],
                                                       op_log=files[1]) as q:
-            self.assertEqual(q.text('op', select='micros'), p.text('op', select='micros'))
+            self.assertEqual(q.text('op', select='micros', order_by='micros'), p.text('op', select='micros', order_by='micros'))
             self.assertEqual(q.coverage, p.coverage)
 
     def test_workers_and_patterns(self):

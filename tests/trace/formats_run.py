@@ -85,7 +85,7 @@ def difference():
     for view in 'op', 'scope':
         out, err = program('diff', *sides, '-view', view, '-select', 'accelerator_micros', '-output', 'json')
         assert 'kernels are matched by function' in err, err
-        found = {r['path']: [r['own_accelerator_micros_%s' % s] for s in ('A', 'B')] for r in json.loads(out)['rows']}
+        found = {r['path']: [r['own_accelerator_micros_%s' % s] for s in ('left', 'right')] for r in json.loads(out)['rows']}
         for i, (_, _, f) in enumerate(SPELLINGS):
             equal(found[f], [20 * (i + 1), 10 * (i + 1)], f)
         equal(found['Memcpy HtoD'], [140, 70])

@@ -298,7 +298,7 @@ def numbers_of_diff():
     """Both sides and the difference are those of the diff."""
     go('diff', 'compare')
     found = shown_rows()
-    said = {m[1]: m.groups()[1:] for m in re.finditer(r'^ *(\S+) \(A:(\S+) B:(\S+)\) (\S+)', program('diff', *words('diff'), '-all', '-max_depth', '2'), re.M)}
+    said = {m[1]: m.groups()[1:] for m in re.finditer(r'^ *(\S+) \(left:(\S+) right:(\S+)\) (\S+)', program('diff', *words('diff'), '-all', '-max_depth', '2'), re.M)}
     assert said['input'][2] == found['input'][2], (said['input'], found['input'])
     assert sum(found.get(k, [0, 0, 0])[2] == v[2] for k, v in said.items() if k in found) >= 5, (found, said)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a build tells its tasks, and what they return."""
+"""Arguments and results of the tasks of a build."""
 from typing import Dict, List, NamedTuple, Tuple
 
 from .inputs import Stat
@@ -9,7 +9,7 @@ from .store import DataFile
 
 
 class Job(NamedTuple):
-    """What all tasks of a build have in common."""
+    """Settings that all tasks of a build share."""
     out: str
     names: List[str]
     memory_limit: int
@@ -29,6 +29,6 @@ class Task(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a task has read and written."""
+    """Files that a task has read and written."""
     rows: List[FileRow]
     written: List[DataFile]

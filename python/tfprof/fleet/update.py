@@ -33,7 +33,7 @@ class Given(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a build did: numbers of files, and {run: number of refused files} of the runs that changed."""
+    """Counts of a build: numbers of files, and {run: number of refused files} of the runs that changed."""
     runs: Dict[str, int]
     read: int
     kept: int

@@ -102,9 +102,9 @@ void baseline_write(
 	uint32_t checksum = 0;
 
 	sb_put(&b, S(BASELINE_HEAD "\n"));
-	put_facts(&b, facts);
 	if (model_ticks(m) > 1)
 		sb_fmt(&b, "ticks\t%lld\n", (long long)model_ticks(m));
+	put_facts(&b, facts);
 	for (size_t i = 0; i < m->steps.n; i++)
 		sb_fmt(&b, "step\t%lld\n", (long long)m->steps.v[i]->id);
 	put_lines(to, &b, &checksum);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See step_guess.h.
+ * Finds the shortest sequence of calls that repeats on the busiest thread.
  */
 #include "trace/pass/step_guess.h"
 
