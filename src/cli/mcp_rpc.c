@@ -28,7 +28,8 @@ static const char *const stated_revisions[] = { "2026-07-28" };
 
 #define INSTRUCTIONS                                                                               \
 	"tfprof reads profiles and traces that PyTorch, JAX, TensorFlow, Nsight Systems and ONNX " \
-	"Runtime write. Begin with open to find files, then summary: its verdict and causes say why a "  \
+	"Runtime write. Begin with open to find files, then summary: its verdict and causes say "  \
+	"why a "                                                                                   \
 	"step takes its time. Use table for rows, peek for one name, what_if for the effect of a " \
 	"change. If truncated is true, next is the call that returns more. Times are per step "    \
 	"unless a name says otherwise. Options of a view: help with its name as topic."

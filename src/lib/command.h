@@ -59,7 +59,7 @@ struct request {
 	                         takes_name */
 	unsigned checkers;    /* for advise: CHECK_BIT bits */
 	struct sink *message; /* sink for the result message; NULL: none */
-	struct strs before;   /* on the command line: flags of inputs, before the command or after it */
+	struct strs before;   /* on the command line: flags of inputs */
 	struct strs files;    /* on the command line: words that are existing files */
 	bool takes_files;
 	bool no_file;        /* on failure: a file argument is not an existing file */

@@ -80,6 +80,13 @@ class View:
             assert mark in text, 'not on the screen: %r\n%s' % (mark, text)
         return text
 
+    def gone(self, mark):
+        """Waits until the mark is no longer on the screen: Escape counts only after a pause without further bytes."""
+        end = time.monotonic() + terminal.PATIENCE
+        while mark in self.t.screen():
+            assert time.monotonic() < end, 'still on the screen: %s' % mark
+            time.sleep(0.04)
+
     def lines(self):
         self.t.still()
         return self.t.screen().split('\n')
@@ -161,7 +168,7 @@ def search(_):
         v.keys('BSpace')
         v.has('/Decod_')
         v.keys('Escape')
-        assert 'Decod_' not in v.t.screen()
+        v.gone('Decod_')
 
 
 def sort(_):
