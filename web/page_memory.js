@@ -21,7 +21,7 @@ function facts(row, state) {
 	row.step === null ? null : el('span', { class: 'tag' }, 'step ' + row.step));
 }
 
-// What the rows of the live set are grouped by: a line of the program in a snapshot, else an op.
+// What the rows of the live set are grouped by: a line of the program where it is known, else an op.
 function ownerOf(row) {
 	return plain(row.line || row.op || '(unknown)');
 }
@@ -48,7 +48,7 @@ function owners(rows, unknown) {
 		link: r.line ? undefined : link('scope', { q: r.op || '' }) })), 'bytes', whole), all.length > TOP ? el('p', { class: 'muted' }, `and ${(all.length - TOP).toLocaleString('en-US')} more`) : null];
 }
 
-// The live set of a snapshot by kind.
+// The live set by kind.
 function kinds(rows) {
 	const sums = new Map();
 	for (const r of rows)
@@ -79,7 +79,7 @@ function isOf(r, row) {
 
 const COLORS = { parameters: '--compute', gradients: '--communication', 'optimizer state': '--copy', activations: '--host', inputs: '--loading', 'communication buffers': '--accent' };
 
-// The use over time; of a snapshot, by kind.
+// The use over time, by kind where it is known.
 function useChart(use, byKind, options) {
 	if (!byKind || !byKind.ns.length)
 		return stepChart(use.ns, use.bytes, options);
@@ -100,7 +100,7 @@ function pool(report, entry, i) {
 		use.ns.length ? useChart(use, d.by_kind && d.by_kind[i], { unit: 'bytes', ...whole, name: 'Bytes in use over time', limit: row.capacity_bytes ? [row.capacity_bytes, 'capacity'] : null })
 			: el('p', { class: 'muted' }, 'The file has no allocation times, only the peak.'),
 		el('h3', {}, 'In use at the peak' + (use.ns.length ? ', ' + nanoseconds(use.ns[at] - whole.from) + ' after the first allocation' : '')),
-		kinds(live), kinds(live) ? el('h3', {}, 'By line') : null,
+		kinds(live), kinds(live) ? el('h3', {}, 'By line, or by op where no line is known') : null,
 		owners(live, row.allocations ? 'The file does not record which allocations were released.' : 'The file has no individual allocations.'));
 }
 

@@ -247,8 +247,15 @@ def numbers_of_memory():
         said = json.loads(program('memory', words(name)[0], '--top', '0', '-output', 'json'))
         peaks = BROWSER.js('return [...document.querySelectorAll("[data-fact=Peak]")].map(x => x.title)')
         assert peaks == ['%s bytes' % format(r['peak_bytes'], ',') for r in sorted(said['memory'], key=lambda r: -r['peak_bytes'])], (peaks, said['memory'])
-        rows = BROWSER.js('return [...document.querySelectorAll(".bars .bar")].map(x => x.textContent)')
-        assert rows and sorted(rows) == sorted(r['op'] for r in said['live']), (rows, said['live'])
+        cards = BROWSER.js('return [...document.querySelectorAll("section.card")].map(c => [...c.querySelectorAll(".bars")]'
+                           '.map(b => [...b.querySelectorAll(".bar")].map(x => x.textContent))).filter(c => c.length)')
+        rows = [owner for card in cards for owner in card[-1]]
+        owners = sorted({(r['device'], r['allocator'], r['line'] or r['op']) for r in said['live']})
+        assert rows and sorted(rows) == sorted(o for _, _, o in owners), (rows, owners)
+        kinds = sorted({(r['device'], r['allocator'], r['kind']) for r in said['live']})
+        shown = [kind for card in cards for bars in card[:-1] for kind in bars]
+        assert not shown or sorted(shown) == sorted(k for _, _, k in kinds), (shown, kinds)
+        assert shown or name == 'steps', name
     box = BROWSER.js('const r = document.querySelector("svg.chart").getBoundingClientRect(); return [r.width, r.height]')
     BROWSER.pointer('svg.chart', box[0] / 2, box[1] / 2, click=False)
     assert 'After' in BROWSER.text('.tooltip'), BROWSER.text('.tooltip')
@@ -298,7 +305,7 @@ def numbers_of_diff():
     """Both sides and the difference are those of the diff."""
     go('diff', 'compare')
     found = shown_rows()
-    said = {m[1]: m.groups()[1:] for m in re.finditer(r'^ *(\S+) \(left:(\S+) right:(\S+)\) (\S+)', program('diff', *words('diff'), '-all', '-max_depth', '2'), re.M)}
+    said = {m[1]: m.groups()[1:] for m in re.finditer(r'^ *(\S+) \(A:(\S+) B:(\S+)\) (\S+)', program('diff', *words('diff'), '-all', '-max_depth', '2'), re.M)}
     assert said['input'][2] == found['input'][2], (said['input'], found['input'])
     assert sum(found.get(k, [0, 0, 0])[2] == v[2] for k, v in said.items() if k in found) >= 5, (found, said)
 
