@@ -346,7 +346,8 @@ def unlike(a, b, factor, path=''):
     else:
         leaf = path.split('.')[-1]
         scaled = (leaf == 'ns' or leaf.endswith('_ns')) and a is not None
-        slack = factor if '.step_time' in path or leaf in ('mean_ns', 'deviation_ns', 'median_ns', 'p99_ns', 'before_ns', 'after_ns', 'step_ns', 'marks_ns') else 0
+        slack = factor if '.step_time' in path or leaf in ('mean_ns', 'deviation_ns', 'median_ns', 'p99_ns', 'before_ns', 'after_ns', 'step_ns',
+                                                             'guessed_step_ns', 'marks_ns') else 0
         near = abs(a * factor - b) <= slack + slack * a // 400 if scaled else abs(a - b) < 1e-4 if leaf == 'model_error' else a == b
         if leaf != 'bytes_per_second' and not near:
             yield path, a, b
