@@ -4,7 +4,7 @@ says what the output contains, file by file; only new and changed files are read
 from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Protocol, Set, Tuple
 
 from . import join
-from .inputs import Stat, covers, local_stat
+from .inputs import Stat, absolute, covers, local_stat
 from .plan import CAPTURES, PATTERN, Item, batch_size, batches, by_run, check_tables, name_workers, plan, without_captures
 from .rows import FILES, READABLE, TEMPORARY, FileRow, decode, encode, key
 from .store import DataFile, State, Store, new_part
@@ -323,6 +323,7 @@ class Build:
 def build(given: Given, out: str, engine: Engine, *, tables: Optional[Iterable[str]] = None, memory_limit: int = 0,
           again: bool = False, recover: bool = False, per_task: int = 0, say: Say = lambda line: None) -> Summary:
     """Brings the tables of an output folder up to date."""
+    out = absolute(out)  # executors of Spark have working folders of their own
     job = Job(out, check_tables(tables), memory_limit, recover)
     with Store(out).lock():
         return Build(given, job, again, say, engine, per_task).run()
