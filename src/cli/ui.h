@@ -204,7 +204,7 @@ struct ui_page {
 	struct ui_lines lines;
 	struct ui_block *blocks; /* by block */
 	char reason[160];        /* why a load did not return */
-	struct str note;         /* why there is no answer, or the first note about it */
+	struct str note;         /* reason of a missing answer, or the first note */
 	bool *open;              /* of a tree: its open entries, in kept */
 	size_t n_open;
 	uint32_t entry;        /* and the entry of the cursor */
@@ -250,7 +250,7 @@ struct str ui_page_subject(const struct ui_page *p, struct arena *a);
 
 /* Sorts by the next column. Returns its name, in scratch. */
 struct str ui_page_sort(struct session *s, struct ui_page *p, struct arena *scratch);
-/* Shows the next metric and sorts by it. Returns its name; empty: there is no other. */
+/* Shows the next metric and sorts by it. Returns its name; empty if there is only one. */
 struct str ui_page_metric(struct session *s, struct ui_page *p);
 /* Moves the cursor to the next line, or the previous one, that contains the text. */
 bool ui_page_search(struct ui_page *p, struct str text, bool backward);
