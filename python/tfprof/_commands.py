@@ -981,8 +981,7 @@ class Commands:
             top: Optional[int] = None,
             *,
             fail_on: Optional[Words] = None) -> Result:
-        """Runs the command collectives: which rank has not called a collective, and calls that differ
-        between ranks.
+        """Runs the command collectives: ranks that have not called a collective, and mismatched calls.
 
         Compares the dumps that PyTorch's Flight Recorder writes on each rank when a collective
         times out (TORCH_FR_BUFFER_SIZE, TORCH_NCCL_TRACE_BUFFER_SIZE). Calls of a process
@@ -1017,8 +1016,7 @@ class Commands:
             by: Optional[Literal['op', 'kernel', 'module', 'phase']] = None,
             peak_flops: Optional[Size] = None,
             peak_bandwidth: Optional[Size] = None) -> Result:
-        """Runs the command roofline: how close each op comes to the peaks of the device, and the possible
-        saving.
+        """Runs the command roofline: how close each op comes to the peaks of its device.
 
         Each line is an op with one combination of input shapes, sorted by total time; --by
         groups by kernel, module or phase instead. flop/s is the achieved rate, and flop/B the
@@ -1055,7 +1053,7 @@ class Commands:
             *,
             partial: Optional[bool] = None,
             peak_flops: Optional[Size] = None) -> Result:
-        """Runs the command flops: float operations by family and op, and the work that is not counted.
+        """Runs the command flops: float operations by family and op, and what is not counted.
 
         Counts the float operations of the calls in a trace from the shapes of their inputs,
         over all steps: of PyTorch ops, of the compiled programs in XSpaces, and of the

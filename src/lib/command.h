@@ -11,7 +11,10 @@
 
 /* Purposes of commands; the short help groups them by purpose. */
 enum purpose {
+	PURPOSE_STEP,
 	PURPOSE_VIEWS,
+	PURPOSE_DEVICES,
+	PURPOSE_SCREENS,
 	PURPOSE_COMPARE,
 	PURPOSE_FILES,
 	PURPOSE_RECORD,

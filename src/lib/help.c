@@ -13,19 +13,21 @@ static const char *const USAGE = "\n"
                                  "       tfprof FILE...           open a prompt\n"
                                  "\n";
 static const char *const PURPOSES[PURPOSE_N] = {
-	[PURPOSE_VIEWS] = "views by name scope, data flow, Python line or type; HTML pages",
-	[PURPOSE_COMPARE] = "compare runs; check pass/fail gates in CI",
-	[PURPOSE_FILES] =
-	        "merge files into one profile; list and verify checkpoints; print schemas",
-	[PURPOSE_RECORD] = "record GPU work; check whether a machine can record",
-	[PURPOSE_SESSION] = "for the prompt and for scripts",
+	[PURPOSE_STEP] = "Why a step takes its time",
+	[PURPOSE_VIEWS] = "Where time, memory, parameters and float operations go",
+	[PURPOSE_DEVICES] = "Devices and memory",
+	[PURPOSE_SCREENS] = "Pages, full screen, agents",
+	[PURPOSE_COMPARE] = "Compare runs",
+	[PURPOSE_FILES] = "Files",
+	[PURPOSE_RECORD] = "Record GPU work",
+	[PURPOSE_SESSION] = "Prompt and scripts",
 };
-static const char *const EXAMPLES =
-        "\n"
-        "  tfprof scope profile_100 -order_by micros -max_depth 3\n"
-        "  tfprof op profile_100 -select micros,occurrence -order_by micros\n"
-        "  tfprof diff profile_100 profile_200\n"
-        "\n";
+static const char *const EXAMPLES = "\n"
+                                    "Examples\n"
+                                    "  tfprof why rank0.pt.trace.json\n"
+                                    "  tfprof op trace.xplane.pb -n 10\n"
+                                    "  tfprof diff profile_100 profile_200\n"
+                                    "\n";
 static const char *const MORE[] = {
 	"tfprof help WORD explains a command, an option, a metric or an output.",
 	"tfprof help all lists everything; so does man tfprof.",
@@ -39,8 +41,8 @@ static const char *const RULES[] = {
 
 #define ROOM_MIN      30 /* columns for an explanation; with fewer, it is on the next line */
 #define BELOW         6  /* indent of an explanation below */
-#define PURPOSE_WORDS 34 /* columns of the commands of one purpose */
-#define OUTPUT_WORDS  13 /* columns of names of outputs, commands and statistics */
+#define COMMAND_WORDS 15
+#define OUTPUT_WORDS  13 /* columns of names of outputs and statistics */
 #define INPUT_WORDS   27
 #define METRIC_WORDS  22
 #define FLAG_WORDS    26
@@ -112,7 +114,7 @@ static void put_commands(struct session *s, struct sink *out)
 {
 	sink_put(out, S("Commands\n"));
 	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;)
-		put_item(s, str_of(c->name), OUTPUT_WORDS, str_of(c->help), out);
+		put_item(s, str_of(c->name), COMMAND_WORDS, str_of(c->help), out);
 }
 
 static void put_metrics(struct session *s, struct sink *out)
@@ -221,16 +223,23 @@ const struct help_section help_sections[] = {
 };
 const size_t n_help_sections = sizeof help_sections / sizeof *help_sections;
 
-/* Writes the names of the commands for a purpose, and the purpose. */
+/* Writes the commands of one purpose, each with its explanation; those of the prompt only by
+ * name. */
 static void put_purpose(struct session *s, enum purpose p, struct sink *out)
 {
 	struct strs names = { 0 };
 
-	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;)
-		if (c->purpose == p)
+	sink_fmt(out, "%s\n", PURPOSES[p]);
+	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;) {
+		if (c->purpose != p)
+			continue;
+		if (p == PURPOSE_SESSION)
 			strs_add(&s->query_arena, &names, str_of(c->name));
-	put_item(s, strs_join(&s->query_arena, &names, S(" ")), PURPOSE_WORDS, str_of(PURPOSES[p]),
-	        out);
+		else
+			put_item(s, str_of(c->name), COMMAND_WORDS, str_of(c->help), out);
+	}
+	if (names.n)
+		put_line(s, strs_join(&s->query_arena, &names, S(" ")), out);
 }
 
 /* Writes the short help: usage, commands by purpose, examples. */
