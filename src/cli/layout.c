@@ -55,19 +55,6 @@ static size_t bar_width(const struct layout *l)
 
 /* ---- measuring ---- */
 
-/* Returns the widest word of a heading. */
-static size_t widest_word(const struct layout *l, struct str text)
-{
-	size_t most = 0;
-
-	while (text.n) {
-		size_t blank = str_find_char(text, ' '), n = width(l, str_sub(text, 0, blank));
-		most = n > most ? n : most;
-		text = blank == SIZE_MAX ? STR_NONE : str_sub(text, blank + 1, SIZE_MAX);
-	}
-	return most;
-}
-
 /* Returns the heading's label for names. */
 static struct str name_of_names(const struct layout *l)
 {
@@ -93,7 +80,7 @@ static void measure(struct layout *l)
 	}
 	for (size_t c = 0; c < l->columns.n; c++) {
 		struct layout_column *x = &l->columns.v[c];
-		size_t word = x->width ? widest_word(l, x->name) : 0;
+		size_t word = x->width ? letters_widest_word(x->name, l->term.utf8) : 0;
 		x->width = word > x->width ? word : x->width;
 	}
 }

@@ -83,6 +83,19 @@ size_t letters_width(struct str text, bool utf8)
 	return columns;
 }
 
+size_t letters_widest_word(struct str text, bool utf8)
+{
+	size_t most = 0;
+
+	while (text.n) {
+		size_t blank = str_find_char(text, ' '),
+		       n = letters_width(str_sub(text, 0, blank), utf8);
+		most = n > most ? n : most;
+		text = blank == SIZE_MAX ? STR_NONE : str_sub(text, blank + 1, SIZE_MAX);
+	}
+	return most;
+}
+
 size_t letters_next(struct str text, size_t i, bool utf8, size_t *columns)
 {
 	size_t n = letter(text, i, utf8);

@@ -98,6 +98,9 @@ void letters_escape(struct sb *to, struct str text, bool utf8);
 /* Returns the columns that the escaped text takes. */
 size_t letters_width(struct str text, bool utf8);
 
+/* Returns the columns that the widest of the words takes. Words are separated by blanks. */
+size_t letters_widest_word(struct str text, bool utf8);
+
 /* Returns the number of bytes of the character at text[i] as it is shown, and its columns; 0: the
  * byte is shown as an escape, of 4 columns. */
 size_t letters_next(struct str text, size_t i, bool utf8, size_t *columns);

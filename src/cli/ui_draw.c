@@ -266,18 +266,6 @@ static void scroll(struct ui_page *p, unsigned rows)
 		p->top = n > rows ? n - rows : 0;
 }
 
-static size_t widest_word(const struct ui_place *place, struct str text)
-{
-	size_t most = 0;
-
-	while (text.n) {
-		size_t blank = str_find_char(text, ' '), n = width(place, str_sub(text, 0, blank));
-		most = n > most ? n : most;
-		text = blank == SIZE_MAX ? STR_NONE : str_sub(text, blank + 1, SIZE_MAX);
-	}
-	return most;
-}
-
 /* Measures the lines of a tree that are on the screen. Columns never become narrower, so that they
  * do not jump. */
 static void measure_tree(struct ui_page *p, const struct ui_place *place,
@@ -290,7 +278,8 @@ static void measure_tree(struct ui_page *p, const struct ui_place *place,
 		p->blocks->width = ARENA_ARRAY(&p->a, p->blocks->n, size_t);
 		p->blocks->number = ARENA_ARRAY(&p->a, p->blocks->n, bool);
 		for (size_t i = 0; i < p->blocks->n && i < heading->n; i++)
-			p->blocks->width[i] = widest_word(place, heading->cells[i].text);
+			p->blocks->width[i] =
+			        letters_widest_word(heading->cells[i].text, place->utf8);
 	}
 	struct ui_block *b = p->blocks;
 	b->shares = p->tree->columns.share != M_NONE;
