@@ -48,6 +48,22 @@ struct tfp_session *rig_loaded(unsigned flags)
 	return s;
 }
 
+struct tfp_session *rig_session;
+
+int rig_session_open(void **state)
+{
+	(void)state;
+	rig_session = rig_loaded(0);
+	return 0;
+}
+
+int rig_session_close(void **state)
+{
+	(void)state;
+	tfp_close(rig_session);
+	return 0;
+}
+
 int rig_line(struct tfp_session *s, const char *text, struct got *to)
 {
 	struct tfp_run run = { .size = sizeof run, .text = rig_take, .text_user = to };

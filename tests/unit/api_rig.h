@@ -33,6 +33,12 @@ int rig_add(struct tfp_session *s, int kind, const char *text, int64_t step);
 /* A session with a graph of two nodes and step 3. */
 struct tfp_session *rig_loaded(unsigned flags);
 
+/* The session of a test in IN_SESSION: loaded before the test, and closed after it. */
+extern struct tfp_session *rig_session;
+int rig_session_open(void **state);
+int rig_session_close(void **state);
+#define IN_SESSION(f) cmocka_unit_test_setup_teardown(f, rig_session_open, rig_session_close)
+
 /* Runs a line; its text goes to *to, which is emptied first. */
 int rig_line(struct tfp_session *s, const char *text, struct got *to);
 

@@ -11,8 +11,6 @@
 
 #define UNUSED void **state __attribute__((unused))
 
-static struct tfp_session *session;
-
 static void assert_text(struct tfp_str found, const char *wanted)
 {
 	assert_int_equal(found.size, strlen(wanted));
@@ -25,7 +23,7 @@ static void columns(UNUSED)
 	                  small = { .size = offsetof(struct tfp_column, name) };
 	struct tfp_rows *rows;
 
-	assert_int_equal(tfp_rows_open(session, API_VIEW, TFP_Z, NULL, &rows), TFP_OK);
+	assert_int_equal(tfp_rows_open(rig_session, API_VIEW, TFP_Z, NULL, &rows), TFP_OK);
 	assert_int_equal(tfp_rows_find(rows, "path"), 0);
 	assert_int_equal(tfp_rows_find(rows, "no such"), -1);
 	assert_int_equal(tfp_rows_find(rows, NULL), -1);
@@ -51,7 +49,7 @@ static void cells(UNUSED)
 	struct tfp_rows *rows;
 	const struct tfp_cell *row;
 
-	assert_int_equal(tfp_rows_open(session, API_VIEW, TFP_Z, NULL, &rows), TFP_OK);
+	assert_int_equal(tfp_rows_open(rig_session, API_VIEW, TFP_Z, NULL, &rows), TFP_OK);
 	int path = tfp_rows_find(rows, "path"), parent = tfp_rows_find(rows, "parent"),
 	    total = tfp_rows_find(rows, "total_micros"), types = tfp_rows_find(rows, "types"),
 	    accounted = tfp_rows_find(rows, "accounted");
@@ -87,9 +85,9 @@ static void outlive_the_session(UNUSED)
 	struct tfp_rows *rows;
 	int n = 0;
 
-	assert_int_equal(tfp_rows_open(session, "scope", TFP_Z, &run, &rows), TFP_OK);
-	tfp_close(session);
-	session = NULL;
+	assert_int_equal(tfp_rows_open(rig_session, "scope", TFP_Z, &run, &rows), TFP_OK);
+	tfp_close(rig_session);
+	rig_session = NULL;
 	while (tfp_rows_next(rows))
 		n++;
 	assert_int_equal(n, 3);
@@ -99,19 +97,20 @@ static void outlive_the_session(UNUSED)
 
 static void failures(UNUSED)
 {
-	struct tfp_rows *rows = (struct tfp_rows *)&session;
+	struct tfp_rows *rows = (struct tfp_rows *)&rig_session;
 	struct tfp_run none = { .size = 1 };
 
 	assert_int_equal(
-	        tfp_rows_open(session, "help", TFP_Z, NULL, &rows), TFP_E_INVALID_ARGUMENT);
+	        tfp_rows_open(rig_session, "help", TFP_Z, NULL, &rows), TFP_E_INVALID_ARGUMENT);
 	assert_null(rows);
-	assert_string_equal(tfp_error(session, NULL),
+	assert_string_equal(tfp_error(rig_session, NULL),
 	        "'help' has no rows: a view, advise or a table such as devices has");
-	assert_int_equal(tfp_rows_open(session, "scope -step 9", TFP_Z, NULL, &rows), TFP_E_STEP);
 	assert_int_equal(
-	        tfp_rows_open(session, "scope", TFP_Z, &none, &rows), TFP_E_INVALID_ARGUMENT);
+	        tfp_rows_open(rig_session, "scope -step 9", TFP_Z, NULL, &rows), TFP_E_STEP);
 	assert_int_equal(
-	        tfp_rows_open(session, "scope", TFP_Z, NULL, NULL), TFP_E_INVALID_ARGUMENT);
+	        tfp_rows_open(rig_session, "scope", TFP_Z, &none, &rows), TFP_E_INVALID_ARGUMENT);
+	assert_int_equal(
+	        tfp_rows_open(rig_session, "scope", TFP_Z, NULL, NULL), TFP_E_INVALID_ARGUMENT);
 	assert_null(tfp_rows_next(NULL));
 	tfp_rows_rewind(NULL);
 }
@@ -124,28 +123,14 @@ static void every_command(UNUSED)
 	char line[256];
 
 	snprintf(line, sizeof line, "diff %s %s", profile, profile);
-	assert_int_equal(rig_line(session, line, &got), TFP_OK);
-	assert_non_null(strstr(tfp_notes(session, NULL), "no difference to show"));
-	assert_int_equal(
-	        tfp_run_line(session, "report -o /no/such/folder/x", TFP_Z, NULL), TFP_E_NOT_FOUND);
-	assert_int_equal(tfp_run_line(session, "diff only_one", TFP_Z, NULL), TFP_E_NOT_FOUND);
-	assert_int_equal(tfp_run_line(session, "list", TFP_Z, NULL), TFP_E_INVALID_ARGUMENT);
-	assert_int_equal(rig_line(session, API_VIEW, &got), TFP_OK);
+	assert_int_equal(rig_line(rig_session, line, &got), TFP_OK);
+	assert_non_null(strstr(tfp_notes(rig_session, NULL), "no difference to show"));
+	assert_int_equal(tfp_run_line(rig_session, "report -o /no/such/folder/x", TFP_Z, NULL),
+	        TFP_E_NOT_FOUND);
+	assert_int_equal(tfp_run_line(rig_session, "diff only_one", TFP_Z, NULL), TFP_E_NOT_FOUND);
+	assert_int_equal(tfp_run_line(rig_session, "list", TFP_Z, NULL), TFP_E_INVALID_ARGUMENT);
+	assert_int_equal(rig_line(rig_session, API_VIEW, &got), TFP_OK);
 }
-
-static int set_up(UNUSED)
-{
-	session = rig_loaded(0);
-	return 0;
-}
-
-static int tear_down(UNUSED)
-{
-	tfp_close(session);
-	return 0;
-}
-
-#define IN_SESSION(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(int argc, char **argv)
 {
