@@ -44,7 +44,7 @@ MARKS = {
     'checkpoint --verify': ('mbps', '>', 1000), 'range push and pop': ('ns_pair', '<', 60),
     'recording launches': ('of_client', '<', 1.3), 'recording kernels': ('of_client', '<', 1.6),
     'spool, encoding': ('ns', '<', 15), 'spool, size': ('bytes', '<', 20),
-    'JSON trace, op': ('mbps', '>', 400),
+    'JSON trace, op': ('mbps', '>', 700),
     'JSON trace in gzip, op': ('mbps', '>', 250), 'JSON trace, op, memory': ('peak_per_byte', '<', 0.5),
     'critical, 36,000 events': ('beyond_s', '<', 0.05), 'JSON trace, critical': ('of_op', '<', 2),
     'JSON trace, critical, memory': ('peak_per_byte', '<', 0.5), 'what-if, loaded': ('us', '<', 0.2), 'what-if, first': ('us', '<', 0.2),
@@ -55,9 +55,9 @@ MARKS = {
     **{'spool, ' + t + of: m for t in ('devices', 'kernels', 'steps') for of, m in (('', ('cpu', '<', 4)), (', memory', ('peak_per_byte', '<', 1)))}, 'growth': ('times', '<', 13)}
 # Targets that are missed, and what holds instead; docs/PERFORMANCE.md has the reasons. Growth: the numbers of 100,000 nodes
 # fit the caches, and the system has to clear the memory for 1,000,000 nodes first. Timelines: the kernel clears memory and
-# writes the file. What-if: the first one builds the graph.
+# writes the file. What-if: the first one builds the graph. JSON: a fast machine reads 730 MB/s, a slow or busy one less.
 MISSED = {'growth': ('times', '<', 20), 'scope/timeline': ('us_event_own', '<', 1), 'graph/timeline': ('us_event_own', '<', 1),
-          'what-if, first': ('us', '<', 0.5)}
+          'what-if, first': ('us', '<', 0.5), 'JSON trace, op': ('mbps', '>', 400)}
 WORKERS = 64  # number of profiles to merge
 FLOOR = 0.002  # seconds; growth from shorter times is not judged
 
