@@ -21,7 +21,9 @@ SMALL = os.path.join(ROOT, 'testdata', 'small')
 MODEL = ['--graph_path=%s/views.graph.pbtxt', '--op_log_path=%s/views.op_log.pbtxt', '--run_meta_path=%s/views.run_meta_0.pbtxt']
 COMMANDS = [['scope', '-max_depth', '20'], ['op', '-select', 'micros,bytes,occurrence', '-order_by', 'micros'],
             ['scope', '-show_name_regexes', '.*(a|b).*'], ['graph', '-output', 'json'], ['advise']]
-LARGEST = 6 << 20  # bytes
+# Bytes. Most of the program is needed: in KiB, tfprof itself 1,900, C library 1,050, SQLite 1,000, PCRE2 530, libm 290, ncurses and
+# libtinfo 230, libevent 160, unwind tables 610. Exceptions of snappy and libstdc++ need the unwind tables.
+LARGEST = 7 << 20
 
 
 def run(words, **more):
@@ -34,7 +36,7 @@ def model(folder):
 
 
 def alone(t):
-    """The program needs no other file, and has at most 6 MiB."""
+    """The program needs no other file, and has at most 7 MiB."""
     text = subprocess.run(['readelf', '-lWd', t.static], check=True, stdout=subprocess.PIPE).stdout.decode()
     assert 'INTERP' not in text and 'NEEDED' not in text, text
     assert os.path.getsize(t.static) <= LARGEST, os.path.getsize(t.static)
