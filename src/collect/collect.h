@@ -50,8 +50,8 @@
 
 /* For tests and experiments. */
 #define COLLECT_OPT_FLUSH "flush" /* ms between two flushes: 500 */
-/* ms without records after which the reason is checked: 3000. The cost of recording is judged over
- * twice that time. */
+/* Time without records in ms after which the recorder looks for a reason: 3000. The cost of
+ * recording is measured over twice that time. */
 #define COLLECT_OPT_SILENCE "silence"
 #define COLLECT_OPT_BUFFERS "buffers" /* number of buffers for CUPTI, at most 1024 */
 #define COLLECT_OPT_BUFFER_SIZE                                                                    \

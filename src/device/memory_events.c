@@ -415,7 +415,8 @@ static uint8_t kind_of(const struct pool_replay *r, unsigned rule)
 	return memory_kinds_add(r->g->out, str_of(memory_rule_kinds[rule]), r->g->a);
 }
 
-/* Makes the use over time by kind. What the file does not allocate has an unknown kind. */
+/* Computes the memory in use over time by kind. Memory that no event of the file explains has an
+ * unknown kind. */
 static void find_kinds(struct pool_replay *r, bool blind)
 {
 	struct memory_kinds k = { .out = r->g->out, .a = r->g->a };

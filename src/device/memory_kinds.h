@@ -30,7 +30,7 @@ struct memory_kinds {
 /* Returns the number of the kind in out->kinds; kinds above the limit are "other". */
 uint8_t memory_kinds_add(struct memory_use *out, struct str kind, struct arena *a);
 
-/* Begins with n rows from `first` on, without memory. The events are from `start` to `end`. */
+/* Starts n empty rows, the first of which is `first`, for events from `start` to `end`. */
 void memory_kinds_open(struct memory_kinds *k, size_t first, size_t n, int64_t start, int64_t end,
         struct arena *scratch);
 

@@ -13,7 +13,7 @@
  * negative, zero or positive number. */
 int path_order(struct str a, struct str b);
 
-/* Sorts paths in that order. */
+/* Sorts paths in the order of path_order. */
 void paths_sort(struct arena *a, struct strs *paths);
 
 bool path_exists(struct arena *a, struct str path);

@@ -159,7 +159,7 @@ def covers(given: str, path: str) -> bool:
 
 # ---- files --------------------------------------------------------------------------------------
 def special(mode: int) -> str:
-    """Returns what a file is if it is neither a regular file nor a folder."""
+    """Returns the kind of a file, such as a pipe; empty for a regular file or a folder."""
     return next((name for test, name in KINDS if test(mode)), '')
 
 

@@ -73,7 +73,7 @@ def _check_run(store: Store, run: str, files: List[DataFile], rows: List[FileRow
 
 # ---- compaction ---------------------------------------------------------------------------------
 def compact(out: str, target: int = TARGET, say: Say = lambda line: None) -> int:
-    """Joins the parts of each run up to a size. Returns the number of Parquet files that are gone."""
+    """Joins the parts of each run up to a size. Returns the number of Parquet files that were removed."""
     store = Store(out)
     with store.lock():
         state = store.state()

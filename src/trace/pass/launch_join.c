@@ -117,7 +117,7 @@ void launch_join_expect_work(struct launch_join *j, uint32_t process, int64_t co
 
 /* ---- second reading ---- */
 
-/* Returns the launch of a correlation, which may have been added now. */
+/* Returns the pending launch of a correlation. Adds it if it does not exist. */
 static struct stored_launch *launch_of(struct launch_join *j, uint32_t process, int64_t correlation)
 {
 	uint64_t key = key_of(j, process, correlation);

@@ -10,7 +10,8 @@
 
 #include "trace/read/chrome/chrome_json.h"
 
-#define INSIDE_MAX 64 /* times that an event which runs to the end is searched for another one */
+/* Maximum number of searches for a further event inside an event that reaches to the end. */
+#define INSIDE_MAX 64
 
 /* Moves to the next character that is not a blank and returns it, reading more input as needed; -1
  * at the end. */

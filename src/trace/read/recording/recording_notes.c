@@ -177,7 +177,8 @@ static void say_operations(const struct recordings *r, bool summed, struct notes
 		note_line(to, "note: no range, mark or kernel matches the options for steps\n");
 }
 
-/* GPUs that several processes shared: time of one passes while another's kernels run. */
+/* Adds a note about each GPU that several processes shared: the times of a process include waits
+ * for the others. */
 static void say_shared(const struct recordings *r, struct notes *to)
 {
 	for (size_t i = 0; i < r->n; i++) {
