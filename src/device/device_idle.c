@@ -32,6 +32,7 @@ struct walk {
 	uint32_t *part_of;    /* indexed by track: 1 + index in d->parts, or NO_PART */
 	uint64_t *part_ends;
 	struct last latest[3]; /* the three processes with the latest ends */
+	struct idle_places *idle;
 };
 
 struct gpu_stretch {
@@ -175,14 +176,30 @@ static void begin_device(void *user, uint32_t device)
 	memset(w->latest, 0, sizeof w->latest);
 }
 
+static void take_idle(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to,
+        const struct launch_call *call)
+{
+	struct walk *w = user;
+
+	if (w->idle)
+		idle_places_take(w->idle, device, why, from, to, call);
+}
+
 /* Walks over the work of all devices. */
 static void walk_devices(struct device_use *u)
 {
 	struct walk w = { .u = u };
-	const struct usage_watch watch = { .device = begin_device, .work = take_work, .user = &w };
+	const struct usage_watch watch = {
+		.device = begin_device, .work = take_work, .idle = take_idle, .user = &w
+	};
+	const struct idle_question places = {
+		.links = u->links, .steps = &u->steps, .step = ID_NONE
+	};
 	struct scratch own;
 
 	scratch_open(&own, u->a->work);
+	if (u->links)
+		w.idle = idle_places_begin(u->t, &places, &u->idle, u->a, &own.a);
 	w.kernel_of = ARENA_ARRAY(&own.a, u->t->events.n, uint32_t);
 	w.part_of = ARENA_ARRAY(&own.a, u->t->tracks.n, uint32_t);
 	const struct usage_request request = {
@@ -190,6 +207,8 @@ static void walk_devices(struct device_use *u)
 	};
 	trace_usage(u->t, &request, &u->usage, u->a);
 	end_device(&w);
+	if (w.idle)
+		idle_places_end(w.idle, &u->usage);
 	scratch_close(&own);
 	for (size_t i = 0; i < u->usage.devices.n; i++) {
 		const struct device_usage *usage = &u->usage.devices.v[i];

@@ -49,7 +49,7 @@ void gpu_ranges_take(struct device_use *u, uint32_t process, const struct record
  * annotations are start-end ranges, which do not nest. */
 static uint32_t range_categories(const struct trace *t)
 {
-	return NEST_BIT(t->source == TRACE_NSYS ? CATEGORY_OP : CATEGORY_ANNOTATION);
+	return CATEGORY_BIT(t->source == TRACE_NSYS ? CATEGORY_OP : CATEGORY_ANNOTATION);
 }
 
 static void enter_range(struct device_use *u, struct nest_level *level, uint32_t around)
@@ -81,7 +81,7 @@ void gpu_ranges_thread(struct device_use *u, uint32_t track, uint32_t *scope_of)
 		const struct nest_level *around = nest_around(&n, level, ranges);
 		uint32_t scope = around ? around->user : SCOPE_NONE;
 		const struct launch *launch = link_launch(u->links, &level->s);
-		if (NEST_BIT(level->s.category) & ranges)
+		if (CATEGORY_BIT(level->s.category) & ranges)
 			enter_range(u, level, scope);
 		else if (launch && launch->slice == level->s.number)
 			scope_of[launch - u->links->launches.v] = scope;

@@ -133,7 +133,7 @@ static struct gpu_part *part_of(struct trace_feed *f, uint32_t track)
 
 static void take_calls(struct trace_feed *f, uint32_t track)
 {
-	struct slice_iter it = trace_slices(f->t, track);
+	struct slice_iter it = trace_slices_if(f->t, track, CATEGORY_BIT(CATEGORY_CALL));
 
 	for (struct slice s; slice_next(&it, &s);) {
 		uint64_t start = device_time(f->u, s.start);
@@ -185,24 +185,41 @@ static bool read_triple(struct str text, uint32_t out[3])
 	return true;
 }
 
-static uint32_t small_int(const struct trace *t, const struct slice *s, uint32_t key)
+static uint32_t small_int(const struct trace *t, const struct argument *a)
 {
-	int64_t v = slice_int(t, s, key);
+	int64_t v = 0;
 
+	argument_int(t, a, &v);
 	return v < 0 ? 0 : v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+/* Returns the text of an argument, or an empty one for a number. */
+static struct str text_of(const struct trace *t, const struct argument *a)
+{
+	return a->type == ARG_TEXT ? trace_str(t, a->text) : STR_NONE;
 }
 
 /* Counts the launch configuration of a kernel, if the slice has it. */
 static void take_shape(struct trace_feed *f, const struct slice *s)
 {
 	const struct trace *t = f->t;
+	struct str parts[] = { t->events.v[s->event].args, s->args }; /* those of the slice win */
+	struct spool_kernel k = { .grid = { 0 } };
 	struct device_use *u = f->u;
-	struct spool_kernel k = { .registers = small_int(t, s, ARG_REGISTERS),
-		.static_shared = small_int(t, s, ARG_STATIC_SHARED),
-		.dynamic_shared = small_int(t, s, ARG_DYNAMIC_SHARED) };
+	struct argument a;
+	bool grid = false, block = false;
 
-	if (!read_triple(slice_text(t, s, ARG_GRID), k.grid) ||
-	        !read_triple(slice_text(t, s, ARG_BLOCK), k.block))
+	for (size_t i = 0; t->keys & ARG_BIT(ARG_GRID) && i < 2; i++)
+		while (argument_next(&parts[i], &a))
+			switch (a.key) {
+			case ARG_GRID: grid = read_triple(text_of(t, &a), k.grid); break;
+			case ARG_BLOCK: block = read_triple(text_of(t, &a), k.block); break;
+			case ARG_REGISTERS: k.registers = small_int(t, &a); break;
+			case ARG_STATIC_SHARED: k.static_shared = small_int(t, &a); break;
+			case ARG_DYNAMIC_SHARED: k.dynamic_shared = small_int(t, &a); break;
+			default: break;
+			}
+	if (!grid || !block)
 		return;
 	if (!f->kernel_of[s->event])
 		f->kernel_of[s->event] = 1 + gpu_list_index(u, &u->kernels, trace_str(t, s->name));

@@ -11,6 +11,7 @@
 
 #include "base/statistics.h"
 #include "trace/read/recording/recordings.h"
+#include "trace/pass/idle_place.h"
 #include "trace/pass/link.h"
 #include "trace/pass/trace_steps.h"
 #include "trace/pass/usage.h"
@@ -203,10 +204,11 @@ struct device_use {
 	const struct trace_links *links; /* NULL: work has ARG_LATENCY instead */
 	struct trace_usage usage;
 	struct trace_steps steps;
-	int64_t first;         /* earliest time of the trace, ns */
-	uint64_t base;         /* `first`, on the clock that this struct uses */
-	bool unique;           /* device numbers of the source are unique */
-	struct recordings all; /* for traces that are not recordings: only processes */
+	struct idle_report idle; /* empty without links */
+	int64_t first;           /* earliest time of the trace, ns */
+	uint64_t base;           /* `first`, on the clock that this struct uses */
+	bool unique;             /* device numbers of the source are unique */
+	struct recordings all;   /* for traces that are not recordings: only processes */
 	struct intern names;
 	VEC(struct gpu_process) processes;
 	VEC(uint32_t) process_of; /* indexed by process of the trace: index in processes */

@@ -64,7 +64,7 @@ static void count_kernels(const struct path_input *in, const struct diff_sides *
 	int64_t *v = ARENA_ARRAY(a, in->steps.steps.n, int64_t);
 
 	for (uint32_t k = 0; k < t->tracks.n; k++) {
-		struct slice_iter it = trace_slices(t, k);
+		struct slice_iter it = trace_slices_if(t, k, CATEGORY_BIT(CATEGORY_KERNEL));
 		for (struct slice s; slice_next(&it, &s);)
 			if (s.category == CATEGORY_KERNEL && slice_is_work(t, &s))
 				v[in->steps.by == STEPS_UNKNOWN

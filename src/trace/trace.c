@@ -142,19 +142,22 @@ bool slice_argument(
 	       (e->keys & bit && argument_find(e->args, key, out));
 }
 
+bool argument_int(const struct trace *t, const struct argument *a, int64_t *out)
+{
+	switch (a->type) {
+	case ARG_INT: *out = a->i; return true;
+	case ARG_UINT: *out = num_from_u64(a->u); return true;
+	case ARG_REAL: *out = num_from_real(a->real); return true;
+	case ARG_TEXT: return num_parse_i64(trace_str(t, a->text), out);
+	}
+	return false;
+}
+
 bool slice_read_int(const struct trace *t, const struct slice *s, uint32_t key, int64_t *out)
 {
 	struct argument a;
 
-	if (!slice_argument(t, s, key, &a))
-		return false;
-	switch (a.type) {
-	case ARG_INT: *out = a.i; return true;
-	case ARG_UINT: *out = num_from_u64(a.u); return true;
-	case ARG_REAL: *out = num_from_real(a.real); return true;
-	case ARG_TEXT: return num_parse_i64(trace_str(t, a.text), out);
-	}
-	return false;
+	return slice_argument(t, s, key, &a) && argument_int(t, &a, out);
 }
 
 uint32_t slice_site(const struct trace *t, const struct slice *s)

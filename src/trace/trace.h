@@ -30,6 +30,9 @@ enum trace_category {
 	CATEGORY_N
 };
 #undef CATEGORY
+/* Sets of categories. */
+#define CATEGORY_BIT(category) (1u << (category))
+_Static_assert(CATEGORY_N <= 32, "a set of categories is 32 bits");
 extern const char *const trace_category_names[CATEGORY_N];
 extern const unsigned trace_category_flags[CATEGORY_N];
 
@@ -109,6 +112,7 @@ struct trace_track {
 	int64_t id;               /* thread, stream or line, as the source counts it */
 	uint32_t name;            /* string id, or ID_NONE */
 	uint32_t first, n;        /* its slices are numbers first .. first + n */
+	uint32_t categories;      /* CATEGORY_BITs of its slices */
 	int64_t start, end;       /* first start and last end of the slices; 0 without slices */
 	VEC(struct slice_block) blocks;
 };
@@ -277,6 +281,9 @@ struct slice_iter {
 
 /* Iterates over the slices of a track in order, including instants and samples. */
 struct slice_iter trace_slices(const struct trace *t, uint32_t track);
+/* Likewise, but finds nothing if no slice of the track has one of the categories (CATEGORY_BITs).
+ * Otherwise slices of other categories are included. */
+struct slice_iter trace_slices_if(const struct trace *t, uint32_t track, uint32_t categories);
 bool slice_next(struct slice_iter *i, struct slice *out);
 
 /* Reads one slice by its number. Decodes at most a few hundred slices of its block. */
@@ -299,8 +306,10 @@ static inline bool slice_may_have(const struct trace *t, const struct slice *s, 
  * it. */
 bool slice_argument(
         const struct trace *t, const struct slice *s, uint32_t key, struct argument *out);
-/* Returns the number of an argument: 0 if there is none; reals are truncated, texts of digits
- * parsed. */
+/* Converts an argument to an integer: reals are truncated, texts of digits parsed. Returns false
+ * for other texts. */
+bool argument_int(const struct trace *t, const struct argument *a, int64_t *out);
+/* Reads an argument of a slice as an integer. Returns false if there is none. */
 bool slice_read_int(const struct trace *t, const struct slice *s, uint32_t key, int64_t *out);
 static inline bool slice_has_int(
         const struct trace *t, const struct slice *s, uint32_t key, int64_t *out)

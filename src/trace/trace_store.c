@@ -137,6 +137,8 @@ void store_append(struct trace_build *b, const struct slice *s)
 	k->start = k->n && k->start < s->start ? k->start : s->start;
 	k->end = k->n && k->end > slice_end(s) ? k->end : slice_end(s);
 	k->n++;
+	if (s->form != (enum slice_form)FORM_END)
+		k->categories |= CATEGORY_BIT(b->t->events.v[s->event].category);
 }
 
 /* ---- iterating ---- */
@@ -144,6 +146,15 @@ void store_append(struct trace_build *b, const struct slice *s)
 struct slice_iter trace_slices(const struct trace *t, uint32_t track)
 {
 	return (struct slice_iter){ .t = t, .track = track, .number = t->tracks.v[track].first };
+}
+
+struct slice_iter trace_slices_if(const struct trace *t, uint32_t track, uint32_t categories)
+{
+	struct slice_iter i = trace_slices(t, track);
+
+	if (!(t->tracks.v[track].categories & categories))
+		i.block = (uint32_t)t->tracks.v[track].blocks.n;
+	return i;
 }
 
 bool slice_next(struct slice_iter *i, struct slice *out)

@@ -28,7 +28,7 @@ static void self_times_and_overlaps(void **state)
 	rig_slice(&r, r.thread, CATEGORY_OVERHEAD, "x", 60, 10, 0); /* not looked at */
 	rig_slice(&r, r.thread, CATEGORY_OP, "d", 130, 10, 0);
 	build_seal(r.b);
-	nest_init(&n, r.t, r.thread, NEST_BIT(CATEGORY_OP), &unit_arena);
+	nest_init(&n, r.t, r.thread, CATEGORY_BIT(CATEGORY_OP), &unit_arena);
 	while ((what = nest_next(&n, &level)))
 		if (what == NEST_CLOSE) {
 			assert_str(trace_str(r.t, level->s.name), expected[i].name);

@@ -185,6 +185,31 @@ static void times_are_rounded_down(void **state)
 	assert_true(trace_ns(r.t, INT64_MIN) == INT64_MIN);
 }
 
+/* A track without slices of a category is skipped. A slice that only begins counts. */
+static void tracks_know_their_categories(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_PLAIN);
+	uint32_t other = build_track(r.b, ID_NONE, ID_NONE, TRACK_THREAD, 99);
+	struct slice_iter it;
+	struct slice s;
+
+	(void)state;
+	rig_slice(&r, r.thread, CATEGORY_OP, "late", 50, 5, 0);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "early", 10, 5, 0);
+	build_begin(
+	        r.b, other, build_event(r.b, CATEGORY_STEP, build_string(r.b, S("open"))), 20, 0);
+	build_end(r.b, other, 30);
+	build_seal(r.b);
+	it = trace_slices_if(r.t, r.thread, CATEGORY_BIT(CATEGORY_STEP));
+	assert_false(slice_next(&it, &s));
+	it = trace_slices_if(
+	        r.t, r.thread, CATEGORY_BIT(CATEGORY_OP) | CATEGORY_BIT(CATEGORY_STEP));
+	assert_true(slice_next(&it, &s) && s.category == CATEGORY_CALL);
+	assert_true(slice_next(&it, &s) && s.category == CATEGORY_OP);
+	it = trace_slices_if(r.t, other, CATEGORY_BIT(CATEGORY_STEP));
+	assert_true(slice_next(&it, &s) && s.length == 10);
+}
+
 static void nodes_have_their_inputs(void **state)
 {
 	struct rig r = rig_open(ARG_BITS_ALL);
@@ -217,6 +242,7 @@ int main(int argc, char **argv)
 		built_case(lengths_are_clamped),
 		built_case(random_slices_come_back_in_order),
 		built_case(times_are_rounded_down),
+		built_case(tracks_know_their_categories),
 		built_case(nodes_have_their_inputs),
 	};
 

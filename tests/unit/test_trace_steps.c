@@ -51,6 +51,24 @@ static void steps_come_from_marks_groups_and_runs(void **state)
 	}
 }
 
+static void one_step_ignores_marks(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	struct trace_steps s;
+
+	(void)state;
+	step_slice(&r, ARG_STEP, 6, 200, 50);
+	step_slice(&r, ARG_STEP, 5, 100, 50);
+	build_seal(r.b);
+	trace_one_step(r.t, &s, &unit_arena);
+	assert_int_equal(s.by, STEPS_UNKNOWN);
+	assert_int_equal(s.steps.n, 1);
+	assert_int_equal(s.steps.v[0].start, 100);
+	assert_int_equal(s.steps.v[0].end, 250);
+	struct slice slice = rig_nth(r.t, r.thread, 1);
+	assert_int_equal(trace_step_of(&s, &slice, NULL), 0);
+}
+
 static void without_marks_there_is_one_step(void **state)
 {
 	struct rig r = rig_open_tracks(TRACE_PLAIN);
@@ -71,6 +89,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		built_case(steps_come_from_marks_groups_and_runs),
+		built_case(one_step_ignores_marks),
 		built_case(without_marks_there_is_one_step),
 	};
 

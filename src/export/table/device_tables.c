@@ -288,20 +288,13 @@ static int by_place_time(const void *v, uint32_t a, uint32_t b)
  * calls are not stored. */
 static void rows_idle_places(const struct device_use *u, struct table *to)
 {
-	const struct idle_question request = {
-		.links = u->links, .steps = &u->steps, .step = ID_NONE
-	};
 	VEC(struct place_of) v = { .n = 0 };
-	struct idle_report report;
 
-	if (!u->links)
-		return;
-	idle_find(u->t, &request, &report, to->a);
-	for (size_t i = 0; i < report.devices.n; i++)
-		for (size_t k = 0; k < report.devices.v[i].places.n; k++)
+	for (size_t i = 0; i < u->idle.devices.n; i++)
+		for (size_t k = 0; k < u->idle.devices.v[i].places.n; k++)
 			VEC_PUSH(to->a, &v,
-			        ((struct place_of){
-			                &report.devices.v[i], &report.devices.v[i].places.v[k] }));
+			        ((struct place_of){ &u->idle.devices.v[i],
+			                &u->idle.devices.v[i].places.v[k] }));
 	sort_array(to->a, v.v, v.n, sizeof *v.v, by_place_time);
 	for (size_t i = 0; i < v.n; i++)
 		put_idle_places(

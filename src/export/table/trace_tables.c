@@ -463,6 +463,10 @@ static void fill_kernels(struct table *x, struct worker_rows *v, size_t n, bool 
 
 	for (size_t i = 0; i < n; i++) {
 		struct trace_ops *o = &v[i].ops;
+		if (by_phase)
+			trace_find_steps(v[i].t, &v[i].steps, x->a);
+		else
+			trace_one_step(v[i].t, &v[i].steps, x->a);
 		trace_find_ops(v[i].t, &v[i].links, &v[i].steps,
 		        by_phase ? TRACE_BY_PHASE : TRACE_BY_PATH, o, x->a);
 		for (size_t k = 0; k < o->kernels.n; k++) {
@@ -496,7 +500,7 @@ static const struct trace_table_row {
 } table_rows[] = {
 	[TABLE_DEVICES] = { "devices", "tfprof/devices", 5, COLUMNS(devices), true, false,
 	        ARG_BIT(ARG_BYTES) | TRACE_LAUNCH_ARGS },
-	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 2, COLUMNS(kernels), true, true,
+	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 2, COLUMNS(kernels), true, false,
 	        ARG_BIT(ARG_SCOPE) },
 	[TABLE_STEPS] = { "steps", "tfprof/steps", 4, COLUMNS(steps), true, true,
 	        ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS },

@@ -86,7 +86,7 @@ void depend_find_copies(
 {
 	imap_init(out, a);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
-		struct slice_iter it = trace_slices(t, i);
+		struct slice_iter it = trace_slices_if(t, i, CATEGORY_BIT(CATEGORY_COPY));
 		if (!track_is_device(&t->tracks.v[i]))
 			continue;
 		for (struct slice s; slice_next(&it, &s);) {

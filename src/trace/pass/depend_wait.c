@@ -244,7 +244,7 @@ void depend_find_syncs(struct depend_making *m)
 
 	imap_init(&m->syncs_at, m->own);
 	for (uint32_t i = 0; i < d->t->tracks.n; i++) {
-		struct slice_iter it = trace_slices(d->t, i);
+		struct slice_iter it = trace_slices_if(d->t, i, CATEGORY_BIT(CATEGORY_SYNC));
 		if (d->tracks[i].host || d->t->tracks.v[i].derived)
 			continue;
 		for (struct slice s; slice_next(&it, &s) && s.start <= d->to;) {

@@ -59,7 +59,7 @@ struct tile_run {
 };
 
 struct device_places;
-struct finding_idle {
+struct idle_places {
 	const struct trace *t;
 	const struct idle_question *request;
 	struct idle_report *out;
@@ -68,7 +68,8 @@ struct finding_idle {
 	struct tile_run **runs;        /* of each thread, from its tile RUN_TILES * i on; or NULL */
 	int64_t outside;               /* ticks in which no slice of the thread is open */
 	bool *launches;                /* of each event: a call that launches work, by its name */
-	struct process_work *work;     /* of each process; the last one for tracks without one */
+	struct process_work *work;     /* of each process; the last one for tracks without one; NULL
+	                                  until it is needed */
 	int64_t from, to;              /* the window */
 	struct device_places *devices; /* indexed by device of the trace */
 	/* For the current interval. */
@@ -83,7 +84,7 @@ struct device_places {
 
 /* ---- places ---- */
 
-static struct str name_of(const struct finding_idle *f, const struct place_key *k)
+static struct str name_of(const struct idle_places *f, const struct place_key *k)
 {
 	const struct trace_step *step;
 
@@ -96,7 +97,7 @@ static struct str name_of(const struct finding_idle *f, const struct place_key *
 	return str_fmt(f->a, "step %lld", (long long)step->id);
 }
 
-static void count(struct finding_idle *f, struct place_key k, int64_t ticks)
+static void count(struct idle_places *f, struct place_key k, int64_t ticks)
 {
 	struct device_places *d = f->device;
 	uint32_t id = intern_add(&d->keys, str_make(&k, sizeof k));
@@ -112,7 +113,7 @@ static void count(struct finding_idle *f, struct place_key k, int64_t ticks)
 }
 
 /* Counts an interval for the steps that it lies in. */
-static void count_steps(struct finding_idle *f, struct place_key k, int64_t from, int64_t to)
+static void count_steps(struct idle_places *f, struct place_key k, int64_t from, int64_t to)
 {
 	const struct trace_step *v = f->request->steps->steps.v;
 	size_t n = f->request->steps->steps.n, i;
@@ -132,7 +133,7 @@ static void count_steps(struct finding_idle *f, struct place_key k, int64_t from
 	}
 }
 
-static void put(struct finding_idle *f, struct place_key k, int64_t from, int64_t to)
+static void put(struct idle_places *f, struct place_key k, int64_t from, int64_t to)
 {
 	if (f->request->by == IDLE_BY_STEP) {
 		k.waits_for = ID_NONE;
@@ -142,8 +143,8 @@ static void put(struct finding_idle *f, struct place_key k, int64_t from, int64_
 	}
 }
 
-static bool take_name(const struct finding_idle *f, struct place_key *k, uint32_t event,
-        enum idle_place_kind kind)
+static bool take_name(
+        const struct idle_places *f, struct place_key *k, uint32_t event, enum idle_place_kind kind)
 {
 	if (event == ID_NONE)
 		return false;
@@ -154,24 +155,57 @@ static bool take_name(const struct finding_idle *f, struct place_key *k, uint32_
 
 /* ---- what the host did ---- */
 
-static struct process_work *work_of(const struct finding_idle *f, uint32_t track)
+static struct process_work *work_of(const struct idle_places *f, uint32_t track)
 {
 	uint32_t process = f->t->tracks.v[track].process;
 
 	return &f->work[process == ID_NONE ? f->t->processes.n : process];
 }
 
-/* Returns the name of the work that ended last in an interval, or ID_NONE. */
-static uint32_t last_work(const struct finding_idle *f, uint32_t track, int64_t from, int64_t to)
+static int by_end(const void *v, uint32_t a, uint32_t b)
 {
-	const struct process_work *p = work_of(f, track);
+	const struct ended_work *x = (const struct ended_work *)v + a,
+	                        *y = (const struct ended_work *)v + b;
+
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+/* Collects the work that calls may wait for. */
+static void find_work(struct idle_places *f)
+{
+	const struct trace *t = f->t;
+
+	f->work = ARENA_ARRAY(f->own, t->processes.n + 1, struct process_work);
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		struct slice_iter it = trace_slices(t, i);
+		if (!track_is_device(&t->tracks.v[i]))
+			continue;
+		for (struct slice s; slice_next(&it, &s);)
+			if (slice_is_work(t, &s))
+				VEC_PUSH(f->own, &work_of(f, i)->v,
+				        ((struct ended_work){ slice_end(&s), s.name }));
+	}
+	for (size_t i = 0; i <= t->processes.n; i++)
+		sort_array(
+		        f->own, f->work[i].v.v, f->work[i].v.n, sizeof(struct ended_work), by_end);
+}
+
+/* Returns the name of the work that ended last in an interval, or ID_NONE. */
+static uint32_t last_work(struct idle_places *f, uint32_t track, int64_t from, int64_t to)
+{
+	const struct process_work *p;
 	size_t i;
 
+	if (!f->work)
+		find_work(f);
+	p = work_of(f, track);
 	BISECT(i, 0, p->v.n, p->v.v[i].end <= to);
 	return i && p->v.v[i - 1].end >= from ? p->v.v[i - 1].name : ID_NONE;
 }
 
-static bool is_collective(const struct finding_idle *f, const struct host_tile *x)
+static bool is_collective(const struct idle_places *f, const struct host_tile *x)
 {
 	return x->op != ID_NONE && communication_is_op(trace_str(f->t, f->t->events.v[x->op].name));
 }
@@ -182,13 +216,13 @@ static bool blocks(const struct host_tile *x)
 }
 
 /* True if the thread waited for a CPU, not for work. */
-static bool is_preempted(const struct finding_idle *f, const struct host_tile *x)
+static bool is_preempted(const struct idle_places *f, const struct host_tile *x)
 {
 	return x->call != ID_NONE && f->t->events.v[x->call].category == CATEGORY_PREEMPTED;
 }
 
 /* Chooses the name of a place on a thread. */
-static void name_tile(const struct finding_idle *f, const struct host_tile *x, struct place_key *k)
+static void name_tile(const struct idle_places *f, const struct host_tile *x, struct place_key *k)
 {
 	uint32_t op = x->loader != ID_NONE ? x->loader : x->op;
 	bool found = false;
@@ -208,7 +242,7 @@ static void name_tile(const struct finding_idle *f, const struct host_tile *x, s
 }
 
 /* Returns the reason of time in which the host was busy. */
-static enum idle_reason busy_reason(const struct finding_idle *f)
+static enum idle_reason busy_reason(const struct idle_places *f)
 {
 	return f->cause == IDLE_BEFORE_FIRST ? REASON_BEFORE_FIRST
 	       : f->cause == IDLE_AFTER_LAST ? REASON_AFTER_LAST
@@ -218,7 +252,7 @@ static enum idle_reason busy_reason(const struct finding_idle *f)
 static void take_tile(
         void *user, uint32_t track, const struct host_tile *x, int64_t from, int64_t to)
 {
-	struct finding_idle *f = user;
+	struct idle_places *f = user;
 	struct place_key k = { busy_reason(f), .name = ID_NONE, .waits_for = ID_NONE };
 
 	name_tile(f, x, &k);
@@ -238,8 +272,7 @@ static void take_tile(
  * Many devices wait for the same thread: the places of whole runs of its tiles are added up once.
  */
 
-static void add_to_run(
-        struct finding_idle *f, struct tile_run *r, struct place_key k, int64_t ticks)
+static void add_to_run(struct idle_places *f, struct tile_run *r, struct place_key k, int64_t ticks)
 {
 	size_t i = 0;
 
@@ -251,7 +284,7 @@ static void add_to_run(
 }
 
 static void find_run(
-        struct finding_idle *f, const struct host_thread *h, size_t first, struct tile_run *out)
+        struct idle_places *f, const struct host_thread *h, size_t first, struct tile_run *out)
 {
 	out->known = true;
 	for (size_t i = first; i < first + RUN_TILES && !out->mixed; i++)
@@ -269,7 +302,7 @@ static void find_run(
 /* Takes the run that begins with a tile, if all of it ends by a time; returns its last tile, or
  * NULL. */
 static const struct host_tile *take_run(
-        struct finding_idle *f, uint32_t track, const struct host_tile *x, int64_t until)
+        struct idle_places *f, uint32_t track, const struct host_tile *x, int64_t until)
 {
 	const struct host_thread *h = &f->host.threads[track];
 	size_t first = (size_t)(x - h->tiles.v), n = h->tiles.n / RUN_TILES;
@@ -293,7 +326,7 @@ static const struct host_tile *take_run(
 }
 
 /* Finds the places of an interval on a thread. */
-static void take_host(struct finding_idle *f, uint32_t track, int64_t from, int64_t to)
+static void take_host(struct idle_places *f, uint32_t track, int64_t from, int64_t to)
 {
 	const struct host_thread *h = &f->host.threads[track];
 	const struct host_tile *x = host_time_at(h, from);
@@ -327,7 +360,7 @@ static enum idle_reason reason_of(enum idle_cause cause)
 	return i;
 }
 
-static uint32_t slice_event(const struct finding_idle *f, uint32_t number)
+static uint32_t slice_event(const struct idle_places *f, uint32_t number)
 {
 	struct slice s;
 
@@ -349,7 +382,7 @@ static uint32_t captured_op(const struct trace *t, uint32_t site)
 
 /* Adds a piece of idle time to its place: the op in which the next work was captured or launched,
  * otherwise the call that launched it, otherwise the work. */
-static void take_launch(struct finding_idle *f, const struct launch_call *call, enum idle_cause why,
+static void take_launch(struct idle_places *f, const struct launch_call *call, enum idle_cause why,
         int64_t from, int64_t to)
 {
 	struct place_key k = { .reason = reason_of(why), .name = ID_NONE, .waits_for = ID_NONE };
@@ -369,10 +402,10 @@ static void take_launch(struct finding_idle *f, const struct launch_call *call, 
 	put(f, k, from, to);
 }
 
-static void take_interval(void *user, uint32_t device, enum idle_cause why, int64_t from,
-        int64_t to, const struct launch_call *call)
+void idle_places_take(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to,
+        const struct launch_call *call)
 {
-	struct finding_idle *f = user;
+	struct idle_places *f = user;
 	bool host = why == IDLE_HOST_LATE || why == IDLE_BEFORE_FIRST || why == IDLE_AFTER_LAST;
 
 	from = from > f->from ? from : f->from;
@@ -391,37 +424,7 @@ static void take_interval(void *user, uint32_t device, enum idle_cause why, int6
 
 /* ---- all ---- */
 
-static int by_end(const void *v, uint32_t a, uint32_t b)
-{
-	const struct ended_work *x = (const struct ended_work *)v + a,
-	                        *y = (const struct ended_work *)v + b;
-
-	if (x->end != y->end)
-		return x->end < y->end ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
-}
-
-/* Collects the work that calls may wait for. */
-static void find_work(struct finding_idle *f)
-{
-	const struct trace *t = f->t;
-
-	f->work = ARENA_ARRAY(f->own, t->processes.n + 1, struct process_work);
-	for (uint32_t i = 0; i < t->tracks.n; i++) {
-		struct slice_iter it = trace_slices(t, i);
-		if (!track_is_device(&t->tracks.v[i]))
-			continue;
-		for (struct slice s; slice_next(&it, &s);)
-			if (slice_is_work(t, &s))
-				VEC_PUSH(f->own, &work_of(f, i)->v,
-				        ((struct ended_work){ slice_end(&s), s.name }));
-	}
-	for (size_t i = 0; i <= t->processes.n; i++)
-		sort_array(
-		        f->own, f->work[i].v.v, f->work[i].v.n, sizeof(struct ended_work), by_end);
-}
-
-static void find_launching(struct finding_idle *f)
+static void find_launching(struct idle_places *f)
 {
 	static const char *const words[] = { "Launch", "Memcpy", "Memset" };
 
@@ -449,7 +452,7 @@ static int by_reason(const void *v, uint32_t a, uint32_t b)
 }
 
 /* Adds a device. Sums of ticks are rounded to ns, so that all parts add up. */
-static void end_device(struct finding_idle *f, const struct device_usage *u)
+static void end_device(struct idle_places *f, const struct device_usage *u)
 {
 	const struct usage_times *times = f->request->step == ID_NONE ? &u->times : &u->in_steps;
 	struct device_places *p = &f->devices[u->device];
@@ -473,6 +476,35 @@ static void end_device(struct finding_idle *f, const struct device_usage *u)
 	f->out->idle_ns = num_add(f->out->idle_ns, made.idle_ns);
 }
 
+struct idle_places *idle_places_begin(const struct trace *t, const struct idle_question *request,
+        struct idle_report *out, struct arena *a, struct arena *scratch)
+{
+	struct idle_places *f = ARENA_NEW(scratch, struct idle_places);
+
+	*f = (struct idle_places){ .t = t, .request = request, .out = out, .a = a, .own = scratch };
+	*out = (struct idle_report){ .t = t };
+	trace_window(t, &f->from, &f->to);
+	if (request->step != ID_NONE) {
+		f->from = request->steps->steps.v[request->step].start;
+		f->to = request->steps->steps.v[request->step].end;
+	}
+	host_time_find(t, request->links, &f->host, scratch);
+	f->runs = ARENA_ARRAY(scratch, t->tracks.n, struct tile_run *);
+	out->frames = f->host.frames;
+	find_launching(f);
+	f->devices = ARENA_ARRAY(scratch, t->devices.n, struct device_places);
+	for (uint32_t i = 0; i < t->devices.n; i++)
+		intern_init(&f->devices[i].keys, scratch);
+	return f;
+}
+
+void idle_places_end(struct idle_places *f, const struct trace_usage *usage)
+{
+	for (size_t i = 0; i < usage->devices.n; i++)
+		end_device(f, &usage->devices.v[i]);
+	f->out->outside_ns = trace_ns(f->t, f->outside);
+}
+
 void idle_find(const struct trace *t, const struct idle_question *request, struct idle_report *out,
         struct arena *a)
 {
@@ -481,31 +513,17 @@ void idle_find(const struct trace *t, const struct idle_question *request, struc
 	struct trace_steps one = *request->steps;
 
 	scratch_open(&own, a->work);
-	struct finding_idle f = { .t = t, .request = request, .out = out, .a = a, .own = &own.a };
-	*out = (struct idle_report){ .t = t };
-	trace_window(t, &f.from, &f.to);
 	if (request->step != ID_NONE) {
 		one.steps.v += request->step;
 		one.steps.n = 1;
-		f.from = one.steps.v->start;
-		f.to = one.steps.v->end;
 	}
-	host_time_find(t, request->links, &f.host, f.own);
-	f.runs = ARENA_ARRAY(f.own, t->tracks.n, struct tile_run *);
-	out->frames = f.host.frames;
-	find_work(&f);
-	find_launching(&f);
-	f.devices = ARENA_ARRAY(f.own, t->devices.n, struct device_places);
-	for (uint32_t i = 0; i < t->devices.n; i++)
-		intern_init(&f.devices[i].keys, f.own);
-	const struct usage_watch watch = { .idle = take_interval, .user = &f };
+	struct idle_places *f = idle_places_begin(t, request, out, a, &own.a);
+	const struct usage_watch watch = { .idle = idle_places_take, .user = f };
 	trace_usage(t,
 	        &(struct usage_request){ .links = request->links,
 	                .steps = request->step == ID_NONE ? NULL : &one,
 	                .watch = &watch },
-	        &usage, f.own);
-	for (size_t i = 0; i < usage.devices.n; i++)
-		end_device(&f, &usage.devices.v[i]);
-	out->outside_ns = trace_ns(t, f.outside);
+	        &usage, &own.a);
+	idle_places_end(f, &usage);
 	scratch_close(&own);
 }

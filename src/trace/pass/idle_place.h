@@ -9,6 +9,7 @@
 #define TFPROF_TRACE_PASS_IDLE_PLACE_H
 
 #include "trace/pass/host_time.h"
+#include "trace/pass/usage.h"
 
 #define IDLE_REASON(id, name, text, of) REASON_##id,
 enum idle_reason {
@@ -65,7 +66,16 @@ struct idle_question {
 	enum idle_by by;
 };
 
-/* The result lives in a. */
+/* For callers that make the pass trace_usage for more than this result: idle_places_take receives
+ * the idle pieces of usage_watch, idle_places_end the devices. The request must outlive both. The
+ * result lives in a, everything else in scratch. */
+struct idle_places;
+struct idle_places *idle_places_begin(const struct trace *t, const struct idle_question *request,
+        struct idle_report *out, struct arena *a, struct arena *scratch);
+idle_piece idle_places_take;
+void idle_places_end(struct idle_places *f, const struct trace_usage *usage);
+
+/* Makes all passes. The result lives in a. */
 void idle_find(const struct trace *t, const struct idle_question *request, struct idle_report *out,
         struct arena *a);
 

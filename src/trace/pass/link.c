@@ -38,7 +38,7 @@ static void add_launch(
         struct linking *x, const struct nest *n, const struct nest_level *level, uint32_t others)
 {
 	struct trace_links *l = x->l;
-	const struct nest_level *op = nest_around(n, level, NEST_BIT(CATEGORY_OP));
+	const struct nest_level *op = nest_around(n, level, CATEGORY_BIT(CATEGORY_OP));
 	const struct nest_level *scope = nest_around(n, level, others);
 	struct launch made = { .start = level->s.start,
 		.slice = level->s.number,
@@ -56,24 +56,26 @@ static void add_launch(
 	VEC_PUSH(x->a, &l->launches, made);
 }
 
-/* Returns the NEST_BITs of the levels to which a call belongs if no op contains it. A frame does
- * not count for the launch of a graph, because it does not describe the work of the graph. */
+/* Returns the CATEGORY_BITs of the levels to which a call belongs if no op contains it. A frame
+ * does not count for the launch of a graph, because it does not describe the work of the graph. */
 static uint32_t scopes_of(
         struct linking *x, const struct nest *n, const struct nest_level *call, uint32_t others)
 {
-	uint32_t without = others & ~NEST_BIT(CATEGORY_FRAME);
+	uint32_t without = others & ~CATEGORY_BIT(CATEGORY_FRAME);
 
 	return name_is(x, &call->s, NAME_GRAPH) && nest_around(n, call, without) ? without : others;
 }
 
 static void link_track(struct linking *x, uint32_t track)
 {
-	const uint32_t others = nest_bits(CATEGORY_HOST_NEST) & ~NEST_BIT(CATEGORY_OP);
+	const uint32_t others = nest_bits(CATEGORY_HOST_NEST) & ~CATEGORY_BIT(CATEGORY_OP);
 	struct nest_level *level;
 	struct scratch own;
 	struct nest n;
 	enum nest_what what;
 
+	if (!(x->l->t->tracks.v[track].categories & nest_bits(CATEGORY_LAUNCH)))
+		return;
 	scratch_open(&own, x->a->work);
 	nest_init(&n, x->l->t, track, nest_bits(CATEGORY_HOST_NEST | CATEGORY_LAUNCH), &own.a);
 	while ((what = nest_next(&n, &level)))
@@ -85,7 +87,7 @@ static void link_track(struct linking *x, uint32_t track)
 
 static void find_externals(struct trace_links *l, uint32_t track)
 {
-	struct slice_iter i = trace_slices(l->t, track);
+	struct slice_iter i = trace_slices_if(l->t, track, CATEGORY_BIT(CATEGORY_OP));
 	int64_t id;
 
 	for (struct slice s; slice_next(&i, &s);)

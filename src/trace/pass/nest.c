@@ -7,14 +7,15 @@
 void nest_init(
         struct nest *n, const struct trace *t, uint32_t track, uint32_t categories, struct arena *a)
 {
-	*n = (struct nest){
-		.t = t, .a = a, .it = trace_slices(t, track), .categories = categories
-	};
+	*n = (struct nest){ .t = t,
+		.a = a,
+		.it = trace_slices_if(t, track, categories),
+		.categories = categories };
 }
 
 static bool counts(const struct nest *n, const struct slice *s)
 {
-	return s->form == SLICE_COMPLETE && n->categories & NEST_BIT(s->category);
+	return s->form == SLICE_COMPLETE && n->categories & CATEGORY_BIT(s->category);
 }
 
 static void read_next(struct nest *n)
@@ -69,7 +70,7 @@ const struct nest_level *nest_around(
         const struct nest *n, const struct nest_level *level, uint32_t categories)
 {
 	for (size_t i = level->depth; i-- > 0;)
-		if (categories & NEST_BIT(n->stack.v[i].s.category))
+		if (categories & CATEGORY_BIT(n->stack.v[i].s.category))
 			return &n->stack.v[i];
 	return NULL;
 }
@@ -80,6 +81,6 @@ uint32_t nest_bits(unsigned category_flags)
 
 	for (unsigned i = 0; i < CATEGORY_N; i++)
 		if (trace_category_flags[i] & category_flags)
-			bits |= NEST_BIT(i);
+			bits |= CATEGORY_BIT(i);
 	return bits;
 }

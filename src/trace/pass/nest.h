@@ -3,7 +3,7 @@
  * Nesting by containment. Walks a track and reports where slices open and close. Only the open
  * slices are on a stack, so self times and enclosing slices need no memory per slice.
  *
- *   nest_init(&n, t, track, NEST_BIT(CATEGORY_OP), arena);
+ *   nest_init(&n, t, track, CATEGORY_BIT(CATEGORY_OP), arena);
  *   while ((what = nest_next(&n, &level)))
  *           if (what == NEST_CLOSE)
  *                   add(level->s.name, nest_self(level));
@@ -13,8 +13,7 @@
 
 #include "trace/trace.h"
 
-#define NEST_BIT(category) (1u << (category))
-#define NEST_ALL           UINT32_MAX
+#define NEST_ALL UINT32_MAX
 
 /* An open slice. If its depth is not 0, the previous level contains it. */
 struct nest_level {
@@ -30,14 +29,14 @@ struct nest {
 	const struct trace *t;
 	struct arena *a;
 	struct slice_iter it;
-	uint32_t categories; /* NEST_BITs of the categories that nest */
+	uint32_t categories; /* CATEGORY_BITs of the categories that nest */
 	bool have;           /* the next slice has been read */
 	struct slice next;
 	VEC(struct nest_level) stack;
 	uint64_t overlaps; /* slices that begin inside another slice and end after it */
 };
 
-/* categories: NEST_BITs of the categories that nest. Instants and samples are skipped. */
+/* categories: CATEGORY_BITs of the categories that nest. Instants and samples are skipped. */
 void nest_init(struct nest *n, const struct trace *t, uint32_t track, uint32_t categories,
         struct arena *a);
 
@@ -60,7 +59,7 @@ static inline int64_t nest_self(const struct nest_level *level)
 const struct nest_level *nest_around(
         const struct nest *n, const struct nest_level *level, uint32_t categories);
 
-/* Returns the categories with one of these flags, as NEST_BITs. */
+/* Returns the categories with one of these flags, as CATEGORY_BITs. */
 uint32_t nest_bits(unsigned category_flags);
 
 #endif

@@ -127,7 +127,7 @@ static int64_t more_runs(struct finding *x, uint32_t step, const struct slice *s
 static bool has_own_op(const struct finding *x, const struct nest_level *level)
 {
 	return !level->depth || x->by == TRACE_BY_SOURCE ||
-	       x->rule.levels & NEST_BIT(level->s.category);
+	       x->rule.levels & CATEGORY_BIT(level->s.category);
 }
 
 void ops_close_host(struct finding *x, const struct nest_level *level)
@@ -197,7 +197,7 @@ static void walk_thread(struct finding *x, uint32_t track)
 	while ((what = nest_next(&n, &level))) {
 		if (x->critical)
 			take_path(x, track, level, what);
-		if (x->rule.gaps & NEST_BIT(level->s.category))
+		if (x->rule.gaps & CATEGORY_BIT(level->s.category))
 			continue;
 		if (what == NEST_CLOSE) {
 			ops_close_host(x, level);
@@ -236,13 +236,19 @@ static struct event_work facts_of(struct finding *x, const struct slice *s)
 	return made;
 }
 
+/* Returns the site of a slice. Most traces have no sites, so their arguments are not read. */
+static uint32_t site_of(const struct finding *x, const struct slice *s)
+{
+	return x->to->t->sites.n ? slice_site(x->to->t, s) : ID_NONE;
+}
+
 /* Counts, once for each launch of a graph, an execution of each captured op around its work, and
  * the float operations of the captured calls. Host time does not count here: the capture ran once,
  * and the graph is launched often. */
 static void replay(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	const struct trace *t = x->to->t;
-	uint32_t site = slice_site(t, s);
+	uint32_t site = site_of(x, s);
 
 	if (site == ID_NONE || !launch)
 		return;
@@ -320,10 +326,11 @@ static void add_work(struct finding *x, struct slice *s, int64_t self)
 	uint32_t op = ops_add_work(x, s, self, launch);
 	if (x->critical)
 		ops_path_work(x, s, op);
-	if (slice_site(x->to->t, s) == ID_NONE)
+	uint32_t site = site_of(x, s);
+	if (site == ID_NONE)
 		ops_cover_work(x, s, self, link_op(x->links, s, launch), op);
 	else
-		ops_cover_site(x, s, self, slice_site(x->to->t, s), op);
+		ops_cover_site(x, s, self, site, op);
 }
 
 /* Ops of a program nest, work on streams does not: each of its slices counts in full. */
@@ -348,7 +355,7 @@ static void walk_device(struct finding *x, uint32_t track)
 	scratch_open(&own, x->a->work);
 	nest_init(&n, t, track, nest_bits(CATEGORY_WORK) | gaps, &own.a);
 	while ((what = nest_next(&n, &level)))
-		if (what == NEST_CLOSE && !(gaps & NEST_BIT(level->s.category)))
+		if (what == NEST_CLOSE && !(gaps & CATEGORY_BIT(level->s.category)))
 			add_work(x, &level->s, nest_self(level));
 	x->to->overlaps += n.overlaps;
 	scratch_close(&own);

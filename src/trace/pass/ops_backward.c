@@ -41,7 +41,7 @@ static bool has_number(
 
 bool ops_is_backward(const struct finding *x, uint32_t track)
 {
-	struct slice_iter it = trace_slices(x->to->t, track);
+	struct slice_iter it = trace_slices_if(x->to->t, track, CATEGORY_BIT(CATEGORY_OP));
 	int64_t number;
 	bool backward;
 
@@ -79,10 +79,10 @@ uint32_t ops_around(struct finding *x, const struct nest *n, const struct nest_l
 
 	if (!x->backward || !has_number(x->to->t, &level->s, &number, &backward))
 		return around;
-	in = nest_around(n, level, NEST_BIT(CATEGORY_MODULE));
+	in = nest_around(n, level, CATEGORY_BIT(CATEGORY_MODULE));
 	if (!backward && in)
 		keep_module(x, key_of(x, &level->s, number), in->user);
-	if (!backward || in || nest_around(n, level, NEST_BIT(CATEGORY_OP)) ||
+	if (!backward || in || nest_around(n, level, CATEGORY_BIT(CATEGORY_OP)) ||
 	        !imap_get(&x->module_of, key_of(x, &level->s, number), &module) ||
 	        module == AMBIGUOUS)
 		return around;

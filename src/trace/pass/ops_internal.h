@@ -14,10 +14,11 @@
 
 /* Which slices of threads are examined, and which become levels of a path. */
 struct ops_rule {
-	uint32_t nested, levels; /* NEST_BITs */
-	uint32_t flat;           /* NEST_BITs: the name of such a slice is its whole path */
+	uint32_t nested, levels; /* CATEGORY_BITs */
+	uint32_t flat;           /* CATEGORY_BITs: the name of such a slice is its whole path */
 	bool leaf;     /* device work is a level of its own, below the op that launched it */
-	uint32_t gaps; /* NEST_BITs: subtracted from the op around, because another track has it */
+	uint32_t gaps; /* CATEGORY_BITs: subtracted from the op around, because another track has it
+	                */
 };
 
 /* Which executions a counter counts: of a kernel in a cell or step, or of a compiled op in a step.

@@ -7,12 +7,13 @@
 #include "trace/pass/work_function.h"
 
 /* The sets of source.def. */
-#define SET_NONE        0
-#define SET_ALL         NEST_ALL
-#define SET_OPS         NEST_BIT(CATEGORY_OP)
-#define SET_SYNCS       NEST_BIT(CATEGORY_SYNC)
-#define SET_STEPS_OPS   (NEST_BIT(CATEGORY_STEP) | SET_OPS)
-#define SET_MODULES_OPS (NEST_BIT(CATEGORY_MODULE) | NEST_BIT(CATEGORY_ANNOTATION) | SET_OPS)
+#define SET_NONE      0
+#define SET_ALL       NEST_ALL
+#define SET_OPS       CATEGORY_BIT(CATEGORY_OP)
+#define SET_SYNCS     CATEGORY_BIT(CATEGORY_SYNC)
+#define SET_STEPS_OPS (CATEGORY_BIT(CATEGORY_STEP) | SET_OPS)
+#define SET_MODULES_OPS                                                                            \
+	(CATEGORY_BIT(CATEGORY_MODULE) | CATEGORY_BIT(CATEGORY_ANNOTATION) | SET_OPS)
 
 /* By source: which slices of threads are levels of a path. */
 #define SOURCE(id, name, table, l, f, g, is_leaf)                                                  \
@@ -29,9 +30,9 @@ static const struct by_rule {
 	const char *none;
 } by_rules[TRACE_BY_N] = {
 	[TRACE_BY_PATH] = { 0, OPS_UNATTRIBUTED },
-	[TRACE_BY_MODULE] = { NEST_BIT(CATEGORY_MODULE), "(no module)" },
-	[TRACE_BY_OP] = { NEST_BIT(CATEGORY_OP), "(no op)" },
-	[TRACE_BY_ANNOTATION] = { NEST_BIT(CATEGORY_ANNOTATION), "(no annotation)" },
+	[TRACE_BY_MODULE] = { CATEGORY_BIT(CATEGORY_MODULE), "(no module)" },
+	[TRACE_BY_OP] = { CATEGORY_BIT(CATEGORY_OP), "(no op)" },
+	[TRACE_BY_ANNOTATION] = { CATEGORY_BIT(CATEGORY_ANNOTATION), "(no annotation)" },
 	[TRACE_BY_SOURCE] = { 0, "(no source)" },
 	[TRACE_BY_KERNEL] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_CATEGORY] = { 0, OPS_UNATTRIBUTED },
@@ -278,7 +279,7 @@ uint32_t ops_of_slice(
 		return op_of_frame(x, ops_frame_of(x, frames, s));
 	if (x->by != TRACE_BY_ANNOTATION && ops_is_compiled(x, s))
 		return op_of_compiled(x, s);
-	if (!(x->rule.levels & NEST_BIT(s->category)))
+	if (!(x->rule.levels & CATEGORY_BIT(s->category)))
 		return around ? around - 1 : x->root ? x->root - 1 : op_of_none(x);
 	if (!around)
 		around = x->root;
@@ -286,7 +287,7 @@ uint32_t ops_of_slice(
 	        x->by != TRACE_BY_STACK &&
 	        str_eq(op_name(x, around - 1), str_of(by_rules[x->by].none)))
 		around = 0;
-	return op_below(x, x->rule.flat & NEST_BIT(s->category) ? 0 : around, s);
+	return op_below(x, x->rule.flat & CATEGORY_BIT(s->category) ? 0 : around, s);
 }
 
 /* ---- devices ---- */

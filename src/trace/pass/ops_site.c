@@ -17,5 +17,5 @@ bool ops_site_is_level(const struct finding *x, uint32_t site)
 {
 	const struct trace *t = x->to->t;
 
-	return x->rule.levels & NEST_BIT(t->events.v[t->sites.v[site].event].category);
+	return x->rule.levels & CATEGORY_BIT(t->events.v[t->sites.v[site].event].category);
 }

@@ -33,7 +33,8 @@ static uint32_t frame_of_text(struct finding *x, struct str stack)
 
 void frame_walk_init(struct frame_walk *w, const struct trace *t, uint32_t track, struct arena *a)
 {
-	*w = (struct frame_walk){ .it = trace_slices(t, track), .a = a };
+	*w = (struct frame_walk){ .it = trace_slices_if(t, track, CATEGORY_BIT(CATEGORY_FRAME)),
+		.a = a };
 }
 
 static bool next_frame(struct frame_walk *w)

@@ -94,7 +94,8 @@ static bool shares_numbers(const struct trace_steps *out, const struct slice *s,
 static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 {
 	const struct trace_track *k = &out->t->tracks.v[track];
-	struct slice_iter it = trace_slices(out->t, track);
+	struct slice_iter it = trace_slices_if(
+	        out->t, track, is_by_slice(out->by) ? CATEGORY_BIT(CATEGORY_STEP) : UINT32_MAX);
 	struct scratch own;
 	struct imap groups;
 	uint32_t step = ID_NONE, interval = 0;
@@ -129,8 +130,8 @@ static bool may_say_steps(const struct trace *t, enum steps_by by)
 {
 	if (!is_by_slice(by))
 		return t->keys & ARG_BIT(by == STEPS_BY_GROUP ? ARG_GROUP : ARG_RUN);
-	for (size_t i = 0; i < t->events.n; i++)
-		if (t->events.v[i].category == CATEGORY_STEP)
+	for (size_t i = 0; i < t->tracks.n; i++)
+		if (t->tracks.v[i].categories & CATEGORY_BIT(CATEGORY_STEP))
 			return true;
 	return false;
 }
@@ -283,8 +284,13 @@ static void order_steps(struct trace_steps *out, struct arena *a)
 	        a, out->intervals.v, out->intervals.n, sizeof *out->intervals.v, compare_intervals);
 }
 
-/* Makes the whole trace one step. */
-static void one_step(struct trace_steps *out, struct arena *a)
+static void begin(const struct trace *t, struct trace_steps *out, struct arena *a)
+{
+	*out = (struct trace_steps){ .t = t };
+	imap_init(&out->by_id, a);
+}
+
+static void add_whole(struct trace_steps *out, struct arena *a)
 {
 	struct trace_step all = { .name = ID_NONE };
 
@@ -296,8 +302,7 @@ static void one_step(struct trace_steps *out, struct arena *a)
 static void find_first(const struct trace *t, enum steps_by from, enum steps_by to,
         struct trace_steps *out, struct arena *a)
 {
-	*out = (struct trace_steps){ .t = t };
-	imap_init(&out->by_id, a);
+	begin(t, out, a);
 	for (enum steps_by by = from; by <= to && !out->steps.n; by++)
 		find_by(out, by, a);
 	find_processes(out);
@@ -306,7 +311,13 @@ static void find_first(const struct trace *t, enum steps_by from, enum steps_by 
 	if (out->steps.n)
 		order_steps(out, a);
 	else
-		one_step(out, a);
+		add_whole(out, a);
+}
+
+void trace_one_step(const struct trace *t, struct trace_steps *out, struct arena *a)
+{
+	begin(t, out, a);
+	add_whole(out, a);
 }
 
 void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a)

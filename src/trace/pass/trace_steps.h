@@ -47,6 +47,8 @@ struct trace_steps {
 };
 
 void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a);
+/* Makes the whole trace one step, for results that do not depend on steps. */
+void trace_one_step(const struct trace *t, struct trace_steps *out, struct arena *a);
 /* Finds the steps of a server, even if the source has numbered steps. */
 void trace_find_served(const struct trace *t, struct trace_steps *out, struct arena *a);
 

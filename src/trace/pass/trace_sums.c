@@ -186,7 +186,7 @@ static void take_work(struct slice_sums *x, const struct slice *s)
 static void take_call(struct slice_sums *x, const struct slice *s, const struct nest *all,
         const struct nest_level *level)
 {
-	const struct nest_level *op = nest_around(all, level, NEST_BIT(CATEGORY_OP));
+	const struct nest_level *op = nest_around(all, level, CATEGORY_BIT(CATEGORY_OP));
 	const struct launched call = { s->start, slice_end(s), op ? op->user : 0,
 		op && communication_is_op(trace_str(x->t, op->s.name)) };
 	struct slice work;
@@ -199,7 +199,7 @@ static void take_call(struct slice_sums *x, const struct slice *s, const struct 
 static void take_host(struct slice_sums *x, const struct slice *s)
 {
 	struct sums_thread *h = &x->threads[s->track];
-	uint32_t bit = NEST_BIT(s->category), op = 0;
+	uint32_t bit = CATEGORY_BIT(s->category), op = 0;
 	struct nest_level *level;
 
 	if (bit & h->ops.categories)

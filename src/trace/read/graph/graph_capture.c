@@ -170,7 +170,7 @@ static void take_thread(struct capture_reading *x, uint32_t track)
 			continue;
 		if (s.category == CATEGORY_CALL)
 			take_call(x, &s);
-		else if (levels & NEST_BIT(s.category))
+		else if (levels & CATEGORY_BIT(s.category))
 			open_level(x, &s);
 	}
 }

@@ -94,7 +94,7 @@ static void open_level(struct finding_nodes *x, const struct nest_level *level)
  * time. */
 static void take_thread(struct finding_nodes *x, uint32_t track, const uint32_t *v, size_t n)
 {
-	const uint32_t levels = nest_bits(CATEGORY_HOST_NEST) | NEST_BIT(CATEGORY_CALL);
+	const uint32_t levels = nest_bits(CATEGORY_HOST_NEST) | CATEGORY_BIT(CATEGORY_CALL);
 	struct nest_level *level;
 	enum nest_what what;
 	uint32_t depth = 0;
