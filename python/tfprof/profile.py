@@ -260,7 +260,8 @@ class Profile(Commands):
     def step_time(self) -> List[Dict[str, Any]]:
         """Returns the wall time of an average step of a trace or recording, and how it divides on each device:
         device, steps, step_ns, which is the sum of compute_ns, exposed_communication_ns, exposed_copy_ns and idle_ns;
-        median_ns, min_ns, max_ns, deviation_ns over the steps. document('steps') contains the individual steps."""
+        median_ns, min_ns, max_ns, deviation_ns over the steps. steps_left_out counts steps without device work, which
+        do not count in the mean; document('steps') contains all steps."""
         found: List[Dict[str, Any]] = self.document('steps')['step_time']
         return found
 

@@ -330,6 +330,7 @@ bool device_use_read(struct device_use *u, const struct recording_set *files,
 	for (size_t i = 0; i < u->all.n; i++)
 		take_facts(u, &u->all.v[i]);
 	trace_find_steps(t, &u->steps, a);
+	trace_steps_find_work(&u->steps, NULL);
 	device_sum(u);
 	return true;
 }

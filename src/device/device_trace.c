@@ -320,6 +320,7 @@ void device_use_trace(struct device_use *u, const struct trace *t, const struct 
 	f.kernel_of = ARENA_ARRAY(&own.a, t->events.n, uint32_t);
 	f.scope_of = ARENA_ARRAY(&own.a, links->launches.n, uint32_t);
 	trace_find_steps(t, &u->steps, a);
+	trace_steps_find_work(&u->steps, links);
 	find_base(u);
 	add_processes(&f);
 	number_devices(&f);

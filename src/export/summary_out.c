@@ -275,6 +275,18 @@ static void put_partition(struct page_text *t)
 	}
 }
 
+/* Appends the number of steps, and how many were left out and why. */
+static void put_counted(struct page_text *t, const struct step_wall *x)
+{
+	size_t all = x->steps + x->left_out;
+
+	if (!x->left_out)
+		sb_fmt(&t->line, " (%zu steps)", x->steps);
+	else
+		sb_fmt(&t->line, " (%zu of %zu steps; the other%s no device work)", x->steps, all,
+		        x->left_out == 1 ? " has" : "s have");
+}
+
 /* Writes the headline of traces: the wall time, never a sum over operations. */
 static void put_step_time(struct page_text *t)
 {
@@ -293,8 +305,9 @@ static void put_step_time(struct page_text *t)
 			put_time(t, "; median ", x->median, "");
 			put_time(t, ", from ", x->shortest, "");
 			put_time(t, " to ", x->longest, "");
-			sb_fmt(&t->line, " (%zu steps)", x->steps);
 		}
+		if (x->marked && x->steps + x->left_out > 1)
+			put_counted(t, x);
 		if (i + 1 == DEVICES_SHOWN && f->times.n > DEVICES_SHOWN)
 			sb_fmt(&t->line, "; and %zu more workers", f->times.n - DEVICES_SHOWN);
 		end(t, i ? "" : "step time");
@@ -324,15 +337,18 @@ static void put_devices(struct page_text *t)
 static void put_times(struct page_text *t)
 {
 	const struct summary_page *p = t->p;
-	bool steps = p->m->averaged > 1;
+	bool left_out = false;
 
 	if (!p->host_us.v && !p->device_us.v)
 		return;
+	for (size_t i = 0; i < p->facts.times.n; i++)
+		left_out |= p->facts.times.v[i].time.left_out > 0;
 	begin(t);
 	put_time(t, "device ops ", fraction_in(p->device_us, 1000), "");
 	put_time(t, ", host ops ", fraction_in(p->host_us, 1000), "");
-	sb_put(&t->line, steps ? S(", sums over operations, mean of the steps")
-	                       : S(", sums over operations"));
+	sb_put(&t->line, S(", sums over operations"));
+	if (p->m->averaged > 1)
+		sb_put(&t->line, left_out ? S(", mean of all steps") : S(", mean of the steps"));
 	end(t, "time");
 }
 

@@ -25,6 +25,8 @@ static bool is_chosen(const struct path_input *in, size_t i, int phase, const st
 	                          !serving_parse(trace_str(in->t, step->name), &info) ||
 	                          (int)info.phase != phase))
 		return false;
+	if (!opts_names_steps(o))
+		return phase >= 0 || trace_step_counts(&in->steps, i);
 	return in->steps.by == STEPS_UNKNOWN || opts_has_step(o, step->id);
 }
 

@@ -21,6 +21,7 @@ static void open_trace(const struct trace *t, struct path_input *in, struct aren
 	in->t = t;
 	trace_link(t, &in->links, a);
 	trace_find_steps(t, &in->steps, a);
+	trace_steps_find_work(&in->steps, &in->links);
 }
 
 /* Prepares a trace, and keeps it in the session. */
@@ -83,9 +84,8 @@ void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits)
 		        (unsigned long long)waits, waits == 1 ? "" : "s", cure ? cure : "");
 }
 
-/* Chooses the windows of the steps that -step selects, and describes them. Without -step, steps
- * without device work are left out if other steps have some, because no device determines their
- * length. */
+/* Chooses the windows of the steps that -step selects, and describes them. Without -step, the
+ * steps that count in averages (trace_step_counts) are chosen. */
 static bool choose_steps(struct session *s, const struct path_input *in, const struct opts *o,
         struct replay *x, struct path_steps *out)
 {

@@ -181,6 +181,7 @@ static void add_trace(const struct model_trace *of, struct facts *out, struct ar
 
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
+	trace_steps_find_work(&steps, &links);
 	trace_usage(t, &(struct usage_request){ .links = &links, .steps = &steps }, &usage, a);
 	VEC_PUSH(a, &out->times, ((struct worker_step_time){ worker, step_time_of(&steps, a) }));
 	for (size_t i = 0; i < usage.devices.n; i++) {
@@ -211,6 +212,7 @@ static void add_recording(const struct recording_set *files, const struct record
 	if (!recording_trace(t, files, how, &ask, &dropped, &e))
 		return;
 	trace_find_steps(t, &steps, a);
+	trace_steps_find_work(&steps, NULL);
 	trace_usage(t, &(struct usage_request){ .steps = &steps }, &usage, a);
 	VEC_PUSH(a, &out->times, ((struct worker_step_time){ ID_NONE, step_time_of(&steps, a) }));
 	for (size_t i = 0; i < usage.devices.n; i++) {

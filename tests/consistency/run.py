@@ -594,8 +594,8 @@ def path(x):
 
 
 def step_time(x):
-    """why, what-if, critical, summary and steps have one step time, and the parts of each device add up to it. Without marks it is the
-    length of the whole trace. Steps without device work do not count in why and what-if, unless no step has any."""
+    """why, what-if, critical, summary, steps and gates have one step time, and the parts of each device add up to it. Without marks it
+    is the length of the whole trace. Steps without device work do not count, unless no step has any."""
     walls = (x.tables['summary'] or {}).get('step_time', [])
     if not x.is_trace or len(walls) != 1 or not x.tables['steps']:
         raise Nothing('no trace, or several')
@@ -604,12 +604,18 @@ def step_time(x):
     x.ask(*['%s %s -output json:outfile=wall_%s.json' % (command, words[command], command) for command in words])
     found = {command: x.answer('wall_%s.json' % command) for command in words}
     working = [r['duration_ns'] for r in rows if r['busy_ns']]
-    mean = sum(working) // len(working) if wall['marked'] and 0 < len(working) < len(rows) else wall['mean_ns']
+    counted = working if wall['marked'] and 0 < len(working) < len(rows) else [r['duration_ns'] for r in rows]
+    cases.equal((wall['steps'], wall['steps_left_out']), (len(counted), len(rows) - len(counted)), 'number of steps')
+    near(wall['mean_ns'], sum(counted) // len(counted), 1, 'mean of the steps')
+    cases.equal((wall['min_ns'], wall['max_ns']), (min(counted), max(counted)), 'shortest and longest step')
     cases.equal({c: doc['step_ns'] for c, doc in found.items() if doc},
-                {c: rows[0]['duration_ns'] if c == 'critical' else mean for c, doc in found.items() if doc}, 'step time')
-    for r in x.tables['steps']['step_time']:
+                {c: rows[0]['duration_ns'] if c == 'critical' else wall['mean_ns'] for c, doc in found.items() if doc}, 'step time')
+    for r in x.tables['steps']['step_time'] + x.tables['devices'].get('step_time', []):
         parts = sum(r[k] for k in ('compute_ns', 'exposed_communication_ns', 'exposed_copy_ns', 'idle_ns'))
-        cases.equal((r['step_ns'], parts), (wall['mean_ns'], wall['mean_ns']), 'step time of ' + r['device'])
+        cases.equal((r['steps'], r['steps_left_out'], r['step_ns'], parts),
+                    (wall['steps'], wall['steps_left_out'], wall['mean_ns'], wall['mean_ns']), 'step time of ' + r['device'])
+    for d in x.tables['summary']['devices']:
+        assert 'step' not in d or d['step']['step_ns'] == wall['mean_ns'], (d, wall)
 
 
 def timeline(x):

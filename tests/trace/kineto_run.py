@@ -603,6 +603,40 @@ def overlap_of_devices():
         equal((d['devices'], d['communication_compute_overlap_ns'], d['exposed_communication_ns']), (2, overlap, 40000 - overlap))
 
 
+def steps_without_work():
+    """The step time is the mean of the steps that launched device work. A truncated last mark, in which the work of the step before
+    ends, does not count; summary, steps, devices, why, what-if and gates agree, and -step still chooses it."""
+    def mark(number, start, length):
+        return kineto.event('user_annotation', 'ProfilerStep#%d' % number, start, length)
+    one, two = kineto.launch(1010, 1, 1020, 60), kineto.launch(1110, 2, 1120, 100)
+    last = mark(3, 1200, 10)
+    path = write(kineto.trace([mark(1, 1000, 100), mark(2, 1100, 90), last] + one + two))
+    walls = [json.loads(program(*words, path, '-output', 'json')[0]) for words in (['summary'], ['steps'], ['devices'], ['why'], ['what-if', 'host*1'])]
+    summary, steps, devices, why, what_if = walls
+    wall, = summary['step_time']
+    equal([wall[k] for k in ('steps', 'steps_left_out', 'mean_ns', 'median_ns', 'min_ns', 'max_ns')], [2, 1, 95000, 90000, 90000, 100000])
+    equal([why['step_ns'], what_if['step_ns']], [95000, 95000])
+    for document in (steps, devices):
+        row, = document['step_time']
+        equal([row[k] for k in ('steps', 'steps_left_out', 'step_ns', 'compute_ns', 'idle_ns')], [2, 1, 95000, (60000 + 70000) // 2, 30000])
+    equal(summary['devices'][0]['step']['compute_ns'], 65000)
+    equal([s['busy_ns'] for s in steps['steps']], [60000, 70000, 10000])
+    equal(json.loads(program('what-if', 'host*1', path, '-step', '3', '-output', 'json')[0])['step_ns'], 10000)
+    text = program('summary', path)[0]
+    assert '95.0us per step; median 90.0us, from 90.0us to 100us (2 of 3 steps; the other has no device work)' in text, text
+    text = program('steps', path)[0]
+    assert 'Time per step, of the steps with device work:' in text, text
+    program('diff', path, path, '--gate', 'step_time<=95us')
+    program('diff', path, path, '--gate', 'step_time<=94us', status=1)
+    # two devices: the one that only finishes the work of the step before does not count there either
+    path = write(kineto.trace([mark(1, 1000, 100), last, mark(2, 1100, 90)] + one + two + kineto.launch(1115, 3, 1150, 45, device=1)))
+    equal([(r['device'], r['steps'], r['compute_ns']) for r in json.loads(program('steps', path, '-output', 'json')[0])['step_time']],
+          [('gpu:0', 2, 65000), ('gpu:1', 2, 20000)])
+    # no step has device work: all count
+    path = write(kineto.trace([mark(1, 1000, 100), mark(2, 1100, 90), kineto.event('cpu_op', 'aten::mul', 1010, 5)]))
+    equal([[w['steps'], w['steps_left_out']] for w in json.loads(program('summary', path, '-output', 'json')[0])['step_time']], [[2, 0]])
+
+
 def guessed_steps():
     """Without marks, `steps` offers calls that repeat, outermost first, if they have most of the calls and of the time."""
     def trace(names, more=()):
@@ -625,7 +659,7 @@ def guessed_steps():
     equal(guess(trace(4 * step, marks)), [None] * 3)
 
 
-CASES = [guessed_steps, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, sections_of_workers,
+CASES = [guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':

@@ -18,7 +18,7 @@ import nsys  # noqa: E402
 import trace_case  # noqa: E402
 from trace_case import dump, equal, judge, program  # noqa: E402
 
-ANSWERS = ('ops', 'kernels', 'devices', 'steps', 'steps_by')
+ANSWERS = ('ops', 'kernels', 'devices', 'steps', 'mean_step', 'steps_by')
 
 
 def compare(path):
@@ -74,6 +74,19 @@ def no_order():
         'INSERT INTO k SELECT rowid, * FROM CUPTI_ACTIVITY_KIND_MEMCPY', 'DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY',
         'ALTER TABLE k RENAME TO CUPTI_ACTIVITY_KIND_MEMCPY'])
     compare(path)
+
+
+def steps_without_work():
+    """In sums, too, a step that launched no device work does not count in the mean step, although the work of the step before ends
+    in it, on two devices."""
+    x = nsys.Export()
+    for i in range(3):
+        x.range(70, 'step %d' % i, 1000 * i, 1000 * i + (900 if i < 2 else 100))
+    for i, (at, start, end, device) in enumerate([(10, 100, 600, 0), (20, 100, 400, 1), (1010, 1100, 2050, 0), (1020, 1100, 2030, 1)]):
+        x.launch(70, 1 + i, at, start, end, device=device)
+    found = compare(x.save('a.sqlite'))
+    equal([(s['works'], s['busy'] > 0) for s in found['steps']], [(1, True), (1, True), (0, True)])
+    equal(found['mean_step'], [{'device': 0, 'steps': 2, 'busy': 1300, 'kernels': 1300}, {'device': 1, 'steps': 2, 'busy': 1100, 'kernels': 1100}])
 
 
 def steps_of_a_pattern():
@@ -132,7 +145,7 @@ def damaged():
         judge('trace_dump', '--sums', 'bad.sqlite')
 
 
-CASES = [sums, missing, no_order, steps_of_a_pattern, damaged, large]
+CASES = [sums, missing, no_order, steps_without_work, steps_of_a_pattern, damaged, large]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, sqlite=CASES, slow=[large]))

@@ -232,6 +232,16 @@ static void put_steps(const struct trace *t, const struct trace_steps *steps,
 		put_field("overlap", usage_overlap(&use[i].times));
 		put_field("host_self", host);
 		put_field("device_self", device);
+		put_field("works", s->works);
+		printf("}");
+	}
+	printf("],\"mean_step\":[");
+	for (size_t i = 0; i < devices.devices.n; i++) {
+		const struct usage_times *u = &devices.devices.v[i].in_steps;
+		printf("%s{\"device\":%u", i ? "," : "", devices.devices.v[i].device);
+		put_field("steps", (long long)trace_steps_counted(steps));
+		put_field("busy", u->busy);
+		put_field("kernels", u->kernels);
 		printf("}");
 	}
 }
@@ -245,6 +255,7 @@ static void dump(const struct trace *t, enum trace_by by, struct arena *a)
 
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
+	trace_steps_find_work(&steps, &links);
 	trace_find_ops(t, &links, &steps, by, &ops, a);
 	trace_usage(t, &(struct usage_request){ .links = &links }, &usage, a);
 	printf("{\"ticks_per_us\":%lld,\"slices\":%u,\"clamped\":%llu,\"overlaps\":%llu,"

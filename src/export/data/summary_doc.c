@@ -87,6 +87,7 @@ static void put_step_time_member(struct document *d, const struct summary_page *
 		document_i64(d, "min_ns", x->shortest);
 		document_i64(d, "max_ns", x->longest);
 		document_i64(d, "deviation_ns", x->deviation);
+		document_i64(d, "steps_left_out", num_from_u64(x->left_out));
 		json_object_end(&d->j);
 	}
 	json_array_end(&d->j);

@@ -91,6 +91,7 @@ static void put_partition(struct table *to, const struct trace_steps *steps,
 	table_number(to, time->shortest);
 	table_number(to, time->longest);
 	table_number(to, time->deviation);
+	table_count(to, time->left_out);
 }
 
 /* Appends a kernel. all: ns of all kernels. */
@@ -234,6 +235,8 @@ static void fill_partition(
 	const struct step_wall time = step_time_of(&w->steps, x->a);
 
 	x->data_only &= !time.marked; /* the first table shows the whole trace */
+	if (time.left_out)
+		x->title = "Time per step, of the steps with device work";
 	for (size_t i = 0; i < usage->devices.n; i++) {
 		put_worker(x, w);
 		put_partition(x, &w->steps, &time, &usage->devices.v[i]);
@@ -526,6 +529,7 @@ static void add_devices(struct table *x, struct table *partition, struct worker_
 		struct trace_usage usage;
 		const struct usage_request request = { .links = &w->links, .steps = &w->steps };
 		trace_find_steps(w->t, &w->steps, x->a);
+		trace_steps_find_work(&w->steps, &w->links);
 		trace_usage(w->t, &request, &usage, x->a);
 		fill_devices(x, w, &usage);
 		fill_partition(partition, w, &usage);
@@ -601,6 +605,8 @@ static void fill(struct table *x, const struct worker_traces *all,
 			trace_link(v[i].t, &v[i].links, x->a);
 		if (row->steps)
 			trace_find_steps(v[i].t, &v[i].steps, x->a);
+		if (which == TABLE_STEPS)
+			trace_steps_find_work(&v[i].steps, &v[i].links);
 		if (which == TABLE_DEVICES)
 			add_devices(x, &part, &v[i], all->recorded, &further);
 		else if (which == TABLE_STEPS)

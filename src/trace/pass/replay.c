@@ -293,11 +293,9 @@ size_t replay_working(const struct replay *x, uint32_t *out)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < x->n_windows; i++)
-		if (x->windows[i].device)
+		if (trace_step_counts(x->marks, i))
 			out[n++] = i;
-	for (uint32_t i = 0; !n && i < x->n_windows; i++)
-		out[i] = i;
-	return n ? n : x->n_windows;
+	return n;
 }
 
 /* Returns the index of the step with the median length among those with device work; of an even

@@ -82,8 +82,8 @@ void replay_open_step(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, uint32_t step, struct replay *out, struct arena *a);
 void replay_choose(struct replay *x, const uint32_t *windows, size_t n);
 
-/* Stores the indices of the windows whose steps have device work, or of all windows if none has.
- * Returns their number. out has room for all windows. */
+/* Stores the indices of the windows whose steps count in averages (trace_step_counts). Returns
+ * their number. out has room for all windows. */
 size_t replay_working(const struct replay *x, uint32_t *out);
 
 /* Returns the last node of a track that starts at or before a time of the

@@ -13,7 +13,8 @@ int64_t step_time_sum(const struct trace_steps *steps)
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < steps->steps.n; i++)
-		sum = num_add(sum, num_sub(steps->steps.v[i].end, steps->steps.v[i].start));
+		if (trace_step_counts(steps, i))
+			sum = num_add(sum, num_sub(steps->steps.v[i].end, steps->steps.v[i].start));
 	return sum;
 }
 
@@ -24,18 +25,22 @@ int64_t step_time_mean(const struct trace *t, int64_t sum, size_t n)
 
 struct step_wall step_time_of(const struct trace_steps *steps, struct arena *a)
 {
-	size_t n = steps->steps.n;
-	struct step_wall out = { .marked = steps->by != STEPS_UNKNOWN, .steps = n };
-	int64_t *ns = ARENA_ARRAY(a, n, int64_t);
+	size_t n = 0, counted = trace_steps_counted(steps);
+	struct step_wall out = { .marked = steps->by != STEPS_UNKNOWN,
+		.steps = counted,
+		.left_out = steps->steps.n - counted };
+	int64_t *ns = ARENA_ARRAY(a, counted, int64_t);
 	double squares = 0;
 
-	if (!n)
+	if (!counted)
 		return out;
-	out.mean = step_time_mean(steps->t, step_time_sum(steps), n);
-	for (size_t i = 0; i < n; i++) {
+	out.mean = step_time_mean(steps->t, step_time_sum(steps), counted);
+	for (size_t i = 0; i < steps->steps.n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
-		ns[i] = trace_ns(steps->t, num_sub(s->end, s->start));
-		squares += pow((double)ns[i] - (double)out.mean, 2);
+		if (!trace_step_counts(steps, i))
+			continue;
+		ns[n++] = trace_ns(steps->t, num_sub(s->end, s->start));
+		squares += pow((double)ns[n - 1] - (double)out.mean, 2);
 	}
 	sort_array(a, ns, n, sizeof *ns, sort_ascending);
 	out.median = ns[(n - 1) / 2];
@@ -48,5 +53,6 @@ struct step_wall step_time_of(const struct trace_steps *steps, struct arena *a)
 struct usage_partition step_time_partition(
         const struct trace_steps *steps, const struct device_usage *device)
 {
-	return usage_partition(steps->t, &device->in_steps, step_time_sum(steps), steps->steps.n);
+	return usage_partition(
+	        steps->t, &device->in_steps, step_time_sum(steps), trace_steps_counted(steps));
 }

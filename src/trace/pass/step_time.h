@@ -8,10 +8,11 @@
 #include "trace/pass/trace_steps.h"
 #include "trace/pass/usage.h"
 
-/* Wall time of the steps, by their marks; ns. Without marks the whole trace is one step. */
+/* Wall time of the steps that count in averages (trace_step_counts), by their marks; ns. Without
+ * marks the whole trace is one step. */
 struct step_wall {
 	bool marked;
-	size_t steps;
+	size_t steps, left_out; /* left_out: steps without device work */
 	int64_t mean, median, shortest, longest;
 	int64_t deviation; /* standard deviation of all steps */
 };
@@ -19,7 +20,7 @@ struct step_wall {
 /* a: scratch. */
 struct step_wall step_time_of(const struct trace_steps *steps, struct arena *a);
 
-/* Returns the sum of the lengths of the steps, ticks. */
+/* Returns the sum of the lengths of the steps that count, ticks. */
 int64_t step_time_sum(const struct trace_steps *steps);
 
 /* Returns the step time, the mean of n steps whose lengths add up to `sum` ticks; ns. */

@@ -359,3 +359,31 @@ uint32_t trace_step_of(
 	}
 	return at ? at->step : 0;
 }
+
+/* ---- steps with device work ---- */
+
+void trace_steps_count_work(struct trace_steps *s)
+{
+	s->working = 0;
+	for (size_t i = 0; i < s->steps.n; i++)
+		s->working += s->steps.v[i].works;
+}
+
+void trace_steps_find_work(struct trace_steps *s, const struct trace_links *links)
+{
+	const struct trace *t = s->t;
+
+	if (t->sums || s->by == STEPS_UNKNOWN) /* the sums have found them */
+		return;
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		struct slice_iter it = trace_slices(t, i);
+		if (!track_is_device(&t->tracks.v[i]))
+			continue;
+		for (struct slice w; slice_next(&it, &w);)
+			if (slice_is_work(t, &w))
+				s->steps.v[trace_step_of(
+				                   s, &w, links ? link_launch(links, &w) : NULL)]
+				        .works = true;
+	}
+	trace_steps_count_work(s);
+}

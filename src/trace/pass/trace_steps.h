@@ -26,6 +26,7 @@ struct trace_step {
 	uint32_t name;      /* string id, or ID_NONE */
 	int64_t start, end; /* interval of the longest mark, or of all slices of a group; of a
 	                       server: of the device work that the mark launched, if any */
+	bool works;         /* it has device work (trace_steps_find_work) */
 };
 
 struct step_interval {
@@ -42,6 +43,8 @@ struct trace_steps {
 	bool by_start;   /* marks share numbers, so each mark is a step, numbered from 0 by start */
 	bool by_process; /* each process has its own marks */
 	VEC(struct trace_step) steps;        /* sorted by start; at least one */
+	size_t working;                      /* number of steps that have device work, 0 until
+	                                        trace_steps_find_work counts them */
 	VEC(struct step_interval) intervals; /* sorted by device, process, start */
 	struct imap by_id;                   /* zigzag-encoded id -> index */
 };
@@ -55,5 +58,26 @@ void trace_find_served(const struct trace *t, struct trace_steps *out, struct ar
 /* Returns the index of the step of a slice. launch: the launch of device work, or NULL. */
 uint32_t trace_step_of(
         const struct trace_steps *s, const struct slice *slice, const struct launch *launch);
+
+/* Finds the steps that have device work: the work belongs to them by trace_step_of. Does nothing if
+ * the steps are unknown. links: NULL if work names its step or its launch. */
+void trace_steps_find_work(struct trace_steps *s, const struct trace_links *links);
+
+/* True if a step, given by its index, counts in averages over the steps. Steps without device work,
+ * such as a truncated last mark, do not count if other steps have some, because no device
+ * determines their length. */
+static inline bool trace_step_counts(const struct trace_steps *s, size_t i)
+{
+	return !s->working || s->steps.v[i].works;
+}
+
+/* Returns the number of steps that count. */
+static inline size_t trace_steps_counted(const struct trace_steps *s)
+{
+	return s->working ? s->working : s->steps.n;
+}
+
+/* Sets the number of steps that have device work, once all are marked. */
+void trace_steps_count_work(struct trace_steps *s);
 
 #endif

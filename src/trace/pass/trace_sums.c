@@ -33,6 +33,7 @@ struct slice_sums {
 	struct trace_ops found;
 	struct step_usage *by_step;
 	struct usage_adding *usage;
+	bool marking; /* steps with device work are marked at the end */
 	uint64_t slices;
 };
 
@@ -73,6 +74,7 @@ void trace_sums_begin(struct slice_sums *x)
 	x->ops.linked = true;
 	x->by_step = ARENA_ARRAY(t->a, x->steps.steps.n, struct step_usage);
 	x->usage = usage_begin(t, &x->steps, x->by_step, x->a);
+	x->marking = x->steps.by != STEPS_UNKNOWN && usage_may_mark(x->usage);
 	x->n_tracks = t->tracks.n;
 	x->threads = ARENA_ARRAY(x->a, t->tracks.n, struct sums_thread);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
@@ -231,6 +233,15 @@ void trace_sums_add(struct slice_sums *x, const struct slice *s)
 		usage_wait(x->usage, s);
 }
 
+/* Marks the steps that have device work. */
+static void mark_steps(struct slice_sums *x)
+{
+	for (size_t i = 0; i < x->found.cells.n; i++)
+		if (x->found.cells.v[i].kernels)
+			x->steps.steps.v[x->found.cells.v[i].step].works = true;
+	trace_steps_count_work(&x->steps);
+}
+
 const struct trace_sums *trace_sums_end(struct slice_sums *x, struct str path)
 {
 	struct arena *a = x->t->a;
@@ -245,6 +256,8 @@ const struct trace_sums *trace_sums_end(struct slice_sums *x, struct str path)
 			ops_close_host(&x->ops, level);
 		x->found.overlaps += x->threads[i].ops.overlaps;
 	}
+	if (x->marking)
+		mark_steps(x);
 	usage_end(x->usage, usage, a);
 	ops_end(&x->ops);
 	order_ops(x);

@@ -18,7 +18,8 @@ struct stream_state {
 
 struct device_walk {
 	struct cover covers[COVER_N];
-	size_t step, idle_step; /* first step that later work and idle time may reach */
+	size_t step, idle_step;      /* first step that later work and idle time may reach */
+	struct usage_times *in_step; /* of each step, or NULL */
 	struct device_usage to;
 };
 
@@ -33,7 +34,11 @@ struct usage_adding {
 	struct stream_state *streams; /* indexed by track */
 	struct idle *idle;
 	const struct usage_watch *watch; /* or NULL */
+	bool marking;                    /* which steps count is known at the end */
 };
+
+/* The times of each step on each device are kept for at most this number of pairs. */
+#define IN_STEP_MAX (1u << 20)
 
 /* ---- derived numbers ---- */
 
@@ -137,6 +142,32 @@ static void increase(int64_t *sum, int64_t by)
 	*sum = num_add(*sum, by > 0 ? by : 0);
 }
 
+/* Returns where the times of a device in a step are added up; NULL: nowhere, because the step does
+ * not count in averages. */
+static struct usage_times *times_in(
+        const struct usage_adding *x, struct device_walk *w, size_t step)
+{
+	if (w->in_step)
+		return &w->in_step[step];
+	return trace_step_counts(x->steps, step) ? &w->to.in_steps : NULL;
+}
+
+/* Adds up the times of a device in the steps that count. */
+static void sum_steps(const struct usage_adding *x, struct device_walk *w)
+{
+	struct usage_times *to = &w->to.in_steps;
+
+	for (size_t i = 0; w->in_step && i < x->steps->steps.n; i++) {
+		const struct usage_times *u = &w->in_step[i];
+		if (!trace_step_counts(x->steps, i))
+			continue;
+		for (unsigned k = 0; k < COVER_N; k++)
+			increase(&to->covered[k], u->covered[k]);
+		for (enum idle_cause k = 0; k < IDLE_CAUSES; k++)
+			increase(&to->idle[k], u->idle[k]);
+	}
+}
+
 /* ---- idle time ---- */
 
 static void take_idle(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to,
@@ -155,7 +186,9 @@ static void take_idle(void *user, uint32_t device, enum idle_cause why, int64_t 
 	skip_steps(x, &w->idle_step, from);
 	for (size_t i = w->idle_step; i < x->steps->steps.n && v[i].start < to; i++) {
 		int64_t part = inside(&v[i], from, to);
-		increase(&w->to.in_steps.idle[why], part);
+		struct usage_times *sum = times_in(x, w, i);
+		if (sum)
+			increase(&sum->idle[why], part);
 		if (x->by_step)
 			increase(&x->by_step[i].times.idle[why], part);
 	}
@@ -210,7 +243,9 @@ static void cover(
 	const struct trace_step *v = x->steps->steps.v;
 	for (size_t i = w->step; i < x->steps->steps.n && v[i].start < end; i++) {
 		int64_t part = inside(&v[i], from, end);
-		increase(&w->to.in_steps.covered[which], part);
+		struct usage_times *sum = times_in(x, w, i);
+		if (sum)
+			increase(&sum->covered[which], part);
 		if (x->by_step)
 			increase(&x->by_step[i].times.covered[which], part);
 	}
@@ -224,8 +259,11 @@ static void add(struct usage_adding *x, const struct slice *s, const struct laun
 	struct device_usage *u = &w->to;
 	int64_t end = slice_end(s);
 
-	if (!u->slices++)
+	if (!u->slices++) {
 		u->start = u->end = s->start;
+		if (x->marking)
+			w->in_step = ARENA_ARRAY(x->a, x->steps->steps.n, struct usage_times);
+	}
 	u->end = end > u->end ? end : u->end;
 	idle_add(x->idle, s, call);
 	skip_steps(x, &w->step, s->start);
@@ -261,6 +299,14 @@ struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps
 	return x;
 }
 
+bool usage_may_mark(struct usage_adding *x)
+{
+	size_t n = x->steps ? x->steps->steps.n : 0;
+
+	x->marking = n && x->t->devices.n <= IN_STEP_MAX / n;
+	return x->marking;
+}
+
 void usage_add(struct usage_adding *x, const struct slice *s, const struct launch_call *call,
         bool collective)
 {
@@ -290,6 +336,7 @@ void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a)
 		for (unsigned k = 0; k < COVER_N; k++)
 			w->to.times.covered[k] = w->covers[k].total;
 		end_times(&w->to.times);
+		sum_steps(x, w);
 		end_times(&w->to.in_steps);
 		w->to.window = num_sub(x->to, x->from);
 		if (w->to.slices)

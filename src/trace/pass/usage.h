@@ -59,7 +59,8 @@ int64_t usage_exposed_copy(const struct usage_times *u);
 
 struct device_usage {
 	struct usage_times times;    /* in the window of the whole trace */
-	struct usage_times in_steps; /* summed over the steps; zero if not requested */
+	struct usage_times in_steps; /* summed over the steps that count in averages; zero if not
+	                                requested */
 	uint32_t device;
 	uint64_t slices;
 	int64_t window;     /* length of the window of the whole trace */
@@ -119,10 +120,13 @@ struct launch_call work_call(
         const struct trace *t, const struct trace_links *links, const struct slice *s);
 
 /* For callers that have the work of streams one slice at a time, in order of starts. by_step:
- * zeroed by the caller. The tracks, devices and steps of the trace must be complete. */
+ * zeroed by the caller. The tracks, devices and steps of the trace must be complete. The caller may
+ * mark the steps that have device work until usage_end, if there is room to keep the times of each
+ * step on each device (usage_may_mark). */
 struct usage_adding;
 struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps *steps,
         struct step_usage *by_step, struct arena *a);
+bool usage_may_mark(struct usage_adding *x);
 /* collective: the op that launched the work is a collective. */
 void usage_add(struct usage_adding *x, const struct slice *s, const struct launch_call *call,
         bool collective);
