@@ -606,7 +606,7 @@ def step_time(x):
     working = [r['duration_ns'] for r in rows if r['busy_ns']]
     counted = working if wall['marked'] and 0 < len(working) < len(rows) else [r['duration_ns'] for r in rows]
     cases.equal((wall['steps'], wall['steps_left_out']), (len(counted), len(rows) - len(counted)), 'number of steps')
-    near(wall['mean_ns'], sum(counted) // len(counted), 1, 'mean of the steps')
+    near(wall['mean_ns'], sum(counted) // len(counted), 2, 'mean of the steps')
     cases.equal((wall['min_ns'], wall['max_ns']), (min(counted), max(counted)), 'shortest and longest step')
     cases.equal({c: doc['step_ns'] for c, doc in found.items() if doc},
                 {c: rows[0]['duration_ns'] if c == 'critical' else wall['mean_ns'] for c, doc in found.items() if doc}, 'step time')
