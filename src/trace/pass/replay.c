@@ -21,9 +21,9 @@ static double factor_of(const struct replay_factors *f, const struct depend_node
 
 #define SLOW_CALL 2 /* base latencies; a longer call did other work before its launch */
 
-/* Returns the time when an edge left its node. A launch leaves at the start of the call. If the
- * work of a slow call started after the call, it starts earlier by the time by which the call
- * becomes shorter. */
+/* Returns the time when an edge left its node. A launch leaves at the start of the call. The work
+ * of a slow call starts earlier by the time by which the call becomes shorter, or if it started
+ * during the call, by the share of that time before its start. */
 static int64_t left_at(const struct depend *d, const struct depend_node *to,
         const struct depend_edge *e, const struct depend_times *times)
 {
@@ -34,9 +34,12 @@ static int64_t left_at(const struct depend *d, const struct depend_node *to,
 		return times->end[e->from];
 	int64_t base = depend_base(d, to, DEPEND_LAUNCH);
 	int64_t saved = num_sub(took, num_sub(times->end[e->from], start));
-	if (e->length < took || took <= num_mul(base, SLOW_CALL) || saved <= 0)
+	int64_t before = e->length - base; /* what the call did before its launch */
+	if (before <= 0 || took <= num_mul(base, SLOW_CALL) || saved <= 0)
 		return start;
-	return num_sub(start, saved < e->length - base ? saved : e->length - base);
+	if (e->length < took)
+		saved = (int64_t)((double)saved * ((double)before / (double)took));
+	return num_sub(start, saved < before ? saved : before);
 }
 
 /* Returns the start of a node: the time when the last edge reaches it or, without edges, the
