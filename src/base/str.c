@@ -71,6 +71,17 @@ bool str_contains(struct str s, struct str part)
 	return str_find(s, part) != SIZE_MAX;
 }
 
+bool str_is_among(const char *words, struct str name)
+{
+	while (*words) {
+		size_t n = strcspn(words, " ");
+		if (n == name.n && !memcmp(words, name.p, n))
+			return true;
+		words += n + (words[n] == ' ');
+	}
+	return false;
+}
+
 struct str str_sub(struct str s, size_t from, size_t n)
 {
 	if (from >= s.n)

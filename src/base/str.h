@@ -86,6 +86,8 @@ size_t str_find_char(struct str s, char c);     /* offset of the first occurrenc
 size_t str_rfind_char(struct str s, char c);    /* offset of the last occurrence, or SIZE_MAX */
 struct str str_base(struct str path);           /* the part after the last '/', or the whole text */
 bool str_contains(struct str s, struct str part);
+/* True if a word of a list of words, separated by blanks, is the name. */
+bool str_is_among(const char *words, struct str name);
 struct str str_sub(struct str s, size_t from, size_t n); /* clipped to s */
 struct str str_copy(struct arena *a, struct str s);
 struct str str_lower(struct arena *a, struct str s); /* ASCII only */

@@ -49,6 +49,11 @@ static const struct op_row tensorrt_rows[] = {
 #include "flops/op_tensorrt.def"
 };
 
+static const struct op_row tensorflow_rows[] = {
+#define OP(names, formula, ...) { names, FORMULA_##formula, { __VA_ARGS__ } },
+#include "flops/op_tensorflow.def"
+};
+
 static const struct op_row fused = { "triton", FORMULA_FUSED, { 0 } };
 static const struct op_row template = { "triton_tem", FORMULA_TEMPLATE, { 0 } };
 
@@ -86,21 +91,10 @@ enum flops_class flops_class_of(enum flops_formula f)
 
 /* ---- ops ---- */
 
-bool flops_is_among(const char *words, struct str name)
-{
-	while (*words) {
-		size_t n = strcspn(words, " ");
-		if (n == name.n && !memcmp(words, name.p, n))
-			return true;
-		words += n + (words[n] == ' ');
-	}
-	return false;
-}
-
 static const struct op_row *find_in(const struct op_row *v, size_t n, struct str name)
 {
 	for (size_t i = 0; i < n; i++)
-		if (flops_is_among(v[i].names, name))
+		if (str_is_among(v[i].names, name))
 			return &v[i];
 	return NULL;
 }
@@ -144,6 +138,9 @@ const struct op_row *flops_find_op(struct str name)
 		        onnx_rows, sizeof onnx_rows / sizeof *onnx_rows, str_sub(name, 6, name.n));
 	if (str_starts(name, S("tensorrt::")))
 		return find_layer(str_sub(name, 10, name.n));
+	if (str_starts(name, S("tensorflow::")))
+		return find_in(tensorflow_rows, sizeof tensorflow_rows / sizeof *tensorflow_rows,
+		        str_sub(name, 12, name.n));
 	if (str_starts(name, S("triton_tem_fused_")))
 		return &template;
 	if (str_starts(name, S("triton_")) && str_contains(name, S("_fused_")))

@@ -112,7 +112,8 @@ extern const char *const number_type_names[NUMBER_TYPES];
 enum flops_family flops_family_of(enum flops_formula f);
 enum flops_class flops_class_of(enum flops_formula f);
 
-/* Finds an op, or NULL: "aten::mm", "vllm::outplace_fused_experts", "hlo::dot", "onnx::Conv".
+/* Finds an op, or NULL: "aten::mm", "vllm::outplace_fused_experts", "hlo::dot", "onnx::Conv",
+ * "tensorflow::MatMul".
  * In-place forms ("aten::add_") have the row of the op. Kernels that Inductor fused
  * ("triton_poi_fused_add_mul_0") share a row. */
 const struct op_row *flops_find_op(struct str name);

@@ -24,9 +24,6 @@ struct op_setting call_setting(const struct op_call *c, int place);
 int64_t setting_at(const struct op_setting *s, unsigned i);
 bool call_flag(const struct op_call *c, int place);
 
-/* True if a word of a list of words is the name. */
-bool flops_is_among(const char *words, struct str name);
-
 /* Finds an op by its name without "aten::", or with another namespace. */
 const struct op_row *flops_find_aten(struct str name);
 

@@ -1,111 +1,139 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Counts by the rows of registered.def: finds the row of an operation, and computes its number from
- * the shapes.
+ * Operations of TensorFlow, as TensorFlow itself counts them: its registered statistics "flops".
  */
 #include "flops/registered.h"
 #include "flops/flops_internal.h"
 
-enum registered_kind {
-	REGISTERED_INPUT,     /* a * elements of the first input + b */
-	REGISTERED_OUTPUT,    /* a * elements of the output */
-	REGISTERED_SUM,       /* elements of the first input * (inputs - 1) */
-	REGISTERED_REDUCTION, /* elements of the first input + (a - 1) * elements of the output */
-	REGISTERED_POOL,      /* positions of the window * elements of the output */
-	REGISTERED_POOL_GRADIENT, /* (a * positions of the window + b) * elements of input 1 */
-	REGISTERED_CONVOLUTION, /* 2 * elements of the output * first a dimensions of the kernel */
-	REGISTERED_IMAGE_GRADIENT,  /* 2 * image * kernel / (channels of the image * stride) */
-	REGISTERED_KERNEL_GRADIENT, /* likewise; the output is the kernel */
-	REGISTERED_PRODUCT /* 2 * elements of the output * dimension b of the left factor, or a of a
-	                      transposed one; negative: from the end */
-};
-
-static const struct registered_row {
-	const char *names;
-	enum registered_kind kind;
-	int a, b;
-} rows[] = {
-#define OPS(names, kind, a, b) { names, REGISTERED_##kind, a, b },
-#include "flops/registered.def"
-};
-
-static const struct registered_row *find(struct str op)
+/* Returns the number of a setting; 0: the file has none. */
+static int64_t number_of(const struct op_call *c, enum registered_setting place)
 {
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (flops_is_among(rows[i].names, op))
-			return &rows[i];
-	return NULL;
+	const struct op_setting s = call_setting(c, (int)place);
+
+	return setting_at(&s, 0);
 }
 
-static int64_t elements(const struct registered_shape *s, unsigned rank)
+static struct flops no_shape(const struct op_call *c, unsigned inputs)
 {
-	int64_t n = 1;
+	unsigned i = 0;
 
-	for (unsigned i = 0; i < s->rank && i < rank; i++)
-		n = num_mul(n, s->dim[i]);
-	return n;
+	while (i < inputs && call_input(c, (int)i)->known)
+		i++;
+	return lacking(LACK_SHAPE, (int)i);
 }
 
-static int64_t all(const struct registered_shape *s)
+struct flops flops_tf_input(const struct op_call *c)
 {
-	return elements(s, REGISTERED_RANK_MAX);
+	const int *place = c->row->place;
+	const struct op_tensor *in = call_input(c, 0);
+
+	if (!in->known)
+		return no_shape(c, 1);
+	if (place[1])
+		return COUNTED(c, num_sub(num_mul(place[0], in->elements), place[1]));
+	return COUNTED(c, place[0], in->elements);
 }
 
-/* Returns the number, or -1 if a shape is missing. */
-static int64_t gradient(const struct registered_op *o, const struct registered_shape *image,
-        const struct registered_shape *kernel)
+struct flops flops_tf_output(const struct op_call *c)
 {
-	if (!o->nhwc || !image->known || !kernel->known || !image->rank)
-		return -1;
-	int64_t by = num_mul(image->dim[image->rank - 1], o->stride);
-	return by > 0 ? num_mul(num_mul(2, all(image)), all(kernel)) / by : -1;
+	return c->output.known ? COUNTED(c, c->row->place[0], c->output.elements) : no_shape(c, 2);
 }
 
-static int64_t product(const struct registered_row *r, const struct registered_op *o)
+struct flops flops_tf_sum(const struct op_call *c)
 {
-	const struct registered_shape *left = &o->in[0];
-	int at = o->transposed ? r->a : r->b;
+	const struct op_tensor *in = call_input(c, 0);
 
-	if (!left->known || !o->out.known || left->rank < 2)
-		return -1;
+	if (!in->known)
+		return no_shape(c, 1);
+	return COUNTED(c, in->elements, num_sub(number_of(c, REGISTERED_INPUTS), 1));
+}
+
+struct flops flops_tf_reduction(const struct op_call *c)
+{
+	const struct op_tensor *in = call_input(c, 0);
+
+	if (!in->known || !c->output.known)
+		return no_shape(c, 1);
+	return COUNTED(c, num_add(in->elements, num_mul(c->row->place[0], c->output.elements)));
+}
+
+/* True if a statistic that is only registered for one layout applies. */
+static bool is_nhwc(const struct op_call *c)
+{
+	return number_of(c, REGISTERED_NHWC) != 0;
+}
+
+struct flops flops_tf_pool(const struct op_call *c)
+{
+	int64_t window = number_of(c, REGISTERED_WINDOW);
+
+	if (!is_nhwc(c) || !window)
+		return lacking(LACK_SETTING, 0);
+	return c->output.known ? COUNTED(c, window, c->output.elements) : no_shape(c, 1);
+}
+
+struct flops flops_tf_pool_gradient(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *out = call_input(c, 1);
+	int64_t window = number_of(c, REGISTERED_WINDOW);
+
+	if (!is_nhwc(c) || !window)
+		return lacking(LACK_SETTING, 0);
+	if (!out->known)
+		return lacking(LACK_SHAPE, 1);
+	return COUNTED(c, out->elements, num_add(num_mul(place[0], window), place[1]));
+}
+
+struct flops flops_tf_convolution(const struct op_call *c)
+{
+	unsigned dims = (unsigned)c->row->place[0];
+	const struct op_tensor *image = call_input(c, 0), *kernel = call_input(c, 1);
+	int64_t each = 1;
+
+	if (!image->known || !kernel->known || !c->output.known)
+		return no_shape(c, 2);
+	if (kernel->rank < dims)
+		return lacking(LACK_SENSE, 1);
+	for (unsigned i = 0; i < dims; i++)
+		each = num_mul(each, kernel->dim[i]);
+	return COUNTED(c, 2, c->output.elements, each);
+}
+
+static struct flops gradient(
+        const struct op_call *c, const struct op_tensor *image, const struct op_tensor *kernel)
+{
+	int64_t stride = number_of(c, REGISTERED_STRIDE);
+
+	if (!is_nhwc(c) || !stride)
+		return lacking(LACK_SETTING, 0);
+	if (!image->known || !kernel->known || !image->rank)
+		return no_shape(c, 2);
+	int64_t by = num_mul(image->dim[image->rank - 1], stride);
+	if (by < 1)
+		return lacking(LACK_SENSE, 0);
+	return COUNTED(c, num_mul(num_mul(2, image->elements), kernel->elements) / by);
+}
+
+struct flops flops_tf_image_gradient(const struct op_call *c)
+{
+	return gradient(c, &c->output, call_input(c, 1));
+}
+
+struct flops flops_tf_kernel_gradient(const struct op_call *c)
+{
+	return gradient(c, call_input(c, 0), &c->output);
+}
+
+struct flops flops_tf_product(const struct op_call *c)
+{
+	const struct op_tensor *left = call_input(c, 0);
+	int at = c->row->place[number_of(c, REGISTERED_TRANSPOSED) ? 0 : 1];
+
+	if (!left->known || !c->output.known)
+		return no_shape(c, 2);
+	if (left->rank < 2)
+		return lacking(LACK_SENSE, 0);
 	at = at < 0 ? at + (int)left->rank : at;
-	return num_mul(2, num_mul(left->dim[at], all(&o->out)));
-}
-
-/* Returns the number, or -1 if something is missing. */
-static int64_t count(const struct registered_row *r, const struct registered_op *o)
-{
-	const struct registered_shape *in = &o->in[0], *second = &o->in[1], *out = &o->out;
-
-	switch (r->kind) {
-	case REGISTERED_INPUT: return in->known ? num_add(num_mul(r->a, all(in)), r->b) : -1;
-	case REGISTERED_OUTPUT: return out->known ? num_mul(r->a, all(out)) : -1;
-	case REGISTERED_SUM: return in->known ? num_mul(all(in), num_from_u64(o->inputs) - 1) : -1;
-	case REGISTERED_REDUCTION:
-		return in->known && out->known ? num_add(all(in), num_mul(r->a - 1, all(out))) : -1;
-	case REGISTERED_POOL:
-		return out->known && o->nhwc && o->window ? num_mul(o->window, all(out)) : -1;
-	case REGISTERED_POOL_GRADIENT:
-		return second->known && o->nhwc && o->window
-		               ? num_mul(all(second), num_add(num_mul(r->a, o->window), r->b))
-		               : -1;
-	case REGISTERED_CONVOLUTION:
-		return in->known && second->known && out->known && (int)second->rank >= r->a
-		               ? num_mul(2, num_mul(all(out), elements(second, (unsigned)r->a)))
-		               : -1;
-	case REGISTERED_IMAGE_GRADIENT: return gradient(o, out, second);
-	case REGISTERED_KERNEL_GRADIENT: return gradient(o, in, out);
-	case REGISTERED_PRODUCT: return product(r, o);
-	}
-	return -1;
-}
-
-enum registered_answer registered_count(struct str op, const struct registered_op *o, int64_t *out)
-{
-	const struct registered_row *r = find(op);
-
-	if (!r)
-		return REGISTERED_NONE;
-	*out = count(r, o);
-	return *out < 0 ? REGISTERED_UNKNOWN : REGISTERED_COUNTED;
+	return COUNTED(c, 2, left->dim[at], c->output.elements);
 }

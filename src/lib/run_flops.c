@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command flops: float operations of a trace or of an ONNX model.
+ * The command flops: float operations of a trace, a graph, an ONNX model or a profile.
  */
 #include "lib/command.h"
 
 #include "export/table/flops_out.h"
+#include "model/graph_flops.h"
 
 /* A trace, its steps and the calls of its ops. */
 struct counted_trace {
@@ -73,25 +74,50 @@ static bool write_ranks(struct session *s, const struct request *r, struct sink 
 	return flops_write_ranks(ranks, n, (size_t)r->top, &r->opts, s->columns, &to, &s->error);
 }
 
-/* Counts the operators of an ONNX model, which is loaded without a trace. */
-static struct trace_ops model_calls(struct session *s, struct arena *a)
+/* Appends the call of a node that has float operations, or may have some. time: ticks of its device
+ * work. */
+static void add_node(const struct session *s, const struct graph_flops *f, uint32_t node,
+        int64_t time, struct trace_ops *to)
 {
-	static const struct trace none = { .ticks_per_us = 1 };
-	struct trace_ops ops = { .t = &none, .a = a };
 	const struct model *m = &s->model;
+	struct op_calls c = { .name = model_str(m, m->nodes.v[node].op),
+		.formula = FORMULAS,
+		.lack = LACK_FORMULA,
+		.device = time,
+		.on = ID_NONE };
 
-	for (uint32_t i = 0; i < m->nodes.n; i++) {
-		struct op_calls c = { .name = model_str(m, m->nodes.v[i].op) };
-		if (!(m->nodes.v[i].flags & NODE_ONNX))
-			continue;
-		c.list = model_onnx_call(m, i, s->assume_batch, a);
+	if (f->state[node] == NODE_WITHOUT_FLOPS) {
+		to->moved_time = num_add(to->moved_time, time);
+		return;
+	}
+	if (f->state[node] != NODE_LACKS_FORMULA) {
+		c.list = model_node_call(m, f->shapes, node, to->a);
 		c.one = flops_of_list(c.list, NULL, &c.formula);
 		c.lack = c.one.lack;
 		c.input = c.one.input;
 		c.flops = c.one.flops;
-		*(c.lack ? &c.unknown : &c.calls) = 1;
-		VEC_PUSH(a, &ops.calls, c);
+		c.stated = s->computes_flops ? 0 : m->nodes.v[node].float_ops;
 	}
+	*(c.lack ? &c.unknown : &c.calls) = 1;
+	VEC_PUSH(to->a, &to->calls, c);
+}
+
+/* Counts the operations of a graph, an ONNX model or a ProfileProto that is loaded without a trace.
+ */
+static struct trace_ops model_calls(struct session *s, struct arena *a)
+{
+	static const struct trace none = { .ticks_per_us = 1 };
+	const struct graph_flops f = model_flops(&s->model, s->assume_batch, a);
+	const struct tally *times = model_tallies(&s->model, NULL, a);
+	struct trace_ops ops = { .t = &none, .a = a };
+	int64_t accelerator = 0;
+
+	if (!(f.counted + f.unknown))
+		return ops;
+	for (uint32_t i = 0; i < s->model.nodes.n; i++)
+		accelerator |= times[i].v[V_ACCELERATOR_MICROS];
+	for (uint32_t i = 0; i < s->model.nodes.n; i++)
+		add_node(s, &f, i, times[i].v[accelerator ? V_ACCELERATOR_MICROS : V_MICROS], &ops);
 	return ops;
 }
 
@@ -123,9 +149,11 @@ bool run_flops(struct session *s, const struct request *r, struct sink *out)
 		return false;
 	if (s->model.traces.n > 1 && !r->explain.n)
 		return write_ranks(s, r, out);
-	const struct trace_ops model = model_calls(s, a);
-	if (!s->model.has_traces && model.calls.n)
-		return write_calls(s, r, &model, &(struct flops_rate){ .n = 1 }, out);
+	if (!s->model.traces.n) {
+		const struct trace_ops model = model_calls(s, a);
+		if (model.calls.n)
+			return write_calls(s, r, &model, &(struct flops_rate){ .n = 1 }, out);
+	}
 	if (!session_one_trace(s) || !session_need_slices(s) || !(v = session_traces(s, &n)))
 		return false;
 	find_calls(v, &c, a);

@@ -8,6 +8,7 @@
 
 #include "lib/session.h"
 #include "io/paths.h"
+#include "model/graph_flops.h"
 
 static void begin(struct session *s)
 {
@@ -567,12 +568,13 @@ static bool set_flops(struct session *s, const struct graph_flops *f)
 	begin_load(s);
 	ingest_begin(s->ingest, &s->query_arena);
 	for (uint32_t i = 0; i < s->model.nodes.n; i++)
-		if (f->lacks[i])
+		if (f->state[i] == NODE_LACKS_DATA)
 			ingest_set_uncounted(s->ingest, i);
 		else if (f->v[i])
 			ingest_set_float_ops(s->ingest, i, f->v[i]);
 	ingest_commit(s->ingest);
 	s->broken = false;
+	s->computes_flops = true;
 	return true;
 }
 
@@ -592,6 +594,36 @@ void session_note_flops(struct session *s, const struct opts *o)
 	note_line(&s->notes,
 	        "note: a graph has no float operations; an op log has them: write_op_log in the "
 	        "Python package tfprof creates one for --op_log_path\n");
+}
+
+#define LOST_SHOWN 3
+
+/* Notes where shapes came from, and where they are missing. */
+static void note_shapes(struct session *s, const struct graph_flops *f)
+{
+	size_t computed = graph_shapes_computed(f->shapes), n;
+	const struct lost_shapes *lost =
+	        graph_shapes_lost(f->shapes, f->state, NODE_LACKS_DATA, &n);
+	struct sb ops = sb_in(&s->query_arena);
+
+	if (computed)
+		note_line(&s->notes,
+		        "note: the file does not state the output shapes of %zu node%s; they are "
+		        "computed from placeholders, variables and constants\n",
+		        computed, computed == 1 ? "" : "s");
+	if (!f->unknown)
+		return;
+	for (size_t i = 0; i < n && i < LOST_SHOWN; i++) {
+		sb_put(&ops, i ? S(", ") : STR_NONE);
+		sb_put_name(&ops, lost[i].op);
+		sb_put(&ops, S(" ("));
+		sb_put_name(&ops, lost[i].first);
+		sb_char(&ops, ')');
+	}
+	note_line(&s->notes, "note: %zu node%s not counted: 'flops' lists the reasons%s%.*s%s\n",
+	        f->unknown, f->unknown == 1 ? " is" : "s are",
+	        n ? "; shapes are not known after: " : "", STR(sb_str(&ops)),
+	        s->assume_batch ? "" : "; --assume_batch=N gives an unknown first dimension");
 }
 
 bool session_need_flops(struct session *s, const struct opts *o)
@@ -614,13 +646,8 @@ bool session_need_flops(struct session *s, const struct opts *o)
 		        "note: without an op log, float operations come from TensorFlow's own "
 		        "statistics: %zu node%s counted, other nodes are 0\n",
 		        f.counted, f.counted == 1 ? "" : "s");
-	if (f.unknown && !f.onnx)
-		note_line(&s->notes,
-		        "note: %zu node%s not counted, because the graph lacks shapes of tensors "
-		        "(_output_shapes)%s\n",
-		        f.unknown, f.unknown == 1 ? " is" : "s are",
-		        s->assume_batch ? ""
-		                        : "; --assume_batch=N gives an unknown first dimension");
+	if (!f.onnx)
+		note_shapes(s, &f);
 	return session_seal(s);
 }
 

@@ -65,6 +65,7 @@ struct session {
 	struct str baseline_words;  /* the arguments of baseline save; in the query arena */
 	bool bare_files;            /* files were given without flags, which the original cannot */
 	int64_t assume_batch;       /* in place of unknown first dimensions; 0: none */
+	bool computes_flops;        /* the nodes have float operations that tfprof computed */
 	bool recover;               /* reads damaged files up to the damage */
 	struct src_options reading; /* user options for readers; texts outlive the session */
 	bool arrays;              /* rows of documents are written as parallel arrays: for a page */

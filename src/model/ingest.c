@@ -204,7 +204,8 @@ uint32_t ingest_plain_node(struct ingest *in, uint32_t name, uint32_t op)
 		.device = ID_NONE,
 		.host = ID_NONE,
 		.frame = ID_NONE,
-		.shape = ID_NONE };
+		.shape = ID_NONE,
+		.facts = ID_NONE };
 
 	par_wait_idle(in->readers);
 	name_node(m, name, (uint32_t)m->nodes.n);
@@ -299,6 +300,11 @@ void ingest_window(struct ingest *in, uint32_t window, uint32_t stride)
 
 	n->window = window;
 	n->stride = stride;
+}
+
+void ingest_facts(struct ingest *in, uint32_t facts)
+{
+	in->m->nodes.v[in->m->nodes.n - 1].facts = facts;
 }
 
 void ingest_attr(struct ingest *in, struct str key, struct str value)

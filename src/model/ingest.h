@@ -70,6 +70,7 @@ void ingest_output(struct ingest *in, int32_t slot, uint32_t shape);
 void ingest_flags(
         struct ingest *in, uint32_t flags); /* NODE_NHWC, NODE_TRANSPOSED, NODE_ONNX, NODE_LAYER */
 void ingest_window(struct ingest *in, uint32_t window, uint32_t stride);
+void ingest_facts(struct ingest *in, uint32_t facts); /* string id; see node_facts.h */
 void ingest_attr(
         struct ingest *in, struct str key, struct str value); /* AttrValue bytes, if kept */
 uint32_t ingest_end_node(struct ingest *in);                  /* its id */

@@ -86,6 +86,7 @@ static void add_edges(struct merge *g, uint32_t i)
 	}
 	ingest_flags(g->in, f->nodes.v[i].flags & (NODE_NHWC | NODE_TRANSPOSED | NODE_UNCOUNTED));
 	ingest_window(g->in, f->nodes.v[i].window, f->nodes.v[i].stride);
+	ingest_facts(g->in, map_string(g, f->nodes.v[i].facts));
 }
 
 static uint32_t add_node(struct merge *g, uint32_t i)

@@ -49,6 +49,7 @@ struct node {
 	uint32_t frame; /* innermost call-stack frame, or ID_NONE */
 	uint32_t types; /* type set id; made by sealing */
 	uint32_t shape; /* shape id, or ID_NONE */
+	uint32_t facts; /* string id of attributes for shape inference (node_facts.h), or ID_NONE */
 	uint32_t flags;
 	uint32_t window;   /* product of the attribute ksize or kernel_shape, or the attribute N; of
 	                      a layer, the length of the sums of its products; 0: none */
@@ -206,20 +207,6 @@ bool model_knows_trained(const struct model *m);
 /* Finds the variables that an optimizer updates, or all variables if the graph has no optimizer.
  * Returns their number. *all: the number of all variables. */
 size_t model_trained(const struct model *m, uint32_t **nodes, size_t *all, struct arena *a);
-
-/* Float operations of a graph. ONNX operators are counted with the formulas of flops/flops.h, all
- * others with TensorFlow's registered statistics, which need all dimensions. */
-struct graph_flops {
-	int64_t *v;              /* by node; 0: none, or unknown */
-	bool *lacks;             /* by node: unknown */
-	size_t counted, unknown; /* nodes with a statistic or a formula */
-	size_t onnx;             /* ONNX operators among the counted and the unknown ones */
-};
-/* batch: in place of an unknown first dimension; 0: none. The result lives in a. */
-struct graph_flops model_flops(const struct model *m, int64_t batch, struct arena *a);
-
-/* Returns an ONNX operator as a list of one call for flops_of_list, in a. */
-struct str model_onnx_call(const struct model *m, uint32_t node, int64_t batch, struct arena *a);
 
 /* Returns the share of nodes covered by run metadata, as the original computes it. */
 double model_coverage(const struct model *m);

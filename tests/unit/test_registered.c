@@ -3,20 +3,22 @@
  * TensorFlow's registered statistics "flops": every one, with TensorFlow's own numbers for the same
  * shapes.
  */
-#include "flops/registered.h"
+#include "flops/flops.h"
 #include "unit.h"
 
-/* Reads "8x28x28x3"; "": a scalar; "?": unknown. */
-static struct registered_shape shape_of(const char *text)
+/* Reads "8x28x28x3"; "": a scalar, which files of a graph state as one element. */
+static struct op_tensor shape_of(const char *text)
 {
-	struct registered_shape s = { .known = *text != '?' };
+	struct op_tensor t = { .known = true, .elements = 1, .rank = *text ? 0 : 1, .dim = { 1 } };
 	struct strs dims = { 0 };
 
-	if (*text && s.known)
+	if (*text)
 		dims = str_split(&unit_arena, str_of(text), 'x');
-	for (size_t i = 0; i < dims.n; i++)
-		assert_true(num_parse_i64(dims.v[i], &s.dim[s.rank++]));
-	return s;
+	for (size_t i = 0; i < dims.n; i++) {
+		assert_true(num_parse_i64(dims.v[i], &t.dim[t.rank]));
+		t.elements *= t.dim[t.rank++];
+	}
+	return t;
 }
 
 struct statistic {
@@ -78,67 +80,64 @@ static const struct statistic statistics[] = {
 	{ "BatchMatMulV3", { "4x5x6", "4x6x7" }, "4x5x7", .flops = 1680 },
 };
 
-static struct registered_op operation(const struct statistic *s)
+/* Returns the call of an operation. Settings are empty if all of them are missing. */
+static struct op_call operation(const struct statistic *s, bool nhwc, bool settings, bool shapes)
 {
-	struct registered_op o = { .out = shape_of(s->out),
-		.nhwc = true,
-		.transposed = s->transposed,
-		.window = s->window,
-		.stride = s->stride };
+	struct op_call c = { .name = str_fmt(&unit_arena, "tensorflow::%s", s->op) };
+	size_t inputs = 0;
 
+	c.row = flops_find_op(c.name);
+	assert_non_null(c.row);
 	for (size_t i = 0; i < 2 && s->in[i]; i++) {
-		o.in[i] = shape_of(s->in[i]);
-		o.inputs++;
+		c.in[i] = shapes ? shape_of(s->in[i]) : (struct op_tensor){ .known = false };
+		c.n = (unsigned)++inputs;
 	}
-	o.inputs = s->inputs ? s->inputs : o.inputs;
-	return o;
+	if (shapes)
+		c.output = shape_of(s->out);
+	inputs = s->inputs ? s->inputs : inputs;
+	if (settings)
+		c.values = str_fmt(&unit_arena, "[\"%d\",\"%d\",\"%lld\",\"%lld\",\"%zu\"]", nhwc,
+		        s->transposed, (long long)s->window, (long long)s->stride, inputs);
+	return c;
 }
 
 static void test_numbers(void **state)
 {
-	int64_t flops;
-
 	(void)state;
 	for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
-		const struct registered_op o = operation(&statistics[i]);
-		assert_int_equal(
-		        registered_count(str_of(statistics[i].op), &o, &flops), REGISTERED_COUNTED);
-		assert_int_equal(flops, statistics[i].flops);
+		const struct op_call c = operation(&statistics[i], true, true, true);
+		const struct flops f = flops_of_call(&c);
+		assert_int_equal(f.lack, LACK_NOTHING);
+		assert_int_equal(f.flops, statistics[i].flops);
 	}
 }
 
 /* Without any shape, none of the statistics has an answer. */
 static void test_unknown(void **state)
 {
-	const struct registered_op none = { .inputs = 2, .nhwc = true, .window = 4, .stride = 4 };
-	int64_t flops;
-
 	(void)state;
-	for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
-		assert_int_equal(registered_count(str_of(statistics[i].op), &none, &flops),
-		        REGISTERED_UNKNOWN);
-	assert_int_equal(registered_count(S("Relu"), &none, &flops), REGISTERED_NONE);
-	assert_int_equal(registered_count(S("Conv"), &none, &flops), REGISTERED_NONE);
+	for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
+		const struct op_call c = operation(&statistics[i], true, true, false);
+		assert_int_equal(flops_of_call(&c).lack, LACK_SHAPE);
+	}
+	assert_null(flops_find_op(S("tensorflow::Relu")));
+	assert_null(flops_find_op(S("tensorflow::Conv")));
 }
 
 /* Layouts other than NHWC, and missing attributes. */
 static void test_attributes(void **state)
 {
 	static const char *const ops[] = { "MaxPool", "AvgPoolGrad", "Conv2DBackpropInput" };
-	int64_t flops;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
 		for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
-			struct registered_op o = operation(&statistics[i]), bare = o;
 			if (strcmp(statistics[i].op, ops[k]) != 0)
 				continue;
-			o.nhwc = false;
-			bare.window = bare.stride = 0;
-			assert_int_equal(
-			        registered_count(str_of(ops[k]), &o, &flops), REGISTERED_UNKNOWN);
-			assert_int_equal(registered_count(str_of(ops[k]), &bare, &flops),
-			        REGISTERED_UNKNOWN);
+			const struct op_call other = operation(&statistics[i], false, true, true),
+			                     bare = operation(&statistics[i], true, false, true);
+			assert_int_equal(flops_of_call(&other).lack, LACK_SETTING);
+			assert_int_equal(flops_of_call(&bare).lack, LACK_SETTING);
 		}
 }
 

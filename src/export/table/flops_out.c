@@ -33,6 +33,13 @@ static const struct column lack_columns[] = { NUMBER_COLUMN("device_ns", "ns"),
 	REAL_COLUMN("device_share", "percent"), NUMBER_COLUMN("calls", NULL), TEXT_COLUMN("reason"),
 	NUMBER_COLUMN("input", NULL), TEXT_COLUMN("op") };
 static const char *const lack_titles[] = { "device time", "share", "calls", "reason", "", "op" };
+/* The titles if the file has no times. */
+static const char *const timeless_family_titles[] = { "family", "float ops", "share", "", "", "" };
+static const char *const timeless_op_titles[] = { "float ops", "share", "calls", "", "", "", "", "",
+	"", "op" };
+static const char *const timeless_stated_titles[] = { "float ops", "share", "calls", "", "", "", "",
+	"in the file", "", "op" };
+static const char *const timeless_lack_titles[] = { "", "", "calls", "reason", "", "op" };
 
 static int64_t per_second(const struct flops_row *r, const struct trace *t)
 {
@@ -383,6 +390,11 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 	flops_sums_find(&sums, ops, to->a);
 	rows.columns = op_columns;
 	rows.titles = sums.stated ? stated_titles : op_titles;
+	if (!sums.all) {
+		families.titles = timeless_family_titles;
+		rows.titles = sums.stated ? timeless_stated_titles : timeless_op_titles;
+		lacks.titles = timeless_lack_titles;
+	}
 	rows.n_columns = sizeof op_columns / sizeof *op_columns;
 	const struct flops_shown shown = { &sums, flops_coverage_of(&sums, to->a), rate };
 	fill_families(&families, &sums);

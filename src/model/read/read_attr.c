@@ -168,9 +168,51 @@ uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i)
 	return ingest_shape(to, shape->n ? v->dims.v + shape->dim0 : &scalar, shape->n);
 }
 
-bool attr_is_nhwc(const struct attr_value *v)
+/* Returns a positive number of 32 bits, or 0. */
+static uint32_t small(int64_t v)
 {
-	return v->set == ATTR_TEXT && str_eq(v->s, S("NHWC"));
+	return v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
+}
+
+/* Returns the product of numbers of a list, or 0 if it is not positive or too large. */
+static uint32_t product_of(const struct attr_value *list, size_t from, size_t to)
+{
+	int64_t all = 1;
+
+	for (size_t i = from; i < to; i++)
+		all = num_mul(all, small(list->dims.v[i]));
+	return from < to ? small(all) : 0;
+}
+
+void attr_settings_clear(struct attr_settings *v)
+{
+	attr_clear(&v->format);
+	attr_clear(&v->size);
+	attr_clear(&v->stride);
+	attr_clear(&v->transposed);
+}
+
+struct attr_value *attr_setting(struct attr_settings *v, struct str name)
+{
+	if (str_eq(name, S("data_format")))
+		return &v->format;
+	if (str_eq(name, S("ksize")) || str_eq(name, S("N")))
+		return &v->size;
+	if (str_eq(name, S("strides")))
+		return &v->stride;
+	return str_eq(name, S("transpose_a")) ? &v->transposed : NULL;
+}
+
+void attr_settings_say(struct ingest *to, const struct attr_settings *v)
+{
+	if (v->format.set == ATTR_TEXT && str_eq(v->format.s, S("NHWC")))
+		ingest_flags(to, NODE_NHWC);
+	if (v->transposed.number)
+		ingest_flags(to, NODE_TRANSPOSED);
+	ingest_window(to,
+	        v->size.set == ATTR_LIST ? product_of(&v->size, 0, v->size.dims.n)
+	                                 : small(v->size.number),
+	        v->stride.dims.n > 2 ? product_of(&v->stride, 1, 3) : 0);
 }
 
 void attrs_init(struct attrs *v, struct arena *a)

@@ -29,7 +29,16 @@ struct attr_value {
 void attr_clear(struct attr_value *v);
 bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *out);
 uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i);
-bool attr_is_nhwc(const struct attr_value *v);
+
+/* Attributes of one node that TensorFlow's statistics of float operations read. */
+struct attr_settings {
+	struct attr_value format, size, stride, transposed;
+};
+void attr_settings_clear(struct attr_settings *v);
+/* Returns the place for the value of an attribute, or NULL. */
+struct attr_value *attr_setting(struct attr_settings *v, struct str name);
+/* Adds the settings to the node that is being added. */
+void attr_settings_say(struct ingest *to, const struct attr_settings *v);
 
 /* Attributes of one node that are kept as bytes; the last of equal keys counts. */
 struct attrs {

@@ -10,6 +10,7 @@
  *                 4 collections { 1 name  2 { 1 { 1 tensor }  2 { 1 VariableDef { 1 tensor } } } }
  *   GraphDef      1 NodeDef, repeated  2 library { 1 FunctionDef { 3 NodeDef, repeated } }
  */
+#include "model/node_facts.h"
 #include "model/read/read_attr.h"
 #include "model/read/read_leaf.h"
 #include "model/sniff.h"
@@ -19,8 +20,10 @@
 struct graph_node {
 	struct str name, op;
 	VEC(struct str) inputs;
-	struct attr_value shape, outputs, format, size, stride, transposed, other;
+	struct attr_value shape, outputs, other;
+	struct attr_settings settings;
 	struct attrs kept;
+	struct sb facts; /* for shape inference */
 };
 
 /* State for one file. */
@@ -44,25 +47,21 @@ static unsigned node_depth(const struct pb_reading *r)
 
 static bool node_attr(struct pb_reading *r, struct graph_node *n, struct str bytes)
 {
-	struct attr_value *to = &n->other;
+	struct attr_value *to;
 	struct map_entry e;
 
 	if (!read_entry(r, bytes, node_depth(r) + 1, ENTRY_NAMED, &e))
 		return false;
+	to = attr_setting(&n->settings, e.name);
 	if (str_eq(e.name, S("shape")))
 		to = &n->shape;
 	else if (str_eq(e.name, S("_output_shapes")))
 		to = &n->outputs;
-	else if (str_eq(e.name, S("data_format")))
-		to = &n->format;
-	else if (str_eq(e.name, S("ksize")) || str_eq(e.name, S("N")))
-		to = &n->size;
-	else if (str_eq(e.name, S("strides")))
-		to = &n->stride;
-	else if (str_eq(e.name, S("transpose_a")))
-		to = &n->transposed;
+	else if (!to)
+		to = &n->other;
 	if (ingest_keeps_attrs(r->to))
 		attrs_add(r->a, &n->kept, &e);
+	facts_put(&n->facts, e.name, e.value);
 	return read_attr(r, e.value, node_depth(r) + 2, to);
 }
 
@@ -72,10 +71,8 @@ static void node_clear(struct graph_node *n)
 	n->inputs.n = n->kept.list.n = 0;
 	attr_clear(&n->shape);
 	attr_clear(&n->outputs);
-	attr_clear(&n->format);
-	attr_clear(&n->size);
-	attr_clear(&n->stride);
-	attr_clear(&n->transposed);
+	attr_settings_clear(&n->settings);
+	n->facts.n = 0;
 }
 
 /* Decodes a NodeDef without adding it yet, because the name may be its last field. */
@@ -130,24 +127,33 @@ static struct str source_name(struct str input)
 	return input;
 }
 
-/* Returns a positive number of 32 bits, or 0. */
-static uint32_t small(int64_t v)
+/* Returns the output slot that an input reads: 1 for "name:1"; 0 if it names none. */
+static uint32_t source_slot(struct str input)
 {
-	return v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
+	size_t colon = str_find_char(input, ':');
+	int32_t slot = 0;
+
+	if (colon == SIZE_MAX || !num_parse_i32(str_sub(input, colon + 1, SIZE_MAX), &slot) ||
+	        slot < 0)
+		return 0;
+	return (uint32_t)slot;
 }
 
-/* Returns the product of numbers of a list, or 0 if it is not positive or too large. */
-static uint32_t product_of(const struct attr_value *list, size_t from, size_t to)
+/* Adds what shape inference needs of a node: which outputs it reads, and attributes if the file
+ * does not state its shapes. */
+static void say_facts(struct ingest *to, struct graph_node *n)
 {
-	int64_t all = 1;
-
-	for (size_t i = from; i < to; i++)
-		all = num_mul(all, small(list->dims.v[i]));
-	return from < to ? small(all) : 0;
+	for (size_t i = 0; i < n->inputs.n; i++) {
+		uint32_t slot = source_slot(n->inputs.v[i]);
+		if (slot)
+			facts_put_slot(&n->facts, (uint32_t)i, slot);
+	}
+	if (n->facts.n)
+		ingest_facts(to, ingest_string(to, sb_str(&n->facts)));
 }
 
 /* Adds the node to the model. Quirk 14: the output index after ':' is ignored. */
-static void say_node(struct ingest *to, const struct graph_node *n)
+static void say_node(struct ingest *to, struct graph_node *n)
 {
 	if (!ingest_node(to, ingest_string(to, n->name), ingest_string(to, n->op)))
 		return;
@@ -155,17 +161,13 @@ static void say_node(struct ingest *to, const struct graph_node *n)
 		ingest_input(to, (int32_t)i, ingest_string(to, source_name(n->inputs.v[i])), 0);
 	if (n->shape.set == ATTR_SHAPE)
 		ingest_node_shape(to, attr_shape_id(to, &n->shape, 0));
-	if (n->outputs.set == ATTR_LIST)
+	if (n->outputs.set == ATTR_LIST) {
 		for (size_t i = 0; i < n->outputs.shapes.n; i++)
 			ingest_output(to, (int32_t)i, attr_shape_id(to, &n->outputs, i));
-	if (attr_is_nhwc(&n->format))
-		ingest_flags(to, NODE_NHWC);
-	if (n->transposed.number)
-		ingest_flags(to, NODE_TRANSPOSED);
-	ingest_window(to,
-	        n->size.set == ATTR_LIST ? product_of(&n->size, 0, n->size.dims.n)
-	                                 : small(n->size.number),
-	        n->stride.dims.n > 2 ? product_of(&n->stride, 1, 3) : 0);
+		n->facts.n = 0;
+	}
+	say_facts(to, n);
+	attr_settings_say(to, &n->settings);
 	attrs_say(to, &n->kept);
 	ingest_end_node(to);
 }
@@ -398,7 +400,7 @@ static void count_rest(struct src *s, const struct graph_file *f, struct arena *
 bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
 	static const char *const names[] = { "GraphDef", "MetaGraphDef", "SavedModel" };
-	struct graph_file f = { .tags = sb_in(a) };
+	struct graph_file f = { .n = { .facts = sb_in(a) }, .tags = sb_in(a) };
 	enum graph_form form;
 	struct pb_reading r;
 

@@ -215,8 +215,7 @@ static uint32_t say_node(struct pb_reading *r, struct profile_in *p, uint32_t na
 	for (size_t i = 0; i < n->outputs.n; i++)
 		ingest_output(
 		        r->to, (int32_t)n->outputs.v[i].key, (uint32_t)n->outputs.v[i].number);
-	if (attr_is_nhwc(&n->format))
-		ingest_flags(r->to, NODE_NHWC);
+	attr_settings_say(r->to, &n->settings);
 	attrs_say(r->to, &n->kept);
 	node = ingest_end_node(r->to);
 	say_facts(r, p, node);

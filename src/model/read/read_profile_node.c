@@ -10,14 +10,15 @@
 
 static bool node_attr(struct pb_reading *r, struct profile_node *n, struct str bytes)
 {
+	struct attr_value *to;
 	struct map_entry e;
 
 	if (!read_entry(r, bytes, PROFILE_NODE_DEPTH + 1, ENTRY_NAMED, &e))
 		return false;
 	if (ingest_keeps_attrs(r->to))
 		attrs_add(r->a, &n->kept, &e);
-	return read_attr(r, e.value, PROFILE_NODE_DEPTH + 2,
-	        str_eq(e.name, S("data_format")) ? &n->format : &n->other);
+	to = attr_setting(&n->settings, e.name);
+	return read_attr(r, e.value, PROFILE_NODE_DEPTH + 2, to ? to : &n->other);
 }
 
 /* Validates an entry of input_shapes or outputs, which are not used. */
@@ -80,7 +81,7 @@ static void node_clear(struct profile_node *n)
 	n->float_ops = 0;
 	n->shape.n = n->inputs.n = n->slots.n = n->outputs.n = n->execs.n = 0;
 	n->types.n = n->kept.list.n = 0;
-	attr_clear(&n->format);
+	attr_settings_clear(&n->settings);
 }
 
 /* Decodes the fields without adding anything yet. */

@@ -18,7 +18,8 @@ struct profile_node {
 	struct numbers shape, dims;
 	struct entries inputs, slots, outputs, execs;
 	VEC(struct str) types;
-	struct attr_value format, other;
+	struct attr_settings settings;
+	struct attr_value other;
 	struct attrs kept;
 };
 /* Decodes the whole node except its name, outputs by shape id; executions are sorted but not

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Walks a graph from its inputs to its outputs and applies the rules of infer.def. A shape that the
+ * file states is never replaced.
+ */
+#include "base/sort.h"
+#include "model/infer_internal.h"
+
+static const struct infer_rule {
+	const char *names;
+	infer_shape_rule *shape;
+	infer_value_rule *value;
+	infer_shape_rule *second;
+} rules[] = {
+#define RULE(names, shape, value, second) { (names), (shape), (value), (second) },
+#include "model/infer.def"
+};
+
+/* Nodes whose inputs are being computed. */
+struct pending_nodes {
+	uint32_t *v;
+	size_t n, cap;
+};
+
+enum node_state { STATE_NEW, STATE_ENTERED, STATE_DONE };
+
+/* The outputs of a node, in the pool of numbers. */
+struct stored {
+	uint32_t at; /* dimensions, elements, dimensions of the other outputs */
+	uint8_t rank, values, second_rank; /* number of each */
+	bool known, second_known;          /* the ranks are */
+	bool lost, listed; /* it loses the shape; graph_shapes_lost has reached it */
+	uint8_t state;
+};
+
+struct graph_shapes {
+	const struct model *m;
+	struct arena *a;
+	int64_t batch;
+	struct stored *node;
+	VEC(int64_t) pool;
+	struct imap rule_of; /* string id of an operation -> index in found */
+	VEC(const struct infer_rule *) found;
+	size_t computed;
+	struct infer_op op, further; /* being computed; whose elements it reads */
+};
+
+/* ---- rules ---- */
+
+static const struct infer_rule *search_rule(struct str op)
+{
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (str_is_among(rules[i].names, op))
+			return &rules[i];
+	return NULL;
+}
+
+static const struct infer_rule *rule_for(struct graph_shapes *x, uint32_t op)
+{
+	uint32_t at = (uint32_t)x->found.n;
+
+	if (!imap_get(&x->rule_of, op, &at)) {
+		imap_put(&x->rule_of, op, at, false);
+		VEC_PUSH(x->a, &x->found, search_rule(model_str(x->m, op)));
+	}
+	return x->found.v[at];
+}
+
+/* ---- stored shapes ---- */
+
+static struct fact_shape load_shape(
+        const struct graph_shapes *x, bool known, size_t at, unsigned rank)
+{
+	struct fact_shape to = { .known = known, .rank = rank };
+
+	for (unsigned i = 0; i < rank; i++)
+		to.dim[i] = x->pool.v[at + i];
+	return to;
+}
+
+static struct fact_list load_values(const struct graph_shapes *x, const struct stored *s)
+{
+	struct fact_list to = { .n = s->values };
+
+	for (unsigned i = 0; i < to.n; i++)
+		to.v[i] = x->pool.v[s->at + s->rank + i];
+	return to;
+}
+
+static void store(struct graph_shapes *x, struct stored *s, const struct inferred *v,
+        const struct fact_shape *second)
+{
+	bool room = x->pool.n < UINT32_MAX - 2 * FACTS_RANK_MAX - FACTS_VALUES_MAX;
+
+	s->known = v->shape.known && room;
+	s->second_known = second->known && room;
+	s->at = (uint32_t)x->pool.n;
+	s->rank = s->known ? (uint8_t)v->shape.rank : 0;
+	s->values = s->known ? (uint8_t)v->values.n : 0;
+	s->second_rank = s->second_known ? (uint8_t)second->rank : 0;
+	for (unsigned i = 0; i < s->rank; i++)
+		VEC_PUSH(x->a, &x->pool, v->shape.dim[i]);
+	for (unsigned i = 0; i < s->values; i++)
+		VEC_PUSH(x->a, &x->pool, v->values.v[i]);
+	for (unsigned i = 0; i < s->second_rank; i++)
+		VEC_PUSH(x->a, &x->pool, second->dim[i]);
+}
+
+/* Returns a shape that the file states; not known if it states none. Files of the model state a
+ * scalar as one element. */
+static struct fact_shape stated(const struct graph_shapes *x, uint32_t node, int32_t slot)
+{
+	uint32_t id = model_output_shape(x->m, node, slot);
+	size_t rank = id == ID_NONE ? 0 : model_rank(x->m, id);
+	struct fact_shape s = { .known = rank > 0 && rank <= FACTS_RANK_MAX };
+
+	for (size_t i = 0; s.known && i < rank; i++) {
+		int64_t v = model_dim(x->m, id, i);
+		s.dim[s.rank++] = v < 0 && !i && x->batch > 0 ? x->batch : v;
+	}
+	return s;
+}
+
+/* ---- the walk ---- */
+
+static struct str facts_of(const struct graph_shapes *x, uint32_t node)
+{
+	return model_str(x->m, x->m->nodes.v[node].facts);
+}
+
+static void read_op(
+        const struct graph_shapes *x, uint32_t node, struct infer_op *o, struct infer_op *further);
+
+/* Returns the elements of an output other than the first. */
+static struct fact_list further_values(
+        const struct graph_shapes *x, uint32_t node, uint32_t slot, struct infer_op *o)
+{
+	uint32_t at;
+
+	if (!imap_get(&x->rule_of, x->m->nodes.v[node].op, &at) || !x->found.v[at])
+		return (struct fact_list){ .n = 0 };
+	read_op(x, node, o, NULL);
+	o->slot = slot;
+	return x->found.v[at]->value(o);
+}
+
+/* Reads an operation. Elements of inputs are read from first outputs; further is used to compute
+ * those of other outputs, and may be NULL. */
+static void read_op(
+        const struct graph_shapes *x, uint32_t node, struct infer_op *o, struct infer_op *further)
+{
+	const struct model *m = x->m;
+
+	o->facts = facts_of(x, node);
+	o->batch = x->batch;
+	o->slot = 0;
+	o->n = 0;
+	for (size_t i = m->input0.v[node]; i < m->input0.v[node + 1] && o->n < INFER_INPUTS_MAX;
+	        i++) {
+		struct inferred *in = &o->in[o->n++];
+		uint32_t source = m->inputs.v[i], slot = facts_slot(o->facts, o->n - 1);
+		in->shape = graph_shapes_input(x, node, i);
+		in->values.n = 0;
+		if (source & INPUT_UNKNOWN || x->node[source].state != STATE_DONE)
+			continue;
+		if (!slot)
+			in->values = load_values(x, &x->node[source]);
+		else if (further)
+			in->values = further_values(x, source, slot, further);
+	}
+}
+
+/* True if a dimension is unknown, or all of them are. */
+static bool is_partial(const struct fact_shape *s)
+{
+	for (unsigned i = 0; i < s->rank; i++)
+		if (s->dim[i] < 0)
+			return true;
+	return !s->known;
+}
+
+/* True if the shapes of all inputs are known. */
+static bool has_shapes(const struct infer_op *o)
+{
+	for (unsigned i = 0; i < o->n; i++)
+		if (is_partial(&o->in[i].shape))
+			return false;
+	return true;
+}
+
+/* Forgets a shape with a dimension that is too large. */
+static struct fact_shape limited(struct fact_shape s)
+{
+	for (unsigned i = 0; i < s.rank; i++) {
+		if (s.dim[i] == INT64_MAX)
+			return infer_unknown();
+		s.dim[i] = s.dim[i] < 0 ? -1 : s.dim[i];
+	}
+	return s;
+}
+
+static void compute(struct graph_shapes *x, uint32_t node)
+{
+	const struct infer_rule *rule = rule_for(x, x->m->nodes.v[node].op);
+	struct inferred out = { .shape = stated(x, node, 0) };
+	struct fact_shape second = infer_unknown();
+	bool given = out.shape.known;
+
+	if (!rule) {
+		store(x, &x->node[node], &out, &second);
+		if (given)
+			return;
+	}
+	struct infer_op *o = &x->op;
+	read_op(x, node, o, &x->further);
+	if (rule) {
+		if (!given)
+			out.shape = limited(rule->shape(o));
+		out.values = rule->value(o);
+		second = limited(rule->second(o));
+		store(x, &x->node[node], &out, &second);
+		x->computed += !given && out.shape.known;
+	}
+	x->node[node].lost = !given && is_partial(&out.shape) && has_shapes(o);
+}
+
+/* True if a node reads an input before the input can be computed: the next iteration of a loop. */
+static bool is_later(const struct model *m, uint32_t source)
+{
+	return str_is_among("NextIteration RefNextIteration", model_str(m, m->nodes.v[source].op));
+}
+
+/* Computes a node after the nodes that it reads. The shapes in a loop come from before the loop. */
+static void visit(struct graph_shapes *x, uint32_t first, struct pending_nodes *stack)
+{
+	const struct model *m = x->m;
+
+	VEC_PUSH(x->a, stack, first);
+	while (stack->n) {
+		uint32_t node = stack->v[stack->n - 1];
+		struct stored *s = &x->node[node];
+		if (s->state == STATE_NEW) {
+			s->state = STATE_ENTERED;
+			for (size_t i = m->input0.v[node]; i < m->input0.v[node + 1]; i++)
+				if (!(m->inputs.v[i] & INPUT_UNKNOWN) &&
+				        x->node[m->inputs.v[i]].state == STATE_NEW &&
+				        !is_later(m, m->inputs.v[i]))
+					VEC_PUSH(x->a, stack, m->inputs.v[i]);
+			continue;
+		}
+		if (s->state == STATE_ENTERED) {
+			compute(x, node);
+			s->state = STATE_DONE;
+		}
+		stack->n--;
+	}
+}
+
+struct graph_shapes *graph_shapes_find(const struct model *m, int64_t batch, struct arena *a)
+{
+	struct graph_shapes *x = ARENA_NEW(a, struct graph_shapes);
+	struct pending_nodes stack = { 0 };
+
+	x->m = m;
+	x->a = a;
+	x->batch = batch;
+	x->node = ARENA_ARRAY(a, m->nodes.n, struct stored);
+	imap_init(&x->rule_of, a);
+	for (uint32_t i = 0; i < m->nodes.n; i++)
+		visit(x, i, &stack);
+	return x;
+}
+
+/* ---- answers ---- */
+
+struct fact_shape graph_shapes_output(const struct graph_shapes *x, uint32_t node, int32_t slot)
+{
+	struct fact_shape s = stated(x, node, slot);
+
+	if (s.known)
+		return s;
+	const struct stored *at = &x->node[node];
+	if (at->state != STATE_DONE)
+		return infer_unknown();
+	if (slot)
+		return load_shape(
+		        x, at->second_known, at->at + at->rank + at->values, at->second_rank);
+	return load_shape(x, at->known, at->at, at->rank);
+}
+
+struct fact_shape graph_shapes_input(const struct graph_shapes *x, uint32_t node, size_t i)
+{
+	const struct model *m = x->m;
+	uint32_t source = m->inputs.v[i];
+	int32_t slot = model_input_slot(m, i);
+
+	if (source & INPUT_UNKNOWN)
+		return infer_unknown();
+	if (!slot)
+		slot = (int32_t)facts_slot(facts_of(x, node), (uint32_t)(i - m->input0.v[node]));
+	return graph_shapes_output(x, source, slot);
+}
+
+size_t graph_shapes_computed(const struct graph_shapes *x)
+{
+	return x->computed;
+}
+
+static int more_nodes(const void *v, uint32_t a, uint32_t b)
+{
+	const struct lost_shapes *x = (const struct lost_shapes *)v + a,
+	                         *y = (const struct lost_shapes *)v + b;
+
+	return (x->nodes < y->nodes) - (x->nodes > y->nodes);
+}
+
+/* Operations at which shapes are lost. */
+struct lost_list {
+	VEC(struct lost_shapes) v;
+	struct imap of; /* string id of an operation -> index in v */
+};
+
+static void add_lost(const struct graph_shapes *x, uint32_t node, struct lost_list *to)
+{
+	uint32_t op = x->m->nodes.v[node].op, at = (uint32_t)to->v.n;
+
+	if (!imap_get(&to->of, op, &at)) {
+		imap_put(&to->of, op, at, false);
+		VEC_PUSH(x->a, &to->v,
+		        ((struct lost_shapes){ model_str(x->m, op), node_name(x->m, node), 0 }));
+	}
+	to->v.v[at].nodes++;
+}
+
+/* Follows unknown shapes from a node back to where they are lost. */
+static void find_lost(
+        struct graph_shapes *x, uint32_t first, struct lost_list *to, struct pending_nodes *stack)
+{
+	const struct model *m = x->m;
+
+	VEC_PUSH(x->a, stack, first);
+	while (stack->n) {
+		uint32_t node = stack->v[--stack->n];
+		struct stored *s = &x->node[node];
+		if (s->listed)
+			continue;
+		s->listed = true;
+		if (s->lost)
+			add_lost(x, node, to);
+		for (size_t i = m->input0.v[node]; i < m->input0.v[node + 1]; i++) {
+			const struct fact_shape in = graph_shapes_input(x, node, i);
+			if (!(m->inputs.v[i] & INPUT_UNKNOWN) && is_partial(&in))
+				VEC_PUSH(x->a, stack, m->inputs.v[i]);
+		}
+	}
+}
+
+const struct lost_shapes *graph_shapes_lost(
+        struct graph_shapes *x, const uint8_t *state, uint8_t lacks, size_t *n)
+{
+	struct lost_list to = { { 0 }, { 0 } };
+	struct pending_nodes stack = { 0 };
+
+	imap_init(&to.of, x->a);
+	for (uint32_t i = 0; i < x->m->nodes.n; i++)
+		if (state[i] == lacks)
+			find_lost(x, i, &to, &stack);
+	sort_array(x->a, to.v.v, to.v.n, sizeof *to.v.v, more_nodes);
+	*n = to.v.n;
+	return to.v.v;
+}

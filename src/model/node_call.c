@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operations of graphs, operators of ONNX models and layers of TensorRT engines as calls that the
+ * formulas of float operations count.
+ */
+#include <inttypes.h>
+
+#include "flops/flops.h"
+#include "flops/registered.h"
+#include "model/graph_flops.h"
+
+#define UNKNOWN_SHAPE "[-1,1]"
+#define INPUTS_MAX    4 /* number of inputs that formulas read */
+
+/* Appends a shape, "[2,3]"; that of a scalar is "[1]". */
+static void put_shape(struct sb *to, const struct fact_shape *s)
+{
+	if (!s->known)
+		sb_put(to, S(UNKNOWN_SHAPE));
+	else if (!s->rank)
+		sb_put(to, S("[1]"));
+	for (unsigned i = 0; s->known && i < s->rank; i++)
+		sb_fmt(to, "%s%" PRId64, i ? "," : "[", s->dim[i]);
+	if (s->known && s->rank)
+		sb_char(to, ']');
+}
+
+static struct str input_shapes(
+        const struct model *m, const struct graph_shapes *shapes, uint32_t node, struct arena *a)
+{
+	struct sb to = sb_in(a);
+	int32_t next = 0;
+
+	sb_char(&to, '[');
+	for (size_t i = m->input0.v[node]; i < m->input0.v[node + 1] && next < INPUTS_MAX; i++) {
+		int32_t index = model_input_index(m, node, i);
+		/* inputs that are left out have no entry */
+		for (; next < index && next < INPUTS_MAX; next++)
+			sb_fmt(&to, "%s" UNKNOWN_SHAPE, next ? "," : "");
+		if (index != next)
+			continue;
+		if (next++)
+			sb_char(&to, ',');
+		const struct fact_shape s = graph_shapes_input(shapes, node, i);
+		put_shape(&to, &s);
+	}
+	sb_char(&to, ']');
+	return sb_str(&to);
+}
+
+/* Returns the settings of an operation of TensorFlow, in the order of enum registered_setting. */
+static struct str settings(const struct model *m, uint32_t node, struct arena *a)
+{
+	const struct node *n = &m->nodes.v[node];
+	/* the attribute N is the number of inputs without control inputs */
+	uint32_t inputs = n->window && str_eq(model_str(m, n->op), S("AddN"))
+	                          ? n->window
+	                          : m->input0.v[node + 1] - m->input0.v[node];
+
+	return str_fmt(a, "[\"%d\",\"%d\",\"%u\",\"%u\",\"%u\"]", (n->flags & NODE_NHWC) != 0,
+	        (n->flags & NODE_TRANSPOSED) != 0, n->window, n->stride, inputs);
+}
+
+struct str model_node_call(
+        const struct model *m, const struct graph_shapes *shapes, uint32_t node, struct arena *a)
+{
+	struct sb output = sb_in(a), list = sb_in(a);
+	const struct fact_shape out = graph_shapes_output(shapes, node, 0);
+	const struct node *n = &m->nodes.v[node];
+	bool onnx = n->flags & NODE_ONNX;
+	struct str values = S("");
+
+	if (out.known)
+		put_shape(&output, &out);
+	if (!onnx)
+		values = settings(m, node, a);
+	else if (n->window)
+		values = str_fmt(a, "[\"%u\"]", n->window);
+	flops_put_call(&list, &(struct op_call_text){ .name = str_fmt(a, "%s::%.*s",
+	                                                      n->flags & NODE_LAYER ? "tensorrt"
+	                                                      : onnx                ? "onnx"
+	                                                                            : "tensorflow",
+	                                                      STR(model_str(m, n->op))),
+	                              .shapes = input_shapes(m, shapes, node, a),
+	                              .values = values,
+	                              .output = sb_str(&output) });
+	return sb_str(&list);
+}

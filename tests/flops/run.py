@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Float operations of GraphDefs whose tensors have no stated shapes.
+
+    tests/flops/run.py --program build/check/tfprof
+"""
+import argparse
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TESTS, 'check'))
+import cases  # noqa: E402
+
+A = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+A.add_argument('--program', required=True)
+A.add_argument('names', nargs='*')
+ARGS = A.parse_args()
+PROGRAM = os.path.abspath(ARGS.program)
+DATA = os.path.join(os.path.dirname(TESTS), 'testdata', 'models', 'statistics')
+
+
+def counted(path, *words):
+    """Returns {node: float operations} and the notes."""
+    p = subprocess.run([PROGRAM, 'scope', path, '-select', 'float_ops', '-output', 'json', '-max_depth', '100', *words],
+                       capture_output=True, text=True, timeout=60)
+    assert p.returncode == 0, p.stderr
+    rows = json.loads(p.stdout[p.stdout.index('{'):])['rows']
+    return {r['path']: r['own_float_ops'] for r in rows if r['own_float_ops']}, p.stderr
+
+
+def node(name, op, inputs=(), **attrs):
+    """Returns a node as text; attributes are texts of AttrValue."""
+    return 'node { name: "%s" op: "%s" %s %s }\n' % (
+        name, op, ' '.join('input: "%s"' % i for i in inputs), ' '.join('attr { key: "%s" value { %s } }' % a for a in attrs.items()))
+
+
+def shape(*dims):
+    return 'shape { %s }' % ' '.join('dim { size: %d }' % d for d in dims)
+
+
+def integers(*values, rank=1):
+    return 'tensor { dtype: DT_INT32 tensor_shape { %s } %s }' % (
+        'dim { size: %d }' % len(values) if rank else '', ' '.join('int_val: %d' % v for v in values))
+
+
+def graph(*nodes, words=()):
+    """Counts a graph of these nodes."""
+    with tempfile.NamedTemporaryFile('w', suffix='.pbtxt') as f:
+        f.write(''.join(nodes))
+        f.flush()
+        return counted(f.name, *words)
+
+
+def test_numbers_of_tensorflow():
+    """Every operation that has a statistic in TensorFlow 2.21, with TensorFlow's number for each node."""
+    truth = json.load(open(os.path.join(DATA, 'flops.json')))
+    with tempfile.NamedTemporaryFile(suffix='.pb') as f:
+        f.write(gzip.open(os.path.join(DATA, 'bare.pb.gz')).read())
+        f.flush()
+        found, _ = counted(f.name)
+    assert len(truth['registered']) == 46, truth['registered']
+    expected = {n: v for n, v in truth['flops'].items() if v}
+    wrong = {n: (v, found.get(n)) for n, v in expected.items() if found.get(n) != v}
+    assert not wrong, wrong
+    assert set(found) == set(expected), set(found) - set(expected)
+
+
+def test_assumed_batch():
+    nodes = node('x', 'Placeholder', shape=shape(-1, 4)), node('w', 'Const', value=integers(*range(4))), node('y', 'VariableV2', shape=shape(4, 5)), \
+        node('p', 'MatMul', ['x', 'y'])
+    found, notes = graph(*nodes)
+    assert found == {} and 'Placeholder (x); --assume_batch=N' in notes, notes
+    found, notes = graph(*nodes, words=['--assume_batch=3'])
+    assert found == {'p': 2 * 3 * 4 * 5} and 'not counted' not in notes, notes
+
+
+def test_where_shapes_are_lost():
+    """The note names the operation that has no rule, not those that follow it, nor others whose shapes nothing needs."""
+    _, notes = graph(node('x', 'Placeholder', shape=shape(2, 4)), node('u', 'Mystery', ['x']), node('v', 'Tanh', ['u']),
+                     node('unused', 'Riddle', ['x']), node('n', 'Neg', ['v']))
+    assert "1 node is not counted: 'flops' lists the reasons; shapes are not known after: Mystery (u)" in notes, notes
+    assert 'Riddle' not in notes, notes
+
+
+def test_contradictions():
+    """Attributes and shapes that contradict each other: unknown, no number."""
+    x = node('x', 'Placeholder', shape=shape(2, 8, 8, 3))
+    k = node('k', 'Placeholder', shape=shape(3, 3, 3, 4))
+    strides = 'list { i: 1 i: %d i: 1 i: 1 }'
+    for made in (node('c', 'Conv2D', ['x', 'k'], strides=strides % 0, padding='s: "SAME"'),
+                 node('c', 'Conv2D', ['x', 'k'], strides=strides % -1, padding='s: "SAME"'),
+                 node('c', 'Conv2D', ['x', 'k'], strides=strides % 1, padding='s: "EXPLICIT"'),
+                 node('c', 'Conv2D', ['x', 'k'], strides=strides % 1, padding='s: "SAME"', dilations='list { i: 1 i: %d i: 1 i: 1 }' % -9),
+                 node('o', 'Const', value=integers(0, 9)) + node('c', 'Transpose', ['x', 'o']),
+                 node('o', 'Const', value=integers(9, rank=0)) + node('c', 'ArgMax', ['x', 'o']),
+                 node('o', 'Const', value=integers(7, 7)) + node('r', 'Reshape', ['k', 'o']) + node('c', 'MatMul', ['r', 'x']),
+                 node('c', 'MatMul', ['x', 'k']), node('c', 'Add', ['x', 'k'])):
+        found, notes = graph(x, k, made, node('n', 'Neg', ['c']))
+        assert 'n' not in found or made.startswith('node { name: "c" op: "Neg'), (made, found, notes)
+
+
+def test_huge_and_negative():
+    big = 2 ** 62
+    for dims in ((big, big, 4), (-5, 4), (0, 4), (big, 4)):
+        found, _ = graph(node('x', 'Placeholder', shape=shape(*dims)), node('n', 'Neg', ['x']))
+        assert found == {}, (dims, found)
+    found, _ = graph(node('x', 'Placeholder', shape=shape(*[1] * 10 ** 4)), node('n', 'Neg', ['x']))
+    assert found == {}, found
+    for value in (integers(2 ** 31 - 1, 2 ** 31 - 1), integers(-2 ** 31), integers(*[-1, -1])):
+        found, _ = graph(node('o', 'Const', value=value), node('f', 'Fill', ['o', 'o']), node('t', 'Tile', ['f', 'o']), node('n', 'Neg', ['t']))
+        assert found == {}, (value, found)
+
+
+def test_loops_and_long_chains():
+    """A circle, and chains that would need a deep stack if they were followed by recursion."""
+    found, notes = graph(node('a', 'Tanh', ['b']), node('b', 'Tanh', ['a']), node('n', 'Neg', ['b']))
+    assert found == {} and '1 node is not counted' in notes, notes
+    n = 50000
+    chain = [node('s%d' % i, 'Switch', ['s%d%s' % (i + 1, ':1' if i + 1 < n else ''), 'p']) for i in range(n)]
+    found, _ = graph(*chain, node('s%d' % n, 'Placeholder', shape=shape(3, 5)), node('p', 'Placeholder', shape='shape { }'), node('m', 'Neg', ['s0:1']))
+    assert found == {'m': 15}, found
+    found, _ = graph(node('e', 'Enter', ['x']), node('m', 'Merge', ['e', 'next']), node('next', 'NextIteration', ['body']),
+                     node('body', 'Neg', ['m']), node('x', 'Placeholder', shape=shape(3, 5)))
+    assert found == {'body': 15}, found
+
+
+if __name__ == '__main__':
+    tests = [v for k, v in sorted(globals().items()) if k.startswith('test_')]
+    sys.exit(cases.run([t for t in tests if not ARGS.names or t.__name__ in ARGS.names]))

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Float operations of graphs: TensorFlow's numbers for each node, and shapes that tfprof computes."""
+from step import Step
+
+STEPS = [
+    Step('flops', 'quick covered', 'tests/flops/run.py --program {program}', seconds=3),
+]
