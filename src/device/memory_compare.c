@@ -79,9 +79,7 @@ static size_t add_rank(struct memory_use *use, size_t i, struct intern *keys,
 	const struct memory_pool *p = &use->pools.v[i];
 	struct memory_rank r = { .worker = p->worker,
 		.device = p->device,
-		.peak = p->peak >= 0 ? p->peak
-		        : p->use.n   ? p->use.v[p->most].bytes
-		                     : p->moment_live,
+		.peak = memory_pool_peak(p),
 		.reserved = p->reserved,
 		.capacity = p->capacity };
 	struct sb key = sb_in(a);

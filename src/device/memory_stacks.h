@@ -44,7 +44,10 @@ enum {
 	MEMORY_RULE_SAME_OP,
 	MEMORY_RULE_REGION_TEMP,
 	MEMORY_RULE_REGION_OUTPUT,
-	MEMORY_RULE_CATEGORY, /* the categories of the file, in the order of memory_categories */
+	MEMORY_RULE_BUFFER, /* buffers of programs, in the order of trace_buffer_kind */
+	MEMORY_RULE_BUFFER_END = MEMORY_RULE_BUFFER + 4,
+	MEMORY_RULE_CATEGORY = MEMORY_RULE_BUFFER_END, /* the categories of the file, in the order
+	                                                  of memory_categories */
 	MEMORY_RULE_CATEGORY_END = MEMORY_RULE_CATEGORY + 8,
 	MEMORY_RULE_FIRST = MEMORY_RULE_CATEGORY_END
 };

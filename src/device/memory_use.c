@@ -241,6 +241,70 @@ static bool has_modules(const struct trace *t)
 	return false;
 }
 
+/* ---- programs ---- */
+
+static void take_buffer(struct trace_gathering *x, uint32_t pool, const struct trace_buffer *k)
+{
+	const struct trace *t = x->t;
+	struct str op = k->op == ID_NONE ? S("") : trace_str(t, k->op);
+	struct memory_place at = { .op = intern_if(&x->g, op),
+		.module = intern_if(&x->g, scope_of(op)),
+		.line = k->source == ID_NONE ? ID_NONE
+		                             : intern_if(&x->g, trace_str(t, k->source)) };
+	struct memory_event e = { .ns = k->from,
+		.bytes = k->bytes,
+		.in_use = -1,
+		.reserved = -1,
+		.until = INT64_MIN,
+		.address = (uint64_t)(k - t->buffers.v),
+		.has_address = true,
+		.place = memory_gather_place(&x->g, &at),
+		.rule = (uint8_t)(MEMORY_RULE_BUFFER + k->kind) };
+	uint32_t rules = k->kind == BUFFER_TEMPORARY ? memory_rules_of_name(op) : 0;
+
+	if (rules)
+		e.rule = (uint8_t)memory_first_rule(rules);
+	memory_gather_event(&x->g, pool, &e);
+	if (k->until == UINT32_MAX)
+		return;
+	e.ns = k->until;
+	e.freed = true;
+	memory_gather_event(&x->g, pool, &e);
+}
+
+/* Adds a pool for each program whose memory the compiler assigned. Its times are positions in the
+ * program's schedule until drop_positions. */
+static void gather_programs(struct trace_gathering *x)
+{
+	const struct trace *t = x->t;
+
+	for (size_t i = 0; i < t->program_memory.n; i++) {
+		const struct trace_program_memory *m = &t->program_memory.v[i];
+		struct str name = trace_str(t, m->name);
+		size_t end = i + 1 < t->program_memory.n ? m[1].buffer0 : t->buffers.n;
+		if (m->space)
+			name = str_fmt(x->g.scratch, "%.*s, memory space %lld", STR(name),
+			        (long long)m->space);
+		uint32_t pool = memory_gather_pool(&x->g, x->g.out->worker, STR_NONE, name);
+		struct memory_pool *p = memory_gathered_pool(&x->g, pool);
+		p->program = true;
+		p->reserved = m->reserved;
+		for (size_t k = m->buffer0; k < end; k++)
+			take_buffer(x, pool, &t->buffers.v[k]);
+	}
+}
+
+/* Removes what the memory of a program does not have: times, and allocations that are never freed.
+ * What the allocations of a program do not use at its peak is unused. */
+static void drop_positions(struct memory_pool *p)
+{
+	p->use.n = 0;
+	p->by_kind.n = 0;
+	p->never_freed = 0;
+	p->never_freed_bytes = 0;
+	p->unused = num_sub(p->reserved, p->moment_live);
+}
+
 void memory_use_trace(const struct trace *t, const struct memory_request *request,
         struct memory_use *out, struct arena *a)
 {
@@ -273,7 +337,12 @@ void memory_use_trace(const struct trace *t, const struct memory_request *reques
 		if (out->pools.v[i].capacity < 0)
 			out->pools.v[i].capacity =
 			        allocation_capacity(t, x.labels, out->pools.v[i].device);
+	if (request->at.kind == MOMENT_PEAK && !request->steps)
+		gather_programs(&x);
 	memory_gather_end(&x.g);
+	for (size_t i = x.g.first; i < out->pools.n; i++)
+		if (out->pools.v[i].program)
+			drop_positions(&out->pools.v[i]);
 	scratch_close(&own);
 }
 
@@ -414,11 +483,6 @@ static void take_cell(struct model_gathering *x, const struct step *s, uint32_t 
 	}
 }
 
-static int64_t largest(const struct memory_pool *p)
-{
-	return larger(p->peak, p->use.n ? p->use.v[p->most].bytes : -1);
-}
-
 /* Removes what a heap does not have: its peak, times and releases. */
 static void drop_times(struct memory_pool *p)
 {
@@ -439,7 +503,7 @@ static void keep_largest(struct memory_use *to, const struct memory_pool *p, str
 		i++;
 	if (i == to->pools.n)
 		VEC_PUSH(a, &to->pools, *p);
-	else if (largest(p) > largest(&to->pools.v[i]))
+	else if (memory_pool_peak(p) > memory_pool_peak(&to->pools.v[i]))
 		to->pools.v[i] = *p;
 }
 

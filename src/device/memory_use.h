@@ -78,7 +78,8 @@ struct memory_pool {
 	size_t most;                      /* index of the largest use; use may be empty */
 	bool known_live;                  /* false: the file has no use at the moment */
 	VEC(struct memory_owner) live;    /* at the moment, largest first: adds up to moment_live */
-	bool only_sums;                   /* the source has no single allocations */
+	bool program;      /* what the compiler assigned to a program; without times */
+	bool only_sums;    /* the source has no single allocations */
 	bool has_state;    /* the state at the requested moment is known, which follows */
 	bool whole_device; /* the sum of the pools of a device that has several, which follow */
 	VEC(struct memory_by_kind)
@@ -114,7 +115,7 @@ struct memory_rank {
 };
 
 struct memory_use {
-	VEC(struct memory_pool) pools; /* by device as they first appear */
+	VEC(struct memory_pool) pools; /* as they first appear, until memory_sort_pools */
 	bool several;                  /* there are several workers */
 	struct str worker;             /* the worker whose pools are being added */
 	bool by_kind;                  /* live has kinds only */
@@ -130,6 +131,13 @@ struct memory_use {
 
 /* Sorts the owners of a pool, the largest first, and drops those without bytes and allocations. */
 void memory_sort_live(struct memory_pool *p, struct arena *scratch);
+
+/* Returns the largest use of a pool, or its use at the moment if the peak is unknown. */
+int64_t memory_pool_peak(const struct memory_pool *p);
+
+/* Sorts the pools of each worker, the largest peak first. The pools of a device that has a row of
+ * its own follow this row. */
+void memory_sort_pools(struct memory_use *use, struct arena *a);
 
 /* Adds the pools of a PyTorch memory snapshot to *out, in a. */
 void memory_use_snapshot(const struct trace *t, const struct memory_request *request,

@@ -95,6 +95,7 @@ bool run_memory(struct session *s, const struct request *r, struct sink *out)
 		return false;
 	if (!check_use(s, &request, &use))
 		return false;
+	memory_sort_pools(&use, &s->query_arena);
 	size_t workers = count_workers(&use);
 	if (request.diff && workers != 2)
 		return session_fail(s, ERR_INVALID_ARGUMENT,

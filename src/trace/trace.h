@@ -157,6 +157,24 @@ struct trace_node {
 	uint32_t input0; /* inputs are from here to input0 of the next node */
 };
 
+/* The memory that the compiler assigned to a program in a memory space, where the file has it. */
+struct trace_program_memory {
+	uint32_t name;    /* string id: the program with its number */
+	int64_t space;    /* 0: the main memory of the device */
+	int64_t reserved; /* bytes of all allocations */
+	size_t buffer0;   /* its buffers are from here to buffer0 of the next one */
+};
+
+enum trace_buffer_kind { BUFFER_PARAMETER, BUFFER_CONSTANT, BUFFER_OUTPUT, BUFFER_TEMPORARY };
+/* A buffer of a program. It exists from `from` to `until`, which are positions in the program's
+ * schedule. */
+struct trace_buffer {
+	uint32_t op, source; /* string ids, or ID_NONE; source: file:line */
+	int64_t bytes;
+	uint32_t from, until; /* until UINT32_MAX: the end of the program */
+	uint8_t kind;         /* enum trace_buffer_kind */
+};
+
 #define SOURCE(id, name, table, levels, flat, gaps, leaf) TRACE_##id,
 enum trace_source {
 #include "trace/source.def"
@@ -197,6 +215,8 @@ struct trace {
 	VEC(struct trace_event) events;
 	VEC(struct trace_node) nodes; /* one more than there are, if there are any */
 	VEC(uint32_t) inputs;         /* of the nodes: nodes */
+	VEC(struct trace_program_memory) program_memory;
+	VEC(struct trace_buffer) buffers;
 	VEC(struct trace_site) sites;
 	VEC(struct trace_graph) graphs;
 	VEC(struct trace_replay) replays; /* by start */

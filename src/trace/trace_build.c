@@ -387,6 +387,20 @@ void build_node_input(struct trace_build *b, uint32_t node, uint32_t source)
 	VEC_PUSH(b->scratch, &b->edges, made);
 }
 
+void build_program_memory(struct trace_build *b, struct str name, int64_t space, int64_t reserved)
+{
+	struct trace *t = b->t;
+
+	VEC_PUSH(t->a, &t->program_memory,
+	        ((struct trace_program_memory){
+	                build_string(b, name), space, reserved, t->buffers.n }));
+}
+
+void build_buffer(struct trace_build *b, const struct trace_buffer *v)
+{
+	VEC_PUSH(b->t->a, &b->t->buffers, *v);
+}
+
 /* Groups the edges by node, in order of their addition. */
 static void seal_nodes(struct trace_build *b)
 {

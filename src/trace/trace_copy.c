@@ -99,6 +99,8 @@ struct trace *trace_copy(const struct trace *t, struct arena *a)
 	COPY_ITEMS(a, &to->events, &t->events);
 	COPY_ITEMS(a, &to->nodes, &t->nodes);
 	COPY_ITEMS(a, &to->inputs, &t->inputs);
+	COPY_ITEMS(a, &to->program_memory, &t->program_memory);
+	COPY_ITEMS(a, &to->buffers, &t->buffers);
 	COPY_ITEMS(a, &to->sites, &t->sites);
 	COPY_ITEMS(a, &to->graphs, &t->graphs);
 	COPY_ITEMS(a, &to->replays, &t->replays);

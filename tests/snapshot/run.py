@@ -331,7 +331,7 @@ def device_without_error(t):
     snapshot, truth = layout.make(520, devices=2, oom=True, **SMALL)
     snapshot['device_traces'][1] = [e for e in snapshot['device_traces'][1] if e['action'] != 'oom']
     rows = memory(t, write('s.pickle', pickle.dumps(snapshot)), '-at', 'oom')['memory']
-    equal([r['live_bytes'] for r in rows], [sum(model['end'].values()) for model in truth])
+    equal({r['device']: r['live_bytes'] for r in rows}, {'gpu:%d' % i: sum(model['end'].values()) for i, model in enumerate(truth)})
 
 
 def views_by_stack(t):

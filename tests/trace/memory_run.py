@@ -12,11 +12,12 @@ import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
 import cases  # noqa: E402
+import hlo  # noqa: E402
 import kineto  # noqa: E402
 import pprof  # noqa: E402
 import trace_case  # noqa: E402
 from trace_case import equal, program, write  # noqa: E402
-from xspace import Plane, space  # noqa: E402
+from xspace import Plane, data, number, space  # noqa: E402
 
 EARLIER = '(before the trace)'
 
@@ -219,6 +220,97 @@ def heap():
     assert 'no allocations' in program('memory', os.path.join(cases.TESTDATA, 'traces', 'cpu.pb.gz'), status=1)[1]
 
 
+def heap_trace(r, buffers):
+    """A random schedule of buffers {id: size}: encoded events, and what is allocated after each of them, {id: size}. Some buffers share the
+    memory of an earlier one, which exists until all of them are released."""
+    events, states, users, group = b'', [{}], {}, {}
+    todo, held = list(buffers), []
+
+    def event(kind, buffer, share=0):
+        nonlocal events
+        events += data(1, number(1, kind) + number(2, buffer) + number(5, share))
+        states.append({b: buffers[b] for b, n in users.items() if n})
+    while todo or held:
+        if todo and (not held or r.random() < .6):
+            b = todo.pop(0)
+            alive = [x for x in held if group[x] == x]
+            group[b] = r.choice(alive) if alive and r.random() < .2 else b
+            users[group[b]] = users.get(group[b], 0) + 1
+            held.append(b)
+            event(2 if group[b] != b else 0, b, group[b] if group[b] != b else 0)
+        else:
+            b = held.pop(r.randrange(len(held)))
+            users[group[b]] -= 1
+            event(1, b)
+        if not todo and r.random() < .1:
+            break
+    return events, states
+
+
+def kernel():
+    """A plane with device work, without which a file has no events."""
+    p = Plane('/device:GPU:0')
+    return p.line(7, 'Stream #7', [(p.meta('k'), 0, 1000)])
+
+
+def programs():
+    """Memory that the compiler assigned to a program: parameters, constants, outputs, and the temporaries at the peak of the schedule, by op. The
+    rows add up to the peak, and the rest of the allocations is unused."""
+    for seed in range(12):
+        r = random.Random(seed)
+        # An instruction defines the buffer with its number plus 100.
+        sizes = {i: r.randrange(1, 1 << 20) for i in range(1, r.randrange(6, 40))}
+        fixed, temporary = list(sizes)[:4], list(sizes)[4:]
+        kinds = dict(zip(fixed, ['parameters', 'parameters', 'constants', 'outputs']))
+        flags = [number(5, 1), number(5, 1), number(12, 1), number(7, 1)]
+        events, states = heap_trace(r, {100 + i: sizes[i] for i in temporary})
+        peak = [b - 100 for b in max(states, key=lambda s: sum(s.values()))]
+        total, slack = sum(sizes[i] for i in fixed + peak), r.randrange(1000)
+        names = {i: 'jit(f)/layer/op%d' % i if i % 2 else 'op.%d' % i for i in sizes}
+        ops = [hlo.instruction(i, 'op.%d' % i, 'add', [1], meta=hlo.metadata(op=names[i], file='f.py', line=i) if i % 2 else b'') for i in sizes]
+        made = data(3, number(1, 10) + number(2, 77) + number(8, 5))
+        for i, n in sizes.items():
+            made += data(1, number(1, 100 + i) + number(2, n) + data(3, data(2, 'op.%d' % i) if seed % 2 else number(4, i)))
+        for i, flag in zip(fixed, flags):
+            made += data(3, number(1, i) + number(2, sizes[i]) + flag + data(9, number(1, 100 + i) + number(3, sizes[i])))
+        heap = b''.join(data(9, number(1, 100 + i) + number(3, sizes[i])) for i in temporary)
+        made += data(3, number(1, 9) + number(2, sum(sizes[i] for i in peak) + slack) + heap) + data(4, events + number(3, 9))
+        content = hlo.program('jit_f', 7, [(1, 4, ops)], 1) + data(3, made)
+        path = write(space(kernel(), hlo.metadata_plane({7: content})), 'a.xplane.pb')
+        doc = memory(path)
+        equal([(row['allocator'], row['peak_bytes'], row['live_bytes'], row['reserved_bytes'], row['peak_at_ns']) for row in doc['memory']],
+              [('program jit_f(7)', total, total, total + slack, None), ('program jit_f(7), memory space 5', 77, 77, 77, None)], seed)
+        equal([p['unused_bytes'] for p in doc['pools']], [slack, 0], seed)
+        expected = {(names[i], kinds.get(i, 'temporaries')): sizes[i] for i in fixed + peak}
+        only = {'allocator': 'program jit_f(7)'}
+        equal(live(doc, 'op', 'kind', **only), expected, seed)
+        by_kind = {}
+        for (_, kind), n in expected.items():
+            by_kind[kind,] = by_kind.get((kind,), 0) + n
+        equal(live(memory(path, '--by=kind'), 'kind', **only), by_kind, seed)
+        equal(live(memory(path, '--by=line'), 'line', **only)['f.py:1',], sizes[1], seed)
+        assert 'no allocations' in program('memory', path, '-at', 'end', status=1)[1]
+
+
+def damaged_programs():
+    """A damaged assignment is counted and left out; the rest of the file is read."""
+    for bad in (b'\x0a\x7f', data(3, number(2, 1 << 63)), data(3, data(9, b'\x08')), data(1, number(2, 1 << 63))):
+        content = hlo.program('jit_f', 7, [(1, 4, [hlo.instruction(4, 'add', 'add', [1])])], 1) + data(3, bad)
+        path = write(space(kernel(), hlo.metadata_plane({7: content})), 'a.xplane.pb')
+        assert '1 message of the XSpace is damaged' in program('memory', path, status=1)[1]
+
+
+def largest_first():
+    """The allocator with the largest peak comes first, whatever the order in the file."""
+    events = [kineto.memory(1000 + i, i, size) for i, size in enumerate((5, 900, 70))]
+    for i, e in enumerate(events):
+        e['args']['Device Id'] = i
+    doc = memory(write(kineto.trace(events), 'a.pt.trace.json'))
+    equal([r['peak_bytes'] for r in doc['memory']], [900, 70, 5])
+    equal([r['bytes'] for r in doc['live']], [900, 70, 5])
+    equal([max(u['bytes']) for u in doc['use']], [900, 70, 5])
+
+
 CATEGORIES = ['parameters', 'optimizer state', 'inputs', 'temporaries', 'activations', 'gradients', 'autograd detail', 'unknown']
 
 
@@ -264,7 +356,7 @@ def damaged_timelines():
         trace_case.judge('tfprof', 'memory', write(bad.encode(), 'm.json'), allowed=(0, 1, 3))
 
 
-CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, heap, timelines, damaged_timelines]
+CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, heap, programs, damaged_programs, largest_first, timelines, damaged_timelines]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))

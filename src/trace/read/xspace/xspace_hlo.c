@@ -3,7 +3,7 @@
  * Compiled programs (HloProto) of an XSpace: the data about ops that the events lack, and the
  * graph. Only these fields are read:
  *
- *   HloProto         module 1
+ *   HloProto         module 1  buffer_assignment 3 (hlo_buffers.c)
  *   HloModule        entry_name 2  computations 3  id 5  entry_id 6  stack_frame_index 17
  *   HloComputation   name 1  instructions 2  id 5  root_id 6
  *   HloInstruction   name 1  opcode 2  shape 3  metadata 7  fusion_kind 11  window 15
@@ -282,17 +282,19 @@ static void read_hlo(struct xspace *x, uint64_t program, struct str bytes)
 	struct leaf l = leaf_of(bytes);
 	struct xprogram made = { .program = program };
 	struct module m = { .x = x, .p = &made };
+	struct str buffers = S("");
+	uint32_t earlier;
 
 	x->hlo_bytes = num_add_u64(x->hlo_bytes, bytes.n);
 	imap_init(&made.of_id, x->a);
 	imap_init(&made.computation_of, x->a);
 	while (leaf_next(&l)) {
-		if (l.tag != LEAF_TAG(1, WIRE_BYTES)) {
+		if (l.tag == LEAF_TAG(1, WIRE_BYTES))
+			l.bad |= !read_module(&m, leaf_bytes(&l));
+		else if (l.tag == LEAF_TAG(3, WIRE_BYTES))
+			buffers = leaf_bytes(&l);
+		else
 			leaf_skip(&l);
-			continue;
-		}
-		if (!read_module(&m, leaf_bytes(&l)))
-			l.bad = true;
 	}
 	if (l.bad) {
 		x->bad++;
@@ -303,6 +305,8 @@ static void read_hlo(struct xspace *x, uint64_t program, struct str bytes)
 	for (uint32_t i = 0; i < made.instructions.n; i++)
 		imap_put(&made.of_name, intern_add(&x->hlo_names, made.instructions.v[i].name), i,
 		        false);
+	if (!imap_get(&x->program_of, program, &earlier))
+		x->bad += !hlo_read_buffers(x, &made, buffers);
 	imap_put(&x->program_of, program, (uint32_t)x->programs.n, false);
 	if (made.id)
 		imap_put(&x->program_of, made.id, (uint32_t)x->programs.n, false);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Shared by the parts of the XSpace reader: read_xspace.c (planes and lines), xspace_event.c
- * (events into slices), xspace_names.c (stats, names of ops, texts of details), xspace_hlo.c and
- * hlo_calls.c (compiled programs).
+ * (events into slices), xspace_names.c (stats, names of ops, texts of details), xspace_hlo.c,
+ * hlo_calls.c and hlo_buffers.c (compiled programs).
  *
  *   XSpace          planes 1  errors 2  warnings 3  hostnames 4
  *   XPlane          id 1  name 2  lines 3  event_metadata 4  stat_metadata 5  stats 6
@@ -214,6 +214,9 @@ bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, str
 /* Reads the compiled programs (HloProto) in the stats of an encoded XEventMetadata of
  * /host:metadata. The id of the metadata is the id of the program. */
 void hlo_read_programs(struct xspace *x, const struct xplane *p, struct str meta);
+/* Adds the memory that the compiler assigned to a program (an encoded BufferAssignmentProto) to the
+ * trace. Returns false if it is malformed. */
+bool hlo_read_buffers(struct xspace *x, const struct xprogram *p, struct str bytes);
 /* Returns the instruction of that name, or NULL, sets *in to its program, and marks the program as
  * used. Valid until the next program is read. */
 struct xinstruction *hlo_find(

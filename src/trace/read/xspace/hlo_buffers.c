@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The memory that the compiler assigned to a program (BufferAssignmentProto in an HloProto):
+ *
+ *   BufferAssignment  logical_buffers 1  buffer_allocations 3  heap_simulator_traces 4
+ *   LogicalBuffer     id 1  size 2  defined_at 3 {instruction_name 2, instruction_id 4}
+ *   BufferAllocation  size 2  index 1  is_entry_parameter 5  maybe_live_out 7  color 8
+ *                     assigned 9 {logical_buffer_id 1, size 3}  is_constant 12
+ *   HeapTrace         events 1  allocation_index 3
+ *   Event             kind 1  buffer_id 2  share_with_canonical_id 5
+ *
+ * An allocation exists while the program runs. In each memory space, the allocation with the
+ * longest heap trace is divided into its buffers, which exist from their allocation to their
+ * release in that trace. Every other allocation is one buffer.
+ */
+#include "trace/read/xspace/xspace_internal.h"
+
+struct logical_buffer {
+	int64_t size, instruction;
+	struct str name; /* of the instruction, in older files */
+};
+struct hlo_allocation {
+	int64_t index, size, space;
+	bool parameter, constant, live_out;
+	size_t first, end; /* in assigned */
+};
+struct hlo_assigned {
+	uint64_t buffer;
+	int64_t size;
+};
+struct heap_trace {
+	struct str bytes; /* of the message */
+	int64_t allocation;
+	size_t events;
+};
+
+/* The life of a group of buffers that share memory. */
+struct buffer_life {
+	uint32_t from, until, users;
+	uint32_t buffer; /* index in buffers */
+};
+
+struct assignment {
+	struct xspace *x;
+	const struct xprogram *p;
+	VEC(struct logical_buffer) buffers;
+	struct imap buffer_of; /* id -> index in buffers */
+	VEC(struct hlo_allocation) allocations;
+	VEC(struct hlo_assigned) assigned;
+	VEC(struct heap_trace) heaps;
+};
+
+/* ---- messages ---- */
+
+static void read_location(struct str bytes, struct logical_buffer *to)
+{
+	struct leaf l = leaf_of(bytes);
+
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(2, WIRE_BYTES): to->name = leaf_bytes(&l); break;
+		case LEAF_TAG(4, WIRE_VARINT): to->instruction = (int64_t)leaf_varint(&l); break;
+		default: leaf_skip(&l);
+		}
+	}
+}
+
+static bool read_buffer(struct assignment *m, struct str bytes)
+{
+	struct leaf l = leaf_of(bytes);
+	struct logical_buffer made = { .name = S(""), .instruction = -1 };
+	uint64_t id = 0;
+
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): id = leaf_varint(&l); break;
+		case LEAF_TAG(2, WIRE_VARINT): made.size = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(3, WIRE_BYTES): read_location(leaf_bytes(&l), &made); break;
+		default: leaf_skip(&l);
+		}
+	}
+	imap_put(&m->buffer_of, id, (uint32_t)m->buffers.n, true);
+	VEC_PUSH(m->x->a, &m->buffers, made);
+	return !l.bad && made.size >= 0;
+}
+
+static bool read_assigned(struct assignment *m, struct str bytes)
+{
+	struct leaf l = leaf_of(bytes);
+	struct hlo_assigned made = { 0 };
+
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): made.buffer = leaf_varint(&l); break;
+		case LEAF_TAG(3, WIRE_VARINT): made.size = (int64_t)leaf_varint(&l); break;
+		default: leaf_skip(&l);
+		}
+	}
+	VEC_PUSH(m->x->a, &m->assigned, made);
+	return !l.bad;
+}
+
+static bool read_allocation(struct assignment *m, struct str bytes)
+{
+	struct leaf l = leaf_of(bytes);
+	struct hlo_allocation made = { .first = m->assigned.n };
+	bool good = true;
+
+	while (good && leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): made.index = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(2, WIRE_VARINT): made.size = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(5, WIRE_VARINT): made.parameter = leaf_varint(&l); break;
+		case LEAF_TAG(7, WIRE_VARINT): made.live_out = leaf_varint(&l); break;
+		case LEAF_TAG(8, WIRE_VARINT): made.space = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(9, WIRE_BYTES): good = read_assigned(m, leaf_bytes(&l)); break;
+		case LEAF_TAG(12, WIRE_VARINT): made.constant = leaf_varint(&l); break;
+		default: leaf_skip(&l);
+		}
+	}
+	made.end = m->assigned.n;
+	VEC_PUSH(m->x->a, &m->allocations, made);
+	return good && !l.bad && made.size >= 0;
+}
+
+static bool read_heap(struct assignment *m, struct str bytes)
+{
+	struct leaf l = leaf_of(bytes);
+	struct heap_trace made = { .bytes = bytes };
+
+	while (leaf_next(&l)) {
+		made.events += l.tag == LEAF_TAG(1, WIRE_BYTES);
+		if (l.tag == LEAF_TAG(3, WIRE_VARINT))
+			made.allocation = (int64_t)leaf_varint(&l);
+		else
+			leaf_skip(&l);
+	}
+	VEC_PUSH(m->x->a, &m->heaps, made);
+	return !l.bad;
+}
+
+static bool read_assignment(struct assignment *m, struct str bytes)
+{
+	struct leaf l = leaf_of(bytes);
+	bool good = true;
+
+	while (good && leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_BYTES): good = read_buffer(m, leaf_bytes(&l)); break;
+		case LEAF_TAG(3, WIRE_BYTES): good = read_allocation(m, leaf_bytes(&l)); break;
+		case LEAF_TAG(4, WIRE_BYTES): good = read_heap(m, leaf_bytes(&l)); break;
+		default: leaf_skip(&l);
+		}
+	}
+	return good && !l.bad;
+}
+
+/* ---- buffers ---- */
+
+/* Returns the instruction that defines a buffer, or NULL. */
+static const struct xinstruction *definition(
+        const struct assignment *m, const struct logical_buffer *k)
+{
+	uint32_t i;
+
+	if (imap_get(&m->p->of_id, (uint64_t)k->instruction, &i))
+		return &m->p->instructions.v[i];
+	uint32_t name = intern_find(&m->x->hlo_names, k->name);
+	return name != ID_NONE && imap_get(&m->p->of_name, name, &i) ? &m->p->instructions.v[i]
+	                                                             : NULL;
+}
+
+/* Returns the name of the framework's op, or else of the instruction. */
+static struct str name_of(const struct xinstruction *i, const struct logical_buffer *k)
+{
+	struct str op = i ? i->op.name : S("");
+
+	if (op.n && op.p[op.n - 1] == ':')
+		op.n--;
+	return op.n ? op : i ? i->name : k->name;
+}
+
+static void put_buffer(
+        struct assignment *m, const struct logical_buffer *k, struct trace_buffer made)
+{
+	const struct xinstruction *i = definition(m, k);
+	struct str name = name_of(i, k);
+
+	made.op = name.n ? build_string(m->x->b, name) : ID_NONE;
+	made.source = i && i->source.n ? build_string(m->x->b, i->source) : ID_NONE;
+	build_buffer(m->x->b, &made);
+}
+
+static enum trace_buffer_kind kind_of(const struct hlo_allocation *a)
+{
+	return a->parameter  ? BUFFER_PARAMETER
+	       : a->constant ? BUFFER_CONSTANT
+	       : a->live_out ? BUFFER_OUTPUT
+	                     : BUFFER_TEMPORARY;
+}
+
+/* Adds an allocation as one buffer, with the name of its largest buffer. */
+static void put_whole(struct assignment *m, const struct hlo_allocation *a)
+{
+	const struct logical_buffer none = { .name = S(""), .instruction = -1 }, *of = &none;
+	int64_t most = -1;
+	uint32_t at;
+
+	for (size_t i = a->first; i < a->end; i++) {
+		const struct hlo_assigned *k = &m->assigned.v[i];
+		if (k->size > most && imap_get(&m->buffer_of, k->buffer, &at)) {
+			most = k->size;
+			of = &m->buffers.v[at];
+		}
+	}
+	put_buffer(m, of,
+	        (struct trace_buffer){
+	                .bytes = a->size, .until = UINT32_MAX, .kind = (uint8_t)kind_of(a) });
+}
+
+/* ---- heap traces ---- */
+
+struct heap_event {
+	uint64_t kind, buffer, share;
+};
+enum { HEAP_ALLOC, HEAP_FREE, HEAP_SHARE };
+
+struct heap_replay {
+	struct assignment *m;
+	VEC(struct buffer_life) lives;
+	struct imap life_of; /* id of a buffer -> index in lives */
+	uint32_t at;         /* number of the event */
+};
+
+static void take_heap_event(struct heap_replay *r, const struct heap_event *e)
+{
+	uint32_t life, at;
+
+	r->at++;
+	if (e->kind == HEAP_FREE) {
+		if (imap_get(&r->life_of, e->buffer, &life) && r->lives.v[life].users &&
+		        !--r->lives.v[life].users)
+			r->lives.v[life].until = r->at;
+	} else if (e->kind == HEAP_SHARE && imap_get(&r->life_of, e->share, &life)) {
+		r->lives.v[life].users++;
+		r->lives.v[life].until = UINT32_MAX;
+		imap_put(&r->life_of, e->buffer, life, true);
+	} else if (imap_get(&r->m->buffer_of, e->buffer, &at)) {
+		imap_put(&r->life_of, e->buffer, (uint32_t)r->lives.n, true);
+		VEC_PUSH(r->m->x->a, &r->lives, ((struct buffer_life){ r->at, UINT32_MAX, 1, at }));
+	}
+}
+
+/* Adds the buffers of an allocation that has a heap trace. */
+static void put_heap(
+        struct assignment *m, const struct hlo_allocation *a, const struct heap_trace *heap)
+{
+	struct leaf l = leaf_of(heap->bytes);
+	struct heap_replay r = { .m = m };
+
+	imap_init(&r.life_of, m->x->a);
+	while (leaf_next(&l)) {
+		struct heap_event e = { 0 };
+		if (l.tag != LEAF_TAG(1, WIRE_BYTES)) {
+			leaf_skip(&l);
+			continue;
+		}
+		struct leaf k = leaf_of(leaf_bytes(&l));
+		while (leaf_next(&k)) {
+			uint64_t *to = k.tag == LEAF_TAG(1, WIRE_VARINT)   ? &e.kind
+			               : k.tag == LEAF_TAG(2, WIRE_VARINT) ? &e.buffer
+			               : k.tag == LEAF_TAG(5, WIRE_VARINT) ? &e.share
+			                                                   : NULL;
+			if (to)
+				*to = leaf_varint(&k);
+			else
+				leaf_skip(&k);
+		}
+		take_heap_event(&r, &e);
+	}
+	for (size_t i = 0; i < r.lives.n; i++) {
+		const struct buffer_life *v = &r.lives.v[i];
+		const struct logical_buffer *k = &m->buffers.v[v->buffer];
+		put_buffer(m, k,
+		        (struct trace_buffer){ .bytes = k->size,
+		                .from = v->from,
+		                .until = v->until,
+		                .kind = (uint8_t)kind_of(a) });
+	}
+}
+
+/* Returns the longest heap trace of a memory space, or NULL; *of: its allocation. */
+static const struct heap_trace *longest_heap(
+        const struct assignment *m, int64_t space, const struct hlo_allocation **of)
+{
+	const struct heap_trace *found = NULL;
+
+	for (size_t i = 0; i < m->heaps.n; i++)
+		for (size_t k = 0; k < m->allocations.n; k++) {
+			const struct hlo_allocation *a = &m->allocations.v[k];
+			if (a->index != m->heaps.v[i].allocation || a->space != space ||
+			        m->heaps.v[i].events <= (found ? found->events : 0))
+				continue;
+			found = &m->heaps.v[i];
+			*of = a;
+		}
+	return found;
+}
+
+/* ---- memory spaces ---- */
+
+static void put_space(struct assignment *m, int64_t space)
+{
+	const struct hlo_allocation *divided = NULL;
+	const struct heap_trace *heap = longest_heap(m, space, &divided);
+	struct str name = str_fmt(
+	        m->x->a, "program %.*s(%llu)", STR(m->p->name), (unsigned long long)m->p->program);
+	int64_t reserved = 0;
+
+	for (size_t i = 0; i < m->allocations.n; i++)
+		if (m->allocations.v[i].space == space)
+			reserved = num_add(reserved, m->allocations.v[i].size);
+	if (!reserved)
+		return;
+	build_program_memory(m->x->b, name, space, reserved);
+	for (size_t i = 0; i < m->allocations.n; i++) {
+		const struct hlo_allocation *a = &m->allocations.v[i];
+		if (a->space == space && a == divided)
+			put_heap(m, a, heap);
+		else if (a->space == space)
+			put_whole(m, a);
+	}
+}
+
+bool hlo_read_buffers(struct xspace *x, const struct xprogram *p, struct str bytes)
+{
+	struct assignment m = { .x = x, .p = p };
+	struct imap seen; /* memory spaces */
+	uint32_t known;
+
+	imap_init(&m.buffer_of, x->a);
+	imap_init(&seen, x->a);
+	if (!read_assignment(&m, bytes))
+		return false;
+	for (size_t i = 0; i < m.allocations.n; i++) {
+		int64_t space = m.allocations.v[i].space;
+		if (imap_get(&seen, (uint64_t)space, &known))
+			continue;
+		imap_put(&seen, (uint64_t)space, 1, false);
+		put_space(&m, space);
+	}
+	return true;
+}
