@@ -254,8 +254,8 @@ def kernel():
 
 
 def programs():
-    """Memory that the compiler assigned to a program: parameters, constants, outputs, and the temporaries at the peak of the schedule, by op. The
-    rows add up to the peak, and the rest of the allocations is unused."""
+    """Memory that the compiler assigned to a program: parameters, constants, outputs, and the temporaries at the peak of the schedule, by
+    op. The rows add up to the peak, and the rest of the allocations is unused."""
     for seed in range(12):
         r = random.Random(seed)
         # An instruction defines the buffer with its number plus 100.

@@ -102,7 +102,8 @@ struct snapshot {
 	struct intern frames, pools; /* keys -> index in the next two */
 	VEC(uint32_t) frame_events;
 	VEC(uint32_t) pool_names;
-	struct imap sites; /* parent and event -> site */
+	struct imap sites;  /* parent and event -> site */
+	struct imap stacks; /* hash of the frames -> site */
 	/* The frames of the last stack, the outermost first, with their sites. */
 	VEC(struct stack_level) last;
 	uint64_t written; /* bytes of frames' texts */

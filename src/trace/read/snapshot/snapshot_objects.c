@@ -12,6 +12,9 @@
 #define FRAME_TEXT_FREE  ((uint64_t)1 << 20)
 #define FRAME_TEXT_SHORT ((size_t)200)
 
+/* Values of a list of frames. Shorter stacks are not looked up as a whole. */
+#define STACK_SHORT 8
+
 #define FIELD(id, name) { (name), sizeof(name) - 1 },
 static const struct str field_names[FIELD_N] = {
 #include "trace/read/snapshot/snapshot_field.def"
@@ -181,10 +184,34 @@ static uint32_t make_site(struct snapshot *x, uint32_t parent, uint32_t frame)
 	return site;
 }
 
+static uint64_t stack_hash(const struct pickle_value *v, size_t n)
+{
+	uint64_t h = n;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ h >> 29 ^ v[i].id ^ (uint64_t)v[i].n << 40) * 0x9e3779b97f4a7c15u;
+	return h;
+}
+
+/* True if a site has these frames, which come the innermost first. */
+static bool is_stack(
+        const struct snapshot *x, uint32_t site, const struct pickle_value *v, size_t n)
+{
+	const struct trace_site *sites = build_trace(x->b)->sites.v;
+
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; v[i].type == PICKLE_OBJECT && k < v[i].n; k++) {
+			if (site == ID_NONE ||
+			        sites[site].event != x->frame_events.v[(uint32_t)v[i].id + k])
+				return false;
+			site = sites[site].parent;
+		}
+	return site == ID_NONE;
+}
+
 /* Finds or adds the stack of frames that come the innermost first. Outer frames that the last stack
  * has too are not looked up. */
-static void close_stack(
-        struct snapshot *x, const struct pickle_value *v, size_t n, struct pickle_value *out)
+static uint32_t make_stack(struct snapshot *x, const struct pickle_value *v, size_t n)
 {
 	uint32_t site = ID_NONE;
 	size_t depth = 0;
@@ -200,6 +227,24 @@ static void close_stack(
 			site = make_site(x, site, frame);
 			VEC_PUSH(x->a, &x->last, ((struct stack_level){ frame, site }));
 		}
+	return site;
+}
+
+/* Finds or adds a stack. A stack of many frames is looked up as a whole first, which is faster than
+ * frame by frame. */
+static void close_stack(
+        struct snapshot *x, const struct pickle_value *v, size_t n, struct pickle_value *out)
+{
+	uint64_t hash = n < STACK_SHORT ? 0 : stack_hash(v, n);
+	uint32_t site;
+
+	if (n < STACK_SHORT) {
+		site = make_stack(x, v, n);
+	} else if (!imap_get(&x->stacks, hash, &site) || !is_stack(x, site, v, n)) {
+		site = make_stack(x, v, n);
+		if (site != ID_NONE)
+			imap_put(&x->stacks, hash, site, true);
+	}
 	set_object(out, OBJECT_STACK, site);
 }
 
@@ -730,6 +775,7 @@ void snapshot_init(struct snapshot *x, struct src *s, struct trace_build *b, str
 	intern_init(&x->frames, a);
 	intern_init(&x->pools, a);
 	imap_init(&x->sites, a);
+	imap_init(&x->stacks, a);
 	build_start(b, TRACE_SNAPSHOT, 1);
 	x->key_metadata = build_key(b, S("user_metadata"));
 	x->key_context = build_key(b, S("compile_context"));
