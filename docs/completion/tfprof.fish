@@ -105,6 +105,7 @@ complete -c tfprof -o align -x -a 'step time' -d 'match the steps of workers by 
 complete -c tfprof -o bars -d 'on a terminal; draw each lines share of the -order_by metric as a bar'
 complete -c tfprof -o quiet -d 'print only rows; no Doc block, no progress, no explanations; also -q'
 complete -c tfprof -o wide -d 'on a terminal; do not shorten names, leave out columns or break lines'
+complete -c tfprof -o full_names -d 'in text; show the names of C++ functions with result type, namespaces, all template arguments and parameters, and do not shorten names'
 complete -c tfprof -o max_values -x -d 'tensor_value; show at most N values of a tensor, and statistics over all values'
 complete -c tfprof -n '__fish_seen_subcommand_from top' -s n -x -a '10 20 50 100 0' -d 'show the first N nodes (20); 0 is all; also --top'
 complete -c tfprof -n '__fish_seen_subcommand_from peek' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20) of each table; 0 is all; also -n'

@@ -141,12 +141,12 @@ static void add_part(struct arena *a, struct sb *b, struct strs *path)
 	b->n = 0;
 }
 
-/* True if the whole word "operator" is at i. */
-static bool is_operator(struct str s, size_t i, const struct sb *b)
+/* True if the whole word "operator" is at i, where a component begins. */
+static bool is_operator(struct str s, size_t i)
 {
 	char after = i + 8 < s.n ? s.p[i + 8] : 0;
 
-	return b->n == 0 && at(s, i, S("operator")) && after && after != '_' &&
+	return at(s, i, S("operator")) && after && after != '_' &&
 	       !(after >= '0' && after <= '9') && !((after | 0x20) >= 'a' && (after | 0x20) <= 'z');
 }
 
@@ -160,7 +160,7 @@ static void path_of_full(struct arena *a, struct str s, struct strs *path)
 		if (at(s, i, S("(anonymous namespace)"))) {
 			sb_put(&b, S("anonymous"));
 			i += 21;
-		} else if (is_operator(s, i, &b)) {
+		} else if (!b.n && is_operator(s, i)) {
 			i = put_operator(&b, s, i);
 		} else if (at(s, i, S("::"))) {
 			add_part(a, &b, path);
@@ -230,4 +230,262 @@ void demangle_path(struct arena *a, struct str mangled, struct str full, struct 
 		path_of_mangled(a, mangled, path);
 	if (!path->n)
 		strs_add(a, path, mangled);
+}
+
+/* ---- the reduced name ---- */
+
+#define LEVELS_MAX 64 /* template arguments inside template arguments */
+#define PARTS_MAX  64 /* of a path, whose last part may be a function */
+#define ANONYMOUS  "(anonymous namespace)"
+
+/* A list of template arguments, or (the first level) the name itself. */
+struct reduced_level {
+	size_t begin;     /* offset in the output of the current name */
+	size_t arguments; /* before the current one */
+	bool keep; /* the current name has arguments or parameters: "::" does not end a namespace */
+};
+
+struct reducing {
+	struct str s;
+	size_t i;
+	struct sb out;
+	size_t arguments; /* shown in each list */
+	struct reduced_level levels[LEVELS_MAX];
+	size_t n;
+	bool result;   /* a result type has been removed */
+	bool evidence; /* the text has something that only names of C++ have */
+	bool end;      /* the parameters of the function have been removed */
+};
+
+static bool is_name_char(char c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' ||
+	       c == '$' || c == '~';
+}
+
+/* Begins the next name of the level, at the end of the output. */
+static void begin_name(struct reducing *r)
+{
+	struct reduced_level *l = &r->levels[r->n - 1];
+
+	l->begin = r->out.n;
+	l->keep = false;
+}
+
+/* True if a component of a path begins at the end of the output. */
+static bool begins_component(const struct reducing *r)
+{
+	size_t n = r->out.n, begin = r->levels[r->n - 1].begin;
+
+	return n == begin || (n >= begin + 2 && r->out.p[n - 1] == ':');
+}
+
+/* True if the output ends with a part of the current name. */
+static bool in_name(const struct reducing *r)
+{
+	return r->out.n > r->levels[r->n - 1].begin;
+}
+
+/* Handles "::": removes the namespace before it, or keeps the function or class with arguments. The
+ * operator() of a lambda is removed. */
+static bool reduce_colons(struct reducing *r)
+{
+	struct reduced_level *l = &r->levels[r->n - 1];
+	struct str call = S("::operator()");
+
+	r->i += 2;
+	r->evidence = true;
+	if (l->keep && r->out.n > l->begin + call.n && str_ends(sb_str(&r->out), call))
+		r->out.n -= call.n;
+	if (l->keep)
+		sb_put(&r->out, S("::"));
+	else
+		r->out.n = l->begin;
+	return true;
+}
+
+/* Handles '<': begins a list of arguments. */
+static bool reduce_open(struct reducing *r)
+{
+	if (!in_name(r) || r->n == LEVELS_MAX)
+		return false;
+	r->levels[r->n - 1].keep = true;
+	r->evidence = true;
+	sb_char(&r->out, '<');
+	r->levels[r->n++] = (struct reduced_level){ .begin = r->out.n };
+	r->i++;
+	return true;
+}
+
+/* Handles '>': ends a list of arguments. */
+static bool reduce_close(struct reducing *r)
+{
+	if (r->n == 1)
+		return false;
+	while (r->out.n && r->out.p[r->out.n - 1] == ' ')
+		r->out.n--;
+	sb_char(&r->out, '>');
+	r->n--;
+	r->i++;
+	return true;
+}
+
+/* Handles ',' between arguments. Skips the arguments that are not shown. */
+static bool reduce_comma(struct reducing *r)
+{
+	struct reduced_level *l = &r->levels[r->n - 1];
+
+	if (r->n == 1)
+		return false;
+	sb_put(&r->out, S(", "));
+	r->i++;
+	if (++l->arguments < r->arguments) {
+		while (r->i < r->s.n && r->s.p[r->i] == ' ')
+			r->i++;
+		begin_name(r);
+		return true;
+	}
+	sb_put(&r->out, S("..."));
+	while (r->i < r->s.n && r->s.p[r->i] != '>') {
+		char c = r->s.p[r->i];
+		if (c == '<' || c == '(' || c == '{' || c == '[')
+			r->i = skip_bracket(r->s, r->i);
+		else
+			r->i += 1 + at(r->s, r->i, S("->"));
+	}
+	return true;
+}
+
+/* True if a list of types has one that only C++ has: a pointer, a reference, a number. */
+static bool are_types(struct str list)
+{
+	static const char *const types[] = { "int", "float", "double", "bool", "char", "long",
+		"short", "unsigned", "void", "size_t", "half" };
+	struct str first = str_sub(list, 0, str_find_char(list, ','));
+
+	first = str_sub(first, 0, str_find_char(first, ' '));
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (str_eq(first, str_of(types[i])))
+			return true;
+	return str_ends(list, S("*")) || str_ends(list, S("&")) ||
+	       str_find(list, S("*,")) != SIZE_MAX || str_find(list, S("&,")) != SIZE_MAX ||
+	       str_find(list, S("::")) != SIZE_MAX;
+}
+
+/* Handles '(': removes parameters, and the casts of arguments: (bool)1. Parameters of the function
+ * itself end its name. */
+static bool reduce_parameters(struct reducing *r)
+{
+	size_t end = skip_bracket(r->s, r->i), from = r->i + 1;
+
+	if (at(r->s, r->i, S(ANONYMOUS))) {
+		r->i += sizeof ANONYMOUS - 1;
+		return at(r->s, r->i, S("::"));
+	}
+	if (r->s.p[end - 1] != ')' || (r->n == 1 && !in_name(r)))
+		return false;
+	if (r->n == 1)
+		r->evidence |= are_types(str_sub(r->s, from, end - 1 - from));
+	r->i = end;
+	if (in_name(r))
+		r->levels[r->n - 1].keep = true;
+	if (at(r->s, end, S(" const::")))
+		r->i += 6;
+	r->end = r->n == 1 && !at(r->s, r->i, S("::"));
+	return true;
+}
+
+/* Handles ' ': a blank of the name itself ends the result type. */
+static bool reduce_blank(struct reducing *r)
+{
+	if (r->n == 1) {
+		r->evidence |= are_types(sb_str(&r->out));
+		if (!r->evidence)
+			return false;
+		r->result = true;
+		r->out.n = 0;
+	} else if (in_name(r)) {
+		sb_char(&r->out, ' ');
+	}
+	r->i++;
+	begin_name(r);
+	return true;
+}
+
+/* Handles the next part of a name. Returns false if the text is not a name of C++. */
+static bool reduce_next(struct reducing *r)
+{
+	char c = r->s.p[r->i];
+
+	if (begins_component(r) && is_operator(r->s, r->i)) {
+		r->i = put_operator(&r->out, r->s, r->i);
+		return true;
+	}
+	if (at(r->s, r->i, S("::")))
+		return reduce_colons(r);
+	if (c == '{') {
+		size_t end = skip_bracket(r->s, r->i);
+		if (r->s.p[end - 1] != '}')
+			return false;
+		put_braces(&r->out, str_sub(r->s, r->i + 1, end - r->i - 2));
+		r->levels[r->n - 1].keep = true;
+		r->i = end;
+		return true;
+	}
+	if (c == '<')
+		return reduce_open(r);
+	if (at(r->s, r->i, S("->"))) {
+		sb_put(&r->out, S("->"));
+		r->i += 2;
+		return true;
+	}
+	if (c == '>')
+		return reduce_close(r);
+	if (c == ',')
+		return reduce_comma(r);
+	if (c == '(')
+		return reduce_parameters(r);
+	if (c == ' ')
+		return reduce_blank(r);
+	if (r->n == 1 && !is_name_char(c) && !at(r->s, r->i, S("* ")) && !at(r->s, r->i, S("& ")))
+		return false;
+	sb_char(&r->out, c);
+	r->i++;
+	return true;
+}
+
+/* Returns the reduced name of a function; p NULL if the text is not a function of C++. */
+static struct str reduce_function(struct arena *a, struct str full, size_t arguments)
+{
+	struct reducing r = { .s = full, .out = { .a = a }, .arguments = arguments, .n = 1 };
+
+	while (r.i < full.n && !r.end)
+		if (!reduce_next(&r))
+			return STR_NONE;
+	struct str rest = str_sub(full, r.i, SIZE_MAX);
+	bool whole = !rest.n || str_eq(rest, S(" const")) || str_starts(rest, S(" [clone"));
+	if (r.n > 1 || !whole || !r.evidence || (r.result && !r.end && !str_ends(full, S(">"))) ||
+	        !r.out.n)
+		return STR_NONE;
+	return sb_str(&r.out);
+}
+
+struct str demangle_reduce(struct arena *a, struct str full, size_t arguments)
+{
+	size_t from = 0;
+
+	if (str_find_char(full, '<') == SIZE_MAX && str_find_char(full, '(') == SIZE_MAX)
+		return full;
+	for (unsigned part = 0; part < PARTS_MAX; part++) {
+		struct str rest = str_sub(full, from, SIZE_MAX);
+		struct str name = reduce_function(a, rest, arguments);
+		size_t slash = str_find_char(rest, '/');
+		if (name.p)
+			return from ? str_fmt(a, "%.*s%.*s", STR(str_sub(full, 0, from)), STR(name))
+			            : name;
+		if (slash == SIZE_MAX)
+			break;
+		from += slash + 1;
+	}
+	return full;
 }

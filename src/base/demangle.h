@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of C++ functions: the demangled name, and the path without templates, parameters and result
- * type, by which readers identify a function.
+ * Names of C++ functions: the demangled name, the path without templates, parameters and result
+ * type, by which readers identify a function, and the reduced name that tables show.
  */
 #ifndef TFPROF_BASE_DEMANGLE_H
 #define TFPROF_BASE_DEMANGLE_H
@@ -20,5 +20,14 @@ struct str demangle(struct arena *a, struct str mangled, size_t *budget);
  * Anonymous namespaces are "anonymous", lambdas "lambda#1". A name that is not a C++ name is one
  * component. */
 void demangle_path(struct arena *a, struct str mangled, struct str full, struct strs *path);
+
+#define REDUCED_ARGUMENTS 2 /* template arguments of a reduced name */
+
+/* Returns a demangled name without its result type, namespaces and parameters, in a: copy_kernel<4,
+ * float, ...> for void at::native::copy_kernel<4, float, int>(int). Template arguments are reduced
+ * in the same way, and "..." stands for those after the first `arguments`. A text that is not the
+ * name of a C++ function with template arguments or parameters is returned unchanged; of a path
+ * such as linear/addmm/void gemm<float>(float*), the last part is reduced. */
+struct str demangle_reduce(struct arena *a, struct str full, size_t arguments);
 
 #endif

@@ -14,10 +14,20 @@ const struct option *option_next(const struct option *row)
 	return NULL;
 }
 
+/* True if the names are equal; '-' and '_' are the same. */
+static bool is_name(struct str a, struct str b)
+{
+	bool same = a.n == b.n;
+
+	for (size_t i = 0; same && i < a.n; i++)
+		same = (a.p[i] == '-' ? '_' : a.p[i]) == (b.p[i] == '-' ? '_' : b.p[i]);
+	return same;
+}
+
 const struct option *option_in(const struct option *first, struct str name)
 {
 	for (; first; first = option_next(first))
-		if (str_eq(str_of(first->name), name))
+		if (is_name(str_of(first->name), name))
 			return first;
 	return NULL;
 }

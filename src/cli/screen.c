@@ -131,7 +131,7 @@ void screen_fit(const struct screen *s, struct opts *o)
 
 struct sink *screen_begin(struct screen *s, const struct opts *o)
 {
-	layout_begin(&s->layout, term_look(s->color), o->wide, o->bars);
+	layout_begin(&s->layout, term_look(s->color), o->wide || o->output.full_names, o->bars);
 	if (!s->layout.term.tty && !s->layout.term.color)
 		return s->now = s->plain;
 	sink_flush(s->plain);

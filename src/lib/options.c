@@ -151,7 +151,7 @@ bool options_take(struct session *s, const struct strs *words, size_t *i, struct
 	const struct option *x = option_of(w->command, name);
 	const struct option *row = x || !w->opts ? NULL : view_option(name);
 	if (row) {
-		strs_add(a, &w->given, name);
+		strs_add(a, &w->given, str_of(row->name));
 		return cmd_check_option(s, w->command, row) &&
 		       cmd_set_option(s, row, words, i, has_value, value, w->opts);
 	}
@@ -268,9 +268,14 @@ bool cmd_has_option(const struct command *c, const struct option *row)
 {
 	bool of_view = row->type == OPT_STATS || str_eq(str_of(row->name), S("by"));
 
+	struct str name = str_of(row->name);
+
+	if (str_eq(name, S("o")))
+		name = S("output");
+	if (str_eq(name, S("full_names")))
+		name = S("wide");
 	if (cmd_takes_some(c))
-		return has_word(str_of(c->view_options),
-		        str_eq(str_of(row->name), S("o")) ? S("output") : str_of(row->name));
+		return has_word(str_of(c->view_options), name);
 	if (str_eq(str_of(row->name), S("top"))) /* others have a row of their own, or no rows */
 		return c->view || c->run == run_set;
 	return c->view || c->run == run_set || !of_view;

@@ -16,6 +16,56 @@ static struct str path_of(struct arena *a, const char *mangled)
 	return strs_join(a, &path, S("/"));
 }
 
+static void reduced(void **state)
+{
+	static const char *const names[][2] = {
+		{ "void at::native::vectorized_elementwise_kernel<4, "
+		  "at::native::CUDAFunctor_add<float>, "
+		  "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, "
+		  "std::array<char*, 3ul>)",
+		        "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, ...>" },
+		{ "void at::native::(anonymous namespace)::copy<float>(float const*)",
+		        "copy<float>" },
+		{ "void k<a::f(int)::{lambda()#1}::operator()() const::{lambda(float)#2}>(int)",
+		        "k<f::lambda#1::lambda#2>" },
+		{ "void k<unsigned int, (bool)1>(int) [clone .kd]", "k<unsigned int, 1>" },
+		{ "void a::F<float>::run<2>(a::F<float>*)", "F<float>::run<2>" },
+		{ "int& A::operator<< <int>(int)", "operator<<<int>" },
+		{ "gemm_kernel(float*, int)", "gemm_kernel" },
+		{ "void a::(anonymous namespace)::apply<a::List<4>>", "apply<List<4>>" },
+		{ "nn.Linear/a.py(12): f/void n::gemm<float>(float*)",
+		        "nn.Linear/a.py(12): f/gemm<float>" },
+		/* not functions of C++ */
+		{ "Memcpy HtoD (Pageable -> Device)", NULL },
+		{ "torch/nn/modules/module.py(1532): _call_impl", NULL },
+		{ "forward(layer1)", NULL },
+		{ "forward pass(layer::one)", NULL },
+		{ "<built-in method run of Tensor object at 0x7>", NULL },
+		{ "aten::addmm", NULL },
+		{ "jit(step)/jit(main)/dot_general", NULL },
+		{ "execute_8_context_0(0)_generation_8(8)", NULL },
+		{ "autograd::engine::evaluate_function: AddmmBackward0<int>", NULL },
+		/* damaged */
+		{ "void k<int, ", NULL },
+		{ "void k<int>>(int)", NULL },
+		{ "void k(", NULL },
+		{ "void k<{", NULL },
+		{ "<", NULL },
+		{ "::(", NULL },
+	};
+	struct sb deep = sb_in(*state);
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		assert_str(demangle_reduce(*state, str_of(names[i][0]), REDUCED_ARGUMENTS),
+		        names[i][1] ? names[i][1] : names[i][0]);
+	assert_str(demangle_reduce(*state, S("void n::k<n::A, 2, n::B<3> >(int)"), SIZE_MAX),
+	        "k<A, 2, B<3>>");
+	sb_put(&deep, S("void "));
+	for (int i = 0; i < 100000; i++)
+		sb_put(&deep, S("k<"));
+	assert_int_equal(demangle_reduce(*state, sb_str(&deep), 2).n, deep.n);
+}
+
 static void paths(void **state)
 {
 	static const char *const plain[][2] = {
@@ -70,6 +120,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		unit_case(paths),
+		unit_case(reduced),
 		unit_case(long_names),
 		unit_case(hostile_names),
 	};

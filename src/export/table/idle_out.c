@@ -4,12 +4,14 @@
  */
 #include "export/table/idle_out.h"
 
+#include "base/demangle.h"
 #include "export/table/table.h"
 
 struct idle_shown {
 	const struct idle_page *page;
 	size_t top;
 	unsigned columns;
+	bool full_names;
 };
 
 /* ---- what the file does not have ---- */
@@ -74,6 +76,12 @@ static void put_row(struct table *x, int64_t ns, int64_t all, struct str text)
 	x->rows++;
 }
 
+/* Returns a name as the text shows it. */
+static struct str shown_name(const struct table *x, struct str name)
+{
+	return x->full_names ? name : demangle_reduce(x->a, name, REDUCED_ARGUMENTS);
+}
+
 /* Adds the places of a cause, and the sum of those beyond the first `top`. */
 static void put_places(
         struct table *x, const struct idle_of_device *d, enum idle_reason why, size_t top)
@@ -89,8 +97,9 @@ static void put_places(
 			rest = num_add(rest, p->ns);
 		else
 			put_row(x, p->ns, d->idle_ns,
-			        str_fmt(x->a, "- %.*s%s%.*s", STR(p->name),
-			                p->waits_for.n ? ", for " : "", STR(p->waits_for)));
+			        str_fmt(x->a, "- %.*s%s%.*s", STR(shown_name(x, p->name)),
+			                p->waits_for.n ? ", for " : "",
+			                STR(shown_name(x, p->waits_for))));
 	}
 	if (top && n > top)
 		put_row(x, rest, d->idle_ns, str_fmt(x->a, "- (%zu more)", n - top));
@@ -104,7 +113,8 @@ static void put_device(const struct idle_shown *shown, const struct idle_of_devi
 	struct table x = { .a = a,
 		.columns = text_columns,
 		.titles = text_titles,
-		.n_columns = N_COLUMNS(text_columns) };
+		.n_columns = N_COLUMNS(text_columns),
+		.full_names = shown->full_names };
 
 	sb_put_name(&b, trace_device_label(t, d->device, a));
 	sb_put(&b, S(" was idle for "));
@@ -120,7 +130,7 @@ static void put_device(const struct idle_shown *shown, const struct idle_of_devi
 		put_places(&x, d, why, shown->top);
 	}
 	if (x.rows)
-		table_put_text(&x, 0, shown->columns, s);
+		table_put_text(&x, 0, shown->full_names ? 0 : shown->columns, s);
 	sink_char(s, '\n');
 }
 
@@ -283,7 +293,7 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 bool idle_write(const struct idle_page *page, size_t top, const struct opts *o, unsigned columns,
         struct emit *to, struct err *e)
 {
-	struct idle_shown shown = { page, top, o->wide ? 0 : columns };
+	struct idle_shown shown = { page, top, o->wide ? 0 : columns, o->output.full_names };
 	struct exported x = { .kind = RESULT_GPU,
 		.name = "idle",
 		.of = &shown,

@@ -4,6 +4,7 @@
  */
 #include "export/table/run_difference_out.h"
 
+#include "base/demangle.h"
 #include "export/table/table.h"
 #include "export/table/why_out.h"
 
@@ -127,7 +128,8 @@ static void put_part(struct sb *b, const struct run_part *p, struct arena *a)
 	if (p->cause != WHY_IDS)
 		sb_fmt(b, "%s", why_rows[p->cause].id);
 	else if (p->name.n)
-		sb_put_name(b, table_shorten(a, p->name, NAME_MAX_COLUMNS));
+		sb_put_name(b, table_shorten(a, demangle_reduce(a, p->name, REDUCED_ARGUMENTS),
+		                       NAME_MAX_COLUMNS));
 	else
 		sb_fmt(b, "%s%s", p->kind <= CRITICAL_COPY ? "waiting for " : "",
 		        critical_texts[p->kind]);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/demangle.h"
 #include "base/fmt.h"
 #include "io/line.h"
 
@@ -197,6 +198,30 @@ static bool has_values(const struct table *x, size_t column, size_t rows)
 	return any && heading(x, column).n;
 }
 
+/* Reduces the names of C++ functions in a column, as far as the rows still differ: two names whose
+ * reduced forms are equal show all their template arguments. */
+static void reduce_names(struct grid *g, size_t column)
+{
+	const struct table *x = g->x;
+	struct str *full = ARENA_ARRAY(x->a, g->rows + 1, struct str), *text = &g->text[column];
+	size_t n = x->n_columns, *first = ARENA_ARRAY(x->a, g->rows + 1, size_t);
+	struct intern shown;
+
+	intern_init(&shown, x->a);
+	for (size_t r = 1; r <= g->rows; r++) {
+		full[r] = text[r * n];
+		struct str name = demangle_reduce(x->a, full[r], REDUCED_ARGUMENTS);
+		uint32_t id = intern_add(&shown, name);
+		if (!first[id])
+			first[id] = r;
+		text[r * n] = name;
+		if (str_eq(full[r], full[first[id]]))
+			continue;
+		text[r * n] = demangle_reduce(x->a, full[r], SIZE_MAX);
+		text[first[id] * n] = demangle_reduce(x->a, full[first[id]], SIZE_MAX);
+	}
+}
+
 static void make_grid(struct grid *g)
 {
 	const struct table *x = g->x;
@@ -210,6 +235,8 @@ static void make_grid(struct grid *g)
 		g->text[c] = heading(x, c);
 		for (size_t r = 0; r < g->rows; r++)
 			g->text[(r + 1) * n + c] = text_cell(x, c, &x->cells.v[r * n + c]);
+		if (x->columns[c].type == COLUMN_TEXT && !x->full_names)
+			reduce_names(g, c);
 		for (size_t r = 0; r <= g->rows; r++)
 			if (g->text[r * n + c].n > g->width[c])
 				g->width[c] = g->text[r * n + c].n;
@@ -460,18 +487,22 @@ struct table_shown {
 	const struct table *x;
 	size_t top;
 	unsigned columns;
+	bool full_names;
 };
 
-static void put_text(
-        const struct table *x, size_t top, unsigned columns, bool cells, struct sink *to)
+static void put_text(const struct table_shown *t, const struct table *part, bool cells,
+        unsigned columns, struct sink *to)
 {
+	struct table x = *part;
+
+	x.full_names |= t->full_names;
 	if (cells)
-		table_put_lines(x, top, to);
+		table_put_lines(&x, t->top, to);
 	else
-		table_put_text(x, top, columns, to);
-	if (top && top < x->rows)
-		sink_fmt(to, "(%zu of %zu rows; %s shows all)\n", top, x->rows,
-		        x->all ? x->all : "--top=0");
+		table_put_text(&x, t->top, columns, to);
+	if (t->top && t->top < x.rows)
+		sink_fmt(to, "(%zu of %zu rows; %s shows all)\n", t->top, x.rows,
+		        x.all ? x.all : "--top=0");
 }
 
 /* Writes the lines above a table, wrapped for a terminal. */
@@ -491,20 +522,21 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 {
 	const struct table_shown *t = x->of;
 	unsigned columns = s == to->out ? t->columns : 0;
+	unsigned table_columns = t->full_names ? 0 : columns;
 
 	(void)e;
 	put_lead(t->x->lead, columns, s);
-	put_text(t->x, t->top, columns, to->cells, s);
+	put_text(t, t->x, to->cells, table_columns, s);
 	for (const struct table *table = t->x->below; table; table = table->below) {
 		sink_char(s, '\n');
-		put_text(table, t->top, columns, to->cells, s);
+		put_text(t, table, to->cells, table_columns, s);
 	}
 	for (size_t i = 0; i < t->x->n_sections; i++) {
 		const struct table *section = &t->x->sections[i];
 		if (!section->rows || section->data_only)
 			continue;
 		sink_fmt(s, "\n%s:\n", section->title);
-		put_text(section, t->top, columns, to->cells, s);
+		put_text(t, section, to->cells, table_columns, s);
 	}
 	return true;
 }
@@ -548,7 +580,9 @@ static bool as_rows(const struct exported *x, enum sheet_form form, struct sink 
 bool table_write(const struct table *x, size_t top, const struct output *o, unsigned columns,
         struct emit *to, struct err *e)
 {
-	struct table_shown shown = { .x = x, .top = top, .columns = columns };
+	struct table_shown shown = {
+		.x = x, .top = top, .columns = columns, .full_names = o->full_names
+	};
 	struct exported all = { .kind = RESULT_GPU,
 		.name = x->command ? x->command : x->key,
 		.of = &shown,

@@ -25,6 +25,7 @@ struct table {
 	int64_t version;     /* of the schema */
 	const char *title;   /* heading of a section in text and Markdown */
 	bool data_only;      /* text and Markdown omit this section */
+	bool full_names;     /* text does not reduce the names of C++ functions */
 	struct str lead;     /* in text, printed before the table; p NULL: nothing */
 	const struct column *columns;
 	size_t n_columns, rows;

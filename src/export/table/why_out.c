@@ -4,6 +4,7 @@
  */
 #include "export/table/why_out.h"
 
+#include "base/demangle.h"
 #include "export/table/table.h"
 
 #define VERSION 1
@@ -22,6 +23,7 @@ struct why_text {
 	unsigned columns;
 	bool terminal; /* output is a terminal with that many columns; names are shortened */
 	bool md;
+	bool full_names; /* names of C++ functions are not reduced */
 };
 
 static const struct trace *trace_of(const struct why *x)
@@ -108,7 +110,9 @@ static void put_compute_bound(struct sb *b, const struct why *x, const struct wh
 	put_window_length(b, x);
 	if (x->main_kernel.p)
 		sb_fmt(b, ", mostly in %.*s",
-		        STR(table_shorten(b->a, x->main_kernel, KERNEL_ROOM)));
+		        STR(table_shorten(b->a,
+		                demangle_reduce(b->a, x->main_kernel, REDUCED_ARGUMENTS),
+		                KERNEL_ROOM)));
 	sb_fmt(b, "; %s lengthens it", why_rows[f->id].subject);
 	put_saved(b, x, f);
 }
@@ -339,6 +343,9 @@ static void put_line(const struct why_text *t, const char *word, struct str text
 static void put_place(const struct why_text *t, const struct why_place *place, bool first)
 {
 	struct sb b = { .a = t->a }, after = { .a = t->a };
+	bool whole = t->full_names;
+	struct str name =
+	        whole ? place->name : demangle_reduce(t->a, place->name, REDUCED_ARGUMENTS);
 
 	put_time(&b, t->p->x, place->ticks);
 	sb_fmt(&b, " %s ", place->kind);
@@ -348,9 +355,9 @@ static void put_place(const struct why_text *t, const struct why_place *place, b
 		sb_fmt(&after, place->longest > place->ticks ? " in one step" : "");
 	}
 	size_t around = INDENT + 2 + sb_str(&b).n + sb_str(&after).n;
-	bool fits = !t->terminal || around + place->name.n <= t->columns;
+	bool fits = whole || !t->terminal || around + name.n <= t->columns;
 	size_t room = around + NAME_LEAST < t->columns ? t->columns - around : NAME_LEAST;
-	sb_put_name(&b, fits ? place->name : table_shorten(t->a, place->name, room));
+	sb_put_name(&b, fits ? name : table_shorten(t->a, name, room));
 	sb_fmt(&b, "%.*s", STR(sb_str(&after)));
 	put_line(t, first || t->md ? "where" : "", sb_str(&b));
 }
@@ -776,7 +783,8 @@ static struct why_text text_of(const struct exported *x, struct sink *s, struct 
 		.a = to->a,
 		.from = &to->from,
 		.columns = shown->columns ? shown->columns : WHY_PLAIN_COLUMNS,
-		.terminal = shown->columns > 0 };
+		.terminal = shown->columns > 0,
+		.full_names = x->output->full_names };
 }
 
 static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)

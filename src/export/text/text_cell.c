@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "base/demangle.h"
 #include "base/fmt.h"
 #include "export/out.h"
 
@@ -43,6 +44,13 @@ void text_words(struct sb *b, const struct strs *words)
 			sb_char(b, '|');
 		sb_put(b, words->v[i]);
 	}
+}
+
+struct str text_name(const struct result *r, struct str name, struct arena *a)
+{
+	bool reduce = r->q->m->parallel_times && !r->q->o->output.full_names;
+
+	return reduce ? demangle_reduce(a, name, REDUCED_ARGUMENTS) : name;
 }
 
 void text_input(struct sb *b, const struct model *m, uint32_t node, uint32_t i)

@@ -181,7 +181,7 @@ static void put_input_shapes(struct lines *l, uint32_t kept, struct sink *to)
 static void put_type(
         struct lines *l, const struct entry *x, const struct text_columns *c, struct sink *to)
 {
-	struct str name = view_name(l->q, x->kept);
+	struct str name = text_name(l->r, view_name(l->q, x->kept), l->a);
 
 	l->fields = 0;
 	line_begin(&l->b, 0, name);

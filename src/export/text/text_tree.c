@@ -157,11 +157,11 @@ static void put_metric(
 /* Returns the name of an entry; for a folded chain of lines, the first and the last name. */
 static struct str entry_name(struct tree_lines *l, const struct entry *x)
 {
-	struct str name = view_name(l->q, x->kept), first;
+	struct str name = text_name(l->r, view_name(l->q, x->kept), l->a), first;
 
 	if (!x->folded)
 		return name;
-	first = view_name(l->q, x->first);
+	first = text_name(l->r, view_name(l->q, x->first), l->a);
 	if (x->folded == 1)
 		return str_fmt(l->a, "%.*s > %.*s", STR(first), STR(name));
 	return str_fmt(l->a, "%.*s > (%u %s) > %.*s", STR(first), x->folded - 1,
