@@ -139,6 +139,36 @@ static bool is_depth(const struct option *row)
 	return strcmp(row->name, "max_depth") == 0;
 }
 
+/* How a command becomes a method. */
+struct method {
+	const char *command;
+	const char *first;   /* argument before the options */
+	const char *further; /* keyword arguments, or NULL */
+	const char *call;    /* the function that runs the command, with its first arguments */
+	const char *result;  /* type of the answer */
+	const char *what;    /* sentences about these arguments */
+};
+
+static const struct method special[] = {
+	{ "report", "path: Path", NULL, "self._page(path", "None", "path: the file to write." },
+	{ "diff", "other: Optional[Other] = None",
+	        "steps: Optional[Sequence[Union[int, str]]] = None", "self._compare(other, steps",
+	        "Result",
+	        "other: the other profile, or a path. Differences are the other profile minus this "
+	        "one, so increases are positive. steps: a step of each side, such as (3, "
+	        "'slowest'); "
+	        "without other, two steps of this profile are compared. A gate that fails or is "
+	        "inconclusive raises no error; 'gates' of the document contains it." },
+};
+
+static const struct method *special_of(const struct command *c)
+{
+	for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+		if (strcmp(special[i].command, c->name) == 0)
+			return &special[i];
+	return NULL;
+}
+
 /* The options of a command that are arguments in Python: first its own options, then those of the
  * views that change its answer. at NULL: the first one. NULL: no more. */
 static const struct option *next_argument(const struct command *c, const struct option *at)
@@ -180,33 +210,6 @@ static void put_argument_text(const struct option *row)
 
 /* ---- methods ---- */
 
-/* How a command becomes a method. */
-struct method {
-	const char *command;
-	const char *first;   /* argument before the options */
-	const char *further; /* keyword arguments */
-	const char *call;    /* the function that runs the command, with its first arguments */
-	const char *what;    /* sentences about these arguments */
-};
-
-static const struct method sides[] = {
-	{ "diff", "other: Optional[Other] = None",
-	        "steps: Optional[Sequence[Union[int, str]]] = None", "self._compare(other, steps",
-	        "other: the other profile, or a path. Differences are the other profile minus this "
-	        "one, so increases are positive. steps: a step of each side, such as (3, "
-	        "'slowest'); "
-	        "without other, two steps of this profile are compared. A gate that fails or is "
-	        "inconclusive raises no error; 'gates' of the document contains it." },
-};
-
-static const struct method *sides_of(const struct command *c)
-{
-	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
-		if (strcmp(sides[i].command, c->name) == 0)
-			return &sides[i];
-	return NULL;
-}
-
 /* Commands with the name of an attribute of Profile: the attribute is a list that can be called. */
 static const struct callable_list {
 	const char *command, *name, *item, *what;
@@ -227,13 +230,13 @@ static const struct callable_list *callable_list_of(const struct command *c)
  * is not made here. */
 static bool is_method(const struct command *c)
 {
-	return sides_of(c) ||
+	return special_of(c) ||
 	       (c->needs_profile && !c->program && !c->keeps_attrs && c->run != run_advise);
 }
 
 static bool takes_words(const struct command *c)
 {
-	return !sides_of(c) && (c->takes_word || c->own_words);
+	return !special_of(c) && (c->takes_word || c->own_words);
 }
 
 /* Returns the command's arguments that are not options, as a tuple in Python. */
@@ -245,7 +248,7 @@ static const char *words_tuple(const struct command *c)
 /* The first option of the command itself may be given without its name: kernels(5). */
 static void put_signature(const struct command *c)
 {
-	const struct method *m = sides_of(c);
+	const struct method *m = special_of(c);
 	const struct option *own = options_of(c->name), *row = NULL;
 	struct str name = callable_list_of(c) ? S("__call__") : python_name(c->name);
 
@@ -260,15 +263,17 @@ static void put_signature(const struct command *c)
 		put_argument(row);
 	if (!takes_words(c) && (m || next_argument(c, row)))
 		fputs(",\n            *", file);
-	if (m)
+	if (m && m->further)
 		fprintf(file, ",\n            %s", m->further);
 	while ((row = next_argument(c, row)) != NULL)
 		put_argument(row);
-	fprintf(file, ") -> %s:\n", c->view ? "Tree" : "Result");
+	fprintf(file, ") -> %s:\n", m ? m->result : c->view ? "Tree" : "Result");
 }
 
 static const char *units_of(const struct command *c)
 {
+	if (c->run == report_run)
+		return "The page is one HTML file. It makes no connections.";
 	return c->view ? "Units: times are microseconds, sizes bytes, everything else counts."
 	               : "Units: the end of a column's name: _ns nanoseconds, _micros "
 	                 "microseconds, _bytes bytes; share is percent. columns has the unit of "
@@ -277,6 +282,9 @@ static const char *units_of(const struct command *c)
 
 static const char *errors_of(const struct command *c)
 {
+	if (c->run == report_run)
+		return "Raises: InvalidArgumentError for an unknown value, FileNotFoundError, "
+		       "PermissionError or Error if the file cannot be written.";
 	return c->table ? "Raises: InvalidArgumentError for an unknown value, NotFoundError for a "
 	                  "step that is not loaded, Error if the loaded files do not contain what "
 	                  "the command needs."
@@ -287,7 +295,7 @@ static const char *errors_of(const struct command *c)
 static void put_docstring(const struct command *c)
 {
 	struct arena *a = &docs_session->query_arena;
-	const struct method *m = sides_of(c);
+	const struct method *m = special_of(c);
 
 	fputs("        \"\"\"", file);
 	put_wrapped(str_fmt(a, "Runs the command %s: %s.", c->name, c->help), 0, 8);
@@ -310,7 +318,7 @@ static void put_docstring(const struct command *c)
 
 static void put_call(const struct command *c)
 {
-	const struct method *m = sides_of(c);
+	const struct method *m = special_of(c);
 
 	if (m)
 		fprintf(file, "        return %s, {", m->call);
@@ -371,7 +379,7 @@ static void put_types(void)
 	      "OWN: Dict[str, Tuple[str, ...]] = {\n",
 	        file);
 	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;)
-		if (is_method(c))
+		if (is_method(c) && c->run != report_run)
 			put_own_names(c);
 	fputs("}\nVIEWS = (", file);
 	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;)
@@ -393,6 +401,8 @@ static void put_base(void)
 	      "    def _compare(self, other: Optional[Other], steps: Optional[Sequence[Union[int, "
 	      "str]]],\n"
 	      "                 options: Mapping[str, Any]) -> Result:\n"
+	      "        raise NotImplementedError\n\n"
+	      "    def _page(self, path: Path, options: Mapping[str, Any]) -> None:\n"
 	      "        raise NotImplementedError\n",
 	        file);
 }
@@ -436,8 +446,8 @@ void docs_python_page(void)
 	      "<!-- Made by tools/gen_docs.c; do not edit. -->\n\n"
 	      "Each command of the program that reads a profile is a method with typed keyword "
 	      "arguments;\n`help(tfprof.Profile.kernels)` explains them. The views return a tree "
-	      "of "
-	      "rows, all other methods\na table. python/README.md has examples.\n\n"
+	      "of rows,\n`report` writes a file, and all other methods return a table. "
+	      "python/README.md has examples.\n\n"
 	      "| method | answer | arguments |\n|---|---|---|\n",
 	        file);
 	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;) {

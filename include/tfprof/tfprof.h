@@ -248,6 +248,10 @@ struct tfp_run {
 	 * such as "--top=5" and "kernel:gemm*0.5". */
 	const struct tfp_str *words;
 	size_t n_words;
+	/* A second session for diff, which may not be used during the call, except by tfp_cancel.
+	 * "left" in the line is the session of the call, "right" this one: "diff left right@3".
+	 * NULL: none. Not used by tfp_run and tfp_diff. */
+	struct tfp_session *other;
 };
 
 /* Runs a command that reads a profile, such as scope or kernels, with the options set. Option
@@ -259,7 +263,8 @@ TFP_API int tfp_run(
         struct tfp_session *s, const char *command, size_t command_size, const struct tfp_run *run);
 
 /* Runs a line of the prompt: "op -select micros", "set -max_depth 3", "diff a b", "help", ""
- * (prints the options). */
+ * (prints the options). Not available: quit and exit, and load, use and list, because each input
+ * that a program compares has a session of its own. */
 TFP_API int tfp_run_line(
         struct tfp_session *s, const char *line, size_t line_size, const struct tfp_run *run);
 
@@ -288,9 +293,19 @@ struct tfp_cell {
 /* The rows of an answer, read one after the other. */
 struct tfp_rows;
 
-/* Runs a line of the prompt, as tfp_run_line does, with the words of run, and keeps its rows: those
- * of -output csv, under the options that are set. run may be NULL. The rows belong to the caller,
- * who closes them; they may outlive the session and may be read by another thread. */
+/* Runs a line of the prompt, as tfp_run_line does, with the words and the second session of run,
+ * and keeps its rows: those of -output csv, under the options that are set. run may be NULL. The
+ * rows belong to the caller, who closes them; they may outlive the session and may be read by
+ * another thread.
+ *
+ * Commands with rows are the views, advise, diff, checkpoint, and all that print a table, such as
+ * top, why and what-if. The others fail with TFP_E_INVALID_ARGUMENT: summary is a page whose parts
+ * are answers of other commands (its document: -output json), help, set, reset and baseline print
+ * text, report and convert write files.
+ *
+ * If a gate of diff fails or is inconclusive, if two checkpoints differ, or if --fail-on finds
+ * something, the code is TFP_E_FAILED and *out has all rows. After any other failure *out is NULL.
+ */
 TFP_API int tfp_rows_open(struct tfp_session *s, const char *line, size_t line_size,
         const struct tfp_run *run, struct tfp_rows **out);
 /* Closes rows; NULL is allowed. */
@@ -382,6 +397,7 @@ struct tfp_arrow {
 	uint64_t rows;  /* rows per batch at most; 0: 65,536 */
 	const struct tfp_str *words; /* more words of the command, as in struct tfp_run */
 	size_t n_words;
+	struct tfp_session *other; /* a second session for diff, as in struct tfp_run */
 };
 
 /* Makes a stream of record batches. Texts are dictionaries with 32-bit indices, separate for each

@@ -141,6 +141,9 @@ class Commands:
                  options: Mapping[str, Any]) -> Result:
         raise NotImplementedError
 
+    def _page(self, path: Path, options: Mapping[str, Any]) -> None:
+        raise NotImplementedError
+
     def scope(
             self,
             *,
@@ -1082,6 +1085,46 @@ class Commands:
             'top': top,
             'partial': partial,
             'peak-flops': peak_flops,
+        })
+
+    def report(
+            self,
+            path: Path,
+            step: Optional[Steps] = None,
+            *,
+            account_type_regexes: Optional[Words] = None,
+            device_regexes: Optional[Words] = None,
+            rename: Optional[str] = None,
+            worker_regexes: Optional[Words] = None) -> None:
+        """Runs the command report: write all views into one HTML file for the browser.
+
+        Writes a page with all views of the files: overview, scope, graph, op and code as flame
+        graphs and tables; for traces also the timeline, devices and kernels. The page is one
+        file that opens from disk and makes no network connections. With two profiles, folders
+        or lists such as graph.pbtxt,run_meta, it shows their differences. Options of the
+        views, such as -step, apply to all pages. Input flags such as --graph_path=FILE also
+        work. At the prompt and in the library, report without files writes a page about the
+        loaded profile.
+
+        path: the file to write.
+        step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
+            these steps. Default: -1.
+        account_type_regexes: count only nodes with a type that matches. Default: .*.
+        device_regexes: show only nodes on a device that matches. Default: .*.
+        rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
+            ;.
+        worker_regexes: use only the workers whose names match. Default: .*.
+
+        The page is one HTML file. It makes no connections.
+        Raises: InvalidArgumentError for an unknown value, FileNotFoundError, PermissionError
+        or Error if the file cannot be written.
+        """
+        return self._page(path, {
+            'step': step,
+            'account_type_regexes': account_type_regexes,
+            'device_regexes': device_regexes,
+            'rename': rename,
+            'worker_regexes': worker_regexes,
         })
 
     def diff(

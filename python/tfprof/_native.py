@@ -42,13 +42,14 @@ class _Run(ctypes.Structure):
     _fields_ = [('size', ctypes.c_size_t), ('flags', ctypes.c_uint), ('text', _Put),
                 ('text_user', ctypes.c_void_p), ('result', _Put), ('result_user', ctypes.c_void_p),
                 ('checkers', ctypes.POINTER(_Str)), ('n_checkers', ctypes.c_size_t),
-                ('words', ctypes.POINTER(_Str)), ('n_words', ctypes.c_size_t)]
+                ('words', ctypes.POINTER(_Str)), ('n_words', ctypes.c_size_t),
+                ('other', ctypes.c_void_p)]
 
 
 class _Arrow(ctypes.Structure):
     _fields_ = [('size', ctypes.c_size_t), ('table', _Str), ('command', _Str), ('run', _Str),
                 ('worker', _Str), ('rows', ctypes.c_uint64), ('words', ctypes.POINTER(_Str)),
-                ('n_words', ctypes.c_size_t)]
+                ('n_words', ctypes.c_size_t), ('other', ctypes.c_void_p)]
 
 
 class _Library(ctypes.Structure):
@@ -437,9 +438,10 @@ class Session:
 
     def arrow_stream(self, address: int, *, table: Optional[str] = None, command: Optional[str] = None,
                      words: Sequence[str] = (), run: Optional[str] = None, worker: Optional[str] = None,
-                     rows: int = 0) -> bytes:
-        """Fills the ArrowArrayStream at an address; returns the notes. words: options and arguments of the command."""
+                     rows: int = 0, other: Optional['Session'] = None) -> bytes:
+        """Fills the ArrowArrayStream at an address; returns the notes. words: options and arguments of the command.
+        other: the side right of diff."""
         texts = [None if v is None else raw(v) for v in (table, command, run, worker)]
         what = _Arrow(ctypes.sizeof(_Arrow), *[_Str(b, len(b or b'')) for b in texts],
-                      _number('rows', rows, 64), _strings(words), len(words))
-        return self._call(self._lib.tfp_arrow_stream, ctypes.byref(what), address, long=True)[1]
+                      _number('rows', rows, 64), _strings(words), len(words), other and other._s)
+        return self._call(self._lib.tfp_arrow_stream, ctypes.byref(what), address, also=other, long=True)[1]

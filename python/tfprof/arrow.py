@@ -10,7 +10,7 @@ from ._native import library
 if TYPE_CHECKING:
     import pandas
     import polars
-    import pyarrow  # type: ignore[import-untyped, unused-ignore]
+    import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 

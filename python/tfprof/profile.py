@@ -10,7 +10,7 @@ from . import _native, html, rows
 from ._commands import OWN, VIEWS, Commands, DeviceNames, StepNumbers
 from ._native import ProgressCallback
 from .arrow import ArrowTable
-from .errors import InvalidArgumentError, UnimplementedError
+from .errors import InvalidArgumentError
 from .messages import AdviceProto
 from .result import Record, Result
 from .rows import Tree
@@ -106,11 +106,8 @@ class Profile(Commands):
                 self._note(self._session.add(kind, given))
         self.add_steps(run_meta)
 
-    def report(self, path: Path) -> None:
-        """Writes the page of the profile, with all views, to a file: one HTML file that makes no connections.
-
-        Raises PermissionError or OSError if the file cannot be written."""
-        self._ask('report', ['-o', os.fspath(path)], {})
+    def _page(self, path: Path, options: Mapping[str, Any]) -> None:
+        self._ask('report', ['-o', os.fspath(path)], options)
 
     def _repr_html_(self) -> str:
         with tempfile.TemporaryDirectory() as folder:
@@ -267,14 +264,18 @@ class Profile(Commands):
 
     def _compare(self, other: Any, steps: Optional[Sequence[Union[int, str]]], options: Mapping[str, Any]) -> Result:
         if other is not None and not isinstance(other, Profile):
-            with Profile(other) as loaded:
-                return self._compare(loaded, steps, options)
-        sides = ['%s@%s' % side for side in zip(('left', 'right'), steps or ())]
+            other = Profile(other)  # the stream of the answer reads it again
+        right: Profile = self if other is None else other
+        sides = ['%s@%s' % side for side in zip(('left', 'right'), steps)] if steps else ['left', 'right']
         with self._order:
-            words = ['--output=json', *sides, *self._set('diff', options)]
-            answer = self._session.diff(self._session if other is None else other._session, words)
+            answer = self._session.diff(right._session, ['--output=json', *sides, *self._set('diff', options)])
         self.notes = _native.text(answer.notes)
-        return Result('diff', json.loads(answer.text), _no_stream, self.notes)
+
+        def open_stream(address: int) -> None:
+            with self._order:
+                words = [*sides, *self._set('diff', {**options, 'gate': None})]
+                self._session.arrow_stream(address, command='diff', words=words, other=right._session)
+        return Result('diff', json.loads(answer.text), open_stream, self.notes)
 
     def timeline(self, path: Path, view: str = 'graph', **options: Any) -> str:
         """Writes a Chrome trace, or one for each step, to <path>_<step>. Returns the messages of the program."""
@@ -309,10 +310,6 @@ class Profile(Commands):
 
     def __exit__(self, *_: Any) -> None:
         self.close()
-
-
-def _no_stream(address: int) -> None:
-    raise UnimplementedError('diff has no Arrow stream: use to_pandas()', 'UNIMPLEMENTED')
 
 
 def open_any(*sources: Source, recording_options: Optional[Mapping[str, Any]] = None,

@@ -52,7 +52,7 @@ def is_path(source: object) -> bool:
 def _file_system(url: str) -> Tuple[Any, str]:
     """Returns the file system of a URL, and the path in it."""
     try:
-        from fsspec.core import url_to_fs  # type: ignore[import-untyped, unused-ignore]
+        from fsspec.core import url_to_fs  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError:
         raise ImportError('%s: URLs need fsspec: pip install fsspec' % url) from None
     fs, path = url_to_fs(url)

@@ -247,7 +247,7 @@ int tfp_arrow_stream(
 	memset(out, 0, sizeof *out);
 	if (!what || !api_take(&o.what, sizeof o.what, what))
 		return api_call(t, check_stream, NULL);
-	int code = api_call(t, open_stream, &o);
+	int code = api_call_with(t, o.what.other, open_stream, &o);
 	if (!code)
 		*out = (struct ArrowArrayStream){ get_schema, get_next, get_last_error, release,
 			o.x };

@@ -4,10 +4,8 @@
  * command diff while it runs.
  */
 #include "lib/api_internal.h"
-#include "lib/jobs.h"
 
 struct comparing {
-	struct tfp_session *other;
 	const struct tfp_str *words;
 	size_t n;
 	const struct tfp_run *run;
@@ -37,54 +35,27 @@ static void read_words(struct session *s, const struct comparing *x, struct requ
 			strs_add(&s->query_arena, &r->topics, words.v[i]);
 }
 
-static void drop_jobs(void *session)
-{
-	struct session *s = session;
-
-	s->jobs = NULL;
-}
-
 static bool compare(struct tfp_session *t, void *arg)
 {
 	const struct comparing *x = arg;
-	struct session *s = t->s, *other = x->other->s;
-	struct job sides[] = { { S("left"), s }, { S("right"), other } };
-	struct jobs jobs = { .list = { .v = sides, .n = 2 } };
+	struct session *s = t->s;
 	struct tfp_run how;
-	struct guard g;
 
 	if (!api_take(&how, sizeof how, x->run))
 		return api_fail_size(s, "struct tfp_run");
 	struct request r = { .command = cmd_find(s, S("diff")) };
 	read_words(s, x, &r);
 	struct sink *out = api_receiver(t, how.text, how.text_user);
-	s->jobs = &jobs;
-	work_guard(&s->work, &g, drop_jobs, s);
 	bool ok = r.command->run(s, &r, out);
-	work_unguard(&s->work, &g);
-	drop_jobs(s);
 	return sink_close(out, &s->error) && ok;
 }
 
 int tfp_diff(struct tfp_session *t, struct tfp_session *other, const struct tfp_str *words,
         size_t n, const struct tfp_run *run)
 {
-	struct comparing x = { other, words, words ? n : 0, run };
+	struct comparing x = { words, words ? n : 0, run };
 
 	if (!t || !other)
 		return TFP_E_INVALID_ARGUMENT;
-	if (other != t && atomic_exchange(&other->busy, true))
-		return TFP_E_FAILED;
-	const atomic_bool *cancel = other->s->parent_cancel;
-	if (other != t)
-		other->s->parent_cancel = &t->s->cancel;
-	int code = api_call(t, compare, &x);
-	if (other == t)
-		return code;
-	other->s->parent_cancel = cancel;
-	other->s->account.stop = NULL;
-	atomic_store(&other->busy, false);
-	if (other->closing)
-		tfp_close(other);
-	return code;
+	return api_call_with(t, other, compare, &x);
 }

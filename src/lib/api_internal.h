@@ -27,6 +27,14 @@ struct tfp_session {
 /* Runs f at the recovery point and in the C locale; returns its code. */
 int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg), void *arg);
 
+/* As api_call, while a second session, which may be NULL or t, cannot be used by others. The sides
+ * of diff are the jobs left and right of t then. */
+int api_call_with(struct tfp_session *t, struct tfp_session *other,
+        bool (*f)(struct tfp_session *t, void *arg), void *arg);
+
+/* Returns the second session of a caller's struct, or NULL. */
+struct tfp_session *api_other(const struct tfp_run *run);
+
 /* Returns a sink that passes bytes to the caller's function; put NULL: discards them. */
 struct sink *api_receiver(struct tfp_session *t, tfp_put put, void *user);
 
@@ -43,7 +51,8 @@ static inline struct str api_str(const char *p, size_t n)
 void api_add_words(struct session *s, struct strs *words, const struct tfp_str *more, size_t n);
 
 /* Runs a command of these words and returns the cells of its rows (export/data/sheet.h), in the
- * query arena. */
+ * query arena. If the answer is complete and a gate or a check fails, the call fails with
+ * ERR_FAILED and returns the cells; else cells are empty on failure. */
 bool api_run_cells(struct session *s, struct strs *words, struct str *bytes);
 
 /* Copies a caller's struct to this version's; NULL counts as all zeros. False: its size is not set.

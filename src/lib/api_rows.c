@@ -25,25 +25,47 @@ struct rows_opening {
 	struct tfp_rows *rows;
 };
 
+/* True if a command writes rows. Other commands print text, a page or files. */
+static bool has_rows(const struct command *c)
+{
+	if (!c || c->keeps_attrs || c->run == run_summary)
+		return false;
+	return c->needs_profile || c->run == diff_command || c->run == checkpoint_run;
+}
+
+static void drop_keeps_rows(void *session)
+{
+	struct session *s = session;
+
+	s->keeps_rows = false;
+}
+
 bool api_run_cells(struct session *s, struct strs *words, struct str *bytes)
 {
 	struct sink *to = sink_memory(&s->query_arena);
 	struct request r;
+	struct guard g;
 
+	*bytes = STR_NONE;
 	if (!cmd_parse_words(s, words, &r))
 		return false;
-	if (!r.command || !r.command->needs_profile || r.command->keeps_attrs)
+	if (!has_rows(r.command))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%.*s' has no rows: a view, advise or a table such as devices has",
+		        "'%.*s' has no rows: views, tables such as devices, diff, checkpoint and "
+		        "advise have rows",
 		        STR(strs_join(&s->query_arena, words, S(" "))));
 	r.opts.output = (struct output){ .kind = OUT_NDJSON, .cells = true };
 	r.opts.dump_to_file = STR_NONE;
 	r.opts.viz = false;
-	if (!cmd_run(s, &r, to))
-		return false;
+	s->keeps_rows = true;
+	work_guard(&s->work, &g, drop_keeps_rows, s);
+	bool ok = cmd_run(s, &r, to);
+	work_unguard(&s->work, &g);
+	drop_keeps_rows(s);
 	sink_flush(to);
-	*bytes = sink_text(to);
-	return true;
+	if (ok || s->error.code == ERR_FAILED)
+		*bytes = sink_text(to);
+	return ok;
 }
 
 /* Takes over the cells. */
@@ -72,7 +94,8 @@ static bool open_rows(struct tfp_session *t, void *arg)
 		return api_fail_size(s, "struct tfp_run");
 	struct strs words = str_split(&s->query_arena, o->line, ' ');
 	api_add_words(s, &words, how.words, how.n_words);
-	if (!api_run_cells(s, &words, &o->bytes))
+	bool ok = api_run_cells(s, &words, &o->bytes);
+	if (!ok && !o->bytes.n)
 		return false;
 	struct tfp_rows *r = o->rows = calloc(1, sizeof *r);
 	if (r)
@@ -84,9 +107,10 @@ static bool open_rows(struct tfp_session *t, void *arg)
 	r->t = t;
 	atomic_fetch_add(&t->users, 1);
 	if (session_guard(r->part, take_cells, o))
-		return true;
+		return ok;
 	session_fail_as(s, &r->part->error);
 	tfp_rows_close(r);
+	o->rows = NULL;
 	return false;
 }
 
@@ -97,8 +121,8 @@ int tfp_rows_open(struct tfp_session *t, const char *line, size_t line_size,
 
 	if (!out)
 		return TFP_E_INVALID_ARGUMENT;
-	int code = api_call(t, open_rows, &o);
-	*out = code ? NULL : o.rows;
+	int code = api_call_with(t, api_other(run), open_rows, &o);
+	*out = o.rows;
 	return code;
 }
 

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE 1
 #include "lib/api_internal.h"
+#include "lib/jobs.h"
 
 /* ---- options ---- */
 
@@ -184,11 +185,14 @@ static bool run_line(struct tfp_session *t, void *arg)
 
 	if (!api_take(&how, sizeof how, x->run))
 		return api_fail_size(s, "struct tfp_run");
-	if (!cmd_parse_line(s, x->words, &r) || !choose_checkers(s, &r, &how))
+	struct strs words = str_split(&s->query_arena, x->words, ' ');
+	api_add_words(s, &words, how.words, how.n_words);
+	if (!cmd_parse_words(s, &words, &r) || !choose_checkers(s, &r, &how))
 		return false;
-	if (r.command && r.command->ends)
+	if (r.command && (r.command->ends || jobs_is_command(r.command)))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%s' is available only in the program", r.command->name);
+		        "'%s' is available only in the program%s", r.command->name,
+		        r.command->ends ? "" : ": open a session for each input");
 	return run_request(t, &r, &how);
 }
 
@@ -197,7 +201,7 @@ int tfp_run_line(
 {
 	struct asking x = { api_str(line, line_size), run };
 
-	return api_call(t, run_line, &x);
+	return api_call_with(t, api_other(run), run_line, &x);
 }
 
 struct writing {

@@ -46,4 +46,10 @@ bool jobs_load(struct session *s, const struct request *r, struct sink *out);
 bool jobs_use(struct session *s, const struct request *r, struct sink *out);
 bool jobs_list(struct session *s, const struct request *r, struct sink *out);
 
+/* True for load, use and list. */
+static inline bool jobs_is_command(const struct command *c)
+{
+	return c->run == jobs_load || c->run == jobs_use || c->run == jobs_list;
+}
+
 #endif

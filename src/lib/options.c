@@ -197,6 +197,8 @@ bool options_read(struct session *s, const struct strs *words, struct option_wor
 			options &= !w->command->starts;
 		}
 	}
+	if (w->opts && s->keeps_rows)
+		w->opts->output = (struct output){ .kind = OUT_NDJSON, .cells = true };
 	return !w->opts || opts_place_output(w->opts, &s->error);
 }
 

@@ -68,9 +68,10 @@ struct session {
 	bool computes_flops;        /* the nodes have float operations that tfprof computed */
 	bool recover;               /* reads damaged files up to the damage */
 	struct src_options reading; /* user options for readers; texts outlive the session */
-	bool arrays;              /* rows of documents are written as parallel arrays: for a page */
-	bool cells;               /* tables are written as lines with cells: for a full screen */
-	bool profiled;            /* the nodes are from a ProfileProto */
+	bool arrays;     /* rows of documents are written as parallel arrays: for a page */
+	bool cells;      /* tables are written as lines with cells: for a full screen */
+	bool keeps_rows; /* commands that read their own words write typed cells (sheet.h) */
+	bool profiled;   /* the nodes are from a ProfileProto */
 	struct input_step *later; /* steps that are read on demand; in the model arena */
 	size_t n_later;
 	struct input_worker *older; /* files that are read when a command selects a missing step */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command mcp: raw lines, questions with known answers, the protocol's own Python SDK, and a public tokenizer."""
+"""The command mcp: raw lines, questions with known answers, the protocol's own Python SDK and inspector, and a public
+tokenizer."""
 import os
 import shutil
 
@@ -7,6 +8,7 @@ from step import ROOT, Result, Step, counted, run, scratch_python
 
 SDK = ['mcp==2.3.0']
 TOKENIZER = 'gpt-tokenizer@3'
+INSPECTOR = '@modelcontextprotocol/inspector@0.15'
 
 
 def with_sdk(places):
@@ -15,17 +17,19 @@ def with_sdk(places):
     return missing or counted([python, '-B', 'tests/mcp/sdk_run.py', '--program', places['program']])
 
 
-def tokens(places):
-    """Counts the tokens of definitions and answers with a public tokenizer, which is installed below build once."""
-    folder = os.path.join(ROOT, 'build', 'npm-mcp')
-    if not shutil.which('npm'):
-        return Result(skipped=1, note='npm is not installed')
-    if not os.path.isdir(os.path.join(folder, 'node_modules', 'gpt-tokenizer')):
-        os.makedirs(folder, exist_ok=True)
-        status, text = run(['npm', '--silent', '--prefix', folder, 'install', TOKENIZER])
-        if status:
-            return Result(skipped=1, note='%s cannot be installed' % TOKENIZER, text=text)
-    return counted(['python3', '-B', 'tests/mcp/tokens_run.py', '--program', places['program'], '--modules', folder])
+def with_modules(script, folder, package):
+    """Returns the function that runs a script with a package of npm, which is installed below build once."""
+    def step(places):
+        home = os.path.join(ROOT, 'build', folder)
+        if not shutil.which('npm'):
+            return Result(skipped=1, note='npm is not installed')
+        if not os.path.isdir(os.path.join(home, 'node_modules', package.rsplit('@', 1)[0])):
+            os.makedirs(home, exist_ok=True)
+            status, text = run(['npm', '--silent', '--prefix', home, 'install', package])
+            if status:
+                return Result(skipped=1, note='%s cannot be installed' % package, text=text)
+        return counted(['python3', '-B', script, '--program', places['program'], '--modules', home])
+    return step
 
 
 STEPS = [
@@ -33,5 +37,6 @@ STEPS = [
     Step('mcp-questions', 'quick deep', 'tests/mcp/questions_run.py --program {program}', seconds=10),
     Step('mcp-packaging', 'quick', 'tests/mcp/packaging_run.py --program {program}'),
     Step('mcp-sdk', 'deep', with_sdk, seconds=30),
-    Step('mcp-tokens', 'deep', tokens, seconds=30),
+    Step('mcp-tokens', 'deep', with_modules('tests/mcp/tokens_run.py', 'npm-mcp', TOKENIZER), seconds=30),
+    Step('mcp-inspector', 'deep', with_modules('tests/mcp/inspector_run.py', 'npm-inspector', INSPECTOR), seconds=60),
 ]

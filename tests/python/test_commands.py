@@ -99,8 +99,10 @@ class Commands(unittest.TestCase):
         answer = self.p.diff(TRAINING, 'op', all=True, steps=(11, 12), select=['micros', 'kernels'])
         self.assertEqual(answer.row_count, len(answer))
         self.assertIn('difference_kernels', answer[0])
-        with self.assertRaisesRegex(tfprof.UnimplementedError, 'to_pandas'):
-            answer.__arrow_c_stream__()
+        gated = self.p.diff(TRAINING, 'op', gate='total.micros<1us')
+        self.assertEqual(False, gated['gates'][0]['holds'])
+        for x in (answer, gated, self.p.diff(steps=('fastest', 'slowest'))):
+            self.assertIn('"arrow_array_stream"', repr(x.__arrow_c_stream__()))
 
     def test_capsules(self):
         for x in (self.p.kernels(), self.p.scope(), self.p.table('kernels'), self.p.arrow('kernels', top=1)):
@@ -121,6 +123,8 @@ class Commands(unittest.TestCase):
         self.assertEqual(kernels.to_arrow().to_pylist(), kernels.rows)
         self.assertEqual(len(self.p.records('scope')), scope.to_arrow().num_rows)
         self.assertEqual(self.p.table('nodes').to_pandas().shape, self.p.table('nodes').to_polars().shape)
+        for diff in (self.p.diff(TRAINING, all=True, steps=(11, 12)), self.p.diff(TRAINING, gate='total.micros<1us')):
+            self.assertEqual((diff.rows, len(diff)), (diff.to_arrow().to_pylist(), len(diff.to_polars())))
         frame = self.p.critical().to_pandas()
         self.assertEqual('int64', str(frame.duration_ns.dtype))
         with tfprof.open(TRAINING) as closed:
@@ -148,6 +152,9 @@ class Html(unittest.TestCase):
             p.report(path)
             with open(path, encoding='utf-8') as f:
                 page = f.read()
+            p.report(pathlib.Path(path), step=11)
+            with open(path, encoding='utf-8') as f:
+                self.assertNotEqual(page, f.read())
             self.assertTrue(page.startswith('<!doctype html>') or page.startswith('<!DOCTYPE html>'))
             shown = p._repr_html_()
             self.assertTrue(shown.startswith('<iframe sandbox="allow-scripts'))

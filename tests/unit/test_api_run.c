@@ -13,8 +13,11 @@ static void test_answers(void **state)
 {
 	struct tfp_session *s = rig_loaded(0);
 	struct got text = { 0 }, message = { 0 };
-	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, NULL, 0, NULL,
-		0 };
+	struct tfp_run run = { .size = sizeof run,
+		.text = rig_take,
+		.text_user = &text,
+		.result = rig_take,
+		.result_user = &message };
 
 	(void)state;
 	assert_string_equal(tfp_error(s, NULL), "");
@@ -96,8 +99,13 @@ static void test_advise(void **state)
 	struct tfp_session *s = rig_loaded(0);
 	struct tfp_str names[] = { { "OperationChecker", TFP_Z }, { "JobChecker", TFP_Z } };
 	struct got text = { 0 }, message = { 0 };
-	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, names, 2, NULL,
-		0 };
+	struct tfp_run run = { .size = sizeof run,
+		.text = rig_take,
+		.text_user = &text,
+		.result = rig_take,
+		.result_user = &message,
+		.checkers = names,
+		.n_checkers = 2 };
 
 	(void)state;
 	assert_int_equal(tfp_run(s, "advise", TFP_Z, &run), TFP_OK);
@@ -112,8 +120,11 @@ static void test_cancel(void **state)
 {
 	struct tfp_session *s = rig_loaded(0);
 	struct got text = { 0 }, message = { 0 };
-	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, NULL, 0, NULL,
-		0 };
+	struct tfp_run run = { .size = sizeof run,
+		.text = rig_take,
+		.text_user = &text,
+		.result = rig_take,
+		.result_user = &message };
 
 	(void)state;
 	tfp_cancel(s); /* nothing is in progress */
@@ -135,7 +146,7 @@ static void test_data(void **state)
 {
 	struct tfp_session *s = rig_loaded(0);
 	struct got got = { 0 };
-	struct tfp_run run = { sizeof run, 0, rig_take, &got, NULL, NULL, NULL, 0, NULL, 0 };
+	struct tfp_run run = { .size = sizeof run, .text = rig_take, .text_user = &got };
 
 	(void)state;
 	assert_int_equal(set(s, "output", "ndjson", NULL, 0), TFP_OK);
