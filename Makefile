@@ -213,9 +213,9 @@ $(BIN)/libtfprof.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
-$(BIN)/libtfprof.so: $(LIB_OBJ)
+$(BIN)/libtfprof.so: $(LIB_OBJ) src/lib/exports.map
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -shared -Wl,-soname,libtfprof.so.$(SOVERSION) -Wl,--exclude-libs,ALL \
+	$(call say,LD,$@)$(CC) $(CFLAGS) -shared -Wl,-soname,libtfprof.so.$(SOVERSION) -Wl,--version-script,src/lib/exports.map \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) $(ALL_LDFLAGS) -o $@ $(LIB_OBJ) $(LIBS)
 
 $(BIN)/tfprof: $(PROGRAM_OBJ) $(BIN)/libtfprof.a

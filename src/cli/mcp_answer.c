@@ -55,39 +55,25 @@ struct running {
 	struct mcp_result out; /* in the query arena of the session */
 };
 
-static void drop_jobs(void *session)
+struct command_line {
+	const struct request *r;
+	struct sink *to;
+};
+
+static bool run_diff(struct session *q, void *arg)
 {
-	struct session *s = session;
+	const struct command_line *x = arg;
 
-	s->jobs = NULL;
-}
-
-/* Runs diff on two sessions, which are the jobs before and after. */
-static bool run_sides(
-        struct session *q, struct running *x, const struct request *r, struct sink *to)
-{
-	struct job sides[] = { { S("before"), q }, { S("after"), x->other } };
-	struct jobs jobs = { .list = { .v = sides, .n = 2 } };
-	const atomic_bool *cancel = x->other->parent_cancel;
-	struct guard g;
-
-	q->jobs = &jobs;
-	work_guard(&q->work, &g, drop_jobs, q);
-	if (x->other != q)
-		x->other->parent_cancel = &q->cancel;
-	bool ok = r->command->run(q, r, to);
-	x->other->parent_cancel = cancel;
-	x->other->account.stop = NULL;
-	work_unguard(&q->work, &g);
-	drop_jobs(q);
-	return ok;
+	return x->r->command->run(q, x->r, x->to);
 }
 
 static bool run(struct session *q, void *ctx)
 {
 	struct running *x = ctx;
+	static const struct str sides[] = { S("before"), S("after") };
 	struct sink *to = sink_memory(&q->query_arena);
 	struct request r;
+	struct command_line line = { &r, to };
 
 	if (!cmd_parse(q, &x->words, NULL, &r))
 		return false;
@@ -98,10 +84,12 @@ static bool run(struct session *q, void *ctx)
 	        (struct output){ .kind = x->cells ? OUT_NDJSON : OUT_JSON, .cells = x->cells };
 	r.opts.dump_to_file = STR_NONE;
 	r.opts.viz = false;
-	if (!(x->other ? run_sides(q, x, &r, to) : cmd_run(q, &r, to)))
-		return false;
+	bool ok =
+	        x->other ? jobs_run_sides(q, x->other, sides, run_diff, &line) : cmd_run(q, &r, to);
 	sink_flush(to);
 	x->out.bytes = sink_text(to);
+	if (!ok && (q->error.code != ERR_FAILED || !x->out.bytes.n)) /* a gate may fail */
+		return false;
 	x->out.notes = notes_text(&q->query_arena, &q->notes);
 	return true;
 }

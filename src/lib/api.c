@@ -124,39 +124,31 @@ int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg),
 /* ---- a call with two sessions ---- */
 
 struct call_with {
-	struct tfp_session *other;
+	struct tfp_session *t, *other;
 	bool (*f)(struct tfp_session *t, void *arg);
 	void *arg;
 };
 
-static void drop_jobs(void *session)
-{
-	struct session *s = session;
-
-	s->jobs = NULL;
-}
-
-/* Runs the call while the two sessions are the jobs left and right. */
-static bool run_with(struct tfp_session *t, void *arg)
+static bool run_sides(struct session *s, void *arg)
 {
 	const struct call_with *x = arg;
-	struct session *s = t->s;
-	struct job sides[] = { { S("left"), s }, { S("right"), x->other->s } };
-	struct jobs jobs = { .list = { .v = sides, .n = 2 } };
-	struct guard g;
 
-	s->jobs = &jobs;
-	work_guard(&s->work, &g, drop_jobs, s);
-	bool ok = x->f(t, x->arg);
-	work_unguard(&s->work, &g);
-	drop_jobs(s);
-	return ok;
+	(void)s;
+	return x->f(x->t, x->arg);
+}
+
+static bool run_with(struct tfp_session *t, void *arg)
+{
+	static const struct str sides[] = { S("left"), S("right") };
+	struct call_with *x = arg;
+
+	return jobs_run_sides(t->s, x->other->s, sides, run_sides, x);
 }
 
 int api_call_with(struct tfp_session *t, struct tfp_session *other,
         bool (*f)(struct tfp_session *t, void *arg), void *arg)
 {
-	struct call_with x = { other, f, arg };
+	struct call_with x = { t, other, f, arg };
 
 	if (!t || !other)
 		return api_call(t, f, arg);
@@ -164,11 +156,7 @@ int api_call_with(struct tfp_session *t, struct tfp_session *other,
 		return api_call(t, run_with, &x);
 	if (atomic_exchange(&other->busy, true))
 		return TFP_E_FAILED;
-	const atomic_bool *cancel = other->s->parent_cancel;
-	other->s->parent_cancel = &t->s->cancel;
 	int code = api_call(t, run_with, &x);
-	other->s->parent_cancel = cancel;
-	other->s->account.stop = NULL;
 	atomic_store(&other->busy, false);
 	if (other->closing)
 		tfp_close(other);

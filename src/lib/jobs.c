@@ -207,6 +207,42 @@ bool jobs_use(struct session *s, const struct request *r, struct sink *out)
 	        "no job is named '%.*s'; 'list' shows the jobs", STR(r->topics.v[0]));
 }
 
+/* ---- two sides of diff ---- */
+
+struct sides {
+	struct session *s, *other;
+	const atomic_bool *cancel; /* of other, before */
+};
+
+static void drop_sides(void *sides)
+{
+	const struct sides *x = sides;
+
+	x->s->jobs = NULL;
+	if (x->other == x->s)
+		return;
+	x->other->parent_cancel = x->cancel;
+	x->other->account.stop = NULL;
+}
+
+bool jobs_run_sides(struct session *s, struct session *other, const struct str names[2],
+        bool (*f)(struct session *s, void *arg), void *arg)
+{
+	struct job list[] = { { names[0], s }, { names[1], other } };
+	struct jobs jobs = { .list = { .v = list, .n = 2 } };
+	struct sides x = { s, other, other->parent_cancel };
+	struct guard g;
+
+	s->jobs = &jobs;
+	if (other != s)
+		other->parent_cancel = &s->cancel;
+	work_guard(&s->work, &g, drop_sides, &x);
+	bool ok = f(s, arg);
+	work_unguard(&s->work, &g);
+	drop_sides(&x);
+	return ok;
+}
+
 /* ---- load ---- */
 
 struct loading {

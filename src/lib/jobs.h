@@ -42,6 +42,11 @@ struct session *jobs_find(const struct jobs *j, struct str name);
 /* Returns the names of the loaded jobs, in a; none if j is NULL. */
 struct strs jobs_loaded(const struct jobs *j, struct arena *a);
 
+/* Runs f on s while s and other, which may be one, are the jobs with these names. A call that ends
+ * s ends other, too. Returns the result of f. */
+bool jobs_run_sides(struct session *s, struct session *other, const struct str names[2],
+        bool (*f)(struct session *s, void *arg), void *arg);
+
 bool jobs_load(struct session *s, const struct request *r, struct sink *out);
 bool jobs_use(struct session *s, const struct request *r, struct sink *out);
 bool jobs_list(struct session *s, const struct request *r, struct sink *out);

@@ -47,13 +47,22 @@ def skill():
 
 
 def manifest():
-    """server.json names the program's version and a package that starts the server."""
+    """server.json names the program's version and a package that starts the server. It keeps to the rules of the registry."""
     with open(os.path.join(AGENTS, 'server.json')) as f:
         x = json.load(f)
     version = subprocess.run([ARGS.program, '--version'], capture_output=True, text=True, check=True).stdout.split()[1]
     equal((x['version'], [p['version'] for p in x['packages']]), (version, [version]))
-    assert len(x['description']) <= 100 and re.fullmatch(r'[a-z.]+/[a-z]+', x['name']), x
+    assert len(x['description']) <= 100 and len(x['title']) <= 100 and len(x['name']) <= 200, x
+    assert re.fullmatch(r'[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+', x['name']), x['name']
+    assert set(x) <= {'$schema', 'name', 'title', 'description', 'version', 'repository', 'websiteUrl', 'icons', 'packages', 'remotes',
+                      '_meta'}, list(x)
+    with open(os.path.join(ROOT, 'python', 'README.md')) as f:
+        assert '<!-- mcp-name: %s -->' % x['name'] in f.read(), 'the registry compares the name with the README of the package'
     for p in x['packages']:
+        equal(p['registryType'], 'pypi')
+        for a in p['packageArguments']:
+            needed = {'positional': {'value', 'valueHint'}, 'named': {'name'}}[a['type']]
+            assert needed & set(a) and a.get('format', 'string') in ('string', 'number', 'boolean', 'filepath'), a
         equal((p['identifier'], p['transport']), ('tfprof', {'type': 'stdio'}))
         words = [a.get('value') or a['name'] for a in p['packageArguments']]
         equal(words, ['mcp', '--allow'])

@@ -378,6 +378,9 @@ def compares():
         assert steps['rows'][0]['difference_micros'] < 0, steps['rows'][0]
         both = s.call('compare', before='example/profile_100', after='example/profile_100')
         equal(both['rows'], [])
+        gated = s.call('compare', before='example/profile_100', after='example/profile_200', options=['--gate=total.micros<1us'])
+        equal([(g['rule'], g['result']) for g in gated['gates']], [('total.micros<1us', 'fails')])
+        equal(gated['rows'], found['rows'])
         assert 'outside' in s.refused('compare', before='example/profile_100', after='/etc/passwd')
         s.fails('compare', before='example/profile_100', after='example/nothing')
 

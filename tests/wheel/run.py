@@ -10,6 +10,7 @@ import argparse
 import glob
 import hashlib
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -154,8 +155,21 @@ def contents(t):
         info = next(n[:-len('METADATA')] for n in names if n.endswith('.dist-info/METADATA'))
         assert b'Mike Bostock' in z.read(info + 'licenses/d3') and info + 'licenses/LICENSE' in names, names
         assert b'\nAuthor: ' in z.read(info + 'METADATA')
+        with open(os.path.join(ROOT, 'packaging', 'agents', 'server.json')) as f:  # by this line the MCP registry knows the owner
+            assert '<!-- mcp-name: %s -->' % json.load(f)['name'] in z.read(info + 'METADATA').decode()
     for name in ('bash-completion/completions/tfprof', 'zsh/site-functions/_tfprof', 'fish/vendor_completions.d/tfprof.fish'):
         assert any(n.endswith('data/share/' + name) for n in names), name
+
+
+def exports(t):
+    """The library in the wheel exports the functions of the public header, and nothing else."""
+    with zipfile.ZipFile(t.wheel) as z:
+        z.extract('tfprof/libtfprof.so.0', 'wheel')
+    lines = run(['nm', '-D', '--defined-only', 'wheel/tfprof/libtfprof.so.0']).splitlines()
+    found = {line.split()[-1].split('@')[0] for line in lines}
+    with open(os.path.join(ROOT, 'include', 'tfprof', 'tfprof.h')) as f:
+        declared = set(re.findall(r'TFP_API [^;]*?\b(tfp_\w+)\(', f.read()))
+    assert len(declared) > 30 and found == declared, (found - declared, declared - found)
 
 
 def backend(code, **more):
@@ -234,7 +248,7 @@ def main():
             print('%s\n0 passed, 1 failed, 0 skipped' % e)
             return 1
         print('%s: %d bytes' % (os.path.basename(t.wheel), os.path.getsize(t.wheel)))
-        return cases.run([f for f in (installed, contents, everything, old_systems, source_distribution, editable, missing_tools,
+        return cases.run([f for f in (installed, contents, exports, everything, old_systems, source_distribution, editable, missing_tools,
                                       reproducible) if not t.names or f.__name__ in t.names], t)
 
 
