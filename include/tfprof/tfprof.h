@@ -298,10 +298,9 @@ struct tfp_rows;
  * rows belong to the caller, who closes them; they may outlive the session and may be read by
  * another thread.
  *
- * Commands with rows are the views, advise, diff, checkpoint, and all that print a table, such as
- * top, why and what-if. The others fail with TFP_E_INVALID_ARGUMENT: summary is a page whose parts
- * are answers of other commands (its document: -output json), help, set, reset and baseline print
- * text, report and convert write files.
+ * Commands with rows are the views, advise, diff, checkpoint, summary (its hottest nodes), and all
+ * that print a table, such as top, why and what-if. The others fail with TFP_E_INVALID_ARGUMENT:
+ * help, set, reset and baseline print text, report and convert write files.
  *
  * If a gate of diff fails or is inconclusive, if two checkpoints differ, or if --fail-on finds
  * something, the code is TFP_E_FAILED and *out has all rows. After any other failure *out is NULL.

@@ -320,7 +320,7 @@ def open_any(*sources: Source, recording_options: Optional[Mapping[str, Any]] = 
 
     Raises: InputNotFoundError (also a FileNotFoundError), AccessError (also a PermissionError), DataLossError for damaged
     or unknown contents, InvalidArgumentError without a source."""
-    if not sources:
+    if not sources or (len(sources) == 1 and (sources[0] is None or _is_list(sources[0]) and not sources[0])):
         raise InvalidArgumentError('open needs a file: tfprof.open("trace.json")')
     return Profile(sources[0] if len(sources) == 1 else list(sources),
                    recording_options=recording_options or spool_options, threads=threads,

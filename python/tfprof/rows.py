@@ -124,13 +124,17 @@ class Row:
         """Returns the first row with this name, from this row downwards, or None."""
         return next((row for _, row in self.walk() if row.name == name), None)
 
+    def _lines(self) -> Iterator[Tuple[int, 'Row']]:
+        """Yields (depth, row) of the rows of tables."""
+        return self.walk()
+
     def to_pandas(self) -> 'pandas.DataFrame':
-        """Returns a DataFrame with one line per row: depth, name, own_<metric>, total_<metric>."""
+        """Returns a DataFrame with one line per row: depth, name, own_<metric>, total_<metric>. In op, the root has no line."""
         import pandas
         selected = list(self.own.selected)
         columns = ['depth', 'name'] + [p + f for p in ('own_', 'total_') for f in [*Metrics._fields, *selected]]
         lines = [(d, r.name) + sum((tuple(v) + tuple(v.selected[s] for s in selected) for v in (r.own, r.total)), ())
-                 for d, r in self.walk()]
+                 for d, r in self._lines()]
         return pandas.DataFrame.from_records(lines, columns=columns)
 
     def __repr__(self) -> str:
@@ -149,6 +153,9 @@ class Tree(Row, ArrowStream):
         self.view = view
         self.notes = notes
 
+    def _lines(self) -> Iterator[Tuple[int, Row]]:
+        return ((d - 1, r) for d, r in self.walk() if d) if self.view == 'op' else self.walk()
+
     def _repr_html_(self) -> str:
         shown = []
         count = 0
@@ -156,7 +163,7 @@ class Tree(Row, ArrowStream):
         units = {f: 'us' if f.endswith('micros') else 'bytes' if f.endswith('bytes') else None for f in metrics}
         first = metrics[0] if metrics else ''
         whole = getattr(self.total, first, 0) or max((getattr(r.own, first, 0) for r in self.children), default=0)
-        for depth, row in self.walk():
+        for depth, row in self._lines():
             count += 1
             if count > html.ROWS:
                 continue

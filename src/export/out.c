@@ -122,7 +122,7 @@ bool out_export(const struct exported *x, struct emit *to, struct err *e)
 {
 	const struct export_row *row = &exports[x->output->kind];
 
-	if (!(row->takes & x->kind))
+	if (!(row->takes & x->kind) && !x->output->cells)
 		return err_set(e, ERR_INVALID_ARGUMENT, "%s cannot write %s", x->name,
 		        output_rows[x->output->kind].name);
 	return row->write(x, to, e);

@@ -495,15 +495,18 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 	return true;
 }
 
-/* Writes Markdown, the only form of rows that output.def accepts for a summary. */
+/* Writes the page as Markdown, the only form of rows that output.def accepts for a summary, or the
+ * rows of its document as cells. */
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)
 {
 	struct page_text t = { .p = x->of, .to = s, .a = to->a, .md = true };
 
-	(void)form;
 	(void)e;
-	put_page(&t);
+	if (form == SHEET_CELLS)
+		table_put_sheet(&t.p->nodes.x, SUMMARY_ROWS, form, s);
+	else
+		put_page(&t);
 	return true;
 }
 

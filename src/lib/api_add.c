@@ -73,6 +73,8 @@ static bool add_any(
 {
 	struct strs one = { 0 };
 
+	if (from->memory && !from->bytes.n)
+		return session_fail(t->s, ERR_DATA_LOSS, "'%.*s' is empty", STR(from->name));
 	if (from->memory)
 		return load_bytes(t, in, from);
 	strs_add(&t->s->query_arena, &one, from->name);

@@ -25,10 +25,10 @@ struct rows_opening {
 	struct tfp_rows *rows;
 };
 
-/* True if a command writes rows. Other commands print text, a page or files. */
+/* True if a command writes rows. Other commands print text or write files. */
 static bool has_rows(const struct command *c)
 {
-	if (!c || c->keeps_attrs || c->run == run_summary)
+	if (!c || c->keeps_attrs)
 		return false;
 	return c->needs_profile || c->run == diff_command || c->run == checkpoint_run;
 }

@@ -122,6 +122,8 @@ class Commands(unittest.TestCase):
         self.assertEqual((names, 4), (pyarrow.table(kernels).schema.names, kernels.to_arrow().num_rows))
         self.assertEqual(kernels.to_arrow().to_pylist(), kernels.rows)
         self.assertEqual(len(self.p.records('scope')), scope.to_arrow().num_rows)
+        for answer in (scope, self.p.op(), self.p.summary(), self.p.top()):
+            self.assertEqual([answer.to_arrow().num_rows] * 2, [len(answer.to_pandas()), len(answer.to_polars())])
         self.assertEqual(self.p.table('nodes').to_pandas().shape, self.p.table('nodes').to_polars().shape)
         for diff in (self.p.diff(TRAINING, all=True, steps=(11, 12)), self.p.diff(TRAINING, gate='total.micros<1us')):
             self.assertEqual((diff.rows, len(diff)), (diff.to_arrow().to_pylist(), len(diff.to_polars())))

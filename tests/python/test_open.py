@@ -166,8 +166,11 @@ class EveryKind(unittest.TestCase):
             tfprof.open(example('profile_100'), example('profile_200'), spool_options={'leaf': 'op'})
         with self.assertRaisesRegex(tfprof.InvalidArgumentError, 'bytes, a file object or a message'):
             tfprof.open(3)
-        with self.assertRaisesRegex(tfprof.InvalidArgumentError, 'open needs a file'):
-            tfprof.open()
+        for nothing in ((), (None, ), ([], )):
+            with self.assertRaisesRegex(tfprof.InvalidArgumentError, 'open needs a file'):
+                tfprof.open(*nothing)
+        with self.assertRaisesRegex(tfprof.DataLossError, 'is empty'):
+            tfprof.open(b'')
         self.assertIn('open', tfprof.__all__)
 
 
