@@ -161,8 +161,8 @@ static bool is_among(const char *name, const char *const *names)
 static void table_of_commands(UNUSED)
 {
 	static const char *const unavailable[] = { "load", "use", "list", "quit", "exit", NULL },
-	                         *const no_rows[] = { "help", "set", "reset", "report",
-		                         "convert", "baseline", NULL },
+	                         *const no_rows[] = { "help", "set", "reset", "report", "convert",
+		                         "baseline", NULL },
 	                         *const no_data[] = { "graph", "code", "phases", "memory",
 		                         "collectives", "checkpoint", NULL },
 	                         *const no_file[] = { "report", "convert", NULL };
