@@ -254,6 +254,48 @@ def delta_tables():
     equals_delta()
 
 
+def iceberg_tables():
+    """Iceberg tables list the same rows as the log, after each build, compaction and expiry; each has one snapshot."""
+    try:
+        import pyiceberg.catalog  # noqa: F401
+        import sqlalchemy  # noqa: F401
+    except ImportError:
+        raise cases.Skip('pyiceberg or sqlalchemy is not installed')
+    from tfprof.fleet import iceberg
+    from tfprof.fleet.rows import columns_of
+    from tfprof.fleet.store import Store
+
+    def equals_iceberg():
+        catalog, namespace = iceberg.open_catalog(Store('out'))
+        for name in ('runs', 'nodes', 'files'):
+            table = catalog.load_table((namespace, name))
+            columns = sorted(c for c, _ in columns_of(name) if c not in ('part', 'modified_ns'))
+            rows = [tuple(r[c] for c in columns) for r in table.scan().to_arrow().to_pylist()]
+            equal(sorted(rows, key=repr), content('out')[name], name)
+            equal([f.name for f in table.schema().fields], [c for c, _ in columns_of(name)])
+            equal(len(table.snapshots()), 1)
+        lists = [n for n in os.listdir('out/_iceberg/runs/metadata') if n.startswith('snap-')]
+        equal(len(lists), 1, 'manifest lists')
+    copy(MLP, 'in/a/day/h.pb.gz')
+    copy(TRACES + '/nsys.sqlite', 'in/b/other/g.sqlite')
+    fleet('build', 'out', 'in')
+    fleet('iceberg', 'out')
+    equals_iceberg()
+    copy(TRACES + '/trace.xplane.pb', 'in/b/day/g.pb')  # renames the run day
+    os.remove('in/b/other/g.sqlite')
+    fleet('build', 'out', 'in')
+    equals_iceberg()
+    copy(TRACES + '/cpu.pb.gz', 'in/b/day/c.pb')
+    fleet('build', 'out', 'in')
+    fleet('compact', 'out')
+    equals_iceberg()
+    equal(fleet('check', 'out')[0], 'no problems\n')
+    fleet('expire', 'out', '--keep', '1')
+    equals_iceberg()
+    said = fleet('iceberg', 'memory://out', status=1)[1]
+    assert 'need a catalog' in said, said
+
+
 def many_commits():
     """The log stays short after many builds."""
     copy(MLP, 'in/r/h.pb.gz')
@@ -265,4 +307,4 @@ def many_commits():
 
 
 CHANGES = [late_and_removed, equal_names, other_inputs, random_changes, files_table, pairs, check_finds, compaction, retention, delta_tables,
-           many_commits]
+           iceberg_tables, many_commits]

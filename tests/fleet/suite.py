@@ -3,7 +3,7 @@
 from step import Step, counted, scratch_python
 
 PACKAGES = ['pyarrow==17.0.0', 'duckdb==1.1.3', 'pyspark==3.5.3', 'pandas==2.2.3', 'moto[server]==5.2.5',
-            's3fs==2026.9.0', 'deltalake==1.6.6']
+            's3fs==2026.9.0', 'deltalake==1.6.6', 'pyiceberg[sql-sqlite]==0.12.0']
 
 
 def with_packages(places):

@@ -7,7 +7,7 @@ from typing import Any, List, Optional
 
 from .. import errors
 from ..sources import is_url
-from . import inputs, maintain, recipes, update
+from . import iceberg, inputs, maintain, recipes, update
 from .plan import PATTERN, TABLES, plan, read_table
 from .store import Store
 
@@ -68,6 +68,14 @@ def _delta(args: argparse.Namespace) -> int:
     store = Store(args.out)
     with store.lock():
         store.tidy(store.state(), delta=True)
+    return 0
+
+
+def _iceberg(args: argparse.Namespace) -> int:
+    store = Store(args.out)
+    with store.lock():
+        iceberg.enable(store, args.catalog, args.namespace)
+        store.tidy(store.state())
     return 0
 
 
@@ -138,6 +146,11 @@ def _parser() -> argparse.ArgumentParser:
     d = commands.add_parser('delta', help='make Delta tables of the tables; later builds commit to them')
     d.add_argument('out')
     d.set_defaults(run=_delta)
+    i = commands.add_parser('iceberg', help='make Iceberg tables of the tables; later builds commit to them')
+    i.add_argument('out')
+    i.add_argument('--catalog', default='', help='name of a catalog in the configuration of pyiceberg (default: a catalog in OUT)')
+    i.add_argument('--namespace', default=iceberg.NAMESPACE, help='namespace of the tables (default: %(default)s)')
+    i.set_defaults(run=_iceberg)
     e = commands.add_parser('expire', help='remove the rows of old runs')
     e.add_argument('out')
     e.add_argument('--older-than', type=_age, help='age of the newest file of a run, such as 12h, 30d or 8w')

@@ -234,12 +234,22 @@ class Store:
         state.version += 1
         state.apply(commit)
 
+    def read_bytes(self, name: str) -> bytes:
+        data: bytes = self._at.read(name)
+        return data
+
+    def write_bytes(self, name: str, data: bytes) -> None:
+        self._at.write(name, data)
+
     def tidy(self, state: State, delta: bool = False) -> None:
-        """Ends the work on an output: writes the whole list after many commits, commits to the Delta tables if the output has
-        them or is to have them, and removes files that no commit lists."""
+        """Ends the work on an output: writes the whole list after many commits, commits to the Delta and Iceberg tables if the
+        output has them or is to have them, and removes files that no commit lists."""
+        from . import iceberg
         if delta or self.sizes('files/_delta_log'):
             from . import delta as tables
             tables.commit(self, state)
+        if iceberg.enabled(self):
+            iceberg.commit(self, state)
         for name in self._garbage:
             self._at.remove(name)
         self._garbage = []
