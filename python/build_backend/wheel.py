@@ -55,6 +55,7 @@ def package_files():
             if n.endswith(('.py', '.sql')) or n == 'py.typed':
                 path = os.path.join(folder, n)
                 found[os.path.relpath(path, PYTHON).replace(os.sep, '/')] = path
+    found['tfprof/fleet/style.css'] = os.path.join(ROOT, 'web', 'style.css')  # of pages of fleets
     return found
 
 

@@ -26,6 +26,7 @@ from rig import (DATA, MLP, ROOT, RUNS, TABLES, WORKERS, built, children, conten
                  start, words)
 from change_cases import CHANGES  # noqa: E402
 from object_cases import OBJECTS  # noqa: E402
+from recipe_cases import RECIPES, rank_limits  # noqa: E402
 from spark_cases import spark_equals_pool, spark_executor_killed, spark_killed, spark_recipes, spark_unreadable  # noqa: E402
 
 
@@ -63,10 +64,11 @@ def statements():
     """Values of recipes become literals; unknown ones fail; every recipe has a help text."""
     from tfprof.fleet import recipes
     found = recipes.all_recipes()
-    equal(len(found), 12)
+    equal(len(found), 13)
     assert all(r.help.endswith('.') for r in found), [r.help for r in found]
     r = next(x for x in found if x.name == 'regressions')
     sql = recipes.statement(r, {'before': "it's%", 'after': '7'})
+    assert "LIKE 'it\\'s%'" in recipes.statement(r, {'before': "it's%"}, spark=True)
     assert "LIKE 'it''s%'" in sql and 'LIKE 7' not in sql and "LIKE '7'" in sql, sql
     try:
         recipes.statement(r, {'since': '1'})
@@ -274,8 +276,8 @@ def few_files():
     equal([h for h, in hosts], whole)
 
 
-WITHOUT = [names, statements, wrong_words]
-POOL = [damaged_files, equals_program, recipes_find, few_files, killed_workers, killed_build, deadly_file, two_builds] + CHANGES + OBJECTS
+WITHOUT = [names, statements, rank_limits, wrong_words]
+POOL = [damaged_files, equals_program, recipes_find, few_files, killed_workers, killed_build, deadly_file, two_builds] + RECIPES + CHANGES + OBJECTS
 SPARK = [spark_equals_pool, spark_unreadable, spark_recipes, spark_killed, spark_executor_killed]
 
 if __name__ == '__main__':

@@ -107,6 +107,13 @@ def _ask(args: argparse.Namespace) -> int:
     return 0
 
 
+def _page(args: argparse.Namespace) -> int:
+    from . import page
+    done = page.write(args.out, args.output, args.reports, _say)
+    print('%s, %d reports' % (done.path, len(done.reports)))
+    return 0
+
+
 def _list(args: argparse.Namespace) -> int:
     del args
     for r in recipes.all_recipes():
@@ -121,7 +128,7 @@ def _build_words(b: argparse.ArgumentParser) -> None:
     b.add_argument('paths', nargs='*', help='files, folders, glob patterns, or URLs of them')
     b.add_argument('--paths-from', help='CSV file with the columns path, run and host, instead of paths')
     b.add_argument('--pattern', default=PATTERN, help='regular expression with the groups run and host, searched in each path (default: %(default)s)')
-    b.add_argument('--tables', default='', help='table names, separated by commas (default: %s)' % ','.join(TABLES))
+    b.add_argument('--tables', default='', help='table names, separated by commas; +NAME adds one (default: %s)' % ','.join(TABLES))
     b.add_argument('--engine', choices=['local', 'spark'], default='local')
     b.add_argument('--processes', type=int, default=0, help='local: worker processes (default: one per CPU)')
     b.add_argument('--master', default='', help='spark: master URL, such as local[4,3] (default: chosen by spark-submit)')
@@ -163,6 +170,11 @@ def _parser() -> argparse.ArgumentParser:
     a.add_argument('--engine', choices=['duckdb', 'spark'], default='duckdb')
     a.add_argument('--top', type=int, default=0, help='maximum number of rows')
     a.set_defaults(run=_ask)
+    g = commands.add_parser('page', help='write an HTML page with the trends of the runs')
+    g.add_argument('out')
+    g.add_argument('-o', '--output', default='fleet.html', help='the page (default: %(default)s); reports go to a folder beside it')
+    g.add_argument('--reports', type=int, default=10, help='maximum number of reports of single workers (default: %(default)s)')
+    g.set_defaults(run=_page)
     commands.add_parser('recipes', help='list the recipes').set_defaults(run=_list)
     return p
 

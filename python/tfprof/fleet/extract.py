@@ -6,7 +6,7 @@ import itertools
 import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import pyarrow as pa  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
@@ -15,7 +15,7 @@ from ..profile import Profile
 from ..sources import is_url
 from .inputs import Copies, Stat, local_stat, special
 from .plan import CAPTURES, LARGEST, Item
-from .rows import FileRow, judge, key
+from .rows import CAUSE_COLUMNS, CAUSES, FileRow, judge, key
 from .store import Store
 from .tasks import Job, Result, Task
 
@@ -42,13 +42,31 @@ def _load(paths: List[str], item: Item, job: Job) -> _Read:
         with Profile(paths[0] if len(paths) == 1 else paths, threads=1, memory_limit=job.memory_limit, recover=job.recover) as profile:
             notes, found = profile.notes, {}
             for name in dict.fromkeys(['runs', *job.names]):
-                rows = profile.table(name, run=item.run, worker=item.worker).to_pyarrow().read_all().drop_columns(['run'])
+                if name == CAUSES:
+                    rows = _causes(profile, item.worker)
+                else:
+                    rows = profile.table(name, run=item.run, worker=item.worker).to_pyarrow().read_all().drop_columns(['run'])
                 found[name] = rows.append_column('host', _repeat(item.host, len(rows)))
             return _Read(found, notes, None)
     except errors.Error as e:
         return _Read({}, '', (getattr(e, 'code', None) or type(e).__name__, str(e)))
     except (MemoryError, OSError, pa.ArrowException) as e:
         return _Read({}, '', (type(e).__name__, str(e)))
+
+
+def _causes(profile: Profile, worker: str) -> Any:
+    """Returns the rows of the table causes; none for a profile that is not a trace. A trace without causes has one row."""
+    try:
+        answer = profile.why(top=1)
+    except errors.Error:
+        answer = None
+    rows: List[Tuple[Any, ...]] = []
+    if answer is not None:
+        causes = [(c['id'], c['cost_ns'], c['saved_ns']) for c in answer['causes']] or [(answer['cause'], 0, 0)]
+        rows = [(worker, i, name, answer['step_ns'], cost, saved, answer['verdict']) for i, (name, cost, saved) in enumerate(causes, 1)]
+    columns = list(zip(*rows)) or [()] * len(CAUSE_COLUMNS)
+    return pa.table({name: _texts([key(v) for v in values]) if kind == 'text' else _numbers(values)
+                     for (name, kind), values in zip(CAUSE_COLUMNS, columns)})
 
 
 def _states(worker: Tuple[Item, ...], task: Task) -> Tuple[List[Stat], Optional[Tuple[str, str]]]:
@@ -136,6 +154,11 @@ def _texts(values: List[str]) -> Any:
     raw = [v.encode('utf-8', 'backslashreplace') for v in values]
     ends = array.array('i', itertools.accumulate(map(len, raw), initial=0))
     return pa.StringArray.from_buffers(len(raw), pa.py_buffer(ends), pa.py_buffer(b''.join(raw)))
+
+
+def _numbers(values: Sequence[int]) -> Any:
+    """Returns a column of integers."""
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(array.array('q', values))])
 
 
 def _repeat(text: str, rows: int) -> Any:

@@ -7,10 +7,11 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 from urllib.parse import unquote
 
 from .. import arrow
+from .rows import CAUSES
 
 # The run is the name of the last folder; the host is the file name up to its first dot.
 PATTERN = r'(?P<run>[^/]+)/(?P<host>[^/.]+)[^/]*$'
-# The table of slices is as large as the profiles, so it is written only on request.
+# Written only on request: slices, which are as large as the profiles, and causes, which take half as long as all others.
 TABLES = ['runs', 'steps', 'nodes', 'kernels', 'devices', 'memory']
 LARGEST = 64 << 20  # bytes of rows that a process buffers before it writes them
 BATCH, BATCH_BYTES = 128, 512 << 20  # maximum files and bytes per batch
@@ -131,9 +132,12 @@ def batches(items: Iterable[Item], most: int) -> List[List[Item]]:
 
 
 def check_tables(names: Optional[Iterable[str]]) -> List[str]:
-    """Returns the names of the tables to write. Raises ValueError for an unknown name."""
-    known = [t.table for t in arrow.schemas()]
-    chosen = list(names) if names else TABLES
+    """Returns the names of the tables to write; names that begin with + are added to the default ones. Raises ValueError for
+    an unknown name."""
+    known = [t.table for t in arrow.schemas()] + [CAUSES]
+    given = list(names or ())
+    chosen = [n for n in given if not n.startswith('+')] or list(TABLES)
+    chosen += [n[1:] for n in given if n.startswith('+') and n[1:] not in chosen]
     for name in chosen:
         if name not in known:
             raise ValueError('unknown table %r: %s exist' % (name, ', '.join(known)))

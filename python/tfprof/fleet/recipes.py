@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queries on the tables of a fleet: SQL files that both DuckDB and Spark SQL can run. The first comment of a recipe
 is its help. Lines "-- NAME = VALUE" define the default values of parameters, which appear as :NAME in the SQL. The
-views runs, steps, nodes, slices, kernels, devices, memory and files have the rows of complete runs; errors has the
-refused files."""
+views runs, steps, nodes, slices, kernels, devices, memory, causes and files have the rows of complete runs; errors has the
+refused files; run_pairs has each run with the run before it (rank_test.py)."""
 import glob
 import os
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
+from . import rank_test
 from .inputs import file_system
-from .rows import ERRORS, FILES, columns_of, stored_tables
+from .rows import CAUSES, ERRORS, FILES, columns_of, stored_tables
 from .store import Store, paths
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'recipes')
+_TYPES = {'text': 'VARCHAR', 'int64': 'BIGINT', 'float64': 'DOUBLE'}  # of DuckDB
 _VALUE = re.compile(r'^-- (\w+) = (.*)$', re.M)
 
 
@@ -36,7 +38,12 @@ def all_recipes() -> List[Recipe]:
     return [read(p) for p in sorted(glob.glob(os.path.join(FOLDER, '*.sql')))]
 
 
-def statement(recipe: Recipe, values: Mapping[str, str]) -> str:
+def quoted(text: str, spark: bool = False) -> str:
+    """Returns a text as a literal of SQL."""
+    return "'%s'" % (text.replace('\\', '\\\\').replace("'", "\\'") if spark else text.replace("'", "''"))
+
+
+def statement(recipe: Recipe, values: Mapping[str, str], spark: bool = False) -> str:
     """Returns the SQL with the values as literals."""
     unknown = set(values) - set(recipe.values)
     if unknown:
@@ -44,7 +51,7 @@ def statement(recipe: Recipe, values: Mapping[str, str]) -> str:
     given = dict(recipe.values, **values)
 
     def literal(m: 're.Match[str]') -> str:
-        return "'%s'" % given[m.group(1)].replace("'", "''")
+        return quoted(given[m.group(1)], spark)
     code = '\n'.join(line for line in recipe.sql.split('\n') if not line.startswith('--'))
     return re.sub(r'(?<!:):(\w+)\b', literal, code)
 
@@ -74,23 +81,64 @@ def duckdb_connection(out: str) -> Any:
             to.execute('CREATE VIEW %s AS SELECT * FROM read_parquet([%s], hive_partitioning = true, hive_types_autocast = false, '
                        'union_by_name = true)' % (name, found))
         else:
-            to.execute('CREATE VIEW %s AS %s' % (name, empty_table(name, {'text': 'VARCHAR', 'int64': 'BIGINT', 'float64': 'DOUBLE'})))
+            to.execute('CREATE VIEW %s AS %s' % (name, empty_table(name, _TYPES)))
     to.execute('CREATE VIEW %s AS %s' % (ERRORS, ERRORS_VIEW % FILES))
     return to
 
 
-def run_recipe(out: str, name: str, values: Mapping[str, str] = {}, engine: str = 'duckdb',
-               session: Any = None) -> Tuple[List[str], List[Tuple[Any, ...]]]:
-    """Runs a recipe, given its name or the path of an SQL file. Returns (columns, rows). session: the Spark session."""
+class Answer(NamedTuple):
+    """The columns and rows of a query."""
+    columns: List[str]
+    rows: List[Tuple[Any, ...]]
+
+
+class _DuckDB:
+    """Runs queries in DuckDB."""
+    spark = False
+
+    def __init__(self, out: str) -> None:
+        self._to = duckdb_connection(out)
+
+    def query(self, sql: str) -> Answer:
+        result = self._to.execute(sql)
+        return Answer([c[0] for c in result.description], list(result.fetchall()))
+
+    def make_table(self, name: str, columns: Sequence[Tuple[str, str]], rows: Sequence[Tuple[Any, ...]]) -> None:
+        self._to.execute('CREATE OR REPLACE TABLE %s (%s)' % (name, ', '.join('%s %s' % (c, _TYPES[kind]) for c, kind in columns)))
+        if rows:
+            self._to.executemany('INSERT INTO %s VALUES (%s)' % (name, ', '.join('?' * len(columns))), rows)
+
+
+def _run(engine: Any, out: str, recipe: Recipe, values: Mapping[str, str]) -> Answer:
+    sql = statement(recipe, values, engine.spark)
+    if re.search(r'\b(FROM|JOIN) %s\b' % CAUSES, sql) and not Store(out).state().of(CAUSES):
+        raise ValueError('%s: the table causes is empty: build it with --tables +%s' % (out, CAUSES))
+    if re.search(r'\b%s\b' % rank_test.PAIRS, sql):
+        like = quoted({**recipe.values, **values}.get('like', '%'), engine.spark)
+        engine.make_table(rank_test.PAIRS, rank_test.COLUMNS, rank_test.pairs(lambda q: engine.query(q).rows, like))
+    answer: Answer = engine.query(sql)
+    return answer
+
+
+def find(name: str) -> Recipe:
+    """Returns the recipe with a name, or that of an SQL file."""
     path = name if os.path.exists(name) and name.endswith('.sql') else os.path.join(FOLDER, name + '.sql')
     if not os.path.exists(path):
         raise ValueError('unknown recipe %r: %s exist' % (name, ', '.join(r.name for r in all_recipes())))
-    sql = statement(read(path), values)
+    return read(path)
+
+
+def run_recipe(out: str, name: str, values: Mapping[str, str] = {}, engine: str = 'duckdb', session: Any = None) -> Answer:
+    """Runs a recipe, given its name or the path of an SQL file. Returns (columns, rows). session: the Spark session."""
+    recipe = find(name)
     if engine == 'spark':
         from . import spark
-        session = session or spark.session('')
-        spark.make_views(session, out)
-        frame = session.sql(sql)
-        return list(frame.columns), [tuple(r) for r in frame.collect()]
-    result = duckdb_connection(out).execute(sql)
-    return [c[0] for c in result.description], result.fetchall()
+        return _run(spark.Queries(session or spark.session(''), out), out, recipe, values)
+    return _run(_DuckDB(out), out, recipe, values)
+
+
+def run_recipes(out: str, recipes: Iterable[Tuple[str, Mapping[str, str]]],
+                queries: Iterable[str] = ()) -> Tuple[Dict[str, Answer], List[Answer]]:
+    """Runs several recipes and queries in one DuckDB connection. Returns {recipe: answer} and the answers of the queries."""
+    engine = _DuckDB(out)
+    return {name: _run(engine, out, find(name), values) for name, values in recipes}, [engine.query(q) for q in queries]

@@ -5,7 +5,10 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from .. import arrow
 
-FILES, ERRORS = 'files', 'errors'
+FILES, ERRORS, CAUSES = 'files', 'errors', 'causes'
+# The verdict of each worker, from Profile.why(): a row per cause, the first one with the number 1.
+CAUSE_COLUMNS = [('worker', 'text'), ('number', 'int64'), ('cause', 'text'), ('step_ns', 'int64'), ('cost_ns', 'int64'),
+                 ('saved_ns', 'int64'), ('verdict', 'text')]
 ERROR_COLUMNS = ['worker', 'path', 'code', 'message', 'host']
 READABLE = ('complete', 'truncated', 'partial')
 # Failures that may not occur again with the same file.
@@ -58,7 +61,7 @@ NUMBERS = ('bytes', 'modified_ns', 'steps', 'nodes', 'devices', 'slices')
 
 def stored_tables() -> List[str]:
     """Returns the names of all tables that a build can write."""
-    return [t.table for t in arrow.schemas()] + [FILES]
+    return [t.table for t in arrow.schemas()] + [CAUSES, FILES]
 
 
 def judge(notes: str) -> Tuple[str, Optional[str]]:
@@ -101,5 +104,7 @@ def columns_of(name: str) -> List[Tuple[str, str]]:
         return [(c, 'int64' if c in NUMBERS else 'text') for c in FileRow._fields if c != 'run'] + [('run', 'text')]
     if name == ERRORS:
         return [(c, 'text') for c in ERROR_COLUMNS + ['run']]
+    if name == CAUSES:
+        return CAUSE_COLUMNS + [('host', 'text'), ('run', 'text')]
     schema = next(t for t in arrow.schemas() if t.table == name)
     return [(c.name, c.type) for c in schema.columns if c.name != 'run'] + [('host', 'text'), ('run', 'text')]

@@ -4,7 +4,7 @@ local files directly and remote ones through fsspec, and writes Parquet files th
 Spark retries a failed task; the files of the failed attempt are not committed."""
 import os
 import sys
-from typing import Any, Callable, Iterator, List, Tuple
+from typing import Any, Callable, Iterator, List, Sequence, Tuple
 
 from ..sources import is_url
 from .rows import ERRORS, FILES, columns_of, stored_tables
@@ -76,6 +76,24 @@ def make_views(spark: Any, out: str) -> None:
         else:
             spark.sql(empty_table(name, TYPES)).createOrReplaceTempView(name)
     spark.sql(ERRORS_VIEW % FILES).createOrReplaceTempView(ERRORS)
+
+
+class Queries:
+    """Runs queries in Spark SQL."""
+    spark = True
+
+    def __init__(self, spark: Any, out: str) -> None:
+        self._spark = spark
+        make_views(spark, out)
+
+    def query(self, sql: str) -> Any:
+        from .recipes import Answer
+        frame = self._spark.sql(sql)
+        return Answer(list(frame.columns), [tuple(r) for r in frame.collect()])
+
+    def make_table(self, name: str, columns: Sequence[Tuple[str, str]], rows: Sequence[Tuple[Any, ...]]) -> None:
+        schema = ', '.join('%s %s' % (c, TYPES[kind]) for c, kind in columns)
+        self._spark.createDataFrame([tuple(r) for r in rows], schema).createOrReplaceTempView(name)
 
 
 def _escape(path: str) -> str:

@@ -287,6 +287,7 @@ static void put_device(const struct table_reader *x, struct arrow_build *to, uin
 	for (int i = 0; i < 12; i++) /* memory, exposed times, causes of idle time */
 		arrow_null(to);
 	arrow_i64(to, span);
+	arrow_null(to);
 }
 
 /* at[0]: worker. */

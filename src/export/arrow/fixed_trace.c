@@ -4,6 +4,7 @@
  * rows come from fixed_model.c.
  */
 #include "export/arrow/arrow.h"
+#include "flops/peak.h"
 #include "trace/pass/ops.h"
 #include "trace/pass/link.h"
 #include "trace/pass/trace_steps.h"
@@ -219,6 +220,20 @@ table_fill *table_open_kernels(struct table_reader *x)
 
 /* ---- devices ---- */
 
+/* Returns the float operations per second that a device reaches at most: from the file, otherwise
+ * from the table of peaks. 0: unknown. */
+static double find_peak(const struct trace *t, const struct trace_device *d)
+{
+	const struct peak *p = d->model == ID_NONE ? NULL : peak_find(trace_str(t, d->model));
+
+	if (d->peak_flops > 0)
+		return d->peak_flops;
+	if (!p)
+		return 0;
+	double rate = peak_flops(p, NUMBERS_BF16);
+	return rate > 0 ? rate : peak_flops(p, NUMBERS_F16);
+}
+
 static void put_device(
         const struct table_reader *x, struct arrow_build *to, const struct device_usage *u)
 {
@@ -244,6 +259,11 @@ static void put_device(
 	table_put(to, d->memory > 0, d->memory);
 	put_causes(to, t, &u->times, &part);
 	arrow_i64(to, part.window);
+	double peak = find_peak(t, d);
+	if (peak > 0)
+		arrow_real(to, peak);
+	else
+		arrow_null(to);
 }
 
 static bool fill_devices(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
