@@ -234,20 +234,6 @@ static void differences(UNUSED)
 	tfp_close(other);
 }
 
-static int set_up(UNUSED)
-{
-	rig_session = rig_loaded(0);
-	return 0;
-}
-
-static int tear_down(UNUSED)
-{
-	tfp_close(rig_session);
-	return 0;
-}
-
-#define IN_SESSION(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { IN_SESSION(columns), IN_SESSION(cells),
