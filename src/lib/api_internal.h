@@ -27,8 +27,8 @@ struct tfp_session {
 /* Runs f at the recovery point and in the C locale; returns its code. */
 int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg), void *arg);
 
-/* As api_call, while a second session, which may be NULL or t, cannot be used by others. The sides
- * of diff are the jobs left and right of t then. */
+/* Runs f like api_call, while a second session, which may be NULL or t, cannot be used by others.
+ * The sides of diff are the jobs left and right of t then. */
 int api_call_with(struct tfp_session *t, struct tfp_session *other,
         bool (*f)(struct tfp_session *t, void *arg), void *arg);
 

@@ -191,8 +191,7 @@ static bool run_line(struct tfp_session *t, void *arg)
 		return false;
 	if (r.command && (r.command->ends || jobs_is_command(r.command)))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%s' is available only in the program%s", r.command->name,
-		        r.command->ends ? "" : ": open a session for each input");
+		        "'%s' is available only in the program", r.command->name);
 	return run_request(t, &r, &how);
 }
 

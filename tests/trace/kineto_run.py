@@ -543,8 +543,8 @@ def memory():
     equal({r['device']: [r[k] for k in ('allocations', 'frees', 'allocated_bytes', 'peak_bytes', 'peak_at_ns', 'live_bytes')] for r in d['memory']},
           {'gpu:0': [4, 3, 240, 170, 46000, 170], 'host': [1, 0, 30, 30, 0, 30]})
     equal([(r['device'], r['op'], r['bytes'], r['buffers']) for r in d['live']],
-          [('host', 'aten::linear', 30, 1), ('gpu:0', 'aten::addmm', 150, 2), ('gpu:0', 'aten::copy_', 20, 1)])
-    equal([u['bytes'] for u in d['use']][1], [100, 150, 170, 70, 120, 120, 70])
+          [('gpu:0', 'aten::addmm', 150, 2), ('gpu:0', 'aten::copy_', 20, 1), ('host', 'aten::linear', 30, 1)])
+    equal([u['bytes'] for u in d['use']][0], [100, 150, 170, 70, 120, 120, 70])
 
 
 def timeline():

@@ -194,7 +194,7 @@ def _slug(run: str, worker: str) -> str:
 
 
 def _wanted(answers: Dict[str, Answer], most: int) -> List[Tuple[str, str]]:
-    """Returns the workers that the tables name, at most so many, the first rows of each table first."""
+    """Returns the workers that the tables name, at most `most` of them, the first rows of each table first."""
     found: Dict[Tuple[str, str], None] = {}
     for i in range(ROWS):
         for name, _, _, columns in TABLES:
