@@ -7,7 +7,7 @@
 #include "cli/serve.h"
 #include "export/page/html.h"
 
-/* Flags and files, as given. */
+/* The flags and files of the command line. */
 struct serve_inputs {
 	struct strs flags, files;
 };

@@ -229,7 +229,7 @@ static void end(enum launch what, bool runtime, bool failed)
 	unsigned is = inside(), how = is & (INSIDE_CAPTURED | INSIDE_UNSURE);
 
 	if (is & INSIDE_RUNTIME && !runtime)
-		return; /* the end of the outer function decides */
+		return; /* the launch is judged when the runtime function around it ends */
 	if (runtime && !(is & INSIDE_RUNTIME))
 		return; /* the function began before callbacks were enabled */
 	/* No driver call was seen inside it, so it may have been captured. */

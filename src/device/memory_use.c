@@ -180,7 +180,7 @@ static void place(struct trace_gathering *x, const struct slice *s, struct memor
 		e->rule = (uint8_t)memory_rule_of_category(slice_text(x->t, s, x->key_category));
 	if (!rules && x->key_region != ID_NONE)
 		e->rule = (uint8_t)rule_of_region(slice_text(x->t, s, x->key_region));
-	/* An op that the event names may be another one than the op that is open. */
+	/* If the event names an op, the open op may be a different one, so its end is not used. */
 	e->until = op_is_named || o->op_end == INT64_MIN ? INT64_MIN : trace_ns(x->t, o->op_end);
 }
 

@@ -250,8 +250,13 @@ struct str trace_device_label(const struct trace *t, uint32_t device, struct are
 
 static int64_t convert(int64_t ticks, int64_t to, int64_t from)
 {
-	__int128 product = (__int128)ticks * to, q = product / from;
+	int64_t small;
 
+	if (to == from)
+		return ticks;
+	if (!__builtin_mul_overflow(ticks, to, &small)) /* avoids a slow division of 128 bits */
+		return small / from - (small % from < 0);
+	__int128 product = (__int128)ticks * to, q = product / from;
 	q -= product % from < 0;
 	return q > INT64_MAX ? INT64_MAX : q < INT64_MIN ? INT64_MIN : (int64_t)q;
 }

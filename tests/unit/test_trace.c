@@ -181,6 +181,8 @@ static void times_are_rounded_down(void **state)
 	assert_int_equal(trace_ns(r.t, -1), -1);
 	assert_int_equal(trace_us(r.t, 1999999), 1);
 	assert_true(trace_ns(r.t, INT64_MAX) == INT64_MAX / 1000);
+	assert_true(trace_ns(r.t, INT64_MIN) == INT64_MIN / 1000 - 1);
+	assert_true(trace_us(r.t, INT64_MIN) == INT64_MIN / 1000000 - 1);
 	build_start(r.b, TRACE_KINETO, 1000);
 	assert_true(trace_ns(r.t, INT64_MIN) == INT64_MIN);
 }

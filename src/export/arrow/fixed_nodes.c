@@ -16,7 +16,7 @@ struct nodes_state {
 static const enum value values[] = { V_RUNS, V_MICROS, V_ACCELERATOR_MICROS, V_CPU_MICROS, V_BYTES,
 	V_PEAK_BYTES, V_RESIDUAL_BYTES, V_OUTPUT_BYTES, V_PARAMS, V_FLOAT_OPS, V_UNCOUNTED };
 
-/* Fills own, total and shown for a step, or, NULL, for a model without steps. */
+/* Fills own, total and shown. s: a step; NULL for a model without steps. */
 static void sum_step(struct table_reader *x, const struct step *s, struct arena *scratch)
 {
 	struct nodes_state *n = x->state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables of peek. Each list has the same columns: a number, its share of the subject, the
- * number beside it (host time of device time, and the reverse), runs and a name.
+ * The tables of peek. All lists have the same columns: a time, its share of the subject's time, the
+ * other time (host time beside device time, device time beside host time), runs and a name.
  */
 #include "export/table/peek_out.h"
 

@@ -8,6 +8,7 @@
 #include "model/read/recording_place.h"
 
 #define TICKS 1000 /* per microsecond */
+#define AHEAD 16   /* singles of a cell are far apart: this many are fetched in advance */
 
 struct emitting {
 	struct recording_lowering *r;
@@ -183,6 +184,8 @@ static void emit_cell(struct emitting *x, uint32_t at)
 	        &(struct cell_in){ .runs = c->runs, .start = c->start, .end = c->end });
 	for (uint32_t i = x->single0[at]; i < x->single0[at + 1]; i++) {
 		const struct single *s = &w->singles.v[x->singles[i]];
+		if (i + AHEAD < w->singles.n)
+			__builtin_prefetch(&w->singles.v[x->singles[i + AHEAD]]);
 		ingest_span(to, s->kind, s->device, s->start, s->length);
 		emit_annotation(x, x->singles[i], c);
 	}

@@ -107,7 +107,7 @@ static uint32_t find_ceiling(struct queue *q, struct arena *a)
 	return blocked >= QUEUE_SEEN && blocked * 2 >= at_most ? most : 0;
 }
 
-/* Makes the launches wait for room. */
+/* Adds an edge to each launch that blocked until the queue had room. */
 static void block_launches(struct depend_making *m, const struct queue *q, uint32_t ceiling)
 {
 	for (size_t i = ceiling; i < q->v.n; i++) {

@@ -83,9 +83,10 @@ static void make_tiles(struct host_making *m, uint32_t track)
 	if (!m->depend.t->tracks.v[track].n)
 		return;
 	end.start = INT64_MIN;
-	VEC_PUSH(m->a, &h->tiles, end);
 	m->making.raw.n = 0;
 	depend_add_thread(&m->making, track);
+	VEC_ROOM(m->a, &h->tiles, m->making.raw.n + 2);
+	VEC_PUSH(m->a, &h->tiles, end);
 	for (size_t i = m->contexts.n; i < m->depend.contexts.n; i++)
 		VEC_PUSH(m->own, &m->contexts, inside(m, &m->depend.contexts.v[i]));
 	for (size_t i = 0; i < m->making.raw.n; i++)
@@ -191,21 +192,21 @@ static void order_bursts(struct host_making *m)
 
 static void find_bursts(struct host_making *m, const struct trace_links *links)
 {
-	VEC(struct host_launch) v = { .n = 0 };
+	size_t all = links->launches.n;
+	struct host_launch *v = ARENA_ARRAY(m->own, all, struct host_launch);
+	int64_t *starts = ARENA_ARRAY(m->own, all, int64_t);
 
-	for (size_t i = 0; i < links->launches.n; i++) {
+	for (size_t i = 0; i < all; i++) {
 		const struct launch *x = &links->launches.v[i];
-		VEC_PUSH(m->own, &v,
-		        ((struct host_launch){ x->start, trace_track_of(links->t, x->slice) }));
+		v[i] = (struct host_launch){ x->start, trace_track_of(links->t, x->slice) };
 	}
-	sort_array(m->own, v.v, v.n, sizeof *v.v, by_track_and_start);
-	int64_t *starts = ARENA_ARRAY(m->own, v.n, int64_t);
-	for (size_t i = 0; i < v.n; i++)
-		starts[i] = v.v[i].start;
-	for (size_t i = 0, n; i < v.n; i = n) {
-		for (n = i + 1; n < v.n && v.v[n].track == v.v[i].track; n++)
+	sort_array(m->own, v, all, sizeof *v, by_track_and_start);
+	for (size_t i = 0; i < all; i++)
+		starts[i] = v[i].start;
+	for (size_t i = 0, n; i < all; i = n) {
+		for (n = i + 1; n < all && v[n].track == v[i].track; n++)
 			;
-		find_bursts_of(m, v.v[i].track, starts + i, n - i);
+		find_bursts_of(m, v[i].track, starts + i, n - i);
 	}
 	order_bursts(m);
 }
@@ -249,7 +250,10 @@ static uint32_t enclosing(const struct host_making *m, const struct host_burst *
 
 struct host_waiting {
 	struct host_making *m;
-	VEC(struct host_tile) made;
+	const struct host_thread *h;
+	size_t at;                  /* the current tile of h */
+	size_t same;                /* number of first tiles that stay as they are */
+	VEC(struct host_tile) made; /* empty while all tiles stay as they are */
 	uint32_t track;
 	size_t first, last; /* bursts of the process */
 	size_t next;        /* the first one that starts at or after the tile */
@@ -262,6 +266,15 @@ static void add_tile(
 {
 	if (from >= to)
 		return;
+	if (!w->made.n && w->same == w->at && other == ID_NONE && x.start == from) {
+		w->same++;
+		return;
+	}
+	if (!w->made.n) {
+		VEC_ROOM(w->m->a, &w->made, w->h->tiles.n + 2);
+		memcpy(w->made.v, w->h->tiles.v, w->same * sizeof *w->made.v);
+		w->made.n = w->same;
+	}
 	x.other = other;
 	x.start = from;
 	VEC_PUSH(w->m->a, &w->made, x);
@@ -318,13 +331,14 @@ static int by_end(const void *v, uint32_t a, uint32_t b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Returns the waits of a thread as new tiles. */
+/* Returns the tiles of a thread divided by its waits; the same tiles if it has no waits. */
 static void find_waits(
         struct host_making *m, uint32_t track, const uint32_t *ends, struct host_thread *made)
 {
 	const struct host_thread *h = &m->out->threads[track];
 	size_t p = process_of(m->out->t, track);
 	struct host_waiting w = { .m = m,
+		.h = h,
 		.track = track,
 		.first = m->first_burst[p],
 		.last = m->first_burst[p + 1],
@@ -336,6 +350,7 @@ static void find_waits(
 		int64_t end = host_time_end(h, x);
 		bool gap = x->gap;
 		w.next = next[gap];
+		w.at = i;
 		if (gap)
 			divide_gap(&w, *x, end);
 		else
@@ -344,8 +359,8 @@ static void find_waits(
 		if (i % 4096 == 4095)
 			work_poll(m->a->work);
 	}
-	made->tiles.v = w.made.v;
-	made->tiles.n = w.made.n;
+	made->tiles.v = w.made.n ? w.made.v : h->tiles.v;
+	made->tiles.n = w.made.n ? w.made.n : w.same;
 }
 
 /* Returns the bursts of each process in the order of their ends. */

@@ -40,7 +40,7 @@ struct onnx_event {
 	uint32_t group;  /* number of its run, or ID_NONE */
 };
 
-/* An event that is open while they are nested. */
+/* An open event on the stack of nested events. */
 struct onnx_level {
 	int64_t end;
 	uint32_t track, path; /* string id, ID_NONE outside of nodes */

@@ -44,7 +44,7 @@ struct graph_joining {
 	struct graph_tally by_how[PAIR_HOWS], ordered, ambiguous, missing, refused, created, region;
 	uint64_t lost;          /* captured calls without work */
 	uint32_t first_refused; /* launch, or ID_NONE */
-	uint32_t closest;       /* capture that agrees longest with it, or ID_NONE */
+	uint32_t closest;       /* capture with the longest equal beginning, or ID_NONE */
 	size_t differ;          /* position at which it differs */
 	int64_t too_large;      /* tokens of a step that is larger than all captures; 0: none */
 };
@@ -245,7 +245,8 @@ static void find_candidates(struct graph_joining *x, int64_t tokens, struct capt
 	}
 }
 
-/* Remembers the first launch that fits no capture, and the capture that agrees longest with it. */
+/* Keeps the first launch that matches no capture, and the capture with the longest equal beginning.
+ */
 static void refuse(struct graph_joining *x, uint32_t launch, const struct capture_choice *from)
 {
 	if (x->first_refused != ID_NONE)

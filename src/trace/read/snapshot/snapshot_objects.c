@@ -193,7 +193,7 @@ static uint64_t stack_hash(const struct pickle_value *v, size_t n)
 	return h;
 }
 
-/* True if a site has these frames, which come the innermost first. */
+/* True if a site has these frames. The innermost frame comes first. */
 static bool is_stack(
         const struct snapshot *x, uint32_t site, const struct pickle_value *v, size_t n)
 {
@@ -209,8 +209,8 @@ static bool is_stack(
 	return site == ID_NONE;
 }
 
-/* Finds or adds the stack of frames that come the innermost first. Outer frames that the last stack
- * has too are not looked up. */
+/* Finds or adds a stack. The innermost frame comes first. Outer frames that are the same as in the
+ * previous stack are not looked up. */
 static uint32_t make_stack(struct snapshot *x, const struct pickle_value *v, size_t n)
 {
 	uint32_t site = ID_NONE;
