@@ -174,6 +174,8 @@ struct json_node *mcp_document(
 
 /* Removes the named members, which are separated by blanks, from an object. */
 void mcp_drop(struct json_node *object, const char *names);
+/* Returns the node after x in the order of the text of root; NULL at the end. */
+struct json_node *mcp_next_node(struct json_node *x, const struct json_node *root);
 /* Moves the named members of one object to another. */
 void mcp_move(struct json_node *to, struct json_node *from, const char *names);
 

@@ -7,6 +7,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -153,6 +154,24 @@ def closed_pipes():
         pass
     s.process.stderr.close()
     equal(s.process.wait(PATIENCE), 0)
+
+
+def texts():
+    """Messages must be UTF-8; names of files and of nodes that are not have their bytes as \\xNN."""
+    os.mkdir('in')
+    with open(os.path.join(TESTDATA, 'example/profile_100'), 'rb') as f, open(b'in/\xf6\xbf\xbf\xbf', 'wb') as to:
+        to.write(f.read())
+    with open('in/trace.json', 'wb') as f:
+        f.write(b'{"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a\xf6\xbf\xbf\xbf","pid":1,"tid":1,"ts":1,"dur":9}]}')
+    with Server(ARGS.program, '--allow', 'in') as s:
+        s.raw(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"peek","arguments":{"\xf6\xbf\xbf\xbf":1}}}\n')
+        equal(s.read()['error']['code'], -32700)
+        s.raw(b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}\n')
+        equal(s.read()['error']['code'], -32700)
+        equal(s.ask('ping')['result'], {})
+        found = json.dumps(s.call('open')) + json.dumps(s.call('table', file='trace.json', view='op'))
+        assert not re.search(r'\\ud[89a-f]', found), found
+        assert 'a\\\\xf6' in found, found
 
 
 def noise():
@@ -385,7 +404,7 @@ def compares():
         s.fails('compare', before='example/profile_100', after='example/nothing')
 
 
-CASES = [negotiates, states_revision, lists, malformed, batches, long_lines, closed_pipes, noise, cancels, cancels_running,
+CASES = [negotiates, states_revision, lists, malformed, batches, long_lines, closed_pipes, texts, noise, cancels, cancels_running,
          stays_inside, writes_nothing, opens_no_network, reloads, arguments, same_numbers, tables, budgets, compares]
 
 if __name__ == '__main__':
