@@ -123,6 +123,10 @@ struct mcp {
 /* Resolves the folders; without any, the current one. */
 bool mcp_allow(struct mcp *m, const struct strs *folders);
 
+/* Lets the kernel refuse everything but reading below the allowed folders, in this thread and those
+ * that it starts. False: the kernel cannot; paths are still checked when requests name them. */
+bool mcp_confine(struct mcp *m);
+
 /* Resolves a path of a request. Fails if nothing exists there, or if it leads outside of the
  * allowed folders. */
 bool mcp_resolve(struct mcp *m, struct str path, struct str *out);

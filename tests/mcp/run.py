@@ -4,6 +4,7 @@
 
     tests/mcp/run.py --program build/check/tfprof [NAME...]
 """
+import ctypes
 import json
 import os
 import random
@@ -11,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -260,6 +262,34 @@ def stays_inside():
     assert out.returncode and b'nowhere' in out.stderr, out
 
 
+def exchanged_links():
+    """A folder that is exchanged with a link to the outside, between the check of the path and its use, is not followed."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(444, None, 0, 1) < 1 or not hasattr(libc, 'renameat2'):  # landlock_create_ruleset: the version
+        raise cases.Skip('the kernel has no Landlock, or the C library no renameat2')
+    for folder, name in (('in/folder', 'inside'), ('out', 'secret')):
+        os.makedirs(folder)
+        with open(folder + '/graph.pbtxt', 'w') as f:
+            f.write('node { name: "%s" op: "Const" }%s' % (name, ' ' * len(folder)))
+    os.symlink('../out', 'in/link')
+    ends = threading.Event()
+
+    def exchange():
+        while not ends.is_set():
+            libc.renameat2(-100, b'in/folder', -100, b'in/link', 2)  # AT_FDCWD, RENAME_EXCHANGE
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    try:
+        with Server(ARGS.program, '--allow', 'in') as s:
+            answers = [json.dumps(s.ask('tools/call', name='table', arguments={
+                'file': 'folder/graph.pbtxt', 'view': 'scope', 'options': ['-select', 'params']})) for _ in range(1000)]
+    finally:
+        ends.set()
+        thread.join()
+    assert not [a for a in answers if 'secret' in a]
+    assert [a for a in answers if 'inside' in a] or len(set(answers)) > 1, answers[0]
+
+
 def writes_nothing():
     """Options that write files are refused, and calls leave no file behind."""
     shutil.copy(os.path.join(TESTDATA, 'example/profile_100'), 'p')
@@ -405,7 +435,7 @@ def compares():
 
 
 CASES = [negotiates, states_revision, lists, malformed, batches, long_lines, closed_pipes, texts, noise, cancels, cancels_running,
-         stays_inside, writes_nothing, opens_no_network, reloads, arguments, same_numbers, tables, budgets, compares]
+         stays_inside, exchanged_links, writes_nothing, opens_no_network, reloads, arguments, same_numbers, tables, budgets, compares]
 
 if __name__ == '__main__':
     ARGS = cases.arguments(__doc__)
