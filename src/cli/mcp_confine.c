@@ -62,6 +62,9 @@ bool mcp_confine(struct mcp *m)
 	bool ok = ruleset >= 0;
 	for (size_t i = 0; ok && i < m->allowed.n; i++)
 		ok = allow(ruleset, m->allowed.v[i], &m->s->query_arena);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	ok = ok && allow(ruleset, S("/proc"), &m->s->query_arena); /* sanitizers read the maps */
+#endif
 	ok = ok && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 	     syscall(LANDLOCK_APPLY, ruleset, 0) == 0;
 	if (ruleset >= 0)
