@@ -67,6 +67,7 @@ bool mcp_run_command(struct session *s, const struct request *r, struct sink *ou
 		strs_add(&s->query_arena, &options.allow, w.rest.v[i]);
 	if (!mcp_allow(&m, &options.allow))
 		return false;
+	mcp_confine(&m); /* before threads are started: they inherit it */
 	if (!mcp_lines_begin(&lines))
 		return session_fail(s, ERR_RESOURCE, "a thread cannot be started");
 	m.lines = &lines;

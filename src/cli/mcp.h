@@ -123,6 +123,10 @@ struct mcp {
 /* Resolves the folders; without any, the current one. */
 bool mcp_allow(struct mcp *m, const struct strs *folders);
 
+/* Lets the kernel refuse everything but reading below the allowed folders, in this thread and those
+ * that it starts. False: the kernel cannot; paths are still checked when requests name them. */
+bool mcp_confine(struct mcp *m);
+
 /* Resolves a path of a request. Fails if nothing exists there, or if it leads outside of the
  * allowed folders. */
 bool mcp_resolve(struct mcp *m, struct str path, struct str *out);
@@ -174,6 +178,8 @@ struct json_node *mcp_document(
 
 /* Removes the named members, which are separated by blanks, from an object. */
 void mcp_drop(struct json_node *object, const char *names);
+/* Returns the node after x in the order of the text of root; NULL at the end. */
+struct json_node *mcp_next_node(struct json_node *x, const struct json_node *root);
 /* Moves the named members of one object to another. */
 void mcp_move(struct json_node *to, struct json_node *from, const char *names);
 

@@ -265,8 +265,7 @@ static bool is_null(const struct json_node *x, const char *names)
 	return x->type == JSON_NULL;
 }
 
-/* Returns the node after x in the order of the text; NULL at the end. */
-static struct json_node *next_node(struct json_node *x, const struct json_node *root)
+struct json_node *mcp_next_node(struct json_node *x, const struct json_node *root)
 {
 	if (x->first)
 		return x->first;
@@ -282,16 +281,19 @@ struct str mcp_name(struct arena *a, struct str name, const char *unit)
 	if (!unit && (str_eq(name, percent) || str_starts(name, S("share_")) ||
 	                     str_ends(name, S("_share"))))
 		unit = "percent";
-	if (!unit || strcmp(unit, "us") == 0 || strcmp(unit, "count") == 0 ||
-	        str_contains(name, str_of(unit)))
-		return name; /* names of microseconds contain "micros" */
+	if (!unit || strcmp(unit, "us") == 0 || strcmp(unit, "flop") == 0 ||
+	        strcmp(unit, "count") == 0 || str_contains(name, str_of(unit)) ||
+	        str_ends(name, S("_per_second")))
+		return name; /* such names have a unit: own_micros, float_ops, flops_per_second */
+	if (strcmp(unit, "flop/B") == 0)
+		unit = "flops_per_byte";
 	return str_fmt(a, "%.*s_%s", STR(name), unit);
 }
 
 /* Removes members that are null, and gives names their units. */
 static void tidy(struct json_node *document, struct arena *a)
 {
-	for (struct json_node *x = document; x; x = next_node(x, document)) {
+	for (struct json_node *x = document; x; x = mcp_next_node(x, document)) {
 		if (x->type == JSON_OBJECT)
 			split(x, NULL, is_null, NULL);
 		if (x->type == JSON_NUMBER)
@@ -333,7 +335,7 @@ size_t mcp_tokens(struct str text)
 /* Shortens all lists to `most` elements, and texts to `letters` bytes. */
 static void cut(struct json_node *document, size_t most, size_t letters, struct arena *a)
 {
-	for (struct json_node *x = document; x; x = next_node(x, document)) {
+	for (struct json_node *x = document; x; x = mcp_next_node(x, document)) {
 		struct json_node *e = x->first;
 		for (size_t i = 1; x->type == JSON_ARRAY && e && i < most; i++)
 			e = e->next;
@@ -365,7 +367,7 @@ static bool write_cuts(struct json_node *document, struct json *j, struct arena 
 {
 	VEC(struct cut_list) v = { 0 };
 
-	for (struct json_node *x = document; x; x = next_node(x, document)) {
+	for (struct json_node *x = document; x; x = mcp_next_node(x, document)) {
 		size_t shown = 0, i = 0;
 		if (x->type != JSON_ARRAY)
 			continue;

@@ -92,6 +92,15 @@ static void write_member(struct json *j, const char *key, struct str text)
 	json_string(j, text);
 }
 
+/* Writes a text that may contain names of files: bytes that are not UTF-8 become \xNN. */
+static void write_sentence(struct rpc *r, const char *key, struct str text)
+{
+	struct sb b = sb_in(r->a);
+
+	json_key(&r->j, str_of(key));
+	json_bytes(&r->j, &b, text);
+}
+
 static bool fail(struct rpc *r, enum rpc_error code, struct str text)
 {
 	begin_answer(r);
@@ -99,7 +108,7 @@ static bool fail(struct rpc *r, enum rpc_error code, struct str text)
 	json_object(&r->j);
 	json_key(&r->j, S("code"));
 	json_i64(&r->j, code);
-	write_member(&r->j, "message", text);
+	write_sentence(r, "message", text);
 	if (code == RPC_NO_REVISION) {
 		json_key(&r->j, S("data"));
 		json_object(&r->j);
@@ -203,7 +212,7 @@ static bool write_content(struct rpc *r, struct str text, bool is_error)
 	json_array(&r->j);
 	json_object(&r->j);
 	write_member(&r->j, "type", S("text"));
-	write_member(&r->j, "text", text);
+	write_sentence(r, "text", text);
 	json_object_end(&r->j);
 	json_array_end(&r->j);
 	json_key(&r->j, S("isError"));
@@ -507,12 +516,12 @@ bool mcp_message(struct mcp *m, struct arena *a, struct str line, struct str *an
 {
 	struct err e = { .a = a };
 	struct rpc r = { .m = m, .a = a };
-	const struct json_node *x = json_tree(a, line, &e);
+	const struct json_node *x = str_is_utf8(line) ? json_tree(a, line, &e) : NULL;
 	bool ok = true;
 
 	*answer = STR_NONE;
 	if (!x) {
-		fail(&r, RPC_PARSE, e.text);
+		fail(&r, RPC_PARSE, e.text.n ? e.text : S("malformed JSON: it is not UTF-8"));
 		sink_flush(r.to);
 		*answer = sink_text(r.to);
 	} else if (x->type == JSON_ARRAY && m->batches && x->n) {

@@ -360,9 +360,11 @@ static bool choose_columns(struct mcp_call *c, struct mcp_table *t)
 
 static void write_text(struct mcp_call *c, struct json *j, struct str text, bool whole)
 {
+	struct sb b = sb_in(c->a);
+
 	if (!whole && text.n > LETTERS)
 		text = str_fmt(c->a, "%.*s...", STR(str_sub(text, 0, LETTERS)));
-	json_string(j, text);
+	json_bytes(j, &b, text);
 }
 
 static void write_cell(
@@ -378,7 +380,7 @@ static void write_cell(
 	} else if (x.kind == CELL_LIST) {
 		json_array(j);
 		while (x.n)
-			json_string(j, cell_list_take(&x));
+			json_bytes(j, &b, cell_list_take(&x));
 		json_array_end(j);
 	} else if (x.kind == CELL_NULL) {
 		json_literal(j, S("null"));
@@ -507,7 +509,7 @@ static bool write_table(struct mcp_call *c, struct mcp_file *f, const struct mcp
 		json_key(&j, S("notes"));
 		write_text(c, &j, notes, false);
 	}
-	write_columns(t, &j, "all_zero", t->zero.v, t->zero.n);
+	write_columns(t, &j, "all_zero", t->zero.v, t->matched ? t->zero.n : 0);
 	write_columns(t, &j, "more_columns", t->more.v, t->more.n);
 	sink_flush(c->out);
 	size_t n = write_rows(c, f, t, &j, offset, limit);

@@ -168,8 +168,15 @@ static struct json_node *add_member(
 	return x;
 }
 
+/* Adds a text; bytes that are not UTF-8 become \xNN. */
 static void add_text(struct mcp_call *c, struct json_node *to, const char *key, struct str text)
 {
+	struct sb b = sb_in(c->a);
+
+	if (!str_is_utf8(text)) {
+		sb_put_utf8(&b, text);
+		text = sb_str(&b);
+	}
 	add_member(c, to, key, JSON_STRING)->text = text;
 }
 
@@ -449,20 +456,28 @@ static struct str split_step(struct mcp_call *c, struct str side, struct str *st
 	return str_sub(side, 0, at);
 }
 
-/* Names the columns of the sides as the arguments are named. */
-static void name_sides(struct mcp_call *c, struct json_node *rows)
+/* Names the members of the two runs as the arguments are named. */
+static void name_runs(struct mcp_call *c, struct json_node *document)
 {
-	for (struct json_node *row = rows ? rows->first : NULL; row; row = row->next) {
-		for (struct json_node *x = row->first; x; x = x->next) {
-			struct str left = S("_left"), right = S("_right");
-			bool before = str_ends(x->key, left);
-			if (before || str_ends(x->key, right))
-				x->key = str_fmt(c->a, "%.*s_%s",
-				        STR(str_sub(
-				                x->key, 0, x->key.n - (before ? left.n : right.n))),
-				        before ? "before" : "after");
-		}
+	const struct str left = S("left_"), right = S("right_");
+
+	for (struct json_node *x = document; x; x = mcp_next_node(x, document)) {
+		bool before = str_starts(x->key, left);
+		if (before || str_starts(x->key, right))
+			x->key = str_fmt(c->a, "%s%.*s", before ? "before_" : "after_",
+			        STR(str_sub(x->key, before ? left.n : right.n, SIZE_MAX)));
 	}
+}
+
+/* True if an element of options is one of the options that name the sides. */
+static bool names_sides(const struct mcp_call *c)
+{
+	struct strs options = mcp_texts(c, "options");
+
+	for (size_t i = 0; i < options.n; i++)
+		if (str_starts(options.v[i], S("--name")) || str_starts(options.v[i], S("--label")))
+			return true;
+	return false;
 }
 
 bool mcp_tool_compare(struct mcp_call *c)
@@ -484,23 +499,39 @@ bool mcp_tool_compare(struct mcp_call *c)
 		strs_add(c->a, &words, view.n ? view : S("op"));
 		strs_add(c->a, &words, str_fmt(c->a, "before%.*s", STR(steps[0])));
 		strs_add(c->a, &words, str_fmt(c->a, "after%.*s", STR(steps[1])));
+		if (!names_sides(c))
+			strs_add(c->a, &words, S("--names=before,after"));
 		f = other ? f : NULL;
 	}
 	struct json_node *document = f ? mcp_document(c, f, other, &words) : NULL;
 	if (!document)
 		return false;
 	mcp_drop(document, other ? HEAD " sides minuend subtrahend" : HEAD " rows");
-	name_sides(c, json_tree_find(document, "rows"));
+	name_runs(c, document);
 	return mcp_write_document(c, document);
+}
+
+/* Writes help about a topic. Blanks may stand for underscores; otherwise words are topics. */
+static bool write_help(struct mcp_call *c, struct str topic, struct sink *to)
+{
+	struct session *s = c->m->s;
+	struct err error = s->error;
+	struct strs words = str_split(c->a, topic, ' '), joined = { 0 };
+
+	strs_add(c->a, &joined, str_replace_char(c->a, topic, ' ', '_'));
+	if (words.n > 1 && help_write(s, &joined, to))
+		return true;
+	s->error = error;
+	return help_write(s, &words, to);
 }
 
 bool mcp_tool_help(struct mcp_call *c)
 {
-	struct strs topics = str_split(c->a, mcp_text(c, "topic"), ' '), lines;
 	struct sink *to = sink_memory(c->a);
 	struct json_node *document = new_document(c);
+	struct strs lines;
 
-	if (!help_write(c->m->s, &topics, to))
+	if (!write_help(c, mcp_text(c, "topic"), to))
 		return false;
 	sink_flush(to);
 	lines = str_split(c->a, sink_text(to), '\n');

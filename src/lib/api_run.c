@@ -189,9 +189,13 @@ static bool run_line(struct tfp_session *t, void *arg)
 	api_add_words(s, &words, how.words, how.n_words);
 	if (!cmd_parse_words(s, &words, &r) || !choose_checkers(s, &r, &how))
 		return false;
-	if (r.command && (r.command->ends || jobs_is_command(r.command)))
+	if (r.command && r.command->ends)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "'%s' is available only in the program", r.command->name);
+	if (r.command && jobs_is_command(r.command))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'%s' is available only in the program: open a session for each input",
+		        r.command->name);
 	return run_request(t, &r, &how);
 }
 

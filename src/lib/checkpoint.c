@@ -7,9 +7,8 @@
 
 #include "lib/options.h"
 #include "base/fmt.h"
+#include "export/data/document.h"
 #include "io/paths.h"
-
-enum form { FORM_TEXT, FORM_ROWS, FORM_DOCUMENT };
 
 struct tensor_listing {
 	struct session *s;
@@ -18,10 +17,9 @@ struct tensor_listing {
 	struct opts o;
 	struct strs paths;
 	struct ckpt *a, *b; /* b NULL: list a */
-	enum form form;
-	struct sheet sheet; /* of FORM_ROWS */
+	bool rows_of_sheet; /* rows go to the sheet; false: to text */
+	struct sheet sheet;
 	struct pattern_list *show;
-	struct json json;
 	size_t rows;
 	int64_t params;
 	uint64_t bytes;
@@ -31,9 +29,10 @@ struct tensor_listing {
 
 #define SHAPE 2 /* index of the shape among the cells */
 struct ckpt_cell {
-	const char *name;
-	struct str text;
-	bool number;
+	const char *name; /* label in text */
+	struct str text;  /* empty: no value */
+	enum { CKPT_TEXT, CKPT_INTEGER, CKPT_REAL } type;
+	double real;
 };
 
 static struct str number(struct tensor_listing *k, uint64_t v)
@@ -53,31 +52,16 @@ static struct str shape(struct tensor_listing *k, const struct ckpt_tensor *t)
 	return sb_str(&b);
 }
 
-static void put_json(struct tensor_listing *k, const struct ckpt_cell *c, size_t n)
-{
-	int64_t v;
-
-	json_object(&k->json);
-	for (size_t i = 0; i < n; i++) {
-		if (c[i].text.n == 0 && c[i].number)
-			continue;
-		json_key(&k->json, str_of(c[i].name));
-		if (c[i].number && num_parse_i64(c[i].text, &v))
-			json_i64(&k->json, v);
-		else
-			json_string(&k->json, c[i].text);
-	}
-	json_object_end(&k->json);
-}
-
 static void put_cells(struct tensor_listing *k, const struct ckpt_cell *c, size_t n)
 {
 	int64_t v;
 
 	for (size_t i = 0; i < n; i++)
-		if (c[i].number && num_parse_i64(c[i].text, &v))
+		if (c[i].type == CKPT_INTEGER && num_parse_i64(c[i].text, &v))
 			sheet_i64(&k->sheet, v);
-		else if (c[i].text.n)
+		else if (c[i].type == CKPT_REAL && c[i].text.n)
+			sheet_real(&k->sheet, c[i].real);
+		else if (c[i].text.n || i == SHAPE)
 			sheet_text(&k->sheet, c[i].text);
 		else
 			sheet_null(&k->sheet);
@@ -100,11 +84,10 @@ static void put_text(struct tensor_listing *k, const struct ckpt_cell *c, size_t
 
 static void put_row(struct tensor_listing *k, const struct ckpt_cell *c, size_t n)
 {
-	switch (k->form) {
-	case FORM_TEXT: put_text(k, c, n); break;
-	case FORM_ROWS: put_cells(k, c, n); break;
-	case FORM_DOCUMENT: put_json(k, c, n); break;
-	}
+	if (k->rows_of_sheet)
+		put_cells(k, c, n);
+	else
+		put_text(k, c, n);
 	k->rows++;
 }
 
@@ -138,27 +121,27 @@ static void put_tensor(struct tensor_listing *k, struct ckpt *c, const struct ck
 	uint64_t bytes = ckpt_bytes(c, t, a);
 	struct str none = STR_NONE, params = number(k, (uint64_t)t->elements);
 	struct ckpt_cell cells[] = {
-		{ "name", t->name, false },
-		{ "dtype", str_of(t->type->name), false },
-		{ "shape", shape(k, t), false },
-		{ "params", params, true },
-		{ "bytes", bytes || t->type->size ? number(k, bytes) : none, true },
+		{ "name", t->name, CKPT_TEXT, 0 },
+		{ "dtype", str_of(t->type->name), CKPT_TEXT, 0 },
+		{ "shape", shape(k, t), CKPT_TEXT, 0 },
+		{ "params", params, CKPT_INTEGER, 0 },
+		{ "bytes", bytes || t->type->size ? number(k, bytes) : none, CKPT_INTEGER, 0 },
 		{ "slices",
 		        t->n_slices > 1 || (t->n_slices && ckpt_is_bundle(c))
 		                ? number(k, t->n_slices)
 		                : none,
-		        true },
+		        CKPT_INTEGER, 0 },
 		{ "shard",
 		        whole                                    ? number(k, t->shard)
 		        : t->n_slices == 1 && !ckpt_is_bundle(c) ? number(k, t->slices[0].file)
 		                                                 : none,
-		        true },
-		{ "offset", whole ? number(k, t->at) : none, true },
+		        CKPT_INTEGER, 0 },
+		{ "offset", whole ? number(k, t->at) : none, CKPT_INTEGER, 0 },
 		{ "checksum",
 		        whole               ? str_fmt(a, "%08" PRIx32 " not tested", t->crc)
 		        : ckpt_is_bundle(c) ? S("of its slices, not tested")
 		                            : S("of its blocks, not tested"),
-		        false },
+		        CKPT_TEXT, 0 },
 	};
 
 	put_row(k, cells, sizeof cells / sizeof *cells);
@@ -182,7 +165,7 @@ static bool list(struct tensor_listing *k, struct ckpt *c)
 	}
 	if (k->s->error.code || (k->show && pattern_failed(k->show, &k->s->error)))
 		return false;
-	if (k->form == FORM_TEXT)
+	if (!k->rows_of_sheet)
 		put_totals(k, c);
 	return true;
 }
@@ -221,16 +204,20 @@ static void put_diff(void *user, const struct ckpt_diff *d)
 	struct str none = STR_NONE;
 	bool values = d->what == DIFF_VALUES, numbers = values && t->type->size;
 	struct ckpt_cell cells[] = {
-		{ "name", t->name, false },
-		{ "dtype", str_of(t->type->name), false },
-		{ "shape", shape(k, t), false },
-		{ "differs", str_of(says[d->what]), false },
+		{ "name", t->name, CKPT_TEXT, 0 },
+		{ "dtype", str_of(t->type->name), CKPT_TEXT, 0 },
+		{ "shape", shape(k, t), CKPT_TEXT, 0 },
+		{ "differs", str_of(says[d->what]), CKPT_TEXT, 0 },
 		/* NOLINTNEXTLINE: such a difference has both sides */
-		{ "other dtype", d->what == DIFF_DTYPE ? str_of(u->type->name) : none, false },
-		{ "other shape", d->what == DIFF_SHAPE ? shape(k, u) : none, false },
-		{ "differing values", values ? number(k, (uint64_t)d->differing) : none, true },
-		{ "largest absolute", numbers ? str_fmt(a, "%g", d->absolute) : none, false },
-		{ "largest relative", numbers ? str_fmt(a, "%g", d->relative) : none, false },
+		{ "other dtype", d->what == DIFF_DTYPE ? str_of(u->type->name) : none, CKPT_TEXT,
+		        0 },
+		{ "other shape", d->what == DIFF_SHAPE ? shape(k, u) : none, CKPT_TEXT, 0 },
+		{ "differing values", values ? number(k, (uint64_t)d->differing) : none,
+		        CKPT_INTEGER, 0 },
+		{ "largest absolute", numbers ? str_fmt(a, "%g", d->absolute) : none, CKPT_REAL,
+		        d->absolute },
+		{ "largest relative", numbers ? str_fmt(a, "%g", d->relative) : none, CKPT_REAL,
+		        d->relative },
 	};
 	put_row(k, cells, sizeof cells / sizeof *cells);
 }
@@ -241,7 +228,7 @@ static bool compare(struct tensor_listing *k, struct ckpt *a, struct ckpt *b)
 
 	if (!ckpt_compare(a, b, &s->query_arena, put_diff, k, &s->error))
 		return false;
-	if (!k->rows && k->form == FORM_TEXT)
+	if (!k->rows && !k->rows_of_sheet)
 		sink_put(k->out, S("the checkpoints are equal\n"));
 	return true;
 }
@@ -253,17 +240,21 @@ static const struct column list_columns[] = { TEXT_COLUMN("name"), TEXT_COLUMN("
 	NUMBER_COLUMN("slices", NULL), NUMBER_COLUMN("shard", NULL), NUMBER_COLUMN("offset", NULL),
 	TEXT_COLUMN("checksum") };
 static const struct column diff_columns[] = { TEXT_COLUMN("name"), TEXT_COLUMN("dtype"),
-	TEXT_COLUMN("shape"), TEXT_COLUMN("differs"), TEXT_COLUMN("other dtype"),
-	TEXT_COLUMN("other shape"), NUMBER_COLUMN("differing values", NULL),
-	TEXT_COLUMN("largest absolute"), TEXT_COLUMN("largest relative") };
+	TEXT_COLUMN("shape"), TEXT_COLUMN("differs"), TEXT_COLUMN("other_dtype"),
+	TEXT_COLUMN("other_shape"), NUMBER_COLUMN("differing_values", NULL),
+	REAL_COLUMN("largest_absolute", NULL), REAL_COLUMN("largest_relative", NULL) };
 
-static struct tensor_listing *ask_of(const struct exported *x, enum form form, struct sink *s)
+#define N_COLUMNS (sizeof list_columns / sizeof *list_columns)
+_Static_assert(sizeof diff_columns == sizeof list_columns, "both tables have as many columns");
+
+static struct tensor_listing *listing_of(const struct exported *x)
 {
-	struct tensor_listing *k = (struct tensor_listing *)(uintptr_t)x->of;
+	return (struct tensor_listing *)(uintptr_t)x->of;
+}
 
-	k->form = form;
-	k->out = s;
-	return k;
+static const struct column *columns_of(const struct tensor_listing *k)
+{
+	return k->b ? diff_columns : list_columns;
 }
 
 static bool answer(struct tensor_listing *k)
@@ -273,37 +264,65 @@ static bool answer(struct tensor_listing *k)
 
 static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
 {
+	struct tensor_listing *k = listing_of(x);
+
 	(void)to;
 	(void)e;
-	return answer(ask_of(x, FORM_TEXT, s));
+	k->out = s;
+	return answer(k);
+}
+
+/* Writes the rows into the document; it ends with the totals. */
+static bool put_document(struct tensor_listing *k, struct sink *s, const struct emit *to)
+{
+	struct document d;
+
+	document_open(&d, s, to, "tfprof/checkpoint", 1);
+	document_key(&d, "checkpoints");
+	json_array(&d.j);
+	for (size_t i = 0; i < k->paths.n; i++)
+		document_word(&d, k->paths.v[i]);
+	json_array_end(&d.j);
+	document_rows(&d, &k->sheet, columns_of(k), N_COLUMNS);
+	bool ok = answer(k);
+	if (!ok)
+		return false;
+	document_rows_end(&d, &k->sheet);
+	document_i64(&d, "row_count", num_from_u64(k->rows));
+	if (!k->b) {
+		document_i64(&d, "params", k->params);
+		document_i64(&d, "bytes", num_from_u64(k->bytes));
+	}
+	document_end(&d);
+	return true;
 }
 
 static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
 {
-	struct tensor_listing *k = ask_of(x, FORM_DOCUMENT, s);
+	struct tensor_listing *k = listing_of(x);
+	struct emit with = *to;
+	struct scratch own; /* the rows reset the arena of the query */
 
-	(void)to;
 	(void)e;
-	json_init(&k->json, s);
-	json_array(&k->json);
-	if (!answer(k))
-		return false;
-	json_array_end(&k->json);
-	sink_char(s, '\n');
-	return true;
+	k->rows_of_sheet = true;
+	scratch_open(&own, to->a->work);
+	with.a = &own.a;
+	bool ok = put_document(k, s, &with);
+	scratch_close(&own);
+	return ok;
 }
 
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)
 {
-	struct tensor_listing *k = ask_of(x, FORM_ROWS, s);
+	struct tensor_listing *k = listing_of(x);
 	struct scratch own; /* the rows reset the arena of the query */
 	bool ok;
 
 	(void)e;
+	k->rows_of_sheet = true;
 	scratch_open(&own, to->a->work);
-	sheet_open(&k->sheet, form, s, &own.a, k->b ? diff_columns : list_columns,
-	        sizeof list_columns / sizeof *list_columns);
+	sheet_open(&k->sheet, form, s, &own.a, columns_of(k), N_COLUMNS);
 	ok = answer(k);
 	if (ok)
 		sheet_close(&k->sheet);

@@ -229,8 +229,8 @@ static void odd(const char *kind, const char *path)
 	CHECK(tfp_arrow_stream(NULL, NULL, &a) && tfp_arrow_stream(NULL, NULL, NULL));
 	s = load(kind, path, 0);
 	refuse(s, "table", "nobody", 0, "unknown table 'nobody'");
-	refuse(s, "command", "help", 0, "'help' has no rows: views, tables");
-	refuse(s, "command", "", 0, "'' has no rows: views, tables");
+	refuse(s, "command", "help", 0, "'help' has no rows: views, tables such as");
+	refuse(s, "command", "", 0, "'' has no rows: views, tables such as");
 	refuse(s, "command", "scope -select nothing", 0, "-select: 'nothing' is unknown");
 	refuse(s, "table", "runs", UINT64_C(1) << 40, "a batch has ");
 	struct tfp_arrow bad = { .size = 3 };

@@ -108,17 +108,19 @@ def case_forms(top):
             status, out, err, _ = run(os.path.join(top, name[:2]), path)
             T.check(status == 0 and out == 'the checkpoints are equal\n', name + ': ' + out + err)
     status, out, _, _ = run(os.path.join(top, 'v2'), '-output', 'json', '-show_name_regexes', 'a/.*')
-    rows = json.loads(out)
+    rows = json.loads(out)['rows']
     T.check([r['name'] for r in rows] == ['a/empty', 'a/none', 'a/scalar'] and
             rows[0]['shape'] == '2x0x3' and rows[2]['bytes'] == 8, 'json: ' + out)
     status, out, _, _ = run(os.path.join(top, 'v1'), '-output', 'csv')
     T.check(out.count('\n') == 30 and out.startswith('name,dtype,shape,params,bytes,'), 'csv: ' + out)
     for name in ('v1', 'v2'):
         rows = list(csv.DictReader(io.StringIO(run(os.path.join(top, name), '-output', 'csv')[1])))
-        same = [{k: str(r.get(k, '')) for k in rows[0]} for r in json.loads(run(os.path.join(top, name), '-output', 'json')[1])]
+        answer = json.loads(run(os.path.join(top, name), '-output', 'json')[1])
+        same = [{k: '' if r[k] is None else str(r[k]) for k in rows[0]} for r in answer['rows']]
+        T.check(answer['row_count'] == len(rows) and answer['bytes'] == sum(r['bytes'] or 0 for r in answer['rows']), 'totals of ' + name)
         T.check(rows == same, 'csv and json of %s differ: %r' % (name, [x for x in zip(rows, same) if x[0] != x[1]][:2]))
     for name, shards in (('v2', 1), ('v2_seven', 7)):
-        rows = [r for r in json.loads(run(os.path.join(top, name), '-output', 'json')[1]) if r.get('offset') is not None and r['dtype'] != 'string']
+        rows = [r for r in json.loads(run(os.path.join(top, name), '-output', 'json')[1])['rows'] if r['offset'] is not None and r['dtype'] != 'string']
         for r in rows:
             with open('%s.data-%05d-of-%05d' % (os.path.join(top, name), r['shard'], shards), 'rb') as f:
                 f.seek(r['offset'])

@@ -9,11 +9,15 @@ A stored document is kept as it was written. If its schema has the same version 
 have every member of it, with a value of the same type, and the schema of today must accept the stored document.
 """
 import argparse
+import base64
+import gzip
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -22,12 +26,42 @@ from cases import ROOT  # noqa: E402
 import schemas  # noqa: E402
 
 TRAIN, TF, SNAP = 'testdata/traces/training.pt.trace.json.gz', 'testdata/example/profile_100', 'testdata/memory/snapshot.pickle'
-COMMANDS = {'advice': 'advise ' + TF, 'collectives': 'collectives testdata/flight', 'critical': 'critical ' + TRAIN,
-            'devices': 'devices ' + TRAIN, 'diff': 'diff %s testdata/example/profile_200' % TF, 'flops': 'flops ' + TRAIN,
+RANKS = '{made}/rank0.pt.trace.json {made}/rank1.pt.trace.json'
+COMMANDS = {'advice': 'advise ' + TF, 'checkpoint': "checkpoint {made}/model.ckpt -show_name_regexes 'init/.*'", 'collectives': 'collectives testdata/flight', 'critical': 'critical ' + TRAIN,
+            'devices': 'devices ' + TRAIN, 'diff': 'diff %s testdata/example/profile_200' % TF,
+            'diff-phases': 'diff --by=phase testdata/graphs/replay.pt.trace.json testdata/graphs/replay.pt.trace.json',
+            'flops': 'flops ' + TRAIN, 'flops-ranks': 'flops ' + RANKS,
             'idle': 'idle ' + TRAIN, 'kernels': 'kernels ' + TRAIN, 'memory': 'memory ' + SNAP, 'peek': 'peek aten::addmm ' + TRAIN,
             'phases': 'phases testdata/graphs/replay.pt.trace.json', 'roofline': 'roofline ' + TRAIN, 'steps': 'steps ' + TRAIN,
-            'summary': 'summary ' + TRAIN, 'top': 'top ' + TF, 'version': '--version', 'view': 'scope -max_depth 2 ' + TF,
-            'what-if': 'what-if sync=0 ' + TRAIN, 'why': 'why ' + TRAIN}
+            'slices': None, 'summary': 'summary ' + TRAIN, 'top': 'top ' + TF, 'version': '--version', 'view': 'scope -max_depth 2 ' + TF,
+            'what-if': 'what-if sync=0 ' + TRAIN, 'why': 'why ' + TRAIN, 'why-runs': 'why --as=runs ' + RANKS}
+UNSTORED = {'arrays', 'row'}  # parts of documents
+
+
+def make_inputs(folder):
+    """Writes a checkpoint, and two ranks of a job, of which the second has longer kernels."""
+    models = os.path.join(ROOT, 'testdata', 'models', 'resnet')
+    for end in ('index', 'data-00000-of-00001'):
+        with gzip.open(os.path.join(models, 'model.ckpt.%s.gz' % end)) as f, open(os.path.join(folder, 'model.ckpt.' + end), 'wb') as to:
+            to.write(f.read())
+    with gzip.open(os.path.join(ROOT, TRAIN)) as f:
+        trace = json.load(f)
+    for rank in range(2):
+        trace.setdefault('distributedInfo', {}).update(rank=rank, world_size=2)
+        for e in trace['traceEvents'] if rank else ():
+            if e.get('cat') == 'kernel':
+                e['dur'] *= 1.5
+        with open(os.path.join(folder, 'rank%d.pt.trace.json' % rank), 'w') as f:
+            json.dump(trace, f)
+
+
+def document_of_page(program, name, made):
+    """Returns a document that only pages have."""
+    page = os.path.join(made, 'page.html')
+    subprocess.run([program, 'report', TRAIN, '-o', page], capture_output=True, check=True, cwd=ROOT)
+    with open(page, encoding='utf-8') as f:
+        data = re.search(r'<script id="data" type="application/octet-stream">([^<]*)</script>', f.read())[1]
+    return next(d['document'] for d in json.loads(gzip.decompress(base64.b64decode(data)))['documents'] if d['name'] == name)
 
 
 def kind(x):
@@ -49,16 +83,18 @@ def lost(old, new, where=''):
     return lost(old[0], new[0], where + '[]') if isinstance(old, list) and old else []
 
 
-def document(program, command):
-    out = subprocess.run([program] + shlex.split(command) + ['-output', 'json'], capture_output=True, cwd=ROOT, text=True)
+def document(program, name, command, made):
+    if not command:
+        return document_of_page(program, name, made)
+    out = subprocess.run([program] + shlex.split(command.format(made=made)) + ['-output', 'json'], capture_output=True, cwd=ROOT, text=True)
     assert not out.returncode, out.stderr
-    return json.loads(out.stdout)
+    return json.loads(out.stdout.replace(made + '/', ''))
 
 
-def check(program, name, command, validators, store):
+def check(program, name, command, validators, store, made):
     """Returns what is wrong with a document."""
     path = os.path.join(HERE, 'stored', name + '.json')
-    new, bad = document(program, command), []
+    new, bad = document(program, name, command, made), []
     of = new.get('schema', {})
     if of.get('name') != 'tfprof/' + name or not isinstance(of.get('version'), int):
         return ['schema is %s' % of]
@@ -81,12 +117,14 @@ def main():
     p.add_argument('--store', action='store_true')
     args = p.parse_args()
     failed, validators = 0, schemas.validators()
-    for name, command in COMMANDS.items():
-        bad = check(args.program, name, command, validators, args.store)
-        failed += bool(bad)
-        print('\n'.join('%s: %s' % (name, x) for x in bad), end='\n' if bad else '')
+    with tempfile.TemporaryDirectory() as made:
+        make_inputs(made)
+        for name, command in COMMANDS.items():
+            bad = check(args.program, name, command, validators, args.store, made)
+            failed += bool(bad)
+            print('\n'.join('%s: %s' % (name, x) for x in bad), end='\n' if bad else '')
     printed = subprocess.run([args.program, 'schema'], capture_output=True, text=True).stdout.split()
-    same = sorted(printed) == sorted(n[:-5] for n in os.listdir(schemas.SCHEMAS))
+    same = sorted(printed) == sorted(n[:-5] for n in os.listdir(schemas.SCHEMAS)) and set(printed) == set(COMMANDS) | UNSTORED
     for name in printed:
         out = subprocess.run([args.program, 'schema', name], capture_output=True, text=True).stdout
         with open(os.path.join(schemas.SCHEMAS, name + '.json')) as f:

@@ -4,12 +4,15 @@
 
     tests/mcp/run.py --program build/check/tfprof [NAME...]
 """
+import ctypes
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -155,6 +158,24 @@ def closed_pipes():
     equal(s.process.wait(PATIENCE), 0)
 
 
+def texts():
+    """Messages must be UTF-8; names of files and of nodes that are not have their bytes as \\xNN."""
+    os.mkdir('in')
+    with open(os.path.join(TESTDATA, 'example/profile_100'), 'rb') as f, open(b'in/\xf6\xbf\xbf\xbf', 'wb') as to:
+        to.write(f.read())
+    with open('in/trace.json', 'wb') as f:
+        f.write(b'{"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a\xf6\xbf\xbf\xbf","pid":1,"tid":1,"ts":1,"dur":9}]}')
+    with Server(ARGS.program, '--allow', 'in') as s:
+        s.raw(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"peek","arguments":{"\xf6\xbf\xbf\xbf":1}}}\n')
+        equal(s.read()['error']['code'], -32700)
+        s.raw(b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}\n')
+        equal(s.read()['error']['code'], -32700)
+        equal(s.ask('ping')['result'], {})
+        found = json.dumps(s.call('open')) + json.dumps(s.call('table', file='trace.json', view='op'))
+        assert not re.search(r'\\ud[89a-f]', found), found
+        assert 'a\\\\xf6' in found, found
+
+
 def noise():
     """Random bytes and broken requests never end the server."""
     random.seed(41)
@@ -239,6 +260,34 @@ def stays_inside():
         assert s.call('table', file='profile_200', view='op')['rows']
     out = subprocess.run([ARGS.program, 'mcp', '--allow', 'nowhere'], capture_output=True, stdin=subprocess.DEVNULL)
     assert out.returncode and b'nowhere' in out.stderr, out
+
+
+def exchanged_links():
+    """A folder that is exchanged with a link to the outside, between the check of the path and its use, is not followed."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(444, None, 0, 1) < 1 or not hasattr(libc, 'renameat2'):  # landlock_create_ruleset: the version
+        raise cases.Skip('the kernel has no Landlock, or the C library no renameat2')
+    for folder, name in (('in/folder', 'inside'), ('out', 'secret')):
+        os.makedirs(folder)
+        with open(folder + '/graph.pbtxt', 'w') as f:
+            f.write('node { name: "%s" op: "Const" }%s' % (name, ' ' * len(folder)))
+    os.symlink('../out', 'in/link')
+    ends = threading.Event()
+
+    def exchange():
+        while not ends.is_set():
+            libc.renameat2(-100, b'in/folder', -100, b'in/link', 2)  # AT_FDCWD, RENAME_EXCHANGE
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    try:
+        with Server(ARGS.program, '--allow', 'in') as s:
+            answers = [json.dumps(s.ask('tools/call', name='table', arguments={
+                'file': 'folder/graph.pbtxt', 'view': 'scope', 'options': ['-select', 'params']})) for _ in range(1000)]
+    finally:
+        ends.set()
+        thread.join()
+    assert not [a for a in answers if 'secret' in a]
+    assert [a for a in answers if 'inside' in a] or len(set(answers)) > 1, answers[0]
 
 
 def writes_nothing():
@@ -385,8 +434,8 @@ def compares():
         s.fails('compare', before='example/profile_100', after='example/nothing')
 
 
-CASES = [negotiates, states_revision, lists, malformed, batches, long_lines, closed_pipes, noise, cancels, cancels_running,
-         stays_inside, writes_nothing, opens_no_network, reloads, arguments, same_numbers, tables, budgets, compares]
+CASES = [negotiates, states_revision, lists, malformed, batches, long_lines, closed_pipes, texts, noise, cancels, cancels_running,
+         stays_inside, exchanged_links, writes_nothing, opens_no_network, reloads, arguments, same_numbers, tables, budgets, compares]
 
 if __name__ == '__main__':
     ARGS = cases.arguments(__doc__)

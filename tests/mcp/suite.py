@@ -36,6 +36,7 @@ STEPS = [
     Step('mcp', 'quick deep covered', 'tests/mcp/run.py --program {program}', seconds=10),
     Step('mcp-questions', 'quick deep', 'tests/mcp/questions_run.py --program {program}', seconds=10),
     Step('mcp-packaging', 'quick', 'tests/mcp/packaging_run.py --program {program}'),
+    Step('mcp-real', 'real', 'tests/mcp/real_run.py --program {program} --realdata {realdata}', seconds=15),
     Step('mcp-sdk', 'deep', with_sdk, seconds=30),
     Step('mcp-tokens', 'deep', with_modules('tests/mcp/tokens_run.py', 'npm-mcp', TOKENIZER), seconds=30),
     Step('mcp-inspector', 'deep', with_modules('tests/mcp/inspector_run.py', 'npm-inspector', INSPECTOR), seconds=60),

@@ -199,7 +199,7 @@ def compare(folder, prefix, tensors):
     if status:
         bad.append('%s --verify: %s' % (prefix, err))
     status, out, err = program('checkpoint', path, '-output', 'json')
-    rows = json.loads(out) if not status else []
+    rows = json.loads(out)['rows'] if not status else []
     found = {r['name']: [r['dtype'], [int(x) for x in r['shape'].split('x') if x]] for r in rows}
     wanted = {n: [t[0], t[1]] for n, t in tensors.items()}
     if found != wanted:

@@ -58,8 +58,8 @@ def program_that_calls_everything():
     methods = [('p.' + n, m) for n, m in vars(_commands.Commands).items() if not n.startswith('_')]
     methods += [('p.steps', _commands.StepNumbers.__call__), ('p.devices', _commands.DeviceNames.__call__)]
     for name, method in methods:
-        target = inspect.signature(method).return_annotation.__name__.lower()
-        lines += ['%s = %s' % (target, call) for call in calls(name, method)]
+        answer = inspect.signature(method).return_annotation
+        lines += ['%s = %s' % (answer.__name__.lower(), call) if answer else call for call in calls(name, method)]
     return '\n'.join(lines) + '\n'
 
 

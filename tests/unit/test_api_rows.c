@@ -180,7 +180,8 @@ static void table_of_commands(UNUSED)
 		snprintf(line, sizeof line, "%s%s", c->name, arguments_of(c->name));
 		int code = tfp_run_line(t, line, TFP_Z, &run);
 		if (off)
-			assert_non_null(strstr(tfp_error(t, NULL), "only in the program"));
+			assert_non_null(
+			        strstr(tfp_error(t, NULL), "is available only in the program"));
 		else if (lacks || is_among(c->name, no_file))
 			assert_int_not_equal(code, TFP_E_INVALID_ARGUMENT);
 		else

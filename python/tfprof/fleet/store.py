@@ -169,7 +169,7 @@ class _Remote:
 
 
 def _changed(info: Dict[str, Any], now: float) -> float:
-    when = next((info[k] for k in ('LastModified', 'last_modified', 'updated', 'mtime', 'created') if info.get(k)), now)
+    when: Any = next((info[k] for k in ('LastModified', 'last_modified', 'updated', 'mtime', 'created') if info.get(k)), now)
     return float(when.timestamp()) if hasattr(when, 'timestamp') else float(when) if isinstance(when, (int, float)) else now
 
 
