@@ -81,7 +81,7 @@ def steps_of_servers():
     write(events + [kineto.event('user_annotation', 'ProfilerStep#7', 990, 400)])
     steps = json.loads(program('replay.pt.trace.json', 'steps', '-output', 'json')[0])['steps']
     equal([(s['step'], s['name']) for s in steps], [(7, 'ProfilerStep#7')])
-    for other in ('step[3]', 'execute_graph', 'execute_context_1', 'decode', 'step[DECODED bs=1]', 'execute_4_context_0(sq1)_generation_1(sq1)'):
+    for other in ('step[3]', 'execute_graph', 'execute_context_1', 'decode', 'step[Decode bs=1]', 'execute_4_context_0(sq1)_generation_1(sq1)'):
         write([kineto.event('user_annotation', other, 1000, 50)] + replay(1010, 10, ['a'], 1200))
         equal(json.loads(program('replay.pt.trace.json', 'steps', '-output', 'json')[0])['steps'][0]['name'], 'steps: unknown', other)
 

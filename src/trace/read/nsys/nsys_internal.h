@@ -22,6 +22,7 @@ struct nsys_step {
 	int64_t start, length;         /* length -1: no end */
 	int64_t number; /* number at the end of the name, or -1; later number of the step */
 	bool outermost; /* true if no other step range of the process contains its start */
+	bool served;    /* of an LLM server; never outermost */
 	uint32_t event;
 };
 
