@@ -149,6 +149,12 @@ struct trace_replay {
 	int64_t batch;  /* tokens or requests that the graph was captured for; 0: unknown */
 };
 
+/* A step that the user asked to guess, for a trace without marks. */
+struct trace_guess {
+	int64_t start, end;
+	uint32_t name; /* string id */
+};
+
 /* A node of the program that the source compiled (HLO), where the file has it. */
 struct trace_node {
 	uint32_t name, type, category; /* string ids; category may be ID_NONE */
@@ -220,6 +226,7 @@ struct trace {
 	VEC(struct trace_site) sites;
 	VEC(struct trace_graph) graphs;
 	VEC(struct trace_replay) replays; /* by start */
+	VEC(struct trace_guess) guesses;  /* by start */
 	uint32_t n_slices;                /* instants and samples too */
 	uint64_t keys;    /* ARG_BITs of the arguments that some slice or event has */
 	uint64_t clamped; /* slices whose negative length became 0, or whose end became INT64_MAX */

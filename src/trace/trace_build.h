@@ -133,6 +133,7 @@ void build_number(struct trace_build *b, uint32_t track, uint32_t key, const uin
 uint32_t build_site(struct trace_build *b, uint32_t parent, uint32_t event, bool replayed);
 void build_graph(struct trace_build *b, const struct trace_graph *graph);
 void build_replay(struct trace_build *b, const struct trace_replay *replay);
+void build_guess(struct trace_build *b, const struct trace_guess *step);
 
 /* For a reader that keeps only sums. build_extent: a track of the sealed trace has n slices, from
  * start to end, that are not stored. build_sums: the sums of all slices. */

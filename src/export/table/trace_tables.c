@@ -315,8 +315,8 @@ static void put_guess(struct document *d, const void *user)
 	document_i64(d, "guessed_step_ns", g->period);
 }
 
-/* Offers calls that repeat, if the trace has no marks of steps. */
-static void offer_steps(struct table *x, const struct trace *t)
+/* Describes calls that repeat, if the trace has no marks of steps. used: they are the steps. */
+static void offer_steps(struct table *x, const struct trace *t, bool used)
 {
 	struct step_guess *g = ARENA_NEW(x->a, struct step_guess);
 	struct sb b = sb_in(x->a);
@@ -334,7 +334,9 @@ static void offer_steps(struct table *x, const struct trace *t)
 		sb_put(&b, S("' ... '"));
 		sb_put_name(&b, trace_str(t, g->last));
 	}
-	sb_put(&b, S("'\n\n"));
+	sb_put(&b, used ? S("'\n\n")
+	                : S("'\n--guess-steps uses them in all commands. "
+	                    "They may be parts of a step.\n\n"));
 	x->lead = sb_str(&b);
 	x->members = put_guess;
 	x->user = g;
@@ -627,8 +629,9 @@ static void fill(struct table *x, const struct worker_traces *all,
 		fill_rooflines(x, v, all->n, &request->roofline);
 	if (which == TABLE_STEPS && single)
 		hide_column(x, S("devices"));
-	if (which == TABLE_STEPS && all->n == 1 && v[0].steps.by == STEPS_UNKNOWN)
-		offer_steps(x, v[0].t);
+	if (which == TABLE_STEPS && all->n == 1 &&
+	        (v[0].steps.by == STEPS_UNKNOWN || v[0].steps.by == STEPS_BY_GUESS))
+		offer_steps(x, v[0].t, v[0].steps.by == STEPS_BY_GUESS);
 	if (which == TABLE_DEVICES || which == TABLE_STEPS)
 		add_sections(x, &part, &further, all->recorded);
 }

@@ -198,7 +198,8 @@ void trace_find_phases(
 	scratch_open(&own, a->work);
 	x.a = &own.a;
 	trace_find_served(t, &x.steps, x.a);
-	size_t n = x.steps.by == STEPS_BY_SERVING ? x.steps.steps.n : 0;
+	bool guessed = x.steps.by == STEPS_BY_GUESS;
+	size_t n = guessed || x.steps.by == STEPS_BY_SERVING ? x.steps.steps.n : 0;
 	if (n) {
 		x.info = ARENA_ARRAY(x.a, n, struct serving_step);
 		x.usage = ARENA_ARRAY(x.a, n, struct step_usage);
@@ -208,7 +209,10 @@ void trace_find_phases(
 		x.host = ARENA_ARRAY(x.a, n, int64_t);
 		x.work = (int64_t(*)[PHASE_WORKS])ARENA_ARRAY(x.a, n * PHASE_WORKS, int64_t);
 		for (size_t i = 0; i < n; i++)
-			serving_parse(trace_str(t, x.steps.steps.v[i].name), &x.info[i]);
+			if (guessed ||
+			        !serving_parse(trace_str(t, x.steps.steps.v[i].name), &x.info[i]))
+				x.info[i] = (struct serving_step){ PHASE_OTHER, -1, -1, -1, -1,
+					.padded = 0 };
 		for (size_t i = 0; i < x.steps.intervals.n; i++)
 			x.host[x.steps.intervals.v[i].step] =
 			        num_sub(x.steps.intervals.v[i].end, x.steps.intervals.v[i].start);
