@@ -488,6 +488,7 @@ static void find_all(const struct trace *t, const struct trace_links *links,
 	if (more == MORE_PATH)
 		ops_find_path(&x);
 	find(&x);
+	ops_find_windows(&x);
 	scratch_close(&own);
 }
 
