@@ -117,13 +117,15 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	struct trace_build *b =
 	        build_open(t, ARG_BITS_ALL & ~ARG_BIT(ARG_LAUNCHED), ingest_notes(l->to), l->a);
 
+	const struct graph_source graphs = { s->name, s->options->graph_capture };
+
 	t->bytes = src_size(s);
 	bool ok = l->in->read_trace(s, b, l->a, e);
 	t->bytes = t->bytes ? t->bytes : src_at(s);
 	if (!ok)
 		return false;
 	build_seal(b);
-	if (!t->sums && !graph_join(s, b, l->a, e))
+	if (!t->sums && !graph_join(&graphs, b, l->a, e))
 		return false;
 	if (s->options->guess_steps)
 		guess_steps(s, b, ingest_notes(l->to), l->a);

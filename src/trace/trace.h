@@ -234,6 +234,8 @@ struct trace {
 	uint64_t unopened; /* ends of slices that had not begun: ignored */
 	uint64_t lost;     /* pieces of device work that the file is known to lack, at least */
 	uint64_t dropped_slices; /* above TRACE_SLICES_MAX */
+	bool by_ranges;        /* of a recording: the ranges on threads are levels of ops, as in an
+	                          export of Nsight Systems; otherwise work states its ranges */
 	bool scheduled;        /* the source says when threads that could run had no CPU: slices of
 	                          CATEGORY_PREEMPTED */
 	uint64_t dropped_args; /* arguments above ARGS_MAX */

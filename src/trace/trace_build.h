@@ -160,8 +160,15 @@ struct build_creations {
 void build_creation(struct trace_build *b, const struct build_creation *node);
 const struct build_creations *build_get_creations(const struct trace_build *b);
 
+/* Where the captures of a trace's graphs are. */
+struct graph_source {
+	struct str name;    /* path of the trace, for messages and to find files beside it */
+	struct str capture; /* file or folder that the user named; empty: none */
+};
+
 /* a: scratch. False, and *e is filled: a trace of captures that the user named cannot be read. */
-bool graph_join(struct src *s, struct trace_build *b, struct arena *a, struct err *e);
+bool graph_join(
+        const struct graph_source *from, struct trace_build *b, struct arena *a, struct err *e);
 
 /* ---- readers ----
  *

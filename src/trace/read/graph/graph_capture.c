@@ -5,6 +5,7 @@
  */
 #include "trace/read/graph/graph_internal.h"
 #include "trace/pass/nest.h"
+#include "trace/read/recording/recordings.h"
 
 /* Arguments of levels that stay with the work. */
 #define SITE_ARGS                                                                                  \
@@ -40,8 +41,8 @@ static enum call_kind kind_of_name(struct str name)
 {
 	if (str_contains(name, S("StreamBeginCapture")))
 		return CALL_BEGIN;
-	if (str_contains(name, S("StreamEndCapture")))
-		return CALL_END;
+	if (str_contains(name, S("StreamEndCapture")) || str_contains(name, S("GraphInstantiate")))
+		return CALL_END; /* recordings lack the former */
 	if (str_contains(name, S("Graph")))
 		return CALL_OTHER;
 	return (str_contains(name, S("Launch")) && str_contains(name, S("Kernel"))) ||
@@ -112,6 +113,7 @@ static void begin_capture(struct capture_reading *x)
 	struct capture made = { .file = x->file,
 		.first = (uint32_t)x->to->calls.n,
 		.batch = x->to->files.v[x->file].batch,
+		.requests = x->to->files.v[x->file].requests,
 		.cut = true,
 		.named = true };
 
@@ -175,6 +177,20 @@ static void take_thread(struct capture_reading *x, uint32_t track)
 	}
 }
 
+/* Reads a GPU recording: its calls have no kernel names, and the ranges around them are levels. */
+static bool read_recording(
+        const struct capture_file *f, struct trace *t, struct arena *a, struct err *e)
+{
+	const struct recording_request request = { .wants = ARG_BITS_ALL };
+	const struct recording_options how = { .step_implied = true };
+	struct recording_set files;
+	struct notes unused;
+
+	notes_init(&unused, a);
+	return recording_find(&files, a, f->path, e) &&
+	       recording_trace(t, &files, &how, &request, &unused, e);
+}
+
 /* Reads the trace of a file. The result lives in a. */
 static bool read_trace(struct capture_file *f, struct notes *notes, struct arena *a, struct err *e)
 {
@@ -182,7 +198,9 @@ static bool read_trace(struct capture_file *f, struct notes *notes, struct arena
 	struct scratch own;
 	struct src *s;
 
-	f->read = true;
+	f->t = t;
+	if (f->recording)
+		return read_recording(f, t, a, e);
 	scratch_open(&own, a->work);
 	struct trace_build *b = build_open(t, SITE_ARGS | ARG_BIT(ARG_LAUNCHED), notes, &own.a);
 	bool ok = src_open_file(&s, &own.a, f->path, e);
@@ -194,7 +212,6 @@ static bool read_trace(struct capture_file *f, struct notes *notes, struct arena
 	if (ok)
 		build_seal(b);
 	scratch_close(&own);
-	f->t = t;
 	return ok;
 }
 

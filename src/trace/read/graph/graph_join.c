@@ -12,6 +12,7 @@
 /* The capture that a launch replays. */
 struct launch_fit {
 	uint32_t capture; /* index, or ID_NONE */
+	int64_t size;     /* number of tokens for which it was captured; 0: unknown */
 	bool by_order;    /* several captures have the same names; the order of launches decided */
 	bool ambiguous; /* several captures have the same names, and the order of launches does not
 	                   decide */
@@ -20,7 +21,8 @@ struct launch_fit {
 /* A step of a server: an annotation around launches. */
 struct served_step {
 	uint32_t process;
-	int64_t start, end, batch;
+	int64_t start, end;
+	int64_t tokens, requests; /* including padding; not positive: unknown */
 };
 
 /* Numbers of launches, of their work, and of its time. */
@@ -36,17 +38,18 @@ struct graph_joining {
 	struct graph_replays replays;
 	struct captures captures;
 	VEC(struct served_step) served; /* by start */
-	struct imap known;              /* kind, capture -> index in pairings */
+	struct imap known;              /* pattern, capture -> index in pairings */
 	VEC(struct graph_pairing) pairings;
 	struct launch_fit *fits;
 	struct graph_places places;
 	uint32_t **site_of; /* by track, by slice of the track: 1 + site; 0: none */
 	struct graph_tally by_how[PAIR_HOWS], ordered, ambiguous, missing, refused, created, region;
-	uint64_t lost;          /* captured calls without work */
-	uint32_t first_refused; /* launch, or ID_NONE */
-	uint32_t closest;       /* capture that agrees longest with it, or ID_NONE */
-	size_t differ;          /* position at which it differs */
-	int64_t too_large;      /* tokens of a step that is larger than all captures; 0: none */
+	uint64_t lost;           /* captured calls without work */
+	uint32_t first_refused;  /* launch, or ID_NONE */
+	uint32_t closest;        /* capture that agrees longest with it, or ID_NONE */
+	size_t differ;           /* position at which it differs */
+	int64_t too_large;       /* size of a step that is larger than all captures; 0: none */
+	bool too_large_requests; /* the size counts requests */
 };
 
 /* ---- steps of servers ---- */
@@ -71,11 +74,13 @@ static void find_served(struct graph_joining *x)
 			continue;
 		for (struct slice s; slice_next(&it, &s);)
 			if (s.form == SLICE_COMPLETE && s.category == CATEGORY_STEP &&
-			        serving_parse(trace_str(t, s.name), &step) && step.tokens > 0)
+			        serving_parse(trace_str(t, s.name), &step) &&
+			        (step.tokens > 0 || step.requests > 0))
 				VEC_PUSH(x->a, &x->served,
 				        ((struct served_step){ t->tracks.v[i].process, s.start,
 				                slice_end(&s),
-				                step.padded ? step.padded : step.tokens }));
+				                step.padded ? step.padded : step.tokens,
+				                step.padded ? step.padded : step.requests }));
 	}
 	sort_array(x->a, x->served.v, x->served.n, sizeof *x->served.v, by_start);
 }
@@ -106,20 +111,30 @@ static const struct capture *capture_at(const struct graph_joining *x, uint32_t 
 	return &x->captures.list.v[i];
 }
 
-/* Returns the smallest batch of a file or a capture that a step fits in; 0: none has one; -1: all
- * are too small. */
-static int64_t batch_for(const struct graph_joining *x, int64_t tokens)
+/* Returns the smallest batch of a file or a capture that a step fits in, among those whose batch
+ * counts requests or among those whose batch counts tokens; 0: none states its batch, or the size
+ * of the step is unknown; -1: all are too small. */
+static int64_t batch_for(
+        const struct graph_joining *x, const struct served_step *step, bool requests)
 {
-	int64_t best = 0;
+	int64_t best = 0, size = !step ? 0 : requests ? step->requests : step->tokens;
 	bool any = false;
 
-	for (size_t i = 0; i < x->captures.files.n + x->captures.list.n; i++) {
-		int64_t batch = i < x->captures.files.n
-		                        ? x->captures.files.v[i].batch
-		                        : x->captures.list.v[i - x->captures.files.n].batch;
-		any |= batch > 0;
-		if (batch >= tokens && (!best || batch < best))
-			best = batch;
+	for (size_t i = 0; size > 0 && i < x->captures.files.n; i++) {
+		const struct capture_file *f = &x->captures.files.v[i];
+		if (f->requests != requests || f->batch <= 0)
+			continue;
+		any = true;
+		if (f->batch >= size && (!best || f->batch < best))
+			best = f->batch;
+	}
+	for (size_t i = 0; size > 0 && i < x->captures.list.n; i++) {
+		const struct capture *c = capture_at(x, (uint32_t)i);
+		if (c->requests != requests || c->batch <= 0)
+			continue;
+		any = true;
+		if (c->batch >= size && (!best || c->batch < best))
+			best = c->batch;
 	}
 	return best ? best : any ? -1 : 0;
 }
@@ -130,14 +145,17 @@ static bool is_needed(
 {
 	if (!f->batch)
 		return true;
-	for (size_t i = 0; i < x->replays.launches.n; i++)
-		if (!step_of[i] || batch_for(x, x->served.v[step_of[i] - 1].batch) == f->batch)
+	for (size_t i = 0; i < x->replays.launches.n; i++) {
+		int64_t batch =
+		        step_of[i] ? batch_for(x, &x->served.v[step_of[i] - 1], f->requests) : 0;
+		if (!batch || batch == f->batch)
 			return true;
+	}
 	return false;
 }
 
-static bool read_files(
-        struct graph_joining *x, struct src *s, const uint32_t *step_of, struct err *e)
+static bool read_files(struct graph_joining *x, const struct graph_source *from,
+        const uint32_t *step_of, struct err *e)
 {
 	for (uint32_t i = 0; i < x->captures.files.n; i++) {
 		struct capture_file *f = &x->captures.files.v[i];
@@ -145,7 +163,7 @@ static bool read_files(
 		if (!is_needed(x, f, step_of) ||
 		        graph_read_captures(&x->captures, i, x->b, x->a, &own))
 			continue;
-		if (s->options->graph_capture.n || own.code == ERR_CANCELLED)
+		if (from->capture.n || own.code == ERR_CANCELLED)
 			return err_copy(e, &own);
 		note_line(build_notes(x->b), "note: %.*s\n", STR(own.text));
 	}
@@ -161,10 +179,11 @@ static const struct graph_pairing *pairing_of(
 	const struct capture *c = capture_at(x, capture);
 	uint32_t i = (uint32_t)x->pairings.n;
 
-	if (imap_get(&x->known, (uint64_t)l->kind << 32 | capture, &i))
+	if (imap_get(&x->known, (uint64_t)l->pattern << 32 | capture, &i))
 		return &x->pairings.v[i];
 	uint32_t *work = ARENA_ARRAY(x->a, l->n, uint32_t),
 	         *streams = ARENA_ARRAY(x->a, l->n, uint32_t);
+	int64_t *nodes = ARENA_ARRAY(x->a, l->n, int64_t);
 	struct imap stream_of;
 	imap_init(&stream_of, x->a);
 	for (uint32_t k = 0; k < l->n; k++) {
@@ -173,19 +192,20 @@ static const struct graph_pairing *pairing_of(
 		if (!imap_get(&stream_of, w->track, &streams[k]))
 			imap_put(&stream_of, w->track, streams[k], false);
 		work[k] = w->token;
+		nodes[k] = w->node;
 	}
-	const struct pairing_request request = { work, streams, l->n, stream_of.n,
+	const struct pairing_request request = { work, streams, nodes, l->n, stream_of.n,
 		x->captures.calls.v + c->first, c->n, c->cut, c->named };
 	struct graph_pairing made;
 	graph_pair(&request, &made, x->a);
-	imap_put(&x->known, (uint64_t)l->kind << 32 | capture, i, false);
+	imap_put(&x->known, (uint64_t)l->pattern << 32 | capture, i, false);
 	VEC_PUSH(x->a, &x->pairings, made);
 	return &x->pairings.v[i];
 }
 
 static bool is_exact(enum pair_how how)
 {
-	return how == PAIR_ORDER || how == PAIR_STREAMS;
+	return how == PAIR_ORDER || how == PAIR_NODES || how == PAIR_STREAMS;
 }
 
 /* Captures that a launch may replay, in the order in which they were captured. */
@@ -193,6 +213,7 @@ struct capture_choice {
 	const uint32_t *v;
 	size_t n;
 	bool ordered;    /* as many as launches: the n-th launch replays the n-th of them */
+	bool same_size;  /* they were captured for the same number of tokens, as far as is known */
 	uint32_t placed; /* the capture that the order of launches implies, or ID_NONE */
 };
 
@@ -229,19 +250,28 @@ static struct launch_fit choose(
 	return fit;
 }
 
-/* Appends the captures that a step of this batch may replay; -1: of any batch. */
-static void find_candidates(struct graph_joining *x, int64_t tokens, struct capture_choice *to)
+/* Finds the captures that the launches of a step may replay; NULL: all of them. */
+static void find_candidates(
+        struct graph_joining *x, const struct served_step *step, struct capture_choice *to)
 {
-	int64_t batch = tokens > 0 ? batch_for(x, tokens) : 0;
+	int64_t batch[2] = { batch_for(x, step, false), batch_for(x, step, true) };
 	uint32_t *v = ARENA_ARRAY(x->a, x->captures.list.n, uint32_t);
 
-	*to = (struct capture_choice){ .v = v, .placed = ID_NONE };
-	if (batch < 0)
-		x->too_large = tokens > x->too_large ? tokens : x->too_large;
-	for (uint32_t i = 0; i < x->captures.list.n && batch >= 0; i++) {
-		int64_t own = capture_at(x, i)->batch;
-		if (!own || !batch || own == batch)
-			v[to->n++] = i;
+	*to = (struct capture_choice){ .v = v, .placed = ID_NONE, .same_size = true };
+	for (unsigned i = 0; step && i < 2; i++)
+		if (batch[i] < 0) {
+			int64_t size = i ? step->requests : step->tokens;
+			x->too_large_requests = size > x->too_large ? i > 0 : x->too_large_requests;
+			x->too_large = size > x->too_large ? size : x->too_large;
+		}
+	for (uint32_t i = 0; i < x->captures.list.n; i++) {
+		const struct capture *c = capture_at(x, i);
+		int64_t fits = batch[c->requests];
+		if (c->batch && fits && c->batch != fits)
+			continue;
+		if (to->n && c->batch != capture_at(x, v[0])->batch)
+			to->same_size = false;
+		v[to->n++] = i;
 	}
 }
 
@@ -278,26 +308,41 @@ static void mark_shared(struct graph_joining *x, const uint32_t *launches, size_
 	}
 }
 
+/* Returns the number of tokens of a step that fills a capture; 0: unknown. In a step of a capture
+ * for requests, each request has the same number of tokens. */
+static int64_t captured_tokens(const struct capture *c, const struct served_step *step)
+{
+	if (!c->requests || !step)
+		return c->batch;
+	return step->tokens > 0 && step->requests > 0
+	               ? num_mul(c->batch, step->tokens) / step->requests
+	               : 0;
+}
+
 /* Pairs the launches of a step, or without steps all launches of a process. A single capture serves
  * all of them. */
-static void fit_step(struct graph_joining *x, const uint32_t *launches, size_t n, int64_t tokens)
+static void fit_step(
+        struct graph_joining *x, const uint32_t *launches, size_t n, const struct served_step *step)
 {
 	struct capture_choice from;
 	bool cut = false, refused = false;
 
-	find_candidates(x, tokens, &from);
+	find_candidates(x, step, &from);
 	for (size_t i = 0; i < from.n; i++)
 		cut |= capture_at(x, from.v[i])->cut;
-	from.ordered = from.n && (tokens > 0 ? n == from.n : n % from.n == 0);
+	from.ordered = from.n && from.same_size && (step ? n == from.n : n % from.n == 0);
 	for (size_t i = 0; i < n; i++) {
 		from.placed = from.ordered || (from.n == 1 && !cut) ? from.v[i % from.n] : ID_NONE;
-		x->fits[launches[i]] = choose(x, launches[i], &from);
-		if (x->fits[launches[i]].capture == ID_NONE) {
+		struct launch_fit *fit = &x->fits[launches[i]];
+		*fit = choose(x, launches[i], &from);
+		if (fit->capture != ID_NONE)
+			fit->size = captured_tokens(capture_at(x, fit->capture), step);
+		if (fit->capture == ID_NONE) {
 			refuse(x, launches[i], &from);
 			refused = true;
 		}
 	}
-	if (from.ordered || cut || refused || (from.n > 1 && tokens > 0))
+	if (from.ordered || cut || refused || (from.n > 1 && step))
 		mark_shared(x, launches, n, &from);
 }
 
@@ -330,7 +375,7 @@ static void fit_all(struct graph_joining *x, const uint32_t *step_of)
 		for (end = i; end < n && v[end].process == v[i].process && v[end].step == v[i].step;
 		        end++)
 			launches[end - i] = v[end].launch;
-		fit_step(x, launches, end - i, v[i].step ? x->served.v[v[i].step - 1].batch : 0);
+		fit_step(x, launches, end - i, v[i].step ? &x->served.v[v[i].step - 1] : NULL);
 	}
 }
 
@@ -432,7 +477,7 @@ static void place(struct graph_joining *x, uint32_t launch, uint32_t *graph)
 			count(&x->ordered, w);
 	}
 	x->refused.launches += x->refused.work > refused;
-	build_replay(x->b, &(struct trace_replay){ v.l->start, v.l->kind, v.c ? v.c->batch : 0 });
+	build_replay(x->b, &(struct trace_replay){ v.l->start, v.l->kind, fit->size });
 }
 
 static void place_all(struct graph_joining *x)
@@ -454,6 +499,7 @@ static void place_all(struct graph_joining *x)
 
 static const char *const how_texts[PAIR_HOWS] = {
 	[PAIR_ORDER] = "the kernels and their order are equal",
+	[PAIR_NODES] = "the kernels are equal, in the order of their graph nodes",
 	[PAIR_STREAMS] = "the kernels are equal, and in order on each of several streams",
 	[PAIR_CUT] = "the capture is truncated; its calls have the names of the first kernels",
 	[PAIR_NAMES] =
@@ -497,8 +543,8 @@ static struct str why_refused(const struct graph_joining *x)
 	const struct capture *c = x->closest == ID_NONE ? NULL : capture_at(x, x->closest);
 
 	if (!c && x->too_large)
-		return str_fmt(x->a, "a step has %lld tokens, more than every capture",
-		        (long long)x->too_large);
+		return str_fmt(x->a, "a step has %lld %s, more than every capture",
+		        (long long)x->too_large, x->too_large_requests ? "requests" : "tokens");
 	if (!c)
 		return S("no capture is in the file");
 	if (x->differ == l->n || x->differ == c->n || !c->named)
@@ -562,7 +608,8 @@ static void add_notes(struct graph_joining *x)
 		                            STR(x->captures.path), STR(why_refused(x)))));
 }
 
-bool graph_join(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
+bool graph_join(
+        const struct graph_source *from, struct trace_build *b, struct arena *a, struct err *e)
 {
 	struct graph_joining x = {
 		.b = b, .t = build_trace(b), .first_refused = ID_NONE, .closest = ID_NONE
@@ -579,17 +626,18 @@ bool graph_join(struct src *s, struct trace_build *b, struct arena *a, struct er
 		find_served(&x);
 		const uint32_t *step_of = find_steps(&x);
 		x.fits = ARENA_ARRAY(x.a, x.replays.launches.n, struct launch_fit);
-		ok = graph_find_files(s, x.t, &x.captures, x.a, e) && read_files(&x, s, step_of, e);
+		ok = graph_find_files(from, x.t, &x.captures, x.a, e) &&
+		     read_files(&x, from, step_of, e);
 		if (ok) {
 			fit_all(&x, step_of);
 			place_all(&x);
 			add_notes(&x);
 		}
-	} else if (s->options->graph_capture.n) {
+	} else if (from->capture.n) {
 		note_line(build_notes(b),
 		        "note: %.*s: no graph is launched, so --graph-capture "
 		        "is not used\n",
-		        STR(s->name));
+		        STR(from->name));
 	}
 	scratch_close(&own);
 	return ok;
