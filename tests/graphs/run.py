@@ -328,6 +328,7 @@ def by_phase():
     check_schema('kernels', document)
     equal([(k['phase'], k['name'], k['total_ns'], k['count']) for k in document['kernels'] if 'gemm' in k['name']],
           [('prefill', 'gemm_qkv', 35000, 1), ('prefill', 'gemm_out', 25000, 1), ('decode', 'gemm_out', 5000, 2), ('decode', 'gemm_qkv', 5000, 2)])
+    equal({k['op'] for k in document['kernels']}, {MODULE + '/nn.Module: Layer_0/' + op for op in ('aten::mm', 'aten::silu', 'vllm::unified_attention')})
     trace_case.write(kineto.trace(kineto.steps()), 'plain.json')
     assert '(no phase)/aten::copy_' in rows('plain.json', 'op', *select)
     kernels = json.loads(program('plain.json', 'kernels', '-by', 'phase', '-output', 'json')[0])['kernels']

@@ -94,9 +94,19 @@ static void put_partition(struct table *to, const struct trace_steps *steps,
 	table_count(to, time->left_out);
 }
 
+/* Returns the op of a kernel. by_phase: without the phase before its path, which has a column. */
+static struct str op_of_kernel(
+        const struct trace_ops *ops, const struct kernel_row *k, bool by_phase)
+{
+	struct str name = intern_str(&ops->strings, ops->ops.v[k->op].name);
+	size_t slash = by_phase ? str_find_char(name, '/') : SIZE_MAX;
+
+	return slash == SIZE_MAX ? name : str_sub(name, slash + 1, SIZE_MAX);
+}
+
 /* Appends a kernel. all: ns of all kernels. */
 static void put_kernels(struct table *to, const struct trace *t, const struct trace_ops *ops,
-        const struct kernel_row *k, int64_t all)
+        const struct kernel_row *k, bool by_phase, int64_t all)
 {
 	table_number(to, trace_ns(t, k->total));
 	table_count(to, k->count);
@@ -107,7 +117,7 @@ static void put_kernels(struct table *to, const struct trace *t, const struct tr
 	        to, all ? (int64_t)(1e4 * (double)trace_ns(t, k->total) / (double)all + 0.5) : 0);
 	table_text(to, str_of(trace_category_names[k->category]));
 	table_text(to, trace_device_label(t, k->device, to->a));
-	table_text(to, intern_str(&ops->strings, ops->ops.v[k->op].name));
+	table_text(to, op_of_kernel(ops, k, by_phase));
 	table_text(to, trace_str(t, k->name));
 }
 
@@ -486,7 +496,7 @@ static void fill_kernels(struct table *x, struct worker_rows *v, size_t n, bool 
 		if (by_phase)
 			table_text(x, at->k->phase ? str_of(serving_phases[at->k->phase - 1])
 			                           : S(OPS_NO_PHASE));
-		put_kernels(x, at->w->t, &at->w->ops, at->k, all);
+		put_kernels(x, at->w->t, &at->w->ops, at->k, by_phase, all);
 	}
 }
 
