@@ -28,7 +28,7 @@ BATCHES = (8, 16, 32)
 
 # The first kernel that differs, and its position; the numbers of kernels, if the names do not differ before the shorter
 # list ends; or that nothing was captured.
-REFUSED = r"without a matching capture in '.*': (kernel \d+ of graph \d+ is '.+', but '.+' in the nearest capture|graph \d+ has \d+ kernels, the nearest capture \d+ calls|no capture is in the file)"
+REFUSED = r"without a matching capture in '.*': (kernel \d+ of graph \d+ is '.+', but '.+' in the nearest capture|graph \d+ has \d+ kernels, the nearest capture \d+ calls|several captures have the \d+ kernels of graph \d+, but no names of kernels|no capture is in the file)"
 
 
 class Pair:

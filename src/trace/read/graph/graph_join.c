@@ -547,6 +547,10 @@ static struct str why_refused(const struct graph_joining *x)
 		        (long long)x->too_large, x->too_large_requests ? "requests" : "tokens");
 	if (!c)
 		return S("no capture is in the file");
+	if (!c->named && c->n == l->n)
+		return str_fmt(x->a,
+		        "several captures have the %u kernels of graph %u, but no names of kernels",
+		        l->n, l->kind + 1);
 	if (x->differ == l->n || x->differ == c->n || !c->named)
 		return str_fmt(x->a, "graph %u has %u kernels, the nearest capture %u calls",
 		        l->kind + 1, l->n, c->n);
@@ -584,12 +588,13 @@ static void add_notes(struct graph_joining *x)
 		if (!x->refused.work)
 			return;
 		note_line(to,
-		        "note: %lld us of device work in %llu launches of %zu graphs have no ops "
-		        "in the "
-		        "file: a trace of the capture adds them (--graph-capture, "
+		        "note: %lld us of device work in %llu launch%s of %zu graph%s have no ops "
+		        "in the file: a trace of the capture adds them (--graph-capture, "
 		        "docs/GRAPHS.md)\n",
 		        (long long)trace_us(x->t, x->refused.time),
-		        (unsigned long long)x->refused.launches, (size_t)x->replays.kinds.n);
+		        (unsigned long long)x->refused.launches,
+		        x->refused.launches == 1 ? "" : "es", (size_t)x->replays.kinds.n,
+		        x->replays.kinds.n == 1 ? "" : "s");
 		return;
 	}
 	for (unsigned how = PAIR_ORDER; how < PAIR_HOWS; how++)
