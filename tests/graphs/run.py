@@ -87,6 +87,14 @@ def steps_of_servers():
         equal(json.loads(program('replay.pt.trace.json', 'steps', '-output', 'json')[0])['steps'][0]['name'], 'steps: unknown', other)
 
 
+def gaps_of_steps():
+    """The gap before a graph counts in the step that launched it; graphs launched between steps count in none."""
+    write([kineto.event('user_annotation', 'decode[bs=4]', 1000, 50), *replay(1005, 1, ['a'], 1100), *replay(1010, 2, ['a'], 1110),
+           *replay(1200, 3, ['a'], 1300)])
+    phase, = json.loads(program('replay.pt.trace.json', 'phases', '-output', 'json')[0])['phases']
+    equal([phase[k] for k in ('graph_launches', 'graph_gap_ns', 'busy_ns')], [2, 8000, 4000])
+
+
 def example():
     """Returns (replay, capture) of a small model: a prefill step without graphs, and two decode steps, padded from 3 to 4 requests."""
     layer = [('aten::mm', 'gemm_qkv', [[4, 64], [64, 192]]), ('vllm::unified_attention', 'paged_attention', [[4, 8, 8], [4, 2, 8], [4, 2, 8]]),
@@ -533,7 +541,7 @@ def example_is_made():
             assert a.read() == b.read(), name
 
 
-CASES = [with_capture, in_all_commands, causes, phases_are_compared, gates, nodes_of_nsight, regions_of_pytorch, steps_of_nsight, recordings, interleaved_streams, windows_of_attention, by_phase, named_capture, other_ranks, sizes_in_requests, sizes_without_steps, listed_captures, example_is_made, without_capture, nested_launch, steps_of_servers]
+CASES = [with_capture, gaps_of_steps, in_all_commands, causes, phases_are_compared, gates, nodes_of_nsight, regions_of_pytorch, steps_of_nsight, recordings, interleaved_streams, windows_of_attention, by_phase, named_capture, other_ranks, sizes_in_requests, sizes_without_steps, listed_captures, example_is_made, without_capture, nested_launch, steps_of_servers]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, write=write_example))

@@ -119,8 +119,11 @@ static void add_gaps(struct finding_phases *x, uint32_t device)
 		int64_t site;
 		const struct launch *launch =
 		        slice_has_int(x->t, s, ARG_SITE, &site) ? link_launch(x->links, s) : NULL;
-		if (launch && imap_put(&seen, launch->slice, 0, false) && s->start > until) {
-			uint32_t step = trace_step_of(&x->steps, s, launch);
+		uint32_t step =
+		        launch && imap_put(&seen, launch->slice, 0, false) && s->start > until
+		                ? step_at(x, launch->start)
+		                : ID_NONE;
+		if (step != ID_NONE) {
 			int64_t from = x->steps.steps.v[step].start;
 			from = from > until ? from : until;
 			x->gap[step] = num_add(
