@@ -427,6 +427,23 @@ def sizes_without_steps():
     assert '2 kernels (4 us) are ambiguous' in notes, notes
 
 
+def captures_of_drafts():
+    """Captures without kernel names, of a model and of a draft model for the same size, are told apart by the number of their calls."""
+    def capture(module, calls):
+        out = [kineto.event('cuda_runtime', 'cudaStreamBeginCapture', 95, 1, correlation=1), kineto.event('python_function', module, 98, 100)]
+        for i in range(calls):
+            out.append(kineto.event('cuda_runtime', 'cudaLaunchKernel', 105 + 10 * i, 2, correlation=2 + i))
+        return out + [kineto.event('cuda_runtime', 'cudaStreamEndCapture', 210, 1, correlation=9)]
+    os.mkdir('graph_capture_profile')
+    for runner, module, calls in (('DecodeCudaGraphRunner', 'nn.Module: Target_0', 3), ('EAGLEDraftCudaGraphRunner', 'nn.Module: Draft_0', 2)):
+        trace_case.write(kineto.trace(capture(module, calls)), 'graph_capture_profile/%s_bs_4_rank0.json' % runner)
+    steps = [kineto.event('user_annotation', 'step[%s bs=3]' % name, 1000 + 100 * i, 50) for i, name in enumerate(('DRAFT', 'VERIFY'))]
+    write(steps + replay(1010, 1, ['a', 'b'], 1300) + replay(1110, 2, ['a', 'b', 'c'], 1400))
+    found = rows('replay.pt.trace.json', 'op', '-by', 'module', '-select', 'accelerator_micros')
+    equal([round(2 * found['nn.Module: ' + name]['own_accelerator_micros']) for name in ('Draft_0', 'Target_0')], [4, 6])
+    assert '2 launches (5 kernels, 10 us): unconfirmed' in program('replay.pt.trace.json', 'op')[1]
+
+
 def interleaved_streams():
     """Launches whose streams start their work in another order are one graph. Ids of graph nodes tell equal names on two streams apart."""
     def launch(ts, correlation, first, node=0):
@@ -541,7 +558,7 @@ def example_is_made():
             assert a.read() == b.read(), name
 
 
-CASES = [with_capture, gaps_of_steps, in_all_commands, causes, phases_are_compared, gates, nodes_of_nsight, regions_of_pytorch, steps_of_nsight, recordings, interleaved_streams, windows_of_attention, by_phase, named_capture, other_ranks, sizes_in_requests, sizes_without_steps, listed_captures, example_is_made, without_capture, nested_launch, steps_of_servers]
+CASES = [with_capture, gaps_of_steps, in_all_commands, causes, phases_are_compared, gates, nodes_of_nsight, regions_of_pytorch, steps_of_nsight, recordings, interleaved_streams, windows_of_attention, by_phase, named_capture, other_ranks, sizes_in_requests, captures_of_drafts, sizes_without_steps, listed_captures, example_is_made, without_capture, nested_launch, steps_of_servers]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, write=write_example))

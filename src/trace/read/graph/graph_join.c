@@ -217,19 +217,30 @@ struct capture_choice {
 	uint32_t placed; /* the capture that the order of launches implies, or ID_NONE */
 };
 
+/* Returns the number of candidates without names that have as many calls as a launch has work. */
+static size_t count_unnamed(
+        struct graph_joining *x, uint32_t launch, const struct capture_choice *from)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < from->n; i++)
+		n += pairing_of(x, launch, from->v[i])->how == PAIR_COUNT;
+	return n;
+}
+
 /* Chooses among the candidates: exact names first, then the fewest calls and kernels without a
  * partner. Only the order of launches decides between equals. */
 static struct launch_fit choose(
         struct graph_joining *x, uint32_t launch, const struct capture_choice *from)
 {
 	struct launch_fit fit = { .capture = ID_NONE };
-	size_t equals = 0, best = SIZE_MAX;
+	size_t equals = 0, best = SIZE_MAX, unnamed = count_unnamed(x, launch, from);
 	bool placed = false;
 
 	for (size_t i = 0; i < from->n; i++) {
 		const struct graph_pairing *p = pairing_of(x, launch, from->v[i]);
 		if (p->how == PAIR_NONE ||
-		        (p->how == PAIR_COUNT && from->n > 1 && from->v[i] != from->placed))
+		        (p->how == PAIR_COUNT && unnamed > 1 && from->v[i] != from->placed))
 			continue;
 		size_t cost = is_exact(p->how) ? 0 : 1 + p->missing;
 		if (cost > best)
