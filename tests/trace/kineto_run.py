@@ -678,6 +678,10 @@ def used_guesses(trace, step, marks):
     note = 'the 4 steps are guessed, because none is marked'
     for command in (['steps'], ['why'], ['summary'], ['phases'], ['critical', '-step', '1'], ['what-if', 'launch=0'], ['op', '-step', '1'], ['flops']):
         assert note in program(*command, path, '--guess-steps')[1], command
+    assert '(4 guessed steps)' in program('summary', path, '--guess-steps')[0]
+    document = json.loads(program('summary', path, '--guess-steps', '-output', 'json')[0])
+    equal(document['step_time'][0]['guessed'], True)
+    assert 'guessed step' in program('why', path, '--guess-steps', '-step', '1')[0]
     phase, = json.loads(program('phases', path, '--guess-steps', '-output', 'json')[0])['phases']
     equal([phase[k] for k in ('phase', 'steps', 'requests', 'tokens', 'busy_ns')], ['other', 4, None, None, 46000])
     assert 'is not used: the trace marks its steps' in program('steps', trace(4 * step, marks), '--guess-steps')[1]
