@@ -519,7 +519,6 @@ def steps_of_nsight():
              'execute_context_0(0)_generation_3(3)']
     for i, name in enumerate(names):
         x.range(70, name, 10000 * i, 10000 * i + 900)
-        x.range(70, 'step %d' % i, 10000 * i + 10, 10000 * i + 20)  # inside; a step of its own, if its number is the only mark
         x.row('CUPTI_ACTIVITY_KIND_RUNTIME', start=10000 * i + 100, end=10000 * i + 200, globalTid=thread, correlationId=i + 1,
               nameId=x.string('cudaLaunchKernel_v7000'))
         x.launch(70, i + 1, None, 10000 * i + 1000, 10000 * i + 3000, 'gemm')
@@ -527,6 +526,9 @@ def steps_of_nsight():
     document = json.loads(program('served.sqlite', 'phases', '-output', 'json')[0])
     equal([[p[k] for k in ('phase', 'steps', 'requests', 'tokens', 'busy_ns')] for p in document['phases']],
           [['prefill', 1, 2, 90, 2000], ['decode', 2, 5, 5, 4000]])
+    stored, sums = (trace_case.dump('served.sqlite', *more) for more in ([], ['--sums']))
+    equal([stored['steps_by'], sums['steps_by']], ['annotation', 'unknown'])  # device work, which gives the steps their times, is not kept
+    equal(sum(s['device_self'] for s in sums['steps']), 6000)
 
 
 def windows_of_attention():

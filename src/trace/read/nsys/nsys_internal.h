@@ -70,6 +70,8 @@ struct nsys {
 	int64_t bytes; /* bytes copied by the next slice, for sums; 0: none */
 	VEC(struct nsys_open) open;
 	uint64_t open_ranges;
+	uint64_t served_ranges; /* of an LLM server, not used as steps because of `summing` */
+	bool summing;           /* only sums will be kept, so device work gives steps no times */
 	struct pattern_list *step_pattern; /* from the user, or NULL */
 	struct imap step_names; /* string id of a range name -> true if such a range is a step */
 	VEC(struct nsys_step) steps;

@@ -142,15 +142,22 @@ static uint32_t free_track(struct nsys *x, int64_t thread)
 
 /* ---- steps ---- */
 
+/* True for the name of a step of an LLM server. */
+static bool is_served(struct nsys *x, struct str name)
+{
+	struct serving_step served;
+
+	return !x->step_pattern && serving_parse(name, &served);
+}
+
 /* True if ranges of that name are steps: those that the user's pattern matches, otherwise those
  * with common names and those of LLM servers. */
 static bool is_step(struct nsys *x, struct str name)
 {
-	struct serving_step served;
 	uint32_t id, is;
 
 	if (!x->step_pattern)
-		return step_range_is_common(name) || serving_parse(name, &served);
+		return step_range_is_common(name) || (!x->summing && is_served(x, name));
 	id = build_string(x->b, name);
 	if (!imap_get(&x->step_names, id, &is)) {
 		is = step_range_matches(x->step_pattern, name);
@@ -226,7 +233,6 @@ void nsys_put_steps(struct nsys *x)
 static void take_step(struct nsys *x, struct sqlite_rows *r, struct str name, uint32_t track,
         int64_t start, int64_t length)
 {
-	struct serving_step served;
 	struct nsys_step made = { .process = nsys_process(x, sqlite_in_int(r, RANGE_THREAD)),
 		.track = track,
 		.name = build_string(x->b, name),
@@ -235,7 +241,7 @@ static void take_step(struct nsys *x, struct sqlite_rows *r, struct str name, ui
 		          : length < 0                 ? 0
 		                                       : length,
 		.number = step_range_number(name),
-		.served = !x->step_pattern && serving_parse(name, &served) };
+		.served = is_served(x, name) };
 
 	VEC_PUSH(x->a, &x->steps, made);
 }
@@ -338,6 +344,8 @@ bool nsys_survey_range(struct nsys *x, struct sqlite_rows *r, uint32_t *track, i
 	struct nsys_range n = parse_name(range_text(x, r));
 	if (n.name.n && is_step(x, n.name))
 		take_step(x, r, n.name, *track, sqlite_in_int(r, RANGE_START), *length);
+	else
+		x->served_ranges += is_served(x, n.name);
 	return true;
 }
 
