@@ -444,6 +444,29 @@ def captures_of_drafts():
     assert '2 launches (5 kernels, 10 us): unconfirmed' in program('replay.pt.trace.json', 'op')[1]
 
 
+def captures_of_sizes():
+    """Captures of unknown sizes without kernel names, in one file, serve if they have the same ops and modules; otherwise they are refused."""
+    def capture(ops):
+        out = []
+        for size, last in ((8, ops[0]), (4, ops[1])):
+            t = 1000 * size
+            out.append(kineto.event('cuda_runtime', 'cudaStreamBeginCapture', t, 1, correlation=t))
+            out.append(kineto.event('python_function', MODULE, t + 2, 80))
+            for i, op in enumerate(('aten::mm', last)):
+                out.append(kineto.event('cpu_op', op, t + 10 + 20 * i, 15, **{'Input Dims': [[size, 64], [64, 64]], 'Input type': ['float'] * 2}))
+                out.append(kineto.event('cuda_runtime', 'cudaLaunchKernel', t + 12 + 20 * i, 2, correlation=t + i + 1))
+            out.append(kineto.event('cuda_runtime', 'cudaStreamEndCapture', t + 90, 1, correlation=t + 9))
+        return kineto.trace(out)
+    os.mkdir('graph_capture_profile')
+    write([kineto.event('user_annotation', 'step[DECODE bs=3]', 1000, 100)] + replay(1010, 1, ['a', 'b'], 1300))
+    for ops, used in ((('aten::silu', 'aten::silu'), True), (('aten::silu', 'aten::gelu'), False)):
+        trace_case.write(capture(ops), 'graph_capture_profile/cuda_graph_capture-DecodeCudaGraphRunner-TP-0.json')
+        assert (MODULE + '/aten::silu' in rows('replay.pt.trace.json', 'scope', '-select', 'accelerator_micros')) == used
+        notes = program('replay.pt.trace.json', 'op')[1]
+        assert ('2 kernels (4 us) are ambiguous' in notes and 'unconfirmed' in notes) == used, notes
+        assert ('several captures have the 2 kernels of graph 1, but no names' in notes) != used, notes
+
+
 def interleaved_streams():
     """Launches whose streams start their work in another order are one graph. Ids of graph nodes tell equal names on two streams apart."""
     def launch(ts, correlation, first, node=0):
@@ -560,7 +583,7 @@ def example_is_made():
             assert a.read() == b.read(), name
 
 
-CASES = [with_capture, gaps_of_steps, in_all_commands, causes, phases_are_compared, gates, nodes_of_nsight, regions_of_pytorch, steps_of_nsight, recordings, interleaved_streams, windows_of_attention, by_phase, named_capture, other_ranks, sizes_in_requests, captures_of_drafts, sizes_without_steps, listed_captures, example_is_made, without_capture, nested_launch, steps_of_servers]
+CASES = [with_capture, gaps_of_steps, in_all_commands, causes, phases_are_compared, gates, nodes_of_nsight, regions_of_pytorch, steps_of_nsight, recordings, interleaved_streams, windows_of_attention, by_phase, named_capture, other_ranks, sizes_in_requests, captures_of_drafts, captures_of_sizes, sizes_without_steps, listed_captures, example_is_made, without_capture, nested_launch, steps_of_servers]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, write=write_example))

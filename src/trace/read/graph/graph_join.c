@@ -38,7 +38,8 @@ struct graph_joining {
 	struct graph_replays replays;
 	struct captures captures;
 	VEC(struct served_step) served; /* by start */
-	struct imap known;              /* pattern, capture -> index in pairings */
+	struct imap same_places; /* capture, capture -> 1: their calls have the same places */
+	struct imap known;       /* pattern, capture -> index in pairings */
 	VEC(struct graph_pairing) pairings;
 	struct launch_fit *fits;
 	struct graph_places places;
@@ -217,15 +218,55 @@ struct capture_choice {
 	uint32_t placed; /* the capture that the order of launches implies, or ID_NONE */
 };
 
-/* Returns the number of candidates without names that have as many calls as a launch has work. */
-static size_t count_unnamed(
+/* True if two sites have the same names up to the outermost level. */
+static bool is_same_site(
+        const struct capture_file *f, uint32_t site, const struct capture_file *g, uint32_t other)
+{
+	while (site != ID_NONE && other != ID_NONE && (f != g || site != other)) {
+		uint32_t a = f->t->events.v[f->sites.v[site].event].name,
+		         b = g->t->events.v[g->sites.v[other].event].name;
+		if (f == g ? a != b : !str_eq(trace_str(f->t, a), trace_str(g->t, b)))
+			return false;
+		site = f->sites.v[site].parent;
+		other = g->sites.v[other].parent;
+	}
+	return site == other || (site == ID_NONE && other == ID_NONE);
+}
+
+/* True if each call of a capture has the ops and modules of the same call of another capture, which
+ * has as many calls. */
+static bool are_same_places(struct graph_joining *x, uint32_t capture, uint32_t other)
+{
+	const struct capture *c = capture_at(x, capture), *d = capture_at(x, other);
+	uint64_t key = (uint64_t)capture << 32 | other;
+	uint32_t same = 1;
+
+	if (imap_get(&x->same_places, key, &same))
+		return same;
+	for (uint32_t i = 0; same && i < c->n; i++)
+		same = is_same_site(&x->captures.files.v[c->file],
+		        x->captures.calls.v[c->first + i].site, &x->captures.files.v[d->file],
+		        x->captures.calls.v[d->first + i].site);
+	imap_put(&x->same_places, key, same, false);
+	return same;
+}
+
+/* True if the number of calls does not tell candidates without names apart: several of them have as
+ * many calls as a launch has work, and not the same ops and modules. */
+static bool is_uncertain(
         struct graph_joining *x, uint32_t launch, const struct capture_choice *from)
 {
-	size_t n = 0;
+	uint32_t first = ID_NONE;
 
-	for (size_t i = 0; i < from->n; i++)
-		n += pairing_of(x, launch, from->v[i])->how == PAIR_COUNT;
-	return n;
+	for (size_t i = 0; i < from->n; i++) {
+		if (pairing_of(x, launch, from->v[i])->how != PAIR_COUNT)
+			continue;
+		if (first == ID_NONE)
+			first = from->v[i];
+		else if (!are_same_places(x, first, from->v[i]))
+			return true;
+	}
+	return false;
 }
 
 /* Chooses among the candidates: exact names first, then the fewest calls and kernels without a
@@ -234,13 +275,13 @@ static struct launch_fit choose(
         struct graph_joining *x, uint32_t launch, const struct capture_choice *from)
 {
 	struct launch_fit fit = { .capture = ID_NONE };
-	size_t equals = 0, best = SIZE_MAX, unnamed = count_unnamed(x, launch, from);
-	bool placed = false;
+	size_t equals = 0, best = SIZE_MAX;
+	bool placed = false, uncertain = is_uncertain(x, launch, from);
 
 	for (size_t i = 0; i < from->n; i++) {
 		const struct graph_pairing *p = pairing_of(x, launch, from->v[i]);
 		if (p->how == PAIR_NONE ||
-		        (p->how == PAIR_COUNT && unnamed > 1 && from->v[i] != from->placed))
+		        (p->how == PAIR_COUNT && uncertain && from->v[i] != from->placed))
 			continue;
 		size_t cost = is_exact(p->how) ? 0 : 1 + p->missing;
 		if (cost > best)
@@ -636,6 +677,7 @@ bool graph_join(
 	scratch_open(&own, a->work);
 	x.a = &own.a;
 	imap_init(&x.known, x.a);
+	imap_init(&x.same_places, x.a);
 	graph_find_replays(x.t, &x.replays, x.a);
 	if (x.replays.launches.n) {
 		graph_find_places(&x.replays, b, &x.places, x.a);
