@@ -4,6 +4,7 @@
  * cudaStreamEndCapture on a thread, with the ops, modules and frames around each of them.
  */
 #include "trace/read/graph/graph_internal.h"
+#include "io/json_in.h"
 #include "trace/pass/nest.h"
 #include "trace/read/recording/recordings.h"
 
@@ -64,6 +65,67 @@ static int64_t captured_batch(struct str name)
 	return num_parse_i64(str_sub(name, 0, str_find_char(name, '_')), &batch) && batch > 0
 	               ? batch
 	               : 0;
+}
+
+/* A search for the annotations with batches in a file. */
+struct batch_search {
+	struct json_in j;
+	struct sb text;
+	int64_t batch; /* 0: none found */
+	bool several;
+};
+
+static bool read_name(struct batch_search *x)
+{
+	struct json_value v;
+
+	if (!json_in_scalar(&x->j, &v))
+		return false;
+	int64_t batch =
+	        v.type == JSON_STRING ? captured_batch(json_in_text(&x->j, &v, &x->text)) : 0;
+	x->several |= batch && x->batch && batch != x->batch;
+	x->batch = batch ? batch : x->batch;
+	return true;
+}
+
+static bool read_event(void *search)
+{
+	struct batch_search *x = search;
+	struct json_in *j = &x->j;
+	struct str key;
+
+	if (json_in_peek(j) != '{')
+		return json_in_skip(j);
+	for (json_in_enter(j); json_in_member(j, &key);)
+		if (!(str_eq(key, S("name")) ? read_name(x) : json_in_skip(j)))
+			return false;
+	return j->stop == JSON_STOP_NONE;
+}
+
+static void take_event(void *search)
+{
+	(void)search;
+}
+
+int64_t graph_find_batch(struct str path, struct work *work)
+{
+	struct batch_search x = { .batch = 0 };
+	struct scratch own;
+	struct src *s;
+	bool ok = false;
+
+	scratch_open(&own, work);
+	struct err e = { .a = &own.a };
+	x.text = sb_in(&own.a);
+	if (src_open_file(&s, &own.a, path, &e)) {
+		s->e = &e;
+		ok = json_in_open(&x.j, s) &&
+		     (json_in_ahead(&x.j) == '[' || json_in_find(&x.j, S("traceEvents"))) &&
+		     json_in_each(&x.j, read_event, take_event, &x);
+		src_close(s);
+	}
+	scratch_close(&own);
+	return ok && !x.several ? x.batch : 0;
 }
 
 /* Makes sites of the open levels; returns the innermost one. */

@@ -107,6 +107,10 @@ struct captures {
 bool graph_find_files(const struct graph_source *from, const struct trace *t, struct captures *out,
         struct arena *a, struct err *e);
 
+/* Returns the only batch that annotations in a file name; 0: there are none or several. Keeps no
+ * events. */
+int64_t graph_find_batch(struct str path, struct work *work);
+
 /* Reads a file, and appends its captures. Names of kernels become strings of b. */
 bool graph_read_captures(
         struct captures *to, uint32_t file, struct trace_build *b, struct arena *a, struct err *e);

@@ -155,9 +155,21 @@ static bool is_needed(
 	return false;
 }
 
+/* Finds the batches of files whose name does not state them, so that only those are read that a
+ * step needs: servers write a file for each of fifty sizes. */
+static void find_batches(struct graph_joining *x)
+{
+	for (size_t i = 0; x->served.n && x->captures.files.n > 1 && i < x->captures.files.n; i++) {
+		struct capture_file *f = &x->captures.files.v[i];
+		if (!f->batch && !f->recording)
+			f->batch = graph_find_batch(f->path, x->a->work);
+	}
+}
+
 static bool read_files(struct graph_joining *x, const struct graph_source *from,
         const uint32_t *step_of, struct err *e)
 {
+	find_batches(x);
 	for (uint32_t i = 0; i < x->captures.files.n; i++) {
 		struct capture_file *f = &x->captures.files.v[i];
 		struct err own = { .a = x->a };
