@@ -65,6 +65,8 @@ static void reads_names_of_versions(void **state)
 	assert_step(
 	        "step[EXTEND bs=1 toks=7 c_sq=7 c_sqsq=49 c_sqsk=49 c_sk=7]", PHASE_PREFILL, 1, 7);
 	assert_step("step[ForwardMode.DECODE bs=2]", PHASE_DECODE, 2, 2);
+	assert_step("ForwardMode.DECODE", PHASE_DECODE, -1, -1);
+	assert_step("ForwardMode.EXTEND bs=2 toks=9", PHASE_PREFILL, 2, 9);
 	assert_step("step[SOME_NEW_MODE bs=2]", PHASE_OTHER, 2, -1);
 	assert_step("extend[bs=2 toks=9]", PHASE_PREFILL, 2, 9);
 	assert_step("verify[bs=2 toks=8]", PHASE_SPECULATIVE, 2, 8);
@@ -99,6 +101,7 @@ static void refuses_other_names(void **state)
 		"step[DECODE bs=1", "decode", "execute_4_context_1(sq4)_generation_0(sq0)",
 		"execute_context_2(14721)_generation_0(0) more",
 		"execute_context_99999999999999999999(1)_generation_0(0)", "execute_new_1",
+		"ForwardMode.Decode", "ForwardMode.DECODE]", "ForwardMode.OTHER",
 		"execute_new_1_cached_2_3", "step[Decode bs=1]", "step[DECODED]", "verify[x]",
 		"_forward_step 1: 2 ctx reqs", "_forward_step 2",
 		"executeStep: 1 ctx reqs, 2 gen reqs more", "[Executor] executeStep" };

@@ -263,9 +263,17 @@ static bool take_mode(struct str *s, enum serving_phase *out)
 	return is_mode(word) && take(s, word) && str_starts(*s, S(" bs="));
 }
 
-/* Reads "step[DECODE bs=32]", "prefill[bs=1 ...]" and similar names. */
+/* Reads "step[DECODE bs=32]", "prefill[bs=1 ...]" and similar names, and "ForwardMode.DECODE
+ * bs=32".
+ */
 static bool parse_brackets(struct str s, struct serving_step *out)
 {
+	if (str_starts(s, S("ForwardMode."))) {
+		if (!take_mode(&s, &out->phase) || (s.n && *s.p != ' '))
+			return false;
+		parse_values(s, out);
+		return true;
+	}
 	if (!str_ends(s, S("]")))
 		return false;
 	if (take(&s, S("step["))) {
