@@ -27,7 +27,7 @@ function tile(name, label, value, unit, note) {
 // Step time is wall time. times: of each worker with a trace; the slowest one is shown.
 function stepTime(times) {
 	const t = times.reduce((a, b) => b.mean_ns > a.mean_ns ? b : a), several = t.steps > 1, out = t.steps_left_out;
-	const spread = several && `mean of ${t.steps} steps; median ${number(t.median_ns, 'ns')}, ${number(t.min_ns, 'ns')} to ${number(t.max_ns, 'ns')}`;
+	const spread = several && `mean of ${t.steps} ${t.guessed ? 'guessed ' : ''}steps; median ${number(t.median_ns, 'ns')}, ${number(t.min_ns, 'ns')} to ${number(t.max_ns, 'ns')}`;
 	const note = [spread, out > 0 && `${out} ${out === 1 ? 'step' : 'steps'} without device work left out`].filter(Boolean).join('; ');
 	return tile('step_ns', t.marked ? 'Step time' : 'Trace time', t.mean_ns, 'ns', [times.length > 1 && plain(t.worker), note].filter(Boolean).join(': '));
 }

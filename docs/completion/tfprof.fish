@@ -62,6 +62,7 @@ complete -c tfprof -l max-memory -x -d 'use at most SIZE of memory (500M, 2Gi), 
 complete -c tfprof -l recover -d 'read the intact part of damaged binary files and report what is lost'
 complete -c tfprof -l sample -x -d 'use this sample type of a pprof profile that has several types with the same unit'
 complete -c tfprof -l graph-capture -r -d 'trace recorded while CUDA or HIP graphs were captured, or a folder of such traces; assigns ops to the kernels of replayed graphs'
+complete -c tfprof -l guess-steps -d 'use calls that repeat as steps, if a trace does not mark its steps; they may be parts of a step'
 complete -c tfprof -l assume_batch -x -d 'use N as the unknown first dimension of tensors, to count the float operations of a graph without an op log'
 complete -c tfprof -l lazy-steps -d 'read the file of a step when a command needs it'
 complete -c tfprof -l color -x -a 'auto always never' -d 'use colours; NO_COLOR and CLICOLOR_FORCE are respected'

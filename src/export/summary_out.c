@@ -279,12 +279,13 @@ static void put_partition(struct page_text *t)
 static void put_counted(struct page_text *t, const struct step_wall *x)
 {
 	size_t all = x->steps + x->left_out;
+	const char *guessed = x->guessed ? "guessed " : "";
 
 	if (!x->left_out)
-		sb_fmt(&t->line, " (%zu steps)", x->steps);
+		sb_fmt(&t->line, " (%zu %ssteps)", x->steps, guessed);
 	else
-		sb_fmt(&t->line, " (%zu of %zu steps; the other%s no device work)", x->steps, all,
-		        x->left_out == 1 ? " has" : "s have");
+		sb_fmt(&t->line, " (%zu of %zu %ssteps; the other%s no device work)", x->steps, all,
+		        guessed, x->left_out == 1 ? " has" : "s have");
 }
 
 /* Writes the headline of traces: the wall time, never a sum over operations. */

@@ -40,6 +40,7 @@ struct src_options {
 	struct str sample;        /* sample type to use if several have the same metric */
 	struct str step;          /* regular expression: names of ranges that are steps */
 	struct str graph_capture; /* file or folder with the captures of replayed graphs */
+	bool guess_steps;         /* of traces that do not mark their steps */
 	const struct src_calls *calls;
 	size_t n_calls;
 	enum {

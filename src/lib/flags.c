@@ -90,9 +90,10 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 			return false;
 	}
 	s->recover |= f->recover;
-	s->reading = (struct src_options){
-		.sample = f->sample, .step = f->step_nvtx, .graph_capture = f->graph_capture
-	};
+	s->reading = (struct src_options){ .sample = f->sample,
+		.step = f->step_nvtx,
+		.graph_capture = f->graph_capture,
+		.guess_steps = f->guess_steps };
 	s->assume_batch = f->assume_batch;
 	if (f->max_memory) { /* the limit applies to the whole process */
 		account_add_program(s->work.account);

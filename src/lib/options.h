@@ -120,6 +120,7 @@ struct flags {
 	int64_t max_memory, assume_batch; /* bytes; 0: no limit */
 	bool recover;                     /* reads damaged files up to the damage */
 	struct str sample;                /* sample type of a pprof profile */
+	bool guess_steps;                 /* of traces that do not mark their steps */
 	struct str graph_capture;         /* file or folder with captures of graphs */
 	bool lazy_steps; /* run_meta is read when a command selects one of its steps */
 	int color;       /* enum term_color */

@@ -116,8 +116,10 @@ static bool choose_steps(struct session *s, const struct path_input *in, const s
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "the trace has none of the steps given with -step");
 	out->wall = step_time_mean(in->t, sum, n);
-	out->of = n == 1 ? str_fmt(a, "step %lld", (long long)in->steps.steps.v[chosen[0]].id)
-	                 : str_fmt(a, "the mean of %zu steps", n);
+	const char *guessed = in->steps.by == STEPS_BY_GUESS ? "guessed " : "";
+	out->of = n == 1 ? str_fmt(a, "%sstep %lld", guessed,
+	                           (long long)in->steps.steps.v[chosen[0]].id)
+	                 : str_fmt(a, "the mean of %zu %ssteps", n, guessed);
 	if (candidates < x->n_windows)
 		out->of = str_fmt(a, "%.*s%s (%zu of %zu steps %s device work)", STR(out->of),
 		        n == 1 ? "" : " with device work", n, x->n_windows,

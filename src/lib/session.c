@@ -9,6 +9,7 @@
 #include "lib/session.h"
 #include "io/paths.h"
 #include "model/graph_flops.h"
+#include "trace/trace_build.h"
 
 static void begin(struct session *s)
 {
@@ -371,7 +372,8 @@ bool session_load_spools(struct session *s, struct str path, const struct record
 	if (!may_load(s))
 		return false;
 	begin_load(s);
-	if (s->recording_later && !files->v[0].given) {
+	bool joined = s->reading.graph_capture.n && !files->v[0].given;
+	if (s->recording_later && !joined && !files->v[0].given) {
 		s->loaded = true;
 		s->broken = false;
 		add_source(s, ROLE_SPOOL, path, 0);
@@ -381,8 +383,12 @@ bool session_load_spools(struct session *s, struct str path, const struct record
 	scratch_open(&own, &s->work);
 	ingest_begin(s->ingest, &own.a);
 	facts.a = &own.a;
-	bool ok = recording_lower(
-	        s->ingest, files, o, w.progress ? &w : NULL, NULL, &facts, &own.a, &s->error);
+	const struct recording_watch *watched = w.progress ? &w : NULL;
+	const struct graph_source graphs = { path, s->reading.graph_capture };
+	bool ok = joined ? recording_lower_graphs(
+	                           s->ingest, files, o, watched, &graphs, &own.a, &s->error)
+	                 : recording_lower(
+	                           s->ingest, files, o, watched, NULL, &facts, &own.a, &s->error);
 	if (ok) {
 		ingest_new_input(s->ingest);
 		ingest_parallel_times(s->ingest);
@@ -397,7 +403,8 @@ bool session_load_spools(struct session *s, struct str path, const struct record
 	s->loaded |= ok;
 	if (ok) {
 		add_source(s, ROLE_SPOOL, path, 0);
-		keep_recording(s, files, o);
+		if (!joined) /* the trace is kept */
+			keep_recording(s, files, o);
 	}
 	return ok;
 }

@@ -8,6 +8,8 @@
 #include "io/pb.h"
 #include "model/sniff.h"
 #include "model/read/read.h"
+#include "trace/pass/step_guess.h"
+#include "trace/pass/trace_steps.h"
 #include "trace/trace_build.h"
 
 #define TEXT_LIKELY 50 /* from this confidence on, the error of the text form is reported */
@@ -75,6 +77,38 @@ static bool is_kept(struct src *s, bool ok, struct err *e)
 	return ok && !e->code;
 }
 
+#define GUESSED "guessed: " /* before the names of guessed steps */
+
+/* Guesses the steps of a trace, as the user asked, if it has no marks of steps. */
+static void guess_steps(struct src *s, struct trace_build *b, struct notes *notes, struct arena *a)
+{
+	const struct trace *t = build_trace(b);
+	struct trace_steps steps;
+	struct step_guess g = { .calls = 0 };
+
+	trace_find_steps(t, &steps, a);
+	if (steps.by == STEPS_UNKNOWN && !t->sums)
+		g = step_guess_of(t, a);
+	if (!g.calls) {
+		note_line(notes, "note: %.*s: --guess-steps is not used: %s\n", STR(s->name),
+		        steps.by != STEPS_UNKNOWN ? "the trace marks its steps"
+		        : t->sums                 ? "only sums of the file are kept"
+		                                  : "no sequence of calls repeats");
+		return;
+	}
+	struct str first = trace_str(t, g.first), last = trace_str(t, g.last);
+	struct str name = g.calls > 1 ? str_fmt(a, GUESSED "%.*s ... %.*s", STR(first), STR(last))
+	                              : str_fmt(a, GUESSED "%.*s", STR(first));
+	for (size_t i = 0; i < g.times; i++)
+		build_guess(b, &(struct trace_guess){
+		                       g.starts[i], g.starts[i + 1], build_string(b, name) });
+	note_line(notes,
+	        "note: %.*s: the %zu steps are guessed, because none is marked: each is a "
+	        "repetition of %zu call%s ('%.*s'), which may be a part of a step\n",
+	        STR(s->name), g.times, g.calls, g.calls == 1 ? "" : "s",
+	        STR(str_sub(name, sizeof GUESSED - 1, SIZE_MAX)));
+}
+
 /* Reads s as a trace and makes a profile of it. A trace without slices and programs is refused: the
  * file has no events, or is of a format that only looks like this one. */
 static bool read_as_trace(struct load *l, struct src *s, struct err *e)
@@ -83,14 +117,18 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	struct trace_build *b =
 	        build_open(t, ARG_BITS_ALL & ~ARG_BIT(ARG_LAUNCHED), ingest_notes(l->to), l->a);
 
+	const struct graph_source graphs = { s->name, s->options->graph_capture };
+
 	t->bytes = src_size(s);
 	bool ok = l->in->read_trace(s, b, l->a, e);
 	t->bytes = t->bytes ? t->bytes : src_at(s);
 	if (!ok)
 		return false;
 	build_seal(b);
-	if (!t->sums && !graph_join(s, b, l->a, e))
+	if (!t->sums && !graph_join(&graphs, b, l->a, e))
 		return false;
+	if (s->options->guess_steps)
+		guess_steps(s, b, ingest_notes(l->to), l->a);
 	if (!t->n_slices && !t->sums && !t->nodes.n) {
 		s->damage->kept = 0;
 		return err_set(e, ERR_DATA_LOSS,

@@ -149,6 +149,12 @@ struct trace_replay {
 	int64_t batch;  /* tokens or requests that the graph was captured for; 0: unknown */
 };
 
+/* A step that the user asked to guess, for a trace without marks. */
+struct trace_guess {
+	int64_t start, end;
+	uint32_t name; /* string id */
+};
+
 /* A node of the program that the source compiled (HLO), where the file has it. */
 struct trace_node {
 	uint32_t name, type, category; /* string ids; category may be ID_NONE */
@@ -220,6 +226,7 @@ struct trace {
 	VEC(struct trace_site) sites;
 	VEC(struct trace_graph) graphs;
 	VEC(struct trace_replay) replays; /* by start */
+	VEC(struct trace_guess) guesses;  /* by start */
 	uint32_t n_slices;                /* instants and samples too */
 	uint64_t keys;    /* ARG_BITs of the arguments that some slice or event has */
 	uint64_t clamped; /* slices whose negative length became 0, or whose end became INT64_MAX */
@@ -227,6 +234,8 @@ struct trace {
 	uint64_t unopened; /* ends of slices that had not begun: ignored */
 	uint64_t lost;     /* pieces of device work that the file is known to lack, at least */
 	uint64_t dropped_slices; /* above TRACE_SLICES_MAX */
+	bool by_ranges;        /* of a recording: the ranges on threads are levels of ops, as in an
+	                          export of Nsight Systems; otherwise work states its ranges */
 	bool scheduled;        /* the source says when threads that could run had no CPU: slices of
 	                          CATEGORY_PREEMPTED */
 	uint64_t dropped_args; /* arguments above ARGS_MAX */

@@ -519,6 +519,11 @@ void build_replay(struct trace_build *b, const struct trace_replay *replay)
 	VEC_PUSH(b->t->a, &b->t->replays, *replay);
 }
 
+void build_guess(struct trace_build *b, const struct trace_guess *step)
+{
+	VEC_PUSH(b->t->a, &b->t->guesses, *step);
+}
+
 void build_creation(struct trace_build *b, const struct build_creation *node)
 {
 	VEC_PUSH(b->scratch, &b->creations, *node);

@@ -133,6 +133,7 @@ void build_number(struct trace_build *b, uint32_t track, uint32_t key, const uin
 uint32_t build_site(struct trace_build *b, uint32_t parent, uint32_t event, bool replayed);
 void build_graph(struct trace_build *b, const struct trace_graph *graph);
 void build_replay(struct trace_build *b, const struct trace_replay *replay);
+void build_guess(struct trace_build *b, const struct trace_guess *step);
 
 /* For a reader that keeps only sums. build_extent: a track of the sealed trace has n slices, from
  * start to end, that are not stored. build_sums: the sums of all slices. */
@@ -159,8 +160,15 @@ struct build_creations {
 void build_creation(struct trace_build *b, const struct build_creation *node);
 const struct build_creations *build_get_creations(const struct trace_build *b);
 
+/* Where the captures of a trace's graphs are. */
+struct graph_source {
+	struct str name;    /* path of the trace, for messages and to find files beside it */
+	struct str capture; /* file or folder that the user named; empty: none */
+};
+
 /* a: scratch. False, and *e is filled: a trace of captures that the user named cannot be read. */
-bool graph_join(struct src *s, struct trace_build *b, struct arena *a, struct err *e);
+bool graph_join(
+        const struct graph_source *from, struct trace_build *b, struct arena *a, struct err *e);
 
 /* ---- readers ----
  *

@@ -104,6 +104,7 @@ struct trace *trace_copy(const struct trace *t, struct arena *a)
 	COPY_ITEMS(a, &to->sites, &t->sites);
 	COPY_ITEMS(a, &to->graphs, &t->graphs);
 	COPY_ITEMS(a, &to->replays, &t->replays);
+	COPY_ITEMS(a, &to->guesses, &t->guesses);
 	for (size_t i = 0; i < to->tracks.n; i++)
 		copy_blocks(&to->tracks.v[i], &t->tracks.v[i], a);
 	for (size_t i = 0; i < to->events.n; i++)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random captures and replays whose pairs are known: each piece of work is paired right, marked, or refused.
 
-    tests/graphs/pairs.py --bin build/check [--seeds N] [--show SEED]
+    tests/graphs/pairs.py --bin build/check [--seeds N] [--first SEED] [--show SEED]
 
 Each captured call has an op of its own, and each kernel a length of its own, so the time of an op tells which kernels it got.
 """
@@ -20,15 +20,15 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, 'check'), os.path.join(ROOT, 'trace')]
 import kineto  # noqa: E402
 
-KINDS = ['plain', 'pieces', 'streams', 'lost', 'permuted', 'padded', 'wrong', 'cut', 'unnamed', 'shifted', 'several']
+KINDS = ['plain', 'pieces', 'streams', 'lost', 'permuted', 'padded', 'wrong', 'cut', 'unnamed', 'shifted', 'nodes', 'unstepped', 'requests', 'several']
 # Difficulties that one pair of the kind 'several' can have at once.
-SEVERAL = ['pieces', 'streams', 'lost', 'permuted', 'padded', 'cut', 'unnamed', 'shifted']
+SEVERAL = ['pieces', 'streams', 'lost', 'permuted', 'padded', 'cut', 'unnamed', 'shifted', 'nodes', 'unstepped', 'requests']
 BATCHES = (8, 16, 32)
 
 
 # The first kernel that differs, and its position; the numbers of kernels, if the names do not differ before the shorter
 # list ends; or that nothing was captured.
-REFUSED = r"without a matching capture in '.*': (kernel \d+ of graph \d+ is '.+', but '.+' in the nearest capture|graph \d+ has \d+ kernels, the nearest capture \d+ calls|no capture is in the file)"
+REFUSED = r"without a matching capture in '.*': (kernel \d+ of graph \d+ is '.+', but '.+' in the nearest capture|graph \d+ has \d+ kernels, the nearest capture \d+ calls|several captures have the \d+ kernels of graph \d+, but no names of kernels|no capture is in the file)"
 
 
 class Pair:
@@ -38,15 +38,16 @@ class Pair:
         r = self.r = random.Random(seed)
         self.kind = KINDS[seed % len(KINDS)]
         self.kinds = set(r.sample(SEVERAL, r.randint(2, 4))) if self.kind == 'several' else {self.kind}
-        self.batches = BATCHES if 'padded' in self.kinds else (8,)
+        self.batches = BATCHES if self.kinds & {'padded', 'unstepped', 'requests'} else (8,)
         self.pieces = r.randint(2, 6) if self.kinds & {'pieces', 'cut', 'shifted'} or r.random() < 0.3 else 1
-        self.streams = r.randint(2, 3) if 'streams' in self.kinds else 1
+        self.streams = r.randint(2, 3) if self.kinds & {'streams', 'nodes'} else 1
+        self.node = 0  # of the next executable graph
         self.steps = r.randint(1, 3)
         self.named = 'unnamed' not in self.kinds
         # Pieces in the middle often have the same kernels; the last one is different.
         layer = self.kernels()
         self.names = [list(layer) if r.random() < 0.6 else self.kernels() for _ in range(self.pieces - 1)] + [self.kernels() + ['head']]
-        if 'streams' in self.kinds:
+        if self.streams > 1:
             self.lane = [[r.randrange(self.streams) for _ in p] for p in self.names]
         self.expected = collections.Counter()
         self.length = 1000  # ns; each kernel has ten more than the one before
@@ -79,7 +80,8 @@ class Pair:
                 t += 5
             body.append(kineto.event('cuda_runtime', 'hipStreamEndCapture', t, 0.5, correlation=correlation))
             t += 2
-            out += [kineto.event('user_annotation', 'capture_%d_FULL' % batch, begin, t - begin)]
+            if 'requests' not in self.kinds:
+                out += [kineto.event('user_annotation', 'capture_%d_FULL' % batch, begin, t - begin)]
             out += [kineto.event('python_function', 'nn.Module: B%d_0' % batch, begin, t - begin),
                     kineto.event('python_function', 'nn.Module: Piece_%d' % piece, begin, t - begin)] + body
             correlation += 1
@@ -100,8 +102,11 @@ class Pair:
         for _ in range(self.steps):
             tokens = self.r.randint(1, self.batches[-1])
             batch = next(b for b in self.batches if b >= tokens)
-            out.append(kineto.event('user_annotation', 'execute_%d_context_0(sq0sk0sqsq0sqsk0)_generation_%d(sq1sk1sqsq1sqsk1)' % (tokens, tokens),
-                                    t, 10 * self.pieces))
+            name = 'execute_%d_context_0(sq0sk0sqsq0sqsk0)_generation_%d(sq1sk1sqsq1sqsk1)' % (tokens, tokens)
+            if 'requests' in self.kinds:  # of several tokens each
+                name = 'step[VERIFY bs=%d g_sq=%d g_sqsq=9 g_sqsk=9 g_sk=9]' % (tokens, 3 * tokens)
+            if 'unstepped' not in self.kinds:
+                out.append(kineto.event('user_annotation', name, t, 10 * self.pieces))
             at = t + 1000
             for piece in range(self.pieces):
                 out.append(kineto.event('cuda_runtime', 'hipGraphLaunch', t + 10 * piece + 1, 2, correlation=correlation))
@@ -119,22 +124,26 @@ class Pair:
         if 'permuted' in self.kinds:
             self.r.shuffle(calls)
         free, out = [at] * self.streams, []
+        self.node += 1 << 32
         for call, name in calls:
             lane = self.lane[piece][call] if self.streams > 1 else 0
             self.length += 10
             start = free[lane] + self.r.randint(1, 3)
             free[lane] = start + self.length / 1000
             cat = 'gpu_memcpy' if name.startswith('Memcpy') else 'gpu_memset' if name.startswith('Memset') else 'kernel'
-            out.append(kineto.event(cat, name, start, self.length / 1000, 0, 7 + lane, device=0, stream=7 + lane))
+            node = {'graph node id': self.node + call} if 'nodes' in self.kinds else {}
+            out.append(kineto.event(cat, name, start, self.length / 1000, 0, 7 + lane, device=0, stream=7 + lane, **node))
             self.expected[self.op(batch, piece, call)] += self.length
         return out, max(free)
 
     def captures(self):
         """Returns {name of a file: events}."""
-        files = {'graph_capture_rank_0.%d.json' % b: self.capture(b) for b in self.batches}
+        pattern = 'DecodeCudaGraphRunner_bs_%d_rank0.json' if 'requests' in self.kinds else 'graph_capture_rank_0.%d.json'
+        files = {pattern % b: self.capture(b) for b in self.batches}
         if 'shifted' in self.kinds:  # the first and the last piece are missing
             for name in files:
-                first = [i for i, e in enumerate(files[name]) if e['name'].startswith('capture_')]
+                around = 0 if 'requests' in self.kinds else 1  # an annotation is around the modules
+                first = [i - around for i, e in enumerate(files[name]) if e['name'].startswith('nn.Module: B')]
                 if len(first) > 2:
                     files[name] = files[name][first[1]:first[-1]]
         return files
@@ -155,15 +164,17 @@ def check(seed, program, show=False):
         for name, events in pair.captures().items():
             with open(os.path.join(folder, 'capture_traces', name), 'wb') as f:
                 f.write(kineto.trace(events))
-            details.append({'file': name, 'batch_size': int(name.split('.')[1]), 'mode': 'FULL'})
-        if seed % 2:
+            if name.startswith('graph_'):
+                details.append({'file': name, 'batch_size': int(name.split('.')[1]), 'mode': 'FULL'})
+        if seed % 2 and details:
             with open(os.path.join(folder, 'capture_traces', 'execution_details.json'), 'w') as f:
                 json.dump(details, f)
         p = subprocess.run([program, os.path.join(folder, 'replay.json'), 'scope', '-select', 'accelerator_micros', '-max_depth', '100', '-output', 'json'],
                            capture_output=True, text=True)
     if p.returncode:
         return None, 'status %d: %s' % (p.returncode, p.stderr)
-    found = {r['path']: 10 * round(r['own_accelerator_micros'] * 100 * pair.steps) for r in json.loads(p.stdout)['rows'] if r['own_accelerator_micros']}
+    steps = 1 if 'unstepped' in pair.kinds else pair.steps
+    found = {r['path']: 10 * round(r['own_accelerator_micros'] * 100 * steps) for r in json.loads(p.stdout)['rows'] if r['own_accelerator_micros']}
     if show:
         print(sorted(pair.kinds), p.stderr)
     if sum(found.values()) != sum(pair.expected.values()):
@@ -174,7 +185,7 @@ def check(seed, program, show=False):
     marked = sum(numbers(p.stderr, r'(\d+) kernels? \(\d+ us\) are ambiguous')) + sum(numbers(p.stderr, r'\((\d+) kernels, \d+ us\): unconfirmed'))
     if len(wrong) > marked:
         return None, '%d ops have the wrong time, %d kernels are marked: %s\n%s' % (len(wrong), marked, sorted(wrong)[:3], p.stderr)
-    if pair.kind in ('plain', 'pieces', 'padded') and (wrong or as_graph or marked):
+    if pair.kind in ('plain', 'pieces', 'padded', 'nodes', 'requests') and (wrong or as_graph or marked):
         return None, 'not paired: %s' % p.stderr
     if pair.kind == 'wrong' and (right or not as_graph or 'without a matching capture' not in p.stderr):
         return None, 'a wrong capture is not refused: %s' % p.stderr
@@ -189,11 +200,12 @@ def main():
     a = argparse.ArgumentParser(description=__doc__)
     a.add_argument('--bin', required=True)
     a.add_argument('--seeds', type=int, default=40)
+    a.add_argument('--first', type=int, default=0)
     a.add_argument('--show', type=int)
     o = a.parse_args()
     program = os.path.join(os.path.abspath(o.bin), 'tfprof')
     failed, outcomes = 0, collections.defaultdict(collections.Counter)
-    for seed in range(o.seeds) if o.show is None else [o.show]:
+    for seed in range(o.first, o.first + o.seeds) if o.show is None else [o.show]:
         outcome, bad = check(seed, program, o.show is not None)
         if bad:
             print('seed %d (%s): %s' % (seed, KINDS[seed % len(KINDS)], bad))

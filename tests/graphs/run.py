@@ -9,10 +9,11 @@ import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [os.path.join(ROOT, 'check'), os.path.join(ROOT, 'trace')]
+sys.path[:0] = [os.path.join(ROOT, 'check'), os.path.join(ROOT, 'trace'), os.path.join(ROOT, 'spool')]
 import kineto  # noqa: E402
 import nsys  # noqa: E402
 import trace_case  # noqa: E402
+import script  # noqa: E402
 from trace_case import check_schema, equal, program, rows  # noqa: E402
 
 MODULE = 'nn.Module: Model_0'
@@ -81,9 +82,17 @@ def steps_of_servers():
     write(events + [kineto.event('user_annotation', 'ProfilerStep#7', 990, 400)])
     steps = json.loads(program('replay.pt.trace.json', 'steps', '-output', 'json')[0])['steps']
     equal([(s['step'], s['name']) for s in steps], [(7, 'ProfilerStep#7')])
-    for other in ('step[3]', 'execute_graph', 'execute_context_1', 'decode', 'step[DECODED bs=1]', 'execute_4_context_0(sq1)_generation_1(sq1)'):
+    for other in ('step[3]', 'execute_graph', 'execute_context_1', 'decode', 'step[Decode bs=1]', 'execute_4_context_0(sq1)_generation_1(sq1)'):
         write([kineto.event('user_annotation', other, 1000, 50)] + replay(1010, 10, ['a'], 1200))
         equal(json.loads(program('replay.pt.trace.json', 'steps', '-output', 'json')[0])['steps'][0]['name'], 'steps: unknown', other)
+
+
+def gaps_of_steps():
+    """The gap before a graph counts in the step that launched it; graphs launched between steps count in none."""
+    write([kineto.event('user_annotation', 'decode[bs=4]', 1000, 50), *replay(1005, 1, ['a'], 1100), *replay(1010, 2, ['a'], 1110),
+           *replay(1200, 3, ['a'], 1300)])
+    phase, = json.loads(program('replay.pt.trace.json', 'phases', '-output', 'json')[0])['phases']
+    equal([phase[k] for k in ('graph_launches', 'graph_gap_ns', 'busy_ns')], [2, 8000, 4000])
 
 
 def example():
@@ -327,6 +336,7 @@ def by_phase():
     check_schema('kernels', document)
     equal([(k['phase'], k['name'], k['total_ns'], k['count']) for k in document['kernels'] if 'gemm' in k['name']],
           [('prefill', 'gemm_qkv', 35000, 1), ('prefill', 'gemm_out', 25000, 1), ('decode', 'gemm_out', 5000, 2), ('decode', 'gemm_qkv', 5000, 2)])
+    equal({k['op'] for k in document['kernels']}, {MODULE + '/nn.Module: Layer_0/' + op for op in ('aten::mm', 'aten::silu', 'vllm::unified_attention')})
     trace_case.write(kineto.trace(kineto.steps()), 'plain.json')
     assert '(no phase)/aten::copy_' in rows('plain.json', 'op', *select)
     kernels = json.loads(program('plain.json', 'kernels', '-by', 'phase', '-output', 'json')[0])['kernels']
@@ -367,6 +377,204 @@ def other_ranks():
               [k for k in found if layer in k], 10 if 'nn.Module: %s' % layer in found else [MODULE + '/nn.Module: ' + layer])
 
 
+def sizes_in_requests():
+    """SGLang names the files of captures by requests, in a folder of its own. Padding counts requests, and so does the refusal."""
+    def capture(module):
+        return [kineto.event('cuda_runtime', 'hipStreamBeginCapture', 95, 1, correlation=1), kineto.event('python_function', module, 100, 100),
+                kineto.event('cpu_op', 'aten::mm', 105, 15), kineto.event('cuda_runtime', 'hipLaunchKernel', 108, 2, correlation=2, kernel='gemm'),
+                kineto.event('cuda_runtime', 'hipStreamEndCapture', 210, 1, correlation=9)]
+    os.mkdir('graph_capture_profile')
+    for size in (4, 8):
+        for rank in (0, 1):
+            trace_case.write(kineto.trace(capture('nn.Module: B%d_R%d' % (size, rank))),
+                             'graph_capture_profile/DecodeCudaGraphRunner_bs_%d_rank%d.json' % (size, rank))
+
+    def steps(requests):
+        return [kineto.event('user_annotation', 'step[VERIFY bs=%d g_sq=%d g_sqsq=8 g_sqsk=8 g_sk=8]' % (requests, 4 * requests), 1000, 100),
+                *replay(1010, 10, ['gemm'], 1200, call='hipGraphLaunch')]
+    for requests, size, padding in ((3, 4, 25), (5, 8, 37.5), (8, 8, 0)):
+        write(steps(requests), '7-TP-1.trace.json')
+        assert 'nn.Module: B%d_R1/aten::mm' % size in rows('7-TP-1.trace.json', 'scope', '-select', 'accelerator_micros')
+        phase, = json.loads(program('7-TP-1.trace.json', 'phases', '-output', 'json')[0])['phases']
+        equal([phase[k] for k in ('phase', 'requests', 'tokens', 'padding')], ['speculative', requests, 4 * requests, padding])
+    write(steps(9), '7-TP-1.trace.json')
+    assert 'a step has 9 requests, more than every capture' in program('7-TP-1.trace.json', 'op')[1]
+
+
+def listed_captures():
+    """execution_details.json beside the trace names the captures, if there is no folder for them."""
+    write_example('.')
+    os.rename('capture_traces/graph_capture_rank_0.json', 'graph_capture_rank_0.json')
+    os.rmdir('capture_traces')
+    assert 'graph 1 (4 kernels)' in rows('replay.pt.trace.json', 'op', '-select', 'occurrence')
+    trace_case.write(b'[{"file": "graph_capture_rank_0.json", "batch_size": 4, "mode": "FULL"}]', 'execution_details.json')
+    found = rows('replay.pt.trace.json', 'op', '-select', 'occurrence')
+    assert 'aten::mm' in found and 'graph 1 (4 kernels)' not in found, sorted(found)
+
+
+def sizes_without_steps():
+    """Without annotations of steps, the order of the launches does not decide between captures of different sizes."""
+    def capture(size):
+        return [kineto.event('user_annotation', 'capture_%d_FULL' % size, 90, 130),
+                kineto.event('cuda_runtime', 'hipStreamBeginCapture', 95, 1, correlation=1), kineto.event('cpu_op', 'size_%d' % size, 105, 15),
+                kineto.event('cuda_runtime', 'hipLaunchKernel', 108, 2, correlation=2, kernel='gemm'),
+                kineto.event('cuda_runtime', 'hipStreamEndCapture', 210, 1, correlation=9)]
+    os.mkdir('capture_traces')
+    for size in (4, 8):
+        trace_case.write(kineto.trace(capture(size)), 'capture_traces/graph_capture_rank_0.%d.json' % size)
+    write(replay(1010, 10, ['gemm'], 1200) + replay(1100, 11, ['gemm'], 1300))
+    notes = program('replay.pt.trace.json', 'op')[1]
+    assert '2 kernels (4 us) are ambiguous' in notes, notes
+
+
+def captures_of_drafts():
+    """Captures without kernel names, of a model and of a draft model for the same size, are told apart by the number of their calls."""
+    def capture(module, calls):
+        out = [kineto.event('cuda_runtime', 'cudaStreamBeginCapture', 95, 1, correlation=1), kineto.event('python_function', module, 98, 100)]
+        for i in range(calls):
+            out.append(kineto.event('cuda_runtime', 'cudaLaunchKernel', 105 + 10 * i, 2, correlation=2 + i))
+        return out + [kineto.event('cuda_runtime', 'cudaStreamEndCapture', 210, 1, correlation=9)]
+    os.mkdir('graph_capture_profile')
+    for runner, module, calls in (('DecodeCudaGraphRunner', 'nn.Module: Target_0', 3), ('EAGLEDraftCudaGraphRunner', 'nn.Module: Draft_0', 2)):
+        trace_case.write(kineto.trace(capture(module, calls)), 'graph_capture_profile/%s_bs_4_rank0.json' % runner)
+    steps = [kineto.event('user_annotation', 'step[%s bs=3]' % name, 1000 + 100 * i, 50) for i, name in enumerate(('DRAFT', 'VERIFY'))]
+    write(steps + replay(1010, 1, ['a', 'b'], 1300) + replay(1110, 2, ['a', 'b', 'c'], 1400))
+    found = rows('replay.pt.trace.json', 'op', '-by', 'module', '-select', 'accelerator_micros')
+    equal([round(2 * found['nn.Module: ' + name]['own_accelerator_micros']) for name in ('Draft_0', 'Target_0')], [4, 6])
+    assert '2 launches (5 kernels, 10 us): unconfirmed' in program('replay.pt.trace.json', 'op')[1]
+
+
+def captures_of_sizes():
+    """Captures of unknown sizes without kernel names, in one file, serve if they have the same ops and modules; otherwise they are refused."""
+    def capture(ops):
+        out = []
+        for size, last in ((8, ops[0]), (4, ops[1])):
+            t = 1000 * size
+            out.append(kineto.event('cuda_runtime', 'cudaStreamBeginCapture', t, 1, correlation=t))
+            out.append(kineto.event('python_function', MODULE, t + 2, 80))
+            for i, op in enumerate(('aten::mm', last)):
+                out.append(kineto.event('cpu_op', op, t + 10 + 20 * i, 15, **{'Input Dims': [[size, 64], [64, 64]], 'Input type': ['float'] * 2}))
+                out.append(kineto.event('cuda_runtime', 'cudaLaunchKernel', t + 12 + 20 * i, 2, correlation=t + i + 1))
+            out.append(kineto.event('cuda_runtime', 'cudaStreamEndCapture', t + 90, 1, correlation=t + 9))
+        return kineto.trace(out)
+    os.mkdir('graph_capture_profile')
+    write([kineto.event('user_annotation', 'step[DECODE bs=3]', 1000, 100)] + replay(1010, 1, ['a', 'b'], 1300))
+    for ops, used in ((('aten::silu', 'aten::silu'), True), (('aten::silu', 'aten::gelu'), False)):
+        trace_case.write(capture(ops), 'graph_capture_profile/cuda_graph_capture-DecodeCudaGraphRunner-TP-0.json')
+        assert (MODULE + '/aten::silu' in rows('replay.pt.trace.json', 'scope', '-select', 'accelerator_micros')) == used
+        notes = program('replay.pt.trace.json', 'op')[1]
+        assert ('2 kernels (4 us) are ambiguous' in notes and 'unconfirmed' in notes) == used, notes
+        assert ('several captures have the 2 kernels of graph 1, but no names' in notes) != used, notes
+
+
+def interleaved_streams():
+    """Launches whose streams start their work in another order are one graph. Ids of graph nodes tell equal names on two streams apart."""
+    def launch(ts, correlation, first, node=0):
+        """Stream 7 runs a, c; stream 8 runs a, b. The a of stream 8 is captured first."""
+        names = [('a', 8, first, 1), ('a', 7, 0, 2), ('c', 7, 20, 3), ('b', 8, 30, 4)]
+        out = [kineto.event('cuda_runtime', 'cudaGraphLaunch', ts, 1.5, correlation=correlation)]
+        for name, stream, start, n in sorted(names, key=lambda v: v[2]):
+            out.append(kineto.event('kernel', name, ts + 100 + start, n, 0, stream, device=0, stream=stream, correlation=correlation,
+                                    **({'graph node id': node + n} if node else {})))
+        return out
+    write(launch(1000, 1, 5) + launch(2000, 2, -5))
+    document = json.loads(program('replay.pt.trace.json', 'devices', '-output', 'json')[0])
+    equal([(g['launches'], g['nodes']) for g in document['graphs']], [(2, 8)])
+    calls = [kineto.event('cuda_runtime', 'cudaStreamBeginCapture', 95, 1, correlation=1)]
+    for i, name in enumerate('aacb'):
+        calls += [kineto.event('cpu_op', 'op%d' % (i + 1), 100 + 20 * i, 15), kineto.event('cuda_runtime', 'hipLaunchKernel', 105 + 20 * i, 2,
+                                                                                      correlation=2 + i, kernel=name)]
+    trace_case.write(kineto.trace(calls + [kineto.event('cuda_runtime', 'cudaStreamEndCapture', 210, 1, correlation=9)]), 'capture.json')
+    for node in (0, 1 << 32):
+        write(launch(1000, 1, 5, node) + launch(2000, 2, -5, node and 2 * node))
+        found = rows('replay.pt.trace.json', 'op', '-select', 'accelerator_micros', '--graph-capture=capture.json')
+        notes = program('replay.pt.trace.json', 'op', '--graph-capture=capture.json')[1]
+        if node:
+            assert 'in the order of their graph nodes' in notes and 'ambiguous' not in notes, notes
+            equal([found['op%d' % i]['own_accelerator_micros'] for i in (1, 2, 3, 4)], [2, 4, 6, 8])
+        else:
+            assert 'ambiguous' in notes, notes
+
+
+def recordings():
+    """Graphs of a GPU recording get the ops of a capture: that of PyTorch, by names, or that in a recording, by the number of calls."""
+    r = script.Spool()
+    for i, name in enumerate(('cudaStreamBeginCapture', 'cudaLaunchKernel', 'cudaLaunchKernel', 'cudaGraphInstantiate')):
+        if i in (1, 2):
+            r.push(1000 * i - 100, ('', 'norm', 'mlp')[i])
+        r.add('api', start=script.T0 + 1000 * i, length=300, correlation=i + 1, name=name, tid=1)
+        if i in (1, 2):
+            r.pop(1000 * i + 500)
+    r.push(9000, 'serve')
+    for launch in range(2):
+        at = script.T0 + 10000 + 20000 * launch
+        r.add('api', start=at, length=200, correlation=10 + launch, name='cudaGraphLaunch', tid=1)
+        for i, name in enumerate(('rms', 'gemm')):
+            r.add('kernel', start=at + 1000 + 3000 * i, length=1000 + 1000 * i, correlation=10 + launch, name=name, stream=7, graph=3, node=30 + i)
+    os.mkdir('rec')
+    r.pop(60000).end().make(os.path.join(trace_case.BIN, 'spool_make'), 'rec/1.tfspool')
+    capture = [kineto.event('cuda_runtime', 'cudaStreamBeginCapture', 95, 1, correlation=1), kineto.event('python_function', MODULE, 98, 100)]
+    for i, name in enumerate(('rms', 'gemm')):
+        capture += [kineto.event('cpu_op', ('aten::rms_norm', 'aten::mm')[i], 100 + 20 * i, 15),
+                    kineto.event('cuda_runtime', 'cudaLaunchKernel', 105 + 20 * i, 2, correlation=2 + i, kernel=name)]
+    trace_case.write(kineto.trace(capture + [kineto.event('cuda_runtime', 'cudaStreamEndCapture', 210, 1, correlation=9)]), 'capture.json')
+    select = ['-select', 'accelerator_micros,occurrence']
+    expected = {'capture.json': {MODULE + '/aten::rms_norm/rms': (2, 2), MODULE + '/aten::mm/gemm': (4, 2)}, 'rec': {'norm/rms': (2, 2), 'mlp/gemm': (4, 2)}}
+    for path, ops in expected.items():
+        found = rows('rec', 'scope', *select, '--graph-capture=' + path)
+        got = {k: (v['own_accelerator_micros'], v['own_occurrence']) for k, v in found.items() if v['own_accelerator_micros']}
+        equal({k.split('serve/')[-1]: v for k, v in got.items()}, ops, path)
+        kernels = json.loads(program('rec', 'kernels', '-output', 'json', '--graph-capture=' + path)[0])['kernels']
+        equal([(k['name'], k['count'], k['total_ns']) for k in kernels], [('gemm', 2, 4000), ('rms', 2, 2000)], path)
+        for command in ('devices', 'steps', 'critical', 'idle', 'why', 'summary'):
+            program('rec', command, '--graph-capture=' + path)
+    assert 'unconfirmed' in program('rec', 'op', '--graph-capture=rec')[1]
+    assert 'the kernels and their order are equal' in program('rec', 'op', '--graph-capture=capture.json')[1]
+    program('rec', 'op', '--graph-capture=absent.json', status=3)
+
+
+def steps_of_nsight():
+    """NVTX ranges of servers are steps with phases: of TensorRT-LLM, and of vLLM with its CUDA profiler."""
+    x = nsys.Export()
+    thread = nsys.pid(70) | 1
+    x.table('CUPTI_ACTIVITY_KIND_RUNTIME', nsys.RUNTIME)
+    names = ['[Executor] _forward_step 7: 2 ctx reqs, 90 ctx tokens, 0 gen reqs', '[Executor] _forward_step 8: 0 ctx reqs, 2 gen reqs',
+             'execute_context_0(0)_generation_3(3)']
+    for i, name in enumerate(names):
+        x.range(70, name, 10000 * i, 10000 * i + 900)
+        x.row('CUPTI_ACTIVITY_KIND_RUNTIME', start=10000 * i + 100, end=10000 * i + 200, globalTid=thread, correlationId=i + 1,
+              nameId=x.string('cudaLaunchKernel_v7000'))
+        x.launch(70, i + 1, None, 10000 * i + 1000, 10000 * i + 3000, 'gemm')
+    x.save('served.sqlite')
+    document = json.loads(program('served.sqlite', 'phases', '-output', 'json')[0])
+    equal([[p[k] for k in ('phase', 'steps', 'requests', 'tokens', 'busy_ns')] for p in document['phases']],
+          [['prefill', 1, 2, 90, 2000], ['decode', 2, 5, 5, 4000]])
+    stored, sums = (trace_case.dump('served.sqlite', *more) for more in ([], ['--sums']))
+    equal([stored['steps_by'], sums['steps_by']], ['annotation', 'unknown'])  # device work, which gives the steps their times, is not kept
+    equal(sum(s['device_self'] for s in sums['steps']), 6000)
+
+
+def windows_of_attention():
+    """Calls of paged attention with equal shapes that take two clearly different times are upper bounds: some layers use a window."""
+    name = 'execute_20_context_2(sq20sk20sqsq200sqsk200)_generation_0(sq0sk0sqsq0sqsk0)'
+
+    def trace(times):
+        events = [kineto.event('user_annotation', name, 1000, 1000)]
+        for i, time in enumerate(times):
+            events.append(kineto.event('cpu_op', 'vllm::unified_attention', 1010 + 50 * i, 40,
+                                       **{'Input Dims': [[20, 8, 8], [20, 2, 8], [20, 2, 8]], 'Input type': ['c10::BFloat16'] * 3}))
+            events += kineto.launch(1015 + 50 * i, 1 + i, 3000 + 1000 * i, time, 'paged_attention')
+        return write(events, 'w.json')
+    flops = 8 * 2 * 8 * 2 * (2 * 200 - 200) // 2  # of one call
+    for times, bound in (([100, 310, 104, 300, 98, 305], True), ([100] * 6, False), ([100, 104, 98, 130, 120, 95], False), ([100, 310], False)):
+        document = json.loads(program('flops', trace(times), '-output', 'json')[0])
+        equal((document['paged_flops'], document['upper_bound_flops']), (flops * len(times), flops * len(times) * bound), times)
+        check_schema('flops', document)
+        out, _ = program('flops', trace(times))
+        assert 'counted over all previous tokens' in out and ('An upper bound' in out) == bound, out
+        equal(out.startswith('Float operations: ~'), bound)
+
+
 def example_is_made():
     """The files in testdata/graphs are those that this script makes."""
     write_example('.')
@@ -375,7 +583,7 @@ def example_is_made():
             assert a.read() == b.read(), name
 
 
-CASES = [with_capture, in_all_commands, causes, phases_are_compared, gates, nodes_of_nsight, regions_of_pytorch, by_phase, named_capture, other_ranks, example_is_made, without_capture, nested_launch, steps_of_servers]
+CASES = [with_capture, gaps_of_steps, in_all_commands, causes, phases_are_compared, gates, nodes_of_nsight, regions_of_pytorch, steps_of_nsight, recordings, interleaved_streams, windows_of_attention, by_phase, named_capture, other_ranks, sizes_in_requests, captures_of_drafts, captures_of_sizes, sizes_without_steps, listed_captures, example_is_made, without_capture, nested_launch, steps_of_servers]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, write=write_example))

@@ -655,8 +655,37 @@ def guessed_steps():
         equal(guess(trace(names)), [None] * 3, names)
     # most of the calls, but little of the time
     equal(guess(trace(4 * step, [kineto.event('cpu_op', 'long', 1000, 5000)])), [None] * 3)
+    # most of the calls of a level and of the time, but few of the calls inside of other calls
+    inside = [kineto.event('cpu_op', 'in%d' % i, 1001 + 2 * i, 1) for i in range(40)]
+    equal(guess(trace(4 * step, [kineto.event('cpu_op', 'long', 1000, 100)] + inside)), [None] * 3)
+    # an optimizer that runs once: what repeats is a part of a step
+    update = kineto.event('user_annotation', 'Optimizer.step#Adam.step', 101, 2)
+    equal(guess(trace(4 * step, [update])), [None] * 3)
     marks = [kineto.event('user_annotation', 'ProfilerStep#%d' % i, 100 + 30 * i, 30) for i in range(4)]
     equal(guess(trace(4 * step, marks)), [None] * 3)
+    used_guesses(trace, step, marks)
+
+
+def used_guesses(trace, step, marks):
+    """--guess-steps makes the guess the steps of all commands; they are always called guessed."""
+    work = [e for i in range(4) for e in kineto.launch(102 + 30 * i, 1 + i, 106 + 30 * i, 10 + i)]
+    path = trace(4 * step, work)
+    d = json.loads(program('steps', path, '--guess-steps', '-output', 'json')[0])
+    equal([(s['step'], s['name'], s['duration_ns']) for s in d['steps']],
+          [(i, 'guessed: load ... backward', 30000 if i < 3 else 28000) for i in range(4)])
+    equal([d['guessed_' + k] for k in ('calls', 'steps')], [3, 4])
+    equal(rows(path, 'op', '--guess-steps', '-step', '2', '-select', 'accelerator_micros')['load']['own_accelerator_micros'], 12)
+    note = 'the 4 steps are guessed, because none is marked'
+    for command in (['steps'], ['why'], ['summary'], ['phases'], ['critical', '-step', '1'], ['what-if', 'launch=0'], ['op', '-step', '1'], ['flops']):
+        assert note in program(*command, path, '--guess-steps')[1], command
+    assert '(4 guessed steps)' in program('summary', path, '--guess-steps')[0]
+    document = json.loads(program('summary', path, '--guess-steps', '-output', 'json')[0])
+    equal(document['step_time'][0]['guessed'], True)
+    assert 'guessed step' in program('why', path, '--guess-steps', '-step', '1')[0]
+    phase, = json.loads(program('phases', path, '--guess-steps', '-output', 'json')[0])['phases']
+    equal([phase[k] for k in ('phase', 'steps', 'requests', 'tokens', 'busy_ns')], ['other', 4, None, None, 46000])
+    assert 'is not used: the trace marks its steps' in program('steps', trace(4 * step, marks), '--guess-steps')[1]
+    assert 'no sequence of calls repeats' in program('steps', trace(['a', 'b', 'c', 'd']), '--guess-steps')[1]
 
 
 CASES = [guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, sections_of_workers,

@@ -81,6 +81,10 @@ static void put_step_time_member(struct document *d, const struct summary_page *
 			document_text(d, "worker", workers->v[f->times.v[i].worker]);
 		document_key(d, "marked");
 		json_literal(&d->j, x->marked ? S("true") : S("false"));
+		if (x->guessed) {
+			document_key(d, "guessed");
+			json_literal(&d->j, S("true"));
+		}
 		document_i64(d, "steps", num_from_u64(x->steps));
 		document_i64(d, "mean_ns", x->mean);
 		document_i64(d, "median_ns", x->median);

@@ -309,6 +309,10 @@ static void put_members(struct document *d, const void *user)
 	document_i64(d, "bytes", x->bytes);
 	if (x->stated)
 		document_i64(d, "stated_flops", x->stated);
+	if (x->paged) {
+		document_i64(d, "paged_flops", x->paged);
+		document_i64(d, "upper_bound_flops", x->windowed);
+	}
 	document_i64(d, "steps", num_from_u64(shown->rate->n));
 	coverage_members(d, shown->coverage);
 	document_i64(d, "inferred_calls", num_from_u64(x->inferred));
@@ -321,6 +325,22 @@ static void put_members(struct document *d, const void *user)
 	}
 }
 
+/* States what is assumed about attention over a paged cache. */
+static void put_windows(struct sb *b, const struct flops_sums *x)
+{
+	if (x->paged)
+		sb_put(b, S("\nPaged attention is counted over all previous tokens:\nthe file "
+		            "would not "
+		            "state a window"));
+	for (size_t i = 0; i < x->n; i++)
+		if (x->rows[i].windowed) {
+			sb_put(b, S("\nAn upper bound: calls of '"));
+			sb_put_name(b, x->rows[i].name);
+			sb_put(b, S("' with equal shapes\ntake two different times, so some layers "
+			            "probably use a window"));
+		}
+}
+
 static struct str lead_of(const struct flops_sums *x, const struct flops_coverage *coverage,
         const struct flops_rate *rate, struct arena *a)
 {
@@ -329,7 +349,9 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 	size_t steps = rate->n;
 
 	sb_put(&b, S("Float operations: "));
-	if (coverage->uncounted || num_stopped(x->flops))
+	if (x->windowed)
+		sb_put(&b, S("~"));
+	else if (coverage->uncounted || num_stopped(x->flops))
 		sb_put(&b, S("≥"));
 	fmt_si(&b, (double)x->flops);
 	if (steps > 1) {
@@ -358,6 +380,7 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 		        "\nEstimated for %" PRIu64
 		        " call%s: the output is assumed to have the shape that the next op reads",
 		        x->inferred, x->inferred == 1 ? "" : "s");
+	put_windows(&b, x);
 	put_utilization(&b, x, coverage, rate);
 	sb_put(&b, S("\n\n"));
 	return sb_str(&b);

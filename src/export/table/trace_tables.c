@@ -94,9 +94,19 @@ static void put_partition(struct table *to, const struct trace_steps *steps,
 	table_count(to, time->left_out);
 }
 
+/* Returns the op of a kernel. by_phase: without the phase before its path, which has a column. */
+static struct str op_of_kernel(
+        const struct trace_ops *ops, const struct kernel_row *k, bool by_phase)
+{
+	struct str name = intern_str(&ops->strings, ops->ops.v[k->op].name);
+	size_t slash = by_phase ? str_find_char(name, '/') : SIZE_MAX;
+
+	return slash == SIZE_MAX ? name : str_sub(name, slash + 1, SIZE_MAX);
+}
+
 /* Appends a kernel. all: ns of all kernels. */
 static void put_kernels(struct table *to, const struct trace *t, const struct trace_ops *ops,
-        const struct kernel_row *k, int64_t all)
+        const struct kernel_row *k, bool by_phase, int64_t all)
 {
 	table_number(to, trace_ns(t, k->total));
 	table_count(to, k->count);
@@ -107,7 +117,7 @@ static void put_kernels(struct table *to, const struct trace *t, const struct tr
 	        to, all ? (int64_t)(1e4 * (double)trace_ns(t, k->total) / (double)all + 0.5) : 0);
 	table_text(to, str_of(trace_category_names[k->category]));
 	table_text(to, trace_device_label(t, k->device, to->a));
-	table_text(to, intern_str(&ops->strings, ops->ops.v[k->op].name));
+	table_text(to, op_of_kernel(ops, k, by_phase));
 	table_text(to, trace_str(t, k->name));
 }
 
@@ -315,8 +325,8 @@ static void put_guess(struct document *d, const void *user)
 	document_i64(d, "guessed_step_ns", g->period);
 }
 
-/* Offers calls that repeat, if the trace has no marks of steps. */
-static void offer_steps(struct table *x, const struct trace *t)
+/* Describes calls that repeat, if the trace has no marks of steps. used: they are the steps. */
+static void offer_steps(struct table *x, const struct trace *t, bool used)
 {
 	struct step_guess *g = ARENA_NEW(x->a, struct step_guess);
 	struct sb b = sb_in(x->a);
@@ -334,7 +344,9 @@ static void offer_steps(struct table *x, const struct trace *t)
 		sb_put(&b, S("' ... '"));
 		sb_put_name(&b, trace_str(t, g->last));
 	}
-	sb_put(&b, S("'\n\n"));
+	sb_put(&b, used ? S("'\n\n")
+	                : S("'\n--guess-steps uses them in all commands. "
+	                    "They may be parts of a step.\n\n"));
 	x->lead = sb_str(&b);
 	x->members = put_guess;
 	x->user = g;
@@ -484,7 +496,7 @@ static void fill_kernels(struct table *x, struct worker_rows *v, size_t n, bool 
 		if (by_phase)
 			table_text(x, at->k->phase ? str_of(serving_phases[at->k->phase - 1])
 			                           : S(OPS_NO_PHASE));
-		put_kernels(x, at->w->t, &at->w->ops, at->k, all);
+		put_kernels(x, at->w->t, &at->w->ops, at->k, by_phase, all);
 	}
 }
 
@@ -627,8 +639,9 @@ static void fill(struct table *x, const struct worker_traces *all,
 		fill_rooflines(x, v, all->n, &request->roofline);
 	if (which == TABLE_STEPS && single)
 		hide_column(x, S("devices"));
-	if (which == TABLE_STEPS && all->n == 1 && v[0].steps.by == STEPS_UNKNOWN)
-		offer_steps(x, v[0].t);
+	if (which == TABLE_STEPS && all->n == 1 &&
+	        (v[0].steps.by == STEPS_UNKNOWN || v[0].steps.by == STEPS_BY_GUESS))
+		offer_steps(x, v[0].t, v[0].steps.by == STEPS_BY_GUESS);
 	if (which == TABLE_DEVICES || which == TABLE_STEPS)
 		add_sections(x, &part, &further, all->recorded);
 }

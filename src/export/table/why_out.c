@@ -179,6 +179,8 @@ static struct str command_of(
 	}
 	if (id != WHY_IDS)
 		sb_fmt(&b, " %s%s", option, why_rows[id].id);
+	if (t->p->x->x->marks->by == STEPS_BY_GUESS)
+		sb_fmt(&b, " --guess-steps");
 	if (t->p->steps.p)
 		sb_fmt(&b, " -step %.*s", STR(t->p->steps));
 	return sb_str(&b);

@@ -49,6 +49,12 @@ bool recording_lower(struct ingest *to, const struct recording_set *files,
         const struct recording_options *o, const struct recording_watch *watch,
         const struct trace *path, struct src_facts *facts, struct arena *a, struct err *e);
 
+/* Does this by a trace of the recording, in which the work of graphs has the places of a capture
+ * that the user named. Takes as much memory as a trace. */
+bool recording_lower_graphs(struct ingest *to, const struct recording_set *files,
+        const struct recording_options *o, const struct recording_watch *watch,
+        const struct graph_source *graphs, struct arena *a, struct err *e);
+
 /* ---- trace lower ----
  *
  * Converts a trace to a profile: ops become nodes, steps become steps, host self time becomes cpu

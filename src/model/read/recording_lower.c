@@ -6,6 +6,7 @@
 #include "model/read/read.h"
 
 #include "model/read/recording_place.h"
+#include "trace/trace_build.h"
 
 /* Makes the label of an operation, before the operation is matched with its call. */
 static void take_record(void *user, const struct recording_feed *f, const struct spool_record *x,
@@ -75,6 +76,25 @@ bool recording_lower(struct ingest *to, const struct recording_set *files,
 	emit_model(r);
 	recordings_describe(&r->all, facts);
 	recordings_say(&r->all, r->place->summed && !r->place->keep_all, ingest_notes(to));
+	return true;
+}
+
+bool recording_lower_graphs(struct ingest *to, const struct recording_set *files,
+        const struct recording_options *o, const struct recording_watch *watch,
+        const struct graph_source *graphs, struct arena *a, struct err *e)
+{
+	struct trace *t = trace_new(ingest_model(to)->a);
+	struct model_trace kept = { .t = t };
+	struct recording_options how = *o;
+	const struct recording_request request = {
+		.wants = ARG_BITS_ALL, .watch = watch, .say = true, .graphs = graphs
+	};
+
+	how.step_implied = true;
+	if (!recording_trace(t, files, &how, &request, ingest_notes(to), e))
+		return false;
+	trace_lower(t, TRACE_BY_PATH, false, to, &kept, a);
+	ingest_keep_trace(to, &kept);
 	return true;
 }
 

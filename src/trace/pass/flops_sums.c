@@ -36,6 +36,7 @@ static void add_to(struct flops_row *r, const struct op_calls *c)
 	r->bytes = num_add(r->bytes, c->bytes);
 	r->device = num_add(r->device, c->device);
 	r->stated = num_add(r->stated, c->stated);
+	r->windowed |= c->windowed;
 }
 
 void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct arena *a)
@@ -57,6 +58,10 @@ void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct a
 		add_to(&x->families[flops_row_family(r)], c);
 		x->known = num_add(x->known, c->device);
 		x->flops = num_add(x->flops, c->flops);
+		if (c->formula == FORMULA_PAGED)
+			x->paged = num_add(x->paged, c->flops);
+		if (c->windowed)
+			x->windowed = num_add(x->windowed, c->flops);
 		x->recomputed = num_add(x->recomputed, c->recomputed);
 		x->bytes = num_add(x->bytes, c->bytes);
 		x->stated = num_add(x->stated, c->stated);

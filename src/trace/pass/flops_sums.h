@@ -14,6 +14,7 @@ struct flops_row {
 	enum flops_formula formula;
 	enum flops_lack lack;
 	unsigned input;
+	bool windowed; /* as of struct op_calls */
 	uint64_t calls;
 	int64_t flops, recomputed, bytes, device; /* device: ticks */
 	int64_t stated;                           /* float operations that the file states */
@@ -24,6 +25,8 @@ struct flops_sums {
 	struct flops_row *rows;
 	size_t n;
 	int64_t flops, recomputed, bytes, stated;
+	int64_t paged;      /* of attention over a paged cache, which counts no window */
+	int64_t windowed;   /* of calls that are probably limited to a window */
 	int64_t known, all; /* ticks of device work */
 	uint64_t inferred;  /* calls whose output shape comes from the next op */
 	struct flops_row families[FAMILIES];

@@ -435,7 +435,7 @@ void ops_begin(struct finding *x, const struct trace *t, const struct trace_step
 		.a = scratch,
 		.steps = steps,
 		.by = by,
-		.rule = ops_rule_of(t->source, by),
+		.rule = ops_rule_of(t->by_ranges ? TRACE_NSYS : t->source, by),
 		.records = t->keys & ARG_BIT(ARG_RECORD),
 		.demangling = DEMANGLE_BUDGET };
 	*out = (struct trace_ops){ .t = t, .a = a };
@@ -488,6 +488,7 @@ static void find_all(const struct trace *t, const struct trace_links *links,
 	if (more == MORE_PATH)
 		ops_find_path(&x);
 	find(&x);
+	ops_find_windows(&x);
 	scratch_close(&own);
 }
 

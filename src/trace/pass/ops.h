@@ -92,7 +92,8 @@ struct op_calls {
 	unsigned input;             /* index of the input that lacks data */
 	struct flops one;           /* of one call, as its inputs say */
 	uint64_t calls, unknown;    /* counted calls; calls that lack data */
-	uint64_t inferred;          /* counted calls whose output shape comes from the next op */
+	bool windowed;     /* paged attention, probably limited to a window in some layers */
+	uint64_t inferred; /* counted calls whose output shape comes from the next op */
 	int64_t flops, recomputed, bytes; /* of the counted calls */
 	int64_t stated;                   /* float operations of the calls that the file states */
 	int64_t device;                   /* ticks of device work that the formula covers */

@@ -329,6 +329,7 @@ static void cover(struct finding *x, uint32_t calls, const struct covered_work *
 	struct op_calls *to = &x->to->calls.v[calls - 1];
 
 	to->device = num_add(to->device, work->self);
+	ops_take_paged(x, calls, work->s, work->op);
 	if (to->on == ID_NONE)
 		to->on = x->to->t->tracks.v[work->s->track].device;
 	if (to->formula == FORMULAS)

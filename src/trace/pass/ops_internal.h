@@ -96,6 +96,12 @@ struct op_runs {
 	uint64_t device; /* the most executions of one kernel in it */
 };
 
+/* A kernel of paged attention. */
+struct paged_kernel {
+	uint32_t calls, step, name; /* calls: 1 + index; name: string id */
+	int64_t time;
+};
+
 struct finding {
 	struct trace_ops *to;
 	struct arena *a; /* scratch */
@@ -139,8 +145,9 @@ struct finding {
 	uint32_t *call_of;     /* by event: 1 + index in calls, or NULL if ops are not counted */
 	bool keeps_uses;
 	struct imap use_of; /* index in calls, op -> use */
-	uint32_t *decides;  /* by slice of a thread: `decides` as in flops_level, or UNDECIDED with
-	                       the slice's event */
+	VEC(struct paged_kernel) paged;
+	uint32_t *decides; /* by slice of a thread: `decides` as in flops_level, or UNDECIDED with
+	                      the slice's event */
 	VEC(struct flops_level) levels;
 	struct waiting_call waiting;
 	struct imap row_of; /* string id of an op -> rows */
@@ -239,6 +246,12 @@ void ops_count_site(struct finding *x, uint32_t site, uint32_t cell);
 /* Does for work of a graph what ops_cover_work does for other work. */
 void ops_cover_site(
         struct finding *x, const struct slice *s, int64_t self, uint32_t site, uint32_t op);
+
+/* Keeps the time of a kernel if calls are attention over a paged cache. op: to whose cell it was
+ * just added. */
+void ops_take_paged(struct finding *x, uint32_t calls, const struct slice *s, uint32_t op);
+/* Marks the calls that are probably limited to a window. */
+void ops_find_windows(struct finding *x);
 
 /* ---- sites ----
  *

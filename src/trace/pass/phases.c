@@ -119,8 +119,11 @@ static void add_gaps(struct finding_phases *x, uint32_t device)
 		int64_t site;
 		const struct launch *launch =
 		        slice_has_int(x->t, s, ARG_SITE, &site) ? link_launch(x->links, s) : NULL;
-		if (launch && imap_put(&seen, launch->slice, 0, false) && s->start > until) {
-			uint32_t step = trace_step_of(&x->steps, s, launch);
+		uint32_t step =
+		        launch && imap_put(&seen, launch->slice, 0, false) && s->start > until
+		                ? step_at(x, launch->start)
+		                : ID_NONE;
+		if (step != ID_NONE) {
 			int64_t from = x->steps.steps.v[step].start;
 			from = from > until ? from : until;
 			x->gap[step] = num_add(
@@ -198,7 +201,8 @@ void trace_find_phases(
 	scratch_open(&own, a->work);
 	x.a = &own.a;
 	trace_find_served(t, &x.steps, x.a);
-	size_t n = x.steps.by == STEPS_BY_SERVING ? x.steps.steps.n : 0;
+	bool guessed = x.steps.by == STEPS_BY_GUESS;
+	size_t n = guessed || x.steps.by == STEPS_BY_SERVING ? x.steps.steps.n : 0;
 	if (n) {
 		x.info = ARENA_ARRAY(x.a, n, struct serving_step);
 		x.usage = ARENA_ARRAY(x.a, n, struct step_usage);
@@ -208,7 +212,10 @@ void trace_find_phases(
 		x.host = ARENA_ARRAY(x.a, n, int64_t);
 		x.work = (int64_t(*)[PHASE_WORKS])ARENA_ARRAY(x.a, n * PHASE_WORKS, int64_t);
 		for (size_t i = 0; i < n; i++)
-			serving_parse(trace_str(t, x.steps.steps.v[i].name), &x.info[i]);
+			if (guessed ||
+			        !serving_parse(trace_str(t, x.steps.steps.v[i].name), &x.info[i]))
+				x.info[i] = (struct serving_step){ PHASE_OTHER, -1, -1, -1, -1,
+					.padded = 0 };
 		for (size_t i = 0; i < x.steps.intervals.n; i++)
 			x.host[x.steps.intervals.v[i].step] =
 			        num_sub(x.steps.intervals.v[i].end, x.steps.intervals.v[i].start);

@@ -20,10 +20,26 @@ static const struct {
 	{ "DECODE", PHASE_DECODE },
 	{ "MIXED", PHASE_MIXED },
 	{ "TARGET_VERIFY", PHASE_SPECULATIVE },
+	{ "VERIFY", PHASE_SPECULATIVE },
+	{ "DRAFT", PHASE_SPECULATIVE },
+	{ "DRAFT_LOOP", PHASE_SPECULATIVE },
 	{ "DRAFT_EXTEND", PHASE_SPECULATIVE },
 	{ "DRAFT_EXTEND_V2", PHASE_SPECULATIVE },
 	{ "DLLM_EXTEND", PHASE_OTHER },
 	{ "IDLE", PHASE_OTHER },
+};
+
+/* Annotations of the form "WORD[bs=4 ...]". */
+static const struct {
+	const char *word;
+	enum serving_phase phase;
+} brackets[] = {
+	{ "prefill[", PHASE_PREFILL },
+	{ "extend[", PHASE_PREFILL },
+	{ "decode[", PHASE_DECODE },
+	{ "mixed[", PHASE_MIXED },
+	{ "verify[", PHASE_SPECULATIVE },
+	{ "draft[", PHASE_SPECULATIVE },
 };
 
 static bool take(struct str *s, struct str word)
@@ -63,32 +79,101 @@ static bool take_sums(struct str *s, struct paged_sums *out, bool *full)
 	return take(s, S(")"));
 }
 
-static enum serving_phase phase_of(int64_t prefills, int64_t decodes)
+/* Sets the requests and the phase from the requests of each kind. A step without requests, such as
+ * that of an idle rank, belongs to no phase. */
+static void set_requests(struct serving_step *out, int64_t prefills, int64_t decodes)
 {
-	return !prefills ? PHASE_DECODE : decodes ? PHASE_MIXED : PHASE_PREFILL;
+	out->prefills = prefills;
+	out->decodes = decodes;
+	out->requests = num_add(prefills, decodes);
+	out->phase = !prefills ? (decodes ? PHASE_DECODE : PHASE_OTHER)
+	             : decodes ? PHASE_MIXED
+	                       : PHASE_PREFILL;
+}
+
+/* ---- vLLM ---- */
+
+/* Reads "1_cached_3" of vLLM before 0.12: new requests, and requests that continue. The tokens are
+ * unknown. A request that continues may still read its prompt, if the server splits prompts. */
+static bool parse_new(struct str s, struct serving_step *out)
+{
+	int64_t fresh, cached;
+
+	if (!take_number(&s, &fresh) || !take(&s, S("_cached_")) || !take_number(&s, &cached))
+		return false;
+	set_requests(out, fresh, cached);
+	return !s.n;
 }
 
 /* Reads the part after "execute_". */
 static bool parse_execute(struct str s, struct serving_step *out)
 {
 	bool tokens, context, generation;
+	int64_t prefills, decodes;
 
-	if (str_starts(s, S("diffusion_"))) {
-		*out = (struct serving_step){ PHASE_OTHER, -1, -1, -1, -1, .padded = 0 };
+	if (str_starts(s, S("diffusion_")))
 		return true;
-	}
+	if (take(&s, S("new_")))
+		return parse_new(s, out);
 	tokens = take_number(&s, &out->tokens) && take(&s, S("_"));
-	if (!take(&s, S("context_")) || !take_number(&s, &out->prefills) ||
+	if (!take(&s, S("context_")) || !take_number(&s, &prefills) ||
 	        !take_sums(&s, &out->context, &context) || !take(&s, S("_generation_")) ||
-	        !take_number(&s, &out->decodes) || !take_sums(&s, &out->generation, &generation))
+	        !take_number(&s, &decodes) || !take_sums(&s, &out->generation, &generation))
 		return false;
 	if (!tokens)
 		out->tokens = num_add(out->context.q, out->generation.q);
-	out->requests = num_add(out->prefills, out->decodes);
-	out->phase = phase_of(out->prefills, out->decodes);
+	set_requests(out, prefills, decodes);
 	out->sums = context && generation;
 	return !s.n;
 }
+
+/* ---- TensorRT-LLM ---- */
+
+/* Takes "3 gen reqs". */
+static bool take_count(struct str *s, int64_t *out, struct str what)
+{
+	return take_number(s, out) && take(s, what);
+}
+
+/* Reads the text after the name of the range: "1 ctx reqs, 512 ctx tokens, 3 gen reqs". */
+static bool parse_requests(struct str s, struct serving_step *out)
+{
+	int64_t prefills, decodes, tokens = -1;
+	struct str rest;
+
+	if (!take_count(&s, &prefills, S(" ctx reqs, ")))
+		return false;
+	rest = s;
+	if (take_count(&rest, &tokens, S(" ctx tokens, ")))
+		s = rest;
+	else
+		tokens = -1;
+	if (!take_count(&s, &decodes, S(" gen reqs")))
+		return false;
+	set_requests(out, prefills, decodes);
+	if (tokens >= 0 && !decodes)
+		out->tokens = tokens;
+	return !s.n || *s.p == ',';
+}
+
+/* Reads "[Executor] _forward_step 12: ...", "_forward_step: ..." and "executeStep: ...". Sets *is
+ * if the name has one of these forms. */
+static bool parse_tensorrt(struct str s, struct serving_step *out, bool *is)
+{
+	int64_t number;
+
+	take(&s, S("[Executor] "));
+	if (take(&s, S("_forward_step"))) {
+		if (take(&s, S(" ")) && !take_number(&s, &number))
+			return false;
+	} else if (!take(&s, S("executeStep"))) {
+		return false;
+	}
+	*is = take(&s, S(": "));
+	return *is && parse_requests(s, out);
+}
+
+/* ---- SGLang ---- */
 
 /* Returns a pointer to the member of *out with this name, or NULL. */
 static int64_t *value_of(struct serving_step *out, struct str key)
@@ -102,6 +187,10 @@ static int64_t *value_of(struct serving_step *out, struct str key)
 		return &out->requests;
 	if (str_eq(key, S("toks")))
 		return &out->tokens;
+	if (str_eq(key, S("c")))
+		return &out->prefills;
+	if (str_eq(key, S("g")))
+		return &out->decodes;
 	if (!sums)
 		return NULL;
 	return str_eq(which, S("sq"))     ? &sums->q
@@ -121,9 +210,12 @@ static struct str word_of(struct str s)
 	return str_sub(s, 0, n);
 }
 
-/* Reads the words "bs=117/128 toks=32" up to the bracket. Other words are ignored. */
+/* Reads the words "bs=117/128 toks=32" up to the bracket. Other words are ignored. In
+ * "raw_bs=3 bs=4", bs is the size of the graph. */
 static void parse_values(struct str s, struct serving_step *out)
 {
+	int64_t raw = -1;
+
 	while (s.n && *s.p != ']') {
 		struct str word = word_of(s);
 		size_t equals = str_find_char(word, '=');
@@ -131,18 +223,35 @@ static void parse_values(struct str s, struct serving_step *out)
 		if (equals == SIZE_MAX)
 			continue;
 		struct str value = str_sub(word, equals + 1, SIZE_MAX);
+		bool is_raw = str_eq(str_sub(word, 0, equals), S("raw_bs"));
 		int64_t *to = value_of(out, str_sub(word, 0, equals)), ignored;
-		if (!take_number(&value, to ? to : &ignored))
+		if (!take_number(&value, is_raw ? &raw : to ? to : &ignored))
 			continue;
 		if (to == &out->requests && take(&value, S("/")))
 			take_number(&value, &out->padded);
 		out->sums |= to == &out->context.qk || to == &out->generation.qk;
 	}
+	if (raw >= 0 && out->requests > 0) {
+		out->padded = out->requests;
+		out->requests = raw;
+	}
 }
 
-/* Takes the mode of "DECODE bs=32 toks=32]". */
-static bool parse_mode(struct str *s, enum serving_phase *out)
+/* True for the name of a mode that is not in the table. */
+static bool is_mode(struct str word)
 {
+	size_t n = 0;
+
+	while (n < word.n && ((word.p[n] >= 'A' && word.p[n] <= 'Z') || word.p[n] == '_' ||
+	                             char_is_digit(word.p[n])))
+		n++;
+	return n && n == word.n && !char_is_digit(*word.p);
+}
+
+/* Takes the mode of "DECODE bs=32 toks=32]". Modes of later versions are of no known phase. */
+static bool take_mode(struct str *s, enum serving_phase *out)
+{
+	take(s, S("ForwardMode."));
 	struct str word = word_of(*s);
 
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
@@ -150,12 +259,45 @@ static bool parse_mode(struct str *s, enum serving_phase *out)
 			*out = modes[i].phase;
 			return take(s, word);
 		}
+	*out = PHASE_OTHER;
+	return is_mode(word) && take(s, word) && str_starts(*s, S(" bs="));
+}
+
+/* Reads "step[DECODE bs=32]", "prefill[bs=1 ...]" and similar names, and "ForwardMode.DECODE
+ * bs=32".
+ */
+static bool parse_brackets(struct str s, struct serving_step *out)
+{
+	if (str_starts(s, S("ForwardMode."))) {
+		if (!take_mode(&s, &out->phase) || (s.n && *s.p != ' '))
+			return false;
+		parse_values(s, out);
+		return true;
+	}
+	if (!str_ends(s, S("]")))
+		return false;
+	if (take(&s, S("step["))) {
+		if (!take_mode(&s, &out->phase))
+			return false;
+		parse_values(s, out);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof brackets / sizeof *brackets; i++)
+		if (take(&s, str_of(brackets[i].word))) {
+			out->phase = brackets[i].phase;
+			parse_values(s, out);
+			return out->requests >= 0 || out->phase == PHASE_PREFILL ||
+			       out->phase == PHASE_DECODE;
+		}
 	return false;
 }
 
-/* Derives missing values from the phase: each request generates one token per decode step. */
+/* Derives values that the name does not state: the tokens from the sums, and otherwise one token
+ * per request in a decode step. */
 static void complete(struct serving_step *out)
 {
+	if (out->tokens < 0 && out->sums)
+		out->tokens = num_add(out->context.q, out->generation.q);
 	if (out->phase == PHASE_DECODE && out->tokens < 0)
 		out->tokens = out->requests;
 	if (out->phase == PHASE_PREFILL || out->phase == PHASE_DECODE) {
@@ -166,22 +308,13 @@ static void complete(struct serving_step *out)
 
 bool serving_parse(struct str name, struct serving_step *out)
 {
-	bool known = true;
+	bool tensorrt = false;
 
 	*out = (struct serving_step){ PHASE_OTHER, -1, -1, -1, -1, .padded = 0 };
 	if (take(&name, S("execute_")))
 		return parse_execute(name, out);
-	if (!str_ends(name, S("]")))
+	if (!parse_tensorrt(name, out, &tensorrt) && (tensorrt || !parse_brackets(name, out)))
 		return false;
-	if (take(&name, S("step[")))
-		known = parse_mode(&name, &out->phase);
-	else if (take(&name, S("prefill[")))
-		out->phase = PHASE_PREFILL;
-	else if (take(&name, S("decode[")))
-		out->phase = PHASE_DECODE;
-	else
-		return false;
-	parse_values(name, out);
 	complete(out);
-	return known;
+	return true;
 }

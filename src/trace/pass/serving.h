@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Annotations with which LLM servers mark their steps: the phase, the requests and
- * the tokens are in the name.
+ * Annotations with which LLM servers mark their steps: the phase, the requests and the tokens are
+ * in the name.
  *
- *   execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37...)    vLLM,
- * SGLang execute_context_2(14721)_generation_0(0) step[EXTEND bs=15 toks=15360]    prefill[bs=1
- * c_sq=512 ...]    decode[bs=117/128] execute_diffusion_1_256x256
+ *   vLLM          execute_context_2(14721)_generation_0(0)
+ *                 execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37...)
+ *                 execute_new_1_cached_3
+ *   SGLang        step[EXTEND bs=15 toks=15360]    step[VERIFY bs=8 g_sq=32 g_sqsq=128 ...]
+ *                 step[DRAFT_LOOP raw_bs=3 bs=4 topk=1]
+ *   TensorRT-LLM  [Executor] _forward_step 12: 1 ctx reqs, 3 gen reqs
+ *   others        prefill[bs=1 c_sq=512 ...]    decode[bs=117/128]    execute_diffusion_1_256x256
  */
 #ifndef TFPROF_TRACE_SERVING_H
 #define TFPROF_TRACE_SERVING_H

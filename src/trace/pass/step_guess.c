@@ -12,11 +12,18 @@
 
 struct repeated_call {
 	uint32_t name;
-	int64_t start;
+	int64_t start, end;
+	uint32_t before, updates; /* calls of the thread before it; optimizer steps before it */
 };
 
 struct level_calls {
 	VEC(struct repeated_call) v;
+};
+
+/* The calls of a thread. */
+struct thread_calls {
+	struct level_calls levels[LEVELS_MAX];
+	uint32_t n, updates; /* all calls; optimizer steps */
 };
 
 /* Returns the thread with the most slices, or ID_NONE. */
@@ -33,9 +40,15 @@ static uint32_t busiest_thread(const struct trace *t)
 	return found;
 }
 
+/* True for the range that PyTorch opens around a step of an optimizer. */
+static bool is_update(const struct trace *t, const struct slice *s)
+{
+	return str_starts(trace_str(t, s->name), S("Optimizer.step#"));
+}
+
 /* Reads the calls of each level, at most CALLS_MAX + 1. */
 static void read_levels(
-        const struct trace *t, uint32_t track, struct level_calls *levels, struct arena *a)
+        const struct trace *t, uint32_t track, struct thread_calls *to, struct arena *a)
 {
 	struct nest_level *level;
 	enum nest_what what;
@@ -43,12 +56,14 @@ static void read_levels(
 
 	nest_init(&n, t, track, NEST_ALL, a);
 	while ((what = nest_next(&n, &level))) {
-		if (what != NEST_OPEN || level->depth >= LEVELS_MAX)
+		if (what != NEST_OPEN)
 			continue;
-		struct level_calls *to = &levels[level->depth];
-		if (to->v.n <= CALLS_MAX)
-			VEC_PUSH(a, &to->v,
-			        ((struct repeated_call){ level->s.name, level->s.start }));
+		const struct slice *s = &level->s;
+		struct repeated_call made = { s->name, s->start, slice_end(s), to->n, to->updates };
+		to->n++;
+		to->updates += is_update(t, s);
+		if (level->depth < LEVELS_MAX && to->levels[level->depth].v.n <= CALLS_MAX)
+			VEC_PUSH(a, &to->levels[level->depth].v, made);
 	}
 }
 
@@ -68,26 +83,60 @@ static size_t longest_run(const struct level_calls *c, size_t length, size_t *be
 	return longest;
 }
 
-/* window: ticks of the trace. */
-static struct step_guess guess_level(const struct level_calls *c, int64_t window)
+/* True if the repetitions have most of the calls of the thread, and an optimizer step each, if
+ * there are such steps. end: index of the call after the last repetition. */
+static bool is_most(const struct thread_calls *all, const struct level_calls *c, size_t begin,
+        size_t end, size_t length)
 {
+	const struct repeated_call *v = c->v.v;
+	uint32_t calls = (end < c->v.n ? v[end].before : all->n) - v[begin].before;
+
+	for (size_t i = begin; all->updates && i < end; i += length) {
+		uint32_t until = i + length < c->v.n ? v[i + length].updates : all->updates;
+		if (until == v[i].updates)
+			return false;
+	}
+	return calls > all->n / 2;
+}
+
+static int64_t *starts_of(
+        const struct level_calls *c, size_t begin, size_t length, size_t times, struct arena *a)
+{
+	const struct repeated_call *v = c->v.v;
+	int64_t *starts = ARENA_ARRAY(a, times + 1, int64_t);
+	size_t end = begin + times * length;
+
+	for (size_t i = 0; i < times; i++)
+		starts[i] = v[begin + i * length].start;
+	starts[times] = end < c->v.n ? v[end].start : v[end - 1].end;
+	return starts;
+}
+
+/* window: ticks of the trace. */
+static struct step_guess guess_level(
+        const struct thread_calls *all, unsigned level, int64_t window, struct arena *a)
+{
+	const struct level_calls *c = &all->levels[level];
+
 	for (size_t length = 1; length * REPEATS_MIN <= c->v.n; length++) {
 		size_t begin = 0, calls = longest_run(c, length, &begin) + length;
 		if (calls < length * REPEATS_MIN || 2 * calls <= c->v.n)
 			continue;
-		size_t times = calls / length, end = begin + (times - 1) * length;
+		size_t times = calls / length, last = begin + (times - 1) * length;
 		int64_t period =
-		        num_sub(c->v.v[end].start, c->v.v[begin].start) / (int64_t)(times - 1);
-		if (num_mul(period, (int64_t)times) > window / 2)
+		        num_sub(c->v.v[last].start, c->v.v[begin].start) / (int64_t)(times - 1);
+		if (num_mul(period, (int64_t)times) > window / 2 &&
+		        is_most(all, c, begin, last + length, length))
 			return (struct step_guess){ length, times, c->v.v[begin].name,
-				c->v.v[begin + length - 1].name, period };
+				c->v.v[begin + length - 1].name, period,
+				starts_of(c, begin, length, times, a) };
 	}
 	return (struct step_guess){ .calls = 0 };
 }
 
 struct step_guess step_guess_of(const struct trace *t, struct arena *a)
 {
-	struct level_calls levels[LEVELS_MAX] = { { .v = { .n = 0 } } };
+	struct thread_calls calls = { .n = 0 };
 	struct step_guess found = { .calls = 0 };
 	uint32_t track = busiest_thread(t);
 	int64_t start, end;
@@ -97,10 +146,10 @@ struct step_guess step_guess_of(const struct trace *t, struct arena *a)
 		return found;
 	trace_window(t, &start, &end);
 	scratch_open(&own, a->work);
-	read_levels(t, track, levels, &own.a);
+	read_levels(t, track, &calls, &own.a);
 	for (unsigned i = 0; i < LEVELS_MAX && !found.calls; i++)
-		if (levels[i].v.n <= CALLS_MAX)
-			found = guess_level(&levels[i], num_sub(end, start));
+		if (calls.levels[i].v.n <= CALLS_MAX)
+			found = guess_level(&calls, i, num_sub(end, start), a);
 	scratch_close(&own);
 	return found;
 }

@@ -8,16 +8,18 @@
 #include "trace/trace.h"
 
 /* The shortest sequence of calls that repeats on the busiest thread. It has at least three
- * repetitions, one directly after the other, with more than half of the calls of its level and of
- * the time of the trace. */
+ * repetitions, one directly after the other, with more than half of the calls of its level, of all
+ * calls of the thread, and of the time of the trace. If the trace has optimizer steps, each
+ * repetition has one. It may still be a part of a step, such as a layer. */
 struct step_guess {
 	size_t calls;         /* of a repetition; 0: nothing repeats */
 	size_t times;         /* repetitions */
 	uint32_t first, last; /* string ids: names of the first and of the last call */
 	int64_t period;       /* ticks: mean time from one repetition to the next */
+	int64_t *starts;      /* of the repetitions, and the end of the last one */
 };
 
-/* a: scratch. */
+/* starts lives in a. */
 struct step_guess step_guess_of(const struct trace *t, struct arena *a);
 
 #endif

@@ -27,6 +27,7 @@ struct step_wall step_time_of(const struct trace_steps *steps, struct arena *a)
 {
 	size_t n = 0, counted = trace_steps_counted(steps);
 	struct step_wall out = { .marked = steps->by != STEPS_UNKNOWN,
+		.guessed = steps->by == STEPS_BY_GUESS,
 		.steps = counted,
 		.left_out = steps->steps.n - counted };
 	int64_t *ns = ARENA_ARRAY(a, counted, int64_t);

@@ -8,10 +8,11 @@
 #include "trace/pass/trace_steps.h"
 #include "trace/pass/usage.h"
 
-/* Wall time of the steps that count in averages (trace_step_counts), by their marks; ns. Without
- * marks the whole trace is one step. */
+/* Wall time of the steps that count in averages (trace_step_counts), by their marks or
+ * as guessed; ns. Without marks the whole trace is one step. */
 struct step_wall {
-	bool marked;
+	bool marked;            /* false: the whole trace */
+	bool guessed;           /* the steps are not marked, but guessed */
 	size_t steps, left_out; /* left_out: steps without device work */
 	int64_t mean, median, shortest, longest;
 	int64_t deviation; /* standard deviation of all steps */

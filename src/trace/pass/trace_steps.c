@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "base/sort.h"
 
-const char *const steps_by_names[] = { "unknown", "mark", "annotation", "group", "run" };
+const char *const steps_by_names[] = { "unknown", "mark", "annotation", "group", "run", "guess" };
 
 /* True if steps are slices of the category step. */
 static bool is_by_slice(enum steps_by by)
@@ -298,6 +298,25 @@ static void add_whole(struct trace_steps *out, struct arena *a)
 	VEC_PUSH(a, &out->steps, all);
 }
 
+/* Takes the guessed steps, which are intervals for all devices. */
+static void take_guesses(struct trace_steps *out, struct arena *a)
+{
+	const struct trace *t = out->t;
+
+	if (t->guesses.n) {
+		out->by = STEPS_BY_GUESS;
+		out->by_start = true;
+	}
+	for (uint32_t i = 0; i < t->guesses.n; i++) {
+		const struct trace_guess *g = &t->guesses.v[i];
+		VEC_PUSH(a, &out->steps,
+		        ((struct trace_step){
+		                .id = i, .name = g->name, .start = g->start, .end = g->end }));
+		VEC_PUSH(a, &out->intervals,
+		        ((struct step_interval){ ID_NONE, ID_NONE, i, g->start, g->end }));
+	}
+}
+
 /* Finds steps in the first of several ways that finds some. */
 static void find_first(const struct trace *t, enum steps_by from, enum steps_by to,
         struct trace_steps *out, struct arena *a)
@@ -305,6 +324,8 @@ static void find_first(const struct trace *t, enum steps_by from, enum steps_by 
 	begin(t, out, a);
 	for (enum steps_by by = from; by <= to && !out->steps.n; by++)
 		find_by(out, by, a);
+	if (!out->steps.n)
+		take_guesses(out, a);
 	find_processes(out);
 	if (out->by == STEPS_BY_SERVING)
 		find_device_times(out, a);
@@ -331,6 +352,10 @@ void trace_find_steps(const struct trace *t, struct trace_steps *out, struct are
 
 void trace_find_served(const struct trace *t, struct trace_steps *out, struct arena *a)
 {
+	if (t->sums) { /* the work of the steps is not kept */
+		trace_one_step(t, out, a);
+		return;
+	}
 	find_first(t, STEPS_BY_SERVING, STEPS_BY_SERVING, out, a);
 }
 uint32_t trace_step_of(

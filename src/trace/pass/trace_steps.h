@@ -2,7 +2,8 @@
  *
  * The steps of a trace, as the source marks them: numbered slices of the category step, otherwise
  * such slices without numbers, otherwise groups of slices, otherwise runs of a program. Without
- * marks the steps are unknown, and there is one step.
+ * marks the steps are those that the user asked to guess; otherwise they are unknown, and there is
+ * one step.
  * A step is an interval for all devices, or one interval per device. A slice outside of all
  * intervals belongs to the previous step (before the first step: to the first one), so the steps
  * add up to the whole trace.
@@ -17,9 +18,11 @@ enum steps_by {
 	STEPS_BY_MARK,
 	STEPS_BY_SERVING, /* annotations of a server (serving.h): marks without numbers */
 	STEPS_BY_GROUP,
-	STEPS_BY_RUN
+	STEPS_BY_RUN,
+	STEPS_BY_GUESS /* of step_guess.h, if the user asked for it */
 };
-extern const char *const steps_by_names[]; /* "unknown", "mark", "annotation", "group", "run" */
+extern const char *const steps_by_names[]; /* "unknown", "mark", "annotation", "group", "run",
+                                              "guess" */
 
 struct trace_step {
 	int64_t id;
@@ -52,7 +55,7 @@ struct trace_steps {
 void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a);
 /* Makes the whole trace one step, for results that do not depend on steps. */
 void trace_one_step(const struct trace *t, struct trace_steps *out, struct arena *a);
-/* Finds the steps of a server, even if the source has numbered steps. */
+/* Finds the steps of a server, even if the source has numbered steps; otherwise guessed steps. */
 void trace_find_served(const struct trace *t, struct trace_steps *out, struct arena *a);
 
 /* Returns the index of the step of a slice. launch: the launch of device work, or NULL. */

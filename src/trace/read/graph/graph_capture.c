@@ -4,7 +4,9 @@
  * cudaStreamEndCapture on a thread, with the ops, modules and frames around each of them.
  */
 #include "trace/read/graph/graph_internal.h"
+#include "io/json_in.h"
 #include "trace/pass/nest.h"
+#include "trace/read/recording/recordings.h"
 
 /* Arguments of levels that stay with the work. */
 #define SITE_ARGS                                                                                  \
@@ -40,8 +42,8 @@ static enum call_kind kind_of_name(struct str name)
 {
 	if (str_contains(name, S("StreamBeginCapture")))
 		return CALL_BEGIN;
-	if (str_contains(name, S("StreamEndCapture")))
-		return CALL_END;
+	if (str_contains(name, S("StreamEndCapture")) || str_contains(name, S("GraphInstantiate")))
+		return CALL_END; /* recordings lack the former */
 	if (str_contains(name, S("Graph")))
 		return CALL_OTHER;
 	return (str_contains(name, S("Launch")) && str_contains(name, S("Kernel"))) ||
@@ -63,6 +65,67 @@ static int64_t captured_batch(struct str name)
 	return num_parse_i64(str_sub(name, 0, str_find_char(name, '_')), &batch) && batch > 0
 	               ? batch
 	               : 0;
+}
+
+/* A search for the annotations with batches in a file. */
+struct batch_search {
+	struct json_in j;
+	struct sb text;
+	int64_t batch; /* 0: none found */
+	bool several;
+};
+
+static bool read_name(struct batch_search *x)
+{
+	struct json_value v;
+
+	if (!json_in_scalar(&x->j, &v))
+		return false;
+	int64_t batch =
+	        v.type == JSON_STRING ? captured_batch(json_in_text(&x->j, &v, &x->text)) : 0;
+	x->several |= batch && x->batch && batch != x->batch;
+	x->batch = batch ? batch : x->batch;
+	return true;
+}
+
+static bool read_event(void *search)
+{
+	struct batch_search *x = search;
+	struct json_in *j = &x->j;
+	struct str key;
+
+	if (json_in_peek(j) != '{')
+		return json_in_skip(j);
+	for (json_in_enter(j); json_in_member(j, &key);)
+		if (!(str_eq(key, S("name")) ? read_name(x) : json_in_skip(j)))
+			return false;
+	return j->stop == JSON_STOP_NONE;
+}
+
+static void take_event(void *search)
+{
+	(void)search;
+}
+
+int64_t graph_find_batch(struct str path, struct work *work)
+{
+	struct batch_search x = { .batch = 0 };
+	struct scratch own;
+	struct src *s;
+	bool ok = false;
+
+	scratch_open(&own, work);
+	struct err e = { .a = &own.a };
+	x.text = sb_in(&own.a);
+	if (src_open_file(&s, &own.a, path, &e)) {
+		s->e = &e;
+		ok = json_in_open(&x.j, s) &&
+		     (json_in_ahead(&x.j) == '[' || json_in_find(&x.j, S("traceEvents"))) &&
+		     json_in_each(&x.j, read_event, take_event, &x);
+		src_close(s);
+	}
+	scratch_close(&own);
+	return ok && !x.several ? x.batch : 0;
 }
 
 /* Makes sites of the open levels; returns the innermost one. */
@@ -112,6 +175,7 @@ static void begin_capture(struct capture_reading *x)
 	struct capture made = { .file = x->file,
 		.first = (uint32_t)x->to->calls.n,
 		.batch = x->to->files.v[x->file].batch,
+		.requests = x->to->files.v[x->file].requests,
 		.cut = true,
 		.named = true };
 
@@ -175,6 +239,20 @@ static void take_thread(struct capture_reading *x, uint32_t track)
 	}
 }
 
+/* Reads a GPU recording: its calls have no kernel names, and the ranges around them are levels. */
+static bool read_recording(
+        const struct capture_file *f, struct trace *t, struct arena *a, struct err *e)
+{
+	const struct recording_request request = { .wants = ARG_BITS_ALL };
+	const struct recording_options how = { .step_implied = true };
+	struct recording_set files;
+	struct notes unused;
+
+	notes_init(&unused, a);
+	return recording_find(&files, a, f->path, e) &&
+	       recording_trace(t, &files, &how, &request, &unused, e);
+}
+
 /* Reads the trace of a file. The result lives in a. */
 static bool read_trace(struct capture_file *f, struct notes *notes, struct arena *a, struct err *e)
 {
@@ -182,7 +260,9 @@ static bool read_trace(struct capture_file *f, struct notes *notes, struct arena
 	struct scratch own;
 	struct src *s;
 
-	f->read = true;
+	f->t = t;
+	if (f->recording)
+		return read_recording(f, t, a, e);
 	scratch_open(&own, a->work);
 	struct trace_build *b = build_open(t, SITE_ARGS | ARG_BIT(ARG_LAUNCHED), notes, &own.a);
 	bool ok = src_open_file(&s, &own.a, f->path, e);
@@ -194,7 +274,6 @@ static bool read_trace(struct capture_file *f, struct notes *notes, struct arena
 	if (ok)
 		build_seal(b);
 	scratch_close(&own);
-	f->t = t;
 	return ok;
 }
 

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the files with captures: the file or folder that the user named, otherwise the folder
- * capture_traces beside the trace. execution_details.json beside them states the batch size of each
- * capture:
+ * Finds the files with captures: the file or folder that the user named, otherwise a folder beside
+ * the trace to which a server writes them, otherwise the files that execution_details.json beside
+ * the trace names. This list, or the name of a file, states the size of a capture:
  *
  *   [{"file": "graph_capture_rank_0.1.pt.trace.json.gz", "batch_size": 8192, "mode": "PIECEWISE"}]
+ *   DecodeCudaGraphRunner_bs_8_rank0.json.gz
  */
 #include "trace/read/graph/graph_internal.h"
 
 #include "io/json_in.h"
 #include "io/paths.h"
 #include "trace/read/chrome/execution_trace.h"
+#include "trace/read/recording/recordings.h"
 
-#define FOLDER    "capture_traces"
 #define DETAILS   "execution_details.json"
 #define FILES_MAX 4096
+
+/* Folders of vLLM and SGLang. */
+static const char *const folders[] = { "capture_traces", "graph_capture_profile" };
 
 /* A row of the file. */
 struct capture_details {
@@ -82,6 +86,34 @@ static int64_t batch_of(const struct capture_details *x, struct str path)
 	return 0;
 }
 
+/* ---- names of files ---- */
+
+/* Returns the number after a word in a name, or -1. */
+static int64_t number_after(struct str name, struct str word)
+{
+	int64_t number;
+
+	for (size_t i = 0; i + word.n < name.n; i++) {
+		struct str rest = str_sub(name, i, SIZE_MAX);
+		size_t n = word.n;
+		if (!str_starts(rest, word))
+			continue;
+		while (n < rest.n && char_is_digit(rest.p[n]))
+			n++;
+		if (num_parse_i64(str_sub(rest, word.n, n - word.n), &number))
+			return number;
+	}
+	return -1;
+}
+
+/* Returns the rank in the name of a file, such as "rank0" or "TP-0"; -1: none. */
+static int64_t rank_in_name(struct str name)
+{
+	int64_t tensor = number_after(str_base(name), S("TP-"));
+
+	return tensor >= 0 ? tensor : run_rank_in_path(name);
+}
+
 /* ---- files ---- */
 
 static struct str folder_of(struct str path)
@@ -108,10 +140,10 @@ static bool add_folder(
 		return false;
 	paths_sort(a, &names);
 	for (size_t i = 0; i < names.n; i++)
-		own += is_trace_name(names.v[i]) && run_rank_in_path(names.v[i]) == rank;
+		own += is_trace_name(names.v[i]) && rank_in_name(names.v[i]) == rank;
 	for (size_t i = 0; i < names.n && to->files.n < FILES_MAX; i++)
 		if (is_trace_name(names.v[i]) &&
-		        (!own || rank < 0 || run_rank_in_path(names.v[i]) == rank))
+		        (!own || rank < 0 || rank_in_name(names.v[i]) == rank))
 			VEC_PUSH(a, &to->files,
 			        ((struct capture_file){ .path = str_fmt(a, "%.*s/%.*s", STR(folder),
 			                                        STR(names.v[i])) }));
@@ -119,32 +151,83 @@ static bool add_folder(
 }
 
 /* Returns the rank of the process that wrote a trace; -1: unknown. */
-static int64_t rank_of(const struct src *s, const struct trace *t)
+static int64_t rank_of(struct str name, const struct trace *t)
 {
+	int64_t tensor = number_after(str_base(name), S("TP-"));
+
+	if (tensor >= 0)
+		return tensor; /* the ranks in names of captures are of this kind, too */
 	for (size_t i = 0; i < t->processes.n; i++)
 		if (t->processes.v[i].rank >= 0)
 			return t->processes.v[i].rank;
-	return run_rank_in_path(s->name);
+	return run_rank_in_path(name);
 }
 
-bool graph_find_files(
-        struct src *s, const struct trace *t, struct captures *out, struct arena *a, struct err *e)
+/* Returns the folder beside a trace that has captures, or an empty text. */
+static struct str folder_beside(struct str trace, struct arena *a)
+{
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		struct str path = str_fmt(a, "%.*s/%s", STR(folder_of(trace)), folders[i]);
+		if (path_is_folder(a, path))
+			return path;
+	}
+	return STR_NONE;
+}
+
+/* Adds the files that a list beside the trace names, except the trace itself. */
+static void add_listed(struct captures *to, const struct capture_details *list, struct str trace,
+        struct str folder, struct arena *a)
+{
+	for (size_t i = 0; i < list->files.n; i++)
+		if (!str_eq(list->files.v[i], str_base(trace)))
+			VEC_PUSH(a, &to->files,
+			        ((struct capture_file){ .path = str_fmt(a, "%.*s/%.*s", STR(folder),
+			                                        STR(list->files.v[i])) }));
+	if (to->files.n)
+		to->path = folder;
+}
+
+/* Sets the size for which the captures of each file were made. */
+static void set_sizes(struct captures *to, const struct capture_details *list)
+{
+	for (size_t i = 0; i < to->files.n; i++) {
+		struct capture_file *f = &to->files.v[i];
+		int64_t requests = number_after(str_base(f->path), S("bs_"));
+		f->batch = batch_of(list, f->path);
+		f->requests = !f->batch && requests > 0;
+		if (f->requests)
+			f->batch = requests;
+	}
+}
+
+/* True for a GPU recording: a folder, or the file of a process. */
+static bool is_recording(struct str path, struct arena *a)
+{
+	return recording_is_folder(a, path) || str_ends(path, S(SPOOL_SUFFIX));
+}
+
+bool graph_find_files(const struct graph_source *from, const struct trace *t, struct captures *out,
+        struct arena *a, struct err *e)
 {
 	struct capture_details details = { .a = a, .text = sb_in(a) };
-	struct str named = s->options->graph_capture,
-	           path = named.n ? named : str_fmt(a, "%.*s/" FOLDER, STR(folder_of(s->name)));
+	struct str named = from->capture, path = named.n ? named : folder_beside(from->name, a);
 
-	*out = (struct captures){ .files = { .n = 0 } };
-	if (!named.n && !path_is_folder(a, path))
+	*out = (struct captures){ .path = path };
+	if (named.n && is_recording(named, a)) {
+		VEC_PUSH(
+		        a, &out->files, ((struct capture_file){ .path = path, .recording = true }));
 		return true;
-	out->path = path;
-	if (!path_is_folder(a, path))
+	}
+	if (path.n && !path_is_folder(a, path))
 		VEC_PUSH(a, &out->files, ((struct capture_file){ .path = path }));
-	else if (!add_folder(out, path, rank_of(s, t), a, e))
+	else if (path.n && !add_folder(out, path, rank_of(from->name, t), a, e))
 		return false;
-	read_details(&details, path_is_folder(a, path) ? path : folder_of(path));
-	for (size_t i = 0; i < out->files.n; i++)
-		out->files.v[i].batch = batch_of(&details, out->files.v[i].path);
+	struct str folder =
+	        path.n && path_is_folder(a, path) ? path : folder_of(path.n ? path : from->name);
+	read_details(&details, folder);
+	if (!path.n)
+		add_listed(out, &details, from->name, folder, a);
+	set_sizes(out, &details);
 	if (named.n && !out->files.n)
 		return err_set(e, ERR_NOT_FOUND,
 		        "--graph-capture: '%.*s' has no traces: files *.json or *.json.gz were "

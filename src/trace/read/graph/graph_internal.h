@@ -15,6 +15,7 @@
 #define TOKEN_COPY   (UINT32_MAX - 1)
 #define TOKEN_SET    (UINT32_MAX - 2)
 #define TOKEN_KERNEL (UINT32_MAX - 3) /* a captured kernel without a name */
+#define TOKEN_NONE   (UINT32_MAX - 4) /* of no work */
 
 /* Returns the token of work, or of a captured call, by its name. id: string id of the name. */
 uint32_t graph_token(struct str name, uint32_t id);
@@ -32,9 +33,11 @@ struct graph_launch {
 	uint32_t process;
 	uint32_t first, n; /* its work, in order of start */
 	uint32_t kind;     /* index in kinds */
+	uint32_t pattern;  /* equal for launches whose work is also in the same order over all
+	                      streams, and of the same nodes */
 };
 
-/* Launches that run the same work on the same streams. */
+/* Launches that run the same work on each of several streams. */
 struct graph_kind {
 	uint32_t launch; /* the first one */
 	struct trace_graph graph;
@@ -77,15 +80,17 @@ struct capture_call {
 /* The calls between the begin and the end of a capture. */
 struct capture {
 	uint32_t file, first, n; /* its calls */
-	int64_t batch; /* number of tokens or requests for which it was captured; 0: unknown */
-	bool cut;      /* its end is not in the file */
-	bool named;    /* all its kernels have names */
+	int64_t batch;           /* number of tokens for which it was captured; 0: unknown */
+	bool requests;           /* the number is of requests */
+	bool cut;                /* its end is not in the file */
+	bool named;              /* all its kernels have names */
 };
 
 struct capture_file {
 	struct str path;
-	int64_t batch; /* 0: unknown */
-	bool read;
+	int64_t batch; /* as of struct capture */
+	bool requests;
+	bool recording; /* the path is that of a GPU recording */
 	const struct trace *t;
 	VEC(struct capture_site) sites;
 };
@@ -99,8 +104,12 @@ struct captures {
 
 /* Finds the files with captures for a trace: those that the user named, otherwise those in the
  * folder capture_traces beside the trace. False: *e is filled. */
-bool graph_find_files(
-        struct src *s, const struct trace *t, struct captures *out, struct arena *a, struct err *e);
+bool graph_find_files(const struct graph_source *from, const struct trace *t, struct captures *out,
+        struct arena *a, struct err *e);
+
+/* Returns the only batch that annotations in a file name; 0: there are none or several. Keeps no
+ * events. */
+int64_t graph_find_batch(struct str path, struct work *work);
 
 /* Reads a file, and appends its captures. Names of kernels become strings of b. */
 bool graph_read_captures(
@@ -115,6 +124,7 @@ uint32_t graph_import_site(
 enum pair_how {
 	PAIR_NONE,
 	PAIR_ORDER,   /* names in the same order */
+	PAIR_NODES,   /* names in the order of the ids of the graph nodes */
 	PAIR_STREAMS, /* names in the same order on each of several streams */
 	PAIR_CUT,     /* names in the same order, up to the end of a truncated capture */
 	PAIR_NAMES,   /* the same names in another order */
@@ -126,6 +136,7 @@ enum pair_how {
 /* The work of a launch, and the calls of a capture. */
 struct pairing_request {
 	const uint32_t *work, *streams; /* tokens; streams counted from 0 */
+	const int64_t *nodes;           /* ids of graph nodes, or NULL */
 	size_t n, n_streams;
 	const struct capture_call *calls;
 	size_t m;

@@ -12,6 +12,7 @@
 /* The capture that a launch replays. */
 struct launch_fit {
 	uint32_t capture; /* index, or ID_NONE */
+	int64_t size;     /* number of tokens for which it was captured; 0: unknown */
 	bool by_order;    /* several captures have the same names; the order of launches decided */
 	bool ambiguous; /* several captures have the same names, and the order of launches does not
 	                   decide */
@@ -20,7 +21,8 @@ struct launch_fit {
 /* A step of a server: an annotation around launches. */
 struct served_step {
 	uint32_t process;
-	int64_t start, end, batch;
+	int64_t start, end;
+	int64_t tokens, requests; /* including padding; not positive: unknown */
 };
 
 /* Numbers of launches, of their work, and of its time. */
@@ -36,17 +38,19 @@ struct graph_joining {
 	struct graph_replays replays;
 	struct captures captures;
 	VEC(struct served_step) served; /* by start */
-	struct imap known;              /* kind, capture -> index in pairings */
+	struct imap same_places; /* capture, capture -> 1: their calls have the same places */
+	struct imap known;       /* pattern, capture -> index in pairings */
 	VEC(struct graph_pairing) pairings;
 	struct launch_fit *fits;
 	struct graph_places places;
 	uint32_t **site_of; /* by track, by slice of the track: 1 + site; 0: none */
 	struct graph_tally by_how[PAIR_HOWS], ordered, ambiguous, missing, refused, created, region;
-	uint64_t lost;          /* captured calls without work */
-	uint32_t first_refused; /* launch, or ID_NONE */
-	uint32_t closest;       /* capture with the longest equal beginning, or ID_NONE */
-	size_t differ;          /* position at which it differs */
-	int64_t too_large;      /* tokens of a step that is larger than all captures; 0: none */
+	uint64_t lost;           /* captured calls without work */
+	uint32_t first_refused;  /* launch, or ID_NONE */
+	uint32_t closest;        /* capture with the longest equal beginning, or ID_NONE */
+	size_t differ;           /* position at which it differs */
+	int64_t too_large;       /* size of a step that is larger than all captures; 0: none */
+	bool too_large_requests; /* the size counts requests */
 };
 
 /* ---- steps of servers ---- */
@@ -71,11 +75,13 @@ static void find_served(struct graph_joining *x)
 			continue;
 		for (struct slice s; slice_next(&it, &s);)
 			if (s.form == SLICE_COMPLETE && s.category == CATEGORY_STEP &&
-			        serving_parse(trace_str(t, s.name), &step) && step.tokens > 0)
+			        serving_parse(trace_str(t, s.name), &step) &&
+			        (step.tokens > 0 || step.requests > 0))
 				VEC_PUSH(x->a, &x->served,
 				        ((struct served_step){ t->tracks.v[i].process, s.start,
 				                slice_end(&s),
-				                step.padded ? step.padded : step.tokens }));
+				                step.padded ? step.padded : step.tokens,
+				                step.padded ? step.padded : step.requests }));
 	}
 	sort_array(x->a, x->served.v, x->served.n, sizeof *x->served.v, by_start);
 }
@@ -106,20 +112,30 @@ static const struct capture *capture_at(const struct graph_joining *x, uint32_t 
 	return &x->captures.list.v[i];
 }
 
-/* Returns the smallest batch of a file or a capture that a step fits in; 0: none has one; -1: all
- * are too small. */
-static int64_t batch_for(const struct graph_joining *x, int64_t tokens)
+/* Returns the smallest batch of a file or a capture that a step fits in, among those whose batch
+ * counts requests or among those whose batch counts tokens; 0: none states its batch, or the size
+ * of the step is unknown; -1: all are too small. */
+static int64_t batch_for(
+        const struct graph_joining *x, const struct served_step *step, bool requests)
 {
-	int64_t best = 0;
+	int64_t best = 0, size = !step ? 0 : requests ? step->requests : step->tokens;
 	bool any = false;
 
-	for (size_t i = 0; i < x->captures.files.n + x->captures.list.n; i++) {
-		int64_t batch = i < x->captures.files.n
-		                        ? x->captures.files.v[i].batch
-		                        : x->captures.list.v[i - x->captures.files.n].batch;
-		any |= batch > 0;
-		if (batch >= tokens && (!best || batch < best))
-			best = batch;
+	for (size_t i = 0; size > 0 && i < x->captures.files.n; i++) {
+		const struct capture_file *f = &x->captures.files.v[i];
+		if (f->requests != requests || f->batch <= 0)
+			continue;
+		any = true;
+		if (f->batch >= size && (!best || f->batch < best))
+			best = f->batch;
+	}
+	for (size_t i = 0; size > 0 && i < x->captures.list.n; i++) {
+		const struct capture *c = capture_at(x, (uint32_t)i);
+		if (c->requests != requests || c->batch <= 0)
+			continue;
+		any = true;
+		if (c->batch >= size && (!best || c->batch < best))
+			best = c->batch;
 	}
 	return best ? best : any ? -1 : 0;
 }
@@ -130,22 +146,37 @@ static bool is_needed(
 {
 	if (!f->batch)
 		return true;
-	for (size_t i = 0; i < x->replays.launches.n; i++)
-		if (!step_of[i] || batch_for(x, x->served.v[step_of[i] - 1].batch) == f->batch)
+	for (size_t i = 0; i < x->replays.launches.n; i++) {
+		int64_t batch =
+		        step_of[i] ? batch_for(x, &x->served.v[step_of[i] - 1], f->requests) : 0;
+		if (!batch || batch == f->batch)
 			return true;
+	}
 	return false;
 }
 
-static bool read_files(
-        struct graph_joining *x, struct src *s, const uint32_t *step_of, struct err *e)
+/* Finds the batches of files whose name does not state them, so that only those are read that a
+ * step needs: servers write a file for each of fifty sizes. */
+static void find_batches(struct graph_joining *x)
 {
+	for (size_t i = 0; x->served.n && x->captures.files.n > 1 && i < x->captures.files.n; i++) {
+		struct capture_file *f = &x->captures.files.v[i];
+		if (!f->batch && !f->recording)
+			f->batch = graph_find_batch(f->path, x->a->work);
+	}
+}
+
+static bool read_files(struct graph_joining *x, const struct graph_source *from,
+        const uint32_t *step_of, struct err *e)
+{
+	find_batches(x);
 	for (uint32_t i = 0; i < x->captures.files.n; i++) {
 		struct capture_file *f = &x->captures.files.v[i];
 		struct err own = { .a = x->a };
 		if (!is_needed(x, f, step_of) ||
 		        graph_read_captures(&x->captures, i, x->b, x->a, &own))
 			continue;
-		if (s->options->graph_capture.n || own.code == ERR_CANCELLED)
+		if (from->capture.n || own.code == ERR_CANCELLED)
 			return err_copy(e, &own);
 		note_line(build_notes(x->b), "note: %.*s\n", STR(own.text));
 	}
@@ -161,10 +192,11 @@ static const struct graph_pairing *pairing_of(
 	const struct capture *c = capture_at(x, capture);
 	uint32_t i = (uint32_t)x->pairings.n;
 
-	if (imap_get(&x->known, (uint64_t)l->kind << 32 | capture, &i))
+	if (imap_get(&x->known, (uint64_t)l->pattern << 32 | capture, &i))
 		return &x->pairings.v[i];
 	uint32_t *work = ARENA_ARRAY(x->a, l->n, uint32_t),
 	         *streams = ARENA_ARRAY(x->a, l->n, uint32_t);
+	int64_t *nodes = ARENA_ARRAY(x->a, l->n, int64_t);
 	struct imap stream_of;
 	imap_init(&stream_of, x->a);
 	for (uint32_t k = 0; k < l->n; k++) {
@@ -173,19 +205,20 @@ static const struct graph_pairing *pairing_of(
 		if (!imap_get(&stream_of, w->track, &streams[k]))
 			imap_put(&stream_of, w->track, streams[k], false);
 		work[k] = w->token;
+		nodes[k] = w->node;
 	}
-	const struct pairing_request request = { work, streams, l->n, stream_of.n,
+	const struct pairing_request request = { work, streams, nodes, l->n, stream_of.n,
 		x->captures.calls.v + c->first, c->n, c->cut, c->named };
 	struct graph_pairing made;
 	graph_pair(&request, &made, x->a);
-	imap_put(&x->known, (uint64_t)l->kind << 32 | capture, i, false);
+	imap_put(&x->known, (uint64_t)l->pattern << 32 | capture, i, false);
 	VEC_PUSH(x->a, &x->pairings, made);
 	return &x->pairings.v[i];
 }
 
 static bool is_exact(enum pair_how how)
 {
-	return how == PAIR_ORDER || how == PAIR_STREAMS;
+	return how == PAIR_ORDER || how == PAIR_NODES || how == PAIR_STREAMS;
 }
 
 /* Captures that a launch may replay, in the order in which they were captured. */
@@ -193,8 +226,60 @@ struct capture_choice {
 	const uint32_t *v;
 	size_t n;
 	bool ordered;    /* as many as launches: the n-th launch replays the n-th of them */
+	bool same_size;  /* they were captured for the same number of tokens, as far as is known */
 	uint32_t placed; /* the capture that the order of launches implies, or ID_NONE */
 };
+
+/* True if two sites have the same names up to the outermost level. */
+static bool is_same_site(
+        const struct capture_file *f, uint32_t site, const struct capture_file *g, uint32_t other)
+{
+	while (site != ID_NONE && other != ID_NONE && (f != g || site != other)) {
+		uint32_t a = f->t->events.v[f->sites.v[site].event].name,
+		         b = g->t->events.v[g->sites.v[other].event].name;
+		if (f == g ? a != b : !str_eq(trace_str(f->t, a), trace_str(g->t, b)))
+			return false;
+		site = f->sites.v[site].parent;
+		other = g->sites.v[other].parent;
+	}
+	return site == other || (site == ID_NONE && other == ID_NONE);
+}
+
+/* True if each call of a capture has the ops and modules of the same call of another capture, which
+ * has as many calls. */
+static bool are_same_places(struct graph_joining *x, uint32_t capture, uint32_t other)
+{
+	const struct capture *c = capture_at(x, capture), *d = capture_at(x, other);
+	uint64_t key = (uint64_t)capture << 32 | other;
+	uint32_t same = 1;
+
+	if (imap_get(&x->same_places, key, &same))
+		return same;
+	for (uint32_t i = 0; same && i < c->n; i++)
+		same = is_same_site(&x->captures.files.v[c->file],
+		        x->captures.calls.v[c->first + i].site, &x->captures.files.v[d->file],
+		        x->captures.calls.v[d->first + i].site);
+	imap_put(&x->same_places, key, same, false);
+	return same;
+}
+
+/* True if the number of calls does not tell candidates without names apart: several of them have as
+ * many calls as a launch has work, and not the same ops and modules. */
+static bool is_uncertain(
+        struct graph_joining *x, uint32_t launch, const struct capture_choice *from)
+{
+	uint32_t first = ID_NONE;
+
+	for (size_t i = 0; i < from->n; i++) {
+		if (pairing_of(x, launch, from->v[i])->how != PAIR_COUNT)
+			continue;
+		if (first == ID_NONE)
+			first = from->v[i];
+		else if (!are_same_places(x, first, from->v[i]))
+			return true;
+	}
+	return false;
+}
 
 /* Chooses among the candidates: exact names first, then the fewest calls and kernels without a
  * partner. Only the order of launches decides between equals. */
@@ -203,12 +288,12 @@ static struct launch_fit choose(
 {
 	struct launch_fit fit = { .capture = ID_NONE };
 	size_t equals = 0, best = SIZE_MAX;
-	bool placed = false;
+	bool placed = false, uncertain = is_uncertain(x, launch, from);
 
 	for (size_t i = 0; i < from->n; i++) {
 		const struct graph_pairing *p = pairing_of(x, launch, from->v[i]);
 		if (p->how == PAIR_NONE ||
-		        (p->how == PAIR_COUNT && from->n > 1 && from->v[i] != from->placed))
+		        (p->how == PAIR_COUNT && uncertain && from->v[i] != from->placed))
 			continue;
 		size_t cost = is_exact(p->how) ? 0 : 1 + p->missing;
 		if (cost > best)
@@ -229,19 +314,28 @@ static struct launch_fit choose(
 	return fit;
 }
 
-/* Appends the captures that a step of this batch may replay; -1: of any batch. */
-static void find_candidates(struct graph_joining *x, int64_t tokens, struct capture_choice *to)
+/* Finds the captures that the launches of a step may replay; NULL: all of them. */
+static void find_candidates(
+        struct graph_joining *x, const struct served_step *step, struct capture_choice *to)
 {
-	int64_t batch = tokens > 0 ? batch_for(x, tokens) : 0;
+	int64_t batch[2] = { batch_for(x, step, false), batch_for(x, step, true) };
 	uint32_t *v = ARENA_ARRAY(x->a, x->captures.list.n, uint32_t);
 
-	*to = (struct capture_choice){ .v = v, .placed = ID_NONE };
-	if (batch < 0)
-		x->too_large = tokens > x->too_large ? tokens : x->too_large;
-	for (uint32_t i = 0; i < x->captures.list.n && batch >= 0; i++) {
-		int64_t own = capture_at(x, i)->batch;
-		if (!own || !batch || own == batch)
-			v[to->n++] = i;
+	*to = (struct capture_choice){ .v = v, .placed = ID_NONE, .same_size = true };
+	for (unsigned i = 0; step && i < 2; i++)
+		if (batch[i] < 0) {
+			int64_t size = i ? step->requests : step->tokens;
+			x->too_large_requests = size > x->too_large ? i > 0 : x->too_large_requests;
+			x->too_large = size > x->too_large ? size : x->too_large;
+		}
+	for (uint32_t i = 0; i < x->captures.list.n; i++) {
+		const struct capture *c = capture_at(x, i);
+		int64_t fits = batch[c->requests];
+		if (c->batch && fits && c->batch != fits)
+			continue;
+		if (to->n && c->batch != capture_at(x, v[0])->batch)
+			to->same_size = false;
+		v[to->n++] = i;
 	}
 }
 
@@ -279,26 +373,41 @@ static void mark_shared(struct graph_joining *x, const uint32_t *launches, size_
 	}
 }
 
+/* Returns the number of tokens of a step that fills a capture; 0: unknown. In a step of a capture
+ * for requests, each request has the same number of tokens. */
+static int64_t captured_tokens(const struct capture *c, const struct served_step *step)
+{
+	if (!c->requests || !step)
+		return c->batch;
+	return step->tokens > 0 && step->requests > 0
+	               ? num_mul(c->batch, step->tokens) / step->requests
+	               : 0;
+}
+
 /* Pairs the launches of a step, or without steps all launches of a process. A single capture serves
  * all of them. */
-static void fit_step(struct graph_joining *x, const uint32_t *launches, size_t n, int64_t tokens)
+static void fit_step(
+        struct graph_joining *x, const uint32_t *launches, size_t n, const struct served_step *step)
 {
 	struct capture_choice from;
 	bool cut = false, refused = false;
 
-	find_candidates(x, tokens, &from);
+	find_candidates(x, step, &from);
 	for (size_t i = 0; i < from.n; i++)
 		cut |= capture_at(x, from.v[i])->cut;
-	from.ordered = from.n && (tokens > 0 ? n == from.n : n % from.n == 0);
+	from.ordered = from.n && from.same_size && (step ? n == from.n : n % from.n == 0);
 	for (size_t i = 0; i < n; i++) {
 		from.placed = from.ordered || (from.n == 1 && !cut) ? from.v[i % from.n] : ID_NONE;
-		x->fits[launches[i]] = choose(x, launches[i], &from);
-		if (x->fits[launches[i]].capture == ID_NONE) {
+		struct launch_fit *fit = &x->fits[launches[i]];
+		*fit = choose(x, launches[i], &from);
+		if (fit->capture != ID_NONE)
+			fit->size = captured_tokens(capture_at(x, fit->capture), step);
+		if (fit->capture == ID_NONE) {
 			refuse(x, launches[i], &from);
 			refused = true;
 		}
 	}
-	if (from.ordered || cut || refused || (from.n > 1 && tokens > 0))
+	if (from.ordered || cut || refused || (from.n > 1 && step))
 		mark_shared(x, launches, n, &from);
 }
 
@@ -331,7 +440,7 @@ static void fit_all(struct graph_joining *x, const uint32_t *step_of)
 		for (end = i; end < n && v[end].process == v[i].process && v[end].step == v[i].step;
 		        end++)
 			launches[end - i] = v[end].launch;
-		fit_step(x, launches, end - i, v[i].step ? x->served.v[v[i].step - 1].batch : 0);
+		fit_step(x, launches, end - i, v[i].step ? &x->served.v[v[i].step - 1] : NULL);
 	}
 }
 
@@ -433,7 +542,7 @@ static void place(struct graph_joining *x, uint32_t launch, uint32_t *graph)
 			count(&x->ordered, w);
 	}
 	x->refused.launches += x->refused.work > refused;
-	build_replay(x->b, &(struct trace_replay){ v.l->start, v.l->kind, v.c ? v.c->batch : 0 });
+	build_replay(x->b, &(struct trace_replay){ v.l->start, v.l->kind, fit->size });
 }
 
 static void place_all(struct graph_joining *x)
@@ -455,6 +564,7 @@ static void place_all(struct graph_joining *x)
 
 static const char *const how_texts[PAIR_HOWS] = {
 	[PAIR_ORDER] = "the kernels and their order are equal",
+	[PAIR_NODES] = "the kernels are equal, in the order of their graph nodes",
 	[PAIR_STREAMS] = "the kernels are equal, and in order on each of several streams",
 	[PAIR_CUT] = "the capture is truncated; its calls have the names of the first kernels",
 	[PAIR_NAMES] =
@@ -498,10 +608,14 @@ static struct str why_refused(const struct graph_joining *x)
 	const struct capture *c = x->closest == ID_NONE ? NULL : capture_at(x, x->closest);
 
 	if (!c && x->too_large)
-		return str_fmt(x->a, "a step has %lld tokens, more than every capture",
-		        (long long)x->too_large);
+		return str_fmt(x->a, "a step has %lld %s, more than every capture",
+		        (long long)x->too_large, x->too_large_requests ? "requests" : "tokens");
 	if (!c)
 		return S("no capture is in the file");
+	if (!c->named && c->n == l->n)
+		return str_fmt(x->a,
+		        "several captures have the %u kernels of graph %u, but no names of kernels",
+		        l->n, l->kind + 1);
 	if (x->differ == l->n || x->differ == c->n || !c->named)
 		return str_fmt(x->a, "graph %u has %u kernels, the nearest capture %u calls",
 		        l->kind + 1, l->n, c->n);
@@ -539,12 +653,13 @@ static void add_notes(struct graph_joining *x)
 		if (!x->refused.work)
 			return;
 		note_line(to,
-		        "note: %lld us of device work in %llu launches of %zu graphs have no ops "
-		        "in the "
-		        "file: a trace of the capture adds them (--graph-capture, "
+		        "note: %lld us of device work in %llu launch%s of %zu graph%s have no ops "
+		        "in the file: a trace of the capture adds them (--graph-capture, "
 		        "docs/GRAPHS.md)\n",
 		        (long long)trace_us(x->t, x->refused.time),
-		        (unsigned long long)x->refused.launches, (size_t)x->replays.kinds.n);
+		        (unsigned long long)x->refused.launches,
+		        x->refused.launches == 1 ? "" : "es", (size_t)x->replays.kinds.n,
+		        x->replays.kinds.n == 1 ? "" : "s");
 		return;
 	}
 	for (unsigned how = PAIR_ORDER; how < PAIR_HOWS; how++)
@@ -563,7 +678,8 @@ static void add_notes(struct graph_joining *x)
 		                            STR(x->captures.path), STR(why_refused(x)))));
 }
 
-bool graph_join(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
+bool graph_join(
+        const struct graph_source *from, struct trace_build *b, struct arena *a, struct err *e)
 {
 	struct graph_joining x = {
 		.b = b, .t = build_trace(b), .first_refused = ID_NONE, .closest = ID_NONE
@@ -574,23 +690,25 @@ bool graph_join(struct src *s, struct trace_build *b, struct arena *a, struct er
 	scratch_open(&own, a->work);
 	x.a = &own.a;
 	imap_init(&x.known, x.a);
+	imap_init(&x.same_places, x.a);
 	graph_find_replays(x.t, &x.replays, x.a);
 	if (x.replays.launches.n) {
 		graph_find_places(&x.replays, b, &x.places, x.a);
 		find_served(&x);
 		const uint32_t *step_of = find_steps(&x);
 		x.fits = ARENA_ARRAY(x.a, x.replays.launches.n, struct launch_fit);
-		ok = graph_find_files(s, x.t, &x.captures, x.a, e) && read_files(&x, s, step_of, e);
+		ok = graph_find_files(from, x.t, &x.captures, x.a, e) &&
+		     read_files(&x, from, step_of, e);
 		if (ok) {
 			fit_all(&x, step_of);
 			place_all(&x);
 			add_notes(&x);
 		}
-	} else if (s->options->graph_capture.n) {
+	} else if (from->capture.n) {
 		note_line(build_notes(b),
 		        "note: %.*s: no graph is launched, so --graph-capture "
 		        "is not used\n",
-		        STR(s->name));
+		        STR(from->name));
 	}
 	scratch_close(&own);
 	return ok;

@@ -190,8 +190,8 @@ static bool pair_count(struct pair_state *x)
 	uint32_t *work = ARENA_ARRAY(x->a, x->request->n, uint32_t);
 	uint32_t *streams = ARENA_ARRAY(x->a, x->request->n, uint32_t);
 	struct capture_call *calls = ARENA_ARRAY(x->a, x->request->m, struct capture_call);
-	struct pairing_request plain = { work, streams, x->request->n, 1, calls, x->request->m,
-		.named = true };
+	struct pairing_request plain = { work, streams, NULL, x->request->n, 1, calls,
+		x->request->m, .named = true };
 	struct pair_state y = { &plain, x->out, x->a };
 
 	for (size_t i = 0; i < x->request->n; i++)
@@ -204,12 +204,73 @@ static bool pair_count(struct pair_state *x)
 	return pair_by_name(&y);
 }
 
+/* ---- graph nodes ---- */
+
+static int by_node(const void *v, uint32_t a, uint32_t b)
+{
+	const int64_t *node = v;
+
+	return node[a] != node[b] ? (node[a] < node[b] ? -1 : 1) : (a > b) - (a < b);
+}
+
+/* Orders the work by its graph nodes, whose ids ascend in the order in which they were captured.
+ * Returns NULL if a piece of work has no node, or two have the same. */
+static const uint32_t *order_by_node(const struct pair_state *x)
+{
+	const int64_t *nodes = x->request->nodes;
+	size_t n = x->request->n;
+	const uint32_t *order;
+
+	for (size_t i = 0; i < n; i++)
+		if (!nodes || !nodes[i])
+			return NULL;
+	order = sort_order(x->a, n, by_node, nodes);
+	for (size_t i = 1; i < n; i++)
+		if (nodes[order[i]] == nodes[order[i - 1]])
+			return NULL;
+	return order;
+}
+
+/* Pairs the work in the order of its graph nodes, which does not depend on streams and times. */
+static enum pair_how pair_by_node(struct pair_state *x)
+{
+	const struct pairing_request *request = x->request;
+	const uint32_t *order = order_by_node(x);
+	size_t n = request->n;
+	struct graph_pairing out = { .call = ARENA_ARRAY(x->a, n, uint32_t),
+		.ambiguous = ARENA_ARRAY(x->a, n, bool) };
+	uint32_t *work = ARENA_ARRAY(x->a, n, uint32_t), *streams = ARENA_ARRAY(x->a, n, uint32_t);
+	struct pairing_request sorted = { work, streams, NULL, n, 1, request->calls, request->m,
+		request->cut, request->named };
+	struct pair_state y = { &sorted, &out, x->a };
+	enum pair_how how = PAIR_NONE;
+
+	if (!order)
+		return PAIR_NONE;
+	for (size_t i = 0; i < n; i++)
+		work[i] = request->work[order[i]];
+	if (!request->named)
+		how = n == request->m && pair_count(&y) ? PAIR_COUNT : PAIR_NONE;
+	else if (n < request->m)
+		how = pair_lost(&y) ? PAIR_LOST : PAIR_NONE;
+	else if (n == request->m || (request->cut && request->m))
+		how = !pair_in_order(&y) ? PAIR_NONE : n > request->m ? PAIR_CUT : PAIR_NODES;
+	for (size_t i = 0; how != PAIR_NONE && i < n; i++) {
+		x->out->call[order[i]] = out.call[i];
+		x->out->ambiguous[order[i]] = out.ambiguous[i];
+	}
+	return how;
+}
+
 /* ---- all ---- */
 
 static enum pair_how pair(struct pair_state *x)
 {
 	const struct pairing_request *request = x->request;
+	enum pair_how how = request->n_streams > 1 || !request->named ? pair_by_node(x) : PAIR_NONE;
 
+	if (how != PAIR_NONE)
+		return how;
 	if (!request->named)
 		return request->n == request->m && pair_count(x) ? PAIR_COUNT : PAIR_NONE;
 	if (request->m && (request->n == request->m || (request->cut && request->n > request->m)) &&

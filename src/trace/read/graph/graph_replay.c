@@ -132,24 +132,75 @@ static void group(struct finding_replays *x, const launched_list *work)
 		to->work.v[place[work->v[i].launch]++] = work->v[i].work;
 }
 
-/* Writes what distinguishes the work of a launch: process, names, and streams by their first use.
- */
-static struct str key_of(const struct graph_replays *to, const struct graph_launch *l,
-        struct sb *key, uint32_t *stream_of)
+/* Numbers the streams of a launch by their first use, and returns how many there are. streams: by
+ * work of the launch. */
+static uint32_t number_streams(struct finding_replays *x, const struct graph_launch *l,
+        uint32_t *stream_of, uint32_t *streams)
 {
-	uint32_t streams = 0;
+	const struct graph_work *w = &x->to->work.v[l->first];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		if (!stream_of[w[i].track])
+			stream_of[w[i].track] = ++n;
+		streams[i] = stream_of[w[i].track] - 1;
+	}
+	for (uint32_t i = 0; i < l->n; i++)
+		stream_of[w[i].track] = 0;
+	return n;
+}
+
+/* Writes the work of a launch: process, names, streams and nodes, in order of start. */
+static struct str pattern_of(const struct graph_replays *to, const struct graph_launch *l,
+        const uint32_t *streams, struct sb *key)
+{
+	const struct graph_work *w = &to->work.v[l->first];
+	int64_t least = INT64_MAX;
 
 	key->n = 0;
 	sb_put(key, str_make(&l->process, sizeof l->process));
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct graph_work *w = &to->work.v[l->first + i];
-		if (!stream_of[w->track])
-			stream_of[w->track] = ++streams;
-		const uint32_t cell[2] = { w->token, stream_of[w->track] };
-		sb_put(key, str_make(cell, sizeof cell));
-	}
 	for (uint32_t i = 0; i < l->n; i++)
-		stream_of[to->work.v[l->first + i].track] = 0;
+		least = w[i].node < least ? w[i].node : least;
+	for (uint32_t i = 0; i < l->n; i++) {
+		const uint32_t cell[2] = { w[i].token, streams[i] };
+		int64_t node = num_sub(w[i].node, least);
+		sb_put(key, str_make(cell, sizeof cell));
+		if (w[i].node)
+			sb_put(key, str_make(&node, sizeof node));
+	}
+	return sb_str(key);
+}
+
+static int by_text(const void *v, uint32_t a, uint32_t b)
+{
+	const struct str *x = v;
+
+	return str_cmp(x[a], x[b]);
+}
+
+/* Writes the process of a launch, and the names on each stream. The order in which work of several
+ * streams starts differs between launches of a graph. */
+static struct str kind_of(struct finding_replays *x, const struct graph_launch *l,
+        const uint32_t *streams, uint32_t n_streams, struct sb *key)
+{
+	struct str *lists = ARENA_ARRAY(x->a, n_streams, struct str);
+	struct sb *texts = ARENA_ARRAY(x->a, n_streams, struct sb);
+	const uint32_t end = TOKEN_NONE;
+
+	for (uint32_t i = 0; i < n_streams; i++)
+		texts[i] = sb_in(x->a);
+	for (uint32_t i = 0; i < l->n; i++)
+		sb_put(&texts[streams[i]],
+		        str_make(&x->to->work.v[l->first + i].token, sizeof(uint32_t)));
+	for (uint32_t i = 0; i < n_streams; i++)
+		lists[i] = sb_str(&texts[i]);
+	sort_array(x->a, lists, n_streams, sizeof *lists, by_text);
+	key->n = 0;
+	sb_put(key, str_make(&l->process, sizeof l->process));
+	for (uint32_t i = 0; i < n_streams; i++) {
+		sb_put(key, lists[i]);
+		sb_put(key, str_make(&end, sizeof end));
+	}
 	return sb_str(key);
 }
 
@@ -158,13 +209,22 @@ static void find_kinds(struct finding_replays *x)
 {
 	uint32_t *stream_of = ARENA_ARRAY(x->a, x->t->tracks.n, uint32_t);
 	struct graph_replays *to = x->to;
+	VEC(uint32_t) kind_of_pattern = { .v = NULL };
 	struct sb key = sb_in(x->a);
-	struct intern keys;
+	struct intern patterns, kinds;
+	VEC(uint32_t) streams = { .v = NULL };
 
-	intern_init(&keys, x->a);
+	intern_init(&patterns, x->a);
+	intern_init(&kinds, x->a);
 	for (uint32_t i = 0; i < to->launches.n; i++) {
 		struct graph_launch *l = &to->launches.v[i];
-		l->kind = intern_add(&keys, key_of(to, l, &key, stream_of));
+		VEC_ROOM(x->a, &streams, l->n);
+		uint32_t n = number_streams(x, l, stream_of, streams.v);
+		l->pattern = intern_add(&patterns, pattern_of(to, l, streams.v, &key));
+		if (l->pattern == kind_of_pattern.n)
+			VEC_PUSH(x->a, &kind_of_pattern,
+			        intern_add(&kinds, kind_of(x, l, streams.v, n, &key)));
+		l->kind = kind_of_pattern.v[l->pattern];
 		if (l->kind == to->kinds.n)
 			VEC_PUSH(x->a, &to->kinds,
 			        ((struct graph_kind){

@@ -22,6 +22,7 @@ struct nsys_step {
 	int64_t start, length;         /* length -1: no end */
 	int64_t number; /* number at the end of the name, or -1; later number of the step */
 	bool outermost; /* true if no other step range of the process contains its start */
+	bool served;    /* of an LLM server; never outermost */
 	uint32_t event;
 };
 
@@ -69,6 +70,8 @@ struct nsys {
 	int64_t bytes; /* bytes copied by the next slice, for sums; 0: none */
 	VEC(struct nsys_open) open;
 	uint64_t open_ranges;
+	uint64_t served_ranges; /* of an LLM server, not used as steps because of `summing` */
+	bool summing;           /* only sums will be kept, so device work gives steps no times */
 	struct pattern_list *step_pattern; /* from the user, or NULL */
 	struct imap step_names; /* string id of a range name -> true if such a range is a step */
 	VEC(struct nsys_step) steps;

@@ -5,6 +5,7 @@
 #include "trace/read/nsys/nsys_internal.h"
 
 #include "base/sort.h"
+#include "trace/pass/serving.h"
 #include "trace/pass/step_range.h"
 
 enum nsys_event_type {
@@ -141,13 +142,22 @@ static uint32_t free_track(struct nsys *x, int64_t thread)
 
 /* ---- steps ---- */
 
-/* True if ranges of that name are steps. */
+/* True for the name of a step of an LLM server. */
+static bool is_served(struct nsys *x, struct str name)
+{
+	struct serving_step served;
+
+	return !x->step_pattern && serving_parse(name, &served);
+}
+
+/* True if ranges of that name are steps: those that the user's pattern matches, otherwise those
+ * with common names and those of LLM servers. */
 static bool is_step(struct nsys *x, struct str name)
 {
 	uint32_t id, is;
 
 	if (!x->step_pattern)
-		return step_range_is_common(name);
+		return step_range_is_common(name) || (!x->summing && is_served(x, name));
 	id = build_string(x->b, name);
 	if (!imap_get(&x->step_names, id, &is)) {
 		is = step_range_matches(x->step_pattern, name);
@@ -192,7 +202,8 @@ static void number_steps(struct nsys *x)
 	}
 }
 
-/* Adds the steps. A step range inside another step range of the same process is not a step. */
+/* Adds the steps. A step range inside another step range of the same process is not a step. The
+ * steps of an LLM server have no numbers: their names state the phase (trace_steps.h). */
 void nsys_put_steps(struct nsys *x)
 {
 	int64_t end = INT64_MIN;
@@ -204,7 +215,7 @@ void nsys_put_steps(struct nsys *x)
 			s->length = until_last(x, s->start);
 		if (i && s->process != x->steps.v[i - 1].process)
 			end = INT64_MIN;
-		s->outermost = s->start >= end;
+		s->outermost = !s->served && s->start >= end;
 		if (s->outermost)
 			end = num_add(s->start, s->length);
 	}
@@ -213,7 +224,8 @@ void nsys_put_steps(struct nsys *x)
 		struct nsys_step *s = &x->steps.v[i];
 		if (s->outermost)
 			build_arg_int(x->b, ARG_STEP, s->number);
-		s->event = build_event(x->b, s->outermost ? CATEGORY_STEP : CATEGORY_OP, s->name);
+		s->event = build_event(
+		        x->b, s->outermost || s->served ? CATEGORY_STEP : CATEGORY_OP, s->name);
 		build_slice(x->b, s->track, s->event, s->start, s->length, 0);
 	}
 }
@@ -228,7 +240,8 @@ static void take_step(struct nsys *x, struct sqlite_rows *r, struct str name, ui
 		.length = sqlite_in_null(r, RANGE_END) ? -1
 		          : length < 0                 ? 0
 		                                       : length,
-		.number = step_range_number(name) };
+		.number = step_range_number(name),
+		.served = is_served(x, name) };
 
 	VEC_PUSH(x->a, &x->steps, made);
 }
@@ -331,6 +344,8 @@ bool nsys_survey_range(struct nsys *x, struct sqlite_rows *r, uint32_t *track, i
 	struct nsys_range n = parse_name(range_text(x, r));
 	if (n.name.n && is_step(x, n.name))
 		take_step(x, r, n.name, *track, sqlite_in_int(r, RANGE_START), *length);
+	else
+		x->served_ranges += is_served(x, n.name);
 	return true;
 }
 

@@ -271,6 +271,8 @@ static void merge(struct nsys_sum *y)
 /* Resets the counters of the first reading. */
 static bool give_up(struct nsys *x)
 {
+	x->summing = false;
+	x->served_ranges = 0;
 	x->steps.n = 0;
 	x->rows = x->timeless = x->endless = 0;
 	sqlite_in_set_passes(x->db, 1);
@@ -285,6 +287,7 @@ bool nsys_sum_read(struct nsys *x)
 	struct nsys_sum *y = ARENA_NEW(x->a, struct nsys_sum);
 	const struct trace *t = build_trace(x->b);
 
+	x->summing = true;
 	y->x = x;
 	y->to = trace_sums_new(t, x->a);
 	sqlite_in_set_passes(x->db, 2);
@@ -306,5 +309,9 @@ bool nsys_sum_read(struct nsys *x)
 	merge(y);
 	nsys_close_ranges(x);
 	build_sums(x->b, trace_sums_end(y->to, x->s->name));
+	note_count(build_notes(x->b), x->served_ranges,
+	        "note: %llu {range|ranges} of an LLM server: not used as {a step|steps}, because "
+	        "only sums of this large file are kept\n",
+	        (unsigned long long)x->served_ranges);
 	return true;
 }

@@ -143,7 +143,8 @@ static void take_kernel(struct reading_ops *x, const struct spool_record *r)
 		.leaf = leaf_of(x, k->name),
 		.device = k->at.device,
 		.stream = k->at.stream,
-		.graph = k->graph };
+		.graph = k->graph,
+		.node = k->graph_node };
 
 	join(x, r, k->correlation, &op);
 }
@@ -160,6 +161,7 @@ static void take_copy(struct reading_ops *x, const struct spool_record *r)
 		.device = c->at.device,
 		.stream = c->at.stream,
 		.graph = c->graph,
+		.node = c->graph_node,
 		.between_host = c->kind == COPY_HTOH,
 		.pageable = c->from == SPOOL_PAGEABLE || c->to == SPOOL_PAGEABLE };
 
@@ -177,6 +179,7 @@ static void take_set(struct reading_ops *x, const struct spool_record *r)
 		.device = s->at.device,
 		.stream = s->at.stream,
 		.graph = s->graph,
+		.node = s->graph_node,
 		.pageable = s->memory == SPOOL_PAGEABLE };
 
 	join(x, r, s->correlation, &op);

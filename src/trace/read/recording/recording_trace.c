@@ -18,6 +18,7 @@ struct tracing {
 	struct trace_build *b;
 	struct arena *a;      /* scratch */
 	bool calls;           /* keep calls and correlations */
+	bool graphs;          /* keep the nodes of graphs */
 	struct imap event_of; /* scope << 32 | leaf -> event */
 	uint64_t sums;
 };
@@ -115,7 +116,7 @@ static uint32_t event_of(struct tracing *x, const struct recorded_op *op, uint32
 		return event;
 	const struct leaf_name *leaf = &x->all->names.leaves.v[op->leaf];
 	names_put_scope(&x->all->names, &path, scope);
-	if (path.n)
+	if (path.n && !x->graphs)
 		build_arg_text(x->b, ARG_SCOPE, sb_str(&path));
 	if (leaf->type.n && !str_eq(leaf->type, leaf->full))
 		build_arg_text(x->b, ARG_SHORT_NAME, leaf->type);
@@ -197,6 +198,8 @@ static void add_operation(
 		build_arg_uint(x->b, ARG_BYTES, op->bytes);
 	if (op->kind == SPOOL_COPY)
 		build_arg_int(x->b, ARG_PAGEABLE, op->pageable);
+	if (x->graphs && op->node)
+		build_arg_int(x->b, ARG_GRAPH_NODE, num_from_u64(op->node));
 	if (!x->calls && c && c->start && (c->graph || !c->announced)) {
 		build_arg_int(x->b, ARG_LATENCY, (int64_t)(op->start - c->start));
 		build_arg_int(x->b, ARG_CALL_LENGTH, num_from_u64(c->length));
@@ -488,6 +491,7 @@ bool recording_trace(struct trace *t, const struct recording_set *files,
 	struct tracing *x = ARENA_NEW(&own.a, struct tracing);
 	x->a = &own.a;
 	x->calls = request->wants == ARG_BITS_ALL;
+	x->graphs = t->by_ranges = x->calls && request->graphs;
 	imap_init(&x->event_of, x->a);
 	x->also = request->also;
 	x->all = x->also ? x->also->all : ARENA_NEW(x->a, struct recordings);
@@ -514,6 +518,8 @@ bool recording_trace(struct trace *t, const struct recording_set *files,
 		recordings_say(x->all, false, notes);
 	if (ok)
 		build_seal(x->b);
+	if (ok && x->graphs)
+		ok = graph_join(request->graphs, x->b, x->a, e);
 	scratch_close(&own);
 	return ok;
 }

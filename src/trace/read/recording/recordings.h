@@ -117,6 +117,7 @@ struct recorded_op {
 	uint32_t leaf;           /* index in recording_names.leaves */
 	uint32_t label;          /* for the reader */
 	uint32_t device, stream, graph;
+	uint64_t node; /* of the graph, or 0 */
 	bool freed;
 	bool between_host; /* COPY: from host to host, without the GPU */
 	bool pageable;     /* COPY and SET: uses pageable host memory */
@@ -467,6 +468,7 @@ struct recording_request {
 	const struct recording_watch *watch;   /* or NULL */
 	bool say;                              /* add notes about missing or implausible data */
 	const struct recording_follower *also; /* or NULL */
+	const struct graph_source *graphs;     /* where the captures of graphs are, or NULL */
 };
 
 /* Fills t, an empty trace, from the files. Calls and correlations are kept only with ARG_BITS_ALL
