@@ -343,23 +343,36 @@ static void put_line(const struct why_text *t, const char *word, struct str text
 
 /* Returns the start of a long name: a kernel's first words say what it does, and the rest are its
  * types. */
-static struct str start_of(struct str name, struct arena *a)
+static struct str start_of(struct str name, size_t room, struct arena *a)
 {
-	size_t n = PLACE_ROOM - 3;
+	size_t n = room - 3;
 
-	if (name.n <= PLACE_ROOM)
+	if (name.n <= room)
 		return name;
 	while (n && ((unsigned char)name.p[n] & 0xc0) == 0x80)
 		n--;
 	return str_fmt(a, "%.*s...", STR(str_sub(name, 0, n)));
 }
 
+/* Returns the name of a place as a line of `columns` has room for it, beside `around` columns. */
+static struct str place_name(
+        const struct why_text *t, const struct why_place *place, size_t around)
+{
+	size_t columns = t->columns < WRAP_COLUMNS ? t->columns : WRAP_COLUMNS;
+	size_t room = around + NAME_LEAST < columns ? columns - around : NAME_LEAST;
+
+	if (t->full_names)
+		return place->name;
+	struct str name = demangle_reduce(t->a, place->name, REDUCED_ARGUMENTS);
+	if (!t->terminal)
+		return t->p->cause == WHY_IDS ? start_of(name, PLACE_ROOM, t->a) : name;
+	return str_eq(str_of(place->kind), S("kernel")) ? start_of(name, room, t->a)
+	                                                : table_shorten(t->a, name, room);
+}
+
 static void put_place(const struct why_text *t, const struct why_place *place, bool first)
 {
 	struct sb b = { .a = t->a }, after = { .a = t->a };
-	bool whole = t->full_names;
-	struct str name =
-	        whole ? place->name : demangle_reduce(t->a, place->name, REDUCED_ARGUMENTS);
 
 	put_time(&b, t->p->x, place->ticks);
 	sb_fmt(&b, " %s ", place->kind);
@@ -369,11 +382,7 @@ static void put_place(const struct why_text *t, const struct why_place *place, b
 		sb_fmt(&after, place->longest > place->ticks ? " in one step" : "");
 	}
 	size_t around = INDENT + 2 + sb_str(&b).n + sb_str(&after).n;
-	bool fits = whole || !t->terminal || around + name.n <= t->columns;
-	size_t room = around + NAME_LEAST < t->columns ? t->columns - around : NAME_LEAST;
-	if (!whole && t->p->cause == WHY_IDS)
-		name = start_of(name, t->a);
-	sb_put_name(&b, fits ? name : table_shorten(t->a, name, room));
+	sb_put_name(&b, place_name(t, place, around));
 	sb_fmt(&b, "%.*s", STR(sb_str(&after)));
 	put_line(t, first || t->md ? "where" : "", sb_str(&b));
 }
