@@ -714,7 +714,7 @@ def every_sentence_is_printed():
         [written('bare.json', work[1:])], [written('copy.json', work[:1] + copy)], [written('nccl.json', work[:1] + nccl)],
         [written('moment.json', [dict(work[1], dur=0)])], [written('cpu.json', [dict(work[0], cat='cpu_op')])],
         ['host.json'], ['graph.json'], ['lost%d' % n for n in LOST[:1]], ['long.json'], ['short.json'], ['other.json'], ['wrong.json'],
-        made('no_launches', 'kineto'), made('healthy', 'rocprof'), made('healthy', 'xspace'), made('slow_rank', 'kineto')[:1]]
+        [os.path.join(cases.ROOT, 'testdata', 'traces', 'trace.pftrace')], made('no_launches', 'kineto'), made('healthy', 'rocprof'), made('healthy', 'xspace'), made('slow_rank', 'kineto')[:1]]
     calls, works = [('cudaLaunchKernel', 10 * i, 5) for i in range(20)], [(i, 10 * i + 6, 2) for i in range(19)]
     paths += [[written('late.json', launches(calls, works + [(19, 50000, 10)]))], [files()['healthy'][0], files()['input_pipeline'][0], '--as=ranks']]
     paths += [[written('send%d.json' % i, work[:1] + send) for i in range(2)] + ['--as=ranks'], [written('devices.json', work[:1] + nccl + other)]]
