@@ -355,8 +355,7 @@ static struct str start_of(struct str name, size_t room, struct arena *a)
 }
 
 /* Returns the name of a place as a line of `columns` has room for it, beside `around` columns. */
-static struct str place_name(
-        const struct why_text *t, const struct why_place *place, size_t around)
+static struct str place_name(const struct why_text *t, const struct why_place *place, size_t around)
 {
 	size_t columns = t->columns < WRAP_COLUMNS ? t->columns : WRAP_COLUMNS;
 	size_t room = around + NAME_LEAST < columns ? columns - around : NAME_LEAST;
