@@ -335,7 +335,6 @@ bool sink_pass_line(struct sink *s, const struct line *l, size_t bytes)
 
 /* ---- wrapped text ---- */
 
-#define WRAP_COLUMNS     100 /* columns of a line, unless the terminal has fewer */
 #define WRAP_COLUMNS_MIN 20
 
 void sink_wrap(struct sink *s, struct str text, unsigned columns, size_t blanks)

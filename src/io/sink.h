@@ -93,6 +93,8 @@ struct sink_ops {
 	void (*drop)(void *user); /* instead of finish, or after it failed; or NULL */
 };
 
+#define WRAP_COLUMNS 100 /* most columns of a wrapped line */
+
 /* Writes text wrapped at blanks to `columns` columns (clamped to 20 to 100; 0: no terminal). Lines
  * after the first are indented by `blanks` columns; the first one begins there, too. */
 void sink_wrap(struct sink *s, struct str text, unsigned columns, size_t blanks);

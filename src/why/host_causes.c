@@ -68,6 +68,9 @@ void why_find_host_contention(const struct why_scene *s, struct why_change *out)
 	else if (s->t->source == TRACE_NSYS)
 		out->reason = S("the file does not say when threads had no CPU; record with nsys "
 		                "profile --cpuctxsw=process-tree");
+	else if (s->t->source == TRACE_PERFETTO)
+		out->reason = S("the file does not say when threads had no CPU; record the ftrace "
+		                "events sched/sched_switch and sched/sched_waking");
 	else
 		out->reason = S("the file does not say when threads had no CPU; perf sched record "
 		                "shows it, and so does nsys profile --cpuctxsw=process-tree");

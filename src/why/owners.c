@@ -38,9 +38,10 @@ uint8_t *why_node_owners(const struct why_scene *s, const bool *of, struct arena
 	return owners;
 }
 
-/* Returns the time of a path on nodes of threads whose owner is not reported. */
+/* Returns the time of a path on nodes of threads whose owner is not reported, and adds it to the
+ * events of their slices. */
 static int64_t rest_of(const struct why_scene *s, const struct critical *path,
-        const uint8_t *owners, const bool *reported)
+        const uint8_t *owners, const bool *reported, int64_t *events)
 {
 	int64_t sum = 0;
 
@@ -50,21 +51,34 @@ static int64_t rest_of(const struct why_scene *s, const struct critical *path,
 		        x->track == ID_NONE ? ID_NONE : replay_node_at(s->d, x->track, x->start);
 		if (node == ID_NONE || !s->d->nodes.v[node].host)
 			continue;
-		if (owners[node] == WHY_IDS || !reported[owners[node]])
-			sum = num_add(sum, x->end - x->start);
+		if (owners[node] != WHY_IDS && reported[owners[node]])
+			continue;
+		int64_t ticks = x->end - x->start;
+		sum = num_add(sum, ticks);
+		if (x->event != ID_NONE)
+			events[x->event] = num_add(events[x->event], ticks);
 	}
 	return sum;
 }
 
-int64_t why_rest_of_path(const struct why_scene *s, const bool *reported, struct arena *a)
+struct why_rest why_rest_of_path(const struct why_scene *s, const bool *reported, struct arena *a)
 {
+	const struct trace *t = s->d->t;
 	const uint8_t *owners = why_node_owners(s, reported, a);
-	int64_t sum = 0;
+	int64_t *events = ARENA_ARRAY(a, t->events.n, int64_t), n = (int64_t)s->x->n_chosen;
+	struct why_rest out = { .ticks = 0 };
 
 	for (size_t i = 0; i < s->x->n_chosen; i++) {
 		struct critical path;
 		replay_path(s->x, &s->x->recorded, i, &path, a);
-		sum = num_add(sum, rest_of(s, &path, owners, reported));
+		out.ticks = num_add(out.ticks, rest_of(s, &path, owners, reported, events));
 	}
-	return s->x->n_chosen ? sum / (int64_t)s->x->n_chosen : 0;
+	for (size_t i = 0; i < t->events.n; i++) {
+		if (events[i] <= out.ticks / 2)
+			continue;
+		out.name = trace_str(t, t->events.v[i].name);
+		out.named = events[i] / n;
+	}
+	out.ticks = n ? out.ticks / n : 0;
+	return out;
 }

@@ -528,8 +528,13 @@ static void find_rest(struct why *out, const struct why_scene *scenes, struct ar
 
 	for (size_t k = 0; k < out->reported; k++)
 		reported[out->found.v[k].id] = true;
-	for (uint32_t i = 0; i < n; i++)
-		out->rest = num_add(out->rest, why_rest_of_path(&scenes[i], reported, a) / n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct why_rest rest = why_rest_of_path(&scenes[i], reported, a);
+		if (n == 1)
+			out->rest = rest;
+		else
+			out->rest.ticks = num_add(out->rest.ticks, rest.ticks / n);
+	}
 }
 
 void why_find(const struct rank_group *job, struct why *out, struct arena *a)

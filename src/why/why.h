@@ -72,6 +72,13 @@ struct why_finding {
 	VEC(struct why_place) places; /* the longest first */
 };
 
+/* Host time of the critical path that no reported cause removes; ticks of a mean step. */
+struct why_rest {
+	int64_t ticks;
+	struct str name; /* the call, op or range with more than half of it; p NULL: none */
+	int64_t named;   /* its part */
+};
+
 struct why_gap {
 	enum why_id id;
 	struct str reason;
@@ -109,10 +116,10 @@ struct why {
 	struct str main_kernel; /* has more than half of the time of kernels; p NULL: none has */
 	double matrix; /* share of matrix products in device work; 0 unless the trace is healthy and
 	                  WHY_KNOWN_SHARE is reached */
-	int64_t unlaunched; /* device work per step without a launch in the file; 0 unless it is a
-	                       large share */
-	int64_t unknown;    /* time on the critical path whose cause is not in the file */
-	int64_t rest;       /* host time of the path that no reported cause removes; if any is */
+	int64_t unlaunched;   /* device work per step without a launch in the file; 0 unless it is a
+	                         large share */
+	int64_t unknown;      /* time on the critical path whose cause is not in the file */
+	struct why_rest rest; /* of the path, if a cause is reported */
 	VEC(struct why_finding) found; /* all causes that save time, the largest saving first */
 	size_t reported; /* number of findings above WHY_LEAST_SHARE, which come first; 0 if there
 	                    is no verdict */

@@ -65,9 +65,9 @@ bool why_is_start_up_call(const struct why_scene *s, uint32_t node, int64_t tick
  */
 uint8_t *why_node_owners(const struct why_scene *s, const bool *of, struct arena *a);
 
-/* Returns the host time of the critical path that belongs to no reported cause, by id; ticks of a
- * mean step. */
-int64_t why_rest_of_path(const struct why_scene *s, const bool *reported, struct arena *a);
+/* Returns the host time of the critical path that belongs to no reported cause, by id. The name is
+ * of the trace. */
+struct why_rest why_rest_of_path(const struct why_scene *s, const bool *reported, struct arena *a);
 
 /* Returns the change that removes a cause, in a. */
 struct why_change why_change_of(const struct why_scene *s, enum why_id id, struct arena *a);

@@ -149,6 +149,36 @@ def others():
     assert 'a.pftrace: no track events among 1 packet:' in err, err
 
 
+def switches():
+    """Scheduling events give the time in which a thread could run but had no CPU: after it was preempted, and after it woke up. Threads
+    without slices do not count. Single and packed events give the same; events of another clock are not used."""
+    base = [pf.clocks((BOOTTIME, 1000), (MONOTONIC, 400)), pf.thread(1, 7, 70), event(1000, BEGIN, 'work', 1), event(9000, END, track=1)]
+    events = [(2000, 70, 0, 71), (2500, 71, 1, 70), (4000, 70, 1, 0), (6300, 0, 0, 70), (7000, 70, 256, 72), (7400, 72, 2, 70)]
+    wake, other = (6000, 70), (6100, 71)
+    preempted = [('(preempted)', 2000, 500), ('(preempted)', 6000, 300), ('(preempted)', 7000, 400)]
+    single = [(1, [(1, 0)] + [pf.switch(*e) for e in events] + [pf.waking(*wake), pf.waking(*other)])]
+    packed = [(1, [(1, 0), pf.compact([(e[0], e[2], e[3]) for e in [(1500, 0, 0, 70)] + events], [wake, other])])]
+    for bundle in (single, packed):
+        found = slices(*base, bundle)
+        equal([s for s in found if s[0] == '(preempted)'], preempted)
+        equal(len(found), 4)
+        assert 'not used' not in notes('a.pftrace')
+    # the clock of the trace is another one: the times are converted
+    found = slices(pf.clocks((BOOTTIME, 1000), (MONOTONIC, 400), primary=MONOTONIC), *base[1:], packed)
+    equal([s for s in found if s[0] == '(preempted)'], [(n, at - 600, ns) for n, at, ns in preempted])
+    for unused in ([(1, [(5, 2)] + single[0][1])], [(1, [(1, 0), (2, [(1, 5), (2, 70), (9, [(1, 1)])])])]):
+        equal(slices(*base, unused), [('work', 1000, 8000)])
+        assert 'packets that are not used: ftrace_events (1)' in notes('a.pftrace')
+    # threads without a CPU lengthen the step
+    launched = [pf.process(1, 7, 'train'), pf.thread(2, 7, 70), pf.track(4, 'COMPUTE AGENT [1] STREAM [0] (GPU)', 1)]
+    launched += [e for i in range(4) for e in pf.kernel(2000000 * i + 1000000, 500000, 'k', i + 1, 4)]
+    late = [[(1, [pf.switch(2000000 * i + 100000, 70, 0, 71), pf.switch(2000000 * i + 900000, 71, 1, 70)])] for i in range(4)]
+    found = json.loads(program('why', write(pf.trace(*launched, *late)), '-output', 'json')[0])
+    equal([c['cost_ns'] for c in found['causes'] if c['id'] == 'host_contention'], [4 * 800000])
+    found = json.loads(program('why', write(pf.trace(*launched)), '-output', 'json')[0])
+    assert 'host_contention' in [g['id'] for g in found['not_judged']], found
+
+
 def compressed():
     """Compressed packets are read once, bombs and damage are counted."""
     inner = [event(1, BEGIN, 'a', 5), event(2, END, track=5)]
@@ -307,7 +337,7 @@ def example_is_made():
         equal(f.read(), pf.small())
 
 
-CASES = [nesting, interning, annotations, clocks, tracks, counters, legacy, devices, others, compressed, damaged, anywhere,
+CASES = [nesting, interning, annotations, clocks, tracks, counters, legacy, devices, others, switches, compressed, damaged, anywhere,
          round_trip, against_messages, example_is_made]
 
 if __name__ == '__main__':

@@ -69,6 +69,27 @@ def kernel(start, length, name, call, track):
             event(start, BEGIN, name, track, more=[(22, 'kernel_dispatch')] + of), event(start + length, END, track=track)]
 
 
+def switch(time, previous, state, following):
+    """A scheduling event: a CPU goes from one thread to another."""
+    return (2, [(1, time), (2, previous), (4, [(1, 'a'), (2, previous), (3, 120), (4, state), (5, 'b'), (6, following), (7, 120)])])
+
+
+def waking(time, tid):
+    return (2, [(1, time), (2, 0), (20, [(1, 'a'), (2, tid), (3, 120), (5, 0)])])
+
+
+def compact(switches, wakings):
+    """Packed scheduling events. switches: [(time, state of the thread before, next thread)] of one CPU; wakings: [(time, thread)]."""
+    def numbers(values):
+        return b''.join(varint(v) for v in values)
+
+    def times(values):
+        return numbers(b - a for a, b in zip([0] + values, values))
+    return (4, [(1, times([s[0] for s in switches])), (2, numbers(s[1] for s in switches)), (3, numbers(s[2] for s in switches)),
+                (4, numbers(120 for _ in switches)), (5, 'comm'), (6, numbers(0 for _ in switches)), (7, times([w[0] for w in wakings])),
+                (8, numbers(w[1] for w in wakings))])
+
+
 def write_large(path, slices, threads=8):
     """Writes a trace as the SDK does: interned names, times as differences, an annotation for every second slice."""
     with open(path, 'wb') as f:

@@ -64,6 +64,12 @@ def rare():
     return kineto.trace(events + [kineto.event('cpu_op', 'aten::item', 270, 0.3)])
 
 
+def truncated():
+    """Two steps with a kernel each; a last mark, which ends at once, has none."""
+    events = [kineto.event('user_annotation', 'ProfilerStep#%d' % s, 1000 + 100 * s, us) for s, us in enumerate((100, 90, 10))]
+    return kineto.trace(events + kineto.launch(1010, 1, 1020, 60) + kineto.launch(1110, 2, 1120, 40))
+
+
 NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff', 'tpu', 'workers', 'steps', 'rare', 'snapshot']
 
 
@@ -74,6 +80,8 @@ def words(name, folder='.'):
         return [copied('small/train.tfspool', at + '-4711-1-00000001.tfspool')]
     if name == 'pytorch':
         return [write(at + '.pt.trace.json', as_bytes(kineto.trace(kineto.steps_with_memory())))]
+    if name == 'truncated':
+        return [write(at + '.pt.trace.json', truncated())]
     if name == 'rare':
         return [write(at + '.pt.trace.json', rare())]
     if name == 'graph':

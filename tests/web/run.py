@@ -197,6 +197,9 @@ def step_time_is_the_headline():
         parts = BROWSER.js('return [...document.querySelectorAll("[data-part=device] tbody tr")].map(r => [...r.querySelectorAll("td")].map(c => c.title))')
         parts = list(zip(*parts))
         assert len(parts) == len(said['step_time']) and all(sum(map(ns, column)) == ns(tiles['step_ns']) for column in parts), (name, parts, tiles)
+    go('truncated', 'overview')
+    tile = BROWSER.text('.tile')
+    assert '95' in tile and 'mean of 2 steps' in tile and tile.endswith('; 1 step without device work left out'), tile
     go('profile', 'overview')
     assert BROWSER.js('return document.querySelector(".tile strong").dataset.metric') == 'micros'
     quiet()

@@ -472,10 +472,24 @@ def time_without_a_cause_is_said():
     path = written('rest.json', events)
     answer, text = json.loads(run('why', path, '-output', 'json')), ' '.join(run('why', path).split())
     assert answer['no_cause_ns'] > .03 * answer['window_ns'], answer
-    assert re.search(r'; [0-9.]+[mu]s of host time on the critical path belong to no cause below', text), text
+    said = re.search(r'; [0-9.]+[mu]s of host time on the critical path belong to no cause below, ([0-9.]+[mu]s) of them in aten::tail', text)
+    assert said and answer['no_cause_longest'] == 'aten::tail', text
+    row = re.search(r'([0-9.]+[mu]s) +[0-9.]+% +[0-9]+ +aten::tail', run('critical', path))
+    cases.equal(said.group(1), row and row.group(1), 'time of the longest call without a cause')
     for name in ('healthy', 'input_pipeline'):
         said = 'belong to no cause' in words_of('why', *files()[name])
         cases.equal(said, why(name)['no_cause_ns'] > .03 * why(name)['window_ns'], name)
+
+
+def long_names_are_cut():
+    """Text cuts names of places above 180 bytes at the end, in whole letters, unless one cause is asked for."""
+    name = 'x' * 176 + '\u00e9' + 'y' * 100
+    calls = [('cudaLaunchKernel', 0, 5), ('cudaLaunchKernel', 20000, 5), ('cudaDeviceSynchronize', 20010, 15000)]
+    events = launches(calls, [(0, 10, 4000), (1, 20010, 14985)])
+    events.append({'ph': 'X', 'cat': 'cpu_op', 'name': name, 'pid': 1, 'tid': 1, 'ts': 10, 'dur': 19980})
+    path = written('long_name.json', events)
+    text, whole = (''.join(run('why', path, *words).split()) for words in ([], ['--cause=host_work']))
+    assert 'op' + 'x' * 176 + '...' in text and name not in text and name in whole, text
 
 
 def steady(calls, gap, length, name='cudaLaunchKernel'):
@@ -614,7 +628,7 @@ def windows_are_named():
     calls = [('cudaLaunchKernel', 0, 5), ('cudaDeviceSynchronize', 5, 50000)]
     events = launches(calls, [(0, 10000, 10000)])
     text = words_of('why', written('window.json', events))
-    assert 'the whole trace: 50.0ms; no steps are marked, so start-up counts' in text, text
+    assert re.search(r'the whole trace: 50.0ms(, of which [0-9.]+ms are examined)?; no steps are marked, so start-up counts', text), text
     host = {'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::add', 'pid': 1, 'tid': 2, 'dur': 5}
     text = words_of('why', written('window.json', events + [dict(host, ts=-100000), dict(host, ts=399995)]))
     assert 'the window is 50.0ms of the trace of 500ms, from 100ms until the device work and the waits for it end; no steps' in text, text
@@ -700,7 +714,7 @@ def every_sentence_is_printed():
         [written('bare.json', work[1:])], [written('copy.json', work[:1] + copy)], [written('nccl.json', work[:1] + nccl)],
         [written('moment.json', [dict(work[1], dur=0)])], [written('cpu.json', [dict(work[0], cat='cpu_op')])],
         ['host.json'], ['graph.json'], ['lost%d' % n for n in LOST[:1]], ['long.json'], ['short.json'], ['other.json'], ['wrong.json'],
-        made('no_launches', 'kineto'), made('healthy', 'rocprof'), made('healthy', 'xspace'), made('slow_rank', 'kineto')[:1]]
+        [os.path.join(cases.ROOT, 'testdata', 'traces', 'trace.pftrace')], made('no_launches', 'kineto'), made('healthy', 'rocprof'), made('healthy', 'xspace'), made('slow_rank', 'kineto')[:1]]
     calls, works = [('cudaLaunchKernel', 10 * i, 5) for i in range(20)], [(i, 10 * i + 6, 2) for i in range(19)]
     paths += [[written('late.json', launches(calls, works + [(19, 50000, 10)]))], [files()['healthy'][0], files()['input_pipeline'][0], '--as=ranks']]
     paths += [[written('send%d.json' % i, work[:1] + send) for i in range(2)] + ['--as=ranks'], [written('devices.json', work[:1] + nccl + other)]]
@@ -732,7 +746,7 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,
-         time_without_a_cause_is_said, differences_name_what_differs, small_causes_do_not_name_the_verdict,
+         long_names_are_cut, time_without_a_cause_is_said, differences_name_what_differs, small_causes_do_not_name_the_verdict,
          unknown_host_time_is_called_unknown, contention_is_listed_beside_host_time, places_of_several_threads_are_summed, advice_fits_the_place, unequal_steps_are_named,
          steps_without_work_are_left_out,
          pinned_copies_are_not_to_be_pinned, lines_are_short, helped,

@@ -293,17 +293,19 @@ bool run_difference_write(const struct run_difference_page *page, size_t top, co
 {
 	bool data = out_is_data(o->output.kind);
 	unsigned width = columns ? columns : WHY_PLAIN_COLUMNS;
-	struct table shown[SHOWN_N], all[SHOWN_N] = {
-		[SHOWN_SUMS] = { .key = "by_cause",
-		        .title = "By cause, or by kind if there is none",
-		        TABLE_COLUMNS(sum_columns, sum_titles) },
-		[SHOWN_PARTS] = { .key = "parts",
-		        .title = "Ops, kernels and calls on the critical path",
-		        TABLE_COLUMNS(part_columns, part_titles) },
-		[SHOWN_CAUSES] = { .key = "causes",
-		        .title = "A step is shorter without these causes, which do not add up",
-		        TABLE_COLUMNS(cause_columns, cause_titles) }
-	};
+	struct table shown[SHOWN_N],
+	        all[SHOWN_N] = { [SHOWN_SUMS] = { .key = "by_cause",
+		                         .title = "By cause, or by kind if there is none",
+		                         TABLE_COLUMNS(sum_columns, sum_titles) },
+		        [SHOWN_PARTS] = { .key = "parts",
+		                .title = "Ops, kernels and calls on the critical path",
+		                TABLE_COLUMNS(part_columns, part_titles) },
+		        [SHOWN_CAUSES] = { .key = "causes",
+		                .title = have_steps(page->x) ? "A step is shorter without these "
+		                                               "causes, which do not add up"
+		                                             : "The runs are shorter without these "
+		                                               "causes, which do not add up",
+		                TABLE_COLUMNS(cause_columns, cause_titles) } };
 
 	for (size_t i = 0; i < SHOWN_N; i++)
 		all[i].a = to->a;

@@ -14,6 +14,7 @@
 #define PARTS         10  /* a difference of less than 1 / 10 is not worth a word */
 #define UNEQUAL       2   /* if the longest step is this much longer, their lengths are said */
 #define KERNEL_ROOM   80  /* columns of a name in the verdict */
+#define PLACE_ROOM    180 /* bytes of the name of a place, unless one cause is asked for */
 
 struct why_text {
 	const struct why_page *p;
@@ -342,12 +343,37 @@ static void put_line(const struct why_text *t, const char *word, struct str text
 
 #define NAME_LEAST 20 /* columns of a name on a narrow terminal */
 
+/* Returns the start of a long name: a kernel's first words say what it does, and the rest are its
+ * types. */
+static struct str start_of(struct str name, size_t room, struct arena *a)
+{
+	size_t n = room - 3;
+
+	if (name.n <= room)
+		return name;
+	while (n && ((unsigned char)name.p[n] & 0xc0) == 0x80)
+		n--;
+	return str_fmt(a, "%.*s...", STR(str_sub(name, 0, n)));
+}
+
+/* Returns the name of a place as a line of `columns` has room for it, beside `around` columns. */
+static struct str place_name(const struct why_text *t, const struct why_place *place, size_t around)
+{
+	size_t columns = t->columns < WRAP_COLUMNS ? t->columns : WRAP_COLUMNS;
+	size_t room = around + NAME_LEAST < columns ? columns - around : NAME_LEAST;
+
+	if (t->full_names)
+		return place->name;
+	struct str name = demangle_reduce(t->a, place->name, REDUCED_ARGUMENTS);
+	if (!t->terminal)
+		return t->p->cause == WHY_IDS ? start_of(name, PLACE_ROOM, t->a) : name;
+	return str_eq(str_of(place->kind), S("kernel")) ? start_of(name, room, t->a)
+	                                                : table_shorten(t->a, name, room);
+}
+
 static void put_place(const struct why_text *t, const struct why_place *place, bool first)
 {
 	struct sb b = { .a = t->a }, after = { .a = t->a };
-	bool whole = t->full_names;
-	struct str name =
-	        whole ? place->name : demangle_reduce(t->a, place->name, REDUCED_ARGUMENTS);
 
 	put_time(&b, t->p->x, place->ticks);
 	sb_fmt(&b, " %s ", place->kind);
@@ -357,9 +383,7 @@ static void put_place(const struct why_text *t, const struct why_place *place, b
 		sb_fmt(&after, place->longest > place->ticks ? " in one step" : "");
 	}
 	size_t around = INDENT + 2 + sb_str(&b).n + sb_str(&after).n;
-	bool fits = whole || !t->terminal || around + name.n <= t->columns;
-	size_t room = around + NAME_LEAST < t->columns ? t->columns - around : NAME_LEAST;
-	sb_put_name(&b, fits ? name : table_shorten(t->a, name, room));
+	sb_put_name(&b, place_name(t, place, around));
 	sb_fmt(&b, "%.*s", STR(sb_str(&after)));
 	put_line(t, first || t->md ? "where" : "", sb_str(&b));
 }
@@ -481,6 +505,20 @@ static void put_ranks(struct sb *b, const struct why *x)
 		        (unsigned long long)job->unmatched);
 }
 
+/* Appends the host time without a cause, and what most of it is. */
+static void put_rest(struct sb *b, const struct why *x)
+{
+	sb_fmt(b, "; ");
+	put_time(b, x, x->rest.ticks);
+	sb_fmt(b, " of host time on the critical path belong to no cause below");
+	if (!x->rest.name.p)
+		return;
+	sb_fmt(b, ", ");
+	put_time(b, x, x->rest.named);
+	sb_fmt(b, " of them in ");
+	sb_put_name(b, table_shorten(b->a, x->rest.name, KERNEL_ROOM));
+}
+
 /* Appends what limits the accuracy of the replay of a trace with device work. */
 static void put_trust(struct sb *b, const struct why *x)
 {
@@ -497,11 +535,8 @@ static void put_trust(struct sb *b, const struct why *x)
 		put_time(b, x, x->unknown);
 		sb_fmt(b, " of the critical path, the cause is not in the file");
 	}
-	if ((double)x->rest > (double)x->step * WHY_LEAST_SHARE) {
-		sb_fmt(b, "; ");
-		put_time(b, x, x->rest);
-		sb_fmt(b, " of host time on the critical path belong to no cause below");
-	}
+	if ((double)x->rest.ticks > (double)x->step * WHY_LEAST_SHARE)
+		put_rest(b, x);
 }
 
 /* Says how long the steps are, if their mean is like none of them. */
@@ -524,6 +559,17 @@ static void put_unequal(struct sb *b, const struct why *x)
 	sb_fmt(b, " (-step chooses)");
 }
 
+/* Appends the length of the examined part of a whole trace, if it reads as another number. */
+static void put_examined(struct sb *b, const struct why_page *p)
+{
+	struct sb all = { .a = b->a }, part = { .a = b->a };
+
+	table_put_time(&all, p->wall);
+	put_time(&part, p->x, p->x->step);
+	if (p->x->busy > 0 && !str_eq(sb_str(&all), sb_str(&part)))
+		sb_fmt(b, ", of which %.*s are examined", STR(sb_str(&part)));
+}
+
 /* Appends which part of a trace without steps is examined. */
 static void put_whole(struct sb *b, const struct why_page *p)
 {
@@ -533,6 +579,7 @@ static void put_whole(struct sb *b, const struct why_page *p)
 	if (!longer_trace(x)) {
 		sb_fmt(b, "%.*s: ", STR(p->of));
 		table_put_time(b, p->wall);
+		put_examined(b, p);
 		sb_fmt(b, "; no steps are marked, so start-up counts");
 		return;
 	}
@@ -728,7 +775,9 @@ static void put_document(struct document *d, const struct why_text *t)
 	document_fraction(
 	        d, "busy", (struct fraction){ (int64_t)(x->busy * 1000000 + 0.5), 1000000 });
 	document_i64(d, "not_known_ns", trace_ns(trace_of(x), x->unknown));
-	document_i64(d, "no_cause_ns", trace_ns(trace_of(x), x->rest));
+	document_i64(d, "no_cause_ns", trace_ns(trace_of(x), x->rest.ticks));
+	if (x->rest.name.p)
+		document_text(d, "no_cause_longest", x->rest.name);
 	document_fraction(d, "model_error",
 	        (struct fraction){ (int64_t)(x->error * 1000000 + 0.5), 1000000 });
 	if (x->job->ranks.n > 1)

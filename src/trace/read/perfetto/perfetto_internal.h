@@ -2,11 +2,11 @@
  *
  * Shared by the parts of the Perfetto reader: read_perfetto.c (packets), perfetto_intern.c
  * (interned texts), perfetto_clock.c (times), perfetto_track.c (descriptors of tracks),
- * perfetto_event.c and perfetto_gpu.c (events into slices).
+ * perfetto_event.c and perfetto_gpu.c (events into slices), perfetto_sched.c (switches of threads).
  *
  *   Trace              packet 1
- *   TracePacket        process_tree 2  clock_snapshot 6  timestamp 8  trusted_packet_sequence_id 10
- *                      track_event 11  interned_data 12  sequence_flags 13
+ *   TracePacket        ftrace_events 1  process_tree 2  clock_snapshot 6  timestamp 8
+ * trusted_packet_sequence_id 10 track_event 11  interned_data 12  sequence_flags 13
  *                      incremental_state_cleared 41  previous_packet_dropped 42
  *                      process_descriptor 43  thread_descriptor 44  system_info 45
  *                      compressed_packets 50  gpu_render_stage_event 53  timestamp_clock_id 58
@@ -86,6 +86,13 @@ struct pf_track {
 	int64_t pid, tid, unit, sum;
 };
 
+/* A thread gets a CPU, or it loses its CPU or wakes up. */
+struct pf_switch {
+	uint64_t at; /* ns, boottime */
+	int32_t tid;
+	bool runs, ready; /* as in struct thread_switch */
+};
+
 /* Reasons for leaving events out. */
 enum pf_lost {
 	PF_LOST_STATE,   /* needs interned texts that were overwritten */
@@ -115,7 +122,8 @@ struct perfetto {
 	VEC(uint32_t) track_of; /* indexed by key: index in tracks */
 	VEC(struct pf_track) tracks;
 	struct imap process_names, thread_names; /* indexed by number: string id */
-	VEC(uint32_t) queues, stages;            /* names of GPU queues and stages: string ids */
+	VEC(struct pf_switch) switches;
+	VEC(uint32_t) queues, stages; /* names of GPU queues and stages: string ids */
 	struct gunzip *unpack;
 	VEC(uint8_t) unpacked;
 	uint64_t packets, events;
@@ -129,8 +137,8 @@ struct pf_packet {
 	uint32_t clock; /* 0: the default of the sequence */
 	uint32_t sequence, flags;
 	bool has_time, cleared, dropped;
-	struct str event, interned, defaults, descriptor, process, thread, clocks, packed, tree,
-	        stage, info;
+	struct str ftrace, event, interned, defaults, descriptor, process, thread, clocks, packed,
+	        tree, stage, info;
 };
 
 /* ---- perfetto_intern.c ---- */
@@ -172,5 +180,12 @@ void pf_tracks_end(struct perfetto *x);
 
 void pf_event(struct perfetto *x, struct pf_sequence *q, const struct pf_packet *p);
 void pf_stage(struct perfetto *x, struct pf_sequence *q, const struct pf_packet *p);
+
+/* ---- perfetto_sched.c ---- */
+
+/* Reads the scheduling events of a bundle; false if it has none, or times of another clock. */
+bool pf_scheduled(struct perfetto *x, struct str bundle);
+/* Adds the times in which threads could run but had no CPU, once all tracks are known. */
+void pf_switches_end(struct perfetto *x);
 
 #endif

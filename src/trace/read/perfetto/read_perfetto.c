@@ -17,7 +17,7 @@ static const struct field {
 	const char *name; /* NULL: not known */
 	uint8_t use, type;
 } fields[FIELD_MAX] = {
-	[1] = { "ftrace_events", COUNTED, WIRE_BYTES },
+	[1] = { "ftrace_events", USED, WIRE_BYTES },
 	[2] = { "process_tree", USED, WIRE_BYTES },
 	[3] = { "trusted_uid", USED, WIRE_VARINT },
 	[4] = { "inode_file_map", COUNTED, WIRE_BYTES },
@@ -168,6 +168,7 @@ static bool parse(struct perfetto *x, struct str bytes, struct pf_packet *p)
 		case LEAF_TAG(11, WIRE_BYTES): p->event = leaf_bytes(&l); break;
 		case LEAF_TAG(13, WIRE_VARINT): p->flags = (uint32_t)leaf_varint(&l); break;
 		case LEAF_TAG(12, WIRE_BYTES): p->interned = leaf_bytes(&l); break;
+		case LEAF_TAG(1, WIRE_BYTES): p->ftrace = leaf_bytes(&l); break;
 		case LEAF_TAG(2, WIRE_BYTES): p->tree = leaf_bytes(&l); break;
 		case LEAF_TAG(6, WIRE_BYTES): p->clocks = leaf_bytes(&l); break;
 		case LEAF_TAG(41, WIRE_VARINT): p->cleared = leaf_varint(&l) != 0; break;
@@ -344,6 +345,8 @@ static void read_packet(struct perfetto *x, struct str bytes, bool unpacked)
 		pf_process_tree(x, p.tree);
 	if (p.info.p)
 		read_info(x, p.info);
+	if (p.ftrace.p && !pf_scheduled(x, p.ftrace))
+		x->unused[1]++;
 	if (p.event.p)
 		pf_event(x, q, &p);
 	if (p.stage.p)
@@ -430,6 +433,7 @@ bool read_perfetto(struct src *s, struct trace_build *b, struct arena *a, struct
 	wire_init(&w, s, "a Perfetto trace", e);
 	read_top(x, &w);
 	pf_tracks_end(x);
+	pf_switches_end(x);
 	build_origin(b, x->epoch, x->has_epoch);
 	note_unused(x);
 	note_lost(x);
