@@ -479,6 +479,11 @@ def flops():
     host = write(kineto.trace([kineto.event('cpu_op', 'aten::relu', 1000, 20)]))
     equal([(r['op'], r['calls'], r['device_ns']) for r in json.loads(program('flops', host, '-output', 'json')[0])['uncounted']],
           [('aten::relu', 1, 0)])
+    partly = write(kineto.trace([kineto.event('cpu_op', 'aten::relu', 1000, 20, **{'Input Dims': [[4, 8]]}), kineto.event('cpu_op', 'aten::relu', 1100, 20)]
+                                + kineto.launch(1001, 1, 1003, 2, 'k') + kineto.launch(1101, 2, 1103, 2, 'k')))
+    d = json.loads(program('flops', partly, '-output', 'json')[0])
+    equal([(r['flops'], r['uncounted']) for r in d['ops'] + d['families']], [(32, 1)] * 2)
+    equal(program('flops', partly)[0].count('\u226532 '), 2)
     text = program('flops', write(kineto.trace(events)), '--explain', 'aten::addmm')[0]
     equal(text, 'aten::addmm: 2 * batch * rows * columns * length of the sums\n  2 of 1024 = 2 * 1 * 4 * 16 * 8\n')
 

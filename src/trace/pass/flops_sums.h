@@ -15,6 +15,8 @@ struct flops_row {
 	enum flops_lack lack;
 	unsigned input;
 	uint64_t calls;
+	uint64_t missing; /* of counted rows and families: calls of the same op or family that lack
+	                     data */
 	int64_t flops, recomputed, bytes, device; /* device: ticks */
 	int64_t stated;                           /* float operations that the file states */
 };
