@@ -591,10 +591,11 @@ static void test_peaks_agree(void **state)
 		           strstr(peaks[i].name, "MI100");
 		assert_true(half > peaks[i].f32 && peaks[i].memory > 0);
 		assert_true(old || fabs(peaks[i].bf16 - half) < 0.01 * half);
-		/* the data sheet of L40S rounds one of them */
-		if (peaks[i].f8 > 0)
+		/* the data sheet of L40S rounds one of them; TPUs before v7 compute float8 as
+		 * bfloat16 */
+		if (peaks[i].f8 > 0 && peaks[i].f8 != half)
 			assert_true(fabs(peaks[i].f8 - 2 * half) < 0.02 * peaks[i].f8);
-		if (peaks[i].i8 > 0 && peaks[i].f8 > 0 && !strstr(peaks[i].name, "RTX 40") &&
+		if (peaks[i].i8 > 0 && peaks[i].f8 > half && !strstr(peaks[i].name, "RTX 40") &&
 		        !strstr(peaks[i].name, "RTX 50"))
 			assert_true(fabs(peaks[i].i8 - peaks[i].f8) < 0.01 * peaks[i].i8);
 		if (peaks[i].tf32 > 0)
