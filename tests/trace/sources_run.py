@@ -125,8 +125,11 @@ def onnx_model_flops():
     equal(of, {'conv': conv, 'pool': pool, 'add': add})
     out, _ = program('flops', 'm.onnx', '--explain', 'Conv')
     equal(out.split('\n')[1], '  1 of %d = 2 * 1 * 8 * 6 * 6 * 3 * 3 * 3' % conv)
+    heading = [line.split() for line in program('flops', 'm.onnx')[0].splitlines() if line.startswith('float ops')]
+    equal(heading, [['float', 'ops', 'share', 'calls', 'op']])
     found, rest, _ = counted(model(0))
     equal((found, len(rest)), ({}, 4))
+    assert program('flops', 'm.onnx')[0].startswith('Float operations: ?\n')
     equal(counted('--assume_batch=4', 'm.onnx')[0], {'Conv': (4 * conv, 1), 'MaxPool': (4 * pool, 1), 'Add': (4 * add, 1)})
 
 

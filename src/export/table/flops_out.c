@@ -38,7 +38,7 @@ static const char *const lack_titles[] = { "device time", "share", "calls", "rea
 static const char *const timeless_family_titles[] = { "family", "float ops", "share", "", "", "",
 	"" };
 static const char *const timeless_op_titles[] = { "float ops", "share", "calls", "", "", "", "", "",
-	"", "op" };
+	"", "", "op" };
 static const char *const timeless_stated_titles[] = { "float ops", "share", "calls", "", "", "", "",
 	"in the file", "", "", "op" };
 static const char *const timeless_lack_titles[] = { "", "", "calls", "reason", "", "op" };
@@ -333,10 +333,14 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 	size_t steps = rate->n;
 
 	sb_put(&b, S("Float operations: "));
-	if (coverage->uncounted || num_stopped(x->flops))
-		sb_put(&b, S("≥"));
-	fmt_si(&b, (double)x->flops);
-	if (steps > 1) {
+	if (coverage->uncounted && !x->flops) {
+		sb_char(&b, '?');
+	} else {
+		if (coverage->uncounted || num_stopped(x->flops))
+			sb_put(&b, S("≥"));
+		fmt_si(&b, (double)x->flops);
+	}
+	if (steps > 1 && x->flops) {
 		sb_put(&b, S(" ("));
 		fmt_si(&b, (double)x->flops / (double)steps);
 		sb_fmt(&b, " in each of %zu steps)", steps);
