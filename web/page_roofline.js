@@ -57,7 +57,7 @@ function chart(width, rows, peaks, select) {
 export async function rooflinePage(report, entry) {
 	const d = entry.document, rows = d.roofline, drawn = rows.filter(r => r.float_ops > 0 && r.bytes_accessed > 0).slice(0, POINTS), known = roofs(d.peaks).length > 0;
 	const details = el('section', { class: 'details', 'aria-label': 'Selected op' }, el('p', { class: 'muted' }, 'Click a point to see its numbers.'));
-	const select = r => replace(details, el('h2', { class: 'path' }, plain(r.op)), el('div', { class: 'facts' }, [['Time', exact(r.time_ns, 'ns')], ['Runs', exact(r.runs)], ['Float operations', exact(r.float_ops)],
+	const select = r => replace(details, el('h2', { class: 'path' }, plain(r.op)), el('div', { class: 'facts' }, [['Time', exact(r.time_ns, 'ns')], ['Runs', exact(r.runs)], ['Float operations', (r.rated_ns < r.time_ns ? '\u2265' : '') + exact(r.float_ops)],
 		['Bytes accessed', exact(r.bytes_accessed, 'bytes')], ['Rate', number(r.flops_per_second, 'flop/s') + ' flop/s'], ['Memory', number(r.bytes_per_second, 'bytes/s')], ['Type', plain(r.type || r.op)], ['Device', plain(r.device)]]
 		.map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v))));
 	const text = !drawn.length ? 'The chart is empty: no op in the file has both float operations and bytes accessed.'

@@ -1060,15 +1060,18 @@ class Commands:
 
         Counts the float operations of the calls in a trace from the shapes of their inputs,
         over all steps: of PyTorch ops, of the compiled programs in XSpaces, and of the
-        operators in ONNX models and ONNX Runtime profiles. A multiply-add counts as two; a
-        bias is not counted; in causal attention, only pairs of a query and a key that the
-        query may attend to are counted. The first table lists the float operations by family,
-        the second by op. The third lists the device work whose float operations are unknown,
-        with the reason: the op has no formula, or the file lacks a shape or a setting. Nested
-        ops are counted once. Record PyTorch traces with record_shapes=True. MFU is the time
-        that matrix products, convolutions and attention would take at the dense peak rates of
-        the device, as a share of the wall time of the steps; HFU includes what a backward pass
-        computes again. --explain=OP prints the formula of an op with the numbers of its calls.
+        operators in ONNX models and ONNX Runtime profiles. Of graphs and profiles of
+        TensorFlow, it counts the operations for which TensorFlow registers a statistic; shapes
+        that a graph lacks are computed, and --assume_batch=N gives an unknown first dimension.
+        A multiply-add counts as two; a bias is not counted; in causal attention, only pairs of
+        a query and a key that the query may attend to are counted. The first table lists the
+        float operations by family, the second by op. The third lists the device work whose
+        float operations are unknown, with the reason: the op has no formula, or the file lacks
+        a shape or a setting. Nested ops are counted once. Record PyTorch traces with
+        record_shapes=True. MFU is the time that matrix products, convolutions and attention
+        would take at the dense peak rates of the device, as a share of the wall time of the
+        steps; HFU includes what a backward pass computes again. --explain=OP prints the
+        formula of an op with the numbers of its calls.
 
         top: show the first N rows (20) of each table; 0 is all; also -n. Default: 0.
         partial: print MFU even if float operations are known for less than 90% of the device

@@ -47,11 +47,25 @@ static int64_t twice_near_pairs(const struct heads *h, int64_t before, int64_t a
 	return num_sub(all, num_sub(square(late), square(num_sub(late, h->keys))));
 }
 
+/* Returns the place of the setting causal. Functions of autograd list no inputs that are None, so
+ * the place varies: it is the first input that is True or False. */
+static int causal_place(const struct op_call *c)
+{
+	int i = 0;
+
+	if (c->row->place[1] >= 0)
+		return c->row->place[1];
+	while (i < CALL_INPUTS_MAX && !call_setting(c, i).flag)
+		i++;
+	return i;
+}
+
 /* Returns twice the number of pairs. */
 static int64_t twice_pairs(const struct op_call *c, const struct heads *h)
 {
 	const int *place = c->row->place;
-	const struct op_setting setting = call_setting(c, place[1]);
+	int at = causal_place(c);
+	const struct op_setting setting = call_setting(c, at);
 	int64_t causal = setting_at(&setting, 0), before = h->keys, after = h->queries;
 
 	if (causal == CAUSAL_FIRST && !place[4]) {
@@ -59,8 +73,10 @@ static int64_t twice_pairs(const struct op_call *c, const struct heads *h)
 		return num_add(num_mul(shorter, shorter),
 		        num_mul(2, num_mul(h->queries - shorter, h->keys)));
 	}
-	if (place[4])
+	if (place[4] > 0)
 		read_window(c, place[4], &before, &after);
+	else if (str_starts(call_text(c, at + 1), S("[")))
+		read_window(c, at + 1, &before, &after);
 	return twice_near_pairs(h, before, causal ? 0 : after);
 }
 
@@ -73,8 +89,9 @@ static struct flops read_packed(const struct op_call *c, struct heads *to)
 	const int *place = c->row->place;
 	const struct op_tensor *q = call_input(c, place[0]), *k = call_input(c, place[0] + 1),
 	                       *v = call_input(c, place[0] + 2), *offsets = call_input(c, place[3]);
-	const struct op_setting longest = call_setting(c, place[3] + 2),
-	                        longest_keys = call_setting(c, place[3] + 3);
+	int longest_at = place[5] ? place[5] : place[3] + 2;
+	const struct op_setting longest = call_setting(c, longest_at),
+	                        longest_keys = call_setting(c, longest_at + 1);
 	unsigned at = q->rank - 3; /* a dimension of 1 may stand before the others */
 
 	if (place[3] < 0 || !offsets->known || offsets->rank != 1 || longest.n != 1 ||

@@ -47,7 +47,7 @@ static const struct width_row {
 };
 
 static const struct width_row float8 = { "c10::Float8_", 1, NUMBERS_F8 };
-static const struct width_row float4 = { "c10::Float4_e2m1fn_x2", 1, NUMBERS_OTHER };
+static const struct width_row float4 = { "c10::Float4_e2m1fn_x2", 1, NUMBERS_F4 };
 
 static struct width_row type_of(struct str name)
 {
@@ -196,7 +196,7 @@ static void read_types(struct op_call *c, struct str list)
 struct op_call flops_read_call(const struct op_row *row, struct str name, struct str shapes,
         struct str types, struct str values)
 {
-	struct op_call c = { .row = row, .name = name, .values = values };
+	struct op_call c = { .row = row, .name = name, .shapes = shapes, .values = values };
 
 	read_shapes(&c, shapes);
 	read_types(&c, types);
@@ -208,6 +208,35 @@ const struct op_tensor *call_input(const struct op_call *c, int place)
 	static const struct op_tensor none;
 
 	return place >= 0 && (unsigned)place < c->n ? &c->in[place] : &none;
+}
+
+struct str call_text(const struct op_call *c, int place)
+{
+	return place < 0 ? STR_NONE : text_at(c->values, (unsigned)place);
+}
+
+/* Returns the text of input n, "[[2,3],[3]]", of a list of shapes. */
+static struct str shape_at(struct str list, unsigned n)
+{
+	unsigned depth = 0;
+	size_t start = 0;
+
+	for (size_t i = 0; i < list.n; i++) {
+		if (list.p[i] == '[' && ++depth == 2)
+			start = i;
+		else if (list.p[i] == ']' && depth && --depth == 1 && !n--)
+			return str_sub(list, start, i + 1 - start);
+	}
+	return STR_NONE;
+}
+
+struct op_call flops_read_list(const struct op_call *c, unsigned place)
+{
+	struct op_call list = { .row = c->row, .name = c->name };
+
+	if (place < c->n && c->in[place].list)
+		read_shapes(&list, shape_at(c->shapes, place));
+	return list;
 }
 
 /* Takes True or False at the beginning. */

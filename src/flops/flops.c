@@ -77,6 +77,7 @@ const char *const number_type_names[NUMBER_TYPES] = {
 	[NUMBERS_BF16] = "bfloat16",
 	[NUMBERS_F8] = "float8",
 	[NUMBERS_I8] = "int8",
+	[NUMBERS_F4] = "float4",
 };
 
 enum flops_family flops_family_of(enum flops_formula f)
@@ -126,6 +127,14 @@ const struct op_row *flops_find_aten(struct str name)
 	return row;
 }
 
+/* True for functions of autograd: unlike ops of PyTorch, they have capitals. */
+static bool is_function(struct str name)
+{
+	if (str_starts(name, S("_")))
+		name = str_sub(name, 1, name.n);
+	return name.n && *name.p >= 'A' && *name.p <= 'Z' && !str_contains(name, S(":"));
+}
+
 const struct op_row *flops_find_op(struct str name)
 {
 	if (str_starts(name, S("aten::")))
@@ -145,9 +154,12 @@ const struct op_row *flops_find_op(struct str name)
 		return &template;
 	if (str_starts(name, S("triton_")) && str_contains(name, S("_fused_")))
 		return &fused;
-	/* ops of PyTorch have no capitals, functions of autograd have */
-	bool whole = str_contains(name, S(":")) || (name.n && *name.p >= 'A' && *name.p <= 'Z');
-	return whole ? find_row(name) : NULL;
+	return str_contains(name, S(":")) || is_function(name) ? find_row(name) : NULL;
+}
+
+bool flops_reads_forward(struct str name)
+{
+	return is_function(name) && str_ends(name, S("Backward")) && find_row(name);
 }
 
 /* ---- counting ---- */

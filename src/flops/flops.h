@@ -44,6 +44,7 @@ enum number_type {
 	NUMBERS_BF16,
 	NUMBERS_F8,
 	NUMBERS_I8,
+	NUMBERS_F4,
 	NUMBER_TYPES
 };
 
@@ -88,6 +89,7 @@ struct paged_sums {
 struct op_call {
 	const struct op_row *row;
 	struct str name;
+	struct str shapes; /* as in the file: [[2,3],[]] */
 	struct str values; /* as in the file: ["", "[1, 1]", "False"] */
 	struct op_tensor in[CALL_INPUTS_MAX];
 	unsigned n;
@@ -122,6 +124,11 @@ const struct op_row *flops_find_op(struct str name);
  * may be missing. */
 struct op_call flops_read_call(const struct op_row *row, struct str name, struct str shapes,
         struct str types, struct str values);
+
+/* True for the gradient of a function of autograd, such as "FlashAttnFuncBackward": the row counts
+ * with the inputs of the function, whose name this is without its end, because those of the
+ * gradient are only the gradients of results. */
+bool flops_reads_forward(struct str name);
 
 /* Reads a shape: "[4,5]". */
 struct op_tensor flops_read_shape(struct str shape);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The formulas: vector.c (for each element), matrix.c, convolution.c, attention.c; call.c reads
- * calls.
+ * The formulas: vector.c (for each element), matrix.c, convolution.c, attention.c, library.c,
+ * registered.c (TensorFlow's); call.c reads calls.
  */
 #ifndef TFPROF_FLOPS_INTERNAL_H
 #define TFPROF_FLOPS_INTERNAL_H
@@ -23,6 +23,10 @@ struct op_setting call_setting(const struct op_call *c, int place);
 /* Returns number i; a single number applies to all. */
 int64_t setting_at(const struct op_setting *s, unsigned i);
 bool call_flag(const struct op_call *c, int place);
+/* Returns the text of a setting; empty if the file has none. */
+struct str call_text(const struct op_call *c, int place);
+/* Returns a call whose inputs are the tensors of a list, which is an input of c. */
+struct op_call flops_read_list(const struct op_call *c, unsigned place);
 
 /* Finds an op by its name without "aten::", or with another namespace. */
 const struct op_row *flops_find_aten(struct str name);

@@ -183,6 +183,8 @@ struct flops flops_packed(const struct op_call *c)
 		return lacking(LACK_SENSE, place[1]);
 	struct flops f = COUNTED(
 	        c, 2, x->elements / length, columns, num_mul(length, place[3] ? place[3] : 1));
+	if (place[3] == 2)
+		f.type = NUMBERS_F4;
 	add_bytes(&f, c, num_mul(x->elements / length, columns), place[0]);
 	return f;
 }
@@ -235,7 +237,7 @@ struct flops flops_scan(const struct op_call *c)
 		return lacking(LACK_SHAPE, x->known ? place[1] : place[0]);
 	if (states->rank != 2)
 		return lacking(LACK_SENSE, place[1]);
-	struct flops f = COUNTED(c, 9, x->elements, states->dim[1]);
+	struct flops f = COUNTED(c, 9 * (place[2] ? place[2] : 1), x->elements, states->dim[1]);
 	add_bytes(&f, c, x->elements, place[0]);
 	return f;
 }

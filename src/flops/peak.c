@@ -5,7 +5,7 @@
 #include "flops/peak.h"
 
 static const struct peak peaks[] = {
-#define PEAK(words, name, f64, f32, tf32, f16, bf16, f8, i8, memory, source)                       \
+#define PEAK(words, name, f64, f32, tf32, f16, bf16, f8, i8, f4, memory, source)                   \
 	{ (words), (name), (source),                                                               \
 		{ [NUMBERS_F64] = (f64),                                                           \
 		        [NUMBERS_F32] = (f32),                                                     \
@@ -13,7 +13,8 @@ static const struct peak peaks[] = {
 		        [NUMBERS_F16] = (f16),                                                     \
 		        [NUMBERS_BF16] = (bf16),                                                   \
 		        [NUMBERS_F8] = (f8),                                                       \
-		        [NUMBERS_I8] = (i8) },                                                     \
+		        [NUMBERS_I8] = (i8),                                                       \
+		        [NUMBERS_F4] = (f4) },                                                     \
 		(memory) },
 #include "flops/peak.def"
 };

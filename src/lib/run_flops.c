@@ -106,11 +106,13 @@ static void add_node(const struct session *s, const struct graph_flops *f, uint3
  */
 static struct trace_ops model_calls(struct session *s, struct arena *a)
 {
-	static const struct trace none = { .ticks_per_us = 1 };
+	struct trace *t = ARENA_NEW(a, struct trace); /* without slices: the unit of times */
 	const struct graph_flops f = model_flops(&s->model, s->assume_batch, a);
 	const struct tally *times = model_tallies(&s->model, NULL, a);
-	struct trace_ops ops = { .t = &none, .a = a };
+	struct trace_ops ops = { .t = t, .a = a };
 	int64_t accelerator = 0;
+
+	t->ticks_per_us = model_ticks(&s->model);
 
 	if (!(f.counted + f.unknown))
 		return ops;

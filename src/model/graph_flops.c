@@ -37,16 +37,28 @@ static enum node_flops count(const struct model *m, const struct graph_shapes *s
 	return f.lack ? NODE_LACKS_DATA : NODE_COUNTED;
 }
 
+/* True for an ONNX model: its nodes that are no operators are parameters and inputs. */
+static bool is_onnx(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->nodes.n; i++)
+		if (m->nodes.v[i].flags & NODE_ONNX)
+			return true;
+	return false;
+}
+
 struct graph_flops model_flops(const struct model *m, int64_t batch, struct arena *a)
 {
 	struct graph_flops to = { .v = ARENA_ARRAY(a, m->nodes.n, int64_t),
 		.state = ARENA_ARRAY(a, m->nodes.n, uint8_t),
 		.shapes = graph_shapes_find(m, batch, a) };
 	uint8_t *of_op = ARENA_ARRAY(a, m->strings.n, uint8_t); /* 1 + what look_up returns */
+	bool of_onnx = is_onnx(m);
 
 	for (uint32_t i = 0; i < m->nodes.n; i++) {
 		const struct node *n = &m->nodes.v[i];
 		bool onnx = n->flags & NODE_ONNX;
+		if (of_onnx && !onnx)
+			continue;
 		if (!onnx && !of_op[n->op])
 			of_op[n->op] = (uint8_t)(1 + look_up(m, i, a));
 		to.state[i] = onnx ? NODE_COUNTED : of_op[n->op] - 1;

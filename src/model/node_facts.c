@@ -71,14 +71,21 @@ static int64_t last_number(struct str message, uint32_t field, int64_t none)
 	return none;
 }
 
+/* True if a rule reads the attribute, and if it is not False, which is the default of each rule.
+ * Called for each attribute of a graph. */
+static bool is_kept(struct str name, struct str value)
+{
+	if (value.n > VALUE_MAX || str_eq(value, S("\x28\0")))
+		return false;
+	for (size_t i = 0; name.n && i < sizeof kept / sizeof *kept; i++)
+		if (*kept[i] == *name.p && str_eq(name, str_of(kept[i])))
+			return true;
+	return false;
+}
+
 void facts_put(struct sb *to, struct str name, struct str value)
 {
-	bool constant = str_eq(name, S("value"));
-	size_t i = 0;
-
-	while (i < sizeof kept / sizeof *kept && !str_eq(name, str_of(kept[i])))
-		i++;
-	if (constant) {
+	if (str_eq(name, S("value"))) {
 		/* the end of the tensor is cut, so the lengths around it are written again */
 		struct str tensor = str_sub(last_bytes(value, 8), 0, CONSTANT_KEPT);
 		put_number(to, LEAF_TAG(5, WIRE_BYTES));
@@ -88,7 +95,7 @@ void facts_put(struct sb *to, struct str name, struct str value)
 		put_number(to, LEAF_TAG(2, WIRE_BYTES));
 		put_number(to, bytes_size(tensor));
 		put_bytes(to, 8, tensor);
-	} else if (i < sizeof kept / sizeof *kept && value.n <= VALUE_MAX) {
+	} else if (is_kept(name, value)) {
 		put_number(to, LEAF_TAG(5, WIRE_BYTES));
 		put_number(to, bytes_size(name) + bytes_size(value));
 		put_bytes(to, 1, name);

@@ -346,7 +346,7 @@ def op_rows():
 def places_of_inputs():
     """Each op of op.def exists, and its places are those of the inputs that the formula reads."""
     import torch
-    schemas, old = {}, re.compile('aten::(cudnn|miopen|mkldnn)_convolution_backward')
+    schemas, old = {}, re.compile('aten::((cudnn|miopen|mkldnn)_convolution_backward|cholesky$|_cholesky_helper)')
     for s in torch._C._jit_get_all_schemas():
         schemas.setdefault(s.name, []).append([a.name for a in s.arguments])
     checked = 0

@@ -44,6 +44,7 @@ static const char *const FUZZ_COMMANDS[] = {
 	"scope -account_type_regexes .*Const.*,.*Op -show_name_regexes .*a.* "
 	"-account_displayed_op_only",
 	"advise",
+	"flops --top=0",
 	"scope -max_depth 40 -output timeline:outfile=@t",
 	"graph -step 0 -max_depth 40 -output timeline:outfile=@t",
 	"graph -max_depth 40 -output timeline:outfile=@t",

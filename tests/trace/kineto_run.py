@@ -479,8 +479,36 @@ def flops():
     host = write(kineto.trace([kineto.event('cpu_op', 'aten::relu', 1000, 20)]))
     equal([(r['op'], r['calls'], r['device_ns']) for r in json.loads(program('flops', host, '-output', 'json')[0])['uncounted']],
           [('aten::relu', 1, 0)])
+    partly = write(kineto.trace([kineto.event('cpu_op', 'aten::relu', 1000, 20, **{'Input Dims': [[4, 8]]}), kineto.event('cpu_op', 'aten::relu', 1100, 20)]
+                                + kineto.launch(1001, 1, 1003, 2, 'k') + kineto.launch(1101, 2, 1103, 2, 'k')))
+    d = json.loads(program('flops', partly, '-output', 'json')[0])
+    equal([(r['flops'], r['uncounted']) for r in d['ops'] + d['families']], [(32, 1)] * 2)
+    equal(program('flops', partly)[0].count('\u226532 '), 2)
     text = program('flops', write(kineto.trace(events)), '--explain', 'aten::addmm')[0]
     equal(text, 'aten::addmm: 2 * batch * rows * columns * length of the sums\n  2 of 1024 = 2 * 1 * 4 * 16 * 8\n')
+
+
+def gradients_of_functions():
+    """The gradient of a function of autograd is counted with the inputs of the function, which has the same sequence number."""
+    def op(name, ts, seq, shapes, fwd=0):
+        return kineto.event('cpu_op', name, ts, 8, tid=2 if fwd else 1, **{'Sequence number': seq, 'Fwd thread id': fwd, 'Input Dims': shapes})
+    qkv = {'Input type': ['c10::BFloat16'] * 3, 'Concrete Inputs': ['', '', '', '0.', 'False', '0.', 'True']}
+    attention = op('FlashAttnFunc', 1040, 7, [[2, 16, 8, 64], [2, 32, 2, 64], [2, 32, 2, 64], [], [], [], []])
+    attention['args'].update(qkv)
+    events = [op('_Linear', 1000, 5, [[48, 64], [32, 64], [48]]), op('_Linear', 1020, 6, [[48, 16], [32, 16], [48]]), attention,
+              op('FlashAttnFuncBackward', 1100, 7, [[2, 16, 8, 64]], 1), op('_LinearBackward', 1120, 6, [[32, 48]], 1),
+              op('_LinearBackward', 1140, 5, [[32, 48]], 1), op('_LinearBackward', 1160, 99, [[32, 48]], 1)]
+    for i, e in enumerate(list(events)):
+        events += [dict(x, tid=e['tid']) if x['cat'] == 'cuda_runtime' else x for x in kineto.launch(e['ts'] + 1, i + 1, e['ts'] + 3, 2, 'k')]
+    path = write(kineto.trace(events))
+    d = json.loads(program('flops', path, '-output', 'json')[0])
+    pairs = 2 * 16 * 32
+    equal({r['op']: (r['calls'], r['flops'], r['recomputed_flops']) for r in d['ops']},
+          {'_Linear': (2, 2 * 32 * 48 * (64 + 16), 0), '_LinearBackward': (2, 4 * 32 * 48 * (64 + 16), 0),
+           'FlashAttnFunc': (1, 2 * 8 * pairs * 128, 0), 'FlashAttnFuncBackward': (1, 2 * 8 * pairs * 5 * 64, 2 * 8 * pairs * 64)})
+    equal([(r['op'], r['calls'], r['reason']) for r in d['uncounted']], [('_LinearBackward', 1, 'no shape in the file')])
+    text = program('flops', path, '--explain', '_LinearBackward')[0]
+    assert '1 of 393216 = 4 * 32 * 3072\n' in text and '1 of 98304 = 4 * 32 * 768\n' in text, text
 
 
 def utilization():
@@ -688,7 +716,7 @@ def used_guesses(trace, step, marks):
     assert 'no sequence of calls repeats' in program('steps', trace(['a', 'b', 'c', 'd']), '--guess-steps')[1]
 
 
-CASES = [guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, sections_of_workers,
+CASES = [guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':

@@ -125,8 +125,11 @@ def onnx_model_flops():
     equal(of, {'conv': conv, 'pool': pool, 'add': add})
     out, _ = program('flops', 'm.onnx', '--explain', 'Conv')
     equal(out.split('\n')[1], '  1 of %d = 2 * 1 * 8 * 6 * 6 * 3 * 3 * 3' % conv)
+    heading = [line.split() for line in program('flops', 'm.onnx')[0].splitlines() if line.startswith('float ops')]
+    equal(heading, [['float', 'ops', 'share', 'calls', 'op']])
     found, rest, _ = counted(model(0))
     equal((found, len(rest)), ({}, 4))
+    assert program('flops', 'm.onnx')[0].startswith('Float operations: ?\n')
     equal(counted('--assume_batch=4', 'm.onnx')[0], {'Conv': (4 * conv, 1), 'MaxPool': (4 * pool, 1), 'Add': (4 * add, 1)})
 
 
@@ -569,6 +572,11 @@ def tensorrt_flops():
           [('CaskConvolution', 'no settings in the file', 1), ('CaskDeconvolutionV2', 'no formula', 1), ('MatrixMultiply', 'no settings in the file', 1)])
     found = rows('layers.json', 'scope', '-select', 'float_ops')
     equal([found[n]['own_float_ops'] for n in ('conv', 'mm', 'bare')], [2 * 16 * 49 * 36, 480, None])
+    write(json.dumps([{'count': 10}] + [{'name': n, 'timeMs': 10 * ms, 'averageMs': ms} for n, ms in (('conv', 0.3), ('bare', 0.1))]).encode(), 'times.json')
+    d = json.loads(program('layers.json', 'times.json', 'flops', '-output', 'json')[0])
+    equal((d['device_ns'], d['coverage'], [(r['op'], r['device_ns'], r['reason']) for r in d['uncounted']]),
+          (400000, 0.75, [('CaskConvolution', 100000, 'no settings in the file')]))
+    equal([r['flops_per_second'] for r in d['ops'] if r['op'] == 'CaskGemmConvolution'], [round(2 * 16 * 49 * 36 / 300e-6)])
 
 
 def cut_after_list():

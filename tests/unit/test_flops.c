@@ -441,14 +441,184 @@ static void test_names_are_unique(void **state)
 	}
 }
 
+/* Inputs that are None are not listed. */
+static void test_autograd(void **state)
+{
+	const char *float_scale = "[\"\",\"\",\"\",\"0.\",\"0.125\",\"True\",\"0.\",\"False\"]";
+	const char *no_scale = "[\"\",\"\",\"\",\"0.\",\"False\",\"0.\",\"True\"]";
+
+	(void)state;
+	assert_int_equal(
+	        flops("FlashAttnFunc", "[[2,16,8,64],[2,16,2,64],[2,16,2,64],[],[],[],[],[]]",
+	                BFLOAT3, float_scale),
+	        2 * 8 * (16 * 16) * (64 + 64));
+	assert_int_equal(flops("FlashAttnFunc", "[[2,16,8,64],[2,16,2,64],[2,16,2,64],[],[],[],[]]",
+	                         BFLOAT3, no_scale),
+	        2 * 8 * (2 * 16 * 16) * (64 + 64));
+	assert_int_equal(
+	        flops("FlashAttnFuncBackward", "[[2,16,8,64],[2,16,2,64],[2,16,2,64],[],[],[],[]]",
+	                BFLOAT3, no_scale),
+	        2 * 8 * (2 * 16 * 16) * 5 * 64);
+	/* two sequences of 16 */
+	assert_int_equal(
+	        flops("FlashAttnVarlenFunc", "[[32,8,64],[32,2,64],[32,2,64],[3],[3],[],[],[],[]]",
+	                "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"int\",\"int\"]",
+	                "[\"\",\"\",\"\",\"\",\"\",\"16\",\"16\",\"0.\",\"False\"]"),
+	        2 * 8 * (2 * 16 * 16) * (64 + 64));
+	assert_int_equal(
+	        flops("FusedAttnFunc", "[[],[],[],[3],[3],[2,16,8,64]]", "", ""), -LACK_SETTING);
+	assert_true(flops_reads_forward(S("_LinearBackward")));
+	assert_true(flops_reads_forward(S("FlashAttnFuncBackward")));
+	assert_false(flops_reads_forward(S("AddmmBackward0")));
+	assert_false(flops_reads_forward(S("FlashAttnFunc")));
+	assert_false(flops_reads_forward(S("aten::_flash_attention_backward")));
+	assert_null(flops_find_op(S("_linear")));
+}
+
+static void test_transformer_engine(void **state)
+{
+	(void)state;
+	/* the weight, then the input; copies of the weight in float8 between them */
+	assert_int_equal(flops("_Linear", "[[48,64],[4,8,64],[48],[]]", "", ""), 2 * 32 * 64 * 48);
+	assert_int_equal(flops("_Linear", "[[48,64],[48,64],[64,48],[32,64],[48]]", "", ""),
+	        2 * 32 * 64 * 48);
+	assert_int_equal(
+	        flops("_LinearBackward", "[[48,64],[32,64],[48]]", "", ""), 4 * 32 * 64 * 48);
+	assert_int_equal(flops("_LayerNormLinear", "[[32,64],[64],[64],[48,64],[48]]", "", ""),
+	        2 * 32 * 64 * 48);
+	assert_int_equal(flops("_GroupedLinear", "[[32,64],[],[48,64],[48,64],[48,64]]", "", ""),
+	        2 * 32 * 64 * 48);
+	/* gated: the first weight has twice the rows that the second has columns */
+	assert_int_equal(
+	        flops("_LayerNormMLP", "[[32,64],[64],[256,64],[256],[64,128],[64]]", "", ""),
+	        2 * 32 * (256 * 64 + 64 * 128));
+	assert_int_equal(
+	        flops("_LayerNormMLPBackward", "[[32,64],[64],[64],[256,64],[64,256]]", "", ""),
+	        4 * 32 * (256 * 64 + 64 * 256));
+	assert_int_equal(flops("_LayerNormMLP", "[[32,64],[64],[256,64]]", "", ""), -LACK_SHAPE);
+	assert_int_equal(flops("_Linear", "[[48,64],[32,63]]", "", ""), -LACK_SHAPE);
+	assert_int_equal(flops("_Linear", "[[48,0],[32,0]]", "", ""), -LACK_SENSE);
+	assert_int_equal(flops("_Linear", "[]", "", ""), -LACK_SHAPE);
+	assert_int_equal(
+	        flops("_Linear", "[[4611686018427387904,4],[4611686018427387904,4]]", "", ""),
+	        -LACK_RANGE);
+}
+
+/* Mamba 2: 2 sequences of 64 positions, 4 heads of 16, 1 group of 32 states, chunks of 16. */
+static void test_chunks(void **state)
+{
+	const char *shapes = "[[2,64,4,16],[2,64,4],[4],[2,64,1,32],[2,64,1,32],[]]",
+	           *values = "[\"\",\"\",\"\",\"\",\"\",\"16\"]";
+	int64_t scores = 2 * 128 * 16 * 32, inside = 128 * 64 * 17, states = 2 * 128 * 64 * 32;
+
+	(void)state;
+	assert_int_equal(flops("MambaChunkScanCombinedFn", shapes, "", values),
+	        scores + inside + 2 * states);
+	assert_int_equal(flops("MambaChunkScanCombinedFnBackward", shapes, "", values),
+	        2 * (scores + inside + 2 * states) + scores + states);
+	assert_int_equal(flops("MambaChunkScanCombinedFn", shapes, "", ""), -LACK_SETTING);
+	assert_int_equal(
+	        flops("MambaChunkScanCombinedFn", shapes, "", "[\"\",\"\",\"\",\"\",\"\",\"0\"]"),
+	        -LACK_SENSE);
+	assert_int_equal(
+	        flops("MambaChunkScanCombinedFn", "[[2,64,4,16],[],[],[2,63,1,32]]", "", values),
+	        -LACK_SENSE);
+	assert_int_equal(flops("SelectiveScanFnBackward", "[[2,16,8],[2,16,8],[16,4]]", "", ""),
+	        18 * 2 * 16 * 8 * 4);
+}
+
+static void test_einsum(void **state)
+{
+	(void)state;
+	assert_int_equal(flops("aten::einsum", "[[],[[2,3,4],[2,5,4]],[]]", "",
+	                         "[\"bqd,bkd->bqk\",\"\",\"\"]"),
+	        2 * 2 * 3 * 4 * 5);
+	/* the first two factors are multiplied, and their result with the third: j is summed before
+	 */
+	assert_int_equal(flops("aten::einsum", "[[],[[4,5],[5,6],[6,7]],[]]", "",
+	                         "[\"ij, jk, kl -> il\",\"\",\"\"]"),
+	        2 * 4 * 5 * 6 + 2 * 4 * 6 * 7);
+	assert_int_equal(flops("aten::einsum", "[[],[[4,5]],[]]", "", "[\"ij->ji\",\"\"]"), 0);
+	assert_int_equal(flops("aten::einsum", "[[],[[4,5],[6,7]],[]]", "", "[\"ij,jk->ik\",\"\"]"),
+	        -LACK_SENSE);
+	assert_int_equal(
+	        flops("aten::einsum", "[[],[[4,5],[5,6]],[]]", "", "[\"ij,jk,k->i\",\"\"]"),
+	        -LACK_SENSE);
+	assert_int_equal(
+	        flops("aten::einsum", "[[],[[4,5],[5,6]],[]]", "", "[\"...j,jk->...k\",\"\"]"),
+	        -LACK_SENSE);
+	assert_int_equal(flops("aten::einsum", "[[],[[4,5],[5,6]],[]]", "", ""), -LACK_SETTING);
+	assert_int_equal(flops("aten::einsum", "[[],[],[]]", "", "[\"i->i\",\"\"]"), -LACK_SHAPE);
+}
+
+static void test_decompositions(void **state)
+{
+	(void)state;
+	assert_int_equal(
+	        flops("aten::linalg_cholesky_ex", "[[6,9,9],[],[]]", "", ""), 6 * 9 * 9 * 9 / 3);
+	assert_int_equal(flops("aten::linalg_lu_factor_ex", "[[9,9]]", "", ""), 2 * 9 * 9 * 9 / 3);
+	assert_int_equal(flops("aten::linalg_qr", "[[12,6]]", "", ""), 2 * 12 * 36 - 2 * 216 / 3);
+	assert_int_equal(flops("aten::linalg_qr", "[[6,12]]", "", ""), 2 * 12 * 36 - 2 * 216 / 3);
+	assert_int_equal(flops("aten::_linalg_solve_ex", "[[9,9],[9,4]]", "", ""),
+	        2 * 9 * 9 * 9 / 3 + 2 * 9 * 9 * 4);
+	assert_int_equal(
+	        flops("aten::linalg_solve_triangular", "[[9,9],[9,4]]", "", ""), 9 * 9 * 4);
+	assert_int_equal(flops("aten::cholesky_solve", "[[9,4],[9,9]]", "", ""), 2 * 9 * 9 * 4);
+	assert_int_equal(flops("aten::_linalg_solve_ex", "[[9,9]]", "", ""), -LACK_SHAPE);
+	assert_int_equal(flops("aten::linalg_cholesky_ex", "[[9]]", "", ""), -LACK_SHAPE);
+	assert_int_equal(flops("aten::linalg_cholesky_ex", "[[-9,9]]", "", ""), -LACK_SHAPE);
+	assert_int_equal(flops("aten::linalg_cholesky_ex", "[[3037000500,3037000500]]", "", ""),
+	        -LACK_RANGE);
+}
+
+/* Inside the table: sizes of types by factors of two, the same tensor rate for types of one size,
+ * and memory. */
+static void test_peaks_agree(void **state)
+{
+	static const struct {
+		const char *name;
+		double f64, f32, tf32, f16, bf16, f8, i8, f4, memory;
+	} peaks[] = {
+#define PEAK(words, name, f64, f32, tf32, f16, bf16, f8, i8, f4, memory, source)                   \
+	{ (name), (f64), (f32), (tf32), (f16), (bf16), (f8), (i8), (f4), (memory) },
+#include "flops/peak.def"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++) {
+		double half = peaks[i].f16 > 0 ? peaks[i].f16 : peaks[i].bf16;
+		bool old = strstr(peaks[i].name, "V100") || strstr(peaks[i].name, "T4") ||
+		           strstr(peaks[i].name, "MI100");
+		assert_true(half > peaks[i].f32 && peaks[i].memory > 0);
+		assert_true(old || fabs(peaks[i].bf16 - half) < 0.01 * half);
+		/* the data sheet of L40S rounds one of them; TPUs before v7 compute float8 as
+		 * bfloat16 */
+		if (peaks[i].f8 > 0 && peaks[i].f8 != half)
+			assert_true(fabs(peaks[i].f8 - 2 * half) < 0.02 * peaks[i].f8);
+		if (peaks[i].i8 > 0 && peaks[i].f8 > half && !strstr(peaks[i].name, "RTX 40") &&
+		        !strstr(peaks[i].name, "RTX 50"))
+			assert_true(fabs(peaks[i].i8 - peaks[i].f8) < 0.01 * peaks[i].i8);
+		if (peaks[i].tf32 > 0)
+			assert_true(peaks[i].tf32 >= 0.99 * peaks[i].f32 &&
+			            peaks[i].tf32 <= 0.51 * half);
+		if (peaks[i].f4 >
+		        0) /* more than twice float8 only in Blackwell Ultra and GeForce */
+			assert_true(peaks[i].f4 >= 1.99 * peaks[i].f8 &&
+			            peaks[i].f4 <= 4.01 * peaks[i].f8);
+		assert_true(peaks[i].f64 <= 1.01 * peaks[i].f32 || peaks[i].f32 == 0);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { unit_case(test_products),
-		unit_case(test_stored_otherwise), unit_case(test_convolutions),
-		unit_case(test_outputs), unit_case(test_attention), unit_case(test_flash_attention),
-		unit_case(test_each_element), unit_case(test_templates), unit_case(test_weights),
-		unit_case(test_bytes), unit_case(test_hostile), unit_case(test_peaks),
-		unit_case(test_names_are_unique) };
+	const struct CMUnitTest tests[] = { unit_case(test_autograd),
+		unit_case(test_transformer_engine), unit_case(test_chunks), unit_case(test_einsum),
+		unit_case(test_decompositions), unit_case(test_peaks_agree),
+		unit_case(test_products), unit_case(test_stored_otherwise),
+		unit_case(test_convolutions), unit_case(test_outputs), unit_case(test_attention),
+		unit_case(test_flash_attention), unit_case(test_each_element),
+		unit_case(test_templates), unit_case(test_weights), unit_case(test_bytes),
+		unit_case(test_hostile), unit_case(test_peaks), unit_case(test_names_are_unique) };
 
 	return unit_main(tests, argc, argv);
 }

@@ -17,28 +17,30 @@
 static const struct column family_columns[] = { TEXT_COLUMN("family"),
 	NUMBER_COLUMN("flops", "flop"), REAL_COLUMN("share", "percent"),
 	NUMBER_COLUMN("device_ns", "ns"), REAL_COLUMN("device_share", "percent"),
-	NUMBER_COLUMN("flops_per_second", "flop/s") };
+	NUMBER_COLUMN("flops_per_second", "flop/s"), NUMBER_COLUMN("uncounted", NULL) };
 static const char *const family_titles[] = { "family", "float ops", "share", "device time", "share",
-	"flop/s" };
+	"flop/s", "" };
 static const struct column op_columns[] = { NUMBER_COLUMN("flops", "flop"),
 	REAL_COLUMN("share", "percent"), NUMBER_COLUMN("calls", NULL),
 	NUMBER_COLUMN("device_ns", "ns"), NUMBER_COLUMN("flops_per_second", "flop/s"),
 	NUMBER_COLUMN("recomputed_flops", "flop"), NUMBER_COLUMN("bytes", "bytes"),
-	NUMBER_COLUMN("stated_flops", "flop"), TEXT_COLUMN("family"), TEXT_COLUMN("op") };
+	NUMBER_COLUMN("stated_flops", "flop"), NUMBER_COLUMN("uncounted", NULL),
+	TEXT_COLUMN("family"), TEXT_COLUMN("op") };
 static const char *const op_titles[] = { "float ops", "share", "calls", "device time", "flop/s", "",
-	"", "", "", "op" };
+	"", "", "", "", "op" };
 static const char *const stated_titles[] = { "float ops", "share", "calls", "device time", "flop/s",
-	"", "", "in the file", "", "op" };
+	"", "", "in the file", "", "", "op" };
 static const struct column lack_columns[] = { NUMBER_COLUMN("device_ns", "ns"),
 	REAL_COLUMN("device_share", "percent"), NUMBER_COLUMN("calls", NULL), TEXT_COLUMN("reason"),
 	NUMBER_COLUMN("input", NULL), TEXT_COLUMN("op") };
 static const char *const lack_titles[] = { "device time", "share", "calls", "reason", "", "op" };
 /* The titles if the file has no times. */
-static const char *const timeless_family_titles[] = { "family", "float ops", "share", "", "", "" };
+static const char *const timeless_family_titles[] = { "family", "float ops", "share", "", "", "",
+	"" };
 static const char *const timeless_op_titles[] = { "float ops", "share", "calls", "", "", "", "", "",
-	"", "op" };
+	"", "", "op" };
 static const char *const timeless_stated_titles[] = { "float ops", "share", "calls", "", "", "", "",
-	"in the file", "", "op" };
+	"in the file", "", "", "op" };
 static const char *const timeless_lack_titles[] = { "", "", "calls", "reason", "", "op" };
 
 static int64_t per_second(const struct flops_row *r, const struct trace *t)
@@ -68,11 +70,12 @@ static void fill_families(struct table *to, const struct flops_sums *x)
 		if (!r->flops && !r->device)
 			continue;
 		table_text(to, str_of(flops_families[order[i]]));
-		table_number(to, r->flops);
+		table_sum(to, r->missing > 0, r->flops);
 		table_number(to, table_share(r->flops, x->flops));
 		table_number(to, trace_ns(t, r->device));
 		table_number(to, table_share(r->device, x->all));
 		table_number_if(to, rate > 0, rate);
+		table_count(to, r->missing);
 		to->rows++;
 	}
 }
@@ -87,7 +90,7 @@ static void fill_ops(struct table *to, const struct flops_sums *x)
 		int64_t rate = per_second(r, t);
 		if (r->lack || (!r->flops && !r->device))
 			continue;
-		table_number(to, r->flops);
+		table_sum(to, r->missing > 0, r->flops);
 		table_number(to, table_share(r->flops, x->flops));
 		table_count(to, r->calls);
 		table_number(to, trace_ns(t, r->device));
@@ -95,6 +98,7 @@ static void fill_ops(struct table *to, const struct flops_sums *x)
 		table_number(to, r->recomputed);
 		table_number_if(to, r->bytes > 0, r->bytes);
 		table_number_if(to, r->stated > 0, r->stated);
+		table_count(to, r->missing);
 		table_text(to, str_of(flops_families[flops_row_family(r)]));
 		table_text(to, r->name);
 		to->rows++;
@@ -349,12 +353,16 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 	size_t steps = rate->n;
 
 	sb_put(&b, S("Float operations: "));
-	if (x->windowed)
-		sb_put(&b, S("~"));
-	else if (coverage->uncounted || num_stopped(x->flops))
-		sb_put(&b, S("≥"));
-	fmt_si(&b, (double)x->flops);
-	if (steps > 1) {
+	if (coverage->uncounted && !x->flops) {
+		sb_char(&b, '?');
+	} else {
+		if (x->windowed)
+			sb_put(&b, S("~"));
+		else if (coverage->uncounted || num_stopped(x->flops))
+			sb_put(&b, S("≥"));
+		fmt_si(&b, (double)x->flops);
+	}
+	if (steps > 1 && x->flops) {
 		sb_put(&b, S(" ("));
 		fmt_si(&b, (double)x->flops / (double)steps);
 		sb_fmt(&b, " in each of %zu steps)", steps);

@@ -47,6 +47,15 @@ void table_number_if(struct table *x, bool known, int64_t v)
 	VEC_PUSH(x->a, &x->cells, ((struct table_cell){ .number = known ? v : 0, .null = !known }));
 }
 
+void table_sum(struct table *x, bool lacks, int64_t v)
+{
+	bool known = v > 0 || !lacks;
+
+	VEC_PUSH(x->a, &x->cells,
+	        ((struct table_cell){
+	                .number = known ? v : 0, .null = !known, .at_least = lacks }));
+}
+
 void table_text_if(struct table *x, bool known, struct str s)
 {
 	VEC_PUSH(x->a, &x->cells,
@@ -103,6 +112,8 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 
 	if (c->null)
 		return str_of(x->empty ? x->empty : "-");
+	if (c->at_least)
+		sb_put(&b, S("≥"));
 	if (k->type == COLUMN_TEXT)
 		sb_put_name(&b, c->text);
 	else if (c->per > 1)
@@ -164,9 +175,16 @@ struct str table_shorten(struct arena *a, struct str s, size_t room)
 	return str_fmt(a, "%.*s...%.*s", STR(str_sub(s, 0, head)), STR(str_sub(s, tail, SIZE_MAX)));
 }
 
+/* Returns the number of bytes of a cell that take no column of the terminal: those of "≥" but one.
+ */
+static size_t hidden_bytes(struct str s)
+{
+	return str_starts(s, S("≥")) ? S("≥").n - 1 : 0;
+}
+
 static void put_padded(struct sink *to, struct str s, size_t width, bool text, bool last)
 {
-	size_t pad = width > s.n ? width - s.n : 0;
+	size_t shown = s.n - hidden_bytes(s), pad = width > shown ? width - shown : 0;
 
 	if (text) {
 		sink_put(to, s);
@@ -237,9 +255,11 @@ static void make_grid(struct grid *g)
 			g->text[(r + 1) * n + c] = text_cell(x, c, &x->cells.v[r * n + c]);
 		if (x->columns[c].type == COLUMN_TEXT && !x->full_names)
 			reduce_names(g, c);
-		for (size_t r = 0; r <= g->rows; r++)
-			if (g->text[r * n + c].n > g->width[c])
-				g->width[c] = g->text[r * n + c].n;
+		for (size_t r = 0; r <= g->rows; r++) {
+			struct str s = g->text[r * n + c];
+			if (s.n - hidden_bytes(s) > g->width[c])
+				g->width[c] = s.n - hidden_bytes(s);
+		}
 	}
 }
 
@@ -357,7 +377,8 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 			if (!g.width[c])
 				continue;
 			if (columns)
-				s = table_shorten(x->a, s, last ? room : g.width[c]);
+				s = table_shorten(
+				        x->a, s, hidden_bytes(s) + (last ? room : g.width[c]));
 			put_padded(to, s, g.width[c], x->columns[c].type == COLUMN_TEXT, last);
 		}
 	put_dropped(&g, columns, to);

@@ -15,6 +15,7 @@ struct table_cell {
 	int64_t per; /* above 1: the number is number / per of its unit */
 	struct str text;
 	bool null;
+	bool at_least; /* text shows the number as a lower bound: "≥4.43k" */
 };
 
 struct table {
@@ -60,6 +61,8 @@ void table_count(struct table *x, uint64_t v);
 /* Append the value if it is known, otherwise nothing. */
 void table_number_if(struct table *x, bool known, int64_t v);
 void table_text_if(struct table *x, bool known, struct str s);
+/* Appends a sum; lacks: parts of it are not known. Appends nothing if no part of it is known. */
+void table_sum(struct table *x, bool lacks, int64_t v);
 
 /* Writes the table, at most top rows (0: all), in its output. columns: width of the terminal,
  * longer names lose their middle; 0: names stay whole. */

@@ -149,15 +149,15 @@ static double per_second(const struct roof_row *r, int64_t v)
 static void put_roofline(struct table *to, const struct trace *t, const struct roof_row *r)
 {
 	double flops = per_second(r, r->flops), bytes = per_second(r, r->bytes);
-	bool roofed = r->roof_ns >= 0;
+	bool roofed = r->roof_ns >= 0, lacks = r->rated_ns < r->ns;
 	int64_t saved = num_sub(r->rated_ns, r->roof_ns);
 
 	table_number(to, r->ns);
 	table_number(to, r->rated_ns);
 	table_count(to, r->calls);
 	table_count(to, r->kernels);
-	table_number_if(to, r->flops >= 0, r->flops);
-	table_number_if(to, r->bytes >= 0, r->bytes);
+	table_sum(to, lacks || r->flops < 0, r->flops);
+	table_sum(to, lacks || r->bytes < 0, r->bytes);
 	table_number_if(to, r->flops >= 0 && r->rated_ns > 0, num_from_real(flops));
 	table_number_if(to, bytes >= 1, num_from_real(bytes));
 	table_number_if(to, r->flops >= 0 && bytes > 0, bytes > 0 ? hundredths(flops / bytes) : 0);

@@ -297,7 +297,6 @@ static void put_tensors(struct onnx_model *x)
 		if (t->kind == TENSOR_SHAPE ||
 		        !ingest_node(x->to, t->name, ingest_string(x->to, op)))
 			continue;
-		ingest_flags(x->to, NODE_ONNX);
 		if (t->kind == TENSOR_PARAMETER)
 			ingest_node_shape(x->to, t->shape);
 		ingest_output(x->to, 0, t->shape);

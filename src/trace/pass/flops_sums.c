@@ -39,6 +39,30 @@ static void add_to(struct flops_row *r, const struct op_calls *c)
 	r->windowed |= c->windowed;
 }
 
+/* Counts the calls that lack data by op and by family, for the rows of the calls that are counted.
+ */
+static void add_missing(struct flops_sums *x, struct arena *a)
+{
+	struct imap first; /* text of an op -> its row of counted calls */
+
+	imap_init(&first, a);
+	for (size_t i = 0; i < x->n; i++)
+		if (!x->rows[i].lack)
+			imap_put(&first, (uintptr_t)x->rows[i].name.p, (uint32_t)i, false);
+	for (size_t i = 0; i < x->n; i++) {
+		const struct flops_row *r = &x->rows[i];
+		uint32_t counted;
+		if (!r->lack || !r->name.p)
+			continue;
+		if (imap_get(&first, (uintptr_t)r->name.p, &counted))
+			x->rows[counted].missing = num_add_u64(x->rows[counted].missing, r->calls);
+		if (r->formula != FORMULAS) {
+			struct flops_row *family = &x->families[flops_row_family(r)];
+			family->missing = num_add_u64(family->missing, r->calls);
+		}
+	}
+}
+
 void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct arena *a)
 {
 	struct intern keys;
@@ -67,6 +91,7 @@ void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct a
 		x->stated = num_add(x->stated, c->stated);
 		x->inferred = num_add_u64(x->inferred, c->inferred);
 	}
+	add_missing(x, a);
 	x->families[FAMILY_NONE].device = num_add(x->families[FAMILY_NONE].device, ops->moved_time);
 	if (ops->opless_time)
 		x->rows[x->n++] = (struct flops_row){ .name = STR_NONE,

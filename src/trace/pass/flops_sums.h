@@ -16,6 +16,8 @@ struct flops_row {
 	unsigned input;
 	bool windowed; /* as of struct op_calls */
 	uint64_t calls;
+	uint64_t missing; /* of counted rows and families: calls of the same op or family that lack
+	                     data */
 	int64_t flops, recomputed, bytes, device; /* device: ticks */
 	int64_t stated;                           /* float operations that the file states */
 };

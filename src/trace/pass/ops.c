@@ -391,6 +391,7 @@ static void find(struct finding *x)
 	x->op_of = ARENA_ARRAY(x->a, host, uint32_t);
 	if (ops_have_inputs(t) || t->keys & (ARG_BIT(ARG_CALLS) | ARG_BIT(ARG_FLOPS))) {
 		x->call_of = ARENA_ARRAY(x->a, t->events.n, uint32_t);
+		ops_find_functions(x);
 		x->decides = ARENA_ARRAY(x->a, host, uint32_t);
 		x->to->products =
 		        ARENA_ARRAY(x->to->a, x->steps->steps.n + 1, struct step_products);
@@ -457,6 +458,8 @@ void ops_begin(struct finding *x, const struct trace *t, const struct trace_step
 	imap_init(&x->kernel_of, scratch);
 	imap_init(&x->share_of, scratch);
 	imap_init(&x->row_of, scratch);
+	imap_init(&x->forward_of, scratch);
+	imap_init(&x->gradient_of, scratch);
 	imap_init(&x->replayed, scratch);
 	imap_init(&x->use_of, scratch);
 	x->site_ops = ARENA_ARRAY(scratch, t->sites.n, struct site_op);

@@ -4,6 +4,7 @@
  * module is open. Each has the sequence number of its forward op, and is put into the module of
  * that op.
  */
+#include "flops/flops.h"
 #include "trace/pass/ops_internal.h"
 
 /* A number that forward ops of several modules or threads have. */
@@ -68,6 +69,62 @@ static void keep_module(struct finding *x, uint64_t key, uint32_t op)
 	if (imap_get(&x->module_of, key, &known))
 		op = known == op ? op : AMBIGUOUS;
 	imap_put(&x->module_of, key, op, true);
+}
+
+/* ---- functions of autograd ----
+ *
+ * The inputs of a gradient are those of its results. What its function computes again depends on
+ * the inputs of the function, which has the same sequence number.
+ */
+
+static uint64_t function_key(
+        const struct finding *x, const struct slice *s, struct str name, int64_t number)
+{
+	uint64_t parts[2] = { key_of(x, s, number), hash_bytes(name.p, name.n) };
+
+	return hash_bytes(parts, sizeof parts);
+}
+
+static struct str function_of(struct str gradient)
+{
+	return str_sub(gradient, 0, gradient.n - S("Backward").n);
+}
+
+void ops_find_functions(struct finding *x)
+{
+	const struct trace *t = x->to->t;
+	bool *wanted = ARENA_ARRAY(x->a, t->strings.n, bool), any = false;
+	int64_t number;
+	bool backward;
+
+	for (size_t i = 0; i < t->events.n; i++) {
+		struct str name = trace_str(t, t->events.v[i].name);
+		uint32_t function;
+		if (!str_ends(name, S("Backward")) || !flops_reads_forward(name))
+			continue;
+		function = intern_find(&t->strings, function_of(name));
+		if (function != ID_NONE)
+			any = wanted[function] = true;
+	}
+	for (uint32_t track = 0; any && track < t->tracks.n; track++) {
+		struct slice_iter it = trace_slices(t, track);
+		for (struct slice s; slice_next(&it, &s);)
+			if (wanted[s.name] && has_number(t, &s, &number, &backward) && !backward)
+				imap_put(&x->forward_of,
+				        function_key(x, &s, trace_str(t, s.name), number), s.event,
+				        true);
+	}
+}
+
+bool ops_find_function(const struct finding *x, const struct slice *gradient, uint32_t *event)
+{
+	struct str name = trace_str(x->to->t, gradient->name);
+	int64_t number;
+
+	return x->forward_of.n && slice_has_int(x->to->t, gradient, ARG_SEQUENCE, &number) &&
+	       number >= 0 &&
+	       imap_get(
+	               &x->forward_of, function_key(x, gradient, function_of(name), number), event);
 }
 
 uint32_t ops_around(struct finding *x, const struct nest *n, const struct nest_level *level)

@@ -44,18 +44,24 @@ static struct op_call read_call(
 	        slice_text(t, s, ARG_DTYPES), slice_text(t, s, ARG_VALUES));
 }
 
-static uint32_t add_call(struct finding *x, const struct slice *s, struct str name,
+static uint32_t push_call(struct finding *x, uint32_t event, struct str name,
         enum flops_formula formula, const struct flops *f)
 {
 	VEC_PUSH(x->to->a, &x->to->calls,
-	        ((struct op_calls){ .event = s->event,
+	        ((struct op_calls){ .event = event,
 	                .name = name,
 	                .formula = formula,
 	                .lack = f->lack,
 	                .input = f->input,
 	                .one = *f,
 	                .on = ID_NONE }));
-	return x->call_of[s->event] = (uint32_t)x->to->calls.n;
+	return (uint32_t)x->to->calls.n;
+}
+
+static uint32_t add_call(struct finding *x, const struct slice *s, struct str name,
+        enum flops_formula formula, const struct flops *f)
+{
+	return x->call_of[s->event] = push_call(x, s->event, name, formula, f);
 }
 
 /* Returns the name of a slice with listed calls: the op type of a compiled op or an ONNX node,
@@ -95,12 +101,33 @@ static uint32_t listed_calls(struct finding *x, const struct slice *s)
 	return known;
 }
 
+/* Returns 1 + the calls of the gradient of a function of autograd, with the inputs of the function.
+ */
+static uint32_t gradient_calls(
+        struct finding *x, const struct op_row *row, const struct slice *s, uint32_t event)
+{
+	const struct slice function = { .event = event, .name = s->name };
+	uint64_t key = (uint64_t)event << 32 | s->name;
+	uint32_t known;
+
+	if (imap_get(&x->gradient_of, key, &known))
+		return known;
+	const struct op_call c = read_call(x, row, &function);
+	const struct flops f = flops_of_call(&c);
+	known = push_call(x, event, trace_str(x->to->t, s->name), row->formula, &f);
+	imap_put(&x->gradient_of, key, known, false);
+	return known;
+}
+
 /* Returns 1 + the calls with the op and inputs of a slice; 0: not in the table. */
 static uint32_t calls_of(struct finding *x, const struct slice *s)
 {
-	uint32_t known = x->call_of[s->event];
+	uint32_t known = x->call_of[s->event], function;
 	const struct op_row *row;
 
+	if (x->forward_of.n && s->category == CATEGORY_OP && ops_find_function(x, s, &function) &&
+	        (row = row_of(x, s->name)))
+		return gradient_calls(x, row, s, function);
 	if (known || s->category != CATEGORY_OP)
 		return known == NOT_COUNTED ? 0 : known;
 	if (!ops_have_inputs(x->to->t))
@@ -110,7 +137,9 @@ static uint32_t calls_of(struct finding *x, const struct slice *s)
 		return 0;
 	}
 	const struct op_call c = read_call(x, row, s);
-	const struct flops f = flops_of_call(&c);
+	struct flops f = flops_of_call(&c);
+	if (flops_reads_forward(c.name)) /* the function is not in the trace */
+		f = (struct flops){ .lack = LACK_SHAPE, .read = -1, .written = -1 };
 	return add_call(x, s, trace_str(x->to->t, s->name), row->formula, &f);
 }
 

@@ -131,18 +131,22 @@ struct finding {
 	struct imap replayed;        /* set of launch and site: pairs whose execution is counted */
 	uint32_t *site_decides;      /* by site: `decides` as in flops_level */
 	bool *site_counts;           /* by site: no op inside counts the same operations */
-	struct imap module_of; /* process, sequence number of a forward op -> 1 + its module */
-	bool backward;         /* some ops have sequence numbers of forward ops */
-	struct imap at_stack;  /* op, frame -> op with that call stack */
-	VEC(uint32_t) base;    /* by op: the op without its call stack, or itself */
-	struct imap stack_of;  /* string id of a stack -> frame */
-	bool frames;           /* threads have slices of the category frame */
-	bool records;          /* slices have record function ids */
-	bool linked;           /* the caller sets `launching`; links are not used */
-	uint32_t launching;    /* if linked: 1 + the op that launched the next work; 0: none */
-	size_t n_events;       /* allocated elements of work */
-	size_t demangling;     /* remaining budget of demangling, bytes */
-	uint32_t *call_of;     /* by event: 1 + index in calls, or NULL if ops are not counted */
+	struct imap module_of;   /* process, sequence number of a forward op -> 1 + its module */
+	bool backward;           /* some ops have sequence numbers of forward ops */
+	struct imap at_stack;    /* op, frame -> op with that call stack */
+	VEC(uint32_t) base;      /* by op: the op without its call stack, or itself */
+	struct imap stack_of;    /* string id of a stack -> frame */
+	bool frames;             /* threads have slices of the category frame */
+	bool records;            /* slices have record function ids */
+	bool linked;             /* the caller sets `launching`; links are not used */
+	uint32_t launching;      /* if linked: 1 + the op that launched the next work; 0: none */
+	size_t n_events;         /* allocated elements of work */
+	size_t demangling;       /* remaining budget of demangling, bytes */
+	struct imap forward_of;  /* string id of a function of autograd, process, sequence number ->
+	                            its event; empty if no gradient of one is in the trace */
+	struct imap gradient_of; /* event of a function of autograd, string id of its gradient ->
+	                            1 + index in calls */
+	uint32_t *call_of;       /* by event: 1 + index in calls, or NULL if ops are not counted */
 	bool keeps_uses;
 	struct imap use_of; /* index in calls, op -> use */
 	VEC(struct paged_kernel) paged;
@@ -181,6 +185,11 @@ uint32_t ops_named(struct finding *x, struct str name, struct str type);
 /* Begins a search. The results live in a. */
 void ops_begin(struct finding *x, const struct trace *t, const struct trace_steps *steps,
         enum trace_by by, struct trace_ops *out, struct arena *a, struct arena *scratch);
+/* Finds the functions of autograd whose gradients are in the trace (ops_backward.c). */
+void ops_find_functions(struct finding *x);
+/* Finds the event of the function whose gradient a slice is; false if there is none. */
+bool ops_find_function(const struct finding *x, const struct slice *gradient, uint32_t *event);
+
 /* Grows the arrays that are indexed by event, after events were added to the trace. */
 void ops_know_events(struct finding *x);
 struct frame_walk;

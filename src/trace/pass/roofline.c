@@ -159,7 +159,10 @@ static void add_use(struct roofing *x, const struct op_use *use)
 	const struct trace_ops *ops = &x->to->ops;
 	const struct op_calls *c = &ops->calls.v[use->calls];
 	const struct slice s = { .event = c->event };
-	struct str op = trace_str(x->t, x->t->events.v[c->event].name);
+	/* the event of a gradient is its function */
+	struct str op = flops_reads_forward(c->name)
+	                        ? c->name
+	                        : trace_str(x->t, x->t->events.v[c->event].name);
 	const struct roof_part part = part_of(x, use);
 	struct roof_sum *sum;
 
