@@ -203,6 +203,33 @@ def run_metadata():
     equal([doc['memory'][0][k] for k in ('live_bytes', 'allocations', 'frees', 'allocated_bytes')], [60, 3, 0, 60])
 
 
+def other_allocators():
+    """RunMetadata has a row for each allocator; the views count the allocations of the GPU's, as before."""
+    def used(allocator, total, *records):
+        return 'memory { allocator_name: "%s" total_bytes: 1 allocator_bytes_in_use: %d %s }' % (
+            allocator, total, ' '.join('allocation_records { alloc_micros: %d alloc_bytes: %d }' % r for r in records))
+
+    def device(name, *nodes):
+        return 'dev_stats { device: "/device:%s" %s }' % (name, ' '.join(
+            'node_stats { node_name: "%s" all_start_micros: 1 op_end_rel_micros: %d %s }' % (n, end, ' '.join(m)) for n, end, m in nodes))
+    write(''.join('node { name: "%s" op: "Op" }\n' % n for n in 'abc').encode(), 'g.pbtxt')
+    write(('step_stats { %s %s }' % (
+        device('GPU:0', ('a', 5, [used('GPU_0_bfc', 100, (3, 100)), used('gpu_host_bfc', 7, (3, 7))]),
+               ('b', 9, [used('GPU_0_bfc', 300, (6, 200)), used('gpu_host_bfc', 9, (6, 2))])),
+        device('CPU:0', ('c', 8, [used('cpu', 4000, (4, 1000), (5, -400))])))).encode(), 'r.pbtxt')
+    files = '--graph_path=g.pbtxt', '--run_meta_path=r.pbtxt'
+    doc = memory(*files)
+    equal([(r['allocator'], r['device'], r['peak_bytes'], r['allocations'], r['frees'], r['allocated_bytes']) for r in doc['memory']],
+          [('cpu', '/device:cpu:0', 4000, 1, 1, 1000), (None, '/device:gpu:0', 300, 2, 0, 300), ('gpu_host_bfc', '/device:gpu:0', 9, 2, 0, 9)])
+    equal(live(doc, 'op', allocator='gpu_host_bfc'), {('a',): 7, ('b',): 2})
+    equal(live(doc, 'op', allocator='cpu'), {('(before the trace)',): 3400, ('(releases without addresses)',): 600})
+    for row in doc['memory']:
+        equal(sum(live(doc, 'op', allocator=row['allocator']).values()), row['live_bytes'], row)
+    # A profile that convert writes has no names of allocators, but everything else.
+    program('convert', *files, '-output', 'profile:outfile=c.pb')
+    equal([r['peak_bytes'] for r in memory('c.pb')['memory']], [300])
+
+
 def heap():
     """Of a heap profile, the bytes in use by line and device; it has neither a peak nor times."""
     p = pprof.Profile(('allocations', 'count'), ('space', 'bytes'))
@@ -356,7 +383,7 @@ def damaged_timelines():
         trace_case.judge('tfprof', 'memory', write(bad.encode(), 'm.json'), allowed=(0, 1, 3))
 
 
-CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, heap, programs, damaged_programs, largest_first, timelines, damaged_timelines]
+CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, other_allocators, heap, programs, damaged_programs, largest_first, timelines, damaged_timelines]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))
