@@ -56,7 +56,8 @@ uint32_t memory_gather_pool(
 		                .capacity = -1,
 		                .unused = -1,
 		                .waiting = -1,
-		                .largest_free = -1 }));
+		                .largest_free = -1,
+		                .past_use = -1 }));
 	}
 	return i;
 }

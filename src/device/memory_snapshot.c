@@ -225,6 +225,7 @@ static void add_pool(struct snapshot_device *d, struct str allocator)
 	                .reserved = d->has_segments ? 0 : -1,
 	                .capacity = -1,
 	                .largest_free = d->has_segments ? 0 : -1,
+	                .past_use = -1,
 	                .has_state = true }));
 }
 
@@ -320,11 +321,31 @@ static void scan_entry(struct entry_scan *s, const struct memory_entry *e)
 	imap_put(&s->seen, e->address, alloc ? SEEN_LIVE : SEEN_FREED, true);
 }
 
+/* Adds a segment, or a block of the last segment, to the map of the memory. */
+static void map_segment(const struct entry_scan *s, const struct memory_entry *e)
+{
+	struct snapshot_use *x = s->d->x;
+	struct memory_use *out = x->out;
+
+	if (e->action == ACTION_SEGMENT)
+		VEC_PUSH(x->a, &out->segments,
+		        ((struct memory_segment){ .worker = out->worker,
+		                .device = str_copy(x->a, s->d->name),
+		                .allocator = str_copy(x->a, trace_str(x->t, e->allocator)),
+		                .address = e->address,
+		                .bytes = e->bytes }));
+	else if (e->action == ACTION_BLOCK && out->segments.n)
+		memory_add_block(&out->segments.v[out->segments.n - 1], e->address, e->bytes,
+		        is_active(x, e));
+}
+
 static void scan_any(struct entry_scan *s, const struct memory_entry *e)
 {
 	uint32_t i = pool_of(s->d, e->allocator);
 	struct pool_facts *pool = &s->d->facts.v[i];
 
+	if (s->d->x->request->over_time)
+		map_segment(s, e);
 	if (e->action == ACTION_BLOCK)
 		scan_block(s, e, pool);
 	else if (e->action == ACTION_ALLOC || e->action == ACTION_FREE_COMPLETED)

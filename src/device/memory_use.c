@@ -289,8 +289,12 @@ static void gather_programs(struct trace_gathering *x)
 		struct memory_pool *p = memory_gathered_pool(&x->g, pool);
 		p->program = true;
 		p->reserved = m->reserved;
-		for (size_t k = m->buffer0; k < end; k++)
+		p->past_use = m->knows_use ? 0 : -1;
+		for (size_t k = m->buffer0; k < end; k++) {
 			take_buffer(x, pool, &t->buffers.v[k]);
+			if (t->buffers.v[k].kind == BUFFER_USED_PARAMETER)
+				p->past_use = num_add(p->past_use, t->buffers.v[k].bytes);
+		}
 	}
 }
 

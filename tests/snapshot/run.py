@@ -242,6 +242,27 @@ def random_streams(t):
                     equal(state[0]['largest_free_bytes'], max(free, default=0), what)
 
 
+def map_of_segments(t):
+    """The segments at the end, the largest first, with the bytes and the share of each part that are in use."""
+    snapshot, _ = layout.make(77, devices=2, private=True, before=40, steps=300)
+    found = memory(t, write('s.pickle', pickle.dumps(snapshot)))
+    segments = {(s['device'], s['address']): s for s in snapshot['segments']}
+    equal(len(found['segments']), len(segments))
+    equal([s['bytes'] for s in found['segments']], sorted((s['total_size'] for s in snapshot['segments']), reverse=True))
+    for s in found['segments']:
+        truth = segments[int(s['device'][len('gpu:'):]), int(s['address'], 16)]
+        used = [b for b in truth['blocks'] if b['state'].startswith('active')]
+        free = [b['size'] for b in truth['blocks'] if not b['state'].startswith('active')]
+        equal((s['used_bytes'], s['largest_free_bytes'], s['blocks']), (sum(b['size'] for b in used), max(free, default=0), len(truth['blocks'])), s)
+        share, at, width = [0.0] * 64, 0, truth['total_size'] / 64
+        for b in truth['blocks']:
+            for i in range(64) if b in used else ():
+                share[i] += max(0, min(at + b['size'], (i + 1) * width) - max(at, i * width)) / width
+            at += b['size']
+        assert all(abs(100 * a - b) <= 1.5 for a, b in zip(share, s['parts_percent'])), (share, s)
+    assert 'segments' not in memory(t, write('empty.pickle', pickle.dumps(dict(snapshot, segments=[]))))
+
+
 def groups_add_up(t):
     """Each grouping of the live set adds up to the same bytes."""
     snapshot, _ = layout.make(9, devices=2, private=True, **SMALL)
@@ -640,7 +661,7 @@ def sample(t):
 def main():
     t = cases.arguments(__doc__)
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, steps, refuses_code, cut_anywhere, every_prefix,
-             trailing_bytes, sample, random_streams, groups_add_up, views, views_at_a_moment, device_without_error,
+             trailing_bytes, sample, random_streams, map_of_segments, groups_add_up, views, views_at_a_moment, device_without_error,
              views_by_stack,
              views_of_ranks, views_need_snapshots, kinds, kinds_over_time, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)

@@ -319,6 +319,25 @@ def programs():
         assert 'no allocations' in program('memory', path, '-at', 'end', status=1)[1]
 
 
+def parameters_past_use():
+    """Parameters whose last use is before the peak, and which no output reuses, could be freed earlier."""
+    # p1 and p2 are used by 3, p5 by 4 through a bitcast, and p6 is donated. 4 defines the peak.
+    ops = [hlo.instruction(i, 'p%d' % i, 'parameter', [1]) for i in (1, 2, 5, 6)]
+    ops += [hlo.instruction(3, 'add', 'add', [1], (1, 2, 6)), hlo.instruction(7, 'view', 'bitcast', [1], (5,)),
+            hlo.instruction(4, 'big', 'fusion', [1], (3, 7)), hlo.instruction(8, 'root', 'add', [1], (4,))]
+    made = b''.join(data(1, number(1, i) + number(2, 10 * i) + data(3, number(4, i))) for i in range(1, 9))
+    for i in 1, 2, 5, 6:
+        made += data(3, number(1, i) + number(2, 10 * i) + number(5, 1) + number(7, i == 6) + data(9, number(1, i) + number(3, 10 * i)))
+    made += data(3, number(1, 9) + number(2, 70))
+    made += data(4, b''.join(data(1, number(1, kind) + number(2, b)) for kind, b in ((0, 3), (0, 4), (1, 3), (1, 4))) + number(3, 9))
+    for schedule, past in ((1, 2, 5, 6, 3, 7, 4, 8), 30), ((), None):
+        content = hlo.program('jit_f', 7, [(1, 8, ops)], 1, schedule=schedule) + data(3, made)
+        doc = memory(write(space(kernel(), hlo.metadata_plane({7: content})), 'a.xplane.pb'))
+        equal([(r['live_bytes'], p['past_use_bytes']) for r, p in zip(doc['memory'], doc['pools'])], [(210, past)])
+        equal({r['op']: r['bytes'] for r in doc['live'] if 'last used before the peak' in r['rule']}, {'p1': 10, 'p2': 20} if past else {})
+        equal(sum(r['bytes'] for r in doc['live']), 210)
+
+
 def damaged_programs():
     """A damaged assignment is counted and left out; the rest of the file is read."""
     for bad in (b'\x0a\x7f', data(3, number(2, 1 << 63)), data(3, data(9, b'\x08')), data(1, number(2, 1 << 63))):
@@ -383,7 +402,7 @@ def damaged_timelines():
         trace_case.judge('tfprof', 'memory', write(bad.encode(), 'm.json'), allowed=(0, 1, 3))
 
 
-CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, other_allocators, heap, programs, damaged_programs, largest_first, timelines, damaged_timelines]
+CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, other_allocators, heap, programs, parameters_past_use, damaged_programs, largest_first, timelines, damaged_timelines]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))

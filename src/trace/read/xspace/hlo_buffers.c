@@ -11,7 +11,8 @@
  *
  * An allocation exists while the program runs. In each memory space, the allocation with the
  * longest heap trace is divided into its buffers, which exist from their allocation to their
- * release in that trace. Every other allocation is one buffer.
+ * release in that trace. Every other allocation is one buffer. A parameter that the program does
+ * not overwrite exists until the end, also if its last use is before the peak.
  */
 #include "trace/read/xspace/xspace_internal.h"
 
@@ -48,6 +49,8 @@ struct assignment {
 	VEC(struct hlo_allocation) allocations;
 	VEC(struct hlo_assigned) assigned;
 	VEC(struct heap_trace) heaps;
+	const uint32_t *uses; /* result of hlo_last_uses */
+	uint32_t peak;        /* position of the peak in the schedule; 0: unknown */
 };
 
 /* ---- messages ---- */
@@ -199,6 +202,17 @@ static enum trace_buffer_kind kind_of(const struct hlo_allocation *a)
 	                     : BUFFER_TEMPORARY;
 }
 
+/* True for the memory of a parameter that no result reuses, and whose last use is before the peak.
+ */
+static bool is_used(
+        const struct assignment *m, const struct hlo_allocation *a, const struct logical_buffer *k)
+{
+	const struct xinstruction *i = definition(m, k);
+
+	return a->parameter && !a->live_out && m->peak && i &&
+	       m->uses[i - m->p->instructions.v] < m->peak;
+}
+
 /* Adds an allocation as one buffer, with the name of its largest buffer. */
 static void put_whole(struct assignment *m, const struct hlo_allocation *a)
 {
@@ -213,9 +227,12 @@ static void put_whole(struct assignment *m, const struct hlo_allocation *a)
 			of = &m->buffers.v[at];
 		}
 	}
-	put_buffer(m, of,
-	        (struct trace_buffer){
-	                .bytes = a->size, .until = UINT32_MAX, .kind = (uint8_t)kind_of(a) });
+	struct trace_buffer made = {
+		.bytes = a->size, .until = UINT32_MAX, .kind = (uint8_t)kind_of(a)
+	};
+	if (is_used(m, a, of))
+		made.kind = BUFFER_USED_PARAMETER;
+	put_buffer(m, of, made);
 }
 
 /* ---- heap traces ---- */
@@ -251,14 +268,49 @@ static void take_heap_event(struct heap_replay *r, const struct heap_event *e)
 	}
 }
 
-/* Adds the buffers of an allocation that has a heap trace. */
-static void put_heap(
-        struct assignment *m, const struct hlo_allocation *a, const struct heap_trace *heap)
+/* Returns the position in the schedule of the instruction that defines a buffer; 0: unknown. */
+static uint32_t position_of(const struct assignment *m, uint32_t buffer)
+{
+	const struct xinstruction *i = definition(m, &m->buffers.v[buffer]);
+
+	for (size_t k = 0; i && k < m->p->schedule.n; k++)
+		if (m->p->schedule.v[k] == i->id)
+			return (uint32_t)k + 1;
+	return 0;
+}
+
+/* Sets the position of the largest use of the buffers. */
+static void find_peak(struct heap_replay *r)
+{
+	struct assignment *m = r->m;
+	int64_t *change = ARENA_ARRAY(m->x->a, (size_t)r->at + 2, int64_t);
+	uint32_t *made = ARENA_ARRAY(m->x->a, (size_t)r->at + 2, uint32_t);
+	int64_t now = 0, most = 0;
+	uint32_t peak = 0;
+
+	for (uint32_t i = 0; i < r->lives.n; i++) {
+		const struct buffer_life *v = &r->lives.v[i];
+		int64_t size = m->buffers.v[v->buffer].size;
+		change[v->from] = num_add(change[v->from], size);
+		made[v->from] = v->buffer;
+		if (v->until != UINT32_MAX)
+			change[v->until] = num_sub(change[v->until], size);
+	}
+	for (uint32_t at = 1; at <= r->at; at++) {
+		now = num_add(now, change[at]);
+		peak = now > most ? at : peak;
+		most = now > most ? now : most;
+	}
+	m->peak = peak ? position_of(m, made[peak]) : 0;
+}
+
+/* Replays the heap trace of an allocation. */
+static void replay_heap(struct assignment *m, const struct heap_trace *heap, struct heap_replay *r)
 {
 	struct leaf l = leaf_of(heap->bytes);
-	struct heap_replay r = { .m = m };
 
-	imap_init(&r.life_of, m->x->a);
+	*r = (struct heap_replay){ .m = m };
+	imap_init(&r->life_of, m->x->a);
 	while (leaf_next(&l)) {
 		struct heap_event e = { 0 };
 		if (l.tag != LEAF_TAG(1, WIRE_BYTES)) {
@@ -276,10 +328,17 @@ static void put_heap(
 			else
 				leaf_skip(&k);
 		}
-		take_heap_event(&r, &e);
+		take_heap_event(r, &e);
 	}
-	for (size_t i = 0; i < r.lives.n; i++) {
-		const struct buffer_life *v = &r.lives.v[i];
+	find_peak(r);
+}
+
+/* Adds the buffers of an allocation that has a heap trace. */
+static void put_heap(
+        struct assignment *m, const struct hlo_allocation *a, const struct heap_replay *r)
+{
+	for (size_t i = 0; i < r->lives.n; i++) {
+		const struct buffer_life *v = &r->lives.v[i];
 		const struct logical_buffer *k = &m->buffers.v[v->buffer];
 		put_buffer(m, k,
 		        (struct trace_buffer){ .bytes = k->size,
@@ -315,18 +374,26 @@ static void put_space(struct assignment *m, int64_t space)
 	const struct heap_trace *heap = longest_heap(m, space, &divided);
 	struct str name = str_fmt(
 	        m->x->a, "program %.*s(%llu)", STR(m->p->name), (unsigned long long)m->p->program);
+	struct heap_replay replay;
 	int64_t reserved = 0;
 
+	m->peak = 0;
 	for (size_t i = 0; i < m->allocations.n; i++)
 		if (m->allocations.v[i].space == space)
 			reserved = num_add(reserved, m->allocations.v[i].size);
 	if (!reserved)
 		return;
-	build_program_memory(m->x->b, name, space, reserved);
+	if (heap)
+		replay_heap(m, heap, &replay);
+	build_program_memory(
+	        m->x->b, (struct trace_program_memory){ .name = build_string(m->x->b, name),
+	                         .space = space,
+	                         .reserved = reserved,
+	                         .knows_use = m->peak > 0 });
 	for (size_t i = 0; i < m->allocations.n; i++) {
 		const struct hlo_allocation *a = &m->allocations.v[i];
 		if (a->space == space && a == divided)
-			put_heap(m, a, heap);
+			put_heap(m, a, &replay);
 		else if (a->space == space)
 			put_whole(m, a);
 	}
@@ -342,6 +409,7 @@ bool hlo_read_buffers(struct xspace *x, const struct xprogram *p, struct str byt
 	imap_init(&seen, x->a);
 	if (!read_assignment(&m, bytes))
 		return false;
+	m.uses = hlo_last_uses(x, p);
 	for (size_t i = 0; i < m.allocations.n; i++) {
 		int64_t space = m.allocations.v[i].space;
 		if (imap_get(&seen, (uint64_t)space, &known))

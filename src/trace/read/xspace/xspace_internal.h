@@ -134,6 +134,7 @@ struct xprogram {
 	VEC(struct xcomputation) computations;
 	struct imap of_id, of_name; /* instruction id, id in hlo_names -> index in instructions */
 	struct imap computation_of; /* id -> index in computations */
+	VEC(int64_t) schedule;      /* instructions of the entry in order; may be empty */
 	bool used;                  /* an event is an execution of one of its instructions */
 };
 
@@ -217,6 +218,9 @@ void hlo_read_programs(struct xspace *x, const struct xplane *p, struct str meta
 /* Adds the memory that the compiler assigned to a program (an encoded BufferAssignmentProto) to the
  * trace. Returns false if it is malformed. */
 bool hlo_read_buffers(struct xspace *x, const struct xprogram *p, struct str bytes);
+/* Returns the position in the schedule of the last use of each instruction of a program, of which
+ * 0 is none. A result that the program returns is used after all instructions. */
+uint32_t *hlo_last_uses(struct xspace *x, const struct xprogram *p);
 /* Returns the instruction of that name, or NULL, sets *in to its program, and marks the program as
  * used. Valid until the next program is read. */
 struct xinstruction *hlo_find(
