@@ -336,9 +336,11 @@ static bool passes_operands(const struct xinstruction *i)
 	       str_eq(i->opcode, S("custom-call"));
 }
 
-uint32_t *hlo_last_uses(struct xspace *x, const struct xprogram *p)
+/* Returns the position in the schedule of the last use of each instruction, of which 0 is none. A
+ * result that the program returns is used after all instructions. */
+static uint32_t *last_uses(const struct xprogram *p, struct arena *a)
 {
-	uint32_t *uses = ARENA_ARRAY(x->a, p->instructions.n, uint32_t), i, of;
+	uint32_t *uses = ARENA_ARRAY(a, p->instructions.n, uint32_t), i, of;
 	uint32_t n = (uint32_t)p->schedule.n;
 
 	for (uint32_t at = n; at > 0; at--) {
@@ -386,7 +388,7 @@ static void read_hlo(struct xspace *x, uint64_t program, struct str bytes)
 		imap_put(&made.of_name, intern_add(&x->hlo_names, made.instructions.v[i].name), i,
 		        false);
 	if (!imap_get(&x->program_of, program, &earlier))
-		x->bad += !hlo_read_buffers(x, &made, buffers);
+		x->bad += !hlo_read_buffers(x, &made, buffers, last_uses(&made, x->a));
 	imap_put(&x->program_of, program, (uint32_t)x->programs.n, false);
 	if (made.id)
 		imap_put(&x->program_of, made.id, (uint32_t)x->programs.n, false);
