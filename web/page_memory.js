@@ -16,7 +16,7 @@ function title(row) {
 function facts(row, state) {
 	const list = [['Peak', row.peak_bytes, 'bytes'], ['Reserved', row.reserved_bytes, 'bytes'], ['Capacity', row.capacity_bytes, 'bytes'], ['Total allocated', row.allocated_bytes, 'bytes'],
 		['Allocations', row.allocations, 'digits'], ['Releases', row.frees, 'digits'], ['Reserved and unused at the peak', state.unused_bytes, 'bytes'],
-		['Largest free block at the end', state.largest_free_bytes, 'bytes'], ['Allocated before the first entry', state.before_bytes, 'bytes'], ['Last used before the peak', state.past_use_bytes, 'bytes'], ['Never freed', state.never_freed_bytes, 'bytes']];
+		['Largest free block at the end', state.largest_free_bytes, 'bytes'], ['Fragmentation', state.fragmentation, 'percent'], ['Allocated before the first entry', state.before_bytes, 'bytes'], ['Last used before the peak', state.past_use_bytes, 'bytes'], ['Never freed', state.never_freed_bytes, 'bytes']];
 	return el('div', { class: 'facts' }, list.filter(([, v]) => v !== null && v !== undefined).map(([label, v, unit]) =>
 		el('span', {}, el('span', { class: 'muted' }, label + ' '), el('strong', { title: exact(v, unit), 'data-fact': label }, number(v, unit)))),
 	row.step === null ? null : el('span', { class: 'tag' }, 'step ' + row.step));

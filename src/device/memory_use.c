@@ -199,6 +199,7 @@ static void take_allocation(
 		.freed = made->freed,
 		.in_use = made->in_use,
 		.reserved = made->reserved,
+		.fragmentation = made->fragmentation,
 		.address = made->address,
 		.has_address = made->has_address };
 
@@ -255,6 +256,7 @@ static void take_buffer(struct trace_gathering *x, uint32_t pool, const struct t
 		.bytes = k->bytes,
 		.in_use = -1,
 		.reserved = -1,
+		.fragmentation = -1,
 		.until = INT64_MIN,
 		.address = (uint64_t)(k - t->buffers.v),
 		.has_address = true,
@@ -485,7 +487,7 @@ static void take_cell(struct model_gathering *x, const struct step *s, uint32_t 
 	                            : device_name(x->m, node->device);
 	uint32_t pool = memory_gather_pool(&x->g, worker, device, STR_NONE);
 	struct memory_pool *p = memory_gathered_pool(&x->g, pool);
-	struct memory_event place = { .reserved = -1, .until = INT64_MIN };
+	struct memory_event place = { .reserved = -1, .fragmentation = -1, .until = INT64_MIN };
 
 	p->step = s->id;
 	place_node(x, s->cell_node[c], &place);

@@ -91,6 +91,8 @@ struct memory_pool {
 	                       * negative: unknown */
 	int64_t before;       /* part of moment_live: allocated before the first entry */
 	int64_t largest_free; /* block, at the end; negative: unknown */
+	double fragmentation; /* share of the free memory outside of its largest block: at the
+	                       * moment; in a snapshot, at the end; negative: unknown */
 	int64_t past_use;     /* part of moment_live: its last use is before the moment; negative:
 	                       * unknown */
 	uint64_t never_freed; /* allocations */

@@ -240,6 +240,7 @@ def random_streams(t):
                     equal(state[0]['unused_bytes'], model['reserved_end'] - sum(model['end'].values()), what)
                     free = [b['size'] for s in snapshot['segments'] if s['device'] == device for b in s['blocks'] if b['state'] == 'inactive']
                     equal(state[0]['largest_free_bytes'], max(free, default=0), what)
+                    equal(state[0]['fragmentation'], round(100 - 100 * max(free) / sum(free), 2) if free else None, what)
 
 
 def map_of_segments(t):
@@ -597,6 +598,21 @@ def evil_pickles():
     yield 'extension', start + b'\x82\x01u.', 'EXT1'
     yield 'persistent', start + b'\x8c\x01aQu.', 'BINPERSID'
     yield 'buffer', start + b'\x97u.', 'NEXT_BUFFER'
+    yield 'read-only buffer', start + b'N\x98u.', 'READONLY_BUFFER'
+    yield 'extension 2', start + b'\x83\x01\x00u.', 'EXT2'
+    yield 'extension 4', start + b'\x84\x01\x00\x00\x00u.', 'EXT4'
+    yield 'persistent line', start + b'Px\nu.', 'PERSID of x'
+    yield 'new object', start + b'\x8c\x02os\x8c\x06system\x93)\x81u.', 'os.system'
+    yield 'new object with keywords', start + b'N)}\x92u.', 'NEWOBJ_EX'
+    yield 'state', start + b'}}bu.', 'BUILD'
+    yield 'a name of several levels', start + b'\x8c\x08builtins\x8c\x0bstr.__mod__\x93u.', 'builtins.str.__mod__'
+    yield 'a name from the memo', start + b'\x8c\x02os\x94\x8c\x06system\x94h\x00h\x01\x93u.', 'os.system'
+    yield 'as a key', b'\x80\x04}(cos\nsystem\nN\x8c\x0ddevice_tracesNu.', 'os.system'
+    # A pickle in the bytes of another one, and one after its end: neither is read.
+    yield 'nested', pickle.dumps({'device_traces': [], 'more': pickle.dumps(Evil(os.system, ('touch executed',)))}), 'one event'
+    yield 'second', pickle.dumps({'device_traces': []}) + pickle.dumps(Evil(os.system, ('touch executed',))), 'one event'
+    # Lists that contain the list before ten times: 10 to the power of 40 items.
+    yield 'shared lists', start + b']\x94' + b''.join(b'](' + b'h%c' % i * 10 + b'e\x94' for i in range(40)) + b'u.', 'a list or a dict as a key'
     yield 'memo bomb', start + b'r\xff\xff\xff\xffu.', 'too large'
     yield 'self', start + b']\x94h\x00au.', 'list was expected'
     yield 'stack', start + b'N' * (1 << 20) + b'u.', 'values that are not stored'

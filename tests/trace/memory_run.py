@@ -77,7 +77,7 @@ def rows_add_up():
             p = Plane('/host:CPU')
             p.line(1, 'thread', [(p.meta('MemoryDeallocation' if size < 0 else 'MemoryAllocation'), ts * 10 ** 6, 0,
                                   dict({'addr': address, 'allocation_bytes': abs(size), 'bytes_allocated': total, 'bytes_available': 1 << 30,
-                                        'allocator_name': 'bfc'}, **({'tf_op': op + ':Op'} if op else {}))) for ts, address, size, total, op in events])
+                                        'allocator_name': 'bfc', 'fragmentation': ts / 1e5}, **({'tf_op': op + ':Op'} if op else {}))) for ts, address, size, total, op in events])
             path = write(space(p), 'a.xplane.pb')
         else:
             made = []
@@ -97,6 +97,7 @@ def rows_add_up():
             equal(max(sum(k['bytes'][i] for k in use['kinds']) for i in range(len(use['ns']))), max(totals), seed)
             state, = doc['pools'] or [None]
             equal(state['unused_bytes'], None if seed % 2 else 7, seed)
+            equal(state['fragmentation'], round(events[n][0] / 1000, 2) if seed % 2 else None, seed)
 
 
 def inconsistent_totals():

@@ -75,6 +75,7 @@ static void put_pools(struct table *to, const struct memory_pool *p)
 {
 	table_number_if(to, p->unused >= 0, p->unused);
 	table_number_if(to, p->largest_free >= 0, p->largest_free);
+	table_number_if(to, p->fragmentation >= 0, (int64_t)(1e4 * p->fragmentation + 0.5));
 	table_number_if(to, p->waiting >= 0, p->waiting);
 	table_number(to, p->before);
 	table_number_if(to, p->past_use >= 0, p->past_use);
