@@ -4,15 +4,16 @@ import { scaleLinear } from 'd3-scale';
 import { el, replace, svg } from './dom.js';
 import { number, percent, tick } from './format.js';
 
-// A figure that is drawn anew when its width changes. make(width): its content.
+// A figure that is drawn anew when its width changes. make(width, again): its content; again(): draws it anew.
 export function figure(make) {
 	const box = el('figure');
 	let width = 0;
+	const again = () => replace(box, make(width, again));
 	new ResizeObserver(() => {
 		const now = Math.floor(box.clientWidth);
 		if (now && now !== width) {
 			width = now;
-			replace(box, make(now));
+			again();
 		}
 	}).observe(box);
 	return box;

@@ -56,7 +56,9 @@ uint32_t memory_gather_pool(
 		                .capacity = -1,
 		                .unused = -1,
 		                .waiting = -1,
-		                .largest_free = -1 }));
+		                .largest_free = -1,
+		                .past_use = -1,
+		                .fragmentation = -1 }));
 	}
 	return i;
 }
@@ -126,10 +128,11 @@ static void match_releases(struct memory_event *v, const uint32_t *order, size_t
 
 /* A pool after some of its events. */
 struct pool_level {
-	int64_t known;    /* allocated and not released in the file */
-	int64_t before;   /* allocated before the first event; may become negative */
-	int64_t in_use;   /* total */
-	int64_t reserved; /* -1: unknown */
+	int64_t known;        /* allocated and not released in the file */
+	int64_t before;       /* allocated before the first event; may become negative */
+	int64_t in_use;       /* total */
+	int64_t reserved;     /* -1: unknown */
+	double fragmentation; /* of the last event that states it; -1: unknown */
 };
 
 struct pool_replay {
@@ -231,6 +234,8 @@ static void take_event(struct pool_replay *r, const struct memory_event *e)
 		r->level.before = num_add(r->level.before, e->bytes);
 	if (e->reserved >= 0)
 		r->level.reserved = e->reserved;
+	if (e->fragmentation >= 0)
+		r->level.fragmentation = e->fragmentation;
 	if (r->totals && e->in_use < 0)
 		return;
 	r->level.in_use = r->totals ? e->in_use : r->level.known;
@@ -242,6 +247,7 @@ static void replay(struct pool_replay *r)
 	struct memory_steps *steps = &r->g->steps;
 
 	r->level.reserved = -1;
+	r->level.fragmentation = -1;
 	find_before(r);
 	memory_steps_rewind(steps);
 	for (size_t i = 0; i < r->n; i++) {
@@ -463,6 +469,7 @@ static void find_state(struct pool_replay *r, bool blind)
 	p->before = r->totals && r->moment.before > 0 ? r->moment.before : 0;
 	if (r->totals && !r->g->reserved_counts && r->moment.reserved >= r->moment.in_use)
 		p->unused = num_sub(r->moment.reserved, r->moment.in_use);
+	p->fragmentation = r->moment.fragmentation;
 	p->only_sums = r->g->sums_only;
 	p->has_state = r->found && !blind && p->allocations;
 	p->known_live = r->found;

@@ -21,10 +21,11 @@ struct memory_place {
 
 struct memory_event {
 	int64_t ns;
-	int64_t bytes;    /* negative: released; 0: unknown */
-	int64_t in_use;   /* total afterwards, from the source; negative: unknown */
-	int64_t reserved; /* bytes reserved afterwards; negative: unknown */
-	int64_t until;    /* end of the op around an allocation, or INT64_MIN */
+	int64_t bytes;        /* negative: released; 0: unknown */
+	int64_t in_use;       /* total afterwards, from the source; negative: unknown */
+	int64_t reserved;     /* bytes reserved afterwards; negative: unknown */
+	double fragmentation; /* afterwards; negative: unknown */
+	int64_t until;        /* end of the op around an allocation, or INT64_MIN */
 	uint64_t address;
 	uint64_t buffers;  /* allocations that the event stands for; 0: one */
 	uint32_t place;    /* in memory_gathering.places, or ID_NONE */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order of pools and of the rows of a live set, and the size classes.
+ * The order of pools and of the rows of a live set, segments, and the size classes.
  */
 #include "base/sort.h"
 #include "device/memory_use.h"
@@ -75,6 +75,53 @@ void memory_sort_pools(struct memory_use *use, struct arena *a)
 		sorted[i] = use->pools.v[order[i]];
 	if (use->pools.n)
 		memcpy(use->pools.v, sorted, use->pools.n * sizeof *sorted);
+}
+
+/* ---- segments ---- */
+
+int64_t memory_segment_part(const struct memory_segment *s, unsigned part)
+{
+	int64_t whole = s->bytes / MEMORY_SEGMENT_PARTS, rest = s->bytes % MEMORY_SEGMENT_PARTS;
+
+	return whole * part + rest * part / MEMORY_SEGMENT_PARTS;
+}
+
+void memory_add_block(struct memory_segment *s, uint64_t address, int64_t bytes, bool used)
+{
+	s->blocks++;
+	if (!used) {
+		s->largest_free = bytes > s->largest_free ? bytes : s->largest_free;
+		return;
+	}
+	s->used = num_add(s->used, bytes);
+	if (address - s->address >= (uint64_t)s->bytes)
+		return;
+	int64_t from = (int64_t)(address - s->address);
+	int64_t to = bytes < s->bytes - from ? from + bytes : s->bytes;
+	for (unsigned i = 0; i < MEMORY_SEGMENT_PARTS; i++) {
+		int64_t start = memory_segment_part(s, i), end = memory_segment_part(s, i + 1);
+		start = start > from ? start : from;
+		end = end < to ? end : to;
+		s->parts[i] = num_add(s->parts[i], end > start ? end - start : 0);
+	}
+}
+
+static int by_size(const void *v, uint32_t a, uint32_t b)
+{
+	const struct memory_segment *x = (const struct memory_segment *)v + a,
+	                            *y = (const struct memory_segment *)v + b;
+
+	return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+void memory_sort_segments(struct memory_use *use, struct arena *a)
+{
+	size_t n = use->segments.n;
+
+	if (n)
+		sort_array(a, use->segments.v, n, sizeof *use->segments.v, by_size);
+	use->segments_left_out = n > MEMORY_SEGMENTS ? n - MEMORY_SEGMENTS : 0;
+	use->segments.n = n - use->segments_left_out;
 }
 
 /* ---- size classes ---- */

@@ -87,6 +87,7 @@ struct snapshot_use {
 struct pool_facts {
 	int64_t reserved;     /* at the first entry */
 	int64_t largest_free; /* block at the end */
+	int64_t free;         /* bytes of the free blocks at the end */
 };
 
 /* A device, or the host. */
@@ -225,6 +226,8 @@ static void add_pool(struct snapshot_device *d, struct str allocator)
 	                .reserved = d->has_segments ? 0 : -1,
 	                .capacity = -1,
 	                .largest_free = d->has_segments ? 0 : -1,
+	                .past_use = -1,
+	                .fragmentation = -1,
 	                .has_state = true }));
 }
 
@@ -242,6 +245,19 @@ static size_t rows_of(const struct snapshot_device *d, uint32_t pool, struct mem
 	return 2;
 }
 
+/* Adds the free blocks of a pool to its rows. free: bytes by row. */
+static void add_free(const struct snapshot_device *d, uint32_t pool, int64_t *free)
+{
+	struct memory_pool *rows[2], *first = d->x->out->pools.v + d->pool0;
+	const struct pool_facts *facts = &d->facts.v[pool];
+
+	for (size_t k = rows_of(d, pool, rows); k-- > 0;) {
+		free[rows[k] - first] = num_add(free[rows[k] - first], facts->free);
+		if (facts->largest_free > rows[k]->largest_free)
+			rows[k]->largest_free = facts->largest_free;
+	}
+}
+
 /* Makes the rows: one for each pool, and one for the device if it has several. */
 static void make_pools(struct snapshot_device *d)
 {
@@ -255,11 +271,13 @@ static void make_pools(struct snapshot_device *d)
 	for (size_t i = 0; i < d->names.n; i++)
 		add_pool(d, trace_str(x->t, d->names.v[i]));
 	d->pools = x->out->pools.n - d->pool0;
-	for (uint32_t i = 0; d->has_segments && i < d->names.n; i++) {
-		struct memory_pool *rows[2];
-		for (size_t k = rows_of(d, i, rows); k-- > 0;)
-			if (d->facts.v[i].largest_free > rows[k]->largest_free)
-				rows[k]->largest_free = d->facts.v[i].largest_free;
+	int64_t *free = ARENA_ARRAY(x->scratch, d->pools, int64_t);
+	for (uint32_t i = 0; d->has_segments && i < d->names.n; i++)
+		add_free(d, i, free);
+	for (size_t k = 0; d->has_segments && k < d->pools; k++) {
+		struct memory_pool *p = &x->out->pools.v[d->pool0 + k];
+		if (free[k] > 0)
+			p->fragmentation = 1 - (double)p->largest_free / (double)free[k];
 	}
 }
 
@@ -299,6 +317,7 @@ static void scan_block(struct entry_scan *s, const struct memory_entry *e, struc
 
 	if (!is_active(s->d->x, e)) {
 		pool->largest_free = e->bytes > pool->largest_free ? e->bytes : pool->largest_free;
+		pool->free = num_add(pool->free, e->bytes);
 		return;
 	}
 	if (seen == SEEN_NOT)
@@ -320,11 +339,31 @@ static void scan_entry(struct entry_scan *s, const struct memory_entry *e)
 	imap_put(&s->seen, e->address, alloc ? SEEN_LIVE : SEEN_FREED, true);
 }
 
+/* Adds a segment, or a block of the last segment, to the map of the memory. */
+static void map_segment(const struct entry_scan *s, const struct memory_entry *e)
+{
+	struct snapshot_use *x = s->d->x;
+	struct memory_use *out = x->out;
+
+	if (e->action == ACTION_SEGMENT)
+		VEC_PUSH(x->a, &out->segments,
+		        ((struct memory_segment){ .worker = out->worker,
+		                .device = str_copy(x->a, s->d->name),
+		                .allocator = str_copy(x->a, trace_str(x->t, e->allocator)),
+		                .address = e->address,
+		                .bytes = e->bytes }));
+	else if (e->action == ACTION_BLOCK && out->segments.n)
+		memory_add_block(&out->segments.v[out->segments.n - 1], e->address, e->bytes,
+		        is_active(x, e));
+}
+
 static void scan_any(struct entry_scan *s, const struct memory_entry *e)
 {
 	uint32_t i = pool_of(s->d, e->allocator);
 	struct pool_facts *pool = &s->d->facts.v[i];
 
+	if (s->d->x->request->over_time)
+		map_segment(s, e);
 	if (e->action == ACTION_BLOCK)
 		scan_block(s, e, pool);
 	else if (e->action == ACTION_ALLOC || e->action == ACTION_FREE_COMPLETED)

@@ -45,7 +45,7 @@ enum {
 	MEMORY_RULE_REGION_TEMP,
 	MEMORY_RULE_REGION_OUTPUT,
 	MEMORY_RULE_BUFFER, /* buffers of programs, in the order of trace_buffer_kind */
-	MEMORY_RULE_BUFFER_END = MEMORY_RULE_BUFFER + 4,
+	MEMORY_RULE_BUFFER_END = MEMORY_RULE_BUFFER + BUFFER_KINDS,
 	MEMORY_RULE_CATEGORY = MEMORY_RULE_BUFFER_END, /* the categories of the file, in the order
 	                                                  of memory_categories */
 	MEMORY_RULE_CATEGORY_END = MEMORY_RULE_CATEGORY + 8,

@@ -199,6 +199,7 @@ static void take_allocation(
 		.freed = made->freed,
 		.in_use = made->in_use,
 		.reserved = made->reserved,
+		.fragmentation = made->fragmentation,
 		.address = made->address,
 		.has_address = made->has_address };
 
@@ -255,6 +256,7 @@ static void take_buffer(struct trace_gathering *x, uint32_t pool, const struct t
 		.bytes = k->bytes,
 		.in_use = -1,
 		.reserved = -1,
+		.fragmentation = -1,
 		.until = INT64_MIN,
 		.address = (uint64_t)(k - t->buffers.v),
 		.has_address = true,
@@ -289,8 +291,12 @@ static void gather_programs(struct trace_gathering *x)
 		struct memory_pool *p = memory_gathered_pool(&x->g, pool);
 		p->program = true;
 		p->reserved = m->reserved;
-		for (size_t k = m->buffer0; k < end; k++)
+		p->past_use = m->knows_use ? 0 : -1;
+		for (size_t k = m->buffer0; k < end; k++) {
 			take_buffer(x, pool, &t->buffers.v[k]);
+			if (t->buffers.v[k].kind == BUFFER_USED_PARAMETER)
+				p->past_use = num_add(p->past_use, t->buffers.v[k].bytes);
+		}
 	}
 }
 
@@ -446,6 +452,31 @@ static void place_node(struct model_gathering *x, uint32_t n, struct memory_even
 	e->rule = (uint8_t)memory_first_rule(rules);
 }
 
+/* Adds the records of a cell about allocators other than the GPU's. */
+static void take_others(struct model_gathering *x, const struct step *s, uint32_t c,
+        const struct memory_event *place)
+{
+	const uint8_t *item = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
+	struct str worker = x->m->workers.n ? x->m->workers.v[s->worker] : STR_NONE;
+	struct str device = device_name(x->m, x->m->nodes.v[s->cell_node[c]].device);
+	struct str allocator;
+
+	for (struct mem_item m; mem_next_other(&item, end, &m, &allocator);) {
+		uint32_t pool = memory_gather_pool(&x->g, worker, device, allocator);
+		struct memory_pool *p = memory_gathered_pool(&x->g, pool);
+		struct memory_event e = *place;
+		p->step = s->id;
+		e.ns = step_ns(s, m.time);
+		e.bytes = m.bytes;
+		e.freed = m.bytes < 0;
+		e.in_use = m.allocation ? -1 : m.in_use;
+		e.only_total = !m.allocation;
+		if (!m.allocation)
+			p->peak = larger(p->peak, m.in_use);
+		memory_gather_event(&x->g, pool, &e);
+	}
+}
+
 /* Adds the records of a cell. A record without a time states only the highest use. */
 static void take_cell(struct model_gathering *x, const struct step *s, uint32_t c)
 {
@@ -456,7 +487,7 @@ static void take_cell(struct model_gathering *x, const struct step *s, uint32_t 
 	                            : device_name(x->m, node->device);
 	uint32_t pool = memory_gather_pool(&x->g, worker, device, STR_NONE);
 	struct memory_pool *p = memory_gathered_pool(&x->g, pool);
-	struct memory_event place = { .reserved = -1, .until = INT64_MIN };
+	struct memory_event place = { .reserved = -1, .fragmentation = -1, .until = INT64_MIN };
 
 	p->step = s->id;
 	place_node(x, s->cell_node[c], &place);
@@ -481,6 +512,7 @@ static void take_cell(struct model_gathering *x, const struct step *s, uint32_t 
 				memory_gather_event(&x->g, pool, &e);
 		}
 	}
+	take_others(x, s, c, &place);
 }
 
 /* Removes what a heap does not have: its peak, times and releases. */
@@ -499,6 +531,7 @@ static void keep_largest(struct memory_use *to, const struct memory_pool *p, str
 	size_t i = 0;
 
 	while (i < to->pools.n && !(str_eq(to->pools.v[i].device, p->device) &&
+	                                  str_eq(to->pools.v[i].allocator, p->allocator) &&
 	                                  str_eq(to->pools.v[i].worker, p->worker)))
 		i++;
 	if (i == to->pools.n)

@@ -91,6 +91,10 @@ struct memory_pool {
 	                       * negative: unknown */
 	int64_t before;       /* part of moment_live: allocated before the first entry */
 	int64_t largest_free; /* block, at the end; negative: unknown */
+	double fragmentation; /* share of the free memory outside of its largest block: at the
+	                       * moment; in a snapshot, at the end; negative: unknown */
+	int64_t past_use;     /* part of moment_live: its last use is before the moment; negative:
+	                       * unknown */
 	uint64_t never_freed; /* allocations */
 	int64_t never_freed_bytes;
 	uint64_t double_frees,
@@ -102,6 +106,18 @@ struct memory_change {
 	struct str device, allocator;
 	struct memory_owner owner;
 	int64_t first, second;
+};
+
+/* A segment of a device at the end of a snapshot: memory that the allocator got in one piece. */
+#define MEMORY_SEGMENTS      400 /* that are kept: the largest ones */
+#define MEMORY_SEGMENT_PARTS 64
+struct memory_segment {
+	struct str worker, device, allocator;
+	uint64_t address;
+	int64_t bytes, used;
+	int64_t largest_free; /* block */
+	uint64_t blocks;
+	int64_t parts[MEMORY_SEGMENT_PARTS]; /* bytes in use in each of the equal parts */
 };
 
 /* A device of a rank's snapshot. */
@@ -123,6 +139,8 @@ struct memory_use {
 	VEC(struct str) kinds;         /* at most MEMORY_KINDS */
 	bool lacks_step;               /* a trace has none of the steps that were asked for */
 	VEC(struct memory_oom) ooms;
+	VEC(struct memory_segment) segments; /* if the use over time is wanted: the largest first */
+	uint64_t segments_left_out;
 	VEC(struct memory_change) changes; /* the largest first */
 	VEC(struct memory_rank) ranks;     /* nearest to its limit first; empty for one worker */
 	uint64_t wrong_blocks;             /* blocks in use at the end that the entries free */
@@ -138,6 +156,15 @@ int64_t memory_pool_peak(const struct memory_pool *p);
 /* Sorts the pools of each worker, the largest peak first. The pools of a device that has a row of
  * its own follow this row. */
 void memory_sort_pools(struct memory_use *use, struct arena *a);
+
+/* Returns where a part of a segment begins; part MEMORY_SEGMENT_PARTS: where the segment ends. */
+int64_t memory_segment_part(const struct memory_segment *s, unsigned part);
+
+/* Adds a block of a segment. used: it is allocated. */
+void memory_add_block(struct memory_segment *s, uint64_t address, int64_t bytes, bool used);
+
+/* Sorts the segments, the largest first, and keeps MEMORY_SEGMENTS. */
+void memory_sort_segments(struct memory_use *use, struct arena *a);
 
 /* Adds the pools of a PyTorch memory snapshot to *out, in a. */
 void memory_use_snapshot(const struct trace *t, const struct memory_request *request,

@@ -96,6 +96,7 @@ bool run_memory(struct session *s, const struct request *r, struct sink *out)
 	if (!check_use(s, &request, &use))
 		return false;
 	memory_sort_pools(&use, &s->query_arena);
+	memory_sort_segments(&use, &s->query_arena);
 	size_t workers = count_workers(&use);
 	if (request.diff && workers != 2)
 		return session_fail(s, ERR_INVALID_ARGUMENT,

@@ -37,9 +37,9 @@ enum {
 	NODE_COVERED = 8,      /* counted in the coverage */
 	NODE_TYPES_GIVEN = 16, /* its types were read as a whole from a ProfileProto */
 	NODE_TRANSPOSED = 32,  /* attribute transpose_a */
-	NODE_ONNX = 64, /* operator or tensor of an ONNX model, or layer of a TensorRT engine */
-	NODE_UNCOUNTED = 128, /* its float operations are not known */
-	NODE_LAYER = 256      /* layer of a TensorRT engine */
+	NODE_ONNX = 64,        /* operator of an ONNX model, or layer of a TensorRT engine */
+	NODE_UNCOUNTED = 128,  /* its float operations are not known */
+	NODE_LAYER = 256       /* layer of a TensorRT engine */
 };
 
 struct node {

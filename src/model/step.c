@@ -36,6 +36,7 @@ enum {
 #define HAS(name)     (1u << AT_##name)
 #define HAS_OUTPUTS   (1u << AT_OUTPUTS)
 #define IS_ALLOCATION (HAS_OUTPUTS << 1)
+#define IS_OTHER      (HAS_OUTPUTS << 2) /* the name of the allocator follows the numbers */
 
 #define MASK              3          /* bytes */
 #define HEAD              (MASK + 1) /* mask and length */
@@ -130,28 +131,72 @@ static const uint8_t *item_end(const uint8_t *item)
 	return p;
 }
 
-bool mem_next(const uint8_t **at, const uint8_t *end, struct mem_item *m)
+/* Unpacks an item. Returns the end of its numbers. */
+static const uint8_t *unpack(const uint8_t *item, struct mem_item *m)
 {
-	const uint8_t *p = *at + HEAD;
+	const uint8_t *p = item + HEAD;
+	uint64_t mask = item_mask(item);
 
-	if (*at == end)
-		return false;
-	uint64_t mask = item_mask(*at);
 	m->allocation = (mask & IS_ALLOCATION) != 0;
 #define F(name, value) m->name = mask & HAS(name) ? unzigzag(get(&p)) : 0;
 	MEM_NUMBERS(F)
 #undef F
 	m->n_outputs = mask & HAS_OUTPUTS ? (size_t)get(&p) : 0;
 	m->outputs = p;
-	*at = item_end(*at);
+	return p;
+}
+
+/* Skips to the next item whose bits of `of` have these values. */
+static bool find_item(const uint8_t **p, const uint8_t *end, unsigned of, unsigned values)
+{
+	while (*p != end && (item_mask(*p) & of) != values)
+		*p = item_end(*p);
+	return *p != end;
+}
+
+static bool next_item(
+        const uint8_t **p, const uint8_t *end, unsigned of, unsigned values, struct mem_item *m)
+{
+	if (!find_item(p, end, of, values))
+		return false;
+	unpack(*p, m);
+	*p = item_end(*p);
 	return true;
+}
+
+bool mem_next(const uint8_t **p, const uint8_t *end, struct mem_item *m)
+{
+	return next_item(p, end, IS_OTHER, 0, m);
 }
 
 bool mem_next_of(const uint8_t **p, const uint8_t *end, bool allocation, struct mem_item *m)
 {
-	while (*p != end && ((item_mask(*p) & IS_ALLOCATION) != 0) != allocation)
-		*p = item_end(*p);
-	return mem_next(p, end, m);
+	return next_item(p, end, IS_OTHER | IS_ALLOCATION, allocation ? IS_ALLOCATION : 0, m);
+}
+
+uint8_t *mem_put_other(uint8_t *p, const struct mem_item *m, struct str allocator)
+{
+	uint8_t *item = p;
+
+	allocator = str_sub(allocator, 0, MEM_NAME_MAX);
+	p = mem_put(p, m);
+	put_mask(item, (unsigned)item_mask(item) | IS_OTHER);
+	if (allocator.n)
+		memcpy(p, allocator.p, allocator.n);
+	p += allocator.n;
+	mem_close(item, p);
+	return p;
+}
+
+bool mem_next_other(
+        const uint8_t **p, const uint8_t *end, struct mem_item *m, struct str *allocator)
+{
+	if (!find_item(p, end, IS_OTHER, IS_OTHER))
+		return false;
+	const uint8_t *name = unpack(*p, m);
+	*p = item_end(*p);
+	*allocator = str_make(name, (size_t)(*p - name));
+	return true;
 }
 
 void mem_to_host(uint8_t *p, size_t n)

@@ -163,6 +163,13 @@ bool mem_next(const uint8_t **p, const uint8_t *end, struct mem_item *m);
 bool mem_next_of(const uint8_t **p, const uint8_t *end, bool allocation, struct mem_item *m);
 void mem_next_output(const uint8_t **p, struct mem_output *o);
 
+/* Items of allocators other than the GPU's, which the functions above skip. Only time, bytes and
+ * bytes in use count. The name is cut off after MEM_NAME_MAX bytes. */
+#define MEM_NAME_MAX 60
+uint8_t *mem_put_other(uint8_t *p, const struct mem_item *m, struct str allocator);
+bool mem_next_other(
+        const uint8_t **p, const uint8_t *end, struct mem_item *m, struct str *allocator);
+
 /* Turns the accelerator's temp and persistent bytes of all packed items into the host's. */
 void mem_to_host(uint8_t *p, size_t n);
 

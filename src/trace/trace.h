@@ -169,9 +169,17 @@ struct trace_program_memory {
 	int64_t space;    /* 0: the main memory of the device */
 	int64_t reserved; /* bytes of all allocations */
 	size_t buffer0;   /* its buffers are from here to buffer0 of the next one */
+	bool knows_use;   /* the parameters whose last use is before the peak are known */
 };
 
-enum trace_buffer_kind { BUFFER_PARAMETER, BUFFER_CONSTANT, BUFFER_OUTPUT, BUFFER_TEMPORARY };
+enum trace_buffer_kind {
+	BUFFER_PARAMETER,
+	BUFFER_USED_PARAMETER, /* whose last use is before the peak */
+	BUFFER_CONSTANT,
+	BUFFER_OUTPUT,
+	BUFFER_TEMPORARY,
+	BUFFER_KINDS
+};
 /* A buffer of a program. It exists from `from` to `until`, which are positions in the program's
  * schedule. */
 struct trace_buffer {

@@ -387,13 +387,10 @@ void build_node_input(struct trace_build *b, uint32_t node, uint32_t source)
 	VEC_PUSH(b->scratch, &b->edges, made);
 }
 
-void build_program_memory(struct trace_build *b, struct str name, int64_t space, int64_t reserved)
+void build_program_memory(struct trace_build *b, struct trace_program_memory made)
 {
-	struct trace *t = b->t;
-
-	VEC_PUSH(t->a, &t->program_memory,
-	        ((struct trace_program_memory){
-	                build_string(b, name), space, reserved, t->buffers.n }));
+	made.buffer0 = b->t->buffers.n;
+	VEC_PUSH(b->t->a, &b->t->program_memory, made);
 }
 
 void build_buffer(struct trace_build *b, const struct trace_buffer *v)

@@ -111,8 +111,8 @@ uint32_t build_node(struct trace_build *b, uint64_t program, struct str name, st
 /* Adds an edge. Both nodes must exist. */
 void build_node_input(struct trace_build *b, uint32_t node, uint32_t source);
 
-/* Begins the memory of a program in a memory space; reserved: bytes of all allocations. */
-void build_program_memory(struct trace_build *b, struct str name, int64_t space, int64_t reserved);
+/* Begins the memory of a program in a memory space; buffer0 is set. */
+void build_program_memory(struct trace_build *b, struct trace_program_memory made);
 /* Adds a buffer to the memory that was begun last. */
 void build_buffer(struct trace_build *b, const struct trace_buffer *v);
 

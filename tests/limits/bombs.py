@@ -16,6 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path[:0] = [os.path.join(ROOT, 'tests', d) for d in ('limits', 'check', 'models', 'trace')]
 import cases  # noqa: E402
 import run as limits  # noqa: E402
+import hlo  # noqa: E402
 import nsys  # noqa: E402
 import pftrace as pf  # noqa: E402
 import pprof  # noqa: E402
@@ -118,6 +119,22 @@ def xspace_planes(t):
     for i in range(N // 2):
         plane.line(i, 't%d' % i, [(plane.meta('op%d' % i), i, 5)])
     bounded(t, write('planes.xplane.pb', space + xspace.space(plane)), ['scope', 'FILE', '-max_depth', '1'], ['devices', 'FILE'])
+
+
+def hlo_buffers(t):
+    """Programs of many memory spaces, allocations, buffers and events of a few bytes each."""
+    number = xspace.number
+    memory = ['memory', 'FILE', '--top=0']
+    for name, made in (('spaces', b''.join(sub(3, number(1, i) + number(2, 1) + number(8, i)) for i in range(2 * N))),
+                       ('allocations', sub(3, number(2, 1)) + sub(3, b'') * (4 * N)),
+                       ('buffers', sub(1, b'') * (4 * N) + sub(3, number(2, 1)) + sub(4, sub(1, b'') * (8 * N))),
+                       ('heaps', sub(3, number(2, 1)) + sub(4, sub(1, b'')) * (4 * N)),
+                       ('programs', None)):
+        program = sub(1, sub(1, 'f') + sub(3, sub(2, sub(1, 'a') + number(35, 1)))) + sub(3, made or sub(3, number(2, 1)))
+        plane = hlo.metadata_plane({i: program for i in range(1, (N // 10 if made is None else 1) + 1)})
+        gpu = xspace.Plane('/device:GPU:0')
+        gpu.line(7, 'Stream #7', [(gpu.meta('k'), 0, 5)])
+        bounded(t, write(name + '.xplane.pb', xspace.space(gpu, plane)), memory, ['scope', 'FILE'])
 
 
 def devices(t):
@@ -232,7 +249,7 @@ def scope_levels(t):
 
 
 TESTS = [kineto_nested, chrome_open, perfetto_open, nsys_nested, onnxruntime_nested, chakra_nested, rocprof_nested,
-         xspace_planes, devices, kernels, launches, pprof_deep, pprof_paths, pprof_stacks, snapshot_bombs, flight_bombs,
+         xspace_planes, hlo_buffers, devices, kernels, launches, pprof_deep, pprof_paths, pprof_stacks, snapshot_bombs, flight_bombs,
          scope_levels]
 
 

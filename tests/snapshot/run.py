@@ -240,6 +240,28 @@ def random_streams(t):
                     equal(state[0]['unused_bytes'], model['reserved_end'] - sum(model['end'].values()), what)
                     free = [b['size'] for s in snapshot['segments'] if s['device'] == device for b in s['blocks'] if b['state'] == 'inactive']
                     equal(state[0]['largest_free_bytes'], max(free, default=0), what)
+                    equal(state[0]['fragmentation'], round(100 - 100 * max(free) / sum(free), 2) if free else None, what)
+
+
+def map_of_segments(t):
+    """The segments at the end, the largest first, with the bytes and the share of each part that are in use."""
+    snapshot, _ = layout.make(77, devices=2, private=True, before=40, steps=300)
+    found = memory(t, write('s.pickle', pickle.dumps(snapshot)))
+    segments = {(s['device'], s['address']): s for s in snapshot['segments']}
+    equal(len(found['segments']), len(segments))
+    equal([s['bytes'] for s in found['segments']], sorted((s['total_size'] for s in snapshot['segments']), reverse=True))
+    for s in found['segments']:
+        truth = segments[int(s['device'][len('gpu:'):]), int(s['address'], 16)]
+        used = [b for b in truth['blocks'] if b['state'].startswith('active')]
+        free = [b['size'] for b in truth['blocks'] if not b['state'].startswith('active')]
+        equal((s['used_bytes'], s['largest_free_bytes'], s['blocks']), (sum(b['size'] for b in used), max(free, default=0), len(truth['blocks'])), s)
+        share, at, width = [0.0] * 64, 0, truth['total_size'] / 64
+        for b in truth['blocks']:
+            for i in range(64) if b in used else ():
+                share[i] += max(0, min(at + b['size'], (i + 1) * width) - max(at, i * width)) / width
+            at += b['size']
+        assert all(abs(100 * a - b) <= 1.5 for a, b in zip(share, s['parts_percent'])), (share, s)
+    assert 'segments' not in memory(t, write('empty.pickle', pickle.dumps(dict(snapshot, segments=[]))))
 
 
 def groups_add_up(t):
@@ -576,6 +598,21 @@ def evil_pickles():
     yield 'extension', start + b'\x82\x01u.', 'EXT1'
     yield 'persistent', start + b'\x8c\x01aQu.', 'BINPERSID'
     yield 'buffer', start + b'\x97u.', 'NEXT_BUFFER'
+    yield 'read-only buffer', start + b'N\x98u.', 'READONLY_BUFFER'
+    yield 'extension 2', start + b'\x83\x01\x00u.', 'EXT2'
+    yield 'extension 4', start + b'\x84\x01\x00\x00\x00u.', 'EXT4'
+    yield 'persistent line', start + b'Px\nu.', 'PERSID of x'
+    yield 'new object', start + b'\x8c\x02os\x8c\x06system\x93)\x81u.', 'os.system'
+    yield 'new object with keywords', start + b'N)}\x92u.', 'NEWOBJ_EX'
+    yield 'state', start + b'}}bu.', 'BUILD'
+    yield 'a name of several levels', start + b'\x8c\x08builtins\x8c\x0bstr.__mod__\x93u.', 'builtins.str.__mod__'
+    yield 'a name from the memo', start + b'\x8c\x02os\x94\x8c\x06system\x94h\x00h\x01\x93u.', 'os.system'
+    yield 'as a key', b'\x80\x04}(cos\nsystem\nN\x8c\x0ddevice_tracesNu.', 'os.system'
+    # A pickle in the bytes of another one, and one after its end: neither is read.
+    yield 'nested', pickle.dumps({'device_traces': [], 'more': pickle.dumps(Evil(os.system, ('touch executed',)))}), 'one event'
+    yield 'second', pickle.dumps({'device_traces': []}) + pickle.dumps(Evil(os.system, ('touch executed',))), 'one event'
+    # Lists that contain the list before ten times: 10 to the power of 40 items.
+    yield 'shared lists', start + b']\x94' + b''.join(b'](' + b'h%c' % i * 10 + b'e\x94' for i in range(40)) + b'u.', 'a list or a dict as a key'
     yield 'memo bomb', start + b'r\xff\xff\xff\xffu.', 'too large'
     yield 'self', start + b']\x94h\x00au.', 'list was expected'
     yield 'stack', start + b'N' * (1 << 20) + b'u.', 'values that are not stored'
@@ -640,7 +677,7 @@ def sample(t):
 def main():
     t = cases.arguments(__doc__)
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, steps, refuses_code, cut_anywhere, every_prefix,
-             trailing_bytes, sample, random_streams, groups_add_up, views, views_at_a_moment, device_without_error,
+             trailing_bytes, sample, random_streams, map_of_segments, groups_add_up, views, views_at_a_moment, device_without_error,
              views_by_stack,
              views_of_ranks, views_need_snapshots, kinds, kinds_over_time, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)

@@ -50,11 +50,13 @@ def stack_index(frames):
     return out + b''.join(data(4, number(1, i + 1) + number(2, f[3])) for i, f in enumerate(frames))
 
 
-def program(name, id_, computations, entry, stacks=b''):
-    """Encodes a program; computations are (id, root, instructions)."""
+def program(name, id_, computations, entry, stacks=b'', schedule=()):
+    """Encodes a program; computations are (id, root, instructions); schedule is the order of the entry's instructions."""
     body = data(1, name) + data(2, 'main') + number(5, id_) + number(6, entry)
     for c, root, instructions in computations:
         body += data(3, data(1, 'c%d' % c) + b''.join(data(2, i) for i in instructions) + number(5, c) + number(6, root))
+    if schedule:
+        body += data(7, data(1, number(1, entry) + data(2, packed(1, schedule))))
     return data(1, body + data(17, stacks))
 
 

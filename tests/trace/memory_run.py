@@ -77,7 +77,7 @@ def rows_add_up():
             p = Plane('/host:CPU')
             p.line(1, 'thread', [(p.meta('MemoryDeallocation' if size < 0 else 'MemoryAllocation'), ts * 10 ** 6, 0,
                                   dict({'addr': address, 'allocation_bytes': abs(size), 'bytes_allocated': total, 'bytes_available': 1 << 30,
-                                        'allocator_name': 'bfc'}, **({'tf_op': op + ':Op'} if op else {}))) for ts, address, size, total, op in events])
+                                        'allocator_name': 'bfc', 'fragmentation': ts / 1e5}, **({'tf_op': op + ':Op'} if op else {}))) for ts, address, size, total, op in events])
             path = write(space(p), 'a.xplane.pb')
         else:
             made = []
@@ -97,6 +97,7 @@ def rows_add_up():
             equal(max(sum(k['bytes'][i] for k in use['kinds']) for i in range(len(use['ns']))), max(totals), seed)
             state, = doc['pools'] or [None]
             equal(state['unused_bytes'], None if seed % 2 else 7, seed)
+            equal(state['fragmentation'], round(events[n][0] / 1000, 2) if seed % 2 else None, seed)
 
 
 def inconsistent_totals():
@@ -203,6 +204,33 @@ def run_metadata():
     equal([doc['memory'][0][k] for k in ('live_bytes', 'allocations', 'frees', 'allocated_bytes')], [60, 3, 0, 60])
 
 
+def other_allocators():
+    """RunMetadata has a row for each allocator; the views count the allocations of the GPU's, as before."""
+    def used(allocator, total, *records):
+        return 'memory { allocator_name: "%s" total_bytes: 1 allocator_bytes_in_use: %d %s }' % (
+            allocator, total, ' '.join('allocation_records { alloc_micros: %d alloc_bytes: %d }' % r for r in records))
+
+    def device(name, *nodes):
+        return 'dev_stats { device: "/device:%s" %s }' % (name, ' '.join(
+            'node_stats { node_name: "%s" all_start_micros: 1 op_end_rel_micros: %d %s }' % (n, end, ' '.join(m)) for n, end, m in nodes))
+    write(''.join('node { name: "%s" op: "Op" }\n' % n for n in 'abc').encode(), 'g.pbtxt')
+    write(('step_stats { %s %s }' % (
+        device('GPU:0', ('a', 5, [used('GPU_0_bfc', 100, (3, 100)), used('gpu_host_bfc', 7, (3, 7))]),
+               ('b', 9, [used('GPU_0_bfc', 300, (6, 200)), used('gpu_host_bfc', 9, (6, 2))])),
+        device('CPU:0', ('c', 8, [used('cpu', 4000, (4, 1000), (5, -400))])))).encode(), 'r.pbtxt')
+    files = '--graph_path=g.pbtxt', '--run_meta_path=r.pbtxt'
+    doc = memory(*files)
+    equal([(r['allocator'], r['device'], r['peak_bytes'], r['allocations'], r['frees'], r['allocated_bytes']) for r in doc['memory']],
+          [('cpu', '/device:cpu:0', 4000, 1, 1, 1000), (None, '/device:gpu:0', 300, 2, 0, 300), ('gpu_host_bfc', '/device:gpu:0', 9, 2, 0, 9)])
+    equal(live(doc, 'op', allocator='gpu_host_bfc'), {('a',): 7, ('b',): 2})
+    equal(live(doc, 'op', allocator='cpu'), {('(before the trace)',): 3400, ('(releases without addresses)',): 600})
+    for row in doc['memory']:
+        equal(sum(live(doc, 'op', allocator=row['allocator']).values()), row['live_bytes'], row)
+    # A profile that convert writes has no names of allocators, but everything else.
+    program('convert', *files, '-output', 'profile:outfile=c.pb')
+    equal([r['peak_bytes'] for r in memory('c.pb')['memory']], [300])
+
+
 def heap():
     """Of a heap profile, the bytes in use by line and device; it has neither a peak nor times."""
     p = pprof.Profile(('allocations', 'count'), ('space', 'bytes'))
@@ -292,6 +320,25 @@ def programs():
         assert 'no allocations' in program('memory', path, '-at', 'end', status=1)[1]
 
 
+def parameters_past_use():
+    """Parameters whose last use is before the peak, and which no output reuses, could be freed earlier."""
+    # p1 and p2 are used by 3, p5 by 4 through a bitcast, and p6 is donated. 4 defines the peak.
+    ops = [hlo.instruction(i, 'p%d' % i, 'parameter', [1]) for i in (1, 2, 5, 6)]
+    ops += [hlo.instruction(3, 'add', 'add', [1], (1, 2, 6)), hlo.instruction(7, 'view', 'bitcast', [1], (5,)),
+            hlo.instruction(4, 'big', 'fusion', [1], (3, 7)), hlo.instruction(8, 'root', 'add', [1], (4,))]
+    made = b''.join(data(1, number(1, i) + number(2, 10 * i) + data(3, number(4, i))) for i in range(1, 9))
+    for i in 1, 2, 5, 6:
+        made += data(3, number(1, i) + number(2, 10 * i) + number(5, 1) + number(7, i == 6) + data(9, number(1, i) + number(3, 10 * i)))
+    made += data(3, number(1, 9) + number(2, 70))
+    made += data(4, b''.join(data(1, number(1, kind) + number(2, b)) for kind, b in ((0, 3), (0, 4), (1, 3), (1, 4))) + number(3, 9))
+    for schedule, past in ((1, 2, 5, 6, 3, 7, 4, 8), 30), ((), None):
+        content = hlo.program('jit_f', 7, [(1, 8, ops)], 1, schedule=schedule) + data(3, made)
+        doc = memory(write(space(kernel(), hlo.metadata_plane({7: content})), 'a.xplane.pb'))
+        equal([(r['live_bytes'], p['past_use_bytes']) for r, p in zip(doc['memory'], doc['pools'])], [(210, past)])
+        equal({r['op']: r['bytes'] for r in doc['live'] if 'last used before the peak' in r['rule']}, {'p1': 10, 'p2': 20} if past else {})
+        equal(sum(r['bytes'] for r in doc['live']), 210)
+
+
 def damaged_programs():
     """A damaged assignment is counted and left out; the rest of the file is read."""
     for bad in (b'\x0a\x7f', data(3, number(2, 1 << 63)), data(3, data(9, b'\x08')), data(1, number(2, 1 << 63))):
@@ -356,7 +403,7 @@ def damaged_timelines():
         trace_case.judge('tfprof', 'memory', write(bad.encode(), 'm.json'), allowed=(0, 1, 3))
 
 
-CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, heap, programs, damaged_programs, largest_first, timelines, damaged_timelines]
+CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, other_allocators, heap, programs, parameters_past_use, damaged_programs, largest_first, timelines, damaged_timelines]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))

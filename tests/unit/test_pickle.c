@@ -209,6 +209,7 @@ static void test_refuses_code(void **state)
 	check_error("P7\n.", "opcode PERSID of 7");
 	check_error("NQ.", "opcode BINPERSID");
 	check_error("\x97.", "opcode NEXT_BUFFER");
+	check_error("N\x98.", "opcode READONLY_BUFFER");
 }
 
 static void test_refuses_odd(void **state)

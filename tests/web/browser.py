@@ -94,12 +94,13 @@ class Browser:
         self.do('POST', '/actions', actions=[{'type': 'key', 'id': 'keyboard', 'actions': [
             {'type': kind, 'value': k} for k in keys for kind in ('keyDown', 'keyUp')]}])
 
-    def pointer(self, selector, x, y, click=True):
-        """Moves the mouse to a place in an element, from its upper left corner, and clicks."""
+    def pointer(self, selector, x, y, click=True, to=None):
+        """Moves the mouse to a place in an element, from its upper left corner, and clicks, or drags it horizontally to another place."""
         at = self.js('const r = document.querySelector(arguments[0]).getBoundingClientRect(); return [r.left, r.top]', selector)
         steps = [{'type': 'pointerMove', 'duration': 0, 'x': int(at[0] + x), 'y': int(at[1] + y)}]
         if click:
-            steps += [{'type': 'pointerDown', 'button': 0}, {'type': 'pointerUp', 'button': 0}]
+            drag = [] if to is None else [{'type': 'pointerMove', 'duration': 0, 'x': int(at[0] + to), 'y': int(at[1] + y)}]
+            steps += [{'type': 'pointerDown', 'button': 0}] + drag + [{'type': 'pointerUp', 'button': 0}]
         self.do('POST', '/actions', actions=[{'type': 'pointer', 'id': 'mouse', 'parameters': {'pointerType': 'mouse'}, 'actions': steps}])
 
     def text(self, selector):

@@ -287,6 +287,33 @@ def memory_of_a_snapshot():
     quiet()
 
 
+def moments_and_segments():
+    """A click shows the memory at a moment by kind, a drag shows a part of the time; the map has a row for each segment."""
+    go('snapshot', 'memory')
+    said = json.loads(program('memory', words('snapshot')[0], '--top', '0', '-output', 'json'))
+    largest = max(range(len(said['memory'])), key=lambda i: said['memory'][i]['peak_bytes'])
+    width = BROWSER.js('return document.querySelector("svg.chart").getBoundingClientRect().width')
+    BROWSER.pointer('svg.chart', width * .6, 60)
+    BROWSER.until('return document.querySelector(".moment .bar")')
+    shown = BROWSER.js('return [...document.querySelectorAll(".moment .bar")].map(x => x.textContent)')
+    use = said['by_kind'][largest]
+    start, end = use['ns'][0], use['ns'][-1]
+    at = [start + (end - start) * part for part in (.5, .65)]
+    near = [i for i, t in enumerate(use['ns']) if at[0] <= t <= at[1]]
+    assert set(shown) in [{k['kind'] for k in use['kinds'] if k['bytes'][i] > 0} for i in near], shown
+    marks = 'return [...document.querySelectorAll("section.card svg.chart")[0].querySelectorAll("text")].map(x => x.textContent).join()'
+    whole = BROWSER.js(marks)
+    BROWSER.pointer('svg.chart', width / 2, 60, to=width / 2 + 90)
+    BROWSER.until('return [...document.querySelectorAll("button")].some(b => b.textContent === "Show all")')
+    assert BROWSER.js(marks) != whole
+    BROWSER.js('[...document.querySelectorAll("button")].find(b => b.textContent === "Show all").click()')
+    assert BROWSER.js(marks) == whole
+    BROWSER.js('[...document.querySelectorAll(".segments button")].forEach(b => b.click())')
+    rows = 'return [...document.querySelectorAll(".segments")].reduce((a, s) => a + s.querySelectorAll("g").length, 0)'
+    BROWSER.until('%s === %d' % (rows, len(said['segments'])))
+    quiet()
+
+
 def numbers_of_the_roofline():
     """The table has the cells of the command; a point for each op with both numbers; the roof where the file has peaks."""
     for name, points, roofs in (('tpu', 8, 1), ('pytorch', 0, 0)):
@@ -613,7 +640,7 @@ def accessibility():
 
 def main():
     global BROWSER
-    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_that_are_not_known, numbers_of_devices, step_time_is_the_headline, verdict_comes_first, causes_of_idle_time, numbers_of_memory, memory_of_a_snapshot, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
+    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_that_are_not_known, numbers_of_devices, step_time_is_the_headline, verdict_comes_first, causes_of_idle_time, numbers_of_memory, memory_of_a_snapshot, moments_and_segments, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
                                            metric_and_sort, workers_are_chosen, timeline_moves, path_on_the_timeline, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table,
                                        metric_and_sort, timeline_moves, path_on_the_timeline, names_are_text, served_page)]

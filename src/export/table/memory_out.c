@@ -6,6 +6,7 @@
  *   use      for each allocator, times and the bytes in use from each of them on
  *   live     what has memory in use at an allocator's largest use, or at another moment
  *   by_kind  for each allocator, times and the bytes in use by kind from each of them on
+ *   segments the largest segments of a snapshot at its end: the share in use of equal parts
  *   pools    the state of each allocator at that moment
  *   ooms     errors for lack of memory, in a snapshot of PyTorch
  *   changes  bytes of each owner in the first and in the second file
@@ -74,8 +75,10 @@ static void put_pools(struct table *to, const struct memory_pool *p)
 {
 	table_number_if(to, p->unused >= 0, p->unused);
 	table_number_if(to, p->largest_free >= 0, p->largest_free);
+	table_number_if(to, p->fragmentation >= 0, (int64_t)(1e4 * p->fragmentation + 0.5));
 	table_number_if(to, p->waiting >= 0, p->waiting);
 	table_number(to, p->before);
+	table_number_if(to, p->past_use >= 0, p->past_use);
 	table_count(to, p->never_freed);
 	table_number(to, p->never_freed_bytes);
 	table_count(to, p->double_frees);
@@ -300,6 +303,52 @@ static void put_kinds(struct document *d, const struct memory_use *use)
 	json_array_end(&d->j);
 }
 
+static void put_segment(
+        struct document *d, const struct memory_use *use, const struct memory_segment *s)
+{
+	struct json *j = &d->j;
+
+	json_line(j);
+	json_object(j);
+	if (use->several) {
+		document_key(d, "worker");
+		json_bytes(j, &d->scratch, s->worker);
+	}
+	document_key(d, "device");
+	json_bytes(j, &d->scratch, s->device);
+	document_key(d, "allocator");
+	json_bytes(j, &d->scratch, s->allocator);
+	document_key(d, "address");
+	json_bytes(j, &d->scratch, str_fmt(d->a, "0x%llx", (unsigned long long)s->address));
+	document_key(d, "bytes");
+	json_i64(j, s->bytes);
+	document_key(d, "used_bytes");
+	json_i64(j, s->used);
+	document_key(d, "largest_free_bytes");
+	json_i64(j, s->largest_free);
+	document_key(d, "blocks");
+	json_i64(j, (int64_t)s->blocks);
+	document_key(d, "parts_percent");
+	json_array(j);
+	for (unsigned i = 0; i < MEMORY_SEGMENT_PARTS; i++) {
+		int64_t all = memory_segment_part(s, i + 1) - memory_segment_part(s, i);
+		json_i64(j, all > 0 ? (int64_t)(100.0 * (double)s->parts[i] / (double)all) : 0);
+	}
+	json_array_end(j);
+	json_object_end(j);
+}
+
+static void put_segments(struct document *d, const struct memory_use *use)
+{
+	document_key(d, "segments");
+	json_array(&d->j);
+	for (size_t i = 0; i < use->segments.n; i++)
+		put_segment(d, use, &use->segments.v[i]);
+	json_array_end(&d->j);
+	document_key(d, "segments_left_out");
+	json_i64(&d->j, (int64_t)use->segments_left_out);
+}
+
 static void put_use(struct document *d, const struct memory_use *use)
 {
 	document_key(d, "use");
@@ -324,6 +373,8 @@ static void put_members(struct document *d, const void *shown)
 	put_use(d, x->use);
 	if (x->use->kinds.n)
 		put_kinds(d, x->use);
+	if (x->use->segments.n)
+		put_segments(d, x->use);
 	document_key(d, "live");
 	json_array(&d->j);
 	sheet_open_json(&rows, &d->j, d->a, x->live.columns, x->live.n_columns);

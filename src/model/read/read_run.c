@@ -16,6 +16,7 @@ struct run_exec {
 	struct mem_item mem;
 	VEC(uint8_t) outputs;     /* packed */
 	VEC(uint8_t) allocations; /* packed items */
+	VEC(struct leaf) others;  /* AllocatorMemoryUsed of allocators other than the GPU's */
 	VEC(uint8_t) packed;
 };
 
@@ -54,10 +55,11 @@ static struct str take_text(struct run_reading *r, struct leaf *l)
 }
 
 /* Reads an AllocatorMemoryUsed. Sums run over all allocators; bytes in use and allocations are the
- * GPU's. */
+ * GPU's. Those of other allocators are packed later. */
 static void walk_memory(struct run_reading *r, struct leaf l)
 {
 	struct run_exec *x = &r->x;
+	const struct leaf whole = l;
 	struct str name = STR_NONE;
 	int64_t total = 0, peak = 0, live = 0, in_use = 0;
 	size_t before = x->allocations.n;
@@ -83,6 +85,8 @@ static void walk_memory(struct run_reading *r, struct leaf l)
 			x->mem.in_use = in_use;
 	} else {
 		x->allocations.n = before;
+		if (!r->w.bad)
+			VEC_PUSH(r->a, &x->others, whole);
 	}
 }
 
@@ -166,7 +170,7 @@ static void walk_exec(struct run_reading *r, struct leaf l)
 	x->gpu_allocators = x->thread = 0;
 	x->said = STR_NONE;
 	x->mem = (struct mem_item){ 0 };
-	x->outputs.n = x->allocations.n = 0;
+	x->outputs.n = x->allocations.n = x->others.n = 0;
 	while (leaf_next(&l)) {
 		switch (l.tag) {
 		case LEAF_TAG(1, WIRE_BYTES): x->name = take_text(r, &l); break;
@@ -181,6 +185,40 @@ static void walk_exec(struct run_reading *r, struct leaf l)
 		}
 	}
 	r->w.bad |= l.bad;
+}
+
+static void put_other(struct run_reading *r, const struct mem_item *m, struct str name)
+{
+	VEC_ROOM(r->a, &r->x.packed, MEM_ITEM_MAX + MEM_NAME_MAX);
+	uint8_t *p = r->x.packed.v + r->x.packed.n;
+	r->x.packed.n += (size_t)(mem_put_other(p, m, name) - p);
+}
+
+/* Packs the bytes in use and the allocations of another allocator, which have been validated. */
+static void pack_other(struct run_reading *r, struct leaf l)
+{
+	struct mem_item m = { .time = r->x.mem.time };
+	struct leaf again = l;
+	struct str name = STR_NONE;
+
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_BYTES): name = leaf_bytes(&l); break;
+		case LEAF_TAG(5, WIRE_VARINT): m.in_use = (int64_t)leaf_varint(&l); break;
+		default: leaf_skip(&l);
+		}
+	}
+	if (m.in_use > 0)
+		put_other(r, &m, name);
+	while (leaf_next(&again)) {
+		if (again.tag != LEAF_TAG(6, WIRE_BYTES)) {
+			leaf_skip(&again);
+			continue;
+		}
+		struct leaf record = leaf_of(leaf_bytes(&again));
+		struct mem_item made = read_allocation(&record);
+		put_other(r, &made, name);
+	}
 }
 
 /* Packs the memory data of a record: one item, then its allocations. */
@@ -206,6 +244,8 @@ static void pack_memory(struct run_reading *r)
 	if (x->allocations.n)
 		memcpy(p, x->allocations.v, x->allocations.n);
 	x->packed.n = (size_t)(p - x->packed.v) + x->allocations.n;
+	for (size_t i = 0; i < x->others.n; i++)
+		pack_other(r, x->others.v[i]);
 }
 
 /* Returns the node name of a record: the text before the first ':'. */

@@ -49,6 +49,16 @@ static int64_t total_of(const struct trace *t, const struct slice *s, uint32_t k
 	return slice_has_int(t, s, key, &v) ? v : -1;
 }
 
+static double fragmentation_of(const struct trace *t, const struct slice *s)
+{
+	uint32_t key = t->source == TRACE_XSPACE ? trace_key(t, "fragmentation") : ID_NONE;
+	struct argument x;
+
+	if (key == ID_NONE || !argument_find(s->args, key, &x) || x.type != ARG_REAL)
+		return -1;
+	return x.real >= 0 && x.real <= 1 ? x.real : -1;
+}
+
 bool allocation_of(const struct trace *t, const struct slice *s, const struct str *labels,
         struct allocation *out)
 {
@@ -71,7 +81,8 @@ bool allocation_of(const struct trace *t, const struct slice *s, const struct st
 		.in_use = total_of(t, s, ARG_ALLOCATED_TOTAL),
 		.peak = total_of(t, s, ARG_PEAK_TOTAL),
 		.reserved = total_of(t, s, ARG_RESERVED_TOTAL),
-		.capacity = total_of(t, s, ARG_AVAILABLE_TOTAL) };
+		.capacity = total_of(t, s, ARG_AVAILABLE_TOTAL),
+		.fragmentation = fragmentation_of(t, s) };
 	if (out->capacity >= 0)
 		out->capacity = out->in_use >= 0 ? num_add(out->in_use, out->capacity) : -1;
 	return true;

@@ -15,6 +15,8 @@ struct allocation {
 	uint64_t address;
 	/* Totals that the source recorded for the allocator; negative: unknown. */
 	int64_t in_use, peak, reserved, capacity;
+	double fragmentation; /* share of the free memory outside of its largest block; negative:
+	                       * unknown */
 };
 
 /* Returns the labels of all devices, in a. */

@@ -11,9 +11,14 @@
  *
  * An allocation exists while the program runs. In each memory space, the allocation with the
  * longest heap trace is divided into its buffers, which exist from their allocation to their
- * release in that trace. Every other allocation is one buffer.
+ * release in that trace. Every other allocation is one buffer. A parameter that the program does
+ * not overwrite exists until the end, also if its last use is before the peak.
  */
+#include "base/sort.h"
 #include "trace/read/xspace/xspace_internal.h"
+
+#define SPACE_MAX                                                                                  \
+	255 /* memory spaces; compilers have a handful, and larger numbers count as this */
 
 struct logical_buffer {
 	int64_t size, instruction;
@@ -22,7 +27,8 @@ struct logical_buffer {
 struct hlo_allocation {
 	int64_t index, size, space;
 	bool parameter, constant, live_out;
-	size_t first, end; /* in assigned */
+	size_t first, end;             /* in assigned */
+	const struct heap_trace *heap; /* its longest one, or NULL */
 };
 struct hlo_assigned {
 	uint64_t buffer;
@@ -42,12 +48,17 @@ struct buffer_life {
 
 struct assignment {
 	struct xspace *x;
+	struct arena *a; /* until hlo_read_buffers returns */
 	const struct xprogram *p;
 	VEC(struct logical_buffer) buffers;
 	struct imap buffer_of; /* id -> index in buffers */
 	VEC(struct hlo_allocation) allocations;
+	struct imap allocation_of; /* index that the message states -> index in allocations */
 	VEC(struct hlo_assigned) assigned;
 	VEC(struct heap_trace) heaps;
+	const uint32_t *uses; /* positions in the schedule, as hlo_read_buffers has them */
+	uint32_t *positions;  /* in the schedule, by instruction; 0: not in it */
+	uint32_t peak;        /* position of the peak in the schedule; 0: unknown */
 };
 
 /* ---- messages ---- */
@@ -80,7 +91,7 @@ static bool read_buffer(struct assignment *m, struct str bytes)
 		}
 	}
 	imap_put(&m->buffer_of, id, (uint32_t)m->buffers.n, true);
-	VEC_PUSH(m->x->a, &m->buffers, made);
+	VEC_PUSH(m->a, &m->buffers, made);
 	return !l.bad && made.size >= 0;
 }
 
@@ -96,7 +107,7 @@ static bool read_assigned(struct assignment *m, struct str bytes)
 		default: leaf_skip(&l);
 		}
 	}
-	VEC_PUSH(m->x->a, &m->assigned, made);
+	VEC_PUSH(m->a, &m->assigned, made);
 	return !l.bad;
 }
 
@@ -119,7 +130,9 @@ static bool read_allocation(struct assignment *m, struct str bytes)
 		}
 	}
 	made.end = m->assigned.n;
-	VEC_PUSH(m->x->a, &m->allocations, made);
+	made.space = made.space < 0 || made.space > SPACE_MAX ? SPACE_MAX : made.space;
+	imap_put(&m->allocation_of, (uint64_t)made.index, (uint32_t)m->allocations.n, false);
+	VEC_PUSH(m->a, &m->allocations, made);
 	return good && !l.bad && made.size >= 0;
 }
 
@@ -135,7 +148,7 @@ static bool read_heap(struct assignment *m, struct str bytes)
 		else
 			leaf_skip(&l);
 	}
-	VEC_PUSH(m->x->a, &m->heaps, made);
+	VEC_PUSH(m->a, &m->heaps, made);
 	return !l.bad;
 }
 
@@ -199,6 +212,17 @@ static enum trace_buffer_kind kind_of(const struct hlo_allocation *a)
 	                     : BUFFER_TEMPORARY;
 }
 
+/* True for the memory of a parameter that no result reuses, and whose last use is before the peak.
+ */
+static bool is_used(
+        const struct assignment *m, const struct hlo_allocation *a, const struct logical_buffer *k)
+{
+	const struct xinstruction *i = definition(m, k);
+
+	return a->parameter && !a->live_out && m->peak && i &&
+	       m->uses[i - m->p->instructions.v] < m->peak;
+}
+
 /* Adds an allocation as one buffer, with the name of its largest buffer. */
 static void put_whole(struct assignment *m, const struct hlo_allocation *a)
 {
@@ -213,9 +237,12 @@ static void put_whole(struct assignment *m, const struct hlo_allocation *a)
 			of = &m->buffers.v[at];
 		}
 	}
-	put_buffer(m, of,
-	        (struct trace_buffer){
-	                .bytes = a->size, .until = UINT32_MAX, .kind = (uint8_t)kind_of(a) });
+	struct trace_buffer made = {
+		.bytes = a->size, .until = UINT32_MAX, .kind = (uint8_t)kind_of(a)
+	};
+	if (is_used(m, a, of))
+		made.kind = BUFFER_USED_PARAMETER;
+	put_buffer(m, of, made);
 }
 
 /* ---- heap traces ---- */
@@ -247,18 +274,50 @@ static void take_heap_event(struct heap_replay *r, const struct heap_event *e)
 		imap_put(&r->life_of, e->buffer, life, true);
 	} else if (imap_get(&r->m->buffer_of, e->buffer, &at)) {
 		imap_put(&r->life_of, e->buffer, (uint32_t)r->lives.n, true);
-		VEC_PUSH(r->m->x->a, &r->lives, ((struct buffer_life){ r->at, UINT32_MAX, 1, at }));
+		VEC_PUSH(r->m->a, &r->lives, ((struct buffer_life){ r->at, UINT32_MAX, 1, at }));
 	}
 }
 
-/* Adds the buffers of an allocation that has a heap trace. */
-static void put_heap(
-        struct assignment *m, const struct hlo_allocation *a, const struct heap_trace *heap)
+/* Returns the position in the schedule of the instruction that defines a buffer; 0: unknown. */
+static uint32_t position_of(const struct assignment *m, uint32_t buffer)
+{
+	const struct xinstruction *i = definition(m, &m->buffers.v[buffer]);
+
+	return i ? m->positions[i - m->p->instructions.v] : 0;
+}
+
+/* Sets the position of the largest use of the buffers. */
+static void find_peak(struct heap_replay *r)
+{
+	struct assignment *m = r->m;
+	int64_t *change = ARENA_ARRAY(m->a, (size_t)r->at + 2, int64_t);
+	uint32_t *made = ARENA_ARRAY(m->a, (size_t)r->at + 2, uint32_t);
+	int64_t now = 0, most = 0;
+	uint32_t peak = 0;
+
+	for (uint32_t i = 0; i < r->lives.n; i++) {
+		const struct buffer_life *v = &r->lives.v[i];
+		int64_t size = m->buffers.v[v->buffer].size;
+		change[v->from] = num_add(change[v->from], size);
+		made[v->from] = v->buffer;
+		if (v->until != UINT32_MAX)
+			change[v->until] = num_sub(change[v->until], size);
+	}
+	for (uint32_t at = 1; at <= r->at; at++) {
+		now = num_add(now, change[at]);
+		peak = now > most ? at : peak;
+		most = now > most ? now : most;
+	}
+	m->peak = peak ? position_of(m, made[peak]) : 0;
+}
+
+/* Replays the heap trace of an allocation. */
+static void replay_heap(struct assignment *m, const struct heap_trace *heap, struct heap_replay *r)
 {
 	struct leaf l = leaf_of(heap->bytes);
-	struct heap_replay r = { .m = m };
 
-	imap_init(&r.life_of, m->x->a);
+	*r = (struct heap_replay){ .m = m };
+	imap_init(&r->life_of, m->a);
 	while (leaf_next(&l)) {
 		struct heap_event e = { 0 };
 		if (l.tag != LEAF_TAG(1, WIRE_BYTES)) {
@@ -276,10 +335,17 @@ static void put_heap(
 			else
 				leaf_skip(&k);
 		}
-		take_heap_event(&r, &e);
+		take_heap_event(r, &e);
 	}
-	for (size_t i = 0; i < r.lives.n; i++) {
-		const struct buffer_life *v = &r.lives.v[i];
+	find_peak(r);
+}
+
+/* Adds the buffers of an allocation that has a heap trace. */
+static void put_heap(
+        struct assignment *m, const struct hlo_allocation *a, const struct heap_replay *r)
+{
+	for (size_t i = 0; i < r->lives.n; i++) {
+		const struct buffer_life *v = &r->lives.v[i];
 		const struct logical_buffer *k = &m->buffers.v[v->buffer];
 		put_buffer(m, k,
 		        (struct trace_buffer){ .bytes = k->size,
@@ -289,65 +355,101 @@ static void put_heap(
 	}
 }
 
-/* Returns the longest heap trace of a memory space, or NULL; *of: its allocation. */
-static const struct heap_trace *longest_heap(
-        const struct assignment *m, int64_t space, const struct hlo_allocation **of)
-{
-	const struct heap_trace *found = NULL;
-
-	for (size_t i = 0; i < m->heaps.n; i++)
-		for (size_t k = 0; k < m->allocations.n; k++) {
-			const struct hlo_allocation *a = &m->allocations.v[k];
-			if (a->index != m->heaps.v[i].allocation || a->space != space ||
-			        m->heaps.v[i].events <= (found ? found->events : 0))
-				continue;
-			found = &m->heaps.v[i];
-			*of = a;
-		}
-	return found;
-}
-
 /* ---- memory spaces ---- */
 
-static void put_space(struct assignment *m, int64_t space)
+/* Adds the memory of a space: n allocations. */
+static void put_space(struct assignment *m, const struct hlo_allocation *v, size_t n)
 {
-	const struct hlo_allocation *divided = NULL;
-	const struct heap_trace *heap = longest_heap(m, space, &divided);
 	struct str name = str_fmt(
-	        m->x->a, "program %.*s(%llu)", STR(m->p->name), (unsigned long long)m->p->program);
+	        m->a, "program %.*s(%llu)", STR(m->p->name), (unsigned long long)m->p->program);
+	const struct hlo_allocation *divided = NULL;
+	struct heap_replay replay;
 	int64_t reserved = 0;
 
-	for (size_t i = 0; i < m->allocations.n; i++)
-		if (m->allocations.v[i].space == space)
-			reserved = num_add(reserved, m->allocations.v[i].size);
+	for (size_t i = 0; i < n; i++) {
+		reserved = num_add(reserved, v[i].size);
+		if (v[i].heap && (!divided || v[i].heap->events > divided->heap->events))
+			divided = &v[i];
+	}
 	if (!reserved)
 		return;
-	build_program_memory(m->x->b, name, space, reserved);
-	for (size_t i = 0; i < m->allocations.n; i++) {
-		const struct hlo_allocation *a = &m->allocations.v[i];
-		if (a->space == space && a == divided)
-			put_heap(m, a, heap);
-		else if (a->space == space)
-			put_whole(m, a);
+	m->peak = 0;
+	if (divided)
+		replay_heap(m, divided->heap, &replay);
+	build_program_memory(
+	        m->x->b, (struct trace_program_memory){ .name = build_string(m->x->b, name),
+	                         .space = v->space,
+	                         .reserved = reserved,
+	                         .knows_use = m->peak > 0 });
+	for (size_t i = 0; i < n; i++) {
+		if (&v[i] == divided)
+			put_heap(m, &v[i], &replay);
+		else
+			put_whole(m, &v[i]);
 	}
 }
 
-bool hlo_read_buffers(struct xspace *x, const struct xprogram *p, struct str bytes)
+static int by_space(const void *v, uint32_t a, uint32_t b)
 {
-	struct assignment m = { .x = x, .p = p };
-	struct imap seen; /* memory spaces */
-	uint32_t known;
+	const struct hlo_allocation *x = v;
 
-	imap_init(&m.buffer_of, x->a);
-	imap_init(&seen, x->a);
-	if (!read_assignment(&m, bytes))
-		return false;
-	for (size_t i = 0; i < m.allocations.n; i++) {
-		int64_t space = m.allocations.v[i].space;
-		if (imap_get(&seen, (uint64_t)space, &known))
+	return (x[a].space > x[b].space) - (x[a].space < x[b].space);
+}
+
+/* Finds the longest heap trace of each allocation. */
+static void find_heaps(struct assignment *m)
+{
+	uint32_t at;
+
+	for (size_t i = 0; i < m->heaps.n; i++) {
+		const struct heap_trace *h = &m->heaps.v[i];
+		if (!h->events || !imap_get(&m->allocation_of, (uint64_t)h->allocation, &at))
 			continue;
-		imap_put(&seen, (uint64_t)space, 1, false);
-		put_space(&m, space);
+		struct hlo_allocation *to = &m->allocations.v[at];
+		if (!to->heap || h->events > to->heap->events)
+			to->heap = h;
 	}
-	return true;
+}
+
+static void find_positions(struct assignment *m)
+{
+	uint32_t i;
+
+	m->positions = ARENA_ARRAY(m->a, m->p->instructions.n, uint32_t);
+	for (size_t k = 0; k < m->p->schedule.n; k++)
+		if (imap_get(&m->p->of_id, (uint64_t)m->p->schedule.v[k], &i))
+			m->positions[i] = (uint32_t)k + 1;
+}
+
+/* Adds the memory of all spaces. */
+static void put_spaces(struct assignment *m)
+{
+	find_positions(m);
+	find_heaps(m);
+	if (m->allocations.n)
+		sort_array(m->a, m->allocations.v, m->allocations.n, sizeof *m->allocations.v,
+		        by_space);
+	for (size_t i = 0, end; i < m->allocations.n; i = end) {
+		int64_t space = m->allocations.v[i].space;
+		for (end = i + 1; end < m->allocations.n && m->allocations.v[end].space == space;)
+			end++;
+		put_space(m, &m->allocations.v[i], end - i);
+	}
+}
+
+bool hlo_read_buffers(
+        struct xspace *x, const struct xprogram *p, struct str bytes, const uint32_t *uses)
+{
+	struct scratch own;
+	bool good;
+
+	scratch_open(&own, x->a->work);
+	struct assignment m = { .x = x, .a = &own.a, .p = p, .uses = uses };
+	imap_init(&m.buffer_of, &own.a);
+	imap_init(&m.allocation_of, &own.a);
+	good = read_assignment(&m, bytes);
+	if (good)
+		put_spaces(&m);
+	scratch_close(&own);
+	return good;
 }

@@ -4,7 +4,9 @@
  * graph. Only these fields are read:
  *
  *   HloProto         module 1  buffer_assignment 3 (hlo_buffers.c)
- *   HloModule        entry_name 2  computations 3  id 5  entry_id 6  stack_frame_index 17
+ *   HloModule        entry_name 2  computations 3  id 5  entry_id 6
+ *                    schedule 7 {sequences 1 {key 1, value 2 {instruction_ids 1}}}
+ *                    stack_frame_index 17
  *   HloComputation   name 1  instructions 2  id 5  root_id 6
  *   HloInstruction   name 1  opcode 2  shape 3  metadata 7  fusion_kind 11  window 15
  *                    convolution 16  custom_call_target 28  dot 30  fft_length 32  id 35
@@ -251,10 +253,54 @@ static void mark_running(struct module *m)
 	}
 }
 
+/* Reads a sequence of the schedule, if it is the entry's. */
+static bool read_sequence(struct module *m, struct str bytes)
+{
+	struct leaf l = leaf_of(bytes);
+	struct str sequence = S("");
+	struct xids ids = { 0 };
+	int64_t computation = 0;
+
+	while (leaf_next(&l)) {
+		if (l.tag == LEAF_TAG(1, WIRE_VARINT))
+			computation = (int64_t)leaf_varint(&l);
+		else if (l.tag == LEAF_TAG(2, WIRE_BYTES))
+			sequence = leaf_bytes(&l);
+		else
+			leaf_skip(&l);
+	}
+	if (l.bad || computation != m->entry)
+		return !l.bad;
+	l = leaf_of(sequence);
+	while (leaf_next(&l)) {
+		if (l.tag == LEAF_TAG(1, WIRE_BYTES) || l.tag == LEAF_TAG(1, WIRE_VARINT))
+			take_ids(&l, m->x->a, &ids);
+		else
+			leaf_skip(&l);
+	}
+	for (size_t i = 0; i < ids.n; i++)
+		VEC_PUSH(m->x->a, &m->p->schedule, ids.v[i]);
+	return !l.bad;
+}
+
+static bool read_schedule(struct module *m, struct str bytes)
+{
+	struct leaf l = leaf_of(bytes);
+	bool good = true;
+
+	while (good && leaf_next(&l)) {
+		if (l.tag == LEAF_TAG(1, WIRE_BYTES))
+			good = read_sequence(m, leaf_bytes(&l));
+		else
+			leaf_skip(&l);
+	}
+	return good && !l.bad;
+}
+
 static bool read_module(struct module *m, struct str bytes)
 {
 	struct leaf l = leaf_of(bytes);
-	struct str stacks = STR_NONE;
+	struct str stacks = STR_NONE, schedule = S("");
 	bool good = true;
 
 	while (good && leaf_next(&l)) {
@@ -263,17 +309,53 @@ static bool read_module(struct module *m, struct str bytes)
 		case LEAF_TAG(3, WIRE_BYTES): good = read_computation(m, leaf_bytes(&l)); break;
 		case LEAF_TAG(5, WIRE_VARINT): m->p->id = leaf_varint(&l); break;
 		case LEAF_TAG(6, WIRE_VARINT): m->entry = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(7, WIRE_BYTES): schedule = leaf_bytes(&l); break;
 		case LEAF_TAG(17, WIRE_BYTES): stacks = leaf_bytes(&l); break;
 		default: leaf_skip(&l);
 		}
 	}
-	if (!good || l.bad)
+	if (!good || l.bad || !read_schedule(m, schedule))
 		return false;
 	read_stack_index(m, stacks);
 	for (size_t i = 0; i < m->p->instructions.n; i++)
 		/* NOLINTNEXTLINE: each instruction has metadata */
 		read_metadata(m, m->metadata.v[i], &m->p->instructions.v[i]);
 	return true;
+}
+
+/* True for instructions whose result can be the memory of an operand. */
+static bool passes_operands(const struct xinstruction *i)
+{
+	static const char *const opcodes[] = { "bitcast", "tuple", "get-tuple-element",
+		"copy-start", "copy-done", "optimization-barrier", "add-dependency", "domain" };
+
+	for (size_t k = 0; k < sizeof opcodes / sizeof *opcodes; k++)
+		if (str_eq(i->opcode, str_of(opcodes[k])))
+			return true;
+	return runs_computations(i) || str_contains(i->opcode, S("async-")) ||
+	       str_eq(i->opcode, S("custom-call"));
+}
+
+/* Returns the position in the schedule of the last use of each instruction, of which 0 is none. A
+ * result that the program returns is used after all instructions. */
+static uint32_t *last_uses(const struct xprogram *p, struct arena *a)
+{
+	uint32_t *uses = ARENA_ARRAY(a, p->instructions.n, uint32_t), i, of;
+	uint32_t n = (uint32_t)p->schedule.n;
+
+	for (uint32_t at = n; at > 0; at--) {
+		if (!imap_get(&p->of_id, (uint64_t)p->schedule.v[at - 1], &i))
+			continue;
+		const struct xinstruction *in = &p->instructions.v[i];
+		if (at == n)
+			uses[i] = n + 1;
+		uint32_t last = passes_operands(in) && uses[i] > at ? uses[i] : at;
+		for (size_t k = 0; k < in->operands.n; k++)
+			if (imap_get(&p->of_id, (uint64_t)in->operands.v[k], &of) &&
+			        uses[of] < last)
+				uses[of] = last;
+	}
+	return uses;
 }
 
 /* Reads a compiled program (HloProto); a damaged one is counted and left out. */
@@ -306,7 +388,7 @@ static void read_hlo(struct xspace *x, uint64_t program, struct str bytes)
 		imap_put(&made.of_name, intern_add(&x->hlo_names, made.instructions.v[i].name), i,
 		        false);
 	if (!imap_get(&x->program_of, program, &earlier))
-		x->bad += !hlo_read_buffers(x, &made, buffers);
+		x->bad += !hlo_read_buffers(x, &made, buffers, last_uses(&made, x->a));
 	imap_put(&x->program_of, program, (uint32_t)x->programs.n, false);
 	if (made.id)
 		imap_put(&x->program_of, made.id, (uint32_t)x->programs.n, false);

@@ -134,6 +134,7 @@ struct xprogram {
 	VEC(struct xcomputation) computations;
 	struct imap of_id, of_name; /* instruction id, id in hlo_names -> index in instructions */
 	struct imap computation_of; /* id -> index in computations */
+	VEC(int64_t) schedule;      /* instructions of the entry in order; may be empty */
 	bool used;                  /* an event is an execution of one of its instructions */
 };
 
@@ -215,8 +216,10 @@ bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, str
  * /host:metadata. The id of the metadata is the id of the program. */
 void hlo_read_programs(struct xspace *x, const struct xplane *p, struct str meta);
 /* Adds the memory that the compiler assigned to a program (an encoded BufferAssignmentProto) to the
- * trace. Returns false if it is malformed. */
-bool hlo_read_buffers(struct xspace *x, const struct xprogram *p, struct str bytes);
+ * trace. uses: position of the last use of each instruction in the schedule, which counts from 1;
+ * 0: none. Returns false if the message is malformed. */
+bool hlo_read_buffers(
+        struct xspace *x, const struct xprogram *p, struct str bytes, const uint32_t *uses);
 /* Returns the instruction of that name, or NULL, sets *in to its program, and marks the program as
  * used. Valid until the next program is read. */
 struct xinstruction *hlo_find(
