@@ -23,7 +23,8 @@ import schemas  # noqa: E402
 
 TRAIN, TF, SNAP = 'testdata/traces/training.pt.trace.json.gz', 'testdata/example/profile_100', 'testdata/memory/snapshot.pickle'
 COMMANDS = {'advice': 'advise ' + TF, 'collectives': 'collectives testdata/flight', 'critical': 'critical ' + TRAIN,
-            'devices': 'devices ' + TRAIN, 'diff': 'diff %s testdata/example/profile_200' % TF, 'flops': 'flops ' + TRAIN,
+            'devices': 'devices ' + TRAIN, 'diff': 'diff %s testdata/example/profile_200' % TF,
+            'diff-rows': 'diff --of=devices %s %s' % (TRAIN, TRAIN), 'flops': 'flops ' + TRAIN,
             'idle': 'idle ' + TRAIN, 'kernels': 'kernels ' + TRAIN, 'memory': 'memory ' + SNAP, 'peek': 'peek aten::addmm ' + TRAIN,
             'phases': 'phases testdata/graphs/replay.pt.trace.json', 'roofline': 'roofline ' + TRAIN, 'steps': 'steps ' + TRAIN,
             'summary': 'summary ' + TRAIN, 'top': 'top ' + TF, 'version': '--version', 'view': 'scope -max_depth 2 ' + TF,
