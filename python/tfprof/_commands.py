@@ -172,7 +172,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -211,14 +211,15 @@ class Commands:
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
             unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
             after the first entry; in scope, op, code and top only for memory snapshots.
             Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace. Default: none.
+            values select how scope and op group the slices of a trace; module-class: one row
+            for all layers of a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -291,7 +292,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -329,14 +330,15 @@ class Commands:
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
             unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
             after the first entry; in scope, op, code and top only for memory snapshots.
             Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace. Default: none.
+            values select how scope and op group the slices of a trace; module-class: one row
+            for all layers of a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -409,7 +411,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -447,14 +449,15 @@ class Commands:
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
             unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
             after the first entry; in scope, op, code and top only for memory snapshots.
             Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace. Default: none.
+            values select how scope and op group the slices of a trace; module-class: one row
+            for all layers of a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -527,7 +530,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -567,14 +570,15 @@ class Commands:
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
             unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
             after the first entry; in scope, op, code and top only for memory snapshots.
             Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace. Default: none.
+            values select how scope and op group the slices of a trace; module-class: one row
+            for all layers of a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -654,7 +658,7 @@ class Commands:
             device_regexes: Optional[Words] = None,
             rename: Optional[str] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
             worker_regexes: Optional[Words] = None) -> Result:
         """Runs the command top: nodes by own time, the hottest first.
 
@@ -673,13 +677,14 @@ class Commands:
         hide_name_regexes: hide nodes whose names match.
         device_regexes: show only nodes on a device that matches. Default: .*.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
             after the first entry; in scope, op, code and top only for memory snapshots.
             Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace. Default: none.
+            values select how scope and op group the slices of a trace; module-class: one row
+            for all layers of a class, such as Linear. Default: none.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -1117,7 +1122,7 @@ class Commands:
         account_type_regexes: count only nodes with a type that matches. Default: .*.
         device_regexes: show only nodes on a device that matches. Default: .*.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         The page is one HTML file. It makes no connections.
