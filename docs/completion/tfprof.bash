@@ -49,10 +49,11 @@ _tfprof_words()
 	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output -o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	diff) case $prev in -view|--view) COMPREPLY=($(compgen -W 'scope graph op code' -- "$cur")); return ;; esac ;;&
+	diff) case $prev in -of|--of) COMPREPLY=($(compgen -W 'nodes kernels steps devices memory phases' -- "$cur")); return ;; esac ;;&
 	diff) case $prev in -by|--by) COMPREPLY=($(compgen -W 'node phase' -- "$cur")); return ;; esac ;;&
 	diff) case $prev in -match|--match) COMPREPLY=($(compgen -W 'auto path' -- "$cur")); return ;; esac ;;&
 	diff) case $prev in -per|--per) COMPREPLY=($(compgen -W 'step run' -- "$cur")); return ;; esac ;;&
-	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --by= --delta= --min_size= --all --names= --label= --swap --rename= --match= --per= --gate= --allow-inconclusive --level= --help' -- "$cur") $(compgen -f -- "$cur"))
+	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --of= --top= --by= --delta= --min_size= --all --names= --label= --swap --rename= --match= --per= --gate= --allow-inconclusive --level= --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;; esac ;;
 	baseline) [ "$at" -eq 2 ] && { COMPREPLY=($(compgen -W 'save list show remove' -- "$cur")); return; } ;;&
 	baseline) COMPREPLY=($(compgen -W '--help' -- "$cur") $(compgen -f -- "$cur"))
@@ -97,7 +98,7 @@ _tfprof_words()
 	at|-at)
 		COMPREPLY=($(compgen -W 'peak oom end' -- "$cur")); return ;;
 	by|-by)
-		COMPREPLY=($(compgen -W 'none worker module op annotation source kernel hlo_category function phase' -- "$cur")); return ;;
+		COMPREPLY=($(compgen -W 'none worker module op annotation source kernel hlo_category function phase module-class' -- "$cur")); return ;;
 	align|-align)
 		COMPREPLY=($(compgen -W 'step time' -- "$cur")); return ;;
 	esac

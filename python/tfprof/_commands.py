@@ -42,7 +42,7 @@ OWN: Dict[str, Tuple[str, ...]] = {
     'collectives': ('top', 'fail-on', ),
     'roofline': ('top', 'by', 'peak-flops', 'peak-bandwidth', ),
     'flops': ('top', 'explain', 'partial', 'peak-flops', ),
-    'diff': ('view', 'by', 'delta', 'min_size', 'all', 'names', 'label', 'swap', 'rename', 'match', 'per', 'gate', 'allow-inconclusive', 'level', ),
+    'diff': ('view', 'of', 'top', 'by', 'delta', 'min_size', 'all', 'names', 'label', 'swap', 'rename', 'match', 'per', 'gate', 'allow-inconclusive', 'level', ),
 }
 VIEWS = ('scope', 'graph', 'code', 'op', )
 
@@ -172,7 +172,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -211,14 +211,15 @@ class Commands:
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
             unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
             after the first entry; in scope, op, code and top only for memory snapshots.
             Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace. Default: none.
+            values select how scope and op group the slices of a trace; module-class: one row
+            for all layers of a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -291,7 +292,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -329,14 +330,15 @@ class Commands:
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
             unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
             after the first entry; in scope, op, code and top only for memory snapshots.
             Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace. Default: none.
+            values select how scope and op group the slices of a trace; module-class: one row
+            for all layers of a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -409,7 +411,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -447,14 +449,15 @@ class Commands:
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
             unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
             after the first entry; in scope, op, code and top only for memory snapshots.
             Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace. Default: none.
+            values select how scope and op group the slices of a trace; module-class: one row
+            for all layers of a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -527,7 +530,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -567,14 +570,15 @@ class Commands:
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
             unless -max_depth is given; 0 is all; also -n. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
             after the first entry; in scope, op, code and top only for memory snapshots.
             Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace. Default: none.
+            values select how scope and op group the slices of a trace; module-class: one row
+            for all layers of a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -620,7 +624,9 @@ class Commands:
         })
 
     def summary(
-            self) -> Result:
+            self,
+            *,
+            top: Optional[int] = None) -> Result:
         """Runs the command summary: one screen: inputs, hottest nodes, missing data.
 
         Prints the loaded inputs, how busy the devices are, the hottest operation types and
@@ -628,6 +634,8 @@ class Commands:
         tfprof FILE prints it before the prompt. Times are averages over the steps, except for
         the slowest step.
 
+        top: show at most N rows, those with the largest numbers of -order_by, of all levels
+            unless -max_depth is given; 0 is all; also -n. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -635,6 +643,7 @@ class Commands:
         loaded or data that the files do not contain.
         """
         return self._result('summary', (), {
+            'top': top,
         })
 
     def top(
@@ -649,7 +658,7 @@ class Commands:
             device_regexes: Optional[Words] = None,
             rename: Optional[str] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
             worker_regexes: Optional[Words] = None) -> Result:
         """Runs the command top: nodes by own time, the hottest first.
 
@@ -668,13 +677,14 @@ class Commands:
         hide_name_regexes: hide nodes whose names match.
         device_regexes: show only nodes on a device that matches. Default: .*.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
             after the first entry; in scope, op, code and top only for memory snapshots.
             Default: peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace. Default: none.
+            values select how scope and op group the slices of a trace; module-class: one row
+            for all layers of a class, such as Linear. Default: none.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -1115,7 +1125,7 @@ class Commands:
         account_type_regexes: count only nodes with a type that matches. Default: .*.
         device_regexes: show only nodes on a device that matches. Default: .*.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
-            ;.
+            ;; op types that become equal are one row.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         The page is one HTML file. It makes no connections.
@@ -1136,6 +1146,8 @@ class Commands:
             view: Optional[Literal['scope', 'graph', 'op', 'code']] = None,
             *,
             steps: Optional[Sequence[Union[int, str]]] = None,
+            of: Optional[Literal['nodes', 'kernels', 'steps', 'devices', 'memory', 'phases']] = None,
+            top: Optional[int] = None,
             by: Optional[Literal['node', 'phase']] = None,
             delta: Optional[Share] = None,
             min_size: Optional[Size] = None,
@@ -1183,24 +1195,25 @@ class Commands:
         nodes whose difference is large enough, and their ancestors, with the largest
         difference first. A difference is the last side minus the first, so increases are
         positive. PATH@11, PATH@3..9, PATH@slowest, PATH@fastest and PATH@median select steps
-        of a side; at the prompt, a loaded job can also be a side. Time differences within
-        noise have no row. If there are several steps, noise is a difference within their
-        spread (Mann-Whitney rank test, or Welch's t-test if there are too few steps for
-        ranks); otherwise it is a difference under 1% or 10us. One line gives their sum; -all
-        shows them. -output legacy prints the older layout, the first side minus the last. View
-        options apply to all sides; all levels are shown unless -max_depth is given. A gate
-        consists of a number (total.METRIC, scope:PATTERN.METRIC, op:PATTERN.METRIC and so on),
-        an operator (<, <=, > or >=) and a limit: +5% or +1MB limits the change from the first
-        side to the last, 30ms limits the last side itself. For traces, the number can also be
-        step_time, idle, exposed_communication, kernels, or the id of a cause of why (the time
-        that its removal would save). Changes of times are judged by the same test over the
-        steps: the gate holds or fails if the steps show on which side of the limit the change
-        is, and the average agrees. Otherwise it is inconclusive; a gate on a side with one
-        step always is. The answer then prints the interval of changes that the steps do not
-        exclude, the smallest change that they can show, and about how many steps would be
-        enough. Numbers that do not vary and limits for the side itself need no test. The
-        status is 1 if a gate fails, if a gate is inconclusive and --allow-inconclusive is not
-        given, or if nothing matches.
+        of a side; at the prompt, a loaded job can also be a side. --of compares the rows of
+        kernels, steps, devices or memory, or the phases of a server, instead of the nodes of a
+        view. Time differences within noise have no row. If there are several steps, noise is a
+        difference within their spread (Mann-Whitney rank test, or Welch's t-test if there are
+        too few steps for ranks); otherwise it is a difference under 1% or 10us. One line gives
+        their sum; -all shows them. -output legacy prints the older layout, the first side
+        minus the last. View options apply to all sides; all levels are shown unless -max_depth
+        is given. A gate consists of a number (total.METRIC, scope:PATTERN.METRIC,
+        op:PATTERN.METRIC and so on), an operator (<, <=, > or >=) and a limit: +5% or +1MB
+        limits the change from the first side to the last, 30ms limits the last side itself.
+        For traces, the number can also be step_time, idle, exposed_communication, kernels, or
+        the id of a cause of why (the time that its removal would save). Changes of times are
+        judged by the same test over the steps: the gate holds or fails if the steps show on
+        which side of the limit the change is, and the average agrees. Otherwise it is
+        inconclusive; a gate on a side with one step always is. The answer then prints the
+        interval of changes that the steps do not exclude, the smallest change that they can
+        show, and about how many steps would be enough. Numbers that do not vary and limits for
+        the side itself need no test. The status is 1 if a gate fails, if a gate is
+        inconclusive and --allow-inconclusive is not given, or if nothing matches.
 
         other: the other profile, or a path. Differences are the other profile minus this one,
         so increases are positive. steps: a step of each side, such as (3, 'slowest'); without
@@ -1208,6 +1221,9 @@ class Commands:
         raises no error; 'gates' of the document contains it.
         view: view to compare; can also be given as a word before the sides [scope]. Default:
             scope.
+        of: compare kernels, steps, devices, memory or phases of two traces instead of the
+            nodes of a view. Default: nodes.
+        top: show the first N rows; 0 is all; also -n [20 for --of, otherwise all]. Default: 0.
         by: phase: compare step time, tokens per second and busy time for each phase of a
             server (help phases). Default: node.
         delta: show nodes that differ by more than SHARE: 0.1 or 10% [10%]. Default: 10%.
@@ -1269,6 +1285,8 @@ class Commands:
         """
         return self._compare(other, steps, {
             'view': view,
+            'of': of,
+            'top': top,
             'by': by,
             'delta': delta,
             'min_size': min_size,

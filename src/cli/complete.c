@@ -185,15 +185,16 @@ static void offer_outputs(struct session *s, struct complete *c)
 		offer_files(s, c);
 		return;
 	}
+	bool keys = str_find_char(c->stem, ':') != SIZE_MAX;
 	for (enum output_kind i = 0; i < OUT_N; i++) {
-		bool needs = output_rows[i].required & KEY_OUTFILE;
+		bool needs = output_rows[i].required & KEY_OUTFILE ||
+		             (keys && output_rows[i].keys & KEY_OUTFILE);
 		size_t before = c->items.n;
 		offer(s, c,
 		        str_fmt(&s->query_arena, "%s%s", output_rows[i].name,
 		                needs ? ":outfile=" : ""));
 		c->open |= needs && c->items.n > before;
-		if (output_rows[i].keys & KEY_SPREADSHEET &&
-		        str_find_char(c->stem, ':') != SIZE_MAX)
+		if (output_rows[i].keys & KEY_SPREADSHEET && keys)
 			offer(s, c,
 			        str_fmt(&s->query_arena, "%s:spreadsheet=1", output_rows[i].name));
 	}
@@ -325,12 +326,40 @@ static void offer_subcommands(struct session *s, struct complete *c, const struc
 		offer(s, c, orders.v[i]);
 }
 
+/* Offers the numbers of gates with an example of a limit. */
+static void offer_gates(struct session *s, struct complete *c)
+{
+	static const char *const numbers[] = { "step_time", "idle", "exposed_communication",
+		"kernels" };
+
+	for (enum metric_id m = 0; m < M_N; m++)
+		if (metrics[m].uses & USE_MIN)
+			offer(s, c, str_fmt(&s->query_arena, "total.%s<+5%%", metrics[m].name));
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		offer(s, c, str_fmt(&s->query_arena, "%s<+5%%", numbers[i]));
+	for (int i = 0; i < WHY_IDS; i++)
+		offer(s, c, str_fmt(&s->query_arena, "%s<+5%%", why_rows[i].id));
+}
+
+/* True if the word being typed is -NAME=VALUE: then the word is VALUE, and *name is -NAME. */
+static bool split_value(struct complete *c, struct str *name)
+{
+	size_t equals = str_find_char(c->stem, '=');
+
+	if (!str_starts(c->stem, S("-")) || equals == SIZE_MAX)
+		return false;
+	*name = str_sub(c->stem, 0, equals);
+	c->stem = str_sub(c->stem, equals + 1, SIZE_MAX);
+	return true;
+}
+
 /* Offers the words that may follow: first a command. */
 static void offer_behind(struct session *s, struct complete *c, const struct strs *words)
 {
 	struct str last = words->v[words->n - 1], name = STR_NONE, value;
 	const struct command *cmd = cmd_find(s, words->v[0]);
-	bool has_value, option = cmd_option_word(last, &name, &value, &has_value) && !has_value;
+	bool has_value, valued = split_value(c, &last);
+	bool option = cmd_option_word(last, &name, &value, &has_value) && !has_value;
 	const struct option *own = cmd && option ? option_in(options_of(cmd->name), name) : NULL;
 	const struct option *row = option && !own ? view_option(name) : NULL;
 
@@ -347,14 +376,16 @@ static void offer_behind(struct session *s, struct complete *c, const struct str
 		offer_subcommands(s, c, cmd);
 	} else if (cmd && str_eq(words->v[0], S("help"))) {
 		offer_topics(s, c);
+	} else if (own && str_eq(name, S("gate"))) {
+		offer_gates(s, c);
 	} else if (own && option_argument(own)) {
 		offer_choices(s, c, own);
 	} else if (row && (!cmd || !cmd->own_words || cmd->view_options) &&
 	           !(row->type == OPT_BOOL && str_starts(c->stem, S("-")))) {
 		offer_values(s, c, row, cmd);
-	} else if (cmd) {
+	} else if (cmd && !valued) {
 		offer_own(s, c, cmd);
-	} else {
+	} else if (!valued) {
 		offer_options(s, c, NULL);
 	}
 }

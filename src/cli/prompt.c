@@ -318,6 +318,11 @@ void prompt_use(struct prompt *p, struct session *s, struct str name)
 		strcpy(p->shown, "tfprof> ");
 }
 
+void prompt_continue(struct prompt *p)
+{
+	strcpy(p->shown, "> ");
+}
+
 bool prompt_read(struct prompt *p, struct str *line)
 {
 #if HAVE_LIBEDIT

@@ -18,6 +18,9 @@ struct prompt;
 struct prompt *prompt_open(struct session *s);
 void prompt_close(struct prompt *p);
 
+/* Shows "> " before the next line, which continues the one before it; until prompt_use. */
+void prompt_continue(struct prompt *p);
+
 /* Returns the next line without its newline, valid until the next call; false at the end (Ctrl-D).
  * Lines discarded with Ctrl-C are skipped. */
 bool prompt_read(struct prompt *p, struct str *line);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/options.h"
@@ -113,11 +114,37 @@ static struct str script_line(const char *text, size_t n, bool first)
 	return first && str_starts(line, S("\xef\xbb\xbf")) ? str_sub(line, 3, SIZE_MAX) : line;
 }
 
+/* The lines before a line that continues them. */
+struct begun_line {
+	char *p;
+	size_t n;
+};
+
+/* Joins a line to the begun one, which ends with a backslash. Returns true if the line ends with
+ * one too: it becomes the begun line, and the next line continues it. Without memory, the line
+ * stands alone. */
+static bool join_line(struct begun_line *begun, struct str *line)
+{
+	bool goes_on = line->n && line->p[line->n - 1] == '\\';
+	char *p = goes_on || begun->n ? realloc(begun->p, begun->n + line->n + 1) : NULL;
+
+	if (!p)
+		return false;
+	begun->p = p;
+	memcpy(p + begun->n, line->p, line->n);
+	begun->n += line->n;
+	if (goes_on)
+		p[begun->n - 1] = ' ';
+	*line = str_make(p, begun->n);
+	return goes_on;
+}
+
 /* Runs the lines of a script. */
 static bool run_script(struct jobs *jobs, struct screen *screen, size_t *lines)
 {
 	struct session *s = jobs_now(jobs);
 	bool all_ok = true, ends = false;
+	struct begun_line begun = { 0 };
 	char *text = NULL;
 	size_t cap = 0;
 	ssize_t n = 0;
@@ -125,15 +152,20 @@ static bool run_script(struct jobs *jobs, struct screen *screen, size_t *lines)
 	while (!ends && (n = getline(&text, &cap, stdin)) >= 0) {
 		struct one_line one = { .text = script_line(text, (size_t)n, *lines == 0),
 			.screen = screen };
+		++*lines;
+		if (join_line(&begun, &one.text))
+			continue;
+		begun.n = 0;
 		signals_catch(s);
 		bool ok = run_one(s, &one);
 		signals_catch(NULL);
-		repl_say(s, ok, ++*lines);
+		repl_say(s, ok, *lines);
 		all_ok &= ok;
 		ends = one.ends || signals_came();
 		s = jobs_next(jobs, s);
 	}
 	free(text);
+	free(begun.p);
 	if (n < 0 && !feof(stdin) && !signals_came()) {
 		fprintf(stderr, "tfprof: cannot read 'standard input': %s\n", strerror(errno));
 		return false;
@@ -154,12 +186,24 @@ static void repeat_line(struct str *line, char **last)
 	}
 }
 
+/* Runs the command of a shell: !COMMAND. */
+static void run_shell(struct str command)
+{
+	char *z = strndup(command.n ? command.p : "", command.n);
+
+	fflush(stdout);
+	if (!z || system(z) < 0)
+		fprintf(stderr, "tfprof: cannot start the shell: %s\n", strerror(errno));
+	free(z);
+}
+
 /* Runs the lines of a person. Ctrl-C ends only the running command. */
 static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
 {
 	struct session *s = jobs_now(jobs);
 	struct prompt *p = prompt_open(s);
 	struct one_line one = { .screen = screen, .prompt = true };
+	struct begun_line begun = { 0 };
 	bool all_ok = true;
 	char *last = NULL;
 
@@ -167,7 +211,18 @@ static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
 		return false;
 	while (!one.ends && !signals_came() && prompt_read(p, &one.text)) {
 		++*lines;
+		if (join_line(&begun, &one.text)) {
+			prompt_continue(p);
+			continue;
+		}
+		if (begun.n)
+			prompt_use(p, s, jobs_name(jobs));
+		begun.n = 0;
 		repeat_line(&one.text, &last);
+		if (one.text.n > 1 && one.text.p[0] == '!' && one.text.p[1] != '!') {
+			run_shell(str_sub(one.text, 1, SIZE_MAX));
+			continue;
+		}
 		screen->stop = &s->cancel;
 		signals_catch(s);
 		prompt_catch(s);
@@ -182,6 +237,7 @@ static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
 		prompt_use(p, s, jobs_name(jobs));
 	}
 	free(last);
+	free(begun.p);
 	prompt_close(p);
 	return all_ok;
 }

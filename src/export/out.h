@@ -265,6 +265,7 @@ struct diff_answer {
 	const struct strs *words; /* arguments of the sides */
 	const struct strs *names; /* printed names of the sides */
 	int64_t min_size;
+	size_t top; /* rows of the text; 0: all */
 	bool per_run;
 	bool legacy; /* in the older text layout */
 	const struct gate_result *gates;

@@ -398,12 +398,12 @@ static void put_table(struct page_text *t, const struct hottest_table *x, const 
 	if (!x->x.rows)
 		return;
 	if (!t->md) {
-		table_put_text(&x->x, SUMMARY_ROWS, t->p->columns, t->to);
+		table_put_text(&x->x, t->p->rows, t->p->columns, t->to);
 		return;
 	}
 	sink_fmt(t->to, "\n## Hottest %s\n\n", title);
 	sheet_open(&sheet, SHEET_MD, t->to, t->a, x->x.columns, x->x.n_columns);
-	table_put_rows(&x->x, SUMMARY_ROWS, &sheet);
+	table_put_rows(&x->x, t->p->rows, &sheet);
 	sheet_close(&sheet);
 }
 

@@ -66,6 +66,7 @@ struct summary_page {
 	struct strs next; /* commands to go on with */
 	bool prompt;      /* they are lines of the prompt, not of a shell */
 	unsigned columns; /* width of the terminal; 0: none */
+	size_t rows;      /* of each table; SIZE_MAX: all */
 };
 
 /* Writes the page in the selected output. */

@@ -454,6 +454,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		.words = &w->sides,
 		.names = &names,
 		.min_size = w->min_size,
+		.top = w->given.top > 0 ? (size_t)w->given.top : 0,
 		.per_run = w->given.per_run,
 		.allow_inconclusive = w->given.allow_inconclusive,
 		.legacy = w->o.output.kind == OUT_LEGACY };
@@ -501,8 +502,8 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	       check_gates(s, gates, x.n_gates, x.allow_inconclusive);
 }
 
-/* Compares the phases of a server's steps instead of nodes. */
-static bool answer_phases(struct diff_sides *d, const struct diff_request *w, struct sink *out)
+/* Compares the rows of a table or the phases of a server's steps instead of nodes. */
+static bool answer_tables(struct diff_sides *d, const struct diff_request *w, struct sink *out)
 {
 	struct session *s = d->s;
 	struct emit to = {
@@ -511,7 +512,10 @@ static bool answer_phases(struct diff_sides *d, const struct diff_request *w, st
 	struct gate_result *gates;
 	size_t n;
 
-	return judge(d, w, &gates, &n) && diff_by_phase(d, w, &to) &&
+	struct strs names = choose_names(to.a, w);
+	bool phases = w->given.by || w->given.of == DIFF_OF_PHASES;
+	return judge(d, w, &gates, &n) &&
+	       (phases ? diff_by_phase(d, w, &to) : diff_of_tables(d, w, &names, &to)) &&
 	       check_gates(s, gates, n, w->given.allow_inconclusive);
 }
 
@@ -536,9 +540,10 @@ bool diff_command(struct session *s, const struct request *r, struct sink *out)
 
 	if (!diff_read(s, &r->topics, &w) || !diff_sides_load(&d, s, &w))
 		return false;
-	group_functions(&d, &w);
+	if (!w.given.of)
+		group_functions(&d, &w);
 	s->account.stop = &s->cancel;
-	bool ok = w.given.by ? answer_phases(&d, &w, out) : answer(&d, &w, out);
+	bool ok = w.given.by || w.given.of ? answer_tables(&d, &w, out) : answer(&d, &w, out);
 	diff_sides_close(&d);
 	return ok;
 }

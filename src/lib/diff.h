@@ -89,6 +89,20 @@ bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const st
 bool diff_number_side(
         struct session *s, const struct diff_sides *d, const struct opts *o, struct diff_side *x);
 
+/* Values of --of. */
+enum {
+	DIFF_OF_VIEWS,
+	DIFF_OF_KERNELS,
+	DIFF_OF_STEPS,
+	DIFF_OF_DEVICES,
+	DIFF_OF_MEMORY,
+	DIFF_OF_PHASES
+};
+
+/* Writes the differences of two sides in the rows of a command: --of. */
+bool diff_of_tables(struct diff_sides *d, const struct diff_request *w, const struct strs *names,
+        struct emit *to);
+
 /* Writes the numbers of the phases of two sides. */
 bool diff_by_phase(struct diff_sides *d, const struct diff_request *w, struct emit *to);
 

@@ -140,6 +140,7 @@ bool diff_read(struct session *s, const struct strs *words, struct diff_request 
 
 	*w = (struct diff_request){ .o = opts_copy(&s->sticky, a) };
 	options_preset("diff", &w->given);
+	w->given.top = -1;
 	if (w->o.rename.n)
 		strs_add(a, &w->given.rename, w->o.rename);
 	if (!options_read(s, words, &read) || !read_gates(s, w) || !read_min_sizes(s, w))

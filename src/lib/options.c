@@ -279,7 +279,7 @@ bool cmd_has_option(const struct command *c, const struct option *row)
 	if (cmd_takes_some(c))
 		return has_word(str_of(c->view_options), name);
 	if (str_eq(str_of(row->name), S("top"))) /* others have a row of their own, or no rows */
-		return c->view || c->run == run_set;
+		return c->view || c->run == run_set || c->run == run_advise;
 	return c->view || c->run == run_set || !of_view;
 }
 

@@ -6,12 +6,15 @@
 
 #include "export/out.h"
 
-bool session_advise(struct session *s, unsigned checkers, struct advice *out)
+bool session_advise(struct session *s, unsigned checkers, int64_t top, struct advice *out)
 {
 	struct advise request = { .m = &s->model,
 		.a = &s->query_arena,
 		.notes = &s->notes,
 		.checkers = checkers,
+		.rows = top < 0                   ? 0
+		        : top && top < UINT32_MAX ? (uint32_t)top
+		                                  : UINT32_MAX,
 		.no_zeros = s->bare_files,
 		.tree = session_tree,
 		.user = s };
@@ -44,14 +47,18 @@ bool run_advise(struct session *s, const struct request *r, struct sink *out)
 
 	if (!session_seal(s))
 		return false;
-	if (has_only_traces(s) && r->checkers == CHECK_ALL && !r->message)
-		return run_why(s, r, out);
+	if (has_only_traces(s) && r->checkers == CHECK_ALL && !r->message) {
+		struct request why = *r;
+		if (r->opts.top >= 0)
+			why.top = r->opts.top;
+		return run_why(s, &why, out);
+	}
 
 	/* Options are parsed and have no effect, as in the original, except for our own outputs. */
 	unsigned checkers = r->checkers;
 	if (checkers == CHECK_ALL && (s->bare_files || s->model.traces.n))
 		checkers |= CHECK_OURS;
-	if (!session_advise(s, checkers, &advice))
+	if (!session_advise(s, checkers, r->opts.top, &advice))
 		return false;
 	if (!out_is_data(r->opts.output.kind))
 		text_advice(&advice, &s->query_arena, out);

@@ -69,7 +69,7 @@ static bool add_hottest(struct session *s, const struct opts *o, const struct vi
 	bool ok = view_hottest(
 	        &q, m == M_OCCURRENCE ? V_DEFINITIONS : metrics[m].value, &h, &s->error);
 	if (ok)
-		hottest_fill(t, &q, &h, m, SUMMARY_ROWS, true);
+		hottest_fill(t, &q, &h, m, p->rows, true);
 	view_close(&q);
 	return ok;
 }
@@ -216,6 +216,7 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 	p->coverage = session_coverage(s);
 	p->prompt = prompt;
 	p->columns = s->columns;
+	p->rows = p->rows ? p->rows : SUMMARY_ROWS;
 	p->waiting = s->n_later + s->n_older;
 	if (s->model.nodes.n && !s->n_later && !session_has_snapshots(s))
 		if (!add_hottest(s, &o, view_with(VIEW_PATHS), p, &p->nodes) ||
@@ -246,6 +247,8 @@ bool run_summary(struct session *s, const struct request *r, struct sink *out)
 {
 	struct summary_page *p = ARENA_NEW(&s->query_arena, struct summary_page);
 
+	if (r->opts.top >= 0)
+		p->rows = r->opts.top ? (size_t)r->opts.top : SIZE_MAX;
 	if (!make_page(s, r->prompt, true, p))
 		return false;
 	struct emit to = session_emit(s, view_with(VIEW_PATHS)->kind, out);

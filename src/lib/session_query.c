@@ -459,7 +459,7 @@ bool session_group(struct session *s, const struct view_ops *v, struct query *q)
 		return false;
 	q->m = forest->m;
 	q->tree = tree_of(s, forest, v);
-	return true;
+	return !view_is(v->kind, VIEW_LIST) || view_rename_types(q, &s->error);
 }
 
 /* Loads and computes what a query needs. */

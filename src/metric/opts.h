@@ -100,6 +100,7 @@ enum by {
 	BY_HLO_CATEGORY,
 	BY_FUNCTION,
 	BY_PHASE,
+	BY_MODULE_CLASS,
 	BY_STACK, /* for the view code; this and the next one are no choices of the option */
 	BY_CALLS  /* for the command peek */
 };

@@ -348,6 +348,7 @@ unsigned advise_find(struct str name)
 bool advise_run(struct advise *ask, struct advice *out, struct err *e)
 {
 	memset(out, 0, sizeof *out);
+	ask->rows = ask->rows ? ask->rows : ADVISE_ROWS;
 	for (enum checker_id i = 0; i < CHECK_N; i++) {
 		out->asked[i] = (ask->checkers & CHECK_BIT(i)) != 0;
 		if (out->asked[i] && !checkers[i].run(ask, &out->reports[i], e))

@@ -50,7 +50,7 @@ static void put_largest(struct advise *ask, const struct result *r, const int64_
 	const uint32_t *order = sort_order(ask->a, r->n, by_value, value);
 	struct sb b = sb_in(ask->a);
 
-	for (uint32_t i = 0; i < r->n && i < ADVISE_ROWS && value[order[i]] > 0; i++) {
+	for (uint32_t i = 0; i < r->n && i < ask->rows && value[order[i]] > 0; i++) {
 		sb_fmt(&b, "%stop %u %s%s: ", i ? "\n" : "", i + 1, what, by->by);
 		sb_put(&b, view_name(r->q, r->shown[order[i]].kept));
 		sb_put(&b, *by->by ? S(", ") : S(", total: "));
@@ -153,7 +153,7 @@ static void put_causes(struct advise *ask, int64_t slow, int64_t median, struct 
 	for (uint32_t i = 0; i < n; i++)
 		x.more[i] = num_add(x.more[i], x.slow[i]);
 	const uint32_t *order = sort_order(ask->a, n, by_value, x.more);
-	for (uint32_t i = 0; i < n && i < ADVISE_ROWS && x.more[order[i]] > 0; i++)
+	for (uint32_t i = 0; i < n && i < ask->rows && x.more[order[i]] > 0; i++)
 		put_slower(ask, &x, order[i], b);
 }
 

@@ -150,6 +150,7 @@ struct query {
 	const struct step *only; /* if not NULL, selected instead of the steps of the options */
 	bool fold;               /* an entry without numbers of its own and with one child shares
 	                            the child's line */
+	bool types_renamed;      /* view_rename_types has been called */
 	bool one_of_many;        /* a file for each of several steps is written */
 	bool *workers;           /* indexed by worker: true if selected; NULL: all are */
 	struct tally *tallies;   /* of every node of the model for the steps; computed if NULL */
@@ -216,6 +217,8 @@ void view_note_stopped(struct notes *notes);
 
 /* Applies -rename to the query's model and tree. */
 bool view_rename(struct query *q, struct err *e);
+/* Groups the nodes of the view op by their renamed types, if there are rules. */
+bool view_rename_types(struct query *q, struct err *e);
 
 /* The parts of view_run before and after the view runs, for callers that need all accounted entries
  * and select by themselves. view_close must follow a successful view_open. */

@@ -247,7 +247,7 @@ static bool run_task(struct session *s, void *ctx)
 	if (!strcmp(b->task, "seal"))
 		return session_seal(s);
 	if (!strcmp(b->task, "advise"))
-		return session_advise(s, CHECK_ALL, &advice);
+		return session_advise(s, CHECK_ALL, -1, &advice);
 	return view(b);
 }
 

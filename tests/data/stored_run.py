@@ -30,6 +30,7 @@ RANKS = '{made}/rank0.pt.trace.json {made}/rank1.pt.trace.json'
 COMMANDS = {'advice': 'advise ' + TF, 'checkpoint': "checkpoint {made}/model.ckpt -show_name_regexes 'init/.*'", 'collectives': 'collectives testdata/flight', 'critical': 'critical ' + TRAIN,
             'devices': 'devices ' + TRAIN, 'diff': 'diff %s testdata/example/profile_200' % TF,
             'diff-phases': 'diff --by=phase testdata/graphs/replay.pt.trace.json testdata/graphs/replay.pt.trace.json',
+            'diff-rows': 'diff --of=devices %s %s' % (TRAIN, TRAIN),
             'flops': 'flops ' + TRAIN, 'flops-ranks': 'flops ' + RANKS,
             'idle': 'idle ' + TRAIN, 'kernels': 'kernels ' + TRAIN, 'memory': 'memory ' + SNAP, 'peek': 'peek aten::addmm ' + TRAIN,
             'phases': 'phases testdata/graphs/replay.pt.trace.json', 'roofline': 'roofline ' + TRAIN, 'steps': 'steps ' + TRAIN,

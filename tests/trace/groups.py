@@ -88,8 +88,8 @@ def totals():
     """No grouping loses time or work."""
     path = write(kineto.trace(events()))
     all_ = [[sum(v[i] for v in groups(path, by).values()) for i in range(3)]
-            for by in ('none', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function')]
-    equal(all_, [all_[0]] * 8)
+            for by in ('none', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'module-class')]
+    equal(all_, [all_[0]] * 9)
 
 
 def sources():

@@ -295,6 +295,8 @@ def backward():
                   'nn.Module: Linear_0/AddmmBackward0': (10000, 0), 'AddBackward0': (4000, 0), 'LostBackward0': (4000, 0)})
     by = {o['name']: (o['host_self'], o['device_total']) for o in dump(path, '--by=module')['ops']}
     equal(by, {'nn.Module: Linear_0': (20000, 0), 'nn.Module: Linear_1': (20000, 3000), '(no module)': (13000, 0)})
+    by = {o['name']: (o['host_self'], o['device_total']) for o in dump(path, '--by=module-class')['ops']}
+    equal(by, {'nn.Module: Linear': (40000, 3000), '(no module)': (13000, 0)})
     equal({o['name'] for o in dump(write(kineto.trace((events + launched)[::-1])))['ops']}, set(found))
 
 

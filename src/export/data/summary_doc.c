@@ -146,7 +146,8 @@ static void put_flops_members(struct document *d, const struct summary_page *p)
 	json_object_end(&d->j);
 }
 
-static void put_table_member(struct document *d, const char *key, const struct hottest_table *x)
+static void put_table_member(
+        struct document *d, const char *key, const struct hottest_table *x, size_t rows)
 {
 	struct sheet sheet;
 
@@ -154,7 +155,7 @@ static void put_table_member(struct document *d, const char *key, const struct h
 	json_array(&d->j);
 	if (x->x.rows) {
 		sheet_open_json(&sheet, &d->j, d->a, x->x.columns, x->x.n_columns);
-		table_put_rows(&x->x, SUMMARY_ROWS, &sheet);
+		table_put_rows(&x->x, rows, &sheet);
 		sheet_close(&sheet);
 	}
 	json_array_end(&d->j);
@@ -221,11 +222,11 @@ bool summary_document(const struct exported *x, struct sink *s, struct emit *to,
 	document_fraction(&d, "device_op_micros", p->device_us);
 	document_fraction(&d, "host_op_micros", p->host_us);
 	put_memory_members(&d, p);
-	put_table_member(&d, "ops", &p->ops);
-	put_table_member(&d, "nodes", &p->nodes);
+	put_table_member(&d, "ops", &p->ops, p->rows);
+	put_table_member(&d, "nodes", &p->nodes, p->rows);
 	put_lists(&d, p);
 	if (!to->arrays)
-		table_put_document_rows(&d, &p->nodes.x, SUMMARY_ROWS);
+		table_put_document_rows(&d, &p->nodes.x, p->rows);
 	document_end(&d);
 	return true;
 }

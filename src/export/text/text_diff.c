@@ -196,7 +196,8 @@ bool text_diff(const struct exported *out, struct sink *s, struct emit *to, stru
 	put_head(x, &head);
 	sink_put(s, sb_str(&head));
 	line_build_init(&b, to->a);
-	for (uint32_t row = 0; row < x->d->n; row++) {
+	uint32_t shown = x->top && x->top < x->d->n ? (uint32_t)x->top : x->d->n;
+	for (uint32_t row = 0; row < shown; row++) {
 		name.n = 0;
 		if (x->legacy && !x->d->row[row].entry)
 			sb_put(&name, S("_TfProfRoot")); /* as the original writes it */
@@ -207,6 +208,8 @@ bool text_diff(const struct exported *out, struct sink *s, struct emit *to, stru
 			put_cells(&b, x, row, k);
 		line_end(&b, LINE_ROW, s);
 	}
+	if (shown < x->d->n)
+		sink_fmt(s, "(%u of %u rows; --top=0 shows all)\n", shown, x->d->n);
 	name.n = 0;
 	if (x->d->noise) {
 		put_noise(&name, x);

@@ -24,17 +24,18 @@
 
 /* Options for making ops: the slices that are levels of paths, and the node of device work. */
 enum trace_by {
-	TRACE_BY_PATH,       /* modules, annotations and ops, as the source nests them */
-	TRACE_BY_MODULE,     /* modules of threads, compiled programs of devices */
-	TRACE_BY_OP,         /* ops without modules and annotations; compiled ops of devices */
-	TRACE_BY_ANNOTATION, /* the user's annotations */
-	TRACE_BY_SOURCE,     /* lines of source */
-	TRACE_BY_KERNEL,     /* as the path, with the kernel's name as its last level and type */
-	TRACE_BY_CATEGORY,   /* the compiler's categories of device work */
-	TRACE_BY_FUNCTION,   /* functions of device work without namespaces and templates */
-	TRACE_BY_PHASE,      /* as the path, below the phase of the server's step */
-	TRACE_BY_STACK,      /* like a path, but one op per call stack: "aten::mm#12" */
-	TRACE_BY_CALLS,      /* likewise, with the kernel's name as the last level */
+	TRACE_BY_PATH,         /* modules, annotations and ops, as the source nests them */
+	TRACE_BY_MODULE,       /* modules of threads, compiled programs of devices */
+	TRACE_BY_OP,           /* ops without modules and annotations; compiled ops of devices */
+	TRACE_BY_ANNOTATION,   /* the user's annotations */
+	TRACE_BY_SOURCE,       /* lines of source */
+	TRACE_BY_KERNEL,       /* as the path, with the kernel's name as its last level and type */
+	TRACE_BY_CATEGORY,     /* the compiler's categories of device work */
+	TRACE_BY_FUNCTION,     /* functions of device work without namespaces and templates */
+	TRACE_BY_PHASE,        /* as the path, below the phase of the server's step */
+	TRACE_BY_MODULE_CLASS, /* modules by their classes: Linear of Linear_0, Linear_1 */
+	TRACE_BY_STACK,        /* like a path, but one op per call stack: "aten::mm#12" */
+	TRACE_BY_CALLS,        /* likewise, with the kernel's name as the last level */
 	TRACE_BY_N
 };
 

@@ -12,8 +12,9 @@
 
 static bool groups_by_module(enum trace_by by)
 {
-	return by == TRACE_BY_PATH || by == TRACE_BY_MODULE || by == TRACE_BY_KERNEL ||
-	       by == TRACE_BY_CATEGORY || by == TRACE_BY_STACK || by == TRACE_BY_CALLS;
+	return by == TRACE_BY_PATH || by == TRACE_BY_MODULE || by == TRACE_BY_MODULE_CLASS ||
+	       by == TRACE_BY_KERNEL || by == TRACE_BY_CATEGORY || by == TRACE_BY_STACK ||
+	       by == TRACE_BY_CALLS;
 }
 
 void ops_find_backward(struct finding *x)

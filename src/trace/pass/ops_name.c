@@ -38,6 +38,7 @@ static const struct by_rule {
 	[TRACE_BY_CATEGORY] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_FUNCTION] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_PHASE] = { 0, OPS_UNATTRIBUTED },
+	[TRACE_BY_MODULE_CLASS] = { CATEGORY_BIT(CATEGORY_MODULE), "(no module)" },
 	[TRACE_BY_STACK] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_CALLS] = { 0, OPS_UNATTRIBUTED },
 };
@@ -110,6 +111,30 @@ static bool groups_device_work(enum trace_by by)
 
 /* ---- threads ---- */
 
+/* True if the levels are modules. */
+static bool groups_modules(enum trace_by by)
+{
+	return by == TRACE_BY_MODULE || by == TRACE_BY_MODULE_CLASS;
+}
+
+/* Returns the class of a module: "nn.Module: Linear" of "nn.Module: Linear_12". */
+static struct str module_class(struct str name)
+{
+	size_t n = name.n;
+
+	while (n && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+		n--;
+	return n > 1 && n < name.n && name.p[n - 1] == '_' ? str_sub(name, 0, n - 1) : name;
+}
+
+/* Returns the name of the level of a slice. */
+static struct str level_name(const struct finding *x, const struct slice *s)
+{
+	struct str name = trace_str(x->to->t, s->name);
+
+	return x->by == TRACE_BY_MODULE_CLASS ? module_class(name) : name;
+}
+
 /* Returns the type of a slice: its own, otherwise the name of an op, or the category of any other
  * slice. */
 static struct str type_of_slice(struct finding *x, const struct slice *s)
@@ -124,8 +149,8 @@ static struct str type_of_slice(struct finding *x, const struct slice *s)
 		                                   : str_of(trace_category_names[s->category]));
 	if (type.p)
 		return type;
-	if (s->category == CATEGORY_OP || x->by == TRACE_BY_MODULE || x->by == TRACE_BY_ANNOTATION)
-		return trace_str(x->to->t, s->name);
+	if (s->category == CATEGORY_OP || groups_modules(x->by) || x->by == TRACE_BY_ANNOTATION)
+		return level_name(x, s);
 	return str_of(trace_category_names[s->category]);
 }
 
@@ -178,8 +203,7 @@ static uint32_t op_below(struct finding *x, uint32_t around, const struct slice 
 		return op;
 	if (!around && groups_device_work(x->by))
 		before = S(OPS_HOST);
-	op = op_under(
-	        x, around, &x->path, before, trace_str(x->to->t, s->name), type_of_slice(x, s));
+	op = op_under(x, around, &x->path, before, level_name(x, s), type_of_slice(x, s));
 	imap_put(&x->below, key, op, false);
 	return op;
 }
@@ -258,7 +282,7 @@ static uint32_t op_of_compiled(struct finding *x, const struct slice *s)
 {
 	struct str module = slice_text(x->to->t, s, ARG_MODULE_NAME), type, path;
 
-	if (x->by == TRACE_BY_MODULE && module.n)
+	if (groups_modules(x->by) && module.n)
 		return ops_named(x, module, module);
 	path = compiled_path(x, s, &type);
 	if (x->by == TRACE_BY_CATEGORY)
@@ -501,6 +525,7 @@ uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct laun
 			return op_of_frame(x, frame);
 		break;
 	case TRACE_BY_MODULE:
+	case TRACE_BY_MODULE_CLASS:
 		module = slice_text(x->to->t, s, ARG_MODULE_NAME);
 		if (module.n)
 			return ops_named(x, module, module);
