@@ -25,7 +25,7 @@ from cases import equal  # noqa: E402
 from rig import (DATA, MLP, ROOT, RUNS, TABLES, WORKERS, built, children, content, data, fleet, program, running, same,  # noqa: E402
                  start, words)
 from change_cases import CHANGES  # noqa: E402
-from object_cases import OBJECTS  # noqa: E402
+from object_cases import OBJECTS, states  # noqa: E402
 from recipe_cases import RECIPES, rank_limits  # noqa: E402
 from spark_cases import spark_equals_pool, spark_executor_killed, spark_killed, spark_recipes, spark_unreadable  # noqa: E402
 
@@ -276,7 +276,7 @@ def few_files():
     equal([h for h, in hosts], whole)
 
 
-WITHOUT = [names, statements, rank_limits, wrong_words]
+WITHOUT = [names, states, statements, rank_limits, wrong_words]
 POOL = [damaged_files, equals_program, recipes_find, few_files, killed_workers, killed_build, deadly_file, two_builds] + RECIPES + CHANGES + OBJECTS
 SPARK = [spark_equals_pool, spark_unreadable, spark_recipes, spark_killed, spark_executor_killed]
 
