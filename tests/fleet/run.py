@@ -60,6 +60,21 @@ def names():
         assert 'no column host' in str(e), e
 
 
+MILLION = '''
+import resource, time
+from tfprof.fleet.plan import by_run, plan
+items = plan('/data/team%d/run%05d/w%05d.json.gz' % (i % 7, i // 250, i % 250) for i in range(10 ** 6))
+assert len(items) == 10 ** 6 and len(by_run(items)) == 28000 and items[0].run == 'team0/run00000', items[0]
+print(time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+'''
+
+
+def million_paths():
+    """A million paths are planned in 60 s of CPU time and 600 MB."""
+    seconds, megabytes = map(float, subprocess.run([sys.executable, '-B', '-c', MILLION], check=True, capture_output=True, text=True).stdout.split())
+    assert seconds < 60 and megabytes < 600 * 1e6 / (1 << 20), (seconds, megabytes)
+
+
 def statements():
     """Values of recipes become literals; unknown ones fail; every recipe has a help text."""
     from tfprof.fleet import recipes
@@ -277,7 +292,7 @@ def few_files():
 
 
 WITHOUT = [names, states, statements, rank_limits, wrong_words]
-POOL = [damaged_files, equals_program, recipes_find, few_files, killed_workers, killed_build, deadly_file, two_builds] + RECIPES + CHANGES + OBJECTS
+POOL = [million_paths, damaged_files, equals_program, recipes_find, few_files, killed_workers, killed_build, deadly_file, two_builds] + RECIPES + CHANGES + OBJECTS
 SPARK = [spark_equals_pool, spark_unreadable, spark_recipes, spark_killed, spark_executor_killed]
 
 if __name__ == '__main__':
