@@ -291,8 +291,26 @@ def few_files():
     equal([h for h, in hosts], whole)
 
 
+def ten_thousand_files():
+    """10,000 files in 40 runs are all read, once, and none of them again."""
+    folder, bad = data()
+    files = sorted(glob.glob(folder + '/*/*.json'))
+    for i in range(10000):
+        to = 'in/run%02d' % (i // 250)
+        os.makedirs(to, exist_ok=True)
+        os.link(files[i % len(files)], '%s/w%05d.pt.trace.json' % (to, i))
+    refused = sum(files[i % len(files)] in bad for i in range(10000))
+    text, _ = fleet('build', 'out', 'in')
+    equal(text, '40 runs written, 10000 files read, 0 unchanged, 0 removed, %d refused\n' % refused)
+    from tfprof.fleet import recipes
+    query = 'SELECT count(*), count(DISTINCT run), count(DISTINCT concat(run, worker)) FROM runs'
+    equal(recipes.duckdb_connection('out').execute(query).fetchall(), [(10000 - refused, 40, 10000 - refused)])
+    equal(fleet('check', 'out')[0], 'no problems\n')
+    equal(fleet('build', 'out', 'in')[0], '0 runs written, 0 files read, 10000 unchanged, 0 removed, 0 refused\n')
+
+
 WITHOUT = [names, states, statements, rank_limits, wrong_words]
-POOL = [million_paths, damaged_files, equals_program, recipes_find, few_files, killed_workers, killed_build, deadly_file, two_builds] + RECIPES + CHANGES + OBJECTS
+POOL = [million_paths, ten_thousand_files, damaged_files, equals_program, recipes_find, few_files, killed_workers, killed_build, deadly_file, two_builds] + RECIPES + CHANGES + OBJECTS
 SPARK = [spark_equals_pool, spark_unreadable, spark_recipes, spark_killed, spark_executor_killed]
 
 if __name__ == '__main__':
