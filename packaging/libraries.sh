@@ -110,21 +110,24 @@ build_sqlite3() {
 	module sqlite3 3.40.1 -lsqlite3
 }
 
-# The library of terminfo alone, with the usual terminals built in for systems that have no database.
+# With the usual terminals built in for systems that have no database of terminals.
 build_ncurses() {
 	unpack ncurses
-	./configure -q ${host:+--host=$host --with-build-cc="$BUILD_CC"} --prefix="$prefix" --with-termlib --without-shared \
+	./configure -q ${host:+--host=$host --with-build-cc="$BUILD_CC"} --prefix=/usr --with-termlib --without-shared \
 		--without-debug --without-ada --without-cxx --without-cxx-binding --without-progs --without-tests --without-manpages --disable-db-install \
 		--without-gpm --without-dlsym --enable-widec --with-default-terminfo-dir=/usr/share/terminfo \
 		--with-terminfo-dirs=/etc/terminfo:/lib/terminfo:/usr/share/terminfo:/usr/lib/terminfo \
 		--with-fallbacks=xterm-256color,xterm,linux,vt100,screen-256color,screen,tmux-256color,dumb,ansi \
 		CC="$CC" CFLAGS="$flags" AR="$AR" >configure.log 2>&1 ||
 		{ tail -n 20 configure.log >&2; exit 1; }
-	make -j"$jobs" -C include >make.log 2>&1 && make -j"$jobs" -C ncurses ../lib/libtinfow.a >>make.log 2>&1 ||
+	make -j"$jobs" -C include >make.log 2>&1 &&
+		make -j"$jobs" -C ncurses ../lib/libtinfow.a ../lib/libncursesw.a >>make.log 2>&1 ||
 		{ tail -n 20 make.log >&2; exit 1; }
 	cp lib/libtinfow.a "$prefix/lib/libtinfo.a"
+	cp lib/libncursesw.a "$prefix/lib/"
 	cp include/curses.h include/term.h include/termcap.h include/unctrl.h include/ncurses_dll.h "$prefix/include/"
 	cp COPYING "$prefix/licences/ncurses"
+	module ncursesw 6.4 '-lncursesw -ltinfo'
 }
 
 build_libedit() {
@@ -159,9 +162,9 @@ build_libevent() {
 	module libevent_extra 2.1.12 -levent_extra
 }
 
-for library in protobuf-c zlib pcre2 snappy sqlite3 ncurses libedit libevent; do
-	if [ ! -e "$prefix/$library.done" ]; then
-		"build_$(echo "$library" | tr - _)"
-		touch "$prefix/$library.done"
+for package in protobuf-c zlib pcre2 snappy sqlite3 ncurses libedit libevent; do
+	if [ ! -e "$prefix/$package.done" ]; then
+		"build_$(echo "$package" | tr - _)"
+		touch "$prefix/$package.done"
 	fi
 done

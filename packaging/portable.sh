@@ -1,18 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds programs and libraries that run on any Linux with glibc 2.17 or later:
-#   packaging/portable.sh x86_64|aarch64 FILE...
-# FILE is a target of make below build/wheel/ARCH: out/tfprof, obj/gpu/program. The compiler is zig's (ZIG=command, else the
-# package ziglang of PyPI); the C libraries are built from the sources in packaging/sources.txt and linked statically.
-# Downloads and libraries are kept in build/wheel. Status 3: compiler or sources cannot be downloaded.
+# Builds programs and libraries that run on any Linux with glibc 2.17 or later, or on any Linux with musl 1.2 or later:
+#   packaging/portable.sh x86_64|aarch64|x86_64-musl|aarch64-musl FILE...
+# FILE is a target of make below build/wheel/TARGET: out/tfprof, obj/gpu/program; obj/static/tfprof (musl) needs no library
+# of the system. The compiler is zig's (ZIG=command, else the package ziglang of PyPI); the C libraries are built from the
+# sources in packaging/sources.txt and linked statically. Downloads and libraries are kept in build/wheel. Equal sources
+# give equal bytes. Status 3: compiler or sources cannot be downloaded.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 top=$PWD/build/wheel
 python=${PYTHON:-python3}
 glibc=2.17 ziglang=0.17.1
-arch=${1-}
-case $arch in x86_64 | aarch64) shift ;; *) echo "packaging/portable.sh: '$arch' is neither x86_64 nor aarch64" >&2; exit 2 ;; esac
+name=${1-}
+case $name in
+x86_64 | aarch64) triple=$name-linux-gnu target=$name-linux-gnu.$glibc dynamic='' ;;
+x86_64-musl | aarch64-musl) triple=${name%-musl}-linux-musl target=$triple dynamic=-dynamic ;;
+*) echo "packaging/portable.sh: unknown target '$name': x86_64, aarch64, x86_64-musl or aarch64-musl expected" >&2; exit 2 ;;
+esac
+shift
 mkdir -p "$top"
 
 if [ -z "${ZIG-}" ]; then
@@ -23,7 +29,7 @@ fi
 export ZIG ZIG_GLOBAL_CACHE_DIR="$top/zig-cache" ZIG_LOCAL_CACHE_DIR="$top/zig-cache"
 packaging/fetch.sh "$top/sources" || exit 3
 
-here=$top/$arch target=$arch-linux-gnu.$glibc
+here=$top/$name
 mkdir -p "$here/bin"
 for tool in cc:"cc -target $target" c++:"c++ -target $target" ar:ar ranlib:ranlib build-cc:cc; do
 	printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$ZIG" "${tool#*:}" >"$here/bin/${tool%%:*}"
@@ -34,12 +40,16 @@ stamp=$(cat packaging/libraries.sh packaging/sources.txt; "$ZIG" version)
 if [ "$(cat "$here/libraries.stamp" 2>/dev/null)" != "$stamp" ]; then
 	[ ! -e "$here/libraries.stamp" ] || rm -rf "$here/libraries" "$here/libraries.stamp"
 	CC=$here/bin/cc CXX=$here/bin/c++ AR=$here/bin/ar RANLIB=$here/bin/ranlib BUILD_CC=$here/bin/build-cc \
-		packaging/libraries.sh "$top/sources" "$here/libraries" "$arch-linux-gnu"
+		packaging/libraries.sh "$top/sources" "$here/libraries" "$triple"
 	echo "$stamp" >"$here/libraries.stamp"
 fi
 
 # Probes would ask for libraries of this machine: all of them are there. No debugging information: files are small.
-PKG_CONFIG_LIBDIR=$here/libraries/lib/pkgconfig PKG_CONFIG_PATH='' make --no-print-directory CONFIG=release \
-	O="$here/obj" BIN="$here/out" CC="$here/bin/cc" AR="$here/bin/ar" CFLAGS='-O2 -g0' LDFLAGS='-s' \
-	HAVE_LIBEDIT=1 HAVE_SNAPPY=1 HAVE_SQLITE=1 HAVE_EVENT=1 HAVE_DEMANGLE=1 HAVE_DEMANGLE_LIBS=-lc++ \
-	"${@/#/$here/}"
+for file in "$@"; do
+	link=$dynamic
+	[ "${file##*/static/}" = "$file" ] || link=''
+	PKG_CONFIG_LIBDIR=$here/libraries/lib/pkgconfig PKG_CONFIG_PATH='' make --no-print-directory CONFIG=release \
+		O="$here/obj" BIN="$here/out" CC="$here/bin/cc" AR="$here/bin/ar" CFLAGS='-O2 -g0' LDFLAGS="-s $link" \
+		HAVE_LIBEDIT=1 HAVE_NCURSES=1 HAVE_SNAPPY=1 HAVE_SQLITE=1 HAVE_EVENT=1 HAVE_DEMANGLE=1 HAVE_DEMANGLE_LIBS=-lc++ \
+		STATIC_LIBS='$(LIBS) $(PROGRAM_LIBS)' "$here/$file"
+done

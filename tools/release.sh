@@ -1,10 +1,13 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes the files of a release from the current commit, in build/dist/:
-#   tools/release.sh VERSION [URL]
+# Makes the files of a release from the current commit, in build/dist/, and tests them:
+#   tools/release.sh [--without PART,...] VERSION [URL]
 #   tfprof-VERSION.tar.gz     the tracked files and generated/: builds without protoc, esbuild and Python
-#   python/tfprof-VERSION.tar.gz   source distribution for pip
+#   python/                   source distribution for pip, and wheels for x86-64 and aarch64, with glibc and with musl
+#   programs/                 programs without dependencies
+#   debian/                   Debian packages for this processor
+#   image/                    container images, for podman load, docker load and skopeo
 #   tfprof-VERSION.md         section of CHANGELOG.md
 #   tfprof-VERSION.spdx.json  bill of materials
 #   tfprof-VERSION.intoto.json  provenance: an in-toto statement (SLSA 1.0, unsigned) of the files, the commit and the tools
@@ -14,16 +17,28 @@
 # The Makefile states the version; VERSION repeats it so that no release is made by accident. The interface of the library
 # has to be compatible with the interface that the last tag v* recorded, or else with the one in packaging/abi,
 # which has to have all its functions.
-# The same commit always gives the same bytes. ABI=0 skips the comparison of the interface, which builds the library
-# and needs abidiff.
+# The same commit always gives the same bytes. --without leaves parts out: abi (comparison of the interface, which needs
+# abidiff), check (make check, and the tests of the packages), wheels, programs (and image), deb, image.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 top=$PWD
 fail() {
 	echo "tools/release.sh: $*" >&2
 	exit 1
 }
-[ $# -ge 1 ] || fail 'usage: tools/release.sh VERSION [URL]'
+without=''
+if [ "${1-}" = --without ]; then
+	without=${2-}
+	shift 2
+fi
+[ $# -ge 1 ] || fail 'usage: tools/release.sh [--without PART,...] VERSION [URL]'
+for part in ${without//,/ }; do
+	case $part in
+	abi | check | wheels | programs | deb | image) ;;
+	*) fail "--without $part: abi, check, wheels, programs, deb or image expected" ;;
+	esac
+done
+with() { case ,$without, in *,$1,*) false ;; esac }
 version=$1 url=${2-}
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CONFIG
 export LC_ALL=C TZ=UTC
@@ -32,7 +47,7 @@ echo "$version" | grep -Eqx '(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-
 	fail "$version is not a semantic version (example: 1.2.3)"
 stated=$(sed -n 's/^VERSION := //p' Makefile)
 [ "$stated" = "$version" ] || fail "Makefile: VERSION is $stated: $version expected"
-[ -z "$(git status --porcelain --untracked-files=no)" ] || fail 'there are uncommitted changes'
+[ -z "$(git status --porcelain)" ] || fail 'there are uncommitted changes or untracked files'
 grep -q "tfprof $version\"" docs/man/tfprof.1 || fail "docs/man is not of version $version: type make docs"
 
 out=$top/build/dist name=tfprof-$version
@@ -43,17 +58,26 @@ awk -v v="$version" '/^## / { on = $2 == v; next } on' CHANGELOG.md | sed '/./,$
 grep -Eqx "## $version \\([0-9]{4}-[0-9]{2}-[0-9]{2}\\)" CHANGELOG.md ||
 	fail "CHANGELOG.md: version $version has no date: a line such as '## $version (2026-01-31)' expected"
 
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+step() { # what, then a command: prints the end of its output if it fails
+	local what=$1
+	shift
+	echo "tools/release.sh: $what" >&2
+	"$@" >"$work/log" 2>&1 || { tail -n 30 "$work/log" >&2; fail "$what: failed"; }
+}
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+
 # ---- interface ----
-if [ "${ABI-1}" = 1 ]; then
-	make --no-print-directory lib >"$out/make.log" 2>&1 || { tail -n 20 "$out/make.log" >&2; fail 'make lib failed'; }
-	rm "$out/make.log"
+if with abi; then
+	step 'make lib' make --no-print-directory lib
 	soname=$(readelf -d build/libtfprof.so | sed -n 's/.*(SONAME).*\[\(.*\)\]$/\1/p')
 	recorded=packaging/abi/$soname.$(uname -m).xml
 	last=$(git describe --tags --abbrev=0 --match 'v*' --exclude "v$version" 2>/dev/null || true)
 	if [ -n "$last" ] && git cat-file -e "$last:$recorded" 2>/dev/null; then
-		git show "$last:$recorded" >"$out/last.xml"
-		packaging/abi.sh --against "$out/last.xml" build/libtfprof.so || fail "the interface is incompatible with $last: raise SOVERSION"
-		rm "$out/last.xml"
+		git show "$last:$recorded" >"$work/last.xml"
+		packaging/abi.sh --against "$work/last.xml" build/libtfprof.so || fail "the interface is incompatible with $last: raise SOVERSION"
 	fi
 	packaging/abi.sh build/libtfprof.so || fail "the interface differs from $recorded"
 	for f in $(nm -D --defined-only build/libtfprof.so | sed -n 's/.* T \(tfp_[a-z_]*\)@*.*/\1/p'); do
@@ -61,35 +85,72 @@ if [ "${ABI-1}" = 1 ]; then
 			fail "$recorded lacks $f: type packaging/abi.sh --record build/libtfprof.so"
 	done
 fi
+if with check; then
+	step 'make check' make --no-print-directory check
+fi
 
-# ---- tarball ----
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# ---- tarball, source distribution ----
 git archive --prefix="$name/" HEAD | tar -xf - -C "$work"
 modules=$(cd proto && ls ./*.proto | sed 's|^\./||; s|\.proto$||')
 # shellcheck disable=SC2086,SC2046
-make --no-print-directory -C "$work/$name" GEN=generated HAVE_WEB=1 generated/web-1.c \
-	$(printf 'generated/%s.pb-c.c ' $modules) >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; fail 'no generated files'; }
+step 'generated code' make --no-print-directory -C "$work/$name" GEN=generated HAVE_WEB=1 generated/web-1.c \
+	$(printf 'generated/%s.pb-c.c ' $modules)
 rm -rf "$work/$name/build"
-tar -cf - -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" "$name" |
+tar -cf - -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" "$name" |
 	gzip -9n >"$out/$name.tar.gz"
 sum=$(sha256sum "$out/$name.tar.gz" | cut -d' ' -f1)
-
-# ---- source distribution ----
 mkdir "$out/python"
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) PYTHONPATH=python/build_backend python3 -B -c "
+PYTHONPATH=python/build_backend step 'source distribution' python3 -B -c "
 import backend
-backend.build_sdist('$out/python')" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; fail 'no source distribution'; }
+backend.build_sdist('$out/python')"
+
+# ---- what is built ----
+if with wheels; then
+	for target in x86_64 aarch64 x86_64-musl aarch64-musl; do
+		step "wheel for $target" packaging/wheel.sh "$target"
+		cp "build/wheel/$(basename "$(tail -n 1 "$work/log")")" "$out/python/"
+	done
+	if with check; then
+		for wheel in "$out"/python/*.whl; do
+			step "tests of ${wheel##*/}" python3 -B tests/wheel/run.py --wheel "$wheel"
+		done
+	fi
+fi
+if with programs; then
+	mkdir "$out/programs"
+	for arch in x86_64 aarch64; do
+		step "program for $arch" packaging/portable.sh "$arch-musl" obj/static/tfprof
+		cp "build/wheel/$arch-musl/obj/static/tfprof" "$out/programs/$name-linux-$arch"
+	done
+	if with check; then
+		step 'tests of the program' python3 -B tests/static/run.py --static "$out/programs/$name-linux-$(uname -m)"
+	fi
+	if with image; then
+		mkdir "$out/image"
+		for arch in x86_64:amd64 aarch64:arm64; do
+			LICENCES=build/wheel/${arch%:*}-musl/libraries/licences step "image for ${arch#*:}" python3 -B packaging/image.py \
+				"$version" "${arch#*:}" "$SOURCE_DATE_EPOCH" "$out/programs/$name-linux-${arch%:*}" "$out/image/$name-${arch#*:}.tar"
+		done
+	fi
+fi
+if with deb; then
+	step 'Debian packages' packaging/deb.sh
+	if with check; then
+		step 'tests of the Debian packages' python3 -B tests/deb/run.py --bin build/check --packages build/deb
+	fi
+	mkdir "$out/debian"
+	cp build/deb/*.deb "$out/debian/"
+fi
 
 # ---- bill of materials, recipes, provenance, checksums ----
-python3 -B tools/sbom.py "$version" "$sum" "$(git log -1 --format=%ct)" >"$out/$name.spdx.json"
+python3 -B tools/sbom.py "$version" "$sum" "$SOURCE_DATE_EPOCH" >"$out/$name.spdx.json"
 if [ -n "$url" ]; then
 	mkdir "$out/recipes"
 	for f in conda/recipe.yaml homebrew/tfprof.rb; do
 		sed "s|@VERSION@|$version|g; s|@SHA256@|$sum|g; s|@URL@|$url/$name.tar.gz|g" "packaging/$f" >"$out/recipes/$(basename "$f")"
 	done
 fi
-python3 -B tools/provenance.py "$version" "$(git rev-parse HEAD)" "$(git log -1 --format=%ct)" "$out" >"$work/provenance"
+python3 -B tools/provenance.py "$version" "$(git rev-parse HEAD)" "$SOURCE_DATE_EPOCH" "$out" >"$work/provenance"
 mv "$work/provenance" "$out/$name.intoto.json"
 cd "$out"
 find . -type f ! -name SHA256SUMS | sed 's|^\./||' | sort | xargs sha256sum >SHA256SUMS

@@ -34,16 +34,17 @@ def libraries():
             if line.strip() and not line.startswith('#'):
                 name, version, sha256, licence = line.split()
                 upstream = re.sub(r'^\d+:|\.dfsg|-[^-]*$', '', version)
-                yield package(name, upstream, licence, sha256, 'linked statically into wheels')
+                yield package(name, upstream, licence, sha256, 'linked statically into wheels, programs and images')
 
 
 def runtime():
-    """Returns the libraries of zig's compiler that wheels contain."""
+    """Returns the libraries of zig's compiler that wheels and programs contain."""
     with open(os.path.join(ROOT, 'packaging', 'portable.sh')) as f:
         version = re.search(r'ziglang=(\S+)', f.read()).group(1)
     for name in ('libc++', 'libc++abi', 'libunwind'):
         yield package(name, None, 'Apache-2.0 WITH LLVM-exception', None, 'of zig %s, linked statically into wheels' % version)
     yield package('compiler-rt', None, 'MIT', None, 'of zig %s, linked statically into wheels' % version)
+    yield package('musl', None, 'MIT', None, 'of zig %s, linked statically into programs and images' % version)
 
 
 def modules(name='d3-scale'):

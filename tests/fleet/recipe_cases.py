@@ -11,7 +11,7 @@ import subprocess
 from urllib.parse import unquote
 
 from cases import equal
-from rig import DATA, MLP, built, data, fleet, program
+from rig import DATA, MLP, ROOT, built, data, fleet, program
 
 
 def rank_limits():
@@ -100,4 +100,23 @@ def causes():
     assert 'build it with --tables +causes' in fleet('ask', built(), 'causes_by_day', status=1)[1]
 
 
-RECIPES = [regressed_like_gates, causes, page]
+def peaks():
+    """MFU uses the peak of the device in the table; a given peak replaces it; a run with an unknown peak has none."""
+    from tfprof.fleet import run_recipe
+    for run in ('known', 'mixed'):
+        os.makedirs('in/' + run)
+        shutil.copy(os.path.join(ROOT, 'testdata', 'traces', 'training.pt.trace.json.gz'), 'in/' + run)
+    shutil.copy(os.path.join(ROOT, 'testdata', 'traces', 'calls.pt.trace.json'), 'in/mixed')
+    shutil.copy(os.path.join(ROOT, 'testdata', 'traces', 'calls.json'), 'in/mixed')
+    fleet('build', 'out', 'in', '--processes', '1')
+    columns, rows = run_recipe('out', 'mfu_by_job')
+    found = {r[0]: dict(zip(columns, r)) for r in rows}
+    equal((found['known']['model'], found['known']['peak_tflops']), ('NVIDIA H100 80GB HBM3', 989.5))
+    equal(found['known']['mfu'], found['known']['tflops_per_second'] / 989.5)
+    assert 0.1 < found['known']['mfu'] < 0.2, found
+    equal((found['mixed']['workers'], found['mixed']['peak_tflops'], found['mixed']['mfu']), (2, None, None))
+    columns, rows = run_recipe('out', 'mfu_by_job', {'peak_tflops': '100', 'like': 'known'})
+    equal(dict(zip(columns, rows[0]))['mfu'], found['known']['tflops_per_second'] / 100)
+
+
+RECIPES = [regressed_like_gates, causes, peaks, page]

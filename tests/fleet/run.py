@@ -25,7 +25,7 @@ from cases import equal  # noqa: E402
 from rig import (DATA, MLP, ROOT, RUNS, TABLES, WORKERS, built, children, content, data, fleet, program, running, same,  # noqa: E402
                  start, words)
 from change_cases import CHANGES  # noqa: E402
-from object_cases import OBJECTS  # noqa: E402
+from object_cases import OBJECTS, states  # noqa: E402
 from recipe_cases import RECIPES, rank_limits  # noqa: E402
 from spark_cases import spark_equals_pool, spark_executor_killed, spark_killed, spark_recipes, spark_unreadable  # noqa: E402
 
@@ -58,6 +58,21 @@ def names():
         raise AssertionError('a column is missing')
     except ValueError as e:
         assert 'no column host' in str(e), e
+
+
+MILLION = '''
+import resource, time
+from tfprof.fleet.plan import by_run, plan
+items = plan('/data/team%d/run%05d/w%05d.json.gz' % (i % 7, i // 250, i % 250) for i in range(10 ** 6))
+assert len(items) == 10 ** 6 and len(by_run(items)) == 28000 and items[0].run == 'team0/run00000', items[0]
+print(time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+'''
+
+
+def million_paths():
+    """A million paths are planned in 60 s of CPU time and 600 MB."""
+    seconds, megabytes = map(float, subprocess.run([sys.executable, '-B', '-c', MILLION], check=True, capture_output=True, text=True).stdout.split())
+    assert seconds < 60 and megabytes < 600 * 1e6 / (1 << 20), (seconds, megabytes)
 
 
 def statements():
@@ -276,8 +291,26 @@ def few_files():
     equal([h for h, in hosts], whole)
 
 
-WITHOUT = [names, statements, rank_limits, wrong_words]
-POOL = [damaged_files, equals_program, recipes_find, few_files, killed_workers, killed_build, deadly_file, two_builds] + RECIPES + CHANGES + OBJECTS
+def ten_thousand_files():
+    """10,000 files in 40 runs are all read, once, and none of them again."""
+    folder, bad = data()
+    files = sorted(glob.glob(folder + '/*/*.json'))
+    for i in range(10000):
+        to = 'in/run%02d' % (i // 250)
+        os.makedirs(to, exist_ok=True)
+        os.link(files[i % len(files)], '%s/w%05d.pt.trace.json' % (to, i))
+    refused = sum(files[i % len(files)] in bad for i in range(10000))
+    text, _ = fleet('build', 'out', 'in')
+    equal(text, '40 runs written, 10000 files read, 0 unchanged, 0 removed, %d refused\n' % refused)
+    from tfprof.fleet import recipes
+    query = 'SELECT count(*), count(DISTINCT run), count(DISTINCT concat(run, worker)) FROM runs'
+    equal(recipes.duckdb_connection('out').execute(query).fetchall(), [(10000 - refused, 40, 10000 - refused)])
+    equal(fleet('check', 'out')[0], 'no problems\n')
+    equal(fleet('build', 'out', 'in')[0], '0 runs written, 0 files read, 10000 unchanged, 0 removed, 0 refused\n')
+
+
+WITHOUT = [names, states, statements, rank_limits, wrong_words]
+POOL = [million_paths, ten_thousand_files, damaged_files, equals_program, recipes_find, few_files, killed_workers, killed_build, deadly_file, two_builds] + RECIPES + CHANGES + OBJECTS
 SPARK = [spark_equals_pool, spark_unreadable, spark_recipes, spark_killed, spark_executor_killed]
 
 if __name__ == '__main__':

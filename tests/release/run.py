@@ -7,7 +7,9 @@ release is missing or a function is not recorded.
     tests/release/run.py [NAME...]
 """
 import glob
+import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -23,6 +25,7 @@ from cases import Skip  # noqa: E402
 
 CLONE = os.path.join(ROOT, 'build', 'release-test')
 URL = 'https://example.org/files'
+BUILT = 'check,wheels,programs,deb'  # parts that take minutes, and have tests of their own
 REMOVED = 'tfp_error_code'
 
 
@@ -62,7 +65,7 @@ def prepare():
 def complete():
     """The files of a release are there with their checksums; the tarball has the generated code and the recipes its sum."""
     prepare()
-    said = run('tools/release.sh', version(), URL)
+    said = run('tools/release.sh', '--without', BUILT, version(), URL)
     out, name = os.path.join(CLONE, 'build/dist'), 'tfprof-' + version()
     sums = dict(reversed(line.split()) for line in open(os.path.join(out, 'SHA256SUMS')))
     recipes = {'recipes/' + n for n in ('recipe.yaml', 'tfprof.rb')}
@@ -92,10 +95,40 @@ def complete():
     tracked = {'%s/%s' % (name, p) for p in run('git', 'ls-files').split('\n') if p}
     assert tracked <= names and name + '/generated/web-1.c' in names, tracked - names
     first = {n: sums[n] for n in (name + '.tar.gz', sdist, name + '.intoto.json')}
-    run('tools/release.sh', version(), URL)
+    run('tools/release.sh', '--without', BUILT, version(), URL)
     for path, expected in first.items():
         with open(os.path.join(out, path), 'rb') as f:
             assert hashlib.sha256(f.read()).hexdigest() == expected, path
+
+
+def image():
+    """The image of a program has the digests of its parts, an ordinary user and the program; equal inputs give equal
+    bytes."""
+    with open('program', 'wb') as f:
+        f.write(b'\x7fELF')
+    for to in ('a.tar', 'b.tar'):
+        subprocess.run([sys.executable, '-B', os.path.join(ROOT, 'packaging/image.py'), '1.2.3', 'amd64', '1', 'program', to], check=True)
+    with open('a.tar', 'rb') as a, open('b.tar', 'rb') as b:
+        assert a.read() == b.read()
+    with tarfile.open('a.tar') as tar:
+        files = {m.name: tar.extractfile(m).read() for m in tar if m.isfile()}
+    for name, data in files.items():
+        assert not name.startswith('blobs/') or name == 'blobs/sha256/' + hashlib.sha256(data).hexdigest(), name
+
+    def blob(descriptor):
+        data = files['blobs/sha256/' + descriptor['digest'].split(':')[1]]
+        assert len(data) == descriptor['size'], descriptor
+        return data
+    manifest = json.loads(blob(json.loads(files['index.json'])['manifests'][0]))
+    config = json.loads(blob(manifest['config']))
+    assert (config['architecture'], config['config']['User'], config['config']['Entrypoint']) == ('amd64', '65532:65532', ['/tfprof']), config
+    contents = gzip.decompress(blob(manifest['layers'][0]))
+    assert config['rootfs']['diff_ids'] == ['sha256:' + hashlib.sha256(contents).hexdigest()]
+    with tarfile.open(fileobj=io.BytesIO(contents)) as tar:
+        assert tar.getnames() == ['tfprof', 'licences', 'licences/LICENSE', 'licences/notices.txt'], tar.getnames()
+        assert tar.getmember('tfprof').mode == 0o755 and tar.extractfile('tfprof').read() == b'\x7fELF'
+    listed = json.loads(files['manifest.json'])[0]
+    assert {listed['Config'], *listed['Layers']} <= set(files), listed
 
 
 def substitute(path, pattern, by):
@@ -111,7 +144,7 @@ def removed_function():
     for path in run('git', 'grep', '-l', '-w', REMOVED, '--', 'src', 'include', 'packaging/abi').split():
         substitute(os.path.join(CLONE, path), r'\b%s\b' % REMOVED, 'tfp_error_number')
     commit('Rename a function')
-    said = run('tools/release.sh', version(), ok=(1,))
+    said = run('tools/release.sh', '--without', BUILT, version(), ok=(1,))
     assert REMOVED in said and 'the interface is incompatible with v0.0.1: raise SOVERSION' in said, said
     assert not os.path.exists(os.path.join(CLONE, 'build/dist/SHA256SUMS'))
 
@@ -123,12 +156,13 @@ def unrecorded_function():
     record = glob.glob(os.path.join(CLONE, 'packaging/abi/*.%s.xml' % os.uname().machine))[0]
     substitute(record, r"<elf-symbol name='%s'.*\n" % REMOVED, '')
     commit('Forget a function')
-    said = run('tools/release.sh', version(), ok=(1,))
+    said = run('tools/release.sh', '--without', BUILT, version(), ok=(1,))
     assert 'lacks %s: type packaging/abi.sh --record build/libtfprof.so' % REMOVED in said, said
 
 
 def wrong_versions():
-    """A version that is not the Makefile's or not a version, and uncommitted changes, are refused."""
+    """A version that is not the Makefile's or not a version, uncommitted changes, untracked files, and unknown
+    parts are refused."""
     prepare()
     assert 'is not a semantic version' in run('tools/release.sh', '1.2', ok=(1,))
     assert 'VERSION is %s' % version() in run('tools/release.sh', '99.0.0', ok=(1,))
@@ -136,6 +170,11 @@ def wrong_versions():
         f.write('\n')
     assert 'uncommitted changes' in run('tools/release.sh', version(), ok=(1,))
     run('git', 'checkout', '-q', 'Makefile')
+    with open(os.path.join(CLONE, 'src/unknown.c'), 'w') as f:
+        f.write('')
+    assert 'untracked files' in run('tools/release.sh', version(), ok=(1,))
+    os.remove(os.path.join(CLONE, 'src/unknown.c'))
+    assert '--without docs' in run('tools/release.sh', '--without', 'docs', version(), ok=(1,))
     substitute(os.path.join(CLONE, 'CHANGELOG.md'), r'(?m)^(## %s) .*$' % re.escape(version()), r'\1 (unreleased)')
     commit('Take the date away')
     assert 'has no date' in run('tools/release.sh', version(), ok=(1,))
@@ -150,7 +189,7 @@ def workflow():
 
 
 if __name__ == '__main__':
-    chosen = [c for c in (workflow, wrong_versions, complete, removed_function, unrecorded_function) if c.__name__ in sys.argv[1:] or not sys.argv[1:]]
+    chosen = [c for c in (workflow, image, wrong_versions, complete, removed_function, unrecorded_function) if c.__name__ in sys.argv[1:] or not sys.argv[1:]]
     status = cases.run(chosen)
     shutil.rmtree(CLONE, ignore_errors=True)
     sys.exit(status)

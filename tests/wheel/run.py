@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds a wheel, installs it in an empty virtual environment, and uses the program, the package and the collector. Without
 --portable, pip builds it from ./python for this machine. With it, packaging/wheel.sh builds it twice, with equal bytes, for any
-Linux with glibc 2.17.
+Linux with glibc 2.17. --wheel tests a wheel that is built already, as far as this machine can run it.
 
-    tests/wheel/run.py [--portable] [NAME...]
+    tests/wheel/run.py [--portable | --wheel FILE] [NAME...]
 """
 import argparse
 import glob
@@ -31,6 +31,8 @@ SMALL = os.path.join(ROOT, 'testdata', 'small')
 # The newest symbol versions that manylinux2014 allows.
 NEWEST = {'GLIBC': (2, 17)}
 SYSTEM = {'libc.so.6', 'libm.so.6', 'libdl.so.2', 'libpthread.so.0', 'librt.so.1', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'}
+MUSL = {'libc.so'}
+MACHINES = {'x86_64': b'\x3e\0', 'aarch64': b'\xb7\0'}  # e_machine of ELF files
 ASK = '''import tfprof
 p = tfprof.open('%s/views.graph.pbtxt', '%s/views.run_meta_0.pbtxt')
 assert p.scope().children and tfprof.__version__ == '%s', tfprof.__version__
@@ -76,8 +78,18 @@ def build(portable, folder):
     return glob.glob(os.path.join(folder, '*.whl'))[0]
 
 
+def runs_here(t, musl=False):
+    """Skips the case if this machine cannot run the wheel. musl: the programs of a musl wheel can run."""
+    name = os.path.basename(t.wheel)
+    loader = '/lib/ld-musl-%s.so.1' % os.uname().machine
+    if not name.endswith(os.uname().machine + '.whl') or ('musllinux' in name and not (musl and os.path.exists(loader))):
+        raise Skip('this machine cannot run %s' % name)
+
+
 def reproducible(t):
     """Equal sources give equal bytes."""
+    if t.given:
+        raise Skip('the wheel is built already')
     os.mkdir('again')
     with step.locked(os.path.join(ROOT, 'build/wheel')):  # tests/gpu/portable.py builds there, too
         if t.portable:
@@ -88,6 +100,7 @@ def reproducible(t):
 
 def installed(t):
     """The program, the package and the collector work in the environment, and pip removes all their files."""
+    runs_here(t)
     env = os.path.abspath('env')
     run([sys.executable, '-m', 'venv', env])
     before = {os.path.join(d, f) for d, _, names in os.walk(env) for f in names if not f.endswith('.pyc')}
@@ -108,6 +121,7 @@ def everything(t):
     """The portable wheel's program has every library: it reads SQLite, writes pages and serves them."""
     if not t.portable:
         raise Skip('only wheels of packaging/wheel.sh have every library')
+    runs_here(t, musl=True)
     with zipfile.ZipFile(t.wheel) as z:
         name = next(n for n in z.namelist() if n.endswith('/scripts/tfprof'))
         z.extract(name, 'wheel')
@@ -132,17 +146,20 @@ def everything(t):
 
 
 def old_systems(t):
-    """The wheel needs no newer C library and no other system library."""
+    """The wheel needs no newer C library and no other system library, and is for the processor that its name states."""
     if not t.portable:
         raise Skip('only wheels of packaging/wheel.sh are for other systems')
     with zipfile.ZipFile(t.wheel) as z:
         z.extractall('wheel')
     programs = [p for p in glob.glob('wheel/**', recursive=True) if os.path.isfile(p) and open(p, 'rb').read(4) == b'\x7fELF']
     assert len(programs) == 3, programs
+    musl, machine = 'musllinux' in t.wheel, next(code for name, code in MACHINES.items() if t.wheel.endswith(name + '.whl'))
     for path in programs:
+        with open(path, 'rb') as f:
+            assert f.read(20)[18:] == machine, path
         text = run(['readelf', '-dVW', path])
         needed = set(re.findall(r'\(NEEDED\).*\[(.*)\]', text))
-        assert needed <= SYSTEM, (path, needed)
+        assert needed and needed <= (MUSL if musl else SYSTEM), (path, needed)
         for name, number in set(re.findall(r'Name: ([A-Z]+)_([0-9.]+)', text)):
             newest = NEWEST.get(name)
             assert newest and tuple(map(int, number.split('.'))) <= newest, (path, name, number)
@@ -231,8 +248,10 @@ def missing_tools(t):
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--portable', action='store_true', help='the wheel of packaging/wheel.sh')
+    p.add_argument('--wheel', dest='given', help='a wheel of packaging/wheel.sh that is built already')
     p.add_argument('names', nargs='*')
     t = p.parse_args()
+    t.portable = t.portable or bool(t.given)
     missing = [m for m in ('pip', 'venv', 'ensurepip') if not importlib.util.find_spec(m)]
     if missing:
         print('skipped: this Python has no %s\n0 passed, 0 failed, 1 skipped' % ', '.join(missing))
@@ -240,7 +259,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         try:
             with step.locked(os.path.join(ROOT, 'build/wheel')):
-                t.wheel = os.path.abspath(build(t.portable, folder))
+                t.wheel = os.path.abspath(t.given or build(t.portable, folder))
         except Skip as e:
             print('skipped: %s\n0 passed, 0 failed, 1 skipped' % e)
             return 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The input files: lists paths, patterns, folders and URLs, and copies remote files to this machine. URLs (s3://, gs://,
 abfs://, hf://, memory://, ...) are read through fsspec."""
+import datetime
 import glob
 import os
 import random
@@ -57,12 +58,24 @@ def retry(what: str, call: Callable[[], T]) -> T:
 
 
 # ---- listing ------------------------------------------------------------------------------------
+def changed_at(info: Dict[str, Any]) -> float:
+    """Returns the last change of a remote file in seconds since 1970, from what its file system says; 0: unknown."""
+    for name in ('LastModified', 'last_modified', 'mtime', 'updated', 'created'):
+        when: Any = info.get(name)
+        if isinstance(when, str):
+            try:
+                when = datetime.datetime.fromisoformat(when.replace('Z', '+00:00'))
+            except ValueError:
+                continue
+        if isinstance(when, datetime.datetime):
+            return when.timestamp()
+        if isinstance(when, (int, float)) and when:
+            return float(when)
+    return 0.0
+
+
 def _remote_stat(info: Dict[str, Any]) -> Stat:
-    when: Any = next((info[k] for k in ('LastModified', 'last_modified', 'updated', 'mtime', 'created') if info.get(k)), 0)
-    if isinstance(when, (int, float)):
-        ns = int(when * 1e9)
-    else:
-        ns = int(when.timestamp() * 1e9) if hasattr(when, 'timestamp') else 0
+    ns = int(changed_at(info) * 1e9)
     etag = next((str(info[k]) for k in ('ETag', 'etag', 'content_md5', 'md5Hash', 'oid', 'blob_id') if info.get(k)), '')
     return Stat(int(info.get('size') or 0), ns, etag.strip('"'))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assigns files to runs and hosts, divides them into batches, and names the table folders."""
+import array
 import csv
 import os
 import re
@@ -35,6 +36,7 @@ def plan(paths: Iterable[str], pattern: str = PATTERN) -> List[Item]:
     found: List[Item] = []
     search = re.compile(pattern).search
     folders: Dict[str, str] = {}
+    hosts: Dict[str, str] = {}  # each name is stored once
     for path in sorted(set(paths)):
         seen = without_captures(path)
         m = search(seen)
@@ -43,8 +45,11 @@ def plan(paths: Iterable[str], pattern: str = PATTERN) -> List[Item]:
         run = unquote(groups.get('run') or 'run')
         if pattern == PATTERN and m:
             run = folders.setdefault(seen[:m.end('run')], run)
-        found.append(Item(path, run, unquote(groups.get('host') or name), ''))
-    return name_workers(_qualify(found, folders) if pattern == PATTERN else found)
+        host = unquote(groups.get('host') or name)
+        found.append(Item(path, run, hosts.setdefault(host, host), ''))
+    if pattern == PATTERN:
+        _qualify(found, folders)
+    return _number(found)
 
 
 def without_captures(path: str) -> str:
@@ -52,7 +57,7 @@ def without_captures(path: str) -> str:
     return path.replace('/%s/' % CAPTURES, '/') if '/%s/' % CAPTURES in path else path
 
 
-def _qualify(items: List[Item], folders: Dict[str, str]) -> List[Item]:
+def _qualify(items: List[Item], folders: Dict[str, str]) -> None:
     """Renames runs whose folders have equal names. folders: {folder: name of the run}."""
     same: Dict[str, List[str]] = {}
     for folder, run in folders.items():
@@ -64,9 +69,11 @@ def _qualify(items: List[Item], folders: Dict[str, str]) -> List[Item]:
             depth = next(n for n in range(2, 1 + max(map(len, parts.values())))
                          if len({tuple(p[-n:]) for p in parts.values()}) == len(group))
             names.update({folder: '/'.join(p[-depth:]) for folder, p in parts.items()})
-    if not names:
-        return items
-    return [x._replace(run=names.get(without_captures(x.path).rsplit('/', 1)[0], x.run)) for x in items]
+    if names:
+        for i, x in enumerate(items):
+            run = names.get(without_captures(x.path).rsplit('/', 1)[0])
+            if run is not None:
+                items[i] = x._replace(run=run)
 
 
 def read_table(path: str) -> List[Item]:
@@ -80,16 +87,25 @@ def read_table(path: str) -> List[Item]:
 
 
 def name_workers(items: Iterable[Item]) -> List[Item]:
-    count: Dict[Tuple[str, str], int] = {}
-    unique = sorted(set(items))
-    for x in unique:
-        count[x.run, x.host] = count.get((x.run, x.host), 0) + 1
-    seen: Dict[Tuple[str, str], int] = {}
-    named = []
-    for x in unique:
-        place = seen[x.run, x.host] = seen.get((x.run, x.host), -1) + 1
-        named.append(x._replace(worker=x.host if count[x.run, x.host] == 1 else '%s/%d' % (x.host, place)))
-    return named
+    """Returns the items without duplicates, with the names of their workers."""
+    return _number(sorted(set(items)))
+
+
+def _number(items: List[Item]) -> List[Item]:
+    """Names the workers of sorted items. Run by run, because the pairs of run and host of a million files take much memory."""
+    places: Dict[str, 'array.array[int]'] = {}
+    for i, x in enumerate(items):
+        places.setdefault(x.run, array.array('L')).append(i)
+    for mine in places.values():
+        count: Dict[str, int] = {}
+        for i in mine:
+            count[items[i].host] = count.get(items[i].host, 0) + 1
+        seen: Dict[str, int] = {}
+        for i in mine:
+            host = items[i].host
+            place = seen[host] = seen.get(host, -1) + 1
+            items[i] = items[i]._replace(worker=host if count[host] == 1 else '%s/%d' % (host, place))
+    return items
 
 
 def by_run(items: Iterable[Item]) -> Dict[str, List[Item]]:

@@ -17,7 +17,7 @@ import uuid
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 from ..sources import is_url
-from .inputs import file_system, retry
+from .inputs import changed_at, file_system, retry
 from .plan import partition
 
 LOG = '_log'
@@ -157,7 +157,7 @@ class _Remote:
             return dict(self.fs.find('%s/%s' % (self.root, folder), detail=True))
         now = time.time()
         rows = retry(self.path(folder), found)
-        return {n[len(self.root) + 1:]: (int(i.get('size') or 0), now - _changed(i, now)) for n, i in rows.items()}
+        return {n[len(self.root) + 1:]: (int(i.get('size') or 0), now - (changed_at(i) or now)) for n, i in rows.items()}
 
     def remove(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
@@ -166,11 +166,6 @@ class _Remote:
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         yield  # the commits exclude each other
-
-
-def _changed(info: Dict[str, Any], now: float) -> float:
-    when: Any = next((info[k] for k in ('LastModified', 'last_modified', 'updated', 'mtime', 'created') if info.get(k)), now)
-    return float(when.timestamp()) if hasattr(when, 'timestamp') else float(when) if isinstance(when, (int, float)) else now
 
 
 class Store:

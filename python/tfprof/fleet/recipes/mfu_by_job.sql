@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Float operations per second by run, and their share of the peak of the devices (MFU), where the traces state shapes.
--- The peak is that of the device in the table devices; peak_tflops replaces it. 0: the device's.
+-- The peak is that of the device in the table devices; peak_tflops replaces it. 0: the device's. Runs with several models of devices have no peak of their own.
 -- like = %
 -- peak_tflops = 0
 WITH work AS (
     SELECT run, worker, step, CAST(sum(self_float_ops) AS BIGINT) AS flops, CAST(sum(self_uncounted) AS BIGINT) AS uncounted
     FROM nodes WHERE run LIKE :like AND step IS NOT NULL GROUP BY run, worker, step
 ), peaks AS (
-    SELECT run, worker, min(peak_flops) AS least, max(peak_flops) AS most, min(model) AS model
+    SELECT run, worker, CASE WHEN count(peak_flops) = count(*) THEN min(peak_flops) END AS least, max(peak_flops) AS most, min(model) AS model, max(model) AS other
     FROM devices WHERE kind <> 'cpu' GROUP BY run, worker
 ), sums AS (
     SELECT s.run, count(DISTINCT s.worker) AS workers, count(*) AS steps, CAST(sum(w.flops) AS BIGINT) AS flops,
            CAST(sum(w.uncounted) AS BIGINT) AS uncounted_calls, CAST(sum(s.duration_ns * greatest(coalesce(s.devices, 1), 1)) AS BIGINT) AS device_ns,
-           min(p.model) AS model, min(p.least) AS least, max(p.most) AS most
+           CASE WHEN min(p.model) = max(p.other) THEN min(p.model) END AS model, CASE WHEN count(p.least) = count(*) THEN min(p.least) END AS least, max(p.most) AS most
     FROM steps s JOIN work w ON s.run = w.run AND s.worker = w.worker AND s.step = w.step
          LEFT JOIN peaks p ON s.run = p.run AND s.worker = p.worker
     WHERE s.duration_ns IS NOT NULL GROUP BY s.run
