@@ -1070,11 +1070,11 @@ class Commands:
 
         Counts the float operations of the calls in a trace from the shapes of their inputs,
         over all steps: of PyTorch ops, of the compiled programs in XSpaces, and of the
-        operators in ONNX models and ONNX Runtime profiles. Of graphs and profiles of
-        TensorFlow, it counts the operations for which TensorFlow registers a statistic; shapes
-        that a graph lacks are computed, and --assume_batch=N gives an unknown first dimension.
-        A multiply-add counts as two; a bias is not counted; in causal attention, only pairs of
-        a query and a key that the query may attend to are counted. The first table lists the
+        operators in ONNX models and ONNX Runtime profiles. In TensorFlow graphs and profiles,
+        it counts the operations for which TensorFlow registers a statistic; shapes that a
+        graph lacks are computed, and --assume_batch=N gives an unknown first dimension. A
+        multiply-add counts as two; a bias is not counted; in causal attention, only pairs of a
+        query and a key that the query may attend to are counted. The first table lists the
         float operations by family, the second by op. The third lists the device work whose
         float operations are unknown, with the reason: the op has no formula, or the file lacks
         a shape or a setting. Nested ops are counted once. Record PyTorch traces with

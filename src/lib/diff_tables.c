@@ -35,7 +35,7 @@ static const struct compared_table tables[] = {
 };
 
 /* A number of a kernel, step, device or allocator on both sides. */
-struct matched {
+struct matched_row {
 	struct str keys[KEYS_MAX], number;
 	int64_t v[SIDES];
 	bool known[SIDES];
@@ -45,7 +45,7 @@ struct matching {
 	const struct compared_table *table;
 	struct arena *a;
 	struct intern ids;
-	VEC(struct matched) all;
+	VEC(struct matched_row) all;
 	int64_t total[SIDES];
 };
 
@@ -70,7 +70,7 @@ static struct str key_text(struct arena *a, const struct cell_value *v)
 
 /* Adds a number of a row. Numbers of rows with equal names are added up. */
 static void add_number(
-        struct matching *m, const struct matched *row, size_t number, int64_t v, int side)
+        struct matching *m, const struct matched_row *row, size_t number, int64_t v, int side)
 {
 	struct sb id = sb_in(m->a);
 
@@ -82,7 +82,7 @@ static void add_number(
 		VEC_PUSH(m->a, &m->all, *row);
 		m->all.v[at].number = str_of(m->table->numbers[number]);
 	}
-	struct matched *to = &m->all.v[at];
+	struct matched_row *to = &m->all.v[at];
 	to->v[side] = num_add(to->v[side], v);
 	to->known[side] = true;
 	m->total[side] = num_add(m->total[side], v);
@@ -94,7 +94,7 @@ static void add_rows(struct matching *m, struct str bytes, int side)
 	const struct compared_table *t = m->table;
 	struct cells cells;
 	struct cell_value v;
-	struct matched row = { .number = STR_NONE };
+	struct matched_row row = { .number = STR_NONE };
 	int64_t numbers[NUMBERS_MAX] = { 0 };
 	bool known[NUMBERS_MAX] = { false };
 
@@ -137,7 +137,7 @@ static bool add_side(struct session *s, struct matching *m, const struct diff_si
 
 /* ---- the answer ---- */
 
-static int64_t size_of(const struct matched *x)
+static int64_t size_of(const struct matched_row *x)
 {
 	int64_t more = num_sub(x->v[1], x->v[0]);
 
@@ -147,7 +147,7 @@ static int64_t size_of(const struct matched *x)
 /* Orders by the size of the difference, the largest first. */
 static int by_size(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct matched *v = ctx;
+	const struct matched_row *v = ctx;
 	int64_t x = size_of(&v[a]), y = size_of(&v[b]);
 
 	return (x < y) - (x > y);
@@ -164,7 +164,7 @@ static struct str without_unit(struct arena *a, struct str name)
 	return str_replace_char(a, name, '_', ' ');
 }
 
-static void put_row(struct table *to, const struct matching *m, const struct matched *x)
+static void put_row(struct table *to, const struct matching *m, const struct matched_row *x)
 {
 	int64_t more = num_sub(x->v[1], x->v[0]);
 	bool both = x->known[0] && x->known[1];

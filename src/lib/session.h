@@ -202,8 +202,8 @@ struct emit session_emit(struct session *s, enum vk kind, struct sink *out);
 struct emit session_emit_of(
         struct session *s, const struct forest *f, enum vk kind, struct sink *out);
 
-/* Returns the advice of the checkers (CHECK_BIT bits), in the query arena. top: entries of each list;
- * 0: all; negative: the default. */
+/* Returns the advice of the checkers (CHECK_BIT bits), in the query arena. top: entries of each
+ * list; 0: all; negative: the default. */
 bool session_advise(struct session *s, unsigned checkers, int64_t top, struct advice *out);
 
 /* Finds the verdict of why on all steps: its sentence and its id. Sets nothing for two runs, or if

@@ -37,7 +37,7 @@ static enum node_flops count(const struct model *m, const struct graph_shapes *s
 	return f.lack ? NODE_LACKS_DATA : NODE_COUNTED;
 }
 
-/* True for an ONNX model: its nodes that are no operators are parameters and inputs. */
+/* True for an ONNX model: its other nodes are parameters and inputs. */
 static bool is_onnx(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->nodes.n; i++)

@@ -28,8 +28,9 @@ struct advise {
 	struct arena *a;
 	struct notes *notes;
 	unsigned checkers; /* CHECK_BIT bits */
-	uint32_t rows;     /* scopes, nodes and differences that tfprof's checkers name; 0: ADVISE_ROWS */
-	bool no_zeros;     /* leaves out rows without time, which the original has */
+	uint32_t rows; /* scopes, nodes and differences that tfprof's checkers name; 0: ADVISE_ROWS
+	                */
+	bool no_zeros; /* leaves out rows without time, which the original has */
 	const struct tree *(*tree)(void *user, enum vk kind);
 	void *user;
 	struct tally *tallies; /* notes of all views it runs, once one has run */

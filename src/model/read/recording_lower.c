@@ -86,9 +86,11 @@ bool recording_lower_graphs(struct ingest *to, const struct recording_set *files
 	struct trace *t = trace_new(ingest_model(to)->a);
 	struct model_trace kept = { .t = t };
 	struct recording_options how = *o;
-	const struct recording_request request = {
-		.wants = ARG_BITS_ALL, .watch = watch, .say = true, .graphs = graphs
-	};
+	const struct recording_request request = { .wants = ARG_BITS_ALL,
+		.watch = watch,
+		.say = true,
+		.graphs = graphs,
+		.join = graph_join };
 
 	how.step_implied = true;
 	if (!recording_trace(t, files, &how, &request, ingest_notes(to), e))

@@ -519,7 +519,7 @@ bool recording_trace(struct trace *t, const struct recording_set *files,
 	if (ok)
 		build_seal(x->b);
 	if (ok && x->graphs)
-		ok = graph_join(request->graphs, x->b, x->a, e);
+		ok = request->join(request->graphs, x->b, x->a, e);
 	scratch_close(&own);
 	return ok;
 }

@@ -462,6 +462,8 @@ struct recording_follower {
 	void (*end)(void *user);
 };
 
+struct trace_build;
+
 /* Options of recording_trace. */
 struct recording_request {
 	uint64_t wants;                        /* arguments of work to keep: ARG_BITs */
@@ -469,6 +471,9 @@ struct recording_request {
 	bool say;                              /* add notes about missing or implausible data */
 	const struct recording_follower *also; /* or NULL */
 	const struct graph_source *graphs;     /* where the captures of graphs are, or NULL */
+	/* graph_join, called at the end if there are graphs */
+	bool (*join)(const struct graph_source *graphs, struct trace_build *b, struct arena *a,
+	        struct err *e);
 };
 
 /* Fills t, an empty trace, from the files. Calls and correlations are kept only with ARG_BITS_ALL
