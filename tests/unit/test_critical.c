@@ -217,6 +217,31 @@ static void a_step_reaches_to_the_end_of_its_work(void **state)
 	ASSERT_PATH(&x, { CRITICAL_COMPUTE, "k", 115, 215 });
 }
 
+/* If the work of a step ends after that of the next one, the windows still tile the time. */
+static void windows_of_overlapping_steps_tile(void **state)
+{
+	struct rig r = rig_open_tracks(TRACE_KINETO);
+	const int64_t start[] = { 15, 65, 115 }, end[] = { 60, 300, 200 };
+	static struct replay x;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		build_arg_int(r.b, ARG_STEP, i);
+		rig_slice(&r, r.thread, CATEGORY_STEP, "ProfilerStep", 50 * i, 50, 0);
+		rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 50 * i + 10, 5, i + 1);
+		rig_slice(&r, r.stream[i % 2], CATEGORY_KERNEL, "k", start[i], end[i] - start[i],
+		        i + 1);
+	}
+	open_replay(&r, &x);
+	assert_int_equal(x.n_windows, 3);
+	assert_int_equal(x.windows[1].from, 200);
+	assert_int_equal(x.windows[1].to, 300);
+	assert_int_equal(x.windows[2].from, 60);
+	assert_int_equal(x.windows[2].to, 200);
+	for (size_t i = 1; i < 3; i++)
+		assert_int_equal(x.recorded.windows[i].from, x.windows[i].from);
+}
+
 /* ---- random traces ---- */
 
 static void segments_tile_the_window(void **state)
@@ -246,6 +271,7 @@ int main(int argc, char **argv)
 		path_case(a_long_delay_is_not_known),
 		path_case(overlaps_are_cut_at_the_smaller_excess),
 		path_case(a_step_reaches_to_the_end_of_its_work),
+		path_case(windows_of_overlapping_steps_tile),
 		path_case(segments_tile_the_window),
 	};
 

@@ -4,6 +4,7 @@
  */
 #include "trace/pass/critical.h"
 
+#include "base/sort.h"
 #include "trace/pass/nest.h"
 
 #define CRITICAL(id, name, text) [CRITICAL_##id] = (name),
@@ -115,11 +116,26 @@ static void find_span(const struct trace *t, const struct trace_links *links,
 		w->from = w->to = 0;
 }
 
+/* Starts a window where the work of the step before ends. */
+static void start_after(
+        struct critical_window *w, const int64_t *ends, const uint32_t *order, size_t n)
+{
+	size_t at;
+
+	BISECT(at, 0, n, ends[order[at]] < ends[w->step]);
+	if (!at || ends[order[at - 1]] == INT64_MIN)
+		return;
+	w->before = order[at - 1];
+	w->from = ends[w->before];
+	w->mark = false;
+}
+
 struct critical_window *critical_windows(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, uint32_t *const *of, size_t *n, struct arena *a)
 {
 	struct critical_window *v;
 	int64_t *ends;
+	uint32_t *order;
 
 	*n = steps->steps.n;
 	v = ARENA_ARRAY(a, *n, struct critical_window);
@@ -131,18 +147,17 @@ struct critical_window *critical_windows(const struct trace *t, const struct tra
 	for (size_t i = 0; i < *n; i++)
 		ends[i] = INT64_MIN;
 	find_ends(&(struct step_ends){ t, of, ends }, a->work);
+	order = keysort_new(a, *n, ends);
 	for (size_t i = 0; i < *n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		bool device = ends[i] != INT64_MIN;
 		v[i] = (struct critical_window){ (uint32_t)i, device, true, s->start,
-			device ? ends[i] : s->end };
-		if (device && i && ends[i - 1] != INT64_MIN && ends[i - 1] < ends[i]) {
-			v[i].from = ends[i - 1];
-			v[i].mark = false;
-		}
+			device ? ends[i] : s->end, ID_NONE };
+		if (device && i && ends[i - 1] != INT64_MIN)
+			start_after(&v[i], ends, order, *n);
 		if (v[i].to <= v[i].from)
-			v[i] = (struct critical_window){ (uint32_t)i, false, true, s->start,
-				s->end };
+			v[i] = (struct critical_window){ (uint32_t)i, false, true, s->start, s->end,
+				ID_NONE };
 	}
 	return v;
 }

@@ -4,9 +4,11 @@
  * of the window backwards, always over the edge that was reached last. The segments tile the
  * window: they neither overlap nor leave a gap.
  *
- * The window of a step reaches from the end of the last device work that the previous step launched
+ * The window of a step reaches from the end of the last device work that the step before launched
  * to the end of the last device work of its own, because a mark on the host ends before the work
- * that is still queued. Without device work it is the mark.
+ * that is still queued. The step before is the one whose work ends last before that of the step
+ * ends: the work of steps need not end in the order of their marks. Without device work it is the
+ * mark.
  */
 #ifndef TFPROF_TRACE_PASS_CRITICAL_H
 #define TFPROF_TRACE_PASS_CRITICAL_H
@@ -38,6 +40,7 @@ struct critical_window {
 	bool device;   /* it ends with the device work of the step */
 	bool mark;     /* it starts with the mark of the step */
 	int64_t from, to;
+	uint32_t before; /* index of the step with whose work it starts, unless mark */
 };
 
 struct critical {

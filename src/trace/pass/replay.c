@@ -186,8 +186,8 @@ static struct critical_window measure(const struct replay *x, const struct depen
 		w.to = *end == ID_NONE ? w.to : times->end[*end];
 		return w;
 	}
-	w.from = w.mark || last[i - 1] == ID_NONE ? moved(&x->depend, times, w.from)
-	                                          : times->end[last[i - 1]];
+	w.from = w.mark || last[w.before] == ID_NONE ? moved(&x->depend, times, w.from)
+	                                             : times->end[last[w.before]];
 	if (w.device && last[i] != ID_NONE) {
 		*end = last[i];
 		w.to = times->end[*end];
