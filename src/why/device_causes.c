@@ -172,10 +172,10 @@ void why_find_exposed_communication(const struct why_scene *s, struct why_change
 		int64_t exposed = mean_partition(s, out->a).communication;
 		if ((double)exposed > (double)s->x->recorded.after * WHY_LEAST_SHARE)
 			out->reason = str_fmt(out->a,
-			        "communication is exposed for %.*s per device, but the file does "
-			        "not "
-			        "say which work waits for it",
-			        STR(why_time(s, exposed, out->a)));
+			        "communication is exposed for %.*s per device%s, but the file does "
+			        "not say which work waits for it",
+			        STR(why_time(s, exposed, out->a)),
+			        s->x->n_chosen > 1 ? " and step" : "");
 		return;
 	}
 	for (uint32_t i = 0; i < s->d->nodes.n; i++) {

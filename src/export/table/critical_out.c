@@ -204,19 +204,38 @@ static void put_choice(struct sb *b, const struct critical_page *p)
 	sb_fmt(b, p->empty ? " with device work" : "");
 }
 
+void critical_put_extent(struct sb *b, const char *before, const struct trace *t,
+        const struct critical_window *w, int64_t whole_ns)
+{
+	struct sb all = { .a = b->a }, part = { .a = b->a };
+	int64_t start, end;
+
+	table_put_time(&all, whole_ns);
+	table_put_time(&part, trace_ns(t, num_sub(w->to, w->from)));
+	if (str_eq(sb_str(&all), sb_str(&part)))
+		return;
+	trace_window(t, &start, &end);
+	sb_fmt(b, "%s", before);
+	if (w->from > start) {
+		sb_fmt(b, "from ");
+		table_put_time(b, trace_ns(t, num_sub(w->from, start)));
+		sb_fmt(b, " ");
+	}
+	sb_fmt(b, "until the device work and the waits for it end; the whole trace lasts %.*s",
+	        STR(sb_str(&all)));
+}
+
 /* Appends where the window lies in the step or trace. */
 static void put_window(struct sb *b, const struct critical_page *p)
 {
 	const struct critical_window *w = &p->x->window;
 
-	if (p->step.p ? !w->device : window_ns(p->x) == p->step_ns)
+	if (!p->step.p)
+		critical_put_extent(b, "\n", p->x->depend->t, w, p->step_ns);
+	if (!p->step.p || !w->device)
 		return;
-	if (p->step.p)
-		sb_fmt(b, "\nfrom %s to its last device work; the mark of the step lasts ",
-		        w->mark ? "its mark" : "the last device work of the step before");
-	else
-		sb_fmt(b, "\nuntil the device work and the waits for it end; the whole trace "
-		          "lasts ");
+	sb_fmt(b, "\nfrom %s to its last device work; the mark of the step lasts ",
+	        w->mark ? "its mark" : "the last device work of the step before");
 	table_put_time(b, p->step_ns);
 }
 

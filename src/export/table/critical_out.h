@@ -22,6 +22,12 @@ struct critical_page {
 /* Returns "Critical path of step 3", in a. */
 struct str critical_title(const struct critical_page *p, struct arena *a);
 
+/* Appends where a window without a step lies in the trace, unless its length is printed like that
+ * of the whole trace, whole_ns: "from 42.5ms until the device work and the waits for it end; the
+ * whole trace lasts 62.6ms". before: precedes it. */
+void critical_put_extent(struct sb *b, const char *before, const struct trace *t,
+        const struct critical_window *w, int64_t whole_ns);
+
 /* top: places shown in text; 0: all. columns: width of the terminal; 0: names stay whole. */
 bool critical_write(const struct critical_page *page, size_t top, const struct opts *o,
         unsigned columns, struct emit *to, struct err *e);

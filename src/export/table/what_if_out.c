@@ -5,6 +5,9 @@
  */
 #include "export/table/what_if_out.h"
 
+#include <math.h>
+
+#include "export/table/critical_out.h"
 #include "export/table/table.h"
 
 const char *const what_if_each_names[EACH_N] = { "kernel", "op", "line" };
@@ -132,12 +135,12 @@ static void put_what(struct sb *b, const struct what_if *w)
 	sb_fmt(b, "%.*s", STR(w->of));
 	if (w->device)
 		sb_fmt(b, " by %s device work", its);
-	if (w->marked)
-		sb_fmt(b, w->device ? "; by %s marks " : " by %s marks ", its);
-	else if (w->wall != before_ns(w))
-		sb_fmt(b, " until the device work and the waits for it end; all of it lasts ");
-	if (w->marked || w->wall != before_ns(w))
-		table_put_time(b, w->wall);
+	if (!w->marked) {
+		critical_put_extent(b, " ", w->x->depend.t, &w->x->windows[0], w->wall);
+		return;
+	}
+	sb_fmt(b, w->device ? "; by %s marks " : " by %s marks ", its);
+	table_put_time(b, w->wall);
 }
 
 /* Returns "host*0.5: 176 ms becomes 150 ms, 14.8% less". */
@@ -154,9 +157,9 @@ static struct str lead_of(const struct what_if *w, struct arena *a)
 	table_put_time(&b, before);
 	sb_fmt(&b, " becomes ");
 	table_put_time(&b, after);
-	if (before != after) {
+	if (before > 0 && before != after) {
 		sb_fmt(&b, ", ");
-		put_percent(&b, table_share(before - after, before));
+		sb_fmt(&b, "%.1f%%", 100 * fabs((double)(before - after)) / (double)before);
 		sb_fmt(&b, after < before ? " less" : " more");
 	}
 	sb_fmt(&b, "\n");

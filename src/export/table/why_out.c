@@ -122,15 +122,22 @@ static void put_compute_bound(struct sb *b, const struct why *x, const struct wh
 static void put_start_up(struct sb *b, const struct why *x, const struct why_finding *f)
 {
 	const struct why_place *most = &f->places.v[0];
+	int64_t all = 0;
 
 	for (size_t i = 0; i < f->places.n; i++)
 		if (f->places.v[i].start_up > most->start_up)
 			most = &f->places.v[i];
+	for (size_t i = 0; i < x->reported; i++)
+		all = num_add(all, x->found.v[i].start_up);
 	sb_fmt(b, "Start-up: first calls take ");
-	put_time(b, x, f->start_up);
+	put_time(b, x, all);
 	sb_fmt(b, " of ");
 	put_window_length(b, x);
-	sb_fmt(b, ", %.*s alone ", STR(table_shorten(b->a, most->name, KERNEL_ROOM)));
+	sb_fmt(b, ", %s%.*s", most->start_up < all ? "" : "all in ",
+	        STR(table_shorten(b->a, most->name, KERNEL_ROOM)));
+	if (most->start_up >= all)
+		return;
+	sb_fmt(b, " alone ");
 	put_time(b, x, most->start_up);
 }
 
@@ -510,7 +517,8 @@ static void put_rest(struct sb *b, const struct why *x)
 {
 	sb_fmt(b, "; ");
 	put_time(b, x, x->rest.ticks);
-	sb_fmt(b, " of host time on the critical path belong to no cause below");
+	sb_fmt(b, " of host time on the critical path belong to no cause above %.0f%%",
+	        WHY_LEAST_SHARE * 100);
 	if (!x->rest.name.p)
 		return;
 	sb_fmt(b, ", ");
@@ -635,14 +643,18 @@ static void put_head(const struct why_text *t)
 	sink_fmt(t->to, "\n");
 }
 
-/* Without causes: the command that shows what the time is spent on. */
+/* Without causes: the command that shows what the time is spent on, or what the file does not say.
+ */
 static void put_next(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
 
 	if (x->reported || x->busy <= 0 || x->job->n_replays > 1 || t->p->cause != WHY_IDS)
 		return;
-	struct str command = command_of(t, x->no_verdict.p ? "critical" : "kernels", "", WHY_IDS);
+	const char *name = x->unknown > x->step / UNKNOWN_PARTS ? "idle"
+	                   : x->no_verdict.p                    ? "critical"
+	                                                        : "kernels";
+	struct str command = command_of(t, name, "", WHY_IDS);
 	sink_fmt(t->to, t->md ? "Next: `%.*s`\n\n" : "Next: %.*s\n\n", STR(command));
 }
 

@@ -351,8 +351,8 @@ static void add_notes(struct lowering *x)
 
 	fmt_time(&time, trace_ns(t, x->ops.unlinked_time));
 	note_count(to, x->ops.unlinked,
-	        "note: %llu {slice|slices} of device work, %.*s in all, {has|have} no launch in "
-	        "the file: {its op is|their ops are} not known " OPS_UNATTRIBUTED "\n",
+	        "note: %llu {slice|slices} of device work, %.*s in all, {has|have} no op in the "
+	        "file: {it is|they are} below " OPS_UNATTRIBUTED "\n",
 	        (unsigned long long)x->ops.unlinked, STR(sb_str(&time)));
 	if (x->ops.deeper)
 		note_line(to,

@@ -134,7 +134,7 @@ struct trace_ops {
 	int64_t opless_time; /* ticks of other work that, according to the file, no op launched */
 	bool deeper;         /* some levels are in OPS_DEEPER */
 	uint64_t overlaps;   /* slices of threads that overlap others without being nested */
-	uint64_t unlinked;   /* slices of device work without a launching op in the file */
+	uint64_t unlinked;   /* slices of device work without an op in the file */
 	int64_t unlinked_time;
 };
 

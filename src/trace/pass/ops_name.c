@@ -388,7 +388,7 @@ static bool launching_op(
 	return around || site != ID_NONE;
 }
 
-/* Counts work without a launch in the file. */
+/* Counts work without an op: its launch is not in the file, or no op is around it. */
 static void count_unlinked(struct finding *x, const struct slice *s)
 {
 	x->to->unlinked++;
