@@ -221,7 +221,7 @@ void critical_put_extent(struct sb *b, const char *before, const struct trace *t
 		table_put_time(b, trace_ns(t, num_sub(w->from, start)));
 		sb_fmt(b, " ");
 	}
-	sb_fmt(b, "until the device work and the waits for it end; the whole trace lasts %.*s",
+	sb_fmt(b, "until the device work and the waits for it end; the trace lasts %.*s",
 	        STR(sb_str(&all)));
 }
 

@@ -24,7 +24,7 @@ struct str critical_title(const struct critical_page *p, struct arena *a);
 
 /* Appends where a window without a step lies in the trace, unless its length is printed like that
  * of the whole trace, whole_ns: "from 42.5ms until the device work and the waits for it end; the
- * whole trace lasts 62.6ms". before: precedes it. */
+ * trace lasts 62.6ms". before: precedes it. */
 void critical_put_extent(struct sb *b, const char *before, const struct trace *t,
         const struct critical_window *w, int64_t whole_ns);
 
