@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers as the commands print them (src/base/fmt.c).
 
-const UNITS = { us: ['us', 'ms', 'sec'], bytes: ['B', 'KB', 'MB'], count: ['', 'k', 'm', 'b'] };
+const TIMES = ['us', 'ms', 'sec'];
 
 // At most two decimals; a tie goes to the even digit, as in the commands. Ties are odd multiples of 1/2, 1/4 or 1/8.
 function fixed(v, decimals) {
@@ -15,15 +15,15 @@ function fixed2(v) {
 	return fixed(v, 2);
 }
 
-// As fmt_fraction: an integer below 1000 has no decimals, all other numbers have two, and a time below 1us is in nanoseconds.
-function scaled(n, units) {
+// As fmt_fraction does for times: an integer below 1000 has no decimals, all other numbers have two, and a time below 1us is in nanoseconds.
+function micros(n) {
 	const ns = Number((n * 1000).toPrecision(15));
 	let unit = 1, i = 0;
-	if (units === UNITS.us && n > 0 && n < 1)
+	if (n > 0 && n < 1)
 		return (Number.isInteger(ns) ? ns : fixed2(ns)) + 'ns';
-	for (; i + 1 < units.length && n / unit >= 1000; i++)
+	for (; i + 1 < TIMES.length && n / unit >= 1000; i++)
 		unit *= 1000;
-	return (i === 0 && Number.isInteger(n) ? n : fixed2(n / unit)) + units[i];
+	return (i === 0 && Number.isInteger(n) ? n : fixed2(n / unit)) + TIMES[i];
 }
 
 // Nanoseconds with three digits, as the tables of traces have them.
@@ -44,29 +44,25 @@ export function number(v, unit) {
 		return String(v);
 	if (unit === 'percent')
 		return fixed2(v) + '%';
-	if (unit === 'real' && v < 1000)
-		return fixed2(v);
 	if (unit === 'permille')
 		return fixed(v / 10, 1) + '%';
 	if (unit === 'thousandths')
 		return fixed2(v / 1000);
-	if (unit === 'flop' || unit === 'flop/s' || unit === 'flop/B')
-		return si(v);
 	if (unit === 'bytes/s')
 		return fixed2(v / 1e9) + ' GB/s';
 	if (unit === 'ratio' && v < 1000)
 		return v < 0.1 && v ? Number(v.toPrecision(2)).toString() : fixed2(v);
-	return scaled(v, UNITS[unit] || UNITS.count);
+	return unit === 'us' ? micros(v) : si(v, unit === 'bytes' ? SIZES : COUNTS);
 }
 
-const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
+const COUNTS = ['', 'k', 'M', 'G', 'T', 'P', 'E'], SIZES = ['B', 'KB', 'MB', 'GB', 'TB', 'PB', 'EB'];
 
-// Three digits and the prefix of the unit (fmt_si).
-function si(v) {
-	let u = 0;
-	for (; u + 1 < PREFIXES.length && v >= 999.5; u++)
-		v /= 1000;
-	return fixed(v, (!u && Number.isInteger(v)) || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2) + PREFIXES[u];
+// Three digits and the prefix of the unit (fmt_si, fmt_si_bytes).
+function si(v, units) {
+	let size = Math.abs(v), u = 0;
+	for (; u + 1 < units.length && size >= 999.5; u++)
+		size /= 1000;
+	return (v < 0 ? '-' : '') + fixed(size, (!u && Number.isInteger(size)) || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2) + units[u];
 }
 
 // A number beside an axis: without zeros at its end.
@@ -76,7 +72,7 @@ export function tick(v, unit) {
 
 // A difference with its sign and three digits (fmt_quantity).
 export function difference(v, unit) {
-	const units = UNITS[unit] || UNITS.count;
+	const units = unit === 'us' ? TIMES : unit === 'bytes' ? SIZES : COUNTS;
 	let size = Number(Math.abs(v).toPrecision(3)), i = 0;
 	while (size >= 1000 && i + 1 < units.length) {
 		size /= 1000;

@@ -141,7 +141,7 @@ void fmt_real(struct sb *b, double v)
 }
 
 /* Prints n in the unit of the first step, or scaled to the second, third or (if present) fourth. */
-static void put_scaled(struct sb *b, int64_t n, const char *const units[4])
+static void put_scaled(struct sb *b, int64_t n, const char *const *units)
 {
 	int64_t div = 1000;
 	int i = 1;
@@ -151,7 +151,7 @@ static void put_scaled(struct sb *b, int64_t n, const char *const units[4])
 		sb_put(b, str_of(units[0]));
 		return;
 	}
-	while (i < 3 && units[i + 1] && n / 1000 >= div) {
+	while (units[i + 1] && n / 1000 >= div) {
 		div *= 1000;
 		i++;
 	}
@@ -159,35 +159,29 @@ static void put_scaled(struct sb *b, int64_t n, const char *const units[4])
 	sb_put(b, str_of(units[i]));
 }
 
-static const char *const COUNTS[4] = { "", "k", "m", "b" };
-static const char *const TIMES[4] = { "us", "ms", "sec", NULL };
-static const char *const SIZES[4] = { "B", "KB", "MB", NULL };
+static const char *const COUNTS[] = { "", "k", "m", "b", NULL };
+static const char *const TIMES[] = { "us", "ms", "sec", NULL };
+static const char *const SIZES[] = { "B", "KB", "MB", NULL };
+
+/* Units of numbers that the original does not print. */
+static const char *const SI_COUNTS[] = { "", "k", "M", "G", "T", "P", "E", NULL };
+static const char *const SI_SIZES[] = { "B", "KB", "MB", "GB", "TB", "PB", "EB", NULL };
 
 static const char *const *units_of(enum quantity q)
 {
 	return q == QUANTITY_TIME ? TIMES : q == QUANTITY_BYTES ? SIZES : COUNTS;
 }
 
-void fmt_count(struct sb *b, int64_t n)
+static const char *const *si_units_of(enum quantity q)
 {
-	put_scaled(b, n, COUNTS);
+	return q == QUANTITY_TIME ? TIMES : q == QUANTITY_BYTES ? SI_SIZES : SI_COUNTS;
 }
 
-void fmt_micros(struct sb *b, int64_t n)
-{
-	put_scaled(b, n, TIMES);
-}
-
-void fmt_bytes(struct sb *b, int64_t n)
-{
-	put_scaled(b, n, SIZES);
-}
-
-static void put_scaled_real(struct sb *b, double v, const char *const units[4])
+static void put_scaled_real(struct sb *b, double v, const char *const *units)
 {
 	int i = 0;
 
-	for (; i < 3 && units[i + 1] && v >= 1000; i++)
+	for (; units[i + 1] && v >= 1000; i++)
 		v /= 1000;
 	fmt_fixed2(b, v);
 	sb_put(b, str_of(units[i]));
@@ -208,15 +202,29 @@ void fmt_bytes_real(struct sb *b, double v)
 	put_scaled_real(b, v, SIZES);
 }
 
+static void put_si(struct sb *b, double v, const char *const *units)
+{
+	double size = fabs(v);
+	int u = 0;
+
+	for (; units[u + 1] && size >= 999.5; u++)
+		size /= 1000;
+	bool whole = !u && size == floor(size);
+	sb_fmt(b, "%s%.*f%s", v < 0 ? "-" : "",
+	        whole || size >= 99.95 ? 0
+	        : size >= 9.995        ? 1
+	                               : 2,
+	        size, units[u]);
+}
+
 void fmt_si(struct sb *b, double v)
 {
-	static const char *const units[] = { "", "k", "M", "G", "T", "P", "E" };
-	size_t u = 0;
+	put_si(b, v, SI_COUNTS);
+}
 
-	for (; u + 1 < sizeof units / sizeof *units && v >= 999.5; u++)
-		v /= 1000;
-	bool whole = !u && v == floor(v);
-	sb_fmt(b, "%.*f%s", whole || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, units[u]);
+void fmt_si_bytes(struct sb *b, double v)
+{
+	put_si(b, v, SI_SIZES);
 }
 
 void fmt_fraction(struct sb *b, enum quantity q, struct fraction f)
@@ -237,6 +245,14 @@ void fmt_fraction(struct sb *b, enum quantity q, struct fraction f)
 	}
 }
 
+void fmt_fraction_si(struct sb *b, enum quantity q, struct fraction f)
+{
+	if (q == QUANTITY_TIME)
+		fmt_fraction(b, q, f);
+	else
+		put_si(b, fraction_real(f), si_units_of(q));
+}
+
 /* Rounds to three digits, half to even. */
 static uint64_t three_digits(uint64_t n)
 {
@@ -255,13 +271,13 @@ void fmt_quantity(struct sb *b, enum quantity q, int64_t v, bool sign)
 	fmt_quantity_in(b, q, v, 1, sign);
 }
 
-void fmt_quantity_in(struct sb *b, enum quantity q, int64_t v, int64_t parts, bool sign)
+static void put_quantity(
+        struct sb *b, const char *const *units, int64_t v, int64_t parts, bool sign)
 {
-	const char *const *end = units_of(q);
 	uint64_t n = three_digits(v < 0 ? 0 - (uint64_t)v : (uint64_t)v), unit = (uint64_t)parts;
 	int step = 0;
 
-	while (n / unit >= 1000 && step < 3 && end[step + 1]) {
+	while (n / unit >= 1000 && units[step + 1]) {
 		unit *= 1000;
 		step++;
 	}
@@ -277,7 +293,17 @@ void fmt_quantity_in(struct sb *b, enum quantity q, int64_t v, int64_t parts, bo
 		sb_char(b, (char)('0' + rest / unit));
 		rest %= unit;
 	}
-	sb_put(b, str_of(end[step]));
+	sb_put(b, str_of(units[step]));
+}
+
+void fmt_quantity_in(struct sb *b, enum quantity q, int64_t v, int64_t parts, bool sign)
+{
+	put_quantity(b, si_units_of(q), v, parts, sign);
+}
+
+void fmt_quantity_legacy(struct sb *b, enum quantity q, int64_t v, int64_t parts, bool sign)
+{
+	put_quantity(b, units_of(q), v, parts, sign);
 }
 
 void fmt_time(struct sb *b, int64_t ns)

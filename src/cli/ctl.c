@@ -112,7 +112,7 @@ static void put_row(struct arena *a, struct sink *out, const struct owner *o,
 	struct sb size = sb_in(a), lost = sb_in(a);
 	unsigned long long kernels = recording_kernels(l), copies = recording_copies(l);
 
-	fmt_bytes(&size, (int64_t)l->size);
+	fmt_si_bytes(&size, (double)l->size);
 	recording_lost_text(&lost, &l->lost, l->fault.bytes);
 	sink_fmt(out, "%-8lld %-9s %10.*s %10llu %10llu  ", (long long)o->pid,
 	        state_of(o, l, lives), STR(sb_str(&size)), kernels, copies);

@@ -148,7 +148,7 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 		              "another environment, user or folder; see tfprof doctor\n");
 		return;
 	}
-	fmt_bytes(&size, (int64_t)x->bytes);
+	fmt_si_bytes(&size, (double)x->bytes);
 	recording_lost_text(&lost, &x->lost, x->damaged);
 	if (x->gaps)
 		sb_fmt(&lost, "%s%llu interval%s without recording", lost.n ? ", " : "",

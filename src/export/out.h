@@ -147,8 +147,10 @@ void text_tree(const struct result *r, struct sink *to, struct arena *a); /* sco
 void text_op(const struct result *r, struct sink *to, struct arena *a);
 void text_advice(const struct advice *advice, struct arena *a, struct sink *to);
 
-/* Shared by the text outputs: each appends one cell. */
-void text_quantity(struct sb *b, enum unit u, struct fraction f, const char *suffix);
+/* Shared by the text outputs: each appends one cell. Counts and sizes of inputs that the original
+ * cannot read have three digits and the next unit. */
+void text_quantity(
+        struct sb *b, const struct query *q, enum unit u, struct fraction f, const char *suffix);
 void text_shape(struct sb *b, const struct model *m, uint32_t shape); /* 3x3x6; empty if unknown */
 void text_types(struct sb *b, const struct model *m, uint32_t set);   /* a|b */
 void text_words(struct sb *b, const struct strs *words);              /* a|b */

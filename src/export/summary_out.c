@@ -80,7 +80,7 @@ static void put_time(struct page_text *t, const char *before, int64_t ns, const 
 static void put_count(struct page_text *t, const char *before, int64_t n, const char *after)
 {
 	sb_put(&t->line, str_of(before));
-	fmt_count(&t->line, n);
+	fmt_si(&t->line, (double)n);
 	sb_put(&t->line, str_of(after));
 }
 
@@ -154,7 +154,7 @@ static void put_unused(struct page_text *t)
 			sb_put_name(&t->line, str_counted(t->a, 1, u->kind));
 			continue;
 		}
-		fmt_count(&t->line, num_from_u64(u->n));
+		fmt_si(&t->line, (double)u->n);
 		sb_char(&t->line, ' ');
 		sb_put_name(&t->line, u->kind);
 	}
@@ -173,7 +173,7 @@ static void put_nodes(struct page_text *t)
 		put_count(t, "; ", f->params, " parameters");
 	if (t->p->float_ops.v) {
 		sb_put(&t->line, t->p->uncounted ? S("; ≥") : S("; "));
-		fmt_fraction(&t->line, QUANTITY_COUNT, t->p->float_ops);
+		fmt_fraction_si(&t->line, QUANTITY_COUNT, t->p->float_ops);
 		sb_put(&t->line, S(" float operations"));
 	}
 	end(t, "nodes");
@@ -362,7 +362,7 @@ static void put_memory(struct page_text *t)
 	begin(t);
 	if (p->facts.peak_bytes) {
 		sb_put(&t->line, S("peak "));
-		fmt_bytes(&t->line, p->facts.peak_bytes);
+		fmt_si_bytes(&t->line, (double)p->facts.peak_bytes);
 		sb_put(&t->line, S(" in use"));
 		if (p->facts.peak_device != ID_NONE) {
 			sb_put(&t->line, S(" on "));
@@ -372,7 +372,7 @@ static void put_memory(struct page_text *t)
 		sb_put(&t->line, p->requested_bytes.v ? S("; ") : S(""));
 	}
 	if (p->requested_bytes.v) {
-		fmt_fraction(&t->line, QUANTITY_BYTES, p->requested_bytes);
+		fmt_fraction_si(&t->line, QUANTITY_BYTES, p->requested_bytes);
 		sb_put(&t->line, S(" requested by all nodes"));
 	}
 	end(t, "memory");
@@ -387,7 +387,7 @@ static void put_checkpoint(struct page_text *t)
 	begin(t);
 	sb_fmt(&t->line, "%zu tensors", c->tensors);
 	put_count(t, "; ", c->elements, " values, ");
-	fmt_bytes(&t->line, num_from_u64(c->bytes));
+	fmt_si_bytes(&t->line, (double)c->bytes);
 	end(t, "variables");
 }
 

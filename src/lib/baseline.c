@@ -3,6 +3,7 @@
  * The command "baseline". Baselines are the files of one folder, .tfprof/baselines below the
  * current one; links to or in it are not followed.
  */
+#include "base/fmt.h"
 #include "lib/diff.h"
 #include "lib/baseline_list.h"
 
@@ -272,8 +273,8 @@ static bool put_summary(struct session *s, const struct model *m, struct str nam
 		struct sb b = sb_in(a);
 		if (!(metrics[i].uses & USE_MIN) || metrics[i].unit == UNIT_OCCURRENCE)
 			continue; /* text, or not kept in a baseline */
-		text_quantity(&b, metrics[i].unit,
-		        model_fraction(m, steps, metrics[i].value, sum.v[metrics[i].value]), "");
+		fmt_fraction_si(&b, metric_quantity(i),
+		        model_fraction(m, steps, metrics[i].value, sum.v[metrics[i].value]));
 		sink_fmt(out, "\n  %-20s %.*s", metrics[i].name, STR(sb_str(&b)));
 	}
 	sink_char(out, '\n');

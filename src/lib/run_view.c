@@ -172,7 +172,7 @@ static void put_deep(struct sb *b, const struct result *r)
 		if (m->value == V_NONE || m->unit == UNIT_OCCURRENCE)
 			continue;
 		sb_put(b, S(", "));
-		text_quantity(b, m->unit, view_value(r->q, &r->deep, m->value), "");
+		text_quantity(b, r->q, m->unit, view_value(r->q, &r->deep, m->value), "");
 		sb_fmt(b, " of %s", m->name);
 		return;
 	}

@@ -309,10 +309,10 @@ def threads():
     p.line(2, 'worker/2', [event('fusion.9', 'fusion.9', 0, 40, 8, 'jit_g'), (999, 100, 5, {'hlo_op': 'lost', 'hlo_module': 'jit_g'})])
     path = write(space(metadata_plane({7: small()}), p))
     found = {n: (o['type'], o['host_runs'], o['host_total'], o['host_self'], o['flops']) for n, o in ops(path).items()}
-    equal(found, {'jit(f)/dense/dot_general': ('dot_general', 2, 2100, 2100, 3 * 2 * 4 * 5 * 6), 'jit_f/while.1': ('Unknown', 1, 900, 300, 0),
+    equal(found, {'jit(f)/dense/dot_general': ('dot_general', 2, 2100, 2100, 3 * 2 * 4 * 5 * 6), 'jit_f/while.1': ('while', 1, 900, 300, 0),
                   'jit(f)/loop/mul': ('mul', 2, 600, 600, 2 * 4 * 6), 'jit_g/fusion.9': ('Unknown', 1, 40, 40, 0), 'jit_g/lost': ('Unknown', 1, 5, 5, 0)})
     by = {b: {n: (o['type'], o['host_self']) for n, o in ops(path, b).items()} for b in ('op', 'module', 'hlo_category', 'kernel', 'function')}
-    equal(by['op'], {'jit_f/dot.1': ('dot_general', 2000), 'jit_f/gemm.1': ('dot_general', 100), 'jit_f/while.1': ('Unknown', 300),
+    equal(by['op'], {'jit_f/dot.1': ('dot_general', 2000), 'jit_f/gemm.1': ('dot_general', 100), 'jit_f/while.1': ('while', 300),
                      'jit_f/mul.1': ('mul', 600), 'jit_g/fusion.9': ('Unknown', 40), 'jit_g/lost': ('Unknown', 5)})
     equal(by['module'], {'jit_f': ('jit_f', 3000), 'jit_g': ('jit_g', 45)})
     equal({t: sum(s for u, s in by['hlo_category'].values() if u == t) for t, _ in by['hlo_category'].values()},

@@ -18,6 +18,11 @@ static struct sb b;
 #define assert_put(call, text)                                                                     \
 	(b = sb_in(&unit_arena), (call), assert_true(str_eq(sb_str(&b), str_of(text))))
 
+/* Whole numbers in the original's units. */
+#define fmt_count(b, n)  fmt_fraction(b, QUANTITY_COUNT, (struct fraction){ n, 1 })
+#define fmt_micros(b, n) fmt_fraction(b, QUANTITY_TIME, (struct fraction){ n, 1 })
+#define fmt_bytes(b, n)  fmt_fraction(b, QUANTITY_BYTES, (struct fraction){ n, 1 })
+
 static void check_ratio(int64_t n, int64_t div)
 {
 	char text[64];
@@ -188,6 +193,28 @@ static void reals_read_back(void **state)
 	}
 }
 
+/* Counts and sizes with three digits and the next unit; times as in the original. */
+static void three_digits_and_the_next_unit(void **state)
+{
+	(void)state;
+	assert_put(fmt_si(&b, 0), "0");
+	assert_put(fmt_si(&b, 0.25), "0.25");
+	assert_put(fmt_si(&b, 999), "999");
+	assert_put(fmt_si(&b, 999.6), "1.00k");
+	assert_put(fmt_si(&b, 5514.54e9), "5.51T");
+	assert_put(fmt_si(&b, -1500), "-1.50k");
+	assert_put(fmt_si(&b, (double)INT64_MAX), "9.22E");
+	assert_put(fmt_si_bytes(&b, 32), "32B");
+	assert_put(fmt_si_bytes(&b, 85018.28e6), "85.0GB");
+	assert_put(fmt_si_bytes(&b, 2.5e18), "2.50EB");
+	assert_put(fmt_fraction_si(&b, QUANTITY_COUNT, ((struct fraction){ 9142, 200 })), "45.7");
+	assert_put(fmt_fraction_si(&b, QUANTITY_BYTES, ((struct fraction){ 5, 2 })), "2.50B");
+	assert_put(fmt_fraction_si(&b, QUANTITY_TIME, ((struct fraction){ 1500, 1 })), "1.50ms");
+	assert_put(fmt_quantity(&b, QUANTITY_BYTES, 6220000000, true), "+6.22GB");
+	assert_put(fmt_quantity(&b, QUANTITY_COUNT, -1500000, false), "-1.5M");
+	assert_put(fmt_quantity_legacy(&b, QUANTITY_BYTES, 6220000000, 1, true), "+6220MB");
+}
+
 /* A locale with a comma, if the system has one, changes nothing. */
 static void locales_do_not_matter(void **state)
 {
@@ -220,6 +247,7 @@ int main(int argc, char **argv)
 		unit_case(general),
 		unit_case(reals),
 		unit_case(reals_read_back),
+		unit_case(three_digits_and_the_next_unit),
 		unit_case(locales_do_not_matter),
 	};
 

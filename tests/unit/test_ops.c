@@ -80,10 +80,10 @@ static void paths_follow_modules_and_ops(void **state)
 static void compiled_ops_have_names_runs_and_stacks(void **state)
 {
 	struct rig r = rig_open_tracks(TRACE_XSPACE);
-	static const char *const names[] = { "fusion.1", "fusion.2", "while" };
+	static const char *const names[] = { "fusion.1", "fusion.2", "while", "copy.1" };
 
 	(void)state;
-	for (int64_t i = 0; i < 3; i++) {
+	for (int64_t i = 0; i < 4; i++) {
 		build_arg_int(r.b, ARG_PROGRAM, 9);
 		build_arg_int(r.b, ARG_FLOPS, 100);
 		if (i < 2) {
@@ -91,16 +91,19 @@ static void compiled_ops_have_names_runs_and_stacks(void **state)
 			build_arg_text(r.b, ARG_OP_TYPE, S("mul"));
 			build_arg_text(r.b, ARG_STACK, S("a.py:1:2\nb.py:3:4\n"));
 		}
+		if (i != 2)
+			build_arg_text(r.b, ARG_OP_CATEGORY, S("copy"));
 		build_arg_text(r.b, ARG_MODULE_NAME, S("jit_f"));
 		uint32_t e = build_event(r.b, CATEGORY_OP, build_string(r.b, str_of(names[i])));
 		for (int64_t n = 0; n <= i && i < 2; n++)
 			build_slice(r.b, r.line, e, 10 + 20 * i + 5 * n, 5, 0);
-		if (i == 2)
-			build_slice(r.b, r.line, e, 0, 100, 0);
+		if (i >= 2)
+			build_slice(r.b, r.line, e, i == 2 ? 0 : 200, i == 2 ? 100 : 9, 0);
 	}
 	build_seal(r.b);
 	struct trace_ops o = find_ops(r.t);
 	assert_str(table(&o), "jit(f)/mul|mul|0|0|2|3|0|0|15|10\n"
+	                      "jit_f/copy.1|copy|0|0|1|1|0|0|9|200\n"
 	                      "jit_f/while|Unknown|0|0|1|1|0|0|85|0\n");
 	const struct trace_op *mul = &o.ops.v[0];
 	assert_int_equal(mul->flops, 300);

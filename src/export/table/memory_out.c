@@ -185,14 +185,14 @@ static struct str name_first_rank(const struct memory_use *use, struct arena *a)
 	sb_put_name(&b, r->device);
 	if (r->capacity >= 0) {
 		sb_put(&b, S(" is nearest to its limit: "));
-		fmt_bytes(&b, r->reserved);
+		fmt_si_bytes(&b, (double)r->reserved);
 		sb_put(&b, S(" of "));
-		fmt_bytes(&b, r->capacity);
+		fmt_si_bytes(&b, (double)r->capacity);
 		sb_put(&b, S(" were reserved.\n\n"));
 		return sb_str(&b);
 	}
 	sb_put(&b, r->reserved < 0 ? S(" has the highest peak: ") : S(" reserved the most: "));
-	fmt_bytes(&b, r->reserved < 0 ? r->peak : r->reserved);
+	fmt_si_bytes(&b, (double)(r->reserved < 0 ? r->peak : r->reserved));
 	sb_put(&b, S(" (the files do not have the limits of the devices).\n\n"));
 	return sb_str(&b);
 }

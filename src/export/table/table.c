@@ -86,23 +86,7 @@ static void put_fraction(struct sb *b, const struct column *k, struct fraction f
 	if (has_unit(k, "us"))
 		table_put_time(b, fraction_in(f, 1000));
 	else
-		fmt_fraction(b, has_unit(k, "bytes") ? QUANTITY_BYTES : QUANTITY_COUNT, f);
-}
-
-/* Appends a size, which may be a negative difference: -1.50MB. */
-static void put_bytes(struct sb *b, int64_t n)
-{
-	if (n < 0)
-		sb_char(b, '-');
-	fmt_bytes(b, n < 0 ? num_sub(0, n) : n);
-}
-
-/* Appends a number of hundredths, which may be a negative difference: -1.50k. */
-static void put_real(struct sb *b, int64_t hundredths)
-{
-	if (hundredths < 0)
-		sb_char(b, '-');
-	fmt_count_real(b, fabs((double)hundredths) / 100);
+		fmt_fraction_si(b, has_unit(k, "bytes") ? QUANTITY_BYTES : QUANTITY_COUNT, f);
 }
 
 static struct str text_cell(const struct table *x, size_t column, const struct table_cell *c)
@@ -122,10 +106,8 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 		table_put_time(&b, num_mul(c->number, 10));
 	else if (k->type == COLUMN_REAL && has_unit(k, "percent"))
 		sb_fmt(&b, "%.2f%%", (double)c->number / 100);
-	else if (has_unit(k, "flop/B"))
-		fmt_si(&b, (double)c->number / 100);
 	else if (k->type == COLUMN_REAL)
-		put_real(&b, c->number);
+		fmt_si(&b, (double)c->number / 100);
 	else if (has_unit(k, "ns"))
 		table_put_time(&b, c->number);
 	else if (has_unit(k, "us"))
@@ -136,12 +118,10 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 		sb_fmt(&b, "%.2f", (double)c->number / 1000);
 	else if (has_unit(k, "bytes/s"))
 		sb_fmt(&b, "%.2f GB/s", (double)c->number / 1e9);
-	else if (has_unit(k, "flop") || has_unit(k, "flop/s"))
+	else if (has_unit(k, "flop") || has_unit(k, "flop/s") || has_unit(k, "count"))
 		fmt_si(&b, (double)c->number);
-	else if (has_unit(k, "count"))
-		fmt_count(&b, c->number);
 	else if (k->unit)
-		put_bytes(&b, c->number);
+		fmt_si_bytes(&b, (double)c->number);
 	else
 		fmt_i64(&b, c->number);
 	return sb_str(&b);

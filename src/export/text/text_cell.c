@@ -8,9 +8,13 @@
 #include "base/fmt.h"
 #include "export/out.h"
 
-void text_quantity(struct sb *b, enum unit u, struct fraction f, const char *suffix)
+void text_quantity(
+        struct sb *b, const struct query *q, enum unit u, struct fraction f, const char *suffix)
 {
-	fmt_fraction(b, unit_quantity(u), f);
+	if (q->o->new_input)
+		fmt_fraction_si(b, unit_quantity(u), f);
+	else
+		fmt_fraction(b, unit_quantity(u), f);
 	sb_put(b, str_of(suffix));
 }
 
@@ -83,7 +87,7 @@ void text_number(struct sb *b, const struct result *r, const struct metric *m,
 	}
 	if (tally_lacks(t, m->value))
 		sb_put(b, S("≥"));
-	text_quantity(b, m->unit, view_value(r->q, t, m->value), suffix);
+	text_quantity(b, r->q, m->unit, view_value(r->q, t, m->value), suffix);
 }
 
 void text_pair(struct sb *b, const struct result *r, const struct metric *m, const struct entry *x)
@@ -250,18 +254,20 @@ void text_legend(
 	line_end(b, LINE_HEADING, to);
 }
 
-static void put_figure(struct sb *b, const struct extra *x, union figure f)
+static void put_figure(struct sb *b, const struct query *q, const struct extra *x, union figure f)
 {
 	if (x->whole ? f.whole == FIGURE_NONE : isnan(f.real)) {
 		sb_char(b, '-');
 		return;
 	}
 	if (x->whole)
-		text_quantity(b, x->unit, (struct fraction){ f.whole, 1 }, "");
+		text_quantity(b, q, x->unit, (struct fraction){ f.whole, 1 }, "");
 	else if (x->unit == UNIT_PERCENT)
 		fmt_fixed2(b, f.real);
 	else if (x->unit == UNIT_TIME)
 		fmt_micros_real(b, f.real);
+	else if (q->o->new_input)
+		(x->unit == UNIT_BYTES ? fmt_si_bytes : fmt_si)(b, f.real);
 	else if (x->unit == UNIT_BYTES)
 		fmt_bytes_real(b, f.real);
 	else
@@ -277,15 +283,15 @@ void text_extra(struct sb *b, const struct result *r, const struct extra *x, uin
 		return;
 	}
 	if (x->total_only) {
-		put_figure(b, x, x->total[i]);
+		put_figure(b, r->q, x, x->total[i]);
 		return;
 	}
 	if (r->shown[i].accounted)
-		put_figure(b, x, x->own[i]);
+		put_figure(b, r->q, x, x->own[i]);
 	else
 		sb_put(b, S("--"));
 	sb_char(b, '/');
-	put_figure(b, x, x->total[i]);
+	put_figure(b, r->q, x, x->total[i]);
 }
 
 void text_end_row(struct line_build *b, bool fields, const struct result *r, const struct entry *x,

@@ -29,14 +29,25 @@ static void put_share(struct sb *b, double share)
 	sb_char(b, '%');
 }
 
-static void put_least(struct sb *b, const struct difference_request *request)
+static void put_quantity(struct sb *b, const struct diff_answer *x, enum metric_id m, int64_t v,
+        int64_t parts, bool sign)
 {
+	if (x->legacy)
+		fmt_quantity_legacy(b, metric_quantity(m), v, parts, sign);
+	else
+		fmt_quantity_in(b, metric_quantity(m), v, parts, sign);
+}
+
+static void put_least(struct sb *b, const struct diff_answer *x)
+{
+	const struct difference_request *request = x->d->request;
+
 	for (uint32_t k = 0; k < request->n; k++) {
 		enum metric_id m = request->metrics[k];
 		if (!request->least[k])
 			continue;
 		sb_fmt(b, "minimum %s >= ", metrics[m].unit == UNIT_BYTES ? "size" : noun(m));
-		fmt_quantity(b, metric_quantity(m), request->least[k], false);
+		put_quantity(b, x, m, request->least[k], 1, false);
 		sb_put(b, S(" and "));
 	}
 }
@@ -57,7 +68,7 @@ static void put_head(const struct diff_answer *x, struct sb *b)
 		sb_char(b, ')');
 	}
 	sb_put(b, S("\n - Showing nodes with "));
-	put_least(b, request);
+	put_least(b, x);
 	sb_fmt(b, "relative difference in %s >= ", what);
 	put_share(b, request->delta);
 	sb_fmt(b,
@@ -111,7 +122,7 @@ void diff_name(struct sb *b, const struct diff *d, uint32_t row)
 static void put_sides(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
 {
 	const struct compare *c = x->d->request->c;
-	enum quantity unit = metric_quantity(x->d->request->metrics[k]);
+	enum metric_id m = x->d->request->metrics[k];
 	int64_t parts = diff_parts(x->d->request, k);
 	bool any = false;
 
@@ -126,7 +137,7 @@ static void put_sides(struct sb *b, const struct diff_answer *x, uint32_t row, u
 		any = true;
 		sb_put(b, x->names->v[s]);
 		sb_char(b, ':');
-		fmt_quantity_in(b, unit, diff_total(x->d, row, s, k), parts, false);
+		put_quantity(b, x, m, diff_total(x->d, row, s, k), parts, false);
 	}
 	sb_char(b, ')');
 }
@@ -135,7 +146,7 @@ static void put_difference(struct sb *b, const struct diff_answer *x, uint32_t r
 {
 	const struct difference_request *request = x->d->request;
 
-	fmt_quantity_in(b, metric_quantity(request->metrics[k]), diff_difference(x->d, row, k),
+	put_quantity(b, x, request->metrics[k], diff_difference(x->d, row, k),
 	        diff_parts(request, k), true);
 }
 

@@ -28,13 +28,13 @@ static void put_occurrence(struct tree_lines *l, const struct entry *x)
 	struct sb *b = &l->b.text;
 
 	if (x->accounted)
-		fmt_fraction(b, QUANTITY_COUNT, view_value(l->q, x->self, V_RUNS));
+		text_quantity(b, l->q, UNIT_COUNT, view_value(l->q, x->self, V_RUNS), "");
 	else
 		sb_put(b, S("--"));
 	sb_char(b, '/');
-	fmt_fraction(b, QUANTITY_COUNT, view_value(l->q, x->total, V_RUNS));
+	text_quantity(b, l->q, UNIT_COUNT, view_value(l->q, x->total, V_RUNS), "");
 	sb_put(b, x->accounted ? S("|1/") : S("|--/"));
-	fmt_count(b, x->total->v[V_DEFINITIONS]);
+	text_quantity(b, l->q, UNIT_COUNT, (struct fraction){ x->total->v[V_DEFINITIONS], 1 }, "");
 }
 
 static uint32_t entry_node(const struct tree_lines *l, const struct entry *x)

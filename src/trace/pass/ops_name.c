@@ -253,6 +253,18 @@ bool ops_is_compiled(const struct finding *x, const struct slice *s)
 	       slice_text(t, s, ARG_OP).n;
 }
 
+/* Returns the type of a compiled op: that of its framework op, or, without one, the compiler's
+ * category of the op. */
+static struct str compiled_type(const struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	struct str type = slice_text(t, s, ARG_OP_TYPE);
+
+	if (!type.n)
+		type = slice_text(t, s, ARG_OP_CATEGORY);
+	return type.n ? type : S(OPS_UNKNOWN_TYPE);
+}
+
 /* Returns the path of a compiled op: the path of its framework op, or, without one or with -by op,
  * "module/fusion.1". Empty if the slice has neither. Sets *type. */
 static struct str compiled_path(struct finding *x, const struct slice *s, struct str *type)
@@ -260,9 +272,7 @@ static struct str compiled_path(struct finding *x, const struct slice *s, struct
 	const struct trace *t = x->to->t;
 	struct str scope = slice_text(t, s, ARG_SCOPE), op = compiled_op(x, s);
 
-	*type = slice_text(t, s, ARG_OP_TYPE);
-	if (!type->n)
-		*type = S(OPS_UNKNOWN_TYPE);
+	*type = compiled_type(x, s);
 	if (scope.n && (x->by != TRACE_BY_OP || !op.n))
 		return scope;
 	return op.n ? join(&x->path, slice_text(t, s, ARG_MODULE_NAME), op) : S("");
