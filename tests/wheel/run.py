@@ -199,6 +199,10 @@ def contents(t):
         names = z.namelist()
         info = next(n[:-len('METADATA')] for n in names if n.endswith('.dist-info/METADATA'))
         assert b'Mike Bostock' in z.read(info + 'licenses/d3') and info + 'licenses/LICENSE' in names, names
+        if t.portable:
+            inside = {'libedit', 'libevent', 'ncurses', 'pcre2', 'protobuf-c', 'snappy', 'sqlite3', 'zlib', 'zig', 'libc++'}
+            missing = {n for n in inside if info + 'licenses/' + n not in names}
+            assert not missing, missing
         assert b'\nAuthor: ' in z.read(info + 'METADATA')
         with open(os.path.join(ROOT, 'packaging', 'agents', 'server.json')) as f:  # by this line the MCP registry knows the owner
             assert '<!-- mcp-name: %s -->' % json.load(f)['name'] in z.read(info + 'METADATA').decode()
