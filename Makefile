@@ -126,7 +126,7 @@ PROGRAM_LIBS := $(if $(PC_PROGRAM),$(shell $(PKG_CONFIG) --libs $(PC_PROGRAM)))
 # The program contains snappy and libstdc++ if both have archives, because loading libstdc++.so takes more than a quarter of a
 # start. EMBED_CXX=0 links it with the shared libraries, as distributions need it.
 CXX_NAMES := $(if $(filter 1,$(HAVE_SNAPPY)),snappy) stdc++
-CXX_PATHS := $(filter /%,$(foreach l,$(CXX_NAMES),$(shell $(CC) -print-file-name=lib$(l).a)))
+CXX_PATHS := $(filter /%,$(foreach l,$(CXX_NAMES),$(shell $(CC) -print-file-name=lib$(l).a 2>/dev/null)))
 EMBED_CXX := $(if $(SAN)$(filter -L%,$(LIBS))$(filter 0,$(HAVE_DEMANGLE))$(filter-out $(words $(CXX_PATHS)),$(words $(CXX_NAMES))),0,1)
 LINKED := $(if $(filter 1,$(EMBED_CXX)),$(filter-out -lsnappy -lstdc++ -lm,$(LIBS)) $(CXX_PATHS) -static-libgcc -lm,$(LIBS))
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)

@@ -44,6 +44,12 @@ if [ "$(cat "$here/libraries.stamp" 2>/dev/null)" != "$stamp" ]; then
 	echo "$stamp" >"$here/libraries.stamp"
 fi
 
+# The programs also contain parts of zig: compiler-rt, libc++ and, without shared libraries, musl.
+lib=$("$ZIG" env | sed -n 's/.*lib_dir"* *[=:] *"\(.*\)".*/\1/p')
+cp "$(dirname "$lib")/LICENSE" "$here/libraries/licences/zig"
+cp "$lib/libcxx/LICENSE.TXT" "$here/libraries/licences/libc++"
+case $name in *-musl) cp "$lib/libc/musl/COPYRIGHT" "$here/libraries/licences/musl" ;; esac
+
 # Probes would ask for libraries of this machine: all of them are there. No debugging information: files are small.
 for file in "$@"; do
 	link=$dynamic

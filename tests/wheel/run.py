@@ -12,12 +12,15 @@ import hashlib
 import importlib.util
 import json
 import os
+import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 import zipfile
 
@@ -117,8 +120,32 @@ def installed(t):
     assert after == before, after ^ before
 
 
+def full_screen(program):
+    """tfprof ui shows its first panel in a terminal, and q ends it."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(program, [program, 'ui', os.path.join(ROOT, 'testdata/traces/trace.xplane.pb')],
+                  dict(plain(), TERM='xterm-256color', LINES='24', COLUMNS='80'))
+    seen, asked, end = b'', False, time.monotonic() + 30
+    try:
+        while time.monotonic() < end:
+            if not asked and b'1 scope' in seen:
+                os.write(terminal, b'q')
+                asked = True
+            if select.select([terminal], [], [], 0.1)[0]:
+                seen += os.read(terminal, 65536)
+    except OSError:  # the program has ended
+        pass
+    finally:
+        os.close(terminal)
+        if time.monotonic() >= end:
+            os.kill(pid, signal.SIGKILL)
+        status = os.waitpid(pid, 0)[1]
+    assert asked and status == 0, (status, seen[-1500:])
+
+
 def everything(t):
-    """The portable wheel's program has every library: it reads SQLite, writes pages and serves them."""
+    """The portable wheel's program has every library: it reads SQLite, writes pages, serves them, and fills the terminal."""
     if not t.portable:
         raise Skip('only wheels of packaging/wheel.sh have every library')
     runs_here(t, musl=True)
@@ -131,6 +158,7 @@ def everything(t):
     missing = [line for line in lines if not re.search(r'^cupti |  yes\b|^$', line)]
     assert not missing and any(line.startswith('libevent') for line in lines), lines
     assert 'aten::linear' in run([program, os.path.join(ROOT, 'testdata/traces/nsys.sqlite'), 'kernels'])
+    full_screen(program)
     run([program, 'report', os.path.join(ROOT, 'testdata/traces/trace.xplane.pb'), '-o', 'page.html'])
     with open('page.html', encoding='utf-8') as f:
         assert '<script' in f.read()
@@ -171,6 +199,10 @@ def contents(t):
         names = z.namelist()
         info = next(n[:-len('METADATA')] for n in names if n.endswith('.dist-info/METADATA'))
         assert b'Mike Bostock' in z.read(info + 'licenses/d3') and info + 'licenses/LICENSE' in names, names
+        if t.portable:
+            inside = {'libedit', 'libevent', 'ncurses', 'pcre2', 'protobuf-c', 'snappy', 'sqlite3', 'zlib', 'zig', 'libc++'}
+            missing = {n for n in inside if info + 'licenses/' + n not in names}
+            assert not missing, missing
         assert b'\nAuthor: ' in z.read(info + 'METADATA')
         with open(os.path.join(ROOT, 'packaging', 'agents', 'server.json')) as f:  # by this line the MCP registry knows the owner
             assert '<!-- mcp-name: %s -->' % json.load(f)['name'] in z.read(info + 'METADATA').decode()
