@@ -70,7 +70,7 @@ static void put_row(
 static void put_options(FILE *f, const struct command *c)
 {
 	for (const struct option *row = view_options; row; row = option_next(row)) {
-		if (c && !cmd_has_option(c, row))
+		if (c && !cmd_lists_option(c, row))
 			continue;
 		put_item(f, "-", row->name, option_argument(row));
 		put(f, row->help);
@@ -183,7 +183,7 @@ void docs_page_of(const struct command *c)
 		put_own_options(f, options_of(c->name));
 	if (options_of(c->name) && c->view_options && !cmd_takes_some(c))
 		put_subsection(f, "Options of the views");
-	if (c->view || c->view_options)
+	if (c->view || c->view_options || c->table)
 		put_options(f, c);
 	if (c->view) {
 		put_subsection(f, "Metrics (-select)");

@@ -384,6 +384,20 @@ static enum heap find_heap(const struct model *m)
 	return m->files.n ? found : HEAP_NONE;
 }
 
+enum value memory_heap_value(const struct model *m)
+{
+	enum heap heap = find_heap(m);
+	bool any = false;
+
+	for (size_t i = 0; i < m->steps.n; i++) {
+		const struct step *s = m->steps.v[i];
+		if (s->n_spans)
+			return V_NONE;
+		any |= s->n_cells && s->cell_mem0[s->n_cells] > s->cell_mem0[0];
+	}
+	return !any || heap == HEAP_NONE ? V_NONE : heap == HEAP_BYTES ? V_BYTES : V_RESIDUAL_BYTES;
+}
+
 /* Returns the value of a label of a node's sample, or p NULL. Labels are "key=value,key=value". */
 static struct str label_of(const struct model *m, uint32_t n, struct str key)
 {

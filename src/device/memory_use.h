@@ -193,6 +193,10 @@ void memory_use_trace(const struct trace *t, const struct memory_request *reques
 void memory_use_model(const struct model *m, const struct memory_request *request,
         const struct opts *o, struct memory_use *out, struct arena *a);
 
+/* Returns the value that holds the bytes in use of a heap profile, which is pprof profiles of bytes
+ * without times; V_NONE for other models. */
+enum value memory_heap_value(const struct model *m);
+
 /* Returns the size class of an allocation, and its name. */
 unsigned memory_size_class_of(int64_t bytes);
 struct str memory_size_class(unsigned size_class);

@@ -56,7 +56,7 @@ static bool end(struct sink *s, const struct output *o, const struct emit *to, s
 
 bool out_tell(const struct output *o, const struct emit *to)
 {
-	if (to->person && (output_rows[o->kind].flags & OUT_EXTENSION))
+	if (to->person && (o->named || output_rows[o->kind].flags & OUT_EXTENSION))
 		sink_fmt(to->out, "written to %.*s\n", STR(o->outfile));
 	return true;
 }

@@ -332,6 +332,26 @@ static bool is_topic(const struct command *c, struct str word)
 	return c->run == run_help || c->own_words || (c->takes_word && c->takes_word(word));
 }
 
+/* Fails for a word that is not a file, with a hint if it may be the name of a node or kernel. */
+static bool not_a_file(struct session *s, struct str word, const struct command *c)
+{
+	if (c->view)
+		return session_fail(s, ERR_NOT_FOUND,
+		        "'%.*s' after '%s' is not a file, and options look like -name value\n"
+		        "hint: \"-start_name_regexes '.*%.*s.*'\" begins at the nodes with this "
+		        "name",
+		        STR(word), c->name, STR(word));
+	if (c->run == run_what_if)
+		return session_fail(s, ERR_NOT_FOUND,
+		        "'%.*s' after '%s' is not a file, and options look like -name value\n"
+		        "hint: a change has a factor, such as 'communication*0' or "
+		        "'kernel:gemm*0.5'",
+		        STR(word), c->name);
+	return session_fail(s, ERR_NOT_FOUND,
+	        "'%.*s' after '%s' is not a file, and options look like -name value", STR(word),
+	        c->name);
+}
+
 static bool take_word(struct session *s, struct str word, struct request *r)
 {
 	if (r->command && r->command->takes_name && take_name(s, word, r))
@@ -353,9 +373,7 @@ static bool take_word(struct session *s, struct str word, struct request *r)
 		return no_file(s, word, r);
 	if (r->command && r->takes_files && !cmd_find(s, word)) {
 		r->no_file = true;
-		return session_fail(s, ERR_NOT_FOUND,
-		        "'%.*s' after '%s' is not a file, and options look like -name value",
-		        STR(word), r->command->name);
+		return not_a_file(s, word, r->command);
 	}
 	if (r->command)
 		return session_fail(s, ERR_INVALID_ARGUMENT,

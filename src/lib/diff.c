@@ -63,11 +63,26 @@ static bool graphs_alone(const struct diff_sides *d)
 	return true;
 }
 
+/* Returns the metric of sides that have memory and no times, or M_NONE. */
+static enum metric_id memory_of_all(const struct diff_sides *d)
+{
+	enum metric_id found = M_NONE;
+
+	for (size_t i = 0; i < d->n; i++) {
+		enum metric_id m = d->v[i].answer ? M_NONE : session_memory_metric(d->v[i].s);
+		if (m == M_NONE || (i && m != found))
+			return M_NONE;
+		found = m;
+	}
+	return found;
+}
+
 /* Returns the selected metrics, or those of the first report among the sides, then the metrics used
  * only for decisions. */
 static bool choose_metrics(struct diff_sides *d, const struct diff_request *w, struct asked *k)
 {
 	const struct answer *text = NULL;
+	enum metric_id memory = w->select_given ? M_NONE : memory_of_all(d);
 
 	*k = (struct asked){ .order = 0 };
 	for (size_t i = 0; i < d->n && !text; i++)
@@ -76,6 +91,8 @@ static bool choose_metrics(struct diff_sides *d, const struct diff_request *w, s
 		take_columns(k, text);
 	else if (!w->select_given && graphs_alone(d))
 		add_metric(k, M_PARAMS);
+	else if (memory != M_NONE)
+		add_metric(k, memory);
 	else if (!take_selected(d->s, k, w))
 		return false;
 	k->columns = k->n;
@@ -90,7 +107,8 @@ static bool choose_metrics(struct diff_sides *d, const struct diff_request *w, s
 			k->least[add_metric(k, m)] = w->o.min[m];
 	for (uint32_t i = 0; i < k->columns; i++) {
 		enum unit unit = metrics[k->metrics[i]].unit;
-		if (!w->o.min[k->metrics[i]])
+		bool any = k->metrics[i] == memory && !w->given.min_sizes.n;
+		if (!w->o.min[k->metrics[i]] && !any)
 			k->least[i] = unit == UNIT_BYTES  ? w->min_size
 			              : unit == UNIT_TIME ? w->min_micros
 			                                  : 0;

@@ -67,10 +67,25 @@ static bool fail_sides(struct session *s)
 	        STR(jobs.n > 1 ? jobs.v[jobs.n - 1] : S("FILE")));
 }
 
+/* True if the word is a value of --of. */
+static bool is_of(struct str word)
+{
+	const struct option *of = option_in(options_of("diff"), S("of"));
+	int value;
+
+	return of && option_choice(of->choices, word, &value);
+}
+
 /* Takes the words after the sides that are not files as the names of the sides, if the numbers
  * agree. */
 static bool check_names(struct session *s, struct diff_request *w)
 {
+	if (w->sides.n < 2 && w->given.names.n && is_of(w->given.names.v[0]))
+		return session_fail(s, ERR_NOT_FOUND,
+		        "file '%.*s' does not exist\n"
+		        "hint: 'diff --of=%.*s A B' compares the %.*s of two runs",
+		        STR(w->given.names.v[0]), STR(w->given.names.v[0]),
+		        STR(w->given.names.v[0]));
 	if (w->sides.n < 2 && w->given.names.n)
 		return session_fail(s, ERR_NOT_FOUND,
 		        s->jobs ? "'%.*s' is neither a file nor a loaded job; 'list' shows these"

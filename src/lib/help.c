@@ -267,8 +267,9 @@ static void put_own_options(struct session *s, const struct command *c, struct s
 		                      : S("\nOptions\n"));
 	for (; row; row = option_next(row))
 		put_option(s, row, OPTION_WORDS, out);
-	for (row = cmd_takes_some(c) ? view_options : NULL; row; row = option_next(row))
-		if (cmd_has_option(c, row))
+	bool lists = cmd_takes_some(c) || !c->view_options;
+	for (row = lists && !c->view ? view_options : NULL; row; row = option_next(row))
+		if (cmd_lists_option(c, row))
 			put_option(s, row, OPTION_WORDS, out);
 }
 
@@ -351,7 +352,6 @@ static bool is_common(const struct option *row)
 static void put_short_options(struct session *s, const struct command *c, struct sink *out)
 {
 	struct sb more = sb_in(&s->query_arena);
-	bool takes = c->view || c->view_options;
 	size_t lines = 0;
 
 	for (const struct option *row = options_of(c->name); row; row = option_next(row)) {
@@ -362,8 +362,8 @@ static void put_short_options(struct session *s, const struct command *c, struct
 		else
 			sb_fmt(&more, "%s%s%s", more.n ? ", " : "", option_dashes(row), row->name);
 	}
-	for (const struct option *row = takes ? view_options : NULL; row; row = option_next(row)) {
-		if (!cmd_has_option(c, row) || option_of(c, str_of(row->name)))
+	for (const struct option *row = view_options; row; row = option_next(row)) {
+		if (!cmd_lists_option(c, row) || option_of(c, str_of(row->name)))
 			continue;
 		if (!lines)
 			sink_put(out, S("\nOptions\n"));

@@ -283,6 +283,18 @@ bool cmd_has_option(const struct command *c, const struct option *row)
 	return c->view || c->run == run_set || !of_view;
 }
 
+bool cmd_lists_option(const struct command *c, const struct option *row)
+{
+	static const char *const of_tables[] = { "output", "o", "quiet", "wide", "full_names" };
+
+	if (c->view || c->view_options)
+		return cmd_has_option(c, row);
+	for (size_t i = 0; c->table && i < sizeof of_tables / sizeof *of_tables; i++)
+		if (strcmp(row->name, of_tables[i]) == 0)
+			return true;
+	return false;
+}
+
 bool cmd_check_option(struct session *s, const struct command *c, const struct option *row)
 {
 	return cmd_has_option(c, row) || session_fail(s, ERR_INVALID_ARGUMENT,

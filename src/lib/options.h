@@ -67,6 +67,9 @@ bool cmd_takes_some(const struct command *c);
 
 /* True if the view option applies to the command. */
 bool cmd_has_option(const struct command *c, const struct option *row);
+/* True if the help of the command lists the option of the views: the command of a table lists those
+ * of its output. */
+bool cmd_lists_option(const struct command *c, const struct option *row);
 
 /* Fails if the view option does not apply to the command. */
 bool cmd_check_option(struct session *s, const struct command *c, const struct option *row);

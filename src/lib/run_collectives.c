@@ -85,7 +85,9 @@ bool run_collectives(struct session *s, const struct request *r, struct sink *ou
 	for (size_t i = 0; i < n; i++) {
 		if (v[i].t->source != TRACE_FLIGHT)
 			return session_fail(s, ERR_FAILED,
-			        "collectives needs dumps of PyTorch's Flight Recorder");
+			        "collectives needs dumps of PyTorch's Flight Recorder\n"
+			        "hint: of a trace, 'devices' and 'why "
+			        "--cause=exposed_communication' show the communication");
 		dumps[i] = v[i].t;
 	}
 	collectives_find(dumps, n, &x, a);

@@ -89,6 +89,12 @@ bool check_convert(struct session *s, const struct request *r)
 		return can_write(s, to->outfile);
 	if (to->kind == OUT_RUN_META)
 		return can_write(s, run_graph(s, to->outfile));
+	if (to->kind == OUT_TIMELINE)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "convert writes a profile or run metadata, not a timeline\n"
+		        "hint: 'graph -step N -output timeline:outfile=FILE' writes the timeline "
+		        "of "
+		        "a step");
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "convert needs a file to write: -output profile:outfile=FILE, or -output "
 	        "run_meta:outfile=FILE for a file per step");

@@ -50,8 +50,8 @@ static void add_up(const struct query *q, struct summary_page *p)
 	p->requested_bytes = view_value(q, &all, V_BYTES);
 }
 
-/* Fills in the hottest entries of a view. Operation types without times are ordered by how many
- * nodes they have. */
+/* Fills in the hottest entries of a view. Operation types without times or memory are ordered by
+ * how many nodes they have. */
 static bool add_hottest(struct session *s, const struct opts *o, const struct view_ops *v,
         struct summary_page *p, struct hottest_table *t)
 {
@@ -63,7 +63,9 @@ static bool add_hottest(struct session *s, const struct opts *o, const struct vi
 	if (v->traits & VIEW_PATHS)
 		add_up(&q, p);
 	bool times = p->device_us.v || p->host_us.v;
+	enum metric_id memory = session_memory_metric(s);
 	enum metric_id m = times                   ? view_time_metric(q.m)
+	                   : memory != M_NONE      ? memory
 	                   : v->traits & VIEW_LIST ? M_OCCURRENCE
 	                                           : M_PARAMS;
 	bool ok = view_hottest(
@@ -99,7 +101,7 @@ static void find_missing(const struct session *s, struct summary_page *p)
 		add_missing(p, true, "graph and times", "an op log only completes a graph");
 		return;
 	}
-	if (session_has_snapshots(s))
+	if (session_memory_metric(s) != M_NONE)
 		return;
 	for (size_t i = 0; i < m->traces.n; i++)
 		pytorch |= m->traces.v[i].t->source == TRACE_KINETO;
@@ -174,7 +176,7 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 		add_next(s, p, prompt, "memory");
 		return;
 	}
-	if (is_source(&s->model, TRACE_SNAPSHOT)) {
+	if (is_source(&s->model, TRACE_SNAPSHOT) || session_memory_metric(s) != M_NONE) {
 		add_next(s, p, prompt, "memory");
 		add_next(s, p, prompt, "memory --by=kind");
 		add_next(s, p, prompt, "code");

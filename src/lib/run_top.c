@@ -12,8 +12,8 @@ static bool is_number(enum metric_id m)
 	return m < M_N && metrics[m].value != V_NONE;
 }
 
-/* Returns the metric to sort by: from -order_by, otherwise time, live bytes of a memory snapshot,
- * or params if no step is loaded. */
+/* Returns the metric to sort by: from -order_by, otherwise the main metric of
+ * the session. */
 static bool find_metric(struct session *s, const struct request *r, enum metric_id *m)
 {
 	if (r->opts.by == BY_WORKER)

@@ -22,6 +22,23 @@ static bool has_graph(struct session *s, const struct view_ops *v, const struct 
 	        "its ops");
 }
 
+/* Sets the default columns and order of inputs that have memory and no times. */
+static void set_memory_columns(struct opts *o, enum metric_id memory)
+{
+	enum output_kind kind = o->output.kind;
+
+	if (o->select.preset) {
+		o->select.metrics = METRIC_BIT(memory);
+		if (kind != OUT_PPROF && kind != OUT_FOLDED)
+			o->select.metrics |=
+			        memory == M_LIVE_BYTES
+			                ? METRIC_BIT(M_ALLOCATED_BYTES) | METRIC_BIT(M_ALLOCATIONS)
+			                : METRIC_BIT(M_BYTES);
+	}
+	if (!o->order.given)
+		o->order = (struct order){ .word = str_of(metrics[memory].name), .by = memory };
+}
+
 /* Sets the default columns of a trace: device time, host self time and, except in code, calls. Text
  * has both times instead of their sum, and the sum orders nothing. */
 static struct opts with_columns(
@@ -34,14 +51,9 @@ static struct opts with_columns(
 	to.new_input = s->model.new_input || s->recording.n;
 	to.bare_input = s->bare_files;
 	columns = &to.select.metrics;
-	if (session_has_snapshots(s)) {
-		if (o->select.preset)
-			*columns = METRIC_BIT(M_LIVE_BYTES);
-		if (o->select.preset && kind != OUT_PPROF && kind != OUT_FOLDED)
-			*columns |= METRIC_BIT(M_ALLOCATED_BYTES) | METRIC_BIT(M_ALLOCATIONS);
-		if (!o->order.given)
-			to.order = (struct order){ .word = str_of(metrics[M_LIVE_BYTES].name),
-				.by = M_LIVE_BYTES };
+	enum metric_id memory = session_memory_metric(s);
+	if (memory != M_NONE) {
+		set_memory_columns(&to, memory);
 		return to;
 	}
 	if (!s->model.parallel_times)

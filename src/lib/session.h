@@ -253,8 +253,11 @@ bool session_group(struct session *s, const struct view_ops *v, struct query *q)
  * the ops that launched them, and of code on the same model. code->tree is NULL if the inputs have
  * no call stacks. */
 bool session_query_calls(struct session *s, struct query *scope, struct query *code);
-/* Returns the metric that orders nodes if the user names none: time, live bytes of memory
- * snapshots, or params if no step is loaded. */
+/* Returns the metric of inputs that have memory and no times: live bytes of memory snapshots, the
+ * bytes of heap profiles; otherwise M_NONE. */
+enum metric_id session_memory_metric(const struct session *s);
+/* Returns the metric that orders nodes if the user names none: time, the metric of memory, or
+ * params if no step is loaded. */
 enum metric_id session_main_metric(const struct session *s);
 /* Returns the tree of a view of the session `user`, built at first use. */
 const struct tree *session_tree(void *user, enum vk kind);

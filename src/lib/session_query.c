@@ -4,6 +4,7 @@
  */
 #include "lib/session.h"
 
+#include "device/memory_use.h"
 #include "export/table/trace_tables.h"
 #include "export/out.h"
 #include "trace/read/recording/recordings.h"
@@ -492,10 +493,20 @@ bool session_query_calls(struct session *s, struct query *scope, struct query *c
 	return true;
 }
 
-enum metric_id session_main_metric(const struct session *s)
+enum metric_id session_memory_metric(const struct session *s)
 {
 	if (session_has_snapshots(s))
 		return M_LIVE_BYTES;
+	enum value v = memory_heap_value(&s->model);
+	return v == V_BYTES ? M_BYTES : v == V_RESIDUAL_BYTES ? M_RESIDUAL_BYTES : M_NONE;
+}
+
+enum metric_id session_main_metric(const struct session *s)
+{
+	enum metric_id memory = session_memory_metric(s);
+
+	if (memory != M_NONE)
+		return memory;
 	return s->model.steps.n || s->n_later ? view_time_metric(&s->model) : M_PARAMS;
 }
 

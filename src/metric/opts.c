@@ -13,6 +13,9 @@ const struct output_row output_rows[OUT_N] = {
 };
 #undef ROW
 
+/* The endings of files' names that select an output. */
+#define ENDINGS ".csv, .json, .ndjson, .md, .html, .folded or .pb.gz"
+
 #define LEAST(example)          "show only nodes with at least N, such as " example
 #define VIEWS(type, field, ...) OPTION_ROW(SCOPE_VIEWS, type, opts, field, __VA_ARGS__)
 #define MINIMUM(id, name, unit, uses)                                                              \
@@ -196,8 +199,9 @@ static bool has_file(const struct output *o, struct err *e)
 	        e, ERR_INVALID_ARGUMENT, "-output: %s needs a file: %s:outfile=FILE", name, name);
 }
 
-/* Returns the type of output that the ending of a file's name selects. */
-static enum output_kind kind_by_name(struct str file)
+/* Finds the type of output that the ending of a file's name selects: text for an unknown one. Fails
+ * for the ending of a format that is not written. */
+static bool kind_by_name(struct str file, enum output_kind *kind, struct err *e)
 {
 	static const struct {
 		const char *ending;
@@ -205,24 +209,49 @@ static enum output_kind kind_by_name(struct str file)
 	} rows[] = { { ".csv", OUT_CSV }, { ".json", OUT_JSON }, { ".ndjson", OUT_NDJSON },
 		{ ".md", OUT_MD }, { ".html", OUT_HTML }, { ".folded", OUT_FOLDED },
 		{ ".pb.gz", OUT_PPROF } };
+	static const char *const tables[] = { ".parquet", ".arrow", ".feather", ".orc", ".avro",
+		".xlsx", ".xls", ".ods", ".h5", ".hdf5", ".pkl" };
+	static const char *const others[] = { ".tsv", ".xml", ".yaml", ".yml", ".sqlite", ".db",
+		".pdf", ".png", ".svg", ".gz", ".zst", ".zip" };
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (str_ends(file, str_of(rows[i].ending)))
-			return rows[i].kind;
-	return OUT_FILE;
+		if (str_ends(file, str_of(rows[i].ending))) {
+			*kind = rows[i].kind;
+			return true;
+		}
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		if (str_ends(file, str_of(tables[i])))
+			return err_set(e, ERR_INVALID_ARGUMENT,
+			        "-o: %.*s: %s is not a format that tfprof writes: " ENDINGS
+			        " expected\n"
+			        "hint: the Python package converts answers to tables of pyarrow "
+			        "and "
+			        "pandas, which write such files: to_arrow(), to_pandas()",
+			        STR(file), tables[i]);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (str_ends(file, str_of(others[i])))
+			return err_set(e, ERR_INVALID_ARGUMENT,
+			        "-o: %.*s: %s is not a format that tfprof writes: " ENDINGS
+			        " expected\n"
+			        "hint: other endings, such as .txt, are text; -output states the "
+			        "type",
+			        STR(file), others[i]);
+	*kind = OUT_FILE;
+	return true;
 }
 
 bool opts_place_output(struct opts *o, struct err *e)
 {
 	struct output *to = &o->output;
 
-	if (o->file.n && to->kind == OUT_STDOUT)
-		to->kind = kind_by_name(o->file);
+	if (o->file.n && to->kind == OUT_STDOUT && !kind_by_name(o->file, &to->kind, e))
+		return false;
 	if (o->file.n && !(output_rows[to->kind].keys & KEY_OUTFILE))
 		return err_set(e, ERR_INVALID_ARGUMENT, "-o: %s is not written to a file",
 		        output_rows[to->kind].name);
 	if (o->file.n)
 		to->outfile = o->file;
+	to->named = o->file.n > 0;
 	return has_file(to, e);
 }
 

@@ -86,6 +86,7 @@ struct output {
 	                       empty if never given */
 	bool spreadsheet;   /* csv: no text is a formula */
 	bool cells;         /* typed cells, for Arrow (export/data/sheet.h) */
+	bool named;         /* the file is the one of -o */
 	bool full_names;    /* text does not reduce the names of C++ functions */
 };
 

@@ -445,6 +445,25 @@ def pprof_heap():
     assert "no sample type 'inuse': expected one of alloc_objects/count, alloc_space/bytes" in err, err
 
 
+def pprof_bytes():
+    """The default metric of profiles with bytes and no times is the bytes, in views, top, diff and summary."""
+    for name, grown in (('before.prof', 30000), ('after.prof', 60000)):
+        p = pprof.Profile(('allocations', 'count'), ('space', 'bytes'))
+        make, big = p.place(('make', 'make.py', 3)), p.place(('big', 'make.py', 9))
+        p.sample([make], 2, 4096)
+        p.sample([big, make], 1, grown)
+        write(p.bytes(), name)
+    for view in ('scope', 'code', 'op'):
+        equal(max(row['own_bytes'] or 0 for row in rows('before.prof', view).values()), 30000)
+    assert '30.00KB  87.99%' in program('top', 'before.prof')[0]
+    out = program('diff', 'before.prof', 'after.prof')[0]
+    assert '(A:34.1KB B:64.1KB) +30KB x1.9' in out, out
+    out = program('summary', 'before.prof')[0]
+    assert 'own bytes' in out and 'tfprof memory before.prof' in out and 'float operations' not in out, out
+    assert '576B' in program('top', write(pprof.heap().bytes(), 'heap.pb'))[0]
+    assert 'own_bytes' not in next(iter(rows(write(pprof.cpu().bytes(), 'cpu.pb'), 'op').values()))
+
+
 def pprof_memory():
     """JAX's profile of memory: objects and bytes, by kind and device."""
     p = pprof.Profile(('allocations', 'count'), ('space', 'bytes'))
@@ -629,7 +648,7 @@ def examples_are_made():
 
 CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model, onnx_profile_flops, onnx_model_flops,
          nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_damaged, nsys_secrets, nsys_long_names,
-         pprof_cpu, pprof_heap, pprof_memory, pprof_orders, pprof_own, pprof_damaged, tensorrt, tensorrt_flops, cut_after_list,
+         pprof_cpu, pprof_heap, pprof_bytes, pprof_memory, pprof_orders, pprof_own, pprof_damaged, tensorrt, tensorrt_flops, cut_after_list,
          examples_are_made]
 
 if __name__ == '__main__':

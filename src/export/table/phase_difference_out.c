@@ -47,8 +47,8 @@ static struct phase_number find_busy(const struct phase *p)
 	        REAL_COLUMN("change", "percent")
 static const struct column times[] = { COLUMNS_OF(NUMBER_COLUMN, "ns", "_ns") };
 static const struct column rates[] = { COLUMNS_OF(REAL_COLUMN, "count/s", "_per_second") };
-static const char *const titles[] = { "phase", "left steps", "right steps", "left", "right",
-	"difference", "change" };
+static const char *const titles[] = { "phase", "A steps", "B steps", "A", "B", "difference",
+	"change" };
 static const struct phase_row rows[] = {
 	{ find_time, "step_time", "Mean time of a step", times },
 	{ find_rate, "tokens", "Tokens per second", rates },

@@ -89,6 +89,15 @@ static void put_fraction(struct sb *b, const struct column *k, struct fraction f
 		fmt_fraction_si(b, has_unit(k, "bytes") ? QUANTITY_BYTES : QUANTITY_COUNT, f);
 }
 
+/* Appends a number of hundredths of a percent, or ">1000x" for a larger one. */
+static void put_percent(struct sb *b, int64_t hundredths)
+{
+	if (hundredths > 1000 * 100 * 100)
+		sb_put(b, S(">1000x"));
+	else
+		sb_fmt(b, "%.2f%%", (double)hundredths / 100);
+}
+
 static struct str text_cell(const struct table *x, size_t column, const struct table_cell *c)
 {
 	const struct column *k = &x->columns[column];
@@ -105,7 +114,7 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 	else if (k->type == COLUMN_REAL && has_unit(k, "us"))
 		table_put_time(&b, num_mul(c->number, 10));
 	else if (k->type == COLUMN_REAL && has_unit(k, "percent"))
-		sb_fmt(&b, "%.2f%%", (double)c->number / 100);
+		put_percent(&b, c->number);
 	else if (k->type == COLUMN_REAL)
 		fmt_si(&b, (double)c->number / 100);
 	else if (has_unit(k, "ns"))

@@ -82,6 +82,15 @@ static void put_head(const struct diff_answer *x, struct sb *b)
 	sb_char(b, '\n');
 }
 
+/* Appends "x2.2", or ">1000x" for a larger factor, except in the older layout. */
+static void put_factor(struct sb *b, double x, bool legacy)
+{
+	if (x > 1000 && !legacy)
+		sb_put(b, S(">1000x"));
+	else
+		sb_fmt(b, "x%.1f", x);
+}
+
 /* Appends "x2.2", "new", "gone", "x∞" or nothing: the ratio of the two sides. */
 static void put_ratio(struct sb *b, const struct diff_answer *a, uint32_t row, uint32_t k)
 {
@@ -101,7 +110,7 @@ static void put_ratio(struct sb *b, const struct diff_answer *a, uint32_t row, u
 	} else if (y == 0) {
 		sb_put(b, x == 0 ? S("-") : S("x\xe2\x88\x9e"));
 	} else {
-		sb_fmt(b, "x%.1f", x / y);
+		put_factor(b, x / y, a->legacy);
 	}
 }
 
