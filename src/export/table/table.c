@@ -216,28 +216,30 @@ static bool has_values(const struct table *x, size_t column, size_t rows)
 	return any && heading(x, column).n;
 }
 
-/* Reduces the names of C++ functions in a column, as far as the rows still differ: two names whose
- * reduced forms are equal show all their template arguments. */
+/* Demangles and reduces the names of C++ functions in a column, as far as the rows still differ:
+ * names whose reduced forms are equal show all their template arguments. */
 static void reduce_names(struct grid *g, size_t column)
 {
 	const struct table *x = g->x;
 	struct str *full = ARENA_ARRAY(x->a, g->rows + 1, struct str), *text = &g->text[column];
 	size_t n = x->n_columns, *first = ARENA_ARRAY(x->a, g->rows + 1, size_t);
+	size_t budget = DEMANGLE_BUDGET;
+	uint32_t *id = ARENA_ARRAY(x->a, g->rows + 1, uint32_t);
+	bool *alike = ARENA_ARRAY(x->a, g->rows + 1, bool);
 	struct intern shown;
 
 	intern_init(&shown, x->a);
 	for (size_t r = 1; r <= g->rows; r++) {
-		full[r] = text[r * n];
-		struct str name = demangle_reduce(x->a, full[r], REDUCED_ARGUMENTS);
-		uint32_t id = intern_add(&shown, name);
-		if (!first[id])
-			first[id] = r;
-		text[r * n] = name;
-		if (str_eq(full[r], full[first[id]]))
-			continue;
-		text[r * n] = demangle_reduce(x->a, full[r], SIZE_MAX);
-		text[first[id] * n] = demangle_reduce(x->a, full[first[id]], SIZE_MAX);
+		full[r] = demangle(x->a, text[r * n], &budget);
+		text[r * n] = demangle_reduce(x->a, full[r], REDUCED_ARGUMENTS);
+		id[r] = intern_add(&shown, text[r * n]);
+		if (!first[id[r]])
+			first[id[r]] = r;
+		alike[id[r]] |= !str_eq(full[r], full[first[id[r]]]);
 	}
+	for (size_t r = 1; r <= g->rows; r++)
+		if (alike[id[r]])
+			text[r * n] = demangle_reduce(x->a, full[r], SIZE_MAX);
 }
 
 static void make_grid(struct grid *g)
