@@ -110,14 +110,20 @@ static bool at(struct str s, size_t i, struct str part)
 	return i <= s.n && str_starts(str_sub(s, i, SIZE_MAX), part);
 }
 
-/* Appends text in braces: "{lambda(int)#1}" as lambda#1, other text unchanged. */
+/* Appends text in braces: "{lambda(int)#1}", which Nsight Systems writes as "[lambda(int) (instance
+ * 1)]", as lambda#1, other text unchanged. */
 static void put_braces(struct sb *b, struct str inside)
 {
-	size_t open = str_find_char(inside, '('), number = str_rfind_char(inside, '#');
+	const struct str instance = S("(instance ");
+	size_t open = str_find_char(inside, '('), number = str_rfind_char(inside, '#'),
+	       nth = str_find(inside, instance);
 
 	sb_put(b, str_sub(inside, 0, open == SIZE_MAX ? inside.n : open));
 	if (number != SIZE_MAX && open != SIZE_MAX)
 		sb_put(b, str_sub(inside, number, SIZE_MAX));
+	else if (nth != SIZE_MAX && str_ends(inside, S(")")))
+		sb_fmt(b, "#%.*s",
+		        STR(str_sub(inside, nth + instance.n, inside.n - nth - instance.n - 1)));
 }
 
 /* Skips the operator name at i including its symbols; returns the end. */
@@ -237,6 +243,7 @@ void demangle_path(struct arena *a, struct str mangled, struct str full, struct 
 #define LEVELS_MAX 64 /* template arguments inside template arguments */
 #define PARTS_MAX  64 /* of a path, whose last part may be a function */
 #define ANONYMOUS  "(anonymous namespace)"
+#define UNNAMED    "<unnamed>" /* the same in the names of Nsight Systems */
 
 /* A list of template arguments, or (the first level) the name itself. */
 struct reduced_level {
@@ -369,7 +376,7 @@ static bool are_types(struct str list)
 			return true;
 	return str_ends(list, S("*")) || str_ends(list, S("&")) ||
 	       str_find(list, S("*,")) != SIZE_MAX || str_find(list, S("&,")) != SIZE_MAX ||
-	       str_find(list, S("::")) != SIZE_MAX;
+	       str_find(list, S("::")) != SIZE_MAX || str_find(list, S("<(")) != SIZE_MAX;
 }
 
 /* Handles '(': removes parameters, and the casts of arguments: (bool)1. Parameters of the function
@@ -417,15 +424,24 @@ static bool reduce_next(struct reducing *r)
 {
 	char c = r->s.p[r->i];
 
+	if (begins_component(r) && at(r->s, r->i, S("operator ()("))) {
+		sb_put(&r->out, S("operator()"));
+		r->i += 11;
+		return true;
+	}
 	if (begins_component(r) && is_operator(r->s, r->i)) {
 		r->i = put_operator(&r->out, r->s, r->i);
 		return true;
 	}
+	if (begins_component(r) && at(r->s, r->i, S(UNNAMED "::"))) {
+		r->i += sizeof UNNAMED - 1;
+		return true;
+	}
 	if (at(r->s, r->i, S("::")))
 		return reduce_colons(r);
-	if (c == '{') {
+	if (c == '{' || (c == '[' && r->n > 1 && begins_component(r))) {
 		size_t end = skip_bracket(r->s, r->i);
-		if (r->s.p[end - 1] != '}')
+		if (r->s.p[end - 1] != c + 2)
 			return false;
 		put_braces(&r->out, str_sub(r->s, r->i + 1, end - r->i - 2));
 		r->levels[r->n - 1].keep = true;
@@ -454,6 +470,33 @@ static bool reduce_next(struct reducing *r)
 	return true;
 }
 
+/* Returns the end of the template argument at i. */
+static size_t argument_end(struct str s, size_t i)
+{
+	while (i < s.n && s.p[i] != ',' && s.p[i] != '>')
+		i = s.p[i] == '<' ? skip_bracket(s, i) : i + 1;
+	return i;
+}
+
+/* Of a kernel of Eigen, keeps the operation whose result the kernel stores, and the operation's
+ * first argument: EigenMetaKernel<TensorConversionOp<half, ...>>. The other arguments are the types
+ * of tensors, which are nearly the same in all of these kernels. Other names are unchanged. */
+static struct str eigen_expression(struct arena *a, struct str name)
+{
+	const struct str kernel = S("EigenMetaKernel<"), assign = S("TensorAssignOp<");
+	size_t at_assign = str_starts(name, kernel) ? str_find(name, assign) : SIZE_MAX;
+
+	if (at_assign == SIZE_MAX)
+		return name;
+	size_t from = argument_end(name, at_assign + assign.n) + 2;
+	struct str operation = str_sub(name, from, SIZE_MAX);
+	size_t open = str_find_char(operation, '<');
+	if (from >= name.n || open == SIZE_MAX || open > argument_end(operation, 0))
+		return name;
+	return str_fmt(a, "%.*s%.*s, ...>>", STR(kernel),
+	        STR(str_sub(operation, 0, argument_end(operation, open + 1))));
+}
+
 /* Returns the reduced name of a function; p NULL if the text is not a function of C++. */
 static struct str reduce_function(struct arena *a, struct str full, size_t arguments)
 {
@@ -467,13 +510,18 @@ static struct str reduce_function(struct arena *a, struct str full, size_t argum
 	if (r.n > 1 || !whole || !r.evidence || (r.result && !r.end && !str_ends(full, S(">"))) ||
 	        !r.out.n)
 		return STR_NONE;
-	return sb_str(&r.out);
+	return eigen_expression(a, sb_str(&r.out));
 }
 
 struct str demangle_reduce(struct arena *a, struct str full, size_t arguments)
 {
+	struct strs path = { 0 };
 	size_t from = 0;
 
+	if (is_mangled(full)) {
+		path_of_mangled(a, full, &path);
+		return path.n ? path.v[path.n - 1] : full;
+	}
 	if (str_find_char(full, '<') == SIZE_MAX && str_find_char(full, '(') == SIZE_MAX)
 		return full;
 	for (unsigned part = 0; part < PARTS_MAX; part++) {

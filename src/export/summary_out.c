@@ -40,11 +40,10 @@ static struct str device_label(const struct page_text *t, struct str name)
 	return str_sub(name, same, SIZE_MAX);
 }
 
-/* Writes the line; on a terminal its middle is left out if it is too long. */
-static void end(struct page_text *t, const char *label)
+/* Writes the line; `wrap` wraps it at its blanks. */
+static void put_line(struct page_text *t, const char *label, bool wrap)
 {
 	struct str s = sb_str(&t->line);
-	unsigned columns = t->p->columns;
 
 	if (t->md) {
 		sink_put(t->to, S("- "));
@@ -54,20 +53,40 @@ static void end(struct page_text *t, const char *label)
 		sink_char(t->to, '\n');
 		return;
 	}
-	if (columns > LABEL + 20)
-		s = table_shorten(t->a, s, columns - LABEL);
-	sink_fmt(t->to, "%-*s%.*s\n", LABEL, label, STR(s));
+	sink_fmt(t->to, "%-*s", LABEL, label);
+	if (wrap)
+		sink_wrap(t->to, s, t->p->columns, LABEL);
+	else
+		sink_fmt(t->to, "%.*s\n", STR(s));
 }
 
-/* Writes the line; on a terminal it is wrapped. */
-static void end_wrapped(struct page_text *t, const char *label)
+/* Writes the line; a terminal wraps it. */
+static void end(struct page_text *t, const char *label)
 {
-	if (t->md) {
-		end(t, label);
-		return;
+	put_line(t, label, t->p->columns > 0);
+}
+
+/* Writes a sentence, which is wrapped in files too. */
+static void end_sentence(struct page_text *t, const char *label)
+{
+	put_line(t, label, true);
+}
+
+/* Appends a part of a list. A terminal shows it whole: a part for which the line has no room begins
+ * the next line. */
+static void put_whole_part(
+        struct page_text *t, const char **label, struct str separator, struct str part)
+{
+	const unsigned columns = t->md ? 0 : t->p->columns;
+
+	if (columns && t->line.n && LABEL + t->line.n + separator.n + part.n + 1 > columns) {
+		sb_put(&t->line, str_sub(separator, 0, separator.n - 1));
+		end(t, *label);
+		*label = "";
+		begin(t);
 	}
-	sink_fmt(t->to, "%-*s", LABEL, label);
-	sink_wrap(t->to, sb_str(&t->line), t->p->columns, LABEL);
+	sb_put(&t->line, t->line.n ? separator : S(""));
+	sb_put(&t->line, part);
 }
 
 static void put_time(struct page_text *t, const char *before, int64_t ns, const char *after)
@@ -102,6 +121,14 @@ struct str summary_format(const struct summary_page *p, const struct source *s, 
 	return str_of(s->is->name);
 }
 
+/* Returns the path; a terminal leaves out its middle if a line has no room for it. */
+static struct str path_in_line(const struct page_text *t, struct str path)
+{
+	unsigned columns = t->md ? 0 : t->p->columns;
+
+	return columns > LABEL + 20 ? table_shorten(t->a, path, columns - LABEL) : path;
+}
+
 /* Writes the files by format: the first file of each format, and the number of further ones. */
 static void put_loaded(struct page_text *t)
 {
@@ -117,7 +144,8 @@ static void put_loaded(struct page_text *t)
 		struct str s = summary_format(t->p, &from->v[i], t->a);
 		uint32_t id = intern_add(&labels, s);
 		if (id == shown)
-			label[shown++] = str_fmt(t->a, "%.*s (%.*s", STR(from->v[i].path), STR(s));
+			label[shown++] = str_fmt(
+			        t->a, "%.*s (%.*s", STR(path_in_line(t, from->v[i].path)), STR(s));
 		else
 			more[id]++;
 	}
@@ -196,7 +224,7 @@ static void put_coverage(struct page_text *t)
 		return;
 	begin(t);
 	coverage_put_known(&t->line, &t->p->coverage);
-	end_wrapped(t, "float ops");
+	end_sentence(t, "float ops");
 }
 
 static void put_steps(struct page_text *t)
@@ -407,7 +435,7 @@ static void put_table(struct page_text *t, const struct hottest_table *x, const 
 	sheet_close(&sheet);
 }
 
-/* Writes the parts that are not loaded, in as many lines as they need. */
+/* Writes the parts that are not loaded. */
 static void put_missing(struct page_text *t)
 {
 	const struct summary_page *p = t->p;
@@ -418,34 +446,35 @@ static void put_missing(struct page_text *t)
 		const struct missing *x = &p->missing[i];
 		bool last = i + 1 == p->n_missing || strcmp(x->how, p->missing[i + 1].how) != 0;
 		struct str part = str_fmt(t->a, last ? "%s (%s)" : "%s", x->what, x->how);
-		if (p->columns && !t->md && t->line.n &&
-		        LABEL + t->line.n + part.n + 3 > p->columns) {
-			end(t, label);
-			label = "";
-			begin(t);
-		}
-		sb_fmt(&t->line, "%s%.*s", t->line.n ? ", " : "", STR(part));
+		put_whole_part(t, &label, S(", "), part);
 	}
 	if (p->n_missing)
 		end(t, label);
 }
 
-static void put_ends(struct page_text *t)
+/* Writes the commands to go on with, none of them cut or wrapped: the lines of a prompt one after
+ * the other, those of a shell each on its own line. */
+static void put_commands(struct page_text *t)
 {
 	const struct summary_page *p = t->p;
+	const char *label = "next";
 
-	sink_char(t->to, '\n');
-	begin(t);
-	put_missing(t);
 	begin(t);
 	for (size_t i = 0; i < p->next.n; i++) {
-		sb_put(&t->line, p->prompt && i ? S("; ") : S(""));
-		sb_put(&t->line, p->next.v[i]);
+		put_whole_part(t, &label, S("; "), p->next.v[i]);
 		if (p->prompt && i + 1 < p->next.n)
 			continue;
-		end(t, p->prompt || !i ? "next" : "");
+		put_line(t, label, false);
+		label = "";
 		begin(t);
 	}
+}
+
+static void put_ends(struct page_text *t)
+{
+	sink_char(t->to, '\n');
+	put_missing(t);
+	put_commands(t);
 }
 
 static void put_verdict(struct page_text *t)
@@ -456,7 +485,7 @@ static void put_verdict(struct page_text *t)
 		return;
 	begin(t);
 	sb_put(&t->line, verdict);
-	end_wrapped(t, "verdict");
+	end_sentence(t, "verdict");
 }
 
 static void put_page(struct page_text *t)

@@ -52,14 +52,30 @@ def longest_word(line):
     return max((len(w) for w in line.split(' ')), default=0)
 
 
+def is_command(line):
+    """True for a line that is one command. A command may be longer than the line, but nothing else is on its line."""
+    return re.match(r'(next|Next:)? *tfprof ', line) is not None
+
+
+def commands_are_whole(file):
+    """Returns the commands that the summary shows in a pipe and not on a narrow terminal."""
+    piped = subprocess.run([ARGS.program, 'summary', file], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+    narrow = {line.removeprefix('next').strip() for line in answer(60, ['summary', file])}
+    return [line for line in piped.splitlines() if is_command(line) and line.removeprefix('next').strip() not in narrow]
+
+
 def main():
     passed = failed = 0
+    cut = [line for file in ARGS.files or [os.path.join('testdata', f) for f in FILES] for line in commands_are_whole(file)]
+    passed, failed = passed + (not cut), failed + bool(cut)
+    if cut:
+        print('summary: %d commands are cut\n  %s' % (len(cut), '\n  '.join(cut[:5])))
     for command in COMMANDS:
         bad = []
         for file in ARGS.files or [os.path.join('testdata', f) for f in FILES]:
             for columns in (60, 80, 120):
                 for line in answer(columns, [*command.split(), file]):
-                    if width(line) > columns and longest_word(line) < columns - 10:
+                    if width(line) > columns and longest_word(line) < columns - 10 and not is_command(line):
                         bad.append('%s at %d: %d columns: %s' % (file, columns, width(line), line))
         passed, failed = passed + (not bad), failed + bool(bad)
         if bad:

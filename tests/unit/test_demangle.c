@@ -35,6 +35,33 @@ static void reduced(void **state)
 		{ "void a::(anonymous namespace)::apply<a::List<4>>", "apply<List<4>>" },
 		{ "nn.Linear/a.py(12): f/void n::gemm<float>(float*)",
 		        "nn.Linear/a.py(12): f/gemm<float>" },
+		/* as Nsight Systems writes names */
+		{ "void at::native::<unnamed>::vectorized_layer_norm_kernel<c10::BFloat16, "
+		  "(bool)0, "
+		  "float>(int, T2, const T1 *, T2 *)",
+		        "vectorized_layer_norm_kernel<BFloat16, 0, ...>" },
+		{ "void k<(int)4, f(A &)::[lambda() (instance 3)]::operator ()() "
+		  "const::[lambda(int) "
+		  "(instance 12)]>(int, T1)",
+		        "k<4, f::lambda#3::lambda#12>" },
+		{ "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<(unsigned long)4096>)",
+		        "ncclDevKernel_SendRecv" },
+		/* kernels of Eigen */
+		{ "void "
+		  "Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<"
+		  "Eigen::TensorMap<Eigen::Tensor<Eigen::half, 1, 1, long>, 16>, "
+		  "Eigen::TensorConversionOp<Eigen::half, Eigen::TensorMap<Eigen::Tensor<float, "
+		  "1>, "
+		  "16> const> const> const, Eigen::GpuDevice>, long>(int)",
+		        "EigenMetaKernel<TensorConversionOp<half, ...>>" },
+		{ "void Eigen::EigenMetaKernel<Eigen::TensorAssignOp<int>>(int)",
+		        "EigenMetaKernel<TensorAssignOp<int>>" },
+		{ "void EigenMetaKernel<TensorAssignOp<int, A, B<int>>>(int)",
+		        "EigenMetaKernel<TensorAssignOp<int, A, ...>>" },
+		/* mangled: a type or a length that the runtime does not know */
+		{ "_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256EEEvPT0_PT_b",
+		        "add_rmsnorm_quant_kernel" },
+		{ "_Zgarbage", NULL },
 		/* not functions of C++ */
 		{ "Memcpy HtoD (Pageable -> Device)", NULL },
 		{ "torch/nn/modules/module.py(1532): _call_impl", NULL },

@@ -73,10 +73,48 @@ static void texts_are_shortened_as_needed(void **state)
 	}
 }
 
+/* A column of empty texts is left out, and no line ends with blanks. */
+static void empty_texts(void **state)
+{
+	static const struct column three[] = { NUMBER_COLUMN("ns", NULL), TEXT_COLUMN("place"),
+		TEXT_COLUMN("name") };
+	static const char *const heads[] = { "time", "place", "name" };
+	struct table x = { .a = *state, .rows = 2, TABLE_COLUMNS(three, heads) };
+	struct sink *to = sink_memory(*state);
+
+	for (int64_t i = 0; i < 2; i++) {
+		table_number(&x, i);
+		table_text(&x, S(""));
+		table_text(&x, i ? S("train") : S(""));
+	}
+	table_put_text(&x, 0, 40, to);
+	assert_str(sink_text(to), "time  name\n   0\n   1  train\n");
+}
+
+/* Names that differ only in arguments that are left out show all arguments, in each of their rows;
+ * mangled names are demangled. */
+static void names_of_functions(void **state)
+{
+	static const struct column one[] = { TEXT_COLUMN("name") };
+	static const char *const names[] = { "void n::k<1, 2, 3>(int)", "void n::k<1, 2, 4>(int)",
+		"void n::k<1, 2, 3>(int)", "_Z6vecaddPKfS0_Pfi", "_Zwrong" };
+	struct table x = { .a = *state, .rows = 5, TABLE_COLUMNS(one, NULL) };
+	struct sink *to = sink_memory(*state);
+
+	for (size_t i = 0; i < 5; i++)
+		table_text(&x, str_of(names[i]));
+	table_put_text(&x, 0, 40, to);
+	assert_str(sink_text(to),
+	        HAVE_DEMANGLE ? "name\nk<1, 2, 3>\nk<1, 2, 4>\nk<1, 2, 3>\nvecadd\n_Zwrong\n"
+	                      : "name\nk<1, 2, 3>\nk<1, 2, 4>\nk<1, 2, "
+	                        "3>\n_Z6vecaddPKfS0_Pfi\n_Zwrong\n");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { unit_case(columns_left_out),
-		unit_case(texts_are_shortened_as_needed) };
+		unit_case(texts_are_shortened_as_needed), unit_case(empty_texts),
+		unit_case(names_of_functions) };
 
 	return unit_main(tests, argc, argv);
 }

@@ -171,20 +171,18 @@ static size_t hidden_bytes(struct str s)
 	return str_starts(s, S("≥")) ? S("≥").n - 1 : 0;
 }
 
-static void put_padded(struct sink *to, struct str s, size_t width, bool text, bool last)
+/* Appends a cell to a line, and the blanks before the next cell. */
+static void put_padded(struct sb *line, struct str s, size_t width, bool text)
 {
 	size_t shown = s.n - hidden_bytes(s), pad = width > shown ? width - shown : 0;
 
-	if (text) {
-		sink_put(to, s);
-		for (size_t i = 0; i < pad && !last; i++)
-			sink_char(to, ' ');
-	} else {
-		for (size_t i = 0; i < pad; i++)
-			sink_char(to, ' ');
-		sink_put(to, s);
-	}
-	sink_put(to, last ? S("\n") : S("  "));
+	if (text)
+		sb_put(line, s);
+	for (size_t i = 0; i < pad; i++)
+		sb_char(line, ' ');
+	if (!text)
+		sb_put(line, s);
+	sb_put(line, S("  "));
 }
 
 /* Rows of text and the widths of their columns; a column of width 0 is left out. */
@@ -195,38 +193,42 @@ struct grid {
 	size_t *width;
 };
 
-/* True if text shows the column: something in it is not null. */
+/* True if text shows the column: something in it is neither null nor an empty text. */
 static bool has_values(const struct table *x, size_t column, size_t rows)
 {
-	bool any = rows == 0;
+	bool any = rows == 0, text = x->columns[column].type == COLUMN_TEXT;
 
-	for (size_t r = 0; r < rows && !any; r++)
-		any = !x->cells.v[r * x->n_columns + column].null;
+	for (size_t r = 0; r < rows && !any; r++) {
+		const struct table_cell *c = &x->cells.v[r * x->n_columns + column];
+		any = !c->null && (!text || c->text.n);
+	}
 	return any && heading(x, column).n;
 }
 
-/* Reduces the names of C++ functions in a column, as far as the rows still differ: two names whose
- * reduced forms are equal show all their template arguments. */
+/* Demangles and reduces the names of C++ functions in a column, as far as the rows still differ:
+ * names whose reduced forms are equal show all their template arguments. */
 static void reduce_names(struct grid *g, size_t column)
 {
 	const struct table *x = g->x;
 	struct str *full = ARENA_ARRAY(x->a, g->rows + 1, struct str), *text = &g->text[column];
 	size_t n = x->n_columns, *first = ARENA_ARRAY(x->a, g->rows + 1, size_t);
+	size_t budget = DEMANGLE_BUDGET;
+	uint32_t *id = ARENA_ARRAY(x->a, g->rows + 1, uint32_t);
+	bool *alike = ARENA_ARRAY(x->a, g->rows + 1, bool);
 	struct intern shown;
 
 	intern_init(&shown, x->a);
 	for (size_t r = 1; r <= g->rows; r++) {
-		full[r] = text[r * n];
-		struct str name = demangle_reduce(x->a, full[r], REDUCED_ARGUMENTS);
-		uint32_t id = intern_add(&shown, name);
-		if (!first[id])
-			first[id] = r;
-		text[r * n] = name;
-		if (str_eq(full[r], full[first[id]]))
-			continue;
-		text[r * n] = demangle_reduce(x->a, full[r], SIZE_MAX);
-		text[first[id] * n] = demangle_reduce(x->a, full[first[id]], SIZE_MAX);
+		full[r] = demangle(x->a, text[r * n], &budget);
+		text[r * n] = demangle_reduce(x->a, full[r], REDUCED_ARGUMENTS);
+		id[r] = intern_add(&shown, text[r * n]);
+		if (!first[id[r]])
+			first[id[r]] = r;
+		alike[id[r]] |= !str_eq(full[r], full[first[id[r]]]);
 	}
+	for (size_t r = 1; r <= g->rows; r++)
+		if (alike[id[r]])
+			text[r * n] = demangle_reduce(x->a, full[r], SIZE_MAX);
 }
 
 static void make_grid(struct grid *g)
@@ -352,6 +354,7 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 {
 	struct grid g = { .x = x, .rows = top && top < x->rows ? top : x->rows };
 	size_t n = x->n_columns, room = 0;
+	struct sb line = sb_in(x->a);
 
 	make_grid(&g);
 	if (columns)
@@ -359,7 +362,8 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 	size_t end = columns_end(&g);
 	if (columns)
 		room = fit(&g, columns, end);
-	for (size_t r = 0; r <= g.rows; r++)
+	for (size_t r = 0; r <= g.rows; r++) {
+		line.n = 0;
 		for (size_t c = 0; c < n; c++) {
 			struct str s = g.text[r * n + c];
 			bool last = c + 1 == end;
@@ -368,8 +372,13 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 			if (columns)
 				s = table_shorten(
 				        x->a, s, hidden_bytes(s) + (last ? room : g.width[c]));
-			put_padded(to, s, g.width[c], x->columns[c].type == COLUMN_TEXT, last);
+			put_padded(&line, s, g.width[c], x->columns[c].type == COLUMN_TEXT);
 		}
+		while (line.n && line.p[line.n - 1] == ' ')
+			line.n--;
+		sink_put(to, sb_str(&line));
+		sink_char(to, '\n');
+	}
 	put_dropped(&g, columns, to);
 }
 

@@ -470,6 +470,23 @@ static int compare_kernels(const void *v, uint32_t a, uint32_t b)
 	return (p < q) - (p > q);
 }
 
+/* Keeps the devices on narrow terminals if they tell rows apart. */
+static void keep_devices(struct table *x)
+{
+	struct column *columns = ARENA_ARRAY(x->a, x->n_columns, struct column);
+	size_t n = x->n_columns, column = 0;
+	bool several = false;
+
+	while (!str_eq(x->columns[column].name, S("device")))
+		column++;
+	for (size_t r = 1; r < x->rows && !several; r++)
+		several = !str_eq(x->cells.v[r * n + column].text, x->cells.v[column].text);
+	memcpy(columns, x->columns, n * sizeof *columns);
+	if (several)
+		columns[column].spare = 0;
+	x->columns = columns;
+}
+
 /* Orders the kernels of all workers by total. */
 static void fill_kernels(struct table *x, struct worker_rows *v, size_t n, bool by_phase)
 {
@@ -498,6 +515,7 @@ static void fill_kernels(struct table *x, struct worker_rows *v, size_t n, bool 
 			                           : S(OPS_NO_PHASE));
 		put_kernels(x, at->w->t, &at->w->ops, at->k, by_phase, all);
 	}
+	keep_devices(x);
 }
 
 /* ---- the table ---- */
