@@ -60,7 +60,7 @@ static void texts_are_shortened_as_needed(void **state)
 	} cases[] = {
 		{ 31, "kind                       time\nhost: calls of the driver     7\n" },
 		{ 30, "kind                      time\nhost: ca...of the driver     7\n" },
-		{ 1, "kind              time\nhost:...e driver     7\n" },
+		{ 1, "kind            time\nhost... driver     7\n" },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -13,7 +13,7 @@
 #define NAME_MIN                                                                                   \
 	24          /* columns that a name keeps when it is shortened, and two fifths of the line  \
 	             */
-#define WORD_MIN 16 /* columns that other texts keep */
+#define WORD_MIN 14 /* columns that other texts keep */
 
 /* ---- cells ---- */
 
