@@ -520,7 +520,7 @@ struct str demangle_reduce(struct arena *a, struct str full, size_t arguments)
 
 	if (is_mangled(full)) {
 		path_of_mangled(a, full, &path);
-		return path.n ? path.v[path.n - 1] : full;
+		return path.n && arguments < SIZE_MAX ? strs_join(a, &path, S("::")) : full;
 	}
 	if (str_find_char(full, '<') == SIZE_MAX && str_find_char(full, '(') == SIZE_MAX)
 		return full;

@@ -26,9 +26,9 @@ void demangle_path(struct arena *a, struct str mangled, struct str full, struct 
 /* Returns a demangled name without its result type, namespaces and parameters, in a: copy_kernel<4,
  * float, ...> for void at::native::copy_kernel<4, float, int>(int). Template arguments are reduced
  * in the same way, and "..." stands for those after the first `arguments`. Of a name that is still
- * mangled, returns the name of the function. A text that is not the
- * name of a C++ function with template arguments or parameters is returned unchanged; of a path
- * such as linear/addmm/void gemm<float>(float*), the last part is reduced. */
+ * mangled, returns the path of the function, or with arguments SIZE_MAX the whole. A text that is
+ * not the name of a C++ function with template arguments or parameters is returned unchanged; of a
+ * path such as linear/addmm/void gemm<float>(float*), the last part is reduced. */
 struct str demangle_reduce(struct arena *a, struct str full, size_t arguments);
 
 #endif

@@ -13,9 +13,10 @@
 
 #include "cli/recording.h"
 
+#define INDENT 18 /* columns before the text of a row */
 #define ROOM_NEEDED                                                                                \
 	((uint64_t)256 << 20) /* bytes of free disk space below which a remark is printed */
-#define NARROW 48             /* columns below which cures are not indented */
+#define NARROW 48             /* columns below which texts are not indented */
 
 enum state { FINE, REMARK, BAD };
 
@@ -37,8 +38,10 @@ static void row(struct doctor *d, enum state state, const char *name, struct str
 	static const char *const states[] = { [FINE] = "ok", [REMARK] = "note", [BAD] = "BAD" };
 
 	sink_fmt(d->out, "%-10s  %-4s  ", name, states[state]);
-	sink_put(d->out, text);
-	sink_char(d->out, '\n');
+	if (d->s->columns >= NARROW)
+		sink_wrap(d->out, text, d->s->columns, INDENT);
+	else
+		sink_fmt(d->out, "%.*s\n", STR(text));
 	if (state == BAD && !d->bad++)
 		d->first = str_of(name);
 }
@@ -48,7 +51,7 @@ static void cure(struct doctor *d, const char *text)
 {
 	struct strs lines = str_split(d->a, str_of(text), '\n');
 	unsigned columns = d->s->columns;
-	size_t blanks = columns && columns < NARROW ? 2 : 18;
+	size_t blanks = columns && columns < NARROW ? 2 : INDENT;
 
 	for (size_t i = 0; i < lines.n; i++) {
 		sink_fmt(d->out, "%*s", (int)blanks, "");

@@ -83,8 +83,8 @@ void baseline_list_write(struct arena *a, struct str folder, const struct strs *
         unsigned columns, struct sink *out)
 {
 	static const struct column heads[] = { TEXT_COLUMN("name"), TEXT_COLUMN("date"),
-		NUMBER_COLUMN("steps", NULL), TEXT_COLUMN("host"), TEXT_COLUMN("devices"),
-		TEXT_COLUMN("command") };
+		NUMBER_COLUMN("steps", NULL), { S("host"), COLUMN_TEXT, NULL, 2 },
+		{ S("devices"), COLUMN_TEXT, NULL, 1 }, TEXT_COLUMN("command") };
 	struct table x = { .a = a, .columns = heads, .n_columns = sizeof heads / sizeof *heads };
 
 	for (size_t i = 0; i < names->n; i++) {

@@ -119,7 +119,7 @@ static bool find_output(struct str name, enum output_kind *kind, struct err *e)
 		strs_add(e->a, &known, str_of(output_rows[i].name));
 	}
 	struct str near = nearest_word(name, known.v, known.n),
-	           all = strs_join(e->a, &known, S(","));
+	           all = strs_join(e->a, &known, S(", "));
 	if (near.n)
 		return err_set(e, ERR_INVALID_ARGUMENT,
 		        "-output: unknown type '%.*s'; did you mean '%.*s'? Valid types are %.*s",

@@ -21,6 +21,9 @@ COMMANDS = ['summary', 'top', 'top -by occurrence', 'why', 'idle', 'critical', '
 FILES = ['traces/training.pt.trace.json.gz', 'traces/calls.json', 'traces/nsys.sqlite', 'traces/trace.xplane.pb', 'traces/trace.pftrace',
          'traces/rocprof_results.json', 'traces/onnxruntime.json', 'traces/cpu.pb.gz', 'traces/tensorrt_times.json', 'graphs/replay.pt.trace.json',
          'small/train.tfspool', 'memory/snapshot.pickle', 'flight/dump_0', 'example/profile_100', 'models/resnet']
+# Commands that take no file, or two; their lines are checked at 80 columns.
+WORDS = [['diff', 'testdata/example/profile_100', 'testdata/example/profile_100'], ['doctor'], ['scope', '-h'], ['op', '-h'], ['record', '-h'],
+         ['help', 'code'], ['scope', '-output', 'WRONG', 'testdata/example/profile_100']]
 
 
 def answer(columns, words):
@@ -80,6 +83,10 @@ def main():
         passed, failed = passed + (not bad), failed + bool(bad)
         if bad:
             print('%s: %d lines are too long\n  %s' % (command, len(bad), '\n  '.join(bad[:5])))
+    bad = [' '.join(words) + ': ' + line for words in WORDS for line in answer(80, words) if width(line) > 80 and not is_command(line)]
+    passed, failed = passed + (not bad), failed + bool(bad)
+    if bad:
+        print('%d lines are too long at 80 columns\n  %s' % (len(bad), '\n  '.join(bad[:5])))
     print('%d passed, %d failed, 0 skipped' % (passed, failed))
     return 1 if failed else 0
 

@@ -16,75 +16,76 @@ static struct str path_of(struct arena *a, const char *mangled)
 	return strs_join(a, &path, S("/"));
 }
 
+/* Names and what is left of them; NULL: all. */
+static const char *const reduced_names[][2] = {
+	{ "void at::native::vectorized_elementwise_kernel<4, "
+	  "at::native::CUDAFunctor_add<float>, "
+	  "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, "
+	  "std::array<char*, 3ul>)",
+	        "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, ...>" },
+	{ "void at::native::(anonymous namespace)::copy<float>(float const*)", "copy<float>" },
+	{ "void k<a::f(int)::{lambda()#1}::operator()() const::{lambda(float)#2}>(int)",
+	        "k<f::lambda#1::lambda#2>" },
+	{ "void k<unsigned int, (bool)1>(int) [clone .kd]", "k<unsigned int, 1>" },
+	{ "void a::F<float>::run<2>(a::F<float>*)", "F<float>::run<2>" },
+	{ "int& A::operator<< <int>(int)", "operator<<<int>" },
+	{ "gemm_kernel(float*, int)", "gemm_kernel" },
+	{ "void a::(anonymous namespace)::apply<a::List<4>>", "apply<List<4>>" },
+	{ "nn.Linear/a.py(12): f/void n::gemm<float>(float*)",
+	        "nn.Linear/a.py(12): f/gemm<float>" },
+	/* as Nsight Systems writes names */
+	{ "void at::native::<unnamed>::vectorized_layer_norm_kernel<c10::BFloat16, "
+	  "(bool)0, "
+	  "float>(int, T2, const T1 *, T2 *)",
+	        "vectorized_layer_norm_kernel<BFloat16, 0, ...>" },
+	{ "void k<(int)4, f(A &)::[lambda() (instance 3)]::operator ()() "
+	  "const::[lambda(int) "
+	  "(instance 12)]>(int, T1)",
+	        "k<4, f::lambda#3::lambda#12>" },
+	{ "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<(unsigned long)4096>)",
+	        "ncclDevKernel_SendRecv" },
+	/* kernels of Eigen */
+	{ "void "
+	  "Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<"
+	  "Eigen::TensorMap<Eigen::Tensor<Eigen::half, 1, 1, long>, 16>, "
+	  "Eigen::TensorConversionOp<Eigen::half, Eigen::TensorMap<Eigen::Tensor<float, "
+	  "1>, "
+	  "16> const> const> const, Eigen::GpuDevice>, long>(int)",
+	        "EigenMetaKernel<TensorConversionOp<half, ...>>" },
+	{ "void Eigen::EigenMetaKernel<Eigen::TensorAssignOp<int>>(int)",
+	        "EigenMetaKernel<TensorAssignOp<int>>" },
+	{ "void EigenMetaKernel<TensorAssignOp<int, A, B<int>>>(int)",
+	        "EigenMetaKernel<TensorAssignOp<int, A, ...>>" },
+	/* mangled: a type or a length that the runtime refuses */
+	{ "_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256EEEvPT0_PT_b",
+	        "aiter::add_rmsnorm_quant_kernel" },
+	{ "_Zgarbage", NULL },
+	/* not functions of C++ */
+	{ "Memcpy HtoD (Pageable -> Device)", NULL },
+	{ "torch/nn/modules/module.py(1532): _call_impl", NULL },
+	{ "forward(layer1)", NULL },
+	{ "forward pass(layer::one)", NULL },
+	{ "<built-in method run of Tensor object at 0x7>", NULL },
+	{ "aten::addmm", NULL },
+	{ "jit(step)/jit(main)/dot_general", NULL },
+	{ "execute_8_context_0(0)_generation_8(8)", NULL },
+	{ "autograd::engine::evaluate_function: AddmmBackward0<int>", NULL },
+	/* damaged */
+	{ "void k<int, ", NULL },
+	{ "void k<int>>(int)", NULL },
+	{ "void k(", NULL },
+	{ "void k<{", NULL },
+	{ "<", NULL },
+	{ "::(", NULL },
+};
+
 static void reduced(void **state)
 {
-	static const char *const names[][2] = {
-		{ "void at::native::vectorized_elementwise_kernel<4, "
-		  "at::native::CUDAFunctor_add<float>, "
-		  "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, "
-		  "std::array<char*, 3ul>)",
-		        "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, ...>" },
-		{ "void at::native::(anonymous namespace)::copy<float>(float const*)",
-		        "copy<float>" },
-		{ "void k<a::f(int)::{lambda()#1}::operator()() const::{lambda(float)#2}>(int)",
-		        "k<f::lambda#1::lambda#2>" },
-		{ "void k<unsigned int, (bool)1>(int) [clone .kd]", "k<unsigned int, 1>" },
-		{ "void a::F<float>::run<2>(a::F<float>*)", "F<float>::run<2>" },
-		{ "int& A::operator<< <int>(int)", "operator<<<int>" },
-		{ "gemm_kernel(float*, int)", "gemm_kernel" },
-		{ "void a::(anonymous namespace)::apply<a::List<4>>", "apply<List<4>>" },
-		{ "nn.Linear/a.py(12): f/void n::gemm<float>(float*)",
-		        "nn.Linear/a.py(12): f/gemm<float>" },
-		/* as Nsight Systems writes names */
-		{ "void at::native::<unnamed>::vectorized_layer_norm_kernel<c10::BFloat16, "
-		  "(bool)0, "
-		  "float>(int, T2, const T1 *, T2 *)",
-		        "vectorized_layer_norm_kernel<BFloat16, 0, ...>" },
-		{ "void k<(int)4, f(A &)::[lambda() (instance 3)]::operator ()() "
-		  "const::[lambda(int) "
-		  "(instance 12)]>(int, T1)",
-		        "k<4, f::lambda#3::lambda#12>" },
-		{ "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<(unsigned long)4096>)",
-		        "ncclDevKernel_SendRecv" },
-		/* kernels of Eigen */
-		{ "void "
-		  "Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<"
-		  "Eigen::TensorMap<Eigen::Tensor<Eigen::half, 1, 1, long>, 16>, "
-		  "Eigen::TensorConversionOp<Eigen::half, Eigen::TensorMap<Eigen::Tensor<float, "
-		  "1>, "
-		  "16> const> const> const, Eigen::GpuDevice>, long>(int)",
-		        "EigenMetaKernel<TensorConversionOp<half, ...>>" },
-		{ "void Eigen::EigenMetaKernel<Eigen::TensorAssignOp<int>>(int)",
-		        "EigenMetaKernel<TensorAssignOp<int>>" },
-		{ "void EigenMetaKernel<TensorAssignOp<int, A, B<int>>>(int)",
-		        "EigenMetaKernel<TensorAssignOp<int, A, ...>>" },
-		/* mangled: a type or a length that the runtime does not know */
-		{ "_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256EEEvPT0_PT_b",
-		        "add_rmsnorm_quant_kernel" },
-		{ "_Zgarbage", NULL },
-		/* not functions of C++ */
-		{ "Memcpy HtoD (Pageable -> Device)", NULL },
-		{ "torch/nn/modules/module.py(1532): _call_impl", NULL },
-		{ "forward(layer1)", NULL },
-		{ "forward pass(layer::one)", NULL },
-		{ "<built-in method run of Tensor object at 0x7>", NULL },
-		{ "aten::addmm", NULL },
-		{ "jit(step)/jit(main)/dot_general", NULL },
-		{ "execute_8_context_0(0)_generation_8(8)", NULL },
-		{ "autograd::engine::evaluate_function: AddmmBackward0<int>", NULL },
-		/* damaged */
-		{ "void k<int, ", NULL },
-		{ "void k<int>>(int)", NULL },
-		{ "void k(", NULL },
-		{ "void k<{", NULL },
-		{ "<", NULL },
-		{ "::(", NULL },
-	};
 	struct sb deep = sb_in(*state);
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		assert_str(demangle_reduce(*state, str_of(names[i][0]), REDUCED_ARGUMENTS),
-		        names[i][1] ? names[i][1] : names[i][0]);
+	for (size_t i = 0; i < sizeof reduced_names / sizeof *reduced_names; i++)
+		assert_str(demangle_reduce(*state, str_of(reduced_names[i][0]), REDUCED_ARGUMENTS),
+		        reduced_names[i][1] ? reduced_names[i][1] : reduced_names[i][0]);
 	assert_str(demangle_reduce(*state, S("void n::k<n::A, 2, n::B<3> >(int)"), SIZE_MAX),
 	        "k<A, 2, B<3>>");
 	sb_put(&deep, S("void "));

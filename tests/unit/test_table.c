@@ -60,7 +60,7 @@ static void texts_are_shortened_as_needed(void **state)
 	} cases[] = {
 		{ 31, "kind                       time\nhost: calls of the driver     7\n" },
 		{ 30, "kind                      time\nhost: ca...of the driver     7\n" },
-		{ 1, "kind              time\nhost:...e driver     7\n" },
+		{ 1, "kind            time\nhost... driver     7\n" },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -110,11 +110,24 @@ static void names_of_functions(void **state)
 	                        "3>\n_Z6vecaddPKfS0_Pfi\n_Zwrong\n");
 }
 
+/* The place of a line keeps the name of the file. */
+static void lines_of_files(void **state)
+{
+	static const struct column one[] = { TEXT_COLUMN("line") };
+	struct table x = { .a = *state, .rows = 2, TABLE_COLUMNS(one, NULL) };
+	struct sink *to = sink_memory(*state);
+
+	table_text(&x, S("/home/user/project/model.py:36 forward"));
+	table_text(&x, S("/home/user/modeling_transformer.py:36 forward"));
+	table_put_text(&x, 0, 26, to);
+	assert_str(sink_text(to), "line\n.../model.py:36 forward\nmodeling_transformer.py:36\n");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { unit_case(columns_left_out),
 		unit_case(texts_are_shortened_as_needed), unit_case(empty_texts),
-		unit_case(names_of_functions) };
+		unit_case(names_of_functions), unit_case(lines_of_files) };
 
 	return unit_main(tests, argc, argv);
 }

@@ -13,7 +13,7 @@
 #define NAME_MIN                                                                                   \
 	24          /* columns that a name keeps when it is shortened, and two fifths of the line  \
 	             */
-#define WORD_MIN 16 /* columns that other texts keep */
+#define WORD_MIN 14 /* columns that other texts keep */
 
 /* ---- cells ---- */
 
@@ -162,6 +162,19 @@ struct str table_shorten(struct arena *a, struct str s, size_t room)
 	while (tail < s.n && ((unsigned char)s.p[tail] & 0xc0) == 0x80)
 		tail++;
 	return str_fmt(a, "%.*s...%.*s", STR(str_sub(s, 0, head)), STR(str_sub(s, tail, SIZE_MAX)));
+}
+
+/* Returns the place in a file, "/home/a/model.py:36 forward", without the folders and the function
+ * if there is no room for them. */
+static struct str shorten_line(struct arena *a, struct str s, size_t room)
+{
+	struct str base = str_sub(s, str_rfind_char(s, '/') + 1, SIZE_MAX);
+
+	if (s.n <= room || room < 4)
+		return s;
+	if (base.n < s.n && base.n + 4 <= room)
+		return str_fmt(a, ".../%.*s", STR(base));
+	return table_shorten(a, str_sub(base, 0, str_find_char(base, ' ')), room);
 }
 
 /* Returns the number of bytes of a cell that take no column of the terminal: those of "≥" but one.
@@ -369,9 +382,11 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 			bool last = c + 1 == end;
 			if (!g.width[c])
 				continue;
+			size_t most = hidden_bytes(s) + (last ? room : g.width[c]);
 			if (columns)
-				s = table_shorten(
-				        x->a, s, hidden_bytes(s) + (last ? room : g.width[c]));
+				s = str_eq(x->columns[c].name, S("line"))
+				            ? shorten_line(x->a, s, most)
+				            : table_shorten(x->a, s, most);
 			put_padded(&line, s, g.width[c], x->columns[c].type == COLUMN_TEXT);
 		}
 		while (line.n && line.p[line.n - 1] == ' ')

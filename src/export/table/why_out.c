@@ -655,7 +655,12 @@ static void put_next(const struct why_text *t)
 	                   : x->no_verdict.p                    ? "critical"
 	                                                        : "kernels";
 	struct str command = command_of(t, name, "", WHY_IDS);
-	sink_fmt(t->to, t->md ? "Next: `%.*s`\n\n" : "Next: %.*s\n\n", STR(command));
+	bool apart = t->terminal && !t->md && command.n + 6 > t->columns;
+	sink_fmt(t->to,
+	        t->md   ? "Next: `%.*s`\n\n"
+	        : apart ? "Next:\n  %.*s\n\n"
+	                : "Next: %.*s\n\n",
+	        STR(command));
 }
 
 static void put_text(const struct why_text *t)

@@ -214,7 +214,10 @@ bool text_diff(const struct exported *out, struct sink *s, struct emit *to, stru
 
 	(void)e;
 	put_head(x, &head);
-	sink_put(s, sb_str(&head));
+	struct strs lines = str_split(to->a, sb_str(&head), '\n');
+	for (size_t i = 0; i < lines.n; i++)
+		sink_sentence(s, to->a, lines.v[i]);
+	sink_char(s, '\n');
 	line_build_init(&b, to->a);
 	uint32_t shown = x->top && x->top < x->d->n ? (uint32_t)x->top : x->d->n;
 	for (uint32_t row = 0; row < shown; row++) {
