@@ -128,7 +128,8 @@ struct fact_shape infer_resize(const struct infer_op *o)
 	return out;
 }
 
-struct fact_shape infer_space_to_depth(const struct infer_op *o)
+/* Moves blocks of positions into channels, or back. */
+static struct fact_shape move_blocks(const struct infer_op *o, bool into_channels)
 {
 	int64_t block = facts_number(o->facts, "block_size", 0);
 	struct fact_shape out = *infer_in(o, 0);
@@ -136,24 +137,23 @@ struct fact_shape infer_space_to_depth(const struct infer_op *o)
 	if (!out.known || out.rank != 4 || block < 1)
 		return infer_unknown();
 	const struct image_layout at = layout_of(o, out.rank);
-	for (unsigned i = at.positions; i < at.positions + 2; i++)
-		out.dim[i] = out.dim[i] < 0 ? -1 : out.dim[i] / block;
-	if (out.dim[at.channels] >= 0)
-		out.dim[at.channels] = num_mul(out.dim[at.channels], num_mul(block, block));
+	for (unsigned i = 0; i < out.rank; i++) {
+		bool position = i - at.positions < 2;
+		int64_t factor = position ? block : num_mul(block, block);
+		if (out.dim[i] < 0 || (!position && i != at.channels))
+			continue;
+		out.dim[i] = position == into_channels ? out.dim[i] / factor
+		                                       : num_mul(out.dim[i], factor);
+	}
 	return out;
+}
+
+struct fact_shape infer_space_to_depth(const struct infer_op *o)
+{
+	return move_blocks(o, true);
 }
 
 struct fact_shape infer_depth_to_space(const struct infer_op *o)
 {
-	int64_t block = facts_number(o->facts, "block_size", 0);
-	struct fact_shape out = *infer_in(o, 0);
-
-	if (!out.known || out.rank != 4 || block < 1)
-		return infer_unknown();
-	const struct image_layout at = layout_of(o, out.rank);
-	for (unsigned i = at.positions; i < at.positions + 2; i++)
-		out.dim[i] = out.dim[i] < 0 ? -1 : num_mul(out.dim[i], block);
-	if (out.dim[at.channels] >= 0)
-		out.dim[at.channels] /= num_mul(block, block);
-	return out;
+	return move_blocks(o, false);
 }
