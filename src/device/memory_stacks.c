@@ -149,7 +149,7 @@ struct memory_frame memory_frame_of(struct str frame)
 
 	return (struct memory_frame){ .rules = rules_of(frame, false),
 		.python = str_ends(file, S(".py")) || str_starts(file, S("<")),
-		.library = memory_is_library(file),
+		.installed = memory_is_library(file),
 		.op = op_part(frame).n > 0 };
 }
 
@@ -167,7 +167,7 @@ void memory_stacks_make(const struct trace *t, struct memory_stacks *out, struct
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_site *s = &t->sites.v[i];
 		const struct memory_frame *f = &of[s->event];
-		bool user = f->python && !f->library, top = s->parent == ID_NONE;
+		bool user = f->python && !f->installed, top = s->parent == ID_NONE;
 		/* Without a frame of the user's program, the innermost frame of Python counts. */
 		library[i] = f->python ? s->event : top ? ID_NONE : library[s->parent];
 		out->line[i] = user ? s->event : top ? ID_NONE : out->line[s->parent];

@@ -20,9 +20,9 @@ void memory_stacks_make(const struct trace *t, struct memory_stacks *out, struct
 
 /* Facts about a frame, or about the name of an op, module or annotation. */
 struct memory_frame {
-	uint32_t rules;       /* bits of the rules that match it */
-	bool python, library; /* a frame of Python; of an installed package */
-	bool op;              /* a C++ frame that names an op */
+	uint32_t rules;         /* bits of the rules that match it */
+	bool python, installed; /* a frame of Python; of an installed package */
+	bool op;                /* a C++ frame that names an op */
 };
 struct memory_frame memory_frame_of(struct str frame);
 

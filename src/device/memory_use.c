@@ -15,10 +15,10 @@
 
 /* A slice that is open on a track, with what is around it. */
 struct slice_around {
-	int64_t end, op_end;         /* ticks; op_end: of the innermost op, or INT64_MIN */
-	uint32_t op, other;          /* strings of the trace: the innermost op, another slice */
-	uint32_t module;             /* in the names of the gathering */
-	uint32_t line, library_line; /* events: the innermost frames of Python */
+	int64_t end, op_end;           /* ticks; op_end: of the innermost op, or INT64_MIN */
+	uint32_t op, other;            /* strings of the trace: the innermost op, another slice */
+	uint32_t module;               /* in the names of the gathering */
+	uint32_t line, installed_line; /* events: the innermost frames of Python */
 	uint32_t rules;
 };
 
@@ -114,8 +114,8 @@ static void open_around(struct trace_gathering *x, const struct slice *s)
 		o.module = path_of(x, o.module, trace_str(x->t, s->name));
 		o.rules |= memory_frame_of(S("_call_impl")).rules;
 	} else if (s->category == CATEGORY_FRAME && f->python) {
-		o.library_line = s->event;
-		o.line = f->library ? o.line : s->event;
+		o.installed_line = s->event;
+		o.line = f->installed ? o.line : s->event;
 	}
 	pass_module(x, s, &o);
 	VEC_PUSH(x->g.scratch, &x->open, o);
@@ -130,7 +130,7 @@ static uint32_t intern_if(struct memory_gathering *g, struct str s)
 static uint32_t line_of(
         struct trace_gathering *x, const struct slice *s, const struct slice_around *o)
 {
-	uint32_t event = o->line != ID_NONE ? o->line : o->library_line;
+	uint32_t event = o->line != ID_NONE ? o->line : o->installed_line;
 	struct str own = slice_text(x->t, s, ARG_SOURCE);
 
 	if (own.n || event == ID_NONE)

@@ -164,8 +164,8 @@ struct str table_shorten(struct arena *a, struct str s, size_t room)
 	return str_fmt(a, "%.*s...%.*s", STR(str_sub(s, 0, head)), STR(str_sub(s, tail, SIZE_MAX)));
 }
 
-/* Returns the place in a file, "/home/a/model.py:36 forward", without the folders and the function
- * if there is no room for them. */
+/* Shortens the place in a file, such as "/home/a/model.py:36 forward": removes the folders, then
+ * the function, if the place is longer than the room. */
 static struct str shorten_line(struct arena *a, struct str s, size_t room)
 {
 	struct str base = str_sub(s, str_rfind_char(s, '/') + 1, SIZE_MAX);
