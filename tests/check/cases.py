@@ -4,6 +4,7 @@ import argparse
 import os
 import subprocess
 import tempfile
+import traceback
 
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -65,6 +66,9 @@ def run(cases, *args, prepare=None):
             except (AssertionError, subprocess.SubprocessError, OSError, ValueError) as e:
                 word = 'failed'
                 print('%s: %s: %s' % (case.__name__, case.__doc__, e))
+            except Exception:  # of a library
+                word = 'failed'
+                print('%s: %s: %s' % (case.__name__, case.__doc__, traceback.format_exc()))
             os.chdir(back)
         counts[word] += 1
     print('%(passed)d passed, %(failed)d failed, %(skipped)d skipped' % counts)

@@ -98,17 +98,19 @@ def scratch_python(name, packages, *options):
 
 
 def counted(words, env=None, skips=True):
-    """Runs a command that prints its own count as the last line. A script is run by its interpreter."""
+    """Runs a command that prints its own count at the end; libraries may print more when they close. A script is run by its
+    interpreter."""
     interpreter = {'.py': [sys.executable, '-B'], '.sh': ['sh']}.get(os.path.splitext(words[0])[1], [])
     status, text = run(interpreter + list(words), env)
     lines = text.rstrip('\n').split('\n')
-    m = COUNT.match(lines[-1])
-    if not m:
-        return Result(failed=1, text=text + '\n(no count at its end, status %d)' % status)
+    counts = [i for i, line in enumerate(lines) if COUNT.match(line)]
+    if not counts:
+        return Result(failed=1, text=text + '\n(no count, status %d)' % status)
+    m = COUNT.match(lines.pop(counts[-1]))
     passed, failed, skipped = map(int, m.groups())
     if status and not failed:
         failed = 1
-    return Result(passed, failed, skipped if skips else 0, '\n'.join(lines[:-1]))
+    return Result(passed, failed, skipped if skips else 0, '\n'.join(lines))
 
 
 def cmocka(program):

@@ -173,6 +173,7 @@ def exclusive(out):
 
 def google_storage():
     """gs:// through gcsfs, with an emulator of Google Cloud Storage, which does not check the condition of a commit."""
+    os.environ['GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT'] = 'false'  # it asks Google for the kind of bucket
     try:
         import gcsfs  # noqa: F401
         from gcp_storage_emulator.server import create_server
