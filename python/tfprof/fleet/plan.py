@@ -71,9 +71,9 @@ def _qualify(items: List[Item], folders: Dict[str, str]) -> None:
             names.update({folder: '/'.join(p[-depth:]) for folder, p in parts.items()})
     if names:
         for i, x in enumerate(items):
-            run = names.get(without_captures(x.path).rsplit('/', 1)[0])
-            if run is not None:
-                items[i] = x._replace(run=run)
+            unique = names.get(without_captures(x.path).rsplit('/', 1)[0])
+            if unique is not None:
+                items[i] = x._replace(run=unique)
 
 
 def read_table(path: str) -> List[Item]:
