@@ -27,7 +27,7 @@ from cases import Skip  # noqa: E402
 CLONE = os.path.join(ROOT, 'build', 'release-test')
 URL = 'https://example.org/files'
 PROJECT = 'https://example.org/tfprof'
-# What Homebrew's configuration of rubocop sets for formulae, as far as rubocop itself has the cops.
+# The settings of Homebrew's rubocop for formulae, as far as rubocop itself has the cops.
 FORMULA_STYLE = '''AllCops:
   NewCops: enable
   SuggestExtensions: false
@@ -37,7 +37,7 @@ Style/FrozenStringLiteralComment: {Enabled: false}
 Style/Documentation: {Enabled: false}
 Layout/LineLength: {Max: 118}
 '''
-# A render without the channels of conda: the recipe's schema, its expressions and its variants.
+# Renders a recipe without the channels of conda: checks its schema, its expressions and its variants.
 RENDER = '''import sys
 from rattler_build import Stage0Recipe, VariantConfig
 variants = Stage0Recipe.from_file(sys.argv[1]).render(VariantConfig({'c_stdlib': ['sysroot']}))
