@@ -46,8 +46,11 @@ apt() {
 		-o Dir::State::Lists="$lists/lists" -o Dir::Cache="$lists/cache" -o APT::Sandbox::User=root "$@"
 }
 apt update
-# shellcheck disable=SC2086
-apt source --download-only --tar-only $missing >/dev/null
+# The archive may have another revision of the package, with the same upstream tarball.
+for package in $missing; do
+	apt source --download-only --tar-only "$package" >/dev/null 2>&1 ||
+		apt source --download-only --tar-only "${package%%=*}" >/dev/null || true
+done
 while read -r name version sum _; do
 	case $name in '#'* | '') continue ;; esac
 	check "$name" "$sum" || {

@@ -12,6 +12,9 @@ import json
 import os
 import subprocess
 import sys
+from urllib.parse import quote
+
+import sbom
 
 TOOLS = (('make', '--version'), ('protoc', '--version'), ('protoc-gen-c', '--version'), ('esbuild', '--version'), ('python3', '--version'))
 
@@ -37,19 +40,28 @@ def tool(words):
     return p.stdout.decode('utf-8', 'replace').split('\n')[0].strip()
 
 
+def dependencies(commit, origin):
+    """Returns the commit, and what wheels and programs are built with: the compiler and the sources of libraries."""
+    found = [{'uri': origin, 'digest': {'gitCommit': commit}}, {'uri': 'pkg:pypi/ziglang@' + sbom.zig_version()}]
+    return found + [{'uri': 'pkg:deb/debian/%s@%s?arch=source' % (name, quote(version)), 'digest': {'sha256': sha256}}
+                    for name, version, sha256, _ in sbom.sources()]
+
+
 def main(version, commit, seconds, folder):
     time = datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
+    project = os.environ.get('PROJECT_URL')
     origin = os.environ.get('SOURCE_URI', 'git+file:tfprof')
+    script = origin + '#tools/release.sh'
     versions = {words[0]: tool(words) for words in TOOLS}
     json.dump({
         '_type': 'https://in-toto.io/Statement/v1', 'subject': subjects(folder),
         'predicateType': 'https://slsa.dev/provenance/v1',
         'predicate': {
             'buildDefinition': {
-                'buildType': 'tools/release.sh', 'externalParameters': {'version': version},
+                'buildType': script, 'externalParameters': dict({'version': version}, **({'project': project} if project else {})),
                 'internalParameters': {'tools': {n: v for n, v in versions.items() if v}},
-                'resolvedDependencies': [{'uri': origin, 'digest': {'gitCommit': commit}}]},
-            'runDetails': {'builder': {'id': os.environ.get('BUILDER_ID', 'tools/release.sh')}, 'metadata': {'startedOn': time}}}},
+                'resolvedDependencies': dependencies(commit, origin)},
+            'runDetails': {'builder': {'id': os.environ.get('BUILDER_ID', script)}, 'metadata': {'startedOn': time}}}},
         sys.stdout, indent=1)
     print()
 

@@ -11,13 +11,14 @@
 #   tfprof-VERSION.md         section of CHANGELOG.md
 #   tfprof-VERSION.spdx.json  bill of materials
 #   tfprof-VERSION.intoto.json  provenance: an in-toto statement (SLSA 1.0, unsigned) of the files, the commit and the tools
-#   recipes/                  the recipes of packaging/ with version, checksum and URL; only if URL is given, the folder that
+#   recipes/                  the recipes of packaging/ with version, checksum and URLs; only if URL is given, the folder that
 #                             the tarball will be downloaded from
 #   SHA256SUMS                checksums of all files
 # The Makefile states the version; VERSION repeats it so that no release is made by accident. The interface of the library
 # has to be compatible with the interface that the last tag v* recorded, or else with the one in packaging/abi,
 # which has to have all its functions.
-# The same commit always gives the same bytes. --without leaves parts out: abi (comparison of the interface, which needs
+# The environment variable PROJECT_URL is the address of the project, for recipes and the metadata of Python; without it, they
+# have none. The same commit and addresses always give the same bytes. --without leaves parts out: abi (comparison of the interface, which needs
 # abidiff), check (make check, and the tests of the packages), wheels, programs (and image), deb, image.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -146,8 +147,11 @@ fi
 python3 -B tools/sbom.py "$version" "$sum" "$SOURCE_DATE_EPOCH" >"$out/$name.spdx.json"
 if [ -n "$url" ]; then
 	mkdir "$out/recipes"
+	home='/@HOMEPAGE@/d'
+	[ -z "${PROJECT_URL-}" ] || home="s|@HOMEPAGE@|$PROJECT_URL|g"
 	for f in conda/recipe.yaml homebrew/tfprof.rb; do
-		sed "s|@VERSION@|$version|g; s|@SHA256@|$sum|g; s|@URL@|$url/$name.tar.gz|g" "packaging/$f" >"$out/recipes/$(basename "$f")"
+		sed "s|@VERSION@|$version|g; s|@SHA256@|$sum|g; s|@URL@|$url/$name.tar.gz|g; $home" "packaging/$f" \
+			>"$out/recipes/$(basename "$f")"
 	done
 fi
 python3 -B tools/provenance.py "$version" "$(git rev-parse HEAD)" "$SOURCE_DATE_EPOCH" "$out" >"$work/provenance"

@@ -27,20 +27,27 @@ def package(name, version, licence, sha256=None, comment=None):
     return made
 
 
+def sources():
+    """Returns (name, version, SHA-256, licence) of the C libraries of wheels; the version is that of Debian's source package."""
+    with open(os.path.join(ROOT, 'packaging', 'sources.txt')) as f:
+        return [line.split() for line in f if line.strip() and not line.startswith('#')]
+
+
 def libraries():
     """Returns the C libraries of wheels; the upstream version is Debian's without epoch, suffix and revision."""
-    with open(os.path.join(ROOT, 'packaging', 'sources.txt')) as f:
-        for line in f:
-            if line.strip() and not line.startswith('#'):
-                name, version, sha256, licence = line.split()
-                upstream = re.sub(r'^\d+:|\.dfsg|-[^-]*$', '', version)
-                yield package(name, upstream, licence, sha256, 'linked statically into wheels, programs and images')
+    for name, version, sha256, licence in sources():
+        upstream = re.sub(r'^\d+:|\.dfsg|-[^-]*$', '', version)
+        yield package(name, upstream, licence, sha256, 'linked statically into wheels, programs and images')
+
+
+def zig_version():
+    with open(os.path.join(ROOT, 'packaging', 'portable.sh')) as f:
+        return re.search(r'ziglang=(\S+)', f.read()).group(1)
 
 
 def runtime():
     """Returns the libraries of zig's compiler that wheels and programs contain."""
-    with open(os.path.join(ROOT, 'packaging', 'portable.sh')) as f:
-        version = re.search(r'ziglang=(\S+)', f.read()).group(1)
+    version = zig_version()
     for name in ('libc++', 'libc++abi', 'libunwind'):
         yield package(name, None, 'Apache-2.0 WITH LLVM-exception', None, 'of zig %s, linked statically into wheels' % version)
     yield package('compiler-rt', None, 'MIT', None, 'of zig %s, linked statically into wheels' % version)

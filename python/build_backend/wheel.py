@@ -38,6 +38,8 @@ def metadata():
     author = re.search(r'^authors = \[\{ name = "(.*)" \}\]$', project, re.M).group(1)
     lines = ['Metadata-Version: 2.1', 'Name: tfprof', 'Version: ' + version(), 'Summary: ' + value('description'), 'Author: ' + author,
              'License: Apache-2.0', 'Requires-Python: ' + value('requires-python')]
+    if os.environ.get('PROJECT_URL'):  # set by releases: where the project is, states the publisher
+        lines.append('Project-URL: Source, ' + os.environ['PROJECT_URL'])
     lines += ['Classifier: ' + c for c in re.findall(r'"(.*?)"', classifiers)]
     for extra, needs in re.findall(r'^(\w+) = \[("[^\]]*)\]$', re.sub(r'^classifiers.*?\]$', '', project, flags=re.M | re.S)
                                    .partition('[project.optional-dependencies]')[2].partition('\n[')[0], re.M):

@@ -59,6 +59,7 @@ struct src_facts {
 	struct arena *a;
 	struct str producer; /* writer and version; empty if unknown */
 	struct str content;  /* more about the format: "samples/count, cpu/nanoseconds" */
+	int64_t pid;         /* process that the file describes; 0: unknown */
 	VEC(struct src_unused) unused;
 };
 

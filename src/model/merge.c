@@ -289,10 +289,10 @@ void ingest_set_unused(struct ingest *in, struct str format, struct str kind, ui
 		memmove(u, u + 1, (size_t)(&m->unused.v[--m->unused.n] - u) * sizeof *u);
 }
 
-static void add_file(struct model *m, struct str path, struct str format, struct str producer)
+static void add_file(struct model *m, struct model_file file)
 {
-	struct model_file made = { str_copy(m->a, path), str_copy(m->a, format),
-		str_copy(m->a, producer) };
+	struct model_file made = { str_copy(m->a, file.path), str_copy(m->a, file.format),
+		str_copy(m->a, file.producer), file.pid };
 
 	VEC_PUSH(m->a, &m->files, made);
 }
@@ -304,7 +304,7 @@ void ingest_file(
 
 	if (facts->content.n)
 		whole = str_fmt(in->m->a, "%.*s, %.*s", STR(format), STR(facts->content));
-	add_file(in->m, path, whole, facts->producer);
+	add_file(in->m, (struct model_file){ path, whole, facts->producer, facts->pid });
 	for (size_t i = 0; i < facts->unused.n; i++)
 		add_unused(in->m, format, facts->unused.v[i].kind, facts->unused.v[i].n);
 }
@@ -312,8 +312,7 @@ void ingest_file(
 static void merge_files(struct model *m, const struct model *from)
 {
 	for (size_t i = 0; i < from->files.n; i++)
-		add_file(m, from->files.v[i].path, from->files.v[i].format,
-		        from->files.v[i].producer);
+		add_file(m, from->files.v[i]);
 	for (size_t i = 0; i < from->unused.n; i++)
 		add_unused(
 		        m, from->unused.v[i].format, from->unused.v[i].kind, from->unused.v[i].n);

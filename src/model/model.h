@@ -101,6 +101,7 @@ struct trace;
 /* A file that was read, as the summary shows it. */
 struct model_file {
 	struct str path, format, producer; /* producer may be empty */
+	int64_t pid;                       /* process that the file describes; 0: unknown */
 };
 /* Data of files of a format that could not be used. */
 struct model_unused {

@@ -5,6 +5,7 @@ import os
 import random
 import re
 import shutil
+import sys
 
 import cases
 from cases import equal
@@ -156,6 +157,50 @@ def pairs():
     equal(node_rows('in/calls'), nodes['calls'])
 
 
+def processes():
+    """An execution trace is read with the only trace of the same rank and process id, as by the program, whatever their
+    names have in common; with several candidates, or none, it is read alone."""
+    sys.path.insert(0, os.path.join(ROOT, 'tests', 'trace'))
+    import chakra
+    calls = chakra.two_layers()
+
+    def write(path, data):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'wb') as f:
+            f.write(data)
+
+    def together(run):
+        by_worker = {}
+        for name, worker in files_of('out', run):
+            by_worker.setdefault(worker, []).append(name)
+        return sorted(x for x in by_worker.values() if len(x) > 1)
+    for rank, pid, other in ((0, 11, 12), (1, 12, 11)):
+        write('in/pids/t%d.pt.trace.json' % pid, chakra.of_kineto(calls, None, rank, pid=pid))
+        write('in/pids/t%d_et.json' % other, calls.bytes(pid))  # the names would join the other process
+        write('in/ranks/t%d.pt.trace.json' % rank, chakra.of_kineto(calls, rank, rank, pid=5))
+        write('in/ranks/et_rank-%d.json' % rank, calls.bytes(5))
+        write('in/equal/t%d.pt.trace.json' % rank, chakra.of_kineto(calls, rank, rank, pid=5))
+        write('in/equal/t%d_et.json' % rank, calls.bytes(5))
+    write('in/one/rank0.pt.trace.json', chakra.of_kineto(calls, 0, 0, pid=5))
+    write('in/one/rank1_et.json', calls.bytes(5))
+    change('in')
+    equal(together('pids'), [['t11.pt.trace.json', 't12_et.json'], ['t11_et.json', 't12.pt.trace.json']])
+    equal(together('ranks'), [['et_rank-0.json', 't0.pt.trace.json'], ['et_rank-1.json', 't1.pt.trace.json']])
+    equal((together('equal'), together('one')), ([], []))
+    equal(counts(fleet('build', 'out', 'in')[0])[0], 0)
+    os.remove('in/equal/t1.pt.trace.json')  # now the other trace and each execution trace are candidates
+    os.remove('in/equal/t1_et.json')
+    change('in')
+    equal(together('equal'), [['t0.pt.trace.json', 't0_et.json']])
+
+
+def files_of(out, run):
+    """Returns the names of the files of a run, with their workers."""
+    from tfprof.fleet import recipes
+    rows = recipes.duckdb_connection(out).execute("SELECT path, worker FROM files WHERE run = '%s' ORDER BY path" % run).fetchall()
+    return [(os.path.basename(path), worker) for path, worker in rows]
+
+
 def node_rows(folder):
     """Returns the rows of the table nodes of a folder."""
     shutil.rmtree('one', ignore_errors=True)
@@ -164,8 +209,7 @@ def node_rows(folder):
 
 
 def workers_of(out, run):
-    from tfprof.fleet import recipes
-    return [w for w, in recipes.duckdb_connection(out).execute("SELECT worker FROM files WHERE run = '%s'" % run).fetchall()]
+    return [worker for _, worker in files_of(out, run)]
 
 
 def check_finds():
@@ -306,5 +350,5 @@ def many_commits():
     equal(len(content(built())['files']), 24)
 
 
-CHANGES = [late_and_removed, equal_names, other_inputs, random_changes, files_table, pairs, check_finds, compaction, retention, delta_tables,
+CHANGES = [late_and_removed, equal_names, other_inputs, random_changes, files_table, pairs, processes, check_finds, compaction, retention, delta_tables,
            iceberg_tables, many_commits]

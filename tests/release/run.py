@@ -21,16 +21,37 @@ import tarfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, 'tests', 'check'))
 import cases  # noqa: E402
+import step  # noqa: E402
 from cases import Skip  # noqa: E402
 
 CLONE = os.path.join(ROOT, 'build', 'release-test')
 URL = 'https://example.org/files'
+PROJECT = 'https://example.org/tfprof'
+# The settings of Homebrew's rubocop for formulae, as far as rubocop itself has the cops.
+FORMULA_STYLE = '''AllCops:
+  NewCops: enable
+  SuggestExtensions: false
+Style/StringLiterals: {EnforcedStyle: double_quotes}
+Style/StringLiteralsInInterpolation: {EnforcedStyle: double_quotes}
+Style/FrozenStringLiteralComment: {Enabled: false}
+Style/Documentation: {Enabled: false}
+Layout/LineLength: {Max: 118}
+'''
+# Renders a recipe without the channels of conda: checks its schema, its expressions and its variants.
+RENDER = '''import sys
+from rattler_build import Stage0Recipe, VariantConfig
+variants = Stage0Recipe.from_file(sys.argv[1]).render(VariantConfig({'c_stdlib': ['sysroot']}))
+assert [v.recipe.to_dict()['package']['name'] for v in variants] == ['tfprof'], variants
+about = variants[0].recipe.to_dict()['about']
+assert about['homepage'] == sys.argv[2] and about['license_file'] == ['LICENSE', 'web/notices.txt'], about
+'''
 BUILT = 'check,wheels,programs,deb'  # parts that take minutes, and have tests of their own
 REMOVED = 'tfp_error_code'
 
 
 def run(*words, ok=(0,)):
     env = {k: v for k, v in os.environ.items() if not k.startswith(('TFPROF_', 'MAKE', 'MFLAGS', 'GIT_'))}
+    env['PROJECT_URL'] = PROJECT
     p = subprocess.run(words, cwd=CLONE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env)
     text = p.stdout.decode('utf-8', 'replace')
     assert p.returncode in ok, '%s: status %d: %s' % (words, p.returncode, text[-2000:])
@@ -85,10 +106,12 @@ def complete():
     with open(os.path.join(out, name + '.intoto.json')) as f:
         statement = json.load(f)
     assert {s['name']: s['digest']['sha256'] for s in statement['subject']} == {n: s for n, s in sums.items() if 'intoto' not in n}
-    source = statement['predicate']['buildDefinition']['resolvedDependencies'][0]
+    source, *inputs = statement['predicate']['buildDefinition']['resolvedDependencies']
     assert source['digest']['gitCommit'] == run('git', 'rev-parse', 'HEAD').strip(), source
+    assert {'ziglang', 'zlib'} <= {x['uri'].split('/')[-1].split('@')[0] for x in inputs}, inputs
     with tarfile.open(os.path.join(out, sdist)) as tar:
         names = set(tar.getnames())
+        assert b'\nProject-URL: Source, %s\n' % PROJECT.encode() in tar.extractfile(name + '/PKG-INFO').read()
     assert {name + n for n in ('/PKG-INFO', '/pyproject.toml', '/generated/web-1.c', '/Makefile')} <= names, names
     with tarfile.open(os.path.join(out, name + '.tar.gz')) as tar:
         names = set(tar.getnames())
@@ -129,6 +152,43 @@ def image():
         assert tar.getmember('tfprof').mode == 0o755 and tar.extractfile('tfprof').read() == b'\x7fELF'
     listed = json.loads(files['manifest.json'])[0]
     assert {listed['Config'], *listed['Layers']} <= set(files), listed
+
+
+def filled(path, to):
+    """Writes a recipe with version, addresses and checksum."""
+    with open(os.path.join(ROOT, 'packaging', path)) as f:
+        text = f.read()
+    for name, value in (('VERSION', '0.1.0'), ('URL', URL + '/tfprof-0.1.0.tar.gz'), ('HOMEPAGE', PROJECT), ('SHA256', '0' * 64)):
+        text = text.replace('@%s@' % name, value)
+    os.makedirs(os.path.dirname(to), exist_ok=True)
+    with open(to, 'w') as f:
+        f.write(text)
+
+
+def conda_recipe():
+    """rattler-build reads and renders the recipe for conda."""
+    filled('conda/recipe.yaml', 'conda/recipe.yaml')
+    path, here = os.path.abspath('conda/recipe.yaml'), os.getcwd()
+    os.chdir(ROOT)
+    python, missing = step.scratch_python('venv-recipes', ['py-rattler-build==0.73.0'], '--only-binary=:all:')
+    python = python and os.path.abspath(python)
+    os.chdir(here)
+    if missing:
+        raise Skip(missing.note)
+    p = subprocess.run([python, '-c', RENDER, path, PROJECT], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert p.returncode == 0, p.stdout.decode()[-2000:]
+
+
+def homebrew_formula():
+    """rubocop accepts the formula for Homebrew, with Homebrew's settings."""
+    if not shutil.which('rubocop'):
+        raise Skip('rubocop is missing')
+    filled('homebrew/tfprof.rb', 'tap/Formula/tfprof.rb')
+    with open('tap/.rubocop.yml', 'w') as f:
+        f.write(FORMULA_STYLE)
+    p = subprocess.run(['rubocop', '--cache', 'false', '--except', 'Metrics', '--config', 'tap/.rubocop.yml', 'tap'], stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT)
+    assert p.returncode == 0 and b'1 file inspected, no offenses' in p.stdout, p.stdout.decode()[-2000:]
 
 
 def substitute(path, pattern, by):
@@ -189,7 +249,8 @@ def workflow():
 
 
 if __name__ == '__main__':
-    chosen = [c for c in (workflow, image, wrong_versions, complete, removed_function, unrecorded_function) if c.__name__ in sys.argv[1:] or not sys.argv[1:]]
+    everything = (workflow, image, conda_recipe, homebrew_formula, wrong_versions, complete, removed_function, unrecorded_function)
+    chosen = [c for c in everything if c.__name__ in sys.argv[1:] or not sys.argv[1:]]
     status = cases.run(chosen)
     shutil.rmtree(CLONE, ignore_errors=True)
     sys.exit(status)

@@ -7,8 +7,10 @@ Linux with glibc 2.17. --wheel tests a wheel that is built already, as far as th
     tests/wheel/run.py [--portable | --wheel FILE] [NAME...]
 """
 import argparse
+import functools
 import glob
 import hashlib
+import http.server
 import importlib.util
 import json
 import os
@@ -17,9 +19,11 @@ import re
 import select
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 import zipfile
@@ -118,6 +122,103 @@ def installed(t):
     run([env + '/bin/python', '-m', 'pip', 'uninstall', '--quiet', '--yes', 'tfprof'])
     after = {os.path.join(d, f) for d, _, names in os.walk(env) for f in names if not f.endswith('.pyc')}
     assert after == before, after ^ before
+
+
+def debian_root(root, suite, machine):
+    """Unpacks Debian with Python and pip. Returns the words that run a program in it, without any environment variable."""
+    arch = {'x86_64': 'amd64', 'aarch64': 'arm64'}[machine]
+    cache = os.path.join(ROOT, 'build', 'roots-%s-%s' % (suite, arch))
+    with step.locked(cache):
+        p = subprocess.run([os.path.join(ROOT, 'packaging/debian.py'), '--closed', '--suite', suite, '--arch', arch, cache, root,
+                            'libc6', 'python3', 'python3-pip'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=plain())
+    if p.returncode == 3:
+        raise Skip('%s for %s cannot be downloaded' % (suite, arch))
+    assert p.returncode == 0, p.stdout.decode('utf-8', 'replace')[-1500:]
+    os.makedirs(root + '/dev', exist_ok=True)
+    os.mknod(root + '/dev/null', stat.S_IFCHR | 0o666, os.makedev(1, 3))  # pip opens it
+    enter = ['env', '-i', shutil.which('chroot'), os.path.abspath(root)]
+    if machine == os.uname().machine:
+        return enter
+    emulator = shutil.which('qemu-%s-static' % machine)
+    if not emulator:
+        raise Skip('qemu-user-static is missing')
+    shutil.copy(emulator, root + '/emulator')
+    return enter + ['/emulator']
+
+
+def answers_in(enter, program):
+    """The program answers in a root whose folder /data has the test data."""
+    assert run(enter + [program, '--version']).startswith('tfprof %s\n' % version())
+    assert '_TFProfRoot' in run(enter + [program, '--graph_path=/data/small/views.graph.pbtxt', 'scope', '-max_depth', '3'])
+    assert 'aten::linear' in run(enter + [program, 'kernels', '/data/traces/nsys.sqlite'])
+    assert 'Launch-bound' in run(enter + [program, 'summary', '/data/traces/trace.xplane.pb'])
+
+
+def pristine_roots(t):
+    """In a new Debian 11 and 12 without environment variables, pip installs the wheel; program and package answer. With
+    musl, the program answers in a root that has only the C library."""
+    if not t.portable:
+        raise Skip('only wheels of packaging/wheel.sh are for other systems')
+    if os.getuid():
+        raise Skip('chroot needs root')
+    machine = next(m for m in MACHINES if t.wheel.endswith(m + '.whl'))
+    if 'musllinux' in t.wheel:
+        runs_here(t, musl=True)
+        with zipfile.ZipFile(t.wheel) as z:
+            name = next(n for n in z.namelist() if n.endswith('/scripts/tfprof'))
+            z.extract(name, 'wheel')
+        os.makedirs('musl/lib')
+        os.makedirs('musl/tmp')
+        shutil.copy('/lib/ld-musl-%s.so.1' % machine, 'musl/lib/')
+        shutil.copy('wheel/' + name, 'musl/tfprof')
+        os.chmod('musl/tfprof', 0o755)
+        shutil.copytree(os.path.join(ROOT, 'testdata'), 'musl/data')
+        return answers_in(['env', '-i', shutil.which('chroot'), os.path.abspath('musl')], '/tfprof')
+    for suite in ('bullseye', 'bookworm'):
+        enter = debian_root(suite, suite, machine)
+        shutil.copytree(os.path.join(ROOT, 'testdata'), suite + '/data')
+        os.makedirs(suite + '/tmp', exist_ok=True)
+        shutil.copy(t.wheel, suite + '/data/')
+        run(enter + ['/usr/bin/python3', '-m', 'pip', 'install', '--quiet', '--no-index', '--no-cache-dir', '--disable-pip-version-check',
+                     '--target', '/opt/tfprof', '/data/' + os.path.basename(t.wheel)])
+        answers_in(enter, '/opt/tfprof/bin/tfprof')
+        run(enter + ['/usr/bin/python3', '-c', "import sys; sys.path.insert(0, '/opt/tfprof')\n" + ASK % ('/data/small', '/data/small', version())])
+
+
+INDEX = ['uv==0.13.9', 'pipx==1.18.4']
+
+
+def package_index(t):
+    """uvx and pipx run the program from a package index, without a cache, within 60 seconds."""
+    runs_here(t)
+    here, python = os.getcwd(), None
+    os.chdir(ROOT)
+    try:
+        python, missing = step.scratch_python('venv-index', INDEX, '--only-binary=:all:')
+    finally:
+        os.chdir(here)
+    if missing:
+        raise Skip(missing.note)
+    name = os.path.basename(t.wheel)
+    os.makedirs('index/tfprof')
+    shutil.copy(t.wheel, 'index/tfprof/')
+    with open('index/tfprof/index.html', 'w') as f:
+        f.write('<!DOCTYPE html><a href="%s#sha256=%s">%s</a>' % (name, digest(t.wheel), name))
+    quiet = type('Quiet', (http.server.SimpleHTTPRequestHandler,), {'log_message': lambda *words: None})
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(quiet, directory=os.path.abspath('index')))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url, tools = 'http://127.0.0.1:%d/' % server.server_port, os.path.join(ROOT, os.path.dirname(python))
+    words = ['tfprof', 'summary', os.path.join(ROOT, 'testdata/traces/trace.xplane.pb')]
+    env = {'HOME': os.path.abspath('home'), 'PATH': os.environ['PATH'], 'UV_CACHE_DIR': os.path.abspath('cache'), 'UV_PYTHON': sys.executable}
+    try:
+        for tool in (['uvx', '--index-url', url], ['pipx', 'run', '--index-url', url]):
+            start = time.monotonic()
+            assert 'Launch-bound' in run([os.path.join(tools, tool[0])] + tool[1:] + words, env=env), tool
+            seconds = time.monotonic() - start
+            print('%s: %.1f s without a cache' % (tool[0], seconds))
+            assert seconds <= 60, (tool, seconds)
+    finally:
+        server.shutdown()
 
 
 def full_screen(program):
@@ -299,8 +400,8 @@ def main():
             print('%s\n0 passed, 1 failed, 0 skipped' % e)
             return 1
         print('%s: %d bytes' % (os.path.basename(t.wheel), os.path.getsize(t.wheel)))
-        return cases.run([f for f in (installed, contents, exports, everything, old_systems, source_distribution, editable, missing_tools,
-                                      reproducible) if not t.names or f.__name__ in t.names], t)
+        return cases.run([f for f in (installed, contents, exports, everything, old_systems, pristine_roots, package_index, source_distribution,
+                                      editable, missing_tools, reproducible) if not t.names or f.__name__ in t.names], t)
 
 
 if __name__ == '__main__':

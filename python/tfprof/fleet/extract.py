@@ -126,7 +126,7 @@ def _rows(worker: Tuple[Item, ...], read: _Read, states: List[Stat], part: str, 
         steps, nodes, devices, slices = [runs.get(c) if i == 0 else None for c in COUNTS]
         found.append(FileRow(key(x.path), x.run, x.host, worker[0].worker, s.bytes, s.modified_ns, s.etag, runs.get('format'),
                              runs.get('writer'), status, code, message, read.notes.strip() or None, losses, steps, nodes, devices,
-                             slices, '' if read.error else part, job.built))
+                             slices, '' if read.error else part, job.built, runs.get('pid'), runs.get('process_rank')))
     return found
 
 

@@ -4,15 +4,22 @@ its run metadata and op log, TensorRT layers with their timings, an ONNX model w
 PyTorch trace with its execution trace."""
 import os
 import re
-from typing import Dict, List, Mapping, Optional, Sequence, Set, Tuple
+from collections import Counter
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 # Formats of the files that complete others, or are completed.
 KINDS = {'graph': 'graph', 'run metadata': 'step', 'op log': 'log', 'TensorRT layers': 'layers', 'TensorRT timings': 'timings',
          'ONNX model': 'onnx', 'ONNX Runtime trace': 'onnxruntime', 'PyTorch execution trace': 'calls', 'PyTorch trace': 'pytorch'}
 # Kind of the file that is completed, and the kinds that complete it.
 RULES: Sequence[Tuple[str, Tuple[str, ...]]] = (
-    ('graph', ('step', 'log')), ('layers', ('timings',)), ('onnxruntime', ('onnx',)), ('pytorch', ('calls',)))
-_RANK = re.compile(r'rank[-_.]?(\d+)', re.I)
+    ('graph', ('step', 'log')), ('layers', ('timings',)), ('onnxruntime', ('onnx',)))
+_RANK = re.compile(r'rank[-_=.]?(\d+)', re.I)
+
+
+class Process(NamedTuple):
+    """The process that wrote a file, as far as the file states it."""
+    rank: Optional[int] = None
+    pid: Optional[int] = None
 
 
 def kind_of(form: Optional[str]) -> str:
@@ -39,9 +46,35 @@ def _partner(name: str, mains: List[str]) -> Optional[str]:
     return mains[lengths.index(best)] if best and lengths.count(best) == 1 else None
 
 
-def units(kinds: Mapping[str, str]) -> List[Tuple[str, ...]]:
+def _process(path: str, processes: Mapping[str, Process]) -> Process:
+    """Returns the process of a file; its rank is otherwise the number after the last "rank" in the path."""
+    stated = processes.get(path, Process())
+    named = _RANK.findall(path)
+    return stated._replace(rank=int(named[-1])) if stated.rank is None and named else stated
+
+
+def _joinable(calls: Process, trace: Process, only: bool) -> bool:
+    """True if an execution trace may belong to the process of a trace. only: the folder has one of each; then unknown
+    ranks and process ids are accepted."""
+    ranks = None not in (calls.rank, trace.rank)
+    pids = None not in (calls.pid, trace.pid)
+    if ranks and calls.rank != trace.rank:
+        return False
+    return only or ((ranks or pids) and (not pids or calls.pid == trace.pid))
+
+
+def _same_process(traces: List[str], calls: List[str], processes: Mapping[str, Process]) -> List[Tuple[str, str]]:
+    """Returns the traces and execution traces that have exactly each other as candidates, as the program joins them."""
+    only = len(traces) == len(calls) == 1
+    of = {path: _process(path, processes) for path in (*traces, *calls)}
+    pairs = [(t, c) for t in traces for c in calls if _joinable(of[c], of[t], only)]
+    uses = Counter(path for pair in pairs for path in pair)
+    return [(t, c) for t, c in pairs if uses[t] == uses[c] == 1]
+
+
+def units(kinds: Mapping[str, str], processes: Mapping[str, Process]) -> List[Tuple[str, ...]]:
     """Returns the files to be read together, the completed file first; files without partner are missing. kinds: {path:
-    kind}."""
+    kind}. processes: of PyTorch traces and execution traces."""
     folders: Dict[str, Dict[str, List[str]]] = {}
     for path in sorted(kinds):
         folders.setdefault(path.rsplit('/', 1)[0], {}).setdefault(kinds[path], []).append(path)
@@ -54,6 +87,7 @@ def units(kinds: Mapping[str, str]) -> List[Tuple[str, ...]]:
                 if partner:
                     chosen.setdefault(partner, []).append(path)
             found += [(m, *_once(main, members, kinds)) for m, members in chosen.items()]
+        found += _same_process(there.get('pytorch', []), there.get('calls', []), processes)
     return found
 
 

@@ -15,11 +15,10 @@ from ..html import number
 from ..profile import Profile
 from ..sources import is_url
 from .inputs import Copies
-from .maintain import Say
 from .recipes import Answer, run_recipes
 from .rows import CAUSES
 from .store import Store
-from .update import manifest
+from .update import Say, manifest
 
 ROWS = 12  # of each table
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 1240, 200, 84, 24, 12

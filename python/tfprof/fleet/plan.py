@@ -2,6 +2,7 @@
 """Assigns files to runs and hosts, divides them into batches, and names the table folders."""
 import array
 import csv
+import functools
 import os
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
@@ -71,9 +72,9 @@ def _qualify(items: List[Item], folders: Dict[str, str]) -> None:
             names.update({folder: '/'.join(p[-depth:]) for folder, p in parts.items()})
     if names:
         for i, x in enumerate(items):
-            run = names.get(without_captures(x.path).rsplit('/', 1)[0])
-            if run is not None:
-                items[i] = x._replace(run=run)
+            unique = names.get(without_captures(x.path).rsplit('/', 1)[0])
+            if unique is not None:
+                items[i] = x._replace(run=unique)
 
 
 def read_table(path: str) -> List[Item]:
@@ -160,5 +161,7 @@ def check_tables(names: Optional[Iterable[str]]) -> List[str]:
     return chosen
 
 
+@functools.lru_cache(maxsize=None)
 def schema_version() -> str:
+    """Returns the version of the tables. It is needed for each file, and reading the schemas takes a millisecond."""
     return arrow.schemas()[0].version

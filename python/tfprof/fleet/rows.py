@@ -41,6 +41,8 @@ class FileRow(NamedTuple):
     slices: Optional[int]
     part: str  # of the tables; empty without rows
     built: str  # tables and version of the schema
+    pid: Optional[int] = None  # process that wrote a trace or an execution trace, and its rank, if the file states them
+    process_rank: Optional[int] = None
 
     @property
     def state(self) -> Tuple[int, int, str]:
@@ -55,8 +57,9 @@ DOCS = {
     'status': 'complete, truncated, partial (damaged or with losses), refused, or expired (removed by retention)',
     'code': 'kind of error of a refused file', 'message': 'error message of a refused file', 'notes': 'what was remarked while reading',
     'losses': 'the notes that report lost data', 'steps': 'number of steps', 'nodes': 'number of nodes', 'devices': 'number of devices',
-    'slices': 'number of slices', 'part': 'name of the Parquet files that hold its rows', 'built': 'tables and schema version of these rows'}
-NUMBERS = ('bytes', 'modified_ns', 'steps', 'nodes', 'devices', 'slices')
+    'slices': 'number of slices', 'part': 'name of the Parquet files that hold its rows', 'built': 'tables and schema version of these rows',
+    'pid': 'id of the process that wrote the file, if the file states it', 'process_rank': 'rank of that process in a distributed job, if the file states it'}
+NUMBERS = ('bytes', 'modified_ns', 'steps', 'nodes', 'devices', 'slices', 'pid', 'process_rank')
 
 
 def stored_tables() -> List[str]:
@@ -93,7 +96,8 @@ def encode(rows: Iterable[FileRow]) -> Any:
 
 def decode(table: Any, run: str) -> List[FileRow]:
     """Returns the rows of a pyarrow table."""
-    columns: Dict[str, List[Any]] = {n: table.column(n).to_pylist() for n in FileRow._fields if n != 'run'}
+    columns: Dict[str, List[Any]] = {n: table.column(n).to_pylist() if n in table.column_names else [None] * len(table)
+                                     for n in FileRow._fields if n != 'run'}
     columns['run'] = [run] * len(table)
     return [FileRow(*values) for values in zip(*(columns[n] for n in FileRow._fields))]
 

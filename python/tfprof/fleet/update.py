@@ -132,7 +132,7 @@ class _Run:
         self.rows: Dict[str, FileRow] = {}  # by path; those that are read again are replaced
         self.written: List[DataFile] = []
         self.drop: Dict[str, Set[str]] = {}  # part -> workers whose rows are replaced
-        self.own: Dict[str, Tuple[Optional[str], Optional[str]]] = {}  # path -> format and writer of the single file
+        self.own: Dict[str, FileRow] = {}  # rows of files that were read alone before they are read together
         self.tasks = 0
         self.joined = False
         self.read = 0
@@ -147,7 +147,8 @@ class _Run:
     def take(self, result: Result) -> None:
         for row in result.rows:
             if self.joined and row.path in self.own:
-                row = row._replace(format=self.own[row.path][0], writer=self.own[row.path][1])
+                own = self.own[row.path]
+                row = row._replace(format=own.format, writer=own.writer, pid=own.pid, process_rank=own.process_rank)
             self.rows[row.path] = row
         self.written += result.written
 
@@ -155,7 +156,8 @@ class _Run:
         """Returns the files that have to be read together, and are not yet, and the single files that were read together
         with others, and no longer are."""
         alive = {p: r for p, r in self.rows.items() if r.status != 'expired' and r.format != CAPTURE}
-        wanted = {u[0]: u for u in join.units({p: join.kind_of(r.format) for p, r in alive.items() if join.kind_of(r.format)})}
+        kinds = {p: join.kind_of(r.format) for p, r in alive.items() if join.kind_of(r.format)}
+        wanted = {u[0]: u for u in join.units(kinds, {p: join.Process(alive[p].process_rank, alive[p].pid) for p in kinds})}
         found: Dict[str, Set[str]] = {}
         for p, r in alive.items():
             found.setdefault(r.worker, set()).add(p)
@@ -290,7 +292,7 @@ class Build:
         items: List[Unit] = []
         for paths in units:
             rows = [run.forget(p) for p in paths]
-            run.own.update((r.path, (r.format, r.writer)) for r in rows if r is not None)
+            run.own.update((r.path, r) for r in rows if r is not None)
             items.append(tuple(run.names[r.path] for r in rows if r is not None))
         if items:
             most = batch_size(len(items), self._engine.parallel(), self._per_task)

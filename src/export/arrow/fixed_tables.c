@@ -134,10 +134,11 @@ static const char *source_name(const struct table_reader *x)
 static void put_process(const struct table_reader *x, struct arrow_build *to)
 {
 	const struct trace_process *p = x->t && x->t->processes.n ? &x->t->processes.v[0] : NULL;
+	int64_t pid = p ? p->pid : !x->t && x->m->files.n == 1 ? x->m->files.v[0].pid : 0;
 
 	arrow_text(to, p ? trace_str(x->t, p->host) : STR_NONE);
 	arrow_text(to, p ? trace_str(x->t, p->job) : STR_NONE);
-	table_put(to, p && p->pid, p ? p->pid : 0);
+	table_put(to, pid, pid);
 	table_put(to, p && p->rank >= 0, p ? p->rank : 0);
 	table_put(to, p && p->world >= 0, p ? p->world : 0);
 }

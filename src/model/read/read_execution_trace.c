@@ -126,6 +126,8 @@ bool read_execution_trace(struct src *s, struct ingest *to, struct arena *a, str
 	const int64_t *flops = count_flops(x, a);
 	for (size_t i = 0; i < x->calls.n; i++)
 		put_call(to, x, &x->calls.v[i], flops[i]);
+	const struct run_process process = run_process_of_calls(s->name, a->work);
+	s->facts->pid = process.pid > 0 ? process.pid : 0;
 	src_set_content(s, str_fmt(a, "schema %.*s", STR(x->schema)));
 	src_count_unused(s, S("nodes of processes, threads and steps"), x->markers);
 	return true;
