@@ -67,7 +67,7 @@ bool path_input_open(struct session *s, const struct opts *o, struct path_input 
 	return t != NULL;
 }
 
-void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits)
+void path_note_unknown(struct session *s, const struct depend *d, uint64_t waits)
 {
 	static const char *const cures[TRACE_SOURCES] = {
 		[TRACE_KINETO] = "; PyTorch records them with enable_cuda_sync_events=True",
@@ -75,9 +75,9 @@ void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits)
 		                     "which stream waits only with record --sync"),
 		[TRACE_NSYS] = "; Nsight Systems records them with --cuda-event-trace=true",
 	};
-	const char *cure = cures[t->source];
+	const char *cure = cures[d->t->source];
 
-	if (waits)
+	if (waits && d->nodes.n && !d->nodes.v[0].host) /* the file has device work */
 		note_line(&s->notes,
 		        "note: streams wait for events in %llu call%s whose event the file does "
 		        "not identify; the work that ended last before is assumed%s\n",
@@ -185,7 +185,7 @@ bool path_replays_open(struct session *s, const struct opts *o, struct path_repl
 		return false;
 	for (size_t i = 0; i < out->n; i++)
 		waits += out->v[i]->depend.unknown_waits;
-	path_note_unknown(s, out->v[0]->depend.t, waits);
+	path_note_unknown(s, &out->v[0]->depend, waits);
 	return true;
 }
 

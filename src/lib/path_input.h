@@ -46,8 +46,9 @@ bool path_replays_find(struct session *s, const struct opts *o, struct path_repl
 /* Likewise; loads what is missing, and notes what is not known. */
 bool path_replays_open(struct session *s, const struct opts *o, struct path_replays *out);
 
-/* Adds a note about the data that the file lacks to explain the waits of streams. */
-void path_note_unknown(struct session *s, const struct trace *t, uint64_t waits);
+/* Adds a note about the data that the file lacks to explain the waits of streams. Adds nothing if
+ * the file has no device work, which could wait. */
+void path_note_unknown(struct session *s, const struct depend *d, uint64_t waits);
 
 /* Fails with the message that a word is not the id of a cause. */
 bool path_fail_cause(struct session *s, const char *option, struct str id);

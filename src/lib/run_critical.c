@@ -38,7 +38,7 @@ bool run_critical(struct session *s, const struct request *r, struct sink *out)
 	}
 	replay_path(&replay, &replay.recorded, 0, &x, a);
 	page.x = &x;
-	path_note_unknown(s, in.t, replay.depend.unknown_waits);
+	path_note_unknown(s, &replay.depend, replay.depend.unknown_waits);
 	if (o->output.kind == OUT_TIMELINE)
 		return timeline_path(&x, critical_title(&page, a), o, &to, &s->error);
 	return critical_write(&page, (size_t)r->top, o, s->columns, &to, &s->error);

@@ -116,7 +116,7 @@ bool run_what_if(struct session *s, const struct request *r, struct sink *out)
 		.device = steps.device,
 		.marked = steps.marked,
 		.wall = steps.wall };
-	path_note_unknown(s, in.t, x.depend.unknown_waits);
+	path_note_unknown(s, &x.depend, x.depend.unknown_waits);
 	if (request.each)
 		return write_each(s, &w, &request, o, &to);
 	rank_group_open(replays, 1, &job, a);

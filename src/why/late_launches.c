@@ -106,3 +106,26 @@ void why_find_host_work(const struct why_scene *s, struct why_change *out)
 {
 	remove_spans(s, out, false);
 }
+
+/* ---- advice ---- */
+
+const char *why_call_advice(struct str name)
+{
+	static const struct {
+		const char *word, *advice;
+	} rows[] = {
+		{ "Launch", "a launch takes long if it loads the code of its kernel, or waits for "
+		            "another thread in the driver. Run each kernel once before the "
+		            "measured steps, and launch from one thread." },
+		{ "Memcpy", "the call blocks while it copies from or to pageable memory. Use "
+		            "pinned memory and asynchronous copies (PyTorch: pin_memory=True, "
+		            "non_blocking=True)." },
+		{ "Module", "the call loads code. Load it before the measured steps." },
+		{ "Library", "the call loads code. Load it before the measured steps." },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (str_contains(name, str_of(rows[i].word)))
+			return rows[i].advice;
+	return "make this call once before the steps and keep its result, or make it less often.";
+}

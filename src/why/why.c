@@ -3,6 +3,7 @@
  * Removes each cause in a replay, and ranks the causes by the time that a step would save.
  */
 #include "base/demangle.h"
+#include "base/fmt.h"
 #include "base/sort.h"
 #include "trace/pass/work_function.h"
 #include "why/why_internal.h"
@@ -240,6 +241,7 @@ bool why_replay(const struct rank_group *job, enum why_id id, struct replay_run 
 
 /* ---- all causes ---- */
 
+#define PARTS      10  /* a difference of less than 1 / 10 is not worth a word */
 #define STEP_SHARE 0.5 /* the last device work must end after at least this part of the step */
 
 static int by_saved(const void *v, uint32_t a, uint32_t b)
@@ -419,17 +421,58 @@ static struct str check_steps(const struct why_scene *s, struct arena *a)
 	return STR_NONE;
 }
 
-/* "devices compute for 2.4% of the time and wait for copies for 77.4%" */
+int64_t why_longer_trace(const struct why *w)
+{
+	int64_t start, end;
+
+	trace_window(w->x->depend.t, &start, &end);
+	return why_is_per_step(w) || w->step > num_sub(end, start) / PARTS * (PARTS - 1)
+	               ? 0
+	               : num_sub(end, start);
+}
+
+void why_put_window(struct sb *b, const struct why *w)
+{
+	sb_fmt(b, "the %s of ",
+	        why_longer_trace(w)   ? "window"
+	        : !why_is_per_step(w) ? "trace"
+	        : w->x->n_chosen == 1 ? "step"
+	                              : "mean step");
+	fmt_time(b, trace_ns(w->x->depend.t, w->step));
+}
+
+/* "devices compute for 2.4% of the mean step of 864ms and wait for copies for 77.4%" */
 static struct str device_time(const struct why *w, struct arena *a)
 {
 	struct sb b = { .a = a };
 
-	sb_fmt(&b, "devices compute for %.1f%% of the time", w->compute * 100);
+	sb_fmt(&b, "devices compute for %.1f%% of ", w->compute * 100);
+	why_put_window(&b, w);
 	if (w->copies > WHY_UNKNOWN_SHARE)
 		sb_fmt(&b, " and wait for copies for %.1f%%", w->copies * 100);
 	if (w->communication > WHY_UNKNOWN_SHARE)
 		sb_fmt(&b, " and wait for communication for %.1f%%", w->communication * 100);
 	return sb_str(&b);
+}
+
+/* Returns the reason for no verdict about a file without device work, and how to record it. */
+static struct str no_work(const struct why_scene *s, struct arena *a)
+{
+	static const char *const cures[TRACE_SOURCES] = {
+		[TRACE_KINETO] = "; PyTorch records it with "
+		                 "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and "
+		                 "without experimental_config(profiler_metrics=...)",
+		[TRACE_XSPACE] = "; TensorFlow and JAX record it with device_tracer_level=1",
+		[TRACE_ONNXRUNTIME] =
+		        "; ONNX Runtime records it on CUDAExecutionProvider, if it is "
+		        "built with --enable_cuda_profiling",
+		[TRACE_NSYS] = "; nsys profile --trace=cuda,nvtx records it",
+		[TRACE_ROCPROF] = "; rocprofv3 --kernel-trace --memory-copy-trace records it",
+		[TRACE_RECORDING] = "; tfprof doctor checks why none is recorded",
+	};
+	const char *cure = cures[s->t->source];
+
+	return str_fmt(a, "the file has no device work%s", cure ? cure : "");
 }
 
 /* Returns why there can be no verdict, or nothing. */
@@ -442,7 +485,7 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 	        out->reported ? out->found.v[0].replayed : 1 - out->compute > WHY_LEAST_SHARE;
 
 	if (!has_work(out->job))
-		return S("the file has no device work; record the activity of the device as well");
+		return no_work(&scenes[0], a);
 	if (out->step <= 0)
 		return S("the window has no length");
 	for (size_t i = 0; i < out->job->n_replays; i++)

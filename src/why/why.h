@@ -23,7 +23,8 @@ struct why_row {
 	bool quiet;           /* few files have the data, so text lists the cause only on request */
 	const char *start_up; /* replaces advice if most of the time is start-up; NULL: the cause
 	                         has no start-up */
-	const char *calls;    /* replaces advice if the longest place is a call; or NULL */
+	/* Returns the advice that replaces `advice` if the longest place is a call; may be NULL. */
+	const char *(*calls)(struct str name);
 	/* True if host time inside slices of this event belongs to the cause; may be NULL. */
 	bool (*owns)(const struct why_scene *s, uint32_t event);
 	/* Sets the change that removes the cause, or the reason why it cannot be judged. */
@@ -132,6 +133,12 @@ static inline bool why_is_per_step(const struct why *w)
 {
 	return w->x->windows[0].step != ID_NONE;
 }
+
+/* Returns the length of the trace if the examined window is a smaller part of it; else 0. */
+int64_t why_longer_trace(const struct why *w);
+
+/* Appends the examined window and its length: "the mean step of 176ms". */
+void why_put_window(struct sb *b, const struct why *w);
 
 /* True if devices compute for most of the time and the first cause saves a small share, so that it
  * does not name the verdict. */

@@ -106,6 +106,9 @@ bool why_waits_for_device(const struct why_scene *s, uint32_t node);
  * whether or not a device waited for it. owners: the owner of each node. */
 void why_own_launches(const struct why_scene *s, uint8_t *owners);
 
+/* Returns what people do about a call of the driver that takes long; continues "NAME: ". */
+const char *why_call_advice(struct str name);
+
 /* True if a node is a call that launches a graph. */
 bool why_launches_graph(const struct why_scene *s, uint32_t node);
 

@@ -182,7 +182,7 @@ def check(seed, program, show=False):
     as_graph = sum(v for k, v in found.items() if k.startswith('graph '))
     right = sum(min(v, pair.expected[k]) if v == pair.expected[k] else 0 for k, v in found.items())
     wrong = [k for k, v in found.items() if not k.startswith('graph ') and v > pair.expected[k]]
-    marked = sum(numbers(p.stderr, r'(\d+) kernels? \(\d+ us\) are ambiguous')) + sum(numbers(p.stderr, r'\((\d+) kernels, \d+ us\): unconfirmed'))
+    marked = sum(numbers(p.stderr, r'(\d+) kernels? \([\d.]+[mun]?s\) are ambiguous')) + sum(numbers(p.stderr, r'\((\d+) kernels, [\d.]+[mun]?s\): unconfirmed'))
     if len(wrong) > marked:
         return None, '%d ops have the wrong time, %d kernels are marked: %s\n%s' % (len(wrong), marked, sorted(wrong)[:3], p.stderr)
     if pair.kind in ('plain', 'pieces', 'padded', 'nodes', 'requests') and (wrong or as_graph or marked):

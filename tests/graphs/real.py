@@ -135,8 +135,8 @@ def vllm():
     check('vllm_prefilldecode_piecewise')
     _, trace = folder_of('vllm_prefilldecode_piecewise')
     _, notes = program(trace, 'op')
-    assert '25 launches (361 kernels, 149919 us): the kernels and their order are equal' in notes, notes
-    assert '23 launches (345 kernels, 143567 us): several captures' in notes, notes
+    assert '25 launches (361 kernels, 150ms): the kernels and their order are equal' in notes, notes
+    assert '23 launches (345 kernels, 144ms): several captures' in notes, notes
     is_placed(trace)
     phase, = json.loads(program(trace, 'phases', '-output', 'json')[0])['phases']
     equal([phase[k] for k in ('phase', 'steps', 'requests', 'tokens', 'step_mean_ns', 'host_mean_ns', 'graph_launches')],

@@ -53,7 +53,7 @@ def without_capture():
     equal([(g['graph'], g['launches'], g['nodes'], g['ns'], g['mean_ns']) for g in json.loads(out)['graphs']],
           [(1, 2, 6, 12000, 6000), (2, 2, 4, 8000, 4000)])
     check_schema('devices', json.loads(out))
-    assert '20 us of device work in 4 launches of 2 graphs' in program('replay.pt.trace.json', 'op')[1]
+    assert '20.0us of device work in 4 launches of 2 graphs' in program('replay.pt.trace.json', 'op')[1]
 
 
 def nested_launch():
@@ -299,7 +299,7 @@ def nodes_of_nsight():
            'step/graph 1 (5 kernels)/k4': 100})
     equal([found['step/capture/' + k]['own_occurrence'] for k in ('norm', 'mlp')], [2, 4])
     err = program('nodes.sqlite', 'op')[1]
-    assert '6 kernels of graphs (0 us): shown in the ranges in which their nodes were created' in err, err
+    assert '6 kernels of graphs (120ns): shown in the ranges in which their nodes were created' in err, err
 
 
 def regions_of_pytorch():
@@ -313,7 +313,7 @@ def regions_of_pytorch():
     found = rows('replay.pt.trace.json', 'scope', '-select', 'accelerator_micros')
     equal({k: v['own_accelerator_micros'] for k, v in found.items() if v['own_accelerator_micros']},
           {'phase_A': 4, 'phase_B': 2, 'graph 1 (4 kernels)': 2})
-    assert '3 kernels of graphs (6 us): shown in the regions that the program named' in program('replay.pt.trace.json', 'op')[1]
+    assert '3 kernels of graphs (6.00us): shown in the regions that the program named' in program('replay.pt.trace.json', 'op')[1]
     write_example('.')
     write(annotated())
     found = rows('replay.pt.trace.json', 'op', '-select', 'accelerator_micros')
@@ -424,7 +424,7 @@ def sizes_without_steps():
         trace_case.write(kineto.trace(capture(size)), 'capture_traces/graph_capture_rank_0.%d.json' % size)
     write(replay(1010, 10, ['gemm'], 1200) + replay(1100, 11, ['gemm'], 1300))
     notes = program('replay.pt.trace.json', 'op')[1]
-    assert '2 kernels (4 us) are ambiguous' in notes, notes
+    assert '2 kernels (4.00us) are ambiguous' in notes, notes
 
 
 def captures_of_drafts():
@@ -441,7 +441,7 @@ def captures_of_drafts():
     write(steps + replay(1010, 1, ['a', 'b'], 1300) + replay(1110, 2, ['a', 'b', 'c'], 1400))
     found = rows('replay.pt.trace.json', 'op', '-by', 'module', '-select', 'accelerator_micros')
     equal([round(2 * found['nn.Module: ' + name]['own_accelerator_micros']) for name in ('Draft_0', 'Target_0')], [4, 6])
-    assert '2 launches (5 kernels, 10 us): unconfirmed' in program('replay.pt.trace.json', 'op')[1]
+    assert '2 launches (5 kernels, 10.0us): unconfirmed' in program('replay.pt.trace.json', 'op')[1]
 
 
 def captures_of_sizes():
@@ -463,7 +463,7 @@ def captures_of_sizes():
         trace_case.write(capture(ops), 'graph_capture_profile/cuda_graph_capture-DecodeCudaGraphRunner-TP-0.json')
         assert (MODULE + '/aten::silu' in rows('replay.pt.trace.json', 'scope', '-select', 'accelerator_micros')) == used
         notes = program('replay.pt.trace.json', 'op')[1]
-        assert ('2 kernels (4 us) are ambiguous' in notes and 'unconfirmed' in notes) == used, notes
+        assert ('2 kernels (4.00us) are ambiguous' in notes and 'unconfirmed' in notes) == used, notes
         assert ('several captures have the 2 kernels of graph 1, but no names' in notes) != used, notes
 
 

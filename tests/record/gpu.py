@@ -155,7 +155,7 @@ def test_gpu_idle():
     s.add('kernel', start=T0 + 230 * US, length=10 * US, name='alone', stream=7)
     data = answer(s)
     same(rows(data, 'idle', 'gpu', 'ns', 'permille', 'why'), [
-        (0, 40 * US, 444, 'the host launched late'), (0, 10 * US, 111, 'launch latency'),
+        (0, 40 * US, 444, 'the host was late'), (0, 10 * US, 111, 'launch latency'),
         (0, 30 * US, 333, 'the launch is not recorded'), (0, 10 * US, 111, 'before the first work')])
     same(data['devices'][0]['idle_ns'], 90 * US)
     same(rows(data, 'latency', 'count', 'median_ns', 'max_ns', 'queued_thousandths'), [(2, 10 * US, 10 * US, 87)])  # 20 of 230

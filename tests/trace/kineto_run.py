@@ -96,7 +96,7 @@ def sections():
     equal(program('gpu', path, '-output', 'json')[0], out)
     doc = json.loads(out)
     equal({x['cause']: (x['ns'], x['why']) for x in doc['idle']}, {
-        'host_late': (10000, 'the host launched late'), 'launch_latency': (10000, 'launch latency'),
+        'host_late': (10000, 'the host was late'), 'launch_latency': (10000, 'launch latency'),
         'unknown_launch': (5000, 'the launch is not recorded'), 'before_first': (10000, 'before the first work')})
     equal(sum(x['ns'] for x in doc['idle']), doc['devices'][0]['idle_ns'])
     equal([(x['gpu'], x['count'], x['max_ns']) for x in doc['latency']], [(0, 3, 15000)])

@@ -31,6 +31,8 @@ ROWS = {'input_pipeline': 'kineto', 'launch_bound': 'kineto', 'synchronisation':
         'no_tensor_cores': 'kineto', 'one_kernel': 'kineto', 'exposed_communication': 'kineto', 'slow_rank': 'kineto',
         'unbalanced_ranks': 'kineto', 'healthy_ranks': 'kineto'}
 FILES = {}
+SAID = set()  # what the program printed
+FILTERED = False
 LOST = []     # records that were lost, of the recordings in the folders lostN
 SAMPLE = 'training.pt.trace.json.gz'
 HOME = tempfile.TemporaryDirectory(prefix='tfprof-why-')
@@ -38,6 +40,7 @@ HOME = tempfile.TemporaryDirectory(prefix='tfprof-why-')
 
 def run(*words, status=0):
     p = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
+    SAID.add(' '.join((p.stdout + p.stderr).split()))
     assert p.returncode == status, (words, p.returncode, p.stdout[-300:], p.stderr)
     return p.stdout if status in (0, 1) else p.stderr
 
@@ -308,7 +311,7 @@ def differences_name_what_differs():
     with open(loader) as f:
         stepless = written('stepless.json', [e for e in json.load(f)['traceEvents'] if 'ProfilerStep' not in e.get('name', '')])
     assert re.match('Only the first run has steps: the lengths [0-9.]+ms and [0-9.]+ms cannot be compared$', verdict(loader, stepless))
-    assert re.search('devices compute for [0-9.]+ms and [0-9.]+ms per step in all, also while the host determines the length', words_of('why', loader, host, '--as=runs'))
+    assert re.search('devices compute for [0-9.]+ms per step in the first run and [0-9.]+ms in the second; the tables count', words_of('why', loader, host, '--as=runs'))
 
 
 def differences_have_causes():
@@ -372,6 +375,7 @@ def ranks_and_runs_are_told_apart():
 def waits_for_unknown_events_are_noted():
     """why and what-if call the same answers rough estimates, and note the waits whose event the file does not name."""
     path = writers.write_kineto(corpus.Case('x', 0, planted.rows()['exposed_communication']).run, '.', sync=False)[0]
+    run('why', path)
     for words in (['why', path], ['what-if', path, 'host*0.5']):
         p = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
         cases.equal((p.returncode, 'ough estimate' in ' '.join(p.stdout.split()), 'whose event the file does not identify' in p.stderr), (0, True, True), words[0])
@@ -433,6 +437,11 @@ def first_calls_are_start_up():
                     ('host_work', first, first, first), (long_one, text))
         cases.equal((cause.get('first_calls_ns'), [w['first_call_ns'] for w in cause['where'] if 'first_call_ns' in w]),
                     (20000000, [20000000]) if first else (None, []), 'document')
+    at = [20000 * (i > 0) + 40 * i for i in range(10)]
+    events = launches([('cudaMalloc', t, 20000 if i == 0 else 5) for i, t in enumerate(at)] + [('cudaLaunchKernel', 20010 + t % 20000, 5) for t in at],
+                      [(10 + i, 20020 + t % 20000, 10) for i, t in enumerate(at)])
+    cause = json.loads(run('why', written('malloc.json', events), '-output', 'json'))['causes'][0]
+    cases.equal((cause['id'], cause['advice']), ('allocation', 'Profile after a warm-up: most of this time is first calls, which create contexts.'), cause)
 
 
 def unknown_waits_that_remain_are_said():
@@ -546,18 +555,24 @@ def advice_fits_the_place():
     assert cause['id'] == 'input_pipeline' and 'num_workers=0' in cause['advice'], cause
     calls = [('cudaLaunchKernel', 3100 * i, 3000) for i in range(40)]
     cause = json.loads(run('why', written('calls.json', launches(calls, [(i, 3100 * i + 3005, 80) for i in range(40)])), '-output', 'json'))['causes'][0]
-    cases.equal((cause['id'], cause['where'][0]['kind'], 'call of the driver' in cause['advice']), ('host_work', 'call', True), cause)
+    cases.equal((cause['id'], cause['where'][0]['kind'], cause['advice'].startswith('cudaLaunchKernel: a launch takes long if')), ('host_work', 'call', True), cause)
+    for call, advice in (('cudaMemcpyAsync', 'pinned memory'), ('cudaModuleLoadData', 'loads code'), ('cudaLibraryLoadData', 'loads code'),
+                         ('cudaDeviceGetAttribute', 'keep its result')):
+        slow = [(call, 3100 * i, 3000) for i in range(40)]
+        events = launches(slow + [('cudaLaunchKernel', at + 3020, 5) for _, at, _ in slow], [(40 + i, 3100 * i + 3030, 60) for i in range(40)])
+        cause = json.loads(run('why', written('calls.json', events), '-output', 'json'))['causes'][0]
+        assert cause['id'] == 'host_work' and cause['advice'].startswith(call + ': ') and advice in cause['advice'], cause
 
 
 def unequal_steps_are_named():
     """If a step is twice as long as another, the answer says between which lengths the steps are."""
     with open(files()['input_pipeline'][0]) as f:
         events = json.load(f)['traceEvents']
-    assert 'which last' not in run('why', *files()['input_pipeline'])
+    assert 'the steps take from' not in words_of('why', *files()['input_pipeline'])
     marks = sorted((e for e in events if e['name'].startswith('ProfilerStep')), key=lambda e: e['ts'])
     events = [e for e in events if e not in marks[1:4]]
     text = words_of('why', written('unequal.json', events))
-    assert re.search(r'the mean of 5 steps, which last [0-9.]+ms to [0-9.]+ms \(-step chooses\): ', text), text
+    assert re.search(r'the mean of 5 steps: [^;]*; the steps take from [0-9.]+ms to [0-9.]+ms: -step N examines one', text), text
 
 
 def steps_without_work_are_left_out():
@@ -680,7 +695,7 @@ def no_launches():
     for words, what in ((dict(cat='gpu_memcpy', name='Memcpy HtoD (Host -> Device)'), 'copies'), (dict(name='ncclDevKernel_AllReduce'), 'communication')):
         works = launches([], [(0, 0, 100), (1, 100, 900)])
         path = written('waits.json', [works[0], dict(works[1], **words)])
-        doubtful(path, 'devices compute for 10.0%% of the time and wait for %s for 90.0%%, and the file does not say' % what)
+        doubtful(path, 'devices compute for 10.0%% of the trace of 1.00ms and wait for %s for 90.0%%, and the file does not say' % what)
         assert 'Next: tfprof critical waits.json\n' in run('why', path), path
 
 
@@ -690,19 +705,69 @@ def unrecorded_process():
     doubtful(written('other.json', launches(calls, [(i, 1000 + 1000 * i, 300) for i in range(50)])), 'no cause that could be judged explains the rest')
 
 
+SENTENCES = ['why/*.c', 'why/cause.def', 'export/table/why_out.c', 'export/table/run_difference_out.c']
+# Words that are searched for in names, and a title of the full-screen view.
+NOT_PRINTED = {'CUDA graph', 'Python GC', 'most of it is in'}
+
+
 def sentences():
-    """The reasons and doubts in the sources of why, as patterns."""
-    out = []
-    for path in sorted(glob.glob(os.path.join(cases.ROOT, 'src', 'why', '*.c'))) + [os.path.join(cases.ROOT, 'src', 'why', 'cause.def')]:
+    """The texts in the sources of why, each as the parts between its numbers and names. Single words are left out."""
+    for path in sorted(p for x in SENTENCES for p in glob.glob(os.path.join(cases.ROOT, 'src', x))):
         with open(path) as f:
-            for found in re.finditer(r'(?:reason = S\(|return S\(|(?<!: )str_fmt\(a,)\s*((?:"[^"]*"\s*)+)', f.read()):
-                parts = re.split('%(?:[.]1f|llu|[.][*]s|s|%)', ''.join(re.findall('"([^"]*)"', found[1])))
-                out.append('[0-9.%a-z]+'.join(re.escape(x) for x in parts))
-    return out
+            source = re.sub(r'/\*.*?\*/|^#include[^\n]*', ' ', f.read(), flags=re.S | re.M)
+        for found in re.finditer(r'(?:"(?:[^"\\]|\\.)*"\s*)+', source):
+            text = ''.join(re.findall(r'"((?:[^"\\]|\\.)*)"', found[0])).replace('\\n', ' ')
+            parts = [' '.join(x.split()) for x in re.split('%[-+.*0-9]*(?:llu|zu|[sdf])', text.replace('%%', '%'))]
+            parts = [x for x in parts if ' ' in x and x not in NOT_PRINTED]
+            if parts:
+                yield parts
+
+
+def print_files_without_work():
+    """Asks about a program that used no device, as each profiler writes it."""
+    simulated = corpus.Case('host_work', 0, planted.rows()['host_work']).run
+    script = '\n'.join(x for x in writers.recording_script(simulated, 0).split('\n') if not x.startswith(('kernel ', 'copy '))) + '\n'
+    os.makedirs('idle')
+    subprocess.run([MAKE, 'idle/4000.tfspool'], input=script.encode(), check=True)
+    simulated.works = []
+    paths = ['idle', writers.write_xspace(simulated, '.')[0], writers.write_rocprof(simulated, '.')[0],
+             os.path.join(cases.ROOT, 'testdata', 'traces', 'onnxruntime.json')]
+    for path in paths + ([writers.write_nsys(simulated, '.')[0]] if built.has(PROGRAM, 'sqlite') else []):
+        assert 'No verdict: the file has no device work; ' in words_of('why', path), path
+
+
+def print_rare_sentences():
+    """Asks for what few files lead to."""
+    events = launches([('cudaLaunchKernel', 5000 * i, 5) for i in range(40)], [(i, 5000 * i + 10, 100) for i in range(40)])
+    bare = writers.recording_script(corpus.Case('host_work', 0, planted.rows()['host_work']).run, 0).split('\n')
+    os.makedirs('bare')
+    subprocess.run([MAKE, 'bare/4000.tfspool'], input='\n'.join(x for x in bare if not x.startswith(('push ', 'pop '))).encode(), check=True)
+    shutil.copy(steady(50, 5000, 100), 'slow.json')
+    steps = launches([('cudaLaunchKernel', 21000 * (i > 0) + 40 * i, 20000 if i == 0 else 5) for i in range(20)],
+                     [(i, 21050 * (i > 0) + 40 * i + (20010 if i == 0 else 0), 10) for i in range(20)])
+    steps += [{'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % i, 'pid': 1, 'tid': 1, 'ts': at, 'dur': length}
+              for i, at, length in ((1, 0, 21300), (2, 21300, 600))]
+    host = {'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::add', 'pid': 1, 'tid': 2, 'ts': 200000, 'dur': 5}
+    exposed = launches([('cudaLaunchKernel', 1000 * i, 5) for i in range(8)], [(i, 1000 * i + 10, 900) for i in range(8)])
+    for i, e in enumerate(exposed[8:]):
+        if i % 2:
+            e.update(name='ncclDevKernel_AllReduce', tid=8, args=dict(e['args'], stream=8))
+    exposed += [{'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % i, 'pid': 1, 'tid': 1, 'ts': 4000 * i, 'dur': 4000} for i in range(2)]
+    def without_one(events, _):
+        nccl = [e for e in events if e.get('cat') == 'kernel' and e['name'].startswith('nccl')]
+        return [e for e in events if e is not nccl[0]]
+    for words in ([*files()['healthy'], *files()['launch_bound'], '-output', 'md'], ['slow.json', steady(60, 9000, 50), '--as=runs'],
+                  [*files()['input_pipeline'], '--cause=host_copies'], ['bare'], [written('steps.json', steps)],
+                  [written('later.json', events + [host])], changed_ranks(without_one), [*files()['healthy'], '-output', 'md'],
+                  [os.path.join(cases.ROOT, 'testdata', 'traces', 'trace.pftrace'), '--top=1'], [written('exposed.json', exposed)]):
+        run('why', *words)
 
 
 def every_sentence_is_printed():
-    """Each reason why a cause is not judged, and each doubt, is printed about one of these files."""
+    """Every text in the sources of why is printed by a test of this file: verdicts, evidence, advice, doubts, reasons why a cause is not judged,
+    differences of runs."""
+    if FILTERED:
+        raise cases.Skip('only some tests run')
     for makes_files in (no_work_and_graphs_without_work, lost_records, no_whole_step, unrecorded_process, wrong_replays):
         makes_files()
     work = launches([('cudaLaunchKernel', 0, 5)], [(0, 10, 9)])
@@ -719,12 +784,22 @@ def every_sentence_is_printed():
     paths += [[written('late.json', launches(calls, works + [(19, 50000, 10)]))], [files()['healthy'][0], files()['input_pipeline'][0], '--as=ranks']]
     paths += [[written('send%d.json' % i, work[:1] + send) for i in range(2)] + ['--as=ranks'], [written('devices.json', work[:1] + nccl + other)]]
     paths += [made('graph_as_one_slice', 'nsys'), [os.path.join(cases.ROOT, 'testdata', 'traces', 'nsys.sqlite')]] if built.has(PROGRAM, 'sqlite') else []
-    said = []
     for p in paths:
-        answer = json.loads(run('why', *p, '-output', 'json'))
-        said += [answer['verdict']] + [g['reason'] for g in answer['not_judged']]
-    missing = [s for s in sentences() if not any(re.search(s, x) for x in said)]
-    assert len(sentences()) > 20 and not missing, missing
+        run('why', *p)
+        run('why', *p, '-output', 'json')
+    for name in {row['cause'] for row in planted.rows().values()} - {'none', 'unknown'}:
+        run('help', name)
+    for name in ('graph_starts', 'graph_padding', 'eager_steps'):
+        run('why', *made(name, 'kineto'))
+    for name in set(ROWS) - {'unbalanced_ranks'}:
+        if built.has(PROGRAM, 'sqlite') and 'nsys' in planted.rows()[name]['formats']:
+            run('why', *made(name, 'nsys'))
+    for name in ('input_pipeline', 'launch_bound'):
+        run('why', *made(name, 'xspace'))
+    print_files_without_work()
+    print_rare_sentences()
+    missing = [s for s in sentences() if not any(all(part in text for part in s) for text in SAID)]
+    assert len(list(sentences())) > 140 and not missing, missing
 
 
 def sample():
@@ -754,14 +829,14 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
 
 
 def main():
-    global PROGRAM, MAKE
+    global PROGRAM, MAKE, FILTERED
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--program', default=os.path.join(cases.ROOT, 'build/check/tfprof'), type=os.path.abspath)
     p.add_argument('--make', default=os.path.join(cases.ROOT, 'build/check/spool_make'), type=os.path.abspath)
     p.add_argument('--write', metavar='FOLDER')
     p.add_argument('names', nargs='*')
     a = p.parse_args()
-    PROGRAM, MAKE = a.program, a.make
+    PROGRAM, MAKE, FILTERED = a.program, a.make, bool(a.names)
     if a.write:
         with open(os.path.join(a.write, SAMPLE), 'wb') as f:
             f.write(sample())

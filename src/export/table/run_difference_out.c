@@ -231,19 +231,19 @@ static struct str sentence(const struct run_difference *x, struct arena *a)
 	return sb_str(&b);
 }
 
-/* "devices compute for 22.4ms and 255ms per step": all compute, also where the path does not wait
- * for it. */
+/* Describes the compute of the devices, also where the path does not wait for it. */
 static struct str compute_text(const struct run_difference *x, struct arena *a)
 {
 	struct sb b = sb_in(a);
 
 	sb_fmt(&b, "devices compute for ");
 	for (int run = 0; run < RUNS_N; run++) {
-		sb_fmt(&b, run ? " and " : "");
 		table_put_time(&b, (int64_t)(x->runs[run]->compute * (double)x->ns[run]));
+		sb_fmt(&b, run             ? " in the second"
+		           : have_steps(x) ? " per step in the first run and "
+		                           : " in the first run and ");
 	}
-	sb_fmt(&b, "%s in all, also while the host determines the length",
-	        have_steps(x) ? " per step" : "");
+	sb_fmt(&b, "; the tables count compute only while the critical path waits for it");
 	return sb_str(&b);
 }
 
@@ -255,7 +255,8 @@ static struct str lead_of(const struct run_difference_page *p, unsigned columns,
 	sink_wrap(to,
 	        str_fmt(a, "first run: %.*s; second run: %.*s%s", STR(p->of[RUN_LEFT]),
 	                STR(p->of[RUN_RIGHT]),
-	                p->assumed ? "; two ranks of one job? --as=ranks" : ""),
+	                p->assumed ? " (if the files are two ranks of one job, use --as=ranks)"
+	                           : ""),
 	        columns, 2);
 	sink_wrap(to, compute_text(p->x, a), columns, 2);
 	sink_fmt(to, "\nTime on the critical path%s by cause, or by kind if there is none:\n",

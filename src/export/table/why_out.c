@@ -62,28 +62,6 @@ struct str why_verdict_id(const struct why *x)
 	return x->reported ? str_of(why_rows[x->found.v[0].id].id) : S("none");
 }
 
-/* Returns the length of the trace if the examined window is a smaller part of it; else 0. */
-static int64_t longer_trace(const struct why *x)
-{
-	int64_t start, end;
-
-	trace_window(trace_of(x), &start, &end);
-	return why_is_per_step(x) || x->step > num_sub(end, start) / PARTS * (PARTS - 1)
-	               ? 0
-	               : num_sub(end, start);
-}
-
-/* "the mean step of 176ms" */
-static void put_window_length(struct sb *b, const struct why *x)
-{
-	sb_fmt(b, "the %s of ",
-	        longer_trace(x)       ? "window"
-	        : !why_is_per_step(x) ? "trace"
-	        : x->x->n_chosen == 1 ? "step"
-	                              : "mean step");
-	put_time(b, x, x->step);
-}
-
 /* " by up to 62.1ms (35.3%): rank 1" */
 static void put_saved(struct sb *b, const struct why *x, const struct why_finding *f)
 {
@@ -97,8 +75,8 @@ static void put_saved(struct sb *b, const struct why *x, const struct why_findin
 static void put_healthy(struct sb *b, const struct why *x)
 {
 	sb_fmt(b, "No cause above %.0f%% of ", WHY_LEAST_SHARE * 100);
-	put_time(b, x, x->step);
-	sb_fmt(b, "; devices are busy for %.1f%% of the time", x->busy * 100);
+	why_put_window(b, x);
+	sb_fmt(b, "; devices are busy for %.1f%% of it", x->busy * 100);
 	if (x->matrix > 0)
 		sb_fmt(b, "; %.1f%% of their work is matrix products and attention",
 		        x->matrix * 100);
@@ -108,7 +86,7 @@ static void put_healthy(struct sb *b, const struct why *x)
 static void put_compute_bound(struct sb *b, const struct why *x, const struct why_finding *f)
 {
 	sb_fmt(b, "Compute-bound: devices compute for %.1f%% of ", x->compute * 100);
-	put_window_length(b, x);
+	why_put_window(b, x);
 	if (x->main_kernel.p)
 		sb_fmt(b, ", mostly in %.*s",
 		        STR(table_shorten(b->a,
@@ -132,7 +110,7 @@ static void put_start_up(struct sb *b, const struct why *x, const struct why_fin
 	sb_fmt(b, "Start-up: first calls take ");
 	put_time(b, x, all);
 	sb_fmt(b, " of ");
-	put_window_length(b, x);
+	why_put_window(b, x);
 	sb_fmt(b, ", %s%.*s", most->start_up < all ? "" : "all in ",
 	        STR(table_shorten(b->a, most->name, KERNEL_ROOM)));
 	if (most->start_up >= all)
@@ -162,7 +140,7 @@ struct str why_verdict(const struct why *x, struct arena *a)
 		else
 			sb_fmt(&b, "%s: %s", why_rows[f->id].label, why_rows[f->id].subject);
 		sb_fmt(&b, " lengthens ");
-		put_window_length(&b, x);
+		why_put_window(&b, x);
 		put_saved(&b, x, f);
 	}
 	return sb_str(&b);
@@ -307,6 +285,17 @@ static size_t find_evidence(
 	return n;
 }
 
+/* Returns the advice about the longest place, a call: "cudaMemcpyAsync in aten::copy_" as in
+ * "cudaMemcpyAsync: ...". */
+static struct str call_advice(const struct why_finding *f, struct arena *a)
+{
+	struct str name = f->places.v[0].name;
+	struct str call = str_sub(name, 0, str_find(name, S(" in ")));
+
+	return str_fmt(a, "%.*s: %s", STR(table_shorten(a, call, KERNEL_ROOM)),
+	        why_rows[f->id].calls(call));
+}
+
 /* Returns the advice in the words of the framework that wrote the file. */
 static struct str advice_of(const struct why *x, const struct why_finding *f, struct arena *a)
 {
@@ -318,7 +307,7 @@ static struct str advice_of(const struct why *x, const struct why_finding *f, st
 	if (why_is_start_up(f))
 		return str_of(row->start_up);
 	if (row->calls && f->places.n && str_eq(str_of(f->places.v[0].kind), S("call")))
-		return str_of(row->calls);
+		return call_advice(f, a);
 	if (f->id == WHY_input_pipeline && f->places.n &&
 	        str_contains(f->places.v[0].name, S("SingleProcessDataLoaderIter")))
 		return S("The DataLoader has num_workers=0: it loads in the main process. Set "
@@ -547,7 +536,7 @@ static void put_trust(struct sb *b, const struct why *x)
 		put_rest(b, x);
 }
 
-/* Says how long the steps are, if their mean is like none of them. */
+/* Appends how long the steps are, if their mean is like none of them. */
 static void put_unequal(struct sb *b, const struct why *x)
 {
 	int64_t shortest = INT64_MAX, longest = 0;
@@ -560,11 +549,11 @@ static void put_unequal(struct sb *b, const struct why *x)
 	}
 	if (!why_is_per_step(x) || longest / UNEQUAL <= shortest)
 		return;
-	sb_fmt(b, ", which last ");
+	sb_fmt(b, "; the steps take from ");
 	put_time(b, x, shortest);
 	sb_fmt(b, " to ");
 	put_time(b, x, longest);
-	sb_fmt(b, " (-step chooses)");
+	sb_fmt(b, ": -step N examines one");
 }
 
 /* Appends the length of the examined part of a whole trace, if it reads as another number. */
@@ -584,7 +573,7 @@ static void put_whole(struct sb *b, const struct why_page *p)
 	const struct why *x = p->x;
 	int64_t start, end;
 
-	if (!longer_trace(x)) {
+	if (!why_longer_trace(x)) {
 		sb_fmt(b, "%.*s: ", STR(p->of));
 		table_put_time(b, p->wall);
 		put_examined(b, p);
@@ -630,13 +619,13 @@ static void put_head(const struct why_text *t)
 		sb_fmt(&b, "%.*s", STR(t->p->of));
 	else
 		put_whole(&b, t->p);
-	put_unequal(&b, x);
 	if (t->p->marked) {
 		sb_fmt(&b, ": ");
 		table_put_time(&b, t->p->wall);
 		if (x->busy > 0)
 			put_window(&b, t->p);
 	}
+	put_unequal(&b, x);
 	if (x->busy > 0)
 		put_trust(&b, x);
 	sink_wrap(t->to, sb_str(&b), t->md ? 0 : t->columns, 2);

@@ -48,7 +48,7 @@ enum idle_cause {
 };
 #undef IDLE
 extern const char *const idle_names[IDLE_CAUSES]; /* "host_late" */
-extern const char *const idle_texts[IDLE_CAUSES]; /* "the host launched late" */
+extern const char *const idle_texts[IDLE_CAUSES]; /* "the host was late" */
 extern const char *const idle_meanings[IDLE_CAUSES];
 
 /* The call that launched device work. */

@@ -18,7 +18,7 @@ enum idle_reason {
 };
 #undef IDLE_REASON
 extern const char *const idle_reason_names[IDLE_REASONS]; /* "host_busy" */
-extern const char *const idle_reason_texts[IDLE_REASONS]; /* "the host was busy" */
+extern const char *const idle_reason_texts[IDLE_REASONS]; /* "the host was late: busy" */
 
 /* How places are named. DEFAULT: the call unless it launches work, otherwise the op, the line of
  * Python or the call. The others name the op where the file has no such name. */

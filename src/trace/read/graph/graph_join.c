@@ -6,6 +6,7 @@
  */
 #include "trace/read/graph/graph_internal.h"
 
+#include "base/fmt.h"
 #include "base/sort.h"
 #include "trace/pass/serving.h"
 
@@ -573,22 +574,31 @@ static const char *const how_texts[PAIR_HOWS] = {
 	[PAIR_COUNT] = "unconfirmed: the capture has no kernel names, but the same number of calls",
 };
 
+/* Returns the time of work as text: "150ms". */
+static struct str time_text(const struct graph_joining *x, const struct graph_tally *v)
+{
+	struct sb b = sb_in(x->a);
+
+	fmt_time(&b, trace_ns(x->t, v->time));
+	return sb_str(&b);
+}
+
 /* Adds a note about launches and the time of their work. */
 static void note_tally(struct graph_joining *x, const struct graph_tally *v, const char *text)
 {
 	if (v->launches)
 		note_line(build_notes(x->b),
-		        "note: --graph-capture: %llu launch%s (%llu kernels, %lld us): %s\n",
+		        "note: graph capture: %llu launch%s (%llu kernels, %.*s): %s\n",
 		        (unsigned long long)v->launches, v->launches == 1 ? "" : "es",
-		        (unsigned long long)v->work, (long long)trace_us(x->t, v->time), text);
+		        (unsigned long long)v->work, STR(time_text(x, v)), text);
 }
 
 static void note_work(struct graph_joining *x, const struct graph_tally *v, const char *text)
 {
 	if (v->work)
-		note_line(build_notes(x->b), "note: --graph-capture: %llu kernel%s (%lld us) %s\n",
-		        (unsigned long long)v->work, v->work == 1 ? "" : "s",
-		        (long long)trace_us(x->t, v->time), text);
+		note_line(build_notes(x->b), "note: graph capture: %llu kernel%s (%.*s) %s\n",
+		        (unsigned long long)v->work, v->work == 1 ? "" : "s", STR(time_text(x, v)),
+		        text);
 }
 
 static struct str token_name(const struct graph_joining *x, uint32_t token)
@@ -638,10 +648,10 @@ static void note_places(struct graph_joining *x)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].v->work)
 			note_line(build_notes(x->b),
-			        "note: %llu kernel%s of graphs (%lld us): shown in %s\n",
+			        "note: %llu kernel%s of graphs (%.*s): shown in %s\n",
 			        (unsigned long long)rows[i].v->work,
-			        rows[i].v->work == 1 ? "" : "s",
-			        (long long)trace_us(x->t, rows[i].v->time), rows[i].text);
+			        rows[i].v->work == 1 ? "" : "s", STR(time_text(x, rows[i].v)),
+			        rows[i].text);
 }
 
 static void add_notes(struct graph_joining *x)
@@ -653,11 +663,10 @@ static void add_notes(struct graph_joining *x)
 		if (!x->refused.work)
 			return;
 		note_line(to,
-		        "note: %lld us of device work in %llu launch%s of %zu graph%s have no ops "
+		        "note: %.*s of device work in %llu launch%s of %zu graph%s have no ops "
 		        "in the file: a trace of the capture adds them (--graph-capture, "
 		        "docs/GRAPHS.md)\n",
-		        (long long)trace_us(x->t, x->refused.time),
-		        (unsigned long long)x->refused.launches,
+		        STR(time_text(x, &x->refused)), (unsigned long long)x->refused.launches,
 		        x->refused.launches == 1 ? "" : "es", (size_t)x->replays.kinds.n,
 		        x->replays.kinds.n == 1 ? "" : "s");
 		return;
@@ -670,7 +679,7 @@ static void add_notes(struct graph_joining *x)
 	        "are ambiguous: another captured call of the same name is possible");
 	note_work(x, &x->missing, "have no captured op: they are shown as their graph");
 	note_count(to, x->lost,
-	        "note: --graph-capture: %llu captured {call has|calls have} no kernel\n",
+	        "note: graph capture: %llu captured {call has|calls have} no kernel\n",
 	        (unsigned long long)x->lost);
 	if (x->first_refused != ID_NONE)
 		note_tally(x, &x->refused,
