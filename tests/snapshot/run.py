@@ -398,6 +398,17 @@ def views_of_ranks(t):
         equal(len(doc['workers']), 2)
 
 
+def diff_compares_memory(t):
+    """diff of two snapshots compares their live bytes by scope, and names the command that compares lines."""
+    for n in 200, 180:
+        write('%d.pickle' % n, pickle.dumps(layout.make(1, steps=n, before=60, devices=1)[0]))
+    r = call(t, 'diff', '200.pickle', '180.pickle', '-output', 'json')
+    root = json.loads(r.stdout)['rows'][0]
+    live = [sum(x['bytes'] for x in memory(t, '%d.pickle' % n)['live']) for n in (200, 180)]
+    equal((root['total_live_bytes_left'], root['total_live_bytes_right'], root['difference_live_bytes']), (*live, live[1] - live[0]))
+    assert "'memory A B' compares the live sets by line" in r.stderr, r.stderr
+
+
 def views_need_allocations(t):
     """Without allocations there is no live set. Snapshots have no other columns, and no groups of slices."""
     for word in '-select', '-order_by':
@@ -679,7 +690,7 @@ def main():
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, steps, refuses_code, cut_anywhere, every_prefix,
              trailing_bytes, sample, random_streams, map_of_segments, groups_add_up, views, views_at_a_moment, device_without_error,
              views_by_stack,
-             views_of_ranks, views_need_allocations, kinds, kinds_over_time, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
+             views_of_ranks, views_need_allocations, diff_compares_memory, kinds, kinds_over_time, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)
 
 
