@@ -215,8 +215,8 @@ class Commands:
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
-            after the first entry; in scope, op, code and top only for memory snapshots.
-            Default: peak.
+            after the first entry; in scope, op, code and top with -select live_bytes. Default:
+            peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace; module-class: one row
             for all layers of a class, such as Linear. Default: none.
@@ -334,8 +334,8 @@ class Commands:
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
-            after the first entry; in scope, op, code and top only for memory snapshots.
-            Default: peak.
+            after the first entry; in scope, op, code and top with -select live_bytes. Default:
+            peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace; module-class: one row
             for all layers of a class, such as Linear. Default: none.
@@ -453,8 +453,8 @@ class Commands:
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
-            after the first entry; in scope, op, code and top only for memory snapshots.
-            Default: peak.
+            after the first entry; in scope, op, code and top with -select live_bytes. Default:
+            peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace; module-class: one row
             for all layers of a class, such as Linear. Default: none.
@@ -574,8 +574,8 @@ class Commands:
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
-            after the first entry; in scope, op, code and top only for memory snapshots.
-            Default: peak.
+            after the first entry; in scope, op, code and top with -select live_bytes. Default:
+            peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace; module-class: one row
             for all layers of a class, such as Linear. Default: none.
@@ -680,8 +680,8 @@ class Commands:
             ;; op types that become equal are one row.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
-            after the first entry; in scope, op, code and top only for memory snapshots.
-            Default: peak.
+            after the first entry; in scope, op, code and top with -select live_bytes. Default:
+            peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope and op group the slices of a trace; module-class: one row
             for all layers of a class, such as Linear. Default: none.
@@ -971,8 +971,8 @@ class Commands:
             these steps. Default: -1.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
-            after the first entry; in scope, op, code and top only for memory snapshots.
-            Default: peak.
+            after the first entry; in scope, op, code and top with -select live_bytes. Default:
+            peak.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -1269,8 +1269,8 @@ class Commands:
         device_regexes: show only nodes on a device that matches. Default: .*.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
-            after the first entry; in scope, op, code and top only for memory snapshots.
-            Default: peak.
+            after the first entry; in scope, op, code and top with -select live_bytes. Default:
+            peak.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.

@@ -207,11 +207,17 @@ static uint64_t buffers_of(const struct memory_event *e)
 	return e->buffers ? e->buffers : 1;
 }
 
+/* True for allocations and releases. */
+static bool is_counted(const struct pool_replay *r, const struct memory_event *e)
+{
+	return !e->only_total && !r->g->sums_only;
+}
+
 static void count(struct pool_replay *r, const struct memory_event *e)
 {
 	struct memory_pool *p = r->p;
 
-	if (e->only_total || r->g->sums_only)
+	if (!is_counted(r, e))
 		return;
 	if (e->freed) {
 		p->frees++;
@@ -300,13 +306,16 @@ static struct memory_owner describe(const struct live_owners *l, const struct ro
 	const struct memory_gathering *g = l->r->g;
 	enum memory_by by = g->request->by;
 	bool rest = key->at.op == ID_NONE;
-	struct memory_owner o = { .site = ID_NONE,
+	struct memory_owner o = { .site = key->at.site,
+		.type = name_of(g, key->at.type),
 		.name = name_of(g, key->at.op),
 		.module = name_of(g, key->at.module),
 		.line = name_of(g, key->at.line) };
 
 	if (rest && !g->sums_only)
-		o.name = no_name(key->rule, by == MEMORY_BY_OP || by == MEMORY_BY_AUTO, "(no op)");
+		o.name = no_name(key->rule,
+		        by == MEMORY_BY_OP || by == MEMORY_BY_AUTO || by == MEMORY_BY_SITE,
+		        "(no op)");
 	if (key->at.module == ID_NONE)
 		o.module = no_name(key->rule, by == MEMORY_BY_MODULE, "(no module)");
 	if (key->at.line == ID_NONE)
@@ -332,12 +341,12 @@ static struct memory_owner *owner_of(
 {
 	const struct memory_gathering *g = l->r->g;
 	enum memory_by by = g->request->by;
-	struct row_key key = { { ID_NONE, ID_NONE, ID_NONE }, rule, ID_NONE };
+	struct row_key key = { MEMORY_NO_PLACE, rule, ID_NONE };
 	struct memory_place at = key.at;
 
 	if (place != ID_NONE)
 		memcpy(&at, intern_str(&g->places, place).p, sizeof at);
-	if (by == MEMORY_BY_AUTO)
+	if (by == MEMORY_BY_AUTO || by == MEMORY_BY_SITE)
 		key.at = at;
 	key.at.op = by == MEMORY_BY_OP ? at.op : key.at.op;
 	key.at.module = by == MEMORY_BY_MODULE ? at.module : key.at.module;
@@ -366,6 +375,24 @@ static void add_rest(struct live_owners *l, unsigned rule, int64_t bytes)
 		return;
 	struct memory_owner *o = owner_of(l, ID_NONE, rule, bytes);
 	o->bytes = num_add(o->bytes, bytes);
+}
+
+/* Adds the allocations that `count` counts to their rows. */
+static void add_counts(struct live_owners *l)
+{
+	struct pool_replay *r = l->r;
+
+	memory_steps_rewind(&r->g->steps);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct memory_event *e = &r->v[r->order[i]];
+		memory_steps_begin(&r->g->steps, e->ns);
+		if (!is_counted(r, e) || e->freed || !memory_steps_contain(&r->g->steps, e->ns))
+			continue;
+		struct memory_owner *o = owner_of(l, e->place, e->rule, e->bytes);
+		o->allocated = num_add(o->allocated, e->bytes);
+		o->allocations += buffers_of(e);
+		work_poll(r->g->scratch->work);
+	}
 }
 
 /* Adds what the file's allocations have in use at the moment. */
@@ -409,6 +436,8 @@ static void find_live(struct pool_replay *r, bool blind)
 	}
 	add_rest(&l, MEMORY_RULE_BEFORE_EVENTS, before);
 	add_rest(&l, MEMORY_RULE_RESERVED, stack);
+	if (g->request->by == MEMORY_BY_SITE)
+		add_counts(&l);
 	for (size_t i = 0; i < l.v.n; i++)
 		VEC_PUSH(g->a, &r->p->live, l.v.v[i]);
 	memory_sort_live(r->p, g->scratch);

@@ -14,10 +14,14 @@
 #include "device/memory_steps.h"
 #include "device/memory_use.h"
 
-/* Where something was allocated: ids in memory_gathering.names, or ID_NONE. */
+/* Where something was allocated: ids in memory_gathering.names, or ID_NONE. The last two are known
+ * only for MEMORY_BY_SITE. */
 struct memory_place {
 	uint32_t op, module, line;
+	uint32_t type; /* of the op */
+	uint32_t site; /* as in struct memory_owner */
 };
+#define MEMORY_NO_PLACE ((struct memory_place){ ID_NONE, ID_NONE, ID_NONE, ID_NONE, ID_NONE })
 
 struct memory_event {
 	int64_t ns;

@@ -19,8 +19,12 @@ struct slice_around {
 	uint32_t op, other;            /* strings of the trace: the innermost op, another slice */
 	uint32_t module;               /* in the names of the gathering */
 	uint32_t line, installed_line; /* events: the innermost frames of Python */
+	uint32_t site;                 /* in memory_use.sites */
 	uint32_t rules;
 };
+#define NOTHING_AROUND                                                                             \
+	((struct slice_around){                                                                    \
+	        0, INT64_MIN, ID_NONE, ID_NONE, ID_NONE, ID_NONE, ID_NONE, ID_NONE, 0 })
 
 struct trace_gathering {
 	struct memory_gathering g;
@@ -31,6 +35,7 @@ struct trace_gathering {
 	uint32_t key_region, key_category;
 	bool backward;         /* backward ops can be put into the modules of forward ops */
 	struct imap module_of; /* sequence number of a forward op -> module, AMBIGUOUS: several */
+	struct imap site_of;   /* site around and event -> site */
 	struct sb text;
 	VEC(struct slice_around) open;
 };
@@ -96,10 +101,28 @@ static void pass_module(struct trace_gathering *x, const struct slice *s, struct
 		        true);
 }
 
+/* Returns the call stack of a frame. key: what distinguishes it from the others that the same site
+ * calls. Without interest in call stacks there is none. */
+static uint32_t site_of(struct trace_gathering *x, uint32_t parent, uint32_t key, struct str text)
+{
+	uint64_t both = (uint64_t)parent << 32 | key;
+	uint32_t site;
+
+	if (x->g.request->by != MEMORY_BY_SITE)
+		return ID_NONE;
+	if (!imap_get(&x->site_of, both, &site)) {
+		site = (uint32_t)x->g.out->sites.n;
+		VEC_PUSH(x->g.a, &x->g.out->sites,
+		        ((struct memory_site){ parent, str_copy(x->g.a, text) }));
+		imap_put(&x->site_of, both, site, false);
+	}
+	return site;
+}
+
 static void open_around(struct trace_gathering *x, const struct slice *s)
 {
 	const struct memory_frame *f = frame_of(x, s->event);
-	struct slice_around o = { 0, INT64_MIN, ID_NONE, ID_NONE, ID_NONE, ID_NONE, ID_NONE, 0 };
+	struct slice_around o = NOTHING_AROUND;
 
 	if (x->open.n)
 		o = x->open.v[x->open.n - 1];
@@ -116,6 +139,7 @@ static void open_around(struct trace_gathering *x, const struct slice *s)
 	} else if (s->category == CATEGORY_FRAME && f->python) {
 		o.installed_line = s->event;
 		o.line = f->installed ? o.line : s->event;
+		o.site = site_of(x, o.site, s->event, trace_str(x->t, s->name));
 	}
 	pass_module(x, s, &o);
 	VEC_PUSH(x->g.scratch, &x->open, o);
@@ -140,6 +164,33 @@ static uint32_t line_of(
 	return intern_if(&x->g, sb_str(&x->text));
 }
 
+/* Returns the call stack of an allocation: the open frames of Python, or its own line. */
+static uint32_t stack_of(struct trace_gathering *x, const struct slice_around *o, uint32_t line)
+{
+	if (o->site != ID_NONE || line == ID_NONE)
+		return o->site;
+	return site_of(x, ID_NONE, line | 1u << 31, intern_str(&x->g.names, line));
+}
+
+/* Returns the last level of a path. */
+static struct str last_of(struct str path)
+{
+	size_t slash = str_rfind_char(path, '/');
+
+	return slash == SIZE_MAX ? path : str_sub(path, slash + 1, SIZE_MAX);
+}
+
+/* Fills what the live set by call stack needs. type: of the op, empty: none in the file. */
+static void place_site(struct trace_gathering *x, const struct slice_around *o, struct str op,
+        struct str type, struct memory_place *at)
+{
+	at->site = at->type = ID_NONE;
+	if (x->g.request->by != MEMORY_BY_SITE)
+		return;
+	at->type = intern_if(&x->g, type.n ? type : last_of(op));
+	at->site = stack_of(x, o, at->line);
+}
+
 /* Returns the levels around the last one of a path. */
 static struct str scope_of(struct str path)
 {
@@ -158,7 +209,7 @@ static unsigned rule_of_region(struct str region)
 /* Sets the place and the rule of an allocation. */
 static void place(struct trace_gathering *x, const struct slice *s, struct memory_event *e)
 {
-	struct slice_around none = { 0, INT64_MIN, ID_NONE, ID_NONE, ID_NONE, ID_NONE, ID_NONE, 0 };
+	const struct slice_around none = NOTHING_AROUND;
 	const struct slice_around *o = x->open.n ? &x->open.v[x->open.n - 1] : &none;
 	struct str scope = slice_text(x->t, s, ARG_SCOPE);
 	struct str op = scope.n ? scope : slice_text(x->t, s, ARG_OP);
@@ -174,6 +225,7 @@ static void place(struct trace_gathering *x, const struct slice *s, struct memor
 		rules |= memory_rules_of_name(op) |
 		         memory_rules_of_name(slice_text(x->t, s, ARG_OP_TYPE));
 	at.op = intern_if(&x->g, op);
+	place_site(x, o, op, slice_text(x->t, s, ARG_OP_TYPE), &at);
 	e->place = memory_gather_place(&x->g, &at);
 	e->rule = (uint8_t)memory_first_rule(rules);
 	if (x->g.sums_only)
@@ -252,6 +304,8 @@ static void take_buffer(struct trace_gathering *x, uint32_t pool, const struct t
 		.module = intern_if(&x->g, scope_of(op)),
 		.line = k->source == ID_NONE ? ID_NONE
 		                             : intern_if(&x->g, trace_str(t, k->source)) };
+	const struct slice_around none = NOTHING_AROUND;
+	place_site(x, &none, op, S(""), &at);
 	struct memory_event e = { .ns = k->from,
 		.bytes = k->bytes,
 		.in_use = -1,
@@ -311,7 +365,7 @@ static void drop_positions(struct memory_pool *p)
 	p->unused = num_sub(p->reserved, p->moment_live);
 }
 
-void memory_use_trace(const struct trace *t, const struct memory_request *request,
+static void use_events(const struct trace *t, const struct memory_request *request,
         struct memory_use *out, struct arena *a)
 {
 	const uint64_t keys = ARG_BIT(ARG_SEQUENCE) | ARG_BIT(ARG_FORWARD_THREAD);
@@ -328,6 +382,7 @@ void memory_use_trace(const struct trace *t, const struct memory_request *reques
 		.text = sb_in(&own.a) };
 	memory_gather_begin(&x.g, request, out, a, &own.a);
 	imap_init(&x.module_of, &own.a);
+	imap_init(&x.site_of, &own.a);
 	x.g.reserved_counts = t->source == TRACE_XSPACE;
 	x.g.sums_only = t->source == TRACE_TIMELINE;
 	out->lacks_step |= !memory_steps_choose(t, request->steps, &x.g.steps, &own.a);
@@ -350,6 +405,16 @@ void memory_use_trace(const struct trace *t, const struct memory_request *reques
 		if (out->pools.v[i].program)
 			drop_positions(&out->pools.v[i]);
 	scratch_close(&own);
+}
+
+void memory_use_trace(const struct trace *t, const struct memory_request *request,
+        struct memory_use *out, struct arena *a)
+{
+	out->names_paths |= t->source == TRACE_XSPACE;
+	if (t->source == TRACE_SNAPSHOT)
+		memory_use_snapshot(t, request, out, a);
+	else
+		use_events(t, request, out, a);
 }
 
 /* ---- a model ---- */
@@ -456,12 +521,19 @@ static void place_node(struct model_gathering *x, uint32_t n, struct memory_even
 	struct str op = x->heap ? model_str(x->m, node->op) : name;
 	struct memory_place at = { .op = intern_if(&x->g, op),
 		.module = x->heap ? ID_NONE : intern_if(&x->g, scope_of(name)),
-		.line = line_of_node(x, node) };
+		.line = line_of_node(x, node),
+		.type = ID_NONE,
+		.site = ID_NONE };
 	uint32_t rules =
 	        memory_rules_of_name(name) | memory_rules_of_name(model_str(x->m, node->op));
 
 	if (node->frame != ID_NONE)
 		rules |= x->rules[node->frame];
+	if (x->g.request->by == MEMORY_BY_SITE) {
+		at.op = intern_if(&x->g, name);
+		at.type = intern_if(&x->g, model_str(x->m, node->op));
+		at.site = node->frame;
+	}
 	e->place = memory_gather_place(&x->g, &at);
 	e->rule = (uint8_t)memory_first_rule(rules);
 }
@@ -562,7 +634,9 @@ void memory_use_model(const struct model *m, const struct memory_request *reques
 		struct memory_use one = { 0 };
 		struct scratch own;
 
-		if (!opts_has_step(o, s->id) || s->excluded_from_average)
+		if (!opts_has_step(o, s->id) ||
+		        (s->excluded_from_average && !opts_names_steps(o)) ||
+		        (request->one_worker && s->worker != request->worker))
 			continue;
 		one.kinds = out->kinds;
 		scratch_open(&own, a->work);

@@ -27,6 +27,12 @@ struct memory_by_kind {
 	int64_t bytes[MEMORY_KINDS];
 };
 
+/* A frame of Python and the call stack around it. */
+struct memory_site {
+	uint32_t parent; /* in memory_use.sites, or ID_NONE */
+	struct str text; /* of the frame */
+};
+
 /* Memory that one op or node has allocated; in a snapshot, one line, op, kind or size class. */
 struct memory_owner {
 	struct str name; /* p NULL: not known; likewise in the other texts */
@@ -34,8 +40,10 @@ struct memory_owner {
 	int64_t bytes;
 	uint64_t buffers;
 	uint32_t pool; /* in a snapshot: number of the pool of the device */
-	/* Of call stacks of a snapshot. */
-	uint32_t site; /* ID_NONE: no call stack */
+	/* Of MEMORY_BY_SITE. */
+	struct str type; /* of the op; not in a snapshot */
+	uint32_t site;   /* call stack: in a snapshot, a site of the trace; in another trace, one of
+	                  * memory_use.sites; in a model, a frame; ID_NONE: no call stack */
 	int64_t allocated;
 	uint64_t allocations;
 };
@@ -48,7 +56,7 @@ enum memory_by {
 	MEMORY_BY_KIND,
 	MEMORY_BY_SIZE,
 	MEMORY_BY_MODULE,
-	MEMORY_BY_SITE /* by call stack, for the views; not a choice of the option */
+	MEMORY_BY_SITE /* by op and call stack, for the views; not a choice of the option */
 };
 struct memory_request {
 	bool over_time;    /* the use over time by kind is wanted */
@@ -56,7 +64,9 @@ struct memory_request {
 	enum memory_by by; /* of the live set */
 	struct moment at;  /* of the live set */
 	const struct opts
-	        *steps; /* whose -step selects steps, for the peak; NULL: the whole file */
+	        *steps;  /* whose -step selects steps, for the peak; NULL: the whole file */
+	bool one_worker; /* of a model: only this one's steps */
+	uint32_t worker;
 };
 
 /* An allocation that failed for lack of memory. */
@@ -136,6 +146,7 @@ struct memory_use {
 	struct str worker;             /* the worker whose pools are being added */
 	bool by_kind;                  /* live has kinds only */
 	bool names_paths;              /* the name of an op contains its modules */
+	VEC(struct memory_site) sites; /* if the live set is wanted by call stack */
 	VEC(struct str) kinds;         /* at most MEMORY_KINDS */
 	bool lacks_step;               /* a trace has none of the steps that were asked for */
 	VEC(struct memory_oom) ooms;
@@ -170,14 +181,25 @@ void memory_sort_segments(struct memory_use *use, struct arena *a);
 void memory_use_snapshot(const struct trace *t, const struct memory_request *request,
         struct memory_use *out, struct arena *a);
 
-/* Adds the memory of a snapshot to a model with one step: live bytes at the peak of each device, or
- * at the moment that -at selects, as residual bytes, all allocations as bytes and runs. If -step
+/* A source for memory_lower: a trace, or the steps of a model's worker. */
+struct memory_source {
+	const struct trace *t; /* or NULL */
+	const struct model *m;
+	uint32_t worker;
+};
+
+/* Adds the memory of a source to a model with one step: live bytes at the peak of each pool, or at
+ * the moment that -at selects, as residual bytes, all allocations as bytes and runs. If -step
  * selects a step, those are the numbers of this step; the other steps are empty. Nodes are call
- * stacks, or else paths of the lines of the user's program, below their device and, if it has
- * several, their pool. Called between ingest_begin and ingest_commit. Returns the number of
- * out-of-memory errors. */
-size_t memory_lower(const struct trace *t, const struct opts *o, bool stacks, struct ingest *to,
-        struct arena *scratch);
+ * stacks or else, below their device and pool if there are several, paths: of the lines of the
+ * user's program in a snapshot, of modules and ops in other traces, names of nodes in a model.
+ * Called between ingest_begin and ingest_commit. Adds the number of pools and of out-of-memory
+ * errors to *found. */
+struct memory_found {
+	size_t pools, ooms;
+};
+void memory_lower(const struct memory_source *from, const struct opts *o, bool stacks,
+        struct ingest *to, struct memory_found *found, struct arena *scratch);
 
 /* Fills use->changes: the pools of the first worker are compared with those of the other one. */
 void memory_compare(struct memory_use *use, struct arena *a);
@@ -187,7 +209,7 @@ void memory_compare(struct memory_use *use, struct arena *a);
 void memory_compare_ranks(struct memory_use *use, struct arena *a);
 
 /* Add the pools to *out, in a. In a model, each device is shown in that selected step in which it
- * used the most memory. */
+ * used the most memory. memory_use_trace accepts any trace, also a snapshot. */
 void memory_use_trace(const struct trace *t, const struct memory_request *request,
         struct memory_use *out, struct arena *a);
 void memory_use_model(const struct model *m, const struct memory_request *request,

@@ -89,10 +89,10 @@ static bool choose_metrics(struct diff_sides *d, const struct diff_request *w, s
 		text = d->v[i].answer;
 	if (text && !w->select_given)
 		take_columns(k, text);
-	else if (!w->select_given && graphs_alone(d))
-		add_metric(k, M_PARAMS);
 	else if (memory != M_NONE)
 		add_metric(k, memory);
+	else if (!w->select_given && graphs_alone(d))
+		add_metric(k, M_PARAMS);
 	else if (!take_selected(d->s, k, w))
 		return false;
 	k->columns = k->n;
@@ -238,8 +238,10 @@ bool diff_merge(struct diff_sides *d, const struct diff_request *w, struct compa
 /* ---- unmatched nodes ---- */
 
 /* Fails with the likeliest reason why the first and the last side have no common nodes. */
-static bool fail_apart(struct session *s, const struct compare *c, const struct strs *names)
+static bool fail_apart(
+        const struct diff_sides *d, const struct compare *c, const struct strs *names)
 {
+	struct session *s = d->s;
 	struct arena *a = &s->query_arena;
 	struct str why = S("they look like different models"), prefix;
 	struct unmatched l;
@@ -252,6 +254,11 @@ static bool fail_apart(struct session *s, const struct compare *c, const struct 
 	else if ((prefix = unmatched_prefix(&l)).n)
 		why = str_fmt(a, "the names of one side are below '%.*s': -rename 's|^%.*s/||'",
 		        STR(prefix), STR(prefix));
+	if (memory_of_all(d) == M_LIVE_BYTES)
+		return session_fail(s, ERR_FAILED,
+		        "nothing matches: %.*s and %.*s have no scope in common\n"
+		        "hint: 'memory A B' compares the live sets by line",
+		        STR(names->v[0]), STR(names->v[names->n - 1]));
 	return session_fail(s, ERR_FAILED,
 	        "nothing matches: %.*s has %zu nodes, such as '%.*s', %.*s has %zu, such as "
 	        "'%.*s'; %.*s",
@@ -509,8 +516,10 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	if (!diff_run(&diff, &request, a, &s->error))
 		return false;
 	if (!diff.both)
-		return fail_apart(s, &c, &names);
+		return fail_apart(d, &c, &names);
 	note_nodes(s, &diff, &names);
+	if (memory_of_all(d) == M_LIVE_BYTES)
+		note_line(&s->notes, "note: 'memory A B' compares the live sets by line\n");
 	note_case(s, &c);
 	if (!judge(d, w, &gates, &x.n_gates))
 		return false;

@@ -48,11 +48,7 @@ static bool add_traces(
 	use->several = n > 1;
 	for (size_t i = 0; i < n; i++) {
 		use->worker = n > 1 ? s->model.workers.v[v[i].worker] : STR_NONE;
-		use->names_paths |= v[i].t->source == TRACE_XSPACE;
-		if (v[i].t->source == TRACE_SNAPSHOT)
-			memory_use_snapshot(v[i].t, request, use, &s->query_arena);
-		else
-			memory_use_trace(v[i].t, request, use, &s->query_arena);
+		memory_use_trace(v[i].t, request, use, &s->query_arena);
 	}
 	return true;
 }

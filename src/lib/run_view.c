@@ -51,7 +51,7 @@ static struct opts with_columns(
 	to.new_input = s->model.new_input || s->recording.n;
 	to.bare_input = s->bare_files;
 	columns = &to.select.metrics;
-	enum metric_id memory = session_memory_metric(s);
+	enum metric_id memory = session_wants_memory(o) ? M_LIVE_BYTES : session_memory_metric(s);
 	if (memory != M_NONE) {
 		set_memory_columns(&to, memory);
 		return to;

@@ -114,7 +114,9 @@ void session_limit(struct session *s, size_t limit);
 
 /* True if memory snapshots are loaded, and nothing else. */
 bool session_has_snapshots(const struct session *s);
-/* Fails if only memory snapshots have the metric, and other files are loaded. */
+/* True if the options select or order by numbers of the live set. */
+bool session_wants_memory(const struct opts *o);
+/* Fails if the loaded files cannot have allocations and the metric counts them. */
 bool session_has_metric(struct session *s, enum metric_id m);
 
 /* For loading in another session: true when a command of this one is cancelled. */

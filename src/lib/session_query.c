@@ -213,20 +213,21 @@ static const struct tree *tree_of(struct session *s, struct forest *f, const str
 struct regrouping {
 	enum by by;
 	bool path;            /* with their time on the critical path */
-	bool memory;          /* of memory snapshots, */
+	bool memory;          /* the live set, */
 	const struct opts *o; /* at the peak of the step that -step selects */
+	struct memory_found found;
 };
 
-/* Adds the nodes of a worker's trace that a query needs, and the number of out-of-memory errors to
- * *ooms. */
-static bool add_regrouped(struct session *s, const struct model_trace *x,
-        const struct regrouping *how, struct ingest *to, size_t *ooms)
+/* Adds the nodes of a worker that a query needs: of its trace or, for the live set, of the steps of
+ * the worker if x->t is NULL. */
+static bool add_regrouped(struct session *s, const struct model_trace *x, bool alone,
+        struct regrouping *how, struct ingest *to)
 {
 	enum trace_by by = how->by < BY_MODULE
 	                           ? TRACE_BY_PATH
 	                           : (enum trace_by)(TRACE_BY_MODULE + (how->by - BY_MODULE));
-	bool alone = s->model.traces.n == 1, ok = true;
 	struct ingest *in = to;
+	bool ok = true;
 	struct scratch own;
 
 	scratch_open(&own, &s->work);
@@ -237,14 +238,15 @@ static bool add_regrouped(struct session *s, const struct model_trace *x,
 	}
 	ingest_begin(in, &own.a);
 	if (how->memory)
-		*ooms += memory_lower(x->t, how->o, how->by == BY_STACK, in, &own.a);
+		memory_lower(&(struct memory_source){ x->t, &s->model, x->worker }, how->o,
+		        how->by == BY_STACK, in, &how->found, &own.a);
 	else
 		trace_lower(x->t, by, how->path, in, NULL, &own.a);
 	ingest_commit(in);
 	if (!alone)
 		ok = ingest_merge(
 		        to, in, x->worker, false, s->model.workers.v[x->worker], &s->error);
-	if (ok)
+	if (ok && x->t)
 		ingest_keep_trace(to, &(struct model_trace){ .t = x->t, .worker = x->worker });
 	scratch_close(&own);
 	return ok;
@@ -283,12 +285,36 @@ static bool add_recorded_path(struct session *s, struct ingest *to)
 	return ok;
 }
 
+/* Adds the live set of a recording, or of the steps of each worker. */
+static bool add_stepwise(struct session *s, struct regrouping *how, struct ingest *to)
+{
+	struct model_trace x = { .t = NULL };
+	size_t workers = s->model.workers.n ? s->model.workers.n : 1;
+
+	if (s->recording.n && !(x.t = session_recording_trace(s, ARG_BITS_ALL)))
+		return false;
+	for (; x.worker < (x.t ? 1 : workers); x.worker++)
+		if (!add_regrouped(s, &x, x.t || workers == 1, how, to))
+			return false;
+	return true;
+}
+
+/* Fails if a query for the live set has found no allocations, or not the moment. */
+static bool has_allocations(struct session *s, const struct regrouping *how)
+{
+	if (!how->memory)
+		return true;
+	if (how->o->at.kind == MOMENT_OOM && !how->found.ooms)
+		return session_fail(s, ERR_FAILED, "-at oom: no out-of-memory error is recorded");
+	return how->found.pools || session_has_snapshots(s) ||
+	       session_fail(s, ERR_FAILED, "no allocations are recorded");
+}
+
 /* Makes a model of the traces with the nodes that a query needs. */
-static bool regroup(struct session *s, const struct regrouping *how)
+static bool regroup(struct session *s, struct regrouping *how)
 {
 	struct regrouped *r = &s->regrouped;
 	struct ingest *in;
-	size_t ooms = 0;
 
 	s->changes++;
 	arena_clear(&s->regroup_arena);
@@ -299,10 +325,12 @@ static bool regroup(struct session *s, const struct regrouping *how)
 	if (how->path && is_recording(s) && !add_recorded_path(s, in))
 		return false;
 	for (size_t i = 0; i < s->model.traces.n; i++)
-		if (!add_regrouped(s, &s->model.traces.v[i], how, in, &ooms))
+		if (!add_regrouped(s, &s->model.traces.v[i], s->model.traces.n == 1, how, in))
 			return false;
-	if (how->memory && how->o->at.kind == MOMENT_OOM && !ooms)
-		return session_fail(s, ERR_FAILED, "-at oom: no out-of-memory error is recorded");
+	if (how->memory && !s->model.traces.n && !add_stepwise(s, how, in))
+		return false;
+	if (!has_allocations(s, how))
+		return false;
 	r->model.workers = s->model.workers;
 	if (!ingest_seal(in, &s->error))
 		return false;
@@ -343,7 +371,7 @@ static bool is_regrouped(const struct regrouped *r, const struct regrouping *how
 	                                r->at_ns == how->o->at.ns));
 }
 
-static struct forest *regrouped_forest(struct session *s, const struct regrouping *how)
+static struct forest *regrouped_forest(struct session *s, struct regrouping *how)
 {
 	if (!is_regrouped(&s->regrouped, how) && (!session_need_slices(s) || !regroup(s, how)))
 		return NULL;
@@ -360,16 +388,29 @@ bool session_has_snapshots(const struct session *s)
 
 bool session_has_metric(struct session *s, enum metric_id m)
 {
-	return !(metrics[m].uses & USE_MEMORY) || session_has_snapshots(s) ||
-	       session_fail(s, ERR_FAILED, "%s needs PyTorch memory snapshots", metrics[m].name);
+	return !(metrics[m].uses & USE_MEMORY) || s->model.traces.n || s->model.steps.n ||
+	       s->recording.n ||
+	       session_fail(s, ERR_FAILED,
+	               "%s needs allocations: no step, trace or snapshot is loaded",
+	               metrics[m].name);
+}
+
+bool session_wants_memory(const struct opts *o)
+{
+	for (enum metric_id i = 0; i < M_N; i++)
+		if (metrics[i].uses & USE_MEMORY &&
+		        (o->select.metrics & METRIC_BIT(i) || o->order.by == i))
+			return true;
+	return false;
 }
 
 bool session_has_moment(struct session *s, const struct opts *o)
 {
 	if (o->at.kind == MOMENT_PEAK)
 		return true;
-	if (!session_has_snapshots(s))
-		return session_fail(s, ERR_FAILED, "-at needs PyTorch memory snapshots");
+	if (!session_has_snapshots(s) && !session_wants_memory(o))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "-at selects the moment of the live set: -select live_bytes shows it");
 	return !opts_names_steps(o) ||
 	       session_fail(s, ERR_INVALID_ARGUMENT,
 	               "-at cannot be combined with -step, which shows the peak of a step");
@@ -385,21 +426,44 @@ static bool has_metrics(struct session *s, const struct opts *o)
 	return true;
 }
 
-/* Returns the model of the memory of snapshots, together with its trees. On failure, sets s->error
- * and returns NULL. */
+/* Fails if the options select numbers that are not those of the live set, for inputs that have
+ * both. */
+static bool has_only_memory(struct session *s, const struct opts *o)
+{
+	if (session_has_snapshots(s) || o->select.preset)
+		return true;
+	for (enum metric_id i = 0; i < M_N; i++)
+		if (o->select.metrics & METRIC_BIT(i) && metrics[i].value != V_NONE &&
+		        !(metrics[i].uses & USE_MEMORY))
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "%s cannot be selected together with live_bytes, allocated_bytes "
+			        "or allocations",
+			        metrics[i].name);
+	return true;
+}
+
+/* Returns the model of the live set, together with its trees. On failure, sets s->error and returns
+ * NULL. */
 static struct forest *memory_forest(
         struct session *s, const struct view_ops *v, const struct opts *o)
 {
+	if (!has_metrics(s, o) || !has_only_memory(s, o))
+		return NULL;
 	if (o->by >= BY_MODULE) {
 		session_fail(s, ERR_FAILED,
-		        "-by groups slices, which memory snapshots do not have; 'memory --by' "
-		        "groups memory");
+		        "-by groups slices, which have no live bytes; 'memory --by' groups "
+		        "memory");
 		return NULL;
 	}
 	if (o->steps.n) {
 		session_fail(s, ERR_INVALID_ARGUMENT,
-		        "the views show one step of a memory snapshot; 'memory -step' accepts "
+		        "the views show the live set of one step; 'memory -step' accepts "
 		        "several");
+		return NULL;
+	}
+	if (view_is(v->kind, VIEW_EDGES)) {
+		session_fail(s, ERR_INVALID_ARGUMENT,
+		        "the live set has no graph: scope, code and op show it");
 		return NULL;
 	}
 	return regrouped_forest(
@@ -416,10 +480,8 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 	struct regrouping how = { .by = o->by, .path = wants_path(o) && session_has_path(s) };
 	if (!session_has_moment(s, o))
 		return NULL;
-	if (session_has_snapshots(s) && !view_is(v->kind, VIEW_EDGES))
+	if (session_wants_memory(o) || (session_has_snapshots(s) && !view_is(v->kind, VIEW_EDGES)))
 		return memory_forest(s, v, o);
-	if (!has_metrics(s, o))
-		return NULL;
 	if (o->by < BY_MODULE) {
 		how.by = traces && wants_stacks(s, v) ? BY_STACK : BY_NONE;
 		return how.by || how.path ? regrouped_forest(s, &how) : &s->forest;
@@ -444,7 +506,7 @@ static struct forest *calls_forest(struct session *s, const struct opts *o)
 {
 	bool traces = s->model.traces.n && s->model.traces.n == s->model.files.n;
 
-	if (session_has_snapshots(s))
+	if (session_has_snapshots(s) || session_wants_memory(o))
 		return memory_forest(s, view_with(VIEW_TRACES), o);
 	return traces ? regrouped_forest(s, &(struct regrouping){ .by = BY_CALLS, .o = o })
 	              : &s->forest;

@@ -81,7 +81,8 @@ class Runs:
         return print, ('x',)
 
 
-SNAPSHOTS = {'ok.pickle': PICKLE, 'cut.pickle': PICKLE[:-20], 'bad.pickle': PICKLE[:-2] + b'\xff.',
+TRACED = dict(ALLOCATION, frames=[{'filename': 'm.py', 'line': 1, 'name': 'f'}])
+SNAPSHOTS = {'ok.pickle': PICKLE, 'traced.pickle': pickle.dumps(dict(SNAPSHOT, device_traces=[[TRACED]]), protocol=4), 'cut.pickle': PICKLE[:-20], 'bad.pickle': PICKLE[:-2] + b'\xff.',
              'code.pickle': pickle.dumps(dict(SNAPSHOT, external_annotations=[Runs()]), protocol=4),
              'other.pickle': pickle.dumps({'x': 'device_traces'}, protocol=4), 'cut_snapshot.json': json.dumps(SNAPSHOT).encode()[:-20],
              'other_timeline.json': b'[[1, 2], []]'}

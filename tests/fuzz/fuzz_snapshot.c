@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory snapshots of PyTorch: pickles and JSON.
+ * Memory snapshots of PyTorch: pickles and JSON, and the use of memory that is computed from them.
  */
-#include "trace.h"
+#include "memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	return fuzz_trace(read_snapshot, data, size);
+	fuzz_trace(read_snapshot, data, size);
+	return fuzz_memory(read_snapshot, data, size);
 }

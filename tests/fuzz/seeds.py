@@ -25,6 +25,7 @@ TARGETS = {
     'pprof': r'(cpu|heap)\.pb(\.gz)?$',
     'onnx': r'\.onnx$',
     'nsys': r'\.sqlite$',
+    'hlo': r'\.hlo\.pb$',
     'snapshot': r'\.pickle(\.gz)?$',
     'flight': r'/flight/dump_\d+$',
     'rocprof': r'_results\.json(\.gz)?$',

@@ -326,6 +326,9 @@ def test_memory_is_that_of_gpu():
     same({r['allocator']: r['peak_bytes'] for r in d['memory']}, peaks)
     same([(r['allocator'], r['device'], r['bytes'], r['buffers']) for r in d['live']], [('device', 'gpu:0', 1500, 2), ('pinned', 'host', 64, 1)])
     same([u['bytes'] for u in d['use']], [[1000, 1500, 500, 700], [64]])
+    for view in 'scope', 'op', 'code':
+        d = json.loads(tfprof(view, 't', '-select', 'live_bytes,allocated_bytes,allocations', '-output', 'json')[1])
+        same([sum(r['own_' + m] for r in d['rows']) for m in ('live_bytes', 'allocated_bytes', 'allocations')], [1564, 1764, 4])
 
 
 def test_gpu_memory_in_time():

@@ -339,9 +339,9 @@ def views_at_a_moment(t):
     ends = sum(sum(model['end'].values()) for model in truth)
     call(t, 'code', path, '-at', 'end', '-select', 'live_bytes', '-output', 'pprof:outfile=p.pb')
     equal(pprof_total('p.pb'), ends)
-    for words in (['scope', '-at', 'oom'], ['code', '-at', 'end', os.path.join(cases.TESTDATA, 'traces', 'trace.xplane.pb')]):
-        r = call(t, words[0], *(words[3:] or [path]), *words[1:3], status=1)
-        assert 'no out-of-memory error' in r.stderr or 'needs PyTorch memory snapshots' in r.stderr, r.stderr
+    assert 'no out-of-memory error' in call(t, 'scope', path, '-at', 'oom', status=1).stderr
+    other = os.path.join(cases.TESTDATA, 'traces', 'trace.xplane.pb')
+    assert '-select live_bytes shows it' in call(t, 'code', other, '-at', 'end', status=2).stderr
     call(t, 'scope', path, '-at', 'end', '-step', '4', status=2)
     session = subprocess.run([t.program, path], input='scope -at end -output csv -quiet\nscope -at peak -output csv -quiet\n', capture_output=True, text=True).stdout
     totals = [int(line.split(',')[-1]) for line in session.splitlines() if line.startswith('_TFProfRoot')]
@@ -398,11 +398,22 @@ def views_of_ranks(t):
         equal(len(doc['workers']), 2)
 
 
-def views_need_snapshots(t):
-    """Only snapshots have the columns; they have no others, and no groups of slices."""
+def diff_compares_memory(t):
+    """diff of two snapshots compares their live bytes by scope, and names the command that compares lines."""
+    for n in 200, 180:
+        write('%d.pickle' % n, pickle.dumps(layout.make(1, steps=n, before=60, devices=1)[0]))
+    r = call(t, 'diff', '200.pickle', '180.pickle', '-output', 'json')
+    root = json.loads(r.stdout)['rows'][0]
+    live = [sum(x['bytes'] for x in memory(t, '%d.pickle' % n)['live']) for n in (200, 180)]
+    equal((root['total_live_bytes_left'], root['total_live_bytes_right'], root['difference_live_bytes']), (*live, live[1] - live[0]))
+    assert "'memory A B' compares the live sets by line" in r.stderr, r.stderr
+
+
+def views_need_allocations(t):
+    """Without allocations there is no live set. Snapshots have no other columns, and no groups of slices."""
     for word in '-select', '-order_by':
         r = call(t, 'op', os.path.join(cases.TESTDATA, 'traces', 'training.pt.trace.json.gz'), word, 'live_bytes', status=1)
-        assert 'live_bytes needs PyTorch memory snapshots' in r.stderr, r.stderr
+        assert 'no allocations are recorded' in r.stderr, r.stderr
     call(t, 'top', os.path.join(cases.TESTDATA, 'traces', 'training.pt.trace.json.gz'), '-by', 'live_bytes', status=1)
     path = os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle')
     equal(json.loads(call(t, 'top', path, '-output', 'json').stdout)['metric'], 'live_bytes')
@@ -679,7 +690,7 @@ def main():
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, steps, refuses_code, cut_anywhere, every_prefix,
              trailing_bytes, sample, random_streams, map_of_segments, groups_add_up, views, views_at_a_moment, device_without_error,
              views_by_stack,
-             views_of_ranks, views_need_snapshots, kinds, kinds_over_time, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
+             views_of_ranks, views_need_allocations, diff_compares_memory, kinds, kinds_over_time, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)
 
 

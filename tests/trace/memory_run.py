@@ -5,6 +5,7 @@ kind of each allocation. Memory snapshots of PyTorch have a suite of their own, 
 
     tests/trace/memory_run.py --bin build/check [NAME...]
 """
+import gzip
 import json
 import os
 import random
@@ -16,6 +17,7 @@ import hlo  # noqa: E402
 import kineto  # noqa: E402
 import pprof  # noqa: E402
 import trace_case  # noqa: E402
+import viewer  # noqa: E402
 from trace_case import equal, program, write  # noqa: E402
 from xspace import Plane, data, number, space  # noqa: E402
 
@@ -403,7 +405,72 @@ def damaged_timelines():
         trace_case.judge('tfprof', 'memory', write(bad.encode(), 'm.json'), allowed=(0, 1, 3))
 
 
-CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, other_allocators, heap, programs, parameters_past_use, damaged_programs, largest_first, timelines, damaged_timelines]
+def pprof_total(path):
+    """The sum of the values of a profile's samples, each a packed number."""
+    with gzip.open(path) as f:
+        samples = [v for field, v in viewer.fields(f.read()) if field == 2]
+    values = [v for sample in samples for field, v in viewer.fields(sample) if field == 2]
+    return sum((byte & 127) << 7 * i for v in values for i, byte in enumerate(v))
+
+
+def same_in_views(files, *how, positive=True):
+    """Checks that scope, code, op, folded stacks and pprof profiles have the live set of memory, to the byte, and its allocations. Returns
+    the rows of scope."""
+    metrics = 'live_bytes', 'allocated_bytes', 'allocations'
+    doc = memory(*files, *how)
+    whole = dict(zip(metrics, [sum(r['bytes'] for r in doc['live'])] + [sum(r[c] or 0 for r in doc['memory']) for c in ('allocated_bytes', 'allocations')]))
+    for name in 'op', 'code', 'scope':
+        found = json.loads(program(name, *files, *how, '-select', ','.join(metrics), '-output', 'json')[0])
+        equal({m: sum(r['own_' + m] for r in found['rows']) for m in metrics}, whole, (files, how, name))
+        if positive:
+            program(name, *files, *how, '-select', 'live_bytes', '-output', 'pprof:outfile=p.pb')
+            equal(pprof_total('p.pb'), whole['live_bytes'], (files, how, name))
+    for m in metrics if positive else ():
+        lines = program('code', *files, *how, '-select', m, '-output', 'folded')[0].splitlines()
+        equal(sum(int(line.rsplit(' ', 1)[1]) for line in lines if line), whole[m], (files, how, m))
+    return {r['path']: r['own_live_bytes'] for r in found['rows'] if r['own_live_bytes']}
+
+
+def views():
+    """scope, code and op show the live set of every source with the bytes of memory, at the peak, at the end, at a time and in a step."""
+    for seed in range(6):
+        events, states = random_stream(seed, before=seed % 3 * 4)
+        made = []
+        for n, (ts, address, size, total, op) in enumerate(events):
+            e = kineto.memory(ts, address, size)
+            e['args']['Total Allocated'], e['args']['Device Id'] = total, 0
+            made += [e] + ([kineto.event('cpu_op', op, ts - 1, 5)] if op else [])
+        path = write(kineto.trace(made), 'a.pt.trace.json')
+        totals = [e[3] for e in events]
+        for at, n in ('peak', totals.index(max(totals))), ('end', len(events) - 1), ('%dus' % (events[9][0] - events[0][0] + 5), 9):
+            equal(same_in_views([path], '-at', at), {k: v for (k,), v in expected_rows(states[n]).items()}, (seed, at))
+    other_allocators()
+    rows = same_in_views(['--graph_path=g.pbtxt', '--run_meta_path=r.pbtxt'])
+    equal(rows['device:gpu:0/gpu_host_bfc/a'], 7)
+    heap()
+    same_in_views(['memory.prof'])
+    same_in_views(['heap.pb'])
+    programs()
+    same_in_views(['a.xplane.pb'])
+    parameters_past_use()
+    same_in_views(['a.xplane.pb'])
+    timelines()
+    equal(set(same_in_views(['m.json'], '-at', 'end')) <= set(CATEGORIES), True)
+    inconsistent_totals()
+    same_in_views(['a.pt.trace.json'], positive=False)
+    places()
+    equal(same_in_views(['a.pt.trace.json']), {'Net_0/Linear_0/aten::linear': 100, 'aten::zeros': 1000, 'aten::stack': 10,
+                                               'Net_0/Linear_0/autograd::engine::evaluate_function: AddmmBackward0': 200})
+    for step, sums in ('7', 300), ('8', 1310):
+        equal(sum(same_in_views(['a.pt.trace.json'], '-step', step).values()), sums)
+    lines = program('code', 'a.pt.trace.json', '-select', 'live_bytes', '-output', 'folded')[0].splitlines()
+    assert 'train.py:3:main;module.py:9:_call_impl;model.py:12:forward 100' in lines, lines
+    two_files()
+    program('scope', 'a.pt.trace.json', 'b.pt.trace.json', '-select', 'live_bytes', '-by', 'worker')
+    assert 'Available steps: 7 8' in program('scope', 'a.pt.trace.json', '-step', '9', '-select', 'live_bytes', status=1)[1]
+
+
+CASES = [rows_add_up, inconsistent_totals, without_addresses, places, steps, two_files, reserved_by_programs, run_metadata, other_allocators, heap, programs, parameters_past_use, damaged_programs, largest_first, timelines, damaged_timelines, views]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))
