@@ -81,7 +81,7 @@ complete -c tfprof -o min_cpu_micros -x -d 'show only nodes with at least N, suc
 complete -c tfprof -o min_params -x -d 'show only nodes with at least N, such as 3k'
 complete -c tfprof -o min_float_ops -x -d 'show only nodes with at least N, such as 3k'
 complete -c tfprof -o min_occurrence -x -d 'show only nodes with at least N, such as 3k'
-complete -c tfprof -o step -x -d 'show this step; negative; the average of all steps; 0,2,5 or 3..9; the average of these steps'
+complete -c tfprof -o step -x -d 'show this step; negative; the average of all steps; 0,2,5 or 3..9; the average of these steps; slowest, fastest or median; the step with this time'
 complete -c tfprof -o order_by -x -a 'name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence self_micros kernels bytes_accessed critical_micros live_bytes allocated_bytes allocations' -d 'sort siblings by this metric, largest first, or by name, ascending; for a trace, micros sorts by device time, or by host time if it has no device work'
 complete -c tfprof -o account_type_regexes -x -d 'count only nodes with a type that matches'
 complete -c tfprof -o start_name_regexes -x -d 'use the nodes whose names match as roots'

@@ -114,7 +114,9 @@ class StepNumbers(List[int]):
         with work: compute, exposed communication, exposed copies and idle add up to the step
         time multiplied by the number of devices. The second table divides an average step of
         each device and prints the median, the shortest and the longest step. A trace or
-        recording without marked steps is shown as one step named unknown.
+        recording without marked steps is shown as one step named unknown. A profile without a
+        trace, such as RunMetadata, has only the step time, and the busy and idle time of its
+        accelerators or, without them, of its hosts.
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
 
@@ -196,7 +198,7 @@ class Commands:
         min_float_ops: show only nodes with at least N, such as 3k. Default: 0.
         min_occurrence: show only nodes with at least N, such as 3k. Default: 0.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
         order_by: sort siblings by this metric, largest first, or by name, ascending; for a
             trace, micros sorts by device time, or by host time if it has no device work.
             Default: name.
@@ -315,7 +317,7 @@ class Commands:
         min_float_ops: show only nodes with at least N, such as 3k. Default: 0.
         min_occurrence: show only nodes with at least N, such as 3k. Default: 0.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
         order_by: sort siblings by this metric, largest first, or by name, ascending; for a
             trace, micros sorts by device time, or by host time if it has no device work.
             Default: name.
@@ -434,7 +436,7 @@ class Commands:
         min_float_ops: show only nodes with at least N, such as 3k. Default: 0.
         min_occurrence: show only nodes with at least N, such as 3k. Default: 0.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
         order_by: sort siblings by this metric, largest first, or by name, ascending; for a
             trace, micros sorts by device time, or by host time if it has no device work.
             Default: name.
@@ -555,7 +557,7 @@ class Commands:
         min_float_ops: show only nodes with at least N, such as 3k. Default: 0.
         min_occurrence: show only nodes with at least N, such as 3k. Default: 0.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
         order_by: sort siblings by this metric, largest first, or by name, ascending; for a
             trace, micros sorts by device time, or by host time if it has no device work.
             Default: name.
@@ -668,7 +670,7 @@ class Commands:
 
         n: show the first N nodes (20); 0 is all; also --top. Default: 20.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
         order_by: sort siblings by this metric, largest first, or by name, ascending; for a
             trace, micros sorts by device time, or by host time if it has no device work.
             Default: name.
@@ -729,7 +731,7 @@ class Commands:
         top: show the first N rows (20) of each table; 0 is all; also -n. Default: 0.
         table: print only this table. Default: all.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
         order_by: sort siblings by this metric, largest first, or by name, ascending; for a
             trace, micros sorts by device time, or by host time if it has no device work.
             Default: name.
@@ -813,7 +815,7 @@ class Commands:
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -852,7 +854,7 @@ class Commands:
         each: rank kernels, ops or lines by the time that a step saves if they take half as
             long, and if they take no time. Default: none.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -885,7 +887,7 @@ class Commands:
         by: name places by op, Python line, call or step; auto: by calls that do not launch
             work, otherwise by ops. Default: auto.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -925,7 +927,7 @@ class Commands:
         fail_on: fail if this cause is found, or saves more than TIME of a step (of the whole
             trace if no steps are marked), such as input_pipeline>5ms; may be repeated.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -968,7 +970,7 @@ class Commands:
             memory snapshot, by op, module, line and kind in other files. Default: auto.
         diff: fail unless there are two files, whose live sets are compared.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
         at: show what is allocated at the peak, at the first out-of-memory error (oom; for a
             device without such an error, at the end), at the end, or at a time such as 5ms
             after the first entry; in scope, op, code and top with -select live_bytes. Default:
@@ -1121,7 +1123,7 @@ class Commands:
 
         path: the file to write.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
         account_type_regexes: count only nodes with a type that matches. Default: .*.
         device_regexes: show only nodes on a device that matches. Default: .*.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
@@ -1204,16 +1206,17 @@ class Commands:
         minus the last. View options apply to all sides; all levels are shown unless -max_depth
         is given. A gate consists of a number (total.METRIC, scope:PATTERN.METRIC,
         op:PATTERN.METRIC and so on), an operator (<, <=, > or >=) and a limit: +5% or +1MB
-        limits the change from the first side to the last, 30ms limits the last side itself.
-        For traces, the number can also be step_time, idle, exposed_communication, kernels, or
-        the id of a cause of why (the time that its removal would save). Changes of times are
-        judged by the same test over the steps: the gate holds or fails if the steps show on
-        which side of the limit the change is, and the average agrees. Otherwise it is
-        inconclusive; a gate on a side with one step always is. The answer then prints the
-        interval of changes that the steps do not exclude, the smallest change that they can
-        show, and about how many steps would be enough. Numbers that do not vary and limits for
-        the side itself need no test. The status is 1 if a gate fails, if a gate is
-        inconclusive and --allow-inconclusive is not given, or if nothing matches.
+        limits the change from the first side to the last, 30ms limits the last side itself,
+        and 30% its share of the total. The number can also be step_time or idle; for traces,
+        exposed_communication, kernels, or the id of a cause of why (the time that its removal
+        would save). idle_share<10% limits a part of the step time, multiplied by the number of
+        devices. Changes of times are judged by the same test over the steps: the gate holds or
+        fails if the steps show on which side of the limit the change is, and the average
+        agrees. Otherwise it is inconclusive; a gate on a side with one step always is. The
+        answer then prints the interval of changes that the steps do not exclude, the smallest
+        change that they can show, and about how many steps would be enough. Numbers that do
+        not vary and limits for the side itself need no test. The status is 1 if a gate fails,
+        if a gate is inconclusive and --allow-inconclusive is not given, or if nothing matches.
 
         other: the other profile, or a path. Differences are the other profile minus this one,
         so increases are positive. steps: a step of each side, such as (3, 'slowest'); without
@@ -1255,7 +1258,7 @@ class Commands:
         min_float_ops: show only nodes with at least N, such as 3k. Default: 0.
         min_occurrence: show only nodes with at least N, such as 3k. Default: 0.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
         order_by: sort siblings by this metric, largest first, or by name, ascending; for a
             trace, micros sorts by device time, or by host time if it has no device work.
             Default: name.

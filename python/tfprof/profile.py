@@ -10,7 +10,7 @@ from . import _native, html, rows
 from ._commands import OWN, VIEWS, Commands, DeviceNames, StepNumbers
 from ._native import ProgressCallback
 from .arrow import ArrowTable
-from .errors import InvalidArgumentError
+from .errors import Error, InvalidArgumentError
 from .messages import AdviceProto
 from .result import Record, Result
 from .rows import Tree
@@ -260,6 +260,8 @@ class Profile(Commands):
         median_ns, min_ns, max_ns, deviation_ns over the steps. steps_left_out counts steps without device work, which
         do not count in the mean; document('steps') contains all steps."""
         found: List[Dict[str, Any]] = self.document('steps')['step_time']
+        if not found:
+            raise Error("neither a trace nor a recording is loaded: document('steps') has the steps of other profiles")
         return found
 
     def _compare(self, other: Any, steps: Optional[Sequence[Union[int, str]]], options: Mapping[str, Any]) -> Result:

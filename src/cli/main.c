@@ -120,7 +120,7 @@ static bool run_program(struct session *s, struct run *r)
 static bool run_command(struct session *s, struct run *r)
 {
 	screen_fit(&r->screen, &r->request.opts);
-	return r->request.command->run(s, &r->request, begin_screen(s, r, &r->request.opts));
+	return request_run(s, &r->request, begin_screen(s, r, &r->request.opts));
 }
 
 /* Returns the sink for the original's sentences about loading. They are dropped at a prompt, before

@@ -111,7 +111,7 @@ static bool run(struct session *s, struct ui_page *p, unsigned columns, bool utf
 		return ui_tree_load(s, p->view, &r.opts, p->open, p->n_open, &p->a, p->tree);
 	}
 	struct ui_capture *c = ui_lines_begin(&p->lines, columns, utf8, &p->a, &out);
-	bool ok = r.command->run(s, &r, out);
+	bool ok = request_run(s, &r, out);
 	sink_flush(out);
 	ui_lines_end(c);
 	return ok;

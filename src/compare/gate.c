@@ -47,6 +47,13 @@ static bool no_metric(const struct gate *g, size_t at, struct err *e)
 	        at + 1, STR(all));
 }
 
+/* True if the number of a step is a part of the step time. */
+static bool has_whole(const struct gate *g)
+{
+	return g->number >= STEP_CAUSES || g->number == STEP_idle ||
+	       g->number == STEP_exposed_communication;
+}
+
 static bool read_limit(struct gate *g, size_t at, struct err *e)
 {
 	while (at < g->text.n && g->text.p[at] == ' ')
@@ -58,8 +65,10 @@ static bool read_limit(struct gate *g, size_t at, struct err *e)
 		return fault(g, at, e, "a limit is missing, such as +5% or 20ms");
 	g->change = limit.p[0] == '+' || limit.p[0] == '-';
 	g->percent = str_ends(limit, S("%"));
-	if (g->percent && !g->change)
+	if (g->percent && !g->change && g->total && !has_whole(g))
 		return fault(g, at, e, "a percentage is for changes: write +5% or -5%");
+	if (g->share_named && !(g->percent && !g->change))
+		return fault(g, at, e, "a share is missing, such as 10%");
 	if (g->percent)
 		return quantity_parse_share(limit, &g->share) ||
 		       fault(g, at, e, "not a percentage, such as 5%");
@@ -87,9 +96,13 @@ static bool read_subject(struct gate *g, struct str s, struct err *e)
 	return fault(g, 0, e, "a rule begins with total, scope:, graph:, op: or code:");
 }
 
-/* Reads the name of a number of a step. Returns false for any other word. */
+/* Reads the name of a number of a step, with "_share" after the name of a part of the step time.
+ * Returns false for any other word. */
 static bool read_number(struct gate *g, struct str name)
 {
+	g->share_named = str_ends(name, S("_share"));
+	if (g->share_named)
+		name = str_sub(name, 0, name.n - (sizeof "_share" - 1));
 	enum why_id cause = why_find_row(name);
 
 	for (int i = 0; i < STEP_CAUSES; i++)
@@ -101,6 +114,9 @@ static bool read_number(struct gate *g, struct str name)
 		g->number = STEP_CAUSES + (int)cause;
 		g->metric = M_MICROS;
 	}
+	if (g->share_named && !has_whole(g))
+		g->number = STEP_NONE;
+	g->share_named &= g->number != STEP_NONE;
 	g->total = g->number != STEP_NONE;
 	g->view = view_with(VIEW_PATHS)->kind;
 	return g->total;
@@ -151,10 +167,14 @@ bool gate_parse(struct gate *g, struct str text, struct err *e)
 	return read_subject(g, str_sub(left, 0, point), e) && read_limit(g, at + 1 + g->equal, e);
 }
 
-bool gate_holds(const struct gate *g, int64_t parts, int64_t base, int64_t now)
+bool gate_holds(const struct gate *g, int64_t parts, int64_t base, int64_t now, int64_t whole)
 {
 	double x = (double)now, limit = (double)g->amount * (double)parts;
 
+	if (gate_is_share(g)) {
+		limit = g->share * (double)whole;
+		return x == limit ? g->equal : g->less ? x < limit : x > limit;
+	}
 	if (g->change)
 		x -= (double)base;
 	if (g->percent && base == 0 && now == 0) /* a percentage of 0 is 0 */

@@ -9,11 +9,14 @@
  *   step_time<+5%                         a number of a step of a trace
  *   input_pipeline<=1ms                   the time that a step would be shorter without a cause
  *   phase:decode.step_time<+5%            a number of the steps of a phase of a server
+ *   op:Conv2D.micros<30%                  a share of the root's total
+ *   idle_share<10%                        a share of the step time, times the devices
  *
  *   rule     = ( subject "." metric | [ "phase:" phase "." ] number ) compare limit
  *   subject  = "total" | view ":" pattern
  *   compare  = "<" | "<=" | ">" | ">="
- *   limit    = [ "+" | "-" ] number [ unit | "%" ]     signed: a change, else the number itself
+ *   limit    = [ "+" | "-" ] number [ unit | "%" ]     signed: a change, else the number itself,
+ *                                                      with % its share of the whole
  */
 #ifndef TFPROF_COMPARE_GATE_H
 #define TFPROF_COMPARE_GATE_H
@@ -39,7 +42,9 @@ struct gate {
 	enum metric_id metric;
 	bool less, equal; /* true for < and <=, false for > and >=; the limit itself passes */
 	bool change;      /* the limit applies to the change */
-	bool percent;     /* the limit is a change in percent of the base */
+	bool percent;     /* the limit is a change in percent of the base or, without change, a
+	                     share of the whole */
+	bool share_named; /* the number was given with "_share" after its name */
 	double share;     /* 0.05 */
 	int64_t amount;   /* in base units */
 };
@@ -65,8 +70,15 @@ const char *gate_verdict_name(enum gate_verdict verdict);
 /* On failure, the error message contains the column. */
 bool gate_parse(struct gate *g, struct str text, struct err *e);
 
-/* True if these numbers, in parts of 1 / parts, satisfy the rule. */
-bool gate_holds(const struct gate *g, int64_t parts, int64_t base, int64_t now);
+/* True if the rule limits a share of the whole. Of a number of a step, the whole is the root's
+ * total, and the number that of the entry below the root. */
+static inline bool gate_is_share(const struct gate *g)
+{
+	return g->percent && !g->change;
+}
+
+/* True if these numbers, in parts of 1 / parts, satisfy the rule. whole: of `now`, for shares. */
+bool gate_holds(const struct gate *g, int64_t parts, int64_t base, int64_t now, int64_t whole);
 
 /* ---- gate judge ---- */
 

@@ -74,6 +74,17 @@ static int64_t now_of(const struct judge *j, uint32_t i)
 	return value_of(j, j->c.sides - 1, i);
 }
 
+/* Returns the whole of which the numbers of the last side are parts: the root's total or, of a list
+ * without one, the sum. */
+static int64_t whole_of(const struct judge *j)
+{
+	int64_t whole = now_of(j, 0);
+
+	for (uint32_t i = 1; i < j->c.n && view_is(j->g->view, VIEW_LIST) && !now_of(j, 0); i++)
+		whole = num_add(whole, now_of(j, i));
+	return whole;
+}
+
 /* Returns in which parts the numbers are. */
 static int64_t parts_of(const struct judge *j)
 {
@@ -181,7 +192,8 @@ static void judge_steps(struct judge *j, struct subject *x)
 static struct subject judge_entry(struct judge *j, uint32_t i)
 {
 	int64_t base = base_of(j, i), now = now_of(j, i);
-	struct subject x = { .entry = i, .measured = gate_holds(j->g, parts_of(j), base, now) };
+	struct subject x = { .entry = i,
+		.measured = gate_holds(j->g, parts_of(j), base, now, whole_of(j)) };
 
 	x.verdict = x.measured ? GATE_HOLDS : GATE_FAILS;
 	if (may_vary(j->g) && (base || now) && compare_has(&j->c, 0, i) &&
@@ -191,6 +203,20 @@ static struct subject judge_entry(struct judge *j, uint32_t i)
 }
 
 /* ---- sentences ---- */
+
+/* Appends "4.52ms of 12.0ms (37.67%)". */
+static void put_part(struct judge *j, int64_t now)
+{
+	enum quantity unit = metric_quantity(j->g->metric);
+	int64_t whole = whole_of(j);
+
+	fmt_quantity_in(&j->text, unit, now, parts_of(j), false);
+	sb_put(&j->text, S(" of "));
+	fmt_quantity_in(&j->text, unit, whole, parts_of(j), false);
+	sb_put(&j->text, S(" ("));
+	fmt_fixed2(&j->text, whole ? 100 * (double)now / (double)whole : 0);
+	sb_put(&j->text, S("%)"));
+}
 
 static void put_change(struct judge *j, int64_t base, int64_t now)
 {
@@ -316,6 +342,8 @@ static bool is_subject(struct judge *j, struct pattern_list *l, uint32_t i)
 {
 	uint32_t last = j->c.sides - 1;
 
+	if (j->g->total && gate_is_share(j->g)) /* of a number of a step */
+		return i != 0;
 	if (j->g->total || i == 0)
 		return j->g->total && i == 0;
 	return pattern_match(l, j->c.name[i]) ||
@@ -348,7 +376,12 @@ static int by_worse(const void *ctx, uint32_t a, uint32_t b)
 	const struct judge *j = ctx;
 	const struct subject *v = j->failing.n ? j->failing.v : j->undecided.v;
 	uint32_t i = v[a].entry, k = v[b].entry;
-	int64_t x = num_sub(now_of(j, i), base_of(j, i)), y = num_sub(now_of(j, k), base_of(j, k));
+	int64_t x = now_of(j, i), y = now_of(j, k);
+
+	if (!gate_is_share(j->g)) {
+		x = num_sub(x, base_of(j, i));
+		y = num_sub(y, base_of(j, k));
+	}
 
 	return j->g->less ? (x < y) - (x > y) : (x > y) - (x < y);
 }
@@ -359,7 +392,10 @@ static void put_subject(struct judge *j, const struct subject *x)
 		sb_put_name(&j->text, j->c.name[x->entry]);
 		sb_char(&j->text, ' ');
 	}
-	put_change(j, base_of(j, x->entry), now_of(j, x->entry));
+	if (gate_is_share(j->g))
+		put_part(j, now_of(j, x->entry));
+	else
+		put_change(j, base_of(j, x->entry), now_of(j, x->entry));
 	put_test(j, x);
 }
 

@@ -98,7 +98,7 @@ static bool run_framed(struct session *s, const struct request *r, struct sink *
 	sink_put(text, S(BANNER_OPTIONS));
 	sink_put(text, sb_str(&b));
 	sink_put(text, S(BANNER_REPORT));
-	bool ok = r->command->run(s, r, text);
+	bool ok = request_run(s, r, text);
 	sink_put(text, S(BANNER_END));
 	return ok;
 }

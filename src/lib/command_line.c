@@ -532,6 +532,15 @@ static bool has_nodes(struct session *s, const struct command *c)
 	        STR(s->sources.v[0].path));
 }
 
+bool request_run(struct session *s, const struct request *r, struct sink *out)
+{
+	struct request ranked = *r;
+
+	if (r->opts.rank == STEP_RANK_NONE || r->command->own_words)
+		return r->command->run(s, r, out);
+	return session_rank_step(s, &ranked.opts) && r->command->run(s, &ranked, out);
+}
+
 bool cmd_run(struct session *s, const struct request *r, struct sink *out)
 {
 	struct sb b = sb_in(&s->query_arena);
@@ -541,7 +550,7 @@ bool cmd_run(struct session *s, const struct request *r, struct sink *out)
 		        "%s cannot be used in a session: type tfprof %s in the shell",
 		        r->command->name, r->command->name);
 	if (r->command)
-		return has_nodes(s, r->command) && r->command->run(s, r, out);
+		return has_nodes(s, r->command) && request_run(s, r, out);
 	opts_dump(&b, &s->sticky);
 	sink_put(out, sb_str(&b));
 	return true;

@@ -328,6 +328,7 @@ static bool compare_for_gate(void *user, const struct view_ops *view, const stru
 
 	j->d->number = g->number;
 	j->d->phase = g->phase;
+	j->d->share = gate_is_share(g);
 	bool ok = with_steps ? make_with_steps(j->d, view, &j->w->o, wanted, 2)
 	                     : diff_sides_make(j->d, view, &j->w->o, wanted, j->texts ? 1 : 2);
 	j->d->number = STEP_NONE;

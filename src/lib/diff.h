@@ -68,6 +68,7 @@ struct diff_sides {
 	uint32_t steps_most;  /* maximum number of steps; 0: no limit */
 	bool with_steps; /* the values are followed by the values of each step that -step selects */
 	int phase;       /* struct gate's phase, for number */
+	bool share;      /* number is a part of the whole, which the sides contain */
 	int number; /* struct gate's number, the only one of the sides; STEP_NONE: the sides are
 	               views */
 };

@@ -7,11 +7,13 @@
 
 #include "lib/path_input.h"
 #include "trace/pass/serving.h"
+#include "view/facts.h"
 #include "why/why.h"
 
 /* The numbers of the chosen steps. */
 struct step_values {
 	VEC(int64_t) v;
+	int64_t whole;   /* of which the numbers are parts, of all steps; 0: they are none */
 	struct str lack; /* why they are not known; p NULL: they are */
 };
 
@@ -49,11 +51,13 @@ static void find_times(const struct path_input *in, const struct diff_sides *d,
 		int64_t length = num_sub(s->end, s->start);
 		const struct usage_partition part = usage_partition(
 		        t, &by_step[i].times, num_mul(length, num_from_u64(usage.devices.n)), 1);
-		if (is_chosen(in, i, d->phase, o))
-			VEC_PUSH(a, &out->v,
-			        d->number == STEP_step_time ? trace_ns(t, length)
-			        : d->number == STEP_idle    ? part.idle
-			                                    : part.communication);
+		if (!is_chosen(in, i, d->phase, o))
+			continue;
+		out->whole = num_add(out->whole, part.window);
+		VEC_PUSH(a, &out->v,
+		        d->number == STEP_step_time ? trace_ns(t, length)
+		        : d->number == STEP_idle    ? part.idle
+		                                    : part.communication);
 	}
 }
 
@@ -100,16 +104,50 @@ static bool find_saved(struct session *s, const struct path_input *in, enum why_
 	}
 	for (size_t i = 0; i < x.n_chosen; i++) {
 		const struct critical_window *w = &x.recorded.windows[i], *r = &run.windows[i];
+		out->whole = num_add(out->whole, trace_ns(in->t, num_sub(w->to, w->from)));
 		VEC_PUSH(a, &out->v,
 		        trace_ns(in->t, num_sub(num_sub(w->to, w->from), num_sub(r->to, r->from))));
 	}
 	return true;
 }
 
+/* ---- profiles without a trace ---- */
+
+/* Finds the numbers in the steps of run metadata. */
+static void find_in_model(const struct session *s, const struct diff_sides *d, const struct opts *o,
+        struct step_values *out, struct arena *a)
+{
+	struct facts f;
+	int64_t devices = 0;
+
+	if (d->phase >= 0 || (d->number != STEP_step_time && d->number != STEP_idle)) {
+		out->lack = S("only traces and recordings have this number");
+		return;
+	}
+	facts_find(&s->model, NULL, NULL, &f, a);
+	for (size_t i = 0; i < f.devices.n; i++)
+		devices += !f.devices.v[i].host;
+	for (size_t i = 0; i < f.steps.n; i++) {
+		const struct step_summary *x = &f.steps.v[i];
+		int64_t window = num_mul(x->ns, devices);
+		const struct step *step = model_step_of(&s->model, x->worker, x->id, NULL);
+		if (opts_names_steps(o) ? !opts_has_step(o, x->id)
+		                        : step && step->excluded_from_average)
+			continue;
+		out->whole = num_add(out->whole, window);
+		VEC_PUSH(a, &out->v,
+		        d->number == STEP_idle ? num_sub(window, x->device_busy) : x->ns);
+	}
+	if (!out->v.n)
+		out->lack = S("no step has times");
+	else if (!devices && d->number == STEP_idle)
+		out->lack = S("no work of an accelerator is recorded");
+}
+
 /* ---- the side ---- */
 
 /* Writes the mean and, with steps, the numbers of the steps, each with a run, in the parts of the
- * sides. */
+ * sides. The number of a share is below the whole. */
 static void make_entry(
         const struct diff_sides *d, const struct step_values *found, struct diff_side *x)
 {
@@ -130,7 +168,12 @@ static void make_entry(
 		total[2 * ((size_t)i + 1)] = num_mul(found->v.v[i], parts) / per;
 	const struct side_values made = { values, n, d->ticks_per_us, true };
 	struct side_maker *w = side_begin(d->view->kind, &made, a);
-	side_set_total(w, 0, total);
+	side_set_total(w, d->share ? side_child(w, 0, S("of the step time")) : 0, total);
+	if (d->share) {
+		total[0] =
+		        found->v.n ? num_mul(found->whole, parts) / per / (int64_t)found->v.n : 0;
+		side_set_total(w, 0, total);
+	}
 	side_end(w, x->side);
 }
 
@@ -143,6 +186,14 @@ bool diff_number_side(
 
 	if (x->answer)
 		return session_fail(s, ERR_FAILED, "a text has no steps of a trace");
+	if (!session_need_steps(s, o) || !session_seal(s))
+		return false;
+	if (!s->model.traces.n && !s->recording.n && s->model.steps.n) {
+		find_in_model(s, d, o, &found, a);
+		x->lack = found.lack.p ? str_copy(&x->made, found.lack) : STR_NONE;
+		make_entry(d, &found, x);
+		return true;
+	}
 	if (!path_input_open(s, o, &in))
 		return false;
 	if (d->number >= STEP_CAUSES) {

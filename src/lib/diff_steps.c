@@ -5,21 +5,6 @@
 #include <unistd.h>
 
 #include "lib/diff.h"
-#include "view/facts.h"
-
-enum rank { RANK_SLOWEST, RANK_FASTEST, RANK_MEDIAN, RANK_N };
-
-static enum rank rank_of(struct str word)
-{
-	static const char *const names[] = {
-		[RANK_SLOWEST] = "slowest", [RANK_FASTEST] = "fastest", [RANK_MEDIAN] = "median"
-	};
-	enum rank i = 0;
-
-	while (i < RANK_N && !str_eq(word, str_of(names[i])))
-		i++;
-	return i;
-}
 
 struct str diff_side_path(struct session *s, struct str word, struct str *step)
 {
@@ -40,7 +25,7 @@ bool diff_check_step(struct session *s, struct str word, struct str step)
 	struct step_set set;
 	int64_t one;
 
-	if (!step.n || rank_of(step) != RANK_N)
+	if (!step.n || step_rank_of(step) != STEP_RANK_NONE)
 		return true;
 	if (num_parse_i64(step, &one) ? one >= 0 : steps_parse(&set, &s->query_arena, step, &e))
 		return true;
@@ -51,28 +36,16 @@ bool diff_check_step(struct session *s, struct str word, struct str step)
 
 bool diff_choose_step(struct session *s, struct str step, struct opts *o)
 {
-	struct arena *a = &s->query_arena;
-	enum rank rank = rank_of(step);
 	int64_t one;
-	size_t n;
 
-	if (!step.n)
-		return true;
-	o->step = -1;
-	o->steps = (struct step_set){ 0 };
-	if (rank == RANK_N) {
-		if (!num_parse_i64(step, &one))
-			return steps_parse(&o->steps, a, step, &s->error);
-		o->step = one;
-		return true;
+	if (step.n) {
+		o->step = -1;
+		o->steps = (struct step_set){ 0 };
+		o->rank = step_rank_of(step);
+		if (o->rank == STEP_RANK_NONE && !num_parse_i64(step, &one))
+			return steps_parse(&o->steps, &s->query_arena, step, &s->error);
+		if (o->rank == STEP_RANK_NONE)
+			o->step = one;
 	}
-	if (!session_need_steps(s, o) || !session_seal(s))
-		return false;
-	const struct step_time *v = facts_steps(&s->model, &n, a);
-	if (!n)
-		return session_fail(
-		        s, ERR_FAILED, "no steps are loaded: '@%.*s' needs one", STR(step));
-	o->step = v[rank == RANK_SLOWEST ? n - 1 : rank == RANK_FASTEST ? 0 : (n - 1) / 2].id;
-	note_line(&s->notes, "the %.*s step is %lld\n", STR(step), (long long)o->step);
-	return true;
+	return session_rank_step(s, o);
 }

@@ -103,6 +103,8 @@ bool cmd_unknown_option(struct session *s, const struct command *c, struct str w
 bool cmd_parse_line(struct session *s, struct str line, struct request *r);
 bool cmd_parse_words(
         struct session *s, struct strs *words, struct request *r); /* the same, split */
+/* Runs the command of a request on loaded inputs, with the step that -step chooses by its time. */
+bool request_run(struct session *s, const struct request *r, struct sink *out);
 bool cmd_run(struct session *s, const struct request *r, struct sink *out);
 
 /* ---- flags ----

@@ -53,8 +53,26 @@ bool run_kernels(struct session *s, const struct request *r, struct sink *out)
 	return run_table(s, TABLE_KERNELS, r, out);
 }
 
+/* Writes the steps of a profile without a trace. */
+static bool write_model_steps(struct session *s, const struct request *r, struct sink *out)
+{
+	struct emit to = session_emit(s, VK_N, out);
+	const struct trace_table_request request = { .which = TABLE_STEPS,
+		.top = (size_t)r->top,
+		.columns = r->opts.wide ? 0 : s->columns };
+	struct facts f;
+
+	session_begin_query(s);
+	facts_find(&s->model, NULL, NULL, &f, &s->query_arena);
+	return model_steps_write(&f, &s->model.workers, &request, &r->opts, &to, &s->error);
+}
+
 bool run_steps(struct session *s, const struct request *r, struct sink *out)
 {
+	if (!session_need_steps(s, &r->opts) || !session_seal(s))
+		return false;
+	if (!s->model.traces.n && !s->recording.n && s->model.steps.n)
+		return write_model_steps(s, r, out);
 	return run_table(s, TABLE_STEPS, r, out);
 }
 

@@ -159,6 +159,8 @@ bool session_keep_older(struct session *s, const struct input_worker *v, size_t 
 /* Reads the deferred steps that the options select, or all steps. older: also the older files. */
 bool session_need_steps(struct session *s, const struct opts *o);
 bool session_need_all(struct session *s, bool older);
+/* Sets the step that the options choose by its time, and notes its number. */
+bool session_rank_step(struct session *s, struct opts *o);
 /* Gives nodes of the model a type. */
 bool session_add_type(struct session *s, const uint32_t *nodes, size_t n, struct str type);
 /* Finds the trainable variables of a graph without an op log, if the options account them; the

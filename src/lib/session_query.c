@@ -9,6 +9,7 @@
 #include "export/out.h"
 #include "trace/read/recording/recordings.h"
 #include "model/read/read.h"
+#include "view/facts.h"
 
 /* ---- outputs ---- */
 
@@ -96,8 +97,9 @@ bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct
 		return false;
 	if (!s->model.traces.n && !s->recording.n)
 		return session_fail(s, ERR_FAILED,
-		        "neither a trace nor a recording is loaded: 'summary' shows the steps and "
-		        "devices of other profiles");
+		        "neither a trace nor a recording is loaded\n"
+		        "hint: of other profiles, 'summary' shows the devices, 'steps' the steps "
+		        "and 'advise' what to look at first");
 	session_begin_query(s);
 	*to = (struct worker_traces){ s->model.traces.v, s->model.traces.n, &s->model.workers,
 		NULL };
@@ -134,6 +136,28 @@ const struct trace *session_one_trace(struct session *s)
 		return v ? v->t : NULL;
 	session_fail(s, ERR_FAILED, "several traces are loaded: name only one file");
 	return NULL;
+}
+
+bool session_rank_step(struct session *s, struct opts *o)
+{
+	enum step_rank rank = o->rank;
+	size_t n;
+
+	if (rank == STEP_RANK_NONE)
+		return true;
+	o->rank = STEP_RANK_NONE;
+	if (!session_need_steps(s, o) || !session_seal(s))
+		return false;
+	const struct step_time *v = facts_steps(&s->model, &n, &s->query_arena);
+	if (!n)
+		return session_fail(
+		        s, ERR_FAILED, "no steps are loaded: '%s' needs one", step_rank_name(rank));
+	o->step = v[rank == STEP_RANK_SLOWEST   ? n - 1
+	            : rank == STEP_RANK_FASTEST ? 0
+	                                        : (n - 1) / 2]
+	                  .id;
+	note_line(&s->notes, "the %s step is %lld\n", step_rank_name(rank), (long long)o->step);
+	return true;
 }
 
 struct flops_coverage session_coverage(const struct session *s)

@@ -263,16 +263,16 @@ static bool bad_value(struct err *e, const struct option *row, struct str value,
 /* Sets the steps. A single number is parsed as the original parses it. */
 static bool set_steps(struct opts *o, struct arena *a, struct str value, struct err *e)
 {
-	int64_t one;
+	struct step_set steps = { 0 };
+	enum step_rank rank = step_rank_of(value);
+	int64_t one = -1;
 
-	if (num_parse_i64(value, &one)) {
-		o->step = one;
-		o->steps = (struct step_set){ 0 };
-		return true;
-	}
-	if (!steps_parse(&o->steps, a, value, e))
+	if (rank == STEP_RANK_NONE && !num_parse_i64(value, &one) &&
+	        !steps_parse(&steps, a, value, e))
 		return false;
-	o->step = -1;
+	o->step = steps.n ? -1 : one;
+	o->steps = steps;
+	o->rank = rank;
 	return true;
 }
 
@@ -448,7 +448,7 @@ bool opts_has_step(const struct opts *o, int64_t step)
 
 bool opts_names_steps(const struct opts *o)
 {
-	return o->step >= 0 || o->steps.n;
+	return o->step >= 0 || o->steps.n || o->rank != STEP_RANK_NONE;
 }
 
 struct opts opts_copy(const struct opts *o, struct arena *a)
@@ -519,7 +519,9 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row)
 	case OPT_CHOICE: sb_put(b, option_choice_at(row->choices, *(const int *)at)); break;
 	case OPT_STATS: stats_names(b, *(const unsigned *)at, ","); break;
 	case OPT_STEPS:
-		if (o->steps.n)
+		if (o->rank != STEP_RANK_NONE)
+			sb_put(b, str_of(step_rank_name(o->rank)));
+		else if (o->steps.n)
 			sb_put(b, o->steps.text);
 		else
 			sb_fmt(b, "%lld", (long long)o->step);

@@ -128,6 +128,13 @@ struct moment {
 	struct str text; /* the given word */
 };
 
+/* A step that is chosen by its time, once the steps are loaded. */
+enum step_rank { STEP_RANK_NONE, STEP_RANK_SLOWEST, STEP_RANK_FASTEST, STEP_RANK_MEDIAN };
+
+/* Returns the rank that the word names, or STEP_RANK_NONE; and the word. */
+enum step_rank step_rank_of(struct str word);
+const char *step_rank_name(enum step_rank rank);
+
 struct opts {
 	int32_t max_depth;
 	int64_t min[M_N]; /* by metric, where USE_MIN */
@@ -139,6 +146,7 @@ struct opts {
 	struct output output;
 	/* Extensions. */
 	struct step_set steps; /* if not empty, step is negative */
+	enum step_rank rank;   /* if given, step is negative until session_rank_step sets it */
 	unsigned stats;        /* STAT_BIT bits */
 	int64_t top;           /* most rows; 0: all; negative: not given */
 	struct str file;       /* of -o: file of the answer; empty if not given */

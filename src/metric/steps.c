@@ -42,7 +42,7 @@ bool steps_parse(struct step_set *s, struct arena *a, struct str text, struct er
 		return err_set(e, ERR_INVALID_ARGUMENT,
 		        "-step: '%.*s' is neither a 64-bit integer nor a list of steps such as "
 		        "0,2,5 "
-		        "or 3..9",
+		        "or 3..9, nor slowest, fastest or median",
 		        STR(text));
 	made.text = sb_str(&b);
 	sort_array(a, made.v, made.n, sizeof *made.v, by_from);
@@ -52,6 +52,24 @@ bool steps_parse(struct step_set *s, struct arena *a, struct str text, struct er
 	}
 	*s = made;
 	return true;
+}
+
+static const char *const rank_names[] = { [STEP_RANK_SLOWEST] = "slowest",
+	[STEP_RANK_FASTEST] = "fastest",
+	[STEP_RANK_MEDIAN] = "median" };
+
+enum step_rank step_rank_of(struct str word)
+{
+	enum step_rank i = sizeof rank_names / sizeof *rank_names - 1;
+
+	while (i != STEP_RANK_NONE && !str_eq(word, str_of(rank_names[i])))
+		i--;
+	return i;
+}
+
+const char *step_rank_name(enum step_rank rank)
+{
+	return rank_names[rank];
 }
 
 bool steps_has(const struct step_set *s, int64_t step)

@@ -110,9 +110,10 @@ static int64_t find_slots(
 	return last > first ? step_ns(s, num_sub(last, first)) : 0;
 }
 
-/* Adds the union of each device's spans, and returns the length of the step, ns. a: scratch. */
-static int64_t add_step(const struct model *m, const struct step *s, struct facts *out,
-        struct arena *a, struct arena *keep)
+/* Adds the union of each device's spans to the device and to the step, and sets the length of the
+ * step. a: scratch. */
+static void add_step(const struct model *m, const struct step *s, struct facts *out,
+        struct step_summary *to, struct arena *a, struct arena *keep)
 {
 	struct step_spans x = { s, ARENA_ARRAY(a, s->n_devices, uint32_t), step_is_untimed(s) };
 	int64_t length = find_slots(m, &x, out, keep), until = INT64_MIN;
@@ -130,11 +131,16 @@ static int64_t add_step(const struct model *m, const struct step *s, struct fact
 			d->window = num_add(d->window, length);
 		until = slot != before || until < start || x.untimed ? start : until;
 		before = slot;
-		if (end > until) /* NOLINTNEXTLINE: as above */
-			d->busy = num_add(d->busy, step_ns(s, num_sub(end, until)));
+		if (end > until) {
+			int64_t ns = step_ns(s, num_sub(end, until));
+			int64_t *busy = d->host ? &to->host_busy : &to->device_busy;
+			d->busy = num_add(d->busy, ns); /* NOLINT: as above */
+			*busy = num_add(*busy, ns);
+		}
 		until = end > until ? end : until;
+		to->slices++;
 	}
-	return length;
+	to->ns = length;
 }
 
 static void add_steps(
@@ -145,7 +151,8 @@ static void add_steps(
 		find_peak(m, s, out);
 		if (!spans)
 			continue;
-		struct step_summary x = { s->id, s->worker, add_step(m, s, out, a, keep) };
+		struct step_summary x = { .id = s->id, .worker = s->worker };
+		add_step(m, s, out, &x, a, keep);
 		if (x.ns > 0)
 			VEC_PUSH(keep, &out->steps, x);
 		arena_clear(a);
@@ -191,7 +198,9 @@ static void add_trace(const struct model_trace *of, struct facts *out, struct ar
 	out->marks = steps.by != STEPS_UNKNOWN;
 	for (size_t i = 0; i < steps.steps.n; i++) {
 		const struct trace_step *s = &steps.steps.v[i];
-		struct step_summary x = { s->id, worker, trace_ns(t, num_sub(s->end, s->start)) };
+		struct step_summary x = {
+			.id = s->id, .worker = worker, .ns = trace_ns(t, num_sub(s->end, s->start))
+		};
 		if (x.ns > 0)
 			VEC_PUSH(a, &out->steps, x);
 	}

@@ -30,6 +30,10 @@ struct step_summary {
 	int64_t id;
 	uint32_t worker;
 	int64_t ns; /* from its start to its end */
+	/* Of run metadata: times in which accelerators and hosts worked, summed over the devices,
+	 * and the number of pieces of work. */
+	int64_t device_busy, host_busy;
+	uint64_t slices;
 };
 
 struct facts {

@@ -398,10 +398,32 @@ def tables():
 
 
 def no_trace():
-    """devices, kernels and steps need a trace."""
+    """devices and kernels need a trace; steps has the steps of other profiles, with the times of the summary."""
     profile = os.path.join(cases.TESTDATA, 'example', 'profile_100')
-    _, err = program(profile, 'devices', status=1)
-    assert 'neither a trace nor a recording is loaded' in err, err
+    for command in ('devices', 'kernels', 'why'):
+        _, err = program(profile, command, status=1)
+        assert 'neither a trace nor a recording is loaded\nhint: of other profiles, ' in err, err
+    steps = json.loads(program(profile, 'steps', '-output', 'json')[0])['rows']
+    summary = json.loads(program(profile, 'summary', '-output', 'json')[0])
+    equal([s['step'] for s in steps], [0, 1, 2, 3])
+    equal(max(steps, key=lambda s: s['duration_ns'])['step'], summary['steps']['slowest'])
+    gpu = next(d for d in summary['devices'] if 'GPU' in d['name'])
+    equal(sum(s['busy_ns'] for s in steps), gpu['busy_ns'])
+    for s in steps:
+        equal(s['busy_ns'] + s['idle_ns'], s['devices'] * s['duration_ns'])
+        equal(s['compute_busy_ns'], None)
+
+
+def step_by_time():
+    """-step slowest, fastest and median choose a step by its time."""
+    profile = os.path.join(cases.TESTDATA, 'example', 'profile_100')
+    for word, step in (('slowest', 2), ('fastest', 0)):
+        out, err = program(profile, 'top', '-step', word)
+        assert 'the %s step is %d\n' % (word, step) in err, err
+        equal(out, program(profile, 'top', '-step', str(step))[0])
+    graph = os.path.join(cases.TESTDATA, 'example', 'graph.pbtxt')
+    _, err = program(graph, 'top', '-step', 'slowest', status=1)
+    assert "no steps are loaded: 'slowest' needs one" in err, err
 
 
 def sample():
@@ -456,7 +478,7 @@ def damaged_names():
 CASES = [trace_viewer, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps,
          marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, messages_of_the_profiler, truncated, copied_as_text,
-         damaged_bytes, damaged_names, tables, no_trace, sample]
+         damaged_bytes, damaged_names, tables, no_trace, step_by_time, sample]
 
 def sample_gpu():
     """Returns two steps on a GPU: a copy, a matrix product in two kernels, a relu."""

@@ -67,6 +67,9 @@ static void test_faults(void **state)
 		{ "op:.micros<5", "column 4: a pattern" },
 		{ "total.micros<", "column 14: a limit" },
 		{ "total.micros<5%", "column 14: a percentage is" },
+		{ "step_time<5%", "column 11: a percentage is" },
+		{ "step_time_share<5%", "column 1: a metric" },
+		{ "idle_share<+5%", "column 12: a share" },
 		{ "total.micros<+x%", "column 14: not a percentage, such as 5%" },
 		{ "total.bytes<+5ms", "column 13: not a size" },
 		{ "total.params<+5MB", "column 14: not a number" } };
@@ -81,27 +84,33 @@ static void test_holds(void **state)
 {
 	struct gate g = gate(*state, "total.micros<+5%");
 
-	assert_true(gate_holds(&g, 1, 100, 104));
-	assert_false(gate_holds(&g, 1, 100, 105));
-	assert_true(gate_holds(&g, 1, 100, 0));
-	assert_true(gate_holds(&g, 1, 0, 0));
-	assert_false(gate_holds(&g, 1, 0, 1));
+	assert_true(gate_holds(&g, 1, 100, 104, 0));
+	assert_false(gate_holds(&g, 1, 100, 105, 0));
+	assert_true(gate_holds(&g, 1, 100, 0, 0));
+	assert_true(gate_holds(&g, 1, 0, 0, 0));
+	assert_false(gate_holds(&g, 1, 0, 1, 0));
 	g = gate(*state, "total.bytes<=+0");
-	assert_true(gate_holds(&g, 1, 7, 7));
-	assert_false(gate_holds(&g, 1, 7, 8));
+	assert_true(gate_holds(&g, 1, 7, 7, 0));
+	assert_false(gate_holds(&g, 1, 7, 8, 0));
 	g = gate(*state, "total.micros<-10%");
-	assert_false(gate_holds(&g, 1, 100, 100));
-	assert_true(!gate_holds(&g, 1, 0, 0) && gate_holds(&g, 1, 100, 80));
+	assert_false(gate_holds(&g, 1, 100, 100, 0));
+	assert_true(!gate_holds(&g, 1, 0, 0, 0) && gate_holds(&g, 1, 100, 80, 0));
 	g = gate(*state, "total.bytes<=-1");
-	assert_false(gate_holds(&g, 1, 5, 5));
+	assert_false(gate_holds(&g, 1, 5, 5, 0));
 	g = gate(*state, "total.micros<-10%");
-	assert_true(gate_holds(&g, 1, 100, 80));
+	assert_true(gate_holds(&g, 1, 100, 80, 0));
 	g = gate(*state, "total.params>=10");
-	assert_true(gate_holds(&g, 1, 0, 10));
-	assert_false(gate_holds(&g, 1, 99, 9));
+	assert_true(gate_holds(&g, 1, 0, 10, 0));
+	assert_false(gate_holds(&g, 1, 99, 9, 0));
 	g = gate(*state, "total.residual_bytes<+50%");
-	assert_true(gate_holds(&g, 1, -100, -60));
-	assert_false(gate_holds(&g, 1, -100, -40));
+	assert_true(gate_holds(&g, 1, -100, -60, 0));
+	assert_false(gate_holds(&g, 1, -100, -40, 0));
+	g = gate(*state, "op:Conv2D.micros<30%");
+	assert_true(gate_is_share(&g) && gate_holds(&g, 1, 0, 29, 100));
+	assert_false(gate_holds(&g, 1, 0, 30, 100));
+	g = gate(*state, "idle_share<=10%");
+	assert_true(g.number == STEP_idle && g.total && gate_holds(&g, 1, 0, 10, 100));
+	assert_false(gate_holds(&g, 1, 0, 11, 100));
 }
 
 int main(int argc, char **argv)

@@ -253,8 +253,8 @@ static void fill_partition(
 	}
 }
 
-/* Leaves a column out of text. */
-static void hide_column(struct table *x, struct str name)
+/* Changes the heading of a column in text; "" leaves the column out. */
+static void retitle_column(struct table *x, struct str name, const char *title)
 {
 	const char **titles = ARENA_ARRAY(x->a, x->n_columns, const char *);
 	size_t column = 0;
@@ -262,7 +262,7 @@ static void hide_column(struct table *x, struct str name)
 	memcpy(titles, x->titles, x->n_columns * sizeof *titles);
 	while (!str_eq(x->columns[column].name, name))
 		column++;
-	titles[column] = "";
+	titles[column] = title;
 	x->titles = titles;
 }
 
@@ -646,7 +646,7 @@ static void fill(struct table *x, const struct worker_traces *all,
 	}
 	if (which == TABLE_PHASES) {
 		for (size_t i = 1 + named; i < phase_work->n_columns && !data; i++)
-			hide_column(x, phase_work->columns[i].name);
+			retitle_column(x, phase_work->columns[i].name, "");
 		x->below = phase_work;
 		x->members = put_eager;
 		x->user = eager;
@@ -656,7 +656,7 @@ static void fill(struct table *x, const struct worker_traces *all,
 	if (which == TABLE_ROOFLINE)
 		fill_rooflines(x, v, all->n, &request->roofline);
 	if (which == TABLE_STEPS && single)
-		hide_column(x, S("devices"));
+		retitle_column(x, S("devices"), "");
 	if (which == TABLE_STEPS && all->n == 1 &&
 	        (v[0].steps.by == STEPS_UNKNOWN || v[0].steps.by == STEPS_BY_GUESS))
 		offer_steps(x, v[0].t, v[0].steps.by == STEPS_BY_GUESS);
@@ -693,4 +693,80 @@ bool trace_table_write(const struct worker_traces *all, const struct trace_table
 	x.rows_from = section > 1 ? chosen : &x; /* a document has all tables */
 	return table_write(o->output.kind == OUT_JSON ? &x : chosen, request->top, &o->output,
 	        request->columns, to, e);
+}
+
+/* ---- steps without a trace ---- */
+
+static int by_step(const void *v, uint32_t a, uint32_t b)
+{
+	const struct step_summary *s = v;
+
+	if (s[a].worker != s[b].worker)
+		return (s[a].worker > s[b].worker) - (s[a].worker < s[b].worker);
+	return (s[a].id > s[b].id) - (s[a].id < s[b].id);
+}
+
+/* Appends the cells of the table steps, except the name. */
+static void put_model_step(
+        struct table *to, const struct step_summary *s, size_t devices, bool host)
+{
+	int64_t busy = host ? s->host_busy : s->device_busy;
+
+	table_number(to, s->id);
+	table_null(to); /* start */
+	table_number(to, s->ns);
+	table_number(to, busy);
+	table_count(to, devices);
+	table_null(to); /* compute, exposed communication and copy */
+	table_null(to);
+	table_null(to);
+	table_number(to, num_sub(num_mul(s->ns, num_from_u64(devices)), busy));
+	table_null(to); /* communication, copy, their overlap with compute */
+	table_null(to);
+	table_null(to);
+	table_count(to, s->slices);
+	for (enum idle_cause i = 0; i < IDLE_CAUSES; i++)
+		table_null(to);
+}
+
+/* Counts the accelerators or, if there are none, the hosts. */
+static size_t count_devices(const struct facts *f, bool *host)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->devices.n; i++)
+		n += !f->devices.v[i].host;
+	*host = !n;
+	return n ? n : f->devices.n;
+}
+
+bool model_steps_write(const struct facts *f, const struct strs *names,
+        const struct trace_table_request *request, const struct opts *o, struct emit *to,
+        struct err *e)
+{
+	const struct trace_table_row *row = &table_rows[TABLE_STEPS];
+	struct table x = {
+		.a = to->a, .key = row->key, .schema = row->schema, .version = row->version
+	};
+	struct table part = { .a = to->a, .key = "step_time", .data_only = true };
+	bool named = names->n > 1, host;
+	size_t devices = count_devices(f, &host);
+	const uint32_t *order = sort_order(to->a, f->steps.n, by_step, f->steps.v);
+
+	set_columns(&x, row->columns, row->titles, row->n_columns, named);
+	set_columns(&part, COLUMNS(partition), named);
+	for (size_t i = 0; i < f->steps.n; i++) {
+		const struct step_summary *s = &f->steps.v[order[i]];
+		if (named)
+			table_text(&x, names->v[s->worker]);
+		put_model_step(&x, s, devices, host);
+		table_text(&x, STR_NONE);
+		x.rows++;
+	}
+	retitle_column(&x, S("busy_ns"), host ? "host busy" : "busy");
+	if (devices < 2)
+		retitle_column(&x, S("devices"), "");
+	x.sections = &part;
+	x.n_sections = 1;
+	return table_write(&x, request->top, &o->output, request->columns, to, e);
 }

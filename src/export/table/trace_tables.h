@@ -11,6 +11,7 @@
 #include "device/device_use.h"
 #include "device/memory_use.h"
 #include "trace/pass/roofline.h"
+#include "view/facts.h"
 
 #define TABLE_TOP 20 /* default number of rows */
 
@@ -41,6 +42,12 @@ struct trace_table_request {
 /* Writes the table for all traces in the selected output. */
 bool trace_table_write(const struct worker_traces *all, const struct trace_table_request *request,
         const struct opts *o, struct emit *to, struct err *e);
+
+/* Writes the steps of run metadata, which has no trace, in the selected output. names: of the
+ * workers. Times that only traces have are null. */
+bool model_steps_write(const struct facts *f, const struct strs *names,
+        const struct trace_table_request *request, const struct opts *o, struct emit *to,
+        struct err *e);
 
 /* ---- slices ----
  *
