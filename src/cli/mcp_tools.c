@@ -339,6 +339,8 @@ bool mcp_tool_open(struct mcp_call *c)
 	struct json_node *document = new_document(c);
 	if (!summary)
 		return false;
+	if (json_tree_find(summary, "verdict")) /* the trace is not too large */
+		mcp_prepare_tables(c, f);
 	add_text(c, document, "file", path);
 	mcp_move(document, summary,
 	        "formats verdict cause node_count parameters steps devices missing warnings");

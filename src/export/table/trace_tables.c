@@ -631,7 +631,9 @@ static void fill(struct table *x, const struct worker_traces *all,
 	for (size_t i = 0; i < all->n; i++) {
 		v[i].t = all->v[i].t;
 		v[i].worker = named ? all->names->v[all->v[i].worker] : STR_NONE;
-		if (row->links && !all->recorded)
+		if (row->links && !i && all->links)
+			v[i].links = *all->links;
+		else if (row->links && !all->recorded)
 			trace_link(v[i].t, &v[i].links, x->a);
 		if (row->steps)
 			trace_find_steps(v[i].t, &v[i].steps, x->a);
