@@ -190,6 +190,10 @@ bool mcp_write_document(struct mcp_call *c, struct json_node *document);
 /* Returns the name of a column or member with its unit, unless it contains it. */
 struct str mcp_name(struct arena *a, struct str name, const char *unit);
 
+/* Computes and keeps the rows of the views whose passes take longest, so that the first calls of
+ * table do not wait. */
+void mcp_prepare_tables(struct mcp_call *c, struct mcp_file *f);
+
 /* Writes the member "next": the arguments of this call with another value of one number. */
 void mcp_write_next(const struct mcp_call *c, struct json *j, const char *number, int64_t value);
 

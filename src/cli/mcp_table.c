@@ -525,33 +525,51 @@ static bool write_table(struct mcp_call *c, struct mcp_file *f, const struct mcp
 
 /* ---- the tool ---- */
 
+/* Runs a command so that its cells contain all rows. */
+static bool run_whole(struct mcp_call *c, struct mcp_file *f, const struct command *command,
+        struct mcp_result *out)
+{
+	struct strs words = { 0 };
+
+	strs_add(c->a, &words, str_of(command->name));
+	if (command->table)
+		strs_add(c->a, &words, S("--top=0"));
+	if (command->run == run_top) {
+		strs_add(c->a, &words, S("-n"));
+		strs_add(c->a, &words, S("0"));
+	}
+	if (command->view) {
+		strs_add(c->a, &words, S("-max_depth"));
+		strs_add(c->a, &words, S("1000000"));
+	}
+	return mcp_run(c, f, NULL, &words, true, out);
+}
+
+void mcp_prepare_tables(struct mcp_call *c, struct mcp_file *f)
+{
+	static const char *const slow[] = { "devices", "idle", "critical" };
+	struct mcp_result unused;
+
+	for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
+		run_whole(c, f, cmd_find(f->s, str_of(slow[i])), &unused);
+	c->m->s->error = (struct err){ .a = &c->m->s->query_arena };
+}
+
 bool mcp_tool_table(struct mcp_call *c)
 {
 	struct mcp_file *f = mcp_open(c->m, mcp_text(c, "file"));
 	struct mcp_table t = { .a = c->a };
-	struct strs words = { 0 };
 	struct mcp_result r;
 	int64_t limit = LIMIT, offset = 0;
 
 	if (!f)
 		return false;
 	const struct command *command = cmd_find(f->s, mcp_text(c, "view"));
-	strs_add(c->a, &words, mcp_text(c, "view"));
-	if (command && command->table)
-		strs_add(c->a, &words, S("--top=0"));
-	if (command && command->run == run_top) {
-		strs_add(c->a, &words, S("-n"));
-		strs_add(c->a, &words, S("0"));
-	}
-	if (command && command->view) {
-		strs_add(c->a, &words, S("-max_depth"));
-		strs_add(c->a, &words, S("1000000"));
-	}
 	mcp_number(c, "limit", &limit);
 	mcp_number(c, "offset", &offset);
 	if (limit < 1 || offset < 0)
 		return mcp_refuse(c, "limit must be at least 1, and offset at least 0");
-	if (!mcp_run(c, f, NULL, &words, true, &r))
+	if (!run_whole(c, f, command, &r))
 		return false;
 	cells_open(&t.cells, r.bytes, t.a);
 	read_rows(&t);

@@ -8,7 +8,6 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "cli/mcp.h"
-#include "model/sniff.h"
 
 /* clang-format off */
 const struct mcp_tool mcp_tools[] = {
@@ -208,25 +207,6 @@ static struct strs one_word(struct mcp_call *c, const char *word)
 #define LIST_DEPTH 4
 #define LIST_MOST  400 /* entries of folders that are looked at */
 
-/* Returns the format of a file, or NULL if none is recognised. */
-static const char *format_of(struct mcp_call *c, struct str path)
-{
-	struct scratch own;
-	struct src *s;
-	struct err e = { .a = c->a };
-	const struct input *found = NULL;
-
-	scratch_open(&own, c->a->work);
-	if (src_open_file(&s, &own.a, path, &e)) {
-		src_need(s, SNIFF_BYTES);
-		size_t n = (size_t)(s->end - s->p);
-		found = input_guess(str_make(s->p, n < SNIFF_BYTES ? n : SNIFF_BYTES), path);
-		src_close(s);
-	}
-	scratch_close(&own);
-	return found ? found->name : NULL;
-}
-
 struct listing {
 	struct mcp_call *c;
 	struct json_node *to;
@@ -251,7 +231,7 @@ static void list_entry(struct listing *x, struct str path, unsigned depth)
 		}
 		return;
 	}
-	const char *format = format_of(c, real);
+	const struct input *format = input_by_content(real, c->a->work);
 	if (!format) {
 		x->unknown++;
 		return;
@@ -260,7 +240,7 @@ static void list_entry(struct listing *x, struct str path, unsigned depth)
 	struct str first = c->m->allowed.v[0];
 	bool below = str_starts(path, first) && path.n > first.n && path.p[first.n] == '/';
 	add_text(c, row, "path", below ? str_sub(path, first.n + 1, SIZE_MAX) : path);
-	add_text(c, row, "format", str_of(format));
+	add_text(c, row, "format", str_of(format->name));
 	add_number(c, row, "bytes", st.st_size);
 }
 
@@ -339,6 +319,8 @@ bool mcp_tool_open(struct mcp_call *c)
 	struct json_node *document = new_document(c);
 	if (!summary)
 		return false;
+	if (json_tree_find(summary, "verdict")) /* the trace is not too large */
+		mcp_prepare_tables(c, f);
 	add_text(c, document, "file", path);
 	mcp_move(document, summary,
 	        "formats verdict cause node_count parameters steps devices missing warnings");

@@ -200,7 +200,7 @@ static void put_nodes(struct page_text *t)
 	if (f->params)
 		put_count(t, "; ", f->params, " parameters");
 	if (t->p->float_ops.v) {
-		sb_put(&t->line, t->p->uncounted ? S("; ≥") : S("; "));
+		sb_put(&t->line, t->p->bounded ? S("; ~") : t->p->uncounted ? S("; ≥") : S("; "));
 		fmt_fraction_si(&t->line, QUANTITY_COUNT, t->p->float_ops);
 		sb_put(&t->line, S(" float operations"));
 	}

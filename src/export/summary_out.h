@@ -58,6 +58,7 @@ struct summary_page {
 	        cause; /* the verdict of why: its sentence and its id; p NULL: why was not run */
 	/* Of all nodes, of an average step. */
 	struct fraction host_us, device_us, float_ops, requested_bytes;
+	bool bounded;      /* float_ops is an upper bound */
 	int64_t uncounted; /* calls whose float operations are unknown, of all steps */
 	struct flops_coverage coverage;
 	size_t waiting; /* files that are read when a command needs them */

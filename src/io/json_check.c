@@ -67,6 +67,13 @@ static bool take_number(struct checking *k)
 	return take_digits(k) > 0;
 }
 
+bool json_is_number(struct str text)
+{
+	struct checking k = { .p = text.p, .end = text.p + text.n };
+
+	return take_number(&k) && k.p == k.end;
+}
+
 static bool take_scalar(struct checking *k)
 {
 	static const char *const words[] = { "true", "false", "null", "NaN", "Infinity",

@@ -207,6 +207,10 @@ bool json_in_each(
  * flaws, and one if the outermost object does not end. list: name of the member. */
 void json_in_finish(struct json_in *j, const char *list, struct notes *notes);
 
+/* True if the text is a number of JSON: digits without a leading zero, with or without sign,
+ * fraction and exponent. */
+bool json_is_number(struct str text);
+
 enum json_number {
 	JSON_NUMBER_GOOD,
 	JSON_NUMBER_OVERFLOW, /* *v is the nearer end of the type */

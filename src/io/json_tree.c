@@ -32,8 +32,11 @@ static struct json_node *read_value(
 {
 	struct json_value v;
 
+	const char *from = j->p;
 	if (!json_in_value(j, &v))
 		return NULL;
+	if (v.type == JSON_NUMBER && !json_is_number(v.text))
+		return json_stop_at(j, from, JSON_STOP_BAD), NULL;
 	struct json_node *x = add_node(a, parent, key, v.type);
 	if (v.type == JSON_STRING || v.type == JSON_NUMBER)
 		x->text = take_text(j, &v, a);
@@ -122,6 +125,9 @@ struct json_node *json_tree(struct arena *a, struct str text, struct err *e)
 		err_set(e, ERR_DATA_LOSS, "malformed JSON at byte 0");
 		return NULL;
 	}
+	if (!str_contains(
+	            S("{[\""), str_make(text.p, 1))) /* a number or a word ends before a blank */
+		text = str_fmt(a, "%.*s ", STR(text));
 	if (!src_memory(&s, a, S("JSON"), text, e) || !src_need(s, text.n) ||
 	        !json_in_open_utf8(&j, s))
 		return NULL;

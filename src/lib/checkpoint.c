@@ -300,10 +300,15 @@ static bool put_document(struct tensor_listing *k, struct sink *s, const struct 
 static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
 {
 	struct tensor_listing *k = listing_of(x);
+	struct source sources[2];
 	struct emit with = *to;
 	struct scratch own; /* the rows reset the arena of the query */
 
 	(void)e;
+	for (size_t i = 0; i < k->paths.n; i++)
+		sources[i] =
+		        (struct source){ .is = input_role(ROLE_CHECKPOINT), .path = k->paths.v[i] };
+	with.from = (struct origin){ .v = sources, .n = k->paths.n };
 	k->rows_of_sheet = true;
 	scratch_open(&own, to->a->work);
 	with.a = &own.a;

@@ -13,6 +13,7 @@ struct kept_path {
 	struct path_input in;
 	struct replay x;
 	bool replayed;
+	const struct why *why; /* of the steps that count in averages; NULL: not found yet */
 };
 
 /* Prepares a trace. */
@@ -35,6 +36,11 @@ static void keep_trace(struct session *s, const struct trace *t, struct path_inp
 		s->kept = made;
 	}
 	*in = s->kept->in;
+}
+
+const struct trace_links *path_kept_links(const struct session *s, const struct trace *t)
+{
+	return s->kept && s->kept->in.t == t ? &s->kept->in.links : NULL;
 }
 
 /* Opens the replay of all steps. */
@@ -187,6 +193,46 @@ bool path_replays_open(struct session *s, const struct opts *o, struct path_repl
 		waits += out->v[i]->depend.unknown_waits;
 	path_note_unknown(s, &out->v[0]->depend, waits);
 	return true;
+}
+
+/* A job with its causes, in one arena. */
+struct explained {
+	struct replay x; /* of a job that is kept */
+	const struct replay *v[1];
+	struct rank_group job;
+	struct why why;
+};
+
+static const struct why *explain(
+        struct explained *e, const struct replay *const *v, size_t n, struct arena *a)
+{
+	rank_group_open(v, n, &e->job, a);
+	why_find(&e->job, &e->why, a);
+	return &e->why;
+}
+
+const struct why *path_why(struct session *s, const struct path_replays *in, const struct opts *o)
+{
+	struct kept_path *kept = s->kept;
+	const struct replay *x = in->v[0];
+	struct arena *a = &s->path_arena;
+
+	if (in->n > 1 || !kept || kept->in.t != x->depend.t || o->step >= 0 || o->steps.n)
+		return explain(ARENA_NEW(&s->query_arena, struct explained), in->v, in->n,
+		        &s->query_arena);
+	if (!kept->why) {
+		s->kept = NULL; /* until all of it is made */
+		struct explained *e = ARENA_NEW(a, struct explained);
+		e->x = *x;
+		e->x.a = a;
+		replay_choose(&e->x,
+		        (const uint32_t *)arena_copy(a, x->chosen, x->n_chosen * sizeof *x->chosen),
+		        x->n_chosen);
+		e->v[0] = &e->x;
+		kept->why = explain(e, e->v, 1, a);
+		s->kept = kept;
+	}
+	return kept->why;
 }
 
 bool path_fail_cause(struct session *s, const char *option, struct str id)

@@ -7,7 +7,7 @@
 #define TFPROF_LIB_PATH_INPUT_H
 
 #include "lib/session.h"
-#include "trace/pass/ranks.h"
+#include "why/why.h"
 
 /* The one trace that is loaded, its launches and its steps. */
 struct path_input {
@@ -16,6 +16,9 @@ struct path_input {
 	struct trace_steps steps;
 };
 bool path_input_open(struct session *s, const struct opts *o, struct path_input *in);
+
+/* Returns the launches of a trace if an earlier command found them, otherwise NULL. */
+const struct trace_links *path_kept_links(const struct session *s, const struct trace *t);
 
 /* The chosen steps of a replay. */
 struct path_steps {
@@ -45,6 +48,10 @@ bool path_replays_find(struct session *s, const struct opts *o, struct path_repl
 
 /* Likewise; loads what is missing, and notes what is not known. */
 bool path_replays_open(struct session *s, const struct opts *o, struct path_replays *out);
+
+/* Returns the causes of the steps of the replays, which were opened with these options. The session
+ * keeps those of the steps of a trace that count in averages. */
+const struct why *path_why(struct session *s, const struct path_replays *in, const struct opts *o);
 
 /* Adds a note about the data that the file lacks to explain the waits of streams. Adds nothing if
  * the file has no device work, which could wait. */

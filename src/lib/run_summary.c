@@ -47,6 +47,7 @@ static void add_up(const struct query *q, struct summary_page *p)
 	p->host_us = view_value(q, &all, V_CPU_MICROS);
 	p->float_ops = view_value(q, &all, V_FLOAT_OPS);
 	p->uncounted = all.v[V_UNCOUNTED];
+	p->bounded = tally_is_bound(&all, V_FLOAT_OPS);
 	p->requested_bytes = view_value(q, &all, V_BYTES);
 }
 

@@ -3,6 +3,7 @@
  * The commands that print tables of a trace: devices, kernels, steps, phases, roofline.
  */
 #include "lib/command.h"
+#include "lib/path_input.h"
 
 #include "export/out.h"
 #include "export/table/trace_tables.h"
@@ -19,6 +20,7 @@ static bool write_table(struct session *s, struct trace_table_request *request,
 	if (!session_find_traces(
 	            s, trace_table_wants(request->which), request->which == TABLE_DEVICES, &all))
 		return false;
+	all.links = all.n == 1 ? path_kept_links(s, all.v[0].t) : NULL;
 	uint64_t summed = 0;
 	for (size_t i = 0; i < all.n && request->which == TABLE_DEVICES; i++)
 		summed += all.v[i].t->sums ? all.v[i].t->n_slices : 0;

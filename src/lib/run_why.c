@@ -92,19 +92,15 @@ static struct str typed_steps(struct session *s, const struct opts *o)
 static bool write_job(struct session *s, const struct why_request *request, const struct opts *o,
         const struct path_replays *in, struct emit *to)
 {
-	struct rank_group job;
-	struct why why;
-
-	rank_group_open(in->v, in->n, &job, &s->query_arena);
-	why_find(&job, &why, &s->query_arena);
-	const struct why_page page = { .x = &why,
+	const struct why *why = path_why(s, in, o);
+	const struct why_page page = { .x = why,
 		.of = in->steps.of,
 		.marked = in->steps.marked,
 		.wall = in->steps.wall,
 		.steps = typed_steps(s, o),
 		.top = request->top,
 		.cause = request->cause };
-	return why_write(&page, o, s->columns, to, &s->error) && check_rules(s, request, &why);
+	return why_write(&page, o, s->columns, to, &s->error) && check_rules(s, request, why);
 }
 
 /* ---- two runs ---- */
@@ -188,8 +184,6 @@ bool session_verdict(struct session *s, struct str *verdict, struct str *id)
 {
 	struct arena *a = &s->query_arena;
 	struct path_replays in;
-	struct rank_group job;
-	struct why why;
 	struct opts o;
 
 	if (!has_cheap_verdict(s))
@@ -199,9 +193,8 @@ bool session_verdict(struct session *s, struct str *verdict, struct str *id)
 		return false;
 	if (are_runs(&in))
 		return true;
-	rank_group_open(in.v, in.n, &job, a);
-	why_find(&job, &why, a);
-	*verdict = why_verdict(&why, a);
-	*id = why_verdict_id(&why);
+	const struct why *why = path_why(s, &in, &o);
+	*verdict = why_verdict(why, a);
+	*id = why_verdict_id(why);
 	return true;
 }

@@ -101,8 +101,9 @@ bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct
 		        "hint: of other profiles, 'summary' shows the devices, 'steps' the steps "
 		        "and 'advise' what to look at first");
 	session_begin_query(s);
-	*to = (struct worker_traces){ s->model.traces.v, s->model.traces.n, &s->model.workers,
-		NULL };
+	*to = (struct worker_traces){
+		.v = s->model.traces.v, .n = s->model.traces.n, .names = &s->model.workers
+	};
 	if (s->recording.n) {
 		struct model_trace *x = ARENA_NEW(&s->query_arena, struct model_trace);
 		struct device_use *use = devices ? read_devices(s) : NULL;
@@ -110,7 +111,9 @@ bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct
 			x->t = use ? use->t : NULL;
 		else
 			x->t = session_recording_trace(s, wants);
-		*to = (struct worker_traces){ x, 1, &s->model.workers, use };
+		*to = (struct worker_traces){
+			.v = x, .n = 1, .names = &s->model.workers, .recorded = use
+		};
 		return x->t != NULL;
 	}
 	note_traceless(s);

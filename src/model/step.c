@@ -18,6 +18,7 @@
 	F(bytes_accessed, V_BYTES_ACCESSED)                                                        \
 	F(flops, V_CALL_FLOPS)                                                                     \
 	F(uncounted, V_UNCOUNTED)                                                                  \
+	F(windowed, V_WINDOWED)                                                                    \
 	F(critical, V_CRITICAL_MICROS)                                                             \
 	F(time, V_NONE)                                                                            \
 	F(in_use, V_NONE)                                                                          \

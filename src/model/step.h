@@ -21,14 +21,16 @@
  */
 
 enum value {
-	V_BYTES,           /* requested, bytes */
-	V_PEAK_BYTES,      /* bytes */
-	V_RESIDUAL_BYTES,  /* bytes */
-	V_OUTPUT_BYTES,    /* bytes */
-	V_KERNELS,         /* kernels, copies and memsets; this and the next one only for traces */
-	V_BYTES_ACCESSED,  /* bytes read and written by device work */
-	V_CALL_FLOPS,      /* float operations counted call by call; only for traces */
-	V_UNCOUNTED,       /* calls, kernels or nodes whose float operations are not known */
+	V_BYTES,          /* requested, bytes */
+	V_PEAK_BYTES,     /* bytes */
+	V_RESIDUAL_BYTES, /* bytes */
+	V_OUTPUT_BYTES,   /* bytes */
+	V_KERNELS,        /* kernels, copies and memsets; this and the next one only for traces */
+	V_BYTES_ACCESSED, /* bytes read and written by device work */
+	V_CALL_FLOPS,     /* float operations counted call by call; only for traces */
+	V_UNCOUNTED,      /* calls, kernels or nodes whose float operations are not known */
+	V_WINDOWED, /* calls whose float operations are upper bounds: attention that is probably
+	               limited to a window */
 	V_CRITICAL_MICROS, /* on the critical path; of traces and recordings, if a query needs it.
 	                      Times are in ticks of the model (model_ticks) */
 	V_MICROS,          /* accelerator + cpu */
@@ -57,6 +59,12 @@ static inline bool tally_lacks(const struct tally *t, enum value v)
 static inline bool tally_is_unknown(const struct tally *t, enum value v)
 {
 	return tally_lacks(t, v) && !t->v[v];
+}
+
+/* True if a number is an upper bound. */
+static inline bool tally_is_bound(const struct tally *t, enum value v)
+{
+	return v == V_FLOAT_OPS && t->v[V_WINDOWED] > 0 && t->v[v] > 0;
 }
 
 static inline bool value_is_time(enum value v)
@@ -141,6 +149,7 @@ struct mem_item {
 	int64_t peak, residual, output;
 	int64_t kernels, bytes_accessed; /* for device work */
 	int64_t flops, uncounted;        /* of all calls, for traces */
+	int64_t windowed;                /* calls whose float operations are upper bounds */
 	int64_t critical;                /* ticks on the critical path, for traces */
 	int64_t in_use;                  /* allocator_bytes_in_use */
 	int64_t host_temp, host_persistent, accelerator_temp, accelerator_persistent;
@@ -148,7 +157,7 @@ struct mem_item {
 	const uint8_t *outputs; /* packed; read with mem_next_output */
 };
 
-#define MEM_ITEM_MAX   172 /* largest packed item in bytes, without its outputs */
+#define MEM_ITEM_MAX   182 /* largest packed item in bytes, without its outputs */
 #define MEM_OUTPUT_MAX 30
 
 /* Packing: the item, then its outputs; each function returns the end of its bytes. mem_close then

@@ -323,7 +323,7 @@ struct slice_iter trace_slices(const struct trace *t, uint32_t track);
 struct slice_iter trace_slices_if(const struct trace *t, uint32_t track, uint32_t categories);
 bool slice_next(struct slice_iter *i, struct slice *out);
 
-/* Reads one slice by its number. Decodes at most a few hundred slices of its block. */
+/* Reads one slice by its number. Decodes at most a few dozen slices of its block. */
 void trace_slice(const struct trace *t, uint32_t number, struct slice *out);
 
 /* Returns the track of a slice without decoding it. */

@@ -27,6 +27,7 @@
 
 #define SLICE_BLOCK_MIN 256u
 #define SLICE_BLOCK     4096u /* bytes; a block with a single record may be longer */
+#define SLICE_ENTRIES   7u    /* places in a block, besides its begin, where decoding can begin */
 
 enum { RECORD_FORM = 3, RECORD_CORRELATION = 64, RECORD_ARGS = 128 };
 
@@ -36,9 +37,13 @@ enum { FORM_BEGIN = SLICE_SAMPLE + 1, FORM_END };
 struct slice_block {
 	uint8_t *bytes;
 	uint32_t size, cap, n;
-	uint32_t first;      /* number of the first slice, within the track */
-	int64_t base;        /* start of the first slice */
-	int64_t correlation; /* first correlation in the block */
+	uint32_t first;                     /* number of the first slice, within the track */
+	int64_t base;                       /* start of the first slice */
+	int64_t correlation;                /* first correlation in the block */
+	uint32_t entries;                   /* number of entries, one per SLICE_BLOCK / 8 bytes */
+	uint16_t entry_at[SLICE_ENTRIES];   /* offset of the record */
+	uint16_t entry_n[SLICE_ENTRIES];    /* records before it */
+	int64_t entry_start[SLICE_ENTRIES]; /* start of the record before it */
 };
 
 /* An input of a node of a program. */

@@ -115,6 +115,21 @@ const uint8_t *store_decode(
 	return p;
 }
 
+/* Makes the next record an entry of the block if it is far enough from the last one. before: start
+ * of the record before. */
+static void add_entry(struct slice_block *block, int64_t before)
+{
+	uint32_t n = block->entries;
+
+	if (n == SLICE_ENTRIES || block->size < (n + 1) * (SLICE_BLOCK / (SLICE_ENTRIES + 1)) ||
+	        block->size > UINT16_MAX)
+		return;
+	block->entry_at[n] = (uint16_t)block->size;
+	block->entry_n[n] = (uint16_t)block->n;
+	block->entry_start[n] = before;
+	block->entries++;
+}
+
 void store_append(struct trace_build *b, const struct slice *s)
 {
 	struct trace_track *k = &b->t->tracks.v[s->track];
@@ -128,6 +143,7 @@ void store_append(struct trace_build *b, const struct slice *s)
 	} else if (!block->correlation) {
 		block->correlation = s->correlation; /* no earlier slice needed one */
 	}
+	add_entry(block, before);
 	encode(block, before, s);
 	if (k->n && (s->start < state->last_start ||
 	                    (s->start == state->last_start && s->length > state->last_length)))
@@ -193,13 +209,21 @@ uint32_t trace_track_of(const struct trace *t, uint32_t number)
 
 void trace_slice(const struct trace *t, uint32_t number, struct slice *out)
 {
-	struct slice_iter i = trace_slices(t, trace_track_of(t, number));
+	struct slice_iter i = { .t = t, .track = trace_track_of(t, number) };
 	const struct trace_track *k = &t->tracks.v[i.track];
 	size_t next;
 
 	BISECT(next, 1, k->blocks.n, k->first + k->blocks.v[next].first <= number);
-	i.block = (uint32_t)next - 1;
-	i.number = k->first + k->blocks.v[i.block].first;
+	const struct slice_block *b = &k->blocks.v[next - 1];
+	uint32_t left = number - k->first - b->first, entry = 0;
+	while (entry < b->entries && b->entry_n[entry] <= left)
+		entry++;
+	uint32_t before = entry ? b->entry_n[entry - 1] : 0;
+	i.block = (uint32_t)next;
+	i.p = b->bytes + (entry ? b->entry_at[entry - 1] : 0);
+	i.start = entry ? b->entry_start[entry - 1] : b->base;
+	i.left = b->n - before;
+	i.number = k->first + b->first + before;
 	while (slice_next(&i, out) && out->number < number) {
 	}
 }

@@ -60,9 +60,7 @@ static bool is_kernel(const struct depend_node *n)
 /* Returns the peaks of the device of a kernel, or NULL. */
 static const struct peak *peak_of(const struct why_scene *s, const struct depend_node *n)
 {
-	uint32_t model = s->t->devices.v[s->t->tracks.v[n->track].device].model;
-
-	return model == ID_NONE ? NULL : peak_find(trace_str(s->t, model));
+	return s->peaks[s->t->tracks.v[n->track].device];
 }
 
 /* True if the peaks of the device of some kernel are known. */

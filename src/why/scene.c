@@ -6,6 +6,7 @@
 
 #include "base/fmt.h"
 #include "base/sort.h"
+#include "flops/peak.h"
 
 /* ---- owners ---- */
 
@@ -241,6 +242,14 @@ uint32_t why_window(const struct why_scene *s, uint32_t node)
 
 /* ---- opening ---- */
 
+static void find_peaks(struct why_scene *s)
+{
+	s->peaks = ARENA_ARRAY(s->a, s->t->devices.n, const struct peak *);
+	for (size_t i = 0; i < s->t->devices.n; i++)
+		if (s->t->devices.v[i].model != ID_NONE)
+			s->peaks[i] = peak_find(trace_str(s->t, s->t->devices.v[i].model));
+}
+
 void why_scene_open(
         struct why_scene *s, const struct rank_group *job, uint32_t index, struct arena *a)
 {
@@ -251,6 +260,7 @@ void why_scene_open(
 		.job = job, .index = index, .x = x, .d = &x->depend, .t = x->depend.t, .a = a
 	};
 	order_windows(s);
+	find_peaks(s);
 	find_owners(s);
 	find_launches(s);
 	scratch_open(&own, a->work);

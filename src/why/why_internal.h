@@ -8,6 +8,7 @@
 #include "why/why.h"
 
 /* The steps that are examined, and the owners of time. */
+struct peak;
 struct why_scene {
 	const struct rank_group *job;
 	uint32_t index; /* index of the replay in the job */
@@ -16,6 +17,7 @@ struct why_scene {
 	const struct trace *t;
 	const struct critical_window *windows; /* the chosen windows, sorted by start; their member
 	                                          step is the index of the window */
+	const struct peak **peaks;             /* of each device; NULL: unknown */
 	uint8_t *owners;                       /* of each context: enum why_id, or WHY_IDS */
 	int64_t *launched;  /* of each node: ticks of device work that the node launched */
 	uint32_t *launches; /* likewise: number of pieces of this work */

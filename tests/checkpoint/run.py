@@ -119,6 +119,10 @@ def case_forms(top):
         same = [{k: '' if r[k] is None else str(r[k]) for k in rows[0]} for r in answer['rows']]
         T.check(answer['row_count'] == len(rows) and answer['bytes'] == sum(r['bytes'] or 0 for r in answer['rows']), 'totals of ' + name)
         T.check(rows == same, 'csv and json of %s differ: %r' % (name, [x for x in zip(rows, same) if x[0] != x[1]][:2]))
+    both = [os.path.join(top, name) for name in ('v1', 'v2')]
+    for paths in both[:1], both:
+        T.check(json.loads(run(*paths, '-output', 'json')[1])['sources'] == [{'kind': 'checkpoint', 'path': p} for p in paths],
+                'sources of %r' % paths)
     for name, shards in (('v2', 1), ('v2_seven', 7)):
         rows = [r for r in json.loads(run(os.path.join(top, name), '-output', 'json')[1])['rows'] if r['offset'] is not None and r['dtype'] != 'string']
         for r in rows:

@@ -573,6 +573,9 @@ def windows_of_attention():
         out, _ = program('flops', trace(times))
         assert 'counted over all previous tokens' in out and ('An upper bound' in out) == bound, out
         equal(out.startswith('Float operations: ~'), bound)
+        for words in ('flops',), ('roofline',), ('op', '-select', 'float_ops'), ('summary',):
+            marked = [' ~' in line or 'attention~' in line for line in program(*words[:1], trace(times), *words[1:])[0].splitlines()]
+            equal(any(marked), bound, words)
 
 
 def example_is_made():

@@ -92,7 +92,8 @@ def malformed():
     bad = [(b'{"a\n', -32700), (b'{"jsonrpc":"2.0","id":1,"method":"ping"\n', -32700), (b'{"a":1,}\n', -32700),
            (b'{"a":NaN}\n', -32700), (b'\x1f\x8b\x08\n', -32700), (b'\xff\xfe{\x00\n', -32700), (b'[' * 1000 + b'\n', -32700),
            (b'{"jsonrpc":"2.0","id":1,"method":"ping"} x\n', -32700), (b'[]\n', -32600), (b'{}\n', -32600),
-           (b'"x"\n', -32600), (b'{"jsonrpc":"1.0","id":1,"method":"ping"}\n', -32600),
+           (b'{"id":-}\n', -32700), (b'[1e]\n', -32700), (b'-\n', -32700), (b'1.\n', -32700), (b'nul\n', -32700), (b'7 7\n', -32700),
+           (b'"x"\n', -32600), (b'7\n', -32600), (b'null\n', -32600), (b' true\n', -32600), (b'-7.5e3\n', -32600), (b'{"jsonrpc":"1.0","id":1,"method":"ping"}\n', -32600),
            (b'{"jsonrpc":"2.0","id":{},"method":"ping"}\n', -32600), (b'{"jsonrpc":"2.0","id":null,"method":"ping"}\n', -32600),
            (b'{"jsonrpc":"2.0","id":1,"method":7}\n', -32600), (b'{"jsonrpc":"2.0","id":1,"method":"no/such"}\n', -32601),
            (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}\n', -32602),
@@ -312,6 +313,19 @@ def opens_no_network():
         assert not [x for x in links if x.startswith('socket')], links
 
 
+def lists_by_content():
+    """The listing names files by their content: JSON that is not a profile, whatever its name, counts as another file."""
+    for name, text in (('package.json', '{"name": "x"}'), ('notes.json', 'hello'), ('rows.json.gz', '[1, 2]'), ('graph.txt', '7'), ('empty.json', '')):
+        with open(name, 'w') as f:
+            f.write(text)
+    shutil.copy(os.path.join(TESTDATA, TRACE), 'any.name')
+    shutil.copy(os.path.join(TESTDATA, 'example/profile_100'), 'package.pb')
+    with Server(ARGS.program) as s:
+        found = s.call('open')
+    equal([(x['path'], x['format']) for x in found['profiles']], [('any.name', 'JSON trace'), ('package.pb', 'profile')])
+    equal(found['other_files'], 5)
+
+
 def reloads():
     """An input stays loaded between calls, and is read again after it changed."""
     shutil.copy(os.path.join(TESTDATA, 'example/profile_100'), 'p')
@@ -435,7 +449,7 @@ def compares():
 
 
 CASES = [negotiates, states_revision, lists, malformed, batches, long_lines, closed_pipes, texts, noise, cancels, cancels_running,
-         stays_inside, exchanged_links, writes_nothing, opens_no_network, reloads, arguments, same_numbers, tables, budgets, compares]
+         stays_inside, exchanged_links, writes_nothing, opens_no_network, lists_by_content, reloads, arguments, same_numbers, tables, budgets, compares]
 
 if __name__ == '__main__':
     ARGS = cases.arguments(__doc__)

@@ -37,6 +37,7 @@ STEPS = [
     Step('mcp-questions', 'quick deep', 'tests/mcp/questions_run.py --program {program}', seconds=10),
     Step('mcp-packaging', 'quick', 'tests/mcp/packaging_run.py --program {program}'),
     Step('mcp-real', 'real', 'tests/mcp/real_run.py --program {program} --realdata {realdata}', seconds=15),
+    Step('mcp-warm', 'deep', 'tests/mcp/warm_run.py --program {program} --folder build/mcp-warm', seconds=30),
     Step('mcp-sdk', 'deep', with_sdk, seconds=30),
     Step('mcp-tokens', 'deep', with_modules('tests/mcp/tokens_run.py', 'npm-mcp', TOKENIZER), seconds=30),
     Step('mcp-inspector', 'deep', with_modules('tests/mcp/inspector_run.py', 'npm-inspector', INSPECTOR), seconds=60),

@@ -160,7 +160,7 @@ static void random_slices_come_back_in_order(void **state)
 				assert_int_equal(s.event, v[seen].event);
 				assert_int_equal(s.form, v[seen].form);
 				assert_int_equal(s.args.n != 0, v[seen].args != 0);
-				if (seen % 97)
+				if (seen % 7)
 					continue;
 				trace_slice(r.t, seen, &again);
 				assert_memory_equal(&again, &s, sizeof s);

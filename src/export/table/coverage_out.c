@@ -30,13 +30,26 @@ static void put_rest(struct sb *b, const struct flops_coverage *x, const char *b
 		sb_fmt(b, " and %zu more", x->uncounted - UNCOUNTED_SHOWN);
 }
 
+void coverage_put_window(struct sb *b, struct str op)
+{
+	sb_put(b, S("An upper bound (~): calls of '"));
+	sb_put_name(b, op);
+	sb_put(b, S("' with equal shapes\ntake two different times, so some layers probably use a "
+	            "window"));
+}
+
 void coverage_put_known(struct sb *b, const struct flops_coverage *x)
 {
 	coverage_put_share(b, x);
-	if (!x->uncounted)
-		return;
-	sb_put(b, S("; not counted: "));
-	put_rest(b, x, ", ");
+	if (x->uncounted) {
+		sb_put(b, S("; not counted: "));
+		put_rest(b, x, ", ");
+	}
+	if (x->windowed.n) {
+		sb_put(b, S("; those of "));
+		sb_put_name(b, x->windowed);
+		sb_put(b, S(" are an upper bound (~): some layers probably use a window"));
+	}
 }
 
 void coverage_put(struct sb *b, const struct flops_coverage *x)
@@ -51,6 +64,10 @@ void coverage_put(struct sb *b, const struct flops_coverage *x)
 	if (x->uncounted) {
 		sb_put(b, S("Not counted: "));
 		put_rest(b, x, ",\n  ");
+		sb_char(b, '\n');
+	}
+	if (x->windowed.n) {
+		coverage_put_window(b, x->windowed);
 		sb_char(b, '\n');
 	}
 }

@@ -59,6 +59,13 @@ static int more_flops(const void *v, uint32_t a, uint32_t b)
 	                            : (x->device < y->device) - (x->device > y->device);
 }
 
+static void put_flops(struct table *to, const struct flops_row *r)
+{
+	table_sum(to, r->missing > 0, r->flops);
+	if (r->windowed)
+		table_mark(to, 1, "~");
+}
+
 static void fill_families(struct table *to, const struct flops_sums *x)
 {
 	const struct trace *t = x->ops->t;
@@ -70,7 +77,7 @@ static void fill_families(struct table *to, const struct flops_sums *x)
 		if (!r->flops && !r->device)
 			continue;
 		table_text(to, str_of(flops_families[order[i]]));
-		table_sum(to, r->missing > 0, r->flops);
+		put_flops(to, r);
 		table_number(to, table_share(r->flops, x->flops));
 		table_number(to, trace_ns(t, r->device));
 		table_number(to, table_share(r->device, x->all));
@@ -90,7 +97,7 @@ static void fill_ops(struct table *to, const struct flops_sums *x)
 		int64_t rate = per_second(r, t);
 		if (r->lack || (!r->flops && !r->device))
 			continue;
-		table_sum(to, r->missing > 0, r->flops);
+		put_flops(to, r);
 		table_number(to, table_share(r->flops, x->flops));
 		table_count(to, r->calls);
 		table_number(to, trace_ns(t, r->device));
@@ -338,10 +345,8 @@ static void put_windows(struct sb *b, const struct flops_sums *x)
 		            "state a window"));
 	for (size_t i = 0; i < x->n; i++)
 		if (x->rows[i].windowed) {
-			sb_put(b, S("\nAn upper bound: calls of '"));
-			sb_put_name(b, x->rows[i].name);
-			sb_put(b, S("' with equal shapes\ntake two different times, so some layers "
-			            "probably use a window"));
+			sb_char(b, '\n');
+			coverage_put_window(b, x->rows[i].name);
 		}
 }
 

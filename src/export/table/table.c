@@ -53,7 +53,13 @@ void table_sum(struct table *x, bool lacks, int64_t v)
 
 	VEC_PUSH(x->a, &x->cells,
 	        ((struct table_cell){
-	                .number = known ? v : 0, .null = !known, .at_least = lacks }));
+	                .number = known ? v : 0, .null = !known, .mark = lacks ? "≥" : NULL }));
+}
+
+void table_mark(struct table *x, size_t n, const char *mark)
+{
+	for (size_t i = x->cells.n - n; i < x->cells.n; i++)
+		x->cells.v[i].mark = mark;
 }
 
 void table_text_if(struct table *x, bool known, struct str s)
@@ -105,8 +111,8 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 
 	if (c->null)
 		return str_of(x->empty ? x->empty : "-");
-	if (c->at_least)
-		sb_put(&b, S("≥"));
+	if (c->mark)
+		sb_put(&b, str_of(c->mark));
 	if (k->type == COLUMN_TEXT)
 		sb_put_name(&b, c->text);
 	else if (c->per > 1)

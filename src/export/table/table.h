@@ -15,7 +15,8 @@ struct table_cell {
 	int64_t per; /* above 1: the number is number / per of its unit */
 	struct str text;
 	bool null;
-	bool at_least; /* text shows the number as a lower bound: "≥4.43k" */
+	const char *mark; /* text shows it before the number: "≥", a lower bound; "~", an upper
+	                     bound that is not reached; NULL: nothing */
 };
 
 struct table {
@@ -61,6 +62,9 @@ void table_count(struct table *x, uint64_t v);
 /* Append the value if it is known, otherwise nothing. */
 void table_number_if(struct table *x, bool known, int64_t v);
 void table_text_if(struct table *x, bool known, struct str s);
+/* Sets the mark of the last n cells, which text shows before numbers. */
+void table_mark(struct table *x, size_t n, const char *mark);
+
 /* Appends a sum; lacks: parts of it are not known. Appends nothing if no part of it is known. */
 void table_sum(struct table *x, bool lacks, int64_t v);
 

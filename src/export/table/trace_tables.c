@@ -161,6 +161,8 @@ static void put_roofline(struct table *to, const struct trace *t, const struct r
 	table_number_if(to, r->flops >= 0 && r->rated_ns > 0, num_from_real(flops));
 	table_number_if(to, bytes >= 1, num_from_real(bytes));
 	table_number_if(to, r->flops >= 0 && bytes > 0, bytes > 0 ? hundredths(flops / bytes) : 0);
+	if (r->windowed)
+		table_mark(to, 5, "~"); /* all that depend on flops or bytes */
 	table_number_if(to, roofed, hundredths(1e2 * (double)r->roof_ns / (double)r->rated_ns));
 	table_text_if(to, roofed, str_of(roof_bounds[r->bound]));
 	table_number_if(to, roofed, r->roof_ns);
@@ -631,7 +633,9 @@ static void fill(struct table *x, const struct worker_traces *all,
 	for (size_t i = 0; i < all->n; i++) {
 		v[i].t = all->v[i].t;
 		v[i].worker = named ? all->names->v[all->v[i].worker] : STR_NONE;
-		if (row->links && !all->recorded)
+		if (row->links && !i && all->links)
+			v[i].links = *all->links;
+		else if (row->links && !all->recorded)
 			trace_link(v[i].t, &v[i].links, x->a);
 		if (row->steps)
 			trace_find_steps(v[i].t, &v[i].steps, x->a);

@@ -25,8 +25,9 @@ uint64_t trace_table_wants(enum trace_table which);
 struct worker_traces {
 	const struct model_trace *v;
 	size_t n;
-	const struct strs *names;    /* of the workers; rows have them if there are several */
-	struct device_use *recorded; /* TABLE_DEVICES: the recording of v[0], or NULL */
+	const struct strs *names;        /* of the workers; rows have them if there are several */
+	struct device_use *recorded;     /* TABLE_DEVICES: the recording of v[0], or NULL */
+	const struct trace_links *links; /* of v[0], or NULL: not made yet */
 };
 
 /* Selects the table and limits its output. */

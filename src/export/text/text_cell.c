@@ -85,7 +85,9 @@ void text_number(struct sb *b, const struct result *r, const struct metric *m,
 		sb_fmt(b, "?%s", suffix);
 		return;
 	}
-	if (tally_lacks(t, m->value))
+	if (tally_is_bound(t, m->value))
+		sb_char(b, '~');
+	else if (tally_lacks(t, m->value))
 		sb_put(b, S("≥"));
 	text_quantity(b, r->q, m->unit, view_value(r->q, t, m->value), suffix);
 }

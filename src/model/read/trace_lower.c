@@ -260,6 +260,7 @@ static void lower_work(struct lowering *x, const struct op_cell *c)
 		.bytes_accessed = c->bytes_accessed,
 		.flops = c->flops,
 		.uncounted = num_from_u64(c->uncounted),
+		.windowed = num_from_u64(c->windowed),
 		.critical = c->critical };
 
 	if (c->kernels || c->flops || c->uncounted || c->critical)

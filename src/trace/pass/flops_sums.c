@@ -135,6 +135,9 @@ struct flops_coverage *flops_coverage_of(const struct flops_sums *x, struct aren
 		to->shown[i] = (struct uncounted){ !rows[i].name.p ? S("(no op)")
 			                                           : str_copy(a, rows[i].name),
 			rows[i].lack, trace_ns(t, rows[i].device) };
+	for (size_t i = 0; i < x->n && !to->windowed.n; i++)
+		if (x->rows[i].windowed)
+			to->windowed = str_copy(a, x->rows[i].name);
 	return to;
 }
 
@@ -143,6 +146,7 @@ struct flops_coverage *flops_coverage_copy(const struct flops_coverage *x, struc
 	struct flops_coverage *to = ARENA_NEW(a, struct flops_coverage);
 
 	*to = *x;
+	to->windowed = str_copy(a, x->windowed);
 	for (size_t i = 0; i < UNCOUNTED_SHOWN; i++)
 		to->shown[i].op = str_copy(a, x->shown[i].op);
 	return to;

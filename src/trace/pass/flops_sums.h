@@ -45,7 +45,8 @@ enum flops_family flops_row_family(const struct flops_row *r);
 struct flops_coverage {
 	bool counts; /* the trace has calls that could be counted */
 	int64_t known_ns, all_ns;
-	size_t uncounted; /* rows that are not counted, of which the first are shown */
+	struct str windowed; /* the first op whose calls are windowed; empty: none */
+	size_t uncounted;    /* rows that are not counted, of which the first are shown */
 	struct uncounted {
 		struct str op; /* "(no op)": work that no op launched */
 		enum flops_lack lack;

@@ -67,6 +67,7 @@ struct op_cell {
 	int64_t device_self, device_total;
 	int64_t bytes_accessed, flops;
 	uint64_t uncounted; /* calls, or work without a call, whose float operations are unknown */
+	uint64_t windowed;  /* calls of struct op_calls that are windowed */
 	int64_t critical;   /* on the critical path of the step */
 	int64_t host_start, device_start, start, end; /* first starts, last end */
 };

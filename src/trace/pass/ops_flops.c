@@ -267,6 +267,7 @@ static bool count_paged(struct finding *x, uint32_t calls, uint32_t cell, const 
 		return false;
 	to->lack = LACK_NOTHING;
 	count_call(x, calls, cell, &f, s->length);
+	VEC_PUSH(x->a, &x->paged_calls, ((struct paged_call){ calls, cell }));
 	return true;
 }
 

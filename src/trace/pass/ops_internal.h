@@ -96,6 +96,11 @@ struct op_runs {
 	uint64_t device; /* the most executions of one kernel in it */
 };
 
+/* A counted call of attention over a paged cache. */
+struct paged_call {
+	uint32_t calls, cell; /* calls: 1 + index */
+};
+
 /* A kernel of paged attention. */
 struct paged_kernel {
 	uint32_t calls, step, name; /* calls: 1 + index; name: string id */
@@ -150,6 +155,7 @@ struct finding {
 	bool keeps_uses;
 	struct imap use_of; /* index in calls, op -> use */
 	VEC(struct paged_kernel) paged;
+	VEC(struct paged_call) paged_calls;
 	uint32_t *decides; /* by slice of a thread: `decides` as in flops_level, or UNDECIDED with
 	                      the slice's event */
 	VEC(struct flops_level) levels;

@@ -55,4 +55,8 @@ void ops_find_windows(struct finding *x)
 		if (are_two_groups(v, end - i))
 			x->to->calls.v[v->calls - 1].windowed = true;
 	}
+	for (size_t i = 0; i < x->paged_calls.n; i++) {
+		const struct paged_call *c = &x->paged_calls.v[i];
+		x->to->cells.v[c->cell].windowed += x->to->calls.v[c->calls - 1].windowed;
+	}
 }

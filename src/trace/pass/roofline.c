@@ -177,6 +177,7 @@ static void add_use(struct roofing *x, const struct op_use *use)
 		sum = sum_of(x, name);
 		sum->row.name = name;
 	}
+	sum->row.windowed |= c->windowed;
 	add_part(x, sum, &part);
 }
 

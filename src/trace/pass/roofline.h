@@ -30,6 +30,7 @@ struct roof_row {
 	struct str type;   /* of the op */
 	enum number_type numbers;
 	enum roof_bound bound;
+	bool windowed;   /* flops and bytes are upper bounds: see struct op_calls */
 	uint32_t device; /* of its first work, or ID_NONE: it has none */
 	uint64_t calls, kernels;
 	int64_t ns;       /* device work; without a device, time on threads */
