@@ -80,7 +80,8 @@ void trace_window(const struct trace *t, int64_t *start, int64_t *end)
 
 static inline bool take_argument(struct str *packed, struct argument *out)
 {
-	const uint8_t *p = (const uint8_t *)packed->p, *end; /* p is NULL without arguments */
+	const uint8_t *p = (const uint8_t *)packed->p, *end; /* p is NULL if there are no
+	                                                        arguments */
 	uint64_t tag, v;
 
 	if (!packed->n)

@@ -65,11 +65,11 @@ uint32_t build_string(struct trace_build *b, struct str s)
 
 /* Identity of a process, a device or a track. */
 struct key {
-	uint32_t process, device, kind, text; /* text: string id, or ID_NONE where id counts */
+	uint32_t process, device, kind, text; /* text: string id, or ID_NONE for keys with an id */
 	int64_t id;
 };
 
-/* Finds or adds a key; sets *added. */
+/* Finds or adds a key. Sets *added. */
 static uint32_t key_id(struct intern *keys, const struct key *k, bool *added)
 {
 	size_t before = keys->n;
@@ -231,7 +231,7 @@ void build_arg_text(struct trace_build *b, uint32_t key, struct str v)
 
 void build_arg_triple(struct trace_build *b, uint32_t key, const int64_t v[3])
 {
-	char text[3 * 21 + 1]; /* 20 characters and a comma or NUL each */
+	char text[3 * 21 + 1]; /* 20 characters each, with a comma or NUL */
 
 	snprintf(text, sizeof text, "%" PRId64 ",%" PRId64 ",%" PRId64, v[0], v[1], v[2]);
 	build_arg_text(b, key, str_of(text));
@@ -433,7 +433,7 @@ static int compare_devices(const void *v, uint32_t a, uint32_t b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Orders devices by kind and number, whatever their order in the file. */
+/* Orders devices by kind and number, independently of their order in the file. */
 static void order_devices(struct trace_build *b)
 {
 	struct trace *t = b->t;

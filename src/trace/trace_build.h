@@ -23,53 +23,54 @@
 #include "trace/trace.h"
 #include "io/src.h"
 
-#define ARGS_MAX ((size_t)64 << 10) /* bytes of packed arguments of a slice or an event */
+#define ARGS_MAX ((size_t)64 << 10) /* maximum size of a slice's or event's arguments */
 
 struct trace_build;
 
-/* notes outlives the builder, because readers add notes. wants: the arguments to keep (ARG_BIT),
- * possibly ARG_BITS_ALL; others are dropped. scratch must not be the trace's arena; it holds data
- * needed until the seal. */
+/* Opens a builder. notes must outlive the builder, because readers add notes. wants: the arguments
+ * to store (ARG_BIT), possibly ARG_BITS_ALL; other arguments are dropped. scratch must not be the
+ * trace's arena; it holds data needed until the seal. */
 struct trace_build *build_open(
         struct trace *t, uint64_t wants, struct notes *notes, struct arena *scratch);
 struct notes *build_notes(struct trace_build *b);
 const struct trace *build_trace(const struct trace_build *b);
 
 void build_start(struct trace_build *b, enum trace_source source, int64_t ticks_per_us);
-/* The program that wrote the file, with its version. */
+/* Sets the program that wrote the file, with its version. */
 void build_producer(struct trace_build *b, struct str producer);
-/* epoch: ns since 1970. Slices are appended in ticks after this time. */
+/* Sets the origin of time. epoch: ns since 1970. The times of appended slices are ticks after this
+ * time. */
 void build_origin(struct trace_build *b, int64_t ns, bool epoch);
-/* The source says when threads that could run had no CPU. */
+/* Records that the source states when threads that could run had no CPU. */
 void build_scheduled(struct trace_build *b);
 
 uint32_t build_string(struct trace_build *b, struct str s);
 
 /* ---- processes, devices, tracks ---- */
 
-/* Finds or adds; the pointer is valid until the next one is added. A new process has rank and world
- * -1, other texts ID_NONE. */
+/* The following functions find or add an element. A returned pointer is valid until the next
+ * element is added. A new process has rank and world -1, and ID_NONE for its texts. */
 uint32_t build_process(struct trace_build *b, int64_t pid);
 uint32_t build_process_named(struct trace_build *b, struct str pid); /* for a pid that is a text */
 struct trace_process *build_process_at(struct trace_build *b, uint32_t process);
 
-/* process: the one that numbers it, or ID_NONE. name: "gpu:0", "/device:TPU:2". */
+/* process: the process that numbers the device, or ID_NONE. name: "gpu:0", "/device:TPU:2". */
 uint32_t build_device(struct trace_build *b, uint32_t process, enum trace_device_kind kind,
         int64_t index, struct str name);
 struct trace_device *build_device_at(struct trace_build *b, uint32_t device);
 
-/* process and device may be ID_NONE; equal arguments give one track. */
+/* process and device may be ID_NONE. Equal arguments give the same track. */
 uint32_t build_track(struct trace_build *b, uint32_t process, uint32_t device,
         enum trace_track_kind kind, int64_t id);
 /* For sources whose tracks have names instead of numbers: "stream 7", "Spans", a counter. */
 uint32_t build_track_named(struct trace_build *b, uint32_t process, uint32_t device,
         enum trace_track_kind kind, struct str name);
-/* To set name, derived and clock. */
+/* Returns a track, to set its name, derived and clock. */
 struct trace_track *build_track_at(struct trace_build *b, uint32_t track);
 
 /* ---- arguments of the next event or slice ---- */
 
-/* True if arguments with that key are kept, so a reader can skip expensive work. */
+/* True if arguments with a key are stored; otherwise a reader can skip expensive work. */
 bool build_wants(const struct trace_build *b, uint32_t key);
 uint32_t build_key(struct trace_build *b,
         struct str name); /* returns the key of an argument that is not in enum argument_key */
@@ -89,7 +90,8 @@ uint32_t build_event(struct trace_build *b, enum trace_category category, uint32
 /* Returns the length that build_slice would store. */
 int64_t build_length(struct trace_build *b, int64_t start, int64_t length);
 
-/* Replaces a negative length by 0 and limits the end to INT64_MAX; the trace counts both. */
+/* Adds a slice. Replaces a negative length by 0 and limits the end to INT64_MAX; the trace counts
+ * both cases. */
 void build_slice(struct trace_build *b, uint32_t track, uint32_t event, int64_t start,
         int64_t length, int64_t correlation);
 void build_instant(
@@ -107,7 +109,7 @@ void build_end(struct trace_build *b, uint32_t track, int64_t at);
 /* ---- nodes of a compiled program ---- */
 
 uint32_t build_node(struct trace_build *b, uint64_t program, struct str name, struct str type,
-        struct str category); /* with the current arguments */
+        struct str category); /* uses the current arguments */
 /* Adds an edge. Both nodes must exist. */
 void build_node_input(struct trace_build *b, uint32_t node, uint32_t source);
 
@@ -121,22 +123,21 @@ void build_buffer(struct trace_build *b, const struct trace_buffer *v);
 /* Sorts and numbers the slices. Nothing may be appended afterwards. */
 void build_seal(struct trace_build *b);
 
-/* Extends the window of the trace by a record that is not kept as a slice; ticks. */
+/* Extends the window of the trace by a record that is not stored as a slice; ticks. */
 void build_cover(struct trace_build *b, int64_t start, int64_t end);
 
-/* After the seal: adds an argument to slices of a track; numbers[i] is that of its slice i, 0:
- * none.
- */
+/* Adds an argument to slices of a track after the seal. numbers[i] belongs to slice i of the track;
+ * 0: none. */
 void build_number(struct trace_build *b, uint32_t track, uint32_t key, const uint32_t *numbers);
 
-/* Adds a place of graph work, and returns its index. parent: a place, or ID_NONE. */
+/* Adds a place of graph work. Returns its index. parent: the index of a place, or ID_NONE. */
 uint32_t build_site(struct trace_build *b, uint32_t parent, uint32_t event, bool replayed);
 void build_graph(struct trace_build *b, const struct trace_graph *graph);
 void build_replay(struct trace_build *b, const struct trace_replay *replay);
 void build_guess(struct trace_build *b, const struct trace_guess *step);
 
-/* For a reader that keeps only sums. build_extent: a track of the sealed trace has n slices, from
- * start to end, that are not stored. build_sums: the sums of all slices. */
+/* For a reader that stores only sums. build_extent: a track of the sealed trace has n slices from
+ * start to end that are not stored. build_sums: sets the sums of all slices. */
 void build_extent(struct trace_build *b, uint32_t track, uint32_t n, int64_t start, int64_t end);
 void build_sums(struct trace_build *b, const struct trace_sums *sums);
 
@@ -160,13 +161,14 @@ struct build_creations {
 void build_creation(struct trace_build *b, const struct build_creation *node);
 const struct build_creations *build_get_creations(const struct trace_build *b);
 
-/* Where the captures of a trace's graphs are. */
+/* The location of the captures of a trace's graphs. */
 struct graph_source {
-	struct str name;    /* path of the trace, for messages and to find files beside it */
+	struct str name;    /* path of the trace, for messages and for finding files beside it */
 	struct str capture; /* file or folder that the user named; empty: none */
 };
 
-/* a: scratch. False, and *e is filled: a trace of captures that the user named cannot be read. */
+/* a: scratch arena. Returns false (*e filled) if the captures that the user named cannot be
+ * read. */
 bool graph_join(
         const struct graph_source *from, struct trace_build *b, struct arena *a, struct err *e);
 

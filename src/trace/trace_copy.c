@@ -63,7 +63,7 @@ static const struct trace_ops *copy_ops(
 	COPY_ITEMS(a, &to->ops, &from->ops);
 	COPY_ITEMS(a, &to->cells, &from->cells);
 	COPY_ITEMS(a, &to->kernels, &from->kernels);
-	imap_init(&to->op_of_record, a); /* only of traces with record function ids */
+	imap_init(&to->op_of_record, a); /* only traces with record function ids have entries */
 	return to;
 }
 

@@ -31,7 +31,7 @@
 
 enum { RECORD_FORM = 3, RECORD_CORRELATION = 64, RECORD_ARGS = 128 };
 
-/* Forms of records that the seal pairs to complete slices. */
+/* Forms of records that the seal combines into complete slices. */
 enum { FORM_BEGIN = SLICE_SAMPLE + 1, FORM_END };
 
 struct slice_block {
@@ -53,9 +53,9 @@ struct build_edge {
 
 /* A track under construction. */
 struct build_track {
-	int64_t last_start, last_length; /* times of the last slice */
+	int64_t last_start, last_length; /* start and length of the last slice */
 	bool unordered;
-	bool marks; /* has begins or ends */
+	bool marks; /* true: the track has begins or ends */
 };
 
 struct trace_build {
@@ -67,8 +67,8 @@ struct trace_build {
 	VEC(struct build_track) tracks;
 	VEC(struct build_edge) edges;
 	struct build_creations creations;
-	VEC(uint8_t) args;    /* of the next event or slice */
-	VEC(uint8_t) key;     /* of the event that is looked up */
+	VEC(uint8_t) args;    /* arguments of the next event or slice */
+	VEC(uint8_t) key;     /* key of the event that is looked up */
 	VEC(uint8_t *) spare; /* unused blocks of SLICE_BLOCK bytes */
 	bool sealed;
 };
@@ -76,14 +76,14 @@ struct trace_build {
 /* Appends a slice to its track. */
 void store_append(struct trace_build *b, const struct slice *s);
 
-/* Decodes a record at p; *start is that of the previous record of the block (of the first: its
- * base), then that of this one. Returns the end of the record. */
+/* Decodes a record at p. *start is the start of the previous record of the block (initially the
+ * block's base), and becomes the start of this record. Returns the end of the record. */
 const uint8_t *store_decode(
         const struct slice_block *block, const uint8_t *p, int64_t *start, struct slice *out);
 
-/* Empties a track and returns it as it was, so that its slices can be appended anew. */
+/* Empties a track, and returns its previous state, so that its slices can be appended anew. */
 struct trace_track store_take(struct trace_build *b, uint32_t track);
-/* Releases the blocks of a track that was taken. */
+/* Releases the blocks of a track that store_take returned. */
 void store_release(struct trace_build *b, const struct trace_track *taken);
 
 /* Sorts a track by start, longest first; slices equal in both keep their order. */

@@ -5,7 +5,7 @@
  */
 #include "trace/trace_internal.h"
 
-/* A begin whose end is missing so far. */
+/* A begin without an end so far. */
 struct open_slice {
 	int64_t start, correlation;
 	uint32_t event;
@@ -16,7 +16,7 @@ struct open_slice {
 struct closed_slice {
 	struct open_slice begin;
 	int64_t end;
-	struct str more; /* arguments of the end */
+	struct str more; /* arguments of the end event */
 	size_t depth;
 };
 
@@ -25,8 +25,9 @@ struct pairing {
 	uint32_t track;
 	int64_t last; /* end of the last slice */
 	VEC(struct open_slice) open;
-	/* Slices with one start and one end, each inside the next one. They are appended from the
-	 * outermost one on, because the order of slices with equal times is their nesting. */
+	/* Slices with equal start and end, each inside the next. They are appended from the
+	 * outermost to the innermost, because the order of slices with equal times is their
+	 * nesting. */
 	VEC(struct closed_slice) equal;
 };
 
@@ -86,7 +87,7 @@ static void pair(struct pairing *p, const struct slice *s)
 	p->last = end > p->last ? end : p->last;
 }
 
-/* Slices without an end take the last end of their track. */
+/* Slices without an end get the last end of their track. */
 void marks_pair(struct trace_build *b, uint32_t track)
 {
 	struct pairing p = { .b = b, .track = track, .last = INT64_MIN };

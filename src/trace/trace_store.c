@@ -15,7 +15,7 @@ static struct slice_block *last_block(struct trace_track *k)
 	return k->blocks.n ? &k->blocks.v[k->blocks.n - 1] : NULL;
 }
 
-/* Returns a block with room for a record of that size. */
+/* Returns a block with room for a record of the given size. */
 static struct slice_block *block_with_room(
         struct trace_build *b, struct trace_track *k, size_t size)
 {
@@ -141,7 +141,8 @@ void store_append(struct trace_build *b, const struct slice *s)
 		block->base = before = s->start;
 		block->correlation = s->correlation;
 	} else if (!block->correlation) {
-		block->correlation = s->correlation; /* no earlier slice needed one */
+		block->correlation = s->correlation; /* no earlier slice of the block has a
+		                                        correlation */
 	}
 	add_entry(block, before);
 	encode(block, before, s);
@@ -230,7 +231,7 @@ void trace_slice(const struct trace *t, uint32_t number, struct slice *out)
 
 /* ---- ordering ---- */
 
-/* A record's place and sort key. */
+/* A record's position and sort key. */
 struct order_key {
 	int64_t start, length;
 	uint32_t block, at;

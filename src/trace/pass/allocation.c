@@ -21,7 +21,8 @@ int64_t allocation_capacity(const struct trace *t, const struct str *labels, str
 	return -1;
 }
 
-/* Returns the device of an allocation: the track's, or the GPU whose number the event has. */
+/* Returns the device of an allocation: the device of the track, or the GPU that the event names by
+ * its number. */
 static struct str device_of(const struct trace *t, const struct slice *s, const struct str *labels)
 {
 	uint32_t device = t->tracks.v[s->track].device;

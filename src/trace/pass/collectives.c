@@ -24,8 +24,8 @@ const char *const call_states[] = { "scheduled", "started", "timed out", "ended"
 struct collective_search {
 	struct collectives *out;
 	struct arena *a;
-	struct intern groups; /* name and ranks of a group -> index */
-	struct imap ranks;    /* number -> index */
+	struct intern groups; /* key: name and ranks of a group; value: its index */
+	struct imap ranks;    /* key: number of a rank; value: its index */
 };
 
 /* ---- reading ---- */
@@ -35,7 +35,7 @@ struct dump {
 	const struct trace *t;
 	uint32_t rank;
 	uint32_t keys[FLIGHT_KEYS];
-	struct intern names; /* name of a group -> index in ranks */
+	struct intern names; /* key: name of a group; value: its index in ranks */
 	VEC(struct str) ranks;
 };
 
@@ -62,7 +62,7 @@ static int64_t number_of(const struct dump *d, const struct slice *s, enum fligh
 	return slice_int(d->t, s, d->keys[key]);
 }
 
-/* Calls take for each entry or, if entries is false, for each slice with the ranks of a group. */
+/* Calls `take` for each entry or, if entries is false, for each slice with the ranks of a group. */
 static void each_slice(struct collective_search *x, struct dump *d, bool entries,
         void (*take)(struct collective_search *x, struct dump *d, struct slice *s))
 {
@@ -94,7 +94,7 @@ static void add_member(struct collective_search *x, struct collective_group *g, 
 	VEC_PUSH(x->a, &g->members, m);
 }
 
-/* Adds the members that a text lists: "[0, 1, 2]". */
+/* Adds the members listed in a text such as "[0, 1, 2]". */
 static void add_members(struct collective_search *x, struct collective_group *g, struct str ranks)
 {
 	struct strs list = str_split(x->a, str_sub(ranks, 1, ranks.n > 2 ? ranks.n - 2 : 0), ',');
@@ -132,8 +132,9 @@ static uint32_t group_of(struct collective_search *x, const struct dump *d, cons
 	return i;
 }
 
-/* Libraries of the NCCL family record the completion of a call, so one that is retired without it
- * has timed out. Others, such as Gloo, retire a call when it ends. */
+/* Returns the state of a call. Libraries of the NCCL family record the completion of a call, so a
+ * call that is retired without completion has timed out. Other libraries, such as Gloo, retire a
+ * call when it ends. */
 static enum call_state state_of(const struct dump *d, const struct slice *s, struct str library)
 {
 	struct str state = text_of(d, s, FLIGHT_STATE);
@@ -172,7 +173,8 @@ static int64_t dump_rank(const struct trace *t)
 	return t->processes.n ? t->processes.v[0].rank : -1;
 }
 
-/* Numbers the ranks. A dump without a rank in its name gets a number after the largest one. */
+/* Returns the number of each rank. A dump without a rank in its name gets a number after the
+ * largest one. */
 static int64_t *number_ranks(
         struct collective_search *x, const struct trace *const *dumps, size_t n)
 {
@@ -212,7 +214,7 @@ static int by_collective(const void *v, uint32_t a, uint32_t b)
 	return (p->record > q->record) - (p->record < q->record);
 }
 
-/* Sorts the calls, and drops those that two dumps of a rank have. */
+/* Sorts the calls, and drops duplicates that occur in two dumps of a rank. */
 static void sort_calls(struct collective_search *x)
 {
 	struct collectives *out = x->out;
@@ -281,7 +283,7 @@ static int64_t earliest(const struct together *c)
 	return at;
 }
 
-/* Adds a problem, or extends the last one if it is the same. */
+/* Adds a problem, or extends the last problem if both are equal. */
 static void add_problem(struct collective_search *x, const struct collective_problem *p)
 {
 	struct collectives *out = x->out;
@@ -324,7 +326,7 @@ static bool is_uneven(const struct collective_call *c)
 	return str_starts(c->name, S("all_to_all")) || str_contains(c->name, S("_v"));
 }
 
-/* The texts of a call that are compared: one for its inputs, one for its outputs. */
+/* The compared texts of a call: one for its inputs, one for its outputs. */
 struct compared {
 	struct str in, out;
 };
@@ -334,7 +336,7 @@ static struct compared compared_op(const struct collective_call *c)
 	return (struct compared){ .in = c->name };
 }
 
-/* Returns the sizes. The list that only the root passes is left out. */
+/* Returns the compared sizes of a call. Leaves out the list that only the root passes. */
 static struct compared compared_sizes(const struct collective_call *c)
 {
 	if (is_uneven(c))
@@ -372,14 +374,14 @@ static struct str compared_text(const struct collective_search *x, struct compar
 	return str_fmt(x->a, "%.*s -> %.*s", STR(of.in), STR(of.out));
 }
 
-/* A text, and the ranks that have it. */
+/* A text, and the ranks whose calls have it. */
 struct variant {
 	struct str text;
 	struct rank_list ranks;
 };
 
-/* Adds a problem if the calls differ in a text. The problem lists all ranks but those with the most
- * frequent text; all ranks if two texts are equally frequent. */
+/* Adds a problem if the calls differ in a text. The problem lists the ranks without the most
+ * frequent text, or all ranks if two texts are equally frequent. */
 static bool find_variants(struct collective_search *x, const struct together *c,
         enum collective_problem_kind kind, struct compared (*of)(const struct collective_call *c))
 {
@@ -603,8 +605,8 @@ static void find_ranges(
 	g->completed = open == INT64_MAX || open > g->all ? g->all : num_sub(open, 1);
 }
 
-/* Infers the members of a group that the dumps do not list: all ranks for the default group,
- * otherwise the ranks that called a collective of the group. */
+/* Infers the members of a group whose members the dumps do not list: all ranks for the default
+ * group, otherwise the ranks that called a collective of the group. */
 static void guess_members(
         struct collective_search *x, struct collective_group *g, const struct together *all)
 {
@@ -639,8 +641,8 @@ static void find_collectives(struct collective_search *x, const struct together 
 
 /* Counts sends and receives between two ranks of a group that have not ended. */
 struct peer_pair {
-	const struct collective_call *call; /* the first one */
-	int64_t from, to;                   /* ranks of the group */
+	const struct collective_call *call; /* the first such call */
+	int64_t from, to;                   /* numbers of the two ranks in the group */
 	uint64_t sends, receives;
 };
 

@@ -28,20 +28,20 @@ extern const char *const collective_problem_texts[PROBLEM_N];
 enum call_state { CALL_SCHEDULED, CALL_STARTED, CALL_TIMED_OUT, CALL_ENDED, CALL_COMPLETED };
 extern const char *const call_states[];
 
-/* A call of a rank. The texts are copied from the dump. */
+/* A call of a rank. The texts are copies of texts in the dump. */
 struct collective_call {
-	uint32_t rank, group; /* indices */
+	uint32_t rank, group; /* indexes of the rank and the group */
 	int64_t seq, record;  /* sequence number in the group, and record id in the dump */
 	int64_t created;      /* ns since 1970 */
 	bool p2p;
 	enum call_state state;
-	struct str name; /* without the library: "all_reduce" */
+	struct str name; /* name without the library: "all_reduce" */
 	struct str input_sizes, input_types, output_sizes, output_types;
-	struct str line; /* p NULL: unknown */
+	struct str line; /* p is NULL if unknown */
 };
 
 struct collective_member {
-	int64_t number;   /* of the rank */
+	int64_t number;   /* number of the rank */
 	uint32_t rank;    /* index; ID_NONE: the rank has no dump */
 	int64_t from, to; /* sequence numbers of the first and the last collective in its dump; to
 	                     is -1 if there is none */
@@ -49,8 +49,9 @@ struct collective_member {
 
 struct collective_group {
 	struct str name, description;
-	VEC(struct collective_member) members; /* in the order of the group */
-	bool known;        /* the dumps list the members; false: they are inferred from the calls */
+	VEC(struct collective_member) members; /* sorted as the group lists them */
+	bool known;        /* true: the dumps list the members; false: they are inferred from the
+	                      calls */
 	uint32_t dumps;    /* members with a dump */
 	int64_t completed; /* the last collective that all members have ended; -1: none */
 	int64_t all, any;  /* the last collective that all members called, and that any member
@@ -61,8 +62,8 @@ struct collective_group {
 struct collective_problem {
 	enum collective_problem_kind kind;
 	uint32_t group;
-	int64_t seq, last; /* numbers of the first and the last of consecutive collectives with this
-	                      problem */
+	int64_t seq, last; /* sequence numbers of the first and the last of consecutive collectives
+	                      with this problem */
 	int64_t at;        /* time of the first call, ns since 1970 */
 	struct str op;
 	struct str ranks;  /* the ranks that differ, are missing, or have not ended */
@@ -72,7 +73,7 @@ struct collective_problem {
 };
 
 struct collectives {
-	VEC(int64_t) ranks; /* numbers, ascending */
+	VEC(int64_t) ranks; /* rank numbers, ascending */
 	VEC(struct collective_group) groups;
 	VEC(struct collective_call) calls;       /* sorted by group, number, rank and record */
 	VEC(struct collective_problem) problems; /* sorted by time; PROBLEM_RUNNING last */
@@ -80,7 +81,7 @@ struct collectives {
 	uint64_t unnamed; /* dumps without a rank in their name; they get the next numbers */
 };
 
-/* Fills *out from dumps, in a. */
+/* Finds the collectives and their problems in the dumps. The result lives in a. */
 void collectives_find(
         const struct trace *const *dumps, size_t n, struct collectives *out, struct arena *a);
 

@@ -10,9 +10,10 @@
 #include "trace/trace.h"
 
 enum communication_by {
-	COMMUNICATION_PREFIX, /* the kernel's name begins with the text */
-	COMMUNICATION_NAME,   /* the kernel's name, without templates and parameters, contains it */
-	COMMUNICATION_OP,     /* the name of the launching op begins with it */
+	COMMUNICATION_PREFIX,  /* the name of the kernel begins with the text */
+	COMMUNICATION_NAME,    /* the name of the kernel, without templates and parameters, contains
+	                          the text */
+	COMMUNICATION_OP,      /* the name of the launching op begins with the text */
 	COMMUNICATION_ARGUMENT /* the slice or its event has the argument */
 };
 struct communication_row {

@@ -30,7 +30,7 @@ uint32_t **critical_steps(const struct trace *t, const struct trace_links *links
 		struct slice_iter it = trace_slices(t, i);
 		if (!track_is_device(k))
 			continue;
-		v[i] = ARENA_ARRAY(a, k->n, uint32_t); /* of the only step: 0 */
+		v[i] = ARENA_ARRAY(a, k->n, uint32_t); /* the index of the only step is 0 */
 		for (struct slice s; steps->by != STEPS_UNKNOWN && slice_next(&it, &s);)
 			v[i][s.number - k->first] =
 			        trace_step_of(steps, &s, link_launch(links, &s));
@@ -38,7 +38,7 @@ uint32_t **critical_steps(const struct trace *t, const struct trace_links *links
 	return v;
 }
 
-/* The steps of device work, and when the last work of each of them ends. */
+/* The step of each piece of device work, and the end of the last work of each step. */
 struct step_ends {
 	const struct trace *t;
 	uint32_t *const *of;
@@ -116,7 +116,7 @@ static void find_span(const struct trace *t, const struct trace_links *links,
 		w->from = w->to = 0;
 }
 
-/* Starts a window where the work of the step before ends. */
+/* Starts a window at the end of the previous step's work. */
 static void start_after(
         struct critical_window *w, const int64_t *ends, const uint32_t *order, size_t n)
 {
@@ -168,9 +168,9 @@ struct path_walk {
 	const struct depend *d;
 	const struct depend_times *times;
 	struct critical *out;
-	struct arena *a; /* of the segments; NULL: only the times by kind are found */
+	struct arena *a; /* arena for the segments; NULL: find only the times by kind */
 	struct work *work;
-	int64_t at; /* the window is explained from here on */
+	int64_t at; /* the part of the window after this time is explained */
 	int64_t from;
 };
 
@@ -267,9 +267,9 @@ static void put_edge(
 	}
 }
 
-/* Finds the edge that was the last to reach a node. Sets *from to its source node and *time to the
- * time when it left that node. Returns NULL if the predecessor is the node before it on the same
- * thread, or if there is none (*from is ID_NONE). */
+/* Finds the edge that was the last to reach a node. Sets *from to the edge's source node and *time
+ * to the time when the edge left that node. Returns NULL if the predecessor is the previous node of
+ * the same thread, or if there is none (*from is ID_NONE). */
 static const struct depend_edge *last_edge(
         const struct path_walk *w, uint32_t node, uint32_t *from, int64_t *time)
 {
@@ -312,7 +312,7 @@ static void leave_window(struct path_walk *w, const struct depend_node *n)
 
 static void walk_path(struct path_walk *w, uint32_t node)
 {
-	bool starts = false; /* the edge left the start of the node */
+	bool starts = false; /* true: the edge left the start of its source node */
 
 	while (node != ID_NONE && w->at > w->from) {
 		const struct depend_node *n = &w->d->nodes.v[node];
@@ -345,8 +345,8 @@ static void reverse(struct critical *x)
 
 /* ---- the end of a path ---- */
 
-/* Returns the node of devices, or of threads, that ends last, or ID_NONE.
- * blocking: only calls that block. */
+/* Returns the last-ending node of the devices or of the threads, or ID_NONE. blocking: consider
+ * only calls that block. */
 static uint32_t last_node(const struct depend *d, bool host, bool blocking)
 {
 	uint32_t found = ID_NONE;

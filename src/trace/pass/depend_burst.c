@@ -69,12 +69,12 @@ static int by_process(const void *v, uint32_t a, uint32_t b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Launches in one order: v[0 .. n). */
+/* Launches in one order: elements 0 to n - 1 of v. */
 struct launch_times {
 	VEC(struct launch_time) v;
 };
 
-/* Returns the first launch at or after a time in v[from .. to). */
+/* Returns the first launch at or after a time among v[from .. to). */
 static size_t launch_from(const struct launch_times *x, size_t from, size_t to, int64_t at)
 {
 	size_t i;
@@ -126,13 +126,13 @@ static uint32_t find_around(
 	return found;
 }
 
-/* Finds the runs of a thread, and the bursts that they form. */
+/* State of the search for runs of nodes of a thread, and for the bursts that they form. */
 struct burst_walk {
 	struct depend_making *m;
-	const struct launch_times *own, *all; /* of the thread; of the process */
+	const struct launch_times *own, *all; /* launches of the thread, and of its process */
 	size_t own_first, own_last, all_first, all_last;
 	struct depend_burst burst;
-	uint32_t around, before; /* node around the burst; gap before it, in raw */
+	uint32_t around, before; /* in raw: the node around the burst, and the gap before it */
 	bool open, launches;
 };
 
@@ -141,7 +141,7 @@ static void add_wait(struct depend_making *m, uint32_t track, struct depend_wait
 	VEC_PUSH(m->own, &m->waits[track].v, w);
 }
 
-/* Keeps a burst in which work was launched. The node around it, on another thread, waits for the
+/* Stores a burst in which work was launched. The node around it, on another thread, waits for the
  * end of the burst; the thread of the burst waited for that other thread before the burst. */
 static void end_burst(struct burst_walk *w)
 {

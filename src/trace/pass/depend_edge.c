@@ -60,9 +60,9 @@ void depend_add_edge(struct depend_making *m, uint32_t from, uint32_t to, enum d
 
 /* The nodes of a track that are not in the order yet. */
 struct order_head {
-	int64_t start; /* of the next node */
+	int64_t start; /* start of the next node */
 	uint32_t next, end;
-	uint8_t rank; /* of the next node */
+	uint8_t rank; /* rank of the next node */
 };
 
 static bool is_before(const void *a, const void *b)
@@ -89,7 +89,7 @@ static uint8_t *find_ranks(struct depend_making *m)
 	return rank;
 }
 
-/* Stores the nodes of each track in their order. They are sorted by start already. */
+/* Stores the nodes of each track in the order of the replay. They are already sorted by start. */
 static void order_tracks(const struct depend *d, const uint8_t *rank, uint32_t *ids)
 {
 	const struct depend_node *v = d->nodes.v;
@@ -114,8 +114,8 @@ static void set_head(
 	h->rank = rank[ids[h->next]];
 }
 
-/* Returns the nodes so that each comes after those that its edges come from: by start; of equal
- * starts, by rank. ids: scratch space for all nodes. */
+/* Returns the nodes in topological order: each after the sources of its edges. Nodes are ordered by
+ * start; nodes with equal starts, by rank. ids: scratch space for all nodes. */
 static uint32_t *order_nodes(struct depend_making *m, uint32_t *ids)
 {
 	const struct depend *d = m->d;
@@ -145,7 +145,7 @@ static uint32_t *order_nodes(struct depend_making *m, uint32_t *ids)
 	return order;
 }
 
-/* Drops the edges that lead backwards in the order. place: scratch space for all nodes. */
+/* Drops the edges that contradict the order of the nodes. place: scratch space for all nodes. */
 static void drop_backward(struct depend_making *m, const uint32_t *order, uint32_t *place)
 {
 	struct depend *d = m->d;
@@ -162,8 +162,8 @@ static void drop_backward(struct depend_making *m, const uint32_t *order, uint32
 	m->edges.n = n;
 }
 
-/* Gives each node a binding edge. A node of a thread that has none gets an edge from the node
- * before it, as long as the pause between them; for other nodes, the first edge becomes binding. */
+/* Gives each node a binding edge. A thread's node without one gets an edge from the node before it,
+ * as long as the pause between them; for other nodes, the first edge becomes binding. */
 static void bind_rest(struct depend_making *m)
 {
 	struct depend *d = m->d;

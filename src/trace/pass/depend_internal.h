@@ -7,16 +7,17 @@
 
 #include "trace/pass/depend.h"
 
-/* A burst of a thread. first, last: its nodes, once threads have been cut; ID_NONE: none. */
+/* A burst of a thread. first, last: its first and last node after threads have been cut; ID_NONE:
+ * none. */
 struct depend_burst {
 	int64_t start, end;
 	uint32_t track, first, last;
 };
 
-/* A part of a node of a thread in which it waited, until the end of work or of a burst. */
+/* A part of a thread's node in which the thread waited, until the end of work or of a burst. */
 struct depend_wait {
 	int64_t from, to;
-	uint32_t work, burst; /* one of them, or ID_NONE */
+	uint32_t work, burst; /* the awaited work or burst; the other one is ID_NONE */
 	enum depend_kind kind;
 };
 
@@ -41,42 +42,42 @@ struct burst_edge {
 };
 
 struct depend_process {
-	uint32_t *work; /* nodes, in order of end */
+	uint32_t *work; /* nodes, sorted by end */
 	uint32_t n_work;
-	VEC(uint32_t) bursts;  /* in order of end */
-	VEC(uint32_t) hosts;   /* threads with nodes */
+	VEC(uint32_t) bursts;  /* sorted by end */
+	VEC(uint32_t) hosts;   /* tracks of threads with nodes */
 	VEC(uint32_t) streams; /* tracks with work */
 	VEC(int64_t) told; /* times of calls that make an unknown stream wait for unknown work */
 };
 
-/* The work that a wait of a stream or a blocking call names. */
+/* A synchronisation: the work for which a stream waits or a call blocks. */
 struct depend_sync {
-	uint32_t stream; /* track whose work is waited for; ID_NONE: unknown */
-	int64_t until;   /* the work that was launched on the stream before this time */
-	uint32_t waits;  /* the track that waits; ID_NONE: the host */
-	int64_t issued;  /* when the wait was issued */
+	uint32_t stream; /* track with the awaited work; ID_NONE: unknown */
+	int64_t until;   /* the awaited work was launched on the stream before this time */
+	uint32_t waits;  /* the waiting track; ID_NONE: the host */
+	int64_t issued;  /* time when the wait was issued */
 };
 
 struct depend_making {
 	struct depend *d;
-	struct arena *a; /* of the result */
+	struct arena *a; /* arena for the result */
 	struct arena *own;
-	uint8_t *work_classes;           /* 1 + enum usage_class of each event; 0: not known yet */
-	VEC(struct depend_node) raw;     /* of threads, before they are cut */
-	struct depend_track *raw_tracks; /* their places in raw */
+	uint8_t *work_classes;           /* by event: 1 + enum usage_class; 0: not known yet */
+	VEC(struct depend_node) raw;     /* nodes of threads before they are cut */
+	struct depend_track *raw_tracks; /* tracks whose nodes are in raw */
 	VEC(struct depend_burst) bursts;
-	struct depend_process *processes; /* the last one for tracks without a process */
+	struct depend_process *processes; /* indexed by process; the last element is for tracks
+	                                     without a process */
 	struct depend_waits *waits;       /* of each track */
 	VEC(struct depend_made) edges;
 	VEC(struct burst_edge) from_bursts, to_bursts;
-	int64_t *lengths; /* for each event that is a call: the length of the call if it does not
-	                     wait */
-	struct imap contexts; /* parent and event -> context */
+	int64_t *lengths; /* indexed by event of a call: the length of a call that does not wait */
+	struct imap contexts; /* key: parent and event; value: context */
 	VEC(struct depend_captured) captured;
-	uint32_t *calls;      /* of each launch: node of the call, or ID_NONE */
-	int64_t *launched;    /* of each node of device work: when it was launched at the latest */
-	struct imap copies;   /* of depend_find_copies */
-	struct imap syncs_at; /* process and correlation -> sync */
+	uint32_t *calls;      /* indexed by launch: node of the call, or ID_NONE */
+	int64_t *launched;    /* by node of device work: the latest time of its launch */
+	struct imap copies;   /* result of depend_find_copies */
+	struct imap syncs_at; /* key: process and correlation; value: index in syncs */
 	VEC(struct depend_sync) syncs;
 };
 
@@ -102,31 +103,30 @@ void depend_sort_edges(struct depend_making *m);
 struct depend_process *depend_process_of(const struct depend_making *m, uint32_t track);
 void depend_add_edge(struct depend_making *m, uint32_t from, uint32_t to, enum depend_kind kind);
 
-/* Returns the launch of work, or NULL. */
+/* Returns the launch of a piece of device work, or NULL. */
 static inline const struct launch *depend_launch(
         const struct depend *d, const struct depend_node *n)
 {
 	return n->launch ? &d->links->launches.v[n->launch - 1] : NULL;
 }
 
-/* Returns the node of v[first .. first + n) that starts before a time and is the last one, or
- * ID_NONE. */
+/* Returns the last node in v[first .. first + n) that starts before a time, or ID_NONE. */
 uint32_t depend_find(const struct depend_node *v, const struct depend_track *k, int64_t at);
 
-/* Returns the work of the process that ended last, after `after` and not after `until`, and was
- * launched before `until`; or ID_NONE. call: number of the slice that launched it; ID_NONE: any.
- */
+/* Returns the last-ending work of the process among the work that ended after `after`, ended at or
+ * before `until`, and was launched before `until`; or ID_NONE. call: number of the slice that
+ * launched the work; ID_NONE: any. */
 uint32_t depend_last_work(const struct depend_making *m, const struct depend_process *p,
         int64_t after, int64_t until, uint32_t call);
 
-/* Makes a node of raw wait for work or for a burst; the other one is ID_NONE. */
+/* Makes a node of raw wait for work or for a burst; the other argument is ID_NONE. */
 void depend_put_wait(
         struct depend_making *m, const struct depend_node *n, uint32_t work, uint32_t burst);
 
-/* Makes a node of raw wait for work whose end made room in the queue. */
+/* Makes a node of raw wait for the work whose end made room in the queue. */
 void depend_put_room(struct depend_making *m, const struct depend_node *n, uint32_t work);
 
-/* Returns the last work of a stream that ended not after `until`, and was launched not after
+/* Returns the last work of a stream that ended at or before `until` and was launched at or before
  * `launched`; or ID_NONE. */
 uint32_t depend_on_stream(
         const struct depend_making *m, uint32_t stream, int64_t until, int64_t launched);

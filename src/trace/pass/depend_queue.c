@@ -10,16 +10,16 @@
 
 #include "base/sort.h"
 
-#define QUEUE_LEAST 64 /* the least ceiling */
-#define QUEUE_SEEN  3  /* launches that must have been blocked by it */
+#define QUEUE_LEAST 64 /* smallest ceiling that is considered */
+#define QUEUE_SEEN  3  /* number of launches that the ceiling must have blocked */
 #define QUEUE_LONG  10 /* a blocked launch takes at least 10 times the 10th percentile */
 #define QUEUE_NEAR  50 /* a pending number within 1/QUEUE_NEAR of the ceiling reaches it */
 
-/* A launch onto a device, with its last work. */
+/* A launch onto a device, with the last of its work. */
 struct queued {
-	int64_t start, end, ended; /* of the call; of the work */
+	int64_t start, end, ended; /* start and end of the call, and end of the work */
 	uint32_t work;
-	uint32_t pending; /* launches without the end of their work when the call ends */
+	uint32_t pending; /* number of unfinished launches when the call ends */
 };
 
 struct queue {
@@ -87,7 +87,7 @@ static int64_t short_call(const struct queue *q, struct arena *a)
 	return v[q->v.n / 10];
 }
 
-/* Returns the ceiling, or 0. */
+/* Returns the ceiling, or 0 if there is none. */
 static uint32_t find_ceiling(struct queue *q, struct arena *a)
 {
 	uint32_t most = q->v.n < QUEUE_LEAST ? 0 : count_pending(q, a);

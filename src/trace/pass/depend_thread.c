@@ -20,7 +20,7 @@ struct thread_walk {
 	struct arena *own;
 	VEC(struct open_level) open;
 	uint32_t track;
-	int64_t at; /* end of the nodes so far */
+	int64_t at; /* end of the nodes so far, ticks */
 	bool any;
 };
 
@@ -51,7 +51,8 @@ static void close_until(struct thread_walk *w, int64_t at)
 	}
 }
 
-/* Makes a slice fit into the innermost open one, by cutting the smaller excess. */
+/* Makes a slice fit into the innermost open slice, by cutting the shorter of the two parts: the
+ * part beyond the end of the open slice, or the part inside. */
 static void cut_overlap(struct thread_walk *w, int64_t start, int64_t *end)
 {
 	while (w->open.n && *end > w->open.v[w->open.n - 1].end) {
@@ -109,7 +110,7 @@ static void open_level(struct thread_walk *w, const struct slice *s, bool contex
 	VEC_PUSH(w->own, &w->open, made);
 }
 
-/* True if a thread waits in a slice, so that it needs no CPU: a preempted thread loses no time. */
+/* True if a thread waits in a slice and so needs no CPU: a preempted thread loses no time there. */
 static bool is_waiting(const struct depend *d, const struct open_level *s)
 {
 	enum depend_class class = s ? d->classes[s->event] : DEPEND_PLAIN;
@@ -117,7 +118,7 @@ static bool is_waiting(const struct depend *d, const struct open_level *s)
 	return class != DEPEND_PLAIN && class != DEPEND_LOADS;
 }
 
-/* True if a slice says that the thread had no CPU while it waited for something else. */
+/* True if a slice states that the thread had no CPU while the thread waited for something else. */
 static bool is_idle_thread(struct thread_walk *w, const struct slice *s)
 {
 	if (s->category != CATEGORY_PREEMPTED)
@@ -146,7 +147,7 @@ void depend_add_thread(struct depend_making *m, uint32_t track)
 
 /* ---- waits taken out ---- */
 
-/* A thread while its waits are taken out, with those before the next node. */
+/* A thread while its waits are taken out of its nodes. */
 struct thread_cut {
 	struct depend_making *m;
 	const struct depend_waits *waits;
@@ -155,9 +156,8 @@ struct thread_cut {
 	uint32_t track;
 };
 
-/* Adds an edge from the start of a call to its part after a wait: without the wait, the call would
- * still take its own length.
- */
+/* Adds an edge from the start of a call to its part after a wait, because without the wait the call
+ * would still take its own length. */
 static void own_length(struct depend_making *m, uint32_t before, uint32_t node)
 {
 	const struct depend_node *n = &m->d->nodes.v[node], *b;
@@ -199,7 +199,7 @@ static void add_piece(struct thread_cut *c, const struct depend_node *n, int64_t
 	c->last = id;
 }
 
-/* Adds a node, without the time in which it waits. A call that waits from its start keeps a node of
+/* Adds a node without the time in which it waits. A call that waits from its start keeps a node of
  * length 0 there, because it may launch work. */
 static void cut_node(struct thread_cut *c, const struct depend_node *n)
 {
@@ -270,7 +270,7 @@ static void join_bursts(struct depend_making *m)
 			depend_add_edge(m, b->last, x->node, DEPEND_THREAD);
 	}
 	for (size_t i = 0; i < m->to_bursts.n; i++) {
-		const struct burst_edge *x = &m->to_bursts.v[i]; /* node: a thread that starts it */
+		const struct burst_edge *x = &m->to_bursts.v[i]; /* true: a starting thread */
 		const struct depend_burst *b = &m->bursts.v[x->burst];
 		uint32_t from = depend_find(d->nodes.v, &d->tracks[x->node], b->start);
 		if (b->first != ID_NONE && from != ID_NONE)
@@ -320,9 +320,8 @@ static void mark_waiting(const struct depend_making *m, bool *nodes, bool *event
 	}
 }
 
-/* Finds, for each name of calls of which some waited, the median length of the calls that did not
- * wait.
- */
+/* Finds the median length of the calls that did not wait, for each call name of which some calls
+ * waited. */
 void depend_find_lengths(struct depend_making *m)
 {
 	const struct trace *t = m->d->t;

@@ -6,7 +6,7 @@
 
 #include "base/sort.h"
 
-/* Returns the number of works or bursts of a process that end at a time at the latest. */
+/* Returns the number of works or bursts of a process that end at or before a time. */
 static uint32_t work_until(
         const struct depend_making *m, const struct depend_process *p, int64_t at)
 {
@@ -39,8 +39,8 @@ uint32_t depend_last_work(const struct depend_making *m, const struct depend_pro
 	return ID_NONE;
 }
 
-/* Returns the burst of another thread that ended last after `after` and at `until` at the latest,
- * or ID_NONE. */
+/* Returns the last-ending burst of another thread that ended after `after` and at or before
+ * `until`, or ID_NONE. */
 static uint32_t last_burst(
         const struct depend_making *m, uint32_t track, int64_t after, int64_t until)
 {
@@ -69,7 +69,7 @@ uint32_t depend_on_stream(
 	return i ? k->first + i - 1 : ID_NONE;
 }
 
-/* Returns the work that the file names for a blocking call; NULL: none. */
+/* Returns the work that the file names for a blocking call, or NULL. */
 static const struct depend_sync *sync_of(const struct depend_making *m, const struct depend_node *n)
 {
 	uint32_t process = m->d->tracks[n->track].process, i;
@@ -84,7 +84,7 @@ static const struct depend_sync *sync_of(const struct depend_making *m, const st
 	return &m->syncs.v[i];
 }
 
-/* Makes a call wait for all work of the process that was launched before. */
+/* Makes a call wait for all earlier work of the process. */
 static void wait_for_all(struct depend_making *m, const struct depend_node *n)
 {
 	const struct depend_process *p = depend_process_of(m, n->track);
@@ -120,8 +120,8 @@ static void wait_for_work(struct depend_making *m, const struct depend_node *n, 
 		depend_put_wait(m, n, work, ID_NONE);
 }
 
-/* Makes a slice that is named "wait" wait for the burst of another thread or the work that ended
- * last during the slice. */
+/* Makes a slice named "wait" wait for whatever ended last during the slice: a burst of another
+ * thread or device work. */
 static void wait_for_any(struct depend_making *m, const struct depend_node *n)
 {
 	uint32_t burst = last_burst(m, n->track, n->start, n->end);
@@ -168,11 +168,11 @@ void depend_find_waits(struct depend_making *m)
 	}
 }
 
-/* ---- what the file says of waits ---- */
+/* ---- synchronisations in the file ---- */
 
-/* Returns the stream, given by its number, for which a stream waits, or ID_NONE. It is a stream of
+/* Returns the stream with a given number for which a stream waits, or ID_NONE. It is a stream of
  * the same device. If that is the waiting stream itself, it is the stream with this number on the
- * device of the process that got work last before the event was recorded. */
+ * device that got work of the process last before the event was recorded. */
 static uint32_t awaited_stream(
         const struct depend_making *m, uint32_t waits, int64_t id, int64_t recorded)
 {
@@ -205,8 +205,8 @@ static bool is_stream_sync(const struct depend *d, const struct slice *s)
 	return str_eq(name, S("Stream Sync")) || str_eq(name, S("stream synchronize"));
 }
 
-/* Reads a synchronisation slice: its stream, and the time before which work of this stream is
- * waited for. */
+/* Reads a synchronisation slice: its stream, and the time before which the awaited work was
+ * launched. */
 static bool read_sync(const struct depend_making *m, const struct slice *s, struct depend_sync *out)
 {
 	const struct depend *d = m->d;
@@ -265,7 +265,7 @@ void depend_find_syncs(struct depend_making *m)
 	}
 }
 
-/* Adds the calls that make a stream wait for an event to their processes, in order. */
+/* Adds the calls that make a stream wait for an event to their processes, in order of time. */
 static void find_told(struct depend_making *m)
 {
 	const struct trace *t = m->d->t;
@@ -284,8 +284,8 @@ static void find_told(struct depend_making *m)
 		        sizeof *m->processes[i].told.v, sort_ascending);
 }
 
-/* Finds the calls that make a stream wait for an event, if the file names the work of none of them.
- */
+/* Finds the calls that make a stream wait for an event, unless the file names the awaited work of
+ * some of them. */
 void depend_find_unknown(struct depend_making *m)
 {
 	bool streams = false;

@@ -41,7 +41,7 @@ static void add_work(struct depend_making *m, const struct slice *s)
 	VEC_PUSH(m->a, &d->nodes, made);
 }
 
-/* Adds the self times of the ops of a line, which nest; other lines repeat their time. */
+/* Adds the self times of the ops of a line. These ops nest; other lines repeat their time. */
 static void add_line(struct depend_making *m, uint32_t track)
 {
 	struct depend *d = m->d;
@@ -74,8 +74,8 @@ void depend_add_device(struct depend_making *m, uint32_t track)
 			add_work(m, &s);
 }
 
-/* Finds when work was launched at the latest. A stream runs work in the order of the launches, so
- * work whose launch is not in the file was launched before the work after it. */
+/* Finds the latest possible launch time of work. A stream runs work in the order of the launches,
+ * so work whose launch is not in the file was launched before the work after it. */
 void depend_find_launched(struct depend_making *m)
 {
 	const struct depend *d = m->d;
@@ -94,7 +94,7 @@ void depend_find_launched(struct depend_making *m)
 
 /* ---- calls ---- */
 
-/* Returns the context of a site below that of the call which launched the graph. */
+/* Returns the context of a captured site below the context of the call that launched the graph. */
 static uint32_t context_of_site(struct depend_making *m, uint32_t around, uint32_t site)
 {
 	const struct trace *t = m->d->t;
@@ -107,10 +107,10 @@ static uint32_t context_of_site(struct depend_making *m, uint32_t around, uint32
 	return around;
 }
 
-/* Puts the work of graphs into the ops that were captured. */
+/* Assigns the work of graphs to the ops that were captured. */
 static void find_captured(struct depend_making *m)
 {
-	struct imap known; /* context of the call and site -> context */
+	struct imap known; /* key: context of the call and site; value: context */
 
 	imap_init(&known, m->own);
 	for (size_t i = 0; i < m->captured.n; i++) {
@@ -124,8 +124,8 @@ static void find_captured(struct depend_making *m)
 	}
 }
 
-/* Returns the number of nodes of a track that start before a time. from: a number not above it,
- * close to it if the calls are in order. */
+/* Returns the number of nodes of a track that start before a time. from: a lower bound of the
+ * result, close to it if the calls are in order. */
 static uint32_t count_before(
         const struct depend *d, const struct depend_track *k, uint32_t from, int64_t at)
 {
@@ -191,7 +191,7 @@ static int64_t distance(
 	return x < 0 ? num_sub(0, x) : x;
 }
 
-/* Returns the index of the predecessor that explains the start of a work best. */
+/* Returns the index of the predecessor that best explains the start of a piece of work. */
 static size_t best_of(
         const struct depend *d, const struct depend_node *n, const struct candidates *x)
 {
@@ -203,7 +203,7 @@ static size_t best_of(
 	return best;
 }
 
-/* Adds the edges of a work. The predecessor that explains its start best is binding. */
+/* Adds the edges of a piece of work. The predecessor that best explains its start is binding. */
 static void join(struct depend_making *m, uint32_t node, const struct candidates *x)
 {
 	const struct depend *d = m->d;
@@ -220,7 +220,7 @@ static void join(struct depend_making *m, uint32_t node, const struct candidates
 	}
 }
 
-/* Adds the previous work of the stream as a candidate, unless more than half of that work overlaps:
+/* Adds the previous work of the stream as a candidate, unless the two overlap by more than half:
  * then the track is not a queue. */
 static void add_before(struct depend_making *m, uint32_t node, struct candidates *x)
 {
@@ -253,7 +253,7 @@ static void add_call(struct depend_making *m, uint32_t node, struct candidates *
 /* The waits of a stream for events, in the order in which they were issued. */
 struct stream_waits {
 	VEC(struct depend_sync) v;
-	size_t next; /* of these, and of the unknown waits of its process */
+	size_t next; /* next element of `waits`, and of the unknown waits of its process */
 	size_t told;
 };
 
@@ -276,7 +276,7 @@ static struct stream_waits *waits_by_stream(struct depend_making *m)
 	return v;
 }
 
-/* Adds work for which a stream had to wait as a candidate. */
+/* Adds the work for which a stream had to wait as a candidate. */
 static void add_event(struct depend_making *m, uint32_t node, uint32_t from, struct candidates *x)
 {
 	const struct depend_node *v = m->d->nodes.v;
@@ -289,9 +289,9 @@ static void add_event(struct depend_making *m, uint32_t node, uint32_t from, str
 		VEC_PUSH(m->own, &x->v, ((struct candidate){ v[from].end, from, DEPEND_EVENT }));
 }
 
-/* Guesses the work that a stream waited for, if the file does not say: among the work that was
- * launched before on the other streams of the device (same_device) or on other devices, the one
- * that ended last. ID_NONE: none. */
+/* Guesses the work that a stream waited for, if the file does not name it: the last-ending work
+ * among the work launched earlier on the other streams of the device (same_device) or on other
+ * devices. ID_NONE: none. */
 static uint32_t likely_work(
         const struct depend_making *m, uint32_t node, int64_t launched, bool same_device)
 {
@@ -312,7 +312,7 @@ static uint32_t likely_work(
 	return found;
 }
 
-/* Adds the likely work of a device if it explains the start of the node best. */
+/* Adds the likely work of a device if it best explains the start of the node. */
 static void add_likely(struct depend_making *m, uint32_t node, int64_t launched, bool same_device,
         struct candidates *x)
 {
@@ -343,8 +343,8 @@ static void add_events(
 	}
 }
 
-/* If a call between the previous launch and this one made an unknown stream wait, assumes that it
- * was this stream if this explains the start of the work best. */
+/* Assumes that a call between the previous launch and this one made this stream wait, if the call's
+ * stream is unknown and this best explains the start of the work. */
 static void add_told(
         struct depend_making *m, uint32_t node, struct stream_waits *w, struct candidates *x)
 {

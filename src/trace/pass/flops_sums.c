@@ -43,7 +43,7 @@ static void add_to(struct flops_row *r, const struct op_calls *c)
  */
 static void add_missing(struct flops_sums *x, struct arena *a)
 {
-	struct imap first; /* text of an op -> its row of counted calls */
+	struct imap first; /* key: name of an op; value: its row of counted calls */
 
 	imap_init(&first, a);
 	for (size_t i = 0; i < x->n; i++)

@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "trace/pass/depend_internal.h"
 
-#define HOPS_MAX 4 /* threads that wait for one another */
+#define HOPS_MAX 4 /* maximum length of a chain of threads that wait for one another */
 
 /* A run of tiles of a thread that launches work. */
 struct host_burst {
@@ -22,8 +22,9 @@ struct host_making {
 	VEC(struct host_tile) contexts; /* the tile of each context */
 	struct arena *a, *own;
 	uint64_t *launches;            /* number of launches of each track */
-	VEC(struct host_burst) bursts; /* by process, then start, then track */
-	size_t *first_burst;           /* of each process; the last one for tracks without one */
+	VEC(struct host_burst) bursts; /* sorted by process, then start, then track */
+	size_t *first_burst;           /* indexed by process; the last one is for tracks without a
+	                                  process */
 };
 
 static const struct host_tile no_tile = { .op = ID_NONE,
@@ -36,7 +37,7 @@ static const struct host_tile no_tile = { .op = ID_NONE,
 
 /* ---- tiles ---- */
 
-/* Returns the tile of the slices of a context, whose class is that of the innermost event. */
+/* Returns the tile of the slices of a context. Its class is the class of the innermost event. */
 static struct host_tile inside(struct host_making *m, const struct depend_context *c)
 {
 	struct host_tile x = c->parent == ID_NONE ? no_tile : m->contexts.v[c->parent];
@@ -97,7 +98,7 @@ static void make_tiles(struct host_making *m, uint32_t track)
 	VEC_PUSH(m->a, &h->tiles, end);
 }
 
-/* Makes the tiles of all threads from the nodes of the threads in the graph of dependencies. */
+/* Makes the tiles of all threads from the thread nodes of the dependency graph. */
 static void add_threads(struct host_making *m, const struct trace_links *links)
 {
 	const struct trace *t = m->depend.t;
@@ -227,7 +228,7 @@ int64_t host_time_end(const struct host_thread *h, const struct host_tile *x)
 }
 
 /* Returns a thread of the process with a tile that contains the whole burst, or ID_NONE. If there
- * are several, returns the one whose tile starts last. */
+ * are several, returns the thread whose tile starts last. */
 static uint32_t enclosing(const struct host_making *m, const struct host_burst *b)
 {
 	const struct trace *t = m->out->t;
@@ -253,11 +254,11 @@ struct host_waiting {
 	const struct host_thread *h;
 	size_t at;                  /* the current tile of h */
 	size_t same;                /* number of first tiles that stay as they are */
-	VEC(struct host_tile) made; /* empty while all tiles stay as they are */
+	VEC(struct host_tile) made; /* tiles after division; empty while all tiles stay unchanged */
 	uint32_t track;
-	size_t first, last; /* bursts of the process */
-	size_t next;        /* the first one that starts at or after the tile */
-	size_t ended;       /* likewise of those in the order of their ends */
+	size_t first, last; /* range of the bursts of the process */
+	size_t next;        /* the first burst that starts at or after the tile */
+	size_t ended;       /* the first burst, sorted by end, that ends at or after the tile */
 	const uint32_t *by_end;
 };
 
@@ -331,7 +332,7 @@ static int by_end(const void *v, uint32_t a, uint32_t b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Returns the tiles of a thread divided by its waits; the same tiles if it has no waits. */
+/* Finds the tiles of a thread divided by its waits. A thread without waits keeps its tiles. */
 static void find_waits(
         struct host_making *m, uint32_t track, const uint32_t *ends, struct host_thread *made)
 {
@@ -343,7 +344,7 @@ static void find_waits(
 		.first = m->first_burst[p],
 		.last = m->first_burst[p + 1],
 		.by_end = ends + m->first_burst[p] };
-	size_t next[] = { w.first, w.first }; /* of tiles, of gaps */
+	size_t next[] = { w.first, w.first }; /* next burst for tiles, and for gaps */
 
 	for (size_t i = 0; i < h->tiles.n; i++) {
 		const struct host_tile *x = &h->tiles.v[i];

@@ -21,8 +21,8 @@
 
 struct host_tile {
 	int64_t start;
-	/* The innermost event of each kind, or ID_NONE. step: the mark of a step. loader: here the
-	 * outermost event, a wait for the data loader. */
+	/* The innermost event of each kind, or ID_NONE. step: the mark of a step. loader: the
+	 * outermost event of a wait for the data loader. */
 	uint32_t op, frame, call, step, loader;
 	uint32_t other; /* track of the thread that this thread waits for, or ID_NONE */
 	uint8_t class;  /* enum depend_class of the innermost slice */
@@ -31,22 +31,22 @@ struct host_tile {
 
 struct host_thread {
 	VEC(struct host_tile)
-	tiles; /* each ends where the next one starts; the last one is a gap */
+	tiles; /* each tile ends where the next one starts; the last tile is a gap */
 };
 
 struct host_time {
 	const struct trace *t;
 	struct host_thread *threads; /* indexed by track; empty for tracks that are not threads */
-	bool frames;                 /* some thread has Python frames */
+	bool frames;                 /* true: at least one thread has Python frames */
 };
 
-/* The result lives in a. */
+/* Finds the tiles of all threads. The result lives in a. */
 void host_time_find(const struct trace *t, const struct trace_links *links, struct host_time *out,
         struct arena *a);
 
-/* Returns the tile of a thread at a time: the last one that starts at or before it, or NULL. */
+/* Returns the last tile of a thread that starts at or before a time, or NULL. */
 const struct host_tile *host_time_at(const struct host_thread *h, int64_t at);
-/* Returns when a tile ends; INT64_MAX: the last one. */
+/* Returns the end of a tile, ticks; INT64_MAX for the last tile. */
 int64_t host_time_end(const struct host_thread *h, const struct host_tile *x);
 
 /* Receives a part of the time of a thread. `from` is not before the start of the tile. */
@@ -54,7 +54,7 @@ typedef void host_part(
         void *user, uint32_t track, const struct host_tile *tile, int64_t from, int64_t to);
 
 /* Passes on the time of a thread from `from` to `to`, in order and without gaps. Where the thread
- * waits for another thread, passes on the time of that thread. */
+ * waits for another thread, passes on the time of that other thread. */
 void host_time_walk(const struct host_time *h, uint32_t track, int64_t from, int64_t to,
         host_part *part, void *user);
 

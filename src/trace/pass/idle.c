@@ -6,7 +6,7 @@
 
 #include "base/sort.h"
 
-#define WAITS_MAX 4096 /* waits of a stream that are kept until their work comes */
+#define WAITS_MAX 4096 /* maximum number of waits of a stream that are kept until work follows */
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): texts */
 #define IDLE(id, name, text, meaning) [IDLE_##id] = name,
@@ -30,28 +30,28 @@ const char *const idle_meanings[IDLE_CAUSES] = {
 struct idle_stream {
 	bool any;
 	int64_t until;       /* latest end of its work */
-	VEC(int64_t) issued; /* waits that no work has followed yet, in order */
+	VEC(int64_t) issued; /* waits that no work has followed yet, in order of time */
 };
 
 /* An idle interval with the work that ends it. */
 struct idle_gap {
 	int64_t from, to;
 	struct launch_call call;
-	bool event, other; /* the stream waits for an event; the work before belongs to another
-	                      process */
+	bool event, other; /* event: the stream waits for an event; other: the work before belongs
+	                      to another process */
 };
 
 struct idle_device {
 	bool any, based;
 	int64_t until;                  /* latest end of its work */
-	uint32_t process;               /* of the work with the latest end */
+	uint32_t process;               /* process of the work with the latest end */
 	struct launch_call last;        /* call of the work with the latest end */
-	int64_t base_latency, base_gap; /* valid if based */
+	int64_t base_latency, base_gap; /* both are valid if `based` is set */
 	int64_t least;                  /* shortest latency of all launches */
 	VEC(int64_t) latencies;         /* samples, until based */
 	VEC(int64_t) gaps;
-	VEC(int64_t) calls;           /* lengths */
-	VEC(struct idle_gap) waiting; /* until based */
+	VEC(int64_t) calls;           /* lengths of calls; collected until `based` is set */
+	VEC(struct idle_gap) waiting; /* intervals that are delayed until `based` is set */
 };
 
 struct idle {
@@ -97,7 +97,7 @@ void idle_wait(struct idle *x, uint32_t track, int64_t issued)
 	VEC_PUSH(x->a, &k->issued, issued);
 }
 
-/* Removes the waits that were submitted before a launch. Returns true if there were some. */
+/* Removes the waits that were submitted before a launch. Returns true if there were any. */
 static bool take_waits(struct idle_stream *k, const struct launch_call *call)
 {
 	size_t n = 0;
@@ -173,7 +173,7 @@ struct idle_base idle_base_of(struct idle *x, uint32_t device)
 
 /* ---- intervals ---- */
 
-/* Passes on the idle time from *from, at most to `to`, and moves *from to its end. */
+/* Passes on the idle time from *from to `to` at most, and moves *from to its end. */
 static void put(struct idle *x, uint32_t device, enum idle_cause why, int64_t *from, int64_t to,
         const struct launch_call *call)
 {

@@ -55,8 +55,10 @@ extern const char *const idle_meanings[IDLE_CAUSES];
 struct launch_call {
 	bool known;
 	int64_t start, end;
-	uint32_t launch; /* 1 + index in the launches of the trace; 0: no slice of it is stored */
-	uint32_t event, site; /* of the launched work; site may be ID_NONE; set by idle_add */
+	uint32_t launch; /* 1 + index in the launches of the trace; 0: no slice of the launch is
+	                    stored */
+	uint32_t event, site; /* event and site of the launched work; site may be ID_NONE; set by
+	                         idle_add */
 };
 
 /* Receives a piece of idle time of a device, in order of time. IDLE_BEFORE_FIRST begins at
@@ -65,11 +67,12 @@ struct launch_call {
 typedef void idle_piece(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to,
         const struct launch_call *call);
 
-/* The trace must have all tracks and devices. Memory comes from a. */
+/* Begins the division. The trace must have all tracks and devices. Memory comes from a. */
 struct idle;
 struct idle *idle_begin(const struct trace *t, idle_piece *piece, void *user, struct arena *a);
 
-/* issued: when the wait was submitted. Waits of a stream are added in order, before later work. */
+/* Adds a wait of a stream, submitted at the time `issued`. Waits of a stream are added in order,
+ * before later work. */
 void idle_wait(struct idle *x, uint32_t track, int64_t issued);
 void idle_add(struct idle *x, const struct slice *work, const struct launch_call *call);
 void idle_end(struct idle *x);
@@ -80,8 +83,8 @@ struct idle_base {
 	int64_t latency, gap;
 };
 
-/* Returns the bases of a device, or 0 if unknown. They are computed from the work added so far, and
- * work that is added later does not change them. */
+/* Returns the base lengths of a device, 0 if unknown. They are computed from the work added so far;
+ * work added later does not change them. */
 struct idle_base idle_base_of(struct idle *x, uint32_t device);
 
 /* True for a slice that marks a wait of a stream for an event. */

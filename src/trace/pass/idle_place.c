@@ -43,7 +43,7 @@ struct process_work {
 /* Identity of a place; its bytes are the key. */
 struct place_key {
 	uint32_t reason, kind;
-	uint32_t name, waits_for; /* string ids, or ID_NONE; name of a step: its index */
+	uint32_t name, waits_for; /* string ids, or ID_NONE; for a step, name is its index */
 };
 
 /* A run of tiles of a thread that neither block nor wait for another thread, added up by place. */
@@ -53,7 +53,8 @@ struct run_place {
 	int64_t ticks;
 };
 struct tile_run {
-	bool known, mixed; /* mixed: it has other tiles, and no places */
+	bool known, mixed; /* known: the run was added up; mixed: it contains other tiles, and no
+	                      places are stored */
 	VEC(struct run_place) places;
 	int64_t outside; /* ticks in which no slice is open */
 };
@@ -65,20 +66,22 @@ struct idle_places {
 	struct idle_report *out;
 	struct arena *a, *own;
 	struct host_time host;
-	struct tile_run **runs;        /* of each thread, from its tile RUN_TILES * i on; or NULL */
+	struct tile_run **runs;        /* by thread, a run for each RUN_TILES tiles; NULL without
+	                                  tiles */
 	int64_t outside;               /* ticks in which no slice of the thread is open */
-	bool *launches;                /* of each event: a call that launches work, by its name */
-	struct process_work *work;     /* of each process; the last one for tracks without one; NULL
-	                                  until it is needed */
-	int64_t from, to;              /* the window */
+	bool *launches;                /* indexed by event: true for a call that launches work, by
+	                                  its name */
+	struct process_work *work;     /* indexed by process; the last element is for tracks without
+	                                  a process; NULL until it is needed */
+	int64_t from, to;              /* bounds of the window */
 	struct device_places *devices; /* indexed by device of the trace */
-	/* For the current interval. */
+	/* State for the current interval. */
 	struct device_places *device;
 	enum idle_cause cause;
 };
 
 struct device_places {
-	struct intern keys; /* place_key of each place */
+	struct intern keys; /* key: place_key; value: index of the place */
 	VEC(struct idle_place) v;
 };
 
@@ -299,8 +302,8 @@ static void find_run(
 	}
 }
 
-/* Takes the run that begins with a tile, if all of it ends by a time; returns its last tile, or
- * NULL. */
+/* Adds the places of the run that begins with a tile, if all of the run ends by a given time.
+ * Returns its last tile, or NULL. */
 static const struct host_tile *take_run(
         struct idle_places *f, uint32_t track, const struct host_tile *x, int64_t until)
 {
@@ -325,7 +328,7 @@ static const struct host_tile *take_run(
 	return r->mixed ? NULL : x + RUN_TILES - 1;
 }
 
-/* Finds the places of an interval on a thread. */
+/* Adds the places of a thread during an interval. */
 static void take_host(struct idle_places *f, uint32_t track, int64_t from, int64_t to)
 {
 	const struct host_thread *h = &f->host.threads[track];

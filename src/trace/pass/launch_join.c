@@ -25,7 +25,7 @@ struct launch_page_key {
 /* A pending launch: its call, or work that precedes its call. */
 struct stored_launch {
 	struct pending_launch head;
-	struct launched call; /* if called */
+	struct launched call; /* valid if called */
 	bool called;
 };
 
@@ -35,7 +35,7 @@ struct launch_join {
 	VEC(struct launch_page *) pages;
 	struct launch_page_key last_key;
 	struct launch_page *last;
-	struct pending_table pending; /* of struct stored_launch and struct slice */
+	struct pending_table pending; /* table of struct stored_launch and struct slice */
 	struct pending_launch ready;  /* list of the work that launch_join_waiting returns */
 };
 
@@ -93,7 +93,7 @@ static bool has_seen(struct launch_join *j, uint32_t process, int64_t correlatio
 	return *word & bit;
 }
 
-/* Sets a bit. Returns true if it was already set. */
+/* Sets a bit. Returns true if the bit was already set. */
 static bool see(struct launch_join *j, uint32_t process, int64_t correlation, unsigned seen)
 {
 	uint64_t bit, *word = word_of(page_of(j, process, correlation), seen, correlation, &bit);
@@ -133,7 +133,7 @@ static struct stored_launch *launch_of(struct launch_join *j, uint32_t process, 
 	return s;
 }
 
-/* Removes a launch whose only work has been read. A second record of its call is then ignored. */
+/* Removes a launch whose only work has been read. A second record of its call is ignored. */
 static void end_launch(
         struct launch_join *j, struct stored_launch *s, uint32_t process, int64_t correlation)
 {

@@ -20,8 +20,8 @@ void launch_join_expect_work(struct launch_join *j, uint32_t process, int64_t co
 /* The call of a launch. */
 struct launched {
 	int64_t start, end;
-	uint32_t op;     /* 1 + the op that contains the call; 0: none */
-	bool collective; /* that op is a collective */
+	uint32_t op;     /* 1 + index of the op that contains the call; 0: none */
+	bool collective; /* true: that op is a collective */
 };
 
 /* Second reading: adds a call. Afterwards launch_join_waiting returns each work of this call that
@@ -32,8 +32,8 @@ bool launch_join_waiting(struct launch_join *j, struct slice *work);
 
 enum launch_found {
 	LAUNCH_NONE,  /* the file has no call for the work */
-	LAUNCH_FOUND, /* *call is filled */
-	LAUNCH_LATER  /* the call starts later; the work is kept until the call is read */
+	LAUNCH_FOUND, /* *call has been filled */
+	LAUNCH_LATER  /* the call starts later; the work is stored until the call is read */
 };
 enum launch_found launch_join_work(
         struct launch_join *j, uint32_t process, const struct slice *work, struct launched *call);

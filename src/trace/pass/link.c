@@ -11,7 +11,7 @@ enum { NAME_KNOWN = 1, NAME_COLLECTIVE = 2, NAME_GRAPH = 4 };
 
 struct linking {
 	struct trace_links *l;
-	uint8_t *names; /* by event */
+	uint8_t *names; /* properties, indexed by event */
 	struct arena *a;
 };
 
@@ -33,7 +33,7 @@ static struct idmap *map_of(const struct trace_links *l, struct idmap *maps, uin
 	return &maps[process == ID_NONE ? l->t->processes.n : process];
 }
 
-/* Adds a call. others: categories of enclosing levels to use if no op contains the call. */
+/* Adds a call. others: categories of the enclosing slices to use if no op contains the call. */
 static void add_launch(
         struct linking *x, const struct nest *n, const struct nest_level *level, uint32_t others)
 {
@@ -56,8 +56,9 @@ static void add_launch(
 	VEC_PUSH(x->a, &l->launches, made);
 }
 
-/* Returns the CATEGORY_BITs of the levels to which a call belongs if no op contains it. A frame
- * does not count for the launch of a graph, because it does not describe the work of the graph. */
+/* Returns the CATEGORY_BITs of the slices to which a call belongs if no op contains it. A Python
+ * frame does not count for the launch of a graph, because it does not describe the work of the
+ * graph. */
 static uint32_t scopes_of(
         struct linking *x, const struct nest *n, const struct nest_level *call, uint32_t others)
 {

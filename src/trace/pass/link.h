@@ -16,30 +16,32 @@ struct launch {
 	int64_t start;
 	uint32_t slice;          /* number of the slice of the call */
 	uint32_t op;             /* number of the innermost op that contains the call, or ID_NONE */
-	uint32_t scope;          /* likewise of the innermost annotation, module or frame */
-	uint32_t collective : 1; /* that op is a collective */
-	uint32_t length : 31;    /* of the call; LAUNCH_LENGTH_MAX: that or more */
+	uint32_t scope;          /* number of the innermost annotation, module or frame that
+	                            contains the call, or ID_NONE */
+	uint32_t collective : 1; /* 1 if the op is a collective */
+	uint32_t length : 31;    /* length of the call, ticks; LAUNCH_LENGTH_MAX: that or more */
 };
 
 struct trace_links {
 	const struct trace *t;
 	VEC(struct launch) launches;
-	struct idmap *by_correlation; /* by process; the last one for tracks without a process */
-	struct idmap *by_external;    /* ops; built only if a launch is outside of all ops */
+	struct idmap *by_correlation; /* indexed by process; the last element is for tracks without
+	                                 a process */
+	struct idmap *by_external;    /* built only if a launch is outside of all ops */
 	bool externals;
 };
 
-/* Walks all threads. The result lives in a. */
+/* Finds the launches of all threads. The result lives in a. */
 void trace_link(const struct trace *t, struct trace_links *out, struct arena *a);
 
-/* Returns the end of the call. */
+/* Returns the end of a call, ticks. */
 int64_t launch_end(const struct trace_links *l, const struct launch *launch);
 
 /* Returns the launch of device work, or NULL if unknown. */
 const struct launch *link_launch(const struct trace_links *l, const struct slice *work);
 
-/* Returns the number of the slice that device work is attributed to: an op, otherwise the scope of
- * the launch, or ID_NONE. launch may be NULL. */
+/* Returns the number of the slice to which device work is attributed: an op, otherwise the scope of
+ * the launch; or ID_NONE. launch may be NULL. */
 uint32_t link_op(
         const struct trace_links *l, const struct slice *work, const struct launch *launch);
 

@@ -24,7 +24,7 @@ static void read_next(struct nest *n)
 		n->have = counts(n, &n->next);
 }
 
-/* Removes the innermost slice from the stack; its data stays readable. */
+/* Removes the innermost slice from the stack. Its data stays valid until the next push. */
 static struct nest_level *close_top(struct nest *n)
 {
 	struct nest_level *top = &n->stack.v[--n->stack.n];

@@ -34,7 +34,7 @@ static uint32_t at_frame(struct finding *x, uint32_t op, uint32_t frame)
 /* Key of an execution count in a cell. */
 struct run_key {
 	uint64_t program;
-	uint32_t op, name; /* string ids of the compiled op and the kernel */
+	uint32_t op, name; /* string ids of the compiled op and of the kernel */
 	uint32_t what;     /* enum runs_counted */
 };
 
@@ -57,7 +57,7 @@ static uint32_t run_of(struct finding *x, const struct slice *s, enum runs_count
 }
 
 /* Returns the counter of executions. in: the cell or the step. Most tracks use the counters in the
- * same order, so the one that last followed the event's previous counter is tried first. */
+ * same order, so the counter that last followed the event's previous counter is tried first. */
 static uint64_t *find_count(
         struct finding *x, enum runs_counted what, uint32_t in, const struct slice *s)
 {
@@ -88,7 +88,7 @@ static uint64_t *find_count(
 	return &x->counts.v[i].n;
 }
 
-/* Adds executions of a kernel or compiled op, and returns their new number in the op and step. */
+/* Adds executions of a kernel or compiled op. Returns their new number in the op and step. */
 static uint64_t count_runs(
         struct finding *x, const struct op_runs *in, const struct slice *s, int64_t runs)
 {
@@ -97,15 +97,16 @@ static uint64_t count_runs(
 	return *c = num_add_u64(*c, (uint64_t)runs);
 }
 
-/* Returns by how much a count exceeds the largest one so far. An op in a step was executed as often
- * as the most frequent of its kernels, from whatever stacks. */
+/* Returns by how much a count exceeds the largest count so far. An op in a step was executed as
+ * often as the most frequent of its kernels, whatever the call stacks. */
 static uint64_t more_than(uint64_t count, uint64_t most)
 {
 	return count > most ? count - most : 0;
 }
 
-/* Returns the additional executions of a compiled op, which may launch several kernels per
- * execution: those by which its most frequent kernel in the step exceeds the previous maximum. */
+/* Returns the additional executions of a compiled op. It may launch several kernels per execution,
+ * so they are the executions by which its most frequent kernel in the step exceeds the previous
+ * maximum. */
 static int64_t more_runs(struct finding *x, uint32_t step, const struct slice *s, int64_t runs)
 {
 	uint64_t *c, *most, count;
@@ -122,7 +123,7 @@ static int64_t more_runs(struct finding *x, uint32_t step, const struct slice *s
 
 /* ---- threads ---- */
 
-/* True if a slice is a level of a path, or represents the slices without a level; other slices add
+/* True if a slice is a level of a path, or represents the slices without a level. Other slices add
  * their time to the enclosing op. */
 static bool has_own_op(const struct finding *x, const struct nest_level *level)
 {
@@ -171,7 +172,8 @@ void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *l
 		imap_put(&x->to->op_of_record, (uint64_t)record, op, false);
 }
 
-/* Gives the path until a slice opens or closes to the slice that is innermost until then. */
+/* Assigns the part of the path up to the next opening or closing to the slice that is innermost
+ * until then. */
 static void take_path(
         struct finding *x, uint32_t track, const struct nest_level *level, enum nest_what what)
 {
@@ -243,8 +245,8 @@ static uint32_t site_of(const struct finding *x, const struct slice *s)
 }
 
 /* Counts, once for each launch of a graph, an execution of each captured op around its work, and
- * the float operations of the captured calls. Host time does not count here: the capture ran once,
- * and the graph is launched often. */
+ * the float operations of the captured calls. Host time does not count: the capture ran once, but
+ * the graph is launched often. */
 static void replay(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	const struct trace *t = x->to->t;
@@ -333,7 +335,8 @@ static void add_work(struct finding *x, struct slice *s, int64_t self)
 		ops_cover_site(x, s, self, site, op);
 }
 
-/* Ops of a program nest, work on streams does not: each of its slices counts in full. */
+/* Walks a track of a device. Ops of a program nest; work on streams does not, so each of its slices
+ * counts in full. */
 static void walk_device(struct finding *x, uint32_t track)
 {
 	const struct trace *t = x->to->t;
@@ -418,16 +421,16 @@ void ops_end(struct finding *x)
 	for (size_t i = 0; i < x->to->cells.n; i++) {
 		struct op_cell *c = &x->to->cells.v[i];
 		if (ops_runs_of(x, c)->host)
-			c->device_runs = 0; /* the work of executions that are counted */
+			c->device_runs = 0; /* only executions that are counted have device work */
 		x->to->ops.v[c->op].runs += c->device_runs;
 	}
 	ops_end_kernels(x);
 }
 
-/* Bytes of all paths. A level adds its name to the path around it, so a file could ask for the
- * square of its size. */
+/* Limit in bytes for all paths. A level adds its name to the path around it, so without a limit the
+ * paths could take the square of the file's size. */
 #define PATHS_FREE  (4 << 20)
-#define PATHS_SHARE 16 /* for a byte of input */
+#define PATHS_SHARE 16 /* additional bytes per byte of input */
 
 void ops_begin(struct finding *x, const struct trace *t, const struct trace_steps *steps,
         enum trace_by by, struct trace_ops *out, struct arena *a, struct arena *scratch)

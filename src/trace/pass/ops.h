@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Pass: the ops of a trace with their numbers by step. Assigns each slice of a thread or of device
- * work to an op, by a table of rules by source (ops.c), and adds up:
+ * work to an op, by a table with the rules of each source (ops.c), and adds up:
  *
  *   host self time      length of an op's slices without the ops directly inside
  *   device self time    device work that the op launched, or that has its name
@@ -17,7 +17,7 @@
 #include "trace/pass/serving.h"
 
 #define OPS_UNATTRIBUTED "(unattributed)"
-#define OPS_DEEPER       "(deeper)" /* levels whose paths would take too much memory */
+#define OPS_DEEPER       "(deeper)" /* op for levels whose paths would take too much memory */
 #define OPS_HOST         "(host)" /* type of ops on threads if the grouping uses types of device work */
 #define OPS_NO_PHASE     "(no phase)"
 #define OPS_UNKNOWN_TYPE "Unknown"
@@ -27,15 +27,16 @@ enum trace_by {
 	TRACE_BY_PATH,         /* modules, annotations and ops, as the source nests them */
 	TRACE_BY_MODULE,       /* modules of threads, compiled programs of devices */
 	TRACE_BY_OP,           /* ops without modules and annotations; compiled ops of devices */
-	TRACE_BY_ANNOTATION,   /* the user's annotations */
-	TRACE_BY_SOURCE,       /* lines of source */
-	TRACE_BY_KERNEL,       /* as the path, with the kernel's name as its last level and type */
+	TRACE_BY_ANNOTATION,   /* annotations of the user */
+	TRACE_BY_SOURCE,       /* source lines */
+	TRACE_BY_KERNEL,       /* like TRACE_BY_PATH, with the kernel's name as the last level and
+	                          as the type */
 	TRACE_BY_CATEGORY,     /* the compiler's categories of device work */
 	TRACE_BY_FUNCTION,     /* functions of device work without namespaces and templates */
-	TRACE_BY_PHASE,        /* as the path, below the phase of the server's step */
-	TRACE_BY_MODULE_CLASS, /* modules by their classes: Linear of Linear_0, Linear_1 */
-	TRACE_BY_STACK,        /* like a path, but one op per call stack: "aten::mm#12" */
-	TRACE_BY_CALLS,        /* likewise, with the kernel's name as the last level */
+	TRACE_BY_PHASE,        /* like TRACE_BY_PATH, below the phase of the server's step */
+	TRACE_BY_MODULE_CLASS, /* modules by their classes: Linear for Linear_0 and Linear_1 */
+	TRACE_BY_STACK,        /* like TRACE_BY_PATH, but one op per call stack: "aten::mm#12" */
+	TRACE_BY_CALLS,        /* like TRACE_BY_STACK, with the kernel's name as the last level */
 	TRACE_BY_N
 };
 
@@ -46,12 +47,13 @@ struct op_frame {
 };
 
 struct trace_op {
-	uint32_t name, type; /* ids in ops.strings: a path whose levels are separated by '/' */
+	uint32_t name, type; /* ids in ops.strings; the name is a path whose levels are separated by
+	                        '/' */
 	uint32_t category;   /* id in ops.strings: the compiler's category, or ID_NONE */
-	uint32_t device;     /* of its first device work, or ID_NONE */
+	uint32_t device;     /* device of its first device work, or ID_NONE */
 	uint32_t frame;      /* innermost line of its first call stack, or ID_NONE */
-	uint32_t parent;     /* the op that contains its calls: a lower index, or ID_NONE */
-	uint64_t runs;       /* all executions, over all steps */
+	uint32_t parent;     /* the op that contains its calls (a lower index), or ID_NONE */
+	uint64_t runs;       /* number of executions in all steps */
 	int64_t flops, bytes_accessed; /* totals of all executions */
 };
 
@@ -62,7 +64,7 @@ struct op_cell {
 	uint64_t replays;     /* executions in launches of graphs */
 	uint64_t device_runs; /* executions seen only on devices: the most executions of one kernel
 	                         in it; 0 if the op has any of the others in the step */
-	uint64_t kernels;     /* slices of device work */
+	uint64_t kernels;     /* number of slices of device work */
 	int64_t host_self, host_total;
 	int64_t device_self, device_total;
 	int64_t bytes_accessed, flops;
@@ -77,7 +79,7 @@ struct kernel_row {
 	uint32_t name; /* string id of the trace */
 	enum trace_category category;
 	uint32_t device;
-	uint32_t op;   /* op with most of its time: index in ops */
+	uint32_t op;   /* index in ops: the op with most of the row's time */
 	uint8_t phase; /* 1 + enum serving_phase, if rows are divided by phase; 0: none */
 	bool has_op;   /* used during construction */
 	uint64_t count;
@@ -86,26 +88,27 @@ struct kernel_row {
 
 /* The calls of an op with the same inputs. */
 struct op_calls {
-	uint32_t event;  /* index in the events of the trace: name and inputs */
-	struct str name; /* name of the op: of the event, or the op type */
-	struct str list; /* list of the calls that the op consists of; empty: the op is one call */
-	enum flops_formula formula; /* FORMULAS: the op is not in the table */
-	enum flops_lack lack;       /* the same for all calls of this op */
+	uint32_t event;  /* index in the events of the trace; it has the name and the inputs */
+	struct str name; /* name of the op: the name of the event, or the op type */
+	struct str list; /* list of the calls that make up the op; empty: the op is one call */
+	enum flops_formula formula; /* FORMULAS: the table has no formula for the op */
+	enum flops_lack lack;       /* equal for all calls of this op */
 	unsigned input;             /* index of the input that lacks data */
-	struct flops one;           /* of one call, as its inputs say */
-	uint64_t calls, unknown;    /* counted calls; calls that lack data */
+	struct flops one;           /* float operations and bytes of one call, computed from its
+	                               inputs */
+	uint64_t calls, unknown;    /* numbers of counted calls, and of calls that lack data */
 	bool windowed;     /* paged attention, probably limited to a window in some layers */
-	uint64_t inferred; /* counted calls whose output shape comes from the next op */
-	int64_t flops, recomputed, bytes; /* of the counted calls */
-	int64_t stated;                   /* float operations of the calls that the file states */
-	int64_t device;                   /* ticks of device work that the formula covers */
-	uint32_t on;                      /* device of the first of this work, or ID_NONE */
+	uint64_t inferred; /* number of counted calls whose output shape comes from the next op */
+	int64_t flops, recomputed, bytes; /* sums over the counted calls */
+	int64_t stated;                   /* float operations that the file states for the calls */
+	int64_t device;                   /* ticks of the device work that the formula covers */
+	uint32_t on;                      /* device of the first piece of this work, or ID_NONE */
 };
 
-/* Float operations of a step that are products, by the types of their factors. */
+/* Float operations of a step in matrix products, by the types of the factors. */
 struct step_products {
 	int64_t all[NUMBER_TYPES];
-	int64_t again[NUMBER_TYPES]; /* of these, recomputed */
+	int64_t again[NUMBER_TYPES]; /* the recomputed part of these operations */
 };
 
 /* The calls of a struct op_calls that one op made, and the device work of these calls that belongs
@@ -113,41 +116,43 @@ struct step_products {
  */
 struct op_use {
 	uint32_t calls, op;  /* indices in calls and ops */
-	uint32_t device;     /* of its first work, or ID_NONE */
-	uint64_t n, unknown; /* counted calls; calls that lack data */
+	uint32_t device;     /* device of the first work, or ID_NONE */
+	uint64_t n, unknown; /* numbers of counted calls, and of calls that lack data */
 	uint64_t kernels;
-	int64_t host, work; /* ticks: length of the calls; device work */
+	int64_t host, work; /* ticks: length of the calls, and device work */
 };
 
 struct trace_ops {
 	const struct trace *t;
 	struct arena *a;
-	struct intern strings; /* names, types, lines of stacks */
+	struct intern strings; /* names, types, and lines of stacks */
 	VEC(struct trace_op) ops;
 	VEC(struct op_cell) cells;      /* in order of first appearance */
 	VEC(struct kernel_row) kernels; /* longest total first, then by name and device */
 	struct intern frames;           /* bytes of struct op_frame */
-	struct imap op_of_record;       /* number of a record function -> op */
+	struct imap op_of_record;       /* key: number of a record function; value: op */
 	VEC(struct op_calls) calls;
-	struct step_products *products; /* by step; NULL: ops are not counted */
-	VEC(struct op_use) uses;        /* only filled by trace_find_uses */
-	int64_t moved_time;  /* ticks of copies, memsets and communication: no float operations */
-	int64_t opless_time; /* ticks of other work that, according to the file, no op launched */
-	bool deeper;         /* some levels are in OPS_DEEPER */
-	uint64_t overlaps;   /* slices of threads that overlap others without being nested */
-	uint64_t unlinked;   /* slices of device work without an op in the file */
+	struct step_products *products; /* indexed by step; NULL: ops are not counted */
+	VEC(struct op_use) uses;        /* filled only by trace_find_uses */
+	int64_t moved_time;  /* ticks of copies, memsets and communication, which have no float
+	                        operations */
+	int64_t opless_time; /* ticks of other work that no op launched according to the file */
+	bool deeper;         /* true: some levels are in OPS_DEEPER */
+	uint64_t overlaps;   /* number of thread slices that overlap others without being nested */
+	uint64_t unlinked;   /* number of slices of device work without an op in the file */
 	int64_t unlinked_time;
 };
 
-/* links and steps belong to t; out lives in a. */
+/* Finds the ops of a trace. links and steps belong to t; out lives in a. */
 void trace_find_ops(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
-/* Does the same, and also fills out->uses. */
+/* Finds the ops like trace_find_ops, and also fills out->uses. */
 void trace_find_uses(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
 
-/* Also adds up the time of each op on the critical paths of the steps. Parts of a path that are in
- * no op are ops of their own, with the name of their kind: "(launch latency)". */
+/* Finds the ops like trace_find_ops, and also adds up the time of each op on the critical paths of
+ * the steps. Parts of a path outside of all ops become ops named after their kind: "(launch
+ * latency)". */
 void trace_find_path_ops(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
 

@@ -7,7 +7,7 @@
 #include "flops/flops.h"
 #include "trace/pass/ops_internal.h"
 
-/* A number that forward ops of several modules or threads have. */
+/* sequence number that forward ops of several modules or threads share */
 #define AMBIGUOUS 0u
 
 static bool groups_by_module(enum trace_by by)
@@ -28,7 +28,7 @@ void ops_find_backward(struct finding *x)
 	x->backward = modules && (t->keys & keys) == keys && groups_by_module(x->by);
 }
 
-/* True for an op of a backward pass, or of a forward pass; *number: its sequence number. */
+/* True for an op of a backward or forward pass; sets *number to its sequence number. */
 static bool has_number(
         const struct trace *t, const struct slice *s, int64_t *number, bool *backward)
 {
@@ -62,7 +62,7 @@ static uint64_t key_of(const struct finding *x, const struct slice *s, int64_t n
 	       (process == ID_NONE ? t->processes.n : process);
 }
 
-/* Keeps the module of a forward op. Ops of one number are nearly always of one module. */
+/* Stores the module of a forward op. Ops with one number nearly always belong to one module. */
 static void keep_module(struct finding *x, uint64_t key, uint32_t op)
 {
 	uint32_t known;
@@ -72,11 +72,9 @@ static void keep_module(struct finding *x, uint64_t key, uint32_t op)
 	imap_put(&x->module_of, key, op, true);
 }
 
-/* ---- functions of autograd ----
- *
- * The inputs of a gradient are those of its results. What its function computes again depends on
- * the inputs of the function, which has the same sequence number.
- */
+/* ---- functions of autograd ---- The inputs of a gradient op are gradients of the function's
+ * results. What the gradient op recomputes depends on the inputs of the function, which has the
+ * same sequence number. */
 
 static uint64_t function_key(
         const struct finding *x, const struct slice *s, struct str name, int64_t number)

@@ -4,8 +4,8 @@
  */
 #include "trace/pass/ops_internal.h"
 
-/* Assigns the newest cell to the executions of its op and step. Only ops that are divided by call
- * stack share them. */
+/* Assigns the newest cell to the executions of its op and step. Cells share executions only if ops
+ * are divided by call stack. */
 static void add_runs(struct finding *x, uint32_t op, uint32_t step)
 {
 	uint64_t key = (uint64_t)x->base.v[op] << 32 | step;

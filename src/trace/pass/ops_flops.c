@@ -10,9 +10,9 @@
 #include "trace/pass/ops_internal.h"
 #include "flops/flops.h"
 
-#define NOT_COUNTED UINT32_MAX  /* the op of an event is not in the table */
-#define UNDECIDED   0x80000000u /* in decides: no formula; the other bits are the event */
-#define TRIES_MAX   4           /* ops after a call that may show the shape of its output */
+#define NOT_COUNTED UINT32_MAX  /* the op of the event is not in the table */
+#define UNDECIDED   0x80000000u /* in `decides`: not decided yet; the other bits are the event */
+#define TRIES_MAX   4           /* number of later ops that may show the shape of an output */
 
 /* ---- calls ---- */
 
@@ -65,7 +65,7 @@ static uint32_t add_call(struct finding *x, const struct slice *s, struct str na
 }
 
 /* Returns the name of a slice with listed calls: the op type of a compiled op or an ONNX node,
- * otherwise the compiler's category, otherwise the name. */
+ * otherwise the compiler's category, otherwise the name of the slice. */
 static struct str listed_name(const struct finding *x, const struct slice *s)
 {
 	const struct trace *t = x->to->t;
@@ -76,7 +76,7 @@ static struct str listed_name(const struct finding *x, const struct slice *s)
 }
 
 /* Returns 1 + the index of the calls of a slice for which the file lists calls or states float
- * operations; 0: neither. */
+ * operations; 0 for other slices. */
 static uint32_t listed_calls(struct finding *x, const struct slice *s)
 {
 	const struct trace *t = x->to->t;
@@ -101,8 +101,8 @@ static uint32_t listed_calls(struct finding *x, const struct slice *s)
 	return known;
 }
 
-/* Returns 1 + the calls of the gradient of a function of autograd, with the inputs of the function.
- */
+/* Returns 1 + the index of the calls of the gradient of an autograd function, with the inputs of
+ * the function. */
 static uint32_t gradient_calls(
         struct finding *x, const struct op_row *row, const struct slice *s, uint32_t event)
 {
@@ -119,7 +119,8 @@ static uint32_t gradient_calls(
 	return known;
 }
 
-/* Returns 1 + the calls with the op and inputs of a slice; 0: not in the table. */
+/* Returns 1 + the index of the calls with the op and inputs of a slice; 0: the op is not in the
+ * table. */
 static uint32_t calls_of(struct finding *x, const struct slice *s)
 {
 	uint32_t known = x->call_of[s->event], function;
@@ -138,7 +139,7 @@ static uint32_t calls_of(struct finding *x, const struct slice *s)
 	}
 	const struct op_call c = read_call(x, row, s);
 	struct flops f = flops_of_call(&c);
-	if (flops_reads_forward(c.name)) /* the function is not in the trace */
+	if (flops_reads_forward(c.name)) /* the trace lacks the function */
 		f = (struct flops){ .lack = LACK_SHAPE, .read = -1, .written = -1 };
 	return add_call(x, s, trace_str(x->to->t, s->name), row->formula, &f);
 }
@@ -153,7 +154,7 @@ static bool is_known(const struct finding *x, uint32_t calls)
 	return calls && x->to->calls.v[calls - 1].lack == LACK_NOTHING;
 }
 
-/* Returns the share of an op in calls. */
+/* Returns the part of the calls that an op made. */
 static struct op_use *use_of(struct finding *x, uint32_t calls, uint32_t op)
 {
 	struct trace_ops *to = x->to;
@@ -201,10 +202,8 @@ static void count_call(
 	ops_add_flops(x, &x->to->cells.v[cell], f->flops);
 }
 
-/* ---- outputs ----
- *
- * Old traces have no strides of convolutions. The op after one reads its output.
- */
+/* ---- outputs ---- Old traces have no strides of convolutions. The op after a convolution reads
+ * its output, so its inputs show the shape. */
 
 static void find_output(struct finding *x, const struct nest_level *level)
 {
@@ -229,8 +228,8 @@ static void find_output(struct finding *x, const struct nest_level *level)
 
 /* ---- threads ---- */
 
-/* Returns the calls that decide about work launched in an op: its own, or those of the enclosing op
- * if its own float operations are unknown. */
+/* Returns 1 + the index of the calls whose formula counts the work launched in an op: the op's own
+ * calls, or the calls of the enclosing op if the op's float operations are unknown. */
 static uint32_t decides(const struct finding *x, uint32_t own, uint32_t around)
 {
 	return is_known(x, own) || !around ? own : is_known(x, around) || !own ? around : own;
@@ -250,8 +249,8 @@ void ops_open_flops(struct finding *x, const struct nest_level *level)
 	        found ? found : UNDECIDED | level->s.event;
 }
 
-/* Counts attention over a paged cache by the sums in the annotation of its step. Returns false for
- * other calls, and if the step has no sums. */
+/* Counts attention over a paged cache, from the sums in the annotation of its step. Returns false
+ * for other calls, or if the step has no sums. */
 static bool count_paged(struct finding *x, uint32_t calls, uint32_t cell, const struct slice *s)
 {
 	struct op_calls *to = &x->to->calls.v[calls - 1];
@@ -280,7 +279,7 @@ static void count_unknown(struct finding *x, uint32_t calls, uint32_t cell)
 		use_of(x, calls, x->to->cells.v[cell].op)->unknown++;
 }
 
-/* Counts a call that no op inside it has counted. */
+/* Counts a call if no op inside it has been counted. */
 static void close_call(
         struct finding *x, const struct nest_level *level, uint32_t calls, uint32_t cell)
 {
@@ -333,14 +332,14 @@ void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t
 
 /* ---- devices ---- */
 
-/* Device work: a slice, its time, and the op that it belongs to. */
+/* A slice of device work, its time, and the op that it belongs to. */
 struct covered_work {
 	const struct slice *s;
 	int64_t self;
 	uint32_t op;
 };
 
-/* Counts device work without a call as unknown, in the cell to which it was just added. */
+/* Counts device work without a call as unknown, in the cell to which the work was just added. */
 static void count_callless(struct finding *x, uint32_t op)
 {
 	x->to->cells.v[x->last_cell.v[op]].uncounted++;
@@ -428,7 +427,7 @@ void ops_cover_work(
 		return;
 	}
 	calls = x->decides[ops_host_index(x, trace_track_of(to->t, launching), launching)];
-	if (calls & UNDECIDED) /* usually known for the event, so the slice need not be read */
+	if (calls & UNDECIDED) /* usually known from the event, so that the slice is not read */
 		calls = x->call_of[calls & ~UNDECIDED];
 	if (!calls || calls == NOT_COUNTED) {
 		trace_slice(to->t, launching, &by);

@@ -12,31 +12,31 @@
 #include "trace/pass/ops.h"
 #include "trace/trace.h"
 
-/* Which slices of threads are examined, and which become levels of a path. */
+/* The slices of threads that are examined, and those that become levels of a path. */
 struct ops_rule {
 	uint32_t nested, levels; /* CATEGORY_BITs */
 	uint32_t flat;           /* CATEGORY_BITs: the name of such a slice is its whole path */
-	bool leaf;     /* device work is a level of its own, below the op that launched it */
-	uint32_t gaps; /* CATEGORY_BITs: subtracted from the op around, because another track has it
-	                */
+	bool leaf;     /* true: device work is a level of its own, below the op that launched it */
+	uint32_t gaps; /* CATEGORY_BITs: slices whose time is subtracted from the op around them,
+	                  because another track has it */
 };
 
-/* Which executions a counter counts: of a kernel in a cell or step, or of a compiled op in a step.
- */
+/* The executions that a counter counts: of a kernel in a cell or step, or of a compiled op in a
+ * step. */
 enum runs_counted { RUNS_IN_CELL, RUNS_IN_STEP, RUNS_OF_OP, RUNS_COUNTED };
 
-/* Caches values that all device work of an event shares, unless a slice has arguments of its own,
- * and the counters that the last slice used. */
+/* Caches the values that all device work of an event shares, unless a slice has arguments of its
+ * own. Also caches the counters that the last slice used. */
 struct event_work {
-	uint32_t op;    /* 1 + op, if it does not depend on the launch; 0: not known yet */
+	uint32_t op;    /* 1 + op, if the op does not depend on the launch; 0: not known yet */
 	uint32_t share; /* 1 + index in shares; 0: not known yet */
 	struct event_count {
 		uint32_t run; /* 1 + its key in finding.compiled; 0: not known yet */
 		uint32_t at;  /* index in counts */
 	} counts[RUNS_COUNTED];
-	bool known; /* the fields below are set */
+	bool known; /* true: the fields below are set */
 	bool compiled;
-	bool states; /* the file states flops */
+	bool states; /* true: the file states the float operations */
 	int64_t flops, bytes_accessed;
 };
 
@@ -44,7 +44,7 @@ struct event_work {
 struct run_count {
 	uint64_t n;
 	uint32_t in, next; /* in: the cell or the step; next: index of the counter that was used
-	                      after this one, or of this counter */
+	                      after this one, or of this counter itself */
 };
 
 /* An open slice of a thread, by depth. */
@@ -56,7 +56,7 @@ struct flops_level {
 
 /* A call whose float operations depend on the shape of its output, which the next op may show. */
 struct waiting_call {
-	uint32_t calls; /* 1 + index; 0: none waits */
+	uint32_t calls; /* 1 + index; 0: no call waits */
 	uint32_t cell, depth;
 	unsigned tries;
 	int64_t length; /* ticks on its thread */
@@ -66,7 +66,7 @@ struct waiting_call {
 /* The op of a site, below the op that launched the graph last. */
 struct site_op {
 	bool known;
-	uint32_t around, root, op; /* around, root: 1 + op, or 0 */
+	uint32_t around, root, op; /* 1 + op, or 0 */
 };
 
 /* A part of the critical path of a step. */
@@ -78,22 +78,22 @@ struct path_part {
 	uint8_t kind; /* enum critical_kind */
 };
 
-/* Parts of a path in one order. */
+/* Parts of a path, sorted in one order. */
 struct path_parts {
 	VEC(struct path_part) v;
 };
 
 /* The critical paths of all steps. */
 struct ops_path {
-	struct path_parts host; /* by track and start */
-	struct path_parts work; /* by slice */
-	struct path_parts rest; /* without a slice */
+	struct path_parts host; /* sorted by track and start */
+	struct path_parts work; /* sorted by slice */
+	struct path_parts rest; /* parts without a slice */
 };
 
 /* Executions of an op in a step, from all call stacks. */
 struct op_runs {
-	uint64_t host;   /* on threads and in launches of graphs */
-	uint64_t device; /* the most executions of one kernel in it */
+	uint64_t host;   /* executions on threads and in launches of graphs */
+	uint64_t device; /* number of executions of its most frequent kernel */
 };
 
 /* A counted call of attention over a paged cache. */
@@ -109,64 +109,71 @@ struct paged_kernel {
 
 struct finding {
 	struct trace_ops *to;
-	struct arena *a; /* scratch */
+	struct arena *a; /* arena for scratch data */
 	const struct trace_links *links;
 	const struct trace_steps *steps;
 	enum trace_by by;
 	struct ops_rule rule;
 	struct sb path, longer; /* buffers for names */
-	uint64_t path_room;     /* bytes that paths may still take */
-	struct imap by_name;    /* string id -> op */
-	struct imap below;      /* 1 + enclosing op, event -> op */
-	struct imap cell_of;    /* op, step -> cell */
-	struct imap runs_at;    /* op without its call stack, step -> runs */
-	VEC(uint32_t) runs_of;  /* by cell: index in runs */
+	uint64_t path_room;     /* remaining bytes for paths */
+	struct imap by_name;    /* key: string id; value: op */
+	struct imap below;      /* key: 1 + enclosing op, and event; value: op */
+	struct imap cell_of;    /* key: op and step; value: cell */
+	struct imap runs_at;    /* key: op without its call stack, and step; value: index in runs */
+	VEC(uint32_t) runs_of;  /* indexed by cell: index in runs */
 	VEC(struct op_runs) runs;
-	VEC(uint32_t) last_cell; /* by op: the cell found last */
+	VEC(uint32_t) last_cell; /* indexed by op: the cell that was found last */
 	struct intern compiled;
-	struct imap count_of; /* compiled op, cell or step -> index in counts */
+	struct imap count_of; /* key: compiled op, and cell or step; value: index in counts */
 	VEC(struct run_count) counts;
-	struct imap kernel_of; /* name, category, device -> row */
-	struct imap share_of;  /* row, op -> share */
+	struct imap kernel_of; /* key: name, category and device; value: row */
+	struct imap share_of;  /* key: row and op; value: share */
 	VEC(struct kernel_share) shares;
-	struct serving_step *served; /* by step: its annotation; NULL: no server */
+	struct serving_step *served; /* indexed by step: its annotation; NULL: the trace is not of a
+	                                server */
 	uint32_t root;               /* 1 + the op of the current phase; 0: none */
 	uint8_t phase;               /* 1 + enum serving_phase of the current phase; 0: none */
-	struct site_op *site_ops;    /* by site */
-	struct imap replayed;        /* set of launch and site: pairs whose execution is counted */
-	uint32_t *site_decides;      /* by site: `decides` as in flops_level */
-	bool *site_counts;           /* by site: no op inside counts the same operations */
-	struct imap module_of;   /* process, sequence number of a forward op -> 1 + its module */
-	bool backward;           /* some ops have sequence numbers of forward ops */
-	struct imap at_stack;    /* op, frame -> op with that call stack */
-	VEC(uint32_t) base;      /* by op: the op without its call stack, or itself */
-	struct imap stack_of;    /* string id of a stack -> frame */
-	bool frames;             /* threads have slices of the category frame */
-	bool records;            /* slices have record function ids */
-	bool linked;             /* the caller sets `launching`; links are not used */
-	uint32_t launching;      /* if linked: 1 + the op that launched the next work; 0: none */
+	struct site_op *site_ops;    /* indexed by site */
+	struct imap replayed;        /* set of launches with sites: pairs whose execution has been
+	                                counted */
+	uint32_t *site_decides;      /* indexed by site: `decides` as in flops_level */
+	bool *site_counts;           /* indexed by site: true if no op inside counts the same
+	                                operations */
+	struct imap module_of;   /* key: process, and sequence number of a forward op; value: 1 +
+	                            its module */
+	bool backward;           /* true: some ops have sequence numbers of forward ops */
+	struct imap at_stack;    /* key: op and frame; value: op with that call stack */
+	VEC(uint32_t) base;      /* by op: the op without its call stack, or the op itself */
+	struct imap stack_of;    /* key: string id of a stack; value: frame */
+	bool frames;             /* true: threads have slices of the category frame */
+	bool records;            /* true: slices have record function ids */
+	bool linked;             /* true: the caller sets `launching`, and links are not used */
+	uint32_t launching;      /* if `linked` is set: 1 + the op that launched the next work; 0:
+	                            none */
 	size_t n_events;         /* allocated elements of work */
 	size_t demangling;       /* remaining budget of demangling, bytes */
-	struct imap forward_of;  /* string id of a function of autograd, process, sequence number ->
-	                            its event; empty if no gradient of one is in the trace */
-	struct imap gradient_of; /* event of a function of autograd, string id of its gradient ->
-	                            1 + index in calls */
-	uint32_t *call_of;       /* by event: 1 + index in calls, or NULL if ops are not counted */
+	struct imap forward_of;  /* key: string id of an autograd function, process and sequence
+	                            number; value: its event; empty if the trace has no gradient of
+	                            a function */
+	struct imap gradient_of; /* key: event of an autograd function, and string id of its
+	                            gradient; value: 1 + index in calls */
+	uint32_t *call_of;       /* indexed by event: 1 + index in calls; NULL if ops are not
+	                            counted */
 	bool keeps_uses;
-	struct imap use_of; /* index in calls, op -> use */
+	struct imap use_of; /* key: index in calls, and op; value: use */
 	VEC(struct paged_kernel) paged;
 	VEC(struct paged_call) paged_calls;
 	uint32_t *decides; /* by slice of a thread: `decides` as in flops_level, or UNDECIDED with
 	                      the slice's event */
 	VEC(struct flops_level) levels;
 	struct waiting_call waiting;
-	struct imap row_of; /* string id of an op -> rows */
+	struct imap row_of; /* key: string id of an op; value: rows */
 	VEC(const struct op_row *) rows;
-	struct ops_path *critical; /* or NULL */
+	struct ops_path *critical; /* may be NULL */
 	size_t critical_at;      /* the first part of the path on this thread that has no op yet */
-	struct event_work *work; /* by event */
-	uint32_t *host0;         /* by track: index of its first slice in op_of */
-	uint32_t *op_of;         /* by slice of a thread: 1 + op, 0: none */
+	struct event_work *work; /* indexed by event */
+	uint32_t *host0;         /* indexed by track: index of its first slice in op_of */
+	uint32_t *op_of;         /* indexed by slice of a thread: 1 + op; 0: none */
 };
 
 /* True if there is one op per call stack. */
@@ -175,7 +182,7 @@ static inline bool ops_have_stacks(const struct finding *x)
 	return x->by == TRACE_BY_STACK || x->by == TRACE_BY_CALLS;
 }
 
-/* True for an op of levels whose paths would take too much memory. */
+/* True for the op that represents the levels whose paths would take too much memory. */
 bool ops_is_deeper(const struct finding *x, uint32_t op);
 
 /* Finds or adds an op by name. type: used for a new op. */
@@ -193,14 +200,14 @@ void ops_begin(struct finding *x, const struct trace *t, const struct trace_step
         enum trace_by by, struct trace_ops *out, struct arena *a, struct arena *scratch);
 /* Finds the functions of autograd whose gradients are in the trace (ops_backward.c). */
 void ops_find_functions(struct finding *x);
-/* Finds the event of the function whose gradient a slice is; false if there is none. */
+/* Finds the event of the function whose gradient a slice is. Returns false if there is none. */
 bool ops_find_function(const struct finding *x, const struct slice *gradient, uint32_t *event);
 
-/* Grows the arrays that are indexed by event, after events were added to the trace. */
+/* Extends the arrays that are indexed by event, after events were added to the trace. */
 void ops_know_events(struct finding *x);
 struct frame_walk;
-/* Opens a slice of a thread: finds its op and sets level->user to 1 + that op. frames: the frames
- * of its track, or NULL. */
+/* Opens a slice of a thread: finds its op and sets level->user to 1 + the op. frames: the frames of
+ * the slice's track, or NULL. */
 void ops_open_host(struct finding *x, const struct nest *n, struct nest_level *level,
         struct frame_walk *frames);
 /* Closes a slice of a thread, and adds its times to its op. */
@@ -210,8 +217,8 @@ uint32_t ops_add_work(
         struct finding *x, const struct slice *s, int64_t self, const struct launch *launch);
 void ops_end(struct finding *x);
 
-/* Finds or adds the cell of an op in a step, and extends its times to a slice. Valid until the next
- * call. */
+/* Finds or adds the cell of an op in a step, and extends the cell's times to include a slice. Valid
+ * until the next call. */
 struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s);
 /* Returns the executions of the op and step of a cell; valid until the next cell is added. */
 struct op_runs *ops_runs_of(struct finding *x, const struct op_cell *c);
@@ -220,37 +227,37 @@ struct op_runs *ops_runs_of(struct finding *x, const struct op_cell *c);
 
 /* Finds the paths of all steps. */
 void ops_find_path(struct finding *x);
-/* Begins with the parts of a thread. */
+/* Begins with the parts of the path on a thread. */
 void ops_path_thread(struct finding *x, uint32_t track);
-/* Gives the next parts on the thread, those that start before a time, to the slice that is open
- * until then; NULL: none is. */
+/* Assigns the next parts on the thread that start before a time to the slice that is open until
+ * then; NULL: no slice is open. */
 void ops_path_host(
         struct finding *x, uint32_t track, const struct nest_level *level, int64_t until);
-/* Gives the parts of the path in device work to its op. */
+/* Assigns the parts of the path in a piece of device work to its op. */
 void ops_path_work(struct finding *x, const struct slice *s, uint32_t op);
-/* Adds the parts to the cells of their ops. */
+/* Adds the remaining parts to the cells of their ops. */
 void ops_end_path(struct finding *x);
 
 /* Returns the naming rule of a source. */
 struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);
-/* Sets the op that is around the outermost levels of a step, if ops are grouped by phase. */
+/* Sets the op around the outermost levels of a step, if ops are grouped by phase. */
 void ops_set_root(struct finding *x, uint32_t step);
 /* Returns the op of a slice of a thread. around: 1 + the op of the enclosing slice; 0: none. */
 uint32_t ops_of_slice(
         struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames);
-/* True for the execution of a compiled op on a thread. */
+/* True if a slice is the execution of a compiled op on a thread. */
 bool ops_is_compiled(const struct finding *x, const struct slice *s);
-/* Detects ops of backward passes, and finds the modules of their forward ops. */
+/* Finds the ops of backward passes, and the modules of their forward ops. */
 void ops_find_backward(struct finding *x);
 /* True if a track has ops of a backward pass. */
 bool ops_is_backward(const struct finding *x, uint32_t track);
-/* Returns 1 + the op that contains a slice when the slice is opened; 0: none. For a backward op
- * outside of all modules, this is the module of its forward op. */
+/* Returns 1 + the op that contains a slice when the slice is opened; 0: none. A backward op outside
+ * of all modules is contained in the module of its forward op. */
 uint32_t ops_around(struct finding *x, const struct nest *n, const struct nest_level *level);
 
 /* Returns 1 + the op of the slice of a thread that launched device work; 0: none. */
 uint32_t ops_launching(struct finding *x, const struct slice *s, const struct launch *launch);
-/* Returns the op that device work belongs to. launch may be NULL. */
+/* Returns the op to which device work belongs. launch may be NULL. */
 uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch);
 
 /* Finds which sites count their float operations. */
@@ -258,12 +265,12 @@ void ops_find_site_flops(struct finding *x);
 /* Adds the float operations of one execution of a site to a cell, if the site counts its
  * operations. */
 void ops_count_site(struct finding *x, uint32_t site, uint32_t cell);
-/* Does for work of a graph what ops_cover_work does for other work. */
+/* Adds device work of a graph to the calls that cover it, as ops_cover_work does for other work. */
 void ops_cover_site(
         struct finding *x, const struct slice *s, int64_t self, uint32_t site, uint32_t op);
 
-/* Keeps the time of a kernel if calls are attention over a paged cache. op: to whose cell it was
- * just added. */
+/* Stores the time of a kernel if its calls are attention over a paged cache. op: the op to whose
+ * cell the kernel was just added. */
 void ops_take_paged(struct finding *x, uint32_t calls, const struct slice *s, uint32_t op);
 /* Marks the calls that are probably limited to a window. */
 void ops_find_windows(struct finding *x);
@@ -275,10 +282,10 @@ void ops_find_windows(struct finding *x);
 
 /* Returns a slice with the name and the arguments that all slices of a site share. */
 struct slice ops_site_slice(const struct trace *t, uint32_t site);
-/* True if a site is a level of paths. */
+/* True if a site becomes a level of paths. */
 bool ops_site_is_level(const struct finding *x, uint32_t site);
-/* True if a level around a site belongs to its path. If the site is in a module, levels outside all
- * modules belong to the program that captured the graph. */
+/* True if a level around a site belongs to the site's path. If the site is in a module, levels
+ * outside all modules belong to the program that captured the graph. */
 static inline bool ops_site_belongs(const struct trace *t, uint32_t level, uint32_t site)
 {
 	return t->sites.v[level].in_module || !t->sites.v[site].in_module;
@@ -298,14 +305,14 @@ struct frame_walk {
 	bool have;
 	struct arena *a;
 	VEC(struct slice) open;
-	bool known; /* `frame` is valid: the innermost open frame, properly nested */
+	bool known; /* true: `frame` is the innermost open frame, and the frames nest properly */
 	uint32_t frame;
 };
 void frame_walk_init(struct frame_walk *w, const struct trace *t, uint32_t track, struct arena *a);
 
-/* Returns the innermost frame of the call stack of a slice, or ID_NONE: from its arguments,
- * otherwise from the enclosing frames, unless frames is NULL. The slices of a walk must be passed
- * in track order. */
+/* Returns the innermost frame of a slice's call stack, or ID_NONE. Takes the frame from the slice's
+ * arguments, otherwise from the enclosing frames, unless frames is NULL. The slices of a walk must
+ * be passed in track order. */
 uint32_t ops_frame_of(struct finding *x, struct frame_walk *frames, const struct slice *s);
 
 /* Returns the innermost frame of the call stack of a site, or ID_NONE. */
@@ -322,7 +329,7 @@ static inline size_t ops_host_index(const struct finding *x, uint32_t track, uin
 	return x->host0[track] + slice - x->to->t->tracks.v[track].first;
 }
 
-/* True if the file has the inputs of the calls of ops: traces of PyTorch, and the ranges of
+/* True if the file has the inputs of op calls: PyTorch traces, and ranges of
  * torch.autograd.profiler.emit_nvtx(record_shapes=True). */
 static inline bool ops_have_inputs(const struct trace *t)
 {
@@ -331,7 +338,8 @@ static inline bool ops_have_inputs(const struct trace *t)
 }
 
 void ops_add_flops(struct finding *x, struct op_cell *c, int64_t flops);
-/* Handle the begin and the end of a slice of a thread. cell: the cell of its op and step. */
+/* ops_open_flops and ops_close_flops process the begin and the end of a slice of a thread. cell:
+ * the cell of its op and step. */
 void ops_open_flops(struct finding *x, const struct nest_level *level);
 void ops_close_flops(struct finding *x, const struct nest_level *level, uint32_t cell);
 /* Counts n executions of device work for which the file lists calls. Returns their float

@@ -15,7 +15,7 @@
 #define SET_MODULES_OPS                                                                            \
 	(CATEGORY_BIT(CATEGORY_MODULE) | CATEGORY_BIT(CATEGORY_ANNOTATION) | SET_OPS)
 
-/* By source: which slices of threads are levels of a path. */
+/* Indexed by source: the slices of threads that are levels of a path. */
 #define SOURCE(id, name, table, l, f, g, is_leaf)                                                  \
 	[TRACE_##id] = { .levels = SET_##l, .flat = SET_##f, .gaps = SET_##g, .leaf = (is_leaf) },
 static const struct ops_rule source_rules[] = {
@@ -23,8 +23,8 @@ static const struct ops_rule source_rules[] = {
 };
 #undef SOURCE
 
-/* Per grouping: the categories that are levels (0: defined by the source), and the op for slices
- * without a level. */
+/* Indexed by grouping: the categories that are levels (0: the source defines them), and the op for
+ * slices without a level. */
 static const struct by_rule {
 	uint32_t levels;
 	const char *none;
@@ -84,7 +84,7 @@ static struct str join(struct sb *b, struct str before, struct str name)
 	return sb_str(b);
 }
 
-/* Returns the op of all slices without any of the levels. */
+/* Returns the op for all slices outside of all levels. */
 static uint32_t op_of_none(struct finding *x)
 {
 	struct str none = str_of(by_rules[x->by].none);
@@ -103,7 +103,7 @@ static bool ends_with_kernel(enum trace_by by)
 	return by == TRACE_BY_KERNEL || by == TRACE_BY_CALLS;
 }
 
-/* True if nodes of threads are below a separate name. */
+/* True if nodes of threads are below a name of their own. */
 static bool groups_device_work(enum trace_by by)
 {
 	return by == TRACE_BY_CATEGORY || by == TRACE_BY_FUNCTION;
@@ -127,7 +127,7 @@ static struct str module_class(struct str name)
 	return n > 1 && n < name.n && name.p[n - 1] == '_' ? str_sub(name, 0, n - 1) : name;
 }
 
-/* Returns the name of the level of a slice. */
+/* Returns the name of the level that a slice makes. */
 static struct str level_name(const struct finding *x, const struct slice *s)
 {
 	struct str name = trace_str(x->to->t, s->name);
@@ -135,8 +135,8 @@ static struct str level_name(const struct finding *x, const struct slice *s)
 	return x->by == TRACE_BY_MODULE_CLASS ? module_class(name) : name;
 }
 
-/* Returns the type of a slice: its own, otherwise the name of an op, or the category of any other
- * slice. */
+/* Returns the type of a slice: the type that the slice states, otherwise the name of an op, or the
+ * category of any other slice. */
 static struct str type_of_slice(struct finding *x, const struct slice *s)
 {
 	struct str type = slice_text(x->to->t, s, ARG_OP_TYPE);
@@ -154,7 +154,8 @@ static struct str type_of_slice(struct finding *x, const struct slice *s)
 	return str_of(trace_category_names[s->category]);
 }
 
-/* Finds or adds the op of a name below an op. around: 1 + that op; 0 and ID_NONE: none. */
+/* Finds or adds the op with a name below another op. around: 1 + that other op; 0 and ID_NONE:
+ * none. */
 static uint32_t named_below(struct finding *x, uint32_t around, struct str name, struct str type)
 {
 	uint32_t op = ops_named(x, name, type);
@@ -172,9 +173,9 @@ bool ops_is_deeper(const struct finding *x, uint32_t op)
 	return str_eq(intern_str(&o->strings, o->ops.v[op].type), S(OPS_DEEPER));
 }
 
-/* Returns the op of a level below a path. If its path would be too long, or long paths already take
- * too much memory, returns the op that represents all such levels. around: as above; b: buffer for
- * the path. */
+/* Returns the op of a level below a path. If the level's path would be too long, or long paths
+ * already take too much memory, returns the op that represents all such levels. around: as for
+ * named_below; b: buffer for the path. */
 #define PATH_BYTES_MAX ((size_t)64 << 10)
 #define PATH_SHORT     256
 static uint32_t op_under(struct finding *x, uint32_t around, struct sb *b, struct str path,
@@ -208,7 +209,7 @@ static uint32_t op_below(struct finding *x, uint32_t around, const struct slice 
 	return op;
 }
 
-/* Returns the op of a source line: its path without the '/' or '$' at the begin. */
+/* Returns the op of a source line: its path without a leading '/' or '$'. */
 static uint32_t op_of_frame(struct finding *x, uint32_t frame)
 {
 	struct str text;
@@ -253,8 +254,8 @@ bool ops_is_compiled(const struct finding *x, const struct slice *s)
 	       slice_text(t, s, ARG_OP).n;
 }
 
-/* Returns the type of a compiled op: that of its framework op, or, without one, the compiler's
- * category of the op. */
+/* Returns the type of a compiled op: the type of its framework op or, without a framework op, the
+ * compiler's category. */
 static struct str compiled_type(const struct finding *x, const struct slice *s)
 {
 	const struct trace *t = x->to->t;
@@ -265,8 +266,8 @@ static struct str compiled_type(const struct finding *x, const struct slice *s)
 	return type.n ? type : S(OPS_UNKNOWN_TYPE);
 }
 
-/* Returns the path of a compiled op: the path of its framework op, or, without one or with -by op,
- * "module/fusion.1". Empty if the slice has neither. Sets *type. */
+/* Returns the path of a compiled op: the path of its framework op or, without one or with -by op,
+ * "module/fusion.1". Returns an empty path if the slice has neither. Sets *type. */
 static struct str compiled_path(struct finding *x, const struct slice *s, struct str *type)
 {
 	const struct trace *t = x->to->t;
@@ -346,15 +347,14 @@ uint32_t ops_launching(struct finding *x, const struct slice *s, const struct la
 		return 0; /* a step is not a level */
 	if (slice_site(t, s) != ID_NONE &&
 	        (launching.category == CATEGORY_FRAME || launching.category == CATEGORY_STEP))
-		return 0; /* the function that launches graphs is the same for all graphs */
+		return 0; /* the launching function is the same for all graphs */
 	return 1 + (by_rules[x->by].levels || x->by == TRACE_BY_SOURCE
 	                           ? op_of_none(x)
 	                           : op_below(x, x->root, &launching));
 }
 
 /* Returns the op around the outermost level of a site. A captured op in a module keeps the modules
- * of the capture; any other is below the op that launched the graph.
- */
+ * of the capture; any other captured op is below the op that launched the graph. */
 static uint32_t outermost(struct finding *x, uint32_t site, uint32_t around)
 {
 	if (x->by != TRACE_BY_ANNOTATION && x->to->t->sites.v[site].in_module)
@@ -387,7 +387,7 @@ uint32_t ops_of_site(struct finding *x, uint32_t site, uint32_t around)
 	return op - 1;
 }
 
-/* Finds the op that device work belongs to by its launch: the op of the place where the work was
+/* Finds the op to which device work belongs by its launch: the op of the place where the work was
  * captured, otherwise the op of the call. Returns false if the file has neither. */
 static bool launching_op(
         struct finding *x, const struct slice *s, const struct launch *launch, uint32_t *op)
@@ -398,15 +398,15 @@ static bool launching_op(
 	return around || site != ID_NONE;
 }
 
-/* Counts work without an op: its launch is not in the file, or no op is around it. */
+/* Counts work without an op: its launch is not in the file, or is outside of all ops. */
 static void count_unlinked(struct finding *x, const struct slice *s)
 {
 	x->to->unlinked++;
 	x->to->unlinked_time = num_add(x->to->unlinked_time, s->length);
 }
 
-/* Returns the name and type of the op on the path that device work belongs to. The name is valid
- * until the next call. */
+/* Returns the name and type of the path op to which device work belongs. The name is valid until
+ * the next call. */
 static struct str path_of_work(
         struct finding *x, const struct slice *s, const struct launch *launch, struct str *type)
 {
@@ -450,7 +450,7 @@ static uint32_t leaf_of_work(struct finding *x, const struct slice *s, const str
 	return op;
 }
 
-/* Gives a kernel the call stack of the op with this path, unless it has one. */
+/* Gives a kernel the call stack of the op with this path, unless the kernel already has one. */
 static void take_frame(struct finding *x, uint32_t kernel, struct str path)
 {
 	uint32_t id = intern_find(&x->to->strings, path), op;
@@ -499,7 +499,8 @@ static uint32_t op_of_function(struct finding *x, const struct slice *s)
 	return op;
 }
 
-/* Returns the op of device work: the path in its arguments, otherwise the op of its launch. */
+/* Returns the op of device work: the op of the path in the work's arguments, otherwise the op of
+ * its launch. */
 static uint32_t op_of_path(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	const uint64_t keys = ARG_BIT(ARG_SCOPE) | ARG_BIT(ARG_OP) | ARG_BIT(ARG_OP_TYPE) |

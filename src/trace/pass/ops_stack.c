@@ -12,7 +12,7 @@ static uint32_t add_frame(struct trace_ops *o, uint32_t parent, struct str text)
 	return intern_add(&o->frames, str_make(&f, sizeof f));
 }
 
-/* Returns the innermost frame of a text; ID_NONE if it has no line. */
+/* Returns the innermost frame of a call stack given as text; ID_NONE if the text has no line. */
 static uint32_t frame_of_text(struct finding *x, struct str stack)
 {
 	uint32_t id = intern_add(&x->to->strings, stack), frame = ID_NONE;

@@ -24,8 +24,8 @@ static int by_call(const void *v, uint32_t a, uint32_t b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-/* True if n sorted times are of two groups, each with a quarter of them at least: within a group
- * they differ by less than a third, and the groups by more than a half. */
+/* True if n sorted times form two groups, each with at least a quarter of the times. Times within a
+ * group differ by less than a third, and the groups differ by more than a half. */
 static bool are_two_groups(const struct paged_kernel *v, size_t n)
 {
 	size_t i = 1;

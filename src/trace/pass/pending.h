@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 
-/* The head of a launch. The caller's struct begins with it. */
+/* The head of a launch. The caller's struct begins with this head. */
 struct pending_launch {
 	uint64_t key;         /* 0: the slot is free */
 	uint32_t first, last; /* 1 + index of the oldest and newest waiting work; 0: none */
@@ -22,11 +22,12 @@ struct pending_table {
 	size_t launch_size, n, slots;
 	char *work;
 	size_t work_size, work_cap;
-	VEC(uint32_t) next; /* by index of work: 1 + index of the next work of the list; 0: none */
+	VEC(uint32_t) next; /* indexed by work: 1 + index of the next work of the list; 0: none */
 	uint32_t free;      /* 1 + index of the first unused work */
 };
 
-/* slots: a power of two. The sizes are of the caller's structs for a launch and for work. */
+/* Initialises a table. slots: a power of two. The sizes are the sizes of the caller's structs for a
+ * launch and for a piece of work. */
 void pending_init(struct pending_table *u, struct arena *a, size_t slots, size_t launch_size,
         size_t work_size);
 
@@ -39,7 +40,7 @@ static inline void *pending_at(const struct pending_table *u, size_t slot)
 	return u->launches + slot * u->launch_size;
 }
 
-/* Doubles the number of slots if half of them are used. Launches move. */
+/* True if half of the slots are used. pending_grow doubles the slots, which moves the launches. */
 static inline bool pending_is_full(const struct pending_table *u)
 {
 	return 2 * u->n >= u->slots;

@@ -9,7 +9,7 @@
 
 #include "base/sort.h"
 
-/* The words by which a kind of work is recognised. */
+/* The words that identify a kind of work. */
 static const struct {
 	enum phase_work work;
 	const char *word;
@@ -24,11 +24,11 @@ static const struct {
 struct finding_phases {
 	const struct trace *t;
 	const struct trace_links *links;
-	struct arena *a; /* scratch */
+	struct arena *a; /* arena for scratch data */
 	struct trace_steps steps;
-	struct serving_step *info; /* by step, like all arrays below */
+	struct serving_step *info; /* indexed by step, like all arrays below */
 	struct step_usage *usage;
-	uint64_t *launches; /* of graphs */
+	uint64_t *launches; /* number of graph launches */
 	int64_t *gap, *batch, *host;
 	int64_t (*work)[PHASE_WORKS];
 };
@@ -45,7 +45,7 @@ static enum phase_work work_of_name(struct str name, struct arena *a)
 	return WORK_REST;
 }
 
-/* Returns the kind of a kernel below the op that launched it. path ends in the kernel's name. */
+/* Returns the kind of a kernel below the op that launched it. path ends with the kernel's name. */
 static enum phase_work work_of(struct str path, struct str kernel, struct arena *a)
 {
 	struct str around = path.n > kernel.n ? str_sub(path, 0, path.n - kernel.n - 1) : STR_NONE;
@@ -90,7 +90,7 @@ static uint32_t step_at(const struct finding_phases *x, int64_t at)
 	return ID_NONE;
 }
 
-/* Counts the launches of graphs, and the size for which they were captured. */
+/* Counts the graph launches of each step, and adds up the sizes of their captures. */
 static void add_launches(struct finding_phases *x)
 {
 	for (size_t i = 0; i < x->t->replays.n; i++) {

@@ -42,7 +42,7 @@ static uint32_t process_of(const struct depend *d, uint32_t node)
 	return d->tracks[d->nodes.v[node].track].process;
 }
 
-/* True if no edge leads from one process to another one. */
+/* True if no edge leads from one process to another. */
 static bool is_separate(const struct depend *d)
 {
 	for (uint32_t i = 0; i < d->nodes.n; i++)
@@ -63,7 +63,7 @@ static struct job_rank *add_rank(
 	return &x->ranks.v[x->ranks.n - 1];
 }
 
-/* Adds the nodes of a process, or all of a trace, to a rank. */
+/* Adds the nodes of a process, or of a whole trace, to a rank. */
 static void take_nodes(struct rank_group *x, struct job_rank *r, bool all, struct arena *a)
 {
 	const struct depend *d = graph_of(x, r);
@@ -82,7 +82,7 @@ static void take_nodes(struct rank_group *x, struct job_rank *r, bool all, struc
 	r->order = order;
 }
 
-/* Makes a rank of each process of a trace, or one of the whole trace. */
+/* Makes a rank of each process of a trace, or one rank of the whole trace. */
 static void find_ranks(struct rank_group *x, uint32_t replay, struct arena *a)
 {
 	const struct depend *d = &x->replays[replay]->depend;
@@ -112,11 +112,12 @@ static void find_ranks(struct rank_group *x, uint32_t replay, struct arena *a)
 
 /* Communication that may be a part of a collective. */
 struct rank_work {
-	uint32_t rank, node, key, place; /* place among those of its rank, key and step */
+	uint32_t rank, node, key, place; /* place: position among the work of the same rank, key and
+	                                    step */
 	int64_t step, start;
 };
 
-/* Returns the key that all members of a collective share; members also belong to the same step. */
+/* Returns the key that all members of a collective share. Members also belong to the same step. */
 static struct str key_of(const struct depend *d, const struct depend_node *n, struct arena *a)
 {
 	struct slice slice;
@@ -168,7 +169,7 @@ static int by_collective(const void *v, uint32_t a, uint32_t b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Collects the communication of all ranks, and numbers that of each rank, key and step. */
+/* Collects the communication of all ranks. Numbers the communication of each rank, key and step. */
 static struct rank_work *find_candidates(struct rank_group *x, size_t *n, struct arena *a)
 {
 	VEC(struct rank_work) v = { .n = 0 };
@@ -224,7 +225,8 @@ static void add_collective(
 	x->unmatched -= n;
 }
 
-/* Matches the candidates of one key and step, if all of their ranks have the same number. */
+/* Matches the candidates of one key and step, if all their ranks have the same number of
+ * candidates. */
 static void match_step(struct rank_group *x, const struct rank_work *v, size_t n, struct arena *a)
 {
 	size_t members = 0;
@@ -273,8 +275,7 @@ static const struct rank_member *aligned_member(
 	return NULL;
 }
 
-/* Aligns the clock of a rank with the clocks that are aligned already, by the ends of its
- * collectives. */
+/* Aligns the clock of a rank with the already aligned clocks, by the ends of its collectives. */
 static bool align(struct rank_group *x, uint32_t rank, struct arena *a)
 {
 	VEC(int64_t) v = { .n = 0 };
@@ -320,7 +321,7 @@ static int64_t common(const struct rank_group *x, const struct rank_member *m, i
 	return num_add(at, x->ranks.v[m->rank].offset);
 }
 
-/* Finds for each member of a collective how long it waits, how far it lags behind the first one,
+/* Finds for each member of a collective how long it waits, how far it lags behind the first member,
  * and how late it is. Returns the time between the first and the last end of its members. */
 static int64_t find_arrivals(struct rank_group *x, const struct rank_collective *c, struct arena *a)
 {
@@ -381,12 +382,12 @@ void rank_group_open(
 /* State of a joint replay of all ranks. */
 struct group_going {
 	const struct rank_group *x;
-	struct replay_factors *factors; /* of each replay */
+	struct replay_factors *factors; /* factors of each replay */
 	struct replay_run *runs;
-	size_t *at;        /* of each rank: the next place in its order */
-	bool *arrived;     /* of each member */
-	uint32_t *waiting; /* of each collective: members that have not arrived */
-	int64_t *last;     /* likewise, the last arrival so far */
+	size_t *at;        /* indexed by rank: the next position in the rank's order */
+	bool *arrived;     /* indexed by member */
+	uint32_t *waiting; /* indexed by collective: number of members that have not arrived */
+	int64_t *last;     /* indexed by collective: the last arrival so far */
 };
 
 static int64_t transfer_of(const struct group_going *g, const struct rank_member *m)
@@ -425,7 +426,7 @@ static bool pass_member(struct group_going *g, uint32_t member)
 	uint32_t c = m->collective;
 	if (g->arrived[member - 1])
 		return !g->waiting[c];
-	if (!g->waiting[c]) /* it ended without this member */
+	if (!g->waiting[c]) /* the collective ended without this member */
 		return true;
 	g->arrived[member - 1] = true;
 	int64_t at = common(g->x, m, g->runs[g->x->ranks.v[m->rank].replay].times.start[m->node]);
@@ -456,7 +457,7 @@ static size_t go_on(struct group_going *g, uint32_t rank)
 }
 
 /* Ends the collective for which the first waiting rank waits. Called if all ranks wait, because the
- * ranks have the collectives in different orders. False if no rank waits. */
+ * ranks call the collectives in different orders. Returns false if no rank waits. */
 static bool break_tie(struct group_going *g)
 {
 	for (uint32_t i = 0; i < g->x->ranks.n; i++) {

@@ -10,8 +10,8 @@
  *                       ^ arrival                 ^ last arrival
  *
  * Members of a collective are work of the same process group and collective (or the same kernel),
- * and have the same place among these in the same step. Where ranks differ in their number, none of
- * them is matched. Sends and receives are not collectives.
+ * and have the same place among these in the same step. If ranks have different numbers of such
+ * members, none of them is matched. Sends and receives are not collectives.
  */
 #ifndef TFPROF_TRACE_PASS_RANKS_H
 #define TFPROF_TRACE_PASS_RANKS_H
@@ -21,21 +21,21 @@
 /* A process with device work. Times are ticks. */
 struct job_rank {
 	uint32_t replay;       /* index of its trace */
-	uint32_t process;      /* of the trace */
-	int64_t number;        /* in the job, or -1 */
-	const uint32_t *order; /* its nodes, each after all that its edges come from */
+	uint32_t process;      /* index of the process in the trace */
+	int64_t number;        /* rank in the job, or -1 */
+	const uint32_t *order; /* nodes of the rank, each after the sources of its edges */
 	size_t n;
 	bool aligned;
-	int64_t offset; /* added to its times, gives those of the first rank */
+	int64_t offset; /* offset to the clock of the first rank */
 	int64_t host,
-	        device; /* lengths of its nodes on threads; on devices, without communication */
-	int64_t late;   /* how long after the median member it arrived, summed */
+	        device; /* length of its nodes on threads, and on devices without communication */
+	int64_t late;   /* sum of its delays behind the median member */
 };
 
-/* Work of a collective on a rank. */
+/* Work of a rank that is a part of a collective. */
 struct rank_member {
 	uint32_t rank, node, collective;
-	int64_t lag; /* ticks from the last arrival to its end */
+	int64_t lag; /* ticks from the last arrival to the end of the work */
 };
 
 /* Members first to first + n of one collective. */
@@ -49,26 +49,28 @@ struct rank_group {
 	VEC(struct job_rank) ranks;
 	VEC(struct rank_member) members;
 	VEC(struct rank_collective) collectives;
-	uint32_t **member_of;          /* of each node of each replay: 1 + its member; 0: none */
-	uint64_t unmatched;            /* communication that no collective contains */
-	int64_t spread;                /* ticks, median deviation of the ends of collectives */
+	uint32_t **member_of;          /* indexed by replay and node: 1 + the member; 0: none */
+	uint64_t unmatched;            /* number of pieces of communication outside of all
+	                                  collectives */
+	int64_t spread;                /* ticks: median deviation of the ends of collectives */
 	int64_t waiting, transferring; /* ticks of all members, before and after last arrivals */
 };
 
-/* Finds the ranks of the replays, and their collectives. All traces have the same ticks; otherwise
- * nothing is matched. The result lives in a, the replays in the caller's. */
+/* Finds the ranks of the replays, and their collectives. All traces must have the same ticks per
+ * microsecond; otherwise nothing is matched. The result lives in a; the replays belong to the
+ * caller. */
 void rank_group_open(
         const struct replay *const *replays, size_t n, struct rank_group *out, struct arena *a);
 
-/* Replays all ranks together. plans, runs: one for each replay. A length that the plan gives to a
- * member limits its transfer, not its wait. The runs live in a. */
+/* Replays all ranks together. plans, runs: arrays with an element for each replay. A length that
+ * the plan gives to a member limits its transfer, not its wait. The runs live in a. */
 void rank_group_run(const struct rank_group *x, const struct replay_plan *plans,
         struct replay_run *runs, struct arena *a);
 
-/* Returns the rank that the file of a trace names, or -1. */
+/* Returns the rank that a trace states, or -1. */
 int64_t rank_number(const struct trace *t);
 
-/* "rank 3", or "process 4711"; in a. */
+/* Returns the label of a rank, "rank 3" or "process 4711"; in a. */
 struct str rank_label(const struct rank_group *x, const struct job_rank *r, struct arena *a);
 
 #endif

@@ -19,11 +19,11 @@ static double factor_of(const struct replay_factors *f, const struct depend_node
 	return f->launched && n->context != ID_NONE ? x * f->launched[n->context] : x;
 }
 
-#define SLOW_CALL 2 /* base latencies; a longer call did other work before its launch */
+#define SLOW_CALL 2 /* times the base latency; a longer call did other work before its launch */
 
-/* Returns the time when an edge left its node. A launch leaves at the start of the call. The work
- * of a slow call starts earlier by the time by which the call becomes shorter, or if it started
- * during the call, by the share of that time before its start. */
+/* Returns the time when an edge left its node. A launch leaves at the start of the call. If a slow
+ * call becomes shorter, its work starts earlier by the same time or, if the work started during the
+ * call, by the part before its start. */
 static int64_t left_at(const struct depend *d, const struct depend_node *to,
         const struct depend_edge *e, const struct depend_times *times)
 {
@@ -34,7 +34,7 @@ static int64_t left_at(const struct depend *d, const struct depend_node *to,
 		return times->end[e->from];
 	int64_t base = depend_base(d, to, DEPEND_LAUNCH);
 	int64_t saved = num_sub(took, num_sub(times->end[e->from], start));
-	int64_t before = e->length - base; /* what the call did before its launch */
+	int64_t before = e->length - base; /* time that the call spent before its launch */
 	if (before <= 0 || took <= num_mul(base, SLOW_CALL) || saved <= 0)
 		return start;
 	if (e->length < took)
@@ -134,8 +134,7 @@ static int64_t moved(const struct depend *d, const struct depend_times *times, i
 	       (at - n->start - into);
 }
 
-/* Finds the node of each window whose work ends last in the new times; ID_NONE:
- * none. */
+/* Finds the node of each window whose work ends last in the new times; ID_NONE: none. */
 static uint32_t *last_works(
         const struct replay *x, const struct depend_times *times, struct arena *a)
 {
@@ -152,8 +151,8 @@ static uint32_t *last_works(
 	return v;
 }
 
-/* Returns the node of a thread that ends last, at a time of the recording at
- * the latest; or ID_NONE. */
+/* Returns the thread's node that ends last among the nodes that end at or before a recorded time,
+ * or ID_NONE. */
 static uint32_t last_host(const struct depend *d, int64_t until)
 {
 	uint32_t found = ID_NONE;
@@ -171,7 +170,7 @@ static uint32_t last_host(const struct depend *d, int64_t until)
 	return found;
 }
 
-/* Returns a window in the new times. */
+/* Returns a window in the times of the run. */
 static struct critical_window measure(const struct replay *x, const struct depend_times *times,
         const uint32_t *last, uint32_t i, uint32_t *end)
 {
@@ -236,7 +235,7 @@ void replay_choose(struct replay *x, const uint32_t *windows, size_t n)
 	x->recorded.after = replay_measure(x, &x->recorded, x->a);
 }
 
-/* Takes the times of the nodes from the file. */
+/* Takes the recorded times of the nodes from the file. */
 static void take_recorded(struct replay *x)
 {
 	replay_begin(x, &x->recorded, x->a);
@@ -301,8 +300,8 @@ size_t replay_working(const struct replay *x, uint32_t *out)
 	return n;
 }
 
-/* Returns the index of the step with the median length among those with device work; of an even
- * number, of the shorter one of the two in the middle. */
+/* Returns the index of the step with the median length among the steps with device work. If the
+ * number of these steps is even, returns the shorter of the two in the middle. */
 static uint32_t median_step(const struct replay *x, struct arena *own)
 {
 	uint32_t *steps = ARENA_ARRAY(own, x->n_windows, uint32_t);
@@ -424,7 +423,7 @@ bool replay_is_rough(const struct replay *x, double error)
 
 /* ---- partition ---- */
 
-/* Work of a device in the times of a run. */
+/* A piece of device work in the times of a run. */
 struct moved_work {
 	int64_t start, end;
 	uint32_t node;
@@ -437,9 +436,8 @@ static int by_start(const void *v, uint32_t a, uint32_t b)
 	return (x[a].start > x[b].start) - (x[a].start < x[b].start);
 }
 
-/* The pieces of work of a device, sorted by start. ends[i]: the latest end among the first i + 1
- * pieces (ascending).
- */
+/* The work of a device, sorted by start. ends[i]: the latest end among the first i + 1 pieces
+ * (ascending). */
 struct moved_works {
 	VEC(struct moved_work) v;
 	uint64_t *ends;
@@ -470,7 +468,7 @@ static void find_works(const struct replay *x, const struct replay_run *run, uin
 	}
 }
 
-/* Adds the parts of a window. Pieces of work may extend beyond the window. */
+/* Adds the parts of a window to a partition. Pieces of work may extend beyond the window. */
 static void add_window(struct replay_part *to, const struct depend *d,
         const struct moved_works *works, const struct critical_window *w)
 {

@@ -12,9 +12,8 @@
  *   run.after - x.recorded.after          ticks, the mean of the chosen windows
  *
  * Without changes the replay gives the recorded times, by construction.
- * replay_error is the error of the step time if all edges to devices have the
- * length that they have without waiting: what is lost then are waits whose
- * cause is not in the file.
+ * replay_error is the error of the step time if all edges to devices have
+ * their length without waiting. Such a replay loses the waits whose cause is not in the file.
  */
 #ifndef TFPROF_TRACE_PASS_REPLAY_H
 #define TFPROF_TRACE_PASS_REPLAY_H
@@ -32,20 +31,20 @@ enum replay_target {
 #undef REPLAY
 struct replay_target_row {
 	const char *name;
-	const char *names; /* the command that lists the names; NULL: the target has no name */
+	const char *names; /* command that lists the names; NULL: the target has no name */
 	const char *help;
 };
 extern const struct replay_target_row replay_targets[REPLAY_TARGETS];
 
 /* A change multiplies the times of everything that it matches by the factor. */
 struct replay_change {
-	struct str text; /* as given */
+	struct str text; /* text of the change as given */
 	enum replay_target what;
 	struct str pattern; /* name or pattern, or FILE:N; empty if the target has no name */
 	double factor;
 };
 
-/* True if a word looks like a change. */
+/* True if a word has the form of a change. */
 bool replay_is_change(struct str word);
 
 /* Parses a change; out->text and out->pattern point into the word. */
@@ -53,67 +52,67 @@ bool replay_parse(struct str word, struct replay_change *out, struct err *e);
 
 struct replay_run {
 	struct depend_times times;
-	int64_t after;                   /* ticks, the mean of the chosen windows, rounded down */
-	uint64_t changed;                /* nodes with another length */
-	struct critical_window *windows; /* the chosen ones, in the new times */
-	uint32_t *ends;                  /* the node with which each of them ends, or ID_NONE */
+	int64_t after;                   /* ticks: mean of the chosen windows, rounded down */
+	uint64_t changed;                /* number of nodes whose length changed */
+	struct critical_window *windows; /* the chosen windows, in the new times */
+	uint32_t *ends;                  /* last node of each chosen window, or ID_NONE */
 };
 
 struct replay {
 	struct depend depend;
-	struct critical_window *windows; /* of all steps, or one of the whole trace */
+	struct critical_window *windows; /* windows of all steps, or one of the whole trace */
 	size_t n_windows;
 	const uint32_t *chosen; /* indices of windows */
 	size_t n_chosen;
 	const struct trace_steps *marks;
-	uint32_t *steps;            /* of each node of device work: index of its window */
-	uint32_t end;               /* of a trace without steps: node with which its window ends */
-	struct replay_run recorded; /* without changes */
+	uint32_t *steps;            /* indexed by node of device work: index of its window */
+	uint32_t end;               /* for a trace without steps: the last node of its window */
+	struct replay_run recorded; /* run without changes */
 	struct arena *a;
 };
 
-/* The graph lives in a. */
+/* Builds the graph for a replay. The graph lives in a. */
 void replay_open(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, struct replay *out, struct arena *a);
-/* Does the same for one step, given by its index; 0: the whole trace, if it has no steps;
- * REPLAY_MEDIAN: the step with the median length among those with device work. */
+/* Builds the graph for one step, given by its index; 0: the whole trace, if the trace has no steps;
+ * REPLAY_MEDIAN: the step with the median length among the steps with device work. */
 #define REPLAY_MEDIAN ID_NONE
 void replay_open_step(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, uint32_t step, struct replay *out, struct arena *a);
 void replay_choose(struct replay *x, const uint32_t *windows, size_t n);
 
 /* Stores the indices of the windows whose steps count in averages (trace_step_counts). Returns
- * their number. out has room for all windows. */
+ * their number. out must have room for all windows. */
 size_t replay_working(const struct replay *x, uint32_t *out);
 
 /* Returns the last node of a track that starts at or before a time of the
  * recording, or ID_NONE. */
 uint32_t replay_node_at(const struct depend *d, uint32_t track, int64_t at);
 
-/* Replays with all of the changes. Fails if a pattern is wrong, or a named
- * change matches nothing. The run lives in a. */
+/* Replays with all changes. Fails if a pattern is malformed, or a named change matches nothing. The
+ * run lives in a. */
 bool replay_run(const struct replay *x, const struct replay_change *changes, size_t n,
         struct replay_run *out, struct arena *a, struct err *e);
 
-/* Finds the critical path of chosen window i in the times of a run, in a. */
+/* Finds the critical path of the chosen window i in the times of a run, in a. */
 void replay_path(const struct replay *x, const struct replay_run *run, size_t i,
         struct critical *out, struct arena *a);
 
-/* Adds up the paths of all chosen windows by kind; ticks. */
+/* Adds up the times by kind on the paths of all chosen windows; ticks. */
 void replay_sum_paths(
         const struct replay *x, const struct replay_run *run, int64_t kinds[CRITICAL_KINDS]);
 
-/* Calls take for the critical path of each step of a trace, in the recorded times. */
+/* Calls `take` for the critical path of each step of a trace, in the recorded times. */
 void replay_each_path(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, void (*take)(void *user, const struct critical *path),
         void *user);
 
 /* Lengths of nodes and waits that replace the recorded ones. */
 struct replay_plan {
-	int64_t *lengths; /* of each node, ticks; NULL: as recorded */
-	bool *unblocked;  /* of each node: it does not wait for devices; NULL: all wait
-	                   */
-	bool no_latency;  /* work starts when it is launched */
+	int64_t *lengths; /* indexed by node, ticks; NULL: as recorded */
+	bool *unblocked;  /* indexed by node: true if the node does not wait for devices; NULL: all
+	                     nodes wait */
+	bool no_latency;  /* true: work starts when it is launched */
 };
 void replay_plan_run(const struct replay *x, const struct replay_plan *plan, struct replay_run *out,
         struct arena *a);
@@ -122,21 +121,19 @@ void replay_plan_run(const struct replay *x, const struct replay_plan *plan, str
  * time. */
 double replay_error(const struct replay *x);
 
-#define REPLAY_ROUGH 0.05 /* answers with a larger error of the model are rough estimates */
+#define REPLAY_ROUGH 0.05 /* answers with a larger model error are rough estimates */
 
-/* True if answers are rough estimates: the error of the model is large, or
- * streams wait for events that the file does not name. */
+/* True if answers are rough estimates: the model error is large, or streams wait for events that
+ * the file does not name. */
 bool replay_is_rough(const struct replay *x, double error);
 
-/* The partition of the chosen windows for one device, ticks, summed over the
- * windows. */
+/* The partition of the chosen windows for one device; ticks, summed over the windows. */
 struct replay_part {
 	uint32_t device;
 	int64_t compute, communication, copy, idle;
 };
 
-/* Finds the partition in the times of a run. Returns one row for each device
- * with work, in a. */
+/* Finds the partition in the times of a run. Returns an element for each device with work, in a. */
 struct replay_part *replay_partition(
         const struct replay *x, const struct replay_run *run, size_t *n, struct arena *a);
 
@@ -144,16 +141,16 @@ struct replay_part *replay_partition(
 
 enum replay_each { EACH_KERNEL, EACH_OP, EACH_LINE, EACH_N };
 
-/* Time saved if everything of one name takes half the time, or none; ticks, the
- * mean of the chosen windows. */
+/* Time saved if everything with one name takes half the time, or no time; ticks, the mean of the
+ * chosen windows. */
 struct replay_saving {
 	struct str name;
-	int64_t total; /* its time on threads and devices that starts in a chosen window */
+	int64_t total; /* time of the name on threads and devices that starts in a chosen window */
 	int64_t halved, removed;
 };
 
-/* Finds the `top` names (0: all) that save most if removed, in a. *left_out:
- * names that mostly contain others, which are not tried. */
+/* Finds the `top` names (0: all) whose removal saves most, in a. Sets *left_out to the number of
+ * untried names, which mostly contain others. */
 struct replay_saving *replay_rank(const struct replay *x, enum replay_each each, size_t top,
         size_t *n, size_t *left_out, struct arena *a);
 

@@ -78,7 +78,7 @@ bool replay_parse(struct str word, struct replay_change *out, struct err *e)
 
 /* ---- lines ---- */
 
-/* Reads the number that ends at a byte. */
+/* Reads the number whose last digit is at a given byte. */
 static bool line_number(struct str s, size_t from, size_t to, int64_t *out)
 {
 	return to > from && num_parse_i64(str_sub(s, from, to - from), out);
@@ -105,7 +105,7 @@ bool replay_line_of(struct str name, struct replay_line *out)
 	return false;
 }
 
-/* True if two paths name the same file: one is the end of the other. */
+/* True if two paths name the same file: one path is the end of the other. */
 static bool same_file(struct str full, struct str given)
 {
 	return str_eq(full, given) ||
@@ -122,7 +122,7 @@ static bool match_line(struct str pattern, struct str name)
 	       want.line == have.line && same_file(have.file, want.file);
 }
 
-/* True if a change names this slice of a thread. */
+/* True if the target of a change includes this slice of a thread. */
 static bool is_around(enum replay_target what, enum trace_category category)
 {
 	switch (what) {
@@ -135,8 +135,8 @@ static bool is_around(enum replay_target what, enum trace_category category)
 	}
 }
 
-/* Marks the events whose nodes a change of this target can alter. Returns an array with a flag for
- * each event. */
+/* Marks the events whose nodes a change of this target can alter. Returns an array of flags indexed
+ * by event. */
 static bool *find_targets(const struct depend *d, enum replay_target what, struct arena *a)
 {
 	bool *v = ARENA_ARRAY(a, d->t->events.n, bool);
@@ -157,9 +157,9 @@ static bool *find_targets(const struct depend *d, enum replay_target what, struc
 struct change_match {
 	const struct trace *t;
 	struct str text;              /* the name or pattern of the change */
-	struct pattern_list *pattern; /* compiled; NULL: only whole names match */
-	bool line;                    /* the text is FILE:LINE */
-	uint32_t first;               /* an event that matched */
+	struct pattern_list *pattern; /* compiled pattern; NULL: only whole names match */
+	bool line;                    /* true: the text is FILE:LINE */
+	uint32_t first;               /* the first event that matched */
 };
 
 static bool match_name(const struct change_match *m, struct str name)
@@ -202,8 +202,8 @@ static void put_instead(struct sb *b, const struct replay_change *c, enum replay
 	sb_fmt(b, "%.*s'", (int)(c->text.p + c->text.n - factor), factor);
 }
 
-/* Fails for a change that matches nothing of its target. The error proposes the targets that it
- * would match. */
+/* Fails for a change that matches no name of its target. The error suggests the targets whose names
+ * it would match. */
 static bool fail_unmatched(const struct replay *x, const struct replay_change *c,
         struct change_match *m, struct arena *a, struct err *e)
 {
@@ -234,8 +234,8 @@ static bool fail_unmatched(const struct replay *x, const struct replay_change *c
 	        row->name);
 }
 
-/* Marks the events to which a change applies: those with exactly this name, otherwise those that
- * the pattern matches. Fails if there are none. */
+/* Marks the events to which a change applies: the events with exactly this name, otherwise the
+ * events that the pattern matches. Fails if there are none. */
 static bool match_events(const struct replay *x, const struct replay_change *c, bool *hit,
         struct arena *a, struct err *e)
 {
@@ -269,7 +269,7 @@ static double *ones(struct arena *a, size_t n)
 	return v;
 }
 
-/* Multiplies the factors of the contexts that are, or are inside, an event. */
+/* Multiplies the factors of the contexts that are the event, or are inside it. */
 static void scale_contexts(
         const struct depend *d, const bool *hit, double factor, double *to, struct arena *a)
 {

@@ -8,24 +8,24 @@
 
 #include "base/sort.h"
 
-#define OWN_LEAST 10 /* a name whose own time is below 1/OWN_LEAST of its time contains others */
+#define OWN_LEAST 10 /* a name contains others if its own time is below 1/OWN_LEAST of its time */
 
-/* A name: its time with all that is inside of it, and without; chosen: the part of total that
- * starts in the chosen windows. */
+/* A name with its total time and its self time. chosen: the part of the total that starts in the
+ * chosen windows. */
 struct ranked {
 	struct str name;
 	int64_t total, own, chosen;
-	uint32_t last; /* context counted last, so that a name inside itself counts once */
+	uint32_t last; /* context that was counted last, so that a name inside itself counts once */
 };
 
 struct name_ranking {
 	const struct replay *x;
 	enum replay_each each;
 	struct arena *a;
-	struct intern names; /* -> index in v */
+	struct intern names; /* key: name; value: index in v */
 	VEC(struct ranked) v;
-	uint32_t *of_event;              /* of each event: index in v, or ID_NONE */
-	struct critical_window *windows; /* the chosen ones, sorted by start */
+	uint32_t *of_event;              /* indexed by event: index in v, or ID_NONE */
+	struct critical_window *windows; /* the chosen windows, sorted by start */
 };
 
 static int by_from(const void *v, uint32_t a, uint32_t b)
@@ -162,7 +162,7 @@ static int64_t saved(struct name_ranking *r, uint32_t name, double factor, struc
 	return num_sub(r->x->recorded.after, replay_measure(r->x, run, a));
 }
 
-/* Adds a name to the best ones; v has room for top + 1. */
+/* Inserts a name into the list of the best names; v has room for top + 1. */
 static size_t insert(
         struct replay_saving *v, size_t n, size_t top, struct replay_saving s, struct arena *a)
 {

@@ -17,9 +17,9 @@ const char *const roof_bounds[BOUNDS] = {
 /* A row whose calls are being added up. */
 struct roof_sum {
 	struct roof_row row;
-	struct roof roof;     /* seconds */
-	int64_t ticks, rated; /* time of all calls; time of the calls whose numbers are known */
-	bool open;            /* some of its calls have operations without a peak */
+	struct roof roof;     /* rates in seconds */
+	int64_t ticks, rated; /* time of all calls, and time of the calls with known numbers */
+	bool open;            /* true: some of its calls have operations without a peak */
 };
 
 struct roofing {
@@ -29,15 +29,15 @@ struct roofing {
 	struct arena *a;
 	struct intern keys;
 	VEC(struct roof_sum) sums;
-	struct peak *peaks; /* by device */
-	bool *known;        /* by device: it has peaks */
-	bool threads;       /* no device work: the time of threads counts */
+	struct peak *peaks; /* indexed by device */
+	bool *known;        /* indexed by device: true if its peaks are known */
+	bool threads;       /* true: the trace has no device work, so the time of threads counts */
 };
 
 /* ---- peaks ---- */
 
-/* Finds the peaks of each device: from the user, otherwise from the file, otherwise from the table.
- */
+/* Finds the peaks of each device: from the user, otherwise from the file, otherwise from the
+ * table. */
 static void find_peaks(struct roofing *x)
 {
 	const struct roofline_request *r = x->request;
@@ -62,7 +62,7 @@ static void find_peaks(struct roofing *x)
 	}
 }
 
-/* Lists the peak of a row, once. */
+/* Adds the peak of a row to the list, once. */
 static void list_peak(struct roofing *x, const struct roof_row *row, enum flops_class class)
 {
 	const struct peak *p = &x->peaks[row->device];
@@ -134,7 +134,7 @@ static struct roof_part part_of(const struct roofing *x, const struct op_use *us
 	double all = kernels ? (double)c->device : (double)c->calls;
 	double share = all > 0 ? (kernels ? (double)use->work : (double)use->n) / all : 0;
 
-	/* the kernels may belong to an op inside the one that is counted */
+	/* the kernels may belong to an op inside the counted op */
 	return (struct roof_part){ .device = use->device == ID_NONE ? c->on : use->device,
 		.calls = kernels ? use->kernels : num_add_u64(use->n, use->unknown),
 		.kernels = use->kernels,
@@ -159,7 +159,7 @@ static void add_use(struct roofing *x, const struct op_use *use)
 	const struct trace_ops *ops = &x->to->ops;
 	const struct op_calls *c = &ops->calls.v[use->calls];
 	const struct slice s = { .event = c->event };
-	/* the event of a gradient is its function */
+	/* the event of a gradient names its function */
 	struct str op = flops_reads_forward(c->name)
 	                        ? c->name
 	                        : trace_str(x->t, x->t->events.v[c->event].name);
@@ -181,8 +181,8 @@ static void add_use(struct roofing *x, const struct op_use *use)
 	add_part(x, sum, &part);
 }
 
-/* True for the begin and the end of an asynchronous op of a compiler. What it moves or computes
- * runs between them, beside other ops, so their own time says nothing of its rate. */
+/* True for the begin and the end of an asynchronous op of a compiler. The data transfer or
+ * computation runs between the two, beside other ops, so their own time does not show its rate. */
 static bool is_half(const struct trace_ops *ops, const struct trace_op *op)
 {
 	struct str category =
@@ -191,7 +191,7 @@ static bool is_half(const struct trace_ops *ops, const struct trace_op *op)
 	return str_ends(category, S("-start")) || str_ends(category, S("-done"));
 }
 
-/* Ops whose numbers the file states. */
+/* Adds the ops whose numbers the file states. */
 static void add_stated(struct roofing *x)
 {
 	const struct trace_ops *ops = &x->to->ops;
@@ -224,7 +224,7 @@ static void add_stated(struct roofing *x)
 
 /* ---- results ---- */
 
-/* Returns the median time of a launch, ns; 0: no launches. */
+/* Returns the median time of a launch in ns; 0: no launches. */
 static double launch_ns(const struct trace *t, const struct trace_links *links, struct arena *a)
 {
 	size_t n = links->launches.n;
@@ -278,7 +278,7 @@ void roofline_find(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, const struct roofline_request *request,
         struct roofline *out, struct arena *a)
 {
-	/* without calls, ops are told apart by their paths */
+	/* without calls, ops are distinguished by their paths */
 	const enum trace_by by[] = { [ROOF_BY_OP] = t->source == TRACE_KINETO ? TRACE_BY_OP
 		                                                              : TRACE_BY_PATH,
 		[ROOF_BY_KERNEL] = TRACE_BY_FUNCTION,
@@ -306,7 +306,8 @@ void roofline_find(const struct trace *t, const struct trace_links *links,
 	sort_array(a, out->rows.v, out->rows.n, sizeof *out->rows.v, by_time);
 }
 
-/* Appends the shapes with at least `least` dimensions: " 4x5 5x6"; false if there are none. */
+/* Appends the shapes with at least `least` dimensions, such as " 4x5 5x6". Returns false if there
+ * are none. */
 static bool put_shapes(struct sb *b, struct str shapes, size_t least)
 {
 	bool any = false;

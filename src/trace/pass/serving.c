@@ -9,7 +9,7 @@
 const char *const serving_phases[PHASE_N] = { "prefill", "decode", "mixed", "speculative",
 	"other" };
 
-/* Modes of SGLang's batches. */
+/* Modes of SGLang batches. */
 static const struct {
 	const char *word;
 	enum serving_phase phase;
@@ -50,7 +50,7 @@ static bool take(struct str *s, struct str word)
 	return true;
 }
 
-/* Takes a number that is not negative. */
+/* Reads a number that is not negative. */
 static bool take_number(struct str *s, int64_t *out)
 {
 	size_t n = 0;
@@ -80,7 +80,7 @@ static bool take_sums(struct str *s, struct paged_sums *out, bool *full)
 }
 
 /* Sets the requests and the phase from the requests of each kind. A step without requests, such as
- * that of an idle rank, belongs to no phase. */
+ * a step of an idle rank, belongs to no phase. */
 static void set_requests(struct serving_step *out, int64_t prefills, int64_t decodes)
 {
 	out->prefills = prefills;
@@ -93,8 +93,8 @@ static void set_requests(struct serving_step *out, int64_t prefills, int64_t dec
 
 /* ---- vLLM ---- */
 
-/* Reads "1_cached_3" of vLLM before 0.12: new requests, and requests that continue. The tokens are
- * unknown. A request that continues may still read its prompt, if the server splits prompts. */
+/* Reads "1_cached_3" of vLLM before 0.12: numbers of new and of continued requests. The tokens are
+ * unknown. A continued request may still read its prompt, if the server splits prompts. */
 static bool parse_new(struct str s, struct serving_step *out)
 {
 	int64_t fresh, cached;
@@ -129,7 +129,7 @@ static bool parse_execute(struct str s, struct serving_step *out)
 
 /* ---- TensorRT-LLM ---- */
 
-/* Takes "3 gen reqs". */
+/* Reads a text such as "3 gen reqs". */
 static bool take_count(struct str *s, int64_t *out, struct str what)
 {
 	return take_number(s, out) && take(s, what);
@@ -210,8 +210,8 @@ static struct str word_of(struct str s)
 	return str_sub(s, 0, n);
 }
 
-/* Reads the words "bs=117/128 toks=32" up to the bracket. Other words are ignored. In
- * "raw_bs=3 bs=4", bs is the size of the graph. */
+/* Reads the words "bs=117/128 toks=32" up to the bracket. Ignores other words. In "raw_bs=3 bs=4",
+ * bs is the size of the graph. */
 static void parse_values(struct str s, struct serving_step *out)
 {
 	int64_t raw = -1;
@@ -237,7 +237,7 @@ static void parse_values(struct str s, struct serving_step *out)
 	}
 }
 
-/* True for the name of a mode that is not in the table. */
+/* True for a mode name that the table lacks. */
 static bool is_mode(struct str word)
 {
 	size_t n = 0;
@@ -248,7 +248,7 @@ static bool is_mode(struct str word)
 	return n && n == word.n && !char_is_digit(*word.p);
 }
 
-/* Takes the mode of "DECODE bs=32 toks=32]". Modes of later versions are of no known phase. */
+/* Reads the mode of "DECODE bs=32 toks=32]". Modes of later versions have no known phase. */
 static bool take_mode(struct str *s, enum serving_phase *out)
 {
 	take(s, S("ForwardMode."));
@@ -292,8 +292,8 @@ static bool parse_brackets(struct str s, struct serving_step *out)
 	return false;
 }
 
-/* Derives values that the name does not state: the tokens from the sums, and otherwise one token
- * per request in a decode step. */
+/* Derives the values that the name does not state: tokens come from the sums, otherwise each
+ * request in a decode step has one token. */
 static void complete(struct serving_step *out)
 {
 	if (out->tokens < 0 && out->sums)

@@ -33,7 +33,7 @@ struct serving_step {
 	int64_t requests, tokens;  /* -1: unknown */
 	int64_t prefills, decodes; /* requests of each kind; -1: unknown */
 	int64_t padded;            /* requests or tokens of the graph that ran; 0: unknown */
-	bool sums;                 /* the name has the sums below */
+	bool sums;                 /* true: the name has the sums below */
 	struct paged_sums context, generation;
 };
 

@@ -6,14 +6,15 @@
 
 #include "trace/pass/nest.h"
 
-#define LEVELS_MAX  6    /* levels of nesting that are tried, the outermost first */
-#define CALLS_MAX   8000 /* a level with more calls is not tried: the time grows with the square */
+#define LEVELS_MAX  6    /* maximum number of nesting levels that are tried, the outermost first */
+#define CALLS_MAX   8000 /* levels with more calls are not tried: the time grows with the square */
 #define REPEATS_MIN 3
 
 struct repeated_call {
 	uint32_t name;
 	int64_t start, end;
-	uint32_t before, updates; /* calls of the thread before it; optimizer steps before it */
+	uint32_t before, updates; /* number of calls of the thread before this call, and of
+	                             optimizer steps */
 };
 
 struct level_calls {
@@ -23,7 +24,7 @@ struct level_calls {
 /* The calls of a thread. */
 struct thread_calls {
 	struct level_calls levels[LEVELS_MAX];
-	uint32_t n, updates; /* all calls; optimizer steps */
+	uint32_t n, updates; /* number of all calls, and of optimizer steps */
 };
 
 /* Returns the thread with the most slices, or ID_NONE. */
@@ -40,7 +41,7 @@ static uint32_t busiest_thread(const struct trace *t)
 	return found;
 }
 
-/* True for the range that PyTorch opens around a step of an optimizer. */
+/* True for the range that PyTorch opens around an optimizer step. */
 static bool is_update(const struct trace *t, const struct slice *s)
 {
 	return str_starts(trace_str(t, s->name), S("Optimizer.step#"));
@@ -67,8 +68,8 @@ static void read_levels(
 	}
 }
 
-/* Finds the longest run of calls that are equal to the call `length` calls later. *begin: its first
- * call. */
+/* Finds the longest run of calls in which each call equals the call `length` calls later. Sets
+ * *begin to its first call. */
 static size_t longest_run(const struct level_calls *c, size_t length, size_t *begin)
 {
 	size_t run = 0, longest = 0;
@@ -83,8 +84,8 @@ static size_t longest_run(const struct level_calls *c, size_t length, size_t *be
 	return longest;
 }
 
-/* True if the repetitions have most of the calls of the thread, and an optimizer step each, if
- * there are such steps. end: index of the call after the last repetition. */
+/* True if the repetitions contain most of the calls of the thread and, if there are optimizer
+ * steps, one optimizer step each. end: index of the call after the last repetition. */
 static bool is_most(const struct thread_calls *all, const struct level_calls *c, size_t begin,
         size_t end, size_t length)
 {

@@ -12,14 +12,14 @@
  * calls of the thread, and of the time of the trace. If the trace has optimizer steps, each
  * repetition has one. It may still be a part of a step, such as a layer. */
 struct step_guess {
-	size_t calls;         /* of a repetition; 0: nothing repeats */
-	size_t times;         /* repetitions */
-	uint32_t first, last; /* string ids: names of the first and of the last call */
-	int64_t period;       /* ticks: mean time from one repetition to the next */
-	int64_t *starts;      /* of the repetitions, and the end of the last one */
+	size_t calls;         /* number of calls of a repetition; 0: nothing repeats */
+	size_t times;         /* number of repetitions */
+	uint32_t first, last; /* string ids: names of the first and the last call */
+	int64_t period;       /* ticks: mean time between the starts of repetitions */
+	int64_t *starts;      /* starts of the repetitions, then the end of the last repetition */
 };
 
-/* starts lives in a. */
+/* Finds the shortest repeated sequence. The array starts lives in a. */
 struct step_guess step_guess_of(const struct trace *t, struct arena *a);
 
 #endif

@@ -8,17 +8,17 @@
 #include "trace/pass/trace_steps.h"
 #include "trace/pass/usage.h"
 
-/* Wall time of the steps that count in averages (trace_step_counts), by their marks or
- * as guessed; ns. Without marks the whole trace is one step. */
+/* Wall time of the steps that count in averages (trace_step_counts), from their marks or guessed;
+ * ns. Without marks the whole trace is one step. */
 struct step_wall {
-	bool marked;            /* false: the whole trace */
-	bool guessed;           /* the steps are not marked, but guessed */
-	size_t steps, left_out; /* left_out: steps without device work */
+	bool marked;            /* false: the only step is the whole trace */
+	bool guessed;           /* true: the steps are guessed, not marked */
+	size_t steps, left_out; /* left_out: number of steps without device work */
 	int64_t mean, median, shortest, longest;
 	int64_t deviation; /* standard deviation of all steps */
 };
 
-/* a: scratch. */
+/* Returns the wall time of the steps. a: scratch arena. */
 struct step_wall step_time_of(const struct trace_steps *steps, struct arena *a);
 
 /* Returns the sum of the lengths of the steps that count, ticks. */
@@ -27,8 +27,8 @@ int64_t step_time_sum(const struct trace_steps *steps);
 /* Returns the step time, the mean of n steps whose lengths add up to `sum` ticks; ns. */
 int64_t step_time_mean(const struct trace *t, int64_t sum, size_t n);
 
-/* Returns how an average step divides on a device: its window is step_time.mean. The usage was
- * found with these steps. */
+/* Returns the partition of an average step on a device: its window is step_time.mean. The usage
+ * must have been found with these steps. */
 struct usage_partition step_time_partition(
         const struct trace_steps *steps, const struct device_usage *device);
 

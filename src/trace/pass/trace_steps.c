@@ -109,7 +109,7 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 		if (!says_step(out->t, &s, out->by, &id))
 			continue;
 		if (out->by == STEPS_BY_SERVING && slice_end(&s) <= until)
-			continue; /* inside another mark */
+			continue; /* the slice is inside another mark */
 		until = slice_end(&s);
 		if (out->by == STEPS_BY_GROUP && step != ID_NONE && id == before) {
 			extend(&out->steps.v[step].start, &out->steps.v[step].end, &s);
@@ -125,7 +125,7 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 	scratch_close(&own);
 }
 
-/* True if slices of the trace may name their step in this way. */
+/* True if slices of the trace can name their step in this way. */
 static bool may_say_steps(const struct trace *t, enum steps_by by)
 {
 	if (!is_by_slice(by))
@@ -136,7 +136,7 @@ static bool may_say_steps(const struct trace *t, enum steps_by by)
 	return false;
 }
 
-/* Keeps the processes of marks only if there are several. */
+/* Stores the processes of marks only if there are several processes. */
 static void find_processes(struct trace_steps *out)
 {
 	uint32_t first = ID_NONE;
@@ -200,8 +200,9 @@ static const struct step_interval *interval_at(
 	return until < s->intervals.n && v->device == device && v->process == process ? v : NULL;
 }
 
-/* Sets the intervals of a server's steps to those of the device work launched inside their marks:
- * the host runs ahead of the device, and launches a graph in a fraction of its time. */
+/* Sets the intervals of a server's steps to the times of the device work launched inside their
+ * marks: the host runs ahead of the device, and a graph launch takes a fraction of the graph's
+ * time. */
 static void find_device_times(struct trace_steps *out, struct arena *a)
 {
 	const struct trace *t = out->t;
@@ -298,7 +299,7 @@ static void add_whole(struct trace_steps *out, struct arena *a)
 	VEC_PUSH(a, &out->steps, all);
 }
 
-/* Takes the guessed steps, which are intervals for all devices. */
+/* Takes the guessed steps; their intervals apply to all devices. */
 static void take_guesses(struct trace_steps *out, struct arena *a)
 {
 	const struct trace *t = out->t;
@@ -317,7 +318,7 @@ static void take_guesses(struct trace_steps *out, struct arena *a)
 	}
 }
 
-/* Finds steps in the first of several ways that finds some. */
+/* Tries several ways to find steps, and uses the first that finds any. */
 static void find_first(const struct trace *t, enum steps_by from, enum steps_by to,
         struct trace_steps *out, struct arena *a)
 {
@@ -352,7 +353,7 @@ void trace_find_steps(const struct trace *t, struct trace_steps *out, struct are
 
 void trace_find_served(const struct trace *t, struct trace_steps *out, struct arena *a)
 {
-	if (t->sums) { /* the work of the steps is not kept */
+	if (t->sums) { /* the work of the steps is not stored */
 		trace_one_step(t, out, a);
 		return;
 	}
@@ -398,7 +399,7 @@ void trace_steps_find_work(struct trace_steps *s, const struct trace_links *link
 {
 	const struct trace *t = s->t;
 
-	if (t->sums || s->by == STEPS_UNKNOWN) /* the sums have found them */
+	if (t->sums || s->by == STEPS_UNKNOWN) /* the sums have already found these steps */
 		return;
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		struct slice_iter it = trace_slices(t, i);

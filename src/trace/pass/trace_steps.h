@@ -19,7 +19,7 @@ enum steps_by {
 	STEPS_BY_SERVING, /* annotations of a server (serving.h): marks without numbers */
 	STEPS_BY_GROUP,
 	STEPS_BY_RUN,
-	STEPS_BY_GUESS /* of step_guess.h, if the user asked for it */
+	STEPS_BY_GUESS /* guessed by step_guess.h, if the user asked for it */
 };
 extern const char *const steps_by_names[]; /* "unknown", "mark", "annotation", "group", "run",
                                               "guess" */
@@ -27,48 +27,50 @@ extern const char *const steps_by_names[]; /* "unknown", "mark", "annotation", "
 struct trace_step {
 	int64_t id;
 	uint32_t name;      /* string id, or ID_NONE */
-	int64_t start, end; /* interval of the longest mark, or of all slices of a group; of a
-	                       server: of the device work that the mark launched, if any */
-	bool works;         /* it has device work (trace_steps_find_work) */
+	int64_t start, end; /* interval of the longest mark, or of all slices of a group; for a
+	                       server, of the device work that the mark launched, if any */
+	bool works;         /* true: the step has device work (trace_steps_find_work) */
 };
 
 struct step_interval {
 	uint32_t device;  /* ID_NONE: the interval applies to threads */
 	uint32_t process; /* process of the threads, if several processes mark steps; otherwise
 	                     ID_NONE */
-	uint32_t step;    /* index */
+	uint32_t step;    /* index in steps */
 	int64_t start, end;
 };
 
 struct trace_steps {
 	const struct trace *t;
 	enum steps_by by;
-	bool by_start;   /* marks share numbers, so each mark is a step, numbered from 0 by start */
-	bool by_process; /* each process has its own marks */
+	bool by_start;   /* true: marks share numbers, so each mark is a step, numbered from 0 by
+	                    start */
+	bool by_process; /* true: each process has its own marks */
 	VEC(struct trace_step) steps;        /* sorted by start; at least one */
 	size_t working;                      /* number of steps that have device work, 0 until
 	                                        trace_steps_find_work counts them */
 	VEC(struct step_interval) intervals; /* sorted by device, process, start */
-	struct imap by_id;                   /* zigzag-encoded id -> index */
+	struct imap by_id;                   /* key: zigzag-encoded id; value: index in steps */
 };
 
 void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a);
 /* Makes the whole trace one step, for results that do not depend on steps. */
 void trace_one_step(const struct trace *t, struct trace_steps *out, struct arena *a);
-/* Finds the steps of a server, even if the source has numbered steps; otherwise guessed steps. */
+/* Finds the steps of a server, even if the source has numbered steps; otherwise finds guessed
+ * steps. */
 void trace_find_served(const struct trace *t, struct trace_steps *out, struct arena *a);
 
 /* Returns the index of the step of a slice. launch: the launch of device work, or NULL. */
 uint32_t trace_step_of(
         const struct trace_steps *s, const struct slice *slice, const struct launch *launch);
 
-/* Finds the steps that have device work: the work belongs to them by trace_step_of. Does nothing if
- * the steps are unknown. links: NULL if work names its step or its launch. */
+/* Finds the steps that have device work, which trace_step_of assigns to steps. Does nothing if the
+ * steps are unknown. links: NULL if the work names its step or its launch. */
 void trace_steps_find_work(struct trace_steps *s, const struct trace_links *links);
 
-/* True if a step, given by its index, counts in averages over the steps. Steps without device work,
- * such as a truncated last mark, do not count if other steps have some, because no device
- * determines their length. */
+/* True if a step, given by its index, counts in averages over the steps. A step without device
+ * work, such as a truncated last mark, does not count if other steps have device work, because no
+ * device determines its length. */
 static inline bool trace_step_counts(const struct trace_steps *s, size_t i)
 {
 	return !s->working || s->steps.v[i].works;
@@ -80,7 +82,7 @@ static inline size_t trace_steps_counted(const struct trace_steps *s)
 	return s->working ? s->working : s->steps.n;
 }
 
-/* Sets the number of steps that have device work, once all are marked. */
+/* Sets the number of steps that have device work, after all such steps are marked. */
 void trace_steps_count_work(struct trace_steps *s);
 
 #endif

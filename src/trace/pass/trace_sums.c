@@ -11,12 +11,12 @@
 #include "trace/pass/ops_internal.h"
 #include "trace/pass/usage.h"
 
-/* Open slices of a thread. */
+/* Stacks of open slices of a thread. */
 struct sums_thread {
 	struct nest ops, all;
 };
 
-/* Position that the first slice of an op would have in a trace with slices; 0: no slice yet. */
+/* Position of the first slice of an op in a trace that stores slices; 0: no slice yet. */
 struct first_use {
 	uint64_t host, work; /* track << SLICE_BITS | 1 + number of the slice in its track */
 };
@@ -33,7 +33,7 @@ struct slice_sums {
 	struct trace_ops found;
 	struct step_usage *by_step;
 	struct usage_adding *usage;
-	bool marking; /* steps with device work are marked at the end */
+	bool marking; /* true: steps with device work are marked at the end */
 	uint64_t slices;
 };
 
@@ -222,8 +222,8 @@ void trace_sums_add(struct slice_sums *x, const struct slice *s)
 
 	x->slices++;
 	ops_know_events(&x->ops);
-	if (k->derived || s->track >= x->n_tracks) /* if the file was changed between the readings,
-	                                              it may have new tracks */
+	if (k->derived || s->track >= x->n_tracks) /* if the file changed between the readings, it
+	                                              may have new tracks */
 		return;
 	if (!track_is_device(k))
 		take_host(x, s);

@@ -10,7 +10,7 @@
 #include "trace/pass/usage.h"
 #include "trace/pass/work_merge.h"
 
-/* State of a track. */
+/* State of a track during the pass. */
 struct stream_state {
 	bool any_outer;
 	int64_t outer_end; /* end of the outermost op so far */
@@ -19,25 +19,25 @@ struct stream_state {
 struct device_walk {
 	struct cover covers[COVER_N];
 	size_t step, idle_step;      /* first step that later work and idle time may reach */
-	struct usage_times *in_step; /* of each step, or NULL */
+	struct usage_times *in_step; /* indexed by step; may be NULL */
 	struct device_usage to;
 };
 
 struct usage_adding {
 	const struct trace *t;
 	const struct trace_steps *steps; /* NULL: no steps */
-	struct step_usage *by_step;      /* or NULL */
-	int64_t from, to;                /* the window of the whole trace */
+	struct step_usage *by_step;      /* may be NULL */
+	int64_t from, to;                /* bounds of the window of the whole trace */
 	struct arena *a;
 	VEC(uint8_t) classes; /* indexed by event */
 	struct device_walk *devices;
 	struct stream_state *streams; /* indexed by track */
 	struct idle *idle;
-	const struct usage_watch *watch; /* or NULL */
-	bool marking;                    /* which steps count is known at the end */
+	const struct usage_watch *watch; /* may be NULL */
+	bool marking;                    /* true: the steps that count are known only at the end */
 };
 
-/* The times of each step on each device are kept for at most this number of pairs. */
+/* Maximum number of pairs of a step and a device whose times are stored. */
 #define IN_STEP_MAX (1u << 20)
 
 /* ---- derived numbers ---- */
@@ -122,7 +122,8 @@ static void skip_steps(const struct usage_adding *x, size_t *first, int64_t time
 		++*first;
 }
 
-/* Returns how much of an interval is inside a step; not positive if nothing. */
+/* Returns the length of the part of an interval that is inside a step; 0 or less if nothing is
+ * inside. */
 static int64_t inside(const struct trace_step *step, int64_t from, int64_t to)
 {
 	return num_sub(to < step->end ? to : step->end, from > step->start ? from : step->start);
@@ -142,8 +143,7 @@ static void increase(int64_t *sum, int64_t by)
 	*sum = num_add(*sum, by > 0 ? by : 0);
 }
 
-/* Returns where the times of a device in a step are added up; NULL: nowhere, because the step does
- * not count in averages. */
+/* Returns the sums for a device in a step, or NULL if the step does not count in averages. */
 static struct usage_times *times_in(
         const struct usage_adding *x, struct device_walk *w, size_t step)
 {
@@ -215,8 +215,9 @@ struct launch_call work_call(
 	return call;
 }
 
-/* Ops of a program nest on their line: a loop contains the ops of its body. Only the outermost
- * count in the sum, and only the innermost have a class. Work on streams does not nest. */
+/* True if a slice is inside an earlier slice of its line. Ops of a program nest on their line: a
+ * loop contains the ops of its body. Only the outermost ops count in the sum, and only the
+ * innermost have a class. Work on streams does not nest. */
 static bool is_contained(struct usage_adding *x, const struct slice *s)
 {
 	struct stream_state *k = &x->streams[s->track];
@@ -230,7 +231,7 @@ static bool is_contained(struct usage_adding *x, const struct slice *s)
 	return inner;
 }
 
-/* Adds a slice to a union of its device and of the steps. */
+/* Adds a slice to a union of its device and to the same union of the steps. */
 static void cover(
         struct usage_adding *x, struct device_walk *w, unsigned which, const struct slice *s)
 {
@@ -251,7 +252,7 @@ static void cover(
 	}
 }
 
-/* contains: the slice contains the next one of its line. */
+/* Adds a slice of work. contains: the slice contains the next slice of its line. */
 static void add(struct usage_adding *x, const struct slice *s, const struct launch_call *call,
         enum usage_class class, bool contains)
 {

@@ -14,11 +14,11 @@
 /* Classes of device work. */
 enum usage_class { USAGE_COMPUTE, USAGE_COMMUNICATION, USAGE_COPY, USAGE_CLASS_N };
 
-/* Returns the class of device work by its event alone: compute that a collective op launched is
- * communication, too. */
+/* Returns the class of device work by its event alone. Compute work that a collective op launched
+ * is also communication. */
 enum usage_class usage_class_of(const struct trace *t, uint32_t event);
 
-/* Unions: of a class, of compute and communication, of all classes, of all work. */
+/* Unions of intervals: of one class, of compute and communication, of all classes, of all work. */
 enum usage_cover { COVER_KERNELS = USAGE_CLASS_N, COVER_CLASSED, COVER_BUSY, COVER_N };
 
 /* Times of a device, or of a step summed over the devices; ticks. */
@@ -32,7 +32,7 @@ struct usage_times {
 			int64_t busy; /* union of all work */
 		};
 	};
-	int64_t idle[IDLE_CAUSES]; /* adds up to the rest of the interval */
+	int64_t idle[IDLE_CAUSES]; /* idle time by cause; busy and idle add up to the interval */
 };
 
 /* A partition of the window of a device, ns: the four parts add up to the window exactly. */
@@ -43,8 +43,8 @@ struct usage_partition {
 	        idle;
 };
 
-/* Returns the partition of a window of the given length in ticks; for n windows that were added up,
- * the partition of one on average. */
+/* Returns the partition of a window whose length is given in ticks. If n windows were added up,
+ * returns the average partition of one window. */
 struct usage_partition usage_partition(
         const struct trace *t, const struct usage_times *u, int64_t window, size_t n);
 
@@ -52,34 +52,34 @@ struct usage_partition usage_partition(
 int64_t usage_overlap(const struct usage_times *u);
 /* Returns the time of copies and kernels at the same time. */
 int64_t usage_copy_overlap(const struct usage_times *u);
-/* Returns the time of communication without compute, and of copies without either. Together with
- * compute they are the busy time. */
+/* usage_exposed_communication returns the time of communication without compute, usage_exposed_copy
+ * the time of copies without either. Together with compute they are the busy time. */
 int64_t usage_exposed_communication(const struct usage_times *u);
 int64_t usage_exposed_copy(const struct usage_times *u);
 
 struct device_usage {
-	struct usage_times times;    /* in the window of the whole trace */
-	struct usage_times in_steps; /* summed over the steps that count in averages; zero if not
+	struct usage_times times;    /* times in the window of the whole trace */
+	struct usage_times in_steps; /* sums over the steps that count in averages; zero if not
 	                                requested */
 	uint32_t device;
 	uint64_t slices;
 	int64_t window;     /* length of the window of the whole trace */
-	int64_t start, end; /* first start, last end */
-	int64_t sum;        /* sum of the lengths of all slices that are not nested */
+	int64_t start, end; /* first start and last end of the work */
+	int64_t sum;        /* sum of the lengths of all slices, without nested ones */
 	int64_t copy_bytes;
 };
 struct trace_usage {
 	VEC(struct device_usage) devices; /* devices with work, in the order of trace.devices */
 };
 
-/* Activity in a step: of each device of trace_usage clipped to the step, then summed. */
+/* Activity in a step: the trace_usage of each device clipped to the step, then summed. */
 struct step_usage {
 	struct usage_times times;
 	uint64_t slices;
 };
 
-/* Returns the idle time of one cause, ns. Rounded so that the causes of a device or step add up to
- * the length of its interval in ns without its busy time in ns. */
+/* Returns the idle time of one cause in ns. The values are rounded so that the causes of a device
+ * or step add up to the interval in ns minus the busy time in ns. */
 int64_t usage_idle_ns(const struct trace *t, const struct usage_times *u, enum idle_cause why);
 
 /* The union of intervals that are added in order of their starts. */
@@ -89,29 +89,31 @@ struct cover {
 };
 void cover_add(struct cover *c, int64_t start, int64_t end);
 
-/* Callbacks, each may be NULL: device is called at the start of each device, work for each slice of
- * its work in order of starts. busy: the union of the previous slices of the device. */
+/* Callbacks; each may be NULL. device is called at the start of each device, work for each slice of
+ * its work in order of starts. busy: the union of the device's previous slices. */
 struct usage_watch {
 	void (*device)(void *user, uint32_t device);
 	void (*work)(void *user, const struct slice *s, const struct cover *busy,
 	        const struct launch_call *call);
-	idle_piece *idle; /* its pieces of a device come in order, those of devices may mix */
+	idle_piece *idle; /* receives the pieces of a device in order; pieces of several devices may
+	                     alternate */
 	void *user;
 };
 
 /* Input and further output of trace_usage. */
 struct usage_request {
 	const struct trace_links *links; /* NULL: work has ARG_LATENCY, or its launch is unknown */
-	const struct usage_watch *watch; /* or NULL */
-	const struct trace_steps *steps; /* or NULL */
-	struct step_usage *by_step;      /* with steps: zeroed, one for each of them; or NULL */
+	const struct usage_watch *watch; /* may be NULL */
+	const struct trace_steps *steps; /* may be NULL */
+	struct step_usage *by_step;      /* requires steps: a zeroed element for each step; may be
+	                                    NULL */
 };
 
-/* The devices live in a. */
+/* Finds the activity of all devices, which lives in a. */
 void trace_usage(const struct trace *t, const struct usage_request *request,
         struct trace_usage *out, struct arena *a);
 
-/* Finds the lengths of edges without waiting, of each device. links may be NULL. */
+/* Finds the base lengths of each device's edges, without waiting. links may be NULL. */
 void trace_bases(const struct trace *t, const struct trace_links *links, struct idle_base *out,
         struct arena *a);
 
@@ -119,18 +121,18 @@ void trace_bases(const struct trace *t, const struct trace_links *links, struct 
 struct launch_call work_call(
         const struct trace *t, const struct trace_links *links, const struct slice *s);
 
-/* For callers that have the work of streams one slice at a time, in order of starts. by_step:
+/* For callers that process the work of streams one slice at a time, in order of starts. by_step:
  * zeroed by the caller. The tracks, devices and steps of the trace must be complete. The caller may
- * mark the steps that have device work until usage_end, if there is room to keep the times of each
+ * mark the steps that have device work until usage_end, if there is room to store the times of each
  * step on each device (usage_may_mark). */
 struct usage_adding;
 struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps *steps,
         struct step_usage *by_step, struct arena *a);
 bool usage_may_mark(struct usage_adding *x);
-/* collective: the op that launched the work is a collective. */
+/* Adds a slice of work. collective: the op that launched the work is a collective. */
 void usage_add(struct usage_adding *x, const struct slice *s, const struct launch_call *call,
         bool collective);
-/* A slice for which slice_is_event_wait is true. */
+/* Adds a slice for which slice_is_event_wait is true. */
 void usage_wait(struct usage_adding *x, const struct slice *s);
 void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a);
 

@@ -10,7 +10,7 @@
 #include "trace/trace.h"
 
 /* Returns the name of a kernel without result type, namespaces, templates and parameters; for a
- * copy, "Memcpy DtoH"; for a memset, "Memset". The result may point into name, or lives in a.
+ * copy "Memcpy DtoH", for a memset "Memset". The result may point into name, or lives in a.
  * *budget: as in demangle(). */
 struct str work_function(
         struct str name, enum trace_category category, struct arena *a, size_t *budget);

@@ -12,7 +12,7 @@ struct work_cursor {
 	struct slice_iter it;
 	struct slice now, after;
 	bool have, have_after;
-	bool waits; /* returns waits for events, too */
+	bool waits; /* true: waits for events are returned, too */
 };
 
 struct work_merge {
@@ -22,12 +22,12 @@ struct work_merge {
 	bool begun;
 };
 
-/* device: merges only the work of this device; ID_NONE: of all devices. waits: also returns slices
- * that tell that a stream waits for an event. */
+/* device: merge only the work of this device; ID_NONE: of all devices. waits: also return slices
+ * that mark a stream's wait for an event. */
 void work_merge_init(
         struct work_merge *m, const struct trace *t, uint32_t device, bool waits, struct arena *a);
 
-/* Returns the next slice, valid until the next call; NULL at the end. *contains: set if the slice
+/* Returns the next slice, valid until the next call; NULL at the end. Sets *contains if the slice
  * is on a line of ops and contains the next slice of its track. */
 const struct slice *work_merge_next(struct work_merge *m, bool *contains);
 

@@ -6,16 +6,16 @@
  *    "pg_status": {...}, "entries": [{"process_group": ("0", "default_pg"), "collective_seq_id": 7,
  *    "profiling_name": "nccl:all_reduce", "input_sizes": [[4]], "state": "completed", ...}]}
  *
- * An entry becomes a slice, or an instant if its end is not recorded, of a track per process group.
- * The ranks of a group become an instant of its track. The rank of the file is in its name.
+ * An entry becomes a slice, or an instant if its end is not recorded, on a track of its process
+ * group. The ranks of a group become an instant of its track. The rank of the file is in its name.
  */
 #include "io/json_in.h"
 #include "io/pickle.h"
 #include "trace/flight.h"
 #include "trace/trace_build.h"
 
-/* Lists are stored as texts. Together these may take LIST_TEXT_SHARE bytes per byte of the file and
- * LIST_TEXT_FREE more; after that, each is shortened to LIST_TEXT_SHORT. */
+/* Lists are stored as texts. Together these texts may take LIST_TEXT_SHARE bytes per byte of the
+ * file, plus LIST_TEXT_FREE; after that, each text is shortened to LIST_TEXT_SHORT. */
 #define LIST_TEXT_SHARE 40
 #define LIST_TEXT_FREE  ((uint64_t)1 << 20)
 #define LIST_TEXT_SHORT ((size_t)200)
@@ -72,7 +72,8 @@ struct flight {
 	struct src *s;
 	struct trace_build *b;
 	struct arena *a;
-	struct intern texts; /* the names of the fields first: their ids are enum flight_field */
+	struct intern texts; /* the first texts are names of fields: their ids are enum
+	                        flight_field */
 	VEC(struct flight_frame) frames;
 	VEC(struct flight_group) groups;
 	struct sb text;
@@ -83,7 +84,7 @@ struct flight {
 	uint32_t keys[FLIGHT_KEYS];
 };
 
-/* The members of a dict, by field; NULL: missing. */
+/* The members of a dict, indexed by field; NULL: missing. */
 struct flight_members {
 	const struct pickle_value *of[FIELD_N];
 };
@@ -125,7 +126,7 @@ static struct str text(
 
 /* ---- lists ---- */
 
-/* Interns x->text; shortened if such texts take too much memory for a file of this size. */
+/* Interns x->text. Shortens the text if such texts take too much memory for a file of this size. */
 static uint32_t keep_text(struct flight *x)
 {
 	bool much = x->written > LIST_TEXT_FREE + LIST_TEXT_SHARE * src_at(x->s);
@@ -143,8 +144,8 @@ static bool is_own(struct str file)
 	return str_ends(file, S(".py")) && !str_contains(file, S("/site-packages/"));
 }
 
-/* Returns the innermost frame of the user's program, or else the innermost one; frames come the
- * innermost first. */
+/* Returns the innermost frame of the user's program, otherwise the innermost frame. The list starts
+ * with the innermost frame. */
 static const struct flight_frame *place_of(
         const struct flight *x, const struct pickle_value *v, size_t n)
 {
@@ -168,7 +169,7 @@ static void close_frames(
 	set_object(out, OBJECT_PLACE, keep_text(x));
 }
 
-/* Replaces a list or tuple of numbers and texts by a text: "[[4], [3, 5]]". */
+/* Replaces a list or tuple of numbers and texts by a text such as "[[4], [3, 5]]". */
 static void close_texts(
         struct flight *x, const struct pickle_value *v, size_t n, struct pickle_value *out)
 {
@@ -188,7 +189,7 @@ static void close_texts(
 	*out = (struct pickle_value){ .type = PICKLE_TEXT, .n = 1, .id = keep_text(x) };
 }
 
-/* True if all items are objects of this kind. */
+/* True if all items are objects of the given kind. */
 static bool all_are(const struct pickle_value *v, size_t n, enum flight_kind kind)
 {
 	size_t i = 0;
@@ -200,7 +201,8 @@ static bool all_are(const struct pickle_value *v, size_t n, enum flight_kind kin
 
 /* ---- dicts ---- */
 
-/* Splits the text of the tuple (name, description). Names are numbers or hashes, without commas. */
+/* Splits the text of the tuple (name, description). Names are numbers or hashes, so they contain no
+ * commas. */
 static void split_group(struct str pair, struct str *name, struct str *description)
 {
 	size_t at = str_find(pair, S(", "));
@@ -208,7 +210,8 @@ static void split_group(struct str pair, struct str *name, struct str *descripti
 	pair = str_sub(pair, 1, pair.n > 1 ? pair.n - 2 : 0);
 	*name = str_sub(pair, 0, at == SIZE_MAX ? SIZE_MAX : at - 1);
 	*description = at == SIZE_MAX ? STR_NONE : str_sub(pair, at + 1, SIZE_MAX);
-	if (str_eq(*description, S("undefined"))) /* written for a group without a description */
+	if (str_eq(*description, S("undefined"))) /* PyTorch writes it for a group without a
+	                                             description */
 		*description = STR_NONE;
 }
 
@@ -322,14 +325,15 @@ static bool close_container(
 
 /* ---- the file ---- */
 
-/* True if the number after this text in a file name is a rank. */
+/* True if the text before a number in a file name means that the number is a rank. */
 static bool names_rank(struct str before)
 {
 	return str_ends(before, S("rank")) || str_ends(before, S("rank_")) ||
 	       str_ends(before, S("rank-"));
 }
 
-/* Returns the number after "rank" in the name of the file, or else its last number; -1: none. */
+/* Returns the number after "rank" in the file name, otherwise the last number of the name; -1:
+ * none. */
 static int64_t rank_of(struct str name)
 {
 	struct str base = str_base(name), found = STR_NONE;

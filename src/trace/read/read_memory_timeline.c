@@ -12,8 +12,8 @@
 #include "trace/trace_build.h"
 
 #define CATEGORIES 8
-#define RAW_N      4                /* numbers of a change */
-#define SIZES_N    (CATEGORIES + 1) /* numbers of a moment; the first one is 0 */
+#define RAW_N      4                /* count of numbers in a change */
+#define SIZES_N    (CATEGORIES + 1) /* count of numbers for a moment; the first number is 0 */
 
 static const struct str categories[CATEGORIES] = { { "parameters", 10 }, { "optimizer state", 15 },
 	{ "inputs", 6 }, { "temporaries", 11 }, { "activations", 11 }, { "gradients", 9 },
@@ -27,14 +27,14 @@ struct earlier_change {
 struct memory_timeline {
 	struct trace_build *b;
 	struct arena *a;
-	uint32_t track, event[2], key; /* event: allocation, release */
+	uint32_t track, event[2], key; /* event: allocation and release */
 	VEC(int64_t) first;            /* numbers of the first list: times, or a change */
-	bool sums;                     /* the first form */
-	uint64_t lists;                /* lists of numbers */
-	size_t moment;                 /* of the next sums */
+	bool sums;                     /* true: the file has the first form */
+	uint64_t lists;                /* number of lists of numbers */
+	size_t moment;                 /* index of the moment of the next sums */
 	int64_t in_use[CATEGORIES];
 	VEC(struct earlier_change) earlier;
-	bool timed; /* a time is known */
+	bool timed; /* true: a time is known */
 	int64_t now;
 	uint64_t changes, odd;
 };
@@ -61,7 +61,7 @@ static void set_time(struct memory_timeline *x, int64_t ns)
 	x->earlier.n = 0;
 }
 
-/* Takes a change: time, action, bytes (negative: released), category. */
+/* Adds a change: time, action, bytes (negative: released), category. */
 static void take_change(struct memory_timeline *x, const int64_t v[RAW_N])
 {
 	size_t category = v[3] >= 0 && v[3] < CATEGORIES ? (size_t)v[3] : CATEGORIES - 1;
@@ -73,8 +73,8 @@ static void take_change(struct memory_timeline *x, const int64_t v[RAW_N])
 		VEC_PUSH(x->a, &x->earlier, ((struct earlier_change){ v[2], category }));
 }
 
-/* Takes the bytes in use at a moment. Releases come first, so that the use between two changes of
- * one moment is not larger than before and after them. */
+/* Adds the bytes in use at a moment. Releases come first, so that the use between two changes of
+ * one moment is never larger than both before and after them. */
 static void take_sums(struct memory_timeline *x, const int64_t v[SIZES_N])
 {
 	if (x->moment >= x->first.n) {
@@ -92,7 +92,7 @@ static void take_sums(struct memory_timeline *x, const int64_t v[SIZES_N])
 		}
 }
 
-/* Takes a list of numbers. The second one tells the form of the file. */
+/* Takes a list of numbers. The second list shows which form the file has. */
 static void take_list(struct memory_timeline *x, const struct pickle_value *numbers, size_t n)
 {
 	int64_t v[SIZES_N] = { 0 };
@@ -132,7 +132,7 @@ static bool close_list(void *user, const struct pickle_container *c, struct pick
 	return true;
 }
 
-/* True for "[[" and a list of numbers, which may be longer than the head. */
+/* Rates a text that begins with "[[" and a list of numbers, which may be longer than the head. */
 int sniff_memory_timeline(struct str head, struct str path)
 {
 	size_t n = 0, numbers = 1;
@@ -166,7 +166,7 @@ static void begin(struct memory_timeline *x)
 	x->key = build_key(b, S("category"));
 }
 
-/* Takes what the end of the file decides. */
+/* Processes the data whose meaning only the end of the file decides. */
 static void finish(struct memory_timeline *x)
 {
 	if (x->lists == 1 && x->first.n == RAW_N)

@@ -22,11 +22,11 @@
 
 #define KERNEL_ENDING "_kernel_time"
 #define FENCES        "(fences)"
-#define PATH_LEVELS   64 /* nodes that are nested deeper do not make paths longer */
+#define PATH_LEVELS   64 /* nodes at a deeper level do not make paths longer */
 
 enum onnx_kind { ONNX_LOAD, ONNX_RUN, ONNX_EXECUTE, ONNX_NODE, ONNX_FENCE };
 
-/* Data common to the events of one node; missing numbers are -1, missing texts ID_NONE. */
+/* Data common to the events of one node. Missing numbers are -1; missing texts are ID_NONE. */
 struct onnx_info {
 	uint32_t kind, name, op, provider, shapes, dtypes, calls;
 	int64_t output, parameter, activation, peak;
@@ -45,7 +45,7 @@ struct onnx_level {
 	int64_t end;
 	uint32_t track, path; /* string id, ID_NONE outside of nodes */
 	uint32_t group;
-	uint32_t depth; /* nodes */
+	uint32_t depth; /* number of open nodes */
 };
 
 struct onnx_trace {
@@ -53,8 +53,8 @@ struct onnx_trace {
 	struct intern infos;
 	VEC(struct onnx_event) events;
 	VEC(struct onnx_level) open;
-	VEC(uint32_t) providers; /* string ids; their indexes are the numbers of devices */
-	bool kernels;            /* the file contains GPU work */
+	VEC(uint32_t) providers; /* string ids; the index of a provider is its device number */
+	bool kernels;            /* true: the file contains GPU work */
 };
 
 /* ---- taking events ---- */
@@ -71,7 +71,8 @@ static int64_t take_int(struct chrome *c, const struct chrome_event *v, unsigned
 	return event_has_arg(v, row) && chrome_number(c, &v->arg[row], 0, &n) && n >= 0 ? n : -1;
 }
 
-/* Takes [{"float":[1,3]},{"int64":[2]}] apart: shapes [[1,3],[2]] and types ["float","int64"]. */
+/* Splits [{"float":[1,3]},{"int64":[2]}] into the shapes [[1,3],[2]] and the types
+ * ["float","int64"]. */
 static void take_apart(
         struct chrome *c, struct str s, struct str *out_shapes, struct str *out_types)
 {
@@ -129,7 +130,8 @@ static void take_args(struct chrome *c, const struct chrome_event *v, struct onn
 		take_shapes(c, v, info);
 }
 
-/* Returns the name of a node. A node without a name is named after its operator and its number. */
+/* Returns the name of a node. A node without a name gets the name of its operator and its
+ * number. */
 static struct str node_name(struct chrome *c, const struct chrome_event *v, struct str name)
 {
 	int64_t index = take_int(c, v, CARG_NODE_INDEX);
@@ -143,7 +145,7 @@ static struct str node_name(struct chrome *c, const struct chrome_event *v, stru
 }
 
 /* Finds the kind of an event from its category and name, and removes the suffix of the kind from
- * *name. Returns false if the event is not from the session. */
+ * *name. Returns false if the event does not belong to the session. */
 static bool kind_of(const struct chrome_event *v, struct str *name, uint32_t *kind)
 {
 	struct str category = event_text(v, KEY_CAT);
@@ -225,8 +227,8 @@ static void shift_texts(struct onnx_trace *x)
 	}
 }
 
-/* Orders by thread, start, the longest first, nodes inside events of the session; of equal ones,
- * the event that ended later contains the other. */
+/* Orders events by thread, then by start, then longest first, then nodes after events of the
+ * session. Among equal events, the event that ended later contains the other. */
 static int compare_events(const void *ctx, uint32_t i, uint32_t k)
 {
 	const struct onnx_trace *x = ctx;
@@ -297,7 +299,7 @@ static uint32_t track_of(
 	        b, thread->process, d, TRACK_LINE, build_trace(b)->tracks.v[thread->track].id);
 }
 
-/* Returns the path of an op below the node around it. */
+/* Returns the path of an op below the node that contains it. */
 static uint32_t path_of(struct onnx_trace *x, const struct onnx_level *around, uint32_t name)
 {
 	const struct trace *t = build_trace(x->c->b);
@@ -317,7 +319,7 @@ static void put_size(struct onnx_trace *x, uint32_t key, int64_t v)
 		build_arg_int(x->c->b, key, v);
 }
 
-/* Adds the arguments that a node's slices share. */
+/* Adds the arguments that all slices of a node share. */
 static void put_args(struct onnx_trace *x, const struct onnx_info *info, uint32_t path)
 {
 	struct trace_build *b = x->c->b;
@@ -361,7 +363,7 @@ static uint32_t event_of(struct onnx_trace *x, const struct onnx_info *info, uin
 	}
 }
 
-/* Adds an event inside of the open ones, and opens it. */
+/* Adds an event inside the open events, and opens it. */
 static void put_event(struct onnx_trace *x, const struct onnx_event *v)
 {
 	const struct onnx_level *around = x->open.n ? &x->open.v[x->open.n - 1] : NULL;

@@ -6,7 +6,7 @@
  * program has reordered the members, a second pass reads the records.
  *
  *   {"rocprofiler-sdk-tool": [{
- *       "metadata": {"pid": ...},                 of which nothing else is read
+ *       "metadata": {"pid": ...},                 nothing else of it is read
  *       "agents": [{"id": {"handle": ...}, "type": 2, "logical_node_type_id": ...}],
  *       "strings": {"buffer_records": [{"kind": ..., "operations": [...]}],
  *                   "marker_api": [{"key": ..., "value": ...}]},
@@ -18,13 +18,13 @@
 
 enum { NAMES_AGENTS = 1, NAMES_STRINGS = 2, NAMES_KERNELS = 4, NAMES_ALL = 7 };
 
-/* A member of an object that is read: a number, a text, or the members of an object in it. */
+/* A member of an object: a number, a text, or an object whose members are read. */
 enum roc_form { ROC_INT, ROC_TEXT, ROC_OBJECT };
 struct roc_field {
 	struct str name;
 	enum roc_form form;
 	size_t at;                  /* offset of an int64_t or a struct str in the target */
-	const struct roc_field *in; /* of an object: its fields */
+	const struct roc_field *in; /* for an object: its fields */
 };
 #define ROC_FIELD(z, form, type, member)                                                           \
 	{                                                                                          \
@@ -48,7 +48,8 @@ struct roc_kind {
 };
 
 struct roc_agent {
-	int64_t handle, type, index; /* index: among agents of the type; -1: unknown */
+	int64_t handle, type, index; /* index: number among the agents of the same type; -1:
+	                                unknown */
 	uint32_t model;              /* string id, or ID_NONE */
 };
 
@@ -60,13 +61,13 @@ struct roc_kernel {
 struct roc_process {
 	int64_t pid;
 	uint32_t process;
-	unsigned names; /* bits of the parts with names that were read */
-	bool late;      /* its records precede its names */
+	unsigned names; /* bits of the parts with names that have been read */
+	bool late;      /* true: its records precede its names */
 	VEC(struct roc_kind) kinds;
 	VEC(struct roc_agent) agents;
 	VEC(struct roc_kernel) kernels;
-	struct imap agent_of, kernel_of; /* indexed by handle and kernel: index */
-	struct imap marker_of;           /* indexed by correlation: string id */
+	struct imap agent_of, kernel_of; /* key: handle, and kernel; value: index */
+	struct imap marker_of;           /* key: correlation; value: string id */
 };
 
 struct rocprof {
@@ -78,9 +79,10 @@ struct rocprof {
 	struct sb text;
 	VEC(struct roc_process) processes;
 	size_t at;      /* index of the current process */
-	bool late;      /* records of a process precede its names: a second pass reads them */
-	bool again;     /* the second pass */
-	unsigned noted; /* kinds of flaws with a note */
+	bool late;      /* true: records of a process precede its names, so a second pass reads
+	                   them */
+	bool again;     /* true: in the second pass */
+	unsigned noted; /* bits of the kinds of flaws that have a note */
 	bool (*element)(struct rocprof *x, const void *of); /* of the array that is read */
 	const void *of;
 	uint64_t events, timeless;
@@ -90,7 +92,7 @@ struct rocprof {
 
 /* ---- JSON ---- */
 
-/* Reads a member's value, if it is one of the fields; others are skipped. */
+/* Reads a member's value if it is one of the fields. Skips other members. */
 static bool read_member(struct rocprof *x, const struct roc_field *fields, struct str key,
         void *target, const struct roc_field **in)
 {
@@ -122,7 +124,8 @@ static bool read_member(struct rocprof *x, const struct roc_field *fields, struc
 /* Only known fields contain nested objects, so the depth is bounded by the tables. */
 #define LEVELS 4
 
-/* Fills the target from the members of an object, whose bracket is next; texts are copied. */
+/* Fills the target from the members of an object, and copies texts. The next character is the
+ * object's bracket. */
 static bool roc_object(struct rocprof *x, const struct roc_field *fields, void *target)
 {
 	const struct roc_field *open[LEVELS] = { fields }, *in;
@@ -159,14 +162,14 @@ static bool read_element(void *user)
 	return x->element(x, x->of);
 }
 
-/* No-op: elements are kept as they are read. */
+/* Does nothing: elements are stored as they are read. */
 static void take_element(void *user)
 {
 	(void)user;
 }
 
-/* Reads an array whose elements are separate items; false if it is not an array, or is truncated.
- */
+/* Reads an array whose elements are separate items. Returns false if the value is not an array, or
+ * is truncated. */
 static bool roc_array(
         struct rocprof *x, bool (*element)(struct rocprof *x, const void *of), const void *of)
 {
@@ -295,7 +298,8 @@ static bool take_marker(struct rocprof *x, const void *of)
 	return true;
 }
 
-/* Reads {"kind": ..., "operations": [...]}, the names of the kind with that place in the list. */
+/* Reads {"kind": ..., "operations": [...]}: the names of a kind, whose number is the position in
+ * the list. */
 static bool take_kind(struct rocprof *x, const void *of)
 {
 	uint32_t unnamed = build_string(x->b, S("(unnamed)"));
@@ -337,8 +341,8 @@ static bool take_kind(struct rocprof *x, const void *of)
 /* ---- records ---- */
 
 #define AGENT_GPU  2
-#define UNUSED_MAX 64       /* names of lists that are counted singly */
-#define COPIES     "copies" /* the stream of copies, where records do not have one */
+#define UNUSED_MAX 64       /* maximum number of unused lists whose names are counted separately */
+#define COPIES     "copies" /* the stream of copies whose records have no stream */
 
 struct roc_record {
 	int64_t kind, operation, thread, correlation, start, end, stream, queue, agent, from, to;
@@ -372,7 +376,7 @@ static const struct roc_field record_fields[] = { FIELD("kind", kind),
 	ROC_IN("stream_id", stream_fields), ROC_IN("src_agent_id", from_fields),
 	ROC_IN("dst_agent_id", to_fields), FIELD("bytes", bytes), ROC_END };
 
-/* Lists of buffer_records that become slices. */
+/* Lists of buffer_records whose records become slices. */
 struct list {
 	const char *name;
 	enum trace_category category;
@@ -419,7 +423,7 @@ static const struct roc_agent *find_agent(const struct roc_process *p, int64_t h
 	return imap_get(&p->agent_of, (uint64_t)handle, &i) ? &p->agents.v[i] : NULL;
 }
 
-/* Returns the number of a GPU in the runtime's numbering, or otherwise the handle of its agent. */
+/* Returns the number of a GPU as the runtime counts it, otherwise the handle of its agent. */
 static int64_t gpu_number(const struct roc_process *p, int64_t handle)
 {
 	const struct roc_agent *a = find_agent(p, handle);
@@ -457,7 +461,8 @@ static void roc_devices_end(struct rocprof *x)
 
 /* ---- records ---- */
 
-/* Sizes of grids are in work items; blocks of a grid are counted elsewhere. */
+/* Returns the number of blocks of a grid. Sizes of grids are in work items; other tools count
+ * blocks. */
 static int64_t blocks_of(int64_t items, int64_t group)
 {
 	return group > 0 && items > 0 ? items / group + (items % group != 0) : items;
@@ -580,7 +585,7 @@ static bool read_strings(struct rocprof *x, struct str key)
 	return json_in_skip_item(&x->j);
 }
 
-/* Reads the number of the process; commands and settings are skipped unread. */
+/* Reads the process id; skips commands and settings. */
 static bool read_metadata(struct rocprof *x, struct str key)
 {
 	struct json_in *j = &x->j;
@@ -683,7 +688,7 @@ static bool read_tool(struct rocprof *x, struct str key)
 	}
 }
 
-/* Reads the file once. Damage ends the reading, with a note. */
+/* Reads the file once. Damage ends the pass, and adds a note. */
 static bool read_pass(struct rocprof *x)
 {
 	struct json_in *j = &x->j;
@@ -704,7 +709,7 @@ static bool read_pass(struct rocprof *x)
 	return true;
 }
 
-/* Reads the file a second time if names come after the records. */
+/* Reads the file, and reads it a second time if names come after the records. */
 static bool read_passes(struct rocprof *x)
 {
 	if (!read_pass(x))

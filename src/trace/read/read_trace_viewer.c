@@ -2,13 +2,13 @@
  *
  * Traces of TensorBoard's trace viewer (*.trace.json.gz of JAX and TensorFlow 2), which are XSpaces
  * in JSON: processes are planes, threads are lines, and the arguments of events are stats. The
- * names of processes and threads come before the events. Work of a device has no launch arguments
- * of PyTorch, so that it is recognised by the names of its plane and line.
+ * names of processes and threads come before the events. Device work lacks PyTorch's launch
+ * arguments, so it is recognised by the names of its plane and line.
  */
 #include "trace/read/chrome/chrome_json.h"
 #include "trace/read/xspace/xspace_internal.h"
 
-/* The track of a thread of the file. */
+/* The track for a thread of the file. */
 struct viewer_line {
 	uint32_t track;
 	enum xplane_kind plane;
@@ -16,20 +16,21 @@ struct viewer_line {
 };
 
 struct viewer {
-	struct xspace stats; /* for functions that add arguments: only the builder is set */
+	struct xspace stats; /* used by functions that add arguments; only its builder is set */
 	struct intern places;
-	VEC(struct viewer_line) lines; /* by number in places */
-	size_t labels;                 /* names that were examined for lines of steps */
-	bool has_steps;                /* some plane has a line of steps */
+	VEC(struct viewer_line) lines; /* indexed by number in places */
+	size_t labels;                 /* number of names that were searched for lines of steps */
+	bool has_steps;                /* true: some plane has a line of steps */
 };
 
 /* Facts about an event, from its arguments. */
 struct viewer_event {
-	enum trace_category program; /* of a compiled op */
+	enum trace_category program; /* category of a compiled op */
 	bool compiled, copy, set, grouped, has_flops;
-	int64_t model_flops; /* without those that the compiler added; if the file has no others */
+	int64_t model_flops; /* operations without those that the compiler added; used if the file
+	                        has no others */
 	int64_t correlation, step, offset, duration; /* -1: none */
-	struct str op;                               /* of the framework */
+	struct str op;                               /* framework op */
 	struct str name, full;                       /* full: the long name, otherwise the name */
 };
 
@@ -101,7 +102,7 @@ static bool is_allocation(const struct viewer_event *e)
 	return str_eq(e->name, S("MemoryAllocation")) || str_eq(e->name, S("MemoryDeallocation"));
 }
 
-/* Adds the framework op of device work and of allocations, unless it is a whole program. */
+/* Adds the framework op of device work and of allocations, unless the op is a whole program. */
 static void put_op(struct trace_build *b, const struct viewer_line *l, const struct viewer_event *e)
 {
 	struct xop op = xspace_op(e->op);
@@ -114,7 +115,7 @@ static void put_op(struct trace_build *b, const struct viewer_line *l, const str
 		build_arg_text(b, ARG_OP_TYPE, op.type);
 }
 
-/* Takes an argument that all executions of an op share. */
+/* Reads an argument that all executions of an op share. */
 static void take_shared(struct viewer *x, struct str key, const struct xstat_name *stat,
         struct str text, struct viewer_event *out)
 {
@@ -157,7 +158,7 @@ static void take_shared(struct viewer *x, struct str key, const struct xstat_nam
 		build_arg_text(b, stat->key, text);
 }
 
-/* Takes an argument of one execution. */
+/* Reads an argument of one execution. */
 static void take_own(
         struct viewer *x, const struct xstat_name *stat, struct str text, struct viewer_event *out)
 {
@@ -178,7 +179,8 @@ static void take_own(
 	}
 }
 
-/* Reads the arguments of an event: those of one execution, or those that executions share. */
+/* Reads the arguments of an event: the arguments of one execution, or the arguments that all
+ * executions share. */
 static void read_args(struct viewer *x, struct chrome *c, const struct chrome_event *v, bool own,
         struct viewer_event *out)
 {
@@ -269,7 +271,8 @@ static bool take_event(struct chrome *c, const struct chrome_event *v, int64_t t
 	read_args(x, c, v, true, &e);
 	if (e.step >= 0)
 		build_arg_int(c->b, ARG_STEP, e.step);
-	if (l.plane == XPLANE_TPU && e.offset >= 0 && e.duration >= 0) { /* clock of the device */
+	if (l.plane == XPLANE_TPU && e.offset >= 0 && e.duration >= 0) { /* time on the device's
+		                                                            clock */
 		ts = e.offset;
 		dur = e.duration;
 	}

@@ -12,16 +12,16 @@
 struct thread_switch {
 	int64_t at; /* ticks */
 	uint32_t track;
-	bool runs;  /* the thread gets a CPU; otherwise it loses its CPU or wakes up */
-	bool ready; /* without a CPU, the thread could run */
+	bool runs;  /* true: the thread gets a CPU; false: it loses its CPU or wakes up */
+	bool ready; /* true: the thread could run, but has no CPU */
 };
 
 struct thread_switches {
 	VEC(struct thread_switch) v;
 };
 
-/* Adds the times to the trace as slices, and marks the trace as one that has them. Reorders the
- * switches. a: for scratch memory. */
+/* Adds the times to the trace as slices, and marks the trace as containing them. Reorders the
+ * switches. a: scratch arena. */
 void thread_switches_put(struct thread_switches *x, struct trace_build *b, struct arena *a);
 
 #endif

@@ -4,11 +4,11 @@
  */
 #include "trace/read/chrome/chrome_json.h"
 
-#define MEMORY_DEVICES_MAX 1024 /* devices whose memory is allocated */
+#define MEMORY_DEVICES_MAX 1024 /* maximum number of devices with memory allocations */
 
 /* ---- events ---- */
 
-/* Reads the time of an event; false, and counted, if it has none. */
+/* Reads the time of an event. Returns false for an event without a time, and counts the event. */
 static bool time_of(struct chrome *c, const struct chrome_event *v, int64_t *ts)
 {
 	if (event_has(v, KEY_TS) && chrome_number(c, &v->key[KEY_TS], c->decimals, ts))
@@ -17,8 +17,8 @@ static bool time_of(struct chrome *c, const struct chrome_event *v, int64_t *ts)
 	return false;
 }
 
-/* Counts an event of a category that PyTorch writes and tfprof does not interpret, such as the work
- * of accelerators without a reader of their own. */
+/* Counts an event of a category that PyTorch writes but tfprof does not interpret, such as work of
+ * an accelerator without a reader of its own. */
 static void count_other(struct chrome *c, const struct chrome_event *v)
 {
 	size_t before = c->other_names.n;
@@ -76,7 +76,7 @@ static void emit_slice(struct chrome *c, const struct chrome_event *v)
 	c->events++;
 }
 
-/* Remembers the device whose memory an event allocates. */
+/* Stores the number of the device whose memory an event allocates. */
 static void add_memory_device(struct chrome *c, const struct chrome_event *v)
 {
 	int64_t kind, device;
@@ -109,7 +109,8 @@ static void emit_instant(struct chrome *c, const struct chrome_event *v)
 	c->events++;
 }
 
-/* Returns the track of a begin/end pair: the thread, or for an asynchronous pair its id. */
+/* Returns the track of a begin/end pair: its thread or, for an asynchronous pair, the track of its
+ * id. */
 static uint32_t pair_track(struct chrome *c, const struct chrome_event *v, bool async, bool device)
 {
 	struct str id;
@@ -196,7 +197,8 @@ static void emit_label(struct chrome *c, const struct chrome_event *v)
 	c->events++;
 }
 
-/* Counts an event of a phase that is not used. Flows repeat the correlations. */
+/* Counts an event with an unused phase. Flows are not needed, because they repeat the
+ * correlations. */
 static void skip_event(struct chrome *c, struct str ph)
 {
 	c->events += ph.n > 0;

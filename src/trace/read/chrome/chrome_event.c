@@ -151,7 +151,7 @@ static inline enum chrome_key key_of(struct json_in *j, struct str key)
 	return (enum chrome_key)(*known - 1);
 }
 
-/* Returns the row of the argument whose name was just read, or n_argument_rows. */
+/* Returns the row of the argument whose name was just read, or n_argument_rows if there is none. */
 static inline unsigned row_of(struct chrome *c, struct str name)
 {
 	uint8_t *known = json_in_user(&c->json);
@@ -203,7 +203,7 @@ static bool read_args(struct chrome *c, struct chrome_event *v)
 	return j->stop == JSON_STOP_NONE;
 }
 
-/* Skips blanks up to a character; false if another one follows. */
+/* Skips blanks before a character. Returns false if a different character follows. */
 static bool pass(const char **p, const char *end, char c)
 {
 	while (*p < end && (uint8_t) * *p <= ' ')
@@ -214,7 +214,7 @@ static bool pass(const char **p, const char *end, char c)
 	return true;
 }
 
-/* True if an event continues, or ends, after the quote at p. */
+/* True if an event continues or ends after the quote at p. */
 static bool goes_on(const char *p, const char *end)
 {
 	const char *q = p + 1, *from;

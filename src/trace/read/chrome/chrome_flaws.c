@@ -103,7 +103,7 @@ bool chrome_flaws_end(struct chrome *c)
 	return true;
 }
 
-/* Returns the names of the phases of events that are not used. */
+/* Returns the name of an unused phase of events. */
 static const char *phase_name(char phase)
 {
 	switch (phase) {

@@ -16,7 +16,7 @@ static bool read_int(struct json_in *j, int64_t *out)
 	return true;
 }
 
-/* distributedInfo */
+/* Reads the member distributedInfo. */
 static bool read_rank(struct chrome *c)
 {
 	struct json_in *j = &c->json;
@@ -65,7 +65,7 @@ static bool read_device(struct chrome *c)
 	return j->stop == JSON_STOP_NONE;
 }
 
-/* deviceProperties */
+/* Reads the member deviceProperties. */
 static bool read_devices(struct chrome *c)
 {
 	struct json_in *j = &c->json;
@@ -115,7 +115,8 @@ static void name_threads(struct chrome *c, const struct chrome_label *l)
 	}
 }
 
-/* Assigns the devices to the process that launches their work, which defines the device numbers. */
+/* Assigns the devices to the process that launches their work, because this process defines the
+ * device numbers. */
 static void adopt_devices(struct chrome *c)
 {
 	const struct trace *t = build_trace(c->b);

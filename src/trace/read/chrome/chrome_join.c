@@ -31,8 +31,8 @@ static void put_text(struct chrome *c, uint32_t key, struct str text)
 }
 
 /* Returns the call of an event, and its number. Old versions of PyTorch have no "Record function
- * id"; there the "External id" is the same number. Other versions use the External id differently,
- * so the names must be equal, too. */
+ * id"; their "External id" is the same number. Other versions use the External id differently, so
+ * the names must also be equal. */
 static const struct et_call *call_of(
         struct chrome *c, const struct chrome_event *v, int64_t *record)
 {

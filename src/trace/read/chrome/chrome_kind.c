@@ -12,10 +12,10 @@
 #define MODULE_NAME "nn.Module: "
 #define MEMORY_NAME "[memory]"
 
-#define KIND_KEY_MAX 2048              /* bytes; kinds with longer keys are not kept */
-#define KINDS_MAX    ((size_t)4 << 20) /* bytes of all keys that are kept */
+#define KIND_KEY_MAX 2048              /* bytes; kinds with longer keys are not stored */
+#define KINDS_MAX    ((size_t)4 << 20) /* maximum number of bytes of all stored keys */
 
-/* Categories of PyTorch in lower case, and of tfprof's timelines. */
+/* Categories in PyTorch traces in lower case, and in tfprof's timelines. */
 static const struct category_row category_rows[] = {
 	{ "cpu_op", CATEGORY_OP, false, true, false },
 	{ "operator", CATEGORY_OP, false, true, false },
@@ -45,7 +45,8 @@ static const struct category_row other_category = { "", CATEGORY_OTHER, false, f
 
 /* ---- arguments ---- */
 
-/* Returns the JSON of a list without the blanks outside of its strings, or only its numbers. */
+/* Returns the JSON of a list without the blanks outside of its strings, or only the numbers of the
+ * list. */
 static struct str compact(struct chrome *c, struct str s, bool numbers)
 {
 	char *begin = sb_room(&c->text, s.n), *to = begin;
@@ -122,7 +123,7 @@ static bool is_named(struct str name, const char *begins)
 
 /* ---- kinds ---- */
 
-/* Returns the category with this name in our own timelines. */
+/* Returns the category with this name in tfprof's timelines. */
 static enum trace_category own_category(struct str name)
 {
 	for (unsigned i = 0; i < CATEGORY_N; i++)
@@ -255,8 +256,8 @@ uint32_t chrome_kind_event(struct chrome *c, const struct chrome_event *v, struc
 	if (event == ID_NONE) {
 		event = make_event(c, v, kind);
 		check_args(c, v);
-		/* not kept if each event must be examined: to count flaws, or to join the execution
-		 * trace */
+		/* not stored if each event must be examined: to count flaws, or to join the
+		 * execution trace */
 		if (!c->calls && !c->flaws.any && !c->json.flaws)
 			kind->event = event;
 	}

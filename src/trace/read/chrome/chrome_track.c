@@ -117,7 +117,7 @@ enum own_field {
 	OWN_DEVICE_KIND,
 	OWN_INDEX,
 	OWN_OWNER,
-	OWN_DEVICE, /* text arguments from here on */
+	OWN_DEVICE, /* text arguments start here */
 	OWN_NAME,
 	OWN_N
 };
@@ -131,7 +131,7 @@ struct own {
 	struct str text[OWN_N];
 };
 
-/* Reads the arguments of the event and returns the cursor to its place. */
+/* Reads the arguments of the event, and then returns the cursor to its position. */
 static void read_fields(struct chrome *c, const struct chrome_event *v, struct own *o)
 {
 	struct json_in *j = &c->json;
@@ -163,7 +163,7 @@ static bool has(const struct own *o, enum own_field f)
 	return o->have >> f & 1;
 }
 
-/* Returns a number if it is one of n values; otherwise 0. */
+/* Returns a number if it is one of n values, otherwise 0. */
 static unsigned choice(const struct own *o, enum own_field f, unsigned n)
 {
 	return has(o, f) && o->number[f] >= 0 && o->number[f] < (int64_t)n ? (unsigned)o->number[f]

@@ -9,11 +9,11 @@
 
 #define SCOPE_USER  7 /* at::RecordScope::USER_SCOPE */
 #define HEAD_BYTES  1024
-#define PATH_LEVELS 64   /* calls nested deeper do not make paths longer */
-#define PATH_NAME   256  /* bytes of a name in a path */
-#define TENSORS_MAX 4096 /* tensors of the inputs or outputs of a call */
+#define PATH_LEVELS 64   /* calls at a deeper level do not make paths longer */
+#define PATH_NAME   256  /* maximum number of bytes of a name in a path */
+#define TENSORS_MAX 4096 /* maximum number of tensors in the inputs or outputs of a call */
 
-/* Tensors of a call: [tensor0, output0) are read, [output0, end) are written. */
+/* Tensors of a call: the call reads [tensor0, output0) and writes [output0, end). */
 struct et_tensors {
 	uint32_t tensor0, output0, end;
 };
@@ -26,19 +26,19 @@ struct et_reader {
 	struct intern strings;
 	struct et_call call; /* the current call */
 	int64_t scope;
-	/* JSON of its members, in the window: inputs, then outputs */
+	/* JSON of the lists of inputs, then of outputs, in the window */
 	struct et_list {
 		struct str values, shapes, types;
 	} list[2];
 	VEC(int64_t) tensors;
-	VEC(struct et_tensors) used; /* indexed by call, in the order of the file */
+	VEC(struct et_tensors) used; /* indexed by call, in file order */
 	VEC(uint8_t) depth;          /* indexed by call */
-	VEC(bool) leaf;              /* indexed by call: contains no other call */
+	VEC(bool) leaf;              /* indexed by call: true if it contains no other call */
 };
 
 /* ---- members of a node ---- */
 
-/* Reads a value of any kind and keeps its JSON. */
+/* Reads a value of any kind, and stores its JSON. */
 static bool read_json(struct et_reader *x, struct str *out)
 {
 	const char *from;
@@ -76,7 +76,7 @@ static bool read_name(struct et_reader *x)
 	return true;
 }
 
-/* Reads {"values": [...], "shapes": [...], "types": [...]}, or the list of values alone. */
+/* Reads {"values": [...], "shapes": [...], "types": [...]}, or only the list of values. */
 static bool read_list(struct et_reader *x, struct et_list *to)
 {
 	struct str key;
@@ -178,7 +178,7 @@ static struct str elements(struct str list)
 	return list.n >= 2 && *list.p == '[' ? str_sub(list, 1, list.n - 2) : S("");
 }
 
-/* Removes the next element from the text of elements; false at its end. */
+/* Removes the next element from the text of elements. Returns false at the end. */
 static bool next_element(struct str *list, struct str *element)
 {
 	bool in_string = false;
@@ -233,7 +233,7 @@ static void take_tensors(struct et_reader *x, struct str value, uint32_t first)
 	}
 }
 
-/* Returns the text of a scalar in the form that Kineto writes. */
+/* Appends the text of a scalar in Kineto's form. */
 static void put_scalar(struct sb *to, struct str value)
 {
 	value = unquoted(value);
@@ -245,7 +245,7 @@ static void put_scalar(struct sb *to, struct str value)
 		sb_char(to, value.p[i] == '"' || value.p[i] == '\\' ? '\'' : value.p[i]);
 }
 
-/* The texts of inputs or outputs that are being made. */
+/* The texts of inputs or outputs under construction. */
 struct et_texts {
 	struct sb shapes, dtypes, values;
 };
@@ -281,7 +281,7 @@ static struct str kept(struct et_reader *x, struct sb *b)
 	return intern_str(&x->strings, intern_add(&x->strings, sb_str(b)));
 }
 
-/* Makes the texts of the inputs (0) or outputs (1) of the call that is read. */
+/* Creates the texts of the inputs (0) or outputs (1) of the current call. */
 static void take_list(struct et_reader *x, int which, struct et_call *to)
 {
 	struct et_texts t = { sb_in(x->a), sb_in(x->a), sb_in(x->a) };
@@ -364,7 +364,7 @@ static void order_calls(struct et_reader *x)
 	}
 }
 
-/* Makes the path of a call below the call around it, whose path exists already. */
+/* Creates the path of a call from the path of the call around it, which must exist already. */
 static void name_call(struct et_reader *x, uint32_t i, uint32_t around, struct imap *counts)
 {
 	struct et_call *c = &x->to->calls.v[i];
@@ -388,10 +388,12 @@ static void name_call(struct et_reader *x, uint32_t i, uint32_t around, struct i
 	c->path = intern_str(&x->strings, id);
 }
 
-/* Finds the call that contains each call, and makes the paths. Outer calls precede inner calls. */
+/* Finds the call that contains each call, and creates the paths. Outer calls precede inner
+ * calls. */
 static void nest_calls(struct et_reader *x)
 {
-	struct imap index, counts; /* id -> call; string id of a path -> how many have it */
+	struct imap index, counts; /* index: key id, value call; counts: key string id of a path,
+	                              value its number of calls */
 
 	imap_init(&index, x->a);
 	imap_init(&counts, x->a);
@@ -412,11 +414,11 @@ static void nest_calls(struct et_reader *x)
 	}
 }
 
-/* Finds for each call the innermost calls that wrote what it reads. */
+/* Finds for each call the innermost calls that wrote its input tensors. */
 static void find_producers(struct et_reader *x)
 {
 	struct execution_trace *t = x->to;
-	struct imap writer; /* id of a tensor -> call */
+	struct imap writer; /* key: id of a tensor; value: the call that wrote it */
 	uint32_t from;
 
 	imap_init(&writer, x->a);
@@ -436,7 +438,7 @@ static void find_producers(struct et_reader *x)
 
 /* ---- the file ---- */
 
-/* Returns the version in the first bytes, or no bytes. */
+/* Returns the version found in the first bytes, or an empty string. */
 static struct str find_schema(struct src *s, struct arena *a)
 {
 	struct str head, key = S("\"schema\"");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PyTorch execution traces (torch.profiler.ExecutionTraceObserver, Chakra): every call of an
- * operator with its inputs and outputs, without times. An object with the list "nodes":
+ * PyTorch execution traces (torch.profiler.ExecutionTraceObserver, Chakra): every operator
+ * call with its inputs and outputs, without times. The file is an object with the list "nodes":
  *
  *   {"id": 6, "name": "aten::mm", "ctrl_deps": 3,                     the call around it
  *    "inputs": {"values": [[4,5,0,6,4,"cpu"]], "shapes": [[2,3]], "types": ["Tensor(float)"]},
@@ -19,26 +19,30 @@
 
 /* A call of an operator, or an annotation of the user. */
 struct et_call {
-	int64_t id, around;    /* around: id of the call that contains it */
+	int64_t id, around;    /* id of the call; around: id of the call that contains it */
 	int64_t record;        /* number of the record function; 0: none */
-	struct str name, path; /* path: names of the calls around it, "#2" after a repeated one */
-	struct str shapes, dtypes, values; /* of the inputs, as in ARG_SHAPES and so on; JSON */
+	struct str name, path; /* path: names of the calls around it, with "#2" after a repeated
+	                          name */
+	struct str shapes, dtypes, values; /* inputs, as in ARG_SHAPES and related arguments;
+	                                      JSON */
 	struct str output_shapes;          /* JSON */
 	bool annotation;
-	uint32_t producer0, n_producers; /* calls whose outputs it reads */
+	uint32_t producer0, n_producers; /* range in producers: the calls whose outputs this call
+	                                    reads */
 };
 
 struct execution_trace {
 	struct arena *a;
 	struct str schema;
 	VEC(struct et_call) calls; /* in the order in which they began */
-	VEC(uint32_t) producers;   /* indexes of calls; one may occur several times */
-	struct imap by_record;     /* record -> index of a call */
-	uint64_t markers;          /* nodes of processes, threads and steps, which are not calls */
+	VEC(uint32_t) producers;   /* indexes of calls; a call may occur several times */
+	struct imap by_record;     /* key: record; value: index of a call */
+	uint64_t markers;          /* number of nodes for processes, threads and steps, which are
+	                              not calls */
 };
 
-/* Reads the file into a. Adds a note if the file ends after its calls, but before its end. False:
- * *e is filled. */
+/* Reads the file into a. Adds a note if the file ends after its calls but before its end. Returns
+ * false (*e filled) on failure. */
 bool execution_trace_read(struct execution_trace **out, struct src *s, struct notes *notes,
         struct arena *a, struct err *e);
 
@@ -50,15 +54,15 @@ struct run_process {
 /* Returns the number after the last "rank" in a path ("rank3", "rank_3", "RANK-3"), or -1. */
 int64_t run_rank_in_path(struct str path);
 
-/* Identifies the process of an execution trace: the rank from the path, the process id from
+/* Identifies the process of an execution trace: takes the rank from the path, the process id from
  * the file. */
 struct run_process run_process_of_calls(struct str path, struct work *work);
 
-/* Identifies the process of a Kineto trace: the rank from the file, otherwise from the path; the
- * process id from the first op with a record function id. */
+/* Identifies the process of a Kineto trace: takes the rank from the file, otherwise from the path;
+ * the process id from the first op with a record function id. */
 struct run_process run_process_of_trace(struct str path, struct work *work);
 
-/* The call of a record function, or NULL. */
+/* Returns the call of a record function, or NULL. */
 const struct et_call *execution_trace_call(const struct execution_trace *x, int64_t record);
 
 #endif

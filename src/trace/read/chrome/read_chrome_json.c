@@ -4,13 +4,14 @@
  * bare array, or several of these in sequence. Events are read one by one; in damaged files, every
  * complete event is kept, and after a damaged event, reading continues at the next one:
  *
- *   , {  "ph" | "name" | ...          an event begins so, and nothing inside of one does
+ *   , {  "ph" | "name" | ...          an event begins like this; nothing inside an event does
  */
 #include "trace/trace_build.h"
 
 #include "trace/read/chrome/chrome_json.h"
 
-/* Maximum number of searches for a further event inside an event that reaches to the end. */
+/* Maximum number of searches for another event inside an event that reaches the end of the
+ * input. */
 #define INSIDE_MAX 64
 
 /* Moves to the next character that is not a blank and returns it, reading more input as needed; -1
@@ -20,15 +21,15 @@ static int peek(struct chrome *c)
 	return json_in_ahead(&c->json);
 }
 
-/* Skips the character that peek has returned. */
+/* Skips the character that peek returned. */
 static void pass(struct chrome *c)
 {
 	c->json.p++;
 	chrome_take(c);
 }
 
-/* True if the object at p begins like an event; *more: the window ends before this can be decided.
- */
+/* True if the object at p begins like an event. Sets *more if the window ends before this can be
+ * decided. */
 static bool is_event(const char *p, const char *end, bool *more)
 {
 	const char *from;
@@ -44,8 +45,8 @@ static bool is_event(const char *p, const char *end, bool *more)
 	return !*more && *p == '"' && chrome_key(str_make(from, (size_t)(p - from))) != KEY_N;
 }
 
-/* Returns the first event after *p in the window, or NULL and in *p how far that is certain.
- * *before: the last character before *p that is not a blank. */
+/* Returns the first event after *p in the window, or NULL. Without an event, *p becomes the end of
+ * the searched part. *before: the last non-blank character before *p. */
 static const char *find_event(const char **p, const char *end, char *before)
 {
 	bool more;
@@ -84,7 +85,7 @@ static bool resync(struct chrome *c, enum chrome_flaw flaw)
 	}
 }
 
-/* Handles an event that reaches to the end of the input or of the largest window: continues at an
+/* Handles an event that reaches the end of the input or of the largest window: continues at an
  * event inside it that an unclosed string may have hidden. */
 static bool resync_inside(struct chrome *c)
 {
@@ -103,7 +104,8 @@ static bool resync_inside(struct chrome *c)
 	return true;
 }
 
-/* Reads one event or the value in its place. False: the input ends, or the rest is damaged. */
+/* Reads one event, or another value in its place. Returns false if the input ends or the rest is
+ * damaged. */
 static bool read_event(struct chrome *c, struct chrome_event *v)
 {
 	struct json_in *j = &c->json;
@@ -123,7 +125,8 @@ static bool read_event(struct chrome *c, struct chrome_event *v)
 	return resync(c, j->stop == JSON_STOP_DEEP ? FLAW_DEPTH : FLAW_DAMAGED);
 }
 
-/* Reads the events of an array, whose bracket is next. False if the input ends inside it. */
+/* Reads the events of an array; the next character is its bracket. Returns false if the input ends
+ * inside the array. */
 static bool read_events(struct chrome *c)
 {
 	struct chrome_event *v = ARENA_NEW(c->a, struct chrome_event);
@@ -164,7 +167,7 @@ static bool read_key(struct chrome *c, struct str *key)
 	return peek(c) >= 0;
 }
 
-/* Reads a value of any size, keeping known parts. */
+/* Reads a value of any size, and stores its known parts. */
 static bool read_header(struct chrome *c, struct str key)
 {
 	static const char *const known[] = { "schemaVersion", "distributedInfo", "deviceProperties",
@@ -184,7 +187,7 @@ static bool read_header(struct chrome *c, struct str key)
 	return json_in_skip_item(&c->json);
 }
 
-/* Reads the members of an object, whose bracket is next. */
+/* Reads the members of an object; the next character is its bracket. */
 static bool read_object(struct chrome *c)
 {
 	bool comma = false;
@@ -213,7 +216,7 @@ static bool read_object(struct chrome *c)
 	}
 }
 
-/* Adds the flaw of a file that ends early. good: its JSON is complete. */
+/* Adds the flaw of a truncated file. good: the JSON of the file is complete. */
 static void note_end(struct chrome *c, bool good)
 {
 	const struct src_damage *d = c->json.s->damage;
@@ -311,7 +314,7 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 	if (src_at(s) == 0)
 		return err_set(e, ERR_DATA_LOSS, "%.*s: empty file: a JSON trace was expected",
 		        STR(s->name));
-	s->damage->in_gzip = STR_NONE; /* noted among the flaws */
+	s->damage->in_gzip = STR_NONE; /* reported among the flaws */
 	chrome_emit_end(c);
 	chrome_join_end(c);
 	chrome_count_unused(c);

@@ -8,7 +8,7 @@
 #include "trace/pass/nest.h"
 #include "trace/read/recording/recordings.h"
 
-/* Arguments of levels that stay with the work. */
+/* Arguments of levels that remain with the work. */
 #define SITE_ARGS                                                                                  \
 	(ARG_BIT(ARG_SHAPES) | ARG_BIT(ARG_DTYPES) | ARG_BIT(ARG_VALUES) | ARG_BIT(ARG_STACK) |    \
 	        ARG_BIT(ARG_COLLECTIVE) | ARG_BIT(ARG_PROCESS_GROUP))
@@ -17,19 +17,19 @@ enum call_kind { CALL_UNKNOWN, CALL_OTHER, CALL_BEGIN, CALL_END, CALL_LAUNCH };
 
 struct capture_level {
 	int64_t end;
-	uint32_t event, site; /* site: of the file, or ID_NONE if it is not made yet */
-	bool replayed;        /* it began inside a capture */
+	uint32_t event, site; /* site: index in the sites of the file; ID_NONE: not created yet */
+	bool replayed;        /* true: it began inside a capture */
 };
 
 struct capture_reading {
 	struct captures *to;
 	uint32_t file;
 	const struct trace *t;
-	struct trace_build *b; /* of the replays */
+	struct trace_build *b; /* builder of the trace with the replays */
 	struct arena *a;
-	uint8_t *kinds; /* by event: enum call_kind */
+	uint8_t *kinds; /* indexed by event: enum call_kind */
 	VEC(struct capture_level) open;
-	bool inside; /* of a capture, the last one of the list */
+	bool inside; /* true: inside a capture, which is the last one of the list */
 	int64_t call_end;
 };
 
@@ -43,7 +43,7 @@ static enum call_kind kind_of_name(struct str name)
 	if (str_contains(name, S("StreamBeginCapture")))
 		return CALL_BEGIN;
 	if (str_contains(name, S("StreamEndCapture")) || str_contains(name, S("GraphInstantiate")))
-		return CALL_END; /* recordings lack the former */
+		return CALL_END; /* recordings lack the end of captures */
 	if (str_contains(name, S("Graph")))
 		return CALL_OTHER;
 	return (str_contains(name, S("Launch")) && str_contains(name, S("Kernel"))) ||
@@ -54,7 +54,7 @@ static enum call_kind kind_of_name(struct str name)
 
 /* ---- levels ---- */
 
-/* Returns the number in an annotation of servers, such as "capture_8192_PIECEWISE"; otherwise 0. */
+/* Returns the number in a server annotation such as "capture_8192_PIECEWISE"; otherwise 0. */
 static int64_t captured_batch(struct str name)
 {
 	int64_t batch;
@@ -128,7 +128,7 @@ int64_t graph_find_batch(struct str path, struct work *work)
 	return ok && !x.several ? x.batch : 0;
 }
 
-/* Makes sites of the open levels; returns the innermost one. */
+/* Creates sites for the open levels. Returns the innermost site. */
 static uint32_t site_of_open(struct capture_reading *x)
 {
 	struct capture_file *f = &x->to->files.v[x->file];
@@ -151,8 +151,8 @@ static uint32_t site_of_open(struct capture_reading *x)
 	return parent;
 }
 
-/* Opens a level, and closes those that ended. A Python frame ends at the latest with the level
- * around it. An op or annotation that outlives the frame in which it starts closes the frame. */
+/* Opens a level, and closes the levels that ended. A Python frame ends at the latest with the level
+ * around it. An op or annotation that outlives the frame in which it starts closes that frame. */
 static void open_level(struct capture_reading *x, const struct slice *s)
 {
 	bool frame = s->category == CATEGORY_FRAME || s->category == CATEGORY_MODULE;
@@ -217,7 +217,7 @@ static void take_call(struct capture_reading *x, const struct slice *s)
 		c->named &= made.token != TOKEN_KERNEL;
 		c->n++;
 		VEC_PUSH(x->a, &x->to->calls, made);
-		x->call_end = slice_end(s); /* calls inside belong to this one */
+		x->call_end = slice_end(s); /* later calls inside this call belong to it */
 	}
 }
 
@@ -239,7 +239,8 @@ static void take_thread(struct capture_reading *x, uint32_t track)
 	}
 }
 
-/* Reads a GPU recording: its calls have no kernel names, and the ranges around them are levels. */
+/* Reads a GPU recording. Its calls have no kernel names, and the ranges around the calls are
+ * levels. */
 static bool read_recording(
         const struct capture_file *f, struct trace *t, struct arena *a, struct err *e)
 {

@@ -17,10 +17,10 @@
 #define DETAILS   "execution_details.json"
 #define FILES_MAX 4096
 
-/* Folders of vLLM and SGLang. */
+/* Folders that vLLM and SGLang write. */
 static const char *const folders[] = { "capture_traces", "graph_capture_profile" };
 
-/* A row of the file. */
+/* A row of the file execution_details.json. */
 struct capture_details {
 	struct json_in j;
 	struct arena *a;
@@ -63,7 +63,7 @@ static void take_row(void *details)
 	VEC_PUSH(x->a, &x->batches, x->batch);
 }
 
-/* Reads the list of a folder, if it has one. A damaged list ends where it is damaged. */
+/* Reads the list of a folder, if the folder has one. Reads a damaged list up to the damage. */
 static void read_details(struct capture_details *x, struct str folder)
 {
 	struct err ignored = { .a = x->a };
@@ -106,7 +106,7 @@ static int64_t number_after(struct str name, struct str word)
 	return -1;
 }
 
-/* Returns the rank in the name of a file, such as "rank0" or "TP-0"; -1: none. */
+/* Returns the rank in a file name that contains "rank0" or "TP-0"; -1: none. */
 static int64_t rank_in_name(struct str name)
 {
 	int64_t tensor = number_after(str_base(name), S("TP-"));
@@ -129,7 +129,7 @@ static bool is_trace_name(struct str name)
 	       !str_eq(name, S(DETAILS));
 }
 
-/* Adds the files of a folder, except those of other ranks if some are of this one. */
+/* Adds the files of a folder. If some files are of this rank, omits the files of other ranks. */
 static bool add_folder(
         struct captures *to, struct str folder, int64_t rank, struct arena *a, struct err *e)
 {
@@ -156,14 +156,14 @@ static int64_t rank_of(struct str name, const struct trace *t)
 	int64_t tensor = number_after(str_base(name), S("TP-"));
 
 	if (tensor >= 0)
-		return tensor; /* the ranks in names of captures are of this kind, too */
+		return tensor; /* ranks in the names of captures are tensor ranks, too */
 	for (size_t i = 0; i < t->processes.n; i++)
 		if (t->processes.v[i].rank >= 0)
 			return t->processes.v[i].rank;
 	return run_rank_in_path(name);
 }
 
-/* Returns the folder beside a trace that has captures, or an empty text. */
+/* Returns the folder with captures beside a trace, or an empty text. */
 static struct str folder_beside(struct str trace, struct arena *a)
 {
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -174,7 +174,7 @@ static struct str folder_beside(struct str trace, struct arena *a)
 	return STR_NONE;
 }
 
-/* Adds the files that a list beside the trace names, except the trace itself. */
+/* Adds the files named by a list beside the trace, except the trace itself. */
 static void add_listed(struct captures *to, const struct capture_details *list, struct str trace,
         struct str folder, struct arena *a)
 {

@@ -12,21 +12,22 @@
 
 /* The capture that a launch replays. */
 struct launch_fit {
-	uint32_t capture; /* index, or ID_NONE */
-	int64_t size;     /* number of tokens for which it was captured; 0: unknown */
-	bool by_order;    /* several captures have the same names; the order of launches decided */
-	bool ambiguous; /* several captures have the same names, and the order of launches does not
-	                   decide */
+	uint32_t capture; /* index of the capture, or ID_NONE */
+	int64_t size;     /* number of tokens in the captured batch; 0: unknown */
+	bool by_order;    /* true: several captures have the same names, and the order of launches
+	                     decided */
+	bool ambiguous;   /* true: several captures have the same names, and the order of launches
+	                     does not decide */
 };
 
 /* A step of a server: an annotation around launches. */
 struct served_step {
 	uint32_t process;
 	int64_t start, end;
-	int64_t tokens, requests; /* including padding; not positive: unknown */
+	int64_t tokens, requests; /* numbers including padding; not positive: unknown */
 };
 
-/* Numbers of launches, of their work, and of its time. */
+/* Numbers of launches and of pieces of their work, and the time of that work. */
 struct graph_tally {
 	uint64_t launches, work;
 	int64_t time;
@@ -38,20 +39,21 @@ struct graph_joining {
 	struct arena *a;
 	struct graph_replays replays;
 	struct captures captures;
-	VEC(struct served_step) served; /* by start */
-	struct imap same_places; /* capture, capture -> 1: their calls have the same places */
-	struct imap known;       /* pattern, capture -> index in pairings */
+	VEC(struct served_step) served; /* sorted by start */
+	struct imap same_places; /* key: capture and capture; value 1: their calls have the same
+	                            places */
+	struct imap known;       /* key: pattern and capture; value: index in pairings */
 	VEC(struct graph_pairing) pairings;
 	struct launch_fit *fits;
 	struct graph_places places;
-	uint32_t **site_of; /* by track, by slice of the track: 1 + site; 0: none */
+	uint32_t **site_of; /* indexed by track, then by slice of the track: 1 + site; 0: none */
 	struct graph_tally by_how[PAIR_HOWS], ordered, ambiguous, missing, refused, created, region;
-	uint64_t lost;           /* captured calls without work */
-	uint32_t first_refused;  /* launch, or ID_NONE */
-	uint32_t closest;        /* capture with the longest equal beginning, or ID_NONE */
+	uint64_t lost;           /* number of captured calls without work */
+	uint32_t first_refused;  /* a launch, or ID_NONE */
+	uint32_t closest;        /* the capture whose first calls agree longest, or ID_NONE */
 	size_t differ;           /* position at which it differs */
 	int64_t too_large;       /* size of a step that is larger than all captures; 0: none */
-	bool too_large_requests; /* the size counts requests */
+	bool too_large_requests; /* true: the size counts requests */
 };
 
 /* ---- steps of servers ---- */
@@ -87,7 +89,8 @@ static void find_served(struct graph_joining *x)
 	sort_array(x->a, x->served.v, x->served.n, sizeof *x->served.v, by_start);
 }
 
-/* Returns the step around each launch: the outer one of nested ones, as 1 + its index; 0: none. */
+/* Returns the step around each launch as 1 + its index (0: none). For nested steps, this is the
+ * outer step. */
 static uint32_t *find_steps(struct graph_joining *x)
 {
 	uint32_t *step_of = ARENA_ARRAY(x->a, x->replays.launches.n, uint32_t);
@@ -113,9 +116,9 @@ static const struct capture *capture_at(const struct graph_joining *x, uint32_t 
 	return &x->captures.list.v[i];
 }
 
-/* Returns the smallest batch of a file or a capture that a step fits in, among those whose batch
- * counts requests or among those whose batch counts tokens; 0: none states its batch, or the size
- * of the step is unknown; -1: all are too small. */
+/* Returns the smallest batch of a file or capture that a step fits into, among the batches that
+ * count requests or among the batches that count tokens. Returns 0 if no file or capture states its
+ * batch, or the size of the step is unknown; -1 if all batches are too small. */
 static int64_t batch_for(
         const struct graph_joining *x, const struct served_step *step, bool requests)
 {
@@ -156,8 +159,8 @@ static bool is_needed(
 	return false;
 }
 
-/* Finds the batches of files whose name does not state them, so that only those are read that a
- * step needs: servers write a file for each of fifty sizes. */
+/* Finds the batches of files whose name does not state a batch, so that only the files that a step
+ * needs are read: servers write a file for each of about fifty sizes. */
 static void find_batches(struct graph_joining *x)
 {
 	for (size_t i = 0; x->served.n && x->captures.files.n > 1 && i < x->captures.files.n; i++) {
@@ -226,8 +229,9 @@ static bool is_exact(enum pair_how how)
 struct capture_choice {
 	const uint32_t *v;
 	size_t n;
-	bool ordered;    /* as many as launches: the n-th launch replays the n-th of them */
-	bool same_size;  /* they were captured for the same number of tokens, as far as is known */
+	bool ordered;    /* true: there are as many as launches, and the n-th launch replays the
+	                    n-th of them */
+	bool same_size;  /* true: all known token counts of their captures are equal */
 	uint32_t placed; /* the capture that the order of launches implies, or ID_NONE */
 };
 
@@ -246,8 +250,8 @@ static bool is_same_site(
 	return site == other || (site == ID_NONE && other == ID_NONE);
 }
 
-/* True if each call of a capture has the ops and modules of the same call of another capture, which
- * has as many calls. */
+/* True if each call of a capture has the same ops and modules as the same call of another capture
+ * with as many calls. */
 static bool are_same_places(struct graph_joining *x, uint32_t capture, uint32_t other)
 {
 	const struct capture *c = capture_at(x, capture), *d = capture_at(x, other);
@@ -264,8 +268,8 @@ static bool are_same_places(struct graph_joining *x, uint32_t capture, uint32_t 
 	return same;
 }
 
-/* True if the number of calls does not tell candidates without names apart: several of them have as
- * many calls as a launch has work, and not the same ops and modules. */
+/* True if the number of calls does not distinguish candidates without names: several of them have
+ * as many calls as the launch has work, but different ops and modules. */
 static bool is_uncertain(
         struct graph_joining *x, uint32_t launch, const struct capture_choice *from)
 {
@@ -282,8 +286,8 @@ static bool is_uncertain(
 	return false;
 }
 
-/* Chooses among the candidates: exact names first, then the fewest calls and kernels without a
- * partner. Only the order of launches decides between equals. */
+/* Chooses among the candidates: first by exact names, then by the fewest unpaired calls and
+ * kernels. Among equals, only the order of launches decides. */
 static struct launch_fit choose(
         struct graph_joining *x, uint32_t launch, const struct capture_choice *from)
 {
@@ -340,8 +344,8 @@ static void find_candidates(
 	}
 }
 
-/* Keeps the first launch that matches no capture, and the capture with the longest equal beginning.
- */
+/* Stores the first launch that matches no capture, and the capture whose first calls agree
+ * longest. */
 static void refuse(struct graph_joining *x, uint32_t launch, const struct capture_choice *from)
 {
 	if (x->first_refused != ID_NONE)
@@ -356,8 +360,8 @@ static void refuse(struct graph_joining *x, uint32_t launch, const struct captur
 	}
 }
 
-/* Marks launches that replay a capture which others of their step replay as well: if captures are
- * missing, it may be that of another launch with the same names. */
+/* Marks launches that replay the same capture as other launches of their step: if captures are
+ * missing, such a launch may replay a missing capture with the same names. */
 static void mark_shared(struct graph_joining *x, const uint32_t *launches, size_t n,
         const struct capture_choice *from)
 {
@@ -375,7 +379,7 @@ static void mark_shared(struct graph_joining *x, const uint32_t *launches, size_
 }
 
 /* Returns the number of tokens of a step that fills a capture; 0: unknown. In a step of a capture
- * for requests, each request has the same number of tokens. */
+ * for requests, all requests have the same number of tokens. */
 static int64_t captured_tokens(const struct capture *c, const struct served_step *step)
 {
 	if (!c->requests || !step)
@@ -385,8 +389,8 @@ static int64_t captured_tokens(const struct capture *c, const struct served_step
 	               : 0;
 }
 
-/* Pairs the launches of a step, or without steps all launches of a process. A single capture serves
- * all of them. */
+/* Pairs the launches of a step or, without steps, all launches of a process. A single capture is
+ * used for all of them. */
 static void fit_step(
         struct graph_joining *x, const uint32_t *launches, size_t n, const struct served_step *step)
 {
@@ -479,22 +483,23 @@ static uint32_t site_of_call(struct graph_joining *x, const struct capture *c, u
 	                       : graph_import_site(&x->captures, c->file, site, x->b, x->a);
 }
 
-/* A launch for whose work places are being found. */
+/* A launch while the places of its work are determined. */
 struct placed_launch {
 	const struct graph_launch *l;
-	const struct capture *c; /* the capture that fits, and its pairing; NULL: none */
+	const struct capture *c; /* the matching capture and its pairing; NULL: none */
 	const struct graph_pairing *p;
 	uint32_t *graph; /* 1 + the site of the graph itself; 0: not created yet */
 };
 
-/* Returns the captured call of a piece of work as 1 + its index; 0: none. */
+/* Returns 1 + the index of the captured call of a piece of work; 0: none. */
 static uint32_t call_of(const struct placed_launch *v, uint32_t i)
 {
 	return v->p ? v->p->call[i] : 0;
 }
 
-/* Returns 1 + the site of a piece of work: where its node was created, otherwise the captured call,
- * otherwise the region, otherwise the graph. Sets *to to the tally that counts the work. */
+/* Returns 1 + the site of a piece of work: the site where its node was created, otherwise of the
+ * captured call, otherwise of the region, otherwise of the graph. Sets *to to the tally that counts
+ * the work. */
 static uint32_t find_place(
         struct graph_joining *x, struct placed_launch *v, uint32_t i, struct graph_tally **to)
 {
@@ -609,9 +614,9 @@ static struct str token_name(const struct graph_joining *x, uint32_t token)
 	                              : S("a kernel without a name");
 }
 
-#define NAME_SHOWN 60 /* bytes of a kernel's name in a note */
+#define NAME_SHOWN 60 /* maximum number of bytes of a kernel's name in a note */
 
-/* Returns the reason why launches fit no capture. */
+/* Returns the reason why some launches match no capture. */
 static struct str why_refused(const struct graph_joining *x)
 {
 	const struct graph_launch *l = &x->replays.launches.v[x->first_refused];
@@ -636,7 +641,7 @@ static struct str why_refused(const struct graph_joining *x)
 	        STR(str_sub(token_name(x, call), 0, NAME_SHOWN)));
 }
 
-/* Notes how much work has places that the trace itself states. */
+/* Adds a note about the amount of work whose places the trace itself states. */
 static void note_places(struct graph_joining *x)
 {
 	const struct {

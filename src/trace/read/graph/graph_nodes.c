@@ -9,13 +9,13 @@
 #include "base/sort.h"
 #include "trace/pass/nest.h"
 
-#define COPIES_MAX 64 /* longest chain of copied nodes that is followed */
+#define COPIES_MAX 64 /* maximum length of a chain of copied nodes */
 
 /* An open slice of a thread. */
 struct node_level {
 	uint32_t event, site; /* event: ID_NONE if the slice is not a place; site: ID_NONE if it is
 	                         not created yet */
-	bool replayed;        /* it began inside a capture */
+	bool replayed;        /* true: it began inside a capture */
 };
 
 struct finding_nodes {
@@ -23,12 +23,13 @@ struct finding_nodes {
 	const struct trace *t;
 	struct arena *a;
 	const struct build_creations *nodes;
-	struct idmap *created, *copies; /* for each process, then one for tracks without a process:
-	                                   id of a graph node -> index in nodes */
-	uint32_t *site_of;              /* by node: 1 + site of its creation; 0: none */
-	struct imap regions;            /* string id -> site */
-	VEC(struct node_level) open;    /* by depth */
-	bool capturing;                 /* between the begin and the end of a capture */
+	struct idmap *created, *copies; /* indexed by process, then one for tracks without a
+	                                   process; key: id of a graph node; value: index in
+	                                   nodes */
+	uint32_t *site_of;              /* indexed by node: 1 + site of its creation; 0: none */
+	struct imap regions;            /* key: string id; value: site */
+	VEC(struct node_level) open;    /* indexed by depth */
+	bool capturing;                 /* true: between the begin and the end of a capture */
 };
 
 static size_t index_of(const struct finding_nodes *x, uint32_t process)
@@ -59,7 +60,7 @@ static void index_nodes(struct finding_nodes *x)
 
 /* ---- levels around creations ---- */
 
-/* Returns 1 + the site of the innermost place among the first `depth` open levels; 0: none is a
+/* Returns 1 + the site of the innermost place among the first `depth` open levels; 0: no level is a
  * place. */
 static uint32_t site_of_open(struct finding_nodes *x, uint32_t depth)
 {
@@ -139,8 +140,8 @@ static void find_creations(struct finding_nodes *x)
 
 /* ---- work ---- */
 
-/* Follows a graph node to the node that it was copied from. Returns 1 + the site where that one was
- * created; 0: unknown. */
+/* Follows a graph node to the node from which it was copied. Returns 1 + the site where that
+ * original node was created; 0: unknown. */
 static uint32_t site_of_node(const struct finding_nodes *x, uint32_t process, int64_t id)
 {
 	size_t of = index_of(x, process);
@@ -154,7 +155,7 @@ static uint32_t site_of_node(const struct finding_nodes *x, uint32_t process, in
 	return idmap_get(&x->created[of], (uint64_t)id, &i) ? x->site_of[i] : 0;
 }
 
-/* Returns 1 + the site of a region, which is created if necessary. */
+/* Returns 1 + the site of a region. Creates the site if needed. */
 static uint32_t site_of_region(struct finding_nodes *x, uint32_t region)
 {
 	uint32_t site;

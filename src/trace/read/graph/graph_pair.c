@@ -7,10 +7,10 @@
 
 #include "base/sort.h"
 
-/* One of this many calls may be without work, because profilers lose records. A capture of another
- * graph differs more: in 3 of 15 calls on real traces. */
+/* One of LOST_PER calls may be without work, because profilers lose records. A capture of another
+ * graph differs more: by 3 of 15 calls in real traces. */
 #define LOST_PER 30
-#define LOST_MIN 10 /* calls; a shorter capture has to be complete */
+#define LOST_MIN 10 /* calls; a shorter capture must be complete */
 
 struct pair_state {
 	const struct pairing_request *request;
@@ -55,7 +55,8 @@ static struct stream_queue *make_queues(struct pair_state *x)
 	return q;
 }
 
-/* Returns the number of consecutive calls whose names equal those of the next work of a stream. */
+/* Returns the number of consecutive calls whose names equal the names of the next work of a
+ * stream. */
 static size_t in_step(const struct pair_state *x, const struct stream_queue *q, size_t call)
 {
 	size_t k = 0;
@@ -85,7 +86,7 @@ static void mark_shared_names(struct pair_state *x)
 		                        stream == request->n_streams && x->out->call[i];
 }
 
-/* Assigns each call to the stream whose next work has its name; if there are several, to the stream
+/* Assigns each call to the stream whose next work has the call's name; among several, to the stream
  * that agrees with the calls longest. Returns false if there is none. */
 static bool pair_in_order(struct pair_state *x)
 {
@@ -119,8 +120,8 @@ static int by_token(const void *v, uint32_t a, uint32_t b)
 	return token[a] != token[b] ? (token[a] < token[b] ? -1 : 1) : (a > b) - (a < b);
 }
 
-/* Pairs the n-th work of a name with its n-th call. Returns false if a name has more work than
- * calls. */
+/* Pairs the n-th work with a name with the n-th call of that name. Returns false if a name has more
+ * work than calls. */
 static bool pair_by_name(struct pair_state *x)
 {
 	const struct pairing_request *request = x->request;
@@ -184,7 +185,7 @@ static bool pair_lost(struct pair_state *x)
 
 /* ---- without names ---- */
 
-/* Pairs by number alone: without names, only kernels, copies and sets are distinguished. */
+/* Pairs by position alone: without names, only kernels, copies and memsets are distinguished. */
 static bool pair_count(struct pair_state *x)
 {
 	uint32_t *work = ARENA_ARRAY(x->a, x->request->n, uint32_t);
@@ -213,8 +214,8 @@ static int by_node(const void *v, uint32_t a, uint32_t b)
 	return node[a] != node[b] ? (node[a] < node[b] ? -1 : 1) : (a > b) - (a < b);
 }
 
-/* Orders the work by its graph nodes, whose ids ascend in the order in which they were captured.
- * Returns NULL if a piece of work has no node, or two have the same. */
+/* Orders the work by its graph nodes, whose ids ascend in the order of their capture. Returns NULL
+ * if a piece of work has no node, or two pieces have the same node. */
 static const uint32_t *order_by_node(const struct pair_state *x)
 {
 	const int64_t *nodes = x->request->nodes;

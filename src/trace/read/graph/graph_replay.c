@@ -23,10 +23,11 @@ struct finding_replays {
 	struct trace_links links;
 	struct graph_replays *to;
 	struct arena *a;
-	uint32_t *launch_of; /* by launch of the links: 1 + launch of a graph */
+	uint32_t *launch_of; /* indexed by launch of the links: 1 + launch of a graph */
 };
 
-/* Returns, by event, whether it is a call that launches a graph; NULL if none is. */
+/* Returns an array indexed by event: true for calls that launch a graph. Returns NULL if no event
+ * is such a call. */
 static const bool *find_calls(const struct trace *t, struct arena *a)
 {
 	bool *calls = ARENA_ARRAY(a, t->events.n, bool), any = false;
@@ -48,7 +49,7 @@ static void take_launches(struct finding_replays *x, const bool *calls, uint32_t
 		                                      : NULL;
 		size_t i = launch ? (size_t)(launch - x->links.launches.v) : 0;
 		if (!launch || x->launch_of[i])
-			continue; /* a call of the driver inside one of the runtime */
+			continue; /* a driver call inside a runtime call */
 		VEC_PUSH(x->a, &x->to->launches,
 		        ((struct graph_launch){
 		                .start = s.start, .process = x->t->tracks.v[track].process }));
@@ -132,7 +133,7 @@ static void group(struct finding_replays *x, const launched_list *work)
 		to->work.v[place[work->v[i].launch]++] = work->v[i].work;
 }
 
-/* Numbers the streams of a launch by their first use, and returns how many there are. streams: by
+/* Numbers the streams of a launch by their first use. Returns their number. streams: indexed by
  * work of the launch. */
 static uint32_t number_streams(struct finding_replays *x, const struct graph_launch *l,
         uint32_t *stream_of, uint32_t *streams)
@@ -178,8 +179,8 @@ static int by_text(const void *v, uint32_t a, uint32_t b)
 	return str_cmp(x[a], x[b]);
 }
 
-/* Writes the process of a launch, and the names on each stream. The order in which work of several
- * streams starts differs between launches of a graph. */
+/* Writes the process of a launch, and the names of the work on each stream. The order in which work
+ * of several streams starts differs between launches of a graph. */
 static struct str kind_of(struct finding_replays *x, const struct graph_launch *l,
         const uint32_t *streams, uint32_t n_streams, struct sb *key)
 {

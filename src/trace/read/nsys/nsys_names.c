@@ -12,7 +12,7 @@
 
 /* ---- names, processes, threads ---- */
 
-/* Reads the whole string table. Needed only if its ids are not its primary key. */
+/* Reads the whole string table. Needed only if its ids are not the primary key. */
 static void read_all_names(struct nsys *x)
 {
 	static const char *const columns[] = { "id", "value" };
@@ -138,20 +138,21 @@ void nsys_describe_gpus(struct nsys *x)
 		}
 }
 
-/* Returns the track of a stream that is new in the file: process, device, stream. */
+/* Returns the new track of a stream whose process, device and stream number occur for the first
+ * time. */
 static uint32_t add_stream(struct nsys *x, const int64_t *key, bool has_process, bool work)
 {
 	uint64_t pid = (uint64_t)key[0] >> 24 & 0xffffff;
 	int64_t gpu = key[1];
 	uint32_t number, known = 0;
-	/* Old exports have one process and do not record its id. */
+	/* Old exports have one process, and do not record its id. */
 	uint32_t process = has_process                           ? nsys_process(x, key[0])
 	                   : build_trace(x->b)->processes.n == 1 ? 0
 	                                                         : nsys_process(x, 0);
 	uint64_t place = (uint64_t)process << 32 | (uint32_t)key[2];
 
-	/* The device of a synchronisation is its number in the process, that of work may be the one
-	 * on the machine. */
+	/* A synchronisation states the device's number in the process; work may state the device's
+	 * number on the machine. */
 	bool seen = imap_get(&x->work_streams, place, &known);
 	if (!work && known)
 		return known - 1;

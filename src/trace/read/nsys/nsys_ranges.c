@@ -33,7 +33,7 @@ enum {
 const char *const nsys_range_columns[] = { "start", "end", "eventType", "text", "textId",
 	"globalTid", "domainId", "jsonText", "jsonTextId", NULL };
 
-/* A range's name as PyTorch writes it: "aten::mm, op_id = 7, seq = 8, sizes = [[2], [3]]". */
+/* A range name in PyTorch's form: "aten::mm, op_id = 7, seq = 8, sizes = [[2], [3]]". */
 struct nsys_range {
 	struct str name, sizes;
 	int64_t sequence; /* -1: none */
@@ -74,7 +74,7 @@ static struct str range_text(struct nsys *x, struct sqlite_rows *r)
 	return trace_str(build_trace(x->b), nsys_name(x, sqlite_in_int(r, RANGE_TEXT_ID)));
 }
 
-/* Returns the event of a range; its domain, unless it is the default one, is an argument. */
+/* Returns the event of a range. Its domain, unless it is the default domain, is an argument. */
 static uint32_t range_event(struct nsys *x, struct sqlite_rows *r, const struct nsys_range *n,
         enum trace_category category)
 {
@@ -94,7 +94,7 @@ static uint32_t range_event(struct nsys *x, struct sqlite_rows *r, const struct 
 	return event;
 }
 
-/* Returns the payload of a range as JSON. */
+/* Adds the payload of a range as JSON. */
 static void put_payload(struct nsys *x, struct sqlite_rows *r)
 {
 	struct str json = sqlite_in_text(r, RANGE_JSON);
@@ -105,7 +105,7 @@ static void put_payload(struct nsys *x, struct sqlite_rows *r)
 		build_arg_text(x->b, build_key(x->b, S("payload")), json);
 }
 
-/* Returns the length of a range without an end: until the latest end in the file. */
+/* Returns the length of a range without an end: up to the latest end in the file. */
 static int64_t until_last(const struct nsys *x, int64_t start)
 {
 	return x->last > start ? num_sub(x->last, start) : 0;
@@ -129,8 +129,8 @@ static void put_range(struct nsys *x, struct sqlite_rows *r, uint32_t track, uin
 	}
 }
 
-/* Ranges that may end in any order, and on other threads, are on a track of their own, which is
- * derived: it repeats the time of others. */
+/* Returns a derived track for ranges that may end in any order and on other threads. It is separate
+ * because such ranges repeat the time of other slices. */
 static uint32_t free_track(struct nsys *x, int64_t thread)
 {
 	uint32_t track = build_track_named(
@@ -150,8 +150,8 @@ static bool is_served(struct nsys *x, struct str name)
 	return !x->step_pattern && serving_parse(name, &served);
 }
 
-/* True if ranges of that name are steps: those that the user's pattern matches, otherwise those
- * with common names and those of LLM servers. */
+/* True if ranges with that name are steps: names that the user's pattern matches, otherwise common
+ * step names and names of LLM servers. */
 static bool is_step(struct nsys *x, struct str name)
 {
 	uint32_t id, is;
@@ -178,11 +178,11 @@ static int by_start(const void *steps, uint32_t a, uint32_t b)
 	return (x->length < y->length) - (x->length > y->length);
 }
 
-/* Numbers the steps of each process in their order, unless their names have numbers that differ. */
+/* Numbers the steps of each process in their order, unless their names contain distinct numbers. */
 static void number_steps(struct nsys *x)
 {
 	uint32_t there;
-	struct imap seen; /* process, number */
+	struct imap seen; /* set of process and number */
 	bool named = true;
 
 	imap_init(&seen, x->a);

@@ -7,7 +7,7 @@
 
 /* ---- work ---- */
 
-/* Adds device work. node_column: has the id of the graph node. */
+/* Adds device work. node_column: column with the id of the graph node. */
 static void put_work(struct nsys *x, struct sqlite_rows *r, uint32_t event, int64_t start,
         int64_t length, unsigned node_column)
 {
@@ -45,8 +45,8 @@ static void put_launch_size(struct nsys *x, const int64_t *v)
 	build_arg_int(x->b, ARG_DYNAMIC_SHARED, v[KERNEL_DYNAMIC]);
 }
 
-/* Returns the event for the kernel of a row. Equal attributes share an event; for sums, equal names
- * do. */
+/* Returns the event for the kernel of a row. Kernels with equal attributes share an event; for
+ * sums, kernels with equal names do. */
 static uint32_t kernel_event(struct nsys *x, struct sqlite_rows *r)
 {
 	int64_t v[KERNEL_N] = { 0 };
@@ -99,7 +99,7 @@ static const char *copy_name(int64_t kind)
 
 enum { COPY_BYTES = WORK_N, COPY_KIND, COPY_NODE, COPY_FROM, COPY_TO };
 
-#define MEMORY_PAGEABLE 0 /* of ENUM_CUDA_MEM_KIND */
+#define MEMORY_PAGEABLE 0 /* value of ENUM_CUDA_MEM_KIND */
 
 const char *const nsys_copy_columns[] = { NSYS_WORK_COLUMNS, "bytes", "copyKind", "graphNodeId",
 	"srcKind", "dstKind", NULL };
@@ -163,7 +163,7 @@ enum { SYNC_TYPE = WORK_N, SYNC_EVENT, SYNC_ID };
 const char *const nsys_sync_columns[] = { NSYS_WORK_COLUMNS, "syncType", "eventId", "eventSyncId",
 	NULL };
 
-/* Adds where the event for which a row waits was recorded: the stream and the call. */
+/* Adds the stream and the call that recorded the event for which a row waits. */
 static void put_record(struct nsys *x, struct sqlite_rows *r)
 {
 	int64_t event = sqlite_in_int(r, sqlite_in_has(r, SYNC_ID) ? SYNC_ID : SYNC_EVENT);

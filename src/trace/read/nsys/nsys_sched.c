@@ -6,14 +6,15 @@
 #include "trace/read/nsys/nsys_internal.h"
 #include "trace/read/thread_switches.h"
 
-/* States of threads that lose their CPU although they could run: of ENUM_SAMPLING_THREAD_STATE. */
+/* States of threads that lose their CPU although they could run: values of
+ * ENUM_SAMPLING_THREAD_STATE. */
 #define STATE_RUNNING     1
 #define STATE_UNSCHEDULED 6
 
 enum { SWITCH_START, SWITCH_THREAD, SWITCH_IN, SWITCH_STATE, SWITCH_N };
 static const char *const columns[SWITCH_N] = { "start", "globalTid", "isSchedIn", "threadState" };
 
-/* Adds the switch of a row. Threads without other slices are left out. */
+/* Adds the switch of a row. Skips threads without other slices. */
 static void take(struct nsys *x, struct sqlite_rows *r, struct thread_switches *to)
 {
 	int64_t state = sqlite_in_int(r, SWITCH_STATE);

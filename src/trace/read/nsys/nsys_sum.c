@@ -14,14 +14,14 @@
 #include "trace/pass/trace_sums.h"
 
 #define RUNS_MAX  1024
-#define SLACK_MAX 10000000 /* ns; a larger step back begins a new run */
+#define SLACK_MAX 10000000 /* ns; a larger backward step starts a new run */
 
 struct extent {
 	uint32_t n;
 	int64_t start, end;
 };
 
-/* A part of a table whose rows are sorted by start, up to the slack. */
+/* A part of a table whose rows are sorted by start, except for backward steps up to the slack. */
 struct nsys_run {
 	const struct nsys_table *table;
 	int64_t first, last; /* rowids */

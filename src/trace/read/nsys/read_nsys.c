@@ -35,7 +35,7 @@ static void read_origin(struct nsys *x)
 			build_origin(x->b, sqlite_in_int(r, 0), true);
 }
 
-/* Tables of events that become no slices. */
+/* Counts the rows of tables whose events do not become slices. */
 static void count_unused(struct nsys *x)
 {
 	static const char *const tables[] = { NSYS_SWITCHES, "COMPOSITE_EVENTS", "GPU_METRICS",
@@ -193,7 +193,7 @@ static bool read_tables(struct nsys *x)
 	return ok;
 }
 
-/* False if the database is damaged, unless the user wants to read the intact part. */
+/* Returns false if the database is damaged, unless the user wants to read the intact part. */
 static bool check_damage(struct nsys *x)
 {
 	bool skipped;
@@ -210,7 +210,7 @@ static bool check_damage(struct nsys *x)
 		        STR(x->s->name), STR(why));
 	if (!why.n || x->s->damage->recover)
 		return true;
-	x->s->damage->kept = 1; /* a hint at --recover */
+	x->s->damage->kept = 1; /* causes a hint at --recover */
 	return err_set(x->e, ERR_DATA_LOSS, "%.*s: %.*s", STR(x->s->name), STR(why));
 }
 

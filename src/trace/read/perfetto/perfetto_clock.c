@@ -7,11 +7,11 @@
 #include "base/sort.h"
 #include "trace/read/perfetto/perfetto_internal.h"
 
-#define CLOCK_REALTIME_ID 1  /* since 1970 */
+#define CLOCK_REALTIME_ID 1  /* counts since 1970 */
 #define CLOCK_BOOTTIME_ID 6  /* the default of packets */
-#define CLOCK_SEQUENCE    64 /* clocks from here to 127 belong to a sequence */
+#define CLOCK_SEQUENCE    64 /* clocks from this id to 127 belong to a sequence */
 #define CLOCK_GLOBAL      128
-#define SNAPSHOT_MAX      64 /* clocks of a snapshot */
+#define SNAPSHOT_MAX      64 /* maximum number of clocks in a snapshot */
 
 struct clock_reading {
 	uint32_t id;
@@ -43,7 +43,7 @@ static struct pf_clock *add_clock(struct perfetto *x, uint32_t sequence, uint32_
 	return &x->clocks.v[x->clocks.n - 1];
 }
 
-/* Converts a time of a clock that has moments. */
+/* Converts a time on a clock that has moments to the clock of the trace. */
 static int64_t convert(const struct pf_clock *c, int64_t at)
 {
 	size_t i;
@@ -58,7 +58,7 @@ static void add_moment(struct perfetto *x, struct pf_clock *c, struct pf_moment 
 	if (c->moments.n && m.at <= c->moments.v[c->moments.n - 1].at) {
 		if (m.at == c->moments.v[c->moments.n - 1].at)
 			c->moments.v[c->moments.n - 1] = m;
-		return; /* the clock was set back: the earlier times are used */
+		return; /* the clock was set back, so the earlier moments are used */
 	}
 	VEC_PUSH(x->a, &c->moments, m);
 }
@@ -87,7 +87,8 @@ static int64_t reading_ns(const struct clock_reading *r)
 	return num_mul(num_from_u64(r->timestamp), num_from_u64(r->unit));
 }
 
-/* Finds the time of a snapshot on the clock of the trace; false if no clock of it is known. */
+/* Finds the time of a snapshot on the clock of the trace. Returns false if none of its clocks is
+ * known. */
 static bool snapshot_time(struct perfetto *x, uint32_t sequence, const struct clock_reading *r,
         size_t n, uint32_t primary, int64_t *time)
 {

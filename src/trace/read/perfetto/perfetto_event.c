@@ -90,7 +90,7 @@ static void take_uuid(struct perfetto *x, struct pf_uuids *to, uint64_t uuid)
 		VEC_PUSH(x->a, to, uuid);
 }
 
-/* Takes the numbers of a repeated field; packed ones are the bytes of a leaf. */
+/* Reads the numbers of a repeated field. Packed numbers are the bytes of a leaf. */
 static void take_number(struct perfetto *x, const struct pf_sequence *q, struct event *v,
         uint32_t field, uint64_t n)
 {
@@ -117,7 +117,7 @@ static void take_packed(struct perfetto *x, const struct pf_sequence *q, struct 
 	x->lost[PF_LOST_DAMAGED] += l.bad;
 }
 
-/* Takes the numbers of a repeated field, or skips another one. */
+/* Reads the numbers of a repeated field, or skips any other field. */
 static void take_repeated(
         struct perfetto *x, const struct pf_sequence *q, struct event *v, struct leaf *l)
 {
@@ -219,7 +219,7 @@ static void read_legacy(struct perfetto *x, struct str bytes, struct legacy *v)
 
 /* ---- annotations ---- */
 
-/* Adds an annotation to the next slice; returns the correlation, if it is one. */
+/* Adds an annotation to the next slice. Returns the correlation, if the annotation is one. */
 static int64_t put_annotation(struct perfetto *x, const struct pf_sequence *q, struct str bytes)
 {
 	const struct pf_text *key = NULL, *value;
@@ -275,7 +275,7 @@ static int64_t put_annotation(struct perfetto *x, const struct pf_sequence *q, s
 	return 0;
 }
 
-/* Sets the arguments of the next slice and returns its correlation. */
+/* Sets the arguments of the next slice, and returns its correlation. */
 static int64_t put_annotations(
         struct perfetto *x, const struct pf_sequence *q, const struct event *v)
 {
@@ -365,7 +365,7 @@ static struct pf_track *track_of(
 	return pf_track_of_sequence(x, q);
 }
 
-/* Events in the form of Chrome's JSON. */
+/* Adds an event in the form of Chrome JSON. */
 static void put_legacy(struct perfetto *x, const struct pf_sequence *q, struct event *v, int64_t at)
 {
 	struct legacy legacy = { .scope = S("") };
@@ -396,7 +396,7 @@ static void put_legacy(struct perfetto *x, const struct pf_sequence *q, struct e
 	}
 }
 
-/* Finds the time of an event; old events have their own times in microseconds. */
+/* Finds the time of an event. Old events have a time of their own in microseconds. */
 static bool time_of(struct perfetto *x, struct pf_sequence *q, const struct pf_packet *p,
         const struct event *v, int64_t *at)
 {

@@ -110,7 +110,7 @@ static void put_launch(struct perfetto *x, struct str message)
 	x->lost[PF_LOST_DAMAGED] += l.bad;
 }
 
-/* Returns the name of an interned text, else the one at an index of a list, or ID_NONE. */
+/* Returns the name of an interned text, otherwise the name at an index of a list, or ID_NONE. */
 static uint32_t name_of(struct perfetto *x, const struct pf_sequence *q, enum pf_kind kind,
         uint64_t iid, const uint32_t *list, size_t n, int64_t index)
 {

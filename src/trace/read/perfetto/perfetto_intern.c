@@ -10,7 +10,7 @@ struct text_key {
 	uint32_t sequence, kind;
 };
 
-/* Categories of GPU tracing tools, in Perfetto's and in other forms. */
+/* Categories of GPU tracing tools, as Perfetto and other tools write them. */
 static const struct {
 	const char *name;
 	enum trace_category category;
@@ -49,7 +49,7 @@ uint32_t pf_key(struct perfetto *x, struct str name)
 	return build_key(x->b, name);
 }
 
-/* Adds one message { iid, text }; of a context the number of its process. */
+/* Adds one message { iid, text }. For a context, adds the number of its process. */
 static void add_text(
         struct perfetto *x, const struct pf_sequence *q, enum pf_kind kind, struct str message)
 {

@@ -28,10 +28,10 @@
 #include "io/wire.h"
 #include "trace/trace_build.h"
 
-#define PF_EXTRA_MAX ((size_t)64) /* extra counters of an event */
+#define PF_EXTRA_MAX ((size_t)64) /* maximum number of extra counters of an event */
 
 enum pf_kind {
-	PF_CATEGORY = 1, /* numbers are fields of InternedData */
+	PF_CATEGORY = 1, /* the values are field numbers of InternedData */
 	PF_NAME = 2,
 	PF_KEY = 3,
 	PF_CONTEXT = 23,
@@ -41,21 +41,22 @@ enum pf_kind {
 
 /* An interned text. */
 struct pf_text {
-	uint32_t generation; /* of the state of the sequence that it belongs to */
+	uint32_t generation; /* generation of the sequence's state to which the text belongs */
 	uint32_t text;       /* string id */
-	uint32_t value;      /* of a category: enum trace_category; of a key: key of the argument */
+	uint32_t value;      /* for a category: enum trace_category; for a key: key of the
+	                        argument */
 	int64_t pid;         /* process id of a context */
 };
 
-/* A moment on a clock and on the clock of the trace. */
+/* A moment on a clock, and the same moment on the clock of the trace. */
 struct pf_moment {
 	int64_t at, time;
 };
 
 struct pf_clock {
-	VEC(struct pf_moment) moments; /* sorted by at */
-	int64_t unit;                  /* ns */
-	int64_t last;                  /* of an incremental clock */
+	VEC(struct pf_moment) moments; /* sorted by time on this clock */
+	int64_t unit;                  /* ns per unit */
+	int64_t last;                  /* last time of an incremental clock */
 	bool incremental;
 };
 
@@ -66,7 +67,7 @@ struct pf_uuids {
 
 struct pf_sequence {
 	uint32_t id, generation;
-	bool valid; /* the interned texts are complete */
+	bool valid; /* true: the interned texts are complete */
 	uint32_t clock;
 	bool has_track, has_thread;
 	uint64_t track;
@@ -75,30 +76,30 @@ struct pf_sequence {
 	struct pf_uuids extra, extra_real;
 };
 
-/* A track from its descriptors. */
+/* A track defined by its descriptors. */
 struct pf_track {
 	uint64_t parent;
-	uint32_t track; /* of the trace, or ID_NONE while nothing is on it */
+	uint32_t track; /* track of the trace; ID_NONE while it has no event */
 	uint32_t name;  /* string id, or ID_NONE */
 	uint32_t thread_name;
 	bool has_process, has_thread, counter, incremental;
-	bool work; /* has work of a device */
+	bool work; /* true: the track has device work */
 	int64_t pid, tid, unit, sum;
 };
 
-/* A thread gets a CPU, or it loses its CPU or wakes up. */
+/* A thread gets a CPU, loses its CPU, or wakes up. */
 struct pf_switch {
-	uint64_t at; /* ns, boottime */
+	uint64_t at; /* ns on the boottime clock */
 	int32_t tid;
 	bool runs, ready; /* as in struct thread_switch */
 };
 
 /* Reasons for leaving events out. */
 enum pf_lost {
-	PF_LOST_STATE,   /* needs interned texts that were overwritten */
-	PF_LOST_CLOCK,   /* its time cannot be converted */
-	PF_LOST_TIME,    /* has no time */
-	PF_LOST_PHASE,   /* a legacy event of another phase, or of no type */
+	PF_LOST_STATE,   /* the event needs interned texts that were overwritten */
+	PF_LOST_CLOCK,   /* the time of the event cannot be converted */
+	PF_LOST_TIME,    /* the event has no time */
+	PF_LOST_PHASE,   /* a legacy event with another phase, or an event without a type */
 	PF_LOST_NESTED,  /* an annotation of several values */
 	PF_LOST_PACKED,  /* compressed packets that are damaged or too large */
 	PF_LOST_DAMAGED, /* malformed messages */
@@ -109,32 +110,32 @@ struct perfetto {
 	struct src *s;
 	struct trace_build *b;
 	struct arena *a;
-	struct imap sequence_of; /* indexed by id */
+	struct imap sequence_of; /* key: id; value: index in sequences */
 	VEC(struct pf_sequence) sequences;
-	struct intern text_keys; /* sequence, kind and iid */
+	struct intern text_keys; /* key: sequence, kind and iid */
 	VEC(struct pf_text) texts;
-	struct imap clock_of; /* sequence << 32 | clock; shared clocks have the sequence 0 */
+	struct imap clock_of; /* key: sequence << 32 | clock; shared clocks have the sequence 0 */
 	VEC(struct pf_clock) clocks;
 	uint32_t trace_clock; /* 0: not known yet */
 	int64_t epoch;        /* ns from the clock of the trace to the realtime clock */
 	bool has_epoch;
 	struct intern track_keys;
-	VEC(uint32_t) track_of; /* indexed by key: index in tracks */
+	VEC(uint32_t) track_of; /* key: key of a track; value: index in tracks */
 	VEC(struct pf_track) tracks;
-	struct imap process_names, thread_names; /* indexed by number: string id */
+	struct imap process_names, thread_names; /* key: number; value: string id */
 	VEC(struct pf_switch) switches;
-	VEC(uint32_t) queues, stages; /* names of GPU queues and stages: string ids */
+	VEC(uint32_t) queues, stages; /* string ids: names of GPU queues and stages */
 	struct gunzip *unpack;
 	VEC(uint8_t) unpacked;
 	uint64_t packets, events;
 	uint64_t lost[PF_LOST_N];
-	uint64_t *unused; /* by field of TracePacket */
+	uint64_t *unused; /* indexed by field of TracePacket */
 };
 
-/* The parts of a packet; missing texts are empty. */
+/* The parts of a packet. Missing texts are empty. */
 struct pf_packet {
 	uint64_t timestamp;
-	uint32_t clock; /* 0: the default of the sequence */
+	uint32_t clock; /* 0: the default clock of the sequence */
 	uint32_t sequence, flags;
 	bool has_time, cleared, dropped;
 	struct str ftrace, event, interned, defaults, descriptor, process, thread, clocks, packed,
@@ -145,18 +146,19 @@ struct pf_packet {
 
 /* Adds the texts of InternedData to a sequence. */
 void pf_intern(struct perfetto *x, const struct pf_sequence *q, struct str data);
-/* Returns an interned text, or NULL; valid until the next one is added. */
+/* Returns an interned text, or NULL; valid until the next text is added. */
 const struct pf_text *pf_text(
         const struct perfetto *x, const struct pf_sequence *q, enum pf_kind kind, uint64_t iid);
 enum trace_category pf_category(struct str name);
-/* Returns the argument that an annotation becomes; PF_CORRELATION for the correlation. */
+/* Returns the argument for an annotation; PF_CORRELATION for a correlation. */
 #define PF_CORRELATION (ID_NONE - 1)
 uint32_t pf_key(struct perfetto *x, struct str name);
 
 /* ---- perfetto_clock.c ---- */
 
 void pf_clock_snapshot(struct perfetto *x, uint32_t sequence, struct str data);
-/* Converts the time of a packet to the clock of the trace; false, and counted, if it has none. */
+/* Converts the time of a packet to the clock of the trace. Returns false, and counts the packet, if
+ * it has no time. */
 bool pf_time(struct perfetto *x, struct pf_sequence *q, const struct pf_packet *p, int64_t *at);
 
 /* ---- perfetto_track.c ---- */
@@ -165,13 +167,13 @@ void pf_describe(struct perfetto *x, struct str descriptor);
 void pf_describe_thread(
         struct perfetto *x, struct pf_sequence *q, struct str process, struct str thread);
 void pf_process_tree(struct perfetto *x, struct str tree);
-/* Finds or adds a track; the pointer is valid until the next one is added. */
+/* Finds or adds a track; the pointer is valid until the next track is added. */
 struct pf_track *pf_track_of_uuid(struct perfetto *x, uint64_t uuid);
 struct pf_track *pf_track_of_thread(struct perfetto *x, int64_t pid, int64_t tid);
 struct pf_track *pf_track_of_sequence(struct perfetto *x, const struct pf_sequence *q);
-/* The track of asynchronous events with an id in a scope. */
+/* Finds or adds the track of asynchronous events with an id in a scope. */
 struct pf_track *pf_track_of_id(struct perfetto *x, int64_t pid, struct str scope, uint64_t id);
-/* Returns the number of the track in the trace. */
+/* Returns the number of a track in the trace. */
 uint32_t pf_track_number(struct perfetto *x, struct pf_track *k);
 /* Sets names, processes and devices. */
 void pf_tracks_end(struct perfetto *x);
@@ -183,9 +185,11 @@ void pf_stage(struct perfetto *x, struct pf_sequence *q, const struct pf_packet 
 
 /* ---- perfetto_sched.c ---- */
 
-/* Reads the scheduling events of a bundle; false if it has none, or times of another clock. */
+/* Reads the scheduling events of a bundle. Returns false if it has none, or their times are on
+ * another clock. */
 bool pf_scheduled(struct perfetto *x, struct str bundle);
-/* Adds the times in which threads could run but had no CPU, once all tracks are known. */
+/* Adds the times in which threads could run but had no CPU. Must be called after all tracks are
+ * known. */
 void pf_switches_end(struct perfetto *x);
 
 #endif

@@ -14,7 +14,7 @@
 #include "trace/read/thread_switches.h"
 
 #define CLOCK_BOOTTIME_ID 6
-#define STATE_ASLEEP      0xff /* bits of prev_state; without any of them the thread could run */
+#define STATE_ASLEEP      0xff /* bits of prev_state; without any of them, the thread could run */
 
 static void put(struct perfetto *x, uint64_t at, int64_t tid, bool runs, bool ready)
 {
@@ -59,7 +59,7 @@ static void read_waking(struct perfetto *x, uint64_t at, struct str message)
 	put(x, at, tid, false, true);
 }
 
-/* Returns true if the event is a switch or a wake-up. */
+/* Reads an event. Returns true if it is a switch or a wake-up. */
 static bool read_event(struct perfetto *x, struct str message)
 {
 	struct str switched = { NULL, 0 }, waking = { NULL, 0 };
@@ -96,7 +96,7 @@ static bool read_compact(struct perfetto *x, struct str message)
 {
 	struct leaf l = leaf_of(message), v[PACKED_N] = { { .p = NULL } };
 	uint64_t at = 0, state = 0;
-	int64_t on = 0; /* the thread on the CPU; the one before the first switch is not known */
+	int64_t on = 0; /* the thread on the CPU; before the first switch it is unknown */
 	bool any = false;
 
 	while (leaf_next(&l)) {
@@ -131,7 +131,7 @@ bool pf_scheduled(struct perfetto *x, struct str bundle)
 
 	while (leaf_next(&l)) {
 		if (l.tag == LEAF_TAG(5, WIRE_VARINT) && leaf_varint(&l))
-			return false; /* another clock, which no snapshot contains */
+			return false; /* times of another clock, which no snapshot contains */
 		if (l.tag != LEAF_TAG(5, WIRE_VARINT))
 			leaf_skip(&l);
 	}

@@ -12,14 +12,14 @@
  */
 #include "trace/read/perfetto/perfetto_internal.h"
 
-#define PARENTS_MAX 64 /* tracks above a track */
+#define PARENTS_MAX 64 /* maximum number of tracks above a track */
 
 enum key_kind { KEY_UUID, KEY_THREAD, KEY_SEQUENCE, KEY_ID };
 struct track_key {
 	uint64_t kind, a, b, text;
 };
 
-/* Returns the index of a key's track, ID_NONE for a new key. */
+/* Returns the index of a key's track, or ID_NONE for a new key. */
 static uint32_t find_track(struct perfetto *x, const struct track_key *key)
 {
 	uint32_t i = intern_find(&x->track_keys, str_make(key, sizeof *key));
@@ -84,7 +84,8 @@ struct pf_track *pf_track_of_id(struct perfetto *x, int64_t pid, struct str scop
 	return k;
 }
 
-/* Returns the track in the trace. Its number is replaced by the number of the source at the end. */
+/* Returns the track in the trace. At the end, the source's number replaces the number of the
+ * track. */
 uint32_t pf_track_number(struct perfetto *x, struct pf_track *k)
 {
 	if (k->track == ID_NONE)
@@ -95,14 +96,14 @@ uint32_t pf_track_number(struct perfetto *x, struct pf_track *k)
 
 /* ---- descriptors ---- */
 
-/* Keeps the name of a process; the last one counts. */
+/* Stores the name of a process; a later name replaces an earlier one. */
 static void name_process(struct perfetto *x, int64_t pid, struct str name)
 {
 	if (name.n)
 		imap_put(&x->process_names, (uint64_t)pid, build_string(x->b, name), true);
 }
 
-/* Returns the number of the process. */
+/* Reads a process descriptor. Returns the process id. */
 static int64_t read_process(struct perfetto *x, struct str message)
 {
 	struct leaf l = leaf_of(message);
@@ -164,7 +165,8 @@ static void read_counter(struct perfetto *x, struct pf_track *k, struct str mess
 	x->lost[PF_LOST_DAMAGED] += l.bad;
 }
 
-/* Sets the thread of a track. Another track of the thread gets its events, if there is one. */
+/* Sets the thread of a track. If the thread already has another track, that track gets the
+ * events. */
 static void set_thread(struct perfetto *x, uint64_t uuid, struct str message)
 {
 	struct thread t = read_thread(x, message);
@@ -300,7 +302,7 @@ void pf_process_tree(struct perfetto *x, struct str tree)
 
 /* ---- the end ---- */
 
-/* Finds the process of a track: its own process, or the process of an ancestor. */
+/* Finds the process of a track: the process of the track itself, or of an ancestor. */
 static bool process_of(struct perfetto *x, const struct pf_track *k, int64_t *pid)
 {
 	for (unsigned level = 0; level < PARENTS_MAX; level++) {

@@ -5,16 +5,16 @@
  */
 #include "trace/read/perfetto/perfetto_internal.h"
 
-#define FIELD_MAX     160                /* fields of TracePacket that are counted singly */
-#define UNPACKED_MAX  ((size_t)64 << 20) /* bytes of one message of compressed packets */
+#define FIELD_MAX     160                /* fields of TracePacket that are counted separately */
+#define UNPACKED_MAX  ((size_t)64 << 20) /* size limit of a decompressed message */
 #define SNIFF_PACKETS 16
 #define STATE_CLEARED 1u /* bits of sequence_flags */
 #define STATE_NEEDED  2u
 
-/* Data of a TracePacket by field: a bit of use and a name. */
+/* How the data of a TracePacket field is treated: a use and a name for each field. */
 enum { USED, SILENT, COUNTED };
 static const struct field {
-	const char *name; /* NULL: not known */
+	const char *name; /* NULL: the field is not known */
 	uint8_t use, type;
 } fields[FIELD_MAX] = {
 	[1] = { "ftrace_events", USED, WIRE_BYTES },
@@ -87,8 +87,8 @@ static const struct field {
 
 /* ---- sniffing ---- */
 
-/* True for the fields of a packet that hold its sequence, its user or a time, as far as the bytes
- * are available. */
+/* True for the fields of a packet that contain its sequence, its user or a time, as far as the
+ * bytes are available. */
 static bool is_packet(struct leaf *l, uint64_t n, bool *numbered)
 {
 	size_t left = (size_t)(l->end - l->p);
@@ -153,7 +153,7 @@ static void count_field(struct perfetto *x, uint32_t field)
 		x->unused[field]++;
 }
 
-/* Takes a packet apart; false if it is malformed. */
+/* Splits a packet into its parts. Returns false if the packet is malformed. */
 static bool parse(struct perfetto *x, struct str bytes, struct pf_packet *p)
 {
 	struct leaf l = leaf_of(bytes);

@@ -39,8 +39,8 @@ static void take_lost(struct recording_facts *f, const struct spool_lost *l)
 		f->lost.at_least |= 1u << l->why;
 }
 
-/* Counts the launches of graphs whose nodes are recorded: by changes of the launch, as nodes of one
- * launch mostly follow each other. */
+/* Counts the launches of graphs whose nodes are recorded. Counts changes of the launch, because the
+ * nodes of one launch mostly follow one another. */
 static void take_graph(struct recording_facts *f, uint32_t graph, uint32_t correlation)
 {
 	struct recording_graph *g = &f->graph[graph % RECORDING_GRAPHS];
@@ -60,7 +60,7 @@ static void take_graph(struct recording_facts *f, uint32_t graph, uint32_t corre
 		g->most = g->run;
 }
 
-/* Keeps the last work of each stream: when it has a record, all work before it has ended. */
+/* Stores the last work of each stream: if it has a record, all earlier work has ended. */
 static void take_stream(struct recording_facts *f, const struct spool_where *at, uint32_t graph,
         uint32_t correlation)
 {
@@ -83,8 +83,8 @@ static void take_work(struct recording_facts *f, const struct spool_where *at, u
 	take_stream(f, at, graph, correlation);
 }
 
-/* True if a graph that was launched once is the last work of a stream: it may have more nodes than
- * have ended. */
+/* True if the last work of a stream is a graph that was launched once: the graph may have more
+ * nodes than have ended. */
 static bool may_end_early(const struct recording_facts *f)
 {
 	for (unsigned i = 0; i < RECORDING_GRAPHS; i++) {
@@ -98,7 +98,7 @@ static bool may_end_early(const struct recording_facts *f)
 }
 
 /* True if nodes of a graph are certainly missing, because its launches have different numbers of
- * nodes. (A graph that decides itself which of its nodes run is an exception.) */
+ * nodes. (A graph that chooses at run time which of its nodes run is an exception.) */
 static bool is_uneven(const struct recording_facts *f)
 {
 	for (unsigned i = 0; i < RECORDING_GRAPHS; i++)
@@ -107,7 +107,7 @@ static bool is_uneven(const struct recording_facts *f)
 	return false;
 }
 
-/* True if records are missing, or may be. */
+/* True if records are missing or may be missing. */
 static bool misses_records(const struct recording_facts *f)
 {
 	static const unsigned why[] = { SPOOL_LOST_DROPPED, SPOOL_LOST_WRITE, SPOOL_LOST_KEPT,
@@ -163,8 +163,8 @@ static void sum_up(
 {
 	*kernels = *graphs = *unsure = 0;
 	for (unsigned i = 0; i < SPOOL_COUNT_SHARDS; i++) {
-		/* Threads share the counters, so a single counter may be below 0; the sum is right.
-		 */
+		/* threads share the counters, so a single counter may be negative; the sum is
+		 * correct */
 		*kernels += c->shard[i].kernels;
 		*graphs += c->shard[i].graphs;
 		*unsure += c->shard[i].unsure;
@@ -176,7 +176,7 @@ static uint64_t rest(uint64_t all, uint64_t part)
 	return all > part ? all - part : 0;
 }
 
-/* Counts n missing kernels; more: there may be more than n. */
+/* Counts n missing kernels. more: there may be more than n. */
 static void miss(struct recording_facts *f, uint64_t n, bool more)
 {
 	f->lost.n[SPOOL_LOST_KERNELS] = num_add_u64(f->lost.n[SPOOL_LOST_KERNELS], n);
@@ -190,7 +190,7 @@ void recording_facts_count(struct recording_facts *f, const struct spool_count *
 	bool whole = c->flags & SPOOL_COUNT_GRAPHS, known;
 
 	if (!c->version && !f->totals[SPOOL_INFO])
-		miss(f, 0, true); /* nothing at all could be written */
+		miss(f, 0, true); /* nothing could be written */
 	if (!c->version)
 		return;
 	sum_up(c, &kernels, &graphs, &unsure);
@@ -199,8 +199,8 @@ void recording_facts_count(struct recording_facts *f, const struct spool_count *
 	f->launched = num_add_u64(kernels, graphs);
 	f->counted = c->flags & SPOOL_COUNT_ON && !(c->flags & SPOOL_COUNT_PART) &&
 	             (f->ended || !(c->flags & SPOOL_COUNT_LATE));
-	/* Sums of kernels do not show which kernels a graph launched. After a sudden end, it is not
-	 * known whether another client has stopped the count. */
+	/* Sums of kernels do not show which kernels a graph launched. After a sudden end, it is
+	 * unknown whether another client has stopped the count. */
 	known = f->counted && !(summed && graphs) && !(c->flags & SPOOL_COUNT_CHANGED) && f->ended;
 	uint64_t single = num_add_u64(f->single, summed);
 	uint64_t seen = num_add_u64(whole ? f->totals[SPOOL_GRAPH] : f->graphs, summed);

@@ -6,7 +6,7 @@
  */
 #include "trace/read/recording/recording_internal.h"
 
-/* Reports progress: the bytes of all files and readings together. */
+/* Reports progress: the bytes of all files and passes together. */
 static bool tick(void *user, uint64_t done, uint64_t size)
 {
 	const struct recordings *r = user;
@@ -41,8 +41,8 @@ void feed_close(struct recording_feed *f)
 	scratch_close(&f->scratch);
 }
 
-/* True if the time lies between the clock readings before and after reading i, by the offset of i.
- */
+/* True if the time, corrected by the offset of reading i, is between the clock readings before and
+ * after i. */
 static bool fits(const struct recorded_process *p, size_t i, uint64_t time)
 {
 	uint64_t at = time - (uint64_t)p->clocks.v[i].offset;
@@ -52,8 +52,8 @@ static bool fits(const struct recorded_process *p, size_t i, uint64_t time)
 	return at >= from && at <= to;
 }
 
-/* Returns the time as if the clock had not been set since the first reading. Records reach the file
- * later than their times, so the readings around their position are tried. */
+/* Returns the time as if the clock had not been set since the first reading. Records are written to
+ * the file later than their times, so the readings around their position are tried. */
 static uint64_t continuous(const struct recording_feed *f, uint64_t time)
 {
 	const struct recorded_process *p = f->p;
@@ -73,7 +73,7 @@ static uint64_t continuous(const struct recording_feed *f, uint64_t time)
 	return time - ((uint64_t)p->clocks.v[i].offset - (uint64_t)p->clocks.v[0].offset);
 }
 
-/* Converts a time that CUPTI read. */
+/* Converts a time measured by CUPTI. */
 static uint64_t of_cupti(const struct recording_feed *f, uint64_t time)
 {
 	const struct recorded_process *p = f->p;
@@ -83,7 +83,7 @@ static uint64_t of_cupti(const struct recording_feed *f, uint64_t time)
 	return p->jumped && p->clocks.n ? continuous(f, time) : time;
 }
 
-/* Converts a time that the recorder read. */
+/* Converts a time measured by the recorder. */
 static uint64_t of_system(const struct recording_feed *f, uint64_t time)
 {
 	return f->p->jumped && f->p->clocks.n ? continuous(f, time) : time;
@@ -101,7 +101,7 @@ static void fix_times(const struct recording_feed *f, struct spool_record *r)
 	case SPOOL_SYNC: r->sync.start = of_cupti(f, r->sync.start); break;
 	case SPOOL_GRAPH: r->graph.start = of_cupti(f, r->graph.start); break;
 	case SPOOL_OVERHEAD: r->overhead.start = of_cupti(f, r->overhead.start); break;
-	case SPOOL_MARK: /* calls of cuProfilerStart and Stop are among the marks */
+	case SPOOL_MARK: /* the marks include calls of cuProfilerStart and cuProfilerStop */
 		r->mark.time = (r->mark.what == SPOOL_STEP ? of_system : of_cupti)(f, r->mark.time);
 		break;
 	case SPOOL_SUM:

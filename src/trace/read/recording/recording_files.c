@@ -10,7 +10,7 @@
 #include "io/paths.h"
 #include "trace/read/recording/recordings.h"
 
-#define ASIDE_MAX ((size_t)16 << 20) /* bytes of the control file that are read */
+#define ASIDE_MAX ((size_t)16 << 20) /* maximum number of bytes read from the control file */
 
 bool recording_is_folder(struct arena *a, struct str path)
 {
@@ -40,7 +40,7 @@ static void add_file(struct recording_set *s, struct arena *a, struct str path)
 		s->bytes += (uint64_t)st.st_size;
 }
 
-/* Lists the recorded files of a folder, by name. */
+/* Lists the recorded files of a folder, sorted by name. */
 static bool list_folder(struct recording_set *s, struct arena *a, struct str folder, struct err *e)
 {
 	struct strs names = { 0 };

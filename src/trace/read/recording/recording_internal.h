@@ -16,36 +16,36 @@ struct recording_feed {
 	struct recorded_process *p;
 	struct block_decoder *get;
 	struct src *s;
-	size_t epoch; /* clock readings so far */
-	bool own;     /* the src is ours to close */
+	size_t epoch; /* number of clock readings so far */
+	bool own;     /* true: the feed closes src */
 	struct scratch scratch;
 };
 bool feed_open(struct recording_feed *f, struct recordings *r, struct recorded_process *p);
-/* Decodes the next record, its times on the system's clock and continuous. */
+/* Decodes the next record. Converts its times to the system's clock, without jumps. */
 enum spool_event feed_next(
         struct recording_feed *f, struct spool_record *r, struct spool_damage *d);
 void feed_close(struct recording_feed *f);
 
 /* ---- names ---- */
 
-/* After the last look-up: closes the patterns; false if one gave up. If reading fails before, they
- * are closed with their arena. */
+/* Closes the patterns after the last look-up. Returns false if matching failed for one of them. If
+ * reading fails earlier, the patterns are closed with their arena. */
 bool names_end(struct recording_names *n, struct err *e);
 
 /* ---- the parts of recordings_open ---- */
 
-/* Goes over the file and fills p. */
+/* Reads the whole file and fills p. */
 bool survey_process(struct recordings *r, struct recorded_process *p);
 
-/* Selects and orders the processes, chooses their prefixes, numbers their GPUs; false if none is
- * left. */
+/* Selects and orders the processes, chooses their prefixes, and numbers their GPUs. Returns false
+ * if no process is left. */
 bool processes_arrange(struct recordings *r);
 
 /* Adds a mark. */
 void steps_add(struct step_marks *to, struct arena *a, uint64_t start, struct str label);
-/* Decides where the steps of the process begin. */
+/* Determines the starts of the process's steps. */
 void steps_decide(struct recordings *r, struct recorded_process *p);
-/* Copies the steps of the first process that has some to processes of other jobs, by time. */
+/* Copies the steps of the first process that has steps to processes of other jobs, by time. */
 void steps_follow(struct recordings *r);
 
 #endif

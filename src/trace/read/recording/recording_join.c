@@ -10,18 +10,18 @@
 #include "base/sort.h"
 #include "trace/pass/pending.h"
 
-/* Correlation ids after which a record stays unmatched. */
+/* Number of correlation ids after which a record stays unmatched. */
 #define JOIN_REACH   ((uint64_t)1 << 20)
-#define JOIN_SLOTS   ((size_t)1 << 12) /* to begin with; a power of two */
-#define JOIN_MATCHED ((size_t)1 << 15) /* remembered matched calls; a power of two */
+#define JOIN_SLOTS   ((size_t)1 << 12) /* initial number; a power of two */
+#define JOIN_MATCHED ((size_t)1 << 15) /* number of remembered matched calls; a power of two */
 
 struct waiting {
 	struct pending_launch head;
-	struct recorded_call launch; /* if called */
+	struct recorded_call launch; /* valid if called */
 	bool called;
 };
 
-/* A call with an operation. More operations and a second record of the call may follow. */
+/* A call that has an operation. More operations, and a second record of the call, may follow. */
 struct matched {
 	uint64_t key;
 	struct recorded_call launch;
@@ -31,8 +31,8 @@ struct join {
 	struct arena *a;
 	void (*found)(void *user, const struct recorded_op *op, struct recorded_call *l);
 	void *user;
-	uint64_t latest;              /* correlation */
-	struct pending_table waiting; /* of struct waiting and struct recorded_op */
+	uint64_t latest;              /* the latest correlation */
+	struct pending_table waiting; /* table of struct waiting and struct recorded_op */
 	struct matched *matched;
 };
 
@@ -52,7 +52,7 @@ struct join *join_new(struct arena *a,
 	return j;
 }
 
-/* Returns the correlation with the number of its wraps. */
+/* Returns the correlation extended by the number of its wraps. */
 static uint64_t key_of(struct join *j, uint32_t correlation)
 {
 	uint64_t key = j->latest + (uint64_t)(int64_t)(int32_t)(correlation - (uint32_t)j->latest);
@@ -79,7 +79,7 @@ static struct recorded_call *find_matched(struct join *j, uint64_t key)
 	return m->key == key ? &m->launch : NULL;
 }
 
-/* Passes on all operations that wait here. */
+/* Passes on all operations that wait for a call. */
 static void match(struct join *j, struct waiting *w, struct recorded_call *l)
 {
 	struct recorded_op op;
@@ -88,8 +88,8 @@ static void match(struct join *j, struct waiting *w, struct recorded_call *l)
 		j->found(j->user, &op, l);
 }
 
-/* Operations below the key cannot be matched any more: they are returned in order, without a call.
- */
+/* Passes on, in order and without a call, the operations below the key, which cannot be matched any
+ * more. */
 static void give_up(struct join *j, uint64_t below)
 {
 	struct scratch s;
@@ -110,7 +110,7 @@ static void give_up(struct join *j, uint64_t below)
 	scratch_close(&s);
 }
 
-/* Makes room: first by giving up unmatched entries, then, if that is not enough, by doubling. */
+/* Makes room by giving up unmatched entries and, if that is not enough, by doubling the table. */
 static void make_room(struct join *j)
 {
 	give_up(j, j->latest > JOIN_REACH ? j->latest - JOIN_REACH : 0);
@@ -118,7 +118,7 @@ static void make_room(struct join *j)
 		pending_grow(&j->waiting);
 }
 
-/* Returns the entry of a key, created if needed. */
+/* Returns the entry of a key. Creates the entry if needed. */
 static struct waiting *entry_of(struct join *j, uint64_t key)
 {
 	struct waiting *w = pending_find(&j->waiting, key);
@@ -141,7 +141,7 @@ void join_call(struct join *j, uint32_t correlation, const struct recorded_call 
 	if (find_matched(j, key))
 		return;
 	w = entry_of(j, key);
-	/* If two calls have the same id, the outer one counts: the runtime call around the driver
+	/* If two calls have the same id, the outer call counts: the runtime call around the driver
 	 * call. */
 	if (!w->called || l->start < w->launch.start)
 		w->launch = *l;

@@ -9,7 +9,7 @@
 #include "trace/pass/step_range.h"
 
 #define PART_MAX        200  /* bytes of a component; longer ones are cut and get a checksum */
-#define PARTS_MAX       32   /* components of one range; more are left out */
+#define PARTS_MAX       32   /* components of one range; further components are left out */
 #define DEPTH_MAX       256  /* components of a path; deeper ranges are merged */
 #define SCOPE_BYTES_MAX 4096 /* bytes of a path; longer ranges are merged */
 #define STEP_MARK       "tfprof.step"
@@ -41,8 +41,8 @@ bool names_end(struct recording_names *n, struct err *e)
 
 /* ---- components ---- */
 
-/* Makes a text valid as a component: without ':', '/', control bytes and invalid UTF-8, and not too
- * long. */
+/* Makes a text valid as a component: removes ':', '/', control bytes and invalid UTF-8, and limits
+ * the length. */
 static struct str clean_part(struct arena *a, struct str s)
 {
 	bool utf8 = str_is_utf8(s);
@@ -103,7 +103,7 @@ static struct str trace_value(struct str s, struct str key)
 	return str_sub(s, 0, end);
 }
 
-/* Ranges of XLA and TensorFlow that carry values: "Thunk:#name=a/b,hlo_op=fusion.6#". */
+/* Reads ranges of XLA and TensorFlow that contain values: "Thunk:#name=a/b,hlo_op=fusion.6#". */
 static void take_trace(struct arena *a, struct range_name *r, struct str s, size_t at)
 {
 	struct str name = trace_value(s, S("#name=")), op = trace_value(s, S("hlo_op="));
@@ -121,7 +121,8 @@ static void take_trace(struct arena *a, struct range_name *r, struct str s, size
 		strs_add(a, &r->parts, clean_part(a, str_sub(s, 0, at)));
 }
 
-/* True for "path/of/node:OpType", TensorFlow's form. Then *colon is the place of the colon. */
+/* True for "path/of/node:OpType", the form of TensorFlow. Sets *colon to the position of the
+ * colon. */
 static bool is_node_and_type(struct str s, size_t *colon)
 {
 	*colon = str_find_char(s, ':');

@@ -7,7 +7,7 @@
 
 #include "trace/read/recording/recordings.h"
 
-/* Kinds of notes: one kind is one line, however many processes it is about. */
+/* Kinds of notes. Each kind is one line, whatever the number of processes. */
 enum {
 	NOTE_CUT = 0x800,
 	NOTE_ENDLESS,
@@ -32,7 +32,8 @@ static uint64_t sum_at(const struct recordings *r, size_t at)
 }
 #define SUM_OF(r, field) sum_at((r), offsetof(struct recorded_process, field))
 
-/* Appends a count and its text in the singular or the plural (sb_plural); nothing if it is 0. */
+/* Appends a count and its text in the singular or plural (sb_plural). Appends nothing if the count
+ * is 0. */
 static void say(struct notes *to, uint64_t n, const char *text)
 {
 	struct sb b = sb_in(to->a);
@@ -177,8 +178,8 @@ static void say_operations(const struct recordings *r, bool summed, struct notes
 		note_line(to, "note: no range, mark or kernel matches the options for steps\n");
 }
 
-/* Adds a note about each GPU that several processes shared: the times of a process include waits
- * for the others. */
+/* Adds a note about each GPU that several processes shared. The times of such a process include
+ * waits for the other processes. */
 static void say_shared(const struct recordings *r, struct notes *to)
 {
 	for (size_t i = 0; i < r->n; i++) {

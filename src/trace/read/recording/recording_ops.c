@@ -6,23 +6,23 @@
 #include "base/sort.h"
 #include "trace/read/recording/recording_internal.h"
 
-#define COPY_HTOH 9 /* CUpti_ActivityMemcpyKind */
+#define COPY_HTOH 9 /* values of CUpti_ActivityMemcpyKind */
 
 enum { API_UNKNOWN, API_OTHER, API_LAUNCH, API_GRAPH };
 
-/* One process being read. */
+/* State of the pass over one process. */
 struct reading_ops {
 	struct recordings *r;
 	struct recording_feed f;
 	const struct recording_reader *to;
 	struct join *join;
-	struct imap graphs;                              /* number -> leaf */
-	uint32_t copies[SPOOL_COPY_KINDS], sets, memory; /* 1 + leaf of names, 0: not made yet */
+	struct imap graphs;                              /* key: number of a graph; value: leaf */
+	uint32_t copies[SPOOL_COPY_KINDS], sets, memory; /* 1 + leaf of names; 0: not created yet */
 };
 
 /* ---- names ---- */
 
-/* Extends the columns that are indexed by string id to all strings read so far. */
+/* Extends the columns that are indexed by string id to include all strings read so far. */
 static void columns(struct reading_ops *x)
 {
 	struct recorded_process *p = x->f.p;
@@ -69,14 +69,14 @@ static unsigned api_of(struct reading_ops *x, uint32_t id)
 	bool memory = p->facts.totals[SPOOL_MEMORY] != 0;
 
 	columns(x);
-	if (id >= p->api_of.n) /* a lost name: it may */
+	if (id >= p->api_of.n) /* the name is lost, so the call may be of any kind */
 		return API_LAUNCH;
 	if (!p->api_of.v[id])
 		p->api_of.v[id] = (uint8_t)judge_api(recording_string(&x->f, id), memory);
 	return p->api_of.v[id];
 }
 
-/* Returns a name such as "MemcpyHtoD"; each one is made once. */
+/* Returns the leaf of a name such as "MemcpyHtoD". Creates each leaf once. */
 static uint32_t own_leaf(struct reading_ops *x, uint32_t *known, struct str name)
 {
 	if (!*known)
@@ -86,7 +86,7 @@ static uint32_t own_leaf(struct reading_ops *x, uint32_t *known, struct str name
 
 /* ---- calls ---- */
 
-/* Returns the range that was open on the thread at that time. Calls are mostly in order of time. */
+/* Returns the range that was open on the thread at a time. Calls mostly arrive in order of time. */
 static uint32_t scope_at(struct recorded_process *p, uint32_t tid, uint64_t time)
 {
 	uint32_t at = p->last_thread;
@@ -124,7 +124,8 @@ static void take_api(struct reading_ops *x, const struct spool_api *c)
 
 /* ---- operations ---- */
 
-/* Joins an operation with its call. If no calls were recorded, operations do not wait for one. */
+/* Joins an operation with its call. If no calls were recorded, operations do not wait for a
+ * call. */
 static void join(struct reading_ops *x, const struct spool_record *r, uint32_t correlation,
         struct recorded_op *op)
 {
@@ -185,7 +186,7 @@ static void take_set(struct reading_ops *x, const struct spool_record *r)
 	join(x, r, s->correlation, &op);
 }
 
-/* Returns "CudaGraph_3": the leaf of a graph whose kernels are not recorded. */
+/* Returns the leaf "CudaGraph_3" of a graph whose kernels are not recorded. */
 static uint32_t graph_leaf(struct reading_ops *x, uint32_t graph)
 {
 	uint32_t leaf;
@@ -224,7 +225,7 @@ static void take_memory(struct reading_ops *x, const struct spool_record *r)
 	join(x, r, m->correlation, &op);
 }
 
-/* Sums have no call; their ranges are stored in the record. */
+/* Processes a record of sums. Sums have no call, so the record contains their ranges. */
 static void take_sum(struct reading_ops *x, const struct spool_record *r)
 {
 	const struct spool_sum *s = &r->sum;
@@ -245,7 +246,7 @@ static void take_sum(struct reading_ops *x, const struct spool_record *r)
 	x->to->operation(x->to->user, &op, NULL);
 }
 
-/* Takes a record that is not an operation. */
+/* Processes a record that is not an operation. */
 static void take_other(struct reading_ops *x, const struct spool_record *r)
 {
 	if (x->to->record)

@@ -75,7 +75,7 @@ static void number_gpus(struct recordings *r)
 
 /* ---- which of them count ---- */
 
-/* True if the text is a prefix of the UUID as `tfprof gpu` prints it. */
+/* True if the text is a prefix of the UUID in the form that `tfprof gpu` prints. */
 static bool is_uuid(struct arena *a, const struct recorded_gpu *g, struct str text)
 {
 	struct str uuid = str_fmt(a, "gpu-%.*s", STR(recorded_gpu_uuid(a, g)));
@@ -158,7 +158,7 @@ static bool has_operations(const struct recorded_process *p)
 	       p->facts.totals[SPOOL_SUM] || p->facts.totals[SPOOL_MEMORY];
 }
 
-/* Counts the processes from..to of this rank (ANY: all ranks) that have work. */
+/* Counts the processes from..to with this rank (ANY: with any rank) that have work. */
 #define ANY (-2)
 static size_t count_working(const struct recordings *r, size_t from, size_t to, int64_t rank)
 {
@@ -169,8 +169,8 @@ static size_t count_working(const struct recordings *r, size_t from, size_t to, 
 	return n;
 }
 
-/* Returns prefixes of one job, processes from..to: "rank3/" if several of them have work, with a
- * number after it if several have that rank. */
+/* Returns the prefixes of one job, processes from..to: "rank3/" if several of them have work,
+ * followed by a number if several have the same rank. */
 static void name_job(struct recordings *r, size_t from, size_t to, bool jobs)
 {
 	bool alone = count_working(r, from, to, ANY) <= 1;

@@ -25,7 +25,7 @@ static int by_number(const void *ctx, uint32_t a, uint32_t b)
 	return v[a] < v[b] ? -1 : v[a] > v[b];
 }
 
-/* Brings the boundaries into order of time, with their labels. */
+/* Sorts the boundaries and their labels by time. */
 static void sort_boundaries(struct arena *a, struct recorded_process *p)
 {
 	size_t n = p->boundaries.n;
@@ -54,7 +54,8 @@ static int by_start(const void *ctx, uint32_t a, uint32_t b)
 	return v[a].start < v[b].start ? -1 : v[a].start > v[b].start;
 }
 
-/* Ranges that are steps, of all threads. A range that begins inside another one belongs to it. */
+/* Adds the ranges of all threads that are steps. A range that begins inside another one belongs to
+ * that range. */
 static void take_spans(
         struct recordings *r, struct recorded_process *p, const struct step_marks *from)
 {
@@ -77,7 +78,7 @@ static void take_moments(
 		take_boundary(r, p, from->v[i].start, from->v[i].label);
 }
 
-/* Lines of the control file: "<ns> step[ <label>]". */
+/* Reads the lines of the control file: "<ns> step[ <label>]". */
 static void take_control(struct recordings *r, struct recorded_process *p)
 {
 	struct strs lines = str_split(r->a, r->files->control, '\n');
@@ -101,7 +102,8 @@ static void take_profiler(struct recordings *r, struct recorded_process *p)
 	}
 }
 
-/* Order of precedence: requested, recorded by the program, given by tfprof ctl. */
+/* Order of precedence: steps that the user requested, steps that the program recorded, steps that
+ * tfprof ctl recorded. */
 void steps_decide(struct recordings *r, struct recorded_process *p)
 {
 	take_spans(r, p, &p->steps_nvtx);
@@ -196,7 +198,7 @@ int64_t recording_step(const struct recordings *r, struct recorded_process *p, u
 	return first + (int64_t)(i < STEPS_MAX ? i : STEPS_MAX - 1);
 }
 
-/* Reads "3-5,9": pairs of the first and the last. */
+/* Reads "3-5,9": pairs of a first and a last step. */
 bool steps_list_read(struct steps_list *to, struct arena *a, struct str text, struct err *e)
 {
 	struct strs parts = str_split(a, text, ',');

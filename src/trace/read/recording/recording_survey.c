@@ -6,9 +6,9 @@
 #include "base/sort.h"
 #include "trace/read/recording/recording_internal.h"
 
-#define OPEN_MAX 128 /* ranges open on a thread; deeper ones are counted only */
+#define OPEN_MAX 128 /* open ranges on a thread; deeper ranges are only counted */
 #define CLOCK_STEP                                                                                 \
-	(int64_t)1000000000 /* readings closer than this are not used to estimate the drift */
+	(int64_t)1000000000 /* ns; readings closer than this are not used to estimate the drift */
 
 /* ---- ranges ---- */
 
@@ -24,7 +24,7 @@ static struct recorded_thread *thread_of(
 	return &p->threads.v[at];
 }
 
-/* Stores that this scope is the thread's innermost one from now on. */
+/* Records that this scope is the innermost scope of the thread from now on. */
 static void change_scope(struct arena *a, struct recorded_thread *t, uint64_t time, uint32_t scope)
 {
 	size_t n = t->times.n;
@@ -43,7 +43,7 @@ static uint32_t top_scope(const struct recorded_thread *t)
 	return t->open.n ? t->open.v[t->open.n - 1].scope : SCOPE_NONE;
 }
 
-/* Adds the self time of the innermost range up to now. */
+/* Adds the time up to now to the self time of the innermost range. */
 static void own_time(struct recorded_thread *t, uint64_t time)
 {
 	struct open_range *o = t->open.n ? &t->open.v[t->open.n - 1] : NULL;
@@ -52,13 +52,13 @@ static void own_time(struct recorded_thread *t, uint64_t time)
 		o->own += time - o->resumed;
 }
 
-/* Returns the list of marks for a step range: of --step-nvtx, or of implied steps. */
+/* Returns the list of marks for a step range: for --step-nvtx, or for implied steps. */
 static struct step_marks *marks_of(struct recorded_process *p, const struct range_name *name)
 {
 	return name->step ? &p->steps_nvtx : &p->steps_implied;
 }
 
-/* Adds the step that a range or a mark begins. Returns 1 + its index. */
+/* Adds the step that a range or mark begins. Returns 1 + its index. */
 static uint32_t begin_step(struct recordings *r, struct recorded_process *p, uint64_t time,
         const struct range_name *name)
 {
@@ -189,7 +189,7 @@ static void take_range(struct recordings *r, struct recording_feed *f, const str
 
 /* ---- facts ---- */
 
-/* Returns the device with that number. */
+/* Returns the device with a given number. */
 static struct recorded_gpu *gpu_of(struct recordings *r, struct recorded_process *p, uint32_t id)
 {
 	id = recording_device(id);
@@ -332,7 +332,7 @@ static bool begins_as_spool(struct src *s)
 	               !memcmp(s->p, SPOOL_COUNT_MAGIC, SPOOL_MAGIC_SIZE));
 }
 
-/* Refuses a damaged recording, unless the rest of it, or other files, are read anyway. */
+/* Refuses a damaged recording, unless the user wants to read the rest of it, or other files. */
 static void judge_fault(struct recordings *r, const struct recorded_process *p, bool is_spool)
 {
 	const struct spool_fault *f = &p->facts.fault;

@@ -10,39 +10,39 @@
 #include "trace/pass/usage.h"
 #include "trace/trace_build.h"
 
-#define TICKS 1000 /* per microsecond */
+#define TICKS 1000 /* ticks per microsecond */
 
 struct tracing {
 	struct recordings *all;
-	const struct recording_follower *also; /* or NULL */
+	const struct recording_follower *also; /* may be NULL */
 	struct trace_build *b;
-	struct arena *a;      /* scratch */
-	bool calls;           /* keep calls and correlations */
-	bool graphs;          /* keep the nodes of graphs */
-	struct imap event_of; /* scope << 32 | leaf -> event */
+	struct arena *a;      /* arena for scratch data */
+	bool calls;           /* true: store calls and correlations */
+	bool graphs;          /* true: store the nodes of graphs */
+	struct imap event_of; /* key: scope << 32 | leaf; value: event */
 	uint64_t sums;
 };
 
-/* An open range: on a thread, or, with an id, of the whole process. */
+/* An open range: on a thread or, if it has an id, of the whole process. */
 struct tracing_range {
 	uint64_t start, id;
 	uint32_t event, tid, domain;
 };
 #define RANGES_MAX 4096 /* maximum number of open ranges per process */
 
-/* The current process. */
+/* State of the current process. */
 struct tracing_process {
 	struct tracing *x;
 	struct recorded_process *p;
 	uint32_t process;
 	uint64_t end;          /* end of the last operation */
-	struct imap device_of; /* id -> device */
-	struct imap call_of;   /* string of a name -> event */
-	struct imap range_of;  /* string of a range or mark -> event */
+	struct imap device_of; /* key: id; value: device */
+	struct imap call_of;   /* key: string of a name; value: event */
+	struct imap range_of;  /* key: string of a range or mark; value: event */
 	VEC(struct tracing_range) ranges;
-	struct imap context_of;       /* context -> device id */
-	VEC(struct spool_sync) syncs; /* kept until the device of each context is known */
-	uint32_t context;             /* of the last operation with a context */
+	struct imap context_of;       /* key: context; value: device id */
+	VEC(struct spool_sync) syncs; /* stored until the device of each context is known */
+	uint32_t context;             /* context of the last operation that has one */
 	/* Fields of the last operation. */
 	uint32_t device, stream, track, scope, leaf, event;
 	bool any;
@@ -105,7 +105,7 @@ static enum trace_category category_of(
 	               : CATEGORY_KERNEL;
 }
 
-/* Returns the event of all work with that name that was launched in these ranges. */
+/* Returns the event of all work with a name that was launched in the given ranges. */
 static uint32_t event_of(struct tracing *x, const struct recorded_op *op, uint32_t scope)
 {
 	uint64_t key = (uint64_t)scope << 32 | op->leaf;
@@ -130,7 +130,8 @@ static uint32_t event_of(struct tracing *x, const struct recorded_op *op, uint32
 static const char *const memory_kinds[] = { "other", "pageable", "pinned", "device", "array",
 	"managed", "static", "managed static" };
 
-/* Adds an allocation or a release; on the thread of its call, else on a track of its own. */
+/* Adds an allocation or a release, on the thread of its call or, without a call, on a track of its
+ * own. */
 static void take_memory(
         struct tracing_process *y, const struct recorded_op *op, const struct recorded_call *c)
 {
@@ -158,7 +159,7 @@ static void take_memory(
 	build_instant(b, track, event, tick_of(y->x, op->start), 0);
 }
 
-/* Finds the track and the event of an operation, which are usually the same as for the previous
+/* Finds the track and the event of an operation, which usually equal those of the previous
  * operation. */
 static void find_place(struct tracing_process *y, const struct recorded_op *op, uint32_t scope)
 {
@@ -250,7 +251,7 @@ static uint32_t range_event(
 }
 
 /* Adds the innermost open range that the record ends. A range with an id can begin and end on
- * different threads, so such ranges have a separate track. */
+ * different threads, so such ranges have a track of their own. */
 static void end_range(struct tracing_process *y, const struct spool_range *g)
 {
 	struct trace_build *b = y->x->b;
@@ -310,7 +311,7 @@ static void take_range(
 enum { SYNC_STREAM_WAIT = 2, SYNC_STREAM = 3 };
 #define NO_STREAM UINT32_MAX
 
-/* Returns where an operation ran, or NULL. */
+/* Returns the place where an operation ran, or NULL. */
 static const struct spool_where *where_of(const struct spool_record *r)
 {
 	switch (r->kind) {
@@ -322,7 +323,7 @@ static const struct spool_where *where_of(const struct spool_record *r)
 	}
 }
 
-/* Keeps the device of the operation's context. */
+/* Stores the device of the operation's context. */
 static void take_context(
         struct tracing_process *y, const struct spool_record *r, const struct recorded_op *op)
 {
@@ -334,8 +335,8 @@ static void take_context(
 	y->context = at->context;
 }
 
-/* Adds the synchronisations that name a stream to its track. The recording does not contain the
- * work after which an event was recorded. */
+/* Adds the synchronisations that name a stream to the track of the stream. The recording does not
+ * show after which work an event was recorded. */
 static void add_syncs(struct tracing_process *y)
 {
 	struct trace_build *b = y->x->b;
@@ -344,7 +345,7 @@ static void add_syncs(struct tracing_process *y)
 	for (size_t i = 0; i < y->syncs.n; i++) {
 		const struct spool_sync *s = &y->syncs.v[i];
 		if (!imap_get(&y->context_of, s->context, &device))
-			continue; /* no work ran in the context, so there is no track */
+			continue; /* no work ran in the context, so it has no track */
 		uint32_t event = build_event(b, CATEGORY_SYNC,
 		        build_string(b, s->type == SYNC_STREAM ? S("stream synchronize")
 		                                               : S("stream wait event")));
@@ -364,7 +365,7 @@ static void take_sync(struct tracing_process *y, const struct spool_sync *s)
 
 /* ---- records ---- */
 
-/* Stores the correlation of work as its label. */
+/* Stores the correlation of a piece of work as its label. */
 static void label_work(
         struct tracing_process *y, const struct spool_record *r, struct recorded_op *op)
 {
@@ -380,7 +381,7 @@ static void label_work(
 	}
 }
 
-/* Calls and ranges are part of the window of the trace, whether they are kept or not. */
+/* Extends the window of the trace by calls and ranges, whether they are stored or not. */
 static void cover(const struct tracing *x, const struct spool_record *r)
 {
 	uint64_t start = r->kind == SPOOL_API     ? r->api.start
@@ -426,7 +427,7 @@ static void add_step(struct tracing_process *y, uint32_t track, int64_t number, 
 	build_slice(x->b, track, event, tick_of(x, start), num_from_u64(end - start), 0);
 }
 
-/* Marks last from one boundary to the next, as steps of recordings do. */
+/* Adds the steps. A mark lasts from one boundary to the next, like the steps of recordings. */
 static void add_steps(struct tracing_process *y)
 {
 	const struct recorded_process *p = y->p;

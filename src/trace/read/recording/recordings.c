@@ -20,7 +20,7 @@ static bool survey_all(struct recordings *r)
 			return false;
 		kept += r->v[i].facts.fault.kept;
 	}
-	/* Without any record, there is nothing to recover. */
+	/* Without a single record, nothing can be recovered. */
 	for (size_t i = 0; i < r->n && !kept; i++)
 		if (!spool_fault_judge(&r->v[i].facts.fault, r->v[i].name, false, r->e))
 			return false;
@@ -37,7 +37,7 @@ static void find_origin(struct recordings *r)
 
 /* ---- steps ---- */
 
-/* Returns the process whose kernels may begin steps. */
+/* A search for the process whose kernels may begin steps. */
 struct anchors {
 	struct recordings *r;
 	struct recorded_process *p;

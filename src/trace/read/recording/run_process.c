@@ -10,7 +10,7 @@
 #include "io/json_in.h"
 #include "io/paths.h"
 
-#define EVENTS_MAX 65536 /* number of events searched for a record function id */
+#define EVENTS_MAX 65536 /* maximum number of events searched for a record function id */
 
 struct process_reader {
 	struct json_in j;
@@ -64,7 +64,7 @@ static bool read_member_of(struct json_in *j, struct str name, int64_t *out)
 	return j->stop == JSON_STOP_NONE;
 }
 
-/* Reads an event. Returning false while j->stop is not set ends the search. */
+/* Reads an event. Returns false to end the search; then j->stop is not set. */
 static bool read_event(void *reader)
 {
 	struct process_reader *x = reader;

@@ -17,22 +17,22 @@
 #include "io/pickle.h"
 #include "trace/trace_build.h"
 
-#define SHAPE_KEYS 24 /* keys of a dict; dicts with more keys are not used */
-#define SHAPES_MAX 64 /* lists of keys that are remembered */
+#define SHAPE_KEYS 24 /* maximum number of keys of a dict; dicts with more keys are not used */
+#define SHAPES_MAX 64 /* maximum number of stored lists of keys */
 
 enum snapshot_kind {
 	OBJECT_EMPTY, /* a list without items */
-	OBJECT_ENTRY, /* of device_traces */
+	OBJECT_ENTRY, /* an entry of device_traces */
 	OBJECT_ENTRIES,
 	OBJECT_TRACES, /* a list of lists of entries */
-	OBJECT_FRAME,  /* id: the event */
-	OBJECT_STACK,  /* id: the site */
+	OBJECT_FRAME,  /* id: index of the event */
+	OBJECT_STACK,  /* id: index of the site */
 	OBJECT_BLOCK,
 	OBJECT_BLOCKS,
 	OBJECT_SEGMENT,
 	OBJECT_SEGMENTS,
 	OBJECT_ANNOTATION,
-	OBJECT_POOL, /* id: string of the trace */
+	OBJECT_POOL, /* id: string id of the trace */
 	OBJECT_ROOT,
 	OBJECT_N
 };
@@ -46,7 +46,7 @@ enum snapshot_field {
 #define FIELD_BIT(field) ((uint64_t)1 << FIELD_##field)
 _Static_assert(FIELD_N < 64, "a set of fields is 64 bits");
 
-/* The keys of dicts: what equal ones have been found to be. */
+/* The keys of a dict, and what dicts with equal keys were found to be. */
 struct snapshot_shape {
 	uint64_t uses;
 	uint64_t fields; /* FIELD_BITs */
@@ -57,9 +57,9 @@ struct snapshot_shape {
 
 struct snapshot_block {
 	uint64_t address;
-	int64_t size, requested; /* requested: -1 unknown */
+	int64_t size, requested; /* requested: -1 if unknown */
 	uint32_t state;          /* string id, or ID_NONE */
-	uint32_t site;           /* of the allocation, or ID_NONE */
+	uint32_t site;           /* site of the allocation, or ID_NONE */
 	bool has_address, whole;
 };
 struct snapshot_segment {
@@ -72,10 +72,10 @@ struct snapshot_segment {
 
 /* A list of entries: a device, or the pinned memory of the host. */
 struct snapshot_entries {
-	uint64_t number; /* of the container */
+	uint64_t number; /* number of the container */
 	uint64_t first_entry;
 	uint32_t track;
-	int64_t last; /* time of the last one */
+	int64_t last; /* time of the last entry */
 };
 /* Consecutive blocks, segments, or lists of entries. */
 struct snapshot_range {
@@ -98,16 +98,17 @@ struct snapshot {
 	VEC(struct snapshot_range) ranges;
 	VEC(struct snapshot_block) blocks;
 	VEC(struct snapshot_segment) segments;
-	const uint32_t *order;       /* segments by address; made when an entry needs it */
-	struct intern frames, pools; /* keys -> index in the next two */
+	const uint32_t *order;       /* segments sorted by address; created when an entry needs
+	                                them */
+	struct intern frames, pools; /* keys of the following two arrays */
 	VEC(uint32_t) frame_events;
 	VEC(uint32_t) pool_names;
-	struct imap sites;  /* parent and event -> site */
-	struct imap stacks; /* hash of the frames -> site */
+	struct imap sites;  /* key: parent and event; value: site */
+	struct imap stacks; /* key: hash of the frames; value: site */
 	/* The frames of the last stack, the outermost first, with their sites. */
 	VEC(struct stack_level) last;
-	uint64_t written; /* bytes of frames' texts */
-	int64_t end;      /* the latest time */
+	uint64_t written; /* bytes of the frames' texts so far */
+	int64_t end;      /* latest time of any entry */
 	uint64_t entries, annotations;
 	uint64_t odd, shortened, outside, backwards, unused_dicts,
 	        unused_lists; /* counts for notes */
@@ -117,10 +118,10 @@ struct snapshot {
 
 void snapshot_init(struct snapshot *x, struct src *s, struct trace_build *b, struct arena *a);
 
-/* Returns an object for a container; called as close of struct pickle_caller. */
+/* Returns an object for a container. Used as `close` of struct pickle_caller. */
 bool snapshot_close(void *snapshot, const struct pickle_container *c, struct pickle_value *out);
 
-/* Adds what was kept, names the devices, and adds the notes. */
+/* Adds the stored segments and blocks, names the devices, and adds the notes. */
 void snapshot_end(struct snapshot *x);
 
 #endif

@@ -7,12 +7,13 @@
 #include "base/sort.h"
 #include "trace/pass/step_range.h"
 
-/* Bytes of frames' texts per byte of the file, and in any case. Above, texts are shortened. */
+/* Limits of the frames' texts: bytes per byte of the file, and bytes that are always allowed. Above
+ * both, texts are shortened. */
 #define FRAME_TEXT_SHARE 40
 #define FRAME_TEXT_FREE  ((uint64_t)1 << 20)
 #define FRAME_TEXT_SHORT ((size_t)200)
 
-/* Values of a list of frames. Shorter stacks are not looked up as a whole. */
+/* Number of values in a list of frames. Shorter stacks are not looked up as a whole. */
 #define STACK_SHORT 8
 
 #define FIELD(id, name) { (name), sizeof(name) - 1 },
@@ -49,8 +50,8 @@ static bool has_keys(const struct snapshot_shape *of, const struct pickle_value 
 	return true;
 }
 
-/* Finds or makes the shape of a dict with n keys; the last place is reused if there are too many
- * shapes. */
+/* Finds or creates the shape of a dict with n keys. If there are too many shapes, reuses the last
+ * element. */
 static struct snapshot_shape *shape_of(struct snapshot *x, const struct pickle_value *v, size_t n)
 {
 	struct snapshot_shape *to = &x->shapes[x->last_shape];
@@ -75,7 +76,7 @@ static struct snapshot_shape *shape_of(struct snapshot *x, const struct pickle_v
 
 /* ---- values ---- */
 
-/* The members of a dict, by field. */
+/* The members of a dict, indexed by field. */
 struct dict_members {
 	const struct pickle_value *of[FIELD_N];
 };
@@ -128,8 +129,8 @@ static void set_object(struct pickle_value *out, enum snapshot_kind kind, uint64
 
 /* ---- frames and stacks ---- */
 
-/* Keeps the end of a file's name and the beginning of a function's, if the texts of all frames take
- * too much memory for a file of this size. */
+/* Keeps only the end of a file's name and the beginning of a function's name, if the texts of all
+ * frames take too much memory for a file of this size. */
 static void shorten(struct snapshot *x, struct str *file, struct str *function)
 {
 	bool much = x->written > FRAME_TEXT_FREE + FRAME_TEXT_SHARE * src_at(x->s);
@@ -209,7 +210,7 @@ static bool is_stack(
 	return site == ID_NONE;
 }
 
-/* Finds or adds a stack. The innermost frame comes first. Outer frames that are the same as in the
+/* Finds or adds a stack. The innermost frame comes first. Outer frames that equal the frames of the
  * previous stack are not looked up. */
 static uint32_t make_stack(struct snapshot *x, const struct pickle_value *v, size_t n)
 {
@@ -250,7 +251,8 @@ static void close_stack(
 
 /* ---- pools ---- */
 
-/* Converts a tuple of two numbers, the id of a pool; (0, 0) is the default pool. */
+/* Converts a tuple of two numbers to a pool: they are the id of the pool; (0, 0) is the default
+ * pool. */
 static bool close_pool(struct snapshot *x, const struct pickle_value *v, struct pickle_value *out)
 {
 	int64_t key[] = { v[0].i, v[1].i };
@@ -287,7 +289,7 @@ static int by_address(const void *v, uint32_t a, uint32_t b)
 }
 
 /* Returns the pool of the segment that contains an address. Without private pools, and before the
- * segments were read, it is the default pool; elsewhere it is unknown. */
+ * segments have been read, this is the default pool; otherwise it is unknown. */
 static uint32_t pool_of_address(struct snapshot *x, uint64_t address)
 {
 	size_t i;
@@ -308,7 +310,7 @@ static uint32_t pool_of_address(struct snapshot *x, uint64_t address)
 
 /* ---- entries ---- */
 
-/* Returns the list that an entry is stored in, with a track. */
+/* Returns the list that stores an entry, with its track. */
 static struct snapshot_entries *entries_of(struct snapshot *x, uint64_t number)
 {
 	if (!x->lists.n || x->lists.v[x->lists.n - 1].number != number) {
@@ -329,8 +331,8 @@ static uint32_t list_of(const struct snapshot *x, uint64_t first_entry)
 	return (uint32_t)i - 1;
 }
 
-/* Returns the time of an entry: its own, which never decreases, or its number if the file has no
- * times. */
+/* Returns the time of an entry: the time that it states, which never decreases, or its number if
+ * the file has no times. */
 static int64_t time_of(
         struct snapshot *x, const struct dict_members *m, struct snapshot_entries *list)
 {
@@ -393,7 +395,7 @@ static void put_entry(struct snapshot *x, const struct dict_members *m)
 	put_text(x, m, FIELD_CATEGORY, x->key_category);
 }
 
-/* True for actions that concern no memory at an address. */
+/* True for actions that do not concern memory at an address. */
 static bool has_no_address(struct str action)
 {
 	return str_eq(action, S("oom")) || str_eq(action, S("snapshot"));
@@ -474,7 +476,7 @@ static bool close_segment(
 
 /* ---- annotations ---- */
 
-/* Returns the event of an annotation; names such as "ProfilerStep#3" are steps. */
+/* Returns the event of an annotation. Annotations with names such as "ProfilerStep#3" are steps. */
 static uint32_t annotation_event(struct snapshot *x, struct str name)
 {
 	bool step = step_range_is_common(name);
@@ -485,7 +487,7 @@ static uint32_t annotation_event(struct snapshot *x, struct str name)
 	        x->b, step ? CATEGORY_STEP : CATEGORY_ANNOTATION, build_string(x->b, name));
 }
 
-/* {"name", "stage": "START" or "END", "device", "time_us"} */
+/* Reads {"name", "stage": "START" or "END", "device", "time_us"}. */
 static bool close_annotation(
         struct snapshot *x, const struct dict_members *m, struct pickle_value *out)
 {
@@ -515,8 +517,8 @@ static uint64_t add_range(struct snapshot *x, uint64_t first, uint64_t n)
 	return x->ranges.n - 1;
 }
 
-/* Makes an object of the blocks or segments of a list. They are in sequence, unless one of them is
- * also in another list. */
+/* Creates an object from the blocks or segments of a list. They are consecutive, unless one of them
+ * is also in another list. */
 static void close_rows(struct snapshot *x, const struct pickle_value *v, size_t n,
         enum snapshot_kind kind, struct pickle_value *out)
 {
@@ -532,7 +534,8 @@ static void close_rows(struct snapshot *x, const struct pickle_value *v, size_t 
 	set_object(out, kind, add_range(x, first, end - first));
 }
 
-/* Keeps the members of a list of lists of entries; there is one for each device, maybe empty. */
+/* Stores the members of a list of lists of entries. It contains a list for each device, which may
+ * be empty. */
 static void close_traces(
         struct snapshot *x, const struct pickle_value *v, size_t n, struct pickle_value *out)
 {
@@ -547,8 +550,8 @@ static void close_traces(
 	set_object(out, OBJECT_TRACES, add_range(x, first, x->members.n - first));
 }
 
-/* Returns the kind of all objects of a list, ignoring empty lists and values that were left out;
- * OBJECT_N: the kinds differ. */
+/* Returns the kind of all objects of a list, ignoring empty lists and omitted values; OBJECT_N if
+ * the kinds differ. */
 static enum snapshot_kind kind_of(const struct pickle_value *v, size_t n)
 {
 	enum snapshot_kind kind = OBJECT_EMPTY;
@@ -604,7 +607,7 @@ static uint32_t device_at(struct snapshot *x, int64_t index)
 	        str_fmt(x->a, "gpu:%lld", (long long)index));
 }
 
-/* Gives the tracks of entries their devices. */
+/* Sets the devices of the tracks with entries. */
 static void close_root(struct snapshot *x, const struct dict_members *m, struct pickle_value *out)
 {
 	uint32_t traces = object_id(m, FIELD_DEVICE_TRACES, OBJECT_TRACES);
@@ -666,7 +669,7 @@ bool snapshot_close(void *snapshot, const struct pickle_container *c, struct pic
 
 	if (c->type == PICKLE_DICT)
 		return close_dict(x, c, out);
-	if (pair) /* the tuples of a pickle are lists in JSON */
+	if (pair) /* tuples of a pickle are lists in JSON */
 		return close_pool(x, c->v, out);
 	return c->type == PICKLE_TUPLE || close_list(x, c->v, c->n, out);
 }
@@ -721,7 +724,7 @@ static void put_segment(struct snapshot *x, const struct snapshot_segment *s)
 	}
 }
 
-/* Adds a note for the members of dicts that are not used. */
+/* Adds a note about the unused members of dicts. */
 static void note_members(struct snapshot *x)
 {
 	for (unsigned i = 0; i < x->n_shapes; i++) {

@@ -18,24 +18,25 @@
 #include "trace/read/xspace/xspace_internal.h"
 
 #define SPACE_MAX                                                                                  \
-	255 /* memory spaces; compilers have a handful, and larger numbers count as this */
+	255 /* maximum number of memory spaces; compilers have a handful, and larger numbers count \
+	       as the last one */
 
 struct logical_buffer {
 	int64_t size, instruction;
-	struct str name; /* of the instruction, in older files */
+	struct str name; /* name of the instruction, in older files */
 };
 struct hlo_allocation {
 	int64_t index, size, space;
 	bool parameter, constant, live_out;
-	size_t first, end;             /* in assigned */
-	const struct heap_trace *heap; /* its longest one, or NULL */
+	size_t first, end;             /* range in `assigned` */
+	const struct heap_trace *heap; /* its longest heap trace, or NULL */
 };
 struct hlo_assigned {
 	uint64_t buffer;
 	int64_t size;
 };
 struct heap_trace {
-	struct str bytes; /* of the message */
+	struct str bytes; /* bytes of the message */
 	int64_t allocation;
 	size_t events;
 };
@@ -48,16 +49,18 @@ struct buffer_life {
 
 struct assignment {
 	struct xspace *x;
-	struct arena *a; /* until hlo_read_buffers returns */
+	struct arena *a; /* arena that lives until hlo_read_buffers returns */
 	const struct xprogram *p;
 	VEC(struct logical_buffer) buffers;
-	struct imap buffer_of; /* id -> index in buffers */
+	struct imap buffer_of; /* key: id; value: index in buffers */
 	VEC(struct hlo_allocation) allocations;
-	struct imap allocation_of; /* index that the message states -> index in allocations */
+	struct imap allocation_of; /* key: index stated by the message; value: index in
+	                              allocations */
 	VEC(struct hlo_assigned) assigned;
 	VEC(struct heap_trace) heaps;
-	const uint32_t *uses; /* positions in the schedule, as hlo_read_buffers has them */
-	uint32_t *positions;  /* in the schedule, by instruction; 0: not in it */
+	const uint32_t *uses; /* positions of the last uses in the schedule, as passed to
+	                         hlo_read_buffers */
+	uint32_t *positions;  /* indexed by instruction: position in the schedule; 0: not in it */
 	uint32_t peak;        /* position of the peak in the schedule; 0: unknown */
 };
 
@@ -183,7 +186,7 @@ static const struct xinstruction *definition(
 	                                                             : NULL;
 }
 
-/* Returns the name of the framework's op, or else of the instruction. */
+/* Returns the name of the framework's op, otherwise the name of the instruction. */
 static struct str name_of(const struct xinstruction *i, const struct logical_buffer *k)
 {
 	struct str op = i ? i->op.name : S("");
@@ -212,8 +215,8 @@ static enum trace_buffer_kind kind_of(const struct hlo_allocation *a)
 	                     : BUFFER_TEMPORARY;
 }
 
-/* True for the memory of a parameter that no result reuses, and whose last use is before the peak.
- */
+/* True for the memory of a parameter whose last use is before the peak and which no result
+ * reuses. */
 static bool is_used(
         const struct assignment *m, const struct hlo_allocation *a, const struct logical_buffer *k)
 {
@@ -223,7 +226,7 @@ static bool is_used(
 	       m->uses[i - m->p->instructions.v] < m->peak;
 }
 
-/* Adds an allocation as one buffer, with the name of its largest buffer. */
+/* Adds an allocation as one buffer that has the name of its largest buffer. */
 static void put_whole(struct assignment *m, const struct hlo_allocation *a)
 {
 	const struct logical_buffer none = { .name = S(""), .instruction = -1 }, *of = &none;
@@ -255,7 +258,7 @@ enum { HEAP_ALLOC, HEAP_FREE, HEAP_SHARE };
 struct heap_replay {
 	struct assignment *m;
 	VEC(struct buffer_life) lives;
-	struct imap life_of; /* id of a buffer -> index in lives */
+	struct imap life_of; /* key: id of a buffer; value: index in lives */
 	uint32_t at;         /* number of the event */
 };
 
@@ -278,7 +281,7 @@ static void take_heap_event(struct heap_replay *r, const struct heap_event *e)
 	}
 }
 
-/* Returns the position in the schedule of the instruction that defines a buffer; 0: unknown. */
+/* Returns the schedule position of the instruction that defines a buffer; 0: unknown. */
 static uint32_t position_of(const struct assignment *m, uint32_t buffer)
 {
 	const struct xinstruction *i = definition(m, &m->buffers.v[buffer]);
@@ -357,7 +360,7 @@ static void put_heap(
 
 /* ---- memory spaces ---- */
 
-/* Adds the memory of a space: n allocations. */
+/* Adds the memory of a space with n allocations. */
 static void put_space(struct assignment *m, const struct hlo_allocation *v, size_t n)
 {
 	struct str name = str_fmt(

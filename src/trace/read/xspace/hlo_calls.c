@@ -15,16 +15,16 @@
 #define GEMM_TARGET  "__cublas$"
 #define CONV_TARGET  "__cudnn$conv"
 #define CONTRACTING  "\"lhs_contracting_dimensions\":["
-#define OPERANDS_MAX 3   /* number of operands that formulas read */
+#define OPERANDS_MAX 3   /* maximum number of operands that formulas read */
 #define NUMBERS_MAX  512 /* bytes of a list of numbers; a longer list has too many dimensions */
-#define FUSIONS_MAX  4   /* nested fusions that are followed */
+#define FUSIONS_MAX  4   /* maximum depth of nested fusions */
 
-/* Limits of the bytes of all lists. Many fusions can share a computation, so without a limit the
+/* Limits for the bytes of all lists. Many fusions can share a computation, so without limits the
  * lists could take the square of the file's size. */
 #define LISTS_FREE  (1 << 16)
 #define LISTS_SHARE 8 /* bytes of lists per byte of the compiled programs */
 
-#define LIST_CUT "hlo::(more)\n" /* instead of the rest of a long list; not an op */
+#define LIST_CUT "hlo::(more)\n" /* replaces the rest of a long list; not an op */
 
 /* ---- shapes ---- */
 
@@ -64,7 +64,7 @@ static void put_number(struct sb *to, int64_t v)
 	sb_fmt(to, "%s%lld", to->n && to->p[to->n - 1] != '[' ? "," : "", (long long)v);
 }
 
-/* Appends the numbers of a repeated field: "2,3". */
+/* Appends the numbers of a repeated field, such as "2,3". */
 static void put_numbers(struct sb *to, struct leaf *l)
 {
 	if ((l->tag & 7) == WIRE_VARINT) {
@@ -76,7 +76,7 @@ static void put_numbers(struct sb *to, struct leaf *l)
 		put_number(to, (int64_t)leaf_varint(&packed));
 }
 
-/* Returns the numbers in a field of a message: "[2,3]". */
+/* Returns the numbers in a field of a message, such as "[2,3]". */
 static struct str numbers_in(struct arena *a, struct str message, uint32_t field)
 {
 	struct sb to = sb_in(a);
@@ -92,7 +92,8 @@ static struct str numbers_in(struct arena *a, struct str message, uint32_t field
 	return sb_str(&to);
 }
 
-/* A tensor: its shape "[2,3]" and its type "float"; for a tuple, those of its first element. */
+/* A tensor with its shape "[2,3]" and its type "float"; for a tuple, shape and type of its first
+ * element. */
 struct hlo_tensor {
 	struct str shape, type;
 };
@@ -120,8 +121,8 @@ static struct hlo_tensor tensor_of(struct arena *a, struct str shape)
 
 /* ---- settings ---- */
 
-/* Returns the contracted dimensions that the configuration of a library call lists ("1"), as the
- * values of a call: ["[1]"]; empty if it lists none. */
+/* Returns the contracted dimensions in the configuration of a library call ("1") as the values of a
+ * call: ["[1]"]; empty if there are none. */
 static struct str config_values(struct arena *a, struct str config)
 {
 	size_t at = str_find(config, S(CONTRACTING));
@@ -139,7 +140,7 @@ static struct str config_values(struct arena *a, struct str config)
 	return sb_str(&to);
 }
 
-/* Returns one field of all dimensions of a window: "[3,3]". */
+/* Returns one field of all dimensions of a window, such as "[3,3]". */
 static struct str window_numbers(struct arena *a, struct str window, uint32_t field)
 {
 	struct sb to = sb_in(a);
@@ -175,7 +176,7 @@ static struct str window_values(struct arena *a, const struct xinstruction *i)
 	           kernel = numbers_in(a, i->convolution, 3);
 	struct sb to = sb_in(a);
 
-	/* an absent number is 0 */
+	/* a missing number is 0 */
 	sb_fmt(&to, "[\"%.*s\",\"%.*s,%.*s\",\"%.*s\",\"%.*s\"",
 	        STR(kernel.n > 2 ? kernel : S("[0]")), STR(batch.n > 2 ? batch : S("[0]")),
 	        STR(feature.n > 2 ? feature : S("[0]")), STR(numbers_in(a, i->convolution, 11)),
@@ -188,7 +189,7 @@ static struct str window_values(struct arena *a, const struct xinstruction *i)
 
 /* ---- calls ---- */
 
-/* Returns the op of an instruction: its opcode; library calls count as dot or convolution. */
+/* Returns the op of an instruction: its opcode. Library calls count as dot or convolution. */
 static struct str op_name(const struct xinstruction *i)
 {
 	return str_starts(i->target, S(GEMM_TARGET))   ? S("dot")
@@ -216,9 +217,8 @@ static struct str values_of(struct arena *a, const struct xinstruction *i, struc
 	return i->window.n || i->convolution.n ? window_values(a, i) : S("");
 }
 
-/* A library call for a gradient computes the image or the kernel. Exchanges this input with the
- * result, so the call has the form of a forward convolution.
- */
+/* Exchanges an input with the result of a library call for a gradient, so that the call has the
+ * form of a forward convolution. Such a call computes the image or the kernel. */
 static void exchange_result(
         const struct xinstruction *i, struct hlo_tensor in[OPERANDS_MAX], struct hlo_tensor *out)
 {
@@ -231,7 +231,7 @@ static void exchange_result(
 	*computed = result;
 }
 
-/* Appends a call; returns its bytes. */
+/* Appends a call. Returns its number of bytes. */
 static size_t put_call(struct xspace *x, const struct xprogram *p, const struct xinstruction *i,
         const struct op_row *row, struct str name, struct sb *to)
 {

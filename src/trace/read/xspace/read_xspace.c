@@ -9,7 +9,7 @@
 
 #define TICKS_PER_US   1000000
 #define CLOCK_SMALL_NS ((int64_t)1 << 52) /* later times are counted from the first one */
-#define MANGLED        "\xEF\xBF\xBD"     /* replacement that text tools write for invalid UTF-8 */
+#define MANGLED        "\xEF\xBF\xBD"     /* text that text tools write in place of invalid UTF-8 */
 #define MANGLED_LOOK   ((size_t)4096)
 
 #define XLINE_EVENT LEAF_TAG(4, WIRE_BYTES)
@@ -48,7 +48,7 @@ static struct str keep(struct xspace *x, struct str s)
 	return str_copy(x->a, s);
 }
 
-/* Takes an entry of a map from id to message. */
+/* Reads an entry of a map from id to message. */
 static bool map_entry(struct str bytes, int64_t *key, struct str *value)
 {
 	struct leaf l = leaf_of(bytes);
@@ -92,7 +92,8 @@ static void read_event_meta(struct xspace *x, struct xplane *p, struct str entry
 	struct xmeta made = { .n = 0 };
 	int64_t id;
 
-	if (!map_entry(entry, &id, &made.display)) { /* its bytes, for now */
+	if (!map_entry(entry, &id, &made.display)) { /* the bytes of the message, until it is
+		                                        parsed */
 		x->bad++;
 		return;
 	}
@@ -124,7 +125,7 @@ static void parse_meta(struct xspace *x, struct xplane *p, struct xmeta *m)
 	m->n = stats.n;
 }
 
-/* Stores the name of a program: "jit_f(1234)" names the program 1234. */
+/* Stores the name of a program: "jit_f(1234)" is the name of program 1234. */
 static void learn_module(struct xspace *x, struct str name)
 {
 	size_t open = str_rfind_char(name, '(');
@@ -296,7 +297,8 @@ static void begin_line(struct xline_walk *l)
 	k->clock = p->kind == XPLANE_TPU ? CLOCK_DEVICE : CLOCK_HOST;
 }
 
-/* Annotations of threads are steps only if the file has neither a line of steps nor groups. */
+/* Decides whether annotations of threads are steps: only if the file has neither a line of steps
+ * nor groups. */
 static void choose_steps(struct xspace *x)
 {
 	x->marks = true;
@@ -309,7 +311,8 @@ static void choose_steps(struct xspace *x)
 	}
 }
 
-/* Chooses the origin: very late times are counted from the first one, so that picoseconds fit. */
+/* Chooses the origin of time. Very late times are counted from the first time, so that picoseconds
+ * fit. */
 static void choose_origin(struct xspace *x)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
@@ -461,7 +464,7 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 		if (!src_rewind(s))
 			return false;
 		wire_init(&x.w, s, "an XSpace",
-		        e->code ? &later : e); /* the damage has been reported */
+		        e->code ? &later : e); /* the damage has already been reported */
 		read_top(&x, pass);
 		if (pass == XPASS_RUNS)
 			xspace_sort_runs(&x);

@@ -12,15 +12,15 @@
 
 #define UNKNOWN_EVENT "(unknown)" /* name of events without metadata */
 
-/* State for one event. */
+/* State of the conversion of one event. */
 struct xevent {
 	struct xline_walk *l;
-	const struct xmeta *meta; /* NULL if missing */
-	uint64_t id;              /* of the metadata */
+	const struct xmeta *meta; /* NULL if the file lacks it */
+	uint64_t id;              /* id of the metadata */
 	int64_t offset, duration, count;
 	bool has_count;
-	size_t own;    /* number of the event's own stats; shared stats follow */
-	uint32_t uses; /* of these stats, as bits */
+	size_t own;    /* number of the event's own stats; shared stats follow them */
+	uint32_t uses; /* uses of these stats, as bits */
 };
 
 /* ---- stats ---- */
@@ -49,7 +49,7 @@ static struct str text_of(const struct xevent *e, enum xstat_use use, uint32_t k
 	return s && s->type == ARG_TEXT ? s->text : STR_NONE;
 }
 
-/* Reads a stat as a number: signed or unsigned, 64 bits wide, or a text of digits. */
+/* Reads a stat as a number: a signed or unsigned 64-bit number, or a text of digits. */
 static bool number_of(const struct xevent *e, enum xstat_use use, uint32_t key, int64_t *out)
 {
 	const struct xstat *s = find_stat(e, use, key);
@@ -83,7 +83,7 @@ static void put_stat(struct xspace *x, const struct xstat *s)
 
 /* ---- arguments ---- */
 
-/* Returns the framework op named by device work; empty if there is none. */
+/* Returns the framework op that device work names; empty if there is none. */
 static struct str framework_op(const struct xevent *e)
 {
 	struct str op = text_of(e, XSTAT_TF_OP, 0);
@@ -95,7 +95,8 @@ static struct str framework_op(const struct xevent *e)
 		op = str_sub(op, 0, str_find_char(op, '#'));
 	}
 	if (text_of(e, XSTAT_ARG, ARG_OP).n && str_starts(op, S("XlaModule:")))
-		return STR_NONE; /* the whole program: the compiled op is more informative */
+		return STR_NONE; /* the op is the whole program; the compiled op is more
+		                    informative */
 	return op;
 }
 
@@ -120,7 +121,8 @@ static void put_all(struct xspace *x, const struct xstat *v, size_t n)
 
 /* ---- categories ---- */
 
-/* Events of the line "XLA Ops" without program or symbol are not ops. */
+/* Returns the category of an event on a TPU. Events of the line "XLA Ops" without program or symbol
+ * are not ops. */
 static enum trace_category tpu_category(const struct xevent *e)
 {
 	int64_t program, symbol;
@@ -201,7 +203,8 @@ static uint32_t module_name(const struct xevent *e)
 	return name;
 }
 
-/* Returns the instruction that device work executes, or NULL. Sets *in to its program. */
+/* Returns the instruction that device work executes, or NULL. Sets *in to the program of the
+ * instruction. */
 static struct xinstruction *instruction(const struct xevent *e, const struct xprogram **in)
 {
 	struct str op = text_of(e, XSTAT_ARG, ARG_OP);
@@ -217,7 +220,7 @@ static struct xinstruction *instruction(const struct xevent *e, const struct xpr
 	return hlo_find(e->l->x, (uint64_t)program, op, in);
 }
 
-/* Adds the program's data of an instruction that the event lacks. */
+/* Adds the data of an instruction that the program has and the event lacks. */
 static void put_instruction(
         const struct xevent *e, const struct xprogram *p, struct xinstruction *i)
 {
@@ -238,7 +241,7 @@ static void put_instruction(
 		build_arg_text(x->b, ARG_CALLS, hlo_calls(x, p, i));
 }
 
-/* Sets the arguments that come from the shared stats of an event. */
+/* Sets the arguments from the shared stats of an event. */
 static void put_shared(const struct xevent *e, enum trace_category category)
 {
 	struct xspace *x = e->l->x;
@@ -313,7 +316,7 @@ static struct xkind make_kind(struct xevent *e, struct str shared)
 	return made;
 }
 
-/* Finds or creates the kind of an event. Its shared stats are in x->key. */
+/* Finds or creates the kind of an event. x->key contains the shared stats of the event. */
 static struct xkind kind_of(struct xevent *e)
 {
 	struct xspace *x = e->l->x;
@@ -345,8 +348,7 @@ static struct xkind kind_of(struct xevent *e)
 	if (i != ID_NONE)
 		return x->kinds.v[i];
 	kind = make_kind(e, shared);
-	if (unused ==
-	        x->bad + x->compressed) { /* if stats are unusable, each event must count them */
+	if (unused == x->bad + x->compressed) { /* unusable stats must be counted for each event */
 		intern_add(&x->kind_keys, key);
 		VEC_PUSH(x->a, &x->kinds, kind);
 	}
@@ -355,8 +357,8 @@ static struct xkind kind_of(struct xevent *e)
 
 /* ---- slices ---- */
 
-/* Sets the run of an op: the run of the program that contains it. Compares event times, because
- * device times of ops and runs are on different clocks. */
+/* Sets the run of an op to the run of the program that contains the op. Compares event times,
+ * because device times of ops and runs are on different clocks. */
 static void put_run(const struct xevent *e, int64_t start)
 {
 	const struct xplane *p = e->l->plane;
@@ -395,7 +397,7 @@ static void append(struct xevent *e)
 		build_slice(x->b, e->l->track, kind.event, start, length, correlation);
 }
 
-/* Takes a stat that is, after its id, one number, as most stats are. */
+/* Reads a stat that consists of an id and one number, as most stats do. */
 static bool take_number(
         const uint8_t *p, const uint8_t *end, struct xstat_name *name, struct xstat *out)
 {
@@ -438,8 +440,8 @@ static void take_stat(struct xevent *e, struct str bytes)
 	x->key.n = (size_t)(to - x->key.v) + bytes.n;
 }
 
-/* Parses an event. Its own stats are then in x->stats, and the bytes of the shared ones in x->key.
- */
+/* Parses an event. Stores its own stats in x->stats, and the bytes of the shared stats in
+ * x->key. */
 static bool parse_event(struct xevent *e, struct str bytes)
 {
 	struct xspace *x = e->l->x;
@@ -482,7 +484,7 @@ void xspace_run(struct xline_walk *line, struct str bytes)
 {
 	struct xspace *x = line->x;
 	struct xevent e = { .l = line };
-	uint64_t bad = x->bad, compressed = x->compressed; /* xspace_event counts them */
+	uint64_t bad = x->bad, compressed = x->compressed; /* xspace_event counts these stats */
 	struct xrun made;
 
 	if (parse_event(&e, bytes) && number_of(&e, XSTAT_ARG, ARG_RUN, &made.run)) {

@@ -18,7 +18,7 @@
  */
 #include "trace/read/xspace/xspace_internal.h"
 
-#define STACK_MAX 256 /* frames of a call stack; more are a circle */
+#define STACK_MAX 256 /* maximum number of frames in a call stack, which may be cyclic */
 
 struct location {
 	uint64_t file, function, line, column;
@@ -114,7 +114,7 @@ static struct str call_stack(const struct module *m, uint64_t frame)
 
 /* ---- instructions ---- */
 
-/* Takes the numbers of a repeated field, packed or one at a time. */
+/* Reads the numbers of a repeated field, packed or one at a time. */
 static void take_ids(struct leaf *l, struct arena *a, struct xids *to)
 {
 	if ((l->tag & 7) == WIRE_VARINT) {
@@ -166,7 +166,7 @@ static bool read_instruction(struct module *m, struct str bytes)
 	return true;
 }
 
-/* Reads a computation; instructions before its end belong to it. */
+/* Reads a computation. The instructions read before its end belong to it. */
 static bool read_computation(struct module *m, struct str bytes)
 {
 	struct leaf l = leaf_of(bytes);
@@ -215,16 +215,16 @@ static void read_metadata(struct module *m, struct str bytes, struct xinstructio
 
 /* ---- modules ---- */
 
-/* True for instructions that run their computations unchanged; computations of other instructions
- * are part of them. */
+/* True for instructions that run their computations unchanged. The computations of other
+ * instructions are part of these instructions. */
 static bool runs_computations(const struct xinstruction *i)
 {
 	return str_eq(i->opcode, S("while")) || str_eq(i->opcode, S("call")) ||
 	       str_eq(i->opcode, S("conditional")) || str_eq(i->opcode, S("async-start"));
 }
 
-/* Marks the instructions that run, from the entry on; instructions that call others get the roots
- * of these as operands. */
+/* Marks the instructions that run, starting at the entry. Instructions that call computations get
+ * the roots of these computations as operands. */
 static void mark_running(struct module *m)
 {
 	VEC(uint32_t) todo = { .v = NULL };
@@ -253,7 +253,7 @@ static void mark_running(struct module *m)
 	}
 }
 
-/* Reads a sequence of the schedule, if it is the entry's. */
+/* Reads a sequence of the schedule, if it belongs to the entry computation. */
 static bool read_sequence(struct module *m, struct str bytes)
 {
 	struct leaf l = leaf_of(bytes);
@@ -323,7 +323,7 @@ static bool read_module(struct module *m, struct str bytes)
 	return true;
 }
 
-/* True for instructions whose result can be the memory of an operand. */
+/* True for instructions whose result can share the memory of an operand. */
 static bool passes_operands(const struct xinstruction *i)
 {
 	static const char *const opcodes[] = { "bitcast", "tuple", "get-tuple-element",
@@ -336,8 +336,8 @@ static bool passes_operands(const struct xinstruction *i)
 	       str_eq(i->opcode, S("custom-call"));
 }
 
-/* Returns the position in the schedule of the last use of each instruction, of which 0 is none. A
- * result that the program returns is used after all instructions. */
+/* Returns the schedule position of the last use of each instruction; 0: none. A result that the
+ * program returns is used after all instructions. */
 static uint32_t *last_uses(const struct xprogram *p, struct arena *a)
 {
 	uint32_t *uses = ARENA_ARRAY(a, p->instructions.n, uint32_t), i, of;
@@ -358,7 +358,7 @@ static uint32_t *last_uses(const struct xprogram *p, struct arena *a)
 	return uses;
 }
 
-/* Reads a compiled program (HloProto); a damaged one is counted and left out. */
+/* Reads a compiled program (HloProto). Counts a damaged program, and leaves it out. */
 static void read_hlo(struct xspace *x, uint64_t program, struct str bytes)
 {
 	struct leaf l = leaf_of(bytes);
@@ -402,7 +402,7 @@ static bool is_program(struct str stat)
 	return str_eq(stat, S("Hlo Proto")) || str_eq(stat, S("hlo_proto"));
 }
 
-/* Reads the compiled program in a stat, if it is one. */
+/* Reads the compiled program in a stat, if the stat contains one. */
 static void read_program(
         struct xspace *x, const struct xplane *p, uint64_t program, struct str stat)
 {
@@ -464,7 +464,7 @@ struct str hlo_category(struct xspace *x, const struct xinstruction *i)
 	        i->fusion.p + 2);
 }
 
-/* Adds the same arguments to a node of the graph that its device work has. */
+/* Adds the arguments that device work has to the node of the graph. */
 static void put_node_args(struct xspace *x, const struct xprogram *p, const struct xinstruction *i)
 {
 	build_args_clear(x->b);

@@ -9,7 +9,7 @@
 
 /* ---- stats ---- */
 
-/* Stats that tfprof interprets, and other stats that events of a kind share. */
+/* Stats that tfprof interprets, and other stats that all events of a kind share. */
 static const struct {
 	const char *name;
 	enum xstat_use use;
@@ -114,7 +114,7 @@ bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, str
 			ref = leaf_varint(&l);
 			has_ref = true;
 			break;
-		case LEAF_TAG(6, WIRE_BYTES): /* bytes, ignored */
+		case LEAF_TAG(6, WIRE_BYTES): /* bytes; ignored */
 		case LEAF_TAG(8, WIRE_BYTES): /* compressed text: counted as unused */
 			x->compressed += l.tag == LEAF_TAG(8, WIRE_BYTES);
 			leaf_skip(&l);
@@ -135,7 +135,7 @@ bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, str
 	return !l.bad && out->name;
 }
 
-/* Reads the number after "key:" in "size:4 dest:1 async:1"; false if it is missing. */
+/* Reads the number after "key:" in "size:4 dest:1 async:1". Returns false if the key is missing. */
 static bool read_detail(struct str details, struct str key, struct str *value)
 {
 	for (struct str s = details; s.n;) {
@@ -219,7 +219,7 @@ enum trace_category xspace_program_category(struct str hlo)
 
 /* ---- ops ---- */
 
-/* [A-Za-z0-9.][A-Za-z0-9_.\/>-]* */
+/* True for texts of the form [A-Za-z0-9.][A-Za-z0-9_.\/>-]*. */
 static bool is_tf_name(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -231,7 +231,7 @@ static bool is_tf_name(struct str s)
 	return s.n > 0;
 }
 
-/* [A-Z_][A-Za-z0-9_]* */
+/* True for texts of the form [A-Z_][A-Za-z0-9_]*. */
 static bool is_tf_type(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -240,7 +240,7 @@ static bool is_tf_type(struct str s)
 	return s.n > 0 && !(s.p[0] >= 'a' && s.p[0] <= 'z');
 }
 
-/* Reads the type of a JAX op: [a-z_][a-z0-9_]*, possibly followed by [...], which is dropped. */
+/* Returns the type of a JAX op: [a-z_][a-z0-9_]*, without a following [...]. */
 static struct str jax_type(struct str s)
 {
 	struct str type = str_sub(s, 0, str_find_char(s, '['));
