@@ -91,6 +91,7 @@ struct op_calls {
 	enum flops_formula formula; /* FORMULAS: the op is not in the table */
 	enum flops_lack lack;       /* the same for all calls of this op */
 	unsigned input;             /* index of the input that lacks data */
+	bool from_file;             /* the formula lacks data: the number is the one in the file */
 	struct flops one;           /* of one call, as its inputs say */
 	uint64_t calls, unknown;    /* counted calls; calls that lack data */
 	bool windowed;     /* paged attention, probably limited to a window in some layers */
