@@ -203,6 +203,8 @@ static void put_nodes(struct page_text *t)
 		sb_put(&t->line, t->p->bounded ? S("; ~") : t->p->uncounted ? S("; ≥") : S("; "));
 		fmt_fraction_si(&t->line, QUANTITY_COUNT, t->p->float_ops);
 		sb_put(&t->line, S(" float operations"));
+		if (f->marks && t->p->m->step_ids.n)
+			sb_put(&t->line, S(" per step"));
 	}
 	end(t, "nodes");
 }

@@ -125,15 +125,41 @@ struct flops flops_tf_kernel_gradient(const struct op_call *c)
 	return gradient(c, call_input(c, 0), &c->output);
 }
 
+/* True if a factor of a product has the dimensions a and b as its last two, in either order. */
+static bool spans(const struct op_tensor *factor, int64_t a, int64_t b)
+{
+	if (!factor->known)
+		return true;
+	if (factor->rank < 2)
+		return false;
+	int64_t x = factor->dim[factor->rank - 2], y = factor->dim[factor->rank - 1];
+	return (x == a && y == b) || (x == b && y == a);
+}
+
+/* Returns the length of the sums of a product; -1: the shapes contradict each other. A ProfileProto
+ * lacks the attribute transpose_a, but the rows of the result show which dimension is summed. */
+static int64_t summed(const struct op_call *c, const struct op_tensor *left)
+{
+	const struct op_tensor *out = &c->output, *right = call_input(c, 1);
+	int64_t first = left->dim[left->rank - 2], last = left->dim[left->rank - 1];
+	bool transposed = number_of(c, REGISTERED_TRANSPOSED) != 0;
+
+	if (c->row->place[0])
+		return last;
+	if (out->rank < 2)
+		return -1;
+	const int64_t rows = out->dim[out->rank - 2], columns = out->dim[out->rank - 1];
+	if (!transposed && first == rows && spans(right, last, columns))
+		return last;
+	return last == rows && spans(right, first, columns) ? first : -1;
+}
+
 struct flops flops_tf_product(const struct op_call *c)
 {
 	const struct op_tensor *left = call_input(c, 0);
-	int at = c->row->place[number_of(c, REGISTERED_TRANSPOSED) ? 0 : 1];
 
 	if (!left->known || !c->output.known)
 		return no_shape(c, 2);
-	if (left->rank < 2)
-		return lacking(LACK_SENSE, 0);
-	at = at < 0 ? at + (int)left->rank : at;
-	return COUNTED(c, 2, left->dim[at], c->output.elements);
+	const int64_t length = left->rank < 2 ? -1 : summed(c, left);
+	return length < 0 ? lacking(LACK_SENSE, 0) : COUNTED(c, 2, length, c->output.elements);
 }

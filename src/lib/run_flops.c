@@ -74,6 +74,17 @@ static bool write_ranks(struct session *s, const struct request *r, struct sink 
 	return flops_write_ranks(ranks, n, (size_t)r->top, &r->opts, s->columns, &to, &s->error);
 }
 
+/* Takes the number that the op log has for a node, where the formula lacks data. */
+static void take_stated(struct op_calls *c)
+{
+	c->lack = LACK_NOTHING;
+	c->from_file = true;
+	c->one = (struct flops){ .flops = c->stated, .read = -1, .written = -1 };
+	c->flops = c->stated;
+	if (c->formula == FORMULAS || c->formula == FORMULA_NONE)
+		c->formula = FORMULA_STATED;
+}
+
 /* Appends the call of a node that has float operations, or may have some. time: ticks of its device
  * work. */
 static void add_node(const struct session *s, const struct graph_flops *f, uint32_t node,
@@ -86,18 +97,20 @@ static void add_node(const struct session *s, const struct graph_flops *f, uint3
 		.device = time,
 		.on = ID_NONE };
 
-	if (f->state[node] == NODE_WITHOUT_FLOPS) {
+	c.stated = s->computes_flops ? 0 : m->nodes.v[node].float_ops;
+	if (f->state[node] == NODE_WITHOUT_FLOPS && c.stated <= 0) {
 		to->moved_time = num_add(to->moved_time, time);
 		return;
 	}
-	if (f->state[node] != NODE_LACKS_FORMULA) {
+	if (f->state[node] == NODE_COUNTED || f->state[node] == NODE_LACKS_DATA) {
 		c.list = model_node_call(m, f->shapes, node, to->a);
 		c.one = flops_of_list(c.list, NULL, &c.formula);
 		c.lack = c.one.lack;
 		c.input = c.one.input;
 		c.flops = c.one.flops;
-		c.stated = s->computes_flops ? 0 : m->nodes.v[node].float_ops;
 	}
+	if (c.lack && c.stated > 0)
+		take_stated(&c);
 	*(c.lack ? &c.unknown : &c.calls) = 1;
 	VEC_PUSH(to->a, &to->calls, c);
 }

@@ -210,6 +210,20 @@ def unknown(x):
         assert x.views['scope'].total('uncounted') > 0, 'no cell shows what is not counted'
 
 
+def float_operations(x):
+    """flops, summary and scope have the same float operations: those that the file states, or else those that follow from the shapes."""
+    p = subprocess.run([PROGRAM, 'flops', x.path, '--top=0', '-output', 'json'], capture_output=True)
+    if p.returncode or 'ops' not in json.loads(p.stdout):
+        raise Nothing('nothing is counted in it')
+    flops, scope = json.loads(p.stdout), x.views['scope'].total('float_ops')
+    cases.equal(sum(r['flops'] for r in flops['ops']), flops['flops'], 'sum of the ops')
+    shown = sum(r['flops'] if r['stated_flops'] is None else r['stated_flops'] for r in flops['ops'])
+    if not x.is_trace:  # an op log has numbers for some operations only
+        shown = flops.get('stated_flops', flops['flops'])
+    near(scope * flops['steps'], shown, 2 * flops['steps'] * len(flops['ops']), 'float operations of %d steps' % flops['steps'])
+    near(number(x.tables['summary']['float_ops']), scope, 1, 'float operations in summary')
+
+
 def flops_of(view, op):
     """Float operations of the nodes of an op."""
     return sum(v for path, v in view.own('float_ops').items() if path.rsplit('/', 1)[-1] == op)
@@ -646,7 +660,7 @@ def converted(x):
             near(again.single[step].total(m), view.total(m), 2000 * len(own) + 1, '%s of step %s' % (m, step))
 
 
-CHECKS = [views, groupings, unknown, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, step_time, timeline, converted]
+CHECKS = [views, groupings, unknown, float_operations, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, step_time, timeline, converted]
 
 
 # ---- inputs ----
@@ -655,7 +669,7 @@ def inputs(folder):
     """Paths of all inputs."""
     made = [os.path.join(folder, n) for n in samples.write_all(folder, os.path.join(BIN, 'spool_make')) if not n.endswith('.txt')]
     traces = sorted(glob.glob(os.path.join(cases.TESTDATA, 'traces', '*')))
-    made.append(os.path.join(cases.TESTDATA, 'example', 'profile_100'))
+    made += [os.path.join(cases.TESTDATA, *p) for p in (('example', 'profile_100'), ('models', 'textsum', 'profile_100.gz'))]
     made.append(os.path.join(cases.TESTDATA, 'graphs', 'replay.pt.trace.json'))
     made += [p for p in traces if os.path.basename(p) not in ('README.md', 'calls.json', 'tensorrt_layers.json')]
     if ARGS.realdata:

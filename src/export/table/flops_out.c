@@ -95,7 +95,7 @@ static void fill_ops(struct table *to, const struct flops_sums *x)
 	for (size_t i = 0; i < x->n; i++) {
 		const struct flops_row *r = &x->rows[order[i]];
 		int64_t rate = per_second(r, t);
-		if (r->lack || (!r->flops && !r->device))
+		if (r->lack || (!r->flops && !r->device && !r->stated))
 			continue;
 		put_flops(to, r);
 		table_number(to, table_share(r->flops, x->flops));
@@ -377,8 +377,9 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 		fmt_si(&b, (double)x->recomputed);
 	}
 	if (x->stated) {
-		sb_put(&b, S("\nThe file itself states for the same calls: "));
+		sb_put(&b, S("\nThe file itself states "));
 		fmt_si(&b, (double)x->stated);
+		sb_put(&b, S(" for these calls, which other commands show"));
 	}
 	if (x->all) {
 		sb_put(&b, S("\nThey are "));
@@ -539,7 +540,7 @@ static void explain_numbers(
 {
 	enum flops_formula formula;
 
-	if (c->formula == FORMULA_STATED) {
+	if (c->formula == FORMULA_STATED || c->from_file) {
 		sb_put(to, S("as the file states"));
 	} else if (c->list.n) {
 		flops_of_list(c->list, to, &formula);

@@ -94,6 +94,7 @@ struct op_calls {
 	enum flops_formula formula; /* FORMULAS: the table has no formula for the op */
 	enum flops_lack lack;       /* equal for all calls of this op */
 	unsigned input;             /* index of the input that lacks data */
+	bool from_file;             /* the formula lacks data: the number is the one in the file */
 	struct flops one;           /* float operations and bytes of one call, computed from its
 	                               inputs */
 	uint64_t calls, unknown;    /* numbers of counted calls, and of calls that lack data */
