@@ -326,13 +326,15 @@ def samples_of(path):
 
 
 def exports(x):
-    """Folded stacks and pprof files of every view add up to its total."""
+    """Folded stacks and pprof files of every view add up to its total. (In pprof, the original omits the own time of inner lines.)"""
     for name, view in x.views.items():
         total = view.total('micros')
         path = os.path.join(x.made, name + '.pprof')
         if os.path.exists(path):
             found, n = samples_of(path)
-            near(found, total, n + 1, 'pprof of %s' % name)
+            inner = {r['parent'] for r in view.rows} if name == 'code' and x.original else set()
+            omitted = sum(own for row, own in view.own('micros').items() if row in inner)
+            near(found, total - omitted, n + 1, 'pprof of %s' % name)
         path = os.path.join(x.made, name + '.folded')
         if os.path.exists(path):
             with open(path) as f:
