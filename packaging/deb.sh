@@ -5,7 +5,7 @@
 #   packaging/deb.sh [FOLDER]
 # The packages go to FOLDER, build/deb without one. Their revision is 0upstream1, which sorts before the revisions of Debian itself.
 # debian/changelog is made of the version in the Makefile and of the commit's date; DEBFULLNAME and DEBEMAIL name the
-# maintainer. Status 3: tools that build packages are missing.
+# maintainer, otherwise it is the author of the commit. Status 3: tools that build packages are missing.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD
@@ -17,7 +17,7 @@ for tool in dpkg-buildpackage dh dh_python3; do
 	}
 done
 version=$(sed -n 's/^VERSION := //p' Makefile)
-maintainer="${DEBFULLNAME:-tfprof maintainers} <${DEBEMAIL:-tfprof@packages.debian.org}>"
+maintainer="${DEBFULLNAME:-$(git log -1 --format=%an)} <${DEBEMAIL:-$(git log -1 --format=%ae)}>"
 : "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct)}"
 export SOURCE_DATE_EPOCH
 
@@ -33,7 +33,7 @@ tar -czf "$work/tfprof_$version.orig.tar.gz" -C "$work" --sort=name --owner=0 --
 	--mtime="@$SOURCE_DATE_EPOCH" "tfprof-$version"
 
 cp -R packaging/debian "$source/debian"
-sed -i "s|@MAINTAINER@|$maintainer|" "$source/debian/control"
+sed -i "s|@MAINTAINER@|$(printf '%s' "$maintainer" | sed 's/[\\&|]/\\&/g')|" "$source/debian/control"
 printf 'tfprof (%s-0upstream1) unstable; urgency=medium\n\n  * Release %s; its changes are in CHANGELOG.md.\n\n -- %s  %s\n' \
 	"$version" "$version" "$maintainer" "$(LC_ALL=C date -R -u -d "@$SOURCE_DATE_EPOCH")" >"$source/debian/changelog"
 

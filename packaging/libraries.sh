@@ -5,14 +5,15 @@
 #   CC=... CXX=... AR=... packaging/libraries.sh FOLDER PREFIX [HOST]
 # HOST is a GNU triple, for cross-compiling; BUILD_CC is then a compiler for this machine that takes the same flags.
 # PREFIX gets include/, lib/ and pkg-config files; licences go to PREFIX/licences. A library that is there is not built
-# again. A configure script is run only where a library needs it.
+# again. A configure script is run only where a library needs it. Debugging information would contain the names of temporary
+# folders.
 set -eu
 sources=$(cd "$1" && pwd)
 mkdir -p "$2"
 prefix=$(cd "$2" && pwd)
 host=${3-}
 : "${CC:=cc}" "${CXX:=c++}" "${AR:=ar}" "${BUILD_CC:=cc}"
-flags='-O2 -w -fPIC -fvisibility=hidden'
+flags='-O2 -g0 -w -fPIC -fvisibility=hidden'
 jobs=$(nproc 2>/dev/null || echo 2)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -75,10 +75,18 @@ def libraries(t):
     assert 'not checked: this program is static' in said, said
 
 
+def page(t):
+    """The program writes pages, with the notices of the JavaScript modules in them."""
+    code, _, err = run([t.static, 'report', os.path.join(ROOT, 'testdata/traces/trace.xplane.pb'), '-o', 'page.html'])
+    assert code == 0, err
+    with open('page.html', encoding='utf-8') as f:
+        assert 'Mike Bostock' in f.read()
+
+
 if __name__ == '__main__':
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'))
     p.add_argument('--static', default=os.path.join(ROOT, 'build/check/tfprof-static'))
     a = p.parse_args()
     a.program, a.static = os.path.abspath(a.program), os.path.abspath(a.static)
-    sys.exit(cases.run([alone, answers, empty_root, libraries], a))
+    sys.exit(cases.run([alone, answers, empty_root, libraries, page], a))

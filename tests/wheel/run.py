@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds a wheel, installs it in an empty virtual environment, and uses the program, the package and the collector. Without
 --portable, pip builds it from ./python for this machine. With it, packaging/wheel.sh builds it twice, with equal bytes, for any
-Linux with glibc 2.17. --wheel tests a wheel that is built already, as far as this machine can run it.
+Linux with glibc 2.17, the second time in another folder. --wheel tests a wheel that is built already, as far as this machine can run it.
 
     tests/wheel/run.py [--portable | --wheel FILE] [NAME...]
 """
@@ -69,19 +69,19 @@ def digest(path):
         return hashlib.sha256(f.read()).hexdigest()
 
 
-def build(portable, folder):
-    """Builds a wheel in the folder. Returns its path."""
+def build(portable, folder, root=ROOT):
+    """Builds a wheel of the sources in root into the folder. Returns its path."""
     if portable:
-        p = subprocess.run([os.path.join(ROOT, 'packaging', 'wheel.sh')], stdin=subprocess.DEVNULL, env=plain(),
+        p = subprocess.run([os.path.join(root, 'packaging', 'wheel.sh')], stdin=subprocess.DEVNULL, env=plain(),
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if p.returncode == 3:
             raise Skip('compiler or sources cannot be downloaded')
         assert p.returncode == 0, p.stdout.decode('utf-8', 'replace')[-1500:]
-        for path in glob.glob(os.path.join(ROOT, 'build/wheel/*manylinux*%s.whl' % os.uname().machine)):
+        for path in glob.glob(os.path.join(root, 'build/wheel/*manylinux*%s.whl' % os.uname().machine)):
             shutil.copy(path, folder)
     else:
         run([sys.executable, '-m', 'pip', 'wheel', '--quiet', '--no-deps', '--no-index', '--no-build-isolation',
-             '--wheel-dir', folder, os.path.join(ROOT, 'python')])
+             '--wheel-dir', folder, os.path.join(root, 'python')])
     return glob.glob(os.path.join(folder, '*.whl'))[0]
 
 
@@ -93,15 +93,29 @@ def runs_here(t, musl=False):
         raise Skip('this machine cannot run %s' % name)
 
 
+def copy_sources(to):
+    """Copies the sources to another folder. The compiler and the tarballs are links; what the compiler has cached is not there."""
+    names = run(['git', '-C', ROOT, 'ls-files', '-z', '--cached', '--others', '--exclude-standard']).split('\0')
+    for name in names:
+        if name and os.path.isfile(os.path.join(ROOT, name)):
+            os.makedirs(os.path.dirname(os.path.join(to, name)), exist_ok=True)
+            shutil.copy(os.path.join(ROOT, name), os.path.join(to, name))
+    os.makedirs(to + '/build/wheel')
+    for path in glob.glob(ROOT + '/build/wheel/zig-[0-9]*') + [ROOT + '/build/wheel/sources']:
+        os.symlink(path, os.path.join(to, 'build/wheel', os.path.basename(path)))
+
+
 def reproducible(t):
-    """Equal sources give equal bytes."""
+    """Equal sources give equal bytes: a portable wheel also in another folder, with nothing that was compiled before."""
     if t.given:
         raise Skip('the wheel is built already')
     os.mkdir('again')
-    with step.locked(os.path.join(ROOT, 'build/wheel')):  # tests/gpu/portable.py builds there, too
-        if t.portable:
-            shutil.rmtree(os.path.join(ROOT, 'build/wheel', os.uname().machine, 'obj'))
-        again = build(t.portable, 'again')
+    root = ROOT
+    if t.portable:
+        root = os.path.abspath('another/folder')
+        copy_sources(root)
+    with step.locked(os.path.join(ROOT, 'build/wheel')):
+        again = build(t.portable, 'again', root)
     assert os.path.basename(again) == os.path.basename(t.wheel) and digest(again) == digest(t.wheel)
 
 
