@@ -61,7 +61,8 @@ class DeviceNames(List[str]):
             self,
             top: Optional[int] = None,
             *,
-            table: Optional[Literal['all', 'devices', 'step_time', 'gpus', 'idle', 'idle_places', 'kernels', 'waits', 'latency', 'communication', 'transfers', 'processes', 'synchronisations', 'calls', 'launches', 'ranges', 'steps', 'copies', 'graphs', 'memory', 'overhead']] = None) -> Result:
+            table: Optional[Literal['all', 'devices', 'step_time', 'gpus', 'idle', 'idle_places', 'kernels', 'waits', 'latency', 'communication', 'transfers', 'processes', 'synchronisations', 'calls', 'launches', 'ranges', 'steps', 'copies', 'graphs', 'memory', 'overhead']] = None,
+            step: Optional[Steps] = None) -> Result:
         """Runs the command devices: what each device did, and why it was idle; alias: gpu.
 
         The first table has a row for each device of a trace or recording. The window is the
@@ -70,7 +71,8 @@ class DeviceNames(List[str]):
         Compute, exposed communication and exposed copies add up to busy. Idle is the rest of
         the window, and its causes add up to it. help idle lists the causes; help communication
         lists what counts as communication. The second table divides an average step in the
-        same way. With several files, each row names its worker. Recordings, and traces with
+        same way. With -step N, the window is that step, and only the times and idle causes are
+        shown. With several files, each row names its worker. Recordings, and traces with
         launches, have additional tables: GPUs and their processes, idle causes (with their
         places in traces), launch latency, communication, copies, kernels, calls with the time
         in which the host waited, launch configurations, and work by steps and ranges.
@@ -82,6 +84,8 @@ class DeviceNames(List[str]):
         top: show the first N rows of each table (20); 0 is all; also -n. Default: 0.
         table: print only this table; -output csv, md and ndjson write one table, at first
             devices; with json: the table in rows; help --table lists the tables. Default: all.
+        step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
+            these steps. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -91,6 +95,7 @@ class DeviceNames(List[str]):
         return self._result('devices', (), {
             'top': top,
             'table': table,
+            'step': step,
         })
 
 
@@ -106,7 +111,9 @@ class StepNumbers(List[int]):
 
     def __call__(
             self,
-            top: Optional[int] = None) -> Result:
+            top: Optional[int] = None,
+            *,
+            step: Optional[Steps] = None) -> Result:
         """Runs the command steps: time of each step, divided by what the devices did.
 
         Each line is a step. Step time is wall time, from the start to the end of the mark. The
@@ -119,6 +126,8 @@ class StepNumbers(List[int]):
         accelerators or, without them, of its hosts.
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
+        step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
+            these steps. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -127,6 +136,7 @@ class StepNumbers(List[int]):
         """
         return self._result('steps', (), {
             'top': top,
+            'step': step,
         })
 
 
@@ -752,16 +762,20 @@ class Commands:
             self,
             top: Optional[int] = None,
             *,
-            by: Optional[Literal['kernel', 'phase']] = None) -> Result:
+            by: Optional[Literal['kernel', 'phase']] = None,
+            step: Optional[Steps] = None) -> Result:
         """Runs the command kernels: kernels, copies and compiled ops by total time.
 
         Each line is a name on a device of a trace or recording, sorted by total time, with the
         op that launched most of it. In a recording, the op is the path of the NVTX ranges. -by
-        phase divides each name by the phases of a server's steps.
+        phase divides each name by the phases of a server's steps. -step selects steps: work
+        belongs to the step that launched it.
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
         by: phase: print a row for each kernel and each phase of a server (help phases).
             Default: kernel.
+        step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
+            these steps. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -771,6 +785,7 @@ class Commands:
         return self._result('kernels', (), {
             'top': top,
             'by': by,
+            'step': step,
         })
 
     def phases(

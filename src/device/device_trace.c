@@ -97,19 +97,27 @@ static void add_processes(struct trace_feed *f)
 	add_steps(u, &f->u->steps);
 }
 
-static void number_devices(struct trace_feed *f)
+/* Finds out if the device numbers of the source are unique. */
+static void check_numbers(struct device_use *u, struct arena *scratch)
 {
-	const struct trace *t = f->t;
-	struct device_use *u = f->u;
+	const struct trace *t = u->t;
 	struct imap known;
 
-	imap_init(&known, f->scratch);
+	imap_init(&known, scratch);
 	u->unique = true;
 	for (size_t i = 0; i < t->devices.n; i++) {
 		int64_t index = t->devices.v[i].index;
 		u->unique &= index >= 0 && index < UINT32_MAX &&
 		             imap_put(&known, (uint64_t)index, 0, false);
 	}
+}
+
+static void number_devices(struct trace_feed *f)
+{
+	const struct trace *t = f->t;
+	struct device_use *u = f->u;
+
+	check_numbers(u, f->scratch);
 	f->gpus = ARENA_ARRAY(u->a, t->devices.n, struct recorded_gpu);
 	for (uint32_t i = 0; i < t->devices.n; i++)
 		f->gpus[i] = (struct recorded_gpu){ .number = device_number(u, i),
@@ -329,4 +337,23 @@ void device_use_trace(struct device_use *u, const struct trace *t, const struct 
 		take_process(&f, i);
 	scratch_close(&own);
 	device_sum(u);
+}
+
+void device_use_step(struct device_use *u, const struct trace_links *links,
+        const struct trace_steps *steps, uint32_t step, struct arena *a)
+{
+	const struct idle_question request = { .links = links, .steps = steps, .step = step };
+
+	device_use_init(u, steps->t, a);
+	u->of_step = true;
+	u->links = links;
+	u->steps = *steps;
+	check_numbers(u, a);
+	idle_find(u->t, &request, &u->idle, &u->usage, a);
+	for (size_t i = 0; i < u->usage.devices.n; i++) {
+		const struct device_usage *usage = &u->usage.devices.v[i];
+		VEC_PUSH(a, &u->devices,
+		        ((struct gpu_device){
+		                .number = device_number(u, usage->device), .usage = *usage }));
+	}
 }

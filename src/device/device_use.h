@@ -202,6 +202,7 @@ struct device_use {
 	struct arena *a;
 	const struct trace *t;
 	const struct trace_links *links; /* NULL: work has ARG_LATENCY instead */
+	bool of_step; /* only usage and idle are set, of one step (device_use_step) */
 	struct trace_usage usage;
 	struct trace_steps steps;
 	struct idle_report idle; /* empty without links */
@@ -248,6 +249,11 @@ bool device_use_read(struct device_use *u, const struct recording_set *files,
  * overhead, which only recordings have. */
 void device_use_trace(struct device_use *u, const struct trace *t, const struct trace_links *links,
         struct arena *a);
+
+/* Finds the usage and the idle causes of the devices in a step; step: its index. steps live as long
+ * as u. */
+void device_use_step(struct device_use *u, const struct trace_links *links,
+        const struct trace_steps *steps, uint32_t step, struct arena *a);
 
 /* Returns the metadata of the recording of a process. */
 static inline const struct recording_facts *gpu_facts(const struct device_use *u, uint32_t process)

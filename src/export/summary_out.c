@@ -483,6 +483,9 @@ static void put_verdict(struct page_text *t)
 {
 	struct str verdict = t->p->verdict;
 
+	if (t->p->verdict_left_out)
+		verdict = S("not in this summary, because it takes long for an input of this size: "
+		            "why prints it");
 	if (!verdict.p)
 		return;
 	begin(t);

@@ -56,6 +56,7 @@ struct summary_page {
 	struct hottest_table ops, nodes;
 	struct str verdict,
 	        cause; /* the verdict of why: its sentence and its id; p NULL: why was not run */
+	bool verdict_left_out; /* because it takes long */
 	/* Of all nodes, of an average step. */
 	struct fraction host_us, device_us, float_ops, requested_bytes;
 	bool bounded;      /* float_ops is an upper bound */

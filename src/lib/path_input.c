@@ -73,6 +73,13 @@ bool path_input_open(struct session *s, const struct opts *o, struct path_input 
 	return t != NULL;
 }
 
+bool path_one_step(struct session *s, const struct opts *o)
+{
+	return !o->steps.n ||
+	       session_fail(s, ERR_INVALID_ARGUMENT, "-step %.*s: one step expected, not several",
+	               STR(o->steps.text));
+}
+
 void path_note_unknown(struct session *s, const struct depend *d, uint64_t waits)
 {
 	static const char *const cures[TRACE_SOURCES] = {

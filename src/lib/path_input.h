@@ -20,6 +20,9 @@ bool path_input_open(struct session *s, const struct opts *o, struct path_input 
 /* Returns the launches of a trace if an earlier command found them, otherwise NULL. */
 const struct trace_links *path_kept_links(const struct session *s, const struct trace *t);
 
+/* Fails if -step selects several steps. */
+bool path_one_step(struct session *s, const struct opts *o);
+
 /* The chosen steps of a replay. */
 struct path_steps {
 	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */

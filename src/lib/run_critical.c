@@ -21,7 +21,7 @@ bool run_critical(struct session *s, const struct request *r, struct sink *out)
 	struct critical x;
 	uint32_t found = 0;
 
-	if (!path_input_open(s, o, &in))
+	if (!path_one_step(s, o) || !path_input_open(s, o, &in))
 		return false;
 	if (page.chosen && !imap_get(&in.steps.by_id, zigzag(o->step), &found))
 		return session_fail(s, ERR_INVALID_ARGUMENT, "step %lld is not in the trace",

@@ -162,6 +162,7 @@ bool run_flops(struct session *s, const struct request *r, struct sink *out)
 
 	if (!session_need_steps(s, &r->opts) || !session_seal(s))
 		return false;
+	session_note_averages(s, &r->opts);
 	if (s->model.traces.n > 1 && !r->explain.n)
 		return write_ranks(s, r, out);
 	if (!s->model.traces.n) {

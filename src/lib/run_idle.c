@@ -14,11 +14,12 @@ bool run_idle(struct session *s, const struct request *r, struct sink *out)
 	struct emit to = session_emit(s, VK_N, out);
 	struct arena *a = &s->query_arena;
 	struct idle_report report;
+	struct trace_usage usage;
 	struct idle_page page = { .report = &report };
 	struct idle_question request = { .step = ID_NONE, .by = (enum idle_by)r->section };
 	struct path_input in;
 
-	if (!path_input_open(s, o, &in))
+	if (!path_one_step(s, o) || !path_input_open(s, o, &in))
 		return false;
 	request.links = &in.links;
 	request.steps = &in.steps;
@@ -28,6 +29,6 @@ bool run_idle(struct session *s, const struct request *r, struct sink *out)
 		        (long long)o->step);
 	if (o->step >= 0)
 		page.step = str_fmt(a, "step %lld", (long long)o->step);
-	idle_find(in.t, &request, &report, a);
+	idle_find(in.t, &request, &report, &usage, a);
 	return idle_write(&page, (size_t)r->top, o, s->columns, &to, &s->error);
 }

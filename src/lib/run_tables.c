@@ -16,11 +16,20 @@ static bool write_table(struct session *s, struct trace_table_request *request,
 	struct emit to = session_emit(s, VK_N, out);
 	struct worker_traces all = { 0 };
 
+	bool chosen = opts_names_steps(o) && request->which != TABLE_ROOFLINE &&
+	              request->which != TABLE_PHASES;
+	uint64_t wants = chosen ? ARG_BITS_ALL : trace_table_wants(request->which);
+
 	request->columns = o->wide ? 0 : s->columns;
-	if (!session_find_traces(
-	            s, trace_table_wants(request->which), request->which == TABLE_DEVICES, &all))
+	if ((request->which == TABLE_DEVICES && !path_one_step(s, o)) ||
+	        !session_find_traces(s, wants, request->which == TABLE_DEVICES && !chosen, &all) ||
+	        (chosen && !session_need_slices(s)))
 		return false;
 	all.links = all.n == 1 ? path_kept_links(s, all.v[0].t) : NULL;
+	if (chosen && request->which == TABLE_DEVICES)
+		note_line(&s->notes,
+		        "note: with -step, only the times of the devices and the causes of idle "
+		        "time are shown; see also kernels -step and op -step\n");
 	uint64_t summed = 0;
 	for (size_t i = 0; i < all.n && request->which == TABLE_DEVICES; i++)
 		summed += all.v[i].t->sums ? all.v[i].t->n_slices : 0;

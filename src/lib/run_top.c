@@ -84,6 +84,7 @@ bool run_top(struct session *s, const struct request *r, struct sink *out)
 	if (!session_query(s, view_with(VIEW_PATHS), &q) || !find_metric(s, r, &m) ||
 	        !view_open(&q, &s->error))
 		return false;
+	session_note_averages(s, &r->opts);
 	bool ok = write_top(s, r, &q, m, out);
 	view_close(&q);
 	return ok;

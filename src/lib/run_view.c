@@ -242,6 +242,7 @@ bool session_show(struct session *s, const struct view_ops *v, const struct opts
 	note_cycles(s, &x->r);
 	note_steps(s, &x->columns);
 	note_coverage(s, &x->columns);
+	session_note_averages(s, &x->columns);
 	session_note_flops(s, &x->columns);
 	return true;
 }
@@ -285,6 +286,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	note_cycles(s, &r);
 	note_steps(s, o);
 	note_coverage(s, o);
+	session_note_averages(s, o);
 	session_note_flops(s, o);
 	if (s->ckpt && (o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)))
 		tensors_read(&r, s->ckpt, message != NULL);

@@ -176,17 +176,19 @@ static bool has_cheap_verdict(const struct session *s)
 		slices += t->n_slices;
 		devices += t->devices.n;
 	}
-	return s->model.traces.n && s->model.traces.n == s->model.files.n &&
-	       slices <= VERDICT_SLICES_MAX && devices <= VERDICT_DEVICES_MAX;
+	return slices <= VERDICT_SLICES_MAX && devices <= VERDICT_DEVICES_MAX;
 }
 
-bool session_verdict(struct session *s, struct str *verdict, struct str *id)
+bool session_verdict(struct session *s, struct str *verdict, struct str *id, bool *left_out)
 {
 	struct arena *a = &s->query_arena;
 	struct path_replays in;
 	struct opts o;
 
-	if (!has_cheap_verdict(s))
+	if (!session_has_path(s))
+		return true;
+	*left_out = !has_cheap_verdict(s);
+	if (*left_out)
 		return true;
 	opts_preset(&o, a);
 	if (!path_replays_find(s, &o, &in))

@@ -210,14 +210,14 @@ struct emit session_emit_of(
  * list; 0: all; negative: the default. */
 bool session_advise(struct session *s, unsigned checkers, int64_t top, struct advice *out);
 
-/* Finds the verdict of why on all steps: its sentence and its id. Sets nothing for two runs, or if
- * the verdict would take too long: for traces of more than VERDICT_SLICES_MAX slices or
- * VERDICT_DEVICES_MAX devices, or a recording of more than VERDICT_BYTES_MAX bytes. False: the
- * trace cannot be read. */
+/* Finds the verdict of why on all steps: its sentence and its id. Sets nothing for two runs. Sets
+ * only *left_out if the verdict would take too long: for traces of more than VERDICT_SLICES_MAX
+ * slices or VERDICT_DEVICES_MAX devices, or a recording of more than VERDICT_BYTES_MAX bytes.
+ * False: the trace cannot be read. */
 #define VERDICT_SLICES_MAX  2000000
 #define VERDICT_BYTES_MAX   (64 << 20)
 #define VERDICT_DEVICES_MAX 64
-bool session_verdict(struct session *s, struct str *verdict, struct str *id);
+bool session_verdict(struct session *s, struct str *verdict, struct str *id, bool *left_out);
 
 /* Returns the loaded recording as a trace with the wanted arguments (ARG_BIT), or NULL. A trace
  * with all arguments is made at first use and kept; any other lives until the next query. */
@@ -226,6 +226,10 @@ const struct trace *session_recording_trace(struct session *s, uint64_t wants);
 /* Collects the loaded traces, or makes the trace of the loaded recording. devices: for the tables
  * of `devices`. */
 bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct worker_traces *to);
+
+/* Adds a note if averages over all steps of the loaded traces include steps without device work,
+ * which steps and why leave out. */
+void session_note_averages(struct session *s, const struct opts *o);
 
 /* Adds up for which share of the device time of the loaded traces float operations are known. */
 struct flops_coverage session_coverage(const struct session *s);

@@ -163,6 +163,22 @@ bool session_rank_step(struct session *s, struct opts *o)
 	return true;
 }
 
+void session_note_averages(struct session *s, const struct opts *o)
+{
+	size_t steps = 0, workless = 0;
+
+	for (size_t i = 0; i < s->model.traces.n; i++) {
+		steps += s->model.traces.v[i].steps;
+		workless += s->model.traces.v[i].workless;
+	}
+	if (!opts_names_steps(o))
+		note_count(&s->notes, workless,
+		        "note: the numbers are means of all %zu steps; %zu of them {has|have} no "
+		        "device work, and steps, why and summary leave {it|them} out (-step "
+		        "chooses)\n",
+		        steps, workless);
+}
+
 struct flops_coverage session_coverage(const struct session *s)
 {
 	struct flops_coverage all = { .counts = false };

@@ -95,6 +95,8 @@ struct model_trace {
 	size_t n_kernels;
 	struct flops_coverage *coverage; /* of float operations; NULL: not known */
 	const struct trace_ops *counted; /* the calls alone; NULL: not kept, or none */
+	size_t steps, workless; /* all steps; of them, those without device work, if others have
+	                           some */
 };
 
 struct trace;

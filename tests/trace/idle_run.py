@@ -154,6 +154,19 @@ def partitions_add_up(path):
     return devices['devices'], steps['steps']
 
 
+def one_step(path, step, idle):
+    """With -step, devices has the idle time of `idle` and the times of `steps`, and steps has one row, which is its average step."""
+    number = str(step['step'])
+    found, rows = answer('devices', path, '-step', number), answer('steps', path, '-step', number, '--top=0')
+    adds_up(idle, found['devices'])
+    equal(rows['steps'], [step], 'steps -step ' + number)
+    equal(found['step_time'], rows['step_time'], 'average of step ' + number)
+    for name in ('busy_ns', 'compute_busy_ns', 'exposed_communication_ns', 'exposed_copy_ns', 'idle_ns', 'slices'):
+        equal(sum(d[name] for d in found['devices']), step[name], name + ' of step ' + number)
+    for d, average in zip(found['devices'], found['step_time']):
+        equal([d[k] for k in ('window_ns', 'compute_busy_ns', 'idle_ns')], [average[k] for k in ('step_ns', 'compute_ns', 'idle_ns')], 'device')
+
+
 def of_trace(doc):
     """Checks all properties of a trace."""
     path = write(doc)
@@ -167,6 +180,10 @@ def of_trace(doc):
         found = answer('idle', path, '-step', str(s['step']))
         equal(sum(d['idle_ns'] for d in found['devices']), s['idle_ns'], 'idle time of step %s' % s['step'])
         equal(sum(c['ns'] for d in found['devices'] for c in d['causes']), s['idle_ns'], 'causes of step %s' % s['step'])
+        one_step(path, s, found)
+    if marked:
+        kernels = [answer('kernels', path, *words, '--top=0')['kernels'] for words in [()] + [('-step', str(s['step'])) for s in steps]]
+        equal(sum(k['total_ns'] for k in kernels[0]), sum(k['total_ns'] for of_step in kernels[1:] for k in of_step), 'kernels of all steps')
     return whole
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes traces in which one thing is wrong, and healthy ones, with the truth: the cause, and the time that its remedy saves.
 
-    tests/why/corpus.py FOLDER [--rows FILE] [--make build/check/spool_make] [ROW...]
+    tests/why/corpus.py FOLDER [--rows FILE] [--first SEED] [--make build/check/spool_make] [ROW...]
 
 writes a folder for each trace, and FOLDER/truth.json: [{"name", "files", "format", "cause", "step_ns", "saved_ns"}], times per step.
 `saved_ns` is null where the simulator cannot know it. causes.json, or another file of that form, has the parameters.
@@ -68,11 +68,11 @@ def step_time(run, first=0):
     return round((steps[-1][2] - start) / (len(steps) - first))
 
 
-def cases(rows, names=()):
-    """Yields the cases of rows."""
+def cases(rows, names=(), first=0):
+    """Yields the cases of rows; first: the first seed of each row."""
     for name, row in rows.items():
         if not names or name in names:
-            for seed in range(row['seeds']):
+            for seed in range(first, first + row['seeds']):
                 yield Case(name, seed, row)
 
 
@@ -80,11 +80,12 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('folder')
     p.add_argument('--rows', default=os.path.join(HERE, 'causes.json'))
+    p.add_argument('--first', type=int, default=0)
     p.add_argument('--make', default='build/check/spool_make', type=os.path.abspath)
     p.add_argument('names', nargs='*')
     a = p.parse_args()
     out = []
-    for case in cases(planted.rows(a.rows), a.names):
+    for case in cases(planted.rows(a.rows), a.names, a.first):
         for form in case.row['formats']:
             name = '%s-%s' % (case.name, form)
             files = case.write(form, os.path.join(a.folder, name), a.make)

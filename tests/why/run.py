@@ -3,6 +3,8 @@
 """Tests the corpus of planted causes: that each trace really is what the corpus says.
 
     --seeds N        programs of each row, 1 unless given; the deep tier takes all
+    --first N        the first seed of each row, 0 unless given: other programs
+    --rows FILE      other parameters than causes.json
     --score          prints every wrong verdict, and the shares of the right ones (docs/WHY.md)
     --program, --make  tfprof, and spool_make, which makes recordings
 """
@@ -21,15 +23,16 @@ import corpus  # noqa: E402
 import planted  # noqa: E402
 import truth  # noqa: E402
 
-PROGRAM = MAKE = ''
-SEEDS = 0
+PROGRAM = MAKE = ROWS = ''
+SEEDS = FIRST = 0
 CASES = []
 
 
 def all_cases():
     """The cases of the corpus, made once."""
     if not CASES:
-        CASES.extend(corpus.cases({k: dict(row, seeds=min(row['seeds'], SEEDS)) for k, row in planted.rows().items()}))
+        rows = planted.rows(ROWS) if ROWS else planted.rows()
+        CASES.extend(corpus.cases({k: dict(row, seeds=min(row['seeds'], SEEDS)) for k, row in rows.items()}, first=FIRST))
     return CASES
 
 
@@ -138,15 +141,17 @@ TESTS = [causes_cost_time_and_healthy_traces_lose_none, traces_have_the_simulate
 
 
 def main():
-    global PROGRAM, MAKE, SEEDS
+    global PROGRAM, MAKE, ROWS, SEEDS, FIRST
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--program', default=os.path.join(cases.ROOT, 'build/check/tfprof'), type=os.path.abspath)
     p.add_argument('--make', default=os.path.join(cases.ROOT, 'build/check/spool_make'), type=os.path.abspath)
     p.add_argument('--seeds', type=int, default=1)
+    p.add_argument('--first', type=int, default=0)
+    p.add_argument('--rows', type=os.path.abspath)
     p.add_argument('--score', action='store_true')
     p.add_argument('names', nargs='*')
     a = p.parse_args()
-    PROGRAM, MAKE, SEEDS = a.program, a.make, a.seeds
+    PROGRAM, MAKE, ROWS, SEEDS, FIRST = a.program, a.make, a.rows, a.seeds, a.first
     if a.score:
         with tempfile.TemporaryDirectory(prefix='tfprof-why-') as home:
             os.chdir(home)

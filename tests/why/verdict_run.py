@@ -594,6 +594,25 @@ def steps_without_work_are_left_out():
     assert ', the only one of 2 steps with device work: ' in words_of('critical', one)
     ranked = [json.loads(run('what-if', p, '--each=kernel', '-output', 'json'))['savings'] for p in (files()['input_pipeline'][0], path)]
     cases.equal(*ranked)
+    note = 'note: the numbers are means of all %d steps; %d of them have no device work, and steps, why and summary leave them out (-step chooses)' % (
+        len(marks) + len(empty), len(empty))
+    for command in ('op', 'scope', 'top'):
+        p = subprocess.run([PROGRAM, command, path], capture_output=True, text=True)
+        assert note in p.stderr, (command, p.stderr)
+        for words in ([path, '-step', '900'], [files()['input_pipeline'][0]]):
+            p = subprocess.run([PROGRAM, command, *words], capture_output=True, text=True)
+            assert 'the numbers are means' not in p.stderr, (command, words, p.stderr)
+
+
+def costly_verdicts_are_left_out():
+    """summary says that it has no verdict if there are more devices than it examines, and names the command that has one."""
+    work = launches([('cudaLaunchKernel', 10 * i, 5) for i in range(65)], [(i, 10 * i + 6, 900) for i in range(65)])
+    for i, e in enumerate(work[65:]):
+        e.update(pid=100 + i, args=dict(e['args'], device=i))
+    path = written('many.json', work)
+    text = words_of('summary', path)
+    assert text.startswith('verdict not in this summary, because it takes long') and 'tfprof why many.json' in text, text
+    assert 'cause' not in json.loads(run('summary', path, '-output', 'json')) and 'not in this summary' not in run('summary', files()['healthy'][0])
 
 
 def copies(memory, launched, kernel=500):
@@ -823,7 +842,7 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,
          long_names_are_cut, time_without_a_cause_is_said, differences_name_what_differs, small_causes_do_not_name_the_verdict,
          unknown_host_time_is_called_unknown, contention_is_listed_beside_host_time, places_of_several_threads_are_summed, advice_fits_the_place, unequal_steps_are_named,
-         steps_without_work_are_left_out,
+         steps_without_work_are_left_out, costly_verdicts_are_left_out,
          pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
          windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]
 

@@ -257,7 +257,7 @@ static void put_overhead(struct table *to, const struct hist *h, const char *kin
 
 static void rows_gpus(const struct device_use *u, struct table *to)
 {
-	for (size_t i = 0; i < u->devices.n; i++)
+	for (size_t i = 0; !u->of_step && i < u->devices.n; i++)
 		put_gpus(to, u, &u->devices.v[i]);
 }
 

@@ -23,6 +23,19 @@ struct worker_rows {
 	struct trace_ops ops;
 };
 
+/* Finds the steps of a trace, and marks those that -step selects. o: NULL if it selects none.
+ * Returns the number of steps that are selected; without o, of all. */
+static size_t choose_steps(struct worker_rows *w, const struct opts *o, struct arena *a)
+{
+	trace_find_steps(w->t, &w->steps, a);
+	for (size_t i = 0; o && i < w->steps.steps.n; i++) {
+		struct trace_step *s = &w->steps.steps.v[i];
+		s->chosen = w->steps.by != STEPS_UNKNOWN && opts_has_step(o, s->id);
+		w->steps.chosen += s->chosen;
+	}
+	return o ? w->steps.chosen : w->steps.steps.n;
+}
+
 /* ---- values of columns ---- */
 
 static int64_t hundredths(double v)
@@ -247,7 +260,9 @@ static void fill_partition(
 	const struct step_wall time = step_time_of(&w->steps, x->a);
 
 	x->data_only &= !time.marked; /* the first table shows the whole trace */
-	if (time.left_out)
+	if (w->steps.chosen)
+		x->title = "Time per step, of the chosen steps";
+	else if (time.left_out)
 		x->title = "Time per step, of the steps with device work";
 	for (size_t i = 0; i < usage->devices.n; i++) {
 		put_worker(x, w);
@@ -285,6 +300,8 @@ static void fill_steps(struct table *x, struct table *partition, const struct wo
 	trace_usage(t, &request, &devices, x->a);
 	for (size_t i = 0; i < steps->steps.n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
+		if (steps->chosen && !s->chosen)
+			continue;
 		put_worker(x, w);
 		put_steps(x, t, s, &usage[i], num_sub(s->start, zero), devices.devices.n,
 		        steps->by == STEPS_UNKNOWN ? S("steps: unknown") : trace_str(t, s->name));
@@ -497,9 +514,7 @@ static void fill_kernels(struct table *x, struct worker_rows *v, size_t n, bool 
 
 	for (size_t i = 0; i < n; i++) {
 		struct trace_ops *o = &v[i].ops;
-		if (by_phase)
-			trace_find_steps(v[i].t, &v[i].steps, x->a);
-		else
+		if (!by_phase && !v[i].steps.chosen)
 			trace_one_step(v[i].t, &v[i].steps, x->a);
 		trace_find_ops(v[i].t, &v[i].links, &v[i].steps,
 		        by_phase ? TRACE_BY_PHASE : TRACE_BY_PATH, o, x->a);
@@ -530,16 +545,17 @@ static const struct trace_table_row {
 	const struct column *columns;
 	const char *const *titles;
 	size_t n_columns;
-	bool links, steps; /* the passes that it needs before its own */
-	uint64_t wants;    /* ARG_BITs of work */
+	bool links;     /* the pass that it needs before its own */
+	bool by_step;   /* -step selects steps */
+	uint64_t wants; /* ARG_BITs of work */
 } table_rows[] = {
-	[TABLE_DEVICES] = { "devices", "tfprof/devices", 5, COLUMNS(devices), true, false,
+	[TABLE_DEVICES] = { "devices", "tfprof/devices", 5, COLUMNS(devices), true, true,
 	        ARG_BIT(ARG_BYTES) | TRACE_LAUNCH_ARGS },
-	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 2, COLUMNS(kernels), true, false,
+	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 2, COLUMNS(kernels), true, true,
 	        ARG_BIT(ARG_SCOPE) },
 	[TABLE_STEPS] = { "steps", "tfprof/steps", 4, COLUMNS(steps), true, true,
 	        ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS },
-	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 3, COLUMNS(roofline), true, true,
+	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 3, COLUMNS(roofline), true, false,
 	        ARG_BITS_ALL },
 	[TABLE_PHASES] = { "phases", "tfprof/phases", 2, COLUMNS(phases), true, false,
 	        ARG_BITS_ALL },
@@ -550,6 +566,16 @@ uint64_t trace_table_wants(enum trace_table which)
 	return table_rows[which].wants;
 }
 
+/* Returns the index of the first step that the user chose. */
+static uint32_t first_chosen(const struct trace_steps *steps)
+{
+	uint32_t i = 0;
+
+	while (!steps->steps.v[i].chosen)
+		i++;
+	return i;
+}
+
 /* Adds the rows of a worker's devices. Adds the worker to `further`, for the additional tables, if
  * it has launches or is a recording. */
 static void add_devices(struct table *x, struct table *partition, struct worker_rows *w,
@@ -557,10 +583,12 @@ static void add_devices(struct table *x, struct table *partition, struct worker_
 {
 	struct device_use *u = recorded;
 
-	if (!u && !w->links.launches.n) {
+	if (w->steps.chosen) {
+		u = ARENA_NEW(x->a, struct device_use);
+		device_use_step(u, &w->links, &w->steps, first_chosen(&w->steps), x->a);
+	} else if (!u && !w->links.launches.n) {
 		struct trace_usage usage;
 		const struct usage_request request = { .links = &w->links, .steps = &w->steps };
-		trace_find_steps(w->t, &w->steps, x->a);
 		trace_steps_find_work(&w->steps, &w->links);
 		trace_usage(w->t, &request, &usage, x->a);
 		fill_devices(x, w, &usage);
@@ -574,6 +602,7 @@ static void add_devices(struct table *x, struct table *partition, struct worker_
 	w->steps = u->steps;
 	fill_devices(x, w, &u->usage);
 	fill_partition(partition, w, &u->usage);
+	partition->data_only |= u->of_step; /* the first table has the same times */
 	further->v[further->n++] = (struct device_worker){ w->worker, u };
 }
 
@@ -584,6 +613,19 @@ static void set_columns(struct table *x, const struct column *columns, const cha
 	x->columns = columns + !named;
 	x->titles = titles + !named;
 	x->n_columns = n - !named;
+}
+
+static void put_step(struct document *d, const void *id)
+{
+	document_i64(d, "step", *(const int64_t *)id);
+}
+
+/* Names the step that all rows are of. */
+static void name_step(struct table *x, const struct opts *o)
+{
+	x->lead = str_fmt(x->a, "Devices in step %lld\n\n", (long long)o->step);
+	x->members = put_step;
+	x->user = &o->step;
 }
 
 /* Adds the additional tables: the average step, then, of devices, idle causes, latencies, kernels,
@@ -606,10 +648,12 @@ static void add_sections(struct table *x, const struct table *partition,
 	}
 }
 
-/* Makes the passes, and the rows with those of the workers before. */
-static void fill(struct table *x, const struct worker_traces *all,
-        const struct trace_table_request *request, bool data)
+/* Makes the passes, and the rows with those of the workers before. Returns the number of steps. */
+static size_t fill(struct table *x, const struct worker_traces *all,
+        const struct trace_table_request *request, const struct opts *o)
 {
+	bool data = out_is_data(o->output.kind);
+	size_t steps = 0;
 	enum trace_table which = request->which;
 	const struct trace_table_row *row = &table_rows[which];
 	struct worker_rows *v = ARENA_ARRAY(x->a, all->n, struct worker_rows);
@@ -637,8 +681,7 @@ static void fill(struct table *x, const struct worker_traces *all,
 			v[i].links = *all->links;
 		else if (row->links && !all->recorded)
 			trace_link(v[i].t, &v[i].links, x->a);
-		if (row->steps)
-			trace_find_steps(v[i].t, &v[i].steps, x->a);
+		steps += choose_steps(&v[i], row->by_step && opts_names_steps(o) ? o : NULL, x->a);
 		if (which == TABLE_STEPS)
 			trace_steps_find_work(&v[i].steps, &v[i].links);
 		if (which == TABLE_DEVICES)
@@ -666,6 +709,9 @@ static void fill(struct table *x, const struct worker_traces *all,
 		offer_steps(x, v[0].t, v[0].steps.by == STEPS_BY_GUESS);
 	if (which == TABLE_DEVICES || which == TABLE_STEPS)
 		add_sections(x, &part, &further, all->recorded);
+	if (which == TABLE_DEVICES && opts_names_steps(o))
+		name_step(x, o);
+	return steps;
 }
 
 bool trace_table_write(const struct worker_traces *all, const struct trace_table_request *request,
@@ -674,7 +720,9 @@ bool trace_table_write(const struct worker_traces *all, const struct trace_table
 	struct table x = { .a = to->a };
 	size_t section = request->section > 0 ? (size_t)request->section : 0;
 
-	fill(&x, all, request, out_is_data(o->output.kind));
+	if (!fill(&x, all, request, o))
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "the trace has none of the steps given with -step");
 	if (request->which == TABLE_ROOFLINE && !x.rows)
 		return err_set(
 		        e, ERR_FAILED, "the trace has neither float operations nor bytes accessed");

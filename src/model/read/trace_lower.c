@@ -343,6 +343,20 @@ static void keep_calls(const struct lowering *x, struct model_trace *to)
 	to->counted = kept;
 }
 
+/* Counts the steps, and those without device work. */
+static void count_steps(const struct lowering *x, struct model_trace *to)
+{
+	bool *works = ARENA_ARRAY(x->a, x->steps.steps.n, bool);
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->ops.cells.n; i++)
+		works[x->ops.cells.v[i].step] |= x->ops.cells.v[i].kernels > 0;
+	for (size_t i = 0; i < x->steps.steps.n; i++)
+		n += works[i];
+	to->steps = x->steps.steps.n;
+	to->workless = n ? x->steps.steps.n - n : 0;
+}
+
 /* Adds notes about data that the trace lacks. */
 static void add_notes(struct lowering *x)
 {
@@ -403,6 +417,7 @@ void trace_lower(const struct trace *t, enum trace_by by, bool path, struct inge
 	if (kept) {
 		keep_kernels(&x, kept);
 		keep_calls(&x, kept);
+		count_steps(&x, kept);
 	}
 	add_notes(&x);
 }

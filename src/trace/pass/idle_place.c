@@ -457,12 +457,11 @@ static int by_reason(const void *v, uint32_t a, uint32_t b)
 /* Adds a device. Sums of ticks are rounded to ns, so that all parts add up. */
 static void end_device(struct idle_places *f, const struct device_usage *u)
 {
-	const struct usage_times *times = f->request->step == ID_NONE ? &u->times : &u->in_steps;
 	struct device_places *p = &f->devices[u->device];
 	struct idle_of_device made = { .device = u->device };
 	const struct usage_partition part =
-	        usage_partition(f->t, times, num_sub(f->to, f->from), 1);
-	int64_t sum = times->busy;
+	        usage_partition(f->t, &u->times, num_sub(f->to, f->from), 1);
+	int64_t sum = u->times.busy;
 
 	made.window_ns = part.window;
 	made.idle_ns = part.idle;
@@ -509,24 +508,19 @@ void idle_places_end(struct idle_places *f, const struct trace_usage *usage)
 }
 
 void idle_find(const struct trace *t, const struct idle_question *request, struct idle_report *out,
-        struct arena *a)
+        struct trace_usage *usage, struct arena *a)
 {
 	struct scratch own;
-	struct trace_usage usage;
-	struct trace_steps one = *request->steps;
 
 	scratch_open(&own, a->work);
-	if (request->step != ID_NONE) {
-		one.steps.v += request->step;
-		one.steps.n = 1;
-	}
 	struct idle_places *f = idle_places_begin(t, request, out, a, &own.a);
 	const struct usage_watch watch = { .idle = idle_places_take, .user = f };
-	trace_usage(t,
-	        &(struct usage_request){ .links = request->links,
-	                .steps = request->step == ID_NONE ? NULL : &one,
-	                .watch = &watch },
-	        &usage, &own.a);
-	idle_places_end(f, &usage);
+	const struct usage_request usage_request = { .links = request->links,
+		.watch = &watch,
+		.steps = request->steps,
+		.window =
+		        request->step == ID_NONE ? NULL : &request->steps->steps.v[request->step] };
+	trace_usage(t, &usage_request, usage, a);
+	idle_places_end(f, usage);
 	scratch_close(&own);
 }

@@ -76,8 +76,8 @@ struct idle_places *idle_places_begin(const struct trace *t, const struct idle_q
 idle_piece idle_places_take;
 void idle_places_end(struct idle_places *f, const struct trace_usage *usage);
 
-/* Runs all passes that the places need. The result lives in a. */
+/* Runs all passes that the places need. usage: of the same window. The results live in a. */
 void idle_find(const struct trace *t, const struct idle_question *request, struct idle_report *out,
-        struct arena *a);
+        struct trace_usage *usage, struct arena *a);
 
 #endif

@@ -316,7 +316,8 @@ uint32_t ops_add_work(
 	c->bytes_accessed = num_add(c->bytes_accessed, bytes);
 	if (!ops_have_stacks(x) && t->keys & (ARG_BIT(ARG_STACK) | ARG_BIT(ARG_SOURCE)))
 		ops_set_frame(x, op, NULL, s);
-	ops_add_kernel(x, s, op);
+	if (!x->steps->chosen || x->steps->steps.v[c->step].chosen)
+		ops_add_kernel(x, s, op);
 	return op;
 }
 

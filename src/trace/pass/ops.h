@@ -129,7 +129,8 @@ struct trace_ops {
 	struct intern strings; /* names, types, and lines of stacks */
 	VEC(struct trace_op) ops;
 	VEC(struct op_cell) cells;      /* in order of first appearance */
-	VEC(struct kernel_row) kernels; /* longest total first, then by name and device */
+	VEC(struct kernel_row) kernels; /* of the chosen steps; longest total first, then by name
+	                                   and device */
 	struct intern frames;           /* bytes of struct op_frame */
 	struct imap op_of_record;       /* key: number of a record function; value: op */
 	VEC(struct op_calls) calls;

@@ -30,6 +30,7 @@ struct trace_step {
 	int64_t start, end; /* interval of the longest mark, or of all slices of a group; for a
 	                       server, of the device work that the mark launched, if any */
 	bool works;         /* true: the step has device work (trace_steps_find_work) */
+	bool chosen;        /* true: the user chose the step */
 };
 
 struct step_interval {
@@ -49,6 +50,7 @@ struct trace_steps {
 	VEC(struct trace_step) steps;        /* sorted by start; at least one */
 	size_t working;                      /* number of steps that have device work, 0 until
 	                                        trace_steps_find_work counts them */
+	size_t chosen;                       /* number of steps that the user chose; 0: all */
 	VEC(struct step_interval) intervals; /* sorted by device, process, start */
 	struct imap by_id;                   /* key: zigzag-encoded id; value: index in steps */
 };
@@ -68,18 +70,18 @@ uint32_t trace_step_of(
  * steps are unknown. links: NULL if the work names its step or its launch. */
 void trace_steps_find_work(struct trace_steps *s, const struct trace_links *links);
 
-/* True if a step, given by its index, counts in averages over the steps. A step without device
- * work, such as a truncated last mark, does not count if other steps have device work, because no
- * device determines its length. */
+/* True if a step, given by its index, counts in averages over the steps: the steps that the user
+ * chose, otherwise all. Steps without device work, such as a truncated last mark, do not count if
+ * other steps have some and nobody chose them, because no device determines their length. */
 static inline bool trace_step_counts(const struct trace_steps *s, size_t i)
 {
-	return !s->working || s->steps.v[i].works;
+	return s->chosen ? s->steps.v[i].chosen : !s->working || s->steps.v[i].works;
 }
 
 /* Returns the number of steps that count. */
 static inline size_t trace_steps_counted(const struct trace_steps *s)
 {
-	return s->working ? s->working : s->steps.n;
+	return s->chosen ? s->chosen : s->working ? s->working : s->steps.n;
 }
 
 /* Sets the number of steps that have device work, after all such steps are marked. */

@@ -17,6 +17,7 @@ struct stream_state {
 };
 
 struct device_walk {
+	bool works; /* the device has work */
 	struct cover covers[COVER_N];
 	size_t step, idle_step;      /* first step that later work and idle time may reach */
 	struct usage_times *in_step; /* indexed by step; may be NULL */
@@ -27,7 +28,8 @@ struct usage_adding {
 	const struct trace *t;
 	const struct trace_steps *steps; /* NULL: no steps */
 	struct step_usage *by_step;      /* may be NULL */
-	int64_t from, to;                /* bounds of the window of the whole trace */
+	int64_t from, to;                /* bounds of the window */
+	int64_t clip_from, clip_to;      /* work is cut to this part; of a step: the window */
 	struct arena *a;
 	VEC(uint8_t) classes; /* indexed by event */
 	struct device_walk *devices;
@@ -239,6 +241,8 @@ static void cover(
 	int64_t from = c->any && c->until > s->start ? c->until : s->start, end = slice_end(s);
 
 	cover_add(c, s->start, end);
+	increase(&w->to.times.covered[which], num_sub(end < x->clip_to ? end : x->clip_to,
+	                                              from > x->clip_from ? from : x->clip_from));
 	if (!x->steps || end <= from)
 		return;
 	const struct trace_step *v = x->steps->steps.v;
@@ -252,20 +256,33 @@ static void cover(
 	}
 }
 
+/* Counts a slice that is at least partly in the window. contained: another one contains it. */
+static void count(
+        const struct usage_adding *x, struct device_usage *u, const struct slice *s, bool contained)
+{
+	int64_t start = s->start > x->clip_from ? s->start : x->clip_from;
+	int64_t end = slice_end(s) < x->clip_to ? slice_end(s) : x->clip_to;
+
+	if (end < start || s->start >= x->clip_to)
+		return;
+	if (!u->slices++)
+		u->start = u->end = start;
+	u->end = end > u->end ? end : u->end;
+	if (!contained)
+		u->sum = num_add(u->sum, num_sub(end, start));
+	if (s->category == CATEGORY_COPY && s->start >= x->clip_from)
+		u->copy_bytes = num_add(u->copy_bytes, slice_int(x->t, s, ARG_BYTES));
+}
+
 /* Adds a slice of work. contains: the slice contains the next slice of its line. */
 static void add(struct usage_adding *x, const struct slice *s, const struct launch_call *call,
         enum usage_class class, bool contains)
 {
 	struct device_walk *w = &x->devices[x->t->tracks.v[s->track].device];
-	struct device_usage *u = &w->to;
-	int64_t end = slice_end(s);
 
-	if (!u->slices++) {
-		u->start = u->end = s->start;
-		if (x->marking)
-			w->in_step = ARENA_ARRAY(x->a, x->steps->steps.n, struct usage_times);
-	}
-	u->end = end > u->end ? end : u->end;
+	if (!w->works && x->marking)
+		w->in_step = ARENA_ARRAY(x->a, x->steps->steps.n, struct usage_times);
+	w->works = true;
 	idle_add(x->idle, s, call);
 	skip_steps(x, &w->step, s->start);
 	if (x->steps)
@@ -277,10 +294,7 @@ static void add(struct usage_adding *x, const struct slice *s, const struct laun
 		if (class != USAGE_COPY)
 			cover(x, w, COVER_KERNELS, s);
 	}
-	if (!is_contained(x, s))
-		u->sum = num_add(u->sum, s->length);
-	if (s->category == CATEGORY_COPY)
-		u->copy_bytes = num_add(u->copy_bytes, slice_int(x->t, s, ARG_BYTES));
+	count(x, &w->to, s, is_contained(x, s));
 }
 
 /* ---- one slice at a time ---- */
@@ -292,6 +306,8 @@ struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps
 
 	*x = (struct usage_adding){ .t = t, .steps = steps, .by_step = by_step, .a = a };
 	trace_window(t, &x->from, &x->to);
+	x->clip_from = INT64_MIN;
+	x->clip_to = INT64_MAX;
 	x->devices = ARENA_ARRAY(a, t->devices.n, struct device_walk);
 	x->streams = ARENA_ARRAY(a, t->tracks.n, struct stream_state);
 	x->idle = idle_begin(t, take_idle, x, a);
@@ -334,13 +350,11 @@ void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a)
 	idle_end(x->idle);
 	for (size_t i = 0; i < x->t->devices.n; i++) {
 		struct device_walk *w = &x->devices[i];
-		for (unsigned k = 0; k < COVER_N; k++)
-			w->to.times.covered[k] = w->covers[k].total;
 		end_times(&w->to.times);
 		sum_steps(x, w);
 		end_times(&w->to.in_steps);
 		w->to.window = num_sub(x->to, x->from);
-		if (w->to.slices)
+		if (w->works)
 			VEC_PUSH(a, &out->devices, w->to);
 	}
 	for (size_t i = 0; x->by_step && i < x->steps->steps.n; i++)
@@ -398,6 +412,10 @@ void trace_usage(const struct trace *t, const struct usage_request *request,
 	scratch_open(&own, a->work);
 	x = usage_begin(t, request->steps, request->by_step, &own.a);
 	x->watch = request->watch;
+	if (request->window) {
+		x->from = x->clip_from = request->window->start;
+		x->to = x->clip_to = request->window->end;
+	}
 	for (uint32_t i = 0; i < t->devices.n; i++)
 		walk_device(x, i, request);
 	usage_end(x, out, a);

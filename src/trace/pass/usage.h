@@ -58,15 +58,15 @@ int64_t usage_exposed_communication(const struct usage_times *u);
 int64_t usage_exposed_copy(const struct usage_times *u);
 
 struct device_usage {
-	struct usage_times times;    /* times in the window of the whole trace */
+	struct usage_times times;    /* times in the window */
 	struct usage_times in_steps; /* sums over the steps that count in averages; zero if not
 	                                requested */
 	uint32_t device;
 	uint64_t slices;
-	int64_t window;     /* length of the window of the whole trace */
-	int64_t start, end; /* first start and last end of the work */
-	int64_t sum;        /* sum of the lengths of all slices, without nested ones */
-	int64_t copy_bytes;
+	int64_t window;     /* length of the window */
+	int64_t start, end; /* first start and last end of the work in the window */
+	int64_t sum;        /* sum of the lengths in the window, without nested slices */
+	int64_t copy_bytes; /* of the copies that start in the window */
 };
 struct trace_usage {
 	VEC(struct device_usage) devices; /* devices with work, in the order of trace.devices */
@@ -107,6 +107,7 @@ struct usage_request {
 	const struct trace_steps *steps; /* may be NULL */
 	struct step_usage *by_step;      /* requires steps: a zeroed element for each step; may be
 	                                    NULL */
+	const struct trace_step *window; /* the step that is examined; NULL: the whole trace */
 };
 
 /* Finds the activity of all devices, which lives in a. */
