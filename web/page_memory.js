@@ -88,13 +88,27 @@ function useChart(use, byKind, options) {
 	return [stepChart(byKind.ns, byKind.ns.map((_, i) => layers.reduce((a, l) => a + l.values[i], 0)), { ...options, layers }), legend(layers)];
 }
 
-// The use at a moment that was clicked, by kind, with the command that lists the live set then.
-function moment(entry, use, byKind, i, t) {
+// The live set at the moment of the document that is nearest to a time. The document has the largest rows of a moment in each hundredth of the time.
+function liveAt(liveSets, use, t) {
+	if (!liveSets || !liveSets.moments.length)
+		return null;
+	const at = liveSets.moments.reduce((a, m) => Math.abs(m.ns - t) < Math.abs(a.ns - t) ? m : a);
+	const shown = at.rows.reduce((a, r) => a + r[1], 0), more = at.row_count - at.rows.length;
+	return el('div', { class: 'liveat' }, el('h3', {}, `Live set ${nanoseconds(at.ns - use.ns[0])} after the first allocation, the largest use near this moment: ${number(at.bytes, 'bytes')}`),
+		barList(at.rows.map(([k, bytes, buffers]) => {
+			const o = liveSets.owners[k], name = [o.line, o.op || o.size_class].filter(Boolean).map(plain).join(' \u00b7 ') || '(unknown)';
+			return { label: shorten(name, 110), title: [`${name}: ${buffers.toLocaleString('en-US')} buffers`, o.module, o.kind].filter(Boolean).map(plain).join(', '), value: bytes };
+		}), 'bytes', at.bytes),
+		more ? el('p', { class: 'muted' }, `${more.toLocaleString('en-US')} more rows with ${number(at.bytes - shown, 'bytes')} are left out; the copied command lists them.`) : null);
+}
+
+// The use at a moment that was clicked, by kind, and the live set, with the command that lists it.
+function moment(entry, use, byKind, liveSets, i, t) {
 	const after = Math.round(t - use.ns[0]), bytes = byKind ? byKind.kinds.reduce((a, k) => a + k.bytes[i], 0) : use.bytes[i];
 	const list = byKind ? byKind.kinds.filter(k => k.bytes[i] > 0).map(k => ({ label: plain(k.kind), value: k.bytes[i] })).sort((a, b) => b.value - a.value) : [];
 	return [el('h3', {}, `In use ${nanoseconds(after)} after the first allocation: ${number(bytes, 'bytes')} `,
 		copyButton('Copy command that lists the owners', () => ['tfprof', ...entry.words, '-at', after + 'ns'].map(quote).join(' '))),
-	list.length ? el('div', { class: 'moment' }, barList(list, 'bytes', bytes)) : null];
+	list.length ? el('div', { class: 'moment' }, barList(list, 'bytes', bytes)) : null, liveAt(liveSets, use, t)];
 }
 
 // A row for each segment, from its first to its last address; the darker a part, the more of it is in use.
@@ -139,7 +153,7 @@ function pool(report, entry, i) {
 			report.has('slices') && use.ns.length ? el('a', { href: link('timeline', { from: use.ns[at] - around, to: use.ns[at] + around }) }, 'Show on timeline') : null,
 			i ? null : copyButton('Copy command', () => ['tfprof', ...entry.words].map(quote).join(' '))),
 		facts(row, state), first ? errors((d.ooms || []).filter(r => r.device === row.device)) : null,
-		use.ns.length ? useChart(use, byKind, { unit: 'bytes', ...whole, pick: (k, t) => replace(chosen, moment(entry, use, byKind, k, t)), name: 'Bytes in use over time', limit: row.capacity_bytes ? [row.capacity_bytes, 'capacity'] : null })
+		use.ns.length ? useChart(use, byKind, { unit: 'bytes', ...whole, pick: (k, t) => replace(chosen, moment(entry, use, byKind, d.live_at && d.live_at[i], k, t)), name: 'Bytes in use over time', limit: row.capacity_bytes ? [row.capacity_bytes, 'capacity'] : null })
 			: el('p', { class: 'muted' }, 'The file has no allocation times, only the peak.'),
 		chosen,
 		el('h3', {}, 'In use at the peak' + (use.ns.length ? ', ' + nanoseconds(use.ns[at] - whole.from) + ' after the first allocation' : '')),
@@ -150,6 +164,6 @@ function pool(report, entry, i) {
 
 export async function memoryPage(report, entry) {
 	const order = entry.document.memory.map((_, i) => i).sort((a, b) => (entry.document.memory[b].peak_bytes || 0) - (entry.document.memory[a].peak_bytes || 0));
-	return el('div', { class: 'stack overview' }, el('p', { class: 'hint' }, 'The charts show the bytes in use after every allocation and release. Drag to show a part of the time, click for the kinds of memory at a moment. The table below each chart lists the memory in use at the peak.'),
+	return el('div', { class: 'stack overview' }, el('p', { class: 'hint' }, 'The charts show the bytes in use after every allocation and release. Drag to show a part of the time, click for the kinds of memory and the live set at a moment. The table below each chart lists the memory in use at the peak.'),
 		order.map(i => pool(report, entry, i)));
 }

@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "device/memory_kinds.h"
+#include "device/memory_moments.h"
 #include "device/memory_stacks.h"
 
 struct pool_key {
@@ -233,7 +234,8 @@ static void count(struct pool_replay *r, const struct memory_event *e)
 	}
 }
 
-static void take_event(struct pool_replay *r, const struct memory_event *e)
+/* Changes the level by an event. Returns true if the use afterwards is known. */
+static bool change_level(struct pool_replay *r, const struct memory_event *e)
 {
 	r->level.known = num_add(r->level.known, change_of(r, e));
 	if (e->unmatched && r->totals)
@@ -243,9 +245,15 @@ static void take_event(struct pool_replay *r, const struct memory_event *e)
 	if (e->fragmentation >= 0)
 		r->level.fragmentation = e->fragmentation;
 	if (r->totals && e->in_use < 0)
-		return;
+		return false;
 	r->level.in_use = r->totals ? e->in_use : r->level.known;
-	VEC_PUSH(r->g->a, &r->p->use, ((struct memory_moment){ e->ns, r->level.in_use }));
+	return true;
+}
+
+static void take_event(struct pool_replay *r, const struct memory_event *e)
+{
+	if (change_level(r, e))
+		VEC_PUSH(r->g->a, &r->p->use, ((struct memory_moment){ e->ns, r->level.in_use }));
 }
 
 static void replay(struct pool_replay *r)
@@ -417,30 +425,92 @@ static void find_known(struct live_owners *l, bool *live)
 			add_live(l, &r->v[i]);
 }
 
+/* Adds the rows for what the file's allocations do not explain. */
+static void add_rests(struct live_owners *l, const struct pool_level *at, bool blind)
+{
+	int64_t stack = l->r->g->reserved_counts && at->reserved > 0 ? at->reserved : 0;
+	int64_t before = at->before > 0 ? at->before : 0, sum = num_add(stack, before);
+
+	for (size_t i = 0; i < l->v.n; i++)
+		sum = num_add(sum, l->v.v[i].bytes);
+	add_rest(
+	        l, blind ? MEMORY_RULE_NO_ADDRESS : MEMORY_RULE_NO_EVENT, num_sub(at->in_use, sum));
+	add_rest(l, MEMORY_RULE_BEFORE_EVENTS, before);
+	add_rest(l, MEMORY_RULE_RESERVED, stack);
+}
+
 /* Makes the rows of the live set: they add up to the bytes in use at the moment. */
 static void find_live(struct pool_replay *r, bool blind)
 {
 	struct memory_gathering *g = r->g;
 	struct live_owners l = { .r = r };
-	int64_t stack = g->reserved_counts && r->moment.reserved > 0 ? r->moment.reserved : 0;
-	int64_t before = r->moment.before > 0 ? r->moment.before : 0, sum = num_add(stack, before);
 
 	intern_init(&l.keys, g->scratch);
-	if (blind) {
-		add_rest(&l, MEMORY_RULE_NO_ADDRESS, num_sub(r->moment.in_use, sum));
-	} else {
+	if (!blind)
 		find_known(&l, ARENA_ARRAY(g->scratch, r->n, bool));
-		for (size_t i = 0; i < l.v.n; i++)
-			sum = num_add(sum, l.v.v[i].bytes);
-		add_rest(&l, MEMORY_RULE_NO_EVENT, num_sub(r->moment.in_use, sum));
-	}
-	add_rest(&l, MEMORY_RULE_BEFORE_EVENTS, before);
-	add_rest(&l, MEMORY_RULE_RESERVED, stack);
+	add_rests(&l, &r->moment, blind);
 	if (g->request->by == MEMORY_BY_SITE)
 		add_counts(&l);
 	for (size_t i = 0; i < l.v.n; i++)
 		VEC_PUSH(g->a, &r->p->live, l.v.v[i]);
 	memory_sort_live(r->p, g->scratch);
+}
+
+/* ---- the live set over time ---- */
+
+/* Adds an event to its owner, or removes it with sign -1. */
+static void change_owner(struct live_owners *l, const struct memory_event *e, int64_t sign)
+{
+	bool sums = l->r->g->sums_only;
+
+	if (!e->bytes || (e->freed && !sums))
+		return;
+	struct memory_owner *o = owner_of(l, e->place, e->rule, e->bytes);
+	o->bytes = num_add(o->bytes, sign * e->bytes);
+	o->buffers += sums ? 0 : (uint64_t)sign * buffers_of(e);
+}
+
+/* Adds the next moment. The rows that the allocations do not explain are removed afterwards. */
+static void put_moment(struct memory_moments *m, struct live_owners *l, bool blind)
+{
+	struct memory_owner *known = ARENA_ARRAY(l->r->g->scratch, l->v.n, struct memory_owner);
+	size_t n = l->v.n;
+
+	if (n)
+		memcpy(known, l->v.v, n * sizeof *known);
+	add_rests(l, &l->r->level, blind);
+	memory_moments_put(m, l->v.v, l->v.n, ID_NONE);
+	for (size_t i = 0; i < l->v.n; i++)
+		l->v.v[i].bytes = i < n ? known[i].bytes : 0;
+}
+
+/* Finds the live set over time. */
+static void find_moments(struct pool_replay *r, bool blind)
+{
+	struct memory_gathering *g = r->g;
+	struct live_owners l = { .r = r };
+	struct memory_moments m;
+	struct imap held; /* address -> 1 + event; 0: released */
+	uint32_t at;
+	size_t use = 0;
+
+	r->level = (struct pool_level){ .reserved = -1, .fragmentation = -1 };
+	find_before(r);
+	intern_init(&l.keys, g->scratch);
+	imap_init(&held, g->scratch);
+	memory_moments_open(&m, r->p, g->a, g->scratch);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct memory_event *e = &r->v[r->order[i]];
+		if (!blind && e->has_address && imap_get(&held, e->address, &at) && at)
+			change_owner(&l, &r->v[at - 1], -1);
+		if (!blind)
+			change_owner(&l, e, 1);
+		if (e->has_address)
+			imap_put(&held, e->address, e->freed ? 0 : 1 + r->order[i], true);
+		if (change_level(r, e) && memory_moments_is(&m, use++))
+			put_moment(&m, &l, blind);
+		work_poll(g->scratch->work);
+	}
 }
 
 /* ---- use by kind ---- */
@@ -532,8 +602,10 @@ void memory_gather_end(struct memory_gathering *g)
 		if (r.found) {
 			find_live(&r, all->blind);
 			find_state(&r, all->blind);
-			if (g->request->over_time)
+			if (g->request->over_time) {
 				find_kinds(&r, all->blind);
+				find_moments(&r, all->blind);
+			}
 		}
 		if (p->use.n && !g->steps.v.n)
 			raise(&p->peak, p->use.v[p->most].bytes);

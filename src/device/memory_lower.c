@@ -9,7 +9,7 @@
 #include "trace/pass/trace_steps.h"
 
 /* Frames and bytes of paths: as many as these, and more for larger files. */
-#define FRAMES_FREE     ((uint64_t)1 << 16)
+#define FRAMES_FREE     ((uint64_t)1 << 15)
 #define BYTES_PER_FRAME 8
 #define PATHS_FREE      ((uint64_t)1 << 20)
 #define PATH_MAX_BYTES  ((size_t)64 << 10)

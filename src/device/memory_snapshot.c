@@ -14,6 +14,7 @@
  */
 #include "base/sort.h"
 #include "device/memory_kinds.h"
+#include "device/memory_moments.h"
 #include "device/memory_stacks.h"
 #include "device/memory_steps.h"
 #include "device/memory_use.h"
@@ -60,7 +61,8 @@ struct kept_block {
 	uint64_t address;
 	int64_t bytes;
 	uint32_t site, pool, category;
-	uint8_t kind; /* in out->kinds, if the use by kind is wanted */
+	uint32_t owner; /* if the live set over time is wanted */
+	uint8_t kind;   /* in out->kinds, if the use by kind is wanted */
 	bool before, waiting;
 };
 struct kept_set {
@@ -486,6 +488,7 @@ struct entry_replay {
 	} * level;                  /* indexed by row */
 	bool counts;                /* count and keep the use over time */
 	struct memory_kinds *kinds; /* NULL: the use by kind is not wanted */
+	bool owners;                /* add the bytes to their owners */
 	int64_t most;               /* with steps: bytes at the moment; -1: none yet */
 };
 
@@ -522,14 +525,25 @@ static void change_held(struct entry_replay *r, const struct kept_block *h, int6
 	        &(struct snapshot_level){ .live = bytes,
 	                .waiting = h->waiting ? bytes : 0,
 	                .before = h->before ? bytes : 0 });
+	if (r->owners) {
+		struct memory_owner *o = &r->d->x->owner.v[h->owner];
+		o->bytes = num_add(o->bytes, bytes);
+		o->buffers += (uint64_t)sign;
+	}
 	struct memory_pool *rows[2], *first = r->d->x->out->pools.v + r->d->pool0;
 	for (size_t i = r->kinds ? rows_of(r->d, h->pool, rows) : 0; i-- > 0;)
 		memory_kinds_change(r->kinds, (size_t)(rows[i] - first), h->kind, bytes);
 }
 
-static void begin_replay(struct entry_replay *r, struct snapshot_device *d, bool counts)
+static uint32_t owner_number(struct snapshot_use *x, const struct kept_block *h)
 {
-	*r = (struct entry_replay){ .d = d, .counts = counts, .most = -1 };
+	return (uint32_t)(owner_of(x, h) - x->owner.v);
+}
+
+static void begin_replay(
+        struct entry_replay *r, struct snapshot_device *d, bool counts, bool owners)
+{
+	*r = (struct entry_replay){ .d = d, .counts = counts, .owners = owners, .most = -1 };
 	r->level = ARENA_ARRAY(d->x->scratch, d->pools, struct snapshot_level);
 	imap_init(&r->held.at, d->x->scratch);
 	if (counts && d->x->request->over_time) {
@@ -541,6 +555,8 @@ static void begin_replay(struct entry_replay *r, struct snapshot_device *d, bool
 	for (size_t i = 0; i < d->before.n; i++) {
 		if (r->kinds)
 			set_kind(r, &d->before.v[i]);
+		if (owners)
+			d->before.v[i].owner = owner_number(d->x, &d->before.v[i]);
 		add_held(&r->held, &d->before.v[i], d->x->scratch);
 		change_held(r, &d->before.v[i], 1);
 	}
@@ -586,6 +602,8 @@ static void take_alloc(struct entry_replay *r, const struct memory_entry *e)
 
 	if (r->kinds)
 		set_kind(r, &made);
+	if (r->owners)
+		made.owner = owner_number(r->d->x, &made);
 	if (r->counts) {
 		count(r, e, old != NULL);
 		count_owner(r->d->x, &made);
@@ -739,7 +757,7 @@ static void replay(struct snapshot_device *d)
 	uint64_t n = 0;
 	struct entry_replay r;
 
-	begin_replay(&r, d, true);
+	begin_replay(&r, d, true, false);
 	memory_steps_rewind(steps);
 	d->ooms0 = d->x->out->ooms.n;
 	for (size_t k = 0; k < d->pools; k++)
@@ -794,7 +812,7 @@ static void collect(struct snapshot_device *d)
 	struct entry_replay r;
 	struct memory_entry e;
 
-	begin_replay(&r, d, false);
+	begin_replay(&r, d, false, false);
 	for (uint64_t n = 0; n < d->moment && next_entry(x, &i, &e); n++)
 		take_entry(&r, &e);
 	for (size_t k = 0; k < r.held.v.n; k++) {
@@ -811,6 +829,54 @@ static void collect(struct snapshot_device *d)
 		p->unused = d->has_segments ? num_sub(r.level[k].reserved, r.level[k].live) : -1;
 		p->waiting = r.level[k].waiting;
 		p->before = r.level[k].before;
+	}
+}
+
+/* ---- the live set over time ---- */
+
+/* A row whose moments are found. */
+struct moments_row {
+	struct memory_moments m;
+	size_t use; /* index of its use after the last entry */
+};
+
+/* Adds the moment of a row if its use after an entry is one. */
+static void try_put(const struct entry_replay *r, struct moments_row *row, size_t k)
+{
+	const struct snapshot_use *x = r->d->x;
+
+	if (row->m.p->use.v[row->use].bytes != r->level[k].live)
+		row->use++;
+	if (memory_moments_is(&row->m, row->use))
+		memory_moments_put(&row->m, x->owner.v, x->owner.n,
+		        r->d->pools == 1 || !k ? ID_NONE : (uint32_t)k - 1);
+}
+
+/* Finds the live set over time of each row. */
+static void find_moments(struct snapshot_device *d)
+{
+	struct slice_iter i = trace_slices(d->x->t, d->track);
+	struct snapshot_use *x = d->x;
+	struct moments_row *rows = ARENA_ARRAY(x->scratch, d->pools, struct moments_row);
+	struct memory_pool *changed[2], *top = &x->out->pools.v[d->pool0];
+	struct entry_replay r;
+	struct memory_entry e;
+
+	for (size_t k = 0; k < x->owner.n; k++) {
+		x->owner.v[k].bytes = 0;
+		x->owner.v[k].buffers = 0;
+	}
+	begin_replay(&r, d, false, true);
+	for (size_t k = 0; k < d->pools; k++) {
+		memory_moments_open(&rows[k].m, &top[k], x->a, x->scratch);
+		try_put(&r, &rows[k], k);
+	}
+	while (next_entry(x, &i, &e)) {
+		size_t n = changed_rows(d, &e, changed);
+		take_entry(&r, &e);
+		while (n-- > 0)
+			try_put(&r, &rows[changed[n] - top], (size_t)(changed[n] - top));
+		work_poll(x->scratch->work);
 	}
 }
 
@@ -853,6 +919,8 @@ void memory_use_snapshot(const struct trace *t, const struct memory_request *req
 		x.owner.n = 0;
 		replay(&d);
 		collect(&d);
+		if (request->over_time)
+			find_moments(&d);
 	}
 	scratch_close(&own);
 }

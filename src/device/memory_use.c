@@ -360,6 +360,7 @@ static void drop_positions(struct memory_pool *p)
 {
 	p->use.n = 0;
 	p->by_kind.n = 0;
+	p->live_at.n = 0;
 	p->never_freed = 0;
 	p->never_freed_bytes = 0;
 	p->unused = num_sub(p->reserved, p->moment_live);
@@ -607,6 +608,7 @@ static void drop_times(struct memory_pool *p)
 	p->peak = -1;
 	p->use.n = 0;
 	p->by_kind.n = 0;
+	p->live_at.n = 0;
 	p->has_state = false;
 	p->step = MEMORY_NO_STEP;
 }

@@ -69,6 +69,18 @@ struct memory_request {
 	uint32_t worker;
 };
 
+/* The live set of a pool at one moment: its largest rows. */
+struct memory_moment_row {
+	uint32_t owner; /* in memory_pool.moment_owners */
+	int64_t bytes;
+	uint64_t buffers;
+};
+struct memory_live_at {
+	int64_t ns, bytes; /* in use */
+	size_t first, n;   /* in memory_pool.moment_rows, the largest first */
+	uint64_t all;      /* rows, also those that are left out */
+};
+
 /* An allocation that failed for lack of memory. */
 struct memory_oom {
 	struct str worker, device;
@@ -93,10 +105,14 @@ struct memory_pool {
 	bool has_state;    /* the state at the requested moment is known, which follows */
 	bool whole_device; /* the sum of the pools of a device that has several, which follow */
 	VEC(struct memory_by_kind)
-	by_kind;              /* use over time; of each part of the time, the largest and the
-	                       * last use */
-	int64_t moment_live;  /* in use */
-	int64_t unused;       /* reserved and not in use; negative: unknown */
+	by_kind; /* use over time; of each part of the time, the largest and the
+	          * last use */
+	VEC(struct memory_live_at)
+	live_at; /* the live set over time: of each part of the time, at its largest use */
+	VEC(struct memory_moment_row) moment_rows;
+	VEC(struct memory_owner) moment_owners; /* without bytes and buffers */
+	int64_t moment_live;                    /* in use */
+	int64_t unused;                         /* reserved and not in use; negative: unknown */
 	int64_t waiting;      /* part of moment_live: freed, but another stream may still use it;
 	                       * negative: unknown */
 	int64_t before;       /* part of moment_live: allocated before the first entry */

@@ -19,6 +19,7 @@ XPROF = 'jax==0.10.2', 'tensorflow-cpu==2.21.0', 'xprof==2.24.2'
 STEPS = [
     Step('frameworks-torch', 'deep', made_by('torch', 'torch_made.py', *TORCH), seconds=120),
     Step('frameworks-snapshot', 'deep', made_by('torch', 'snapshot_viz.py', *TORCH), seconds=20),
+    Step('frameworks-pt-snap', 'deep', made_by('pt-snap', 'snapshot_pt_snap.py', 'pt-snap-cli==0.4.1'), seconds=30),
     Step('frameworks-flight', 'deep', made_by('torch', 'flight_trace.py', *TORCH), seconds=20),
     Step('frameworks-xprof', 'deep', made_by('xprof', 'xprof_made.py', *XPROF), seconds=60),
     Step('frameworks-tensorflow-flops', 'deep', made_by('xprof', 'tensorflow_flops.py', *XPROF), seconds=90),

@@ -28,12 +28,12 @@ def make_stacks(rng, n, deep):
 class Allocator:
     """A device. History before `begin_trace` is not in the trace, as after a ring buffer has wrapped."""
 
-    def __init__(self, rng, device, version, stacks, private=False, expandable=False):
+    def __init__(self, rng, device, version, stacks, private=False, expandable=False, grain=1):
         self.rng, self.device, self.version, self.stacks = rng, device, version, stacks
         self.entries, self.segments, self.blocks = [], {}, {}
         self.now = 1_700_000_000_000_000 + device
         self.next = 0x7f0000000000 + device * (1 << 40)
-        self.private, self.expandable = private, expandable
+        self.private, self.expandable, self.grain = private, expandable, grain
         self.recording = False
         self.pools = [(0, 0), (1, 0)] if private else [(0, 0)]
 
@@ -70,7 +70,7 @@ class Allocator:
         size = (requested + 511) // 512 * 512
         frames = self.rng.choice(self.stacks)
         pool = self.rng.choice(self.pools)
-        place = next(((b, at) for b, s in self.segments.items() if s['pool'] == pool
+        place = next(((b, at) for b, s in self.segments.items() if (s['pool'], s['stream']) == (pool, stream)
                       for at, room in self.gaps(b) if room >= size), None)
         if place is None:
             base, total = self.next, max(2 * MIB, (size + 2 * MIB - 1) // (2 * MIB) * (2 * MIB))
@@ -102,7 +102,8 @@ class Allocator:
         waiting = [a for a, b in self.blocks.items() if b['pending']]
         what = rng.random()
         if what < 0.5 or not self.blocks:
-            self.alloc(rng.choice((rng.randint(1, 4096), rng.randint(4096, 3 * MIB))), rng.choice((0, 0, 0, 7)))
+            size = rng.choice((rng.randint(1, 4096), rng.randint(4096, 3 * MIB)))
+            self.alloc((size + self.grain - 1) // self.grain * self.grain, rng.choice((0, 0, 0, 7)))
         elif what < 0.75 and live:
             self.request_free(rng.choice(live))
             if rng.random() < 0.7:
@@ -129,7 +130,7 @@ class Allocator:
                 if addr in self.blocks:
                     b = self.blocks[addr]
                     blocks.append({'address': addr, 'size': b['size'], 'requested_size': b['requested'],
-                                   'state': 'active_awaiting_free' if b['pending'] else 'active_allocated', 'frames': b['frames']})
+                                   'state': 'active_pending_free' if b['pending'] else 'active_allocated', 'frames': b['frames']})
                     at = addr + b['size']
             if self.version == '2.1':
                 for b in blocks:
@@ -144,14 +145,14 @@ class Allocator:
         return out
 
 
-def make(seed, version='today', steps=300, before=0, devices=1, private=False, expandable=False, stacks=40, deep=6, oom=False):
+def make(seed, version='today', steps=300, before=0, devices=1, private=False, expandable=False, stacks=40, deep=6, oom=False, grain=1):
     """Returns a snapshot and, for each device, what is true about it: the bytes in use and reserved after each entry, and who
-    holds them."""
+    holds them. The sizes that are asked for are multiples of grain."""
     rng = random.Random(seed)
     shared = make_stacks(rng, stacks, deep)
     segments, traces, truth = [], [], []
     for d in range(devices):
-        a = Allocator(rng, d, version, shared, private, expandable)
+        a = Allocator(rng, d, version, shared, private, expandable, grain)
         for _ in range(before):
             a.step()
         a.recording = True

@@ -459,6 +459,32 @@ def kinds_over_time(t):
             assert live in [{k['kind']: k['bytes'][i] for k in use['kinds'] if k['bytes'][i]} for i in range(len(sums)) if sums[i] == row['peak_bytes']], (seed, live)
 
 
+def live_over_time(t):
+    """The largest rows of the live set at the largest use of each hundredth of the time are those of the entries until then."""
+    for seed in range(8):
+        snapshot, _ = layout.make(600 + seed, steps=40 + 90 * seed, before=0, devices=1 + seed % 2, private=seed % 3 == 0)
+        doc = memory(t, write('s.pickle', pickle.dumps(snapshot)))
+        equal(len(doc['live_at']), len(doc['memory']))
+        for row, use, live in zip(doc['memory'], doc['use'], doc['live_at']):
+            if row['allocator'] not in ('all pools', 'default') or (row['allocator'] == 'default' and seed % 3 == 0):
+                continue
+            trace = snapshot['device_traces'][int(row['device'][-1])]
+            found = live['moments']
+            equal(use['ns'][0], 1000 * trace[0]['time_us'])
+            assert 0 < len(found) <= 101 and max(m['bytes'] for m in found) == row['peak_bytes'], (seed, len(found))
+            for m in found:
+                equal(len(m['rows']), min(20, m['row_count']))
+                equal([r[1] for r in m['rows']], sorted((r[1] for r in m['rows']), reverse=True))
+                if m['row_count'] > 20:
+                    continue
+                lines = {}
+                for k, size, buffers in m['rows']:
+                    b, n = lines.get(live['owners'][k]['line'], (0, 0))
+                    lines[live['owners'][k]['line']] = b + size, n + buffers
+                at = [n for n in range(len(trace) + 1) if trace[max(n - 1, 0)]['time_us'] * 1000 == m['ns']]
+                assert lines in [live_by_line(trace, {}, n) for n in at], (seed, m)
+
+
 def categories(t):
     """A category in the file is the kind."""
     snapshot, _ = layout.make(10, steps=20)
@@ -690,7 +716,7 @@ def main():
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, steps, refuses_code, cut_anywhere, every_prefix,
              trailing_bytes, sample, random_streams, map_of_segments, groups_add_up, views, views_at_a_moment, device_without_error,
              views_by_stack,
-             views_of_ranks, views_need_allocations, diff_compares_memory, kinds, kinds_over_time, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
+             views_of_ranks, views_need_allocations, diff_compares_memory, kinds, kinds_over_time, live_over_time, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)
 
 

@@ -97,6 +97,15 @@ def rows_add_up():
                 equal(sum(live(memory(path, '-at', at, '--by=' + by), by if by != 'size' else 'size_class').values()), totals[n], (seed, at, by))
             use = doc['by_kind'][0]
             equal(max(sum(k['bytes'][i] for k in use['kinds']) for i in range(len(use['ns']))), max(totals), seed)
+            over_time, = doc['live_at']
+            equal(max(m['bytes'] for m in over_time['moments']), max(totals), seed)
+            for m in over_time['moments']:
+                i = [e[0] for e in events].index(events[0][0] + (m['ns'] - use['ns'][0]) // 1000)
+                rows = {}
+                for k, size, _ in m['rows']:
+                    key = over_time['owners'][k]['op'],
+                    rows[key] = rows.get(key, 0) + size
+                equal((m['bytes'], rows), (totals[i], expected_rows(states[i])), (seed, m['ns']))
             state, = doc['pools'] or [None]
             equal(state['unused_bytes'], None if seed % 2 else 7, seed)
             equal(state['fragmentation'], round(events[n][0] / 1000, 2) if seed % 2 else None, seed)

@@ -301,6 +301,10 @@ def moments_and_segments():
     at = [start + (end - start) * part for part in (.5, .65)]
     near = [i for i, t in enumerate(use['ns']) if at[0] <= t <= at[1]]
     assert set(shown) in [{k['kind'] for k in use['kinds'] if k['bytes'][i] > 0} for i in near], shown
+    live = said['live_at'][largest]
+    owners = BROWSER.js('return [...document.querySelectorAll(".liveat .bar")].map(x => x.textContent)')
+    rows = [[live['owners'][r[0]]['line'] or live['owners'][r[0]]['op'] for r in m['rows']] for m in live['moments'] if start + (end - start) * .4 <= m['ns'] <= start + (end - start) * .75]
+    assert owners in rows, (owners, rows)
     marks = 'return [...document.querySelectorAll("section.card svg.chart")[0].querySelectorAll("text")].map(x => x.textContent).join()'
     whole = BROWSER.js(marks)
     BROWSER.pointer('svg.chart', width / 2, 60, to=width / 2 + 90)

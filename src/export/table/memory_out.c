@@ -6,6 +6,7 @@
  *   use      for each allocator, times and the bytes in use from each of them on
  *   live     what has memory in use at an allocator's largest use, or at another moment
  *   by_kind  for each allocator, times and the bytes in use by kind from each of them on
+ *   live_at  for each allocator, the largest rows of the live set at moments of its use
  *   segments the largest segments of a snapshot at its end: the share in use of equal parts
  *   pools    the state of each allocator at that moment
  *   ooms     errors for lack of memory, in a snapshot of PyTorch
@@ -247,7 +248,8 @@ static size_t part_of(const struct memory_pool *p, size_t i)
 	return length > 0 ? (size_t)(((double)p->use.v[i].ns - from) / length * MOMENTS) : 0;
 }
 
-/* Writes times or bytes. Of each part of the time only the largest use and the last one remain. */
+/* Writes times or bytes. Only the first use remains and, of each part of the time, the largest use
+ * and the last one. */
 static void put_moments(struct json *j, const struct memory_pool *p, bool time)
 {
 	json_array(j);
@@ -257,6 +259,8 @@ static void put_moments(struct json *j, const struct memory_pool *p, bool time)
 			last = i;
 			most = p->use.v[i].bytes > p->use.v[most].bytes ? i : most;
 		}
+		if (!part && most)
+			put_moment(j, p, 0, time);
 		put_moment(j, p, most, time);
 		if (last != most)
 			put_moment(j, p, last, time);
@@ -297,6 +301,76 @@ static void put_kinds(struct document *d, const struct memory_use *use)
 		json_array(&d->j);
 		for (size_t k = 0; k < use->kinds.n; k++)
 			put_kind(d, use->kinds.v[k], p, k);
+		json_array_end(&d->j);
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
+static void put_owner(struct document *d, const struct memory_owner *o)
+{
+	const struct {
+		const char *key;
+		struct str text;
+	} parts[] = { { "op", o->name }, { "module", o->module }, { "size_class", o->size },
+		{ "line", o->line }, { "kind", o->kind } };
+
+	json_object(&d->j);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		document_key(d, parts[i].key);
+		if (parts[i].text.p)
+			json_bytes(&d->j, &d->scratch, parts[i].text);
+		else
+			json_literal(&d->j, S("null"));
+	}
+	json_object_end(&d->j);
+}
+
+static void put_live_at(
+        struct document *d, const struct memory_pool *p, const struct memory_live_at *at)
+{
+	struct json *j = &d->j;
+
+	json_line(j);
+	json_object(j);
+	document_key(d, "ns");
+	json_i64(j, at->ns);
+	document_key(d, "bytes");
+	json_i64(j, at->bytes);
+	document_key(d, "row_count");
+	json_i64(j, (int64_t)at->all);
+	document_key(d, "rows");
+	json_array(j);
+	for (size_t i = at->first; i < at->first + at->n; i++) {
+		const struct memory_moment_row *r = &p->moment_rows.v[i];
+		json_array(j);
+		json_i64(j, r->owner);
+		json_i64(j, r->bytes);
+		json_i64(j, (int64_t)r->buffers);
+		json_array_end(j);
+	}
+	json_array_end(j);
+	json_object_end(j);
+}
+
+/* The live set over time. */
+static void put_moments_of_live(struct document *d, const struct memory_use *use)
+{
+	document_key(d, "live_at");
+	json_array(&d->j);
+	for (size_t i = 0; i < use->pools.n; i++) {
+		const struct memory_pool *p = &use->pools.v[i];
+		json_line(&d->j);
+		json_object(&d->j);
+		document_key(d, "owners");
+		json_array(&d->j);
+		for (size_t k = 0; p->live_at.n && k < p->moment_owners.n; k++)
+			put_owner(d, &p->moment_owners.v[k]);
+		json_array_end(&d->j);
+		document_key(d, "moments");
+		json_array(&d->j);
+		for (size_t k = 0; k < p->live_at.n; k++)
+			put_live_at(d, p, &p->live_at.v[k]);
 		json_array_end(&d->j);
 		json_object_end(&d->j);
 	}
@@ -373,6 +447,8 @@ static void put_members(struct document *d, const void *shown)
 	put_use(d, x->use);
 	if (x->use->kinds.n)
 		put_kinds(d, x->use);
+	if (x->use->kinds.n)
+		put_moments_of_live(d, x->use);
 	if (x->use->segments.n)
 		put_segments(d, x->use);
 	document_key(d, "live");

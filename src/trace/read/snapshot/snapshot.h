@@ -82,6 +82,17 @@ struct snapshot_range {
 	uint32_t first, n;
 };
 
+/* Consecutive frames. */
+struct frame_range {
+	uint32_t first, n;
+};
+/* A stack that was looked up as a whole. */
+struct whole_stack {
+	uint32_t site;
+	uint32_t range0; /* in stack_frames, or ID_NONE: only the site has the frames */
+	uint32_t ranges;
+};
+
 struct stack_level {
 	uint32_t frame, site;
 };
@@ -104,7 +115,10 @@ struct snapshot {
 	VEC(uint32_t) frame_events;
 	VEC(uint32_t) pool_names;
 	struct imap sites;  /* key: parent and event; value: site */
-	struct imap stacks; /* key: hash of the frames; value: site */
+	struct imap stacks; /* key: hash of the frames; value: index in whole_stacks */
+	VEC(struct whole_stack) whole_stacks;
+	VEC(struct frame_range)
+	stack_frames; /* of the first stacks; the sites of a stack do not lie together */
 	/* The frames of the last stack, the outermost first, with their sites. */
 	VEC(struct stack_level) last;
 	uint64_t written; /* bytes of the frames' texts so far */

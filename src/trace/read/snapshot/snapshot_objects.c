@@ -16,6 +16,9 @@
 /* Number of values in a list of frames. Shorter stacks are not looked up as a whole. */
 #define STACK_SHORT 8
 
+/* Ranges of frames that are kept for comparison. */
+#define STACK_FRAMES_MAX ((size_t)1 << 20)
+
 #define FIELD(id, name) { (name), sizeof(name) - 1 },
 static const struct str field_names[FIELD_N] = {
 #include "trace/read/snapshot/snapshot_field.def"
@@ -231,20 +234,62 @@ static uint32_t make_stack(struct snapshot *x, const struct pickle_value *v, siz
 	return site;
 }
 
+/* The range of frames of a value; empty for a value that was left out. */
+static struct frame_range range_of(const struct pickle_value *v)
+{
+	return (struct frame_range){ (uint32_t)v->id, v->type == PICKLE_OBJECT ? v->n : 0 };
+}
+
+/* True if a stack that was looked up before has these frames. */
+static bool is_whole_stack(const struct snapshot *x, const struct whole_stack *of,
+        const struct pickle_value *v, size_t n)
+{
+	if (of->range0 == ID_NONE)
+		return is_stack(x, of->site, v, n);
+	if (of->ranges != n)
+		return false;
+	const struct frame_range *ranges = x->stack_frames.v + of->range0;
+	for (size_t i = 0; i < n; i++) {
+		struct frame_range r = range_of(&v[i]);
+		if (ranges[i].first != r.first || ranges[i].n != r.n)
+			return false;
+	}
+	return true;
+}
+
+/* Keeps a stack, in place of another one with the same hash. */
+static void keep_stack(
+        struct snapshot *x, uint64_t hash, uint32_t site, const struct pickle_value *v, size_t n)
+{
+	struct whole_stack made = { site, ID_NONE, (uint32_t)n };
+
+	if (n <= STACK_FRAMES_MAX - x->stack_frames.n) {
+		made.range0 = (uint32_t)x->stack_frames.n;
+		VEC_ROOM(x->a, &x->stack_frames, n);
+		for (size_t i = 0; i < n; i++)
+			x->stack_frames.v[x->stack_frames.n++] = range_of(&v[i]);
+	}
+	imap_put(&x->stacks, hash, (uint32_t)x->whole_stacks.n, true);
+	VEC_PUSH(x->a, &x->whole_stacks, made);
+}
+
 /* Finds or adds a stack. A stack of many frames is looked up as a whole first, which is faster than
  * frame by frame. */
 static void close_stack(
         struct snapshot *x, const struct pickle_value *v, size_t n, struct pickle_value *out)
 {
 	uint64_t hash = n < STACK_SHORT ? 0 : stack_hash(v, n);
-	uint32_t site;
+	uint32_t site, i;
 
 	if (n < STACK_SHORT) {
 		site = make_stack(x, v, n);
-	} else if (!imap_get(&x->stacks, hash, &site) || !is_stack(x, site, v, n)) {
+	} else if (imap_get(&x->stacks, hash, &i) &&
+	           is_whole_stack(x, &x->whole_stacks.v[i], v, n)) {
+		site = x->whole_stacks.v[i].site;
+	} else {
 		site = make_stack(x, v, n);
 		if (site != ID_NONE)
-			imap_put(&x->stacks, hash, site, true);
+			keep_stack(x, hash, site, v, n);
 	}
 	set_object(out, OBJECT_STACK, site);
 }
