@@ -53,30 +53,31 @@
 extern "C" {
 #endif
 
-#define TFP_Z ((size_t)-1) /* as a length: up to the NUL */
+#define TFP_Z ((size_t)-1) /* as a length: the text ends at the NUL */
 
 struct tfp_str {
 	const char *data;
-	size_t size; /* or TFP_Z */
+	size_t size; /* length in bytes, or TFP_Z */
 };
 
 enum {
 	TFP_OK,
-	TFP_E_INVALID_ARGUMENT, /* a command, an option, a value, a pattern */
-	TFP_E_NOT_FOUND,        /* a file */
+	TFP_E_INVALID_ARGUMENT, /* a command, an option, a value or a pattern is invalid */
+	TFP_E_NOT_FOUND,        /* a file does not exist */
 	TFP_E_PERMISSION,       /* refused by the system */
 	TFP_E_DATA_LOSS,        /* bytes that cannot be parsed */
-	TFP_E_UNIMPLEMENTED,    /* a known feature that this version does not have */
+	TFP_E_UNIMPLEMENTED,    /* a known feature that this version lacks */
 	TFP_E_RESOURCE,  /* a limit: disk full, too many files, a pattern that takes too long */
 	TFP_E_IO,        /* reading or writing failed */
-	TFP_E_CANCELLED, /* by tfp_cancel or by a callback */
+	TFP_E_CANCELLED, /* cancelled by tfp_cancel or by a callback */
 	TFP_E_FAILED,    /* a valid request that cannot be fulfilled */
 	TFP_E_STEP,  /* a step, call stacks or an output that this profile or view lacks; tfp_notes
 	                has the sentence of the original profiler */
 	TFP_E_MEMORY /* memory, or the session's limit of it, is exhausted */
 };
 
-/* Return the library's version, "0.1.0", and the name of a code, "INVALID_ARGUMENT". Never NULL. */
+/* tfp_version returns the library's version, "0.1.0", and tfp_code_name the name of a code,
+ * "INVALID_ARGUMENT". Never NULL. */
 TFP_API const char *tfp_version(void);
 TFP_API const char *tfp_code_name(int code);
 
@@ -84,12 +85,13 @@ TFP_API const char *tfp_code_name(int code);
 struct tfp_library {
 	size_t size;
 	const char *name;    /* "zlib"; always valid */
-	const char *feature; /* of pcre2: "JIT" or "no JIT"; else "" */
+	const char *feature; /* for pcre2: "JIT" or "no JIT"; otherwise "" */
 	int available;       /* 0: not part of this build */
 	char version[64];    /* "1.2.13"; "" if unknown */
 };
 
-/* Describes the i-th library; the caller sets out->size. TFP_E_NOT_FOUND after the last one. */
+/* Describes the i-th library. The caller sets out->size. Returns TFP_E_NOT_FOUND after the last
+ * one. */
 TFP_API int tfp_library(size_t i, struct tfp_library *out);
 
 /* ---- sessions ---- */
@@ -99,7 +101,7 @@ struct tfp_session;
 enum {
 	TFP_KEEP_ATTRS = 1, /* keep node attributes, for tfp_write_profile; costs memory */
 	TFP_RECOVER = 2 /* reads damaged binary inputs up to the damage, and recordings around it;
-	                   tfp_notes warns */
+	                   tfp_notes then contains a warning */
 };
 
 struct tfp_config {
@@ -117,13 +119,13 @@ struct tfp_config {
 /* Opens a session. config may be NULL. On failure *out is NULL and nothing has to be closed. */
 TFP_API int tfp_open(struct tfp_session **out, const struct tfp_config *config);
 
-/* Closes a session; NULL is allowed. In a callback it cancels the present call, and the session is
+/* Closes a session; NULL is allowed. In a callback, cancels the current call, and the session is
  * freed when that call returns. */
 TFP_API void tfp_close(struct tfp_session *s);
 
-/* Return the code and the sentence of the last call. The sentence is "" after success, has no
- * newline at its end and is NUL-terminated. length may be NULL. For a NULL session: the failure to
- * open one. */
+/* tfp_error_code returns the code of the last call, tfp_error its sentence. The sentence is ""
+ * after success, has no newline at its end and is NUL-terminated. length may be NULL. For a NULL
+ * session, both describe the failure to open one. */
 TFP_API int tfp_error_code(const struct tfp_session *s);
 TFP_API const char *tfp_error(const struct tfp_session *s, size_t *length);
 
@@ -158,9 +160,9 @@ enum {
  * decompressed. */
 struct tfp_input {
 	size_t size;
-	const char *path; /* "-": standard input. For memory: its name in sentences, may be NULL */
+	const char *path; /* "-": standard input; for memory: its name in sentences, may be NULL */
 	size_t path_size;
-	const void *bytes; /* not NULL: memory, even if empty */
+	const void *bytes; /* if not NULL, the input is memory, even if it is empty */
 	size_t bytes_size;
 	int64_t step; /* for TFP_STEP: its number, 0 or more */
 	/* For TFP_RECORDING: the program's flags for recordings, without dashes:
@@ -169,12 +171,13 @@ struct tfp_input {
 	size_t n_how;
 };
 
-/* Adds an input; on failure, nothing of it is kept. If several nodes have the same name, the first
+/* Adds an input. On failure, nothing of it is added. If several nodes have the same name, the first
  * one is used. Adding a step twice adds up its numbers. A graph must be added before its steps. */
 TFP_API int tfp_add(struct tfp_session *s, int kind, const struct tfp_input *in);
 
-/* Adds n steps, read by several threads and added in this order up to the first faulty one. added:
- * number of steps added; may be NULL. The array's stride is the size field of its first element. */
+/* Adds n steps. Several threads read them; they are added in this order up to the first faulty
+ * step. added: number of added steps; may be NULL. The array's stride is the size field of its
+ * first element. */
 TFP_API int tfp_add_steps(
         struct tfp_session *s, const struct tfp_input *in, size_t n, size_t *added);
 
@@ -183,19 +186,20 @@ TFP_API int tfp_add_steps(
  * log, a trace, a folder of profiles, patterns. Nothing may have been added before. */
 TFP_API int tfp_add_files(struct tfp_session *s, const struct tfp_str *paths, size_t n);
 
-/* Adds inputs as the program's --profile_path does: profiles, folders of ProfileContext or a
+/* Adds inputs like the program's --profile_path: profiles, folders of ProfileContext or a
  * SavedModel, patterns ("job_*" "/profile_100"), lists with commas. A single file is added as by
  * tfp_add. Several inputs are workers of one model, each with its own steps, and must be added
- * first; option "by" gives each a column. A folder means its newest profile; older ones are read
- * when option "step" names one of their steps, and are never in the average. */
+ * first; option "by" gives each worker a column. A folder means its newest profile; older profiles
+ * are read when option "step" names one of their steps, and never count in the average. */
 TFP_API int tfp_add_paths(struct tfp_session *s, const struct tfp_str *paths, size_t n);
 
 /* Returns the name of the i-th worker (NUL-terminated): the part in which the paths differ. NULL
  * after the last worker; a single file has no workers. */
 TFP_API const char *tfp_worker(struct tfp_session *s, size_t i, size_t *length);
 
-/* Sets the share of the nodes that ran in a step, 0 to 1; with run metadata as the original counts
- * it: of the nodes that the graph has, or that had run before. 0 without steps. */
+/* Sets the share of the nodes that ran in a step, 0 to 1. With run metadata, the share is counted
+ * like in the original: of the nodes that the graph has, or that had run before. 0 without
+ * steps. */
 TFP_API int tfp_coverage(struct tfp_session *s, double *coverage);
 
 /* Returns the number of steps; stores the first cap step numbers, ascending, in steps (may be
@@ -224,7 +228,7 @@ TFP_API int tfp_reset(struct tfp_session *s);
 
 /* ---- queries ---- */
 
-/* Receives n bytes; a nonzero result ends the call with TFP_E_CANCELLED. */
+/* Receives n bytes. A nonzero result ends the call with TFP_E_CANCELLED. */
 typedef int (*tfp_put)(void *user, const void *bytes, size_t n);
 
 enum {
@@ -234,7 +238,7 @@ enum {
 struct tfp_run {
 	size_t size;
 	unsigned flags; /* TFP_BANNERS */
-	tfp_put text;   /* receives the program's standard output. NULL: discarded */
+	tfp_put text;   /* receives the program's standard output; NULL: the output is discarded */
 	void *text_user;
 	/* Receives the answer as a protobuf message: GraphNodeProto (scope, graph),
 	 * MultiGraphNodeProto (op, code) or AdviceProto (advise), of package tensorflow.tfprof.
@@ -242,29 +246,29 @@ struct tfp_run {
 	 * empty message. */
 	tfp_put result;
 	void *result_user;
-	const struct tfp_str *checkers; /* for advise: the checkers to run. NULL: all */
+	const struct tfp_str *checkers; /* for advise: the checkers to run; NULL: all */
 	size_t n_checkers;
 	/* More words of the command line, used literally: options of the command and its arguments,
 	 * such as "--top=5" and "kernel:gemm*0.5". */
 	const struct tfp_str *words;
 	size_t n_words;
 	/* A second session for diff, which may not be used during the call, except by tfp_cancel.
-	 * "left" in the line is the session of the call, "right" this one: "diff left right@3".
-	 * NULL: none. Not used by tfp_run and tfp_diff. */
+	 * In the line, "left" is the session of the call, and "right" is this one: "diff left
+	 * right@3". NULL: none. Not used by tfp_run and tfp_diff. */
 	struct tfp_session *other;
 };
 
-/* Runs a command that reads a profile, such as scope or kernels, with the options set. Option
- * "output" chooses the destination: "stdout" is text; "file:outfile=F", "timeline:outfile=F" and
- * "pprof:outfile=F" are files, which are either complete or absent; "none" is nowhere; "csv",
- * "json", "ndjson" and "md" write rows to text or, with ":outfile=F", to a file (docs/schema). run
- * may be NULL. */
+/* Runs a command that reads a profile, such as scope or kernels, with the options that are set.
+ * Option "output" chooses the destination: "stdout" is text; "file:outfile=F", "timeline:outfile=F"
+ * and "pprof:outfile=F" are files, which are either complete or absent; "none" discards the answer;
+ * "csv", "json", "ndjson" and "md" write rows to text or, with ":outfile=F", to a file
+ * (docs/schema). run may be NULL. */
 TFP_API int tfp_run(
         struct tfp_session *s, const char *command, size_t command_size, const struct tfp_run *run);
 
 /* Runs a line of the prompt: "op -select micros", "set -max_depth 3", "diff a b", "help", ""
- * (prints the options). Not available: quit and exit, and load, use and list, because each input
- * that a program compares has a session of its own. */
+ * (prints the options). The commands quit, exit, load, use and list are not available, because each
+ * input that a program compares has a session of its own. */
 TFP_API int tfp_run_line(
         struct tfp_session *s, const char *line, size_t line_size, const struct tfp_run *run);
 
@@ -272,22 +276,22 @@ TFP_API int tfp_run_line(
 
 enum { TFP_TEXT, TFP_LIST, TFP_INTEGER, TFP_REAL, TFP_BOOL };
 
-/* A column of an answer. Its name is the id of what it holds: "path", "name", "parent",
- * "total_ns", "own_micros". */
+/* A column of an answer. Its name identifies its content: "path", "name", "parent", "total_ns",
+ * "own_micros". */
 struct tfp_column {
 	size_t size;
-	int type;         /* TFP_TEXT... */
+	int type;         /* TFP_TEXT, ... */
 	const char *name; /* NUL-terminated, as unit; valid until the rows are closed */
-	const char *unit; /* "ns"; NULL: none. Numbers are not scaled by it */
+	const char *unit; /* such as "ns"; NULL: none. The unit does not scale the numbers */
 };
 
 /* A cell of a row. */
 struct tfp_cell {
-	int null;            /* 1: no value; every other field is 0 */
-	int64_t integer;     /* of TFP_INTEGER, and of TFP_BOOL: 0 or 1 */
-	double real;         /* of TFP_REAL, TFP_INTEGER and TFP_BOOL */
-	struct tfp_str text; /* of TFP_TEXT: not NUL-terminated */
-	size_t n;            /* of TFP_LIST: number of texts, for tfp_cell_text */
+	int null;            /* 1: no value; then all other fields are 0 */
+	int64_t integer;     /* value of a TFP_INTEGER, or of a TFP_BOOL: 0 or 1 */
+	double real;         /* value of a TFP_REAL, TFP_INTEGER or TFP_BOOL */
+	struct tfp_str text; /* value of a TFP_TEXT; not NUL-terminated */
+	size_t n;            /* for a TFP_LIST: number of texts, for tfp_cell_text */
 };
 
 /* The rows of an answer, read one after the other. */
@@ -310,30 +314,31 @@ TFP_API int tfp_rows_open(struct tfp_session *s, const char *line, size_t line_s
 /* Closes rows; NULL is allowed. */
 TFP_API void tfp_rows_close(struct tfp_rows *r);
 
-/* Describes the i-th column; the caller sets out->size. TFP_E_NOT_FOUND after the last one. */
+/* Describes the i-th column. The caller sets out->size. Returns TFP_E_NOT_FOUND after the last
+ * one. */
 TFP_API int tfp_rows_column(const struct tfp_rows *r, size_t i, struct tfp_column *out);
-/* Returns the number of the column with that name (NUL-terminated), or -1. */
+/* Returns the number of the column with a name (NUL-terminated), or -1. */
 TFP_API int tfp_rows_find(const struct tfp_rows *r, const char *name);
 
-/* Moves to the next row, at first to the first one. Returns its cells, one for each column, valid
- * until the next call, or NULL after the last row. */
+/* Moves to the next row; the first call moves to the first row. Returns its cells, one for each
+ * column, valid until the next call. Returns NULL after the last row. */
 TFP_API const struct tfp_cell *tfp_rows_next(struct tfp_rows *r);
 /* Moves before the first row. */
 TFP_API void tfp_rows_rewind(struct tfp_rows *r);
-/* Returns the i-th text of a list; its data is NULL after the last one. */
+/* Returns the i-th text of a list. Its data is NULL after the last text. */
 TFP_API struct tfp_str tfp_cell_text(const struct tfp_cell *list, size_t i);
 
-/* Runs the program's diff on two sessions, which may be one: the first side, named left, is s, the
- * second, named right, is other. words: more words of that command, such as "-view=op", "-output",
- * "json". Words that begin with left or right replace that side: "left@3", "right@slowest". The
- * options set in s apply. other may not be used during the call, except by tfp_cancel. If a gate
- * fails, or is inconclusive without "--allow-inconclusive", the code is TFP_E_FAILED and the text
- * is complete. */
+/* Runs the program's diff on two sessions, which may be equal: the first side, named left, is s;
+ * the second side, named right, is other. words: more words of that command, such as "-view=op",
+ * "-output", "json". Words that begin with left or right replace that side: "left@3",
+ * "right@slowest". The options set in s apply. other may not be used during the call, except by
+ * tfp_cancel. If a gate fails, or is inconclusive without "--allow-inconclusive", the code is
+ * TFP_E_FAILED and the text is complete. */
 TFP_API int tfp_diff(struct tfp_session *s, struct tfp_session *other, const struct tfp_str *words,
         size_t n, const struct tfp_run *run);
 
-/* Writes everything loaded as a ProfileProto, to a file or, if path is NULL, to put. It contains
- * node attributes only if the session was opened with TFP_KEEP_ATTRS. */
+/* Writes all loaded data as a ProfileProto, to a file or, if path is NULL, to put. The profile
+ * contains node attributes only if the session was opened with TFP_KEEP_ATTRS. */
 TFP_API int tfp_write_profile(
         struct tfp_session *s, const char *path, size_t path_size, tfp_put put, void *user);
 
@@ -390,10 +395,9 @@ struct tfp_arrow {
 	size_t size;
 	struct tfp_str table;   /* a name from tfp_arrow_table: "nodes" */
 	struct tfp_str command; /* a line of the prompt: "op -select micros", "kernels --top=0" */
-	struct tfp_str run;     /* for tables: the name of the run; NULL: none */
-	struct tfp_str
-	        worker; /* for tables: the name of the worker, unless the session has names */
-	uint64_t rows;  /* rows per batch at most; 0: 65,536 */
+	struct tfp_str run;     /* for tables: name of the run; NULL: none */
+	struct tfp_str worker;  /* for tables: name of the worker, unless the session has names */
+	uint64_t rows;          /* maximum number of rows per batch; 0: 65,536 */
 	const struct tfp_str *words; /* more words of the command, as in struct tfp_run */
 	size_t n_words;
 	struct tfp_session *other; /* a second session for diff, as in struct tfp_run */
@@ -412,8 +416,8 @@ struct tfp_arrow {
 TFP_API int tfp_arrow_stream(
         struct tfp_session *s, const struct tfp_arrow *what, struct ArrowArrayStream *out);
 
-/* Describes the i-th table: its name (always valid) and its schema, which the caller releases;
- * either may be NULL. TFP_E_NOT_FOUND after the last one, or TFP_E_MEMORY. */
+/* Describes the i-th table: its name (always valid) and its schema, which the caller must release;
+ * either may be NULL. Returns TFP_E_NOT_FOUND after the last table, or TFP_E_MEMORY. */
 TFP_API int tfp_arrow_table(size_t i, const char **name, struct ArrowSchema *out);
 
 #ifdef __cplusplus

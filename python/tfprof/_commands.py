@@ -85,7 +85,7 @@ class DeviceNames(List[str]):
         table: print only this table; -output csv, md and ndjson write one table, at first
             devices; with json: the table in rows; help --table lists the tables. Default: all.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -123,11 +123,11 @@ class StepNumbers(List[int]):
         each device and prints the median, the shortest and the longest step. A trace or
         recording without marked steps is shown as one step named unknown. A profile without a
         trace, such as RunMetadata, has only the step time, and the busy and idle time of its
-        accelerators or, without them, of its hosts.
+        accelerators or, without them, of its hosts. In traces, -step selects steps.
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -775,7 +775,7 @@ class Commands:
         by: phase: print a row for each kernel and each phase of a server (help phases).
             Default: kernel.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
-            these steps. Default: -1.
+            these steps; slowest, fastest or median: the step with this time. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.

@@ -153,7 +153,7 @@ struct arena_mark arena_mark(const struct arena *a)
 	return (struct arena_mark){ a->head, a->serial, a->head ? a->head->used : 0 };
 }
 
-/* Takes back everything a block handed out from offset used on. */
+/* Takes back all bytes that a block handed out from offset `used` on. */
 static void block_reset(struct arena_block *b, size_t used)
 {
 	assert(used <= b->used);
@@ -184,7 +184,7 @@ void arena_reset(struct arena *a, struct arena_mark m)
 			b->next->prev = NULL;
 		block_free(a->work, b);
 	}
-	/* A mark of an empty arena keeps the oldest block. */
+	/* A mark of an empty arena refers to the oldest block. */
 	while ((b = a->head) && b != m.head && (m.head || b->next)) {
 		a->head = b->next;
 		a->ordinary -= b->size;

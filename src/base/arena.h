@@ -22,17 +22,18 @@
 #define ARENA_BLOCK_MAX ((size_t)8 << 20)  /* size of the last ordinary blocks */
 #define ARENA_BIG       ((size_t)16 << 10) /* requests above this have a block of their own */
 
-/* Bytes held by all arenas of a session. Shared by its threads. */
+/* Bytes held by all arenas of a session. Shared by the session's threads. */
 struct account {
 	atomic_size_t used, peak;
-	size_t limit;   /* 0: none */
+	size_t limit;   /* 0: no limit */
 	size_t program; /* part of used: bytes the process held before the account began to count */
-	/* If not NULL, the account that is charged, whose limit counts and which keeps the spare
+	/* If not NULL, the account that is charged. Its limit counts, and it keeps the spare
 	 * blocks; this account then has only its own stop and cancel. A parent has no parent. */
 	struct account *parent;
-	/* If not NULL and set, the work ends at its next block or poll, as exhaustion ends it. */
+	/* If not NULL and set, the work ends at its next block or poll, in the same way as when
+	 * memory is exhausted. */
 	const atomic_bool *stop;
-	/* Optional: when set, functions that wait give up and fail. */
+	/* May be NULL. When set, functions that wait give up and fail. */
 	const atomic_bool *cancel;
 	/* Mapped blocks kept for reuse (pages.c); not counted as used. */
 	atomic_flag spare_busy; /* protects the list */
@@ -51,7 +52,7 @@ struct guard {
 	struct guard *next;
 	void (*drop)(void *what);
 	void *what;
-	uint64_t serial; /* of an arena: serial number at registration */
+	uint64_t serial; /* serial number at registration, for guards of an arena */
 };
 
 /* One thread of work: the account it charges, and the point to which it returns when memory is
@@ -59,7 +60,7 @@ struct guard {
 struct work {
 	struct account *account;
 	jmp_buf escape;
-	struct guard *guards;  /* guards of functions that have not returned yet */
+	struct guard *guards;  /* guards of functions that have not returned */
 	uint64_t pattern_work; /* steps of pattern matching that count against the limit */
 };
 
@@ -68,7 +69,8 @@ struct arena {
 	struct work *work;              /* replaced by each call that uses the arena; never NULL */
 	struct arena_block *head, *big; /* newest first */
 	size_t ordinary;                /* bytes of ordinary blocks */
-	uint64_t serial;      /* big blocks and guards created so far; orders them in time */
+	uint64_t serial;      /* number of big blocks and guards created so far; orders them in
+	                         time */
 	struct guard *guards; /* newest first */
 };
 struct arena_mark {
@@ -79,24 +81,25 @@ struct arena_mark {
 
 void arena_init(struct arena *a, struct work *w);
 
-/* Returns zeroed memory, never NULL, also for size 0; align is a power of two up to 16. Does not
+/* Returns zeroed memory, never NULL, even for size 0. align is a power of two up to 16. Does not
  * return when the limit is reached or the system has no memory left: it then drops all guards of
  * the work and jumps to work->escape. */
 void *arena_alloc(struct arena *a, size_t size, size_t align);
 
-/* Returns a zeroed array of n elements; overflow of n * size counts as exhaustion. */
+/* Returns a zeroed array of n elements. Treats overflow of n * size as exhaustion. */
 void *arena_array(struct arena *a, size_t n, size_t size, size_t align);
 
-/* Enlarges p from old to size bytes (contents kept, the rest zeroed); p may be NULL when old is 0.
- * old must be the size p was allocated or last grown with. Big blocks are resized, the last piece
- * of the newest block grows in place, everything else moves. The result is aligned to 16 if it
- * moves, else as p was. */
+/* Enlarges p from old to size bytes (contents kept, the rest zeroed). p may be NULL when old is 0;
+ * old must be the size with which p was allocated or last grown. Big blocks are resized, the last
+ * piece of the newest block grows in place, and all other pieces move. The result is aligned to 16
+ * if it moves, otherwise like p. */
 void *arena_grow(struct arena *a, void *p, size_t old, size_t size);
 
 char *arena_copy(struct arena *a, const void *p, size_t n);
 
-/* Between a mark and its reset, memory allocated before the mark must not grow, unless it has a
- * block of its own (larger than ARENA_BIG): such a block survives the reset with its growth. */
+/* Returns a mark. Between a mark and its reset, memory allocated before the mark must not grow,
+ * unless it has a block of its own (larger than ARENA_BIG): such a block survives the reset with
+ * its growth. */
 struct arena_mark arena_mark(const struct arena *a);
 void arena_reset(
         struct arena *a, struct arena_mark m); /* drops everything allocated after the mark */
@@ -127,14 +130,14 @@ static inline void work_poll(struct work *w)
 	if (work_stopped(w))
 		work_escape(w);
 }
-/* Guards of objects on the stack: the function that owns the object calls work_unguard on every
- * path. */
+/* Registers guards of objects on the stack. The function that owns the object must call
+ * work_unguard on every path. */
 void work_guard(struct work *w, struct guard *g, void (*drop)(void *), void *what);
 void work_unguard(struct work *w, struct guard *g);
-/* Ends a call or a job whose functions have all returned; asserts that no guard is left. */
+/* Ends a call or a job whose functions have all returned. Asserts that no guard is left. */
 void work_end(struct work *w);
 
-/* An arena of one function, freed at its end and also if the work ends early. */
+/* An arena of one function, freed at the function's end, or when the work ends early. */
 struct scratch {
 	struct arena a;
 	struct guard guard;
@@ -157,8 +160,8 @@ void scratch_close(struct scratch *s);
 		size_t n, cap;                                                                     \
 	}
 
-/* Grows v to at least `need` elements of `size` bytes, at least doubling it; updates *cap. If need
- * does not exceed *cap, the caller's sum has overflowed, which is handled like an exhausted memory
+/* Grows v to at least `need` elements of `size` bytes, at least doubling it. Updates *cap. If need
+ * does not exceed *cap, the caller's sum has overflowed, which is treated like an exhausted memory
  * limit. */
 void *vec_grow(struct arena *a, void *v, size_t *cap, size_t need, size_t size);
 

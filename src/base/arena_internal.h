@@ -31,24 +31,25 @@
 #define BLOCK_MAP       ((size_t)1 << 20) /* larger blocks are mapped and need no clearing */
 #endif
 
-/* Charges bytes that are not part of a block to the account. Returns false, and charges nothing, if
- * that exceeds the limit. */
+/* Charges bytes that are not part of a block to the account. Returns false without charging if that
+ * exceeds the limit. */
 bool account_take(struct account *c, size_t n);
 void account_give(struct account *c, size_t n);
 
-/* Removes a guard from a list if it is there. */
+/* Removes a guard from a list, if it is in the list. */
 void guard_unlink(struct guard **at, const struct guard *g);
 
 #define NO_PIECE SIZE_MAX
 
 /* The header of a block; its bytes follow. */
 struct arena_block {
-	struct arena_block *next, *prev; /* older; newer (big blocks only) */
-	uint64_t serial;                 /* big blocks: serial number */
-	size_t size;                     /* bytes after the header */
-	size_t used;  /* bytes handed out; in a big block, the size of its one piece */
+	struct arena_block *next, *prev; /* next: older block; prev: newer block (big blocks
+	                                    only) */
+	uint64_t serial;                 /* serial number of a big block */
+	size_t size;                     /* number of bytes after the header */
+	size_t used;  /* number of bytes handed out; in a big block, the size of its only piece */
 	size_t last;  /* offset of the newest piece, or NO_PIECE */
-	size_t dirty; /* all bytes from here on are zero */
+	size_t dirty; /* all bytes from this offset on are zero */
 	bool mapped;
 };
 #define BLOCK_HEADER ((sizeof(struct arena_block) + 63) / 64 * 64)
@@ -58,11 +59,11 @@ static inline char *block_data(struct arena_block *b)
 	return (char *)b + BLOCK_HEADER;
 }
 
-/* Returns an unused block of at least size bytes; does not return if memory is exhausted. */
+/* Returns an unused block of at least size bytes. Does not return if memory is exhausted. */
 struct arena_block *block_new(struct work *w, size_t size);
 
-/* Resizes a block to at least size bytes and returns its new address; the caller updates pointers
- * into it. If memory is exhausted, the block stays unchanged and the function does not return. */
+/* Resizes a block to at least size bytes. Returns its new address; the caller updates pointers into
+ * it. If memory is exhausted, the block stays unchanged, and the function does not return. */
 struct arena_block *block_grow(struct work *w, struct arena_block *b, size_t size);
 
 void block_free(struct work *w, struct arena_block *b);

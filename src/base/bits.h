@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VARINT_MAX      10 /* bytes of the longest varint */
+#define VARINT_MAX      10 /* size of the longest varint, bytes */
 #define BITS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 static inline uint32_t le32_get(const void *p)
@@ -65,8 +65,8 @@ static inline bool varint_get_slow(const uint8_t **p, const uint8_t *end, uint64
 }
 
 /* Reads a varint of two bytes or more. Two, three and eight bytes, the most common sizes (lengths,
- * ids, timestamps), have branches of their own; other sizes up to eight are found from the first
- * byte below 0x80. */
+ * ids, timestamps), have branches of their own; for other sizes up to eight, the end is found from
+ * the first byte below 0x80. */
 static inline bool varint_get_long(const uint8_t **p, const uint8_t *end, uint64_t *out)
 {
 	const uint64_t more = 0x8080808080808080;
@@ -113,10 +113,11 @@ static inline bool varint_get(const uint8_t **p, const uint8_t *end, uint64_t *o
 	return varint_get_long(p, end, out);
 }
 
-/* Reads a varint that is known to be complete, and mostly short. */
+/* Reads a varint that is known to be complete, and that is mostly short. */
 static inline uint64_t varint_take(const uint8_t **p)
 {
-	const uint8_t *q = *p; /* *p could be one of the bytes, as far as the compiler knows */
+	const uint8_t *q = *p; /* a copy, because *p could alias one of the bytes for the
+	                          compiler */
 	uint64_t v = *q & 0x7f;
 
 	for (unsigned shift = 7; *q++ >= 0x80; shift += 7)
@@ -125,7 +126,7 @@ static inline uint64_t varint_take(const uint8_t **p)
 	return v;
 }
 
-/* Writes v at p (VARINT_MAX bytes must be available) and returns the end. */
+/* Writes v at p (VARINT_MAX bytes must be available). Returns the end. */
 static inline uint8_t *varint_put(uint8_t *p, uint64_t v)
 {
 	while (v >= 0x80) {

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-#define MANGLED_MAX    1024 /* bytes; the runtime refuses longer names */
-#define REFERENCES_MAX 32   /* to earlier parts of a name; each level can triple its size */
+#define MANGLED_MAX    1024 /* maximum size in bytes; the runtime refuses longer names */
+#define REFERENCES_MAX 32   /* references in a name; each level can triple its size */
 
 #if HAVE_DEMANGLE
 #define NO_MEMORY (-1)
@@ -27,7 +27,7 @@ char *__cxa_demangle(const char *mangled, char *buffer, size_t *size, int *statu
 #define WRITTEN_BY_RUNTIME(z) ((void)(z))
 #endif
 
-/* Returns the C++ runtime's result, to be freed; NULL if the name is not mangled. */
+/* Returns the C++ runtime's result, which must be freed; NULL if the name is not mangled. */
 static char *runtime_demangle(struct work *w, const char *mangled)
 {
 #if HAVE_DEMANGLE
@@ -88,7 +88,7 @@ struct str demangle(struct arena *a, struct str mangled, size_t *budget)
 
 /* ---- the path of a demangled name ---- */
 
-/* Skips the bracket at i and its contents; to the end if the bracket is not closed. */
+/* Skips the bracket at i and its contents; skips to the end if the bracket is not closed. */
 static size_t skip_bracket(struct str s, size_t i)
 {
 	size_t depth = 0;
@@ -110,8 +110,8 @@ static bool at(struct str s, size_t i, struct str part)
 	return i <= s.n && str_starts(str_sub(s, i, SIZE_MAX), part);
 }
 
-/* Appends text in braces: "{lambda(int)#1}", which Nsight Systems writes as "[lambda(int) (instance
- * 1)]", as lambda#1, other text unchanged. */
+/* Appends text in braces. "{lambda(int)#1}", which Nsight Systems writes as "[lambda(int) (instance
+ * 1)]", becomes lambda#1; other text stays unchanged. */
 static void put_braces(struct sb *b, struct str inside)
 {
 	const struct str instance = S("(instance ");
@@ -126,7 +126,7 @@ static void put_braces(struct sb *b, struct str inside)
 		        STR(str_sub(inside, nth + instance.n, inside.n - nth - instance.n - 1)));
 }
 
-/* Skips the operator name at i including its symbols; returns the end. */
+/* Skips the operator name at i including its symbols. Returns the end. */
 static size_t put_operator(struct sb *b, struct str s, size_t i)
 {
 	size_t end = i + 8;
@@ -240,28 +240,29 @@ void demangle_path(struct arena *a, struct str mangled, struct str full, struct 
 
 /* ---- the reduced name ---- */
 
-#define LEVELS_MAX 64 /* template arguments inside template arguments */
-#define PARTS_MAX  64 /* of a path, whose last part may be a function */
+#define LEVELS_MAX 64 /* maximum depth of template arguments inside template arguments */
+#define PARTS_MAX  64 /* maximum number of parts of a path, whose last part may be a function */
 #define ANONYMOUS  "(anonymous namespace)"
-#define UNNAMED    "<unnamed>" /* the same in the names of Nsight Systems */
+#define UNNAMED    "<unnamed>" /* the same text in names of Nsight Systems */
 
 /* A list of template arguments, or (the first level) the name itself. */
 struct reduced_level {
-	size_t begin;     /* offset in the output of the current name */
-	size_t arguments; /* before the current one */
-	bool keep; /* the current name has arguments or parameters: "::" does not end a namespace */
+	size_t begin;     /* offset of the current name in the output */
+	size_t arguments; /* number of arguments before the current one */
+	bool keep; /* true: the current name has arguments or parameters, so "::" does not end a
+	              namespace */
 };
 
 struct reducing {
 	struct str s;
 	size_t i;
 	struct sb out;
-	size_t arguments; /* shown in each list */
+	size_t arguments; /* number of arguments shown in each list */
 	struct reduced_level levels[LEVELS_MAX];
 	size_t n;
-	bool result;   /* a result type has been removed */
-	bool evidence; /* the text has something that only names of C++ have */
-	bool end;      /* the parameters of the function have been removed */
+	bool result;   /* true: a result type has been removed */
+	bool evidence; /* true: the text contains something that only C++ names contain */
+	bool end;      /* true: the parameters of the function have been removed */
 };
 
 static bool is_name_char(char c)
@@ -293,8 +294,8 @@ static bool in_name(const struct reducing *r)
 	return r->out.n > r->levels[r->n - 1].begin;
 }
 
-/* Handles "::": removes the namespace before it, or keeps the function or class with arguments. The
- * operator() of a lambda is removed. */
+/* Processes "::": removes the namespace before it, or keeps the function or class with arguments.
+ * Removes the operator() of a lambda. */
 static bool reduce_colons(struct reducing *r)
 {
 	struct reduced_level *l = &r->levels[r->n - 1];
@@ -311,7 +312,7 @@ static bool reduce_colons(struct reducing *r)
 	return true;
 }
 
-/* Handles '<': begins a list of arguments. */
+/* Processes '<': begins a list of arguments. */
 static bool reduce_open(struct reducing *r)
 {
 	if (!in_name(r) || r->n == LEVELS_MAX)
@@ -324,7 +325,7 @@ static bool reduce_open(struct reducing *r)
 	return true;
 }
 
-/* Handles '>': ends a list of arguments. */
+/* Processes '>': ends a list of arguments. */
 static bool reduce_close(struct reducing *r)
 {
 	if (r->n == 1)
@@ -337,7 +338,7 @@ static bool reduce_close(struct reducing *r)
 	return true;
 }
 
-/* Handles ',' between arguments. Skips the arguments that are not shown. */
+/* Processes ',' between arguments. Skips the arguments that are not shown. */
 static bool reduce_comma(struct reducing *r)
 {
 	struct reduced_level *l = &r->levels[r->n - 1];
@@ -363,7 +364,7 @@ static bool reduce_comma(struct reducing *r)
 	return true;
 }
 
-/* True if a list of types has one that only C++ has: a pointer, a reference, a number. */
+/* True if a list of types contains one that only C++ has: a pointer, a reference, a number. */
 static bool are_types(struct str list)
 {
 	static const char *const types[] = { "int", "float", "double", "bool", "char", "long",
@@ -379,8 +380,8 @@ static bool are_types(struct str list)
 	       str_find(list, S("::")) != SIZE_MAX || str_find(list, S("<(")) != SIZE_MAX;
 }
 
-/* Handles '(': removes parameters, and the casts of arguments: (bool)1. Parameters of the function
- * itself end its name. */
+/* Processes '(': removes parameters, and the casts of arguments, such as (bool)1. Parameters of the
+ * function itself end its name. */
 static bool reduce_parameters(struct reducing *r)
 {
 	size_t end = skip_bracket(r->s, r->i), from = r->i + 1;
@@ -402,7 +403,7 @@ static bool reduce_parameters(struct reducing *r)
 	return true;
 }
 
-/* Handles ' ': a blank of the name itself ends the result type. */
+/* Processes ' ': a blank of the name itself ends the result type. */
 static bool reduce_blank(struct reducing *r)
 {
 	if (r->n == 1) {
@@ -419,7 +420,7 @@ static bool reduce_blank(struct reducing *r)
 	return true;
 }
 
-/* Handles the next part of a name. Returns false if the text is not a name of C++. */
+/* Processes the next part of a name. Returns false if the text is not a C++ name. */
 static bool reduce_next(struct reducing *r)
 {
 	char c = r->s.p[r->i];
@@ -478,9 +479,9 @@ static size_t argument_end(struct str s, size_t i)
 	return i;
 }
 
-/* Of a kernel of Eigen, keeps the operation whose result the kernel stores, and the operation's
- * first argument: EigenMetaKernel<TensorConversionOp<half, ...>>. The other arguments are the types
- * of tensors, which are nearly the same in all of these kernels. Other names are unchanged. */
+/* Keeps, for a kernel of Eigen, the operation whose result the kernel stores, and the operation's
+ * first argument: EigenMetaKernel<TensorConversionOp<half, ...>>. The other arguments are types of
+ * tensors, which are nearly the same in all of these kernels. Leaves other names unchanged. */
 static struct str eigen_expression(struct arena *a, struct str name)
 {
 	const struct str kernel = S("EigenMetaKernel<"), assign = S("TensorAssignOp<");
@@ -497,7 +498,7 @@ static struct str eigen_expression(struct arena *a, struct str name)
 	        STR(str_sub(operation, 0, argument_end(operation, open + 1))));
 }
 
-/* Returns the reduced name of a function; p NULL if the text is not a function of C++. */
+/* Returns the reduced name of a function; p is NULL if the text is not a C++ function. */
 static struct str reduce_function(struct arena *a, struct str full, size_t arguments)
 {
 	struct reducing r = { .s = full, .out = { .a = a }, .arguments = arguments, .n = 1 };

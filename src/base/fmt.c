@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DIGITS_MAX 20 /* of a uint64_t */
+#define DIGITS_MAX 20 /* maximum number of digits of a uint64_t */
 
-/* Writes the digits of v before end, two at a time, and returns their first byte. */
+/* Writes the digits of v before end, two at a time. Returns their first byte. */
 static char *put_digits(char *end, uint64_t v)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -115,7 +115,7 @@ void fmt_general(struct sb *b, double v, int digits)
 	int n = snprintf(text, sizeof text, "%.*g", digits < 100 ? digits : 100, v);
 	bool point = false;
 
-	/* a character that is neither digit, sign nor letter is the locale's decimal point */
+	/* the locale's decimal point is the character that is neither digit, sign nor letter */
 	for (int i = 0; i < n; i++) {
 		char c = text[i];
 		bool keep =

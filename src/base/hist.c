@@ -28,7 +28,7 @@ static void count(struct hist *h, struct arena *a, int64_t v)
 	h->octaves[o][v >> (o ? o - 1 : 0) & (int64_t)(CELLS - 1)]++;
 }
 
-/* Keeps the number; the array doubles. */
+/* Stores the number. The array doubles when it is full. */
 static void keep(struct hist *h, struct arena *a, int64_t v)
 {
 	size_t n = (size_t)h->n;
@@ -40,7 +40,7 @@ static void keep(struct hist *h, struct arena *a, int64_t v)
 	h->few[n] = v;
 }
 
-/* Moves the kept numbers into counters: there are too many to keep each. */
+/* Moves the stored numbers into counters, because there are too many to store each. */
 static void count_all(struct hist *h, struct arena *a)
 {
 	h->octaves = ARENA_ARRAY(a, OCTAVES, uint64_t *);
@@ -68,7 +68,7 @@ void hist_add(struct hist *h, struct arena *a, int64_t v)
 	h->squares += from * ((double)v - h->mean);
 }
 
-/* Returns the middle of a cell. */
+/* Returns the value in the middle of a cell. */
 static int64_t middle(unsigned octave, size_t cell)
 {
 	if (!octave)
@@ -84,7 +84,7 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Returns the kept number of the given rank, counted from 1. */
+/* Returns the stored number of the given rank, counted from 1. */
 static int64_t kept(const struct hist *h, uint64_t rank)
 {
 	int64_t v[HIST_FEW];

@@ -23,7 +23,7 @@ static void insertion(uint32_t *ids, size_t n, const int64_t *key)
 	}
 }
 
-/* Returns the bits in which keys differ; 0 also if the keys are in order already. */
+/* Returns the bits in which keys differ; also 0 if the keys are already in order. */
 static uint64_t varying(const uint32_t *ids, size_t n, const int64_t *key)
 {
 	uint64_t bits = 0;
@@ -36,13 +36,13 @@ static uint64_t varying(const uint32_t *ids, size_t n, const int64_t *key)
 	return sorted ? 0 : bits;
 }
 
-/* Returns a digit of a key, mapped to keep the order. */
+/* Returns a digit of a key, mapped so that digits have the order of keys. */
 static size_t digit(int64_t key, unsigned shift)
 {
 	return ((uint64_t)key ^ (uint64_t)1 << 63) >> shift & (DIGITS - 1);
 }
 
-/* One pass: distributes from to `to` by the digit at shift. */
+/* Performs one pass: distributes the ids from `from` to `to` by the digit at shift. */
 static void distribute(
         const uint32_t *from, uint32_t *to, size_t n, const int64_t *key, unsigned shift)
 {

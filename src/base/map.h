@@ -19,16 +19,16 @@ struct intern {
 };
 
 void intern_init(struct intern *t, struct arena *a);
-uint32_t intern_find(const struct intern *t, struct str s); /* id or ID_NONE */
+uint32_t intern_find(const struct intern *t, struct str s); /* returns the id, or ID_NONE */
 void intern_expect(const struct intern *t, struct str s);   /* prefetches the slot of s */
 uint32_t intern_add(struct intern *t, struct str s);        /* copies the bytes if new */
-uint32_t intern_add_kept(struct intern *t, struct str s);   /* keeps the slice if new */
+uint32_t intern_add_kept(struct intern *t, struct str s);   /* stores the slice itself if new */
 static inline struct str intern_str(const struct intern *t, uint32_t id)
 {
 	return t->strings[id];
 }
 
-uint64_t hash_bytes(const void *p, size_t n); /* without a seed: equal in every run */
+uint64_t hash_bytes(const void *p, size_t n); /* has no seed, so it is equal in every run */
 
 /* Maps integer keys to u32 values below UINT32_MAX. */
 struct __attribute__((packed, aligned(4))) imap_slot {
@@ -49,7 +49,7 @@ bool imap_put(struct imap *m, uint64_t key, uint32_t value, bool replace);
  * neighbouring ids together, in pages of IDMAP_PAGE values. */
 #define IDMAP_PAGE 16u
 struct idmap {
-	struct imap pages; /* id / IDMAP_PAGE -> page number */
+	struct imap pages; /* key: id / IDMAP_PAGE; value: page number */
 	uint32_t *values;  /* value + 1, 0 = empty */
 	size_t n, cap;
 };

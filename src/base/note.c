@@ -13,7 +13,7 @@ void notes_init(struct notes *n, struct arena *a)
 	imap_init(&n->kinds, a);
 }
 
-/* Adds count to the note of this kind, if there is one already. */
+/* Adds count to the note of this kind, if it exists. */
 static bool count_more(struct notes *n, uint32_t kind, uint64_t count)
 {
 	uint32_t at;
@@ -41,7 +41,7 @@ static struct str format(struct arena *a, const char *f, va_list ap)
 	return sb_str(&b);
 }
 
-/* True if a line of the format is to be kept; otherwise counts it at the last kept one. */
+/* True if a line of the format must be stored. Otherwise counts it at the last stored line. */
 static bool takes_line(struct notes *n, const char *format, uint64_t count)
 {
 	struct note_lines new = { .format = format };
@@ -72,7 +72,7 @@ void note_line(struct notes *n, const char *f, ...)
 	va_end(ap);
 }
 
-/* Returns the format with the form for n of each "{one|many}". */
+/* Returns the format in which each "{one|many}" is replaced by its form for n. */
 static const char *form_for(struct arena *a, uint64_t n, const char *f)
         __attribute__((format_arg(3)));
 static const char *form_for(struct arena *a, uint64_t n, const char *f)

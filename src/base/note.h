@@ -11,52 +11,53 @@
 #define NOTE_LINES 1000
 
 struct note {
-	struct str text; /* as printed; ends in a newline unless the original's line does not */
-	uint32_t kind;   /* 0: a line of its own */
-	/* Number of notes of this kind; the text is that of the first one. Kind 0: 1, plus the
-	 * number of further lines of the same format after NOTE_LINES. */
+	struct str text; /* text as printed; ends in a newline unless the original's line does
+	                    not */
+	uint32_t kind;   /* 0: the note is a line of its own */
+	/* Number of notes of this kind; the text belongs to the first of them. For kind 0: 1, plus
+	 * the number of further lines of the same format after NOTE_LINES. */
 	uint64_t count;
-	const char *format; /* kind 0 */
+	const char *format; /* for kind 0 */
 };
 
-/* Lines of one format: their number and the last kept line. */
+/* Lines of one format: their number, and the last stored line. */
 struct note_lines {
 	const char *format;
 	size_t n, last;
 };
 
 struct notes {
-	struct arena *a; /* holds the texts */
+	struct arena *a; /* arena of the texts */
 	VEC(struct note) list;
-	struct imap kinds; /* kind -> index in list */
+	struct imap kinds; /* key: kind; value: index in list */
 	VEC(struct note_lines) formats;
 };
 
 void notes_init(struct notes *n, struct arena *a);
 
-/* Appends one line; control bytes of the arguments are written as \xNN. NOTE_LINES lines of one
- * format are kept, further ones are counted. */
+/* Appends one line. Control bytes of the arguments are written as \xNN. Stores NOTE_LINES lines of
+ * one format, and counts further ones. */
 void note_line(struct notes *n, const char *f, ...) __attribute__((format(printf, 2, 3)));
 
-/* Appends a line about n things, nothing if n is 0. Each "{one|many}" in the format is replaced by
- * the form for n; the format has no other braces. */
+/* Appends a line about n things; nothing if n is 0. Each "{one|many}" in the format is replaced by
+ * the form for n; the format must not have other braces. */
 void note_count(struct notes *to, uint64_t n, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* Appends a note, or counts it if one of this kind exists. The text has no newline: it is printed
- * as "note: <text>", followed by " (<count> times)" if count > 1. */
+/* Appends a note, or counts it if a note of this kind exists. The text has no newline: it is
+ * printed as "note: <text>", followed by " (<count> times)" if count > 1. */
 void note_kind(struct notes *n, uint32_t kind, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
 void note_append(struct notes *to, const struct notes *from); /* copies the texts, merges kinds */
 
-/* Returns the notes from the given one on; both lists share the texts. */
+/* Returns the notes from a given one on. Both lists share the texts. */
 struct notes notes_from(const struct notes *n, size_t from);
 
 /* Returns one note as a sentence, without prefix and newline. */
 struct str note_text(struct arena *a, const struct note *note);
 
-/* Returns the whole list as printed. */
+/* Returns the whole list in printed form. */
 struct str notes_text(struct arena *a, const struct notes *n);
 
 #endif

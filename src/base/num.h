@@ -9,18 +9,18 @@
 
 #include "base/str.h"
 
-/* Reads decimal digits with optional sign and surrounding blanks; false on any other text and on
- * overflow. */
+/* Reads decimal digits with optional sign and surrounding blanks. Returns false on any other text
+ * and on overflow. */
 bool num_parse_i64(struct str s, int64_t *out);
 bool num_parse_i32(struct str s, int32_t *out);
 
-/* Returns the number, or the nearer end of the type. */
+/* Returns the number, or the nearest value of the type. */
 static inline int64_t num_from_u64(uint64_t v)
 {
 	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-/* Returns the number without its fraction, or the nearer end of the type; 0 for NaN. */
+/* Returns the number without its fraction, or the nearest value of the type; 0 for NaN. */
 static inline int64_t num_from_real(double v)
 {
 	if (!(fabs(v) < 0x1p63))
@@ -36,13 +36,13 @@ static inline int64_t num_add(int64_t a, int64_t b)
 	return r;
 }
 
-/* True if a sum has stopped at an end of the type. */
+/* True if a sum has reached a limit of the type. */
 static inline bool num_stopped(int64_t v)
 {
 	return v == INT64_MAX || v == INT64_MIN;
 }
 
-/* num_add for running sums: a sum that has stopped stays there. */
+/* Adds like num_add, for running sums: a sum that has reached a limit of the type stays there. */
 static inline int64_t num_sum(int64_t a, int64_t b)
 {
 	return num_stopped(a) ? a : num_stopped(b) ? b : num_add(a, b);
@@ -72,7 +72,7 @@ static inline int64_t num_mul(int64_t a, int64_t b)
 
 /* ---- fractions ---- */
 
-/* The number v / per; per is at least 1. A saturated v is used without the division. */
+/* The number v / per; per is at least 1. A saturated v is used without division. */
 struct fraction {
 	int64_t v, per;
 };
@@ -91,7 +91,7 @@ static inline double fraction_real(struct fraction f)
 }
 
 /* Returns the number in parts of 1 / parts, rounded to the nearest integer: 3/2 in hundredths is
- * 150. per times parts must be below 2^63. */
+ * 150. The product of per and parts must be below 2^63. */
 static inline int64_t fraction_in(struct fraction f, int64_t parts)
 {
 	if (num_stopped(f.v) || f.per == parts)
@@ -113,7 +113,7 @@ enum quantity {
 	QUANTITY_TIME   /* microseconds: 20ms, 3sec, 7 */
 };
 
-/* Reads a number of the given kind and rounds it to an integer. Sign and decimals are allowed. */
+/* Reads a number of the given kind, and rounds it to an integer. Sign and decimals are allowed. */
 bool quantity_parse(struct str s, enum quantity q, int64_t *v);
 
 /* Examples of a count, a size and a time, for help texts and errors. */
@@ -140,7 +140,7 @@ int64_t quantity_time_unit(struct str s);
 /* Reads a plain decimal number, without exponent. */
 bool quantity_parse_real(struct str s, double *v);
 
-/* Reads a fraction: 0.1 or 10%. */
+/* Reads a fraction such as 0.1 or 10%. */
 bool quantity_parse_share(struct str s, double *v);
 
 #endif

@@ -14,7 +14,7 @@ const struct option *option_next(const struct option *row)
 	return NULL;
 }
 
-/* True if the names are equal; '-' and '_' are the same. */
+/* True if the names are equal. '-' equals '_'. */
 static bool is_name(struct str a, struct str b)
 {
 	bool same = a.n == b.n;
@@ -56,7 +56,7 @@ bool option_choice(const char *choices, struct str word, int *i)
 	return false;
 }
 
-/* True if s is one of five words, whatever the case of its letters. */
+/* True if s is one of five words, ignoring case. */
 static bool is_one_of(struct str s, const char *const words[5])
 {
 	for (int i = 0; i < 5; i++) {

@@ -27,13 +27,13 @@ enum option_type {
 	OPT_SECONDS,      /* int64_t nanoseconds; seconds if no unit is given */
 	OPT_MILLISECONDS, /* int64_t nanoseconds, at least 1 ms; milliseconds if no unit is given */
 	OPT_SHARE,        /* double, not negative */
-	/* Of lib. */
+	/* Types of options that the library parses. */
 	OPT_TEXT,  /* struct str, not empty */
 	OPT_TEXTS, /* struct strs: one element per occurrence of the option */
 	OPT_LIST,  /* struct strs: A,B,... */
 	OPT_FILE,  /* struct str; may be empty */
 	OPT_FILES, /* struct strs: one element per occurrence */
-	/* Of the views (metric/opts.h). */
+	/* Types of view options (metric/opts.h). */
 	OPT_I32,
 	OPT_I64,
 	OPT_ORDER,
@@ -47,24 +47,25 @@ enum option_type {
 };
 
 enum {
-	OPTION_EXTENSION = 1, /* an extension of tfprof: dumped only by set -all */
+	OPTION_EXTENSION = 1, /* an option that the original lacks; only set -all prints it */
 	OPTION_RECORDED = 2,  /* allowed in the options file of a recording */
 	OPTION_ALONE = 4,     /* a choice whose value may be omitted: the first choice then */
 	OPTION_HIDDEN = 8,    /* a row without an option */
-	OPTION_OF_2016 = 16,  /* an extension that the original of 2016 had */
-	OPTION_PRINTED =
-	        32 /* concerns only printed text and written files: no argument in Python */
+	OPTION_OF_2016 = 16,  /* an option of tfprof that the original's version of 2016 had */
+	OPTION_PRINTED = 32 /* affects only printed text and written files, so it is not an argument
+	                       in Python */
 };
 
 struct option {
 	const char *scope;
-	const char *name; /* without dashes; NULL ends the array */
+	const char *name; /* name without dashes; NULL ends the array */
 	enum option_type type;
 	size_t at;           /* offset in the scope's struct */
-	const char *preset;  /* default, as a user would type it; NULL: none */
+	const char *preset;  /* default, as a user would type it; NULL if there is none */
 	unsigned flags;      /* OPTION_ bits */
-	const char *value;   /* name of its argument; NULL: none, or the choices */
-	const char *choices; /* accepted words, separated by '|'; NULL: others */
+	const char *value;   /* name of its argument; NULL if it has none, or has choices */
+	const char *choices; /* accepted words, separated by '|'; NULL if any other value is
+	                        accepted */
 	const char *help;
 };
 
@@ -90,21 +91,21 @@ struct option {
 /* Returns the next option of the same scope, or NULL. */
 const struct option *option_next(const struct option *row);
 
-/* Returns the option with that name, from this row on within its scope, or NULL; first may be NULL.
- */
+/* Returns the option with a name, from this row on within its scope, or NULL. first may be NULL. */
 const struct option *option_in(const struct option *first, struct str name);
 
-/* Sets *i to the index of the word among choices such as "a|b|c"; false if it is not among them. */
+/* Sets *i to the index of the word among choices such as "a|b|c". Returns false if the word is not
+ * among them. */
 bool option_choice(const char *choices, struct str word, int *i);
 
 /* Returns the choice with an index, or an empty text. */
 struct str option_choice_at(const char *choices, int i);
 
-/* Reads true/t/yes/y/1 and false/f/no/n/0 in any case. */
+/* Reads true/t/yes/y/1 and false/f/no/n/0, ignoring case. */
 bool option_truth(struct str s, bool *out);
 
-/* Stores a value of one of the types above "Of lib" in the struct at `in`. Returns NULL, or the
- * reason why the value is refused, such as "not a size, such as 1MB". */
+/* Stores a value of one of the plain types (those before the types of the library) in the struct at
+ * `in`. Returns NULL, or the reason why the value is refused, such as "not a size, such as 1MB". */
 const char *option_set_plain(const struct option *row, struct str value, void *in);
 
 #endif

@@ -24,7 +24,7 @@
 
 #define PAGE      ((size_t)4096)
 #define HUGE      ((size_t)4 << 20) /* from this block size on, large pages are requested */
-#define SPARE_MAX 32                /* blocks kept for reuse */
+#define SPARE_MAX 32                /* maximum number of blocks kept for reuse */
 
 /* ---- blocks kept for reuse ---- */
 
@@ -50,7 +50,8 @@ static struct arena_block *spare_unlink(struct account *c, struct arena_block **
 	return b;
 }
 
-/* Returns the smallest kept block that is large enough and at most half as large again; or NULL. */
+/* Returns the smallest cached block that is large enough and at most half as large again, or
+ * NULL. */
 static struct arena_block *spare_take(struct account *c, size_t size)
 {
 	struct arena_block **best = NULL, *b = NULL;
@@ -84,7 +85,7 @@ static void spare_drop(struct account *c, size_t bytes)
 	}
 }
 
-/* Keeps a block for reuse; false if enough blocks are kept already. */
+/* Caches a block for reuse. Returns false if enough blocks are cached already. */
 static bool spare_put(struct account *c, struct arena_block *b)
 {
 	size_t bytes = BLOCK_HEADER + b->size;
@@ -117,7 +118,7 @@ static struct account *charged(struct account *c)
 	return c->parent ? c->parent : c;
 }
 
-/* Charges the account. Returns false, and charges nothing, if that exceeds its limit. */
+/* Charges the account. Returns false without charging if that exceeds its limit. */
 static bool take(struct account *c, size_t n)
 {
 	size_t now = atomic_fetch_add(&c->used, n) + n;
@@ -187,7 +188,8 @@ static size_t in_pages(size_t size)
 
 /* ---- blocks ---- */
 
-/* Requests large pages: fewer page faults and fewer TLB entries. The kernel may ignore it. */
+/* Requests large pages, which cause fewer page faults and fewer TLB misses. The kernel may ignore
+ * the request. */
 static void ask_huge(void *p, size_t size)
 {
 	if (size >= HUGE)
@@ -254,7 +256,7 @@ struct arena_block *block_new(struct work *w, size_t size)
 	return b;
 }
 
-/* Resizes the block and returns its new address, or NULL with nothing changed. */
+/* Resizes the block. Returns its new address, or NULL with nothing changed. */
 static struct arena_block *resize(struct account *c, struct arena_block *b, size_t size)
 {
 	struct arena_block *r;

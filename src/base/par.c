@@ -15,7 +15,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define PAR_THREADS 256 /* no further jobs are started */
+#define PAR_THREADS 256 /* maximum number of threads */
 
 enum job_state { JOB_RUNNING, JOB_OK, JOB_ESCAPED };
 
@@ -23,22 +23,22 @@ struct pool {
 	const struct par_ops *ops;
 	void *ctx;
 	struct account *account;
-	locale_t locale; /* of the caller; threads do not inherit it */
+	locale_t locale; /* locale of the caller, which threads do not inherit */
 	size_t jobs;
 	size_t room; /* number of results held at a time; the state of job j is at j % room */
-	unsigned n;  /* threads */
+	unsigned n;  /* number of threads */
 	pthread_t threads[PAR_THREADS];
 	struct guard guard;
-	size_t taken; /* jobs passed to done; used by the calling thread only */
+	size_t taken; /* number of jobs passed to done; used only by the calling thread */
 
-	pthread_mutex_t lock; /* protects the fields that follow */
+	pthread_mutex_t lock; /* protects the following fields */
 	pthread_cond_t may_start, has_ended;
 	size_t started, running, done;
 	bool stop, quiet;
 	enum job_state states[PAR_THREADS + 1];
 };
 
-/* Runs one job with its own recovery point; false if the job escaped to it. */
+/* Runs one job with a recovery point of its own. Returns false if the job escaped to it. */
 static bool run_job(const struct par_ops *ops, void *ctx, size_t job, struct account *account)
 {
 	struct work w = { .account = account, .guards = NULL };
@@ -116,7 +116,7 @@ static void pool_start(struct pool *p, unsigned n)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Waits for the next job in order; false if it escaped. */
+/* Waits for the next job in order. Returns false if the job escaped. */
 static bool pool_wait(struct pool *p)
 {
 	enum job_state *state = &p->states[p->done % p->room];
@@ -141,7 +141,7 @@ void par_wait_idle(struct pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Passes the results to `done` in order. A result occupies its place until `done` has returned. */
+/* Passes the results to `done` in order. A result occupies its slot until `done` has returned. */
 static void pool_fold(struct pool *p)
 {
 	while (p->taken < p->jobs) {

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 
-/* Results that are being made, are waiting or are being folded. */
+/* Maximum number of results that are being computed, are pending or are being folded. */
 #define PAR_ROOM(threads) ((size_t)(threads) + 1)
 
 struct pool;
@@ -16,20 +16,21 @@ struct par_ops {
 	/* Runs on any thread, with a work of its own whose escape point is set. */
 	void (*run)(void *ctx, size_t job, struct work *w);
 	/* Runs on the calling thread, in job order. escaped: the job ran out of memory, and `done`
-	 * releases what it left. Returning false stops: jobs not yet started are not run. */
+	 * must release its partial result. Returning false stops the run: jobs that have not
+	 * started are not run. */
 	bool (*done)(void *ctx, size_t job, bool escaped, struct pool *p);
-	/* Releases the result of a job that ran or escaped and will not reach `done`. May be NULL.
-	 */
+	/* Releases the result of a job that ran or escaped and will not be passed to `done`. May be
+	 * NULL. */
 	void (*drop)(void *ctx, size_t job);
 };
 
-/* Runs everything on the calling thread if threads is 0 or 1. Jobs charge the account of the
- * caller's work. If that work escapes from within `done`, the threads are ended and results dropped
+/* Runs all jobs on the calling thread if threads is 0 or 1. Jobs charge the account of the caller's
+ * work. If that work escapes from within `done`, the threads are ended and results dropped
  * first. */
 void par_run(
         const struct par_ops *ops, void *ctx, size_t jobs, unsigned threads, struct work *caller);
 
-/* Called from `done` before it changes data that jobs read: waits until no job runs. No job starts
+/* Waits until no job runs. Called from `done` before it changes data that jobs read. No job starts
  * before `done` returns. p may be NULL. */
 void par_wait_idle(struct pool *p);
 

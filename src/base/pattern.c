@@ -8,17 +8,17 @@
 
 #include "base/pattern_engine.h"
 
-#define RX_SHOWN 100 /* bytes of a text that an error quotes */
+#define RX_SHOWN 100 /* maximum bytes of a text that an error quotes */
 
 enum pattern_kind { RX_ENGINE, RX_EXACT, RX_PREFIX, RX_SUFFIX, RX_PART, RX_PIECES };
 
 struct pattern {
-	struct str pattern; /* as the user wrote it */
+	struct str pattern; /* pattern as the user wrote it */
 	struct str literal; /* used by RX_EXACT to RX_PART */
-	struct strs pieces; /* used by RX_PIECES: two or more literals with .* between them, */
-	bool before, after; /* a .* before the first, and one after the last */
+	struct strs pieces; /* used by RX_PIECES: two or more literals with .* between them */
+	bool before, after; /* true: a .* before the first literal, and after the last literal */
 	enum pattern_kind kind;
-	bool bytes; /* matched as bytes, not as UTF-8 */
+	bool bytes; /* true: matched as bytes, not as UTF-8 */
 	struct engine_code code;
 };
 
@@ -26,16 +26,16 @@ struct pattern_list {
 	struct arena *a;
 	struct pattern *v;
 	size_t n;
-	struct engine engine; /* closed if the list has no patterns */
+	struct engine engine; /* closed while the list has no patterns */
 	struct guard guard;
-	const struct pattern *failed; /* the first pattern that gave up, the reason and the text */
+	const struct pattern *failed; /* the first pattern that failed, the reason and the text */
 	int reason;
 	size_t failed_n; /* length of the text */
 	char failed_text[RX_SHOWN];
 };
 
-/* Returns the PCRE2 text for an escape that RE2 interprets differently; empty for all others.
- * Inside a class it becomes a part of the class. */
+/* Returns the PCRE2 text for an escape that RE2 interprets differently; empty for all other
+ * escapes. Inside a class, the text becomes a part of the class. */
 static struct str escape_meaning(char c, bool in_class)
 {
 	switch (c) {
@@ -68,9 +68,9 @@ static size_t verbatim_length(struct str p, size_t i, bool in_class)
 struct scan {
 	struct str p;
 	size_t i, n;     /* the current piece */
-	bool in_class;   /* between [ and ] */
-	bool after_set;  /* in a class, directly after \s, \d, [:alpha:] and the like */
-	size_t class_at; /* at a place where ] would be a member instead of the end */
+	bool in_class;   /* true: between [ and ] */
+	bool after_set;  /* true: in a class, directly after \s, \d, [:alpha:] or similar */
+	size_t class_at; /* position where ] would be a member instead of the end */
 };
 
 static char scan_char(const struct scan *s, size_t ahead)
@@ -131,8 +131,8 @@ static struct str rewrite(struct arena *a, struct str p, bool *bytes)
 	return sb_str(&b);
 }
 
-/* Reads one literal of a pattern, from *i up to a .* or the end, without backslashes; false if
- * anything else follows. Sets *any if a .* ended it; *i is then after the .*. */
+/* Reads one literal of a pattern, from *i up to a .* or the end, without backslashes. Returns false
+ * if anything else follows. Sets *any if a .* ended it; then *i is after the .*. */
 static bool take_literal(struct str p, size_t *i, struct sb *b, bool *any)
 {
 	for (*any = false; *i < p.n; ++*i) {
@@ -155,7 +155,7 @@ static bool take_literal(struct str p, size_t *i, struct sb *b, bool *any)
 	return true;
 }
 
-/* True if a pattern consists of literals and .* alone. */
+/* Stores the literals of a pattern that consists of literals and .* alone. */
 static void find_literals(struct arena *a, struct pattern *r)
 {
 	static const enum pattern_kind kinds[2][2] = { { RX_EXACT, RX_PREFIX },
@@ -178,7 +178,7 @@ static void find_literals(struct arena *a, struct pattern *r)
 	r->kind = pieces.n > 1 ? RX_PIECES : kinds[r->before][r->after];
 }
 
-/* Compiles pattern r; reports an error at its place in the given pattern. */
+/* Compiles pattern r. Reports an error at its position in the given pattern. */
 static bool compile_one(struct pattern_list *l, struct pattern *r, struct err *e)
 {
 	struct str text = rewrite(l->a, r->pattern, &r->bytes);
@@ -236,7 +236,7 @@ bool pattern_compile(
 	return true;
 }
 
-/* The pattern is compiled alone first, so that an error shows it as it was given. */
+/* The pattern is first compiled alone, so that an error shows it as it was given. */
 bool pattern_compile_within(
         struct pattern_list **out, struct arena *a, struct str pattern, struct err *e)
 {
@@ -306,7 +306,8 @@ static bool run(struct pattern_list *l, struct pattern *r, struct str text)
 	return false;
 }
 
-/* True if the pieces occur in order. Each is matched as early as possible, so one pass decides. */
+/* True if the pieces occur in order. Each piece is matched as early as possible, so one pass
+ * suffices. */
 static bool pieces_fit(const struct pattern *r, struct str text)
 {
 	const struct strs *p = &r->pieces;
@@ -324,7 +325,7 @@ static bool pieces_fit(const struct pattern *r, struct str text)
 	return r->after || from <= text.n - last.n;
 }
 
-/* True if the text begins, ends, or begins and ends with the literal, as the pattern demands. */
+/* True if the text begins, ends, or begins and ends with the literal, as the pattern requires. */
 static bool literal_fits(const struct pattern *r, struct str text)
 {
 	switch (r->kind) {
@@ -350,7 +351,7 @@ static bool match(struct pattern_list *l, struct pattern *r, struct str text, in
 		if (!*is_utf8)
 			return false;
 	}
-	/* .* matches anything but a newline; the engine knows where a newline is allowed. */
+	/* .* matches anything except a newline; the engine decides where a newline is allowed. */
 	if (r->kind != RX_ENGINE && str_find_char(text, '\n') == SIZE_MAX)
 		return true;
 	return run(l, r, text);

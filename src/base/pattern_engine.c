@@ -12,15 +12,15 @@
 
 #include "base/arena_internal.h"
 
-#define ENGINE_STEPS       100000000  /* steps of one work, without those given back */
-#define ENGINE_STEPS_MATCH 256        /* steps given back by each match, */
+#define ENGINE_STEPS       100000000  /* limit for one work, without the steps given back */
+#define ENGINE_STEPS_MATCH 256        /* number of steps given back by each match, */
 #define ENGINE_STEPS_BYTE  16         /* and by each byte of its text */
-#define ENGINE_STRIDE      64         /* bytes of text that cost a step */
+#define ENGINE_STRIDE      64         /* bytes of text that cost one step */
 #define QUICK_STEPS        2000       /* match limit of the uncounted first try, */
 #define QUICK_TEXT         1024       /* which is used for texts up to this size, in bytes */
 #define UNCOUNTED_STEPS    1000000    /* match limit of a pattern that is too large for callouts */
-#define ENGINE_HEAP        (64 << 10) /* KiB of backtracking state */
-#define ENGINE_NEST        1000       /* parentheses, as in RE2 */
+#define ENGINE_HEAP        (64 << 10) /* limit for backtracking state, KiB */
+#define ENGINE_NEST        1000       /* maximum depth of parentheses, as in RE2 */
 
 /* ---- memory ---- */
 
@@ -59,7 +59,7 @@ static void engine_free(void *memory, void *account)
 
 /* ---- contexts ---- */
 
-/* Called at each item of a counted pattern; nonzero ends the match. */
+/* Called at each item of a counted pattern. Returns nonzero to end the match. */
 static int count(pcre2_callout_block *b, void *engine)
 {
 	struct engine *x = engine;
@@ -123,7 +123,8 @@ static uint64_t largest_repeat(struct str p)
 	return most;
 }
 
-/* Compiles to machine code and charges it; without machine code the pattern is interpreted. */
+/* Compiles to machine code, and charges its memory. Without machine code, the pattern is
+ * interpreted. */
 static void translate(struct engine *x, struct engine_code *c)
 {
 	size_t size = 0;
@@ -193,7 +194,7 @@ static int run_counted(struct engine *x, struct engine_code *c, const struct eng
 	x->reach = 1 + c->repeat / ENGINE_STRIDE + (c->refers_back ? run->n / ENGINE_STRIDE : 0);
 	pcre2_set_callout(x->matching, count, x);
 	pcre2_set_match_limit(x->matching, ENGINE_STEPS);
-	if (c->too_large) { /* only PCRE2's own limit applies: assume that it is used up */
+	if (c->too_large) { /* only PCRE2's own limit applies, so it is assumed to be used up */
 		uint64_t most = x->most < UNCOUNTED_STEPS ? x->most : UNCOUNTED_STEPS;
 		uint64_t each = x->reach + run->n / ENGINE_STRIDE;
 		pcre2_set_match_limit(x->matching, (uint32_t)(most / each));
@@ -212,8 +213,8 @@ static void give_back_steps(struct work *w, size_t n)
 	w->pattern_work = w->pattern_work > back ? w->pattern_work - back : 0;
 }
 
-/* Runs the pattern on a short text without counting; false if it needs more steps or memory than
- * the first try has. */
+/* Runs the pattern on a short text without counting. Returns false if it needs more steps or memory
+ * than the first try has. */
 static bool run_quick(struct engine *x, struct engine_code *c, const struct engine_run *run, int *n)
 {
 	if (c->refers_back || run->n > QUICK_TEXT)
@@ -231,7 +232,7 @@ int engine_run(struct engine *x, struct engine_code *c, const struct engine_run 
 	struct work *w = x->a->work;
 	int n;
 
-	work_poll(w); /* there may be many matches */
+	work_poll(w); /* many matches may follow one another */
 	if (w->pattern_work)
 		give_back_steps(w, run->n);
 	if (!run_quick(x, c, run, &n))

@@ -21,29 +21,30 @@
 
 struct engine {
 	struct arena *a;
-	struct account *account; /* account of the arena, which is charged */
+	struct account *account; /* account of the arena; it is charged */
 	pcre2_general_context *general;
 	pcre2_compile_context *compiling;
 	pcre2_match_context *matching;
 	pcre2_match_data *data;
-	/* The match in progress. */
-	uint64_t steps, most; /* steps counted, and their limit */
-	uint64_t reach;       /* steps of one callout */
+	/* State of the current match. */
+	uint64_t steps, most; /* number of counted steps, and their limit */
+	uint64_t reach;       /* number of steps that one callout costs */
 	size_t at;            /* offset in the text at the last callout */
 };
 
 /* A compiled pattern. */
 struct engine_code {
-	struct str text; /* in PCRE2's syntax; kept by the caller */
+	struct str text; /* text in PCRE2's syntax; owned by the caller */
 	uint32_t options;
 	pcre2_code *plain;
-	pcre2_code *counted; /* with callouts; NULL: not needed yet, or too large */
-	size_t machine;      /* bytes of machine code, charged */
-	uint64_t repeat;     /* largest count of a repetition, which bounds the text one item may
-	                        examine */
-	bool translated;     /* machine code was tried */
-	bool too_large;      /* with callouts */
-	bool refers_back;    /* has a back reference; one item may examine the whole text */
+	pcre2_code *counted; /* code with callouts; NULL: not needed yet, or too large */
+	size_t machine;      /* size of the machine code that is charged, bytes */
+	uint64_t repeat;     /* largest count of a repetition, which bounds the text that one item
+	                        may examine */
+	bool translated;     /* true: compiling machine code was tried */
+	bool too_large;      /* true: too large with callouts */
+	bool refers_back;    /* true: has a back reference, so one item may examine the whole
+	                        text */
 };
 
 /* Opens the contexts. They are closed, at the latest, when the arena drops its memory. */
@@ -51,7 +52,7 @@ void engine_open(
         struct engine *x, struct arena *a, struct guard *g, void (*close)(void *), void *what);
 void engine_close(struct engine *x);
 
-/* Compiles text; false with PCRE2's code and the offset of the error. */
+/* Compiles a text. Returns false with PCRE2's code and the offset of the error. */
 bool engine_compile(struct engine *x, struct engine_code *c, struct str text, uint32_t options,
         int *code, size_t *offset);
 void engine_drop(struct engine *x, struct engine_code *c);
@@ -62,11 +63,11 @@ void engine_drop(struct engine *x, struct engine_code *c);
 struct engine_run {
 	int (*f)(void *user, const pcre2_code *code, uint32_t options);
 	void *user;
-	size_t n; /* bytes of the text */
+	size_t n; /* length of the text, bytes */
 };
 int engine_run(struct engine *x, struct engine_code *c, const struct engine_run *run);
 
-/* Writes why a match gave up. */
+/* Returns a text for the reason why a match failed. */
 struct str engine_reason(struct arena *a, int code);
 
 #endif

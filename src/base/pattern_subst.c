@@ -7,14 +7,14 @@
 
 #include "base/pattern_engine.h"
 
-#define SUBST_NAME_MAX ((size_t)1 << 20) /* bytes of a resulting name */
+#define SUBST_NAME_MAX ((size_t)1 << 20) /* maximum size of a resulting name, bytes */
 #define SUBST_TOO_LONG PCRE2_ERROR_TOOMANYREPLACE
 
 struct rule {
-	struct str text, replacement; /* as given; in PCRE2's syntax */
+	struct str text, replacement; /* pattern as given; replacement in PCRE2's syntax */
 	bool all;
 	struct engine_code code;
-	pcre2_match_data *data; /* with room for the pattern's groups */
+	pcre2_match_data *data; /* has room for the pattern's groups */
 };
 
 struct pattern_subst {
@@ -56,7 +56,7 @@ static bool take_part(struct str rule, size_t *from, struct sb *part)
 	return false;
 }
 
-/* Rewrites \1 as ${1} and quotes everything PCRE2 would not read as plain text. */
+/* Rewrites \1 as ${1}, and quotes all text that PCRE2 would not read literally. */
 static struct str translate(struct arena *a, struct str r)
 {
 	struct sb b = sb_in(a);
@@ -151,7 +151,7 @@ struct substitution {
 	struct sb *made;
 };
 
-/* Writes the new name to `made`; returns the number of replacements, or PCRE2's error. */
+/* Writes the new name to `made`. Returns the number of replacements, or PCRE2's error. */
 static int change_run(void *change, const pcre2_code *code, uint32_t options)
 {
 	const struct substitution *x = change;
@@ -171,14 +171,14 @@ static int change_run(void *change, const pcre2_code *code, uint32_t options)
 		        x->r->data, x->l->engine.matching, (PCRE2_SPTR)(with.n ? with.p : ""),
 		        with.n, (PCRE2_UCHAR *)to, &room);
 		if (n == PCRE2_ERROR_NOMEMORY && room == PCRE2_UNSET)
-			return n; /* out of memory, not out of room */
+			return n; /* memory is exhausted, not the room */
 	}
 	if (n > 0)
 		x->made->n = room;
 	return n == PCRE2_ERROR_NOMEMORY ? SUBST_TOO_LONG : n;
 }
 
-/* Applies one rule; where it matches, *text becomes the new text in `made`. */
+/* Applies one rule. If it matches, *text becomes the new text in `made`. */
 static bool apply_rule(
         struct pattern_subst *l, struct rule *r, struct str *text, struct sb *made, struct err *e)
 {

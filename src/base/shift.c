@@ -8,14 +8,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define EXACT_WORK 4000000 /* additions up to which the distribution is counted */
-#define HALVINGS   100     /* steps of the bisection that finds a bound */
+#define EXACT_WORK 4000000 /* number of additions up to which the distribution is counted */
+#define HALVINGS   100     /* number of bisection steps that find a bound */
 #define BY_MAX     1e18
 
 /* ---- the distribution of U ---- */
 
-/* Counts the sets of n ranks out of n + m by their sum above the least one. Returns the probability
- * of at least u for each u up to n * m. */
+/* Counts the sets of n ranks out of n + m by the excess of their sum over the smallest sum. Returns
+ * the probability of at least u for each u up to n * m. */
 static double *count_tail(size_t n, size_t m, struct arena *a)
 {
 	size_t most = n * m;
@@ -24,7 +24,8 @@ static double *count_tail(size_t n, size_t m, struct arena *a)
 	double *c = ARENA_ARRAY(a, (n + 1) * (most + 1), double);
 
 	c[0] = 1;
-	for (size_t rank = 0; rank < n + m; rank++) /* the k-th chosen rank is `above` ranks late */
+	for (size_t rank = 0; rank < n + m; rank++) /* the k-th chosen rank is later than its
+	                                               earliest rank by `above` */
 		for (size_t k = rank < n ? rank + 1 : n; k > 0; k--) {
 			double *to = c + k * (most + 1), *from = to - (most + 1);
 			size_t above = rank - (k - 1);
@@ -145,8 +146,8 @@ double shift_equal(const struct shift *s)
 	return fmin(1, 2 * fmin(shift_above(s, 0), shift_below(s, 0)));
 }
 
-/* Returns the bound between the changes that the test rejects and those that it does not. inside:
- * a change that it does not reject; outside: one that it does. */
+/* Returns the bound between the changes that the test rejects and those that it accepts. inside: a
+ * change that it accepts; outside: a change that it rejects. */
 static double find_bound(const struct shift *s, double inside, double outside, bool above)
 {
 	for (int i = 0; i < HALVINGS; i++) {

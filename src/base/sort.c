@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-#define RUN 12 /* shorter pieces use insertion sort */
+#define RUN 12 /* shorter pieces are sorted by insertion */
 
 struct sort_by {
 	sort_cmp *cmp;
@@ -28,7 +28,7 @@ static void insert_ids(uint32_t *v, size_t n, const struct sort_by *o)
 	}
 }
 
-/* Depth of recursion: log2(n). half has room for n / 2 elements. */
+/* Sorts by merging. Depth of recursion: log2(n). half has room for n / 2 elements. */
 static void merge_ids(uint32_t *v, size_t n, uint32_t *half, const struct sort_by *o)
 {
 	size_t m = n / 2, i = 0, j = m, k = 0;
@@ -73,7 +73,7 @@ uint32_t *sort_order(struct arena *a, size_t n, sort_cmp *cmp, const void *ctx)
 	return order;
 }
 
-/* True if the elements of an array are in order already. */
+/* True if the elements of an array are already in order. */
 static bool is_sorted(const void *v, size_t n, sort_cmp *cmp)
 {
 	for (uint32_t i = 1; i < n; i++)
@@ -97,11 +97,12 @@ void sort_array(struct arena *a, void *v, size_t n, size_t size, sort_cmp *cmp)
 	arena_reset(a, m);
 }
 
-/* A string from some depth on. Among equal keys the shorter rest comes first, because the key is
- * padded with zeros; equal keys with equal rests of up to KEY bytes are equal strings. */
+/* The rest of a string from some depth on. Among equal keys, the shorter rest comes first, because
+ * the key is padded with zeros. Equal keys with equal rests of up to KEY bytes are equal
+ * strings. */
 struct sort_item {
 	uint64_t key;  /* the next eight bytes, first byte highest */
-	uint32_t rest; /* bytes left from here, at most KEY + 1 */
+	uint32_t rest; /* number of bytes left from here, at most KEY + 1 */
 	uint32_t id;
 };
 #define KEY      8
@@ -112,12 +113,12 @@ struct strings_sort {
 	struct sort_item *scratch;
 };
 
-/* Items that agree in all bytes before depth and still need sorting from there on. */
+/* Items that are equal in all bytes before depth and must still be sorted from there on. */
 struct sort_group {
 	struct sort_item *v;
 	size_t n, depth;
-	unsigned budget; /* lopsided partitions still allowed */
-	bool sorted;     /* by the loaded bytes only */
+	unsigned budget; /* number of lopsided partitions that are still allowed */
+	bool sorted;     /* true: sorted by the loaded bytes only */
 };
 
 static inline void item_load(struct sort_item *it, struct str s, size_t depth)
@@ -204,8 +205,8 @@ static uint64_t choose_pivot(const struct sort_item *v, size_t n)
 	        middle(v[n - 1 - 2 * d].key, v[n - 1 - d].key, v[n - 1].key));
 }
 
-/* Stable partition by a pivot, without branches that depend on the data: smaller items stay in v,
- * equal ones go to the front of the scratch, greater ones to its end, last first. */
+/* Partitions stably by a pivot, without branches that depend on the data. Smaller items stay in v,
+ * equal items move to the front of the scratch memory, and greater items to its end, last first. */
 static void partition(const struct strings_sort *s, const struct sort_group *g, uint64_t pivot,
         size_t *lt, size_t *eq)
 {
@@ -322,7 +323,7 @@ static void put_by_size(struct sort_group part[3])
 	}
 }
 
-/* The smallest part is sorted first, so the stack holds at most 2 * log3(n) groups. */
+/* The smallest part is sorted first, so that the stack holds at most 2 * log3(n) groups. */
 static void sort_groups(const struct strings_sort *s, struct sort_group g)
 {
 	struct sort_group stack[64], part[3];

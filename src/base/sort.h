@@ -13,16 +13,17 @@
  */
 typedef int sort_cmp(const void *ctx, uint32_t a, uint32_t b);
 
-/* Comparison for arrays of int64_t: ascending. */
+/* Compares elements of arrays of int64_t, ascending. */
 int sort_ascending(const void *v, uint32_t a, uint32_t b);
 
-/* Stable; scratch memory comes from a and is released. */
+/* Sorts ids, stably. Scratch memory comes from a and is released. */
 void sort_stable(struct arena *a, uint32_t *v, size_t n, sort_cmp *cmp, const void *ctx);
 
-/* Returns the numbers below n in order, in a; equal ones ascend. */
+/* Returns the numbers below n in order, in a. Equal elements keep ascending numbers. */
 uint32_t *sort_order(struct arena *a, size_t n, sort_cmp *cmp, const void *ctx);
 
-/* Sorts the elements of an array, of size bytes each; stable. The comparison gets the array. */
+/* Sorts the elements of an array of elements of size bytes, stably. The comparison receives the
+ * array. */
 void sort_array(struct arena *a, void *v, size_t n, size_t size, sort_cmp *cmp);
 
 /* Sorts ids v[0..n) by the bytes of strings[id]; equal strings keep their order. */
@@ -31,7 +32,7 @@ void sort_strings(struct arena *a, uint32_t *v, size_t n, const struct str *stri
 /* Sorts a list by the bytes of its strings. */
 void sort_list(struct arena *a, struct strs *list);
 
-/* Returns the number of elements in the ascending array v[0..n) that are not above key. */
+/* Returns the number of elements in the ascending array v[0..n) that are at most key. */
 size_t sort_count(const uint64_t *v, size_t n, uint64_t key);
 
 /* Binary search: sets i, an integer variable, to the first index in [from, to) for which the
@@ -52,11 +53,11 @@ size_t sort_count(const uint64_t *v, size_t n, uint64_t key);
 
 /* ---- by numbers: boxes by time, buffers by size ---- */
 
-/* Sorts ids by key[id], ascending; ids with equal keys keep their order. Scratch (4 bytes per id)
- * comes from a and is released. */
+/* Sorts ids by key[id], ascending. Ids with equal keys keep their order. Scratch memory (4 bytes
+ * per id) comes from a and is released. */
 void keysort(struct arena *a, uint32_t *ids, size_t n, const int64_t *key);
 
-/* Returns 0 .. n - 1 in the order of their keys; in a. */
+/* Returns the numbers 0 .. n - 1 in the order of their keys; in a. */
 uint32_t *keysort_new(struct arena *a, size_t n, const int64_t *key);
 
 #endif

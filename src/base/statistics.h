@@ -9,35 +9,32 @@
 
 #include "base/arena.h"
 
-/* ---- hist ----
- *
- * Statistics of a series of numbers: exact count, sum, extremes and deviation; quantiles with an
- * error of at most 1/500. Few numbers are kept as they are; more are counted in cells, whose memory
- * grows with the range of values.
- *
- *   below 256: one counter per value; above: 256 counters per doubling
- */
+/* ---- hist ---- Statistics of a series of numbers: exact count, sum, extremes and deviation;
+ * quantiles with an error of at most 1/500. Up to HIST_FEW numbers are stored unchanged; more are
+ * counted in cells, whose memory grows with the range of values. below 256: one counter per value;
+ * above: 256 counters per doubling */
 
 #define HIST_BITS  8
-#define HIST_FEW   512 /* numbers that are kept singly */
+#define HIST_FEW   512 /* maximum number of numbers that are stored singly */
 #define HIST_FIRST 4   /* initial room, in numbers */
 
 struct hist {
 	uint64_t n;
-	int64_t sum, min, max; /* stops at the end of its type */
-	double mean, squares;  /* running mean; sum of squared distances from it */
-	int64_t *few;          /* all numbers, up to HIST_FEW; afterwards NULL */
+	int64_t sum, min, max; /* saturate at the limits of the type */
+	double mean, squares;  /* running mean, and sum of squared distances from it */
+	int64_t *few;          /* all numbers, up to HIST_FEW; NULL if there are more */
 	uint64_t **octaves;    /* indexed by octave; NULL for empty octaves */
 };
 
-/* A negative number counts as 0. */
+/* Adds a number. A negative number counts as 0. */
 void hist_add(struct hist *h, struct arena *a, int64_t v);
 
 /* Returns the smallest number that at least thousandths/1000 of all numbers do not exceed; 0 for an
  * empty series. */
 int64_t hist_quantile(const struct hist *h, unsigned thousandths);
 
-double hist_deviation(const struct hist *h); /* of the whole population: divided by the count */
+double hist_deviation(const struct hist *h); /* deviation of the whole population: divided by the
+                                                count */
 
 /* ---- rank ----
  *
@@ -49,15 +46,15 @@ double hist_deviation(const struct hist *h); /* of the whole population: divided
  *   pass 2: counts inside that part by the next bits -> ...   until no bits are left
  */
 
-#define RANK_BITS_MIN 2 /* least number of bits that a pass fixes */
+#define RANK_BITS_MIN 2 /* minimum number of bits that a pass fixes */
 #define RANK_BITS_MAX 8
-#define RANK_COUNTS   ((size_t)8 << 20) /* bytes of counters up to which a pass uses more bits */
+#define RANK_COUNTS   ((size_t)8 << 20) /* limit for the counters of a pass, bytes */
 
 struct ranks {
-	size_t n;       /* series */
+	size_t n;       /* number of series */
 	unsigned parts; /* number of ranks per series */
 	unsigned bits;  /* bits fixed per pass */
-	unsigned shift; /* bits below those of this pass */
+	unsigned shift; /* number of bits below the bits of this pass */
 	bool open;      /* true while another pass is needed */
 	int64_t *least; /* indexed by series */
 	uint64_t *base; /* indexed by series and part: bits found so far, above the least */
@@ -67,17 +64,17 @@ struct ranks {
 	struct arena *a;
 };
 
-/* The caller fills the field least before ranks_begin. */
+/* Opens the ranks. The caller must fill the field least before ranks_begin. */
 void ranks_open(struct ranks *r, struct arena *a, size_t n);
 
-/* Sets the ranks, from 1, to find in each series. span: the largest difference between two numbers
- * of one series. */
+/* Sets the ranks, counted from 1, to find in each series. span: the largest difference between two
+ * numbers of one series. */
 void ranks_begin(struct ranks *r, const uint32_t *wanted, unsigned parts, uint64_t span);
 
 /* Counts a number that occurs `times` times. Each pass must add the same numbers. */
 void ranks_add(struct ranks *r, size_t series, int64_t v, uint32_t times);
 
-/* Ends a pass; r->open is true if another one is needed. */
+/* Ends a pass. r->open is true if another pass is needed. */
 void ranks_end_pass(struct ranks *r);
 
 static inline int64_t ranks_get(const struct ranks *r, size_t series, unsigned part)
@@ -93,7 +90,7 @@ static inline int64_t ranks_get(const struct ranks *r, size_t series, unsigned p
 
 struct sample {
 	size_t n;
-	double mean, variance; /* unbiased; 0 if n < 2 */
+	double mean, variance; /* variance: unbiased; 0 if n < 2 */
 };
 
 struct sample sample_of(const double *v, size_t n);
@@ -102,13 +99,11 @@ struct sample sample_of(const double *v, size_t n);
  * varies, the result is 0 if the mean of b is larger, otherwise 1. */
 double welch_above(const struct sample *a, const struct sample *b);
 
-/* ---- shift ----
- *
- * How far a second series y lies from a first series x: relative (y is like x times 1 + by) or
- * absolute (y is like x plus by). The test compares every value of y with every value of x (Mann
- * and Whitney's rank test), so a few outliers do not change its answer. Where the series are too
- * short for ranks to reach the level, Welch's t-test decides; a single value decides nothing.
- */
+/* ---- shift ---- The distance of a second series y from a first series x: relative (y is like x
+ * times 1 + by) or absolute (y is like x plus by). The test compares every value of y with every
+ * value of x (Mann and Whitney's rank test), so a few outliers do not change its answer. If the
+ * series are too short for ranks to reach the level, Welch's t-test decides; a single value decides
+ * nothing. */
 
 struct shift_values {
 	double *v;
@@ -123,7 +118,7 @@ struct shift_tail {
 	const double *tail;
 };
 
-/* The distributions that are computed already, shared by many tests. */
+/* The distributions that have been computed, shared by many tests. */
 struct shift_tails {
 	struct arena *a;
 	VEC(struct shift_tail) v;
@@ -132,10 +127,10 @@ struct shift_tails {
 struct shift {
 	struct shift_values x, y;
 	bool relative;
-	double level; /* probability of an error to either side, two-sided */
+	double level; /* two-sided probability of an error */
 	enum shift_test test;
-	bool constant;      /* no value differs from another one of its series */
-	const double *tail; /* indexed by U; NULL: the normal distribution */
+	bool constant;      /* true: no value differs from another value of its series */
+	const double *tail; /* indexed by U; NULL: use the normal distribution */
 };
 
 /* Sorts the series, and chooses the test. The tails and the series must outlive s. */
@@ -151,14 +146,14 @@ double shift_below(const struct shift *s, double by);
 double shift_equal(const struct shift *s);
 
 /* Sets the smallest and the largest change that the test does not reject at the level. They may be
- * infinite; -1 is the least relative change. False: there is no test, or no ratio. */
+ * infinite; -1 is the smallest relative change. Returns false if there is no test, or no ratio. */
 bool shift_interval(const struct shift *s, double *low, double *high);
 
-/* True if series of n and m values can be tested. A series of one value can only be tested against
- * a series of many. */
+/* True if series of n and m values can be tested. A series of one value can be tested only against
+ * a series of many values. */
 bool shift_possible(size_t n, size_t m, double level);
 
-/* Returns the number of values of each series from which ranks can reach the level. */
+/* Returns the minimum number of values of each series for which ranks can reach the level. */
 size_t shift_least_steps(double level);
 
 #endif

@@ -298,7 +298,7 @@ void sb_plural(struct sb *b, const char *text, uint64_t n)
 	}
 }
 
-/* Takes the first word that ends in s as the noun. */
+/* Appends n and a noun. The noun is the first word that ends in s. */
 void sb_counted(struct sb *b, uint64_t n, struct str things)
 {
 	size_t end = 0;

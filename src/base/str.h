@@ -79,21 +79,22 @@ static inline bool str_starts(struct str s, struct str prefix)
 }
 
 int str_cmp(struct str a, struct str b);            /* bytewise; a prefix sorts first */
-bool str_eq_lower(struct str s, const char *lower); /* ignores the case of s */
+bool str_eq_lower(struct str s, const char *lower); /* true if s equals lower, ignoring the case of
+                                                       s */
 bool str_ends(struct str s, struct str suffix);
 size_t str_find(struct str s, struct str part); /* offset of the first occurrence, or SIZE_MAX */
 size_t str_find_char(struct str s, char c);     /* offset of the first occurrence, or SIZE_MAX */
 size_t str_rfind_char(struct str s, char c);    /* offset of the last occurrence, or SIZE_MAX */
 struct str str_base(struct str path);           /* the part after the last '/', or the whole text */
 bool str_contains(struct str s, struct str part);
-/* True if a word of a list of words, separated by blanks, is the name. */
+/* True if a name is among the words of a list, which blanks separate. */
 bool str_is_among(const char *words, struct str name);
-struct str str_sub(struct str s, size_t from, size_t n); /* clipped to s */
+struct str str_sub(struct str s, size_t from, size_t n); /* limited to s */
 struct str str_copy(struct arena *a, struct str s);
 struct str str_lower(struct arena *a, struct str s); /* ASCII only */
 struct str str_replace_char(struct arena *a, struct str s, char from, char to);
 char *str_z(struct arena *a, struct str s); /* NUL-terminated copy, for system calls */
-bool str_is_utf8(struct str s);             /* as protobuf validates proto3 strings */
+bool str_is_utf8(struct str s);             /* by the rules for proto3 strings */
 size_t str_letters(struct str s);           /* number of characters of UTF-8 */
 
 /* Removes every leading and trailing ' and " character. */
@@ -104,12 +105,13 @@ struct strs {
 	size_t n, cap;
 };
 void strs_add(
-        struct arena *a, struct strs *to, struct str s); /* keeps the slice, copies no bytes */
+        struct arena *a, struct strs *to, struct str s); /* stores the slice, copies no bytes */
 struct strs str_split(struct arena *a, struct str s, char at); /* drops empty pieces */
 struct str strs_join(struct arena *a, const struct strs *v, struct str between);
 bool strs_is_one(const struct strs *v, struct str s); /* exactly the list [s] */
 
-/* Builder: grows in its arena; the text stays valid until the next put or the arena's reset. */
+/* A builder of text, which grows in its arena. The text stays valid until the next put or the
+ * arena's reset. */
 struct sb {
 	struct arena *a;
 	char *p;
@@ -119,21 +121,21 @@ static inline struct sb sb_in(struct arena *a)
 {
 	return (struct sb){ a, NULL, 0, 0 };
 }
-/* Makes room for n more bytes; the caller adds to b->n. */
+/* Makes room for n more bytes, which the caller adds to b->n. */
 char *sb_room(struct sb *b, size_t n) __attribute__((returns_nonnull));
 void sb_put(struct sb *b, struct str s);
 void sb_char(struct sb *b, char c);
 void sb_repeat(struct sb *b, char c, size_t n);
-void sb_put_utf8(struct sb *b, struct str s); /* bytes that are not UTF-8 as \xNN */
+void sb_put_utf8(struct sb *b, struct str s); /* bytes that are not UTF-8 become \xNN */
 void sb_put_name(
-        struct sb *b, struct str s); /* control bytes as \xNN: the text stays on one line */
+        struct sb *b, struct str s); /* control bytes become \xNN, so the text stays on one line */
 void sb_put_shell(struct sb *b, struct str s); /* quoted as one shell word */
-/* A word as typed in a shell, quoted if needed; control bytes as \xNN. */
+/* Appends a word in the form typed in a shell, quoted if needed. Control bytes become \xNN. */
 void sb_put_word(struct sb *b, struct str s);
 void sb_fmt(struct sb *b, const char *f, ...) __attribute__((format(printf, 2, 3)));
 void sb_vfmt(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
-/* Appends a message: control bytes of the arguments are written as \xNN, so the only line breaks of
- * the text are those of the format. */
+/* Appends a message. Control bytes of the arguments are written as \xNN, so that all line breaks of
+ * the text come from the format. */
 void sb_vfmt_message(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Appends the text, with each "{one|many}" replaced by the form for n. */
 void sb_plural(struct sb *b, const char *text, uint64_t n);

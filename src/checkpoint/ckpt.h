@@ -42,16 +42,17 @@ struct dtype {
 	uint8_t part; /* size of the units that byte swapping reverses */
 	enum dtype_kind kind;
 	enum dtype_carrier carrier;
-	uint8_t exponent, mantissa; /* bits of small floats */
+	uint8_t exponent, mantissa; /* numbers of bits of small floats */
 	int8_t bias;
-	uint8_t specials; /* DTYPE_IEEE ... */
-	uint8_t bits;     /* bits of integers narrower than their byte; 0: all */
+	uint8_t specials; /* a DTYPE_ value */
+	uint8_t bits;     /* number of bits of integers narrower than their byte; 0: all */
 };
 
-/* How small floats encode infinity and NaN. */
+/* Encodings of infinity and NaN in small floats. */
 enum { DTYPE_IEEE, DTYPE_FN, DTYPE_FNUZ, DTYPE_FINITE };
 
-const struct dtype *dtype_find(uint32_t number); /* NULL: unknown, or never in a checkpoint */
+const struct dtype *dtype_find(uint32_t number); /* NULL: the type is unknown, or never in a
+                                                    checkpoint */
 
 /* Reads one element from little-endian bytes. */
 double dtype_double(const struct dtype *d, const uint8_t *p); /* integers too; complex: real part */
@@ -66,7 +67,7 @@ void dtype_swap(const struct dtype *d, uint8_t *p, size_t n);
 
 struct ckpt;
 
-/* Part of a tensor: start and length of each dimension, all within the shape. */
+/* A part of a tensor: start and length of each dimension, all within the shape. */
 struct ckpt_slice {
 	const int64_t *start, *length;
 	const int64_t *stored; /* lengths as written: SLICE_FULL for a whole dimension */
@@ -79,8 +80,8 @@ struct ckpt_tensor {
 	uint32_t rank, n_slices;
 	const int64_t *dims;
 	int64_t elements;
-	struct ckpt_slice *slices; /* version 2: none unless the tensor is partitioned */
-	uint32_t shard, crc;       /* version 2, unless partitioned */
+	struct ckpt_slice *slices; /* version 2: empty unless the tensor is partitioned */
+	uint32_t shard, crc;       /* version 2: valid unless the tensor is partitioned */
 	uint64_t at, size;
 };
 
@@ -95,7 +96,7 @@ struct str ckpt_whole(struct arena *a, struct str path);
 
 struct str ckpt_path(const struct ckpt *c);
 bool ckpt_is_bundle(const struct ckpt *c);
-uint64_t ckpt_version(const struct ckpt *c); /* of the format; 0: not in the file */
+uint64_t ckpt_version(const struct ckpt *c); /* version of the format; 0: not in the file */
 uint32_t ckpt_shards(const struct ckpt *c);  /* number of data files */
 struct str ckpt_shard_path(const struct ckpt *c, uint32_t i, struct arena *a);
 
@@ -104,13 +105,13 @@ struct str ckpt_shard_path(const struct ckpt *c, uint32_t i, struct arena *a);
 bool ckpt_find(
         struct ckpt *c, struct str name, struct arena *a, struct ckpt_tensor *t, struct err *e);
 
-/* Lists all tensors by name, bytewise. ckpt_next returns false at the end and if l->e is filled; *t
- * lives in a until the caller resets a. */
+/* Lists all tensors sorted by the bytes of their names. ckpt_next returns false at the end and if
+ * l->e is filled; *t lives in a until the caller resets a. */
 struct ckpt_list;
 struct ckpt_list *ckpt_list(struct ckpt *c, struct arena *a, struct err *e);
 bool ckpt_next(struct ckpt_list *l, struct arena *a, struct ckpt_tensor *t);
 
-/* Values in row-major order, piece by piece. */
+/* Values in row-major order, delivered piece by piece. */
 struct ckpt_values {
 	size_t n;
 	const uint8_t *bytes;      /* little-endian, n * type->size; NULL for strings */
@@ -119,7 +120,8 @@ struct ckpt_values {
 struct ckpt_read;
 struct ckpt_read *ckpt_read(
         struct ckpt *c, const struct ckpt_tensor *t, struct arena *a, struct err *e);
-/* Returns false at the end, and if *e is filled: for a fault, or for a checksum mismatch. */
+/* Reads the next values. Returns false at the end, and if *e is filled: for a fault, or for a
+ * checksum mismatch. */
 bool ckpt_read_next(struct ckpt_read *r, struct ckpt_values *v);
 
 /* Returns the stored size of a tensor's values, in bytes. */
@@ -136,20 +138,20 @@ bool ckpt_verify(struct ckpt *c, const struct ckpt_watch *watch, struct arena *a
 
 /* ---- ckpt diff ---- */
 
-/* Two checkpoints side by side, tensor by tensor in the order of names. */
+/* Two checkpoints side by side, tensor by tensor in the order of their names. */
 
 enum ckpt_differs { DIFF_NONE, DIFF_ONLY_A, DIFF_ONLY_B, DIFF_DTYPE, DIFF_SHAPE, DIFF_VALUES };
 
 struct ckpt_diff {
 	enum ckpt_differs what;
-	const struct ckpt_tensor *a, *b; /* NULL: missing */
-	int64_t differing;               /* values */
+	const struct ckpt_tensor *a, *b; /* NULL: the checkpoint lacks the tensor */
+	int64_t differing;               /* number of differing values */
 	double absolute, relative; /* the largest absolute difference; infinite if only one value is
 	                              a number */
 };
 
-/* Calls put for every tensor, also for equal ones; scratch is reset after each. Returns false if *e
- * is filled. */
+/* Calls put for every tensor, including equal ones, and resets scratch after each. Returns false if
+ * *e is filled. */
 bool ckpt_compare(struct ckpt *a, struct ckpt *b, struct arena *scratch,
         void (*put)(void *user, const struct ckpt_diff *d), void *user, struct err *e);
 

@@ -65,7 +65,7 @@ static void compare_one(struct ckpt_diff *d, const struct ckpt_side *x, const st
 			continue;
 		double u = dtype_double(t, p + at), v = dtype_double(t, q + at);
 		if (u == v && t->kind != DTYPE_INT && t->kind != DTYPE_UINT)
-			continue; /* +0 and -0 */
+			continue; /* equal values such as +0 and -0 */
 		if (isnan(u) && isnan(v))
 			continue;
 		differ(d, distance(t, p + at, q + at), fmax(fabs(u), fabs(v)));
@@ -90,7 +90,7 @@ static bool compare_values(
 		for (; n; n--, x.i++, y.i++)
 			compare_one(d, &x, &y);
 	}
-	side_next(&y); /* its checksum is verified at its end */
+	side_next(&y); /* the checksum is verified at the end of the stream */
 	d->what = d->differing ? DIFF_VALUES : DIFF_NONE;
 	return !e->code;
 }

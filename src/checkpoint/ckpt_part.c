@@ -33,7 +33,7 @@ struct part_read {
 	bool begun;
 	struct part_window lengths, bytes;
 	struct leaf proto, packed; /* version 1 */
-	uint8_t *raw;              /* a batch */
+	uint8_t *raw;              /* buffer of a batch */
 	struct str *strings;
 };
 
@@ -94,7 +94,7 @@ static bool bad_sum(struct part_read *r)
 
 /* ---- windows ---- */
 
-/* Makes n bytes, or all remaining ones, contiguous. */
+/* Makes n bytes contiguous, or all remaining bytes if there are fewer. */
 static bool fill(struct part_read *r, struct part_window *w, uint64_t n)
 {
 	uint64_t have = w->n - w->p, left = w->end - w->at;
@@ -213,7 +213,7 @@ static uint32_t sum_length(const struct part_read *r, uint32_t crc, uint64_t n)
 	return crc32c_more(crc, b, size);
 }
 
-/* Reads all lengths once: they must match the size and their own checksum. */
+/* Reads all lengths once. They must match the size and their own checksum. */
 static bool begin_strings(struct part_read *r)
 {
 	uint64_t sum = 0, n = 0, end = r->part.at + r->part.size, at;
@@ -312,7 +312,7 @@ static const char *carrier_name(const struct dtype *d)
 	return names[d->carrier];
 }
 
-/* Reads one number of that wire type and writes its low bytes to p. Returns their count. */
+/* Reads one number of a wire type, and writes its low bytes to p. Returns their number. */
 static size_t take(struct leaf *l, const struct dtype *d, enum wire_type w, uint8_t *p)
 {
 	size_t size = w == WIRE_VARINT ? d->size : w == WIRE_FIXED32 ? 4 : 8;

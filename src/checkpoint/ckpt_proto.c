@@ -14,7 +14,7 @@ struct i64s {
 
 struct raw_slice {
 	struct i64s start, length;
-	bool missing; /* the extent has a start and no length */
+	bool missing; /* true: the extent has a start but no length */
 };
 
 /* A tensor's message as decoded, before validation. */
@@ -33,7 +33,7 @@ static struct leaf walk(struct str bytes)
 	return leaf_of(bytes.p ? bytes : S(""));
 }
 
-/* Returns the message after the tag; sets bad and returns false if it is truncated. */
+/* Returns the message after the tag. Sets bad if the message is truncated. */
 static struct leaf enter(struct leaf *l)
 {
 	return walk(leaf_bytes(l));
@@ -152,7 +152,7 @@ static bool field_fail(struct table_at *c, struct str name, const char *f, ...)
 	return table_fail(c, "tensor '%.*s': %.*s", STR(name), STR(sb_str(&b)));
 }
 
-/* Validates extents by themselves. */
+/* Validates extents without the shape. */
 static bool check_extents(struct table_at *c, const struct raw_tensor *t)
 {
 	for (size_t i = 0; i < t->slices.n; i++) {

@@ -18,7 +18,7 @@ struct ckpt_read {
 	struct err *e;
 	struct part_read *part;
 	uint32_t *order; /* order of the slices */
-	uint32_t i, n;   /* parts started, and parts in all */
+	uint32_t i, n;   /* number of started parts, and of all parts */
 	bool open, ready, gathered;
 	uint8_t *bytes; /* the assembled tensor */
 	struct str *strings;
@@ -51,8 +51,8 @@ struct ckpt_read *ckpt_read(
 	return r;
 }
 
-/* True if the slices, in order, follow each other along the first dimension and are whole in all
- * others. */
+/* True if the slices, in order, follow one another along the first dimension and are whole in all
+ * other dimensions. */
 static bool is_chain(const struct ckpt_read *r)
 {
 	const struct ckpt_tensor *t = r->t;
@@ -98,7 +98,7 @@ static size_t place(const struct ckpt_tensor *t, const struct ckpt_slice *s, int
 	return (size_t)at;
 }
 
-/* Stores one value of a slice; false if its place is filled already. */
+/* Stores one value of a slice. Returns false if its place is already filled. */
 static bool put(struct ckpt_read *r, size_t at, const struct ckpt_values *v, size_t i)
 {
 	size_t size = r->t->type->size;

@@ -110,7 +110,7 @@ bool v2_next(struct ckpt *c, struct table_at *at, struct arena *a, struct ckpt_t
 
 /* ---- verifying ---- */
 
-/* Index entry of a range of bytes of a shard. */
+/* The index entry of a range of bytes of a shard. */
 struct ckpt_piece {
 	uint64_t at, size;
 	int64_t elements;
@@ -134,7 +134,7 @@ static bool empty_is_right(const struct ckpt_tensor *t)
 	return t->crc == crc32c_mask(0) || (!t->type->size && t->size == 4);
 }
 
-/* Walks the index; every entry with bytes becomes a piece. */
+/* Walks the index. Every entry with bytes becomes a piece. */
 static bool collect(struct verify *v)
 {
 	struct table_at at;
@@ -204,7 +204,7 @@ static bool damaged(struct verify *v, const struct ckpt_piece *p, const char *wh
 	        STR(piece_name(v, p)), what);
 }
 
-/* Adds n bytes at `at` to *crc; with zero set, checks instead that all bytes are zero. */
+/* Adds n bytes at `at` to *crc. If zero is set, checks instead that all bytes are zero. */
 static bool run_over(struct verify *v, uint64_t at, uint64_t n, uint32_t *crc, bool *zero)
 {
 	while (n) {

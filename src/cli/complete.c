@@ -19,7 +19,7 @@ static void offer(struct session *s, struct complete *c, struct str word)
 
 /* ---- names ---- */
 
-/* Returns the first index in by_name, from lo on, of a name that is not below prefix. past: of a
+/* Returns the first index in by_name, from lo on, of a name that is not before prefix. past: of a
  * name that is after all names with that prefix. */
 static size_t bisect(const struct model *m, size_t lo, struct str prefix, bool past)
 {
@@ -82,7 +82,7 @@ static void offer_devices(struct session *s, struct complete *c)
 	offer_ids(s, c, v, s->model.devices.n);
 }
 
-/* Offers file names of call stacks, as patterns of code match them. */
+/* Offers the file names of call stacks, in the form that patterns of code match. */
 static void offer_sources(struct session *s, struct complete *c)
 {
 	const struct model *m = &s->model;
@@ -129,7 +129,7 @@ static void offer_files(struct session *s, struct complete *c)
 
 /* ---- words of the command language ---- */
 
-/* Offers the commands. all: also those that a session does not run. */
+/* Offers the commands. all: including commands that a session does not run. */
 static void offer_commands(struct session *s, struct complete *c, bool all)
 {
 	for (const struct command *x = NULL; (x = cmd_next(s, x)) != NULL;)
@@ -146,7 +146,7 @@ static void offer_option(
 	offer(s, c, str_fmt(&s->query_arena, "%s%s", dashes, name));
 }
 
-/* Offers the view options that apply to the command; without a command, all. */
+/* Offers the view options that apply to the command; all options if there is no command. */
 static void offer_options(struct session *s, struct complete *c, const struct command *cmd)
 {
 	for (const struct option *row = view_options; row; row = option_next(row))
@@ -220,7 +220,7 @@ static void offer_patterns(
 		offer_nodes(s, c->stem, c);
 }
 
-/* Sets the text to complete: the text after the last of these characters. */
+/* Sets the text to complete: the text after the last of the given characters. */
 static void cut_stem(struct complete *c, const char *at)
 {
 	for (; *at; at++) {
@@ -289,7 +289,7 @@ static void share(struct complete *c)
 		n = k;
 	}
 	while (n < first.n && n > 0 && ((unsigned char)first.p[n] & 0xc0) == 0x80)
-		n--; /* no incomplete characters */
+		n--; /* drop an incomplete character */
 	c->shared = str_sub(first, 0, n);
 	c->open |= c->items.n > 1;
 }
@@ -326,7 +326,7 @@ static void offer_subcommands(struct session *s, struct complete *c, const struc
 		offer(s, c, orders.v[i]);
 }
 
-/* Offers the numbers of gates with an example of a limit. */
+/* Offers the numbers that gates accept, with an example of a limit. */
 static void offer_gates(struct session *s, struct complete *c)
 {
 	static const char *const numbers[] = { "step_time", "idle", "exposed_communication",
@@ -341,7 +341,7 @@ static void offer_gates(struct session *s, struct complete *c)
 		offer(s, c, str_fmt(&s->query_arena, "%s<+5%%", why_rows[i].id));
 }
 
-/* True if the word being typed is -NAME=VALUE: then the word is VALUE, and *name is -NAME. */
+/* True if the word being typed is -NAME=VALUE. Then the word becomes VALUE, and *name is -NAME. */
 static bool split_value(struct complete *c, struct str *name)
 {
 	size_t equals = str_find_char(c->stem, '=');
@@ -353,7 +353,7 @@ static bool split_value(struct complete *c, struct str *name)
 	return true;
 }
 
-/* Offers the words that may follow: first a command. */
+/* Offers the words that may follow; the first word is a command. */
 static void offer_behind(struct session *s, struct complete *c, const struct strs *words)
 {
 	struct str last = words->v[words->n - 1], name = STR_NONE, value;

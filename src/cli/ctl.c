@@ -14,7 +14,7 @@
 #include "cli/recording.h"
 #include "base/fmt.h"
 
-#define CTL_LABEL_MAX 200 /* bytes of a step's label */
+#define CTL_LABEL_MAX 200 /* maximum length of a step's label in bytes */
 
 /* ---- commands ---- */
 
@@ -82,7 +82,7 @@ static bool order(struct session *s, struct str folder, struct str word, struct 
 	if (!check_label(s, label) || !recording_check(&s->query_arena, folder, &s->error))
 		return false;
 	clock_gettime(CLOCK_REALTIME, &now);
-	/* The order is written in any case: a process may be about to start. */
+	/* The command is written in any case, because a process may be about to start. */
 	return append(s, folder,
 	               str_fmt(&s->query_arena, "%lld %.*s%s%.*s\n",
 	                       (long long)now.tv_sec * 1000000000 + now.tv_nsec, STR(word),

@@ -17,7 +17,7 @@
 
 #include "collect/collect.h"
 
-#define PROGRAM_HEAD 256 /* bytes read of a script's first line */
+#define PROGRAM_HEAD 256 /* number of bytes read of a script's first line */
 
 /* Folders below the value of a variable; rows without a variable are absolute. */
 static const struct cupti_place {

@@ -25,10 +25,10 @@ struct doctor {
 	struct sink *out;
 	struct arena *a;
 	struct doctor_options words;
-	int driver; /* CUDA version of the driver, as 13000; 0: no driver */
+	int driver; /* CUDA version of the driver, encoded as 13000; 0: no driver */
 	unsigned bad;
-	bool waits;       /* for the process to initialise CUDA */
-	struct str first; /* first fault, for the verdict */
+	bool waits;       /* true: waiting for the process to initialise CUDA */
+	struct str first; /* the first fault, for the verdict */
 };
 
 /* ---- rows ---- */
@@ -69,7 +69,7 @@ static struct str cuda_version(struct doctor *d, int version)
 
 /* ---- driver and devices ---- */
 
-/* Returns the version in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05 ...". */
+/* Returns the driver version in "NVRM version: NVIDIA UNIX x86_64 Kernel Module 580.95.05 ...". */
 static struct str kernel_module(struct doctor *d)
 {
 	struct str text = proc_read(d->a, "/proc/driver/nvidia/version");
@@ -264,7 +264,7 @@ static bool look_at(void *user, int64_t pid)
 	return x->found.n < 8;
 }
 
-/* Prints a row and returns false if the variable loads another profiler into started programs. */
+/* Prints a row and returns false if the variable makes started programs load another profiler. */
 static bool check_variable(struct doctor *d, const char *name, struct str value)
 {
 	if (!value.n || str_eq(value, S("none")) || recording_is_collector(value))
@@ -307,7 +307,7 @@ static void check_folder(struct doctor *d)
 
 	while (path.n > 1 && path.p[path.n - 1] == '/')
 		path.n--;
-	if (access(str_z(d->a, path), F_OK) != 0) { /* record creates it */
+	if (access(str_z(d->a, path), F_OK) != 0) { /* `record` creates it */
 		size_t slash = str_rfind_char(path, '/');
 		path = slash == SIZE_MAX ? S(".") : str_sub(path, 0, slash ? slash : 1);
 	}
@@ -345,8 +345,8 @@ static struct str mapped(struct str maps, struct str name)
 	return slash == SIZE_MAX ? STR_NONE : str_sub(line, slash, SIZE_MAX);
 }
 
-/* Checks the libraries in the maps of a process. asked: the environment of the process loads the
- * collector. */
+/* Checks the libraries in the maps of a process. asked: true if the environment of the process
+ * loads the collector. */
 static void check_libraries(struct doctor *d, struct str maps, bool asked)
 {
 	static const char *const others[] = { "libToolsInjection", "libcuinj64", "libnvprof",

@@ -58,7 +58,7 @@ struct str history_path(struct arena *a)
 	return path;
 }
 
-/* Opens and locks the file at path; -1 on failure. */
+/* Opens and locks the file at path. Returns -1 on failure. */
 static int open_locked(const char *path)
 {
 	for (int tries = 0; tries < 20; tries++) {

@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include <wctype.h>
 
-/* The first ones are blocked until a key is read; the others end the program. */
+/* The first of these signals are blocked until a key is read; the others end the program. */
 static const int numbers[] = { SIGWINCH, SIGCONT, SIGTSTP, SIGTERM, SIGHUP, SIGQUIT };
 #define WAITING 3
 #define NUMBERS (sizeof numbers / sizeof *numbers)
@@ -30,9 +30,9 @@ static const int numbers[] = { SIGWINCH, SIGCONT, SIGTSTP, SIGTERM, SIGHUP, SIGQ
 static struct {
 	sigset_t mask; /* mode while waiting */
 	struct sigaction before[NUMBERS];
-	struct termios terminal; /* original mode */
+	struct termios terminal; /* original mode of the terminal */
 	bool tty;
-	size_t prompt, length, searching; /* keys of the current search */
+	size_t prompt, length, searching; /* searching: number of keys of the current search */
 	unsigned rows, columns;
 	bool too_long;
 } now;
@@ -139,7 +139,7 @@ static void catch_up(EditLine *e)
 	}
 	if (continued) {
 		continued = 0;
-		el_set(e, EL_PREP_TERM, 0); /* the mode may be the shell's */
+		el_set(e, EL_PREP_TERM, 0); /* the mode may be that of the shell */
 		el_set(e, EL_PREP_TERM, 1);
 		redraw(e);
 	}
@@ -194,8 +194,8 @@ static int pass_over(EditLine *e)
 	return -1;
 }
 
-/* Returns the characters of a search, which libedit shows below the line as "bck:text"; SIZE_MAX:
- * none. */
+/* Returns the number of characters of a search, which libedit shows below the line as "bck:text";
+ * SIZE_MAX: no search. */
 static size_t looked_for(const LineInfoW *line)
 {
 	const wchar_t *c = line->lastchar;
@@ -218,7 +218,7 @@ static bool too_long(const LineInfoW *line)
 	       now.searching > KEYS_SEARCH_MAX || (now.searching && letters > KEYS_SEARCH_MAX);
 }
 
-/* Reads the bytes of a character; invalid ones are dropped. */
+/* Reads the bytes of a character. Drops invalid bytes. */
 static int read_letter(EditLine *e, wchar_t *key)
 {
 	mbstate_t state = { 0 };
@@ -232,7 +232,7 @@ static int read_letter(EditLine *e, wchar_t *key)
 		size_t used = mbrtowc(key, &c, 1, &state);
 		if (used == (size_t)-1) {
 			state = (mbstate_t){ 0 };
-			if (begun) /* it may be the first byte of the next character */
+			if (begun) /* the byte may be the first byte of the next character */
 				used = mbrtowc(key, &c, 1, &state);
 			if (used == (size_t)-1)
 				state = (mbstate_t){ 0 };
@@ -272,14 +272,14 @@ void keys_open(EditLine *e)
 	now.rows = 24;
 	now.columns = 80;
 	wmemset(most, L' ', KEYS_LINE_MAX);
-	if (el_winsertstr(e, most) == 0) /* it never shrinks */
+	if (el_winsertstr(e, most) == 0) /* the buffer never shrinks */
 		el_deletestr(e, KEYS_LINE_MAX);
 	el_wset(e, EL_GETCFN, read_key);
 }
 
 void keys_forbid(EditLine *e)
 {
-	el_set(e, EL_BIND, "\\ex", "ed-unassigned", NULL); /* libedit's own commands */
+	el_set(e, EL_BIND, "\\ex", "ed-unassigned", NULL); /* a command of libedit */
 	el_set(e, EL_BIND, "-a", ":", "ed-unassigned", NULL);
 	if (!iswprint('x' | 0x80)) /* not a character: M-x in one byte */
 		el_set(e, EL_BIND, "\\370", "ed-unassigned", NULL);

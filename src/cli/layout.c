@@ -9,11 +9,11 @@
 #define HOT       "\033[1;31m"
 #define WARM      "\033[33m"
 #define PLAIN     "\033[0m"
-#define LARGE     0.5 /* shares from here on are hot */
-#define MIDDLE    0.2 /* and from here on warm */
-#define BAR       10  /* columns of a bar */
-#define SHARE     6   /* columns of the share after it */
-#define NAME_MIN  16  /* columns: a name is never shortened below this */
+#define LARGE     0.5 /* shares from this value on are hot */
+#define MIDDLE    0.2 /* shares from this value on are warm */
+#define BAR       10  /* width of a bar, columns */
+#define SHARE     6   /* width of the share after the bar, columns */
+#define NAME_MIN  16  /* columns; names are never shortened further */
 #define GAP       2   /* columns between two cells */
 #define ROWS_WAIT 500 /* number of rows that determine the widths of columns */
 #define INDENT_ON 4   /* indent of cells continued on the next line */
@@ -24,7 +24,7 @@ struct layout_row {
 	size_t n;
 	double share;
 	bool whole, dim;
-	bool plain; /* text without cells: name */
+	bool plain; /* true: text without cells; name contains it */
 };
 
 void layout_init(struct layout *l, struct work *work)
@@ -85,7 +85,7 @@ static void measure(struct layout *l)
 	}
 }
 
-/* Returns the columns that all cells take. */
+/* Returns the number of columns that all cells take. */
 static size_t cells_width(const struct layout *l)
 {
 	size_t all = 0;
@@ -150,9 +150,9 @@ static const char *style(const struct layout *l, const struct layout_row *r)
 
 /* Position of the next cell. */
 struct line_place {
-	size_t at;      /* columns of the line so far */
-	size_t pending; /* pending blanks: none are written at the end of a line */
-	bool new_line;  /* pending newline */
+	size_t at;      /* columns of the line that are filled */
+	size_t pending; /* pending blanks; blanks are not written at the end of a line */
+	bool new_line;  /* true: a newline is pending */
 };
 
 /* Appends the cell in its column, on a new line if it does not fit. */
@@ -210,8 +210,8 @@ static size_t sentence_columns(const struct layout *l)
 	return l->wide ? 0 : l->term.columns;
 }
 
-/* Appends the heading: each name is wrapped to its column's width; the columns are aligned at their
- * last lines. */
+/* Appends the heading. Wraps each name to its column's width; the columns are aligned at their last
+ * lines. */
 static void put_columns(const struct layout *l, struct sb *to)
 {
 	size_t lines = 1, n = l->columns.n;
@@ -246,7 +246,7 @@ static void put_columns(const struct layout *l, struct sb *to)
 	}
 }
 
-/* Appends the heading: in columns, or as a sentence if rows take several lines. Each line sets bold
+/* Appends the heading in columns, or as a sentence if rows take several lines. Each line sets bold
  * again, because pagers reset the style at line ends. */
 static void put_heading(const struct layout *l, struct sb *to)
 {
@@ -385,8 +385,8 @@ void layout_text(struct layout *l, struct str text, struct sb *to)
 		sb_char(to, '\n');
 		return;
 	}
-	/* Text between the rows of a table waits with them, because widths apply to the whole
-	 * table. */
+	/* Text between the rows of a table waits with the rows, because the widths apply to the
+	 * whole table. */
 	struct layout_row *r = add_row(l, to);
 	r->plain = true;
 	r->name = str_copy(&l->waiting, text);

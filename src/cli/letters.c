@@ -21,7 +21,7 @@ static bool turns(const char *p, size_t n)
 	                    : c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9;
 }
 
-/* Returns the bytes of the character at s[i]; 0 if it must be escaped. */
+/* Returns the number of bytes of the character at s[i]; 0 if it must be escaped. */
 static size_t letter(struct str s, size_t i, bool utf8)
 {
 	unsigned char c = (unsigned char)s.p[i];
@@ -50,8 +50,8 @@ static wchar_t code_of(const char *p, size_t n)
 	return c;
 }
 
-/* Returns the columns of the character of n bytes at s[i]; n 0: of its escape. A character that is
- * not in the locale counts as one column. */
+/* Returns the width of the character of n bytes at s[i], columns; if n is 0, the width of its
+ * escape. A character that the locale lacks counts as one column. */
 static size_t columns_of(struct str s, size_t i, size_t n)
 {
 	int columns = n > 1 ? wcwidth(code_of(s.p + i, n)) : 1;

@@ -31,12 +31,12 @@ struct run {
 	struct screen screen;
 	struct flags flags;
 	struct request request;
-	bool loading;     /* arguments are valid from here on */
-	bool reads;       /* an input may be faulty */
-	int done;         /* the status if nothing fails */
-	bool alone;       /* without words on a terminal: the prompt without a file */
-	bool lines;       /* no command: read lines */
-	bool screen_view; /* the command is ui */
+	bool loading;     /* true: the arguments are valid, and inputs are loading */
+	bool reads;       /* true: an input may be faulty */
+	int done;         /* exit status if nothing fails */
+	bool alone;       /* true: no words and a terminal: start the prompt without a file */
+	bool lines;       /* true: no command: read lines */
+	bool screen_view; /* true: the command is ui */
 };
 
 /* Returns the exit status for the failed phase. */
@@ -44,13 +44,13 @@ static int status_of(const struct session *s, const struct run *r)
 {
 	switch (s->error.code) {
 	case ERR_INVALID_ARGUMENT: return r->loading ? EXIT_INPUT : EXIT_USAGE;
-	case ERR_FAILED: /* it was read, and does not match the other inputs */
+	case ERR_FAILED: /* the file was read, but does not match the other inputs */
 	case ERR_CANCELLED: return EXIT_FAILED;
 	default: return r->reads ? EXIT_INPUT : EXIT_FAILED;
 	}
 }
 
-/* Keeps the arguments that were read as flags of inputs, before the command or after it. */
+/* Stores the arguments that were read as flags for inputs, before or after the command. */
 static void keep_flags(struct session *s, struct run *r)
 {
 	const struct strs *words = &r->flags.words;
@@ -62,7 +62,7 @@ static void keep_flags(struct session *s, struct run *r)
 			strs_add(&s->query_arena, &r->request.before, str_of(r->argv[i]));
 }
 
-/* Opens the output; the session gets its width. */
+/* Opens the output, and sets the session's width. */
 static struct sink *begin_screen(struct session *s, struct run *r, const struct opts *o)
 {
 	struct sink *out = screen_begin(&r->screen, o);
@@ -103,7 +103,7 @@ static bool show_help(struct session *s, struct run *r, const struct strs *words
 	return true;
 }
 
-/* Runs a command that the library does not have. */
+/* Runs a command that the library lacks. */
 static bool run_program(struct session *s, struct run *r)
 {
 	struct sink *out = begin_screen(s, r, &s->sticky);
@@ -123,8 +123,8 @@ static bool run_command(struct session *s, struct run *r)
 	return request_run(s, &r->request, begin_screen(s, r, &r->request.opts));
 }
 
-/* Returns the sink for the original's sentences about loading. They are dropped at a prompt, before
- * our own commands and with -quiet. */
+/* Returns the sink for the original's sentences about loading. The sentences are dropped at a
+ * prompt, before commands that the original lacks, and with -quiet. */
 static struct sink *loading_sentences(struct session *s, const struct run *r)
 {
 	const struct command *c = r->request.command;
@@ -163,7 +163,7 @@ static void take_comforts(struct run *r)
 	r->screen.color = (enum term_color)f->color;
 }
 
-/* Makes the words those of the command ui. */
+/* Replaces the words by the command ui. */
 static void open_view(struct session *s, struct flags *f)
 {
 	struct strs words = { 0 };
@@ -174,7 +174,7 @@ static void open_view(struct session *s, struct flags *f)
 	f->words = words;
 }
 
-/* Parses the words, and runs them if nothing has to be loaded: then sets *done. */
+/* Parses the words. Runs them and sets *done if no input must be loaded. */
 static bool begin_words(struct session *s, struct run *r, bool *done)
 {
 	struct flags *f = &r->flags;
@@ -244,7 +244,7 @@ static bool find_inputs(struct session *s, struct run *r)
 	return true;
 }
 
-/* Runs a command that prints a table, and reads the recording for it. */
+/* Runs a command that prints a table, for which it reads the recording. */
 static bool run_table(struct session *s, struct run *r)
 {
 	struct progress progress;
@@ -258,7 +258,7 @@ static bool run_table(struct session *s, struct run *r)
 	return ok;
 }
 
-/* Parses the words, loads the files, and runs the command, if there is one. */
+/* Parses the words, loads the files, and runs the command, if any. */
 static bool begin(struct session *s, void *ctx)
 {
 	struct run *r = ctx;
@@ -295,7 +295,7 @@ static bool summary(struct session *s, void *ctx)
 	return summary_write(s, isatty(STDIN_FILENO), begin_screen(s, r, &s->sticky));
 }
 
-/* Prints the summary of the inputs, without a pager: it precedes the next output. */
+/* Prints the summary of the inputs. Uses no pager, because the next output follows. */
 static void say_summary(struct session *s, struct run *r)
 {
 	bool pager = r->screen.pager;
@@ -358,8 +358,8 @@ static unsigned threads(void)
 	return z && num_parse_i32(str_of(z), &n) && n > 0 ? (unsigned)n : par_cpus();
 }
 
-/* Opens a dummy, on which every call fails, for each closed standard descriptor, so that no file
- * gets its number. The dummies are closed in programs that tfprof starts. */
+/* Opens a dummy, on which every call fails, for each closed standard descriptor, so that no other
+ * file gets its number. Programs that tfprof starts do not inherit the dummies. */
 static void fill_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -369,7 +369,8 @@ static void fill_descriptors(void)
 			        (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
-/* Lets SIGPIPE end the program silently, as usual in a pipe. Returns the parent's disposition. */
+/* Makes SIGPIPE end the program silently, as usual in a pipe. Returns the disposition inherited
+ * from the parent. */
 static void end_unread(void)
 {
 	spawn_restore_signals();

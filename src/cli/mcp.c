@@ -20,7 +20,7 @@ static void drop_line(void *line)
 	"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"the line is "   \
 	"longer than 4 MiB\"}}\n"
 
-/* Answers one line. False: the client is gone, or memory is exhausted. */
+/* Answers one line. Returns false if the client has disconnected, or memory is exhausted. */
 static bool answer(struct mcp *m, const struct mcp_line *line)
 {
 	struct scratch own;
@@ -67,7 +67,7 @@ bool mcp_run_command(struct session *s, const struct request *r, struct sink *ou
 		strs_add(&s->query_arena, &options.allow, w.rest.v[i]);
 	if (!mcp_allow(&m, &options.allow))
 		return false;
-	mcp_confine(&m); /* before threads are started: they inherit it */
+	mcp_confine(&m); /* must precede the start of threads, which inherit it */
 	if (!mcp_lines_begin(&lines))
 		return session_fail(s, ERR_RESOURCE, "a thread cannot be started");
 	m.lines = &lines;

@@ -52,7 +52,7 @@ struct running {
 	struct strs words;
 	struct session *other; /* the second side of diff, or NULL */
 	bool cells;
-	struct mcp_result out; /* in the query arena of the session */
+	struct mcp_result out; /* lives in the query arena of the session */
 };
 
 struct command_line {
@@ -136,7 +136,7 @@ static bool take_kept(const struct mcp_file *f, struct str words, struct mcp_res
 	return false;
 }
 
-/* Keeps an answer for the next call; without memory, the next call computes it again. */
+/* Stores an answer for later calls. If memory is exhausted, the next call computes it again. */
 static void keep(struct mcp_file *f, struct str words, struct mcp_result *r)
 {
 	size_t n = words.n + r->bytes.n + r->notes.n;
@@ -205,7 +205,7 @@ struct json_node *mcp_document(
 
 	if (!mcp_run(c, f, other, words, false, &r))
 		return NULL;
-	if (!r.bytes.n) { /* the command has only a sentence */
+	if (!r.bytes.n) { /* the command returned only a sentence */
 		session_fail_text(c->m->s, ERR_FAILED,
 		        r.notes.n ? str_copy(c->a, r.notes) : S("the input has no such rows"));
 		return NULL;
@@ -228,7 +228,7 @@ static bool is_named(const struct json_node *x, const char *names)
 	return found;
 }
 
-/* Takes the members for which `takes` is true out of an object, and appends them to another one. */
+/* Moves the members for which `takes` is true from one object to the end of another. */
 static void split(struct json_node *from, struct json_node *to,
         bool (*takes)(const struct json_node *x, const char *names), const char *names)
 {
@@ -316,7 +316,7 @@ static enum letter letter_of(char c)
 
 size_t mcp_tokens(struct str text)
 {
-	/* Characters per token in runs of each kind; measured in tests/mcp/tokens_run.py. */
+	/* Characters per token in runs of each kind, measured by tests/mcp/tokens_run.py. */
 	static const size_t most[] = { 5, 3, 1, 2, 1 };
 	size_t n = 0;
 
@@ -362,7 +362,7 @@ struct cut_list {
 	size_t shown, total;
 };
 
-/* Writes how many elements of the lists are shown, unless all are. */
+/* Writes the number of shown elements of each list, unless all are shown. */
 static bool write_cuts(struct json_node *document, struct json *j, struct arena *a)
 {
 	VEC(struct cut_list) v = { 0 };
@@ -424,11 +424,11 @@ void mcp_write_next(const struct mcp_call *c, struct json *j, const char *number
 	json_object_end(j);
 }
 
-/* How an answer was made to fit. */
+/* The steps taken to make an answer fit. */
 struct fitting {
 	size_t wanted;       /* tokens of the whole answer */
-	bool clipped;        /* lists or texts are cut */
-	struct strs omitted; /* names of members that are left out */
+	bool clipped;        /* true: lists or texts are cut */
+	struct strs omitted; /* names of the omitted members */
 };
 
 /* Returns the answer as JSON, in a. */
@@ -462,7 +462,7 @@ static struct str write_cut(
 	return sink_text(to);
 }
 
-/* Takes the last member out of an object. Returns its name. */
+/* Removes the last member of an object. Returns its name. */
 static struct str drop_last(struct json_node *object)
 {
 	struct json_node *x = object->first, *last = object->last;

@@ -13,7 +13,7 @@
 
 #include "cli/mcp.h"
 
-#define LANDLOCK_CREATE 444 /* numbers of system calls, the same on all processors */
+#define LANDLOCK_CREATE 444 /* numbers of system calls, equal on all processors */
 #define LANDLOCK_ADD    445
 #define LANDLOCK_APPLY  446
 
@@ -63,7 +63,8 @@ bool mcp_confine(struct mcp *m)
 	for (size_t i = 0; ok && i < m->allowed.n; i++)
 		ok = allow(ruleset, m->allowed.v[i], &m->s->query_arena);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	ok = ok && allow(ruleset, S("/proc"), &m->s->query_arena); /* sanitizers read the maps */
+	ok = ok && allow(ruleset, S("/proc"), &m->s->query_arena); /* sanitizers read the memory
+	                                                              maps */
 #endif
 	ok = ok && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 	     syscall(LANDLOCK_APPLY, ruleset, 0) == 0;

@@ -11,13 +11,13 @@
 
 #include "cli/mcp.h"
 
-#define FOLDER_DEPTH   16    /* levels of a folder that are checked for links */
-#define FOLDER_ENTRIES 20000 /* entries of a folder that are checked */
+#define FOLDER_DEPTH   16    /* maximum depth of a folder that is checked for links */
+#define FOLDER_ENTRIES 20000 /* maximum number of entries of a folder that are checked */
 #define PROGRESS_EVERY 0.1   /* seconds between two notifications */
 
 /* ---- allowed folders ---- */
 
-/* Returns the path without links, in a. False: errno. */
+/* Returns the path without links, in a. Returns false with errno set on failure. */
 static bool real_path(struct arena *a, struct str path, struct str *out)
 {
 	char *z = path.n && !memchr(path.p, 0, path.n) ? realpath(str_z(a, path), NULL) : NULL;
@@ -29,7 +29,7 @@ static bool real_path(struct arena *a, struct str path, struct str *out)
 	return true;
 }
 
-/* True if the resolved path is one of the folders or lies below one. */
+/* True if the resolved path is an allowed folder, or is below one. */
 static bool is_allowed(const struct mcp *m, struct str path)
 {
 	for (size_t i = 0; i < m->allowed.n; i++) {
@@ -72,12 +72,12 @@ static bool fail_outside(struct mcp *m, struct str path)
 /* A folder that is being checked. */
 struct folder_check {
 	struct mcp *m;
-	struct strs folders; /* that wait */
-	VEC(unsigned) depth; /* of each */
+	struct strs folders; /* folders that are not checked yet */
+	VEC(unsigned) depth; /* depth of each of these folders */
 	size_t entries;
 };
 
-/* Checks an entry of a folder; a folder is added to those that wait. */
+/* Checks an entry of a folder. Adds a folder to those that are not checked yet. */
 static bool check_entry(struct folder_check *x, struct arena *a, struct str path, unsigned depth)
 {
 	struct stat st;
@@ -117,7 +117,7 @@ static bool check_folder(struct mcp *m, struct str folder)
 	return ok;
 }
 
-/* Finds the file that a relative path names: in the first allowed folder that has it. */
+/* Finds the file for a relative path in the first allowed folder that contains it. */
 static bool find(struct mcp *m, struct str path, struct str *out)
 {
 	struct arena *a = &m->s->query_arena;
@@ -137,7 +137,7 @@ bool mcp_resolve(struct mcp *m, struct str path, struct str *out)
 	struct stat st;
 
 	if (memchr(path.p ? path.p : "", 0, path.n) || !find(m, path, out)) {
-		/* Says nothing about the existence of files elsewhere. */
+		/* Does not reveal whether files exist elsewhere. */
 		if (path.n && path.p[0] == '/' && !is_allowed(m, path))
 			return fail_outside(m, path);
 		return session_fail(m->s, ERR_NOT_FOUND, "file '%.*s' does not exist", STR(path));
@@ -252,7 +252,7 @@ static bool load(struct session *q, void *ctx)
 	return flags_load_files(q, &x->paths);
 }
 
-/* Returns what identifies the contents of the files: their paths, sizes and times. */
+/* Returns the identity of the files' contents: their paths, sizes and times. */
 static struct str key_of(struct arena *a, const struct strs *paths)
 {
 	struct sb b = sb_in(a);
@@ -269,15 +269,14 @@ static struct str key_of(struct arena *a, const struct strs *paths)
 	return sb_str(&b);
 }
 
-/* True if two keys are about the same first path. */
+/* True if two keys begin with the same path. */
 static bool same_paths(struct str key, struct str other)
 {
 	return str_eq(str_sub(key, 0, str_find_char(key, '\n')),
 	        str_sub(other, 0, str_find_char(other, '\n')));
 }
 
-/* Returns the place for a new input, after the one that was not used for the longest time has been
- * closed. */
+/* Returns the index for a new input, after closing the least recently used input. */
 static size_t make_room(struct mcp *m)
 {
 	size_t at = 0;
@@ -292,7 +291,7 @@ static size_t make_room(struct mcp *m)
 	return at;
 }
 
-/* Closes inputs until they take less than MCP_MEMORY_MAX, except those of this request. */
+/* Closes inputs until they take less than MCP_MEMORY_MAX, except the inputs of this request. */
 static void bound_memory(struct mcp *m)
 {
 	for (size_t i = 0; i < MCP_FILES_MAX; i++) {
@@ -308,7 +307,7 @@ static void bound_memory(struct mcp *m)
 	}
 }
 
-/* Splits a list of paths, unless it is one path itself, and resolves them. */
+/* Splits a list of paths, unless the whole text is one path, and resolves the paths. */
 static bool resolve_all(struct mcp *m, struct str name, struct strs *out)
 {
 	struct arena *a = &m->s->query_arena;

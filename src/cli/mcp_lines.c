@@ -12,7 +12,7 @@
 #include "cli/mcp.h"
 
 #define READ_SIZE      65536
-#define CANCELLED_MOST 256 /* cancelled ids that are kept; further ones are ignored */
+#define CANCELLED_MOST 256 /* maximum number of stored cancelled ids; more are ignored */
 
 struct str mcp_id(struct arena *a, const struct json_node *id)
 {
@@ -54,7 +54,7 @@ static void push(struct mcp_lines *l, struct partial *x)
 	pthread_mutex_unlock(&l->lock);
 }
 
-/* Cancels the request that a message names. False: the message is another one. */
+/* Cancels the request that a message names. Returns false if it is a different message. */
 static bool read_cancel(struct mcp_lines *l, struct arena *a, struct str text)
 {
 	struct err e = { .a = a };
@@ -66,7 +66,7 @@ static bool read_cancel(struct mcp_lines *l, struct arena *a, struct str text)
 	return true;
 }
 
-/* Handles a notification about a cancelled request at once; other lines wait in the queue. */
+/* Processes a notification about a cancelled request immediately; other lines wait in the queue. */
 static bool take_cancel(struct mcp_lines *l, struct str text)
 {
 	struct account account = { .limit = 16 * MCP_LINE_MAX };
@@ -93,7 +93,7 @@ static void end_line(struct mcp_lines *l, struct partial *x)
 	x->n = 0;
 }
 
-/* Adds bytes to the line; too many are dropped. */
+/* Adds bytes to the line. Drops the line's bytes if there are too many. */
 static void add(struct partial *x, const char *p, size_t n)
 {
 	if (x->too_long || x->n + n > MCP_LINE_MAX) {
@@ -130,7 +130,7 @@ static void take(struct mcp_lines *l, struct partial *x, const char *p, size_t n
 	}
 }
 
-/* Waits for input. False: the server ends. */
+/* Waits for input. Returns false if the server ends. */
 static bool wait_input(const struct mcp_lines *l)
 {
 	struct pollfd p[] = { { .fd = STDIN_FILENO, .events = POLLIN },
@@ -156,7 +156,7 @@ static void *read_lines(void *lines)
 			break;
 		take(l, &x, buffer, (size_t)n);
 	}
-	if (x.n || x.too_long) /* half a line */
+	if (x.n || x.too_long) /* an incomplete line */
 		end_line(l, &x);
 	free(buffer);
 	free(x.p);
@@ -188,7 +188,7 @@ bool mcp_lines_begin(struct mcp_lines *l)
 void mcp_lines_end(struct mcp_lines *l)
 {
 	pthread_mutex_lock(&l->lock);
-	l->ended = true; /* a reader that waits for room in the queue goes on */
+	l->ended = true; /* a reader that waits for room in the queue continues */
 	pthread_cond_broadcast(&l->changed);
 	pthread_mutex_unlock(&l->lock);
 	close(l->wake[1]);
@@ -241,7 +241,7 @@ bool mcp_lines_put(struct mcp_lines *l, struct str line)
 
 /* ---- cancellation ---- */
 
-/* Removes an id from the list. False: it is not in the list. */
+/* Removes an id from the list. Returns false if the list does not contain it. */
 static bool take_id(struct mcp_lines *l, struct str id)
 {
 	for (struct mcp_cancelled **at = &l->cancelled; *at; at = &(*at)->next) {

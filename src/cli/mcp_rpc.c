@@ -39,10 +39,10 @@ struct rpc {
 	struct mcp *m;
 	struct arena *a;
 	const struct json_node *id, *params;
-	bool stated; /* the request states its revision */
+	bool stated; /* true: the request states its revision */
 	struct sink *to;
 	struct json j;
-	bool silent; /* the request was cancelled: no answer */
+	bool silent; /* true: the request was cancelled, so there is no answer */
 };
 
 /* ---- writing ---- */
@@ -68,7 +68,7 @@ static void begin_result(struct rpc *r)
 	json_object(&r->j);
 }
 
-/* Ends the answer. cacheable: the result is a list, which does not change. */
+/* Ends the answer. cacheable: true if the result is a list, which does not change. */
 static bool end_result(struct rpc *r, bool cacheable)
 {
 	if (r->stated) {
@@ -327,7 +327,7 @@ static bool read_resource(struct rpc *r)
 	return end_result(r, true);
 }
 
-/* A prompt; %.*s in its text stands for the arguments, in order. */
+/* A prompt. %.*s in its text is replaced by the arguments, in order. */
 static const struct mcp_prompt {
 	const char *name, *text, *arguments[2];
 	const char *before, *between, *after;
@@ -460,7 +460,7 @@ static bool run_method(struct rpc *r, struct str method)
 	return fail(r, RPC_NO_METHOD, str_fmt(r->a, "unknown method '%.*s'", STR(method)));
 }
 
-/* Answers one message; *answer stays empty for a notification or a response. */
+/* Answers one message. For a notification or a response, *answer stays empty. */
 static bool answer_one(
         struct mcp *m, struct arena *a, const struct json_node *x, struct str *answer)
 {
@@ -472,7 +472,7 @@ static bool answer_one(
 	*answer = STR_NONE;
 	if (x->type == JSON_OBJECT && !method.p && id &&
 	        (json_tree_find(x, "result") || json_tree_find(x, "error")))
-		return true; /* a response; this program sends no requests */
+		return true; /* a response; tfprof itself sends no requests */
 	if (id && mcp_id(a, id).p)
 		r.id = id;
 	if (x->type != JSON_OBJECT || !str_eq(json_tree_text(x, "jsonrpc"), S("2.0")) ||

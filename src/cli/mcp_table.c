@@ -11,21 +11,21 @@
 #include "cli/mcp.h"
 #include "export/data/sheet.h"
 
-#define LIMIT     50  /* default of limit */
-#define LETTERS   600 /* bytes of a text in a row of default columns */
-#define TAIL_LEFT 60  /* tokens that are kept for the end of the answer */
+#define LIMIT     50  /* default value of limit */
+#define LETTERS   600 /* maximum bytes of a text in a row of default columns */
+#define TAIL_LEFT 60  /* tokens that are reserved for the end of the answer */
 
 struct mcp_table {
 	struct arena *a;
-	struct cells cells;       /* columns; their names have units */
-	struct str *names;        /* of the columns, with their units */
-	struct cell_value *v;     /* row by row */
-	size_t n;                 /* rows */
-	uint32_t *order;          /* of the shown rows */
-	size_t matched;           /* rows that pass the filter */
-	struct str *ids;          /* of all rows */
-	bool *shown;              /* columns */
-	VEC(uint32_t) zero, more; /* columns without values; columns that are left out */
+	struct cells cells;       /* contains the columns; their names have units */
+	struct str *names;        /* names of the columns, with their units */
+	struct cell_value *v;     /* cells, row by row */
+	size_t n;                 /* number of rows */
+	uint32_t *order;          /* order of the shown rows */
+	size_t matched;           /* number of rows that pass the filter */
+	struct str *ids;          /* ids of all rows */
+	bool *shown;              /* indexed by column */
+	VEC(uint32_t) zero, more; /* columns without values, and columns that are left out */
 };
 
 static const struct cell_value *cell(const struct mcp_table *t, uint32_t row, size_t column)
@@ -66,7 +66,7 @@ static bool names_row(struct str name)
 	return false;
 }
 
-/* Makes the ids: a hash of the texts of a row, and the number of the repetition. */
+/* Makes the ids: a hash of the texts of a row, followed by a number for repeated texts. */
 static void make_ids(struct mcp_table *t)
 {
 	struct sb b = sb_in(t->a);
@@ -329,8 +329,8 @@ static bool has_value(const struct mcp_table *t, size_t column)
 	return false;
 }
 
-/* Chooses the columns: those of the call, or all that have values, without lists, flags and sums
- * that depend on the order. */
+/* Chooses the columns: the columns that the call names, or all columns that have values, without
+ * lists, flags and sums that depend on the order. */
 static bool choose_columns(struct mcp_call *c, struct mcp_table *t)
 {
 	struct strs given = mcp_texts(c, "columns");
@@ -415,7 +415,7 @@ static struct str row_text(struct mcp_call *c, const struct mcp_table *t, uint32
 	return sink_text(to);
 }
 
-/* Returns the name of a row, for peek. */
+/* Returns the name of a row, for use with peek. */
 static struct str name_of(const struct mcp_table *t, uint32_t row)
 {
 	static const char *const names[] = { "path", "name", "op", "place", "type" };
@@ -428,7 +428,7 @@ static struct str name_of(const struct mcp_table *t, uint32_t row)
 	return STR_NONE;
 }
 
-/* Remembers the name of a row that is shown. */
+/* Stores the name of a row that is shown. */
 static void remember(struct mcp_file *f, const struct mcp_table *t, uint32_t row)
 {
 	struct str name = name_of(t, row);
@@ -464,7 +464,7 @@ static void write_count(struct json *j, const char *key, size_t n)
 	json_i64(j, (int64_t)n);
 }
 
-/* Writes the rows from offset on, up to the limit and the budget. Returns their number. */
+/* Writes the rows from `offset` on, up to the limit and the budget. Returns their number. */
 static size_t write_rows(struct mcp_call *c, struct mcp_file *f, const struct mcp_table *t,
         struct json *j, size_t offset, size_t limit)
 {

@@ -29,7 +29,7 @@ static bool is_type(const struct json_node *x, struct str type)
 		       json_decimal(x->text, 0, &v) == JSON_NUMBER_GOOD;
 	if (str_eq(type, S("array"))) {
 		if (x->type != JSON_ARRAY)
-			return x->type == JSON_STRING; /* a list of one text */
+			return x->type == JSON_STRING; /* a list with one text */
 		for (const struct json_node *e = x->first; e; e = e->next)
 			if (e->type != JSON_STRING)
 				return false;
@@ -205,12 +205,12 @@ static struct strs one_word(struct mcp_call *c, const char *word)
 /* ---- open ---- */
 
 #define LIST_DEPTH 4
-#define LIST_MOST  400 /* entries of folders that are looked at */
+#define LIST_MOST  400 /* maximum number of examined folder entries */
 
 struct listing {
 	struct mcp_call *c;
 	struct json_node *to;
-	struct strs folders; /* that wait */
+	struct strs folders; /* folders that are not listed yet */
 	VEC(unsigned) depth;
 	size_t entries, unknown;
 };
@@ -223,7 +223,7 @@ static void list_entry(struct listing *x, struct str path, unsigned depth)
 
 	x->entries++;
 	if (!mcp_resolve(c->m, path, &real) || stat(str_z(c->a, real), &st))
-		return; /* a link to the outside, or a device */
+		return; /* a link that leads outside, or a device */
 	if (S_ISDIR(st.st_mode)) {
 		if (depth < LIST_DEPTH) {
 			strs_add(c->a, &x->folders, path);
@@ -276,7 +276,7 @@ static bool list(struct mcp_call *c, const struct strs *folders)
 	x.to = add_member(c, document, "profiles", JSON_ARRAY);
 	for (size_t i = 0; i < x.folders.n; i++)
 		list_folder(&x, x.folders.v[i], x.depth.v[i]);
-	c->m->s->error = (struct err){ .a = &c->m->s->query_arena }; /* of entries left out */
+	c->m->s->error = (struct err){ .a = &c->m->s->query_arena }; /* errors of omitted entries */
 	add_number(c, document, "other_files", (int64_t)x.unknown);
 	if (x.entries >= LIST_MOST)
 		add_text(c, document, "note",
@@ -285,7 +285,7 @@ static bool list(struct mcp_call *c, const struct strs *folders)
 	return mcp_write_document(c, document);
 }
 
-/* Names the views that the input has rows for. */
+/* Adds the names of the views for which the input has rows. */
 static void add_views(struct mcp_call *c, struct json_node *to, const struct mcp_file *f)
 {
 	static const char *const nodes = "op top scope graph code advise",
@@ -365,7 +365,7 @@ bool mcp_tool_summary(struct mcp_call *c)
 	return mcp_write_document(c, document);
 }
 
-/* Returns the name that a row of an earlier answer has, or the word itself. */
+/* Returns the name of a row of an earlier answer, or the word itself. */
 static struct str name_of_row(const struct mcp_file *f, struct str word)
 {
 	for (size_t i = 0; f->rows && i < MCP_ROWS_MAX; i++)
@@ -438,7 +438,7 @@ static struct str split_step(struct mcp_call *c, struct str side, struct str *st
 	return str_sub(side, 0, at);
 }
 
-/* Names the members of the two runs as the arguments are named. */
+/* Renames the members of the two runs to the names of the arguments. */
 static void name_runs(struct mcp_call *c, struct json_node *document)
 {
 	const struct str left = S("left_"), right = S("right_");
@@ -493,7 +493,7 @@ bool mcp_tool_compare(struct mcp_call *c)
 	return mcp_write_document(c, document);
 }
 
-/* Writes help about a topic. Blanks may stand for underscores; otherwise words are topics. */
+/* Writes help about a topic. Blanks may replace underscores; otherwise each word is a topic. */
 static bool write_help(struct mcp_call *c, struct str topic, struct sink *to)
 {
 	struct session *s = c->m->s;

@@ -25,9 +25,10 @@ bool ui_check(struct session *s, const struct request *r);
 
 /* ---- version ---- */
 
-/* --version: the version of tfprof and the libraries that it uses. */
+/* The answer of --version: the version of tfprof and the libraries that it uses. */
 
-/* Writes text or, for the words "-output json", a document. Call inside a session_guard. */
+/* Writes text or, for the words "-output json", a document. Must be called inside a
+ * session_guard. */
 bool version_write(struct session *s, const struct strs *words, struct sink *out);
 
 /* ---- signals ----
@@ -36,8 +37,8 @@ bool version_write(struct session *s, const struct strs *words, struct sink *out
  * its unfinished output; then the program ends by the same signal.
  */
 
-/* From now on, the first of these signals cancels the session's call, and a second one ends the
- * program at once. s NULL: ends this. */
+/* From now on, the first of these signals cancels the session's call, and a second signal ends the
+ * program at once. s is NULL to stop this. */
 void signals_catch(struct session *s);
 
 /* True if one of these signals has arrived. */
@@ -57,15 +58,16 @@ void signals_pass(void);
 
 struct cupti_found {
 	struct str path;
-	int cuda;   /* as the driver encodes it: 13000 is CUDA 13.0; 0: unknown without a driver */
-	bool exact; /* false: may be a later update of the release */
-	/* Name of a known bad version and what happens; otherwise NULL. */
+	int cuda;   /* CUDA version in the driver's encoding: 13000 is CUDA 13.0; 0: unknown without
+	               a driver */
+	bool exact; /* false: it may be a later update of the release */
+	/* Name of a known bad version and its effect; otherwise NULL. */
 	const char *bad, *reason;
 	int needs; /* minimum CUDA version of the driver */
 };
 
-/* Returns false if no library is found. driver: CUDA version of the driver, 0: unknown; libraries
- * for newer drivers are skipped. */
+/* Finds the library. Returns false if there is none. driver: CUDA version of the driver, 0:
+ * unknown; libraries for newer drivers are skipped. */
 bool cupti_find(struct arena *a, int driver, struct cupti_found *f);
 
 /* Returns the CUDA version for a CUPTI version; 0: before CUDA 11. */

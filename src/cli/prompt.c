@@ -13,14 +13,14 @@
 #include <histedit.h>
 #endif
 
-#define PROMPT_NAME 40 /* characters of a job's name in the prompt */
+#define PROMPT_NAME 40 /* maximum number of characters of a job's name in the prompt */
 
 struct prompt {
 	struct session *session;
 	struct work work;
 	struct arena a, line_arena;
 	struct str history_file;
-	char shown[PROMPT_NAME * 4 + 16]; /* the prompt */
+	char shown[PROMPT_NAME * 4 + 16]; /* text of the prompt */
 	char *text;
 	size_t cap;
 	bool smart, utf8, opened, given_up;
@@ -43,7 +43,7 @@ static void on_interrupt(int sig)
 
 void prompt_catch(struct session *s)
 {
-	/* Signals interrupt a waiting command, but not the reading of a line. */
+	/* Signals interrupt a pending command, but not the reading of a line. */
 	struct sigaction a = { .sa_handler = on_interrupt, .sa_flags = s ? 0 : SA_RESTART };
 
 	running = s;
@@ -126,7 +126,7 @@ static unsigned char on_tab(EditLine *e, int key)
 {
 	const LineInfo *at = el_line(e);
 	struct prompt *p;
-	/* At a NUL the text ends, and the cursor may be after it. */
+	/* The text ends at a NUL, and the cursor may be after it. */
 	struct tab_offer q = { .text = str_sub(
 		                       str_of(at->buffer), 0, (size_t)(at->cursor - at->buffer)) };
 
@@ -246,7 +246,7 @@ static bool can_edit(struct prompt *p)
 		return false;
 	if (!p->opened) {
 		p->opened = true;
-		if (setjmp(p->work.escape)) /* no memory */
+		if (setjmp(p->work.escape)) /* memory is exhausted */
 			p->smart = false;
 		else
 			open_edit(p);
@@ -258,7 +258,7 @@ static bool can_edit(struct prompt *p)
 
 /* ---- common ---- */
 
-/* False: no memory. */
+/* Fills in the prompt. Returns false if memory is exhausted. */
 static bool fill(struct prompt *p, struct session *s)
 {
 	p->session = s;
@@ -310,7 +310,8 @@ void prompt_use(struct prompt *p, struct session *s, struct str name)
 	arena_clear(&p->line_arena);
 	struct sb b = sb_in(&p->line_arena);
 	size_t n = name.n < PROMPT_NAME ? name.n : PROMPT_NAME;
-	while (n && n < name.n && ((uint8_t)name.p[n] & 0xc0) == 0x80) /* whole characters */
+	while (n && n < name.n && ((uint8_t)name.p[n] & 0xc0) == 0x80) /* keep only whole
+	                                                                  characters */
 		n--;
 	letters_escape(&b, str_sub(name, 0, n), p->utf8);
 	snprintf(p->shown, sizeof p->shown, "tfprof%s%.*s> ", name.n ? " " : "", STR(sb_str(&b)));

@@ -14,32 +14,32 @@
 
 struct prompt;
 
-/* NULL: no memory. */
+/* Opens a prompt. Returns NULL if memory is exhausted. */
 struct prompt *prompt_open(struct session *s);
 void prompt_close(struct prompt *p);
 
-/* Shows "> " before the next line, which continues the one before it; until prompt_use. */
+/* Shows "> " before the next line, which continues the previous line; valid until prompt_use. */
 void prompt_continue(struct prompt *p);
 
-/* Returns the next line without its newline, valid until the next call; false at the end (Ctrl-D).
- * Lines discarded with Ctrl-C are skipped. */
+/* Returns the next line without its newline, valid until the next call. Returns false at the end
+ * (Ctrl-D). Skips lines discarded with Ctrl-C. */
 bool prompt_read(struct prompt *p, struct str *line);
 
-/* Sets the session for the following lines; its name is in the prompt unless empty. */
+/* Sets the session for the following lines. The prompt shows its name unless it is empty. */
 void prompt_use(struct prompt *p, struct session *s, struct str name);
 
-/* Until it is called again with NULL, Ctrl-C cancels the session's call. */
+/* Makes Ctrl-C cancel the session's call, until prompt_catch is called with NULL. */
 void prompt_catch(struct session *s);
 
 /* ---- history ---- */
 
-/* The lines typed at the prompt, in a file: .tfprof_history.txt of the current folder if there is
- * one, else in the user's state folder. Readable only by the user. Several sessions may write to
- * it at once: each appends whole lines under a lock. */
+/* The lines typed at the prompt, in a file: .tfprof_history.txt of the current folder if it exists,
+ * otherwise a file in the user's state folder. Readable only by the user. Several sessions may
+ * write to it at once: each appends whole lines under a lock. */
 
-#define HISTORY_MAX 1000 /* lines that are kept */
+#define HISTORY_MAX 1000 /* maximum number of stored lines */
 
-/* Returns the file's path; empty if no folder for it was found. Creates its folder. */
+/* Returns the file's path and creates its folder. The path is empty if no folder was found. */
 struct str history_path(struct arena *a);
 
 /* Returns the lines of the file, oldest first. A file with more than twice HISTORY_MAX lines is
@@ -52,11 +52,11 @@ void history_add(struct arena *a, struct str path, struct str line);
 /* ---- keys ---- */
 
 /* A layer between the terminal and libedit. libedit handles signals in the middle of its work, and
- * writes beyond its buffers when a line outgrows the screen or a search its line. This layer delays
- * signals until the next key is read, and keeps terminals and lines away from libedit that it
- * cannot handle. */
+ * writes beyond its buffers when a line outgrows the screen or a search outgrows its line. This
+ * layer delays signals until the next key is read, and keeps terminals and lines that libedit
+ * cannot handle away from it. */
 
-#define KEYS_LINE_MAX    4096 /* letters */
+#define KEYS_LINE_MAX    4096 /* characters */
 #define KEYS_SEARCH_MAX  480  /* keys of one search, and characters of the search text */
 #define KEYS_ROWS_MIN    3
 #define KEYS_COLUMNS_MIN 20
@@ -67,15 +67,15 @@ struct editline;
 /* True if libedit can handle the size of the terminal. */
 bool keys_fit(void);
 
-/* Makes libedit read keys through this layer, with room for the longest line. Call it before
+/* Makes libedit read keys through this layer, with room for the longest line. Must be called before
  * el_source. */
 void keys_open(struct editline *e);
 
 /* Unbinds keys that can crash libedit, however the user's key file has changed them. */
 void keys_forbid(struct editline *e);
 
-/* Calls el_gets after a prompt of that width. *too_long: the line or the search text was too long;
- * it has been read to its end. */
+/* Calls el_gets after a prompt of the given width. Sets *too_long if the line or the search text
+ * was too long; the line has been read to its end. */
 const char *keys_line(struct editline *e, size_t prompt, int *n, bool *too_long);
 
 /* Stops the process, as Ctrl-Z does, until the shell continues it. */
@@ -91,13 +91,13 @@ void keys_stop(struct editline *e);
 
 struct complete {
 	struct str stem;   /* the text to replace: the end of the line */
-	struct strs items; /* possible replacements, in order; in the query arena */
+	struct strs items; /* possible replacements, in order; live in the query arena */
 	struct str shared; /* their common prefix */
-	bool more;         /* there are more than COMPLETE_MAX */
-	bool open;         /* the word may continue: no blank after it */
+	bool more;         /* true: there are more than COMPLETE_MAX items */
+	bool open;         /* true: the word may continue, so no blank follows it */
 };
 
-/* text: the line up to the cursor. Inside a session_guard. */
+/* Completes a line. text: the line up to the cursor. Must be called inside a session_guard. */
 bool complete_line(struct session *s, struct str text, struct complete *c);
 
 /* ---- repl ----
@@ -105,12 +105,12 @@ bool complete_line(struct session *s, struct str text, struct complete *c);
  * Lines of commands from standard input: the prompt if it is a terminal, otherwise a script.
  */
 
-/* Runs every line; a failure is reported and the next line runs. True if none failed. *lines: their
- * number. */
+/* Runs every line. Reports a failure, and continues with the next line. Returns true if no line
+ * failed. Sets *lines to their number. */
 bool repl_run(struct jobs *jobs, struct screen *screen, size_t *lines);
 
-/* Prints the notes of loading and of the last call on standard error, and its error sentence. line:
- * number in a script, from 1; 0: not in a script. */
+/* Prints the notes of loading and of the last call on standard error, and the error sentence. line:
+ * number in a script, counted from 1; 0: not in a script. */
 void repl_say(struct session *s, bool ok, size_t line);
 
 #endif

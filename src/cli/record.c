@@ -27,9 +27,9 @@ struct recorder {
 	struct record_options words;
 	struct strs command;
 	struct str folder, collector;
-	bool made; /* the folder was created here */
+	bool made; /* true: the folder was created by this command */
 	struct record_report report;
-	struct str chained; /* another library for ranges to chain to */
+	struct str chained; /* another library that receives ranges, too */
 	struct variable set[5];
 	size_t n_set;
 };
@@ -92,7 +92,7 @@ static void put_seconds(struct sb *b, const char *name, int64_t ns)
 		        (int)(ns % QUANTITY_S / QUANTITY_MS));
 }
 
-/* Appends a choice. The choices have the collector's names. */
+/* Appends a choice under the collector's name for it. */
 static void put_choice(struct sb *b, const char *name, int value)
 {
 	const struct option *row = option_in(options_of("record"), str_of(name));
@@ -115,7 +115,7 @@ static void put_since(struct recorder *r, struct sb *b)
 	        now.tv_nsec);
 }
 
-/* Writes TFPROF_OPTS: the given options; the collector chooses the others. */
+/* Writes TFPROF_OPTS with the given options; the collector chooses the others. */
 static struct str collector_options(struct recorder *r)
 {
 	const struct record_options *w = &r->words;
@@ -211,7 +211,8 @@ static struct str as_exports(const struct recorder *r)
 	return sb_str(&b);
 }
 
-/* Writes options of docker run; the container has folder and collector at the same paths. */
+/* Writes options for docker run. In the container, the folder and the collector have the same
+ * paths. */
 static struct str as_docker_options(const struct recorder *r)
 {
 	struct sb b = sb_in(r->a);
@@ -240,7 +241,7 @@ static bool run(struct recorder *r)
 		argv[i] = str_z(r->a, r->command.v[i]);
 	for (size_t i = 0; i < r->n_set; i++)
 		setenv(r->set[i].name, str_z(r->a, r->set[i].value), 1);
-	repl_say(r->s, true, 0); /* before the program prints anything */
+	repl_say(r->s, true, 0); /* must precede the output of the program */
 	bool ran = follow_run(&f, argv);
 	r->s->exit_status = f.status;
 	r->s->exit_signal = f.signal;

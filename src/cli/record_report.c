@@ -14,7 +14,7 @@
 #include "io/src.h"
 
 #define LOOK_MS  50 /* initial interval */
-#define SAID_MAX 3  /* messages of collectors that are printed */
+#define SAID_MAX 3  /* maximum number of printed messages of collectors */
 
 static bool is_new(const struct record_report *r, struct str file)
 {
@@ -49,8 +49,8 @@ static size_t count_open(struct record_report *r)
 	return n;
 }
 
-/* Waits for processes left running by the program; returns how many still record. Checks less and
- * less often, because each check reads the recordings. */
+/* Waits for processes that the program left running. Returns the number of processes that still
+ * record. Checks less and less often, because each check reads the recordings. */
 static size_t wait_for_others(struct record_report *r, int64_t left)
 {
 	int64_t pause = LOOK_MS;
@@ -69,14 +69,14 @@ static size_t wait_for_others(struct record_report *r, int64_t left)
 struct summary {
 	uint64_t processes, kernels, copies, bytes, damaged;
 	struct recording_losses lost;
-	uint64_t unended; /* recordings that were not closed and never will be */
-	struct str ended; /* how one of these processes ended, if that is known */
-	uint64_t gaps;    /* periods in which nothing was recorded */
-	bool uncompared;  /* for some launches it is unknown whether their kernels arrived */
+	uint64_t unended; /* number of recordings that were not closed and never will be */
+	struct str ended; /* how one of these processes ended, if known */
+	uint64_t gaps;    /* number of periods in which nothing was recorded */
+	bool uncompared;  /* true: for some launches, it is unknown whether their kernels arrived */
 	struct strs said;
 };
 
-/* Keeps a message, up to a limit and without duplicates. */
+/* Stores a message, up to a limit and without duplicates. */
 static void keep_note(struct record_report *r, struct summary *x, struct str text)
 {
 	for (size_t i = 0; i < x->said.n; i++)
@@ -135,7 +135,7 @@ static void add_logs(struct record_report *r, struct summary *x)
 	}
 }
 
-/* Prints what was recorded, and the next command to type. */
+/* Prints the amount recorded, and the next command to type. */
 static void say_summary(const struct record_report *r, const struct summary *x, size_t open,
         struct str dir, struct notes *to)
 {
@@ -194,7 +194,7 @@ bool record_report_begin(struct record_report *r, struct arena *a, struct str fo
 	return true;
 }
 
-/* Stores the status in the counts of a recording, if it has counts. */
+/* Stores the status in the launch counts of a recording, if it has any. */
 static void put_status(struct arena *a, struct str file, int status)
 {
 	int fd = open(str_z(a, file), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
@@ -206,7 +206,7 @@ static void put_status(struct arena *a, struct str file, int status)
 	if (pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
 	        !memcmp(magic, SPOOL_COUNT_MAGIC, sizeof magic) &&
 	        pwrite(fd, &value, sizeof value, offsetof(struct spool_count, status)) < 0) {
-		close(fd); /* then it is not known how the process ended */
+		close(fd); /* then the end of the process stays unknown */
 		return;
 	}
 	close(fd);
@@ -231,7 +231,7 @@ void record_report_ended(struct record_report *r, int64_t pid, int status)
 			unended = files.v[i];
 			n++;
 		}
-	/* If there are several, exec ended all but one, and it is not known which one has this
+	/* If there are several, exec ended all but one, and it is unknown which of them has this
 	 * status. */
 	if (n == 1)
 		put_status(r->a, unended, status);

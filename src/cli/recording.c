@@ -17,7 +17,7 @@
 #include "base/sort.h"
 #include "io/paths.h"
 
-#ifndef COLLECTOR_PLACE /* make install sets another path */
+#ifndef COLLECTOR_PLACE /* make install defines another path */
 #define COLLECTOR_PLACE "../lib/tfprof"
 #endif
 #define PREFIX   "tfprof-"
@@ -210,7 +210,7 @@ bool recording_files(
 
 /* ---- owners ---- */
 
-/* Removes "-LAST". */
+/* Removes "-LAST" from the end of a name. */
 static struct str cut(struct str *name)
 {
 	size_t dash = str_rfind_char(*name, '-');

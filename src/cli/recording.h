@@ -20,9 +20,9 @@ bool recording_collector(struct arena *a, struct str *path);
 bool recording_is_collector(
         struct str path); /* true for a collector of this or another installation */
 
-/* Creates the folder (private; *made), or uses an existing one: it must be our own folder, not a
- * link, and contain only a recording; force: any content. Without a name: tfprof-DATE-PID here.
- * *path is absolute. */
+/* Creates the folder (private; sets *made), or uses an existing folder, which must belong to the
+ * user, must not be a link, and must contain only a recording; force: any content. Without a name:
+ * tfprof-DATE-PID in the current folder. *path becomes absolute. */
 bool recording_make(
         struct arena *a, struct str name, bool force, struct str *path, bool *made, struct err *e);
 
@@ -35,7 +35,8 @@ void recording_drop(struct arena *a, struct str path);
 /* Returns the newest recording in the current folder. */
 bool recording_newest(struct arena *a, struct str *path, struct err *e);
 
-/* Checks that path is a recording's folder, and lists its files with that suffix by name. */
+/* Checks that path is the folder of a recording, and lists its files with a given suffix by
+ * name. */
 bool recording_files(
         struct arena *a, struct str path, struct str end, struct strs *files, struct err *e);
 
@@ -44,7 +45,7 @@ struct owner {
 	struct str host;
 	int64_t pid;
 	uint64_t start; /* start time of the process, in ticks since boot */
-	bool here;      /* the process ran on this host */
+	bool here;      /* true: the process ran on this host */
 };
 bool recording_owner(struct arena *a, struct str file, struct owner *o);
 
@@ -53,8 +54,9 @@ bool recording_lives(struct arena *a, const struct owner *o);
 
 /* ---- record report ---- */
 
-/* Summary of a finished recording, printed after the program: the amount recorded, losses, the next
- * command to type. Independent of the options of record and of the way the program was started. */
+/* Summary of a finished recording, printed after the program: the amount recorded, losses, and the
+ * next command to type. Independent of the options of record and of the way in which the program
+ * was started. */
 
 struct record_report {
 	struct arena *a;
@@ -62,7 +64,8 @@ struct record_report {
 	struct intern before; /* recordings and logs of an earlier run */
 };
 
-/* Call before the program runs: files present by then are excluded from the report. */
+/* Begins a report. Must be called before the program runs: files that exist then are excluded from
+ * the report. */
 bool record_report_begin(
         struct record_report *r, struct arena *a, struct str folder, struct err *e);
 
@@ -71,8 +74,9 @@ bool record_report_begin(
  */
 void record_report_ended(struct record_report *r, int64_t pid, int status);
 
-/* Waits at most that many milliseconds until all processes have closed their recordings (by
- * follow_wait: call before follow_end), then reports. dir: the folder as the user gave it. */
+/* Waits at most the given number of milliseconds until all processes have closed their recordings
+ * (using follow_wait, so it must be called before follow_end), then prints the report. dir: the
+ * folder as the user gave it. */
 void record_report_end(struct record_report *r, int64_t wait, struct str dir, struct notes *to);
 
 /* ---- proc ----
@@ -85,11 +89,12 @@ void record_report_end(struct record_report *r, int64_t wait, struct str dir, st
 /* Returns the folder that replaces "/": TFPROF_ROOT, by default empty. */
 const char *proc_root(void);
 
-/* Returns a small file's content; the path is formatted. Empty if it cannot be read. */
+/* Returns the content of a small file. The path is formatted. Returns an empty text if the file
+ * cannot be read. */
 struct str proc_read(struct arena *a, const char *f, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns the start time of a process in ticks since boot, from /proc/PID/stat; 0: no such process.
- */
+/* Returns the start time of a process in ticks since boot, from /proc/PID/stat; 0: the process does
+ * not exist. */
 uint64_t proc_start(struct arena *a, int64_t pid);
 
 /* Returns the value of a variable in the bytes of /proc/PID/environ; p is NULL if it is not set. */

@@ -15,8 +15,8 @@
 #include "cli/program.h"
 #include "cli/ui.h"
 
-/* Prints to standard error, where `filled` columns are filled. For a terminal, wraps the lines and
- * escapes characters that could control it. */
+/* Prints to standard error, where `filled` columns are already filled. For a terminal, wraps the
+ * lines, and escapes characters that could control it. */
 static void say(struct session *s, struct str text, size_t filled)
 {
 	struct sb b = sb_in(&s->query_arena);
@@ -120,9 +120,9 @@ struct begun_line {
 	size_t n;
 };
 
-/* Joins a line to the begun one, which ends with a backslash. Returns true if the line ends with
- * one too: it becomes the begun line, and the next line continues it. Without memory, the line
- * stands alone. */
+/* Joins a line to the begun line, which ends with a backslash. Returns true if the line also ends
+ * with one: it becomes the begun line, which the next line continues. If memory is exhausted, the
+ * line stands alone. */
 static bool join_line(struct begun_line *begun, struct str *line)
 {
 	bool goes_on = line->n && line->p[line->n - 1] == '\\';
@@ -173,7 +173,7 @@ static bool run_script(struct jobs *jobs, struct screen *screen, size_t *lines)
 	return all_ok;
 }
 
-/* Makes the line "!!" the line before it, and shows it. */
+/* Replaces the line "!!" by the previous line, and prints it. */
 static void repeat_line(struct str *line, char **last)
 {
 	if (!str_eq(*line, S("!!"))) {
@@ -186,7 +186,7 @@ static void repeat_line(struct str *line, char **last)
 	}
 }
 
-/* Runs the command of a shell: !COMMAND. */
+/* Runs a shell command: !COMMAND. */
 static void run_shell(struct str command)
 {
 	char *z = strndup(command.n ? command.p : "", command.n);
@@ -197,7 +197,7 @@ static void run_shell(struct str command)
 	free(z);
 }
 
-/* Runs the lines of a person. Ctrl-C ends only the running command. */
+/* Runs the lines that a user types. Ctrl-C ends only the running command. */
 static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
 {
 	struct session *s = jobs_now(jobs);

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Selects the signals that other processes send: all except those that the process causes itself,
- * by a fault or by reading and writing. */
+/* Selects the signals that other processes send: all signals except those that the process causes
+ * itself, by a fault or by reading and writing. */
 static void choose(sigset_t *set)
 {
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
@@ -90,7 +90,7 @@ static void stop(int number)
 	sigaction(number, &before, NULL);
 }
 
-/* True if we were continued since; a stop would lose that signal. */
+/* True if the process was continued meanwhile; a stop would lose that signal. */
 static bool may_go_on(void)
 {
 	sigset_t waiting;
@@ -109,14 +109,14 @@ static bool in_front(void)
 	return yes;
 }
 
-/* Handles a change of the child's state. True if it has ended. */
+/* Processes a change of the child's state. Returns true if the child has ended. */
 static bool look(struct follow *f)
 {
 	int status;
 	pid_t pid = waitpid(f->pid, &status, WNOHANG | WUNTRACED);
 
 	if (pid < 0 && errno != EINTR) {
-		f->status = FOLLOW_NOT_FOUND; /* reaped elsewhere */
+		f->status = FOLLOW_NOT_FOUND; /* another part of the process has reaped the child */
 		return true;
 	}
 	if (pid != f->pid)
@@ -132,8 +132,8 @@ static bool look(struct follow *f)
 	return true;
 }
 
-/* True if the kernel has sent the signal to the program, too. The hangup of a terminal goes only to
- * the leader of its session; other signals of the kernel (of a timer) to one process. */
+/* True if the kernel has sent the signal to the program, too. The hangup of a terminal is sent only
+ * to the leader of its session; other signals of the kernel (of a timer) to one process. */
 static bool has_reached_group(const siginfo_t *s)
 {
 	if (s->si_code != SI_KERNEL)

@@ -4,7 +4,7 @@
  */
 #include "cli/screen.h"
 
-#define TAKEN       60 /* columns of a terminal for a name and the metrics */
+#define TAKEN       60 /* columns of a terminal that are reserved for a name and the metrics */
 #define WORKER      12 /* columns for a worker */
 #define WORKERS_MIN 2
 #define WORKERS_MAX 8
@@ -23,7 +23,7 @@ void screen_cancel(struct screen *s, const atomic_bool *cancel)
 	s->a.work->account->cancel = cancel;
 }
 
-/* Returns PAGER split into words; by default less, with options that keep colours and do not page
+/* Starts PAGER, split into words; by default less, with options that keep colours and do not page
  * short texts. */
 static bool start_pager(struct screen *s)
 {
@@ -39,7 +39,7 @@ static bool start_pager(struct screen *s)
 	return true;
 }
 
-/* Writes the held lines: into a pager if they fill more than a screen. */
+/* Writes the held lines, into a pager if they fill more than a screen. */
 static bool let_go(struct screen *s)
 {
 	struct sink *to;
@@ -57,7 +57,7 @@ static bool let_go(struct screen *s)
 	return sink_ok(to);
 }
 
-/* Returns the rows of the terminal that the lines since `from` take. */
+/* Returns the number of terminal rows that the lines since `from` take. */
 static size_t rows_of(const struct screen *s, size_t from)
 {
 	size_t columns = s->layout.term.columns, wide = 0, rows = 0;

@@ -31,15 +31,15 @@ struct serve_inputs {
 
 #include "cli/spawn.h"
 
-#define CLIENT_SECONDS 10  /* after this time, a silent client is disconnected */
-#define QUERY_SECONDS  120 /* after this time, a query is cancelled */
+#define CLIENT_SECONDS 10  /* a silent client is disconnected after this time */
+#define QUERY_SECONDS  120 /* a query is cancelled after this time */
 #define HEADERS_MAX    32768
 #define TICK_US        200000
-#define CHECK_TICKS    5 /* ticks between two checks of the clients: a second */
+#define CHECK_TICKS    5 /* number of ticks between two checks of the clients: a second */
 
 struct server {
-	struct session *s; /* holds the exit status of the command */
-	struct session *q; /* the session with the input, which answers */
+	struct session *s; /* session with the exit status of the command */
+	struct session *q; /* session with the input, which answers requests */
 	const struct serve_inputs *from;
 	struct served served;
 	struct event_base *base;
@@ -48,7 +48,7 @@ struct server {
 	struct serve_clients clients;
 	unsigned ticks;
 	char token[SERVE_TOKEN + 1];
-	struct str page; /* the page with a mark instead of data */
+	struct str page; /* the page, with a mark in place of data */
 };
 
 /* ---- signals ---- */
@@ -156,7 +156,7 @@ static void reply(struct evhttp_request *req, int status, const char *type, stru
 		evhttp_add_header(to, headers[i][0], headers[i][1]);
 	evhttp_add_header(to, "Content-Type", type);
 	if (evhttp_request_get_command(req) == EVHTTP_REQ_HEAD) {
-		/* libevent would send the body and no length. */
+		/* libevent would send the body but not its length */
 		snprintf(length, sizeof length, "%zu", body.n);
 		evhttp_add_header(to, "Content-Length", length);
 	} else if (!content || evbuffer_add(content, body.p, body.n)) {
@@ -310,7 +310,7 @@ static void limit_files(void)
 	setrlimit(RLIMIT_NOFILE, &most);
 }
 
-/* Starts the desktop's program for addresses; without one the address is on the screen. */
+/* Starts the desktop's program for addresses. If it is missing, the address is only printed. */
 static void open_browser(struct server *v, struct str url)
 {
 	struct strs words = { 0 };

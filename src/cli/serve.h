@@ -26,7 +26,7 @@ bool served_load(
         struct session *q, struct served *v, const struct strs *flags, const struct strs *files);
 void served_drop(void *served); /* frees these sessions */
 
-/* Write the document of a command line, and the list of documents. */
+/* served_run writes the document of a command line, served_list the list of documents. */
 bool served_run(struct session *q, struct served *v, const struct strs *words, struct sink *out);
 bool served_list(struct session *q, struct served *v, struct sink *out);
 
@@ -39,14 +39,14 @@ bool served_list(struct session *q, struct served *v, struct sink *out);
  *   GET /TOKEN/v1/run?w=op&w=...   the document of a command line
  */
 
-#define SERVE_TOKEN      32    /* hexadecimal digits: 128 random bits */
-#define SERVE_TARGET_MAX 16384 /* bytes of a request's target */
+#define SERVE_TOKEN      32    /* number of hexadecimal digits: 128 random bits */
+#define SERVE_TARGET_MAX 16384 /* maximum size of a request's target, bytes */
 #define SERVE_WORDS_MAX  64
 
-/* Parts of a request; a missing header is STR_NONE. */
+/* The parts of a request. A missing header is STR_NONE. */
 struct serve_request {
-	bool reads;     /* GET or HEAD */
-	bool two_hosts; /* it has more than one header Host */
+	bool reads;     /* true: GET or HEAD */
+	bool two_hosts; /* true: the request has more than one header Host */
 	struct str target, host, origin, fetch_site;
 };
 
@@ -54,33 +54,31 @@ struct serve_request {
 enum serve_what { SERVE_PAGE, SERVE_INDEX, SERVE_RUN };
 struct serve_task {
 	enum serve_what what;
-	struct strs words; /* of SERVE_RUN */
+	struct strs words; /* valid for SERVE_RUN */
 };
 
-/* Returns the HTTP status: 200 if the request is to be answered. Words live in a. */
+/* Returns the HTTP status, which is 200 if the request can be answered. Words live in a. */
 int serve_check(const struct serve_request *r, const char *token, unsigned port, struct arena *a,
         struct serve_task *out);
 
-/* ---- serve clients ----
- *
- * Ends connections of clients that are too slow. libevent's time-out starts again with every byte,
- * so a client that sends single bytes would keep its connection for days.
- */
+/* ---- serve clients ---- Ends the connections of clients that are too slow. libevent's time-out
+ * restarts with every byte, so a client that sends single bytes would keep its connection for
+ * days. */
 
-#define SERVE_FILES_MAX 4096 /* descriptors open at a time: connections and our own */
+#define SERVE_FILES_MAX 4096 /* maximum number of open descriptors of the process */
 
 #define SERVE_GRACE_MS 20
 
-/* Limits, in calls of serve_clients_check. Time in which a query runs does not count. */
-#define SERVE_REQUEST_CHECKS 10  /* to send a request */
-#define SERVE_ANSWER_CHECKS  600 /* to receive an answer */
+/* Limits, in calls of serve_clients_check. The time in which a query runs does not count. */
+#define SERVE_REQUEST_CHECKS 10  /* limit for sending a request */
+#define SERVE_ANSWER_CHECKS  600 /* limit for receiving an answer */
 
 struct serve_clients {
-	unsigned port; /* of the server; other sockets of the process are not touched */
+	unsigned port; /* port of the server; other sockets of the process are not touched */
 	struct serve_client {
-		ino_t socket; /* 0: none */
+		ino_t socket; /* inode; 0: none */
 		unsigned checks;
-		bool answered; /* receives an answer */
+		bool answered; /* true: the client receives an answer */
 	} v[SERVE_FILES_MAX];
 };
 
@@ -88,9 +86,10 @@ struct serve_clients {
 void serve_clients_check(struct serve_clients *c);
 /* Shuts down the connections that wait for a request: nothing was sent on them since the last
  * answer, or only a part that was read, and nothing arrives within SERVE_GRACE_MS. Returns their
- * number. For use when no file descriptor is left. */
+ * number. Used when no file descriptor is left. */
 unsigned serve_clients_end_idle(struct serve_clients *c);
-/* Restarts the time limit of a connection: its request is complete, or its answer is sent. */
+/* Restarts the time limit of a connection, because its request is complete or its answer is
+ * sent. */
 void serve_clients_restart(struct serve_clients *c, int fd, bool answered);
 
 #endif

@@ -6,7 +6,7 @@
 #include "cli/serve.h"
 #include "export/page/html.h"
 
-/* Views and tables accept any options except those that write files. */
+/* True if a command may run: views and tables with any options except those that write files. */
 static bool may_run(struct session *q, const struct request *r)
 {
 	const struct command *c = r->command;
@@ -82,7 +82,7 @@ static void put_words(
 	json_array_end(j);
 }
 
-/* Lists the parts. trace: number of the session of a worker's trace, or 0. */
+/* Lists the parts. trace: number of the worker's trace, or 0. */
 static void list_parts(struct json *j, const struct report_parts *p, size_t trace, struct sb *b)
 {
 	for (size_t i = 0; i < p->v.n; i++) {

@@ -10,7 +10,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-/* Returns the inode of a connection to the server, or 0 if the descriptor is something else. */
+/* Returns the inode of a connection to the server, or 0 if the descriptor is not such a
+ * connection. */
 static ino_t connection(const struct serve_clients *c, int fd)
 {
 	struct sockaddr_in at = { 0 };
@@ -53,7 +54,7 @@ unsigned serve_clients_end_idle(struct serve_clients *c)
 {
 	unsigned ended = 0;
 
-	/* A request that immediately follows its connection arrives in the meantime. */
+	/* A request that follows its connection immediately arrives in the meantime. */
 	poll(NULL, 0, SERVE_GRACE_MS);
 	for (int fd = 0; fd < SERVE_FILES_MAX; fd++)
 		if (is_idle(c, fd)) {

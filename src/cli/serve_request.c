@@ -11,16 +11,16 @@
 #define READ_ONLY    405
 #define TARGET_LIMIT 414
 
-/* True if the header Host names this server. A page of another site that reaches us under its own
- * name (DNS rebinding) sends that name. */
+/* True if the header Host names this server. A page of another site that reaches the server under
+ * its own name (DNS rebinding) sends that name. */
 static bool is_host(struct str host, unsigned port, struct arena *a)
 {
 	return str_eq(host, str_fmt(a, "127.0.0.1:%u", port)) ||
 	       str_eq(host, str_fmt(a, "localhost:%u", port));
 }
 
-/* True if the request comes from our page or was typed into the address bar. Other programs send
- * neither header. */
+/* True if the request comes from tfprof's page or was typed into the address bar. Other programs
+ * send neither header. */
 static bool is_own(const struct serve_request *r, unsigned port, struct arena *a)
 {
 	struct str scheme = S("http://");
@@ -32,7 +32,7 @@ static bool is_own(const struct serve_request *r, unsigned port, struct arena *a
 	       str_eq(r->fetch_site, S("none"));
 }
 
-/* Compares in constant time. */
+/* Compares a token in constant time. */
 static bool is_token(struct str given, const char *token)
 {
 	unsigned different = given.n != SERVE_TOKEN;
@@ -64,7 +64,7 @@ static bool decode(struct str s, struct arena *a, struct str *out)
 	return true;
 }
 
-/* Reads the words of a query: "w=op&w=-step&w=3". */
+/* Reads the words of a query such as "w=op&w=-step&w=3". */
 static int take_words(struct str query, struct arena *a, struct strs *out)
 {
 	while (query.n) {

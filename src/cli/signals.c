@@ -52,7 +52,8 @@ bool signals_came(void)
 void signals_end_by(int number)
 {
 	came = number;
-	prctl(PR_SET_DUMPABLE, 0); /* the program has left its core, if it leaves one */
+	prctl(PR_SET_DUMPABLE, 0); /* the program has already written its core file, if it writes
+	                              one */
 }
 
 void signals_pass(void)

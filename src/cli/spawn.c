@@ -33,7 +33,7 @@ void spawn_restore_signals(void)
 	sigaction(SIGXFSZ, &size_before, NULL);
 }
 
-/* Returns the environment with one more entry in front. */
+/* Returns the environment preceded by one more entry. */
 static char **with(struct arena *a, const char *entry)
 {
 	size_t n = 0;
@@ -107,7 +107,7 @@ bool spawn_start(struct child *c, const struct strs *words, const char *env, str
 	return true;
 }
 
-/* Returns the child's status as waitpid does. */
+/* Waits for the child, and returns its status in the form of waitpid. */
 static int end(struct child *c)
 {
 	int status = 0;

@@ -11,10 +11,10 @@
 
 #define PANELS_MAX  12
 #define PANEL_KEYS  9
-#define SEARCH_MAX  200 /* bytes */
-#define FRAME       4   /* lines around the page */
+#define SEARCH_MAX  200 /* maximum length in bytes */
+#define FRAME       4   /* number of lines around the page */
 #define FRAME_SMALL 2
-#define TABS_FROM   10 /* lines of a screen with a title and tabs */
+#define TABS_FROM   10 /* minimum number of lines of a screen with a title and tabs */
 
 #define KEY_ESC    27
 #define KEY_CTRL_F 6
@@ -22,12 +22,12 @@
 #define KEY_CTRL_L 12
 #define KEY_CTRL_U 21
 
-/* A page of the user's question: its number of panels, and what is typed. */
+/* A page that the user opened: its number of panels, and the typed text. */
 struct ui {
 	struct session *s;
 	enum term_color color;
 	struct ui_place place;
-	unsigned rows; /* of the screen */
+	unsigned rows; /* rows of the screen */
 	struct ui_page panel[PANELS_MAX];
 	size_t n, now;
 	struct ui_page *page; /* the page on the screen */
@@ -141,7 +141,7 @@ static bool add_all_panels(struct session *s, void *ctx)
 	return true;
 }
 
-/* Closes the page above a panel; false if the page is a panel. */
+/* Closes the page above a panel. Returns false if the page is a panel. */
 static bool close_page(struct ui *u)
 {
 	struct ui_page *p = u->page;
@@ -164,7 +164,7 @@ static void show_panel(struct ui *u, size_t i)
 	u->page = &u->panel[i];
 }
 
-/* Shows a page above the present one. NULL: no memory. */
+/* Shows a page above the current page. Returns NULL if memory is exhausted. */
 static struct ui_page *push_page(struct ui *u)
 {
 	struct ui_page *p = calloc(1, sizeof *p);
@@ -178,7 +178,7 @@ static struct ui_page *push_page(struct ui *u)
 	return p;
 }
 
-/* Opens the row at the cursor with a command; % in its words is the name of the row. */
+/* Opens the row at the cursor with a command. % in its words is replaced by the name of the row. */
 static void open_row(struct ui *u, const char *command, struct str subject)
 {
 	struct ui_page *p = subject.n ? push_page(u) : NULL;
@@ -188,7 +188,7 @@ static void open_row(struct ui *u, const char *command, struct str subject)
 	p->subject = str_copy(&p->words_arena, subject);
 	struct strs words = str_split(&p->words_arena, str_of(command), ' ');
 	for (size_t i = 0; i < words.n; i++) {
-		/* A name may look like an option: it takes its place after the line is parsed. */
+		/* A name may look like an option, so it is inserted after the line is parsed. */
 		bool name = str_eq(words.v[i], S("%")) && !str_eq(words.v[0], S("peek"));
 		strs_add(&p->words_arena, &p->words, name ? p->subject : words.v[i]);
 	}
@@ -217,7 +217,7 @@ static void put_word(struct sb *b, struct str word)
 	sb_put_word(b, word);
 }
 
-/* Appends the command that prints the page. base: without the folder of the file. */
+/* Appends the command that prints the page. base: true to omit the folder of the file. */
 static void put_command(struct ui *u, bool base, struct sb *b)
 {
 	const struct ui_page *p = u->page;
@@ -249,7 +249,7 @@ static void draw_title(struct ui *u, struct arena *a)
 	ui_draw_text(0, sb_str(&b), &u->place, UI_BAR, a);
 }
 
-/* Returns the columns of the tabs from one panel to another. */
+/* Returns the width of the tabs from one panel to another, columns. */
 static size_t tabs_width(const struct ui *u, size_t from, size_t to)
 {
 	size_t all = 0;
@@ -259,7 +259,8 @@ static size_t tabs_width(const struct ui *u, size_t from, size_t to)
 	return all;
 }
 
-/* Draws the names of the panels. If they do not fit, those around the present one. */
+/* Draws the names of the panels. If there is no room for all, draws the names around the current
+ * panel. */
 static void draw_tabs(struct ui *u, struct arena *a)
 {
 	unsigned room = u->place.columns, x = 0;
@@ -283,7 +284,7 @@ static void draw_tabs(struct ui *u, struct arena *a)
 	}
 }
 
-/* Draws the position, and a message or the whole name at the cursor. */
+/* Draws the position, and a message or the complete name at the cursor. */
 static void draw_status(struct ui *u, unsigned y, struct arena *a)
 {
 	const struct ui_page *p = u->page;
@@ -338,7 +339,7 @@ static void draw_keys(struct ui *u, unsigned y, struct arena *a)
 
 /* ---- drawing ---- */
 
-/* Draws why a page has no answer. */
+/* Draws the reason why a page has no answer. */
 static void draw_failure(struct ui *u, struct arena *a)
 {
 	struct str left = u->page->note;
@@ -402,7 +403,7 @@ static void say(struct ui *u, const char *what, struct str text)
 	snprintf(u->message, sizeof u->message, "%s%.*s", what, STR(text));
 }
 
-/* Computes the page on the screen, if it is not there, and draws it. */
+/* Computes the page on the screen, if it has not been computed, and draws it. */
 static void show(struct ui *u)
 {
 	struct ui_page *p = u->page;
@@ -416,7 +417,8 @@ static void show(struct ui *u)
 		u->computing = false;
 		p->loaded = loaded;
 		ui_screen_busy(true);
-		if (!session_guard(u->s, load, u)) { /* no memory, or stopped */
+		if (!session_guard(u->s, load, u)) { /* memory is exhausted, or the user stopped the
+			                                command */
 			ui_page_fail(p, u->s->error.text);
 		}
 		ui_screen_busy(false);
@@ -635,7 +637,8 @@ bool ui_check(struct session *s, const struct request *r)
 	return ui_screen_possible(&s->error);
 }
 
-/* Only checks: the view opens after the call, because each of its commands is a call. */
+/* Only checks the request: the view opens after the call, because each of its commands is a
+ * call. */
 bool ui_run(struct session *s, const struct request *r, struct sink *out)
 {
 	(void)out;

@@ -6,11 +6,11 @@
 #include "cli/ui.h"
 
 #define GAP         2   /* columns between two cells */
-#define SHARE       5   /* columns of a share */
-#define BAR         8   /* columns of its bar, on a wide screen */
-#define BAR_FROM    110 /* columns of such a screen */
-#define HEADING_MAX 4   /* lines of a heading */
-#define TEXT_STEP   8   /* columns by which texts are scrolled */
+#define SHARE       5   /* width of a share, columns */
+#define BAR         8   /* width of its bar on a wide screen, columns */
+#define BAR_FROM    110 /* minimum width of a wide screen, columns */
+#define HEADING_MAX 4   /* maximum number of lines of a heading */
+#define TEXT_STEP   8   /* number of columns by which texts are scrolled */
 #define LARGE       0.5
 #define MIDDLE      0.2
 
@@ -18,9 +18,9 @@ struct ui_grid {
 	const struct ui_place *place;
 	const struct ui_block *block;
 	struct arena *a;
-	size_t share, name; /* columns of the share and of the name */
+	size_t share, name; /* widths of the share and of the name, columns */
 	size_t *order, n;   /* the columns that fit, in the order in which they are drawn */
-	bool left, right;   /* there are more */
+	bool left, right;   /* true: there are more columns on this side */
 };
 
 static size_t width(const struct ui_place *place, struct str text)
@@ -40,7 +40,7 @@ void ui_draw_text(unsigned y, struct str text, const struct ui_place *place, enu
 
 /* ---- columns ---- */
 
-/* Returns the column that is drawn first: the one that orders a tree; SIZE_MAX: none. */
+/* Returns the column that is drawn first: the column that orders a tree; SIZE_MAX: none. */
 static size_t first_column(const struct ui_page *p)
 {
 	for (size_t i = 0; p->tree && i < p->tree->columns.n; i++)
@@ -49,7 +49,7 @@ static size_t first_column(const struct ui_page *p)
 	return SIZE_MAX;
 }
 
-/* Lists the columns that have a width, the column `first` before the others. */
+/* Lists the columns that have a width, with the column `first` before the others. */
 static size_t list_columns(const struct ui_block *b, size_t first, size_t *to)
 {
 	size_t n = 0;
@@ -94,7 +94,7 @@ static void fit(struct ui_grid *g, struct ui_page *p)
 		used += more;
 		g->order[g->n++] = g->order[i];
 	}
-	size_t left = room - used - (g->right ? 1 : 0); /* the name gets what is left */
+	size_t left = room - used - (g->right ? 1 : 0); /* the name gets the remaining room */
 	g->name = used > room ? g->name : g->name + left < b->name ? g->name + left : b->name;
 }
 
@@ -109,7 +109,7 @@ static enum ui_style style_of(const struct ui_line *l)
 	return l->share >= LARGE ? UI_HOT : UI_WARM;
 }
 
-/* Appends text and blanks up to `columns` columns; numbers to the right. */
+/* Appends text and blanks up to `columns` columns. Aligns numbers to the right. */
 static void put_cell(struct ui_grid *g, struct sb *b, struct str text, size_t columns, bool right)
 {
 	size_t n = width(g->place, text), pad = n < columns ? columns - n : 0;
@@ -178,7 +178,7 @@ static void draw_row(struct ui_grid *g, unsigned y, const struct ui_line *l, enu
 
 /* ---- headings ---- */
 
-/* Splits the text of each cell into lines that fit its column; returns the number of lines. */
+/* Splits the text of each cell into lines that fit its column. Returns the number of lines. */
 static unsigned wrap_heading(struct ui_grid *g, const struct ui_line *l, struct strs *parts)
 {
 	size_t lines = 1;
@@ -196,7 +196,7 @@ static unsigned wrap_heading(struct ui_grid *g, const struct ui_line *l, struct 
 	return (unsigned)lines;
 }
 
-/* Draws the heading from line y on; returns the lines that it takes. */
+/* Draws the heading from line y on. Returns the number of its lines. */
 static unsigned draw_heading(struct ui_grid *g, unsigned y, const struct ui_line *l)
 {
 	struct strs *parts = ARENA_ARRAY(g->a, g->n + 1, struct strs);
@@ -229,7 +229,7 @@ static unsigned draw_heading(struct ui_grid *g, unsigned y, const struct ui_line
 
 /* ---- texts ---- */
 
-/* Draws a line without cells, scrolled to the right; a sign shows that it is longer. */
+/* Draws a line without cells, scrolled to the right. A sign shows that the line continues. */
 static void draw_plain(const struct ui_page *p, const struct ui_place *place, unsigned y,
         struct str text, enum ui_style style)
 {
@@ -251,7 +251,7 @@ static void draw_plain(const struct ui_page *p, const struct ui_place *place, un
 
 /* ---- the page ---- */
 
-/* Moves the first line so that the cursor is among `rows` lines. */
+/* Scrolls the page so that the cursor is among `rows` lines. */
 static void scroll(struct ui_page *p, unsigned rows)
 {
 	size_t n = ui_page_size(p);

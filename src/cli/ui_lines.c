@@ -11,7 +11,7 @@
 struct ui_capture {
 	struct ui_lines *to;
 	struct arena *a;
-	struct sb begun; /* a line without newline */
+	struct sb begun; /* a line that has no newline yet */
 	unsigned columns;
 	bool utf8;
 };
@@ -119,7 +119,7 @@ struct ui_order {
 	size_t column;
 };
 
-/* Numbers before texts, large numbers first. */
+/* Orders numbers before texts, and large numbers first. */
 static int by_column(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct ui_order *o = ctx;

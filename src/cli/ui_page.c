@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #define ALL_LEVELS "1000000000"
-#define FROM_NAME  "%" /* in the words of a page: the name of the row that was opened */
+#define FROM_NAME  "%" /* in the words of a page, stands for the name of the opened row */
 
 void ui_page_init(struct ui_page *p, struct session *s)
 {
@@ -124,8 +124,8 @@ static size_t text_width(struct str text, bool utf8)
 	return letters_width(text, utf8);
 }
 
-/* Finds the column of the names: the first one if it is a text, otherwise the last one, otherwise
- * the first text. */
+/* Finds the column with the names: the first column if it is a text, otherwise the last column,
+ * otherwise the first text. */
 static size_t name_column(const struct ui_line *heading)
 {
 	size_t n = heading->n;
@@ -158,7 +158,8 @@ static void measure(struct ui_block *b, const struct ui_line *l, bool utf8)
 	}
 }
 
-/* Measures the tables of an answer; a name becomes the name of its line. */
+/* Measures the tables of an answer. The cell in the column of names becomes the name of its
+ * line. */
 static void find_blocks(struct ui_page *p, bool utf8)
 {
 	size_t n = 0;
@@ -222,7 +223,7 @@ static size_t first_row(const struct ui_page *p)
 	return 0;
 }
 
-/* Notes that the metric that the user chose is not shown, because it is 0 everywhere. */
+/* Adds a note that the metric that the user chose is not shown because it is 0 everywhere. */
 static void note_zero(struct ui_page *p)
 {
 	const struct ui_tree *t = p->tree;
@@ -242,7 +243,7 @@ void ui_page_load(struct session *s, struct ui_page *p, unsigned columns, bool u
 	ui_page_drop(p);
 	s->columns = columns;
 	s->cells = true;
-	p->failed = true; /* unless it ends */
+	p->failed = true; /* reset if the load succeeds */
 	bool ok = run(s, p, columns, utf8);
 	s->cells = false;
 	keep_note(s, p, ok);
@@ -347,7 +348,7 @@ struct str ui_page_subject(const struct ui_page *p, struct arena *a)
 
 /* ---- order ---- */
 
-/* Sorts a tree by the next of its columns, and after the last one by name. */
+/* Sorts a tree by the next of its columns; after the last column, by name. */
 static struct str sort_tree(struct ui_page *p)
 {
 	const struct ui_tree *t = p->tree;

@@ -22,8 +22,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define SWITCH_MAX 256 /* bytes that enter or leave the full screen */
-#define ESCAPE_MS  100 /* after this time, an escape character is the key Esc */
+#define SWITCH_MAX 256 /* maximum number of bytes that enter or leave the full screen */
+#define ESCAPE_MS  100 /* after this time, an escape character counts as the key Esc */
 
 /* Process-wide: signal handlers take no context, and there is one terminal. */
 static struct {
@@ -59,7 +59,7 @@ static void put_bytes(const char *p, size_t n)
 	}
 }
 
-/* Gives the terminal back to the shell. */
+/* Restores the terminal for the shell. */
 static void leave_now(void)
 {
 	put_bytes(ui.leave, ui.leave_n);
@@ -74,7 +74,7 @@ static void on_end(int number)
 		atomic_store(&ui.session->cancel, true);
 }
 
-/* The handler is reset when it is called: the signal then ends the process. */
+/* The handler is reset when it is called, so that the signal then ends the process. */
 static void on_crash(int number)
 {
 	if (ui.open)
@@ -94,7 +94,7 @@ static void on_stop(int number)
 	sigemptyset(&one);
 	sigaddset(&one, number);
 	kill(getpid(), number);
-	sigprocmask(SIG_UNBLOCK, &one, NULL); /* stops here */
+	sigprocmask(SIG_UNBLOCK, &one, NULL); /* the process stops here */
 	sigprocmask(SIG_BLOCK, &one, NULL);
 	sigaction(number, &now, NULL);
 	errno = error;
@@ -130,7 +130,7 @@ static void catch_one(int number, void (*handler)(int), int flags, struct sigact
 
 static void catch_signals(void)
 {
-	static char stack[1 << 16]; /* for a crash that used up the stack */
+	static char stack[1 << 16]; /* stack for the handler of a crash that used up the stack */
 	stack_t other = { .ss_sp = stack, .ss_size = sizeof stack };
 	size_t n = 0;
 
@@ -220,7 +220,7 @@ bool ui_screen_possible(struct err *e)
 	return true;
 }
 
-/* Opens the file from which keys are read: the terminal, also if standard input is a profile. */
+/* Opens the file from which keys are read: the terminal, even if standard input is a profile. */
 static bool open_keys(struct err *e)
 {
 	ui.keys = NULL;
@@ -266,7 +266,7 @@ bool ui_screen_open(struct session *s, enum term_color color, struct err *e)
 	set_escdelay(ESCAPE_MS);
 	ui.session = s;
 	ui.busy = ui.ended = ui.stale = ui.width_changed = 0;
-	catch_signals(); /* ncurses then leaves these signals alone */
+	catch_signals(); /* ncurses then does not catch these signals */
 	ui.screen = newterm(NULL, stdout, ui.keys ? ui.keys : stdin);
 	if (!ui.screen) {
 		release_signals();
@@ -397,7 +397,7 @@ static unsigned special(wint_t key)
 	return 0;
 }
 
-/* Handles the signals that came: true if the screen has to be drawn anew. */
+/* Processes the signals that arrived. Returns true if the screen must be redrawn. */
 static bool catch_up(void)
 {
 	unsigned rows, columns;
@@ -413,7 +413,7 @@ static bool catch_up(void)
 	return true;
 }
 
-/* Waits for bytes or a signal. False: the terminal is gone. */
+/* Waits for bytes or a signal. Returns false if the terminal is gone. */
 static bool wait_for_key(void)
 {
 	struct pollfd in = { .fd = ui.in, .events = POLLIN };

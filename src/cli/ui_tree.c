@@ -41,7 +41,7 @@ static void list_visible(struct ui_tree *t)
 	}
 }
 
-/* Opens a shown entry, and the entries below it as long as they are single. */
+/* Opens a shown entry, and the entries below it as long as each has no siblings. */
 static void open_chain(struct ui_tree *t, uint32_t i)
 {
 	const struct entry *v = t->answer.r.shown;

@@ -13,7 +13,7 @@
 #define NCURSES_VERSION ""
 #endif
 
-/* Adds the CUPTI that a recorded program would load. */
+/* Adds the CUPTI library that a recorded program would load. */
 static void add_cupti(struct libraries *l, struct arena *a)
 {
 	struct cupti_found f;

@@ -19,10 +19,10 @@
 static struct {
 	_Atomic uint64_t discarded;
 	_Atomic uint32_t discards_out;
-	_Atomic uint32_t error; /* of counting them */
+	_Atomic uint32_t error; /* error of counting the records */
 } buffers;
 
-/* Buffer for CUPTI when the pool is empty and CUPTI needs one; its content is lost. */
+/* A buffer for CUPTI when the pool is empty and CUPTI needs one. Its content is lost. */
 static _Alignas(8) uint8_t discards[DISCARDS][DISCARD];
 
 /* ---- makeshift buffers -------------------------------------------------------------------------
@@ -34,8 +34,8 @@ static uint8_t *take_discard(size_t *size)
 	for (;;) {
 		unsigned i = (unsigned)__builtin_ctz(~out);
 
-		if (i >= DISCARDS) /* all are in use: two threads share one, whose content is lost
-		                      anyway */
+		if (i >= DISCARDS) /* all are in use, so two threads share one, whose content is
+		                      lost anyway */
 			i = 0;
 		if (atomic_compare_exchange_weak(&buffers.discards_out, &out, out | 1u << i)) {
 			*size = DISCARD;
@@ -89,7 +89,7 @@ void buffers_requested(uint8_t **buffer, size_t *size, size_t *most)
 	*size = 0;
 	*buffer = NULL;
 	if (record_enable_is_open(DOOR_CUPTI)) {
-		threads_see(); /* usually the thread of its first record */
+		threads_see(); /* usually the thread of the buffer's first record */
 		*buffer = pool_take(size);
 		if (!*buffer)
 			pool_was_short();

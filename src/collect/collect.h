@@ -25,8 +25,9 @@
 #define COLLECT_ENV_CUPTI "TFPROF_CUPTI_PATH" /* the libcupti to open */
 
 /* TFPROF_OPTS is a list of words separated by commas: "name=value", or "name" alone for the value
- * 1. In names '-' equals '_'; numbers may have units (base/num.h); the last of several values
- * counts. An unknown word is reported in the log, and the others take effect. */
+ * 1. In names, '-' equals '_'; numbers may have units (base/num.h). Among several values for a
+ * name, the last counts. An unknown word is reported in the log, and the other words take
+ * effect. */
 #define COLLECT_OPT_LEVEL    "level"    /* kernels, launches, full */
 #define COLLECT_OPT_GRAPHS   "graphs"   /* node, graph */
 #define COLLECT_OPT_MEM      "mem"      /* 0, 1 */
@@ -43,14 +44,14 @@
 	"overhead"                  /* 0: CUPTI's reports of its own overhead are not recorded */
 #define COLLECT_OPT_DETACH "detach" /* 1: after a stop CUPTI is detached from the process */
 
-/* 1: SIGUSR2 marks a step, unless the program handles it at the start. */
+/* 1: SIGUSR2 marks a step, unless the program has a handler for it at the start. */
 #define COLLECT_OPT_STEP_SIGNAL "step_signal"
-/* 1: if recording costs too much, records less: first no calls, then nothing. */
+/* 1: if recording costs too much, record less: first no calls, then nothing. */
 #define COLLECT_OPT_SELF_LIMIT "self_limit"
 
 /* For tests and experiments. */
 #define COLLECT_OPT_FLUSH "flush" /* ms between two flushes: 500 */
-/* Time without records in ms after which the recorder looks for a reason: 3000. The cost of
+/* Time in ms without records after which the recorder looks for a reason: 3000. The cost of
  * recording is measured over twice that time. */
 #define COLLECT_OPT_SILENCE "silence"
 #define COLLECT_OPT_BUFFERS "buffers" /* number of buffers for CUPTI, at most 1024 */
@@ -66,7 +67,8 @@
 
 /* ---- versions of libcupti ---- */
 
-/* File names of libcupti, newest first; up to version 11 each minor version had its own. */
+/* File names of libcupti, newest first. Up to version 11, each minor version had a name of its
+ * own. */
 static const struct cupti_soname {
 	int major;
 	const char *name;
@@ -93,7 +95,8 @@ static const struct cupti_soname {
  */
 
 struct cupti_bad {
-	const char *has, *lacks; /* a function that only these versions export, and one they lack */
+	const char *has, *lacks; /* a function that only these versions export, and a function that
+	                            they lack */
 	const char *versions;
 	const char *reason;
 	int driver; /* minimum CUDA version of the driver */

@@ -50,7 +50,7 @@ static uint64_t time_of(const char *p, const char *end)
 	return v;
 }
 
-/* Handles one line; true if it requests a flush. */
+/* Processes one line. Returns true if it requests a flush. */
 static bool line(const char *p, const char *end)
 {
 	const char *space = memchr(p, ' ', (size_t)(end - p));
@@ -82,7 +82,7 @@ bool control_read(void)
 			p = end + 1;
 		}
 		if (p == text && n < sizeof text)
-			break; /* its end is still missing */
+			break; /* the end of the line is still missing */
 		control.offset += p == text ? n : (uint64_t)(p - text);
 	}
 	return flush;

@@ -19,10 +19,10 @@
 #include "collect/record_enable.h"
 
 #define CLOCK_TRIES 3
-#define PENDING_NS  200000000u /* time for unfinished work at the end of a session */
-#define LOOK_NS     5000000u   /* interval between checks whether it has finished */
+#define PENDING_NS  200000000u /* time limit for unfinished work at the end of a session */
+#define LOOK_NS     5000000u   /* interval between checks of this work */
 
-/* CUPTI is detached when the next driver call ends. */
+/* States of detaching. CUPTI is detached when the next driver call ends. */
 enum detaching { DETACH_NOT, DETACH_ARMED, DETACH_RUNS };
 
 static struct {
@@ -149,7 +149,7 @@ static bool open_library(char *why, size_t n)
 	return F.Subscribe || cupti_open(&F, why, n);
 }
 
-/* Starts to count; launches made meanwhile may be recorded or not. */
+/* Starts the counts. Launches made meanwhile may or may not be recorded. */
 static void begin_count(void)
 {
 	if (cupti_count_begin())
@@ -169,7 +169,7 @@ static void end_detach(void)
 	unsigned armed = DETACH_ARMED;
 
 	if (atomic_compare_exchange_strong(&session.detach, &armed, DETACH_NOT)) {
-		cupti_unsubscribe(); /* no launch since the last close */
+		cupti_unsubscribe(); /* no launch has occurred since the last close */
 		return;
 	}
 	while (atomic_load(&session.detach) == DETACH_RUNS)
@@ -268,7 +268,8 @@ static bool is_switched_off(void)
 {
 	uint32_t kinds[ACT_KINDS] = { 0 }, size = sizeof kinds, n = 0;
 
-	void *whose = cupti_client.several ? cupti_client.subscriber : NULL; /* NULL: anybody's */
+	void *whose = cupti_client.several ? cupti_client.subscriber : NULL; /* NULL: subscriber of
+	                                                                        any client */
 
 	if (!F.ActivityGetEnabledKinds || F.ActivityGetEnabledKinds(whose, kinds, &size, &n))
 		return false;
@@ -361,14 +362,14 @@ static uint32_t close_session(bool last, uint64_t launched, bool *probed)
 	return e;
 }
 
-/* After a failure of CUPTI, only the records that it has delivered are read. */
+/* After a failure of CUPTI, only the delivered records are read. */
 static void release(void)
 {
 	if (!failed())
 		cupti_unsubscribe();
 }
 
-/* With other clients in the process, CUPTI stays in it. */
+/* If the process has other clients, CUPTI stays in it. */
 static void detach(void)
 {
 	if (!cupti_client.subscriber || failed())

@@ -18,16 +18,16 @@
  * The kinds of records of a session, and the calls that are recorded.
  */
 
-/* Enables the record kinds of the plan. False: CUPTI refuses a kind without which the profile would
- * be wrong; *why has a sentence. */
+/* Enables the record kinds of the plan. Returns false with a sentence in *why if CUPTI refuses a
+ * kind without which the profile would be wrong. */
 bool cupti_kinds_enable(const struct plan *, char *why, size_t n);
 void cupti_kinds_disable(void);
-/* Forgets what was enabled: another client has ended the session. */
+/* Resets the list of enabled kinds after another client has ended the session. */
 void cupti_kinds_forget(void);
 bool cupti_kinds_has(uint32_t kind);
 void cupti_kinds_fewer_calls(void);
 void cupti_kinds_all_calls(void);
-/* Adds to the list of refused items, without duplicates; NULL: empties it. */
+/* Adds a name to the list of refused items, without duplicates. NULL empties the list. */
 void cupti_kinds_miss(const char *what);
 const char *cupti_kinds_missing(void);
 
@@ -36,13 +36,14 @@ const char *cupti_kinds_missing(void);
  * Counts launches (launches.h) by callbacks.
  */
 
-/* Enables the callbacks. False: some launches are not counted. */
+/* Enables the callbacks. Returns false if some launches are not counted. */
 bool cupti_count_begin(void);
 void cupti_count_end(void);
-/* Makes a call that causes a callback, and returns whether the callback came. Do not call while a
- * session starts, because the driver may be locked. */
+/* Makes a call that causes a callback, and returns whether the callback was delivered. Must not be
+ * called while a session starts, because the driver may be locked. */
 enum backend_counts cupti_count_works(void);
-/* Handles a callback for a function of the runtime or the driver. Runs in the program's thread. */
+/* Processes a callback for a function of the runtime or the driver. Runs in the program's
+ * thread. */
 void cupti_count(uint32_t domain, uint32_t cbid, const struct cb_data *);
 
 /* ---- buffers ---- */

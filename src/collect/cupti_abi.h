@@ -38,7 +38,7 @@ enum {
 	ACT_RUNTIME = 5,
 	ACT_DEVICE = 8,
 	ACT_CONTEXT = 9,
-	ACT_KERNEL = 10, /* the concurrent kind; the other one serialises kernels */
+	ACT_KERNEL = 10, /* the concurrent kind, because the other kind serialises kernels */
 	ACT_OVERHEAD = 17,
 	ACT_MEMCPY_PEER = 22,
 	ACT_STREAM = 37,
@@ -50,7 +50,7 @@ enum {
 
 enum {
 	CUPTI_ATTR_ZEROED_OUT = 5,
-	CUPTI_ATTR_WHOLE_GRAPHS = 20, /* of several subscribers */
+	CUPTI_ATTR_WHOLE_GRAPHS = 20, /* exists if several subscribers are supported */
 	CUPTI_ATTR_THREAD_ID = 21,
 };
 enum { CUPTI_THREAD_ID_SYSTEM = 1, CUPTI_FLUSH_FORCED = 1 };
@@ -67,15 +67,15 @@ enum {
 	CBID_PRIMARY_RELEASE_V2 = 544,
 	CBID_PRIMARY_RESET = 389,
 	CBID_PRIMARY_RESET_V2 = 545,
-	CBID_DEVICE_RESET = 164, /* of the runtime API */
+	CBID_DEVICE_RESET = 164, /* function of the runtime API */
 };
 
-/* Of cuDriverGetVersion, which may be called at any time. */
+/* Id of cuDriverGetVersion, which may be called at any time. */
 enum { CBID_DRIVER_VERSION = 2 };
 
 enum { COPY_PTOP = 10, MEMORY_OP_ALLOC = 1, MEMORY_OP_FREE = 2 };
 
-/* Each field that is read: F(T, type, name, offset, name in CUPTI's own struct T). Structs and the
+/* All fields that are read: F(T, type, name, offset, name in CUPTI's own struct T). Structs and the
  * probe are generated from these rows. */
 #define REC_KERNEL(F, T)                                                                           \
 	F(T, uint16_t, registers, 6, registersPerThread)                                           \
@@ -193,7 +193,7 @@ enum { COPY_PTOP = 10, MEMORY_OP_ALLOC = 1, MEMORY_OP_FREE = 2 };
 	F(T, uint32_t, id, 112, id)                                                                \
 	F(T, uint8_t[16], uuid, 120, uuid)                                                         \
 	F(T, const char *, name, 136, name)
-/* Since 11.8. */
+/* Fields that exist since 11.8. */
 #define REC_DEVICE_PART(F, T)                                                                      \
 	F(T, uint8_t, mig, 145, isMigEnabled)                                                      \
 	F(T, uint8_t[16], mig_uuid, 160, migUuid)
@@ -246,7 +246,7 @@ struct cb_data {
 	uint32_t site; /* CB_ENTER, CB_EXIT */
 	const char *function;
 	const void *params;     /* the function's arguments, as a struct */
-	const uint32_t *result; /* at CB_EXIT: what it returned */
+	const uint32_t *result; /* at CB_EXIT: the returned value */
 };
 
 /* Positions of the stream in the arguments of driver functions. */
@@ -265,15 +265,15 @@ struct launch_ex_params {
 /* Arguments of a state callback. */
 struct cb_state {
 	uint32_t result;
-	const char *message; /* or NULL */
+	const char *message; /* may be NULL */
 };
 
 struct subscriber_params {
 	size_t size;
 	const char *name;
-	char *holder; /* out: name of the subscriber, if there is one */
+	char *holder; /* out: name of the current subscriber, if any */
 	size_t holder_size;
-	uint8_t allow_more; /* since 13.2: 1: other subscribers may come */
+	uint8_t allow_more; /* since 13.2; 1: other subscribers are permitted */
 	uint8_t pad[7];
 };
 /* The size in the version that introduced the function; later versions accept it. */
@@ -283,13 +283,13 @@ struct subscriber_params {
 typedef void cupti_requested(uint8_t **buffer, size_t *size, size_t *most_records);
 typedef void cupti_completed(
         void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
-/* With cuptiActivityRegisterCallbacks_v2. */
+/* Callbacks for cuptiActivityRegisterCallbacks_v2. */
 typedef void cupti_requested_v2(
         uint8_t **buffer, size_t *size, size_t *most_records, const void *info);
 typedef void cupti_completed_v2(uint8_t *buffer, size_t size, size_t valid, const void *info);
 typedef void cupti_callback(void *user, uint32_t domain, uint32_t cbid, const void *data);
 
-/* Name without "cupti", whether a session works without it, and its arguments. */
+/* For each function: name without "cupti", whether it is optional, and its arguments. */
 #define CUPTI_FUNCTIONS(F)                                                                         \
 	F(GetVersion, 0, (uint32_t *))                                                             \
 	F(Subscribe, 0, (void **, cupti_callback *, void *))                                       \
@@ -315,8 +315,8 @@ typedef void cupti_callback(void *user, uint32_t domain, uint32_t cbid, const vo
 	F(ActivityGetAttribute_v2, 1, (void *, uint32_t, size_t *, void *))                        \
 	CUPTI_FUNCTIONS_V2(F)
 
-/* For one of several subscribers, since 13.3. The second argument of Enable and Disable configures
- * fields, NULL: all. */
+/* Functions for one of several subscribers, since 13.3. The second argument of Enable and Disable
+ * configures fields; NULL: all fields. */
 #define CUPTI_FUNCTIONS_V2(F)                                                                      \
 	F(ActivityRegisterCallbacks_v2, 1, (void *, cupti_requested_v2 *, cupti_completed_v2 *))   \
 	F(ActivityEnable_v2, 1, (void *, uint32_t, void *))                                        \
@@ -341,7 +341,7 @@ struct cupti {
 	CUPTI_FUNCTIONS(CUPTI_MEMBER)
 #undef CUPTI_MEMBER
 	/* NOLINTEND(bugprone-macro-parentheses) */
-	uint32_t version; /* of CUPTI; 0: unknown */
+	uint32_t version; /* version of CUPTI; 0: unknown */
 	int driver;       /* 12040 for CUDA 12.4; 0: unknown */
 };
 

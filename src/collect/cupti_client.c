@@ -24,7 +24,7 @@ const char *cupti_error_text(uint32_t error)
 
 /* ---- subscription ------------------------------------------------------------------------------
  */
-/* True if the library has each function for one of several subscribers. */
+/* True if the library has all functions for one of several subscribers. */
 static bool has_several(void)
 {
 /* NOLINTBEGIN(bugprone-macro-parentheses): args are the parentheses of a prototype */
@@ -34,8 +34,8 @@ static bool has_several(void)
 	/* NOLINTEND(bugprone-macro-parentheses) */
 }
 
-/* Subscribes under our name, or returns the name of the current subscriber; "" if CUPTI does not
- * report it. */
+/* Subscribes under the collector's name, or returns the name of the current subscriber; "" if CUPTI
+ * does not report it. */
 static uint32_t subscribe_v2(cupti_callback *called, char *holder, bool several)
 {
 	struct subscriber_params p = { .size = several ? sizeof p : SUBSCRIBER_PARAMS_SIZE,
@@ -80,7 +80,7 @@ bool cupti_subscribe(cupti_callback *called, char *why, size_t n)
 		return true;
 	if (e == CUPTI_E_MULTIPLE_SUBSCRIBERS && !v2 && F.Subscribe_v2 &&
 	        !subscribe_v2(called, holder, false)) {
-		F.Unsubscribe(CLIENT); /* the slot has just become free: release it */
+		F.Unsubscribe(CLIENT); /* the slot has just become free, so release it */
 		holder[0] = 0;
 	}
 	holder[SUBSCRIBER_HOLDER_SIZE] = 0;

@@ -18,7 +18,7 @@
 struct cupti_client {
 	struct cupti f;
 	void *subscriber;
-	bool several; /* other clients cannot take records from the collector */
+	bool several; /* true: other clients cannot take records from the collector */
 };
 extern struct cupti_client cupti_client;
 
@@ -38,15 +38,15 @@ struct cupti_buffers {
 uint32_t cupti_register(const struct cupti_buffers *);
 uint32_t cupti_enable(uint32_t kind);
 uint32_t cupti_disable(uint32_t kind);
-/* Enables a kind, and makes CUPTI write records of objects that exist already; also returns an
- * error if CUPTI cannot do this. */
+/* Enables a kind, and makes CUPTI write records for existing objects. Also returns an error if
+ * CUPTI does not support this. */
 uint32_t cupti_dump(uint32_t kind);
 uint32_t cupti_next(uint8_t *data, size_t valid, union rec **);
 uint32_t cupti_take_dropped(size_t *n);
 uint32_t cupti_set(uint32_t attribute, void *value, size_t size);
 uint32_t cupti_set_thread_ids(void);
-/* Requests records of whole graphs, or of their nodes; returns which of them are recorded. If there
- * are several subscribers, the first one decides for all. */
+/* Requests records of whole graphs, or of their nodes. Returns true if whole graphs are recorded.
+ * If there are several subscribers, the first one decides for all. */
 bool cupti_whole_graphs(bool want);
 uint32_t cupti_time(uint64_t *);
 /* Starts or stops recording the calls of a function. */

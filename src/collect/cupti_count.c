@@ -21,31 +21,33 @@
 /* Roles of functions. */
 enum does {
 	DOES_NOTHING,
-	DOES_LAUNCH,    /* the position of the stream in its arguments is not known */
-	DOES_LAUNCH_AT, /* as struct launch_params */
-	DOES_LAUNCH_EX, /* as struct launch_ex_params */
+	DOES_LAUNCH,    /* the position of the stream in the arguments is unknown */
+	DOES_LAUNCH_AT, /* arguments as in struct launch_params */
+	DOES_LAUNCH_EX, /* arguments as in struct launch_ex_params */
 	DOES_GRAPH,
-	DOES_BEGIN, /* a capture */
+	DOES_BEGIN, /* begins a capture */
 	DOES_END,
-	DOES_PROBE,           /* called to check whether callbacks are delivered */
-	DOES_PER_THREAD = 16, /* added to a role: a NULL stream is the per-thread default stream */
+	DOES_PROBE,           /* is called to check whether callbacks are delivered */
+	DOES_PER_THREAD = 16, /* added to a role: a NULL stream means the per-thread default
+	                         stream */
 };
 
 static struct {
-	uint8_t does[2][CBID_MAX]; /* of the driver, of the runtime */
+	uint8_t does[2][CBID_MAX]; /* functions of the driver, and of the runtime */
 	bool is_filled;
 	uint32_t (*is_capturing)(void *stream, uint32_t *status);
-	_Atomic int captures;   /* going on */
-	_Atomic uint32_t round; /* number of times that listening has begun: a function may have
+	_Atomic int captures;   /* number of active captures */
+	_Atomic uint32_t round; /* number of times that counting has begun; a function may have
 	                           ended unnoticed before */
 	uint32_t (*probe)(int *version);
-	_Atomic uint64_t accepted; /* callbacks of probes */
-	pthread_key_t key;         /* of each thread: round << INSIDE_BITS | INSIDE_* */
+	_Atomic uint64_t accepted; /* number of callbacks for probes */
+	pthread_key_t key;         /* value of each thread: round << INSIDE_BITS | INSIDE_* */
 	bool has_key;
 } counting;
 
-/* State of a thread: it is in a runtime function that launches; a driver function has begun inside;
- * the launch is captured and not counted; or it may be captured and is counted as unsure. */
+/* States of a thread: it is in a runtime function that launches; a driver function has begun inside
+ * that function; the launch is captured and not counted; or the launch may be captured and is
+ * counted as unsure. */
 enum {
 	INSIDE_RUNTIME = 1,
 	INSIDE_DRIVER = 2,
@@ -84,7 +86,7 @@ static uint8_t does_of(const char *name, bool driver)
 	return DOES_LAUNCH;
 }
 
-/* Finds the functions, once: later, callbacks read the table at the same time. */
+/* Finds the functions. Called once, because callbacks later read the table at the same time. */
 static void fill(void)
 {
 	const struct cupti *f = &cupti_client.f;
@@ -101,7 +103,7 @@ static void fill(void)
 	counting.is_filled = true;
 }
 
-/* Enables or disables all callbacks; true if each one could be. */
+/* Enables or disables all callbacks. Returns true if this succeeds for each of them. */
 static bool set_all(bool on)
 {
 	const struct cupti *f = &cupti_client.f;

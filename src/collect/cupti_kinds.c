@@ -92,7 +92,7 @@ static void want(uint32_t kind)
 	cupti_kinds_miss(what);
 }
 
-/* Enables or disables single functions; false if this CUPTI refuses one. */
+/* Enables or disables single functions. Returns false if this CUPTI refuses one. */
 static bool single_calls(uint32_t domain, bool on)
 {
 	bool any = false;
@@ -124,7 +124,7 @@ static bool enable_calls(enum plan_level level, char *why, size_t n)
 
 bool cupti_kinds_enable(const struct plan *plan, char *why, size_t n)
 {
-	/* If whole graphs are refused, their nodes are recorded. */
+	/* If CUPTI refuses whole graphs, their nodes are recorded. */
 	if (cupti_whole_graphs(plan->graph_level) || plan->graph_level)
 		want(ACT_GRAPH);
 	if (!need(ACT_KERNEL, why, n) || !need(ACT_MEMCPY, why, n) || !need(ACT_MEMSET, why, n) ||
@@ -145,7 +145,7 @@ bool cupti_kinds_enable(const struct plan *plan, char *why, size_t n)
 	return true;
 }
 
-/* Disables calls first, so every recorded call has its kernel. */
+/* Calls are disabled first, so that every recorded call has its kernel. */
 void cupti_kinds_disable(void)
 {
 	cupti_kinds_fewer_calls();

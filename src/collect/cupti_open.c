@@ -22,10 +22,10 @@
 #define ANY_MAJOR 99
 #define DEVICE    "/dev/nvidiactl"
 
-/* Places of CUPTI relative to the folder of the program's libcudart. */
+/* Locations of CUPTI relative to the folder of the program's libcudart. */
 static const char *const folders[] = { "", "/../../cuda_cupti/lib", "/../extras/CUPTI/lib64",
 	"/../../../extras/CUPTI/lib64" };
-/* Places below the root of a toolkit. */
+/* Locations below the root of a toolkit. */
 static const char *const below[] = { "/extras/CUPTI/lib64", "/lib64", "/lib" };
 
 static char found_at[PATH_MAX];
@@ -66,7 +66,7 @@ static int see(struct dl_phdr_info *info, size_t size, void *user)
 	return 1;
 }
 
-/* Returns the path of a loaded library whose name begins so. */
+/* Returns the path of a loaded library whose name begins with the given text. */
 static bool loaded_path(struct loaded *l, const char *prefix)
 {
 	l->prefix = prefix;

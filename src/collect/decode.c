@@ -17,20 +17,20 @@
 
 #define DAY_NS   86400000000000u
 #define CBIDS    2048u /* API function numbers whose names are cached */
-#define POINTERS 8192u /* cached kernel names, by address; a power of two */
-#define TIDS     4096u /* cached thread names; a power of two */
-#define DEVICES  64u   /* remembered, so that each is written once */
+#define POINTERS 8192u /* number of kernel names cached by address; a power of two */
+#define TIDS     4096u /* number of cached thread names; a power of two */
+#define DEVICES  64u   /* number of devices that are stored, so that each is written once */
 
 struct call {
 	struct name *name;
 	enum { CALL_UNKNOWN, CALL_UNWANTED, CALL_WANTED } wanted;
-	uint8_t profiler; /* 1 + enum spool_mark_what, of cuProfilerStart and cuProfilerStop */
+	uint8_t profiler; /* 1 + enum spool_mark_what, for cuProfilerStart and cuProfilerStop */
 };
 
 static struct {
 	bool all_calls;
 	bool graphs, parts; /* copies have the graph field; devices have the GPU partition field */
-	uint64_t now;       /* start time of the buffer, by CUPTI's clock */
+	uint64_t now;       /* start time of the buffer, on CUPTI's clock */
 	int64_t ahead;      /* offset of that clock */
 	uint64_t earliest;
 	struct call call[2][CBIDS];
@@ -40,9 +40,9 @@ static struct {
 	} kernel[POINTERS];
 	uint32_t tid[TIDS];
 	uint32_t tids;
-	struct spool_device device[DEVICES]; /* written so far, by number */
+	struct spool_device device[DEVICES]; /* devices written so far, indexed by number */
 	uint32_t devices;
-	uint32_t error; /* the last one that was reported */
+	uint32_t error; /* the last reported error */
 	_Atomic bool forget;
 	struct decode_counts counts;
 } decode;
@@ -142,7 +142,7 @@ static void put_thread(uint32_t tid)
 	store_put(&r);
 }
 
-/* Writes a thread's name at its first record. */
+/* Writes a thread's name when its first record arrives. */
 static void know_thread(uint32_t tid)
 {
 	uint32_t slot = tid * 0x9e3779b1u >> 16;
@@ -165,9 +165,9 @@ static void know_thread(uint32_t tid)
 
 /* ---- kinds ---- */
 
-/* Sets start and length; implausible times become 0 and are counted, separately those without an
- * end: the work had not ended when CUPTI was forced to return its buffers, or CUPTI has no times.
- */
+/* Sets start and length. Implausible times become 0 and are counted. Records without an end are
+ * counted separately: the work had not ended when CUPTI was forced to return its buffers, or CUPTI
+ * has no times. */
 static void times(uint64_t start, uint64_t end, uint64_t *from, uint64_t *length)
 {
 	bool ok = start && end >= start && end - start < DAY_NS && start < decode.now + DAY_NS;
@@ -269,7 +269,7 @@ static void put_api(const struct rec_api *a)
 	if (c->wanted != CALL_WANTED && !(decode.all_calls && c->name))
 		return;
 	if (a->kind == ACT_DRIVER && a->cbid == CBID_DRIVER_VERSION)
-		return; /* called by the collector itself (cupti_count.c) */
+		return; /* the collector itself made this call (cupti_count.c) */
 	know_thread(a->thread);
 	r.kind = SPOOL_API;
 	r.api = (struct spool_api){ .correlation = a->correlation,
@@ -331,7 +331,7 @@ static void put_context(const struct rec_context *c)
 	store_put(&r);
 }
 
-/* True if the device was written before. */
+/* True if the device has already been written. */
 static bool has_device(const struct spool_device *d)
 {
 	for (uint32_t i = 0; i < decode.devices; i++)
@@ -364,12 +364,12 @@ static void put_device(const struct rec_device *d)
 
 /* ---- buffers -----------------------------------------------------------------------------------
  */
-/* For versions that lack the last fields: size up to the last field they have. */
+/* The size up to the last field that a version has, for versions that lack the last fields. */
 #define UP_TO(has, record, last)                                                                   \
 	((has) ? sizeof(struct record)                                                             \
 	       : offsetof(struct record, last) + sizeof(((struct record *)0)->last))
 
-/* Returns the bytes of a record that are read; 0 for a kind that is not read. */
+/* Returns the number of bytes that are read of a record; 0 for a kind that is not read. */
 static size_t size_of(uint32_t kind)
 {
 	switch (kind) {
@@ -408,7 +408,7 @@ static void put_record(const union rec *r)
 	}
 }
 
-/* Handles a buffer that CUPTI cannot read to its end: n bytes are left, in records of at most
+/* Processes a buffer that CUPTI cannot read to its end: n bytes are left, in records of at most
  * RECORD_MAX. */
 static void put_unread(uint32_t error, size_t n)
 {

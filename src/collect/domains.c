@@ -9,7 +9,7 @@
 #define DOMAINS_MAX 1024u
 
 struct domain {
-	_Atomic uint32_t name; /* names_number, 0: free */
+	_Atomic uint32_t name; /* names_number; 0: free */
 };
 
 static struct domain domains[DOMAINS_MAX]; /* indexed by number; 0 is the default domain */

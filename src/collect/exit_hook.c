@@ -9,15 +9,15 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#define EXITS_MAX 32u /* registrations at most, if handlers cannot be removed */
+#define EXITS_MAX 32u /* maximum number of registrations, if handlers cannot be removed */
 
 int __cxa_atexit(void (*)(void *), void *, void *);
 void __cxa_finalize(void *);
 
 static struct {
 	void (*_Atomic end)(void);
-	_Atomic uintptr_t round; /* registrations so far */
-	_Atomic bool busy;       /* a registration is in progress */
+	_Atomic uintptr_t round; /* number of registrations so far */
+	_Atomic bool busy;       /* true: a registration is in progress */
 	char handle;
 } hook;
 
@@ -47,8 +47,7 @@ void exit_hook_renew(void)
 	atomic_store(&hook.busy, false);
 }
 
-/* Prevents a fork while glibc's lock is held, because glibc does not release the lock in the child.
- */
+/* Prevents a fork while glibc's lock is held, because glibc does not release it in the child. */
 void exit_hook_hold(void)
 {
 	while (atomic_exchange(&hook.busy, true))

@@ -39,15 +39,15 @@ struct file {
 
 static struct {
 	struct file folder, spool, counts, log,
-	        control; /* counts: the spool again, opened without append mode */
+	        control; /* counts: the recording opened again without append mode */
 	bool verbose;
 	char spool_name[NAME_MAX + 1];
 	uint64_t spool_size;
-	char fault[128]; /* why the recording was closed */
+	char fault[128]; /* reason why the recording was closed */
 	unsigned lines;
 } files = { .folder.fd = -1, .spool.fd = -1, .counts.fd = -1, .log.fd = -1, .control.fd = -1 };
 
-/* Moves a new descriptor to a high number. On failure it is closed. */
+/* Moves a new descriptor to a high number. Closes the descriptor on failure. */
 static bool file_keep(struct file *f, int fd)
 {
 	struct stat s;
@@ -96,7 +96,7 @@ static const char *text_of(int error, char *p, size_t n)
 #endif
 }
 
-/* Returns why the open folder must not hold a recording; NULL if it may. */
+/* Returns the reason why the open folder must not contain a recording; NULL if it may. */
 static const char *folder_fault(int fd)
 {
 	struct stat s;
@@ -108,7 +108,7 @@ static const char *folder_fault(int fd)
 	return s.st_mode & S_IWOTH ? "everyone may write into it" : NULL;
 }
 
-/* Opens a folder that is not a link; -1 with errno. */
+/* Opens a folder that is not a link. Returns -1 with errno set on failure. */
 static int open_folder(const char *path)
 {
 	char plain[PATH_MAX];
@@ -194,7 +194,7 @@ static bool make_unique(struct file *f, const char *suffix, char *name, size_t s
 
 /* ---- log ---------------------------------------------------------------------------------------
  */
-/* Writes all bytes, if the limit of file sizes allows for them and `room` more: crossing the limit
+/* Writes all bytes, if the limit of file sizes allows for them and `room` more: exceeding the limit
  * would raise a signal. */
 static bool put(int fd, uint64_t at, const void *data, size_t n, size_t room)
 {
@@ -222,8 +222,8 @@ static bool put(int fd, uint64_t at, const void *data, size_t n, size_t room)
 	return true;
 }
 
-/* Creates the log with its first line. If another process with this pid has left one, uses the long
- * name. */
+/* Creates the log with its first line. If another process with this pid has left a log, uses the
+ * long name. */
 static bool log_ready(void)
 {
 	char name[NAME_MAX + 1];
@@ -262,7 +262,7 @@ void files_say(const char *format, ...)
 		memcpy(said, who, sizeof who - 1);
 		memcpy(said + sizeof who - 1, line, length);
 		if (write(STDERR_FILENO, said, sizeof who - 1 + length) < 0)
-			errno = saved; /* nothing left to report to */
+			errno = saved; /* no place is left for reporting */
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	errno = saved;
@@ -270,7 +270,7 @@ void files_say(const char *format, ...)
 
 /* ---- recording ---------------------------------------------------------------------------------
  */
-/* True if a new file may have that many bytes and FILES_LAST more. */
+/* True if a new file may have n bytes and FILES_LAST more. */
 static bool has_room(size_t n)
 {
 	struct rlimit limit;
@@ -300,11 +300,11 @@ static bool fail(const char *why)
 	return false;
 }
 
-/* Removes an incomplete block: the file ends with a whole one. */
+/* Removes an incomplete block, so that the file ends with a whole block. */
 static void take_back(void)
 {
 	if (ftruncate(files.spool.fd, (off_t)files.spool_size))
-		return; /* then the reader finds a truncated block */
+		return; /* then the file ends with a truncated block */
 }
 
 bool files_spool_write(const void *p, size_t n)

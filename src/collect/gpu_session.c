@@ -26,12 +26,12 @@ static struct {
 	/* Used by the thread that starts a session, until it sets `start`; then by the writer. */
 	_Atomic unsigned start; /* enum session_state */
 	char why[512];
-	struct spool_clock begun; /* read when the session started */
+	struct spool_clock begun; /* clocks when the session started */
 	bool used_gpu;
 	/* Used by the writer only. */
 	enum session_state state;
 	uint64_t asked, next_flush, flush_step;
-	uint64_t launched; /* at the last flush */
+	uint64_t launched; /* number of launches at the last flush */
 	uint64_t lost_ranges, lost_kept, dropped, lost_names;
 	uint32_t dropped_error;
 	bool told_start;
@@ -66,7 +66,7 @@ void session_wait(uint64_t ns)
 	if (now < end)
 		wake_started_wait(end - now);
 	/* Checks now whether launches can be counted, because another client may take the callbacks
-	 * later. The writer may have taken over the result of the start already. */
+	 * later. The writer may already have taken over the result of the start. */
 	if (atomic_load(&session.start) != SESSION_STARTS)
 		session.gpu->counts();
 }
@@ -82,7 +82,7 @@ bool session_failed(void)
 	return session.gpu->failed();
 }
 
-/* Sets a flag if launches are no longer counted; stolen: another client has taken records. */
+/* Sets a flag if launches are no longer counted. stolen: another client has taken records. */
 static void doubt_counts(enum backend_counts is, bool stolen)
 {
 	if (is == BACKEND_STOPPED || (is == BACKEND_UNSURE && stolen))
@@ -128,7 +128,8 @@ static void *start(void *unused)
 	return NULL;
 }
 
-/* Starts a session; the result is in session.start, and the reason of a failure in session.why. */
+/* Starts a session. The result is stored in session.start, the reason of a failure in
+ * session.why. */
 void session_begin(void)
 {
 	session.used_gpu = true;
@@ -167,7 +168,7 @@ static void put_fact(const char *key, const char *value)
 	store_info(key, value, strlen(value));
 }
 
-/* Reports once that the start takes longer than the time for which it may block the program. */
+/* Reports once that the start takes longer than it may block the program. */
 static void tell_start(uint64_t now)
 {
 	if (session.told_start || now - session.asked < START_NS)
@@ -178,8 +179,8 @@ static void tell_start(uint64_t now)
 	        "no GPU work is recorded: %s has not started within 2 seconds", session.gpu->name);
 }
 
-/* Schedules a flush soon after a pause, and then less and less often, because a short process may
- * end without our exit handler. */
+/* Schedules a flush soon after a pause, and then at growing intervals, because a short process may
+ * end without calling the collector's exit handler. */
 static void flush_soon(uint64_t now)
 {
 	session.flush_step =
@@ -208,7 +209,7 @@ void session_flush(uint64_t now, bool asked)
 	session.launched = launched;
 }
 
-/* Takes over the result of a start, if there is one, and records it. */
+/* Takes over the result of a start, if it is available, and records it. */
 void session_adopt(uint64_t now)
 {
 	enum session_state is = (enum session_state)atomic_load(&session.start);
@@ -239,7 +240,7 @@ void session_adopt(uint64_t now)
 	flush_soon(now);
 }
 
-/* Collects the data of the program's threads; true if CUPTI has returned a buffer. */
+/* Collects the data of the program's threads. Returns true if CUPTI has returned a buffer. */
 bool session_drain(void)
 {
 	uint64_t before = decode_counts()->records;
@@ -286,7 +287,7 @@ static void put_names(void)
 	session.lost_names = n;
 }
 
-/* probes: records that were asked for and did not arrive. */
+/* Records the losses. probes: number of requested records that did not arrive. */
 bool session_losses(uint64_t probes)
 {
 	uint64_t ranges = rings_lost() + rings_too_deep();
@@ -303,14 +304,14 @@ bool session_losses(uint64_t probes)
 }
 
 /* Records the number of records that were not returned at the end of a session, with the reason.
- * missed: a probe did not arrive. */
+ * missed: true if a probe did not arrive. */
 static void put_kept(bool failed, uint32_t error, bool missed)
 {
 	uint64_t kept = pool_kept(session.gpu->count);
 	char text[160], name[96];
 
 	if (kept && missed)
-		kept--; /* the probe */
+		kept--; /* the record of the probe */
 
 	if (failed) {
 		session.gpu->failure(name, sizeof name);
@@ -337,7 +338,7 @@ static void put_kept(bool failed, uint32_t error, bool missed)
 	session.lost_kept += kept;
 }
 
-/* Sets SPOOL_COUNT_PART if threads have launched work since the `seen` launches were counted, or if
+/* Sets SPOOL_COUNT_PART if threads have launched work after `seen` launches were counted, or if
  * launches are no longer counted. */
 static void doubt_late_launches(uint64_t seen)
 {
@@ -347,7 +348,7 @@ static void doubt_late_launches(uint64_t seen)
 	doubt_counts(session.gpu->counts(), false);
 }
 
-/* Ends the session; last: the process ends. */
+/* Ends the session. last: true if the process ends. */
 void session_stop(bool last)
 {
 	const struct backend *gpu = session.gpu;

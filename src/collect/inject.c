@@ -31,7 +31,8 @@
 EXPORT int InitializeInjection(void);
 EXPORT nvtx_init InitializeInjectionNvtx2;
 
-/* The state is stored in one word with the process id, so a forked child has the state UNOPENED. */
+/* The state is stored in one word together with the process id, so that a forked child has the
+ * state UNOPENED. */
 enum state { UNOPENED, OPENING, OPEN, DORMANT, STATES };
 
 static struct {
@@ -118,7 +119,8 @@ static void put_header(const char *options)
 	store_sync();
 }
 
-/* Creates everything that recording needs; on failure the log has a sentence, if there is a log. */
+/* Creates everything that recording needs. On failure, the log contains a sentence, if there is a
+ * log. */
 static bool make(void)
 {
 	const char *folder = secure_getenv(COLLECT_ENV_SESSION);
@@ -155,7 +157,7 @@ static bool make(void)
 	return false;
 }
 
-/* Opens the session of this process, once; true if there is one. */
+/* Opens the session of this process once. Returns true if there is one. */
 static bool open_session(void)
 {
 	uint64_t is = atomic_load(&life.word);

@@ -17,7 +17,7 @@
 
 _Static_assert(sizeof(struct spool_count) == 64 + 64 * SPOOL_COUNT_SHARDS, "one cache line each");
 
-static struct spool_count own; /* if the file cannot be shared */
+static struct spool_count own; /* used if the file cannot be shared */
 static struct spool_count written;
 static bool is_shared;
 static _Atomic bool is_ended;

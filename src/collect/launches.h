@@ -15,27 +15,27 @@
 
 enum launch { LAUNCH_KERNEL, LAUNCH_GRAPH, LAUNCH_UNSURE };
 
-/* Starts the counts at the beginning of a new file, open for reading and writing. Returns the bytes
- * that the file has then; 0: there is no room, so the recording has no counts. */
+/* Starts the counts at the beginning of a new file, which must be open for reading and writing.
+ * Returns the size of the file after that; 0: there is no room, so the recording has no counts. */
 size_t launches_make(int fd);
-/* From now on, counts in memory outside the file: for a forked child, which gets another file, and
+/* Counts in memory outside the file from now on: for a forked child, which gets another file, and
  * for a process without a recording. Not called at the end of a recording, because launches of exit
  * handlers and other threads still count then. */
 void launches_forget(void);
 
 /* Adds n to a count; n < 0 subtracts. Any thread may call it. */
 void launches_add(enum launch, int n);
-/* Call at the end of the process: the writer no longer checks whether all launches are counted, so
- * each further launch sets SPOOL_COUNT_PART. */
+/* Marks later launches. Must be called at the end of the process: the writer no longer checks
+ * whether all launches are counted, so each further launch sets SPOOL_COUNT_PART. */
 void launches_end(void);
 uint64_t launches_total(enum launch);
-/* Moves n launches of kernels to the unsure ones. */
+/* Moves n kernel launches to the unsure ones. */
 void launches_doubt(uint64_t n);
-/* Sets flags, SPOOL_COUNT_*. */
+/* Sets flags (SPOOL_COUNT_*). */
 void launches_flag(uint32_t flags);
 uint32_t launches_flags(void);
 /* Returns the counts if they must be written to the file and have changed since the last call;
- * NULL: nothing to do. Writer only. */
+ * otherwise NULL. Only for the writer. */
 const struct spool_count *launches_news(void);
 
 #endif

@@ -22,10 +22,10 @@
 #define SLOTS_SMALL (1u << 16)
 #define SLOTS_LARGE (1u << 20)
 #define SLOTS       (SLOTS_SMALL + SLOTS_LARGE)
-#define PROBES      64u /* slots probed before a name counts as not fitting */
+#define PROBES      64u /* number of slots probed before a name counts as not fitting */
 #define TEXTLESS    16u /* 1/TEXTLESS of the block is reserved for names without text */
 #define BYTES_LEAST (1u << 20)
-#define CHECKSUM    17u /* bytes at the end of a name that is too long */
+#define CHECKSUM    17u /* bytes of the checksum at the end of a name that is too long */
 
 typedef struct name *_Atomic name_slot; /* in C11 an atomic pointer needs a type name of its own */
 
@@ -33,12 +33,12 @@ static struct {
 	name_slot *slot; /* the small table, then the large one */
 	char *base;
 	uint32_t size, texts_end;
-	uint32_t full; /* bytes from which on names share patterns */
+	uint32_t full; /* position from which on names share patterns */
 	_Atomic uint32_t used, used_textless;
 	_Atomic uint64_t lost;
 } names;
 
-/* Stands for all names for which not even an identity is left. */
+/* Represents all names for which even an identity could not be stored. */
 static struct name lost = { .length = NAME_NO_TEXT };
 
 bool names_make(void)
@@ -79,7 +79,7 @@ static uint64_t mix(uint64_t h)
 	return h ^ h >> 29;
 }
 
-/* Never 0. */
+/* Returns a hash that is never 0. */
 static uint64_t hash(const void *data, size_t n)
 {
 	const char *p = data;
@@ -100,7 +100,7 @@ static void count_lost(void)
 	atomic_fetch_add_explicit(&names.lost, 1, memory_order_relaxed);
 }
 
-/* Allocates room for a name; NULL if there is none. */
+/* Allocates room for a name. Returns NULL if there is none. */
 static struct name *room(_Atomic uint32_t *used, uint32_t end, size_t bytes)
 {
 	uint32_t size = (uint32_t)((bytes + 7) & ~(size_t)7), at = atomic_load(used);
@@ -112,7 +112,7 @@ static struct name *room(_Atomic uint32_t *used, uint32_t end, size_t bytes)
 	return (struct name *)(void *)(names.base + at);
 }
 
-/* Creates a name that is not published yet; NULL if the table is full. */
+/* Creates a name that is not published yet. Returns NULL if the table is full. */
 static struct name *build(uint64_t h, const char *text, size_t n)
 {
 	struct name *e = room(&names.used, names.texts_end, sizeof *e + n + 1);
@@ -138,8 +138,8 @@ static bool same(const struct name *e, uint64_t h, const char *text, size_t n)
 	return e->length == NAME_NO_TEXT || (e->length == n && !memcmp(e->text, text, n));
 }
 
-/* Looks through a part of a table. *mine: the name, once it is built. Returns the name in the
- * table; NULL: no room for it. */
+/* Searches a part of a table. *mine: the new name, once it has been created. Returns the name in
+ * the table; NULL if there is no room for it. */
 static struct name *find(
         name_slot *table, uint32_t size, uint64_t h, const char *text, size_t n, struct name **mine)
 {
@@ -194,7 +194,7 @@ static struct name *known(uint64_t h, const char *text, size_t n)
 	return NULL;
 }
 
-/* Adds a name whose beginning is kept, with a checksum of all of it. */
+/* Adds a name with its beginning, followed by a checksum of the whole name. */
 static struct name *add_long(uint64_t h, const char *text)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -203,7 +203,7 @@ static struct name *add_long(uint64_t h, const char *text)
 	struct name *e;
 
 	while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-		n--; /* not within a UTF-8 character */
+		n--; /* do not end within a UTF-8 character */
 	memcpy(cut, text, n);
 	cut[n++] = '~';
 	for (int shift = 60; shift >= 0; shift -= 4)
@@ -216,8 +216,8 @@ static struct name *add_long(uint64_t h, const char *text)
 	return add(h, cut, n);
 }
 
-/* Adds the name of a range when the block is nearly full: that of its pattern if it ends in a
- * number. */
+/* Adds the name of a range when the block is nearly full. If the name ends in a number, adds the
+ * name of its pattern. */
 static struct name *add_late(uint64_t h, const char *text, size_t n)
 {
 	char pattern[NAME_LONGEST];

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NAMES_BYTES  (16u << 20) /* bytes of texts and their headers */
-#define NAME_LONGEST 8192u       /* bytes of a text; a longer one ends in a checksum */
-#define NAME_READ    (1u << 20)  /* bytes of a text that are read at all */
+#define NAMES_BYTES  (16u << 20) /* total size of texts and their headers, bytes */
+#define NAME_LONGEST 8192u       /* maximum bytes of a text; a longer text ends in a checksum */
+#define NAME_READ    (1u << 20)  /* maximum bytes of a text that are read */
 
 struct name {
 	uint64_t hash;
@@ -23,20 +23,20 @@ struct name {
 };
 #define NAME_NO_TEXT UINT32_MAX /* value of length for a missing text */
 
-/* Creates the table. In a forked child, resets the parent's marks in the inherited table: the
- * program may hold names from before. False if memory is exhausted. */
+/* Creates the table. In a forked child, resets the parent's marks in the inherited table, because
+ * the program may hold names from before the fork. Returns false if memory is exhausted. */
 bool names_make(void);
 /* Returns the name with these n bytes; never NULL. */
 struct name *names_add(const char *text, size_t n);
-/* Does the same for the name of a range. A program may use any number of such names. */
+/* Returns the name of a range. A program may use any number of such names. */
 struct name *names_add_range(const char *text, size_t n);
 /* Returns the name of a long text: its first NAME_LONGEST bytes are at `begin`, and a checksum of
- * all n bytes of the program's own form at `all` is appended. */
+ * all n bytes at `all`, in the program's own form, is appended. */
 struct name *names_add_long(const char *begin, const void *all, size_t n);
 /* Converts a name to a 32-bit number, and back. */
 uint32_t names_number(const struct name *);
 struct name *names_at(uint32_t number);
-/* True if a pointer from the program can be one of our names. */
+/* True if a pointer from the program can be a name of this table. */
 bool names_has(const void *);
 /* Returns the number of names that share an entry with another name because the table was full, or
  * that were shortened because they were too long. */

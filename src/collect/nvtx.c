@@ -13,7 +13,7 @@
 #include "collect/system.h"
 
 static struct {
-	_Atomic uint64_t ranges; /* ranges started so far */
+	_Atomic uint64_t ranges; /* number of ranges started so far */
 } nvtx;
 
 /* ---- texts ----------------------------------------------------------------------------------- */
@@ -75,7 +75,8 @@ static struct name *name_of_wide(const wchar_t *text)
 	return names_add_range(utf8, (size_t)(p - utf8));
 }
 
-/* Reads the message of an event; fields beyond the size that the program declared are missing. */
+/* Reads the message of an event. Fields beyond the size that the program declared count as
+ * missing. */
 static uint32_t name_of_event(struct ring *r, const struct nvtx_event *e)
 {
 	struct name *n = NULL;
@@ -87,7 +88,8 @@ static uint32_t name_of_event(struct ring *r, const struct nvtx_event *e)
 	case NVTX_MESSAGE_WIDE: n = name_of_wide(e->message.wide); break;
 	case NVTX_MESSAGE_REGISTERED:
 		if (names_has(e->message.registered))
-			memcpy(&n, &e->message.registered, sizeof n); /* one of our own pointers */
+			memcpy(&n, &e->message.registered, sizeof n); /* a pointer that the
+			                                                 collector returned */
 		break;
 	default: break;
 	}
@@ -251,8 +253,8 @@ static void name_thread_w(uint32_t tid, const wchar_t *text)
 
 /* ---- domains -----------------------------------------------------------------------------------
  */
-/* Creates a domain, even while nothing is recorded: programs create it once, and test for it before
- * every call. */
+/* Creates a domain, even if recording is disabled, because programs create it once, and test for it
+ * before every call. */
 static void *domain_create_a(const char *text)
 {
 	return record_enable_ours() && text ? domains_add(names_add(text, strlen(text))) : NULL;

@@ -59,7 +59,7 @@ enum {
 	NVTX_DOMAIN_CREATE_W,
 };
 
-/* Functions that we implement: table, position, and our name. */
+/* Functions that the collector implements: table, position, and name. */
 #define NVTX_FUNCTIONS(F)                                                                          \
 	F(NVTX_CORE, NVTX_MARK_EX, mark_ex)                                                        \
 	F(NVTX_CORE, NVTX_MARK_A, mark_a)                                                          \
@@ -88,7 +88,7 @@ enum nvtx_index { NVTX_FUNCTIONS(NVTX_INDEX) NVTX_FUNCTIONS_N };
 #undef NVTX_INDEX
 
 enum { NVTX_MESSAGE_ASCII = 1, NVTX_MESSAGE_WIDE = 2, NVTX_MESSAGE_REGISTERED = 3 };
-/* Return value of a push if depths are not counted. */
+/* The value that a push returns if depths are not counted. */
 enum { NVTX_NO_DEPTH = -2 };
 
 struct nvtx_event {
@@ -110,7 +110,8 @@ struct nvtx_event {
 
 nvtx_init InitializeInjectionNvtx2; /* from inject.c */
 
-/* A function that we implement: its module, and its place in the table of the module. */
+/* A function that the collector implements: its module, and its position in the table of the
+ * module. */
 struct nvtx_row {
 	int module;
 	unsigned place;
@@ -118,11 +119,11 @@ struct nvtx_row {
 };
 extern const struct nvtx_row nvtx_rows[NVTX_FUNCTIONS_N];
 
-/* For nvtx_chain, where the program holds handles and ranges of another library. */
+/* Functions for nvtx_chain, where the program holds handles and ranges of another library. */
 bool nvtx_has_domain(const void *);
-/* Returns the number of one of our domains; 0: the default one, or NULL. */
+/* Returns the number of a domain of the collector; 0: the default domain, or NULL. */
 uint16_t nvtx_domain_number(const void *);
-/* Returns our domain and our string for the event's message. */
+/* nvtx_domain and nvtx_string return the collector's domain and string for the event's message. */
 const void *nvtx_domain(const struct nvtx_event *);
 const void *nvtx_string(const struct nvtx_event *);
 /* Records an event of the calling thread; value: id of a range or thread. Returns the id, which is
@@ -131,17 +132,17 @@ uint64_t nvtx_say(enum ring_kind, uint16_t domain, const struct nvtx_event *, ui
 
 /* ---- domains ---- */
 
-/* Domains of NVTX ranges: the program holds addresses into one table, rings hold numbers. Any
- * thread may add one. */
+/* Domains of NVTX ranges. The program holds addresses in one table, rings hold numbers. Any thread
+ * may add a domain. */
 
-/* Returns the domain with this name, creating it if necessary; the default domain if the table is
- * full. */
+/* Returns the domain with a name, and creates it if needed. Returns the default domain if the table
+ * is full. */
 void *domains_add(const struct name *);
 /* True if a pointer from the program is a domain. */
 bool domains_has(const void *);
-/* Returns the number of a domain; 0: the default one, or NULL. */
+/* Returns the number of a domain; 0: the default domain, or NULL. */
 uint16_t domains_number(const void *);
-/* Returns the name of a domain as names_number; 0: the default one, or unknown. */
+/* Returns the name of a domain as names_number; 0: the default domain, or an unknown one. */
 uint32_t domains_name(uint16_t number);
 
 /* ---- nvtx chain ---- */
@@ -150,11 +151,11 @@ uint32_t domains_name(uint16_t number);
  * that library's handles of domains and strings, so functions that the collector does not implement
  * work as usual. */
 
-/* Installs our functions in the table of one module of the program; false if it has no such table.
- */
+/* Installs the collector's functions in the table of one module of the program. Returns false if
+ * the module has no such table. */
 bool nvtx_fill(nvtx_get_table *);
-/* Passes the table of a module on to the next NVTX library, which fills it. Returns the result of
- * that library, or 0 if there is none. */
+/* Passes the table of a module to the next NVTX library, which fills it. Returns the result of that
+ * library, or 0 if there is none. */
 int nvtx_chain_init(nvtx_get_table *);
 
 #endif

@@ -20,7 +20,8 @@
 #define STRINGS_LOG 16u
 #define PROBES      64u
 
-/* Handles of the other library and our counterparts; setting its handle claims a slot. */
+/* Handles of the other library and the collector's counterparts. Setting its handle claims a
+ * slot. */
 struct handle {
 	const void *_Atomic theirs;
 	const void *_Atomic ours;
@@ -53,7 +54,7 @@ static struct handle *handle_of(struct handle *table, unsigned log, const void *
 	return NULL;
 }
 
-/* Stores a pair; returns the handle for the program. */
+/* Stores a pair. Returns the handle for the program. */
 static const void *keep(struct handle *table, unsigned log, const void *theirs, const void *ours)
 {
 	struct handle *e = theirs ? handle_of(table, log, theirs, true) : NULL;
@@ -70,7 +71,8 @@ static const void *ours_of(struct handle *table, unsigned log, const void *their
 	return e ? atomic_load(&e->ours) : NULL;
 }
 
-/* Returns our number for a domain, and whether the handle belongs to the other library. */
+/* Returns the collector's number for a domain, and whether the handle belongs to the other
+ * library. */
 static uint16_t domain_of(const void *handle, bool *theirs)
 {
 	*theirs = !nvtx_has_domain(handle);
@@ -93,7 +95,7 @@ static bool is_registered(const struct nvtx_event *e)
 	return e && e->size >= sizeof *e && e->message_type == NVTX_MESSAGE_REGISTERED;
 }
 
-/* Returns the event with our handles. */
+/* Returns the event with the collector's handles. */
 static const struct nvtx_event *for_us(struct nvtx_event *copy, const struct nvtx_event *e)
 {
 	if (!is_registered(e) || names_has(e->message.registered))

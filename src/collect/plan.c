@@ -22,7 +22,7 @@ static const struct option rows[] = {
 	{ .name = NULL }
 };
 
-/* True if the text from p to end is the option's name; '-' equals '_'. */
+/* True if the text from p to end is the option's name. '-' equals '_'. */
 static bool is_name(const char *p, const char *end, const char *name)
 {
 	for (; p < end && *name; p++, name++)

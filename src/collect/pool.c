@@ -20,9 +20,9 @@ struct set {
 };
 
 static struct {
-	struct set fresh; /* not yet mapped */
-	struct set free;  /* mapped, cleared, not in use */
-	struct set out;   /* held by CUPTI */
+	struct set fresh; /* buffers that are not mapped yet */
+	struct set free;  /* buffers that are mapped, cleared and not in use */
+	struct set out;   /* buffers held by CUPTI */
 	struct pool_buffer *_Atomic queue;
 	size_t bytes;
 	unsigned count;
@@ -75,8 +75,8 @@ static size_t room_of(unsigned i)
 	return i < POOL_LARGE ? pool.bytes : POOL_BYTES_SMALL;
 }
 
-/* Adapts the size to a returned buffer: if it filled quickly it was too small, if it was held for
- * long too large. */
+/* Adapts the size to a returned buffer: it was too small if it filled quickly, and too large if it
+ * was held for long. */
 static void learn(const struct pool_buffer *b)
 {
 	uint64_t spent = process_ticks() - b->taken;
@@ -90,7 +90,7 @@ static void learn(const struct pool_buffer *b)
 		atomic_store_explicit(&pool.size, size, memory_order_relaxed);
 }
 
-/* Returns how many bytes CUPTI may use of buffer i. */
+/* Returns the number of bytes that CUPTI may use of buffer i. */
 static size_t next_size(unsigned i)
 {
 	size_t size = atomic_load_explicit(&pool.size, memory_order_relaxed), room = room_of(i);
@@ -118,8 +118,8 @@ uint8_t *pool_take(size_t *size)
 
 	*size = 0;
 	if (i < 0) {
-		/* A forked child finds zeros: its copy of CUPTI may continue to write into the
-		 * buffers it holds. */
+		/* A forked child finds zeros, because its copy of CUPTI may continue to write into
+		 * the buffers that it holds. */
 		i = set_take(&pool.fresh);
 		if (i < 0)
 			return NULL;
@@ -193,8 +193,8 @@ unsigned pool_out(void)
 	return n;
 }
 
-/* Returns the bytes up to the last nonzero one. CUPTI writes at the same time, so the result is a
- * snapshot. */
+/* Returns the number of bytes up to the last nonzero byte. CUPTI may write at the same time, so the
+ * result is a snapshot. */
 __attribute__((no_sanitize("thread"))) static size_t written_of(const struct pool_buffer *b)
 {
 	const volatile uint64_t *word = (const volatile uint64_t *)(const void *)b->data;

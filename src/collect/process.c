@@ -69,7 +69,8 @@ size_t process_file(const char *path, char *p, size_t n)
 	return have;
 }
 
-/* Returns field `index` of such a file, counted as in proc(5), from 3 on; NULL if it is missing. */
+/* Returns field `index` of a stat file, numbered as in proc(5), from 3 on; NULL if it is
+ * missing. */
 static const char *stat_field(const char *path, char *buffer, size_t n, int index)
 {
 	if (!process_file(path, buffer, n))

@@ -15,7 +15,7 @@ enum { DOOR_CUPTI = 1, DOOR_NVTX = 2 };
 
 struct door {
 	_Atomic uint32_t open;  /* GATE_ bits */
-	_Atomic uint32_t round; /* counts the openings of DOOR_NVTX */
+	_Atomic uint32_t round; /* number of times that recording of ranges was enabled */
 	_Atomic uint32_t ours;  /* 1 in the process that created it */
 };
 extern struct door *_Atomic record_enable_word;

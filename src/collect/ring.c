@@ -16,12 +16,12 @@ enum { RING_FREE, RING_OWNED, RING_LEFT };
 static struct {
 	struct ring *_Atomic first;
 	_Atomic uint32_t count;
-	_Atomic uint64_t lost; /* entries lost by threads without a ring */
+	_Atomic uint64_t lost; /* number of entries lost by threads without a ring */
 	pthread_key_t key;
 	bool has_key;
 } rings;
 
-/* Called when a thread ends: the writer empties its ring before another thread gets it. */
+/* Called when a thread ends. The writer empties its ring before another thread gets it. */
 static void leave(void *ring)
 {
 	if (!record_enable_ours())
@@ -110,7 +110,7 @@ void ring_put(struct ring *r, uint64_t time, uint64_t value, uint32_t name, uint
         enum ring_kind kind)
 {
 	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-	/* Room for the pops of open ranges is always kept. */
+	/* Room is always reserved for the pops of open ranges. */
 	uint32_t need = kind == RING_POP || kind == RING_END ? 1 : RING_DEPTH + 2;
 
 	if (room(r, head) < need) {
@@ -159,7 +159,7 @@ bool ring_leave(struct ring *r, uint32_t round, uint16_t domain)
 		return false;
 	}
 	if (!r->depth)
-		return false; /* its push was not recorded */
+		return false; /* the push of this range was not recorded */
 	r->depth--;
 	return true;
 }

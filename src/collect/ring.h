@@ -21,26 +21,26 @@
 enum ring_kind { RING_PUSH, RING_POP, RING_START, RING_END, RING_MARK, RING_THREAD };
 
 struct ring_entry {
-	uint64_t time;   /* ticks_now */
-	uint64_t value;  /* start and end: id of the range; thread: its number */
-	uint32_t name;   /* names_number; of pop and end: 0 */
-	uint16_t domain; /* number of the domain, 0: the default one */
+	uint64_t time;   /* time from ticks_now */
+	uint64_t value;  /* start and end: id of the range; thread: number of the thread */
+	uint32_t name;   /* names_number; 0 for pop and end */
+	uint16_t domain; /* number of the domain; 0: the default domain */
 	uint8_t kind;
 };
 
 struct ring {
-	/* Used by the thread. */
+	/* Fields used by the thread. */
 	_Alignas(64) _Atomic uint32_t head;
 	uint32_t tail_seen;
 	uint32_t round, depth;
-	uint32_t skip[RING_SKIPS]; /* pops to drop, because their pushes were dropped */
+	uint32_t skip[RING_SKIPS]; /* number of pops to drop, because their pushes were dropped */
 	struct {
 		const char *at;
 		struct name *name;
 	} memo[RING_MEMO];
-	/* Used by the writer. */
+	/* Fields used by the writer. */
 	_Alignas(64) _Atomic uint32_t tail;
-	/* Both. */
+	/* Fields used by both. */
 	_Atomic uint32_t state;
 	uint32_t tid;
 	_Atomic uint64_t lost, too_deep;
@@ -48,20 +48,22 @@ struct ring {
 	struct ring_entry entry[RING_ENTRIES];
 };
 
-/* Called once per process, before all others; false if memory or keys are exhausted. */
+/* Called once per process, before all other functions. Returns false if memory or keys are
+ * exhausted. */
 bool rings_make(void);
 /* Returns the ring of the calling thread, created if needed; NULL if there are too many. */
 struct ring *ring_mine(void);
-/* Adds an entry; a full ring drops and counts it. Wakes the writer when half full. */
+/* Adds an entry. A full ring drops the entry and counts it. Wakes the writer when the ring is half
+ * full. */
 void ring_put(struct ring *, uint64_t time, uint64_t value, uint32_t name, uint16_t domain,
         enum ring_kind);
-/* Begins or ends a nested range; false if it is to be dropped. */
+/* Begins or ends a nested range. Returns false if the range must be dropped. */
 bool ring_enter(struct ring *, uint32_t round, uint16_t domain);
 bool ring_leave(struct ring *, uint32_t round, uint16_t domain);
 
-/* Calls take for each entry of each ring. Writer thread only. */
+/* Calls `take` for each entry of each ring. Writer thread only. */
 void rings_drain(void (*take)(void *, uint32_t tid, const struct ring_entry *), void *user);
-/* Returns the entries lost so far, and the ranges dropped as too deep. */
+/* Returns the number of entries lost so far, and of ranges dropped as too deep. */
 uint64_t rings_lost(void);
 uint64_t rings_too_deep(void);
 

@@ -18,8 +18,8 @@ static struct {
 	struct block_encoder put;
 	uint8_t *block;
 	uint64_t max;
-	uint64_t unsummed;  /* lost records: no room, and no sums of this kind */
-	uint64_t unwritten; /* lost records: the file was closed */
+	uint64_t unsummed;  /* lost records for which there was no room, and which have no sums */
+	uint64_t unwritten; /* lost records after the file was closed */
 	uint32_t last_id;
 	bool broken, summing;
 } store;
@@ -40,7 +40,7 @@ static void sums_reset(void)
 	rows = NULL; /* absent in a forked child */
 }
 
-/* Returns the id of a name created here. */
+/* Returns the id of a name created by the collector. */
 static uint32_t made_name(const char *text)
 {
 	return store_name(names_add(text, strlen(text)));
@@ -93,7 +93,7 @@ static bool row_of(const struct spool_record *r, struct spool_sum *s, uint64_t *
 	return true;
 }
 
-/* Returns the row with the key of s, created if needed; NULL: no room. */
+/* Returns the row with the key of s, and creates it if needed. Returns NULL if there is no room. */
 static struct spool_sum *sums_find(const struct spool_sum *s)
 {
 	uint32_t h =
@@ -114,7 +114,7 @@ static struct spool_sum *sums_find(const struct spool_sum *s)
 	return NULL;
 }
 
-/* Adds a record; false if its kind has no sums, or if the table is full. */
+/* Adds a record. Returns false if its kind has no sums, or if the table is full. */
 static bool sums_add(const struct spool_record *r)
 {
 	struct spool_sum s, *row;
@@ -173,7 +173,7 @@ bool store_open(uint64_t max)
 	return true;
 }
 
-/* Adds a small block that counts the lost records; it usually fits where a large one did not. */
+/* Adds a small block that counts the lost records. It usually fits where a large block did not. */
 static void put_last(const char *note, uint64_t count)
 {
 	struct spool_record r = { .kind = SPOOL_NOTE }, lost = { .kind = SPOOL_LOST,
@@ -189,7 +189,7 @@ static void put_last(const char *note, uint64_t count)
 		store.put.sequence--;
 }
 
-/* Handles a failed write: reports it in the log and in the recording. */
+/* Reports a failed write in the log and in the recording. */
 static void give_up(void)
 {
 	char text[NOTE_MAX];
@@ -225,7 +225,7 @@ static void put(const struct spool_record *r)
 		block_encode(&store.put, r);
 }
 
-/* True if records of this kind stop at the size limit: the frequent kinds. */
+/* True for the frequent kinds, whose records stop at the size limit. */
 static bool is_counted(enum spool_kind kind)
 {
 	switch (kind) {

@@ -13,13 +13,13 @@
 #include "collect/names.h"
 #include "io/block_format.h"
 
-#define STORE_BLOCK ((size_t)1 << 20) /* encoded bytes per write */
+#define STORE_BLOCK ((size_t)1 << 20) /* number of encoded bytes per write */
 
-/* Begins an empty recording (files_spool_make created the file); max: bytes, 0: no limit. False: no
- * memory. */
+/* Begins an empty recording (files_spool_make created the file). max: size limit in bytes, 0: no
+ * limit. Returns false if memory is exhausted. */
 bool store_open(uint64_t max);
 void store_put(const struct spool_record *);
-/* Returns the id of a name; writes its text first if it is new. */
+/* Returns the id of a name. First writes its text if the name is new. */
 uint32_t store_name(struct name *);
 void store_info(const char *key, const char *value, size_t n);
 void store_lost(enum spool_lost_why, uint64_t count);
@@ -47,28 +47,28 @@ void store_close(void);
 
 /* Opens the folder; false on failure. */
 bool files_open(const char *folder, bool verbose);
-/* Closes everything, also in a forked child. */
+/* Closes all files; also used in a forked child. */
 void files_close(void);
 
 /* Appends a line to the log (and to standard error, if verbose): one sentence without a full stop.
- * Never raises a signal; preserves errno. */
+ * Never raises a signal, and preserves errno. */
 void files_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Creates the recording; on failure a sentence is in the log. */
+/* Creates the recording. On failure, a sentence is in the log. */
 bool files_spool_make(void);
-/* Appends to the recording. Returns false, now and from then on, if that failed: the file then ends
- * after the last whole block, and files_spool_fault gives the reason. Called by the writer thread
- * only, which blocks signals. */
+/* Appends to the recording. If this fails, returns false, now and from then on: the file then ends
+ * after the last whole block, and files_spool_fault returns the reason. Called only by the writer
+ * thread, which blocks signals. */
 bool files_spool_write(const void *, size_t n);
-/* Appends the final records after a failure: at most FILES_LAST bytes in all, which are reserved
+/* Appends the final records after a failure: at most FILES_LAST bytes in total, which are reserved
  * below the limit of file sizes. */
 bool files_spool_write_last(const void *, size_t n);
-/* Writes the counts of launches, if they have changed and are not shared memory. */
+/* Writes the launch counts, if they have changed and are not in shared memory. */
 void files_spool_counts(void);
 const char *files_spool_fault(void);
 uint64_t files_spool_size(void);
 
-/* Reads further bytes of the control file; returns their number, 0 if there are none. */
+/* Reads further bytes of the control file. Returns their number; 0 if there are none. */
 size_t files_control_read(char *p, size_t n, uint64_t offset);
 
 #endif

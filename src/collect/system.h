@@ -11,10 +11,8 @@
 #include <stdint.h>
 #include <time.h>
 
-/* ---- memory ----
- *
- * Memory of the collector: whole zeroed mappings, never malloc, mostly unusable in a forked child.
- */
+/* ---- memory ---- Memory of the collector: whole zeroed mappings, never malloc, mostly
+ * inaccessible in a forked child. */
 
 enum memory_fork {
 	MEMORY_GONE_BY_FORK,  /* absent in a child: its pages are not copied */
@@ -22,7 +20,7 @@ enum memory_fork {
 	MEMORY_KEPT_BY_FORK,  /* copied to a child */
 };
 
-/* Returns at least n zeroed bytes, or NULL; preserves errno. */
+/* Returns at least n zeroed bytes, or NULL. Preserves errno. */
 void *memory_map(size_t n, enum memory_fork);
 
 /* ---- wake ----
@@ -31,14 +29,14 @@ void *memory_map(size_t n, enum memory_fork);
  */
 
 void wake_writer(void);
-/* Waits in the writer until woken, for at most ns. */
+/* Waits in the writer until it is woken, for at most ns nanoseconds. */
 void wake_wait(uint64_t ns);
-/* Reports that the writer has ended; the other function waits for that, at most ns: false if it has
- * not ended. */
+/* wake_done reports that the writer has ended. wake_done_wait waits for that, at most ns
+ * nanoseconds, and returns false if the writer has not ended. */
 void wake_done(void);
 bool wake_done_wait(uint64_t ns);
-/* Report that the start of a session begins and has ended; the third waits for the end as
- * wake_done_wait does. */
+/* wake_starting and wake_started report that the start of a session begins and has ended.
+ * wake_started_wait waits for the end like wake_done_wait. */
 void wake_starting(void);
 void wake_started(void);
 bool wake_started_wait(uint64_t ns);
@@ -51,10 +49,10 @@ void wake_reset(void);
  * their thread has ended.
  */
 
-#define THREADS_MAX 4096u /* a power of two; further threads lose their names at their end */
+#define THREADS_MAX 4096u /* a power of two; more threads lose their names when they end */
 
-/* Starts a thread of the collector: detached, with all signals blocked. False if no thread can be
- * created. */
+/* Starts a thread of the collector: detached, with all signals blocked. Returns false if no thread
+ * can be created. */
 bool thread_make(void *(*run)(void *), const char *name);
 /* Called once per process, before all others. */
 void threads_reset(void);
@@ -84,7 +82,7 @@ static inline uint64_t ticks_now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Called once per process, before hooks read the clock. */
+/* Prepares the clock. Called once per process, before hooks read it. */
 void ticks_begin(void);
 /* Called by the writer before it converts ticks. Ticks between two calls are interpolated between
  * their times. */
@@ -97,8 +95,8 @@ uint64_t ticks_time(uint64_t ticks);
  * are omitted.
  */
 
-/* Reads the beginning of a file, n bytes including the NUL; returns the number without it, 0 if
- * there is nothing. */
+/* Reads the beginning of a file, n bytes including the NUL. Returns the number of bytes without the
+ * NUL; 0 if there are none. */
 size_t process_file(const char *path, char *, size_t n);
 
 /* Returns ns since 1970. */
@@ -118,7 +116,8 @@ void process_host(char *, size_t n);
 typedef void process_fact(void *user, const char *key, const char *value, size_t n);
 void process_facts(process_fact *put, void *user);
 
-/* Writes the name of a thread, at most n bytes with the NUL; false if the thread does not exist. */
+/* Writes the name of a thread, at most n bytes with the NUL. Returns false if the thread does not
+ * exist. */
 bool process_thread_name(uint32_t tid, char *, size_t n);
 
 /* True if a thread of this process is running or runnable. */
@@ -131,11 +130,11 @@ bool process_is_last_thread(void);
  * Ends the recording at exit, before the exit handlers that CUPTI and the driver have registered.
  */
 
-/* Registers the function that ends the recording; it may be called several times. */
+/* Registers the function that ends the recording. May be called several times. */
 void exit_hook_set(void (*end)(void));
 
-/* Moves it to the end of the list: exit handlers run in reverse order, so it runs before all
- * handlers registered so far. Cheap enough for each tick. */
+/* Moves the handler to the end of the list: exit handlers run in reverse order, so it runs before
+ * all handlers registered so far. Cheap enough for each tick. */
 void exit_hook_renew(void);
 /* Called before and after a fork, in parent and child. */
 void exit_hook_hold(void);

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #define PROBES 16u
-#define STACK  (512u << 10) /* of our own threads */
-#define WORDS  2u           /* of the kernel's 16 bytes per name */
+#define STACK  (512u << 10) /* stack size of the collector's threads */
+#define WORDS  2u           /* number of words for the kernel's 16 bytes per name */
 
 static struct {
 	_Atomic uint32_t tid; /* 0: free */
@@ -33,7 +33,7 @@ void threads_reset(void)
 	}
 }
 
-/* Returns the slot of a thread, taken if needed; -1: no room. */
+/* Returns the slot of a thread, and claims one if needed. Returns -1 if there is no room. */
 static int place_of(uint32_t tid, bool take)
 {
 	uint32_t h = tid * 0x9e3779b1u >> 16;
@@ -100,7 +100,8 @@ bool thread_make(void *(*run)(void *), const char *name)
 		return false;
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK);
-	/* Blocks all signals: a signal of the program must never be handled by our thread. */
+	/* Blocks all signals, because the collector's thread must never process a signal of the
+	 * program. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ok = !pthread_create(&thread, &attr, run, NULL);

@@ -19,10 +19,10 @@
 #include "collect/system.h"
 #include "collect/store.h"
 
-#define FEW          100u /* records or launches that are too few to judge */
+#define FEW          100u /* number of records or launches that are too few to judge */
 #define PERCENT_LOST 1u
 #define PERCENT_CPU  5u
-#define PROBE_NS     200000000u /* time for a probe to arrive */
+#define PROBE_NS     200000000u /* time within which a probe must arrive */
 /* Number of silences over which the cost of recording, and missing kernels, are judged. */
 #define SPAN 2u
 
@@ -30,12 +30,14 @@ static struct {
 	const struct backend *gpu;
 	enum { RECEIVED, ASKED, PROBED, GAP } state;
 	uint64_t silence, record_at, record_clock; /* time of the last records */
-	uint64_t record_launches;                  /* launches until then */
+	uint64_t record_launches;                  /* number of launches until then */
 	uint64_t launch_at;                 /* time of a launch while no records arrived; 0: none */
-	size_t written;                     /* bytes in CUPTI's buffers at the last check */
-	uint64_t gap_launches, gap_seen_at; /* launches, and the time of their last change */
+	size_t written;                     /* number of bytes in CUPTI's buffers at the last
+	                                       check */
+	uint64_t gap_launches, gap_seen_at; /* number of launches, and the time of their last
+	                                       change */
 	uint64_t try_at;                    /* earliest time of the next start */
-	bool gone;                          /* CUPTI was finalised */
+	bool gone;                          /* true: CUPTI was finalised */
 	uint64_t cpu, span_at, span_dropped; /* start of the judged period */
 	uint64_t first_launch_at;
 	uint64_t dropped;
@@ -83,7 +85,7 @@ static void begin_gap(uint64_t now)
 	watch.gap_launches = launches();
 	watch.gap_seen_at = now;
 	watch.try_at = now;
-	/* The next start may change what is counted. */
+	/* The next start may change which launches are counted. */
 	store_note(watch.gone ? "another profiler has taken CUPTI out of the process"
 	                      : "the program launches kernels, but CUPTI delivers no records: the "
 	                        "kernels take long, or another profiler has replaced this one");
@@ -91,7 +93,7 @@ static void begin_gap(uint64_t now)
 
 static void note_records(uint64_t now)
 {
-	/* Records that reach back to the start of the silence were late, and none is missing. */
+	/* Records that reach back to the start of the silence arrived late, so none is missing. */
 	if (watch.state == GAP && decode_earliest() > watch.record_clock + watch.silence) {
 		end_gap();
 		store_note("CUPTI delivers records again");
@@ -105,7 +107,7 @@ static void note_records(uint64_t now)
 	watch.launch_at = 0;
 }
 
-/* Handles launches during silence that no record follows. */
+/* Processes launches during silence that no record follows. */
 static void doubt(uint64_t now)
 {
 	if (pool_written() != watch.written) {
@@ -127,7 +129,7 @@ static void ask(void)
 	watch.written = pool_written();
 }
 
-/* True if the other client is done. */
+/* True if the other client has finished. */
 static bool is_done(uint64_t now)
 {
 	uint64_t n = launches();
@@ -141,7 +143,8 @@ static bool is_done(uint64_t now)
 	       now - watch.gap_seen_at >= watch.silence;
 }
 
-/* Handles a session that was shut down at once, because launches are no longer counted. */
+/* Processes the state of a session that was shut down. Launches are no longer counted, so this is
+ * done at once. */
 void watch_look(enum backend_state state, bool last)
 {
 	if (state != BACKEND_GONE || watch.state == GAP)
@@ -174,7 +177,8 @@ bool watch_tick(uint64_t now, bool came)
 			doubt(now);
 		break;
 	case PROBED:
-		if (pool_written() != watch.written) { /* the probe is in one of our buffers */
+		if (pool_written() != watch.written) { /* the probe is in a buffer of the
+			                                  collector */
 			watch.state = RECEIVED;
 			watch.record_at = now;
 		} else if (now - watch.gap_seen_at >= PROBE_NS) {

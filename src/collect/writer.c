@@ -27,14 +27,14 @@
 #define FINISH_NS   100000000u /* interval between checks for the program's exit */
 #define FINISH_IDLE 20u        /* checks without progress of the writer, after which waiting ends */
 #define FINISH_MAX  200u       /* total number of checks, after which waiting ends */
-#define START_NS    2000000000u /* how long a program waits for the start of a session */
-#define STEPS_KEPT  64u         /* step signals between two ticks */
+#define START_NS    2000000000u /* maximum time that a program waits for the start of a session */
+#define STEPS_KEPT  64u         /* maximum number of step signals between two ticks */
 
 static struct {
 	struct plan plan;
 	_Atomic bool finish;
 	_Atomic int thread;
-	_Atomic bool cuda; /* the driver has been initialised */
+	_Atomic bool cuda; /* true: the driver has been initialised */
 	/* Used by the writer only. */
 	uint64_t opened, next_second, next_clock;
 	bool ranges_on, cheaper;
@@ -49,7 +49,7 @@ bool writer_used_gpu(void)
 	return session_was_used();
 }
 
-/* True if it is time to record. */
+/* True if recording should be on at a given time. */
 static bool wanted(uint64_t now)
 {
 	const struct plan *p = &writer.plan;
@@ -97,7 +97,7 @@ static void make_cheaper(void)
 	}
 }
 
-/* Starts or stops recording as plan and control file require. */
+/* Starts or stops recording, as the plan and the control file require. */
 static void follow(uint64_t now)
 {
 	bool want = wanted(now) && !store_broken();
@@ -185,12 +185,12 @@ static void rest(void)
 	wake_wait(ns);
 }
 
-/* Ends the recording, after which no record is accepted. */
+/* Ends the recording. No records are accepted afterwards. */
 static void end(void)
 {
 	record_enable_close(DOOR_NVTX);
 	tick();
-	if (session_state() == SESSION_STARTS) { /* its records are wanted, too */
+	if (session_state() == SESSION_STARTS) { /* records of this session are wanted, too */
 		session_wait(START_NS);
 		tick();
 	}
@@ -209,8 +209,8 @@ static void *work(void *unused)
 	atomic_store(&writer.thread, (int)syscall(SYS_gettid));
 	for (unsigned i = 1; !atomic_load(&writer.finish); i++) {
 		if (i % ALONE_TICKS == 0 && process_is_last_thread())
-			break; /* main has ended by pthread_exit: without our thread the process
-			          would be over */
+			break; /* main has ended by pthread_exit: without the collector's thread,
+			          the process would be over */
 		tick();
 		rest();
 	}

@@ -24,7 +24,7 @@ static uint32_t add_entry(struct side_merge *m, uint32_t parent, struct str name
 	return (uint32_t)m->name.n - 1;
 }
 
-/* Returns the child with that name; all earlier names of this pass are smaller. */
+/* Returns the child with a name. All earlier names of this pass must be smaller. */
 static uint32_t find_child(struct side_merge *m, uint32_t parent, struct str name)
 {
 	uint32_t before = m->cursor.v[parent];

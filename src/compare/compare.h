@@ -19,14 +19,14 @@ struct compare {
 	uint32_t sides;
 	uint32_t n; /* entries, in pre-order; 0 is the root; siblings in byte order */
 	uint32_t *parent, *end;
-	struct str *name; /* as named on the first side that has it */
+	struct str *name; /* name on the first side that has the entry */
 	uint32_t **at;    /* indexed by side, by entry: the side's entry, or ID_NONE */
 };
 
 /* Two names of one entry. */
 struct alias {
 	uint32_t entry;
-	struct str name; /* on the later side; the tree uses the name of the earlier side */
+	struct str name; /* name on the later side; the tree uses the name of the earlier side */
 };
 
 /* Merges sides of the same view and the same values. The sides must outlive the result. */
@@ -42,8 +42,8 @@ static inline bool compare_has(const struct compare *c, uint32_t side, uint32_t 
 	return c->at[side][i] != ID_NONE;
 }
 
-/* Returns the first side that has the entry, and its operation type there; empty if no node defines
- * it. */
+/* Returns the first side that has the entry. compare_type returns its operation type there; empty
+ * if no node defines it. */
 uint32_t compare_first(const struct compare *c, uint32_t i);
 struct str compare_type(const struct compare *c, uint32_t i);
 
@@ -64,7 +64,7 @@ static inline const int64_t *compare_self(const struct compare *c, uint32_t side
 	return at == ID_NONE ? NULL : s->self + (size_t)at * s->values.n;
 }
 
-/* Returns in which parts the sides have a value. */
+/* Returns the number of parts of a unit in which the sides store a value. */
 static inline int64_t compare_parts(const struct compare *c, enum value v)
 {
 	return side_parts(c->side[0]->values.ticks_per_us, v);
@@ -83,27 +83,27 @@ void compare_graph(const struct side **sides, uint32_t n, struct arena *a);
 /* ---- unmatched ---- */
 
 /* Defined nodes that only the first or only the last side has, and possible reasons: names that
- * differ in case, an additional scope around all of one side. */
+ * differ in case, or an additional scope around all names of one side. */
 
 struct unmatched {
 	struct strs first,
-	        last;        /* names; names of a side that differ only in case are listed once */
+	        last;        /* names; names of one side that differ only in case are listed once */
 	size_t n_case;       /* names of last that equal a name of first except for case */
 	struct str one, two; /* the first two names that differ in case */
 };
 
-/* In a; the names belong to the sides. */
+/* Finds the unmatched nodes. The result lives in a; the names belong to the sides. */
 void unmatched_find(struct unmatched *l, const struct compare *c, struct arena *a);
 
-/* Returns the scope that is a prefix of all names of one side and is missing on the other; empty if
- * there is none. */
+/* Returns the scope that is a prefix of all names of one side and missing on the other side; empty
+ * if there is none. */
 struct str unmatched_prefix(const struct unmatched *l);
 
 /* ---- match ---- */
 
-/* Finds renamed scopes: an entry of some sides only, beside an entry of other sides only, with the
- * same parent and similar descendants. Then matches their children by name, and the remaining ones
- * by type and position. Ambiguous cases stay unmatched. */
+/* Finds renamed scopes: an entry that only some sides have and an entry that only other sides have,
+ * with the same parent and similar descendants. Then matches their children by name, and the
+ * remaining children by type and position. Ambiguous cases stay unmatched. */
 
 /* Joins renamed entries; *aliases lists the tops of renamed subtrees, ascending by entry and ended
  * by ID_NONE. Views without node names (op) are unchanged. */
@@ -120,7 +120,8 @@ struct signature {
 };
 
 void similarity_add(struct signature *s, struct arena *a, struct str text);
-void similarity_end(struct signature *s, struct arena *a); /* ends adding */
+void similarity_end(struct signature *s, struct arena *a); /* must be called after the last
+                                                              addition */
 
 /* Returns the size of the common part divided by the size of the larger side, from 0 to 1. */
 double similarity_share(const struct signature *a, const struct signature *b);

@@ -8,7 +8,7 @@
 #include "base/sort.h"
 
 struct placing {
-	struct arena *a; /* scratch */
+	struct arena *a; /* arena for scratch data */
 	struct intern names;
 	VEC(uint32_t) parent; /* indexed by name: name of the parent node; ID_NONE: the root */
 };
@@ -54,7 +54,7 @@ static void place(struct placing *p, const struct side *s)
 	}
 }
 
-/* Rebuilds the side in the common structure. */
+/* Rebuilds a side in the common structure. */
 static const struct side *remake(struct placing *p, const struct side *s, struct arena *a)
 {
 	struct side_maker *w = side_begin(s->kind, &s->values, a);

@@ -11,13 +11,14 @@ struct diff_walk {
 	const struct compare *c;
 	struct arena *a;
 	struct pattern_list *start, *trim, *show, *hide;
-	bool *enough;         /* indexed by entry: its own difference is large enough */
-	bool *leads;          /* indexed by entry: the difference of a descendant is large enough */
-	bool *live, *top;     /* indexed by entry: below a start; itself a start */
+	bool *enough;         /* indexed by entry: true if its own difference is large enough */
+	bool *leads;          /* indexed by entry: true if the difference of a descendant is large
+	                         enough */
+	bool *live, *top;     /* indexed by entry; live: below a start; top: is itself a start */
 	VEC(uint32_t) shown;  /* entries, in pre-order */
-	VEC(uint32_t) parent; /* parent of each shown entry, as index in shown */
-	uint32_t *nearest;    /* indexed by entry: itself or its nearest shown ancestor, as index in
-	                         shown */
+	VEC(uint32_t) parent; /* parent of each shown entry, as index in `shown` */
+	uint32_t *nearest;    /* indexed by entry: the entry or its nearest shown ancestor, as index
+	                         in `shown` */
 	uint32_t *depth;      /* indexed by entry; the root has depth 1 */
 	bool *open;
 };
@@ -69,7 +70,7 @@ static struct side_spread spread_of(const struct compare *c, uint32_t i, uint32_
 	return x;
 }
 
-/* True if the relative difference is above delta; also if the signs differ or one number is 0. */
+/* True if the relative difference is above delta, the signs differ, or one number is 0. */
 static bool spread_counts(const struct side_spread *x, double delta)
 {
 	double low = (double)x->low, high = (double)x->high;
@@ -107,7 +108,7 @@ static bool differs_enough(struct diff_walk *w, uint32_t i)
 	return any;
 }
 
-/* Counts and adds up the entries left out as noise, by their own times. */
+/* Counts the entries that are left out as noise, and adds up their own times. */
 static void add_noise(struct diff_walk *w, struct diff *d)
 {
 	const struct difference_request *request = w->request;
@@ -193,7 +194,7 @@ static bool shows(struct diff_walk *w, uint32_t i)
 	return i == 0 || (matches(w, w->show, i) && !matches(w, w->hide, i) && !elsewhere(w->c, i));
 }
 
-/* Visits an entry; false if its descendants are to be skipped. */
+/* Visits an entry. Returns false if its descendants must be skipped. */
 static bool visit(struct diff_walk *w, uint32_t i)
 {
 	uint32_t up = i == 0 || w->top[i] ? 0 : w->c->parent[i], n = (uint32_t)w->shown.n;

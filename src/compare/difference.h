@@ -15,25 +15,26 @@
  */
 
 #define NOISE_MICROS 10   /* smaller time differences are noise */
-#define NOISE_SHARE  0.01 /* so are differences below this share of the larger time */
+#define NOISE_SHARE  0.01 /* differences below this share of the larger time are also noise */
 
 struct noise_request {
 	const struct compare *c;
-	uint32_t n;    /* numbers of a side; with steps, as many follow for each step */
-	uint32_t runs; /* the number that counts executions; used with steps only */
-	bool steps;    /* noise is judged by the numbers of each step (base/statistics.h) */
+	uint32_t n;    /* number of values of a side; with steps, the same number of values follows
+	                  for each step */
+	uint32_t runs; /* index of the value that counts executions; used only with steps */
+	bool steps;    /* true: the numbers of each step decide what is noise (base/statistics.h) */
 	double level;  /* a difference with a smaller probability (two-sided) is not noise */
 	/* Set by noise_open. */
 	struct shift_tails *tails;
-	double *room[2]; /* for the values of the steps of two sides */
+	double *room[2]; /* room for the values of the steps of two sides */
 };
 
-/* Makes room in a, which must outlive request; c is set. */
+/* Makes room in a, which must outlive request. request->c must be set. */
 void noise_open(struct noise_request *request, struct arena *a);
 
-/* Compares number k of entry i in the steps of the first side with those of another, each in the
- * steps that count in its average. False: there are too few steps for a test. *s is valid until the
- * next call. */
+/* Compares number k of entry i in the steps of the first side with the steps of another side; only
+ * steps that count in the average. Returns false if there are too few steps for a test. *s is valid
+ * until the next call. */
 bool noise_shift(const struct noise_request *request, uint32_t side, uint32_t i, uint32_t k,
         bool relative, struct shift *s);
 
@@ -41,8 +42,9 @@ bool noise_shift(const struct noise_request *request, uint32_t side, uint32_t i,
  * entry that a side lacks is not noise. Uses the fixed limits above if there are too few steps. */
 bool noise_is(const struct noise_request *request, uint32_t i, uint32_t k);
 
-/* Sets *p to the probability, two-sided, that steps alone make number k of entry i differ this much
- * between the first side and another; false if their steps cannot decide. */
+/* Sets *p to the two-sided probability that the variation of the steps alone makes number k of
+ * entry i differ this much between the first side and another side. Returns false if their steps
+ * cannot decide. */
 bool noise_probability(
         const struct noise_request *request, uint32_t side, uint32_t i, uint32_t k, double *p);
 
@@ -50,53 +52,54 @@ bool noise_probability(
 
 struct difference_request {
 	const struct compare *c;
-	const struct alias *alias;     /* ascending by entry and ended by ID_NONE; NULL: none */
-	const struct opts *o;          /* depth, patterns, displayed_only */
-	const enum metric_id *metrics; /* units of the sides' values */
-	uint32_t n;                    /* number of these */
-	uint32_t columns;              /* number of values shown, from the first on */
-	uint32_t order;                /* the value to sort by; DIFF_BY_NAME */
-	uint32_t from, to;             /* sides: the difference is `from` minus `to` */
+	const struct alias *alias;     /* sorted by entry and ended by ID_NONE; NULL: none */
+	const struct opts *o;          /* options used: depth, patterns, displayed_only */
+	const enum metric_id *metrics; /* units of the values */
+	uint32_t n;                    /* number of values */
+	uint32_t columns;              /* number of shown values, counted from the first */
+	uint32_t order;                /* value to sort by; DIFF_BY_NAME: by name */
+	uint32_t from, to;             /* indexes of sides: the difference is `from` minus `to` */
 	double delta;                  /* smallest relative difference that counts */
 	const int64_t *least; /* indexed by value: minimum that at least one side must reach */
-	const struct noise_request *noise; /* the noise floor of times; NULL: none */
+	const struct noise_request *noise; /* noise floor for times; NULL: none */
 	const struct noise_request
 	        *test; /* computes the significance of differences; may be NULL */
 };
 #define DIFF_BY_NAME UINT32_MAX
 
 enum diff_state {
-	DIFF_BOTH,   /* on the first side and on the last */
-	DIFF_NEW,    /* on the last, not on the first */
-	DIFF_GONE,   /* on the first, not on the last */
-	DIFF_BETWEEN /* on neither, but on another side */
+	DIFF_BOTH,   /* on the first side and on the last side */
+	DIFF_NEW,    /* on the last side, not on the first */
+	DIFF_GONE,   /* on the first side, not on the last */
+	DIFF_BETWEEN /* on neither of the two, but on another side */
 };
 
 struct diff_row {
 	uint32_t entry;  /* entry of the merged tree */
-	uint32_t parent; /* a row; ID_NONE for the first row */
-	uint32_t end;    /* row after its last descendant */
+	uint32_t parent; /* index of a row; ID_NONE for the first row */
+	uint32_t end;    /* index of the row after its last descendant */
 	uint32_t depth;
 	enum diff_state state;
-	bool enough; /* its own difference is large enough, not only a descendant's */
+	bool enough; /* true: its own difference is large enough, not only a descendant's */
 };
 
 struct diff {
 	const struct difference_request *request;
 	struct diff_row *row;
 	uint32_t n;
-	int64_t *self, *total; /* see diff_numbers */
-	uint64_t only[2];      /* defined nodes on the first side only, on the last side only */
-	uint64_t both;         /* defined nodes on both */
-	/* Entries that no row shows because their own time differs by noise only, and the sum of
-	 * these differences, in the first column that is a time. */
+	int64_t *self, *total; /* read with diff_numbers */
+	uint64_t only[2];      /* number of defined nodes on the first side only, and on the last
+	                          side only */
+	uint64_t both;         /* number of defined nodes on both sides */
+	/* Number of entries that no row shows because their own time differs only by noise, and the
+	 * sum of these differences, in the first column that is a time. */
 	uint64_t noise;
 	int64_t noise_sum;
 	uint32_t noise_column;
 	size_t aliases;
 };
 
-/* In a. False if a pattern fails. */
+/* Finds the differences; in a. Returns false if matching a pattern fails. */
 bool diff_run(
         struct diff *d, const struct difference_request *request, struct arena *a, struct err *e);
 

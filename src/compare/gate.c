@@ -23,7 +23,7 @@ static bool fault(const struct gate *g, size_t at, struct err *e, const char *wh
 	        at + 1, what);
 }
 
-/* Returns the column of the comparison; SIZE_MAX if there is none. */
+/* Returns the column of the comparison operator; SIZE_MAX if there is none. */
 static size_t find_compare(struct str s)
 {
 	size_t less = str_rfind_char(s, '<'), more = str_rfind_char(s, '>');
@@ -33,7 +33,7 @@ static size_t find_compare(struct str s)
 	return more == SIZE_MAX || less > more ? less : more;
 }
 
-/* Lists the metrics of rules, for a sentence. */
+/* Fails with a list of the metrics that rules accept. */
 static bool no_metric(const struct gate *g, size_t at, struct err *e)
 {
 	struct strs names = { 0 };
@@ -122,7 +122,7 @@ static bool read_number(struct gate *g, struct str name)
 	return g->total;
 }
 
-/* Reads "phase:decode.step_time". A phase has no numbers of causes. */
+/* Reads "phase:decode.step_time". A phase has no numbers for causes. */
 static bool read_phase(struct gate *g, struct str left, struct err *e)
 {
 	size_t from = sizeof "phase:" - 1, point = str_find_char(left, '.');

@@ -23,12 +23,12 @@
 
 #include "compare/compare.h"
 
-/* Numbers of a step; those of causes are STEP_CAUSES plus the cause (enum why_id). */
+/* Numbers of a step. The number for a cause is STEP_CAUSES plus the cause (enum why_id). */
 #define STEP_NUMBER(id, metric) STEP_##id,
 enum step_number {
 #include "compare/step_number.def"
 	STEP_CAUSES,
-	STEP_NONE = -1 /* a number of nodes */
+	STEP_NONE = -1 /* the rule is about a number of nodes */
 };
 #undef STEP_NUMBER
 
@@ -36,17 +36,18 @@ struct gate {
 	struct str text;
 	int number; /* a number of the whole run: enum step_number, or STEP_CAUSES + cause */
 	int phase;  /* the steps that the number describes: enum serving_phase; -1: all steps */
-	bool total; /* the root's total; view is then scope */
+	bool total; /* true: the root's total; view is then scope */
 	enum vk view;
 	struct str pattern;
 	enum metric_id metric;
-	bool less, equal; /* true for < and <=, false for > and >=; the limit itself passes */
-	bool change;      /* the limit applies to the change */
+	bool less, equal; /* less: true for < and <=, false for > and >=; equal: true if the limit
+	                     itself passes */
+	bool change;      /* true: the limit applies to the change */
 	bool percent;     /* the limit is a change in percent of the base or, without change, a
 	                     share of the whole */
 	bool share_named; /* the number was given with "_share" after its name */
-	double share;     /* 0.05 */
-	int64_t amount;   /* in base units */
+	double share;     /* limit as a share, such as 0.05 */
+	int64_t amount;   /* limit in base units */
 };
 
 enum gate_verdict { GATE_HOLDS, GATE_FAILS, GATE_INCONCLUSIVE };
@@ -55,19 +56,20 @@ enum gate_verdict { GATE_HOLDS, GATE_FAILS, GATE_INCONCLUSIVE };
 struct gate_result {
 	struct str rule;
 	enum gate_verdict verdict;
-	struct str text; /* one line: the numbers, the test used, the cause */
-	/* Of the entry that decided, if its steps were tested; else steps[0] is 0. Changes are
-	 * shares if the limit is a percentage, else in base units. */
+	struct str text; /* one line: the numbers, the applied test, the cause */
+	/* Data of the entry that decided, if its steps were tested; otherwise steps[0] is 0.
+	 * Changes are shares if the limit is a percentage, otherwise in base units. */
 	size_t steps[2];
 	double low, high; /* the changes that the steps do not exclude; may be infinite */
-	double detects;   /* the smallest change that these steps can show; may be infinite */
-	size_t needed;    /* steps of each side that would decide; 0: decided, or unknown */
+	double detects;   /* the smallest change that these steps can detect; may be infinite */
+	size_t needed;    /* number of steps of each side that would decide; 0: decided, or
+	                     unknown */
 };
 
 /* Returns "holds", "fails" or "inconclusive". */
 const char *gate_verdict_name(enum gate_verdict verdict);
 
-/* On failure, the error message contains the column. */
+/* Parses a rule. On failure, the error message contains the column. */
 bool gate_parse(struct gate *g, struct str text, struct err *e);
 
 /* True if the rule limits a share of the whole. Of a number of a step, the whole is the root's
@@ -82,33 +84,33 @@ bool gate_holds(const struct gate *g, int64_t parts, int64_t base, int64_t now, 
 
 /* ---- gate judge ---- */
 
-/* Evaluates gates. The base is the first side, the new one the last. The caller makes the
- * comparisons.
- *
- * A limit of the number itself, a number that does not vary between steps, and a node that only one
- * side has are judged by the numbers alone. A change of a time is judged by its steps: the same
- * test that finds noise (difference.h) gives the interval of changes that the steps do not exclude.
- * The gate holds if the interval and the average are within the limit, fails if both are beyond it,
- * and is inconclusive otherwise. So it holds only if a change as large as the limit would have been
- * noticed. If a rule has several subjects, it fails only at a level that is divided by their
- * number, so that many noisy nodes do not fail a gate by chance. */
+/* Evaluates gates. The base is the first side, the new side is the last. The caller makes the
+ * comparisons. The following are judged by the numbers alone: a limit on the number itself, a
+ * number that does not vary between steps, and a node that only one side has. A change of a time is
+ * judged by its steps: the test that finds noise (difference.h) gives the interval of changes that
+ * the steps do not exclude. The gate holds if the interval and the average are within the limit,
+ * fails if both are beyond it, and is inconclusive otherwise. So it holds only if a change as large
+ * as the limit would have been noticed. If a rule has several subjects, it fails only at a level
+ * that is divided by their number, so that many noisy nodes do not fail a gate by chance. */
 
 /* Compares the sides in a view, or numbers of steps (the gate's number). Value 0 of each side is
- * the metric; with steps, value 1 is the number of executions of a node, and two such values follow
- * for each step. *lack: why a side does not have the number; p NULL: all have. */
+ * the metric. With steps, value 1 is the number of executions of a node, and two such values follow
+ * for each step. Sets *lack to the reason why a side does not have the number; p is NULL if all
+ * sides have it. */
 typedef bool gate_compare(void *user, const struct view_ops *view, const struct gate *g,
         bool with_steps, struct compare *c, struct str *lack);
 
 struct gate_request {
-	gate_compare *compare; /* false: e is filled */
+	gate_compare *compare; /* returns false and fills e on failure */
 	void *user;
-	double level;  /* probability of an error, two-sided */
-	size_t steps;  /* steps of all sides */
-	bool texts;    /* a side is a printed report: it has no steps, and one view only */
+	double level;  /* two-sided probability of an error */
+	size_t steps;  /* number of steps of all sides */
+	bool texts;    /* true: a side is a printed report, which has no steps and only one view */
 	struct err *e; /* filled on failure */
 };
 
-/* Result in a. Returns false and fills request->e on failure; the result is then invalid. */
+/* Judges a gate. The result lives in a. Returns false and fills request->e on failure; the result
+ * is then invalid. */
 bool gate_judge(const struct gate *g, const struct gate_request *request, struct arena *a,
         struct gate_result *to);
 

@@ -11,24 +11,24 @@
 #include "compare/difference.h"
 
 #define CULPRITS_MAX 3
-#define NEEDED_MAX   10000 /* if more steps would be needed, their number is not printed */
+#define NEEDED_MAX   10000 /* a larger number of needed steps is not printed */
 
-/* Why a result is inconclusive. */
+/* Reasons for an inconclusive result. */
 enum doubt {
 	DOUBT_WIDE,     /* the interval contains the limit */
 	DOUBT_FEW,      /* there are too few steps for a test */
 	DOUBT_OUTLIERS, /* the interval and the average are on different sides of the limit */
-	DOUBT_MANY      /* too little certainty among the number of subjects */
+	DOUBT_MANY      /* the certainty is too low for the number of subjects */
 };
 
-/* An entry that a rule applies to, and its result. */
+/* An entry to which a rule applies, and its result. */
 struct subject {
 	uint32_t entry;
 	enum gate_verdict verdict;
-	enum doubt doubt; /* of an inconclusive verdict */
+	enum doubt doubt; /* reason of an inconclusive verdict */
 	enum shift_test
 	        test;  /* SHIFT_NONE: the numbers alone decided, or there are too few steps */
-	bool measured; /* the average satisfies the rule */
+	bool measured; /* true: the average satisfies the rule */
 	size_t n[2];   /* number of steps of each side */
 	double low, high, detects;
 	size_t needed;
@@ -37,15 +37,16 @@ struct subject {
 struct judge {
 	const struct gate_request *request;
 	const struct gate *g;
-	struct compare c; /* the last comparison made */
+	struct compare c; /* the last comparison */
 	struct noise_request noise;
 	struct arena *a;
-	size_t subjects; /* entries the rule applies to */
+	size_t subjects; /* number of entries to which the rule applies */
 	VEC(struct subject) failing, undecided;
 	struct subject last; /* the last subject */
-	double detects;      /* the largest of all subjects */
+	double detects;      /* the largest value of all subjects */
 	struct sb text;
-	struct str lack; /* why a side does not have the number; p NULL: all have */
+	struct str lack; /* reason why a side does not have the number; p is NULL if all sides have
+	                    it */
 };
 
 const char *gate_verdict_name(enum gate_verdict verdict)
@@ -85,7 +86,7 @@ static int64_t whole_of(const struct judge *j)
 	return whole;
 }
 
-/* Returns in which parts the numbers are. */
+/* Returns the number of parts of a unit in which the numbers are stored. */
 static int64_t parts_of(const struct judge *j)
 {
 	return compare_parts(&j->c, metrics[j->g->metric].value);
@@ -110,14 +111,14 @@ static double limit_of(const struct judge *j)
 	return j->g->percent ? j->g->share : (double)j->g->amount * (double)parts_of(j);
 }
 
-/* Returns a relative change on a scale on which changes add up; an absolute change as it is. */
+/* Returns a relative change on a scale on which changes add up; an absolute change unchanged. */
 static double scaled(const struct gate *g, double change)
 {
 	return g->percent ? log1p(change) : change;
 }
 
-/* Computes which changes the steps can show, and how many steps would decide. The interval becomes
- * shorter with the root of the number of steps. */
+/* Computes the changes that the steps can show, and the number of steps that would decide. The
+ * interval becomes shorter with the square root of the number of steps. */
 static void plan(const struct judge *j, const struct shift *s, struct subject *x)
 {
 	const struct gate *g = j->g;
@@ -138,7 +139,8 @@ static void plan(const struct judge *j, const struct shift *s, struct subject *x
 		x->needed = (size_t)needed > most ? (size_t)needed : most + 1;
 }
 
-/* True if the steps exclude, even among that many subjects, that the change is within the limit. */
+/* True if the steps exclude that the change is within the limit, even with the given number of
+ * subjects. */
 static bool surely_beyond(const struct judge *j, const struct subject *x)
 {
 	struct noise_request strict = j->noise;
@@ -241,7 +243,7 @@ static void put_change(struct judge *j, int64_t base, int64_t now)
 	sb_char(b, ')');
 }
 
-/* Appends a change with its sign, such as +3.50%; without is_signed a size. */
+/* Appends a change with its sign, such as +3.50%. Without is_signed, appends a size. */
 static void put_shift(struct judge *j, double change, bool is_signed)
 {
 	if (isinf(change)) {
@@ -304,8 +306,8 @@ static int64_t worse(const struct judge *j, uint32_t i)
 	return j->g->less ? change : num_sub(0, change);
 }
 
-/* Finds the entries at and below a failing one whose own numbers changed most; for op, the nodes of
- * that type in the scope view. */
+/* Finds the entries at and below a failing entry whose own numbers changed most; for op, the nodes
+ * of that type in the scope view. */
 static void put_causes(struct judge *j, uint32_t from, uint32_t end, struct str type)
 {
 	uint32_t most[CULPRITS_MAX];
@@ -400,7 +402,7 @@ static void put_subject(struct judge *j, const struct subject *x)
 }
 
 /* Describes n subjects that fail or are undecided, the largest violation first, and the causes of
- * that one, which becomes *worst. */
+ * the largest violation, which becomes *worst. */
 static bool put_broken(struct judge *j, const struct subject *v, size_t n, struct subject *worst)
 {
 	const uint32_t *order = sort_order(j->a, n, by_worse, j);

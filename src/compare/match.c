@@ -9,26 +9,26 @@
 
 #include "base/sort.h"
 
-#define MATCH_MIN       4   /* descendants needed for a reliable signature */
-#define MATCH_ALIKE     0.6 /* common share required of two scopes */
+#define MATCH_MIN       4   /* number of descendants needed for a reliable signature */
+#define MATCH_ALIKE     0.6 /* common share that two scopes must have */
 #define MATCH_MIN_LOOSE 8
-#define MATCH_LOOSE     0.8 /* required share if scopes below were renamed too */
+#define MATCH_LOOSE     0.8 /* required share if scopes below them were renamed too */
 #define MATCH_TIE       0.02
-#define MATCH_PAIRS_MAX ((size_t)4 << 20) /* tops below one parent; more are not matched */
+#define MATCH_PAIRS_MAX ((size_t)4 << 20) /* limit for pairs of tops below one parent */
 
 /* A top: an entry that may have another name on another side. */
 struct top {
 	uint32_t entry;
-	struct str base;        /* last component of its name */
-	struct str stem;        /* last component without trailing number */
-	int64_t number;         /* or -1 */
+	struct str base;        /* last component of the name */
+	struct str stem;        /* last component without its trailing number */
+	int64_t number;         /* trailing number, or -1 */
 	struct signature sign;  /* signature of all descendants, by path and type */
 	struct signature loose; /* signature by last name component and type */
 	bool taken;
 };
 
 struct pair {
-	uint32_t a, b; /* tops; entries while two are being joined */
+	uint32_t a, b; /* tops; entries, while two are being joined */
 	double score;
 };
 
@@ -39,15 +39,16 @@ struct tops {
 
 struct matcher {
 	struct compare *c;
-	struct arena *a;        /* scratch */
-	uint32_t *first, *next; /* children */
-	bool *renamed; /* indexed by entry: joined under another name, or below such an entry */
+	struct arena *a;        /* arena for scratch data */
+	uint32_t *first, *next; /* first child and next sibling of each entry */
+	bool *renamed;      /* indexed by entry: true if joined under another name, or below such an
+	                       entry */
 	VEC(uint32_t) todo; /* entries whose children are still to be examined */
 	struct imap rules;  /* key_of of renamed name components */
 	VEC(struct alias) found;
 	struct tops left, right; /* children of the current parent */
 	struct sb text;
-	uint32_t side; /* the side matched with the earlier ones */
+	uint32_t side; /* the side that is matched with the earlier sides */
 	bool changed;
 };
 
@@ -69,7 +70,7 @@ static void split_number(struct top *t)
 
 /* ---- signatures ---- */
 
-/* Moves to the next entry of the subtree of top; ID_NONE at its end. */
+/* Returns the next entry in the subtree of top; ID_NONE at its end. */
 static uint32_t next_below(const struct matcher *m, uint32_t top, uint32_t i)
 {
 	if (m->first[i] != ID_NONE)
@@ -147,7 +148,8 @@ static void join_one(struct matcher *m, uint32_t a, uint32_t b)
 	VEC_PUSH(m->a, &m->todo, a);
 }
 
-/* Merges b into a: children of equal name are merged as well, the others become children of a. */
+/* Merges b into a. Children with equal names are merged as well; the others become children of
+ * a. */
 static void join(struct matcher *m, uint32_t a, uint32_t b)
 {
 	struct compare *c = m->c;
@@ -275,7 +277,8 @@ static struct pair *find_pairs(struct matcher *m, size_t least, bool loose, size
 	return v.v;
 }
 
-/* Returns the only unmatched top of the list with a number; NULL if there is none or several. */
+/* Returns the only unmatched top of the list with a given number; NULL if there is none, or
+ * several. */
 static struct top *numbered(struct top *const *v, size_t n, int64_t number)
 {
 	struct top *found = NULL;
@@ -290,8 +293,8 @@ static struct top *numbered(struct top *const *v, size_t n, int64_t number)
 	return number < 0 ? NULL : found;
 }
 
-/* Resolves ties of similarity: by trailing numbers, or by position if the counts agree. If neither
- * decides, none of them is joined. */
+/* Resolves ties of similarity by trailing numbers, or by position if the counts agree. If neither
+ * decides, joins none of them. */
 static void settle(struct matcher *m, struct top **a, size_t n_a, struct top **b, size_t n_b)
 {
 	size_t k = 0;
@@ -336,7 +339,7 @@ static void use_similarity(struct matcher *m, size_t least, bool loose)
 	}
 }
 
-/* Returns the only free top without descendants of that type. */
+/* Returns the only free top without descendants that has a given type. */
 static struct top *only_leaf(const struct matcher *m, struct tops *v, struct str type)
 {
 	struct top *found = NULL;
@@ -352,7 +355,7 @@ static struct top *only_leaf(const struct matcher *m, struct tops *v, struct str
 	return found;
 }
 
-/* Inside renamed scopes: joins single nodes whose type occurs once on each side. */
+/* Joins single nodes inside renamed scopes if their type occurs once on each side. */
 static void use_types(struct matcher *m)
 {
 	for (size_t i = 0; i < m->left.n; i++) {
@@ -393,7 +396,7 @@ static void link_children(struct matcher *m)
 	m->next[0] = ID_NONE;
 }
 
-/* Queues entries with children of both kinds. */
+/* Queues the entries that have children of both kinds. */
 static void find_parents(struct matcher *m)
 {
 	const struct compare *c = m->c;
@@ -413,7 +416,7 @@ static void find_parents(struct matcher *m)
 			VEC_PUSH(m->a, &m->todo, i);
 }
 
-/* Processes queued entries in order; joined entries are queued as well. Renames found late are
+/* Processes queued entries in order, and queues joined entries. Renames that are found late are
  * tried again on earlier entries. */
 static void match_side(struct matcher *m)
 {
@@ -430,8 +433,8 @@ static void match_side(struct matcher *m)
 	} while (m->rules.n > rules);
 }
 
-/* True if every side has all entries: all of its entries are in the tree, so their number is
- * enough. */
+/* True if every side has all entries. All entries of a side are in the tree, so comparing their
+ * number suffices. */
 static bool all_there(const struct compare *c)
 {
 	for (uint32_t s = 0; s < c->sides; s++)

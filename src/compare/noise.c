@@ -67,7 +67,7 @@ static bool test_steps(
 	return true;
 }
 
-/* parts: of a microsecond. */
+/* True if two times differ by less than the noise floor. parts: of a microsecond. */
 static bool below_floor(int64_t x, int64_t y, int64_t parts)
 {
 	double a = x < 0 ? -(double)x : (double)x, b = y < 0 ? -(double)y : (double)y;

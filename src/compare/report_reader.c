@@ -8,7 +8,7 @@
 
 #include <assert.h>
 
-/* Returns the start of the root's line, which the old script's own reports spell differently. */
+/* Returns the start of the root's line. The old script's own reports spell it differently. */
 static size_t find_root(struct str text)
 {
 	struct str root = S("_TFProfRoot (");
@@ -37,8 +37,8 @@ static size_t find_list(struct str text)
 	return end == SIZE_MAX ? SIZE_MAX : at + end + 2;
 }
 
-/* Returns the offset of the first node line; SIZE_MAX if there is none. *op: the report has no
- * root. */
+/* Returns the offset of the first node line; SIZE_MAX if there is none. Sets *op if the report has
+ * no root. */
 static size_t find_lines(struct str text, bool *op)
 {
 	size_t at = find_root(text);
@@ -91,7 +91,7 @@ struct number_pair {
 	enum metric_id likely;
 };
 
-/* Returns the kind of a printed number, from its unit. */
+/* Returns the kind of a printed number, determined by its unit. */
 static enum quantity kind_of(struct str s)
 {
 	if (str_ends(s, S("B")))
@@ -133,7 +133,7 @@ static bool read_pair(struct str field, struct number_pair *p)
 	       quantity_parse(all, u, &p->total);
 }
 
-/* Determines the columns of a report without a legend from the units of the root's numbers; three
+/* Determines the columns of a report without a legend from the units of the root's numbers. Three
  * times are the columns of micros. */
 static bool guess_columns(struct answer *x, const struct number_pair *p, uint32_t n)
 {
@@ -198,8 +198,8 @@ static bool read_line(struct answer *x, struct str line, struct arena *a)
 
 	if (at == SIZE_MAX || !str_ends(line, S(")")))
 		return false;
-	/* Names may be empty or begin with a blank: the indent grows by at most two columns per
-	 * line. */
+	/* Names may be empty or begin with a blank, so the indent may grow by at most two columns
+	 * per line. */
 	size_t deepest = x->lines.n ? x->lines.v[x->lines.n - 1].indent + 2 : 0, most = at - 2;
 	if (most > deepest)
 		most = deepest;
@@ -265,7 +265,7 @@ static bool read_tree(
 		if (!line.n || (x->lines.n && line.p[0] != ' '))
 			break; /* other text follows the report */
 		if (str_find(line, S("...")) != SIZE_MAX && find_fields(line) == SIZE_MAX)
-			continue; /* "...hidden 3...", or lines removed by hand */
+			continue; /* "...hidden 3...", or a gap where lines were removed by hand */
 		if (!read_line(x, line, a))
 			return bad_line(x, number, line, e);
 	}
@@ -334,7 +334,7 @@ static bool find_columns(const struct answer *x, const enum metric_id *wanted, u
 	return true;
 }
 
-/* Open entries, outermost first, by indent. */
+/* The open entries, outermost first, by indent. */
 struct open {
 	uint32_t entry, indent;
 };

@@ -15,11 +15,11 @@ struct side_maker {
 	struct tree_nodes nodes;
 	VEC(struct str) name, given;
 	VEC(uint8_t) flags;
-	VEC(bool) has_total; /* the total was given */
+	VEC(bool) has_total; /* true: the total was given */
 	VEC(uint32_t) type;
 	VEC(int64_t) self, total;
 	struct intern names, types;
-	struct imap child; /* (parent << 32 | name) -> entry */
+	struct imap child; /* key: parent << 32 | name; value: entry */
 };
 
 static uint32_t add_entry(struct side_maker *w, uint32_t parent, struct str name)
@@ -192,7 +192,7 @@ struct copy {
 	struct query *q;
 	struct arena *a;
 	uint32_t *type_of; /* indexed by string id of the model; 0: not seen yet */
-	uint32_t first, n; /* selects the values */
+	uint32_t first, n; /* selected values */
 };
 
 static uint32_t find_type(struct copy *c, uint32_t entry)
@@ -210,7 +210,7 @@ static uint32_t find_type(struct copy *c, uint32_t entry)
 	return c->type_of[op];
 }
 
-/* Copies the numbers of an entry; the root has no own numbers. For op, the root's children have
+/* Copies the numbers of an entry. The root has no own numbers. For op, the root's children get
  * their own numbers, not the running sums of the list. */
 static void copy_numbers(struct copy *c, uint32_t to, uint32_t from)
 {
@@ -246,7 +246,7 @@ static void copy_entry(struct copy *c, uint32_t to, uint32_t from)
 	c->s->flags[to] = (uint8_t)flags;
 }
 
-/* Returns the kept entries in pre-order with siblings in order; NULL if they are in order already
+/* Returns the kept entries in pre-order with sorted siblings; NULL if they are sorted already
  * (scope, op). Fills t. */
 static uint32_t *sort_entries(const struct query *q, struct tree *t)
 {
@@ -303,8 +303,8 @@ void side_fill(struct side *s, struct query *q, uint32_t first, uint32_t n)
 
 /* ---- renaming ---- */
 
-/* Computes the part of an entry's total that neither its own numbers nor its children explain: a
- * printed report may omit lines. */
+/* Computes the part of an entry's total that neither its own numbers nor its children explain,
+ * because a printed report may omit lines. */
 static void add_unseen(struct side_maker *w, uint32_t to, const struct side *s, uint32_t i)
 {
 	uint32_t n = s->values.n;

@@ -10,17 +10,18 @@
 #include "view/view.h"
 #include "io/src.h"
 
-/* The compared values; number k of entry i is self[i * n + k]. The sides of a comparison have equal
- * parts: a side whose own parts are longer or shorter is converted. */
+/* The compared values; number k of entry i is self[i * n + k]. All sides of a comparison store
+ * values in equal parts: a side whose own parts are different is converted. */
 struct side_values {
 	const enum value *v;
 	uint32_t n;
 	int64_t ticks_per_us; /* the shortest ticks of all sides; 0 and 1: microseconds */
-	bool every_step; /* averages are over all steps, so an entry has 0 where it did not run */
+	bool every_step; /* true: averages are over all steps, so an entry has 0 where it did not
+	                    run */
 };
 
-/* Returns in which parts a value is kept: times in ticks, and counts of traces in thousandths, as
- * their averages have fractions. */
+/* Returns the number of parts of a unit in which a value is stored. Times are stored in ticks.
+ * Counts of traces are stored in thousandths, because their averages have fractions. */
 static inline int64_t side_parts(int64_t ticks_per_us, enum value v)
 {
 	if (ticks_per_us <= 1)
@@ -31,7 +32,7 @@ static inline int64_t side_parts(int64_t ticks_per_us, enum value v)
 enum {
 	SIDE_ACCOUNTED = 1, /* its own numbers count */
 	SIDE_NODE = 2,      /* a node defines it */
-	SIDE_ELSEWHERE = 4  /* on none of the devices that -device_regexes selects */
+	SIDE_ELSEWHERE = 4  /* on no device that -device_regexes selects */
 };
 
 struct side {
@@ -39,8 +40,9 @@ struct side {
 	struct side_values values;
 	uint32_t n;
 	uint32_t *parent, *end;
-	struct str *name;  /* full names; bytes in the model, its trees or the side's arena */
-	struct str *given; /* names in the model; NULL: unchanged */
+	struct str *name;  /* full names; the bytes belong to the model, its trees or the side's
+	                      arena */
+	struct str *given; /* names in the model; NULL: equal to name */
 	uint8_t *flags;    /* SIDE_ bits */
 	uint32_t *type;    /* index into types; 0: none */
 	struct strs types; /* operation types; [0] is empty */
@@ -57,12 +59,12 @@ static inline struct str side_given(const struct side *s, uint32_t i)
 void side_from_query(
         struct side *s, struct query *q, const struct side_values *values, struct arena *a);
 
-/* Fills n values, from number k on, from another query (such as a step) of the same model, view and
- * types. */
+/* Fills n values, starting with number k, from another query (such as a step) of the same model,
+ * view and types. */
 void side_fill(struct side *s, struct query *q, uint32_t k, uint32_t n);
 
-/* Divides the recorded numbers of every node by its number of executions. Call between view_open
- * and account. */
+/* Divides the recorded numbers of every node by its number of executions. Must be called between
+ * view_open and account. */
 void side_per_run(struct query *q);
 
 /* Renames the entries through `name`; entries with equal names are added up. Returns s itself if no
@@ -76,10 +78,10 @@ const struct side *side_rename(
 struct side_maker;
 struct side_maker *side_begin(enum vk kind, const struct side_values *values, struct arena *a);
 
-/* Returns the entry with that name below parent (0 is the root); creates it if missing. */
+/* Returns the entry with a name below parent (0 is the root). Creates it if it is missing. */
 uint32_t side_child(struct side_maker *w, uint32_t parent, struct str name);
 
-/* Returns the entry of a path; creates it with all its scopes if missing. */
+/* Returns the entry of a path. Creates it and its scopes if they are missing. */
 uint32_t side_path(struct side_maker *w, struct str path);
 
 /* Adds to an entry's own numbers. */
@@ -88,7 +90,8 @@ void side_set_type(struct side_maker *w, uint32_t entry, struct str type);
 /* Sets an entry's name in the model, if it differs from its name here. */
 void side_set_given(struct side_maker *w, uint32_t entry, struct str name);
 
-/* Sets an entry's total; by default it is the sum of its own numbers and its children's totals. */
+/* Sets an entry's total. By default, the total is the sum of its own numbers and its children's
+ * totals. */
 void side_set_total(struct side_maker *w, uint32_t entry, const int64_t *total);
 void side_end(struct side_maker *w, struct side *s);
 
@@ -99,7 +102,7 @@ void side_end(struct side_maker *w, struct side *s);
  * has no root: its lines follow the legend.
  */
 
-#define ANSWER_HEAD ((size_t)64 << 10) /* the first line must end within these bytes */
+#define ANSWER_HEAD ((size_t)64 << 10) /* limit for the length of the first line, bytes */
 
 struct answer_line {
 	struct str name;
@@ -109,21 +112,22 @@ struct answer_line {
 
 struct answer {
 	struct str file;
-	bool op; /* a report of the op view: names are types, and the root's numbers are unknown */
+	bool op; /* true: a report of the op view: names are types, and the root's numbers are
+	            unknown */
 	enum metric_id metric[M_N]; /* metrics of the number columns, in printed order */
 	uint32_t columns;
-	VEC(struct answer_line) lines; /* the root first */
+	VEC(struct answer_line) lines; /* lines, the root first */
 	VEC(int64_t) self, total;      /* indexed by line, then by column */
 };
 
-/* True if head, the first bytes of a file, is a report. */
+/* True if the first bytes of a file are the beginning of a report. */
 bool answer_sniff(struct str head);
 
 /* Reads a whole report that answer_sniff recognises; names are copied to a. */
 bool answer_read(struct answer *x, struct src *s, struct arena *a, struct err *e);
 
-/* Converts the report to a side in these ticks, in a. Returns false if it lacks one of the metrics.
- */
+/* Converts the report to a side with the given ticks, in a. Returns false if the report lacks one
+ * of the metrics. */
 bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *metrics, uint32_t n,
         int64_t ticks_per_us, struct side *to, struct arena *a, struct err *e);
 

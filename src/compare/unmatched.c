@@ -4,7 +4,7 @@
  */
 #include "compare/compare.h"
 
-#define PREFIX_TRIES 1000 /* names of the other side that each one is compared with */
+#define PREFIX_TRIES 1000 /* names of the other side with which each name is compared */
 
 /* Maps lower-case names to their index in `names`. */
 static void find_side(const struct compare *c, uint32_t side, uint32_t other, struct strs *names,
@@ -40,7 +40,7 @@ void unmatched_find(struct unmatched *l, const struct compare *c, struct arena *
 	}
 }
 
-/* Returns the scope that the names of b have before the names of a. */
+/* Returns the scope that precedes the names of b compared with the names of a. */
 static struct str find_prefix(const struct strs *a, const struct strs *b)
 {
 	for (size_t i = 0; i < b->n; i++) {

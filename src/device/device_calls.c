@@ -10,8 +10,8 @@
 #define OPEN_MAX 4096 /* maximum number of open calls */
 
 enum call_trait {
-	TRAIT_SYNC = 1,     /* always waits for work */
-	TRAIT_MAY_WAIT = 2, /* may wait for work */
+	TRAIT_SYNC = 1,     /* the call always waits for work */
+	TRAIT_MAY_WAIT = 2, /* the call may wait for work */
 };
 
 static bool has(struct str name, const char *part)
@@ -121,7 +121,7 @@ void gpu_calls_transfer(
 	add_host(f, (struct span){ .start = l->start,
 	                    .length = end - l->start,
 	                    .tag = (uint64_t)call << CALL_BITS | CALL_WAITED });
-	/* Further work of the same call adds the time after this. */
+	/* More work of the same call adds the time after this. */
 	l->length = returned - end;
 	l->start = end;
 	l->announced = true;
@@ -141,15 +141,15 @@ struct open_call {
 	uint64_t covered; /* end of the work that has been counted */
 	uint64_t blocking;
 	uint32_t call;
-	bool waited;   /* waits in any case */
-	bool outlived; /* work that was launched before the call still ran when the call returned */
+	bool waited;   /* the call waits in any case */
+	bool outlived; /* work launched before the call was still running when the call returned */
 };
 
-/* The calls of one process. */
+/* The open calls of one process. */
 struct host_walk {
 	struct device_use *u;
 	struct arena *scratch;
-	uint64_t busy; /* the latest end of work so far */
+	uint64_t busy; /* latest end of work so far */
 	VEC(struct open_call) open;
 };
 
@@ -171,7 +171,7 @@ static void close_call(struct host_walk *w, const struct open_call *c)
 	hist_add(&u->waits.v[i].h, u->a, ns);
 }
 
-/* Counts the time between from and to that has not been counted. */
+/* Counts the part of the time between from and to that has not been counted yet. */
 static void count(struct open_call *c, uint64_t from, uint64_t to)
 {
 	from = from > c->covered ? from : c->covered;
@@ -182,7 +182,7 @@ static void count(struct open_call *c, uint64_t from, uint64_t to)
 	}
 }
 
-/* Closes calls that ended before. */
+/* Closes the calls that ended before a time. */
 static void close_ended(struct host_walk *w, uint64_t before)
 {
 	size_t n = 0;
@@ -203,7 +203,7 @@ static void see_call(struct host_walk *w, const struct span *x)
 		.call = (uint32_t)(x->tag >> CALL_BITS),
 		.waited = (x->tag & (CALL_SYNCHRONIZES | CALL_WAITED)) != 0 };
 
-	/* Work that has begun was launched before, and covers the time up to its latest end. */
+	/* Work that has begun was launched earlier, and covers the time up to its latest end. */
 	count(&c, x->start, w->busy);
 	c.outlived = w->busy > c.end;
 	if (w->open.n >= OPEN_MAX)
@@ -213,7 +213,7 @@ static void see_call(struct host_walk *w, const struct span *x)
 	VEC_PUSH(w->scratch, &w->open, c);
 }
 
-/* Takes work. since: ns from the launch to the start of the work; negative: unknown. */
+/* Adds a piece of work. since: ns from the launch to the start of the work; negative: unknown. */
 static void see_work(struct host_walk *w, uint64_t start, uint64_t end, int64_t since)
 {
 	uint64_t launched = start - ((uint64_t)since < start ? (uint64_t)since : start);
@@ -236,8 +236,8 @@ struct calls_walk {
 	struct host_walk *hosts; /* indexed by process */
 	struct span_walk spans;
 	struct span next;
-	unsigned owner; /* index of the process of next */
-	bool more;      /* next is valid */
+	unsigned owner; /* index of the process of `next` */
+	bool more;      /* true: `next` is valid */
 };
 
 /* Processes the calls that start before a time. */

@@ -14,7 +14,7 @@
 
 #include "device/device_use.h"
 
-/* Returns the text of an id. */
+/* Returns the text for the id of a name. */
 typedef struct str gpu_name(const void *from, uint32_t id);
 
 /* A call that may be nested in another one: a driver call in a runtime call. */
@@ -28,19 +28,19 @@ struct gpu_call_feed {
 	struct device_use *u;
 	struct arena *scratch;
 	uint32_t process;
-	struct imap call_of; /* string id -> index in u->calls */
-	uint32_t name, call; /* last result */
-	VEC(uint8_t) traits; /* by index in u->calls */
-	struct imap threads; /* tid -> pending */
+	struct imap call_of; /* key: string id; value: index in u->calls */
+	uint32_t name, call; /* result of the last look-up */
+	VEC(uint8_t) traits; /* indexed like u->calls */
+	struct imap threads; /* key: thread id; value: index in pending */
 	VEC(struct gpu_pending) pending;
 };
 
 void gpu_calls_begin(
         struct gpu_call_feed *f, struct device_use *u, uint32_t process, struct arena *scratch);
-/* text_of(from, c->name) is the name of the call. */
+/* Adds a call. text_of(from, c->name) is the name of the call. */
 void gpu_calls_take(
         struct gpu_call_feed *f, gpu_name *text_of, const void *from, const struct spool_api *c);
-/* Adds a copy or memset with its call. */
+/* Adds a copy or memset together with its call. */
 void gpu_calls_transfer(
         struct gpu_call_feed *f, const struct recorded_op *op, struct recorded_call *l);
 void gpu_calls_end(struct gpu_call_feed *f);

@@ -44,7 +44,7 @@ static int64_t length(uint64_t from, uint64_t to)
 	return to > from ? num_from_u64(to - from) : 0;
 }
 
-/* Returns the part of interval x after *end, and moves *end to the end of x if it is later. */
+/* Returns the part of interval x after *end. Moves *end to the end of x if x ends later. */
 static struct gpu_stretch extend(uint64_t *end, struct gpu_stretch x)
 {
 	if (x.from < *end)
@@ -54,7 +54,7 @@ static struct gpu_stretch extend(uint64_t *end, struct gpu_stretch x)
 	return x;
 }
 
-/* Updates the three latest ends of different processes. */
+/* Updates the three latest ends, which belong to different processes. */
 static void remember(struct last latest[3], unsigned owner, uint64_t end)
 {
 	unsigned i = 0;
@@ -112,7 +112,7 @@ static void take_kernel(struct walk *w, const struct slice *s)
 	hist_add(&u->kernels.v[w->kernel_of[s->event] - 1].h, u->a, trace_ns(u->t, s->length));
 }
 
-/* Adds work to its process. */
+/* Adds work to the part of its process. */
 static void take_part(struct walk *w, unsigned owner, struct gpu_stretch whole)
 {
 	struct gpu_part *p = &w->u->parts.v[w->d->parts.v[owner]];

@@ -64,7 +64,7 @@ void gpu_memory_end(struct gpu_memory_feed *f)
 {
 	struct gpu_memory_event *v = f->events.v;
 	const uint32_t *order = sort_order(f->scratch, f->events.n, by_time, v);
-	struct imap held; /* address -> event that allocated it */
+	struct imap held; /* key: address; value: event that allocated it */
 	uint32_t at;
 
 	imap_init(&held, f->scratch);

@@ -28,7 +28,7 @@ void gpu_memory_take(struct gpu_memory_feed *f, uint32_t part, const struct spoo
 /* Sorts the events by time and adds them up. Records of several threads are not in order. */
 void gpu_memory_end(struct gpu_memory_feed *f);
 
-/* Adds a copy, by kind of host memory and size. */
+/* Adds a copy to the sums for its kind of host memory and its size. */
 void gpu_copies_take(struct device_use *u, enum gpu_way way, enum gpu_host_memory host,
         const struct recorded_op *op);
 

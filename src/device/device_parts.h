@@ -10,10 +10,10 @@
 /* Initialises u for a trace that is not a recording. */
 void device_use_init(struct device_use *u, const struct trace *t, struct arena *a);
 
-/* Finds or adds the item with a name. name.p NULL: the name is lost. */
+/* Finds or adds the item with a name. name.p is NULL if the name is lost. */
 uint32_t gpu_list_index(struct device_use *u, struct gpu_list *list, struct str name);
 
-/* Finds or adds the part for the work of a process on a GPU. gpu: NULL if it is not known. */
+/* Finds or adds the part for the work of a process on a GPU. gpu: NULL if it is unknown. */
 uint32_t device_part(
         struct device_use *u, uint32_t process, uint32_t local, const struct recorded_gpu *gpu);
 
@@ -24,7 +24,7 @@ void device_add_shape(struct device_use *u, struct gpu_times *kernel, uint32_t p
 /* Adds copies to others. */
 void gpu_copies_add(struct gpu_copies *c, const struct gpu_copies *more);
 
-/* Converts a tick of the trace to the clock that u uses, ns. */
+/* Converts a tick of the trace to the clock of u, ns. */
 uint64_t device_time(const struct device_use *u, int64_t tick);
 
 /* Returns the index of the process of a track. */

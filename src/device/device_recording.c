@@ -18,23 +18,23 @@ const char *const gpu_ways[WAY_N] = { [WAY_HTOD] = "HtoD",
 	[WAY_SET] = "Memset",
 	[WAY_OTHER] = "other" };
 
-/* CUpti_ActivityMemcpyKind: A is an array on the device. */
+/* Indexed by CUpti_ActivityMemcpyKind. A means an array on the device. */
 static const enum gpu_way way_of[] = { WAY_OTHER, WAY_HTOD, WAY_DTOH, WAY_HTOD, WAY_DTOH, WAY_DTOD,
 	WAY_DTOD, WAY_DTOD, WAY_DTOD, WAY_HTOH, WAY_PTOP };
 
-/* CUpti_ActivitySynchronizationType; in the third it is a stream that waits, and no host. */
+/* Indexed by CUpti_ActivitySynchronizationType. In the third type a stream waits, not the host. */
 static const char *const sync_names[GPU_SYNCS] = { "synchronisation", "event synchronize", NULL,
 	"stream synchronize", "context synchronize" };
 
-/* One process being read. */
+/* State of the pass over one process. */
 struct reading {
 	struct device_use *u;
 	struct scratch own;
 	struct arena *scratch; /* &own.a */
 	const struct recorded_process *p;
 	uint32_t process;
-	VEC(uint32_t) parts;  /* GPU number in the process -> 1 + part */
-	struct imap graph_of; /* number -> index in u->graphs */
+	VEC(uint32_t) parts;  /* indexed by GPU number in the process: 1 + part */
+	struct imap graph_of; /* key: number of the graph; value: index in u->graphs */
 	struct gpu_call_feed calls;
 	struct gpu_memory_feed memory;
 };
@@ -57,7 +57,7 @@ static struct gpu_part *part_of(struct reading *r, uint32_t local)
 	return &r->u->parts.v[i];
 }
 
-/* Returns the kernel, or the graph recorded as a whole, with this name; adds it if necessary. */
+/* Returns the kernel with a name, or the graph recorded as a whole. Adds it if necessary. */
 static struct gpu_times *kernel_of(struct reading *r, uint32_t leaf)
 {
 	struct device_use *u = r->u;
@@ -115,7 +115,7 @@ static void take_operation(void *user, const struct recorded_op *op, struct reco
 		gpu_calls_transfer(&r->calls, op, c);
 }
 
-/* Counts a launch; returns the index of the part. */
+/* Counts a launch. Returns the index of the part. */
 static uint32_t take_launch(struct reading *r, const struct recorded_op *op)
 {
 	uint32_t part = part_index(r, op->device);
@@ -294,7 +294,7 @@ static void end_process(void *user)
 	scratch_close(&r->own);
 }
 
-/* Adds the facts that the recording contains about itself. */
+/* Adds the metadata of the recording. */
 static void take_facts(struct device_use *u, const struct recorded_process *p)
 {
 	const struct recording_facts *f = &p->facts;

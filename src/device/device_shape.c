@@ -7,16 +7,16 @@
 #include <string.h>
 
 #define WARP           32u
-#define REGISTERS      65536u /* registers of a multiprocessor */
-#define REGISTER_UNIT  256u   /* a warp gets a multiple of these registers */
-#define WARP_UNIT      4u     /* warps whose registers are allocated together */
+#define REGISTERS      65536u /* number of registers of a multiprocessor */
+#define REGISTER_UNIT  256u   /* registers are allocated to a warp in multiples of this number */
+#define WARP_UNIT      4u     /* number of warps whose registers are allocated together */
 #define SHARED_UNIT    128u
-#define SHARED_RESERVE 1024u /* bytes of each block, from 8.0 on */
+#define SHARED_RESERVE 1024u /* reserved bytes of each block, since compute capability 8.0 */
 
 /* Limits of a multiprocessor by compute capability (CUDA C++ Programming Guide, technical
  * specifications). */
 static const struct limits {
-	uint32_t capability, warps, blocks, shared; /* shared: KiB */
+	uint32_t capability, warps, blocks, shared; /* shared: shared memory in KiB */
 } limits[] = {
 	{ 50, 64, 32, 64 },
 	{ 52, 64, 32, 96 },

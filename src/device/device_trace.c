@@ -20,7 +20,8 @@ struct trace_feed {
 	struct gpu_call_feed calls;
 };
 
-/* Words for the direction in the names of copies: of CUPTI, TensorFlow, HIP and rocprofv3. */
+/* Words for the direction in the names of copies, as CUPTI, TensorFlow, HIP and rocprofv3 write
+ * them. */
 static const char *const way_words[WAY_SET][4] = {
 	[WAY_HTOD] = { "HtoD", "H2D", "HostToDevice", "HOST_TO_DEVICE" },
 	[WAY_DTOH] = { "DtoH", "D2H", "DeviceToHost", "DEVICE_TO_HOST" },
@@ -37,7 +38,7 @@ static struct str string_of(const void *trace, uint32_t id)
 /* ---- times ---- */
 
 /* Chooses the first time of the clock. It is 1 if the source has no absolute times, because 0 means
- * an unknown time. */
+ * that a time is unknown. */
 static void find_base(struct device_use *u)
 {
 	const struct trace *t = u->t;
@@ -91,7 +92,7 @@ static void add_processes(struct trace_feed *f)
 		VEC_PUSH(u->a, &u->process_of, (uint32_t)i);
 	}
 	u->all.o = &no_options;
-	names_init(&u->all.names, u->a, &no_options, NULL); /* fails only for patterns */
+	names_init(&u->all.names, u->a, &no_options, NULL); /* fails only for malformed patterns */
 	u->all.v = v;
 	u->all.n = n;
 	add_steps(u, &f->u->steps);
@@ -177,7 +178,7 @@ static void take_memory(
 		        op);
 }
 
-/* Reads "x,y,z". */
+/* Reads three numbers, "x,y,z". */
 static bool read_triple(struct str text, uint32_t out[3])
 {
 	int64_t v = 0;
@@ -201,17 +202,18 @@ static uint32_t small_int(const struct trace *t, const struct argument *a)
 	return v < 0 ? 0 : v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
 }
 
-/* Returns the text of an argument, or an empty one for a number. */
+/* Returns the text of an argument. Returns an empty text for a number. */
 static struct str text_of(const struct trace *t, const struct argument *a)
 {
 	return a->type == ARG_TEXT ? trace_str(t, a->text) : STR_NONE;
 }
 
-/* Counts the launch configuration of a kernel, if the slice has it. */
+/* Counts the launch configuration of a kernel, if the slice states it. */
 static void take_shape(struct trace_feed *f, const struct slice *s)
 {
 	const struct trace *t = f->t;
-	struct str parts[] = { t->events.v[s->event].args, s->args }; /* those of the slice win */
+	struct str parts[] = { t->events.v[s->event].args, s->args }; /* arguments of the slice have
+	                                                                 precedence */
 	struct spool_kernel k = { .grid = { 0 } };
 	struct device_use *u = f->u;
 	struct argument a;

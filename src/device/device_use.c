@@ -100,8 +100,8 @@ uint32_t device_process(const struct device_use *u, uint32_t track)
 	return process < u->process_of.n ? u->process_of.v[process] : (uint32_t)u->processes.n - 1;
 }
 
-/* Returns the number that the source gives a device if these numbers are unique, else the index of
- * the device. */
+/* Returns the number that the source gives a device if these numbers are unique, otherwise the
+ * index of the device. */
 uint32_t device_number(const struct device_use *u, uint32_t device)
 {
 	return u->unique ? (uint32_t)u->t->devices.v[device].index : device;

@@ -33,7 +33,7 @@ struct span {
 };
 
 struct spans {
-	VEC(struct span) batch; /* unpacked, in scratch */
+	VEC(struct span) batch; /* unpacked intervals, in scratch memory */
 	VEC(struct str) runs;
 	uint64_t n;
 };
@@ -66,14 +66,14 @@ bool span_walk_next(struct span_walk *w, struct span *x, unsigned *owner);
 struct gpu_shape {
 	uint32_t grid[3], block[3];
 	uint32_t registers, static_shared, dynamic_shared;
-	uint32_t part; /* the process and GPU of the first launch */
+	uint32_t part; /* process and GPU of the first launch */
 	uint64_t count;
 };
 
 struct gpu_shapes {
 	struct gpu_shape v[GPU_SHAPES];
 	unsigned n;
-	uint64_t others; /* launches with other shapes */
+	uint64_t others; /* number of launches with other shapes */
 };
 
 void gpu_shapes_add(struct gpu_shapes *s, const struct spool_kernel *k, uint32_t part);
@@ -91,25 +91,25 @@ int gpu_occupancy(const struct gpu_shape *s, uint32_t capability);
 enum { CALL_SYNCHRONIZES = 1, CALL_WAITED = 2, CALL_BITS = 2 };
 
 enum gpu_way { WAY_HTOD, WAY_DTOH, WAY_DTOD, WAY_PTOP, WAY_HTOH, WAY_SET, WAY_OTHER, WAY_N };
-extern const char *const gpu_ways[WAY_N]; /* "HtoD", ... */
+extern const char *const gpu_ways[WAY_N]; /* texts for output: "HtoD", ... */
 
 #define GPU_SYNCS 5 /* kinds of CUpti_ActivitySynchronizationType */
 
 /* Durations of one item, ns. Operations that the recorder summed (--max-size) are not in h: only
- * their count, total, minimum and maximum are known (summed*). */
+ * their count, total, minimum and maximum are known (the members summed*). */
 struct gpu_times {
 	struct str name;
 	struct hist h;
 	uint64_t summed;
 	int64_t summed_ns, summed_min, summed_max;
-	int64_t blocking;          /* calls: time in which the host waited for the GPU */
-	struct gpu_shapes *shapes; /* kernels: launch configurations, or NULL */
+	int64_t blocking;          /* for calls: time in which the host waited for the GPU */
+	struct gpu_shapes *shapes; /* for kernels: launch configurations, or NULL */
 };
-/* Items by name. */
+/* A list of items with names. */
 struct gpu_list {
 	struct gpu_times *v;
 	size_t n, cap;
-	struct imap at; /* id of the name -> index */
+	struct imap at; /* key: id of the name; value: index */
 };
 uint64_t gpu_count(const struct gpu_times *t);
 int64_t gpu_total(const struct gpu_times *t);
@@ -121,51 +121,52 @@ struct gpu_copies {
 	int64_t bytes, ns;
 };
 
-/* Kind of host memory of a copy. */
+/* Kinds of host memory that a copy uses. */
 enum gpu_host_memory { HOST_PAGEABLE, HOST_PINNED, HOST_NONE, HOST_MEMORY_N };
 extern const char *const gpu_host_memories[HOST_MEMORY_N];
-/* Copies by size: up to 4 KiB, 64 KiB, 1 MiB, 16 MiB, above. */
+/* Size classes of copies: up to 4 KiB, 64 KiB, 1 MiB, 16 MiB, and above. */
 enum { GPU_SIZES = 5 };
 extern const char *const gpu_sizes[GPU_SIZES];
 
-/* Memory of one kind, of one process on one GPU. */
+/* Kinds of memory that a process allocates on a GPU. */
 enum gpu_memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MANAGED, MEMORY_OTHER, MEMORY_KIND_N };
 extern const char *const gpu_memory_kinds[MEMORY_KIND_N];
 struct gpu_memory {
 	uint64_t allocations, frees;
-	int64_t bytes;      /* total allocated */
-	int64_t live, peak; /* at the end; maximum */
+	int64_t bytes;      /* sum of all allocations */
+	int64_t live, peak; /* bytes allocated at the end, and at most */
 };
 
-/* One process on one GPU. */
+/* The part of a GPU's work that belongs to one process. */
 struct gpu_part {
 	uint32_t process;
-	uint32_t local;                 /* GPU number in this process */
-	uint32_t number;                /* over all processes */
-	const struct recorded_gpu *gpu; /* NULL: not known */
+	uint32_t local;                 /* number of the GPU within this process */
+	uint32_t number;                /* number of the GPU over all processes */
+	const struct recorded_gpu *gpu; /* NULL: unknown */
 	struct gpu_copies ways[WAY_N];
 	struct gpu_memory memory[MEMORY_KIND_N];
 	uint64_t kernels;
-	int64_t busy; /* union of the work of this process */
+	int64_t busy; /* time of the union of this process's work, ns */
 };
 
 struct gpu_device {
-	const struct recorded_gpu *gpu; /* from the first process that used it, or NULL */
-	uint32_t number;                /* over all processes, as in the views */
+	const struct recorded_gpu *gpu; /* taken from the first process that used the GPU; may be
+	                                   NULL */
+	uint32_t number;                /* number over all processes, as in the views */
 	VEC(uint32_t) parts;
 	uint64_t kernels;
 	struct device_usage usage; /* zero if no work has times */
 	uint64_t from, to;         /* first start and last end, ns */
 	int64_t shared;            /* time in which several processes used the GPU */
 	struct hist gaps;
-	struct hist latency; /* from a call to the start of its work */
+	struct hist latency; /* times from a call to the start of its work */
 	struct gpu_copies ways[WAY_N];
 };
 
 /* A CUDA graph of a process. */
 struct gpu_graph {
 	uint32_t process, number;
-	uint64_t launches, nodes; /* nodes: executed nodes, if recorded */
+	uint64_t launches, nodes; /* nodes: number of executed nodes, if they are recorded */
 	int64_t ns;               /* total time of the nodes, or of whole graphs */
 };
 
@@ -184,7 +185,7 @@ struct gpu_step {
 	uint64_t operations;
 };
 
-/* Overhead of profiling, as CUPTI reports it. */
+/* Overhead of profiling that CUPTI reports. */
 #define GPU_OVERHEADS 16
 struct gpu_overhead {
 	uint32_t kind; /* CUpti_ActivityOverheadKind */
@@ -207,40 +208,41 @@ struct device_use {
 	struct trace_steps steps;
 	struct idle_report idle; /* empty without links */
 	int64_t first;           /* earliest time of the trace, ns */
-	uint64_t base;           /* `first`, on the clock that this struct uses */
-	bool unique;             /* device numbers of the source are unique */
-	struct recordings all;   /* for traces that are not recordings: only processes */
+	uint64_t base;           /* `first` on the clock of this struct */
+	bool unique;             /* true: device numbers of the source are unique */
+	struct recordings all;   /* contains only processes for traces that are not recordings */
 	struct intern names;
 	VEC(struct gpu_process) processes;
 	VEC(uint32_t) process_of; /* indexed by process of the trace: index in processes */
 	VEC(struct gpu_part) parts;
-	VEC(struct gpu_device) devices; /* in output order */
+	VEC(struct gpu_device) devices; /* in the order in which they are shown */
 	VEC(uint32_t) kernel_of;        /* indexed by leaf of the names: 1 + index in kernels */
-	struct gpu_list kernels;        /* finally sorted by total, as are calls and waits */
+	struct gpu_list kernels;        /* sorted by total time at the end, like calls and waits */
 	struct gpu_list calls; /* runtime and driver calls that are not nested in other calls */
-	struct gpu_list waits; /* per call: time in which the host waited for the GPU */
+	struct gpu_list waits; /* for each call: time in which the host waited for the GPU */
 	struct gpu_copies copies[WAY_N][HOST_MEMORY_N][GPU_SIZES];
 	VEC(struct gpu_graph) graphs;
 	VEC(struct gpu_range) ranges; /* indexed by scope; inner scopes follow outer scopes */
 	struct gpu_overhead overheads[GPU_OVERHEADS]; /* the last element counts all other kinds */
 	unsigned n_overheads;
-	struct gpu_times syncs[GPU_SYNCS]; /* as CUPTI reports them, if requested */
-	uint64_t summed;                   /* operations that were recorded only as sums */
-	uint64_t untimed;                  /* operations without times */
+	struct gpu_times syncs[GPU_SYNCS]; /* numbers that CUPTI reports, if they were requested */
+	uint64_t summed;                   /* number of operations that were recorded only as
+	                                      sums */
+	uint64_t untimed;                  /* number of operations without times */
 	struct recording_losses lost;
 	uint64_t damaged;
-	int64_t uncompared; /* processes whose launches are not all known to have records */
-	uint64_t gaps;      /* intervals in which a process did not record */
+	int64_t uncompared; /* number of processes for which missing launches cannot be excluded */
+	uint64_t gaps;      /* number of intervals in which a process did not record */
 	int64_t gap_ns;
 };
 
 /* Options of device_use_read. */
 struct device_request {
-	const struct recording_watch *watch; /* or NULL */
-	bool say;                            /* add notes about missing or implausible data */
+	const struct recording_watch *watch; /* may be NULL */
+	bool say;                            /* true: add notes about missing or implausible data */
 };
 
-/* Reads the recordings and makes their trace, in a. files and o must outlive u. */
+/* Reads the recordings, and makes their trace in a. files and o must outlive u. */
 bool device_use_read(struct device_use *u, const struct recording_set *files,
         const struct recording_options *o, const struct device_request *request, struct arena *a,
         struct notes *notes, struct err *e);

@@ -6,7 +6,7 @@
 #include "base/sort.h"
 #include "device/memory_use.h"
 
-/* Appends a key that is equal for the same owner in all snapshots. */
+/* Appends a key of an owner. The same owner has equal keys in all snapshots. */
 static void put_key(struct sb *b, const struct memory_owner *o)
 {
 	const struct str parts[] = { o->name, o->module, o->line, o->kind, o->rule, o->size };
@@ -71,7 +71,7 @@ static bool is_of(const struct memory_rank *r, const struct memory_pool *p)
 	return str_eq(r->worker, p->worker) && str_eq(r->device, p->device);
 }
 
-/* Adds a rank, and the owners of its pools: those from index i on that have the same worker and
+/* Adds a rank and the owners of its pools: the pools from index i on with the same worker and
  * device. Returns the index after these pools. */
 static size_t add_rank(struct memory_use *use, size_t i, struct intern *keys,
         struct rank_owners *owners, struct arena *a)
@@ -106,7 +106,7 @@ static int by_owner(const void *v, uint32_t a, uint32_t b)
 	return (o[a].rank > o[b].rank) - (o[a].rank < o[b].rank);
 }
 
-/* Sorts the owners, and merges those that occur in several pools of a rank. */
+/* Sorts the owners, and merges equal owners of several pools of a rank. */
 static void merge_owners(struct rank_owners *x, struct arena *a)
 {
 	size_t n = 0;
@@ -121,8 +121,8 @@ static void merge_owners(struct rank_owners *x, struct arena *a)
 	x->n = n;
 }
 
-/* Sorts n numbers, none of them negative, and returns the lower median of these and all - n zeros.
- */
+/* Sorts n numbers, none of which is negative. Returns the lower median of these numbers and all - n
+ * zeros. */
 static int64_t median_of(struct arena *a, int64_t *v, size_t n, size_t all)
 {
 	size_t at = (all - 1) / 2;
@@ -133,7 +133,7 @@ static int64_t median_of(struct arena *a, int64_t *v, size_t n, size_t all)
 	return v[at - (all - n)];
 }
 
-/* Finds for each rank the owner whose bytes exceed the median of all ranks the most. */
+/* Finds for each rank the owner whose bytes exceed the median over all ranks the most. */
 static void find_most(struct memory_use *use, const struct rank_owners *owners, struct arena *a)
 {
 	int64_t *bytes = ARENA_ARRAY(a, use->ranks.n, int64_t);

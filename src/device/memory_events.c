@@ -100,10 +100,10 @@ static void match_release(struct memory_event *e, struct memory_event *made, boo
 }
 
 /* Finds the size and the place of each release by its address. An allocation at an address that is
- * still allocated replaces the old one, whose release is missing in the file. */
+ * still allocated replaces the earlier allocation, whose release is missing in the file. */
 static void match_releases(struct memory_event *v, const uint32_t *order, size_t n, struct arena *a)
 {
-	struct imap held; /* address -> 1 + event that allocated it; 0: released */
+	struct imap held; /* key: address; value: 1 + event that allocated it; 0: released */
 	uint32_t at;
 
 	imap_init(&held, a);
@@ -127,13 +127,13 @@ static void match_releases(struct memory_event *v, const uint32_t *order, size_t
 
 /* ---- replay ---- */
 
-/* A pool after some of its events. */
+/* State of a pool after some of its events. */
 struct pool_level {
-	int64_t known;        /* allocated and not released in the file */
-	int64_t before;       /* allocated before the first event; may become negative */
-	int64_t in_use;       /* total */
-	int64_t reserved;     /* -1: unknown */
-	double fragmentation; /* of the last event that states it; -1: unknown */
+	int64_t known;        /* bytes that the file allocates and has not released */
+	int64_t before;       /* bytes allocated before the first event; may become negative */
+	int64_t in_use;       /* total bytes in use */
+	int64_t reserved;     /* bytes; -1: unknown */
+	double fragmentation; /* value in the last event that states it; -1: unknown */
 };
 
 struct pool_replay {
@@ -142,14 +142,14 @@ struct pool_replay {
 	struct memory_event *v;
 	const uint32_t *order;
 	size_t n;
-	bool totals; /* the source has totals */
+	bool totals; /* true: the source has totals */
 	struct pool_level level, moment;
-	size_t until; /* number of events until the moment */
-	bool found;   /* the moment is known */
-	bool any;     /* the peak is known */
+	size_t until; /* number of events up to the moment */
+	bool found;   /* true: the moment has been found */
+	bool any;     /* true: the peak has been found */
 };
 
-/* Returns what an event adds to the known allocations. */
+/* Returns the number of bytes that an event adds to the known allocations. */
 static int64_t change_of(const struct pool_replay *r, const struct memory_event *e)
 {
 	int64_t by = e->unmatched ? 0 : e->bytes;
@@ -157,7 +157,7 @@ static int64_t change_of(const struct pool_replay *r, const struct memory_event 
 	return e->replaces == ID_NONE ? by : num_sub(by, r->v[e->replaces].bytes);
 }
 
-/* Finds what was in use before the first event: its total without the changes until then. */
+/* Finds the bytes in use before the first event: the first total without the changes up to it. */
 static void find_before(struct pool_replay *r)
 {
 	int64_t changed = 0;
@@ -177,7 +177,7 @@ static void find_before(struct pool_replay *r)
 	r->level.in_use = r->level.before;
 }
 
-/* Takes the use after n events as the moment. */
+/* Stores the use after n events as the moment. */
 static void take_moment(struct pool_replay *r, size_t n)
 {
 	r->moment = r->level;
@@ -185,8 +185,8 @@ static void take_moment(struct pool_replay *r, size_t n)
 	r->found = true;
 }
 
-/* Takes the use after n events as the peak if it is the largest, and as the moment if it is the one
- * asked for. ns: time of the last of these events. */
+/* Stores the use after n events as the peak if it is the largest so far, and as the moment if it is
+ * the requested one. ns: time of the last of these events. */
 static void try_moment(struct pool_replay *r, size_t n, int64_t ns)
 {
 	struct memory_pool *p = r->p;
@@ -297,7 +297,7 @@ static struct str name_of(const struct memory_gathering *g, uint32_t id)
 	return id == ID_NONE ? STR_NONE : intern_str(&g->names, id);
 }
 
-/* Returns the text of a row that has no name of its own; p NULL if the column is not shown. */
+/* Returns the text of a row that has no name of its own. p is NULL if the column is not shown. */
 static struct str no_name(unsigned rule, bool shown, const char *none)
 {
 	if (rule == MEMORY_RULE_BEFORE_EVENTS || rule == MEMORY_RULE_NO_EVENT ||
@@ -338,7 +338,7 @@ static struct memory_owner describe(const struct live_owners *l, const struct ro
 	return o;
 }
 
-/* True for rows that do not stand for allocations in the file. */
+/* True for rows that do not represent allocations in the file. */
 static bool is_rest(unsigned rule)
 {
 	return rule >= MEMORY_RULE_BEFORE_EVENTS && rule <= MEMORY_RULE_RESERVED;
@@ -403,11 +403,11 @@ static void add_counts(struct live_owners *l)
 	}
 }
 
-/* Adds what the file's allocations have in use at the moment. */
+/* Adds the allocations of the file that are in use at the moment. */
 static void find_known(struct live_owners *l, bool *live)
 {
 	struct pool_replay *r = l->r;
-	struct imap held; /* address -> 1 + event; 0: released */
+	struct imap held; /* key: address; value: 1 + event; 0: released */
 	uint32_t at;
 
 	imap_init(&held, r->g->scratch);
@@ -574,7 +574,7 @@ static void find_state(struct pool_replay *r, bool blind)
 	p->known_live = r->found;
 }
 
-/* Sets the live set of a pool of which only the peak is known. */
+/* Sets the live set of a pool for which only the peak is known. */
 static void keep_peak(struct memory_gathering *g, struct memory_pool *p)
 {
 	if (p->peak <= 0 || p->use.n)

@@ -25,47 +25,48 @@ struct memory_place {
 
 struct memory_event {
 	int64_t ns;
-	int64_t bytes;        /* negative: released; 0: unknown */
-	int64_t in_use;       /* total afterwards, from the source; negative: unknown */
-	int64_t reserved;     /* bytes reserved afterwards; negative: unknown */
-	double fragmentation; /* afterwards; negative: unknown */
+	int64_t bytes;        /* size of the allocation; negative: a release; 0: unknown */
+	int64_t in_use;       /* total bytes after the event, from the source; negative: unknown */
+	int64_t reserved;     /* bytes reserved after the event; negative: unknown */
+	double fragmentation; /* value after the event; negative: unknown */
 	int64_t until;        /* end of the op around an allocation, or INT64_MIN */
 	uint64_t address;
-	uint64_t buffers;  /* allocations that the event stands for; 0: one */
-	uint32_t place;    /* in memory_gathering.places, or ID_NONE */
-	uint32_t replaces; /* an event whose memory this one reuses, or ID_NONE */
-	uint8_t rule;      /* of the kind */
+	uint64_t buffers;  /* number of allocations that the event represents; 0: one */
+	uint32_t place;    /* id in memory_gathering.places, or ID_NONE */
+	uint32_t replaces; /* event whose memory this event reuses, or ID_NONE */
+	uint8_t rule;      /* rule that decided the kind */
 	bool freed, has_address;
-	bool only_total;  /* neither an allocation nor a release */
-	bool released;    /* an allocation whose release is in the file, or whose memory was reused
-	                   */
-	bool unmatched;   /* a release without its allocation in the file */
-	bool freed_twice; /* a release of memory that the file has released */
+	bool only_total;  /* true: neither an allocation nor a release */
+	bool released;    /* true: an allocation whose release is in the file, or whose memory was
+	                     reused */
+	bool unmatched;   /* true: a release without its allocation in the file */
+	bool freed_twice; /* true: a release of memory that was already released */
 };
 
 struct memory_events {
 	VEC(struct memory_event) v;
-	bool blind; /* releases do not name the allocation that they release */
+	bool blind; /* true: releases do not name their allocation */
 };
 
 struct memory_gathering {
 	struct memory_use *out;
 	const struct memory_request *request;
 	struct arena *a, *scratch;
-	size_t first;                     /* pool in out->pools */
+	size_t first;                     /* index of the first pool in out->pools */
 	VEC(struct memory_events) events; /* indexed by pool, from the first one on */
-	struct intern keys;               /* worker, device and allocator -> pool */
-	struct intern names;              /* in a */
-	struct intern places;             /* bytes of struct memory_place */
-	struct memory_steps steps;        /* that were asked for; times in nanoseconds */
-	bool reserved_counts;             /* reserved memory is in use by programs */
-	bool sums_only; /* events are changes of the bytes of a kind: they name no allocation */
+	struct intern keys;               /* key: worker, device and allocator; value: pool */
+	struct intern names;              /* strings in a */
+	struct intern places;             /* places as bytes of struct memory_place */
+	struct memory_steps steps;        /* requested steps; times in nanoseconds */
+	bool reserved_counts;             /* true: reserved memory is in use by programs */
+	bool sums_only; /* true: events are changes of the bytes of a kind, and do not name an
+	                   allocation */
 };
 
 void memory_gather_begin(struct memory_gathering *g, const struct memory_request *request,
         struct memory_use *out, struct arena *a, struct arena *scratch);
 
-/* Returns the number of a pool; p of the names may be NULL. */
+/* Returns the number of a pool. The member p of the names may be NULL. */
 uint32_t memory_gather_pool(
         struct memory_gathering *g, struct str worker, struct str device, struct str allocator);
 struct memory_pool *memory_gathered_pool(const struct memory_gathering *g, uint32_t pool);
@@ -75,7 +76,7 @@ uint32_t memory_gather_place(struct memory_gathering *g, const struct memory_pla
 
 void memory_gather_event(struct memory_gathering *g, uint32_t pool, const struct memory_event *e);
 
-/* Replays all pools: fills the use over time, the counts and the live sets. */
+/* Replays all pools, which fills the use over time, the counts and the live sets. */
 void memory_gather_end(struct memory_gathering *g);
 
 #endif

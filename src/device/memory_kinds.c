@@ -4,7 +4,7 @@
  */
 #include "device/memory_kinds.h"
 
-#define PARTS 500 /* of the time; each has at most two moments */
+#define PARTS 500 /* number of parts of the time; each has at most two moments */
 
 uint8_t memory_kinds_add(struct memory_use *out, struct str kind, struct arena *a)
 {

@@ -33,17 +33,17 @@ struct memory_lowering {
 	struct memory_use use;
 	struct ingest *to;
 	struct arena *a;
-	bool stacks;                /* nodes are call stacks */
+	bool stacks;                /* true: nodes are call stacks */
 	struct memory_stacks facts; /* of a snapshot */
 	struct lowered_site *site;  /* indexed by memory_owner.site */
-	uint64_t frames;            /* that may still be made */
-	uint64_t bytes;             /* that paths may still take */
-	uint64_t cut;               /* call stacks without their innermost frames */
-	VEC(uint32_t) way;          /* sites or events, the innermost first */
-	struct sb path;             /* of the node: its name */
-	struct imap node_memory;    /* node of the model -> index in memory */
+	uint64_t frames;            /* number of frames that may still be created */
+	uint64_t bytes;             /* number of bytes that paths may still take */
+	uint64_t cut;               /* number of call stacks that lost their innermost frames */
+	VEC(uint32_t) way;          /* path of sites or events, innermost first */
+	struct sb path;             /* path of the node, which is its name */
+	struct imap node_memory;    /* key: node of the model; value: index in memory */
 	VEC(struct node_memory) memory;
-	VEC(uint32_t) nodes; /* of memory */
+	VEC(uint32_t) nodes; /* nodes of the elements of memory */
 };
 
 static bool is_snapshot(const struct memory_lowering *x)
@@ -108,7 +108,7 @@ static uint32_t make_frame(const struct memory_lowering *x, uint32_t site, uint3
 	return ingest_frame(x->to, &f);
 }
 
-/* Returns the frame of a site, or of the innermost caller for which there is room. */
+/* Returns the frame of a site or, if there is no room for it, of the innermost caller with room. */
 static uint32_t lower_site(struct memory_lowering *x, uint32_t site)
 {
 	uint32_t made = ID_NONE;
@@ -271,8 +271,8 @@ static void count_pools(struct memory_lowering *x, struct pools_by_device *to)
 	}
 }
 
-/* Adds the nodes of a pool. Each process of a job uses another device, but the same names: they do
- * not contain the device if there is only one. alone: the device has no other pool. */
+/* Adds the nodes of a pool. The processes of a job use different devices but the same names, so
+ * names contain the device only if there are several. alone: the device has no other pool. */
 static void lower_pool(
         struct memory_lowering *x, const struct memory_pool *p, bool several_devices, bool alone)
 {

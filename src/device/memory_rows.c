@@ -35,7 +35,7 @@ int64_t memory_pool_peak(const struct memory_pool *p)
 	return most < 0 ? p->moment_live : most;
 }
 
-/* The place of a pool among the others: pools of one group stay together. */
+/* The sort key of a pool. Pools of one group stay together. */
 struct pool_rank {
 	const struct memory_pool *p, *group; /* group: the row of the whole device, or the pool */
 	size_t worker;                       /* number of the worker */

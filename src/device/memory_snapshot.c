@@ -3,14 +3,14 @@
  * Memory use in a snapshot of PyTorch. The entries of a device are read three times, so nothing is
  * stored per entry:
  *
- * - scan: which allocations were made before the first entry, namely those that are freed without
+ * - scan: finds the allocations before the first entry, namely those that are freed without
  *   having been allocated, and the blocks that exist at the end and were never allocated
  *
- * - replay: bytes in use and reserved after each entry; the moment that was asked for
+ * - replay: computes the bytes in use and reserved after each entry, and the requested moment
  *
- * - collect: what is allocated at that moment
+ * - collect: adds up the allocations at that moment
  *
- * Memory is in use from alloc to free_completed, and has the size that was asked for.
+ * Memory is in use from alloc to free_completed, and has the requested size.
  */
 #include "base/sort.h"
 #include "device/memory_kinds.h"
@@ -52,11 +52,11 @@ struct memory_entry {
 	int64_t at; /* ticks */
 	uint64_t address;
 	int64_t bytes, requested, available; /* -1: unknown */
-	uint32_t site;                       /* or ID_NONE */
+	uint32_t site;                       /* may be ID_NONE */
 	uint32_t allocator, category, state; /* string ids, or ID_NONE */
 };
 
-/* An allocation that exists. */
+/* An allocation that exists at some point of the replay. */
 struct kept_block {
 	uint64_t address;
 	int64_t bytes;
@@ -68,7 +68,7 @@ struct kept_block {
 struct kept_set {
 	VEC(struct kept_block) v;
 	VEC(uint32_t) unused;
-	struct imap at; /* address -> 1 + index in v, 0: freed */
+	struct imap at; /* key: address; value: 1 + index in v; 0: freed */
 };
 
 struct snapshot_use {
@@ -81,14 +81,14 @@ struct snapshot_use {
 	uint32_t key_category, key_state;
 	struct intern owners;
 	VEC(struct memory_owner) owner; /* indexed by owner */
-	struct memory_steps steps;      /* that were asked for */
-	struct memory_kinds kinds;      /* if the use by kind is wanted */
+	struct memory_steps steps;      /* requested steps */
+	struct memory_kinds kinds;      /* valid if the use by kind is requested */
 };
 
 /* Bytes of a pool that the scan finds. */
 struct pool_facts {
-	int64_t reserved;     /* at the first entry */
-	int64_t largest_free; /* block at the end */
+	int64_t reserved;     /* bytes reserved at the first entry */
+	int64_t largest_free; /* largest free block at the end, bytes */
 	int64_t free;         /* bytes of the free blocks at the end */
 };
 
@@ -97,14 +97,15 @@ struct snapshot_device {
 	struct snapshot_use *x;
 	uint32_t track;
 	struct str name;
-	size_t pool0, pools;  /* in out->pools; the first one is the device if there are several */
+	size_t pool0, pools;  /* indexes in out->pools; if there are several, the first is the whole
+	                         device */
 	VEC(uint32_t) names;  /* string ids of the pools' names, or ID_NONE */
-	struct imap pool_ids; /* of the names -> index */
-	size_t ooms0;         /* errors of earlier devices */
+	struct imap pool_ids; /* key: name; value: index */
+	size_t ooms0;         /* number of errors of earlier devices */
 	VEC(struct kept_block) before;
 	VEC(struct pool_facts) facts; /* indexed by pool */
 	bool has_segments;
-	uint64_t moment; /* number of entries until the moment that was asked for */
+	uint64_t moment; /* number of entries up to the requested moment */
 	int64_t start;   /* time of the first entry, ticks */
 };
 
@@ -203,7 +204,8 @@ static void remove_held(struct kept_set *s, struct kept_block *h, struct arena *
 
 /* ---- pools ---- */
 
-/* Returns the index of a pool among those of the device, the device itself not counted. */
+/* Returns the index of a pool among the pools of the device, without the row of the device
+ * itself. */
 static uint32_t pool_of(struct snapshot_device *d, uint32_t name)
 {
 	uint32_t i;
@@ -233,7 +235,8 @@ static void add_pool(struct snapshot_device *d, struct str allocator)
 	                .has_state = true }));
 }
 
-/* Finds the rows to which a pool's numbers belong: its own and the device's. */
+/* Finds the rows to which a pool's numbers belong: the row of the pool and the row of the
+ * device. */
 static size_t rows_of(const struct snapshot_device *d, uint32_t pool, struct memory_pool *rows[2])
 {
 	struct memory_pool *v = d->x->out->pools.v + d->pool0;
@@ -260,7 +263,7 @@ static void add_free(const struct snapshot_device *d, uint32_t pool, int64_t *fr
 	}
 }
 
-/* Makes the rows: one for each pool, and one for the device if it has several. */
+/* Creates the rows: one for each pool and, if there are several pools, one for the device. */
 static void make_pools(struct snapshot_device *d)
 {
 	const struct snapshot_use *x = d->x;
@@ -285,13 +288,13 @@ static void make_pools(struct snapshot_device *d)
 
 /* ---- scan ---- */
 
-/* SEEN_KEPT: there is a block at the end. */
+/* SEEN_KEPT: a block exists at the end. */
 enum seen { SEEN_NOT, SEEN_LIVE, SEEN_FREED, SEEN_KEPT };
 
 struct entry_scan {
 	struct snapshot_device *d;
-	struct imap seen; /* address -> enum seen */
-	uint64_t live;    /* allocations without a free and without a block at the end */
+	struct imap seen; /* key: address; value: enum seen */
+	uint64_t live;    /* number of allocations without a free and without a block at the end */
 };
 
 static enum seen seen_at(const struct entry_scan *s, uint64_t address)
@@ -377,7 +380,7 @@ static void scan_any(struct entry_scan *s, const struct memory_entry *e)
 	s->d->has_segments |= e->action == ACTION_SEGMENT;
 }
 
-/* Finds the pools, what was allocated before the first entry, and what was reserved then. */
+/* Finds the pools, and the allocations and the reserved memory before the first entry. */
 static void scan(struct snapshot_device *d)
 {
 	struct entry_scan s = { .d = d };
@@ -516,7 +519,7 @@ static void set_kind(const struct entry_replay *r, struct kept_block *h)
 	h->kind = memory_kinds_add(x->out, kind, x->a);
 }
 
-/* Adds an allocation, or removes it with sign -1. */
+/* Adds an allocation; removes the allocation if sign is -1. */
 static void change_held(struct entry_replay *r, const struct kept_block *h, int64_t sign)
 {
 	int64_t bytes = sign * h->bytes;
@@ -581,7 +584,7 @@ static void count(struct entry_replay *r, const struct memory_entry *e, bool fou
 	}
 }
 
-/* Counts an allocation of its call stack. */
+/* Counts an allocation for its call stack. */
 static void count_owner(struct snapshot_use *x, const struct kept_block *made)
 {
 	if (x->request->by != MEMORY_BY_SITE)
@@ -696,8 +699,8 @@ static void put_moment(struct entry_replay *r, struct memory_pool *p, int64_t at
 		p->most = p->use.n - 1;
 }
 
-/* True if the entry is the requested moment. A later entry may fit better and replaces it then: the
- * end stands for an out-of-memory error until there is one. */
+/* True if the entry is the requested moment. A later entry may fit better and then replaces it: the
+ * end is the moment of an out-of-memory error until the error occurs. */
 static bool is_moment(const struct entry_replay *r, const struct memory_entry *e, int64_t before)
 {
 	const struct memory_pool *p = &r->d->x->out->pools.v[r->d->pool0];
@@ -722,7 +725,7 @@ static size_t changed_rows(
 
 /* ---- the entries in order ---- */
 
-/* Takes the use after n entries as the moment if it is the largest in the steps. */
+/* Stores the use after n entries as the moment if it is the largest within the steps. */
 static void try_moment(struct entry_replay *r, uint64_t n)
 {
 	if (r->level[0].live <= r->most)
@@ -747,7 +750,8 @@ static void count_never_freed(const struct entry_replay *r)
 	}
 }
 
-/* Replays the entries: use over time, counts, and the number of the moment that was asked for. */
+/* Replays the entries: finds the use over time, the counts, and the index of the requested
+ * moment. */
 static void replay(struct snapshot_device *d)
 {
 	struct slice_iter i = trace_slices(d->x->t, d->track);
@@ -804,7 +808,7 @@ static void keep_live(struct snapshot_device *d)
 		memory_sort_live(&x->out->pools.v[d->pool0 + i], x->scratch);
 }
 
-/* Adds up by owner what is allocated at the moment that was asked for. */
+/* Adds up the allocations at the requested moment by owner. */
 static void collect(struct snapshot_device *d)
 {
 	struct slice_iter i = trace_slices(d->x->t, d->track);

@@ -81,7 +81,7 @@ const char *const memory_rule_texts[] = {
 
 /* The parts of a frame: "FILE(LINE): FUNCTION" or, in an XSpace, "$FILE:LINE FUNCTION". */
 struct frame_parts {
-	struct str file, line, function; /* empty: the frame has no line */
+	struct str file, line, function; /* empty if the frame has no line */
 };
 
 static struct frame_parts split_frame(struct str frame)
@@ -121,7 +121,8 @@ static struct str op_part(struct str frame)
 	return S("");
 }
 
-/* True if the text is in the frame; a text that begins with '/' also if it is its beginning. */
+/* True if the text occurs in the frame. A text that begins with '/' also matches at the beginning
+ * of the frame. */
 static bool matches(struct str frame, struct str text)
 {
 	return str_contains(frame, text) ||
@@ -168,7 +169,7 @@ void memory_stacks_make(const struct trace *t, struct memory_stacks *out, struct
 		const struct trace_site *s = &t->sites.v[i];
 		const struct memory_frame *f = &of[s->event];
 		bool user = f->python && !f->installed, top = s->parent == ID_NONE;
-		/* Without a frame of the user's program, the innermost frame of Python counts. */
+		/* Without a frame of the user's program, the innermost Python frame counts. */
 		library[i] = f->python ? s->event : top ? ID_NONE : library[s->parent];
 		out->line[i] = user ? s->event : top ? ID_NONE : out->line[s->parent];
 		out->op[i] = f->op ? s->event : top ? ID_NONE : out->op[s->parent];

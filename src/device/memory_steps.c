@@ -6,7 +6,7 @@
 
 #include "trace/pass/trace_steps.h"
 
-/* Adds the time of a step, which is not before those that were added. */
+/* Adds the time of a step, which must not precede the steps added before. */
 static void add_time(struct memory_steps *to, const struct trace_step *s, struct arena *a)
 {
 	struct memory_interval *last = to->v.n ? &to->v.v[to->v.n - 1] : NULL;

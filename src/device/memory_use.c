@@ -9,16 +9,17 @@
 #include "device/memory_stacks.h"
 #include "trace/pass/allocation.h"
 
-#define MODULE_MAX_BYTES ((size_t)1 << 10) /* of a module's path; longer ones lose outer levels */
+#define MODULE_MAX_BYTES ((size_t)1 << 10) /* of a module path, which may lose outer levels */
 
 /* ---- a trace ---- */
 
-/* A slice that is open on a track, with what is around it. */
+/* A slice that is open on a track, with the op, module and line around it. */
 struct slice_around {
-	int64_t end, op_end;           /* ticks; op_end: of the innermost op, or INT64_MIN */
-	uint32_t op, other;            /* strings of the trace: the innermost op, another slice */
-	uint32_t module;               /* in the names of the gathering */
-	uint32_t line, installed_line; /* events: the innermost frames of Python */
+	int64_t end, op_end;           /* ticks; op_end: end of the innermost op, or INT64_MIN */
+	uint32_t op, other;            /* string ids of the trace: the innermost op, and the
+	                                  innermost other slice */
+	uint32_t module;               /* id in the names of the gathering */
+	uint32_t line, installed_line; /* events of the innermost Python frames */
 	uint32_t site;                 /* in memory_use.sites */
 	uint32_t rules;
 };
@@ -33,8 +34,9 @@ struct trace_gathering {
 	struct memory_frame *frames; /* indexed by event */
 	bool *frame_known;
 	uint32_t key_region, key_category;
-	bool backward;         /* backward ops can be put into the modules of forward ops */
-	struct imap module_of; /* sequence number of a forward op -> module, AMBIGUOUS: several */
+	bool backward;         /* true: modules of forward ops are assigned to their backward ops */
+	struct imap module_of; /* key: sequence number of a forward op; value: module, or AMBIGUOUS
+	                          if there are several */
 	struct imap site_of;   /* site around and event -> site */
 	struct sb text;
 	VEC(struct slice_around) open;
@@ -70,7 +72,7 @@ static uint32_t path_of(struct trace_gathering *x, uint32_t outer, struct str na
 	return intern_add(&x->g.names, sb_str(&x->text));
 }
 
-/* True for an op with a sequence number; *key: the number in its process. */
+/* True for an op with a sequence number. Sets *key to the number in its process. */
 static bool has_number(const struct trace *t, const struct slice *s, uint64_t *key, bool *backward)
 {
 	uint32_t process = t->tracks.v[s->track].process;
@@ -84,7 +86,7 @@ static bool has_number(const struct trace *t, const struct slice *s, uint64_t *k
 	return true;
 }
 
-/* Keeps the module of a forward op, or gives it to its backward op. */
+/* Stores the module of a forward op, or assigns it to the backward op. */
 static void pass_module(struct trace_gathering *x, const struct slice *s, struct slice_around *o)
 {
 	uint64_t key;
@@ -150,7 +152,8 @@ static uint32_t intern_if(struct memory_gathering *g, struct str s)
 	return s.n ? intern_add(&g->names, s) : ID_NONE;
 }
 
-/* Returns the line of an allocation: its own, or the innermost open frame of Python. */
+/* Returns the line of an allocation: the line that the slice states, or the innermost open Python
+ * frame. */
 static uint32_t line_of(
         struct trace_gathering *x, const struct slice *s, const struct slice_around *o)
 {
@@ -265,7 +268,7 @@ static void take_allocation(
 	p->capacity = larger(p->capacity, made->capacity);
 }
 
-/* Walks the slices of a track. collect false: only finds the modules of forward ops. */
+/* Walks the slices of a track. If collect is false, only finds the modules of forward ops. */
 static void walk_track(struct trace_gathering *x, uint32_t track, bool collect)
 {
 	struct slice_iter it = trace_slices(x->t, track);
@@ -329,7 +332,7 @@ static void take_buffer(struct trace_gathering *x, uint32_t pool, const struct t
 }
 
 /* Adds a pool for each program whose memory the compiler assigned. Its times are positions in the
- * program's schedule until drop_positions. */
+ * program's schedule until drop_positions is called. */
 static void gather_programs(struct trace_gathering *x)
 {
 	const struct trace *t = x->t;
@@ -354,8 +357,8 @@ static void gather_programs(struct trace_gathering *x)
 	}
 }
 
-/* Removes what the memory of a program does not have: times, and allocations that are never freed.
- * What the allocations of a program do not use at its peak is unused. */
+/* Removes data that the memory of a program lacks: times, and allocations that are never freed.
+ * Memory of a program's allocations that is not used at its peak counts as unused. */
 static void drop_positions(struct memory_pool *p)
 {
 	p->use.n = 0;
@@ -423,16 +426,16 @@ void memory_use_trace(const struct trace *t, const struct memory_request *reques
 struct model_gathering {
 	struct memory_gathering g;
 	const struct model *m;
-	uint32_t *line;  /* indexed by frame: frame of the line, or ID_NONE */
-	uint32_t *rules; /* indexed by frame: of the frame and those around it */
+	uint32_t *line;  /* indexed by frame: frame with the line, or ID_NONE */
+	uint32_t *rules; /* indexed by frame: rules of the frame and of the frames around it */
 	enum heap {
 		HEAP_NONE,
-		HEAP_RESIDUAL, /* pprof: the bytes in use are residual bytes */
-		HEAP_BYTES     /* pprof without residual bytes: its bytes are in use */
+		HEAP_RESIDUAL, /* pprof: the residual bytes are in use */
+		HEAP_BYTES     /* pprof without residual bytes: the bytes are in use */
 	} heap;
 };
 
-/* Tells pprof profiles, which have a live set without times, from profiles of steps. */
+/* Distinguishes pprof profiles, which have a live set without times, from profiles of steps. */
 static enum heap find_heap(const struct model *m)
 {
 	enum heap found = HEAP_BYTES;
@@ -464,7 +467,8 @@ enum value memory_heap_value(const struct model *m)
 	return !any || heap == HEAP_NONE ? V_NONE : heap == HEAP_BYTES ? V_BYTES : V_RESIDUAL_BYTES;
 }
 
-/* Returns the value of a label of a node's sample, or p NULL. Labels are "key=value,key=value". */
+/* Returns the value of a label of a node's sample; p is NULL if there is none. Labels have the form
+ * "key=value,key=value". */
 static struct str label_of(const struct model *m, uint32_t n, struct str key)
 {
 	uint32_t types = m->nodes.v[n].types;
@@ -539,7 +543,7 @@ static void place_node(struct model_gathering *x, uint32_t n, struct memory_even
 	e->rule = (uint8_t)memory_first_rule(rules);
 }
 
-/* Adds the records of a cell about allocators other than the GPU's. */
+/* Adds the records of a cell about allocators other than the GPU's allocator. */
 static void take_others(struct model_gathering *x, const struct step *s, uint32_t c,
         const struct memory_event *place)
 {
@@ -564,7 +568,7 @@ static void take_others(struct model_gathering *x, const struct step *s, uint32_
 	}
 }
 
-/* Adds the records of a cell. A record without a time states only the highest use. */
+/* Adds the records of a cell. A record without a time states only the largest use. */
 static void take_cell(struct model_gathering *x, const struct step *s, uint32_t c)
 {
 	const uint8_t *item = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
@@ -602,7 +606,7 @@ static void take_cell(struct model_gathering *x, const struct step *s, uint32_t 
 	take_others(x, s, c, &place);
 }
 
-/* Removes what a heap does not have: its peak, times and releases. */
+/* Removes data that a heap profile lacks: its peak, times and releases. */
 static void drop_times(struct memory_pool *p)
 {
 	p->peak = -1;
@@ -613,7 +617,7 @@ static void drop_times(struct memory_pool *p)
 	p->step = MEMORY_NO_STEP;
 }
 
-/* Keeps the pool unless the device has used more in an earlier step. */
+/* Stores the pool unless an earlier step used more memory of the device. */
 static void keep_largest(struct memory_use *to, const struct memory_pool *p, struct arena *a)
 {
 	size_t i = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory over time: how much each allocator holds after every allocation and release, and what is
- * allocated at the moment of its largest use. From the allocations of a trace, else from the
- * memory records of a model's steps.
+ * Memory over time: the bytes of each allocator after every allocation and release, and the
+ * allocations at the moment of the largest use. The data comes from the allocations of a trace,
+ * otherwise from the memory records of a model's steps.
  */
 #ifndef TFPROF_VIEW_MEMORY_USE_H
 #define TFPROF_VIEW_MEMORY_USE_H
@@ -33,13 +33,13 @@ struct memory_site {
 	struct str text; /* of the frame */
 };
 
-/* Memory that one op or node has allocated; in a snapshot, one line, op, kind or size class. */
+/* Memory allocated by one op or node; in a snapshot, by one line, op, kind or size class. */
 struct memory_owner {
-	struct str name; /* p NULL: not known; likewise in the other texts */
+	struct str name; /* in all texts, p is NULL if the value is unknown */
 	struct str module, line, kind, rule, size;
 	int64_t bytes;
 	uint64_t buffers;
-	uint32_t pool; /* in a snapshot: number of the pool of the device */
+	uint32_t pool; /* in a snapshot: number of the device's pool */
 	/* Of MEMORY_BY_SITE. */
 	struct str type; /* of the op; not in a snapshot */
 	uint32_t site;   /* call stack: in a snapshot, a site of the trace; in another trace, one of
@@ -48,7 +48,7 @@ struct memory_owner {
 	uint64_t allocations;
 };
 
-/* A question about the use of memory. */
+/* Ways to group the live set. */
 enum memory_by {
 	MEMORY_BY_AUTO,
 	MEMORY_BY_LINE,
@@ -59,12 +59,12 @@ enum memory_by {
 	MEMORY_BY_SITE /* by op and call stack, for the views; not a choice of the option */
 };
 struct memory_request {
-	bool over_time;    /* the use over time by kind is wanted */
-	bool diff;         /* compare the live sets of two snapshots */
-	enum memory_by by; /* of the live set */
-	struct moment at;  /* of the live set */
+	bool over_time;    /* true: compute the use over time by kind */
+	bool diff;         /* true: compare the live sets of two snapshots */
+	enum memory_by by; /* grouping of the live set */
+	struct moment at;  /* moment of the live set */
 	const struct opts
-	        *steps;  /* whose -step selects steps, for the peak; NULL: the whole file */
+	        *steps;  /* the steps that -step selects, for the peak; NULL: the whole file */
 	bool one_worker; /* of a model: only this one's steps */
 	uint32_t worker;
 };
@@ -84,26 +84,26 @@ struct memory_live_at {
 /* An allocation that failed for lack of memory. */
 struct memory_oom {
 	struct str worker, device;
-	int64_t ns;                                     /* after the first entry */
+	int64_t ns;                                     /* time after the first entry */
 	int64_t requested, device_free, in_use, unused; /* negative: unknown */
 };
 
-/* An allocator of a device; in a model, all memory of a device in one step. */
+/* The memory of one allocator of a device; in a model, all memory of a device in one step. */
 struct memory_pool {
-	struct str worker;            /* p NULL: only one worker is loaded */
-	struct str device, allocator; /* p NULL: not known */
-	int64_t step;                 /* of a model; MEMORY_NO_STEP: the whole trace */
+	struct str worker;            /* p is NULL if only one worker is loaded */
+	struct str device, allocator; /* p is NULL if the name is unknown */
+	int64_t step;                 /* step of a model; MEMORY_NO_STEP: the whole trace */
 	uint64_t allocations, frees;
 	int64_t allocated;                /* sum of all allocations */
-	int64_t peak, reserved, capacity; /* from the source; negative: unknown */
-	VEC(struct memory_moment) use;    /* sorted by time; times are those of trace_ns */
+	int64_t peak, reserved, capacity; /* numbers of the source; negative: unknown */
+	VEC(struct memory_moment) use;    /* sorted by time; times are results of trace_ns */
 	size_t most;                      /* index of the largest use; use may be empty */
-	bool known_live;                  /* false: the file has no use at the moment */
-	VEC(struct memory_owner) live;    /* at the moment, largest first: adds up to moment_live */
-	bool program;      /* what the compiler assigned to a program; without times */
-	bool only_sums;    /* the source has no single allocations */
-	bool has_state;    /* the state at the requested moment is known, which follows */
-	bool whole_device; /* the sum of the pools of a device that has several, which follow */
+	bool known_live;                  /* false: the file does not state the use at the moment */
+	VEC(struct memory_owner) live;    /* at the moment, largest first; add up to moment_live */
+	bool program;      /* true: memory that the compiler assigned to a program; without times */
+	bool only_sums;    /* true: the source has sums, but no single allocations */
+	bool has_state;    /* true: the following state at the requested moment is known */
+	bool whole_device; /* true: the sum of a device's pools, which follow */
 	VEC(struct memory_by_kind)
 	by_kind; /* use over time; of each part of the time, the largest and the
 	          * last use */
@@ -116,15 +116,15 @@ struct memory_pool {
 	int64_t waiting;      /* part of moment_live: freed, but another stream may still use it;
 	                       * negative: unknown */
 	int64_t before;       /* part of moment_live: allocated before the first entry */
-	int64_t largest_free; /* block, at the end; negative: unknown */
+	int64_t largest_free; /* largest free block at the end, bytes; negative: unknown */
 	double fragmentation; /* share of the free memory outside of its largest block: at the
 	                       * moment; in a snapshot, at the end; negative: unknown */
 	int64_t past_use;     /* part of moment_live: its last use is before the moment; negative:
 	                       * unknown */
-	uint64_t never_freed; /* allocations */
+	uint64_t never_freed; /* number of allocations */
 	int64_t never_freed_bytes;
 	uint64_t double_frees,
-	        lost_frees; /* frees of nothing; allocations without the free before */
+	        lost_frees; /* frees without an allocation; allocations without an earlier free */
 };
 
 /* Bytes of an owner in two snapshots. */
@@ -135,13 +135,13 @@ struct memory_change {
 };
 
 /* A segment of a device at the end of a snapshot: memory that the allocator got in one piece. */
-#define MEMORY_SEGMENTS      400 /* that are kept: the largest ones */
+#define MEMORY_SEGMENTS      400 /* maximum number that is stored: the largest ones */
 #define MEMORY_SEGMENT_PARTS 64
 struct memory_segment {
 	struct str worker, device, allocator;
 	uint64_t address;
 	int64_t bytes, used;
-	int64_t largest_free; /* block */
+	int64_t largest_free; /* largest free block, bytes */
 	uint64_t blocks;
 	int64_t parts[MEMORY_SEGMENT_PARTS]; /* bytes in use in each of the equal parts */
 };
@@ -152,26 +152,29 @@ struct memory_rank {
 	int64_t peak;               /* bytes in use */
 	int64_t reserved, capacity; /* negative: unknown */
 	int64_t over;               /* peak minus the median peak of all ranks */
-	struct memory_owner most;   /* the owner furthest above the median of all ranks, live */
+	struct memory_owner most;   /* the owner whose live bytes exceed the median over all ranks
+	                               most */
 	int64_t most_over;          /* bytes above that median; 0: no owner exceeds it */
 };
 
 struct memory_use {
-	VEC(struct memory_pool) pools; /* as they first appear, until memory_sort_pools */
-	bool several;                  /* there are several workers */
+	VEC(struct memory_pool) pools; /* in order of first appearance, until memory_sort_pools */
+	bool several;                  /* true: there are several workers */
 	struct str worker;             /* the worker whose pools are being added */
-	bool by_kind;                  /* live has kinds only */
-	bool names_paths;              /* the name of an op contains its modules */
+	bool by_kind;                  /* true: live contains only kinds */
+	bool names_paths;              /* true: the name of an op contains its modules */
 	VEC(struct memory_site) sites; /* if the live set is wanted by call stack */
 	VEC(struct str) kinds;         /* at most MEMORY_KINDS */
-	bool lacks_step;               /* a trace has none of the steps that were asked for */
+	bool lacks_step;               /* true: a trace has none of the requested steps */
 	VEC(struct memory_oom) ooms;
-	VEC(struct memory_segment) segments; /* if the use over time is wanted: the largest first */
+	VEC(struct memory_segment) segments; /* if the use over time is requested: largest first */
 	uint64_t segments_left_out;
-	VEC(struct memory_change) changes; /* the largest first */
+	VEC(struct memory_change) changes; /* largest first */
 	VEC(struct memory_rank) ranks;     /* nearest to its limit first; empty for one worker */
-	uint64_t wrong_blocks;             /* blocks in use at the end that the entries free */
-	uint64_t lost_blocks; /* allocations never freed, of which no block is left at the end */
+	uint64_t wrong_blocks;             /* number of blocks in use at the end that the entries
+	                                      free */
+	uint64_t lost_blocks; /* number of allocations that are never freed, but have no block at
+	                         the end */
 };
 
 /* Sorts the owners of a pool, the largest first, and drops those without bytes and allocations. */
@@ -180,14 +183,15 @@ void memory_sort_live(struct memory_pool *p, struct arena *scratch);
 /* Returns the largest use of a pool, or its use at the moment if the peak is unknown. */
 int64_t memory_pool_peak(const struct memory_pool *p);
 
-/* Sorts the pools of each worker, the largest peak first. The pools of a device that has a row of
- * its own follow this row. */
+/* Sorts the pools of each worker, largest peak first. If a device has a row of its own, its pools
+ * follow this row. */
 void memory_sort_pools(struct memory_use *use, struct arena *a);
 
-/* Returns where a part of a segment begins; part MEMORY_SEGMENT_PARTS: where the segment ends. */
+/* Returns the position where a part of a segment begins; for MEMORY_SEGMENT_PARTS, the end of the
+ * segment. */
 int64_t memory_segment_part(const struct memory_segment *s, unsigned part);
 
-/* Adds a block of a segment. used: it is allocated. */
+/* Adds a block of a segment. used: true if the block is allocated. */
 void memory_add_block(struct memory_segment *s, uint64_t address, int64_t bytes, bool used);
 
 /* Sorts the segments, the largest first, and keeps MEMORY_SEGMENTS. */
@@ -199,7 +203,7 @@ void memory_use_snapshot(const struct trace *t, const struct memory_request *req
 
 /* A source for memory_lower: a trace, or the steps of a model's worker. */
 struct memory_source {
-	const struct trace *t; /* or NULL */
+	const struct trace *t; /* may be NULL */
 	const struct model *m;
 	uint32_t worker;
 };
@@ -217,11 +221,11 @@ struct memory_found {
 void memory_lower(const struct memory_source *from, const struct opts *o, bool stacks,
         struct ingest *to, struct memory_found *found, struct arena *scratch);
 
-/* Fills use->changes: the pools of the first worker are compared with those of the other one. */
+/* Fills use->changes by comparing the pools of the first worker with the pools of the second. */
 void memory_compare(struct memory_use *use, struct arena *a);
 
-/* Fills use->ranks: first the ranks with a known limit, the nearest to its limit first, then the
- * others, the largest reservation first. */
+/* Fills use->ranks: first the ranks with a known limit, nearest to the limit first, then the
+ * others, largest reservation first. */
 void memory_compare_ranks(struct memory_use *use, struct arena *a);
 
 /* Add the pools to *out, in a. In a model, each device is shown in that selected step in which it
@@ -231,8 +235,8 @@ void memory_use_trace(const struct trace *t, const struct memory_request *reques
 void memory_use_model(const struct model *m, const struct memory_request *request,
         const struct opts *o, struct memory_use *out, struct arena *a);
 
-/* Returns the value that holds the bytes in use of a heap profile, which is pprof profiles of bytes
- * without times; V_NONE for other models. */
+/* Returns the value that contains the bytes in use of a heap profile, which is a pprof profile of
+ * bytes without times. Returns V_NONE for other models. */
 enum value memory_heap_value(const struct model *m);
 
 /* Returns the size class of an allocation, and its name. */

@@ -70,7 +70,7 @@ void spans_end(struct spans *s, struct arena *a)
 
 /* ---- iteration ---- */
 
-/* Moves to the next interval of a run; false at its end. */
+/* Moves to the next interval of a run. Returns false at the end of the run. */
 static bool advance(struct span_cursor *c)
 {
 	uint64_t distance;
@@ -83,7 +83,7 @@ static bool advance(struct span_cursor *c)
 	return true;
 }
 
-/* Intervals with equal starts come in the order of their owners, so the order is deterministic. */
+/* Intervals with equal starts are ordered by their owners, so that the order is deterministic. */
 static bool comes_first(const void *a, const void *b)
 {
 	const struct span_cursor *x = a, *y = b;

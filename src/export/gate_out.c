@@ -4,11 +4,12 @@
  */
 #include "export/out.h"
 
-#define DIFFERENCES_MAX 10 /* without gates: largest number of annotated differences */
+#define DIFFERENCES_MAX 10 /* largest number of annotated differences without gates */
 
 /* ---- GitHub ---- */
 
-/* Writes characters that end or split a workflow command as %XX; in a property also : and , */
+/* Writes characters that end or split a workflow command as %XX; in a property, also ':' and
+ * ','. */
 static void put_command_text(struct sink *to, struct str s, bool property)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -29,7 +30,7 @@ static void put_annotation(struct sink *to, const char *kind, struct str title, 
 	sink_char(to, '\n');
 }
 
-/* Without gates, annotates the largest differences: rows without children. */
+/* Annotates the largest differences if there are no gates: rows without children. */
 static void put_differences(const struct diff_answer *x, struct sink *to, struct arena *a)
 {
 	const struct diff *d = x->d;
@@ -102,7 +103,7 @@ static void put_xml(struct sink *to, struct sb *b, struct str s)
 	}
 }
 
-/* How the result of a gate is called in JUnit. */
+/* Names of a gate's results in JUnit. */
 enum junit_kind { JUNIT_PASSED, JUNIT_FAILURE, JUNIT_ERROR, JUNIT_SKIPPED, JUNIT_N };
 
 static enum junit_kind junit_kind(const struct diff_answer *x, const struct gate_result *g)

@@ -8,7 +8,7 @@
 
 static const struct export_row {
 	unsigned takes;     /* RESULT_ bits */
-	const char *others; /* the sentence for views, if they are refused */
+	const char *others; /* sentence for refused views */
 	struct str (*accepts)(const struct view_ops *v, const struct query *q);
 	bool (*write)(const struct exported *x, struct emit *to, struct err *e);
 } exports[OUT_N] = {

@@ -16,32 +16,35 @@
 
 struct input_role;
 
-/* The source of an answer, for documents. */
+/* The source of an answer, as documents show it. */
 struct source {
 	const struct input_role *is;
-	struct str path; /* as given; for memory: its name, or empty */
-	int64_t step;    /* steps of run metadata */
+	struct str path; /* path as the user gave it; for data in memory, its name, or empty */
+	int64_t step;    /* for run metadata: its step */
 };
 struct origin {
 	const struct source *v;
 	size_t n;
-	const struct notes *loading;  /* notes of loading */
-	const struct notes *building; /* notes of building the view's tree; NULL: none */
-	size_t built; /* number of the command's notes that repeat those: it built the tree */
+	const struct notes *loading;  /* notes that were added while loading */
+	const struct notes *building; /* notes that were added while the view's tree was built;
+	                                 NULL: none */
+	size_t built; /* number of the command's notes that repeat notes of building, because the
+	                 command built the tree */
 };
 
 /* The destination of an output. */
 struct emit {
-	bool person;         /* the answer goes to a terminal: names of written files are printed */
-	struct arena *a;     /* scratch; the query's */
+	bool person;         /* true: the answer goes to a terminal, so names of written files are
+	                        printed */
+	struct arena *a;     /* scratch arena of the query */
 	struct sink *out;    /* standard output: text, and messages about written files */
-	struct notes *notes; /* standard error lines */
+	struct notes *notes; /* lines for standard error */
 	struct origin from;
-	bool arrays; /* rows of documents are parallel arrays: for a page */
-	bool cells;  /* tables are written as lines with cells: for a full screen */
+	bool arrays; /* true: rows of documents are parallel arrays, for the page */
+	bool cells;  /* true: tables are written as lines with cells, for a full screen */
 };
 
-/* Prints where an output was written, if a person reads the answer. Returns true. */
+/* Prints the path of the written output, if the answer goes to a terminal. Returns true. */
 struct output;
 bool out_tell(const struct output *o, const struct emit *to);
 
@@ -54,15 +57,16 @@ enum {
 	RESULT_DIFF = 4,
 	RESULT_GPU = 8, /* tables of recordings, of traces and of nodes */
 	RESULT_CHECKPOINT = 16,
-	RESULT_MODEL = 32, /* everything loaded: convert */
+	RESULT_MODEL = 32, /* everything that is loaded: convert */
 	RESULT_SUMMARY = 64
 };
 
-/* A result as exports use it: its forms are functions, NULL if it lacks the form. */
+/* A result in the form that exports use. Its functions write the forms; NULL: the result lacks the
+ * form. */
 struct exported {
 	unsigned kind;    /* a RESULT_ bit */
-	const char *name; /* name of the command, for sentences */
-	const void *of;   /* struct result, struct diff_answer, ... by kind */
+	const char *name; /* name of the command, used in sentences */
+	const void *of;   /* struct result, struct diff_answer, ...; depends on kind */
 	const struct output *output;
 	bool (*text)(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
 	bool (*document)(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
@@ -75,7 +79,8 @@ struct exported {
  * such results. */
 bool out_export(const struct exported *x, struct emit *to, struct err *e);
 
-/* The functions of the rows: writing, and the reason for refusing a view (empty: accepted). */
+/* The functions of each row: the function that writes, and the function that returns the reason for
+ * refusing a view (empty: accepted). */
 #define ROW(id, name, keys, required, flags, takes, others, accepts, write, help)                  \
 	struct str accepts(const struct view_ops *v, const struct query *q);                       \
 	bool write(const struct exported *x, struct emit *to, struct err *e);
@@ -84,21 +89,21 @@ bool out_export(const struct exported *x, struct emit *to, struct err *e);
 /* clang-format on */
 #undef ROW
 
-/* True if the view can feed the output of the options. Otherwise a note has the reason in the
- * original's words and *e is ERR_STEP. Call before the view runs. Returns true for a missing step
- * or missing traces, because the view itself reports these first. */
+/* True if the view can feed the output of the options. Otherwise adds a note with the reason in the
+ * original's words, and sets *e to ERR_STEP. Must be called before the view runs. Returns true for
+ * a missing step or missing traces, because the view itself reports these first. */
 bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e);
 
-/* Writes the answer of a view that out_accepts, in q->o->output. */
+/* Writes the answer of a view in the output q->o->output, which out_accepts must have accepted. */
 bool out_write(const struct result *r, struct emit *to, struct err *e);
 
-/* Writes the graph timeline of an average: one file for each of its steps. */
+/* Writes the graph timelines of an average: one file for each of its steps. */
 bool timeline_steps(const struct query *q, struct emit *to, struct err *e);
 
 /* True for rows of numbers: csv, json, md, ndjson. */
 bool out_is_data(enum output_kind kind);
 
-/* The data forms of a view's answer and of advice (data.c). */
+/* Write the answer of a view and advice in data forms (data.c). */
 bool data_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e);
 bool data_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
@@ -151,27 +156,28 @@ void text_advice(const struct advice *advice, struct arena *a, struct sink *to);
  * cannot read have three digits and the next unit. */
 void text_quantity(
         struct sb *b, const struct query *q, enum unit u, struct fraction f, const char *suffix);
-void text_shape(struct sb *b, const struct model *m, uint32_t shape); /* 3x3x6; empty if unknown */
-void text_types(struct sb *b, const struct model *m, uint32_t set);   /* a|b */
-void text_words(struct sb *b, const struct strs *words);              /* a|b */
+void text_shape(struct sb *b, const struct model *m, uint32_t shape); /* "3x3x6"; empty if
+                                                                         unknown */
+void text_types(struct sb *b, const struct model *m, uint32_t set);   /* "a|b" */
+void text_words(struct sb *b, const struct strs *words);              /* "a|b" */
 /* Returns the name of a node as text shows it: in traces and recordings, names of C++ functions are
  * reduced, unless -full_names. */
 struct str text_name(const struct result *r, struct str name, struct arena *a);
 void text_inputs(struct sb *b, const struct model *m, uint32_t node,
-        const char *between); /* 0:3x3|1:unknown */
+        const char *between); /* "0:3x3|1:unknown" */
 
-/* Appends one of them; i: an index into the model's inputs. */
+/* Appends one input. i: an index into the model's inputs. */
 void text_input(struct sb *b, const struct model *m, uint32_t node, uint32_t i);
 
-/* Returns the total as a percentage of the root's, in the metric of -order_by, otherwise of the
- * first column; and as text, "57.35%". */
+/* Returns the total of an entry as a percentage of the root's total, in the metric of -order_by,
+ * otherwise of the first column. Also returns it as text, "57.35%". */
 double text_share(
         const struct result *r, const struct entry *x, const enum metric_id *columns, size_t n);
 void text_percent(struct sb *b, const struct result *r, const struct entry *x,
         const enum metric_id *columns, size_t n);
 
-/* Graph: returns the number of kept nodes between the entry and the shown one above it, or its
- * start. */
+/* For graph: returns the number of kept nodes between the entry and the nearest shown entry above
+ * it, or its start. */
 uint32_t text_hidden_above(const struct result *r, const struct entry *x);
 
 /* The columns of a text answer. */
@@ -180,18 +186,19 @@ struct text_columns {
 	size_t n;
 	enum metric_id share; /* metric of a line's share; M_NONE: no share */
 };
-/* On a terminal, leaves out the columns in which every shown number is 0, unless all are; returns
- * their names, in the result's arena. */
+/* Selects the columns. On a terminal, leaves out the columns in which every shown number is 0,
+ * unless all columns are 0. Returns the names of the columns that were left out, in the result's
+ * arena. */
 struct str text_columns_init(struct text_columns *c, const struct result *r, const struct sink *to);
-/* Writes the names of the columns that were left out, if there are any. */
+/* Writes the names of the columns that were left out, if any. */
 void text_left_out(const struct result *r, struct str zero, struct sink *to);
 
 /* Writes the heading: the names of all columns, including extra ones. */
 void text_legend(struct line_build *b, const struct result *r, const struct text_columns *c,
         struct sink *to);
 
-/* Write the lines of n shown entries, for a caller that shows a part of a result at a time. c is
- * from text_columns_init. */
+/* text_tree_lines and text_op_lines write the lines of n shown entries, for a caller that shows a
+ * part of a result at a time. c comes from text_columns_init. */
 void text_tree_lines(const struct result *r, const struct text_columns *c, const uint32_t *shown,
         size_t n, struct sink *to, struct arena *a); /* scope, graph, code */
 void text_op_lines(const struct result *r, const struct text_columns *c, const uint32_t *shown,
@@ -201,16 +208,16 @@ void text_op_lines(const struct result *r, const struct text_columns *c, const u
 void text_rate(struct line *l, const struct result *r, const struct entry *x,
         const struct text_columns *c);
 
-/* Appends "own/total" of shown entry i, or "--/total". */
+/* Appends "own/total" of the shown entry i, or "--/total". */
 void text_extra(struct sb *b, const struct result *r, const struct extra *x, uint32_t i);
 
-/* Ends the line of an entry: its columns other than metrics, and its share. fields: the line has
- * fields already. */
+/* Ends the line of an entry: appends the columns that are not metrics, and the share. fields: true
+ * if the line already has fields. */
 void text_end_row(struct line_build *b, bool fields, const struct result *r, const struct entry *x,
         const struct text_columns *c, struct sink *to);
 
-/* Appends a number of an entry: "?" if no part of it is known, with "≥" before it if parts are not.
- */
+/* Appends a number of an entry: "?" if no part of it is known, with "≥" before it if some parts are
+ * unknown. */
 void text_number(struct sb *b, const struct result *r, const struct metric *m,
         const struct tally *t, const char *suffix);
 /* Appends "self/total", or "--/total" if the entry is not accounted. */
@@ -222,19 +229,19 @@ void text_pair(struct sb *b, const struct result *r, const struct metric *m, con
  * root.
  */
 
-/* Returns the parts of a microsecond or of 1 in which stacks have a value: stacks need whole
- * numbers, and times of traces are in nanoseconds. */
+/* Returns the number of parts into which a microsecond or 1 is divided, because stacks need whole
+ * numbers and times of traces are in nanoseconds. */
 static inline int64_t stacks_parts(const struct result *r, enum value v)
 {
 	return value_is_time(v) && model_ticks(r->q->m) > 1 ? 1000 : 1;
 }
 
 /* Returns a number for each shown entry: its total minus the totals of the shown entries below it;
- * in the view op its own number. Fractions are rounded so that the rounded numbers add up to the
- * rounded total. In the query's arena. */
+ * in the view op its own number. Rounds fractions so that the rounded numbers add up to the rounded
+ * total. The array lives in the query's arena. */
 int64_t *stacks_values(const struct result *r, enum value v);
 
-/* Returns the name of their unit. */
+/* Returns the name of the unit of the numbers. */
 struct str stacks_unit(const struct result *r, enum metric_id m);
 
 /* Returns the selected metric that has a unit for pprof; M_NONE if there is none or several. */
@@ -243,7 +250,8 @@ enum metric_id stacks_metric(const struct opts *o);
 /* Returns the graph node of a shown entry, or ID_NONE. */
 uint32_t stacks_node(const struct result *r, uint32_t shown);
 
-/* True if the shown parent of an entry is its caller in the stack. False below the root. */
+/* True if the shown parent of an entry is the entry's caller in the stack. False for entries
+ * directly below the root. */
 static inline bool stacks_has_parent(const struct result *r, uint32_t shown)
 {
 	return !view_is(r->kind, VIEW_LIST) && r->shown[shown].parent != ID_NONE &&
@@ -264,12 +272,12 @@ bool pprof_tree_write(const struct result *r, enum metric_id m, struct sink *to)
 struct diff_answer {
 	const struct diff *d;
 	const struct view_ops *view;
-	const struct strs *words; /* arguments of the sides */
+	const struct strs *words; /* arguments that name the sides */
 	const struct strs *names; /* printed names of the sides */
 	int64_t min_size;
-	size_t top; /* rows of the text; 0: all */
+	size_t top; /* maximum number of rows in text; 0: all */
 	bool per_run;
-	bool legacy; /* in the older text layout */
+	bool legacy; /* true: use the older text layout */
 	const struct gate_result *gates;
 	size_t n_gates;
 	bool allow_inconclusive; /* inconclusive gates do not fail the command */
@@ -288,7 +296,7 @@ bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e);
  * and are separated by commas. */
 void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k);
 
-/* Appends the name of a row, and its other name if it was renamed. */
+/* Appends the name of a row, and the other name if the node was renamed. */
 void diff_name(struct sb *b, const struct diff *d, uint32_t row);
 
 /* ---- rows ----
@@ -320,7 +328,7 @@ struct members {
 
 void members_init(struct members *x, const struct query *q, struct arena *a);
 
-/* Must be called before the entries are processed again. */
+/* Resets the state. Must be called before the entries are processed again. */
 void members_again(struct members *x);
 
 /* Return the types and the devices of the accounted nodes of a kept entry, valid until the next
@@ -336,12 +344,12 @@ struct rows {
 	enum metric_id metrics[M_N]; /* selected metrics */
 	size_t n_metrics;
 	VEC(struct column) columns; /* columns of the sheet */
-	VEC(struct row_cell) cells; /* content of each column */
+	VEC(struct row_cell) cells; /* contents of the columns */
 	struct arena *row;          /* memory of the current row */
 	uint32_t *paths;            /* for each shown entry: the index of its path in the strings of
 	                               SHEET_ARRAYS; or NULL */
-	bool by_worker;             /* each worker has separate rows */
-	/* If by_worker: worker of the current row, its numbers, and by what these are divided. */
+	bool by_worker;             /* true: each worker has separate rows */
+	/* If by_worker: the worker of the current row, its numbers, and their divisor. */
 	int64_t over;
 	uint32_t worker;
 	struct recompute_values numbers;
@@ -356,7 +364,7 @@ void rows_write(struct rows *x, struct sheet *to);
  * result.
  */
 
-/* The tensor of a shown entry; empty if the entry has none. In the query's arena. */
+/* The tensor of a shown entry; empty if the entry has none. Lives in the query's arena. */
 struct shown_tensor {
 	struct str text;    /* ends in a newline */
 	struct str message; /* bytes of a TFProfTensorProto, if requested */
@@ -367,8 +375,8 @@ struct shown_tensor {
  * false only if cancelled. */
 void tensors_read(struct result *r, struct ckpt *c, bool messages);
 
-/* Reads one tensor. limit: maximum number of values in the text; a line states how many are
- * omitted. Negative: no limit. */
+/* Selects the data to read of a tensor. limit: maximum number of values in the text, which states
+ * the number of omitted values; negative: no limit. */
 struct tensor_want {
 	int64_t limit;
 	bool message;
@@ -380,7 +388,7 @@ bool tensor_read(struct ckpt *c, const struct ckpt_tensor *t, const struct tenso
 struct tensor_stats {
 	int64_t n, zeros, nans, infinities; /* finite values: n - nans - infinities */
 	double min, max, mean, m2;
-	size_t shortest, longest; /* lengths of strings */
+	size_t shortest, longest; /* lengths of the shortest and the longest string */
 };
 void tensor_stats_add(struct tensor_stats *s, const struct dtype *d, const struct ckpt_values *v);
 /* Appends the statistics as one line. */

@@ -10,11 +10,11 @@
 
 #define STEPS_SHOWN   8
 #define DEVICES_SHOWN 3
-#define LABEL         10 /* columns before the text of a line */
+#define LABEL         10 /* columns of the label before the text of a line */
 
 /* ---- lines ---- */
 
-/* A line being made: a label and text. */
+/* A line under construction: a label and a text. */
 struct page_text {
 	const struct summary_page *p;
 	struct sink *to;
@@ -28,7 +28,7 @@ static void begin(struct page_text *t)
 	t->line.n = 0;
 }
 
-/* Returns the name without the job that all devices have in common. */
+/* Returns the name of a device without the job, if all devices have the same job. */
 static struct str device_label(const struct page_text *t, struct str name)
 {
 	const struct facts *f = &t->p->facts;
@@ -40,7 +40,7 @@ static struct str device_label(const struct page_text *t, struct str name)
 	return str_sub(name, same, SIZE_MAX);
 }
 
-/* Writes the line; `wrap` wraps it at its blanks. */
+/* Writes the line. If `wrap` is set, wraps it at its blanks. */
 static void put_line(struct page_text *t, const char *label, bool wrap)
 {
 	struct str s = sb_str(&t->line);
@@ -60,20 +60,20 @@ static void put_line(struct page_text *t, const char *label, bool wrap)
 		sink_fmt(t->to, "%.*s\n", STR(s));
 }
 
-/* Writes the line; a terminal wraps it. */
+/* Writes the line, wrapped for a terminal. */
 static void end(struct page_text *t, const char *label)
 {
 	put_line(t, label, t->p->columns > 0);
 }
 
-/* Writes a sentence, which is wrapped in files too. */
+/* Writes a sentence, which is wrapped in files, too. */
 static void end_sentence(struct page_text *t, const char *label)
 {
 	put_line(t, label, true);
 }
 
-/* Appends a part of a list. A terminal shows it whole: a part for which the line has no room begins
- * the next line. */
+/* Appends a part of a list. On a terminal the part stays whole: if it does not fit, it begins the
+ * next line. */
 static void put_whole_part(
         struct page_text *t, const char **label, struct str separator, struct str part)
 {
@@ -121,7 +121,7 @@ struct str summary_format(const struct summary_page *p, const struct source *s, 
 	return str_of(s->is->name);
 }
 
-/* Returns the path; a terminal leaves out its middle if a line has no room for it. */
+/* Returns the path. For a terminal, leaves out its middle if the line has no room for it. */
 static struct str path_in_line(const struct page_text *t, struct str path)
 {
 	unsigned columns = t->md ? 0 : t->p->columns;
@@ -162,7 +162,7 @@ static void put_loaded(struct page_text *t)
 	end(t, "loaded");
 }
 
-/* Counts of the data that no answer shows. */
+/* Writes the numbers of the data that no answer shows. */
 static void put_unused(struct page_text *t)
 {
 	const struct model *m = t->p->m;
@@ -260,7 +260,7 @@ static void put_steps(struct page_text *t)
 	end(t, "steps");
 }
 
-/* Adds the cause of most of the idle time, unless no launch is known. */
+/* Appends the cause of most of the idle time, unless no launch is known. */
 static void put_cause(struct page_text *t, const struct device_summary *d)
 {
 	int64_t idle = num_sub(d->window, d->busy);
@@ -305,7 +305,7 @@ static void put_partition(struct page_text *t)
 	}
 }
 
-/* Appends the number of steps, and how many were left out and why. */
+/* Appends the number of steps, and the number of omitted steps with the reason. */
 static void put_counted(struct page_text *t, const struct step_wall *x)
 {
 	size_t all = x->steps + x->left_out;
@@ -454,8 +454,8 @@ static void put_missing(struct page_text *t)
 		end(t, label);
 }
 
-/* Writes the commands to go on with, none of them cut or wrapped: the lines of a prompt one after
- * the other, those of a shell each on its own line. */
+/* Writes the suggested commands, without cutting or wrapping them: at the prompt in sequence, in a
+ * shell each on its own line. */
 static void put_commands(struct page_text *t)
 {
 	const struct summary_page *p = t->p;
@@ -530,7 +530,7 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 	return true;
 }
 
-/* Writes the page as Markdown, the only form of rows that output.def accepts for a summary, or the
+/* Writes the page as Markdown, the only row format that output.def accepts for a summary, or the
  * rows of its document as cells. */
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)

@@ -21,8 +21,8 @@ struct tensor_writer {
 	const struct ckpt_tensor *t;
 	struct arena *a;
 	struct sb b;
-	uint32_t depth;  /* open blocks */
-	uint32_t levels; /* dimensions that are walked: up to the first 0 */
+	uint32_t depth;  /* number of open blocks */
+	uint32_t levels; /* number of dimensions that are walked: up to the first that is 0 */
 	int64_t index[CKPT_RANK_MAX + 1];
 	bool message;
 	VEC(double) doubles;
@@ -198,7 +198,7 @@ static void put_doubles(struct sb *b, const struct tensor_writer *w)
 	}
 }
 
-/* TFProfTensorProto: dtype 1, value_double 2, value_int64 3, value_str 4. */
+/* Returns an encoded TFProfTensorProto: dtype 1, value_double 2, value_int64 3, value_str 4. */
 static struct str message(const struct tensor_writer *w)
 {
 	struct sb b = sb_in(w->a);

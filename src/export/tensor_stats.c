@@ -19,7 +19,7 @@ static void add_strings(struct tensor_stats *s, const struct ckpt_values *v)
 	}
 }
 
-/* Combines with a piece of n finite values. */
+/* Combines the statistics with those of a piece of n finite values. */
 static void join(struct tensor_stats *s, int64_t have, int64_t n, double mean, double m2)
 {
 	double all = (double)(have + n), shift = mean - s->mean;

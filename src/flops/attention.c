@@ -10,9 +10,8 @@ struct heads {
 	int64_t batch, heads, queries, keys, query_size, value_size;
 };
 
-/* The alignment of a causal mask: the first query with the first key, or the last query with the
- * last key.
- */
+/* Alignments of a causal mask: the first query with the first key, or the last query with the last
+ * key. */
 enum { CAUSAL_FIRST = 1, CAUSAL_LAST = 2 };
 
 static int64_t square(int64_t v)
@@ -20,7 +19,7 @@ static int64_t square(int64_t v)
 	return v > 0 ? num_mul(v, v) : 0;
 }
 
-/* Returns the limit in a setting; a negative number is none. */
+/* Returns the limit in a setting. A negative number means no limit. */
 static int64_t limit_of(const struct op_setting *s, unsigned at, int64_t none)
 {
 	return s->n > at && !s->flag && s->v[at] >= 0 && s->v[at] < none ? s->v[at] : none;
@@ -47,8 +46,8 @@ static int64_t twice_near_pairs(const struct heads *h, int64_t before, int64_t a
 	return num_sub(all, num_sub(square(late), square(num_sub(late, h->keys))));
 }
 
-/* Returns the place of the setting causal. Functions of autograd list no inputs that are None, so
- * the place varies: it is the first input that is True or False. */
+/* Returns the place of the setting `causal`. Functions of autograd do not list inputs that are
+ * None, so the place varies: it is the first input that is True or False. */
 static int causal_place(const struct op_call *c)
 {
 	int i = 0;
@@ -80,10 +79,10 @@ static int64_t twice_pairs(const struct op_call *c, const struct heads *h)
 	return twice_near_pairs(h, before, causal ? 0 : after);
 }
 
-/* Reads sequences that are packed in one tensor, [positions, heads, size]. Their lengths are in a
- * tensor. They are known if the longest one times the number of sequences is the total: then all
- * have this length. The inputs are the offsets of the queries, those of the keys, and the longest
- * of each. */
+/* Reads sequences that are packed in one tensor, [positions, heads, size], with their lengths in
+ * another tensor. The lengths are known if the longest length times the number of sequences is the
+ * total: then all sequences have this length. The inputs are the offsets of the queries, the
+ * offsets of the keys, and the longest length of each. */
 static struct flops read_packed(const struct op_call *c, struct heads *to)
 {
 	const int *place = c->row->place;
@@ -92,7 +91,7 @@ static struct flops read_packed(const struct op_call *c, struct heads *to)
 	int longest_at = place[5] ? place[5] : place[3] + 2;
 	const struct op_setting longest = call_setting(c, longest_at),
 	                        longest_keys = call_setting(c, longest_at + 1);
-	unsigned at = q->rank - 3; /* a dimension of 1 may stand before the others */
+	unsigned at = q->rank - 3; /* a dimension of 1 may precede the others */
 
 	if (place[3] < 0 || !offsets->known || offsets->rank != 1 || longest.n != 1 ||
 	        longest_keys.n != 1 || offsets->dim[0] < 2)
@@ -131,7 +130,7 @@ static struct flops read_heads(const struct op_call *c, struct heads *to)
 	return (struct flops){ .lack = LACK_NOTHING };
 }
 
-/* Counts products with queries or keys, and with values, for each pair. */
+/* Counts the products with queries or keys, and with values, for each pair. */
 static struct flops count(const struct op_call *c, int64_t queries, int64_t values)
 {
 	struct heads h = { .batch = 0 };

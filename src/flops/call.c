@@ -4,7 +4,7 @@
  */
 #include "flops/flops_internal.h"
 
-#define NUMBER_MAX 24 /* bytes of a number */
+#define NUMBER_MAX 24 /* maximum number of bytes of a number */
 
 /* ---- types ---- */
 
@@ -74,7 +74,7 @@ static struct str after(struct str s)
 	return str_sub(s, 1, s.n);
 }
 
-/* Takes the number at the beginning; false if there is none. */
+/* Takes the number at the beginning of a text. Returns false if there is none. */
 static bool take_number(struct str *s, int64_t *v)
 {
 	size_t n = 0;
@@ -87,7 +87,7 @@ static bool take_number(struct str *s, int64_t *v)
 	return true;
 }
 
-/* Adds a dimension. A tensor with too many dimensions, or with a negative one, is unknown. */
+/* Adds a dimension. A tensor with too many dimensions, or with a negative one, becomes unknown. */
 static void put_dimension(struct op_tensor *t, int64_t v)
 {
 	if (t->rank == TENSOR_RANK_MAX || v < 0) {
@@ -98,8 +98,8 @@ static void put_dimension(struct op_tensor *t, int64_t v)
 	t->elements = num_mul(t->elements, v);
 }
 
-/* Takes a dimension, or a separator. A tensor with anything else in its place, such as the rest of
- * "4.5", is unknown. */
+/* Takes a dimension or a separator. Anything else, such as the rest of "4.5", makes the tensor
+ * unknown. */
 static void take_dimension(struct str *s, struct op_tensor *t)
 {
 	int64_t v;
@@ -121,7 +121,7 @@ static void put_in_list(struct op_tensor *list, const struct op_tensor *t)
 		list->weights = num_add(list->weights, t->elements);
 }
 
-/* Takes a shape, "[4,5]", or a list of shapes, after its '['. */
+/* Takes a shape such as "[4,5]", or a list of shapes; the '[' has already been taken. */
 static struct op_tensor take_shape(struct str *s)
 {
 	struct op_tensor t = { .known = true, .elements = 1 }, list = { .known = false };
@@ -179,8 +179,8 @@ static struct str text_at(struct str list, unsigned n)
 	return STR_NONE;
 }
 
-/* Reads the types. A shape without dimensions is a number or nothing, unless its type is one of
- * tensors. */
+/* Reads the types. A shape without dimensions is a number or nothing, unless its type is a tensor
+ * type. */
 static void read_types(struct op_call *c, struct str list)
 {
 	for (unsigned i = 0; i < c->n; i++) {
@@ -215,7 +215,7 @@ struct str call_text(const struct op_call *c, int place)
 	return place < 0 ? STR_NONE : text_at(c->values, (unsigned)place);
 }
 
-/* Returns the text of input n, "[[2,3],[3]]", of a list of shapes. */
+/* Returns the text of input n in a list of shapes "[[2,3],[3]]". */
 static struct str shape_at(struct str list, unsigned n)
 {
 	unsigned depth = 0;
@@ -239,7 +239,7 @@ struct op_call flops_read_list(const struct op_call *c, unsigned place)
 	return list;
 }
 
-/* Takes True or False at the beginning. */
+/* Takes True or False from the beginning of a text. */
 static bool take_flag(struct str *s, int64_t *v)
 {
 	*v = str_starts(*s, S("True"));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Convolutions and their gradients. Images are [batch, channels, positions...], kernels [output
- * channels, input channels of a group, positions...]; kernels of transposed ones begin with the
- * input channels, followed by the output channels of a group.
+ * channels, input channels of a group, positions...]; kernels of transposed convolutions begin
+ * with the input channels, followed by the output channels of a group.
  */
 #include "flops/flops_internal.h"
 
-/* Counts one product for each element of the result (of the image, if the convolution is
- * transposed) and each element of its slice of the kernel. */
+/* Counts one product for each element of the result (for a transposed convolution, of the image)
+ * and each element of its slice of the kernel. */
 static struct flops count(const struct op_call *c, int64_t times, const struct op_tensor *placed,
         const struct op_tensor *kernel)
 {
@@ -29,7 +29,7 @@ static bool is_image(const struct op_tensor *t)
 	return t->known && t->rank >= 3;
 }
 
-/* Computes the shape of the result; false if the settings contradict the shapes. */
+/* Computes the shape of the result. Returns false if the settings contradict the shapes. */
 static bool place_kernel(const struct op_tensor *image, const struct op_tensor *kernel,
         const struct op_setting *stride, const struct op_setting *padding,
         const struct op_setting *dilation, struct op_tensor *out)
@@ -51,8 +51,8 @@ static bool place_kernel(const struct op_tensor *image, const struct op_tensor *
 	return true;
 }
 
-/* Returns 1 if a tensor that is added to the result stands between the image and the kernel,
- * otherwise 0. */
+/* Returns 1 if a tensor that is added to the result is between the image and the kernel, otherwise
+ * 0. */
 static int adds_tensor(const struct op_call *c, const struct op_tensor *image)
 {
 	const struct op_tensor *third = call_input(c, c->row->place[1] + 1);
@@ -95,7 +95,7 @@ struct flops flops_convolution(const struct op_call *c)
 	return f;
 }
 
-/* Counts the gradients that are computed: of the image, of the kernel. */
+/* Returns the number of gradients that are computed: of the image, and of the kernel. */
 static int64_t gradients(const struct op_call *c, int mask, int64_t most)
 {
 	const struct op_setting computed = call_setting(c, mask);

@@ -5,16 +5,17 @@
  */
 #include "flops/flops_internal.h"
 
-#define DILATED_MAX ((int64_t)1 << 16) /* pairs of positions that are counted one by one */
+#define DILATED_MAX ((int64_t)1 << 16) /* maximum number of pairs that are counted one by one */
 #define KERNEL_MAX  ((int64_t)1 << 20)
 
 /* The settings of a call, by number. */
 enum inside_setting {
-	INSIDE_KERNEL_FEATURE, /* dimension of the kernel: input channels of a group */
-	INSIDE_RESULT,         /* dimensions of the result: batch, output channels */
-	INSIDE_FROM,           /* dimensions of the image: positions */
-	INSIDE_TO,             /* dimensions of the result: positions */
-	INSIDE_SIZE, /* sizes of the window, by dimension; likewise the following settings */
+	INSIDE_KERNEL_FEATURE, /* dimension of the kernel with the input channels of a group */
+	INSIDE_RESULT,         /* dimensions of the result with the batch and the output channels */
+	INSIDE_FROM,           /* dimensions of the image with positions */
+	INSIDE_TO,             /* dimensions of the result with positions */
+	INSIDE_SIZE,           /* sizes of the window; this and the following settings are lists by
+	                          dimension */
 	INSIDE_STRIDE,
 	INSIDE_LOW, /* padding before the image */
 	INSIDE_DILATION,
@@ -49,7 +50,7 @@ static int64_t count_places(const struct window *w, int64_t offset, int64_t in, 
 }
 
 /* Counts the pairs of a position in the result and a position in the kernel that use an element of
- * the image. -1: the window is invalid, or counting would take too long. */
+ * the image. Returns -1 if the window is invalid, or counting would take too long. */
 static int64_t count_pairs(const struct window *w, int64_t in, int64_t out)
 {
 	const int64_t wide = INT32_MAX;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables of ops and formulas, and what all formulas share.
+ * The tables of ops and formulas, and functions that all formulas share.
  */
 #include <inttypes.h>
 
@@ -100,7 +100,7 @@ static const struct op_row *find_in(const struct op_row *v, size_t n, struct str
 	return NULL;
 }
 
-/* Finds the first row of which a word is part of the type of a layer. */
+/* Finds the first row with a word that is part of the type of a layer. */
 static const struct op_row *find_layer(struct str type)
 {
 	for (size_t i = 0; i < sizeof tensorrt_rows / sizeof *tensorrt_rows; i++)

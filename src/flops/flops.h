@@ -24,7 +24,7 @@ enum flops_family {
 	FAMILIES
 };
 
-/* Kinds of arithmetic, the lightest first. */
+/* Classes of arithmetic, the lightest first. */
 enum flops_class { CLASS_NONE, CLASS_VECTOR, CLASS_TRANSCENDENTAL, CLASS_MATRIX };
 
 enum flops_formula {
@@ -34,12 +34,12 @@ enum flops_formula {
 	FORMULAS
 };
 
-/* Types of numbers that devices have rates for. */
+/* Number types for which devices have rates. */
 enum number_type {
 	NUMBERS_OTHER,
 	NUMBERS_F64,
 	NUMBERS_F32,
-	NUMBERS_TF32, /* a rate of devices; tensors have float32 */
+	NUMBERS_TF32, /* a rate of devices; the tensors have the type float32 */
 	NUMBERS_F16,
 	NUMBERS_BF16,
 	NUMBERS_F8,
@@ -48,13 +48,13 @@ enum number_type {
 	NUMBER_TYPES
 };
 
-/* Why the float operations of a call are unknown. */
+/* Reasons why the float operations of a call are unknown. */
 enum flops_lack {
-	LACK_NOTHING, /* they are known */
-	LACK_FORMULA, /* the op is not in the table */
+	LACK_NOTHING, /* the float operations are known */
+	LACK_FORMULA, /* the table lacks the op */
 	LACK_SHAPE,   /* the file has no shape of an input */
 	LACK_SETTING, /* the file has no value of a setting, such as a stride */
-	LACK_DATA,    /* they depend on the contents of a tensor */
+	LACK_DATA,    /* the float operations depend on the contents of a tensor */
 	LACK_SENSE,   /* the shapes contradict each other */
 	LACK_RANGE,   /* the number is too large for 64 bits */
 	LACK_OP,      /* the file does not connect the work with an op */
@@ -63,25 +63,26 @@ enum flops_lack {
 
 struct op_tensor {
 	bool known;
-	bool list;   /* of tensors: it has no dimensions, only elements */
-	bool paired; /* each element is two numbers of 4 bits */
+	bool list;   /* true: a list of tensors, which has no dimensions but a number of elements */
+	bool paired; /* true: each element contains two numbers of 4 bits */
 	enum number_type type;
 	unsigned rank;
 	unsigned width; /* bytes of an element; 0: unknown */
 	int64_t dim[TENSOR_RANK_MAX];
 	int64_t elements;
-	int64_t weights; /* of a list: elements of the tensors of rank 2 */
+	int64_t weights; /* for a list: number of elements of the tensors of rank 2 */
 };
 
 /* A row of op.def. */
 struct op_row {
 	const char *names;
 	enum flops_formula formula;
-	int place[OP_PLACES_MAX]; /* by formula: see op.def */
+	int place[OP_PLACES_MAX]; /* places whose meaning depends on the formula; op.def describes
+	                             them */
 };
 
-/* Sums over the requests of a step, for attention over a paged cache; q: tokens of a request that
- * are computed, k: tokens that they attend to. */
+/* Sums over the requests of a step, for attention over a paged cache. q: computed tokens of a
+ * request; k: tokens that they attend to. */
 struct paged_sums {
 	int64_t q, k, qq, qk;
 };
@@ -89,51 +90,53 @@ struct paged_sums {
 struct op_call {
 	const struct op_row *row;
 	struct str name;
-	struct str shapes; /* as in the file: [[2,3],[]] */
-	struct str values; /* as in the file: ["", "[1, 1]", "False"] */
+	struct str shapes; /* in the form of the file: [[2,3],[]] */
+	struct str values; /* in the form of the file: ["", "[1, 1]", "False"] */
 	struct op_tensor in[CALL_INPUTS_MAX];
 	unsigned n;
-	struct op_tensor output;                       /* known: from elsewhere in the file */
-	const struct paged_sums *prompts, *generation; /* requests of both kinds, or NULL */
-	struct sb *explain; /* gets the formula with its numbers, or NULL */
+	struct op_tensor output;                       /* known: the output shape comes from
+	                                                  elsewhere in the file */
+	const struct paged_sums *prompts, *generation; /* sums over the requests of each kind, or
+	                                                  NULL */
+	struct sb *explain; /* receives the formula with its numbers, or NULL */
 };
 
 struct flops {
 	enum flops_lack lack;
-	unsigned input;        /* that lacks its shape or value */
-	enum number_type type; /* of the inputs; of a product, of its left factor */
+	unsigned input;        /* index of the input that lacks its shape or value */
+	enum number_type type; /* type of the inputs; for a product, of its left factor */
 	int64_t flops;
-	int64_t recomputed;    /* part of flops: a forward pass that is computed again */
-	int64_t read, written; /* bytes, at least; -1: unknown */
+	int64_t recomputed;    /* part of flops that repeats a forward pass */
+	int64_t read, written; /* minimum number of bytes; -1: unknown */
 };
 
 extern const char *const flops_families[FAMILIES];
-extern const char *const flops_formulas[FORMULAS]; /* their texts */
+extern const char *const flops_formulas[FORMULAS]; /* texts of the formulas */
 extern const char *const flops_lacks[LACKS];
 extern const char *const number_type_names[NUMBER_TYPES];
 enum flops_family flops_family_of(enum flops_formula f);
 enum flops_class flops_class_of(enum flops_formula f);
 
-/* Finds an op, or NULL: "aten::mm", "vllm::outplace_fused_experts", "hlo::dot", "onnx::Conv",
- * "tensorflow::MatMul".
- * In-place forms ("aten::add_") have the row of the op. Kernels that Inductor fused
- * ("triton_poi_fused_add_mul_0") share a row. */
+/* Finds the row of an op such as "aten::mm", "vllm::outplace_fused_experts", "hlo::dot",
+ * "onnx::Conv" or "tensorflow::MatMul". Returns NULL if there is none. In-place forms
+ * ("aten::add_") have the row of the op. Kernels that Inductor fused ("triton_poi_fused_add_mul_0")
+ * share a row. */
 const struct op_row *flops_find_op(struct str name);
 
 /* Reads a call. shapes: "[[4,5],[5,6]]"; types: ["float","c10::Half"]; values: see op_call. Each
- * may be missing. */
+ * text may be empty. */
 struct op_call flops_read_call(const struct op_row *row, struct str name, struct str shapes,
         struct str types, struct str values);
 
-/* True for the gradient of a function of autograd, such as "FlashAttnFuncBackward": the row counts
- * with the inputs of the function, whose name this is without its end, because those of the
- * gradient are only the gradients of results. */
+/* True for the gradient of a function of autograd, such as "FlashAttnFuncBackward". Its row counts
+ * with the inputs of the function, which has the same name without the end. The inputs of the
+ * gradient itself are only gradients of results. */
 bool flops_reads_forward(struct str name);
 
-/* Reads a shape: "[4,5]". */
+/* Reads a shape such as "[4,5]". */
 struct op_tensor flops_read_shape(struct str shape);
 
-/* Counts one call. */
+/* Counts the float operations and bytes of one call. */
 struct flops flops_of_call(const struct op_call *c);
 
 /* A list of calls is a text with one line for each call: the name of the op, the shapes, types and
@@ -145,14 +148,14 @@ struct op_call_text {
 void flops_put_call(struct sb *to, const struct op_call_text *call);
 
 /* Counts a list of calls. Sets *formula to the formula of the heaviest call, or of the call that
- * lacks data; to FORMULAS if the table lacks the op of that call. explain receives the sum with its
- * numbers, and may be NULL. */
+ * lacks data; to FORMULAS if the table lacks the op of that call. explain: receives the sum with
+ * its numbers; may be NULL. */
 struct flops flops_of_list(struct str list, struct sb *explain, enum flops_formula *formula);
 
 /* True if the missing value could be computed from the shape of the output. */
 bool flops_needs_output(const struct op_call *c, const struct flops *f);
-/* Sets the output shape of such a call to that input of the next op which fits; false if none fits.
- */
+/* Sets the output shape of such a call to the input of the next op that fits. Returns false if none
+ * fits. */
 bool flops_take_output(struct op_call *c, const struct op_call *next);
 
 #endif

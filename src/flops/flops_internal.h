@@ -15,15 +15,15 @@ typedef struct flops flops_formula(const struct op_call *c);
 
 /* The numbers of a setting: "[1, 2]", "3", "True"; n is 0 if the file has none. */
 struct op_setting {
-	bool flag; /* the last of them is True or False */
+	bool flag; /* true: the last of them is True or False */
 	unsigned n;
 	int64_t v[TENSOR_RANK_MAX];
 };
 struct op_setting call_setting(const struct op_call *c, int place);
-/* Returns number i; a single number applies to all. */
+/* Returns number i of a setting. A single number applies to all i. */
 int64_t setting_at(const struct op_setting *s, unsigned i);
 bool call_flag(const struct op_call *c, int place);
-/* Returns the text of a setting; empty if the file has none. */
+/* Returns the text of a setting. The text is empty if the file has none. */
 struct str call_text(const struct op_call *c, int place);
 /* Returns a call whose inputs are the tensors of a list, which is an input of c. */
 struct op_call flops_read_list(const struct op_call *c, unsigned place);
@@ -31,11 +31,11 @@ struct op_call flops_read_list(const struct op_call *c, unsigned place);
 /* Finds an op by its name without "aten::", or with another namespace. */
 const struct op_row *flops_find_aten(struct str name);
 
-/* Returns an input; not known if there is none. */
+/* Returns an input. A missing input is not known. */
 const struct op_tensor *call_input(const struct op_call *c, int place);
 
 struct flops lacking(enum flops_lack lack, int input);
-/* Returns float operations: the product of numbers, which it also explains. */
+/* Returns the float operations as the product of numbers, and explains the product. */
 struct flops counted(const struct op_call *c, const int64_t *v, unsigned n);
 #define COUNTED(c, ...)                                                                            \
 	counted(c, (const int64_t[]){ __VA_ARGS__ },                                               \

@@ -2,12 +2,12 @@
  *
  * Functions of libraries for PyTorch, decompositions of matrices, and equations. The trace lists
  * only the inputs of a function of autograd that are tensors, numbers or flags, so the place of an
- * input depends on which of those before it are None.
+ * input depends on the number of earlier inputs that are None.
  */
 #include "flops/flops_internal.h"
 
-/* Returns the number of the next input from `from` on that is a matrix of `columns` columns (-1:
- * any), or -1. */
+/* Returns the index of the first input from `from` on that is a matrix with `columns` columns (-1:
+ * any number), or -1. */
 static int next_matrix(const struct op_call *c, unsigned from, int64_t columns)
 {
 	for (unsigned i = from; i < c->n; i++) {
@@ -18,7 +18,7 @@ static int next_matrix(const struct op_call *c, unsigned from, int64_t columns)
 	return -1;
 }
 
-/* Returns the number of the last input with rows of this length, or -1. */
+/* Returns the index of the last input with rows of a given length, or -1. */
 static int last_with_rows(const struct op_call *c, int64_t length)
 {
 	for (unsigned i = c->n; i-- > 1;) {
@@ -29,8 +29,9 @@ static int last_with_rows(const struct op_call *c, int64_t length)
 	return -1;
 }
 
-/* Returns the elements of the second weight of a module with two, which has as many rows as the
- * input has columns; 0: there is none. Copies of weights in float8 may follow each weight. */
+/* Returns the number of elements of a module's second weight, which has as many rows as the input
+ * has columns; 0: the module has no second weight. Copies of the weights in float8 may follow each
+ * weight. */
 static int64_t second_weight(const struct op_call *c, unsigned first, int64_t columns)
 {
 	for (unsigned i = c->n; i-- > first + 1;) {
@@ -79,8 +80,8 @@ struct flops flops_unstated(const struct op_call *c)
 }
 
 /* Counts the scan of Mamba 2 over chunks: products inside each chunk (of which the second is
- * causal), the states of chunks, and the output from the state before. The gradients compute the
- * first product and the states of the forward pass again. */
+ * causal), the states of chunks, and the output from the previous state. The gradients repeat the
+ * first product and the states of the forward pass. */
 struct flops flops_chunks(const struct op_call *c)
 {
 	const int *place = c->row->place;
@@ -150,7 +151,8 @@ struct letters {
 	int64_t size[LETTERS];
 };
 
-/* Reads the letters of one factor; false if they contradict its shape or earlier letters. */
+/* Reads the letters of one factor. Returns false if they contradict its shape or earlier
+ * letters. */
 static bool read_letters(struct str word, const struct op_tensor *t, struct letters *to)
 {
 	unsigned at = 0;
@@ -169,7 +171,7 @@ static bool read_letters(struct str word, const struct op_tensor *t, struct lett
 	return at == t->rank;
 }
 
-/* Returns the product of the sizes of letters that are in either of two words. */
+/* Returns the product of the sizes of the letters that occur in at least one of two words. */
 static int64_t product_of(const struct letters *l, const bool *used)
 {
 	int64_t n = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lists of calls: what compiled ops and nodes of ONNX consist of.
+ * Lists of calls, of which compiled ops and ONNX nodes consist.
  */
 #include "flops/flops_internal.h"
 
@@ -10,7 +10,7 @@ void flops_put_call(struct sb *to, const struct op_call_text *call)
 	        STR(call->types), STR(call->values), STR(call->output));
 }
 
-/* Removes the text up to the separator from *s, and returns it without the separator. */
+/* Removes the text up to the separator from *s. Returns the text without the separator. */
 static struct str take_until(struct str *s, char separator)
 {
 	size_t end = str_find_char(*s, separator);

@@ -4,7 +4,7 @@
  */
 #include "flops/flops_internal.h"
 
-/* A factor as [batch, rows, columns]; a vector is a row if it is the left factor. */
+/* A factor as [batch, rows, columns]. A vector that is the left factor is a row. */
 struct factor {
 	int64_t batch, rows, columns;
 };
@@ -29,8 +29,8 @@ static bool is_factor(const struct op_tensor *t)
 	return t->known && !t->list && t->rank > 0;
 }
 
-/* Counts a product. The batches of the factors must be equal, or one factor is used for all batches
- * of the other. */
+/* Counts a product. The batches of the factors must be equal, or one factor must be used for all
+ * batches of the other. */
 static struct flops product(const struct op_call *c, int left, int right, bool transposed)
 {
 	const struct op_tensor *x = call_input(c, left), *y = call_input(c, right);
@@ -59,8 +59,8 @@ struct flops flops_product(const struct op_call *c)
 	const int *place = c->row->place;
 	const struct op_tensor *x = call_input(c, place[0]);
 
-	/* ONNX Runtime does not list a factor that it has packed; the columns of the result are
-	 * those of the factor */
+	/* ONNX Runtime does not list a factor that it has packed; the result has the columns of
+	 * that factor */
 	if (is_factor(x) && c->n == (unsigned)place[0] + 1 && c->output.known) {
 		struct flops f = COUNTED(c, 2, c->output.elements, x->dim[x->rank - 1]);
 		add_bytes(&f, c, -1, place[0]);
@@ -91,7 +91,7 @@ struct flops flops_contraction(const struct op_call *c)
 	return f;
 }
 
-/* Counts a product of which the result and the length of the sums are known. */
+/* Counts a product whose result and length of the sums are known. */
 struct flops flops_sums(const struct op_call *c)
 {
 	const struct op_setting length = call_setting(c, c->row->place[0]);
@@ -103,7 +103,7 @@ struct flops flops_sums(const struct op_call *c)
 	return COUNTED(c, 2, c->output.elements, length.v[0]);
 }
 
-/* Counts a product whose left factor, which may be transposed, has the rows of the result. */
+/* Counts a product whose left factor, possibly transposed, has the rows of the result. */
 struct flops flops_gemm(const struct op_call *c)
 {
 	const struct op_tensor *left = call_input(c, c->row->place[0]);
@@ -127,8 +127,8 @@ struct flops flops_product_transposed(const struct op_call *c)
 	return product(c, place[0], third ? place[1] : place[0] + 1, true);
 }
 
-/* Counts a grouped product, which divides the rows of one factor, the columns of the other or the
- * summed dimension among groups. The sizes of the groups are in a tensor, but the total does not
+/* Counts a grouped product, which divides the rows of one factor, the columns of the other, or the
+ * summed dimension into groups. The sizes of the groups are in a tensor, but the total does not
  * depend on them. */
 struct flops flops_grouped(const struct op_call *c)
 {
@@ -162,8 +162,8 @@ struct flops flops_outer(const struct op_call *c)
 	return f;
 }
 
-/* Counts a product whose right factor is packed: several elements in each stored one. The number of
- * its columns is a dimension of another input, such as the scales, or a setting. */
+/* Counts a product whose right factor is packed, with several elements in each stored element. Its
+ * number of columns is a setting, or a dimension of another input, such as the scales. */
 struct flops flops_packed(const struct op_call *c)
 {
 	const int *place = c->row->place;
@@ -189,8 +189,8 @@ struct flops flops_packed(const struct op_call *c)
 	return f;
 }
 
-/* Counts a product with a factor of which two of four elements are stored, the others are 0.
- * Devices skip the products with these zeros. */
+/* Counts a product with a factor that stores two of four elements; the others are 0. Devices skip
+ * the products with these zeros. */
 struct flops flops_sparse(const struct op_call *c)
 {
 	const int *place = c->row->place;
@@ -208,9 +208,9 @@ struct flops flops_sparse(const struct op_call *c)
 	return f;
 }
 
-/* Counts a product with such a factor in the form of cuSPARSELt: one tensor has the stored
- * elements, and for each 16 elements of the factor one (of two bytes) or two (of one byte) with
- * their positions. */
+/* Counts a product with such a sparse factor in the form of cuSPARSELt: one tensor contains the
+ * stored elements and, for each 16 elements of the factor, one element (of two bytes) or two (of
+ * one byte) with their positions. */
 struct flops flops_compressed(const struct op_call *c)
 {
 	const int *place = c->row->place;
@@ -256,8 +256,8 @@ struct flops flops_distance(const struct op_call *c)
 	return f;
 }
 
-/* Returns the experts of each token: the columns of a table with a row for each token, or a
- * setting; -1: neither. */
+/* Returns the number of experts of each token: the number of columns of a table with a row for each
+ * token, or a setting; -1: neither. */
 static int64_t experts_of_token(const struct op_call *c, const struct op_tensor *tokens)
 {
 	const int *place = c->row->place;
@@ -270,9 +270,8 @@ static int64_t experts_of_token(const struct op_call *c, const struct op_tensor 
 }
 
 /* Counts a mixture of experts. The weights are [experts, columns, size of a token] and [experts,
- * size of a token, ...]. If their last dimension is shorter than that of a token, several elements
- * are packed in each stored one.
- */
+ * size of a token, ...]. If their last dimension is shorter than a token, each stored element
+ * contains several elements. */
 struct flops flops_experts(const struct op_call *c)
 {
 	const int *place = c->row->place;

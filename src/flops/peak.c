@@ -24,7 +24,7 @@ static bool is_between(char c)
 	return c == ' ' || c == '-' || c == '_' || c == ',';
 }
 
-/* True if a name has a word; words end at blanks, dashes and underscores. */
+/* True if a name contains a word. Words end at blanks, dashes and underscores. */
 static bool has_word(struct str name, const char *word, size_t n)
 {
 	for (size_t i = 0; i + n <= name.n; i++)
@@ -45,16 +45,16 @@ static bool has_words(struct str name, const char *words)
 	return true;
 }
 
-/* Partitions of a device, and versions for laptops or with less power, have lower peaks than the
- * data sheet states. */
+/* True for partitions of a device, and for versions for laptops or with less power: they have lower
+ * peaks than the data sheet states. */
 static bool is_reduced(struct str model)
 {
 	return has_word(model, "MIG", 3) || has_word(model, "Laptop", 6) ||
 	       has_word(model, "Max", 3) || has_word(model, "D", 1);
 }
 
-/* True if a row is for the version of the device: "RTX 3080 Ti" is another device than "RTX 3080".
- */
+/* True if a row is for the version of the device: "RTX 3080 Ti" is a different device from "RTX
+ * 3080". */
 static bool has_version(struct str model, const char *words)
 {
 	struct str row = str_of(words);

@@ -5,7 +5,7 @@
 #include "flops/registered.h"
 #include "flops/flops_internal.h"
 
-/* Returns the number of a setting; 0: the file has none. */
+/* Returns the number of a setting; 0 if the file has none. */
 static int64_t number_of(const struct op_call *c, enum registered_setting place)
 {
 	const struct op_setting s = call_setting(c, (int)place);
@@ -57,7 +57,7 @@ struct flops flops_tf_reduction(const struct op_call *c)
 	return COUNTED(c, num_add(in->elements, num_mul(c->row->place[0], c->output.elements)));
 }
 
-/* True if a statistic that is only registered for one layout applies. */
+/* True if a statistic that is registered for only one layout applies. */
 static bool is_nhwc(const struct op_call *c)
 {
 	return number_of(c, REGISTERED_NHWC) != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ops that do something for each element: of the result, of an input, of a window.
+ * Ops whose work is proportional to the elements of the result, of an input, or of a window.
  */
 #include <inttypes.h>
 
@@ -12,7 +12,7 @@ struct flops flops_none(const struct op_call *c)
 	return (struct flops){ .read = -1, .written = -1 };
 }
 
-/* Counts the bytes of an input that is read, and of a result like another input. */
+/* Counts the bytes of an input that is read, and of a result with the shape of another input. */
 struct flops flops_copy(const struct op_call *c)
 {
 	const int *place = c->row->place;
@@ -26,8 +26,8 @@ struct flops flops_copy(const struct op_call *c)
 	return f;
 }
 
-/* Counts the bytes of the indices and of the result. Rows of the table may be read several times,
- * so the bytes that come from memory are not known. */
+/* Counts the bytes of the indices and of the result. The same rows of the table may be read several
+ * times, so the number of bytes read from memory is unknown. */
 struct flops flops_embedding(const struct op_call *c)
 {
 	const int *place = c->row->place;
@@ -57,8 +57,8 @@ struct flops flops_data(const struct op_call *c)
 	return lacking(LACK_DATA, c->row->place[0]);
 }
 
-/* Returns the number of elements of the shape to which all inputs are broadcast; for a list, the
- * elements of its tensors. */
+/* Returns the number of elements of the shape to which all inputs are broadcast. For a list,
+ * returns the number of elements of its tensors. */
 static int64_t broadcast(const struct op_call *c)
 {
 	int64_t dim[TENSOR_RANK_MAX], elements = 1;
@@ -83,7 +83,7 @@ struct flops flops_elementwise(const struct op_call *c)
 {
 	int64_t elements = c->output.known ? c->output.elements : broadcast(c);
 
-	/* without types, the shape of a single number looks like that of no tensor */
+	/* without types, the shape of a number equals the shape of a missing tensor */
 	if (!c->n)
 		return lacking(LACK_SHAPE, 0);
 	for (unsigned i = 0; i < c->n && !c->output.known; i++)
@@ -186,7 +186,7 @@ struct flops flops_window(const struct op_call *c)
 	return f;
 }
 
-/* Transforms of n elements: 5 * n * log2(n) for complex data. */
+/* Counts transforms of n elements: 5 * n * log2(n) operations for complex data. */
 struct flops flops_fft(const struct op_call *c)
 {
 	const int *place = c->row->place;
@@ -214,7 +214,7 @@ struct flops flops_fft(const struct op_call *c)
 	return f;
 }
 
-/* Transforms of dimensions whose sizes are a setting. Of real data, the side that is complex has
+/* Counts transforms of dimensions whose sizes are a setting. For real data, the complex side has
  * only half of the elements. */
 struct flops flops_fft_lengths(const struct op_call *c)
 {
@@ -251,7 +251,8 @@ static struct str fused_names(struct str name)
 	return str_sub(name, 0, name.n && name.p[name.n - 1] == '_' ? name.n - 1 : name.n);
 }
 
-/* Takes the op with the longest name at the beginning; NULL if there is none. */
+/* Takes the op with the longest name from the beginning of the names. Returns NULL if there is
+ * none. */
 static const struct op_row *take_op(struct str *names)
 {
 	for (size_t n = names->n; n; n--) {
@@ -291,9 +292,10 @@ static bool has_tensor_of(const struct op_call *c, int64_t elements)
 	return i < c->n;
 }
 
-/* Returns the elements that a kernel computes, -1 if no tensor is known. The last one or two inputs
- * are the lengths of its loops, after others that the file does not tell apart from them: their
- * product is taken if a tensor has as many elements, otherwise the elements of the largest. */
+/* Returns the number of elements that a kernel computes; -1 if no tensor is known. The last one or
+ * two inputs are the lengths of its loops; the file does not distinguish them from earlier inputs.
+ * Their product is used if a tensor has as many elements, otherwise the elements of the largest
+ * tensor. */
 static int64_t fused_elements(const struct op_call *c)
 {
 	const struct op_setting last = call_setting(c, (int)c->n - 1),
@@ -338,8 +340,8 @@ struct flops flops_fused(const struct op_call *c)
 	return f;
 }
 
-/* Returns the rows, columns and length of the sums of a product of two inputs, times the batch; 0:
- * the shapes do not fit. */
+/* Returns the product of the rows, the columns and the length of the sums for two inputs, times the
+ * batch; 0: the shapes do not fit. */
 static int64_t product_size(const struct op_tensor *x, const struct op_tensor *y, int64_t *result)
 {
 	int64_t batch = 1;
@@ -356,7 +358,8 @@ static int64_t product_size(const struct op_tensor *x, const struct op_tensor *y
 	return num_mul(*result, x->dim[x->rank - 1]);
 }
 
-/* Returns the same number for a convolution of two inputs whose result is a third one. */
+/* Returns the number of multiplications of a convolution of two inputs whose result is a third; 0:
+ * the shapes do not fit. */
 static int64_t convolution_size(const struct op_tensor *x, const struct op_tensor *kernel,
         const struct op_tensor *out, int64_t *result)
 {
@@ -368,8 +371,8 @@ static int64_t convolution_size(const struct op_tensor *x, const struct op_tenso
 	return num_mul(out->elements, kernel->elements / kernel->dim[0]);
 }
 
-/* Finds the factors, two inputs in succession, and the result, the last tensor. Returns the size of
- * the product, or 0. */
+/* Finds the factors, which are two consecutive inputs, and the result, which is the last tensor.
+ * Returns the size of the product, or 0. */
 static int64_t template_size(const struct op_call *c, bool convolves, int64_t *result)
 {
 	unsigned last = c->n;
@@ -389,15 +392,15 @@ static int64_t template_size(const struct op_call *c, bool convolves, int64_t *r
 	return size;
 }
 
-/* Counts a kernel that Inductor made from a template: a product or a convolution, and ops on each
- * element of its result. */
+/* Counts a kernel that Inductor made from a template: a product or a convolution, followed by ops
+ * on each element of its result. */
 struct flops flops_template(const struct op_call *c)
 {
 	struct str names = fused_names(c->name);
 	bool convolves = false, multiplies = false;
 	int64_t others = 0, result = 0, size;
 
-	if (str_contains(names, S("flex_attention"))) /* the mask is in a tensor */
+	if (str_contains(names, S("flex_attention"))) /* a tensor contains the mask */
 		return lacking(LACK_DATA, 3);
 	while (names.n) {
 		const struct op_row *row = take_op(&names);

@@ -25,7 +25,7 @@ static enum spool_event damage(
 	return src_failed(g->s) ? SPOOL_EVENT_FAILED : SPOOL_EVENT_DAMAGE;
 }
 
-/* Checks a block in which the file ends. */
+/* Checks a block that is truncated by the end of the file. */
 static enum spool_event cut(
         struct block_decoder *g, struct spool_damage *d, uint64_t at, const char *why)
 {
@@ -46,7 +46,7 @@ static void find_block(struct src *s)
 			return;
 		}
 		s->p = s->end - (SPOOL_MAGIC_SIZE - 1);
-		if (!memcmp(s->p, zeros, SPOOL_MAGIC_SIZE - 1)) { /* not part of a magic */
+		if (!memcmp(s->p, zeros, SPOOL_MAGIC_SIZE - 1)) { /* not a part of a magic number */
 			s->p = s->end;
 			src_pass_hole(s);
 		}
@@ -54,7 +54,7 @@ static void find_block(struct src *s)
 	s->p = s->end;
 }
 
-/* Skips zeros. True if only zeros follow up to the end. */
+/* Skips zeros. Returns true if only zeros follow up to the end. */
 static bool pass_zeros(struct src *s)
 {
 	while (src_need(s, 1)) {
@@ -85,7 +85,7 @@ static enum spool_event pass_other(struct block_decoder *g, struct spool_damage 
 	return damage(g, d, at, "not the beginning of a block");
 }
 
-/* True if the end of a payload looks as if its last part was never written. */
+/* True if the end of a payload suggests that its last part was never written. */
 static bool ends_in_zeros(const uint8_t *end, uint32_t payload)
 {
 	return payload >= sizeof zeros && !memcmp(end - sizeof zeros, zeros, sizeof zeros);
@@ -98,8 +98,8 @@ static bool is_header(const uint8_t *p)
 	       le32_get(p + 12) <= SPOOL_PAYLOAD_MAX;
 }
 
-/* Makes the block of a valid header the current one, unless it does not belong here: then returns
- * why. */
+/* Makes the block of a valid header the current block. If the block does not belong to this
+ * recording, returns the reason instead. */
 static const char *enter_block(struct block_decoder *g, const uint8_t *p, uint32_t payload)
 {
 	uint32_t sequence = le32_get(p + 16), writer = le32_get(p + 32);
@@ -153,7 +153,7 @@ static enum spool_event take_block(struct block_decoder *g, struct spool_damage 
 	return SPOOL_EVENT_RECORD;
 }
 
-/* Takes the counts in front of the first block; true unless the file ends in them. */
+/* Reads the counts before the first block. Returns true unless the file ends inside them. */
 static bool take_count(struct block_decoder *g)
 {
 	struct src *s = g->s;

@@ -260,7 +260,7 @@ static void get_device(struct cursor *c, struct spool_device *v)
 	v->minor = get_u32(c);
 }
 
-/* Keeps a string. Each string takes at least three bytes of the file, so no encoder writes larger
+/* Stores a string. Each string takes at least three bytes of the file, so no encoder writes larger
  * ids. */
 static void get_string(struct block_decoder *g, struct cursor *c, struct spool_string *v)
 {
@@ -358,7 +358,7 @@ static void get_rare(
 	}
 }
 
-/* Decodes the next record of the block; false if it cannot be read. */
+/* Decodes the next record of the block. Returns false if it cannot be read. */
 static bool get_record(struct block_decoder *g, struct spool_record *r)
 {
 	struct cursor c = { g->p, g->end, false };

@@ -9,7 +9,7 @@
 #include "base/bits.h"
 #include "base/crc32c.h"
 
-#define RECORD_ROOM ((size_t)512) /* bytes of the longest record without its texts */
+#define RECORD_ROOM ((size_t)512) /* maximum size of a record without its texts, bytes */
 _Static_assert(SPOOL_N *VARINT_MAX + 2 * VARINT_MAX + 32 < RECORD_ROOM, "an end fits");
 _Static_assert(SPOOL_HEADER + RECORD_ROOM + 2 * SPOOL_TEXT_MAX < SPOOL_BLOCK_MIN, "texts fit");
 
@@ -160,7 +160,7 @@ static uint8_t *put_kernel(struct block_encoder *p, uint8_t *q, const struct spo
 	return put_graph(p, q, SPOOL_KERNEL, k->graph, k->graph_node);
 }
 
-/* Returns the slot of a call or a range; its number is stored above some low bits of a word. */
+/* Returns the slot of a call or a range. Its number is stored above some low bits of a word. */
 static inline uint8_t *put_small_slot(uint8_t *q, enum spool_kind kind, struct spool_slot *of,
         struct spool_slot v, unsigned shift, unsigned low)
 {
@@ -319,7 +319,7 @@ static uint8_t *put_rare(struct block_encoder *p, uint8_t *q, const struct spool
 	}
 }
 
-/* Returns the bytes of the texts of a record. */
+/* Returns the number of bytes of the texts of a record. */
 static size_t texts_of(const struct spool_record *r)
 {
 	switch (r->kind) {

@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 
-/* Takes the totals of an end record, which count the records before it. */
+/* Stores the totals of an end record, which count the records before it. */
 static void take_end(struct spool_fault *f, const struct spool_end *end)
 {
 	f->written = 1;

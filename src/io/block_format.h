@@ -58,27 +58,27 @@
 #define SPOOL_CONTROL_STEP  "step"
 #define SPOOL_CONTROL_FLUSH "flush"
 
-/* The beginning of a file: what the process has launched so far. The collector keeps these bytes in
- * shared memory and counts in them, so they are true even after the process was killed. A file
- * without them counts nothing. Numbers have the byte order of the machine, which is little-endian.
- */
+/* The beginning of a file: counts of what the process has launched so far. The collector stores
+ * these bytes in shared memory and counts in them, so they are correct even after the process was
+ * killed. A file without them has no counts. Numbers have the byte order of the machine, which is
+ * little-endian. */
 #define SPOOL_COUNT_MAGIC   "TFPCNT\r\n"
 #define SPOOL_COUNT_VERSION 1
 #define SPOOL_COUNT_SHARDS  16 /* groups of threads, each with a cache line of its own */
 struct spool_count {
 	char magic[SPOOL_MAGIC_SIZE];
 	uint32_t version;
-	uint32_t size;   /* of this struct: the first block follows */
+	uint32_t size;   /* size of this struct; the first block follows it */
 	uint32_t writer; /* process id */
 	uint32_t flags;  /* SPOOL_COUNT_* */
 	uint32_t status; /* set by `tfprof record`: 1 + the status from waitpid; 0: not known */
 	uint32_t unused[9];
 	struct spool_count_shard {
-		/* While recording: calls that launch a kernel, and a graph. */
+		/* Number of calls, while recording, that launch a kernel, and that launch a
+		 * graph. */
 		uint64_t kernels, graphs;
-		/* Calls, not counted in the others, whose kernels may be recorded or not: they may
-		 * have been captured into a graph, or were made while recording started or stopped.
-		 */
+		/* Number of further calls whose kernels may or may not be recorded: they may have
+		 * been captured into a graph, or were made while recording started or stopped. */
 		uint64_t unsure;
 		uint64_t unused[5];
 	} shard[SPOOL_COUNT_SHARDS];
@@ -86,7 +86,7 @@ struct spool_count {
 enum {
 	SPOOL_COUNT_ON = 1,      /* launches are counted */
 	SPOOL_COUNT_PART = 2,    /* some launches were not counted */
-	SPOOL_COUNT_LATE = 4,    /* counts are brought up to date by the writer, not at once */
+	SPOOL_COUNT_LATE = 4,    /* the writer updates the counts from time to time, not at once */
 	SPOOL_COUNT_GRAPHS = 8,  /* a launch of a graph gives one record */
 	SPOOL_COUNT_EXITS = 32,  /* the process began to close its recording at exit */
 	SPOOL_COUNT_SHUT = 64,   /* the program has closed the descriptor of the recording */
@@ -120,7 +120,8 @@ enum {
 enum spool_kind { SPOOL_NONE, SPOOL_KINDS(SPOOL_KIND_ENUM) SPOOL_N };
 _Static_assert(SPOOL_N <= 32, "kinds have five bits of the tag");
 
-/* Text that is not owned: by the caller when encoding, by the window when decoding. */
+/* Text that the struct does not own: it belongs to the caller when encoding, to the window when
+ * decoding. */
 struct spool_text {
 	const char *p;
 	size_t n;
@@ -137,7 +138,7 @@ struct spool_info {
 };
 
 struct spool_string {
-	uint32_t id; /* from 1, ascending */
+	uint32_t id; /* counts upwards from 1 */
 	struct spool_text text;
 };
 
@@ -151,9 +152,9 @@ struct spool_clock {
 };
 
 struct spool_device {
-	uint32_t id; /* the process's own number */
+	uint32_t id; /* the process's own number for the device */
 	uint8_t uuid[16];
-	uint8_t mig_uuid[16]; /* of the GPU partition (MIG), otherwise zeros */
+	uint8_t mig_uuid[16]; /* UUID of the GPU partition (MIG), otherwise zeros */
 	uint32_t name;        /* string */
 	uint64_t memory;      /* bytes */
 	uint32_t multiprocessors, major, minor;
@@ -168,7 +169,7 @@ struct spool_thread {
 	uint32_t name; /* string */
 };
 
-/* Where an operation ran. */
+/* The place where an operation ran. */
 struct spool_where {
 	uint32_t device, context, stream;
 };
@@ -266,7 +267,7 @@ struct spool_range {
 	uint32_t tid;
 	uint32_t domain; /* string, 0: the default domain */
 	uint32_t name;   /* string, 0 for POP and STOP */
-	uint64_t id;     /* of START and STOP */
+	uint64_t id;     /* for START and STOP */
 };
 
 /* Marks that may begin or end a step. */
@@ -288,18 +289,19 @@ struct spool_sum {
 	uint64_t bytes;
 };
 
-/* Records that were lost. A count is of this loss alone, not a running total. */
+/* Lost records. A count belongs to this loss alone; it is not a running total. */
 enum spool_lost_why {
 	SPOOL_LOST_DROPPED, /* CUPTI had no buffer */
 	SPOOL_LOST_UNKNOWN, /* records of an unknown kind or size */
 	SPOOL_LOST_UNTIMED, /* recorded, but with impossible times */
 	SPOOL_LOST_RANGES,  /* range events: buffers full, or nesting too deep */
 	SPOOL_LOST_WRITE,   /* records that could not be written to the file */
-	SPOOL_LOST_KEPT,    /* never delivered by CUPTI; at least that many */
+	SPOOL_LOST_KEPT,    /* never delivered by CUPTI; a lower bound */
 	SPOOL_LOST_KERNELS, /* kernels whose launches are known but whose records are missing */
 	SPOOL_LOST_UNREAD,  /* records of a buffer of CUPTI that CUPTI cannot read */
-	SPOOL_LOST_NAMES,   /* names that share another one's place, or were shortened */
-	SPOOL_LOST_RUNNING, /* recorded without times: they had not ended when recording did */
+	SPOOL_LOST_NAMES,   /* names that share the place of another name, or were shortened */
+	SPOOL_LOST_RUNNING, /* recorded without times, because they had not ended when recording
+	                       ended */
 	SPOOL_LOST_WHY_N
 };
 struct spool_lost {
@@ -320,7 +322,8 @@ struct spool_note {
 
 struct spool_end {
 	uint64_t time;
-	uint64_t totals[SPOOL_N]; /* records of each kind before this one; filled by the encoder */
+	uint64_t totals[SPOOL_N]; /* number of records of each kind before this record; filled by
+	                             the encoder */
 };
 
 struct spool_record {
@@ -350,8 +353,8 @@ struct spool_record {
 	};
 };
 
-/* State that encoder and decoder keep within a block. A slot is valid if its stamp equals the
- * block's. */
+/* State that the encoder and the decoder keep within a block. A slot is valid if its stamp equals
+ * the block's stamp. */
 #define SPOOL_SLOTS 512
 struct spool_slots {
 	uint32_t stamp; /* 1 + number of the block */

@@ -9,8 +9,8 @@
 #include "base/num.h"
 #include "base/sort.h"
 
-#define NEAR_NS  1000    /* distance of readings of equal clocks, beyond the width of a reading */
-#define NEAR_OLD 1000000 /* the same distance if the width is not recorded */
+#define NEAR_NS  1000    /* maximum distance of equal clocks, beyond the width of a reading */
+#define NEAR_OLD 1000000 /* maximum distance if the width is not recorded */
 
 static uint64_t distance(uint64_t a, uint64_t b)
 {

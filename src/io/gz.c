@@ -87,7 +87,7 @@ static bool gunzip_between(struct gunzip *g, struct str *in, const char **why)
 	return true;
 }
 
-/* Returns what is wrong with the data, after inflate has failed. */
+/* Returns the fault in the data after inflate has failed. */
 static const char *gunzip_fault(const struct gunzip *g)
 {
 	if (!g->z.msg)
@@ -99,7 +99,7 @@ static const char *gunzip_fault(const struct gunzip *g)
 	return g->z.msg;
 }
 
-/* Decompresses as much as fits. */
+/* Decompresses as much data as fits. */
 int gunzip_run(struct gunzip *g, struct str *in, uint8_t **out, uint8_t *out_end, const char **why)
 {
 	int rc;

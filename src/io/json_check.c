@@ -4,15 +4,16 @@
  */
 #include "io/json_in.h"
 
-/* A container that is checked. */
+/* A container while it is checked. */
 struct checking {
 	struct json_in *j;
 	const char *p, *end;
 	unsigned depth;
-	uint64_t braces[JSON_IN_DEPTH_MAX / 64]; /* a bit for each open bracket, set for a brace */
+	uint64_t braces[JSON_IN_DEPTH_MAX / 64]; /* one bit for each open bracket, set for a
+	                                            brace */
 };
 
-/* Moves to the next character that is not a blank; true if it is c. */
+/* Moves to the next character that is not a blank. Returns true if it equals c. */
 static bool comes(struct checking *k, char c)
 {
 	while (k->p < k->end && json_is_blank(*k->p))
@@ -97,7 +98,7 @@ static bool in_object(const struct checking *k)
 	return k->braces[(k->depth - 1) / 64] >> (k->depth - 1) % 64 & 1;
 }
 
-/* Reads a bracket that opens; false for other text. */
+/* Reads an opening bracket. Returns false for other text. */
 static bool open_container(struct checking *k)
 {
 	bool brace = comes(k, '{');
@@ -125,7 +126,7 @@ static bool close_container(struct checking *k)
 	return true;
 }
 
-/* Skips a value and all brackets that close after it; then a value or the end comes next. */
+/* Skips a value and all brackets that close after it, so that a value or the end comes next. */
 static bool take_value(struct checking *k)
 {
 	if (k->depth < JSON_IN_DEPTH_MAX && open_container(k)) {

@@ -83,7 +83,7 @@ static size_t count_lines(const char *p, const char *end)
 	return n;
 }
 
-/* Counts the lines before p at once: that is faster than counting those of each item. */
+/* Counts the lines before p in one pass, which is faster than counting the lines of each item. */
 static void count_to(struct json_in *j, const char *p)
 {
 	j->lines += count_lines(j->counted, p);
@@ -254,8 +254,8 @@ bool json_in_check(struct json_in *j, struct str text)
 	return !bad && !control && !high;
 }
 
-/* Moves to the next entry of a container; expects a comma unless it is the first. False at the end
- * of the container, or with a stop. */
+/* Moves to the next entry of a container. Expects a comma unless it is the first entry. Returns
+ * false at the end of the container, or with a stop. */
 static inline bool next_in(struct json_in *j, char close)
 {
 	const char *p = skip_blanks(j->p, j->end), *comma = NULL;
@@ -280,7 +280,7 @@ static inline bool next_in(struct json_in *j, char close)
 	return false;
 }
 
-/* Finishes a string that has other than plain characters; p is at the first of them. */
+/* Finishes a string that contains characters other than plain ones. p: the first of them. */
 static bool read_odd_string(struct json_in *j, const char *p, struct json_value *v)
 {
 	bool high = false;
@@ -305,7 +305,7 @@ static bool read_odd_string(struct json_in *j, const char *p, struct json_value 
 	return true;
 }
 
-/* Reads a string; p is after its quote. */
+/* Reads a string. p is after its opening quote. */
 static inline bool read_string(struct json_in *j, const char *p, struct json_value *v)
 {
 	const char *q = find_odd(p, j->end);
@@ -337,7 +337,7 @@ static inline bool is_member(const struct json_member *m, const char *p)
 #endif
 }
 
-/* Reads a member that has followed the last one before. */
+/* Reads a member that followed the last member before. */
 static inline bool read_known(struct json_in *j, struct str *key)
 {
 	const uint8_t *next = j->members[j->member].next;
@@ -357,7 +357,7 @@ static inline bool read_known(struct json_in *j, struct str *key)
 	return false;
 }
 
-/* Returns the place that a member has or gets: then n is 0. */
+/* Returns the place that a member has or gets; for a new place, n is 0. */
 static uint8_t member_place(struct json_in *j, const struct json_member *made)
 {
 	size_t places = sizeof j->members / sizeof *j->members - 1;
@@ -375,7 +375,7 @@ static uint8_t member_place(struct json_in *j, const struct json_member *made)
 	return at;
 }
 
-/* Remembers the member from here up to p, and that it followed the last one. */
+/* Stores the text of the member from here up to p, and that it followed the last member. */
 static void remember(struct json_in *j, const char *from, struct str key, bool fresh)
 {
 	struct json_member made = { .n = (uint8_t)(j->p - from),
@@ -400,7 +400,7 @@ static void remember(struct json_in *j, const char *from, struct str key, bool f
 	j->member = at;
 }
 
-/* Reads a member that has not followed the last one before. */
+/* Reads a member that has not followed the last member before. */
 static __attribute__((noinline)) bool read_member(struct json_in *j, struct str *key)
 {
 	const char *p, *q, *end = j->end, *from = j->p;
@@ -453,7 +453,7 @@ static inline bool in_number(char c)
 	return is[(uint8_t)c];
 }
 
-/* True if the word equals one of these, ignoring case. */
+/* True if the word equals one of the given words, ignoring case. */
 static bool is_word(struct str s, const char *word)
 {
 	size_t i = 0;
@@ -527,11 +527,8 @@ bool json_in_value(struct json_in *j, struct json_value *v)
 	return true;
 }
 
-/* ---- skipping ----
- *
- * Values are skipped without looking at their parts: only quotes and brackets count, which must
- * match.
- */
+/* ---- skipping ---- Values are skipped without examining their parts: only quotes and brackets
+ * count, and these must match. */
 
 /* Returns the first quote or backslash, or end. */
 static inline const char *find_quote(const char *p, const char *end)
@@ -577,9 +574,9 @@ static inline const char *find_nested(const char *p, const char *end)
 struct json_skip {
 	unsigned depth;
 	bool in_string, begun, bad;
-	uint64_t braces; /* a bit for each open bracket of this 64: it is a brace; innermost lowest
-	                  */
-	uint64_t outer[JSON_IN_DEPTH_MAX / 64]; /* those of the brackets around them */
+	uint64_t braces; /* one bit for each of the innermost 64 open brackets, set for a brace;
+	                    innermost lowest */
+	uint64_t outer[JSON_IN_DEPTH_MAX / 64]; /* bits of the brackets around them */
 };
 
 static inline void open_bracket(struct json_skip *k, char c)
@@ -601,8 +598,8 @@ static inline bool close_bracket(struct json_skip *k, char c)
 }
 
 /* Returns true when the value has ended, just before *p. Otherwise *p is the end of the window, the
- * bracket that is nested too deeply, or (k->bad) where the value is malformed. Never stops inside
- * an escape. */
+ * bracket that is nested too deeply, or (k->bad) the place where the value is malformed. Never
+ * stops inside an escape. */
 static bool skip_on(struct json_skip *k, const char **p, const char *end)
 {
 	const char *q = *p;

@@ -19,11 +19,12 @@
 #include "base/note.h"
 #include "io/src.h"
 
-#define JSON_IN_DEPTH_MAX 512                /* depth of nested arrays and objects */
-#define JSON_IN_ITEM_MAX  ((size_t)64 << 20) /* largest item, in bytes */
+#define JSON_IN_DEPTH_MAX 512                /* maximum depth of nested arrays and objects */
+#define JSON_IN_ITEM_MAX  ((size_t)64 << 20) /* maximum size of an item, bytes */
 
 enum json_type {
-	JSON_OBJECT, /* the cursor stays before the bracket: enter or skip the container */
+	JSON_OBJECT, /* the cursor stays before the bracket; the caller enters or skips the
+	                container */
 	JSON_ARRAY,
 	JSON_STRING,
 	JSON_NUMBER,
@@ -41,15 +42,15 @@ enum json_flaw {
 	JSON_FLAW_CONTROL,   /* a control character inside a string */
 	JSON_FLAW_UTF8,      /* a string that is not UTF-8 */
 	JSON_FLAW_ZERO,      /* a number with a zero before its digits */
-	JSON_FLAW_PART,      /* malformed JSON inside a container that was kept as text */
+	JSON_FLAW_PART,      /* malformed JSON inside a container that is stored as text */
 	JSON_FLAW_N
 };
 extern const char *const json_flaw_texts[JSON_FLAW_N];
 
-/* Flaws of the items that were taken. */
+/* Number of items with a flaw, and the first of them. */
 struct json_flaw_count {
-	uint64_t items;    /* that have it */
-	uint64_t at, line; /* of the first one */
+	uint64_t items;    /* number of items that have the flaw */
+	uint64_t at, line; /* position of the first item */
 };
 
 enum json_stop {
@@ -62,43 +63,43 @@ enum json_stop {
 
 struct json_value {
 	enum json_type type;
-	bool plain;      /* of a string: the text needs no unescaping */
-	struct str text; /* of a string: the bytes between the quotes, with escapes; of a number:
-	                    its digits; of a container: empty */
+	bool plain;      /* for a string: true if the text needs no unescaping */
+	struct str text; /* for a string: the bytes between the quotes, with escapes; for a number:
+	                    its digits; for a container: empty */
 };
 
 /* The text before the value of a member: it begins after the value before it, or after the bracket,
  * and contains the key. Programs write the members of equal objects in the same order and spacing,
  * so the text that followed last time is compared first. */
-#define JSON_MEMBER_MAX 32 /* longer texts are not remembered */
+#define JSON_MEMBER_MAX 32 /* longer texts are not stored */
 struct json_member {
 	char text[JSON_MEMBER_MAX];
 	uint8_t n, key_at, key_n;
-	bool fresh;      /* it follows the bracket */
-	uint8_t next[4]; /* indices of members that followed it; 0: none */
-	uint8_t user;    /* for the caller, initially 0 */
+	bool fresh;      /* true: the member follows the bracket */
+	uint8_t next[4]; /* indices of members that followed this member; 0: none */
+	uint8_t user;    /* free for the caller, initially 0 */
 };
 
 struct json_in {
 	const char *p, *end; /* unread part of the window */
-	enum json_stop stop; /* why the last call returned false */
-	bool fresh;          /* p is directly after an opening bracket */
+	enum json_stop stop; /* reason why the last call returned false */
+	bool fresh;          /* true: p is directly after an opening bracket */
 	unsigned depth;      /* containers entered in this item */
 	unsigned flaws;      /* bits of enum json_flaw found in this item */
 	uint64_t flaw_at[JSON_FLAW_N];
 	struct json_flaw_count found[JSON_FLAW_N];
 	struct src *s;
 	struct json_member
-	        members[128]; /* the first entry represents all members that are not remembered */
-	uint8_t member;       /* the last one read */
-	const char *counted;  /* in the window, not after the item */
-	uint64_t lines;       /* newlines before that */
+	        members[128]; /* the first entry represents all members that are not stored */
+	uint8_t member;       /* the last member that was read */
+	const char *counted;  /* a position in the window, not after the item */
+	uint64_t lines;       /* number of newlines before that position */
 };
 
-/* Begins at the first byte after a byte order mark. False if reading fails, or for UTF-16 and
- * UTF-32 (stop: WIDE). */
+/* Begins at the first byte after a byte order mark. Returns false if reading fails, or for UTF-16
+ * and UTF-32 (stop: WIDE). */
 bool json_in_open(struct json_in *j, struct src *s);
-/* Does the same. For UTF-16 and UTF-32, also fills the error of s. */
+/* Begins like json_in_open. For UTF-16 and UTF-32, also fills the error of s. */
 bool json_in_open_utf8(struct json_in *j, struct src *s);
 
 /* Returns true if the item can be read again, from its beginning, with more bytes in the window.
@@ -106,7 +107,7 @@ bool json_in_open_utf8(struct json_in *j, struct src *s);
  * bytes. */
 bool json_in_more(struct json_in *j);
 
-/* Ends the item at p and counts its flaws; the bytes before p are released. */
+/* Ends the item at p, and counts its flaws. Releases the bytes before p. */
 void json_in_take(struct json_in *j);
 
 /* Moves back to the beginning of the item. */
@@ -114,13 +115,14 @@ void json_in_again(struct json_in *j);
 
 uint64_t json_in_at(const struct json_in *j, const char *p); /* offset in the input */
 uint64_t json_in_line(struct json_in *j, const char *p);     /* counted from 1; p is in the item */
-bool json_in_failed(const struct json_in *j); /* true if reading failed: *e of the src */
+bool json_in_failed(const struct json_in *j); /* true if reading failed; *e of the src has the
+                                                 reason */
 
-/* Skips blanks and returns the character after them; -1 at the end of the window (stop: MORE). */
+/* Skips blanks and returns the next character; -1 at the end of the window (stop: MORE). */
 int json_in_peek(struct json_in *j);
 
-/* Between items: returns the character after blanks, reading on as far as it takes; -1 at the end
- * of the input. */
+/* Between items: skips blanks, reading more of the input as needed, and returns the next character;
+ * -1 at the end of the input. */
 int json_in_ahead(struct json_in *j);
 
 /* Between items: skips the character that json_in_ahead returned. */
@@ -129,12 +131,12 @@ void json_in_pass(struct json_in *j);
 /* Skips the bracket that json_in_peek returned. */
 bool json_in_enter(struct json_in *j);
 
-/* Reads the key of the next member of the innermost object; its value comes next. False at the end
- * of the object, after its bracket (stop: NONE), or with a stop. Keys are not unescaped. */
+/* Reads the key of the next member of the innermost object. The value of the member comes next.
+ * Returns false at the end of the object, after its bracket (stop: NONE), or with a stop. Does not
+ * unescape keys. */
 bool json_in_member(struct json_in *j, struct str *key);
 
-/* Returns the byte that the caller may keep with the remembered text of the last member; initially
- * 0. */
+/* Returns the byte that the caller may store with the text of the last member; initially 0. */
 static inline uint8_t *json_in_user(struct json_in *j)
 {
 	return &j->members[j->member].user;
@@ -155,10 +157,10 @@ static inline bool json_is_blank(char c)
 	return (uint8_t)c <= ' ' && blanks >> (uint8_t)c & 1;
 }
 
-/* Moves to the next element of the innermost array; returns as json_in_member does. */
+/* Moves to the next element of the innermost array. Returns the same values as json_in_member. */
 bool json_in_element(struct json_in *j);
 
-/* Reads a scalar, or returns the kind of the container that follows, with an empty text. */
+/* Reads a scalar, or returns the kind of the container that follows with an empty text. */
 bool json_in_value(struct json_in *j, struct json_value *v);
 
 /* Reads a scalar. Skips a container, and sets v to its kind with an empty text. */
@@ -167,12 +169,12 @@ bool json_in_scalar(struct json_in *j, struct json_value *v);
 /* Skips a value of any kind. Inside it, only quotes and brackets are checked. */
 bool json_in_skip(struct json_in *j);
 
-/* Skips a value of any size as an item of its own, and ends that item. False with stop MORE if the
- * input ends inside it. */
+/* Skips a value of any size as an item of its own, and ends that item. Returns false with stop MORE
+ * if the input ends inside it. */
 bool json_in_skip_item(struct json_in *j);
 
-/* Returns the bytes of a string: the text itself, or unescaped into b. Invalid escapes stay as they
- * are; unpaired surrogates become U+FFFD. */
+/* Returns the bytes of a string: the text itself, or the unescaped text in b. Invalid escapes stay
+ * unchanged; unpaired surrogates become U+FFFD. */
 struct str json_in_text(struct json_in *j, const struct json_value *v, struct sb *b);
 
 void json_in_flaw(struct json_in *j, enum json_flaw flaw, const char *at);
@@ -191,20 +193,22 @@ void json_in_check_container(struct json_in *j, struct str text);
 
 /* ---- large documents, element by element ---- */
 
-/* Moves to the value of a member of the outermost object; false if it has no such member. */
+/* Moves to the value of a member of the outermost object. Returns false if the object has no such
+ * member. */
 bool json_in_find(struct json_in *j, struct str name);
 
 /* Moves to the value of the first member with one of two names. Sets *second if the member has the
  * second name. */
 bool json_in_find_either(struct json_in *j, struct str first, struct str other, bool *second);
 
-/* Calls read for each element of the array that comes next, then take. Calls read again with more
- * of the input if an element ends after the window. False if the array does not end. */
+/* Calls `read` for each element of the array that comes next, then `take`. Calls `read` again with
+ * more of the input if an element ends after the window. Returns false if the array does not
+ * end. */
 bool json_in_each(
         struct json_in *j, bool (*read)(void *user), void (*take)(void *user), void *user);
 
-/* After the value of a member that json_in_find found: skips the other members. Adds notes on
- * flaws, and one if the outermost object does not end. list: name of the member. */
+/* Skips the other members after the value that json_in_find found. Adds notes about flaws, and
+ * about an outermost object that does not end. list: name of the member. */
 void json_in_finish(struct json_in *j, const char *list, struct notes *notes);
 
 /* True if the text is a number of JSON: digits without a leading zero, with or without sign,
@@ -213,7 +217,7 @@ bool json_is_number(struct str text);
 
 enum json_number {
 	JSON_NUMBER_GOOD,
-	JSON_NUMBER_OVERFLOW, /* *v is the nearer end of the type */
+	JSON_NUMBER_OVERFLOW, /* *v is the nearest number that the type can hold */
 	JSON_NUMBER_NONE      /* the text is not a number; *v is 0 */
 };
 

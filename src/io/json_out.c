@@ -88,7 +88,7 @@ static bool json_plain8(const char *p)
 	         ones * 0x80);
 }
 
-/* Returns the number of bytes of s from i on that need no escape. */
+/* Returns the number of bytes of s, from i on, that need no escape. */
 static size_t json_plain(struct str s, size_t i)
 {
 	size_t from = i;
@@ -124,8 +124,8 @@ static void json_escape(struct sink *to, char c)
 	sink_char(to, letters[at - names]);
 }
 
-/* Decodes the character beyond ASCII at p; returns its length in bytes. Invalid UTF-8 is decoded as
- * the original does: the first byte alone gives the length, and the other bytes are not checked. A
+/* Decodes the character beyond ASCII at p. Returns its length in bytes. Decodes invalid UTF-8 like
+ * the original: the first byte alone gives the length, and the other bytes are not checked. A
  * truncated character is JSON_BAD and one byte long. */
 static size_t json_decode(const uint8_t *p, size_t n, uint32_t *c)
 {

@@ -12,11 +12,11 @@
 
 struct json {
 	struct sink *to;
-	uint64_t objects; /* one bit per level, the innermost lowest: an object, not an array */
+	uint64_t objects; /* one bit per level, innermost lowest: 1 for an object, 0 for an array */
 	unsigned depth;
-	bool first; /* the innermost level is still empty */
-	bool keyed; /* a key was written, its value is due */
-	bool line;  /* the next item begins a new line */
+	bool first; /* true: the innermost level is still empty */
+	bool keyed; /* true: a key was written, and its value must follow */
+	bool line;  /* true: the next item begins a new line */
 };
 
 void json_init(struct json *j, struct sink *to);
@@ -31,7 +31,7 @@ void json_line(struct json *j); /* starts a new line before the next key, value 
  * ASCII as \uXXXX with surrogate pairs. Invalid UTF-8 becomes the same characters as in the
  * original. */
 void json_string(struct json *j, struct str text);
-/* Writes a string; bytes that are not UTF-8 are written as \xNN. scratch is used and emptied. */
+/* Writes a string. Bytes that are not UTF-8 are written as \xNN. scratch is used and emptied. */
 void json_bytes(struct json *j, struct sb *scratch, struct str text);
 void json_i64(struct json *j, int64_t v);
 void json_literal(
@@ -40,7 +40,7 @@ void json_literal(
 /* Appends the escaped text without writing it. */
 void json_put_text(struct sink *to, struct str text);
 
-/* Asserts that one whole value was written; returns true for tests. */
+/* Asserts that one whole value was written. Returns true, for use in tests. */
 bool json_done(const struct json *j);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/num.h"
 
 #define CODE_REPLACEMENT 0xfffd
-#define EXPONENT_MAX     1000000 /* larger exponents give only 0 or overflow */
+#define EXPONENT_MAX     1000000 /* larger exponents result only in 0 or overflow */
 
 /* Returns the value of four hexadecimal digits at p, or -1. */
 static int hex4(const char *p, const char *end)
@@ -51,7 +51,7 @@ static void put_code(struct sb *b, unsigned code)
 	b->n += n;
 }
 
-/* Writes the character of the \u escape at p, whose digits are valid; returns the end of the escape
+/* Writes the character of the \u escape at p, whose digits are valid. Returns the end of the escape
  * or surrogate pair. */
 static const char *put_escaped_code(struct json_in *j, const char *p, const char *end, struct sb *b)
 {
@@ -72,7 +72,7 @@ static const char *put_escaped_code(struct json_in *j, const char *p, const char
 	return p + 6;
 }
 
-/* The characters after a backslash, and what they stand for. */
+/* The characters after a backslash, and the characters that they represent. */
 static const char escapes[] = "\"\\/bfnrt", escaped[] = "\"\\/\b\f\n\r\t";
 
 struct str json_in_text(struct json_in *j, const struct json_value *v, struct sb *b)
@@ -102,7 +102,7 @@ struct str json_in_text(struct json_in *j, const struct json_value *v, struct sb
 	return str_make(b->p + begin, b->n - begin);
 }
 
-/* Reads an exponent, limited in size; false for other text. */
+/* Reads an exponent, limited in size. Returns false for other text. */
 static bool read_exponent(const char *p, const char *end, int *exponent)
 {
 	bool minus = p < end && *p == '-';
@@ -122,7 +122,7 @@ static bool read_exponent(const char *p, const char *end, int *exponent)
 /* Digits collected so far. */
 struct gathered {
 	uint64_t v;
-	int left; /* decimal places still to come; negative: surplus digits */
+	int left; /* number of decimal places still to come; negative: number of surplus digits */
 	bool over, half;
 };
 

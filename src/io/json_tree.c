@@ -62,7 +62,7 @@ static bool opens(const struct json_node *x)
 	return x->type == JSON_OBJECT || x->type == JSON_ARRAY;
 }
 
-/* Reads one value with everything in it. On failure, j->stop has the reason. */
+/* Reads one complete value. On failure, j->stop has the reason. */
 static bool read_all(struct json_in *j, struct arena *a, struct json_node **root)
 {
 	struct json_node *at = *root = read_value(j, a, NULL, STR_NONE);

@@ -31,11 +31,11 @@ struct line {
 	const struct line_cell *cells;
 	size_t n;
 	double share; /* fraction of the whole: 0 to 1, or SHARE_UNKNOWN */
-	bool whole;   /* the row shows the whole, such as the root */
-	bool dim;     /* not accounted, or zero in the metric of the share */
+	bool whole;   /* true: the row shows the whole, such as the root */
+	bool dim;     /* true: not accounted, or zero in the metric of the share */
 };
 
-/* Writes text, which has no newline, as a sentence and a newline. */
+/* Writes a text without newlines as a sentence, followed by a newline. */
 void sink_sentence(struct sink *s, struct arena *a, struct str text);
 
 /* A line under construction, reused for all lines of an answer. */
@@ -49,11 +49,12 @@ void line_build_init(struct line_build *b, struct arena *a);
 /* Begins a row: indentation, then the name. */
 void line_begin(struct line_build *b, size_t indent, struct str name);
 
-/* Marks the text appended to b->text between these two calls as a cell of the column. */
+/* line_cell_begin and line_cell_end mark the text appended to b->text between the two calls as a
+ * cell of the column. */
 void line_cell_begin(struct line_build *b, unsigned column);
 void line_cell_end(struct line_build *b, bool number);
 
-/* Appends the text as a cell, two blanks after the text before it. */
+/* Appends the text as a cell, preceded by two blanks. */
 void line_cell(struct line_build *b, unsigned column, struct str text, bool number, double value);
 
 /* Appends the newline and writes the line. */

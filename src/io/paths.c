@@ -15,7 +15,7 @@
 
 enum { NOTE_PATH_TWICE = 0x600 }; /* a kind of note */
 
-/* Returns the number at s[*i] without leading zeros; *i moves after it. */
+/* Returns the number at s[*i] without leading zeros. Moves *i after it. */
 static struct str take_number(struct str s, size_t *i)
 {
 	size_t from;
@@ -47,7 +47,7 @@ int path_order(struct str a, struct str b)
 	}
 	if (i < a.n || k < b.n)
 		return i < a.n ? 1 : -1;
-	return str_cmp(a, b); /* 1 and 01 */
+	return str_cmp(a, b); /* equal numbers such as 1 and 01 */
 }
 
 static int by_order(const void *ctx, uint32_t a, uint32_t b)
@@ -146,7 +146,7 @@ static bool expand_pattern(struct arena *a, struct str word, struct strs *to, st
 	return true;
 }
 
-/* Adds the paths that an element of a list, or a word without commas, stands for. */
+/* Adds the paths that an element of a list, or a word without commas, names. */
 static bool expand_piece(struct arena *a, struct str word, struct strs *to, struct err *e)
 {
 	if (path_is_pattern(word) && !path_exists(a, word))

@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/note.h"
 
-/* Compares bytewise, but runs of digits as numbers, so job_2 comes before job_10. Returns a
- * negative, zero or positive number. */
+/* Compares bytewise, but compares runs of digits as numbers, so that job_2 comes before job_10.
+ * Returns a negative, zero or positive number. */
 int path_order(struct str a, struct str b);
 
 /* Sorts paths in the order of path_order. */
@@ -33,11 +33,11 @@ bool path_list(struct arena *a, struct str folder, struct strs *names, struct er
 bool path_is_pattern(struct str word);
 
 /* Appends the paths that a word names: the word itself if it exists; the matches of a pattern, in
- * path_order; the pieces of a list with commas. A path that does not exist is appended too; opening
- * it reports the error. False if a pattern matches nothing. */
+ * path_order; the pieces of a list with commas. Also appends a path that does not exist; opening it
+ * reports the error. Returns false if a pattern matches nothing. */
 bool paths_expand(struct arena *a, struct str word, struct strs *to, struct err *e);
 
-/* Removes paths that lead to the same file as an earlier one, with a note. */
+/* Removes paths that lead to the same file as an earlier path, with a note. */
 void paths_once(struct arena *a, struct strs *paths, struct notes *notes);
 
 /* Returns a name for each path: the parts in which the paths differ, or the whole path if two names

@@ -5,7 +5,7 @@
  */
 #include "io/pb.h"
 
-/* A message being checked, or an unknown group in it (d is NULL). */
+/* A message while it is checked, or an unknown group in it (d is NULL). */
 struct pb_frame {
 	const uint8_t *end;
 	const ProtobufCMessageDescriptor *d;
@@ -50,7 +50,7 @@ static inline bool gate_tag(struct pb_gate *g, uint32_t *tag)
 	return true;
 }
 
-/* Reads a length and checks that as many bytes follow. */
+/* Reads a length, and checks that this number of bytes follows. */
 static inline bool gate_length(struct pb_gate *g, size_t *n)
 {
 	const uint8_t *from = g->p;
@@ -82,7 +82,7 @@ static inline bool gate_push(
 	return true;
 }
 
-/* True if the text is valid. Checks eight bytes at a time while it is ASCII. */
+/* True if the text is valid. Checks eight bytes at a time while they are ASCII. */
 static inline bool is_utf8(const uint8_t *p, size_t n)
 {
 	uint64_t w;

@@ -10,8 +10,8 @@
 
 #include "io/wire.h"
 
-/* True if bytes can be a message d, `depth` levels below the top of its file. Otherwise *at is the
- * offset of the fault. */
+/* True if bytes can be a message d, `depth` levels below the top of its file. Otherwise sets *at to
+ * the offset of the fault. */
 bool pb_gate(const ProtobufCMessageDescriptor *d, struct str bytes, unsigned depth, size_t *at);
 
 /* ---- pb: shared by its files ---- */
@@ -19,9 +19,9 @@ bool pb_gate(const ProtobufCMessageDescriptor *d, struct str bytes, unsigned dep
 /* Maps a tag to its field, and a field to the wire types it accepts; everything else is an unknown
  * field. */
 
-#define PB_FRAMES (WIRE_DEPTH_MAX + 1) /* levels of nested messages */
+#define PB_FRAMES (WIRE_DEPTH_MAX + 1) /* maximum number of levels of nested messages */
 
-/* By ProtobufCType: the wire type of a single value. */
+/* Indexed by ProtobufCType: the wire type of a single value. */
 static const uint8_t pb_wire_of[] = { WIRE_VARINT, WIRE_VARINT, WIRE_FIXED32, WIRE_VARINT,
 	WIRE_VARINT, WIRE_FIXED64, WIRE_VARINT, WIRE_FIXED32, WIRE_VARINT, WIRE_FIXED64,
 	WIRE_FIXED32, WIRE_FIXED64, WIRE_VARINT, WIRE_VARINT, WIRE_BYTES, WIRE_BYTES, WIRE_BYTES };
@@ -29,7 +29,7 @@ _Static_assert(PROTOBUF_C_TYPE_FLOAT == 10 && PROTOBUF_C_TYPE_STRING == 14 &&
                        PROTOBUF_C_TYPE_MESSAGE + 1 == sizeof(pb_wire_of),
         "pb_wire_of follows the order of ProtobufCType");
 
-/* Returns the field with this number, or NULL. */
+/* Returns the field with a number, or NULL. */
 static inline const ProtobufCFieldDescriptor *pb_find(
         const ProtobufCMessageDescriptor *d, uint32_t id)
 {
@@ -45,7 +45,7 @@ static inline const ProtobufCFieldDescriptor *pb_find(
 	return NULL;
 }
 
-/* True if this wire type carries values of the field, one at a time or as a packed list. */
+/* True if a wire type carries values of the field, one at a time or as a packed list. */
 static inline bool pb_takes(const ProtobufCFieldDescriptor *fd, uint32_t type)
 {
 	return type == pb_wire_of[fd->type] ||
@@ -63,13 +63,13 @@ static inline bool pb_takes(const ProtobufCFieldDescriptor *fd, uint32_t type)
 bool pbtext_encode(const ProtobufCMessageDescriptor *d, struct str text, struct str name,
         struct arena *a, struct str *out, struct err *e);
 
-/* True if a text beginning with head can be translated. False, with the sentence, if a complete
- * line of head is wrong. */
+/* True if a text beginning with head can be translated. Returns false, with the sentence, if a
+ * complete line of head is malformed. */
 bool pbtext_begins(const ProtobufCMessageDescriptor *d, struct str head, struct str name,
         struct arena *a, struct err *e);
 
-/* Rates whether these first bytes are text format: 0 certainly not (a NUL, invalid UTF-8, control
- * bytes) ... 100. */
+/* Rates the first bytes as text format: from 0 (certainly not: a NUL, invalid UTF-8, control bytes)
+ * to 100. */
 int pbtext_sniff(struct str head);
 
 /* ---- internal ----
@@ -85,7 +85,7 @@ struct pbtext_open {
 	const ProtobufCMessageDescriptor *d;
 	const ProtobufCFieldDescriptor *field; /* the field read last */
 	uint64_t seen; /* one bit per field of the descriptor: set if the field has a value */
-	size_t body;   /* start of its bytes in the output */
+	size_t body;   /* start of the message's bytes in the output */
 	char close;    /* '}' or '>' */
 	bool in_list;  /* true for an element of [...] in its parent */
 };
@@ -93,8 +93,9 @@ struct pbtext_open {
 struct pbtext {
 	const char *p, *end, *start;
 	enum pbtext_token type; /* type of the current token */
-	const char *tok; /* its start; it ends at p (for a string: p is after its opening quote) */
-	struct arena *a; /* holds the output and scratch memory */
+	const char *tok; /* start of the current token; it ends at p (for a string, p is after its
+	                    opening quote) */
+	struct arena *a; /* arena of the output and scratch memory */
 	struct sb out;
 	struct str name;
 	struct err *e;
@@ -102,20 +103,21 @@ struct pbtext {
 	struct pbtext_open stack[WIRE_DEPTH_MAX + 1];
 };
 
-/* True if the current token is this character. */
+/* True if the current token is a given character. */
 static inline bool pbtext_at(const struct pbtext *r, char c)
 {
 	return r->type == PBT_SYMBOL && *r->tok == c;
 }
 
-/* Moves to the next token. False if the characters are not a token. */
+/* Moves to the next token. Returns false if the characters are not a token. */
 bool pbtext_next(struct pbtext *r);
 
-/* Returns the value of the current PBT_INT: decimal, octal or hexadecimal; false above max. */
+/* Returns the value of the current PBT_INT: decimal, octal or hexadecimal. Returns false above
+ * max. */
 bool pbtext_integer(const struct pbtext *r, uint64_t max, uint64_t *v);
 
-/* Returns the value of the current PBT_INT or PBT_FLOAT, correctly rounded; false if it is not
- * decimal. */
+/* Returns the value of the current PBT_INT or PBT_FLOAT, correctly rounded. Returns false if it is
+ * not decimal. */
 bool pbtext_double(struct pbtext *r, double *v);
 
 /* Appends the bytes of the current PBT_STRING to the output and moves past its closing quote. */
@@ -128,7 +130,7 @@ bool pbtext_fail_here(struct pbtext *r, const char *expected);
 bool pbtext_fail(struct pbtext *r, const char *at, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* Skips this character if it is the current token; *there is set to whether it was. */
+/* Skips a given character if it is the current token, and sets *there to whether it was. */
 static inline bool pbtext_skip(struct pbtext *r, char c, bool *there)
 {
 	*there = pbtext_at(r, c);
@@ -162,7 +164,8 @@ static inline int pbtext_compare(const char *name, struct str word)
 	return c ? c : (unsigned char)name[word.n];
 }
 
-/* Reads one value of a field that is not a message and writes it. *v is 0 for the default. */
+/* Reads one value of a field that is not a message, and writes it. Sets *v to 0 for the default
+ * value. */
 bool pbtext_scalar(struct pbtext *r, const ProtobufCFieldDescriptor *fd, uint64_t *v);
 
 #endif

@@ -7,10 +7,10 @@
 #include "io/pb.h"
 
 #define LENGTH_ROOM 5
-#define SEEN_BITS   64u /* fields beyond this number may repeat unnoticed */
+#define SEEN_BITS   64u /* fields above this number may repeat unnoticed */
 
-/* Returns the field with this name, or NULL. Fields tend to follow in order, so the neighbours of
- * the last one are tried first. */
+/* Returns the field with a name, or NULL. Fields tend to follow in order, so the neighbours of the
+ * last field are tried first. */
 static const ProtobufCFieldDescriptor *find_field(const struct pbtext_open *m, struct str word)
 {
 	const ProtobufCMessageDescriptor *d = m->d;
@@ -39,8 +39,8 @@ static uint64_t field_bit(const struct pbtext_open *m, const ProtobufCFieldDescr
 	return i < SEEN_BITS ? UINT64_C(1) << i : 0;
 }
 
-/* True if d is the entry of a map, whose key and value have presence. protobuf-c shows it by the
- * name only. */
+/* True if d is the entry of a map, whose key and value have presence. protobuf-c shows this only by
+ * the name. */
 static bool is_map_entry(const ProtobufCMessageDescriptor *d)
 {
 	return d->n_fields == 2 && strcmp(d->fields[0].name, "key") == 0 &&
@@ -84,7 +84,7 @@ static bool open_message(struct pbtext *r, const ProtobufCFieldDescriptor *fd, b
 	return pbtext_next(r);
 }
 
-/* Fields may be separated by one comma or semicolon. */
+/* Skips the comma or semicolon that may separate fields. */
 static bool end_field(struct pbtext *r)
 {
 	bool there;
@@ -155,7 +155,7 @@ static bool read_field(struct pbtext *r)
 	return pbtext_next(r) && read_value(r, fd);
 }
 
-/* Ends the innermost message at its closing brace and continues the list around it. */
+/* Ends the innermost message at its closing brace, and continues the list around it. */
 static bool close_message(struct pbtext *r)
 {
 	struct pbtext_open m = *r->top;

@@ -13,7 +13,7 @@
 #define EXACT_POWER     22                         /* powers of ten up to here are exact doubles */
 #define CODE_POINT_MAX  0x10ffff
 #define CODE_POINT_READ 0x1fffff               /* accepted by libprotobuf */
-#define EXPONENT_MAX    INT64_C(1000000000000) /* more digits than any text has */
+#define EXPONENT_MAX    INT64_C(1000000000000) /* above the number of digits of any text */
 
 static bool is_octal(char c)
 {

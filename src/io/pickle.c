@@ -85,8 +85,8 @@ static const struct opcode {
 #define PICKLE_PROTOCOL_MAX 5
 #define LINE_MAX_BYTES      PICKLE_TEXT_MAX
 #define MEMO_NONE           UINT64_MAX
-#define TYPE_OPEN           (PICKLE_DICT + 1) /* on the stack: id is an index in open */
-#define TYPE_EMPTY          UINT8_MAX         /* of an entry of the memo that was not written */
+#define TYPE_OPEN           (PICKLE_DICT + 1) /* type on the stack; id is an index in open */
+#define TYPE_EMPTY          UINT8_MAX         /* an entry of the memo that was not written */
 #define MEMO_EMPTY          0                 /* memo_pack never returns it */
 
 /* The argument of an opcode. */
@@ -97,14 +97,14 @@ struct argument_of {
 
 struct open_container {
 	enum pickle_type type;
-	size_t at;    /* on the stack */
-	size_t item0; /* in items */
+	size_t at;    /* index on the stack */
+	size_t item0; /* index in items */
 	uint64_t number;
-	uint64_t memo; /* its entry, or MEMO_NONE */
+	uint64_t memo; /* its entry in the memo, or MEMO_NONE */
 };
 
 struct mark {
-	size_t height; /* of the stack */
+	size_t height; /* height of the stack */
 	size_t open;   /* number of open containers */
 };
 
@@ -119,10 +119,10 @@ struct pickle {
 	VEC(struct open_container) open;
 	struct pickle_items items;
 	VEC(uint64_t) memo;
-	uint64_t memoized; /* number of MEMOIZE and PUT */
-	uint64_t opened;   /* number of lists and dicts */
+	uint64_t memoized; /* number of MEMOIZE and PUT opcodes */
+	uint64_t opened;   /* number of lists and dicts that were opened */
 	struct sb text;
-	bool ended; /* the file ended early */
+	bool ended; /* true: the file ended early */
 	bool done;
 };
 
@@ -135,7 +135,7 @@ static bool fail(struct pickle *x, const char *why)
 	        x->op->name ? x->op->name : "unknown", why);
 }
 
-/* Refuses an opcode that would run code; what: the name that it would import, if it has one. */
+/* Refuses an opcode that would run code. what: the name that it would import, if any. */
 static bool refuse(struct pickle *x, struct str what)
 {
 	struct sb b = sb_in(x->a);
@@ -150,7 +150,7 @@ static bool refuse(struct pickle *x, struct str what)
 	        STR(x->s->name), x->at, x->op->name, STR(sb_str(&b)));
 }
 
-/* Fills *e for a file that ends early, and notes it. */
+/* Fills *e for a file that ends early, and records this. */
 static bool fail_end(struct pickle *x)
 {
 	if (src_failed(x->s))
@@ -165,7 +165,7 @@ static bool fail_end(struct pickle *x)
 
 /* ---- arguments ---- */
 
-/* Takes the next n bytes; NULL at the end. */
+/* Returns the next n bytes, or NULL at the end. */
 static const uint8_t *take(struct pickle *x, size_t n)
 {
 	struct src *s = x->s;
@@ -180,7 +180,7 @@ static const uint8_t *take(struct pickle *x, size_t n)
 	return p;
 }
 
-/* Takes a line, without its end. */
+/* Reads a line without its end. */
 static bool take_line(struct pickle *x, struct str *out)
 {
 	for (size_t have = 0, n = 1; n <= LINE_MAX_BYTES; n = have + 1) {
@@ -198,7 +198,7 @@ static bool take_line(struct pickle *x, struct str *out)
 	return fail(x, "a line of more than 1 MiB");
 }
 
-/* Takes two lines, as "first.second". */
+/* Reads two lines as "first.second". */
 static bool take_lines(struct pickle *x, struct str *out)
 {
 	struct str line = STR_NONE;
@@ -215,7 +215,7 @@ static bool take_lines(struct pickle *x, struct str *out)
 	return true;
 }
 
-/* Takes bytes after their number, which has `bytes` bytes. Data are skipped, without a limit. */
+/* Reads bytes after their count, which has `bytes` bytes. Skips data, without a limit. */
 static bool take_bytes(struct pickle *x, size_t bytes, struct argument_of *out)
 {
 	const uint8_t *p = take(x, bytes);
@@ -387,7 +387,7 @@ static size_t floor_of(const struct pickle *x)
 
 /* ---- memo ---- */
 
-/* Packs a value in 8 bytes: id, kind, 1 + type. Numbers are never memoized by picklers. */
+/* Packs a value into 8 bytes: id, kind, 1 + type. Picklers never memoize numbers. */
 static uint64_t memo_pack(const struct pickle_value *v)
 {
 	return v->id << 16 | (uint64_t)v->kind << 8 | (1u + v->type);
@@ -449,7 +449,8 @@ static bool close_items(
 	return x->caller->close(x->caller->user, c, out);
 }
 
-/* Closes the container of a stack value, which is replaced by what stands for it. */
+/* Closes the container of a stack value, and replaces the stack value by the value that represents
+ * the container. */
 static bool close_value(struct pickle *x, struct pickle_value *v, uint64_t around, bool whole)
 {
 	if (v->type != TYPE_OPEN)
@@ -469,7 +470,7 @@ static bool close_value(struct pickle *x, struct pickle_value *v, uint64_t aroun
 	return true;
 }
 
-/* Forgets all containers but the first n, with their items. */
+/* Drops all containers but the first n, with their items. */
 static void forget_open(struct pickle *x, size_t n)
 {
 	if (n < x->open.n) {
@@ -478,8 +479,8 @@ static void forget_open(struct pickle *x, size_t n)
 	}
 }
 
-/* Closes the containers among the stack values from `from` on; n containers are open around them.
- * whole: whether the last of the values is complete. */
+/* Closes the containers among the stack values from `from` on. n containers are open around them.
+ * whole: true if the last of the values is complete. */
 static bool close_values(struct pickle *x, size_t from, size_t n, bool whole)
 {
 	uint64_t around = n ? x->open.v[n - 1].number : 0;
@@ -505,8 +506,8 @@ void pickle_add_item(
 		VEC_PUSH(a, to, *v);
 }
 
-/* Moves the stack values from `from` on to the items of the container that is open last. Values of
- * a dict stay apart, because their keys are between them. */
+/* Moves the stack values from `from` on to the items of the container that was opened last. Values
+ * of a dict stay separate, because their keys are between them. */
 static void move_items(struct pickle *x, size_t from)
 {
 	size_t item0 = x->open.v[x->open.n - 1].item0;
@@ -581,7 +582,7 @@ static bool store_top(struct pickle *x, size_t n, enum pickle_type type)
 	return store(x, x->stack.n < n ? 0 : x->stack.n - n, type);
 }
 
-/* LIST and DICT: makes a container of the items above the mark. */
+/* Implements LIST and DICT: makes a container of the items above the mark. */
 static bool marked_container(struct pickle *x, enum pickle_type type)
 {
 	struct mark mark = { 0 };
@@ -637,7 +638,7 @@ static bool make_marked_tuple(struct pickle *x)
 
 /* ---- values again ---- */
 
-/* True if what is read now lies in that container. */
+/* True if the values that are read now belong to a given container. */
 static bool is_around(const struct pickle *x, const struct open_container *o)
 {
 	for (size_t i = 0; i < x->marks.n; i++)
@@ -646,8 +647,8 @@ static bool is_around(const struct pickle *x, const struct open_container *o)
 	return false;
 }
 
-/* Pushes a value again. A container that is not stored yet is complete if nothing is read into it,
- * so it is closed now. */
+/* Pushes a value again. A container that is not stored yet is complete if nothing is being read
+ * into it, so it is closed now. */
 static bool memo_get(struct pickle *x, uint64_t at)
 {
 	struct pickle_value v = memo_unpack(at < x->memo.n ? x->memo.v[at] : MEMO_EMPTY);
@@ -676,8 +677,8 @@ static bool memo_line(struct pickle *x, struct str line, bool put)
 
 /* ---- opcodes ---- */
 
-/* Names what an opcode would import: GLOBAL and INST have lines, STACK_GLOBAL two texts on the
- * stack. */
+/* Refuses an opcode that would import a name: GLOBAL and INST have lines, STACK_GLOBAL has two
+ * texts on the stack. */
 static bool refuse_code(struct pickle *x, const struct argument_of *argument)
 {
 	struct sb b = sb_in(x->a);
@@ -761,7 +762,7 @@ static bool run(struct pickle *x, const struct argument_of *argument)
 
 /* ---- the end ---- */
 
-/* Returns the height above the container that the innermost values of a truncated file belong to.
+/* Returns the height above the container to which the innermost values of a truncated file belong.
  * Without a MARK, each of them was about to be stored in the container below it. */
 static size_t innermost(const struct pickle *x)
 {
@@ -774,8 +775,8 @@ static size_t innermost(const struct pickle *x)
 	return from;
 }
 
-/* Closes everything that a truncated file left open, from the inside. Values that lie in no list
- * and no dict, and keys without a value, are dropped. */
+/* Closes all containers that a truncated file left open, from the inside. Drops values outside of
+ * all lists and dicts, and keys without a value. */
 static bool salvage(struct pickle *x)
 {
 	while (x->stack.n > 1 || x->marks.n) {
@@ -800,8 +801,8 @@ static bool salvage(struct pickle *x)
 	return x->stack.n && close_value(x, &x->stack.v[0], 0, false);
 }
 
-/* Runs opcodes that push memoized values, of which most of a file consists, as long as they need
- * nothing else: values exist, are complete, and the window and the stack have room. */
+/* Runs opcodes that push memoized values, of which most of a file consists, as long as they are
+ * simple: the values exist and are complete, and the window and the stack have room. */
 static void run_gets(struct pickle *x)
 {
 	const uint8_t *p = x->s->p, *end = x->s->end;
@@ -826,7 +827,7 @@ bool pickle_read(struct src *s, const struct pickle_caller *caller, struct pickl
 {
 	struct pickle x = { .s = s, .caller = caller, .a = a, .text = sb_in(a) };
 
-	VEC_ROOM(a, &x.items, 1); /* never NULL, also without elements */
+	VEC_ROOM(a, &x.items, 1); /* never NULL, even without elements */
 	VEC_ROOM(a, &x.stack, 1);
 	*cut = false;
 	while (!x.done) {

@@ -6,13 +6,13 @@
 #include "io/json_in.h"
 #include "io/pickle.h"
 
-#define OUTER_LISTS 3 /* depth of the lists and dicts that are not items */
+#define OUTER_LISTS 3 /* maximum depth of the lists and dicts that are not items */
 
 struct json_form {
 	struct arena *a;
 	const struct pickle_caller *caller;
 	struct json_in j;
-	struct pickle_items items; /* of containers that have not ended, the innermost last */
+	struct pickle_items items; /* items of containers that have not ended, innermost last */
 	struct sb text;
 	uint64_t opened; /* number of containers */
 };
@@ -40,9 +40,9 @@ static struct pickle_value scalar_value(struct json_form *f, const struct json_v
 	return made;
 }
 
-/* A container that is being read. */
+/* A container while it is read. */
 struct json_level {
-	size_t from; /* its first item */
+	size_t from; /* index of its first item */
 	uint64_t number;
 	bool list;
 };
@@ -52,7 +52,7 @@ static struct json_level open_level(struct json_form *f, bool list)
 	return (struct json_level){ f->items.n, ++f->opened, list };
 }
 
-/* Ends a container; it becomes an item of the one around it. */
+/* Ends a container. It becomes an item of the container around it. */
 static bool end_level(struct json_form *f, const struct json_level *around,
         const struct json_level *level, bool whole)
 {
@@ -69,7 +69,7 @@ static bool end_level(struct json_form *f, const struct json_level *around,
 	return good;
 }
 
-/* Reads a value inside of an item. */
+/* Reads a value inside an item. */
 static bool read_value(struct json_form *f, const struct json_level *around)
 {
 	struct json_in *j = &f->j;
@@ -93,7 +93,7 @@ static bool read_value(struct json_form *f, const struct json_level *around)
 	return j->stop == JSON_STOP_NONE && end_level(f, around, &level, true);
 }
 
-/* Reads an item, again with more of the file if it ends after the window. */
+/* Reads an item. Reads it again with more of the file if it ends after the window. */
 static bool read_item(struct json_form *f, const struct json_level *around)
 {
 	size_t from = f->items.n;
@@ -128,7 +128,8 @@ static bool read_key(struct json_form *f)
 	return true;
 }
 
-/* Reads a value that is not inside of an item. What a truncated file has of a container counts. */
+/* Reads a value outside of all items. The part of a container that a truncated file contains
+ * counts. */
 static bool read_outer(struct json_form *f, const struct json_level *around, unsigned depth)
 {
 	int first = json_in_ahead(&f->j);
@@ -160,7 +161,7 @@ static bool read_json(struct src *s, const struct pickle_caller *caller, struct 
 	struct json_level outside = { .from = 0 };
 	unsigned noted = 0;
 
-	VEC_ROOM(a, &f.items, 1); /* never NULL, also without items */
+	VEC_ROOM(a, &f.items, 1); /* never NULL, even without items */
 	*cut = false;
 	*root = (struct pickle_value){ .type = PICKLE_NONE, .n = 1 };
 	if (!json_in_open_utf8(&f.j, s))

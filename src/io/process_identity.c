@@ -31,7 +31,7 @@ static unsigned find(const char *const *table, size_t n, struct str key)
 	return 0;
 }
 
-/* True if row i (from 1) takes precedence over the row already used. */
+/* True if row i (counted from 1) takes precedence over the row that is already used. */
 static bool is_better(unsigned i, unsigned taken)
 {
 	return i && (!taken || i < taken);
@@ -56,7 +56,7 @@ static void take_variable(
 		w->rank = n;
 		w->rank_from = rank;
 	}
-	/* torchrun names an unnamed run "none". */
+	/* torchrun calls an unnamed run "none". */
 	if (is_better(job, w->job_from) && value.n && !str_eq(value, S("none"))) {
 		w->job = str_copy(a, value);
 		w->job_from = job;
@@ -130,7 +130,7 @@ void process_identity_jobs(struct process_identity *const *v, size_t n, struct a
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < n && !apart[i]; k++)
 			apart[i] = are_twins(v[i], v[k], top[i], top[k]);
-	/* Gives all processes of these launchers their launcher's job. */
+	/* Assigns their launcher's job to all processes of these launchers. */
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < n && top[i] && !apart[i]; k++)
 			apart[i] = apart[k] && top[k] == top[i] && str_eq(v[i]->job, v[k]->job);

@@ -21,14 +21,14 @@ struct block_decoder {
 	struct src *s;
 	struct arena *a;
 	struct err *e;
-	const uint8_t *p, *end;    /* records left in the block */
-	uint32_t left;             /* how many */
-	uint32_t blocks;           /* valid blocks so far */
-	uint32_t writer, sequence; /* of the file; of the next block */
+	const uint8_t *p, *end;    /* remaining records of the block */
+	uint32_t left;             /* number of remaining records */
+	uint32_t blocks;           /* number of valid blocks so far */
+	uint32_t writer, sequence; /* of the file, and of the next block */
 	uint64_t block_at;
-	bool damaged;             /* just before the next block */
-	bool ended;               /* the last record was an end */
-	struct spool_count count; /* of the file; version 0: it has none */
+	bool damaged;             /* true: there is damage just before the next block */
+	bool ended;               /* true: the last record was an end record */
+	struct spool_count count; /* launch counts of the file; version 0: it has none */
 	VEC(struct str) strings;  /* indexed by id; NULL: unknown id */
 	struct spool_slots slots;
 };
@@ -37,14 +37,15 @@ struct block_decoder {
 struct spool_damage {
 	uint64_t at, skipped;
 	const char *why;  /* the reason, such as "the checksum does not match" */
-	uint32_t records; /* records in them, if the block's header is intact; else 0 */
-	bool cut; /* the file is truncated here, as after a killed writer or a crashed machine: in
-	             the middle of a block, or in zeros up to its end */
+	uint32_t records; /* number of records in these bytes if the block's header is intact,
+	                     otherwise 0 */
+	bool cut;         /* true: the file is truncated here, as after a killed writer or a crashed
+	                     machine: in the middle of a block, or in zeros up to its end */
 };
 
 enum spool_event { SPOOL_EVENT_RECORD, SPOOL_EVENT_DAMAGE, SPOOL_EVENT_END, SPOOL_EVENT_FAILED };
 
-/* Starts at the current place of s; the strings live in a. */
+/* Starts at the current position of s. The strings live in a. */
 void block_decode_init(struct block_decoder *g, struct src *s, struct arena *a, struct err *e);
 
 /* Returns the next record (its texts are valid until the next call), or skipped bytes, or the end
@@ -62,8 +63,8 @@ static inline struct str block_decode_string(const struct block_decoder *g, uint
 
 /* Shared by block_decode.c and block_check.c: the step to the next block. */
 
-/* Makes the next valid block the current one and returns RECORD; otherwise returns as block_decode
- * does. */
+/* Makes the next valid block the current block, and returns RECORD. Otherwise returns the same
+ * values as block_decode. */
 enum spool_event spool_block_next(struct block_decoder *g, struct spool_damage *d);
 
 /* ---- block fault ---- */
@@ -72,19 +73,20 @@ enum spool_event spool_block_next(struct block_decoder *g, struct spool_damage *
  * an error unless the user asks for recovery. */
 
 struct spool_fault {
-	uint64_t kept;          /* records that could be read */
-	uint64_t places, bytes; /* damaged places, and the bytes they take */
-	uint64_t records;       /* records lost in them, as far as known */
+	uint64_t kept;          /* number of readable records */
+	uint64_t places, bytes; /* number of damaged places, and of their bytes */
+	uint64_t records;       /* number of records lost in them, as far as known */
 	uint64_t written;       /* total number of records, from the end record; 0: no end record */
 	struct spool_damage first; /* first damaged place */
-	struct spool_damage cut;   /* why is NULL: the file is not truncated */
+	struct spool_damage cut;   /* truncation; why is NULL if the file is not truncated */
 };
 
-/* Takes a result of block_decode; r or d is filled according to the event. */
+/* Stores a result of block_decode. r or d is filled, depending on the event. */
 void spool_fault_take(struct spool_fault *f, enum spool_event event, const struct spool_record *r,
         const struct spool_damage *d);
 
-/* Returns false and fills *e if the recording is damaged. others: further files can be kept. */
+/* Returns false and fills *e if the recording is damaged. others: true if the data of other files
+ * can be used. */
 bool spool_fault_judge(const struct spool_fault *f, struct str name, bool others, struct err *e);
 
 /* Describes the damage: "a.tfspool: byte 96: ...; 17 records are kept; lost are 40 bytes". */
@@ -103,32 +105,29 @@ struct clock_pair {
 };
 
 struct clock_map {
-	VEC(struct clock_pair) pairs; /* ascending */
-	uint64_t origin;              /* realtime - raw, at the first reading */
-	bool apart;                   /* CUPTI's clock differs from CLOCK_REALTIME */
+	VEC(struct clock_pair) pairs; /* sorted by time */
+	uint64_t origin;              /* realtime minus raw at the first reading */
+	bool apart;                   /* true: CUPTI's clock differs from CLOCK_REALTIME */
 	int64_t offset;               /* CUPTI's clock minus realtime at the first reading, ns */
 	uint64_t width; /* duration of the longest reading, ns; the error is at most half of it */
-	bool unbounded; /* a reading has no duration */
+	bool unbounded; /* true: a reading has no duration */
 };
 
-/* Adds the next reading; a reading in which a clock does not advance is dropped. */
+/* Adds the next reading. Drops a reading in which a clock does not advance. */
 void clock_map_add(struct clock_map *m, struct arena *a, const struct spool_clock *c);
 
 /* Converts a time of CUPTI's clock to the system's clock; 0 stays 0. At least one reading must
  * exist. */
 uint64_t clock_map_time(const struct clock_map *m, uint64_t cupti);
 
-/* Writes a sentence without full stop: "the clock of CUPTI was 3.000000 s ahead of the system's;
+/* Writes a sentence without a full stop: "the clock of CUPTI was 3.000000 s ahead of the system's;
  * ...". */
 #define CLOCK_MAP_TEXT 192
 void clock_map_text(char text[CLOCK_MAP_TEXT], const struct clock_map *m);
 
-/* ---- process identity ----
- *
- * Identifies the process of a recording: process, program, rank and job from its facts. Groups
- * processes: the processes of one job, and one number for each GPU, whatever number each process
- * uses for it.
- */
+/* ---- process identity ---- Identifies the process of a recording: process, program, rank and job,
+ * from its facts. Groups processes into jobs, and assigns one number to each GPU, whatever number
+ * each process uses for it. */
 
 struct process_identity {
 	struct str host, program; /* program: last component of argv[0] or of exe */
@@ -142,7 +141,7 @@ struct process_identity {
 
 void process_identity_init(struct process_identity *w);
 
-/* Stores a fact if its key is one of those that describe the process. Copies texts to a. */
+/* Stores a fact if its key describes the process. Copies texts to a. */
 void process_identity_take(
         struct process_identity *w, struct arena *a, const struct spool_info *fact);
 
@@ -150,16 +149,16 @@ void process_identity_take(
  * launcher are a job, named "7-p4711" or "p4711" after the launcher's pid. */
 void process_identity_jobs(struct process_identity *const *v, size_t n, struct arena *a);
 
-/* A GPU as one process sees it. */
+/* A GPU in the view of one process. */
 struct spool_gpu {
 	uint8_t uuid[16]; /* zeros: unknown; the GPU is then identified by host and id */
 	struct str host;
-	uint32_t id;     /* the process's own number */
-	uint32_t number; /* number among all GPUs: the result */
+	uint32_t id;     /* the process's own number for the GPU */
+	uint32_t number; /* result: number among all GPUs */
 };
 
-/* Numbers the GPUs: with the processes' own numbers where they agree, otherwise in the order of
- * hosts and of the highest number any process uses. */
+/* Numbers the GPUs. Uses the processes' own numbers if they agree, otherwise the order of hosts and
+ * of the highest number that any process uses. */
 void process_identity_gpus(struct spool_gpu *v, size_t n, struct arena *a);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Opens files in folders that others can write. The rule is the kernel's for links
  * (fs.protected_symlinks), which the kernel applies only to links it follows itself: files of the
- * folder's owner and our own files are trusted.
+ * folder's owner and of the current user are trusted.
  */
 #include "io/sink.h"
 

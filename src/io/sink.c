@@ -19,11 +19,12 @@
 struct sink_inner {
 	struct sink pub;
 	struct arena *a;
-	const struct sink_ops *ops; /* NULL: a sink to memory, which stays in the buffer */
+	const struct sink_ops *ops; /* NULL: a sink to memory, which stores everything in the
+	                               buffer */
 	void *user;
 	uint8_t *buf;
 	size_t cap;
-	uint64_t flushed; /* bytes that have left the buffer */
+	uint64_t flushed; /* number of bytes that have left the buffer */
 	struct err err;   /* the first error; its sentence lives in a */
 };
 
@@ -95,7 +96,7 @@ void sink_flush(struct sink *s)
 	sink_pass(s, in->buf, n);
 }
 
-/* Makes n bytes free in the buffer; false after an error. */
+/* Makes n bytes free in the buffer. Returns false after an error. */
 static bool sink_room(struct sink *s, size_t n)
 {
 	struct sink_inner *in = s->in;
@@ -165,7 +166,7 @@ void sink_fmt(struct sink *s, const char *f, ...)
 	s->p += n;
 }
 
-/* Ends a sink; the old file is replaced only if every write succeeded. */
+/* Ends a sink. Replaces the old file only if every write succeeded. */
 bool sink_close(struct sink *s, struct err *e)
 {
 	struct sink_inner *in = s->in;
@@ -196,7 +197,7 @@ struct sink *sink_memory(struct arena *a)
 struct sink_target {
 	int fd;
 	struct str name;
-	const struct work *work; /* ends a blocked write */
+	const struct work *work; /* its cancel ends a blocked write */
 	bool (*put)(void *user, const void *p, size_t n);
 	bool (*put_line)(void *user, const struct line *l);
 	void *user;

@@ -20,22 +20,23 @@ struct sink *sink_memory(struct arena *a);
 struct sink *sink_call(
         struct arena *a, bool (*put)(void *user, const void *p, size_t n), void *user);
 
-/* A sink whose line function receives lines with their cells (io/line.h); put receives all other
- * bytes, in order. */
+/* Creates a sink whose line function receives lines with their cells (io/line.h). put receives all
+ * other bytes, in order. */
 struct line;
 struct sink *sink_lines(struct arena *a, bool (*put)(void *user, const void *p, size_t n),
         bool (*put_line)(void *user, const struct line *l), void *user);
 
-bool sink_takes_lines(const struct sink *s); /* true for those of sink_lines */
+bool sink_takes_lines(const struct sink *s); /* true for sinks of sink_lines */
 
-/* Regular files are written under a temporary name beside path (created exclusively, mode by umask,
- * an existing file's mode kept), without fsync, and renamed to path by sink_close. Devices and
- * pipes are written directly. A symbolic link is followed to its target first. Fails at once if the
- * folder is missing or not writable. A guard removes the temporary file if work ends early. */
+/* Opens a sink to a file. Regular files are written under a temporary name beside path (created
+ * exclusively, mode by umask, an existing file's mode kept), without fsync, and renamed to path by
+ * sink_close. Devices and pipes are written directly. A symbolic link is first followed to its
+ * target. Fails at once if the folder is missing or not writable. A guard removes the temporary
+ * file if work ends early. */
 bool sink_file(struct sink **out, struct arena *a, struct str path, struct err *e);
 
-/* Like sink_file, for a name in an open folder, which stays open until the sink is closed. `path`
- * names the file in messages. Replaces regular files only; links are refused. */
+/* Opens a sink like sink_file, for a name in an open folder, which must stay open until the sink is
+ * closed. `path` names the file in messages. Replaces only regular files, and refuses links. */
 bool sink_file_inside(struct sink **out, struct arena *a, int folder, struct str name,
         struct str path, struct err *e);
 
@@ -60,23 +61,23 @@ void sink_i64(struct sink *s, int64_t v);
 void sink_fmt(struct sink *s, const char *f, ...) __attribute__((format(printf, 2, 3)));
 void sink_flush(struct sink *s);
 
-uint64_t sink_size(const struct sink *s); /* bytes put so far */
+uint64_t sink_size(const struct sink *s); /* number of bytes put so far */
 bool sink_ok(const struct sink *s);
 struct str sink_text(const struct sink *s); /* contents of a memory sink */
 
-/* Flushes and renames. Fails with "cannot write '<path>': <reason>"; the old file is then
- * untouched. sink_drop ends a sink without leaving a file. */
+/* Flushes and renames. Fails with "cannot write '<path>': <reason>"; then the old file is
+ * unchanged. sink_drop ends a sink without leaving a file. */
 bool sink_close(struct sink *s, struct err *e);
 void sink_drop(struct sink *s);
 
 /* ---- shared ---- */
 
-/* In world-writable folders such as /tmp, a file that another user created under the name of our
+/* In world-writable folders such as /tmp, a file that another user created under the name of an
  * output is not used. */
 
-/* True if it is safe to write to the file at path, with links followed or not, or if nothing
- * exists there. False if it is a link, a pipe or a device of another user in a shared folder; *e
- * then has the sentence. */
+/* True if it is safe to write to the file at path, with links followed or not, or if the file does
+ * not exist. Returns false, with the sentence in *e, for a link, a pipe or a device of another user
+ * in a shared folder. */
 bool shared_check(const char *path, struct arena *a, struct err *e);
 
 /* ---- internal ----
@@ -84,33 +85,34 @@ bool shared_check(const char *path, struct arena *a, struct err *e);
  * Interface of a kind of sink, for files of this folder only.
  */
 
-/* Functions return false with *why filled; after that only drop is called. */
+/* The functions return false with *why filled; after that only drop is called. */
 struct sink_ops {
 	bool (*put)(void *user, const void *p, size_t n, struct err *why); /* takes all n bytes */
-	/* A line with its cells; NULL: put gets its bytes. */
+	/* Receives a line with its cells; NULL: put receives its bytes. */
 	bool (*put_line)(void *user, const struct line *l, struct err *why);
-	bool (*finish)(void *user, struct err *why); /* by sink_close; or NULL */
-	void (*drop)(void *user); /* instead of finish, or after it failed; or NULL */
+	bool (*finish)(void *user, struct err *why); /* called by sink_close; may be NULL */
+	void (*drop)(void *user); /* called instead of finish, or after finish failed; may be
+	                             NULL */
 };
 
-#define WRAP_COLUMNS 100 /* most columns of a wrapped line */
+#define WRAP_COLUMNS 100 /* maximum width of a wrapped line */
 
 /* Writes text wrapped at blanks to `columns` columns (clamped to 20 to 100; 0: no terminal). Lines
- * after the first are indented by `blanks` columns; the first one begins there, too. */
+ * after the first are indented by `blanks` columns; the first line also begins there. */
 void sink_wrap(struct sink *s, struct str text, unsigned columns, size_t blanks);
 
-/* Hands a line, which has `bytes` bytes as text, to a sink of lines. False: the sink has no
- * function for lines, and nothing was written. */
+/* Passes a line of `bytes` bytes to a sink of lines. Returns false, without writing, if the sink
+ * has no function for lines. */
 bool sink_pass_line(struct sink *s, const struct line *l, size_t bytes);
 
 struct sink *sink_new(struct arena *a, const struct sink_ops *ops, void *user);
 
-/* Writes all n bytes to fd, unless w is cancelled while fd would block. False with
- * "cannot write '<name>': <reason>". */
+/* Writes all n bytes to fd, unless w is cancelled while fd would block. Fails with "cannot write
+ * '<name>': <reason>". */
 bool sink_write(
         int fd, struct str name, const void *p, size_t n, const struct work *w, struct err *why);
 
-/* Copies the first error of s; returns false. */
+/* Copies the first error of s. Returns false. */
 bool sink_copy_error(const struct sink *s, struct err *to);
 
 /* ---- wait ----
@@ -119,7 +121,7 @@ bool sink_copy_error(const struct sink *s, struct err *to);
  */
 
 /* Waits until the descriptor can be read (POLLIN) or written (POLLOUT), or is broken. Returns false
- * after a short time; call it again. */
+ * after a short time; then it must be called again. */
 bool wait_ready(int fd, short events);
 
 /* Opens a pipe for writing as soon as it has a reader. Returns -1 with errno; ECANCELED if the work

@@ -17,19 +17,19 @@
 
 #include "base/num.h"
 
-#define FILE_LINKS_MAX 40  /* symbolic links followed; Linux has the same limit */
-#define FILE_TRIES     100 /* names tried for the temporary file */
+#define FILE_LINKS_MAX 40  /* maximum number of links followed; Linux has the same limit */
+#define FILE_TRIES     100 /* maximum number of names tried for the temporary file */
 #define FILE_MARK      ".tfprof-"
-#define FILE_STEM_MAX  (NAME_MAX - 24) /* bytes of the final name kept in the temporary one */
+#define FILE_STEM_MAX  (NAME_MAX - 24) /* maximum bytes of the final name in the temporary name */
 
 struct out_file {
 	struct arena *a;
 	struct work *work;
 	struct guard guard;
 	struct str name;  /* path from the caller */
-	const char *path; /* after following links */
-	const char *temp; /* NULL: written directly */
-	int folder;       /* the folder of both; AT_FDCWD: they are paths */
+	const char *path; /* path after following links */
+	const char *temp; /* path of the temporary file; NULL: the file is written directly */
+	int folder;       /* folder of both; AT_FDCWD: they are paths */
 	int fd;
 };
 
@@ -90,7 +90,7 @@ static const struct sink_ops file_ops = {
 	.put = file_put, .finish = file_finish, .drop = file_drop
 };
 
-/* Returns the folder part of a path with its slash; may be empty. */
+/* Returns the folder of a path with its slash; may be empty. */
 static struct str file_folder(struct str path)
 {
 	size_t slash = str_rfind_char(path, '/');
@@ -98,7 +98,7 @@ static struct str file_folder(struct str path)
 	return str_sub(path, 0, slash == SIZE_MAX ? 0 : slash + 1);
 }
 
-/* Follows the links at the end of f->path; the target need not exist. */
+/* Follows the links at the end of f->path. The target need not exist. */
 static bool file_follow(struct out_file *f, struct err *e)
 {
 	char to[PATH_MAX];
@@ -185,7 +185,7 @@ static const char *file_temp_name(const struct out_file *f, size_t keep, unsigne
 	        f->a, str_fmt(f->a, "%.*s.%.*s" FILE_MARK "%.6s", STR(folder), STR(stem), random));
 }
 
-/* Creates the temporary file; if the name is too long for its folder, retries without the stem. */
+/* Creates the temporary file. If the name is too long for its folder, retries without the stem. */
 static bool file_create(struct out_file *f, mode_t mode, struct err *e)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
@@ -207,8 +207,8 @@ static bool file_create(struct out_file *f, mode_t mode, struct err *e)
 	return file_fail(f, errno, e);
 }
 
-/* Returns the mode of a file that replaces another one. If it cannot get the other's group, its own
- * group has no more rights than others. */
+/* Returns the mode of a file that replaces another file. If the new file cannot get the group of
+ * the old one, its own group gets no more rights than others. */
 static mode_t file_mode(int fd, const struct stat *before)
 {
 	mode_t mode = before->st_mode & 0777;
@@ -230,7 +230,7 @@ static bool file_replace(struct out_file *f, const struct stat *before, struct e
 	return true;
 }
 
-/* Decides how to write, and opens. */
+/* Decides how to write the file, and opens it. */
 static bool file_open(struct out_file *f, struct err *e)
 {
 	int fd = file_descriptor(f->name);
@@ -257,7 +257,7 @@ static bool file_open(struct out_file *f, struct err *e)
 	return file_follow(f, e) && file_replace(f, &st, e);
 }
 
-/* Decides and opens in an open folder, where links are not followed. */
+/* Decides how to write the file and opens it, in an open folder where links are not followed. */
 static bool file_open_inside(struct out_file *f, struct err *e)
 {
 	struct stat st;

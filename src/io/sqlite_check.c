@@ -7,15 +7,15 @@
 
 #if HAVE_SQLITE
 
-#define GENERATED 2   /* from this kind of column on: its value is computed */
-#define WHY_MAX   200 /* bytes of SQLite's text that are printed */
+#define GENERATED 2   /* columns of this kind, and of higher kinds, are computed */
+#define WHY_MAX   200 /* maximum bytes of SQLite's text that are printed */
 
 static uint32_t big_endian(const uint8_t *p)
 {
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Returns what is wrong with the size of the file, or STR_NONE. The header has the number of pages,
+/* Returns the fault in the size of the file, or STR_NONE. The header contains the number of pages,
  * which is valid for one value of the change counter. */
 static struct str size_fault(struct sqlite_in *db)
 {
@@ -70,8 +70,7 @@ static struct str table_fault(struct sqlite_in *db, struct str table)
 	             : STR_NONE;
 }
 
-/* Returns what is wrong with the names of tables and columns, or STR_NONE; SQLite takes any bytes.
- */
+/* Returns the fault in the names of tables and columns, or STR_NONE. SQLite accepts any bytes. */
 static struct str schema_fault(struct sqlite_in *db)
 {
 	sqlite3_stmt *q = sqlite_in_prepare(db, S("SELECT sql FROM sqlite_master"), NULL);

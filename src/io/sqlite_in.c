@@ -12,13 +12,13 @@
 
 #include <sys/stat.h>
 
-#define PROGRESS_STEPS 20000 /* instructions of SQLite between two looks at the cancel flag */
+#define PROGRESS_STEPS 20000 /* SQLite instructions between two checks of the cancel flag */
 #define SQL_MAX        (1 << 20)
 #define COLUMNS_MAX    256
 #define TAKE           "tfprof_take"
 #define BATCH_ROWS     32
-#define BATCH_TEXT     4096     /* bytes of a batch's texts that are copied */
-#define SCHEMA         "schema" /* named in errors that are not in a table */
+#define BATCH_TEXT     4096     /* limit for the copied texts of a batch, bytes */
+#define SCHEMA         "schema" /* name in errors that do not belong to a table */
 
 static void close_all(void *sqlite_in)
 {
@@ -60,7 +60,7 @@ void sqlite_in_set_passes(struct sqlite_in *db, unsigned passes)
 	db->passes = passes;
 }
 
-/* Refuses whatever is not needed to read columns. */
+/* Refuses all actions that are not needed to read columns. */
 static int authorize(
         void *sqlite_in, int action, const char *p, const char *q, const char *r, const char *from)
 {
@@ -74,7 +74,7 @@ static int authorize(
 	return action == SQLITE_PRAGMA && db->schema ? SQLITE_OK : SQLITE_DENY;
 }
 
-/* Reports how much of the file was read; nonzero interrupts. */
+/* Reports how much of the file was read. Returns nonzero to interrupt. */
 static int progress(void *sqlite_in)
 {
 	struct sqlite_in *db = sqlite_in;
@@ -87,8 +87,8 @@ static int progress(void *sqlite_in)
 	return 1;
 }
 
-/* Stores a value. False if the batch has no room for a text; the text then stays in SQLite's
- * memory, and is valid until the next step of the statement. */
+/* Stores a value. Returns false if the batch has no room for a text; then the text stays in
+ * SQLite's memory, and is valid until the next step of the statement. */
 static bool take_value(struct sqlite_rows *r, struct sqlite_cell *to, sqlite3_value *v)
 {
 	int type = sqlite3_value_type(v);
@@ -308,7 +308,7 @@ struct strs sqlite_in_tables(struct sqlite_in *db, size_t *refused)
 	return out;
 }
 
-/* True if a plain table of that name is there. */
+/* True if a plain table with a name exists. */
 static bool has_table(struct sqlite_in *db, const char *table)
 {
 	sqlite3_stmt *q = sqlite_in_prepare(
@@ -322,8 +322,8 @@ static bool has_table(struct sqlite_in *db, const char *table)
 	return found && !db->failed;
 }
 
-/* Returns the requested columns that the table has, as bits. *key: the index of the integer primary
- * key. */
+/* Returns the requested columns that the table has, as bits. Sets *key to the index of the integer
+ * primary key. */
 static uint64_t find_columns(struct sqlite_in *db, const char *table, const char *const *columns,
         size_t n, unsigned *key)
 {
@@ -349,8 +349,8 @@ static uint64_t find_columns(struct sqlite_in *db, const char *table, const char
 	return have;
 }
 
-/* Opens the rows of a table for which a condition holds. number: the last cell is the row number.
- * Returns NULL if the query is not possible. */
+/* Opens the rows of a table for which a condition holds. number: true if the last cell is the row
+ * number. Returns NULL if the query is not possible. */
 static struct sqlite_rows *open_rows(struct sqlite_in *db, const char *table,
         const char *const *columns, size_t n, const char *where, bool number)
 {

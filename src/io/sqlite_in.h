@@ -14,25 +14,26 @@
 
 #include "io/src.h"
 
-#define SQLITE_IN_MAGIC "SQLite format 3" /* and a byte of 0 */
-#define SQLITE_IN_VALUE (16 << 20)        /* bytes of a row or value */
+#define SQLITE_IN_MAGIC "SQLite format 3" /* followed by a byte of 0 */
+#define SQLITE_IN_VALUE (16 << 20)        /* maximum size of a row or value, bytes */
 
 struct sqlite_in;
 struct sqlite3_stmt;
 
 struct sqlite_cell {
 	int64_t number;
-	struct str text; /* of a value that is not an integer */
+	struct str text; /* for a value that is not an integer */
 	bool null;
 };
 
-/* Rows of a query; a batch of them is in memory. */
+/* Rows of a query, of which a batch is in memory. */
 struct sqlite_rows {
-	const struct sqlite_cell *row; /* cells of the row */
-	unsigned at, n, width;         /* of the batch: index of the row, rows; cells of a row */
-	bool ended;                    /* no batch follows */
+	const struct sqlite_cell *row; /* cells of the current row */
+	unsigned at, n, width;         /* in the batch: index of the row, and number of rows; number
+	                                  of cells of a row */
+	bool ended;                    /* true: no batch follows */
 	uint64_t have;                 /* columns that the table has, as bits */
-	struct sqlite_cell *cells;     /* of the batch */
+	struct sqlite_cell *cells;     /* cells of the batch */
 	char *text;                    /* copied texts of the batch */
 	size_t n_text;
 	struct sqlite_in *db;
@@ -40,28 +41,28 @@ struct sqlite_rows {
 	const char *table;
 };
 
-/* Opens the database at the start of s: a regular file by name, any other input from memory. The
- * arena a closes it. Returns false and fills *e if the input is not a database, or if this build
- * lacks SQLite. */
+/* Opens the database at the start of s: a regular file by name, any other input from memory.
+ * Closing the arena a closes it. Returns false and fills *e if the input is not a database, or if
+ * this build lacks SQLite. */
 bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, struct err *e);
 
 /* True if a call failed (*e of the opening is filled). */
 bool sqlite_in_failed(const struct sqlite_in *db);
 
-/* Returns what is wrong with the database, or STR_NONE: its size, and what SQLite's quick_check
- * finds in its plain tables. *skipped: quick_check did not run, because the file has more than
- * SQLITE_IN_CHECKED bytes. SQLite has no checksums: changed numbers in rows are not noticed. */
+/* Returns the fault of the database, or STR_NONE: in its size, or found by SQLite's quick_check in
+ * its plain tables. Sets *skipped if quick_check did not run because the file has more than
+ * SQLITE_IN_CHECKED bytes. SQLite has no checksums, so changed numbers in rows are not detected. */
 #define SQLITE_IN_CHECKED ((uint64_t)1 << 30)
 struct str sqlite_in_damage(struct sqlite_in *db, bool *skipped);
 
-/* Returns the size of the write-ahead log (-wal), which is not read; 0: no such file. */
+/* Returns the size of the write-ahead log (-wal), which is not read; 0: the file does not exist. */
 uint64_t sqlite_in_pending(const struct sqlite_in *db);
 
 /* Sets the number of passes over the file, for progress reports. */
 void sqlite_in_set_passes(struct sqlite_in *db, unsigned passes);
 
-/* Returns the names of the plain tables, in file order, at most SQLITE_IN_TABLES. *refused: number
- * of views, triggers and virtual tables, which are not read. */
+/* Returns the names of the plain tables, in file order, at most SQLITE_IN_TABLES. Sets *refused to
+ * the number of views, triggers and virtual tables, which are not read. */
 #define SQLITE_IN_TABLES 4096
 struct strs sqlite_in_tables(struct sqlite_in *db, size_t *refused);
 
@@ -74,10 +75,10 @@ static inline bool sqlite_in_has(const struct sqlite_rows *r, unsigned column)
 	return r->have >> column & 1;
 }
 
-/* Returns all rows in rowid order. Returns NULL also if the table has no rowids. */
+/* Returns all rows in rowid order. Also returns NULL if the table has no rowids. */
 struct sqlite_rows *sqlite_in_rows_numbered(
         struct sqlite_in *db, const char *table, const char *const *columns, size_t n);
-static inline int64_t sqlite_in_row_number(const struct sqlite_rows *r) /* rowid */
+static inline int64_t sqlite_in_row_number(const struct sqlite_rows *r) /* returns the rowid */
 {
 	return r->row[r->width - 1].number;
 }
@@ -92,13 +93,13 @@ struct sqlite_rows *sqlite_in_by_key(
         struct sqlite_in *db, const char *table, const char *key, const char *column);
 bool sqlite_in_seek(struct sqlite_rows *r, int64_t key);
 
-/* The highest row number of a table, about the number of its rows. */
+/* Returns the highest row number of a table, which is about the number of its rows. */
 int64_t sqlite_in_last_row(struct sqlite_in *db, struct str table);
 
-/* Reads the next batch; false if it is empty. */
+/* Reads the next batch. Returns false if it is empty. */
 bool sqlite_in_fill(struct sqlite_rows *r);
 
-/* Takes the next row; false at the end and after a failure. */
+/* Moves to the next row. Returns false at the end and after a failure. */
 static inline bool sqlite_in_next(struct sqlite_rows *r)
 {
 	if (++r->at >= r->n)

@@ -16,7 +16,7 @@ bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, stru
 	        STR(s->name));
 }
 
-/* Never called: nothing was opened. */
+/* Never called, because no database was opened. */
 bool sqlite_in_failed(const struct sqlite_in *db)
 {
 	(void)db;

@@ -11,7 +11,7 @@
 
 #include <sqlite3.h>
 
-#define SQLITE_IN_HEADER 100 /* bytes */
+#define SQLITE_IN_HEADER 100 /* size in bytes */
 
 struct sqlite_in {
 	struct src *s;
@@ -20,24 +20,25 @@ struct sqlite_in {
 	sqlite3 *handle;
 	struct guard guard;
 	bool failed;
-	bool schema;   /* the schema may be looked at */
-	uint64_t size; /* bytes of the database */
+	bool schema;   /* true: the schema may be read */
+	uint64_t size; /* size of the database, bytes */
 	uint8_t header[SQLITE_IN_HEADER];
 	uint64_t pending, page;
 	unsigned passes;             /* number of passes over the tables, for progress reports */
-	struct sqlite_rows *filling; /* rows of the statement that runs */
+	struct sqlite_rows *filling; /* rows of the running statement */
 };
 
-/* Returns NULL after a failure; table is named in its error, NULL: the schema. */
+/* Prepares a statement. Returns NULL after a failure. table: named in the error; NULL: the
+ * schema. */
 sqlite3_stmt *sqlite_in_prepare(struct sqlite_in *db, struct str sql, const char *table);
 
-/* Steps a statement; false at its end and after a failure, which both finalize it. */
+/* Steps a statement. Returns false at its end and after a failure; both finalize the statement. */
 bool sqlite_in_step(struct sqlite_in *db, sqlite3_stmt **statement, const char *table);
 
 /* Returns the text of a column, valid until the next step. */
 struct str sqlite_in_column(sqlite3_stmt *statement, int column);
 
-/* Adds a name as SQL writes it. */
+/* Adds a name in SQL's quoted form. */
 void sqlite_in_put_name(struct sb *b, struct str name);
 
 #endif

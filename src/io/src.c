@@ -34,7 +34,7 @@ static bool src_fail(struct src_inner *in)
 	return false;
 }
 
-/* Reports the position to the watcher; false if the watcher cancels. */
+/* Reports the position to the watcher. Returns false if the watcher cancels. */
 static bool src_tick(struct src_inner *in)
 {
 	struct src *s = &in->pub;
@@ -46,7 +46,7 @@ static bool src_tick(struct src_inner *in)
 	return src_fail(in);
 }
 
-/* Reads up to n bytes of the file itself; SIZE_MAX on failure. */
+/* Reads up to n bytes of the file itself. Returns SIZE_MAX on failure. */
 static size_t src_read_raw(struct src_inner *in, void *p, size_t n)
 {
 	ssize_t got;
@@ -71,8 +71,8 @@ static size_t src_read_raw(struct src_inner *in, void *p, size_t n)
 	return (size_t)got;
 }
 
-/* Fills the sentence for bad gzip data, with the offset in the file. If the intact part counts, the
- * input ends here. */
+/* Fills the sentence for bad gzip data, with the offset in the file. If the intact part counts,
+ * ends the input here. */
 static bool src_fail_gzip(struct src_inner *in, const char *why, bool truncated)
 {
 	struct src_damage *d = in->pub.damage;
@@ -108,7 +108,7 @@ static bool src_feed(struct src_inner *in)
 	return got > 0;
 }
 
-/* Decompresses up to n bytes to p; 0 at the end, SIZE_MAX on failure. */
+/* Decompresses up to n bytes to p. Returns 0 at the end, SIZE_MAX on failure. */
 static size_t src_read_gzip(struct src_inner *in, uint8_t *p, size_t n)
 {
 	uint8_t *out = p;
@@ -137,7 +137,7 @@ bool src_finish(struct src *s)
 	return !in->failed;
 }
 
-/* Doubles the window, or makes it end just after the file if that is less. */
+/* Doubles the window, or extends it to just after the end of the file if that is less. */
 static void src_grow(struct src_inner *in)
 {
 	size_t cap = in->cap > SIZE_MAX / 2 ? SIZE_MAX : in->cap * 2;
@@ -149,8 +149,8 @@ static void src_grow(struct src_inner *in)
 	in->cap = cap;
 }
 
-/* Makes free room after end: `need` bytes if possible without growing, otherwise at least one.
- * Moves the unread bytes down, or grows. Stays at the low end of a large window, for the cache. */
+/* Makes room after end: `need` bytes if possible without growing, otherwise at least one. Moves the
+ * unread bytes down, or grows. Stays at the low end of a large window, to use the cache well. */
 static void src_room(struct src_inner *in, size_t need)
 {
 	struct src *s = &in->pub;
@@ -183,8 +183,8 @@ static bool src_show(struct src_inner *in)
 	return n > 0 && src_tick(in);
 }
 
-/* Brings more bytes into the window, which has fewer than the n bytes wanted. False at the end or
- * if reading failed. */
+/* Reads more bytes into the window, which has fewer than the n bytes wanted. Returns false at the
+ * end, or if reading failed. */
 bool src_fill(struct src_inner *in, size_t n)
 {
 	struct src *s = &in->pub;
@@ -229,7 +229,7 @@ static void src_add_window(struct src_inner *in)
 }
 
 /* Reads the first bytes of a file. If they are gzip, the window becomes the buffer of compressed
- * bytes and a new one is made. */
+ * bytes, and a new window is created. */
 static bool src_start(struct src_inner *in)
 {
 	struct src *s = &in->pub;
@@ -290,7 +290,7 @@ static struct src_inner *src_new(struct arena *a, struct str name, struct err *e
 	return in;
 }
 
-/* Opens the file with that name; a pipe is opened at once, even without a writer. */
+/* Opens the file with a name. Opens a pipe at once, even without a writer. */
 static bool src_open_named(struct src_inner *in, struct str path)
 {
 	const char *z = str_z(in->a, path);

@@ -9,7 +9,7 @@
 
 #include "io/src.h"
 
-/* Seeks n bytes forward from p in a regular file, or to its end if that is nearer. */
+/* Seeks n bytes forward from p in a regular file, or to its end if the end is nearer. */
 static bool src_seek(struct src_inner *in, uint64_t n)
 {
 	struct src *s = &in->pub;
@@ -50,7 +50,7 @@ bool src_skip(struct src *s, uint64_t n)
 	return true;
 }
 
-/* all unread bytes are consumed */
+/* requires that all unread bytes are consumed */
 void src_pass_hole(struct src *s)
 {
 	struct src_inner *in = s->in;

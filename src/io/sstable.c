@@ -21,7 +21,7 @@
 #define TRAILER 5 /* type and checksum after a block */
 #define MAGIC   UINT64_C(0xdb4775248b80fb57)
 #define PIECE   ((size_t)1 << 20) /* larger blocks are checked piece by piece first */
-#define GROWTH  22                /* largest expansion of snappy data */
+#define GROWTH  22                /* largest expansion factor of snappy data */
 
 enum { BLOCK_RAW, BLOCK_SNAPPY };
 
@@ -88,7 +88,7 @@ static bool check_large(
 }
 
 #if HAVE_SNAPPY
-/* Decompresses n bytes of b->packed to b->buf; their declared size is checked first. */
+/* Decompresses n bytes of b->packed to b->buf, after checking their declared size. */
 static bool unpack(struct table_block *b, struct arena *a, size_t *n)
 {
 	const char *from = (const char *)b->packed;
@@ -178,7 +178,7 @@ static bool small_varint(struct table_block *b, size_t *out)
 	return true;
 }
 
-/* True if a key that shares n bytes with its predecessor sorts after it. */
+/* True if a key that shares n bytes with its predecessor sorts after the predecessor. */
 static bool ascends(const struct table_block *b, size_t shared, size_t more)
 {
 	struct str old = str_make(b->key_buf + shared, b->key_n - shared);
@@ -186,7 +186,8 @@ static bool ascends(const struct table_block *b, size_t shared, size_t more)
 	return str_cmp(str_make(b->p, more), old) > 0;
 }
 
-/* Reads the entry at b->p into key and value; false at the end, or when *ok becomes false. */
+/* Reads the entry at b->p into key and value. Returns false at the end, or when *ok becomes
+ * false. */
 static bool entry(struct table_block *b, struct arena *a, bool *ok)
 {
 	size_t shared = 0, more = 0, value = 0;
@@ -216,7 +217,7 @@ static struct str block_key(const struct table_block *b)
 	return str_make(b->key_buf, b->key_n);
 }
 
-/* Moves to restart i; false if its offset is invalid. */
+/* Moves to restart i. Returns false if its offset is invalid. */
 static bool restart(struct table_block *b, uint32_t i)
 {
 	uint32_t at = le32_get(b->entries_end + (size_t)4 * i);

@@ -15,25 +15,25 @@
 
 /* ---- rfile ---- */
 
-/* A regular file that is read by offset. It is opened at the first read, and reopened if a work
- * that ended early closed it. Every read is checked against the file size at opening. */
+/* A regular file that is read by offset. It is opened at the first read, and reopened if it was
+ * closed by a work that ended early. Every read is checked against the file size at opening. */
 
 struct rfile {
 	struct str path;
 	uint64_t size; /* set by rfile_open */
 	struct guard guard;
-	struct arena *a; /* holds *f; closes the file at the latest */
+	struct arena *a; /* holds *f; closing it closes the file */
 	int fd;          /* -1: not open */
 };
 
-/* *f is allocated in a; path must outlive *f. Does not open the file yet. */
+/* Initialises a file. *f is allocated in a; path must outlive *f. Does not open the file yet. */
 void rfile_init(struct rfile *f, struct arena *a, struct str path);
 
-/* Opens the file unless it is open; scratch holds the name. Refuses everything but regular files.
- */
+/* Opens the file unless it is open. scratch: arena for the name. Refuses everything except regular
+ * files. */
 bool rfile_open(struct rfile *f, struct arena *scratch, struct err *e);
 
-/* Reads exactly n bytes at an offset; fails with a sentence if the file ends before. */
+/* Reads exactly n bytes at an offset. Fails with a sentence if the file ends earlier. */
 bool rfile_read(
         struct rfile *f, uint64_t at, void *p, size_t n, struct arena *scratch, struct err *e);
 void rfile_close(struct rfile *f);
@@ -42,19 +42,20 @@ struct table_handle {
 	uint64_t at, size; /* size of the contents; type and checksum follow */
 };
 
-/* Contents of a block, and the position in them. */
+/* The contents of a block, and a position in them. */
 struct table_block {
 	uint8_t *buf, *packed; /* contents; the compressed bytes, if any */
 	size_t cap, packed_cap;
 	struct table_handle from;
-	const uint8_t *p, *entries_end; /* next entry; start of the restart array */
+	const uint8_t *p, *entries_end; /* next entry, and start of the restart array */
 	uint32_t restarts;
 	char *key_buf;
 	size_t key_n, key_cap;
 	struct str value;
 	bool loaded;
-	bool first;   /* the next entry shares nothing with its predecessor */
-	bool has_key; /* the key is the predecessor's: the next key must sort after it */
+	bool first;   /* true: the next entry shares no bytes with its predecessor */
+	bool has_key; /* true: the key belongs to the predecessor, and the next key must sort after
+	                 it */
 };
 
 /* Parts of an error sentence: lead FILE middle SENTENCE tail; magic replaces SENTENCE if the file
@@ -68,7 +69,7 @@ struct sstable {
 	struct table_handle meta, index;
 	struct table_block top; /* the index block; only its contents are shared by cursors */
 	const struct table_frame *frame; /* text around its error sentences */
-	bool odd_footer;                 /* differs from a writer's encoding */
+	bool odd_footer;                 /* true: the footer differs from a writer's encoding */
 };
 
 /* Opens the file and reads the index, which lives in a; path must live as long. frame surrounds the
@@ -82,27 +83,27 @@ struct table_at {
 	struct sstable *t;
 	struct arena *a;
 	struct err *e;
-	struct str key, value; /* of the entry; valid until the next call */
+	struct str key, value; /* of the current entry; valid until the next call */
 	uint64_t place;        /* offset of the entry's block in the file */
-	bool bad;              /* *e is filled */
+	bool bad;              /* true: *e is filled */
 	struct table_block top, block;
 	uint64_t expect; /* strict: expected start of the next block */
-	bool strict;     /* strict: blocks must follow each other without gaps, up to the footer */
+	bool strict;     /* true: blocks must follow one another without gaps, up to the footer */
 };
 void table_at_init(struct table_at *c, struct sstable *t, struct arena *a, struct err *e);
 
-/* Moves to the next entry; false at the end, or when bad. */
+/* Moves to the next entry. Returns false at the end, or when bad is set. */
 bool table_next(struct table_at *c);
 
 /* Moves to the entry with a key. Returns false if there is none, or after an error (bad). */
 bool table_find(struct table_at *c, struct str key);
 
-/* Reports a fault of the current block: "<file>: byte <its offset>: ..." as ERR_DATA_LOSS; returns
- * false. */
+/* Fails because of a fault in the current block: "<file>: byte <its offset>: ..." as ERR_DATA_LOSS.
+ * Returns false. */
 bool table_fail(struct table_at *c, const char *f, ...) __attribute__((format(printf, 2, 3)));
 
-/* After the last entry of a strict cursor: true if metaindex, index and footer follow without gaps,
- * each encoded as a writer encodes it. */
+/* True if, after the last entry of a strict cursor, metaindex, index and footer follow without
+ * gaps, each in a writer's encoding. */
 bool table_verify_end(struct table_at *c);
 
 #endif

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 
-#define WAIT_SLICE 50 /* ms: longest delay until a cancel is noticed */
+#define WAIT_SLICE 50 /* ms: longest delay until a cancel is detected */
 
 bool wait_ready(int fd, short events)
 {

@@ -9,8 +9,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#define TAG_BYTES   5 /* bytes of the longest tag; bits above the 32nd are dropped */
-#define SIZE_BYTES  5 /* bytes of the longest length up to INT32_MAX */
+#define TAG_BYTES   5 /* size of the longest tag, bytes; bits above the 32nd are dropped */
+#define SIZE_BYTES  5 /* size of the longest length up to INT32_MAX, bytes */
 #define TYPES_KNOWN 0x3f
 #define TYPES_START 0x2f /* without WIRE_GROUP_END */
 
@@ -37,7 +37,7 @@ bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
 	return err_text(err_at(w->e, w->s->name, at), ERR_DATA_LOSS, sb_str(&b));
 }
 
-/* Fails: the input ends before the announced length. */
+/* Fails because the input ends before the announced length. */
 static bool wire_fail_end(struct wire *w, uint64_t at, const char *part)
 {
 	struct src_damage *d = w->s->damage;
@@ -48,8 +48,7 @@ static bool wire_fail_end(struct wire *w, uint64_t at, const char *part)
 	return wire_fail(w, at, "the input ends inside %s", part);
 }
 
-/* Fails: the input had fewer bytes than requested, because of a read error or an end inside `part`.
- */
+/* Fails because the input had fewer bytes than requested: a read error, or an end inside `part`. */
 static bool wire_fail_short(struct wire *w, uint64_t at, const char *part)
 {
 	if (!src_failed(w->s))
@@ -60,7 +59,7 @@ static bool wire_fail_short(struct wire *w, uint64_t at, const char *part)
 	return false;
 }
 
-/* Returns the absolute end of the current message; the top message has none. */
+/* Returns the absolute end of the current message. The top message has no end. */
 static uint64_t wire_end(const struct wire *w)
 {
 	return w->depth ? w->stop[w->depth - 1] : UINT64_MAX;
@@ -74,7 +73,7 @@ static bool wire_varint(struct wire *w, unsigned max, const char *part, uint64_t
 	size_t have;
 
 	if ((size_t)(s->end - s->p) < max)
-		src_need(s, max); /* fewer may suffice */
+		src_need(s, max); /* fewer bytes may suffice */
 	have = (size_t)(s->end - s->p);
 	have = have < max ? have : max;
 	if (varint_get(&s->p, s->p + (have < left ? have : (size_t)left), v))
@@ -115,7 +114,7 @@ static bool wire_tag(struct wire *w, bool in_group)
 	return wire_judge_tag(w, at, in_group);
 }
 
-/* Reads the next tag of the current message. False at its end, or when bad. */
+/* Reads the next tag of the current message. Returns false at its end, or when bad is set. */
 bool wire_next(struct wire *w)
 {
 	struct src *s = w->s;
@@ -146,7 +145,7 @@ bool wire_u64(struct wire *w, uint64_t *v)
 	return !w->bad && wire_varint(w, VARINT_MAX, "a varint", v);
 }
 
-/* Reads a length and checks it against the current message; p is then at the first byte. */
+/* Reads a length, and checks it against the current message. Then p is at the first byte. */
 static bool wire_size(struct wire *w, uint64_t *n)
 {
 	uint64_t at = src_at(w->s), start, end = wire_end(w);
@@ -331,7 +330,7 @@ struct str leaf_bytes_slow(struct leaf *l)
 	return s;
 }
 
-/* Reads four bytes; 0 if they are missing. */
+/* Reads four bytes. Returns 0 if they are missing. */
 uint32_t leaf_fixed32(struct leaf *l)
 {
 	if (l->end - l->p < 4) {
@@ -342,7 +341,7 @@ uint32_t leaf_fixed32(struct leaf *l)
 	return le32_get(l->p - 4);
 }
 
-/* Reads eight bytes; 0 if they are missing. */
+/* Reads eight bytes. Returns 0 if they are missing. */
 uint64_t leaf_fixed64(struct leaf *l)
 {
 	if (l->end - l->p < 8) {

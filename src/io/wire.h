@@ -11,30 +11,31 @@
 #include "base/bits.h"
 #include "io/src.h"
 
-#define WIRE_DEPTH_MAX 100 /* nested messages below the top; libprotobuf's limit */
-#define WIRE_STREAMED  8   /* levels that a streaming reader may enter */
+#define WIRE_DEPTH_MAX 100 /* maximum depth of nested messages; libprotobuf's limit */
+#define WIRE_STREAMED  8   /* maximum number of levels that a streaming reader may enter */
 
 enum wire_type { WIRE_VARINT, WIRE_FIXED64, WIRE_BYTES, WIRE_GROUP, WIRE_GROUP_END, WIRE_FIXED32 };
 
-/* Streaming cursor: */
+/* A streaming cursor. */
 struct wire {
 	struct src *s;
 	struct err *e;
-	const char *what;             /* "RunMetadata", for sentences */
+	const char *what;             /* name of the message, for sentences: "RunMetadata" */
 	uint64_t stop[WIRE_STREAMED]; /* absolute end of each entered message */
-	unsigned depth;               /* 0: the top message, which ends with the input */
+	unsigned depth;               /* number of entered messages; 0: in the top message, which
+	                                 ends with the input */
 	uint64_t record_at;           /* offset of the last tag */
 	uint64_t value_end;           /* end of the last value of known length */
 	uint32_t field;               /* type of the next value */
 	enum wire_type type;
-	bool bad; /* *e is filled; every further call returns false */
+	bool bad; /* true: *e is filled; every further call returns false */
 };
 
 void wire_init(struct wire *w, struct src *s, const char *what, struct err *e);
 
-/* Reads the next tag of the current message. False at its end, or when bad. */
+/* Reads the next tag of the current message. Returns false at its end, or when bad is set. */
 bool wire_next(struct wire *w);
-/* The value after wire_next; exactly one of these functions must consume it. */
+/* Functions for the value after wire_next; exactly one of them must consume it. */
 bool wire_u64(struct wire *w, uint64_t *v);        /* type must be WIRE_VARINT */
 bool wire_leaf(struct wire *w, struct str *bytes); /* WIRE_BYTES; valid until the next wire call */
 /* Fast path for wire_next + wire_leaf: reads the next field if it has this tag, is a leaf and is
@@ -64,11 +65,11 @@ static inline bool wire_leaf_ahead(struct wire *w, uint8_t tag, struct str *byte
 bool wire_enter(struct wire *w); /* WIRE_BYTES */
 bool wire_leave(struct wire *w); /* skips the rest of the message */
 bool wire_skip(struct wire *w);  /* any type; unread bytes are not validated */
-/* Ends reading: true if the input was valid, or valid up to damage that is tolerated (src_damage).
- * records: number of records read. */
+/* Ends reading. Returns true if the input was valid, or valid up to damage that is tolerated
+ * (src_damage). records: number of records read. */
 bool wire_done(struct wire *w, uint64_t records);
-/* Fails with "<name>: byte <at>: <what> cannot be parsed: ..." as ERR_DATA_LOSS; sets bad, returns
- * false. */
+/* Fails with "<name>: byte <at>: <what> cannot be parsed: ..." as ERR_DATA_LOSS. Sets bad, and
+ * returns false. */
 bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
@@ -86,8 +87,9 @@ bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
 struct leaf {
 	const uint8_t *p, *end;
 	uint32_t tag;
-	bool bad;       /* malformed; p is near the fault */
-	unsigned depth; /* enclosing messages, which count against the nesting of groups */
+	bool bad;       /* true: malformed; p is near the fault */
+	unsigned depth; /* number of enclosing messages, which count against the nesting of
+	                   groups */
 };
 static inline struct leaf leaf_of(struct str b)
 {

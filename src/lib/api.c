@@ -49,7 +49,7 @@ static struct str with_nul(struct arena *a, struct str text)
 	return str_make(str_z(a, text), text.n);
 }
 
-/* Collects notes of loading from the given one on, then the notes of the call. */
+/* Collects the notes of loading from a given note on, then the notes of the call. */
 static struct str notes_since(struct session *s, size_t from)
 {
 	struct notes loading = notes_from(&s->load_notes, from);
@@ -60,7 +60,7 @@ static struct str notes_since(struct session *s, size_t from)
 	return sb_str(&b);
 }
 
-/* Keeps the sentence of the session's error, and its place. */
+/* Stores the sentence of the session's error, and the place in the file. */
 static void keep_error(struct tfp_session *t)
 {
 	const struct err *e = &t->s->error;
@@ -186,7 +186,7 @@ const char *tfp_code_name(int code)
 	return code > 0 && code < ERR_N ? status_name((enum status)code) : "UNKNOWN";
 }
 
-/* Reports progress to the caller. Called on any thread, but never on two at a time. */
+/* Reports progress to the caller. Called on any thread, but never on two threads at a time. */
 static bool watch_progress(void *user, uint64_t done, uint64_t total)
 {
 	struct tfp_session *t = user;
@@ -330,7 +330,7 @@ struct asked_name {
 	struct str name;
 };
 
-/* Returns name i from get, and its length; NULL after the last one. */
+/* Returns name i from get and its length; NULL after the last name. */
 static const char *get_name(struct tfp_session *t, bool (*get)(struct tfp_session *t, void *arg),
         size_t i, size_t *length)
 {

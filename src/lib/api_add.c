@@ -27,7 +27,7 @@ static bool add_recording(
 	                    : flags_load_spools(t->s, &f);
 }
 
-/* Loads files of any kind; how: words about a recording. */
+/* Loads files of any kind. how: options for a recording. */
 static bool load_files(
         struct session *s, const struct strs *paths, const struct tfp_str *how, size_t n_how)
 {
@@ -40,7 +40,7 @@ static bool load_files(
 	for (size_t i = 0; i < n_how; i++)
 		if (!flags_recording_word(s, &f, api_str(how[i].data, how[i].size)))
 			return false;
-	for (size_t i = 0; i < paths->n; i++) /* options point to them */
+	for (size_t i = 0; i < paths->n; i++) /* the options point to the strings */
 		strs_add(&s->model_arena, &files, str_copy(&s->model_arena, paths->v[i]));
 	return flags_sort(s, &f, &files) && flags_load(s, &f, sink_memory(&s->query_arena));
 }
@@ -84,7 +84,7 @@ static bool add_any(
 struct adding_paths {
 	const struct tfp_str *paths;
 	size_t n;
-	bool any; /* files of any kind; false: profiles */
+	bool any; /* true: files of any kind; false: profiles */
 };
 
 static struct input_from from_caller(const struct tfp_session *t, const struct tfp_input *in)

@@ -17,12 +17,12 @@
 struct stream {
 	struct tfp_session *t;
 	struct session *part;
-	const struct column *columns; /* in the part's model arena, as everything below */
+	const struct column *columns; /* lives in the part's model arena, like everything below */
 	const char *const *docs;
 	size_t n;
 	struct arrow_pair pairs[4];
 	size_t n_pairs;
-	struct table_reader *table; /* NULL: the stream has cells */
+	struct table_reader *table; /* NULL: the stream reads cells */
 	struct cells cells;
 	size_t rows;
 	char error[512];
@@ -30,7 +30,7 @@ struct stream {
 
 /* ---- reading ---- */
 
-/* Keeps the sentence of the last failure; returns its errno. */
+/* Stores the sentence of the last failure. Returns its errno. */
 static int stream_fail(struct stream *x, const struct err *e)
 {
 	struct str text = e->text;
@@ -109,8 +109,8 @@ static void release(struct ArrowArrayStream *stream)
 struct opening {
 	struct tfp_arrow what;
 	struct stream *x;
-	const struct fixed_table *table; /* or NULL */
-	struct str bytes;                /* cells, in the session's query arena */
+	const struct fixed_table *table; /* may be NULL */
+	struct str bytes;                /* cells; live in the session's query arena */
 };
 
 static void put_pair(struct stream *x, struct str key, struct str value)
@@ -118,7 +118,7 @@ static void put_pair(struct stream *x, struct str key, struct str value)
 	x->pairs[x->n_pairs++] = (struct arrow_pair){ key, value };
 }
 
-/* Reads the device work of the session's recording, if the table is of devices. */
+/* Reads the device work of the session's recording, if the table contains devices. */
 static bool read_recorded(struct session *part, const struct session *s, struct table_reader *table)
 {
 	const struct recording_request request = { .wants =
@@ -171,7 +171,7 @@ static bool fill_stream(struct session *part, void *ctx)
 	return true;
 }
 
-/* Runs the command into cells. */
+/* Runs the command, which writes cells. */
 static bool run_command(struct session *s, struct opening *o)
 {
 	struct strs words = str_split(
@@ -181,7 +181,7 @@ static bool run_command(struct session *s, struct opening *o)
 	return api_run_cells(s, &words, &o->bytes);
 }
 
-/* Finds the table, or makes the answer. */
+/* Finds the table, or computes the answer. */
 static bool prepare(struct session *s, struct opening *o)
 {
 	struct str name = api_str(o->what.table.data, o->what.table.size);

@@ -11,7 +11,7 @@ struct comparing {
 	const struct tfp_run *run;
 };
 
-/* Returns the word for a side, which may have a step: "left@3". */
+/* Returns the word for a side, with its step if there is one: "left@3". */
 static struct str side_word(const struct strs *words, struct str side)
 {
 	for (size_t i = 0; i < words->n; i++)

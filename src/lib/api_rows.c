@@ -11,8 +11,8 @@
 struct tfp_rows {
 	struct tfp_session *t;
 	struct session *part;
-	struct cells begin, cells; /* in the part's model arena, as everything below */
-	const char **names;        /* of the columns, NUL-terminated */
+	struct cells begin, cells; /* lives in the part's model arena, like everything below */
+	const char **names;        /* names of the columns, NUL-terminated */
 	struct tfp_cell *row;
 };
 
@@ -21,7 +21,7 @@ struct tfp_rows {
 struct rows_opening {
 	struct str line;
 	const struct tfp_run *run;
-	struct str bytes; /* cells, in the session's query arena */
+	struct str bytes; /* cells; live in the session's query arena */
 	struct tfp_rows *rows;
 };
 

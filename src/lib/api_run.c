@@ -62,7 +62,7 @@ int tfp_reset(struct tfp_session *t)
 
 /* ---- queries ---- */
 
-/* A caller's function as a sink. */
+/* A caller's function, used as a sink. */
 struct receiver {
 	struct tfp_session *t;
 	tfp_put put; /* NULL: discarded */
@@ -103,7 +103,7 @@ static bool run_framed(struct session *s, const struct request *r, struct sink *
 	return ok;
 }
 
-/* Runs the parsed command and returns all output. */
+/* Runs the parsed command, and returns all output. */
 static bool run_request(struct tfp_session *t, struct request *r, const struct tfp_run *how)
 {
 	struct session *s = t->s;
@@ -128,7 +128,7 @@ static bool choose_checkers(struct session *s, struct request *r, const struct t
 	for (size_t i = 0; i < how->n_checkers; i++) {
 		struct str name = api_str(how->checkers[i].data, how->checkers[i].size);
 		unsigned bit = advise_find(name);
-		if (!bit && !str_eq(name, S("JobChecker"))) /* this command prints no reports */
+		if (!bit && !str_eq(name, S("JobChecker"))) /* JobChecker has no reports */
 			return session_fail(
 			        s, ERR_INVALID_ARGUMENT, "unknown checker '%.*s'", STR(name));
 		r->checkers |= bit;

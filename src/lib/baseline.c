@@ -18,7 +18,7 @@
 #define FOLDER     ".tfprof/baselines"
 #define NAME_BYTES 100
 
-/* Letters, digits, . _ - without a leading dot: a valid file name everywhere. */
+/* True for letters, digits, . _ - without a leading dot: a valid file name on every system. */
 static bool is_name(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -30,7 +30,7 @@ static bool is_name(struct str s)
 	return s.n > 0 && s.n <= NAME_BYTES;
 }
 
-/* Fails if the folder or the file is a link. *there: the file exists. */
+/* Fails if the folder or the file is a link. Sets *there if the file exists. */
 static bool check_links(const char *file, bool *there, struct err *e)
 {
 	const char *const paths[] = { ".tfprof", FOLDER, file };
@@ -74,11 +74,11 @@ bool baseline_path(struct str *name, struct arena *a, struct err *e)
 
 /* ---- the folder ---- */
 
-/* .tfprof/baselines while a file in it is written or removed. */
+/* The folder .tfprof/baselines while a file in it is written or removed. */
 struct baseline_place {
 	struct guard guard;
 	int fd;
-	bool ok; /* fd is the folder */
+	bool ok; /* true: fd is the folder */
 };
 
 static void place_close(void *what)
@@ -90,8 +90,8 @@ static void place_close(void *what)
 	p->fd = -1;
 }
 
-/* Opens a folder below p->fd, which it replaces; refuses links, and folders that other users can
- * change. */
+/* Opens a folder below p->fd, and replaces p->fd by it. Refuses links, and folders that other users
+ * can change. */
 static bool place_enter(struct baseline_place *p, const char *name, bool make, struct err *e)
 {
 	int fd = -1, from = p->fd;
@@ -113,8 +113,8 @@ static bool place_enter(struct baseline_place *p, const char *name, bool make, s
 	return true;
 }
 
-/* Opens the folder, creating it if needed; place_leave must follow, also after a failure. Its guard
- * is in the query arena, so it is dropped after the guard of a sink in the folder. */
+/* Opens the folder, and creates it if needed. place_leave must follow, also after a failure. Its
+ * guard is in the query arena, so it is dropped after the guard of a sink in the folder. */
 static struct baseline_place *place_open(struct session *s, bool make)
 {
 	struct baseline_place *p = ARENA_NEW(&s->query_arena, struct baseline_place);
@@ -134,7 +134,7 @@ static void place_leave(struct baseline_place *p, struct session *s)
 
 /* ---- save ---- */
 
-/* Returns "181 nodes, 1 step". */
+/* Returns a text such as "181 nodes, 1 step". */
 static struct str baseline_size(struct session *s, const struct model *m)
 {
 	struct arena *a = &s->query_arena;
@@ -150,7 +150,7 @@ static struct str host_name(struct arena *a)
 	return gethostname(name, sizeof name - 1) ? STR_NONE : str_copy(a, str_of(name));
 }
 
-/* Returns the names of the model's devices, the first three if there are more. */
+/* Returns the names of the model's devices; if there are more than three, only the first three. */
 static struct str device_names(struct arena *a, const struct model *m)
 {
 	struct sb b = sb_in(a);
@@ -272,7 +272,7 @@ static bool put_summary(struct session *s, const struct model *m, struct str nam
 	for (enum metric_id i = 0; i < M_N; i++) {
 		struct sb b = sb_in(a);
 		if (!(metrics[i].uses & USE_MIN) || metrics[i].unit == UNIT_OCCURRENCE)
-			continue; /* text, or not kept in a baseline */
+			continue; /* a text, or not stored in a baseline */
 		fmt_fraction_si(&b, metric_quantity(i),
 		        model_fraction(m, steps, metrics[i].value, sum.v[metrics[i].value]));
 		sink_fmt(out, "\n  %-20s %.*s", metrics[i].name, STR(sb_str(&b)));

@@ -12,12 +12,12 @@
 #include "export/out.h"
 #include "export/table/table.h"
 
-#define HEAD_BYTES 65536 /* of a file; comments and steps are at its beginning */
+#define HEAD_BYTES 65536 /* bytes read of a file; comments and steps are at its beginning */
 
 struct baseline_row {
 	struct str date, command, host, devices;
 	int64_t steps;
-	bool known; /* the steps are counted */
+	bool known; /* true: the steps have been counted */
 };
 
 /* Reads the beginning of a file, and its date. Returns an empty text if it cannot be read. */

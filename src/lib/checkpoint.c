@@ -16,8 +16,8 @@ struct tensor_listing {
 	struct checkpoint_options words;
 	struct opts o;
 	struct strs paths;
-	struct ckpt *a, *b; /* b NULL: list a */
-	bool rows_of_sheet; /* rows go to the sheet; false: to text */
+	struct ckpt *a, *b; /* b is NULL for a list of a */
+	bool rows_of_sheet; /* true: rows are written to the sheet; false: to text */
 	struct sheet sheet;
 	struct pattern_list *show;
 	size_t rows;
@@ -30,7 +30,7 @@ struct tensor_listing {
 #define SHAPE 2 /* index of the shape among the cells */
 struct ckpt_cell {
 	const char *name; /* label in text */
-	struct str text;  /* empty: no value */
+	struct str text;  /* empty if there is no value */
 	enum { CKPT_TEXT, CKPT_INTEGER, CKPT_REAL } type;
 	double real;
 };
@@ -67,7 +67,7 @@ static void put_cells(struct tensor_listing *k, const struct ckpt_cell *c, size_
 			sheet_null(&k->sheet);
 }
 
-/* Writes name, type and shape, then the values that are known, with their labels. */
+/* Writes name, type and shape, then the known values with their labels. */
 static void put_text(struct tensor_listing *k, const struct ckpt_cell *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ static struct str files(const struct tensor_listing *k, const struct ckpt *c)
 	        &k->s->query_arena, ckpt_shards(c), ckpt_is_bundle(c) ? S("shards") : S("tables"));
 }
 
-/* Puts the line below all tensors. */
+/* Writes the line below all tensors. */
 static void put_totals(struct tensor_listing *k, const struct ckpt *c)
 {
 	struct arena *a = &k->s->query_arena;

@@ -9,7 +9,7 @@
 
 #include "io/paths.h"
 
-/* Returns the names of the commands. program: including those of the program. */
+/* Returns the names of the commands. program: true to include the commands of the program. */
 static struct strs command_names(struct session *s, bool program)
 {
 	struct strs names = { 0 };
@@ -20,7 +20,7 @@ static struct strs command_names(struct session *s, bool program)
 	return names;
 }
 
-/* Returns the only command of a session that begins with the word, or NULL. */
+/* Returns the only command of a session that begins with a word, or NULL. */
 static const struct command *find_prefix(struct session *s, struct str word)
 {
 	const struct command *found = NULL;
@@ -80,7 +80,7 @@ static struct str other_name(struct str name)
 	return STR_NONE;
 }
 
-/* Adds the names of the options of a command (NULL: of all views). */
+/* Adds the names of a command's options (NULL: of the options of all views). */
 static void add_options(struct session *s, const struct command *c, struct strs *names)
 {
 	const struct option *row = c ? options_of(c->name) : NULL;
@@ -117,8 +117,8 @@ bool cmd_unknown_option(struct session *s, const struct command *c, struct str w
 	        str_fmt(a, "'help %s' lists its options", c->name));
 }
 
-/* Handles an option outside of the views' options: --help is about the line's command, or general.
- */
+/* Takes an option outside of the views' options. --help applies to the command of the line or,
+ * without a command, to the program. */
 static bool take_flag(struct session *s, struct str word, struct str name, struct request *r)
 {
 	const struct option *flag = flag_find(name);
@@ -133,7 +133,7 @@ static bool take_flag(struct session *s, struct str word, struct str name, struc
 	return true;
 }
 
-/* Handles an option of set that no view has. */
+/* Takes an option of set that no view has. */
 static bool take_set_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
@@ -146,7 +146,7 @@ static bool take_set_option(
 	return true;
 }
 
-/* True for options of tables, which share them, and of top. */
+/* True for an option of top, or an option that all tables share. */
 static bool is_table_option(const struct request *r, struct str name)
 {
 	const struct command *c = r->command;
@@ -259,7 +259,7 @@ static bool take_table_option(
 	return true;
 }
 
-/* Returns the option of the views with the name; -by METRIC of top orders like -order_by. */
+/* Returns the view option with a name. -by METRIC of top orders like -order_by. */
 static const struct option *find_view_option(const struct request *r, struct str name,
         const struct strs *words, size_t i, bool has_value, struct str value)
 {
@@ -303,8 +303,8 @@ static bool is_file(const char *path)
 	return access(path, F_OK) == 0 || errno == EACCES || errno == EIO;
 }
 
-/* True if a word of the command line names an input. Checkpoints are named without the suffix of
- * their files. */
+/* True if a word of the command line names an input. A checkpoint is named without the suffix of
+ * its files. */
 static bool is_input(struct session *s, struct str word)
 {
 	struct arena *a = &s->query_arena;
@@ -313,7 +313,7 @@ static bool is_input(struct session *s, struct str word)
 	       is_file(str_z(a, str_fmt(a, "%.*s.index", STR(word))));
 }
 
-/* The first word is the name, unless it is a file and the second word is not. */
+/* Takes the first word as the name, unless it is a file and the second word is not. */
 static bool take_name(struct session *s, struct str word, struct request *r)
 {
 	if (r->topics.n && r->takes_files) {
@@ -391,8 +391,8 @@ static bool check_options(struct session *s, const struct request *r)
 	return true;
 }
 
-/* Fails with a hint for leftover words: after a list typed with blanks, or for an option with a
- * long dash, copied from a document. */
+/* Fails for a leftover word, with a hint: the rest of a list typed with blanks, or an option with a
+ * long dash copied from a document. */
 static bool check_word(struct session *s, const struct strs *words, size_t i)
 {
 	static const char *const dashes[] = { "\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92" };
@@ -412,7 +412,7 @@ static bool check_word(struct session *s, const struct strs *words, size_t i)
 	return true;
 }
 
-/* Returns an option with the name, of the views or of a command. */
+/* Returns an option with a name, of the views or of any command. */
 static const struct option *any_option(struct session *s, struct str name)
 {
 	const struct option *row = view_option(name);
@@ -422,7 +422,7 @@ static const struct option *any_option(struct session *s, struct str name)
 	return row;
 }
 
-/* Returns the words with the command before the options that precede it, because the command
+/* Returns the words with the command moved before the options that precede it, because the command
  * determines which options exist. */
 static const struct strs *command_first(struct session *s, const struct strs *words)
 {
@@ -508,7 +508,7 @@ bool cmd_parse_words(struct session *s, struct strs *words, struct request *r)
 }
 
 /* Fails if the command needs nodes and there cannot be any: nothing is loaded at the prompt, or
- * only an op log or a checkpoint. The original's own inputs get the original's answer, an empty
+ * only an op log or a checkpoint. The inputs of the original give the original's answer, an empty
  * root. */
 static bool has_nodes(struct session *s, const struct command *c)
 {

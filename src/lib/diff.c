@@ -6,11 +6,11 @@
 
 #include "lib/diff.h"
 
-#define NOISE_STEPS   16      /* steps of each side that tests use, at least */
-#define NOISE_NUMBERS 2000000 /* numbers of a metric, of all nodes and steps, that are kept */
+#define NOISE_STEPS   16      /* minimum number of steps of each side for tests */
+#define NOISE_NUMBERS 2000000 /* maximum number of a metric's values for all nodes and steps */
 
 struct asked {
-	enum metric_id metrics[M_N]; /* columns first */
+	enum metric_id metrics[M_N]; /* metrics of the columns come first */
 	int64_t least[M_N];
 	uint32_t n, columns, order;
 };
@@ -28,7 +28,7 @@ static uint32_t add_metric(struct asked *k, enum metric_id m)
 	return i;
 }
 
-/* Lists the columns of a report that no other of its columns implies. */
+/* Lists the columns of a report that are not implied by its other columns. */
 static void take_columns(struct asked *k, const struct answer *x)
 {
 	unsigned brought = 0;
@@ -77,8 +77,8 @@ static enum metric_id memory_of_all(const struct diff_sides *d)
 	return found;
 }
 
-/* Returns the selected metrics, or those of the first report among the sides, then the metrics used
- * only for decisions. */
+/* Returns the selected metrics, or the metrics of the first report among the sides, then the
+ * metrics used only for decisions. */
 static bool choose_metrics(struct diff_sides *d, const struct diff_request *w, struct asked *k)
 {
 	const struct answer *text = NULL;
@@ -237,7 +237,7 @@ bool diff_merge(struct diff_sides *d, const struct diff_request *w, struct compa
 
 /* ---- unmatched nodes ---- */
 
-/* Fails with the likeliest reason why the first and the last side have no common nodes. */
+/* Fails with the most likely reason why the first and the last side have no common nodes. */
 static bool fail_apart(
         const struct diff_sides *d, const struct compare *c, const struct strs *names)
 {
@@ -285,8 +285,8 @@ static void note_case(struct session *s, const struct compare *c)
 
 /* ---- steps ---- */
 
-/* Returns how many steps of each side tests use. The table and the gates use the same, so that they
- * cannot contradict each other. */
+/* Returns the number of steps of each side that tests use. The table and the gates use the same
+ * number, so that they do not contradict each other. */
 static uint32_t steps_tested(const struct diff_sides *d)
 {
 	size_t nodes = 1;
@@ -339,7 +339,7 @@ static bool compare_for_gate(void *user, const struct view_ops *view, const stru
 	return ok && diff_merge(j->d, j->w, c, &aliases);
 }
 
-/* Judges each gate in its own memory, because each makes its views anew. */
+/* Judges each gate in memory of its own, because each gate makes its views anew. */
 static bool judge(
         struct diff_sides *d, const struct diff_request *w, struct gate_result **results, size_t *n)
 {
@@ -373,7 +373,8 @@ static bool judge(
 	return ok;
 }
 
-/* Adds a note for each gate. Fails if a gate fails, or is inconclusive and that is not allowed. */
+/* Adds a note for each gate. Fails if a gate fails, or if a gate is inconclusive and this is not
+ * allowed. */
 static bool check_gates(
         struct session *s, const struct gate_result *v, size_t n, bool allow_inconclusive)
 {
@@ -420,7 +421,7 @@ static void note_texts(const struct diff_sides *d, const struct opts *o)
 				        chosen[k].name, STR(d->v[i].word));
 }
 
-/* Adds notes: nodes of one side only, and the reason for an empty answer. */
+/* Adds notes about nodes of one side only, and about the reason for an empty answer. */
 static void note_nodes(struct session *s, const struct diff *d, const struct strs *names)
 {
 	struct sb b = sb_in(&s->query_arena);
@@ -441,8 +442,8 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 		        STR(sb_str(&b)));
 }
 
-/* Makes the sides of the answer. If times of several steps are compared, the numbers of the steps
- * follow, for the test that finds noise. */
+/* Makes the sides of the answer. If times of several steps are compared, appends the numbers of the
+ * steps for the test that finds noise. */
 static bool make_compared(struct diff_sides *d, const struct diff_request *w, struct asked *k,
         struct noise_request *noise)
 {
@@ -464,7 +465,7 @@ static bool make_compared(struct diff_sides *d, const struct diff_request *w, st
 	const struct view_ops *view = &views[w->given.view];
 	ok = noise->steps ? make_with_steps(d, view, &w->o, k->metrics, k->n)
 	                  : diff_sides_make(d, view, &w->o, k->metrics, k->n);
-	for (size_t i = 1; i < d->n && ok; i++) /* -step may leave one step of each side */
+	for (size_t i = 1; i < d->n && ok; i++) /* -step may leave only one step of each side */
 		noise->steps &= shift_possible(d->v[0].side->values.n / k->n - 1,
 		        d->v[i].side->values.n / k->n - 1, noise->level);
 	return ok;
@@ -547,7 +548,8 @@ static bool answer_tables(struct diff_sides *d, const struct diff_request *w, st
 	       check_gates(s, gates, n, w->given.allow_inconclusive);
 }
 
-/* Traces of different formats have only the functions of their kernels in common. */
+/* Groups kernels by function: in traces of different formats, only the functions have equal
+ * names. */
 static void group_functions(const struct diff_sides *d, struct diff_request *w)
 {
 	const struct view_ops *v = &views[w->given.view];

@@ -17,22 +17,22 @@
 struct diff_request {
 	struct diff_options given;
 	struct opts o;
-	struct strs sides; /* sides; further names come from --names */
+	struct strs sides; /* the sides; further names come from --names */
 	VEC(struct gate) gates;
 	bool select_given, order_given;
-	int64_t min_size, min_micros; /* of --min_size */
+	int64_t min_size, min_micros; /* minima given by --min_size */
 };
 
 /* Reads the arguments of diff. */
 bool diff_read(struct session *s, const struct strs *words, struct diff_request *w);
 
-/* Splits PATH@STEP; step is empty if the word names a file or no step. */
+/* Splits PATH@STEP. step is empty if the word names a file or has no step. */
 struct str diff_side_path(struct session *s, struct str word, struct str *step);
 
 /* Fails if the step of the side is malformed. */
 bool diff_check_step(struct session *s, struct str word, struct str step);
 
-/* Sets the step that is named after the @ of a side. */
+/* Selects the step that is named after the @ of a side. */
 bool diff_choose_step(struct session *s, struct str step, struct opts *o);
 
 /* One side, as loaded. */
@@ -41,15 +41,16 @@ struct diff_side {
 	struct str path, step; /* the parts of the word; see diff_side_path */
 	struct str name;       /* name in the answer */
 	struct session *s;     /* a session for this side, or the session of a loaded job */
-	bool is_job;           /* the session is a job's */
-	struct answer *answer; /* a printed report; NULL: the session has a model */
-	struct side *side;     /* side of the last view */
-	struct arena made;     /* holds the sides made from it */
+	bool is_job;           /* true: the session belongs to a job */
+	struct answer *answer; /* a printed report; NULL if the session has a model */
+	struct side *side;     /* side for the last view */
+	struct arena made;     /* arena of the sides made from it */
 	struct arena_mark mark;
-	struct str failed; /* error sentence, if loading failed */
+	struct str failed; /* error sentence if loading failed */
 	enum status code;
-	struct str lack; /* why diff_sides.number is not known on this side; p NULL: it is known */
-	bool partial;    /* the file is damaged, and the part before the damage could be read */
+	struct str lack; /* reason why diff_sides.number is unknown for this side; p is NULL if it
+	                    is known */
+	bool partial;    /* true: the file is damaged, and the part before the damage was read */
 };
 
 struct diff_sides {
@@ -57,32 +58,33 @@ struct diff_sides {
 	struct diff_side *v;
 	size_t n;
 	struct guard guard;
-	/* Results for the loaded sides; see diff_sides_make. */
+	/* Results for the loaded sides (see diff_sides_make). */
 	struct arena *a; /* arena of the merged result */
 	const struct view_ops *view;
 	const struct opts *o;
 	const enum metric_id *metrics;
 	uint32_t n_metrics;
 	bool per_run;
-	int64_t ticks_per_us; /* of the sides' times (struct side_values) */
+	int64_t ticks_per_us; /* ticks in which the sides store times (struct side_values) */
 	uint32_t steps_most;  /* maximum number of steps; 0: no limit */
-	bool with_steps; /* the values are followed by the values of each step that -step selects */
-	int phase;       /* struct gate's phase, for number */
-	bool share;      /* number is a part of the whole, which the sides contain */
-	int number; /* struct gate's number, the only one of the sides; STEP_NONE: the sides are
+	bool with_steps;      /* true: the values are followed by the values of each step that -step
+	                         selects */
+	int phase;            /* phase of the gate, for number */
+	bool share;           /* number is a part of the whole, which the sides contain */
+	int number; /* number of the gate, the only value of the sides; STEP_NONE: the sides are
 	               views */
 };
 
-/* Loads the sides in parallel. The caller closes them if it returned true; if work ends early they
- * close themselves. */
+/* Loads the sides in parallel. If it returns true, the caller must close them; if work ends early,
+ * they close themselves. */
 bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_request *w);
 void diff_sides_close(struct diff_sides *d);
 
-/* True if each side is a single trace with kernels and the formats differ. Then only the functions
+/* True if each side is a single trace with kernels, and the formats differ. Then only the functions
  * of kernels have equal names. */
 bool diff_sides_mix_formats(const struct diff_sides *d);
 
-/* Makes v[i].side of all sides for a view, options and metrics; earlier sides stay valid. */
+/* Makes v[i].side of all sides for a view, options and metrics. Earlier sides stay valid. */
 bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const struct opts *o,
         const enum metric_id *metrics, uint32_t n);
 

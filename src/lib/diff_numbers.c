@@ -14,10 +14,10 @@
 struct step_values {
 	VEC(int64_t) v;
 	int64_t whole;   /* of which the numbers are parts, of all steps; 0: they are none */
-	struct str lack; /* why they are not known; p NULL: they are */
+	struct str lack; /* reason why they are unknown; p is NULL if they are known */
 };
 
-/* phase: as in struct gate. */
+/* True if a step is chosen. phase: as in struct gate. */
 static bool is_chosen(const struct path_input *in, size_t i, int phase, const struct opts *o)
 {
 	const struct trace_step *step = &in->steps.steps.v[i];

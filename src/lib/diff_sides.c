@@ -8,7 +8,7 @@
 
 /* ---- loading ---- */
 
-/* Reads the side if it is a printed report; sets *is. */
+/* Reads the side if it is a printed report, and sets *is. */
 static bool try_answer(struct session *s, struct diff_side *x, struct str path, bool *is)
 {
 	struct arena *a = &s->model_arena;
@@ -54,7 +54,7 @@ static bool load_side(struct session *s, void *ctx)
 	return flags_load_files(s, &files);
 }
 
-/* Keeps the error of the side's session. The text remains in the memory of the session. */
+/* Stores the error of the side's session. The text remains in the memory of the session. */
 static void keep_error(struct diff_side *x)
 {
 	x->code = x->s->error.code ? x->s->error.code : ERR_FAILED;
@@ -216,9 +216,9 @@ struct side_request {
 	const enum value *values;
 	uint32_t n;
 	bool per_run;         /* recorded numbers are per execution of each node */
-	const int64_t *steps; /* after the values, the same values for each of these steps */
+	const int64_t *steps; /* followed by the same values for each of these steps */
 	uint32_t n_steps;
-	int64_t ticks_per_us; /* of the side's times (struct side_values) */
+	int64_t ticks_per_us; /* ticks in which the side stores times (struct side_values) */
 };
 
 /* Makes a query whose view has accounted. */
@@ -248,8 +248,8 @@ static bool fill_step(struct session *s, const struct side_request *request, uin
 	return true;
 }
 
-/* Returns the accounted entries of a view as a side of a comparison, in a; names belong to the
- * model and its trees. Of the options only steps, types and devices apply. */
+/* Returns the accounted entries of a view as a side of a comparison, in a. The names belong to the
+ * model and its trees. Only the options for steps, types and devices apply. */
 static bool query_side(
         struct session *s, const struct side_request *request, struct side *out, struct arena *a)
 {
@@ -286,8 +286,8 @@ static bool query_side(
 	return ok;
 }
 
-/* Lists the chosen steps; of more than `most` (above 1; 0: no limit), that many evenly spaced ones.
- */
+/* Lists the chosen steps. Of more than `most` steps (above 1; 0: no limit), lists that number of
+ * evenly spaced steps. */
 static uint32_t list_steps(
         const struct session *s, const struct opts *o, int64_t *ids, uint32_t most)
 {
@@ -356,8 +356,8 @@ static void run_make(void *ctx, size_t i, struct work *w)
 		keep_error(m.x);
 }
 
-/* Makes the sides of loaded jobs on this thread, as two sides may be of one job. The job that runs
- * the command has its recovery point already. */
+/* Makes the sides of loaded jobs on this thread, because two sides may belong to one job. The job
+ * that runs the command already has its recovery point. */
 static bool make_of_jobs(struct diff_sides *d)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -385,7 +385,7 @@ static bool check_empty(struct diff_sides *d)
 	return true;
 }
 
-/* Returns the ticks per microsecond in which the times of all sides are whole numbers. */
+/* Returns the ticks per microsecond for which the times of all sides are whole numbers. */
 static int64_t shortest_ticks(const struct diff_sides *d)
 {
 	int64_t ticks = 1;
@@ -403,7 +403,7 @@ bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const st
 	d->o = o;
 	d->metrics = wanted;
 	d->n_metrics = n;
-	do { /* again if steps that were read meanwhile have shorter ticks */
+	do { /* repeated if steps that were read meanwhile have shorter ticks */
 		d->ticks_per_us = shortest_ticks(d);
 		run_all(d, run_make);
 		if (!make_of_jobs(d) || !collect(d))

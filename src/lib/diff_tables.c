@@ -10,16 +10,16 @@
 #include "lib/diff.h"
 
 enum { SIDES = 2, KEYS_MAX = 2, NUMBERS_MAX = 6 };
-#define ROWS_SHOWN 20 /* in text, unless --top is given */
+#define ROWS_SHOWN 20 /* number of rows in text, unless --top is given */
 
 /* A comparison: the command, the columns that name a row, and the numbers to compare. */
 struct compared_table {
 	const char *command;
 	const char *keys[KEYS_MAX], *numbers[NUMBERS_MAX];
 	const char *unit;
-	bool by_size; /* the largest difference comes first; otherwise rows keep the command's order
-	               */
-	bool total;   /* the numbers of all rows may be added up */
+	bool by_size; /* true: the largest difference comes first; false: rows keep the command's
+	                 order */
+	bool total;   /* true: the numbers of all rows may be added up */
 };
 static const struct compared_table tables[] = {
 	[DIFF_OF_KERNELS] = { "kernels", { "name" }, { "total_ns" }, "ns", true, true },
@@ -51,7 +51,7 @@ struct matching {
 
 /* ---- matching ---- */
 
-/* Returns the place of a column among names, or n. */
+/* Returns the index of a column among names, or n. */
 static size_t place_of(const char *const *names, size_t n, struct str column)
 {
 	size_t i = 0;
@@ -144,7 +144,7 @@ static int64_t size_of(const struct matched_row *x)
 	return more < 0 ? num_sub(0, more) : more;
 }
 
-/* Orders by the size of the difference, the largest first. */
+/* Orders by the size of the difference, largest first. */
 static int by_size(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct matched_row *v = ctx;
@@ -153,7 +153,7 @@ static int by_size(const void *ctx, uint32_t a, uint32_t b)
 	return (x < y) - (x > y);
 }
 
-/* Returns the name of a number without its unit: idle of idle_ns. */
+/* Returns the name of a number without its unit: "idle" for "idle_ns". */
 static struct str without_unit(struct arena *a, struct str name)
 {
 	size_t unit = str_rfind_char(name, '_');
@@ -209,8 +209,8 @@ static void set_columns(struct table *to, const struct matching *m, const struct
 	to->n_columns = n;
 }
 
-/* Returns "all kernels: A 31.4ms, B 30.0ms, -1.40ms (-4.5%)", or nothing if the numbers of the rows
- * have no meaningful sum. */
+/* Returns a sentence such as "all kernels: A 31.4ms, B 30.0ms, -1.40ms (-4.5%)". Returns an empty
+ * text if the numbers of the rows have no meaningful sum. */
 static struct str lead_of(const struct matching *m, const struct strs *names)
 {
 	struct sb b = { .a = m->a };

@@ -8,8 +8,8 @@
 #include "lib/diff.h"
 #include "lib/jobs.h"
 
-/* True if the word names something to load, or a loaded job, with or without a step. A list
- * counts if its first file exists. */
+/* True if the word names a loadable input or a loaded job, with or without a step. A list counts if
+ * its first file exists. */
 static bool is_side(struct session *s, struct str word)
 {
 	struct arena *a = &s->query_arena;
@@ -23,7 +23,7 @@ static bool is_side(struct session *s, struct str word)
 	       (parts.n > 1 && access(str_z(a, parts.v[0]), F_OK) == 0);
 }
 
-/* Distinguishes a view, a side and a name, in this order. */
+/* Takes a word as a view, a side or a name, tried in this order. */
 static void take_word(struct session *s, struct str word, struct diff_request *w, size_t *names)
 {
 	bool side = is_side(s, word);
@@ -51,7 +51,8 @@ static struct str missing_part(struct session *s, struct str word)
 	return word;
 }
 
-/* Fails because sides are missing. At the prompt the loaded jobs are named, and a line to type. */
+/* Fails because sides are missing. At the prompt, the error names the loaded jobs and a line to
+ * type. */
 static bool fail_sides(struct session *s)
 {
 	struct arena *a = &s->query_arena;
@@ -76,8 +77,8 @@ static bool is_of(struct str word)
 	return of && option_choice(of->choices, word, &value);
 }
 
-/* Takes the words after the sides that are not files as the names of the sides, if the numbers
- * agree. */
+/* Takes the words after the sides that are not files as the names of the sides, if their number is
+ * right. */
 static bool check_names(struct session *s, struct diff_request *w)
 {
 	if (w->sides.n < 2 && w->given.names.n && is_of(w->given.names.v[0]))

@@ -24,12 +24,12 @@ const struct option *flag_find(struct str name)
 		name = S("interactive");
 	else if (str_eq(name, S("V")))
 		name = S("version");
-	else if (str_eq(name, S("spool"))) /* its former name */
+	else if (str_eq(name, S("spool"))) /* the former name of the flag */
 		name = S("recording");
 	return option_in(flag_options, name);
 }
 
-/* Stores the file under its kind; only one file of each kind is allowed. */
+/* Stores the file under its kind. Allows only one file of each kind. */
 static bool place(struct session *s, struct str *at, const char *kind, struct str file)
 {
 	if (at->n)
@@ -40,7 +40,7 @@ static bool place(struct session *s, struct str *at, const char *kind, struct st
 	return true;
 }
 
-/* Reads argv[*i] if it is a flag of the table, with its value; otherwise keeps it as a word. */
+/* Reads argv[*i] and its value if it is a flag of the table; otherwise stores it as a word. */
 static bool take(struct session *s, int argc, char **argv, int *i, struct flags *f)
 {
 	struct str word = str_of(argv[*i]), name, value;
@@ -61,12 +61,12 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 		value = str_of(argv[++*i]);
 	strs_add(&s->query_arena, &f->given, str_of(flag->name));
 	if (flag->at == offsetof(struct flags,
-	                        spool)) /* the last value of one of the original's flags counts */
+	                        spool)) /* of a flag of the original, the last value counts */
 		return place(s, &f->spool, "recordings", value);
 	return option_set(s, &s->model_arena, flag, value, f);
 }
 
-/* True for a command such as record, whose arguments may be another program's command line: all
+/* True for a command such as record, whose arguments may be another program's command line. All
  * words after it belong to it. */
 static bool is_program_command(const struct session *s, struct str word)
 {
@@ -201,7 +201,7 @@ bool flags_inputs(const struct flags *f)
 	       f->runs.n || f->op_log.n;
 }
 
-/* True if an op log is the only input. */
+/* True if the only input is an op log. */
 static bool op_log_alone(const struct flags *f)
 {
 	struct flags rest = *f;
@@ -256,7 +256,7 @@ static bool load(struct session *s, unsigned role, struct str path)
 	       session_load(s, role, &(struct input_from){ .name = path, .recover = s->recover });
 }
 
-/* Returns the graph's file for the folder of a SavedModel. */
+/* Returns the file of the graph in the folder of a SavedModel. */
 static struct str graph_file(struct arena *a, struct str path)
 {
 	bool slash = str_ends(path, S("/"));

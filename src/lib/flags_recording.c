@@ -5,7 +5,7 @@
  */
 #include "lib/options.h"
 
-/* Returns the flag with that name if it is allowed in an options file. */
+/* Returns the flag with a name if an options file may contain it. */
 static const struct option *find_flag(struct str name)
 {
 	const struct option *row = option_in(flag_options, name);
@@ -13,7 +13,7 @@ static const struct option *find_flag(struct str name)
 	return row && (row->flags & OPTION_RECORDED) ? row : NULL;
 }
 
-/* Returns the name nearest to a mistyped one, or none. */
+/* Returns the flag name nearest to a mistyped one; empty if there is none. */
 static struct str nearest_flag(struct arena *a, struct str name)
 {
 	struct strs names = { 0 };

@@ -40,7 +40,7 @@ static const char *const RULES[] = {
 };
 
 #define ROOM_MIN      30 /* columns for an explanation; with fewer, it is on the next line */
-#define BELOW         6  /* indent of an explanation below */
+#define BELOW         6  /* indent of an explanation below its word */
 #define COMMAND_WORDS 15
 #define OUTPUT_WORDS  13 /* columns of names of outputs and statistics */
 #define INPUT_WORDS   27
@@ -53,8 +53,8 @@ static void put_hanging(const struct session *s, struct str text, size_t blanks,
 	sink_wrap(out, text, s->columns, blanks);
 }
 
-/* Writes a word and, from column `at` on, its explanation; on a narrow terminal the explanation
- * goes below. */
+/* Writes a word and, from column `at` on, its explanation. On a narrow terminal, the explanation is
+ * on the next line. */
 static void put_item(
         const struct session *s, struct str word, size_t at, struct str text, struct sink *out)
 {
@@ -88,7 +88,7 @@ static bool is_view_option(const struct option *row)
 	return strcmp(row->scope, SCOPE_VIEWS) == 0;
 }
 
-/* Writes one option: name, argument, explanation; for a view's option also the default. */
+/* Writes one option: name, argument, explanation; for a view option also the default. */
 static void put_option(struct session *s, const struct option *row, size_t at, struct sink *out)
 {
 	struct sb name = sb_in(&s->query_arena);
@@ -170,7 +170,7 @@ static void put_idle(struct session *s, struct sink *out)
 		put_item(s, str_of(idle_names[i]), INPUT_WORDS, str_of(idle_meanings[i]), out);
 }
 
-/* Writes the options that apply to the command; without a command, all. */
+/* Writes the options that apply to the command; all options if there is no command. */
 static void put_options(struct session *s, const struct command *c, struct sink *out)
 {
 	struct arena *a = &s->query_arena;
@@ -223,7 +223,7 @@ const struct help_section help_sections[] = {
 };
 const size_t n_help_sections = sizeof help_sections / sizeof *help_sections;
 
-/* Writes the commands of one purpose, each with its explanation; those of the prompt only by
+/* Writes the commands of one purpose, each with its explanation; commands of the prompt only by
  * name. */
 static void put_purpose(struct session *s, enum purpose p, struct sink *out)
 {
@@ -294,7 +294,7 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 /* ---- help within one screen ---- */
 
 #define SHORT_ABOUT    300 /* bytes of the explanation, to the end of a sentence */
-#define SHORT_OPTIONS  14  /* options that get a line; the others are only named */
+#define SHORT_OPTIONS  14  /* number of options that get a line; the others are only named */
 #define SHORT_EXAMPLES 2
 
 /* Returns the first sentences of a text. */
@@ -310,7 +310,7 @@ static struct str first_sentences(struct str text, size_t most)
 	return end && text.n > most ? str_sub(text, 0, end) : text;
 }
 
-/* Writes one line about an option, cut at the width. */
+/* Writes one line about an option, cut to the width. */
 static void put_option_line(struct session *s, const struct option *row, struct sink *out)
 {
 	struct sb line = sb_in(&s->query_arena), name = sb_in(&s->query_arena);
@@ -336,7 +336,7 @@ static void put_option_line(struct session *s, const struct option *row, struct 
 	sink_fmt(out, "%.*s\n", STR(text));
 }
 
-/* The options of the views that most questions need, in the order of the table. */
+/* True for the view options that most questions need, in the order of the table. */
 static bool is_common(const struct option *row)
 {
 	static const char *const names[] = { "max_depth", "min_micros", "step", "order_by",
@@ -348,7 +348,8 @@ static bool is_common(const struct option *row)
 	return false;
 }
 
-/* Writes the options of a command: a line for the first ones, the names of the others. */
+/* Writes the options of a command: a line for each of the first ones, and the names of the
+ * others. */
 static void put_short_options(struct session *s, const struct command *c, struct sink *out)
 {
 	struct sb more = sb_in(&s->query_arena);
@@ -505,7 +506,7 @@ static void put_about_option(struct session *s, const struct option *row, struct
 	put_words(s, row, out);
 }
 
-/* Writes which options of the list accept the topic as a value; true if one does. */
+/* Writes the options of a list that accept the topic as a value. Returns true if there is one. */
 static bool put_choice_of(struct session *s, const struct option *row, const char *command,
         struct str topic, struct sink *out)
 {
@@ -525,7 +526,7 @@ static bool put_choice_of(struct session *s, const struct option *row, const cha
 	return any;
 }
 
-/* Writes about a value of a choice option; false if no option has it. */
+/* Writes help about a value of a choice option. Returns false if no option has the value. */
 static bool put_choice(struct session *s, struct str topic, struct sink *out)
 {
 	bool any = put_choice_of(s, options_of(SCOPE_FLAGS), "", topic, out);
@@ -536,7 +537,7 @@ static bool put_choice(struct session *s, struct str topic, struct sink *out)
 	return any;
 }
 
-/* Writes the help for a cause of why; false if the topic is not a cause. */
+/* Writes the help for a cause of why. Returns false if the topic is not a cause. */
 static bool put_cause(struct session *s, struct str topic, struct sink *out)
 {
 	enum why_id id = why_find_row(topic);

@@ -26,7 +26,7 @@ struct session *jobs_find(const struct jobs *j, struct str name)
 	return x ? x->s : NULL;
 }
 
-/* Returns the first input. */
+/* Returns the first input of the flags. */
 static struct str first_input(const struct flags *f)
 {
 	struct str v[] = { f->profiles.n ? f->profiles.v[0] : STR_NONE, f->graph, f->run_meta,
@@ -38,8 +38,8 @@ static struct str first_input(const struct flags *f)
 	return v[i];
 }
 
-/* Returns the last component of its path that is not a pattern, or the whole path if another job
- * has that name. */
+/* Returns the last component of the input's path that is not a pattern, or the whole path if
+ * another job has that name. */
 static struct str derived_name(const struct jobs *j, struct arena *a, const struct flags *f)
 {
 	struct str path = first_input(f);
@@ -123,7 +123,7 @@ void jobs_end(struct jobs *j)
 	for (size_t i = 1; i < j->list.n; i++)
 		session_free(j->list.v[i].s);
 	if (j->list.n) {
-		j->a.work = &j->list.v[0].s->work; /* it may have been another job's name */
+		j->a.work = &j->list.v[0].s->work; /* it may have belonged to another job */
 		j->list.v[0].s->jobs = NULL;
 	}
 	arena_free(&j->a);
@@ -138,7 +138,7 @@ static bool need_jobs(struct session *s, const struct request *r)
 	        r->command->name);
 }
 
-/* Appends "181 nodes, 3 workers, steps 0, 1, 2". */
+/* Appends a text such as "181 nodes, 3 workers, steps 0, 1, 2". */
 static void put_size(struct session *s, struct sb *b)
 {
 	const struct model *m = &s->model;
@@ -211,7 +211,7 @@ bool jobs_use(struct session *s, const struct request *r, struct sink *out)
 
 struct sides {
 	struct session *s, *other;
-	const atomic_bool *cancel; /* of other, before */
+	const atomic_bool *cancel; /* cancel flag of `other`, restored afterwards */
 };
 
 static void drop_sides(void *sides)
@@ -249,7 +249,7 @@ struct loading {
 	struct jobs *j;
 	struct session *from; /* the session that runs the command */
 	const struct strs *words;
-	struct str name; /* name of the job: given, or from its first file */
+	struct str name; /* name of the job: given, or derived from its first file */
 };
 
 /* Removes quotes around the word, or around its value, as a shell does. */
@@ -265,8 +265,8 @@ static struct str bare_word(struct arena *a, struct str word)
 	        STR(str_strip_quotes(str_sub(word, equals + 1, SIZE_MAX))));
 }
 
-/* Removes NAME= from the first word that is neither a flag nor its value; an existing file with
- * such a name is a file. */
+/* Removes NAME= from the first word that is neither a flag nor its value. A word that names an
+ * existing file stays unchanged. */
 static void take_name(struct session *s, struct loading *l, char **argv, size_t n)
 {
 	struct str name, value;
@@ -335,7 +335,7 @@ static bool load_job(struct session *s, void *ctx)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "'%.*s' is already loaded; choose another name: load NAME=FILE",
 		        STR(l->name));
-	s->work.account->stop = &l->from->cancel; /* an incomplete model is not used then */
+	s->work.account->stop = &l->from->cancel; /* the incomplete model is not used then */
 	progress_begin(&p, &s->watch);
 	bool ok = flags_load(s, &f, sink_memory(&s->query_arena)) && session_seal(s);
 	progress_end(&p);

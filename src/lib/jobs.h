@@ -13,12 +13,13 @@ struct job {
 	struct session *s;
 };
 struct jobs {
-	struct arena a; /* the names */
+	struct arena a; /* arena of the names */
 	VEC(struct job) list;
 	size_t now;
 };
 
-/* Makes the session the first job. f: its inputs, for its name. False: no memory. */
+/* Makes the session the first job. f: its inputs, from which its name is derived. Returns false if
+ * memory is exhausted. */
 bool jobs_begin(struct jobs *j, struct session *s, const struct flags *f);
 
 /* Frees all jobs except the first, which belongs to the caller. */
@@ -33,17 +34,17 @@ static inline struct session *jobs_now(const struct jobs *j)
  * with `set` are kept, because they belong to the command loop, not to the job. */
 struct session *jobs_next(struct jobs *j, struct session *before);
 
-/* Returns the name of the current job if there are several; otherwise empty. */
+/* Returns the name of the current job if there are several jobs, otherwise an empty text. */
 struct str jobs_name(const struct jobs *j);
 
-/* Returns the session of a loaded job, or NULL; also if j is NULL. */
+/* Returns the session of a loaded job. Returns NULL if there is none or j is NULL. */
 struct session *jobs_find(const struct jobs *j, struct str name);
 
-/* Returns the names of the loaded jobs, in a; none if j is NULL. */
+/* Returns the names of the loaded jobs, in a. Returns an empty list if j is NULL. */
 struct strs jobs_loaded(const struct jobs *j, struct arena *a);
 
-/* Runs f on s while s and other, which may be one, are the jobs with these names. A call that ends
- * s ends other, too. Returns the result of f. */
+/* Runs f on s while s and other, which may be equal, are the jobs with these names. A call that
+ * ends s also ends other. Returns the result of f. */
 bool jobs_run_sides(struct session *s, struct session *other, const struct str names[2],
         bool (*f)(struct session *s, void *arg), void *arg);
 

@@ -8,7 +8,7 @@
 #include "export/out.h"
 #include "tfprof/tfprof.h"
 
-#define LIBRARIES_MAX 16 /* room for libraries of program and library together */
+#define LIBRARIES_MAX 16 /* room for the libraries of the program and of libtfprof */
 
 struct libraries {
 	struct tfp_library v[LIBRARIES_MAX];
@@ -17,12 +17,12 @@ struct libraries {
 
 /* Lists the libraries of libtfprof. */
 void libraries_list(struct libraries *l);
-/* Adds one; version may be empty and is truncated to its room. */
+/* Adds a library. version may be empty, and is truncated to the available room. */
 void libraries_add(struct libraries *l, const char *name, bool available, struct str version,
         const char *feature);
 
-/* Write the version of tfprof and the list: as lines, or as a document of docs/schema/version.json.
- */
+/* libraries_text writes the version of tfprof and the list as lines, libraries_json as a document
+ * of docs/schema/version.json. */
 void libraries_text(const struct libraries *l, struct sink *out);
 void libraries_json(const struct libraries *l, struct sink *out, struct arena *a);
 

@@ -11,7 +11,7 @@ static const struct option rows[] = {
 	{ .name = NULL }
 };
 
-/* True if a scope has a command's name; scopes have '_' where commands have '-'. */
+/* True if a scope belongs to a command. Scopes have '_' where commands have '-'. */
 static bool is_scope(const char *scope, const char *name)
 {
 	for (; *name && (*scope == *name || (*scope == '_' && *name == '-')); name++)
@@ -63,7 +63,7 @@ void option_usage(struct sb *b, const struct option *row)
 
 /* ---- values ---- */
 
-/* Stores a value; returns NULL, or why it is refused. */
+/* Stores a value. Returns NULL, or the reason why the value is refused. */
 static const char *set(struct arena *a, const struct option *row, struct str value, void *in)
 {
 	void *at = (char *)in + row->at;
@@ -174,7 +174,7 @@ bool options_take(struct session *s, const struct strs *words, size_t *i, struct
 			        option_dashes(x), x->name, STR(sb_str(&usage)));
 		value = words->v[++*i];
 	}
-	if (!w->command->program) /* on the command line, the shell has split it */
+	if (!w->command->program) /* on the command line, the shell has already split the words */
 		value = str_strip_quotes(value);
 	return option_set(s, a, x, value, w->into);
 }
@@ -205,7 +205,7 @@ bool options_read(struct session *s, const struct strs *words, struct option_wor
 bool options_want_help(const struct command *c, const struct strs *words)
 {
 	struct str name, value;
-	bool has_value, is_value = false; /* the word belongs to the option before it */
+	bool has_value, is_value = false; /* true: the word is the value of the previous option */
 
 	for (size_t i = 0; i < words->n && !str_eq(words->v[i], S("--")); i++) {
 		if (str_eq(words->v[i], S("--help")) || str_eq(words->v[i], S("-h")))
@@ -278,7 +278,8 @@ bool cmd_has_option(const struct command *c, const struct option *row)
 		name = S("wide");
 	if (cmd_takes_some(c))
 		return has_word(str_of(c->view_options), name);
-	if (str_eq(str_of(row->name), S("top"))) /* others have a row of their own, or no rows */
+	if (str_eq(str_of(row->name), S("top"))) /* other options have a row of their own, or
+	                                            none */
 		return c->view || c->run == run_set || c->run == run_advise;
 	return c->view || c->run == run_set || !of_view;
 }

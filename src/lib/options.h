@@ -20,24 +20,24 @@
 #include "metric/option.def"
 /* clang-format on */
 
-/* Returns the first row of a scope (a command, SCOPE_VIEWS), for option_next and option_in; NULL if
- * the scope has none. */
+/* Returns the first row of a scope (a command, or SCOPE_VIEWS), for option_next and option_in; NULL
+ * if the scope has none. */
 const struct option *options_of(const char *scope);
 
 /* Stores the defaults of a scope in its zeroed struct. */
 void options_preset(const char *scope, void *in);
 
-/* Stores a value, or the presence of a switch. Fails with a sentence. Strings are referenced, lists
+/* Stores a value, or the presence of a switch. Fails with a sentence. References strings; lists
  * grow in a. */
 bool option_set(
         struct session *s, struct arena *a, const struct option *row, struct str value, void *in);
 
-/* State while the options of a command are read. */
+/* State of reading the options of a command. */
 struct option_words {
 	const struct command *command; /* the command */
-	void *into;                    /* its struct, which holds the defaults */
+	void *into;                    /* struct of the command, initially with the defaults */
 	struct opts *opts;             /* for a command with view_options: their struct */
-	struct strs rest;              /* arguments other than options, or after "--" */
+	struct strs rest;              /* arguments that are not options, or that follow "--" */
 	struct strs given;             /* names of view options among the arguments */
 };
 bool options_read(struct session *s, const struct strs *words, struct option_words *w);
@@ -48,10 +48,10 @@ bool options_want_help(const struct command *c, const struct strs *words);
 /* Reads the option at words->v[*i] and, if it takes one, its value. */
 bool options_take(struct session *s, const struct strs *words, size_t *i, struct option_words *w);
 
-/* Returns the command's own option, or NULL. -n and --top name the same option. */
+/* Returns an option of the command itself, or NULL. -n and --top name the same option. */
 const struct option *option_of(const struct command *c, struct str name);
 
-/* Returns "-" for an option of the views or of one letter, otherwise "--". */
+/* Returns "-" for a view option or an option of one letter, otherwise "--". */
 const char *option_dashes(const struct option *row);
 
 /* Returns the name of the option's argument, or its choices; NULL if it has none. */
@@ -62,24 +62,24 @@ void option_usage(struct sb *b, const struct option *row);
 
 /* ---- options of the views ---- */
 
-/* True if the command reads its own arguments and lists the view options it accepts. */
+/* True if the command reads its own arguments, and lists the view options that it accepts. */
 bool cmd_takes_some(const struct command *c);
 
 /* True if the view option applies to the command. */
 bool cmd_has_option(const struct command *c, const struct option *row);
-/* True if the help of the command lists the option of the views: the command of a table lists those
+/* True if the help of the command lists the view option. The command of a table lists the options
  * of its output. */
 bool cmd_lists_option(const struct command *c, const struct option *row);
 
 /* Fails if the view option does not apply to the command. */
 bool cmd_check_option(struct session *s, const struct command *c, const struct option *row);
 
-/* Sets an option from its value, or, without '=', from the word after words[*i]. */
+/* Sets an option from its value or, without '=', from the word after words[*i]. */
 bool cmd_set_option(struct session *s, const struct option *row, const struct strs *words,
         size_t *i, bool has_value, struct str value, struct opts *o);
 
-/* Returns the option that a word such as --step=3 names, and the text after '='. False: not an
- * option. */
+/* Returns the option that a word such as --step=3 names, and the text after '='. Returns false if
+ * the word is not an option. */
 bool cmd_option_word(struct str word, struct str *name, struct str *value, bool *has_value);
 
 /* ---- cmd ----
@@ -89,20 +89,21 @@ bool cmd_option_word(struct str word, struct str *name, struct str *value, bool 
  */
 
 /* Reads words: a command and options, in any order, as -name value, --name value or --name=value.
- * more: names of options (without dashes) that the caller has read already, for "did you mean".
- * Inside a session_guard; strings of the request live in the query arena. */
+ * more: names of options (without dashes) that the caller has already read, for "did you mean".
+ * Must be called inside a session_guard. Strings of the request live in the query arena. */
 bool cmd_parse(
         struct session *s, const struct strs *words, const struct strs *more, struct request *r);
 
-/* Fails: the option, given as typed, does not exist. c: the command, or NULL. more: names of
- * options that the caller has read already, for "did you mean". */
+/* Fails because the option, given as typed, does not exist. c: the command, or NULL. more: names of
+ * options that the caller has already read, for "did you mean". */
 bool cmd_unknown_option(struct session *s, const struct command *c, struct str word,
         struct str name, const struct strs *more);
 
 /* Splits and parses one line. A blank line has no command, and shows the sticky options. */
 bool cmd_parse_line(struct session *s, struct str line, struct request *r);
 bool cmd_parse_words(
-        struct session *s, struct strs *words, struct request *r); /* the same, split */
+        struct session *s, struct strs *words, struct request *r); /* parses a line that is already
+                                                                      split */
 /* Runs the command of a request on loaded inputs, with the step that -step chooses by its time. */
 bool request_run(struct session *s, const struct request *r, struct sink *out);
 bool cmd_run(struct session *s, const struct request *r, struct sink *out);
@@ -114,18 +115,18 @@ bool cmd_run(struct session *s, const struct request *r, struct sink *out);
 
 struct flags {
 	struct strs profiles; /* paths, patterns and lists, as given; one element per flag */
-	struct str graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
+	struct str graph, run_meta, op_log, checkpoint; /* words as given; run_meta is a list */
 	struct strs calls;                              /* execution traces that accompany traces */
-	struct str spool;                               /* recording: file or folder */
-	/* How recordings are read; see struct recording_options. */
+	struct str spool;                               /* file or folder of a recording */
+	/* Options for reading recordings (see struct recording_options). */
 	struct str step_nvtx, step_kernel, process, job, gpu, detail_steps;
 	int64_t step_every;          /* nanoseconds; 0: not given */
 	int step_merge, leaf, merge; /* index of the choice */
 	bool keep_warmup, tf_layout;
 	int64_t max_memory, assume_batch; /* bytes; 0: no limit */
-	bool recover;                     /* reads damaged files up to the damage */
+	bool recover;                     /* true: reads damaged files up to the damage */
 	struct str sample;                /* sample type of a pprof profile */
-	bool guess_steps;                 /* of traces that do not mark their steps */
+	bool guess_steps;                 /* for traces that do not mark their steps */
 	struct str graph_capture;         /* file or folder with captures of graphs */
 	bool lazy_steps; /* run_meta is read when a command selects one of its steps */
 	int color;       /* enum term_color */
@@ -138,11 +139,11 @@ struct flags {
 	struct strs given;   /* names of the given flags */
 };
 
-extern const struct option flag_options[]; /* first row; continue with option_next */
+extern const struct option flag_options[]; /* first row; option_next returns the next rows */
 /* Finds a flag by name, without dashes. Returns NULL if unknown. */
 const struct option *flag_find(struct str name);
 
-/* Must run inside session_guard. The strings in *f point into argv. */
+/* Parses the command line. Must run inside session_guard. The strings in *f point into argv. */
 bool flags_parse(struct session *s, int argc, char **argv, struct flags *f);
 
 /* Determines the role of each file, and checks that the files can be loaded together. */

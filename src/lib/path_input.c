@@ -7,8 +7,7 @@
 #include "trace/pass/step_time.h"
 #include "why/why.h"
 
-/* Caches the last trace and its replay, because the next command usually needs the same trace.
- */
+/* Caches the last trace and its replay, because the next command usually needs them. */
 struct kept_path {
 	struct path_input in;
 	struct replay x;
@@ -25,7 +24,7 @@ static void open_trace(const struct trace *t, struct path_input *in, struct aren
 	trace_steps_find_work(&in->steps, &in->links);
 }
 
-/* Prepares a trace, and keeps it in the session. */
+/* Prepares a trace, and stores it in the session. */
 static void keep_trace(struct session *s, const struct trace *t, struct path_input *in)
 {
 	if (!s->kept || s->kept->in.t != t) {
@@ -53,7 +52,7 @@ static void open_replay(struct session *s, const struct path_input *in, struct r
 		return;
 	}
 	if (!kept->replayed) {
-		s->kept = NULL; /* until all of it is made */
+		s->kept = NULL; /* until the whole struct is filled */
 		replay_open(in->t, &kept->in.links, &kept->in.steps, &kept->x, &s->path_arena);
 		kept->replayed = true;
 		s->kept = kept;

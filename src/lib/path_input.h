@@ -9,7 +9,7 @@
 #include "lib/session.h"
 #include "why/why.h"
 
-/* The one trace that is loaded, its launches and its steps. */
+/* The only loaded trace, its launches and its steps. */
 struct path_input {
 	const struct trace *t;
 	struct trace_links links;
@@ -26,13 +26,14 @@ bool path_one_step(struct session *s, const struct opts *o);
 /* The chosen steps of a replay. */
 struct path_steps {
 	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */
-	bool device;   /* the windows end with device work */
-	bool marked;   /* the source marks steps */
-	int64_t wall;  /* the step time (pass/step_time), ns; without marks, of the whole trace */
+	bool device;   /* true: the windows end with device work */
+	bool marked;   /* true: the source marks steps */
+	int64_t wall;  /* the step time (pass/step_time), ns; without marks, the length of the whole
+	                  trace */
 };
 
-/* The replays of several traces, and the steps of each; steps: of all together.
- */
+/* The replays of several traces, and the steps of each. steps: the steps of all replays
+ * together. */
 struct path_replays {
 	const struct replay *const *v;
 	struct str *of;
@@ -49,7 +50,7 @@ bool path_replay(struct session *s, const struct path_input *in, const struct op
  */
 bool path_replays_find(struct session *s, const struct opts *o, struct path_replays *out);
 
-/* Likewise; loads what is missing, and notes what is not known. */
+/* Opens these replays, loads missing slices, and adds notes about unknown data. */
 bool path_replays_open(struct session *s, const struct opts *o, struct path_replays *out);
 
 /* Returns the causes of the steps of the replays, which were opened with these options. The session
@@ -60,7 +61,7 @@ const struct why *path_why(struct session *s, const struct path_replays *in, con
  * the file has no device work, which could wait. */
 void path_note_unknown(struct session *s, const struct depend *d, uint64_t waits);
 
-/* Fails with the message that a word is not the id of a cause. */
+/* Fails because a word is not the id of a cause. */
 bool path_fail_cause(struct session *s, const char *option, struct str id);
 
 #endif

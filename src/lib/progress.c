@@ -21,7 +21,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* "reading [#####     ]  42%  123 MB/s  3 s left" */
+/* Writes a line such as "reading [##### ] 42% 123 MB/s 3 s left". */
 static void show(struct progress *p, uint64_t done, uint64_t total, double seconds)
 {
 	double rate = (double)(p->before + done) / seconds;
@@ -45,7 +45,7 @@ static bool progress(void *user, uint64_t done, uint64_t total)
 	struct progress *p = user;
 	double t = now();
 
-	if (done < p->done) /* the next input */
+	if (done < p->done) /* the next input has begun */
 		p->before += p->done;
 	p->done = done;
 	if (t - p->begun < AFTER || t - p->last < EVERY || (total && done > total))

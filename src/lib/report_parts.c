@@ -9,7 +9,7 @@
 #include "lib/options.h"
 #include "model/sniff.h"
 
-#define ALL_LEVELS  "1000"  /* each row has its path, which may be the square of the input */
+#define ALL_LEVELS  "1000"  /* a limit, because all paths may take the square of the input */
 #define MANY        "10000" /* row limit of long tables */
 #define STEPS_SHOWN 100
 #define TOTALS      0 /* index of the view whose totals the overview shows */
@@ -157,7 +157,7 @@ static void add_files(struct session *s, struct strs *to, const struct strs *fil
 		strs_add(&s->query_arena, to, files->v[i]);
 }
 
-/* Returns the names of the metrics with these uses, of snapshots those of memory. */
+/* Returns the names of the metrics with given uses; for snapshots, only the metrics of memory. */
 static const char *columns(struct session *s, unsigned uses)
 {
 	struct sb names = sb_in(&s->query_arena);
@@ -218,7 +218,7 @@ static void add_table(struct session *s, struct report_parts *p, const char *nam
 	add_words(s, &x->words, STR_WORDS("-output", "json"));
 }
 
-/* Parts that only some inputs have. */
+/* Adds the parts that only some inputs have. */
 static void add_optional(struct session *s, struct report_parts *p, const char *name)
 {
 	for (size_t i = 0; i < p->without.n; i++)

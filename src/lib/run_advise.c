@@ -54,7 +54,8 @@ bool run_advise(struct session *s, const struct request *r, struct sink *out)
 		return run_why(s, &why, out);
 	}
 
-	/* Options are parsed and have no effect, as in the original, except for our own outputs. */
+	/* Options are parsed but have no effect, as in the original, except with outputs that the
+	 * original lacks. */
 	unsigned checkers = r->checkers;
 	if (checkers == CHECK_ALL && (s->bare_files || s->model.traces.n))
 		checkers |= CHECK_OURS;

@@ -30,7 +30,7 @@ bool session_write_profile(struct session *s, struct str path)
 	return sink_close(to, &s->error);
 }
 
-/* Returns the path of the GraphDef beside files of steps. */
+/* Returns the path of the GraphDef that is written beside the files of steps. */
 static struct str run_graph(struct session *s, struct str path)
 {
 	return str_fmt(&s->query_arena, "%.*s_graph.pb", STR(path));

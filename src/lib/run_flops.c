@@ -14,7 +14,7 @@ struct counted_trace {
 	struct trace_ops ops;
 };
 
-/* Takes the calls that were found when the trace was loaded, or finds them. */
+/* Takes the calls that were found when the trace was loaded, or finds them now. */
 static void find_calls(const struct model_trace *m, struct counted_trace *to, struct arena *a)
 {
 	to->t = m->t;
@@ -28,7 +28,7 @@ static void find_calls(const struct model_trace *m, struct counted_trace *to, st
 	trace_find_ops(to->t, &links, &to->steps, TRACE_BY_OP, &to->ops, a);
 }
 
-/* Returns the peaks of the devices with work, if all are of one model. */
+/* Returns the peaks of the devices with work if all of them have the same model. */
 static struct flops_rate rate_of(
         const struct counted_trace *c, const struct request *r, struct arena *a)
 {
@@ -119,7 +119,8 @@ static void add_node(const struct session *s, const struct graph_flops *f, uint3
  */
 static struct trace_ops model_calls(struct session *s, struct arena *a)
 {
-	struct trace *t = ARENA_NEW(a, struct trace); /* without slices: the unit of times */
+	struct trace *t = ARENA_NEW(a, struct trace); /* has no slices; only its unit of times is
+	                                                 used */
 	const struct graph_flops f = model_flops(&s->model, s->assume_batch, a);
 	const struct tally *times = model_tallies(&s->model, NULL, a);
 	struct trace_ops ops = { .t = t, .a = a };

@@ -15,7 +15,7 @@ static struct memory_request read_memory(const struct request *r)
 		.steps = opts_names_steps(&r->opts) ? &r->opts : NULL };
 }
 
-/* Adds the notes about the use of memory, and finds what the answer lacks. */
+/* Adds the notes about the use of memory, and finds the data that the answer lacks. */
 static bool check_use(
         struct session *s, const struct memory_request *request, const struct memory_use *use)
 {

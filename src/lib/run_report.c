@@ -5,8 +5,8 @@
 #include "lib/report.h"
 #include "export/page/html.h"
 
-/* Adds the document of a part. A part that fails is omitted, unless the call is cancelled. *first:
- * the first failure. */
+/* Adds the document of a part. Omits a part that fails, unless the call is cancelled. *first: the
+ * first failure. */
 static bool add_part(
         struct session *s, const struct report_part *part, struct html *h, struct err *first)
 {
@@ -109,7 +109,7 @@ static void drop_arrays(void *session)
 	s->arrays = false;
 }
 
-/* Writes the page of the session's own profile. Its options are as before afterwards. */
+/* Writes the page of the session's own profile. Restores its options afterwards. */
 static bool write_loaded(struct session *s, const struct opts *o, struct str path, struct sink *out)
 {
 	struct opts before = opts_copy(&s->sticky, &s->query_arena);

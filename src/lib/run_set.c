@@ -31,7 +31,7 @@ bool run_reset(struct session *s, const struct request *r, struct sink *out)
 	return true;
 }
 
-/* Does nothing: the loop that reads lines stops on command->ends. */
+/* Does nothing, because the read loop stops on command->ends. */
 bool run_quit(struct session *s, const struct request *r, struct sink *out)
 {
 	(void)s;

@@ -7,7 +7,7 @@
 #include "export/summary_out.h"
 #include "lib/options.h"
 
-#define FILES_NAMED 4 /* files that the commands of the page repeat */
+#define FILES_NAMED 4 /* maximum number of files that the commands of the page repeat */
 
 /* ---- inputs ---- */
 
@@ -52,7 +52,7 @@ static void add_up(const struct query *q, struct summary_page *p)
 }
 
 /* Fills in the hottest entries of a view. Operation types without times or memory are ordered by
- * how many nodes they have. */
+ * their number of nodes. */
 static bool add_hottest(struct session *s, const struct opts *o, const struct view_ops *v,
         struct summary_page *p, struct hottest_table *t)
 {

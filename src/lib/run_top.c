@@ -27,7 +27,7 @@ static bool find_metric(struct session *s, const struct request *r, enum metric_
 	return session_has_metric(s, *m);
 }
 
-/* Members of documents besides the rows. */
+/* Data for the members of documents besides the rows. */
 struct more {
 	const struct query *q;
 	const struct hottest *h;

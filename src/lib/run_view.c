@@ -40,7 +40,7 @@ static void set_memory_columns(struct opts *o, enum metric_id memory)
 }
 
 /* Sets the default columns of a trace: device time, host self time and, except in code, calls. Text
- * has both times instead of their sum, and the sum orders nothing. */
+ * shows both times instead of their sum, and nothing is ordered by the sum. */
 static struct opts with_columns(
         const struct session *s, const struct view_ops *v, const struct opts *o)
 {
@@ -114,13 +114,14 @@ static void note_steps(struct session *s, const struct opts *o)
 		                : "");
 }
 
-/* False for the graph timeline of the average, which writes one file per step and has no result. */
+/* Returns false for the graph timeline of the average, which writes one file per step and has no
+ * result. */
 static bool has_result(const struct view_ops *v, const struct opts *o)
 {
 	return !view_is(v->kind, VIEW_EDGES) || o->output.kind != OUT_TIMELINE || o->step >= 0;
 }
 
-/* Adds a note why the answer is empty, unless a depth of 1 was requested. */
+/* Adds a note about the reason for an empty answer, unless a depth of 1 was requested. */
 static void note_nothing(struct session *s, const struct result *r)
 {
 	static const char *const by[HIDDEN_N] = { "-start_name_regexes leaves", NULL,
@@ -152,8 +153,8 @@ static void note_stacks(struct session *s, const struct view_ops *v)
 	                : "note: call stacks come from an op log: --op_log_path\n");
 }
 
-/* Adds a note about the nodes of a graph of TensorFlow that only a cycle leads to, unless the
- * original knows the command line. */
+/* Adds a note about the nodes of a TensorFlow graph that only a cycle leads to, unless the original
+ * supports the command line. */
 static void note_cycles(struct session *s, const struct result *r)
 {
 	const struct query *q = r->q;
@@ -191,8 +192,8 @@ static void put_deep(struct sb *b, const struct result *r)
 }
 
 /* Adds a note about the rows of a text, or the entries of a file for another program, below
- * -max_depth. Texts note only what the preset leaves out; with an output and inputs of the original
- * there are no notes, except for a person. */
+ * -max_depth. For texts, only rows that the preset hides are noted. For an output and inputs of the
+ * original, notes are added only on a terminal. */
 static void note_cut(struct session *s, const struct result *r)
 {
 	const struct opts *o = r->q->o;

@@ -8,11 +8,11 @@
 #include "export/table/what_if_out.h"
 #include "why/why.h"
 
-/* A request of what-if: changes, or a kind whose names are tried one by one. */
+/* A request of what-if: changes, or a kind of names that are tried one by one. */
 struct what_if_request {
 	const struct replay_change *changes;
 	size_t n_changes;
-	enum why_id cause; /* "cause:ID"; WHY_IDS: the changes */
+	enum why_id cause; /* cause of "cause:ID"; WHY_IDS: the changes are used */
 	int each;          /* 0: none; otherwise 1 + enum replay_each */
 	size_t top;
 };
@@ -81,7 +81,7 @@ static bool write_each(struct session *s, const struct what_if *w,
 	return what_if_write_each(&each, o, s->columns, to, &s->error);
 }
 
-/* Notes that changes of times, rather than of waits, found no time to change. */
+/* Adds a note that changes of times, not of waits, found no time to change. */
 static void note_unchanged(struct session *s, const struct what_if *w)
 {
 	for (size_t i = 0; i < w->n_changes; i++) {

@@ -12,20 +12,20 @@
 struct why_rule {
 	struct str text;
 	enum why_id cause;
-	int64_t ns; /* the command fails if the cause saves more per step */
+	int64_t ns; /* the command fails if removing the cause saves more per step */
 };
-/* The meaning of several files; auto: ranks of one job if there are more than two or they name
- * different ranks, otherwise two runs. */
+/* The meaning of several files. auto: ranks of one job if there are more than two files, or they
+ * name different ranks; otherwise two runs. */
 enum why_as { WHY_AS_AUTO, WHY_AS_RANKS, WHY_AS_RUNS };
 struct why_request {
 	size_t top;
 	enum why_as as;
-	enum why_id cause; /* WHY_IDS: all */
+	enum why_id cause; /* WHY_IDS: all causes */
 	const struct why_rule *rules;
 	size_t n_rules;
 };
 
-/* Reads "ID" or "ID>TIME". */
+/* Reads a rule of the form "ID" or "ID>TIME". */
 static bool read_rule(struct session *s, struct str text, struct why_rule *out)
 {
 	size_t at = str_find_char(text, '>');
@@ -43,7 +43,7 @@ static bool read_rule(struct session *s, struct str text, struct why_rule *out)
 	return true;
 }
 
-/* Reads --cause (all without it) and the values of --fail-on, "ID" or "ID>TIME". */
+/* Reads --cause (default: all causes) and the values of --fail-on, "ID" or "ID>TIME". */
 static bool read_why(struct session *s, const struct request *r, struct why_request *out)
 {
 	const struct strs *fail_on = &r->fail_on;
@@ -79,7 +79,7 @@ static bool check_rules(struct session *s, const struct why_request *request, co
 	return true;
 }
 
-/* Returns the value of -step as given, or nothing. */
+/* Returns the value of -step as given, or an empty text. */
 static struct str typed_steps(struct session *s, const struct opts *o)
 {
 	if (o->steps.n)
@@ -162,7 +162,7 @@ bool run_why(struct session *s, const struct request *r, struct sink *out)
 
 /* ---- verdict of a summary ---- */
 
-/* True if finding the verdict takes about the time of the rest of a summary. */
+/* True if finding the verdict takes at most about the time of the rest of a summary. */
 static bool has_cheap_verdict(const struct session *s)
 {
 	uint64_t slices = 0, devices = 0;

@@ -6,7 +6,7 @@
 #define TFPROF_LIB_SCHEMAS_H
 
 struct schema {
-	const char *name; /* "why"; NULL after the last one */
+	const char *name; /* name such as "why"; NULL in the last element */
 	const char *text;
 };
 extern const struct schema schemas[];

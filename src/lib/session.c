@@ -34,8 +34,8 @@ static bool open_session(struct session *s, void *ctx)
 	return true;
 }
 
-/* Creates a session that charges the account or, if it is NULL, an account of its own with this
- * limit, which may be part of another one. */
+/* Creates a session that charges the given account. If it is NULL, the session charges an account
+ * of its own with the given limit, which may be part of another account. */
 static struct session *new_session(struct account *account, size_t limit, struct account *parent)
 {
 	struct session *s = calloc(1, sizeof *s);
@@ -117,7 +117,7 @@ void session_drop(void *session)
 	session_free(session);
 }
 
-/* True while loading may continue. */
+/* Returns true while loading may continue. */
 static bool not_cancelled(void *session, uint64_t done, uint64_t total)
 {
 	struct session *s = session;
@@ -190,7 +190,7 @@ bool session_usable(struct session *s)
 	return true;
 }
 
-/* Fails if nothing can be added. */
+/* Fails if inputs cannot be added. */
 static bool may_load(struct session *s)
 {
 	if (atomic_load(&s->readers))
@@ -215,7 +215,7 @@ bool session_has_source(const struct session *s, unsigned role)
 	return false;
 }
 
-/* Drops the checkpoint. There is at most one, the last one given. */
+/* Drops the checkpoint. There is at most one, the one given last. */
 static void drop_checkpoint(struct session *s)
 {
 	size_t n = 0;
@@ -238,8 +238,8 @@ static const struct input_watch *watch(const struct session *s)
 	return s->watch.progress ? &s->watch : NULL;
 }
 
-/* Gives nodes with values in the checkpoint the type _checkpoint_variables, except those of a
- * ProfileProto (quirk 20). */
+/* Assigns the type _checkpoint_variables to nodes with values in the checkpoint, except the nodes
+ * of a ProfileProto (quirk 20). */
 static bool mark_variables(struct session *s)
 {
 	struct ckpt_tensor t;
@@ -524,14 +524,14 @@ static bool asks_for_trained(const struct opts *o)
 	return false;
 }
 
-/* True if nothing that is loaded names types and float operations of nodes. */
+/* True if no loaded input states types and float operations of nodes. */
 static bool graph_alone(const struct session *s)
 {
 	return session_has_source(s, ROLE_GRAPH) && !session_has_source(s, ROLE_OPLOG) &&
 	       !session_has_source(s, ROLE_PROFILE);
 }
 
-/* Adds a note that nothing is accounted, with a cure. */
+/* Adds a note that nothing is accounted, with a suggestion. */
 static void note_unknown(struct session *s, size_t variables)
 {
 	if (variables)
@@ -605,7 +605,7 @@ void session_note_flops(struct session *s, const struct opts *o)
 
 #define LOST_SHOWN 3
 
-/* Notes where shapes came from, and where they are missing. */
+/* Adds notes about the sources of shapes, and about missing shapes. */
 static void note_shapes(struct session *s, const struct graph_flops *f)
 {
 	size_t computed = graph_shapes_computed(f->shapes), n;
@@ -729,8 +729,8 @@ static bool load_older(struct session *s)
 	return n == 0 || session_load_workers(s, NULL, s->older, n);
 }
 
-/* Loads the deferred steps that the options select, NULL: all; also all if a step is missing,
- * because the sentence lists the existing ones. */
+/* Loads the deferred steps that the options select (NULL: all steps). Also loads all if a step is
+ * missing, because the sentence lists the existing steps. */
 static bool load_later(struct session *s, const struct opts *o)
 {
 	struct input_step *now, *left = s->later;

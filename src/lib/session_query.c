@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The traces of a session, its models and their trees, which answers are computed from.
+ * The traces of a session, its models and their trees, from which answers are computed.
  */
 #include "lib/session.h"
 
@@ -62,7 +62,7 @@ const struct trace *session_recording_trace(struct session *s, uint64_t wants)
 	return t;
 }
 
-/* Notes how many workers have no trace. */
+/* Adds a note with the number of workers without a trace. */
 static void note_traceless(struct session *s)
 {
 	size_t n = 0;
@@ -255,7 +255,7 @@ static const struct tree *tree_of(struct session *s, struct forest *f, const str
 /* The nodes that a query needs. */
 struct regrouping {
 	enum by by;
-	bool path;            /* with their time on the critical path */
+	bool path;            /* true: with their time on the critical path */
 	bool memory;          /* the live set, */
 	const struct opts *o; /* at the peak of the step that -step selects */
 	struct memory_found found;
@@ -312,7 +312,7 @@ static bool add_recorded_path(struct session *s, struct ingest *to)
 
 	if (!t)
 		return false;
-	how.step_implied = true; /* as of the trace */
+	how.step_implied = true; /* as for the trace */
 	scratch_open(&own, &s->work);
 	ingest_begin(to, &own.a);
 	facts.a = &own.a;

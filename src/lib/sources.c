@@ -22,8 +22,8 @@ static void put_runs(struct arena *a, const struct folder *f, struct input_worke
 	w->n_steps = f->runs.n;
 }
 
-/* Adds a folder: its newest profile, and on demand its older ones and separate steps; without a
- * profile, all its files. */
+/* Adds a folder: its newest profile and, on demand, its older profiles and separate steps; without
+ * a profile, all its files. */
 static bool add_folder(struct session *s, struct sources *to, struct input_worker w)
 {
 	struct arena *a = &s->query_arena;
@@ -54,7 +54,7 @@ static bool add_folder(struct session *s, struct sources *to, struct input_worke
 	return true;
 }
 
-/* Replaces a folder by its traces, and keeps the execution traces joining them. */
+/* Replaces a folder by its traces, and stores the execution traces that join them. */
 static void expand_traces(struct session *s, struct strs *paths, struct strs *calls)
 {
 	struct arena *a = &s->query_arena;

@@ -36,7 +36,7 @@ static bool is_smart(void)
 	return name && *name && strcmp(name, "dumb") != 0;
 }
 
-/* Uses the locale's characters without setting it: numbers stay as they are. */
+/* True if the locale uses UTF-8. Does not set the locale, so numbers are unaffected. */
 static bool is_utf8(void)
 {
 	locale_t l = newlocale(LC_CTYPE_MASK, "", (locale_t)0);

@@ -13,17 +13,18 @@
 enum term_color { TERM_AUTO, TERM_ALWAYS, TERM_NEVER };
 
 struct term {
-	bool tty;   /* standard output is a terminal */
-	bool smart; /* and supports cursor movement: TERM is set and not dumb */
+	bool tty;   /* true: standard output is a terminal */
+	bool smart; /* true: it also supports cursor movement (TERM is set and not dumb) */
 	bool color;
 	bool utf8;
 	unsigned rows, columns; /* 0: unknown */
 };
 
-/* color is the value of --color; for auto, NO_COLOR and CLICOLOR_FORCE count. */
+/* Returns the properties. color is the value of --color; auto depends on NO_COLOR and
+ * CLICOLOR_FORCE. */
 struct term term_look(enum term_color color);
 
-/* Sets rows and columns of the terminal of fd; 0 if it is not one. */
+/* Sets rows and columns to the size of the terminal fd; 0 if it is not a terminal. */
 void term_size(int fd, unsigned *rows, unsigned *columns);
 
 /* ---- progress ----
@@ -35,7 +36,7 @@ void term_size(int fd, unsigned *rows, unsigned *columns);
 struct progress {
 	bool on, shown;
 	double begun, last;    /* seconds */
-	uint64_t before, done; /* bytes of finished inputs; of the current one */
+	uint64_t before, done; /* bytes of finished inputs, and of the current input */
 };
 
 /* Fills *w, unless standard error is not a terminal. */

@@ -17,7 +17,7 @@ enum vk {
 	VK_N
 };
 
-/* Sets of columns; views that print alike share one. */
+/* Sets of columns. Views with the same columns share a set. */
 enum column_set { COLUMNS_TREE, COLUMNS_OP, COLUMNS_CODE, COLUMNS_N };
 
 enum metric_id {
@@ -47,8 +47,7 @@ enum {
 	USE_ORDER = 2,
 	USE_MIN = 4,
 	USE_PPROF = 8,
-	USE_MEMORY =
-	        16 /* a column of memory snapshots; they have no others, and nothing else has it */
+	USE_MEMORY = 16 /* only memory snapshots have it, and no other columns */
 };
 
 struct metric_in {           /* presentation of the metric in one set of columns */
@@ -62,7 +61,7 @@ struct metric_in {           /* presentation of the metric in one set of columns
 
 struct metric {
 	const char *name;
-	enum value value; /* V_NONE for names, devices, types, shapes */
+	enum value value; /* V_NONE for names, devices, types and shapes */
 	enum unit unit;
 	unsigned uses;
 	unsigned brings; /* bits of the metrics whose columns are shown along with it */
@@ -74,7 +73,7 @@ struct metric {
 #define METRIC_BIT(id) (1u << (id))
 extern const struct metric metrics[M_N];
 
-/* Returns the presentation of the metric in a view. */
+/* Returns the presentation of a metric in a view. */
 const struct metric_in *metric_in(const struct metric *m, enum vk view);
 
 static inline enum quantity unit_quantity(enum unit u)
@@ -87,23 +86,23 @@ static inline enum quantity metric_quantity(enum metric_id m)
 	return unit_quantity(metrics[m].unit);
 }
 
-/* Returns the unit of its numbers; an occurrence is a count. */
+/* Returns the unit of a metric's numbers. An occurrence is a count. */
 static inline enum unit metric_unit(enum metric_id m)
 {
 	return metrics[m].unit == UNIT_OCCURRENCE ? UNIT_COUNT : metrics[m].unit;
 }
 
-/* Returns the metric with that name and all of `uses`, or M_NONE. */
+/* Returns the metric with a name and all bits of `uses`, or M_NONE. */
 enum metric_id metric_find(struct str name, unsigned uses);
 
-/* Lists the columns of a selection in the view's print order; returns their number. order has room
- * for M_N. */
+/* Lists the columns of a selection in the view's print order. Returns their number. order must have
+ * room for M_N elements. */
 size_t metric_columns(unsigned select, enum vk view, enum metric_id *order);
 
-/* Lists selected metrics in byte order of their names (the order of Doc lines and of dumps). */
+/* Lists the selected metrics in byte order of their names (the order of Doc lines and of dumps). */
 size_t metric_sorted(unsigned select, enum metric_id *order);
 
-/* Appends the names of the metrics with all of `uses`, in table order, joined by `between`. */
+/* Appends the names of the metrics with all bits of `uses`, in table order, joined by `between`. */
 void metric_names(struct sb *b, unsigned uses, const char *between);
 
 /* ---- nearest ----
@@ -111,21 +110,23 @@ void metric_names(struct sb *b, unsigned uses, const char *between);
  * Errors for unknown words, with a suggestion.
  */
 
-/* "-<option>: '<word>' is not known; did you mean ...? Valid values are ..." */
+/* Fails with "-<option>: '<word>' is not known; did you mean ...? Valid values are ..." */
 bool unknown_word(struct err *e, const char *option, struct str word, const struct strs *known);
 
-/* Fails as unknown_word does, with a given suggestion, or none, in place of the nearest word. */
+/* Fails like unknown_word, but with a given suggestion, or none, instead of the nearest word. */
 bool unknown_word_near(struct err *e, const char *option, struct str word, struct str near,
         const struct strs *known);
 
-/* Fails: "<owner> has no option '<word>'; did you mean '<near>'?", or "unknown option ..." without
- * an owner. has: used if near is empty: lists the existing options, such as "it has --level". */
+/* Fails with "<owner> has no option '<word>'; did you mean '<near>'?", or "unknown option ..."
+ * without an owner. has: text that is used if near is empty; lists the existing options, such as
+ * "it has --level". */
 bool unknown_option(
         struct err *e, struct str owner, struct str word, struct str near, struct str has);
 
-/* Returns the candidate nearest to word, or none if all are far. */
+/* Returns the candidate nearest to a word, or an empty text if none is near. */
 struct str nearest_word(struct str word, const struct str *candidates, size_t n);
-/* Returns the metric that other programs call by this word, such as flops; or none. */
+/* Returns the metric for a word of other programs, such as flops; an empty text if there is
+ * none. */
 struct str nearest_metric(struct str word, unsigned use);
 
 #endif

@@ -5,7 +5,7 @@
 #include "metric/metric.h"
 
 #define WORD_MAX  40 /* longer words are not compared */
-#define BEGUN_MIN 3  /* shorter words are prefixes of too many words */
+#define BEGUN_MIN 3  /* shorter words would be prefixes of too many words */
 
 static size_t min3(size_t a, size_t b, size_t c)
 {
@@ -19,8 +19,8 @@ static char folded(char c)
 	return c == '-' ? '_' : char_lower(c);
 }
 
-/* Returns the edits (insert, delete, replace, swap neighbours) from a to b, each at most WORD_MAX
- * long. */
+/* Returns the number of edits (insert, delete, replace, swap neighbours) from a to b. Both have at
+ * most WORD_MAX bytes. */
 static size_t distance(struct str a, struct str b)
 {
 	size_t rows[3][WORD_MAX + 1];
@@ -45,7 +45,7 @@ static size_t distance(struct str a, struct str b)
 	return row[b.n];
 }
 
-/* Returns the only candidate with this prefix; none if the word is short. */
+/* Returns the only candidate with a given prefix; an empty text if the word is too short. */
 static struct str begun_word(struct str word, const struct str *candidates, size_t n)
 {
 	struct str found = STR_NONE;

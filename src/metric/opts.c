@@ -13,7 +13,7 @@ const struct output_row output_rows[OUT_N] = {
 };
 #undef ROW
 
-/* The endings of files' names that select an output. */
+/* The file name endings that select an output. */
 #define ENDINGS ".csv, .json, .ndjson, .md, .html, .folded or .pb.gz"
 
 #define LEAST(example)          "show only nodes with at least N, such as " example
@@ -77,7 +77,7 @@ static bool set_order(
 		.none = word.n == 0,
 		.given = true };
 
-	/* "depth" is in the original's help, and only its library accepts the name. */
+	/* The original's help lists "depth", but only its library accepts the name. */
 	if (o.by == M_NONE) {
 		if (strict && !o.none && !str_eq(word, S("depth")))
 			return unknown_metric(e, "order_by", word, USE_ORDER);
@@ -109,7 +109,7 @@ static bool find_output(struct str name, enum output_kind *kind, struct err *e)
 {
 	struct strs known = { 0 };
 
-	if (str_eq(name, S("text"))) /* the names that the other commands use for it */
+	if (str_eq(name, S("text"))) /* names that other commands use for this output */
 		name = S("stdout");
 	for (enum output_kind i = 0; i < OUT_N; i++) {
 		if (str_eq(str_of(output_rows[i].name), name)) {
@@ -142,7 +142,7 @@ static bool unknown_key(const struct output_row *row, struct str key, struct err
 	return unknown_option(e, str_fmt(e->a, "-output: %s", row->name), key, STR_NONE, has);
 }
 
-/* Reads one key=value of an output; a doubled '=' counts as one. */
+/* Reads one key=value of an output. A doubled '=' counts as one. */
 static bool set_output_key(struct output *o, struct arena *a, struct str piece, struct err *e)
 {
 	struct strs parts = str_split(a, piece, '=');
@@ -188,7 +188,7 @@ static bool set_output(struct output *to, struct arena *a, struct str value, str
 	return true;
 }
 
-/* True unless the output needs a file and has none. */
+/* True unless the output needs a file and none is given. */
 static bool has_file(const struct output *o, struct err *e)
 {
 	const char *name = output_rows[o->kind].name;
@@ -199,8 +199,8 @@ static bool has_file(const struct output *o, struct err *e)
 	        e, ERR_INVALID_ARGUMENT, "-output: %s needs a file: %s:outfile=FILE", name, name);
 }
 
-/* Finds the type of output that the ending of a file's name selects: text for an unknown one. Fails
- * for the ending of a format that is not written. */
+/* Finds the type of output for the ending of a file's name: text if the ending is unknown. Fails if
+ * the ending belongs to a format that is not written. */
 static bool kind_by_name(struct str file, enum output_kind *kind, struct err *e)
 {
 	static const struct {
@@ -260,7 +260,7 @@ static bool bad_value(struct err *e, const struct option *row, struct str value,
 	return err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is %s", row->name, STR(value), is);
 }
 
-/* Sets the steps. A single number is parsed as the original parses it. */
+/* Sets the steps. Parses a single number like the original. */
 static bool set_steps(struct opts *o, struct arena *a, struct str value, struct err *e)
 {
 	struct step_set steps = { 0 };
@@ -299,7 +299,7 @@ static bool set_choice(const struct option *row, struct str value, int *to, stru
 	               STR(value), STR(strs_join(e->a, &choices, S(", "))));
 }
 
-/* Sets a number. It may have a unit: for -min_METRIC, the unit of the metric. */
+/* Sets a number, which may have a unit: for -min_METRIC, the unit of the metric. */
 static bool set_i64(const struct option *row, struct str value, int64_t *to, struct err *e)
 {
 	struct str name = str_of(row->name);
@@ -411,7 +411,7 @@ bool opts_use_ours(const struct opts *o, struct arena *a)
 	return false;
 }
 
-/* Orders by the first of the view's columns that has an order. */
+/* Orders by the view's first column that has an order. */
 static void order_by_column(struct opts *o, enum vk view)
 {
 	enum metric_id column[M_N];
@@ -532,7 +532,7 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row)
 			sb_put(b, S("outfile="));
 		sb_put(b, o->output.outfile);
 		break;
-	default: break; /* not a type of a view's option */
+	default: break; /* no option of a view has this type */
 	}
 }
 

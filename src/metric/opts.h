@@ -9,26 +9,23 @@
 #include "base/option.h"
 #include "metric/metric.h"
 
-/* ---- steps ----
- *
- * Values about steps: the lists and ranges of -step, the statistics of -stats.
- */
+/* ---- steps ---- Values for steps: the lists and ranges of -step, and the statistics of -stats. */
 
 /* ---- -step ---- */
 
 struct step_range {
-	int64_t from, to; /* inclusive */
-	int64_t reach;    /* largest end of the ranges up to this one */
+	int64_t from, to; /* bounds, inclusive */
+	int64_t reach;    /* largest end of all ranges up to this one */
 };
 
-/* Value of -step unless it is a single number: 0,2,5 or 3..9 or both. */
+/* Value of -step if it is not a single number: 0,2,5 or 3..9 or both. */
 struct step_set {
-	struct str text;      /* without blanks */
+	struct str text;      /* text without blanks */
 	struct step_range *v; /* sorted by start */
-	size_t n;             /* 0: -step is one number */
+	size_t n;             /* 0: -step is a single number */
 };
 
-/* Strings and ranges live in a. On failure *s is unchanged. */
+/* Parses a value of -step. Strings and ranges live in a. On failure *s is unchanged. */
 bool steps_parse(struct step_set *s, struct arena *a, struct str text, struct err *e);
 bool steps_has(const struct step_set *s, int64_t step);
 
@@ -52,7 +49,7 @@ extern const struct stat_row stat_rows[STATS_N];
 
 /* Reads a list of statistics as STAT_BIT bits. On failure *bits is unchanged. */
 bool stats_parse(unsigned *bits, const struct strs *words, struct err *e);
-/* "mean,cv", in the order of the table. */
+/* Appends the names of statistics, "mean,cv", in the order of the table. */
 void stats_names(struct sb *b, unsigned bits, const char *between);
 
 /* ---- opts ---- */
@@ -84,16 +81,16 @@ struct output {
 	enum output_kind kind;
 	struct str outfile; /* kept if the kind of output changes, as in the original (quirk 22);
 	                       empty if never given */
-	bool spreadsheet;   /* csv: no text is a formula */
+	bool spreadsheet;   /* for csv: no text is a formula */
 	bool cells;         /* typed cells, for Arrow (export/data/sheet.h) */
-	bool named;         /* the file is the one of -o */
-	bool full_names;    /* text does not reduce the names of C++ functions */
+	bool named;         /* true: the file comes from -o */
+	bool full_names;    /* true: text does not reduce the names of C++ functions */
 };
 
 enum by {
 	BY_NONE,
 	BY_WORKER,
-	BY_MODULE, /* from here on: for traces, in the order of enum trace_by */
+	BY_MODULE, /* this and the following values are for traces, in the order of enum trace_by */
 	BY_OP,
 	BY_ANNOTATION,
 	BY_SOURCE,
@@ -102,30 +99,30 @@ enum by {
 	BY_FUNCTION,
 	BY_PHASE,
 	BY_MODULE_CLASS,
-	BY_STACK, /* for the view code; this and the next one are no choices of the option */
+	BY_STACK, /* for the view code; this value and the next are not choices of the option */
 	BY_CALLS  /* for the command peek */
 };
 enum align { ALIGN_STEP, ALIGN_TIME };
 
 struct order {
-	struct str word;   /* the given word */
-	enum metric_id by; /* M_NAME also for words that only the original's library accepts */
-	bool none;         /* true for the empty word: no sorting */
-	bool given;        /* explicitly given */
+	struct str word;   /* the word that the user gave */
+	enum metric_id by; /* also M_NAME for words that only the original's library accepts */
+	bool none;         /* true for an empty word: the answer is not sorted */
+	bool given;        /* true: the user gave the option */
 };
 
 struct select {
 	unsigned metrics;    /* METRIC_BIT bits */
-	struct strs unknown; /* unknown names, which only the library accepts */
-	bool preset;         /* not given */
+	struct strs unknown; /* unknown names, which are accepted only by the library */
+	bool preset;         /* true: the option was not given */
 };
 
 /* Value of -at: a moment in a memory snapshot. */
 enum moment_kind { MOMENT_PEAK, MOMENT_OOM, MOMENT_END, MOMENT_TIME };
 struct moment {
 	enum moment_kind kind;
-	int64_t ns;      /* of MOMENT_TIME: after the first entry */
-	struct str text; /* the given word */
+	int64_t ns;      /* for MOMENT_TIME: time after the first entry */
+	struct str text; /* the word that the user gave */
 };
 
 /* A step that is chosen by its time, once the steps are loaded. */
@@ -137,41 +134,42 @@ const char *step_rank_name(enum step_rank rank);
 
 struct opts {
 	int32_t max_depth;
-	int64_t min[M_N]; /* by metric, where USE_MIN */
+	int64_t min[M_N]; /* indexed by metric with USE_MIN */
 	int64_t step;
 	struct order order;
 	struct strs account, start, trim, show, hide;
 	bool displayed_only;
 	struct select select;
 	struct output output;
-	/* Extensions. */
+	/* Options that the original lacks. */
 	struct step_set steps; /* if not empty, step is negative */
 	enum step_rank rank;   /* if given, step is negative until session_rank_step sets it */
 	unsigned stats;        /* STAT_BIT bits */
-	int64_t top;           /* most rows; 0: all; negative: not given */
-	struct str file;       /* of -o: file of the answer; empty if not given */
+	int64_t top;           /* maximum number of rows; 0: all; negative: not given */
+	struct str file;       /* value of -o: file of the answer; empty if not given */
 	struct moment at;
 	struct strs devices, workers;
 	enum by by;
-	int64_t max_workers; /* columns; negative: chosen automatically */
+	int64_t max_workers; /* number of columns; negative: chosen automatically */
 	enum align align;
-	bool file_later;  /* -o may follow -output; opts_place_output must be called */
-	bool depth_given; /* max_depth was given */
-	bool new_input;   /* an input has a format that the original cannot read */
-	bool bare_input;  /* files were given without flags, which the original cannot */
-	bool exact_names; /* timeline: a name that ends in .json is used as it is; set by the
-	                     program */
+	bool file_later;  /* true: -o may follow -output, so opts_place_output must be called */
+	bool depth_given; /* true: -max_depth was given */
+	bool new_input;   /* true: an input has a format that the original cannot read */
+	bool bare_input;  /* true: files were given without flags, which the original does not
+	                     accept */
+	bool exact_names; /* timeline: true if a name that ends in .json is used unchanged; set by
+	                     the program */
 	bool viz, bars, wide, quiet;
 	struct str dump_to_file;
 	struct str rename;  /* substitution rules in the syntax of pattern_subst.c */
-	int64_t max_values; /* values of a tensor to print; negative: all */
+	int64_t max_values; /* number of tensor values to print; negative: all */
 };
 
 /* The first row of the table; option_next returns the others. */
 extern const struct option view_options[];
 const struct option *view_option(struct str name); /* name without dashes; NULL if there is none */
 
-/* True if the value is a list of items. */
+/* True if the value of an option is a list of items. */
 bool option_is_list(const struct option *row);
 
 /* Sets every option to its default. Strings live in a. */
@@ -182,20 +180,20 @@ void opts_preset(struct opts *o, struct arena *a);
 bool opts_set(
         struct opts *o, struct arena *a, const struct option *row, struct str value, struct err *e);
 
-/* Sets a list option from its items, which may contain commas and blanks. strict: unknown metric
- * names are an error; otherwise they are kept as unknown. */
+/* Sets a list option from its items, which may contain commas and blanks. strict: if true, unknown
+ * metric names are an error; otherwise they are stored as unknown. */
 bool opts_set_list(struct opts *o, struct arena *a, const struct option *row,
         const struct strs *items, bool strict, struct err *e);
 
-/* Sends the output to the file of -o, and fails if an output has no file and needs one. */
+/* Sends the output to the file of -o. Fails if an output needs a file and has none. */
 bool opts_place_output(struct opts *o, struct err *e);
 
-/* True if -step selects the step. A negative number selects all. */
+/* True if -step selects a step. A negative number selects all steps. */
 bool opts_has_step(const struct opts *o, int64_t step);
-/* True if -step names steps, which may then be steps excluded from the average. */
+/* True if -step names steps. These may be steps that are excluded from the average. */
 bool opts_names_steps(const struct opts *o);
 
-/* True if the options, the output or the inputs have something that the original lacks. */
+/* True if the options, the output or the inputs use a feature that the original lacks. */
 bool opts_use_ours(const struct opts *o, struct arena *a);
 
 /* Sets defaults that depend on the view: with by_column, orders by the first numeric column; with
@@ -205,19 +203,21 @@ bool opts_use_ours(const struct opts *o, struct arena *a);
 void opts_complete(struct opts *o, enum vk view, bool by_column, bool whole);
 
 /* Returns the last place of the list that op shows, counted from 0. The original shows one row more
- * than -max_depth says; where an option of ours is in use, that number of rows. */
+ * than -max_depth states; if an option that the original lacks is in use, exactly that number of
+ * rows is shown. */
 int64_t opts_op_depth(const struct opts *o, struct arena *a);
 
 struct opts opts_copy(const struct opts *o, struct arena *a);
 
-/* The value as a user would type it. */
+/* Appends the value as a user would type it. */
 void opts_value(struct sb *b, const struct opts *o, const struct option *row);
 
-/* Writes "-name    value
- * " for each option of the original; opts_dump_all includes our extensions. */
+/* Writes "-name value " for each option of the original. opts_dump_all also writes the options that
+ * the original lacks. */
 void opts_dump(struct sb *b, const struct opts *o);
 void opts_dump_all(struct sb *b, const struct opts *o);
-/* Likewise for the options that differ from their defaults. Returns false if there are none. */
+/* Writes the options that differ from their defaults in the same form. Returns false if there are
+ * none. */
 bool opts_dump_set(struct sb *b, const struct opts *o);
 void opts_dump_one(struct sb *b, const struct opts *o, const struct option *row);
 

@@ -12,9 +12,9 @@
 #include "model/ingest_internal.h"
 
 struct batch_device {
-	struct str name; /* lower case */
+	struct str name; /* name in lower case */
 	unsigned kind;
-	uint32_t device; /* in the model; set by the fold */
+	uint32_t device; /* device of the model; set by the fold */
 };
 
 struct batch {
@@ -22,7 +22,8 @@ struct batch {
 	const struct model *m;
 	int64_t step;
 	uint32_t ticks_per_us;
-	uint32_t n_nodes;    /* of the model at the start of the batch; larger ids are fresh */
+	uint32_t n_nodes;    /* number of the model's nodes at the start of the batch; larger ids
+	                        are fresh */
 	struct intern fresh; /* names of unknown nodes */
 	VEC(struct batch_device) devices;
 	VEC(uint8_t) stream;
@@ -36,7 +37,7 @@ struct batch *batch_new(struct arena *a, const struct model *m, int64_t step, ui
 	struct batch *b = ARENA_NEW(a, struct batch);
 
 	b->a = a;
-	VEC_ROOM(a, &b->stream, 1); /* never NULL, also without elements */
+	VEC_ROOM(a, &b->stream, 1); /* never NULL, even without elements */
 	b->m = m;
 	b->step = step;
 	b->ticks_per_us = unit;
@@ -135,16 +136,16 @@ struct fold {
 	struct ingest *in;
 	struct model *m;
 	struct batch *b;
-	const struct step *old; /* the existing step with this id, if there is one */
+	const struct step *old; /* the existing step with this id; may be NULL */
 	const uint8_t *p, *end; /* offset in the stream */
 	int64_t last_start;
-	uint32_t *fresh_node; /* 1 + model node of each fresh name, 0 until created */
-	VEC(uint32_t) spans;  /* indexed by node: count; later the position of its next span */
-	VEC(uint64_t) mem;    /* indexed by node: the same for bytes of memory */
+	uint32_t *fresh_node; /* indexed by fresh name: 1 + node of the model; 0: not created yet */
+	VEC(uint32_t) spans;  /* by node: spans; later the position of its next span */
+	VEC(uint64_t) mem;    /* by node: bytes of memory; later the next position */
 	uint64_t n_spans, n_mem;
 	bool placing; /* true in the second pass */
-	bool *late;   /* indexed by node: true if the node has no device before a record that the
-	                 second pass has not reached yet */
+	bool *late;   /* indexed by node: true if the node gets its device only from a record that
+	                 the second pass has not reached yet */
 	struct scratch scratch;
 };
 
@@ -198,7 +199,8 @@ static void rewind_records(struct fold *f)
 	f->last_start = 0;
 }
 
-/* Returns the model's node for a batch's node; creates it at first use. Its op is its name. */
+/* Returns the node of the model for a node of the batch. Creates it at first use; its op is its
+ * name. */
 static uint32_t resolve_node(struct fold *f, uint32_t node)
 {
 	if (node >= f->b->n_nodes) {
@@ -220,8 +222,8 @@ static uint32_t resolve_node(struct fold *f, uint32_t node)
 	return node;
 }
 
-/* True if a record on this device belongs to the node, whose canonical device never changes
- *. */
+/* True if a record on this device belongs to the node. The node's canonical device never
+ * changes. */
 static bool on_device(struct fold *f, uint32_t node, const struct batch_device *d)
 {
 	if (!(d->kind & DEVICE_CANONICAL))
@@ -235,8 +237,8 @@ static bool on_device(struct fold *f, uint32_t node, const struct batch_device *
 	return f->m->nodes.v[node].device == d->device;
 }
 
-/* True if the record is of the node's own device, so its memory counts. A device without a name
- * belongs to a node without a device. */
+/* True if the record belongs to the node's own device, so that its memory counts. A device without
+ * a name belongs to a node without a device. */
 static bool own_device(const struct fold *f, uint32_t node, const struct batch_device *d)
 {
 	uint32_t own = f->m->nodes.v[node].device;
@@ -262,7 +264,7 @@ static void count_old(struct fold *f)
 	}
 }
 
-/* First pass: counts the records to keep by node, and writes notes. */
+/* First pass: counts the records to store for each node, and adds notes. */
 static void count_records(struct fold *f)
 {
 	struct record r;
@@ -288,7 +290,7 @@ static void count_records(struct fold *f)
 	}
 }
 
-/* Creates the cells of the nodes with spans, ascending; counts become positions. */
+/* Creates the cells of the nodes with spans, in ascending order. Counts become positions. */
 static bool make_cells(struct fold *f, struct step *s, struct err *e)
 {
 	size_t n = f->m->nodes.n;
@@ -330,7 +332,7 @@ static void put_span(struct step *s, uint32_t at, enum span_kind kind, uint32_t 
 	s->span_length[at] = length;
 }
 
-/* Stores the annotations of a record's spans, n from position at on. */
+/* Stores the annotations of a record's n spans, from position `at` on. */
 static void put_annotation(
         struct fold *f, struct step *s, uint32_t at, unsigned n, const struct record *r)
 {
@@ -366,13 +368,13 @@ static void copy_old(struct fold *f, struct step *s)
 	}
 }
 
-/* Stores a record with a time: the cell's box and runs, the number of spans that record_spans
+/* Stores a record with a time: the cell's box and runs, the spans whose number record_spans
  * returns, and memory. */
 static void place_timed(struct fold *f, struct step *s, uint32_t cell, const struct record *r,
         const struct batch_device *d, uint32_t device)
 {
 	uint32_t node = s->cell_node[cell], *at = &f->spans.v[node];
-	/* The original gives every execution a microsecond at least. */
+	/* The original gives every execution at least a microsecond. */
 	int64_t length = r->length || f->b->ticks_per_us > 1 ? r->length : 1,
 	        end = num_add(r->start, length);
 
@@ -396,7 +398,7 @@ static void place_timed(struct fold *f, struct step *s, uint32_t cell, const str
 	}
 }
 
-/* Second pass: stores every kept record. */
+/* Second pass: stores the counted records. */
 static void place_records(struct fold *f, struct step *s)
 {
 	uint32_t device0 = f->old ? f->old->n_devices : 0;

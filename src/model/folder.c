@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "io/paths.h"
 
-enum { NOTE_FOLDER_MANY = 0x610, NOTE_FOLDER_OLDER, NOTE_FOLDER_TWICE }; /* note ids */
+enum { NOTE_FOLDER_MANY = 0x610, NOTE_FOLDER_OLDER, NOTE_FOLDER_TWICE }; /* ids of notes */
 
 enum kind { KIND_NONE, KIND_PROFILE, KIND_RUN, KIND_GRAPH, KIND_OPLOG };
 
@@ -30,7 +30,7 @@ static const struct {
 };
 static const char *const endings[] = { ".gz", ".pb", ".pbtxt", ".textproto" };
 
-/* Returns the name without .gz and the suffix of a format. */
+/* Returns the name without .gz and without the suffix of a format. */
 static struct str without_endings(struct str name)
 {
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
@@ -39,7 +39,7 @@ static struct str without_endings(struct str name)
 	return name;
 }
 
-/* Returns the role of a file with this name, and its step. */
+/* Returns the role of a file with this name, and the step in the name. */
 static enum kind judge_name(struct str name, int64_t *step)
 {
 	*step = -1;
@@ -68,7 +68,7 @@ static void take_one(struct str *at, const char *what, struct str path, struct n
 		        STR(path));
 }
 
-/* Inserts after all steps with the same or a smaller number. */
+/* Inserts a file after all files with the same step or a lower step. */
 static void put_file(struct arena *a, struct folder_files *to, struct folder_file x)
 {
 	VEC_PUSH(a, to, x);
@@ -79,7 +79,7 @@ static void put_file(struct arena *a, struct folder_files *to, struct folder_fil
 }
 
 /* Returns the folder that contains TensorBoard's runs: plugins/profile below the path, or the path
- * itself if it is such a folder; empty if not found. */
+ * itself if it is such a folder; empty if there is none. */
 static struct str runs_folder(struct arena *a, struct str path)
 {
 	struct str below = str_fmt(a, "%.*s/plugins/profile", STR(path)),
@@ -191,7 +191,7 @@ static bool is_calls(struct str name)
 	return false;
 }
 
-/* Returns "HOST_PID" of "HOST_PID.TIME.pt.trace.json"; empty for other names. */
+/* Returns "HOST_PID" for "HOST_PID.TIME.pt.trace.json", and an empty text for other names. */
 static struct str traced_worker(struct str name)
 {
 	size_t dot = str_find_char(name, '.'), i = dot + 1;
@@ -210,7 +210,7 @@ static bool any_name(struct str name)
 	return name.n > 0;
 }
 
-/* Keeps the files with such names; names are in order, so the newest of a worker comes last. */
+/* Keeps the files with such names. Names are sorted, so the newest file of a worker comes last. */
 static struct strs choose(struct arena *a, struct str path, const struct strs *names,
         bool (*wanted)(struct str name), struct notes *notes)
 {
@@ -263,7 +263,7 @@ bool folder_is_run(struct arena *a, struct str path)
 }
 
 /* Lists the traces in a folder. Returns an empty list if the folder has other inputs or cannot be
- * read. Beside JSON traces, *calls are files with names of execution traces. */
+ * read. Sets *calls to files beside JSON traces that have names of execution traces. */
 static struct strs traces_in(
         struct arena *a, struct str path, struct strs *calls, struct notes *notes)
 {

@@ -5,7 +5,7 @@
 #include "model/graph_flops.h"
 #include "flops/flops.h"
 
-/* Returns what the table of formulas says about the operation of a node. */
+/* Returns the result of the table of formulas for the operation of a node. */
 static enum node_flops look_up(const struct model *m, uint32_t node, struct arena *a)
 {
 	const struct node *n = &m->nodes.v[node];
@@ -51,7 +51,7 @@ struct graph_flops model_flops(const struct model *m, int64_t batch, struct aren
 	struct graph_flops to = { .v = ARENA_ARRAY(a, m->nodes.n, int64_t),
 		.state = ARENA_ARRAY(a, m->nodes.n, uint8_t),
 		.shapes = graph_shapes_find(m, batch, a) };
-	uint8_t *of_op = ARENA_ARRAY(a, m->strings.n, uint8_t); /* 1 + what look_up returns */
+	uint8_t *of_op = ARENA_ARRAY(a, m->strings.n, uint8_t); /* 1 + result of look_up */
 	bool of_onnx = is_onnx(m);
 
 	for (uint32_t i = 0; i < m->nodes.n; i++) {

@@ -13,20 +13,22 @@ struct str model_node_call(
         const struct model *m, const struct graph_shapes *shapes, uint32_t node, struct arena *a);
 
 enum node_flops {
-	NODE_WITHOUT_FLOPS, /* it copies, or it is not an operation */
+	NODE_WITHOUT_FLOPS, /* the node copies data, or is not an operation */
 	NODE_COUNTED,
-	NODE_LACKS_DATA,   /* such as a shape */
-	NODE_LACKS_FORMULA /* TensorFlow has no statistic for its operation */
+	NODE_LACKS_DATA,   /* data such as a shape is missing */
+	NODE_LACKS_FORMULA /* TensorFlow has no statistic for the operation */
 };
 
 struct graph_flops {
-	int64_t *v;              /* by node; 0: none, or unknown */
-	uint8_t *state;          /* by node: enum node_flops */
-	size_t counted, unknown; /* nodes with a statistic or a formula */
-	size_t onnx;             /* ONNX operators among the counted and the unknown ones */
+	int64_t *v;              /* indexed by node; 0: none, or unknown */
+	uint8_t *state;          /* indexed by node: enum node_flops */
+	size_t counted, unknown; /* numbers of nodes with a statistic or a formula */
+	size_t onnx;             /* number of ONNX operators among the counted and the unknown
+	                            nodes */
 	struct graph_shapes *shapes;
 };
-/* batch: in place of an unknown first dimension; 0: none. The result lives in a. */
+/* Counts the float operations of all nodes. batch: replaces an unknown first dimension; 0: no
+ * replacement. The result lives in a. */
 struct graph_flops model_flops(const struct model *m, int64_t batch, struct arena *a);
 
 #endif

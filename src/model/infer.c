@@ -26,10 +26,11 @@ enum node_state { STATE_NEW, STATE_ENTERED, STATE_DONE };
 
 /* The outputs of a node, in the pool of numbers. */
 struct stored {
-	uint32_t at; /* dimensions, elements, dimensions of the other outputs */
-	uint8_t rank, values, second_rank; /* number of each */
-	bool known, second_known;          /* the ranks are */
-	bool lost, listed; /* it loses the shape; graph_shapes_lost has reached it */
+	uint32_t at; /* position of dimensions, elements, and dimensions of the other outputs */
+	uint8_t rank, values, second_rank; /* number of each of these */
+	bool known, second_known;          /* true: the ranks are known */
+	bool lost, listed; /* lost: the node loses the shape; listed: graph_shapes_lost has reached
+	                      the node */
 	uint8_t state;
 };
 
@@ -39,10 +40,11 @@ struct graph_shapes {
 	int64_t batch;
 	struct stored *node;
 	VEC(int64_t) pool;
-	struct imap rule_of; /* string id of an operation -> index in found */
+	struct imap rule_of; /* key: string id of an operation; value: index in found */
 	VEC(const struct infer_rule *) found;
 	size_t computed;
-	struct infer_op op, further; /* being computed; whose elements it reads */
+	struct infer_op op, further; /* op: the operation being computed; further: the operation
+	                                whose elements it reads */
 };
 
 /* ---- rules ---- */
@@ -106,8 +108,8 @@ static void store(struct graph_shapes *x, struct stored *s, const struct inferre
 		VEC_PUSH(x->a, &x->pool, second->dim[i]);
 }
 
-/* Returns a shape that the file states; not known if it states none. Files of the model state a
- * scalar as one element. */
+/* Returns a shape that the file states. The shape is not known if the file states none. Files of
+ * the model state a scalar as one element. */
 static struct fact_shape stated(const struct graph_shapes *x, uint32_t node, int32_t slot)
 {
 	uint32_t id = model_output_shape(x->m, node, slot);
@@ -131,7 +133,7 @@ static struct str facts_of(const struct graph_shapes *x, uint32_t node)
 static void read_op(
         const struct graph_shapes *x, uint32_t node, struct infer_op *o, struct infer_op *further);
 
-/* Returns the elements of an output other than the first. */
+/* Returns the elements of an output other than the first output. */
 static struct fact_list further_values(
         const struct graph_shapes *x, uint32_t node, uint32_t slot, struct infer_op *o)
 {
@@ -144,8 +146,8 @@ static struct fact_list further_values(
 	return x->found.v[at]->value(o);
 }
 
-/* Reads an operation. Elements of inputs are read from first outputs; further is used to compute
- * those of other outputs, and may be NULL. */
+/* Reads an operation. Reads elements of inputs from first outputs. further: used to compute the
+ * elements of other outputs; may be NULL. */
 static void read_op(
         const struct graph_shapes *x, uint32_t node, struct infer_op *o, struct infer_op *further)
 {
@@ -170,7 +172,7 @@ static void read_op(
 	}
 }
 
-/* True if a dimension is unknown, or all of them are. */
+/* True if at least one dimension is unknown, or the rank is. */
 static bool is_partial(const struct fact_shape *s)
 {
 	for (unsigned i = 0; i < s->rank; i++)
@@ -188,7 +190,7 @@ static bool has_shapes(const struct infer_op *o)
 	return true;
 }
 
-/* Forgets a shape with a dimension that is too large. */
+/* Returns the shape, or an unknown shape if a dimension is too large. */
 static struct fact_shape limited(struct fact_shape s)
 {
 	for (unsigned i = 0; i < s.rank; i++) {
@@ -224,13 +226,15 @@ static void compute(struct graph_shapes *x, uint32_t node)
 	x->node[node].lost = !given && is_partial(&out.shape) && has_shapes(o);
 }
 
-/* True if a node reads an input before the input can be computed: the next iteration of a loop. */
+/* True if a node reads an input before the input can be computed, as in the next iteration of a
+ * loop. */
 static bool is_later(const struct model *m, uint32_t source)
 {
 	return str_is_among("NextIteration RefNextIteration", model_str(m, m->nodes.v[source].op));
 }
 
-/* Computes a node after the nodes that it reads. The shapes in a loop come from before the loop. */
+/* Computes a node after the nodes that it reads. In a loop, uses the shapes from before the
+ * loop. */
 static void visit(struct graph_shapes *x, uint32_t first, struct pending_nodes *stack)
 {
 	const struct model *m = x->m;
@@ -317,7 +321,7 @@ static int more_nodes(const void *v, uint32_t a, uint32_t b)
 /* Operations at which shapes are lost. */
 struct lost_list {
 	VEC(struct lost_shapes) v;
-	struct imap of; /* string id of an operation -> index in v */
+	struct imap of; /* key: string id of an operation; value: index in v */
 };
 
 static void add_lost(const struct graph_shapes *x, uint32_t node, struct lost_list *to)
@@ -332,7 +336,7 @@ static void add_lost(const struct graph_shapes *x, uint32_t node, struct lost_li
 	to->v.v[at].nodes++;
 }
 
-/* Follows unknown shapes from a node back to where they are lost. */
+/* Follows unknown shapes from a node back to the operations that lose them. */
 static void find_lost(
         struct graph_shapes *x, uint32_t first, struct lost_list *to, struct pending_nodes *stack)
 {

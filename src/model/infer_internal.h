@@ -9,8 +9,8 @@
 #include "base/num.h"
 #include "model/infer.h"
 
-#define INFER_INPUTS_MAX 64        /* inputs of an operation that rules read */
-#define INFER_OPEN       INT64_MIN /* an element that is not known */
+#define INFER_INPUTS_MAX 64        /* maximum number of an operation's inputs that rules read */
+#define INFER_OPEN       INT64_MIN /* an unknown element */
 
 /* Shape of a tensor, and its elements if they are known integers. */
 struct inferred {
@@ -24,7 +24,7 @@ struct infer_op {
 	unsigned n;
 	struct inferred in[INFER_INPUTS_MAX];
 	int64_t batch;
-	uint32_t slot; /* of the output whose elements are computed */
+	uint32_t slot; /* slot of the output whose elements are computed */
 };
 
 typedef struct fact_shape infer_shape_rule(const struct infer_op *o);
@@ -54,10 +54,11 @@ static inline struct fact_shape infer_unknown(void)
 	return (struct fact_shape){ .known = false };
 }
 
-/* Returns the product of dimensions, -1 if one is unknown. */
+/* Returns the product of the dimensions; -1 if one of them is unknown. */
 int64_t infer_elements(const struct fact_shape *s, unsigned from, unsigned to);
 
-/* Sets *axis, which may be negative, to a dimension below rank; false if it is none. */
+/* Sets *axis to the dimension below rank that `given` means, which may be negative. Returns false
+ * if there is none. */
 bool infer_axis(int64_t given, unsigned rank, unsigned *axis);
 
 #endif

@@ -23,7 +23,7 @@ bool infer_axis(int64_t given, unsigned rank, unsigned *axis)
 	return true;
 }
 
-/* Appends a dimension; a shape with too many is unknown. */
+/* Appends a dimension. A shape with too many dimensions becomes unknown. */
 static void add_dim(struct fact_shape *s, int64_t v)
 {
 	if (s->rank < FACTS_RANK_MAX)
@@ -78,7 +78,7 @@ struct fact_shape infer_assigned(const struct infer_op *o)
 	return *infer_in(o, !infer_in(o, 0)->known);
 }
 
-/* The first known input: the other one may come from later in a loop. */
+/* Returns the first known input, because the other input may come from a later part of a loop. */
 struct fact_shape infer_merge(const struct infer_op *o)
 {
 	for (unsigned i = 0; i < o->n; i++)
@@ -135,8 +135,8 @@ struct fact_shape infer_constant(const struct infer_op *o)
 
 /* ---- elementwise ---- */
 
-/* Broadcasts two shapes. A dimension that is unknown in one shape is that of the other, unless this
- * is 1. */
+/* Broadcasts two shapes. A dimension that is unknown in one shape equals the dimension of the other
+ * shape, unless that is 1. */
 static struct fact_shape broadcast(
         const struct fact_shape *x, const struct fact_shape *y, unsigned leave_out)
 {
@@ -161,7 +161,7 @@ struct fact_shape infer_broadcast(const struct infer_op *o)
 	unsigned inputs = o->n < 3 ? o->n : 3;
 
 	for (unsigned i = 1; i < inputs; i++)
-		if (i < 2 || infer_in(o, i)->known) /* others are control inputs */
+		if (i < 2 || infer_in(o, i)->known) /* further inputs are control inputs */
 			out = broadcast(&out, infer_in(o, i), 0);
 	return out;
 }
@@ -200,7 +200,7 @@ struct fact_shape infer_batch_matmul(const struct infer_op *o)
 	return product(o, is_set(o, "adj_x"), is_set(o, "adj_y"));
 }
 
-/* Returns the size that a letter of an equation has in an input, -1 if it is unknown. */
+/* Returns the size that a letter of an equation has in an input; -1 if it is unknown. */
 static int64_t size_of_letter(const struct infer_op *o, struct str inputs, char letter)
 {
 	unsigned input = 0, at = 0;
@@ -220,7 +220,7 @@ static int64_t size_of_letter(const struct infer_op *o, struct str inputs, char 
 	return size;
 }
 
-/* Equations with "..." are not computed. */
+/* Computes an equation. Equations with "..." are not computed. */
 struct fact_shape infer_einsum(const struct infer_op *o)
 {
 	struct str equation = facts_text(o->facts, "equation");
@@ -273,7 +273,7 @@ struct fact_shape infer_arg(const struct infer_op *o)
 	return out;
 }
 
-/* The first dimension of the input: losses have a number for each row. */
+/* Returns the first dimension of the input: losses have a number for each row. */
 struct fact_shape infer_rows(const struct infer_op *o)
 {
 	const struct fact_shape *in = infer_in(o, 0);
@@ -357,7 +357,7 @@ struct fact_shape infer_squeeze(const struct infer_op *o)
 	return out;
 }
 
-/* Inserts a dimension. axis: its place, which may be negative. */
+/* Inserts a dimension. axis: its position, which may be negative. */
 static struct fact_shape insert(const struct fact_shape *in, int64_t given, int64_t size)
 {
 	struct fact_shape out = scalar();
@@ -398,7 +398,7 @@ struct fact_shape infer_transpose(const struct infer_op *o)
 	return out;
 }
 
-/* ---- parts ---- */
+/* ---- parts of tensors ---- */
 
 static struct fact_shape concat(const struct infer_op *o, unsigned first, unsigned axis_at)
 {

@@ -59,7 +59,7 @@ struct fact_list infer_size_value(const struct infer_op *o)
 	return n < 0 ? none : one(n);
 }
 
-/* Product of the elements of a vector. */
+/* Computes the product of the elements of a vector. */
 struct fact_list infer_product_value(const struct infer_op *o)
 {
 	const struct fact_list *in = infer_values(o, 0);
@@ -72,7 +72,7 @@ struct fact_list infer_product_value(const struct infer_op *o)
 	return one(n);
 }
 
-/* Computes the elements of two inputs, of which one may be a single number. */
+/* Computes the elements of two inputs, one of which may be a single number. */
 static struct fact_list both(const struct infer_op *o, int64_t (*compute)(int64_t, int64_t))
 {
 	const struct fact_list *x = infer_values(o, 0), *y = infer_values(o, 1);
@@ -117,7 +117,7 @@ struct fact_list infer_concat_value(const struct infer_op *o)
 	return to;
 }
 
-/* Packs scalars. */
+/* Computes a vector packed from scalars. */
 struct fact_list infer_pack_value(const struct infer_op *o)
 {
 	int64_t n = facts_number(o->facts, "N", 0);
@@ -170,7 +170,7 @@ struct fact_list infer_gather_value(const struct infer_op *o)
 	return to;
 }
 
-/* Lists the dimensions over which the gradient of an input of a broadcast is added up. */
+/* Lists the dimensions over which the gradient of an input of a broadcast is summed. */
 struct fact_list infer_gradient_axes(const struct infer_op *o)
 {
 	const struct fact_list *x = infer_values(o, o->slot), *y = infer_values(o, !o->slot);
@@ -188,7 +188,7 @@ struct fact_list infer_gradient_axes(const struct infer_op *o)
 	return to;
 }
 
-/* Lists of dimensions; their lengths are known if the elements of both shapes are. */
+/* Computes lists of dimensions. Their lengths are known if the elements of both shapes are. */
 static struct fact_shape gradient_axes(const struct infer_op *o, uint32_t slot)
 {
 	const struct fact_shape *x = infer_in(o, 0), *y = infer_in(o, 1);

@@ -4,7 +4,7 @@
  */
 #include "model/infer_internal.h"
 
-/* The layout of an image: where its channels are, and the first dimension of its positions. */
+/* The layout of an image: the position of its channels, and its first dimension with positions. */
 struct image_layout {
 	unsigned channels, positions, n; /* n: number of positions */
 };
@@ -37,13 +37,13 @@ static int64_t places(const struct infer_op *o, int64_t in, int64_t size, int64_
 	return room < 0 ? 0 : num_add(room / step, 1);
 }
 
-/* Returns number i of a list of settings, 1 if there is none. */
+/* Returns number i of a list of settings; 1 if the list is empty. */
 static int64_t setting(const struct fact_list *v, unsigned i)
 {
 	return i < v->n ? v->v[i] : 1;
 }
 
-/* Places a kernel, [positions..., channels of the image, channels of the result] */
+/* Computes the result of a kernel [positions..., channels of the image, channels of the result]. */
 static struct fact_shape place(const struct infer_op *o, int64_t channels)
 {
 	const struct fact_shape *image = infer_in(o, 0), *kernel = infer_in(o, 1);
@@ -83,7 +83,7 @@ struct fact_shape infer_depthwise(const struct infer_op *o)
 	return place(o, channels);
 }
 
-/* The kernel has no dimension of the channels of the result. */
+/* Computes a dilation. Its kernel has no dimension for the channels of the result. */
 struct fact_shape infer_dilation(const struct infer_op *o)
 {
 	const struct fact_shape *image = infer_in(o, 0), *kernel = infer_in(o, 1);

@@ -243,7 +243,7 @@ uint32_t ingest_end_node(struct ingest *in)
 	return (uint32_t)m->nodes.n - 1;
 }
 
-/* Creates the index and slot columns, when the first input needs them. */
+/* Creates the columns for indexes and slots when the first input needs them. */
 static void input_columns(struct model *m)
 {
 	while (m->input_index.n < m->inputs.n - 1) {
@@ -274,7 +274,7 @@ void ingest_output(struct ingest *in, int32_t slot, uint32_t shape)
 	VEC_PUSH(in->m->a, &in->m->output_shape, shape);
 }
 
-/* Quirk 16: a shape makes parameters, whatever the operation. */
+/* Quirk 16: a shape defines parameters, whatever the operation. */
 void ingest_node_shape(struct ingest *in, uint32_t shape)
 {
 	struct node *n = &in->m->nodes.v[in->m->nodes.n - 1];
@@ -425,7 +425,7 @@ static int by_bytes(const void *m, uint32_t a, uint32_t b)
 	return str_cmp(model_str(m, a), model_str(m, b));
 }
 
-/* Sorts by bytes and removes duplicates; returns the new length. */
+/* Sorts by bytes and removes duplicates. Returns the new length. */
 static size_t tidy_set(const struct model *m, struct arena *a, uint32_t *ids, size_t n)
 {
 	size_t kept = 0;
@@ -451,7 +451,7 @@ static uint32_t add_set(struct model *m, struct intern *sets, const uint32_t *id
 	return set;
 }
 
-/* Orders extra types by node; within a node, as given. */
+/* Sorts extra types by node; within a node, they keep their order. */
 static const uint32_t *extra_by_node(struct ingest *in, struct arena *a, uint32_t **by)
 {
 	size_t n = in->m->nodes.n;
@@ -467,7 +467,8 @@ static const uint32_t *extra_by_node(struct ingest *in, struct arena *a, uint32_
 	return first;
 }
 
-/* Creates one type set per distinct combination; most nodes have only op and device. */
+/* Creates one type set per distinct combination of types. Most nodes have only the types op and
+ * device. */
 static void make_type_sets(struct ingest *in)
 {
 	struct model *m = in->m;

@@ -17,8 +17,8 @@ struct ingest_mark {
 /* A change of a node that takes effect at the commit. */
 struct pending {
 	uint32_t node;
-	bool stack;    /* else float_ops */
-	int64_t value; /* frame or float_ops */
+	bool stack;    /* true: value is a frame; false: float operations */
+	int64_t value; /* frame or float operations */
 };
 
 struct node_type {
@@ -39,11 +39,11 @@ struct step_in {
 	VEC(uint8_t) span_kind;
 	VEC(int64_t) span_start;
 	VEC(int64_t) span_length;
-	/* May be shorter than the others: the later spans have no annotations. */
+	/* May be shorter than the other lists: later spans have no annotations. */
 	VEC(struct span_annotation) span_annotation;
 	VEC(uint8_t) mem;
 	VEC(uint32_t) devices;
-	struct imap device_index; /* model device id -> index in devices */
+	struct imap device_index; /* key: device id of the model; value: index in devices */
 };
 
 struct ingest {
@@ -53,33 +53,35 @@ struct ingest {
 	const struct src_options *options;
 	struct arena *scratch;
 	struct ingest_mark mark;
-	VEC(struct pending) pending; /* in scratch */
-	VEC(struct node_type) extra; /* types other than op and device; in the model arena */
-	struct imap step_of;         /* step id -> index in steps */
-	VEC(struct step_in *) steps; /* in scratch; their columns in the model arena */
-	VEC(int64_t) existing;       /* steps that exist, maybe without cells; in scratch */
+	VEC(struct pending) pending; /* lives in scratch */
+	VEC(struct node_type) extra; /* types other than op and device; lives in the model arena */
+	struct imap step_of;         /* key: step id; value: index in steps */
+	VEC(struct step_in *) steps; /* lives in scratch; the columns live in the model arena */
+	VEC(int64_t) existing;       /* steps that exist, possibly without cells; in scratch */
 	uint32_t ticks_per_us;       /* ticks per microsecond of the following steps */
 	struct step_in *cell_step;   /* step of the last cell */
 	struct pool *readers;        /* threads that look up names, or NULL */
-	const struct model *base;    /* the model this one will be merged into; NULL: none */
-	uint32_t base_next;          /* its node that is probably requested next */
-	bool *base_seen;      /* indexed by node of the base: requested; NULL: cells refer to m */
-	const char *overflow; /* the index that overflowed; reported by ingest_seal */
-	const struct step *alone; /* the only step in the average: sums begin with the second one */
+	const struct model *base;    /* model into which this one will be merged; NULL: none */
+	uint32_t base_next;          /* node of the base model that is probably requested next */
+	bool *base_seen;      /* indexed by node of the base model: true if requested; NULL: cells
+	                         refer to m */
+	const char *overflow; /* name of the index that overflowed; ingest_seal reports it */
+	const struct step *alone; /* the only step in the average; sums begin with the second
+	                             step */
 	bool nodes_changed, types_changed;
 };
 
-/* Returns the node with that name, or ID_NONE. Models of one job have their nodes in the same
- * order, so the node after the last found one is tried first. */
+/* Returns the node with a name, or ID_NONE. Models of one job have their nodes in the same order,
+ * so the node after the last one found is tried first. */
 uint32_t ingest_find_next(const struct model *m, struct str name, uint32_t *next);
-/* Extends the sums to nodes added since the last step. */
+/* Extends the sums to the nodes added since the last step. */
 void ingest_sum_room(struct model *m);
 void ingest_commit_steps(struct ingest *in);
 uint32_t ingest_plain_node(struct ingest *in, uint32_t name, uint32_t op);
-/* Sets the canonical device of the node, once. */
+/* Sets the canonical device of a node that has none yet. */
 void ingest_canonical(struct ingest *in, uint32_t node, uint32_t device);
-/* Moves finished steps of one worker, ascending and distinct by id, into the model (replacing steps
- * of the same ids), and adds them to the sums. The contents of run are invalid afterwards. */
+/* Moves finished steps of one worker, sorted by distinct ids, into the model (replacing steps with
+ * the same ids), and adds them to the sums. The contents of run are invalid afterwards. */
 void ingest_put_steps(struct ingest *in, struct step **run, size_t n);
 
 #endif

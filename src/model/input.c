@@ -12,7 +12,7 @@
 #include "trace/pass/trace_steps.h"
 #include "trace/trace_build.h"
 
-#define TEXT_LIKELY 50 /* from this confidence on, the error of the text form is reported */
+#define TEXT_LIKELY 50 /* from this confidence on, the error for the text form is reported */
 
 /* ---- progress ---- */
 
@@ -60,13 +60,13 @@ static bool load_open(struct load *l, struct err *e)
 	return true;
 }
 
-/* Guard: reverts the additions of a reader if memory is exhausted. */
+/* Reverts the additions of a reader if memory is exhausted; a guard. */
 static void undo_load(void *ingest)
 {
 	ingest_undo(ingest);
 }
 
-/* True if the part before the damage of an input counts. */
+/* True if the part of an input before its damage counts. */
 static bool is_kept(struct src *s, bool ok, struct err *e)
 {
 	struct src_damage *d = s->damage;
@@ -77,9 +77,9 @@ static bool is_kept(struct src *s, bool ok, struct err *e)
 	return ok && !e->code;
 }
 
-#define GUESSED "guessed: " /* before the names of guessed steps */
+#define GUESSED "guessed: " /* prefix of the names of guessed steps */
 
-/* Guesses the steps of a trace, as the user asked, if it has no marks of steps. */
+/* Guesses the steps of a trace that has no step marks, with the user's settings. */
 static void guess_steps(struct src *s, struct trace_build *b, struct notes *notes, struct arena *a)
 {
 	const struct trace *t = build_trace(b);
@@ -109,8 +109,8 @@ static void guess_steps(struct src *s, struct trace_build *b, struct notes *note
 	        STR(str_sub(name, sizeof GUESSED - 1, SIZE_MAX)));
 }
 
-/* Reads s as a trace and makes a profile of it. A trace without slices and programs is refused: the
- * file has no events, or is of a format that only looks like this one. */
+/* Reads s as a trace, and makes a profile of the trace. Refuses a trace without slices and
+ * programs: the file has no events, or has a format that only resembles this one. */
 static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 {
 	struct trace *t = trace_new(ingest_model(l->to)->a);
@@ -148,7 +148,7 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	return true;
 }
 
-/* Reads s as the binary form, and the file to its end. */
+/* Reads s in the binary form, up to the end of the file. */
 static bool load_binary(struct load *l, struct src *s, struct err *e)
 {
 	struct guard undo;
@@ -170,7 +170,7 @@ static bool load_binary(struct load *l, struct src *s, struct err *e)
 	return ok;
 }
 
-/* Returns the warning for an input of which only the beginning counts. */
+/* Returns the warning for an input that counts only up to its damage. */
 static struct str damage_text(struct load *l, struct err *e)
 {
 	const struct src_damage *d = l->s->damage;
@@ -204,7 +204,7 @@ static struct str damage_text(struct load *l, struct err *e)
 	return sb_str(&b);
 }
 
-/* Translates the text form and reads the translation. */
+/* Translates the text form, and reads the translation. */
 static bool load_text(struct load *l, struct src *s, struct err *e)
 {
 	struct str text, wire;
@@ -220,7 +220,7 @@ static bool load_text(struct load *l, struct src *s, struct err *e)
 	return load_binary(l, translated, e);
 }
 
-/* Tries one form; s->e is where a failing read puts its sentence. */
+/* Tries one form. A failing read stores its error in s->e. */
 static bool load_form(struct load *l, bool as_text, struct err *e)
 {
 	bool ok;
@@ -236,7 +236,7 @@ static bool load_form(struct load *l, bool as_text, struct err *e)
 	return ok;
 }
 
-/* Reads the first bytes. Truncated gzip data is read up to its end. */
+/* Reads the first bytes. Reads truncated gzip data up to its end. */
 static bool read_head(struct src *s)
 {
 	s->damage->recover = true;
@@ -252,7 +252,7 @@ static struct str load_head(struct load *l)
 	return str_copy(l->a, str_sub(have, 0, SNIFF_BYTES));
 }
 
-/* Tries the forms in the format's order, and reports the error of the likelier one. */
+/* Tries the forms in the order of the format. Reports the error of the likelier form. */
 static bool load_forms(struct load *l, struct err *e)
 {
 	struct err first = { .a = e->a }, second = { .a = e->a };
@@ -293,8 +293,8 @@ static bool load_forms(struct load *l, struct err *e)
 	return err_copy(e, told);
 }
 
-/* Returns the name of the format that the file seems to have, if it cannot be of the one it is read
- * as; else NULL. */
+/* Returns the name of the format that the file seems to have, if the file cannot have the format as
+ * which it is read; otherwise NULL. */
 static const char *other_kind(struct load *l)
 {
 	const struct input *other;
@@ -317,7 +317,7 @@ static void load_suspect(struct load *l, struct err *e)
 	err_set(e, ERR_DATA_LOSS, "%.*s; it looks like a file in the format '%s'", STR(said), kind);
 }
 
-/* Adds a note why a readable file may have no data. */
+/* Adds a note about the reason why a readable file may have no data. */
 static void load_doubt(struct load *l)
 {
 	const char *kind = other_kind(l);

@@ -8,14 +8,14 @@
 #include "io/paths.h"
 #include "model/sniff.h"
 
-#define NAMED_MAX 3 /* files that a note names */
+#define NAMED_MAX 3 /* maximum number of files that a note names */
 
 /* The files of a folder, in path_order, and the format of each. */
 struct found {
 	struct arena *a;
 	struct str folder;
 	struct strs names;
-	const struct input **formats; /* NULL: not a profile */
+	const struct input **formats; /* NULL: the file is not a profile */
 	bool *chosen;
 };
 
@@ -24,7 +24,8 @@ static struct str path_of(const struct found *f, size_t i)
 	return str_fmt(f->a, "%.*s/%.*s", STR(f->folder), STR(f->names.v[i]));
 }
 
-/* True if a file of a folder is not examined: hidden, or a part of a profile of TensorFlow. */
+/* True if a file of a folder is not examined because it is hidden, or a part of a TensorFlow
+ * profile. */
 static bool is_passed_over(const struct found *f, size_t i)
 {
 	const struct strs one = { &f->names.v[i], 1, 1 };
@@ -54,7 +55,7 @@ static void find_formats(
 	}
 }
 
-/* Forgets profiles of TensorFlow, whose folders are chosen by names alone. */
+/* Drops TensorFlow profiles, whose folders are chosen by names alone. */
 static void forget_text_formats(struct found *f)
 {
 	for (size_t i = 0; i < f->names.n; i++)
@@ -63,7 +64,7 @@ static void forget_text_formats(struct found *f)
 }
 
 /* Returns the format of the first chosen file. Without chosen files, returns the format of most
- * files, the first of the table if several have as many. NULL if there is none. */
+ * files, or the first such format of the table. Returns NULL if there is none. */
 static const struct input *find_kind(const struct found *f, bool by_name)
 {
 	const struct input *best = NULL;

@@ -15,12 +15,12 @@ static bool tick(void *user, uint64_t done, uint64_t size)
 
 static bool read_slices(struct src *s, struct trace *t, struct arena *a, struct err *e)
 {
-	struct notes known; /* discarded: the first load reported the notes */
+	struct notes known; /* dropped, because the first load reported the notes */
 
 	notes_init(&known, a);
 	s->e = e;
 	struct trace_build *b = build_open(t, ARG_BITS_ALL, &known, a);
-	if (!read_nsys(s, b, a, e)) /* the only reader that keeps sums */
+	if (!read_nsys(s, b, a, e)) /* the only reader that stores sums */
 		return false;
 	build_seal(b);
 	return true;

@@ -10,17 +10,17 @@ struct step_job {
 	struct arena a;
 	struct load l;
 	struct err e;
-	bool open, ok; /* open: the arena is in use */
+	bool open, ok; /* open: true while the arena is in use */
 };
 
 /* A load of steps: job i is in slot i % room. */
 struct steps_load {
 	const struct input_steps *steps;
 	struct ingest *to;
-	struct work *work; /* the caller's work */
+	struct work *work; /* the caller's struct work */
 	struct err *e;
 	struct watched all;
-	struct step_job *jobs; /* [room] */
+	struct step_job *jobs; /* array of `room` elements */
 	size_t room;
 	size_t *folded;
 	bool ok;

@@ -14,7 +14,7 @@
 	50 /* a higher confidence comes from the content of a file, not from its name              \
 	    */
 
-/* Generated with the messages; the text forms of their files. */
+/* Message descriptors of the text forms, generated with the messages. */
 extern const struct ProtobufCMessageDescriptor tensorflow__graph_def__descriptor;
 extern const struct ProtobufCMessageDescriptor tensorflow__run_metadata__descriptor;
 extern const struct ProtobufCMessageDescriptor tensorflow__tfprof__op_log_proto__descriptor;
@@ -61,7 +61,7 @@ const struct input *input_as(unsigned role, struct str head, struct str path)
 	return best;
 }
 
-/* Sets *points to the confidence in the format: 0 to 100. */
+/* Returns the likely format, and sets *points to the confidence in it: 0 to 100. */
 static const struct input *guess_head(struct str head, struct str path, int *points)
 {
 	const struct input *best = NULL;
@@ -105,11 +105,11 @@ bool input_is_regular(struct arena *a, const struct input_from *from, uint64_t *
 	return rc == 0 && S_ISREG(st.st_mode);
 }
 
-/* Looks at the first bytes; *in is NULL where nothing is recognised. */
+/* Examines the first bytes. Sets *in to NULL if no format is recognised. */
 static bool guess_open(struct src *s, struct str name, const struct input **in, unsigned *role,
         const struct unsupported_format **foreign)
 {
-	/* Reads the intact part of truncated gzip data. */
+	/* read the intact part of truncated gzip data */
 	s->damage->recover = true;
 	src_need(s, SNIFF_BYTES);
 	bool ok = !src_failed(s);
@@ -122,7 +122,8 @@ static bool guess_open(struct src *s, struct str name, const struct input **in, 
 	return ok;
 }
 
-/* Looks into a file; *in is NULL where nothing is recognised, or the file cannot be read twice. */
+/* Examines a file. Sets *in to NULL if no format is recognised, or the file cannot be read
+ * twice. */
 static bool guess_file(const struct input_from *from, const struct input **in, unsigned *role,
         const struct unsupported_format **foreign, struct work *work, struct err *e)
 {

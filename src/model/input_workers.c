@@ -10,25 +10,25 @@
 
 /* State of one running worker. */
 struct worker_job {
-	struct arena a; /* its model, notes and error */
+	struct arena a; /* arena of its model, notes and error */
 	struct model m;
 	struct ingest *in;
 	struct notes notes;
 	struct err e;
-	bool open, ok, escaped; /* open: the arena is in use */
-	uint64_t done;          /* bytes of its finished files, and of the current one */
+	bool open, ok, escaped; /* open: true while the arena is in use */
+	uint64_t done;          /* number of bytes of its finished files, and of the current file */
 	uint64_t before;
 	struct crew *crew;
 };
 
-/* State of a load of workers: jobs [from, from + n) are the wave. */
+/* State of a load of workers. The jobs [from, from + n) are the current wave. */
 struct crew {
 	const struct input_workers *workers;
 	struct ingest *to;
-	struct work *work;       /* the caller's work */
-	struct worker_job *jobs; /* [threads] */
+	struct work *work;       /* the caller's struct work */
+	struct worker_job *jobs; /* one element per thread */
 	size_t from, n;
-	pthread_mutex_t lock; /* protects the fields below */
+	pthread_mutex_t lock; /* protects the following fields */
 	uint64_t done;
 	bool cancelled;
 };
@@ -107,7 +107,7 @@ static bool crew_read_done(void *ctx, size_t i, bool escaped, struct pool *p)
 
 	(void)p;
 	c->jobs[i].escaped = escaped;
-	c->jobs[i].a.work = c->work; /* the job's own account no longer exists */
+	c->jobs[i].a.work = c->work; /* the job's own struct work no longer exists */
 	return true;
 }
 

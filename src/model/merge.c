@@ -13,12 +13,16 @@ struct merge {
 	struct ingest *in;
 	const struct ingest *from_in;
 	const struct model *from;
-	struct arena *a;  /* scratch */
-	uint32_t *node;   /* node of the source -> node of the model; NULL: equal */
-	bool *fresh;      /* indexed by node of the source: newly added */
-	uint32_t *string; /* string of the source -> 1 + string of the model, 0 until requested */
-	uint32_t *device; /* device of the source -> 1 + device of the model, 0 until requested */
-	uint32_t *frame;  /* frame of the source -> frame of the model; NULL until requested */
+	struct arena *a;  /* arena for scratch data */
+	uint32_t *node;   /* indexed by node of the source: node of the model; NULL: they are
+	                     equal */
+	bool *fresh;      /* indexed by node of the source: true if newly added */
+	uint32_t *string; /* indexed by string of the source: 1 + string of the model; 0: not
+	                     requested yet */
+	uint32_t *device; /* indexed by device of the source: 1 + device of the model; 0: not
+	                     requested yet */
+	uint32_t *frame;  /* indexed by frame of the source: frame of the model; NULL: not requested
+	                     yet */
 };
 
 static uint32_t map_string(struct merge *g, uint32_t id)
@@ -143,7 +147,8 @@ static int by_node(const void *ctx, uint32_t a, uint32_t b)
 	return (node[a] > node[b]) - (node[a] < node[b]);
 }
 
-/* Orders the cells of a step like the model's nodes; they nearly always are. */
+/* Sorts the cells of a step in the order of the model's nodes. They are nearly always sorted
+ * already. */
 static uint32_t *order_cells(struct merge *g, const struct step *f, uint32_t *node)
 {
 	uint32_t *order = ARENA_ARRAY(g->a, f->n_cells, uint32_t);
@@ -234,8 +239,8 @@ static bool of_two_formats(const struct model *a, const struct model *b)
 	return a->traces.n && b->traces.n && a->traces.v[0].t->source != b->traces.v[0].t->source;
 }
 
-/* Matches nodes; false if both models have nodes but none in common, though they are of one format.
- */
+/* Matches nodes. Returns false if both models have nodes but none in common, although they have the
+ * same format. */
 static bool match_nodes(struct merge *g, const struct model *m)
 {
 	uint32_t next = 0;

@@ -111,8 +111,8 @@ double model_ran(const struct model *m, struct arena *a)
 	return m->nodes.n ? (double)n / (double)m->nodes.n : 0;
 }
 
-/* Returns the values that do not come from a step, and the float operations: those of each call
- * where they were counted. Quirk 33: others are per run once the node has run. */
+/* Returns the values that do not come from a step, and the float operations: counted call by call,
+ * if they were counted that way. Quirk 33: otherwise they count per run once the node has run. */
 static void tally_static(const struct node *n, int64_t steps, struct tally *t)
 {
 	bool ran = n->flags & NODE_RAN || t->v[V_RUNS];
@@ -125,8 +125,8 @@ static void tally_static(const struct node *n, int64_t steps, struct tally *t)
 	t->v[V_DEFINITIONS] = 1;
 }
 
-/* Quirk 34: the average is over the steps in which the node has an entry. The original divides
- * unsigned. A saturated sum has no known average and is kept as it is. */
+/* Quirk 34: the average is over the steps in which the node has an entry. The original divides as
+ * unsigned numbers. A saturated sum has no known average, so it stays unchanged. */
 static void tally_average(const struct model *m, const struct tally_sum *s, struct tally *t)
 {
 	uint32_t steps = model_ticks(m) > 1 ? 1 : s->steps;
@@ -147,7 +147,7 @@ static void tally_cell(
 	to->steps++;
 }
 
-/* Returns the only step of the average, for which no sums are kept. */
+/* Returns the only step of the average, for which the model stores no sums. */
 static const struct step *step_or_only(const struct model *m, const struct step *s)
 {
 	for (size_t i = 0; !s && m->averaged == 1 && i < m->steps.n; i++)

@@ -22,24 +22,24 @@ enum {
 	DEVICE_CPU = 8          /* the name contains "cpu" */
 };
 
-/* name must be in lower case. */
+/* Returns the DEVICE_ bits for a name, which must be in lower case. */
 unsigned device_kind(struct str name);
 
 /* Returns the name with every "gpu:<digits>" replaced by "cpu:0". */
 struct str device_host(struct arena *a, struct str name);
 
-#define NODES_MAX 0x7fffffffu /* node ids are below this; the top bit marks an unresolved input */
+#define NODES_MAX 0x7fffffffu /* limit for node ids; the top bit marks an unresolved input */
 
 enum {
-	NODE_RAN = 1,          /* has an entry in at least one step */
-	NODE_NHWC = 2,         /* attribute data_format is "NHWC" */
-	NODE_STACK = 4,        /* has a call stack, possibly empty */
-	NODE_COVERED = 8,      /* counted in the coverage */
-	NODE_TYPES_GIVEN = 16, /* its types were read as a whole from a ProfileProto */
-	NODE_TRANSPOSED = 32,  /* attribute transpose_a */
-	NODE_ONNX = 64,        /* operator of an ONNX model, or layer of a TensorRT engine */
-	NODE_UNCOUNTED = 128,  /* its float operations are not known */
-	NODE_LAYER = 256       /* layer of a TensorRT engine */
+	NODE_RAN = 1,          /* the node has an entry in at least one step */
+	NODE_NHWC = 2,         /* the attribute data_format is "NHWC" */
+	NODE_STACK = 4,        /* the node has a call stack, possibly empty */
+	NODE_COVERED = 8,      /* the node is counted in the coverage */
+	NODE_TYPES_GIVEN = 16, /* the complete list of its types was read from a ProfileProto */
+	NODE_TRANSPOSED = 32,  /* the attribute transpose_a is set */
+	NODE_ONNX = 64,        /* an operator of an ONNX model, or a layer of a TensorRT engine */
+	NODE_UNCOUNTED = 128,  /* the float operations of the node are unknown */
+	NODE_LAYER = 256       /* a layer of a TensorRT engine */
 };
 
 struct node {
@@ -47,22 +47,22 @@ struct node {
 	uint32_t device,
 	        host; /* device id of the canonical device and string id of its host, or ID_NONE */
 	uint32_t frame; /* innermost call-stack frame, or ID_NONE */
-	uint32_t types; /* type set id; made by sealing */
+	uint32_t types; /* type set id; set by sealing */
 	uint32_t shape; /* shape id, or ID_NONE */
 	uint32_t facts; /* string id of attributes for shape inference (node_facts.h), or ID_NONE */
 	uint32_t flags;
-	uint32_t window;   /* product of the attribute ksize or kernel_shape, or the attribute N; of
-	                      a layer, the length of the sums of its products; 0: none */
+	uint32_t window;   /* product of the attribute ksize or kernel_shape, or the attribute N;
+	                      for a layer, the length of the sums of its products; 0: none */
 	uint32_t stride;   /* product of the strides 1 and 2; 0: none */
-	int64_t float_ops; /* static */
+	int64_t float_ops; /* float operations that do not depend on a step */
 	int64_t params;
 };
 
-/* A call-stack frame; equal prefixes of stacks are shared. */
+/* A call-stack frame. Equal prefixes of stacks are shared. */
 #define LINE_NONE INT32_MIN /* line of a frame without a source file (file "") */
 struct frame {
 	uint32_t parent;         /* outer frame, or ID_NONE */
-	uint32_t file, function; /* string ids, or ID_NONE if the id had no text */
+	uint32_t file, function; /* string ids; ID_NONE if the id in the file had no text */
 	uint32_t source;         /* source line, string id or ID_NONE */
 	int32_t line, func_start_line;
 };
@@ -86,11 +86,11 @@ struct tally_sum {
 struct kernel_row;
 struct flops_coverage;
 struct trace_ops;
-/* A trace that a worker's nodes and steps were made from. */
+/* A trace from which a worker's nodes and steps were made. */
 struct model_trace {
 	const struct trace *t;
 	uint32_t worker;
-	/* Names and devices are string ids of the model, ops are node ids; NULL: not kept. */
+	/* Names and devices are string ids of the model; ops are node ids. NULL: not stored. */
 	const struct kernel_row *kernels;
 	size_t n_kernels;
 	struct flops_coverage *coverage; /* of float operations; NULL: not known */
@@ -100,12 +100,12 @@ struct model_trace {
 };
 
 struct trace;
-/* A file that was read, as the summary shows it. */
+/* A file that was read, with the data that the summary shows. */
 struct model_file {
 	struct str path, format, producer; /* producer may be empty */
 	int64_t pid;                       /* process that the file describes; 0: unknown */
 };
-/* Data of files of a format that could not be used. */
+/* Data of one kind, in the files of one format, that could not be used. */
 struct model_unused {
 	struct str format, kind;
 	uint64_t n;
@@ -116,53 +116,57 @@ struct model {
 	VEC(struct model_file) files;
 	VEC(struct model_unused) unused;
 	struct intern strings;
-	uint32_t *node_of;  /* indexed by string id: 1 + the node of that name, 0 if none */
-	size_t node_of_cap; /* string ids from here on are not node names */
+	uint32_t *node_of;  /* indexed by string id: 1 + the node with that name; 0: none */
+	size_t node_of_cap; /* string ids from this number on are not names of nodes */
 
 	VEC(struct node) nodes;
 	VEC(uint32_t) by_name; /* node ids in byte order of names; made by sealing */
 
-	/* Inputs of node i: input0[i] .. input0[i + 1]. */
+	/* The inputs of node i: input0[i] .. input0[i + 1]. */
 	VEC(uint32_t) input0;
 	VEC(uint32_t) inputs;     /* source node, or INPUT_UNKNOWN | string id of an unknown name */
 	VEC(int32_t) input_index; /* index of each input; empty if all equal their position */
 	VEC(int32_t) input_slot;  /* output slot of the source, unless all are 0 (then empty) */
 
-	/* Output shapes of node i: output0[i] .. output0[i + 1]. */
+	/* The output shapes of node i: output0[i] .. output0[i + 1]. */
 	VEC(uint32_t) output0;
 	VEC(int32_t) output_slot;
 	VEC(uint32_t) output_shape; /* shape ids */
-	struct intern shapes;       /* bytes of int64_t dimensions */
+	struct intern shapes;       /* shapes as bytes of int64_t dimensions */
 
-	/* Attributes of node i, kept only for writing a ProfileProto: attr0[i] .. attr0[i + 1]. */
+	/* The attributes of node i, stored only for writing a ProfileProto: attr0[i] .. attr0[i +
+	 * 1]. */
 	VEC(uint32_t) attr0;
 	VEC(struct attr) attrs;
 
-	/* Type sets: types of set t: type0[t] .. type0[t + 1], string ids in byte order. */
+	/* The types of type set t, string ids in byte order: type0[t] .. type0[t + 1]. */
 	VEC(uint32_t) type0;
 	VEC(uint32_t) types;
 
-	struct intern frames;  /* bytes of struct frame; read with model_frame */
-	bool has_traces;       /* at least one op log entry had a code_def, possibly empty */
-	bool keep_annotations; /* spans have the annotations of run metadata */
-	bool new_input;        /* an input has a format that the original cannot read */
-	bool parallel_times; /* of a trace or recording: device time and host time are not added */
-	bool misses_streams; /* at least one run metadata had a gpu but no stream:all */
+	struct intern frames;  /* frames as bytes of struct frame; read with model_frame */
+	bool has_traces;       /* true: at least one op log entry had a code_def, possibly empty */
+	bool keep_annotations; /* true: spans have the annotations of run metadata */
+	bool new_input;        /* true: an input has a format that the original cannot read */
+	bool parallel_times;   /* true for a trace or recording: device time and host time are not
+	                          added up */
+	bool misses_streams; /* true: at least one run metadata file had a gpu but no stream:all */
 
 	VEC(struct device) devices;
-	struct imap device_of;    /* string id of its name -> device id */
-	struct strs workers;      /* names, if several were merged; each has its own steps */
-	VEC(struct step *) steps; /* ascending by worker, then by id */
-	VEC(int64_t) step_ids;    /* step ids of all workers, distinct, ascending */
+	struct imap device_of;    /* key: string id of the name; value: device id */
+	struct strs workers;      /* names of the workers if several were merged; each worker has
+	                             its own steps */
+	VEC(struct step *) steps; /* sorted by worker, then by id */
+	VEC(int64_t) step_ids;    /* distinct step ids of all workers, ascending */
 
-	VEC(struct model_trace) traces; /* from which nodes and steps were made, by worker */
+	VEC(struct model_trace) traces; /* sources of nodes and steps, sorted by worker */
 
-	int64_t ticks_per_us;       /* of the step with the shortest ticks; 0: no step yet */
+	int64_t ticks_per_us;       /* ticks of the step with the shortest ticks; 0: no step yet */
 	size_t averaged;            /* number of steps in the average */
-	VEC(struct tally_sum) sums; /* by node, over these steps; kept from two steps on */
+	VEC(struct tally_sum) sums; /* by node, over these steps; stored from two steps on */
 
-	size_t covered;         /* nodes of run metadata that existed before */
-	struct imap string_ids; /* id_to_string of op logs and profiles: id -> string id */
+	size_t covered;         /* number of nodes of run metadata that existed before */
+	struct imap string_ids; /* id_to_string of op logs and profiles; key: id; value: string
+	                           id */
 };
 
 #define INPUT_UNKNOWN 0x80000000u
@@ -171,7 +175,7 @@ static inline struct str model_str(const struct model *m, uint32_t id)
 {
 	return id == ID_NONE ? STR_NONE : m->strings.strings[id];
 }
-/* False if a frame has no source file, such as a built-in function. */
+/* True if a frame has a source file; built-in functions have none. */
 static inline bool frame_is_placed(const struct model *m, const struct frame *f)
 {
 	return f->line != LINE_NONE || f->file == ID_NONE || model_str(m, f->file).n;
@@ -185,11 +189,12 @@ static inline struct str device_name(const struct model *m, uint32_t d)
 	return d == ID_NONE ? STR_NONE : m->strings.strings[m->devices.v[d].name];
 }
 
-uint32_t model_find(const struct model *m, struct str name);      /* node or ID_NONE */
-const struct step *model_step(const struct model *m, int64_t id); /* of any worker, or NULL */
+uint32_t model_find(const struct model *m, struct str name);      /* returns a node, or ID_NONE */
+const struct step *model_step(const struct model *m, int64_t id); /* returns the step of any worker,
+                                                                     or NULL */
 
-/* Returns the step of a worker, or NULL; *place is set to its position or insertion point; may be
- * NULL. */
+/* Returns the step of a worker, or NULL. Sets *place to its position or insertion point; place may
+ * be NULL. */
 const struct step *model_step_of(const struct model *m, uint32_t worker, int64_t id, size_t *place);
 
 static inline struct frame model_frame(const struct model *m, uint32_t f)
@@ -202,13 +207,13 @@ static inline struct frame model_frame(const struct model *m, uint32_t f)
 /* Sorts device ids by the bytes of their names. */
 void model_sort_devices(const struct model *m, uint32_t *devices, size_t n, struct arena *scratch);
 
-#define TYPE_TRAINABLE "_trainable_variables" /* type of the variables that are trained */
+#define TYPE_TRAINABLE "_trainable_variables" /* type of trained variables */
 
 /* True if any node has the type TYPE_TRAINABLE, which comes only from an op log or a list of
  * variables. */
 bool model_knows_trained(const struct model *m);
 /* Finds the variables that an optimizer updates, or all variables if the graph has no optimizer.
- * Returns their number. *all: the number of all variables. */
+ * Returns their number. Sets *all to the number of all variables. */
 size_t model_trained(const struct model *m, uint32_t **nodes, size_t *all, struct arena *a);
 
 /* Returns the share of nodes covered by run metadata, as the original computes it. */
@@ -216,7 +221,8 @@ double model_coverage(const struct model *m);
 /* Returns the share of nodes with an entry in a step. */
 double model_ran(const struct model *m, struct arena *a);
 
-/* Dimensions of a shape; -1 is unknown. An empty shape has unknown rank. */
+/* model_rank and model_dim return the rank and a dimension of a shape; -1: unknown. An empty shape
+ * has unknown rank. */
 size_t model_rank(const struct model *m, uint32_t shape);
 int64_t model_dim(const struct model *m, uint32_t shape, size_t i);
 
@@ -225,7 +231,8 @@ uint32_t model_output_shape(const struct model *m, uint32_t node, int32_t slot);
 /* Returns the shape of input i (an index into inputs), or ID_NONE if unknown. */
 uint32_t model_input_shape(const struct model *m, size_t i);
 
-/* Position of input i in its node's list, and output slot of its source. */
+/* model_input_index returns the position of input i in its node's list, model_input_slot the output
+ * slot of its source. */
 int32_t model_input_index(const struct model *m, uint32_t node, size_t i);
 int32_t model_input_slot(const struct model *m, size_t i);
 
@@ -253,7 +260,7 @@ static inline int64_t model_steps(const struct model *m, size_t n)
 	return model_ticks(m) > 1 && n > 1 ? (int64_t)n : 1;
 }
 
-/* Returns a value of tallies; steps: from model_steps. Times are in microseconds. */
+/* Returns a value of tallies. steps: result of model_steps. Times are in microseconds. */
 static inline struct fraction model_fraction(
         const struct model *m, int64_t steps, enum value which, int64_t v)
 {
@@ -262,27 +269,27 @@ static inline struct fraction model_fraction(
 	return (struct fraction){ v, value_is_time(which) ? per * model_ticks(m) : per };
 }
 
-/* By node: its values in a step (NULL: in all steps of the average), and the static ones; in a. */
+/* Returns the values of each node in a step (NULL: in all steps of the average), together with the
+ * static values; in a. */
 struct tally *model_tallies(const struct model *m, const struct step *s, struct arena *a);
 
-/* Returns one value of a node in a step; cell: its entry there, or ID_NONE. */
+/* Returns one value of a node in a step. cell: its entry in the step, or ID_NONE. */
 int64_t model_value(const struct model *m, const struct step *s, uint32_t cell, uint32_t node,
         enum value which);
 
-/* Returns the values in a subset of the steps. */
+/* Returns the values of each node in a subset of the steps. */
 struct tally *model_tallies_over(
         const struct model *m, const struct step *const *steps, size_t n, struct arena *a);
 
-/* ---- step rank ----
- *
- * Steps by their time: the recorded times of all nodes, added up over the workers.
- */
+/* ---- step rank ---- Steps sorted by their time: the recorded times of all nodes, added up over
+ * the workers. */
 
 struct step_time {
-	int64_t id, ticks; /* of 1 / model_ticks microseconds */
+	int64_t id, ticks; /* ticks: in units of 1 / model_ticks microseconds */
 };
 
-/* Returns the steps of the average, fastest first; steps of equal time by their ids. */
+/* Returns the steps of the average, fastest first. Steps with equal times are sorted by their
+ * ids. */
 struct step_time *steps_by_time(const struct model *m, size_t *n, struct arena *a);
 
 #endif

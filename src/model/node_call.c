@@ -12,7 +12,7 @@
 #define UNKNOWN_SHAPE "[-1,1]"
 #define INPUTS_MAX    4 /* number of inputs that formulas read */
 
-/* Appends a shape, "[2,3]"; that of a scalar is "[1]". */
+/* Appends a shape such as "[2,3]". The shape of a scalar is "[1]". */
 static void put_shape(struct sb *to, const struct fact_shape *s)
 {
 	if (!s->known)
@@ -34,7 +34,7 @@ static struct str input_shapes(
 	sb_char(&to, '[');
 	for (size_t i = m->input0.v[node]; i < m->input0.v[node + 1] && next < INPUTS_MAX; i++) {
 		int32_t index = model_input_index(m, node, i);
-		/* inputs that are left out have no entry */
+		/* missing inputs have no entry */
 		for (; next < index && next < INPUTS_MAX; next++)
 			sb_fmt(&to, "%s" UNKNOWN_SHAPE, next ? "," : "");
 		if (index != next)
@@ -48,7 +48,7 @@ static struct str input_shapes(
 	return sb_str(&to);
 }
 
-/* Returns the settings of an operation of TensorFlow, in the order of enum registered_setting. */
+/* Returns the settings of a TensorFlow operation, in the order of enum registered_setting. */
 static struct str settings(const struct model *m, uint32_t node, struct arena *a)
 {
 	const struct node *n = &m->nodes.v[node];

@@ -12,9 +12,9 @@
 
 #include "base/num.h"
 
-#define CONSTANT_KEPT 512 /* bytes of a TensorProto: the shape, and FACTS_VALUES_MAX integers */
-#define VALUE_MAX     512 /* bytes of other attributes */
-#define NUMBER_BYTES  10  /* of a varint, at most */
+#define CONSTANT_KEPT 512 /* bytes of a TensorProto: shape and FACTS_VALUES_MAX integers */
+#define VALUE_MAX     512 /* limit for other attributes, bytes */
+#define NUMBER_BYTES  10  /* maximum size of a varint */
 #define TYPE_INT32    3
 #define TYPE_INT64    9
 
@@ -45,7 +45,7 @@ static size_t bytes_size(struct str s)
 	return 1 + (size_t)(varint_put(bytes, s.n) - bytes) + s.n;
 }
 
-/* Returns the last field of that number in a message; p is NULL if there is none. */
+/* Returns the last field with a number in a message; p is NULL if there is none. */
 static struct str last_bytes(struct str message, uint32_t field)
 {
 	struct leaf l = leaf_of(message);
@@ -71,8 +71,8 @@ static int64_t last_number(struct str message, uint32_t field, int64_t none)
 	return none;
 }
 
-/* True if a rule reads the attribute, and if it is not False, which is the default of each rule.
- * Called for each attribute of a graph. */
+/* True if a rule reads the attribute, and the attribute is not False, which is the default of each
+ * rule. Called for each attribute of a graph. */
 static bool is_kept(struct str name, struct str value)
 {
 	if (value.n > VALUE_MAX || str_eq(value, S("\x28\0")))
@@ -86,7 +86,8 @@ static bool is_kept(struct str name, struct str value)
 void facts_put(struct sb *to, struct str name, struct str value)
 {
 	if (str_eq(name, S("value"))) {
-		/* the end of the tensor is cut, so the lengths around it are written again */
+		/* the end of the tensor is cut off, so the lengths of the messages around it are
+		 * written anew */
 		struct str tensor = str_sub(last_bytes(value, 8), 0, CONSTANT_KEPT);
 		put_number(to, LEAF_TAG(5, WIRE_BYTES));
 		put_number(to,
@@ -167,7 +168,7 @@ static void add_value(struct fact_list *to, int64_t v)
 	to->n++;
 }
 
-/* Reads integers of a field, packed or not. A list that is too long gets no elements. */
+/* Reads the integers of a field, packed or not. A list that is too long becomes empty. */
 static struct fact_list read_integers(struct str message, uint32_t field)
 {
 	struct leaf l = leaf_of(message);
@@ -235,7 +236,7 @@ static void read_content(struct str content, unsigned width, struct fact_list *t
 	to->n = to->n > FACTS_VALUES_MAX ? 0 : to->n;
 }
 
-/* Returns the number of elements, or -1 if they are more than a list has room for. */
+/* Returns the number of elements, or -1 if a list has no room for them. */
 static int64_t elements_of(const struct fact_shape *s)
 {
 	int64_t n = 1;
@@ -245,8 +246,8 @@ static int64_t elements_of(const struct fact_shape *s)
 	return n < 0 || n > FACTS_VALUES_MAX ? -1 : n;
 }
 
-/* Reads the listed elements. The last of them stands for all that follow; without any, all are 0.
- */
+/* Reads the listed elements. All further elements equal the last one; without listed elements, all
+ * are 0. */
 static void read_values(struct str tensor, uint32_t field, unsigned n, struct fact_list *to)
 {
 	*to = read_integers(tensor, field);

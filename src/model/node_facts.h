@@ -9,10 +9,10 @@
 #include "io/wire.h"
 
 #define FACTS_RANK_MAX   16
-#define FACTS_VALUES_MAX 32 /* elements of a constant that are read, and of a list of integers */
+#define FACTS_VALUES_MAX 32 /* limit for elements of a constant, and of a list of integers */
 
 struct fact_shape {
-	bool known; /* its rank is */
+	bool known; /* true: its rank is known */
 	unsigned rank;
 	int64_t dim[FACTS_RANK_MAX]; /* -1: unknown */
 };
@@ -23,12 +23,12 @@ struct fact_list {
 	int64_t v[FACTS_VALUES_MAX];
 };
 
-/* Appends an attribute if a rule reads it; of a constant, only the first bytes. */
+/* Appends an attribute if a rule reads it. For a constant, appends only the first bytes. */
 void facts_put(struct sb *to, struct str name, struct str value);
 /* Appends the output slot that an input reads. */
 void facts_put_slot(struct sb *to, uint32_t input, uint32_t slot);
 
-/* Each returns the default value if the node has no such attribute. */
+/* The following functions return the default value if the node lacks the attribute. */
 int64_t facts_number(struct str facts, const char *name, int64_t none);
 bool facts_text_is(struct str facts, const char *name, const char *text);
 struct str facts_text(struct str facts, const char *name);

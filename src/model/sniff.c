@@ -21,7 +21,7 @@
 #include "io/block_format.h"
 #include "model/read/read.h"
 
-#define SNIFF_RECORDS 16 /* records of the top level that are examined */
+#define SNIFF_RECORDS 16 /* maximum number of top-level records that are examined */
 
 enum kind { KIND_GRAPH, KIND_RUN, KIND_OPLOG, KIND_PROFILE, KIND_N };
 
@@ -107,7 +107,7 @@ static void judge_record(struct str record, int *points)
 	}
 }
 
-/* Rates binary bytes; false if they are not a message. */
+/* Rates binary bytes. Returns false if they are not a message. */
 static bool judge_binary(struct str head, int *points)
 {
 	struct leaf l = leaf_of(head);
@@ -135,7 +135,7 @@ static bool has_named(struct str s)
 	       sniff_begins_with_name(sniff_message(&l));
 }
 
-/* True for a MetaInfoDef with its OpList. A NodeDef has its type, a text, in that field. */
+/* True for a MetaInfoDef with its OpList. A NodeDef has its type, a text, in the same field. */
 static bool is_meta_info(struct str s)
 {
 	struct leaf l = leaf_of(s);
@@ -147,8 +147,8 @@ static bool is_meta_info(struct str s)
 	return l.tag == LEAF_TAG(2, WIRE_BYTES) && has_named(sniff_message(&l));
 }
 
-/* True for a MetaGraphDef. The library of a GraphDef, in the same field, has no names at that
- * place. */
+/* True for a MetaGraphDef. The library of a GraphDef is in the same field, but has no names at that
+ * position. */
 static bool is_meta_graph(struct str s)
 {
 	struct leaf l = leaf_of(s);
@@ -228,7 +228,7 @@ static void judge_text(struct str head, int *points)
 			points[words[i].kind] += 16;
 }
 
-/* True if the file name contains one of these words. */
+/* True if the file name contains one of the given words. */
 static bool path_says(struct str path, const char *const *words)
 {
 	path = str_base(path);
@@ -238,8 +238,8 @@ static bool path_says(struct str path, const char *const *words)
 	return false;
 }
 
-/* Converts the points of one kind against the best other kind to 0 ... 100; the path decides ties.
- */
+/* Converts the points of one kind, compared with the best other kind, to 0 ... 100. The path
+ * decides ties. */
 static int sniff(struct str head, struct str path, enum kind kind, const char *const *words)
 {
 	int points[KIND_N] = { 0 }, other = 0;

@@ -8,7 +8,7 @@
 #include "model/step.h"
 
 /* The numbers of a packed item, in this order: host, then accelerators. Each row also names the
- * value that a record adds to, unless the record is an allocation. */
+ * value to which a record adds its number, unless the record is an allocation. */
 #define MEM_NUMBERS(F)                                                                             \
 	F(bytes, V_BYTES)                                                                          \
 	F(peak, V_PEAK_BYTES)                                                                      \
@@ -33,14 +33,14 @@ enum {
 #undef F
 };
 
-/* Bits of the mask at the start of an item. Only the nonzero numbers follow it. */
+/* Bits of the mask at the start of an item. Only the nonzero numbers follow the mask. */
 #define HAS(name)     (1u << AT_##name)
 #define HAS_OUTPUTS   (1u << AT_OUTPUTS)
 #define IS_ALLOCATION (HAS_OUTPUTS << 1)
 #define IS_OTHER      (HAS_OUTPUTS << 2) /* the name of the allocator follows the numbers */
 
-#define MASK              3          /* bytes */
-#define HEAD              (MASK + 1) /* mask and length */
+#define MASK              3          /* size in bytes */
+#define HEAD              (MASK + 1) /* size of mask and length */
 #define HOST_BITS         (HAS(host_temp) | HAS(host_persistent))
 #define ACCELERATOR_SHIFT 2 /* distance from a host bit to the accelerator's bit */
 
@@ -86,7 +86,7 @@ uint8_t *mem_put_output(uint8_t *p, const struct mem_output *o)
 	return varint_put(p, o->ptr);
 }
 
-/* Reads a varint of our own packing. */
+/* Reads a varint of a packed item. */
 static uint64_t get(const uint8_t **p)
 {
 	uint64_t v = 0;
@@ -117,7 +117,7 @@ static void skip(const uint8_t **p, size_t varints)
 		get(p);
 }
 
-/* end of the item */
+/* Returns the end of an item. */
 static const uint8_t *item_end(const uint8_t *item)
 {
 	const uint8_t *p = item + HEAD;
@@ -147,7 +147,7 @@ static const uint8_t *unpack(const uint8_t *item, struct mem_item *m)
 	return p;
 }
 
-/* Skips to the next item whose bits of `of` have these values. */
+/* Skips to the next item whose bits in `of` have the given values. */
 static bool find_item(const uint8_t **p, const uint8_t *end, unsigned of, unsigned values)
 {
 	while (*p != end && (item_mask(*p) & of) != values)
@@ -210,7 +210,7 @@ void mem_to_host(uint8_t *p, size_t n)
 	}
 }
 
-/* Adds the numbers at the start of each item except allocations. */
+/* Adds the numbers at the start of each item that is not an allocation. */
 static void add_memory(const struct step *s, uint32_t c, int64_t ticks_per_us, int64_t *v)
 {
 	const uint8_t *item = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
@@ -291,7 +291,7 @@ bool step_is_untimed(const struct step *s)
 			return false;
 		start = s->span_start[i];
 	}
-	/* TensorFlow's own steps have starts, in microseconds. */
+	/* TensorFlow steps have starts, in microseconds */
 	return n > 1 && (start == 0 || s->ticks_per_us > 1);
 }
 

@@ -21,26 +21,26 @@
  */
 
 enum value {
-	V_BYTES,          /* requested, bytes */
+	V_BYTES,          /* requested bytes */
 	V_PEAK_BYTES,     /* bytes */
 	V_RESIDUAL_BYTES, /* bytes */
 	V_OUTPUT_BYTES,   /* bytes */
-	V_KERNELS,        /* kernels, copies and memsets; this and the next one only for traces */
+	V_KERNELS,        /* kernels, copies and memsets; this value and the next only for traces */
 	V_BYTES_ACCESSED, /* bytes read and written by device work */
 	V_CALL_FLOPS,     /* float operations counted call by call; only for traces */
-	V_UNCOUNTED,      /* calls, kernels or nodes whose float operations are not known */
+	V_UNCOUNTED,      /* calls, kernels or nodes whose float operations are unknown */
 	V_WINDOWED, /* calls whose float operations are upper bounds: attention that is probably
 	               limited to a window */
-	V_CRITICAL_MICROS, /* on the critical path; of traces and recordings, if a query needs it.
-	                      Times are in ticks of the model (model_ticks) */
-	V_MICROS,          /* accelerator + cpu */
+	V_CRITICAL_MICROS, /* time on the critical path; for traces and recordings, if a query needs
+	                      it. Times are in ticks of the model (model_ticks) */
+	V_MICROS,          /* accelerator time + cpu time */
 	V_ACCELERATOR_MICROS,
 	V_CPU_MICROS,
 	V_RUNS,     /* number of executions in the step */
 	V_RECORDED, /* values before this differ from step to step; values after it do not */
 	V_PARAMS = V_RECORDED,
 	V_FLOAT_OPS,
-	V_DEFINITIONS, /* 1 per node: its total counts nodes */
+	V_DEFINITIONS, /* 1 per node, so its total counts nodes */
 	V_N,
 	V_NONE = V_N
 };
@@ -49,7 +49,7 @@ struct tally {
 	int64_t v[V_N];
 };
 
-/* True if a number, which is a sum, lacks parts: calls whose float operations are not known. */
+/* True if a number, which is a sum, lacks parts: calls whose float operations are unknown. */
 static inline bool tally_lacks(const struct tally *t, enum value v)
 {
 	return v == V_FLOAT_OPS && t->v[V_UNCOUNTED] > 0;
@@ -73,7 +73,7 @@ static inline bool value_is_time(enum value v)
 	       v == V_CRITICAL_MICROS;
 }
 
-/* Sums saturate. */
+/* Adds numbers. Sums saturate. */
 static inline void tally_add(struct tally *to, const struct tally *from)
 {
 	for (int i = 0; i < V_N; i++)
@@ -90,7 +90,7 @@ static inline bool value_stopped(const int64_t *v, size_t n)
 	return any;
 }
 
-#define STEP_DEVICES_MAX 65535u /* devices of one step */
+#define STEP_DEVICES_MAX 65535u /* maximum number of devices in one step */
 
 enum span_kind {
 	SPAN_SEEN,
@@ -98,10 +98,10 @@ enum span_kind {
 	SPAN_CPU
 }; /* SEEN: the node was on this device; the time is unknown */
 
-/* Annotations of a record in run metadata, kept if run metadata may be written. */
+/* Annotations of a record in run metadata, stored if run metadata may be written. */
 struct span_annotation {
-	uint32_t label;  /* 1 + string: its timeline_label; 0: none */
-	uint32_t thread; /* thread that launched it; 0: unknown */
+	uint32_t label;  /* 1 + string id of its timeline_label; 0: none */
+	uint32_t thread; /* thread that launched the record; 0: unknown */
 };
 
 struct holding {
@@ -111,14 +111,15 @@ struct holding {
 
 struct step {
 	int64_t id;                 /* the number that -step selects */
-	uint32_t worker;            /* index in the model's workers; 0 if workers have no names */
+	uint32_t worker;            /* index in the model's workers; 0 if the workers have no
+	                               names */
 	bool excluded_from_average; /* excluded from the average; needs an explicit -step */
-	uint32_t ticks_per_us;      /* unit of the times below: 1, 1000 or 1000000 */
+	uint32_t ticks_per_us;      /* unit of the following times: 1, 1000 or 1000000 */
 	int64_t base_us;            /* added to starts; 0 for RunMetadata and ProfileProto */
 
 	uint32_t n_cells;
 	uint32_t *cell_node;
-	uint32_t *cell_span0, *cell_mem0; /* [n_cells + 1] */
+	uint32_t *cell_span0, *cell_mem0; /* arrays of n_cells + 1 elements */
 	int64_t *cell_runs, *cell_start, *cell_end;
 
 	uint32_t n_spans;
@@ -129,7 +130,7 @@ struct step {
 
 	uint8_t *mem;
 
-	/* Nodes that hold accelerator memory from the start on, ascending by node. */
+	/* Nodes that hold accelerator memory from the start of the step on, sorted by node. */
 	VEC(struct holding) holdings;
 
 	uint32_t n_devices;
@@ -143,12 +144,13 @@ struct mem_output {
 	uint64_t ptr;
 };
 struct mem_item {
-	bool allocation; /* the record is an allocation: only time and bytes count */
+	bool allocation; /* true: the record is an allocation, so only its time and bytes count */
 	int64_t time;    /* ticks */
-	int64_t bytes;   /* allocation: its size, negative when freed; else requested */
+	int64_t bytes;   /* allocation: its size, negative for a release; otherwise requested
+	                    bytes */
 	int64_t peak, residual, output;
 	int64_t kernels, bytes_accessed; /* for device work */
-	int64_t flops, uncounted;        /* of all calls, for traces */
+	int64_t flops, uncounted;        /* for all calls, in traces */
 	int64_t windowed;                /* calls whose float operations are upper bounds */
 	int64_t critical;                /* ticks on the critical path, for traces */
 	int64_t in_use;                  /* allocator_bytes_in_use */
@@ -160,13 +162,14 @@ struct mem_item {
 #define MEM_ITEM_MAX   182 /* largest packed item in bytes, without its outputs */
 #define MEM_OUTPUT_MAX 30
 
-/* Packing: the item, then its outputs; each function returns the end of its bytes. mem_close then
- * stores the length, so the item can be skipped. */
+/* mem_put packs an item, mem_put_output its outputs; each returns the end of its bytes. mem_close
+ * then stores the length, so that the item can be skipped. */
 uint8_t *mem_put(uint8_t *p, const struct mem_item *m);
 uint8_t *mem_put_output(uint8_t *p, const struct mem_output *o);
 void mem_close(uint8_t *item, const uint8_t *end);
 
-/* Unpacks the item at *p (our own packing: not validated again) and advances; false at the end. */
+/* Unpacks the item at *p, which tfprof itself packed and which is not validated again, and advances
+ * *p. Returns false at the end. */
 bool mem_next(const uint8_t **p, const uint8_t *end, struct mem_item *m);
 /* Returns the next allocation, or the next record that is not an allocation. */
 bool mem_next_of(const uint8_t **p, const uint8_t *end, bool allocation, struct mem_item *m);
@@ -179,29 +182,30 @@ uint8_t *mem_put_other(uint8_t *p, const struct mem_item *m, struct str allocato
 bool mem_next_other(
         const uint8_t **p, const uint8_t *end, struct mem_item *m, struct str *allocator);
 
-/* Turns the accelerator's temp and persistent bytes of all packed items into the host's. */
+/* Converts the temporary and persistent bytes of the accelerator in all packed items into bytes of
+ * the host. */
 void mem_to_host(uint8_t *p, size_t n);
 
-/* Allocates columns for these numbers of cells, spans and bytes of packed items. */
+/* Allocates columns for the given numbers of cells, spans and bytes of packed items. */
 void step_make_columns(struct arena *a, struct step *s, uint32_t cells, uint32_t spans, size_t mem);
 
 /* Adds the recorded values of cell c: sums of its spans and memory, and its runs. Times are added
- * in ticks of 1 / ticks_per_us, which are as long as the ticks of the step or shorter. */
+ * in ticks of 1 / ticks_per_us, which are at most as long as the ticks of the step. */
 void step_tally(const struct step *s, uint32_t c, int64_t ticks_per_us, struct tally *to);
-/* Returns one of these values. */
+/* Returns one value of the values that step_tally adds. */
 int64_t step_value(const struct step *s, uint32_t c, int64_t ticks_per_us, enum value which);
 
 /* Returns the accelerator bytes that the node of cell c holds from the start of the step on. */
 int64_t step_find_holding(const struct step *s, uint32_t c);
 
-/* True if the source has lengths without starts (samples of pprof, TensorRT layers, baselines):
- * all spans have one start. The time of such a step is the sum of its spans. */
+/* True if the source has lengths without starts (samples of pprof, TensorRT layers, baselines), so
+ * that all spans have the same start. The time of such a step is the sum of its spans. */
 bool step_is_untimed(const struct step *s);
 
 /* Returns the cell of a node, or ID_NONE. */
 uint32_t step_cell(const struct step *s, uint32_t node);
 
-/* Converts ticks to microseconds, rounded down; RunMetadata's ticks are microseconds. */
+/* Converts ticks to microseconds, rounded down. The ticks of RunMetadata are microseconds. */
 static inline int64_t step_us(const struct step *s, int64_t ticks)
 {
 	return s->ticks_per_us == 1 ? ticks : ticks / (int64_t)s->ticks_per_us;

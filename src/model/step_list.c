@@ -28,7 +28,8 @@ static void sum_cells(struct model *m, const struct step *s, bool in_sum)
 	}
 }
 
-/* Adopts the ticks of a step if they are shorter: the times in the sums become numbers of these. */
+/* Adopts the ticks of a step if they are shorter, and converts the times in the sums to these
+ * ticks. */
 static void adopt_ticks(struct model *m, const struct step *s)
 {
 	int64_t finer = s->ticks_per_us / model_ticks(m);
@@ -51,8 +52,8 @@ static void find_holdings(struct arena *a, struct step *s)
 	}
 }
 
-/* Removes a step from the average, or adds it. A model with one step has no sums: the step is its
- * average. Sums begin with the second step. */
+/* Removes a step from the average, or adds it. A model with one step has no sums, because the step
+ * is its average. Sums begin with the second step. */
 static void average_without(struct model *m, const struct step *s)
 {
 	m->averaged--;
@@ -92,8 +93,8 @@ static void insert_steps(struct model *m, struct step *const *run, size_t n)
 	}
 }
 
-/* Merges step numbers, which ascend, into the list of all numbers, without duplicates, from the
- * back. */
+/* Merges step numbers, which must ascend, into the list of all numbers, without duplicates, from
+ * the back. */
 static void add_ids(struct model *m, struct step *const *run, size_t n)
 {
 	size_t old = m->step_ids.n, fresh = 0;
@@ -127,13 +128,13 @@ void ingest_put_steps(struct ingest *in, struct step **run, size_t n)
 		const struct step *before = model_step_of(m, s->worker, s->id, &at);
 		if (in->base) {
 			s->excluded_from_average =
-			        true; /* its values are computed when it is merged */
+			        true; /* the values are computed when the step is merged */
 		} else {
 			find_holdings(m->a, s);
 		}
 		if (before && !before->excluded_from_average)
-			average_without(m, before); /* before its successor is added: sums can stop
-			                               at the ends of the type */
+			average_without(m, before); /* before its successor is added, because sums
+			                               can saturate */
 		if (before)
 			m->steps.v[at] = s;
 		else

@@ -91,7 +91,7 @@ static struct step *finish(struct model *m, struct step_in *g)
 
 	VEC_PUSH(m->a, &g->span0, (uint32_t)g->span_kind.n);
 	VEC_PUSH(m->a, &g->mem0, (uint32_t)g->mem.n);
-	VEC_ROOM(m->a, &g->mem, 1); /* never NULL, also without elements */
+	VEC_ROOM(m->a, &g->mem, 1); /* never NULL, even without elements */
 	if (g->span_annotation.n)
 		VEC_ROOM(m->a, &g->span_annotation, g->span_kind.n - g->span_annotation.n);
 	*s = (struct step){

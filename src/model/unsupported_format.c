@@ -11,10 +11,10 @@
 #include "base/crc32c.h"
 #include "trace/trace_build.h"
 
-#define RECORD_HEAD 12 /* bytes of a TFRecord before its data: length and its checksum */
+#define RECORD_HEAD 12 /* bytes before the data of a TFRecord: length and its checksum */
 #define ELF_CORE    4
-#define LINES       8   /* lines of a text that are examined */
-#define TAR_AT      257 /* position of the magic of tar */
+#define LINES       8   /* maximum number of lines of a text that are examined */
+#define TAR_AT      257 /* position of the magic number of tar */
 
 #define RECORDS "'tfprof record' profiles the GPU work of any program"
 #define EXPORTS "model.export(DIR) in Keras writes a SavedModel, which can be read"
@@ -43,7 +43,8 @@ static bool is_events(struct str head, struct str path)
 	               (head.n > RECORD_HEAD && head.p[RECORD_HEAD] == LEAF_TAG(1, WIRE_FIXED64)));
 }
 
-/* Returns a cursor over the message in field 1; empty if the head begins with another field. */
+/* Returns a cursor over the message in field 1. The cursor is empty if the head begins with another
+ * field. */
 static struct leaf first_record(struct str head)
 {
 	struct leaf l = leaf_of(head);
@@ -109,7 +110,7 @@ static bool is_other_pickle(struct str head, struct str path)
 	return is_pickle(head) && !sniff_snapshot(head, path) && !sniff_flight(head, path);
 }
 
-/* True for the number that torch.save of old versions writes first. */
+/* True for the number that old versions of torch.save write first. */
 static bool is_pickle_of_torch(struct str head, struct str path)
 {
 	return is_other_pickle(head, path) &&
@@ -127,7 +128,7 @@ static bool is_cprofile(struct str head, struct str path)
 	       head.p[2] == 3;
 }
 
-/* True for the length of a header and the header in JSON. */
+/* True for the length of a header, followed by the header in JSON. */
 static bool is_safetensors(struct str head, struct str path)
 {
 	(void)path;
@@ -135,7 +136,7 @@ static bool is_safetensors(struct str head, struct str path)
 	       (str_contains(head, S("\"dtype\"")) || str_contains(head, S("\"__metadata__\"")));
 }
 
-/* True for the header: 0, 3 words follow, version 0. */
+/* True for the header of gperftools: 0, 3 words follow, version 0. */
 static bool is_gperftools(struct str head, struct str path)
 {
 	(void)path;
@@ -181,8 +182,8 @@ static struct str after_blanks(struct str s)
 	return str_sub(s, i, SIZE_MAX);
 }
 
-/* Returns the next line that is neither empty nor a comment; empty at the end of the text. A line
- * without its end is not returned. */
+/* Returns the next line that is neither empty nor a comment. Returns an empty text at the end. Does
+ * not return a line whose end is missing. */
 static struct str next_line(struct str *text)
 {
 	size_t n;
@@ -196,7 +197,7 @@ static struct str next_line(struct str *text)
 	return STR_NONE;
 }
 
-/* True for "frame;frame 12". */
+/* True for a line such as "frame;frame 12". */
 static bool is_stack(struct str line, bool *deep)
 {
 	size_t n = line.n;
@@ -221,8 +222,8 @@ static bool is_collapsed(struct str head, struct str path)
 	return deep;
 }
 
-/* True for "prog 12 [001] 1234.567890: 1000 cycles:", then indented lines "ffff0123 function+0x1
- * (file)". */
+/* True for lines such as "prog 12 [001] 1234.567890: 1000 cycles:", followed by indented lines
+ * "ffff0123 function+0x1 (file)". */
 static bool is_perf_script(struct str head, struct str path)
 {
 	struct str event = next_line(&head), frame = next_line(&head);
@@ -251,9 +252,9 @@ static bool is_page(struct str head, struct str path)
 
 /* ---- the table ---- */
 
-/* A row matches by its first bytes (after `at` bytes), by a function, by words of a text in JSON
- * that all occur, or by the suffix of the name. The first row that matches counts. Rows that are
- * `weak` are only considered if no supported format recognises the content. */
+/* A row matches by its first bytes (after `at` bytes), by a function, by words that must all occur
+ * in a JSON text, or by the suffix of the name. The first matching row counts. Rows that are `weak`
+ * are considered only if no supported format recognises the content. */
 #define BEGINS(text)     .begins = (text), .n = sizeof(text) - 1
 #define AT(where, text)  .at = (where), BEGINS(text)
 #define LOOKS(function)  .is = (function)
@@ -459,7 +460,7 @@ static const struct row {
 	{ { "a program", "'tfprof record -- python FILE' records its GPU work" }, ENDS(".py") },
 };
 
-/* True if a text begins like JSON and has all words. */
+/* True if a text begins like JSON and contains all words. */
 static bool has_words(struct str head, const char *const *words, size_t n)
 {
 	struct str text = after_blanks(head);

@@ -396,7 +396,7 @@ bool slice_is_work(const struct trace *t, const struct slice *s);
 
 /* ---- times ---- */
 
-/* Return ticks as nanoseconds and as microseconds, rounded down. */
+/* trace_ns returns ticks in nanoseconds, trace_us in microseconds; both round down. */
 int64_t trace_ns(const struct trace *t, int64_t ticks);
 int64_t trace_us(const struct trace *t, int64_t ticks);
 

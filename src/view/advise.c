@@ -6,9 +6,9 @@
 #include "view/advise.h"
 #include "view/facts.h"
 
-#define TOP        3    /* entries that a list names */
-#define MIN_MICROS 1000 /* minimum for naming a line of code */
-#define LEVELS     4    /* levels of code below the first line that branches */
+#define TOP        3    /* number of entries that a list names */
+#define MIN_MICROS 1000 /* microseconds; minimum for naming a line of code */
+#define LEVELS     4    /* number of levels of code below the first line that branches */
 
 struct checker {
 	const char *name;
@@ -19,7 +19,7 @@ struct checker {
 
 struct busy {
 	int64_t start, end; /* microseconds */
-	int64_t ticks;      /* of 1 / model_ticks microseconds */
+	int64_t ticks;      /* in units of 1 / model_ticks microseconds */
 };
 
 /* Adds the work of cell c on its node's device. */
@@ -45,7 +45,7 @@ static struct busy *add_devices(const struct model *m, struct arena *a)
 
 	for (size_t i = m->steps.n; i-- > 0;) {
 		const struct step *s = m->steps.v[i];
-		bool untimed = step_is_untimed(s); /* nothing is known about idle devices */
+		bool untimed = step_is_untimed(s); /* the idle time of the devices is unknown */
 		for (uint32_t c = 0; c < s->n_cells; c++) {
 			uint32_t node = s->cell_node[c], device = m->nodes.v[node].device;
 			if (!seen[node] && !untimed && device != ID_NONE &&
@@ -158,7 +158,7 @@ static bool ask_view(struct advise *ask, enum vk kind, int32_t depth, int64_t mi
 	return ok;
 }
 
-/* Appends ", device: 3.19ms (81.28%)". */
+/* Appends a part such as ", device: 3.19ms (81.28%)". */
 static void put_side(struct sb *b, const struct result *r, const struct tally *t, enum value of)
 {
 	sb_put(b, of == V_CPU_MICROS ? S(", host: ") : S(", device: "));
@@ -238,7 +238,8 @@ static bool check_scopes(struct advise *ask, struct strs *reports, struct err *e
 	return true;
 }
 
-/* Returns the time in microseconds; if threads and devices run at the same time, the longer one. */
+/* Returns the time in microseconds. If threads and devices run at the same time, returns the longer
+ * time. */
 static double largest_time(const struct result *r, const struct tally *t)
 {
 	double device = fraction_real(view_value(r->q, t, V_ACCELERATOR_MICROS)),
@@ -257,7 +258,7 @@ static void put_lines(struct sb *b, const struct result *r, uint32_t at, uint32_
 	uint32_t n = 0;
 
 	if (level >= LEVELS || x->end == at + 1 || r->shown[at + 1].end == x->end)
-		return; /* too deep, without child, one child */
+		return; /* too deep, no child, or one child */
 	for (uint32_t i = at + 1; i < x->end && n < TOP; i = r->shown[i].end, n++) {
 		if (largest_time(r, r->shown[i].total) < MIN_MICROS)
 			continue;
@@ -276,7 +277,7 @@ static bool check_code(struct advise *ask, struct strs *reports, struct err *e)
 	uint32_t at = 0;
 
 	if (!ask->m->has_traces && ask->m->traces.n)
-		return true; /* an op log cannot help */
+		return true; /* an op log would not help */
 	if (!ask->m->has_traces) {
 		note_line(
 		        ask->notes, "Missing op_log (code traces) for ExpensiveOperationChecker\n");

@@ -29,7 +29,7 @@ void advise_put_share(struct sb *b, int64_t part, int64_t all)
 /* A number by which entries are ranked. */
 struct hottest_by {
 	enum value of;
-	const char *by; /* name of the number in messages; empty if it need not be named */
+	const char *by; /* name of the number in messages; empty if messages do not name it */
 };
 
 /* True if one child has all of the entry's time, so that the child is more informative. */
@@ -90,7 +90,7 @@ void advise_hottest(struct advise *ask, const struct result *r, struct strs *rep
 
 /* ---- the slowest step ---- */
 
-/* Adds the times of each node in the steps of that id, of all workers, to v. */
+/* Adds the times of each node in the steps with an id, of all workers, to v. */
 static void add_times(
         const struct model *m, int64_t id, const struct hottest_by *by, int sign, int64_t *v)
 {
@@ -112,9 +112,8 @@ static void put_time(struct sb *b, const struct model *m, int64_t ticks)
 	fmt_fraction(b, QUANTITY_TIME, model_fraction(m, 1, V_MICROS, ticks));
 }
 
-/* Times of the nodes in the slow step, and how much longer they are than in the median step. Times
- * of devices and of threads are different entries: entry i is of node i % nodes and of
- * by[i / nodes]. */
+/* Times of the nodes in the slow step, and their excess over the median step. Times of devices and
+ * of threads are different entries: entry i belongs to node i % nodes and to by[i / nodes]. */
 struct slower {
 	uint32_t nodes, n;
 	int64_t *slow, *more;

@@ -19,14 +19,14 @@ enum { PLAIN, GRADIENT, BRANCHES };
  * stack's frames are cached, so a repeated stack costs one lookup. */
 struct code_lines {
 	const struct model *m;
-	struct arena *a; /* scratch */
+	struct arena *a; /* arena for scratch data */
 	struct tree_nodes nodes;
-	struct intern names;       /* in the tree's arena */
+	struct intern names;       /* lives in the tree's arena */
 	VEC(uint32_t) name, frame; /* indexed by entry */
 	VEC(bool) gradient;
-	uint32_t *entry_at[BRANCHES]; /* indexed by model frame; 0: not yet */
+	uint32_t *entry_at[BRANCHES]; /* indexed by frame of the model; 0: not created yet */
 	VEC(uint32_t) path;           /* frames, innermost first */
-	struct imap child;            /* parent << 32 | name -> entry */
+	struct imap child;            /* key: parent << 32 | name; value: entry */
 	struct sb text;
 };
 
@@ -79,7 +79,7 @@ static uint32_t find_child(struct code_lines *l, uint32_t parent, uint32_t frame
 	return entry;
 }
 
-/* Returns the entry of a stack's innermost frame, created with all its ancestors if needed. */
+/* Returns the entry of a stack's innermost frame. Creates it and its ancestors if needed. */
 static uint32_t find_stack(struct code_lines *l, uint32_t frame, bool gradient)
 {
 	uint32_t *entry_at = l->entry_at[gradient], at = 0;
@@ -96,7 +96,7 @@ static uint32_t find_stack(struct code_lines *l, uint32_t frame, bool gradient)
 	return at;
 }
 
-/* Quirk 23: true if the node is named like the gradient of another node. If "_grad/" is too early
+/* Quirk 23: true if the node has a name like the gradient of another node. If "_grad/" is too early
  * in the name, the rest of the name is taken as the other node. */
 static bool find_forward(struct str name, struct str *forward)
 {
@@ -116,7 +116,7 @@ static bool find_forward(struct str name, struct str *forward)
 struct gradients {
 	uint32_t *forward;
 	bool *wanted;
-	struct intern missing; /* names */
+	struct intern missing; /* names of missing forward nodes */
 };
 
 static bool has_place(const struct model *m, uint32_t node)
@@ -142,7 +142,7 @@ static void add_all(struct code_lines *l, uint32_t *entry)
 	}
 }
 
-/* Adds plain nodes in name order; collects gradients. */
+/* Adds plain nodes in name order, and collects the gradients. */
 static void add_plain(struct code_lines *l, struct gradients *g, uint32_t *entry)
 {
 	const struct model *m = l->m;
@@ -164,7 +164,7 @@ static void add_plain(struct code_lines *l, struct gradients *g, uint32_t *entry
 	}
 }
 
-/* Adds branches in name order of the forward nodes; then all their gradients. */
+/* Adds branches in name order of the forward nodes, then all their gradients. */
 static void add_gradients(struct code_lines *l, const struct gradients *g, uint32_t *entry)
 {
 	const struct model *m = l->m;
@@ -178,7 +178,8 @@ static void add_gradients(struct code_lines *l, const struct gradients *g, uint3
 			        find_stack(l, m->nodes.v[g->forward[node] - 1].frame, GRADIENT);
 }
 
-/* Sorts the entries. entry: of each node, in order of creation; becomes the index in the tree. */
+/* Sorts the entries. entry: the entry of each node in order of creation; becomes the index in the
+ * tree. */
 static void finish(struct code_lines *l, struct tree *t, uint32_t *entry, struct arena *a)
 {
 	uint32_t *order = tree_order(t, &l->nodes, NULL, a);

@@ -45,11 +45,12 @@ static void find_peak(const struct model *m, const struct step *s, struct facts 
 
 /* ---- devices and steps of run metadata ---- */
 
-/* The spans of a step, and by its devices the index among the summary's devices, or ID_NONE. */
+/* The spans of a step, and for each of its devices the index among the summary's devices, or
+ * ID_NONE. */
 struct step_spans {
 	const struct step *s;
 	uint32_t *slot;
-	bool untimed; /* the spans have no starts: they are added up */
+	bool untimed; /* true: the spans have no start times, so they are added up */
 };
 
 static int by_device_and_start(const void *ctx, uint32_t a, uint32_t b)
@@ -75,7 +76,7 @@ static uint32_t find_device(
 	return (uint32_t)out->devices.n - 1;
 }
 
-/* True if the span is work of its device: not the time in which the host gave work to a GPU. */
+/* True if the span is work of its device, not time in which the host submitted work to a GPU. */
 static bool is_work(const struct model *m, const struct step *s, uint32_t span)
 {
 	uint32_t device = s->devices[s->span_device[span]];
@@ -84,7 +85,7 @@ static bool is_work(const struct model *m, const struct step *s, uint32_t span)
 	       (s->span_kind[span] == SPAN_CPU && !(m->devices.v[device].kind & DEVICE_GPU));
 }
 
-/* Finds the device of each span that is work, and returns the length of the step, ns. */
+/* Finds the device of each span that is work. Returns the length of the step, ns. */
 static int64_t find_slots(
         const struct model *m, const struct step_spans *x, struct facts *out, struct arena *keep)
 {
@@ -206,7 +207,7 @@ static void add_trace(const struct model_trace *of, struct facts *out, struct ar
 	}
 }
 
-/* Adds the GPUs of a recording. Files that cannot be read any more add nothing. */
+/* Adds the GPUs of a recording. Skips files that are no longer readable. */
 static void add_recording(const struct recording_set *files, const struct recording_options *how,
         struct facts *out, struct arena *a)
 {
@@ -268,7 +269,7 @@ void facts_find(const struct model *m, const struct recording_set *recording,
 	for (size_t i = 0; i < m->traces.n; i++)
 		add_trace(&m->traces.v[i], out, a);
 	if (recording) {
-		out->devices.n = 0; /* the model keeps single operations only up to a limit */
+		out->devices.n = 0; /* the model stores single operations only up to a limit */
 		add_recording(recording, how, out, a);
 	}
 	sort_array(a, out->devices.v, out->devices.n, sizeof *out->devices.v, by_busy);

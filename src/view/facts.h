@@ -13,23 +13,24 @@
 struct device_summary {
 	struct str name;
 	int64_t window;              /* the whole trace or, for run metadata, all steps */
-	int64_t busy;                /* time in which it did something */
-	bool host;                   /* it is a CPU */
-	bool causes;                 /* idle is known: the device is of a trace or recording */
-	int64_t idle[IDLE_CAUSES];   /* by cause; adds up to window without busy */
-	struct usage_partition step; /* an average step; of a trace or recording */
+	int64_t busy;                /* time in which the device was active */
+	bool host;                   /* true: the device is a CPU */
+	bool causes;                 /* true: idle is known, because the device belongs to a trace
+	                                or recording */
+	int64_t idle[IDLE_CAUSES];   /* indexed by cause; adds up to window minus busy */
+	struct usage_partition step; /* partition of an average step; for a trace or recording */
 };
 
 /* The step time of a worker with a trace, or of a recording. */
 struct worker_step_time {
-	uint32_t worker; /* ID_NONE: a recording */
+	uint32_t worker; /* ID_NONE for a recording */
 	struct step_wall time;
 };
 
 struct step_summary {
 	int64_t id;
 	uint32_t worker;
-	int64_t ns; /* from its start to its end */
+	int64_t ns; /* time from its start to its end */
 	/* Of run metadata: times in which accelerators and hosts worked, summed over the devices,
 	 * and the number of pieces of work. */
 	int64_t device_busy, host_busy;
@@ -39,17 +40,18 @@ struct step_summary {
 struct facts {
 	size_t nodes, types, edges;
 	int64_t params;
-	VEC(struct device_summary) devices; /* CPUs last, the busiest first */
-	VEC(struct step_summary) steps;     /* with a duration, the longest first */
-	int64_t median;                     /* of the durations, ns; 0 without durations */
-	VEC(struct worker_step_time) times; /* of traces and recordings */
-	int64_t peak_bytes;   /* most bytes that an allocator had in use; 0: not recorded */
-	uint32_t peak_device; /* of the model, or ID_NONE */
-	bool marks;           /* the source marks the starts of steps */
+	VEC(struct device_summary) devices; /* busiest first, CPUs last */
+	VEC(struct step_summary) steps;     /* steps with a duration, longest first */
+	int64_t median;                     /* median of the durations, ns; 0 if there are none */
+	VEC(struct worker_step_time) times; /* step times of traces and recordings */
+	int64_t peak_bytes;   /* largest number of bytes that an allocator had in use; 0: not
+	                         recorded */
+	uint32_t peak_device; /* device of the model, or ID_NONE */
+	bool marks;           /* true: the source marks the starts of steps */
 };
 
-/* Fills in the facts, in a. recording: the files of the recording from which the model was read, to
- * read its devices from; NULL: not a recording. how: the options of that reading. */
+/* Collects the facts, in a. recording: files of the recording from which the model was read, for
+ * reading its devices; NULL if the model is not from a recording. how: options of that reading. */
 void facts_find(const struct model *m, const struct recording_set *recording,
         const struct recording_options *how, struct facts *out, struct arena *a);
 
@@ -58,23 +60,22 @@ void facts_find(const struct model *m, const struct recording_set *recording,
  * not parallel, the sum of the times of all nodes (steps_by_time). */
 struct step_time *facts_steps(const struct model *m, size_t *n, struct arena *a);
 
-/* ---- hottest ----
- *
- * The entries of a view as a flat list by one of their own numbers, the largest first.
- */
+/* ---- hottest ---- The entries of a view as a flat list, sorted by one of their own numbers,
+ * largest first. */
 
 struct hottest {
-	enum value of, other; /* other: the parallel time, host time for device time and the
-	                         reverse; V_NONE: none */
+	enum value of, other; /* other: the parallel time, which is host time for device time and
+	                         the reverse; V_NONE: none */
 	uint32_t *kept;       /* entries of the query's struct kept */
 	uint32_t n;
-	/* Of all accounted entries, including those hidden by names or devices. */
+	/* Sums over all accounted entries, including entries hidden by names or devices. */
 	int64_t total, other_total;
 };
 
 /* Lists the accounted entries of a query between view_open and view_close whose own number, or the
- * number beside it, is above 0: in scope and graph the nodes, in op the types. Equal ones are in
- * the order of their names. False if a pattern gave up. Everything is in the query's arena. */
+ * number beside it, is above 0: in scope and graph the nodes, in op the types. Entries with equal
+ * numbers are in the order of their names. Returns false if matching a pattern failed. Everything
+ * lives in the query's arena. */
 bool view_hottest(struct query *q, enum value of, struct hottest *out, struct err *e);
 
 #endif

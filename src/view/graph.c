@@ -10,7 +10,7 @@
 struct descent {
 	const struct model *m;
 	struct tree *t;
-	bool *seen;      /* indexed by node */
+	bool *seen;      /* indexed by node: true if it has been visited */
 	uint32_t *path;  /* entries from the top to the current one */
 	uint32_t *input; /* indexed by entry on the path: the next input to follow */
 	uint32_t deep;
@@ -30,7 +30,7 @@ static void enter(struct descent *d, uint32_t node)
 	d->input[d->deep++] = d->m->input0.v[node];
 }
 
-/* Adds everything reachable from node. */
+/* Adds everything that is reachable from a node. */
 static void descend(struct descent *d, uint32_t node)
 {
 	const struct model *m = d->m;
@@ -60,8 +60,9 @@ static bool *find_named(const struct model *m, struct arena *a)
 	return named;
 }
 
-/* Returns the *n nodes that no root leads to. A node that leads to another one comes before it,
- * unless both are in a cycle: reversed order in which a search along inputs leaves them. */
+/* Returns the *n nodes that cannot be reached from a root. A node from which another one can be
+ * reached comes first, unless both are in a cycle: this is the reversed order in which a search
+ * along inputs leaves the nodes. */
 static uint32_t *order_rest(const struct descent *d, struct arena *a, size_t *n)
 {
 	const struct model *m = d->m;
@@ -121,7 +122,7 @@ void view_graph_build(const struct model *m, struct tree *t, struct arena *a, st
 	scratch_close(&own);
 }
 
-/* Keeps accounted nodes only; children of dropped ones move to the nearest kept ancestor. */
+/* Keeps only accounted nodes. Children of dropped nodes move to the nearest kept ancestor. */
 void view_graph_account(struct query *q)
 {
 	const struct tree *t = q->tree;

@@ -11,7 +11,8 @@ struct ranking {
 	const struct hottest *of;
 };
 
-/* Entries of the tree are in the order of their names, so equal ones stay as they are. */
+/* Orders by number. Entries of the tree are in the order of their names, so equal entries keep this
+ * order. */
 static int by_number(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct ranking *o = ctx;
@@ -33,7 +34,7 @@ static bool is_node(const struct query *q, uint32_t kept)
 bool view_hottest(struct query *q, enum value of, struct hottest *out, struct err *e)
 {
 	views[q->tree->kind].account(q);
-	if (!q->kept.total) /* op: a type has nothing below it */
+	if (!q->kept.total) /* op: a type has no entries below it */
 		q->kept.total = q->kept.self;
 	*out = (struct hottest){ .of = of,
 		.other = view_other_time(q->m, of),

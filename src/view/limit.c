@@ -13,8 +13,8 @@ static int by_numbers(const void *ctx, uint32_t a, uint32_t b)
 	return view_order(r->q, r->q->kept.total, r->shown[a].kept, r->shown[b].kept);
 }
 
-/* Returns which entries stay: the first shown one, which is the root, and `most` others. Without an
- * order by numbers, these are the first ones as printed. */
+/* Returns the entries that stay: the first shown entry, which is the root, and `most` other
+ * entries. Without an order by numbers, these are the first entries in printed order. */
 static bool *choose(const struct result *r, uint32_t most)
 {
 	struct arena *a = r->q->a;
@@ -31,7 +31,7 @@ static bool *choose(const struct result *r, uint32_t most)
 	return stays;
 }
 
-/* Drops the entries that do not stay, and those below them. */
+/* Drops the entries that do not stay, with the entries below them. */
 static void drop(struct result *r, const bool *stays)
 {
 	uint32_t *place = ARENA_ARRAY(r->q->a, r->n, uint32_t), n = 0;

@@ -30,7 +30,8 @@ struct tally *view_sum_members(const struct query *q)
 	struct tally *self = ARENA_ARRAY(q->a, q->tree->n, struct tally);
 
 	sum_entries(q, self, NULL);
-	for (uint32_t i = 0; i < q->kept.n; i++) /* at[i] >= i: no element is overwritten unread */
+	for (uint32_t i = 0; i < q->kept.n; i++) /* at[i] >= i, so no element is overwritten before
+	                                            it is read */
 		self[i] = self[q->kept.at[i]];
 	return self;
 }
@@ -51,7 +52,7 @@ void view_keep_members(struct query *q)
 		keep[t->parent[i]] |= keep[i];
 	}
 	view_keep(q, keep, accounted);
-	for (uint32_t i = 0; i < k->n; i++) { /* as above */
+	for (uint32_t i = 0; i < k->n; i++) { /* for the same reason as above */
 		self[i] = self[k->at[i]];
 		nodes[i] = nodes[k->at[i]];
 	}

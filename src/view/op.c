@@ -5,7 +5,7 @@
 #include "base/sort.h"
 #include "view/view.h"
 
-/* Lists the types that nodes have, as string ids in byte order; of[string id] is the entry. */
+/* Lists the types that nodes have, as string ids in byte order. of[string id] becomes the entry. */
 static size_t list_types(const struct model *m, uint32_t *of, uint32_t *list, struct arena *a)
 {
 	size_t n = 0;
@@ -79,8 +79,8 @@ static uint32_t find_start(struct query *q)
 	return i;
 }
 
-/* Chooses the shown entries, from the start on. -max_depth counts places from 0, or from 1 if an
- * option of ours is in use; hidden entries count too. */
+/* Chooses the shown entries, beginning at the start. -max_depth counts places from 0, or from 1 if
+ * an option that the original lacks is in use; hidden entries count too. */
 static void choose(struct query *q, struct result *r)
 {
 	const uint32_t *list = q->kept.list;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds a name in the trees of scope and code, and what is around it.
+ * Finds a name in the trees of scope and code, and the entries around it.
  *
  * A name can be at several places. Below a place with the name, further places with it do not count
  * again: only the outermost places add up.
@@ -18,10 +18,10 @@ const char *const peek_kinds[PEEK_KINDS] = { "op", "module", "kernel", "node", "
 struct peek_tree {
 	const struct tree *t;
 	struct intern names;
-	uint32_t *name;       /* by entry: id in names */
-	enum peek_kind *kind; /* by entry */
+	uint32_t *name;       /* indexed by entry: id in names */
+	enum peek_kind *kind; /* indexed by entry */
 	struct tally *own, *total;
-	bool *outermost; /* by entry: no entry above has its name */
+	bool *outermost; /* indexed by entry: true if no entry above has its name */
 };
 
 struct peeking {
@@ -30,8 +30,8 @@ struct peeking {
 	struct arena *a;
 	enum value of, other;
 	struct peek_tree scopes, lines;
-	uint32_t *entry_of; /* by node: its entry of scopes, or ID_NONE */
-	uint8_t *inside;    /* by node: enum inside */
+	uint32_t *entry_of; /* indexed by node: its entry of scopes, or ID_NONE */
+	uint8_t *inside;    /* indexed by node: enum inside */
 	struct peek *out;
 };
 
@@ -44,8 +44,8 @@ static bool is_kernel(const struct peeking *x, uint32_t node)
 	return x->m->parallel_times && node != ID_NONE && x->scope->tallies[node].v[V_KERNELS] > 0;
 }
 
-/* Returns the name in a path of a trace, "module/op/kernel". An op with a call stack has a key of
- * the stack behind its name; a kernel has none if its stack is that of its op. */
+/* Returns the name in a path of a trace, "module/op/kernel". The name of an op with a call stack is
+ * followed by a key of the stack. A kernel has no key if its stack equals the stack of its op. */
 static struct str last_level(const struct peeking *x, const struct tree *t, uint32_t i)
 {
 	uint32_t up = t->parent[i], node = t->node[i];
@@ -84,8 +84,8 @@ static void open_tree(struct peek_tree *p, const struct tree *t, struct arena *a
 /* Adds up the totals, and finds the outermost entries. */
 static void close_tree(struct peek_tree *p, struct arena *a)
 {
-	uint32_t *end =
-	        ARENA_ARRAY(a, p->names.n, uint32_t); /* by name: of its last outermost entry */
+	uint32_t *end = ARENA_ARRAY(a, p->names.n, uint32_t); /* indexed by name: end of its last
+	                                                         outermost entry */
 
 	for (uint32_t i = p->t->n; i-- > 0;) {
 		tally_add(&p->total[i], &p->own[i]);
@@ -200,7 +200,7 @@ static void sort_rows(struct peeking *x, struct peek_rows *rows)
 /* The names that a text selects. */
 struct name_match {
 	struct str text;
-	struct pattern_list *pattern; /* NULL: only the whole name matches */
+	struct pattern_list *pattern; /* NULL: only whole names match */
 };
 
 static bool matches(const struct name_match *m, struct str name)
@@ -208,7 +208,7 @@ static bool matches(const struct name_match *m, struct str name)
 	return m->pattern ? pattern_match(m->pattern, name) : str_eq(name, m->text);
 }
 
-/* True if the name is already found as one of another kind. */
+/* True if the name has already been found with another kind. */
 static bool is_taken(const struct peeking *x, struct str name, enum peek_kind kind)
 {
 	uint32_t id = intern_find(&x->out->names.names, name);
@@ -250,7 +250,7 @@ static void match_types(struct peeking *x, const struct name_match *m)
 	}
 }
 
-/* Looks for whole names first: of entries, then of types, then of lines. */
+/* Looks for whole names first: among entries, then types, then lines. */
 static bool match_whole(struct peeking *x, const struct name_match *m)
 {
 	match_tree(x, &x->scopes, m);
@@ -290,7 +290,7 @@ static const struct peek_row *subject(const struct peeking *x)
 	return &x->out->subject;
 }
 
-/* Adds the entries directly above and below one. */
+/* Adds the entries directly above and below an entry. */
 static void add_around(struct peeking *x, const struct peek_tree *p, uint32_t i)
 {
 	uint32_t up = p->t->parent[i];
@@ -304,7 +304,8 @@ static void add_around(struct peeking *x, const struct peek_tree *p, uint32_t i)
 			add_entry(x, list(x, PEEK_CALLEES), p, c);
 }
 
-/* Marks the nodes of the outermost entries with the subject's name, and all below. */
+/* Marks the nodes of the outermost entries with the subject's name, and of all entries below
+ * them. */
 static void mark_tree(struct peeking *x, const struct peek_tree *p)
 {
 	uint32_t id = intern_find(&p->names, subject(x)->name);
@@ -333,7 +334,7 @@ static void mark_type(struct peeking *x)
 }
 
 /* Returns the entry of the line that a node comes from: the innermost frame with a source file,
- * otherwise the innermost one. ID_NONE: the node has no call stack. */
+ * otherwise the innermost frame. ID_NONE: the node has no call stack. */
 static uint32_t line_of(const struct peeking *x, uint32_t node)
 {
 	const struct tree *t = x->lines.t;
@@ -349,7 +350,7 @@ static uint32_t line_of(const struct peeking *x, uint32_t node)
 	return first;
 }
 
-/* Adds a node of the subject to its line. Only the runs of the subject itself count. */
+/* Adds a node of the subject to its line. Counts only the runs of the subject itself. */
 static void add_to_line(struct peeking *x, uint32_t node)
 {
 	uint32_t line = line_of(x, node);
@@ -380,7 +381,7 @@ static void add_member(struct peeking *x, uint32_t node)
 		add_to_line(x, node);
 }
 
-/* Adds the nodes that the edge i of a node leads to: inputs of the subject, and its readers. */
+/* Adds the nodes connected by edge i of a node: inputs of the subject, and readers of it. */
 static void add_edge(struct peeking *x, uint32_t node, uint32_t from)
 {
 	bool in = x->inside[node] != OUTSIDE, out = x->inside[from] != OUTSIDE;
@@ -391,7 +392,7 @@ static void add_edge(struct peeking *x, uint32_t node, uint32_t from)
 		add_node(x, list(x, PEEK_READERS), node_name(x->m, node), PEEK_NODE, node);
 }
 
-/* Adds each neighbour once, however many edges lead to it. */
+/* Adds each neighbour once, whatever the number of edges. */
 static void add_edges(struct peeking *x)
 {
 	const struct model *m = x->m;
@@ -439,7 +440,8 @@ static void add_steps(struct peeking *x)
 
 /* ---- the subject ---- */
 
-/* The runs of the subject are those of all entries with its name, inner ones too. */
+/* Adds up the runs of the subject: the runs of all entries with its name, including inner
+ * entries. */
 static void add_runs(struct peeking *x)
 {
 	int64_t *runs = &x->out->subject.own.v[V_RUNS];

@@ -10,13 +10,13 @@
 struct renaming {
 	struct pattern_subst *rules;
 	struct arena *a;
-	VEC(struct str) strings; /* the model's, and the new ones */
+	VEC(struct str) strings; /* strings of the model, then the new strings */
 	uint32_t *to;            /* indexed by string id: 1 + the new id; 0: not requested yet */
-	struct intern made;      /* the new texts, in the order of their ids */
+	struct intern made;      /* the new texts, sorted by id */
 	const struct model *m;
 };
 
-/* Returns the id of a string's new text. */
+/* Returns the id of the new text of a string. */
 static bool rename_string(struct renaming *x, uint32_t *id, struct err *e)
 {
 	struct str name;
@@ -80,7 +80,7 @@ static bool begin(struct renaming *x, const struct query *q, struct err *e)
 	return pattern_subst_compile(&x->rules, q->a, q->o->rename, e);
 }
 
-/* Gives the copy of the model the new strings. */
+/* Assigns the new strings to the copy of the model. */
 static void end(struct renaming *x, struct model *m)
 {
 	pattern_subst_free(x->rules);

@@ -5,14 +5,14 @@
 #include "base/sort.h"
 #include "view/view.h"
 
-/* Entries in the order found: pre-order. */
+/* Entries in the order in which they are found, which is pre-order. */
 struct scope_entry {
-	uint32_t parent, node; /* node of this name, or ID_NONE */
-	struct str name;       /* full name; bytes in the model */
+	uint32_t parent, node; /* node: the node of this name, or ID_NONE */
+	struct str name;       /* full name; the bytes belong to the model */
 };
 
 struct scopes {
-	struct arena *a; /* scratch */
+	struct arena *a; /* arena for scratch data */
 	VEC(struct scope_entry) list;
 	VEC(uint32_t) open; /* the entries of the last name, outermost first */
 };
@@ -49,7 +49,7 @@ static bool contains_name(size_t n, size_t same, struct str name)
 	return n < same || (n == same && n < name.n && name.p[n] == '/');
 }
 
-/* Returns how many of the open entries contain the name too. */
+/* Returns the number of open entries that contain the name. */
 static size_t common_scopes(const struct scopes *s, struct str name)
 {
 	const uint32_t *open = s->open.v;
@@ -62,7 +62,7 @@ static size_t common_scopes(const struct scopes *s, struct str name)
 	return i;
 }
 
-/* Adds the entries of a name that are not open; names arrive in path order. */
+/* Adds the entries of a name that are not open yet. Names must arrive in path order. */
 static void add_name(struct scopes *s, struct str name, uint32_t node)
 {
 	size_t from = 0;
@@ -86,7 +86,8 @@ static void add_name(struct scopes *s, struct str name, uint32_t node)
 	s->list.v[up].node = node;
 }
 
-/* Sorts the nodes as paths. Names in byte order are nearly so, which the sort exploits. */
+/* Sorts the nodes as paths. Names in byte order are nearly sorted as paths, which makes the sort
+ * fast. */
 static uint32_t *order_paths(const struct model *m, const struct str *names, struct arena *a)
 {
 	return sort_order(a, m->by_name.n, by_path, names);
@@ -105,7 +106,7 @@ static void fill_tree(const struct scopes *s, struct tree *t, struct arena *a)
 		t->parent[i] = x->parent;
 		t->name[i] = x->name;
 		t->node[i] = x->node;
-		if (t->end[i] == 0) /* no descendants */
+		if (t->end[i] == 0) /* the entry has no descendants */
 			t->end[i] = i + 1;
 		if (i && t->end[x->parent] < t->end[i])
 			t->end[x->parent] = t->end[i];

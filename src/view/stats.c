@@ -11,8 +11,9 @@
 
 #include "base/statistics.h"
 
-/* Statistics of the numbers that are not 0. The mean is a running one (Welford), so large or many
- * numbers do not spoil the variance; the sum is exact unless it overflows its type. */
+/* Statistics of the numbers that are not 0. The mean is updated number by number (Welford), so
+ * large or many numbers do not spoil the variance. The sum is exact unless it overflows its
+ * type. */
 struct series {
 	int64_t sum; /* SUM_OVER: the sum overflowed */
 	int64_t min, max;
@@ -23,17 +24,17 @@ struct series {
 struct stats {
 	const struct result *r;
 	const struct query *q;
-	const struct step *const *steps; /* these */
+	const struct step *const *steps; /* the selected steps */
 	size_t n_steps;
 	enum metric_id columns[M_N];
 	size_t n_columns;
 	struct extra *next; /* the column that is filled next */
 	struct step_numbers numbers;
-	struct series *series; /* indexed by shown entry, own or total */
+	struct series *series; /* indexed by shown entry; own or total */
 	struct ranks ranks;    /* ranks of these series */
-	uint32_t *counts; /* indexed by shown entry: number of steps with a value other than 0; in
+	uint32_t *counts; /* indexed by shown entry: number of steps with a value other than 0; at
 	                     the end, number of all steps */
-	uint32_t *ran;    /* indexed by shown entry: steps in which it ran */
+	uint32_t *ran;    /* indexed by shown entry: number of steps in which it ran */
 	struct scratch scratch; /* arena of all fields */
 };
 
@@ -53,7 +54,7 @@ static void series_add(struct series *s, uint32_t *n, int64_t v)
 	s->m2 += delta * ((double)v - s->mean);
 }
 
-/* Adds the numbers that are 0, so that the count grows from had to n. */
+/* Adds the numbers that are 0, so that the count grows from `had` to n. */
 static void series_end(struct series *s, uint32_t had, size_t n)
 {
 	double zeros = (double)(n - had);
@@ -94,7 +95,7 @@ static void add_runs(void *user, uint32_t shown, int64_t own, int64_t total)
 	s->ran[(size_t)2 * shown + 1] += total > 0;
 }
 
-/* True for a value that is equal in every step, so one step suffices. */
+/* True for a value that is equal in every step, so that one step suffices. */
 static bool is_fixed(enum value v)
 {
 	return v == V_PARAMS || v == V_DEFINITIONS;
@@ -122,7 +123,8 @@ static bool is_selected(const struct stats *s, enum stat_id id)
 	return s->q->o->stats & STAT_BIT(id);
 }
 
-/* Returns the number of requested percentiles before this one; PERCENTILES: of all. */
+/* Returns the number of requested percentiles before this one; for PERCENTILES, the number of
+ * all. */
 static unsigned part_of(const struct stats *s, size_t p)
 {
 	unsigned n = 0;
@@ -132,7 +134,7 @@ static unsigned part_of(const struct stats *s, size_t p)
 	return n;
 }
 
-/* Copies from the sums to the ranks; returns the widest spread. */
+/* Copies the numbers from the sums to the ranks. Returns the widest spread. */
 static uint64_t open_ranks(struct stats *s, struct arena *a)
 {
 	size_t series = (size_t)2 * s->r->n;
@@ -174,13 +176,13 @@ static double mean_of(const struct series *x, size_t n)
 	return x->sum == SUM_OVER ? x->mean : (double)x->sum / (double)n;
 }
 
-/* True if the statistic is one of the values and these have no fraction. */
+/* True if the statistic is one of the values, and the values have no fraction. */
 static bool is_whole(const struct stats *s, enum stat_id id, enum value v)
 {
 	return stat_rows[id].whole && model_fraction(s->q->m, 1, v, 0).per == 1;
 }
 
-/* Returns a number of a step as the column shows it. */
+/* Returns a number of a step in the form that the column shows. */
 static union figure value_figure(const struct stats *s, int64_t v)
 {
 	struct fraction f = step_number(&s->numbers, v);

@@ -13,18 +13,18 @@
  */
 
 /* Adds the columns that -stats requests, over the selected steps. With rows per worker,
- * stats_of_worker replaces the numbers by the numbers of one worker. */
+ * stats_of_worker replaces these numbers by the numbers of one worker. */
 void stats_add(struct result *r);
 void stats_of_worker(const struct result *r, uint32_t worker);
 
 /* ---- step numbers ---- */
 
 /* A number of the shown entries in single steps, own and total, with the selection and order of the
- * result. The time for a step is proportional to the nodes that ran in it; memory does not depend
- * on the number of steps. */
+ * result. The time for a step is proportional to the number of nodes that ran in it; memory does
+ * not depend on the number of steps. */
 
-/* A place is an entry that takes part in totals: a kept one or, with -account_displayed_op_only, a
- * shown one. Parents precede their children. */
+/* A place is an entry that contributes to totals: a kept entry or, with -account_displayed_op_only,
+ * a shown entry. Parents precede their children. */
 struct step_numbers {
 	const struct query *q;
 	enum value value;
@@ -40,7 +40,7 @@ struct step_numbers {
 	uint32_t *touched, n_touched; /* places with numbers, without duplicates */
 };
 
-/* Returns one of these numbers as shown; times are in microseconds. */
+/* Returns one of these numbers in the form that is shown. Times are in microseconds. */
 static inline struct fraction step_number(const struct step_numbers *x, int64_t v)
 {
 	return model_fraction(x->q->m, 1, x->value, v);
@@ -62,7 +62,7 @@ void step_numbers_each(struct step_numbers *x, const struct step *s,
  * none. */
 bool workers_choose(struct query *q, struct err *e);
 
-/* Returns the number of workers: a model without names has one. */
+/* Returns the number of workers. A model without worker names has one worker. */
 static inline uint32_t workers_count(const struct model *m)
 {
 	return m->workers.n ? (uint32_t)m->workers.n : 1;
@@ -73,19 +73,19 @@ static inline bool workers_chosen(const struct query *q, size_t worker)
 	return !q->workers || q->workers[worker];
 }
 
-/* Fills q->steps with the steps of the selected workers that the options select; by number or by
- * time (-align). A note names workers without such steps. */
+/* Sets q->steps to the steps of the selected workers that the options select by number or by time
+ * (-align). A note names workers without such steps. */
 void workers_steps(struct query *q);
 
 /* Returns the selected steps of one worker. */
 const struct step *const *workers_steps_of(const struct query *q, uint32_t worker, size_t *n);
 
-/* Returns the numbers of the nodes in these steps; NULL if the worker has no steps. Sets *over to
- * the number of steps to divide by. */
+/* Returns the numbers of the nodes in the selected steps of a worker; NULL if it has none. Sets
+ * *over to the number of steps to divide by. */
 struct tally *workers_tallies(
         const struct query *q, uint32_t worker, int64_t *over, struct arena *a);
 
-/* True if the number can differ between workers. Numbers that are not from executions apply to
+/* True if the number can differ between workers. Numbers that do not come from executions apply to
  * every worker. */
 static inline bool workers_has(const struct tally *t, enum value v)
 {

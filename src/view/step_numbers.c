@@ -26,7 +26,7 @@ static void add_place(struct step_numbers *x, uint32_t p, uint32_t kept, uint32_
 }
 
 /* Adds the places. In op, an entry's total includes all entries after it, so each entry is the
- * parent of the next one. */
+ * parent of the next entry. */
 static void add_places(struct step_numbers *x, const struct result *r)
 {
 	const struct kept *k = &x->q->kept;
@@ -42,7 +42,7 @@ static void add_places(struct step_numbers *x, const struct result *r)
 			                  : k->parent[i]);
 }
 
-/* Returns the node of a tree entry; for entries with several nodes see find_nodes. */
+/* Returns the node of a tree entry. For entries with several nodes, see find_nodes. */
 static void find_nodes(struct step_numbers *x, const uint32_t *place_of_kept, struct arena *a)
 {
 	const struct query *q = x->q;
@@ -101,7 +101,7 @@ static void add_node(struct step_numbers *x, uint32_t node, int64_t v)
 	touch(x, p);
 }
 
-/* Values of nodes that did not run may count too. */
+/* Adds all nodes, because values of nodes that did not run may count too. */
 static void add_all_nodes(struct step_numbers *x, const struct step *s)
 {
 	uint32_t c = 0;
@@ -147,7 +147,7 @@ static void sum_up_all(struct step_numbers *x)
 	}
 }
 
-/* True if adding up from each touched place costs less than a pass over all. */
+/* True if adding up from each touched place costs less than a pass over all places. */
 static bool few_touched(const struct step_numbers *x)
 {
 	uint64_t steps = 0;

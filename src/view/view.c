@@ -11,7 +11,7 @@ void view_keep(struct query *q, const bool *keep, const bool *accounted)
 	const struct tree *t = q->tree;
 	struct kept *k = &q->kept;
 	uint32_t *index = ARENA_ARRAY(q->a, t->n,
-	        uint32_t); /* its kept entry, or the entry of its nearest kept ancestor */
+	        uint32_t); /* the node's kept entry, or the entry of its nearest kept ancestor */
 	uint32_t n = 1;
 
 	for (uint32_t i = 1; i < t->n; i++)
@@ -125,7 +125,7 @@ enum hidden_by view_hides(struct query *q, uint32_t kept, int64_t depth)
 		return HIDDEN_MIN;
 	if (depth > q->o->max_depth)
 		return HIDDEN_DEPTH;
-	/* The pattern ".*" alone matches everything; as a regular expression it would not match a
+	/* The pattern ".*" alone matches everything. As a regular expression it would not match a
 	 * newline. */
 	if (!(pattern_is_all(q->show) || pattern_match(q->show, name)) ||
 	        pattern_match(q->hide, name))

@@ -27,22 +27,23 @@ struct tree {
 	enum vk kind;
 	uint32_t n; /* number of entries; entry 0 is the root */
 	uint32_t *parent, *end;
-	struct str *name; /* full node name, op type or trace string; bytes in the model or the
-	                     tree's arena */
-	uint32_t *node;   /* scope and graph: the model's node, ID_NONE for a scope without a node;
+	struct str *name; /* full node name, op type or trace string; the bytes belong to the model
+	                     or to the tree's arena */
+	uint32_t *node;   /* scope and graph: node of the model, ID_NONE for a scope without a node;
 	                     otherwise NULL */
-	/* op and code, otherwise NULL: graph nodes of entry i, in name order: members[member0[i]]
-	 * .. members[member0[i + 1]]; and by node, its entry, or ID_NONE. */
+	/* For op and code, otherwise NULL. Graph nodes of entry i, in name order:
+	 * members[member0[i]] .. members[member0[i + 1]]. entry_of, indexed by node: its entry, or
+	 * ID_NONE. */
 	uint32_t *member0, *members, *entry_of;
-	uint32_t *frame; /* code: the first model frame of the entry, ID_NONE for the root;
+	uint32_t *frame; /* code: the entry's first frame in the model, ID_NONE for the root;
 	                    otherwise NULL */
-	bool *gradient;  /* code: " (gradient)" was appended to the name; otherwise NULL */
+	bool *gradient;  /* code: true if " (gradient)" was appended to the name; otherwise NULL */
 };
 
 /* A tree under construction: entries in any order, each with its parent. */
 struct tree_nodes {
-	struct arena *a;      /* scratch */
-	VEC(uint32_t) parent; /* entry 0 is the root, its parent ID_NONE */
+	struct arena *a;      /* arena for scratch data */
+	VEC(uint32_t) parent; /* entry 0 is the root; its parent is ID_NONE */
 };
 
 /* Computes the pre-order of the entries: order[k] is entry k in pre-order. Fills t->n, t->parent
@@ -61,35 +62,36 @@ void tree_members(struct tree *t, const struct model *m, struct arena *a);
 #define ROOT_NAME S("_TFProfRoot")
 
 /* The accounted structure: entries that count or lead to entries that count, in pre-order, with
- * their totals. Entry 0 is the root. In the query's arena. */
+ * their totals. Entry 0 is the root. Lives in the query's arena. */
 struct kept {
 	uint32_t n;
 	uint32_t *at;           /* entry of the tree */
 	uint32_t *parent, *end; /* index of a kept entry */
 	bool *accounted;
-	struct tally *total; /* for shown entries: over the shown ones only, if requested */
-	bool *start;         /* tree views: an entry at which the answer starts */
-	/* Op and code, otherwise NULL. Entry i accounts the members of at[i] for which view_matches
-	 * is not 0; see view_members. */
-	struct tally *self; /* sums over them; Quirk 13: a node counts once for each pattern */
-	uint32_t *nodes;    /* their number, each counted once */
+	struct tally *total; /* if requested, totals of shown entries include only shown entries */
+	bool *start;         /* tree views: true for an entry at which the answer starts */
+	/* For op and code, otherwise NULL. Entry i accounts the members of at[i] for which
+	 * view_matches is not 0; see view_members. */
+	struct tally *self; /* sums over these members; Quirk 13: a node counts once for each
+	                       pattern */
+	uint32_t *nodes;    /* number of these members, each counted once */
 	uint32_t *list;     /* op, otherwise NULL: entries 1 .. n - 1 in list order */
 };
 
 /* One shown line. */
 struct entry {
-	uint32_t kept;   /* entry of struct kept */
-	uint32_t parent; /* shown entry, ID_NONE for the first */
-	uint32_t end;    /* past its last shown descendant */
+	uint32_t kept;   /* index of the kept entry */
+	uint32_t parent; /* index of the shown entry; ID_NONE for the first */
+	uint32_t end;    /* index after its last shown descendant */
 	uint32_t depth;  /* number of shown ancestors; op: the parent of entry i is i - 1 */
-	uint32_t folded; /* number of entries above that this line includes (query.fold) */
-	uint32_t first;  /* the first of them: entry of struct kept */
+	uint32_t folded; /* number of entries above it that share this line (query.fold) */
+	uint32_t first;  /* the first of these: index of the kept entry */
 	bool accounted;
-	const struct tally *self, *total; /* in the query */
+	const struct tally *self, *total; /* point into the query */
 };
 
-/* A column besides the metrics: a statistic over steps, a worker. Outputs show these after the
- * metrics, in this order. In the query's arena. */
+/* A column besides the metrics: a statistic over steps, or a worker. Outputs show these columns
+ * after the metrics, in this order. Lives in the query's arena. */
 union figure {
 	int64_t whole; /* FIGURE_NONE: no value */
 	double real;   /* NAN: no value */
@@ -97,17 +99,17 @@ union figure {
 #define FIGURE_NONE INT64_MIN
 struct extra {
 	struct str name;           /* "mean", or a worker; data outputs prefix the metric */
-	enum metric_id of;         /* M_NONE: without metric */
+	enum metric_id of;         /* M_NONE: the column has no metric */
 	enum unit unit;            /* UNIT_COUNT, UNIT_TIME, UNIT_BYTES or UNIT_PERCENT */
-	bool whole;                /* the member of the numbers that is shown */
-	bool total_only;           /* text omits own numbers */
+	bool whole;                /* true: the member `whole` of the numbers is shown */
+	bool total_only;           /* true: text omits own numbers */
 	union figure *own, *total; /* indexed by shown entry */
-	struct str *words; /* indexed by shown entry; if not NULL, the column has texts instead of
-	                      numbers */
+	struct str *words; /* indexed by shown entry; NULL if the column has numbers instead of
+	                      texts */
 };
 
-/* Reasons why kept entries are hidden; the first reason counts. An entry skipped with its subtree
- * counts as many as the subtree has. */
+/* Reasons for hiding kept entries; the first reason counts. An entry that is skipped with its
+ * subtree counts as all entries of the subtree. */
 enum hidden_by {
 	HIDDEN_START, /* -start_name_regexes */
 	HIDDEN_DEPTH, /* -max_depth */
@@ -127,13 +129,13 @@ struct result {
 	enum vk kind;
 	struct entry *shown;
 	uint32_t n;
-	struct tally root; /* op: totals of the (hidden) root; otherwise those of shown[0] */
-	bool empty;        /* op: the answer has no entries */
+	struct tally root; /* op: totals of the (hidden) root; otherwise the totals of shown[0] */
+	bool empty;        /* op: true if the answer has no entries */
 	struct shown_tensor *tensors; /* indexed by shown entry; NULL: no checkpoint is read */
 	struct extra *extra;
 	size_t n_extra;
 	uint32_t hidden[HIDDEN_N]; /* numbers of kept entries */
-	struct tally deep;         /* own numbers of those that -max_depth hides */
+	struct tally deep;         /* own numbers of the entries that -max_depth hides */
 };
 
 /* One command on a model. */
@@ -147,23 +149,25 @@ struct query {
 	const struct step *step;       /* NULL: average over steps */
 	const struct step **steps;     /* steps selected by -step, ascending */
 	size_t n_steps;
-	const struct step *only; /* if not NULL, selected instead of the steps of the options */
-	bool fold;               /* an entry without numbers of its own and with one child shares
-	                            the child's line */
-	bool types_renamed;      /* view_rename_types has been called */
-	bool one_of_many;        /* a file for each of several steps is written */
+	const struct step *only; /* if not NULL, replaces the steps that the options select */
+	bool fold;               /* true: an entry without numbers of its own and with one child
+	                            shares the child's line */
+	bool types_renamed;      /* true: view_rename_types has been called */
+	bool one_of_many;        /* true: one of several files, each for a step, is written */
 	bool *workers;           /* indexed by worker: true if selected; NULL: all are */
-	struct tally *tallies;   /* of every node of the model for the steps; computed if NULL */
-	int64_t over;            /* number by which totals are divided (model_steps) */
+	struct tally *tallies;   /* numbers of every node of the model in the steps; computed if
+	                            NULL */
+	int64_t over;            /* number by which totals are divided (see model_steps) */
 	struct pattern_list *account, *start, *trim, *show, *hide;
 	struct pattern_list *devices; /* NULL: any device matches */
-	const uint32_t *set_matches;  /* by type set: how many account patterns match it */
+	const uint32_t *set_matches;  /* indexed by type set: number of account patterns that match
+	                                 it */
 	struct kept kept;
 };
 
 /* Facts about a view for other modules. */
 enum view_trait {
-	VIEW_NODES = 1,  /* an entry is a node or leads to one; else it accounts many nodes */
+	VIEW_NODES = 1,  /* an entry is a node or leads to one; otherwise it accounts many nodes */
 	VIEW_PATHS = 2,  /* names are paths: the parent of a/b is a */
 	VIEW_EDGES = 4,  /* entries follow the edges between nodes */
 	VIEW_LIST = 8,   /* a list: entries have no children, and a total includes all following
@@ -175,15 +179,15 @@ struct view_ops {
 	const char *name;
 	enum vk kind;
 	unsigned traits;
-	const char *doc;     /* as printed in the Doc block */
-	const char *help;    /* ours */
-	const char *made_up; /* type of an entry that no node defines; NULL: none */
-	/* Builds the tree of a model, in a, with its notes (once). */
+	const char *doc;     /* text for the Doc block */
+	const char *help;    /* help text of tfprof */
+	const char *made_up; /* type of an entry that no node defines; NULL if there is none */
+	/* Builds the tree of a model, in a, with its notes. Called once. */
 	void (*build)(const struct model *m, struct tree *t, struct arena *a, struct notes *notes);
-	/* Fills q->kept: the accounted entries, added up (op: own sums only; its totals depend on
-	 * the list). Code: only if the model has call stacks. */
+	/* Fills q->kept: the accounted entries with their sums (op: only own sums, because its
+	 * totals depend on the list). For code: only if the model has call stacks. */
 	void (*account)(struct query *q);
-	/* Keeps, selects and sorts; false if a pattern gave up. */
+	/* Keeps, selects and sorts the entries. Returns false if matching a pattern failed. */
 	bool (*show)(struct query *q, struct result *r, struct err *e);
 };
 extern const struct view_ops views[VK_N]; /* indexed by kind: the rows of metric/view.def */
@@ -193,7 +197,7 @@ static inline bool view_is(enum vk kind, enum view_trait trait)
 	return (views[kind].traits & trait) != 0;
 }
 
-/* Returns the first view with the trait. */
+/* Returns the first view with a trait. */
 const struct view_ops *view_with(enum view_trait trait);
 
 #define VIEW(id, name, ...)                                                                        \
@@ -204,12 +208,12 @@ const struct view_ops *view_with(enum view_trait trait);
 #include "metric/view.def"
 #undef VIEW
 
-/* Runs one command: finds the step, tallies, shows. A missing step is ERR_STEP, with a note in the
- * original's words. Another note reports saturated sums. */
+/* Runs one command: finds the step, adds up the numbers, and shows the entries. A missing step is
+ * ERR_STEP, with a note in the original's words. Another note reports saturated sums. */
 bool view_run(const struct view_ops *v, struct query *q, struct result *r, struct err *e);
 
-/* Limits the shown entries to the number of -top: a list to its first ones; a tree to those with
- * the largest totals, which include the entries above them. */
+/* Limits the number of shown entries to -top: keeps the first entries of a list; in a tree, keeps
+ * the entries with the largest totals and the entries above them. */
 void view_limit(struct result *r);
 
 /* Adds the note about saturated sums once, for callers that add up accounted numbers. */
@@ -220,8 +224,9 @@ bool view_rename(struct query *q, struct err *e);
 /* Groups the nodes of the view op by their renamed types, if there are rules. */
 bool view_rename_types(struct query *q, struct err *e);
 
-/* The parts of view_run before and after the view runs, for callers that need all accounted entries
- * and select by themselves. view_close must follow a successful view_open. */
+/* view_open and view_close are the parts of view_run before and after the view runs, for callers
+ * that need all accounted entries and select by themselves. view_close must follow a successful
+ * view_open. */
 bool view_open(struct query *q, struct err *e);
 void view_close(struct query *q);
 
@@ -233,19 +238,19 @@ static inline uint32_t view_matches(const struct query *q, uint32_t node)
 	return q->set_matches[q->m->nodes.v[node].types];
 }
 
-/* Makes q->kept from the root and the tree entries with keep[i]; the parent of each is its nearest
- * kept ancestor. view_sum computes the totals. */
+/* Makes q->kept from the root and the tree entries for which keep[i] is true. The parent of each is
+ * its nearest kept ancestor. view_sum computes the totals. */
 void view_keep(struct query *q, const bool *keep, const bool *accounted);
 
-/* Op and code: keeps the entries that account nodes, or lead to such entries; all, if every
- * type is accounted. Fills kept.self and kept.nodes too. */
+/* For op and code: keeps the entries that account nodes, or lead to such entries; all entries if
+ * every type is accounted. Also fills kept.self and kept.nodes. */
 void view_keep_members(struct query *q);
 
 /* Op and code: returns the own numbers of each kept entry, from q->tallies; in q->a. */
 struct tally *view_sum_members(const struct query *q);
 
-/* Returns the n graph nodes of a kept entry of op or code, in name order; those count for which
- * view_matches is not 0. */
+/* Returns the n graph nodes of a kept entry of op or code, in name order. Nodes for which
+ * view_matches is not 0 count. */
 static inline const uint32_t *view_members(const struct query *q, uint32_t kept, uint32_t *n)
 {
 	const struct tree *t = q->tree;
@@ -255,12 +260,13 @@ static inline const uint32_t *view_members(const struct query *q, uint32_t kept,
 	return t->members + t->member0[i];
 }
 
-/* Adds up: an entry's total is its own numbers and its kept children's totals; the root's is its
- * children's alone. Needs kept.self (op, code). */
+/* Adds up the totals: an entry's total is the sum of its own numbers and its kept children's
+ * totals; the root's total is the sum of its children's totals alone. Requires kept.self (op,
+ * code). */
 void view_sum(struct query *q);
 
-/* Op: the total of an entry is the sum of its own numbers and all following entries of kept.list;
- * the total of the root is that of the first entry. */
+/* For op: the total of an entry is the sum of its own numbers and the numbers of all following
+ * entries of kept.list; the total of the root is the total of the first entry. */
 void view_sum_list(struct query *q);
 
 /* Returns a value of an entry or of the root. */
@@ -269,8 +275,8 @@ static inline struct fraction view_value(const struct query *q, const struct tal
 	return model_fraction(q->m, q->over, v, t->v[v]);
 }
 
-/* True if a value may have a fraction in this answer: times of traces, averages over their steps.
- */
+/* True if a value may have a fraction in this answer, as times of traces and averages over their
+ * steps do. */
 static inline bool view_has_fractions(const struct query *q, enum value v)
 {
 	return model_fraction(q->m, q->over, v, 0).per > 1;
@@ -281,24 +287,25 @@ static inline struct str view_name(const struct query *q, uint32_t kept)
 	return q->tree->name[q->kept.at[kept]];
 }
 
-/* Returns the metric that orders by time: micros. If threads and devices run at the same time, the
- * device time, or the host time of a file without device work. */
+/* Returns the metric that orders by time: micros. If threads and devices run at the same time,
+ * returns the device time, or the host time for a file without device work. */
 enum metric_id view_time_metric(const struct model *m);
 
-/* Returns the metric of the parallel time, which orders entries with equal numbers: host time for
- * device time and the reverse; V_NONE if there is none, or if times are added up. */
+/* Returns the value of the parallel time, which orders entries with equal numbers: host time for
+ * device time and the reverse. Returns V_NONE if there is none, or if times are added up. */
 enum value view_other_time(const struct model *m, enum value of);
 
 /* Returns the own numbers of a kept entry. */
 const struct tally *view_self(const struct query *q, uint32_t kept);
 
-/* Returns which of thresholds, depth, -show_name_regexes, -hide_name_regexes and -device_regexes
- * hides the kept entry; HIDDEN_N: none. depth counts levels from 1. The root is always shown. */
+/* Returns the reason that hides the kept entry: thresholds, depth, -show_name_regexes,
+ * -hide_name_regexes or -device_regexes; HIDDEN_N: none. depth counts levels from 1. The root is
+ * always shown. */
 enum hidden_by view_hides(struct query *q, uint32_t kept, int64_t depth);
 
 /* Walks q->kept for the tree views: start, depth, trim, show, hide, re-accounting, order. cut_self:
- * a trimmed or too deep entry is dropped with its subtree (code); otherwise only its descendants
- * are. */
+ * true if a trimmed or too deep entry is dropped with its subtree (code); otherwise only its
+ * descendants are dropped. */
 bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e);
 
 static inline struct str view_made_up_type(enum vk kind)
@@ -315,18 +322,19 @@ static inline int64_t view_nodes(const struct query *q, uint32_t kept)
 	return q->kept.nodes ? q->kept.nodes[kept] : 0;
 }
 
-/* True unless a pattern gave up. */
+/* True unless matching a pattern failed. */
 bool view_patterns_ok(const struct query *q, struct err *e);
 
-/* Compares kept entries a and b by -order_by: negative, zero or positive as a is printed before,
- * with or after b. tallies: the numbers to compare, by kept entry. */
+/* Compares kept entries a and b by -order_by. Returns a negative number, zero or a positive number
+ * if a is printed before, with or after b. tallies: the numbers to compare, indexed by kept
+ * entry. */
 int view_order(const struct query *q, const struct tally *tallies, uint32_t a, uint32_t b);
 
 /* ---- an answer with other numbers ---- */
 
 /* Computes the numbers of the shown entries from other tallies of the nodes (another step, another
- * worker); selection and order stay the same. Returns own numbers and totals by shown entry, in a,
- * not divided by the number of steps. */
+ * worker); selection and order stay the same. Returns own numbers and totals, indexed by shown
+ * entry, in a, not divided by the number of steps. */
 struct recompute_values {
 	struct tally *own, *total;
 };

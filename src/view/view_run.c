@@ -37,7 +37,7 @@ static bool no_step(struct query *q, struct str asked, struct err *e)
 	        STR(shown));
 }
 
-/* Checks the steps: every number of a list must exist, and at least one of a range. */
+/* Checks the steps: every number of a list, and at least one number of a range, must exist. */
 static bool check_steps(struct query *q, struct err *e)
 {
 	const struct step_set *s = &q->o->steps;
@@ -48,7 +48,7 @@ static bool check_steps(struct query *q, struct err *e)
 	return !s->n || q->n_steps || no_step(q, s->text, e);
 }
 
-/* True if the numbers are from selected steps rather than the average in the model. */
+/* True if the numbers come from selected steps instead of the average in the model. */
 static bool names_steps(const struct query *q)
 {
 	return opts_names_steps(q->o) || q->workers;
@@ -73,7 +73,8 @@ static bool find_steps(struct query *q, struct err *e)
 	return true;
 }
 
-/* Returns the numbers of the nodes: of one step, of several, or the average kept by the model. */
+/* Returns the numbers of the nodes: in one step, in several steps, or the average that the model
+ * stores. */
 static struct tally *find_tallies(const struct query *q)
 {
 	if (!q->step && names_steps(q))
@@ -112,7 +113,7 @@ bool view_patterns_ok(const struct query *q, struct err *e)
 	       !pattern_failed(q->hide, e) && (!q->devices || !pattern_failed(q->devices, e));
 }
 
-/* Patterns are matched once per set of types instead of once per node. */
+/* Matches the patterns once per set of types instead of once per node. */
 static void match_sets(struct query *q)
 {
 	const struct model *m = q->m;
@@ -159,7 +160,7 @@ void view_note_stopped(struct notes *notes)
 	        "larger");
 }
 
-/* True if a shown total, the root's total or the total of everything has reached the end of its
+/* True if a shown total, the root's total or the total of everything has reached the limit of its
  * type. */
 static bool has_stopped(const struct result *r)
 {

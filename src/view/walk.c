@@ -11,21 +11,21 @@ struct tree_walk {
 	struct query *q;
 	struct kept *k;
 	bool cut_self;
-	bool *live, *top; /* below a start; itself a start */
-	int32_t *depth;   /* level, where the root is 1; 0: not visited */
-	bool *open;       /* its children are visited */
-	uint32_t *shown;  /* shown entries, in pre-order */
-	uint32_t *parent; /* index in shown of the shown parent */
-	uint32_t *folded; /* indexed by kept entry: number of folded entries directly above, or NULL
-	                   */
-	uint32_t *nearest; /* indexed by kept entry: itself or its nearest shown ancestor, as index
-	                    * in shown */
+	bool *live, *top;  /* live: below a start; top: is itself a start */
+	int32_t *depth;    /* level, which is 1 for the root; 0: not visited */
+	bool *open;        /* true: its children are visited */
+	uint32_t *shown;   /* shown entries, in pre-order */
+	uint32_t *parent;  /* index in `shown` of the shown parent */
+	uint32_t *folded;  /* indexed by kept entry: number of folded entries directly above it; may
+	                      be NULL */
+	uint32_t *nearest; /* indexed by kept entry: index in `shown` of the entry or of its nearest
+	                      shown ancestor */
 	uint32_t n;
 	uint32_t hidden[HIDDEN_N];
 	struct tally deep; /* own numbers of entries that -max_depth hides */
 };
 
-/* Finds the starts: the first match of a start pattern on each path down becomes a child of the
+/* Finds the starts: on each path down, the first match of a start pattern becomes a child of the
  * root. */
 static void find_starts(struct tree_walk *w)
 {
@@ -49,7 +49,7 @@ static uint32_t walk_parent(const struct tree_walk *w, uint32_t i)
 	return w->top[i] ? 0 : w->k->parent[i];
 }
 
-/* Counts kept entries [from, to) as hidden. */
+/* Counts the kept entries [from, to) as hidden. */
 static void hide(struct tree_walk *w, enum hidden_by why, uint32_t from, uint32_t to)
 {
 	w->hidden[why] += to - from;
@@ -72,7 +72,7 @@ static bool is_folded(const struct tree_walk *w, uint32_t i)
 	return true;
 }
 
-/* Visits entry i; false if its subtree is to be skipped. */
+/* Visits entry i. Returns false if its subtree must be skipped. */
 static bool visit(struct tree_walk *w, uint32_t i)
 {
 	struct query *q = w->q;
@@ -128,7 +128,7 @@ static void reaccount(struct tree_walk *w)
 {
 	struct tally *total = w->k->total;
 
-	if (value_stopped(total[0].v, V_N)) /* entries may be hidden for such a total */
+	if (value_stopped(total[0].v, V_N)) /* entries may be hidden for such a saturated total */
 		view_note_stopped(w->q->notes);
 	for (uint32_t i = 0; i < w->n; i++)
 		total[w->shown[i]] = *view_self(w->q, w->shown[i]);
@@ -179,7 +179,7 @@ static void emit(struct tree_walk *w, struct result *r)
 		x->depth = up == ID_NONE ? 0 : r->shown[x->parent].depth + 1;
 		x->accounted = w->k->accounted[x->kept];
 		x->folded = w->folded ? w->folded[x->kept] : 0;
-		x->first = x->kept - x->folded; /* a chain in pre-order */
+		x->first = x->kept - x->folded; /* the folded entries are a chain in pre-order */
 		x->self = view_self(w->q, x->kept);
 		x->total = &w->k->total[x->kept];
 		for (uint32_t c = first[i + 1]; c > first[i]; c--)

@@ -9,13 +9,13 @@
 
 #include "base/sort.h"
 
-#define COLUMNS_MAX 8 /* workers with a column each, unless -max_workers is given */
+#define COLUMNS_MAX 8 /* workers with a column, unless -max_workers is given */
 
 /* Statistics of an entry over the workers, own or total. */
 struct spread {
 	struct fraction min, max;
 	double sum;
-	uint32_t n; /* workers that have it */
+	uint32_t n; /* number of workers that have the entry */
 };
 
 struct columns {
@@ -23,10 +23,10 @@ struct columns {
 	const struct query *q;
 	enum metric_id of;
 	struct spread *own, *total; /* indexed by shown entry */
-	uint32_t *slowest;          /* indexed by shown entry: the worker */
+	uint32_t *slowest;          /* indexed by shown entry: the slowest worker */
 	double *first;              /* indexed by worker: total of the first entry */
-	bool whole;                 /* the numbers have no fractions */
-	uint32_t *shown, n_shown;   /* workers with a column each */
+	bool whole;                 /* true: the numbers have no fractions */
+	uint32_t *shown, n_shown;   /* workers with a column of their own */
 };
 
 /* Returns the metric of -order_by, otherwise the first selected one. */
@@ -40,7 +40,7 @@ static enum metric_id find_metric(const struct result *r)
 	return metrics[of].value == V_NONE ? M_MICROS : of;
 }
 
-/* Compares two numbers, exactly if both are in the same parts. */
+/* Compares two numbers. The comparison is exact if both have the same divisor. */
 static bool is_above(struct fraction a, struct fraction b)
 {
 	return a.per == b.per ? a.v > b.v : fraction_real(a) > fraction_real(b);

@@ -5,8 +5,8 @@
 #include "base/sort.h"
 #include "view/step_columns.h"
 
-#define LISTED_MAX 8 /* names listed in a sentence */
-#define NAMES_MAX  3 /* names listed in a note */
+#define LISTED_MAX 8 /* maximum number of names in a sentence */
+#define NAMES_MAX  3 /* maximum number of names in a note */
 
 /* ---- selection ---- */
 
@@ -53,7 +53,7 @@ static void put_step(struct query *q, const struct step *s)
 	q->steps[q->n_steps++] = s;
 }
 
-/* Returns the range of a worker's steps in the model: [from, end). */
+/* Returns the range [from, end) of a worker's steps in the model. */
 static size_t steps_of(const struct model *m, uint32_t worker, size_t *from)
 {
 	size_t end;
@@ -77,7 +77,7 @@ static void choose_by_number(struct query *q, uint32_t worker)
 }
 
 struct interval {
-	int64_t from, to; /* microseconds; to <= from: no times */
+	int64_t from, to; /* microseconds; to <= from: the step has no times */
 };
 
 static struct interval find_interval(const struct step *s)
@@ -131,7 +131,7 @@ static void choose_by_time(struct query *q, uint32_t worker, size_t n)
 	}
 }
 
-/* Adds a note about workers with fewer steps than the others. */
+/* Adds a note about workers with fewer steps than other workers. */
 static void note_missing(struct query *q, const uint32_t *counts)
 {
 	uint32_t workers = workers_count(q->m), most = 0, missing = 0;

@@ -6,7 +6,7 @@
 
 #define HAS(name, words) why_has(name, words, sizeof(words) / sizeof *(words))
 
-/* Returns the partition of a chosen window, the mean of the devices. */
+/* Returns the partition of a chosen window, as the mean over the devices. */
 static struct replay_part mean_partition(const struct why_scene *s, struct arena *a)
 {
 	struct replay_part mean = { .device = ID_NONE };
@@ -25,11 +25,11 @@ static struct replay_part mean_partition(const struct why_scene *s, struct arena
 
 /* ---- copies ---- */
 
-/* Rate that copies from pinned memory reach over PCIe 4 x16, if the file has no such copies. */
+/* Rate of copies from pinned memory over PCIe 4 x16; used if the file has no such copies. */
 #define ASSUMED_BYTES_PER_US 25000
 #define PINNED_LEAST_BYTES   65536 /* shorter copies do not reach the rate */
 
-/* A copy between host and device: its bytes, and slice_is_pageable. */
+/* A copy between host and device: its bytes, and the result of slice_is_pageable. */
 struct host_copy {
 	int64_t bytes;
 	int pageable;
@@ -49,7 +49,7 @@ static bool read_copy(const struct why_scene *s, const struct depend_node *n, st
 	return true;
 }
 
-/* Returns the best rate of the copies of pinned memory, bytes per tick; 0: none. */
+/* Returns the best rate of copies from pinned memory, bytes per tick; 0: none. */
 static double pinned_rate(const struct why_scene *s)
 {
 	struct host_copy copy;
@@ -75,7 +75,7 @@ static void unblock_after(const struct why_scene *s, struct why_change *out, con
 				why_unblock(s, out, i);
 }
 
-/* Gives the pageable copies the rate of pinned ones. */
+/* Applies the rate of pinned copies to the pageable copies. */
 static void pin_copies(const struct why_scene *s, struct why_change *out)
 {
 	double best = pinned_rate(s);
@@ -139,8 +139,8 @@ void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 
 /* ---- communication ---- */
 
-/* True if for at least half of the communication time, the file shows what waits for it: through an
- * event, a blocking call, or other work that follows on the same stream. */
+/* True if the file shows a successor for at least half of the communication time: through an event,
+ * a blocking call, or later work on the same stream. */
 static bool is_waited_for(const struct why_scene *s, struct arena *a)
 {
 	const struct depend *d = s->d;
@@ -245,7 +245,7 @@ void why_find_layout_conversion(const struct why_scene *s, struct why_change *ou
 
 /* ---- small grids ---- */
 
-/* Returns the number of blocks of a kernel: of "x,y,z"; 0: unknown. */
+/* Returns the number of blocks of a kernel from its grid "x,y,z"; 0: unknown. */
 static int64_t blocks_of(const struct why_scene *s, const struct depend_node *n)
 {
 	struct slice slice;

@@ -10,11 +10,11 @@
 
 /* The calls of one op, or of one function in one op, in all steps. */
 struct why_calls {
-	int64_t start;    /* of the first call */
-	uint32_t slice;   /* of the first call */
-	uint32_t counted; /* the slice counted last */
+	int64_t start;    /* start of the first call */
+	uint32_t slice;   /* slice of the first call */
+	uint32_t counted; /* the slice that was counted last */
 	uint64_t later;   /* number of the other calls */
-	int64_t ticks;    /* of the other calls */
+	int64_t ticks;    /* ticks of the other calls */
 };
 
 static enum trace_category category_of(const struct why_scene *s, uint32_t context)
@@ -22,8 +22,8 @@ static enum trace_category category_of(const struct why_scene *s, uint32_t conte
 	return s->t->events.v[s->d->contexts.v[context].event].category;
 }
 
-/* Returns the names of a function and of the op around it, or the name of an op; 0: another
- * context. The names of steps have numbers. */
+/* Returns the names of a function and of the op around it, or the name of an op; 0 for another
+ * context. Names of steps contain numbers, so they are not used. */
 static uint64_t key_of(const struct why_scene *s, uint32_t context)
 {
 	const struct depend_context *c = &s->d->contexts.v[context];

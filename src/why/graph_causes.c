@@ -127,7 +127,7 @@ struct eager_step {
 	int64_t length;
 };
 
-/* Examines all steps of the trace, because -step may choose the one without graphs alone. */
+/* Examines all steps of the trace, because -step may select only the step without graphs. */
 static struct eager_step *find_steps(const struct why_scene *s, struct arena *a)
 {
 	const struct replay *x = s->x;
@@ -150,7 +150,7 @@ static struct eager_step *find_steps(const struct why_scene *s, struct arena *a)
 	return v;
 }
 
-/* Returns, for each phase, the median length of the steps that replay graphs; 0: there are none. */
+/* Returns the median length of the steps that replay graphs, for each phase; 0: none. */
 static int64_t *graph_medians(const struct eager_step *v, size_t n, struct arena *a)
 {
 	int64_t *medians = ARENA_ARRAY(a, PHASE_N, int64_t);

@@ -15,13 +15,13 @@
 #define PAUSE_US 1000 /* a longer pause is work of the host; a launch takes 2 to 100 us in all */
 
 /* The nodes of a thread from one launch to the next, or to a node for which another thread waited
- * before it made the next launch. */
+ * before that thread's next launch. */
 struct late_span {
 	uint32_t first, n;
-	int64_t host;     /* their time that no cause owns */
-	int64_t launched; /* work of the launch at the end; -1: none */
-	bool late;        /* the device waited for this launch */
-	bool graph;       /* it launched a graph */
+	int64_t host;     /* time of these nodes that no cause owns */
+	int64_t launched; /* work of the launch at the end of the span; -1: none */
+	bool late;        /* true: the device waited for this launch */
+	bool graph;       /* true: the span launched a graph */
 };
 
 /* Finds the span that begins at a node of a track. */
@@ -51,7 +51,7 @@ static bool is_launching(const struct why_scene *s, const struct late_span *x)
 	       x->host < PAUSE_US * s->t->ticks_per_us;
 }
 
-/* Removes the time without an owner of the spans of one kind. */
+/* Removes the unowned time from the spans of one kind. */
 static void remove_spans(const struct why_scene *s, struct why_change *out, bool launching)
 {
 	for (size_t k = 0; k < s->t->tracks.n; k++) {

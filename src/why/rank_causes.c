@@ -41,7 +41,7 @@ static size_t communicating_devices(const struct why_scene *s, struct arena *a)
 }
 
 /* True if ranks can be compared. Otherwise sets the reason, unless no device communicates, because
- * then no rank waits for another one. */
+ * then no rank waits for another. */
 static bool can_compare(const struct why_scene *s, struct why_change *out)
 {
 	size_t devices = communicating_devices(s, out->a);
@@ -63,7 +63,7 @@ static double factor(int64_t to, int64_t from)
 	return from > 0 ? (double)to / (double)from : 1;
 }
 
-/* Multiplies the own time of a rank of this trace. */
+/* Multiplies the own time of a rank in this trace. */
 static void scale_rank(const struct why_scene *s, struct why_change *out, const struct job_rank *r,
         double host, double device)
 {
@@ -86,7 +86,7 @@ static int64_t median_of(const struct why_scene *s, bool host, struct arena *a)
 	return v[keysort_new(a, n, v)[(n - 1) / 2]];
 }
 
-/* Gives the rank that arrives latest the median times. */
+/* Assigns the median times to the rank that arrives last. */
 void why_find_slow_rank(const struct why_scene *s, struct why_change *out)
 {
 	const struct job_rank *late;
@@ -105,7 +105,7 @@ void why_find_slow_rank(const struct why_scene *s, struct why_change *out)
 	scale_rank(s, out, late, host < 1 ? host : 1, device < 1 ? device : 1);
 }
 
-/* Gives all ranks the mean times. */
+/* Assigns the mean times to all ranks. */
 void why_find_unbalanced_ranks(const struct why_scene *s, struct why_change *out)
 {
 	int64_t host = 0, device = 0, n = (int64_t)s->job->ranks.n;

@@ -9,11 +9,11 @@
 
 /* The float operations of an op with its inputs. */
 struct counted_op {
-	struct flops f; /* lack: nothing is known */
+	struct flops f; /* lack: no number is known */
 	enum flops_class class;
 };
 
-/* The ops that launched kernels, each event counted once. */
+/* The ops that launched kernels, each event once. */
 struct counted_ops {
 	struct imap of_event;
 	VEC(struct counted_op) v;
@@ -32,7 +32,7 @@ static struct counted_op count_op(const struct why_scene *s, const struct slice 
 	return (struct counted_op){ flops_of_call(&c), flops_class_of(row->formula) };
 }
 
-/* Returns the op that launched a kernel; NULL: its float operations are not known. */
+/* Returns the op that launched a kernel; NULL if its float operations are unknown. */
 static const struct counted_op *op_of(
         const struct why_scene *s, const struct depend_node *n, struct counted_ops *known)
 {
@@ -154,7 +154,7 @@ void why_find_no_tensor_cores(const struct why_scene *s, struct why_change *out)
 #define ROOF_FACTOR   4 /* many kernels take up to this many times the time at their roof */
 #define ROOF_LEAST_US 5 /* shorter kernels are limited by their start, not by the device */
 
-/* Returns the time that the limits of the device allow for a kernel, ticks; 0: unknown. */
+/* Returns the minimum time of a kernel under the limits of the device, ticks; 0: unknown. */
 static int64_t roof_time(
         const struct why_scene *s, const struct depend_node *n, struct counted_ops *known)
 {
@@ -175,7 +175,7 @@ static int64_t roof_time(
 	                                                         : least);
 }
 
-/* True if a cause that says more owns the time of a kernel. */
+/* True if a more specific cause owns the time of a kernel. */
 static bool has_other_cause(const struct why_scene *s, const struct depend_node *n)
 {
 	double share = why_grid_share(s, n);
@@ -183,14 +183,14 @@ static bool has_other_cause(const struct why_scene *s, const struct depend_node 
 	return (share > 0 && share < 1) || is_vector_kernel(s, n) || why_converts_layout(s, n);
 }
 
-/* All kernels of a name, in the chosen steps. */
+/* All kernels with one name, in the chosen steps. */
 struct roofed_name {
 	int64_t length, roof;
 };
 
 struct roofed {
-	int64_t *roof;    /* of each node; 0: unknown, or not examined */
-	struct imap name; /* -> index of names */
+	int64_t *roof;    /* indexed by node; 0: unknown, or not examined */
+	struct imap name; /* key: name; value: index in names */
 	VEC(struct roofed_name) names;
 };
 

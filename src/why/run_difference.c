@@ -7,10 +7,10 @@
 #include "base/sort.h"
 #include "why/why_internal.h"
 
-/* State while the parts of one run are added to the answer. */
+/* State of adding the parts of one run to the answer. */
 struct run_parts {
 	const struct why_scene *scene;
-	const uint8_t *owners; /* of each node: enum why_id */
+	const uint8_t *owners; /* indexed by node: enum why_id */
 	struct run_difference *to;
 	struct intern keys; /* keys of the parts of both runs */
 	struct arena *a;
@@ -46,7 +46,7 @@ static uint32_t part_of(struct run_parts *p, const struct critical_segment *x)
 	if (!is_cause(p->to, made.cause))
 		made.cause = WHY_IDS;
 	if (x->event != ID_NONE && s->t->events.v[x->event].category == CATEGORY_STEP)
-		made.name = S("(step)"); /* marks of steps have numbers in their names */
+		made.name = S("(step)"); /* names of step marks contain numbers */
 	else if (x->event != ID_NONE)
 		made.name = why_name(s, x->event);
 	sb_fmt(&key, "%d %d ", made.cause, made.cause == WHY_IDS ? (int)x->kind : 0);
@@ -100,7 +100,7 @@ static int by_difference(const void *v, uint32_t a, uint32_t b)
 	return (p < q) - (p > q);
 }
 
-/* Sums the parts by cause; those without a cause by kind. */
+/* Sums the parts by cause; sums parts without a cause by kind. */
 static void add_sums(struct run_difference *x, struct arena *a)
 {
 	uint32_t by_cause[WHY_IDS] = { 0 }, by_kind[CRITICAL_KINDS] = { 0 }; /* 1 + index */
@@ -121,7 +121,8 @@ static void add_sums(struct run_difference *x, struct arena *a)
 
 /* ---- causes ---- */
 
-/* Stores the time that removing a cause saves in a run. True if the run reports the cause. */
+/* Stores the time that removing a cause saves in a run. Returns true if the run reports the
+ * cause. */
 static bool find_saved(const struct why *x, enum why_id id, int run, struct run_cause *out)
 {
 	out->judged[run] = !why_gap_of(x, id).p;

@@ -4,9 +4,9 @@
  * windows of both runs without gaps. Its segments, summed by cause or kind and by name, are the
  * parts of a mean step, and the differences of the parts add up to the difference of the steps.
  *
- * A segment of a thread has the cause that owns the time; else that of the time before the next
- * launch. A segment of a device has the first cause whose remedy makes it half as long or shorter.
- * The latency of launches is launch_bound.
+ * A segment of a thread has the cause that owns its time, otherwise the cause that owns the
+ * time before the next launch. A segment of a device has the first cause whose remedy at least
+ * halves it. The latency of launches is launch_bound.
  */
 #ifndef TFPROF_WHY_RUN_DIFFERENCE_H
 #define TFPROF_WHY_RUN_DIFFERENCE_H
@@ -17,9 +17,10 @@ enum { RUN_LEFT, RUN_RIGHT, RUNS_N };
 
 /* Time on the critical path of a mean step, in each run; 0: none. */
 struct run_part {
-	enum why_id cause; /* WHY_IDS: none */
+	enum why_id cause; /* WHY_IDS: no cause */
 	enum critical_kind kind;
-	struct str name; /* op, kernel, call or range; empty: none, or a sum of parts */
+	struct str name; /* name of the op, kernel, call or range; empty: no name, or a sum of
+	                    parts */
 	int64_t ns[RUNS_N];
 };
 
@@ -33,12 +34,12 @@ struct run_cause {
 struct run_difference {
 	const struct why *runs[RUNS_N];
 	int64_t ns[RUNS_N];         /* length of the mean step; the parts add up to it */
-	VEC(struct run_part) parts; /* the largest difference first */
-	VEC(struct run_part) sums;  /* parts by cause or else by kind; largest difference first */
+	VEC(struct run_part) parts; /* sorted by difference, largest first */
+	VEC(struct run_part) sums;  /* by cause, otherwise by kind; largest difference first */
 	VEC(struct run_cause) causes;
 };
 
-/* Compares two runs of one trace each. The result lives in a. */
+/* Compares two runs, each with one trace. The result lives in a. */
 void run_difference_find(const struct why *left, const struct why *right,
         struct run_difference *out, struct arena *a);
 

@@ -39,7 +39,7 @@ static uint8_t owner_of_event(const struct why_scene *s, uint32_t event)
 	return WHY_IDS;
 }
 
-/* Finds the owner of each context: the first row that owns the context or one around it. */
+/* Finds the owner of each context: the first row that owns the context or a context around it. */
 static void find_owners(struct why_scene *s)
 {
 	const struct depend *d = s->d;
@@ -99,7 +99,7 @@ bool why_launches_graph(const struct why_scene *s, uint32_t node)
 	       str_contains(why_name(s, n->event), S("GraphLaunch"));
 }
 
-/* Finds the nodes for which another thread waited, which then launches. */
+/* Finds the nodes for which another thread waited before its next launch. */
 static void find_handed(struct why_scene *s, struct arena *own)
 {
 	const struct depend *d = s->d;
@@ -141,7 +141,8 @@ static bool is_overhead(const struct why_scene *s, uint32_t event)
 	       s->d->classes[event] != DEPEND_FULL;
 }
 
-/* Returns the slices of the profiler's own work in order. They overlap the work that they delay. */
+/* Returns the slices of the profiler's own work in order of time. They overlap the work that they
+ * delay. */
 static struct overhead *find_overheads(const struct why_scene *s, size_t *n)
 {
 	VEC(struct overhead) v = { .n = 0 };
@@ -162,7 +163,7 @@ static struct overhead *find_overheads(const struct why_scene *s, size_t *n)
 	return v.v;
 }
 
-/* Adds the time of the profiler's own work, which happens in calls, on threads that launch. */
+/* Adds the time of the profiler's own work inside calls, on threads that launch. */
 static void add_overhead(
         struct why_scene *s, const struct depend_track *track, const struct overhead *v, size_t n)
 {
@@ -272,20 +273,21 @@ void why_scene_open(
 
 /* ---- changes ---- */
 
-/* Returns "cudaMalloc in aten::empty", "(preempted) in aten::linear". */
+/* Returns a name such as "cudaMalloc in aten::empty" or "(preempted) in aten::linear". */
 static struct str call_name(
         const struct why_scene *s, const struct depend_context *c, struct arena *a)
 {
 	struct str name = why_name(s, c->event);
 	uint32_t around = c->parent == ID_NONE ? ID_NONE : s->d->contexts.v[c->parent].event;
 
-	/* names of steps have numbers */
+	/* names of steps contain numbers */
 	return around == ID_NONE || s->t->events.v[around].category == CATEGORY_STEP
 	               ? name
 	               : str_fmt(a, "%.*s in %.*s", STR(name), STR(why_name(s, around)));
 }
 
-/* Returns the context that is named: the outermost that a cause owns; otherwise the innermost. */
+/* Returns the context whose name is used: the outermost that a cause owns, otherwise the
+ * innermost. */
 static const struct depend_context *named_context(const struct why_scene *s, uint32_t node)
 {
 	const struct depend_context *c = depend_context(s->d, &s->d->nodes.v[node]);
@@ -298,8 +300,8 @@ static const struct depend_context *named_context(const struct why_scene *s, uin
 	return c;
 }
 
-/* Returns the place of a node: for device work the kernel; for a node of a thread the op, Python
- * line or call. */
+/* Returns the place of a node: the kernel for device work; the op, Python line or call for a node
+ * of a thread. */
 static struct why_place place_of(const struct why_scene *s, uint32_t node, struct arena *a)
 {
 	const struct depend_node *n = &s->d->nodes.v[node];
@@ -319,7 +321,7 @@ static struct why_place place_of(const struct why_scene *s, uint32_t node, struc
 	case CATEGORY_PREEMPTED:
 		return (struct why_place){ .kind = "thread", .name = call_name(s, c, a) };
 	case CATEGORY_OP: return (struct why_place){ .kind = "op", .name = why_name(s, c->event) };
-	case CATEGORY_STEP: /* names have numbers */
+	case CATEGORY_STEP: /* the names contain numbers */
 		return (struct why_place){ .kind = "range", .name = S("(mark of the step)") };
 	default: return (struct why_place){ .kind = "range", .name = why_name(s, c->event) };
 	}

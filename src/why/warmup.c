@@ -6,7 +6,7 @@
 #include "why/why_internal.h"
 
 #define STEPS_LEAST 3
-#define SLOW_FACTOR 1.25 /* a first step this much longer than the median is not steady */
+#define SLOW_FACTOR 1.25 /* a first step longer than the median by this factor is slow */
 
 static int64_t length_of(const struct critical_window *w)
 {

@@ -49,8 +49,7 @@ static struct changed_job change_all(
 	return j;
 }
 
-/* Returns the reason why the cause cannot be judged from any trace; p NULL if it can be judged from
- * one. */
+/* Returns the reason why no trace allows judging the cause; p is NULL if some trace does. */
 static struct str reason_of(const struct changed_job *j)
 {
 	for (size_t i = 0; i < j->n; i++)
@@ -67,8 +66,8 @@ static int by_ticks(const void *v, uint32_t a, uint32_t b)
 	return (x->ticks < y->ticks) - (x->ticks > y->ticks);
 }
 
-/* Returns the time of the longest piece of a place if it is start-up and most of the place's time,
- * otherwise 0. */
+/* Returns the time of the longest piece of a place if that piece is start-up and takes most of the
+ * place's time; otherwise 0. */
 static int64_t start_up_of(const struct why_place *p)
 {
 	return p->first && p->longest > p->ticks - p->longest ? p->longest : 0;
@@ -97,7 +96,7 @@ static void count_tracks(struct why_finding *f, const struct why_scene *s,
 }
 
 /* Adds up the places of all traces, in the arena of the answer. Their times are means over the
- * chosen steps of the traces in which the cause costs time. */
+ * chosen steps of the traces in which the cause takes time. */
 static void add_places(
         struct why_finding *f, const struct changed_job *j, struct arena *a, struct arena *own)
 {
@@ -169,7 +168,7 @@ static struct replay_run *run_changed(
 	return runs;
 }
 
-/* Returns the time on the critical path of a changed step whose cause is not in the file. */
+/* Returns the time on the critical path of a changed step for which the file shows no cause. */
 static int64_t unknown_in(const struct replay *x, const struct replay_run *run)
 {
 	int64_t kinds[CRITICAL_KINDS];
@@ -179,8 +178,8 @@ static int64_t unknown_in(const struct replay *x, const struct replay_run *run)
 }
 
 /* Returns the time that the changes save, as the mean over all traces; 0 or less if they save
- * nothing. Sets *unknown to the time on the critical path of the changed step whose cause is not in
- * the file; 0 if the change is not replayed. */
+ * nothing. Sets *unknown to the time on the critical path of the changed step for which the file
+ * shows no cause; 0 if the change is not replayed. */
 static int64_t saved_by(const struct rank_group *job, const struct changed_job *j, int64_t *unknown,
         struct arena *a)
 {
@@ -242,7 +241,7 @@ bool why_replay(const struct rank_group *job, enum why_id id, struct replay_run 
 /* ---- all causes ---- */
 
 #define PARTS      10  /* a difference of less than 1 / 10 is not worth a word */
-#define STEP_SHARE 0.5 /* the last device work must end after at least this part of the step */
+#define STEP_SHARE 0.5 /* the last device work must end after this part of the step */
 
 static int by_saved(const void *v, uint32_t a, uint32_t b)
 {
@@ -328,7 +327,7 @@ static bool has_launches(const struct rank_group *job, const struct why_scene *s
 	return false;
 }
 
-/* Sets the shares of the chosen windows for which devices were busy, and computed. */
+/* Sets the shares of the chosen windows in which devices were busy, and in which they computed. */
 static void find_shares(const struct rank_group *job, struct why *out, struct arena *a)
 {
 	double compute = 0, communication = 0, copies = 0, idle = 0;
@@ -353,8 +352,8 @@ static void find_shares(const struct rank_group *job, struct why *out, struct ar
 	out->busy = (compute + communication + copies) / all;
 }
 
-/* Returns the function that has more than half of the time of kernels in the chosen steps, in a;
- * none: p is NULL. */
+/* Returns the function that takes more than half of the time of kernels in the chosen steps, in a;
+ * p is NULL if there is none. */
 static struct str find_main_kernel(const struct why_scene *scenes, size_t n, struct arena *a)
 {
 	size_t budget = DEMANGLE_BUDGET;
@@ -475,7 +474,7 @@ static struct str no_work(const struct why_scene *s, struct arena *a)
 	return str_fmt(a, "the file has no device work%s", cure ? cure : "");
 }
 
-/* Returns why there can be no verdict, or nothing. */
+/* Returns the reason for not giving a verdict, or an empty text. */
 static struct str find_doubt(const struct why_scene *scenes, const struct why *out, struct arena *a)
 {
 	static struct str (*const checks[])(const struct why_scene *,
@@ -494,7 +493,7 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 			if (doubt.p)
 				return doubt;
 		}
-	bool silent = 1 - out->compute > WHY_UNKNOWN_SHARE; /* something must have taken the time */
+	bool silent = 1 - out->compute > WHY_UNKNOWN_SHARE; /* some work must have taken the time */
 	bool small = (double)best <= (double)out->step * WHY_UNKNOWN_SHARE;
 	if (small && silent && !has_launches(out->job, scenes))
 		return str_fmt(a,
@@ -512,7 +511,7 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 	return STR_NONE;
 }
 
-/* Sums the job up: the mean step and unexplained time, and the largest error. */
+/* Summarises the job: the mean step and unexplained time, and the largest error. */
 static void sum_up(const struct rank_group *job, struct why *out, struct arena *a)
 {
 	for (size_t i = 0; i < job->n_replays; i++) {

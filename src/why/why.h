@@ -15,17 +15,19 @@
 struct why_scene;
 struct why_change;
 struct why_row {
-	const char *id;      /* stable: JSON, --fail-on, what-if cause:ID */
+	const char *id;      /* stable id: used in JSON, --fail-on, and what-if cause:ID */
 	const char *label;   /* "Input-bound" */
-	const char *subject; /* precedes "lengthens the mean step of 176 ms by 62 ms" */
-	const char *advice, *pytorch, *tensorflow; /* the latter two may be NULL */
-	const char *note;                          /* what help adds; NULL: nothing */
-	bool quiet;           /* few files have the data, so text lists the cause only on request */
+	const char *subject; /* text before "lengthens the mean step of 176 ms by 62 ms" */
+	const char *advice, *pytorch, *tensorflow; /* pytorch and tensorflow may be NULL */
+	const char *note;                          /* text that `help` adds; NULL: none */
+	bool quiet;           /* true: text lists the cause only on request, because few files have
+	                         the data */
 	const char *start_up; /* replaces advice if most of the time is start-up; NULL: the cause
 	                         has no start-up */
 	/* Returns the advice that replaces `advice` if the longest place is a call; may be NULL. */
 	const char *(*calls)(struct str name);
-	/* True if host time inside slices of this event belongs to the cause; may be NULL. */
+	/* Returns true if host time inside slices of this event belongs to the cause; may be
+	 * NULL. */
 	bool (*owns)(const struct why_scene *s, uint32_t event);
 	/* Sets the change that removes the cause, or the reason why it cannot be judged. */
 	void (*find)(const struct why_scene *s, struct why_change *out);
@@ -41,16 +43,17 @@ extern const struct why_row why_rows[WHY_IDS];
 /* Returns the row with an id, or WHY_IDS. */
 enum why_id why_find_row(struct str id);
 
-#define WHY_OUTSIDE "thread" /* the kind of the places outside of all slices, and without a CPU */
+#define WHY_OUTSIDE "thread" /* kind of places outside of all slices, or without a CPU */
 
-/* Where a cause is: op, line, kernel, call or step. */
+/* The place of a cause: an op, line, kernel, call or step. */
 struct why_place {
 	const char *kind;
 	struct str name;
 	int64_t ticks;
-	uint64_t times;   /* in all chosen steps */
+	uint64_t times;   /* number of occurrences in all chosen steps */
 	int64_t longest;  /* ticks of the longest piece */
-	bool first;       /* longest: of a first call that takes far longer than the later ones */
+	bool first;       /* true: `longest` belongs to a first call that takes far longer than the
+	                     later calls */
 	int64_t start_up; /* ticks of the longest piece if it is start-up; otherwise 0 */
 };
 
@@ -60,24 +63,26 @@ struct why_finding {
 	int64_t saved;      /* time that the step would save; may be negative because of rounding */
 	int64_t start_up;   /* part of the cost: first calls that take most of their place's time */
 	int64_t outside;    /* part of the cost: time of threads outside of all slices */
-	int64_t unknown;    /* without the cause: time on the critical path whose cause is not in
-	                       the file; 0 unless replayed */
-	size_t threads;     /* threads of one trace with a part of the cost */
-	size_t devices;     /* devices of one trace with a part of the cost */
-	bool bound;         /* at most this time is saved */
-	bool replayed;      /* saved was computed by the replay */
-	struct str assumed; /* what the change assumes; p NULL: nothing */
+	int64_t unknown;    /* time on the critical path, after removing the cause, for which the
+	                       file shows no cause; 0 unless replayed */
+	size_t threads;     /* number of threads of one trace with a part of the cost */
+	size_t devices;     /* number of devices of one trace with a part of the cost */
+	bool bound;         /* true: saved is an upper bound */
+	bool replayed;      /* true: the replay computed saved */
+	struct str assumed; /* assumptions of the change; p is NULL if there are none */
 	const char *advice; /* advice for this file, which replaces the advice of the cause; NULL:
 	                       none */
-	struct str at;      /* the rank, if only one rank has the cause; otherwise p NULL */
-	VEC(struct why_place) places; /* the longest first */
+	struct str at;      /* name of the rank if only one rank has the cause; otherwise p is
+	                       NULL */
+	VEC(struct why_place) places; /* sorted by time, longest first */
 };
 
 /* Host time of the critical path that no reported cause removes; ticks of a mean step. */
 struct why_rest {
 	int64_t ticks;
-	struct str name; /* the call, op or range with more than half of it; p NULL: none */
-	int64_t named;   /* its part */
+	struct str name; /* the call, op or range that takes more than half of it; p is NULL if
+	                    there is none */
+	int64_t named;   /* time of that call, op or range */
 };
 
 struct why_gap {
@@ -95,7 +100,7 @@ struct why_gap {
  */
 #define WHY_UNKNOWN_SHARE 0.2
 /* If a cause saves a smaller share and devices compute for most of the time, the cause does not
- * name the verdict: without it, the step would still be mostly compute. */
+ * determine the verdict: without it, the step would still be mostly compute. */
 #define WHY_NAMED_SHARE 0.2
 /* If the error of the replay is a larger share, causes found by the replay are not reported, and no
  * trace is called healthy.
@@ -111,21 +116,24 @@ struct why {
 	int64_t step;           /* the mean window of the replays */
 	double error;           /* largest error of the replays, as a share of the step */
 	double busy;            /* share of the time in which the devices with work were busy */
-	double compute;         /* likewise, with compute only */
-	double copies;          /* likewise, with copies only */
-	double communication;   /* likewise, with communication that no compute hides */
-	struct str main_kernel; /* has more than half of the time of kernels; p NULL: none has */
+	double compute;         /* share of the time in which they computed */
+	double copies;          /* share of the time in which they only copied */
+	double communication;   /* share of the time in which they communicated without concurrent
+	                           compute */
+	struct str main_kernel; /* kernel with more than half of the time of kernels; p is NULL if
+	                           there is none */
 	double matrix; /* share of matrix products in device work; 0 unless the trace is healthy and
 	                  WHY_KNOWN_SHARE is reached */
 	int64_t unlaunched;   /* device work per step without a launch in the file; 0 unless it is a
 	                         large share */
-	int64_t unknown;      /* time on the critical path whose cause is not in the file */
-	struct why_rest rest; /* of the path, if a cause is reported */
+	int64_t unknown;      /* time on the critical path for which the file shows no cause */
+	struct why_rest rest; /* rest of the path, if a cause is reported */
 	VEC(struct why_finding) found; /* all causes that save time, the largest saving first */
 	size_t reported; /* number of findings above WHY_LEAST_SHARE, which come first; 0 if there
 	                    is no verdict */
-	VEC(struct why_gap) gaps; /* not judged */
-	struct str no_verdict;    /* the reason for giving no verdict; p is NULL if there is one */
+	VEC(struct why_gap) gaps; /* causes that are not judged */
+	struct str no_verdict;    /* reason for not giving a verdict; p is NULL if there is a
+	                             verdict */
 };
 
 /* True if the windows of the answer are steps. */
@@ -140,8 +148,8 @@ int64_t why_longer_trace(const struct why *w);
 /* Appends the examined window and its length: "the mean step of 176ms". */
 void why_put_window(struct sb *b, const struct why *w);
 
-/* True if devices compute for most of the time and the first cause saves a small share, so that it
- * does not name the verdict. */
+/* True if devices compute for most of the time and the first cause saves a small share, so that the
+ * cause does not determine the verdict. */
 bool why_is_compute_bound(const struct why *w);
 
 /* True if most of the cost of a cause is first calls. */
@@ -150,14 +158,14 @@ static inline bool why_is_start_up(const struct why_finding *f)
 	return f->start_up > f->cost / 2;
 }
 
-/* True if most of the cost of host_work is outside of all slices, so that the file does not contain
- * what the host did. */
+/* True if most of the cost of host_work is outside of all slices, so that the file does not show
+ * the work of the host. */
 static inline bool why_is_unnamed(const struct why_finding *f)
 {
 	return f->id == WHY_host_work && f->outside > f->cost / 2;
 }
 
-/* Returns the reason why a cause is not judged; p NULL if it is judged. */
+/* Returns the reason why a cause is not judged; p is NULL if it is judged. */
 struct str why_gap_of(const struct why *w, enum why_id id);
 
 /* Examines the chosen steps of the replays of a job. The result lives in a. */

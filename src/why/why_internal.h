@@ -18,17 +18,17 @@ struct why_scene {
 	const struct critical_window *windows; /* the chosen windows, sorted by start; their member
 	                                          step is the index of the window */
 	const struct peak **peaks;             /* of each device; NULL: unknown */
-	uint8_t *owners;                       /* of each context: enum why_id, or WHY_IDS */
-	int64_t *launched;  /* of each node: ticks of device work that the node launched */
-	uint32_t *launches; /* likewise: number of pieces of this work */
-	bool *late;         /* likewise: the device work waited only for its launch */
-	uint32_t *handed;  /* likewise: next launch of a thread that waited for the node, or ID_NONE
-	                    */
-	int64_t *overhead; /* likewise: of the profiler's own work; or NULL
-	                    */
-	int64_t *last_launch;    /* of each window: start of its last launch, or INT64_MIN */
-	struct why_calls *calls; /* of each op and function */
-	uint32_t *call_of;       /* of each context: index in calls, or ID_NONE */
+	uint8_t *owners;                       /* indexed by context: enum why_id, or WHY_IDS */
+	int64_t *launched;  /* indexed by node: ticks of the device work that the node launched */
+	uint32_t *launches; /* indexed by node: number of pieces of this work */
+	bool *late;         /* indexed by node: true if the device work waited only for its
+	                       launch */
+	uint32_t *handed;   /* indexed by node: next launch of a thread that waited for the node, or
+	                       ID_NONE */
+	int64_t *overhead;  /* indexed by node: ticks of the profiler's own work; may be NULL */
+	int64_t *last_launch;    /* indexed by window: start of its last launch, or INT64_MIN */
+	struct why_calls *calls; /* calls of each op and function */
+	uint32_t *call_of;       /* indexed by context: index in calls, or ID_NONE */
 	int64_t first_work;      /* start of the first device work; INT64_MAX: none */
 	struct arena *a;
 };
@@ -36,16 +36,16 @@ struct why_scene {
 /* A change of the recorded times, and its cost. */
 struct why_change {
 	struct replay_plan plan;
-	struct str reason; /* why the cause cannot be judged; p NULL: it can */
+	struct str reason; /* reason why the cause cannot be judged; p is NULL if it can */
 	struct str assumed;
 	bool bound;
 	int64_t cost;  /* summed over the chosen windows */
-	bool *tracks;  /* of each track: a part of the cost is on it; NULL: on none */
+	bool *tracks;  /* indexed by track: true if it has a part of the cost; NULL: no track has */
 	int64_t saved; /* the saving of a cause that needs no replay; INT64_MIN: the replay computes
 	                  it */
 	const char *advice; /* advice for this file, which replaces the advice of the cause; NULL:
 	                       none */
-	struct str at;      /* precedes the names of places; p NULL: nothing */
+	struct str at;      /* text before the names of places; p is NULL if there is none */
 	struct intern names;
 	VEC(struct why_place) places;
 	struct arena *a;
@@ -58,17 +58,17 @@ void why_scene_open(
 /* Finds the first call of each op and function, for the scene. */
 void why_find_first_calls(struct why_scene *s);
 
-/* True if a node with this time is part of a first call that takes far longer than the later ones;
- * the only call must lie before all device work. */
+/* True if a node with this time is part of a first call that takes far longer than the later calls.
+ * If there is only one call, it must lie before all device work. */
 bool why_is_start_up_call(const struct why_scene *s, uint32_t node, int64_t ticks);
 
 /* Returns the cause of each node, or WHY_IDS, in a: the owner of host time, otherwise the first
- * cause that at least halves the node. of: the causes that count for the latter, by id; NULL: all.
- */
+ * cause that at least halves the node. of: flags, indexed by cause, for the latter causes; NULL:
+ * all causes. */
 uint8_t *why_node_owners(const struct why_scene *s, const bool *of, struct arena *a);
 
-/* Returns the host time of the critical path that belongs to no reported cause, by id. The name is
- * of the trace. */
+/* Returns the host time of the critical path that belongs to no reported cause. The name is a
+ * string of the trace. */
 struct why_rest why_rest_of_path(const struct why_scene *s, const bool *reported, struct arena *a);
 
 /* Returns the change that removes a cause, in a. */
@@ -77,7 +77,7 @@ struct why_change why_change_of(const struct why_scene *s, enum why_id id, struc
 /* Returns the chosen window in which a node starts, an element of the scene's windows, or NULL. */
 const struct critical_window *why_window_around(const struct why_scene *s, uint32_t node);
 
-/* Returns the index of this window in the replay's windows, or ID_NONE. */
+/* Returns the index of the window in which a node starts among the replay's windows, or ID_NONE. */
 uint32_t why_window(const struct why_scene *s, uint32_t node);
 
 /* Returns the owner of a node of a thread, or WHY_IDS. */
@@ -87,10 +87,11 @@ enum why_id why_owner(const struct why_scene *s, uint32_t node);
  * added to the place. */
 void why_shorten(const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length);
 
-/* Does the same with a factor, which may be above 1. */
+/* Multiplies the length of a node by a factor, which may be above 1. Otherwise like why_shorten. */
 void why_scale(const struct why_scene *s, struct why_change *c, uint32_t node, double factor);
 
-/* Does the same, but also removes the time of the profiler's own work. */
+/* Changes the length of a node like why_shorten, but also removes the time of the profiler's own
+ * work. */
 void why_shorten_all(
         const struct why_scene *s, struct why_change *c, uint32_t node, int64_t length);
 
@@ -117,7 +118,7 @@ bool why_launches_graph(const struct why_scene *s, uint32_t node);
 /* True if the launch of some work is known. */
 bool why_has_launches(const struct why_scene *s);
 
-/* "1.25ms"; in a. */
+/* Returns a time as text, such as "1.25ms"; in a. */
 struct str why_time(const struct why_scene *s, int64_t ticks, struct arena *a);
 
 /* Returns the name of an event. */
@@ -126,7 +127,7 @@ struct str why_name(const struct why_scene *s, uint32_t event);
 /* True if a name contains one of the words. */
 bool why_has(struct str name, const char *const *words, size_t n);
 
-/* Returns the share of the multiprocessors that a kernel has blocks for, 1 at most; 0: unknown. */
+/* Returns the share of the multiprocessors for which a kernel has blocks, at most 1; 0: unknown. */
 double why_grid_share(const struct why_scene *s, const struct depend_node *n);
 
 /* Device work, and the parts of it that are known to be matrix products (which attention and

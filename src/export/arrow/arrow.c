@@ -197,7 +197,7 @@ static void set_bit(uint8_t *bits, size_t i)
 	bits[i / 8] = (uint8_t)(bits[i / 8] | 1u << i % 8);
 }
 
-/* Lays out the bits of the rows that have a value. Returns NULL if all rows have one. */
+/* Lays out the bits of the rows that have a value. Returns NULL if all rows have a value. */
 static void *put_validity(struct arrow_layout *l, const struct arrow_column *c, size_t rows)
 {
 	uint8_t *bits = c->n_nulls ? arrow_take(l, (rows + 7) / 8) : NULL;
@@ -227,7 +227,8 @@ static void *put_numbers(struct arrow_layout *l, const struct arrow_column *c, s
 	return p;
 }
 
-/* Indices into the dictionary that follows them; the child of a list, or a column of texts. */
+/* Lays out indices into the dictionary that follows them: the child of a list, or a column of
+ * texts. */
 static void put_indices(struct arrow_layout *l, const struct arrow_column *c, struct ArrowArray *to,
         const void *validity, const void *indices, size_t rows)
 {

@@ -18,11 +18,9 @@
 #include "export/data/sheet.h"
 #include "model/model.h"
 
-/* ---- arrow abi ----
- *
- * The three structs of the Arrow C data and C stream interfaces, as their specification gives them.
- * The public header has the same text: a program may include either first.
- */
+/* ---- arrow abi ---- The three structs of the Arrow C data and C stream interfaces, copied from
+ * their specification. The public header contains the same text, and a program may include either
+ * header first. */
 
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
@@ -71,20 +69,21 @@ struct ArrowArrayStream {
 
 /* ---- arrow ---- */
 
-#define ARROW_ROWS     65536             /* default number of rows of a batch */
-#define ARROW_ROWS_MAX (1 << 24)         /* largest number of rows of a batch */
-#define ARROW_TEXT_MAX ((size_t)1 << 30) /* bytes of distinct texts in a column of a batch */
+#define ARROW_ROWS     65536             /* default number of rows in a batch */
+#define ARROW_ROWS_MAX (1 << 24)         /* largest number of rows in a batch */
+#define ARROW_TEXT_MAX ((size_t)1 << 30) /* limit for distinct texts of a column, bytes */
 
 /* One column of the batch under construction. */
 struct arrow_column {
 	enum column_type type;
-	/* By row: integer, bits of a real, 0 or 1, index of a text, end of a list in items. */
+	/* Indexed by row: integer, bits of a real, 0 or 1, index of a text, or end of a list in
+	 * items. */
 	VEC(int64_t) numbers;
-	VEC(int32_t) items;    /* of lists: indices of texts */
-	VEC(uint8_t) nulls;    /* indexed by row; empty: no nulls */
-	size_t n_nulls, bytes; /* bytes: of all distinct texts */
+	VEC(int32_t) items;    /* for lists: indices of texts */
+	VEC(uint8_t) nulls;    /* indexed by row; empty if there are no nulls */
+	size_t n_nulls, bytes; /* bytes: size of all distinct texts */
 	struct intern texts;
-	struct str last; /* the last text as given, and its index */
+	struct str last; /* the last text, and its index */
 	int32_t last_index;
 };
 
@@ -93,16 +92,17 @@ struct arrow_build {
 	struct arrow_column *columns;
 	size_t n, at, rows, rows_max; /* at: column of the next cell */
 	bool full;                    /* texts have reached half of ARROW_TEXT_MAX */
-	bool too_long;                /* one text alone is longer than that: the batch fails */
+	bool too_long;                /* true: a single text exceeds the limit, so the batch
+	                                 fails */
 };
 
 /* Begins a batch in a. rows: maximum number; 0: ARROW_ROWS. */
 void arrow_begin(struct arrow_build *b, struct arena *a, const struct column *columns, size_t n,
         size_t rows);
 
-/* Append the next cell, which must have the type of the column. Invalid UTF-8 is escaped as \xNN,
- * as in sheets. A text with a NULL pointer is null. The bytes of a text must remain unchanged until
- * the batch is finished. */
+/* The following functions append the next cell, which must have the type of the column. Invalid
+ * UTF-8 is escaped as \xNN, as in sheets. A text with a NULL pointer is null. The bytes of a text
+ * must remain unchanged until the batch is finished. */
 void arrow_text(struct arrow_build *b, struct str s);
 void arrow_list(struct arrow_build *b, const struct strs *v);
 void arrow_i64(struct arrow_build *b, int64_t v);
@@ -110,21 +110,22 @@ void arrow_real(struct arrow_build *b, double v);
 void arrow_bool(struct arrow_build *b, bool v);
 void arrow_null(struct arrow_build *b);
 
-/* True if the batch should take no more rows. */
+/* True if the batch should not take more rows. */
 static inline bool arrow_full(const struct arrow_build *b)
 {
 	return b->full || b->rows >= b->rows_max;
 }
 
-/* Makes a batch of the rows. Fails if memory is exhausted or a text is too long. */
+/* Makes a batch from the rows. Fails if memory is exhausted or a text is too long. */
 bool arrow_finish(struct arrow_build *b, struct ArrowArray *out, struct err *e);
 
-/* A pair of the schema's metadata. */
+/* A key and a value of the schema's metadata. */
 struct arrow_pair {
 	struct str key, value;
 };
 
-/* Describes rows of such columns; docs: description of each column, or NULL. False: no memory. */
+/* Describes rows with the given columns. docs: description of each column, or NULL. Returns false
+ * if memory is exhausted. */
 bool arrow_schema(struct ArrowSchema *out, const struct column *columns, const char *const *docs,
         size_t n, const struct arrow_pair *pairs, size_t n_pairs);
 
@@ -137,12 +138,12 @@ struct arrow_layout {
 	size_t at, users;
 };
 
-/* Takes the next size bytes; returns NULL while parts are only measured. */
+/* Takes the next `size` bytes. Returns NULL while parts are only measured. */
 void *arrow_take(struct arrow_layout *l, size_t size);
 /* Begins a block; arrow_block_end stores the number of its users. */
 void arrow_block_begin(struct arrow_layout *l, uint8_t *base);
 void arrow_block_end(const struct arrow_layout *l);
-/* Ends the use of a block by one struct; the last one frees it. */
+/* Ends the use of a block by one struct. The last user frees the block. */
 void arrow_block_release(void *block);
 
 /* Releases an array or a schema and its children: the two structs share these members. */
@@ -188,16 +189,17 @@ struct fixed_table {
 };
 extern const struct fixed_table tables[];
 extern const size_t tables_n;
-const struct fixed_table *table_named(struct str name); /* NULL if the name is unknown */
+const struct fixed_table *table_named(struct str name); /* Returns NULL if the name is unknown. */
 
 struct table_reader {
 	const struct fixed_table *table;
 	const struct model *m;
-	const struct trace *t;  /* NULL: no trace, or several workers are loaded */
-	struct str run, worker; /* worker: used if the model has no worker names; may be NULL */
-	bool recording;         /* the model was read from a recording */
-	const struct trace *recorded; /* table devices: the recording's work; may be NULL */
-	struct arena *a;              /* freed with the reader */
+	const struct trace *t;  /* NULL if there is no trace, or several workers are loaded */
+	struct str run, worker; /* worker: name that is used if the model has no worker names; may
+	                           be NULL */
+	bool recording;         /* true: the model was read from a recording */
+	const struct trace *recorded; /* for the table devices: the recording's work; may be NULL */
+	struct arena *a;              /* arena that is freed with the reader */
 	table_fill *fill;
 	size_t at[2]; /* position of the next row; the table defines the meaning */
 	void *state;  /* private to the table */
@@ -215,7 +217,7 @@ void table_begin(struct table_reader *x);
 /* Appends the cells run and worker. */
 void table_put_run(const struct table_reader *x, struct arrow_build *to, uint32_t worker);
 
-/* Appends an integer, or null unless known. */
+/* Appends an integer if it is known, otherwise null. */
 static inline void table_put(struct arrow_build *to, bool known, int64_t v)
 {
 	if (known)

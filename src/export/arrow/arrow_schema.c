@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The schema of a batch: a struct with a child per column. All of it is one block, with a user per
- * ArrowSchema, as in arrow.c. Units and sentences of columns are metadata of theirs.
+ * The schema of a batch: a struct with a child per column. The whole schema is one block with a
+ * user per ArrowSchema, as in arrow.c. The unit and the description of a column are metadata of its
+ * schema.
  */
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ static char *put_text(struct arrow_layout *l, struct str s)
 	return p;
 }
 
-/* Writes a length and bytes at *p, which moves on. */
+/* Writes a length and bytes at *p, and advances *p. */
 static void put_sized(char **p, struct str s)
 {
 	int32_t n = (int32_t)s.n;
@@ -63,7 +64,7 @@ static void make_schema(struct arrow_layout *l, struct ArrowSchema *to, const ch
 			.private_data = l->base };
 }
 
-/* Indices into a dictionary of texts. */
+/* Fills the schema of a dictionary of texts with its indices. */
 static void put_indices(struct arrow_layout *l, struct ArrowSchema *to, const char *name)
 {
 	struct ArrowSchema *texts = arrow_take(l, sizeof *texts);

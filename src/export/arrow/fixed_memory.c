@@ -11,14 +11,14 @@
 struct memory_row {
 	uint32_t worker;
 	int64_t step;
-	struct str device, allocator; /* p NULL: not known */
+	struct str device, allocator; /* p is NULL if unknown */
 	int64_t allocations, frees, allocated;
 	int64_t peak, reserved, capacity; /* negative: unknown */
 };
 struct memory_rows {
 	VEC(struct memory_row) list;
 	struct intern keys;  /* bytes of struct memory_key; its ids are row numbers */
-	struct intern names; /* of devices and allocators */
+	struct intern names; /* names of devices and allocators */
 };
 struct memory_key {
 	int64_t step;

@@ -15,7 +15,7 @@ struct timed {
 };
 struct timed_list {
 	VEC(struct timed) list;
-	int64_t untimed; /* end of the executions without starts, which are laid end to end */
+	int64_t untimed; /* end of the executions without start times, which are laid end to end */
 };
 
 static bool is_timed(const struct step *s, uint32_t span)
@@ -48,7 +48,7 @@ static int by_start(const void *v, uint32_t a, uint32_t b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Adds the cells of a step; accelerators: only those on accelerators. */
+/* Adds the cells of a step. accelerators: add only cells on accelerators. */
 static void collect(struct timed_list *to, const struct step *s, bool accelerators, struct arena *a)
 {
 	bool untimed = step_is_untimed(s);
@@ -66,7 +66,8 @@ static void collect(struct timed_list *to, const struct step *s, bool accelerato
 	}
 }
 
-/* Returns the time that n executions, ascending by start, cover together. *end: their last end. */
+/* Returns the time that n executions, sorted by start, cover together. Sets *end to their last
+ * end. */
 static int64_t covered(const struct timed *v, size_t n, int64_t *end)
 {
 	int64_t sum = 0, until = INT64_MIN;
@@ -157,7 +158,7 @@ static void put_slice(const struct table_reader *x, struct arrow_build *to, cons
 	arrow_i64(to, 0);
 }
 
-/* Appends slices. at: step, span; the cell is found by its spans. */
+/* Appends slices. at: step and span; the cell is found by its spans. */
 bool fill_model_slices(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
 {
 	(void)scratch;
@@ -290,7 +291,7 @@ static void put_device(const struct table_reader *x, struct arrow_build *to, uin
 	arrow_null(to);
 }
 
-/* at[0]: worker. */
+/* Appends the devices of the workers. at[0]: the next worker. */
 bool fill_model_devices(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
 {
 	const struct model *m = x->m;

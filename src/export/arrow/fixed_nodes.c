@@ -9,14 +9,14 @@
 struct nodes_state {
 	struct tree tree;
 	struct tally *own, *total; /* indexed by entry of the tree */
-	bool *shown;               /* indexed by entry: it or something below it ran */
-	bool ready;                /* they belong to step at[0] */
+	bool *shown;               /* indexed by entry: true if it or an entry below it ran */
+	bool ready;                /* true: the arrays belong to step at[0] */
 };
 
 static const enum value values[] = { V_RUNS, V_MICROS, V_ACCELERATOR_MICROS, V_CPU_MICROS, V_BYTES,
 	V_PEAK_BYTES, V_RESIDUAL_BYTES, V_OUTPUT_BYTES, V_PARAMS, V_FLOAT_OPS, V_UNCOUNTED };
 
-/* Fills own, total and shown. s: a step; NULL for a model without steps. */
+/* Fills own, total and shown. s: a step; NULL if the model has no steps. */
 static void sum_step(struct table_reader *x, const struct step *s, struct arena *scratch)
 {
 	struct nodes_state *n = x->state;
@@ -84,7 +84,7 @@ static bool fill_nodes(struct table_reader *x, struct arrow_build *to, struct ar
 			sum_step(x, s, scratch);
 		arena_clear(scratch);
 		if (!x->at[1])
-			x->at[1] = 1; /* the root is left out: it repeats the sums */
+			x->at[1] = 1; /* the root is omitted, because it repeats the sums */
 		for (; x->at[1] < n->tree.n && !arrow_full(to); x->at[1]++)
 			if (n->shown[x->at[1]])
 				put_row(x, to, s, (uint32_t)x->at[1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The registry of tables, the cells that all of them have, and the table of runs.
+ * The registry of tables, the cells that all tables have, and the table of runs.
  */
 #include "export/arrow/arrow.h"
 #include "trace/trace.h"
@@ -93,7 +93,8 @@ void table_put_named_key(struct arrow_build *to, struct str name)
 void model_times_add(struct model_times *t, const struct step *s)
 {
 	int64_t base = num_mul(s->base_us, 1000);
-	bool untimed = step_is_untimed(s); /* then the executions are laid end to end */
+	bool untimed = step_is_untimed(s); /* without start times, the executions are laid end to
+	                                      end */
 
 	for (uint32_t i = 0; i < s->n_spans; i++) {
 		if (s->span_kind[i] == SPAN_SEEN)
@@ -162,7 +163,7 @@ static void put_list(struct arrow_build *to, const struct strs *list, struct are
 	arrow_text(to, list->n ? sb_str(&b) : STR_NONE);
 }
 
-/* Appends the formats and the writers of the files; null if they belong to several workers. */
+/* Appends the formats and the writers of the files; null if the files belong to several workers. */
 static void put_formats(const struct model *m, struct arrow_build *to, struct arena *a)
 {
 	struct strs formats = { 0 }, writers = { 0 };

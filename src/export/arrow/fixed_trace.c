@@ -14,16 +14,16 @@ struct trace_state {
 	struct trace_links links;
 	struct trace_steps steps;
 	struct str *labels; /* indexed by device */
-	/* Of slices. */
+	/* State for the table of slices. */
 	struct slice_iter it;
-	bool open;      /* it is in track at[0] */
-	uint32_t *name; /* indexed by slice of a thread: its name, else 0 */
-	/* Tables of devices and steps. */
+	bool open;      /* true: the iterator is in track at[0] */
+	uint32_t *name; /* indexed by slice of a thread: its name, otherwise 0 */
+	/* State for the tables of devices and steps. */
 	struct trace_usage usage;
 	struct step_usage *by_step;
 };
 
-/* links, steps: whether the table needs these passes. */
+/* Creates the state of a table. links, steps: true if the table needs these passes. */
 static struct trace_state *open_trace(struct table_reader *x, bool links, bool steps)
 {
 	struct trace_state *s = ARENA_NEW(x->a, struct trace_state);
@@ -39,7 +39,7 @@ static struct trace_state *open_trace(struct table_reader *x, bool links, bool s
 	return s;
 }
 
-/* Ticks as the tables count time. */
+/* Returns ticks in the time unit of the tables. */
 static int64_t time_ns(const struct trace *t, int64_t ticks)
 {
 	return t->epoch ? num_add(trace_ns(t, ticks), t->origin_ns) : trace_ns(t, ticks);
@@ -220,7 +220,7 @@ table_fill *table_open_kernels(struct table_reader *x)
 
 /* ---- devices ---- */
 
-/* Returns the float operations per second that a device reaches at most: from the file, otherwise
+/* Returns the maximum number of float operations per second of a device: from the file, otherwise
  * from the table of peaks. 0: unknown. */
 static double find_peak(const struct trace *t, const struct trace_device *d)
 {

@@ -9,7 +9,7 @@
 #include "base/fmt.h"
 
 #define STEP_MAX 9
-#define FEW_ROWS 64 /* with fewer rows, columns are not compressed */
+#define FEW_ROWS 64 /* columns with fewer rows are not compressed */
 
 void arrays_init(struct arrays *x, struct arena *a, const bool *real, size_t n_columns)
 {
@@ -33,8 +33,8 @@ void arrays_real(struct arrays *x, double v)
 	VEC_PUSH(x->a, &x->cells, isfinite(v) ? bits : ARRAYS_NULL);
 }
 
-/* Returns the length in bytes of the common start, which ends between two characters. *units: its
- * length in UTF-16 units. */
+/* Returns the length in bytes of the common start, which ends between two characters. Sets *units
+ * to its length in UTF-16 units. */
 static size_t common(struct str a, struct str b, int64_t *units)
 {
 	size_t n = 0;
@@ -49,8 +49,8 @@ static size_t common(struct str a, struct str b, int64_t *units)
 	return n;
 }
 
-/* Adds a string to the table, and returns its index. Strings may be paths, which are long, so the
- * table has only what differs from the string before. */
+/* Adds a string to the table. Returns its index. Strings may be long paths, so the table stores
+ * only the part that differs from the previous string. */
 static uint32_t add_string(struct arrays *x, struct str s)
 {
 	struct array_string made;
@@ -164,7 +164,7 @@ static size_t differences(const struct arrays *x, size_t a, size_t b, size_t mos
 	return n;
 }
 
-/* Writes the differences from an earlier column of the same kind. */
+/* Writes the differences from an earlier column of the same type. */
 static void put_difference(const struct arrays *x, size_t column, size_t base, struct json *j)
 {
 	const int64_t *v = x->cells.v;
@@ -191,13 +191,13 @@ static void put_difference(const struct arrays *x, size_t column, size_t base, s
 	json_object_end(j);
 }
 
-/* Returns the difference from the nearest row before that has a value. */
+/* Returns the difference from the nearest earlier row with a value. */
 static int64_t step(const struct arrays *x, size_t column, size_t row, int64_t before)
 {
 	return num_sub(x->cells.v[row * x->n_columns + column], before);
 }
 
-/* True if most rows differ little from the row before: then the differences are shorter. */
+/* True if most rows differ little from the previous row: then the differences are shorter. */
 static bool small_steps(const struct arrays *x, size_t column)
 {
 	size_t rows = x->cells.n / x->n_columns, small = 0;

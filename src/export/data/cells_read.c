@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the cells of a sheet again. The bytes are our own, so nothing is checked.
+ * Reads the cells of a sheet again. tfprof itself wrote the bytes, so nothing is checked.
  */
 #include "export/data/sheet.h"
 
@@ -47,7 +47,7 @@ static void take_number(struct cells *c, struct cell_value *to)
 	c->p += sizeof to->i;
 }
 
-/* Takes the texts of a list as they are encoded. */
+/* Takes the texts of a list in their encoded form. */
 static void take_list(struct cells *c, struct cell_value *to)
 {
 	const uint8_t *begin;

@@ -6,7 +6,7 @@
 
 enum { PLAIN, QUOTE, ESCAPE };
 
-/* Returns the kind of a byte in a cell. */
+/* Returns the class of a byte in a cell. */
 static int judge(uint8_t c)
 {
 	if (c == '"' || c == ',' || c == '\n' || c == '\r')

@@ -10,7 +10,7 @@ enum { NOTE_TOO_DEEP = 0x710 }; /* kind of note */
 
 #define VIEW_SCHEMA   "tfprof/view"
 #define ADVICE_SCHEMA "tfprof/advice"
-#define VERSION       1 /* of both; new members do not increase it */
+#define VERSION       1 /* version of both schemas; new members do not increase it */
 
 bool out_is_data(enum output_kind kind)
 {
@@ -47,7 +47,7 @@ static void put_steps(struct document *d, const struct query *q)
 	json_object_end(&d->j);
 }
 
-/* Counts the entries, and the hidden ones by reason. */
+/* Counts the entries, and the hidden entries by reason. */
 static void put_truncation(struct document *d, const struct result *r)
 {
 	static const char *const names[HIDDEN_N] = { [HIDDEN_START] = "start",
@@ -69,7 +69,7 @@ static void put_truncation(struct document *d, const struct result *r)
 	json_object_end(&d->j);
 }
 
-/* Writes a total of the root; null: no part of it is known. */
+/* Writes a total of the root; null if no part of it is known. */
 static void put_total(struct document *d, const char *key, const struct result *r, enum value v)
 {
 	if (!tally_is_unknown(&r->root, v)) {
@@ -128,7 +128,7 @@ static void put_document(struct rows *x, struct emit *to, struct sink *s)
 	document_end(&d);
 }
 
-/* For kinds that have no error of their own. */
+/* Adds a note about the depth, for kinds that have no error of their own. */
 static void note_depth(const struct result *r, struct notes *notes)
 {
 	unsigned n = r->hidden[HIDDEN_DEPTH];

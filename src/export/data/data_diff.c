@@ -30,7 +30,7 @@ static const char *unit_of(enum metric_id m)
 	return metrics[m].unit == UNIT_BYTES ? "bytes" : metrics[m].unit == UNIT_TIME ? "us" : NULL;
 }
 
-/* True if steps can say how significant the differences of a metric are. */
+/* True if steps can show how significant the differences of a metric are. */
 static bool has_test(const struct difference_request *request, uint32_t k)
 {
 	return request->test && metrics[request->metrics[k]].unit == UNIT_TIME;
@@ -115,7 +115,8 @@ static void put_metric(const struct diff *d, uint32_t row, uint32_t k, struct sh
 		put_probability(d, entry, k, to);
 }
 
-/* Returns the name of the entry on the last side; empty if that side lacks it. */
+/* Returns the name of the entry on the last side. The name is empty if that side lacks the
+ * entry. */
 static struct str last_name(const struct compare *c, uint32_t entry)
 {
 	uint32_t s = c->sides - 1;
@@ -207,7 +208,7 @@ static void put_bound(struct document *doc, double v)
 	json_literal(&doc->j, sb_str(&doc->scratch));
 }
 
-/* Writes what the steps of a gate show; null without a test. */
+/* Writes the result of the steps' test for a gate; null without a test. */
 static void put_gate_test(const struct gate_result *g, struct document *doc)
 {
 	document_key(doc, "test");

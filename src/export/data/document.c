@@ -8,7 +8,7 @@
 
 #include "model/input.h"
 
-/* Members of the document itself start a new line. */
+/* Writes a key. Members of the document itself start a new line. */
 void document_key(struct document *d, const char *name)
 {
 	if (d->j.depth == 1)
@@ -94,7 +94,8 @@ static void put_list(struct document *d, const struct strs *v)
 	json_array_end(&d->j);
 }
 
-/* Writes lists as arrays, numbers and booleans as they are, other values as typed. */
+/* Writes lists as arrays, numbers and booleans unchanged, and other values as the user typed
+ * them. */
 static void put_option(struct document *d, const struct opts *o, const struct option *row)
 {
 	struct sb b = sb_in(d->a);

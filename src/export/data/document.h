@@ -12,16 +12,19 @@ struct document {
 	struct json j;
 	struct arena *a;
 	struct sb scratch;
-	bool arrays; /* document_rows writes rows as parallel arrays */
+	bool arrays; /* true: document_rows writes rows as parallel arrays */
 };
 
-/* schema: "tfprof/view"; its file is docs/schema/<the part after the slash>.json. */
+/* Begins a document. schema: "tfprof/view"; its file is docs/schema/<the part after the
+ * slash>.json. */
 void document_begin(
         struct document *d, struct sink *to, struct arena *a, const char *schema, int64_t version);
 void document_end(struct document *d);
 
 void document_key(struct document *d, const char *key); /* key of the next value of d->j */
-void document_text(struct document *d, const char *key, struct str value); /* any bytes, escaped */
+void document_text(struct document *d, const char *key, struct str value); /* the text may contain
+                                                                              any bytes, which are
+                                                                              escaped */
 void document_word(struct document *d, struct str value); /* appends a text to an array */
 void document_i64(struct document *d, const char *key, int64_t value);
 void document_fraction(struct document *d, const char *key, struct fraction value);
@@ -30,7 +33,7 @@ void document_fraction(struct document *d, const char *key, struct fraction valu
 void document_open(struct document *d, struct sink *s, const struct emit *to, const char *schema,
         int64_t version);
 
-/* "sources": [...], "options": {...}, "warnings": [...]. */
+/* Writes the members "sources": [...], "options": {...}, "warnings": [...]. */
 void document_sources(struct document *d, const struct origin *from);
 void document_options(struct document *d, const struct opts *o);
 void document_warnings(struct document *d, const struct origin *from, const struct notes *command);

@@ -25,7 +25,7 @@ void members_again(struct members *x)
 		memset(x->types_seen, 0, m->strings.n * sizeof *x->types_seen);
 }
 
-/* True for the first call with this stamp. */
+/* True for the first call with a given stamp. */
 static bool first_time(uint32_t *seen, uint32_t stamp)
 {
 	bool first = *seen != stamp;
@@ -61,7 +61,7 @@ const struct strs *members_types(struct members *x, uint32_t kept)
 	uint32_t n;
 	const uint32_t *members = view_members(x->q, kept, &n);
 
-	if (!x->types_seen) /* as long as the list of strings, so allocated on demand */
+	if (!x->types_seen) /* allocated on demand, because it is as long as the list of strings */
 		x->types_seen = ARENA_ARRAY(x->a, m->strings.n, uint32_t);
 	x->words.n = 0;
 	for (uint32_t i = 0; i < n; i++) {

@@ -32,7 +32,7 @@ enum what {
 };
 struct row_cell {
 	enum what what;
-	enum value value; /* OWN, TOTAL */
+	enum value value; /* valid for OWN and TOTAL */
 	const struct extra *extra;
 };
 
@@ -56,11 +56,11 @@ static void add(struct rows *x, const char *name, enum column_type type, enum wh
 	VEC_PUSH(x->a, &x->cells, (struct row_cell){ .what = what });
 }
 
-/* The numbers of an entry: own, total, and in op (which has no tree) the cumulative sum of the
+/* The numbers of an entry: own, total and, in op (which has no tree), the cumulative sum of the
  * list. */
 static const struct own_or_total {
 	const char *prefix;
-	bool total[2]; /* true for the view's second number, the total; [1]: in op */
+	bool total[2]; /* true for the second number of a view, the total; [1]: in op */
 	bool op_only;
 } numbers[] = { { "own", { false, false }, false }, { "total", { true, false }, false },
 	{ "cumulative", { true, true }, true } };
@@ -182,7 +182,7 @@ static uint32_t tree_entry(const struct rows *x, uint32_t i)
 	return x->r->q->kept.at[x->r->shown[i].kept];
 }
 
-/* Returns the path of shown entry i. */
+/* Returns the path of the shown entry i. */
 static struct str find_path(struct rows *x, uint32_t i)
 {
 	const struct tree *t = x->r->q->tree;
@@ -201,7 +201,7 @@ static struct str find_path(struct rows *x, uint32_t i)
 	return strs_join(x->row, &lines, S("/"));
 }
 
-/* Writes the path of shown entry i. In a list, a path may equal a type. */
+/* Writes the path of the shown entry i. In a list, a path may equal a type. */
 static void put_path(struct rows *x, struct sheet *to, uint32_t i)
 {
 	bool kept = to->arrays && !view_is(x->r->kind, VIEW_LIST);
@@ -241,7 +241,7 @@ static void put_frame(struct rows *x, struct sheet *to, enum what what, uint32_t
 		sheet_text(to, model_str(q->m, id));
 }
 
-/* Returns the graph node of a tree entry, ID_NONE if it has none or several. */
+/* Returns the graph node of a tree entry; ID_NONE if it has no node or several. */
 static uint32_t entry_node(const struct rows *x, uint32_t at)
 {
 	const struct tree *t = x->r->q->tree;
@@ -323,8 +323,8 @@ static void put_extra(struct sheet *to, const struct extra *x, union figure f)
 		sheet_i64(to, f.whole);
 }
 
-/* Writes a number of an entry, or with by_worker the number of the row's worker. Writes null if no
- * part of it is known, or if nothing of the entry ran there. */
+/* Writes a number of an entry or, with by_worker, the number of the row's worker. Writes null if no
+ * part of it is known, or if no part of the entry ran there. */
 static void put_number(struct sheet *to, const struct rows *x, bool own, uint32_t i, enum value v)
 {
 	const struct entry *e = &x->r->shown[i];

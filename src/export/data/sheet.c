@@ -43,7 +43,7 @@ static void put_head(struct sheet *t)
 		sink_put(t->to, S("|\n"));
 }
 
-/* Escapes names that are not UTF-8 (of workers, of files). */
+/* Escapes the names of workers and files that are not UTF-8. */
 static const struct column *clean_names(const struct column *columns, size_t n, struct arena *a)
 {
 	struct column *clean = ARENA_ARRAY(a, n, struct column);

@@ -22,7 +22,7 @@ enum column_type { COLUMN_TEXT, COLUMN_LIST, COLUMN_INTEGER, COLUMN_REAL, COLUMN
 struct column {
 	struct str name;
 	enum column_type type;
-	const char *unit; /* NULL: none; numbers are not scaled by it */
+	const char *unit; /* NULL if there is none; the unit does not scale the numbers */
 	unsigned spare;   /* tables that are too wide leave out the columns with the largest
 	                     numbers first; 0: never */
 };
@@ -62,18 +62,18 @@ struct cells {
 
 /* A cell: a null, a number of the type of its column, a text, or a list of n texts. */
 struct cell_value {
-	uint8_t kind; /* CELL_NULL... */
-	int64_t i;    /* of COLUMN_INTEGER and COLUMN_BOOL */
-	double real;  /* of COLUMN_REAL */
+	uint8_t kind; /* a CELL_ value */
+	int64_t i;    /* value of a COLUMN_INTEGER or COLUMN_BOOL */
+	double real;  /* value of a COLUMN_REAL */
 	struct str text;
 	size_t n;
 };
 
-/* Reads the columns; they live in a, their names in the given bytes. */
+/* Reads the columns. They live in a; their names point into the given bytes. */
 void cells_open(struct cells *c, struct str bytes, struct arena *a);
-/* Reads the next cell. False after the last one. */
+/* Reads the next cell. Returns false after the last cell. */
 bool cells_take(struct cells *c, struct cell_value *to);
-/* Takes the first text off a list with n > 0. */
+/* Takes the first text from a list with n > 0. */
 struct str cell_list_take(struct cell_value *list);
 
 /* SHEET_SPREADSHEET: CSV in which no text is a formula. SHEET_CELLS: cells with their types, for
@@ -91,15 +91,15 @@ enum sheet_form {
 struct sheet {
 	enum sheet_form form;
 	struct sink *to;
-	const struct column *columns; /* with names in UTF-8; in the given arena */
+	const struct column *columns; /* with names in UTF-8; lives in the given arena */
 	size_t n, at;                 /* number of columns; index of the next cell */
 	struct json own;
-	struct json *json;     /* &own for lines of JSON, otherwise the writer of the document */
+	struct json *json;     /* &own for JSON lines, otherwise the writer of the document */
 	struct arrays *arrays; /* SHEET_ARRAYS: collects the cells until sheet_close */
 	struct sb text;
 };
 
-/* Begins a sheet; CSV and Markdown get their heading. */
+/* Begins a sheet. Writes the heading of CSV and Markdown. */
 void sheet_open(struct sheet *t, enum sheet_form form, struct sink *to, struct arena *a,
         const struct column *columns, size_t n);
 /* Writes rows as objects of the array that is open in j. */
@@ -109,10 +109,11 @@ void sheet_open_json(
 void sheet_open_arrays(
         struct sheet *t, struct json *j, struct arena *a, const struct column *columns, size_t n);
 
-/* Write the next cell; a row ends with its last one. Any cell may be null: empty in CSV and
- * Markdown. A real that is NaN or infinite is null. */
+/* The following functions write the next cell; a row ends with its last cell. Any cell may be null,
+ * which is empty in CSV and Markdown. A real that is NaN or infinite becomes null. */
 void sheet_text(struct sheet *t, struct str s);
-/* Writes a path as the next cell. *id is 0 at first; SHEET_ARRAYS keeps it for the next cells. */
+/* Writes a path as the next cell. *id is 0 at first; SHEET_ARRAYS stores a number there for later
+ * cells with this path. */
 void sheet_path(struct sheet *t, uint32_t *id, struct str s);
 void sheet_list(
         struct sheet *t, const struct strs *v); /* an array in JSON, otherwise joined by '|' */
@@ -121,7 +122,7 @@ void sheet_real(struct sheet *t, double v);
 void sheet_bool(struct sheet *t, bool v);
 void sheet_null(struct sheet *t);
 
-/* Asserts that the last row is complete. SHEET_ARRAYS: writes all rows. */
+/* Ends the sheet. Asserts that the last row is complete. SHEET_ARRAYS: writes all rows. */
 void sheet_close(struct sheet *t);
 
 /* Write a text as a cell of CSV (csv.c) or Markdown (md.c). */
@@ -146,32 +147,32 @@ void md_text(struct sink *to, struct str s);
 #define ARRAYS_NULL                                                                                \
 	INT64_MIN /* a cell without a value; a NaN or infinite number is also written as null */
 
-/* A string of the table, of which the start is that of the string before. */
+/* A string of the table that begins like the previous string. */
 struct array_string {
-	int64_t shared; /* UTF-16 units of that start */
+	int64_t shared; /* length of the common beginning, in UTF-16 units */
 	struct str rest;
 };
 
 struct arrays {
 	struct arena *a;
 	size_t n_columns;
-	const bool *real;   /* of each column: its cells are bits of a double */
+	const bool *real;   /* indexed by column: true if its cells are bits of a double */
 	VEC(int64_t) cells; /* row by row */
 	VEC(struct array_string) table;
-	struct intern strings, lists; /* strings: of the table, without paths */
-	VEC(uint32_t) at;             /* by interned string: its index in the table */
+	struct intern strings, lists; /* strings: strings of the table without paths */
+	VEC(uint32_t) at;             /* indexed by interned string: its index in the table */
 	struct sb text, last;         /* last: the newest string of the table */
 	VEC(uint32_t) ids;            /* string ids of the current list */
 };
 
 void arrays_init(struct arrays *x, struct arena *a, const bool *real, size_t n_columns);
 
-/* The next cell. */
+/* The following functions append the next cell. */
 void arrays_i64(struct arrays *x, int64_t v);
 void arrays_real(struct arrays *x, double v);
-void arrays_text(struct arrays *x, struct str s); /* any bytes; invalid UTF-8 as \xNN */
-/* A text that is too long to be kept whole. *id: at first 0, then 1 + its index in the table; the
- * text is not read again. */
+void arrays_text(struct arrays *x, struct str s); /* any bytes; invalid UTF-8 becomes \xNN */
+/* Appends a text that is too long to be stored whole. *id: at first 0, then 1 + its index in the
+ * table; the text is not read again. */
 void arrays_path(struct arrays *x, uint32_t *id, struct str s);
 void arrays_list(struct arrays *x, const struct strs *v);
 

@@ -29,7 +29,7 @@ static void put_step_member(struct document *d, const struct summary_page *p)
 	json_object_end(&d->j);
 }
 
-/* Writes how an average step divides. */
+/* Writes the partition of an average step. */
 static void put_partition(struct document *d, const struct usage_partition *x)
 {
 	document_key(d, "step");
@@ -116,8 +116,8 @@ static void put_memory_members(struct document *d, const struct summary_page *p)
 	json_object_end(&d->j);
 }
 
-/* Writes the float operations, null if none are known, and for which share of the device time of
- * traces they are known. */
+/* Writes the float operations (null if none are known), and the share of the device time of traces
+ * for which they are known. */
 static void put_flops_members(struct document *d, const struct summary_page *p)
 {
 	if (p->uncounted && !p->float_ops.v) {

@@ -8,7 +8,8 @@
 #include "model/read/read.h"
 #include "export/out.h"
 
-/* Escapes characters that end a field or a list, and the escape character, as \xNN. */
+/* Writes a field. Escapes the escape character, and characters that end a field or a list, as
+ * \xNN. */
 static void put_field(struct sb *b, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {

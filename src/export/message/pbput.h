@@ -15,7 +15,7 @@
 
 struct pbput {
 	struct arena *a;
-	uint8_t *base, *p; /* the buffer; offset of its content */
+	uint8_t *base, *p; /* start of the buffer, and start of its content */
 	size_t cap;
 };
 
@@ -58,7 +58,7 @@ static inline void pbput_raw(struct pbput *b, struct str s)
 		memcpy(b->p, s.p, s.n);
 }
 
-/* Puts a number even if it is 0 (map keys, members of a oneof); pbput_u64 omits 0. */
+/* Puts a number even if it is 0 (for map keys and members of a oneof); pbput_u64 omits 0. */
 static inline void pbput_number(struct pbput *b, unsigned field, int64_t v)
 {
 	pbput_varint(b, (uint64_t)v);
@@ -69,7 +69,7 @@ static inline void pbput_i64(struct pbput *b, unsigned field, int64_t v)
 	if (v)
 		pbput_number(b, field, v);
 }
-/* Puts text or bytes even if empty (items of a list, map keys); pbput_str omits empty text. */
+/* Puts text or bytes even if empty (for list items and map keys); pbput_str omits empty text. */
 static inline void pbput_item(struct pbput *b, unsigned field, struct str s)
 {
 	pbput_raw(b, s);

@@ -16,25 +16,26 @@ enum { NOTE_LOST_INPUT = 0x701 }; /* kind of note */
 struct writer {
 	const struct model *m;
 	struct arena *a;
-	const struct tally *tallies; /* of all steps of a trace; NULL: not from a trace */
+	const struct tally *tallies; /* sums over all steps of a trace; NULL if the model is not
+	                                from a trace */
 	struct pbput b;
-	uint32_t *cursor;      /* indexed by step: the first cell whose node is not written yet */
-	uint32_t *device_rank; /* indexed by model device: rank by name */
-	uint32_t *device_at;   /* indexed by rank */
-	uint32_t *text_id;     /* indexed by string: id of a call stack's text, 0: none yet */
-	VEC(uint32_t) texts;   /* strings of the texts 1 .. n */
+	uint32_t *cursor;      /* indexed by step: the first cell whose node has not been written */
+	uint32_t *device_rank; /* indexed by device of the model: rank by name */
+	uint32_t *device_at;   /* indexed by rank: device of the model */
+	uint32_t *text_id;     /* indexed by string: id of a call stack's text; 0: none yet */
+	VEC(uint32_t) texts;   /* strings of the texts 1 to n */
 	uint32_t *slot_node;   /* indexed by source: 1 + the last node that recorded its slot */
 	uint32_t span0;        /* the first span of a cell, */
 	VEC(int64_t) keys;     /* keys of its spans, */
 	VEC(uint32_t) sorted;  /* and the sorted indices of keys */
-	VEC(const uint8_t *) items; /* memory of a cell */
+	VEC(const uint8_t *) items; /* memory items of a cell */
 	uint64_t lost;
-	uint32_t lost_name, lost_from; /* strings of the last missing input and of its node */
+	uint32_t lost_name, lost_from; /* string ids of the last missing input and of its node */
 };
 
 /* ---- call stacks ---- */
 
-/* Returns the id of a text, from 1 on; 0: no text. */
+/* Returns the id of a text, counted from 1; 0: no text. */
 static uint32_t text_id(struct writer *w, uint32_t string)
 {
 	if (string == ID_NONE)
@@ -142,7 +143,7 @@ static void put_items(struct writer *w, const struct step *s, uint32_t c)
 	}
 }
 
-/* Sorts the spans of a cell by kind, then device; equal ones stay in file order. */
+/* Sorts the spans of a cell by kind, then by device. Equal spans stay in file order. */
 static void sort_spans(struct writer *w, const struct step *s, uint32_t c)
 {
 	w->span0 = s->cell_span0[c];
@@ -165,8 +166,8 @@ static struct str rank_name(const struct writer *w, uint64_t key)
 	return device_name(w->m, w->device_at[(uint32_t)key]);
 }
 
-/* Writes the names of all devices of a cell: its spans are three sorted runs, merged from their
- * ends. */
+/* Writes the names of all devices of a cell. Its spans are three sorted runs, which are merged from
+ * their ends. */
 static void put_devices(struct writer *w)
 {
 	size_t from[4] = { 0, 0, 0, w->keys.n }, end[3];
@@ -212,7 +213,7 @@ static void put_time(struct pbput *b, const struct step *s, uint32_t span)
 	pbput_close(b, 1, mark);
 }
 
-/* Writes times by device: of the cpu, then of accelerators. */
+/* Writes times by device: first for the CPU, then for accelerators. */
 static void put_times(struct writer *w, const struct step *s)
 {
 	struct pbput *b = &w->b;
@@ -292,7 +293,7 @@ static void put_output_shapes(struct writer *w, uint32_t node)
 	}
 }
 
-/* Writes which output of each source is used; -1 if it was not recorded. */
+/* Writes the output slot that is used of each source; -1 if the slot was not recorded. */
 static void put_slots(struct writer *w, uint32_t node)
 {
 	const struct model *m = w->m;
@@ -331,7 +332,7 @@ static void put_inputs(struct writer *w, uint32_t node)
 	}
 }
 
-/* Writes the attributes if they were kept; otherwise only the one that advice needs. */
+/* Writes the attributes if the model stores them; otherwise only the one that advice needs. */
 static void put_attrs(struct writer *w, uint32_t node)
 {
 	const struct model *m = w->m;
@@ -362,7 +363,7 @@ static void put_types(struct writer *w, const struct node *n)
 		pbput_item(&w->b, 5, model_str(w->m, types[count]));
 }
 
-/* Returns the float operations of a run: the mean, if each call was counted. */
+/* Returns the float operations of a run: the mean if each call was counted. */
 static int64_t flops_of_run(const struct writer *w, uint32_t node)
 {
 	const struct tally *t = w->tallies ? &w->tallies[node] : NULL;

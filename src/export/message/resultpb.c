@@ -65,13 +65,14 @@ enum { GRAPH_DEVICES = 10, GRAPH_CHILDREN = 12, GRAPH_TENSOR = 15, GRAPH_INPUT_S
 enum { MULTI_NODES = 10, MULTI_CHILDREN = 11 };
 enum { METRICS = 100, METRIC_NAME = 1, METRIC_OWN = 2, METRIC_TOTAL = 3 };
 
-/* One message of the tree. */
+/* One message of the result tree. */
 struct item {
 	struct str name;
 	const struct tally *self, *total;
-	uint32_t node;     /* of the model, or ID_NONE */
-	uint32_t kept;     /* op and code: the entry whose graph nodes it has, or ID_NONE */
-	struct str tensor; /* a TFProfTensorProto; empty: none */
+	uint32_t node;     /* node of the model, or ID_NONE */
+	uint32_t kept;     /* op and code: the entry whose graph nodes the message contains, or
+	                      ID_NONE */
+	struct str tensor; /* an encoded TFProfTensorProto; empty if there is none */
 };
 
 struct tree_out {
@@ -80,12 +81,13 @@ struct tree_out {
 	const struct model *m;
 	struct tally none;
 	bool multi;
-	uint32_t n;     /* messages: the shown entries, for op preceded by the root */
-	uint64_t *size; /* size of each message; first the sum of its children */
+	uint32_t n;     /* number of messages: the shown entries, for op preceded by the root */
+	uint64_t *size; /* indexed by message: its size; initially the sum of its children's
+	                   sizes */
 	struct pbput b;
 };
 
-/* Returns message i. For op, 0 is the root, which is not shown. */
+/* Returns message i. For op, message 0 is the root, which is not shown. */
 static struct item get_item(const struct tree_out *x, uint32_t i)
 {
 	const struct query *q = x->q;
@@ -101,7 +103,7 @@ static struct item get_item(const struct tree_out *x, uint32_t i)
 		x->r->tensors ? x->r->tensors[i].message : STR_NONE };
 }
 
-/* Returns the parent of a message. In op, each entry is the only child of the entry before it. */
+/* Returns the parent of a message. For op, each entry is the only child of the previous entry. */
 static uint32_t item_parent(const struct tree_out *x, uint32_t i)
 {
 	return i == 0 ? ID_NONE : view_is(x->r->kind, VIEW_LIST) ? i - 1 : x->r->shown[i].parent;
@@ -127,7 +129,7 @@ static void put_numbers(struct pbput *b, const struct query *q, const struct res
 	}
 }
 
-/* True if the original's messages have a field for the metric. */
+/* True if the original's messages have a field for a metric. */
 static bool has_field(enum metric_id m)
 {
 	size_t i = 0;
@@ -160,7 +162,7 @@ static void put_shape(struct pbput *b, const struct model *m, uint32_t shape)
 	size_t rank = model_rank(m, shape), mark;
 
 	if (!rank)
-		pbput_i64(b, 3, 1); /* unknown_rank */
+		pbput_i64(b, 3, 1); /* the field unknown_rank */
 	while (rank-- > 0) {
 		mark = pbput_size(b);
 		pbput_i64(b, 1, model_dim(m, shape, rank));
@@ -179,7 +181,8 @@ static void put_input_shapes(struct pbput *b, const struct model *m, uint32_t no
 	}
 }
 
-/* Writes the fields of a GraphNodeProto that follow its children, and those that precede them. */
+/* Writes the fields of a GraphNodeProto that follow its children, and the fields that precede
+ * them. */
 static void put_graph_tail(struct pbput *b, const struct query *q, const struct item *x)
 {
 	put_metrics(b, q, x);
@@ -200,8 +203,8 @@ static void put_graph_head(struct pbput *b, const struct query *q, const struct 
 	pbput_text(b, 1, x->name);
 }
 
-/* Writes the graph nodes that an entry of op or code accounts, each with its own numbers as totals.
- */
+/* Writes the graph nodes that an entry of op or code includes. The totals of each node are its own
+ * numbers. */
 static void put_graph_nodes(struct pbput *b, const struct query *q, uint32_t kept)
 {
 	uint32_t n;

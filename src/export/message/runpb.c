@@ -11,7 +11,7 @@
 
 enum { NOTE_RUN_INPUT = 0x740, NOTE_RUN_SUMMED }; /* kinds of notes */
 
-#define MESSAGE_MAX ((size_t)INT32_MAX) /* largest file that libprotobuf reads, in bytes */
+#define MESSAGE_MAX ((size_t)INT32_MAX) /* largest file that libprotobuf reads, bytes */
 
 /* A record under construction. */
 struct box {
@@ -24,15 +24,15 @@ struct box {
 struct run_writer {
 	const struct model *m;
 	const struct step *s;
-	struct arena *a; /* memory for the step */
+	struct arena *a; /* memory for the current step */
 	struct pbput b;
 	VEC(struct box) boxes;
-	uint64_t summed; /* runs without a record of their own */
+	uint64_t summed; /* number of runs without a record of their own */
 };
 
 /* ---- collecting ---- */
 
-/* Takes the item at *p and the allocations after it. */
+/* Returns the position after the item at *p and the allocations that follow it. */
 static const uint8_t *next_items(const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *at = p;
@@ -48,8 +48,8 @@ static const uint8_t *next_items(const uint8_t *p, const uint8_t *end)
 	return end;
 }
 
-/* Adds the record of a run on the node's own device, with its share of the memory; the last one
- * takes the rest. */
+/* Adds the record of a run on the node's own device, with its share of the memory; the last run
+ * gets the remainder. */
 static void add_run(
         struct run_writer *w, struct box box, const uint8_t **mem, uint32_t cell, bool last)
 {
@@ -173,8 +173,8 @@ static void put_record(struct run_writer *w, const struct box *box, int64_t star
 	pbput_close(b, 2, mark);
 }
 
-/* Sorts the records of one device by time. No two begin in the same microsecond, because timelines
- * of the original show only one of them. */
+/* Sorts the records of one device by time, and moves records so that no two begin in the same
+ * microsecond, because timelines of the original would show only one of them. */
 static void put_device(struct run_writer *w, uint32_t device, const uint32_t *boxes, size_t n)
 {
 	int64_t *starts = ARENA_ARRAY(w->a, n, int64_t), last = INT64_MIN;

@@ -6,7 +6,7 @@
 
 #include "io/gz.h"
 
-#define HTML_VERSION 1 /* of the object around the documents: the page checks it */
+#define HTML_VERSION 1 /* version of the object around the documents, which the page checks */
 
 /* ---- base64 ---- */
 

@@ -12,15 +12,15 @@
 
 #include "io/json_out.h"
 
-/* The bundled page: the report's bytes before and after its data. Empty where the page was not
- * bundled; size 0 then. Made by tools/web.sh. */
+/* The bundled page: the bytes of a report before and after its data. Both are empty (size 0) if the
+ * build has no page. tools/web.sh creates them. */
 extern const uint8_t web_head[], web_tail[];
 extern const size_t web_head_size, web_tail_size;
 
 struct html {
 	struct sink *file, *base64, *json;
 	struct arena *a;
-	uint8_t left[3]; /* bytes that wait for their base64 */
+	uint8_t left[3]; /* bytes that are not encoded in base64 yet */
 	size_t n_left;
 	size_t documents;
 };
@@ -30,7 +30,8 @@ bool html_available(struct err *e);
 
 void html_begin(struct html *h, struct sink *file, struct arena *a);
 
-/* Begins a document, the answer of the command line in words; name: unique in the report. */
+/* Begins a document with the answer of the command line in `words`. name: unique within the
+ * report. */
 void html_document(struct html *h, const char *name, const struct strs *words);
 
 /* Writes the end of the file; does not close it. */

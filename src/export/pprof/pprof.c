@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The code view as a pprof profile, as the original writes it; of inputs that the original cannot
- * read, pprof_tree.c writes all numbers, also of lines that call others. A sample for each graph
- * node below a shown line without shown children, and the calls that lead there. A location is a
- * line of the caller and what it calls. The message is written field by field, gzip-compressed;
- * only the tables are in memory.
+ * The code view as a pprof profile, as the original writes it; for inputs that the original
+ * cannot read, pprof_tree.c writes all numbers, including the numbers of lines that call others. A
+ * sample for each graph node below a shown line without shown children, and the calls that lead
+ * there. A location is a line of the caller and the called function. The message is written field
+ * by field, gzip-compressed; only the tables are in memory.
  */
 #include "base/sort.h"
 #include "io/gz.h"
@@ -16,12 +16,12 @@
 /* Key of a function or a location; texts are ids of names. */
 struct source_place {
 	uint32_t file, function;
-	int32_t line; /* of a function: its first line */
+	int32_t line; /* for a function: its first line */
 };
 
 struct pprof_sample {
-	uint32_t node, entry; /* shown */
-	uint32_t label;       /* string */
+	uint32_t node, entry; /* graph node, and index of the shown entry */
+	uint32_t label;       /* string id */
 };
 
 struct pprof {
@@ -29,15 +29,16 @@ struct pprof {
 	const struct query *q;
 	const struct model *m;
 	struct arena *a;
-	struct intern names;      /* files and functions */
-	struct intern functions;  /* struct source_place; ids are 1 less than in the profile */
-	struct intern locations;  /* ids are 1 less than in the profile */
-	VEC(uint32_t) name, file; /* of each function: strings */
-	VEC(uint32_t) called;     /* of each location: function */
+	struct intern names;      /* names of files and functions */
+	struct intern functions;  /* struct source_place; ids are smaller by 1 than in the
+	                             profile */
+	struct intern locations;  /* ids are smaller by 1 than in the profile */
+	VEC(uint32_t) name, file; /* indexed by function: string ids */
+	VEC(uint32_t) called;     /* indexed by location: the called function */
 	struct intern strings;    /* the string table */
 	VEC(struct pprof_sample) samples;
-	uint32_t *file_of;     /* indexed by shown entry: name */
-	uint32_t *location_of; /* indexed by shown entry: location + 1, 0 for the root and its
+	uint32_t *file_of;     /* indexed by shown entry: id of the file's name */
+	uint32_t *location_of; /* indexed by shown entry: location + 1; 0 for the root and its
 	                          children */
 	VEC(uint32_t) path;
 	struct sb text;
@@ -54,7 +55,7 @@ static struct source_place read_place(const struct intern *t, uint32_t id)
 	return p;
 }
 
-/* Adds the name of a frame: none if it has no name, as in the view. */
+/* Adds the name of a frame. A frame without a name gets none, as in the view. */
 static uint32_t add_name(struct pprof *x, uint32_t string, bool gradient)
 {
 	struct str name = string == ID_NONE ? S("none") : model_str(x->m, string);
@@ -67,7 +68,7 @@ static uint32_t add_name(struct pprof *x, uint32_t string, bool gradient)
 	return intern_add(&x->names, sb_str(&x->text));
 }
 
-/* Returns "file:function", without folders and the last extension. */
+/* Returns "file:function" without folders and without the last extension. */
 static struct str full_name(struct pprof *x, const struct source_place *p)
 {
 	struct str file = str_base(intern_str(&x->names, p->file));
@@ -206,7 +207,7 @@ static void put_sample(
 /* Writes the samples in byte order of their nodes' names. */
 static void put_samples(struct pprof *x, struct sink *to, enum value value)
 {
-	uint32_t *of = ARENA_ARRAY(x->a, x->m->nodes.n, uint32_t); /* sample + 1 */
+	uint32_t *of = ARENA_ARRAY(x->a, x->m->nodes.n, uint32_t); /* indexed by node: sample + 1 */
 
 	for (uint32_t i = 0; i < x->samples.n; i++)
 		of[x->samples.v[i].node] = i + 1;
@@ -235,7 +236,7 @@ static int by_place(const void *ctx, uint32_t a, uint32_t b)
 	return order ? order : (m > n) - (m < n);
 }
 
-/* Returns the ids of a table in the order of their contents. */
+/* Returns the ids of a table sorted by their contents. */
 static uint32_t *sort_places(const struct pprof *x, const struct intern *t)
 {
 	return sort_order(x->a, t->n, by_place, &(struct places){ x, t });
@@ -311,7 +312,7 @@ static bool is_original(const struct result *r)
 	return view_is(r->kind, VIEW_TRACES) && !r->q->m->new_input;
 }
 
-/* Writes the gzip-compressed file, which appears when it is complete. */
+/* Writes the gzip-compressed file. The file appears under its name when it is complete. */
 static bool put_file(struct pprof *x, enum metric_id m, struct str path, struct err *e)
 {
 	struct sink *file, *zip;

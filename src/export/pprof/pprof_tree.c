@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Views as a pprof profile: a function for each shown entry, a sample for each that has a number of
- * its own, labelled with device and operation type. Code of inputs that the original reads has the
- * layout of the original (pprof.c).
+ * Views as a pprof profile: a function for each shown entry, a sample for each entry with a number
+ * of its own, labelled with device and operation type. Code of inputs that the original reads has
+ * the layout of the original (pprof.c).
  */
 #include "export/message/pbput.h"
 #include "export/out.h"
@@ -20,7 +20,7 @@ enum {
 struct pprof_out {
 	const struct result *r;
 	struct intern strings; /* the string table */
-	uint32_t device, type; /* keys of labels */
+	uint32_t device, type; /* string ids of the label keys */
 	struct pbput b;
 	struct sink *to;
 };
@@ -56,7 +56,8 @@ static void put_labels(struct pprof_out *x, uint32_t i)
 	put_label(x, x->device, device_name(m, m->nodes.v[node].device));
 }
 
-/* Fields are written from the last to the first, so the outermost frame comes first here. */
+/* Writes a sample. Fields are written from the last to the first, so the outermost frame comes
+ * first here. */
 static void put_sample(struct pprof_out *x, uint32_t i, int64_t value, uint32_t *path)
 {
 	const struct result *r = x->r;
@@ -78,8 +79,8 @@ static void put_sample(struct pprof_out *x, uint32_t i, int64_t value, uint32_t 
 	flush(x, PROFILE_SAMPLE);
 }
 
-/* Returns the name of an entry as a function, and the source line of a frame in *f: its file is
- * ID_NONE if unknown. */
+/* Returns the name of an entry as a function, and sets *f to the frame with its source line. The
+ * file is ID_NONE if it is unknown. */
 static struct str function_name(const struct pprof_out *x, uint32_t i, struct frame *f)
 {
 	const struct query *q = x->r->q;
@@ -94,12 +95,12 @@ static struct str function_name(const struct pprof_out *x, uint32_t i, struct fr
 		f->file = ID_NONE;
 	if (f->file == ID_NONE || f->function == ID_NONE)
 		return view_name(q, x->r->shown[i].kept);
-	/* in full, which the view's name is not */
+	/* the full name, because the view shortens it */
 	return str_fmt(q->a, "%.*s:%d:%.*s", STR(str_base(model_str(q->m, f->file))), f->line,
 	        STR(model_str(q->m, f->function)));
 }
 
-/* Writes a location with one line, and its function; both have the number of the entry. */
+/* Writes a location with one line, and its function. Both get the number of the entry. */
 static void put_place(struct pprof_out *x, uint32_t i)
 {
 	size_t mark = pbput_size(&x->b);

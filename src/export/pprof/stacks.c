@@ -64,7 +64,7 @@ struct str folded_accepts(const struct view_ops *v, const struct query *q)
 	               : STR_NONE;
 }
 
-/* Returns the name as a frame. In scope, the part that is the parent's name is left out. */
+/* Returns the name as a frame. In scope, the part that repeats the parent's name is left out. */
 static struct str frame_name(const struct result *r, uint32_t shown)
 {
 	struct str name = view_name(r->q, r->shown[shown].kept), up;
@@ -89,7 +89,8 @@ static void put_frame(struct sb *to, struct str name)
 static void put_stacks(const struct result *r, enum value v, struct sink *to)
 {
 	const int64_t *own = stacks_values(r, v);
-	size_t *end = ARENA_ARRAY(r->q->a, r->n, size_t); /* bytes of the stack of each entry */
+	size_t *end = ARENA_ARRAY(r->q->a, r->n, size_t); /* length in bytes of the stack of each
+	                                                     entry */
 	struct sb stack = sb_in(r->q->a);
 
 	for (uint32_t i = 0; i < r->n; i++) {

@@ -91,8 +91,8 @@ static void put_groups(struct table *to, const struct collective_group *g)
 	table_count(to, g->problems);
 }
 
-/* Adds a call that has not ended. now: the time of the latest call of any rank; the age of a call
- * is counted up to it. */
+/* Adds a call that has not ended. now: the time of the latest call of any rank, up to which the age
+ * of a call is counted. */
 static void put_running(
         struct table *to, const struct collectives *x, const struct collective_call *c, int64_t now)
 {
@@ -111,7 +111,7 @@ static void put_running(
 
 /* ---- tables ---- */
 
-/* Sets the columns of a table, without the worker. */
+/* Sets the columns of a table, without the column for the worker. */
 #define OPEN(x, name)                                                                              \
 	((x)->columns = columns_of_##name + 1, (x)->titles = titles_of_##name + 1,                 \
 	        (x)->n_columns = N_COLUMNS(columns_of_##name) - 1)

@@ -8,7 +8,8 @@
 #include "export/out.h"
 #include "trace/pass/collectives.h"
 
-/* top: rows of each table in text; 0: all. columns: width of the terminal; 0: texts stay whole. */
+/* Writes the answer. top: maximum number of rows of each table in text; 0: all. columns: width of
+ * the terminal; 0: texts stay whole. */
 bool collectives_write(const struct collectives *x, size_t top, const struct opts *o,
         unsigned columns, struct emit *to, struct err *e);
 

@@ -14,7 +14,8 @@ void coverage_put_share(struct sb *b, const struct flops_coverage *x)
 		        (double)table_share(x->known_ns, x->all_ns) / 100);
 }
 
-/* Appends "aten::_fused_adamw_ 8.7% (no shape in the file)" for the most of the rest. */
+/* Appends the largest part that is not covered: "aten::_fused_adamw_ 8.7% (no shape in the
+ * file)". */
 static void put_rest(struct sb *b, const struct flops_coverage *x, const char *between)
 {
 	for (size_t i = 0; i < x->uncounted && i < UNCOUNTED_SHOWN; i++) {

@@ -20,13 +20,13 @@ void coverage_put_known(struct sb *b, const struct flops_coverage *x);
  */
 void coverage_put_window(struct sb *b, struct str op);
 
-/* Writes lines for the beginning of an answer. */
+/* Writes these facts as lines for the beginning of an answer. */
 void coverage_put(struct sb *b, const struct flops_coverage *x);
 
 /* Writes the members device_ns, covered_ns and coverage. */
 void coverage_members(struct document *d, const struct flops_coverage *x);
 
-/* Writes a member with a share, from 0 to 1. */
+/* Writes a member with the share, from 0 to 1. */
 void coverage_member(struct document *d, const char *key, double v);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "export/table/table.h"
 
-#define PAGE_SEGMENTS 100000 /* that a page shows */
+#define PAGE_SEGMENTS 100000 /* maximum number of segments in a page */
 
 /* ---- places ---- */
 
@@ -28,14 +28,14 @@ static int by_time(const void *v, uint32_t a, uint32_t b)
 	return (x->ticks < y->ticks) - (x->ticks > y->ticks);
 }
 
-/* Returns the id of an event's name. Several events may have the same name, because they differ in
- * other members. */
+/* Returns the id of an event's name. Several events may have the same name and differ in other
+ * members. */
 static uint32_t name_id(const struct trace *t, uint32_t event)
 {
 	return event == ID_NONE ? ID_NONE : t->events.v[event].name;
 }
 
-/* Adds up the segments by place, the longest first. */
+/* Adds up the segments by place, longest place first. */
 static struct path_place *find_places(const struct critical *x, size_t *n, struct arena *a)
 {
 	VEC(struct path_place) v = { .n = 0 };
@@ -188,7 +188,7 @@ struct str critical_title(const struct critical_page *p, struct arena *a)
 	return str_fmt(a, "Critical path of %.*s", STR(p->step.p ? p->step : S("the whole trace")));
 }
 
-/* Appends why this step is shown. */
+/* Appends the reason why this step is shown. */
 static void put_choice(struct sb *b, const struct critical_page *p)
 {
 	if (!p->step.p || p->chosen || p->steps + p->empty < 2)
@@ -225,7 +225,7 @@ void critical_put_extent(struct sb *b, const char *before, const struct trace *t
 	        STR(sb_str(&all)));
 }
 
-/* Appends where the window lies in the step or trace. */
+/* Appends the position of the window in the step or trace. */
 static void put_window(struct sb *b, const struct critical_page *p)
 {
 	const struct critical_window *w = &p->x->window;
@@ -239,7 +239,7 @@ static void put_window(struct sb *b, const struct critical_page *p)
 	table_put_time(b, p->step_ns);
 }
 
-/* Returns "Critical path of the whole trace: 176 ms". */
+/* Returns a heading such as "Critical path of the whole trace: 176 ms". */
 static struct str lead_of(const struct critical_page *p, struct arena *a)
 {
 	struct sb b = { .a = a };

@@ -12,23 +12,26 @@
  * the step's mark or of the whole trace. */
 struct critical_page {
 	const struct critical *x;
-	struct str step; /* "step 3 (ProfilerStep#3)"; p NULL: the whole trace */
+	struct str step; /* "step 3 (ProfilerStep#3)"; p is NULL for the whole trace */
 	int64_t step_ns;
-	size_t steps; /* number of steps of the trace with device work; of all if none has any */
-	size_t empty; /* number of the other steps */
-	bool chosen;  /* the user chose the step; otherwise it is the one with the median length */
+	size_t steps; /* number of steps of the trace with device work; number of all steps if none
+	                 has device work */
+	size_t empty; /* number of the remaining steps */
+	bool chosen;  /* true: the user chose the step; false: it is the step with the median
+	                 length */
 };
 
-/* Returns "Critical path of step 3", in a. */
+/* Returns a title such as "Critical path of step 3", in a. */
 struct str critical_title(const struct critical_page *p, struct arena *a);
 
-/* Appends where a window without a step lies in the trace, unless its length is printed like that
- * of the whole trace, whole_ns: "from 42.5ms until the device work and the waits for it end; the
- * trace lasts 62.6ms". before: precedes it. */
+/* Appends the position of a window without a step in the trace, unless its length is printed like
+ * the length of the whole trace, whole_ns: "from 42.5ms until the device work and the waits for it
+ * end; the trace lasts 62.6ms". before: text that precedes it. */
 void critical_put_extent(struct sb *b, const char *before, const struct trace *t,
         const struct critical_window *w, int64_t whole_ns);
 
-/* top: places shown in text; 0: all. columns: width of the terminal; 0: names stay whole. */
+/* Writes the path. top: maximum number of places in text; 0: all. columns: width of the terminal;
+ * 0: names stay whole. */
 bool critical_write(const struct critical_page *page, size_t top, const struct opts *o,
         unsigned columns, struct emit *to, struct err *e);
 

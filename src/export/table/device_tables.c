@@ -9,7 +9,7 @@
 
 /* ---- values of columns ---- */
 
-/* Returns part / whole in thousandths. */
+/* Returns the ratio part / whole in thousandths. */
 static int64_t permille(int64_t part, int64_t whole)
 {
 	return whole > 0 ? num_from_real(1000.0 * (double)part / (double)whole + 0.5) : 0;
@@ -40,7 +40,7 @@ static struct str triple(struct arena *a, const uint32_t v[3])
 	return str_fmt(a, "%u,%u,%u", v[0], v[1], v[2]);
 }
 
-/* "GPU-1b4f28ba-2fa1-11d2-883f-0016d3cca427" */
+/* Returns an identifier such as "GPU-1b4f28ba-2fa1-11d2-883f-0016d3cca427". */
 static struct str device_uuid(struct arena *a, const struct recorded_gpu *g)
 {
 	return str_fmt(a, "GPU-%.*s", STR(recorded_gpu_uuid(a, g)));
@@ -56,7 +56,7 @@ static void put_quantile(struct table *to, const struct hist *h, unsigned thousa
 	table_number_if(to, h->n, hist_quantile(h, thousandths));
 }
 
-/* Appends the columns TIMES. all: ns of all rows. */
+/* Appends the columns TIMES. all: time of all rows, ns. */
 static void put_times(struct table *to, const struct gpu_times *t, int64_t all)
 {
 	table_number(to, gpu_total(t));
@@ -146,7 +146,8 @@ static void put_transfers(
 	table_text(to, str_of(way));
 }
 
-/* others_ns: the time in which other processes used the GPU and this one did not. */
+/* Appends the processes. others_ns: the time in which other processes used the GPU and this process
+ * did not. */
 static void put_processes(struct table *to, const struct device_use *u, const struct gpu_device *d,
         const struct gpu_part *p, const struct process_identity *who)
 {
@@ -195,7 +196,7 @@ static void put_ranges(struct table *to, const struct gpu_range *r, struct str p
 	table_text(to, path);
 }
 
-/* Appends a step. time: -1 if unknown. */
+/* Appends a step. time: ns; -1 if unknown. */
 static void put_steps(
         struct table *to, const struct gpu_step *s, int64_t time, int64_t pid, struct str label)
 {
@@ -271,7 +272,7 @@ static void rows_idle(const struct device_use *u, struct table *to)
 	}
 }
 
-/* A place of a device. */
+/* An idle place of a device. */
 struct place_of {
 	const struct idle_of_device *d;
 	const struct idle_place *p;
@@ -284,8 +285,8 @@ static int by_place_time(const void *v, uint32_t a, uint32_t b)
 	return (x[a].p->ns < x[b].p->ns) - (x[a].p->ns > x[b].p->ns);
 }
 
-/* Makes the rows of the places of all devices, the longest first. A recording has none, because its
- * calls are not stored. */
+/* Makes the rows of the idle places of all devices, longest first. A recording has none, because
+ * its calls are not stored. */
 static void rows_idle_places(const struct device_use *u, struct table *to)
 {
 	VEC(struct place_of) v = { .n = 0 };
@@ -404,7 +405,7 @@ static int by_device_time(const void *ctx, uint32_t a, uint32_t b)
 	return x != y ? x < y ? 1 : -1 : 0;
 }
 
-/* Makes the rows of the ranges. The first range stands for work outside of all ranges. */
+/* Makes the rows of the ranges. The first range represents work outside of all ranges. */
 static void rows_ranges(const struct device_use *u, struct table *to)
 {
 	const uint32_t *order = sort_order(u->a, u->ranges.n, by_device_time, u);
@@ -494,11 +495,11 @@ static void rows_overhead(const struct device_use *u, struct table *to)
 /* ---- the tables ---- */
 
 static const struct device_table {
-	const char *name;             /* in data outputs and for --table */
+	const char *name;             /* name in data outputs and for --table */
 	const char *title;            /* heading in text */
-	const struct column *columns; /* the first one is the worker */
+	const struct column *columns; /* columns; the first is the worker */
 	const char *const *titles;
-	size_t n; /* with the worker */
+	size_t n; /* number of columns including the worker */
 	void (*rows)(const struct device_use *u, struct table *to);
 } tables[] = {
 #define TABLE(name, title, ...)                                                                    \
@@ -523,7 +524,8 @@ static int by_first_number(const void *rows, uint32_t a, uint32_t b)
 	return (x->cells->number < y->cells->number) - (x->cells->number > y->cells->number);
 }
 
-/* Adds the rows of several workers, each with its worker; sorted if they begin with a time. */
+/* Adds the rows of several workers, each with its worker. Rows that begin with a time are sorted by
+ * it. */
 static void fill_workers(
         const struct device_workers *all, const struct device_table *t, struct table *x)
 {
@@ -548,7 +550,7 @@ static void fill_workers(
 	}
 }
 
-/* Makes one table with all its rows. */
+/* Fills one table with all its rows. */
 static void fill(const struct device_workers *all, const struct device_table *t, struct table *x)
 {
 	bool named = all->v[0].name.p;

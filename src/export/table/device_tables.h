@@ -9,18 +9,19 @@
 #include "export/table/table.h"
 #include "device/device_use.h"
 
-/* The devices of a worker. */
+/* The device data of a worker. */
 struct device_worker {
-	struct str name; /* name in the rows; p NULL: a single worker, which the rows do not name */
+	struct str name; /* name in the rows; p is NULL for a single worker, which the rows do not
+	                    name */
 	const struct device_use *u;
 };
 struct device_workers {
 	struct device_worker *v;
-	size_t n; /* at least 1 */
+	size_t n; /* number of workers, at least 1 */
 };
 
-/* Returns the *n tables with all their rows, in the order of the choices of --table after
- * "devices". Tables that are sorted by time stay sorted if there are several workers. */
+/* Returns *n tables with all their rows, in the order of the choices of --table after "devices".
+ * Tables that are sorted by time stay sorted if there are several workers. */
 const struct table *device_sections(const struct device_workers *all, size_t *n, struct arena *a);
 
 /* Writes the member "lost" of a recording: the number of missing records. For table.members; use: a

@@ -34,7 +34,7 @@ static const struct column lack_columns[] = { NUMBER_COLUMN("device_ns", "ns"),
 	REAL_COLUMN("device_share", "percent"), NUMBER_COLUMN("calls", NULL), TEXT_COLUMN("reason"),
 	NUMBER_COLUMN("input", NULL), TEXT_COLUMN("op") };
 static const char *const lack_titles[] = { "device time", "share", "calls", "reason", "", "op" };
-/* The titles if the file has no times. */
+/* Titles that are used if the file has no times. */
 static const char *const timeless_family_titles[] = { "family", "float ops", "share", "", "", "",
 	"" };
 static const char *const timeless_op_titles[] = { "float ops", "share", "calls", "", "", "", "", "",
@@ -259,8 +259,8 @@ static const char *const step_titles[] = { "step", "phase", "", "step time", "pr
 static const char *const phase_titles[] = { "", "phase", "steps", "time", "products", "MFU",
 	"HFU" };
 
-/* Appends a row for one step or several. id: of the step; -1: several. phase: -1: the steps have
- * none. */
+/* Appends a row for one step or several. id: id of the step; -1: several. phase: -1 if the steps
+ * have no phase. */
 static void put_steps(struct table *to, const struct flops_sums *x, const struct flops_rate *rate,
         const struct step_sum *s, int64_t id, int phase)
 {
@@ -280,7 +280,7 @@ static void put_steps(struct table *to, const struct flops_sums *x, const struct
 	to->rows++;
 }
 
-/* Adds the steps, and their sums by phase if the steps are those of a server. */
+/* Adds the steps and, for steps of a server, their sums by phase. */
 static void fill_steps(struct table *steps, struct table *phases, const struct flops_sums *x,
         const struct flops_rate *rate)
 {
@@ -336,7 +336,7 @@ static void put_members(struct document *d, const void *user)
 	}
 }
 
-/* States what is assumed about attention over a paged cache. */
+/* States the assumptions about attention over a paged cache. */
 static void put_windows(struct sb *b, const struct flops_sums *x)
 {
 	if (x->paged)
@@ -438,7 +438,7 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 	fill_ops(&rows, &sums);
 	fill_lacks(&lacks, &sums);
 	fill_steps(&steps, &phases, &sums, rate);
-	/* in data, the rows are ops; text begins with the families */
+	/* in data, rows are ops; text begins with the families */
 	struct table *first = data ? &rows : &families;
 	const struct table sections[] = { data ? families : rows, lacks, phases, steps };
 	first->schema = "tfprof/flops";
@@ -458,7 +458,7 @@ static const struct column rank_columns[] = { NUMBER_COLUMN("flops", "flop"),
 	REAL_COLUMN("mfu", "percent"), REAL_COLUMN("hfu", "percent"), TEXT_COLUMN("worker") };
 static const char *const rank_titles[] = { "float ops", "known", "time", "MFU", "HFU", "worker" };
 
-/* MFU of ranks: the mean of those for which it is known, and the worst. */
+/* MFU of ranks: the mean of all known values, and the worst value. */
 struct rank_mfu {
 	size_t known, worst;
 	double sum, least;
@@ -579,7 +579,7 @@ static void explain_calls(
 		        STR(sb_str(&numbers)));
 }
 
-/* Orders calls: those with the most float operations first. */
+/* Orders calls by their float operations, most first. */
 static int most_flops(const void *v, uint32_t a, uint32_t b)
 {
 	const struct op_calls *x = (const struct op_calls *)v + a,

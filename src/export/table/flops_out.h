@@ -10,35 +10,37 @@
 #include "flops/peak.h"
 #include "trace/pass/ops.h"
 
-/* How much of the peak rate the model used. */
+/* The share of the peak rate that the model used. */
 struct flops_rate {
-	const struct peak *peak; /* NULL: unknown, or devices of several kinds */
-	double given;            /* peak of all types, from the user; 0: that of the device */
+	const struct peak *peak; /* NULL if unknown, or if there are devices of several kinds */
+	double given;            /* peak for all types, given by the user; 0: use the peak of the
+	                            device */
 	struct str model;        /* name of the device; empty: the trace has no device work */
-	size_t devices;          /* with work */
+	size_t devices;          /* number of devices with work */
 	const struct trace_steps *steps;
-	size_t n;     /* steps; 1 if the file does not mark them */
-	bool partial; /* print it whatever the coverage is */
+	size_t n;     /* number of steps; 1 if the file does not mark steps */
+	bool partial; /* true: print the share whatever the coverage is */
 };
 
 /* The float operations of one of several traces. */
 struct flops_rank {
-	struct str name; /* of the worker */
+	struct str name; /* name of the worker */
 	struct trace_ops ops;
 	struct flops_rate rate;
 };
 
 /* Writes MFU and HFU of each of several traces (docs/schema/flops-ranks.json), the mean and the
- * worst. */
+ * worst value. */
 bool flops_write_ranks(const struct flops_rank *v, size_t n, size_t top, const struct opts *o,
         unsigned columns, struct emit *to, struct err *e);
 
-/* top: rows of each table in text; 0: all. columns: width of the terminal; 0: names stay whole. */
+/* Writes the answer. top: maximum number of rows of each table in text; 0: all. columns: width of
+ * the terminal; 0: names stay whole. */
 bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, size_t top,
         const struct opts *o, unsigned columns, struct emit *to, struct err *e);
 
-/* Writes the formula of each call of an op with its numbers, the most float operations first. False
- * if no call has the op. */
+/* Writes the formula of each call of an op with its numbers, most float operations first. Returns
+ * false if no call has the op. */
 bool flops_explain(
         const struct trace_ops *ops, struct str op, size_t top, struct sink *to, struct arena *a);
 

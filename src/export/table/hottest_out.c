@@ -9,7 +9,7 @@ static enum column_type number_type(const struct query *q, enum value v)
 	return view_has_fractions(q, v) ? COLUMN_REAL : COLUMN_INTEGER;
 }
 
-/* Adds a column. title: its heading in text, or "" for none; NULL: its name. */
+/* Adds a column. title: its heading in text; "": no heading; NULL: its name. */
 static void add_column(struct hottest_table *t, struct str name, enum column_type type,
         const char *unit, const char *title)
 {
@@ -17,7 +17,7 @@ static void add_column(struct hottest_table *t, struct str name, enum column_typ
 	t->titles[t->x.n_columns++] = title;
 }
 
-/* Returns the heading of a time that is shown beside another one, or NULL. */
+/* Returns the heading of a time that is shown beside another time, or NULL. */
 static const char *time_title(const struct hottest *h, enum value of)
 {
 	if (h->other == V_NONE)
@@ -25,7 +25,7 @@ static const char *time_title(const struct hottest *h, enum value of)
 	return of == V_CPU_MICROS ? "host" : "device";
 }
 
-/* Adds the time beside the metric, and its share. Text has no column of zeros. */
+/* Adds the time beside the metric, and its share. Text omits a column of zeros. */
 static void add_other(struct hottest_table *t, const struct query *q, const struct hottest *h)
 {
 	const char *name = h->other == V_CPU_MICROS ? "self_micros" : "accelerator_micros";
@@ -65,7 +65,7 @@ static void add_columns(struct hottest_table *t, const struct query *q, const st
 	        view_is(q->tree->kind, VIEW_LIST) ? "operation type" : "node");
 }
 
-/* Returns part of whole in hundredths of a percent. */
+/* Returns the ratio part / whole in hundredths of a percent. */
 static int64_t share(int64_t part, int64_t whole)
 {
 	return whole > 0 ? num_from_real(1e4 * (double)part / (double)whole + 0.5) : 0;

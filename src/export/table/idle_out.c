@@ -14,9 +14,9 @@ struct idle_shown {
 	bool full_names;
 };
 
-/* ---- what the file does not have ---- */
+/* ---- data that the file lacks ---- */
 
-/* Settings of profilers that record more, by source; NULL: there is none. */
+/* Settings that make profilers record more, by source; NULL: none. */
 static const struct idle_cures {
 	const char *lines, *waits, *launches;
 } cures[TRACE_SOURCES] = {
@@ -36,7 +36,7 @@ struct idle_missing {
 
 enum { MISSING_N = 4 };
 
-/* Fills out and returns how many parts of the idle time the file does not explain. */
+/* Fills out, and returns the number of causes of idle time that the file does not explain. */
 static size_t find_missing(const struct idle_report *r, struct idle_missing out[MISSING_N])
 {
 	const struct idle_cures *cure = &cures[r->t->source];
@@ -76,13 +76,13 @@ static void put_row(struct table *x, int64_t ns, int64_t all, struct str text)
 	x->rows++;
 }
 
-/* Returns a name as the text shows it. */
+/* Returns a name in the form that text shows. */
 static struct str shown_name(const struct table *x, struct str name)
 {
 	return x->full_names ? name : demangle_reduce(x->a, name, REDUCED_ARGUMENTS);
 }
 
-/* Adds the places of a cause, and the sum of those beyond the first `top`. */
+/* Adds the places of a cause, and the sum of the places after the first `top`. */
 static void put_places(
         struct table *x, const struct idle_of_device *d, enum idle_reason why, size_t top)
 {

@@ -10,11 +10,11 @@
 
 struct idle_page {
 	const struct idle_report *report;
-	struct str step; /* "step 7"; p NULL: the whole trace */
+	struct str step; /* "step 7"; p is NULL for the whole trace */
 };
 
-/* top: places of each cause in text; 0: all. columns: width of the terminal; 0: names stay whole.
- */
+/* Writes the answer. top: maximum number of places of each cause in text; 0: all. columns: width of
+ * the terminal; 0: names stay whole. */
 bool idle_write(const struct idle_page *page, size_t top, const struct opts *o, unsigned columns,
         struct emit *to, struct err *e);
 

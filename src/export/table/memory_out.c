@@ -4,7 +4,7 @@
  *
  *   memory   a row for each allocator
  *   use      for each allocator, times and the bytes in use from each of them on
- *   live     what has memory in use at an allocator's largest use, or at another moment
+ *   live     the owners of memory at an allocator's largest use, or at another moment
  *   by_kind  for each allocator, times and the bytes in use by kind from each of them on
  *   live_at  for each allocator, the largest rows of the live set at moments of its use
  *   segments the largest segments of a snapshot at its end: the share in use of equal parts
@@ -16,12 +16,12 @@
 #include "base/fmt.h"
 #include "export/table/trace_tables.h"
 
-#define MOMENTS 1000 /* parts of the time of an allocator; each has at most two moments */
+#define MOMENTS 1000 /* number of parts of an allocator's time; each has at most two moments */
 
 #define TABLE_LIST "export/table/memory_table.def"
 #include "export/table/table_list.h"
 
-/* Sets the columns of a table; they begin with the worker if there are several. */
+/* Sets the columns of a table. If there are several workers, the first column is the worker. */
 static void set_columns(struct table *x, const struct column *columns, const char *const *titles,
         size_t n, const struct memory_use *use)
 {
@@ -88,8 +88,8 @@ static void put_pools(struct table *to, const struct memory_pool *p)
 	table_text_if(to, p->allocator.p, p->allocator);
 }
 
-/* Appends an out-of-memory error. Missing is the memory that the device would have needed in
- * addition, if the allocator had returned none of its reserved memory. */
+/* Appends an out-of-memory error. The missing memory is the amount that the device would have
+ * needed in addition if the allocator had returned none of its reserved memory. */
 static void put_ooms(struct table *to, const struct memory_oom *x)
 {
 	int64_t missing = num_sub(x->requested, x->device_free);
@@ -198,7 +198,7 @@ static struct str name_first_rank(const struct memory_use *use, struct arena *a)
 	return sb_str(&b);
 }
 
-/* Fills the tables below the live set; returns how many of them there are. */
+/* Fills the tables below the live set. Returns their number. */
 static size_t fill_sections(struct table v[4], const struct memory_use *use, struct arena *a)
 {
 	v[0] = (struct table){ .a = a, .key = "pools", .title = "State at that moment" };
@@ -283,7 +283,7 @@ static void put_kind(struct document *d, struct str name, const struct memory_po
 	json_object_end(j);
 }
 
-/* The use over time by kind, of a snapshot. */
+/* Writes the use over time by kind, for a snapshot. */
 static void put_kinds(struct document *d, const struct memory_use *use)
 {
 	document_key(d, "by_kind");

@@ -9,7 +9,7 @@
 #define STEPS_TABLE PEEK_LISTS
 #define TABLES      (PEEK_LISTS + 1)
 
-/* By list: its key in documents, and its title for traces and for other profiles. */
+/* Indexed by list: its key in documents, and its titles for traces and for other profiles. */
 static const struct {
 	const char *key, *of_trace, *of_nodes;
 } list_names[TABLES] = {
@@ -55,7 +55,7 @@ static void begin(struct peek_table *t, struct arena *a, const char *key)
 	t->x.titles = t->titles;
 }
 
-/* over: the steps by which sums are divided. */
+/* Returns the type of a number's column. over: number of steps by which sums are divided. */
 static enum column_type number_type(const struct peek_writer *w, int64_t over, enum value v)
 {
 	return model_fraction(w->q->m, over, v, 0).per > 1 ? COLUMN_REAL : COLUMN_INTEGER;
@@ -66,7 +66,7 @@ static const char *time_title(const struct peek_writer *w, enum value of)
 	return w->other == V_NONE ? NULL : of == V_CPU_MICROS ? "host" : "device";
 }
 
-/* over: the steps by which sums are divided. */
+/* Adds the columns for numbers. over: number of steps by which sums are divided. */
 static void add_numbers(const struct peek_writer *w, struct peek_table *t, int64_t over, bool share)
 {
 	const struct metric *m = &metrics[w->metric];
@@ -97,7 +97,7 @@ static bool is_neighbour(enum peek_list which)
 	return which == PEEK_INPUTS || which == PEEK_READERS;
 }
 
-/* Appends the numbers of a row; whole: that of which it is a share, or NULL. */
+/* Appends the numbers of a row. whole: the number of which the row is a share, or NULL. */
 static void put_row(const struct peek_writer *w, struct table *x, const struct peek_row *r,
         const struct tally *whole)
 {
@@ -130,7 +130,7 @@ static void fill_names(const struct peek_writer *w, struct peek_table *t)
 	}
 }
 
-/* Leaves the number beside the metric out of text if it is 0 in all rows. */
+/* Hides the number beside the metric in text if it is 0 in all rows. */
 static void hide_zeros(
         const struct peek_writer *w, struct peek_table *t, const struct peek_rows *rows)
 {
@@ -177,7 +177,7 @@ static void fill_steps(const struct peek_writer *w, struct peek_table *t)
 
 /* ---- the answer ---- */
 
-/* Notes the lists that the file cannot have. */
+/* Adds notes about the lists that the file cannot have. */
 static void note_missing(const struct peek_writer *w, struct notes *notes)
 {
 	const struct model *m = w->q->m;

@@ -8,10 +8,10 @@
 #include "export/table/table.h"
 #include "view/peek.h"
 
-/* Limits of the answer. */
+/* Options of the answer. */
 struct peek_request {
-	enum metric_id metric; /* orders the rows */
-	size_t top;            /* rows of each list; 0: all */
+	enum metric_id metric; /* metric that orders the rows */
+	size_t top;            /* maximum number of rows in each list; 0: all */
 	int section;           /* index of the choice of --table; 0: all */
 	unsigned columns;      /* width of the terminal; 0: none */
 };

@@ -55,7 +55,7 @@ static const struct phase_row rows[] = {
 	{ find_busy, "busy", "Busy time of a step, all devices added up", times },
 };
 
-/* Returns the phase with an id, or NULL if the run has no such steps. */
+/* Returns the phase with an id, or NULL if the run has no steps of this phase. */
 static const struct phase *phase_of(const struct phases *x, enum serving_phase id)
 {
 	for (size_t i = 0; i < x->list.n; i++)

@@ -8,7 +8,7 @@
 #include "export/table/table.h"
 #include "export/table/why_out.h"
 
-#define NAME_MAX_COLUMNS 40 /* of a name in the sentence */
+#define NAME_MAX_COLUMNS 40 /* maximum width of a name in the sentence */
 
 static const struct column part_columns[] = { NUMBER_COLUMN("difference_ns", "ns"),
 	NUMBER_COLUMN("left_ns", "ns"), NUMBER_COLUMN("right_ns", "ns"), TEXT_COLUMN("cause"),
@@ -112,15 +112,15 @@ static void fill_causes(struct table *to, const struct run_difference *x)
 /* ---- the sentence ---- */
 
 #define SHOWN_PARTS_MAX 3
-#define SIMILAR         10 /* the others are at least 1 / 10 of the largest */
-#define NEARLY          4  /* parts nearly cancel if they are this many times the difference */
+#define SIMILAR         10 /* shown parts are at least 1 / 10 of the largest part */
+#define NEARLY          4  /* minimum ratio to the difference of parts that nearly cancel out */
 
 static int64_t size_of(int64_t difference_ns)
 {
 	return difference_ns < 0 ? -difference_ns : difference_ns;
 }
 
-/* "waiting for compute (+52.9ms)" */
+/* Appends a part such as "waiting for compute (+52.9ms)". */
 static void put_part(struct sb *b, const struct run_part *p, struct arena *a)
 {
 	int64_t part = difference(p->ns);
@@ -138,7 +138,8 @@ static void put_part(struct sb *b, const struct run_part *p, struct arena *a)
 	sb_fmt(b, ")");
 }
 
-/* Returns the sum of the longer or the shorter parts, whichever is smaller: what cancels out. */
+/* Returns the sum of the longer or of the shorter parts, whichever is smaller. This amount cancels
+ * out. */
 static int64_t cancelled(const struct run_difference *x)
 {
 	int64_t longer = 0, shorter = 0;
@@ -151,7 +152,7 @@ static int64_t cancelled(const struct run_difference *x)
 	return longer < shorter ? longer : shorter;
 }
 
-/* Returns the number of sums that are named: those of a size similar to that of the largest. */
+/* Returns the number of sums that are named because their size is similar to the largest sum. */
 static size_t count_shown(const struct run_difference *x)
 {
 	size_t n = 0;
@@ -163,8 +164,8 @@ static size_t count_shown(const struct run_difference *x)
 	return n;
 }
 
-/* Names the parts that make the difference: those that cancel, if they are larger than the
- * difference, or the largest, if it is most of the difference. */
+/* Names the parts that make up the difference: the parts that cancel out, if they are larger than
+ * the difference, otherwise the largest part, if it is most of the difference. */
 static void put_parts(struct sb *b, const struct run_difference *x, struct arena *a)
 {
 	int64_t all = difference(x->ns), apart = cancelled(x), size = size_of(all);
@@ -184,7 +185,8 @@ static void put_parts(struct sb *b, const struct run_difference *x, struct arena
 	}
 }
 
-/* For runs that do not both have steps: their lengths are not those of steps. */
+/* Appends the lengths of two runs that do not both have steps, because their lengths are not
+ * lengths of steps. */
 static void put_lengths(struct sb *b, const struct run_difference *x)
 {
 	bool left = why_is_per_step(x->runs[RUN_LEFT]), right = why_is_per_step(x->runs[RUN_RIGHT]);
@@ -206,7 +208,8 @@ static bool have_steps(const struct run_difference *x)
 	return why_is_per_step(x->runs[RUN_LEFT]) && why_is_per_step(x->runs[RUN_RIGHT]);
 }
 
-/* "A step of the second run takes 3.2 ms longer: 11.2 ms instead of 8.0 ms (+40.0%)". */
+/* Returns a sentence such as "A step of the second run takes 3.2 ms longer: 11.2 ms instead of 8.0
+ * ms (+40.0%)". */
 static struct str sentence(const struct run_difference *x, struct arena *a)
 {
 	int64_t more = difference(x->ns);

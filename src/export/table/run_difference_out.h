@@ -11,11 +11,12 @@
 struct run_difference_page {
 	const struct run_difference *x;
 	struct str of[RUNS_N]; /* "the mean of 8 steps" */
-	bool assumed; /* the program decided that the files are two runs, because the user did not
+	bool assumed; /* true: tfprof assumed that the files are two runs, because the user did not
 	                 state it */
 };
 
-/* top: parts shown in text; 0: all. columns: width of the terminal; 0: none. */
+/* Writes the difference. top: maximum number of parts in text; 0: all. columns: width of the
+ * terminal; 0: none. */
 bool run_difference_write(const struct run_difference_page *page, size_t top, const struct opts *o,
         unsigned columns, struct emit *to, struct err *e);
 

@@ -86,7 +86,7 @@ static bool has_unit(const struct column *k, const char *unit)
 	return k->unit && strcmp(k->unit, unit) == 0;
 }
 
-/* Appends a number with a fraction; fractions are times, counts or bytes. */
+/* Appends a number with a fraction. Fractions are times, counts or bytes. */
 static void put_fraction(struct sb *b, const struct column *k, struct fraction f)
 {
 	if (has_unit(k, "us"))
@@ -95,7 +95,7 @@ static void put_fraction(struct sb *b, const struct column *k, struct fraction f
 		fmt_fraction_si(b, has_unit(k, "bytes") ? QUANTITY_BYTES : QUANTITY_COUNT, f);
 }
 
-/* Appends a number of hundredths of a percent, or ">1000x" for a larger one. */
+/* Appends a number of hundredths of a percent; ">1000x" for a number above that. */
 static void put_percent(struct sb *b, int64_t hundredths)
 {
 	if (hundredths > 1000 * 100 * 100)
@@ -170,8 +170,8 @@ struct str table_shorten(struct arena *a, struct str s, size_t room)
 	return str_fmt(a, "%.*s...%.*s", STR(str_sub(s, 0, head)), STR(str_sub(s, tail, SIZE_MAX)));
 }
 
-/* Shortens the place in a file, such as "/home/a/model.py:36 forward": removes the folders, then
- * the function, if the place is longer than the room. */
+/* Shortens a file position such as "/home/a/model.py:36 forward" to the available room: removes the
+ * folders, then the function. */
 static struct str shorten_line(struct arena *a, struct str s, size_t room)
 {
 	struct str base = str_sub(s, str_rfind_char(s, '/') + 1, SIZE_MAX);
@@ -183,8 +183,8 @@ static struct str shorten_line(struct arena *a, struct str s, size_t room)
 	return table_shorten(a, str_sub(base, 0, str_find_char(base, ' ')), room);
 }
 
-/* Returns the number of bytes of a cell that take no column of the terminal: those of "≥" but one.
- */
+/* Returns the number of bytes of a cell that take no column of the terminal: all bytes of "≥" but
+ * one. */
 static size_t hidden_bytes(struct str s)
 {
 	return str_starts(s, S("≥")) ? S("≥").n - 1 : 0;
@@ -208,11 +208,11 @@ static void put_padded(struct sb *line, struct str s, size_t width, bool text)
 struct grid {
 	const struct table *x;
 	size_t rows;
-	struct str *text; /* the heading first */
+	struct str *text; /* rows of cells, starting with the heading */
 	size_t *width;
 };
 
-/* True if text shows the column: something in it is neither null nor an empty text. */
+/* True if text shows the column: at least one cell is neither null nor an empty text. */
 static bool has_values(const struct table *x, size_t column, size_t rows)
 {
 	bool any = rows == 0, text = x->columns[column].type == COLUMN_TEXT;
@@ -224,7 +224,7 @@ static bool has_values(const struct table *x, size_t column, size_t rows)
 	return any && heading(x, column).n;
 }
 
-/* Demangles and reduces the names of C++ functions in a column, as far as the rows still differ:
+/* Demangles and reduces the names of C++ functions in a column as far as the rows still differ:
  * names whose reduced forms are equal show all their template arguments. */
 static void reduce_names(struct grid *g, size_t column)
 {
@@ -280,7 +280,7 @@ static size_t name_min(unsigned columns)
 	return part > NAME_MIN ? part : NAME_MIN;
 }
 
-/* Returns the number of columns up to the last one that is shown. */
+/* Returns the number of columns up to the last shown column. */
 static size_t columns_end(const struct grid *g)
 {
 	size_t end = g->x->n_columns;
@@ -290,7 +290,7 @@ static size_t columns_end(const struct grid *g)
 	return end;
 }
 
-/* Returns the width of the table if its texts are made as short as possible. */
+/* Returns the width of the table after its texts are shortened as far as possible. */
 static size_t least_width(const struct grid *g, unsigned columns)
 {
 	size_t n = columns_end(g), used = 0;
@@ -304,8 +304,8 @@ static size_t least_width(const struct grid *g, unsigned columns)
 	return used > 2 ? used - 2 : 0;
 }
 
-/* Returns the column to leave out next: a spare one, then the last number but the first; n_columns:
- * none. */
+/* Returns the next column to leave out: first the spare columns, then the numbers from the last to
+ * the second; n_columns: none. */
 static size_t next_drop(const struct grid *g)
 {
 	const struct column *v = g->x->columns;
@@ -334,7 +334,7 @@ static void drop_columns(struct grid *g, unsigned columns)
 	}
 }
 
-/* Names the columns that were left out. */
+/* Writes the names of the columns that were left out. */
 static void put_dropped(const struct grid *g, unsigned columns, struct sink *to)
 {
 	struct sb all = sb_in(g->x->a);
@@ -405,7 +405,7 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 
 /* ---- lines ---- */
 
-/* Returns the number of a cell, NAN for a text or no value. */
+/* Returns the number of a cell; NAN for a text or a missing value. */
 static double cell_value(const struct column *k, const struct table_cell *c)
 {
 	if (c->null || k->type == COLUMN_TEXT)
@@ -477,7 +477,7 @@ void table_put_document_rows(struct document *d, const struct table *x, size_t t
 	document_rows_end(d, &sheet);
 }
 
-/* Describes the columns for the page, which shows them with the headings of the text. */
+/* Describes the columns for the page, which shows them with the headings of text. */
 static void put_headings(struct document *d, const struct table *x)
 {
 	document_key(d, x->key);

@@ -17,7 +17,7 @@
 /* The trace of a worker, with the passes that the table needs. */
 struct worker_rows {
 	const struct trace *t;
-	struct str worker; /* name in the rows; p NULL: none */
+	struct str worker; /* name in the rows; p is NULL if there is none */
 	struct trace_links links;
 	struct trace_steps steps;
 	struct trace_ops ops;
@@ -107,7 +107,8 @@ static void put_partition(struct table *to, const struct trace_steps *steps,
 	table_count(to, time->left_out);
 }
 
-/* Returns the op of a kernel. by_phase: without the phase before its path, which has a column. */
+/* Returns the op of a kernel. by_phase: without the phase at the start of its path, which has a
+ * column of its own. */
 static struct str op_of_kernel(
         const struct trace_ops *ops, const struct kernel_row *k, bool by_phase)
 {
@@ -134,7 +135,8 @@ static void put_kernels(struct table *to, const struct trace *t, const struct tr
 	table_text(to, trace_str(t, k->name));
 }
 
-/* Appends a step. start: ticks, as shown; devices: number of devices with work in the trace. */
+/* Appends a step. start: ticks, in the form that is shown; devices: number of devices with work in
+ * the trace. */
 static void put_steps(struct table *to, const struct trace *t, const struct trace_step *s,
         const struct step_usage *u, int64_t start, size_t devices, struct str name)
 {
@@ -153,7 +155,7 @@ static void put_steps(struct table *to, const struct trace *t, const struct trac
 	table_text(to, name);
 }
 
-/* Returns a number of a row per second of its time; 0: unknown. */
+/* Returns a number of a row divided by the row's time in seconds; 0: unknown. */
 static double per_second(const struct roof_row *r, int64_t v)
 {
 	return v > 0 && r->rated_ns > 0 ? (double)v * 1e9 / (double)r->rated_ns : 0;
@@ -283,8 +285,8 @@ static void retitle_column(struct table *x, struct str name, const char *title)
 	x->titles = titles;
 }
 
-/* Adds the steps of a worker. data: starts are on the clock of the source; otherwise after the
- * start of the first step. Sets *single to false if there are several devices. */
+/* Adds the steps of a worker. data: true if starts are on the clock of the source; otherwise they
+ * count from the start of the first step. Sets *single to false if there are several devices. */
 static void fill_steps(struct table *x, struct table *partition, const struct worker_rows *w,
         bool data, bool *single)
 {
@@ -311,8 +313,8 @@ static void fill_steps(struct table *x, struct table *partition, const struct wo
 		*single = false;
 }
 
-/* Adds the phases of a worker. work: the second table, which only text has. *eager: the number of
- * steps without graphs is added. */
+/* Adds the phases of a worker. work: the second table, which only text has. Adds the number of
+ * steps without graphs to *eager. */
 static void fill_phases(
         struct table *x, struct table *work, const struct worker_rows *w, uint64_t *eager)
 {
@@ -344,7 +346,8 @@ static void put_guess(struct document *d, const void *user)
 	document_i64(d, "guessed_step_ns", g->period);
 }
 
-/* Describes calls that repeat, if the trace has no marks of steps. used: they are the steps. */
+/* Describes calls that repeat, if the trace has no step marks. used: true if they are used as the
+ * steps. */
 static void offer_steps(struct table *x, const struct trace *t, bool used)
 {
 	struct step_guess *g = ARENA_NEW(x->a, struct step_guess);
@@ -395,7 +398,7 @@ static void fill_roofline(struct table *x, const struct worker_rows *w,
 	}
 }
 
-/* Writes where the peaks of a worker come from, and what is covered. */
+/* Writes the source of a worker's peaks, and the coverage. */
 static void put_roof_lead(struct sb *b, const struct roofline *r)
 {
 	const char *shown = NULL;
@@ -489,7 +492,7 @@ static int compare_kernels(const void *v, uint32_t a, uint32_t b)
 	return (p < q) - (p > q);
 }
 
-/* Keeps the devices on narrow terminals if they tell rows apart. */
+/* Keeps the devices on narrow terminals if they distinguish rows. */
 static void keep_devices(struct table *x)
 {
 	struct column *columns = ARENA_ARRAY(x->a, x->n_columns, struct column);

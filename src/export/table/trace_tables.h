@@ -25,7 +25,8 @@ uint64_t trace_table_wants(enum trace_table which);
 struct worker_traces {
 	const struct model_trace *v;
 	size_t n;
-	const struct strs *names;        /* of the workers; rows have them if there are several */
+	const struct strs *names;        /* names of the workers; rows have them if there are
+	                                    several workers */
 	struct device_use *recorded;     /* TABLE_DEVICES: the recording of v[0], or NULL */
 	const struct trace_links *links; /* of v[0], or NULL: not made yet */
 };
@@ -33,8 +34,8 @@ struct worker_traces {
 /* Selects the table and limits its output. */
 struct trace_table_request {
 	enum trace_table which;
-	size_t top;       /* rows; 0: all */
-	bool by_phase;    /* TABLE_KERNELS has a row for each kernel and phase */
+	size_t top;       /* maximum number of rows; 0: all */
+	bool by_phase;    /* true: TABLE_KERNELS has a row for each kernel and phase */
 	int section;      /* index of the choice of --table; 0: not given */
 	unsigned columns; /* terminal width, to which names are truncated; 0: no limit */
 	struct roofline_request roofline;
@@ -59,7 +60,8 @@ bool model_steps_write(const struct facts *f, const struct strs *names,
 #define SLICES_ROWS_MAX 200000
 
 struct slices_request {
-	int64_t from_ns, to_ns; /* only slices that overlap this time; to_ns <= from_ns: all */
+	int64_t from_ns, to_ns; /* only slices that overlap this interval; to_ns <= from_ns: all
+	                           slices */
 	size_t rows;            /* maximum number, from 1 to SLICES_ROWS_MAX */
 };
 

@@ -120,7 +120,7 @@ static void put_percent(struct sb *b, int64_t hundredths)
 	sb_fmt(b, "%lld.%lld%%", (long long)(tenths / 10), (long long)(tenths % 10));
 }
 
-/* Writes how reliable the answer is. */
+/* Writes the reliability of the answer. */
 static void put_error(struct sb *b, const struct what_if *w)
 {
 	sb_fmt(b, "model error ");
@@ -143,7 +143,7 @@ static void put_what(struct sb *b, const struct what_if *w)
 	table_put_time(b, w->wall);
 }
 
-/* Returns "host*0.5: 176 ms becomes 150 ms, 14.8% less". */
+/* Returns a heading such as "host*0.5: 176 ms becomes 150 ms, 14.8% less". */
 static struct str lead_of(const struct what_if *w, struct arena *a)
 {
 	struct sb b = { .a = a };

@@ -8,7 +8,7 @@
 #include "export/out.h"
 #include "trace/pass/replay.h"
 
-#define WHAT_IF_CAUSE "cause:" /* a change that is a cause of why */
+#define WHAT_IF_CAUSE "cause:" /* prefix of a change that is a cause of why */
 
 /* A replay with its changes, and the data about steps for the heading of the answer. */
 struct what_if {
@@ -16,11 +16,11 @@ struct what_if {
 	const struct replay_change *changes;
 	size_t n_changes;
 	struct replay_run run;
-	double error;  /* of the replay without changes, as a share of the time */
+	double error;  /* error of the replay without changes, as a share of the time */
 	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */
-	bool device;   /* the windows end with device work */
-	bool marked;   /* the source marks steps */
-	int64_t wall;  /* ns, the step time; without marks, of the whole trace */
+	bool device;   /* true: the windows end with device work */
+	bool marked;   /* true: the source marks steps */
+	int64_t wall;  /* ns: the step time; without marks, the length of the whole trace */
 };
 
 /* The names that save most. */
@@ -32,7 +32,7 @@ struct what_if_each {
 };
 extern const char *const what_if_each_names[EACH_N]; /* "kernel" */
 
-/* columns: width of the terminal; 0: names stay whole. */
+/* Writes the answer. columns: width of the terminal; 0: names stay whole. */
 bool what_if_write(const struct what_if *w, size_t top, const struct opts *o, unsigned columns,
         struct emit *to, struct err *e);
 bool what_if_write_each(const struct what_if_each *w, const struct opts *o, unsigned columns,

@@ -8,13 +8,13 @@
 #include "export/table/table.h"
 
 #define VERSION 1
-#define INDENT  10 /* columns of the words before texts */
+#define INDENT  10 /* columns of the label before a text */
 
-#define UNKNOWN_PARTS 100 /* text leaves out unknown time below this part of the step */
-#define PARTS         10  /* a difference of less than 1 / 10 is not worth a word */
-#define UNEQUAL       2   /* if the longest step is this much longer, their lengths are said */
-#define KERNEL_ROOM   80  /* columns of a name in the verdict */
-#define PLACE_ROOM    180 /* bytes of the name of a place, unless one cause is asked for */
+#define UNKNOWN_PARTS 100 /* text leaves out unknown time below this fraction of the step */
+#define PARTS         10  /* differences below 1 / 10 are not mentioned */
+#define UNEQUAL       2   /* lengths of steps are printed if the longest is this much longer */
+#define KERNEL_ROOM   80  /* maximum width of a name in the verdict */
+#define PLACE_ROOM    180 /* maximum bytes of a place's name, unless one cause is requested */
 
 struct why_text {
 	const struct why_page *p;
@@ -22,9 +22,10 @@ struct why_text {
 	struct arena *a;
 	const struct origin *from;
 	unsigned columns;
-	bool terminal; /* output is a terminal with that many columns; names are shortened */
+	bool terminal; /* true: the output is a terminal with this number of columns, so names are
+	                  shortened */
 	bool md;
-	bool full_names; /* names of C++ functions are not reduced */
+	bool full_names; /* true: names of C++ functions are not reduced */
 };
 
 static const struct trace *trace_of(const struct why *x)
@@ -47,7 +48,7 @@ static void put_share(struct sb *b, int64_t part, int64_t all)
 		sb_fmt(b, "%.1f%%", share);
 }
 
-/* " per step", if times are means of several steps */
+/* Returns " per step" if times are means of several steps, otherwise an empty text. */
 static const char *per_step(const struct why *x)
 {
 	return why_is_per_step(x) && x->x->n_chosen > 1 ? " per step" : "";
@@ -62,7 +63,7 @@ struct str why_verdict_id(const struct why *x)
 	return x->reported ? str_of(why_rows[x->found.v[0].id].id) : S("none");
 }
 
-/* " by up to 62.1ms (35.3%): rank 1" */
+/* Appends the saved time: " by up to 62.1ms (35.3%): rank 1". */
 static void put_saved(struct sb *b, const struct why *x, const struct why_finding *f)
 {
 	sb_fmt(b, " by %s", f->bound ? "up to " : "");
@@ -82,7 +83,7 @@ static void put_healthy(struct sb *b, const struct why *x)
 		        x->matrix * 100);
 }
 
-/* Appends how the step is spent, and the small part of the first cause. */
+/* Appends the parts of the step, and the small part of the first cause. */
 static void put_compute_bound(struct sb *b, const struct why *x, const struct why_finding *f)
 {
 	sb_fmt(b, "Compute-bound: devices compute for %.1f%% of ", x->compute * 100);
@@ -96,7 +97,7 @@ static void put_compute_bound(struct sb *b, const struct why *x, const struct wh
 	put_saved(b, x, f);
 }
 
-/* The first calls, which a longer run does not repeat, and the longest of them. */
+/* Appends the first calls, which a longer run does not repeat, and the longest of them. */
 static void put_start_up(struct sb *b, const struct why *x, const struct why_finding *f)
 {
 	const struct why_place *most = &f->places.v[0];
@@ -148,7 +149,7 @@ struct str why_verdict(const struct why *x, struct arena *a)
 
 /* ---- evidence ---- */
 
-/* A row of another answer: its command prints the numbers of the text. */
+/* Evidence: a row of another answer. Its command prints the numbers in the text. */
 struct evidence {
 	struct str id, text, command;
 };
@@ -172,7 +173,7 @@ static struct str command_of(
 	return sb_str(&b);
 }
 
-/* "11.2ms becomes 3.96ms" */
+/* Appends a change: "11.2ms becomes 3.96ms". */
 static void put_change(struct sb *b, const struct why *x, int64_t saved)
 {
 	struct sb before = { .a = b->a }, after = { .a = b->a };
@@ -211,7 +212,7 @@ static struct evidence replay_evidence(const struct why_text *t, const struct wh
 		                                      : command_of(t, "what-if", "cause:", f->id) };
 }
 
-/* Explains why the times of the places and the saved time differ. */
+/* Explains the difference between the times of the places and the saved time. */
 static void put_sum(struct sb *b, const struct why_finding *f)
 {
 	int64_t apart = num_sub(f->cost, f->saved);
@@ -222,7 +223,7 @@ static void put_sum(struct sb *b, const struct why_finding *f)
 		sb_fmt(b, "; it saves more, because work that waited for it starts earlier");
 }
 
-/* Says that the cost adds up what ran at the same time. */
+/* Notes that the cost adds up work that ran at the same time. */
 static void put_tracks(struct sb *b, const struct why_finding *f)
 {
 	if (f->threads < 2 && f->devices < 2)
@@ -252,7 +253,7 @@ static struct evidence places_evidence(const struct why_text *t, const struct wh
 		command_of(t, "why", "--cause=", f->id) };
 }
 
-/* Returns how long a rank waits for late ranks and how long it transfers; for communication among
+/* Returns the times that a rank waits for late ranks and transfers data; for communication among
  * ranks that are all loaded. */
 static struct evidence ranks_evidence(const struct why_text *t, const struct why_finding *f)
 {
@@ -272,7 +273,7 @@ static struct evidence ranks_evidence(const struct why_text *t, const struct why
 
 #define EVIDENCE_MAX 3
 
-/* Fills v and returns the number of pieces of evidence. */
+/* Fills v. Returns the number of pieces of evidence. */
 static size_t find_evidence(
         const struct why_text *t, const struct why_finding *f, struct evidence *v)
 {
@@ -339,8 +340,8 @@ static void put_line(const struct why_text *t, const char *word, struct str text
 
 #define NAME_LEAST 20 /* columns of a name on a narrow terminal */
 
-/* Returns the start of a long name: a kernel's first words say what it does, and the rest are its
- * types. */
+/* Returns the start of a long name: the first words of a kernel's name describe it, and the rest
+ * are its types. */
 static struct str start_of(struct str name, size_t room, struct arena *a)
 {
 	size_t n = room - 3;
@@ -352,7 +353,8 @@ static struct str start_of(struct str name, size_t room, struct arena *a)
 	return str_fmt(a, "%.*s...", STR(str_sub(name, 0, n)));
 }
 
-/* Returns the name of a place as a line of `columns` has room for it, beside `around` columns. */
+/* Returns the name of a place, shortened to a line of `columns` columns, of which `around` are used
+ * otherwise. */
 static struct str place_name(const struct why_text *t, const struct why_place *place, size_t around)
 {
 	size_t columns = t->columns < WRAP_COLUMNS ? t->columns : WRAP_COLUMNS;
@@ -428,8 +430,8 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 	put_line(t, "advice", advice_of(x, f, t->a));
 }
 
-/* True if text lists a cause that is not judged: few files have the data of quiet causes. Threads
- * that have no CPU may be what host time consists of. */
+/* True if text lists a cause that is not judged: few files have the data for quiet causes. Host
+ * time may consist of threads without a CPU. */
 static bool is_listed(const struct why *x, enum why_id id)
 {
 	bool listed = !why_rows[id].quiet;
@@ -439,7 +441,7 @@ static bool is_listed(const struct why *x, enum why_id id)
 	return listed;
 }
 
-/* Prints the causes that are not judged. A reason that several causes share is printed once. */
+/* Prints the causes that are not judged. Prints a reason that several causes share only once. */
 static void put_gaps(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
@@ -468,7 +470,7 @@ static void put_gaps(const struct why_text *t)
 	}
 }
 
-/* Prints that the requested cause saves nothing, or why it is not judged. */
+/* Prints that the requested cause saves nothing, or the reason why it is not judged. */
 static void put_nothing(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
@@ -501,7 +503,7 @@ static void put_ranks(struct sb *b, const struct why *x)
 		        (unsigned long long)job->unmatched);
 }
 
-/* Appends the host time without a cause, and what most of it is. */
+/* Appends the host time without a cause, and its largest part. */
 static void put_rest(struct sb *b, const struct why *x)
 {
 	sb_fmt(b, "; ");
@@ -556,7 +558,8 @@ static void put_unequal(struct sb *b, const struct why *x)
 	sb_fmt(b, ": -step N examines one");
 }
 
-/* Appends the length of the examined part of a whole trace, if it reads as another number. */
+/* Appends the length of the examined part of a whole trace, if it is printed as a different
+ * number. */
 static void put_examined(struct sb *b, const struct why_page *p)
 {
 	struct sb all = { .a = b->a }, part = { .a = b->a };
@@ -567,7 +570,7 @@ static void put_examined(struct sb *b, const struct why_page *p)
 		sb_fmt(b, ", of which %.*s are examined", STR(sb_str(&part)));
 }
 
-/* Appends which part of a trace without steps is examined. */
+/* Appends the position of the examined part in a trace without steps. */
 static void put_whole(struct sb *b, const struct why_page *p)
 {
 	const struct why *x = p->x;
@@ -592,7 +595,7 @@ static void put_whole(struct sb *b, const struct why_page *p)
 	sb_fmt(b, " until the device work and the waits for it end; no steps are marked");
 }
 
-/* Explains why the step times by marks and by device work differ. */
+/* Explains why the step times from marks and from device work differ. */
 static void put_window(struct sb *b, const struct why_page *p)
 {
 	const struct replay *x = p->x->x;
@@ -632,8 +635,8 @@ static void put_head(const struct why_text *t)
 	sink_fmt(t->to, "\n");
 }
 
-/* Without causes: the command that shows what the time is spent on, or what the file does not say.
- */
+/* Prints the next command if there are no causes: the command that shows where the time is spent,
+ * or the data that the file lacks. */
 static void put_next(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
@@ -735,7 +738,7 @@ static void put_ranks_member(struct document *d, const struct why *x)
 	json_object_end(&d->j);
 }
 
-/* True if data outputs contain the finding with that index. */
+/* True if data outputs contain the finding with a given index. */
 static bool in_data(const struct why_text *t, size_t i)
 {
 	const struct why *x = t->p->x;
@@ -747,7 +750,7 @@ static const struct column row_columns[] = { TEXT_COLUMN("cause"), NUMBER_COLUMN
 	NUMBER_COLUMN("saved_ns", "ns"), REAL_COLUMN("share", "percent"), TEXT_COLUMN("place_kind"),
 	TEXT_COLUMN("place"), TEXT_COLUMN("advice") };
 
-/* Makes a row for each cause, with the place where it takes the most time. */
+/* Makes a row for each cause, with the place that takes the most time. */
 static void fill_rows(struct table *rows, const struct why_text *t)
 {
 	const struct why *x = t->p->x;
@@ -873,7 +876,7 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 	return true;
 }
 
-/* Writes the whole answer as Markdown, and the causes as other rows. */
+/* Writes the whole answer as Markdown, and the causes in other row formats. */
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)
 {

@@ -9,26 +9,27 @@
 #include "export/out.h"
 #include "why/why.h"
 
-#define WHY_PLACES        3  /* places shown per cause, unless one cause is asked for */
+#define WHY_PLACES        3  /* maximum number of places per cause, unless one cause is requested */
 #define WHY_PLAIN_COLUMNS 80 /* line width if the output is not a terminal */
 
 struct why_page {
 	const struct why *x;
 	struct str of;     /* "step 3", "the mean of 6 steps", "the whole trace" */
-	bool marked;       /* the source marks steps */
-	int64_t wall;      /* ns, the step time; without marks, of the whole trace */
-	struct str steps;  /* the value of -step, which commands repeat; p NULL: not given */
-	size_t top;        /* causes shown; 0: all */
-	enum why_id cause; /* shows only this cause, in full; WHY_IDS: all */
+	bool marked;       /* true: the source marks steps */
+	int64_t wall;      /* ns: the step time; without marks, the length of the whole trace */
+	struct str steps;  /* the value of -step, which printed commands repeat; p is NULL if not
+	                      given */
+	size_t top;        /* maximum number of causes; 0: all */
+	enum why_id cause; /* show only this cause, in full; WHY_IDS: all causes */
 };
 
 bool why_write(const struct why_page *p, const struct opts *o, unsigned columns, struct emit *to,
         struct err *e);
 
-/* Returns the verdict in one sentence; in a. */
+/* Returns the verdict as one sentence; in a. */
 struct str why_verdict(const struct why *x, struct arena *a);
 
-/* Returns the id of the verdict: that of the first cause, "none" or "unknown". */
+/* Returns the id of the verdict: the id of the first cause, "none" or "unknown". */
 struct str why_verdict_id(const struct why *x);
 
 #endif

@@ -137,7 +137,7 @@ double text_share(
 	return root > 0 ? 100.0 * (double)part->v[metrics[of].value] / (double)root : 0;
 }
 
-/* True if a number is 0, and not only because nothing of it is known. */
+/* True if a number is 0 although some part of it is known. */
 static bool is_zero(const struct tally *t, enum value v)
 {
 	return t->v[v] == 0 && !tally_lacks(t, v);
@@ -152,7 +152,7 @@ static bool is_all_zero(const struct result *r, enum value v)
 	return zero;
 }
 
-/* Leaves out the columns in which every shown number is 0, unless all are. */
+/* Leaves out the columns in which every shown number is 0, unless all columns are. */
 static void leave_out(struct text_columns *c, const struct result *r, struct str *zero)
 {
 	struct strs names = { 0 };

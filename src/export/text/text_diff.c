@@ -186,7 +186,7 @@ static void put_cells(struct line_build *b, const struct diff_answer *x, uint32_
 	line_cell_end(b, true);
 }
 
-/* Appends the line about the differences that are left out as noise. */
+/* Appends the line about the differences that are omitted as noise. */
 static void put_noise(struct sb *b, const struct diff_answer *x)
 {
 	const struct difference_request *request = x->d->request;
@@ -223,7 +223,7 @@ bool text_diff(const struct exported *out, struct sink *s, struct emit *to, stru
 	for (uint32_t row = 0; row < shown; row++) {
 		name.n = 0;
 		if (x->legacy && !x->d->row[row].entry)
-			sb_put(&name, S("_TfProfRoot")); /* as the original writes it */
+			sb_put(&name, S("_TfProfRoot")); /* the name that the original writes */
 		else
 			diff_name(&name, x->d, row);
 		line_begin(&b, 2 * (size_t)x->d->row[row].depth, sb_str(&name));

@@ -15,12 +15,12 @@ struct lines {
 	const struct query *q;
 	struct arena *a;
 	struct line_build b;
-	struct sb cell; /* bytes of a padded cell */
+	struct sb cell; /* buffer for a padded cell */
 	size_t fields;
 	struct members members;
 };
 
-/* Appends the separator of two cells. */
+/* Appends the separator between two cells. */
 static void field(struct lines *l)
 {
 	if (l->fields++)
@@ -54,8 +54,8 @@ static double percent(int64_t part, int64_t whole)
 	return 100.0 * (double)part / (double)whole;
 }
 
-/* True if a share of a row and all rows below it means something: the rows are sorted by a number.
- * The original always prints it. */
+/* True if the share of a row and all rows below it is meaningful, because the rows are sorted by a
+ * number. The original always prints it. */
 static bool has_cumulative(const struct query *q)
 {
 	const struct order *o = &q->o->order;
@@ -63,8 +63,8 @@ static bool has_cumulative(const struct query *q)
 	return !q->o->bare_input || (o->by < M_N && metrics[o->by].value != V_NONE);
 }
 
-/* Appends "value (share of it and all below, own share)". Quirk 10: for memory, an own share of 0
- * makes both 0. */
+/* Appends "value (cumulative share, own share)"; the cumulative share includes all rows below.
+ * Quirk 10: for memory, an own share of 0 makes both 0. */
 static void put_shares(
         struct lines *l, unsigned column, const struct metric *m, const struct entry *x)
 {

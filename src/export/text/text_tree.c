@@ -11,7 +11,7 @@ struct tree_lines {
 	struct arena *a;
 	struct line_build b;
 	size_t fields;
-	struct members members; /* code */
+	struct members members; /* for code */
 	uint32_t *steps_in; /* num_hidden_ops: additional indents of each entry; otherwise NULL */
 };
 
@@ -154,7 +154,8 @@ static void put_metric(
 	line_cell_end(&l->b, true);
 }
 
-/* Returns the name of an entry; for a folded chain of lines, the first and the last name. */
+/* Returns the name of an entry. For a folded chain of lines, returns the first and the last
+ * name. */
 static struct str entry_name(struct tree_lines *l, const struct entry *x)
 {
 	struct str name = text_name(l->r, view_name(l->q, x->kept), l->a), first;

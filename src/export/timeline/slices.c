@@ -11,13 +11,13 @@
 #define SCHEMA  "tfprof/slices"
 #define VERSION 1
 
-#define FIRST_PARTS 65536 /* of the requested time, for the first reduction */
-#define COARSER     4     /* each further one */
+#define FIRST_PARTS 65536 /* number of parts of the requested time in the first reduction */
+#define COARSER     4     /* factor of each further reduction */
 
 /* One row: a slice, or several adjacent ones. */
 struct shown_slice {
-	uint32_t track, lane, event; /* event: of the longest one */
-	uint32_t number, launch;     /* of a single slice; else ID_NONE */
+	uint32_t track, lane, event; /* event: the event of the longest slice */
+	uint32_t number, launch;     /* of a single slice; otherwise ID_NONE */
 	uint32_t count;
 	int64_t start, end, longest;
 };
@@ -29,8 +29,8 @@ struct gathering {
 	int64_t from, to, resolution; /* ticks */
 	size_t limit;
 	VEC(struct shown_slice) rows;
-	VEC(struct shown_slice) pending; /* of the current track, by lane; count 0: none */
-	uint32_t *lanes;                 /* of each track, as many as it needs */
+	VEC(struct shown_slice) pending; /* rows of the current track, by lane; count 0: none */
+	uint32_t *lanes;                 /* indexed by track: number of lanes that it needs */
 };
 
 /* ---- gathering ---- */
@@ -65,7 +65,7 @@ static struct shown_slice single(const struct gathering *g, const struct slice *
 		.longest = s->length };
 }
 
-/* Adds a short slice to the row that waits in its lane, or begins one. */
+/* Adds a short slice to the pending row of its lane, or begins a new row. */
 static void add_slice(struct gathering *g, const struct slice *s, size_t lane)
 {
 	struct shown_slice *x = pending_of(g, lane);
@@ -107,7 +107,7 @@ static void gather_track(struct gathering *g, uint32_t track)
 		flush(g, &g->pending.v[i]);
 }
 
-/* Gathers all tracks; false if there are more rows than the limit. */
+/* Gathers all tracks. Returns false if there are more rows than the limit. */
 static bool gather(struct gathering *g)
 {
 	g->rows.n = 0;

@@ -132,22 +132,22 @@ static inline size_t bittree_next(const struct bittree *b, size_t at)
 struct trace_writer {
 	struct sink *file;
 	struct str path;
-	struct sb text; /* for composed names */
-	bool quiet;     /* does not report the written file */
-	bool first;     /* the innermost list is still empty */
-	int64_t parts;  /* times are in parts of 1 / parts microseconds, a power of ten */
+	struct sb text; /* buffer for composed names */
+	bool quiet;     /* true: the written file is not reported */
+	bool first;     /* true: the innermost list is still empty */
+	int64_t parts;  /* unit of times: 1 / parts microseconds; a power of ten */
 };
 
 bool trace_open(struct trace_writer *t, const struct query *q, struct err *e);
-/* Begins a trace in exactly this file. */
+/* Begins a trace in the file with exactly this path. */
 bool trace_open_at(struct trace_writer *t, struct arena *a, struct str path, struct err *e);
 /* Renames the file to its path and reports it. */
 bool trace_close(struct trace_writer *t, struct emit *to, struct err *e);
 
-/* A row of the timeline, shown as a process. */
+/* Adds a row of the timeline, which is shown as a process. */
 void trace_process(struct trace_writer *t, struct str name, int64_t pid);
 
-/* A box. op: writes the name as "op" too. */
+/* A box. op: true if the name is also written as "op". */
 struct region {
 	int64_t pid, tid, start, length;
 	struct str name;
@@ -163,7 +163,7 @@ struct flow_end {
 };
 void trace_flow(struct trace_writer *t, const struct flow_end *f);
 
-/* A counter: begin, its values in byte order of their keys, end. */
+/* Calls for a counter: begin, then its values in byte order of their keys, then end. */
 void trace_counter(struct trace_writer *t);
 void trace_counter_text(struct trace_writer *t, struct str key, struct str value);
 void trace_counter_number(struct trace_writer *t, struct str key, int64_t value);
@@ -177,45 +177,47 @@ static inline int64_t timeline_us(const struct step *s, int64_t ticks)
 
 /* ---- graph ---- */
 
-/* Memory of accelerators (timeline_mem.c). Each device has two rows, from pid on. Order of calls:
- * rows are named, cells read, counters written. */
+/* Memory of accelerators (timeline_mem.c). Each device has two rows, whose process ids start at
+ * pid. Order of calls: name rows, read cells, write counters. */
 struct trace_mem {
 	const struct model *m;
 	const struct step *s;
 	struct arena *a;
-	const uint32_t *cell; /* drawn cells, in shown order; until they are read */
+	const uint32_t *cell; /* drawn cells in the order in which they are shown; valid until they
+	                         are read */
 	uint32_t n_cells;
-	uint32_t *device; /* model devices other than CPUs, by name */
+	uint32_t *device; /* model devices other than CPUs, sorted by name */
 	uint32_t n_devices;
 	uint32_t *of;         /* indexed by model device: 1 + index in device, or 0 */
-	uint32_t *at, *named; /* cells of device i by name: named[at[i]] .. named[at[i + 1]] */
-	struct points { /* indexed by device: bytes in use for which counters are written, by time
-		         */
+	uint32_t *at, *named; /* cells of device i sorted by name: named[at[i]] .. named[at[i +
+	                         1]] */
+	struct points { /* indexed by device: bytes in use for which counters are written, sorted by
+		           time */
 		VEC(int64_t) time, bytes;
 		int64_t most;       /* number of all recorded values */
-		size_t allocations; /* allocations recorded with them */
+		size_t allocations; /* number of allocations recorded with these values */
 	} * points;
 };
 void trace_mem_init(
         struct trace_mem *x, const struct result *r, const uint32_t *cell, uint32_t n_cells);
 void trace_mem_rows(const struct trace_mem *x, struct trace_writer *t, int64_t pid);
-/* cells: the nodes of the step. */
+/* Reads the cells. cells: the nodes of the step. */
 void trace_mem_read(struct trace_mem *x, const struct idset *cells);
 void trace_mem_counters(
         const struct trace_mem *x, struct trace_writer *t, int64_t pid, struct sink *say);
 
-/* Entry points for out.c. */
+/* Functions that out.c calls. */
 bool timeline_tree(const struct result *r, struct emit *to, struct err *e);   /* scope, code */
 bool timeline_graph(const struct result *r, struct emit *to, struct err *e);  /* draws one step */
 bool timeline_tracks(const struct result *r, struct emit *to, struct err *e); /* draws a trace */
 
-/* Draws the window of a critical path, and the path, in the file of the output. */
+/* Draws the window and the path of a critical path into the file of the output. */
 bool timeline_path(const struct critical *path, struct str title, const struct opts *o,
         struct emit *to, struct err *e);
 
 /* ---- lanes ---- */
 
-/* Assigns overlapping intervals to lanes: each gets the first lane that is free. */
+/* Assigns overlapping intervals to lanes: each gets the first free lane. */
 
 /* Zero-initialised except for the arena: no lanes yet. */
 struct lanes {
@@ -225,8 +227,8 @@ struct lanes {
 	size_t cap, n;
 };
 
-/* Returns the first lane that is free at start, or a new one, and occupies it until end. Lengths
- * may be 0; starts ascend. */
+/* Returns the first lane that is free at start, or a new lane, and occupies it until end. Lengths
+ * may be 0; starts must ascend. */
 size_t lanes_take(struct lanes *l, int64_t start, int64_t end);
 
 #endif

@@ -8,7 +8,7 @@
 #include "export/out.h"
 #include "export/timeline/timeline.h"
 
-/* Returns the value that is a time; a timeline always has one. */
+/* Returns the column of the value that is a time. A timeline always has one. */
 static uint32_t time_column(const struct difference_request *request)
 {
 	uint32_t k = 0;

@@ -11,7 +11,7 @@
 #include "export/timeline/timeline.h"
 
 struct arrow {
-	uint32_t from, to; /* boxes */
+	uint32_t from, to; /* box ids */
 };
 
 struct chart {
@@ -22,14 +22,14 @@ struct chart {
 	struct arena *a;
 	struct trace_writer t;
 	struct idset cells; /* the nodes of the step; the rank of a node is its cell */
-	uint32_t *cell;     /* the cells that are drawn, in shown order */
+	uint32_t *cell;     /* cells that are drawn, in the order in which they are shown */
 	uint32_t n_cells;
-	struct arena *own_cells; /* memory of the cells */
+	struct arena *own_cells; /* arena of the cells */
 	uint32_t n_ranks;
 	uint32_t *rank;   /* indexed by device of the step */
-	uint32_t *device; /* indexed by rank: the model's device */
+	uint32_t *device; /* indexed by rank: device of the model */
 	int64_t *pid;     /* indexed by rank */
-	uint32_t *by_pid; /* ranks in order of their pids */
+	uint32_t *by_pid; /* ranks sorted by their pids */
 	uint32_t n_pids;
 	size_t *box0, *n_boxes; /* indexed by rank */
 	struct arena *own;      /* arena of all fields below; released before memory is drawn */
@@ -105,7 +105,7 @@ static uint32_t span_rank(const struct chart *c, uint32_t span)
 	return c->rank[c->s->span_device[span]];
 }
 
-/* Gives the devices that a cell uses first their pids, in byte order of the names. */
+/* Assigns pids to the devices that a cell uses first, in byte order of their names. */
 static void name_devices(struct chart *c, uint32_t *fresh, uint32_t n)
 {
 	struct trace_writer *t = &c->t;
@@ -124,7 +124,7 @@ static void name_devices(struct chart *c, uint32_t *fresh, uint32_t n)
 	}
 }
 
-/* First pass: creates rows, and counts the boxes each may get. */
+/* First pass: creates rows, and counts the boxes that each row may get. */
 static void count_boxes(struct chart *c)
 {
 	uint32_t *fresh = ARENA_ARRAY(c->a, c->n_ranks, uint32_t);
@@ -183,7 +183,7 @@ static void gather_boxes(struct chart *c)
 	}
 }
 
-/* Sorts by start; Quirk 28: of boxes that start together only the first stays. */
+/* Sorts boxes by start. Quirk 28: of boxes that start together, only the first stays. */
 static void sort_boxes(struct chart *c, uint32_t rank)
 {
 	size_t n = c->n_boxes[rank], kept = 0;
@@ -230,7 +230,7 @@ static void order_boxes(struct chart *c, uint32_t rank, size_t n_lanes)
 
 /* ---- flows ---- */
 
-/* Returns the box of a device that starts at start, or ID_NONE. */
+/* Returns the box of a device that starts at a time, or ID_NONE. */
 static uint32_t find_box(const struct chart *c, uint32_t rank, int64_t start)
 {
 	size_t first = c->box0[rank], end = first + c->n_boxes[rank], i;
@@ -284,8 +284,8 @@ static void walk_flows(struct chart *c)
 	}
 }
 
-/* Sorts flows by their source box; flows of one box stay in order of discovery. A single device has
- * none. */
+/* Sorts flows by their source box. Flows of one box stay in order of discovery. A single device has
+ * no flows. */
 static void find_flows(struct chart *c)
 {
 	size_t n = c->box0[c->n_ranks];

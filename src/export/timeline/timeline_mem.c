@@ -13,7 +13,7 @@
 #include "export/timeline/timeline.h"
 #include "base/sort.h"
 
-#define SHOWN   10  /* allocations listed in one counter */
+#define SHOWN   10  /* number of allocations listed in one counter */
 #define BETWEEN 100 /* microseconds from one counter to the next */
 
 #define NOTHING UINT32_MAX
@@ -26,7 +26,7 @@ struct held {
 
 /* A time at which a node's bytes change. */
 struct change {
-	uint32_t from, to; /* indices of buffers, later places; NOTHING: no bytes */
+	uint32_t from, to; /* indices of buffers, later of places; NOTHING: no bytes */
 };
 
 /* The changes of one device. */
@@ -36,7 +36,7 @@ struct changes {
 	struct arena *a;
 	VEC(int64_t) less; /* bytes of buffers, negated, so that the largest sorts first */
 	VEC(uint32_t) node;
-	uint32_t *at;      /* buffer at a place */
+	uint32_t *at;      /* indexed by place: its buffer */
 	VEC(int64_t) time; /* microseconds; INT64_MIN: from the start on */
 	VEC(struct change) list;
 	uint32_t *by_time;
@@ -168,7 +168,7 @@ void trace_mem_rows(const struct trace_mem *x, struct trace_writer *t, int64_t p
 
 /* ---- changes ---- */
 
-/* Starts the buffer that a node has from that time on. */
+/* Starts the buffer that a node has from a time on. */
 static uint32_t add_buffer(struct changes *c, uint32_t node, int64_t bytes)
 {
 	if (bytes <= 0)
@@ -178,8 +178,8 @@ static uint32_t add_buffer(struct changes *c, uint32_t node, int64_t bytes)
 	return (uint32_t)(c->less.n - 1);
 }
 
-/* Adds the changes of a node. The value at its first time counts from the start on; the last one of
- * several values at one time counts. */
+/* Adds the changes of a node. The value at its first time counts from the start on. Among several
+ * values at one time, the last counts. */
 static void add_changes(struct changes *c, const struct moments *m, uint32_t node)
 {
 	int64_t bytes = 0;
@@ -241,8 +241,8 @@ static void find_places(struct changes *c, struct arena *scratch)
 	bittree_init(&c->live, n, c->a);
 }
 
-/* Collects the changes of device k. There are hardly more than allocations: further ones would be
- * held from the start on. */
+/* Collects the changes of device k. Their number is close to the number of allocations: more
+ * buffers would be held from the start on. */
 static void collect_changes(struct changes *c, uint32_t k)
 {
 	const struct trace_mem *x = c->x;
@@ -346,8 +346,8 @@ static void put_top(
 	trace_counter_end(t, S("Top Allocations"), pid, at);
 }
 
-/* Collects the bytes in use recorded with each execution of n cells, in shown order; returns the
- * number of allocations recorded with them. */
+/* Collects the bytes in use recorded with each execution of n cells, in the order in which they are
+ * shown. Returns the number of allocations recorded with them. */
 static size_t collect_points(const struct trace_mem *x, const uint32_t *cells, uint32_t n,
         struct points *v, struct arena *a)
 {
@@ -369,7 +369,8 @@ static size_t collect_points(const struct trace_mem *x, const uint32_t *cells, u
 	return allocations;
 }
 
-/* Returns the points for counters, by time; of several at one time the last counts. */
+/* Selects the points for counters, sorted by time. Among several points at one time, the last
+ * counts. */
 static void choose_points(
         const struct points *from, const uint32_t *order, struct points *to, struct arena *a)
 {

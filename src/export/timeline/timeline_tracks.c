@@ -17,7 +17,7 @@
 #include "trace/pass/link.h"
 #include "trace/pass/trace_steps.h"
 
-#define PID_FREE INT64_C(1000000000) /* pids from here on are for processes without one */
+#define PID_FREE INT64_C(1000000000) /* first pid for processes without a pid */
 #define TID_FREE INT64_C(1000000000)
 
 struct track_place {
@@ -28,11 +28,12 @@ struct drawing {
 	struct trace_writer *w;
 	const struct trace *t;
 	struct arena *a;
-	struct imap *pids, *tids;    /* used numbers; tids: by hash of both */
-	const struct critical *path; /* or NULL */
-	struct imap on_path;         /* number of a slice -> index in path_ns */
-	VEC(int64_t) path_ns;        /* time of the slice on the path */
-	int64_t *process, *device;   /* pids */
+	struct imap *pids, *tids;    /* pids: used process ids; tids: used thread ids, by hash of
+	                                both */
+	const struct critical *path; /* may be NULL */
+	struct imap on_path;         /* key: number of a slice; value: index in path_ns */
+	VEC(int64_t) path_ns;        /* time of the path in the slice */
+	int64_t *process, *device;   /* pids of the processes and of the devices */
 	struct track_place *track;
 	int64_t *flows;   /* number of flows so far, in all traces */
 	int64_t from, to; /* draw only slices that overlap this interval */
@@ -69,7 +70,7 @@ static void number_all(struct drawing *x)
 	x->track = ARENA_ARRAY(x->a, t->tracks.n, struct track_place);
 	for (size_t i = 0; i < t->processes.n; i++)
 		x->process[i] = take_pid(x, t->processes.v[i].pid);
-	x->process[t->processes.n] = take_pid(x, PID_FREE); /* of tracks without a process */
+	x->process[t->processes.n] = take_pid(x, PID_FREE); /* pid for tracks without a process */
 	for (size_t i = 0; i < t->devices.n; i++)
 		x->device[i] = take_pid(x, t->devices.v[i].index);
 	for (size_t i = 0; i < t->tracks.n; i++) {
@@ -110,7 +111,7 @@ static void put_place(struct json *j, struct track_place p)
 	put_int(j, S("tid"), p.tid);
 }
 
-/* Writes a number of ticks as microseconds; there are a power of ten ticks in a microsecond. */
+/* Writes ticks as microseconds. The number of ticks in a microsecond is a power of ten. */
 static void put_time(struct drawing *x, struct json *j, struct str key, int64_t ticks)
 {
 	uint64_t size = ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
@@ -379,7 +380,7 @@ static void put_segment(struct drawing *x, const struct critical_segment *s, str
 	json_object_end(&j);
 }
 
-/* Puts the path on a track of its own, above all others. It repeats the time of other tracks. */
+/* Draws the path on a track of its own, above all other tracks. It repeats their time. */
 static void put_path_track(struct drawing *x, struct str title)
 {
 	struct track_place at = { take_pid(x, PID_FREE), 0 };
@@ -406,7 +407,7 @@ static void put_path_track(struct drawing *x, struct str title)
 		put_segment(x, &x->path->segments.v[i], at);
 }
 
-/* Puts arrows between the slices of the path where it changes its track. */
+/* Draws arrows between the slices of the path where it changes its track. */
 static void put_path_arrows(struct drawing *x)
 {
 	const struct critical_segment *last = NULL;

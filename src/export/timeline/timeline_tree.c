@@ -29,7 +29,7 @@ static void put_number(struct trace_writer *t, int64_t v)
 	sink_i64(t->file, v);
 }
 
-/* Writes a time in microseconds, with as many decimals as it has. */
+/* Writes a time in microseconds, with all its decimals. */
 static void put_time(struct trace_writer *t, int64_t v)
 {
 	int64_t rest = v % t->parts, unit = t->parts;
@@ -55,8 +55,8 @@ static struct str step_words(const struct query *q)
 	return sb_str(&b);
 }
 
-/* Returns the name of the file: as the original FILE_STEP; where FILE ends in .json, FILE itself,
- * or if there are several files, FILE with the step before the end. */
+/* Returns the name of the file. Like the original, returns FILE_STEP. If FILE ends in .json,
+ * returns FILE itself or, for several files, FILE with the step before the extension. */
 static struct str file_name(const struct query *q)
 {
 	struct str name = q->o->output.outfile, end = S(".json"), worker = STR_NONE;
@@ -144,17 +144,19 @@ static void put_place(struct trace_writer *t, int64_t pid, int64_t tid, int64_t 
 	put(t, S("}"));
 }
 
-/* Writes a text. Returns its JSON if the buffer of the file still holds it, else nothing. */
+/* Writes a text. Returns its JSON if the buffer of the file still contains it, otherwise an empty
+ * text. */
 static struct str put_name(struct trace_writer *t, struct str name)
 {
 	const uint8_t *from = t->file->p;
-	bool fits = name.n < (size_t)(t->file->end - from) / 8; /* 6 bytes for one, and quotes */
+	bool fits = name.n < (size_t)(t->file->end - from) / 8; /* 6 bytes for each byte, and
+	                                                           quotes */
 
 	put_text(t, name);
 	return fits ? str_make(from, (size_t)(t->file->p - from)) : STR_NONE;
 }
 
-/* Writes a text again: copies its JSON if that is still in the buffer and fits once more. */
+/* Writes a text again. Copies its JSON if the buffer still contains it and has room for it. */
 static void put_name_again(struct trace_writer *t, struct str name, struct str json)
 {
 	const struct sink *to = t->file;
@@ -250,8 +252,8 @@ static int64_t to_ticks(const struct query *q, int64_t time)
 	return fraction_in(model_fraction(q->m, q->over, V_MICROS, time), model_ticks(q->m));
 }
 
-/* Computes the width of each entry: its total time, or the sum of its children if larger (if a
- * clock was set back; the original crashes then). */
+/* Computes the width of each entry: its total time, or the sum of its children if that is larger
+ * (which occurs if a clock was set back; the original crashes then). */
 static int64_t *find_widths(const struct result *r, struct notes *notes)
 {
 	int64_t *width = ARENA_ARRAY(r->q->a, r->n, int64_t); /* first the sum of the children */
@@ -272,8 +274,8 @@ static int64_t *find_widths(const struct result *r, struct notes *notes)
 	return width;
 }
 
-/* Writes one row per depth, named when first used. Entries without time are omitted with all their
- * descendants. */
+/* Writes one row per depth, which gets its name when first used. Omits entries without time, with
+ * all their descendants. */
 static void put_entries(struct trace_writer *t, const struct result *r, const int64_t *width)
 {
 	const struct query *q = r->q;

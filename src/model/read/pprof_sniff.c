@@ -29,7 +29,8 @@ static const struct shape function_shape = { 0x3e, 0 };
 /* Parts of a profile that few other messages have. */
 enum { SEEN_TYPE = 1, SEEN_SAMPLE = 2, SEEN_LOCATION = 4, SEEN_FUNCTION = 8, SEEN_TEXT = 16 };
 
-/* Reads a tag. False at the end, and with l->bad for a field that the shape does not have. */
+/* Reads a tag. Returns false at the end; also, with l->bad set, for a field that the shape
+ * lacks. */
 static bool next_field(struct leaf *l, const struct shape *shape)
 {
 	if (!leaf_next(l))
@@ -55,12 +56,12 @@ static uint32_t fields_of(struct str message, const struct shape *shape)
 	return l.bad ? 0 : seen;
 }
 
-/* Examines a message of the profile. Returns false if a pprof profile cannot have it. */
+/* Examines a message of the profile. Returns false if a pprof profile cannot contain it. */
 static bool judge_message(uint32_t field, struct str message, unsigned *seen)
 {
 	static const struct {
 		const struct shape *shape;
-		uint32_t needs; /* bits of the fields that prove this message; 0: none */
+		uint32_t needs; /* bits of the fields that identify this message; 0: none */
 		unsigned is;
 	} messages[] = {
 		[1] = { &type_shape, 0x6, SEEN_TYPE },
@@ -104,5 +105,5 @@ int sniff_pprof(struct str head, struct str path)
 		return 100;
 	if (!fits || l.bad)
 		return 0;
-	return seen & (seen - 1) ? 80 : seen == SEEN_TEXT ? 40 : 0; /* two kinds, or one */
+	return seen & (seen - 1) ? 80 : seen == SEEN_TEXT ? 40 : 0; /* two kinds of parts, or one */
 }

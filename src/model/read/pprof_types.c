@@ -4,7 +4,7 @@
  */
 #include "model/read/pprof_internal.h"
 
-/* Returns the bytes of a unit, in which "kilo" is 1024 as pprof has it, or 0. */
+/* Returns the number of bytes of a unit, or 0. "kilo" is 1024, as in pprof. */
 static int64_t byte_unit(struct str unit)
 {
 	return str_eq(unit, S("bytes")) || str_eq(unit, S("byte")) ? 1
@@ -35,7 +35,8 @@ static enum meaning meaning_of(struct str name, struct str unit, int64_t *factor
 	return MEANS_COUNT;
 }
 
-/* Returns "a/count, b/bytes": the sample types that are not in used (by type, or NULL). */
+/* Returns a list such as "a/count, b/bytes" of the sample types that are not in used (indexed by
+ * type, or NULL). */
 static struct str list_types(const struct pprof_in *p, const bool *used)
 {
 	struct sb b = sb_in(p->a);
@@ -51,7 +52,7 @@ static struct str list_types(const struct pprof_in *p, const bool *used)
 	return sb_str(&b);
 }
 
-/* Prefers the sample type that the user named. Returns false if it does not exist. */
+/* Prefers the sample type that the user named. Returns false if the file lacks it. */
 static bool prefer(struct pprof_in *p, struct str name, struct err *e)
 {
 	if (!name.n)

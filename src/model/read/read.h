@@ -12,7 +12,8 @@
 #include "trace/pass/ops.h"
 #include "trace/read/recording/recordings.h"
 
-/* a: arena of the file, for scratch. Called between ingest_begin and ingest_commit. */
+/* Functions with a: arena of the file, for scratch data. Called between ingest_begin and
+ * ingest_commit. */
 bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e); /* GraphDef */
 bool read_oplog(struct src *s, struct ingest *to, struct arena *a, struct err *e); /* OpLogProto */
 /* ProfileProto. Reads the input twice: src_rewind must work. */
@@ -42,14 +43,14 @@ bool read_run(struct src *s, struct batch *to, struct err *e); /* RunMetadata */
  * options.
  */
 
-/* Called between ingest_begin and ingest_commit. a: scratch. watch may be NULL. path: the trace of
- * the same files and options, whose critical path the nodes get; or NULL. Fills *facts; the caller
- * sets its arena. */
+/* Called between ingest_begin and ingest_commit. a: scratch arena. watch may be NULL. path: the
+ * trace of the same files and options, whose critical path is assigned to the nodes; may be NULL.
+ * Fills *facts; the caller sets its arena. */
 bool recording_lower(struct ingest *to, const struct recording_set *files,
         const struct recording_options *o, const struct recording_watch *watch,
         const struct trace *path, struct src_facts *facts, struct arena *a, struct err *e);
 
-/* Does this by a trace of the recording, in which the work of graphs has the places of a capture
+/* Converts a recording by way of its trace, in which the work of graphs has the places of a capture
  * that the user named. Takes as much memory as a trace. */
 bool recording_lower_graphs(struct ingest *to, const struct recording_set *files,
         const struct recording_options *o, const struct recording_watch *watch,
@@ -62,12 +63,13 @@ bool recording_lower_graphs(struct ingest *to, const struct recording_set *files
  */
 
 /* Called between ingest_begin and ingest_commit. scratch: arena of the file. Stores the kernels in
- * *kept, unless kept is NULL; they live as long as the model. path: also finds the time of the
- * nodes on the critical path. */
+ * *kept unless kept is NULL; they live as long as the model. path: true to also find the time of
+ * the nodes on the critical path. */
 void trace_lower(const struct trace *t, enum trace_by by, bool path, struct ingest *to,
         struct model_trace *kept, struct arena *scratch);
 
-/* Adds a line of a call stack below the frame that calls it, or ID_NONE; returns its frame. */
+/* Adds a line of a call stack below the frame that calls it (may be ID_NONE). Returns the frame of
+ * the line. */
 uint32_t trace_lower_frame(struct ingest *to, struct str text, uint32_t parent);
 
 #endif

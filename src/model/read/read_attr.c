@@ -15,7 +15,7 @@ void attr_clear(struct attr_value *v)
 	v->number = 0;
 }
 
-/* Selects this member of the oneof and keeps its earlier content. */
+/* Selects this member of the oneof, and keeps its earlier content. */
 static void attr_set(struct attr_value *v, uint32_t member)
 {
 	if (v->set != member)
@@ -69,7 +69,7 @@ static void add_shape(struct pb_reading *r, struct attr_value *to)
 	VEC_PUSH(r->a, &to->shapes, shape);
 }
 
-/* Reads an AttrValue.ListValue: appends its shapes, validates the rest. */
+/* Reads an AttrValue.ListValue: appends its shapes, and validates the rest. */
 static bool read_list(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *to)
 {
 	const ProtobufCMessageDescriptor *tensor = &tensorflow__tensor_proto__descriptor;
@@ -119,7 +119,7 @@ static bool read_member(
 	}
 }
 
-/* Reads into out, which is cleared first. */
+/* Reads an AttrValue into out, which is cleared first. */
 bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *out)
 {
 	struct leaf l = leaf_below(bytes, depth);
@@ -156,8 +156,8 @@ bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct at
 	return reading_end(r, &l);
 }
 
-/* Returns shape i: a scalar of known rank counts as [1]; a shape of unknown rank has no dimensions.
- */
+/* Returns the id of shape i. A scalar of known rank counts as [1]; a shape of unknown rank has no
+ * dimensions. */
 uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i)
 {
 	static const int64_t scalar = 1;
@@ -168,13 +168,13 @@ uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i)
 	return ingest_shape(to, shape->n ? v->dims.v + shape->dim0 : &scalar, shape->n);
 }
 
-/* Returns a positive number of 32 bits, or 0. */
+/* Returns the number if it is positive and fits 32 bits, otherwise 0. */
 static uint32_t small(int64_t v)
 {
 	return v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
 }
 
-/* Returns the product of numbers of a list, or 0 if it is not positive or too large. */
+/* Returns the product of the numbers of a list, or 0 if it is not positive or is too large. */
 static uint32_t product_of(const struct attr_value *list, size_t from, size_t to)
 {
 	int64_t all = 1;

@@ -20,31 +20,32 @@ struct attr_shape {
 	bool unknown_rank;
 };
 struct attr_value {
-	uint32_t set; /* the member that is set, 0: none */
+	uint32_t set; /* number of the member that is set; 0: none */
 	struct str s;
 	VEC(struct attr_shape) shapes; /* one shape, or the shapes of the list */
-	struct numbers dims;           /* of shapes; of a list of integers, these */
+	struct numbers dims;           /* dimensions of the shapes; for a list of integers, the
+	                                  integers */
 	int64_t number;                /* an integer or a bool */
 };
 void attr_clear(struct attr_value *v);
 bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *out);
 uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i);
 
-/* Attributes of one node that TensorFlow's statistics of float operations read. */
+/* The attributes of one node that TensorFlow's statistics of float operations read. */
 struct attr_settings {
 	struct attr_value format, size, stride, transposed;
 };
 void attr_settings_clear(struct attr_settings *v);
-/* Returns the place for the value of an attribute, or NULL. */
+/* Returns the element for the value of an attribute, or NULL. */
 struct attr_value *attr_setting(struct attr_settings *v, struct str name);
-/* Adds the settings to the node that is being added. */
+/* Adds the settings to the node under construction. */
 void attr_settings_say(struct ingest *to, const struct attr_settings *v);
 
-/* Attributes of one node that are kept as bytes; the last of equal keys counts. */
+/* The attributes of one node, stored as bytes. Among equal keys, the last counts. */
 struct attrs {
 	struct entries list;
 	struct intern names; /* names of all nodes of the file */
-	VEC(uint32_t) id;    /* [list.n] */
+	VEC(uint32_t) id;    /* array of list.n elements */
 	VEC(size_t) last;    /* indexed by name: index of its last entry */
 };
 void attrs_init(struct attrs *v, struct arena *a);

@@ -15,15 +15,16 @@
  * CHECKSUM is the CRC-32C of all lines before, in eight hexadecimal digits; each line counts with a
  * newline, whatever ends it. Baselines of older versions have none.
  *
- * Of traces and recordings; others have no line "ticks", whole microseconds as times, and runs
- * without the last four numbers. Runs of older versions have no UNCOUNTED.
+ * This is the form for traces and recordings. Other baselines have no line "ticks", times in
+ * whole microseconds, and runs without the last four numbers. Runs of older versions have no
+ * UNCOUNTED.
  */
 #include "base/crc32c.h"
 #include "model/read/read.h"
 
 #define FIELDS_MAX 13
-#define FIELDS_OLD 12 /* of traces, without the last one */
-#define FIELDS_RUN 9  /* without those of traces */
+#define FIELDS_OLD 12 /* number of fields for traces in older versions, without the last one */
+#define FIELDS_RUN 9  /* number of fields without those of traces */
 
 struct baseline_reading {
 	struct ingest *to;
@@ -31,12 +32,12 @@ struct baseline_reading {
 	struct src *s;
 	struct err *e;
 	size_t line;
-	uint32_t node, device; /* of the last node line; ID_NONE before the first */
+	uint32_t node, device; /* node and device of the last node line; ID_NONE before the first */
 	struct str field[FIELDS_MAX];
 	size_t n;
-	bool ticks;        /* the line "ticks" was read */
-	bool ended;        /* the end line was read: the file is complete */
-	uint32_t checksum; /* of the lines before the current one */
+	bool ticks;        /* true: the line "ticks" was read */
+	bool ended;        /* true: the end line was read, so the file is complete */
+	uint32_t checksum; /* checksum of the lines before the current one */
 };
 
 static bool fault(struct baseline_reading *r, const char *what)
@@ -79,7 +80,7 @@ static bool split(struct baseline_reading *r, struct str line)
 	}
 }
 
-/* Reads 3x3x64, or - for none. */
+/* Reads a shape such as 3x3x64, or - for none. */
 static bool read_shape(struct baseline_reading *r, struct str s, uint32_t *shape)
 {
 	VEC(int64_t) dims = { 0 };

@@ -23,7 +23,7 @@ static bool add_times(struct pb_reading *r, struct exec *x, struct str bytes, en
 	return true;
 }
 
-/* Decodes the numbers of an ExecProfile and records where the rest is. */
+/* Decodes the numbers of an ExecProfile, and stores the positions of its other parts. */
 static bool walk_exec(struct pb_reading *r, struct exec *x, struct str bytes)
 {
 	struct leaf l = leaf_below(bytes, EXEC_DEPTH);
@@ -91,7 +91,7 @@ static bool say_times(struct pb_reading *r, struct exec *x, const struct exec_ti
 	return reading_end(r, &l);
 }
 
-/* Adds the spans of one kind. If two map entries have the same device, the last one counts. */
+/* Adds the spans of one kind. Among map entries with the same device, the last counts. */
 static bool say_kind(struct pb_reading *r, struct exec *x, enum span_kind kind, bool say)
 {
 	for (size_t i = 0; i < x->times.n; i++) {
@@ -103,7 +103,7 @@ static bool say_kind(struct pb_reading *r, struct exec *x, enum span_kind kind, 
 	return true;
 }
 
-/* Adds all spans of the cell. A device without times is added once, without a time. */
+/* Adds all spans of the cell. A device without times gets one entry without a time. */
 static bool say_spans(struct pb_reading *r, struct exec *x, bool say)
 {
 	for (size_t i = 0; i < x->times.n; i++) {
@@ -162,7 +162,7 @@ static int64_t *mem_field(struct mem_item *m, uint32_t f)
 	}
 }
 
-/* Reads an ExecMemory and packs it after the contents of x->packed. */
+/* Reads an ExecMemory, and packs it after the contents of x->packed. */
 static bool pack_memory(struct pb_reading *r, struct exec *x, struct str bytes)
 {
 	const enum entry_form form = ENTRY_MESSAGE | ENTRY_KEY32;
@@ -200,7 +200,7 @@ static bool pack_memory(struct pb_reading *r, struct exec *x, struct str bytes)
 	return true;
 }
 
-/* Reads an AllocationRecord and packs it in the same way. */
+/* Reads an AllocationRecord, and packs it in the same way. */
 static bool pack_allocation(struct pb_reading *r, struct exec *x, struct str bytes)
 {
 	struct leaf l = leaf_below(bytes, EXEC_DEPTH + 1);
@@ -225,7 +225,7 @@ static bool say_memory(struct pb_reading *r, struct exec *x, bool say)
 	return true;
 }
 
-/* Reads an ExecProfile into a cell; without a node it is only validated. */
+/* Reads an ExecProfile into a cell. If node is ID_NONE, only validates it. */
 bool read_exec(struct pb_reading *r, struct exec *x, int64_t step, uint32_t node, struct str bytes)
 {
 	bool say = node != ID_NONE;

@@ -12,14 +12,14 @@ struct exec_times {
 	enum span_kind kind;
 	struct str times; /* ExecTime */
 };
-/* Scratch for the executions of a node in a step, and counts of skipped data. */
+/* Scratch data for the executions of a node in a step, and counts of skipped data. */
 struct exec {
 	int64_t runs, start, end;
 	VEC(struct exec_times) times;
 	VEC(struct str) memory;
 	VEC(struct str) allocations;
-	/* By device: 1 + index of its last map entry (accelerator, cpu), and serial number of the
-	 * last cell with a span there. */
+	/* Indexed by device: 1 + index of its last map entry (accelerator, cpu), and serial number
+	 * of the last cell with a span on the device. */
 	VEC(size_t) last[2];
 	VEC(uint64_t) seen;
 	uint64_t serial;
@@ -28,7 +28,7 @@ struct exec {
 	VEC(uint8_t) packed;
 	uint64_t short_tuples;
 };
-/* node ID_NONE: only validates. */
+/* Reads an ExecProfile. If node is ID_NONE, only validates it. */
 bool read_exec(struct pb_reading *r, struct exec *x, int64_t step, uint32_t node, struct str bytes);
 
 #endif

@@ -10,9 +10,9 @@
 
 #define RANK_MAX    16
 #define OUTPUTS_MAX 64
-#define UNKNOWN     (-1) /* float operations */
+#define UNKNOWN     (-1) /* float operations are unknown */
 
-/* Adds the shapes of the outputs: "[[2,3],[4]]". */
+/* Adds the shapes of the outputs, "[[2,3],[4]]". */
 static void put_outputs(struct ingest *to, struct str shapes)
 {
 	int64_t dims[RANK_MAX], n = 0;
@@ -38,7 +38,7 @@ static void put_outputs(struct ingest *to, struct str shapes)
 	}
 }
 
-/* Counts the float operations of a call. *class: the unit that computes them. */
+/* Counts the float operations of a call. Sets *class to the unit that computes them. */
 static struct flops flops_of(const struct et_call *c, enum flops_class *class)
 {
 	const struct op_row *row = c->annotation ? NULL : flops_find_op(c->name);
@@ -51,9 +51,9 @@ static struct flops flops_of(const struct et_call *c, enum flops_class *class)
 	return flops_of_call(&call);
 }
 
-/* Counts calls, the inner ones first: a call counts unless a call inside it has counted work of the
- * same class, or of a heavier one. Returns their float operations; UNKNOWN if they are not known.
- */
+/* Counts calls, inner calls first: a call counts unless a call inside it has counted work of the
+ * same class or a heavier class. Returns the float operations of each call; UNKNOWN if they are not
+ * known. */
 static int64_t *count_flops(const struct execution_trace *x, struct arena *a)
 {
 	int64_t *flops = ARENA_ARRAY(a, x->calls.n, int64_t);

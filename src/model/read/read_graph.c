@@ -23,23 +23,24 @@ struct graph_node {
 	struct attr_value shape, outputs, other;
 	struct attr_settings settings;
 	struct attrs kept;
-	struct sb facts; /* for shape inference */
+	struct sb facts; /* facts for shape inference */
 };
 
 /* State for one file. */
 struct graph_file {
 	struct graph_node n;
-	uint64_t taken;            /* nodes */
-	uint64_t graphs;           /* number of MetaGraphDefs; the first one is used */
-	uint64_t functions, nodes; /* contents of its library, which are not used */
+	uint64_t taken;            /* number of nodes */
+	uint64_t graphs;           /* number of MetaGraphDefs; only the first is used */
+	uint64_t functions, nodes; /* numbers of unused functions of its library, and of their
+	                              nodes */
 	uint64_t libraries, signatures, assets, unknown;
-	uint64_t version;    /* of the graph; 0: unknown */
+	uint64_t version;    /* version of the graph; 0: unknown */
 	struct str program;  /* version of TensorFlow; empty: unknown */
-	struct sb tags;      /* tags of the MetaGraphDef that is used */
-	struct strs trained; /* tensors of its trainable variables */
+	struct sb tags;      /* tags of the used MetaGraphDef */
+	struct strs trained; /* names of the tensors of its trainable variables */
 };
 
-/* Levels of a NodeDef below the top of its file. */
+/* Returns the number of levels of a NodeDef below the top of its file. */
 static unsigned node_depth(const struct pb_reading *r)
 {
 	return r->w.depth + 1;
@@ -75,7 +76,7 @@ static void node_clear(struct graph_node *n)
 	n->facts.n = 0;
 }
 
-/* Decodes a NodeDef without adding it yet, because the name may be its last field. */
+/* Decodes a NodeDef without adding it yet, because its name may be the last field. */
 static bool walk_node(struct pb_reading *r, struct graph_node *n)
 {
 	const ProtobufCMessageDescriptor *debug =
@@ -127,7 +128,7 @@ static struct str source_name(struct str input)
 	return input;
 }
 
-/* Returns the output slot that an input reads: 1 for "name:1"; 0 if it names none. */
+/* Returns the output slot that an input reads: 1 for "name:1"; 0 if it names no slot. */
 static uint32_t source_slot(struct str input)
 {
 	size_t colon = str_find_char(input, ':');
@@ -139,8 +140,8 @@ static uint32_t source_slot(struct str input)
 	return (uint32_t)slot;
 }
 
-/* Adds what shape inference needs of a node: which outputs it reads, and attributes if the file
- * does not state its shapes. */
+/* Adds the data that shape inference needs about a node: the outputs that it reads, and attributes
+ * if the file does not state its shapes. */
 static void say_facts(struct ingest *to, struct graph_node *n)
 {
 	for (size_t i = 0; i < n->inputs.n; i++) {
@@ -172,7 +173,7 @@ static void say_node(struct ingest *to, struct graph_node *n)
 	ingest_end_node(to);
 }
 
-/* Counts the contents of a library, which is the next value. */
+/* Counts the contents of a library; the library is the next value. */
 static void count_functions(struct pb_reading *r, struct graph_file *f)
 {
 	struct wire *w = &r->w;
@@ -192,7 +193,7 @@ static void count_functions(struct pb_reading *r, struct graph_file *f)
 	wire_leave(w);
 }
 
-/* Reads a VersionDef, which is the next value. */
+/* Reads a VersionDef; it is the next value. */
 static void read_version(struct pb_reading *r, struct graph_file *f)
 {
 	struct wire *w = &r->w;
@@ -206,7 +207,7 @@ static void read_version(struct pb_reading *r, struct graph_file *f)
 	wire_leave(w);
 }
 
-/* Reads a GraphDef, the current message. */
+/* Reads a GraphDef; it is the current message. */
 static void read_nodes(struct pb_reading *r, struct graph_file *f, enum graph_form form)
 {
 	while (wire_next(&r->w)) {
@@ -227,7 +228,7 @@ static void read_nodes(struct pb_reading *r, struct graph_file *f, enum graph_fo
 	}
 }
 
-/* Keeps the tags of a MetaInfoDef, which is the next value. */
+/* Stores the tags of a MetaInfoDef; it is the next value. */
 static void read_tags(struct pb_reading *r, struct graph_file *f)
 {
 	struct wire *w = &r->w;
@@ -248,8 +249,8 @@ static void read_tags(struct pb_reading *r, struct graph_file *f)
 	wire_leave(w);
 }
 
-/* Keeps the tensor of a trainable variable. The bytes are opaque to the format of the file, so
- * damaged ones are left out. */
+/* Stores the name of a trainable variable's tensor. The bytes are opaque to the format of the file,
+ * so damaged bytes are left out. */
 static void keep_trained(
         struct pb_reading *r, struct graph_file *f, struct str bytes, bool variable)
 {
@@ -266,7 +267,7 @@ static void keep_trained(
 		strs_add(r->a, &f->trained, str_copy(r->a, tensor));
 }
 
-/* Reads the lists of a collection, the current message. */
+/* Reads the lists of a collection; it is the current message. */
 static void read_collection_lists(struct pb_reading *r, struct graph_file *f)
 {
 	struct wire *w = &r->w;
@@ -313,7 +314,7 @@ static void read_collection(struct pb_reading *r, struct graph_file *f)
 	wire_leave(w);
 }
 
-/* Gives the trainable variables their type. */
+/* Assigns the type of trainable variables to them. */
 static void add_trained(struct pb_reading *r, const struct graph_file *f)
 {
 	const struct model *m = ingest_model(r->to);
@@ -325,7 +326,7 @@ static void add_trained(struct pb_reading *r, const struct graph_file *f)
 	}
 }
 
-/* Reads a MetaGraphDef, the current message. */
+/* Reads a MetaGraphDef; it is the current message. */
 static void read_meta(struct pb_reading *r, struct graph_file *f, enum graph_form form)
 {
 	while (wire_next(&r->w)) {
@@ -361,7 +362,7 @@ static void read_saved(struct pb_reading *r, struct graph_file *f, enum graph_fo
 	}
 }
 
-/* Writes a note about the parts of the file that are not in the model. */
+/* Adds a note about the parts of the file that are not in the model. */
 static void tell_rest(struct pb_reading *r, const struct graph_file *f)
 {
 	struct notes *notes = ingest_notes(r->to);
@@ -379,7 +380,7 @@ static void tell_rest(struct pb_reading *r, const struct graph_file *f)
 		        STR(name), (unsigned long long)f->functions, (unsigned long long)f->nodes);
 }
 
-/* Keeps the version of the producer, and counts the parts of the file that are not used. */
+/* Stores the version of the producer, and counts the unused parts of the file. */
 static void count_rest(struct src *s, const struct graph_file *f, struct arena *a)
 {
 	if (f->program.n || f->version)
@@ -396,7 +397,7 @@ static void count_rest(struct src *s, const struct graph_file *f, struct arena *
 	src_count_unused(s, S("unknown fields"), f->unknown);
 }
 
-/* Reads a binary GraphDef, or the one in a MetaGraphDef or SavedModel. */
+/* Reads a binary GraphDef, or the GraphDef in a MetaGraphDef or SavedModel. */
 bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
 	static const char *const names[] = { "GraphDef", "MetaGraphDef", "SavedModel" };

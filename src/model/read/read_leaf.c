@@ -25,7 +25,8 @@ bool reading_leaf(struct pb_reading *r)
 	return true;
 }
 
-/* Fills *e with the place of near, or of the leaf if near is outside of it (joined copies). */
+/* Fills *e with the position of near, or of the leaf if near is outside of it (for joined
+ * copies). */
 bool reading_refuse(struct pb_reading *r, const void *near, const char *why)
 {
 	uintptr_t off = (uintptr_t)near - (uintptr_t)r->leaf.p;
@@ -43,7 +44,7 @@ bool reading_end(struct pb_reading *r, const struct leaf *l)
 	return reading_refuse(r, l->p, r->why ? r->why : "a malformed or truncated value");
 }
 
-/* Validates a submessage that is not kept. */
+/* Validates a submessage that is not stored. */
 bool read_judge(struct pb_reading *r, const struct ProtobufCMessageDescriptor *d, struct str bytes,
         unsigned depth)
 {
@@ -54,7 +55,8 @@ bool read_judge(struct pb_reading *r, const struct ProtobufCMessageDescriptor *d
 	return reading_refuse(r, bytes.p + at, "a malformed or truncated value");
 }
 
-/* Refuses a copy whose last field is truncated: joined to the next copy it would look complete. */
+/* Refuses a copy whose last field is truncated, because joined to the next copy it would seem
+ * complete. */
 static void check_copy(struct pb_reading *r, struct str copy)
 {
 	struct leaf l = leaf_of(copy);
@@ -121,7 +123,7 @@ bool read_tuple(struct pb_reading *r, struct str bytes, unsigned depth, struct n
 
 /* ---- map entries ---- */
 
-/* Reads the value of an entry; false if the tag belongs to something else. */
+/* Reads the value of an entry. Returns false if the tag belongs to another field. */
 static bool take_value(
         struct pb_reading *r, struct leaf *l, enum entry_form form, struct map_entry *out)
 {
@@ -177,7 +179,7 @@ static int by_key(const void *ctx, uint32_t a, uint32_t b)
 	return (v[a].key > v[b].key) - (v[a].key < v[b].key);
 }
 
-/* Sorts by insertion, which is stable, or many entries by merging. */
+/* Sorts few entries by insertion, which is stable, and many entries by merging. */
 static void sort_entries(struct arena *a, struct entries *v)
 {
 	if (v->n > 16) {
@@ -193,7 +195,7 @@ static void sort_entries(struct arena *a, struct entries *v)
 	}
 }
 
-/* Sorts by number; equal keys keep their order. */
+/* Sorts by number. Equal keys keep their order. */
 void entries_sort(struct arena *a, struct entries *v)
 {
 	bool sorted = true;
@@ -204,13 +206,13 @@ void entries_sort(struct arena *a, struct entries *v)
 		sort_entries(a, v);
 }
 
-/* In a sorted list: true for the last entry of its key. */
+/* True for the last entry of its key in a sorted list. */
 bool entries_last(const struct entries *v, size_t i)
 {
 	return i + 1 == v->n || v->v[i].key != v->v[i + 1].key;
 }
 
-/* Sorts by number; the last of equal keys stays. */
+/* Sorts by number. Among equal keys, only the last stays. */
 void entries_tidy(struct arena *a, struct entries *v)
 {
 	size_t kept = 0;

@@ -11,13 +11,13 @@
 #include "io/wire.h"
 #include "model/read/read.h"
 
-/* One file being read. */
+/* The state of reading one file. */
 struct pb_reading {
 	struct wire w;
 	struct ingest *to;
 	struct arena *a;  /* memory of the file */
-	struct str leaf;  /* being decoded; valid until the next one */
-	uint64_t leaf_at; /* its offset */
+	struct str leaf;  /* the leaf that is being decoded; valid until the next one */
+	uint64_t leaf_at; /* offset of the leaf */
 	const char *why;  /* static text: the fault that read_text found */
 	char *join;       /* end of the last read_join */
 	size_t join_cap;
@@ -32,10 +32,10 @@ bool reading_leaf(struct pb_reading *r);
 /* Ends decoding: true if l was valid to its end, otherwise fills *e with the place of the fault. */
 bool reading_end(struct pb_reading *r, const struct leaf *l);
 
-/* Fills *e; near is a byte of the leaf, or NULL. Returns false. */
+/* Fills *e, and returns false. near: a byte of the leaf, or NULL. */
 bool reading_refuse(struct pb_reading *r, const void *near, const char *why);
 
-/* Starts decoding bytes that are depth levels below the top of the file. */
+/* Starts decoding bytes that are `depth` levels below the top of the file. */
 static inline struct leaf leaf_below(struct str bytes, unsigned depth)
 {
 	struct leaf l = leaf_of(bytes);
@@ -43,7 +43,7 @@ static inline struct leaf leaf_below(struct str bytes, unsigned depth)
 	return l;
 }
 
-/* Returns the value of a text field; invalid UTF-8 sets bad. */
+/* Returns the value of a text field. Invalid UTF-8 sets bad. */
 static inline struct str read_text(struct pb_reading *r, struct leaf *l)
 {
 	struct str s = leaf_bytes(l);
@@ -56,10 +56,10 @@ static inline struct str read_text(struct pb_reading *r, struct leaf *l)
 	return s;
 }
 
-/* Adds one more copy of a submessage; concatenated copies are their merge. */
+/* Adds one more copy of a submessage. Concatenated copies are equal to their merge. */
 void read_join(struct pb_reading *r, struct str *to, struct str copy);
 
-/* Appends the values of a packed list to a column, or only validates them (to is NULL). */
+/* Appends the values of a packed list to a column. If `to` is NULL, only validates them. */
 struct numbers {
 	int64_t *v;
 	size_t n, cap;
@@ -69,10 +69,10 @@ void read_packed(struct pb_reading *r, struct leaf *l, struct numbers *to);
 /* Reads a Tuple and appends its values to the column. */
 bool read_tuple(struct pb_reading *r, struct str bytes, unsigned depth, struct numbers *to);
 
-/* Reads an AllocationRecord: one allocation or, negative, one release. */
+/* Reads an AllocationRecord: one allocation or, if the size is negative, one release. */
 struct mem_item read_allocation(struct leaf *l);
 
-/* Validates a submessage that is not kept. */
+/* Validates a submessage that is not stored. */
 struct ProtobufCMessageDescriptor;
 bool read_judge(struct pb_reading *r, const struct ProtobufCMessageDescriptor *d, struct str bytes,
         unsigned depth);
@@ -80,10 +80,10 @@ bool read_judge(struct pb_reading *r, const struct ProtobufCMessageDescriptor *d
 /* ---- map entries ---- */
 
 struct map_entry {
-	int64_t key;      /* of a map with numeric keys */
-	struct str name;  /* of a map with text keys */
+	int64_t key;      /* key in a map with numeric keys */
+	struct str name;  /* key in a map with text keys */
 	struct str value; /* a text, or a message with its copies joined */
-	int64_t number;   /* value of a map with numeric values */
+	int64_t number;   /* value in a map with numeric values */
 };
 struct entries {
 	struct map_entry *v;
@@ -101,10 +101,10 @@ bool read_entry(struct pb_reading *r, struct str bytes, unsigned depth, enum ent
 bool read_entry_to(struct pb_reading *r, struct str bytes, unsigned depth, enum entry_form form,
         struct entries *to);
 
-/* Sorts by number. The tidy function also keeps only the last of equal keys. */
+/* Sorts by number. entries_tidy also drops all but the last of equal keys. */
 void entries_sort(struct arena *a, struct entries *v);
 bool entries_last(const struct entries *v,
-        size_t i); /* in a sorted list: true for the last entry of its key */
+        size_t i); /* true for the last entry of its key in a sorted list */
 void entries_tidy(struct arena *a, struct entries *v);
 
 #endif

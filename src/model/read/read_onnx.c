@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * ONNX models: nodes, the tensors between them, parameters and shapes. Values of tensors are
- * skipped, so a model of any size needs only the memory of its names. Bodies of If, Loop and Scan
- * are nodes below the node that has them: net/loop/Loop/body/Mul.
+ * skipped, so a model of any size needs only the memory of its names. The nodes in bodies of If,
+ * Loop and Scan are below the node with the body: net/loop/Loop/body/Mul.
  *
  *   ModelProto   7 GraphProto
  *   GraphProto   1 NodeProto  5 TensorProto (initializers)  11 inputs  12 outputs  13 other shapes
@@ -15,19 +15,19 @@
 #include "model/read/read.h"
 #include "model/sniff.h"
 
-#define BODIES_MAX  2 /* nested bodies that are read; each takes three messages of the cursor */
+#define BODIES_MAX  2 /* maximum depth of nested bodies; each takes three messages of the cursor */
 #define RANK_MAX    64
 #define ONNX_NEWEST 100 /* a format version far above any in use */
 
 struct onnx_node {
 	uint32_t name, op;      /* string ids */
-	uint32_t input, output; /* last one in uses, or ID_NONE */
+	uint32_t input, output; /* index of its last input and output in uses, or ID_NONE */
 	uint32_t window;        /* product of the values of the attribute kernel_shape; 0: none */
 };
 /* A tensor that a node reads or writes. */
 struct onnx_use {
 	uint32_t tensor; /* string id */
-	uint32_t before; /* the node's use before it, or ID_NONE */
+	uint32_t before; /* previous use of the same node, or ID_NONE */
 };
 enum tensor_kind { TENSOR_SHAPE, TENSOR_INPUT, TENSOR_PARAMETER };
 struct onnx_tensor {
@@ -42,12 +42,13 @@ struct onnx_model {
 	VEC(struct onnx_node) nodes;
 	VEC(struct onnx_use) uses;
 	VEC(struct onnx_tensor) tensors;
-	VEC(uint32_t) order;   /* of the uses of one node */
-	struct imap shape_of;  /* string id of a tensor -> index in tensors */
-	struct imap writer_of; /* string id of a tensor -> string id of the node that computes it */
-	struct imap slot_of; /* string id of a tensor -> its index among the outputs of its node, if
-	                        not 0 */
-	struct str producer, version; /* of the program that wrote the model */
+	VEC(uint32_t) order;   /* uses of one node */
+	struct imap shape_of;  /* key: string id of a tensor; value: index in tensors */
+	struct imap writer_of; /* key: string id of a tensor; value: string id of the node that
+	                          computes it */
+	struct imap slot_of;   /* key: string id of a tensor; value: its index among the outputs of
+	                          its node, if not 0 */
+	struct str producer, version; /* the program that wrote the model */
 };
 
 /* ---- tensors ---- */
@@ -99,7 +100,7 @@ static void read_tensor(struct onnx_model *x)
 	add_tensor(x, name, dims, rank, TENSOR_PARAMETER);
 }
 
-/* Returns the first field of that number inside a message, or no bytes. */
+/* Returns the first field with a number inside a message, or an empty text. */
 static struct str inside(struct str bytes, uint32_t field)
 {
 	struct leaf l = leaf_of(bytes);
@@ -112,7 +113,7 @@ static struct str inside(struct str bytes, uint32_t field)
 	return S("");
 }
 
-/* Reads a ValueInfo: the name and the shape of a tensor; an unknown size is -1. */
+/* Reads a ValueInfo: the name and the shape of a tensor. An unknown size is -1. */
 static void read_value_info(struct onnx_model *x, enum tensor_kind kind)
 {
 	int64_t dims[RANK_MAX];
@@ -180,7 +181,7 @@ static void read_product(struct onnx_model *x, int64_t *product)
 	}
 }
 
-/* Reads an attribute if it is a nested body, such as that of If, or the window of a pooling
+/* Reads an attribute if it is a nested body, such as the body of If, or the window of a pooling
  * operator. */
 static void read_attribute(
         struct onnx_model *x, struct str around, unsigned bodies, struct onnx_node *node)
@@ -206,8 +207,8 @@ static void read_attribute(
 		node->window = (uint32_t)product;
 }
 
-/* Returns the path of a node. A node without a name is named after its operator and its position.
- */
+/* Returns the path of a node. A node without a name gets the name of its operator and its
+ * position. */
 static struct str node_path(
         struct onnx_model *x, struct str around, struct str name, struct str op, uint32_t place)
 {
@@ -239,7 +240,7 @@ static void read_node(struct onnx_model *x, struct str around, unsigned bodies, 
 
 	if (!wire_enter(&x->w))
 		return;
-	VEC_PUSH(x->a, &x->nodes, made); /* before those of its bodies */
+	VEC_PUSH(x->a, &x->nodes, made); /* must precede the nodes of its bodies */
 	while (wire_next(&x->w)) {
 		switch (LEAF_TAG(x->w.field, x->w.type)) {
 		case LEAF_TAG(1, WIRE_BYTES): add_use(x, &made.input); break;
@@ -288,7 +289,7 @@ static void walk_graph(struct onnx_model *x, struct str around, unsigned bodies)
 
 /* ---- the model ---- */
 
-/* Parameters and inputs are nodes too, unless a node has that name. */
+/* Adds parameters and inputs as nodes, unless a node has the same name. */
 static void put_tensors(struct onnx_model *x)
 {
 	for (size_t i = 0; i < x->tensors.n; i++) {

@@ -6,7 +6,7 @@
 #include "model/read/read_leaf.h"
 #include "model/read/read_stack.h"
 
-#define ENTRY_DEPTH 1 /* levels of an OpLogEntry below the top */
+#define ENTRY_DEPTH 1 /* number of levels of an OpLogEntry below the top */
 
 struct node_stack {
 	uint32_t node, stack;
@@ -15,7 +15,7 @@ struct node_stack {
 struct oplog {
 	struct stacks stacks;
 	VEC(struct node_stack) told; /* in file order */
-	VEC(struct str) types;       /* of the entry being walked */
+	VEC(struct str) types;       /* types of the current entry */
 	struct str name, code_def;
 	int64_t float_ops;
 	bool has_code_def;
@@ -48,7 +48,7 @@ static bool walk_entry(struct pb_reading *r, struct oplog *o)
 	return reading_end(r, &l);
 }
 
-/* Adds the entry to the model; an entry for an unknown node is only validated. */
+/* Adds the entry to the model. Only validates an entry for an unknown node. */
 static bool say_entry(struct pb_reading *r, struct oplog *o)
 {
 	uint32_t node = model_find(ingest_model(r->to), o->name);

@@ -9,10 +9,10 @@
 #include "model/sniff.h"
 
 #define PATH_LEVELS 256 /* functions of a path; further ones are only in the call stack */
-#define PATH_NAME   256 /* bytes of a function's name in a path */
+#define PATH_NAME   256 /* maximum number of bytes of a function's name in a path */
 #define PATH_FEW    8   /* functions of a path after all paths have taken PATHS_FREE bytes */
 #define PATHS_FREE  ((size_t)4 << 20) /* bytes of paths with up to PATH_LEVELS functions */
-#define STACK_MAX   4096              /* lines of a call stack */
+#define STACK_MAX   4096              /* maximum number of lines in a call stack */
 static bool bad_record(struct pprof_in *p)
 {
 	return wire_fail(&p->w, p->w.record_at, "bad sample, location or function");
@@ -123,7 +123,7 @@ static bool take_field(struct pprof_in *p)
 	}
 }
 
-/* Counts a reference to a text. A file that was cut between two records has fewer texts. */
+/* Counts a reference to a text. A file that was cut off between two records has fewer texts. */
 static void check_text(struct pprof_in *p, uint64_t index)
 {
 	p->missing_texts += index && index >= p->texts.n;
@@ -143,7 +143,7 @@ static void check_texts(struct pprof_in *p)
 
 /* ---- the second reading: samples ---- */
 
-/* Adds a label to those of the sample. Returns false if it is malformed. */
+/* Adds a label to the labels of the sample. Returns false if the label is malformed. */
 static bool read_label(struct pprof_in *p, struct str bytes)
 {
 	struct leaf l = leaf_of(bytes);
@@ -161,7 +161,7 @@ static bool read_label(struct pprof_in *p, struct str bytes)
 	check_text(p, key);
 	check_text(p, text);
 	if (!text && str_eq(pprof_text(p, key), S("bytes")))
-		return !l.bad; /* the size of an object, from its values */
+		return !l.bad; /* the label is the size of an object, derived from its values */
 	sb_put(&p->labels, p->labels.n ? S(",") : S(""));
 	sb_put(&p->labels, pprof_text(p, key));
 	sb_char(&p->labels, '=');
@@ -292,7 +292,7 @@ static struct str function_name(const struct pprof_in *p, uint32_t function)
 	return name.n ? name : S("(unknown)");
 }
 
-/* Adds the frames of a stack, the outermost first. Returns the innermost frame. *leaf: its
+/* Adds the frames of a stack, outermost first. Returns the innermost frame. Sets *leaf to its
  * function. */
 static uint32_t put_stack(
         struct pprof_in *p, const char *ids, uint32_t n, struct sb *path, struct str *leaf)
@@ -331,7 +331,7 @@ static uint32_t put_stack(
 	return frame;
 }
 
-/* Adds a node for a path; appends a number if the name exists. */
+/* Adds a node for a path. Appends a number if the name exists. */
 static uint32_t put_node(struct pprof_in *p, struct sb *path, struct str type)
 {
 	uint32_t name = ingest_string(p->to, sb_str(path)), op = ingest_string(p->to, type);
@@ -436,7 +436,7 @@ static void note_flaws(struct pprof_in *p)
 	        STR(p->w.s->name), (unsigned long long)p->missing_places);
 }
 
-/* Fails for a profile that lacks a part without which there are no nodes. */
+/* Fails for a profile that lacks a part which the nodes require. */
 static bool nothing_in(struct src *s, const char *what, struct err *e)
 {
 	s->damage->kept = 0;

@@ -2,7 +2,8 @@
  *
  * ProfileProto. The input is read twice, because nodes refer to later nodes by key, and
  * texts of call stacks follow the nodes. The first pass collects keys, names and texts; in the
- * second each node is a leaf that is decoded by hand (read_profile_node.c). No message is unpacked.
+ * second pass, each node is a leaf that is decoded by hand (read_profile_node.c). No message is
+ * unpacked.
  */
 #include "base/sort.h"
 #include "model/read/read_attr.h"
@@ -19,23 +20,23 @@ struct profile_in {
 	uint32_t *place1;    /* indexed by key: 1 + the last index with that key; NULL if keys are
 	                        large */
 	size_t n_place1;
-	struct imap place_of; /* used instead of place1 */
+	struct imap place_of; /* key: key of a node; used instead of place1 */
 	struct numbers steps;
 	struct stacks stacks;
 	bool has_trace;
-	size_t place; /* true in the second pass */
+	size_t place; /* index of the current node entry in the second pass */
 	struct profile_node n;
 	struct exec x;
-	uint64_t lost_inputs; /* inputs with unknown keys, by key */
-	uint64_t repeated;    /* nodes that share a key or a name with another node */
-	/* For damaged files: missing keys, and the steps that have records. */
+	uint64_t lost_inputs; /* number of inputs with unknown keys */
+	uint64_t repeated;    /* number of nodes that share a key or a name with another node */
+	/* For damaged files: the missing keys, and the steps that have records. */
 	struct imap lost_nodes, ran;
 	uint32_t lost_from; /* name of the first node with a missing input */
 };
 
 /* ---- first pass ---- */
 
-/* Reads only key and name of an entry of nodes. */
+/* Reads only the key and the name of an entry of nodes. */
 static bool index_node(struct pb_reading *r, struct profile_in *p)
 {
 	struct str name = S("");
@@ -113,7 +114,7 @@ static void index_keys(struct arena *a, struct profile_in *p)
 	}
 }
 
-/* Returns the last index with a key; false if no node has it. */
+/* Returns the last index with a key. Returns false if no node has the key. */
 static bool find_place(const struct profile_in *p, int64_t key, uint32_t *place)
 {
 	if (!p->place1)
@@ -126,8 +127,8 @@ static bool find_place(const struct profile_in *p, int64_t key, uint32_t *place)
 
 /* ---- second pass ---- */
 
-/* Returns the output of source `key` that the node uses; -1, which no output has, if it is not
- * recorded. */
+/* Returns the output of source `key` that the node uses. Returns -1, which is not an output, if it
+ * is not recorded. */
 static int32_t node_slot(const struct profile_node *n, int64_t key)
 {
 	size_t i;
@@ -136,7 +137,7 @@ static int32_t node_slot(const struct profile_node *n, int64_t key)
 	return i < n->slots.n && n->slots.v[i].key == key ? (int32_t)n->slots.v[i].number : -1;
 }
 
-/* Records an input whose key no node has. */
+/* Counts an input whose key no node has. */
 static void lose_input(struct pb_reading *r, struct profile_in *p, uint32_t name, int64_t key)
 {
 	if (p->lost_inputs++ == 0)
@@ -177,8 +178,8 @@ static void say_facts(struct pb_reading *r, struct profile_in *p, uint32_t node)
 	ingest_set_stack(to, node, stacks_frame(&p->stacks, to, n->stack));
 }
 
-/* Adds the executions. Only the last one of each step is used; all others are only validated. If
- * node is ID_NONE, all are only validated. */
+/* Adds the executions. Uses only the last execution of each step, and only validates the others. If
+ * node is ID_NONE, only validates all of them. */
 static bool walk_execs(struct pb_reading *r, struct profile_in *p, uint32_t node)
 {
 	struct entries *v = &p->n.execs;
@@ -203,7 +204,7 @@ static bool judge_execs(struct pb_reading *r, struct profile_in *p)
 	return ok;
 }
 
-/* Adds the attributes of the node; its executions follow. */
+/* Adds the attributes of the node. Its executions follow. */
 static uint32_t say_node(struct pb_reading *r, struct profile_in *p, uint32_t name)
 {
 	struct profile_node *n = &p->n;
@@ -285,7 +286,7 @@ static void say_steps(struct src *s, struct ingest *to, const struct profile_in 
 
 /* ---- overlay on a base model ---- */
 
-/* Keys that were read, if they are as small as in the original's files. */
+/* Keys that have been read, if they are as small as in the original's files. */
 struct keys {
 	bool *seen;
 	uint64_t n;
@@ -298,8 +299,8 @@ static bool new_key(struct keys *k, int64_t key)
 	return k->seen[key] = true;
 }
 
-/* Reads an entry of a node of the base model: its name and executions; the rest is skipped. False
- * also if the base lacks the node or it occurs twice. */
+/* Reads an entry of a node of the base model: its name and executions; skips the rest. Also returns
+ * false if the base model lacks the node, or the node occurs twice. */
 static bool take_known(struct pb_reading *r, struct profile_in *p, struct keys *keys)
 {
 	struct str name;
@@ -311,8 +312,8 @@ static bool take_known(struct pb_reading *r, struct profile_in *p, struct keys *
 	       ingest_base_node(r->to, name, &node) && walk_execs(r, p, node);
 }
 
-/* Reads, in one pass, a profile whose nodes are all in the base model. False if some are not, or if
- * it is malformed. */
+/* Reads, in one pass, a profile whose nodes are all in the base model. Returns false if some are
+ * not, or the profile is malformed. */
 static bool read_known(struct src *s, struct ingest *to, struct arena *a)
 {
 	struct profile_in *p = ARENA_NEW(a, struct profile_in);

@@ -112,7 +112,8 @@ static bool walk_node(struct pb_reading *r, struct profile_node *n, struct str b
 	return reading_end(r, &l);
 }
 
-/* Reads the output shapes. All are validated; the last of two entries for one output counts. */
+/* Reads the output shapes, and validates all of them. Among entries for one output, the last
+ * counts. */
 static bool walk_outputs(struct pb_reading *r, struct profile_node *n)
 {
 	static const int64_t none = 0;

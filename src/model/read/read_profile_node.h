@@ -14,7 +14,7 @@
 struct profile_node {
 	struct str op, device, host, trace;
 	int64_t float_ops;
-	uint32_t stack; /* id */
+	uint32_t stack; /* id of the call stack */
 	struct numbers shape, dims;
 	struct entries inputs, slots, outputs, execs;
 	VEC(struct str) types;
@@ -22,11 +22,11 @@ struct profile_node {
 	struct attr_value other;
 	struct attrs kept;
 };
-/* Decodes the whole node except its name, outputs by shape id; executions are sorted but not
+/* Decodes the whole node except its name. Outputs are shape ids; executions are sorted but not
  * decoded. */
 bool read_profile_node(
         struct pb_reading *r, struct profile_node *n, struct str bytes, struct stacks *stacks);
-/* Decodes only its name, and lists its executions in file order. */
+/* Decodes only the name of the node, and lists its executions in file order. */
 bool read_profile_node_known(
         struct pb_reading *r, struct profile_node *n, struct str bytes, struct str *name);
 

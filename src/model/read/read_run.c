@@ -15,7 +15,7 @@ struct run_exec {
 	uint32_t gpu_allocators;
 	struct mem_item mem;
 	VEC(uint8_t) outputs;     /* packed */
-	VEC(uint8_t) allocations; /* packed items */
+	VEC(uint8_t) allocations; /* packed allocations */
 	VEC(struct leaf) others;  /* AllocatorMemoryUsed of allocators other than the GPU's */
 	VEC(uint8_t) packed;
 };
@@ -30,7 +30,7 @@ struct run_reading {
 	uint64_t taken;
 };
 
-/* Keeps an AllocationRecord. */
+/* Stores an AllocationRecord. */
 static void walk_allocation(struct run_reading *r, struct leaf l)
 {
 	struct mem_item m = read_allocation(&l);
@@ -54,8 +54,8 @@ static struct str take_text(struct run_reading *r, struct leaf *l)
 	return s;
 }
 
-/* Reads an AllocatorMemoryUsed. Sums run over all allocators; bytes in use and allocations are the
- * GPU's. Those of other allocators are packed later. */
+/* Reads an AllocatorMemoryUsed. Sums run over all allocators; bytes in use and allocations are
+ * those of the GPU's allocator. The other allocators are packed later. */
 static void walk_memory(struct run_reading *r, struct leaf l)
 {
 	struct run_exec *x = &r->x;
@@ -256,7 +256,7 @@ static struct str plain_name(struct str recorded)
 	return colon == SIZE_MAX ? recorded : str_sub(recorded, 0, colon);
 }
 
-/* Returns the node of a record, or ID_NONE: names of transfers are not nodes. */
+/* Returns the node of a record. Returns ID_NONE for transfers, whose names are not nodes. */
 static uint32_t record_node(struct run_reading *r, struct str recorded)
 {
 	struct str name = plain_name(recorded);
@@ -363,7 +363,7 @@ static bool read_step_stats(struct run_reading *r)
 	return wire_leave(&r->w);
 }
 
-/* Counts a member of RunMetadata other than the statistics. */
+/* Counts a member of RunMetadata that is not part of the statistics. */
 static void count_unused(struct src *s, uint32_t field)
 {
 	static const char *const kinds[] = { [2] = "cost graphs",

@@ -48,7 +48,7 @@ static bool read_trace(struct stacks *s, struct pb_reading *r, struct str bytes,
 	return reading_end(r, &l);
 }
 
-/* Reads a CodeDef; decodes its traces if these bytes are new. */
+/* Reads a CodeDef. Decodes its traces if its bytes are new. */
 bool stacks_read(
         struct stacks *s, struct pb_reading *r, struct str bytes, unsigned depth, uint32_t *id)
 {
@@ -70,7 +70,7 @@ bool stacks_read(
 	return reading_end(r, &l);
 }
 
-/* Returns the string of a text id, ID_NONE if the id has no text. */
+/* Returns the string for a text id; ID_NONE if the id has no text. */
 static uint32_t text_string(struct stacks *s, struct ingest *to, int64_t id)
 {
 	uint32_t i;

@@ -37,7 +37,7 @@ struct tensor {
 struct layer {
 	uint32_t name, type; /* string ids of the model */
 	uint32_t input0, output0;
-	int64_t sums; /* see sums_of; 0: unknown */
+	int64_t sums; /* result of sums_of; 0: unknown */
 };
 struct layers {
 	struct json_in j;
@@ -45,12 +45,12 @@ struct layers {
 	struct ingest *to;
 	struct arena *a;
 	struct sb text;
-	struct str name, type;         /* of the current layer */
-	int64_t weights, maps, window; /* of the current layer: weights, output channels, elements
-	                                  of the window of a pooling; 0: unknown */
+	struct str name, type;         /* name and type of the current layer */
+	int64_t weights, maps, window; /* numbers of weights, of output channels, and of elements of
+	                                  a pooling window in the current layer; 0: unknown */
 	VEC(struct tensor) in, out;    /* tensors of the current layer */
-	uint64_t other, far; /* counts of unused data: unknown fields, dimensions over the limit */
-	VEC(struct layer) layers; /* and one more at the end */
+	uint64_t other, far;      /* numbers of unknown fields, and of dimensions above the limit */
+	VEC(struct layer) layers; /* sorted by file position, with one more element at the end */
 	VEC(struct tensor) inputs, outputs;
 };
 
@@ -122,7 +122,7 @@ static bool read_tensors(struct layers *x, bool outputs)
 	return x->j.stop == JSON_STOP_NONE;
 }
 
-/* Reads a number that is not negative; 0 if it is anything else. */
+/* Reads a number that is not negative. Reads 0 if the value is anything else. */
 static bool read_count(struct layers *x, int64_t *to)
 {
 	struct json_value v;
@@ -193,9 +193,10 @@ static int64_t elements_of(const struct tensor *t)
 	return n;
 }
 
-/* Returns the length of the sums of a matrix product. With one input, the other factor consists of
- * weights, and each row of the result needs an equal part of the input. With two, the batches of
- * the left factor must be those of the result. The left factor may be transposed. */
+/* Returns the length of the sums of a matrix product. If there is one input, the other factor
+ * consists of weights, and each row of the result needs an equal part of the input. If there are
+ * two inputs, the batches of the left factor must equal the batches of the result. The left factor
+ * may be transposed. */
 static int64_t product_sums(const struct layers *x)
 {
 	const struct tensor *left = x->in.v, *out = x->out.v;
@@ -217,9 +218,9 @@ static int64_t product_sums(const struct layers *x)
 	return left->dims[n - 1] == out->dims[n - 2] ? left->dims[n - 2] : 0;
 }
 
-/* Returns how many products are added up for each element of the result: the weights of an output
- * channel of a convolution, the length of the sums of a matrix product, or the elements of a
- * window; 0 if the file does not tell. */
+/* Returns the number of products that are added up for each element of the result: the weights of
+ * an output channel of a convolution, the length of the sums of a matrix product, or the elements
+ * of a window; 0 if the file does not state it. */
 static int64_t sums_of(const struct layers *x)
 {
 	const struct op_row *row = flops_find_op(str_fmt(x->a, "tensorrt::%.*s", STR(x->type)));
@@ -250,7 +251,7 @@ static void take_layer(void *layers)
 		VEC_PUSH(x->a, &x->outputs, x->out.v[i]);
 }
 
-/* Adds the data type that a format names: "Row major linear FP16 format". */
+/* Adds the data type in the name of a format, such as "Row major linear FP16 format". */
 static void add_precision(struct layers *x, uint32_t node, struct str format)
 {
 	static const char *const types[] = { "FP32", "FP16", "BF16", "INT8", "FP8", "FP4", "INT4" };
@@ -262,7 +263,7 @@ static void add_precision(struct layers *x, uint32_t node, struct str format)
 
 static void put_layers(struct layers *x)
 {
-	struct imap writer; /* string id of a tensor -> layer */
+	struct imap writer; /* key: string id of a tensor; value: layer */
 	size_t n = x->layers.n;
 
 	imap_init(&writer, x->a);
@@ -326,10 +327,11 @@ struct times {
 	struct src *s;
 	struct batch *to;
 	struct sb text;
-	struct str name;        /* of the current layer */
-	int64_t total, average; /* nanoseconds, -1: absent */
-	int64_t count;          /* runs that the times add up */
-	uint64_t median, other; /* median times and unknown fields of the current layer */
+	struct str name;        /* name of the current layer */
+	int64_t total, average; /* nanoseconds; -1: absent */
+	int64_t count;          /* number of runs that the times add up */
+	uint64_t median, other; /* numbers of median times and of unknown fields in the current
+	                           layer */
 	uint32_t device, stream;
 	uint64_t layers;
 };
@@ -381,7 +383,7 @@ static bool read_time(void *times)
 	return x->j.stop == JSON_STOP_NONE;
 }
 
-/* Adds the time of a layer: that of one run, the mean of all runs. */
+/* Adds the time of a layer for one run, which is the mean of all runs. */
 static void take_time(void *times)
 {
 	struct times *x = times;

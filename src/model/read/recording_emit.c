@@ -7,20 +7,22 @@
 #include "base/sort.h"
 #include "model/read/recording_place.h"
 
-#define TICKS 1000 /* per microsecond */
-#define AHEAD 16   /* singles of a cell are far apart: this many are fetched in advance */
+#define TICKS 1000 /* ticks per microsecond */
+#define AHEAD 16   /* singles to fetch in advance: those of a cell are far apart */
 
 struct emitting {
 	struct recording_lowering *r;
 	struct arena *a;
-	uint32_t *node;              /* indexed by placed node: model node */
-	uint32_t *cell0, *cells;     /* of placed node i: cells[cell0[i]] .. cells[cell0[i + 1]] */
-	uint32_t *single0, *singles; /* of cell i: singles[single0[i]] .. singles[single0[i + 1]] */
-	uint32_t range_file, kernel_file; /* strings that frames have as their file */
-	VEC(uint32_t) frames;             /* indexed by scope: 1 + its frame, 0: not made yet */
+	uint32_t *node;              /* indexed by placed node: node of the model */
+	uint32_t *cell0, *cells;     /* cells of the placed node i: cells[cell0[i]] .. cells[cell0[i
+	                                + 1]] */
+	uint32_t *single0, *singles; /* singles of cell i: singles[single0[i]] .. singles[single0[i
+	                                + 1]] */
+	uint32_t range_file, kernel_file; /* string ids that frames have as their file */
+	VEC(uint32_t) frames;             /* indexed by scope: 1 + its frame; 0: not created yet */
 };
 
-/* Groups indices by key: the returned list has those of a key from at[key] to at[key + 1], in
+/* Groups indices by key. The returned list has the indices of a key from at[key] to at[key + 1], in
  * order. */
 static uint32_t *group(struct arena *a, size_t n, size_t keys, uint32_t **at,
         uint32_t (*key)(const struct place *w, size_t i), const struct place *w)
@@ -49,7 +51,7 @@ static uint32_t cell_of_single(const struct place *w, size_t i)
 
 /* ---- nodes ---- */
 
-/* Returns the names of all kernels of the node, as an AttrValue: a list of bytes. */
+/* Returns the names of all kernels of the node as an AttrValue: a list of bytes. */
 static struct str full_names(struct emitting *x, const struct made_node *n)
 {
 	const struct place *w = x->r->place;
@@ -61,18 +63,19 @@ static struct str full_names(struct emitting *x, const struct made_node *n)
 	while (leaves.n-- > 0) {
 		struct str full = x->r->all.names.leaves.v[leaves.v[leaves.n]].full;
 		uint8_t *p = (uint8_t *)sb_room(&list, 1 + VARINT_MAX);
-		*p = 2 << 3 | 2; /* ListValue.s */
+		*p = 2 << 3 | 2; /* the field ListValue.s */
 		list.n += (size_t)(varint_put(p + 1, full.n) - p);
 		sb_put(&list, full);
 	}
 	uint8_t *p = (uint8_t *)sb_room(&b, 1 + VARINT_MAX);
-	*p = 1 << 3 | 2; /* AttrValue.list */
+	*p = 1 << 3 | 2; /* the field AttrValue.list */
 	b.n += (size_t)(varint_put(p + 1, list.n) - p);
 	sb_put(&b, sb_str(&list));
 	return sb_str(&b);
 }
 
-/* Returns the frame of a scope: the stack of ranges becomes a call stack, "range:0:conv1". */
+/* Returns the frame of a scope. The stack of ranges becomes a call stack with frames such as
+ * "range:0:conv1". */
 static uint32_t frame_of(struct emitting *x, uint32_t scope)
 {
 	const struct recording_names *n = &x->r->all.names;

@@ -8,15 +8,15 @@
 
 #include "model/read/recording_place.h"
 
-/* Key of a label, without padding, which would be hashed too. */
+/* Key of a label, without padding, because padding would be hashed too. */
 struct label_key {
 	uint64_t bytes;
 	uint32_t leaf, numbers[9];
 };
 static_assert(sizeof(struct label_key) == 48, "a key has no padding");
 
-/* True if labels are kept and this one does not exist yet. Otherwise sets *label to the label, or
- * to 0. */
+/* True if labels are stored and this label does not exist yet. Otherwise sets *label to the label,
+ * or to 0. */
 static bool is_new(const struct recording_lowering *r, const struct label_key *k, uint64_t *hash,
         uint32_t *label)
 {
@@ -27,7 +27,7 @@ static bool is_new(const struct recording_lowering *r, const struct label_key *k
 	return !imap_get(&r->label_of, *hash, label);
 }
 
-/* Adds a label. Fields of protobuf are UTF-8; where names are not, odd bytes become '_'. */
+/* Adds a label. Fields of protobuf are UTF-8, so invalid bytes of names become '_'. */
 static uint32_t add(struct recording_lowering *r, uint64_t hash, struct str text)
 {
 	if (!str_is_utf8(text)) {
@@ -58,7 +58,7 @@ uint32_t labels_kernel(struct recording_lowering *r, uint32_t leaf, const struct
 	return label;
 }
 
-/* CUpti_ActivityMemoryKind. */
+/* Returns the text for a CUpti_ActivityMemoryKind. */
 static const char *memory(uint8_t kind)
 {
 	static const char *const names[] = { "Unknown", "Pageable", "Pinned", "Device", "Array",

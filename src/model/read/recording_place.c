@@ -7,7 +7,7 @@
 
 #define KEPT_MAX    ((uint64_t)1 << 20) /* with more operations, only sums are kept */
 #define STREAMS_MAX 32768u              /* further streams share a device */
-#define BY_OP       UINT32_MAX          /* instead of a leaf: the node is the range itself */
+#define BY_OP       UINT32_MAX          /* replaces a leaf: the node is the range itself */
 
 /* ---- preparing ---- */
 
@@ -161,7 +161,7 @@ static uint32_t node_of(struct recording_lowering *r, uint32_t unit, uint32_t sc
 	return node;
 }
 
-/* Returns a node for time that is in no operation or range. */
+/* Returns a node for time outside of all operations and ranges. */
 static uint32_t named_node(struct recording_lowering *r, struct str name)
 {
 	struct place *w = r->place;
@@ -211,7 +211,7 @@ static struct single single_of(
 		.length = time_of(ns) };
 }
 
-/* Adds a time to its cell's sums and, if it is kept, as a span. */
+/* Adds a time to the sums of its cell and, if times are stored, as a span. */
 static void add_time(struct recording_lowering *r, struct single t, struct span_annotation said)
 {
 	struct place *w = r->place;
@@ -261,7 +261,7 @@ static void give_parts(struct recording_lowering *r, const struct recorded_proce
 			give(r, &parts.v[i], node, p->stepless);
 }
 
-/* Gives a node the parts of the path that are in an operation. */
+/* Assigns the parts of the path that are in an operation to a node. */
 static void give_op(struct recording_lowering *r, const struct recorded_process *p,
         const struct recorded_op *op, uint32_t node)
 {
@@ -269,7 +269,8 @@ static void give_op(struct recording_lowering *r, const struct recorded_process 
 		give_parts(r, p, path_of_op(r->path, (uint32_t)(p - r->all.v), p, op), node);
 }
 
-/* Likewise, in a call or range that starts on a thread then. */
+/* Assigns the parts of the path that are in a call or range starting on a thread at a time to a
+ * node. */
 static void give_host(struct recording_lowering *r, const struct recorded_process *p,
         uint32_t thread, uint64_t start, uint32_t node)
 {
@@ -284,7 +285,7 @@ void place_rest(struct recording_lowering *r)
 	bool stepless = false;
 
 	if (!r->path || !r->place->units.n)
-		return; /* no operation: the views stay empty */
+		return; /* without operations, the views stay empty */
 	for (size_t i = 0; i < r->all.n; i++)
 		stepless |= r->all.v[i].stepless;
 	for (size_t i = 0; i < r->path->parts.n; i++) {
@@ -313,7 +314,8 @@ static void add_piece(struct place *w, struct cell *c, uint64_t time, int64_t by
 		c->start = c->end = time_of(time);
 }
 
-/* Subtracts a release where the allocation was counted, if both are in the same step. */
+/* Subtracts a release from the cell where the allocation was counted, if both are in the same
+ * step. */
 static void place_free(struct recording_lowering *r, const struct recorded_op *op, int64_t step)
 {
 	struct place *w = r->place;
@@ -416,7 +418,7 @@ static bool is_gpu_selected(struct recorded_process *p, uint32_t device)
 	return false;
 }
 
-/* Returns whether the operation counts, and its step. */
+/* Returns true if the operation counts, and sets its step. */
 static bool judge(struct recording_lowering *r, struct recorded_process *p,
         const struct recorded_op *op, const struct recorded_call *l, int64_t *step)
 {

@@ -15,18 +15,21 @@ struct lowering {
 	struct arena *a;
 	struct trace_links links;
 	struct trace_steps steps;
-	bool step_ids; /* the steps of the model have the source's ids; false: their indices */
+	bool step_ids; /* true: the steps of the model have the source's ids; false: their
+	                  indices */
 	struct trace_ops ops;
 	uint32_t *node;  /* indexed by op: node of the model */
-	uint32_t *frame; /* indexed by frame of ops: 1 + frame of the model, 0: not made yet */
+	uint32_t *frame; /* indexed by frame of ops: 1 + frame of the model; 0: not created yet */
 	uint32_t cpu;    /* device of the model */
 	struct device_names {
-		uint32_t device, all; /* of the model: "...gpu:0", "...gpu:0/stream:all" */
+		uint32_t device, all; /* devices of the model: "...gpu:0", "...gpu:0/stream:all" */
 	} * devices;                  /* indexed by device of the trace */
-	struct imap graph;    /* string id of a node's name -> 1 + first node of the graph */
-	uint32_t *next;       /* indexed by node of the graph: 1 + the next one of that name */
+	struct imap graph;    /* key: string id of a node's name; value: 1 + first node of the graph
+	                         with it */
+	uint32_t *next;       /* indexed by node of the graph: 1 + the next node with the same
+	                         name */
 	uint32_t *graph_name; /* indexed by node of the graph: string id of the model */
-	int64_t shift;        /* added to times, so that all are above 0 */
+	int64_t shift;        /* added to all times, so that they are above 0 */
 };
 
 /* ---- devices ---- */
@@ -63,7 +66,7 @@ static void lower_devices(struct lowering *x)
 
 /* ---- call stacks ---- */
 
-/* Reads digits from the end of a text; returns the text before them and the separator. */
+/* Reads digits from the end of a text. Returns the text before the digits and the separator. */
 static struct str cut_number(struct str s, char separator, int32_t *number)
 {
 	size_t at = str_rfind_char(s, separator);
@@ -139,8 +142,8 @@ static uint32_t lower_frame(struct lowering *x, uint32_t frame)
 
 /* ---- the graph of compiled programs ---- */
 
-/* Gives each node of the graph the name that its device work has: nodes of one framework op are one
- * node of the model. */
+/* Assigns to each node of the graph the name of its device work. Nodes of one framework op become
+ * one node of the model. */
 static void name_graph(struct lowering *x)
 {
 	const struct trace *t = x->t;
@@ -167,7 +170,7 @@ static void name_graph(struct lowering *x)
 	}
 }
 
-/* Adds the inputs of the node that is being made: each name once, and not its own. */
+/* Adds the inputs of the node under construction: each name once, and never its own name. */
 static void add_inputs(struct lowering *x, uint32_t name)
 {
 	const struct trace *t = x->t;
@@ -237,8 +240,8 @@ static int by_node_and_step(const void *lowering, uint32_t a, uint32_t b)
 	return (c->step > d->step) - (c->step < d->step);
 }
 
-/* True if the steps can keep the source's ids, because -step can select them; otherwise they are
- * numbered. */
+/* True if the steps can keep the source's ids, because -step can select them; otherwise the steps
+ * are numbered. */
 static bool ids_fit(const struct trace_steps *s)
 {
 	for (size_t i = 0; i < s->steps.n; i++)
@@ -305,8 +308,8 @@ static void lower_cells(struct lowering *x)
 	}
 }
 
-/* Copies the kernels, with ops as nodes and names and devices as strings of the model, because the
- * trace may later be replaced by one with slices (input_slices). */
+/* Copies the kernels, with ops as nodes, and names and devices as strings of the model, because a
+ * trace with slices may later replace the trace (input_slices). */
 static void keep_kernels(const struct lowering *x, struct model_trace *to)
 {
 	size_t n = to->n_kernels = x->ops.kernels.n;
@@ -321,7 +324,7 @@ static void keep_kernels(const struct lowering *x, struct model_trace *to)
 	to->kernels = v;
 }
 
-/* Keeps the calls, so that the command flops need not find them again. */
+/* Stores the calls, so that the command flops need not find them again. */
 static void keep_calls(const struct lowering *x, struct model_trace *to)
 {
 	struct arena *a = ingest_model(x->to)->a;
