@@ -318,6 +318,18 @@ static void put_counted(struct page_text *t, const struct step_wall *x)
 		        guessed, x->left_out == 1 ? " has" : "s have");
 }
 
+/* Appends the mean step of the verdict if it differs from the mean by marks. */
+static void put_work_step(struct page_text *t, const struct step_wall *x)
+{
+	struct sb marks = sb_in(t->a), work = sb_in(t->a);
+	int64_t ns = t->p->verdict.step_ns;
+
+	table_put_time(&marks, x->mean);
+	table_put_time(&work, ns);
+	if (ns && x->marked && !str_eq(sb_str(&marks), sb_str(&work)))
+		put_time(t, " by marks, ", ns, " by the device's work");
+}
+
 /* Writes the headline of traces: the wall time, never a sum over operations. */
 static void put_step_time(struct page_text *t)
 {
@@ -332,6 +344,8 @@ static void put_step_time(struct page_text *t)
 			sb_put(&t->line, S(": "));
 		}
 		put_time(t, "", x->mean, x->marked ? " per step" : ", the whole trace");
+		if (f->times.n == 1)
+			put_work_step(t, x);
 		if (x->marked && x->steps > 1) {
 			put_time(t, "; median ", x->median, "");
 			put_time(t, ", from ", x->shortest, "");
@@ -481,9 +495,9 @@ static void put_ends(struct page_text *t)
 
 static void put_verdict(struct page_text *t)
 {
-	struct str verdict = t->p->verdict;
+	struct str verdict = t->p->verdict.sentence;
 
-	if (t->p->verdict_left_out)
+	if (t->p->verdict.left_out)
 		verdict = S("not in this summary, because it takes long for an input of this size: "
 		            "why prints it");
 	if (!verdict.p)

@@ -45,6 +45,13 @@ struct checkpoint_summary {
 	bool found; /* true: a checkpoint is loaded */
 };
 
+/* The verdict of why. */
+struct summary_verdict {
+	struct str sentence, cause; /* sentence and id; p NULL: why was not run */
+	int64_t step_ns; /* mean step by the device's work; 0: the source marks no steps */
+	bool left_out;   /* because it takes long */
+};
+
 /* All data that the page shows. */
 struct summary_page {
 	const struct model *m;
@@ -52,9 +59,7 @@ struct summary_page {
 	struct facts facts;
 	struct checkpoint_summary checkpoint;
 	struct hottest_table ops, nodes;
-	struct str verdict,
-	        cause; /* the verdict of why: its sentence and its id; p NULL: why was not run */
-	bool verdict_left_out; /* because it takes long */
+	struct summary_verdict verdict;
 	/* Of all nodes, of an average step. */
 	struct fraction host_us, device_us, float_ops, requested_bytes;
 	bool bounded;      /* float_ops is an upper bound */

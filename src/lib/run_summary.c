@@ -192,7 +192,7 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 		               : "scope -select op_types -max_depth 3");
 		return;
 	}
-	if (p->verdict.p || p->verdict_left_out)
+	if (p->verdict.sentence.p || p->verdict.left_out)
 		add_next(s, p, prompt, "why");
 	add_next(s, p, prompt, "top");
 	if (s->model.traces.n && p->facts.devices.n)
@@ -227,7 +227,7 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 			return false;
 	facts_find(&s->model, s->recording.n ? &s->recording : NULL, &s->recording_options,
 	        &p->facts, a);
-	if (p->facts.devices.n && !session_verdict(s, &p->verdict, &p->cause, &p->verdict_left_out))
+	if (p->facts.devices.n && !session_verdict(s, &p->verdict))
 		return false;
 	find_missing(s, p);
 	find_next(s, p, prompt);

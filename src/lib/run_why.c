@@ -5,6 +5,7 @@
 #include "lib/command.h"
 #include "lib/path_input.h"
 
+#include "export/summary_out.h"
 #include "export/table/run_difference_out.h"
 #include "export/table/why_out.h"
 
@@ -179,7 +180,7 @@ static bool has_cheap_verdict(const struct session *s)
 	return slices <= VERDICT_SLICES_MAX && devices <= VERDICT_DEVICES_MAX;
 }
 
-bool session_verdict(struct session *s, struct str *verdict, struct str *id, bool *left_out)
+bool session_verdict(struct session *s, struct summary_verdict *out)
 {
 	struct arena *a = &s->query_arena;
 	struct path_replays in;
@@ -187,8 +188,8 @@ bool session_verdict(struct session *s, struct str *verdict, struct str *id, boo
 
 	if (!session_has_path(s))
 		return true;
-	*left_out = !has_cheap_verdict(s);
-	if (*left_out)
+	out->left_out = !has_cheap_verdict(s);
+	if (out->left_out)
 		return true;
 	opts_preset(&o, a);
 	if (!path_replays_find(s, &o, &in))
@@ -196,7 +197,9 @@ bool session_verdict(struct session *s, struct str *verdict, struct str *id, boo
 	if (are_runs(&in))
 		return true;
 	const struct why *why = path_why(s, &in, &o);
-	*verdict = why_verdict(why, a);
-	*id = why_verdict_id(why);
+	out->sentence = why_verdict(why, a);
+	out->cause = why_verdict_id(why);
+	if (in.steps.marked && why_is_per_step(why) && why->busy > 0)
+		out->step_ns = trace_ns(why->x->depend.t, why->step);
 	return true;
 }

@@ -38,6 +38,7 @@ struct regrouped {
 
 struct command;
 struct jobs;
+struct summary_verdict;
 struct session {
 	struct account account; /* charged by the session, unless it charges the account of another
 	                           session */
@@ -220,14 +221,14 @@ struct emit session_emit_of(
  * in each list; 0: all; negative: the default. */
 bool session_advise(struct session *s, unsigned checkers, int64_t top, struct advice *out);
 
-/* Finds the verdict of why on all steps: its sentence and its id. Sets nothing for two runs. Sets
- * only *left_out if the verdict would take too long: for traces of more than VERDICT_SLICES_MAX
- * slices or VERDICT_DEVICES_MAX devices, or a recording of more than VERDICT_BYTES_MAX bytes.
- * False: the trace cannot be read. */
+/* Finds the verdict of why on all steps. Sets nothing for two runs. Sets only out->left_out if the
+ * verdict would take too long: for traces of more than VERDICT_SLICES_MAX slices or
+ * VERDICT_DEVICES_MAX devices, or a recording of more than VERDICT_BYTES_MAX bytes. False: the
+ * trace cannot be read. */
 #define VERDICT_SLICES_MAX  2000000
 #define VERDICT_BYTES_MAX   (64 << 20)
 #define VERDICT_DEVICES_MAX 64
-bool session_verdict(struct session *s, struct str *verdict, struct str *id, bool *left_out);
+bool session_verdict(struct session *s, struct summary_verdict *out);
 
 /* Returns the loaded recording as a trace with the wanted arguments (ARG_BIT), or NULL. A trace
  * with all arguments is made at first use and stored; any other trace lives until the next

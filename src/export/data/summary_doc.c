@@ -206,9 +206,9 @@ bool summary_document(const struct exported *x, struct sink *s, struct emit *to,
 	for (size_t i = 0; i < p->from->n; i++)
 		document_word(&d, summary_format(p, &p->from->v[i], to->a));
 	json_array_end(&d.j);
-	if (p->verdict.p) {
-		document_text(&d, "verdict", p->verdict);
-		document_text(&d, "cause", p->cause);
+	if (p->verdict.sentence.p) {
+		document_text(&d, "verdict", p->verdict.sentence);
+		document_text(&d, "cause", p->verdict.cause);
 	}
 	put_unused_member(&d, p->m);
 	document_i64(&d, "node_count", num_from_u64(f->nodes));

@@ -651,6 +651,18 @@ static void add_sections(struct table *x, const struct table *partition,
 	}
 }
 
+/* Adds the table of work below the phases. In text, it replaces the columns of the same names, from
+ * the column after the phase's name. */
+static void end_phases(
+        struct table *x, const struct table *work, size_t after_name, uint64_t *eager, bool data)
+{
+	for (size_t i = after_name; i < work->n_columns && !data; i++)
+		retitle_column(x, work->columns[i].name, "");
+	x->below = work;
+	x->members = put_eager;
+	x->user = eager;
+}
+
 /* Makes the passes, and the rows with those of the workers before. Returns the number of steps. */
 static size_t fill(struct table *x, const struct worker_traces *all,
         const struct trace_table_request *request, const struct opts *o)
@@ -694,13 +706,8 @@ static size_t fill(struct table *x, const struct worker_traces *all,
 		else if (which == TABLE_PHASES)
 			fill_phases(x, phase_work, &v[i], eager);
 	}
-	if (which == TABLE_PHASES) {
-		for (size_t i = 1 + named; i < phase_work->n_columns && !data; i++)
-			retitle_column(x, phase_work->columns[i].name, "");
-		x->below = phase_work;
-		x->members = put_eager;
-		x->user = eager;
-	}
+	if (which == TABLE_PHASES)
+		end_phases(x, phase_work, 1 + named, eager, data);
 	if (which == TABLE_KERNELS)
 		fill_kernels(x, v, all->n, request->by_phase);
 	if (which == TABLE_ROOFLINE)
