@@ -17,6 +17,7 @@
 #include "collect/launches.h"
 #include "collect/system.h"
 #include "collect/record_enable.h"
+#include "collect/ring.h"
 
 #define CLOCK_TRIES 3
 #define PENDING_NS  200000000u /* time limit for unfinished work at the end of a session */
@@ -38,6 +39,8 @@ static const struct accepted_by {
 	const char *what;
 } accepted_by[] = { { CB_STATE, CB_STATE_FATAL, "fatal errors" },
 	{ CB_RESOURCE, CB_RESOURCE_MODULE_UNLOAD, "unloaded modules" },
+	{ CB_RESOURCE, CB_RESOURCE_NODE_CREATED, "created graph nodes" },
+	{ CB_RESOURCE, CB_RESOURCE_NODE_CLONED, "created graph nodes" },
 	{ CB_DRIVER, CBID_CTX_DESTROY, "ends of contexts" },
 	{ CB_DRIVER, CBID_CTX_DESTROY_V2, "ends of contexts" },
 	{ CB_DRIVER, CBID_PRIMARY_RELEASE, "ends of contexts" },
@@ -71,6 +74,21 @@ static void leave(const struct cb_data *d)
 	atomic_store(&session.detach, DETACH_NOT);
 }
 
+/* Records the creation of a graph node, or its copy. */
+static void take_node(bool copied, const struct cb_resource *d)
+{
+	uint64_t id, original = 0;
+	struct ring *r;
+
+	if (!F.GetGraphNodeId || !d || !d->graph || F.GetGraphNodeId(d->graph->node, &id) || !id)
+		return;
+	if (copied && (F.GetGraphNodeId(d->graph->original, &original) || !original))
+		return;
+	if (record_enable_round() && (r = ring_mine()))
+		ring_put(r, copied ? original : ticks_now(), id, 0, 0,
+		        copied ? RING_COPY : RING_NODE);
+}
+
 static void called(void *user, uint32_t domain, uint32_t cbid, const void *data)
 {
 	int saved = errno;
@@ -87,6 +105,8 @@ static void called(void *user, uint32_t domain, uint32_t cbid, const void *data)
 	} else if (domain == CB_RESOURCE) {
 		if (cbid == CB_RESOURCE_MODULE_UNLOAD)
 			decode_forget_names();
+		else if (record_enable_ours())
+			take_node(cbid == CB_RESOURCE_NODE_CLONED, data);
 	} else if (data && record_enable_ours()) {
 		const struct cb_data *d = data;
 

@@ -56,7 +56,8 @@ enum {
 enum { CUPTI_THREAD_ID_SYSTEM = 1, CUPTI_FLUSH_FORCED = 1 };
 
 enum { CB_DRIVER = 1, CB_RUNTIME = 2, CB_RESOURCE = 3, CB_STATE = 6 };
-enum { CB_RESOURCE_MODULE_UNLOAD = 7, CB_STATE_FATAL = 1, CB_STATE_ERROR = 2 };
+enum { CB_STATE_FATAL = 1, CB_STATE_ERROR = 2 };
+enum { CB_RESOURCE_MODULE_UNLOAD = 7, CB_RESOURCE_NODE_CREATED = 13, CB_RESOURCE_NODE_CLONED = 20 };
 enum { CB_ENTER = 0, CB_EXIT = 1 };
 
 /* Callbacks after which records would be lost: contexts about to be destroyed or reset. */
@@ -262,6 +263,16 @@ struct launch_ex_params {
 };
 #define CUPTI_STREAM_PER_THREAD ((void *)2) /* NULL, in functions whose name ends in _ptsz */
 
+/* Arguments of a callback for a resource, and what they point to for graph nodes. */
+struct cb_resource {
+	void *context, *handle;
+	const struct cb_graph *graph;
+};
+struct cb_graph {
+	void *graph, *original_graph;
+	void *node, *original; /* original: of a clone */
+};
+
 /* Arguments of a state callback. */
 struct cb_state {
 	uint32_t result;
@@ -310,6 +321,7 @@ typedef void cupti_callback(void *user, uint32_t domain, uint32_t cbid, const vo
 	F(GetTimestamp, 1, (uint64_t *))                                                           \
 	F(GetCallbackName, 1, (uint32_t, uint32_t, const char **))                                 \
 	F(GetResultString, 1, (uint32_t, const char **))                                           \
+	F(GetGraphNodeId, 1, (void *, uint64_t *))                                                 \
 	F(ActivityGetEnabledKinds, 1, (void *, uint32_t *, uint32_t *, uint32_t *))                \
 	F(Finalize, 1, (void))                                                                     \
 	F(ActivityGetAttribute_v2, 1, (void *, uint32_t, size_t *, void *))                        \

@@ -465,7 +465,14 @@ void decode_entry(void *unused, uint32_t tid, const struct ring_entry *e)
 
 	(void)unused;
 	know_thread(tid);
-	if (e->kind == RING_THREAD) {
+	if (e->kind == RING_NODE || e->kind == RING_COPY) {
+		bool copied = e->kind == RING_COPY;
+		r.kind = SPOOL_NODE;
+		r.node = (struct spool_node){ .id = e->value,
+			.original = copied ? e->time : 0,
+			.time = copied ? 0 : ticks_time(e->time),
+			.tid = tid };
+	} else if (e->kind == RING_THREAD) {
 		r.kind = SPOOL_THREAD;
 		r.thread =
 		        (struct spool_thread){ (uint32_t)e->value, store_name(names_at(e->name)) };

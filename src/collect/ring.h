@@ -18,11 +18,20 @@
 #define RING_SKIPS   16u   /* dropped ranges are counted by domain modulo this number */
 #define RINGS_MAX    512u
 
-enum ring_kind { RING_PUSH, RING_POP, RING_START, RING_END, RING_MARK, RING_THREAD };
+enum ring_kind {
+	RING_PUSH,
+	RING_POP,
+	RING_START,
+	RING_END,
+	RING_MARK,
+	RING_THREAD,
+	RING_NODE, /* a graph node was created */
+	RING_COPY  /* a graph node was copied */
+};
 
 struct ring_entry {
-	uint64_t time;   /* time from ticks_now */
-	uint64_t value;  /* start and end: id of the range; thread: number of the thread */
+	uint64_t time;   /* time from ticks_now; copy: id of the node that was copied */
+	uint64_t value;  /* start, end, node, copy: an id; thread: number of the thread */
 	uint32_t name;   /* names_number; 0 for pop and end */
 	uint16_t domain; /* number of the domain; 0: the default domain */
 	uint8_t kind;

@@ -237,7 +237,8 @@ static bool is_counted(enum spool_kind kind)
 	case SPOOL_MEMORY:
 	case SPOOL_SYNC:
 	case SPOOL_OVERHEAD:
-	case SPOOL_RANGE: return true;
+	case SPOOL_RANGE:
+	case SPOOL_NODE: return true;
 	default: return false;
 	}
 }

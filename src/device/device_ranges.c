@@ -42,7 +42,7 @@ void gpu_ranges_take(struct device_use *u, uint32_t process, const struct record
 		if (at >= 0)
 			gpu_step_take(u, process, (size_t)at, ns);
 	}
-	gpu_range_take(u, c ? c->scope : SCOPE_NONE, ns);
+	gpu_range_take(u, recorded_scope(op, c), ns);
 }
 
 /* Returns the categories of slices that are ranges. Push-pop ranges of Nsight Systems are ops; its

@@ -309,6 +309,18 @@ static void get_end(struct cursor *c, struct spool_end *v)
 	}
 }
 
+static void get_node(
+        struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_node *v)
+{
+	bool copied = flags & 1;
+
+	v->id = get_u64(c);
+	v->tid = get_u32(c);
+	v->original = copied ? get_u64(c) : 0;
+	v->time = copied ? 0 : get_time(g, c, SPOOL_NODE);
+	c->bad |= copied && !v->original;
+}
+
 /* Decodes the rare records. */
 static void get_rare(
         struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_record *r)
@@ -354,6 +366,7 @@ static void get_rare(
 		break;
 	case SPOOL_NOTE: r->note.text = get_text(c); break;
 	case SPOOL_END: get_end(c, &r->end); break;
+	case SPOOL_NODE: get_node(g, c, flags, &r->node); break;
 	default: c->bad = true;
 	}
 }

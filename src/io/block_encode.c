@@ -277,11 +277,22 @@ static uint8_t *put_sum(uint8_t *q, const struct spool_sum *s)
 
 static uint8_t *put_end(struct block_encoder *p, uint8_t *q, const struct spool_end *e)
 {
+	/* Without graph nodes, the record equals that of versions without them. */
+	unsigned n = p->totals[SPOOL_NODE] ? SPOOL_N : SPOOL_NODE;
+
 	q = varint_put(put_tag(q, SPOOL_END, 0), e->time);
-	q = varint_put(q, SPOOL_N);
-	for (unsigned i = 0; i < SPOOL_N; i++)
+	q = varint_put(q, n);
+	for (unsigned i = 0; i < n; i++)
 		q = varint_put(q, p->totals[i]);
 	return q;
+}
+
+/* Encodes a graph node. Flag 1: a copy. */
+static uint8_t *put_node(struct block_encoder *p, uint8_t *q, const struct spool_node *n)
+{
+	q = put_tag(q, SPOOL_NODE, n->original != 0);
+	q = varint_put(varint_put(q, n->id), n->tid);
+	return n->original ? varint_put(q, n->original) : put_time(p, q, SPOOL_NODE, n->time);
 }
 
 static uint8_t *put_numbers(uint8_t *q, enum spool_kind kind, uint64_t a, uint64_t b)
@@ -315,6 +326,7 @@ static uint8_t *put_rare(struct block_encoder *p, uint8_t *q, const struct spool
 	case SPOOL_GAP: return varint_put(put_numbers(q, kind, r->gap.from, r->gap.to), r->gap.why);
 	case SPOOL_NOTE: return put_text(put_tag(q, kind, 0), r->note.text);
 	case SPOOL_END: return put_end(p, q, &r->end);
+	case SPOOL_NODE: return put_node(p, q, &r->node);
 	default: return q;
 	}
 }

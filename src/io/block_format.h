@@ -115,7 +115,8 @@ enum {
 	X(LOST, "losses")                                                                          \
 	X(GAP, "gaps")                                                                             \
 	X(NOTE, "notes")                                                                           \
-	X(END, "ends")
+	X(END, "ends")                                                                             \
+	X(NODE, "graph nodes")
 #define SPOOL_KIND_ENUM(name, text) SPOOL_##name,
 enum spool_kind { SPOOL_NONE, SPOOL_KINDS(SPOOL_KIND_ENUM) SPOOL_N };
 _Static_assert(SPOOL_N <= 32, "kinds have five bits of the tag");
@@ -316,6 +317,15 @@ struct spool_gap {
 	uint32_t why; /* string: a sentence without full stop */
 };
 
+/* The creation of a graph node, on REALTIME; or its copy in another graph, such as the executable
+ * one, whose time is 0. */
+struct spool_node {
+	uint64_t id;       /* as graph_node of kernels, copies and memsets */
+	uint64_t original; /* the node that was copied; 0: none */
+	uint64_t time;
+	uint32_t tid;
+};
+
 struct spool_note {
 	struct spool_text text; /* a finished sentence without full stop */
 };
@@ -350,6 +360,7 @@ struct spool_record {
 		struct spool_gap gap;
 		struct spool_note note;
 		struct spool_end end;
+		struct spool_node node;
 	};
 };
 

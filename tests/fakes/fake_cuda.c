@@ -102,6 +102,7 @@ EXPORT int cuLaunchKernel(const char *f, unsigned gx, unsigned gy, unsigned gz, 
 		return fake_run((struct fake_op){ .what = FAKE_LAUNCH,
 		        .name = f,
 		        .kind = FAKE_CAPTURED,
+		        .bytes = captured,
 		        .stream = (uint32_t)(uintptr_t)stream });
 	}
 	spun += ns;

@@ -32,7 +32,8 @@ enum fake_what {
 struct fake_op {
 	enum fake_what what;
 	const char *name;
-	/* bytes: of a graph the number of nodes, of a kernel its length in ns, 0: 1000 */
+	/* bytes: of a graph the number of nodes, of a kernel its length in ns, 0: 1000; of a
+	 * captured kernel its number in the graph, from 1 */
 	uint64_t bytes, address;
 	uint32_t grid[3], block[3], shared, stream;
 	int kind;    /* of a copy; of a kernel FAKE_BY_RUNTIME, FAKE_CAPTURED or 0 */

@@ -114,6 +114,47 @@ static void tell(const struct fake_op *op, unsigned domain, unsigned cbid, unsig
 	}
 }
 
+/* CUpti_ResourceData and the begin of CUpti_GraphData. The handle of a graph node is its id. */
+static void tell_node(unsigned cbid, uint64_t id, uint64_t original)
+{
+	void *graph[4] = { NULL, NULL, (void *)(uintptr_t)id, (void *)(uintptr_t)original };
+	void *resource[3] = { NULL, NULL, graph };
+
+	for (struct fake_client *c = fake.client; c < fake.client + CLIENTS; c++) {
+		callback *told = GET(c->told);
+
+		if (told && GET(c->listening[RESOURCE][cbid]))
+			told(GET(c->user), RESOURCE, cbid, resource);
+	}
+}
+
+#define CREATED 1000 /* added to the number of a node in the captured graph */
+
+/* The nodes of a graph that is captured: they are created one by one, and copied to the executable
+ * graph, whose nodes the records have, when the capture ends. */
+static void tell_capture(const struct fake_op *op)
+{
+	static _Atomic uint64_t nodes;
+
+	if (op->what == FAKE_BEGIN_CAPTURE)
+		nodes = 0;
+	if (op->what == FAKE_LAUNCH && op->kind == FAKE_CAPTURED) {
+		nodes = op->bytes;
+		tell_node(13, CREATED + op->bytes, 0);
+	}
+	for (uint64_t i = 1; op->what == FAKE_END_CAPTURE && i <= nodes; i++) {
+		tell_node(13, i, 0);
+		tell_node(20, i, CREATED + i);
+	}
+}
+
+EXPORT int cuptiGetGraphNodeId(void *node, uint64_t *id)
+{
+	FAIL("GetGraphNodeId", 0);
+	*id = (uintptr_t)node;
+	return OK;
+}
+
 static void count_launch(void)
 {
 	uint64_t n = __atomic_add_fetch(&fake.launches, 1, __ATOMIC_SEQ_CST);
@@ -146,6 +187,7 @@ void fake_ran(const struct fake_op *op)
 		return;
 	if (op->entered) {
 		tell(op, domain, cbid, 0);
+		tell_capture(op);
 		entered = fake_now();
 		if (op->what == FAKE_UNLOAD)
 			tell(op, RESOURCE, 7, 0);

@@ -9,6 +9,7 @@ DIR/kineto_graphs has the traces; perf_csvs beside each has the tables: times in
 import collections
 import csv
 import glob
+import gzip
 import json
 import os
 import re
@@ -161,7 +162,41 @@ def other_model():
     assert 'no capture is in the file' in notes, notes
 
 
-CASES = [vllm, sglang, other_model]
+def part_of_file(path, keeps, out):
+    """Writes the events of a trace for which keeps(event) is true. Returns the path."""
+    with gzip.open(path) as f:
+        trace = json.load(f)
+    trace['traceEvents'] = [e for e in trace['traceEvents'] if keeps(e)]
+    with open(out, 'w') as f:
+        json.dump(trace, f)
+    return os.path.abspath(out)
+
+
+def other_pieces():
+    """A step has 25 graphs. Without the captures of the first and the last one, these two are refused, with what did not match."""
+    folder, trace = folder_of('vllm_prefilldecode_piecewise')
+    path, = glob.glob(os.path.join(folder, 'capture_traces', '*.json.gz'))
+    with gzip.open(path) as f:
+        events = json.load(f)['traceEvents']
+    begins = sorted(e['ts'] for e in events if e.get('name') == 'hipStreamBeginCapture')
+    ends = sorted(e['ts'] + e['dur'] for e in events if e.get('name') == 'hipStreamEndCapture')
+    gone = list(zip(begins, ends))[::24]
+    equal((len(begins), len(gone)), (25, 2))
+    capture = part_of_file(path, lambda e: not any(a <= e.get('ts', -1) <= b for a, b in gone), 'pieces_2_24.json')
+    with gzip.open(trace) as f:
+        events = json.load(f)['traceEvents']
+    launches = sorted((e['ts'], e['args']['correlation']) for e in events if e.get('name') == 'hipGraphLaunch')
+    for n, refusal in ((25, 'graph 1 has 12 kernels, the nearest capture 15 calls'), (1, "kernel 1 of graph 1 is 'triton_poi_fused_0', but 'Cijk_")):
+        others = {c for i, (_, c) in enumerate(launches) if i + 1 != n}
+        alone = part_of_file(trace, lambda e: (e.get('args') or {}).get('correlation') not in others, 'piece_%d.json' % n)
+        out, notes = program(alone, 'op', '--graph-capture=' + capture)
+        assert '1 launch ' in notes and 'without a matching capture' in notes and refusal in notes, notes
+        assert 'graph 1 (' in out and 'vllm::moe_forward' not in out, out
+    _, notes = program(trace, 'op', '--graph-capture=' + capture)
+    assert '2 launches (16 kernels' in notes and '345 kernels' in notes and 'are ambiguous' in notes, notes
+
+
+CASES = [vllm, sglang, other_model, other_pieces]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, real=True))

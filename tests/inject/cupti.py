@@ -19,7 +19,7 @@ NEEDED = ['Subscribe', 'ActivityRegisterCallbacks', 'ActivityEnable:2:10', 'Acti
 SPARED = ['ActivityEnable:2:22', 'ActivityEnable:2:17', 'ActivityEnableAndDump', 'ActivitySetAttribute', 'Subscribe_v2',
           'SetThreadIdType', 'EnableCallback', 'GetCallbackName', 'GetResultString', 'GetTimestamp', 'GetVersion',
           'ActivityEnableRuntimeApi', 'ActivityEnableDriverApi', 'ActivityGetNumDroppedRecords', 'ActivityDisable',
-          'Unsubscribe', 'ActivityEnable:2:49', 'ActivityEnable:2:38', 'ActivityGetEnabledKinds']
+          'Unsubscribe', 'ActivityEnable:2:49', 'ActivityEnable:2:38', 'ActivityGetEnabledKinds', 'GetGraphNodeId']
 
 
 # Functions for one of several subscribers, and those in place of them where there is one: without them, as with those.

@@ -88,6 +88,12 @@ static void print_more(const struct block_decoder *g, const struct spool_record 
 		string(g, "domain", r->range.domain);
 		string(g, "name", r->range.name);
 		break;
+	case SPOOL_NODE:
+		field("id", r->node.id);
+		field("tid", r->node.tid);
+		field("original", r->node.original);
+		field("time", r->node.time);
+		break;
 	case SPOOL_MARK:
 		field("what", r->mark.what);
 		field("time", r->mark.time);

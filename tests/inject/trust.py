@@ -112,6 +112,34 @@ def t60_capture():
         check(s.lost(KERNELS) == 150 and s.compared, s.end)
 
 
+def scope_of(r):
+    """Returns the view scope of the recording."""
+    return subprocess.run([os.path.join(ARGS.bin, 'tfprof'), 'scope', r.folder, '-select', 'occurrence', '-max_depth', '9'],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60).stdout.decode()
+
+
+def t60_graph_nodes():
+    """Creations of graph nodes are recorded with their threads, and the copies in the executable graph with what they copy."""
+    work = ('push:model', 'capture', 'push:attention', 'launch:2', 'pop', 'push:mlp', 'launch', 'pop', 'captured:3', 'pop')
+    with Run('init', *work, 'push:decode', 'graph:4:3', 'pop', 'exit:3') as r:
+        s = r.ok(3).complete(12)
+        made = [n for n in s.of('NODE') if not n['original'] and n['id'] > 1000]
+        check([n['id'] for n in made] == [1001, 1002, 1003] and len({n['tid'] for n in made}) == 1, s.of('NODE'))
+        check([(n['id'], n['original']) for n in s.of('NODE') if n['original']] == [(1, 1001), (2, 1002), (3, 1003)], s.of('NODE'))
+        times = [x['time'] for x in s.of('RANGE') if x['op'] == PUSH]
+        check(times[1] < made[0]['time'] < made[1]['time'] < times[2] < made[2]['time'] < times[3], times, made)
+        check(not s.of('LOST') and s.end['graph_launches'] == 4 and s.end['launches'] == 0 and not r.log(), s.end, s.of('LOST'), r.log())
+        out = scope_of(r)
+        check('model/attention/node (8/8' in out and 'model/mlp/node (4/4' in out and 'decode/GraphLaunch (4/4' in out, out)
+        check('note: 12 kernels of graphs (12.0us): shown in the ranges in which their nodes were created' in out, out)
+    # Without the callbacks or the function, the launches have the kernels, and a line says what is missing.
+    for fail, line in (('EnableCallback:1:13', 'created graph nodes'), ('GetGraphNodeId:1', '')):
+        with Run('init', *work, 'push:decode', 'graph:4:3', 'pop', 'exit:3', env={'FAKE_FAIL': fail}) as r:
+            s = r.ok(3).complete(12)
+            check(not [n for n in s.of('NODE') if n['id'] > 1000] and line in r.log(), s.of('NODE'), r.log())
+            check('decode/node (12/12' in scope_of(r), scope_of(r))
+
+
 def t60_after_the_end():
     """Launches of exit handlers that run after the recorder's are counted, and stated as lost."""
     with Run('late:20', 'init', 'launch:100', 'exit:3') as r:
@@ -240,7 +268,7 @@ def t65_refused():
         dormant(r, 'no GPU work is recorded: CUPTI refuses to record copies (kind 1): CUPTI_ERROR_INVALID_DEVICE (2)', 3)
     with Run('init', 'launch:5', 'exit:3', env={'FAKE_FAIL': 'ActivityEnable:2:22,EnableCallback:2'}) as r:
         r.ok(3).complete(5, 5)
-        check(r.log() == 'CUPTI does not report fatal errors, unloaded modules, ends of contexts, '
+        check(r.log() == 'CUPTI does not report fatal errors, unloaded modules, created graph nodes, ends of contexts, '
               'copies between devices (kind 22)\n', r.log())
     with Run('init', 'launch:100', settle(), 'launch:100', settle(), 'exit:3', opts='flush=50', env={'FAKE_FATAL': '150'}) as r:
         check(re.match(r'CUPTI failed: CUPTI_ERROR_UNKNOWN \(719\)', r.ok(3).log()), r.log())

@@ -125,6 +125,13 @@ static void any_event(struct spool_record *r)
 		if (r->range.op == SPOOL_START || r->range.op == SPOOL_STOP)
 			r->range.id = any(64);
 		break;
+	case SPOOL_NODE:
+		r->node.id = any(64);
+		r->node.tid = any32();
+		r->node.original = next_random() % 2 ? any(63) : 0;
+		if (!r->node.original)
+			r->node.time = any(64);
+		break;
 	case SPOOL_MARK:
 		r->mark.what = (enum spool_mark_what)(next_random() % 3);
 		r->mark.time = any(64);

@@ -84,6 +84,9 @@ REC_MEMSET(ROW, CUpti_ActivityMemset5)
 SAME(cb_data, site, CUpti_CallbackData, callbackSite);
 SAME(cb_data, function, CUpti_CallbackData, functionName);
 #if CUPTI_API_VERSION >= 20
+SAME(cb_resource, graph, CUpti_ResourceData, resourceDescriptor);
+SAME(cb_graph, node, CUpti_GraphData, node);
+SAME(cb_graph, original, CUpti_GraphData, originalNode);
 SAME(cb_state, result, CUpti_StateData, notification.result);
 SAME(cb_state, message, CUpti_StateData, notification.message);
 #endif
@@ -157,6 +160,8 @@ VALUE(CBID_PRIMARY_RELEASE_V2, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease
 VALUE(CBID_PRIMARY_RESET, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset);
 VALUE(CBID_PRIMARY_RESET_V2, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2);
 VALUE(CBID_DEVICE_RESET, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020);
+VALUE(CB_RESOURCE_NODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+VALUE(CB_RESOURCE_NODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
 VALUE(COPY_PTOP, CUPTI_ACTIVITY_MEMCPY_KIND_PTOP);
 VALUE(MEMORY_OP_ALLOC, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION);
 VALUE(MEMORY_OP_FREE, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);

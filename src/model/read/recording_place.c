@@ -438,7 +438,7 @@ void place_op(struct recording_lowering *r, struct recorded_process *p,
         const struct recorded_op *op, struct recorded_call *l)
 {
 	struct place *w = r->place;
-	uint32_t scope = l ? l->scope : op->scope, leaf = op->leaf, unit, node, cell;
+	uint32_t scope = recorded_scope(op, l), leaf = op->leaf, unit, node, cell;
 	int64_t step;
 
 	if ((r->all.o->gpu.n && !is_gpu_selected(p, op->device)) || !judge(r, p, op, l, &step))

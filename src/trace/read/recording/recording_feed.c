@@ -95,6 +95,10 @@ static void fix_times(const struct recording_feed *f, struct spool_record *r)
 	case SPOOL_KERNEL: r->kernel.start = of_cupti(f, r->kernel.start); break;
 	case SPOOL_API: r->api.start = of_cupti(f, r->api.start); break;
 	case SPOOL_RANGE: r->range.time = of_system(f, r->range.time); break;
+	case SPOOL_NODE:
+		if (!r->node.original)
+			r->node.time = of_system(f, r->node.time);
+		break;
 	case SPOOL_COPY: r->copy.start = of_cupti(f, r->copy.start); break;
 	case SPOOL_SET: r->set.start = of_cupti(f, r->set.start); break;
 	case SPOOL_MEMORY: r->memory.time = of_cupti(f, r->memory.time); break;

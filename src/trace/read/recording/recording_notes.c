@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "base/fmt.h"
 #include "trace/read/recording/recordings.h"
 
 /* Kinds of notes. Each kind is one line, whatever the number of processes. */
@@ -150,6 +151,20 @@ static void say_missing(const struct recordings *r, struct notes *to, uint64_t o
 		        "record of the calls that launched them}");
 }
 
+/* Notes how much work of graphs is in the ranges in which the nodes were created. */
+static void say_created(const struct recordings *r, struct notes *to)
+{
+	uint64_t n = SUM_OF(r, created_work);
+	struct sb time = sb_in(to->a);
+
+	fmt_time(&time, num_from_u64(SUM_OF(r, created_ns)));
+	if (n)
+		note_line(to,
+		        "note: %" PRIu64 " kernel%s of graphs (%.*s): shown in the ranges in which "
+		        "their nodes were created\n",
+		        n, n == 1 ? "" : "s", STR(sb_str(&time)));
+}
+
 static void say_operations(const struct recordings *r, bool summed, struct notes *to)
 {
 	uint64_t ops = SUM_OF(r, facts.totals[SPOOL_KERNEL]) + SUM_OF(r, facts.totals[SPOOL_COPY]) +
@@ -157,6 +172,7 @@ static void say_operations(const struct recordings *r, bool summed, struct notes
 	bool steps = r->o->step_nvtx.n || r->o->step_kernel.n, found = false;
 
 	say_missing(r, to, ops);
+	say_created(r, to);
 	say(to, SUM_OF(r, untimed),
 	        "{operation has no time and is|operations have no time and are} left out");
 	say(to, SUM_OF(r, outside),

@@ -122,6 +122,41 @@ static void take_api(struct reading_ops *x, const struct spool_api *c)
 	join_call(x->join, c->correlation, &l);
 }
 
+/* ---- graph nodes ---- */
+
+#define COPIES_MAX 64 /* longest chain of copied nodes that is followed */
+
+/* Returns the ranges in which a graph node was created; SCOPE_NONE: unknown. */
+static uint32_t scope_of_node(struct recorded_process *p, uint64_t id)
+{
+	uint32_t i;
+
+	for (unsigned hops = 0; hops < COPIES_MAX && idmap_get(&p->copies, id, &i); hops++)
+		id = p->nodes.v[i].original;
+	if (!idmap_get(&p->created, id, &i))
+		return SCOPE_NONE;
+	return scope_at(p, p->nodes.v[i].tid, p->nodes.v[i].time);
+}
+
+/* Passes on an operation with its call. Work of a graph gets the ranges in which its node was
+ * created, if they are known. */
+static void found(void *user, const struct recorded_op *op, struct recorded_call *call)
+{
+	struct reading_ops *x = user;
+	struct recorded_process *p = x->f.p;
+	uint32_t scope = op->node && !x->to->by_launch ? scope_of_node(p, op->node) : SCOPE_NONE;
+
+	if (scope == SCOPE_NONE) {
+		x->to->operation(x->to->user, op, call);
+		return;
+	}
+	struct recorded_op placed = *op;
+	placed.scope = scope;
+	p->created_work++;
+	p->created_ns = num_add_u64(p->created_ns, op->length);
+	x->to->operation(x->to->user, &placed, call);
+}
+
 /* ---- operations ---- */
 
 /* Joins an operation with its call. If no calls were recorded, operations do not wait for a
@@ -280,7 +315,7 @@ bool recording_operations(
 	x->r = r;
 	x->to = to;
 	scratch_open(&s, r->a->work);
-	x->join = join_new(&s.a, to->operation, to->user);
+	x->join = join_new(&s.a, found, x);
 	imap_init(&x->graphs, &s.a);
 	if (feed_open(&x->f, r, p)) {
 		while ((event = feed_next(&x->f, &rec, &d)) < SPOOL_EVENT_END)

@@ -177,7 +177,8 @@ void steps_follow(struct recordings *r)
 void recording_forget_steps(struct recorded_process *p)
 {
 	p->boundaries.n = p->labels.n = p->ends.n = 0;
-	p->untimed = p->unlaunched = p->outside = 0;
+	p->untimed = p->unlaunched = p->outside = p->created_work = 0;
+	p->created_ns = 0;
 	p->stepless = true;
 }
 

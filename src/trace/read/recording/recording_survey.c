@@ -263,6 +263,13 @@ static void take_time(struct recorded_process *p, uint64_t time)
 		p->last = time;
 }
 
+/* Keeps the creation of a graph node for the work of the graph's launches. */
+static void take_node(struct recordings *r, struct recorded_process *p, const struct spool_node *n)
+{
+	idmap_put(n->original ? &p->copies : &p->created, n->id, (uint32_t)p->nodes.n);
+	VEC_PUSH(r->a, &p->nodes, ((struct recorded_node){ n->time, n->original, n->tid }));
+}
+
 static void take_record(
         struct recordings *r, struct recording_feed *f, const struct spool_record *x)
 {
@@ -275,6 +282,7 @@ static void take_record(
 		use_device(r, p, x->kernel.at.device);
 		break;
 	case SPOOL_RANGE: take_range(r, f, &x->range); break;
+	case SPOOL_NODE: take_node(r, p, &x->node); break;
 	case SPOOL_COPY: use_device(r, p, x->copy.at.device); break;
 	case SPOOL_SET: use_device(r, p, x->set.at.device); break;
 	case SPOOL_GRAPH: use_device(r, p, x->graph.at.device); break;
@@ -322,6 +330,8 @@ static void start_over(struct recorded_process *p, struct arena *a)
 	*p = fresh;
 	recording_facts_init(&p->facts);
 	imap_init(&p->thread_of, a);
+	idmap_init(&p->created, a);
+	idmap_init(&p->copies, a);
 	imap_init(&p->started_range, a);
 }
 

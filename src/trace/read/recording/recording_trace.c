@@ -189,7 +189,7 @@ static void add_operation(
 	y->p->unlaunched += !c;
 	uint64_t end = num_add_u64(op->start, op->length);
 	y->end = end > y->end ? end : y->end;
-	find_place(y, op, c ? c->scope : SCOPE_NONE);
+	find_place(y, op, recorded_scope(op, c));
 	int64_t step = STEP_WARMUP;
 	if (build_wants(x->b, ARG_GROUP) && recording_has_steps(y->p))
 		step = recording_step(x->all, y->p, c ? c->start : op->start);
@@ -305,6 +305,17 @@ static void take_range(
 		                .domain = g->domain }));
 }
 
+/* ---- graph nodes ---- */
+
+static void take_node(struct tracing_process *y, const struct spool_node *n)
+{
+	struct trace_build *b = y->x->b;
+
+	build_creation(b, &(struct build_creation){ num_from_u64(n->id), num_from_u64(n->original),
+	                          n->original ? 0 : tick_of(y->x, n->time),
+	                          build_track(b, y->process, ID_NONE, TRACK_THREAD, n->tid) });
+}
+
 /* ---- synchronisations ---- */
 
 /* Numbers of CUpti_ActivitySynchronizationType. The other types name no stream. */
@@ -406,6 +417,8 @@ static void take_record(void *user, const struct recording_feed *f, const struct
 		take_range(y, f, &r->range);
 	else if (r->kind == SPOOL_SYNC)
 		take_sync(y, &r->sync);
+	else if (r->kind == SPOOL_NODE && y->x->graphs)
+		take_node(y, &r->node);
 	if (op) {
 		label_work(y, r, op);
 		take_context(y, r, op);
@@ -457,7 +470,10 @@ static bool read_process(struct tracing *x, struct recorded_process *p)
 		.x = x, .p = p, .process = build_process_named(x->b, p->name)
 	};
 	struct recording_reader to = {
-		.record = take_record, .operation = take_operation, .user = &y
+		.record = take_record,
+		.operation = take_operation,
+		.user = &y,
+		.by_launch = x->graphs /* request->join finds the places */
 	};
 	struct trace_process *made = build_process_at(x->b, y.process);
 

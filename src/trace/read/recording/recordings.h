@@ -124,7 +124,7 @@ struct recorded_op {
 	bool freed;
 	bool between_host; /* for COPY: true if the copy is from host to host, without the GPU */
 	bool pageable;     /* for COPY and SET: true if pageable host memory is used */
-	uint32_t scope;    /* for SUM */
+	uint32_t scope; /* ranges of a SUM, or of the creation of the graph node; or SCOPE_NONE */
 };
 struct recorded_call {
 	uint64_t start, length;
@@ -133,6 +133,12 @@ struct recorded_call {
 	bool graph;     /* true: the call launches a graph, which has many operations */
 	bool announced; /* true: a node for the call itself has been added */
 };
+
+/* Returns the ranges that an operation belongs to: its own, otherwise those around its call. */
+static inline uint32_t recorded_scope(const struct recorded_op *op, const struct recorded_call *l)
+{
+	return op->scope || !l ? op->scope : l->scope;
+}
 
 /* Calls `found` for each operation. l: the call, or NULL if the operation has none. */
 struct join;
@@ -303,6 +309,12 @@ struct recorded_thread {
 	bool unsorted;
 };
 
+/* A graph node: its creation, or the node that it was copied from. */
+struct recorded_node {
+	uint64_t time, original; /* original: 0 of a creation */
+	uint32_t tid;
+};
+
 /* A range that has ended. */
 struct range_run {
 	uint32_t scope, thread;
@@ -344,8 +356,10 @@ struct recorded_process {
 	VEC(uint32_t) leaf_of;
 	VEC(uint8_t) api_of;
 	VEC(struct recorded_thread) threads;
-	struct imap thread_of;        /* key: thread id; value: index in threads */
-	uint32_t last_thread;         /* index of the thread that was requested last */
+	struct imap thread_of; /* key: thread id; value: index in threads */
+	uint32_t last_thread;  /* index of the thread that was requested last */
+	VEC(struct recorded_node) nodes;
+	struct idmap created, copies; /* key: id of a graph node; value: index in nodes */
 	VEC(struct range_run) runs;   /* filled if nodes are ranges */
 	VEC(struct scope_use) scopes; /* indexed by scope, up to the last used scope */
 	struct imap started_range;    /* key: id of an open START; value: 1 + index in steps_nvtx */
@@ -363,6 +377,8 @@ struct recorded_process {
 	bool unknown_strings;
 	/* Numbers of operations, counted by the users of this interface. */
 	uint64_t placed, untimed, unlaunched, outside;
+	uint64_t created_work; /* work of graphs that is in the ranges of its nodes' creation */
+	uint64_t created_ns;
 };
 
 /* Finds a GPU by its number in the process. Returns NULL if unknown. */
@@ -421,6 +437,8 @@ struct recording_reader {
 	/* Receives an operation with the call that launched it, or with NULL. */
 	void (*operation)(void *user, const struct recorded_op *op, struct recorded_call *c);
 	void *user;
+	bool by_launch; /* work of graphs stays in the ranges around its launch, even if those in
+	                   which its nodes were created are known */
 };
 bool recording_operations(
         struct recordings *r, struct recorded_process *p, const struct recording_reader *to);
