@@ -66,11 +66,32 @@ GEN := $(or $(wildcard generated),build/gen)
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
 	-Wconversion $(if $(filter 1,$(WERROR)),-Werror)
 
+# The system that the compiler builds for: linux, macos or windows. Recording needs Linux; the files that only Linux has are
+# replaced with src/cli/absent.c. src/port has the functions of POSIX that a system lacks.
+MACHINE := $(if $(BUILDS),$(shell $(CC) -dumpmachine 2>/dev/null))
+SYSTEM := $(or $(if $(findstring windows,$(MACHINE)),windows),$(if $(findstring macos,$(MACHINE))$(findstring darwin,$(MACHINE)),macos),linux)
+ONLY_LINUX := $(addprefix src/cli/,ctl.c cupti_find.c cupti_load.c doctor.c mcp_confine.c proc.c record.c record_report.c \
+	recording.c run_child.c \
+	serve_clients.c)
+NOT_HERE := $(if $(filter linux,$(SYSTEM)),src/cli/absent.c,$(ONLY_LINUX))
+PORT_SRC := $(sort $(wildcard src/port/$(SYSTEM)/*.c))
+PORT_PROGRAM := src/port/windows/windows_start.c
+PORT_FLAGS_windows := -Isrc/port/windows/include -include src/port/windows/windows_posix.h -DPCRE2_STATIC -DTFP_BUILD=1
+PORT_FLAGS_macos := -Isrc/port/macos/include -include src/port/macos/darwin.h
+EXE := $(if $(filter windows,$(SYSTEM)),.exe)
+SHARED := $(or $(if $(filter windows,$(SYSTEM)),tfprof.dll),$(if $(filter macos,$(SYSTEM)),libtfprof.dylib),libtfprof.so)
+SHARED_LD_linux = -Wl,-soname,libtfprof.so.$(SOVERSION) -Wl,--version-script,src/lib/exports.map $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
+SHARED_LD_macos = -Wl,-install_name,@rpath/libtfprof.dylib
+SHARED_LD_windows = -Wl,--out-implib,$(O)/tfprof.lib
+PROGRAM_LD_windows = -Wl,--out-implib,$(O)/program.lib
+# Where a probe writes its object: zig takes /dev/null for a folder when it builds for Windows.
+NOWHERE := $(if $(filter windows,$(SYSTEM)),build/nowhere.obj,/dev/null)
+
 # The third level needs a compiler and a C library that know it.
-fortify := $(shell echo 'int x;' | $(CC) -include string.h -O2 -Werror -D_FORTIFY_SOURCE=3 -x c -c -o /dev/null - \
+fortify := $(shell echo 'int x;' | $(CC) -include string.h -O2 -Werror -D_FORTIFY_SOURCE=3 -x c -c -o $(NOWHERE) - \
 	2>/dev/null && echo -D_FORTIFY_SOURCE=3 || echo -D_FORTIFY_SOURCE=2)
 harden_cc := -fstack-protector-strong -U_FORTIFY_SOURCE $(fortify)
-harden_ld := -Wl,-z,relro -Wl,-z,now
+harden_ld = $(if $(filter linux,$(SYSTEM)),-Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now)
 ifeq (release,$(CONFIG))
 CFLAGS ?= -O2 -g
 else ifeq (check,$(CONFIG))
@@ -99,7 +120,7 @@ ifneq (,$(BUILDS))
 ifneq (ok,$(shell $(PKG_CONFIG) --exists libprotobuf-c libpcre2-8 zlib 2>/dev/null && echo ok))
 $(error a library is missing: type tools/deps.sh build)
 endif
-try = $(shell echo 'int x;' | $(CC) -Werror $(1) -x c -c -o /dev/null - 2>/dev/null && echo $(1))
+try = $(shell echo 'int x;' | $(CC) -Werror $(1) -x c -c -o $(NOWHERE) - 2>/dev/null && echo $(1))
 harden_cc += $(call try,-fcf-protection) $(call try,-fstack-clash-protection)
 
 HAVE_WEB := $(or $(HAVE_WEB),$(if $(wildcard generated/web-1.c),1),$(shell tools/web.sh --probe && echo 1 || echo 0))
@@ -138,14 +159,15 @@ PC_VERSION = $(foreach l,SNAPPY LIBEDIT NCURSES,$(if $(filter 1,$(HAVE_$(l))),-D
 DEFS := -DTFPROF_VERSION='"$(VERSION)"' $(foreach p,$(PROBES),-D$(p)=$($(p))) $(PC_VERSION) $(CONFIG_DEFS)
 STD := -std=gnu11
 # Position independent everywhere: the same objects go into program, archive and shared library.
-BASE_FLAGS := $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) -pthread -fPIC \
+BASE_FLAGS := $(STD) $(PORT_FLAGS_$(SYSTEM)) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) -pthread -fPIC \
 	-fvisibility=hidden '-ffile-prefix-map=$(CURDIR)/=' $(harden_cc) $(SAN_FLAGS)
-ALL_LDFLAGS := -pthread $(SAN_FLAGS) $(harden_ld) -Wl,--as-needed $(LDFLAGS)
+ALL_LDFLAGS := -pthread $(SAN_FLAGS) $(harden_ld) $(if $(filter linux,$(SYSTEM)),-Wl$(comma)--as-needed) $(LDFLAGS)
+PIE := $(if $(filter linux,$(SYSTEM)),-pie)
 
 # ---- files --------------------------------------------------------------------------------------
-# A folder of src belongs to the library, to the program (cli), or to the collector (collect).
-SRC := $(filter-out src/collect/%,$(sort $(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c)))
-PROGRAM_SRC := $(filter src/cli/%,$(SRC))
+# A folder of src belongs to the library, to the program (cli), to the collector (collect), or to one system (port).
+SRC := $(filter-out src/collect/% src/port/% $(NOT_HERE),$(sort $(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))) $(PORT_SRC)
+PROGRAM_SRC := $(filter src/cli/% $(PORT_PROGRAM),$(SRC))
 LIB_SRC := $(filter-out $(PROGRAM_SRC),$(SRC))
 PROTO := $(sort $(wildcard proto/*.proto))
 GEN_C := $(PROTO:proto/%.proto=$(GEN)/%.pb-c.c)
@@ -171,10 +193,10 @@ FUZZERS := $(if $(FUZZ_DRIVER),$(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzz/%))
 say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
 
 ## all: program, libraries, collector: build/tfprof, build/libtfprof.{a,so}, build/libtfprof_cupti.so
-all: $(BIN)/tfprof lib $(BIN)/libtfprof_cupti.so
+all: $(BIN)/tfprof$(EXE) lib $(if $(filter linux,$(SYSTEM)),$(BIN)/libtfprof_cupti.so)
 
 ## lib: the libraries alone
-lib: $(BIN)/libtfprof.a $(BIN)/libtfprof.so
+lib: $(BIN)/libtfprof.a $(BIN)/$(SHARED)
 
 ## units: the unit tests of this configuration, in build/CONFIG/unit/
 units: $(UNITS)
@@ -213,14 +235,13 @@ $(BIN)/libtfprof.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
-$(BIN)/libtfprof.so: $(LIB_OBJ) src/lib/exports.map
+$(BIN)/$(SHARED): $(LIB_OBJ) src/lib/exports.map
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -shared -Wl,-soname,libtfprof.so.$(SOVERSION) -Wl,--version-script,src/lib/exports.map \
-		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) $(ALL_LDFLAGS) -o $@ $(LIB_OBJ) $(LIBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -shared $(SHARED_LD_$(SYSTEM)) $(ALL_LDFLAGS) -o $@ $(LIB_OBJ) $(LIBS)
 
-$(BIN)/tfprof: $(PROGRAM_OBJ) $(BIN)/libtfprof.a
+$(BIN)/tfprof$(EXE): $(PROGRAM_OBJ) $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(PROGRAM_OBJ) $(BIN)/libtfprof.a \
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(PIE) $(PROGRAM_LD_$(SYSTEM)) $(ALL_LDFLAGS) -o $@ $(PROGRAM_OBJ) $(BIN)/libtfprof.a \
 		$(LINKED) $(PROGRAM_LIBS)
 
 # ---- collector ----------------------------------------------------------------------------------
@@ -397,7 +418,7 @@ build/clang/%.ok: %.c $(O)/flags | $(GEN_H)
 # Static analysis. A tool checks a file again when the file, or a file that it includes, changes.
 # gcc does not relate the length of a text to its pointer: clang-tidy checks for NULL arguments.
 # Short checksum tables save the tools minutes. cppcheck reads no system headers; readdir_r is deprecated.
-LINT_SRC := $(sort $(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))
+LINT_SRC := $(filter-out src/port/%,$(sort $(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c)))
 LINT_FLAGS = $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) -D'CRC_256(f)=0'
 LINT_gcc = gcc $(LINT_FLAGS) -O1 -fanalyzer -Wno-analyzer-null-argument -Werror -MMD -MP -MF build/lint/$*.d \
 	-MT '$(LINT_TOOLS:%=build/lint/%/$*.ok)' -c -o /dev/null $<

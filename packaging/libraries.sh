@@ -58,7 +58,9 @@ build_protobuf_c() {
 
 build_zlib() {
 	unpack zlib
-	compile libz.a "$CC" -D_LARGEFILE64_SOURCE=1 -DHAVE_UNISTD_H -DHAVE_STDARG_H -- adler32.c compress.c crc32.c deflate.c \
+	# gzip data contains the number of the system; with 3 (Unix) they are equal everywhere. macOS has fdopen.
+	sed -i 's/define OS_CODE  *[0-9]*/define OS_CODE 3/' zutil.h
+	compile libz.a "$CC" -Dfdopen=fdopen -D_LARGEFILE64_SOURCE=1 -DHAVE_UNISTD_H -DHAVE_STDARG_H -- adler32.c compress.c crc32.c deflate.c \
 		gzclose.c gzlib.c gzread.c gzwrite.c infback.c inffast.c inflate.c inftrees.c trees.c uncompr.c zutil.c
 	cp zlib.h zconf.h "$prefix/include/"
 	sed -n '/Copyright notice/,$p' README >"$prefix/licences/zlib"
@@ -85,12 +87,14 @@ build_pcre2() {
 
 build_snappy() {
 	unpack snappy
-	sed -e 's/\${HAVE_SYS_UIO_H_01}/1/' -e 's/\${PROJECT_VERSION_MAJOR}/1/' -e 's/\${PROJECT_VERSION_MINOR}/1/' \
+	posix=1 has='-DHAVE_SYS_MMAN_H=1 -DHAVE_SYS_UIO_H=1'
+	case $host in *-mingw32) posix=0 has='' ;; esac
+	sed -e "s/\${HAVE_SYS_UIO_H_01}/$posix/" -e 's/\${PROJECT_VERSION_MAJOR}/1/' -e 's/\${PROJECT_VERSION_MINOR}/1/' \
 		-e 's/\${PROJECT_VERSION_PATCH}/9/' snappy-stubs-public.h.in >snappy-stubs-public.h
 	# GCC's spelling of a constraint that clang does not take.
 	sed -i 's/ *: "cc");/ : );/; s/"+rm"/"+r"/' snappy.cc
-	compile libsnappy.a "$CXX" -std=c++11 -fno-exceptions -fno-rtti -DNDEBUG -DHAVE_UNISTD_H=1 -DHAVE_SYS_MMAN_H=1 \
-		-DHAVE_SYS_UIO_H=1 -DHAVE_BUILTIN_EXPECT=1 -DHAVE_BUILTIN_CTZ=1 -I. -- \
+	compile libsnappy.a "$CXX" -std=c++11 -fno-exceptions -fno-rtti -DNDEBUG -DHAVE_UNISTD_H=1 $has \
+		-DHAVE_BUILTIN_EXPECT=1 -DHAVE_BUILTIN_CTZ=1 -I. -- \
 		snappy.cc snappy-c.cc snappy-sinksource.cc snappy-stubs-internal.cc
 	cp snappy-c.h "$prefix/include/"
 	cp COPYING "$prefix/licences/snappy"
@@ -163,7 +167,10 @@ build_libevent() {
 	module libevent_extra 2.1.12 -levent_extra
 }
 
-for package in protobuf-c zlib pcre2 snappy sqlite3 ncurses libedit libevent; do
+# Readers for macOS and Windows: without the line editor, the full-screen view and the server.
+packages='protobuf-c zlib pcre2 snappy sqlite3'
+case $host in *-mingw32 | *-darwin) ;; *) packages="$packages ncurses libedit libevent" ;; esac
+for package in $packages; do
 	if [ ! -e "$prefix/$package.done" ]; then
 		"build_$(echo "$package" | tr - _)"
 		touch "$prefix/$package.done"

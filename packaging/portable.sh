@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds programs and libraries that run on any Linux with glibc 2.17 or later, or on any Linux with musl 1.2 or later:
-#   packaging/portable.sh x86_64|aarch64|x86_64-musl|aarch64-musl FILE...
+# Builds programs and libraries that run on any Linux with glibc 2.17 or later, on any Linux with musl 1.2 or later, on macOS 11
+# or later, or on 64-bit Windows 10 or later:
+#   packaging/portable.sh x86_64|aarch64|x86_64-musl|aarch64-musl|x86_64-macos|aarch64-macos|x86_64-windows FILE...
 # FILE is a target of make below build/wheel/TARGET: out/tfprof, obj/gpu/program; obj/static/tfprof (musl) needs no library
 # of the system. The compiler is zig's (ZIG=command, else the package ziglang of PyPI); the C libraries are built from the
 # sources in packaging/sources.txt and linked statically. Downloads and libraries are kept in build/wheel. Equal sources
@@ -16,7 +17,13 @@ name=${1-}
 case $name in
 x86_64 | aarch64) triple=$name-linux-gnu target=$name-linux-gnu.$glibc dynamic='' ;;
 x86_64-musl | aarch64-musl) triple=${name%-musl}-linux-musl target=$triple dynamic=-dynamic ;;
-*) echo "packaging/portable.sh: unknown target '$name': x86_64, aarch64, x86_64-musl or aarch64-musl expected" >&2; exit 2 ;;
+x86_64-macos | aarch64-macos) triple=${name%-macos}-apple-darwin target=$name.11.0 dynamic='' ;;
+x86_64-windows) triple=x86_64-w64-mingw32 target=$name-gnu dynamic='' ;;
+*)
+	echo "packaging/portable.sh: unknown target '$name': x86_64 or aarch64, alone or with -musl or -macos, or x86_64-windows" \
+		"expected" >&2
+	exit 2
+	;;
 esac
 shift
 mkdir -p "$top"
@@ -44,18 +51,23 @@ if [ "$(cat "$here/libraries.stamp" 2>/dev/null)" != "$stamp" ]; then
 	echo "$stamp" >"$here/libraries.stamp"
 fi
 
-# The programs also contain parts of zig: compiler-rt, libc++ and, without shared libraries, musl.
+# The programs also contain parts of zig: compiler-rt, libc++ and, without shared libraries, musl; on Windows mingw-w64.
 lib=$("$ZIG" env | sed -n 's/.*lib_dir"* *[=:] *"\(.*\)".*/\1/p')
 cp "$(dirname "$lib")/LICENSE" "$here/libraries/licences/zig"
 cp "$lib/libcxx/LICENSE.TXT" "$here/libraries/licences/libc++"
-case $name in *-musl) cp "$lib/libc/musl/COPYRIGHT" "$here/libraries/licences/musl" ;; esac
+case $name in
+*-musl) cp "$lib/libc/musl/COPYRIGHT" "$here/libraries/licences/musl" ;;
+*-windows) cp "$lib/libc/mingw/COPYING" "$here/libraries/licences/mingw-w64" ;;
+esac
 
+terminals=1
+case $name in *-macos | *-windows) terminals=0 ;; esac
 # Probes would ask for libraries of this machine: all of them are there. No debugging information: files are small.
 for file in "$@"; do
 	link=$dynamic
 	[ "${file##*/static/}" = "$file" ] || link=''
 	PKG_CONFIG_LIBDIR=$here/libraries/lib/pkgconfig PKG_CONFIG_PATH='' make --no-print-directory CONFIG=release \
 		O="$here/obj" BIN="$here/out" CC="$here/bin/cc" AR="$here/bin/ar" CFLAGS='-O2 -g0' LDFLAGS="-s $link" \
-		HAVE_LIBEDIT=1 HAVE_NCURSES=1 HAVE_SNAPPY=1 HAVE_SQLITE=1 HAVE_EVENT=1 HAVE_DEMANGLE=1 HAVE_DEMANGLE_LIBS=-lc++ \
+		HAVE_LIBEDIT=$terminals HAVE_NCURSES=$terminals HAVE_SNAPPY=1 HAVE_SQLITE=1 HAVE_EVENT=$terminals HAVE_DEMANGLE=1 HAVE_DEMANGLE_LIBS=-lc++ \
 		STATIC_LIBS='$(LIBS) $(PROGRAM_LIBS)' "$here/$file"
 done

@@ -102,6 +102,9 @@ def check_include(path, name, line, quote, what, src):
     if floor == 'collect':
         if to != 'collect' and what not in COLLECT_MAY:
             say(path, line, 'collect may not include "%s"' % what)
+    elif floor == 'port':
+        if to != 'port':
+            say(path, line, 'port may not include "%s"' % what)
     elif to == 'collect':
         if floor not in OF_COLLECT.get(what, set()):
             say(path, line, 'only cli may include of collect, and only collect/collect.h')
@@ -265,7 +268,7 @@ def main():
         name = os.path.relpath(path, src).replace(os.sep, '/')
         count += 1
         base = os.path.basename(name)
-        if base in names:
+        if base in names and '/include/' not in name:  # those stand for headers of the system
             say(path, 1, 'the name is used twice: %s' % names[base])
         names[base] = name
         check_source(path, name, src, graph, structs)

@@ -43,7 +43,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(TFP_BUILD) /* while the library itself is built */
+#define TFP_API __declspec(dllexport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define TFP_API __attribute__((visibility("default")))
 #else
 #define TFP_API

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packs wheels: the Python package, libtfprof.so, the program and the collector. Used by pip (backend.py) and by
+"""Packs wheels: the Python package, the library, the program and the collector. Used by pip (backend.py) and by
 packaging/wheel.sh. Equal inputs give equal bytes."""
 import base64
 import hashlib
@@ -9,7 +9,9 @@ import zipfile
 
 PYTHON = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(PYTHON)
-LIBRARY = 'libtfprof.so.0'
+# By system: file of the library in the build folder and in the package, file of the program. Only Linux has the collector.
+SYSTEMS = {'linux': ('libtfprof.so', 'libtfprof.so.0', 'tfprof'), 'macos': ('libtfprof.dylib', 'libtfprof.dylib', 'tfprof'),
+           'windows': ('tfprof.dll', 'tfprof.dll', 'tfprof.exe')}
 COLLECTOR = 'libtfprof_cupti.so'
 # Completions of shells, below share/ of the environment.
 COMPLETIONS = {'tfprof.bash': 'bash-completion/completions/tfprof', '_tfprof': 'zsh/site-functions/_tfprof',
@@ -61,27 +63,33 @@ def package_files():
     return found
 
 
-def contents(build, licences):
+def system_of(tag):
+    """The system of a platform tag, such as win_amd64."""
+    return 'windows' if tag.startswith('win') else 'macos' if tag.startswith('macosx') else 'linux'
+
+
+def contents(build, licences, system):
     """{name in the wheel: (bytes, mode)} without RECORD and WHEEL."""
+    built, library, program = SYSTEMS[system]
     data, info = 'tfprof-%s.data/' % version(), 'tfprof-%s.dist-info/' % version()
     paths = dict(package_files())
-    paths['tfprof/' + LIBRARY] = os.path.join(build, 'libtfprof.so')
-    paths[data + 'scripts/tfprof'] = os.path.join(build, 'tfprof')
-    # The program looks for it in ../lib/tfprof.
-    paths[data + 'data/lib/tfprof/' + COLLECTOR] = os.path.join(build, COLLECTOR)
+    paths['tfprof/' + library] = os.path.join(build, built)
+    paths[data + 'scripts/' + program] = os.path.join(build, program)
+    if system == 'linux':  # the program looks for it in ../lib/tfprof
+        paths[data + 'data/lib/tfprof/' + COLLECTOR] = os.path.join(build, COLLECTOR)
     paths[info + 'licenses/LICENSE'] = os.path.join(ROOT, 'LICENSE')
     paths[info + 'licenses/d3'] = os.path.join(ROOT, 'web', 'notices.txt')
     if licences:
         for n in os.listdir(licences):
             paths[info + 'licenses/' + n] = os.path.join(licences, n)
-    for page in os.listdir(os.path.join(ROOT, 'docs', 'man')):
+    for page in os.listdir(os.path.join(ROOT, 'docs', 'man')) if system != 'windows' else ():
         paths[data + 'data/share/man/man1/' + page] = os.path.join(ROOT, 'docs', 'man', page)
-    for name, to in COMPLETIONS.items():
+    for name, to in COMPLETIONS.items() if system != 'windows' else ():
         paths[data + 'data/share/' + to] = os.path.join(ROOT, 'docs', 'completion', name)
     files = {}
     for name, path in paths.items():
         with open(path, 'rb') as f:
-            runs = name.endswith('/scripts/tfprof') or '.so' in os.path.basename(name)
+            runs = '/scripts/' in name or '.so' in os.path.basename(name) or name == 'tfprof/' + library
             files[name] = f.read(), 0o755 if runs else 0o644
     files[info + 'METADATA'] = metadata().encode(), 0o644
     return files
@@ -89,7 +97,7 @@ def contents(build, licences):
 
 def pack(folder, tags, build, licences=None):
     """Writes the wheel from a build folder and returns its file name. tags: of platforms, such as linux_x86_64."""
-    return _zip(folder, tags, contents(build, licences))
+    return _zip(folder, tags, contents(build, licences, system_of(tags[0])))
 
 
 def pack_editable(folder, tag, build):

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import operator
 import os
+import sys
 import threading
 import weakref
 from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
@@ -88,6 +89,8 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ('tfp_write_profile', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, _Put, _S]),
 ]
 
+# The file of the library on systems other than Linux.
+_NAMES = {'win32': 'tfprof.dll', 'darwin': 'libtfprof.dylib'}
 _lib: Optional[ctypes.CDLL] = None
 
 
@@ -96,16 +99,17 @@ def library() -> ctypes.CDLL:
     installed one."""
     global _lib
     if _lib is None:
-        beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'libtfprof.so.0')
-        given = os.environ.get('TFPROF_LIBRARY') or (beside if os.path.exists(beside) else 'libtfprof.so.0')
+        name = _NAMES.get(sys.platform, 'libtfprof.so.0')
+        beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+        given = os.environ.get('TFPROF_LIBRARY') or (beside if os.path.exists(beside) else name)
         try:
             lib = ctypes.CDLL(given)
-            for name, result, arguments in _FUNCTIONS:
-                f = getattr(lib, name)
+            for function, result, arguments in _FUNCTIONS:
+                f = getattr(lib, function)
                 f.restype, f.argtypes = result, arguments
         except (OSError, AttributeError) as e:
-            raise ImportError('libtfprof.so.0 cannot be loaded (%s); install it, or set '
-                              'TFPROF_LIBRARY to its path' % e) from None
+            raise ImportError('%s cannot be loaded (%s); install it, or set '
+                              'TFPROF_LIBRARY to its path' % (name, e)) from None
         _lib = lib
     return _lib
 

@@ -2,6 +2,7 @@
 """Finds and starts the program that belongs to this package."""
 import os
 import shutil
+import subprocess
 import sys
 import sysconfig
 from typing import List, NoReturn, Optional
@@ -16,9 +17,12 @@ def find() -> Optional[str]:
 
 
 def run(words: List[str]) -> NoReturn:
-    """Replaces this process by the program. The exit status is 127 if the program is not installed."""
+    """Replaces this process by the program; on Windows, which cannot do that, ends with its status. The exit status is 127 if
+    the program is not installed."""
     path = find()
     if path is None:
         print('tfprof: the program is not installed; pip install ./python installs it with the package', file=sys.stderr)
         sys.exit(127)
+    if os.name == 'nt':
+        sys.exit(subprocess.call([path] + words))
     os.execv(path, [path] + words)

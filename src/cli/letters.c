@@ -41,9 +41,9 @@ static size_t letter(struct str s, size_t i, bool utf8)
 }
 
 /* Returns the code of a valid character of n bytes. */
-static wchar_t code_of(const char *p, size_t n)
+static int32_t code_of(const char *p, size_t n)
 {
-	wchar_t c = (unsigned char)*p & (n == 2 ? 0x1f : n == 3 ? 0x0f : 0x07);
+	int32_t c = (unsigned char)*p & (n == 2 ? 0x1f : n == 3 ? 0x0f : 0x07);
 
 	for (size_t i = 1; i < n; i++)
 		c = c << 6 | ((unsigned char)p[i] & 0x3f);

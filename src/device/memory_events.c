@@ -554,7 +554,7 @@ static void find_kinds(struct pool_replay *r, bool blind)
 
 /* ---- pools ---- */
 
-static void raise(int64_t *most, int64_t v)
+static void raise_to(int64_t *most, int64_t v)
 {
 	*most = v > *most ? v : *most;
 }
@@ -608,7 +608,7 @@ void memory_gather_end(struct memory_gathering *g)
 			}
 		}
 		if (p->use.n && !g->steps.v.n)
-			raise(&p->peak, p->use.v[p->most].bytes);
+			raise_to(&p->peak, p->use.v[p->most].bytes);
 		else if (p->use.n)
 			p->peak = p->use.v[p->most].bytes;
 		keep_peak(g, p);

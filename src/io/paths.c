@@ -62,6 +62,20 @@ void paths_sort(struct arena *a, struct strs *paths)
 	sort_array(a, paths->v, paths->n, sizeof *paths->v, by_order);
 }
 
+struct str path_unified(struct arena *a, struct str path)
+{
+#ifdef PATH_OTHER_SLASH
+	char *z = str_z(a, path);
+
+	for (size_t i = 0; i < path.n; i++)
+		z[i] = z[i] == PATH_OTHER_SLASH ? '/' : z[i];
+	return str_make(z, path.n);
+#else
+	(void)a;
+	return path;
+#endif
+}
+
 bool path_exists(struct arena *a, struct str path)
 {
 	return access(str_z(a, path), F_OK) == 0;
@@ -157,6 +171,7 @@ static bool expand_piece(struct arena *a, struct str word, struct strs *to, stru
 
 bool paths_expand(struct arena *a, struct str word, struct strs *to, struct err *e)
 {
+	word = path_unified(a, word);
 	if (path_exists(a, word)) {
 		strs_add(a, to, word);
 		return true;

@@ -16,6 +16,10 @@ int path_order(struct str a, struct str b);
 /* Sorts paths in the order of path_order. */
 void paths_sort(struct arena *a, struct strs *paths);
 
+/* Returns the path with '/' between its parts, also where the system has another separator
+ * (Windows). */
+struct str path_unified(struct arena *a, struct str path);
+
 bool path_exists(struct arena *a, struct str path);
 bool path_is_folder(struct arena *a, struct str path);
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "io/paths.h"
 
 #define FILE_LINKS_MAX 40  /* maximum number of links followed; Linux has the same limit */
 #define FILE_TRIES     100 /* maximum number of names tried for the temporary file */
@@ -292,7 +293,7 @@ static struct out_file *file_new(struct arena *a, int folder, struct str name, s
 
 	*f = (struct out_file){ .a = a, .work = a->work, .folder = folder, .fd = -1 };
 	f->name = str_copy(a, name);
-	f->path = str_z(a, path);
+	f->path = str_z(a, path_unified(a, path));
 	return f;
 }
 

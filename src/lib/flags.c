@@ -127,6 +127,7 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	const struct unsupported_format *foreign;
 	unsigned role = 0;
 
+	file = path_unified(&s->model_arena, file);
 	if (recording_is_folder(a, file))
 		return place(s, &f->spool, "recordings", file);
 	if (path_is_folder(a, file) || (path_is_pattern(file) && !path_exists(a, file))) {

@@ -75,7 +75,8 @@ static bool add_traces(struct session *s, struct html *h, struct err *first)
 	return ok;
 }
 
-static bool write(struct session *s, struct report_parts *p, struct str path, struct sink *out)
+static bool write_report(
+        struct session *s, struct report_parts *p, struct str path, struct sink *out)
 {
 	struct scratch own;
 	struct sink *file;
@@ -123,7 +124,7 @@ static bool write_loaded(struct session *s, const struct opts *o, struct str pat
 	s->arrays = true;
 	work_guard(&s->work, &g, drop_arrays, s);
 	session_set(s, o);
-	bool ok = write(s, &parts, path, out);
+	bool ok = write_report(s, &parts, path, out);
 	session_set(s, &before);
 	work_unguard(&s->work, &g);
 	drop_arrays(s);
@@ -145,7 +146,7 @@ static bool write_files(struct session *s, void *ctx)
 	struct report_parts parts;
 
 	return report_load(s, x->flags, x->files, x->o, &parts) &&
-	       write(s, &parts, x->path, x->out);
+	       write_report(s, &parts, x->path, x->out);
 }
 
 /* Loads the files beside the loaded profile. */

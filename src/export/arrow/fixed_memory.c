@@ -41,7 +41,7 @@ static struct memory_row *row_of(struct memory_rows *to, uint32_t worker, int64_
 	return &to->list.v[i];
 }
 
-static void raise(int64_t *most, int64_t v)
+static void raise_to(int64_t *most, int64_t v)
 {
 	*most = v > *most ? v : *most;
 }
@@ -56,10 +56,10 @@ static void add_allocation(struct memory_row *r, const struct allocation *x)
 		r->allocations++;
 		r->allocated = num_add(r->allocated, x->bytes);
 	}
-	raise(&r->peak, x->in_use);
-	raise(&r->peak, x->peak);
-	raise(&r->reserved, x->reserved);
-	raise(&r->capacity, x->capacity);
+	raise_to(&r->peak, x->in_use);
+	raise_to(&r->peak, x->peak);
+	raise_to(&r->reserved, x->reserved);
+	raise_to(&r->capacity, x->capacity);
 }
 
 /* Raises the peaks of a pool of a memory snapshot, whose entries have no totals. A step lasts until
@@ -74,11 +74,11 @@ static void add_use(const struct table_reader *x, const struct memory_pool *p,
 		int64_t end = last ? INT64_MAX : trace_ns(x->t, steps->steps.v[i + 1].start);
 		struct memory_row *r =
 		        row_of(to, 0, steps->steps.v[i].id, p->device, p->allocator, x->a);
-		raise(&r->peak, p->use.v[k].bytes);
+		raise_to(&r->peak, p->use.v[k].bytes);
 		for (; k + 1 < p->use.n && p->use.v[k + 1].ns < end; k++)
-			raise(&r->peak, p->use.v[k + 1].bytes);
+			raise_to(&r->peak, p->use.v[k + 1].bytes);
 		if (steps->steps.n == 1)
-			raise(&r->reserved, p->reserved);
+			raise_to(&r->reserved, p->reserved);
 	}
 }
 
@@ -135,7 +135,7 @@ static void add_records(struct memory_row *r, const struct step *s, uint32_t c)
 			r->allocations++;
 			r->allocated = num_add(r->allocated, m.bytes);
 		}
-		raise(&r->peak, m.in_use > 0 ? m.in_use : -1);
+		raise_to(&r->peak, m.in_use > 0 ? m.in_use : -1);
 	}
 }
 
