@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds a wheel, installs it in an empty virtual environment, and uses the program, the package and the collector. Without
 --portable, pip builds it from ./python for this machine. With it, packaging/wheel.sh builds it twice, with equal bytes, for any
-Linux with glibc 2.17. --wheel tests a wheel that is built already, as far as this machine can run it.
+Linux with glibc 2.17. --wheel tests an existing wheel, as far as this machine can run it.
 
     tests/wheel/run.py [--portable | --wheel FILE] [NAME...]
 """
@@ -305,7 +305,7 @@ def contents(t):
             missing = {n for n in inside if info + 'licenses/' + n not in names}
             assert not missing, missing
         assert b'\nAuthor: ' in z.read(info + 'METADATA')
-        with open(os.path.join(ROOT, 'packaging', 'agents', 'server.json')) as f:  # by this line the MCP registry knows the owner
+        with open(os.path.join(ROOT, 'packaging', 'agents', 'server.json')) as f:  # the MCP registry reads the owner from it
             assert '<!-- mcp-name: %s -->' % json.load(f)['name'] in z.read(info + 'METADATA').decode()
     for name in ('bash-completion/completions/tfprof', 'zsh/site-functions/_tfprof', 'fish/vendor_completions.d/tfprof.fish'):
         assert any(n.endswith('data/share/' + name) for n in names), name
