@@ -13,7 +13,7 @@ ROOT = os.path.dirname(PYTHON)
 SYSTEMS = {'linux': ('libtfprof.so', 'libtfprof.so.0', 'tfprof'), 'macos': ('libtfprof.dylib', 'libtfprof.dylib', 'tfprof'),
            'windows': ('tfprof.dll', 'tfprof.dll', 'tfprof.exe')}
 COLLECTOR = 'libtfprof_cupti.so'
-# Completions of shells, below share/ of the environment.
+# Shell completions, installed below share/ of the environment.
 COMPLETIONS = {'tfprof.bash': 'bash-completion/completions/tfprof', '_tfprof': 'zsh/site-functions/_tfprof',
                'tfprof.fish': 'fish/vendor_completions.d/tfprof.fish'}
 EPOCH = (1980, 1, 1, 0, 0, 0)  # time of every file in the archive: the earliest time that zip can store
@@ -25,12 +25,12 @@ def text(*path):
 
 
 def version():
-    """The version, which the Makefile alone states."""
+    """Returns the version, which only the Makefile states."""
     return re.search(r'^VERSION := (\S+)$', text('Makefile'), re.M).group(1)
 
 
 def metadata():
-    """METADATA of the wheel, from the [project] table of pyproject.toml."""
+    """Returns the METADATA of the wheel, from the [project] table of pyproject.toml."""
     project = text('python', 'pyproject.toml')
 
     def value(key):
@@ -40,7 +40,7 @@ def metadata():
     author = re.search(r'^authors = \[\{ name = "(.*)" \}\]$', project, re.M).group(1)
     lines = ['Metadata-Version: 2.1', 'Name: tfprof', 'Version: ' + version(), 'Summary: ' + value('description'), 'Author: ' + author,
              'License: Apache-2.0', 'Requires-Python: ' + value('requires-python')]
-    if os.environ.get('PROJECT_URL'):  # set by releases: where the project is, states the publisher
+    if os.environ.get('PROJECT_URL'):  # set for releases: the address of the project
         lines.append('Project-URL: Source, ' + os.environ['PROJECT_URL'])
     lines += ['Classifier: ' + c for c in re.findall(r'"(.*?)"', classifiers)]
     for extra, needs in re.findall(r'^(\w+) = \[("[^\]]*)\]$', re.sub(r'^classifiers.*?\]$', '', project, flags=re.M | re.S)
@@ -52,7 +52,7 @@ def metadata():
 
 
 def package_files():
-    """{name in the wheel: path} of the Python package."""
+    """Returns {name in the wheel: path} of the Python package."""
     found = {}
     for folder, _, names in os.walk(os.path.join(PYTHON, 'tfprof')):
         for n in names:
