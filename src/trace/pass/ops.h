@@ -128,11 +128,12 @@ struct trace_ops {
 	struct arena *a;
 	struct intern strings; /* names, types, and lines of stacks */
 	VEC(struct trace_op) ops;
-	VEC(struct op_cell) cells;      /* in order of first appearance */
-	VEC(struct kernel_row) kernels; /* of the chosen steps; longest total first, then by name
-	                                   and device */
-	struct intern frames;           /* bytes of struct op_frame */
-	struct imap op_of_record;       /* key: number of a record function; value: op */
+	VEC(struct op_cell) cells; /* in order of first appearance */
+	VEC(struct kernel_row)
+	kernels;                  /* of the chosen steps; longest total first, then by name
+	                             and device */
+	struct intern frames;     /* bytes of struct op_frame */
+	struct imap op_of_record; /* key: number of a record function; value: op */
 	VEC(struct op_calls) calls;
 	struct step_products *products; /* indexed by step; NULL: ops are not counted */
 	VEC(struct op_use) uses;        /* filled only by trace_find_uses */
