@@ -122,3 +122,20 @@ struct flops flops_convolution_gradient(const struct op_call *c)
 	add_bytes(&f, c, -1, place[0]);
 	return f;
 }
+
+/* Counts the convolution of each channel with a kernel of its own, whose result is as long as the
+ * input. */
+struct flops flops_depthwise(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *in = call_input(c, place[0]), *kernel = call_input(c, place[1]);
+
+	if (!in->known || !kernel->known)
+		return lacking(LACK_SHAPE, in->known ? place[1] : place[0]);
+	if (kernel->rank < 2 || !in->rank)
+		return lacking(LACK_SENSE, place[1]);
+	struct flops f =
+	        COUNTED(c, num_mul(2, place[2]), in->elements, kernel->dim[kernel->rank - 1]);
+	add_bytes(&f, c, in->elements, place[0]);
+	return f;
+}

@@ -200,12 +200,20 @@ void add_bytes(struct flops *f, const struct op_call *c, int64_t elements, int l
 	f->written = elements < 0 || !width ? -1 : num_mul(elements, width);
 }
 
+/* True for operations of TensorFlow and layers of TensorRT, whose formulas count no bytes. */
+static bool is_of_graph(struct str name)
+{
+	return str_starts(name, S("tensorflow::")) || str_starts(name, S("tensorrt::"));
+}
+
 struct flops flops_of_call(const struct op_call *c)
 {
 	struct flops f = formulas[c->row->formula].count(c);
 
 	if (!f.lack && num_stopped(f.flops))
 		return lacking(LACK_RANGE, 0);
+	if (!f.lack && f.read < 0 && c->output.known && is_of_graph(c->name))
+		add_bytes(&f, c, c->output.elements, 0);
 	for (unsigned i = 0; i < c->n && f.type == NUMBERS_OTHER; i++)
 		f.type = c->in[i].type;
 	return f;

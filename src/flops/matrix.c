@@ -242,6 +242,23 @@ struct flops flops_scan(const struct op_call *c)
 	return f;
 }
 
+/* Counts a recurrence whose state is a matrix for each head, with a row for each element of a key
+ * and a column for each element of a value. */
+struct flops flops_states(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *key = call_input(c, place[0]), *value = call_input(c, place[1]);
+
+	if (!is_factor(key) || !is_factor(value))
+		return lacking(LACK_SHAPE, is_factor(key) ? place[1] : place[0]);
+	if (key->rank != 4 || value->rank != 4 || key->dim[0] != value->dim[0] ||
+	        key->dim[1] != value->dim[1])
+		return lacking(LACK_SENSE, place[1]);
+	struct flops f = COUNTED(c, place[2], value->elements, key->dim[3]);
+	add_bytes(&f, c, value->elements, place[1]);
+	return f;
+}
+
 struct flops flops_distance(const struct op_call *c)
 {
 	const struct op_tensor *x = call_input(c, 0), *y = call_input(c, 1);
@@ -256,42 +273,57 @@ struct flops flops_distance(const struct op_call *c)
 	return f;
 }
 
-/* Returns the number of experts of each token: the number of columns of a table with a row for each
- * token, or a setting; -1: neither. */
+/* Returns the number of experts of each token: dimension 1 of tokens that are already copied for
+ * each expert, the number of columns of a table with a row for each token, or a setting; -1: none
+ * of these. */
 static int64_t experts_of_token(const struct op_call *c, const struct op_tensor *tokens)
 {
 	const int *place = c->row->place;
 	const struct op_tensor *chosen = call_input(c, place[3]);
 	const struct op_setting setting = call_setting(c, place[3]);
 
+	if (tokens->rank == 3)
+		return tokens->dim[1];
 	if (place[4])
 		return setting.n == 1 ? setting.v[0] : -1;
 	return chosen->rank == 2 && chosen->dim[0] == tokens->dim[0] ? chosen->dim[1] : -1;
 }
 
-/* Counts a mixture of experts. The weights are [experts, columns, size of a token] and [experts,
- * size of a token, ...]. If their last dimension is shorter than a token, each stored element
- * contains several elements. */
+/* Returns the stored elements of the weights of an expert; -1: the shapes do not fit. */
+static int64_t expert_weights(const struct op_tensor *first, const struct op_tensor *second)
+{
+	if (first->rank != 3 || !first->dim[0] || !first->dim[2])
+		return -1;
+	if (second && (second->rank != 3 || second->dim[0] != first->dim[0]))
+		return -1;
+	return num_add(first->elements, second ? second->elements : 0) / first->dim[0];
+}
+
+/* Counts a mixture of experts, or one of its two products. The weights are [experts, columns, size
+ * of a token] and [experts, size of a token, ...]. If their last dimension is shorter than a
+ * token, each stored element contains several elements. */
 struct flops flops_experts(const struct op_call *c)
 {
 	const int *place = c->row->place;
 	const struct op_tensor *tokens = call_input(c, place[0]), *first = call_input(c, place[1]),
-	                       *second = call_input(c, place[2]);
-	int64_t each = experts_of_token(c, tokens);
+	                       *second = place[2] < 0 ? NULL : call_input(c, place[2]);
+	int64_t each = experts_of_token(c, tokens), stored = expert_weights(first, second);
 
 	for (unsigned i = 0; i < 4 - (unsigned)place[4]; i++)
-		if (!is_factor(call_input(c, place[i])))
+		if (place[i] >= 0 && !is_factor(call_input(c, place[i])))
 			return lacking(LACK_SHAPE, place[i]);
 	if (place[4] && each < 0)
 		return lacking(LACK_SETTING, place[3]);
-	if (each < 0 || tokens->rank != 2 || first->rank != 3 || second->rank != 3 ||
-	        first->dim[0] != second->dim[0] || !first->dim[0] || !first->dim[2] ||
-	        tokens->dim[1] % first->dim[2])
+	if (each < 0 || tokens->rank < 2 || tokens->rank > 3 || stored < 0)
 		return lacking(LACK_SENSE, place[1]);
-	int64_t packed = tokens->dim[1] / first->dim[2],
-	        stored = num_add(first->elements, second->elements) / first->dim[0];
-	struct flops f = COUNTED(c, 2, tokens->dim[0], each, num_mul(packed, stored));
-	add_bytes(&f, c, tokens->elements, place[0]);
+	int64_t size = tokens->dim[tokens->rank - 1], shorter = first->dim[2];
+	if (size % shorter)
+		return lacking(LACK_SENSE, place[1]);
+	const struct op_setting ranks = call_setting(c, place[5] ? place[5] : -1);
+	if (ranks.n && ranks.v[0] > 1)
+		return lacking(LACK_DATA, place[3]);
+	struct flops f = COUNTED(c, 2, tokens->dim[0], each, num_mul(size / shorter, stored));
+	add_bytes(&f, c, second ? tokens->elements : -1, place[0]);
 	return f;
 }
 

@@ -5,7 +5,7 @@
 #include "lib/command.h"
 
 #include "export/table/flops_out.h"
-#include "model/graph_flops.h"
+#include "lib/graph_calls.h"
 
 /* A trace, its steps and the calls of its ops. */
 struct counted_trace {
@@ -74,69 +74,6 @@ static bool write_ranks(struct session *s, const struct request *r, struct sink 
 	return flops_write_ranks(ranks, n, (size_t)r->top, &r->opts, s->columns, &to, &s->error);
 }
 
-/* Takes the number that the op log has for a node, where the formula lacks data. */
-static void take_stated(struct op_calls *c)
-{
-	c->lack = LACK_NOTHING;
-	c->from_file = true;
-	c->one = (struct flops){ .flops = c->stated, .read = -1, .written = -1 };
-	c->flops = c->stated;
-	if (c->formula == FORMULAS || c->formula == FORMULA_NONE)
-		c->formula = FORMULA_STATED;
-}
-
-/* Appends the call of a node that has float operations, or may have some. time: ticks of its device
- * work. */
-static void add_node(const struct session *s, const struct graph_flops *f, uint32_t node,
-        int64_t time, struct trace_ops *to)
-{
-	const struct model *m = &s->model;
-	struct op_calls c = { .name = model_str(m, m->nodes.v[node].op),
-		.formula = FORMULAS,
-		.lack = LACK_FORMULA,
-		.device = time,
-		.on = ID_NONE };
-
-	c.stated = s->computes_flops ? 0 : m->nodes.v[node].float_ops;
-	if (f->state[node] == NODE_WITHOUT_FLOPS && c.stated <= 0) {
-		to->moved_time = num_add(to->moved_time, time);
-		return;
-	}
-	if (f->state[node] == NODE_COUNTED || f->state[node] == NODE_LACKS_DATA) {
-		c.list = model_node_call(m, f->shapes, node, to->a);
-		c.one = flops_of_list(c.list, NULL, &c.formula);
-		c.lack = c.one.lack;
-		c.input = c.one.input;
-		c.flops = c.one.flops;
-	}
-	if (c.lack && c.stated > 0)
-		take_stated(&c);
-	*(c.lack ? &c.unknown : &c.calls) = 1;
-	VEC_PUSH(to->a, &to->calls, c);
-}
-
-/* Counts the operations of a graph, an ONNX model or a ProfileProto that is loaded without a trace.
- */
-static struct trace_ops model_calls(struct session *s, struct arena *a)
-{
-	struct trace *t = ARENA_NEW(a, struct trace); /* has no slices; only its unit of times is
-	                                                 used */
-	const struct graph_flops f = model_flops(&s->model, s->assume_batch, a);
-	const struct tally *times = model_tallies(&s->model, NULL, a);
-	struct trace_ops ops = { .t = t, .a = a };
-	int64_t accelerator = 0;
-
-	t->ticks_per_us = model_ticks(&s->model);
-
-	if (!(f.counted + f.unknown))
-		return ops;
-	for (uint32_t i = 0; i < s->model.nodes.n; i++)
-		accelerator |= times[i].v[V_ACCELERATOR_MICROS];
-	for (uint32_t i = 0; i < s->model.nodes.n; i++)
-		add_node(s, &f, i, times[i].v[accelerator ? V_ACCELERATOR_MICROS : V_MICROS], &ops);
-	return ops;
-}
-
 static bool write_calls(struct session *s, const struct request *r, const struct trace_ops *ops,
         const struct flops_rate *rate, struct sink *out)
 {
@@ -167,9 +104,14 @@ bool run_flops(struct session *s, const struct request *r, struct sink *out)
 	if (s->model.traces.n > 1 && !r->explain.n)
 		return write_ranks(s, r, out);
 	if (!s->model.traces.n) {
-		const struct trace_ops model = model_calls(s, a);
-		if (model.calls.n)
-			return write_calls(s, r, &model, &(struct flops_rate){ .n = 1 }, out);
+		const struct graph_calls graph = graph_calls_find(s, false);
+		const struct flops_rate rate = { .devices = graph.devices,
+			.steps = &graph.step,
+			.n = 1,
+			.partial = r->partial,
+			.given = (double)r->peak_flops };
+		if (graph.ops.calls.n)
+			return write_calls(s, r, &graph.ops, &rate, out);
 	}
 	if (!session_one_trace(s) || !session_need_slices(s) || !(v = session_traces(s, &n)))
 		return false;

@@ -7,6 +7,27 @@
 
 #include "export/out.h"
 #include "export/table/trace_tables.h"
+#include "lib/graph_calls.h"
+
+/* Finds the calls of a graph that is loaded with times and without a trace. False: there are none.
+ */
+static bool find_graph(
+        struct session *s, struct trace_table_request *request, struct worker_traces *to)
+{
+	struct arena *a = &s->query_arena;
+
+	if (request->which != TABLE_ROOFLINE || request->roofline.by != ROOF_BY_OP ||
+	        s->model.traces.n || s->recording.n || !s->model.steps.n)
+		return false;
+	session_begin_query(s);
+	struct graph_calls *graph = ARENA_NEW(a, struct graph_calls);
+	struct model_trace *trace = ARENA_NEW(a, struct model_trace);
+	*graph = graph_calls_find(s, true);
+	trace->t = graph->ops.t;
+	request->roofline.calls = &graph->ops;
+	*to = (struct worker_traces){ .v = trace, .n = 1, .names = ARENA_NEW(a, struct strs) };
+	return graph->ops.calls.n > 0;
+}
 
 /* Writes a table of the loaded traces or recording in the selected output. Sets request->columns.
  */
@@ -21,9 +42,16 @@ static bool write_table(struct session *s, struct trace_table_request *request,
 	uint64_t wants = chosen ? ARG_BITS_ALL : trace_table_wants(request->which);
 
 	request->columns = o->wide ? 0 : s->columns;
-	if ((request->which == TABLE_DEVICES && !path_one_step(s, o)) ||
-	        !session_find_traces(s, wants, request->which == TABLE_DEVICES && !chosen, &all) ||
-	        (chosen && !session_need_slices(s)))
+	if (request->which == TABLE_ROOFLINE && !session_need_steps(s, o))
+		return false;
+	if (!session_seal(s))
+		return false;
+	if (request->which == TABLE_DEVICES && !path_one_step(s, o))
+		return false;
+	if (!find_graph(s, request, &all) &&
+	        !session_find_traces(s, wants, request->which == TABLE_DEVICES && !chosen, &all))
+		return false;
+	if (chosen && !session_need_slices(s))
 		return false;
 	all.links = all.n == 1 ? path_kept_links(s, all.v[0].t) : NULL;
 	if (chosen && request->which == TABLE_DEVICES)

@@ -85,10 +85,14 @@ static void note_columns(struct session *s, const struct opts *o)
 /* Adds a note about the share of the device time for which float operations are known. */
 static void note_coverage(struct session *s, const struct opts *o)
 {
-	const struct flops_coverage all = session_coverage(s);
 	struct sb b = sb_in(&s->query_arena);
 
-	if (!(o->select.metrics & METRIC_BIT(M_FLOAT_OPS)) || !all.all_ns)
+	/* A command line of the original gets the original's answer. */
+	if (!(o->select.metrics & METRIC_BIT(M_FLOAT_OPS)) ||
+	        (!s->model.traces.n && !s->bare_files))
+		return;
+	const struct flops_coverage all = session_coverage(s);
+	if (!all.all_ns)
 		return;
 	sb_put(&b, S("note: float operations are "));
 	coverage_put_known(&b, &all);

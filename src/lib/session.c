@@ -585,7 +585,7 @@ static bool set_flops(struct session *s, const struct graph_flops *f)
 	return true;
 }
 
-static bool has_flops(const struct session *s)
+bool session_has_flops(const struct session *s)
 {
 	for (size_t i = 0; i < s->model.nodes.n; i++)
 		if (s->model.nodes.v[i].float_ops || s->model.nodes.v[i].flags & NODE_UNCOUNTED)
@@ -595,8 +595,8 @@ static bool has_flops(const struct session *s)
 
 void session_note_flops(struct session *s, const struct opts *o)
 {
-	if (o->select.metrics != METRIC_BIT(M_FLOAT_OPS) || !graph_alone(s) || has_flops(s) ||
-	        s->bare_files)
+	if (o->select.metrics != METRIC_BIT(M_FLOAT_OPS) || !graph_alone(s) ||
+	        session_has_flops(s) || s->bare_files)
 		return;
 	note_line(&s->notes,
 	        "note: a graph has no float operations; an op log has them: write_op_log in the "
@@ -635,7 +635,8 @@ static void note_shapes(struct session *s, const struct graph_flops *f)
 
 bool session_need_flops(struct session *s, const struct opts *o)
 {
-	if (!(o->select.metrics & METRIC_BIT(M_FLOAT_OPS)) || !graph_alone(s) || has_flops(s))
+	if (!(o->select.metrics & METRIC_BIT(M_FLOAT_OPS)) || !graph_alone(s) ||
+	        session_has_flops(s))
 		return true;
 	/* A command line of the original gets the original's answer. */
 	if (!s->bare_files || atomic_load(&s->readers))

@@ -243,8 +243,12 @@ bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct
  * which steps and why leave out. */
 void session_note_averages(struct session *s, const struct opts *o);
 
-/* Adds up for which share of the device time of the loaded traces float operations are known. */
-struct flops_coverage session_coverage(const struct session *s);
+/* True if nodes have float operations, or some that are not known. */
+bool session_has_flops(const struct session *s);
+
+/* Adds up for which share of the device time of the loaded traces, or of a graph with times and
+ * float operations, the float operations are known. */
+struct flops_coverage session_coverage(struct session *s);
 
 /* Returns the loaded traces, or the trace of the loaded recording; NULL if none is loaded. */
 const struct model_trace *session_traces(struct session *s, size_t *n);

@@ -7,6 +7,7 @@
 #include "device/memory_use.h"
 #include "export/table/trace_tables.h"
 #include "export/out.h"
+#include "lib/graph_calls.h"
 #include "trace/read/recording/recordings.h"
 #include "model/read/read.h"
 #include "view/facts.h"
@@ -179,10 +180,27 @@ void session_note_averages(struct session *s, const struct opts *o)
 		        steps, workless);
 }
 
-struct flops_coverage session_coverage(const struct session *s)
+/* Returns the coverage of a graph with times whose nodes have float operations. */
+static struct flops_coverage graph_coverage(struct session *s)
+{
+	struct flops_coverage none = { .counts = false };
+	struct flops_sums sums;
+
+	if (!s->model.steps.n || !session_has_flops(s))
+		return none;
+	const struct graph_calls graph = graph_calls_find(s, false);
+	if (!graph.ops.calls.n)
+		return none;
+	flops_sums_find(&sums, &graph.ops, &s->query_arena);
+	return *flops_coverage_of(&sums, &s->query_arena);
+}
+
+struct flops_coverage session_coverage(struct session *s)
 {
 	struct flops_coverage all = { .counts = false };
 
+	if (!s->model.traces.n)
+		return graph_coverage(s);
 	for (size_t i = 0; i < s->model.traces.n; i++) {
 		const struct flops_coverage *c = s->model.traces.v[i].coverage;
 		if (!c || !c->counts)

@@ -39,8 +39,10 @@ enum {
 	NODE_TRANSPOSED = 32,  /* the attribute transpose_a is set */
 	NODE_ONNX = 64,        /* an operator of an ONNX model, or a layer of a TensorRT engine */
 	NODE_UNCOUNTED = 128,  /* the float operations of the node are unknown */
-	NODE_LAYER = 256       /* a layer of a TensorRT engine */
+	NODE_LAYER = 256,      /* a layer of a TensorRT engine */
+	NODE_TYPE = 0xff0000   /* the type of the inputs, as TensorFlow numbers types; 0: unknown */
 };
+#define NODE_TYPE_SHIFT 16
 
 struct node {
 	uint32_t name, op; /* string ids */

@@ -48,6 +48,31 @@ static struct str input_shapes(
 	return sb_str(&to);
 }
 
+/* Returns the types of the inputs of a node, which are equal; empty: unknown. */
+static struct str input_types(uint32_t flags, struct arena *a)
+{
+	static const char *const names[] = { [1] = "float",
+		[2] = "double",
+		[3] = "int32",
+		[4] = "uint8",
+		[5] = "int16",
+		[6] = "int8",
+		[9] = "int64",
+		[14] = "bfloat16",
+		[19] = "half",
+		[24] = "c10::Float8_e5m2",
+		[25] = "c10::Float8_e4m3fn" };
+	uint32_t type = (flags & NODE_TYPE) >> NODE_TYPE_SHIFT;
+	struct sb to = sb_in(a);
+
+	if (type >= sizeof names / sizeof *names || !names[type])
+		return S("");
+	for (unsigned i = 0; i < INPUTS_MAX; i++)
+		sb_fmt(&to, "%s\"%s\"", i ? "," : "[", names[type]);
+	sb_char(&to, ']');
+	return sb_str(&to);
+}
+
 /* Returns the settings of a TensorFlow operation, in the order of enum registered_setting. */
 static struct str settings(const struct model *m, uint32_t node, struct arena *a)
 {
@@ -82,6 +107,7 @@ struct str model_node_call(
 	                                                                            : "tensorflow",
 	                                                      STR(model_str(m, n->op))),
 	                              .shapes = input_shapes(m, shapes, node, a),
+	                              .types = input_types(n->flags, a),
 	                              .values = values,
 	                              .output = sb_str(&output) });
 	return sb_str(&list);

@@ -117,6 +117,53 @@ def test_huge_and_negative():
         assert found == {}, (value, found)
 
 
+def document(command, *words):
+    p = subprocess.run([PROGRAM, command, *words, '-output', 'json'], capture_output=True, text=True, timeout=60)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout[p.stdout.index('{'):])
+
+
+TESTDATA = os.path.join(os.path.dirname(TESTS), 'testdata')
+
+
+def test_roofline_of_a_profile():
+    """A ProfileProto has times and float operations, so a given peak states the roof of each operation, and MFU."""
+    path = os.path.join(TESTDATA, 'example', 'profile_100')
+    flops = document('flops', path, '--peak-flops=10T', '--partial', '--top=0')
+    rows = document('roofline', path, '--peak-flops=10T', '--peak-bandwidth=500G', '--top=0')['roofline']
+    cases.equal(sum(r['float_ops'] or 0 for r in rows), flops['flops'], 'float operations')
+    cases.equal(sum(r['time_ns'] for r in rows), flops['device_ns'], 'device time')
+    for r in rows:
+        if r['type'].startswith(('Conv2D', 'MatMul')):
+            cases.equal(r['roof_ns'], round(r['float_ops'] / 10e12 * 1e9), 'roof of ' + r['type'])
+            assert r['bound'] is None, 'the file has no types, so the bytes are not known'
+    products = sum(r['flops'] for r in flops['ops'] if r['op'].startswith(('Conv2D', 'MatMul')))
+    summary = document('summary', path)
+    wall = summary['devices'][0]['window_ns'] / len(summary['steps']['loaded'])
+    assert abs(flops['mfu'] / (products / 10e12 / (wall * 1e-9)) - 1) < 1e-4, (flops['mfu'], products, wall)
+
+
+def test_roofline_of_an_engine():
+    """Layers of TensorRT with times: bytes of the tensors whose types the file states, and MFU at a given peak."""
+    paths = [os.path.join(TESTDATA, 'traces', 'tensorrt_%s.json' % n) for n in ('layers', 'times')]
+    rows = document('roofline', *paths, '--peak-flops=1T', '--peak-bandwidth=1G')['roofline']
+    row = next(r for r in rows if r['type'] == 'MatrixMultiply')
+    cases.equal((row['time_ns'], row['float_ops'], row['bytes_accessed'], row['bound']), (30000, 2 * 512 * 10, 4 * (512 + 10), 'memory'), 'product')
+    cases.equal(row['roof_ns'], 4 * (512 + 10), 'roof of the product')
+    mfu = document('flops', *paths, '--peak-flops=1T', '--partial')['mfu']
+    assert abs(mfu - 2 * 512 * 10 / 1e12 / 155e-6) < 1e-6, mfu
+
+
+def test_types_of_a_graph():
+    """The attribute T gives the bytes of an operation."""
+    with tempfile.TemporaryDirectory() as d:
+        with open(os.path.join(d, 'graph.pbtxt'), 'w') as f:
+            f.write(node('a', 'Placeholder', dtype='type: DT_HALF', shape=shape(4, 8)))
+            f.write(node('b', 'Placeholder', dtype='type: DT_HALF', shape=shape(8, 16)))
+            f.write(node('mm', 'MatMul', ('a', 'b'), T='type: DT_HALF'))
+        cases.equal(document('flops', os.path.join(d, 'graph.pbtxt'))['ops'][0]['bytes'], 2 * (4 * 8 + 8 * 16 + 4 * 16), 'bytes')
+
+
 def test_loops_and_long_chains():
     """A cycle and long chains end in an answer; recursion along the chains would need a deep stack."""
     found, notes = graph(node('a', 'Tanh', ['b']), node('b', 'Tanh', ['a']), node('n', 'Neg', ['b']))

@@ -39,6 +39,14 @@ static const Tensorflow__AttrValue *attr(const Tensorflow__NodeDef *n, const cha
 	return &none;
 }
 
+/* Adds the type of the attribute T. */
+static void say_type(struct ingest *to, const Tensorflow__AttrValue *v)
+{
+	if (v && v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TYPE && v->type > 0 &&
+	        v->type < 100)
+		ingest_flags(to, (uint32_t)v->type << NODE_TYPE_SHIFT);
+}
+
 static void say_graph_node(struct ingest *to, const Tensorflow__NodeDef *n)
 {
 	const Tensorflow__AttrValue *shape = attr(n, "shape"), *format = attr(n, "data_format");
@@ -61,6 +69,7 @@ static void say_graph_node(struct ingest *to, const Tensorflow__NodeDef *n)
 	if (format->value_case == TENSORFLOW__ATTR_VALUE__VALUE_S &&
 	        str_eq(str_make(format->s.data, format->s.len), S("NHWC")))
 		ingest_flags(to, NODE_NHWC);
+	say_type(to, attr(n, "T"));
 	ingest_end_node(to);
 }
 
@@ -265,6 +274,11 @@ static void say_profile_node(
 			if (v && v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_S &&
 			        str_eq(str_make(v->s.data, v->s.len), S("NHWC")))
 				ingest_flags(to, NODE_NHWC);
+			break;
+		}
+	for (size_t i = n->n_attrs; i-- > 0;)
+		if (!strcmp(n->attrs[i]->key, "T")) {
+			say_type(to, n->attrs[i]->value);
 			break;
 		}
 	uint32_t node = ingest_end_node(to);

@@ -335,6 +335,46 @@ static void test_weights(void **state)
 	        flops("aiter::fmoe_fp8_blockscale_g1u1", "[[6,16],[6,16],[8,64,16],[8,16,32]]", "",
 	                "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"2\"]"),
 	        2 * 6 * 2 * (64 * 16 + 16 * 32));
+	/* one of both products; its input has a row for each expert of a token */
+	assert_int_equal(flops("aiter::ck_moe_stage1", "[[6,16],[8,64,16],[8,16,32]]", "",
+	                         "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"2\"]"),
+	        2 * 6 * 2 * 64 * 16);
+	assert_int_equal(flops("aiter::ck_moe_stage2", "[[6,2,32],[8,64,16],[8,16,32]]", "",
+	                         "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"2\"]"),
+	        2 * 6 * 2 * 16 * 32);
+	assert_int_equal(
+	        flops("trtllm::fused_moe", "[[6,16],[6,2],[6,2],[8,64,16],[],[8,16,32]]", "", ""),
+	        2 * 6 * 2 * (64 * 16 + 16 * 32));
+	/* two ranks divide the experts */
+	assert_int_equal(
+	        flops("trtllm::fused_moe", "[[6,16],[6,2],[6,2],[8,64,16],[],[8,16,32]]", "",
+	                "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\","
+	                "\"1\",\"0\",\"2\"]"),
+	        -LACK_DATA);
+}
+
+/* Linear attention and convolutions of each channel. */
+static void test_recurrences(void **state)
+{
+	const char *inputs = "[[2,64,4,16],[2,64,4,16],[2,64,4,32]]";
+
+	(void)state;
+	assert_int_equal(flops("ChunkGLAFunction", inputs, "", ""), 4 * (2 * 64 * 4 * 32) * 16);
+	assert_int_equal(
+	        flops("ChunkGatedDeltaRuleFunction", inputs, "", ""), 6 * (2 * 64 * 4 * 32) * 16);
+	assert_int_equal(flops("ChunkGatedDeltaRuleFunctionBackward", inputs, "", ""),
+	        12 * (2 * 64 * 4 * 32) * 16);
+	assert_int_equal(flops("ChunkGLAFunction", "[[2,64,4,16],[2,63,4,16],[2,64,4,32]]", "", ""),
+	        -LACK_SENSE);
+	assert_int_equal(flops("FusedRecurrentFunction", inputs, "", ""), -LACK_SETTING);
+	assert_int_equal(flops("DaoAILab::_causal_conv1d_fwd_cpp", "[[2,8,64],[8,4]]", "", ""),
+	        2 * (2 * 8 * 64) * 4);
+	assert_int_equal(flops("DaoAILab::_causal_conv1d_bwd_cpp", "[[2,8,64],[8,4]]", "", ""),
+	        2 * 2 * (2 * 8 * 64) * 4);
+	assert_int_equal(
+	        flops("DaoAILab::_causal_conv1d_update_cpp", "[[2,8],[2,8,3],[8,4]]", "", ""),
+	        2 * (2 * 8) * 4);
+	assert_int_equal(flops("CausalConv1dFunction", "[[2,64,8]]", "", ""), -LACK_SHAPE);
 }
 
 static void test_bytes(void **state)
@@ -611,7 +651,7 @@ static void test_peaks_agree(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { unit_case(test_autograd),
+	const struct CMUnitTest tests[] = { unit_case(test_autograd), unit_case(test_recurrences),
 		unit_case(test_transformer_engine), unit_case(test_chunks), unit_case(test_einsum),
 		unit_case(test_decompositions), unit_case(test_peaks_agree),
 		unit_case(test_products), unit_case(test_stored_otherwise),

@@ -179,7 +179,7 @@ static void put_roofline(struct table *to, const struct trace *t, const struct r
 	if (r->windowed)
 		table_mark(to, 5, "~"); /* all that depend on flops or bytes */
 	table_number_if(to, roofed, hundredths(1e2 * (double)r->roof_ns / (double)r->rated_ns));
-	table_text_if(to, roofed, str_of(roof_bounds[r->bound]));
+	table_text_if(to, roofed && r->bound != BOUND_UNKNOWN, str_of(roof_bounds[r->bound]));
 	table_number_if(to, roofed, r->roof_ns);
 	table_number_if(to, roofed, saved > 0 ? saved : 0);
 	table_text_if(to, r->numbers != NUMBERS_OTHER, str_of(number_type_names[r->numbers]));

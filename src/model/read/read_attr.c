@@ -7,6 +7,8 @@
 #include "model/read/read_leaf.h"
 #include "tf_graph.pb-c.h"
 
+#define REFERENCE_TYPES 100 /* types of references to variables have larger numbers */
+
 void attr_clear(struct attr_value *v)
 {
 	v->set = 0;
@@ -145,11 +147,11 @@ bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct at
 			break;
 		case LEAF_TAG(ATTR_INT, WIRE_VARINT):
 		case LEAF_TAG(ATTR_BOOL, WIRE_VARINT):
+		case LEAF_TAG(ATTR_TYPE, WIRE_VARINT):
 			attr_set(out, l.tag >> 3);
 			out->number = (int64_t)leaf_varint(&l);
 			break;
-		case LEAF_TAG(4, WIRE_FIXED32):
-		case LEAF_TAG(6, WIRE_VARINT): attr_set(out, l.tag >> 3); /* fall through */
+		case LEAF_TAG(4, WIRE_FIXED32): attr_set(out, 4); /* fall through */
 		default: leaf_skip(&l);
 		}
 	}
@@ -190,6 +192,7 @@ void attr_settings_clear(struct attr_settings *v)
 	attr_clear(&v->size);
 	attr_clear(&v->stride);
 	attr_clear(&v->transposed);
+	attr_clear(&v->type);
 }
 
 struct attr_value *attr_setting(struct attr_settings *v, struct str name)
@@ -200,6 +203,8 @@ struct attr_value *attr_setting(struct attr_settings *v, struct str name)
 		return &v->size;
 	if (str_eq(name, S("strides")))
 		return &v->stride;
+	if (str_eq(name, S("T")))
+		return &v->type;
 	return str_eq(name, S("transpose_a")) ? &v->transposed : NULL;
 }
 
@@ -209,6 +214,9 @@ void attr_settings_say(struct ingest *to, const struct attr_settings *v)
 		ingest_flags(to, NODE_NHWC);
 	if (v->transposed.number)
 		ingest_flags(to, NODE_TRANSPOSED);
+	int32_t type = (int32_t)v->type.number; /* an enum has 32 bits */
+	if (v->type.set == ATTR_TYPE && type > 0 && type < REFERENCE_TYPES)
+		ingest_flags(to, (uint32_t)type << NODE_TYPE_SHIFT);
 	ingest_window(to,
 	        v->size.set == ATTR_LIST ? product_of(&v->size, 0, v->size.dims.n)
 	                                 : small(v->size.number),

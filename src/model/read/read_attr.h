@@ -12,6 +12,7 @@ enum {
 	ATTR_TEXT = 2,
 	ATTR_INT = 3,
 	ATTR_BOOL = 5,
+	ATTR_TYPE = 6,
 	ATTR_SHAPE = 7
 }; /* the decoded members of AttrValue */
 
@@ -25,15 +26,16 @@ struct attr_value {
 	VEC(struct attr_shape) shapes; /* one shape, or the shapes of the list */
 	struct numbers dims;           /* dimensions of the shapes; for a list of integers, the
 	                                  integers */
-	int64_t number;                /* an integer or a bool */
+	int64_t number;                /* an integer, a bool or a type */
 };
 void attr_clear(struct attr_value *v);
 bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *out);
 uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i);
 
-/* The attributes of one node that TensorFlow's statistics of float operations read. */
+/* The attributes of one node that TensorFlow's statistics of float operations read, and the type of
+ * its inputs. */
 struct attr_settings {
-	struct attr_value format, size, stride, transposed;
+	struct attr_value format, size, stride, transposed, type;
 };
 void attr_settings_clear(struct attr_settings *v);
 /* Returns the element for the value of an attribute, or NULL. */

@@ -251,14 +251,20 @@ static void take_layer(void *layers)
 		VEC_PUSH(x->a, &x->outputs, x->out.v[i]);
 }
 
-/* Adds the data type in the name of a format, such as "Row major linear FP16 format". */
-static void add_precision(struct layers *x, uint32_t node, struct str format)
-{
-	static const char *const types[] = { "FP32", "FP16", "BF16", "INT8", "FP8", "FP4", "INT4" };
+/* Data types in formats of tensors, and TensorFlow's number of each; 0: TensorFlow has none. */
+static const struct precision {
+	const char *name;
+	uint32_t number;
+} precisions[] = { { "FP32", 1 }, { "FP16", 19 }, { "BF16", 14 }, { "INT8", 6 }, { "FP8", 25 },
+	{ "FP4", 0 }, { "INT4", 0 } };
 
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (str_contains(format, str_of(types[i])))
-			ingest_add_type(x->to, node, ingest_string(x->to, str_of(types[i])));
+/* Returns the data type that a format names, "Row major linear FP16 format", or NULL. */
+static const struct precision *precision_of(struct str format)
+{
+	for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++)
+		if (str_contains(format, str_of(precisions[i].name)))
+			return &precisions[i];
+	return NULL;
 }
 
 static void put_layers(struct layers *x)
@@ -279,7 +285,11 @@ static void put_layers(struct layers *x)
 			src_count_unused(x->s, S("layers with a duplicate name"), 1);
 			continue;
 		}
-		ingest_flags(x->to, NODE_ONNX | NODE_LAYER);
+		const struct precision *precision =
+		        l->output0 < l[1].output0 ? precision_of(x->outputs.v[l->output0].format)
+		                                  : NULL;
+		ingest_flags(x->to, NODE_ONNX | NODE_LAYER |
+		                            (precision ? precision->number << NODE_TYPE_SHIFT : 0));
 		ingest_window(x->to, (uint32_t)l->sums, 0);
 		for (uint32_t k = l->input0; k < l[1].input0; k++)
 			if (imap_get(&writer, ingest_string(x->to, x->inputs.v[k].name), &from))
@@ -289,8 +299,8 @@ static void put_layers(struct layers *x)
 			ingest_output(x->to, (int32_t)(k - l->output0),
 			        ingest_shape(x->to, x->outputs.v[k].dims, x->outputs.v[k].n_dims));
 		uint32_t node = ingest_end_node(x->to);
-		if (l->output0 < l[1].output0)
-			add_precision(x, node, x->outputs.v[l->output0].format);
+		if (precision)
+			ingest_add_type(x->to, node, ingest_string(x->to, str_of(precision->name)));
 	}
 }
 

@@ -122,6 +122,8 @@ static void add_part(struct roofing *x, struct roof_sum *s, const struct roof_pa
 	s->roof.compute += roof.compute;
 	s->roof.memory += roof.memory;
 	s->open |= (p->numbers.flops > 0 && p->class == CLASS_MATRIX && !(roof.compute > 0));
+	/* without bytes, the roof of other work is not known */
+	s->open |= p->class != CLASS_MATRIX && p->numbers.flops > 0 && p->numbers.read <= 0;
 	if (roof.compute > 0)
 		list_peak(x, row, p->class);
 }
@@ -178,6 +180,40 @@ static void add_use(struct roofing *x, const struct op_use *use)
 		sum->row.name = name;
 	}
 	sum->row.windowed |= c->windowed;
+	add_part(x, sum, &part);
+}
+
+/* Returns the shapes of a list of one call; those that are not known are "[]". */
+static struct str shapes_in(struct str list, struct arena *a)
+{
+	struct str text = str_sub(list, str_find_char(list, '\t'), SIZE_MAX);
+	struct sb b = sb_in(a);
+
+	text = str_sub(text, 1, SIZE_MAX);
+	text = str_sub(text, 0, str_find_char(text, '\t'));
+	while (text.n) {
+		size_t unknown = str_starts(text, S("[-")) ? str_find_char(text, ']') : 0;
+		sb_put(&b, unknown ? S("[]") : str_sub(text, 0, 1));
+		text = str_sub(text, unknown + 1, SIZE_MAX);
+	}
+	return sb_str(&b);
+}
+
+/* Adds a call of a graph's node. */
+static void add_node(struct roofing *x, const struct op_calls *c)
+{
+	const struct str shapes = c->list.n ? shapes_in(c->list, x->a) : STR_NONE;
+	const struct roof_part part = { .device = c->on,
+		.calls = num_add_u64(c->calls, c->unknown),
+		.ticks = c->device,
+		.rated = c->lack == LACK_NOTHING,
+		.class = c->formula == FORMULAS ? CLASS_NONE : flops_class_of(c->formula),
+		.numbers = { .flops = c->flops, .read = c->bytes, .type = c->one.type } };
+
+	struct roof_sum *sum = sum_of(x, str_fmt(x->a, "%.*s %.*s %d %u", STR(c->name), STR(shapes),
+	                                         c->lack != LACK_NOTHING, c->one.type));
+	sum->row.name = sum->row.type = c->name;
+	sum->row.shapes = shapes;
 	add_part(x, sum, &part);
 }
 
@@ -239,6 +275,8 @@ static enum roof_bound bound_of(const struct roof_sum *s, double ns, double laun
 {
 	if (s->row.kernels && ns < launch * (double)s->row.kernels)
 		return BOUND_LAUNCH;
+	if (s->row.bytes < 0)
+		return BOUND_UNKNOWN;
 	return s->roof.compute >= s->roof.memory ? BOUND_COMPUTE : BOUND_MEMORY;
 }
 
@@ -293,12 +331,17 @@ void roofline_find(const struct trace *t, const struct trace_links *links,
 	*out = (struct roofline){ .rows = { .n = 0 } };
 	intern_init(&x.keys, a);
 	find_peaks(&x);
-	trace_find_uses(t, links, steps, by[request->by], &out->ops, a);
+	if (request->calls)
+		out->ops = *request->calls;
+	else
+		trace_find_uses(t, links, steps, by[request->by], &out->ops, a);
 	flops_sums_find(&sums, &out->ops, a);
 	out->coverage = flops_coverage_of(&sums, a);
 	for (size_t i = 0; i < out->ops.uses.n; i++)
 		add_use(&x, &out->ops.uses.v[i]);
-	if (!out->ops.uses.n)
+	for (size_t i = 0; request->calls && i < out->ops.calls.n; i++)
+		add_node(&x, &out->ops.calls.v[i]);
+	if (!out->ops.uses.n && !request->calls)
 		add_stated(&x);
 	double launch = launch_ns(t, links, a);
 	for (size_t i = 0; i < x.sums.n; i++)

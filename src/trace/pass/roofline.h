@@ -52,6 +52,8 @@ struct roofline_request {
 	enum roof_by by;
 	double peak_flops,
 	        peak_bytes; /* per second; replace the peaks of the devices; 0: not given */
+	const struct trace_ops
+	        *calls; /* of a graph with times, in place of the calls of the trace */
 };
 
 struct roofline {

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Makes calls of ops from the nodes of a model.
+ */
+#include "lib/graph_calls.h"
+
+#include "model/graph_flops.h"
+#include "view/facts.h"
+
+/* A model whose nodes are being added. */
+struct graph_counting {
+	const struct session *s;
+	struct graph_flops flops;
+	struct graph_calls *to;
+	struct arena *a;
+	bool copies;
+};
+
+/* Adds the devices of the model to the trace that stands for it. */
+static struct trace *make_trace(const struct model *m, struct arena *a)
+{
+	struct trace *t = trace_new(a);
+
+	t->ticks_per_us = model_ticks(m);
+	for (uint32_t i = 0; i < m->devices.n; i++) {
+		struct trace_device d = { .kind = DEVICE_KIND_OTHER,
+			.process = ID_NONE,
+			.name = intern_add(&t->strings, device_name(m, i)),
+			.model = ID_NONE,
+			.uuid = ID_NONE };
+		VEC_PUSH(a, &t->devices, d);
+	}
+	return t;
+}
+
+/* Takes the number that the op log has for a node, where the formula lacks data. */
+static void take_stated(struct op_calls *c)
+{
+	c->lack = LACK_NOTHING;
+	c->from_file = true;
+	c->one = (struct flops){ .flops = c->stated, .read = -1, .written = -1 };
+	c->flops = c->stated;
+	c->bytes = 0;
+	if (c->formula == FORMULAS || c->formula == FORMULA_NONE)
+		c->formula = FORMULA_STATED;
+}
+
+/* Counts a node by its formula. */
+static void count_node(const struct graph_counting *x, uint32_t node, struct op_calls *c)
+{
+	c->list = model_node_call(&x->s->model, x->flops.shapes, node, x->a);
+	c->one = flops_of_list(c->list, NULL, &c->formula);
+	c->lack = c->one.lack;
+	c->input = c->one.input;
+	c->flops = c->one.flops;
+	if (!c->lack && c->one.read >= 0 && c->one.written >= 0)
+		c->bytes = num_add(c->one.read, c->one.written);
+}
+
+/* Adds the float operations of a call to those of the step, if it is a product. */
+static void add_product(struct trace_ops *to, const struct op_calls *c)
+{
+	if (c->lack || c->formula == FORMULAS || flops_class_of(c->formula) != CLASS_MATRIX)
+		return;
+	int64_t *sum = &to->products[0].all[c->one.type];
+	*sum = num_add(*sum, c->flops);
+}
+
+/* Appends the call of a node that has float operations, or may have some. time: ticks of its work.
+ */
+static void add_node(struct graph_counting *x, uint32_t node, int64_t time)
+{
+	const struct node *n = &x->s->model.nodes.v[node];
+	struct trace_ops *to = &x->to->ops;
+	enum node_flops state = x->flops.state[node];
+	struct op_calls c = { .name = model_str(&x->s->model, n->op),
+		.formula = FORMULAS,
+		.lack = LACK_FORMULA,
+		.device = time,
+		.on = n->device };
+
+	c.stated = x->s->computes_flops ? 0 : n->float_ops;
+	if (state == NODE_WITHOUT_FLOPS && c.stated <= 0 && (!x->copies || !time)) {
+		to->moved_time = num_add(to->moved_time, time);
+		return;
+	}
+	if (state != NODE_LACKS_FORMULA)
+		count_node(x, node, &c);
+	if (c.stated > 0 && (c.lack || state == NODE_WITHOUT_FLOPS))
+		take_stated(&c);
+	add_product(to, &c);
+	*(c.lack ? &c.unknown : &c.calls) = 1;
+	VEC_PUSH(x->a, &to->calls, c);
+}
+
+/* Finds the mean length of the steps, and the devices with work. */
+static void find_step(struct graph_counting *x)
+{
+	struct graph_calls *to = x->to;
+	struct facts f;
+	int64_t sum = 0;
+	size_t cpus = 0;
+
+	if (!x->s->model.steps.n)
+		return;
+	facts_find(&x->s->model, NULL, &x->s->recording_options, &f, x->a);
+	for (size_t i = 0; i < f.steps.n; i++)
+		sum = num_add(sum, f.steps.v[i].ns);
+	for (size_t i = 0; i < f.devices.n; i++)
+		*(f.devices.v[i].host ? &cpus : &to->devices) += f.devices.v[i].busy > 0;
+	to->devices = to->devices ? to->devices : cpus;
+	if (!f.steps.n)
+		return;
+	double ns = (double)sum / (double)f.steps.n;
+	double ticks = ns * (double)to->ops.t->ticks_per_us / 1e3;
+	struct trace_step step = { .id = -1, .name = ID_NONE, .end = num_from_real(ticks + 0.5) };
+	VEC_PUSH(x->a, &to->step.steps, step);
+}
+
+struct graph_calls graph_calls_find(struct session *s, bool copies)
+{
+	struct arena *a = &s->query_arena;
+	const struct model *m = &s->model;
+	struct graph_calls to = { .ops = { .t = make_trace(m, a), .a = a } };
+	struct graph_counting x = { .s = s,
+		.flops = model_flops(m, s->assume_batch, a),
+		.to = &to,
+		.a = a,
+		.copies = copies };
+	const struct tally *times = model_tallies(m, NULL, a);
+	int64_t accelerator = 0;
+
+	if (!(x.flops.counted + x.flops.unknown))
+		return to;
+	to.ops.products = ARENA_ARRAY(a, 1, struct step_products);
+	for (uint32_t i = 0; i < m->nodes.n; i++)
+		accelerator |= times[i].v[V_ACCELERATOR_MICROS];
+	for (uint32_t i = 0; i < m->nodes.n; i++)
+		add_node(&x, i, times[i].v[accelerator ? V_ACCELERATOR_MICROS : V_MICROS]);
+	find_step(&x);
+	return to;
+}
