@@ -123,7 +123,7 @@ class StepNumbers(List[int]):
         each device and prints the median, the shortest and the longest step. A trace or
         recording without marked steps is shown as one step named unknown. A profile without a
         trace, such as RunMetadata, has only the step time, and the busy and idle time of its
-        accelerators or, without them, of its hosts. In traces, -step selects steps.
+        accelerators or, without them, of its hosts. -step selects steps.
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of

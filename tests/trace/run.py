@@ -406,6 +406,7 @@ def no_trace():
     steps = json.loads(program(profile, 'steps', '-output', 'json')[0])['rows']
     summary = json.loads(program(profile, 'summary', '-output', 'json')[0])
     equal([s['step'] for s in steps], [0, 1, 2, 3])
+    equal(json.loads(program(profile, 'steps', '-step', '1..2', '-output', 'json')[0])['rows'], steps[1:3])
     equal(max(steps, key=lambda s: s['duration_ns'])['step'], summary['steps']['slowest'])
     gpu = next(d for d in summary['devices'] if 'GPU' in d['name'])
     equal(sum(s['busy_ns'] for s in steps), gpu['busy_ns'])

@@ -819,6 +819,8 @@ bool model_steps_write(const struct facts *f, const struct strs *names,
 	set_columns(&part, COLUMNS(partition), named);
 	for (size_t i = 0; i < f->steps.n; i++) {
 		const struct step_summary *s = &f->steps.v[order[i]];
+		if (!opts_has_step(o, s->id))
+			continue;
 		if (named)
 			table_text(&x, names->v[s->worker]);
 		put_model_step(&x, s, devices, host);
