@@ -247,8 +247,11 @@ void text_legend(
 	sb_put(&b->text, S(" | "));
 	for (unsigned i = 0; i < c->n; i++) {
 		const char *legend = metric_in(&metrics[c->id[i]], r->kind)->legend;
-		if (legend)
+		if (legend) {
 			put_legend(b, i, bar, str_of(legend), r->kind, M_NONE);
+			b->cells.v[b->cells.n - 1].key =
+			        c->share == M_NONE ? !bar : c->id[i] == c->share;
+		}
 		bar |= legend != NULL;
 	}
 	for (unsigned i = 0; i < r->n_extra; i++)

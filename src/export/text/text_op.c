@@ -17,6 +17,7 @@ struct lines {
 	struct line_build b;
 	struct sb cell; /* buffer for a padded cell */
 	size_t fields;
+	bool narrow; /* a terminal shows the lines: cells have only one share */
 	struct members members;
 };
 
@@ -75,7 +76,7 @@ static void put_shares(
 	l->cell.n = 0;
 	text_number(&l->cell, l->r, m, x->self, metric_in(m, l->r->kind)->suffix);
 	sb_put(&l->cell, S(" ("));
-	if (has_cumulative(l->q)) {
+	if (!l->narrow && has_cumulative(l->q)) {
 		fmt_fixed2(&l->cell, any ? percent(total, root) : 0);
 		sb_put(&l->cell, S("%, "));
 	}
@@ -223,6 +224,7 @@ static void put_type(
 void text_op(const struct result *r, struct sink *to, struct arena *a)
 {
 	struct lines l = { .r = r, .q = r->q, .a = a, .cell = sb_in(a) };
+	l.narrow = sink_takes_lines(to) && !r->q->o->wide && r->q->o->new_input;
 	struct entry root = { .self = &r->root, .total = &r->root };
 	struct text_columns c;
 
