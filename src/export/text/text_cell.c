@@ -269,6 +269,8 @@ static void put_figure(struct sb *b, const struct query *q, const struct extra *
 		text_quantity(b, q, x->unit, (struct fraction){ f.whole, 1 }, "");
 	else if (x->unit == UNIT_PERCENT)
 		fmt_fixed2(b, f.real);
+	else if (x->unit == UNIT_TIME && q->o->new_input)
+		fmt_time(b, num_from_real(f.real * 1000));
 	else if (x->unit == UNIT_TIME)
 		fmt_micros_real(b, f.real);
 	else if (q->o->new_input)
