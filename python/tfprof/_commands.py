@@ -432,6 +432,7 @@ class Commands:
 
         Each line is a line of Python code with the cost of all operations created there. This
         needs call stacks: an op log, a profile that contains them, or a memory snapshot.
+        -source prints the source lines with their own and total times instead.
 
         max_depth: show nodes at most this many levels deep (the root is level 1). Default: all
             levels.
