@@ -107,6 +107,8 @@ complete -c tfprof -o bars -d 'on a terminal; draw each lines share of the -orde
 complete -c tfprof -o quiet -d 'print only rows; no Doc block, no progress, no explanations; also -q'
 complete -c tfprof -o wide -d 'on a terminal; do not shorten names, leave out columns or break lines'
 complete -c tfprof -o full_names -d 'in text; show the names of C++ functions with result type, namespaces, all template arguments and parameters, and do not shorten names'
+complete -c tfprof -o source -d 'code; print the source lines with their own and total times, those with the most time first chosen'
+complete -c tfprof -o source_path -r -d 'code -source; read source files below this folder only, by the paths in the profile or their last parts .'
 complete -c tfprof -o max_values -x -d 'tensor_value; show at most N values of a tensor, and statistics over all values'
 complete -c tfprof -n '__fish_seen_subcommand_from top' -s n -x -a '10 20 50 100 0' -d 'show the first N nodes (20); 0 is all; also --top'
 complete -c tfprof -n '__fish_seen_subcommand_from peek' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20) of each table; 0 is all; also -n'

@@ -432,6 +432,7 @@ class Commands:
 
         Each line is a line of Python code with the cost of all operations created there. This
         needs call stacks: an op log, a profile that contains them, or a memory snapshot.
+        -source prints the source lines with their own and total times instead.
 
         max_depth: show nodes at most this many levels deep (the root is level 1). Default: all
             levels.
@@ -551,8 +552,9 @@ class Commands:
 
         Each line is an operation type, such as Conv2D. The first percentage is the share of
         this type plus all types below it in the list; the second is the share of this type
-        alone. -max_depth N shows N + 1 lines like the original, or N lines if an option,
-        output or input is used that the original does not have.
+        alone. On a terminal, tables of traces show only the second; -wide shows both.
+        -max_depth N shows N + 1 lines like the original, or N lines if an option, output or
+        input is used that the original does not have.
 
         max_depth: show nodes at most this many levels deep (the root is level 1). Default: all
             levels.

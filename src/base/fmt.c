@@ -165,6 +165,7 @@ static const char *const SIZES[] = { "B", "KB", "MB", NULL };
 
 /* Units of numbers that the original does not print. */
 static const char *const SI_COUNTS[] = { "", "k", "M", "G", "T", "P", "E", NULL };
+static const char *const SI_TIMES[] = { "us", "ms", "s", NULL };
 static const char *const SI_SIZES[] = { "B", "KB", "MB", "GB", "TB", "PB", "EB", NULL };
 
 static const char *const *units_of(enum quantity q)
@@ -174,7 +175,7 @@ static const char *const *units_of(enum quantity q)
 
 static const char *const *si_units_of(enum quantity q)
 {
-	return q == QUANTITY_TIME ? TIMES : q == QUANTITY_BYTES ? SI_SIZES : SI_COUNTS;
+	return q == QUANTITY_TIME ? SI_TIMES : q == QUANTITY_BYTES ? SI_SIZES : SI_COUNTS;
 }
 
 static void put_scaled_real(struct sb *b, double v, const char *const *units)
@@ -245,10 +246,21 @@ void fmt_fraction(struct sb *b, enum quantity q, struct fraction f)
 	}
 }
 
+/* Appends microseconds; below a nanosecond as fmt_fraction does. */
+static void put_time_si(struct sb *b, struct fraction us)
+{
+	int64_t ns = num_stopped(us.v) ? us.v : fraction_in(us, 1000);
+
+	if (ns || !us.v)
+		fmt_time(b, ns);
+	else
+		fmt_fraction(b, QUANTITY_TIME, us);
+}
+
 void fmt_fraction_si(struct sb *b, enum quantity q, struct fraction f)
 {
 	if (q == QUANTITY_TIME)
-		fmt_fraction(b, q, f);
+		put_time_si(b, f);
 	else
 		put_si(b, fraction_real(f), si_units_of(q));
 }

@@ -133,7 +133,7 @@ static void offer_files(struct session *s, struct complete *c)
 static void offer_commands(struct session *s, struct complete *c, bool all)
 {
 	for (const struct command *x = NULL; (x = cmd_next(s, x)) != NULL;)
-		if (all || cmd_in_session(x))
+		if (all || cmd_at_prompt(x))
 			offer(s, c, str_of(x->name));
 }
 
@@ -370,7 +370,7 @@ static void offer_behind(struct session *s, struct complete *c, const struct str
 	} else if (cmd && cmd->run == jobs_load) {
 		cut_stem(c, "=");
 		offer_files(s, c);
-	} else if (cmd && (cmd->run == jobs_list || !cmd_in_session(cmd))) {
+	} else if (cmd && (cmd->run == jobs_list || !cmd_at_prompt(cmd))) {
 		return;
 	} else if (cmd && cmd->subcommands && words->n == cmd->subcommand_at) {
 		offer_subcommands(s, c, cmd);

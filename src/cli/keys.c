@@ -33,6 +33,7 @@ static struct {
 	struct termios terminal; /* original mode of the terminal */
 	bool tty;
 	size_t prompt, length, searching; /* searching: number of keys of the current search */
+	wchar_t pending;                  /* key that is returned next; 0: none */
 	unsigned rows, columns;
 	bool too_long;
 } now;
@@ -251,9 +252,19 @@ static int read_key(EditLine *e, wchar_t *key)
 	*key = 0;
 	if (too_long(line))
 		return pass_over(e);
+	if (now.pending) {
+		*key = now.pending;
+		now.pending = 0;
+		return 1;
+	}
 	int rc = read_letter(e, key);
 	if (rc <= 0)
 		return rc;
+	/* libedit would search for Ctrl-C: the search ends first, then the line. */
+	if (now.searching && *key == KEY_CTRL('c')) {
+		now.pending = *key;
+		*key = KEY_CTRL('g');
+	}
 	/* libedit searches for a word before the line, and inserts it at the end. */
 	if (now.searching && *key == KEY_CTRL('w'))
 		*key = KEY_CTRL('g');
@@ -291,6 +302,7 @@ const char *keys_line(EditLine *e, size_t prompt, int *n, bool *too_long)
 	now.length = SIZE_MAX;
 	now.searching = 0;
 	now.too_long = false;
+	now.pending = 0;
 	stopped = continued = 0;
 	look_at_size();
 	take_signals();

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Aligns the cells of rows in columns, and shortens and wraps them.
+ * Aligns the cells of rows in columns, shortens and wraps them, and leaves out columns.
  */
 #include "cli/screen.h"
 
-#define DIM       "\033[2m"
-#define BOLD      "\033[1m"
-#define HOT       "\033[1;31m"
-#define WARM      "\033[33m"
-#define PLAIN     "\033[0m"
-#define LARGE     0.5 /* shares from this value on are hot */
-#define MIDDLE    0.2 /* shares from this value on are warm */
-#define BAR       10  /* width of a bar, columns */
-#define SHARE     6   /* width of the share after the bar, columns */
-#define NAME_MIN  16  /* columns; names are never shortened further */
-#define GAP       2   /* columns between two cells */
-#define ROWS_WAIT 500 /* number of rows that determine the widths of columns */
-#define INDENT_ON 4   /* indent of cells continued on the next line */
+#define DIM      "\033[2m"
+#define BOLD     "\033[1m"
+#define HOT      "\033[1;31m"
+#define WARM     "\033[33m"
+#define PLAIN    "\033[0m"
+#define LARGE    0.5 /* shares from this value on are hot */
+#define MIDDLE   0.2 /* shares from this value on are warm */
+#define BAR      10  /* width of a bar, columns */
+#define SHARE    6   /* width of the share after the bar, columns */
+#define NAME_MIN 16  /* columns; names are never shortened further */
+/* Columns, and two fifths of the line, that names keep while cells remain. */
+#define NAME_LEAST 24
+#define GAP        2   /* columns between two cells */
+#define ROWS_WAIT  500 /* number of rows that determine the widths of columns */
+#define INDENT_ON  4   /* indent of cells continued on the next line */
 
 struct layout_row {
 	size_t indent;
@@ -74,7 +76,7 @@ static void measure(struct layout *l)
 		l->name = name > l->name ? name : l->name;
 		for (size_t c = 0; c < r->n; c++) {
 			size_t n = width(l, r->cells[c]);
-			if (n > l->columns.v[c].width)
+			if (n > l->columns.v[c].width && !l->columns.v[c].left_out)
 				l->columns.v[c].width = n;
 		}
 	}
@@ -95,7 +97,41 @@ static size_t cells_width(const struct layout *l)
 	return all;
 }
 
-/* Narrows text columns, then names, if the terminal is too narrow. */
+/* True if the columns fit beside names of this width. */
+static bool fits(const struct layout *l, size_t names)
+{
+	return names + cells_width(l) + bar_width(l) <= l->term.columns;
+}
+
+/* Leaves out the last columns, but not the key, until the others fit beside names of two fifths of
+ * the line; below a new heading, then shows again those that fit in the rest. */
+static void leave_out(struct layout *l)
+{
+	size_t least = (size_t)l->term.columns * 2 / 5;
+
+	least = least > NAME_LEAST ? least : NAME_LEAST;
+	least = least > l->name ? l->name : least;
+	for (size_t c = l->columns.n; c-- > 0 && !fits(l, least);) {
+		struct layout_column *x = &l->columns.v[c];
+		if (x->key || !x->width)
+			continue;
+		x->left_out = x->width;
+		x->width = 0;
+	}
+	for (size_t c = 0; c < l->columns.n && l->heading.n; c++) {
+		struct layout_column *x = &l->columns.v[c];
+		if (!x->left_out)
+			continue;
+		x->width = x->left_out;
+		if (fits(l, least))
+			x->left_out = 0;
+		else
+			x->width = 0;
+	}
+}
+
+/* Narrows text columns, then names, if the terminal is too narrow; leaves out columns if that is
+ * not enough. */
 static void fit(struct layout *l)
 {
 	size_t room = l->term.columns, all = l->name + cells_width(l) + bar_width(l);
@@ -109,6 +145,8 @@ static void fit(struct layout *l)
 		x->width -= spare;
 		all -= spare;
 	}
+	leave_out(l);
+	all = l->name + cells_width(l) + bar_width(l);
 	if (all <= room)
 		return;
 	if (l->name > NAME_MIN && all - (l->name - NAME_MIN) <= room) {
@@ -343,8 +381,10 @@ static void add_columns(struct layout *l, const struct line *line)
 		const struct line_cell *c = &line->cells[i];
 		while (l->columns.n <= c->column)
 			VEC_PUSH(&l->a, &l->columns, (struct layout_column){ 0 });
-		if (line->style == LINE_HEADING)
+		if (line->style == LINE_HEADING) {
 			l->columns.v[c->column].name = str_copy(&l->a, slice(line, c));
+			l->columns.v[c->column].key = c->key;
+		}
 	}
 }
 
@@ -392,8 +432,26 @@ void layout_text(struct layout *l, struct str text, struct sb *to)
 	r->name = str_copy(&l->waiting, text);
 }
 
+/* Names the columns that were left out. */
+static void put_left_out(const struct layout *l, struct sb *to)
+{
+	struct sb all = sb_in(to->a);
+
+	for (size_t c = 0; c < l->columns.n; c++)
+		if (l->columns.v[c].left_out)
+			sb_fmt(&all, "%s%.*s", all.n ? ", " : "(-wide also shows ",
+			        STR(l->columns.v[c].name));
+	if (!all.n)
+		return;
+	sb_char(&all, ')');
+	letters_wrap(to, sb_str(&all), 0, sentence_columns(l), l->term.utf8);
+	sb_char(to, '\n');
+}
+
 void layout_end(struct layout *l, struct sb *to)
 {
 	put_waiting(l, to);
+	if (l->table)
+		put_left_out(l, to);
 	l->table = false;
 }

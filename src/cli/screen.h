@@ -25,6 +25,8 @@ struct layout_column {
 	struct str name;
 	size_t width;
 	bool text; /* true: not all cells are numbers; they are left-aligned and may be shortened */
+	bool key;  /* left out last */
+	size_t left_out; /* its width, if it is left out: width is then 0 */
 };
 struct layout {
 	struct term term;

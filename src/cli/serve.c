@@ -66,14 +66,25 @@ static void on_signal(int number)
 		atomic_store(&q->cancel, true);
 }
 
-static void catch_signals(void)
+static const int signals[] = { SIGINT, SIGTERM, SIGALRM };
+#define SIGNALS (sizeof signals / sizeof *signals)
+
+/* Catches the signals that end the server; before: the handlers until then. */
+static void catch_signals(struct sigaction before[SIGNALS])
 {
 	struct sigaction a = { .sa_handler = on_signal };
 
+	ended = 0;
 	sigemptyset(&a.sa_mask);
-	sigaction(SIGINT, &a, NULL);
-	sigaction(SIGTERM, &a, NULL);
-	sigaction(SIGALRM, &a, NULL);
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &a, &before[i]);
+}
+
+/* Gives the signals back to the prompt. */
+static void release_signals(const struct sigaction before[SIGNALS])
+{
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &before[i], NULL);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *server)
@@ -330,6 +341,7 @@ static bool serve(struct server *v, const struct serve_options *o)
 {
 	struct arena *a = &v->s->query_arena;
 	struct timeval tick = { 0, TICK_US };
+	struct sigaction before[SIGNALS];
 	struct sink *out = sink_fd(a, STDOUT_FILENO, S("standard output"));
 
 	evhttp_set_max_headers_size(v->http, HEADERS_MAX);
@@ -343,13 +355,14 @@ static bool serve(struct server *v, const struct serve_options *o)
 	struct event *timer = event_new(v->base, -1, EV_PERSIST, on_tick, v);
 	if (!timer || event_add(timer, &tick))
 		return session_fail(v->s, ERR_RESOURCE, "not enough memory for the server");
-	catch_signals();
+	catch_signals(before);
 	sink_fmt(out, "%.*s\nCtrl-C ends the server.\n", STR(url));
 	sink_flush(out);
 	if (o->open)
 		open_browser(v, url);
 	limit_files();
 	event_base_dispatch(v->base);
+	release_signals(before);
 	event_free(timer);
 	return true;
 }
@@ -414,6 +427,16 @@ static bool run_server(struct session *s, const struct serve_options *o,
 }
 #endif
 
+/* Returns the files of the loaded job as one list. */
+static struct str loaded_files(struct session *s)
+{
+	struct strs files = { 0 };
+
+	for (size_t i = 0; i < s->sources.n; i++)
+		strs_add(&s->query_arena, &files, s->sources.v[i].path);
+	return strs_join(&s->query_arena, &files, S(","));
+}
+
 bool serve_run(struct session *s, const struct request *r, struct sink *out)
 {
 	struct serve_options words = { 0 };
@@ -425,5 +448,10 @@ bool serve_run(struct session *s, const struct request *r, struct sink *out)
 	if (!report_words(s, r, &from.flags, &w))
 		return false;
 	from.files = w.rest;
-	return run_server(s, &words, &from, &o);
+	if (r->prompt && !from.files.n && !from.flags.n && s->sources.n)
+		strs_add(&s->query_arena, &from.files, loaded_files(s));
+	bool ok = run_server(s, &words, &from, &o);
+	if (r->prompt)
+		putchar('\n'); /* after the "^C" of the terminal */
+	return ok;
 }

@@ -96,9 +96,7 @@ static enum quantity kind_of(struct str s)
 {
 	if (str_ends(s, S("B")))
 		return QUANTITY_BYTES;
-	return str_ends(s, S("us")) || str_ends(s, S("ms")) || str_ends(s, S("sec"))
-	               ? QUANTITY_TIME
-	               : QUANTITY_COUNT;
+	return str_ends(s, S("s")) || str_ends(s, S("sec")) ? QUANTITY_TIME : QUANTITY_COUNT;
 }
 
 /* Reads "own/total suffix" or "--/total suffix". */

@@ -19,6 +19,7 @@ struct line_cell {
 	size_t at, n;
 	unsigned column; /* counted from 0; the name is not a column */
 	bool number;     /* aligned to the right */
+	bool key;        /* in a heading: a narrow terminal shows this column first */
 	double value;    /* rows of tables: the number, by which rows can be sorted; NAN: none */
 };
 

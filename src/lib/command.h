@@ -40,9 +40,10 @@ struct command {
 	bool takes_name;                     /* true: the first word is stored in request.topics */
 	bool own_words;                      /* true: the command parses its arguments itself and
 	                                        stores them in request.topics */
-	bool program; /* exists only in the program (program.h), not in the library */
-	bool starts;  /* true: the first argument that is not an option begins another command
-	                 line */
+	bool program;   /* exists only in the program (program.h), not in the library */
+	bool at_prompt; /* with program: can be typed at the prompt, too */
+	bool starts;    /* true: the first argument that is not an option begins another command
+	                   line */
 	const char *synopsis;    /* additional text after the synopsis in the manual */
 	const char *subcommands; /* choices of argument subcommand_at, separated by blanks; NULL: no
 	                            such argument */
@@ -92,6 +93,12 @@ static inline bool cmd_in_session(const struct command *c)
 	return !c->program || c->needs_profile;
 }
 
+/* True if a person can type the command at the prompt. */
+static inline bool cmd_at_prompt(const struct command *c)
+{
+	return cmd_in_session(c) || c->at_prompt;
+}
+
 /* Returns the command after c (NULL: the first command), or NULL at the end. Iterates over the
  * commands of the library, then of the program (session.more_commands). */
 const struct command *cmd_next(const struct session *s, const struct command *c);
@@ -104,6 +111,10 @@ const struct command *cmd_find(const struct session *s, struct str name);
 #include "lib/command.def"
 /* clang-format on */
 #undef COMMAND
+
+/* Writes the source lines of the code view with their times: the option -source. */
+bool run_source(
+        struct session *s, const struct view_ops *v, const struct opts *o, struct sink *out);
 
 /* True if a word has the form of a change for what-if. */
 bool what_if_is_change(struct str word);

@@ -26,7 +26,7 @@ static const struct command *find_prefix(struct session *s, struct str word)
 	const struct command *found = NULL;
 
 	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;) {
-		if (!cmd_in_session(c) || !word.n || !str_starts(str_of(c->name), word))
+		if (!cmd_at_prompt(c) || !word.n || !str_starts(str_of(c->name), word))
 			continue;
 		if (found)
 			return NULL;
@@ -545,7 +545,7 @@ bool cmd_run(struct session *s, const struct request *r, struct sink *out)
 {
 	struct sb b = sb_in(&s->query_arena);
 
-	if (r->command && !cmd_in_session(r->command))
+	if (r->command && !cmd_in_session(r->command) && !(r->prompt && r->command->at_prompt))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "%s cannot be used in a session: type tfprof %s in the shell",
 		        r->command->name, r->command->name);

@@ -159,7 +159,8 @@ struct opts {
 	                     accept */
 	bool exact_names; /* timeline: true if a name that ends in .json is used unchanged; set by
 	                     the program */
-	bool viz, bars, wide, quiet;
+	bool viz, bars, wide, quiet, source;
+	struct str source_path; /* folder of source files; empty: the current folder */
 	struct str dump_to_file;
 	struct str rename;  /* substitution rules in the syntax of pattern_subst.c */
 	int64_t max_values; /* number of tensor values to print; negative: all */

@@ -167,7 +167,7 @@ def test_gpu_communication():
     s.launch(50 * US, '_Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE', length=100 * US, late=0, stream=8)
     s.launch(140 * US, length=30 * US, late=0).launch(200 * US, 'nvshmemi_put', length=5 * US, late=0)
     data = answer(s)
-    same(rows(data, 'communication', 'total_ns', 'hidden_ns', 'exposed_ns', 'hidden_permille'), [(105 * US, 60 * US, 45 * US, 571)])
+    same(rows(data, 'communication', 'total_ns', 'hidden_ns', 'exposed_ns', 'hidden_permille', 'hidden_share'), [(105 * US, 60 * US, 45 * US, 571, 57.14)])
     same(data['gpus'][0]['kernel_busy_ns'], 175 * US)
 
 

@@ -67,8 +67,26 @@ def commands_are_whole(file):
     return [line for line in piped.splitlines() if is_command(line) and line.removeprefix('next').strip() not in narrow]
 
 
+def columns_leave():
+    """Returns what is wrong with tables that are too wide: columns leave and are named before names get less than two fifths."""
+    bad = []
+    for columns, gone in ((80, 'total execution time'), (120, '# parameters')):
+        lines = answer(columns, ['op', 'testdata/example/profile_100', '-select', 'micros,occurrence,params,float_ops,bytes', '-q'])
+        text = ' '.join(lines)
+        bad += [] if '(-wide also shows ' in text and gone in text.split('also shows')[1] else ['%d: %s is not named' % (columns, gone)]
+        bad += [line for line in lines if '…' in line]  # the names are shorter than two fifths of the line
+        bad += [] if columns > 80 or re.search('requested bytes +.run.defined.', text) else ['a column that fits is left out']
+    lines = answer(80, ['scope', 'testdata/example/profile_100', '-select', 'micros,bytes', '-order_by', 'micros', '-q'])
+    bad += [] if 'also shows cpu execution time' in ' '.join(lines) else ['the column of -order_by is left out']
+    return bad
+
+
 def main():
     passed = failed = 0
+    bad = columns_leave()
+    passed, failed = passed + (not bad), failed + bool(bad)
+    if bad:
+        print('columns that do not fit:\n  %s' % '\n  '.join(bad[:5]))
     cut = [line for file in ARGS.files or [os.path.join('testdata', f) for f in FILES] for line in commands_are_whole(file)]
     passed, failed = passed + (not cut), failed + bool(cut)
     if cut:

@@ -7,6 +7,7 @@
 import gzip
 import json
 import os
+import re
 import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
@@ -427,6 +428,30 @@ def step_by_time():
     assert "no steps are loaded: 'slowest' needs one" in err, err
 
 
+def source_lines():
+    """code -source prints source lines with their times; only files below -source_path are read, links resolved."""
+    profile = os.path.join(cases.TESTDATA, 'example', 'profile_100')
+    os.makedirs('below/deep')
+    with open('below/deep/dataset.py', 'w') as f:
+        f.writelines('line %d\n' % i for i in range(1, 21))
+    with open('model.py', 'w') as f:
+        f.writelines('secret %d\n' % i for i in range(1, 21))
+    os.symlink('../model.py', 'below/model.py')
+    out, err = program(profile, 'code', '-source', '-source_path', 'below/deep', '-n', '0')
+    lines = {line.split(None, 3)[-1]: line.split()[:3] for line in out.split('\n') if 'ms' in line}
+    equal(lines['line 13'], ['9.41ms', '9.41ms', '13'])
+    assert '                        10  line 10\n' in out and 'line 8\n' not in out, out
+    out, err = program(profile, 'code', '--source', '--source-path=below', '-n', '0')
+    assert 'secret' not in out and 'x = conv2d(x, kernel)' in out, out  # a link leads outside; the profile has the line
+    assert "source files are not below -source_path 'below'" in err, err
+    assert 'secret 9' in program(profile, 'code', '-source', '-n', '0')[0]  # the current folder
+    rows = json.loads(program(profile, 'code', '-output', 'json', '-max_depth', '1')[0])['rows']
+    own = sum(float(n) * (1000 if unit == 'ms' else 1) for n, unit in re.findall(r'^ *([\d.]+)(us|ms) ', out, re.M))
+    assert abs(own - rows[0]['total_micros']) < rows[0]['total_micros'] / 100, (own, rows[0])
+    _, err = program(profile, 'code', '-source', '-output', 'csv', status=2)
+    assert '-source prints text only' in err, err
+
+
 def sample():
     """The trace of the examples equals the output of this script."""
     with open(os.path.join(cases.TESTDATA, 'traces', 'trace.xplane.pb'), 'rb') as f:
@@ -479,7 +504,7 @@ def damaged_names():
 CASES = [trace_viewer, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps,
          marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, messages_of_the_profiler, truncated, copied_as_text,
-         damaged_bytes, damaged_names, tables, no_trace, step_by_time, sample]
+         damaged_bytes, damaged_names, tables, no_trace, step_by_time, source_lines, sample]
 
 def sample_gpu():
     """Returns two steps on a GPU: a copy, a matrix product in two kernels, a relu."""

@@ -72,7 +72,7 @@ static void test_short(void **state)
 	assert_str(short_of(*state, QUANTITY_BYTES, 999, false), "999B");
 	assert_str(short_of(*state, QUANTITY_BYTES, 999500, false), "1MB");
 	assert_str(short_of(*state, QUANTITY_BYTES, 0, true), "+0B");
-	assert_str(short_of(*state, QUANTITY_TIME, -1234567, true), "-1.23sec");
+	assert_str(short_of(*state, QUANTITY_TIME, -1234567, true), "-1.23s");
 	assert_str(short_of(*state, QUANTITY_COUNT, 1450, false), "1.45k");
 	assert_str(short_of(*state, QUANTITY_COUNT, INT64_MIN, false), "-9.22E");
 	assert_str(short_of(*state, QUANTITY_COUNT, INT64_MAX, false), "9.22E");

@@ -133,6 +133,7 @@ static void put_communication(
 	table_number(to, hidden);
 	table_number(to, num_sub(busy, hidden));
 	table_number(to, permille(hidden, busy));
+	table_number(to, table_share(hidden, busy));
 }
 
 static void put_transfers(

@@ -104,6 +104,13 @@ static void put_percent(struct sb *b, int64_t hundredths)
 		sb_fmt(b, "%.2f%%", (double)hundredths / 100);
 }
 
+/* Appends bytes per second: 24.4GB/s. */
+static void put_rate(struct sb *b, int64_t bytes)
+{
+	fmt_si_bytes(b, (double)bytes);
+	sb_put(b, S("/s"));
+}
+
 static struct str text_cell(const struct table *x, size_t column, const struct table_cell *c)
 {
 	const struct column *k = &x->columns[column];
@@ -132,7 +139,7 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 	else if (has_unit(k, "thousandths"))
 		sb_fmt(&b, "%.2f", (double)c->number / 1000);
 	else if (has_unit(k, "bytes/s"))
-		sb_fmt(&b, "%.2f GB/s", (double)c->number / 1e9);
+		put_rate(&b, c->number);
 	else if (has_unit(k, "flop") || has_unit(k, "flop/s") || has_unit(k, "count"))
 		fmt_si(&b, (double)c->number);
 	else if (k->unit)

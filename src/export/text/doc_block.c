@@ -34,9 +34,11 @@ static void put_metrics(struct sink *to, struct arena *a, const struct select *s
 	}
 }
 
+/* Writes nothing to a terminal about inputs that the original cannot read: the block fills half of
+ * a screen, and 'help columns' explains them. */
 void doc_write(struct sink *to, struct arena *a, const struct query *q)
 {
-	if (q->o->quiet)
+	if (q->o->quiet || (q->o->new_input && sink_takes_lines(to)))
 		return;
 	if (q->m->misses_streams)
 		sink_put(to, str_of(MISSING_STREAMS));

@@ -247,8 +247,11 @@ void text_legend(
 	sb_put(&b->text, S(" | "));
 	for (unsigned i = 0; i < c->n; i++) {
 		const char *legend = metric_in(&metrics[c->id[i]], r->kind)->legend;
-		if (legend)
+		if (legend) {
 			put_legend(b, i, bar, str_of(legend), r->kind, M_NONE);
+			b->cells.v[b->cells.n - 1].key =
+			        c->share == M_NONE ? !bar : c->id[i] == c->share;
+		}
 		bar |= legend != NULL;
 	}
 	for (unsigned i = 0; i < r->n_extra; i++)
@@ -266,6 +269,8 @@ static void put_figure(struct sb *b, const struct query *q, const struct extra *
 		text_quantity(b, q, x->unit, (struct fraction){ f.whole, 1 }, "");
 	else if (x->unit == UNIT_PERCENT)
 		fmt_fixed2(b, f.real);
+	else if (x->unit == UNIT_TIME && q->o->new_input)
+		fmt_time(b, num_from_real(f.real * 1000));
 	else if (x->unit == UNIT_TIME)
 		fmt_micros_real(b, f.real);
 	else if (q->o->new_input)

@@ -17,6 +17,7 @@ struct lines {
 	struct line_build b;
 	struct sb cell; /* buffer for a padded cell */
 	size_t fields;
+	bool narrow; /* a terminal shows the lines: cells have only one share */
 	struct members members;
 };
 
@@ -75,7 +76,7 @@ static void put_shares(
 	l->cell.n = 0;
 	text_number(&l->cell, l->r, m, x->self, metric_in(m, l->r->kind)->suffix);
 	sb_put(&l->cell, S(" ("));
-	if (has_cumulative(l->q)) {
+	if (!l->narrow && has_cumulative(l->q)) {
 		fmt_fixed2(&l->cell, any ? percent(total, root) : 0);
 		sb_put(&l->cell, S("%, "));
 	}
@@ -88,10 +89,12 @@ static void put_shares(
 	put_right(l, column, sb_str(&l->cell), CELL_WIDTH);
 }
 
-/* Appends a number of runs, with two decimals if it has a fraction. */
-static void put_runs(struct sb *b, struct fraction f)
+/* Appends a number of runs, with two decimals if it has a fraction and the original prints it. */
+static void put_runs(struct sb *b, const struct query *q, struct fraction f)
 {
-	if (f.per == 1 || f.v % f.per == 0)
+	if (q->o->new_input)
+		fmt_fraction_si(b, QUANTITY_COUNT, f);
+	else if (f.per == 1 || f.v % f.per == 0)
 		fmt_i64(b, f.v / f.per);
 	else
 		fmt_fixed2(b, fraction_real(f));
@@ -108,7 +111,7 @@ static void put_occurrence(struct lines *l, unsigned column, uint32_t kept)
 		if (view_matches(l->q, members[i]))
 			runs = num_add(runs, l->q->tallies[members[i]].v[V_RUNS]);
 	l->cell.n = 0;
-	put_runs(&l->cell, model_fraction(l->q->m, l->q->over, V_RUNS, runs));
+	put_runs(&l->cell, l->q, model_fraction(l->q->m, l->q->over, V_RUNS, runs));
 	sb_char(&l->cell, '|');
 	fmt_i64(&l->cell, view_nodes(l->q, kept));
 	put_right(l, column, sb_str(&l->cell), OCCURRENCE_WIDTH);
@@ -142,9 +145,10 @@ static void put_groups(const struct lines *l, struct sink *to, const struct inte
 		sb_put(&b, S("\ninput_type: "));
 		sb_put(&b, intern_str(lists, order[i]));
 		sb_put(&b, S("\t(run*"));
-		put_runs(&b, model_fraction(q->m, q->over, V_RUNS, g->runs));
+		put_runs(&b, q, model_fraction(q->m, q->over, V_RUNS, g->runs));
 		sb_fmt(&b, "|defined*%lld)\texec_time: ", (long long)g->defined);
-		fmt_fraction(&b, QUANTITY_TIME, model_fraction(q->m, q->over, V_MICROS, g->micros));
+		text_quantity(
+		        &b, q, UNIT_TIME, model_fraction(q->m, q->over, V_MICROS, g->micros), "");
 	}
 	sb_put(&b, S("\n\n"));
 	sink_put(to, sb_str(&b));
@@ -223,6 +227,7 @@ static void put_type(
 void text_op(const struct result *r, struct sink *to, struct arena *a)
 {
 	struct lines l = { .r = r, .q = r->q, .a = a, .cell = sb_in(a) };
+	l.narrow = sink_takes_lines(to) && !r->q->o->wide && r->q->o->new_input;
 	struct entry root = { .self = &r->root, .total = &r->root };
 	struct text_columns c;
 
