@@ -14,7 +14,7 @@
 
 #define MCP_LINE_MAX     ((size_t)4 << 20)  /* maximum size of a message, bytes */
 #define MCP_FILES_MAX    4                  /* number of inputs that stay loaded */
-#define MCP_MEMORY_MAX   ((size_t)4 << 30)  /* bytes above which all but the newest are unloaded */
+#define MCP_MEMORY_MAX   ((size_t)4 << 30)  /* bytes; above it, only the newest stays loaded */
 #define MCP_ANSWERS_MAX  ((size_t)64 << 20) /* limit for the stored answers of an input, bytes */
 #define MCP_TOKENS       2000               /* default of max_tokens */
 #define MCP_TOKENS_LEAST 200

@@ -260,7 +260,7 @@ struct launch_ex_params {
 		void *stream;
 	} * config;
 };
-#define CUPTI_STREAM_PER_THREAD ((void *)2) /* NULL, in functions whose name ends in _ptsz */
+#define CUPTI_STREAM_PER_THREAD ((void *)2) /* written as NULL in functions named *_ptsz */
 
 /* Arguments of a state callback. */
 struct cb_state {

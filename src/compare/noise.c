@@ -55,7 +55,7 @@ bool noise_probability(
 	return true;
 }
 
-/* Sets *noise and returns true if the steps of the two sides can decide. */
+/* Returns true, and sets *noise, if the two sides have enough steps for the test. */
 static bool test_steps(
         const struct noise_request *request, uint32_t side, uint32_t i, uint32_t k, bool *noise)
 {

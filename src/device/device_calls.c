@@ -203,7 +203,8 @@ static void see_call(struct host_walk *w, const struct span *x)
 		.call = (uint32_t)(x->tag >> CALL_BITS),
 		.waited = (x->tag & (CALL_SYNCHRONIZES | CALL_WAITED)) != 0 };
 
-	/* Work that has begun was launched earlier, and covers the time up to its latest end. */
+	/* Work that began before this call was launched earlier; it covers the time to its latest
+	 * end. */
 	count(&c, x->start, w->busy);
 	c.outlived = w->busy > c.end;
 	if (w->open.n >= OPEN_MAX)

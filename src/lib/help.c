@@ -293,7 +293,7 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 
 /* ---- help within one screen ---- */
 
-#define SHORT_ABOUT    300 /* bytes of the explanation, to the end of a sentence */
+#define SHORT_ABOUT    300 /* maximum size, bytes; cut after a sentence */
 #define SHORT_OPTIONS  14  /* number of options that get a line; the others are only named */
 #define SHORT_EXAMPLES 2
 

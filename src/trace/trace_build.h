@@ -126,8 +126,8 @@ void build_seal(struct trace_build *b);
 /* Extends the window of the trace by a record that is not stored as a slice; ticks. */
 void build_cover(struct trace_build *b, int64_t start, int64_t end);
 
-/* Adds an argument to slices of a track after the seal. numbers[i] belongs to slice i of the track;
- * 0: none. */
+/* Adds an argument to the slices of a track after sealing. numbers[i] belongs to slice i of the
+ * track; 0: none. */
 void build_number(struct trace_build *b, uint32_t track, uint32_t key, const uint32_t *numbers);
 
 /* Adds a place of graph work. Returns its index. parent: the index of a place, or ID_NONE. */

@@ -51,7 +51,7 @@ struct why_change {
 	struct arena *a;
 };
 
-/* The scene lives in a. */
+/* Opens a scene, allocated in a. */
 void why_scene_open(
         struct why_scene *s, const struct rank_group *job, uint32_t index, struct arena *a);
 

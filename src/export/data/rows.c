@@ -60,7 +60,7 @@ static void add(struct rows *x, const char *name, enum column_type type, enum wh
  * list. */
 static const struct own_or_total {
 	const char *prefix;
-	bool total[2]; /* true for the second number of a view, the total; [1]: in op */
+	bool total[2]; /* [0]: true if it is the total, not the own number; [1]: in op */
 	bool op_only;
 } numbers[] = { { "own", { false, false }, false }, { "total", { true, false }, false },
 	{ "cumulative", { true, true }, true } };

@@ -166,7 +166,7 @@ static void begin(struct memory_timeline *x)
 	x->key = build_key(b, S("category"));
 }
 
-/* Processes the data whose meaning only the end of the file decides. */
+/* Processes the data that can only be interpreted at the end of the file. */
 static void finish(struct memory_timeline *x)
 {
 	if (x->lists == 1 && x->first.n == RAW_N)

@@ -12,7 +12,7 @@
  */
 #include "trace/read/perfetto/perfetto_internal.h"
 
-#define PARENTS_MAX 64 /* maximum number of tracks above a track */
+#define PARENTS_MAX 64 /* maximum depth of nested tracks */
 
 enum key_kind { KEY_UUID, KEY_THREAD, KEY_SEQUENCE, KEY_ID };
 struct track_key {
