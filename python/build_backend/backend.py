@@ -14,10 +14,10 @@ import tempfile
 import wheel
 
 BUILT = ('build/tfprof', 'build/libtfprof.so', 'build/libtfprof_cupti.so')
-# Needs of a build: programs, and modules of pkg-config. The sources of a release have the code that protoc makes.
+# What a build needs: programs, and modules of pkg-config. Release archives contain the code that protoc generates.
 PROGRAMS, GENERATORS = ('make', 'pkg-config'), ('protoc', 'protoc-gen-c')
 MODULES = ('libprotobuf-c', 'libpcre2-8', 'zlib')
-LEFT_OUT, KEPT = ('tests/', 'testdata/', '.ci/', '.github/'), ('tests/rules.mk',)  # of source distributions
+LEFT_OUT, KEPT = ('tests/', 'testdata/', '.ci/', '.github/'), ('tests/rules.mk',)  # for source distributions
 
 
 def _generated():
@@ -35,7 +35,7 @@ def missing():
 
 
 def _make(targets, folder=wheel.ROOT):
-    # The jobs of a make around pip are not for this one.
+    # The job slots of a make that runs pip must not be used by the make below.
     env = {k: v for k, v in os.environ.items() if k not in ('MAKEFLAGS', 'MAKELEVEL', 'MFLAGS', 'MAKEOVERRIDES')}
     return subprocess.call(['make', '--no-print-directory', '-C', folder, *targets], env=env, stdout=sys.stderr)
 
@@ -70,7 +70,7 @@ def _sources():
         if os.path.exists(os.path.join(wheel.ROOT, '.git')) and shutil.which('git') else None
     if p and not p.returncode:
         names = p.stdout.decode().split('\0')
-    else:  # sources without a repository: a source distribution
+    else:  # no repository: a source distribution
         names = []
         for folder, folders, files in os.walk(wheel.ROOT):
             folders[:] = [f for f in folders if f not in ('build', '__pycache__') and not f.endswith('.egg-info')]

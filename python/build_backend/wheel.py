@@ -11,7 +11,7 @@ PYTHON = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(PYTHON)
 LIBRARY = 'libtfprof.so.0'
 COLLECTOR = 'libtfprof_cupti.so'
-# Completions of shells, below share/ of the environment.
+# Shell completions, installed below share/ of the environment.
 COMPLETIONS = {'tfprof.bash': 'bash-completion/completions/tfprof', '_tfprof': 'zsh/site-functions/_tfprof',
                'tfprof.fish': 'fish/vendor_completions.d/tfprof.fish'}
 EPOCH = (1980, 1, 1, 0, 0, 0)  # time of every file in the archive: the earliest time that zip can store
@@ -23,12 +23,12 @@ def text(*path):
 
 
 def version():
-    """The version, which the Makefile alone states."""
+    """Returns the version, which only the Makefile states."""
     return re.search(r'^VERSION := (\S+)$', text('Makefile'), re.M).group(1)
 
 
 def metadata():
-    """METADATA of the wheel, from the [project] table of pyproject.toml."""
+    """Returns the METADATA of the wheel, from the [project] table of pyproject.toml."""
     project = text('python', 'pyproject.toml')
 
     def value(key):
@@ -38,7 +38,7 @@ def metadata():
     author = re.search(r'^authors = \[\{ name = "(.*)" \}\]$', project, re.M).group(1)
     lines = ['Metadata-Version: 2.1', 'Name: tfprof', 'Version: ' + version(), 'Summary: ' + value('description'), 'Author: ' + author,
              'License: Apache-2.0', 'Requires-Python: ' + value('requires-python')]
-    if os.environ.get('PROJECT_URL'):  # set by releases: where the project is, states the publisher
+    if os.environ.get('PROJECT_URL'):  # set for releases: the address of the project
         lines.append('Project-URL: Source, ' + os.environ['PROJECT_URL'])
     lines += ['Classifier: ' + c for c in re.findall(r'"(.*?)"', classifiers)]
     for extra, needs in re.findall(r'^(\w+) = \[("[^\]]*)\]$', re.sub(r'^classifiers.*?\]$', '', project, flags=re.M | re.S)
@@ -50,7 +50,7 @@ def metadata():
 
 
 def package_files():
-    """{name in the wheel: path} of the Python package."""
+    """Returns {name in the wheel: path} of the Python package."""
     found = {}
     for folder, _, names in os.walk(os.path.join(PYTHON, 'tfprof')):
         for n in names:
@@ -62,7 +62,7 @@ def package_files():
 
 
 def contents(build, licences):
-    """{name in the wheel: (bytes, mode)} without RECORD and WHEEL."""
+    """Returns {name in the wheel: (bytes, mode)}, without RECORD and WHEEL."""
     data, info = 'tfprof-%s.data/' % version(), 'tfprof-%s.dist-info/' % version()
     paths = dict(package_files())
     paths['tfprof/' + LIBRARY] = os.path.join(build, 'libtfprof.so')
@@ -88,7 +88,7 @@ def contents(build, licences):
 
 
 def pack(folder, tags, build, licences=None):
-    """Writes the wheel from a build folder and returns its file name. tags: of platforms, such as linux_x86_64."""
+    """Writes the wheel from a build folder and returns its file name. tags: platform tags, such as linux_x86_64."""
     return _zip(folder, tags, contents(build, licences))
 
 

@@ -59,7 +59,7 @@ class _Library(ctypes.Structure):
 
 _S = ctypes.c_void_p
 _LENGTH = ctypes.POINTER(ctypes.c_size_t)
-# Texts come back as addresses: they may hold a NUL.
+# Texts are returned as addresses because they may contain a NUL.
 _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ('tfp_version', ctypes.c_char_p, []),
     ('tfp_library', ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(_Library)]),
@@ -92,8 +92,8 @@ _lib: Optional[ctypes.CDLL] = None
 
 
 def library() -> ctypes.CDLL:
-    """Returns the library: the file that TFPROF_LIBRARY names, otherwise the one in this package, otherwise the
-    installed one."""
+    """Returns the library: the file that TFPROF_LIBRARY names, otherwise the library in this package, otherwise the installed
+    one."""
     global _lib
     if _lib is None:
         beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'libtfprof.so.0')
@@ -312,7 +312,7 @@ class Session:
         """Calls a function. Returns (code, notes); raises for unexpected codes. long: whether the call may take long.
         also: a second session that the call uses."""
         with contextlib.ExitStack() as held:
-            for s in sorted({self, also or self}, key=id):  # in one order, for two calls in two directions
+            for s in sorted({self, also or self}, key=id):  # in a fixed order, to avoid a deadlock of two calls
                 held.enter_context(s._own())
             if not self._s or (also and not also._s):
                 raise errors.Error('the profile is closed')
@@ -345,7 +345,7 @@ class Session:
     # ---- loading ----
 
     def add(self, kind: int, source: Source, step: int = 0, how: Sequence[str] = ()) -> bytes:
-        """Adds an input. Returns the notes. how: options of a recording."""
+        """Adds an input. Returns the notes. how: the options for a recording."""
         return self._call(self._lib.tfp_add, kind, ctypes.byref(_input(source, step, how)),
                           long=True)[1]
 
@@ -395,7 +395,7 @@ class Session:
     def workers(self) -> List[str]:
         return self._names(self._lib.tfp_worker)
 
-    # ---- asking ----
+    # ---- commands ----
 
     def reset(self) -> None:
         self._call(self._lib.tfp_reset)
@@ -407,7 +407,7 @@ class Session:
     def run(self, command: Union[str, bytes], words: Sequence[str] = (), *, result: bool = False,
             banners: bool = False, checkers: Optional[Iterable[str]] = None,
             may: Sequence[int] = (OK,)) -> Answer:
-        """Runs a command. words: its own options and arguments, as on the command line."""
+        """Runs a command. words: the command's own options and arguments, as on the command line."""
         printed, message = _Collector(), _Collector()
         names = None if checkers is None else _strings(checkers)
         how = _Run(ctypes.sizeof(_Run), _BANNERS if banners else 0, printed.put, None,
@@ -440,7 +440,7 @@ class Session:
                      words: Sequence[str] = (), run: Optional[str] = None, worker: Optional[str] = None,
                      rows: int = 0, other: Optional['Session'] = None) -> bytes:
         """Fills the ArrowArrayStream at an address; returns the notes. words: options and arguments of the command.
-        other: the side right of diff."""
+        other: the right side of diff."""
         texts = [None if v is None else raw(v) for v in (table, command, run, worker)]
         what = _Arrow(ctypes.sizeof(_Arrow), *[_Str(b, len(b or b'')) for b in texts],
                       _number('rows', rows, 64), _strings(words), len(words), other and other._s)

@@ -88,7 +88,7 @@ class ArrowStream:
         return polars.DataFrame(ArrowTable(self._open, ''))
 
     def to_pandas(self) -> 'pandas.DataFrame':
-        """Returns a pandas.DataFrame, by way of pyarrow."""
+        """Returns a pandas.DataFrame. Needs pyarrow."""
         frame: pandas.DataFrame = self.to_arrow().to_pandas()
         return frame
 
@@ -111,7 +111,7 @@ class ArrowTable(ArrowStream):
 
 
 # ---- schemas ------------------------------------------------------------------------------------
-_NUMBERS = {b'l': 'int64', b'g': 'float64'}  # by format of the Arrow C data interface
+_NUMBERS = {b'l': 'int64', b'g': 'float64'}  # key: format string of the Arrow C data interface
 
 
 class Column(NamedTuple):

@@ -119,6 +119,6 @@ class OpLogProto(Message):
               2: Field('id_to_string', 'string', key='int')}
 
 
-OpLog = OpLogProto  # its name until 2017
+OpLog = OpLogProto  # the name that TensorFlow used until 2017
 TFGraphNodeProto = TFProfNode = GraphNodeProto
 TFMultiGraphNodeProto = MultiGraphNodeProto

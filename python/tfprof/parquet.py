@@ -18,7 +18,7 @@ RECORDING = re.compile(r'\.tfspool$')
 
 
 def is_recording(path: str) -> bool:
-    """True for a recording: its folder, or a file in it."""
+    """True if the path is a recording: its folder, or a file in it."""
     return bool(RECORDING.search(path)) or (os.path.isdir(path) and any(map(RECORDING.search, os.listdir(path))))
 
 

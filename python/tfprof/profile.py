@@ -85,9 +85,9 @@ class Profile(Commands):
                  spool: Optional[Source] = None, spool_options: Optional[Mapping[str, Any]] = None, threads: int = 0,
                  memory_limit: int = 0, progress: Optional[ProgressCallback] = None, recover: bool = False) -> None:
         self._session = _native.Session(threads, memory_limit, progress, recover=recover)
-        self._order = threading.Lock()  # setting options and running go together
+        self._order = threading.Lock()  # options are set and the command is run under one lock
         self._local: Optional[Local] = None  # copies of inputs that have no path
-        self.notes: str = ''  # what the last call remarked
+        self.notes: str = ''  # notes of the last call
         how = recording_words(recording_options or spool_options or {})
         if source is not None:
             self._add_any(source, how)
@@ -170,7 +170,7 @@ class Profile(Commands):
         return self._session.coverage()
 
     def _set(self, command: str, options: Mapping[str, Any]) -> List[str]:
-        """Sets the options of the views; call with self._order. Returns the words for the command's own options."""
+        """Sets the options of the views. The caller holds self._order. Returns the words for the command's own options."""
         own = {n.replace('-', '_'): n for n in OWN.get(command, ())}
         words: List[str] = []
         self._session.reset()
@@ -181,7 +181,7 @@ class Profile(Commands):
             if plain in own:
                 words += own_words(own[plain], value)
             elif command == 'top' and plain == 'by':
-                words += own_words('by', value)  # on the command line, a metric here is an order
+                words += own_words('by', value)  # on the command line, a metric in this place is the sort order
             else:
                 self._session.set(name, option_values(name, value))
         return words

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     import pandas
 
 Record = Dict[str, Any]
-_TYPES = {'integer': 'int64', 'number': 'float64', 'boolean': 'bool'}  # of pandas, for columns without gaps
+_TYPES = {'integer': 'int64', 'number': 'float64', 'boolean': 'bool'}  # pandas types of columns without missing values
 _NULLABLE = {'integer': 'Int64', 'number': 'float64', 'boolean': 'boolean'}
-_NAMES = ('path', 'name', 'op', 'cause', 'change', 'step', 'device')  # a notebook shows the first of these first
+_NAMES = ('path', 'name', 'op', 'cause', 'change', 'step', 'device')  # a notebook shows these columns first, in this order
 _MEASURES = ('share', 'saved_ns', 'total_ns', 'duration_ns', 'busy_ns', 'ns', 'removed_ns', 'after_ns')
 
 
@@ -27,7 +27,7 @@ class Result(ArrowStream):
 
     A name instead of an index is a member of the document: answer['verdict'] is answer.document['verdict'].
     columns: names, types and units of the columns. row_count: the number of all rows, also those beyond the limit
-    top=. notes: what the command remarked. Arrow libraries read the rows directly: pyarrow.table(answer)."""
+    top=. notes: the notes that the command printed. Arrow libraries read the rows directly: pyarrow.table(answer)."""
 
     def __init__(self, command: str, document: Record, open_stream: Callable[[int], None], notes: str) -> None:
         self._open = open_stream

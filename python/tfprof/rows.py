@@ -74,7 +74,7 @@ class Row:
     @property
     def own(self) -> Metrics:
         own = _metrics(self._message, '')
-        if self._nodes:  # their message has no such numbers
+        if self._nodes:  # their messages lack these numbers
             runs = [n.run_count for n in self._message.graph_nodes]
             selected, own = own.selected, own._replace(occurrence=sum(runs), definitions=len(runs))
             own.selected = selected
@@ -143,9 +143,8 @@ class Row:
 
 
 class Tree(Row, ArrowStream):
-    """The root row of a view. notes: what the command remarked.
-
-    Arrow libraries read the rows of the whole tree with the columns of -output csv: pyarrow.table(root)."""
+    """The root row of a view. notes: the notes that the command printed. Arrow libraries read the rows of the whole tree with
+    the columns of -output csv: pyarrow.table(root)."""
 
     def __init__(self, message: Message, nodes: bool, view: str, open_stream: Callable[[int], None], notes: str) -> None:
         super().__init__(message, nodes)

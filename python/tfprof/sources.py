@@ -21,7 +21,7 @@ class Readable(Protocol):
 
 
 class Serializable(Protocol):
-    """A message of protobuf."""
+    """A protobuf message."""
 
     def SerializeToString(self) -> bytes: ...
 
@@ -40,12 +40,12 @@ _URL = re.compile(r'[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z0-9+.-]+)*://')
 
 
 def is_url(source: object) -> bool:
-    """True for a text such as s3://bucket/trace.json."""
+    """True if the source is a text such as s3://bucket/trace.json."""
     return isinstance(source, str) and bool(_URL.match(source))
 
 
 def is_path(source: object) -> bool:
-    """True for a path of this machine."""
+    """True if the source is a path on this machine."""
     return isinstance(source, (str, os.PathLike)) and not is_url(source)
 
 
@@ -81,7 +81,7 @@ def read(source: Any) -> Any:
 
 
 def _names(url: str) -> Optional[List[str]]:
-    """Returns the URLs that a folder or a pattern stands for; None for a single file."""
+    """Returns the URLs in a folder, or those that match a pattern; None for a single file."""
     fs, path = _file_system(url)
     if '*' in path:
         found = sorted(fs.glob(path))
@@ -95,7 +95,7 @@ def _names(url: str) -> Optional[List[str]]:
 
 
 class Local:
-    """Local paths of sources. Copies of sources without one are in a folder, which is removed with this object."""
+    """Local paths of sources. Sources without a local path are copied to a folder, which is removed with this object."""
 
     def __init__(self, sources: Iterable[Any]) -> None:
         self._folder: Optional[tempfile.TemporaryDirectory[str]] = None
@@ -130,5 +130,5 @@ class Local:
 
 
 def is_folder_url(source: object) -> bool:
-    """True for the URL of a folder, or a pattern of URLs."""
+    """True if the source is the URL of a folder, or a pattern of URLs."""
     return is_url(source) and _names(str(source)) is not None

@@ -87,7 +87,7 @@ def merge_default_with_oplog(graph: Any, op_log: Any = None, run_meta: Any = Non
             entry(name)['code_def'] = entry(name)['code_def'] or code
     if add_trainable_var:
         variables, note = of.trained()
-        if listed and note:  # the caller's list is better than a guess
+        if listed and note:  # the caller's list takes precedence over a guess
             variables, note = [], ''
         sys.stderr.write(note)
         for name in variables:

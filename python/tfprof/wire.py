@@ -16,7 +16,7 @@ class Field(NamedTuple):
     kind: str
     repeated: bool = False
     message: Any = None          # class of a message; names of an enum
-    key: Optional[str] = None    # of a map: kind of its keys
+    key: Optional[str] = None    # kind of the keys of a map
 
 
 def _varint(data: Bytes, at: int) -> Tuple[int, int]:
@@ -403,7 +403,7 @@ class _Open:
 
     def __init__(self, message: Any, parent: Any = None, field: Optional[Field] = None) -> None:
         self.message, self.parent, self.field = message, parent, field
-        self.items: Optional[Field] = None  # of a list [a, b] that is being read
+        self.items: Optional[Field] = None  # inside a list [a, b]
         self.in_list = False
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Builds the worked examples of docs/HACKING.md in a copy of the sources, and runs their commands. The line above a block of
-code names its file and place:
+code names the file and the place:
 
     `PATH`:                        a new file
     `PATH`, before `TEXT`:         before the line that contains TEXT, which only one line does
@@ -91,7 +91,7 @@ def copy(top):
 
 
 def build(top):
-    """Returns the messages of a failed build, else nothing."""
+    """Returns the messages of a failed build, otherwise an empty text."""
     env = {k: v for k, v in os.environ.items() if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL')}
     p = subprocess.run(['make', '-j%d' % (os.cpu_count() or 2), 'WERROR=1', 'build/tfprof', 'lib'], cwd=top, env=env,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
@@ -99,7 +99,7 @@ def build(top):
 
 
 def run(top, command, output):
-    """Returns what a command prints, if its standard output is not that of the guide; else nothing."""
+    """Returns the output of a command if it differs from the guide, otherwise an empty text."""
     env = dict(os.environ, PATH=os.path.join(top, 'build') + os.pathsep + os.environ['PATH'])
     p = subprocess.run(['sh', '-c', command], cwd=top, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     found = p.stdout.decode(errors='replace')

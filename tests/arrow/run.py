@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of Arrow streams: a consumer in C compares every cell with -output csv, releases in odd orders, reads under
-memory limits and on another thread. --consumers: Arrow libraries of others read the same streams.
+memory limits and on another thread. --consumers: third-party Arrow libraries read the same streams.
 
     tests/arrow/run.py --bin build/check [NAME...]
 """
@@ -53,7 +53,7 @@ def rows(kind, path, what, name, batch=0):
 
 
 def table(path, name, kind=PROFILE):
-    """Returns a table as dictionaries; numbers are int."""
+    """Returns a table as dictionaries with numbers as int."""
     head, lines, _ = rows(kind, path, 'table', name)
     return [{k: None if v == '\\N' else int(v) if v.lstrip('-').isdigit() else v for k, v in zip(head, line)}
             for line in lines]
@@ -66,7 +66,7 @@ def program(*words):
     return p.stdout
 
 
-# ---- from C -------------------------------------------------------------------------------------
+# ---- C -------------------------------------------------------------------------------------
 def answers_equal_csv():
     """The stream of a command has the cells of -output csv."""
     trace = ['devices', 'kernels --top=0', 'steps', 'op -select micros,device']
@@ -88,7 +88,7 @@ def answers_equal_csv():
 
 
 def idle_places_are_those_of_idle():
-    """The table of the places of idle time has the places that the command idle names; so do the rows of idle itself."""
+    """The table of places of idle time, and the rows of the command idle, have the places that idle prints."""
     doc = json.loads(program('idle', TRAINING, '--top=0', '-output', 'json'))
     places = [(c['cause'], p['kind'], p['name'], p.get('waits_for', ''), p['ns'])
               for d in doc['devices'] for c in d['causes'] for p in c['places']]
@@ -216,7 +216,7 @@ def memory_limits():
     """Under a memory limit a stream ends with an error, or has all rows."""
     for kind, path in INPUTS:
         stream('limit', kind, path, '0')
-    with open('long.json', 'w') as f:  # small as a trace, large as rows
+    with open('long.json', 'w') as f:  # a small trace with many rows
         f.write('[')
         for i in range(60000):
             f.write('{"ph": "X", "pid": 1, "tid": %d, "ts": %d, "dur": 5, "name": "n%d"},\n' % (i % 7, i, i % 1000))
@@ -230,7 +230,7 @@ def threads():
         stream('threads', kind, path)
 
 
-# ---- from Python --------------------------------------------------------------------------------
+# ---- Python --------------------------------------------------------------------------------
 def python_schemas():
     """python -m tfprof.tables prints the schemas; docs/TABLES.md has them."""
     env = dict(os.environ, PYTHONPATH=os.path.join(ROOT, 'python'), TFPROF_LIBRARY=os.path.join(BIN, 'libtfprof.so'))

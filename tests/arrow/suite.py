@@ -6,7 +6,7 @@ PACKAGES = ['pyarrow==17.0.0', 'duckdb==1.1.3', 'polars==1.20.0', 'pandas==2.2.3
 
 
 def consumers(places):
-    """Reads our streams with other libraries, in a scratch environment of Python that is made once."""
+    """Reads tfprof's streams with other libraries, in a scratch Python environment that is made once."""
     python, missing = scratch_python('venv-arrow', PACKAGES, '--only-binary=:all:')
     if missing:
         return missing

@@ -53,9 +53,9 @@ MARKS = {
     'Perfetto trace, op': ('mbps', '>', 60), 'Perfetto trace, op, memory': ('peak_per_byte', '<', 1.5),
     'spool, op': ('cpu', '<', 2), 'spool, op, memory': ('peak_per_byte', '<', 0.5),
     **{'spool, ' + t + of: m for t in ('devices', 'kernels', 'steps') for of, m in (('', ('cpu', '<', 4)), (', memory', ('peak_per_byte', '<', 1)))}, 'growth': ('times', '<', 13)}
-# Targets that are missed, and what holds instead; docs/PERFORMANCE.md has the reasons. Growth: the numbers of 100,000 nodes
-# fit the caches, and the system has to clear the memory for 1,000,000 nodes first. Timelines: the kernel clears memory and
-# writes the file. What-if: the first one builds the graph. JSON: a fast machine reads 730 MB/s, a slow or busy one less.
+# Targets that are missed, and the limits that hold instead; docs/PERFORMANCE.md has the reasons. Growth: the numbers of 100,000
+# nodes fit the caches, and the system has to clear the memory for 1,000,000 nodes first. Timelines: the kernel clears memory
+# and writes the file. What-if: the first one builds the graph. JSON: a fast machine reads 730 MB/s, a slow or busy one less.
 MISSED = {'growth': ('times', '<', 20), 'scope/timeline': ('us_event_own', '<', 1), 'graph/timeline': ('us_event_own', '<', 1),
           'what-if, first': ('us', '<', 0.5), 'JSON trace, op': ('mbps', '>', 400)}
 WORKERS = 64  # number of profiles to merge
@@ -268,7 +268,8 @@ def measure_floors(inputs):
 
 
 def measure_collector():
-    """Measures the collector under fakes of driver and CUPTI: the cost of a range in the program, and of a record in the writer."""
+    """Measures the collector with a fake driver and a fake CUPTI: the cost of a range in the program, and of a record in the
+    writer."""
     folder = os.path.join(ARGS.folder, 'session')
     env = {'PATH': os.environ['PATH'], 'LD_LIBRARY_PATH': ARGS.fakes, 'TFPROF_SESSION': folder,
            'CUDA_INJECTION64_PATH': ARGS.collector, 'NVTX_INJECTION64_PATH': ARGS.collector}
@@ -286,7 +287,7 @@ def measure_collector():
             n = [float(line.split(':')[1]) for line in out.splitlines()]
             found.append(n[0] if len(n) == 1 else (n[1] - n[0]) / 500000)
         rows[name] = {'ns_pair' if len(n) == 1 else 'ns': statistics.median(found)}
-    # Beside a client that only counts records: CPU time of the program with the collector in it, in runs that take turns.
+    # CPU time of the program with the collector, and with a client that only counts records, in alternating runs.
     program = [os.path.join(ARGS.fakes, 'program'), 'init'] + ['launch:2500', 'sleep:20'] * 100 + ['exit:0']
     for level in ('launches', 'kernels'):
         found = []
@@ -361,7 +362,7 @@ def measure_original(inputs, steps):
     return {r['row']: r for r in map(json.loads, p.stdout.splitlines())}
 
 
-# ---- telling ------------------------------------------------------------------------------------
+# ---- reporting ------------------------------------------------------------------------------------
 UNITS = (('cpu', '%9.4f s'), ('ns_pair', '%6.2f ns/pair'), ('wall_s', '%8.3f s wall'), ('mbps', '%7.0f MB/s'), ('events_per_s', '%8.0f events/s'), ('wall_mbps', '%7.0f MB/s wall'),
          ('us', '%7.3f us/node'), ('us_cell', '%6.4f us/cell'), ('us_event', '%6.3f us/event'), ('us_event_own', '%6.3f of them not in the kernel'), ('wall_ms', '%6.2f ms wall'),
          ('cpu_ms', '%6.2f ms'), ('beyond_s', '%7.3f s beyond top'), ('of_op', '%5.2f x the time of op'), ('of_client', '%5.2f x a client that counts records'), ('peak_mb', '%8.1f MB peak'), ('peak_per_byte', '%5.2f x peak'),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times the original on generated inputs: one JSON object a line. Needs an interpreter that can
+"""Times the original on generated inputs: one JSON object per line. Needs an interpreter that can
 import tensorflow; bench.py calls it with that one.
 
     original.py --folder SCRATCH --steps K FOLDER     FOLDER holds graph.pb, op_log.pb, run_meta_*.pb

@@ -43,15 +43,15 @@ def median_of(bench, runs, words, script=None):
 
 
 def measure_paths(bench, program, folder, runs):
-    """Returns rows of critical and what-if: beyond the time of top on a small trace, against op on a large one, and on a trace that is
-    loaded already."""
+    """Returns rows of critical and what-if: the time beyond that of top on a small trace, compared with op on a large one, and
+    on a trace that is already loaded."""
     small, n = generated(folder, 'kineto', 'write_large', 'path.pt.trace.json', 36000), 1000000
     large, loaded = (generated(folder, 'kineto', 'write_large', f, k) for f, k in (
         ('ten_million.pt.trace.json', 10 * n), ('one_million.pt.trace.json', n)))
     cpu = {c: median_of(bench, runs, [program, small, c])[0] for c in ('top', 'critical')}
     op, (path, peak) = median_of(bench, runs, [program, large, 'op', '-output', 'none'])[0], median_of(bench, runs, [program, large, 'critical'])
     none, one, two = (median_of(bench, runs, [program, loaded, '-quiet'], b'op -output none\n' + b'what-if host*0.5\n' * k)[0] for k in range(3))
-    nodes = 5 * n / 3  # an op and the time after it are cut by the call inside, and the kernel is a node
+    nodes = 5 * n / 3  # the inner call divides the op and the time after it, and the kernel is a node
     return {'critical, 36,000 events': {'beyond_s': cpu['critical'] - cpu['top']}, 'JSON trace, critical': {'cpu': path, 'of_op': path / op},
             'JSON trace, critical, memory': {'peak_per_byte': peak / os.path.getsize(large)}, 'what-if, first': {'us': (one - none) * 1e6 / nodes},
             'what-if, loaded': {'us': (two - one) * 1e6 / nodes}}

@@ -5,7 +5,7 @@ import subprocess
 
 
 def libraries(program):
-    """{name: its object} of every library that the program lists."""
+    """Returns {name: its object} of every library that the program lists."""
     out = subprocess.run([program, '--version', '-output', 'json'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout
     return {x['name']: x for x in json.loads(out.decode() or '{"libraries": []}')['libraries']}
 

@@ -16,7 +16,7 @@ class Skip(Exception):
 
 
 def no_terminal():
-    """The reason why no pseudo-terminal can be opened here, or '' if one can."""
+    """Returns the reason why no pseudo-terminal can be opened, or '' if one can."""
     try:
         for fd in os.openpty():
             os.close(fd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The registry of the tests: finds the steps of every suite (tests/NAME/suite.py), runs those of a tier on what make has built,
-and counts. `make check` and similar targets call it.
+"""The registry of the tests: finds the steps of every suite (tests/NAME/suite.py), runs the steps of a tier on the results of
+make, and counts. `make check` and similar targets call it.
 
 Each step ends in a line "N passed, N failed, N skipped"; so does the whole.
     tests/check/run.py --bin build/check [--filter NAME] quick|deep|real|covered|web
@@ -28,7 +28,7 @@ SAN_ENV = {'ASAN_OPTIONS': 'detect_leaks=1:abort_on_error=1', 'UBSAN_OPTIONS': '
 
 
 def suites():
-    """{suite: its steps}, of every folder of tests/ with a suite.py."""
+    """Returns {suite: its steps} of every folder in tests/ with a suite.py."""
     found = {}
     for path in sorted(glob.glob(os.path.join(ROOT, 'tests', '*', 'suite.py'))):
         found[os.path.basename(os.path.dirname(path))] = runpy.run_path(path)['STEPS']
@@ -40,7 +40,7 @@ def steps_of(tier):
 
 
 def places(args):
-    """Returns the values of the words in braces in commands of steps."""
+    """Returns the values for the words in braces in the commands of steps."""
     return {'bin': args.bin, 'program': os.path.join(args.bin, 'tfprof'), 'plain': 'build/check', 'tsan': args.tsan,
             'msan': args.msan, 'filter': args.filter, 'realdata': args.realdata, 'golden': args.golden,
             'modern': args.modern, 'many': MANY}

@@ -72,7 +72,7 @@ def run(words, env=None, timeout=PATIENCE, cwd=ROOT):
 
 @contextlib.contextmanager
 def locked(folder):
-    """Only one step at a time fills a folder that several steps use."""
+    """Locks a folder that several steps use, so that only one step at a time fills it."""
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     with open(folder + '.lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -143,7 +143,7 @@ def same(made, kept, names, cure):
 
 
 def under_valgrind(program):
-    """Writes a script that runs a program under valgrind; its path."""
+    """Writes a script that runs a program under valgrind. Returns its path."""
     path = os.path.join(ROOT, 'build', 'valgrind', os.path.basename(program))
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, 'w') as f:

@@ -264,7 +264,7 @@ def case_tables(top):
     path = with_footer(top, 'sparse', b'', [0, 0], [0, 1 << 40])
     with open(path, 'rb') as f:
         footer = f.read()
-    if not ARGS.sanitized:  # valgrind reads that much slowly
+    if not ARGS.sanitized:  # reading this much under valgrind is slow
         size = 1 << 29
         with open(path, 'wb') as f:
             f.truncate(size)
@@ -313,7 +313,7 @@ def case_bundles(top):
 
 
 def found(folder, prefix, victim, text):
-    """Returns what is wrong if --verify misses this damage, else None."""
+    """Returns a description of the fault if --verify misses this damage, otherwise None."""
     with open(os.path.join(folder, os.path.basename(victim)), 'wb') as f:
         f.write(text)
     status, _, err, memory = run(os.path.join(folder, prefix), '--verify')

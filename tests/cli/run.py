@@ -12,7 +12,7 @@
 
 The first lines of the .sh are "# what: " and one sentence, and "# from: " and one of
 "original <version>" (recorded from the original), "rule of the original" (worked out by hand), "deviation: why".
-In what is printed $DATA and $PWD stand for the paths of the test data and of the case's folder.
+In the output, $DATA and $PWD replace the paths of the test data and of the case's folder.
 
     tests/cli/run.py                       all
     tests/cli/run.py scope/min_params      what has one of the words in its path
@@ -49,7 +49,7 @@ class Case:
             return None
 
     def head(self):
-        """Returns (the origin of the expectation, what is wrong with the first lines)."""
+        """Returns (the origin of the expectation, faults of the first lines)."""
         lines = self.read('.sh').decode('utf-8').splitlines()
         what = [x for x in lines[:6] if re.match(r'^# what: \S', x)]
         origin = [m.group(1) for m in map(FROM.match, lines[:6]) if m]
@@ -158,7 +158,7 @@ def differ(exp, got, name):
 
 
 def do(case):
-    """Runs a case. Returns (case, what is wrong, a line to print or None)."""
+    """Runs a case. Returns (case, faults, a line to print or None)."""
     origin, wrong = case.head()
     if wrong:
         return case, [wrong], None

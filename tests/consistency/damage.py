@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Flips single bits of inputs of every format and cuts inputs short: no wrong answer without a word, no crash, no hang.
+"""Flips single bits in inputs of every format and truncates them: there must be no silently wrong answer, no crash and no hang.
 
     tests/consistency/damage.py --program build/check/tfprof --make build/check/spool_make [--times 200] [NAME...]
 
 NAME is a sample, `steps.sqlite`, or a sample and its damage, `steps.sqlite/cut`. Every format is damaged as a plain file and
 compressed with gzip, --times times each way, always at the same places.
 
-An answer is wrong without a word if it differs from that of the intact file while the status is 0 and standard error says the
-same as for the intact file. Not every damage can be noticed, so this rule decides which damage counts:
+An answer is silently wrong if it differs from the answer about the intact file, but the status is 0 and standard error is the
+same. Not every damage can be detected. These rules define which damage counts:
 
 - gzip files, recordings and baselines have checksums: everything counts.
-- JSON counts if Python's parser refuses the damaged text. A digit that became another digit, or a letter another letter, does not.
-- Messages of protobuf count if their bytes are no longer a message of that type (an end within a field, a length beyond the end,
+- JSON counts if Python's parser refuses the damaged text. A digit that is replaced by another digit, or a letter by another
+letter, does not count. - Messages of protobuf count if their bytes are no longer a message of that type (an end within a field,
+a length beyond the end,
   a wire type that does not exist), and in pprof if a number names no text, function or place.
 - SQLite counts if the file has not the size that its header states or if SQLite finds its pages damaged.
 """
@@ -55,8 +56,8 @@ def json_is_valid(content):
 
 
 def fields(data):
-    """[(field, value)] of a message, in order; None if the bytes are none. A value of 4 or 8 bytes is a number: as the value of a
-    field that is a message, it is an unknown field, not damage."""
+    """Returns [(field, value)] of a message, in order; None if the bytes are not a message. A value of 4 or 8 bytes is a
+    number: as the value of a field that is a message, it is an unknown field, not damage."""
     out, at = [], 0
 
     def varint():
@@ -89,7 +90,7 @@ def fields(data):
     return out
 
 
-# Fields that are messages, of the messages that are read.
+# Fields whose values are messages, for each message that tfprof reads.
 STATS = {4: {}}
 XSPACE = {1: {3: {4: STATS}, 4: {2: {5: {}}}, 5: {2: {}}, 6: {}}}
 PERFETTO = {1: {6: {1: {}}, 11: {4: {}}, 12: {}, 60: {3: {}, 4: {}}}}
@@ -106,7 +107,7 @@ def message_is_valid(data, kind):
 
 
 def packed(rows, field):
-    """The numbers of a repeated field, packed or not."""
+    """Returns the numbers of a repeated field, packed or not."""
     out = []
     for f, v in rows:
         if f == field and isinstance(v, int):
@@ -144,7 +145,7 @@ def sqlite_is_valid(content):
         f.flush()
         try:
             db = sqlite3.connect('file:%s?mode=ro&immutable=1' % f.name, uri=True)
-            db.text_factory = bytes  # SQLite does not check texts
+            db.text_factory = bytes  # SQLite does not check text values
             whole = db.execute('PRAGMA quick_check').fetchall() == [(b'ok',)]
             for name, in db.execute('SELECT name FROM sqlite_master WHERE type = "table"').fetchall():
                 db.execute('SELECT * FROM "%s"' % name.decode()).fetchall()
@@ -156,7 +157,7 @@ def sqlite_is_valid(content):
 
 
 class Plain(pickle.Unpickler):
-    """Loads data alone."""
+    """Loads only plain data."""
 
     def find_class(self, module, name):
         raise pickle.UnpicklingError(name)
@@ -166,7 +167,7 @@ def pickle_is_valid(content):
     try:
         Plain(io.BytesIO(content)).load()
         return True
-    except Exception:  # damaged pickles raise what they like
+    except Exception:  # damaged pickles may raise any exception
         return False
 
 
@@ -186,7 +187,7 @@ def message(kind):
 
 
 def all_samples(folder, make):
-    """[Sample]: one for each format."""
+    """Returns [Sample]: one for each format."""
     made = {}
     for name in samples.write_all(folder, make):
         with open(os.path.join(folder, name), 'rb') as f:
@@ -218,7 +219,7 @@ BASELINE = os.path.join('.tfprof', 'baselines', 'kept')
 
 
 def baseline(made):
-    """A baseline of a trace, in the current folder, and the comparison with the trace."""
+    """Saves a baseline of a trace in the current folder. Returns it as a sample that diff compares with the trace."""
     with open('kept.json', 'wb') as f:
         f.write(made['steps.pt.trace.json'])
     subprocess.run([ARGS.program, 'baseline', 'save', 'kept', 'kept.json'], check=True, capture_output=True)
@@ -229,14 +230,14 @@ def baseline(made):
 # ---- damage ----
 
 def flips(content, chance, times):
-    """[(place, damaged content)] of single bits."""
+    """Returns [(place, damaged content)] with one flipped bit each."""
     for _ in range(times):
         at, bit = chance.randrange(len(content)), chance.randrange(8)
         yield 'bit %d of byte %d' % (bit, at), content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1:]
 
 
 def cuts(content, chance, times):
-    """[(place, damaged content)]; up to a tenth of them lack only the last bytes."""
+    """Returns [(place, truncated content)]; up to a tenth of them lack only the last bytes."""
     last = max(2, times // 10)
     for i in range(times):
         size = len(content) - 1 - i if i < last else chance.randrange(1, len(content))
@@ -244,7 +245,7 @@ def cuts(content, chance, times):
 
 
 def answer(sample):
-    """(what the program prints without its notes, its standard error) or a str that says what went wrong."""
+    """Returns (output without notes, standard error), or a str that describes the fault."""
     words = [ARGS.program, *(sample.words or [sample.name]), '-quiet']
     try:
         p = subprocess.run(words, input=sample.script.encode(), capture_output=True, timeout=LIMIT)
@@ -257,7 +258,7 @@ def answer(sample):
 
 
 def wrong(sample, whole):
-    """Says what is wrong with the answer to a damaged file; '' if nothing is."""
+    """Returns the fault of the answer about a damaged file; '' if there is none."""
     found = answer(sample)
     if isinstance(found, str):
         return found
@@ -269,7 +270,7 @@ def wrong(sample, whole):
 
 
 def damaged(sample, packed, way, found):
-    """Counts the files that were damaged in one way, and prints those with a wrong answer. Returns their number."""
+    """Counts the files that were damaged in one way, and prints the files with a wrong answer. Returns the number of these."""
     content = gzip.compress(sample.content, mtime=0) if packed else sample.content
     name = '%s%s/%s' % (sample.name, '.gz' if packed else '', way.__name__)
     with open(sample.name, 'wb') as f:

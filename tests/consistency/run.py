@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One number, one truth: every answer about an input has the same totals, and they are those of the input's bytes.
+"""Checks that all answers about an input have the same totals, and that these equal the totals computed from the bytes of the
+input.
 
     tests/consistency/run.py --bin build/check [--realdata DIR] [NAME...]
 
 NAME is a check (`views`), a file (`steps.sqlite`) or both (`views:steps.sqlite`). Inputs are the samples of samples.py, the traces
-of testdata, and with --realdata all traces of that folder. Times are compared in nanoseconds: a printed number may be off by half
-its last digit, a sum of printed numbers by as much for each of them.
+of testdata, and with --realdata all traces of that folder. Times are compared in nanoseconds: a printed number may be off by
+half a unit of its last digit, and a sum of printed numbers by as much for each of them.
 """
 import argparse
 import base64
@@ -34,11 +35,11 @@ from damage import fields, packed  # noqa: E402
 
 TIMES = ['micros', 'accelerator_micros', 'cpu_micros']
 COUNTS = ['occurrence', 'float_ops', 'bytes', 'kernels', 'bytes_accessed']
-NUMBERS = TIMES + COUNTS + ['uncounted']  # what is not counted comes with the float operations
+NUMBERS = TIMES + COUNTS + ['uncounted']  # the list of uncounted calls comes with the float operations
 VIEWS = ['scope', 'graph', 'op', 'code']
 GROUPINGS = ['module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase']
 ALL = '-max_depth 1000000 -order_by name -select %s' % ','.join(TIMES + COUNTS)
-UNITS = {'nanoseconds': 1, 'microseconds': 1000, 'ns': 1, 'us': 1000}  # of sample types that are times
+UNITS = {'nanoseconds': 1, 'microseconds': 1000, 'ns': 1, 'us': 1000}  # units of sample types that are times
 HALF = Fraction(1, 2)
 
 
@@ -51,7 +52,7 @@ def number(v):
 
 
 def near(found, expected, numbers, what):
-    """The numbers are equal to half a nanosecond for each of them."""
+    """Asserts that the sums are equal within half a nanosecond per number."""
     if abs(Fraction(found) - Fraction(expected)) > numbers * HALF:
         raise AssertionError('%s: %.3f, expected %.3f' % (what, found, expected))
 
@@ -70,7 +71,7 @@ class View:
         return number(self.doc['total'].get(metric)) * (1000 if metric.endswith('micros') else 1)
 
     def own(self, metric):
-        """{path: own number}"""
+        """Returns {path: own number}."""
         out = collections.Counter()
         for r in self.rows:
             out[r['path']] += self.value(r, 'own_' + metric)
@@ -86,7 +87,7 @@ def parse(text):
 
 
 class Input:
-    """A file and what the program answers about it; each process is asked many things."""
+    """A file and the program's answers about it. Each process answers many commands."""
     seen = {}
 
     def __init__(self, path):
@@ -105,7 +106,7 @@ class Input:
         return p.stderr.decode()
 
     def answer(self, name):
-        """The JSON text of that name, or None."""
+        """Returns the JSON text of that name, or None."""
         path = os.path.join(self.made, name)
         if not os.path.exists(path) or not os.path.getsize(path):
             return None
@@ -126,7 +127,7 @@ class Input:
 
     @property
     def views(self):
-        """{name: View} of the views that have an answer."""
+        """Returns {name: View} of the views that have an answer."""
         self.load()
         return self._views
 
@@ -137,7 +138,7 @@ class Input:
 
     @property
     def single(self):
-        """{step: View of scope}"""
+        """Returns {step: View of scope}."""
         if self._steps is None:
             steps = self.views['scope'].steps
             self.ask(*['scope %s -step %d -output json:outfile=step_%d.json' % (ALL, s, s) for s in steps])
@@ -153,7 +154,8 @@ class Input:
 
     @property
     def original(self):
-        """A profile of TensorFlow: averages are over the steps in which a node ran, and the code view has what has a stack."""
+        """True for a TensorFlow profile, in which averages are over the steps in which a node ran, and the code view contains
+        only nodes with stacks."""
         return self.name.startswith('profile')
 
     @property
@@ -196,7 +198,7 @@ def groupings(x):
 
 
 def unknown(x):
-    """A number of float operations is null exactly where nothing of it is known; where flops lists what is not counted, there are such calls."""
+    """A number of float operations is null exactly where no part of it is known; calls that flops lists as uncounted exist."""
     for name, view in x.views.items():
         for r in view.rows:
             for side in ('own', 'total'):
@@ -205,13 +207,14 @@ def unknown(x):
     p = subprocess.run([PROGRAM, 'flops', x.path, '-output', 'json'], capture_output=True)
     if p.returncode or 'uncounted' not in json.loads(p.stdout):
         raise Nothing('nothing is counted in it')
-    # the cells of a ProfileProto have the numbers of its op log, also for operations that tfprof does not count
+    # the cells of a ProfileProto have the numbers of its op log, including operations that tfprof does not count
     if json.loads(p.stdout)['uncounted'] and x.is_trace:
         assert x.views['scope'].total('uncounted') > 0, 'no cell shows what is not counted'
 
 
 def float_operations(x):
-    """flops, summary and scope have the same float operations: those that the file states, or else those that follow from the shapes."""
+    """flops, summary and scope have the same float operations: the numbers stated in the file, otherwise the numbers computed
+    from the shapes."""
     p = subprocess.run([PROGRAM, 'flops', x.path, '--top=0', '-output', 'json'], capture_output=True)
     if p.returncode or 'ops' not in json.loads(p.stdout):
         raise Nothing('nothing is counted in it')
@@ -225,7 +228,7 @@ def float_operations(x):
 
 
 def flops_of(view, op):
-    """Float operations of the nodes of an op."""
+    """Returns the float operations of the nodes of an op."""
     return sum(v for path, v in view.own('float_ops').items() if path.rsplit('/', 1)[-1] == op)
 
 
@@ -248,7 +251,7 @@ def raw(x):
 
 
 def raw_steps(x):
-    """Each single step has the times that the file has for it."""
+    """Each single step has the times that the file contains for it."""
     sums, single = x.truth, x.single
     if len(single) != len([k for k in sums if k is not None]):
         raise Nothing('its steps have no line of their own')
@@ -278,7 +281,8 @@ def steps(x):
 
 
 def same_steps(x):
-    """The table of steps has the steps of the views. Recordings have them from two places: records and the trace made of them."""
+    """The table of steps has the steps of the views. For recordings, they have two sources: the records, and the trace made
+    from them."""
     if not x.tables['steps']:
         raise Nothing('it has no table of steps')
     cases.equal(sorted(s['step'] for s in x.tables['steps']['steps']), sorted(s or 0 for s in x.views['scope'].steps), 'steps')
@@ -288,7 +292,7 @@ def tables(x):
     """devices, kernels, summary and top have the totals of the views."""
     scope, t = x.views['scope'], x.tables
     if t['top']:
-        # Of a trace each of both times has its own total; the order is that of one of them.
+        # For a trace, device time and host time each have a total; the rows are sorted by one of them.
         top, rows = t['top'], t['top']['nodes']
         totals = {top['metric']: top['total'], **{k[6:]: v for k, v in top.items() if k.startswith('total_')}}
         cases.equal(set(totals) - {'accelerator_micros', 'self_micros'}, set() if t['summary']['step_time'] else {'micros'}, 'top: metrics')
@@ -315,7 +319,7 @@ def tables(x):
 
 
 def samples_of(path):
-    """(sum of the values in nanoseconds, number of samples) of a file of pprof."""
+    """Returns (sum of the values in nanoseconds, number of samples) of a pprof file."""
     with open(path, 'rb') as f:
         top = fields(gzip.decompress(f.read()))
     texts = [v.decode() for f, v in top if f == 6]
@@ -339,7 +343,7 @@ def exports(x):
         if os.path.exists(path):
             with open(path) as f:
                 rows = [Fraction(line.rpartition(' ')[2]) for line in f.read().splitlines()]
-            # Folded stacks have no unit: they are in microseconds or in nanoseconds.
+            # Folded stacks state no unit: values are microseconds or nanoseconds.
             scale = min((1, 1000), key=lambda s: abs(sum(rows) * s - total))
             near(sum(rows) * scale, total, len(rows) + 1, 'folded stacks of %s' % name)
         else:
@@ -351,7 +355,7 @@ def exports(x):
 
 
 def top_total(path, folder):
-    """The total that `go tool pprof -top` prints, in nanoseconds to the microsecond; None without Go."""
+    """Returns the total that `go tool pprof -top` prints, in nanoseconds, exact to the microsecond; None without Go."""
     go = shutil.which('go') or next(filter(os.path.exists, ['/usr/local/go/bin/go']), None)
     if not go:
         return None
@@ -363,7 +367,7 @@ def top_total(path, folder):
 
 
 def column(doc, name):
-    """The values of a column of a document with parallel arrays, in one of their four forms (docs/schema/arrays.json)."""
+    """Returns the values of a column in a document with parallel arrays, which have four forms (docs/schema/arrays.json)."""
     packed_as = doc['arrays'][[c['name'] for c in doc['columns']].index(name)]
     if isinstance(packed_as, list):
         return packed_as
@@ -434,11 +438,11 @@ class ArrowStream(ctypes.Structure):
                 ('get_last_error', ctypes.c_void_p), ('release', ctypes.c_void_p), ('private_data', ctypes.c_void_p)]
 
 
-FORMATS = {b'i': 'text', b'l': 'int64', b'g': 'float64'}  # of columns in Arrow's C interface; texts are dictionaries
+FORMATS = {b'i': 'text', b'l': 'int64', b'g': 'float64'}  # formats of columns in Arrow's C interface; texts are dictionaries
 
 
 def cells(array, kind):
-    """The values of a column of a batch, by the format of its schema; None where null."""
+    """Returns the values of a column of a batch, by the format in its schema; None where null."""
     n, at = array.length, array.offset
     bits = ctypes.cast(array.buffers[0], ctypes.POINTER(ctypes.c_uint8)) if array.buffers[0] else None
     there = [not bits or bits[(at + i) // 8] >> (at + i) % 8 & 1 for i in range(n)]
@@ -452,7 +456,7 @@ def cells(array, kind):
 
 
 def arrow_rows(table, types):
-    """The rows of an Arrow stream as dictionaries; its columns have the types that the schemas of the package say."""
+    """Returns the rows of an Arrow stream as dictionaries. The columns must have the types in the package's schemas."""
     capsule = table.__arrow_c_stream__()
     api = ctypes.PyDLL(None)
     api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -473,7 +477,7 @@ def arrow_rows(table, types):
 
 
 def tfprof():
-    """The Python package on the library that was built."""
+    """Returns the Python package, using the built library."""
     os.environ['TFPROF_LIBRARY'] = os.path.join(BIN, 'libtfprof.so')
     sys.path.insert(0, os.path.join(cases.ROOT, 'python'))
     import tfprof
@@ -505,7 +509,7 @@ def arrow(x):
     n = len(scope.steps)
 
     def time(row, column):
-        """A time of a row in nanoseconds, whatever its unit."""
+        """Returns a time of a row in nanoseconds, whatever its unit."""
         return row[column + '_ns'] or 0 if column + '_ns' in row else 1000 * Fraction(str(row[column + '_us'] or 0))
     for column, m in (('self', 'micros'), ('self_accelerator', 'accelerator_micros'), ('self_cpu', 'cpu_micros')):
         values = [time(r, column) for r in rows['nodes']]
@@ -525,7 +529,7 @@ def arrow(x):
         near(work, sum(r['sum_ns'] for r in x.tables['devices']['devices']), len(rows['slices']), 'table slices')
 
 
-# ---- the same input twice, compressed, converted, saved ----
+# ---- an input compared with itself, compressed, converted, saved ----
 
 EVERYTHING = '-select micros,accelerator_micros,occurrence --delta 0% --min_size 0 -output json'
 
@@ -574,7 +578,8 @@ def idle(x):
 
 
 def path(x):
-    """The segments of each step's critical path tile it; the time on it of the nodes and of what is in no node adds up to it."""
+    """The segments of each step's critical path cover it without gaps; the times of nodes on the path, and the time outside of
+    nodes, add up to it."""
     if not x.is_trace or not x.tables['steps']:
         raise Nothing('no trace')
     metric, steps = 'critical_micros', x.views['scope'].steps
@@ -636,7 +641,7 @@ def step_time(x):
 
 
 def timeline(x):
-    """The timeline of a trace, read again, has the same devices and kernels."""
+    """The timeline of a trace, when read again, has the same devices and kernels."""
     if not x.is_trace or not x.tables['devices']['devices']:
         raise Nothing('no devices')
     x.ask('scope -output timeline:outfile=t.json')
@@ -651,7 +656,7 @@ def timeline(x):
 
 
 def converted(x):
-    """Converted into a profile of TensorFlow, each step keeps its times to a microsecond for each node."""
+    """Converted into a TensorFlow profile, each step keeps its times, exact to a microsecond per node."""
     p = subprocess.run([PROGRAM, 'convert', x.path, '-output', 'profile:outfile=p.pb'], capture_output=True, cwd=x.made)
     assert p.returncode == 0, p.stderr
     again = Input(os.path.join(x.made, 'p.pb'))
@@ -668,7 +673,7 @@ CHECKS = [views, groupings, unknown, float_operations, raw, raw_steps, steps, sa
 # ---- inputs ----
 
 def inputs(folder):
-    """Paths of all inputs."""
+    """Returns the paths of all inputs."""
     made = [os.path.join(folder, n) for n in samples.write_all(folder, os.path.join(BIN, 'spool_make')) if not n.endswith('.txt')]
     traces = sorted(glob.glob(os.path.join(cases.TESTDATA, 'traces', '*')))
     made += [os.path.join(cases.TESTDATA, *p) for p in (('example', 'profile_100'), ('models', 'textsum', 'profile_100.gz'))]
@@ -683,7 +688,7 @@ def inputs(folder):
 
 
 def outcome(check, path):
-    """'passed', 'failed', 'skipped', or '' if there is nothing to compare; says why."""
+    """Returns 'passed', 'failed', 'skipped', or '' if there is nothing to compare. Prints the reason."""
     name = '%s:%s' % (check.__name__, os.path.basename(path))
     try:
         check(Input.of(path))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes one small program's run as every supported profiler would have recorded it.
+"""Writes the run of one small program as every supported profiler would have recorded it.
 
 The run has five steps. Ops differ in how the average over steps can go wrong: `fc` runs in every step with other shapes and
 times, `rare` in one step of five, `tiny` in all steps but for less than a microsecond, `late` in the last two. Times are odd
-numbers of nanoseconds, whose sums five does not divide. `python3 samples.py FOLDER` writes the files.
+numbers of nanoseconds, and their sums are not divisible by five. `python3 samples.py FOLDER` writes the files.
 """
 import collections
 import gzip
@@ -24,14 +24,15 @@ from xspace import Plane, space  # noqa: E402
 
 STEPS = 5
 
-# An op on the host, inside those before it with a smaller depth: its start and length, and the work that it launches.
+# An op on the host: its depth (it is inside the preceding ops of smaller depth), start and length, and the work that it
+# launches.
 Op = collections.namedtuple('Op', 'step depth name start length work')
 # Work on the device: its name, start and length, the bytes of a copy, the shapes of a matrix product.
 Work = collections.namedtuple('Work', 'name start length bytes')
 
 
 def story():
-    """[Op] in order of start, times in nanoseconds."""
+    """Returns [Op] in order of start; times in nanoseconds."""
     ops, at = [], 1_000_000
     for step in range(STEPS):
         begin, free = at, at + 40_000
@@ -71,12 +72,12 @@ def story():
 
 
 def window(step):
-    """The start and the end of a step."""
+    """Returns the start and the end of a step."""
     return 1_000_000 + 100_000 * step, 1_000_000 + 100_000 * step + 99_000
 
 
 def micros(ns):
-    """A number that JSON writes with all its digits."""
+    """Returns a number that JSON writes with all its digits."""
     return ns / 1000
 
 
@@ -286,7 +287,7 @@ def of_chrome(folder):
 
 
 def spool_script():
-    """The lines from which spool_make makes a recording."""
+    """Returns the script from which spool_make makes a recording."""
     base, lines, correlation = 1_700_000_000_000_000_000, [], 0
     out = ['info key=pid value=4711', 'gpu id=0 uuid=GPU-aaaa name="NVIDIA H200" memory=1000', 'clock realtime=%d monotonic=1000000000' % base]
     for step in range(STEPS):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Totals of all answers about an input are equal, and those of its bytes; damaged inputs give no wrong answer without a word."""
+"""The totals of all answers about an input are equal, and correct for its bytes; damaged inputs give no silently wrong
+answer."""
 from step import Step
 
 STEPS = [

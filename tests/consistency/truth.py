@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Computes totals of profiles straight from their bytes, without the program and without the encoders of the samples.
 
-Each function takes a path and returns {step: Sums}, with the step None for what belongs to no step. Times are exact fractions of
-nanoseconds. `device` is the sum of device work by the step of its launch, `host` the time in which the threads of the host were
-inside ops (a thread in two ops at once counts once), `flops` the float operations that follow from shapes or are in the file.
+Each function takes a path and returns {step: Sums}, where the step None has the times outside of all steps. Times are exact
+fractions of nanoseconds. `device` is the sum of device work by the step of its launch, `host` the time in which the threads of
+the host were inside ops (a thread in two ops at once counts once), `flops` the float operations that follow from shapes or are
+in the file.
 """
 import bisect
 import collections
@@ -23,7 +24,7 @@ class Sums:
     def __init__(self):
         self.device = self.host = Fraction(0)
         self.flops = self.work = 0
-        self.flops_of = collections.Counter()  # by op, where only those of some ops are known
+        self.flops_of = collections.Counter()  # key: op; used if only the float operations of some ops are known
         self.runs = collections.Counter()
 
 
@@ -33,7 +34,7 @@ def content(path):
 
 
 def documents(path):
-    """The JSON texts of a file, numbers as decimals."""
+    """Returns the JSON texts of a file, with numbers as decimals."""
     text, at, out = content(path).decode(errors='replace').strip(), 0, []
     decoder = json.JSONDecoder(parse_float=Decimal, strict=False)
     while at < len(text):
@@ -44,7 +45,7 @@ def documents(path):
 
 
 def union(intervals):
-    """The length of the union of [(start, end)]."""
+    """Returns the length of the union of [(start, end)]."""
     total, until = 0, None
     for a, b in sorted(intervals):
         if until is None or a > until:
@@ -55,15 +56,15 @@ def union(intervals):
 
 
 class Windows:
-    """Steps as intervals that do not overlap: [(start, end, step)]; all_time: what follows a step belongs to it,
-    and what precedes the first to the first."""
+    """Steps as intervals that do not overlap: [(start, end, step)]; all_time: time after a step belongs to it, and time before
+    the first step belongs to the first."""
 
     def __init__(self, windows, all_time=False):
         self.windows, self.all_time = sorted(windows), all_time
         self.starts = [w[0] for w in self.windows]
 
     def at(self, t):
-        """The step in which t is, or None."""
+        """Returns the step that contains t, or None."""
         i = bisect.bisect_right(self.starts, t) - 1
         if self.all_time:
             return self.windows[max(i, 0)][2]
@@ -71,7 +72,7 @@ class Windows:
 
 
 def add_host(out, intervals, step_of):
-    """intervals: {thread: [(start, end)]}; each belongs to the step of its start."""
+    """intervals: {thread: [(start, end)]}; an interval belongs to the step that contains its start."""
     for rows in intervals.values():
         by_step = collections.defaultdict(list)
         for a, b in rows:
@@ -81,7 +82,7 @@ def add_host(out, intervals, step_of):
 
 
 def op_flops(name, dims):
-    """Float operations of the ops in the samples: two for each product, one for each element."""
+    """Returns the float operations of the ops in the samples: two for each product, one for each element."""
     if name == 'aten::clamp_min':
         return math.prod(dims[0])
     if name == 'aten::mm':
@@ -109,7 +110,7 @@ def kineto(path):
     marks = [e for e in events if re.fullmatch(r'ProfilerStep#\d+', e['name']) and e.get('cat') not in ('gpu_user_annotation',)]
     steps = Windows([(e['from'], e['to'], int(e['name'].split('#')[1])) for e in marks], all_time=True) if marks else Windows([(-10 ** 30, 10 ** 30, 0)])
     out, launches, host = collections.defaultdict(Sums), {}, collections.defaultdict(list)
-    replays = any('GraphLaunch' in e['name'] for e in events)  # ops ran that have no events
+    replays = any('GraphLaunch' in e['name'] for e in events)  # some executed ops have no events
     for e in events:
         args = e.get('args') or {}
         if e.get('cat') in CALLS and args.get('correlation') is not None:
@@ -144,7 +145,8 @@ def first(rows, field, default=0):
 
 
 def xplanes(path):
-    """[(name, {stat: value}, [(line name, timestamp ns, [event])])]; an event is (metadata name, offset ps, duration ps, count, stats)."""
+    """Returns [(name, {stat: value}, [(line name, timestamp ns, [event])])]; an event is (metadata name, offset ps, duration ps,
+    count, stats)."""
     for f, plane in fields(content(path)):
         if f != 1:
             continue
@@ -184,7 +186,8 @@ def xplanes(path):
 
 
 def device_lines(planes):
-    """[(line, [(start, end, count, stats)])] of the lines whose events are work of a device, on its own clock if it says so."""
+    """Returns [(line, [(start, end, count, stats)])] of the lines whose events are device work, in the device's own clock if
+    the stats contain it."""
     for name, _, lines in planes:
         for line, at, events in lines:
             if name.startswith('/device:') and (line == 'XLA Ops' or line.startswith('Stream')):
@@ -226,7 +229,7 @@ def xspace(path):
     add_host(out, host, step_of)
     if other or not windows:
         for s in out.values():
-            s.host = None  # threads of other programs: which of their events are ops is for the reader to say
+            s.host = None  # threads of other programs: this check does not know which of their events are ops
     return out
 
 
@@ -356,7 +359,8 @@ def chrome(path):
 
 
 def recording(path):
-    """Reads the script of which the recording was made (FILE.txt): device work by the step of its call, and the calls' time."""
+    """Reads the script from which the recording was made (FILE.txt): device work by the step of its call, and the calls'
+    time."""
     out, calls, marks, work = collections.defaultdict(Sums), {}, [], []
     with open(path + '.txt') as f:
         for line in f:
@@ -382,7 +386,7 @@ def recording(path):
 
 
 def of(path):
-    """The function that reads this file, by its name and first bytes; None if there is none."""
+    """Returns the function that reads this file, chosen by its name and first bytes; None if there is none."""
     name = os.path.basename(path)
     if name.endswith('.tfspool'):
         return recording

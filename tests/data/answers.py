@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the answers of summary and top against those of the views."""
+"""Compares the answers of summary and top with the answers of the views."""
 import json
 import os
 import tempfile
@@ -41,7 +41,7 @@ def test_summary(t):
         bad = judge['summary.json'](doc) if judge else []
         t.check(not bad, '%s: %s' % (name, bad[:3]))
         root = t.rows(load + ['scope', '-select', 'micros,params,float_ops,bytes', '-max_depth', '1'])[0]
-        if name != 'synthetic_0':  # sums of its numbers reach the end of the type
+        if name != 'synthetic_0':  # sums of its numbers reach the maximum of the type
             t.check((doc['parameters'], doc['float_ops']) == (root['total_params'], root['total_float_ops']), name + ': static numbers')
         # Averages over steps are rounded for each node.
         t.check(abs(doc['device_op_micros'] + doc['host_op_micros'] - root['total_micros']) <= doc['node_count'], name + ': times')

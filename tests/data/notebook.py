@@ -25,7 +25,7 @@ PATTERNS = [r'v/tower_0/cg/(strided_slice|spatial_mean|Relu).+',
             r'|Conv2DBackpropInput|MaxPoolGrad|ReluGrad|BiasAddGrad)$']
 WORDS = ['scope', '-select', ','.join(METRICS), '-order_by', 'occurrence', '-max_depth', '50', '-min_bytes', '0',
          '-account_type_regexes', '.*', '-start_name_regexes', '.*', '-show_name_regexes', ','.join(PATTERNS)]
-HEAD = 13  # lines up to the root's; the notebook skips 15, as the profiler of its day printed more
+HEAD = 13  # lines up to that of the root; the notebook skips 15, because its version of the profiler printed more
 
 # Per unit: the notebook's factor, the true factor, and the rounding error of two decimals.
 UNITS = {'B': (1 / 1024, 1, 0), 'KB': (1, 1e3, 0.005), 'MB': (1024, 1e6, 0.005),
@@ -33,7 +33,7 @@ UNITS = {'B': (1 / 1024, 1, 0), 'KB': (1, 1e3, 0.005), 'MB': (1024, 1e6, 0.005),
 
 
 def parse_value(text):
-    """(the notebook's number, the quantity in base units, its uncertainty, the unit) of a total."""
+    """Returns (the notebook's number, the quantity in base units, its uncertainty, the unit) of a total."""
     number = text.rstrip('BKMusm')
     unit = text[len(number):]
     theirs, base, off = UNITS[unit]
@@ -41,7 +41,7 @@ def parse_value(text):
 
 
 def parse_text(text):
-    """name -> the four totals, of one step."""
+    """Returns {name: the four totals} of one step."""
     lines = text.split('\n')
     assert lines[HEAD - 1].startswith('_TFProfRoot ('), lines[HEAD - 1]
     out = {}
@@ -58,8 +58,8 @@ def moments(values):
 
 
 def varied_profile():
-    """The towers with memory that grows from step to step, in some nodes past a unit, and times
-    from microseconds to many milliseconds."""
+    """Returns the towers with memory that grows from step to step, in some nodes into the next unit, and times from
+    microseconds to many milliseconds."""
     original, at = tower_profile.exec_profile, {'step': 0}
     saved = tower_profile.size, tower_profile.times
 
@@ -79,7 +79,7 @@ def varied_profile():
 
 
 def compare(t, row, name, i, metric, steps):
-    """One metric of one node; False: its unit changes, so the notebook's number has no unit."""
+    """Compares one metric of one node. Returns False if its unit changes, so that the notebook's number has no unit."""
     values = [s[name][i] for s in steps]
     units = {v[3] for v in values}
     mean, cv = row['total_%s_mean' % metric], row['total_%s_cv' % metric]

@@ -26,7 +26,7 @@ class Count:
         return ok
 
     def some(self, items, n=12):
-        """Returns all of them, or n spread over the list."""
+        """Returns the whole list, or n elements spread over it."""
         return items if self.all or len(items) <= n else [items[i * len(items) // n] for i in range(n)]
 
     def skip(self, why):

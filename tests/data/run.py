@@ -162,7 +162,7 @@ def test_workers(t):
 
 
 def test_schemas_judge(t):
-    """The checks of this script find wrong documents."""
+    """The checks of this script detect wrong documents."""
     judge = validators()
     if not judge:
         return t.skip('no jsonschema for this Python')
@@ -253,7 +253,7 @@ def odd_profile(names):
 
 
 def readable(name):
-    """Returns bytes as our outputs write them: invalid UTF-8 as \\xNN."""
+    """Returns bytes as tfprof writes them: invalid UTF-8 as \\xNN."""
     return name.decode('utf-8', 'backslashreplace')
 
 
@@ -449,7 +449,7 @@ def test_lists_of_steps(t):
         t.check(t.run(words + ['-step', '0..99999999999']) == every, name + ': an open range')
         t.check(t.run(words + ['-step', '1..1']) == t.run(words + ['-step', '1']), name + ': a range of one')
         t.check(t.run(words + ['-step', '2,0']) == t.run(words + ['-step', '0,2']), name + ': order matters')
-        if name in KNOWN_GRAPHS:  # in other profiles the step in between has nodes of its own
+        if name in KNOWN_GRAPHS:  # in other profiles, only the step in between has some of the nodes
             lazy = t.run(words + ['-step', '0,2', '--lazy-steps']).split(b'Doc:')[1]
             t.check(lazy == t.run(words + ['-step', '0,2']).split(b'Doc:')[1], name + ': lazy')
         two = t.rows(words + ['-step', '0,2', '-stats', 'max'])

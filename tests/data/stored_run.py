@@ -66,12 +66,13 @@ def document_of_page(program, name, made):
 
 
 def kind(x):
-    """The type of a value; numbers are one type, and null may become any other."""
+    """Returns the type of a value. All numbers are one type, and null may become any other type."""
     return {int: 'number', float: 'number', type(None): 'null'}.get(type(x), type(x).__name__)
 
 
 def lost(old, new, where=''):
-    """Returns what the new document lacks of the old one. Lists are compared by the members of their first elements."""
+    """Returns the members of the old document that the new one lacks. Lists are compared by the members of their first
+    elements."""
     if kind(old) == 'null' or kind(new) == 'null':
         return []
     if kind(old) != kind(new):
@@ -93,7 +94,7 @@ def document(program, name, command, made):
 
 
 def check(program, name, command, validators, store, made):
-    """Returns what is wrong with a document."""
+    """Returns the faults of a document."""
     path = os.path.join(HERE, 'stored', name + '.json')
     new, bad = document(program, name, command, made), []
     of = new.get('schema', {})

@@ -6,7 +6,7 @@ PACKAGES = ['jsonschema==4.23.0', 'pandas==2.2.3', 'duckdb==1.1.3']
 
 
 def other_tools(places):
-    """Loads our rows with other tools, in a scratch environment of Python that is made once."""
+    """Loads tfprof's rows with other tools, in a scratch Python environment that is made once."""
     python, missing = scratch_python('venv', PACKAGES, '--only-binary=:all:')
     if missing:
         return missing

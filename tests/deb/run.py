@@ -81,7 +81,7 @@ def lintian(t):
 
 
 def dpkg(*words):
-    """Runs dpkg in the folder root, without the packages that these depend on, which are the system's."""
+    """Runs dpkg in the folder root, which lacks the packages of the system that these packages depend on."""
     root = os.path.abspath('root')
     return run(['dpkg', '--root=' + root, '--force-depends', '--force-not-root', '--force-script-chrootless',
                 '--force-bad-path', '--log=' + os.path.abspath('log')] + list(words))
@@ -112,7 +112,7 @@ def user_program(usr, lib):
 
 
 def installed(t):
-    """Program, collector, library and Python package work from the root, and dpkg removes all of it."""
+    """The program, the collector, the library and the Python package work in the root, and dpkg removes all their files."""
     found = packages(t)
     prepare_root()
     dpkg('--unpack', *found)

@@ -52,7 +52,7 @@ def rows_of(*words, **more):
 
 # ---- pairs of models ----------------------------------------------------------------------------
 class Pair:
-    """A model and its changed copy. truth: name on the left -> name on the right."""
+    """A model and its changed copy. truth: {name on the left: name on the right}."""
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.left, self.truth = [], {}
@@ -127,7 +127,7 @@ class Pair:
 
 
 def names_of(row):
-    """(left name, right name)"""
+    """Returns (left name, right name) of a row; None on the side that lacks the node."""
     return (row['path'] if row['state'] != 'new' else None,
             (row['renamed'] or row['path']) if row['state'] != 'gone' else None)
 
@@ -143,7 +143,7 @@ def judge_matches(pair, rows, what):
     return share
 
 
-# ---- what has to add up -------------------------------------------------------------------------
+# ---- sums -------------------------------------------------------------------------
 def judge_sums(rows, what):
     by_place, below = [], {}
     for i, x in enumerate(rows):
@@ -236,7 +236,7 @@ def judged(*words, status=None):
 
 
 def gates():
-    """A gate holds, fails, or is inconclusive; the interval is that of all pairs of steps."""
+    """A gate holds, fails, or is inconclusive; its interval equals the interval computed from all pairs of steps."""
     r = random.Random(7)
     base, far = [r.randint(950, 1050) for _ in range(8)], [r.randint(1500, 1700) for _ in range(6)]
     near = [x + r.randint(-5, 5) for x in base]
@@ -260,26 +260,26 @@ def gates():
     check(all(g['result'] == 'fails' and 'loss/work' in g['text'] for g in found.values()), found)
     _, err = diff(a, c, '--gate', 'total.micros<+5%', '--gate', 'total.micros<+55%', '-output', 'none', status=1)
     check('1 of 2 gates fail, 1 inconclusive' in err, err)
-    # One outlier among four steps neither hides a change nor makes one.
+    # One outlier among four steps neither hides a change nor creates an apparent one.
     four, more = [100, 101, 99, 102], [141, 142, 140, 300]
     for x, y, expected in ((four, more, 'fails'), (more, four, 'holds'), (four[:3] + [400], more[:3] + [143], 'inconclusive'),
                            (four, four[:3] + [400], 'inconclusive')):
         found = judged(write_steps('x', x), write_steps('y', y), '--gate', 'total.micros<+5%')
         check([g['result'] for g in found.values()] == [expected], x, y, expected, found)
-    # One step on a side shows nothing about times, and everything about what does not vary.
+    # A side with one step decides nothing about times, but is enough for numbers that do not vary.
     one = write_steps('one', [sorted(base)[4]])
     for x, y in ((a, one), (one, a), (one, one)):
         found = judged(x, y, '--gate', 'total.micros<+500%', '--gate', 'total.bytes<+5%', '--gate', 'total.micros<9ms', status=1)
         check([g['result'] for g in found.values()] == ['inconclusive', 'holds', 'holds'] and
               found['total.micros<+500%']['steps_needed'] == 4, found)
-    # Without variation every change counts.
+    # Without variation, every change is significant.
     same = write_steps('same', [500] * 4)
     found = judged(same, write_steps('more', [501] * 4), '--gate', 'total.micros<=+0', '--gate', 'total.micros<=+1', status=1)
     check([g['result'] for g in found.values()] == ['fails', 'holds'], found)
-    # A gate that requires an improvement needs one that the steps show.
+    # A gate that requires an improvement holds only if the steps show one.
     check(judged(same, same, '--gate', 'total.micros<-1%')['total.micros<-1%']['result'] == 'fails', 'no improvement')
     check(judged(a, b, '--gate', 'total.micros<-1%')['total.micros<-1%']['result'] == 'inconclusive', 'no improvement')
-    # A report that was printed has no steps.
+    # A saved text report has no steps.
     for x, name in ((a, 'a.txt'), (c, 'c.txt')):
         with open(os.path.join(FOLDER, name), 'wb') as f:
             f.write(subprocess.run([ARGS.program, 'scope', *x.split(','), '-select', 'micros,params', '-max_depth', '9'], stdout=subprocess.PIPE, check=True).stdout)
@@ -315,7 +315,7 @@ def write_nodes(name, nodes):
 
 def gate_errors():
     """Of 1,000 simulated pairs with a change of 0, 5, 10 and 40 percent and outliers, a gate passes at most 5 percent of those
-    that break the limit, and fails at most 5 percent of those that keep it; and it decides most pairs that many steps show.
+    that break the limit, and fails at most 5 percent of those that keep it; and with many steps it decides most pairs.
     The significance in the table never contradicts a gate."""
     r, each = random.Random(32), 50
     wrong, pairs, decided, clear = {}, {}, 0, 0

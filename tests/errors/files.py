@@ -42,7 +42,7 @@ RUNS = {
 }
 LOGS = {'big': b'\x0a' + varint(3 << 30), 'cut': sub(1, b'\x0a\x7f'), 'utf8': sub(1, sub(1, b'\xff'))}
 
-# An XSpace whose only plane is longer than the file, because bytes were replaced as in text; two without events.
+# An XSpace whose only plane is longer than the file, because bytes were replaced as in a text; two XSpaces without events.
 XSPACE = sub(1, sub(2, b'/host:CPU') + sub(3, b'\x08\1' + sub(4, b'\x08\1\x10\0\x18\5')) + sub(4, b'\x08\1' + sub(2, b'\x08\1' + sub(2, b'op'))))
 XSPACES = {'text.xplane.pb': b'\x0a\x7f\x12\x09/host:CPU\xef\xbf\xbd', 'a.xplane.pb': XSPACE,
            'b.xplane.pb': XSPACE, 'a.nsys-rep': b'QDSTRM',
@@ -70,7 +70,8 @@ def put_databases(top):
 TRACES = {'system.pftrace': sub(1, b'\x50\1' + sub(1, b'\x08\3')), 'overwritten.pftrace': sub(1, b'\x50\1\x68\2\x40\5' + sub(11, b'\x48\1\x50\1')),
           'rocprof.json': b'{"rocprofiler-sdk-tool": [{}]}'}
 
-# Memory snapshots with one allocation: complete, truncated, with a byte that is not an opcode, with code; a dict without the members.
+# Memory snapshots with one allocation: complete, truncated, with a byte that is not an opcode, with code; a dict without the
+# required members.
 ALLOCATION = {'action': 'alloc', 'addr': 4096, 'size': 512, 'stream': 0, 'time_us': 5, 'frames': []}
 SNAPSHOT = {'segments': [], 'device_traces': [[ALLOCATION]]}
 PICKLE = pickle.dumps(SNAPSHOT, protocol=4)
@@ -167,7 +168,7 @@ def column(extents):
 
 
 def bundles():
-    """name -> (header, {tensor: entry}, shard)."""
+    """Returns {name: (header, {tensor: entry}, shard)}."""
     one, four = {'t': entry()}, bytes(4)
     whole = field(1, 1) + field(2, make.shape_proto([2]))
     cut = make.slice_key(b't', [(0, 1)]).decode('latin-1')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Provokes every error message of errors.list and compares docs/ERRORS.md with what is made of it.
+"""Provokes every error message of errors.list, and compares docs/ERRORS.md with the page generated from it.
 Then searches the source: every text that is passed to a failing function must have been printed, or be among the lines "- TEXT
 | why" of errors.list; a why that begins with "tests/FILE: " says where it
 is tested, and FILE has to hold the beginning of a part of the text.
@@ -130,7 +130,7 @@ def folder(top):
 
 
 def provoke(block, top, every):
-    """Runs a case. Returns what is wrong, and adds all printed texts to every."""
+    """Runs a case. Returns its fault, and adds all printed texts to every."""
     env = dict(os.environ, LC_ALL='C', TERM='dumb', HOME=top,
                PATH=os.path.join(top, 'bin') + ':' + os.environ['PATH'])
     p = subprocess.run(['sh', '-c', block['command']], cwd=top, env=env, timeout=600,

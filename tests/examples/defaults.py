@@ -51,7 +51,7 @@ def answer(line, model, top):
 
 
 def check(name, line, top):
-    """Yields what is wrong with the defaults of a command."""
+    """Yields the faults of a command's defaults."""
     plain = answer(line, 'all', top)
     if re.search(r'^--- status', plain, re.M) and name not in MACHINE:
         yield '%s\n%s' % (line, plain)

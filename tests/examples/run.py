@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every example that people read: those of the tutorials (seeds.list), of the manual pages, of
+"""Runs every documented example: those of the tutorials (seeds.list), of the manual pages, of
 README.md and docs/, on testdata (example, models, traces, the recording of small), and compares with
 expected/NAME.txt. Targets of make that the texts name are looked up in the Makefile, quirks in the source.
 
@@ -122,7 +122,7 @@ def runners():
 
 
 def places():
-    """The files that the texts name exist, and so do the tests that they name in brackets after a file."""
+    """The files that the texts name exist, and the tests in brackets after a file, too."""
     for page in [os.path.join(ROOT, 'README.md')] + glob.glob(os.path.join(ROOT, 'docs', '*.md')):
         with open(page) as f:
             text, page = f.read(), os.path.relpath(page, ROOT)
@@ -138,7 +138,7 @@ def places():
 
 
 def demo():
-    """README shows lines of the answer of make demo, in their order, and make demo runs that command."""
+    """README shows lines of the output of make demo, in order, and make demo runs that command."""
     with open(os.path.join(ROOT, 'README.md')) as f:
         said = re.search(r'`make demo` ends with\n\n```\n\$ (.*?[^\\])\n(.*?)```', f.read(), re.S)
     words = said.group(1).replace('\\\n', ' ').split()
@@ -171,7 +171,7 @@ def unpack(model, to):
 
 
 def recordings(here, line):
-    """Makes what the examples of recording need: programs to record, and folders of recordings."""
+    """Makes the programs to record, and the folders of recordings, for the examples of recording."""
     for name in ('bin/python', 'bin/torchrun', 'server'):
         path = os.path.join(here, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -288,7 +288,7 @@ def recorded(out):
 
 
 def failures(cases):
-    """Yields examples of our documents that are refused (status 2 or 3): the expected answer was accepted without being read."""
+    """Yields documented examples that fail with status 2 or 3, whose expected answer must have been accepted unread."""
     for case in cases:
         if case.shell and not case.must and not case.shell.startswith('tfprof doctor') and re.search(r'^--- status [23]$', expected(case), re.M):
             yield '%s: the example fails' % case.name

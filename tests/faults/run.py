@@ -144,7 +144,7 @@ class Stage:
             yield 'full:%d' % n
 
     def judge(self, name, fault):
-        """None, or what is wrong."""
+        """Returns the fault of a run, or None."""
         status, out, err, files, left = self.run(name, fault)
         return self.verdict(name, fault.rsplit(':', 1)[1], bool(OVERCOME.match(fault)), status, out, err, files, left)
 
@@ -160,7 +160,7 @@ class Stage:
             if files != good[3] or out != good[1]:
                 return 'status 0, but not everything was written'
         elif number:
-            if status not in (-number, 1):  # SIGPIPE ends the process only before the program has set it
+            if status not in (-number, 1):  # SIGPIPE can end the process only before the program changes its disposition
                 return 'status %d' % status
         elif status not in (1, 3) or not SENTENCE.search(err):
             return 'status %d: %s' % (status, err.decode('utf-8', 'replace'))
@@ -198,7 +198,7 @@ def closed(stage):
 
 
 def unread(stage):
-    """Standard output without a reader is reported only if the parent ignores SIGPIPE; the output files are complete."""
+    """Standard output without a reader is an error only if the parent ignores SIGPIPE; the output files are complete."""
     for name, more, deaf in (('view', [], False), ('script', [], False), ('checkpoint', [], False),
                              ('script', ['--color=always'], False), ('view', [], True), ('script', [], True)):
         place = stage.place(name)

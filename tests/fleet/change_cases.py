@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of builds into an output that exists: a build reads exactly what has changed, and the result equals that of a new
-build. Also the table files, check, compaction and retention."""
+"""Tests of builds into an output that exists: a build reads exactly the files that changed, and the result equals the result of
+a new build. Also the table files, check, compaction and retention."""
 import os
 import random
 import re
@@ -26,7 +26,7 @@ def copy(source, to):
 
 
 def equals_new(*given):
-    """The output equals that of a build from nothing, and check agrees."""
+    """Asserts that the output equals the output of a new build, and that check finds no fault."""
     shutil.rmtree('new', ignore_errors=True)
     fleet('build', 'new', *given, '--processes', '1')
     same('out', 'new')
@@ -41,7 +41,7 @@ def change(*given):
 
 
 def late_and_removed():
-    """Late, changed and removed files are found file by file; nothing else is read."""
+    """Late, changed and removed files are detected individually; nothing else is read."""
     folder, _ = data()
     for name in sorted(os.listdir(folder + '/run000'))[:6]:
         copy('%s/run000/%s' % (folder, name), 'in/day1/' + name)
@@ -89,7 +89,7 @@ def other_inputs():
 
 
 def random_changes():
-    """After random changes of a folder, each build equals one from nothing."""
+    """After random changes to a folder, each build equals a new build."""
     noise = random.Random(7)
     sources = [os.path.join(TRACES, n) for n in sorted(os.listdir(TRACES)) if n != 'README.md']
     for turn in range(12):
@@ -158,8 +158,8 @@ def pairs():
 
 
 def processes():
-    """An execution trace is read with the only trace of the same rank and process id, as by the program, whatever their
-    names have in common; with several candidates, or none, it is read alone."""
+    """An execution trace is read with the only trace of the same rank and process id, as by the program, even if other names
+    are more similar; with several candidates, or none, it is read alone."""
     sys.path.insert(0, os.path.join(ROOT, 'tests', 'trace'))
     import chakra
     calls = chakra.two_layers()
@@ -188,7 +188,7 @@ def processes():
     equal(together('ranks'), [['et_rank-0.json', 't0.pt.trace.json'], ['et_rank-1.json', 't1.pt.trace.json']])
     equal((together('equal'), together('one')), ([], []))
     equal(counts(fleet('build', 'out', 'in')[0])[0], 0)
-    os.remove('in/equal/t1.pt.trace.json')  # now the other trace and each execution trace are candidates
+    os.remove('in/equal/t1.pt.trace.json')  # now the other trace is a candidate of each execution trace
     os.remove('in/equal/t1_et.json')
     change('in')
     equal(together('equal'), [['t0.pt.trace.json', 't0_et.json']])

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes PyTorch traces as a fleet of workers leaves them: OUT/RUN/WORKER.pt.trace.json, about 2 MB each.
+"""Makes PyTorch traces as a fleet of workers writes them: OUT/RUN/WORKER.pt.trace.json, about 2 MB each.
 
     tests/fleet/make.py OUT --runs 2 --workers 150 --damaged 100
 
 In each run worker 3 is slow in compute, worker 5 is late for collectives and worker 7 waits for its input; the last run
-has a slower GEMM. Every N-th file is damaged (--damaged N). The files depend on the arguments alone.
+has a slower GEMM. Every N-th file is damaged (--damaged N). Equal arguments give equal files.
 """
 import argparse
 import json
@@ -42,7 +42,7 @@ def step_events(step, at, worker, last_run, noise, lines):
         device += length + 1.5
         host += 15
     ready = device
-    length = 900.0 + (0 if worker == 5 else 600.0)  # the others wait for worker 5 inside the collective
+    length = 900.0 + (0 if worker == 5 else 600.0)  # the other workers wait for worker 5 inside the collective
     lines.append(event('kernel', 'ncclDevKernel_AllReduce_Sum_f32_RING_LL', 0, 20, ready, length, device=0, stream=20,
                        correlation=step * 10000 + 9000, **{'Collective name': 'allreduce'}))
     lines.append(event('cpu_op', 'c10d::allreduce_', 1000, 1000, host, 30))

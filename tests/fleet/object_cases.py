@@ -173,7 +173,7 @@ def exclusive(out):
 
 def google_storage():
     """gs:// through gcsfs, with an emulator of Google Cloud Storage, which does not check the condition of a commit."""
-    os.environ['GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT'] = 'false'  # it asks Google for the kind of bucket
+    os.environ['GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT'] = 'false'  # gcsfs would ask Google for the kind of bucket
     try:
         import gcsfs  # noqa: F401
         from gcp_storage_emulator.server import create_server
@@ -181,7 +181,7 @@ def google_storage():
         raise cases.Skip('gcsfs and gcp-storage-emulator are not installed')
     server = create_server('127.0.0.1', 0, in_memory=True, default_bucket=BUCKET)
     server.start()
-    server._api._httpd.handle_error = lambda *_: None  # of clients that have ended
+    server._api._httpd.handle_error = lambda *_: None  # connections of ended clients
     try:
         os.environ['STORAGE_EMULATOR_HOST'] = 'http://127.0.0.1:%d' % server._api._httpd.server_port
         cloud('gs://' + BUCKET)

@@ -17,7 +17,7 @@ FAULTS = ('throttle', 'error', 'close', 'short', 'lost')
 
 
 class Faults:
-    """Which requests fail, and how often each kind has."""
+    """The requests that fail, and the number of failures of each kind."""
 
     def __init__(self, seed=1, share=0.0):
         self.noise, self.share, self.lock = random.Random(seed), share, threading.Lock()
@@ -69,7 +69,7 @@ class _Proxy(BaseHTTPRequestHandler):
         if fault == 'close':
             return self._close()
         answer, data = self._forward(body)
-        if fault == 'lost':  # the server has done what was asked
+        if fault == 'lost':  # the server has carried out the request
             return self._close()
         self.send_response(answer.status)
         for name, value in answer.getheaders():

@@ -15,7 +15,7 @@ from rig import DATA, MLP, ROOT, built, data, fleet, program
 
 
 def rank_limits():
-    """The number of pairs that the rank test needs is that of counting all orders of the steps."""
+    """The number of pairs that the rank test needs equals the number found by enumerating all orders of the steps."""
     from itertools import combinations
     from tfprof.fleet.rank_test import least_pairs
     for n, m in ((1, 3), (2, 8), (3, 6), (4, 4), (5, 7), (6, 6)):
@@ -34,7 +34,8 @@ def gate(before, after):
 
 
 def regressed_like_gates():
-    """The verdict on a run with one worker is that of the gate on its step time: slower, equal, noisy, too few steps."""
+    """The verdict about a run with one worker equals the result of the gate on its step time: slower, equal, noisy, too few
+    steps."""
     from tfprof.fleet import run_recipe
     kinds = {'1': [1000, 1010, 1020, 990, 1005, 1001], '2': [1100, 1110, 1120, 1090, 1105, 1101], '3': [1101, 1111, 1119, 1091, 1104, 1102],
              '4': [900, 1700, 1000, 1250, 1106, 1350], '5': [1500, 1600]}

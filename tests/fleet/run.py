@@ -30,7 +30,7 @@ from recipe_cases import RECIPES, rank_limits  # noqa: E402
 from spark_cases import spark_equals_pool, spark_executor_killed, spark_killed, spark_recipes, spark_unreadable  # noqa: E402
 
 
-# ---- without packages ---------------------------------------------------------------------------
+# ---- tests without packages ---------------------------------------------------------------------------
 def names():
     """Run and host come from the path, or from a CSV file; several files of a host are separate workers."""
     from tfprof.fleet.plan import partition, plan, read_table
@@ -93,7 +93,7 @@ def statements():
 
 
 def wrong_words():
-    """Usage errors are sentences."""
+    """Usage errors are reported as sentences."""
     _, err = fleet('build', 'out', status=2)
     assert 'either paths or --paths-from' in err, err
     _, err = fleet('ask', 'out', 'op_types', 'like', status=2)
@@ -165,7 +165,8 @@ def equals_program():
 
 
 def recipes_find():
-    """Recipes find the problems that make.py has built in: the slow worker, the late one, the waiting one, the slower GEMM."""
+    """Recipes find the problems that make.py has built in: the slow worker, the late worker, the waiting worker and the slower
+    GEMM."""
     from tfprof.fleet import run_recipe
     columns, rows = run_recipe(built(), 'slowest_workers')
     slow = [dict(zip(columns, r)) for r in rows]
@@ -230,7 +231,7 @@ def killed_build():
                              stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, start_new_session=True)
         while p.poll() is None and files_below('out') < when:
             pass
-        with contextlib.suppress(ProcessLookupError):  # the build was faster
+        with contextlib.suppress(ProcessLookupError):  # the build ended before the kill
             os.killpg(p.pid, signal.SIGKILL)
         p.wait()
         for name, rows in content('out').items():
@@ -252,7 +253,7 @@ def deadly_file():
     p = subprocess.Popen(words('build', 'out', 'in/run/*', '--processes', '1', '--per-task', '2'), stderr=subprocess.PIPE,
                          stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     killed = set()
-    while p.poll() is None and len(killed) < 4:  # with the other file, then three times alone
+    while p.poll() is None and len(killed) < 4:  # once together with the other file, then three times alone
         for child in serving(p.pid):
             try:
                 opened = any(os.readlink('/proc/%d/fd/%s' % (child, fd)).endswith('deadly.json.gz')
@@ -280,7 +281,7 @@ def two_builds():
 
 
 def few_files():
-    """A batch is one file per table, however many hosts are in it; its rows have their hosts."""
+    """A batch gives one file per table, however many hosts it contains; the rows state their hosts."""
     folder, bad = data()
     fleet('build', 'out', folder + '/run000/*.json', '--processes', '1', '--per-task', '100')
     files = glob.glob('out/*/*/*.parquet')

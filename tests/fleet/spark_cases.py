@@ -140,6 +140,6 @@ def spark_executor_killed():
 
 
 def loaded(pid):
-    """True if a process has loaded libtfprof, so it is reading files."""
+    """True if a process has loaded libtfprof, which means that it reads files."""
     with open('/proc/%d/maps' % pid) as f:
         return 'libtfprof' in f.read()

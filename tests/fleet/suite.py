@@ -7,7 +7,7 @@ PACKAGES = ['pyarrow==17.0.0', 'duckdb==1.1.3', 'pyspark==3.5.3', 'pandas==2.2.3
 
 
 def with_packages(places):
-    """Runs everything in a scratch environment of Python that is made once."""
+    """Runs everything in a scratch Python environment that is made once."""
     python, missing = scratch_python('venv-fleet', PACKAGES)
     if missing:
         return missing

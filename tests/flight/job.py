@@ -11,7 +11,7 @@ START = 1_790_000_000_000_000_000
 
 class Job:
     def __init__(self, world, **groups):
-        """groups: name of a group -> its ranks, in addition to the default group '0'."""
+        """groups: {name of a group: its ranks}, in addition to the default group '0'."""
         self.groups = {'0': list(range(world)), **groups}
         self.entries = {r: [] for r in range(world)}
         self.seq = {(g, r): 0 for g in self.groups for r in range(world)}
@@ -35,7 +35,8 @@ class Job:
         self.records[rank] += 1
 
     def call(self, op, sizes, group='0', ranks=None, state=None, outputs=None, types=('Float',), by_rank={}, retired=None):
-        """A collective. by_rank: rank -> arguments that it has instead. Without a state, it completes if all ranks call it alike."""
+        """A collective. by_rank: {rank: its different arguments}. Without a state, the collective completes if all ranks pass
+        equal arguments."""
         members = self.groups[group]
         callers = members if ranks is None else ranks
         state = state or ('completed' if set(callers) == set(members) and not by_rank else 'started')
@@ -46,7 +47,7 @@ class Job:
             self.add(r, group, mine['op'], mine['sizes'], mine['outputs'] or mine['sizes'], mine['types'], state, retired=retired)
 
     def coalesced(self, sizes, group='0', by_rank={}):
-        """An all_reduce for each of the sizes, as one collective."""
+        """Adds an all_reduce for each of the sizes, as one coalesced collective."""
         self.now += 1_000_000
         for r in self.groups[group]:
             self.seq[group, r] += 1
@@ -58,7 +59,7 @@ class Job:
         self.add(rank, group, name, sizes, sizes, ['Float'], state, p2p=True)
 
     def forget(self, rank, n):
-        """Drops the first n entries, which newer ones have replaced in the recorder."""
+        """Drops the first n entries, as if newer entries had replaced them in the recorder."""
         del self.entries[rank][:n]
 
     def dumps(self):

@@ -44,7 +44,7 @@ def answer(t, paths, *words):
 
 
 def problems(t, j):
-    """The problems of a job, as (problem, group, collective, ranks, others)."""
+    """Returns the problems of a job as (problem, group, collective, ranks, others)."""
     return [(p['problem'], p['group'], p['collective'], p['ranks'], p['others']) for p in answer(t, put(j.dumps()))['problems']]
 
 
@@ -57,7 +57,7 @@ def healthy(world=4, calls=5, **groups):
 
 
 def all_match(t):
-    """Ranks that called the same have no problem, and each group is as far as its calls."""
+    """Ranks with equal calls have no problem, and the progress of each group is its number of calls."""
     j = healthy(a=[0, 1], b=[2, 3])
     doc = answer(t, put(j.dumps()))
     equal((doc['problems'], doc['running']), ([], []))
@@ -67,7 +67,7 @@ def all_match(t):
 
 
 def missing(t):
-    """A rank that did not arrive; later calls of the others are part of the same problem."""
+    """A rank that did not arrive is missing; later calls of the other ranks belong to the same problem."""
     j = healthy()
     for _ in range(3):
         j.call('reduce_scatter', [[8]], ranks=[0, 1, 3])
@@ -91,7 +91,7 @@ def called_nothing(t):
 
 
 def mismatches(t):
-    """Operations, sizes and types that differ; the ranks are those that differ from most."""
+    """Different operations, sizes and types are problems; the named ranks are those that differ from the majority."""
     for by_rank, kind, ranks, others in (({1: {'op': 'broadcast'}}, 'op', '1', '0, 2, 3'), ({3: {'sizes': [[9]]}}, 'size', '3', '0-2'),
                                          ({0: {'types': ['Half']}}, 'dtype', '0', '1-3'), ({0: {'sizes': [[9]]}, 1: {'sizes': [[9]]}}, 'size', '0-3', None)):
         j = healthy()
@@ -126,7 +126,7 @@ def coalesced(t):
 
 
 def unfinished(t):
-    """Calls of all ranks that run, and calls that timed out."""
+    """Running calls of all ranks, and calls that timed out, are reported."""
     j = healthy()
     j.call('barrier', [], state='started')
     equal(problems(t, j), [('running', '0', 6, '0-3', None)])
@@ -138,7 +138,7 @@ def unfinished(t):
 
 
 def peers(t):
-    """A send without its receive, and a receive without its send."""
+    """A send without its receive, and a receive without its send, are reported."""
     j = healthy(a=[1, 3])
     j.p2p(0, 'send 0->2', [[4]])
     j.p2p(2, 'recv 2<-0', [[4]])
@@ -153,7 +153,7 @@ def peers(t):
 
 
 def overwritten(t):
-    """A rank whose recorder has lost a call has called it."""
+    """A call that was overwritten in a rank's recorder counts as called."""
     j = healthy(calls=9)
     j.forget(1, 6)
     j.call('all_reduce', [[8]], ranks=[0, 2, 3])
@@ -161,7 +161,7 @@ def overwritten(t):
 
 
 def no_dump(t):
-    """A rank without a dump is not called missing."""
+    """A rank without a dump is not reported as missing."""
     j = healthy()
     dumps = j.dumps()
     del dumps[3]
@@ -171,7 +171,7 @@ def no_dump(t):
 
 
 def same_names(t):
-    """Groups of one name with other ranks are other groups."""
+    """Groups with equal names and different ranks are different groups."""
     j = healthy(a=[0, 1], b=[2, 3])
     j.call('all_reduce', [[8]], group='a')
     dumps = j.dumps()
@@ -258,7 +258,7 @@ def fail_on(t):
 
 
 def twice(t):
-    """Entries that two dumps of a rank have count once."""
+    """Entries that occur in two dumps of a rank count once."""
     dumps = healthy(2).dumps()
     paths = put(dumps) + put(dumps, name='again_rank_%d')
     r = call(t, *paths, '-output', 'json')
@@ -277,7 +277,7 @@ def odd_entries(t):
 
 
 def damaged(t):
-    """No prefix of a dump crashes; --recover reads complete entries."""
+    """No prefix of a dump causes a crash; --recover reads the complete entries."""
     content = pickle.dumps(healthy(2, 3).dumps()[0])
     kept = 0
     for n in range(1, len(content), 7):
@@ -301,7 +301,7 @@ def runs_nothing(t):
 
 
 def needs_dumps(t):
-    """Other files are refused."""
+    """Files that are not dumps are refused."""
     r = call(t, os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle'), status=1)
     assert "collectives needs dumps of PyTorch's Flight Recorder" in r.stderr, r.stderr
 

@@ -80,7 +80,8 @@ def test_assumed_batch():
 
 
 def test_where_shapes_are_lost():
-    """The note names the operation that has no rule, not those that follow it, nor others whose shapes nothing needs."""
+    """The note names the operation without a rule, but not the operations after it, nor operations whose shapes are not
+    needed."""
     _, notes = graph(node('x', 'Placeholder', shape=shape(2, 4)), node('u', 'Mystery', ['x']), node('v', 'Tanh', ['u']),
                      node('unused', 'Riddle', ['x']), node('n', 'Neg', ['v']))
     assert "1 node is not counted: 'flops' lists the reasons; shapes are not known after: Mystery (u)" in notes, notes
@@ -117,7 +118,7 @@ def test_huge_and_negative():
 
 
 def test_loops_and_long_chains():
-    """A circle, and chains that would need a deep stack if they were followed by recursion."""
+    """A cycle and long chains end in an answer; recursion along the chains would need a deep stack."""
     found, notes = graph(node('a', 'Tanh', ['b']), node('b', 'Tanh', ['a']), node('n', 'Neg', ['b']))
     assert found == {} and '1 node is not counted' in notes, notes
     n = 50000

@@ -52,7 +52,8 @@ def make(seed):
 
 
 def theirs(dumps):
-    """The first collective that PyTorch's analyser finds fault with: (group, collective, kinds of mismatch, missing ranks)."""
+    """Returns the first collective in which PyTorch's analyser finds a fault: (group, collective, kinds of mismatch, missing
+    ranks)."""
     details = {str(r): dict(copy.deepcopy(d), rank=r, host_name='') for r, d in dumps.items()}
     for c in builder.build_db(details, OPTIONS, '2.10').collectives:
         if c.missing_ranks or not c.pass_check:

@@ -91,7 +91,7 @@ class Recommender(nn.Module):
 
 
 class Segmenter(nn.Module):
-    """Down twice, and up again by transposed convolutions."""
+    """Halves the resolution twice, and restores it by transposed convolutions."""
 
     def __init__(self):
         super().__init__()
@@ -157,6 +157,6 @@ MODELS = {
 
 
 def run(model, x):
-    """A forward and a backward pass."""
+    """Runs a forward and a backward pass."""
     y = model(x)
     (y[0] if isinstance(y, tuple) else y).sum().backward()

@@ -74,7 +74,7 @@ def functions():
 
 
 def write(folder):
-    """Writes an XSpace of one run of each function, and what cost_analysis() says of it as costs.json."""
+    """Writes an XSpace of one run of each function, and the results of cost_analysis() as costs.json."""
     import jax
     costs = {}
     for name, (function, arguments) in functions().items():
@@ -90,7 +90,7 @@ def write(folder):
 
 
 def costs():
-    """The numbers are those of XLA, or differ only by its conventions."""
+    """The numbers equal those of XLA, or differ only by its conventions."""
     folder, same = make('write'), 0
     with open(os.path.join(folder, 'costs.json')) as f:
         expected = json.load(f)
@@ -99,7 +99,7 @@ def costs():
         d = json.loads(program(path, 'flops', '--top=0', '-output', 'json')[0])
         known, all_ = KNOWN.get(name), flops + transcendentals
         if known is None:
-            # XLA counts a transcendental apart from the other operations
+            # XLA counts transcendental functions separately from other operations
             assert d['flops'] in (flops, all_), (name, d['flops'], flops, transcendentals)
             equal(d['uncounted'], [], name)
             same += 1

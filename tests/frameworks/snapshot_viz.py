@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares memory with PyTorch's own viewer (torch/cuda/_memory_viz.py) on 30 snapshots: bytes reserved, allocated and free at the
-end, and who holds them, by stack.
+"""Compares memory with PyTorch's own viewer (torch/cuda/_memory_viz.py) on 30 snapshots: bytes reserved, allocated and free at
+the end, and allocated bytes by stack.
 
     PYTHON-WITH-TORCH tests/frameworks/snapshot_viz.py --bin build/check
 """
@@ -24,7 +24,7 @@ UNITS = {'B': 1, 'KiB': 1 << 10, 'MiB': 1 << 20, 'GiB': 1 << 30}
 
 
 def load():
-    """The viewer, without importing all of PyTorch."""
+    """Loads the viewer without importing all of PyTorch."""
     torch = os.path.dirname(importlib.util.find_spec('torch').origin)
     spec = importlib.util.spec_from_file_location('memory_viz', os.path.join(torch, 'cuda', '_memory_viz.py'))
     module = importlib.util.module_from_spec(spec)

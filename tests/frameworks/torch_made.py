@@ -50,7 +50,7 @@ def train(folder, stacks):
 
 
 def count(folder):
-    """Writes a trace for each model, and what PyTorch's counter says of the same passes as counts.json."""
+    """Writes a trace for each model, and the numbers of PyTorch's counter for the same passes as counts.json."""
     import torch
     from flop_models import MODELS, run
     from torch.profiler import ProfilerActivity, profile
@@ -73,12 +73,13 @@ def count(folder):
         json.dump(counts, f)
 
 
-# Models that torch.onnx.export accepts without further packages, and that take part of a second each.
+# Models that torch.onnx.export accepts without further packages, and that take less than a second each.
 EXPORTED = 'resnet18', 'mobilenet_v2', 'groups', 'perceptron', 'attention', 'decoder', 'encoder', 'vit', 'lstm'
 
 
 def export(folder):
-    """Writes a trace of a forward pass and an ONNX file for each of these models, and what fvcore counts as multiplies.json."""
+    """Writes a trace of a forward pass and an ONNX file for each of these models, and the counts of fvcore as
+    multiplies.json."""
     sys.path[:] = [p for p in sys.path if not os.path.exists(os.path.join(p, 'onnx.py'))]  # not the package
     import torch
     from flop_models import MODELS
@@ -265,9 +266,9 @@ def float_operations():
 
 
 def models():
-    """Products, convolutions and attention of thirty models have the float operations that PyTorch counts. It counts the gradients
-    of convolutions in groups too often: there, all else is equal, and the gradients have at most two convolutions each. It does not
-    count the LSTM of oneDNN."""
+    """Products, convolutions and attention of thirty models have the float operations that PyTorch counts. PyTorch counts
+    gradients of grouped convolutions too often; for these models, all other numbers are equal, and each gradient has at most
+    two convolutions. PyTorch does not count the LSTM of oneDNN."""
     folder = make('count')
     with open(os.path.join(folder, 'counts.json')) as f:
         counts = json.load(f)
@@ -305,7 +306,8 @@ def exported_models():
 
 
 def fvcore():
-    """Convolutions and matrix products have twice the multiply-adds that fvcore counts. fvcore does not see attention and LSTMs."""
+    """Convolutions and matrix products have twice the multiply-adds that fvcore counts. fvcore does not count attention and
+    LSTMs."""
     folder = make('export')
     with open(os.path.join(folder, 'multiplies.json')) as f:
         counts = json.load(f)
@@ -318,7 +320,7 @@ def fvcore():
             equal(ours.get('matrix products', 0), 2 * sum(theirs.get(op, 0) for op in ('linear', 'addmm', 'matmul', 'bmm')), name)
 
 
-# The inputs that the places of op.def stand for, by formula: the names that the schemas give them.
+# The inputs that the places in op.def refer to, by formula: their names in the schemas.
 FACTOR, KERNEL = 'self input mat mat1 batch1 X', 'weight W'
 ROLES = {
     'PRODUCT': [FACTOR], 'PRODUCT_T': [FACTOR, 'W'], 'GROUPED': ['self'], 'DISTANCE': ['x1'],
@@ -344,7 +346,7 @@ def op_rows():
 
 
 def places_of_inputs():
-    """Each op of op.def exists, and its places are those of the inputs that the formula reads."""
+    """Each op of op.def exists, and its places match the inputs that the formula reads."""
     import torch
     schemas, old = {}, re.compile('aten::((cudnn|miopen|mkldnn)_convolution_backward|cholesky$|_cholesky_helper)')
     for s in torch._C._jit_get_all_schemas():

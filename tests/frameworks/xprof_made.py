@@ -190,7 +190,7 @@ def sums(path):
 
 def jax_ops():
     """Types, executions, total and self times of JAX ops equal the sums over the file. xprof 2.24 looks for compiled
-    ops on devices only, so it lists no ops of a CPU; if a later version does, they are compared too."""
+    ops on devices only, so it lists no ops of a CPU; if a later version lists them, they are compared, too."""
     _, path = made('train_jax')
     found, listed = host_ops(path), framework_ops(path)
     equal(found, sums(path))
@@ -214,8 +214,8 @@ def jax_instructions():
 
 
 def jax_float_operations():
-    """Those of matrix products equal the program: two products forward, three backward, and one per iteration of the loop.
-    Those of all ops add up to the same total as those of the families."""
+    """The float operations of matrix products equal the program: two products forward, three backward, and one per iteration of
+    the loop. The numbers of all ops have the same total as the numbers of the families."""
     _, path = made('train_jax')
     first, second = 2 * BATCH * INPUT * HIDDEN, 2 * BATCH * HIDDEN * OUTPUT
     d = json.loads(program('flops', path, '-output', 'json')[0])

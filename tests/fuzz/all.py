@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every fuzz target in turn, merges and minimises what was found, and adds the executions to docs/SECURITY.md.
+"""Runs every fuzz target in turn, merges and minimises the new inputs, and adds the executions to docs/SECURITY.md.
 
     tests/fuzz/all.py --bin build/san-address-undefined-fuzzer-no-link/fuzz --minutes 10 [--add] [T...]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes one tar for a machine that has a GPU, its driver and Python 3, and nothing else: program, collector, test programs,
+"""Makes one tar file for a machine that has only a GPU, its driver and Python 3: program, collector, test programs,
 libgcc_s, and NVIDIA's libcupti and libcudart (from PyPI, or of --cuda). The programs are those that packaging/portable.sh builds.
 
     tests/gpu/bundle.py --bin build/wheel/x86_64/out --obj build/wheel/x86_64/obj --out build/tfprof-gpu.tar.gz
@@ -20,11 +20,11 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 # For drivers of CUDA 12 and of CUDA 13; the first whose CUDA is not newer than the driver is used.
 PACKAGES = ('nvidia-cuda-cupti==13.0.85', 'nvidia-cuda-runtime==13.0.96', 'nvidia-cuda-cupti-cu12==12.9.79',
             'nvidia-cuda-runtime-cu12==12.9.79')
-# The first with hardware tracing by CUPTI_ENABLE_HW_TRACE; several clients can use it.
+# The first version with hardware tracing by CUPTI_ENABLE_HW_TRACE; several clients can use it.
 NEWEST = ('nvidia-cuda-cupti==13.5.25',)
 # The C library is the machine's own, as for the recorded programs.
 SYSTEM = re.compile(r'(ld-linux|libc|libm|libdl|libpthread|librt|libutil)\b')
-GLIBC = (2, 17)  # the newest that a program may need
+GLIBC = (2, 17)  # the newest glibc version that a program may need
 PROGRAMS = ('{bin}/tfprof', '{bin}/libtfprof_cupti.so', '{obj}/fakes/dump', '{obj}/fakes/ranges.so', '{obj}/gpu/program')
 README = """tfprof for a machine with an NVIDIA GPU
 =======================================
@@ -78,7 +78,7 @@ def cuda_libraries(to, *packages):
 
 
 def libgcc(to):
-    """Copies libgcc_s of Debian 11, which needs an older glibc than those of newer systems."""
+    """Copies the libgcc_s of Debian 11, which needs an older glibc than the libgcc_s of newer systems."""
     with tempfile.TemporaryDirectory() as d:
         p = subprocess.run([ROOT + '/packaging/debian.py', ROOT + '/build/bullseye', d, 'libgcc-s1', 'gcc-10-base'])
         if p.returncode:

@@ -16,7 +16,7 @@ def kernels():
 
 
 def find(name):
-    """Returns the newest library of that name in a toolkit or in packages of NVIDIA, else None."""
+    """Returns the newest library with a name in a toolkit or in NVIDIA's packages, otherwise None."""
     roots = os.environ.get('TFPROF_GPU_LIBRARIES', '').split(':') + [os.environ.get('CUDA_HOME', ''), '/usr/local/cuda'] + sys.path
     below = ('', 'lib64', 'extras/CUPTI/lib64', 'nvidia/cu13/lib', 'nvidia/cuda_cupti/lib', 'nvidia/cuda_runtime/lib',
              'nvidia/cublas/lib', 'nvidia/cudnn/lib')
@@ -26,12 +26,12 @@ def find(name):
 
 
 def cupti_for(driver):
-    """Returns the newest libcupti that is not newer than the driver (version: a number such as 13000), else None."""
+    """Returns the newest libcupti that is not newer than the driver (version: a number such as 13000), otherwise None."""
     return next((p for p in map(find, ('libcupti.so.%d' % n for n in range(driver // 1000, 10, -1))) if p), None)
 
 
 def newest_cupti():
-    """Returns the libcupti in a folder newest of TFPROF_GPU_LIBRARIES, else ''."""
+    """Returns the libcupti in a folder `newest` of TFPROF_GPU_LIBRARIES, otherwise ''."""
     roots = os.environ.get('TFPROF_GPU_LIBRARIES', '').split(':')
     all_ = [p for r in roots if r for p in sorted(glob.glob(r + '/newest/libcupti.so.*'))]
     return os.path.abspath(all_[0]) if all_ else ''
@@ -160,7 +160,7 @@ class Gpu:
             self('cuGraphLaunch', made[0], made[1])
 
     def events(self, work):
-        """Returns the milliseconds that CUDA's events measure."""
+        """Returns a time measured with CUDA events, milliseconds."""
         a, b, ms = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_float()
         for e in (a, b):
             self('cuEventCreate', ctypes.byref(e), 0)
@@ -183,7 +183,7 @@ class Runtime:
         if not hasattr(self.lib, 'cudaLibraryLoadData'):
             raise Error('libcudart is older than CUDA 12.8')
         library, self.kernel = ctypes.c_void_p(), ctypes.c_void_p()
-        ptx = next(x for x in kernels() if '.target sm_80' in x)  # fits every GPU from 2020 on
+        ptx = next(x for x in kernels() if '.target sm_80' in x)  # runs on every GPU since 2020
         status = self.lib.cudaLibraryLoadData(ctypes.byref(library), ptx.encode(), None, None, 0, None, None, 0)
         status = status or self.lib.cudaLibraryGetKernel(ctypes.byref(self.kernel), library, b'empty_kernel')
         if status:

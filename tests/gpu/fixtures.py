@@ -25,7 +25,7 @@ def captured(bin_dir, fake, folder):
 
 
 def misread(bin_dir, cupti, path):
-    """Returns None if libcupti reads the buffer and the records are those of the work; else what is wrong."""
+    """Returns None if libcupti reads the buffer and the records match the work, otherwise the fault."""
     status, text = run([os.path.join(bin_dir, 'gpu/program'), 'read', path], TFPROF_CUPTI_PATH=cupti)
     with open(path[:-3] + 'expected') as f:
         expected = sorted(f.read().splitlines())
@@ -35,7 +35,7 @@ def misread(bin_dir, cupti, path):
 
 
 def check_buffers(bin_dir, cupti, fake, version):
-    """Reads the fake's buffers, and those of that version in the repository, with this libcupti. Returns the faults."""
+    """Reads the fake's buffers, and the buffers of that version in the repository, with this libcupti. Returns the faults."""
     with tempfile.TemporaryDirectory() as folder:
         status, text = captured(bin_dir, fake, folder)
         if status:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The bundle for another machine, as make gpu-bundle makes it: its programs need glibc 2.17 and nothing else, and it runs in
-roots of Debian 11 (glibc 2.31) that have Python and a shell alone.
+roots of Debian 11 (glibc 2.31) that contain only Python and a shell.
 
     tests/gpu/portable.py [NAME...]
 """
@@ -53,7 +53,7 @@ def make(t):
 
 
 def root_of_debian(*packages):
-    """Makes a root of Debian 11 with the bundle, fakes, and what runs the checks."""
+    """Makes a root of Debian 11 with the bundle, the fakes, and a replacement for Python that runs the checks."""
     run([ROOT + '/packaging/debian.py', '--closed', ROOT + '/build/bullseye', 'root', 'libc6', 'dash', 'coreutils', *packages])
     with tarfile.open(T.tar) as f:
         f.extractall('root')

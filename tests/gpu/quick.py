@@ -51,7 +51,7 @@ def right_buffer(path):
 
 
 def progress(p, enough):
-    """Reads (launches, rounds of the collector, time) until enough(all values so far) is true."""
+    """Reads values (launches, rounds of the collector, time) until enough(all values so far) is true."""
     seen = []
     while not enough(seen):
         check(time_left(), 'the collector makes no progress', seen[-1:])
@@ -157,7 +157,8 @@ def refused():
         raise NotRun('no libcupti was found; set TFPROF_CUPTI_PATH')
     with alone('refused') as s:
         keep('refused.json', json.dumps(s.said))
-        # The collector looks by this callback whether it still has callbacks; without it, numbers of losses are bounds.
+        # With this callback, the collector checks whether it still receives callbacks; without it, numbers of losses are
+        # bounds.
         return 'CUPTI %d refuses %d of %d functions; cuDriverGetVersion %s' % (
             s.said['version'], len(s.said['refused']), s.said['asked'],
             'calls back' if s.said['version_calls'] else 'does NOT call back')
@@ -243,7 +244,7 @@ def accounted(s, launches):
 
 
 def beside(end, cupti=None):
-    """program.c does what torch.profiler does: its callbacks take the place of the collector's."""
+    """program.c acts like torch.profiler: its callbacks replace the callbacks of the collector."""
     n = few(5000)
     with session('beside', n, end, cupti=cupti) as s:
         recorded, missing = accounted(s, s.said['launches'])
@@ -347,7 +348,7 @@ def q11_overhead():
 
 # ---- 12: a kill while work waits ------------------------------------------------------------------
 QUEUE, QUEUE_MS = 900, 10  # kernels and the length of each; a GPU's queue has room for 1024
-KILLED_AFTER, SPARE = 4.0, 1.5  # seconds; the promise is one second, and starting takes a part of one
+KILLED_AFTER, SPARE = 4.0, 1.5  # seconds; one second is promised, and starting takes part of a second
 
 
 def q12_deep_queue():

@@ -140,7 +140,7 @@ class Session:
             raise Failed('no end in sight; what its threads did is in', folder, err.decode()[-500:], self.log())
         self.out, self.err = out.decode(), err.decode()
         check(self.rc is None or p.returncode == self.rc, 'status', p.returncode, self.err[-1500:], self.log())
-        lines = [x for x in self.out.splitlines() if x[:1] in '{[-0123456789']  # a tool around it may print, too
+        lines = [x for x in self.out.splitlines() if x[:1] in '{[-0123456789']  # a tool that runs it may print, too
         self.said = json.loads(lines[-1]) if lines else None
         if isinstance(self.said, dict) and 'missing' in self.said:
             raise NotRun(self.said['missing'])

@@ -5,7 +5,7 @@ Where there is no GPU, that is reported and the exit status is 0. Most checks ne
 
     tests/gpu/run.py --quick            sixteen short checks for the first hour on a GPU, in about ten minutes;
                                         OUT=folder, also as one tar
-    make check-gpu                      all but what takes long
+    make check-gpu                      all except slow checks
     make check-gpu T='01 09'            some
     make check-gpu OUT=folder           keeps raw buffers and figures there
     tests/gpu/run.py --long             the soak of 15 minutes, ten million graph nodes

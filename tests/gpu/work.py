@@ -14,7 +14,7 @@ import cuda
 
 
 def rounds():
-    """Returns how often the collector's thread has gone to sleep, which it does every 100 ms; None if it does not run."""
+    """Returns the number of times that the collector's thread has gone to sleep (every 100 ms); None if it does not run."""
     for task in os.listdir('/proc/self/task'):
         with open('/proc/self/task/%s/comm' % task) as name, open('/proc/self/task/%s/status' % task) as status:
             if name.read() == 'tfprof\n':
@@ -192,7 +192,7 @@ def idle(seconds):
 
 
 def busy(seconds, every='0'):
-    """Launches until the time is over; prints the memory of the process now and then."""
+    """Launches kernels for a time, and prints the memory of the process at intervals."""
     gpu = cuda.Gpu()
     before = writer()
     end, said, n = time.time() + float(seconds), [], 0
@@ -209,7 +209,7 @@ def busy(seconds, every='0'):
 
 
 def timed(what, n, ranges=''):
-    """Returns the seconds that the work takes, without start and end of the process."""
+    """Returns the seconds that the work takes, without the start and the end of the process."""
     n = int(n)
     if what == 'training':
         return print(json.dumps(timed_training(n)))
@@ -266,7 +266,7 @@ def timed_matmul(gpu, n):
 
 
 class Blas:
-    """Square matrices and cuBLAS."""
+    """Multiplies square matrices with cuBLAS."""
 
     def __init__(self, gpu, n):
         self.lib, self.n, self.handle = ctypes.CDLL(cuda.find('libcublas')), n, ctypes.c_void_p()
@@ -284,7 +284,7 @@ class Blas:
 
 
 def activate(gpu):
-    """One activation by cuDNN."""
+    """Runs one activation with cuDNN."""
     lib = ctypes.CDLL(cuda.find('libcudnn'))
     handle, tensor, how, one = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_float(1)
     x, y = gpu.alloc(4096), gpu.alloc(4096)
@@ -395,7 +395,7 @@ def squares(steps):
 
 
 def gpu_events(p):
-    """The number of GPU events that torch.profiler has."""
+    """Returns the number of GPU events that torch.profiler has."""
     import torch
     return sum(e.device_type == torch.autograd.DeviceType.CUDA for e in p.events())
 

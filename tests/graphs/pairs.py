@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random captures and replays whose pairs are known: each piece of work is paired right, marked, or refused.
+"""Tests random captures and replays whose pairs are known: each piece of work is paired correctly, marked, or refused.
 
     tests/graphs/pairs.py --bin build/check [--seeds N] [--first SEED] [--show SEED]
 
-Each captured call has an op of its own, and each kernel a length of its own, so the time of an op tells which kernels it got.
+Each captured call has an op of its own, and each kernel has a different length, so the time of an op shows which kernels were
+assigned to it.
 """
 import argparse
 import collections
@@ -21,13 +22,13 @@ sys.path[:0] = [os.path.join(ROOT, 'check'), os.path.join(ROOT, 'trace')]
 import kineto  # noqa: E402
 
 KINDS = ['plain', 'pieces', 'streams', 'lost', 'permuted', 'padded', 'wrong', 'cut', 'unnamed', 'shifted', 'nodes', 'unstepped', 'requests', 'several']
-# Difficulties that one pair of the kind 'several' can have at once.
+# Difficulties that a pair of the kind 'several' can combine.
 SEVERAL = ['pieces', 'streams', 'lost', 'permuted', 'padded', 'cut', 'unnamed', 'shifted', 'nodes', 'unstepped', 'requests']
 BATCHES = (8, 16, 32)
 
 
-# The first kernel that differs, and its position; the numbers of kernels, if the names do not differ before the shorter
-# list ends; or that nothing was captured.
+# Outcomes: the first kernel that differs, and its position; the numbers of kernels, if the names are equal up to the end of the
+# shorter list; or that nothing was captured.
 REFUSED = r"without a matching capture in '.*': (kernel \d+ of graph \d+ is '.+', but '.+' in the nearest capture|graph \d+ has \d+ kernels, the nearest capture \d+ calls|several captures have the \d+ kernels of graph \d+, but no names of kernels|no capture is in the file)"
 
 
@@ -41,7 +42,7 @@ class Pair:
         self.batches = BATCHES if self.kinds & {'padded', 'unstepped', 'requests'} else (8,)
         self.pieces = r.randint(2, 6) if self.kinds & {'pieces', 'cut', 'shifted'} or r.random() < 0.3 else 1
         self.streams = r.randint(2, 3) if self.kinds & {'streams', 'nodes'} else 1
-        self.node = 0  # of the next executable graph
+        self.node = 0  # id of the next executable graph
         self.steps = r.randint(1, 3)
         self.named = 'unnamed' not in self.kinds
         # Pieces in the middle often have the same kernels; the last one is different.
@@ -50,7 +51,7 @@ class Pair:
         if self.streams > 1:
             self.lane = [[r.randrange(self.streams) for _ in p] for p in self.names]
         self.expected = collections.Counter()
-        self.length = 1000  # ns; each kernel has ten more than the one before
+        self.length = 1000  # ns; each kernel is 10 ns longer than the previous one
 
     def kernels(self):
         n = self.r.randint(90, 140) if 'lost' in self.kinds else self.r.randint(3, 30)
@@ -154,7 +155,7 @@ def numbers(text, pattern):
 
 
 def check(seed, program, show=False):
-    """Returns (outcome, None), or what is wrong."""
+    """Returns (outcome, None), or the fault."""
     pair = Pair(seed)
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, 'capture_traces'))

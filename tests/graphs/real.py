@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares replayed graphs and the steps of servers with the tables that TraceLens made of the same traces.
+"""Compares replayed graphs and the steps of servers with the tables that TraceLens made from the same traces.
 
     tests/graphs/real.py --realdata DIR --bin build/check
 
@@ -23,7 +23,7 @@ SELECT = ['-select', 'accelerator_micros,occurrence,float_ops']
 
 
 def near(what, found, expected):
-    """Microseconds agree within 0.1 % and 1 us."""
+    """Asserts that microseconds agree within 0.1 % and 1 us."""
     assert abs(found - expected) <= 1 + abs(expected) / 1000, '%s: %s us, expected %s' % (what, found, expected)
 
 
@@ -54,7 +54,7 @@ def ops_of(trace):
 
 
 def check(name):
-    """Every row of ops_summary, ops_summary_by_category, gpu_timeline, GEMM and InferenceAttention_fwd."""
+    """Compares every row of ops_summary, ops_summary_by_category, gpu_timeline, GEMM and InferenceAttention_fwd."""
     folder, trace = folder_of(name)
     found, seen, kinds = ops_of(trace), set(), collections.defaultdict(float)
     of_kind = collections.Counter()
@@ -86,8 +86,8 @@ def check(name):
 
 
 def products(folder, trace):
-    """Every row of GEMM: time, calls and float operations of each shape. A product with a bias has M * N operations more there. The
-    table lists wrappers beside the product inside them: both have the same sizes, calls and time."""
+    """Compares every row of GEMM: time, calls and float operations of each shape. There, a product with a bias has M * N more
+    operations. The table lists wrappers beside the product inside them: both have the same sizes, calls and time."""
     ours = {(r['type'], r['shapes']): r for r in json.loads(program(trace, 'roofline', '--top=0', '-output', 'json')[0])['roofline']}
     inner, wrappers = {}, []
     for row in table(folder, 'GEMM'):
@@ -109,7 +109,7 @@ def products(folder, trace):
 
 
 def costs(folder, trace):
-    """Products by shape; time, calls, float operations and bytes of attention."""
+    """Compares products by shape, and time, calls, float operations and bytes of attention."""
     products(folder, trace)
     ops = rows(trace, 'op', *SELECT)
     moved = {r['op']: r['bytes'] for r in json.loads(program(trace, 'flops', '--top=0', '-output', 'json')[0])['ops']}
@@ -123,7 +123,7 @@ def costs(folder, trace):
 
 
 def is_placed(trace):
-    """At least 99 % of the device time has an op, and a module."""
+    """Asserts that at least 99 % of the device time has an op and a module."""
     for by, none in (('op', '(no op)'), ('module', '(no module)')):
         found = rows(trace, 'op', '-by', by, *SELECT)
         share = found[none]['own_accelerator_micros'] / sum(r['own_accelerator_micros'] for r in found.values()) if none in found else 0
@@ -145,7 +145,7 @@ def vllm():
 
 
 def sglang():
-    """A step of SGLang without graphs."""
+    """A step of SGLang without graphs has the known numbers."""
     check('sglang_prefilldecode')
     _, trace = folder_of('sglang_prefilldecode')
     is_placed(trace)

@@ -46,7 +46,7 @@ def without_capture():
     equal(graphs, {MODULE + '/graph 1 (3 kernels)': (12, 2), MODULE + '/graph 2 (2 kernels)': (8, 2)})
     op = rows('replay.pt.trace.json', 'op', *select)
     equal(op['graph 1 (3 kernels)']['own_accelerator_micros'], 12)
-    equal([k for k in op if k == 'frame'], ['frame'])  # the kernel that no graph launched
+    equal([k for k in op if k == 'frame'], ['frame'])  # the kernel that was not launched by a graph
     kernels = rows('replay.pt.trace.json', 'scope', '-by', 'kernel', *select)
     equal(kernels[MODULE + '/graph 1 (3 kernels)/gemm']['own_accelerator_micros'], 8)
     out, err = program('replay.pt.trace.json', 'devices', '-output', 'json')
@@ -130,7 +130,8 @@ def write_example(folder):
 
 
 def with_capture():
-    """The kernels of graphs have the ops of the capture, which count once for each launch; the host time of the capture does not count."""
+    """The kernels of graphs have the ops of the capture, which count once per launch; the host time of the capture does not
+    count."""
     write_example('.')
     select = ['-select', 'accelerator_micros,cpu_micros,occurrence,float_ops', '-step', '1']
     found = rows('replay.pt.trace.json', 'scope', *select)
@@ -172,7 +173,8 @@ def in_all_commands():
 
 
 def causes():
-    """why finds what serving loses: graphs that start late, padding, and steps of a phase that fall back to single launches."""
+    """why finds the losses of serving: graphs that start late, padding, and steps of a phase that fall back to single
+    launches."""
     def found(*steps):
         """Each step is (tokens, eager, pause before its second graph): 500 us of work in two graphs, or 700 us of single kernels."""
         events, at = [], 10000
@@ -203,13 +205,13 @@ def causes():
     alone = json.loads(program('replay.pt.trace.json', 'why', '-step', '2', '-output', 'json')[0])  # compared with steps that are not chosen
     equal({c['id']: c['saved_ns'] for c in alone['causes']}.get('eager_steps'), 200000, alone)
     found(same, same, same, (8, False, 0))
-    for step, saved in ((2, 0), (3, 250000)):  # one step alone; its number is not its place among the chosen ones
+    for step, saved in ((2, 0), (3, 250000)):  # a single step; its number is not its index among the selected steps
         padded = json.loads(program('replay.pt.trace.json', 'what-if', 'cause:graph_padding', '-step', str(step), '-output', 'json')[0])
         equal(padded['before_ns'] - padded['after_ns'], saved, step)
 
 
 def server(name, decode, prefill=True):
-    """A trace of 8 steps that generate, of `decode` us each, and 4 that read prompts."""
+    """Returns a trace of 8 steps that generate tokens, `decode` us each, and 4 steps that read prompts."""
     events, at = [], 1000
     for i in range(12):
         mode, tokens, length = (('DECODE', 4, decode), ('EXTEND', 64, 700))[i % 3 == 2]
@@ -269,7 +271,7 @@ def gates():
 
 def nodes_of_nsight():
     """With node tracing, kernels are in the ranges in which their nodes were created; nodes of executable graphs are copies of these.
-    A node that no row describes stays in its graph."""
+    A node without a row stays in its graph."""
     x = nsys.Export()
     thread = nsys.pid(70) | 1
     x.table('CUPTI_ACTIVITY_KIND_RUNTIME', nsys.RUNTIME)
@@ -285,7 +287,7 @@ def nodes_of_nsight():
         call('cudaLaunchKernel_v7000', 1110 + 100 * i, 1130 + 100 * i, 10 + i)
         x.row('CUDA_GRAPH_NODE_EVENTS', start=1115 + 100 * i, end=1116 + 100 * i, globalTid=thread, graphNodeId=20 + i)
     call('cudaStreamEndCapture_v10000', 1900, 1910, 2)
-    for i, (copy, original) in enumerate(((30, 20), (31, 21), (41, 31), (32, 22), (50, 51), (51, 50))):  # the last two are a circle
+    for i, (copy, original) in enumerate(((30, 20), (31, 21), (41, 31), (32, 22), (50, 51), (51, 50))):  # ends in a cycle
         x.row('CUDA_GRAPH_NODE_EVENTS', start=2100 + i, end=2101 + i, globalTid=thread, graphNodeId=copy, originalGraphNodeId=original)
     x.range(70, 'step', 3000, 9000)
     for launch in range(2):
@@ -565,7 +567,7 @@ def windows_of_attention():
                                        **{'Input Dims': [[20, 8, 8], [20, 2, 8], [20, 2, 8]], 'Input type': ['c10::BFloat16'] * 3}))
             events += kineto.launch(1015 + 50 * i, 1 + i, 3000 + 1000 * i, time, 'paged_attention')
         return write(events, 'w.json')
-    flops = 8 * 2 * 8 * 2 * (2 * 200 - 200) // 2  # of one call
+    flops = 8 * 2 * 8 * 2 * (2 * 200 - 200) // 2  # time of one call
     for times, bound in (([100, 310, 104, 300, 98, 305], True), ([100] * 6, False), ([100, 104, 98, 130, 120, 95], False), ([100, 310], False)):
         document = json.loads(program('flops', trace(times), '-output', 'json')[0])
         equal((document['paged_flops'], document['upper_bound_flops']), (flops * len(times), flops * len(times) * bound), times)

@@ -83,7 +83,7 @@ def t50_many_starts():
             s = r.wait().ok(3).spool('--count')
             launched = s.end['launches'] + s.end['unsure']
             check(s.complete and not s.end['damaged'] and 0 < s.n('KERNEL') <= launched + 64 * rounds, s.end, r.log())
-            # Under a sanitizer, and beside other tests, the writer is slow.
+            # Under a sanitizer, and while other tests run, the writer is slow.
             slow = r'writing the recording takes \d+ % of a processor\n|\d+ of \d+ records were dropped: all buffers of the recorder were in use\n'
             check(re.fullmatch('(?:%s)*' % slow, r.log()), opts, s.end, s.of('LOST'), r.log())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Behaviours of CUPTI: used by others, failing, dropping, silent, out of order."""
+"""Tests behaviours of CUPTI: use by other clients, failures, dropped records, silence, records out of order."""
 import os
 import re
 
@@ -22,7 +22,7 @@ SPARED = ['ActivityEnable:2:22', 'ActivityEnable:2:17', 'ActivityEnableAndDump',
           'Unsubscribe', 'ActivityEnable:2:49', 'ActivityEnable:2:38', 'ActivityGetEnabledKinds']
 
 
-# Functions for one of several subscribers, and those in place of them where there is one: without them, as with those.
+# Functions of versions with several subscribers, and their equivalents in versions with one: both give the same result.
 ONE = {'ActivityRegisterCallbacks_v2': 'ActivityRegisterCallbacks', 'ActivityEnable_v2': 'ActivityEnable:2:10',
        'ActivityDisable_v2': 'ActivityDisable', 'ActivityEnableAndDump_v2': 'ActivityEnableAndDump',
        'ActivityGetNextRecord_v2': 'ActivityGetNextRecord', 'ActivityGetNumDroppedRecords_v2': 'ActivityGetNumDroppedRecords',
@@ -237,17 +237,17 @@ def t28_several_clients():
                 break
     else:
         check(False, 'it stopped too early')
-    # One that wants whole graphs decides for all; so does the recorder if it is the first.
+    # A client that wants whole graphs decides for all clients; so does the recorder if it is first.
     with Run('init', 'graph:3:5', 'launch:4', 'share:1', 'graph:2:5', 'exit:3', opts='graphs=graph', fakes=several) as r:
         s = r.ok(3).complete(4)
         check(s.n('GRAPH') == 5 and s.compared and s.end['graph_launches'] == 5, s.end)
     with Run('load:%s/libcupti.so.13' % several, 'share:2', 'init', 'graph:3:5', 'launch:4', 'exit:3', fakes=several) as r:
         s = r.ok(3).complete(4)
         check(s.n('GRAPH') == 3 and s.compared and not s.lost(KERNELS), s.end)
-    # A subscriber that lets no others in: as in older versions.
+    # A subscriber that excludes all others, as in older versions.
     with Run('init', 'launch:10', 'exit:3', fakes=several, env={'FAKE_HOLDER': 'nsys'}) as r:
         dormant(r, 'another profiler has CUPTI: CUPTI for nsys', 3)
-    # A fatal error: what was delivered before is read.
+    # After a fatal error, the records delivered before it are read.
     with Run('init', 'launch:100', settle(), 'launch:100', settle(), 'exit:3', opts='flush=50', fakes=several, env={'FAKE_FATAL': '150'}) as r:
         s = r.ok(3).spool()
         check(s.complete and 100 <= s.n('KERNEL') <= 150 and 'CUPTI failed' in r.log(), s.end, r.log())

@@ -107,11 +107,11 @@ def t07_threads_at_exit():
 
 
 def t07_main_leaves():
-    """If the first thread ends by pthread_exit, our thread does not keep the process alive."""
+    """If the first thread ends by pthread_exit, the collector's thread does not keep the process alive."""
     with Run('init', 'launch:50', 'exit-later:%d:7' % (300 * ARGS.pause), 'pthread-exit') as r:
         r.ok(7).complete(50)
     if ARGS.san == 'thread':
-        return  # a thread of its own never ends
+        return  # one of its threads never ends
     with Run('init', 'launch:50', 'pthread-exit') as r:
         r.ok().complete(50)
 
@@ -160,7 +160,7 @@ def ended(i):
                 r.process.send_signal(sent)
             r.wait().ok(status)
             if not os.path.exists(d + '/count') or not r.spools('--count'):
-                return check(sent, 'it did not even begin')  # the signal came first
+                return check(sent, 'it did not even begin')  # the signal arrived first
             s = r.spool('--count')
             count = struct.unpack('<%dQ' % (os.path.getsize(d + '/count') // 8), open(d + '/count', 'rb').read())
         by_flushes = [(flushes, n) for flushes, n in enumerate(count[1:]) if n]

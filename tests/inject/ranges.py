@@ -18,7 +18,7 @@ def t29_ranges():
                      (PUSH, 'TSL', 'Thunk:#name=dot.1,hlo_op=fusion.6#'), (PUSH, '', 'wide \u00e4\u20ac\U0001f600'),
                      (PUSH, '', 'with event'), (PUSH, '', 'left inside')):
             check(want in got, want, got)
-        # Each pop has its push, a surplus pop is dropped; a range that its thread left open has no pop.
+        # Each pop has its push. A surplus pop is dropped. A range that its thread left open has no pop.
         check(sum(g[0] == PUSH for g in got) == sum(g[0] == POP for g in got) + 1, got)
         ids = {x['op']: x['id'] for x in s.of('RANGE') if x['op'] in (START, STOP)}
         tids = {x['op']: x['tid'] for x in s.of('RANGE') if x['op'] in (START, STOP)}
@@ -44,7 +44,7 @@ def t29_deep():
 
 
 def t29_wide():
-    """Long wide names stay apart; what is cut off is counted."""
+    """Long wide-character names stay distinct; truncations are counted."""
     for n, bytes_, cut in ((3000, 5999, 0), (4096, 8191, 0), (4097, 8192, 2), (100000, 8192, 2)):
         with Run('wide:%d:2' % n, 'wide:%d:2' % n) as r:
             s = r.ok().spool()

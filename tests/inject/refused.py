@@ -201,14 +201,14 @@ def t15_descriptors_closed_by_program():
     """If the program closes all descriptors and reuses the numbers, the collector does not write to them."""
     with tempfile.TemporaryDirectory() as d:
         with Run('init', 'launch:10', settle(), 'close-all', 'reopen:' + d + '/own', 'launch:1000', settle(),
-                 'exit:3', opts='flush=50', env={'TSAN_OPTIONS': 'report_bugs=0'}) as r:  # a race on descriptors is intended
+                 'exit:3', opts='flush=50', env={'TSAN_OPTIONS': 'report_bugs=0'}) as r:  # the race on descriptors is intended
             s = r.ok(3).spool()
             check(s.n('KERNEL') == 10 and not s.complete, s.end)
             check(os.path.getsize(d + '/own') == 0, 'we wrote into a file of the program')
 
 
 def t15_log_name_taken():
-    """A process whose log name is taken by a file or a link uses another name."""
+    """If a file or a link with the name of its log exists, the process uses another name."""
     with tempfile.TemporaryDirectory() as d:
         with Run('listen', 'init', 'exit:3', folder=d, env={'FAKE_HOLDER': 'nsys'}, wait=False, stdin=subprocess.PIPE) as r:
             os.symlink(d + '/never-written', '%s/%d.log' % (d, r.process.pid))

@@ -12,7 +12,7 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-ARGS = argparse.Namespace()  # the tested files and options; run.py fills it
+ARGS = argparse.Namespace()  # the tested files and options; set by run.py
 MARK = 'WRONG'
 DROPPED, UNKNOWN, UNTIMED, RANGES, WRITE, KEPT, KERNELS, UNREAD, NAMES, RUNNING = range(10)
 COUNT_ON, COUNT_PART = 1, 2  # flags of the counts of launches
@@ -20,8 +20,8 @@ PUSH, POP, START, STOP, INSTANT = range(5)
 
 
 class Option(threading.local):
-    """Variables for all programs of a test, in addition to its own, and the folder with the fakes before others; each test
-    has a thread."""
+    """Variables for all programs of a test, in addition to the test's own, and a folder that precedes the folder of the fakes;
+    each test has a thread."""
     env = {}
     fakes = None
 
@@ -178,7 +178,7 @@ def until(ready, what):
 
 
 def dormant(r, log, rc=0, kernels=0):
-    """The program ran as without the collector, and the log gives the reason in one line."""
+    """Asserts that the program ran as without the collector, and that the log gives the reason in one line."""
     r.ok(rc)
     lines = r.log().splitlines()
     check(len(lines) == 1 and log in lines[0], 'the log should say', repr(log), 'not', lines)

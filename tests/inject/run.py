@@ -40,7 +40,7 @@ OPTIONS = {
     'several': {'fakes': 'several'},
     'all': {'FAKE_LATE': '15', 'FAKE_THREADS': '1', 'FAKE_EXIT': 'open', 'FAKE_CLOCK_OFFSET': '7000000000'},
 }
-# Tests that an option makes void.
+# Tests that are meaningless under an option.
 VOID = {('several', 't28_second_client'): 'where CUPTI allows several subscribers, nobody takes its place'}
 LIFE = ('t06_exit', 't06_header', 't08', 't23', 't25', 't28_second_client', 't28_silent_kernels')
 

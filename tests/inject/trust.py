@@ -10,7 +10,8 @@ from rig import ARGS, COUNT_PART, DROPPED, KEPT, KERNELS, LONGER, POP, PUSH, RAN
 
 
 def t60_exit_order():
-    """Exit handlers that CUPTI registers when it is opened, started or first used run after ours."""
+    """Exit handlers that CUPTI registers when it is opened, started or first used run after the exit handler of the
+    recorder."""
     for how in ('open', 'subscribe'):
         for opts in ('', 'delay=0.05'):
             words = ['await:subscribed 1 kinds 7'] if opts else []  # all enabled records, including calls
@@ -54,7 +55,7 @@ def t60_shut_down():
     with Run('init', 'launch:500', settle(), 'steal:2', 'launch:2000', 'exit:3', opts='flush=50') as r:
         s = r.ok(3).spool()
         check(s.complete and s.n('KERNEL') >= 500 and not s.lost(DROPPED) and not s.compared, s.end, s.of('LOST'))
-        # A slow run notices it while it launches.
+        # A slow run notices it during its launches.
         check(re.search('CUPTI was shut down before the recording ended|has taken CUPTI out of the process', r.log()), r.log())
 
 
@@ -66,7 +67,8 @@ def t60_lost_copies():
 
 
 def t60_late_handler():
-    """A handler of exit that CUPTI sets long after the first launch runs after the recorder's, which it would crash."""
+    """An exit handler that CUPTI registers long after the first launch runs after the recorder's exit handler, which would
+    crash otherwise."""
     with Run('init', 'launch:10', settle(), 'launch:1', settle(), 'launch:5', 'exit:4', opts='flush=50',
              env={'FAKE_EXIT': 'launch', 'FAKE_EXIT_AT': '11', 'FAKE_DEAD': 'crash'}) as r:
         s = r.ok(4).complete(16, 16)
@@ -87,7 +89,7 @@ def t60_hangs():
 
 
 def t60_unreadable():
-    """A record that CUPTI cannot read, and those behind it in its buffer, are a loss with CUPTI's error."""
+    """A record that CUPTI cannot read, and the records after it in its buffer, are reported as lost, with CUPTI's error."""
     with Run('init', 'launch:2000', 'exit:3', env={'FAKE_UNREADABLE': '50'}) as r:
         s = r.ok(3).spool()
         check(s.complete and s.n('KERNEL') < 2000 and s.lost(KERNELS) == 2000 - s.n('KERNEL'), s.end)
@@ -102,7 +104,7 @@ def t60_unreadable():
 
 
 def t60_capture():
-    """Launches that are captured into a graph do not count: nobody has taken their records, and later ones do count."""
+    """Launches that are captured into a graph do not count as losses, and later launches do count."""
     quiet = 'level=kernels,flush=20,silence=%d' % (100 * ARGS.pause)
     with Run('init', 'launch:20', settle(), 'capture', 'rate:100:%d' % (10 * ARGS.pause), 'captured:100', 'launch:20', 'exit:3', opts=quiet) as r:
         s = r.ok(3).complete(40)
@@ -156,13 +158,13 @@ def t61_late_records():
              env={'FAKE_LATE': str(1700 * ARGS.pause), 'FAKE_HIDE': '1', 'FAKE_FAIL': 'ActivityEnableAndDump:2'}) as r:
         s = r.ok(3).spool()
         check('the records were late; none is missing' in r.log() and not s.n('GAP') and not s.lost(KERNELS), r.log(), s.of('GAP'), s.of('LOST'))
-    # A record that is asked for arrives, so nobody has taken the others.
+    # A requested record arrives, so no other client has taken the other records.
     with Run('init', 'rate:250:%d' % (10 * ARGS.pause), 'exit:3', opts='flush=50,silence=%d' % (300 * ARGS.pause),
              env={'FAKE_LATE': str(1700 * ARGS.pause), 'FAKE_HIDE': '1'}) as r:
         s = r.ok(3).complete(250)
         check('profiler' not in r.log() and not s.n('GAP') and s.compared, r.log(), s.of('GAP'), s.of('LOST'))
         check(s.lost(RUNNING) and not s.lost(UNTIMED), s.of('LOST'))
-    # Asking for it does not make CUPTI hand over the others before their work has ended: at the end, each has its times.
+    # The request does not make CUPTI deliver the other records before their work has ended: at the end, each has its times.
     with Run('init', 'rate:250:%d' % (10 * ARGS.pause), sleep(3000), 'exit:3', opts='flush=50,silence=%d' % (300 * ARGS.pause),
              env={'FAKE_LATE': str(1700 * ARGS.pause), 'FAKE_HIDE': '1'}) as r:
         check(r.ok(3).complete(250).compared and not r.spool().of('LOST'), r.spool().of('LOST'), r.log())
@@ -232,7 +234,7 @@ def t64_clock():
 
 
 def t65_refused():
-    """The log names what CUPTI refuses, and why."""
+    """The log names the settings that CUPTI refuses, with the reason."""
     with Run('init', 'graph:10:20', 'launch:5', 'exit:3', opts='graphs=graph', env={'FAKE_FAIL': 'ActivityEnable:2:51'}) as r:
         s = r.ok(3).complete(205)
         check(s.n('GRAPH') == 0 and r.log() == 'CUPTI does not report launches of whole graphs (kind 51)\n', s.end, r.log())

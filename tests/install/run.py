@@ -32,7 +32,7 @@ def install(name, *more):
 
 
 def built_on(stage, exe, how, more):
-    """Returns what is wrong with a program that is linked in this way, or ''."""
+    """Returns the fault of a program that is linked in this way, or ''."""
     lib, source = os.path.join(stage, 'opt/tfprof/lib'), os.path.join(stage, 'user.c')
     with open(source, 'w') as f:
         f.write(USER)
@@ -47,13 +47,13 @@ def built_on(stage, exe, how, more):
 
 
 def missing(stage):
-    """Returns what was not installed, or ''."""
+    """Returns the files that were not installed, or ''."""
     there = {os.path.join(d, f)[len(stage):] for d, _, names in os.walk(stage + '/opt') for f in names}
     return ', '.join(f for f in INSTALLED if not any(p.endswith(f) for p in there))
 
 
 def collector_found(stage, lib):
-    """Returns what is wrong with the program after everything is moved, or ''."""
+    """Returns the fault of the program after everything is moved, or ''."""
     moved = stage + '.moved'
     shutil.rmtree(moved, ignore_errors=True)
     os.rename(stage, moved)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs beyond what the original takes: files of more than 2 GiB and graphs of 10,000 levels.
+"""Tests inputs that are too large for the original: files of more than 2 GiB and graphs of 10,000 levels.
 
     tests/large/run.py --program build/tfprof           sparse files and deep models: a second or two
     tests/large/run.py --program build/tfprof whole     files of 2.2 GiB of which every byte is read
@@ -26,7 +26,7 @@ from wire import Model, num, profile, run_meta, sub, varint, op_log  # noqa: E40
 GIB = 1 << 30
 LEVELS = 10000
 CPU = '/job:localhost/replica:0/task:0/device:CPU:0'
-PADDING = 1 << 20  # bytes of a field that is skipped
+PADDING = 1 << 20  # size of a skipped field, bytes
 RECORDS = 2300     # records of that size make more than 2 GiB
 FEW = '--max-memory=64M'
 ALL = ['-max_depth', '100', '-select', 'micros,occurrence', '-order_by', 'name']
@@ -208,7 +208,7 @@ FULL = ['-max_depth', str(2 * LEVELS), '-select', 'micros', '-order_by', 'micros
 
 
 def deep_views():
-    """Every view answers; where depth is not indented, the line of the deepest entry is compared."""
+    """Every view answers; in views without indentation, the line of the deepest entry is compared."""
     files = load_deep()
     for view in ('scope', 'graph', 'op', 'code'):
         tell(*files, view, *FULL, '-output', 'none')

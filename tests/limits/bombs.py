@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Memory for a byte of input: small files of every format that nest deeply, or name many things. A level adds its name to the
-path around it, and a table may have a row per thing, so a program that stores each is asked for the square of the input.
+"""Tests the memory per byte of input, with small files of every format that nest deeply or have many names. A level adds its
+name to the path around it, and a table may have a row per name, so storing all paths would take memory proportional to the
+square of the input.
 
     tests/limits/bombs.py --program build/check/tfprof --shim build/check/faults/shim.so [--size=40000] [NAME ...]
 """
@@ -24,7 +25,7 @@ import rocprof as roc  # noqa: E402
 import xspace  # noqa: E402
 from wire import sub  # noqa: E402
 
-FREE = 16 * limits.MB  # constant part: the program, its tables, the first bytes of paths
+FREE = 16 * limits.MB  # constant part: the program, its tables, the beginnings of paths
 LINES = 384            # the same for call stacks of pprof in the view code, and
 PAGE = 1024            # in a report, both of which docs/SECURITY.md explains
 N = 10000              # --size
@@ -66,13 +67,13 @@ def kineto_nested(t):
 
 
 def chrome_open(t):
-    """Begins without an end."""
+    """Begin events without an end."""
     events = [{'ph': 'B', 'name': 'a%d' % i, 'pid': 1, 'tid': 1, 'ts': i} for i in range(N)]
     bounded(t, write('open.json', events), *VIEWS, *TIME, note="shortened: '(deeper)'")
 
 
 def perfetto_open(t):
-    """Begins without an end."""
+    """Begin events without an end."""
     packets = [pf.thread(7, 1, 1, 't')] + [pf.event(i, 1, 'a%d' % i, 7) for i in range(N)]
     bounded(t, write('open.pftrace', pf.trace(*packets)), *VIEWS, *TIME, note="shortened: '(deeper)'")
 

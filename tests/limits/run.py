@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of the program, on inputs made here: memory, patterns, counts, depths, lengths of names.
+"""Tests the limits of the program on generated inputs: memory, patterns, counts, depths, lengths of names.
 
     tests/limits/run.py --program build/check/tfprof --shim build/check/faults/shim.so --make build/check/spool_make [NAME ...]
 """
@@ -157,7 +157,7 @@ def worst(program):
 
 # ---- patterns -----------------------------------------------------------------------------------
 def patterns(program):
-    """Patterns that make other engines hang, on names of 1 MB, give an answer or an error message."""
+    """Patterns on which other engines hang give an answer or an error message for names of 1 MB."""
     write('g', node('a' * MB + '!'), node('b' * MB), node('ab' * (MB // 2)), node('a/' * 5000))
     for pattern in ('(a+)+$', '(a|a)*b', '(a|aa)+$', '(.*)*x', '(a*)*b', '([a-z]+)*1', '(.*a){25}x', '(x+x+)+y',
                     '((a+)?)*!!', '(?:a?){64}a{64}b', r'(\w+)\1+x', '(ab*)*c', '.*.*.*.*.*x', '(?=(a+))a*b'):
@@ -178,11 +178,11 @@ def steps(program):
     need(r.status == 0 and b'5us' in r.out, r.out[-300:] + r.err.encode())
     r = run(program, ['--graph_path=g', files, 'scope', '-step', '10000'])
     need(r.status == 1, r.err[-300:])
-    # In any order: sorting by insertion would take an hour here.
+    # In any order: insertion sort would take an hour here.
     write('p', sub(3, b''.join(varint(i) for i in range(1000000, 0, -1))))
     r = run(program, ['--profile_path=p', 'scope'])
     need(r.status == 0, r.err[-300:])
-    # A list of as many numbers: minutes if each is searched from the beginning.
+    # A list of as many numbers: it would take minutes to search each from the beginning.
     write('p', sub(3, b''.join(varint(i) for i in range(300000))))
     r = run(program, ['--profile_path=p'], b'scope -step ' + b','.join(b'%d' % i for i in range(300000)))
     need(r.status == 0, r.err[-300:])

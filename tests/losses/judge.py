@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what record, gpu and JSON say about losses with what has happened."""
+"""Compares the losses that record, gpu and JSON report with the true losses."""
 import glob
 import os
 import re
@@ -7,9 +7,9 @@ import struct
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KERNELS = 'kernels_without_record'
-# Members of lost that are counts of records, and the row of the truth.
+# Members of `lost` that count records, and the row of the truth.
 RECORDS = {'dropped': 'DROPPED', 'unread_by_cupti': 'UNREAD', 'kept_by_cupti': 'WITHHELD'}
-# Members of lost: part of the sentence of record, and of the note of gpu.
+# Members of `lost`: part of the sentence of record, and of the note of gpu.
 SENTENCES = {
     KERNELS: ('kernels? launched but not recorded', 'kernels? (?:was|were) launched'),
     'dropped': ('records? dropped by CUPTI', 'records? (?:was|were) dropped by CUPTI'),
@@ -47,16 +47,16 @@ class Truth(dict):
 
 
 class Judge:
-    """Collects what is wrong."""
+    """Collects faults."""
 
     def __init__(self, scenario, truth, answers):
         self.s, self.t, self.a, self.wrong = scenario, truth, answers, []
         self.lost = answers.json.get('lost', {})
         self.bounds = self.lost.get('lower_bounds', [])
-        self.short = 0  # kernels that are missing, but in no number
+        self.short = 0  # missing kernels that no number counts
         whole = '--graphs=graph' in scenario.options
         self.graphs = truth['GRAPH_LAUNCHES' if whole else 'GRAPH_KERNELS']
-        # A call that had not returned when the process was killed has launched its kernel, or not.
+        # A call that had not returned when the process was killed may or may not have launched its kernel.
         unasked, doubtful = (truth['UNASKED'], truth['DOUBTFUL']) if 'control' in scenario.troubles else (0, 0)
         self.least = truth['LAUNCHED'] - unasked - doubtful + self.graphs
         self.most = truth['BEGUN'] - unasked - truth['CAPTURED'] - truth['FAILED'] + self.graphs
@@ -75,7 +75,7 @@ class Judge:
         self.check(self.a.status == self.s.status, 'status %d of the program' % self.s.status, self.a.status)
 
     def kernels(self):
-        """recorded + lost is what was launched; a bound is marked, and no larger than the truth."""
+        """recorded + lost is the number of launches; a bound is marked, and no larger than the truth."""
         n, bound = self.lost.get(KERNELS, 0), KERNELS in self.bounds
         least, most = self.least - self.recorded, self.most - self.recorded
         self.check(most >= 0, 'at most %d kernels recorded' % self.most, self.recorded)
@@ -87,17 +87,17 @@ class Judge:
             self.short = self.least - self.recorded - n
             told = self.t['COUNTED'] >= self.t['LAUNCHED'] and not self.t['GRAPH_LAUNCHES']
             if self.s.disk and len(self.t.processes) > 1:
-                told = False  # no room for the file of a process, in which it counts
+                told = False  # no room for the file in which the process counts
             if any(w.startswith('ctl:') for w in self.s.line):
                 told = False  # launches are uncertain while a session starts or stops
             self.check(not told or not bound, 'recorded + lost >= %d, as CUPTI has called the recorder for each launch' % self.least,
                        '%d + at least %d' % (self.recorded, n))
 
     def records(self):
-        """Other numbers of records are true, or marked and not too large. After the end of the recording nobody counts any more
-        what CUPTI drops of launches in exit handlers and of threads that are still at work."""
+        """Other numbers of records are true, or marked as bounds and not too large. After the end of the recording, records are
+        not counted that CUPTI drops for launches of exit handlers and of running threads."""
         if 'hang' in self.s.habits or 'control' in self.s.troubles:
-            return  # a session that has not quite begun has records that nobody counts; the rule of silence holds
+            return  # while a session begins, some records are not counted; the rule `silence` still holds
         words = [w.split(':')[0] for w in self.s.line]
         at_work = 'threads' in words and 'join' not in words[len(words) - words[::-1].index('threads'):]
         closed = not (self.lost.get('processes_not_closed') or self.t['DOUBTFUL'] + self.t['UNASKED'] or at_work)
@@ -113,11 +113,11 @@ class Judge:
             self.check(not self.lost.get(name), '%s: 0' % name, self.lost.get(name))
 
     def missing(self):
-        """True if not everything is there."""
+        """True if some records are missing."""
         return self.recorded < self.least or any(self.t[k] for k in ('DROPPED', 'WITHHELD', 'UNREAD', 'UNENDED'))
 
     def silence(self):
-        """No output says that nothing is lost if something is."""
+        """No output says that nothing is lost if records are lost."""
         said = {k: v for k, v in self.lost.items() if k != 'lower_bounds' and v}
         if self.missing():
             what = '%d of %d kernels recorded; %s' % (self.recorded, self.least, self.t)
@@ -126,11 +126,11 @@ class Judge:
             self.check(said or self.bounds, 'a loss in JSON: ' + what, self.lost)
             self.check('note: ' in self.a.notes, 'a loss among the notes of gpu: ' + what, self.a.notes)
         elif not self.s.troubles and not (self.t['GRAPH_LAUNCHES'] and self.bounds == [KERNELS]):
-            # A graph that is launched once, as the last work of a stream, may have had more nodes.
+            # A graph that was launched once, as the last work of a stream, may have had more nodes.
             self.check('nothing lost' in self.a.summary and not said and not self.bounds, 'nothing lost', (self.a.summary, said, self.bounds))
 
     def same(self):
-        """Summary, notes and JSON say the same."""
+        """Summary, notes and JSON agree."""
         m = re.search(r', (\d+) kernels?, ', self.a.summary)
         self.check(m and int(m.group(1)) == self.recorded, '%d kernels in the summary, as in JSON' % self.recorded, self.a.summary)
         for name, patterns in SENTENCES.items():
@@ -142,7 +142,7 @@ class Judge:
                 self.check(found == (n, bound), '%s: %d%s, as in JSON' % (name, n, ', a bound' if bound else ''), text)
 
     def names(self):
-        """Names that share one are counted."""
+        """Names of ranges and kernels are complete, or merged names are counted."""
         if self.s.disk or self.lost.get('processes_not_closed') or self.s.options or 'control' in self.s.troubles:
             return
         shared = self.lost.get('names_shortened_or_shared', 0)
@@ -155,7 +155,7 @@ class Judge:
             self.check(shared or kept >= self.t['KERNEL_NAMES'], '%d names of kernels, or names that share one' % self.t['KERNEL_NAMES'], kept)
 
     def sentences(self):
-        """No cause is named that was none."""
+        """Only true causes are named."""
         text = self.a.summary + self.a.notes
         if not self.s.thief:
             self.check('another profiler' not in text and 'taken' not in text, 'nothing of another profiler', text)

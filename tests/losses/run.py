@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records programs whose losses are known, under CUPTIs that lose records, and compares all that is said about losses with the
-truth. Each number is a scenario (scenario.py); README.md lists the rules. The last line counts.
+"""Records programs with fake CUPTIs that lose a known number of records, and compares all reported losses with the truth. Each
+number is a scenario (scenario.py); README.md lists the rules. The last line counts.
 
     tests/losses/run.py --bin build/check               the seeds of make check
     tests/losses/run.py --seeds 0-499                   these
@@ -45,7 +45,7 @@ def mount():
 
 
 def command(s, folder):
-    """The words of a scenario, in a folder."""
+    """Returns the command line of a scenario in a folder."""
     program = os.path.join(ARGS.bin, 'losses', 'program')
     line = s.line
     small = s.disk and ARGS.mount and not s.limit
@@ -68,7 +68,7 @@ def run(words, env, folder):
 
 def answers(s, folder):
     env = {k: v for k, v in os.environ.items() if not OURS.match(k)}
-    # The CUPTIs here keep nothing that they could free at the end; their memory is no leak of ours.
+    # The fake CUPTIs do not free their memory at the end; it does not count as a leak.
     env.update(s.env, LC_ALL='C', ASAN_OPTIONS='detect_leaks=0:abort_on_error=1', LOSSES_TRUTH=folder + '/truth', LOSSES_TFPROF=ARGS.bin + '/tfprof',
                LD_LIBRARY_PATH='%s/losses/%s:%s/losses' % (ARGS.bin, s.version, ARGS.bin))
     for name in ('truth', 'small'):
@@ -77,7 +77,7 @@ def answers(s, folder):
     a.status, a.summary = run(command(s, folder), env, folder)
     small = s.disk and ARGS.mount and not s.limit
     if small and a.status > 128 and s.status < 0:
-        a.status = 128 - a.status  # as a shell gives it
+        a.status = 128 - a.status  # in the form that a shell reports
     recording = folder + ('/r' if small else '/small/r')
     tfprof = os.path.join(ARGS.bin, 'tfprof')
     a.notes = run([tfprof, 'gpu', recording], env, folder)[1]
@@ -97,7 +97,7 @@ def text_of(s):
 
 
 def judge(seed):
-    """(seed, what is wrong, kernels that are in no number, text of the scenario)"""
+    """Returns (seed, faults, kernels that no number counts, text of the scenario)."""
     s = scenario(seed)
     folder = tempfile.mkdtemp(prefix='tfprof-losses-')
     try:

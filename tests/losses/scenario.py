@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes scenarios from numbers: a CUPTI with habits, a program with an end, and options of record."""
+"""Makes scenarios from seeds: the behaviour of CUPTI, a program and its end, and options of record."""
 import random
 import signal
 
@@ -8,8 +8,9 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGABRT, signal.SIGSEGV)
 
 
 class Scenario:
-    """A program and its surroundings. words: of the program; habits: of CUPTI (cupti.h); options: of record; status: the program's, as Python
-    gives it; disk: bytes of the folder's file system, or, with limit, of a file; None: enough; troubles: names, for reports."""
+    """A program and its surroundings. words: arguments of the program; habits: behaviours of CUPTI (cupti.h); options: options
+    of record; status: the exit status of the program in Python's form; disk: bytes of the folder's file system, or, with limit,
+    of a file; None: enough; troubles: names, for reports."""
 
     def __init__(self, seed):
         self.seed = seed
@@ -30,7 +31,7 @@ class Scenario:
         return self.before + self.words + self.end
 
     def count(self):
-        """A number of launches; small ones are as frequent as large ones."""
+        """Returns a number of launches; small numbers are as frequent as large ones."""
         return int(10 ** self.random.uniform(0, 3.7))
 
 
@@ -51,7 +52,7 @@ def work(s):
 
 
 def launches(s):
-    """An upper bound of the launches of single kernels."""
+    """Returns an upper bound of the launches of single kernels."""
     n = 0
     for w in s.words:
         name, *a = w.split(':')
@@ -107,7 +108,7 @@ def exits(s):
         number = r.choice((-signal.SIGKILL, -signal.SIGTERM, code))
         at = r.randint(1, max(1, launches(s)))
         s.before.append('end-at:%d:%d' % (at, number))
-        s.words.append('launch:%d' % at)  # so that this launch comes
+        s.words.append('launch:%d' % at)  # so that this launch happens
         s.status = number
     elif how == 'in-flush':
         s.habits['meet'] = r.randint(1, 3)
@@ -165,9 +166,9 @@ def limited(s):
     s.options.append(s.random.choice(('--level=kernels', '--level=full', '--graphs=graph', '--max-size=30K', '--no-nvtx', '--sync')))
 
 
-# Names and weights; hangs take seconds.
+# Names and weights; hangs have small weights because they take seconds.
 TROUBLES = ((stolen, 5), (errors, 5), (late, 5), (exits, 6), (forks, 2), (disk, 2), (names, 2), (limited, 2), (control, 1), (hangs, 0.3))
-# Troubles that hang together, or cannot be judged together.
+# Troubles that imply each other, or cannot be judged together.
 APART = [('control', other) for other in ('stolen', 'exits', 'forks', 'disk', 'hangs')] + [('stolen', 'hangs')]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Talks to tfprof mcp in lines of JSON."""
+"""Exchanges JSON lines with tfprof mcp."""
 import json
 import subprocess
 
@@ -68,13 +68,13 @@ class Server:
         return json.loads(self.text(tool, **arguments))
 
     def fails(self, tool, **arguments):
-        """Returns the sentence of a call that the tool cannot fulfil."""
+        """Returns the error message of a call that the tool cannot fulfil."""
         answer = self.ask('tools/call', name=tool, arguments=arguments)
         assert answer.get('result', {}).get('isError'), answer
         return answer['result']['content'][0]['text']
 
     def refused(self, tool, **arguments):
-        """Returns the sentence of a call whose arguments are refused."""
+        """Returns the error message of a call whose arguments are refused."""
         answer = self.ask('tools/call', name=tool, arguments=arguments)
         assert answer.get('error', {}).get('code') == -32602, answer
         return answer['error']['message']

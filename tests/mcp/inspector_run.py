@@ -43,7 +43,7 @@ def lists():
 
 
 def calls():
-    """Tools answer with arguments as the inspector converts them: texts, numbers and lists."""
+    """Tools accept arguments in the forms to which the inspector converts them: texts, numbers and lists."""
     answer = call('table', 'file=' + TRACE, 'view=steps', 'limit=3', 'filter=["step>=12"]')
     found = json.loads(answer['content'][0]['text'])
     cases.equal([r['step'] for r in found['rows']], [12, 13, 14])

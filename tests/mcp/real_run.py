@@ -27,7 +27,7 @@ NSYS, ORT = 'nsys/h100_2gpu_1s.sqlite', 'onnxruntime/resnet_inference.json'
 LOOP, MODEL = 'graphs/while_loop.pbtxt', 'tensorflow-1.8/graph.pbtxt'
 
 
-# ---- the files themselves ----
+# ---- independent readers ----
 
 def path_of(file):
     return os.path.join(ARGS.realdata, file)
@@ -131,7 +131,7 @@ def main():
             for tool, arguments in calls:
                 answer = server.call(tool, **arguments)
                 made += 1
-                while answer['truncated'] and 'rows' in answer and 'limit' not in arguments:  # an agent makes the next call
+                while answer['truncated'] and 'rows' in answer and 'limit' not in arguments:  # as an agent would
                     page = server.call(answer['next']['tool'], **answer['next']['arguments'])
                     answer = dict(page, rows=answer['rows'] + page['rows'])
                     made += 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The command mcp over raw lines: the protocol, the tools, and what bad input gets.
+"""Tests the command mcp over raw lines: the protocol, the tools, and answers to bad input.
 
     tests/mcp/run.py --program build/check/tfprof [NAME...]
 """
@@ -65,7 +65,7 @@ def states_revision():
 
 
 def lists():
-    """Tools, resources and prompts are listed; each tool reads only, and has a schema with its required arguments."""
+    """Tools, resources and prompts are listed; each tool is read-only, and has a schema with its required arguments."""
     with serve() as s:
         equal(s.ask('ping')['result'], {})
         tools = s.ask('tools/list')['result']['tools']
@@ -124,7 +124,7 @@ def batches():
 
 
 def long_lines():
-    """A line of 100 MB gets an error, without its bytes in memory; half a line at the end is answered."""
+    """A line of 100 MB gets an error and is not stored in memory; an incomplete line at the end is answered."""
     with serve() as s:
         for _ in range(100):
             s.raw(b'x' * 1000000)
@@ -141,7 +141,7 @@ def long_lines():
 
 
 def closed_pipes():
-    """The server ends with status 0 if its input ends, or if nobody reads its answers."""
+    """The server ends with status 0 if its input ends, or if its output has no reader."""
     with serve() as s:
         equal(s.end(), 0)
     s = serve()
@@ -199,7 +199,8 @@ def noise():
 
 
 def cancels():
-    """A cancelled request that waits gets no answer, and the others do; progress is stated during loading if asked for."""
+    """A waiting request that is cancelled gets no answer, and other requests do; progress is reported during loading on
+    request."""
     with serve() as s:
         s.raw(b''.join(json.dumps(x).encode() + b'\n' for x in [
             {'jsonrpc': '2.0', 'id': 'a', 'method': 'tools/call', 'params': {'name': 'summary', 'arguments': {'file': TRACE}}},
@@ -335,7 +336,7 @@ def reloads():
         shutil.copy(os.path.join(TESTDATA, 'example/profile_200'), 'p')
         os.utime('p', ns=(1, 1))
         assert s.call('table', file='p', view='op')['rows'] != first['rows']
-        for i in range(6):  # more than stay loaded
+        for i in range(6):  # more inputs than stay loaded
             shutil.copy(os.path.join(TESTDATA, 'example/profile_100'), 'p%d' % i)
             equal(s.call('table', file='p%d' % i, view='op')['rows'], first['rows'])
         os.remove('p')
@@ -414,7 +415,7 @@ def tables():
 
 
 def budgets():
-    """Answers keep to max_tokens, say what is cut, and name the call that returns more."""
+    """Answers respect max_tokens, state what is left out, and name the call that returns more."""
     with serve() as s:
         for tokens in (300, 600, 2000, 8000):
             for tool, more in (('summary', {}), ('table', {'view': 'scope'}), ('table', {'view': 'critical'}), ('peek', {'name': 'addmm'})):

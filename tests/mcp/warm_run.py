@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""CPU time of the first call of each view on a trace of 100 MB, after `open`, and the memory of the server, which must be that of
-the prompt with the same commands.
+"""Measures the CPU time of the first call of each view on a trace of 100 MB, after `open`, and compares the memory of the
+server with the memory of the prompt for the same commands.
 
     tests/mcp/warm_run.py --program build/check/tfprof --folder build/mcp-warm
 """
@@ -20,7 +20,7 @@ from client import Server  # noqa: E402
 EVENTS = 290000  # about 100 MB
 MOST_MS = 50
 PEEK_MOST_MS = 250  # groups the trace anew
-MEMORY_MOST = 1.15  # times that of the prompt
+MEMORY_MOST = 1.15  # limit, as a multiple of the memory of the prompt
 VIEWS = 'kernels devices steps critical idle why roofline flops op top scope code'.split()
 
 
@@ -63,7 +63,7 @@ if __name__ == '__main__':
     if not os.path.exists(path):
         kineto.write_large(path + '~', EVENTS)
         os.rename(path + '~', path)
-    share = 1 / prompt_peak(args.program, path)  # before the server, whose memory would count, too
+    share = 1 / prompt_peak(args.program, path)  # before the server starts, because its memory would count, too
     times, peak = measure(args.program, path)
     share *= peak
     print(', '.join('%s %.1f ms' % x for x in times) + '; memory %.2f x that of the prompt' % share)

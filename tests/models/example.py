@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The training run of README.md: a small image classifier on one GPU. profile_100 was taken before
-and profile_200 after its input pipeline decoded images in parallel; in step 2 of each the host
-stalls while it reads images."""
+"""The training run of README.md: a small image classifier on one GPU. profile_100 was taken before, and profile_200 after, the
+input pipeline was changed to decode images in parallel; in step 2 of each, the host stalls while it reads images."""
 from wire import Model, graph_text, op_log, profile, run_meta, spread
 
 CPU = '/job:localhost/replica:0/task:0/device:CPU:0'
@@ -105,7 +104,7 @@ def time_of(step, name, micros):
 
 
 def files():
-    """Yields (name, bytes) of the files that the run left."""
+    """Yields (name, bytes) of the files that the run wrote."""
     before, after = build(decode=9400), build(decode=2700)
     yield 'graph.pbtxt', graph_text(before)
     for s in STEPS:

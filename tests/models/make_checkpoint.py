@@ -208,7 +208,7 @@ def version1(path, tensors, snappy=False):
 
 
 def hostile(path, text):
-    """Wraps a SavedTensorSlices in text form in a table; data goes under its key."""
+    """Wraps a SavedTensorSlices in text form in a table; data is stored under its key."""
     def encode(part):
         return subprocess.run(['protoc', '-I' + os.path.join(ROOT, 'proto'),
                                '--encode=tensorflow.SavedTensorSlices',

@@ -6,7 +6,7 @@ from wire import Model, spread
 CPU = '/job:localhost/replica:0/task:0/cpu:0'
 BATCH = 128
 
-# Convolutions of the forward and backward pass that take long, in microseconds.
+# Slow convolutions of the forward and backward pass, microseconds.
 FORWARD = {'init/init_conv/Conv2D': 11750, 'unit_1_0/sub2/conv2/Conv2D': 74140,
            'unit_1_3/sub2/conv2/Conv2D': 60750, 'unit_2_4/sub2/conv2/Conv2D': 73580,
            'unit_3_3/sub2/conv2/Conv2D': 10260}

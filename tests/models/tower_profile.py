@@ -39,7 +39,7 @@ def names(blocks):
 
 
 def nodes(blocks):
-    """Returns these nodes, each name once."""
+    """Returns the nodes with these names, each name once."""
     seen = set()
     return [n for n in names(blocks) if not (n[0] in seen or seen.add(n[0]))]
 
@@ -59,7 +59,7 @@ def exec_profile(i, step):
     accelerator, cpu = times(i, step)
 
     def span(field, device, begin, length):
-        pair = sub(1, varint(begin) + varint(length))  # Tuple
+        pair = sub(1, varint(begin) + varint(length))  # a tuple
         return sub(field, sub(1, device) + sub(2, sub(1, pair)))
     memory = num(6, size(i)) + num(7, size(i)) + num(9, size(i))
     return (num(1, 1) + num(2, start) + num(3, start + 150)

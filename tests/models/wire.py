@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in memory, and their files as TensorFlow writes them. Standard library only."""
+"""Builds models in memory, and their files as TensorFlow writes them. Standard library only."""
 import struct
 
 

@@ -4,7 +4,7 @@
 Unicode, variables in 7 parts along the first and along the last dimension, several shards) and compares every name, shape and
 value that the program shows with the saved ones and with TensorFlow's own reader.
 
-TFPROF_ORACLE names a Python that has tensorflow-cpu; else this one is tried. Without it the test is
+TFPROF_ORACLE names a Python that has tensorflow-cpu; otherwise the running Python is tried. Without it the test is
 skipped.
 
     tests/oracle/checkpoint.py --program build/tfprof

@@ -6,8 +6,8 @@ A seed gives a graph, run metadata, an op log and commands on them: odd names, c
 many devices, times that are zero, negative or huge. Every third seed is also loaded from a ProfileProto that the original
 wrote. The first difference is reduced: parts that it does not need are removed one by one, and the rest is printed.
 
-The original is the package tensorflow-cpu in a Python of its own: TFPROF_ORACLE names that Python; else
-this one is tried. Without it the test is skipped.
+The original is the package tensorflow-cpu in a Python of its own: TFPROF_ORACLE names that Python; otherwise the running Python
+is tried. Without it the test is skipped.
 
     tests/oracle/differential.py                       seeds 1 to 40
     tests/oracle/differential.py --seeds 100-399       others
@@ -41,7 +41,7 @@ NOISE = re.compile(rb'^(\[libprotobuf |\d{4}-\d\d-\d\d \d\d:|[IWEF]\d{4} |WARNIN
 # ---- the original --------------------------------------------------------------------------------
 
 class Original:
-    """The process that runs the original. Its state does not survive a job."""
+    """The process that runs the original. It keeps no state between jobs."""
 
     def __init__(self):
         python = os.environ.get('TFPROF_ORACLE') or sys.executable
@@ -185,7 +185,7 @@ def same(case, a, b):
 
 
 def verdict(case, a, b):
-    """Returns 'same', 'crashed' (the original crashed, and ours only has to answer), 'differs', or a known reason."""
+    """Returns 'same', 'crashed' (the original crashed, and the program only has to answer), 'differs', or a known reason."""
     if b['status'] < 0 or b['status'] > 1:
         return 'differs'
     if a['status']:
@@ -202,7 +202,7 @@ class Profile:
 
     def __init__(self, original, spec, cases, where, through_profile=False):
         self.spec, self.cases, self.where = spec, cases, where
-        self.other = set()  # cases whose sums stop, or that the original does not answer: their messages differ, too
+        self.other = set()  # cases with clamped sums, or without an answer of the original: their messages differ, too
         os.makedirs(where)
         self.load = inputs.write(spec, where)
         if through_profile:
@@ -223,7 +223,7 @@ class Profile:
 
     def loads_alike(self):
         if self.status or not os.path.exists(self.where + '/o/load.coverage'):
-            return True  # the original could not load it
+            return True  # the original could not load the profile
         a, b = plain(slurp(self.where + '/o/load.stderr')), plain(as_original(self.loading.stderr))
         if self.loading.stdout == self.start and a == b:
             return True
@@ -367,7 +367,7 @@ def main():
             where = os.path.join(scratch, '%d%s' % (seed, 'p' if through_profile else ''))
             p = Profile(original, spec, cases, where, through_profile)
             if not p.there:
-                continue  # the original failed to write a profile of it
+                continue  # the original failed to write a profile
             different += not p.loads_alike()
             for i, case in enumerate(cases):
                 v = p.judge(i)

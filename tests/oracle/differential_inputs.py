@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random profiles and commands from a seed, as plain lists and dictionaries, and their files.
 
-A specification is {"nodes", "steps", "log"}; see make(). Every list in it may lose elements and the specification stays valid;
+A specification is {"nodes", "steps", "log"}; see make(). A specification stays valid if elements of any list in it are removed;
 differences are reduced in this way.
 """
 import copy
@@ -61,7 +61,7 @@ def step(devices):
 
 
 def code(traces):
-    """CodeDef."""
+    """Encodes a CodeDef."""
     return b''.join(sub(1, num(2, line) + num(5, start) + num(6, f) + num(7, fn) + num(8, source))
                     for f, fn, source, line, start in traces)
 
@@ -83,7 +83,7 @@ def tuple_of(numbers):
 
 
 def profile_exec(x):
-    """ExecProfile."""
+    """Encodes an ExecProfile."""
     out = num(1, x['runs']) + num(2, x['start']) + num(3, x['end'])
     for field, key in ((4, 'accelerator'), (5, 'cpu')):
         for device, times in x[key]:
@@ -199,7 +199,7 @@ def make_nodes(r):
             attrs.append(['format', r.choice(['NHWC', 'NCHW', ''])])
         if r.chance(.1):
             attrs.append(['number', r.choice(['T', 'shape', '_output_shapes', 'data_format'])])
-        sources = names if r.chance(.1) else names[:i] or names  # backwards edges make cycles
+        sources = names if r.chance(.1) else names[:i] or names  # backward edges make cycles
         edges = []
         for _ in range(r.choice([0, 1, 1, 2, 2, 3, 6])):
             source = r.choice(sources)
@@ -265,8 +265,8 @@ def make_log(r, names):
 
 
 def make_times(r, devices, now):
-    """Returns records of a step. A device always has times: the original gives one without times an empty lane in timelines,
-    and we none."""
+    """Returns records of a step. A device always has times: in timelines, the original writes an empty lane for a device
+    without times, and tfprof writes none."""
     return [[d, [[now + r.randrange(1000), r.size()] for _ in range(r.randrange(1, 5))]]
             for d in r.sample(devices, r.randrange(min(3, len(devices)) + 1))]
 

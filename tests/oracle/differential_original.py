@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 
-HANG = 10  # seconds; a fork of the original sometimes waits for a lock whose holder does not exist
+HANG = 10  # seconds; a fork of the original sometimes waits for a lock whose owner does not exist in the child
 
 
 def slurp(path):

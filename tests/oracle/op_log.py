@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares op logs of tfprof.tfprof_logger with those of TensorFlow, on graphs that TensorFlow builds or loads.
 
-Float operations, types and call stacks must be equal: from the serialized graph, binary and as text, and from the live
-one. The original must read what we wrote: its profiler then counts the same parameters and float operations.
+Float operations, types and call stacks must be equal: from the serialized graph, binary and as text, and from the live graph.
+The original must read tfprof's op logs: its profiler then counts equal parameters and float operations.
 
     TFPROF_ORACLE=venv/bin/python tests/oracle/op_log.py --bin build
 
-TFPROF_ORACLE names a Python that has tensorflow-cpu; else this one is tried. Without it the test is skipped.
+TFPROF_ORACLE names a Python that has tensorflow-cpu; otherwise the running Python is tried. Without it the test is skipped.
 """
 import argparse
 import contextlib
@@ -112,7 +112,7 @@ def profiled(graph, op_log):
 
 
 def judge():
-    """In a Python that has TensorFlow."""
+    """Runs all comparisons, in a Python that has TensorFlow."""
     import tensorflow as tf
     tf.compat.v1.disable_eager_execution()
     tf.get_logger().setLevel('ERROR')
@@ -133,7 +133,7 @@ def judge():
             with graph.as_default():
                 tf.import_graph_def(definition, name='')
         except (ValueError, tf.errors.OpError):
-            continue  # odd on purpose
+            continue  # deliberately unusual
         graphs.append((os.path.basename(os.path.dirname(path)), graph, None))
     passed = failed = 0
     for name, graph, run in graphs:

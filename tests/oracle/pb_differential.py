@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares our protobuf readers with libprotobuf on mutated messages.
+"""Compares tfprof's protobuf readers with libprotobuf on mutated messages.
 
   pb_differential.py --try PB_TRY --judge PB_JUDGE [--binary N] [--text N] [--seed S] [FILE...]
 
@@ -30,7 +30,7 @@ def records(items):
 
 
 def split(out, head):
-    """Yields the answers in out: head bytes and a record each."""
+    """Yields the answers in out; each consists of head bytes and a record."""
     at = 0
     while at < len(out):
         n, = struct.unpack_from('=I', out, at + head)
@@ -62,7 +62,7 @@ class Sides:
         return [item for _, item in split(self.run(self.judge, ['print', kind], records(items)), 0)]
 
     def compare(self, mode, kind, items):
-        """Yields (what is wrong or None, the letter of our verdict) for each item."""
+        """Yields (fault or None, the letter of the reader's verdict) for each item."""
         ours = list(split(self.run(self.ours, [mode, kind], records(items)), 1))
         theirs = self.judged(mode, kind, items)
         again = self.judged('binary', kind, [bytes if letter in b'g' else b''
@@ -220,7 +220,7 @@ def mutate_tree(r, tree, other, kind):
             m[i][1], m[i][2] = v
         elif op == 5:
             m[i][0] = r.randint(1, 20)
-        elif op == 6:  # repeats a field with a part of it
+        elif op == 6:  # repeats a field with a part of its value
             if isinstance(m[i][2], list) and m[i][2]:
                 part = copy(m[i][2])
                 r.shuffle(part)

@@ -7,7 +7,7 @@ from step import Step, counted
 
 
 def libprotobuf(places):
-    """Compares our readers with libprotobuf on mutations of the recorded messages."""
+    """Compares tfprof's readers with libprotobuf on mutations of the recorded messages."""
     seeds = sorted(glob.glob('testdata/recorded/*/*.pb') + glob.glob('testdata/recorded/*/*.pbtxt'))
     return counted(['tests/oracle/pb_differential.py', '--try', os.path.join(places['bin'], 'oracle', 'pb_try'),
                     '--judge', 'build/gen-cc/pb_judge'] + seeds)

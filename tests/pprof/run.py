@@ -11,7 +11,7 @@ and for the other views, -top must find the total of the view, and the own numbe
 
 The other way: a Go program (samples/main.go) writes profiles of every kind that runtime/pprof has, and `go tool pprof -proto`
 converts a CPU profile of gperftools. The program must find the totals per function that `go tool pprof -top` finds.
-Skipped, with a message, without Go.
+Without Go, the test is skipped with a message.
 """
 import argparse
 import decimal
@@ -61,7 +61,7 @@ def leaf_total(text):
 
 
 def home_for(folder):
-    """Returns variables that give Go a home folder, if ours is not writable."""
+    """Returns variables that give Go a home folder, if the user's home folder is not writable."""
     try:
         with tempfile.TemporaryFile(dir=os.environ['HOME']):
             return {}
@@ -87,7 +87,7 @@ def top_total(text):
 
 
 def compare(tool, program, home, metric, folder):
-    """Returns None if all numbers agree, else the difference; False if there is nothing to compare."""
+    """Returns None if all numbers agree, otherwise the difference; False if there is nothing to compare."""
     path = os.path.join(folder, 'p.gz')
     line = 'code -max_depth 10000 -step -1 -select %s' % metric
     p = subprocess.run([program] + words_of(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -126,7 +126,7 @@ def own_numbers(view, rows):
 
 
 def compare_view(tool, program, inputs, view, folder):
-    """Returns None if the samples of a view, and its folded stacks, add up to its root and have labels; else what is wrong."""
+    """Returns None if the samples of a view, and its folded stacks, add up to its root and have labels; otherwise the fault."""
     words = [program] + inputs + [view, '-select', 'micros', '-order_by', 'name', '-output']
 
     def answer(output):
@@ -192,7 +192,7 @@ def metric_of(name, unit):
 
 
 def compare_read(tool, program, folder, name):
-    """Returns None if every sample type of a profile has the totals of `go tool pprof`, else the difference."""
+    """Returns None if every sample type of a profile has the totals of `go tool pprof`, otherwise the difference."""
     path = os.path.join(folder, name)
     status, raw = pprof(tool, path, '-raw', '-symbolize=none', index=0)
     if status:
@@ -202,7 +202,7 @@ def compare_read(tool, program, folder, name):
     for i, (kind, unit) in enumerate(types):
         metric, factor = metric_of(kind, unit)
         want = sum(int(r.split()[i]) for r in rows)
-        # As the user would: by content, and with the flag.
+        # In both ways of a user: recognised by content, and with the flag.
         for words in ([path], ['--profile_path=' + path]):
             p = subprocess.run([program, '--sample=' + kind] + words + ['scope', '-select', metric, '-output', 'json'], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
@@ -258,7 +258,7 @@ def main():
                     print('%s %s: %s' % (os.path.basename(os.path.dirname(home)), metric, bad))
                 count[1 if bad else 0] += bad is not False
             if os.path.basename(os.path.dirname(home)).startswith('synthetic') and not a.all:
-                continue  # its sums reach the end of the type
+                continue  # its sums reach the maximum of the type
             for view in ('scope', 'graph', 'op') if a.all else [('scope', 'graph', 'op')[i % 3]]:
                 bad = compare_view(tool, os.path.abspath(a.program), words_of(home), view, folder)
                 if bad:

@@ -31,13 +31,13 @@ import wire  # noqa: E402
 EXAMPLE = os.path.join(ROOT, 'testdata', 'example', 'profile_100')
 TRACE = os.path.join(ROOT, 'testdata', 'traces', 'trace.xplane.pb')
 ODD = ['a;b/c d 7', 'a;b/x 12', 'é中/(y)', 'plain', 'a;b']
-LINE = re.compile(r'^(.*)\s+?(\d+(?:\.\d*)?)$')  # of flamegraph.pl
+LINE = re.compile(r'^(.*)\s+?(\d+(?:\.\d*)?)$')  # options of flamegraph.pl
 UNITS = {'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9}
 UNIT = re.compile(r'^([\d.,]+)(ns|µs|ms|s)?$')
 
 
 def odd_names(folder):
-    """Run metadata of nodes whose names have the characters that separate frames and numbers."""
+    """Returns run metadata of nodes whose names contain the separators of frames and numbers."""
     path = os.path.join(folder, 'odd.pbtxt')
     with open(path, 'w') as f:
         f.write('step_stats { dev_stats { device: "/cpu:0"\n')
@@ -53,7 +53,7 @@ def run(*words):
 
 
 def folded(text):
-    """(self, total) by frame, as flamegraph.pl counts."""
+    """Returns {frame: (self, total)}, as flamegraph.pl counts."""
     own, total = collections.Counter(), collections.Counter()
     for line in text.splitlines():
         m = LINE.match(line)
@@ -67,7 +67,7 @@ def folded(text):
 
 
 def pprof(path):
-    """(self, total) by function in nanoseconds, from the bytes of the file."""
+    """Returns {function: (self, total)} in nanoseconds, from the bytes of the file."""
     strings, functions, locations, samples, unit = [], {}, {}, [], 0
     with gzip.open(path) as f:
         data = f.read()
@@ -78,7 +78,7 @@ def pprof(path):
                 yield from wire._packed('int', value) if kind == 2 else [value]
     for n, _, value in wire.fields(memoryview(data)):
         if n == 1:
-            unit = next(numbers(value, 2))  # of the last value
+            unit = next(numbers(value, 2))  # unit of the last value
         elif n == 2:
             samples.append((list(numbers(value, 1)), list(numbers(value, 2))))
         elif n == 4:
@@ -104,7 +104,7 @@ class Speedscope:
         self.browser = Browser(1600, 6000)
 
     def table(self, path):
-        """(total, self, name) of each row."""
+        """Returns (total, self, name) of each row."""
         with open(path, 'rb') as f:
             data = base64.b64encode(f.read()).decode()
         with open(self.script, 'w') as f:
@@ -118,7 +118,7 @@ class Speedscope:
 
 
 def number(text):
-    """A number of the table, '9.41ms (41%)', and by how much it may be off."""
+    """Returns a number of the table, such as '9.41ms (41%)', and its largest rounding error."""
     m = UNIT.match(text.split(' ')[0])
     value, unit = float(m.group(1).replace(',', '')), UNITS.get(m.group(2), 1)
     return value * unit, .0051 * unit if m.group(2) else 0

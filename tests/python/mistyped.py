@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes that mypy and pyright must find; typing_run.py compares the lines."""
+"""Contains mistakes that mypy and pyright must find; typing_run.py compares the lines."""
 import tfprof
 
 p = tfprof.open('x')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the notebooks of examples with nbclient, which has a Jupyter kernel of its own. --html writes what they show.
+"""Runs the notebooks of examples with nbclient, which has its own Jupyter kernel. --html writes the outputs.
 
     tests/python/notebook_run.py --bin build/check [--html FILE]
 """
@@ -45,7 +45,7 @@ def kernels(t):
 
 
 def all_are_run(_):
-    """No notebook is left out."""
+    """Every notebook has a test."""
     assert [os.path.basename(p) for p in glob.glob(os.path.join(ROOT, 'examples', '*.ipynb'))] == ['kernels.ipynb']
 
 

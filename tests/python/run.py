@@ -45,7 +45,7 @@ def main():
         files = [subprocess.run([os.environ.get('CC') or 'gcc', '-print-file-name=' + n],
                                 stdout=subprocess.PIPE, check=True).stdout.decode().strip()
                  for n in args.preload.split(',')]
-        asan = os.environ.get('ASAN_OPTIONS', '') + ':detect_leaks=0'  # the interpreter's own
+        asan = os.environ.get('ASAN_OPTIONS', '') + ':detect_leaks=0'  # options of the interpreter
         os.execve(sys.executable, [sys.executable, '-B'] + sys.argv, dict(
             os.environ, LD_PRELOAD=' '.join(files), ASAN_OPTIONS=asan.strip(':')))
     os.environ['TFPROF_LIBRARY'] = library

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package; the library in a Python that has its own readline."""
+"""The Python package, and the library in a Python with its own readline."""
 import os
 import sys
 

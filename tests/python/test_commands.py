@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The typed methods for commands, their results, inputs without a path, and what errors carry."""
+"""Tests the typed methods for commands, their results, inputs without a path, and the members of errors."""
 import csv
 import gzip
 import io
@@ -244,7 +244,7 @@ class Errors(unittest.TestCase):
         self.assertNotIsInstance(e.exception, OSError)
 
     def damaged(self, name, data):
-        """Opens a damaged file; the error names it and the offset that its sentence has."""
+        """Opens a damaged file; the error has the file and the offset that its message states."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, name)
             with open(path, 'wb') as f:

@@ -96,7 +96,7 @@ class Notebook(InFolder):
 
 
 class Snippets(InFolder):
-    """Calls of tutorials and articles, under the names that they use."""
+    """Calls from tutorials and articles, with the names that they use."""
 
     def setUp(self):
         super().setUp()

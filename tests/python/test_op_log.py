@@ -80,7 +80,7 @@ def training_graph():
 
 
 def silent(f, *args, **more):
-    """(result, what it wrote on standard error)"""
+    """Returns (result, text on standard error)."""
     err = io.StringIO()
     with contextlib.redirect_stderr(err):
         return f(*args, **more), err.getvalue()
@@ -114,7 +114,7 @@ class Logger(unittest.TestCase):
             made, said = silent(tfprof_logger.merge_default_with_oplog, source)
             self.assertEqual(expected, entries(made), said)
             self.assertEqual(expected is guessed, 'that an optimizer updates (1 of 2)' in said)
-        for source, total in ((binary, 'slot'), (plain, 'w')):  # the library finds the same ones
+        for source, total in ((binary, 'slot'), (plain, 'w')):  # the library finds the same variables
             with tfprof.open(source) as p:
                 names = [r.name for _, r in p.scope(account_type_regexes=['_trainable_variables'],
                                                     account_displayed_op_only=True).walk()]
@@ -185,7 +185,7 @@ class Logger(unittest.TestCase):
 
 
 class Text(unittest.TestCase):
-    """Protobuf's text format."""
+    """Protobuf's text format is read and written."""
 
     def test_forms(self):
         text = b'''# a comment
@@ -204,12 +204,12 @@ class Text(unittest.TestCase):
                      b'log_entries { types: [', b': 3', b'log_entries { name "x" ] }'):
             with self.assertRaises(ValueError, msg=text):
                 wire.from_text(messages.OpLogProto, text)
-        deep = wire.from_text(messages.OpLogProto, b'a { ' * 100000 + b'}' * 100000)  # no recursion
+        deep = wire.from_text(messages.OpLogProto, b'a { ' * 100000 + b'}' * 100000)  # not read by recursion
         self.assertEqual(b'', deep.SerializeToString())
 
 
 class GraphAlone(unittest.TestCase):
-    """The options of the first tutorial, with nothing but a graph."""
+    """The options of the first tutorial work with only a graph."""
 
     def test_parameters_and_float_operations(self):
         with printed():

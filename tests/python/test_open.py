@@ -36,7 +36,7 @@ PYTORCH = {'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'GPU'}], '
 
 
 class EveryKind(unittest.TestCase):
-    """Each input: what the program says of it, and what Python says."""
+    """Each input gives the same answers in the program and in Python."""
 
     def judge(self, source, steps=True, hottest=None):
         with tfprof.open(source) as p:

@@ -204,7 +204,7 @@ class Inputs(unittest.TestCase):
     def test_fork(self):
         for busy in (False, True):
             s = _native.Session()
-            if busy:  # acts as another thread in a call
+            if busy:  # acts like a call on another thread
                 s._lock.acquire()
             pid = os.fork()
             if not pid:

@@ -55,7 +55,7 @@ def test_fake_run():
 
 
 def test_fake_ends():
-    """The summary says how a process ended that did not close its recording, and how many launches have no record; record
+    """The summary states how a process that did not close its recording ended, and how many launches have no record; record
     ends by the same signal."""
     env = dict(LD_LIBRARY_PATH=ARGS.fakes)
     late = dict(env, FAKE_LATE='1000000')
@@ -70,7 +70,7 @@ def test_fake_ends():
         same((lost_of['kernels_without_record'], lost_of['lower_bounds'], lost_of['processes_not_compared']), (lost, ['kernels_without_record'], 1))
     got = run('sh', '-c', './bin/tfprof record -o s -- "$@"; echo $?', 'sh', *fake('launch:5', 'raise:9'), more=env)
     same(got[1], '137\n', got)
-    # The program closes all descriptors, and with them that of the recording.
+    # The program closes all descriptors, including the descriptor of the recording.
     got = tfprof('record', '-o', 'c', '--', *fake('launch:500', 'close-all', 'launch:500', 'exit:3'), more=env)
     same(got[0], 3, got)
     holds(got[2], '1 process had not closed its recording')
@@ -97,7 +97,7 @@ if __name__ == '__main__':
 
 
 def python():
-    """Returns how Python is started so that it can load the collector of a build with sanitizers."""
+    """Returns the words that start Python so that it can load the collector of a build with sanitizers."""
     linked = subprocess.run(['ldd', 'bin/' + LIBRARY], stdout=subprocess.PIPE, check=True).stdout.decode()
     first = re.findall(r'=> (\S*/lib[a-z]+san\.so\S*)', linked)
     return (['env', 'LD_PRELOAD=' + ':'.join(first), 'ASAN_OPTIONS=detect_leaks=0'] if first else []) + [sys.executable]
@@ -114,7 +114,7 @@ def test_fake_workers():
         recorded = sum(g['kernels'] for g in data['gpus'])
         lost = data['lost']
         same(recorded + lost['kernels_without_record'], 400, got[2])
-        # Nobody checks at a sudden end whether another client has stopped the count of launches.
+        # At a sudden end, the collector cannot check whether another client has stopped the count of launches.
         same(lost['lower_bounds'], ['kernels_without_record'] if lost['processes_not_closed'] else [], got[2])
         same(lost['processes_not_closed'] > 0, recorded < 400, got[2])
         same('killed' in got[2], False, got[2])

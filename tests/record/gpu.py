@@ -102,7 +102,7 @@ def test_nodes_of_graphs_without_launches():
     same([(g['launches'], g['mean_ns']) for g in json.loads(got[1])['graphs']], [(0, None)])
 
 
-# ---- one table each, computed by hand -------------------------------------------------------------
+# ---- single tables, computed by hand -------------------------------------------------------------
 US, MS = 1000, 1000000
 H100 = dict(id=0, uuid='GPU-A', name='H100', major=9, minor=0)
 

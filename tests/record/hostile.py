@@ -48,7 +48,7 @@ def test_no_files():
 
 
 def test_old_orders():
-    """Commands of ctl to an earlier recording in the folder do not affect the next one."""
+    """ctl commands to an earlier recording in the folder do not affect the next recording."""
     env = dict(LD_LIBRARY_PATH=ARGS.fakes)
     tfprof('record', '-o', 'o', '--', *fake('launch:10'), more=env)
     tfprof('ctl', 'o', 'stop')
@@ -71,7 +71,7 @@ def test_nested():
 
 
 def test_nobody_listens():
-    """ctl reports that all processes have ended; it reports nothing if processes may still start."""
+    """ctl reports that all processes have ended, unless processes may still start."""
     one('over')
     same(tfprof('ctl', 'over', 'stop')[::2], (1, "tfprof: no process that has recorded into 'over' is still running\n"))
     spool('over', Spool(), os.getpid(), start_ticks(os.getpid()))
@@ -104,7 +104,7 @@ def test_no_room():
     for part in ('tfprof: recording stopped after ', ': File too large\n',
                  ' records not written, ', ', 1 process had not closed its recording: '):
         holds(got[2], part)
-    # Whatever could not be written, each kernel is counted.
+    # Each kernel is counted, even if some data could not be written.
     have, lost = (int(re.search(r'(\d+) kernels%s' % x, got[2])[1]) for x in (',', ' launched but not recorded'))
     same(have + lost, 50000, got[2])
     holds(got[2], '; at least ')

@@ -33,7 +33,7 @@ def test_status():
 
 
 def test_shut_path():
-    """A folder of PATH that cannot be searched is skipped, as in a shell."""
+    """A folder in PATH without search permission is skipped, as in a shell."""
     os.mkdir('shut', 0)
     os.chmod('.', 0o755)
     nobody = {} if os.getuid() else {'user': 65534, 'group': 65534, 'extra_groups': []}
@@ -177,8 +177,8 @@ def test_stop_and_go():
 
 
 def test_hangup():
-    """If the terminal of record closes, the program gets the hangup once, also where record is the leader of the session, which
-    alone is told by the system."""
+    """If the terminal of record closes, the program gets the hangup once, even if record is the session leader, which is the
+    only process that the system notifies."""
     words = [sys.executable, '-c', 'import os\nos.dup2(os.open("said", os.O_WRONLY | os.O_CREAT), 1)\nNAMES = ["HUP"]\nWANT = 1\n' + COUNTER]
     pid, fd = pty.fork()
     if pid == 0:

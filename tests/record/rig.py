@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-ARGS = argparse.Namespace()  # the tested programs; run.py fills it
+ARGS = argparse.Namespace()  # the tested programs; set by run.py
 LIBRARY = 'libtfprof_cupti.so'
 HOST = socket.gethostname()
 VARIABLES = ('CUDA_INJECTION64_PATH', 'NVTX_INJECTION64_PATH', 'TFPROF_SESSION', 'TFPROF_OPTS')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Uses record, ctl, gpu and doctor as shells, schedulers and people do; compares the environment of a program below record with
+"""Uses record, ctl, gpu and doctor as shells, schedulers and users do; compares the environment of a program below record with
 the one without record.
 
     tests/record/run.py --program build/tfprof --tools build/release [NAME...]

@@ -115,7 +115,7 @@ class Load:
 
 
 class Case:
-    """One answer to compare."""
+    """A recorded answer to compare."""
 
     def __init__(self, load, line, kind, entry):
         self.load, self.line, self.kind, self.entry = load, line, kind, entry
@@ -234,7 +234,7 @@ LOG_LINE = re.compile(rb'^(\[libprotobuf |\d{4}-\d\d-\d\d \d\d:|[IWEF]\d{4} |WAR
 LOAD_LINE = re.compile(rb'.* has no start time, skipping\n|found \d+ gpu allocator for 1 node\n')
 
 
-# Printed when the code view is built: in each recorded answer, but once in a session.
+# Printed when the code view is built: in each recorded answer, but only once in a session.
 BUILD_LINE = re.compile(rb'\d+ gradient nodes not accounted\n')
 
 

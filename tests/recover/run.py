@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Cuts recorded files after each 1/64 of their length. Without --recover what is cut inside a record
-is refused, and a second line names the flag; with it the run succeeds, and its warning has the counts
-that a parser of this file's own finds: records kept, bytes lost, bytes missing. Then the same of spools
-(spool/recover_spools.py), which may break off, but not be damaged.
+is refused, and a second line names the flag; with it the run succeeds, and its warning has the counts of this script's own
+parser: records kept, bytes lost, bytes missing. Then recordings are tested in the same way (spool/recover_spools.py); they may
+be truncated, but not damaged.
 
     tests/recover/run.py --program build/tfprof [--make build/check/spool_make] [--all | --sample N]
 """

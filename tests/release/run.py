@@ -27,7 +27,7 @@ from cases import Skip  # noqa: E402
 CLONE = os.path.join(ROOT, 'build', 'release-test')
 URL = 'https://example.org/files'
 PROJECT = 'https://example.org/tfprof'
-# The settings of Homebrew's rubocop for formulae, as far as rubocop itself has the cops.
+# The settings of Homebrew's rubocop for formulae, limited to the cops of rubocop itself.
 FORMULA_STYLE = '''AllCops:
   NewCops: enable
   SuggestExtensions: false
@@ -45,7 +45,7 @@ assert [v.recipe.to_dict()['package']['name'] for v in variants] == ['tfprof'], 
 about = variants[0].recipe.to_dict()['about']
 assert about['homepage'] == sys.argv[2] and about['license_file'] == ['LICENSE', 'web/notices.txt'], about
 '''
-BUILT = 'check,wheels,programs,deb'  # parts that take minutes, and have tests of their own
+BUILT = 'check,wheels,programs,deb'  # parts that take minutes, and have their own tests
 REMOVED = 'tfp_error_code'
 
 
@@ -68,7 +68,7 @@ def version():
 
 
 def prepare():
-    """A clone whose last release is the commit itself."""
+    """Makes a clone whose last release is the commit itself."""
     for tool in ('abidw', 'abidiff', 'git'):
         if not shutil.which(tool):
             raise Skip('%s is missing' % tool)
@@ -155,7 +155,7 @@ def image():
 
 
 def filled(path, to):
-    """Writes a recipe with version, addresses and checksum."""
+    """Writes a recipe, filled in with version, addresses and checksum."""
     with open(os.path.join(ROOT, 'packaging', path)) as f:
         text = f.read()
     for name, value in (('VERSION', '0.1.0'), ('URL', URL + '/tfprof-0.1.0.tar.gz'), ('HOMEPAGE', PROJECT), ('SHA256', '0' * 64)):

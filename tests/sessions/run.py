@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random commands in one session, compared with each of them in a process of its own.
+"""Runs random commands in one session, and compares each answer with that of a separate process.
 
-Commands must not influence each other: a session must print and write what fresh processes print and write, one after the
-other. Lines with `set` are replayed in each of them.
+Commands must not influence each other: a session must print and write the same as fresh processes, one after the other. Lines
+with `set` are replayed in each of them.
 
     tests/sessions/run.py                  the usual seeds
     tests/sessions/run.py --seeds 5-200    others

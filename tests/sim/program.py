@@ -15,7 +15,7 @@ COMPUTE, SIDE, COMM = 7, 20, 24         # streams
 
 
 def rows(path=os.path.join(os.path.dirname(os.path.abspath(__file__)), 'parameters.json')):
-    """The rows of a file of parameters, each complete."""
+    """Returns the rows of a file of parameters, with all members filled in."""
     with open(path) as f:
         found = json.load(f)
     return {k: dict(found['exact'], **row) for k, row in found.items() if k != 'describe'}
@@ -70,7 +70,7 @@ class Builder:
         self.call('cudaLaunchKernel', works=[work])
 
     def move(self, part, of):
-        """Goes on with the device that has this part of the model; its stream waits for the device before."""
+        """Switches to the device that has this part of the model; its stream waits for the previous device."""
         device = self.first + part * self.devices // of
         if device != self.device:
             self.event(COMPUTE, COMPUTE, device)
@@ -89,7 +89,7 @@ class Builder:
             self.add('end')
 
     def layer(self, i, suffix=''):
-        """Ops with ops inside; some have more than one kernel."""
+        """Adds nested ops, some with more than one kernel."""
         self.frame('model.py(%d): %s' % (30 + i, 'backward' if suffix else 'forward'))
         names = ('aten::linear', 'aten::addmm', 'gemm_%d%s' % (i, suffix)), ('aten::relu', 'aten::clamp_min', 'relu_kernel' + suffix)
         for outer, inner, kernel in names:
@@ -103,7 +103,7 @@ class Builder:
         self.unframe()
 
     def event(self, frm, to, device=None):
-        """A stream (of this or another device) waits for what a stream of this device has to do now."""
+        """Makes a stream (of this or another device) wait for the present work of a stream of this device."""
         self.events += 1
         name = self.events
         self.call('cudaEventRecord', record=(name, self.device, frm))
@@ -121,7 +121,7 @@ class Builder:
         self.call('cudaGraphLaunch', works=works)
 
     def item(self):
-        """The host reads the value of a tensor."""
+        """Makes the host read the value of a tensor."""
         def leaf():
             copy = Work('copy', 'Memcpy DtoH (Device -> Pinned)', self.device, COMPUTE, self.d.of('small_copy'), self.jitter(), bytes=4)
             self.call('cudaMemcpyAsync', works=[copy])
@@ -129,7 +129,7 @@ class Builder:
         self.op('aten::item', lambda: self.op('aten::_local_scalar_dense', leaf))
 
     def input(self, step):
-        """The loader's batch, and its copies to the device."""
+        """Adds the batch of the loader, and its copies to the device."""
         self.add('begin', 'user_annotation', 'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__')
         self.work('loader_slow' if self.d.yes('loader_is_slow') else 'loader')
         self.add('end')
@@ -156,7 +156,7 @@ class Builder:
                 self.item()
 
     def backward(self, layers, collective):
-        """Another thread launches the work of the backward pass while this one waits."""
+        """Makes another thread launch the work of the backward pass while this thread waits."""
         if not self.d.yes('backward_thread'):
             return self.backward_ops(layers, collective)
         self.tokens += 1
@@ -183,7 +183,7 @@ class Builder:
                 self.work('python')
 
     def all_reduce(self, group, members):
-        """A collective on its own stream, after what is on the compute stream."""
+        """Adds a collective on its own stream, after the present work of the compute stream."""
         self.event(COMPUTE, COMM)
         work = Work('communication', 'ncclDevKernel_AllReduce_Sum_f32_RING_LL', self.device, COMM, 0, self.jitter(), group=group,
                     collective='allreduce')
@@ -199,7 +199,7 @@ class Builder:
 
 
 def instructions(seed, row):
-    """{process: {tid: instructions}} of a seed and a row of parameters."""
+    """Returns {process: {tid: instructions}} of a seed and a row of parameters."""
     shared = Drawn(seed, row)
     ranks, steps, layers = shared.of('ranks'), shared.of('steps'), shared.of('layers')
     transfer = [[shared.of('transfer') for _ in range(layers)] for _ in range(steps)]

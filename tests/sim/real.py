@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Properties of the answers about time, on real files: the order of the rows or events in a file does not matter, and if all times are
-three times as long, so are those of the answers.
+"""Tests properties of the answers about time, on real files: the order of the rows or events in a file does not matter, and if
+all times are multiplied by three, so are the times in the answers.
 
     --program, --realdata   tfprof; the folder of the real files
     names                   tests whose name contains one of these words
@@ -52,13 +52,14 @@ def changed_export(path, factor, seed):
 
 # ---- XSpace ----
 
-# The messages from the file down to an event: the field of the next one below, and the fields with times.
+# The messages from the file down to an event: the field of the next message below, and the fields with times.
 LEVELS = ((1, ()), (3, ()), (4, (3, 9)), (None, (2, 3)))
 EVENT = 3
 
 
 def mixed(messages, shuffle, level):
-    """Messages of a level in another order. Events with equal times keep theirs, which says how they nest."""
+    """Returns the messages of a level in another order. Events with equal times keep their order, which defines how they
+    nest."""
     keys = [tuple(v for f, v in viewer.fields(m) if f in LEVELS[EVENT][1]) if level == EVENT else m for m in messages]
     rest = {}
     for key, message in zip(keys, messages):
@@ -68,7 +69,7 @@ def mixed(messages, shuffle, level):
 
 
 def changed_message(data, factor, shuffle, level=0):
-    """A message with its times multiplied, and its planes, lines and events in another order."""
+    """Returns a message with its times multiplied, and its planes, lines and events in another order."""
     inner, times = LEVELS[level]
     fields = list(viewer.fields(data))
     below = mixed([value for field, value in fields if field == inner], shuffle, level + 1)
@@ -95,8 +96,8 @@ def changed_xspace(path, factor, seed):
 # ---- tests ----
 
 def by_content(answer):
-    """An answer whose rows are in an order that does not depend on the file: devices are numbered in the order of the file, and rows of
-    equal time follow it. Segments of a path, which are also the rows of that answer, have an order."""
+    """Returns an answer with its rows in an order that does not depend on the file: devices are numbered in the order of the
+    file, and rows of equal time follow it. Segments of a path, which are also the rows of that answer, have an order."""
     if isinstance(answer, dict):
         ordered = {'segments', 'rows'} if 'segments' in answer else set()
         return {k: v if k in ordered else by_content(v) for k, v in answer.items()}
@@ -106,8 +107,8 @@ def by_content(answer):
 
 
 def same(path, change, factor, seed):
-    """Asserts that the answers about a changed file are those about the file. The rows of `devices` have points in time, which also
-    count from the origin of the clock, and quantiles of histograms, which are rounded."""
+    """Asserts that the answers about a changed file equal the answers about the file. The rows of `devices` have points in
+    time, which also count from the origin of the clock, and quantiles of histograms, which are rounded."""
     other = change(path, factor, seed)
     for command, words in QUESTIONS:
         a, b = run.ask(command, [path], *words), run.ask(command, [other], *words)
@@ -119,7 +120,7 @@ def same(path, change, factor, seed):
 
 
 def files(xspaces):
-    """Yields real files with the function that changes them. xspaces: begins of the names of XSpaces."""
+    """Yields real files with the function that changes them. xspaces: prefixes of the names of XSpaces."""
     for folder, first, end, change in (('nsys', '', '.sqlite', changed_export), ('xplane', xspaces, '.pb', changed_xspace)):
         names = sorted(n for n in os.listdir(os.path.join(REALDATA, folder)) if n.startswith(first) and n.endswith(end))
         assert len(names) > 1, 'too few files in ' + folder
@@ -134,8 +135,8 @@ def order_in_the_file_does_not_matter():
 
 
 def answers_grow_with_all_times():
-    """If all times of a file are three times as long, so are those of the answers. tpu_inference_2 is left out: its times are in
-    stats of events, too."""
+    """If all times of a file are multiplied by three, so are the times in the answers. tpu_inference_2 is left out: its times
+    are in stats of events, too."""
     for path, change in files(('gpu', 'jax')):
         same(path, change, FACTOR, 0)
 

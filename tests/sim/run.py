@@ -3,7 +3,7 @@
 """Compares answers about time with the simulator that made the traces.
 
 Each test draws programs (`program.py`, by the rows of `parameters.json`), simulates them (`simulate.py`), writes them as profilers
-do (`writers.py`) and compares what tfprof says with what truly happened (`truth.py`). A failure names the row and the seed:
+do (`writers.py`) and compares the answers of tfprof with the truth (`truth.py`). A failure names the row and the seed:
 `tests/sim/run.py --show exact:17` writes the trace and prints the truth.
 
     --program, --make  tfprof, and spool_make, which makes recordings
@@ -33,20 +33,20 @@ SEEDS = range(0)
 
 
 def simulated(row, seed, change=None):
-    """A run of a row of parameters and a seed."""
+    """Returns the run of a row of parameters and a seed."""
     values = program.rows()[row]
     return simulate.Run(program.instructions(seed, values), program.machine(values), change)
 
 
 def ask(command, paths, *words):
-    """The answer of a command as JSON."""
+    """Returns the answer of a command as JSON."""
     p = subprocess.run([PROGRAM, command, *paths, *words, '-output', 'json'], capture_output=True, text=True)
     assert p.returncode == 0, '%s %s: status %d: %s' % (command, ' '.join(paths), p.returncode, p.stderr)
     return json.loads(p.stdout)
 
 
 def each(*rows):
-    """Yields (what it is called in messages, run, its files) for every seed, taking turns between rows."""
+    """Yields (name for messages, run, its files) for every seed, alternating between rows."""
     for seed in SEEDS:
         row = rows[seed % len(rows)]
         run = simulated(row, seed)
@@ -54,7 +54,7 @@ def each(*rows):
 
 
 def differing(found, expected):
-    """Members of a dict that are not as expected: {name: (expected, found)}."""
+    """Returns the members of a dict that are not as expected: {name: (expected, found)}."""
     return {k: (v, found.get(k)) for k, v in expected.items() if found.get(k) != v}
 
 
@@ -69,7 +69,7 @@ def number(step):
 # ---- devices ----
 
 def device_numbers(run, process, device):
-    """The members of a device's row."""
+    """Returns the members of a device's row."""
     part = truth.partition(run, process, device)
     out = {'span_ns': part['span'], 'idle_ns': part['idle'], 'compute_busy_ns': part['compute'],
            'exposed_communication_ns': part['exposed_communication'], 'exposed_copy_ns': part['exposed_copy']}
@@ -80,7 +80,7 @@ def device_numbers(run, process, device):
 
 
 def inside(row):
-    """A row of devices without the idle time outside of the device's work."""
+    """Returns a row of devices without the idle time outside of the device's work."""
     return dict(row, idle_ns=row['idle_ns'] - row.get('before_first_ns', 0) - row.get('after_last_ns', 0))
 
 
@@ -100,7 +100,7 @@ PLACES = {'host_op': 'op', 'annotation': 'op', 'call': 'call', 'python': 'line',
 
 
 def true_places(run, process, device):
-    """Counter {name: ns} of what the host did while a device had nothing to do, because its launches came late."""
+    """Returns a Counter {name: ns} of the host's activities while a device was idle because its launches came late."""
     out = collections.Counter()
     for (cause, kind, name), ns in truth.idle(run, process, device).items():
         if cause == 'host_late':
@@ -109,7 +109,7 @@ def true_places(run, process, device):
 
 
 def idle_names_the_true_places():
-    """The ops, lines and calls that `idle` names for the time in which the host was late are those that the simulator ran."""
+    """The ops, lines and calls that `idle` names for the time in which the host was late equal those of the simulator."""
     for name, run, paths in each('exact', 'arrival', 'jitter'):
         answer = ask('idle', paths, '-by', 'call', '--top=0')
         for d in answer['devices']:
@@ -122,8 +122,8 @@ def idle_names_the_true_places():
 
 
 def all_formats_say_the_same():
-    """One run has equal numbers as PyTorch, Nsight Systems, rocprofv3, XSpace and our recorder write it.
-    rocprofv3 and XSpace do not tell which stream waits for an event; in them such waits have an unknown cause."""
+    """A run has equal numbers in the formats of PyTorch, Nsight Systems, rocprofv3, XSpace and the recorder. rocprofv3 and
+    XSpace do not state which stream waits for an event, so such waits have an unknown cause there."""
     sqlite = built.has(PROGRAM, 'sqlite')
     for name, run, _ in each('exact', 'arrival', 'jitter'):
         known = device_numbers(run, 0, 0)
@@ -160,7 +160,7 @@ def steps_are_divided_exactly():
 # ---- critical ----
 
 def segments(answer):
-    """[(start, end, kind, name, track)], neighbours of one place as one."""
+    """Returns [(start, end, kind, name, track)]; adjacent segments of one place are joined."""
     out = []
     for s in answer['segments']:
         here = (s['start_ns'], s['start_ns'] + s['duration_ns'], s['kind'], s['name'], s['track'])
@@ -171,8 +171,8 @@ def segments(answer):
 
 
 def paths_tile_the_window():
-    """The window of a step reaches from the last work of the step before to its own; the segments cover it without gap or overlap,
-    and the kinds add up to it."""
+    """The window of a step reaches from the last work of the previous step to its own last work; the segments cover it without
+    gap or overlap, and the kinds add up to it."""
     for name, run, paths in each('exact', 'arrival', 'jitter'):
         for step in middle_steps(run):
             answer = ask('critical', paths, '-step', number(step))
@@ -193,7 +193,8 @@ def true_segments(run, step):
 
 
 def without_delays(found):
-    """Segments whose delays before device work are one kind: how they are divided depends on the base latency, an estimate."""
+    """Returns segments in which all delays before device work have one kind, because their division depends on the base
+    latency, which is an estimate."""
     out = []
     for start, end, kind, name, track in found:
         if kind in ('launch_latency', 'kernel_gap', 'not_known'):
@@ -205,7 +206,7 @@ def without_delays(found):
 
 
 def compare_paths(name, step, expected, found):
-    """Asserts that two paths are equal. What a delay was that the start of the window cuts off is left open."""
+    """Asserts that two paths are equal. The kind of a delay that begins before the window is not compared."""
     while expected and found and expected[-1] == found[-1]:
         expected.pop()
         found.pop()
@@ -215,14 +216,14 @@ def compare_paths(name, step, expected, found):
 
 
 def paths_are_the_true_ones():
-    """Each step's path is that of the simulator, segment by segment."""
+    """Each step's path equals the simulator's path, segment by segment."""
     for name, run, paths in each('exact', 'arrival', 'stacks'):
         for step in middle_steps(run):
             compare_paths(name, step, true_segments(run, step), segments(ask('critical', paths, '-step', number(step))))
 
 
 def by_name(found):
-    """The time of each kind and name of segments."""
+    """Returns the time of each kind and name of segments."""
     out = collections.Counter()
     for start, end, kind, name, _ in without_delays(found):
         out[kind, name] += end - start
@@ -230,10 +231,10 @@ def by_name(found):
 
 
 def unknown_events_are_assumed():
-    """Without events of synchronisation in the file, a stream is assumed to have waited for the work that ended last before. Then 1 %
-    of the time of paths is elsewhere than on the true ones, and 11 % if several devices wait for each other. Recordings tell which
-    stream waits: with them it is 0.5 % and 3 %. Seeds of several devices differ by a standard deviation of 13 %, so the limit is three
-    of those of their mean."""
+    """Without events of synchronisation in the file, a stream is assumed to have waited for the work that ended last before.
+    Then 1 % of the time of paths is not on the true paths, and 11 % if several devices wait for each other. Recordings state
+    which stream waits, so the shares are 0.5 % and 3 %. Seeds of several devices differ by a standard deviation of 13 %, so the
+    limit is three standard deviations of their mean."""
     for rows, limits in (('exact', 'arrival'), (.012, .006)), (('devices',), (.114 + .4 / len(SEEDS) ** .5, .06)):
         windows, off = 0, [0, 0]
         for _, run, _ in each(*rows):
@@ -248,7 +249,8 @@ def unknown_events_are_assumed():
 
 
 def without_kinds(found):
-    """Segments as all formats have them: ranges are annotations in some and ops in others, and copies have no names in XSpaces."""
+    """Returns segments without differences between formats: ranges are annotations in some and ops in others, and copies have
+    no names in XSpaces."""
     out = []
     for start, end, kind, name, _ in without_delays(found):
         if kind not in ('delay', 'compute', 'communication', 'copy'):
@@ -261,7 +263,7 @@ def without_kinds(found):
 
 
 def paths_are_the_same_in_all_formats():
-    """The path of a step is the same as Nsight Systems, XSpace and our recorder write the run. Recordings number steps from 0 and
+    """The path of a step is equal in the formats of Nsight Systems, XSpace and the recorder. Recordings number steps from 0 and
     have times since 1970."""
     sqlite = built.has(PROGRAM, 'sqlite')
     for name, run, _ in each('one_stream'):
@@ -286,7 +288,7 @@ def events_of_nsight_systems_are_known():
 
 # ---- what-if ----
 
-CHANGES = [   # words of the command, and what they mean to the simulator
+CHANGES = [   # words of the command, and the change in the simulator
     ('kernel:gemm*0.5', dict(kernels=[('gemm', .5)])), ('kernel:gemm*2', dict(kernels=[('gemm', 2)])),
     ('kernel:.*=0', dict(kernels=[('.', 0)])), ('host*0.5', dict(host=.5)), ('host*2', dict(host=2)), ('copy=0', dict(copy=0)),
     ('launch=0', dict(launch=0)), ('sync=0', dict(sync=0)), ('op:aten::addmm*0.5', dict(ops=[('^aten::addmm$', .5)])),
@@ -296,13 +298,13 @@ CHANGES = [   # words of the command, and what they mean to the simulator
 
 
 def mean_step(run):
-    """The mean time from the last work of a step to that of the next, without the first step."""
+    """Returns the mean time from the last work of a step to the last work of the next, without the first step."""
     ends = [end for _, _, end in truth.steps(run).values()]
     return (ends[-1] - ends[0]) / (len(ends) - 1)
 
 
 def what_if(row, seed, words, meaning, paths, run):
-    """The answer of what-if about all steps but the first, and its error."""
+    """Returns the answer of what-if about all steps but the first, and its error."""
     steps = [number(s) for s in middle_steps(run)]
     answer = ask('what-if', paths, *words.split(), '-step', '%s..%s' % (steps[0], steps[-1]))
     truly = mean_step(simulated(row, seed, simulate.Change(**meaning)))
@@ -310,19 +312,19 @@ def what_if(row, seed, words, meaning, paths, run):
 
 
 def changes_have_the_simulated_effect():
-    """The step time after a change is within 1 % of what the simulator takes with the change; 2 % if latencies are random."""
+    """The step time after a change is within 1 % of the simulated step time; 2 % if latencies are random."""
     for name, run, paths in each('exact', 'arrival', 'jitter', 'stacks'):
         row, seed = name.split(':')
         for words, meaning in [CHANGES[int(seed) % len(CHANGES)], CHANGES[(int(seed) // len(CHANGES) + 2) % len(CHANGES)]]:
             answer, error = what_if(row, int(seed), words, meaning, paths, run)
             assert abs(answer['before_ns'] - mean_step(run)) <= 1, '%s: before: %s, not %s' % (name, answer['before_ns'], mean_step(run))
-            limit = .02 if row == 'jitter' else .01     # each latency has noise, which the replay cannot know
+            limit = .02 if row == 'jitter' else .01     # each latency has noise that the replay cannot know
             assert abs(error) <= limit, '%s, %s: %s ns after, which is %+.1f %%' % (name, words, answer['after_ns'], 100 * error)
 
 
 def missing_events_are_stated():
-    """Where the file does not tell which stream waited for which event, and the answer is more than 1 % off for it, the model error is
-    at least a quarter of that, or a warning names what is missing."""
+    """If the file does not state which stream waited for which event, and the answer is therefore wrong by more than 1 %, the
+    model error is at least a quarter of that, or a warning names the missing data."""
     for name, run, _ in each('exact', 'arrival', 'devices'):
         row, seed = name.split(':')
         paths = writers.write_kineto(run, '.', sync=False)
@@ -367,12 +369,12 @@ def properties(change, factor, *rows):
 
 
 def order_in_the_file_does_not_matter():
-    """The answers about a file whose events were shuffled are the same."""
+    """The order of the events in the file does not change the answers."""
     properties(lambda run: writers.write_kineto(run, 'other', shuffle=1), 1, 'exact', 'jitter', 'stacks')
 
 
 def answers_grow_with_all_times():
-    """If all times of a file are 40 times as long, so are those of the answers."""
+    """If all times of a file are multiplied by 40, so are the times in the answers."""
     def grown(run):
         for x in run.works + [s for t in run.threads.values() for s in t.slices]:
             x.start, x.end = 40 * x.start, 40 * x.end

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulates programs on hosts and GPUs, and keeps what truly caused each start.
+"""Simulates programs on hosts and GPUs, and records the true cause of each start.
 
 A program is a list of instructions for each host thread (`program.py` draws them). The simulator executes them in order of time
 and yields slices of threads and work of devices, from which `writers.py` makes files and `truth.py` answers. All times are
@@ -28,7 +28,7 @@ class Machine:
 
     def __init__(self, gap=1_100, event_gap=1_030, latency=5_300, prefetch=True, ceiling=0, returned=2_100):
         self.gap, self.event_gap, self.latency, self.prefetch = gap, event_gap, latency, prefetch
-        self.ceiling = ceiling      # how many works of a device may be pending; 0: no limit
+        self.ceiling = ceiling      # maximum pending works of a device; 0: no limit
         self.returned = returned    # from the end of the work to the end of the call that waits for it
 
 
@@ -50,8 +50,9 @@ class Call:
 
 
 class Change:
-    """A change of a what-if: factors by pattern of kernels, of slices (with the works launched inside) and of calls, and factors of
-    parts of the machine. spared: slices that `host` does not change; waits: slices in which calls do not wait, although sync is 1."""
+    """The change for a what-if: factors by pattern of kernels, of slices (with the works launched inside) and of calls, and
+    factors of parts of the machine. spared: slices that `host` does not change; waits: slices in which calls do not wait,
+    although sync is 1."""
 
     def __init__(self, kernels=(), host=1, ops=(), calls=(), spared=(), waits=(), copy=1, communication=1, launch=1, sync=1):
         self.kernels, self.host, self.ops, self.calls, self.spared, self.waits = kernels, host, ops, calls, spared, waits
@@ -59,7 +60,7 @@ class Change:
 
     @staticmethod
     def of_slices(patterns, names):
-        """The factor of what happens within slices; names: of the slices, outermost first."""
+        """Returns the factor for times within slices; names: names of the slices, outermost first."""
         factor = 1
         for pattern, by in patterns:
             if any(re.search(pattern, n) for n in names):
@@ -82,7 +83,7 @@ class Change:
 
 
 class Slice:
-    """An interval of a thread. call: its Call; correlation: of a call; more: arguments for the writers."""
+    """An interval of a thread. call: its Call; correlation: correlation of the call; more: arguments for the writers."""
 
     def __init__(self, category, name, start, depth, call=None, correlation=None, more=None):
         self.category, self.name, self.start, self.end, self.depth = category, name, start, None, depth
@@ -138,7 +139,7 @@ class Run:
     # ---- threads ----
 
     def step(self, thread, key):
-        """Executes one instruction of a thread; it runs again when it can continue."""
+        """Executes one instruction of a thread; the thread runs again when it can continue."""
         if thread.next >= len(thread.program):
             return
         what, *rest = thread.program[thread.next]
@@ -184,7 +185,7 @@ class Run:
             heapq.heappush(self.ready, (self.threads[key].at, key))
 
     def do_call(self, thread, key, call):
-        """A call has its effect at its start. It ends after its own length, or later, if it blocks."""
+        """Executes a call, which has its effect at its start. It ends after its own length, or later if it blocks."""
         if not thread.stack or thread.stack[-1].call is not call:
             room = self.blocked_by_queue(call)
             if room is not None and room.end is None:
@@ -226,7 +227,7 @@ class Run:
         return s
 
     def waited_for(self, process, call):
-        """The works that a blocking call waits for."""
+        """Returns the works that a blocking call waits for."""
         if call.block == 'device':
             return [w for (p, d, _), w in self.tails.items() if (p, d) == (process, call.on)]
         if call.block == 'stream':
@@ -236,7 +237,7 @@ class Run:
         return []
 
     def blocked_by_queue(self, call):
-        """The work that has to end before another fits into the queue of its device."""
+        """Returns the work that has to end before another work fits into the queue of its device."""
         n = self.machine.ceiling
         queue = self.queues.get(call.works[0].device, ()) if call.works else ()
         return queue[-n] if n and len(queue) >= n else None
@@ -258,7 +259,8 @@ class Run:
         self.resolve([w])
 
     def resolve(self, works):
-        """Gives works whose predecessors are known their start, and their end unless they wait for members of a collective."""
+        """Sets the start of works whose predecessors are known, and the end of those that do not wait for members of a
+        collective."""
         while works:
             w = works.pop()
             before = [p for p in [w.before] + w.after if p is not None]
@@ -280,7 +282,8 @@ class Run:
                 self.wake(('work', id(m)))
 
     def start_of(self, w):
-        """When a work starts whose predecessors have their ends. Sets what it waited for: a work, or None for its launch."""
+        """Returns the start of a work whose predecessors have ends. Sets binding: the work that it waited for, or None for its
+        launch."""
         m, called = self.machine, w.launch.start
         before = [(w.before.end + m.gap, w.before.index, w.before)] if w.before else []
         before += [(p.end + m.event_gap, p.index, p) for p in w.after]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Derives from a run its steps, its critical path and the causes of idle time, as tfprof words them.
-
-Everything here follows what the simulator recorded (which launch, which stream, which events, which thread a start waited for),
-never what a file says. Answers are in ns.
+"""Derives from a run its steps, its critical path and the causes of idle time, with tfprof's names. All answers follow from the
+records of the simulator (the launch, stream, events or thread that each start waited for), never from the contents of a file.
+Answers are in ns.
 """
 import collections
 import re
@@ -16,7 +15,7 @@ Segment = collections.namedtuple('Segment', 'start end kind name track')
 
 
 def label(slice_):
-    """The kind and the name of the time within a slice."""
+    """Returns the kind and the name of the time within a slice."""
     if slice_ is None:
         return 'host_other', None
     if DATA_LOADING.match(slice_.name):
@@ -25,7 +24,7 @@ def label(slice_):
 
 
 def steps(run):
-    """{name: (start, end of the mark, end of the last work that it launched)} in order of time."""
+    """Returns {name: (start, end of the mark, end of the last work that it launched)} in order of time."""
     found = {}
     for key in sorted(run.threads):
         for s in run.threads[key].slices:
@@ -39,7 +38,8 @@ def steps(run):
 
 
 def device_window(run, step):
-    """From the end of the last work that the step before launched to the end of its own."""
+    """Returns the interval from the end of the last work that the previous step launched to the end of the step's own last
+    work."""
     names = list(steps(run))
     i, all_ = names.index(step), steps(run)
     begin = all_[names[i - 1]][2] if i else all_[step][0]
@@ -49,7 +49,7 @@ def device_window(run, step):
 # ---- the critical path ----
 
 class Path:
-    """Walks back from the end of a window, always to what finished last."""
+    """Walks back from the end of a window, always to the predecessor that finished last."""
 
     def __init__(self, run, begin, end):
         self.run, self.begin, self.segments = run, begin, []
@@ -69,7 +69,7 @@ class Path:
             self.segments.append(Segment(start, end, kind, name, track))
 
     def from_work(self, w, end):
-        """A member of a collective waits for the last one."""
+        """Goes back from a work. A member of a collective waits for the last member."""
         late = max(w.members, key=lambda m: m.start)
         self.add(late.start, end, w.kind, w.name, track_of(w))
         w, machine, before = late, self.run.machine, late.binding
@@ -85,7 +85,7 @@ class Path:
         if atom is None:
             return None
         kind, name = label(atom.slice)
-        if atom.other and not atom.slice:       # a thread without anything to do: the time belongs to the thread that started it
+        if atom.other and not atom.slice:       # an idle thread: the time belongs to the thread that started it
             return 'thread', self.run.threads[atom.other[0]], end
         if atom.other and atom.start < atom.other[1] < end:
             self.add(atom.other[1], end, kind, name, thread.tid)
@@ -103,7 +103,7 @@ def track_of(work):
 # ---- idle time ----
 
 def intervals(works):
-    """[(start, end, the work that ends it)] in which a device had nothing to do."""
+    """Returns [(start, end, the work that ends it)] of the idle intervals of a device."""
     out, until = [], None
     for w in sorted(works, key=lambda w: (w.start, -w.end)):
         if until is not None and w.start > until:
@@ -112,12 +112,12 @@ def intervals(works):
     return out
 
 
-FEW, MOST = 16, 8     # from fewer samples than FEW, a base latency is at most MOST calls long
+FEW, MOST = 16, 8     # with fewer samples than FEW, a base latency is at most MOST call lengths
 
 
 def base_latency(works):
-    """The latency that tfprof sees (docs/INPUTS.md): a low percentile of the times from a call to its work, of launches onto a stream
-    without unfinished work."""
+    """Returns the base latency as tfprof estimates it (docs/INPUTS.md): a low percentile of the times from a call to its work,
+    of launches onto a stream without unfinished work."""
     found = sorted(w.start - w.launch.start for w in works if w.before is None or w.before.end <= w.launch.start)
     base = found[len(found) // 10] if found else 0
     calls = sorted(w.launch.end - w.launch.start for w in works)
@@ -129,14 +129,14 @@ Piece = collections.namedtuple('Piece', 'start end cause kind name')
 
 
 def waiting_slice(run, thread, at):
-    """The slice in which another thread waits for this one, or None."""
+    """Returns the slice in which another thread waits for this thread, or None."""
     return next((a.slice for t in run.threads.values() for a in t.atoms
                  if a.other and a.start <= at < a.end and run.threads[a.other[0]] is thread), None)
 
 
 def host_pieces(run, thread, start, end):
-    """[Piece] of what a thread did from start to end; while it waited for another thread, of what that one did. Time in which a thread
-    did nothing belongs to the slice of another thread that waited for it."""
+    """Returns [Piece] of a thread's activities from start to end; while it waited for another thread, of the other thread's
+    activities. Time in which a thread was idle belongs to the slice of another thread that waited for it."""
     out = []
     for a in thread.atoms:
         if a.start < end and a.end > start:
@@ -150,7 +150,7 @@ def host_pieces(run, thread, start, end):
 
 
 def idle_pieces(run, process, device):
-    """[Piece] of the idle time of a device of a process, from its first to its last work, in order of time."""
+    """Returns [Piece] of the idle time of a device of a process, from its first to its last work, in order of time."""
     works = [w for w in run.works if (w.process, w.device) == (process, device)]
     latency, out = base_latency(works), []
     for start, end, w in intervals(works):
@@ -166,7 +166,8 @@ def idle_pieces(run, process, device):
 
 
 def idle(run, process, device, begin=None, end=None):
-    """Counter of (cause, kind of the place, its name): the idle time of a device, or of the part of it from begin to end."""
+    """Returns a Counter of (cause, kind of the place, its name) with the idle time of a device, or the part of it from begin to
+    end."""
     out = collections.Counter()
     for p in idle_pieces(run, process, device):
         out[p.cause, p.kind, p.name] += max(0, min(p.end, p.end if end is None else end) - max(p.start, p.start if begin is None else begin))
@@ -174,7 +175,7 @@ def idle(run, process, device, begin=None, end=None):
 
 
 def union(works, begin, end):
-    """The length of the union of works, from begin to end."""
+    """Returns the length of the union of works, from begin to end."""
     total, until = 0, begin
     for w in sorted(works, key=lambda w: w.start):
         total += max(0, min(w.end, end) - max(until, w.start))
@@ -183,7 +184,8 @@ def union(works, begin, end):
 
 
 def partition(run, process, device, begin=None, end=None):
-    """Compute, exposed communication, exposed copy and idle of a device, from its first to its last work or from begin to end."""
+    """Returns compute, exposed communication, exposed copy and idle time of a device, from its first to its last work or from
+    begin to end."""
     works = [w for w in run.works if (w.process, w.device) == (process, device)]
     begin = min(w.start for w in works) if begin is None else begin
     end = max(w.end for w in works) if end is None else end
@@ -194,6 +196,6 @@ def partition(run, process, device, begin=None, end=None):
 
 
 def outside(run, process, device, begin, end):
-    """The time from begin to end before the first and after the last work of a device."""
+    """Returns the time between begin and end before the first and after the last work of a device."""
     works = [w for w in run.works if (w.process, w.device) == (process, device)]
     return max(0, min(end, min(w.start for w in works)) - begin), max(0, end - max(begin, max(w.end for w in works)))

@@ -18,18 +18,18 @@ CATEGORY = {'compute': 'kernel', 'communication': 'kernel', 'copy': 'gpu_memcpy'
 
 
 def shape(work):
-    """Blocks and threads of a block of a kernel."""
+    """Returns the blocks of a kernel, and the threads of a block."""
     return work.more.get('grid', [2048])[0], work.more.get('block', [128])[0]
 
 
 def micros(ns):
-    """A number that JSON writes with all its digits."""
+    """Returns a number that JSON writes with all its digits."""
     return ns / 1000 if ns % 1000 else ns // 1000
 
 
 def kineto_events(run, process, sync=True, calls=True):
-    """The events of a process as PyTorch writes them; sync: with events of synchronisation (`enable_cuda_sync_events`); calls: with
-    those of the runtime."""
+    """Returns the events of a process as PyTorch writes them. sync: with synchronisation events (`enable_cuda_sync_events`);
+    calls: with events of runtime calls."""
     pid, out = 4000 + process, []
 
     def add(cat, name, start, end, where, tid, **args):
@@ -55,7 +55,7 @@ def kineto_events(run, process, sync=True, calls=True):
 
 
 def sync_events(s, pid, add):
-    """The events of synchronisation of a call, in the time of the call."""
+    """Returns the synchronisation events of a call, within the time of the call."""
     call, args = s.call, {'correlation': s.correlation, 'context': 1}
     times = (s.start + 1, s.end - 1)
     if call.block == 'device':
@@ -94,7 +94,7 @@ NSYS_SYNC = nsys.SYNC + ' eventId eventSyncId'
 
 
 def nsys_calls(x, process, tid, s, sync):
-    """The rows of a call: itself, its synchronisation, the event that it records."""
+    """Returns the rows of a call: the call itself, its synchronisation, and the event that it records."""
     call, machine_pid = s.call, nsys.pid(process)
     x.row('CUPTI_ACTIVITY_KIND_RUNTIME', start=s.start, end=s.end, globalTid=machine_pid | tid, correlationId=s.correlation,
           nameId=x.string(s.name + '_v7000'), returnValue=0)
@@ -112,19 +112,19 @@ def nsys_calls(x, process, tid, s, sync):
               correlationId=s.correlation, globalPid=machine_pid, syncType=SYNC_TYPE[kind], eventId=event, eventSyncId=event)
 
 
-NSYS_RUNNING, NSYS_SLEEPING = 1, 2      # of ENUM_SAMPLING_THREAD_STATE
+NSYS_RUNNING, NSYS_SLEEPING = 1, 2      # ids in ENUM_SAMPLING_THREAD_STATE
 
 
 def nsys_switch(x, process, tid, start, end, state):
-    """The rows of a thread that loses its CPU in a state, and of its return."""
+    """Returns the rows of a thread that loses its CPU in a state, and of its return."""
     x.table('SCHED_EVENTS', 'start cpu isSchedIn globalTid threadState threadBlock')
     for at, back in ((start, 0), (end, 1)):
         x.row('SCHED_EVENTS', start=at, cpu=3, isSchedIn=back, globalTid=nsys.pid(process) | tid, threadState=0 if back else state)
 
 
 def write_nsys(run, folder, sync=True, nodes=True):
-    """An export with all processes; annotations and ops are ranges of NVTX. nodes: False for --cuda-graph-trace=graph, where a launch
-    of a graph is one slice, of which often only a part is recorded. Returns its path."""
+    """Writes an export with all processes; annotations and ops are NVTX ranges. nodes: False for --cuda-graph-trace=graph,
+    where a launch of a graph is one slice, of which often only a part is recorded. Returns its path."""
     x, path = nsys.Export(), os.path.join(folder, 'run.sqlite')
     for table, columns in (('RUNTIME', nsys.RUNTIME), ('KERNEL', nsys.KERNEL), ('MEMCPY', nsys.COPY + ' srcKind dstKind'), ('SYNCHRONIZATION', NSYS_SYNC),
                            ('CUDA_EVENT', NSYS_EVENT)):
@@ -144,7 +144,7 @@ def write_nsys(run, folder, sync=True, nodes=True):
                 x.row('CUPTI_ACTIVITY_KIND_GRAPH_TRACE', start=w.start, end=w.start + (w.launch.works[-1].end - w.start) // 10, deviceId=w.device,
                       contextId=1, streamId=w.stream, correlationId=w.launch.correlation, globalPid=nsys.pid(w.process + 1), graphId=1, graphExecId=2)
         elif w.kind == 'copy':
-            back, memory = 'DtoH' in w.name, 0 if 'Pageable' in w.name else 1     # 2: of the device
+            back, memory = 'DtoH' in w.name, 0 if 'Pageable' in w.name else 1     # 2: device memory
             x.row('CUPTI_ACTIVITY_KIND_MEMCPY', srcKind=2 if back else memory, dstKind=memory if back else 2, start=w.start, end=w.end, deviceId=w.device, contextId=1, streamId=w.stream,
                   correlationId=w.launch.correlation, globalPid=nsys.pid(w.process + 1), bytes=w.more['bytes'],
                   copyKind=1 + back)
@@ -171,7 +171,7 @@ HIP_NAMES = {'cudaLaunchKernel': 'hipLaunchKernel', 'cudaMemcpyAsync': 'hipMemcp
 
 
 def rocprof_process(run, process):
-    """The member of a process."""
+    """Returns the member of a process."""
     hip = sorted(set(HIP_NAMES.values()))
     symbols = {n: i + 1 for i, n in enumerate(sorted({w.name for w in run.works}))}
     calls, markers, names, kernels, copies = [], [], [], [], []
@@ -196,7 +196,7 @@ def rocprof_process(run, process):
 
 
 def write_rocprof(run, folder):
-    """A result with all processes; annotations and ops are ranges of roctx. Returns its path."""
+    """Writes a result with all processes; annotations and ops are roctx ranges. Returns its path."""
     path = os.path.join(folder, 'run_results.json')
     with open(path, 'wb') as f:
         f.write(roc.text(*(rocprof_process(run, p) for p in sorted({p for p, _ in run.threads}))))
@@ -206,7 +206,7 @@ def write_rocprof(run, folder):
 # ---- XSpace ----
 
 def write_xspace(run, folder):
-    """An XSpace with host lines; ops are TraceMes with the group of their step. Returns its path."""
+    """Writes an XSpace with host lines; ops are TraceMes with the group of their step. Returns its path."""
     host, path = xspace.Plane('/host:CPU'), os.path.join(folder, 'run.xplane.pb')
     planes = [host]
     marks = sorted({s.start: s for t in run.threads.values() for s in t.slices if s.name.startswith('ProfilerStep#')}.items())
@@ -240,7 +240,7 @@ def write_xspace(run, folder):
 # ---- recordings ----
 
 def recording_script(run, process):
-    """The lines from which spool_make makes the recording of a process."""
+    """Returns the script from which spool_make makes the recording of a process."""
     lines = []
     head = ['info key=pid value=%d' % (4000 + process)]
     head += ['gpu id=%d uuid=GPU-%04d name="NVIDIA H100 80GB HBM3" memory=85029158912' % (d, d) for d in sorted({w.device for w in run.works if w.process == process})]
@@ -274,7 +274,7 @@ def recording_script(run, process):
 
 
 def write_recording(run, folder, make):
-    """The recording of a run, made by the program spool_make: a folder with a file for each process. Returns its path."""
+    """Makes the recording of a run with the program spool_make: a folder with a file for each process. Returns its path."""
     place = os.path.join(folder, 'recording')
     os.makedirs(place, exist_ok=True)
     for old in os.listdir(place):

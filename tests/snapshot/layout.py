@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory snapshots in the exact layout of PyTorch, from random streams of allocations, with what is true about them.
+"""Memory snapshots in the exact layout of PyTorch, from random streams of allocations, with the true numbers of each.
 
 Allocator follows the names and members that torch/csrc/cuda/Module.cpp of each version writes; it is a model of a caching
 allocator that is simple enough to be right, not PyTorch's policy: blocks are placed first-fit in segments of one pool.
@@ -11,7 +11,7 @@ MIB = 1 << 20
 
 
 def make_stacks(rng, n, deep):
-    """Stacks, the innermost frame first, which share their frames as PyTorch's do."""
+    """Makes stacks, innermost frame first, that share their frames like PyTorch's stacks."""
     cpp = [{'filename': '??', 'line': 0, 'name': f'at::native::op_{i}(at::Tensor const&)'} for i in range(20)]
     library = [{'filename': '/site-packages/torch/nn/modules/module.py', 'line': 1500 + i, 'name': '_call_impl'} for i in range(4)]
     model = [{'filename': f'/home/me/model_{i % 7}.py', 'line': 10 + i, 'name': f'forward_{i % 5}'} for i in range(60)]
@@ -56,7 +56,7 @@ class Allocator:
         self.entries.append(e)
 
     def gaps(self, base):
-        """Free ranges of a segment."""
+        """Returns the free ranges of a segment."""
         at = base
         for addr in sorted(a for a in self.blocks if self.blocks[a]['segment'] == base):
             if addr > at:
@@ -196,7 +196,8 @@ def frame(filename, line, name):
 
 
 def training(steps=2):
-    """A snapshot of a small training: parameters, activations, gradients, the state of an optimizer; the file of the examples."""
+    """Returns a snapshot of a small training: parameters, activations, gradients, the state of an optimizer; the file of the
+    examples."""
     train, torch = '/home/me/train.py', '/usr/lib/python3/site-packages/torch/'
     call = frame(torch + 'nn/modules/module.py', 1751, '_wrapped_call_impl')
     places = {

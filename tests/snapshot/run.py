@@ -36,7 +36,7 @@ def memory(t, path, *words):
 
 
 def timeline(t, path):
-    """The events of a timeline, as text."""
+    """Returns the events of a timeline as text."""
     call(t, 'scope', path, '-output', 'timeline:outfile=t.json')
     with open('t.json') as f:
         return json.dumps(json.load(f)['traceEvents'])
@@ -69,7 +69,7 @@ def same_in_every_form(t):
 
 
 def counts_of_versions(t):
-    """Allocations and frees of each version of the layout are those of its entries."""
+    """The allocations and frees of each version of the layout match its entries."""
     for version in layout.VERSIONS:
         snapshot, _ = layout.make(2, version=version, devices=2, **SMALL)
         rows = memory(t, write('s.pickle', pickle.dumps(snapshot)))['memory']
@@ -128,7 +128,7 @@ def in_steps(snapshot, parts):
 
 
 def steps(t):
-    """-step lists the live set at the peak of a step or of several, with what was allocated before the step began."""
+    """-step lists the live set at the peak of a step or of several, including allocations from before the step."""
     for seed in range(12):
         snapshot, truth = layout.make(300 + seed, steps=150 + 20 * seed, devices=1 + seed % 2, private=seed % 3 == 1)
         bounds = in_steps(snapshot, 5)
@@ -137,7 +137,7 @@ def steps(t):
             doc = memory(t, path, '-step', ','.join(str(i + 4) for i in chosen))
             for device, model in enumerate(truth):
                 entries = snapshot['device_traces'][device]
-                # Numbers of entries at whose end a step is running, and at which one begins.
+                # Indexes of entries at whose end a step runs, and of entries at which a step begins.
                 within = [n for n, e in enumerate(entries, 1) for i in chosen if bounds[i][0] <= e['time_us'] <= bounds[i][1]]
                 begins = [sum(e['time_us'] < bounds[i][0] for e in entries) for i in chosen]
                 use = [model['start']]
@@ -171,14 +171,15 @@ def steps(t):
 
 
 def line_of(frames):
-    """The innermost frame of the user's program, as memory prints it; None without a frame of Python."""
+    """Returns the innermost frame of the user's program, as memory prints it; None without a Python frame."""
     python = [f for f in frames if f['filename'].endswith('.py')]
     own = [f for f in python if '/site-packages/' not in f['filename']] or python
     return '%s:%d %s' % (own[0]['filename'], own[0]['line'], own[0]['name']) if own else None
 
 
 def live_by_line(entries, before, n):
-    """Bytes and allocations by line after n entries, from the entries and the blocks that were allocated before them."""
+    """Returns bytes and allocations by line after n entries, from the entries and the blocks that were allocated before
+    them."""
     held = {a: (size, '(allocated before the first entry)') for a, size in before.items()}
     for e in entries[:n]:
         if e['action'] == 'alloc':
@@ -193,7 +194,7 @@ def live_by_line(entries, before, n):
 
 
 def first_peak(entries, start):
-    """The number of entries until the first moment of the largest use."""
+    """Returns the number of entries up to the first moment of the largest use."""
     use = most = start
     at = 0
     for n, e in enumerate(entries, 1):
@@ -231,7 +232,7 @@ def random_streams(t):
                 for r in live:
                     b, k = found.get(r['line'], (0, 0))
                     found[r['line']] = b + r['bytes'], k + r['buffers']
-                # Blocks of before that exist at the end have a stack, so their line is known.
+                # Blocks from before the history that exist at the end have a stack, so their line is known.
                 total = {k: sum(v[k] for v in expected.values()) for k in (0, 1)}
                 equal({k: sum(v[k] for v in found.values()) for k in (0, 1)}, total, what)
                 if not model['before']:
@@ -244,7 +245,7 @@ def random_streams(t):
 
 
 def map_of_segments(t):
-    """The segments at the end, the largest first, with the bytes and the share of each part that are in use."""
+    """The segments at the end are listed, the largest first, with the bytes in use and the used share of each part."""
     snapshot, _ = layout.make(77, devices=2, private=True, before=40, steps=300)
     found = memory(t, write('s.pickle', pickle.dumps(snapshot)))
     segments = {(s['device'], s['address']): s for s in snapshot['segments']}
@@ -279,14 +280,14 @@ def view(t, name, path, *words):
 
 
 def path_of(frames):
-    """The call stack as the path of an entry of code."""
+    """Returns the call stack as the path of an entry of code."""
     if not frames:
         return '(no call stack)'
     return '/'.join(f['name'] if f['filename'] == '??' else '%s:%d:%s' % (os.path.basename(f['filename']), f['line'], f['name']) for f in reversed(frames))
 
 
 def pprof_total(path):
-    """The sum of the values of a profile's samples, each a packed number."""
+    """Returns the sum of the values of a profile's samples, each a packed number."""
     with gzip.open(path) as f:
         samples = [v for field, v in viewer.fields(f.read()) if field == 2]
     values = [v for sample in samples for field, v in viewer.fields(sample) if field == 2]
@@ -294,7 +295,8 @@ def pprof_total(path):
 
 
 def views(t):
-    """scope, code and op have the live set of memory, to the byte, and all allocations; folded stacks and pprof profiles do."""
+    """scope, code and op have the live set of memory, to the byte, and all allocations; so do folded stacks and pprof
+    profiles."""
     metrics = 'live_bytes,allocated_bytes,allocations'
     for seed in range(30):
         before = 0 if seed % 4 == 3 else 80
@@ -422,7 +424,7 @@ def views_need_allocations(t):
 
 
 def kinds(t):
-    """The kinds of a small training, by the rules of its stacks."""
+    """The kinds of a small training follow from the rules for its stacks."""
     live = memory(t, os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle'), '--by=kind')['live']
     mib = layout.MIB
     equal({r['kind']: r['bytes'] for r in live},
@@ -496,7 +498,7 @@ def categories(t):
 
 
 def out_of_memory(t):
-    """An allocation that failed: the bytes that were missing, and the live set at that moment."""
+    """A failed allocation is reported with the missing bytes, and the live set at that moment."""
     snapshot, truth = layout.make(11, oom=True, **SMALL)
     doc = memory(t, write('s.pickle', pickle.dumps(snapshot)), '--at=oom')
     row, = doc['ooms']
@@ -531,7 +533,7 @@ def state_only(t):
 
 
 def ranks(t):
-    """A folder of snapshots has the rows of each rank, and several files do."""
+    """A folder of snapshots has the rows of each rank, and so do several files."""
     os.mkdir('ranks')
     peaks = {}
     for rank in range(3):
@@ -547,8 +549,8 @@ def ranks(t):
 
 
 def nearest_rank(t):
-    """The rank that is nearest to its limit is first; a rank without a limit comes after it. The line that is above the median of
-    the ranks is named."""
+    """The rank that is nearest to its limit is first; a rank without a limit comes after it. A line above the median of the
+    ranks is named."""
     def entry(addr, size, line):
         return {'action': 'alloc', 'addr': addr, 'size': size, 'stream': 0, 'time_us': addr, 'frames': [layout.frame('/home/me/train.py', line, 'main')]}
 
@@ -594,7 +596,7 @@ def difference(t):
 
 
 def needs_snapshot(t):
-    """--by and -at are refused for other files."""
+    """--by and -at are refused for files that are not snapshots."""
     call(t, 'memory', os.path.join(cases.TESTDATA, 'traces', 'trace.xplane.pb'), '--by=kind', status=1)
     r = call(t, 'memory', os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle'), '--at=soon', status=2)
     assert 'peak, oom, end or a time' in r.stderr
@@ -611,7 +613,7 @@ class Evil:
 
 
 def evil_pickles():
-    """Names, bytes, and what the error says."""
+    """Returns names, bytes, and parts of the error messages."""
     from collections import OrderedDict
     touch = "open('executed', 'w')"
 
@@ -645,10 +647,10 @@ def evil_pickles():
     yield 'a name of several levels', start + b'\x8c\x08builtins\x8c\x0bstr.__mod__\x93u.', 'builtins.str.__mod__'
     yield 'a name from the memo', start + b'\x8c\x02os\x94\x8c\x06system\x94h\x00h\x01\x93u.', 'os.system'
     yield 'as a key', b'\x80\x04}(cos\nsystem\nN\x8c\x0ddevice_tracesNu.', 'os.system'
-    # A pickle in the bytes of another one, and one after its end: neither is read.
+    # A pickle inside the bytes of another pickle, and a pickle after its end: neither is read.
     yield 'nested', pickle.dumps({'device_traces': [], 'more': pickle.dumps(Evil(os.system, ('touch executed',)))}), 'one event'
     yield 'second', pickle.dumps({'device_traces': []}) + pickle.dumps(Evil(os.system, ('touch executed',))), 'one event'
-    # Lists that contain the list before ten times: 10 to the power of 40 items.
+    # Lists that contain the previous list ten times: 10 to the power of 40 items.
     yield 'shared lists', start + b']\x94' + b''.join(b'](' + b'h%c' % i * 10 + b'e\x94' for i in range(40)) + b'u.', 'a list or a dict as a key'
     yield 'memo bomb', start + b'r\xff\xff\xff\xffu.', 'too large'
     yield 'self', start + b']\x94h\x00au.', 'list was expected'
@@ -661,7 +663,7 @@ def evil_pickles():
 
 
 def refuses_code(t):
-    """Pickles that would run code, or take endless memory, are refused with the opcode and the offset; nothing is executed."""
+    """Pickles that would run code, or use unlimited memory, are refused with the opcode and the offset; nothing is executed."""
     for name, content, expected in evil_pickles():
         write('evil.pickle', content)
         r = call(t, 'memory', 'evil.pickle', status=3)
@@ -706,7 +708,7 @@ def trailing_bytes(t):
 
 
 def sample(t):
-    """The file of the examples is what layout.py makes."""
+    """The file of the examples equals the output of layout.py."""
     with open(os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle'), 'rb') as f:
         equal(f.read(), pickle.dumps(layout.training(), 4))
 

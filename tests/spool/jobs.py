@@ -51,7 +51,7 @@ def check_jobs_by_number(t):
 
 
 def check_jobs_by_time(t):
-    """--step-merge=time: work of another job counts for the step of the first job at that time."""
+    """--step-merge=time: work of another job counts in the step of the first job at that time."""
     path = two_jobs(t)
     words = ('--step-nvtx=pytorch', '--step-merge=time')
     same(steps_of(t, path, *words), [6] * 4)

@@ -72,9 +72,9 @@ def check_join(t):
     s = Spool()
     s.push(0, 'a').push(100, 'b', domain='lib').push(200, 'other', tid=2)
     s.launch(300, 'k1').launch(350, 'k2', tid=2).launch(400, 'k3', tid=3)
-    s.pop(500)                       # a ends, b of the other domain stays open
+    s.pop(500)                       # a ends; b, in the other domain, stays open
     s.launch(600, 'k4').pop(700, domain='lib').launch(800, 'k5')
-    s.pop(900).pop(901).pop(950, tid=2)  # more than there are open ranges
+    s.pop(900).pop(901).pop(950, tid=2)  # more pops than open ranges
     s.push(1000, 'late').launch(1100, 'k6')
     same(t.runs('scope', t.write(s.end())), {'a/b/k1': 1, 'other/k2': 1, 'k3': 1, 'b/k4': 1, 'k5': 1, 'late/k6': 1})
 
@@ -153,7 +153,7 @@ def check_leaf_op(t):
 
 
 def on_path(t, path, *words):
-    """Nanoseconds on the critical path by node; they add up to the path."""
+    """Returns the nanoseconds on the critical path by node, which add up to the path."""
     rows = t.rows('scope', path, *words, select='critical_micros')
     found = {k: round(1000 * float(r['own_critical_micros'])) for k, r in rows.items() if float(r['own_critical_micros'] or 0)}
     same(sum(found.values()), json.loads(t.run('critical', path, *words, '-output', 'json'))['window_ns'])

@@ -129,7 +129,7 @@ WHOLE = b''
 
 
 def cases(spool_make):
-    """Yields (name, bytes, True if there are others beside it)."""
+    """Yields (name, bytes, True if there are other recordings beside it)."""
     global WHOLE
     data = WHOLE = make(spool_make)
     n, rng = len(data), random.Random(9)
@@ -151,7 +151,7 @@ def cases(spool_make):
 
 
 def jobs(program, spool_make):
-    """Yields (name, function of an empty folder)."""
+    """Yields (name, function that fills an empty folder)."""
     def run(folder, part, others):
         if others:
             with open(os.path.join(folder, 'b.tfspool'), 'wb') as f:

@@ -26,7 +26,7 @@ import tables
 from built import has
 from rig import Bench
 
-DEMANGLED = ('labels', 'names', 'no_utf8')  # checks of names from the demangler
+DEMANGLED = ('labels', 'names', 'no_utf8')  # checks of demangled names
 
 
 def main():

@@ -249,7 +249,7 @@ def records(path):
 
 
 def check_labels(t):
-    """Run metadata has labels as TensorFlow's tracers write them, and launching threads; labels that were read are kept."""
+    """Run metadata has labels as TensorFlow's tracers write them, and launching threads; labels in an input are kept."""
     s = Spool().push(0, 'net', tid=7).launch(10, '_ZN3net4convIfEEvPT_', tid=7).launch(50000, 'bad\udcff', tid=8)
     s.launch(90000, word='copy', api='cudaMemcpyAsync', kind=1, bytes=4096, tid=7).launch(
         120000, word='set', api='cudaMemsetAsync', bytes=64, tid=7)

@@ -8,7 +8,7 @@ from script import Spool
 
 
 def work():
-    """Two streams of a GPU with gaps of all kinds, in two steps; times are ns after the origin."""
+    """Makes two streams of a GPU with gaps of all kinds, in two steps; times are ns after the origin."""
     s = Spool(env_RANK=0).add('gpu', id=0, uuid='GPU-A').push(0, 'ProfilerStep#1').push(10, 'forward')
     s.launch(1000, 'gemm', late=1000, length=10000)                     # 2000 to 12000
     s.launch(1500, 'gemm', late=11500, length=5000)                     # 13000 to 18000, launched in time: short gap
@@ -20,7 +20,7 @@ def work():
 
 
 def check_tables(t):
-    """Their numbers, and that a session in which the recording is loaded answers the same."""
+    """The tables have the known numbers, also in a session with the recording loaded."""
     path = t.write(work())
     device, = json.loads(t.run('devices', path, '-output', 'json'))['devices']
     same({k: v for k, v in device.items() if k not in ('device', 'kind')}, {

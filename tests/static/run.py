@@ -42,7 +42,7 @@ def alone(t):
     assert os.path.getsize(t.static) <= LARGEST, os.path.getsize(t.static)
     kernel = re.search(r'ABI: (\d+)\.(\d+)', subprocess.run(['readelf', '-nW', t.static], check=True,
                                                            stdout=subprocess.PIPE).stdout.decode())
-    musl = b'GNU C Library' not in open(t.static, 'rb').read()  # musl states no kernel: it runs on any from 2.6 on
+    musl = b'GNU C Library' not in open(t.static, 'rb').read()  # musl states no kernel version: it runs on any kernel since 2.6
     assert musl or (kernel and tuple(map(int, kernel.groups())) <= (3, 10)), kernel and kernel.group(0)
 
 

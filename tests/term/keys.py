@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Types keys that have crashed libedit, and random ones: valid and invalid characters, every control key, long lines, searches,
-pastes, Ctrl-Z, signals, terminals of all sizes that change while a line is typed. The program may end only in normal ways. A
-seed gives the same keys each time.
+pastes, Ctrl-Z, signals, terminals of all sizes that change while a line is typed. The program may end only in normal ways.
+Equal seeds give equal keys.
 
     tests/term/keys.py [--program build/check/tfprof] [--seeds 1-8]
 """
@@ -154,7 +154,7 @@ def play(program, size, locale, term, steps):
     s = Session(program, size, locale, term)
     for step in steps:
         if isinstance(step, bytes):
-            s.type(step.replace(b'\x13', b'\x13\x11'), end)  # a stopped program is continued
+            s.type(step.replace(b'\x13', b'\x13\x11'), end)  # continues a stopped program
         elif isinstance(step, int):
             s.send(step)
         else:

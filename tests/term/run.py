@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Uses the program in a terminal (tmux) as a person does, at 80x24 and 200x50, and compares the
+"""Uses the program in a terminal (tmux) like a user, at 80x24 and 200x50, and compares the
 screens with expected/NAME-SIZE.txt. A case is a list of steps:
 
     'text'      typed as it is          Key('Tab')  a key by its name
@@ -9,8 +9,8 @@ screens with expected/NAME-SIZE.txt. A case is a list of steps:
     Numbers()   only the line of progress, once there is one, its numbers as N
     File('x')   makes a file of that name
 
-A step begins when the previous one has been read and no process works any more, so the speed of the machine does not matter.
-Then completion is tested in the installed shells.
+A step begins when the input of the previous step was read and no process is working, so the speed of the machine does not
+matter. Then completion is tested in the installed shells.
 
     tests/term/run.py [NAME...]     tests/term/run.py --accept [NAME...]
 """
@@ -112,7 +112,7 @@ CASES = {
     'jobs': START + ['load 😀=tfprof_log', Key('Enter'), Wait('\ntfprof 😀>\n'),
                      'load y' + 'x中' * 12 + '=tfprof_log', Key('Enter'), Wait('x中x>\n'), 'set -step', Key('Enter'),
                      Wait('\n-step'), Shot()],
-    # Without files: what to do, and what is set; !! repeats the line before.
+    # Without files: instructions and settings; !! repeats the previous line.
     'alone': ['tfprof', Key('Enter'), Wait('\ntfprof>\n'), '!!', Key('Enter'), 'scope', Key('Enter'), 'set', Key('Enter'),
               Wait('nothing is set'), 'set -max_depth 1 -select params', Key('Enter'), 'set', Key('Enter'), Wait('-select  '),
               Shot(), 'load graph.pbtxt', Key('Enter'), Wait('nodes, no steps'), 'sc -q | tail -1', Key('Enter'),
@@ -132,7 +132,7 @@ CASES = {
 
 
 def play(name, w, h, top):
-    """Runs a case. Returns the screens, and what never appeared."""
+    """Runs a case. Returns the screens, and the text that never appeared."""
     t = Terminal(top, w, h)
     shots, missing = [], []
     t.wait('$')
@@ -210,7 +210,7 @@ SHELLS = {
 }
 
 
-# Words with ':' and '=', at which bash also splits; values of options; the program of record.
+# Words with ':' and '=', at which bash also splits; values of options; the program that record runs.
 MORE_WORDS = ((('tfprof record --level=la', '--level=launches'),), (('tfprof scope x -output pp', '-output pprof:outfile='),),
               (('tfprof scope x -output pprof:ou', '-output pprof:outfile='),), (('tfprof top x -by mod', '-by module'),),
               (('tfprof top x -n 5', '-n 50'),), (('tfprof gpu x -to', '-top'),), (('tfprof scope x -order_by accelerator_', 'accelerator_micros'),),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A terminal (tmux) that a test types into and reads."""
+"""A terminal (tmux) into which a test types, and which it reads."""
 import fcntl
 import glob
 import itertools
@@ -92,5 +92,5 @@ def busy(process):
             if says['State'][0] not in 'ST' or any(int(says[k], 16) & ~int(says['SigBlk'], 16) for k in ('SigPnd', 'ShdPnd')):
                 return True
     except OSError:
-        return True  # it just ends
+        return True  # the process is ending
     return False

@@ -81,7 +81,7 @@ class View:
         return text
 
     def gone(self, mark):
-        """Waits until the mark is no longer on the screen: Escape counts only after a pause without further bytes."""
+        """Waits until the mark is no longer on the screen: Escape is recognised only after a pause without further bytes."""
         end = time.monotonic() + terminal.PATIENCE
         while mark in self.t.screen():
             assert time.monotonic() < end, 'still on the screen: %s' % mark
@@ -92,13 +92,13 @@ class View:
         return self.t.screen().split('\n')
 
     def process(self):
-        """The process id of the program."""
+        """Returns the process id of the program."""
         front = int(terminal.about('/proc/%d' % self.t.shell)[5])
         assert front != self.t.shell
         return front
 
     def restored(self, *marks):
-        """The terminal is as it was before the program began."""
+        """Asserts that the terminal is in the state from before the program began."""
         self.until('\nthe shell\n')
         cases.equal(self.stty(), self.modes, 'the modes of the terminal')
         self.type('echo st""atus $?', 'Enter')
@@ -250,7 +250,7 @@ def options(_):
 
 
 def prompt(_):
-    """The prompt opens the view of what is loaded, and goes on after it."""
+    """The prompt opens the view of the loaded profile, and continues after it."""
     if not has(ARGS.program, 'libedit'):
         raise cases.Skip('no libedit in this build')
     with View(PROFILE, 80, 60, mark='tfprof>') as v:
@@ -267,7 +267,7 @@ def prompt(_):
 # ---- sizes and looks ----
 
 def sizes(_):
-    """No line is longer than the terminal, what is left out has a sign, and a resize keeps the place."""
+    """No line is longer than the terminal, omissions are marked, and a resize keeps the position."""
     for file in (TRACE, PROFILE):
         for w, h in SIZES:
             with View('ui ' + file, w, h) as v:
@@ -295,7 +295,7 @@ def sizes(_):
 
 
 def colours(_):
-    """Shares have colours, with NO_COLOR or --color=never none; ASCII is enough for the C locale."""
+    """Shares have colours, except with NO_COLOR or --color=never; the C locale needs only ASCII."""
     red = re.compile(rb'\x1b\[[0-9;]*3[13][;m]')
     with View('ui ' + TRACE) as v:
         v.keys('Down')
@@ -332,7 +332,7 @@ def hostile(_):
 # ---- the terminal ----
 
 def stops(_):
-    """Ctrl-Z gives the terminal back, also while the program computes; fg shows the screen again."""
+    """Ctrl-Z restores the terminal, also while the program computes; fg shows the screen again."""
     with View('ui ' + TRACE) as v:
         for _ in range(2):
             v.keys('C-z')
@@ -354,7 +354,7 @@ def stops(_):
 
 
 def ends(_):
-    """Signals and crashes give the terminal back, and the status names the signal."""
+    """Signals and crashes restore the terminal, and the status has the signal."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGSEGV, signal.SIGABRT, signal.SIGQUIT, signal.SIGBUS):
         with View('ui ' + TRACE, before='ulimit -c 0;') as v:
             os.kill(v.process(), number)
@@ -365,7 +365,7 @@ def ends(_):
 
 
 def refuses(_):
-    """Without a terminal that can move its cursor, the command names another one; status 2."""
+    """Without a terminal that can move its cursor, the status is 2 and the message names another command."""
     for words, env, text in ((['ui', TRACE], {}, 'standard output is'), (['-i', TRACE], {}, 'standard output is')):
         p = subprocess.run([ARGS.program, *words], env=dict(os.environ, **env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE)
@@ -380,7 +380,7 @@ def refuses(_):
 
 
 def piped(_):
-    """Keys come from the terminal if standard input is a profile."""
+    """Keys are read from the terminal if standard input is a profile."""
     shutil.copy(os.path.join(ROOT, 'testdata/example/graph.pbtxt'), 'graph.pbtxt')
     with View('ui --graph_path=-', before='cat graph.pbtxt |') as v:
         v.keys('Down')
@@ -390,7 +390,7 @@ def piped(_):
 
 
 def anything(_):
-    """Random keys never crash the program, and the terminal is given back."""
+    """Random keys never crash the program, and the terminal is restored."""
     keys = list('hjklgGqsmpnN/?+-<>1234567890 abc') + ['Tab', 'BTab', 'Enter', 'Escape', 'BSpace', 'Up', 'Down', 'Left', 'Right', 'Home',
                                                      'End', 'PageUp', 'PageDown', 'C-l', 'C-u', 'F5', 'DC', 'M-x', 'é', '中']
     keys.remove('q')
@@ -410,7 +410,7 @@ def anything(_):
 # ---- large profiles ----
 
 def model(n):
-    """A graph of n nodes, and a step in which each runs."""
+    """Makes a graph of n nodes, and a step in which each runs."""
     nodes, times = [], []
     for i in range(n):
         name = ('net/block_%d/layer_%d/op_%d' % (i // 10000, i // 100 % 100, i % 100)).encode()
@@ -448,7 +448,7 @@ def large(_, n=100000):
 
 
 def million(_):
-    """A profile of a million nodes is as easy to use."""
+    """A profile of a million nodes can be used in the same way."""
     large(_, 1000000)
 
 

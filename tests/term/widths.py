@@ -27,7 +27,7 @@ WORDS = [['diff', 'testdata/example/profile_100', 'testdata/example/profile_100'
 
 
 def answer(columns, words):
-    """Returns what a terminal of that width shows, in lines."""
+    """Returns the lines that a terminal of a width shows."""
     ours, theirs = os.openpty()
     fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack('HHHH', 40, columns, 0, 0))
     place = dict(os.environ, TERM='xterm', PAGER='cat', TFPROF_PAGER='cat', LC_ALL='C.UTF-8')

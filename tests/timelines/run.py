@@ -6,11 +6,10 @@
     tests/timelines/run.py --program build/tfprof     timelines of the recorded profiles, of all views
     ... --picture PNG                                  also draws the last one in headless Chromium
 
-What is checked: one line of JSON in ASCII with one list of events; every event has the keys of its
-kind and no other, in byte order; a row is named before it is used, once; boxes of one lane do not
-overlap (in scope and code timelines: each lies in one of the row above); arrows come in pairs of one
-id that begin at the end of a box and end at the start of one; counters come in order of time, two of
-each moment, and what their parts name fits into what is in use.
+Checks: one line of ASCII JSON with one list of events; every event has exactly the keys of its kind, in byte order; a row is
+named once, before it is used; boxes of a lane do not overlap (in scope and code timelines: each lies in a box of the row
+above); arrows come in pairs of one id that begin at the end of a box and end at the start of one; counters are sorted by time,
+two for each moment, and the sum of their parts is at most the bytes in use.
 """
 import argparse
 import bisect
@@ -92,7 +91,7 @@ def rows(events):
 
 
 def check_lanes(events, tree):
-    """Returns boxes by (pid, tid), in order; no box may overlap the previous one of its lane."""
+    """Returns boxes by (pid, tid), in order; no box may overlap the previous box of its lane."""
     lanes = collections.defaultdict(list)
     for e in events:
         if e['ph'] != 'X':

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Execution traces as PyTorch writes them, made on the spot."""
+"""Generates execution traces as PyTorch writes them."""
 import json
 
 import kineto
@@ -9,7 +9,7 @@ THREAD = '[pytorch|profiler|execution_trace|thread]'
 
 
 class Tensor:
-    """A tensor of floats; every one has its own number."""
+    """A tensor of floats with a number of its own."""
     count = 0
 
     def __init__(self, *shape):
@@ -72,7 +72,8 @@ class Trace:
 
 
 def two_layers(schema='1.1.1-chakra.0.0.4', sizes=(4, 5)):
-    """Two linear layers in a step, each an op in an op, with a sum of all at the end. Record functions are 10 times the ids."""
+    """Returns two linear layers in a step, each an op in an op, with a sum of all at the end. Record function ids are 10 times
+    the ids."""
     Tensor.count = 0
     t = Trace(schema)
     x, total = Tensor(2, 3), Tensor()
@@ -92,7 +93,7 @@ def two_layers(schema='1.1.1-chakra.0.0.4', sizes=(4, 5)):
 
 
 def of_kineto(trace, rank=None, inner=None, pid=1):
-    """The Kineto trace of the calls of an execution trace, 10 us apart, in modules of Python, without shapes."""
+    """Returns the Kineto trace of the calls of an execution trace, 10 us apart, in Python modules, without shapes."""
     out = [kineto.event('user_annotation', 'ProfilerStep#3', 1000, 900, pid),
            kineto.event('python_function', 'nn.Module: Net_0', 1001, 890, pid, Python_id=1)]
     if inner is not None:

@@ -87,7 +87,8 @@ def scaled(doc, factor):
 
 
 def replay_problems(program, doc, home):
-    """Checks replays: the parts add up, no change changes nothing, less time is never longer, and the ranks are those changes."""
+    """Checks replays: the parts add up, an empty change has no effect, shorter work never lengthens a step, and --each ranks
+    single changes."""
     same = path(program, doc, ['host*1'], home, 'what-if')
     if same['before_ns'] != same['after_ns']:
         return 'without a change, %d becomes %d' % (same['before_ns'], same['after_ns'])
@@ -134,8 +135,8 @@ def timeline_problems(program, name, words, found, home):
 
 
 def waits_as_one(kinds):
-    """Times by kind. Base lengths that come from a few samples have limits in absolute time, which divide a delay between latency or
-    gap and wait: these count as one."""
+    """Returns times by kind, with latency, gap and wait as one kind, because base lengths from few samples are limited in
+    absolute time, which changes how a delay is divided between these kinds."""
     out = {}
     for k in kinds:
         name = 'delay' if k['kind'] in ('launch_latency', 'kernel_gap', 'not_known') else k['kind']
@@ -175,8 +176,9 @@ def events_of_hta(program, realdata, modern):
     missing = []
     for e in expected:
         start, end = first + round(e['ts'] * 1000), first + round((e['ts'] + e['dur']) * 1000)
-        # Its path goes from the last kernel to the memset before, and to that one's call. The kernel's call began when the memset
-        # ended, on an empty stream, and 15 us before the kernel: ours goes to that call, and leaves it at its start.
+        # Its path goes from the last kernel to the previous memset, and to the call of the memset. The kernel's call began when
+        # the memset ended, on an empty stream, and 15 us before the kernel: the path of tfprof goes to that call, and leaves it
+        # at its start.
         launched = (e['name'], e['ts']) in (('cudaMemsetAsync', 19764), ('Memset (Device)', 19778))
         if not launched and not any(n == e['name'] and start <= a and b <= end for n, a, b in ours):
             missing.append((e['name'], e['ts']))
@@ -185,7 +187,7 @@ def events_of_hta(program, realdata, modern):
     return 'missing %s, more %s' % (missing, more) if missing or more else None
 
 
-# Files whose replay misses more than 5 %, and what they lack.
+# Files whose replay is wrong by more than 5 %, and the data that they lack.
 EXPLAINED = {
     'sglang_Qwen3-8B_prefilldecode.json.gz': 'work waits 493 ms for the host of another process: only one of them was profiled',
     'graph_execution.json.gz': 'the work of a graph starts 146 ms after its launch: too few launches to call that their latency',
@@ -194,7 +196,8 @@ EXPLAINED = {
 
 
 def model_errors(program, realdata):
-    """The replay of each real file without unknown waits is within 3 % in the median, and within 5 % where nothing is lacking."""
+    """The replay error of real files without unknown waits has a median of at most 3 %, and is at most 5 % for files without
+    missing data."""
     errors = {}
     for pattern in ('kineto/*.gz', 'kineto_graphs/*/*.gz', 'nsys/*.sqlite', 'xplane/[gjt]*.pb'):
         for path_ in sorted(glob.glob(os.path.join(realdata, pattern))):

@@ -70,7 +70,7 @@ def of_nsight(name='b.sqlite', length=20000):
 
 
 def functions():
-    """Every spelling of a kernel has the same function; copies are of one name; nothing is lost."""
+    """Every spelling of a kernel has the same function; copies have one name; nothing is lost."""
     for path, unit in ((of_pytorch(), 10), (of_nsight(), 20)):
         found = {r['path']: r['own_accelerator_micros'] for r in rows(path, 'op', '-by', 'function', '-select', 'accelerator_micros')}
         expected = {f: unit * (i + 1) for i, (_, _, f) in enumerate(SPELLINGS)}
@@ -80,7 +80,7 @@ def functions():
 
 
 def difference():
-    """diff of two formats matches kernels by function in the views scope and op, and says so."""
+    """diff of two formats matches kernels by function in the views scope and op, and notes this."""
     sides = of_nsight(), of_pytorch()
     for view in 'op', 'scope':
         out, err = program('diff', *sides, '-view', view, '-select', 'accelerator_micros', '-output', 'json')
@@ -96,7 +96,7 @@ def difference():
 
 
 def workers():
-    """Files of two formats are workers, with the ops that they share and those that they do not."""
+    """Files of two formats are workers, with shared and separate ops."""
     files = of_nsight(), of_pytorch()
     for paths in (files, files[::-1]):
         all_ = rows(*paths, 'scope', '-by', 'worker', '-select', 'accelerator_micros', '-max_depth', '9')
@@ -145,7 +145,8 @@ def chakra_alone():
 
 
 def chakra_joined():
-    """Beside the trace of the run: shapes, float operations and edges by the number of the record function, whatever the paths."""
+    """Beside the trace of the run, calls are joined by record function id: shapes, float operations and edges are added,
+    whatever the paths."""
     t = chakra.two_layers()
     et, trace = write(t.bytes(), 'et.json'), write(chakra.of_kineto(t), 'a.pt.trace.json')
     alone = {r['path']: r for r in rows(trace, 'scope', '-select', 'micros,float_ops', '-max_depth', '9')}
@@ -263,7 +264,7 @@ def chakra_folder():
 
 
 def chakra_hostile():
-    """Deep nests, cycles, numbers that are too large, and texts in the place of lists end in an answer."""
+    """Deep nesting, cycles, too large numbers, and texts in the place of lists do not prevent an answer."""
     t = chakra.Trace()
     for i in range(3, 5000):
         t.add(i, 'aten::f', i - 1 if i % 1000 else i, i, 0, [], [])
@@ -285,10 +286,10 @@ def chakra_hostile():
         judge('tfprof', write(bytes(bad), 'bad.json'), 'graph', allowed=(0, 1, 3))
 
 
-# ---- what a file is, and what cannot be used ----
+# ---- formats, and unused parts ----
 
 def summary(*words):
-    """(formats, {kind: count} of what is not used) of the page, which shows the same."""
+    """Returns (formats, {kind: count} of unused parts), and checks that the page shows the same."""
     d = json.loads(program(*words, 'summary', '-output', 'json')[0])
     text, _ = program(*words, 'summary')
     for u in d['unused']:
@@ -423,7 +424,7 @@ def counts_of_others():
 
 
 def counts_of_nsight():
-    """Tables whose rows no answer shows, views, and rows without times; workers of two formats each with their own."""
+    """Tables whose rows no answer shows, views, and rows without times; workers of two formats have separate counts."""
     x = nsys.steps()
     x.table('SCHED_EVENTS', 'start cpu')
     for i in range(3):

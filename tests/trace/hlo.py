@@ -61,7 +61,7 @@ def program(name, id_, computations, entry, stacks=b'', schedule=()):
 
 
 def metadata_plane(programs):
-    """programs: {id: bytes}"""
+    """Encodes the plane of metadata. programs: {id: bytes}"""
     p = Plane('/host:metadata')
     stat = p.name_id('Hlo Proto')
     for i, content in programs.items():
@@ -90,7 +90,7 @@ FRAMES = [('main.py', '<module>', 90, 0), ('net.py', 'forward', 12, 1)]
 
 
 def small():
-    """dot -> fusion(dot, add), with a loop around another op."""
+    """Returns the program dot -> fusion(dot, add), with a loop around another op."""
     where = metadata('jit(f)/dense/dot_general', 'net.py', 12, 2)
     inner = [instruction(20, 'p', 'parameter', [4, 5]), instruction(21, 'q', 'parameter', [5, 6]),
              instruction(22, 'dot.2', 'dot', [4, 6], [20, 21], more=data(30, packed(1, [1]) + packed(2, [0])))]
@@ -152,7 +152,7 @@ def graph():
 
 
 def convolutions():
-    """Only taps inside the image count; the result is compared with a loop over all taps."""
+    """Only taps inside the image count; the number equals the result of a loop over all taps."""
     shapes = [dict(image=7, size=3, stride=1, low=1, high=1), dict(image=9, size=3, stride=2, low=0, high=0),
               dict(image=8, size=2, stride=2, low=1, high=1), dict(image=6, size=3, stride=1, low=2, high=2, dilation=2),
               dict(image=5, size=4, stride=1, low=3, high=3, base=2), dict(image=4, size=3, stride=3, low=5, high=9),
@@ -186,7 +186,7 @@ def answer(path, *words):
 
 
 def counted():
-    """The answer of flops: numbers by op, the file's own beside them, device time without a formula, formulas with numbers."""
+    """flops prints numbers by op, the file's own numbers, device time without a formula, and formulas with numbers."""
     events = [('k_dot', 'dot.1', 0, 10 ** 6), ('k_help', 'dot.1', 10 ** 6, 10 ** 5), ('k_fused', 'fusion.1', 4 * 10 ** 6, 5 * 10 ** 5),
               ('k_mul', 'mul.1', 5 * 10 ** 6, 10 ** 4), ('k_lost', 'lost.1', 6 * 10 ** 6, 4 * 10 ** 4)]
     plane = gpu(events)
@@ -205,7 +205,7 @@ def counted():
     d = answer(path)
     equal((d['flops'], d['stated_flops'], d['coverage']), (2 * 240 + 77, 2 * 250, 1))
     equal(sorted((r['family'], r['flops']) for r in d['families'] if r['flops']), [('matrix products', 480), ('stated by the file', 77)])
-    equal(ops(path)['jit(f)/dense/dot_general']['flops'], 500)  # views show the number of the file
+    equal(ops(path)['jit(f)/dense/dot_general']['flops'], 500)  # views show the number in the file
 
 
 def loops():
@@ -232,7 +232,7 @@ def library_calls():
 
 
 def transforms():
-    """Fourier transforms: 5 operations for each element and level of complex data, half of it for real data."""
+    """A Fourier transform has 5 operations for each element and level of complex data, and half as many for real data."""
     main = [instruction(1, 'x', 'parameter', [4, 8]), instruction(2, 'fft.1', 'fft', [4, 8], [1], more=packed(32, [8])),
             instruction(3, 'fft.2', 'fft', [4, 5], [1], more=packed(32, [8])), instruction(4, 'fft.3', 'fft', [4, 8], [1], more=packed(32, [4, 8]))]
     path = write(space(metadata_plane({7: program('jit_f', 7, [(1, 4, main)], 1)}), gpu([('k%d' % i, 'fft.%d' % i, i * 10 ** 6, 1000) for i in (1, 2, 3)])))
@@ -241,7 +241,8 @@ def transforms():
 
 
 def shared_computations():
-    """Many fusions of one large computation do not take the square of the file's size; the rest is not counted."""
+    """Many fusions of one large computation do not need time proportional to the square of the file size; the rest is not
+    counted."""
     inner = [instruction(100, 'p', 'parameter', [4, 4])] + [instruction(101 + i, 'a%d' % i, 'add', [4, 4], [100, 100]) for i in range(300)]
     main = [instruction(1 + i, 'fusion.%d' % i, 'fusion', [4, 4], [], calls=[2]) for i in range(90)]
     events = [('k%d' % i, 'fusion.%d' % i, 100 * i, 50) for i in range(90)]
@@ -279,7 +280,7 @@ def circles():
 
 
 def one_framework_op():
-    """Compiled ops of one framework op are one node, also where a node between them leads back to it: no view loses time."""
+    """Compiled ops of one framework op are one node, even if the graph has a cycle through another node: no view loses time."""
     conv = metadata('jit(f)/conv')
     main = [instruction(1, 'x', 'parameter', [4, 5]),
             instruction(2, 'cudnn-conv.1', 'custom-call', [[4, 5], [0]], [1], conv),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rule of idle causes, written a second time and without the program: from lists of work, calls and waits to the
+"""Reimplements the rule of idle causes independently of the program: from lists of work, calls and waits to the
 pieces of idle time of a device, and to sums in a window."""
 import collections
 
 CAUSES = ('host_late', 'launch_latency', 'kernel_gap', 'event_wait', 'other_process', 'unknown_wait', 'unknown_launch')
 OUTSIDE = ('before_first', 'after_last')
 ENDLESS = 1 << 62
-FEW = 16  # samples that say little
+FEW = 16  # too few samples
 
 
 class Work:

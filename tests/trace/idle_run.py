@@ -5,7 +5,7 @@
     tests/trace/idle_run.py --bin build/check [--realdata DIR]
 
 Causes add up to the idle time of devices and steps, and places to their cause; the order of the events in the file does not
-matter; three times the length of everything gives three times the answer.
+matter; if all times are multiplied by three, so is the answer.
 """
 import argparse
 import gzip
@@ -43,7 +43,7 @@ def equal(found, expected, what):
 
 
 def places(doc, device=0):
-    """{(cause, kind, name): ns} of a device."""
+    """Returns {(cause, kind, name): ns} of a device."""
     return {(c['cause'], p['kind'], p['name']): p['ns'] for c in doc['devices'][device]['causes'] for p in c['places']}
 
 
@@ -81,7 +81,7 @@ def places_of_a_thread():
 
 
 def other_threads():
-    """The places of a thread that waits for another one are those of the other one."""
+    """While a thread waits for another thread, the places are those of the other thread."""
     events = ([kineto.event('user_annotation', 'ProfilerStep#1', 50, 600), op('aten::mm', 60, 40)] + kineto.launch(90, 1, 100, 100) +
               [op('aten::loss', 210, 80), op('Backward', 300, 150, 2)] +
               [dict(e, tid=2) if e['cat'] == 'cuda_runtime' else e for e in kineto.launch(380, 2, 390, 10)] +
@@ -90,14 +90,14 @@ def other_threads():
     step = 'ProfilerStep#1'
     equal(found, {
         ('host_busy', 'op', 'aten::loss'): 80000,                # while the second thread has not begun
-        ('host_busy', 'op', 'Backward'): 80000 + 50000,          # of the second thread; the first one waits from 300 to 450
+        ('host_busy', 'op', 'Backward'): 80000 + 50000,          # on the second thread; the first thread waits from 300 to 450
         ('host_busy', 'op', step): 10000 + 10000 + 30000, ('host_busy', 'op', 'aten::adam'): 20000,
         ('launch_latency', 'op', 'Backward'): 10000, ('launch_latency', 'op', 'aten::adam'): 10000,
         ('before_first', 'op', step): 10000, ('before_first', 'op', 'aten::mm'): 40000}, 'places')
 
 
 def collectives_lines_and_steps():
-    """A call that blocks inside the op of a collective waits for its members; -by line and -by step name places."""
+    """A call that blocks inside the op of a collective waits for the other members; -by line and -by step name places."""
     events = ([op('aten::mm', 100, 12)] + kineto.launch(105, 1, 110, 40) +
               [kineto.event('python_function', 'train.py(7): main', 90, 500, Python_id=1), op('c10d::barrier', 160, 100),
                sync('cudaStreamSynchronize', 170, 80), op('aten::relu', 280, 40)] + kineto.launch(290, 2, 295, 100) +

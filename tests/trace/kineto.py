@@ -38,13 +38,14 @@ def steps(kernel=2.25):
 
 
 def memory(ts, address, size, device=0):
-    """An allocation, or with a negative size a release; device -1: of the host."""
+    """Returns the event of an allocation, or of a release if the size is negative. device -1: the host."""
     return {'ph': 'i', 's': 't', 'cat': 'cpu_instant_event', 'name': '[memory]', 'pid': 1, 'tid': 1, 'ts': ts,
             'args': {'Addr': address, 'Bytes': size, 'Device Type': 1 if device >= 0 else 0, 'Device Id': device}}
 
 
 def steps_with_memory():
-    """The steps, with a matrix product of known shapes, and allocations: of activations, freed in the next step, and of a buffer."""
+    """Returns the steps with a matrix product of known shapes, and with allocations: activations, which the next step frees,
+    and a buffer."""
     out = steps() + [memory(1003, 1, 1 << 20, -1)]
     for s in range(2):
         t = 1000 + 100 * s
@@ -55,7 +56,7 @@ def steps_with_memory():
 
 
 def trace(events, rank=None, **header):
-    """Returns the bytes of a file."""
+    """Returns the bytes of a trace file."""
     top = {'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'GPU of tests', 'totalGlobalMem': 1 << 30}]}
     if rank is not None:
         top['distributedInfo'] = {'backend': 'nccl', 'rank': rank, 'world_size': 2}

@@ -5,7 +5,7 @@
     tests/trace/kineto_real.py --realdata DIR --modern DIR --bin build/check [FILTER...]
 
 DIR/kineto has the traces; the folder of --modern (default: modern beside DIR) has in golden/ the numbers of each
-(kineto.json, kineto_more.json) and damaged files (malformed/) with what must come out.
+(kineto.json, kineto_more.json) and damaged files (malformed/) with the expected results.
 """
 import argparse
 import collections
@@ -94,7 +94,7 @@ def check_devices(c, dump, golden):
 def check_kernels(c, slices, golden):
     table = work_table(slices)
     c.equal('names of device work', len(table), golden['distinct_gpu_names'])
-    for k in golden['kernels_top20']:  # whose names are cut
+    for k in golden['kernels_top20']:  # whose names are truncated
         rows = [[len(v), sum(v), min(v), max(v)] for (cat, name), v in table.items()
                 if cat == k['cat'] and name[:NAME_CUT] == k['name']]
         expected = [k['count'], k['sum_ns'], k['min_ns'], k['max_ns']]
@@ -163,7 +163,8 @@ def check_rest(c, dump, slices, golden):
 
 
 def outer_calls(slices):
-    """name -> ns of the calls that are in no other call of their thread. Calls of no time may count as inside or not."""
+    """Returns {name: ns} of the calls that are not inside another call of their thread. Calls without a length may count as
+    inside or not."""
     out, end = collections.Counter(), {}
     for s in sorted((s for s in slices if s['category'] == 'call' and s['form'] == 0), key=lambda s: (s['start'], -s['length'])):
         if s['start'] + s['length'] > end.get(s['track'], -1):
@@ -173,7 +174,7 @@ def outer_calls(slices):
 
 
 def check_idle(c, path, doc, slices):
-    """The causes of idle time of devices and steps are those of the rule, and add up to it."""
+    """The causes of idle time of devices and steps equal those of the rule, and add up to the idle time."""
     calls, of = {}, collections.defaultdict(list)
     for s in sorted((s for s in slices if s['category'] == 'call' and s['correlation']), key=lambda s: (s['start'], -s['length'])):
         calls.setdefault(s['correlation'], (s['start'], s['start'] + s['length']))
@@ -201,7 +202,8 @@ def check_idle(c, path, doc, slices):
 
 
 def check_sections(c, path, dump, slices):
-    """The causes of idle time add up to it; calls and latencies are all there; a timeline read again gives the same."""
+    """The causes of idle time add up to it; calls and latencies are complete; a timeline, when read again, gives the same
+    numbers."""
     status, out, _ = run([os.path.join(ARGS.bin, 'tfprof'), 'devices', path, '--top=0', '-output', 'json'])
     c.equal('status of devices', status, 0)
     doc = json.loads(out)
@@ -272,7 +274,7 @@ def check_malformed(path, expected):
 
 
 def cases():
-    """(name, function)"""
+    """Yields (name, function)."""
     for name in ('kineto.json', 'kineto_more.json'):
         path = os.path.join(os.path.join(ARGS.modern, 'golden'), name)
         if os.path.exists(path):

@@ -53,7 +53,7 @@ def views():
 
 
 def workers():
-    """Ranks are workers; a folder of traces has one for each; of several traces of a process the newest is used."""
+    """Ranks are workers; a folder of traces has one worker per trace; if a process has several traces, the newest is used."""
     os.mkdir('log')
     for r, kernel in ((0, 2.0), (1, 52.0)):
         content = gzip.compress(kineto.trace(kineto.steps(kernel), rank=r))
@@ -439,7 +439,7 @@ def roofs():
 
 
 def flops():
-    """Ops with a formula count once, with the work that they cover; other work is listed with what is missing."""
+    """Ops with a formula count once, with the work that they cover; other work is listed with the missing data."""
     convolution = {'Input Dims': [[1, 2, 8, 8], [4, 2, 3, 3], [], [], [], []]}  # no strides
     normal = {'Input Dims': [[1, 4, 6, 6], [4], [4], [4], [4], [], [], [], []]}
     events = []
@@ -538,7 +538,7 @@ def utilization():
 
 
 def utilization_of_ranks():
-    """Several traces: a row for each, the mean and the worst."""
+    """With several traces, there is a row for each, the mean and the worst."""
     def rank(number, size):
         product = {'Input Dims': [[size, 1000], [1000, 1000]], 'Input type': ['c10::BFloat16', 'c10::BFloat16']}
         events = kineto.steps() + [kineto.event('cpu_op', 'aten::mm', 1000, 90, **product)] + kineto.launch(1010, 1, 1020, 60, 'gemm')
@@ -578,7 +578,7 @@ def memory():
 
 
 def timeline():
-    """The timeline has the trace's tracks and flows; read again it is the trace."""
+    """The timeline has the trace's tracks and flows, and when read again it equals the trace."""
     plain = dump(write(kineto.trace(kineto.steps(), rank=3)))
     program('a.pt.trace.json', 'scope', '-output', 'timeline:outfile=t')
     with open('t_-1') as f:
@@ -614,7 +614,7 @@ def memory_of_any_device():
 
 
 def other_accelerators():
-    """Events of categories without a meaning here are counted as not used, so that no work is missing without a word."""
+    """Events of categories without a meaning here are counted as not used, so that no work is silently missing."""
     events = kineto.steps() + [kineto.event('mtia_ccp_events', 'pe_grid', 1000 + i, 1) for i in range(7)] + [kineto.event('hpu_op', 'x', 1000, 1)]
     write(kineto.trace(events), 'a.pt.trace.json')
     unused = json.loads(program('summary', 'a.pt.trace.json', '-output', 'json')[0])['unused']
@@ -679,16 +679,16 @@ def guessed_steps():
     equal(guess(trace(['start', 'load'] + 4 * step + ['end'])), [3, 4, 30000])
     out, _ = program('steps', trace(['start'] + 4 * step))
     assert out.startswith("No steps are marked. Guessed: 4 repetitions of 3 calls, 30.0us each:\n'load' ... 'backward'\n"), out
-    # inside of one call that surrounds everything
+    # inside a single call that surrounds everything
     equal(guess(trace(4 * step, [kineto.event('cpu_op', 'main', 90, 200)])), [3, 4, 30000])
     for names in (2 * step, 4 * step + ['x%d' % i for i in range(12)], ['a', 'b', 'c', 'd']):
         equal(guess(trace(names)), [None] * 3, names)
-    # most of the calls, but little of the time
+    # most of the calls, but a small part of the time
     equal(guess(trace(4 * step, [kineto.event('cpu_op', 'long', 1000, 5000)])), [None] * 3)
     # most of the calls of a level and of the time, but few of the calls inside of other calls
     inside = [kineto.event('cpu_op', 'in%d' % i, 1001 + 2 * i, 1) for i in range(40)]
     equal(guess(trace(4 * step, [kineto.event('cpu_op', 'long', 1000, 100)] + inside)), [None] * 3)
-    # an optimizer that runs once: what repeats is a part of a step
+    # an optimizer that runs once: the repeated calls are a part of a step
     update = kineto.event('user_annotation', 'Optimizer.step#Adam.step', 101, 2)
     equal(guess(trace(4 * step, [update])), [None] * 3)
     marks = [kineto.event('user_annotation', 'ProfilerStep#%d' % i, 100 + 30 * i, 30) for i in range(4)]

@@ -145,7 +145,7 @@ def which_folder():
 
 
 def files_beside():
-    """If a run has XSpaces, the other files that JAX and TensorBoard write are ignored. Otherwise its JSON trace is
+    """If a run has XSpaces, other files of JAX and TensorBoard are ignored. Otherwise its JSON trace is
     read."""
     put('run', us=40)
     write = trace_case.write

@@ -29,7 +29,7 @@ def memory(*words):
 
 
 def live(doc, *columns, **of):
-    """Bytes of the rows, by columns."""
+    """Returns the bytes of the rows, by columns."""
     out = {}
     for r in doc['live']:
         if all(r[k] == v for k, v in of.items()):
@@ -39,8 +39,8 @@ def live(doc, *columns, **of):
 
 
 def random_stream(seed, before):
-    """Allocations and releases at random: (microsecond, address, size, negative for a release, total afterwards), and what is allocated
-    after each of them."""
+    """Returns random allocations and releases: (microsecond, address, size, negative for a release, total afterwards), and the
+    live set after each of them."""
     r = random.Random(seed)
     held, earlier, out, states = {}, {900 + i: 10 * i + 10 for i in range(before)}, [], []
     for i in range(r.randrange(20, 200)):
@@ -70,7 +70,7 @@ def expected_rows(state):
 
 
 def rows_add_up():
-    """Random streams in an XSpace and in a PyTorch trace: the rows are those of a model, at the peak, at the end and at a time."""
+    """Random streams in an XSpace and in a PyTorch trace give the rows of a model, at the peak, at the end and at a time."""
     for seed in range(16):
         events, states = random_stream(seed, before=seed % 3 * 4)
         totals = [e[3] for e in events]
@@ -134,7 +134,7 @@ def without_addresses():
 
 
 def training():
-    """A step with modules, lines, a backward op, the optimizer, and memory that an op releases itself."""
+    """Returns a step with modules, lines, a backward op, the optimizer, and memory that an op itself releases."""
     frame = lambda name, ts, dur, tid=1: kineto.event('python_function', name, ts, dur, tid=tid)
     op = lambda name, ts, dur, tid=1, **more: kineto.event('cpu_op', name, ts, dur, tid=tid, **more)
 
@@ -237,13 +237,13 @@ def other_allocators():
     equal(live(doc, 'op', allocator='cpu'), {('(before the trace)',): 3400, ('(releases without addresses)',): 600})
     for row in doc['memory']:
         equal(sum(live(doc, 'op', allocator=row['allocator']).values()), row['live_bytes'], row)
-    # A profile that convert writes has no names of allocators, but everything else.
+    # A profile written by convert lacks only the names of allocators.
     program('convert', *files, '-output', 'profile:outfile=c.pb')
     equal([r['peak_bytes'] for r in memory('c.pb')['memory']], [300])
 
 
 def heap():
-    """Of a heap profile, the bytes in use by line and device; it has neither a peak nor times."""
+    """A heap profile gives the bytes in use by line and device, without a peak and times."""
     p = pprof.Profile(('allocations', 'count'), ('space', 'bytes'))
     step, call = p.place(('step', '/home/me/train.py', 20)), p.place(('call', '/usr/lib/python3/site-packages/jax/pjit.py', 300))
     p.sample([call, step], 3, 3000, kind='buffer', device='cuda:0')
@@ -260,8 +260,8 @@ def heap():
 
 
 def heap_trace(r, buffers):
-    """A random schedule of buffers {id: size}: encoded events, and what is allocated after each of them, {id: size}. Some buffers share the
-    memory of an earlier one, which exists until all of them are released."""
+    """Returns a random schedule of buffers {id: size}: encoded events, and the live set {id: size} after each of them. Some
+    buffers share the memory of an earlier one, which exists until all of them are released."""
     events, states, users, group = b'', [{}], {}, {}
     todo, held = list(buffers), []
 
@@ -287,7 +287,7 @@ def heap_trace(r, buffers):
 
 
 def kernel():
-    """A plane with device work, without which a file has no events."""
+    """Returns a plane with device work, without which a file has no events."""
     p = Plane('/device:GPU:0')
     return p.line(7, 'Stream #7', [(p.meta('k'), 0, 1000)])
 
@@ -415,7 +415,7 @@ def damaged_timelines():
 
 
 def pprof_total(path):
-    """The sum of the values of a profile's samples, each a packed number."""
+    """Returns the sum of the values of a profile's samples, each a packed number."""
     with gzip.open(path) as f:
         samples = [v for field, v in viewer.fields(f.read()) if field == 2]
     values = [v for sample in samples for field, v in viewer.fields(sample) if field == 2]

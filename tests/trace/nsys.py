@@ -4,7 +4,7 @@ import sqlite3
 import sys
 
 MACHINE = 1 << 48
-# Columns of a table; older versions lack some of them.
+# Columns of each table; older versions lack some of them.
 KERNEL = ('start end deviceId contextId streamId correlationId globalPid demangledName shortName mangledName '
           'registersPerThread gridX gridY gridZ blockX blockY blockZ staticSharedMemory dynamicSharedMemory graphNodeId')
 RUNTIME = 'start end globalTid correlationId nameId returnValue'
@@ -40,7 +40,7 @@ class Export:
         return self.strings.index(text)
 
     def launch(self, process, correlation, at, start, end, name='gemm', device=0, stream=7, thread=1, node=None):
-        """Adds a call and its kernel. at None: the call is not in the file."""
+        """Adds a call and its kernel. If `at` is None, the call is not in the file."""
         self.table('CUPTI_ACTIVITY_KIND_RUNTIME', RUNTIME)
         self.table('CUPTI_ACTIVITY_KIND_KERNEL', KERNEL)
         if at is not None:
@@ -80,7 +80,7 @@ class Export:
 
 
 def steps():
-    """Two processes with equal correlations, ranges of PyTorch, a copy, work without a launch."""
+    """Returns two processes with equal correlations, PyTorch ranges, a copy, and work without a launch."""
     x = Export()
     for process, at in ((70, 0), (71, 5)):
         x.range(process, 'aten::linear, op_id = 1', at + 1000, at + 1900)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles that an installed onnxruntime writes on the spot: the sums of the program equal those of ONNX Runtime's own
-evaluation of the file.
+"""Tests profiles that an installed onnxruntime writes: the sums of the program equal those of ONNX Runtime's own evaluation of
+the file.
 
     PYTHON tests/trace/onnx_made.py --bin build/check         PYTHON: one that has onnxruntime
 """
@@ -26,17 +26,17 @@ RUNS = 3
 
 
 def ints(name, *values):
-    """An attribute of a node: a list of integers."""
+    """Encodes an attribute of a node: a list of integers."""
     return sub(5, sub(1, name.encode()) + b''.join(number(8, v) for v in values) + number(20, 7))
 
 
 def tensor(name, dims, kind, data):
-    """An initializer; kind: 1 of floats, 7 of 64-bit integers, 9 of truth values."""
+    """Encodes an initializer. kind: 1: floats, 7: 64-bit integers, 9: truth values."""
     return sub(5, b''.join(number(1, d) for d in dims) + number(2, kind) + sub(8, name.encode()) + sub(9, data))
 
 
 def with_attributes(node, attributes):
-    """A node (field 1 of a graph) with more attributes."""
+    """Returns a node (field 1 of a graph) with more attributes."""
     return sub(1, node[2 if len(node) < 130 else 3:] + attributes)
 
 
@@ -45,7 +45,7 @@ def scalar(field, name, kind):
 
 
 def model():
-    """A convolution, a matrix product, and a loop whose body multiplies."""
+    """Returns a model with a convolution, a matrix product, and a loop whose body multiplies."""
     body = node_proto('body/mul', 'Mul', ['state', 'two'], ['next']) + node_proto('body/keep', 'Identity', ['go'], ['more'])
     body += sub(2, b'body') + tensor('two', [], 1, struct.pack('<f', 2))
     body += scalar(11, 'i', 7) + scalar(11, 'go', 9) + value_info(11, 'state', 1, 10)
@@ -79,7 +79,7 @@ def make(optimised):
 
 
 def own_sums(path):
-    """{operator: (calls, micros)} as ONNX Runtime's own script adds up a profile; it leaves out nodes with bodies."""
+    """Returns {operator: (calls, micros)}, as ONNX Runtime's own script adds up a profile; it leaves out nodes with bodies."""
     for name in ('psutil', 'onnx'):
         sys.modules[name] = types.ModuleType(name)
     sys.modules['onnx'].TensorProto = None
@@ -136,7 +136,7 @@ def check(optimised):
 
 
 def plain():
-    """Without the optimiser: the model beside the profile has all of its nodes."""
+    """Without the optimiser, the model beside the profile has all nodes of the profile."""
     path = check(False)
     with open('m.onnx', 'wb') as f:
         f.write(model())
@@ -148,7 +148,7 @@ def plain():
 
 
 def optimised():
-    """With the optimiser, which makes other nodes."""
+    """With the optimiser, which makes other nodes, the sums are equal, too."""
     check(True)
 
 

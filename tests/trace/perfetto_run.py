@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads Perfetto traces that are made on the spot: slices, clocks, interned names, what is left out.
+"""Reads generated Perfetto traces: slices, clocks, interned names, omissions.
 
     tests/trace/perfetto_run.py --bin build/check [NAME...]
     tests/trace/perfetto_run.py --write FOLDER     makes testdata/traces again
@@ -31,12 +31,12 @@ def notes(path):
 
 
 def slices(*packets):
-    """[(name, start, length)] of the trace, in its order."""
+    """Returns [(name, start, length)] of the trace, in its order."""
     return [(s['name'], s['start'], s['length']) for s in dump(write(pf.trace(*packets)), '--slices')]
 
 
 def nesting():
-    """Begins and ends of a track pair by time, whatever writer and order they come in."""
+    """Begin and end events of a track are paired by time, whatever their writers and order."""
     equal(slices(event(10, BEGIN, 'a', 5), event(20, BEGIN, 'b', 5), event(30, END, track=5), event(50, END, track=5)),
           [('a', 10, 40), ('b', 20, 10)])
     equal(slices(event(50, END, track=5, sequence=2), event(30, END, track=5, sequence=2), event(10, BEGIN, 'a', 5),
@@ -139,7 +139,7 @@ def devices():
 
 
 def others():
-    """Packets of other sources are counted by kind, configurations are not read, and nothing at all is an error."""
+    """Packets of other sources are counted by kind, configurations are not read, and a trace without events is an error."""
     write(pf.trace(event(1, BEGIN, 'a', 5), event(2, END, track=5), [(1, [(1, 3)])], [(1, [(1, 3)])], [(9, [])], [(33, [(1, 1)])],
                    [(777, [])], [(133, 'zstd')]))
     assert 'packets that are not used: ftrace_events (2), process_stats (1), zstd_compressed_packets (1), of unknown kinds (1)' in \
@@ -189,7 +189,7 @@ def compressed():
 
 
 def damaged():
-    """Damage inside a packet leaves that packet out; a file that breaks off is refused, or read up to there."""
+    """A damaged packet is left out; a truncated file is refused, or read up to its end."""
     good = pf.trace(event(1, BEGIN, 'a', 5), event(2, END, track=5))
     write(good + data(1, b'\x40\x01\x5a\x7f') + pf.trace(event(7, INSTANT, 'b', 5)))
     equal([s['name'] for s in dump('a.pftrace', '--slices')], ['a', 'b'])
@@ -229,10 +229,11 @@ def round_trip():
     assert 'gemm' not in out, out
 
 
-# ---- against the protocol's own messages ----
+# ---- comparison with the protocol's own messages ----
 
 def reference(trace_type, content):
-    """Counts {(track, name, start, length)} of a trace by the package's messages: stacks of sorted begins and ends."""
+    """Counts {(track, name, start, length)} of a trace with the package's messages, using stacks of sorted begin and end
+    events."""
     state, marks = {}, []
     for p in trace_type.FromString(content).packet:
         q = state.setdefault(p.trusted_packet_sequence_id, {'names': {}, 'clock': 6, 'track': 0, 'last': 0})
@@ -279,7 +280,7 @@ def against_messages():
 
 
 def random_trace(trace_type, r):
-    """Four sequences with delta clocks, defaults and names of their own, on eight tracks that they share."""
+    """Returns four sequences with separate delta clocks, defaults and names, on eight shared tracks."""
     t = trace_type()
     open_slices, time = collections.Counter(), 1000
     for q in range(1, 5):
@@ -323,7 +324,7 @@ def random_trace(trace_type, r):
         by_sequence[p.trusted_packet_sequence_id].append(p)
     out = trace_type()
     out.packet.extend(order[:4])
-    while any(by_sequence.values()):  # writers come in pieces, in any order
+    while any(by_sequence.values()):  # packets of the writers are interleaved at random
         q = r.choice([k for k, v in by_sequence.items() if v])
         n = r.randrange(1, 200)
         out.packet.extend(by_sequence[q][:n])
@@ -332,7 +333,7 @@ def random_trace(trace_type, r):
 
 
 def example_is_made():
-    """The file in testdata/traces is the one that this script makes."""
+    """The file in testdata/traces equals the output of this script."""
     with open(os.path.join(cases.TESTDATA, 'traces', 'trace.pftrace'), 'rb') as f:
         equal(f.read(), pf.small())
 

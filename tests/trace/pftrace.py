@@ -10,7 +10,7 @@ BOOTTIME, MONOTONIC, REALTIME = 6, 3, 1
 
 
 def message(fields):
-    """Numbers are varints, floats are doubles, texts and lists of fields have a length."""
+    """Encodes fields: numbers are varints, floats are doubles, texts and lists of fields have a length."""
     out = b''
     for field, v in fields:
         if isinstance(v, float):
@@ -27,7 +27,7 @@ def trace(*packets):
 
 
 def event(time, kind, name=None, track=None, sequence=1, more=(), packet=()):
-    """A packet with a track event."""
+    """Encodes a packet with a track event."""
     body = [(9, kind)] + ([(11, track)] if track else []) + ([(23, name)] if name else []) + list(more)
     return [(8, time), (10, sequence), (11, body)] + list(packet)
 
@@ -45,7 +45,7 @@ def track(uuid, name, parent=0, counter=None):
 
 
 def clocks(*times, sequence=1, primary=None):
-    """A snapshot: (clock, time) or (clock, time, incremental, unit)."""
+    """Encodes a clock snapshot of (clock, time) or (clock, time, incremental, unit)."""
     return [(10, sequence), (6, [(1, [(i + 1, v) for i, v in enumerate(t)]) for t in times] + ([(2, primary)] if primary else []))]
 
 
@@ -63,14 +63,14 @@ def annotation(name, v):
 
 
 def kernel(start, length, name, call, track):
-    """A kernel as rocprofv3 writes it, with the call that launched it on the thread 2."""
+    """Encodes a kernel as rocprofv3 writes it, with the call that launched it on thread 2."""
     of = [annotation('corr_id', call)]
     return [event(start - 50, BEGIN, 'hipLaunchKernel', 2, more=[(22, 'hip_api')] + of), event(start - 40, END, track=2),
             event(start, BEGIN, name, track, more=[(22, 'kernel_dispatch')] + of), event(start + length, END, track=track)]
 
 
 def switch(time, previous, state, following):
-    """A scheduling event: a CPU goes from one thread to another."""
+    """Encodes a scheduling event: a CPU switches from one thread to another."""
     return (2, [(1, time), (2, previous), (4, [(1, 'a'), (2, previous), (3, 120), (4, state), (5, 'b'), (6, following), (7, 120)])])
 
 
@@ -79,7 +79,8 @@ def waking(time, tid):
 
 
 def compact(switches, wakings):
-    """Packed scheduling events. switches: [(time, state of the thread before, next thread)] of one CPU; wakings: [(time, thread)]."""
+    """Encodes packed scheduling events. switches: [(time, state of the thread before, next thread)] of one CPU; wakings:
+    [(time, thread)]."""
     def numbers(values):
         return b''.join(varint(v) for v in values)
 
@@ -110,7 +111,7 @@ def write_large(path, slices, threads=8):
 
 
 def small():
-    """The file of testdata/traces: two phases with work on a GPU."""
+    """Returns the file of testdata/traces: two phases with work on a GPU."""
     gpu = 'COMPUTE AGENT [1] STREAM [0] (GPU)'
     out = [[(10, 1), (45, [(4, 'Perfetto v49.0')])], clocks((BOOTTIME, 1000), (REALTIME, 1750000000000001000)),
            process(1, 40, 'train'), thread(2, 40, 41, 'main'), track(3, gpu, 1), track(4, 'queue', 1),

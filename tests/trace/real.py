@@ -129,7 +129,7 @@ def jax_gpu():
         for r in g['ops']:
             o = found[r['module'] + '/' + r['hlo_op']]
             equal([o['kernels'], o['device_total']], [r['occ'], r['time_ps']], r['hlo_op'])
-            if r['xprof_flops_per_event']:  # of an execution, which may be several kernels
+            if r['xprof_flops_per_event']:  # time of an execution, which may be several kernels
                 equal(o['flops'], o['runs'] * r['xprof_flops_per_event'], r['hlo_op'])
                 flops += o['flops']
         equal(sum(o['flops'] for o in xplane(name)['ops']), flops)
@@ -168,7 +168,7 @@ def memory():
         found = json.loads(program('memory', os.path.join(trace_case.REALDATA, 'xplane', name + '.xplane.pb'), '-output', 'json', '--top=0')[0])
         for r in found['memory']:
             if (r['allocator'] or '').startswith('program '):
-                continue  # assigned by the compiler: no events
+                continue  # memory assigned by the compiler has no events
             rows = sum(x['bytes'] for x in found['live'] if (x['device'], x['allocator']) == (r['device'], r['allocator']))
             equal((rows, r['live_bytes']), (r['live_bytes'], peaks[(r['allocator'] or r['device'].rsplit(':', 1)[-1])]), (name, r))
 
@@ -195,7 +195,7 @@ def corrupt():
     assert 'byte 1' in said and '28501368332271' in said and 'hint: ' in said, said
 
 
-# Our numbers where the reference in the file is known to be wrong, and types that are HLO categories there:
+# tfprof's numbers where the reference in the file is known to be wrong, and types that are HLO categories there:
 # (device ops, host ops).
 OURS = {
     '05_missing_event_metadata': ([['(unknown)', 'Unknown', 1, 50, 50, 0, 0],

@@ -41,7 +41,7 @@ def symbol(number, name):
 
 
 def process(pid=40, markers=(), **records):
-    """A process with two GPUs; records by the names of their lists."""
+    """Returns a process with two GPUs. records: keyed by the names of their lists."""
     return {'metadata': {'pid': pid, 'init_time': 1, 'fini_time': 9, 'config': {'environment': {'TOKEN': 'hidden'}}, 'command': ['train', '--key=hidden']},
             'agents': [agent(100, 1, 0, 'EPYC'), agent(101, 2, 0, 'gfx942'), agent(102, 2, 1, 'gfx942')], 'counters': [],
             'strings': {'callback_records': [], 'buffer_records': [{'kind': k, 'operations': o} for k, o in KINDS],
@@ -51,7 +51,7 @@ def process(pid=40, markers=(), **records):
 
 
 def steps():
-    """Two marked ranges with a kernel each, and a copy before them."""
+    """Returns two marked ranges with a kernel each, and a copy before them."""
     calls, kernels, markers, names = [record(HIP, 2, 1000, 1100, 1)], [], [], [(50, 'forward'), (51, 'backward'), (52, 'done')]
     for i in range(2):
         t = 2000 + 3000 * i

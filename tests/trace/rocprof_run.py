@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads rocprofv3 results, and Chrome JSON as TensorFlow, JAX and vLLM write it, that are made on the spot.
+"""Reads rocprofv3 results, and Chrome JSON as TensorFlow, JAX and vLLM write it, all generated.
 
     tests/trace/rocprof_run.py --bin build/check [NAME...]
     tests/trace/rocprof_run.py --write FOLDER     makes testdata/traces again
@@ -28,7 +28,7 @@ def table(name, *words):
 
 
 def listed(path):
-    """The slices of a trace, in an order of their own."""
+    """Returns the slices of a trace, sorted."""
     return sorted((s['name'], s['start'], s['length']) for s in dump(path, '--slices'))
 
 
@@ -91,7 +91,7 @@ def unknown():
 
 
 def secrets():
-    """The command and the settings of the recorded program are nowhere."""
+    """No answer contains the command line or the settings of the recorded program."""
     write(roc.text(roc.steps()))
     program('r_results.json', 'scope', '-output', 'timeline:outfile=t.json')
     program('r_results.json', 'convert', '-output', 'profile:outfile=p.pb')
@@ -103,7 +103,7 @@ def secrets():
 
 
 def damaged():
-    """A file that breaks off gives the records before; one without records is refused; nesting is bounded."""
+    """A truncated file gives the records before its end; a file without records is refused; nesting is bounded."""
     whole = roc.text(roc.steps())
     write(whole[:whole.index(b'memory_copy')])
     _, err = program('r_results.json', 'op')
@@ -159,7 +159,7 @@ def vllm():
 
 
 def example_is_made():
-    """The file in testdata/traces is the one that this script makes."""
+    """The file in testdata/traces equals the output of this script."""
     with open(os.path.join(cases.TESTDATA, 'traces', 'rocprof_results.json'), 'rb') as f:
         equal(f.read(), roc.text(roc.steps()))
 

@@ -238,7 +238,7 @@ def host():
 
 
 def memory():
-    """Peaks as the allocator says them; at the largest use, what each op has allocated."""
+    """Peaks are those of the allocator; at the largest use, the allocated bytes of each op are shown."""
     p = Plane('/host:CPU')
 
     def at(ns, name, op, address, n, total):
@@ -259,7 +259,7 @@ def memory():
 
 
 def memory_in_many_moments():
-    """Of a million moments the peak and the last one remain."""
+    """Of a million moments, the peak and the last moment remain."""
     p = Plane('/host:CPU')
     m = p.meta('MemoryAllocation')
     p.line(1, 'thread', [(m, 10000 * i, 0, {'addr': i, 'allocation_bytes': 1, 'bytes_allocated': 9999 if i == 7777 else i % 100}) for i in range(20000)])
@@ -270,7 +270,7 @@ def memory_in_many_moments():
 
 
 def roofline():
-    """Float operations and bytes per second of ops beside the peaks that the plane has."""
+    """roofline shows float operations and bytes per second of ops beside the peaks in the plane."""
     p = Plane('/device:TPU:0', {'peak_teraflops_per_second': 2.0, 'peak_hbm_bw_gigabytes_per_second': 500.0})
     mul = op(p, 'f.1', 'jit(f)/mul:', 1, flops=1000000, bytes_accessed=10000)
     add = op(p, 'f.2', 'jit(f)/add:', 2, flops=1000, bytes_accessed=500000)
@@ -349,7 +349,7 @@ def truncated():
 
 
 def copied_as_text():
-    """A file whose bytes were replaced as text is refused, and the hint says why."""
+    """A file whose bytes were replaced as in a text is refused, and the hint gives the reason."""
     content = space(nested(), nested())
     write(content.decode('utf-8', 'replace').encode().replace(b'\n', b'\n\xef\xbf\xbd', 1))
     for words in ((), ('--recover',)):
@@ -433,8 +433,8 @@ def sample():
 
 
 def trace_viewer():
-    """The JSON that TensorBoard's trace viewer gets has the answers of the XSpace that it was made of: device work is device work, with
-    float operations, bytes, framework ops and steps from the arguments."""
+    """The JSON for TensorBoard's trace viewer gives the same answers as the XSpace from which it was made: device work is
+    device work, with float operations, bytes, framework ops and steps from the arguments."""
     chips = [nested(), nested()]
     for i, p in enumerate(chips):
         p.name = '/device:TPU:%d' % i

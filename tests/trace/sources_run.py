@@ -151,7 +151,7 @@ def onnx_model():
     program('--max-memory=40M', 'big.onnx', 'scope')
     _, err = program(write(big[:1 << 20], 'cut.onnx'), 'scope', status=3)
     assert 'cut.onnx: byte ' in err, err
-    _, err = program('--recover', write(b'\x08\x08:\x02\n\x19\n\x01x', 'bad.onnx'), 'scope', status=3)  # its first node
+    _, err = program('--recover', write(b'\x08\x08:\x02\n\x19\n\x01x', 'bad.onnx'), 'scope', status=3)  # the first node
     assert 'length 25 goes past the end' in err, err
     program('--graph_path=a.onnx', '--run_meta_path=x', '--profile_path=ort.json', 'op', status=2)
 
@@ -291,7 +291,7 @@ def nsys_leaves_no_trace():
 
 
 def nsys_anywhere():
-    """gzip, a pipe and standard input give what the file gives."""
+    """gzip, a pipe and standard input give the same answer as the file."""
     path = nsys.steps().save('a.sqlite')
     plain = dump(path)
     with open(path, 'rb') as f:
@@ -302,7 +302,7 @@ def nsys_anywhere():
 
 
 def nsys_long_names():
-    """Names are whole, whatever their length, also if many rows have long ones."""
+    """Names are complete, whatever their length, even if many rows have long names."""
     x = nsys.Export()
     names = [chr(97 + i % 26) * n for i, n in enumerate([1, 4095, 4096, 4097, 100000, 0] * 3 + [700] * 40)]
     for i, name in enumerate(names):
@@ -356,7 +356,7 @@ def nsys_hostile():
 
 
 def nsys_damaged():
-    """A database that is truncated by any number of bytes, or that quick_check refuses, is refused; --recover reads it."""
+    """A database that is truncated by any number of bytes, or refused by quick_check, is refused; --recover reads it."""
     with open(nsys.steps().save('good.sqlite'), 'rb') as f:
         good = f.read()
     expected, _ = program('good.sqlite', 'op')
@@ -424,7 +424,7 @@ def pprof_cpu():
 
 
 def untimed(path, ns, device):
-    """Asserts that the time of the step of a profile without timestamps is the sum of its times, and so is the device's."""
+    """Asserts that in a profile without timestamps, the step time and the device time equal the sum of the times."""
     out, _ = program('summary', path, '-output', 'json')
     page = json.loads(out)
     equal(page['steps']['slowest_ns'], ns)

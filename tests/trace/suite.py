@@ -12,7 +12,7 @@ def onnx_made(version, *more):
 
 
 def perfetto_made(places):
-    """Compares random Perfetto traces with what the messages of the installed package perfetto say."""
+    """Compares random Perfetto traces with the messages of the installed package perfetto."""
     python, skipped = scratch_python('perfetto', ['perfetto', 'protobuf'])
     return skipped or counted([python, 'tests/trace/perfetto_run.py', '--bin', places['bin'], 'against_messages'])
 

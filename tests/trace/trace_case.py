@@ -11,7 +11,7 @@ import built  # noqa: E402
 import cases  # noqa: E402
 from cases import equal  # noqa: E402, F401
 
-BIN = ''                # the folder of the programs
+BIN = ''                # folder of the programs
 REALDATA = MODERN = ''  # the folders of real traces, and of the numbers of them in golden/
 
 
@@ -75,7 +75,7 @@ def check_schema(name, doc):
 
 
 def no_sqlite():
-    """In the place of a test that needs SQLite, where the program was built without it."""
+    """Replaces a test that needs SQLite if the program was built without it."""
     raise cases.Skip('built without SQLite')
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files that tfprof does not read: each is refused with status 3, its format and one line of advice. Files without an event.
+"""Tests files that tfprof does not read: each is refused with status 3, its format and one line of advice. Also tests files
+without an event.
 
     tests/trace/unsupported_run.py --bin build/check [NAME...]
 
@@ -71,7 +72,7 @@ def safetensors():
 
 
 def tfrecord(data):
-    """A TFRecord: length, masked CRC-32C of the length, data; the checksum of the data is not examined."""
+    """Encodes a TFRecord: length, masked CRC-32C of the length, data; the checksum of the data is not examined."""
     length = struct.pack('<Q', len(data))
     crc = 0xffffffff
     for byte in length:
@@ -88,7 +89,7 @@ def own_program():
 
 
 def core():
-    """An ELF header of a core dump (type 4)."""
+    """Returns the ELF header of a core dump (type 4)."""
     return b'\x7fELF\2\1\1' + bytes(9) + struct.pack('<HHI', 4, 62, 1) + bytes(40)
 
 
@@ -247,7 +248,7 @@ def supported_first():
 
 
 def nothing_understood():
-    """A file of which no event is understood ends with status 3."""
+    """A file in which no event is supported gives status 3."""
     for name, content in (('a.json', b'{"a": 1}'), ('b.json', b'[]'), ('c.json', b'{"traceEvents": []}'), ('d.json', b'[{}]'),
                           ('e.json', json.dumps({'schemaVersion': 1, 'traceEvents': []}).encode()),
                           ('f.json', b'{"traceEvents": [{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "x"}}]}'),

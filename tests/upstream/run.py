@@ -85,7 +85,7 @@ def tensors(text):
 
 
 def message(entry):
-    """Returns our result message as text, through the Python package."""
+    """Returns tfprof's result message as text, using the Python package."""
     os.environ['TFPROF_LIBRARY'] = library()
     sys.path[:0] = [p for p in [os.path.join(ROOT, 'python')] if p not in sys.path]
     from tfprof import compat, messages
@@ -97,7 +97,7 @@ def message(entry):
             session.add(kind, os.path.join(folder, name))
     options = messages.OptionsProto()
     for name, value in entry['options'].items():
-        if name == 'device_regexes':  # of an older generation; here it matches everything
+        if name == 'device_regexes':  # an option of an older version; here it matches everything
             continue
         if isinstance(value, list):
             getattr(options, name).extend(value)
@@ -127,7 +127,7 @@ def same_tensors(entry, path):
 
 
 def same_message(entry, path):
-    """Returns how the result messages differ, or None."""
+    """Returns the difference of the result messages, or None."""
     with open(path, encoding='utf-8') as f:
         exp = f.read()
     got = message(entry)

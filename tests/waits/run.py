@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Waits that may never end: pipes without a writer or a reader, stopped peers, holes of terabytes, and patterns. Ctrl-C ends
-them at once, on a command line and at the prompt.
+"""Tests waits that may never end: pipes without a writer or a reader, stopped peers, holes of terabytes, and patterns. Ctrl-C
+ends them at once, on a command line and at the prompt.
 
     tests/waits/run.py --program build/check/tfprof --make build/check/spool_make
 """

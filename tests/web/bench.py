@@ -53,7 +53,7 @@ def opened(b, url):
 
 
 def measure(b, url, page):
-    """Times of an address: open, page, search; of a timeline also frames per second and a long frame."""
+    """Returns the times of an address: open, page, search; for a timeline also frames per second and a long frame."""
     start = median(lambda: opened(b, url))
 
     def shown():

@@ -18,7 +18,7 @@ TIMEOUTS = {'timeouts': {'script': 1000 * PATIENCE, 'pageLoad': 1000 * PATIENCE}
 
 
 class Browser:
-    """One window. Everything that the pages print on their console is in errors()."""
+    """A browser window. errors() returns the text that pages print on their console."""
 
     def __init__(self, width=1440, height=900, dark=False):
         self.profile = tempfile.mkdtemp(prefix='tfprof-web-')
@@ -61,11 +61,11 @@ class Browser:
         self.devtools('Emulation.setEmulatedMedia', features=[{'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}])
 
     def js(self, script, *args):
-        """The value of a function's body."""
+        """Returns the value of a function's body."""
         return self.do('POST', '/execute/sync', script=script, args=list(args))
 
     def until(self, script, *args):
-        """Waits until the function's body returns something true, and returns it."""
+        """Waits until the function's body returns a true value, and returns the value."""
         end = time.monotonic() + PATIENCE
         while True:
             value = self.js(script, *args)
@@ -107,11 +107,11 @@ class Browser:
         return self.js('return document.querySelector(arguments[0]).innerText', selector)
 
     def settle(self):
-        """Two frames: what was asked for is drawn."""
+        """Waits for two frames, after which changes are drawn."""
         self.do('POST', '/execute/async', script='const d = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => d(1)))', args=[])
 
     def page(self, name):
-        """Goes to a page by its tab."""
+        """Opens a page by its tab."""
         self.click('.tabs a[data-page="%s"]' % name)
         self.until('const m = document.querySelector("main"); return m.dataset.page === arguments[0] && m.getAttribute("aria-busy") === "false"', name)
         self.settle()
@@ -136,7 +136,8 @@ class Browser:
 
 
 class Firefox(Browser):
-    """One window of Firefox. Marionette takes WebDriver's commands as [0, id, name, parameters] over a socket: no driver is needed."""
+    """A window of Firefox. Marionette takes WebDriver's commands as [0, id, name, parameters] over a socket: no driver is
+    needed."""
     COMMANDS = [(r'/url', 'Navigate'), (r'/element', 'FindElement'), (r'/element/(?P<id>[^/]+)/click', 'ElementClick'), (r'/element/(?P<id>[^/]+)/clear', 'ElementClear'),
                 (r'/element/(?P<id>[^/]+)/value', 'ElementSendKeys'), (r'/actions', 'PerformActions'), (r'/execute/sync', 'ExecuteScript'),
                 (r'/execute/async', 'ExecuteAsyncScript'), (r'/screenshot', 'TakeScreenshot'), (r'/window/rect', 'SetWindowRect')]
@@ -160,7 +161,7 @@ class Firefox(Browser):
         self.size(width, height)
 
     def port(self):
-        """Firefox writes the port that it took into its profile."""
+        """Returns the port of Marionette, which Firefox writes into its profile."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self.driver.poll() is None:
             try:
@@ -203,7 +204,7 @@ class Firefox(Browser):
             f.write(base64.b64decode(self.do('GET', '/screenshot', full=False)))
 
     def errors(self):
-        """Errors of scripts and policies, and what pages print with console.error and console.warn."""
+        """Returns errors of scripts and policies, and output of console.error and console.warn."""
         self.call('Marionette:SetContext', {'value': 'chrome'})
         try:
             out = self.js('const all = Services.console.getMessageArray(); Services.console.reset(); '
@@ -221,5 +222,5 @@ class Firefox(Browser):
 
 
 def firefox():
-    """The program, or None."""
+    """Returns the path of Firefox, or None."""
     return shutil.which('firefox-esr') or shutil.which('firefox')

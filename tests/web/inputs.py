@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs of the page's tests, made on the spot or from testdata."""
+"""Makes the inputs of the page's tests, or takes them from testdata."""
 import os
 import pickle
 import subprocess
@@ -25,7 +25,7 @@ def write(path, data):
 
 
 def hostile():
-    """A ProfileProto whose names are markup, scripts, controls, and 1 MB long."""
+    """Returns a ProfileProto whose names are markup, scripts, control characters, and 1 MB long."""
     names = [n.encode() for n in HOSTILE] + [b'nul\x01\x02\x1b[31m', b'long' + b'x' * 1000000]
     return b''.join(wire.sub(1, wire.num(1, i) + wire.sub(2, b''.join(
         [wire.sub(1, b'top/' + name), wire.sub(5, name[:80] if i < len(HOSTILE) else b'Op'), wire.num(13, i), wire.sub(12, wire.num(1, 0) + wire.sub(2, tower_profile.exec_profile(i, 0)))])))
@@ -38,7 +38,7 @@ def copied(source, path):
 
 
 def tpu():
-    """Three steps of a compiled program on a device whose peaks the file has; times are picoseconds."""
+    """Returns three steps of a compiled program on a device whose peaks are in the file; times are picoseconds."""
     p = xspace.Plane('/device:TPU:0', {'peak_teraflops_per_second': 197.0, 'peak_hbm_bw_gigabytes_per_second': 819.0})
     ops = []
     for i, (name, us, flops, accessed) in enumerate((('convolution.1', 900, 150e9, 40e6), ('convolution.2', 500, 60e9, 90e6), ('fusion.3', 300, 2e9, 200e6), ('fusion.4', 120, 1e8, 80e6),
@@ -74,7 +74,7 @@ NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large
 
 
 def words(name, folder='.'):
-    """The words of tfprof report for an input; its files are made in the folder."""
+    """Returns the words of tfprof report for an input. Makes its files in the folder."""
     at = os.path.join(os.path.abspath(folder), name)
     if name == 'recording':
         return [copied('small/train.tfspool', at + '-4711-1-00000001.tfspool')]

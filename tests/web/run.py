@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Reports in a headless Chromium: every page of eight inputs, reached by its tab; numbers, search, zoom, links, accessibility;
-what people click also in Firefox. Screenshots go to build/web/.
+clicks also in Firefox. Screenshots go to build/web/.
 
     tests/web/run.py --program build/check/tfprof [--shots FOLDER] [NAME...]
 """
@@ -45,7 +45,7 @@ def words(name):
 
 
 def url(name):
-    """The address of an input's report, which is made once."""
+    """Returns the address of an input's report, which is made once."""
     if name not in URLS:
         URLS[name] = 'file://' + inputs.report(ARGS.program, words(name), os.path.join(ARGS.shots, name + '.html'))
     return URLS[name]
@@ -115,7 +115,7 @@ def in_firefox(case):
 
 
 def every_page():
-    """Every page of the inputs opens from disk; no word on the console; a picture of each."""
+    """Every page of the inputs opens from disk, with an empty console; a picture of each is saved."""
     for name in ('profile', 'xspace', 'pytorch', 'diff', 'large'):
         BROWSER.open(url(name))
         for page in BROWSER.js('return [...document.querySelectorAll(".tabs a")].map(a => a.dataset.page)'):
@@ -126,12 +126,12 @@ def every_page():
 
 
 def lines(out):
-    """{name: (own, total)} of a view's text."""
+    """Returns {name: (own, total)} of a view's text."""
     return {m[1]: (m[2], m[3]) for m in re.finditer(r'^ *(\S+) \((\S+?)/(\S+?)[,)]', out, re.M)}
 
 
 def shown_rows():
-    """{path: texts of the cells} of the tree table."""
+    """Returns {path: texts of the cells} of the tree table."""
     return BROWSER.js('return Object.fromEntries([...document.querySelectorAll(".tt-body .tt-row")].map(r => [r.dataset.path, [...r.querySelectorAll(".num")].map(c => c.textContent)]))')
 
 
@@ -164,7 +164,7 @@ def numbers_of_a_trace():
 
 
 def numbers_that_are_not_known():
-    """Cells of float operations say what is not known, as the command does."""
+    """Cells of float operations mark unknown numbers in the same way as the command."""
     out = program('scope', words('pytorch')[0], '-max_depth', '100', '-select', 'float_ops')
     said = {m[1]: m.groups()[1:] for m in re.finditer(r'^ *(\S+) \(([^/ ]+)/([^/ ]+) flops\)', out, re.M)}
     BROWSER.open(url('pytorch') + '#/scope?metric=float_ops&q=re:.')
@@ -244,7 +244,7 @@ def causes_of_idle_time():
 
 
 def numbers_of_memory():
-    """Peaks and the ops that hold memory equal the output of the command, for a trace and for steps of TensorFlow."""
+    """Peaks and the ops with allocated memory equal the output of the command, for a trace and for steps of TensorFlow."""
     for name in ('steps', 'pytorch'):
         go(name, 'memory')
         said = json.loads(program('memory', words(name)[0], '--top', '0', '-output', 'json'))
@@ -268,7 +268,7 @@ def numbers_of_memory():
 
 
 def memory_of_a_snapshot():
-    """The page of a snapshot has a card for each device and pool: what is in use at its peak, by kind and by line."""
+    """The page of a snapshot has a card for each device and pool with the bytes in use at its peak, by kind and by line."""
     go('snapshot', 'memory')
     said = json.loads(program('memory', words('snapshot')[0], '--top', '0', '-output', 'json'))
     cards = BROWSER.js('return [...document.querySelectorAll("section.card")].map(c => [c.querySelector("h2").textContent,'
@@ -336,7 +336,7 @@ def numbers_of_the_roofline():
 
 
 def numbers_of_diff():
-    """Both sides and the difference are those of the diff."""
+    """Both sides and the difference equal those of diff."""
     go('diff', 'compare')
     found = shown_rows()
     said = {m[1]: m.groups()[1:] for m in re.finditer(r'^ *(\S+) \(A:(\S+) B:(\S+)\) (\S+)', program('diff', *words('diff'), '-all', '-max_depth', '2'), re.M)}
@@ -367,13 +367,14 @@ def significance_of_diff():
 
 
 def search(text):
-    """Types into the search; returns what the page says at its end."""
+    """Types into the search. Returns the result line of the page."""
     BROWSER.type('.toolbar input', text)
     return BROWSER.until('const t = document.querySelector("#found").innerText; return t && !t.startsWith("Searching") && new URLSearchParams(location.hash.split("?")[1]).get("q") === arguments[0] && t', text)
 
 
 def search_filters_and_counts():
-    """Text, in any case, or a pattern after re: leaves matches and what is above them, and adds them up once."""
+    """A search for text, ignoring case, or for a pattern after re: leaves matches and their ancestors, and adds up matches
+    once."""
     go('profile', 'scope')
     said = search('conv2dbackprop')
     assert re.match(r'6 found, ', said), said
@@ -464,7 +465,7 @@ def keyboard_alone():
 
 
 def metric_and_sort():
-    """Another metric has its command's numbers; a heading sorts."""
+    """Another metric shows the numbers of its command; a click on a heading sorts."""
     go('profile', 'scope')
     BROWSER.js('const s = document.querySelector(".toolbar select"); s.value = "bytes"; s.dispatchEvent(new Event("change"))')
     BROWSER.settle()
@@ -480,7 +481,7 @@ def metric_and_sort():
 
 
 def workers_are_chosen():
-    """Of a folder of traces each worker's tables and timeline are those of its file; also when served."""
+    """In a folder of traces, the tables and the timeline of each worker equal those of its file, also when served."""
     folder = words('workers')[0]
     p = subprocess.Popen([ARGS.program, 'serve', folder], stdout=subprocess.PIPE, text=True) if has(ARGS.program, 'libevent') else None
     try:
@@ -600,7 +601,7 @@ def dark_and_print():
 
 
 def served_page():
-    """The page of the server shows the same numbers and asks for steps and slices."""
+    """The page of the server shows the same numbers as a report, and requests steps and slices."""
     if not has(ARGS.program, 'libevent'):
         raise cases.Skip('no libevent in this build')
     import signal

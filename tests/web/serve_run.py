@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reports and the server without a browser: what is in the file, what the server answers and refuses.
+"""Tests reports and the server without a browser: the contents of the file, and the answers and refusals of the server.
 
     tests/web/serve_run.py --program build/check/tfprof [NAME...]
 """
@@ -32,7 +32,7 @@ PATIENCE = 600  # seconds after which a test counts as hanging
 
 class Server:
     def __init__(self, *words, files=None):
-        """files: limit of the descriptors of the server."""
+        """files: maximum descriptors of the server."""
         limit = files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
         self.process = subprocess.Popen([ARGS.program, 'serve', *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         preexec_fn=limit)
@@ -65,7 +65,7 @@ class Server:
 
 
 def documents(path):
-    """The documents in a report."""
+    """Returns the documents in a report."""
     with open(path) as f:
         text = f.read()
     data = json.loads(gzip.decompress(base64.b64decode(re.search(r'<script id="data" type="application/octet-stream">([^<]*)</script>', text)[1])))
@@ -74,7 +74,7 @@ def documents(path):
 
 
 def rows(d):
-    """Rows of a document with arrays, as -output json has them."""
+    """Returns the rows of a document with arrays, in the form of -output json."""
     text, before = [], ''
     for shared, rest in zip(d['shared'], d['rest']):
         before = before.encode('utf-16-le')[:2 * shared].decode('utf-16-le') + rest
@@ -111,7 +111,7 @@ def program(*words):
 
 
 def report_has_the_commands_numbers():
-    """Every view in a report is, cell by cell, what the command answers with -output json."""
+    """Every view in a report equals, cell by cell, the output of the command with -output json."""
     for name in ('profile', 'xspace', 'pytorch', 'graph', 'hostile'):
         _, found = documents(inputs.report(ARGS.program, inputs.words(name), 'r.html'))
         for x in [x for x in found if 'arrays' in x['document'] and x['document'].get('view')]:
@@ -178,7 +178,7 @@ def report_takes_flags_of_the_process():
 
 
 def report_is_small():
-    """100,000 nodes are at most 5 MB."""
+    """A report about 100,000 nodes has at most 5 MB."""
     path = inputs.report(ARGS.program, inputs.words('large'), 'r.html')
     assert os.path.getsize(path) <= 5 << 20, os.path.getsize(path)
     assert documents(path)[1][0]['document']['count'] >= 200000, 'nodes and their scopes'
@@ -195,14 +195,14 @@ def report_refuses():
 
 
 def views_write_pages():
-    """-output html of single commands."""
+    """-output html works for single commands."""
     for words in (['op', inputs.words('profile')[0]], ['devices', inputs.words('xspace')[0]], ['diff', *inputs.words('diff')]):
         program(*words, '-output', 'html:outfile=v.html')
         assert [x['name'] for x in documents('v.html')[1]] == words[:1]
 
 
 def serve_answers():
-    """The page, the list and each document of it; documents are those of the report."""
+    """The server answers with the page, the list and each listed document; documents equal those of the report."""
     words = inputs.words('xspace')
     found = documents(inputs.report(ARGS.program, words, 'r.html'))[1]
     with Server(*words) as s:
@@ -238,7 +238,8 @@ def serve_answers_for_workers():
 
 
 def serve_reduces_slices():
-    """With fewer rows than slices each lane keeps its time; a part of the time has its slices alone."""
+    """With fewer rows than slices, the total time of each lane is unchanged; for a part of the time, only its slices are
+    returned."""
     with Server(*inputs.words('xspace')) as s:
         every = json.loads(s.run('slices', '0', '0', '1000')[1])
         few = json.loads(s.run('slices', '0', '0', '10')[1])
@@ -252,7 +253,7 @@ def serve_reduces_slices():
 
 
 def serve_refuses():
-    """Other hosts, origins, tokens, methods, addresses, commands and outputs."""
+    """Other hosts, origins, tokens, methods, addresses, commands and outputs are refused."""
     with Server(inputs.words('profile')[0]) as s:
         own = '127.0.0.1:%d' % s.port
         for expected, path, more in ((403, '', {'Host': 'evil.example'}), (403, '', {'Host': 'evil.example:%d' % s.port}), (403, '', {'Origin': 'http://evil.example'}),
@@ -292,7 +293,7 @@ def serve_answers_heads():
 
 
 def serve_survives():
-    """Requests that are cut, too long or no HTTP leave the server able to answer."""
+    """After truncated, too long or non-HTTP requests, the server still answers."""
     with Server(inputs.words('profile')[0]) as s:
         for data in (b'', b'GET', b'\0' * 100, b'GET / HTTP/1.1\r\n' + b'A: b\r\n' * 20000, b'GET /%s/ HTTP/9.9\r\n\r\n' % s.token.encode(), b'GET http://evil/ HTTP/1.1\r\nHost: a\r\n\r\n',
                      b'POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n', b'GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n'):
@@ -302,7 +303,7 @@ def serve_survives():
                     c.shutdown(socket.SHUT_WR)
                     c.recv(100)
                 except OSError:
-                    pass  # the server has cut it off
+                    pass  # the server has closed the connection
             assert s.ask('v1/index')[0] == 200
         held = [socket.create_connection(('127.0.0.1', s.port), timeout=PATIENCE) for _ in range(100)]
         assert s.ask('v1/index')[0] == 200
@@ -311,7 +312,7 @@ def serve_survives():
 
 
 def serve_ends_slow_requests():
-    """A client that sends a byte at a time, and never all of a request, loses its connection."""
+    """The connection of a client that sends single bytes, and never a complete request, is closed."""
     with Server(inputs.words('profile')[0]) as s, socket.create_connection(('127.0.0.1', s.port), timeout=PATIENCE) as c:
         c.sendall(b'GET /%s/ HTTP/1.1\r\nX-Long: ' % s.token.encode())
         text = b''
@@ -326,7 +327,7 @@ def serve_ends_slow_requests():
 
 
 def serve_answers_beside_idle_clients():
-    """Clients that connect and send nothing leave descriptors to those that ask."""
+    """Clients that connect and send nothing leave enough descriptors for other clients."""
     with Server(inputs.words('profile')[0], files=40) as s:
         held = [socket.socket() for _ in range(200)]
         for c in held:

@@ -319,7 +319,7 @@ def contents(t):
             missing = {n for n in inside if info + 'licenses/' + n not in names}
             assert not missing, missing
         assert b'\nAuthor: ' in z.read(info + 'METADATA')
-        with open(os.path.join(ROOT, 'packaging', 'agents', 'server.json')) as f:  # by this line the MCP registry knows the owner
+        with open(os.path.join(ROOT, 'packaging', 'agents', 'server.json')) as f:  # the MCP registry reads the owner from it
             assert '<!-- mcp-name: %s -->' % json.load(f)['name'] in z.read(info + 'METADATA').decode()
     for name in ('bash-completion/completions/tfprof', 'zsh/site-functions/_tfprof', 'fish/vendor_completions.d/tfprof.fish'):
         assert any(n.endswith('data/share/' + name) for n in names), name

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes traces in which one thing is wrong, and healthy ones, with the truth: the cause, and the time that its remedy saves.
+"""Makes traces with one planted cause, and healthy traces, with the truth: the cause, and the time that its remedy saves.
 
     tests/why/corpus.py FOLDER [--rows FILE] [--first SEED] [--make build/check/spool_make] [ROW...]
 
 writes a folder for each trace, and FOLDER/truth.json: [{"name", "files", "format", "cause", "step_ns", "saved_ns"}], times per step.
-`saved_ns` is null where the simulator cannot know it. causes.json, or another file of that form, has the parameters.
+`saved_ns` is null if the simulator cannot compute it. causes.json, or another file of that form, has the parameters.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ MACHINE = {'gap': 1100, 'event_gap': 1030, 'latency': 5300, 'prefetch': False, '
 
 
 class Case:
-    """A program of a row. run: what happened; saved: ns per step, or None."""
+    """A program of a row. run: its simulated run; saved: ns per step, or None."""
 
     def __init__(self, name, seed, row):
         self.name, self.seed, self.row = '%s-%d' % (name, seed), seed, row
@@ -36,7 +36,7 @@ class Case:
         return simulate.Run(planted.instructions(self.seed, row), simulate.Machine(**MACHINE), simulate.Change(**change))
 
     def remedy(self):
-        """The time per step that the remedy of the row saves, or None."""
+        """Returns the time per step that the remedy of the row saves, or None."""
         how, first = self.row['truth'], self.row['first_steps']
         if how == 'warmup':
             lengths = [b - a for a, b, _ in truth.steps(self.run).values()]
@@ -61,8 +61,8 @@ class Case:
 
 
 def step_time(run, first=0):
-    """The mean time of a step, to its last work, from the last work of the step before, or from its start; first: steps that do not
-    count."""
+    """Returns the mean time of a step, from the last work of the previous step, or from the start of the step, to its own last
+    work. first: number of first steps that do not count."""
     steps = list(truth.steps(run).values())
     start = steps[first - 1][2] if first else steps[0][0]
     return round((steps[-1][2] - start) / (len(steps) - first))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws training programs in which one thing is wrong, by the rows of causes.json, for the simulator of tests/sim.
+"""Draws training programs with one planted cause, by the rows of causes.json, for the simulator of tests/sim.
 
-Each number has its own sequence of chance, so that a row in which one member is set otherwise gives the same program in everything
-else: this is how the time that a remedy saves is known.
+Each number has its own random sequence, so that changing one member of a row leaves the rest of the program unchanged. The time
+that a remedy saves is computed in this way.
 """
 import json
 import os
@@ -30,7 +30,7 @@ GPU = {'id': 0, 'name': 'NVIDIA H100 80GB HBM3', 'totalGlobalMem': 85029158912, 
 
 
 def rows(path=os.path.join(HERE, 'causes.json')):
-    """The rows of a file of causes, each complete."""
+    """Returns the rows of a file of causes, with all members filled in."""
     with open(path) as f:
         found = json.load(f)
     return {k: dict(found['healthy'], **row) for k, row in found.items() if k != 'describe'}
@@ -73,7 +73,7 @@ class Planted(Builder):
         return Work(kind, name, self.device, stream, ns, self.jitter(), **more)
 
     def leaf(self, outer, inner, works, more=None):
-        """An op within an op, which launches works."""
+        """Adds an op within an op, which launches works."""
         self.add('begin', 'cpu_op', outer)
         self.work('op')
         self.add('begin', 'cpu_op', inner, more or {})
@@ -87,7 +87,7 @@ class Planted(Builder):
         self.work('python')
 
     def layer(self, i, suffix=''):
-        """A matrix product, as large as its time allows, and what follows it."""
+        """Adds a matrix product, as large as its time allows, and the ops that follow it."""
         row, kind = self.d.row, 'float' if self.d.row['float32'] else 'c10::BFloat16'
         ns = self.scaled(self.d.of('tiny_kernel' if row['tiny'] else 'gemm'))
         m, n, k = (64,) * 3 if row['tiny'] else (512, 768, 16384) if row['narrow'] else (2048,) * 3 if row['float32'] else (4096,) * 3
@@ -104,7 +104,7 @@ class Planted(Builder):
         self.leaf(outer, inner, [self.gpu_work('compute', ELEMENTWISE % (functor, functor), self.scaled(self.d.of(length)), blocks=8192)], dims)
 
     def chain(self):
-        """Elementwise kernels one after another; fused: one, as long as the longest."""
+        """Adds consecutive elementwise kernels. fused: adds one kernel, as long as the longest."""
         lengths = [self.scaled(self.d.of('chain_kernel')) for _ in range(self.d.of('chain'))]
         dims = {'Input Dims': [[4096, 4096], [4096, 4096]], 'Input type': ['c10::BFloat16', 'c10::BFloat16']}
         for i, ns in enumerate([max(lengths)] if lengths and self.d.row['fused'] else lengths):
@@ -132,7 +132,7 @@ class Planted(Builder):
         self.work('python')
 
     def read_value(self):
-        """The host reads a value and then works with it."""
+        """Makes the host read a value and then compute with it."""
         self.add('begin', 'cpu_op', 'aten::item')
         self.add('begin', 'cpu_op', 'aten::_local_scalar_dense')
         self.work('op')
@@ -143,7 +143,7 @@ class Planted(Builder):
         self.add('work', self.d.of('item_gap'))
 
     def trouble(self, layers):
-        """Spreads what goes wrong over the layers: {layer: [function]}."""
+        """Distributes the planted troubles over the layers: {layer: [function]}."""
         d, out = self.d, {}
         for name, does in (('items', self.read_value), ('allocations', self.allocate), ('collections', self.collect),
                            ('overheads', self.overhead), ('preemptions', self.preempted)):
@@ -162,13 +162,13 @@ class Planted(Builder):
         self.add('end')
 
     def overhead(self):
-        """The profiler asks for a buffer within a call, which lasts longer for it."""
+        """Makes the profiler request a buffer within a call, which takes longer therefore."""
         self.add('begin', 'overhead', 'Activity Buffer Request')
         self.work('overhead')
         self.add('end')
 
     def preempted(self):
-        """The thread loses its CPU to another one."""
+        """Makes the thread lose its CPU to another thread."""
         self.add('begin', PREEMPTED, '(preempted)')
         self.work('preemption')
         self.add('end')
@@ -185,7 +185,7 @@ class Planted(Builder):
 
 
 def graph_step(b, layers):
-    """The rest of a step whose work is one launch of a graph."""
+    """Adds the rest of a step whose work is one launch of a graph."""
     b.call('cudaGraphLaunch', works=[b.gpu_work('compute', GEMM, b.scaled(b.d.of('gemm'))) for _ in range(2 * layers)])
     b.work('python')
     b.call('cudaStreamSynchronize', block='stream', on=(b.device, COMPUTE))
@@ -194,11 +194,12 @@ def graph_step(b, layers):
     b.work('between')
 
 
-BATCH = 16      # tokens that the graphs of a server were captured for
+BATCH = 16      # numbers of tokens for which the graphs of a server were captured
 
 
 def served_step(b, step, layers):
-    """A step of a server: graphs, or single kernels, which take longer because they are not fused; then the host reads the tokens."""
+    """Adds a step of a server: graphs, or single kernels, which take longer because they are not fused; then the host reads the
+    tokens."""
     d, row = b.d, b.d.row
     used = BATCH * row['used'] // 100
     b.add('begin', 'user_annotation', 'step[DECODE bs=%d/%d toks=%d n=%d]' % (used, BATCH, used, step))
@@ -269,15 +270,15 @@ def drawn_step(b, step, layers, transfers):
 
 
 def speeds(row, ranks):
-    """Percent of the usual length of kernels, by rank. spread: how much longer the last rank's are than the first's; -1: the mean of
-    the ranks with a spread of 45."""
+    """Returns the length of kernels by rank, percent of the usual length. spread: difference of the last rank to the first; -1:
+    the mean of the ranks with a spread of 45."""
     if row['spread'] < 0:
         return [100 + 45 // 2] * ranks
     return [(row['slow'] if rank == 1 else 100) + row['spread'] * rank // max(1, ranks - 1) for rank in range(ranks)]
 
 
 def instructions(seed, row):
-    """{process: {tid: instructions}} of a seed and a row."""
+    """Returns {process: {tid: instructions}} of a seed and a row."""
     shared = Drawn(seed, row)
     ranks, steps, layers = shared.of('ranks'), shared.of('steps'), shared.of('layers')
     transfers = [[shared.of('transfer') for _ in range(layers)] for _ in range(steps)]

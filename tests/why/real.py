@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'check'))
 import built  # noqa: E402
 
-# says: how the first sentence begins; '': as the name of its cause
+# says: the beginning of the first sentence; '': the name of its cause
 Read = collections.namedtuple('Read', 'file cause reason says', defaults=[''])
 FILES = [
     Read('kineto/alexnet.json.gz', 'host_work', '42 of 43.4 s are calls that start CUDA; cudaDeviceGetStreamPriorityRange alone takes 29.9 s',

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the corpus of planted causes: that each trace really is what the corpus says.
+"""Tests that each trace of the corpus of planted causes has the stated cause, and scores the verdicts of why.
 
     --seeds N        programs of each row, 1 unless given; the deep tier takes all
     --first N        the first seed of each row, 0 unless given: other programs
@@ -29,7 +29,7 @@ CASES = []
 
 
 def all_cases():
-    """The cases of the corpus, made once."""
+    """Returns the cases of the corpus, made once."""
     if not CASES:
         rows = planted.rows(ROWS) if ROWS else planted.rows()
         CASES.extend(corpus.cases({k: dict(row, seeds=min(row['seeds'], SEEDS)) for k, row in rows.items()}, first=FIRST))
@@ -43,7 +43,7 @@ def ask(command, paths, *words):
 
 
 def inside(row):
-    """The idle time of a device between its first and its last work."""
+    """Returns the idle time of a device between its first and its last work."""
     return row['idle_ns'] - row.get('before_first_ns', 0) - row.get('after_last_ns', 0)
 
 
@@ -83,12 +83,12 @@ def judged():
 
 
 def truth_of(case, answer):
-    """The time per step that the remedy of a case saves. Without steps in the answer, it is in the unit of the answer: the whole trace."""
+    """Returns the time per step that the remedy of a case saves; for the whole trace, if the answer has no steps."""
     return case.saved * (answer['window_ns'] / case.step if 'step' not in answer['of'] else 1)
 
 
 class Score:
-    """Counts the right answers, and keeps the misses: (what is wrong, trace, what is expected, what is said)."""
+    """Counts the right answers, and keeps the misses: (kind, trace, expected, found)."""
 
     def __init__(self):
         self.misses = []
@@ -110,7 +110,7 @@ class Score:
                 self.misses.append(('time saved', name, '%.3f ms' % (right / 1e6), '%.3f ms' % (said / 1e6)))
 
     def share(self, what, of):
-        """The share of the answers that are not such a miss."""
+        """Returns the share of the answers without a miss of this kind."""
         return 1 - sum(m[0] == what for m in self.misses) / of if of else 1
 
     def lines(self):
@@ -122,7 +122,7 @@ class Score:
 
 
 def scored():
-    """The score of all traces."""
+    """Returns the score of all traces."""
     score = Score()
     for name, case, answer in judged():
         score.add(name, case, answer)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the answers of why: what they say, that their commands print their numbers, options, outputs.
+"""Tests the answers of why: verdicts, evidence, the numbers that their commands print, options, and outputs.
 
     --program, --make  tfprof, and spool_make, which makes recordings
     --write FOLDER     writes the sample of the documents, training.pt.trace.json.gz
@@ -31,7 +31,7 @@ ROWS = {'input_pipeline': 'kineto', 'launch_bound': 'kineto', 'synchronisation':
         'no_tensor_cores': 'kineto', 'one_kernel': 'kineto', 'exposed_communication': 'kineto', 'slow_rank': 'kineto',
         'unbalanced_ranks': 'kineto', 'healthy_ranks': 'kineto'}
 FILES = {}
-SAID = set()  # what the program printed
+SAID = set()  # output of the program
 FILTERED = False
 LOST = []     # records that were lost, of the recordings in the folders lostN
 SAMPLE = 'training.pt.trace.json.gz'
@@ -46,7 +46,7 @@ def run(*words, status=0):
 
 
 def words_of(*words):
-    """The output of a command as one line."""
+    """Returns the output of a command as one line."""
     return ' '.join(run(*words).split())
 
 
@@ -150,7 +150,7 @@ def steps_are_chosen():
 
 
 def usage_errors_come_first():
-    """Wrong ids and changes are usage errors, even if the file cannot be read."""
+    """Invalid ids and changes are usage errors, even if the file cannot be read."""
     with open('text.txt', 'w') as f:
         f.write('no trace')
     for words in (['why', '--cause=x'], ['why', '--fail-on=x'], ['what-if', 'cause:x'], ['what-if', 'kernel:a*1e9']):
@@ -199,7 +199,7 @@ def outputs():
 
 
 def changed_ranks(change, which=(1,)):
-    """The files of slow_rank with other events of ranks. change: of events and the rank."""
+    """Returns the files of slow_rank with changed events. change: function of the events and the rank."""
     paths = list(files()['slow_rank'])
     for rank in which:
         with open(paths[rank]) as f:
@@ -332,7 +332,7 @@ def differences_have_causes():
 
 
 def judged(left, right, *rules, words=()):
-    """The gates of a comparison, by rule."""
+    """Returns the gates of a comparison, by rule."""
     p = subprocess.run([PROGRAM, 'diff', left, right, *(w for r in rules for w in ('--gate', r)), *words, '-output', 'json'], capture_output=True,
                        text=True)
     found = {g['rule']: g for g in json.loads(p.stdout)['gates']}
@@ -382,7 +382,7 @@ def waits_for_unknown_events_are_noted():
 
 
 def launches(calls, works):
-    """Events of calls [(name, start, length)] on a thread and of kernels [(call, start, length)]; times in us."""
+    """Returns events of calls [(name, start, length)] on a thread and of kernels [(call, start, length)]; times in us."""
     return [{'ph': 'X', 'cat': 'cuda_runtime', 'name': name, 'pid': 1, 'tid': 1, 'ts': start, 'dur': length, 'args': {'correlation': i + 1}}
             for i, (name, start, length) in enumerate(calls)] + [
         {'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 7, 'ts': start, 'dur': length,
@@ -390,7 +390,7 @@ def launches(calls, works):
 
 
 def doubtful(path, reason):
-    """Asserts that a file has no verdict, for a reason, and no cause, in all places that say one."""
+    """Asserts that a file has no verdict, for a reason, and no cause, in all outputs."""
     answer = json.loads(run('why', path, '-output', 'json'))
     assert answer['cause'] == 'unknown' and not answer['causes'] and reason in answer['verdict'], (path, answer['verdict'], answer['causes'])
     assert not re.search(r'\bidle\b', answer['verdict']), answer['verdict']
@@ -414,7 +414,7 @@ def no_work_and_graphs_without_work():
 
 
 def made(name, form):
-    """The files of the first trace of a row of the corpus."""
+    """Returns the files of the first trace of a row of the corpus."""
     return next(corpus.cases({name: dict(planted.rows()[name], seeds=1)})).write(form, os.path.join(HOME.name, name + form), MAKE)
 
 
@@ -502,13 +502,13 @@ def long_names_are_cut():
 
 
 def steady(calls, gap, length, name='cudaLaunchKernel'):
-    """A file of calls that launch a kernel each, after gaps without slices; times in us."""
+    """Returns a file of calls that launch a kernel each, after gaps without slices; times in us."""
     at = [gap * i for i in range(calls)]
     return written('steady.json', launches([(name, t, 5) for t in at], [(i, t + 10, length) for i, t in enumerate(at)]))
 
 
 def small_causes_do_not_name_the_verdict():
-    """If devices compute for most of the time, a cause that saves less than 20 % is not what the step is bound by."""
+    """If devices compute for most of the time, a cause that saves less than 20 % does not become the verdict."""
     for length, verdict in ((900, 'Compute-bound: devices compute for 91.'), (700, 'Launch-bound: ')):
         answer = json.loads(run('why', steady(50, 990, length), '-output', 'json'))
         assert answer['cause'] == 'launch_bound' and answer['verdict'].startswith(verdict), answer['verdict']
@@ -528,7 +528,7 @@ def unknown_host_time_is_called_unknown():
 
 
 def contention_is_listed_beside_host_time():
-    """That waits for a CPU are not judged is listed where host time is a cause, with what records them."""
+    """If host time is a cause, waits for a CPU are listed as not judged, with the setting that records them."""
     for name, listed in (('launch_bound', True), ('host_work', True), ('input_pipeline', False)):
         said = re.search(r'host_contention: the file does not say when threads had no CPU; .*--cpuctxsw=process-tree', words_of('why', *files()[name]))
         causes = {c['id'] for c in why(name)['causes']}
@@ -546,7 +546,7 @@ def places_of_several_threads_are_summed():
 
 
 def advice_fits_the_place():
-    """A loader in the main process is to get workers. Calls of the driver cannot be moved to another thread."""
+    """For a loader in the main process, the advice is to use workers. Driver calls cannot be moved to another thread."""
     with open(files()['input_pipeline'][0]) as f:
         events = json.load(f)['traceEvents']
     for e in events:
@@ -616,7 +616,7 @@ def costly_verdicts_are_left_out():
 
 
 def copies(memory, launched, kernel=500):
-    """A file of 20 copies, each followed by a kernel of that length in us; of the copies, the first ones are launched by calls."""
+    """Returns a file of 20 copies, each followed by a kernel of a length in us; only the first copies are launched by calls."""
     calls = [('cudaMemcpyAsync' if i % 2 == 0 else 'cudaLaunchKernel', 10 * i, 5) for i in range(40)]
     events = launches(calls, [(i, 1000 + i // 2 * (500 + kernel) + i % 2 * 500, kernel if i % 2 else 500) for i in range(40)])
     for i, e in enumerate(events[40:]):
@@ -626,7 +626,8 @@ def copies(memory, launched, kernel=500):
 
 
 def pinned_copies_are_not_to_be_pinned():
-    """The advice about copies goes by their memory. Work without a launch is said, and then the time saved is not a bound."""
+    """The advice about copies depends on their memory. Work without a launch is noted, and then the saved time is not a
+    bound."""
     for memory, launched, advice, bound in (('Pinned', 20, 'pinned already', True), ('Pinned', 5, 'pinned already', False),
                                             ('Pageable', 20, 'pin_memory=True', False)):
         path = copies(memory, launched)
@@ -651,7 +652,7 @@ def lines_are_short():
 
 
 def helped():
-    """Each cause has help."""
+    """Each cause has a help page."""
     for name in why('healthy')['not_judged'] + why('input_pipeline')['causes']:
         text = run('help', name['id'])
         assert text.startswith(name['id'] + ': a cause') and 'cause:' + name['id'] in text, text
@@ -743,7 +744,7 @@ def sentences():
 
 
 def print_files_without_work():
-    """Asks about a program that used no device, as each profiler writes it."""
+    """Runs why on a program that used no device, in the format of each profiler."""
     simulated = corpus.Case('host_work', 0, planted.rows()['host_work']).run
     script = '\n'.join(x for x in writers.recording_script(simulated, 0).split('\n') if not x.startswith(('kernel ', 'copy '))) + '\n'
     os.makedirs('idle')
@@ -756,7 +757,7 @@ def print_files_without_work():
 
 
 def print_rare_sentences():
-    """Asks for what few files lead to."""
+    """Provokes texts that few files lead to."""
     events = launches([('cudaLaunchKernel', 5000 * i, 5) for i in range(40)], [(i, 5000 * i + 10, 100) for i in range(40)])
     bare = writers.recording_script(corpus.Case('host_work', 0, planted.rows()['host_work']).run, 0).split('\n')
     os.makedirs('bare')

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the verdicts about windows of real files with those of a person.
-
-A window is cut out of a file: the slices of threads that start in it, and the device work that they launched. The person read sums per
-kernel and call, the largest gaps of the device, and what the launching threads did in them, from the raw events, and wrote the verdicts
-below before why was run on any of the windows. The verdicts about the whole files were known.
+"""Compares the verdicts about windows of real files with verdicts of a person. A window is a part of a file: the slices of
+threads that start in it, and the device work that they launched. The person read sums per kernel and call, the largest gaps of
+the device, and what the launching threads did in them, from the raw events, and wrote the verdicts below before why was run on
+any of the windows. The verdicts about the whole files were known.
 
     --program, --realdata  tfprof, and the folder of the files
 """

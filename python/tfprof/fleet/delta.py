@@ -12,7 +12,7 @@ _TYPES = {'text': 'string', 'int64': 'long', 'float64': 'double'}
 
 
 def commit(store: Any, state: Any) -> None:
-    """Brings the Delta table of each table up to date, in one transaction for each."""
+    """Brings the Delta table of each table up to date, with one transaction per table."""
     try:
         import deltalake  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:

@@ -108,7 +108,7 @@ def _read(worker: Tuple[Item, ...], task: Task, job: Job, copies: Copies) -> Tup
     finally:
         if urls:
             copies.clear()
-    for copy, url in urls.items():  # messages name the URL
+    for copy, url in urls.items():  # messages contain the URL, not the path of the copy
         error = read.error and (read.error[0], read.error[1].replace(copy, url))
         read = read._replace(notes=read.notes.replace(copy, url), error=error)
     return read, states

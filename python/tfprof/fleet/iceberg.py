@@ -13,12 +13,12 @@ from .rows import columns_of, stored_tables
 FOLDER = '_iceberg'
 SETTINGS = FOLDER + '/tables.json'
 NAMESPACE = 'tfprof'
-# Old versions of the metadata are removed: their Parquet files are, too.
+# Old versions of the metadata are removed, because their Parquet files are removed, too.
 _PROPERTIES = {'write.metadata.delete-after-commit.enabled': 'true', 'write.metadata.previous-versions-max': '4'}
 
 
 def enable(store: Any, catalog: str, namespace: str) -> None:
-    """Makes later commits go to Iceberg tables. catalog: name of a configured catalog of pyiceberg; empty: one in OUT."""
+    """Makes later commits write to Iceberg tables. catalog: name of a configured catalog of pyiceberg; empty: one in OUT."""
     if store.remote and not catalog:
         raise ValueError('%s: Iceberg tables of a URL need a catalog: name one of the configuration of pyiceberg with --catalog'
                          % store.out)
@@ -53,7 +53,7 @@ def open_catalog(store: Any) -> Tuple[Any, str]:
 
 
 def commit(store: Any, state: Any) -> None:
-    """Brings the Iceberg table of each table up to date, in one snapshot for each."""
+    """Brings the Iceberg table of each table up to date, with one snapshot per table."""
     catalog, namespace = open_catalog(store)
     catalog.create_namespace_if_not_exists(namespace)
     for name in stored_tables():
@@ -99,7 +99,7 @@ def _data_file(table: Any, uri: str, f: Any) -> Any:
 
 
 def _update(table: Any, name: str, live: Dict[str, Any]) -> None:
-    """Adds the columns, adds and removes the files that differ, and expires the snapshots before."""
+    """Adds missing columns, adds and removes the files that differ, and expires earlier snapshots."""
     known = {f.name for f in table.schema().fields}
     new: List[Tuple[str, str]] = [(c, kind) for c, kind in columns_of(name) if c not in known]
     if new:
@@ -122,7 +122,7 @@ def _update(table: Any, name: str, live: Dict[str, Any]) -> None:
 
 
 def _metadata(table: Any, snapshots: Iterable[Any]) -> Set[str]:
-    """Returns the files of metadata that snapshots consist of."""
+    """Returns the metadata files of the snapshots."""
     found: Set[str] = set()
     for s in snapshots:
         found.update([s.manifest_list, *(m.manifest_path for m in s.manifests(table.io))])

@@ -50,7 +50,7 @@ def retry(what: str, call: Callable[[], T]) -> T:
             return call()
         except (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError):
             raise
-        except Exception as e:  # each file system has exceptions of its own
+        except Exception as e:  # each file system raises its own exceptions
             if attempt == ATTEMPTS - 1:
                 raise OSError('%s: %d attempts failed, at last with: %s' % (what, ATTEMPTS, e)) from e
             time.sleep(min(5.0, 0.05 * 2 ** attempt) * (0.5 + random.random()))
@@ -59,7 +59,7 @@ def retry(what: str, call: Callable[[], T]) -> T:
 
 # ---- listing ------------------------------------------------------------------------------------
 def changed_at(info: Dict[str, Any]) -> float:
-    """Returns the last change of a remote file in seconds since 1970, from what its file system says; 0: unknown."""
+    """Returns the time of the last change of a remote file in seconds since 1970, as its file system states it; 0: unknown."""
     for name in ('LastModified', 'last_modified', 'mtime', 'updated', 'created'):
         when: Any = info.get(name)
         if isinstance(when, str):
@@ -81,7 +81,7 @@ def _remote_stat(info: Dict[str, Any]) -> Stat:
 
 
 def _list_url(url: str) -> Dict[str, Stat]:
-    """Returns the files that a URL, a pattern of URLs or the URL of a folder stands for."""
+    """Returns the files of a URL, of a pattern of URLs, or of the URL of a folder."""
     fs, path = file_system(url)
 
     def found() -> Dict[str, Any]:
@@ -141,13 +141,13 @@ def _list_local(path: str) -> List[str]:
 
 
 def absolute(path: str) -> str:
-    """Returns a path as the table `files` has it."""
+    """Returns a path in the form in which the table `files` stores it."""
     return path if is_url(path) else os.path.abspath(path)
 
 
 def expand(paths: Iterable[str]) -> Tuple[List[str], Dict[str, Stat]]:
-    """Returns the files of paths, patterns, folders and URLs, and the state of the remote ones. Raises
-    FileNotFoundError if one of them stands for no file."""
+    """Returns the files of paths, patterns, folders and URLs, and the state of the remote ones. Raises FileNotFoundError if one
+    of them matches no file."""
     found: List[str] = []
     remote: Dict[str, Stat] = {}
     for p in paths:
@@ -159,7 +159,7 @@ def expand(paths: Iterable[str]) -> Tuple[List[str], Dict[str, Stat]]:
 
 
 def covers(given: str, path: str) -> bool:
-    """True if a path, pattern or folder that a build was given stands for the file."""
+    """True if a path, pattern or folder that a build was given includes the file."""
     if path == given or path.startswith(given.rstrip('/') + '/'):
         return True
     if not any(c in given for c in '*?['):
@@ -177,7 +177,7 @@ def special(mode: int) -> str:
 
 
 def local_stat(path: str) -> Stat:
-    """Returns the state of a local file. Of a folder: the sum of its files, and their latest change."""
+    """Returns the state of a local file; for a folder, the total size of its files and the time of their latest change."""
     s = os.stat(path)
     if not modes.S_ISDIR(s.st_mode):
         return Stat(s.st_size, s.st_mtime_ns, '')

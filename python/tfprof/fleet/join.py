@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
-# Formats of the files that complete others, or are completed.
+# Formats of files that complete other files, or are completed by them.
 KINDS = {'graph': 'graph', 'run metadata': 'step', 'op log': 'log', 'TensorRT layers': 'layers', 'TensorRT timings': 'timings',
          'ONNX model': 'onnx', 'ONNX Runtime trace': 'onnxruntime', 'PyTorch execution trace': 'calls', 'PyTorch trace': 'pytorch'}
 # Kind of the file that is completed, and the kinds that complete it.
@@ -33,7 +33,7 @@ def _prefix(a: str, b: str) -> int:
 
 def _partner(name: str, mains: List[str]) -> Optional[str]:
     """Returns the main file that a file completes: the only one of its folder, the only one of its rank, or the one
-    whose name has the longest common beginning. None if that is not unique."""
+    whose name has the longest common beginning. None if this file is not unique."""
     rank = _RANK.search(name)
     if rank:
         ranked = [(m, _RANK.search(os.path.basename(m))) for m in mains]
@@ -73,7 +73,7 @@ def _same_process(traces: List[str], calls: List[str], processes: Mapping[str, P
 
 
 def units(kinds: Mapping[str, str], processes: Mapping[str, Process]) -> List[Tuple[str, ...]]:
-    """Returns the files to be read together, the completed file first; files without partner are missing. kinds: {path:
+    """Returns the files to be read together, the completed file first; files without a partner are left out. kinds: {path:
     kind}. processes: of PyTorch traces and execution traces."""
     folders: Dict[str, Dict[str, List[str]]] = {}
     for path in sorted(kinds):
@@ -92,7 +92,7 @@ def units(kinds: Mapping[str, str], processes: Mapping[str, Process]) -> List[Tu
 
 
 def _once(main: str, members: List[str], kinds: Mapping[str, str]) -> List[str]:
-    """Keeps the first file of each kind, except of steps: a graph may have several."""
+    """Keeps the first file of each kind, except for steps, because a graph may have several."""
     seen: Set[str] = set()
     kept = []
     for path in members:

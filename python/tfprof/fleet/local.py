@@ -18,7 +18,7 @@ Finish = Callable[[Task, Result], List[Task]]
 
 
 class _Order:
-    """A task as the build gave it, and the single files that are left of it after a worker process has died."""
+    """A task of the build, and its files that still have to be read one by one after a worker process has died."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -27,7 +27,7 @@ class _Order:
 
 
 class _Try:
-    """A task, or a single file of one."""
+    """A task, or a single file of a task."""
 
     def __init__(self, order: _Order, task: Task) -> None:
         self.order, self.task, self.deaths = order, task, 0

@@ -20,7 +20,7 @@ from .rows import CAUSES
 from .store import Store
 from .update import Say, manifest
 
-ROWS = 12  # of each table
+ROWS = 12  # maximum rows of each table
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 1240, 200, 84, 24, 12
 # A partition of the time of devices: label, class, columns of the recipe time_by_day.
 PARTS = (('Compute', 'compute', ('compute',)), ('Exposed communication', 'communication', ('exposed_communication',)),
@@ -139,7 +139,7 @@ def _below(x: float, text: str) -> str:
 
 
 def _places(count: int) -> List[float]:
-    """Returns the x of each of a number of marks."""
+    """Returns the x coordinates of a number of marks."""
     wide = (WIDTH - 12 - LEFT) / max(count, 1)
     return [LEFT + wide * (i + 0.5) for i in range(count)]
 
@@ -166,7 +166,7 @@ def trend(runs: Sequence[Tuple[str, int, str]]) -> str:
 
 
 def days(found: Answer) -> str:
-    """Returns the chart of what the steps of each day consisted of, from the recipe time_by_day."""
+    """Returns the chart of the parts of an average step on each day, from the recipe time_by_day."""
     at = {c: i for i, c in enumerate(found.columns)}
     xs, labels = _places(len(found.rows)), _labelled(len(found.rows))
     wide = min(64.0, 0.8 * (WIDTH - 12 - LEFT) / max(len(found.rows), 1))
@@ -187,7 +187,7 @@ def days(found: Answer) -> str:
 
 # ---- reports ------------------------------------------------------------------------------------
 def _slug(run: str, worker: str) -> str:
-    """Returns a file name that tells workers apart."""
+    """Returns a file name that is unique for each worker."""
     plain = re.sub('[^A-Za-z0-9._-]+', '-', '%s-%s' % (run, worker))[:80].strip('.-')
     return '%s-%s.html' % (plain, hashlib.sha256(('%s\0%s' % (run, worker)).encode('utf-8', 'replace')).hexdigest()[:8])
 

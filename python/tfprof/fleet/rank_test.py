@@ -5,7 +5,7 @@ import math
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 LEVEL = 0.05  # probability of an error to either side
-EXACT_WORK = 4000000  # of base/shift.c: up to this size, the distribution is counted
+EXACT_WORK = 4000000  # as in base/shift.c: up to this size, the distribution is counted exactly
 
 PAIRS = 'run_pairs'  # the table that recipes query
 COLUMNS = [('run', 'text'), ('before', 'text'), ('steps', 'int64'), ('before_steps', 'int64'), ('least_pairs', 'int64')]
@@ -65,7 +65,7 @@ def least_pairs(n: int, m: int, level: float = LEVEL) -> Optional[int]:
 
 
 def pairs(query: Callable[[str], Sequence[Tuple[Any, ...]]], like: str) -> List[Pair]:
-    """Returns each run with the run before it, by the time of their files. like: literal of SQL that selects runs."""
+    """Returns each run with the run before it, by the time of their files. like: SQL literal that selects runs."""
     runs = query(_RUNS % like)
     found = []
     for (before, before_steps), (run, steps) in zip(runs, runs[1:]):

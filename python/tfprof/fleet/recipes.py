@@ -14,7 +14,7 @@ from .rows import CAUSES, ERRORS, FILES, columns_of, stored_tables
 from .store import Store, paths
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'recipes')
-_TYPES = {'text': 'VARCHAR', 'int64': 'BIGINT', 'float64': 'DOUBLE'}  # of DuckDB
+_TYPES = {'text': 'VARCHAR', 'int64': 'BIGINT', 'float64': 'DOUBLE'}  # options of DuckDB
 _VALUE = re.compile(r'^-- (\w+) = (.*)$', re.M)
 
 
@@ -39,7 +39,7 @@ def all_recipes() -> List[Recipe]:
 
 
 def quoted(text: str, spark: bool = False) -> str:
-    """Returns a text as a literal of SQL."""
+    """Returns a text as an SQL literal."""
     return "'%s'" % (text.replace('\\', '\\\\').replace("'", "\\'") if spark else text.replace("'", "''"))
 
 
@@ -121,7 +121,7 @@ def _run(engine: Any, out: str, recipe: Recipe, values: Mapping[str, str]) -> An
 
 
 def find(name: str) -> Recipe:
-    """Returns the recipe with a name, or that of an SQL file."""
+    """Returns the recipe with a name, or the recipe in an SQL file."""
     path = name if os.path.exists(name) and name.endswith('.sql') else os.path.join(FOLDER, name + '.sql')
     if not os.path.exists(path):
         raise ValueError('unknown recipe %r: %s exist' % (name, ', '.join(r.name for r in all_recipes())))

@@ -39,8 +39,8 @@ class FileRow(NamedTuple):
     nodes: Optional[int]
     devices: Optional[int]
     slices: Optional[int]
-    part: str  # of the tables; empty without rows
-    built: str  # tables and version of the schema
+    part: str  # part of the tables; empty without rows
+    built: str  # names of the tables, and schema version
     pid: Optional[int] = None  # process that wrote a trace or an execution trace, and its rank, if the file states them
     process_rank: Optional[int] = None
 

@@ -131,7 +131,7 @@ class _Remote:
         def whole() -> bytes:
             try:
                 data: bytes = self.fs.cat_file('%s/%s' % (self.root, name))
-            except FileNotFoundError as e:  # the log lists it
+            except FileNotFoundError as e:  # although the log lists it
                 raise OSError('missing') from e
             return data
         return retry(self.path(name), whole)
@@ -165,7 +165,7 @@ class _Remote:
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        yield  # the commits exclude each other
+        yield  # only one of two simultaneous commits succeeds
 
 
 class Store:

@@ -75,7 +75,7 @@ class _Changes:
         self._widen()
 
     def _name(self, given: Given, kept: List[FileRow]) -> None:
-        """Names runs and workers of all files, also of those that this build was not given."""
+        """Assigns runs and workers to all files, including files that this build was not given."""
         fixed = [Item(r.path, r.run, r.host, '') for r in kept if given.named or not _by_default(r)]
         free = [] if given.named else [r.path for r in kept if _by_default(r)]
         if given.named:
@@ -112,7 +112,7 @@ class _Changes:
         found: Dict[Place, Place] = {}
         for p, row in self.old.items():
             if p in self.removed or p in self.read or p not in self.names or (row.status in READABLE and row.steps is None):
-                continue  # a file that completes another one has the worker of that one
+                continue  # a file that completes another one belongs to the worker of the other one
             found.setdefault((row.run, row.worker), (self.names[p].run, self.names[p].worker))
         return {old: new for old, new in found.items() if old != new}
 
@@ -129,7 +129,7 @@ class _Run:
 
     def __init__(self, name: str, names: Dict[str, Item]) -> None:
         self.name, self.names = name, names
-        self.rows: Dict[str, FileRow] = {}  # by path; those that are read again are replaced
+        self.rows: Dict[str, FileRow] = {}  # key: path; files that are read again are replaced
         self.written: List[DataFile] = []
         self.drop: Dict[str, Set[str]] = {}  # part -> workers whose rows are replaced
         self.own: Dict[str, FileRow] = {}  # rows of files that were read alone before they are read together
@@ -153,8 +153,8 @@ class _Run:
         self.written += result.written
 
     def units(self) -> List[Tuple[str, ...]]:
-        """Returns the files that have to be read together, and are not yet, and the single files that were read together
-        with others, and no longer are."""
+        """Returns the groups of files that now have to be read together, and the files that were read together with others and
+        now have to be read alone."""
         alive = {p: r for p, r in self.rows.items() if r.status != 'expired' and r.format != CAPTURE}
         kinds = {p: join.kind_of(r.format) for p, r in alive.items() if join.kind_of(r.format)}
         wanted = {u[0]: u for u in join.units(kinds, {p: join.Process(alive[p].process_rank, alive[p].pid) for p in kinds})}

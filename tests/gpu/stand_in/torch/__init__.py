@@ -73,7 +73,7 @@ class SGD:
 
 
 class DataLoader:
-    """Its workers are forked, and end by _exit."""
+    """A data loader whose workers are forked, and end by _exit."""
 
     def __init__(self, items, num_workers):
         self.items, self.workers = items, num_workers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts what the stand-in launches."""
+"""Counts the kernels that the stand-in launches."""
 import types
 
 import torch
