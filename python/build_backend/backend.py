@@ -14,7 +14,7 @@ import tempfile
 import wheel
 
 BUILT = ('build/tfprof', 'build/libtfprof.so', 'build/libtfprof_cupti.so')
-# What a build needs: programs, and modules of pkg-config. Release archives contain the code that protoc generates.
+# Requirements of a build: programs, and modules of pkg-config. Release archives contain the code that protoc generates.
 PROGRAMS, GENERATORS = ('make', 'pkg-config'), ('protoc', 'protoc-gen-c')
 MODULES = ('libprotobuf-c', 'libpcre2-8', 'zlib')
 LEFT_OUT, KEPT = ('tests/', 'testdata/', '.ci/', '.github/'), ('tests/rules.mk',)  # for source distributions

@@ -229,7 +229,7 @@ def xspace(path):
     add_host(out, host, step_of)
     if other or not windows:
         for s in out.values():
-            s.host = None  # threads of other programs: this check does not know which of their events are ops
+            s.host = None  # threads of other programs: the file does not tell this check which of their events are ops
     return out
 
 

@@ -72,7 +72,7 @@ int rig_line(struct tfp_session *s, const char *text, struct got *to)
 	return tfp_run_line(s, text, TFP_Z, &run);
 }
 
-/* A graph of many nodes, above three windows of the loader. */
+/* Returns a graph of many nodes, larger than three windows of the loader. */
 char *rig_large_graph(void)
 {
 	char *p = malloc(8 << 20);

@@ -22,7 +22,7 @@ struct got {
 	char text[16384];
 	size_t n;
 	unsigned calls;
-	int answer;                 /* of the callback */
+	int answer;                 /* return value of the callback */
 	struct tfp_session *cancel; /* session to cancel */
 };
 int rig_take(void *user, const void *bytes, size_t n);
@@ -30,7 +30,7 @@ int rig_take(void *user, const void *bytes, size_t n);
 /* Adds a text in memory. */
 int rig_add(struct tfp_session *s, int kind, const char *text, int64_t step);
 
-/* A session with a graph of two nodes and step 3. */
+/* Returns a session with a graph of two nodes and step 3. */
 struct tfp_session *rig_loaded(unsigned flags);
 
 /* The session of a test in IN_SESSION: loaded before the test, and closed after it. */
@@ -39,10 +39,10 @@ int rig_session_open(void **state);
 int rig_session_close(void **state);
 #define IN_SESSION(f) cmocka_unit_test_setup_teardown(f, rig_session_open, rig_session_close)
 
-/* Runs a line; its text goes to *to, which is emptied first. */
+/* Runs a line. Stores its text in *to, which is emptied first. */
 int rig_line(struct tfp_session *s, const char *text, struct got *to);
 
-/* A graph of many nodes, above three windows of the loader; to be freed. */
+/* Returns a graph of many nodes, larger than three windows of the loader. The caller frees it. */
 char *rig_large_graph(void);
 
 #endif

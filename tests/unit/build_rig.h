@@ -76,7 +76,7 @@ static inline struct slice rig_nth(const struct trace *t, uint32_t track, uint32
 	return s;
 }
 
-/* A test that builds a trace. */
+/* Declares a test that builds a trace. */
 #define built_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
 
 #endif

@@ -60,7 +60,7 @@ static void put_args(struct sb *out, struct str args)
 	}
 }
 
-/* The slices, in the order of tracks. */
+/* Returns the slices as text, in the order of tracks. */
 struct str chrome_dumped(struct arena *a)
 {
 	struct sb out = sb_in(a);

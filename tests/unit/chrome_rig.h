@@ -11,11 +11,11 @@ extern struct trace *chrome_trace;
 extern struct notes chrome_notes;
 extern struct err chrome_err;
 
-/* Reads a text into chrome_trace; a holds it. */
+/* Reads a text into chrome_trace, allocated in a. */
 bool chrome_read(struct str text, uint64_t wants, struct arena *a);
 void chrome_drop(void); /* arena of the reader */
 
-/* The slices, a line each, in the order of tracks. */
+/* Returns the slices as text, a line each, in the order of tracks. */
 struct str chrome_dumped(struct arena *a);
 
 #define holds(text, expected)                                                                      \
@@ -33,7 +33,7 @@ struct str chrome_dumped(struct arena *a);
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"b\",\"pid\":1,\"tid\":2,\"ts\":5,\"dur\":1}"
 #define OP2_IS "1.2 op b 5000+1000\n"
 
-/* Device work. */
+/* Expands to an event of device work. */
 #define GPU(cat, args)                                                                             \
 	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1.5,\"dur\":" \
 	"0.25,\"args\":{" args "}}"

@@ -94,7 +94,7 @@ static void put_step(struct sb *b, const struct model *m, const struct step *s)
 	}
 }
 
-/* All of it. */
+/* Writes the whole model as text. */
 struct str model_text(struct arena *a, const struct model *m)
 {
 	struct sb b = sb_in(a);

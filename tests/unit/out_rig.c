@@ -29,7 +29,7 @@ void out_open(struct out_rig *x, const char *profile)
 	assert_non_null(mkdtemp(x->folder));
 }
 
-/* Every file of the folder; removes them if asked to. */
+/* Lists every file of the folder. drop: also removes the files. */
 static int list(struct out_rig *x, bool drop)
 {
 	DIR *d = opendir(x->folder);

@@ -14,9 +14,9 @@ struct out_rig {
 	struct opts o;
 	struct tree trees[VK_N];
 	bool built[VK_N];
-	struct query q; /* the last one */
+	struct query q; /* the last query */
 	struct result r;
-	struct sink *out; /* standard output of the last one */
+	struct sink *out; /* standard output of the last query */
 	char folder[32];
 };
 
@@ -26,10 +26,10 @@ void out_set(struct out_rig *x, const char *name, const char *value);
 /* -output <kind>:outfile=<folder>/<name> */
 void out_to(struct out_rig *x, const char *kind, const char *name);
 bool out_view(struct out_rig *x, enum vk kind);           /* the answer, not yet written */
-bool out_request(struct out_rig *x, enum vk kind);        /* and written */
-struct str out_file(struct out_rig *x, const char *name); /* fails the test if it is not there */
-int out_files(struct out_rig *x);                         /* how many there are */
-struct str out_notes(struct out_rig *x);                  /* since the last call */
+bool out_request(struct out_rig *x, enum vk kind);        /* runs a view and writes its answer */
+struct str out_file(struct out_rig *x, const char *name); /* fails the test if it is missing */
+int out_files(struct out_rig *x);                         /* number of files in the folder */
+struct str out_notes(struct out_rig *x);                  /* notes since the last call */
 
 #define assert_text(s, z)                                                                          \
 	do {                                                                                       \

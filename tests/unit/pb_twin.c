@@ -11,11 +11,11 @@
 /* Copies of one singular submessage. Members of a oneof start over after another member. */
 struct copies {
 	size_t n, bytes;
-	const uint8_t *from; /* copies before this are replaced */
-	uint8_t *w;          /* where the body of the next copy goes */
+	const uint8_t *from; /* copies before this position are replaced */
+	uint8_t *w;          /* position for the body of the next copy */
 };
 
-/* Forgets the copies of all other members of fd's oneof; true if there were any. */
+/* Drops the copies of all other members of fd's oneof. Returns true if there were any. */
 static bool forget_others(const ProtobufCMessageDescriptor *d, struct copies *c,
         const ProtobufCFieldDescriptor *fd, const uint8_t *at)
 {
@@ -101,7 +101,7 @@ struct rewrite {
 	struct arena_mark mark;
 };
 
-#define LENGTH_ROOM 5 /* bytes of a length that is filled in afterwards */
+#define LENGTH_ROOM 5 /* bytes reserved for a length that is filled in later */
 
 /* Fills in a length of five bytes: longer than needed, but legal. */
 static void put_length(uint8_t *at, const uint8_t *end)

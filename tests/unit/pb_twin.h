@@ -13,7 +13,7 @@
  * repeated copies of a singular submessage joined into one. A string stays cut at a NUL. */
 struct str pb_clean(const ProtobufCMessageDescriptor *d, struct str bytes, struct arena *a);
 
-/* Gate, clean, unpack into a. NULL when refused, with the offset. */
+/* Checks, cleans and unpacks a message into a. Returns NULL and the offset if it is refused. */
 ProtobufCMessage *pb_unpack(const ProtobufCMessageDescriptor *d, struct str bytes, struct str name,
         struct arena *a, struct err *e);
 

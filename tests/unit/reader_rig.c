@@ -54,7 +54,7 @@ int rig_teardown(void **state)
 	return 0;
 }
 
-/* Reads bytes; undone when it fails. */
+/* Reads bytes. On failure, the model is unchanged. */
 bool rig_read(struct rig *g, reader_fn *read, struct str bytes)
 {
 	struct arena scratch;
@@ -113,7 +113,7 @@ bool rig_says(struct rig *g, const char *part)
 	return says;
 }
 
-/* A whole file. */
+/* Returns the contents of a file. */
 struct str rig_file(struct arena *a, const char *path)
 {
 	struct sb b = sb_in(a);
@@ -200,7 +200,7 @@ struct str rig_changed(struct arena *a, const struct records *from, uint64_t *se
 	return sb_str(&b);
 }
 
-/* The model that reading the bytes makes, or none. */
+/* Returns the model made from the bytes as text; empty if they are refused. */
 static struct str model_of(
         struct rig *g, reader_fn *read, struct str bytes, reader_fn *read_before, struct str before)
 {

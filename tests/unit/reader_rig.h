@@ -18,12 +18,12 @@ struct rig {
 	struct model *m;
 	struct notes notes;
 	struct ingest *in;
-	struct err e; /* of the last read */
+	struct err e; /* error of the last read */
 };
 void rig_open(struct rig *g, bool keep_attrs);
 void rig_close(struct rig *g);
 
-/* A test with an open rig in *state; rig_case_attrs keeps attributes of nodes. */
+/* Sets up a test with an open rig in *state; rig_case_attrs keeps attributes of nodes. */
 int rig_setup(void **state);
 int rig_setup_attrs(void **state);
 int rig_teardown(void **state);
@@ -38,15 +38,15 @@ bool rig_read_text(
 /* Fails the test unless the bytes are refused with a sentence that has this part, and add nothing.
  */
 void rig_refuses(reader_fn *read, struct str bytes, const char *part);
-/* The sealed model as text. */
+/* Returns the sealed model as text. */
 struct str rig_text(struct rig *g);
-bool rig_says(struct rig *g, const char *part); /* does that text contain this? */
+bool rig_says(struct rig *g, const char *part); /* true if the text of the model contains part */
 
-struct str rig_file(struct arena *a, const char *path); /* fails the test if it is not there */
+struct str rig_file(struct arena *a, const char *path); /* fails the test if the file is missing */
 
 /* The top-level records of a file: those of field 1, and all others as one slice. */
 struct records {
-	struct strs bodies; /* of field 1 */
+	struct strs bodies; /* bodies of field 1 */
 	struct str rest;
 };
 struct records rig_records(struct arena *a, struct str file);

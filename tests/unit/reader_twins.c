@@ -28,7 +28,7 @@ static uint32_t shape_of(struct ingest *to, const Tensorflow__TensorShapeProto *
 	return ingest_shape(to, dims, !n && !(p && p->unknown_rank) ? 1 : n);
 }
 
-/* The last attribute of this key, or NULL. */
+/* Returns the last attribute with this key, or NULL. */
 static const Tensorflow__AttrValue *attr(const Tensorflow__NodeDef *n, const char *key)
 {
 	static const Tensorflow__AttrValue none = TENSORFLOW__ATTR_VALUE__INIT;

@@ -18,7 +18,7 @@ static uint64_t next_random(void)
 	return spool_seed >> 11;
 }
 
-/* A number of any size: small ones often. */
+/* Returns a random number of any size, often a small one. */
 static uint64_t any(unsigned bits)
 {
 	unsigned n = (unsigned)(next_random() % (bits + 1));
@@ -112,7 +112,7 @@ static void any_operation(struct spool_record *r)
 	}
 }
 
-/* Those of the program, and of the recording itself. */
+/* Fills random records of the program, and of the recording itself. */
 static void any_event(struct spool_record *r)
 {
 	switch (r->kind) {

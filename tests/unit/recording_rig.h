@@ -15,11 +15,11 @@
 struct spooled {
 	struct sb bytes;
 	struct spool_record *records;
-	size_t *block; /* where the block of a record ends */
+	size_t *block; /* end of the block of each record */
 	size_t n;
 };
 
-extern uint64_t spool_seed; /* state for the next records */
+extern uint64_t spool_seed; /* random state for the next records */
 
 struct spooled spool_make(struct arena *a, size_t n, unsigned per_block);
 

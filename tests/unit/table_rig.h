@@ -15,7 +15,7 @@ struct pair {
  * one. */
 struct str table_rig_make(struct arena *a, const struct pair *v, size_t n, size_t per_block);
 
-/* Contents, type and checksum. */
+/* Appends a block: contents, type and checksum. */
 void table_rig_block(struct sb *to, struct str contents, char type);
 
 /* Writes a file in a folder of its own, made at the first call; returns its path, in a. */

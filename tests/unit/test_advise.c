@@ -115,7 +115,7 @@ static void test_expensive(void **state)
 	assert_str(rig_notes(r), "");
 }
 
-/* Of a trace, device time and host time are lists of their own, and steps have their length. */
+/* For a trace, device time and host time are separate lists, and steps have their lengths. */
 static void test_parallel_times(void **state)
 {
 	struct view_rig *r = view_rig(*state);

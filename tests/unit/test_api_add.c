@@ -89,7 +89,7 @@ static void test_difference(void **state)
 	struct got got;
 
 	(void)state;
-	assert_int_equal(rig_add(b, TFP_STEP, API_STEP, 3), TFP_OK); /* twice: double times */
+	assert_int_equal(rig_add(b, TFP_STEP, API_STEP, 3), TFP_OK); /* added twice: times double */
 	assert_int_equal(diff(a, b, "-output=csv", "-select=cpu_micros", &got), TFP_OK);
 	assert_non_null(strstr(got.text, "_TFProfRoot,")); /* 12us -> 24us */
 	assert_non_null(strstr(got.text, ",12,"));

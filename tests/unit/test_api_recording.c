@@ -28,7 +28,7 @@ static struct tfp_session *opened(void)
 	return s;
 }
 
-/* Adds it with up to two words about how. */
+/* Adds the recording with up to two options. */
 static int add(struct tfp_session *s, const char *path, bool memory, const char *a, const char *b)
 {
 	struct tfp_str how[] = { { a, TFP_Z }, { b, TFP_Z } };

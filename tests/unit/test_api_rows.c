@@ -117,7 +117,7 @@ static void failures(UNUSED)
 	tfp_rows_rewind(NULL);
 }
 
-/* A line may be any command of the library. */
+/* A line can be any command of the library. */
 static void every_command(UNUSED)
 {
 	static struct got got;

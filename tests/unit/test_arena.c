@@ -146,7 +146,7 @@ static void clear_keeps_one_block(void **state)
 	assert_true(all_are(p, 100, 0));
 }
 
-/* Does asking for n elements of size bytes, or growing to as many, escape? */
+/* True if allocating n elements of size bytes, or growing to them, exits through the guard. */
 static bool escapes(size_t n, size_t size, bool grow)
 {
 	char *p = arena_alloc(&arena, 20000, 1);

@@ -37,7 +37,7 @@ static size_t count_blocks(void)
 	return blocks;
 }
 
-/* Little is held in vain, and few blocks hold it. */
+/* Little memory is unused, and there are few blocks. */
 static void blocks_grow_with_the_arena(void **state)
 {
 	(void)state;

@@ -41,7 +41,7 @@ static void arenas_close_what_lies_in_them(void **state)
 	assert_memory_equal(dropped, "ecabd", 5);
 }
 
-/* An account with a parent: the parent counts and refuses. */
+/* For an account with a parent, the parent counts and refuses memory. */
 static void parts_charge_the_whole(void **state)
 {
 	struct account part = { .parent = &account };

@@ -14,7 +14,7 @@ static bool text_eq(struct spool_text a, struct spool_text b)
 	return a.n == b.n && (!a.n || !memcmp(a.p, b.p, a.n));
 }
 
-/* Equal in all that is written. */
+/* Asserts that records are equal in all written members. */
 static void assert_record(struct spool_record a, struct spool_record b)
 {
 	static const struct spool_text none;
@@ -87,7 +87,7 @@ static void records_go_round(void **state)
 	}
 }
 
-/* Cut anywhere, all whole blocks are there; the rest is one damage. */
+/* If a file is truncated anywhere, all whole blocks are read; the rest is one damaged place. */
 static void cut_anywhere(void **state)
 {
 	spool_seed = 5;
@@ -102,7 +102,7 @@ static void cut_anywhere(void **state)
 	}
 }
 
-/* A bit changed anywhere costs its block and no other. */
+/* A changed bit loses its block and no other block. */
 static void flip_anywhere(void **state)
 {
 	spool_seed = 6;
@@ -115,7 +115,7 @@ static void flip_anywhere(void **state)
 	}
 }
 
-/* Strings are found by id; one of a lost block is not. */
+/* Strings are found by id, except strings of a lost block. */
 static void strings_are_kept(void **state)
 {
 	struct block_encoder *put = ARENA_NEW((struct arena *)*state, struct block_encoder);

@@ -89,7 +89,7 @@ static void nothing(void **state)
 	assert_str(chrome_dumped(&unit_arena), "0.0 op  1000+0\n");
 }
 
-/* Cutting a file anywhere loses the last event at most. */
+/* Truncating a file anywhere loses at most the last event. */
 static void cuts(void **state)
 {
 	struct str whole = S("{\"traceEvents\":[" OP "," OP2 "]}");

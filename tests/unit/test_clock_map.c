@@ -11,7 +11,7 @@
 #define SECOND 1000000000u
 #define T0     (1700000000u * (uint64_t)SECOND)
 
-/* A reading: realtime, raw, cupti, width. */
+/* Adds a reading: realtime, raw, cupti, width. */
 static void add(struct clock_map *m, struct arena *a, uint64_t realtime, uint64_t raw,
         uint64_t cupti, uint64_t width)
 {
@@ -70,7 +70,7 @@ static void offset_and_drift(void **state)
 	assert_non_null(strstr(text, "error: at most 0.750 us"));
 }
 
-/* Any numbers at all: no reading goes back, and no division is by 0. */
+/* With arbitrary numbers, times never decrease, and no division by 0 occurs. */
 static void hostile(void **state)
 {
 	static const uint64_t odd[] = { 0, 1, 2, T0, UINT64_MAX / 2, UINT64_MAX - 1, UINT64_MAX };

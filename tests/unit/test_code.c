@@ -108,7 +108,7 @@ static void test_cut_character(void **state)
 	        "_TFProfRoot=1 .f:1:\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\xe4\xb8...=1");
 }
 
-/* A trimmed or too deep line goes with all below it; quirk 12: the root stays. */
+/* A trimmed or too deep line is removed with all lines below it; quirk 12: the root stays. */
 static void test_cut(void **state)
 {
 	struct view_rig *r = program(state);
@@ -174,7 +174,7 @@ static void test_no_traces(void **state)
 	assert_str(rig_notes(r), "No code trace information\n");
 }
 
-/* Traces that say nothing: the original dies of them. */
+/* Empty traces, with which the original crashes. */
 static void test_empty_traces(void **state)
 {
 	struct view_rig *r = view_rig(*state);

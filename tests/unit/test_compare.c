@@ -152,7 +152,7 @@ static void test_renamed(void **state)
 	        "t=3,- t/a=1,- t/b=2,- u=-,3 u/a=-,1 u/b=-,2");
 	assert_true(
 	        str_contains(matched(*state, "t/a t/b t/c t/d", "u/a u/q u/r u/s"), S("t=15,-")));
-	/* Two could be it: none is. */
+	/* Two candidates: none is matched. */
 	assert_true(
 	        str_contains(matched(*state, "t/a t/b t/c t/d", "u/a u/b u/c u/d v/a v/b v/c v/d"),
 	                S("t=15,-")));
@@ -196,7 +196,7 @@ static void test_graph(void **state)
 	assert_int_equal(nodes, 1);
 }
 
-/* Why nothing matches: names in another case, a scope around one side. */
+/* Reasons why nothing matches: names in another case, a scope around one side. */
 static void test_lonely(void **state)
 {
 	const struct side *sides[] = { side(*state, VK_SCOPE, "both A/B c/d"),

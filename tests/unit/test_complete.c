@@ -133,7 +133,7 @@ static void test_names(void **state)
 	all(loaded(str_of(small)), v, sizeof v / sizeof *v);
 }
 
-/* A thousand scopes of a thousand names: each question finds its few. */
+/* In a thousand scopes of a thousand names, each completion finds its few matches. */
 static void test_million(void **state)
 {
 	struct ask v[] = {

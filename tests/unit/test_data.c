@@ -103,7 +103,7 @@ static void test_where_it_goes(void **state)
 	assert_false(out_request(&x, VK_OP));
 	assert_int_equal(x.g.e.code, ERR_NOT_FOUND);
 	assert_int_equal(out_files(&x), 1);
-	out_set(&x, "output", "ndjson"); /* the file of before is forgotten */
+	out_set(&x, "output", "ndjson"); /* the previous output file is no longer used */
 	assert_true(out_request(&x, VK_OP));
 	assert_true(str_starts(sink_text(x.out), S("{\"path\":\"Op\",\"parent\":null,")));
 	out_close(&x);

@@ -6,7 +6,7 @@
 
 #include "base/demangle.h"
 
-/* The path of a mangled name, its parts joined by '/'. */
+/* Returns the path of a mangled name, its parts joined by '/'. */
 static struct str path_of(struct arena *a, const char *mangled)
 {
 	size_t budget = DEMANGLE_BUDGET;
@@ -16,7 +16,7 @@ static struct str path_of(struct arena *a, const char *mangled)
 	return strs_join(a, &path, S("/"));
 }
 
-/* Names and what is left of them; NULL: all. */
+/* Names and their reduced forms; NULL: the whole name. */
 static const char *const reduced_names[][2] = {
 	{ "void at::native::vectorized_elementwise_kernel<4, "
 	  "at::native::CUDAFunctor_add<float>, "

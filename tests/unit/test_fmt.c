@@ -14,7 +14,7 @@ static uint64_t seed = 88172645463325252;
 
 static struct sb b;
 
-/* Checks that f puts exactly the text. */
+/* Checks that a call appends exactly the text. */
 #define assert_put(call, text)                                                                     \
 	(b = sb_in(&unit_arena), (call), assert_true(str_eq(sb_str(&b), str_of(text))))
 

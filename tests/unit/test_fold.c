@@ -136,7 +136,7 @@ static void test_average_is_over_own_steps(void **state)
 	assert_int_equal(tally_of(r, "b", 0).v[V_MICROS], 0);
 }
 
-/* A step that comes again is added to, and the sums follow. */
+/* If a step is added again, its numbers are added up, also in the sums. */
 static void test_same_step_again(void **state)
 {
 	struct rig *r = rig_of(state);
@@ -266,7 +266,7 @@ static void test_odd_numbers(void **state)
 		fold(r);
 	}
 	assert_int_equal(tally_of(r, "a", 1).v[V_MICROS], -4);
-	assert_int_equal(tally_of(r, "a", -1).v[V_MICROS], INT64_MAX - 1); /* of -3 */
+	assert_int_equal(tally_of(r, "a", -1).v[V_MICROS], INT64_MAX - 1); /* sum of -3 */
 	assert_int_equal(tally_of(r, "a", -1).v[V_FLOAT_OPS], 3);
 	r->m.sums.v[0].v[V_MICROS] = INT64_MAX;
 	assert_int_equal(tally_of(r, "a", -1).v[V_MICROS], INT64_MAX);

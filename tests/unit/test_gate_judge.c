@@ -10,7 +10,7 @@
 
 #define STEPS_MAX 8
 
-/* The micros of node x in the steps of two sides, and which comparisons were asked for. */
+/* The micros of node x in the steps of two sides, and the requested comparisons. */
 struct world {
 	struct arena *a;
 	int64_t steps[2][STEPS_MAX];
@@ -166,7 +166,7 @@ static void test_constant(void **state)
 	assert_int_equal(judge(&w, "total.micros<-1%", false).verdict, GATE_FAILS);
 }
 
-/* Which nodes caused it says the scope view; a text has none. */
+/* The scope view has the nodes that caused the failure; a text has none. */
 static void test_op(void **state)
 {
 	struct world w = { *state, { { 100, 101, 99, 100 }, { 200, 201, 199, 200 } }, 4, { 0 },
