@@ -176,7 +176,7 @@ def processes():
         return sorted(x for x in by_worker.values() if len(x) > 1)
     for rank, pid, other in ((0, 11, 12), (1, 12, 11)):
         write('in/pids/t%d.pt.trace.json' % pid, chakra.of_kineto(calls, None, rank, pid=pid))
-        write('in/pids/t%d_et.json' % other, calls.bytes(pid))  # the names would join the other process
+        write('in/pids/t%d_et.json' % other, calls.bytes(pid))  # a comparison of names would choose the other process
         write('in/ranks/t%d.pt.trace.json' % rank, chakra.of_kineto(calls, rank, rank, pid=5))
         write('in/ranks/et_rank-%d.json' % rank, calls.bytes(5))
         write('in/equal/t%d.pt.trace.json' % rank, chakra.of_kineto(calls, rank, rank, pid=5))

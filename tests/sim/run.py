@@ -231,7 +231,7 @@ def by_name(found):
 
 
 def unknown_events_are_assumed():
-    """Without events of synchronisation in the file, a stream is assumed to have waited for the work that ended last before.
+    """Without events of synchronisation in the file, a stream is assumed to have waited for the work that ended last.
     Then 1 % of the time of paths is not on the true paths, and 11 % if several devices wait for each other. Recordings state
     which stream waits, so the shares are 0.5 % and 3 %. Seeds of several devices differ by a standard deviation of 13 %, so the
     limit is three standard deviations of their mean."""

@@ -165,7 +165,7 @@ struct xspace {
 	struct trace_build *b;
 	struct arena *a;
 	VEC(struct xplane) planes;
-	VEC(struct xstat) stats; /* of the current event; in make_kind, shared stats follow */
+	VEC(struct xstat) stats; /* stats of the current event; make_kind appends shared stats */
 	VEC(uint8_t) key;        /* key of the current event's kind */
 	struct intern kind_keys; /* key of a kind; value: index in kinds */
 	VEC(struct xkind) kinds;
