@@ -103,8 +103,8 @@ static bool fits(const struct layout *l, size_t names)
 	return names + cells_width(l) + bar_width(l) <= l->term.columns;
 }
 
-/* Leaves out the last columns, but not the key, until the others fit beside names of two fifths of
- * the line; below a new heading, then shows again those that fit in the rest. */
+/* Leaves out the last columns with names, but not the key, until the others fit beside names of two
+ * fifths of the line; below a new heading, then shows again those that fit in the rest. */
 static void leave_out(struct layout *l)
 {
 	size_t least = (size_t)l->term.columns * 2 / 5;
@@ -113,7 +113,7 @@ static void leave_out(struct layout *l)
 	least = least > l->name ? l->name : least;
 	for (size_t c = l->columns.n; c-- > 0 && !fits(l, least);) {
 		struct layout_column *x = &l->columns.v[c];
-		if (x->key || !x->width)
+		if (x->key || !x->width || !x->name.n)
 			continue;
 		x->left_out = x->width;
 		x->width = 0;

@@ -112,10 +112,6 @@ const struct command *cmd_find(const struct session *s, struct str name);
 /* clang-format on */
 #undef COMMAND
 
-/* Writes the source lines of the code view with their times: the option -source. */
-bool run_source(
-        struct session *s, const struct view_ops *v, const struct opts *o, struct sink *out);
-
 /* True if a word has the form of a change for what-if. */
 bool what_if_is_change(struct str word);
 

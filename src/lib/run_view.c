@@ -319,8 +319,8 @@ bool run_view(struct session *s, const struct request *r, struct sink *out)
 	struct opts o = r->opts;
 
 	take_dump_to_file(s, &o);
-	if (o.source && view_is(v->kind, VIEW_TRACES))
-		return run_source(s, v, &o, out);
+	if (o.source)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "-source: only code has source lines");
 	if (!session_answer(s, v, &o, out, r->message))
 		return false;
 	if (!o.viz || (o.output.kind != OUT_STDOUT && o.output.kind != OUT_FILE))

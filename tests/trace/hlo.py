@@ -294,7 +294,7 @@ def one_framework_op():
         total = json.loads(out[out.index('{'):])['total']
         equal((view, total['accelerator_micros']), (view, 8))
     out, _ = run(path, 'graph', '-select', 'accelerator_micros')
-    assert '  jit(f)/conv (6us/6us)\n' in out and '    jit_f/x (' in out, out
+    assert '  jit(f)/conv (6.00us/6.00us)\n' in out and '    jit_f/x (' in out, out
 
 
 def threads():

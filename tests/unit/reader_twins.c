@@ -230,6 +230,24 @@ static void say_exec(struct ingest *to, uint32_t node, int64_t step,
 	say_memory(to, x, a);
 }
 
+/* Adds the layout and the type of a node: the last attribute of each key counts. */
+static void say_attrs(struct ingest *to, const Tensorflow__Tfprof__ProfileNode *n)
+{
+	for (size_t i = n->n_attrs; i-- > 0;)
+		if (!strcmp(n->attrs[i]->key, "data_format")) {
+			const Tensorflow__AttrValue *v = n->attrs[i]->value;
+			if (v && v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_S &&
+			        str_eq(str_make(v->s.data, v->s.len), S("NHWC")))
+				ingest_flags(to, NODE_NHWC);
+			break;
+		}
+	for (size_t i = n->n_attrs; i-- > 0;)
+		if (!strcmp(n->attrs[i]->key, "T")) {
+			say_type(to, n->attrs[i]->value);
+			break;
+		}
+}
+
 static void say_profile_node(
         struct ingest *to, const Tensorflow__Tfprof__ProfileProto *p, size_t at, struct arena *a)
 {
@@ -268,19 +286,7 @@ static void say_profile_node(
 	}
 	if (n->n_shape)
 		ingest_node_shape(to, ingest_shape(to, n->shape, n->n_shape));
-	for (size_t i = n->n_attrs; i-- > 0;)
-		if (!strcmp(n->attrs[i]->key, "data_format")) {
-			const Tensorflow__AttrValue *v = n->attrs[i]->value;
-			if (v && v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_S &&
-			        str_eq(str_make(v->s.data, v->s.len), S("NHWC")))
-				ingest_flags(to, NODE_NHWC);
-			break;
-		}
-	for (size_t i = n->n_attrs; i-- > 0;)
-		if (!strcmp(n->attrs[i]->key, "T")) {
-			say_type(to, n->attrs[i]->value);
-			break;
-		}
+	say_attrs(to, n);
 	uint32_t node = ingest_end_node(to);
 	ingest_given_types(to, node);
 	for (size_t i = 0; i < n->n_op_types; i++)

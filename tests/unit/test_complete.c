@@ -105,7 +105,7 @@ static void test_words(void **state)
 		        false, 1 },
 		{ S("op -output csv:"), "csv:outfile= csv:spreadsheet=1 ", "csv:", true, false, 2 },
 		{ S("diff -select micros,par"), "params ", "params", false, false, 1 },
-		{ S("diff --s"), NULL, "--s", true, false, 5 },
+		{ S("diff --s"), NULL, "--s", true, false, 7 },
 		{ S("diff --rename"), "--rename ", "--rename", false, false, 1 },
 		{ S("checkpoint -o"), "-output -o ", "-o", true, false, 2 },
 		{ S("checkpoint --output c"), "csv ", "csv", false, false, 1 },

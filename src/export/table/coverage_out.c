@@ -14,18 +14,21 @@ void coverage_put_share(struct sb *b, const struct flops_coverage *x)
 		        (double)table_share(x->known_ns, x->all_ns) / 100);
 }
 
-/* Appends the largest part that is not covered: "aten::_fused_adamw_ 8.7% (no shape in the
- * file)". */
-static void put_rest(struct sb *b, const struct flops_coverage *x, const char *between)
+/* Appends a part that is not covered: "aten::_fused_adamw_ 8.7%". */
+static void put_uncounted(struct sb *b, const struct flops_coverage *x, size_t i)
+{
+	sb_put_name(b, x->shown[i].op);
+	if (x->all_ns)
+		sb_fmt(b, " %.1f%%", (double)table_share(x->shown[i].ns, x->all_ns) / 100);
+}
+
+/* Appends the largest parts that are not covered, with the reasons. */
+static void put_rest(struct sb *b, const struct flops_coverage *x)
 {
 	for (size_t i = 0; i < x->uncounted && i < UNCOUNTED_SHOWN; i++) {
-		const struct uncounted *r = &x->shown[i];
-		if (i)
-			sb_put(b, str_of(between));
-		sb_put_name(b, r->op);
-		if (x->all_ns)
-			sb_fmt(b, " %.1f%%", (double)table_share(r->ns, x->all_ns) / 100);
-		sb_fmt(b, " (%s)", flops_lacks[r->lack]);
+		sb_put(b, i ? S(",\n  ") : S(""));
+		put_uncounted(b, x, i);
+		sb_fmt(b, " (%s)", flops_lacks[x->shown[i].lack]);
 	}
 	if (x->uncounted > UNCOUNTED_SHOWN)
 		sb_fmt(b, " and %zu more", x->uncounted - UNCOUNTED_SHOWN);
@@ -44,7 +47,11 @@ void coverage_put_known(struct sb *b, const struct flops_coverage *x)
 	coverage_put_share(b, x);
 	if (x->uncounted) {
 		sb_put(b, S("; not counted: "));
-		put_rest(b, x, ", ");
+		put_uncounted(b, x, 0);
+		if (x->uncounted == 1)
+			sb_fmt(b, " (%s)", flops_lacks[x->shown[0].lack]);
+		else
+			sb_fmt(b, " and %zu more (see flops)", x->uncounted - 1);
 	}
 	if (x->windowed.n) {
 		sb_put(b, S("; those of "));
@@ -64,7 +71,7 @@ void coverage_put(struct sb *b, const struct flops_coverage *x)
 	}
 	if (x->uncounted) {
 		sb_put(b, S("Not counted: "));
-		put_rest(b, x, ",\n  ");
+		put_rest(b, x);
 		sb_char(b, '\n');
 	}
 	if (x->windowed.n) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The option -source of code: the source lines of the profile with their times, as pprof's list
- * prints them. A file is read only below -source_path.
+ * The command code. With -source, it prints the source lines of the profile with their times, as
+ * pprof's list does. A file is read only below -source_path.
  */
 #include "lib/command.h"
 
@@ -302,7 +302,9 @@ static void choose_lines(struct source_list *l, size_t n)
 	l->lines.n = n;
 }
 
-bool run_source(struct session *s, const struct view_ops *v, const struct opts *o, struct sink *out)
+/* Writes the lines with the most time. */
+static bool write_lines(
+        struct session *s, const struct view_ops *v, const struct opts *o, struct sink *out)
 {
 	struct arena *a = &s->query_arena;
 	struct emit to = session_emit(s, v->kind, out);
@@ -343,4 +345,10 @@ bool run_source(struct session *s, const struct view_ops *v, const struct opts *
 	        "note: %zu source {file is|files are} not below -source_path '%.*s'\n", l.missing,
 	        STR(folder));
 	return true;
+}
+
+bool run_code(struct session *s, const struct request *r, struct sink *out)
+{
+	return r->opts.source ? write_lines(s, r->command->view, &r->opts, out)
+	                      : run_view(s, r, out);
 }
