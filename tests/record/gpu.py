@@ -228,7 +228,7 @@ def test_gpu_steps_of_views():
         same([r[0] for r in got], labels, name)
         for step, row in enumerate(got):
             seen = tfprof('scope', path, '-step', str(step), '-select', 'accelerator_micros', '-max_depth', '1')[1]
-            holds(seen, '/%dus)' % (row[2] // US))
+            holds(seen, '/%.2fus)' % (row[2] / US))
     same(got, [('train', 1, 2 * US, 100 * US), ('train', 1, 3 * US, 100 * US), ('train', 1, 4 * US, None)])
 
 

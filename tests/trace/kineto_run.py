@@ -477,7 +477,7 @@ def flops():
     equal((said['float_ops'], said['uncounted'], said['float_ops_coverage']),
           (d['flops'], 4, {'device_ns': 30000, 'covered_ns': 12000, 'coverage': 0.4, 'uncounted': [
               {'op': 'mine::scan', 'reason': 'no formula', 'device_ns': 10000}, {'op': 'aten::relu', 'reason': 'no shape in the file', 'device_ns': 8000}]}))
-    assert 'float ops known for 40.0% of the device time; not counted: mine::scan 33.3% (no formula)' in program('summary', trace)[0]
+    assert 'float ops known for 40.0% of the device time; not counted: mine::scan 33.3% and 1 more (see flops)' in program('summary', trace)[0]
     host = write(kineto.trace([kineto.event('cpu_op', 'aten::relu', 1000, 20)]))
     equal([(r['op'], r['calls'], r['device_ns']) for r in json.loads(program('flops', host, '-output', 'json')[0])['uncounted']],
           [('aten::relu', 1, 0)])
