@@ -13,6 +13,8 @@
 
 #define LIMIT     50  /* default value of limit */
 #define LETTERS   600 /* maximum bytes of a text in a row of default columns */
+#define VALUES    10  /* maximum number of values that are listed after an = that no row has */
+#define LISTED    60  /* maximum bytes of such a value */
 #define TAIL_LEFT 60  /* tokens that are reserved for the end of the answer */
 
 struct mcp_table {
@@ -26,6 +28,7 @@ struct mcp_table {
 	struct str *ids;          /* ids of all rows */
 	bool *shown;              /* indexed by column */
 	VEC(uint32_t) zero, more; /* columns without values, and columns that are left out */
+	VEC(uint32_t) unmet;      /* columns that the filter compares with a value no row has */
 };
 
 static const struct cell_value *cell(const struct mcp_table *t, uint32_t row, size_t column)
@@ -230,6 +233,20 @@ static bool holds(const struct mcp_table *t, const struct condition *x, uint32_t
 	}
 }
 
+/* True if a condition compares a column, which is not in t->unmet yet, with a value no row has. */
+static bool is_unmet(const struct mcp_table *t, const struct condition *x)
+{
+	if (x->op != EQUAL)
+		return false;
+	for (size_t i = 0; i < t->unmet.n; i++)
+		if (t->unmet.v[i] == x->column)
+			return false;
+	for (uint32_t r = 0; r < t->n; r++)
+		if (holds(t, x, r))
+			return false;
+	return true;
+}
+
 static bool filter(struct mcp_call *c, struct mcp_table *t)
 {
 	struct strs given = mcp_texts(c, "filter");
@@ -248,6 +265,8 @@ static bool filter(struct mcp_call *c, struct mcp_table *t)
 			t->order[t->matched++] = r;
 	}
 	for (size_t i = 0; i < given.n; i++) {
+		if (!t->matched && is_unmet(t, &v[i]))
+			VEC_PUSH(t->a, &t->unmet, (uint32_t)v[i].column);
 		failed |= v[i].pattern && pattern_failed(v[i].pattern, &c->m->s->error);
 		if (v[i].pattern)
 			pattern_free(v[i].pattern);
@@ -458,6 +477,54 @@ static void write_columns(
 	json_array_end(j);
 }
 
+static bool is_among(const struct strs *v, struct str s)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (str_eq(v->v[i], s))
+			return true;
+	return false;
+}
+
+/* Finds the different texts of a column. Returns false if they are many or long, or not texts. */
+static bool find_values(const struct mcp_table *t, uint32_t column, struct strs *out)
+{
+	for (uint32_t r = 0; r < t->n; r++) {
+		const struct cell_value *x = cell(t, r, column);
+		if (x->kind != CELL_TEXT || x->text.n > LISTED)
+			return false;
+		if (is_among(out, x->text))
+			continue;
+		if (out->n == VALUES)
+			return false;
+		strs_add(t->a, out, x->text);
+	}
+	return out->n;
+}
+
+/* Writes the values of the columns whose wanted value no row has. */
+static void write_values(struct mcp_call *c, const struct mcp_table *t, struct json *j)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < t->unmet.n; i++) {
+		struct strs values = { 0 };
+		if (!find_values(t, t->unmet.v[i], &values))
+			continue;
+		if (!begun) {
+			json_key(j, S("values"));
+			json_object(j);
+		}
+		begun = true;
+		json_key(j, t->names[t->unmet.v[i]]);
+		json_array(j);
+		for (size_t k = 0; k < values.n; k++)
+			write_text(c, j, values.v[k], true);
+		json_array_end(j);
+	}
+	if (begun)
+		json_object_end(j);
+}
+
 static void write_count(struct json *j, const char *key, size_t n)
 {
 	json_key(j, str_of(key));
@@ -504,6 +571,7 @@ static bool write_table(struct mcp_call *c, struct mcp_file *f, const struct mcp
 	write_count(&j, "total", t->matched);
 	if (t->matched < t->n)
 		write_count(&j, "without_filter", t->n);
+	write_values(c, t, &j);
 	write_count(&j, "offset", offset);
 	if (notes.n) {
 		json_key(&j, S("notes"));

@@ -420,7 +420,7 @@ bool mcp_tool_memory(struct mcp_call *c)
 
 	if (!document)
 		return false;
-	mcp_drop(document, HEAD " rows use by_kind");
+	mcp_drop(document, HEAD " rows use by_kind live_at");
 	return mcp_write_document(c, document);
 }
 
@@ -462,6 +462,18 @@ static bool names_sides(const struct mcp_call *c)
 	return false;
 }
 
+/* Checks the sides of view why, which compares the steps of two files. */
+static bool check_runs(
+        struct mcp_call *c, struct str before, struct str after, const struct str steps[2])
+{
+	if (steps[0].n || steps[1].n)
+		return mcp_refuse(c, "view why compares mean steps; '%.*s' needs another view",
+		        STR(mcp_text(c, steps[0].n ? "before" : "after")));
+	if (str_eq(before, after))
+		return mcp_refuse(c, "view why compares two files; both are the same");
+	return true;
+}
+
 bool mcp_tool_compare(struct mcp_call *c)
 {
 	struct str steps[2], view = mcp_text(c, "view");
@@ -471,6 +483,8 @@ bool mcp_tool_compare(struct mcp_call *c)
 	struct mcp_file *f, *other = NULL;
 
 	if (str_eq(view, S("why"))) {
+		if (!check_runs(c, before, after, steps))
+			return false;
 		f = mcp_open(c->m, str_fmt(c->a, "%.*s,%.*s", STR(before), STR(after)));
 		strs_add(c->a, &words, S("why"));
 		strs_add(c->a, &words, S("--as=runs"));

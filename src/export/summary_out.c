@@ -553,7 +553,7 @@ static bool as_rows(const struct exported *x, enum sheet_form form, struct sink 
 
 	(void)e;
 	if (form == SHEET_CELLS)
-		table_put_sheet(&t.p->nodes.x, SUMMARY_ROWS, form, s);
+		table_put_sheet(&t.p->nodes.x, t.p->rows, form, s);
 	else
 		put_page(&t);
 	return true;

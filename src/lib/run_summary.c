@@ -220,6 +220,7 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 	p->prompt = prompt;
 	p->columns = s->columns;
 	p->rows = p->rows ? p->rows : SUMMARY_ROWS;
+	p->ops.x.a = p->nodes.x.a = a; /* without nodes, the tables stay empty */
 	p->waiting = s->n_later + s->n_older;
 	if (s->model.nodes.n && !s->n_later && !session_has_snapshots(s))
 		if (!add_hottest(s, &o, view_with(VIEW_PATHS), p, &p->nodes) ||

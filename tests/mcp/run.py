@@ -22,6 +22,7 @@ from cases import TESTDATA, equal  # noqa: E402
 from client import PATIENCE, REVISION, Server  # noqa: E402
 
 TRACE = 'traces/training.pt.trace.json.gz'
+NSYS = 'traces/nsys.sqlite'
 TOOLS = ['open', 'summary', 'table', 'peek', 'compare', 'what_if', 'memory', 'help']
 
 
@@ -305,6 +306,20 @@ def writes_nothing():
     equal(sorted(os.listdir('.')), before)
 
 
+def memory_of_trace():
+    """The tool memory says what was allocated at the peak, without the series that charts are drawn from."""
+    events = [{'ph': 'i', 'name': '[memory]', 'ts': i, 'pid': 1, 'tid': 1, 'args': {'Device Type': 1, 'Device Id': 0, 'Addr': i % 150, 'Bytes': by}}
+              for i, by in enumerate([512] * 150 + [-512] * 150)]
+    events.append({'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::empty', 'ts': 0, 'dur': 400, 'pid': 1, 'tid': 1, 'args': {}})
+    with open('m.pt.trace.json', 'w') as f:
+        json.dump({'schemaVersion': 1, 'traceEvents': events}, f)
+    with Server(ARGS.program) as s:
+        found = s.call('memory', file='m.pt.trace.json')
+        equal([(r['bytes'], r['op']) for r in found['live']], [(150 * 512, 'aten::empty')])
+        equal([(r['peak_bytes'], r['allocations']) for r in found['memory']], [(150 * 512, 150)])
+        equal(('live_at' in found, found['truncated']), (False, False))
+
+
 def opens_no_network():
     """The process has no socket after calls."""
     with serve() as s:
@@ -408,6 +423,10 @@ def tables():
         equal((few['total'], few['without_filter']), (2, 8))
         equal(s.call('table', file=TRACE, view='kernels', filter='gemm')['total'], 1)
         equal(s.call('table', file=TRACE, view='kernels', filter=['category!~kernel'])['rows'][0]['category'], 'copy')
+        none = s.call('table', file=TRACE, view='kernels', filter=['category=memset', 'category=memcpy', 'name=x', 'count>0'])
+        equal((none['total'], sorted(none['values'])), (0, ['category']))
+        equal(sorted(none['values']['category']), ['copy', 'kernel'])
+        assert 'values' not in s.call('table', file=TRACE, view='kernels', filter=['category=kernel', 'category=copy'])
         nodes = s.call('table', file=TRACE, view='scope', filter=['accounted=true'], columns=['path', 'device', 'accounted'])['rows']
         assert nodes and all(r['accounted'] is True and isinstance(r['device'], list) for r in nodes)
         row = s.call('table', file=TRACE, view='op')['rows'][0]
@@ -446,11 +465,14 @@ def compares():
         equal([(g['rule'], g['result']) for g in gated['gates']], [('total.micros<1us', 'fails')])
         equal(gated['rows'], found['rows'])
         assert 'outside' in s.refused('compare', before='example/profile_100', after='/etc/passwd')
+        for before, after in (TRACE + '@8', NSYS), (NSYS, TRACE + '@8'), (TRACE + '@8', TRACE + '@9'):
+            assert "TRACE@8' needs another view".replace('TRACE', TRACE) in s.refused('compare', before=before, after=after, view='why')
+        assert 'both are the same' in s.refused('compare', before=TRACE, after=TRACE, view='why')
         s.fails('compare', before='example/profile_100', after='example/nothing')
 
 
 CASES = [negotiates, states_revision, lists, malformed, batches, long_lines, closed_pipes, texts, noise, cancels, cancels_running,
-         stays_inside, exchanged_links, writes_nothing, opens_no_network, lists_by_content, reloads, arguments, same_numbers, tables, budgets, compares]
+         stays_inside, exchanged_links, writes_nothing, memory_of_trace, opens_no_network, lists_by_content, reloads, arguments, same_numbers, tables, budgets, compares]
 
 if __name__ == '__main__':
     ARGS = cases.arguments(__doc__)

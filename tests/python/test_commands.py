@@ -95,6 +95,12 @@ class Commands(unittest.TestCase):
         self.assertEqual(why, self.p.why())
         self.assertRegex(repr(why), '^<Result of why: 1 of 1 rows; columns: cause, ')
 
+    def test_summary_without_nodes(self):
+        with tfprof.open(os.path.join(ROOT, 'testdata', 'memory', 'snapshot.pickle')) as p:
+            answer = p.summary()
+            self.assertEqual(0, len(answer))
+            self.assertEqual('PyCapsule', type(answer.__arrow_c_stream__()).__name__)
+
     def test_diff(self):
         answer = self.p.diff(TRAINING, 'op', all=True, steps=(11, 12), select=['micros', 'kernels'])
         self.assertEqual(answer.row_count, len(answer))

@@ -96,6 +96,23 @@ static void outlive_the_session(UNUSED)
 	tfp_rows_close(NULL);
 }
 
+/* A summary has as many rows as it is asked for. */
+static void summary_rows(UNUSED)
+{
+	struct tfp_rows *rows;
+
+	for (int top = 1; top <= 2; top++) {
+		char line[32];
+		int n = 0;
+		snprintf(line, sizeof line, "summary --top=%d", top);
+		assert_int_equal(tfp_rows_open(rig_session, line, TFP_Z, NULL, &rows), TFP_OK);
+		for (const struct tfp_cell *row; (row = tfp_rows_next(rows)) != NULL; n++)
+			assert_true(row[tfp_rows_find(rows, "path")].text.size > 0);
+		assert_int_equal(n, top);
+		tfp_rows_close(rows);
+	}
+}
+
 static void failures(UNUSED)
 {
 	struct tfp_rows *rows = (struct tfp_rows *)&rig_session;
@@ -238,8 +255,8 @@ static void differences(UNUSED)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { IN_SESSION(columns), IN_SESSION(cells),
-		IN_SESSION(outlive_the_session), IN_SESSION(failures), IN_SESSION(every_command),
-		IN_SESSION(table_of_commands), IN_SESSION(differences) };
+		IN_SESSION(outlive_the_session), IN_SESSION(summary_rows), IN_SESSION(failures),
+		IN_SESSION(every_command), IN_SESSION(table_of_commands), IN_SESSION(differences) };
 
 	return unit_main(tests, argc, argv);
 }
