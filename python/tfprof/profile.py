@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 import threading
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union, cast
 
 from . import _native, html, rows
 from ._commands import OWN, VIEWS, Commands, DeviceNames, StepNumbers
@@ -314,16 +314,17 @@ class Profile(Commands):
         self.close()
 
 
-def open_any(*sources: Source, recording_options: Optional[Mapping[str, Any]] = None,
+def open_any(*sources: Inputs, recording_options: Optional[Mapping[str, Any]] = None,
              spool_options: Optional[Mapping[str, Any]] = None, threads: int = 0, memory_limit: int = 0,
              progress: Optional[ProgressCallback] = None, recover: bool = False) -> Profile:
     """Opens files of any format: open('trace.xplane.pb'), open('graph.pbtxt', 'run_meta', 'tfprof_log'). Each source is a
-    path, a URL (with fsspec), bytes or a file object. The keyword arguments are those of Profile.
+    path, a URL (with fsspec), bytes or a file object; a list of sources may be given instead. The keyword arguments are
+    those of Profile.
 
     Raises: InputNotFoundError (also a FileNotFoundError), AccessError (also a PermissionError), DataLossError for damaged
     or unknown contents, InvalidArgumentError without a source."""
     if not sources or (len(sources) == 1 and (sources[0] is None or _is_list(sources[0]) and not sources[0])):
         raise InvalidArgumentError('open needs a file: tfprof.open("trace.json")')
-    return Profile(sources[0] if len(sources) == 1 else list(sources),
+    return Profile(sources[0] if len(sources) == 1 else list(cast(Sequence[Source], sources)),
                    recording_options=recording_options or spool_options, threads=threads,
                    memory_limit=memory_limit, progress=progress, recover=recover)

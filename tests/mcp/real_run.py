@@ -24,6 +24,7 @@ BERT, RESNET = 'kineto/h100_bert_small.json.gz', 'kineto/resnet50_gpu.pt.trace.j
 RANK, NORM = 'kineto/sampled_rank-0.json.gz', 'kineto/mi300_normalization.json.gz'
 ALEX, TRITON = 'kineto/alexnet.json.gz', 'kineto/torch_compile_triton.json.gz'
 NSYS, ORT = 'nsys/h100_2gpu_1s.sqlite', 'onnxruntime/resnet_inference.json'
+SGLANG = 'kineto_graphs/sglang_prefilldecode/sglang_Qwen3-8B_prefilldecode.json.gz'
 LOOP, MODEL = 'graphs/while_loop.pbtxt', 'tensorflow-1.8/graph.pbtxt'
 
 
@@ -51,14 +52,33 @@ def longest(file):
     return max(kernels(file).values(), key=lambda x: x[1])
 
 
+def allocations(file):
+    """Returns the number and the bytes of the allocations on devices of a PyTorch trace."""
+    with gzip.open(path_of(file)) as f:
+        args = [e['args'] for e in json.load(f)['traceEvents'] if e.get('name') == '[memory]']
+    sizes = [a['Bytes'] for a in args if a['Device Type'] == 1 and a['Bytes'] > 0]
+    return len(sizes), sum(sizes)
+
+
 def steps(file):
     with gzip.open(path_of(file)) as f:
         return sorted({int(x) for x in re.findall(r'"ProfilerStep#(\d+)"', f.read().decode())})
 
 
 def query(text):
+    """Returns the cursor of a query of the Nsight Systems export."""
     with sqlite3.connect('file:%s?mode=ro&immutable=1' % path_of(NSYS), uri=True) as d:
-        return d.execute(text).fetchone()
+        return d.execute(text)
+
+
+def busy(device):
+    """Returns the time in which kernels, copies or sets ran on a device of the Nsight Systems export."""
+    tables = ['SELECT start, "end" FROM CUPTI_ACTIVITY_KIND_%s WHERE deviceId = %d' % (t, device) for t in ('KERNEL', 'MEMCPY', 'MEMSET')]
+    total = end = 0
+    for start, stop in query(' UNION ALL '.join(tables) + ' ORDER BY 1').fetchall():
+        total += max(0, stop - max(start, end))
+        end = max(end, stop)
+    return total
 
 
 def ort_time(op):
@@ -103,6 +123,17 @@ QUESTIONS = [
     ('Which steps does the recommender have?', [('open', {'path': RANK})], lambda a: a['steps']['loaded'], lambda: steps(RANK)),
     ('How many copies did it make?', [table(RANK, 'kernels', filter=['category=copy'], columns=['count'])], total('count'),
      lambda: len(events(RANK, 'gpu_memcpy'))),
+    ('How often did layer_norm of BERT run, and how long did its kernels run?', [('peek', {'file': BERT, 'name': 'aten::layer_norm'})],
+     lambda a: (a['names'][0]['runs'], round(a['names'][0]['accelerator_micros'] * 1000)),
+     lambda: (sum(e['name'] == 'aten::layer_norm' for e in events(BERT, 'cpu_op')), sum(t for n, (_, t) in kernels(BERT).items() if 'layer_norm' in n))),
+    ('How much did ResNet allocate on the GPU?', [('memory', {'file': RESNET})],
+     lambda a: [(m['allocations'], m['allocated_bytes']) for m in a['memory'] if m['device'] == 'gpu:0'], lambda: [allocations(RESNET)]),
+    ('How long was the longest run of a kernel of SGLang?', [table(SGLANG, 'kernels', sort='-max_ns', limit=1)], first('max_ns'),
+     lambda: (max(round(e['dur'] * 1000) for e in events(SGLANG, 'kernel')), )),
+    ('How many sets ran in ResNet, if the name of the category is guessed?',
+     [table(RESNET, 'kernels', filter=['category=memset']), table(RESNET, 'kernels', filter=['category=set'], columns=['count'])],
+     lambda a, b: ('set' in a['values']['category'], total('count')(b)), lambda: (True, len(events(RESNET, 'memset')))),
+    ('How long was gpu:1 busy?', [table(NSYS, 'devices', filter=['device=gpu:1'])], first('busy_ns'), lambda: (busy(1), )),
     ('How many different kernels ran in the normalisation trace?', [only_kernels(NORM, limit=1)], lambda a: a['total'], lambda: len(kernels(NORM))),
     ('How long did its most expensive kernel run?', [only_kernels(NORM, **TOP)], first('total_ns'), lambda: longest(NORM)[1:]),
     ('How long did all kernels of AlexNet run?', [only_kernels(ALEX, columns=['total_ns'])], total('total_ns'),
@@ -110,11 +141,11 @@ QUESTIONS = [
     ('How often did the most expensive kernel of the compiled model run?', [only_kernels(TRITON, **TOP)], first('count', 'total_ns'),
      lambda: longest(TRITON)),
     ('How many kernels ran on gpu:0 of the server?', [table(NSYS, 'kernels', filter=['category=kernel', 'device=gpu:0'], columns=['count', 'total_ns'])],
-     total('count'), lambda: query('SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE deviceId = 0')[0]),
+     total('count'), lambda: query('SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE deviceId = 0').fetchone()[0]),
     ('How long did kernels run on gpu:1?', [table(NSYS, 'kernels', filter=['category=kernel', 'device=gpu:1'], columns=['total_ns'])],
-     total('total_ns'), lambda: query('SELECT sum("end" - start) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE deviceId = 1')[0]),
+     total('total_ns'), lambda: query('SELECT sum("end" - start) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE deviceId = 1').fetchone()[0]),
     ('How many copies went to the GPUs?', [table(NSYS, 'kernels', filter=['name~HtoD'], columns=['count'])], total('count'),
-     lambda: query('SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = 1')[0]),
+     lambda: query('SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = 1').fetchone()[0]),
     ('How long do the convolutions of the ONNX model take?', [table(ORT, 'op', filter=['path=QLinearConv_nhwc'])], first('own_accelerator_micros'),
      lambda: (ort_time('QLinearConv_nhwc'), )),
     ('How long do its matrix products take?', [table(ORT, 'op', filter=['path=Gemm'])], first('own_self_micros'), lambda: (ort_time('Gemm'), )),

@@ -29,7 +29,7 @@ def frame(profile: tfprof.Profile) -> pandas.DataFrame:
 
 
 def main() -> None:
-    with tfprof.open(TRACE, threads=1) as profile, tfprof.open(io.BytesIO(TRACE.read_bytes())) as again:
+    with tfprof.open(TRACE, threads=1) as profile, tfprof.open([io.BytesIO(TRACE.read_bytes())]) as again:
         numbers: List[int] = profile.steps
         places: List[str] = profile.devices
         rows: List[Dict[str, Any]] = profile.records('kernels', top=2)
