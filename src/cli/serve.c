@@ -22,6 +22,7 @@ struct serve_inputs {
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdio.h>
 #include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
