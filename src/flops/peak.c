@@ -24,7 +24,7 @@ static bool is_between(char c)
 	return c == ' ' || c == '-' || c == '_' || c == ',';
 }
 
-/* True if a name contains a word. Words end at blanks, dashes and underscores. */
+/* True if a name contains a word. Words end at blanks, dashes, underscores and commas. */
 static bool has_word(struct str name, const char *word, size_t n)
 {
 	for (size_t i = 0; i + n <= name.n; i++)
