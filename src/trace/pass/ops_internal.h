@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The search for ops: threads and devices (ops.c), which op a slice is (ops_name.c), forward ops of
- * gradients (ops_backward.c), call stacks (ops_stack.c), kernels (ops_kernels.c), the time of ops on
- * critical paths (ops_path.c), float operations (ops_flops.c) and windows of attention
+ * gradients (ops_backward.c), call stacks (ops_stack.c), kernels (ops_kernels.c), the time of ops
+ * on critical paths (ops_path.c), float operations (ops_flops.c) and windows of attention
  * (ops_window.c). ops_cell.c has the numbers of each step, ops_site.c the places that graphs were
  * captured at.
  */
