@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers as the commands print them (src/base/fmt.c).
 
-const TIMES = ['us', 'ms', 'sec'];
+const TIMES = ['us', 'ms', 's'];
 
 // At most two decimals; a tie goes to the even digit, as in the commands. Ties are odd multiples of 1/2, 1/4 or 1/8.
 function fixed(v, decimals) {
@@ -15,15 +15,10 @@ function fixed2(v) {
 	return fixed(v, 2);
 }
 
-// As fmt_fraction does for times: an integer below 1000 has no decimals, all other numbers have two, and a time below 1us is in nanoseconds.
+// Microseconds with three digits (put_time_si); a mean below 1ns has decimals.
 function micros(n) {
 	const ns = Number((n * 1000).toPrecision(15));
-	let unit = 1, i = 0;
-	if (n > 0 && n < 1)
-		return (Number.isInteger(ns) ? ns : fixed2(ns)) + 'ns';
-	for (; i + 1 < TIMES.length && n / unit >= 1000; i++)
-		unit *= 1000;
-	return (i === 0 && Number.isInteger(n) ? n : fixed2(n / unit)) + TIMES[i];
+	return Math.abs(ns) < 0.5 && ns ? fixed2(ns) + 'ns' : nanoseconds(Math.round(ns));
 }
 
 // Nanoseconds with three digits, as the tables of traces have them.
@@ -49,7 +44,7 @@ export function number(v, unit) {
 	if (unit === 'thousandths')
 		return fixed2(v / 1000);
 	if (unit === 'bytes/s')
-		return fixed2(v / 1e9) + ' GB/s';
+		return si(v, SIZES) + '/s';
 	if (unit === 'ratio' && v < 1000)
 		return v < 0.1 && v ? Number(v.toPrecision(2)).toString() : fixed2(v);
 	return unit === 'us' ? micros(v) : si(v, unit === 'bytes' ? SIZES : COUNTS);
