@@ -189,6 +189,15 @@ static void put_unused(struct page_text *t)
 	end(t, "not used");
 }
 
+/* True if a step time omits steps without device work, which the means over operations include. */
+static bool omits_steps(const struct facts *f)
+{
+	for (size_t i = 0; i < f->times.n; i++)
+		if (f->times.v[i].time.left_out > 0)
+			return true;
+	return false;
+}
+
 static void put_nodes(struct page_text *t)
 {
 	const struct facts *f = &t->p->facts;
@@ -205,6 +214,8 @@ static void put_nodes(struct page_text *t)
 		sb_put(&t->line, S(" float operations"));
 		if (f->marks && t->p->m->step_ids.n)
 			sb_put(&t->line, S(" per step"));
+		if (t->p->m->averaged > 1 && omits_steps(f))
+			sb_fmt(&t->line, ", mean of all %zu steps", t->p->m->averaged);
 	}
 	end(t, "nodes");
 }
@@ -382,18 +393,18 @@ static void put_devices(struct page_text *t)
 static void put_times(struct page_text *t)
 {
 	const struct summary_page *p = t->p;
-	bool left_out = false;
 
 	if (!p->host_us.v && !p->device_us.v)
 		return;
-	for (size_t i = 0; i < p->facts.times.n; i++)
-		left_out |= p->facts.times.v[i].time.left_out > 0;
 	begin(t);
 	put_time(t, "device ops ", fraction_in(p->device_us, 1000), "");
 	put_time(t, ", host ops ", fraction_in(p->host_us, 1000), "");
 	sb_put(&t->line, S(", sums over operations"));
-	if (p->m->averaged > 1)
-		sb_put(&t->line, left_out ? S(", mean of all steps") : S(", mean of the steps"));
+	if (p->m->averaged > 1 && omits_steps(&p->facts))
+		sb_fmt(&t->line, ", mean of all %zu steps, also those without device work",
+		        p->m->averaged);
+	else if (p->m->averaged > 1)
+		sb_put(&t->line, S(", mean of the steps"));
 	end(t, "time");
 }
 

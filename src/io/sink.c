@@ -338,6 +338,14 @@ bool sink_pass_line(struct sink *s, const struct line *l, size_t bytes)
 
 #define WRAP_COLUMNS_MIN 20
 
+/* Returns where to break a word that is too long for a line: after its last '/', or at its end. */
+static size_t path_end(struct str word)
+{
+	size_t slash = str_rfind_char(word, '/');
+
+	return slash == SIZE_MAX ? word.n : slash + 1;
+}
+
 void sink_wrap(struct sink *s, struct str text, unsigned columns, size_t blanks)
 {
 	size_t all = columns && columns < WRAP_COLUMNS ? columns : WRAP_COLUMNS;
@@ -347,7 +355,7 @@ void sink_wrap(struct sink *s, struct str text, unsigned columns, size_t blanks)
 		size_t n = text.n;
 		if (n > room) {
 			size_t blank = str_rfind_char(str_sub(text, 0, room + 1), ' ');
-			n = blank == SIZE_MAX || !blank ? room : blank;
+			n = blank == SIZE_MAX || !blank ? path_end(str_sub(text, 0, room)) : blank;
 		}
 		for (size_t i = 0; i < blanks && !first; i++)
 			sink_char(s, ' ');

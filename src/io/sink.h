@@ -97,8 +97,9 @@ struct sink_ops {
 
 #define WRAP_COLUMNS 100 /* maximum width of a wrapped line */
 
-/* Writes text wrapped at blanks to `columns` columns (clamped to 20 to 100; 0: no terminal). Lines
- * after the first are indented by `blanks` columns; the first line also begins there. */
+/* Writes text wrapped at blanks to `columns` columns (clamped to 20 to 100; 0: no terminal). A word
+ * that is too long for a line is broken after a '/', if it has one. Lines after the first are
+ * indented by `blanks` columns; the first line also begins there. */
 void sink_wrap(struct sink *s, struct str text, unsigned columns, size_t blanks);
 
 /* Passes a line of `bytes` bytes to a sink of lines. Returns false, without writing, if the sink

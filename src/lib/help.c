@@ -170,6 +170,30 @@ static void put_idle(struct session *s, struct sink *out)
 		put_item(s, str_of(idle_names[i]), INPUT_WORDS, str_of(idle_meanings[i]), out);
 }
 
+static void put_share(struct session *s, struct sink *out)
+{
+	static const struct {
+		const char *where, *meaning;
+	} rows[] = {
+		{ "op", "the first percentage is the share of this type plus all types below it in "
+		        "the list; the second is the share of this type alone" },
+		{ "top", "share is the node's own share of the total; sum adds the shares of the "
+		         "lines above" },
+		{ "summary", "share is the part of the total time of all operations, on the device "
+		             "or on the host" },
+		{ "kernels",
+		        "share is the part of the time of all kernels, copies and memory sets" },
+		{ "flops",
+		        "the first share is of the float operations; the second is of the device "
+		        "time" },
+		{ "peek", "shares are of the time of NAME" },
+	};
+
+	sink_put(out, S("Shares in tables\n"));
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		put_item(s, str_of(rows[i].where), INPUT_WORDS, str_of(rows[i].meaning), out);
+}
+
 /* Writes the options that apply to the command; all options if there is no command. */
 static void put_options(struct session *s, const struct command *c, struct sink *out)
 {
@@ -220,6 +244,7 @@ const struct help_section help_sections[] = {
 	{ "statistics", put_stats },
 	{ "communication", put_communication },
 	{ "idle", put_idle },
+	{ "share", put_share },
 };
 const size_t n_help_sections = sizeof help_sections / sizeof *help_sections;
 
@@ -450,7 +475,7 @@ static bool unknown_topic(struct session *s, struct str topic)
 		        "no help topic '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "no help topic '%.*s'; the topics are all, commands, flags, inputs, options, "
-	        "metrics, outputs, statistics, communication and idle",
+	        "metrics, outputs, statistics, communication, idle and share",
 	        STR(topic));
 }
 

@@ -654,14 +654,16 @@ def steps_without_work():
     equal(json.loads(program('what-if', 'host*1', path, '-step', '3', '-output', 'json')[0])['step_ns'], 10000)
     text = program('summary', path)[0]
     assert '95.0us per step by marks, 110us by the device\'s work; median 90.0us, from 90.0us to 100us (2 of 3 steps; the other has no device work)' in text, text
+    assert ', sums over operations, mean of all 3 steps, also those without device work\n' in text, text
     text = program('steps', path)[0]
-    assert 'Time per step, of the steps with device work:' in text, text
+    assert 'Time per step, of the steps with device work:' in text and 'sums over' not in text, text
     program('diff', path, path, '--gate', 'step_time<=95us')
     program('diff', path, path, '--gate', 'step_time<=94us', status=1)
     # two devices: the one that only finishes the work of the step before does not count there either
     path = write(kineto.trace([mark(1, 1000, 100), last, mark(2, 1100, 90)] + one + two + kineto.launch(1115, 3, 1150, 45, device=1)))
     equal([(r['device'], r['steps'], r['compute_ns']) for r in json.loads(program('steps', path, '-output', 'json')[0])['step_time']],
           [('gpu:0', 2, 65000), ('gpu:1', 2, 20000)])
+    assert program('steps', path)[0].startswith('compute, exposed comm., exposed copy and idle are sums over the 2 devices\n\nstep '), path
     # no step has device work: all count
     path = write(kineto.trace([mark(1, 1000, 100), mark(2, 1100, 90), kineto.event('cpu_op', 'aten::mul', 1010, 5)]))
     equal([[w['steps'], w['steps_left_out']] for w in json.loads(program('summary', path, '-output', 'json')[0])['step_time']], [[2, 0]])

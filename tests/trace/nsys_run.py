@@ -308,6 +308,13 @@ def text():
     for title in ('Why GPUs were idle:', 'Time from a call to the start of its work:', 'Communication', 'CUDA API calls:'):
         assert title in out, out
     assert 'cudaLaunchKernel' in out and 'gpu:1' in out, out
+    out, _ = program('steps', path)
+    assert 'are sums over the 2 devices\n' in out and '\nTime per step:\n' in out and '\ngpu:1 ' in out, out
+    x = nsys.Export()  # without steps
+    for device in (0, 1):
+        x.launch(70, device + 1, 1000 + 10 * device, 1100, 1300 + 50 * device, device=device)
+    out, _ = program('steps', x.save('unmarked.sqlite'))
+    assert 'are sums over the 2 devices\n' in out and '\nTime per device:\n' in out and '\ngpu:1 ' in out, out
     equal(len(program('kernels', path, '-output', 'csv', '--top=0')[0].splitlines()) - 1, document('kernels', path)['row_count'])
 
 

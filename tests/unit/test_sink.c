@@ -157,11 +157,22 @@ static void interrupted(UNUSED)
 	assert_int_equal(status, 0);
 }
 
+/* Lines end at blanks; a word that is longer than a line ends at the last '/' that fits. */
+static void wraps(UNUSED)
+{
+	struct sink *s = sink_memory(&unit_arena);
+
+	sink_wrap(s, S("see /some/folder/of/a/long_name.py(30) and aaaaaaaaaabbbbbbbbbbc"), 20, 2);
+	assert_str(sink_text(s), "see\n  /some/folder/of/a/\n  long_name.py(30)\n  and\n  "
+	                         "aaaaaaaaaabbbbbbbb\n  bbc\n");
+	assert_true(sink_close(s, &err));
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, unit_teardown)
 	const struct CMUnitTest tests[] = { TEST(memory), TEST(call), TEST(refused),
-		TEST(broken_pipe), TEST(interrupted) };
+		TEST(broken_pipe), TEST(interrupted), TEST(wraps) };
 
 	return unit_main(tests, argc, argv);
 }

@@ -286,9 +286,9 @@ static void retitle_column(struct table *x, struct str name, const char *title)
 }
 
 /* Adds the steps of a worker. data: true if starts are on the clock of the source; otherwise they
- * count from the start of the first step. Sets *single to false if there are several devices. */
+ * count from the start of the first step. Raises *devices to the number of devices with work. */
 static void fill_steps(struct table *x, struct table *partition, const struct worker_rows *w,
-        bool data, bool *single)
+        bool data, size_t *devices)
 {
 	const struct trace_steps *steps = &w->steps;
 	const struct trace *t = w->t;
@@ -297,20 +297,37 @@ static void fill_steps(struct table *x, struct table *partition, const struct wo
 		.links = &w->links, .steps = steps, .by_step = usage
 	};
 	int64_t zero = data || !steps->steps.n ? 0 : steps->steps.v[0].start;
-	struct trace_usage devices;
+	struct trace_usage all;
 
-	trace_usage(t, &request, &devices, x->a);
+	trace_usage(t, &request, &all, x->a);
 	for (size_t i = 0; i < steps->steps.n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		if (steps->chosen && !s->chosen)
 			continue;
 		put_worker(x, w);
-		put_steps(x, t, s, &usage[i], num_sub(s->start, zero), devices.devices.n,
+		put_steps(x, t, s, &usage[i], num_sub(s->start, zero), all.devices.n,
 		        steps->by == STEPS_UNKNOWN ? S("steps: unknown") : trace_str(t, s->name));
 	}
-	fill_partition(partition, w, &devices);
-	if (devices.devices.n > 1)
-		*single = false;
+	fill_partition(partition, w, &all);
+	if (all.devices.n > 1 && partition->data_only) {
+		partition->data_only = false; /* the first table has only sums over the devices */
+		partition->title = "Time per device";
+	}
+	if (all.devices.n > *devices)
+		*devices = all.devices.n;
+}
+
+/* States that the times of a step are sums over the devices. workers: the number of traces. */
+static void explain_sums(struct table *x, size_t devices, size_t workers)
+{
+	struct sb b = sb_in(x->a);
+
+	sb_put(&b, x->lead.p ? x->lead : STR_NONE);
+	sb_put(&b, S("compute, exposed comm., exposed copy and idle are sums over the "));
+	if (workers == 1)
+		sb_fmt(&b, "%zu ", devices);
+	sb_put(&b, workers == 1 ? S("devices\n\n") : S("devices of a worker\n\n"));
+	x->lead = sb_str(&b);
 }
 
 /* Adds the phases of a worker. work: the second table, which only text has. Adds the number of
@@ -668,7 +685,7 @@ static size_t fill(struct table *x, const struct worker_traces *all,
         const struct trace_table_request *request, const struct opts *o)
 {
 	bool data = out_is_data(o->output.kind);
-	size_t steps = 0;
+	size_t steps = 0, devices = 0;
 	enum trace_table which = request->which;
 	const struct trace_table_row *row = &table_rows[which];
 	struct worker_rows *v = ARENA_ARRAY(x->a, all->n, struct worker_rows);
@@ -677,7 +694,7 @@ static size_t fill(struct table *x, const struct worker_traces *all,
 		.a = x->a, .key = "step_time", .title = "Time per step", .data_only = true
 	};
 	struct table *phase_work = ARENA_NEW(x->a, struct table);
-	bool named = all->names->n > 1, single = true;
+	bool named = all->names->n > 1;
 	uint64_t *eager = ARENA_NEW(x->a, uint64_t);
 
 	x->key = row->key;
@@ -702,7 +719,7 @@ static size_t fill(struct table *x, const struct worker_traces *all,
 		if (which == TABLE_DEVICES)
 			add_devices(x, &part, &v[i], all->recorded, &further);
 		else if (which == TABLE_STEPS)
-			fill_steps(x, &part, &v[i], data, &single);
+			fill_steps(x, &part, &v[i], data, &devices);
 		else if (which == TABLE_PHASES)
 			fill_phases(x, phase_work, &v[i], eager);
 	}
@@ -712,11 +729,13 @@ static size_t fill(struct table *x, const struct worker_traces *all,
 		fill_kernels(x, v, all->n, request->by_phase);
 	if (which == TABLE_ROOFLINE)
 		fill_rooflines(x, v, all->n, &request->roofline);
-	if (which == TABLE_STEPS && single)
+	if (which == TABLE_STEPS && devices <= 1)
 		retitle_column(x, S("devices"), "");
 	if (which == TABLE_STEPS && all->n == 1 &&
 	        (v[0].steps.by == STEPS_UNKNOWN || v[0].steps.by == STEPS_BY_GUESS))
 		offer_steps(x, v[0].t, v[0].steps.by == STEPS_BY_GUESS);
+	if (devices > 1)
+		explain_sums(x, devices, all->n);
 	if (which == TABLE_DEVICES || which == TABLE_STEPS)
 		add_sections(x, &part, &further, all->recorded);
 	if (which == TABLE_DEVICES && opts_names_steps(o))
