@@ -256,6 +256,10 @@ def states(t):
         equal('max free' in end and 'frag' in end, True)
         ends.add(end)
     equal(len(ends), 1)
+    for command in 'memory', 'scope':
+        assert 'is after the last entry, which is 2.71ms' in call(t, command, path, '-at', '2.72ms', status=1).stderr
+        call(t, command, path, '-at', '2.71ms')
+        assert 'or a time' in call(t, command, path, '-at=-5ms', status=2).stderr
 
 
 def map_of_segments(t):
