@@ -31,7 +31,7 @@ static bool check_use(
 		return session_fail(
 		        s, ERR_FAILED, "the file has none of the steps given with -step");
 	if (!use->pools.n)
-		return session_fail(s, ERR_FAILED, "no allocations are recorded");
+		return session_fail(s, ERR_FAILED, NO_ALLOCATIONS);
 	return session_check_moment(s, &request->at, use->length, use->ooms.n);
 }
 

@@ -99,7 +99,7 @@ bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct
 		return false;
 	if (!s->model.traces.n && !s->recording.n)
 		return session_fail(s, ERR_FAILED,
-		        "neither a trace nor a recording is loaded\n"
+		        "the loaded files contain neither a trace nor a recording\n"
 		        "hint: of other profiles, 'summary' shows the devices, 'steps' the steps "
 		        "and 'advise' what to look at first");
 	session_begin_query(s);
@@ -386,7 +386,7 @@ static bool has_allocations(struct session *s, const struct regrouping *how)
 	if (how->o->at.kind == MOMENT_OOM && !how->found.ooms)
 		return session_check_moment(s, &how->o->at, 0, 0);
 	if (!how->found.pools && !session_has_snapshots(s))
-		return session_fail(s, ERR_FAILED, "no allocations are recorded");
+		return session_fail(s, ERR_FAILED, NO_ALLOCATIONS);
 	return session_check_moment(s, &how->o->at, how->found.length, how->found.ooms);
 }
 
