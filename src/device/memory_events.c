@@ -185,21 +185,26 @@ static void take_moment(struct pool_replay *r, size_t n)
 	r->found = true;
 }
 
+static void raise_to(int64_t *most, int64_t v)
+{
+	*most = v > *most ? v : *most;
+}
+
 /* Stores the use after n events as the peak if it is the largest so far, and as the moment if it is
  * the requested one. ns: time of the last of these events. */
 static void try_moment(struct pool_replay *r, size_t n, int64_t ns)
 {
 	struct memory_pool *p = r->p;
 	const struct moment *at = &r->g->request->at;
+	int64_t length = num_sub(ns, r->v[r->order[0]].ns);
 	bool larger =
 	        p->use.n && (!r->any || p->use.v[p->use.n - 1].bytes > p->use.v[p->most].bytes);
 
 	if (larger)
 		p->most = p->use.n - 1;
 	r->any |= larger;
-	if (at->kind == MOMENT_PEAK
-	                ? larger
-	                : at->kind == MOMENT_END || num_sub(ns, r->v[r->order[0]].ns) <= at->ns)
+	raise_to(&r->g->out->length, length);
+	if (at->kind == MOMENT_PEAK ? larger : at->kind == MOMENT_END || length <= at->ns)
 		take_moment(r, n);
 }
 
@@ -553,11 +558,6 @@ static void find_kinds(struct pool_replay *r, bool blind)
 }
 
 /* ---- pools ---- */
-
-static void raise_to(int64_t *most, int64_t v)
-{
-	*most = v > *most ? v : *most;
-}
 
 /* Fills the state of a pool at the moment. */
 static void find_state(struct pool_replay *r, bool blind)

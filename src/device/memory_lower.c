@@ -380,4 +380,5 @@ void memory_lower(const struct memory_source *from, const struct opts *o, bool s
 	        (unsigned long long)x.cut);
 	found->pools += x.use.pools.n;
 	found->ooms += x.use.ooms.n;
+	found->length = x.use.length > found->length ? x.use.length : found->length;
 }

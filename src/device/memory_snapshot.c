@@ -750,6 +750,14 @@ static void count_never_freed(const struct entry_replay *r)
 	}
 }
 
+/* Extends the time that -at can select to an entry. */
+static void extend_length(const struct snapshot_device *d, const struct memory_entry *e)
+{
+	int64_t ns = trace_ns(d->x->t, e->at) - trace_ns(d->x->t, d->start);
+
+	d->x->out->length = ns > d->x->out->length ? ns : d->x->out->length;
+}
+
 /* Replays the entries: finds the use over time, the counts, and the index of the requested
  * moment. */
 static void replay(struct snapshot_device *d)
@@ -777,6 +785,7 @@ static void replay(struct snapshot_device *d)
 		take_entry(&r, &e);
 		for (size_t k = changed; k-- > 0;)
 			put_moment(&r, rows[k], e.at);
+		extend_length(d, &e);
 		n++;
 		if (steps->v.n && r.counts)
 			try_moment(&r, n);

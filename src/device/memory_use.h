@@ -166,6 +166,8 @@ struct memory_use {
 	VEC(struct memory_site) sites; /* if the live set is wanted by call stack */
 	VEC(struct str) kinds;         /* at most MEMORY_KINDS */
 	bool lacks_step;               /* true: a trace has none of the requested steps */
+	int64_t length;                /* time from the first entry of a pool to its last one, ns:
+	                                  the longest one */
 	VEC(struct memory_oom) ooms;
 	VEC(struct memory_segment) segments; /* if the use over time is requested: largest first */
 	uint64_t segments_left_out;
@@ -217,6 +219,7 @@ struct memory_source {
  * errors to *found. */
 struct memory_found {
 	size_t pools, ooms;
+	int64_t length; /* the longest one, like memory_use.length */
 };
 void memory_lower(const struct memory_source *from, const struct opts *o, bool stacks,
         struct ingest *to, struct memory_found *found, struct arena *scratch);

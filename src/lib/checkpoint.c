@@ -353,6 +353,16 @@ static bool export(struct tensor_listing *k)
 	               k->rows == 1 ? "tensor differs" : "tensors differ");
 }
 
+/* True if a word is a name of what the command does, and not of a checkpoint. */
+static bool is_verb(const struct tensor_listing *k, struct str word)
+{
+	struct arena *a = &k->s->query_arena;
+
+	return (str_eq(word, S("list")) || str_eq(word, S("verify")) ||
+	               str_eq(word, S("compare"))) &&
+	       !path_exists(a, word) && !path_exists(a, str_fmt(a, "%.*s.index", STR(word)));
+}
+
 static bool read_words(struct tensor_listing *k, const struct request *r)
 {
 	struct option_words w = { .command = r->command, .into = &k->words, .opts = &k->o };
@@ -363,6 +373,12 @@ static bool read_words(struct tensor_listing *k, const struct request *r)
 	k->paths = w.rest;
 	for (size_t i = 0; i < k->paths.n; i++)
 		k->paths.v[i] = ckpt_whole(&k->s->query_arena, k->paths.v[i]);
+	if (k->paths.n && is_verb(k, k->paths.v[0]))
+		return session_fail(k->s, ERR_INVALID_ARGUMENT,
+		        "checkpoint '%.*s' does not exist\n"
+		        "hint: 'checkpoint FILE' lists a checkpoint, 'checkpoint --verify FILE' "
+		        "verifies it, 'checkpoint FILE FILE' compares two",
+		        STR(k->paths.v[0]));
 	if (k->paths.n < 1 || k->paths.n > 2 || (k->words.verify && k->paths.n == 2))
 		return session_fail(k->s, ERR_INVALID_ARGUMENT,
 		        "checkpoint takes one checkpoint, or two to compare%s",

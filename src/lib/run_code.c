@@ -342,8 +342,9 @@ static bool write_lines(
 	if (l.lines.n < all_lines)
 		note_line(&s->notes, "(%zu of %zu lines; -n 0 shows all)\n", l.lines.n, all_lines);
 	note_count(&s->notes, l.missing,
-	        "note: %zu source {file is|files are} not below -source_path '%.*s'\n", l.missing,
-	        STR(folder));
+	        "note: %zu source {file is|files are} not below -source_path '%.*s': "
+	        "-source_path=DIR names the folder of the sources\n",
+	        l.missing, STR(folder));
 	return true;
 }
 

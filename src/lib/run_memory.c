@@ -31,9 +31,8 @@ static bool check_use(
 		return session_fail(
 		        s, ERR_FAILED, "the file has none of the steps given with -step");
 	if (!use->pools.n)
-		return session_fail(s, ERR_FAILED, "no allocations are recorded");
-	return request->at.kind != MOMENT_OOM || use->ooms.n ||
-	       session_fail(s, ERR_FAILED, "-at oom: no out-of-memory error is recorded");
+		return session_fail(s, ERR_FAILED, NO_ALLOCATIONS);
+	return session_check_moment(s, &request->at, use->length, use->ooms.n);
 }
 
 /* Adds the pools of all traces and recordings. */

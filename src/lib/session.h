@@ -135,6 +135,15 @@ struct input_watch session_not_cancelled(struct session *s);
 /* Fails if -at selects a moment that the loaded files lack. */
 bool session_has_moment(struct session *s, const struct opts *o);
 
+/* Message for files without allocations. */
+#define NO_ALLOCATIONS                                                                             \
+	"no allocations are recorded\nhint: PyTorch's profiler records them with "                 \
+	"profile_memory=True, 'tfprof record' with --level=full"
+
+/* Fails if the files do not reach the moment of -at. length: time from their first entry to the
+ * last one, ns; ooms: number of out-of-memory errors. */
+bool session_check_moment(struct session *s, const struct moment *at, int64_t length, size_t ooms);
+
 /* Runs f(s, ctx) at a recovery point with an empty query arena. Returns false if f returns false or
  * memory is exhausted. All functions below must be called inside it. */
 bool session_guard(struct session *s, bool (*f)(struct session *s, void *ctx), void *ctx);

@@ -4,6 +4,7 @@
  */
 #include "lib/session.h"
 
+#include "base/fmt.h"
 #include "device/memory_use.h"
 #include "export/table/trace_tables.h"
 #include "export/out.h"
@@ -98,7 +99,7 @@ bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct
 		return false;
 	if (!s->model.traces.n && !s->recording.n)
 		return session_fail(s, ERR_FAILED,
-		        "neither a trace nor a recording is loaded\n"
+		        "the loaded files contain neither a trace nor a recording\n"
 		        "hint: of other profiles, 'summary' shows the devices, 'steps' the steps "
 		        "and 'advise' what to look at first");
 	session_begin_query(s);
@@ -360,15 +361,33 @@ static bool add_stepwise(struct session *s, struct regrouping *how, struct inges
 	return true;
 }
 
+bool session_check_moment(struct session *s, const struct moment *at, int64_t length, size_t ooms)
+{
+	struct sb asked = sb_in(&s->query_arena), last = sb_in(&s->query_arena);
+
+	if (at->kind == MOMENT_OOM && !ooms)
+		return session_fail(s, ERR_FAILED, "-at oom: no out-of-memory error is recorded");
+	if (at->kind != MOMENT_TIME || at->ns <= length)
+		return true;
+	fmt_time(&asked, at->ns);
+	fmt_time(&last, length);
+	/* The last entry is also accepted as this message shows its time. */
+	return str_eq(sb_str(&asked), sb_str(&last)) ||
+	       session_fail(s, ERR_FAILED,
+	               "-at: %.*s is after the last entry, which is %.*s after the first entry",
+	               STR(at->text), STR(sb_str(&last)));
+}
+
 /* Fails if a query for the live set has found no allocations, or not the moment. */
 static bool has_allocations(struct session *s, const struct regrouping *how)
 {
 	if (!how->memory)
 		return true;
 	if (how->o->at.kind == MOMENT_OOM && !how->found.ooms)
-		return session_fail(s, ERR_FAILED, "-at oom: no out-of-memory error is recorded");
-	return how->found.pools || session_has_snapshots(s) ||
-	       session_fail(s, ERR_FAILED, "no allocations are recorded");
+		return session_check_moment(s, &how->o->at, 0, 0);
+	if (!how->found.pools && !session_has_snapshots(s))
+		return session_fail(s, ERR_FAILED, NO_ALLOCATIONS);
+	return session_check_moment(s, &how->o->at, how->found.length, how->found.ooms);
 }
 
 /* Makes a model of the traces with the nodes that a query needs. */

@@ -284,7 +284,7 @@ static bool set_moment(const struct option *row, struct str value, struct arena 
 
 	if (option_choice(row->choices, value, &kind))
 		made.kind = (enum moment_kind)kind;
-	else if (!quantity_parse_time(value, QUANTITY_US, QUANTITY_NS, &made.ns))
+	else if (!quantity_parse_time(value, QUANTITY_US, QUANTITY_NS, &made.ns) || made.ns < 0)
 		return bad_value(e, row, value, "not peak, oom, end or a time, such as 5ms");
 	*to = made;
 	return true;

@@ -244,6 +244,24 @@ def random_streams(t):
                     equal(state[0]['fragmentation'], round(100 - 100 * max(free) / sum(free), 2) if free else None, what)
 
 
+def states(t):
+    """Text names the moment of the state; what holds at the end of the file, or for all of it, is in another table and does not change."""
+    path = os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle')
+    ends = set()
+    for at, title in ('peak', 'the peak'), ('end', 'the end'), ('0.5', '500ns after the first entry'), ('1ms', '1.00ms after the first entry'):
+        text = call(t, 'memory', path, '-at', at).stdout
+        state, end = text.split('\nState %s%s:\n' % ('' if at[0].isdigit() else 'at ', title))[1].split('\n\n')
+        equal(state.split()[:3], ['unused', 'waiting', 'before'], at)
+        equal(end.splitlines()[0], 'Frees of the whole file, and free memory at its end:')
+        equal('max free' in end and 'frag' in end, True)
+        ends.add(end)
+    equal(len(ends), 1)
+    for command in 'memory', 'scope':
+        assert 'is after the last entry, which is 2.71ms' in call(t, command, path, '-at', '2.72ms', status=1).stderr
+        call(t, command, path, '-at', '2.71ms')
+        assert 'or a time' in call(t, command, path, '-at=-5ms', status=2).stderr
+
+
 def map_of_segments(t):
     """The segments at the end are listed, the largest first, with the bytes in use and the used share of each part."""
     snapshot, _ = layout.make(77, devices=2, private=True, before=40, steps=300)
@@ -716,7 +734,7 @@ def sample(t):
 def main():
     t = cases.arguments(__doc__)
     tests = [same_in_every_form, counts_of_versions, says_what_it_is, without_times, annotations, steps, refuses_code, cut_anywhere, every_prefix,
-             trailing_bytes, sample, random_streams, map_of_segments, groups_add_up, views, views_at_a_moment, device_without_error,
+             trailing_bytes, sample, random_streams, states, map_of_segments, groups_add_up, views, views_at_a_moment, device_without_error,
              views_by_stack,
              views_of_ranks, views_need_allocations, diff_compares_memory, kinds, kinds_over_time, live_over_time, categories, out_of_memory, odd_frees, state_only, ranks, nearest_rank, difference, needs_snapshot]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)

@@ -403,7 +403,7 @@ def no_trace():
     profile = os.path.join(cases.TESTDATA, 'example', 'profile_100')
     for command in ('devices', 'kernels', 'why'):
         _, err = program(profile, command, status=1)
-        assert 'neither a trace nor a recording is loaded\nhint: of other profiles, ' in err, err
+        assert 'the loaded files contain neither a trace nor a recording\nhint: of other profiles, ' in err, err
     steps = json.loads(program(profile, 'steps', '-output', 'json')[0])['rows']
     summary = json.loads(program(profile, 'summary', '-output', 'json')[0])
     equal([s['step'] for s in steps], [0, 1, 2, 3])

@@ -136,14 +136,20 @@ static void put_communication(
 	table_number(to, table_share(hidden, busy));
 }
 
+/* Appends the bytes of copies and their rate, which are unknown if the source states no bytes. */
+static void put_bytes(struct table *to, const struct gpu_copies *c)
+{
+	table_number_if(to, c->bytes > 0, c->bytes);
+	table_number_if(to, c->bytes > 0, copies_rate(c));
+}
+
 static void put_transfers(
         struct table *to, const struct gpu_device *d, const struct gpu_copies *c, const char *way)
 {
 	table_count(to, d->number);
 	table_number(to, c->ns);
 	table_count(to, c->count);
-	table_number(to, c->bytes);
-	table_number(to, copies_rate(c));
+	put_bytes(to, c);
 	table_text(to, str_of(way));
 }
 
@@ -213,8 +219,7 @@ static void put_copies(struct table *to, const struct gpu_copies *c, const char 
 {
 	table_number(to, c->ns);
 	table_count(to, c->count);
-	table_number(to, c->bytes);
-	table_number(to, copies_rate(c));
+	put_bytes(to, c);
 	table_text(to, str_of(way));
 	table_text(to, str_of(memory));
 	table_text(to, str_of(size));

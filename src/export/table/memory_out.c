@@ -8,7 +8,7 @@
  *   by_kind  for each allocator, times and the bytes in use by kind from each of them on
  *   live_at  for each allocator, the largest rows of the live set at moments of its use
  *   segments the largest segments of a snapshot at its end: the share in use of equal parts
- *   pools    the state of each allocator at that moment
+ *   pools    the state of each allocator: at that moment, and at the end; text shows two tables
  *   ooms     errors for lack of memory, in a snapshot of PyTorch
  *   changes  bytes of each owner in the first and in the second file
  *   ranks    the devices of several files, the nearest to its limit first
@@ -72,11 +72,17 @@ static void put_live(
 	table_text_if(to, o->rule.p, o->rule);
 }
 
+/* Returns a fragmentation in hundredths of a percent. */
+static int64_t fragmentation_of(const struct memory_pool *p)
+{
+	return (int64_t)(1e4 * p->fragmentation + 0.5);
+}
+
 static void put_pools(struct table *to, const struct memory_pool *p)
 {
 	table_number_if(to, p->unused >= 0, p->unused);
 	table_number_if(to, p->largest_free >= 0, p->largest_free);
-	table_number_if(to, p->fragmentation >= 0, (int64_t)(1e4 * p->fragmentation + 0.5));
+	table_number_if(to, p->fragmentation >= 0, fragmentation_of(p));
 	table_number_if(to, p->waiting >= 0, p->waiting);
 	table_number(to, p->before);
 	table_number_if(to, p->past_use >= 0, p->past_use);
@@ -84,6 +90,37 @@ static void put_pools(struct table *to, const struct memory_pool *p)
 	table_number(to, p->never_freed_bytes);
 	table_count(to, p->double_frees);
 	table_count(to, p->lost_frees);
+	table_text(to, p->device);
+	table_text_if(to, p->allocator.p, p->allocator);
+}
+
+/* True if the free blocks are known at the end only: in a snapshot. */
+static bool has_end(const struct memory_pool *p)
+{
+	return p->largest_free >= 0;
+}
+
+/* Appends the state at the moment of the live set. */
+static void put_state(struct table *to, const struct memory_pool *p)
+{
+	table_number_if(to, p->unused >= 0, p->unused);
+	table_number_if(to, p->fragmentation >= 0 && !has_end(p), fragmentation_of(p));
+	table_number_if(to, p->waiting >= 0, p->waiting);
+	table_number(to, p->before);
+	table_number_if(to, p->past_use >= 0, p->past_use);
+	table_text(to, p->device);
+	table_text_if(to, p->allocator.p, p->allocator);
+}
+
+/* Appends the numbers that do not depend on the moment of the live set. */
+static void put_end(struct table *to, const struct memory_pool *p)
+{
+	table_count(to, p->never_freed);
+	table_number(to, p->never_freed_bytes);
+	table_count(to, p->double_frees);
+	table_count(to, p->lost_frees);
+	table_number_if(to, has_end(p), p->largest_free);
+	table_number_if(to, p->fragmentation >= 0 && has_end(p), fragmentation_of(p));
 	table_text(to, p->device);
 	table_text_if(to, p->allocator.p, p->allocator);
 }
@@ -198,20 +235,63 @@ static struct str name_first_rank(const struct memory_use *use, struct arena *a)
 	return sb_str(&b);
 }
 
-/* Fills the tables below the live set. Returns their number. */
-static size_t fill_sections(struct table v[4], const struct memory_use *use, struct arena *a)
+/* Returns the heading of the state at the moment of the live set, in a. */
+static const char *state_title(const struct moment *at, bool step, struct arena *a)
 {
-	v[0] = (struct table){ .a = a, .key = "pools", .title = "State at that moment" };
-	v[1] = (struct table){ .a = a, .key = "ooms", .title = "Out of memory" };
-	set_columns(&v[0], columns_of_pools, titles_of_pools, N_COLUMNS(columns_of_pools), use);
-	set_columns(&v[1], columns_of_ooms, titles_of_ooms, N_COLUMNS(columns_of_ooms), use);
-	for (size_t i = 0; i < use->pools.n; i++) {
-		if (!use->pools.v[i].has_state)
-			continue;
-		put_worker(&v[0], use, use->pools.v[i].worker);
-		put_pools(&v[0], &use->pools.v[i]);
-		v[0].rows++;
+	struct sb b = sb_in(a);
+
+	switch (at->kind) {
+	case MOMENT_PEAK: return step ? "State at the peak of the step" : "State at the peak";
+	case MOMENT_OOM: return "State at the first out-of-memory error";
+	case MOMENT_END: return "State at the end";
+	case MOMENT_TIME: break;
 	}
+	sb_put(&b, S("State "));
+	fmt_time(&b, at->ns);
+	sb_put(&b, S(" after the first entry"));
+	return str_z(a, sb_str(&b));
+}
+
+/* Fills the tables of the allocators' states: all numbers for data; for text, those at the moment
+ * of the live set, then those of the whole file. */
+static void fill_states(
+        struct table v[3], const struct memory_use *use, const struct opts *o, struct arena *a)
+{
+	v[0] = (struct table){ .a = a, .key = "pools", .data_only = true };
+	v[1] = (struct table){ .a = a,
+		.key = "moment",
+		.text_only = true,
+		.title = state_title(&o->at, opts_names_steps(o), a) };
+	v[2] = (struct table){
+		.a = a, .key = "file", .text_only = true, .title = "Frees of the whole file"
+	};
+	set_columns(&v[0], columns_of_pools, titles_of_pools, N_COLUMNS(columns_of_pools), use);
+	set_columns(&v[1], columns_of_moment, titles_of_moment, N_COLUMNS(columns_of_moment), use);
+	set_columns(&v[2], columns_of_file, titles_of_file, N_COLUMNS(columns_of_file), use);
+	for (size_t i = 0; i < use->pools.n; i++) {
+		const struct memory_pool *p = &use->pools.v[i];
+		if (!p->has_state)
+			continue;
+		if (has_end(p))
+			v[2].title = "Frees of the whole file, and free memory at its end";
+		for (unsigned k = 0; k < 3; k++) {
+			put_worker(&v[k], use, p->worker);
+			v[k].rows++;
+		}
+		put_pools(&v[0], p);
+		put_state(&v[1], p);
+		put_end(&v[2], p);
+	}
+}
+
+/* Fills the tables below the live set. Returns their number. */
+static size_t fill_sections(
+        struct table v[6], const struct memory_use *use, const struct opts *o, struct arena *a)
+{
+	fill_states(v, use, o, a);
+	v += 2;
+	v[1] = (struct table){ .a = a, .key = "ooms", .title = "Out of memory" };
+	set_columns(&v[1], columns_of_ooms, titles_of_ooms, N_COLUMNS(columns_of_ooms), use);
 	for (size_t i = 0; i < use->ooms.n; i++, v[1].rows++) {
 		put_worker(&v[1], use, use->ooms.v[i].worker);
 		put_ooms(&v[1], &use->ooms.v[i]);
@@ -230,7 +310,7 @@ static size_t fill_sections(struct table v[4], const struct memory_use *use, str
 		TABLE_COLUMNS(columns_of_ranks, titles_of_ranks) };
 	for (size_t i = 0; i < use->ranks.n; i++, v[3].rows++)
 		put_ranks(&v[3], &use->ranks.v[i]);
-	return 4;
+	return 6;
 }
 
 /* ---- use over time ---- */
@@ -465,7 +545,7 @@ bool memory_write(const struct memory_use *use, size_t top, const struct opts *o
 	struct memory_shown shown = {
 		.use = use, .top = top, .live = { .a = to->a, .key = "live" }
 	};
-	struct table sections[4];
+	struct table sections[6];
 	struct table x = { .a = to->a,
 		.key = "memory",
 		.schema = "tfprof/memory",
@@ -478,7 +558,7 @@ bool memory_write(const struct memory_use *use, size_t top, const struct opts *o
 	                             : use->names_paths ? live_path_titles
 	                                                : live_titles;
 
-	x.n_sections = fill_sections(sections, use, to->a);
+	x.n_sections = fill_sections(sections, use, o, to->a);
 	set_columns(&x, columns_of_memory, titles_of_memory, N_COLUMNS(columns_of_memory), use);
 	set_columns(&shown.live, columns_of_live, of_live, N_COLUMNS(columns_of_live), use);
 	fill_live(&shown.live, use);

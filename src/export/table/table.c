@@ -506,7 +506,8 @@ static void put_page_members(struct document *d, const struct table *x)
 	json_object(&d->j);
 	put_headings(d, x);
 	for (size_t i = 0; i < x->n_sections; i++)
-		put_headings(d, &x->sections[i]);
+		if (!x->sections[i].text_only)
+			put_headings(d, &x->sections[i]);
 	json_object_end(&d->j);
 }
 
@@ -519,7 +520,8 @@ static void write_json(const struct table *x, size_t top, struct sink *s, const 
 		x->members(&d, x->user);
 	table_put_member(&d, x, top);
 	for (size_t i = 0; i < x->n_sections; i++)
-		table_put_member(&d, &x->sections[i], SIZE_MAX);
+		if (!x->sections[i].text_only)
+			table_put_member(&d, &x->sections[i], SIZE_MAX);
 	if (to->arrays)
 		put_page_members(&d, x);
 	else

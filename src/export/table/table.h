@@ -27,6 +27,7 @@ struct table {
 	int64_t version;     /* version of the schema */
 	const char *title;   /* heading of a section in text and Markdown */
 	bool data_only;      /* true: text and Markdown omit this section */
+	bool text_only;      /* true: JSON omits this section */
 	bool full_names;     /* true: text does not reduce the names of C++ functions */
 	struct str lead;     /* in text, printed before the table; p is NULL if there is none */
 	const struct column *columns;
