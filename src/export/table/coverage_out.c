@@ -38,7 +38,7 @@ void coverage_put_window(struct sb *b, struct str op)
 {
 	sb_put(b, S("An upper bound (~): calls of '"));
 	sb_put_name(b, op);
-	sb_put(b, S("' with equal shapes\ntake two different times, so some layers probably use a "
+	sb_put(b, S("' with equal shapes take two different times, so some layers probably use a "
 	            "window"));
 }
 

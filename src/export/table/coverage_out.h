@@ -15,9 +15,7 @@ void coverage_put_share(struct sb *b, const struct flops_coverage *x);
  * the file)"; then the op whose float operations are an upper bound. */
 void coverage_put_known(struct sb *b, const struct flops_coverage *x);
 
-/* Appends why the float operations of an op are an upper bound: two lines, without the last
- * newline.
- */
+/* Appends why the float operations of an op are an upper bound, without a newline. */
 void coverage_put_window(struct sb *b, struct str op);
 
 /* Writes these facts as lines for the beginning of an answer. */

@@ -414,13 +414,12 @@ static void put_roof_lead(struct sb *b, const struct roofline *r)
 			sb_fmt(b, "Roof: %s\n", p->name);
 	}
 	if (!r->peaks.n)
-		sb_put(b,
-		        S("No roof: the peaks of the device are not known; --peak-flops=989T and\n"
-		          "--peak-bandwidth=3.35T give them\n"));
+		sb_put(b, S("No roof: the peaks of the device are not known; give those of your "
+		            "device, such as --peak-flops=100T --peak-bandwidth=1T\n"));
 	coverage_put(b, r->coverage);
 	if (r->halves)
 		sb_fmt(b,
-		        "No rate for %llu op%s that begin%s or end%s an asynchronous one: it runs\n"
+		        "No rate for %llu op%s that begin%s or end%s an asynchronous one: it runs "
 		        "between them, beside other ops\n",
 		        (unsigned long long)r->halves, r->halves == 1 ? "" : "s",
 		        r->halves == 1 ? "s" : "", r->halves == 1 ? "s" : "");
