@@ -587,11 +587,14 @@ static void explain_calls(
 	if (c->inferred)
 		sink_fmt(to,
 		        "  %" PRIu64 " of %" PRId64 " in all; estimated: the output is assumed to "
-		        "have the shape that the next op reads\n",
+		        "have the shape that the next op reads",
 		        c->calls, c->flops);
 	else
-		sink_fmt(to, "  %" PRIu64 " of %" PRId64 " = %.*s\n", c->calls, c->one.flops,
-		        STR(sb_str(&numbers)));
+		sink_fmt(to, "  %" PRIu64 " of %" PRId64 "%s%.*s", c->calls, c->one.flops,
+		        numbers.n ? " = " : "", STR(sb_str(&numbers)));
+	if (!c->inferred && c->stated && c->stated != c->flops)
+		sink_fmt(to, "; the file states %" PRId64 " in all", c->stated);
+	sink_char(to, '\n');
 }
 
 /* Orders calls by their float operations, most first. */
