@@ -158,6 +158,14 @@ def test_cure_of_a_missing_peak():
     assert '\nMFU ' in text('flops', path, '--peak-flops=100T', '--partial')
 
 
+def test_coverage_by_copies():
+    """If only copies and the like are covered, flops and summary say that no work with float operations is."""
+    for name, only in ('nsys.sqlite', True), ('training.pt.trace.json.gz', False):
+        for command in 'flops', 'summary':
+            found = ' '.join(text(command, os.path.join(TESTDATA, 'traces', name)).split())
+            assert ('time, all of it copies and other work without float operations' in found) == only, found
+
+
 def test_roofline_of_an_engine():
     """Layers of TensorRT with times: bytes of the tensors whose types the file states, and MFU at a given peak."""
     paths = [os.path.join(TESTDATA, 'traces', 'tensorrt_%s.json' % n) for n in ('layers', 'times')]
