@@ -143,6 +143,29 @@ def test_roofline_of_a_profile():
     assert abs(flops['mfu'] / (products / 10e12 / (wall * 1e-9)) - 1) < 1e-4, (flops['mfu'], products, wall)
 
 
+def text(command, *words):
+    p = subprocess.run([PROGRAM, command, *words], capture_output=True, text=True, timeout=60)
+    assert p.returncode == 0, p.stderr
+    return p.stdout
+
+
+def test_cure_of_a_missing_peak():
+    """Without a peak, flops names all options that print MFU: below 90% of the device time also --partial. It does not state the
+    float operations twice if the file states the same number."""
+    path = os.path.join(TESTDATA, 'example', 'profile_100')
+    found = text('flops', path)
+    assert 'such as --peak-flops=100T --partial\n' in found and 'The file itself' not in found, found
+    assert '\nMFU ' in text('flops', path, '--peak-flops=100T', '--partial')
+
+
+def test_coverage_by_copies():
+    """If only copies and the like are covered, flops and summary say that no work with float operations is."""
+    for name, only in ('nsys.sqlite', True), ('training.pt.trace.json.gz', False):
+        for command in 'flops', 'summary':
+            found = ' '.join(text(command, os.path.join(TESTDATA, 'traces', name)).split())
+            assert ('time, all of it copies and other work without float operations' in found) == only, found
+
+
 def test_roofline_of_an_engine():
     """Layers of TensorRT with times: bytes of the tensors whose types the file states, and MFU at a given peak."""
     paths = [os.path.join(TESTDATA, 'traces', 'tensorrt_%s.json' % n) for n in ('layers', 'times')]

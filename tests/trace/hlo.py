@@ -208,6 +208,20 @@ def counted():
     equal(ops(path)['jit(f)/dense/dot_general']['flops'], 500)  # views show the number in the file
 
 
+def communication():
+    """Communication has its own device time in flops, counts 0, and --explain shows the number that the file states."""
+    main = [instruction(1, 'x', 'parameter', [4, 4]), instruction(2, 'all-reduce.1', 'all-reduce', [4, 4], [1])]
+    p = Plane('/device:GPU:0')
+    p.line(7, 'Stream #7', [(p.meta('ncclDevKernel_AllReduce'), at, 1000, {'hlo_op': 'all-reduce.1', 'program_id': 7, 'flops': 50}) for at in (0, 2000)])
+    path = write(space(metadata_plane({7: program('jit_f', 7, [(1, 2, main)], 1)}), p))
+    d = answer(path)
+    equal([(r['op'], r['flops'], r['calls'], r['device_ns'], r['stated_flops']) for r in d['ops']], [('all-reduce', 0, 2, 2, 100)])
+    equal([(r['family'], r['device_ns']) for r in d['families']], [('no float operations', 2)])
+    equal((d['device_ns'], d['covered_ns']), (2, 2))
+    equal(run(path, 'flops', '--explain', 'all-reduce')[0],
+          'all-reduce: 0: it copies, rearranges, compares or communicates\n  2 of 0; the file states 100 in all\n')
+
+
 def loops():
     """The body of a loop counts as often as it runs."""
     body = [instruction(30, 'c', 'parameter', [4, 4]), instruction(31, 'dot.9', 'dot', [4, 4], [30, 30], more=data(30, packed(1, [1])))]
@@ -327,7 +341,7 @@ def threads():
     assert 'jit(f)/dense/dot_general' in out, out
 
 
-CASES = [threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, counted, loops, library_calls, transforms,
+CASES = [threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, counted, communication, loops, library_calls, transforms,
          shared_computations, damaged, circles]
 
 if __name__ == '__main__':

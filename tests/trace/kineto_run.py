@@ -436,6 +436,10 @@ def roofs():
     equal((row['roof_ns'], row['bound']), (round(flops / 500e12 * 1e9), 'compute'))
     text = program('roofline', trace)[0]
     assert 'NVIDIA H100 data sheet' in text and 'known for 98.3% of the device time' in text and 'mine::op 1.7% (no formula)' in text, text
+    assert 'A roof above 100%' not in text, text
+    equal(['A roof above 100%: the algorithm' in program('roofline', trace, '--peak-flops=' + rate)[0] for rate in ('10T', '900T')], [True, False])
+    equal(['A roof above 100% that is bound by memory' in program('roofline', trace, '--peak-bandwidth=' + rate)[0] for rate in ('1T', '9T')],
+          [True, False])
 
 
 def flops():

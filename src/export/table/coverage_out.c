@@ -12,6 +12,8 @@ void coverage_put_share(struct sb *b, const struct flops_coverage *x)
 	if (x->all_ns)
 		sb_fmt(b, "known for %.1f%% of the device time",
 		        (double)table_share(x->known_ns, x->all_ns) / 100);
+	if (x->known_ns && !x->computes)
+		sb_put(b, S(", all of it copies and other work without float operations"));
 }
 
 /* Appends a part that is not covered: "aten::_fused_adamw_ 8.7%". */
@@ -38,7 +40,7 @@ void coverage_put_window(struct sb *b, struct str op)
 {
 	sb_put(b, S("An upper bound (~): calls of '"));
 	sb_put_name(b, op);
-	sb_put(b, S("' with equal shapes\ntake two different times, so some layers probably use a "
+	sb_put(b, S("' with equal shapes take two different times, so some layers probably use a "
 	            "window"));
 }
 

@@ -169,6 +169,12 @@ static void add_step(struct step_sum *to, const struct trace_ops *ops,
 	        num_add(to->ticks, num_sub(steps->steps.v[step].end, steps->steps.v[step].start));
 }
 
+/* True if float operations are known for enough device time to state a utilization. */
+static bool is_covered(const struct flops_sums *x, const struct flops_rate *rate)
+{
+	return rate->partial || table_share(x->known, x->all) >= COVERAGE_MIN;
+}
+
 static struct utilization find_utilization(
         const struct flops_sums *x, const struct flops_rate *rate, const struct step_sum *s)
 {
@@ -179,7 +185,7 @@ static struct utilization find_utilization(
 		return (struct utilization){ .lack = NO_DEVICE };
 	if (!rate->peak && !(rate->given > 0))
 		return (struct utilization){ .lack = NO_PEAK };
-	if (!rate->partial && table_share(x->known, x->all) < COVERAGE_MIN)
+	if (!is_covered(x, rate))
 		return (struct utilization){ .lack = NO_COVERAGE };
 	for (unsigned i = 0; i < NUMBER_TYPES; i++) {
 		double peak = rate->given > 0 ? rate->given : peak_flops(rate->peak, i);
@@ -232,13 +238,13 @@ static void put_utilization(struct sb *b, const struct flops_sums *x,
 	case NO_PEAK:
 		sb_put(b, S("\nNo MFU: "));
 		if (rate->model.n) {
-			sb_put(b, S("the peaks of '"));
+			sb_put(b, S("the peak of '"));
 			sb_put_name(b, rate->model);
-			sb_put(b, S("' are not known;\n"));
+			sb_put(b, S("' is not known; give it"));
 		} else {
-			sb_put(b, S("the file does not name the device;\n"));
+			sb_put(b, S("the file does not name the device; give its peak"));
 		}
-		sb_put(b, S("--peak-flops=989T gives one"));
+		sb_fmt(b, ", such as --peak-flops=100T%s", is_covered(x, rate) ? "" : " --partial");
 		break;
 	case NO_TYPE: sb_put(b, S("\nNo MFU: the file lacks types of inputs")); break;
 	case NO_COVERAGE:
@@ -340,14 +346,27 @@ static void put_members(struct document *d, const void *user)
 static void put_windows(struct sb *b, const struct flops_sums *x)
 {
 	if (x->paged)
-		sb_put(b, S("\nPaged attention is counted over all previous tokens:\nthe file "
-		            "would not "
-		            "state a window"));
+		sb_put(b, S("\nPaged attention is counted over all previous tokens: the file would "
+		            "not state a window"));
 	for (size_t i = 0; i < x->n; i++)
 		if (x->rows[i].windowed) {
 			sb_char(b, '\n');
 			coverage_put_window(b, x->rows[i].name);
 		}
+}
+
+/* Appends the float operations that the file states, unless the answer already shows the same text
+ * for the computed ones. */
+static void put_stated(struct sb *b, const struct flops_sums *x)
+{
+	struct sb computed = sb_in(b->a), stated = sb_in(b->a);
+
+	fmt_si(&computed, (double)x->flops);
+	fmt_si(&stated, (double)x->stated);
+	if (!x->stated || str_eq(sb_str(&computed), sb_str(&stated)))
+		return;
+	sb_fmt(b, "\nThe file itself states %.*s for these calls, which other commands show",
+	        STR(sb_str(&stated)));
 }
 
 static struct str lead_of(const struct flops_sums *x, const struct flops_coverage *coverage,
@@ -376,11 +395,7 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 		sb_put(&b, S("; of these, repeated in backward passes: "));
 		fmt_si(&b, (double)x->recomputed);
 	}
-	if (x->stated) {
-		sb_put(&b, S("\nThe file itself states "));
-		fmt_si(&b, (double)x->stated);
-		sb_put(&b, S(" for these calls, which other commands show"));
-	}
+	put_stated(&b, x);
 	if (x->all) {
 		sb_put(&b, S("\nThey are "));
 		coverage_put_share(&b, coverage);
@@ -572,11 +587,14 @@ static void explain_calls(
 	if (c->inferred)
 		sink_fmt(to,
 		        "  %" PRIu64 " of %" PRId64 " in all; estimated: the output is assumed to "
-		        "have the shape that the next op reads\n",
+		        "have the shape that the next op reads",
 		        c->calls, c->flops);
 	else
-		sink_fmt(to, "  %" PRIu64 " of %" PRId64 " = %.*s\n", c->calls, c->one.flops,
-		        STR(sb_str(&numbers)));
+		sink_fmt(to, "  %" PRIu64 " of %" PRId64 "%s%.*s", c->calls, c->one.flops,
+		        numbers.n ? " = " : "", STR(sb_str(&numbers)));
+	if (!c->inferred && c->stated && c->stated != c->flops)
+		sink_fmt(to, "; the file states %" PRId64 " in all", c->stated);
+	sink_char(to, '\n');
 }
 
 /* Orders calls by their float operations, most first. */

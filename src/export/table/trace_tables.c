@@ -415,6 +415,23 @@ static void fill_roofline(struct table *x, const struct worker_rows *w,
 	}
 }
 
+/* Explains roofs above 100%. */
+static void put_exceeded(struct sb *b, const struct roofline *r)
+{
+	bool above[BOUNDS] = { false };
+
+	for (size_t i = 0; i < r->rows.n; i++)
+		above[r->rows.v[i].bound] |= r->rows.v[i].roof_ns > r->rows.v[i].rated_ns;
+	if (above[BOUND_COMPUTE] || above[BOUND_UNKNOWN])
+		sb_put(b, S("A roof above 100%: the algorithm of the kernel (such as Winograd) "
+		            "does fewer "
+		            "float operations than the formula counts, or the peak is too low\n"));
+	if (above[BOUND_MEMORY])
+		sb_put(b, S("A roof above 100% that is bound by memory: caches serve a part of the "
+		            "bytes, or "
+		            "the bandwidth is too low\n"));
+}
+
 /* Writes the source of a worker's peaks, and the coverage. */
 static void put_roof_lead(struct sb *b, const struct roofline *r)
 {
@@ -431,13 +448,13 @@ static void put_roof_lead(struct sb *b, const struct roofline *r)
 			sb_fmt(b, "Roof: %s\n", p->name);
 	}
 	if (!r->peaks.n)
-		sb_put(b,
-		        S("No roof: the peaks of the device are not known; --peak-flops=989T and\n"
-		          "--peak-bandwidth=3.35T give them\n"));
+		sb_put(b, S("No roof: the peaks of the device are not known; give those of your "
+		            "device, such as --peak-flops=100T --peak-bandwidth=1T\n"));
 	coverage_put(b, r->coverage);
+	put_exceeded(b, r);
 	if (r->halves)
 		sb_fmt(b,
-		        "No rate for %llu op%s that begin%s or end%s an asynchronous one: it runs\n"
+		        "No rate for %llu op%s that begin%s or end%s an asynchronous one: it runs "
 		        "between them, beside other ops\n",
 		        (unsigned long long)r->halves, r->halves == 1 ? "" : "s",
 		        r->halves == 1 ? "s" : "", r->halves == 1 ? "s" : "");

@@ -128,6 +128,7 @@ struct flops_coverage *flops_coverage_of(const struct flops_sums *x, struct aren
 	struct flops_coverage *to = ARENA_NEW(a, struct flops_coverage);
 
 	*to = (struct flops_coverage){ .counts = x->ops->calls.n > 0,
+		.computes = x->flops > 0,
 		.known_ns = trace_ns(t, x->known),
 		.all_ns = trace_ns(t, x->all) };
 	const struct flops_row *rows = flops_sums_unknown(x, &to->uncounted, a);

@@ -45,7 +45,8 @@ enum flops_family flops_row_family(const struct flops_row *r);
  * them. */
 #define UNCOUNTED_SHOWN 3
 struct flops_coverage {
-	bool counts; /* true: the trace has calls that could be counted */
+	bool counts;   /* true: the trace has calls that could be counted */
+	bool computes; /* true: calls with float operations are counted */
 	int64_t known_ns, all_ns;
 	struct str windowed; /* the first op whose calls are windowed; empty: none */
 	size_t uncounted;    /* rows that are not counted, of which the first are shown */

@@ -138,7 +138,7 @@ struct trace_ops {
 	struct step_products *products; /* indexed by step; NULL: ops are not counted */
 	VEC(struct op_use) uses;        /* filled only by trace_find_uses */
 	int64_t moved_time;  /* ticks of copies, memsets and communication, which have no float
-	                        operations */
+	                        operations, and which are not in calls */
 	int64_t opless_time; /* ticks of other work that no op launched according to the file */
 	bool deeper;         /* true: some levels are in OPS_DEEPER */
 	uint64_t overlaps;   /* number of thread slices that overlap others without being nested */

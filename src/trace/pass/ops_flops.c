@@ -382,6 +382,18 @@ static uint32_t calls_without_formula(struct finding *x, const struct slice *op)
 	               : add_call(x, op, trace_str(x->to->t, op->name), FORMULAS, &none);
 }
 
+/* Adds a copy, a memset or communication: to its calls if the file lists them and their float
+ * operations are known, otherwise to the time of such work. */
+static void add_moved(struct finding *x, const struct slice *s, int64_t self)
+{
+	uint32_t calls = x->call_of ? x->call_of[s->event] : 0;
+	struct trace_ops *to = x->to;
+	int64_t *time = calls != NOT_COUNTED && is_known(x, calls) ? &to->calls.v[calls - 1].device
+	                                                           : &to->moved_time;
+
+	*time = num_add(*time, self);
+}
+
 int64_t ops_count_work(struct finding *x, const struct slice *s, struct op_cell *cell, int64_t n,
         const struct event_work *facts)
 {
@@ -415,7 +427,7 @@ void ops_cover_work(
 	uint32_t calls;
 
 	if (s->category != CATEGORY_KERNEL && s->category != CATEGORY_OP) {
-		to->moved_time = num_add(to->moved_time, self);
+		add_moved(x, s, self);
 		return;
 	}
 	if (x->call_of && (calls = listed_calls(x, s))) {
