@@ -323,5 +323,5 @@ bool run_difference_write(const struct run_difference_page *page, size_t top, co
 	shown[0].lead = data ? STR_NONE : lead_of(page, width, to->a);
 	shown[0].members = put_members;
 	shown[0].user = page;
-	return table_write(&shown[0], 0, &o->output, data ? columns : width, to, e);
+	return table_write(&shown[0], 0, &o->output, o->wide ? 0 : data ? columns : width, to, e);
 }
