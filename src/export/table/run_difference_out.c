@@ -256,8 +256,9 @@ static struct str lead_of(const struct run_difference_page *p, unsigned columns,
 
 	sink_wrap(to, sentence(p->x, a), columns, 2);
 	sink_wrap(to,
-	        str_fmt(a, "first run: %.*s; second run: %.*s%s", STR(p->of[RUN_LEFT]),
-	                STR(p->of[RUN_RIGHT]),
+	        str_fmt(a, "first run: %.*s%s; second run: %.*s%s%s", STR(p->of[RUN_LEFT]),
+	                p->device[RUN_LEFT] ? " by device work" : "", STR(p->of[RUN_RIGHT]),
+	                p->device[RUN_RIGHT] ? " by device work" : "",
 	                p->assumed ? " (if the files are two ranks of one job, use --as=ranks)"
 	                           : ""),
 	        columns, 2);
