@@ -157,6 +157,7 @@ static bool open_replays(struct session *s, const struct model_trace *v, const s
 
 	out->v = replays;
 	out->of = ARENA_ARRAY(a, out->n, struct str);
+	out->device = ARENA_ARRAY(a, out->n, bool);
 	for (size_t i = 0; i < out->n; i++) {
 		struct path_input *in = ARENA_NEW(a, struct path_input);
 		struct replay *x = ARENA_NEW(a, struct replay);
@@ -168,6 +169,7 @@ static bool open_replays(struct session *s, const struct model_trace *v, const s
 			return false;
 		replays[i] = x;
 		out->of[i] = one.of;
+		out->device[i] = one.device;
 		all->wall = num_add(all->wall, one.wall);
 		all->device |= one.device;
 		all->marked |= one.marked;

@@ -37,6 +37,7 @@ struct path_steps {
 struct path_replays {
 	const struct replay *const *v;
 	struct str *of;
+	bool *device; /* path_steps.device of each */
 	size_t n;
 	struct path_steps steps;
 };

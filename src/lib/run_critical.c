@@ -41,5 +41,5 @@ bool run_critical(struct session *s, const struct request *r, struct sink *out)
 	path_note_unknown(s, &replay.depend, replay.depend.unknown_waits);
 	if (o->output.kind == OUT_TIMELINE)
 		return timeline_path(&x, critical_title(&page, a), o, &to, &s->error);
-	return critical_write(&page, (size_t)r->top, o, s->columns, &to, &s->error);
+	return critical_write(&page, (size_t)r->top, o, o->wide ? 0 : s->columns, &to, &s->error);
 }

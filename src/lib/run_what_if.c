@@ -78,7 +78,7 @@ static bool write_each(struct session *s, const struct what_if *w,
 
 	each.v = replay_rank(
 	        w->x, each.each, request->top, &each.n, &each.left_out, &s->query_arena);
-	return what_if_write_each(&each, o, s->columns, to, &s->error);
+	return what_if_write_each(&each, o, o->wide ? 0 : s->columns, to, &s->error);
 }
 
 /* Adds a note that changes of times, not of waits, found no time to change. */
@@ -125,5 +125,5 @@ bool run_what_if(struct session *s, const struct request *r, struct sink *out)
 	                : why_replay(&job, request.cause, &w.run, a, &s->error);
 	if (ok && named)
 		note_unchanged(s, &w);
-	return ok && what_if_write(&w, request.top, o, s->columns, &to, &s->error);
+	return ok && what_if_write(&w, request.top, o, o->wide ? 0 : s->columns, &to, &s->error);
 }

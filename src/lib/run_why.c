@@ -137,6 +137,7 @@ static bool write_runs(struct session *s, const struct why_request *request, con
 	run_difference_find(&runs[RUN_LEFT], &runs[RUN_RIGHT], &x, a);
 	const struct run_difference_page page = { .x = &x,
 		.of = { in->of[RUN_LEFT], in->of[RUN_RIGHT] },
+		.device = { in->device[RUN_LEFT], in->device[RUN_RIGHT] },
 		.assumed = request->as == WHY_AS_AUTO };
 	return run_difference_write(&page, request->top, o, s->columns, to, &s->error);
 }

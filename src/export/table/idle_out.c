@@ -82,6 +82,16 @@ static struct str shown_name(const struct table *x, struct str name)
 	return x->full_names ? name : demangle_reduce(x->a, name, REDUCED_ARGUMENTS);
 }
 
+/* Returns a place such as "- cudaStreamSynchronize, for gemm". Work is not said to wait for work of
+ * the same name. */
+static struct str place_text(const struct table *x, const struct idle_place *p)
+{
+	bool waits = p->waits_for.n && !str_eq(p->waits_for, p->name);
+
+	return str_fmt(x->a, "- %.*s%s%.*s", STR(shown_name(x, p->name)), waits ? ", for " : "",
+	        STR(waits ? shown_name(x, p->waits_for) : STR_NONE));
+}
+
 /* Adds the places of a cause, and the sum of the places after the first `top`. */
 static void put_places(
         struct table *x, const struct idle_of_device *d, enum idle_reason why, size_t top)
@@ -96,10 +106,7 @@ static void put_places(
 		if (top && n++ >= top)
 			rest = num_add(rest, p->ns);
 		else
-			put_row(x, p->ns, d->idle_ns,
-			        str_fmt(x->a, "- %.*s%s%.*s", STR(shown_name(x, p->name)),
-			                p->waits_for.n ? ", for " : "",
-			                STR(shown_name(x, p->waits_for))));
+			put_row(x, p->ns, d->idle_ns, place_text(x, p));
 	}
 	if (top && n > top)
 		put_row(x, rest, d->idle_ns, str_fmt(x->a, "- (%zu more)", n - top));

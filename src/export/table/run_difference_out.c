@@ -256,8 +256,9 @@ static struct str lead_of(const struct run_difference_page *p, unsigned columns,
 
 	sink_wrap(to, sentence(p->x, a), columns, 2);
 	sink_wrap(to,
-	        str_fmt(a, "first run: %.*s; second run: %.*s%s", STR(p->of[RUN_LEFT]),
-	                STR(p->of[RUN_RIGHT]),
+	        str_fmt(a, "first run: %.*s%s; second run: %.*s%s%s", STR(p->of[RUN_LEFT]),
+	                p->device[RUN_LEFT] ? " by device work" : "", STR(p->of[RUN_RIGHT]),
+	                p->device[RUN_RIGHT] ? " by device work" : "",
 	                p->assumed ? " (if the files are two ranks of one job, use --as=ranks)"
 	                           : ""),
 	        columns, 2);
@@ -323,5 +324,5 @@ bool run_difference_write(const struct run_difference_page *page, size_t top, co
 	shown[0].lead = data ? STR_NONE : lead_of(page, width, to->a);
 	shown[0].members = put_members;
 	shown[0].user = page;
-	return table_write(&shown[0], 0, &o->output, data ? columns : width, to, e);
+	return table_write(&shown[0], 0, &o->output, o->wide ? 0 : data ? columns : width, to, e);
 }

@@ -11,6 +11,7 @@
 struct run_difference_page {
 	const struct run_difference *x;
 	struct str of[RUNS_N]; /* "the mean of 8 steps" */
+	bool device[RUNS_N];   /* true: the windows of these steps end with device work */
 	bool assumed; /* true: tfprof assumed that the files are two runs, because the user did not
 	                 state it */
 };

@@ -178,13 +178,16 @@ struct str table_shorten(struct arena *a, struct str s, size_t room)
 }
 
 /* Shortens a file position such as "/home/a/model.py:36 forward" to the available room: removes the
- * folders, then the function. */
+ * folders, then the function. A name such as "<built-in function linear>" is shortened as a name.
+ */
 static struct str shorten_line(struct arena *a, struct str s, size_t room)
 {
 	struct str base = str_sub(s, str_rfind_char(s, '/') + 1, SIZE_MAX);
 
 	if (s.n <= room || room < 4)
 		return s;
+	if (str_starts(s, S("<")))
+		return table_shorten(a, s, room);
 	if (base.n < s.n && base.n + 4 <= room)
 		return str_fmt(a, ".../%.*s", STR(base));
 	return table_shorten(a, str_sub(base, 0, str_find_char(base, ' ')), room);
