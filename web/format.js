@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers as the commands print them (src/base/fmt.c).
 
-const TIMES = ['us', 'ms', 's'];
+const TIMES = ['us', 'ms', 'sec'];
+let ofTrace = false; // the input is a trace, whose times have three digits
+
+export function useTimesOfTraces() {
+	ofTrace = true;
+}
 
 // At most two decimals; a tie goes to the even digit, as in the commands. Ties are odd multiples of 1/2, 1/4 or 1/8.
 function fixed(v, decimals) {
@@ -15,10 +20,18 @@ function fixed2(v) {
 	return fixed(v, 2);
 }
 
-// Microseconds with three digits (put_time_si); a mean below 1ns has decimals.
+// As fmt_fraction does for times: an integer below 1000 has no decimals, all other numbers have two, and a time below 1us is in nanoseconds.
+// Times of traces have three digits, as put_time_si writes them; a mean below 1ns has decimals.
 function micros(n) {
 	const ns = Number((n * 1000).toPrecision(15));
-	return Math.abs(ns) < 0.5 && ns ? fixed2(ns) + 'ns' : nanoseconds(Math.round(ns));
+	let unit = 1, i = 0;
+	if (ofTrace)
+		return Math.abs(ns) < 0.5 && ns ? fixed2(ns) + 'ns' : nanoseconds(Math.round(ns));
+	if (n > 0 && n < 1)
+		return (Number.isInteger(ns) ? ns : fixed2(ns)) + 'ns';
+	for (; i + 1 < TIMES.length && n / unit >= 1000; i++)
+		unit *= 1000;
+	return (i === 0 && Number.isInteger(n) ? n : fixed2(n / unit)) + TIMES[i];
 }
 
 // Nanoseconds with three digits, as the tables of traces have them.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of a view as a tree: arrays in pre-order, as the program has them.
 import { table } from './data.js';
-import { number, plain } from './format.js';
+import { number, plain, useTimesOfTraces } from './format.js';
 import { inOrder, isOccurrence, label } from './metrics.js';
 
 export function describe(column, name, flat) {
@@ -24,8 +24,10 @@ export class Tree {
 		this.metrics = inOrder(t.columns.filter(c => c.name.startsWith('total_')).map(c => describe(c, c.name.slice(6), this.flat))
 			.filter(m => m.name !== 'uncounted' && this.whole(m.name) > 0));
 		// Of a trace, whose host and device run at the same time, no metric adds up the times of both.
-		if (t.has('total_kernels'))
+		if (t.has('total_kernels')) {
+			useTimesOfTraces();
 			this.metrics = this.metrics.filter(m => m.name !== 'micros').map(m => ({ ...m, label: { accelerator_micros: 'Device time', cpu_micros: 'Host time' }[m.name] || m.label }));
+		}
 	}
 
 	link() {
