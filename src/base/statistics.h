@@ -146,7 +146,8 @@ double shift_below(const struct shift *s, double by);
 double shift_equal(const struct shift *s);
 
 /* Sets the smallest and the largest change that the test does not reject at the level. They may be
- * infinite; -1 is the smallest relative change. Returns false if there is no test, or no ratio. */
+ * infinite; -1 is the smallest relative change. Returns false without a test, or if the
+ * ratio is undefined. */
 bool shift_interval(const struct shift *s, double *low, double *high);
 
 /* True if series of n and m values can be tested. A series of one value can be tested only against

@@ -146,7 +146,7 @@ static void offer_option(
 	offer(s, c, str_fmt(&s->query_arena, "%s%s", dashes, name));
 }
 
-/* Offers the view options that apply to the command; all options if there is no command. */
+/* Offers the view options of the command. If cmd is NULL, offers all view options. */
 static void offer_options(struct session *s, struct complete *c, const struct command *cmd)
 {
 	for (const struct option *row = view_options; row; row = option_next(row))

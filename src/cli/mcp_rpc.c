@@ -42,7 +42,7 @@ struct rpc {
 	bool stated; /* true: the request states its revision */
 	struct sink *to;
 	struct json j;
-	bool silent; /* true: the request was cancelled, so there is no answer */
+	bool silent; /* true: the request was cancelled and gets no answer */
 };
 
 /* ---- writing ---- */

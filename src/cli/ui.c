@@ -259,7 +259,7 @@ static size_t tabs_width(const struct ui *u, size_t from, size_t to)
 	return all;
 }
 
-/* Draws the names of the panels. If there is no room for all, draws the names around the current
+/* Draws the names of the panels. On a narrow terminal, draws only the names next to the current
  * panel. */
 static void draw_tabs(struct ui *u, struct arena *a)
 {

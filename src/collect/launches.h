@@ -16,7 +16,8 @@
 enum launch { LAUNCH_KERNEL, LAUNCH_GRAPH, LAUNCH_UNSURE };
 
 /* Starts the counts at the beginning of a new file, which must be open for reading and writing.
- * Returns the size of the file after that; 0: there is no room, so the recording has no counts. */
+ * Returns the new size of the file. Returns 0 if the counts do not fit; the recording then has
+ * none. */
 size_t launches_make(int fd);
 /* Counts in memory outside the file from now on: for a forked child, which gets another file, and
  * for a process without a recording. Not called at the end of a recording, because launches of exit

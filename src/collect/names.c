@@ -139,7 +139,7 @@ static bool same(const struct name *e, uint64_t h, const char *text, size_t n)
 }
 
 /* Searches a part of a table. *mine: the new name, once it has been created. Returns the name in
- * the table; NULL if there is no room for it. */
+ * the table, or NULL if this part is full. */
 static struct name *find(
         name_slot *table, uint32_t size, uint64_t h, const char *text, size_t n, struct name **mine)
 {

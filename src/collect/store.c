@@ -93,7 +93,8 @@ static bool row_of(const struct spool_record *r, struct spool_sum *s, uint64_t *
 	return true;
 }
 
-/* Returns the row with the key of s, and creates it if needed. Returns NULL if there is no room. */
+/* Returns the row with the key of s, and creates it if needed. Returns NULL if the table is full.
+ */
 static struct spool_sum *sums_find(const struct spool_sum *s)
 {
 	uint32_t h =

@@ -33,7 +33,8 @@ void threads_reset(void)
 	}
 }
 
-/* Returns the slot of a thread, and claims one if needed. Returns -1 if there is no room. */
+/* Returns the slot of a thread. With take, claims a free slot for a new thread. Returns -1 if the
+ * thread has no slot. */
 static int place_of(uint32_t tid, bool take)
 {
 	uint32_t h = tid * 0x9e3779b1u >> 16;

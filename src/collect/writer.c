@@ -190,7 +190,7 @@ static void end(void)
 {
 	record_enable_close(DOOR_NVTX);
 	tick();
-	if (session_state() == SESSION_STARTS) { /* records of this session are wanted, too */
+	if (session_state() == SESSION_STARTS) { /* its first records are kept, too */
 		session_wait(START_NS);
 		tick();
 	}

@@ -108,7 +108,8 @@ static uint32_t make_frame(const struct memory_lowering *x, uint32_t site, uint3
 	return ingest_frame(x->to, &f);
 }
 
-/* Returns the frame of a site or, if there is no room for it, of the innermost caller with room. */
+/* Returns the frame of a site. At the limit of frames, returns the innermost caller that has one.
+ */
 static uint32_t lower_site(struct memory_lowering *x, uint32_t site)
 {
 	uint32_t made = ID_NONE;

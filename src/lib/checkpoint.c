@@ -30,7 +30,7 @@ struct tensor_listing {
 #define SHAPE 2 /* index of the shape among the cells */
 struct ckpt_cell {
 	const char *name; /* label in text */
-	struct str text;  /* empty if there is no value */
+	struct str text;  /* empty: no value */
 	enum { CKPT_TEXT, CKPT_INTEGER, CKPT_REAL } type;
 	double real;
 };

@@ -194,7 +194,7 @@ static void put_share(struct session *s, struct sink *out)
 		put_item(s, str_of(rows[i].where), INPUT_WORDS, str_of(rows[i].meaning), out);
 }
 
-/* Writes the options that apply to the command; all options if there is no command. */
+/* Writes the options of the command. If c is NULL, writes all view options. */
 static void put_options(struct session *s, const struct command *c, struct sink *out)
 {
 	struct arena *a = &s->query_arena;

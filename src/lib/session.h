@@ -91,8 +91,7 @@ struct session {
 	                             exit_status */
 	struct input_watch watch; /* progress of loading; optional */
 	atomic_bool cancel;       /* any thread may set it to end the current call */
-	const atomic_bool *parent_cancel; /* cancel flag of the session for which this session
-	                                     works, or NULL */
+	const atomic_bool *parent_cancel; /* its setting ends the current call, too; optional */
 	struct notes load_notes;          /* notes of loading; live in the model arena */
 	size_t load_printed;              /* number of these notes that are already printed */
 	VEC(struct source) sources;       /* inputs; live in the model arena */
@@ -128,8 +127,8 @@ bool session_wants_memory(const struct opts *o);
 /* Fails if the loaded files cannot have allocations and the metric counts them. */
 bool session_has_metric(struct session *s, enum metric_id m);
 
-/* Returns a watch for loading in another session, which reports true when a command of this session
- * is cancelled. */
+/* Returns a watch for loading in another session: it reports true when a command of s is
+ * cancelled. */
 struct input_watch session_not_cancelled(struct session *s);
 
 /* Fails if -at selects a moment that the loaded files lack. */

@@ -194,7 +194,7 @@ const struct fixed_table *table_named(struct str name); /* Returns NULL if the n
 struct table_reader {
 	const struct fixed_table *table;
 	const struct model *m;
-	const struct trace *t;  /* NULL if there is no trace, or several workers are loaded */
+	const struct trace *t;  /* NULL without a trace, or with several workers */
 	struct str run, worker; /* worker: name that is used if the model has no worker names; may
 	                           be NULL */
 	bool recording;         /* true: the model was read from a recording */
