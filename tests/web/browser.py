@@ -147,7 +147,9 @@ class Firefox(Browser):
         with open(os.path.join(self.profile, 'user.js'), 'w') as f:
             f.write('user_pref("marionette.port", 0);\nuser_pref("browser.shell.checkDefaultBrowser", false);\nuser_pref("app.update.enabled", false);\n'
                     'user_pref("datareporting.policy.dataSubmissionEnabled", false);\nuser_pref("network.captive-portal-service.enabled", false);\nuser_pref("devtools.console.stdout.content", true);\n'
-                    'user_pref("devtools.console.stdout.chrome", false);\nuser_pref("messaging-system.rsexperimentloader.enabled", false);\n')
+                    'user_pref("devtools.console.stdout.chrome", false);\nuser_pref("messaging-system.rsexperimentloader.enabled", false);\n'
+                    # Scripts take longer than its limit of 10 s on a busy machine; PATIENCE is the limit.
+                    'user_pref("dom.max_script_run_time", 0);\nuser_pref("dom.max_script_run_time_without_important_user_input", 0);\n')
         output = os.open(os.path.join(self.profile, 'console'), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self.console = open(os.path.join(self.profile, 'console'))
         self.driver = subprocess.Popen([firefox(), '--headless', '--marionette', '--remote-allow-system-access', '--no-remote', '--profile', self.profile],
