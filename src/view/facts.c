@@ -178,6 +178,20 @@ static void add_device(struct facts *out, const struct trace_steps *steps,
 	VEC_PUSH(a, &out->devices, d);
 }
 
+/* Adds the time of each step of a trace. */
+static void add_step_times(
+        const struct trace_steps *steps, uint32_t worker, struct facts *out, struct arena *a)
+{
+	for (size_t i = 0; i < steps->steps.n; i++) {
+		const struct trace_step *s = &steps->steps.v[i];
+		struct step_summary x = { .id = s->id,
+			.worker = worker,
+			.ns = trace_ns(steps->t, num_sub(s->end, s->start)) };
+		if (x.ns > 0)
+			VEC_PUSH(a, &out->steps, x);
+	}
+}
+
 /* Adds the devices and steps of a trace. */
 static void add_trace(const struct model_trace *of, struct facts *out, struct arena *a)
 {
@@ -197,20 +211,14 @@ static void add_trace(const struct model_trace *of, struct facts *out, struct ar
 		add_device(out, &steps, u, trace_device_label(t, u->device, a), a);
 	}
 	out->marks = steps.by != STEPS_UNKNOWN;
-	for (size_t i = 0; i < steps.steps.n; i++) {
-		const struct trace_step *s = &steps.steps.v[i];
-		struct step_summary x = {
-			.id = s->id, .worker = worker, .ns = trace_ns(t, num_sub(s->end, s->start))
-		};
-		if (x.ns > 0)
-			VEC_PUSH(a, &out->steps, x);
-	}
+	add_step_times(&steps, worker, out, a);
 }
 
-/* Adds the GPUs of a recording. Skips files that are no longer readable. */
+/* Adds the GPUs and steps of a recording. Skips files that are no longer readable. */
 static void add_recording(const struct recording_set *files, const struct recording_options *how,
         struct facts *out, struct arena *a)
 {
+	struct recording_options options = *how;
 	const struct recording_request ask = { .wants = ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS };
 	struct err e = { .a = a };
 	struct trace *t = trace_new(a);
@@ -218,8 +226,9 @@ static void add_recording(const struct recording_set *files, const struct record
 	struct trace_usage usage;
 	struct notes dropped;
 
+	options.step_implied = true; /* as in steps and devices */
 	notes_init(&dropped, a);
-	if (!recording_trace(t, files, how, &ask, &dropped, &e))
+	if (!recording_trace(t, files, &options, &ask, &dropped, &e))
 		return;
 	trace_find_steps(t, &steps, a);
 	trace_steps_find_work(&steps, NULL);
@@ -232,8 +241,8 @@ static void add_recording(const struct recording_set *files, const struct record
 		        model.n ? " " : "", STR(model));
 		add_device(out, &steps, u, name, a);
 	}
-	for (size_t i = 0; i < t->events.n; i++)
-		out->marks |= t->events.v[i].category == CATEGORY_STEP;
+	out->marks = steps.by != STEPS_UNKNOWN;
+	add_step_times(&steps, ID_NONE, out, a);
 }
 
 /* ---- all ---- */
@@ -263,7 +272,7 @@ void facts_find(const struct model *m, const struct recording_set *recording,
 	count_nodes(m, out, &own.a);
 	scratch_close(&own);
 	scratch_open(&own, a->work);
-	add_steps(m, !m->traces.n, out, &own.a, a);
+	add_steps(m, !m->traces.n && !recording, out, &own.a, a);
 	scratch_close(&own);
 	out->marks = m->steps.n > 0 && !m->traces.n && !recording;
 	for (size_t i = 0; i < m->traces.n; i++)

@@ -631,6 +631,8 @@ def step_time(x):
     cases.equal((wall['steps'], wall['steps_left_out']), (len(counted), len(rows) - len(counted)), 'number of steps')
     near(wall['mean_ns'], sum(counted) // len(counted), 2, 'mean of the steps')
     cases.equal((wall['min_ns'], wall['max_ns']), (min(counted), max(counted)), 'shortest and longest step')
+    steps = x.tables['summary']['steps']
+    cases.equal((steps['marked'], steps['slowest_ns']), (wall['marked'], max(r['duration_ns'] for r in rows)), 'steps of summary')
     cases.equal({c: doc['step_ns'] for c, doc in found.items() if doc},
                 {c: rows[0]['duration_ns'] if c == 'critical' else wall['mean_ns'] for c, doc in found.items() if doc}, 'step time')
     for r in x.tables['steps']['step_time'] + x.tables['devices'].get('step_time', []):
@@ -679,6 +681,7 @@ def inputs(folder):
     traces = sorted(glob.glob(os.path.join(cases.TESTDATA, 'traces', '*')))
     made.append(os.path.join(cases.TESTDATA, 'example', 'profile_100'))
     made.append(os.path.join(cases.TESTDATA, 'graphs', 'replay.pt.trace.json'))
+    made.append(os.path.join(cases.TESTDATA, 'small', 'train.tfspool'))
     made += [p for p in traces if os.path.basename(p) not in ('README.md', 'calls.json', 'tensorrt_layers.json')]
     if ARGS.realdata:
         made = []

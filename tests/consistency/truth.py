@@ -389,7 +389,7 @@ def of(path):
     """Returns the function that reads this file, chosen by its name and first bytes; None if there is none."""
     name = os.path.basename(path)
     if name.endswith('.tfspool'):
-        return recording
+        return recording if os.path.exists(path + '.txt') else None
     for end, read in (('.xplane.pb', xspace), ('.sqlite', nsys), ('.pftrace', perfetto), ('.pb.gz', pprof), ('_results.json', rocprof),
                       ('times.json', tensorrt), ('plain.json', chrome), ('onnxruntime.json', onnxruntime)):
         if name.endswith(end):
