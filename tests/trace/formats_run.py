@@ -497,7 +497,18 @@ def folder_of_tensorflow():
     assert "a profile of another format is left out: rank-0.json (JSON trace)" in program('job', 'op')[1]
 
 
-CASES = [folder_of_ranks, folder_of_exports, folder_of_tensorflow, functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_of_old_traces, chakra_ranks, chakra_folder, chakra_hostile,
+def empty_tables():
+    """Tables without rows say why: the file has no device work, or the chosen steps have none."""
+    traces = os.path.join(os.path.dirname(EXAMPLE), 'traces')
+    for command in 'kernels', 'devices':
+        _, err = program(command, os.path.join(traces, 'calls.pt.trace.json'))
+        assert 'no device work is in the file' in err, err
+        assert 'no device work' not in program(command, os.path.join(traces, 'training.pt.trace.json.gz'))[1]
+    _, err = program('kernels', os.path.join(traces, 'calls.pt.trace.json'), '-step', '3')
+    assert 'no device work is in the chosen steps' in err, err
+
+
+CASES = [folder_of_ranks, empty_tables, folder_of_exports, folder_of_tensorflow, functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_of_old_traces, chakra_ranks, chakra_folder, chakra_hostile,
          counts_of_tensorflow, counts_of_profiles, counts_of_checkpoints, counts_of_recordings,
          counts_of_traces, counts_of_others, counts_of_nsight]
 

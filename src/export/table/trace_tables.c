@@ -788,6 +788,9 @@ bool trace_table_write(const struct worker_traces *all, const struct trace_table
 	if (section && !chosen->rows)
 		note_line(
 		        to->notes, "note: the table %s has no rows for this input\n", chosen->key);
+	if (!section && !x.rows)
+		note_line(to->notes, "note: no device work is in the %s\n",
+		        opts_names_steps(o) ? "chosen steps" : "file");
 	x.rows_from = section > 1 ? chosen : &x; /* a document has all tables */
 	return table_write(o->output.kind == OUT_JSON ? &x : chosen, request->top, &o->output,
 	        request->columns, to, e);
