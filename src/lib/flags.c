@@ -116,9 +116,11 @@ static bool not_sorted(struct session *s, struct str file, const struct unsuppor
 	if (path_is_empty(a, file))
 		return session_fail(s, ERR_DATA_LOSS, "'%.*s' is empty", STR(file));
 	return session_fail(s, ERR_DATA_LOSS,
-	        "the format of '%.*s' is unknown; state it with --graph_path=, --run_meta_path=, "
-	        "--op_log_path=, --profile_path= or --checkpoint_path=%.*s",
-	        STR(file), STR(file));
+	        "the format of '%.*s' is unknown\n"
+	        "hint: for files of TensorFlow, --graph_path=FILE, --run_meta_path=FILE, "
+	        "--op_log_path=FILE, --profile_path=FILE or --checkpoint_path=FILE states the "
+	        "format",
+	        STR(file));
 }
 
 static bool sort_one(struct session *s, struct flags *f, struct str file)

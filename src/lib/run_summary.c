@@ -85,11 +85,31 @@ static void add_missing(struct summary_page *p, bool missing, const char *what, 
 		p->missing[p->n_missing++] = (struct missing){ what, how };
 }
 
+/* True if a format of TensorFlow has this name. */
+static bool is_original(struct str format)
+{
+	for (const struct input *in = inputs; in < inputs + n_inputs; in++)
+		if (str_eq(format, str_of(in->name)))
+			return in->flags & INPUT_ORIGINAL;
+	return false;
+}
+
+/* True if all files have formats of TensorFlow, which other files of TensorFlow can complete. */
+static bool all_original(const struct model *m)
+{
+	size_t n = 0;
+
+	while (n < m->files.n && is_original(m->files.v[n].format))
+		n++;
+	return n == m->files.n;
+}
+
 static void find_missing(const struct session *s, struct summary_page *p)
 {
 	const struct model *m = &s->model;
 	bool spool = session_has_source(s, ROLE_SPOOL), trace = m->traces.n > 0, pytorch = false;
-	bool files = !spool && !trace && !session_has_source(s, ROLE_BASELINE);
+	bool files = !spool && !trace && !session_has_source(s, ROLE_BASELINE) && all_original(m);
+	bool graph = session_has_source(s, ROLE_GRAPH) && !m->steps.n;
 	const struct facts *f = &p->facts;
 
 	if (!f->nodes && p->checkpoint.found) {
@@ -109,14 +129,16 @@ static void find_missing(const struct session *s, struct summary_page *p)
 	add_missing(p, files && !f->edges && !session_has_source(s, ROLE_PROFILE), "graph",
 	        "--graph_path");
 	add_missing(p, !m->steps.n && !s->n_later, "times and memory",
-	        trace || spool ? "not in the file" : "--run_meta_path, of a run with FULL_TRACE");
+	        files ? "--run_meta_path, of a run with FULL_TRACE" : "not in the file");
 	add_missing(p, trace && !f->devices.n, "device work", "not in the file");
 	add_missing(p, !m->has_traces, "call stacks",
 	        files     ? in_op_log
 	        : pytorch ? "with_stack=True"
 	                  : "not recorded");
 	add_missing(p, !p->float_ops.v && !s->n_later, "float operations",
-	        files ? in_op_log : "not recorded");
+	        !files  ? graph ? "see flops" : "not recorded"
+	        : graph ? "--op_log_path, or see flops"
+	                : in_op_log);
 	add_missing(p, files && !p->checkpoint.found, "values of variables", "--checkpoint_path");
 }
 

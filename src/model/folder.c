@@ -102,20 +102,22 @@ static bool nothing_known(struct arena *a, struct str path, const struct strs *n
 	for (size_t i = 0; i < names->n; i++)
 		if (str_contains(names->v[i], S(".tfevents")) || str_eq(names->v[i], S("plugins")))
 			return err_set(e, ERR_NOT_FOUND,
-			        "the folder '%.*s' contains no profile_N, graph or run_meta_N, but "
+			        "the folder '%.*s' contains no trace, profile_N, graph or "
+			        "run_meta_N, but "
 			        "TensorBoard files ('%.*s'), which tfprof does not read",
 			        STR(path), STR(names->v[i]));
 	for (size_t i = 0; i < names->n; i++)
 		if (names->v[i].p[0] != '.' &&
 		        path_is_folder(a, str_fmt(a, "%.*s/%.*s", STR(path), STR(names->v[i]))))
 			return err_set(e, ERR_NOT_FOUND,
-			        "the folder '%.*s' contains no profile_N, graph or run_meta_N, "
+			        "the folder '%.*s' contains no trace, profile_N, graph or "
+			        "run_meta_N, "
 			        "but "
 			        "folders such as '%.*s': --profile_path='%.*s/*' loads each as a "
 			        "worker",
 			        STR(path), STR(names->v[i]), STR(path));
 	return err_set(e, ERR_NOT_FOUND,
-	        "the folder '%.*s' contains no profile_N, graph or run_meta_N", STR(path));
+	        "the folder '%.*s' contains no trace, profile_N, graph or run_meta_N", STR(path));
 }
 
 bool folder_list(
