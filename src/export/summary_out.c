@@ -408,10 +408,29 @@ static void put_times(struct page_text *t)
 	end(t, "time");
 }
 
+/* Writes the largest peak of the pools of snapshots. */
+static void put_pool(struct page_text *t, const struct memory_pool *p)
+{
+	begin(t);
+	sb_put(&t->line, S("peak "));
+	fmt_si_bytes(&t->line, (double)memory_pool_peak(p));
+	if (p->use.n && p->peak <= p->use.v[p->most].bytes)
+		put_time(t, " at ", num_sub(p->use.v[p->most].ns, p->use.v[0].ns), "");
+	if (p->reserved > 0) {
+		sb_put(&t->line, S(", reserved "));
+		fmt_si_bytes(&t->line, (double)p->reserved);
+	}
+	sb_put(&t->line, p->device.n ? S(", on ") : S(""));
+	sb_put_name(&t->line, table_shorten(t->a, p->device, 32));
+	end(t, "memory");
+}
+
 static void put_memory(struct page_text *t)
 {
 	const struct summary_page *p = t->p;
 
+	if (p->pool)
+		put_pool(t, p->pool);
 	if (!p->facts.peak_bytes && !p->requested_bytes.v)
 		return;
 	begin(t);

@@ -5,6 +5,7 @@
 #ifndef TFPROF_EXPORT_SUMMARY_OUT_H
 #define TFPROF_EXPORT_SUMMARY_OUT_H
 
+#include "device/memory_use.h"
 #include "export/table/table.h"
 #include "trace/pass/flops_sums.h"
 #include "view/facts.h"
@@ -65,6 +66,8 @@ struct summary_page {
 	bool bounded;      /* float_ops is an upper bound */
 	int64_t uncounted; /* number of calls in all steps whose float operations are unknown */
 	struct flops_coverage coverage;
+	const struct memory_pool
+	        *pool;  /* of snapshots: the pool with the largest peak; NULL: none */
 	size_t waiting; /* number of files that are read when a command needs them */
 	struct missing missing[SUMMARY_MISSING];
 	size_t n_missing;

@@ -226,6 +226,19 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 
 /* ---- the page ---- */
 
+/* Finds the pool of the loaded snapshots with the largest peak. */
+static void find_pool(struct session *s, struct summary_page *p)
+{
+	const struct memory_request request = { .by = MEMORY_BY_AUTO };
+	struct memory_use *use = ARENA_NEW(&s->query_arena, struct memory_use);
+
+	for (size_t i = 0; i < s->model.traces.n; i++)
+		memory_use_trace(s->model.traces.v[i].t, &request, use, &s->query_arena);
+	for (size_t i = 0; i < use->pools.n; i++)
+		if (!p->pool || memory_pool_peak(&use->pools.v[i]) > memory_pool_peak(p->pool))
+			p->pool = &use->pools.v[i];
+}
+
 static bool make_page(struct session *s, bool prompt, bool all, struct summary_page *p)
 {
 	struct arena *a = &s->query_arena;
@@ -250,6 +263,8 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 			return false;
 	facts_find(&s->model, s->recording.n ? &s->recording : NULL, &s->recording_options,
 	        &p->facts, a);
+	if (session_has_snapshots(s))
+		find_pool(s, p);
 	if (p->facts.devices.n && !session_verdict(s, &p->verdict))
 		return false;
 	find_missing(s, p);

@@ -211,6 +211,8 @@ def random_streams(t):
         snapshot, truth = layout.make(100 + seed, version=layout.VERSIONS[seed % 4], steps=150 + 10 * seed, before=0 if seed % 4 == 3 else 80,
                                       devices=1 + seed % 2, private=private, expandable=expandable)
         path = write('s.pickle', pickle.dumps(snapshot, seed % 6))
+        summary = json.loads(call(t, 'summary', path, '-output', 'json').stdout)
+        equal(summary['peak_bytes'], max(model['peak'] for model in truth), seed)
         for at in 'peak', 'end':
             doc = memory(t, path, '--at=' + at)
             equal('pools' in doc, True)

@@ -106,6 +106,10 @@ static void put_memory_members(struct document *d, const struct summary_page *p)
 		document_i64(d, "peak_bytes", f->peak_bytes);
 	if (f->peak_bytes && f->peak_device != ID_NONE)
 		document_text(d, "peak_device", device_name(p->m, f->peak_device));
+	if (p->pool)
+		document_i64(d, "peak_bytes", memory_pool_peak(p->pool));
+	if (p->pool && p->pool->device.n)
+		document_text(d, "peak_device", p->pool->device);
 	if (!p->checkpoint.found)
 		return;
 	document_key(d, "checkpoint");
