@@ -9,7 +9,7 @@ import { fillOf } from './palette.js';
 import { dataTable } from './table.js';
 import { hide, show } from './tooltip.js';
 
-const HEIGHT = 380, LEFT = 96, BOTTOM = 40, TOP = 14, RIGHT = 16, LABEL = 150, POINTS = 400;
+const HEIGHT = 380, LEFT = 96, BOTTOM = 40, TOP = 28, RIGHT = 16, LABEL = 150, POINTS = 400;
 
 // A domain of whole powers of ten around the values.
 function decades(values) {
