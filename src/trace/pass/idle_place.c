@@ -129,7 +129,7 @@ static void count_steps(struct idle_places *f, struct place_key k, int64_t from,
 			end = v[i - 1].end;
 		k.kind = in ? PLACE_STEP : PLACE_OUTSIDE;
 		k.name = in ? (uint32_t)(i - 1) : 0;
-		count(f, k, end - from);
+		count(f, k, num_sub(end, from));
 		from = end;
 		while (i < n && v[i].start <= from)
 			i++;
@@ -142,7 +142,7 @@ static void put(struct idle_places *f, struct place_key k, int64_t from, int64_t
 		k.waits_for = ID_NONE;
 		count_steps(f, k, from, to);
 	} else {
-		count(f, k, to - from);
+		count(f, k, num_sub(to, from));
 	}
 }
 
@@ -266,7 +266,7 @@ static void take_tile(
 	if (blocks(x) && !x->gap && !preempted)
 		k.waits_for = last_work(f, track, x->start, to);
 	if (x->gap)
-		f->outside = num_add(f->outside, to - from);
+		f->outside = num_add(f->outside, num_sub(to, from));
 	put(f, k, from, to);
 }
 
