@@ -467,17 +467,20 @@ static double common_share(const struct compare *c, uint32_t metric)
 }
 
 /* Adds a note if the sides have so little time in common that they are probably different
- * programs. */
-static void note_unlike(
-        struct session *s, const struct compare *c, const struct asked *k, const struct strs *names)
+ * programs. Text output may lack nodes, so it is not judged. */
+static void note_unlike(const struct diff_sides *d, const struct compare *c, const struct asked *k,
+        const struct strs *names)
 {
 	uint32_t time = 0;
 
+	for (size_t i = 0; i < d->n; i++)
+		if (d->v[i].answer)
+			return;
 	while (time < k->columns && metrics[k->metrics[time]].unit != UNIT_TIME)
 		time++;
 	double common = time < k->columns ? common_share(c, time) : 1;
 	if (common < RUN_COMMON_LEAST)
-		note_line(&s->notes,
+		note_line(&d->s->notes,
 		        "note: %.*s and %.*s are probably different programs: nodes of both have "
 		        "%.1f%% of their time (%s)\n",
 		        STR(names->v[0]), STR(names->v[names->n - 1]), common * 100,
@@ -562,7 +565,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	if (!diff.both)
 		return fail_apart(d, &c, &names);
 	note_nodes(s, &diff, &names);
-	note_unlike(s, &c, &k, &names);
+	note_unlike(d, &c, &k, &names);
 	if (memory_of_all(d) == M_LIVE_BYTES)
 		note_line(&s->notes, "note: 'memory A B' compares the live sets by line\n");
 	note_case(s, &c);
