@@ -20,16 +20,6 @@ struct trace_feed {
 	struct gpu_call_feed calls;
 };
 
-/* Words for the direction in the names of copies, as CUPTI, TensorFlow, HIP and rocprofv3 write
- * them. */
-static const char *const way_words[WAY_SET][4] = {
-	[WAY_HTOD] = { "HtoD", "H2D", "HostToDevice", "HOST_TO_DEVICE" },
-	[WAY_DTOH] = { "DtoH", "D2H", "DeviceToHost", "DEVICE_TO_HOST" },
-	[WAY_DTOD] = { "DtoD", "D2D", "DeviceToDevice", "DEVICE_TO_DEVICE" },
-	[WAY_PTOP] = { "PtoP", "P2P", "PeerToPeer", "PEER_TO_PEER" },
-	[WAY_HTOH] = { "HtoH", "H2H", "HostToHost", "HOST_TO_HOST" },
-};
-
 static struct str string_of(const void *trace, uint32_t id)
 {
 	return trace_str(trace, id);
@@ -155,15 +145,16 @@ static void take_calls(struct trace_feed *f, uint32_t track)
 	}
 }
 
-static enum gpu_way way_of(const struct slice *s, struct str name)
+static enum gpu_way way_of(const struct trace *t, const struct slice *s)
 {
-	if (s->category == CATEGORY_SET)
-		return WAY_SET;
-	for (enum gpu_way way = 0; way < WAY_SET; way++)
-		for (size_t i = 0; i < sizeof *way_words / sizeof **way_words; i++)
-			if (str_contains(name, str_of(way_words[way][i])))
-				return way;
-	return WAY_OTHER;
+	static const enum gpu_way ways[COPY_WAYS + 1] = { [COPY_HTOD] = WAY_HTOD,
+		[COPY_DTOH] = WAY_DTOH,
+		[COPY_DTOD] = WAY_DTOD,
+		[COPY_PTOP] = WAY_PTOP,
+		[COPY_HTOH] = WAY_HTOH,
+		[COPY_WAYS] = WAY_OTHER };
+
+	return s->category == CATEGORY_SET ? WAY_SET : ways[slice_copy_way(t, s)];
 }
 
 /* Counts a copy by the memory kinds in its name: "Memcpy HtoD (Pageable -> Device)". */
@@ -242,7 +233,7 @@ static void take_copy(struct trace_feed *f, const struct slice *s, const struct 
 {
 	struct str name = trace_str(f->t, s->name);
 	struct slice call;
-	enum gpu_way way = way_of(s, name);
+	enum gpu_way way = way_of(f->t, s);
 	int64_t bytes = slice_int(f->t, s, ARG_BYTES);
 
 	op->bytes = bytes > 0 ? (uint64_t)bytes : 0;

@@ -5,6 +5,7 @@
  */
 
 #include "lib/diff.h"
+#include "why/run_difference.h"
 
 #define NOISE_STEPS   16      /* minimum number of steps of each side for tests */
 #define NOISE_NUMBERS 2000000 /* maximum number of a metric's values for all nodes and steps */
@@ -442,6 +443,50 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 		        STR(sb_str(&b)));
 }
 
+/* Returns the share that the first and the last side have in common in a metric: the sum of the
+ * smaller of both shares of each node. */
+static double common_share(const struct compare *c, uint32_t metric)
+{
+	double all[2] = { 0 }, common = 0;
+	uint32_t side[2] = { 0, c->sides - 1 };
+
+	for (uint32_t i = 0; i < c->n; i++)
+		for (int k = 0; k < 2; k++) {
+			const int64_t *v = compare_self(c, side[k], i);
+			all[k] += v ? (double)v[metric] : 0;
+		}
+	for (uint32_t i = 0; i < c->n; i++) {
+		const int64_t *left = compare_self(c, side[0], i);
+		const int64_t *right = compare_self(c, side[1], i);
+		if (!left || !right || all[0] <= 0 || all[1] <= 0)
+			continue;
+		double x = (double)left[metric] / all[0], y = (double)right[metric] / all[1];
+		common += x < y ? x : y;
+	}
+	return all[0] > 0 && all[1] > 0 ? common : 1;
+}
+
+/* Adds a note if the sides have so little time in common that they are probably different
+ * programs. Text output may lack nodes, so it is not judged. */
+static void note_unlike(const struct diff_sides *d, const struct compare *c, const struct asked *k,
+        const struct strs *names)
+{
+	uint32_t time = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		if (d->v[i].answer)
+			return;
+	while (time < k->columns && metrics[k->metrics[time]].unit != UNIT_TIME)
+		time++;
+	double common = time < k->columns ? common_share(c, time) : 1;
+	if (common < RUN_COMMON_LEAST)
+		note_line(&d->s->notes,
+		        "note: %.*s and %.*s are probably different programs: nodes of both have "
+		        "%.1f%% of their time (%s)\n",
+		        STR(names->v[0]), STR(names->v[names->n - 1]), common * 100,
+		        metrics[k->metrics[time]].name);
+}
+
 /* Makes the sides of the answer. If times of several steps are compared, appends the numbers of the
  * steps for the test that finds noise. */
 static bool make_compared(struct diff_sides *d, const struct diff_request *w, struct asked *k,
@@ -520,6 +565,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	if (!diff.both)
 		return fail_apart(d, &c, &names);
 	note_nodes(s, &diff, &names);
+	note_unlike(d, &c, &k, &names);
 	if (memory_of_all(d) == M_LIVE_BYTES)
 		note_line(&s->notes, "note: 'memory A B' compares the live sets by line\n");
 	note_case(s, &c);

@@ -182,6 +182,27 @@ int slice_is_pageable(const struct trace *t, const struct slice *s)
 	return str_contains(name, S("Pinned")) ? 0 : -1;
 }
 
+enum copy_way slice_copy_way(const struct trace *t, const struct slice *s)
+{
+	/* as CUPTI, TensorFlow, HIP and rocprofv3 write them */
+	static const char *const words[COPY_WAYS][4] = {
+		[COPY_HTOD] = { "HtoD", "H2D", "HostToDevice", "HOST_TO_DEVICE" },
+		[COPY_DTOH] = { "DtoH", "D2H", "DeviceToHost", "DEVICE_TO_HOST" },
+		[COPY_DTOD] = { "DtoD", "D2D", "DeviceToDevice", "DEVICE_TO_DEVICE" },
+		[COPY_PTOP] = { "PtoP", "P2P", "PeerToPeer", "PEER_TO_PEER" },
+		[COPY_HTOH] = { "HtoH", "H2H", "HostToHost", "HOST_TO_HOST" },
+	};
+	struct str text = slice_text(t, s, ARG_COPY_WAY);
+
+	if (!text.p)
+		text = trace_str(t, s->name);
+	for (enum copy_way way = 0; way < COPY_WAYS; way++)
+		for (size_t i = 0; i < sizeof *words / sizeof **words; i++)
+			if (str_contains(text, str_of(words[way][i])))
+				return way;
+	return COPY_WAYS;
+}
+
 bool slice_is_work(const struct trace *t, const struct slice *s)
 {
 	const struct trace_track *k = &t->tracks.v[s->track];

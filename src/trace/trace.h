@@ -391,6 +391,12 @@ uint32_t slice_site(const struct trace *t, const struct slice *s);
  * say. */
 int slice_is_pageable(const struct trace *t, const struct slice *s);
 
+/* The directions of copies. */
+enum copy_way { COPY_HTOD, COPY_DTOH, COPY_DTOD, COPY_PTOP, COPY_HTOH, COPY_WAYS };
+
+/* Returns the direction of a copy, from its argument or its name; COPY_WAYS: not known. */
+enum copy_way slice_copy_way(const struct trace *t, const struct slice *s);
+
 /* True for a complete slice of device work that counts: on a device's track that is not derived. */
 bool slice_is_work(const struct trace *t, const struct slice *s);
 

@@ -37,13 +37,14 @@ struct host_copy {
 
 static bool read_copy(const struct why_scene *s, const struct depend_node *n, struct host_copy *out)
 {
-	struct str name = n->host ? STR_NONE : why_name(s, n->event);
 	struct slice slice;
 
-	if (n->host || n->class != USAGE_COPY ||
-	        (!str_contains(name, S("HtoD")) && !str_contains(name, S("DtoH"))))
+	if (n->host || n->class != USAGE_COPY)
 		return false;
 	trace_slice(s->t, n->slice, &slice);
+	enum copy_way way = slice_copy_way(s->t, &slice);
+	if (way != COPY_HTOD && way != COPY_DTOH)
+		return false;
 	*out = (struct host_copy){ slice_int(s->t, &slice, ARG_BYTES),
 		slice_is_pageable(s->t, &slice) };
 	return true;

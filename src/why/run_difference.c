@@ -149,6 +149,7 @@ static void find_causes(struct run_difference *x, struct arena *a)
 void run_difference_find(const struct why *left, const struct why *right,
         struct run_difference *out, struct arena *a)
 {
+	struct why_scene scenes[RUNS_N];
 	struct scratch own;
 
 	*out = (struct run_difference){ .runs = { left, right } };
@@ -157,12 +158,12 @@ void run_difference_find(const struct why *left, const struct why *right,
 	struct run_parts parts = { .to = out, .a = a };
 	intern_init(&parts.keys, &own.a);
 	for (int run = 0; run < RUNS_N; run++) {
-		struct why_scene scene;
-		why_scene_open(&scene, out->runs[run]->job, 0, &own.a);
-		parts.scene = &scene;
-		parts.owners = why_node_owners(&scene, NULL, &own.a);
+		why_scene_open(&scenes[run], out->runs[run]->job, 0, &own.a);
+		parts.scene = &scenes[run];
+		parts.owners = why_node_owners(&scenes[run], NULL, &own.a);
 		add_run(&parts, run, &own.a);
 	}
+	out->common = run_common_share(scenes, &own.a);
 	scratch_close(&own);
 	sort_array(a, out->parts.v, out->parts.n, sizeof *out->parts.v, by_difference);
 	add_sums(out, a);

@@ -27,8 +27,13 @@ def shape(dims):
     return number(2, 11) + packed(3, dims)
 
 
+def placed(dims, memory, type_=11):
+    """Encodes the shape of a tensor in a memory space: 0 is memory of the device, 5 pinned memory of the host."""
+    return number(2, type_) + packed(3, dims) + data(5, packed(1, range(len(dims))) + number(8, memory))
+
+
 def instruction(id_, name, opcode, dims, operands=(), meta=b'', fusion='', calls=(), more=b''):
-    out = data(1, name) + data(2, opcode) + data(3, shape(dims)) + data(7, meta)
+    out = data(1, name) + data(2, opcode) + data(3, dims if isinstance(dims, bytes) else shape(dims)) + data(7, meta)
     out += data(11, fusion) if fusion else b''
     return out + number(35, id_) + packed(36, operands) + packed(38, calls) + more
 
@@ -311,6 +316,33 @@ def one_framework_op():
     assert '  jit(f)/conv (6.00us/6.00us)\n' in out and '    jit_f/x (' in out, out
 
 
+def transfers():
+    """Copies between memory spaces on a TPU have a direction and bytes, and are a cause if one of the spaces is memory of the
+    host. The copy counts where it ends. Copies within the device are no such cause."""
+    def offload(host, type_=11):
+        start = [number(2, 13) + b''.join(data(4, placed([1024, 1024], memory, type_)) for memory in pair) for pair in ((0, host), (host, 0))]
+        main = [instruction(1, 'x', 'parameter', [4, 5]), instruction(2, 'copy-start.1', 'copy-start', start[0], [1]),
+                instruction(3, 'copy-done.1', 'copy-done', placed([1024, 1024], 0, type_), [2]), instruction(4, 'add.1', 'add', [4, 5], [3, 3]),
+                instruction(5, 'copy-start.2', 'copy-start', start[1], [4]), instruction(6, 'copy-done.2', 'copy-done', placed([1024, 1024], host, type_), [5])]
+        p = Plane('/device:TPU:0')
+        metas = [p.meta('%' + n, n, program_id=7, symbol_id=i + 1, hlo_category='loop fusion' if n[0] == 'a' else n[:-2]) for i, n in enumerate(('copy-start.1', 'copy-done.1', 'add.1', 'copy-start.2', 'copy-done.2'))]
+        p.line(2, 'XLA Modules', [(p.meta('jit_f(7)'), 10 ** 9 * k + 500, 99 * 10 ** 7) for k in range(4)])
+        p.line(3, 'XLA Ops', [(metas[i], 10 ** 9 * k + at, length) for k in range(4)
+                              for i, at, length in ((0, 1000, 1000), (1, 2000, 6 * 10 ** 8), (2, 6 * 10 ** 8 + 3000, 10 ** 8), (3, 7 * 10 ** 8 + 4000, 1000), (4, 7 * 10 ** 8 + 5000, 28 * 10 ** 7))])
+        path = write(space(metadata_plane({7: program('jit_f', 7, [(1, 6, main)], 1)}), p))
+        found = json.loads(run(path, 'devices', '-output', 'json')[0])['devices'][0]['copy_bytes']
+        rows = json.loads(run(path, 'kernels', '-output', 'json')[0])['kernels']
+        equal({r['name'] for r in rows if r['category'] == 'copy'}, {'copy-start.1', 'copy-done.1', 'copy-start.2', 'copy-done.2'})
+        why = json.loads(run(path, 'why', '-output', 'json')[0])
+        return found, [(c['id'], [w['name'] for w in c['where']]) for c in why['causes']], why['verdict']
+    size, causes, verdict = offload(5)
+    equal((size, causes), (4 * 2 * 4 * 2 ** 20, [('host_copies', ['copy-done.1', 'copy-done.2'])]))
+    assert verdict.startswith('Copy-bound: copying between host and device lengthens the trace of '), verdict
+    equal(offload(5, 16)[0], 4 * 2 * 2 * 2 ** 20)
+    equal(offload(5, 99)[0], 0)
+    equal(offload(1)[:2], (size, []))
+
+
 def threads():
     """Compiled ops on CPU threads are ops with host time. The self time of a loop excludes its body. Executions are
     counted as on devices."""
@@ -341,7 +373,7 @@ def threads():
     assert 'jit(f)/dense/dot_general' in out, out
 
 
-CASES = [threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, counted, communication, loops, library_calls, transforms,
+CASES = [transfers, threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, counted, communication, loops, library_calls, transforms,
          shared_computations, damaged, circles]
 
 if __name__ == '__main__':

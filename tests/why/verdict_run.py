@@ -305,13 +305,57 @@ def differences_name_what_differs():
         known = {c['id'] for p in (a, b) for c in json.loads(run('why', p, '-output', 'json'))['causes']}
         named = {x['cause'] for x in json.loads(run('why', a, b, '--as=runs', '-output', 'json'))['by_cause']} - {None}
         assert named and named <= known, (named, known)
-    shorter, longer = copies('Pinned', 20, 100), written('longer.json', launches([('cudaLaunchKernel', 0, 5)], [(0, 10, 900)]))
+    shorter, longer = (written('%d.json' % ns, launches([('cudaLaunchKernel', 0, 5)], [(0, 10, ns)])) for ns in (790, 900))
     assert verdict(shorter, longer) == (
-        'No steps are marked: the lengths 13.0ms and 910us can be compared only if both recordings do the same work'), verdict(shorter, longer)
+        'No steps are marked: the lengths 800us and 910us can be compared only if both recordings do the same work'), verdict(shorter, longer)
     with open(loader) as f:
         stepless = written('stepless.json', [e for e in json.load(f)['traceEvents'] if 'ProfilerStep' not in e.get('name', '')])
     assert re.match('Only the first run has steps: the lengths [0-9.]+ms and [0-9.]+ms cannot be compared$', verdict(loader, stepless))
     assert re.search('devices compute for [0-9.]+ms per step in the first run and [0-9.]+ms in the second; the tables count', words_of('why', loader, host, '--as=runs'))
+
+
+def different_programs_are_compared_with_a_warning():
+    """Two runs that have few kernels and ops in common get a warning first, instead of a difference; diff has a note. Two runs of one
+    program get none, whatever their batch sizes."""
+    steps = [('ProfilerStep#%d' % i, 1000 * i, 990) for i in range(3)]
+
+    def program(path, kernel, op, lengths):
+        events = [{'ph': 'X', 'cat': 'user_annotation', 'name': name, 'ts': at, 'dur': length, 'pid': 1, 'tid': 1} for name, at, length in steps]
+        events.append({'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::empty', 'ts': 3, 'dur': 2, 'pid': 1, 'tid': 1})
+        for i in range(3):
+            events += launches([('cudaLaunchKernel', 1000 * i + 20 + 200 * k, 5) for k in range(len(lengths))],
+                               [(k, 1000 * i + 30 + 200 * k, ns) for k, ns in enumerate(lengths)])
+            for k, e in enumerate(events[-2 * len(lengths):]):
+                e['args']['correlation'] += 100 * i
+                if e['cat'] == 'kernel':
+                    e['name'] = kernel % (k % len(lengths))
+                else:
+                    events.append({'ph': 'X', 'cat': 'cpu_op', 'name': op, 'ts': e['ts'] - 2, 'dur': 9, 'pid': 1, 'tid': 1})
+        return written(path, events)
+    one = program('one.json', 'void gemm_%d<float>(float*)', 'aten::mm', [100, 100, 10])
+    wider = program('wider.json', 'void gemm_%d<float>(float*)', 'aten::mm', [180, 180, 90])
+    other = program('other.json', 'void conv_%d<float>(float*)', 'aten::conv2d', [100, 100])
+    mixed = program('mixed.json', 'void conv_%d<float>(float*)', 'aten::mm', [100, 100])
+    for right, common in ((wider, 1), (other, 0), (mixed, 1)):
+        answer = json.loads(run('why', one, right, '--as=runs', '-output', 'json'))
+        cases.equal((answer['common_share'], 'The runs probably do different work' in answer['verdict']), (common, common == 0), right)
+    assert words_of('why', one, other, '--as=runs').startswith(
+        'The runs probably do different work: kernels and ops that both have take 0.0% of their device time. A step takes '), 'text'
+    parts = []
+    for path in (one, other):
+        with open(path) as f:
+            parts.append(written('part_of_' + path, [e for e in json.load(f)['traceEvents'] if not e['name'].startswith('ProfilerStep')]))
+    assert re.search('The examined part takes [0-9.]+ms in the first run and ', words_of('why', *parts, '--as=runs')), 'without steps'
+    first, second = ('%s/%s' % (HOME.name, n) for n in ('left', 'right'))
+    for path, own, shared in ((first, 'aten::mm', 10), (second, 'aten::conv2d', 12)):
+        events = launches([('cudaLaunchKernel', 20, 5), ('cudaLaunchKernel', 500, 5)], [(0, 30, 400), (1, 510, shared)])
+        events += [{'ph': 'X', 'cat': 'cpu_op', 'name': name, 'ts': at, 'dur': 9, 'pid': 1, 'tid': 1} for name, at in ((own, 18), ('aten::add', 498))]
+        written(path, events)
+    note = 'note: A and B are probably different programs: nodes of both have '
+    for metric, right, told in (('micros', second, True), ('micros', first, False), ('occurrence', second, False)):
+        p = subprocess.run([PROGRAM, 'diff', first, right, '-select', metric], capture_output=True, text=True)
+        SAID.add(' '.join((p.stdout + p.stderr).split()))
+        cases.equal((p.returncode, note in p.stderr), (0, told), (metric, right, p.stderr))
 
 
 def differences_have_causes():
@@ -837,7 +881,7 @@ def sample_is_up_to_date():
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_and_savings_are_told_apart, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
          steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, collectives_of_a_step_are_matched_together,
-         contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, differences_have_causes, gates_of_steps,
+         contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,

@@ -208,6 +208,26 @@ static bool have_steps(const struct run_difference *x)
 	return why_is_per_step(x->runs[RUN_LEFT]) && why_is_per_step(x->runs[RUN_RIGHT]);
 }
 
+/* True if both runs have device work, but hardly any in common. */
+static bool are_unlike(const struct run_difference *x)
+{
+	return x->common < RUN_COMMON_LEAST && x->runs[RUN_LEFT]->busy > 0 &&
+	       x->runs[RUN_RIGHT]->busy > 0;
+}
+
+/* Appends that the runs do different work, and the lengths of their steps. */
+static void put_unlike(struct sb *b, const struct run_difference *x)
+{
+	sb_fmt(b,
+	        "The runs probably do different work: kernels and ops that both have take %.1f%% "
+	        "of their device time. %s takes ",
+	        x->common * 100, have_steps(x) ? "A step" : "The examined part");
+	table_put_time(b, x->ns[RUN_LEFT]);
+	sb_fmt(b, " in the first run and ");
+	table_put_time(b, x->ns[RUN_RIGHT]);
+	sb_fmt(b, " in the second");
+}
+
 /* Returns a sentence such as "A step of the second run takes 3.2 ms longer: 11.2 ms instead of 8.0
  * ms (+40.0%)". */
 static struct str sentence(const struct run_difference *x, struct arena *a)
@@ -215,6 +235,10 @@ static struct str sentence(const struct run_difference *x, struct arena *a)
 	int64_t more = difference(x->ns);
 	struct sb b = sb_in(a);
 
+	if (are_unlike(x)) {
+		put_unlike(&b, x);
+		return sb_str(&b);
+	}
 	if (!have_steps(x)) {
 		put_lengths(&b, x);
 		return sb_str(&b);
@@ -279,6 +303,8 @@ static void put_members(struct document *d, const void *user)
 	document_i64(d, "left_ns", x->ns[RUN_LEFT]);
 	document_i64(d, "right_ns", x->ns[RUN_RIGHT]);
 	document_i64(d, "difference_ns", difference(x->ns));
+	document_fraction(d, "common_share",
+	        (struct fraction){ (int64_t)(x->common * 1000000 + 0.5), 1000000 });
 }
 
 enum { SHOWN_SUMS, SHOWN_PARTS, SHOWN_CAUSES, SHOWN_N };

@@ -237,6 +237,12 @@ static void put_instruction(
 		build_arg_text(x->b, ARG_STACK, i->stack);
 	else if (i->source.n && !text_of(e, XSTAT_ARG, ARG_SOURCE).n)
 		build_arg_text(x->b, ARG_SOURCE, i->source);
+	struct hlo_copy copy;
+	if (e->l->plane->kind == XPLANE_TPU && hlo_find_copy(p, i, &copy)) {
+		build_arg_text(x->b, ARG_COPY_WAY, str_of(copy.way));
+		build_arg_int(x->b, ARG_BYTES, copy.bytes);
+		build_arg_int(x->b, ARG_PAGEABLE, 0); /* the runtime pins such memory */
+	}
 	if (build_wants(x->b, ARG_CALLS))
 		build_arg_text(x->b, ARG_CALLS, hlo_calls(x, p, i));
 }

@@ -235,6 +235,13 @@ struct xinstruction *hlo_find(
 struct str hlo_category(struct xspace *x, const struct xinstruction *i);
 /* Adds the nodes of all used programs to the trace. */
 void hlo_build(struct xspace *x);
+/* A transfer between memory spaces of a program. */
+struct hlo_copy {
+	const char *way; /* "HtoD", "DtoH" or "DtoD" */
+	int64_t bytes;   /* 0: unknown */
+};
+/* True for an instruction that ends a transfer; *out describes it. */
+bool hlo_find_copy(const struct xprogram *p, const struct xinstruction *i, struct hlo_copy *out);
 /* Returns the calls that make up an instruction, as a list for flops_of_list. For a fusion, this
  * includes the calls inside it. */
 struct str hlo_calls(struct xspace *x, const struct xprogram *p, struct xinstruction *i);
