@@ -259,7 +259,7 @@ static void put_steps(struct page_text *t)
 	}
 	if (m->workers.n > 1)
 		sb_fmt(&t->line, " of %zu workers", m->workers.n);
-	if (f->steps.n > 1) {
+	if (f->steps.n && n > 1) {
 		sb_fmt(&t->line, "; slowest: %lld", (long long)f->steps.v[0].id);
 		put_worker(t, &f->steps.v[0]);
 		put_time(t, " with ", f->steps.v[0].ns, "");
@@ -329,16 +329,33 @@ static void put_counted(struct page_text *t, const struct step_wall *x)
 		        guessed, x->left_out == 1 ? " has" : "s have");
 }
 
-/* Appends the mean step of the verdict if it differs from the mean by marks. */
-static void put_work_step(struct page_text *t, const struct step_wall *x)
+/* True if the mean step of the verdict differs from the mean by marks. */
+static bool has_work_step(const struct page_text *t, const struct step_wall *x)
 {
 	struct sb marks = sb_in(t->a), work = sb_in(t->a);
-	int64_t ns = t->p->verdict.step_ns;
 
 	table_put_time(&marks, x->mean);
-	table_put_time(&work, ns);
-	if (ns && x->marked && !str_eq(sb_str(&marks), sb_str(&work)))
-		put_time(t, " by marks, ", ns, " by the device's work");
+	table_put_time(&work, t->p->verdict.step_ns);
+	return t->p->verdict.step_ns && x->marked && t->p->facts.times.n == 1 &&
+	       !str_eq(sb_str(&marks), sb_str(&work));
+}
+
+/* Appends what is known of the steps by marks, then the mean step of the verdict. */
+static void put_steps_of(struct page_text *t, const struct step_wall *x)
+{
+	bool work = has_work_step(t, x);
+
+	if (work)
+		sb_put(&t->line, S(" by marks"));
+	if (x->marked && x->steps > 1) {
+		put_time(t, work ? ", median " : "; median ", x->median, "");
+		put_time(t, ", from ", x->shortest, "");
+		put_time(t, " to ", x->longest, "");
+	}
+	if (x->marked && x->steps + x->left_out > 1)
+		put_counted(t, x);
+	if (work)
+		put_time(t, "; ", t->p->verdict.step_ns, " by the device's work");
 }
 
 /* Writes the headline of traces: the wall time, never a sum over operations. */
@@ -355,15 +372,7 @@ static void put_step_time(struct page_text *t)
 			sb_put(&t->line, S(": "));
 		}
 		put_time(t, "", x->mean, x->marked ? " per step" : ", the whole trace");
-		if (f->times.n == 1)
-			put_work_step(t, x);
-		if (x->marked && x->steps > 1) {
-			put_time(t, "; median ", x->median, "");
-			put_time(t, ", from ", x->shortest, "");
-			put_time(t, " to ", x->longest, "");
-		}
-		if (x->marked && x->steps + x->left_out > 1)
-			put_counted(t, x);
+		put_steps_of(t, x);
 		if (i + 1 == DEVICES_SHOWN && f->times.n > DEVICES_SHOWN)
 			sb_fmt(&t->line, "; and %zu more workers", f->times.n - DEVICES_SHOWN);
 		end(t, i ? "" : "step time");

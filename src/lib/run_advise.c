@@ -9,6 +9,8 @@
 bool session_advise(struct session *s, unsigned checkers, int64_t top, struct advice *out)
 {
 	struct advise request = { .m = &s->model,
+		.recording = s->recording.n ? &s->recording : NULL,
+		.recording_options = &s->recording_options,
 		.a = &s->query_arena,
 		.notes = &s->notes,
 		.checkers = checkers,

@@ -153,7 +153,8 @@ bool session_rank_step(struct session *s, struct opts *o)
 	o->rank = STEP_RANK_NONE;
 	if (!session_need_steps(s, o) || !session_seal(s))
 		return false;
-	const struct step_time *v = facts_steps(&s->model, &n, &s->query_arena);
+	const struct step_time *v = facts_steps(&s->model, s->recording.n ? &s->recording : NULL,
+	        &s->recording_options, &n, &s->query_arena);
 	if (!n)
 		return session_fail(
 		        s, ERR_FAILED, "no steps are loaded: '%s' needs one", step_rank_name(rank));

@@ -283,15 +283,4 @@ int64_t model_value(const struct model *m, const struct step *s, uint32_t cell, 
 struct tally *model_tallies_over(
         const struct model *m, const struct step *const *steps, size_t n, struct arena *a);
 
-/* ---- step rank ---- Steps sorted by their time: the recorded times of all nodes, added up over
- * the workers. */
-
-struct step_time {
-	int64_t id, ticks; /* ticks: in units of 1 / model_ticks microseconds */
-};
-
-/* Returns the steps of the average, fastest first. Steps with equal times are sorted by their
- * ids. */
-struct step_time *steps_by_time(const struct model *m, size_t *n, struct arena *a);
-
 #endif

@@ -23,8 +23,13 @@ enum checker_id {
 #define CHECK_OURS    (CHECK_BIT(CHECK_HOTTEST) | CHECK_BIT(CHECK_SLOWEST_STEP))
 
 /* Input of a checker; the trees belong to the session. */
+struct recording_set;
+struct recording_options;
+
 struct advise {
 	const struct model *m;
+	const struct recording_set *recording; /* NULL: the model is not from a recording */
+	const struct recording_options *recording_options;
 	struct arena *a;
 	struct notes *notes;
 	unsigned checkers; /* CHECK_BIT bits */

@@ -160,15 +160,16 @@ void advise_slowest(struct advise *ask, struct strs *reports)
 {
 	struct sb b = sb_in(ask->a);
 	size_t n;
-	const struct step_time *v = facts_steps(ask->m, &n, ask->a);
+	const struct step_time *v =
+	        facts_steps(ask->m, ask->recording, ask->recording_options, &n, ask->a);
 
-	if (n < 2 || v[n - 1].ticks <= v[(n - 1) / 2].ticks)
+	if (n < 2 || v[n - 1].ns <= v[(n - 1) / 2].ns)
 		return;
 	struct step_time slow = v[n - 1], median = v[(n - 1) / 2];
 	sb_fmt(&b, "slowest of %zu steps: %lld, ", n, (long long)slow.id);
-	put_time(&b, ask->m, slow.ticks);
+	fmt_time(&b, slow.ns);
 	sb_fmt(&b, "; median: step %lld, ", (long long)median.id);
-	put_time(&b, ask->m, median.ticks);
+	fmt_time(&b, median.ns);
 	put_causes(ask, slow.id, median.id, &b);
 	strs_add(ask->a, reports, sb_str(&b));
 }

@@ -178,16 +178,16 @@ static void add_device(struct facts *out, const struct trace_steps *steps,
 	VEC_PUSH(a, &out->devices, d);
 }
 
-/* Adds the time of each step of a trace. */
-static void add_step_times(
-        const struct trace_steps *steps, uint32_t worker, struct facts *out, struct arena *a)
+/* Adds the steps that count in averages. */
+static void add_trace_steps(
+        struct facts *out, const struct trace_steps *steps, uint32_t worker, struct arena *a)
 {
 	for (size_t i = 0; i < steps->steps.n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		struct step_summary x = { .id = s->id,
 			.worker = worker,
 			.ns = trace_ns(steps->t, num_sub(s->end, s->start)) };
-		if (x.ns > 0)
+		if (x.ns > 0 && trace_step_counts(steps, i))
 			VEC_PUSH(a, &out->steps, x);
 	}
 }
@@ -211,12 +211,13 @@ static void add_trace(const struct model_trace *of, struct facts *out, struct ar
 		add_device(out, &steps, u, trace_device_label(t, u->device, a), a);
 	}
 	out->marks = steps.by != STEPS_UNKNOWN;
-	add_step_times(&steps, worker, out, a);
+	add_trace_steps(out, &steps, worker, a);
 }
 
-/* Adds the GPUs and steps of a recording. Skips files that are no longer readable. */
-static void add_recording(const struct recording_set *files, const struct recording_options *how,
-        struct facts *out, struct arena *a)
+/* Adds the GPUs of a recording, and replaces the steps of its only worker, whose marks the model
+ * does not store. Skips files that are no longer readable. */
+static void add_recording(const struct model *m, const struct recording_set *files,
+        const struct recording_options *how, struct facts *out, struct arena *a)
 {
 	struct recording_options options = *how;
 	const struct recording_request ask = { .wants = ARG_BIT(ARG_STEP) | TRACE_LAUNCH_ARGS };
@@ -226,14 +227,18 @@ static void add_recording(const struct recording_set *files, const struct record
 	struct trace_usage usage;
 	struct notes dropped;
 
-	options.step_implied = true; /* as in steps and devices */
 	notes_init(&dropped, a);
+	options.step_implied = true; /* as in steps and devices */
 	if (!recording_trace(t, files, &options, &ask, &dropped, &e))
 		return;
 	trace_find_steps(t, &steps, a);
 	trace_steps_find_work(&steps, NULL);
 	trace_usage(t, &(struct usage_request){ .steps = &steps }, &usage, a);
 	VEC_PUSH(a, &out->times, ((struct worker_step_time){ ID_NONE, step_time_of(&steps, a) }));
+	if (m->workers.n <= 1 && m->steps.n) {
+		out->steps.n = 0;
+		add_trace_steps(out, &steps, m->steps.v[0]->worker, a);
+	}
 	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];
 		struct str model = trace_str(t, t->devices.v[u->device].model);
@@ -242,7 +247,6 @@ static void add_recording(const struct recording_set *files, const struct record
 		add_device(out, &steps, u, name, a);
 	}
 	out->marks = steps.by != STEPS_UNKNOWN;
-	add_step_times(&steps, ID_NONE, out, a);
 }
 
 /* ---- all ---- */
@@ -272,14 +276,14 @@ void facts_find(const struct model *m, const struct recording_set *recording,
 	count_nodes(m, out, &own.a);
 	scratch_close(&own);
 	scratch_open(&own, a->work);
-	add_steps(m, !m->traces.n && !recording, out, &own.a, a);
+	add_steps(m, !m->traces.n, out, &own.a, a);
 	scratch_close(&own);
 	out->marks = m->steps.n > 0 && !m->traces.n && !recording;
 	for (size_t i = 0; i < m->traces.n; i++)
 		add_trace(&m->traces.v[i], out, a);
 	if (recording) {
 		out->devices.n = 0; /* the model stores single operations only up to a limit */
-		add_recording(recording, how, out, a);
+		add_recording(m, recording, how, out, a);
 	}
 	sort_array(a, out->devices.v, out->devices.n, sizeof *out->devices.v, by_busy);
 	sort_array(a, out->steps.v, out->steps.n, sizeof *out->steps.v, by_length);
@@ -293,31 +297,29 @@ static int by_id_and_time(const void *ctx, uint32_t a, uint32_t b)
 
 	if (v[a].id != v[b].id)
 		return (v[a].id > v[b].id) - (v[a].id < v[b].id);
-	return (v[a].ticks < v[b].ticks) - (v[a].ticks > v[b].ticks);
+	return (v[a].ns < v[b].ns) - (v[a].ns > v[b].ns);
 }
 
 static int by_time(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct step_time *v = ctx;
 
-	return (v[a].ticks > v[b].ticks) - (v[a].ticks < v[b].ticks);
+	return (v[a].ns > v[b].ns) - (v[a].ns < v[b].ns);
 }
 
-struct step_time *facts_steps(const struct model *m, size_t *n, struct arena *a)
+struct step_time *facts_steps(const struct model *m, const struct recording_set *recording,
+        const struct recording_options *how, size_t *n, struct arena *a)
 {
 	struct facts *f = ARENA_NEW(a, struct facts);
 	size_t all = 0;
 
-	if (!m->parallel_times)
-		return steps_by_time(m, n, a);
-	facts_find(m, NULL, NULL, f, a);
+	facts_find(m, recording, how, f, a);
 	struct step_time *v = ARENA_ARRAY(a, f->steps.n, struct step_time);
 	for (size_t i = 0; i < f->steps.n; i++) {
 		const struct step_summary *s = &f->steps.v[i];
 		const struct step *step = model_step_of(m, s->worker, s->id, NULL);
-		struct fraction us = { s->ns, 1000 };
 		if (step && !step->excluded_from_average)
-			v[all++] = (struct step_time){ s->id, fraction_in(us, model_ticks(m)) };
+			v[all++] = (struct step_time){ s->id, s->ns };
 	}
 	sort_array(a, v, all, sizeof *v, by_id_and_time);
 	*n = 0;

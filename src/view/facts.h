@@ -41,7 +41,9 @@ struct facts {
 	size_t nodes, types, edges;
 	int64_t params;
 	VEC(struct device_summary) devices; /* busiest first, CPUs last */
-	VEC(struct step_summary) steps;     /* steps with a duration, longest first */
+	VEC(struct step_summary)
+	steps;                              /* steps with a duration, longest first; of traces and
+	                                       recordings, those that count in averages */
 	int64_t median;                     /* median of the durations, ns; 0 if there are none */
 	VEC(struct worker_step_time) times; /* step times of traces and recordings */
 	int64_t peak_bytes;   /* largest number of bytes that an allocator had in use; 0: not
@@ -55,10 +57,14 @@ struct facts {
 void facts_find(const struct model *m, const struct recording_set *recording,
         const struct recording_options *how, struct facts *out, struct arena *a);
 
-/* Returns the steps that count in the average, fastest first. A step of several workers takes as
- * long as on the slowest worker. The time is the length of the step or, for models whose times are
- * not parallel, the sum of the times of all nodes (steps_by_time). */
-struct step_time *facts_steps(const struct model *m, size_t *n, struct arena *a);
+struct step_time {
+	int64_t id, ns;
+};
+
+/* Returns the steps that count in averages, fastest first, steps with equal times by their ids. A
+ * step of several workers takes as long as on the slowest worker. recording, how: as above. */
+struct step_time *facts_steps(const struct model *m, const struct recording_set *recording,
+        const struct recording_options *how, size_t *n, struct arena *a);
 
 /* ---- hottest ---- The entries of a view as a flat list, sorted by one of their own numbers,
  * largest first. */

@@ -632,7 +632,7 @@ def step_time(x):
     near(wall['mean_ns'], sum(counted) // len(counted), 2, 'mean of the steps')
     cases.equal((wall['min_ns'], wall['max_ns']), (min(counted), max(counted)), 'shortest and longest step')
     steps = x.tables['summary']['steps']
-    cases.equal((steps['marked'], steps['slowest_ns']), (wall['marked'], max(r['duration_ns'] for r in rows)), 'steps of summary')
+    cases.equal((steps['marked'], steps['slowest_ns']), (wall['marked'], max(counted)), 'steps of summary')
     cases.equal({c: doc['step_ns'] for c, doc in found.items() if doc},
                 {c: rows[0]['duration_ns'] if c == 'critical' else wall['mean_ns'] for c, doc in found.items() if doc}, 'step time')
     for r in x.tables['steps']['step_time'] + x.tables['devices'].get('step_time', []):
@@ -641,6 +641,56 @@ def step_time(x):
                     (wall['steps'], wall['steps_left_out'], wall['mean_ns'], wall['mean_ns']), 'step time of ' + r['device'])
     for d in x.tables['summary']['devices']:
         assert 'step' not in d or d['step']['step_ns'] == wall['mean_ns'], (d, wall)
+
+
+RANKS = ('slowest', 'median', 'fastest')
+
+
+def first_time(text, begins):
+    """Returns the time after a text, and one unit of its last digit; ns."""
+    found = re.search(begins + r'(\d+)(?:\.(\d+))?(ns|us|ms|s)\b', text)
+    unit = {'ns': 1, 'us': 1000, 'ms': 10**6, 's': 10**9}[found[3]]
+    digits = len(found[2] or '')
+    return Fraction(int(found[1] + (found[2] or '')) * unit, 10**digits), Fraction(unit, 10**digits)
+
+
+def ranked_profile_steps(x):
+    """Checks the ranks of the steps of a file without a trace, and the report of advise."""
+    rows = x.tables['steps']['steps'] if x.tables['steps'] else []
+    if x.is_trace or len(rows) < 2 or any('duration_ns' not in r for r in rows):
+        raise Nothing('no steps, or several traces')
+    x.ask(*['steps -step %s -output json:outfile=%s_steps.json' % (rank, rank) for rank in RANKS], 'advise -output json:outfile=advise.json')
+    times = sorted((r['duration_ns'] for r in rows), reverse=True)
+    for rank, ns in zip(RANKS, (times[0], times[len(times) // 2], times[-1])):
+        cases.equal([r['duration_ns'] for r in x.answer(rank + '_steps.json')['steps']], [ns], '%s step of steps' % rank)
+    reports = json.dumps(x.answer('advise.json'), default=str)
+    for begins, ns in ((r'slowest of %d steps: -?\d+, ' % len(rows), times[0]), (r'median: step -?\d+, ', times[len(times) // 2])):
+        found, digit = first_time(reports, begins)
+        assert abs(found - ns) <= digit, 'advise: %s%d, the step takes %d ns' % (begins, found, ns)
+
+
+def ranked_steps(x):
+    """The slowest, the median and the fastest step are the same steps in all answers, by their step time, which the text of
+    critical and why begins with; critical without -step chooses the median."""
+    walls, ranks = (x.tables['summary'] or {}).get('step_time', []), RANKS
+    if not x.is_trace or len(walls) != 1 or not walls[0]['marked'] or not x.tables['steps']:
+        return ranked_profile_steps(x)
+    commands = {'steps': 'steps', 'critical': 'critical', 'why': 'why', 'what-if': 'what-if host*1'}
+    lines = ['%s -step %s -output json:outfile=%s_%s.json' % (line, rank, rank, c) for rank in ranks for c, line in commands.items()]
+    lines += ['%s -step %s -output file:outfile=%s_%s.txt' % (c, rank, rank, c) for rank in ranks for c in ('critical', 'why')]
+    x.ask(*lines, 'critical -output json:outfile=default.json')
+    times = [walls[0][k] for k in ('max_ns', 'median_ns', 'min_ns')]
+    assert times == sorted(times, reverse=True), times
+    for rank, ns in zip(ranks, times):
+        steps, path, why, change = (x.answer('%s_%s.json' % (rank, c)) for c in commands)
+        cases.equal([r['duration_ns'] for r in steps['steps']], [ns], '%s step of steps' % rank)
+        cases.equal((path['step'], path['step_ns']), ('step %d' % steps['steps'][0]['step'], ns), '%s step of critical' % rank)
+        cases.equal((why['step_ns'], change['step_ns']), (ns, ns), '%s step of why and what-if' % rank)
+        for command in ('critical', 'why'):
+            with open(os.path.join(x.made, '%s_%s.txt' % (rank, command))) as f:
+                found, digit = first_time(' '.join(f.read().split()), r'step -?\d+: ')
+            assert abs(found - ns) <= digit, '%s: %s begins with %d ns, the step takes %d ns' % (rank, command, found, ns)
+    cases.equal(x.answer('default.json')['step_ns'], walls[0]['median_ns'], 'step of critical')
 
 
 def timeline(x):
@@ -670,7 +720,7 @@ def converted(x):
             near(again.single[step].total(m), view.total(m), 2000 * len(own) + 1, '%s of step %s' % (m, step))
 
 
-CHECKS = [views, groupings, unknown, float_operations, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, step_time, timeline, converted]
+CHECKS = [views, groupings, unknown, float_operations, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, step_time, ranked_steps, timeline, converted]
 
 
 # ---- inputs ----

@@ -225,21 +225,28 @@ void critical_put_extent(struct sb *b, const char *before, const struct trace *t
 	        STR(sb_str(&all)));
 }
 
-/* Appends the position of the window in the step or trace. */
+/* Appends the length of the window and its position in the step or trace. */
 static void put_window(struct sb *b, const struct critical_page *p)
 {
 	const struct critical_window *w = &p->x->window;
+	bool both = p->step.p && w->device;
 
+	if (both) {
+		table_put_time(b, p->step_ns);
+		sb_fmt(b, " by its mark\n");
+	}
+	table_put_time(b, window_ns(p->x));
+	if (both)
+		sb_fmt(b,
+		        " by the device's work: the path is from %s to the end of the step's last "
+		        "work",
+		        w->mark ? "the start of the mark" : "the end of the previous step's work");
 	if (!p->step.p)
 		critical_put_extent(b, "\n", p->x->depend->t, w, p->step_ns);
-	if (!p->step.p || !w->device)
-		return;
-	sb_fmt(b, "\nfrom %s to its last device work; the mark of the step lasts ",
-	        w->mark ? "its mark" : "the last device work of the step before");
-	table_put_time(b, p->step_ns);
 }
 
-/* Returns a heading such as "Critical path of the whole trace: 176 ms". */
+/* Returns a heading such as "Critical path of the whole trace: 176 ms". The step time, by which the
+ * step was chosen, comes first. */
 static struct str lead_of(const struct critical_page *p, struct arena *a)
 {
 	struct sb b = { .a = a };
@@ -247,7 +254,6 @@ static struct str lead_of(const struct critical_page *p, struct arena *a)
 	sb_put(&b, critical_title(p, a));
 	put_choice(&b, p);
 	sb_fmt(&b, ": ");
-	table_put_time(&b, window_ns(p->x));
 	put_window(&b, p);
 	sb_fmt(&b, "\n\n");
 	return sb_str(&b);

@@ -538,23 +538,44 @@ static void put_trust(struct sb *b, const struct why *x)
 		put_rest(b, x);
 }
 
+struct time_range {
+	int64_t shortest, longest; /* ticks */
+};
+
+static void extend_range(struct time_range *r, int64_t length)
+{
+	r->shortest = length < r->shortest ? length : r->shortest;
+	r->longest = length > r->longest ? length : r->longest;
+}
+
+static void put_range(struct sb *b, const struct why *x, struct time_range r, const char *by)
+{
+	sb_fmt(b, " from ");
+	put_time(b, x, r.shortest);
+	sb_fmt(b, " to ");
+	put_time(b, x, r.longest);
+	sb_fmt(b, "%s", by);
+}
+
 /* Appends how long the steps are, if their mean is like none of them. */
 static void put_unequal(struct sb *b, const struct why *x)
 {
-	int64_t shortest = INT64_MAX, longest = 0;
+	struct time_range marks = { INT64_MAX, 0 }, work = marks;
 
+	if (!why_is_per_step(x))
+		return;
 	for (size_t i = 0; i < x->x->n_chosen; i++) {
 		const struct critical_window *w = &x->x->recorded.windows[i];
-		int64_t length = num_sub(w->to, w->from);
-		shortest = length < shortest ? length : shortest;
-		longest = length > longest ? length : longest;
+		const struct trace_step *mark = &x->x->marks->steps.v[w->step];
+		extend_range(&marks, num_sub(mark->end, mark->start));
+		extend_range(&work, num_sub(w->to, w->from));
 	}
-	if (!why_is_per_step(x) || longest / UNEQUAL <= shortest)
+	if (marks.longest / UNEQUAL <= marks.shortest && work.longest / UNEQUAL <= work.shortest)
 		return;
-	sb_fmt(b, "; the steps take from ");
-	put_time(b, x, shortest);
-	sb_fmt(b, " to ");
-	put_time(b, x, longest);
+	sb_fmt(b, "; the steps take");
+	put_range(b, x, marks, x->busy > 0 ? " by marks," : "");
+	if (x->busy > 0)
+		put_range(b, x, work, " by the device's work");
 	sb_fmt(b, ": -step N examines one");
 }
 
