@@ -19,10 +19,10 @@
 #define TYPE_INT64    9
 
 static const char *const kept[] = { "N", "adj_x", "adj_y", "axis", "batch_dims", "begin_mask",
-	"block_size", "data_format", "dilations", "ellipsis_mask", "end_mask", "equation",
-	"explicit_paddings", "keep_dims", "ksize", "new_axis_mask", "num", "num_split", "padding",
-	"rates", "shape", "shrink_axis_mask", "squeeze_dims", "strides", "transpose_a",
-	"transpose_b" };
+	"block_size", "data_format", "dilations", "element_shape", "ellipsis_mask", "end_mask",
+	"equation", "explicit_paddings", "keep_dims", "ksize", "new_axis_mask", "num",
+	"num_elements", "num_split", "padding", "rates", "shape", "shrink_axis_mask",
+	"squeeze_dims", "strides", "transpose_a", "transpose_b" };
 
 static void put_number(struct sb *to, uint64_t v)
 {

@@ -79,6 +79,36 @@ def test_assumed_batch():
     assert found == {'p': 2 * 3 * 4 * 5} and 'not counted' not in notes, notes
 
 
+def test_parts_of_different_sizes():
+    """Each output of SplitV has its own shape; -1 stands for the rest."""
+    found, _ = graph(node('x', 'Placeholder', shape=shape(3, 10)), node('n', 'Const', value=integers(2, -1, 5)),
+                     node('a', 'Const', value=integers(1, rank=0)), node('s', 'SplitV', ['x', 'n', 'a'], num_split='i: 3'),
+                     *[node('m%d' % i, 'Neg', ['s:%d' % i if i else 's']) for i in range(3)])
+    assert found == {'m0': 6, 'm1': 9, 'm2': 15}, found
+    found, _ = graph(node('x', 'Placeholder', shape=shape(3, 10)), node('y', 'Placeholder', shape=shape(7)),
+                     node('i', 'IdentityN', ['x', 'y']), node('m0', 'Neg', ['i']), node('m1', 'Neg', ['i:1']))
+    assert found == {'m0': 30, 'm1': 7}, found
+
+
+def test_containers():
+    """Elements that are read from a stack, a TensorArray or a TensorList have the shape that was written."""
+    x, n, one = node('x', 'Placeholder', shape=shape(4, 5)), node('n', 'Const', value=integers(4, rank=0)), node('i', 'Const', value=integers(0, 1, 2))
+    found, _ = graph(x, n, node('s', 'StackV2', ['n']), node('e', 'Enter', ['s']), node('p', 'StackPushV2', ['e', 'x']),
+                     node('q', 'StackPopV2', ['e', '^p']), node('m', 'Neg', ['q']))
+    assert found == {'m': 20}, found
+    found, _ = graph(x, n, one, node('t', 'TensorArrayV3', ['n']), node('w', 'TensorArrayScatterV3', ['t', 'i', 'x', 't:1']),
+                     node('r', 'TensorArrayReadV3', ['t', 'i', 'w']), node('g', 'TensorArrayGatherV3', ['t', 'i', 'w']),
+                     node('m', 'Neg', ['r']), node('k', 'Neg', ['g']))
+    assert found == {'m': 5, 'k': 15}, found
+    found, _ = graph(x, n, one, node('t', 'TensorListReserve', ['i', 'n']), node('w', 'TensorListSetItem', ['t', 'n', 'x']),
+                     node('r', 'TensorListGetItem', ['w', 'n', 'unknown']), node('g', 'TensorListStack', ['w', 'unknown']),
+                     node('m', 'Neg', ['r']), node('k', 'Neg', ['g']))
+    assert found == {'m': 20, 'k': 80}, found
+    found, notes = graph(node('t', 'TensorArrayV3', ['unknown']), node('r', 'TensorArrayReadV3', ['t']), node('m', 'Neg', ['r']),
+                         node('w', 'TensorArrayWriteV3', ['t', 'i', 'm']))
+    assert found == {} and '1 node is not counted' in notes, 'an element that depends on itself'
+
+
 def test_where_shapes_are_lost():
     """The note names the operation without a rule, but not the operations after it, nor operations whose shapes are not
     needed."""
