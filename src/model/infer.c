@@ -44,6 +44,7 @@ struct graph_shapes {
 	struct imap rule_of; /* key: string id of an operation; value: index in found */
 	VEC(const struct infer_rule *) found;
 	struct containers *containers;
+	uint32_t handle_op; /* string id of VarHandleOp, or ID_NONE */
 	size_t computed;
 	struct infer_op op, further; /* op: the operation being computed; further: the operation
 	                                whose elements it reads */
@@ -167,10 +168,11 @@ static bool store_first(struct graph_shapes *x, struct stored *s, const struct i
 }
 
 /* Returns a shape that the file states. The shape is not known if the file states none. Files of
- * the model state a scalar as one element. */
+ * the model state a scalar as one element. The shape of a handle is that of its variable. */
 static struct fact_shape stated(const struct graph_shapes *x, uint32_t node, int32_t slot)
 {
-	uint32_t id = model_output_shape(x->m, node, slot);
+	uint32_t id = x->m->nodes.v[node].op == x->handle_op ? x->m->nodes.v[node].shape
+	                                                     : model_output_shape(x->m, node, slot);
 	size_t rank = id == ID_NONE ? 0 : model_rank(x->m, id);
 	struct fact_shape s = { .known = rank > 0 && rank <= FACTS_RANK_MAX };
 
@@ -186,6 +188,17 @@ static struct fact_shape stated(const struct graph_shapes *x, uint32_t node, int
 static struct str facts_of(const struct graph_shapes *x, uint32_t node)
 {
 	return model_str(x->m, x->m->nodes.v[node].facts);
+}
+
+/* Returns the output slot that input i of a node reads. at: index into the inputs of the model. */
+static uint32_t slot_of_input(const struct graph_shapes *x, uint32_t node, size_t at)
+{
+	const struct model *m = x->m;
+	int32_t slot = model_input_slot(m, at);
+
+	if (slot || m->slots_final)
+		return (uint32_t)slot;
+	return facts_slot(facts_of(x, node), (uint32_t)(at - m->input0.v[node]));
 }
 
 static void read_op(
@@ -248,7 +261,7 @@ static void read_op(
 	for (size_t i = m->input0.v[node]; i < m->input0.v[node + 1] && o->n < INFER_INPUTS_MAX;
 	        i++) {
 		struct inferred *in = &o->in[o->n++];
-		uint32_t source = m->inputs.v[i], slot = facts_slot(o->facts, o->n - 1);
+		uint32_t source = m->inputs.v[i], slot = slot_of_input(x, node, i);
 		in->shape = graph_shapes_input(x, node, i);
 		in->values.n = 0;
 		if (source & INPUT_UNKNOWN || x->node[source].state != STATE_DONE)
@@ -279,6 +292,21 @@ static bool has_shapes(const struct infer_op *o)
 	return true;
 }
 
+/* Returns the computed shape of a node, or what the file states for a node of a function if the
+ * computed shape lacks dimensions: a function may be called with several shapes. */
+static struct fact_shape stated_in_function(
+        const struct graph_shapes *x, uint32_t node, struct fact_shape computed)
+{
+	struct fact_shape s;
+
+	if (!is_partial(&computed) || x->m->nodes.v[node].facts == ID_NONE)
+		return computed;
+	s = facts_output(facts_of(x, node));
+	if (s.known && s.rank && s.dim[0] < 0 && x->batch > 0)
+		s.dim[0] = x->batch;
+	return s.known && (!computed.known || !is_partial(&s)) ? s : computed;
+}
+
 /* Computes the outputs of a node. A shape that the file states in full is not replaced. */
 static void compute(struct graph_shapes *x, uint32_t node)
 {
@@ -288,6 +316,8 @@ static void compute(struct graph_shapes *x, uint32_t node)
 	bool given = out.shape.known;
 
 	if (!rule) {
+		if (!given)
+			out.shape = stated_in_function(x, node, out.shape);
 		store_first(x, to, &out);
 		if (given)
 			return;
@@ -296,7 +326,7 @@ static void compute(struct graph_shapes *x, uint32_t node)
 	read_op(x, node, o, &x->further);
 	if (rule) {
 		if (!given)
-			out.shape = limited(rule->shape(o));
+			out.shape = stated_in_function(x, node, limited(rule->shape(o)));
 		out.values = rule->value(o);
 		if (store_first(x, to, &out))
 			store_others(x, to, rule, o);
@@ -378,6 +408,7 @@ struct graph_shapes *graph_shapes_find(const struct model *m, int64_t batch, str
 	x->node = ARENA_ARRAY(a, m->nodes.n, struct stored);
 	imap_init(&x->rule_of, a);
 	x->containers = containers_find(m, a);
+	x->handle_op = intern_find(&m->strings, S("VarHandleOp"));
 	for (uint32_t i = 0; i < m->nodes.n; i++)
 		visit(x, i, &stack);
 	return x;
@@ -403,13 +434,10 @@ struct fact_shape graph_shapes_input(const struct graph_shapes *x, uint32_t node
 {
 	const struct model *m = x->m;
 	uint32_t source = m->inputs.v[i];
-	int32_t slot = model_input_slot(m, i);
 
 	if (source & INPUT_UNKNOWN)
 		return infer_unknown();
-	if (!slot)
-		slot = (int32_t)facts_slot(facts_of(x, node), (uint32_t)(i - m->input0.v[node]));
-	return graph_shapes_output(x, source, slot);
+	return graph_shapes_output(x, source, (int32_t)slot_of_input(x, node, i));
 }
 
 size_t graph_shapes_computed(const struct graph_shapes *x)

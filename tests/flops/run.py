@@ -109,6 +109,64 @@ def test_containers():
     assert found == {} and '1 node is not counted' in notes, 'an element that depends on itself'
 
 
+def function(name, arguments, results, *nodes):
+    """Returns a function as text. results: {name: source}."""
+    return 'function { signature { name: "%s" %s %s } %s %s }\n' % (
+        name, ' '.join('input_arg { name: "%s" }' % a for a in arguments), ' '.join('output_arg { name: "%s" }' % r for r in results),
+        ''.join(nodes).replace('node {', 'node_def {'), ' '.join('ret { key: "%s" value: "%s" }' % r for r in results.items()))
+
+
+def library(*functions):
+    return 'library { %s }\n' % ''.join(functions)
+
+
+def calls(name):
+    return 'func { name: "%s" }' % name
+
+
+def test_functions():
+    """A node that calls a function has the float operations of the function's nodes, with the shapes of the call."""
+    twice = function('twice', 'a', {'r': 'n2:y:0', 's': 'a'}, node('n1', 'Neg', ['a']), node('n2', 'Neg', ['n1:y:0']))
+    outer = function('outer', 'a', {'r': 'c:output:0'}, node('c', 'PartitionedCall', ['a'], f=calls('twice')))
+    x = node('x', 'Placeholder', shape=shape(3, 5)), node('y', 'Placeholder', shape=shape(7))
+    found, _ = graph(*x, node('p', 'StatefulPartitionedCall', ['x'], f=calls('outer')), node('q', 'twice', ['y']),
+                     node('m', 'Neg', ['q']), node('k', 'Neg', ['q:1']), library(outer, twice))
+    assert found == {'p': 30, 'q': 14, 'm': 7, 'k': 7}, found
+    branches = {'then_branch': calls('twice'), 'else_branch': calls('outer')}
+    found, _ = graph(*x, node('p', 'If', ['x', 'x'], **branches), node('m', 'Neg', ['p']), library(outer, twice))
+    assert found == {'p': 60, 'm': 15}, found
+    found, notes = graph(*x, node('c', 'Case', ['y', 'x'], branches='list { %s %s }' % (calls('twice'), calls('absent'))), library(twice))
+    assert found == {}, (found, notes)
+
+
+def test_loops_of_functions():
+    """The body of a loop counts once, and the number is a lower bound."""
+    body = function('body', 'a', {'r': 'n:y:0'}, node('n', 'Neg', ['a']))
+    test = function('test', 'a', {'r': 'n:y:0'}, node('n', 'Square', ['a']))
+    made = node('x', 'Placeholder', shape=shape(3, 5)), node('w', 'While', ['x'], body=calls('body'), cond=calls('test')), library(body, test)
+    found, notes = graph(*made, node('m', 'Neg', ['w']))
+    assert found == {'w': 30, 'm': 15} and 'does not state how often a loop runs; its operations count once' in notes, (found, notes)
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, 'graph.pbtxt')
+        open(path, 'w').write(''.join(made))
+        d = document('flops', path)
+        assert d['flops'] == 30 and d['uncounted'][0]['op'] == 'While' and d['uncounted'][0]['reason'] == 'depends on the data', d
+        assert '\u226530' in text('flops', path), text('flops', path)
+
+
+def test_hostile_functions():
+    """Functions that call themselves, or each other in exponentially many ways, end in an answer. So do missing arguments."""
+    x = node('x', 'Placeholder', shape=shape(3, 5))
+    found, _ = graph(x, node('c', 'f', ['x']),
+                     library(function('f', 'a', {'r': 'n:y:0'}, node('n', 'Neg', ['a']), node('c', 'f', ['n:y:0']))))
+    assert found == {'c': 64 * 15}, found
+    chain = [function('f%d' % i, 'a', {'r': 'a'}, node('a1', 'f%d' % (i + 1), ['a']), node('a2', 'f%d' % (i + 1), ['a'])) for i in range(40)]
+    found, _ = graph(x, node('c', 'f0', ['x']), node('n', 'Neg', ['c']), library(*chain))
+    assert found == {'n': 15}, found
+    found, notes = graph(node('c', 'f'), node('d', 'f', ['c:9']), library(function('f', 'ab', {'r': 'gone:y:0', 's': 'b:x:-1'}, node('n', 'Neg', ['b']))))
+    assert found == {} and '2 nodes are not counted' in notes, notes
+
+
 def test_where_shapes_are_lost():
     """The note names the operation without a rule, but not the operations after it, nor operations whose shapes are not
     needed."""

@@ -163,6 +163,49 @@ def write_graph(folder, seed):
         json.dump({'flops': numbers, 'registered': sorted({n.op for n in full.node if n.name in numbers})}, f, indent=0, sort_keys=True)
 
 
+def write_model(folder):
+    """Writes a model of TensorFlow 2, as a SavedModel, and as graphs whose loops and branches are functions (calls.pb) or nodes
+    (flat.pb), and TensorFlow's numbers by node of the last (flops.json)."""
+    import tensorflow as tf
+    from tensorflow.python.framework import ops
+    from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+    from tensorflow.python.profiler.internal import flops_registry  # noqa: F401
+
+    class Model(tf.Module):
+        def __init__(self):
+            self.w, self.k, self.r = tf.Variable(tf.ones([3, 3, 3, 8])), tf.Variable(tf.ones([72, 10])), tf.Variable(tf.ones([10, 10]))
+
+        @tf.function
+        def inner(self, x):
+            return tf.matmul(x, self.r) + 1.
+
+        @tf.function(input_signature=[tf.TensorSpec([4, 14, 14, 3], tf.float32)])
+        def __call__(self, x):
+            y = tf.nn.max_pool2d(tf.nn.relu(tf.nn.conv2d(x, self.w, 2, 'SAME')), 2, 2, 'VALID')
+            y = self.inner(self.inner(tf.matmul(tf.reshape(y, [-1, 72]), self.k)))
+            y = tf.cond(tf.reduce_sum(y) > 0., lambda: tf.matmul(y, self.r), lambda: y * 2.)
+            y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.nn.softmax(tf.matmul(y, self.r))), [0, y])[1]
+            rows, out = tf.TensorArray(tf.float32, 4).unstack(y), tf.TensorArray(tf.float32, 4)
+            out = tf.while_loop(lambda i, out: i < 4, lambda i, out: (i + 1, out.write(i, rows.read(i) * 3.)), [0, out])[1]
+            return (*(-part for part in tf.split(y, [3, 7], 1)), -out.stack())
+
+    model = Model()
+    function = model.__call__.get_concrete_function()
+    tf.saved_model.save(model, os.path.join(folder, 'saved'), signatures=function)
+    numbers = {}
+    for name, flat in (('flat', True), ('calls', False)):
+        graph = convert_variables_to_constants_v2(function, lower_control_flow=flat).graph
+        with open(os.path.join(folder, name + '.pb'), 'wb') as f:
+            f.write(graph.as_graph_def().SerializeToString(deterministic=True))
+        for node in graph.as_graph_def(add_shapes=True).node if flat else ():
+            try:
+                numbers[node.name] = int(ops.get_stats_for_node_def(graph, node, 'flops').value or 0)
+            except ValueError:
+                pass
+    with open(os.path.join(folder, 'flops.json'), 'w') as f:
+        json.dump(numbers, f)
+
+
 def counted(path, *words):
     """Returns {node: float operations} of the nodes that have some."""
     out, _ = program('scope', path, '-select', 'float_ops', '-output', 'json', '-max_depth', '100', *words)
@@ -187,8 +230,20 @@ def test_assumed_batch():
     assert any(n.startswith('gradients/while/') for n in bare), 'the gradient of a loop reads stacks'
     equal(bare, stated, 'batch %d' % BATCH)
 
+def test_functions():
+    """A SavedModel, and a graph with functions, have the float operations of the graph in which TensorFlow has replaced the calls.
+    TensorFlow has no shapes of some elements of lists; tfprof computes them."""
+    folder = make('write_model')
+    truth = {n: v for n, v in json.load(open(os.path.join(folder, 'flops.json'))).items() if v}
+    flat = counted(os.path.join(folder, 'flat.pb'))
+    assert len(truth) > 10, truth
+    equal({n: v for n, v in flat.items() if n in truth}, truth, 'nodes that TensorFlow counts')
+    for name in ('calls.pb', 'saved'):
+        equal(sum(counted(os.path.join(folder, name)).values()), sum(flat.values()), name)
+
+
 if __name__ == '__main__':
     if sys.argv[1:2] == ['--write']:
         write_graph(sys.argv[2], sys.argv[3])
     else:
-        sys.exit(main(__doc__, {'write_graph': write_graph}, [test_statistics, test_assumed_batch]))
+        sys.exit(main(__doc__, {'write_graph': write_graph, 'write_model': write_model}, [test_statistics, test_assumed_batch, test_functions]))
