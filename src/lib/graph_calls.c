@@ -48,7 +48,7 @@ static void take_stated(struct op_calls *c)
 /* Counts a node by its formula. */
 static void count_node(const struct graph_counting *x, uint32_t node, struct op_calls *c)
 {
-	c->list = model_node_call(&x->s->model, x->flops.shapes, node, x->a);
+	c->list = model_node_call(x->flops.m, x->flops.shapes, node, x->a);
 	c->one = flops_of_list(c->list, NULL, &c->formula);
 	c->lack = c->one.lack;
 	c->input = c->one.input;
@@ -70,10 +70,10 @@ static void add_product(struct trace_ops *to, const struct op_calls *c)
  */
 static void add_node(struct graph_counting *x, uint32_t node, int64_t time)
 {
-	const struct node *n = &x->s->model.nodes.v[node];
+	const struct node *n = &x->flops.m->nodes.v[node];
 	struct trace_ops *to = &x->to->ops;
 	enum node_flops state = x->flops.state[node];
-	struct op_calls c = { .name = model_str(&x->s->model, n->op),
+	struct op_calls c = { .name = model_str(x->flops.m, n->op),
 		.formula = FORMULAS,
 		.lack = LACK_FORMULA,
 		.device = time,
@@ -135,8 +135,10 @@ struct graph_calls graph_calls_find(struct session *s, bool copies)
 	to.ops.products = ARENA_ARRAY(a, 1, struct step_products);
 	for (uint32_t i = 0; i < m->nodes.n; i++)
 		accelerator |= times[i].v[V_ACCELERATOR_MICROS];
-	for (uint32_t i = 0; i < m->nodes.n; i++)
-		add_node(&x, i, times[i].v[accelerator ? V_ACCELERATOR_MICROS : V_MICROS]);
+	for (uint32_t i = 0; i < x.flops.m->nodes.n; i++)
+		add_node(&x, i,
+		        i < m->nodes.n ? times[i].v[accelerator ? V_ACCELERATOR_MICROS : V_MICROS]
+		                       : 0);
 	find_step(&x);
 	return to;
 }

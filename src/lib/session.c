@@ -567,18 +567,24 @@ bool session_need_types(struct session *s, const struct opts *o)
 	return session_seal(s);
 }
 
-/* Sets the float operations of the nodes. */
+/* Sets the float operations of the nodes. A node that calls functions has those of their nodes. */
 static bool set_flops(struct session *s, const struct graph_flops *f)
 {
+	int64_t *sum = ARENA_ARRAY(&s->query_arena, s->model.nodes.n, int64_t);
+
 	if (!may_load(s))
 		return false;
 	begin_load(s);
 	ingest_begin(s->ingest, &s->query_arena);
+	for (uint32_t i = 0; i < f->m->nodes.n; i++) {
+		uint32_t node = f->owner ? f->owner[i] : i;
+		if (f->state[i] == NODE_LACKS_DATA || f->state[i] == NODE_REPEATS)
+			ingest_set_uncounted(s->ingest, node);
+		sum[node] = num_add(sum[node], f->v[i]);
+	}
 	for (uint32_t i = 0; i < s->model.nodes.n; i++)
-		if (f->state[i] == NODE_LACKS_DATA)
-			ingest_set_uncounted(s->ingest, i);
-		else if (f->v[i])
-			ingest_set_float_ops(s->ingest, i, f->v[i]);
+		if (sum[i])
+			ingest_set_float_ops(s->ingest, i, sum[i]);
 	ingest_commit(s->ingest);
 	s->broken = false;
 	s->computes_flops = true;
@@ -618,6 +624,13 @@ static void note_shapes(struct session *s, const struct graph_flops *f)
 		        "note: the file does not state the output shapes of %zu node%s; they are "
 		        "computed from placeholders, variables and constants\n",
 		        computed, computed == 1 ? "" : "s");
+	if (f->loops)
+		note_line(&s->notes, "note: the file does not state how often %s; %s\n",
+		        f->loops == 1 ? "a loop runs"
+		                      : str_z(&s->query_arena, str_fmt(&s->query_arena,
+		                                                       "%zu loops run", f->loops)),
+		        f->loops == 1 ? "its operations count once"
+		                      : "their operations count once");
 	if (!f->unknown)
 		return;
 	for (size_t i = 0; i < n && i < LOST_SHOWN; i++) {

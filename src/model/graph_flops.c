@@ -4,6 +4,7 @@
  */
 #include "model/graph_flops.h"
 #include "flops/flops.h"
+#include "model/graph_functions.h"
 
 /* Returns the result of the table of formulas for the operation of a node. */
 static enum node_flops look_up(const struct model *m, uint32_t node, struct arena *a)
@@ -19,6 +20,8 @@ static enum node_flops look_up(const struct model *m, uint32_t node, struct aren
 	scratch_close(&own);
 	if (!row)
 		return NODE_LACKS_FORMULA;
+	if (row->formula == FORMULA_LOOP)
+		return NODE_REPEATS;
 	return row->formula == FORMULA_NONE ? NODE_WITHOUT_FLOPS : NODE_COUNTED;
 }
 
@@ -46,9 +49,13 @@ static bool is_onnx(const struct model *m)
 	return false;
 }
 
-struct graph_flops model_flops(const struct model *m, int64_t batch, struct arena *a)
+struct graph_flops model_flops(const struct model *graph, int64_t batch, struct arena *a)
 {
-	struct graph_flops to = { .v = ARENA_ARRAY(a, m->nodes.n, int64_t),
+	const struct expanded all = library_expand(graph, a);
+	const struct model *m = all.m;
+	struct graph_flops to = { .m = m,
+		.owner = all.owner,
+		.v = ARENA_ARRAY(a, m->nodes.n, int64_t),
 		.state = ARENA_ARRAY(a, m->nodes.n, uint8_t),
 		.shapes = graph_shapes_find(m, batch, a) };
 	uint8_t *of_op = ARENA_ARRAY(a, m->strings.n, uint8_t); /* 1 + result of look_up */
@@ -62,6 +69,9 @@ struct graph_flops model_flops(const struct model *m, int64_t batch, struct aren
 		if (!onnx && !of_op[n->op])
 			of_op[n->op] = (uint8_t)(1 + look_up(m, i, a));
 		to.state[i] = onnx ? NODE_COUNTED : of_op[n->op] - 1;
+		if (to.state[i] == NODE_LACKS_FORMULA && all.calls && all.calls[i])
+			to.state[i] = NODE_WITHOUT_FLOPS;
+		to.loops += to.state[i] == NODE_REPEATS;
 		if (to.state[i] != NODE_COUNTED)
 			continue;
 		to.state[i] = (uint8_t)count(m, to.shapes, i, a, &to.v[i]);

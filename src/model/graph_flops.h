@@ -16,13 +16,19 @@ enum node_flops {
 	NODE_WITHOUT_FLOPS, /* the node copies data, or is not an operation */
 	NODE_COUNTED,
 	NODE_LACKS_DATA,   /* data such as a shape is missing */
+	NODE_REPEATS,      /* the node is a loop with an unknown number of iterations, whose nodes
+	                      count once */
 	NODE_LACKS_FORMULA /* TensorFlow has no statistic for the operation */
 };
 
 struct graph_flops {
+	const struct model *m;   /* the graph; if it calls functions, their nodes follow its own */
+	uint32_t *owner;         /* indexed by node: the node of the graph that calls the function;
+	                            NULL: no function is called */
 	int64_t *v;              /* indexed by node; 0: none, or unknown */
 	uint8_t *state;          /* indexed by node: enum node_flops */
 	size_t counted, unknown; /* numbers of nodes with a statistic or a formula */
+	size_t loops;            /* number of nodes that repeat */
 	size_t onnx;             /* number of ONNX operators among the counted and the unknown
 	                            nodes */
 	struct graph_shapes *shapes;

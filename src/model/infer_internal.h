@@ -24,8 +24,38 @@ struct infer_op {
 	unsigned n;
 	struct inferred in[INFER_INPUTS_MAX];
 	int64_t batch;
-	uint32_t slot; /* slot of the output whose elements are computed */
+	uint32_t slot; /* slot of the output whose elements, or whose shape, are computed */
+	/* For an operation that reads from a container: shape of an element, and number of
+	 * elements; -1: unknown. */
+	struct fact_shape element;
+	int64_t count;
 };
+
+/* An operation that writes an element to a container, or all of its elements. */
+struct container_write {
+	uint32_t node, input; /* input: index of the input that is written */
+	bool drops_first;     /* true: the first dimension counts the elements */
+	uint32_t next;        /* next write to the container, or ID_NONE */
+};
+
+/* A stack, a TensorArray or a TensorList: tensors of one shape, which operations write and read. */
+struct container {
+	uint32_t root;       /* node that creates it */
+	uint32_t size_input; /* index of the input of root that states the number of elements, or
+	                        ID_NONE */
+	bool size_of_shape;  /* true: this number is the first dimension of the input */
+	uint32_t writes, first, last; /* number of its writes, the first and the last of them */
+};
+
+struct containers;
+/* Finds the containers of a graph, and the operations that write and read them. */
+struct containers *containers_find(const struct model *m, struct arena *a);
+/* Returns the container that a node reads, or NULL if the node reads none. */
+const struct container *containers_read(const struct containers *x, uint32_t node);
+const struct container_write *containers_write(const struct containers *x, uint32_t i);
+
+/* Returns a shape without its first dimension. */
+struct fact_shape infer_without_first(const struct fact_shape *s);
 
 typedef struct fact_shape infer_shape_rule(const struct infer_op *o);
 typedef struct fact_list infer_value_rule(const struct infer_op *o);

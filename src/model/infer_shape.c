@@ -73,6 +73,11 @@ struct fact_shape infer_second(const struct infer_op *o)
 	return *infer_in(o, 1);
 }
 
+struct fact_shape infer_at_slot(const struct infer_op *o)
+{
+	return *infer_in(o, o->slot);
+}
+
 struct fact_shape infer_assigned(const struct infer_op *o)
 {
 	return *infer_in(o, !infer_in(o, 0)->known);
@@ -464,6 +469,28 @@ struct fact_shape infer_split(const struct infer_op *o)
 	        !infer_axis(given, out.rank, &axis) || out.dim[axis] % parts)
 		return infer_unknown();
 	out.dim[axis] = out.dim[axis] < 0 ? -1 : out.dim[axis] / parts;
+	return out;
+}
+
+/* Computes an output of SplitV: one part may have the size -1, which means the rest. */
+struct fact_shape infer_split_part(const struct infer_op *o)
+{
+	const struct fact_list *sizes = infer_values(o, 1);
+	struct fact_shape out = *infer_in(o, 0);
+	int64_t given, rest;
+	unsigned axis;
+
+	if (!out.known || !element(infer_values(o, 2), &given) ||
+	        !infer_axis(given, out.rank, &axis))
+		return infer_unknown();
+	rest = out.dim[axis];
+	out.dim[axis] = o->slot < sizes->n ? sizes->v[o->slot] : -1;
+	if (o->slot >= sizes->n || out.dim[axis] != -1 || rest < 0)
+		return out;
+	for (unsigned i = 0; i < sizes->n; i++)
+		if (i != o->slot)
+			rest = sizes->v[i] < 0 ? -1 : num_sub(rest, sizes->v[i]);
+	out.dim[axis] = rest;
 	return out;
 }
 

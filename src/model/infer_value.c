@@ -28,6 +28,17 @@ struct fact_list infer_same_value(const struct infer_op *o)
 	return *infer_values(o, 0);
 }
 
+struct fact_list infer_value_at_slot(const struct infer_op *o)
+{
+	return *infer_values(o, o->slot);
+}
+
+/* Returns the number of elements of a container. */
+struct fact_list infer_count_value(const struct infer_op *o)
+{
+	return o->count < 0 ? none : one(o->count);
+}
+
 struct fact_list infer_constant_value(const struct infer_op *o)
 {
 	struct fact_list values;

@@ -5,6 +5,7 @@
  */
 #include "base/sort.h"
 #include "model/ingest_internal.h"
+#include "model/graph_functions.h"
 
 struct ingest *ingest_open(struct model *m, struct notes *notes, bool keep_attrs)
 {
@@ -101,7 +102,7 @@ void ingest_begin(struct ingest *in, struct arena *scratch)
 
 	in->scratch = scratch;
 	in->mark = (struct ingest_mark){ m->nodes.n, m->inputs.n, m->input_index.n, m->input_slot.n,
-		m->output_slot.n, m->attrs.n, in->extra.n, m->traces.n, m->has_traces };
+		m->output_slot.n, m->attrs.n, in->extra.n, m->traces.n, m->has_traces, m->library };
 	memset(&in->pending, 0, sizeof in->pending);
 	memset(&in->steps, 0, sizeof in->steps);
 	memset(&in->existing, 0, sizeof in->existing);
@@ -139,6 +140,7 @@ void ingest_undo(struct ingest *in)
 	m->output_slot.n = m->output_shape.n = k->outputs;
 	m->attrs.n = k->attrs;
 	m->has_traces = k->has_traces;
+	m->library = k->library;
 	m->traces.n = k->traces;
 	in->extra.n = k->extra;
 	in->scratch = NULL;
@@ -305,6 +307,15 @@ void ingest_window(struct ingest *in, uint32_t window, uint32_t stride)
 void ingest_facts(struct ingest *in, uint32_t facts)
 {
 	in->m->nodes.v[in->m->nodes.n - 1].facts = facts;
+}
+
+struct library *ingest_library(struct ingest *in)
+{
+	struct model *m = in->m;
+
+	if (!m->library)
+		m->library = library_new(m->a, ingest_string(in, S("Identity")));
+	return m->library;
 }
 
 void ingest_attr(struct ingest *in, struct str key, struct str value)

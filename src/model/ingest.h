@@ -76,6 +76,9 @@ void ingest_attr(struct ingest *in, struct str key, struct str value); /* AttrVa
                                                                           attributes are stored */
 uint32_t ingest_end_node(struct ingest *in); /* returns the id of the node */
 
+/* Returns the functions of the graph, to which the reader adds. */
+struct library *ingest_library(struct ingest *in);
+
 /* The following functions set properties of a node that was added since ingest_begin. They take
  * effect immediately. */
 void ingest_set_device(

@@ -12,6 +12,7 @@
 struct ingest_mark {
 	size_t nodes, inputs, input_index, input_slot, outputs, attrs, extra, traces;
 	bool has_traces;
+	struct library *library;
 };
 
 /* A change of a node that takes effect at the commit. */

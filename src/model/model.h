@@ -85,6 +85,7 @@ struct tally_sum {
 	uint32_t steps; /* number of steps with an entry of the node */
 };
 
+struct library;
 struct kernel_row;
 struct flops_coverage;
 struct trace_ops;
@@ -129,6 +130,7 @@ struct model {
 	VEC(uint32_t) inputs;     /* source node, or INPUT_UNKNOWN | string id of an unknown name */
 	VEC(int32_t) input_index; /* index of each input; empty if all equal their position */
 	VEC(int32_t) input_slot;  /* output slot of the source, unless all are 0 (then empty) */
+	bool slots_final;         /* true: input_slot has all slots; facts of nodes have none */
 
 	/* The output shapes of node i: output0[i] .. output0[i + 1]. */
 	VEC(uint32_t) output0;
@@ -145,7 +147,8 @@ struct model {
 	VEC(uint32_t) type0;
 	VEC(uint32_t) types;
 
-	struct intern frames;  /* frames as bytes of struct frame; read with model_frame */
+	struct intern frames;    /* frames as bytes of struct frame; read with model_frame */
+	struct library *library; /* functions of the graph (graph_functions.h), or NULL */
 	bool has_traces;       /* true: at least one op log entry had a code_def, possibly empty */
 	bool keep_annotations; /* true: spans have the annotations of run metadata */
 	bool new_input;        /* true: an input has a format that the original cannot read */

@@ -4,7 +4,8 @@
  *
  *   facts            5 entry { 1 name  2 AttrValue }, repeated
  *                    6 input << 32 | output slot of its source, repeated
- *   AttrValue        1 list { 3 integers }  2 text  3 integer  5 bool  7 shape  8 TensorProto
+ *   AttrValue        1 list { 3 integers  7 shape  9 function }  2 text  3 integer  5 bool
+ *                    7 shape  8 TensorProto  10 function { 1 name }
  *   TensorShapeProto 2 dimension { 1 size }, repeated  3 unknown rank
  *   TensorProto      1 type  2 shape  4 content  7 int_val  10 int64_val
  */
@@ -18,11 +19,12 @@
 #define TYPE_INT32    3
 #define TYPE_INT64    9
 
-static const char *const kept[] = { "N", "adj_x", "adj_y", "axis", "batch_dims", "begin_mask",
-	"block_size", "data_format", "dilations", "ellipsis_mask", "end_mask", "equation",
-	"explicit_paddings", "keep_dims", "ksize", "new_axis_mask", "num", "num_split", "padding",
-	"rates", "shape", "shrink_axis_mask", "squeeze_dims", "strides", "transpose_a",
-	"transpose_b" };
+static const char *const kept[] = { "N", "_output_shapes", "adj_x", "adj_y", "axis", "batch_dims",
+	"begin_mask", "block_size", "body", "branches", "cond", "data_format", "dilations",
+	"element_shape", "ellipsis_mask", "else_branch", "end_mask", "equation",
+	"explicit_paddings", "f", "keep_dims", "ksize", "new_axis_mask", "num", "num_elements",
+	"num_split", "padding", "rates", "shape", "shrink_axis_mask", "squeeze_dims", "strides",
+	"then_branch", "transpose_a", "transpose_b" };
 
 static void put_number(struct sb *to, uint64_t v)
 {
@@ -221,6 +223,37 @@ struct fact_shape facts_shape(struct str facts, const char *name)
 	struct str value = find(facts, name), shape = last_bytes(value, 7);
 
 	return shape.p ? read_shape(shape) : (struct fact_shape){ .known = false };
+}
+
+/* Returns occurrence i of a field in a message; p is NULL if there are not as many. */
+static struct str nth_bytes(struct str message, uint32_t field, unsigned i)
+{
+	struct leaf l = leaf_of(message);
+
+	while (leaf_next(&l))
+		if (l.tag != LEAF_TAG(field, WIRE_BYTES))
+			leaf_skip(&l);
+		else if (i-- == 0)
+			return leaf_bytes(&l);
+		else
+			leaf_bytes(&l);
+	return STR_NONE;
+}
+
+struct fact_shape facts_output(struct str facts)
+{
+	struct str shape = nth_bytes(last_bytes(find(facts, "_output_shapes"), 1), 7, 0);
+
+	return shape.p ? read_shape(shape) : (struct fact_shape){ .known = false };
+}
+
+struct str facts_function(struct str facts, const char *name, unsigned i)
+{
+	struct str value = find(facts, name), one = last_bytes(value, 10);
+
+	if (one.p)
+		return i ? STR_NONE : last_bytes(one, 1);
+	return last_bytes(nth_bytes(last_bytes(value, 1), 9, i), 1);
 }
 
 /* Reads integers of 4 or 8 bytes, the lowest byte first. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Attributes of a node of a GraphDef from which the shapes of its outputs can be computed: entries
- * of NodeDef's field attr, kept as bytes. Only nodes without _output_shapes have them.
+ * of NodeDef's field attr, kept as bytes. Only nodes without _output_shapes have them, nodes that
+ * call functions, and nodes of functions.
  */
 #ifndef TFPROF_MODEL_NODE_FACTS_H
 #define TFPROF_MODEL_NODE_FACTS_H
@@ -35,6 +36,11 @@ struct str facts_text(struct str facts, const char *name);
 struct fact_list facts_list(struct str facts, const char *name);
 struct fact_shape facts_shape(struct str facts, const char *name);
 uint32_t facts_slot(struct str facts, uint32_t input);
+/* Returns the shape of the first output, as the file states it for a node of a function. */
+struct fact_shape facts_output(struct str facts);
+/* Returns the name of a function that an attribute names; i: its position in a list of functions.
+ * The name is empty if there is none. */
+struct str facts_function(struct str facts, const char *name, unsigned i);
 
 /* Returns the shape of the constant, and its elements if they are integers. */
 struct fact_shape facts_constant(struct str facts, struct fact_list *values);

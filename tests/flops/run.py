@@ -79,6 +79,94 @@ def test_assumed_batch():
     assert found == {'p': 2 * 3 * 4 * 5} and 'not counted' not in notes, notes
 
 
+def test_parts_of_different_sizes():
+    """Each output of SplitV has its own shape; -1 stands for the rest."""
+    found, _ = graph(node('x', 'Placeholder', shape=shape(3, 10)), node('n', 'Const', value=integers(2, -1, 5)),
+                     node('a', 'Const', value=integers(1, rank=0)), node('s', 'SplitV', ['x', 'n', 'a'], num_split='i: 3'),
+                     *[node('m%d' % i, 'Neg', ['s:%d' % i if i else 's']) for i in range(3)])
+    assert found == {'m0': 6, 'm1': 9, 'm2': 15}, found
+    found, _ = graph(node('x', 'Placeholder', shape=shape(3, 10)), node('y', 'Placeholder', shape=shape(7)),
+                     node('i', 'IdentityN', ['x', 'y']), node('m0', 'Neg', ['i']), node('m1', 'Neg', ['i:1']))
+    assert found == {'m0': 30, 'm1': 7}, found
+
+
+def test_containers():
+    """Elements that are read from a stack, a TensorArray or a TensorList have the shape that was written."""
+    x, n, one = node('x', 'Placeholder', shape=shape(4, 5)), node('n', 'Const', value=integers(4, rank=0)), node('i', 'Const', value=integers(0, 1, 2))
+    found, _ = graph(x, n, node('s', 'StackV2', ['n']), node('e', 'Enter', ['s']), node('p', 'StackPushV2', ['e', 'x']),
+                     node('q', 'StackPopV2', ['e', '^p']), node('m', 'Neg', ['q']))
+    assert found == {'m': 20}, found
+    found, _ = graph(x, n, one, node('t', 'TensorArrayV3', ['n']), node('w', 'TensorArrayScatterV3', ['t', 'i', 'x', 't:1']),
+                     node('r', 'TensorArrayReadV3', ['t', 'i', 'w']), node('g', 'TensorArrayGatherV3', ['t', 'i', 'w']),
+                     node('m', 'Neg', ['r']), node('k', 'Neg', ['g']))
+    assert found == {'m': 5, 'k': 15}, found
+    found, _ = graph(x, n, one, node('t', 'TensorListReserve', ['i', 'n']), node('w', 'TensorListSetItem', ['t', 'n', 'x']),
+                     node('r', 'TensorListGetItem', ['w', 'n', 'unknown']), node('g', 'TensorListStack', ['w', 'unknown']),
+                     node('m', 'Neg', ['r']), node('k', 'Neg', ['g']))
+    assert found == {'m': 20, 'k': 80}, found
+    found, notes = graph(node('t', 'TensorArrayV3', ['unknown']), node('r', 'TensorArrayReadV3', ['t']), node('m', 'Neg', ['r']),
+                         node('w', 'TensorArrayWriteV3', ['t', 'i', 'm']))
+    assert found == {} and '1 node is not counted' in notes, 'an element that depends on itself'
+
+
+def function(name, arguments, results, *nodes):
+    """Returns a function as text. results: {name: source}."""
+    return 'function { signature { name: "%s" %s %s } %s %s }\n' % (
+        name, ' '.join('input_arg { name: "%s" }' % a for a in arguments), ' '.join('output_arg { name: "%s" }' % r for r in results),
+        ''.join(nodes).replace('node {', 'node_def {'), ' '.join('ret { key: "%s" value: "%s" }' % r for r in results.items()))
+
+
+def library(*functions):
+    return 'library { %s }\n' % ''.join(functions)
+
+
+def calls(name):
+    return 'func { name: "%s" }' % name
+
+
+def test_functions():
+    """A node that calls a function has the float operations of the function's nodes, with the shapes of the call."""
+    twice = function('twice', 'a', {'r': 'n2:y:0', 's': 'a'}, node('n1', 'Neg', ['a']), node('n2', 'Neg', ['n1:y:0']))
+    outer = function('outer', 'a', {'r': 'c:output:0'}, node('c', 'PartitionedCall', ['a'], f=calls('twice')))
+    x = node('x', 'Placeholder', shape=shape(3, 5)), node('y', 'Placeholder', shape=shape(7))
+    found, _ = graph(*x, node('p', 'StatefulPartitionedCall', ['x'], f=calls('outer')), node('q', 'twice', ['y']),
+                     node('m', 'Neg', ['q']), node('k', 'Neg', ['q:1']), library(outer, twice))
+    assert found == {'p': 30, 'q': 14, 'm': 7, 'k': 7}, found
+    branches = {'then_branch': calls('twice'), 'else_branch': calls('outer')}
+    found, _ = graph(*x, node('p', 'If', ['x', 'x'], **branches), node('m', 'Neg', ['p']), library(outer, twice))
+    assert found == {'p': 60, 'm': 15}, found
+    found, notes = graph(*x, node('c', 'Case', ['y', 'x'], branches='list { %s %s }' % (calls('twice'), calls('absent'))), library(twice))
+    assert found == {}, (found, notes)
+
+
+def test_loops_of_functions():
+    """The body of a loop counts once, and the number is a lower bound."""
+    body = function('body', 'a', {'r': 'n:y:0'}, node('n', 'Neg', ['a']))
+    test = function('test', 'a', {'r': 'n:y:0'}, node('n', 'Square', ['a']))
+    made = node('x', 'Placeholder', shape=shape(3, 5)), node('w', 'While', ['x'], body=calls('body'), cond=calls('test')), library(body, test)
+    found, notes = graph(*made, node('m', 'Neg', ['w']))
+    assert found == {'w': 30, 'm': 15} and 'does not state how often a loop runs; its operations count once' in notes, (found, notes)
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, 'graph.pbtxt')
+        open(path, 'w').write(''.join(made))
+        d = document('flops', path)
+        assert d['flops'] == 30 and d['uncounted'][0]['op'] == 'While' and d['uncounted'][0]['reason'] == 'depends on the data', d
+        assert '\u226530' in text('flops', path), text('flops', path)
+
+
+def test_hostile_functions():
+    """Functions that call themselves, or each other in exponentially many ways, end in an answer. So do missing arguments."""
+    x = node('x', 'Placeholder', shape=shape(3, 5))
+    found, _ = graph(x, node('c', 'f', ['x']),
+                     library(function('f', 'a', {'r': 'n:y:0'}, node('n', 'Neg', ['a']), node('c', 'f', ['n:y:0']))))
+    assert found == {'c': 64 * 15}, found
+    chain = [function('f%d' % i, 'a', {'r': 'a'}, node('a1', 'f%d' % (i + 1), ['a']), node('a2', 'f%d' % (i + 1), ['a'])) for i in range(40)]
+    found, _ = graph(x, node('c', 'f0', ['x']), node('n', 'Neg', ['c']), library(*chain))
+    assert found == {'n': 15}, found
+    found, notes = graph(node('c', 'f'), node('d', 'f', ['c:9']), library(function('f', 'ab', {'r': 'gone:y:0', 's': 'b:x:-1'}, node('n', 'Neg', ['b']))))
+    assert found == {} and '2 nodes are not counted' in notes, notes
+
+
 def test_where_shapes_are_lost():
     """The note names the operation without a rule, but not the operations after it, nor operations whose shapes are not
     needed."""

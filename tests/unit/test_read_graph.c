@@ -121,8 +121,10 @@ static void unread_parts_are_skipped(void **state)
 {
 	struct rig *g = *state;
 
-	assert_true(rig_read(g, read_graph, S("\x12\x02\xff\xff\x0a\x03\x0a\x01n\x18\x05")));
+	assert_true(rig_read(g, read_graph, S("\x2a\x02\xff\xff\x0a\x03\x0a\x01n\x18\x05")));
 	assert_int_equal(g->m->nodes.n, 1);
+	rig_refuses(
+	        read_graph, S("\x12\x02\xff\xff\x0a\x03\x0a\x01n"), "GraphDef cannot be parsed");
 }
 
 #define META_INFO "\x0a\x0d\x12\x05\x0a\x03\x0a\x01n\"\x01s\"\x01t" /* with two tags */

@@ -208,19 +208,29 @@ struct attr_value *attr_setting(struct attr_settings *v, struct str name)
 	return str_eq(name, S("transpose_a")) ? &v->transposed : NULL;
 }
 
+void attr_settings_read(const struct attr_settings *v, struct node *n)
+{
+	int32_t type = (int32_t)v->type.number; /* an enum has 32 bits */
+
+	n->flags = 0;
+	if (v->format.set == ATTR_TEXT && str_eq(v->format.s, S("NHWC")))
+		n->flags |= NODE_NHWC;
+	if (v->transposed.number)
+		n->flags |= NODE_TRANSPOSED;
+	if (v->type.set == ATTR_TYPE && type > 0 && type < REFERENCE_TYPES)
+		n->flags |= (uint32_t)type << NODE_TYPE_SHIFT;
+	n->window = v->size.set == ATTR_LIST ? product_of(&v->size, 0, v->size.dims.n)
+	                                     : small(v->size.number);
+	n->stride = v->stride.dims.n > 2 ? product_of(&v->stride, 1, 3) : 0;
+}
+
 void attr_settings_say(struct ingest *to, const struct attr_settings *v)
 {
-	if (v->format.set == ATTR_TEXT && str_eq(v->format.s, S("NHWC")))
-		ingest_flags(to, NODE_NHWC);
-	if (v->transposed.number)
-		ingest_flags(to, NODE_TRANSPOSED);
-	int32_t type = (int32_t)v->type.number; /* an enum has 32 bits */
-	if (v->type.set == ATTR_TYPE && type > 0 && type < REFERENCE_TYPES)
-		ingest_flags(to, (uint32_t)type << NODE_TYPE_SHIFT);
-	ingest_window(to,
-	        v->size.set == ATTR_LIST ? product_of(&v->size, 0, v->size.dims.n)
-	                                 : small(v->size.number),
-	        v->stride.dims.n > 2 ? product_of(&v->stride, 1, 3) : 0);
+	struct node n;
+
+	attr_settings_read(v, &n);
+	ingest_flags(to, n.flags);
+	ingest_window(to, n.window, n.stride);
 }
 
 void attrs_init(struct attrs *v, struct arena *a)

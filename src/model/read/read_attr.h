@@ -40,6 +40,8 @@ struct attr_settings {
 void attr_settings_clear(struct attr_settings *v);
 /* Returns the element for the value of an attribute, or NULL. */
 struct attr_value *attr_setting(struct attr_settings *v, struct str name);
+/* Sets the flags of a node, its window and its stride. */
+void attr_settings_read(const struct attr_settings *v, struct node *n);
 /* Adds the settings to the node under construction. */
 void attr_settings_say(struct ingest *to, const struct attr_settings *v);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * GraphDef, streamed: each NodeDef is a leaf that is decoded by hand. The attributes shape,
- * _output_shapes and data_format are decoded; the function library and the versions are skipped. A
+ * _output_shapes and data_format are decoded. The functions of the library are read apart from the
+ * nodes (read_function.c). A
  * GraphDef may also be inside a MetaGraphDef, alone or as the first of a SavedModel; a note lists
  * the parts of such a file that are not used. Independent of how the model uses the data.
  *
@@ -11,107 +12,21 @@
  *   GraphDef      1 NodeDef, repeated  2 library { 1 FunctionDef { 3 NodeDef, repeated } }
  */
 #include "model/node_facts.h"
-#include "model/read/read_attr.h"
-#include "model/read/read_leaf.h"
+#include "model/read/read_function.h"
 #include "model/sniff.h"
-#include "tf_graph.pb-c.h"
-
-/* State for one NodeDef. Its scratch is reused from node to node. */
-struct graph_node {
-	struct str name, op;
-	VEC(struct str) inputs;
-	struct attr_value shape, outputs, other;
-	struct attr_settings settings;
-	struct attrs kept;
-	struct sb facts; /* facts for shape inference */
-};
 
 /* State for one file. */
 struct graph_file {
 	struct graph_node n;
 	uint64_t taken;            /* number of nodes */
 	uint64_t graphs;           /* number of MetaGraphDefs; only the first is used */
-	uint64_t functions, nodes; /* numbers of unused functions of its library, and of their
-	                              nodes */
+	uint64_t functions, nodes; /* numbers of functions of its library, and of their nodes */
 	uint64_t libraries, signatures, assets, unknown;
 	uint64_t version;    /* version of the graph; 0: unknown */
 	struct str program;  /* version of TensorFlow; empty: unknown */
 	struct sb tags;      /* tags of the used MetaGraphDef */
 	struct strs trained; /* names of the tensors of its trainable variables */
 };
-
-/* Returns the number of levels of a NodeDef below the top of its file. */
-static unsigned node_depth(const struct pb_reading *r)
-{
-	return r->w.depth + 1;
-}
-
-static bool node_attr(struct pb_reading *r, struct graph_node *n, struct str bytes)
-{
-	struct attr_value *to;
-	struct map_entry e;
-
-	if (!read_entry(r, bytes, node_depth(r) + 1, ENTRY_NAMED, &e))
-		return false;
-	to = attr_setting(&n->settings, e.name);
-	if (str_eq(e.name, S("shape")))
-		to = &n->shape;
-	else if (str_eq(e.name, S("_output_shapes")))
-		to = &n->outputs;
-	else if (!to)
-		to = &n->other;
-	if (ingest_keeps_attrs(r->to))
-		attrs_add(r->a, &n->kept, &e);
-	facts_put(&n->facts, e.name, e.value);
-	return read_attr(r, e.value, node_depth(r) + 2, to);
-}
-
-static void node_clear(struct graph_node *n)
-{
-	n->name = n->op = S("");
-	n->inputs.n = n->kept.list.n = 0;
-	attr_clear(&n->shape);
-	attr_clear(&n->outputs);
-	attr_settings_clear(&n->settings);
-	n->facts.n = 0;
-}
-
-/* Decodes a NodeDef without adding it yet, because its name may be the last field. */
-static bool walk_node(struct pb_reading *r, struct graph_node *n)
-{
-	const ProtobufCMessageDescriptor *debug =
-	        &tensorflow__node_def__experimental_debug_info__descriptor;
-	struct leaf l = leaf_below(r->leaf, node_depth(r));
-	struct str s;
-
-	node_clear(n);
-	while (leaf_next(&l)) {
-		switch (l.tag) {
-		case LEAF_TAG(1, WIRE_BYTES): n->name = read_text(r, &l); break;
-		case LEAF_TAG(2, WIRE_BYTES): n->op = read_text(r, &l); break;
-		case LEAF_TAG(3, WIRE_BYTES):
-			s = read_text(r, &l);
-			VEC_PUSH(r->a, &n->inputs, s);
-			break;
-		case LEAF_TAG(4, WIRE_BYTES): read_text(r, &l); break;
-		case LEAF_TAG(5, WIRE_BYTES):
-			if (!node_attr(r, n, leaf_bytes(&l)))
-				return false;
-			break;
-		case LEAF_TAG(6, WIRE_BYTES):
-			if (!read_judge(r, debug, leaf_bytes(&l), node_depth(r) + 1))
-				return false;
-			break;
-		case LEAF_TAG(7, WIRE_BYTES):
-			if (!read_judge(r, &tensorflow__full_type_def__descriptor, leaf_bytes(&l),
-			            node_depth(r) + 1))
-				return false;
-			break;
-		default: leaf_skip(&l);
-		}
-	}
-	return reading_end(r, &l);
-}
 
 /* Returns the name in an input "^name:1": the text before the first ':', without a leading '^'.
  * Quirk 15: so control inputs count as inputs. */
@@ -165,7 +80,7 @@ static void say_node(struct ingest *to, struct graph_node *n)
 	if (n->outputs.set == ATTR_LIST) {
 		for (size_t i = 0; i < n->outputs.shapes.n; i++)
 			ingest_output(to, (int32_t)i, attr_shape_id(to, &n->outputs, i));
-		n->facts.n = 0;
+		n->facts.n = n->calls ? n->facts.n : 0;
 	}
 	say_facts(to, n);
 	attr_settings_say(to, &n->settings);
@@ -173,8 +88,8 @@ static void say_node(struct ingest *to, struct graph_node *n)
 	ingest_end_node(to);
 }
 
-/* Counts the contents of a library; the library is the next value. */
-static void count_functions(struct pb_reading *r, struct graph_file *f)
+/* Reads the library of functions; it is the next value. */
+static void read_library(struct pb_reading *r, struct graph_file *f)
 {
 	struct wire *w = &r->w;
 
@@ -185,10 +100,7 @@ static void count_functions(struct pb_reading *r, struct graph_file *f)
 			continue;
 		}
 		f->functions++;
-		wire_enter(w);
-		for (; wire_next(w); wire_skip(w))
-			f->nodes += LEAF_TAG(w->field, w->type) == LEAF_TAG(3, WIRE_BYTES);
-		wire_leave(w);
+		f->nodes += read_function(r, &f->n);
 	}
 	wire_leave(w);
 }
@@ -212,16 +124,16 @@ static void read_nodes(struct pb_reading *r, struct graph_file *f, enum graph_fo
 {
 	while (wire_next(&r->w)) {
 		uint32_t tag = LEAF_TAG(r->w.field, r->w.type);
-		if (tag == LEAF_TAG(2, WIRE_BYTES) && form != GRAPH_PLAIN) {
-			count_functions(r, f);
+		if (tag == LEAF_TAG(2, WIRE_BYTES)) {
+			f->libraries += form == GRAPH_PLAIN;
+			read_library(r, f);
 		} else if (tag == LEAF_TAG(4, WIRE_BYTES)) {
 			read_version(r, f);
-		} else if (tag == LEAF_TAG(2, WIRE_BYTES)) {
-			f->libraries++;
-			wire_skip(&r->w);
 		} else if (tag != LEAF_TAG(1, WIRE_BYTES)) {
 			wire_skip(&r->w);
-		} else if (reading_leaf(r) && walk_node(r, &f->n)) {
+		} else if (reading_leaf(r) && read_graph_node(r, &f->n)) {
+			if (form != GRAPH_PLAIN)
+				graph_node_default_format(&f->n);
 			say_node(r->to, &f->n);
 			f->taken++;
 		}
@@ -363,7 +275,7 @@ static void read_saved(struct pb_reading *r, struct graph_file *f, enum graph_fo
 }
 
 /* Adds a note about the parts of the file that are not in the model. */
-static void tell_rest(struct pb_reading *r, const struct graph_file *f)
+static void tell_rest(struct pb_reading *r, const struct graph_file *f, enum graph_form form)
 {
 	struct notes *notes = ingest_notes(r->to);
 	struct str name = r->w.s->name, tags = sb_str(&f->tags);
@@ -372,12 +284,14 @@ static void tell_rest(struct pb_reading *r, const struct graph_file *f)
 		note_line(notes, "note: '%.*s' contains %llu graphs; the first (%.*s) is used\n",
 		        STR(name), (unsigned long long)f->graphs,
 		        STR(tags.n ? tags : S("without tags")));
-	if (f->functions)
+	if (f->functions && form != GRAPH_PLAIN)
 		note_line(notes,
-		        "note: '%.*s' has functions, which are not shown (%llu with %llu nodes); "
+		        "note: '%.*s' has functions, which are not shown (%llu with %llu node%s): "
+		        "their float operations are those of the nodes that call them; "
 		        "TensorFlow's convert_variables_to_constants_v2 makes a graph without "
-		        "them\n",
-		        STR(name), (unsigned long long)f->functions, (unsigned long long)f->nodes);
+		        "functions\n",
+		        STR(name), (unsigned long long)f->functions, (unsigned long long)f->nodes,
+		        f->nodes == 1 ? "" : "s");
 }
 
 /* Stores the version of the producer, and counts the unused parts of the file. */
@@ -390,7 +304,7 @@ static void count_rest(struct src *s, const struct graph_file *f, struct arena *
 		                                              (unsigned long long)f->version))
 		                           : ""));
 	src_count_unused(s, S("further graphs"), f->graphs > 1 ? f->graphs - 1 : 0);
-	src_count_unused(s, S("functions"), f->functions);
+	src_count_unused(s, S("functions"), f->libraries ? 0 : f->functions);
 	src_count_unused(s, S("libraries of functions"), f->libraries);
 	src_count_unused(s, S("signatures"), f->signatures);
 	src_count_unused(s, S("assets"), f->assets);
@@ -417,7 +331,7 @@ bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	if (!wire_done(&r.w, f.taken))
 		return false;
 	add_trained(&r, &f);
-	tell_rest(&r, &f);
+	tell_rest(&r, &f, form);
 	count_rest(s, &f, a);
 	return true;
 }
