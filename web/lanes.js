@@ -2,6 +2,7 @@
 // Slices of a timeline by track and lane, with their rows on the screen.
 import { table } from './data.js';
 import { plain } from './format.js';
+import { short } from './names.js';
 
 export const LANE = 16, HEAD = 20, GAP = 6;
 
@@ -21,9 +22,10 @@ export class Lanes {
 			this.tracks.push({ ...k, name: plain(k.name), title: plain(title), newGroup: title !== group, lists: lists[i], folded: false });
 			group = title;
 		});
-		const texts = [], id = t.raw('name');
+		const texts = [], labels = [], id = t.raw('name');
 		this.nameId = id; // a small number, equal for equal names
 		this.names = i => texts[id(i)] ?? (texts[id(i)] = plain(t.value('name', i)));
+		this.labels = i => labels[id(i)] ?? (labels[id(i)] = plain(short(t.value('name', i)))); // as they are shown
 		this.byNumber = null;
 		this.arrange();
 	}

@@ -3,6 +3,7 @@
 import { button, el, replace, select } from './dom.js';
 import { Report } from './data.js';
 import { shorten, plain } from './format.js';
+import { readNames, showFull } from './names.js';
 import { link, onChange, read } from './state.js';
 import { comparePage } from './page_compare.js';
 import { memoryPage } from './page_memory.js';
@@ -14,7 +15,7 @@ import { viewPage } from './page_view.js';
 
 const VIEWS = [['scope', 'Scopes'], ['graph', 'Graph'], ['op', 'Types'], ['code', 'Code']];
 const TABLES = ['devices', 'kernels', 'steps'];
-const KNOWN = ['scope', 'graph', 'op', 'code', 'slices', 'diff', 'step', 'advise', 'summary', 'memory', 'roofline', 'critical', 'idle', 'why', ...TABLES];
+const KNOWN = ['scope', 'graph', 'op', 'code', 'slices', 'names', 'diff', 'step', 'advise', 'summary', 'memory', 'roofline', 'critical', 'idle', 'why', ...TABLES];
 
 // A page of one of several workers' traces, with a choice of the worker.
 async function byWorker(report, name, make) {
@@ -66,6 +67,17 @@ function theme() {
 	});
 }
 
+// A button that shows C++ functions with their full names.
+function fullNames() {
+	const b = button('Full names', { class: 'ghost', title: 'Show C++ functions with their result type, namespaces, parameters and all template arguments', 'aria-pressed': 'false' }, () => {
+		const on = b.getAttribute('aria-pressed') !== 'true';
+		b.setAttribute('aria-pressed', String(on));
+		showFull(on);
+		show();
+	});
+	return b;
+}
+
 let report, all, main, nav, shown = '';
 
 async function show() {
@@ -107,13 +119,14 @@ async function start() {
 		document.body.append(el('p', { class: 'empty bad', role: 'alert' }, 'The report cannot be read: ' + e.message));
 		throw e;
 	}
+	const reduces = await readNames(report);
 	all = pages(report);
 	const name = inputName();
 	document.title = (name ? shorten(name, 60) + ' \u2013 ' : '') + 'tfprof';
 	nav = el('nav', { class: 'tabs', 'aria-label': 'Pages' }, all.map(([page, title]) => el('a', { href: link(page), 'data-page': page }, title)));
 	main = el('main', { id: 'main', tabindex: -1 });
 	document.body.append(el('header', {}, el('a', { class: 'skip', href: '#main', onclick: e => { e.preventDefault(); main.focus(); } }, 'Skip to the content'),
-		el('span', { class: 'brand' }, 'tfprof'), el('span', { class: 'input clip', title: name }, name), nav, el('span', { class: 'grow' }), button_), main);
+		el('span', { class: 'brand' }, 'tfprof'), el('span', { class: 'input clip', title: name }, name), nav, el('span', { class: 'grow' }), reduces ? fullNames() : null, button_), main);
 	onChange(show);
 	await show();
 	document.documentElement.dataset.ready = 'true';

@@ -17,8 +17,8 @@ class DiffTree extends Tree {
 		this.label0 = 'all';
 	}
 
-	label(i) {
-		return i === 0 ? 'all' : super.label(i);
+	name(i) {
+		return i === 0 ? 'all' : super.name(i);
 	}
 }
 

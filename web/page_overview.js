@@ -3,6 +3,7 @@
 import { barList, legend, stacked, utilisation } from './charts.js';
 import { el } from './dom.js';
 import { exact, number, percent, plain, shorten } from './format.js';
+import { short } from './names.js';
 import { link } from './state.js';
 import { rowsTable } from './data.js';
 import { Path } from './path.js';
@@ -45,7 +46,7 @@ function figures(document, times) {
 // The entries with the largest own numbers.
 function hottest(tree, metric, page) {
 	const v = tree.values(metric.name), order = Array.from(v.own.keys()).filter(i => v.own[i] > 0).sort((a, b) => v.own[b] - v.own[a]).slice(0, TOP);
-	return barList(order.map(i => ({ label: shorten(plain(tree.path(i)), 90), value: v.own[i],
+	return barList(order.map(i => ({ label: shorten(tree.place(i), 90), title: plain(tree.path(i)), value: v.own[i],
 		link: link(page, { select: tree.path(i), metric: metric.name }) })), metric.unit, v.total[0]);
 }
 
@@ -111,9 +112,9 @@ async function devices(report) {
 
 // The places of one cause, of idle time or of why; a place links to its slices on the timeline.
 function places(cause, worker) {
-	const label = p => plain(p.name) + (p.waits_for ? ', for ' + plain(p.waits_for) : '');
+	const label = (p, f) => plain(f(p.name)) + (p.waits_for ? ', for ' + plain(f(p.waits_for)) : '');
 	const onTimeline = p => ['op', 'line', 'call', 'kernel', 'copy', 'range'].includes(p.kind) ? link('timeline', { worker, q: p.kind === 'call' ? p.name.split(' in ')[0] : p.name }) : undefined;
-	return [barList(cause.places.slice(0, TOP).map(p => ({ label: shorten(label(p), 90), title: label(p), value: p.ns, link: onTimeline(p) })), 'ns', cause.ns),
+	return [barList(cause.places.slice(0, TOP).map(p => ({ label: shorten(label(p, short), 90), title: label(p, name => name), value: p.ns, link: onTimeline(p) })), 'ns', cause.ns),
 		cause.places.length > TOP ? el('p', { class: 'muted' }, `and ${(cause.places.length - TOP).toLocaleString('en-US')} more`) : null];
 }
 
@@ -168,7 +169,7 @@ async function critical(report) {
 	const parts = path.kinds.map(k => ({ label: k.label, color: k.color, value: () => k.ns }));
 	const at = { worker, from: path.from, to: path.to };
 	return card(path.title, worker || path.mark ? el('p', { class: 'hint' }, worker, worker && path.mark && ': ', path.mark) : null, utilisation(1, parts, () => d.step || 'trace', () => ''), legend(parts),
-		barList(d.places.slice(0, TOP).map(p => ({ label: shorten(p.name === null ? p.text : plain(p.name), 90), value: p.ns, link: link('timeline', { ...at, q: p.name }),
+		barList(d.places.slice(0, TOP).map(p => ({ label: shorten(p.name === null ? p.text : plain(short(p.name)), 90), value: p.ns, link: link('timeline', { ...at, q: p.name }),
 			title: [p.text, p.name, p.line].filter(Boolean).map(plain).join('\n') })), 'ns', d.window_ns),
 		el('a', { href: link('timeline', at) }, 'Show the path on the timeline'));
 }
@@ -178,7 +179,7 @@ async function kernels(report) {
 	if (!entry || !entry.document.kernels.length)
 		return null;
 	const rows = entry.document.kernels, whole = rows.reduce((a, r) => a + r.total_ns, 0);
-	return card('Hottest kernels', barList(rows.slice(0, TOP).map(r => ({ label: shorten(plain(r.name), 90), value: r.total_ns, link: link('devices'), title: plain(r.name) })), 'ns', whole));
+	return card('Hottest kernels', barList(rows.slice(0, TOP).map(r => ({ label: shorten(plain(short(r.name)), 90), value: r.total_ns, link: link('devices'), title: plain(r.name) })), 'ns', whole));
 }
 
 const PHASE_COLUMNS = [['steps', 'Steps'], ['tokens', 'Tokens'], ['step_mean_ns', 'Step time', 'ns'], ['tokens_per_second', 'Tokens/s'], ['attention', 'Attention', '%'], ['matrix', 'Matrix', '%']];

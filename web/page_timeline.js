@@ -26,7 +26,7 @@ export async function timelinePage(report, which) {
 		const launch = t.value('launch', row), from = launch === null ? -1 : lanes.rowOf(launch), number = t.value('slice', row), to = number === null ? [] : lanes.launchedBy(number);
 		const facts = [['Duration', exact(lanes.length[row], 'ns')], ['Start', exact(lanes.start[row] - entry.document.start_ns, 'ns')], ['Category', t.value('category', row)],
 			['Track', [track.title, track.name].filter(Boolean).join(' \u00b7 ')], count > 1 ? ['Slices', count.toLocaleString('en-US') + ' (named after the longest)'] : null,
-			from >= 0 ? ['Launched', nanoseconds(lanes.start[row] - lanes.start[from]) + ' before its start'] : null, to.length ? ['Launches', to.length === 1 ? plain(t.value('name', to[0])) : to.length + ' slices'] : null];
+			from >= 0 ? ['Launched', nanoseconds(lanes.start[row] - lanes.start[from]) + ' before its start'] : null, to.length ? ['Launches', to.length === 1 ? lanes.labels(to[0]) : to.length + ' slices'] : null];
 		replace(details, el('h2', { class: 'path' }, lanes.names(row).slice(0, 1000)),
 			el('div', { class: 'facts' }, facts.filter(Boolean).map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v)),
 				from >= 0 ? button('Show launch', { class: 'link' }, () => view.find(from)) : null, to.length ? button('Show launched work', { class: 'link' }, () => view.find(to[0])) : null));

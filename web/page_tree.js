@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code that the pages with a tree share (views and differences): an icicle chart and a table of the same entries, search, zoom, and the state in the address.
 import { button, el, replace, select } from './dom.js';
-import { shorten } from './format.js';
+import { plain, shorten } from './format.js';
 import { Icicle } from './icicle.js';
 import { HINT, search } from './search.js';
 import { read, update } from './state.js';
@@ -24,7 +24,7 @@ export class TreePage {
 	create(chart, table, fill) {
 		this.icicle = new Icicle({ name: chart, fill, label: i => this.tree.label(i), tip: i => this.tip(i), select: i => this.choose(i, true) });
 		this.rows = new TreeTable({
-			name: table, columns: () => this.columns(), cells: i => this.cells(i), weight: i => this.values.total[i], label: i => this.rowLabel(i),
+			name: table, columns: () => this.columns(), cells: i => this.cells(i), weight: i => this.values.total[i], label: i => this.rowLabel(i), title: i => plain(this.tree.name(i)),
 			select: i => this.choose(i, false), open: i => this.choose(i, true), sort: key => { this.sort = key; this.refresh(); },
 		});
 		this.found = el('span', { class: 'muted', id: 'found' });
@@ -51,7 +51,7 @@ export class TreePage {
 
 	// Searches the names, and draws.
 	look() {
-		search(this.query, this.tree.n, i => this.tree.label(i), hits => {
+		search(this.query, this.tree.n, i => plain(this.tree.name(i)) || this.tree.label(i), hits => {
 			this.hits = hits;
 			this.refresh();
 		});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches names for text or, after "re:", for a pattern; upper and lower case are equal. A pattern runs in a worker that is
 // stopped after LIMIT seconds: JavaScript's engine backtracks, so the time of a pattern has no bound.
+import { reduce } from './names.js';
 import { onChange } from './state.js';
 
 const PREFIX = 're:', LIMIT = 5; // seconds of matching
@@ -53,7 +54,8 @@ function inWorker(pattern, names, done) {
 	worker.postMessage({ pattern, names });
 }
 
-// Searches n entries; name(i): the name of one. Calls found({ match, note }) for text once, for a pattern at once and at its end.
+// Searches n entries; name(i): the name of one. Text is also found in the reduced name. Calls found({ match, note }) for text once,
+// for a pattern at once and at its end.
 // match: 1 for each entry found; null while nothing is known. note: a text for the reader.
 export function search(query, n, name, found) {
 	stop();
@@ -61,8 +63,8 @@ export function search(query, n, name, found) {
 	if (!(pattern ?? query))
 		return found({ match: null, note: '' });
 	if (pattern === null) {
-		const text = query.toLowerCase();
-		return found({ match: Uint8Array.from({ length: n }, (_, i) => name(i).toLowerCase().includes(text) ? 1 : 0), note: '' });
+		const text = query.toLowerCase(), has = s => s.toLowerCase().includes(text);
+		return found({ match: Uint8Array.from({ length: n }, (_, i) => has(name(i)) || has(reduce(name(i))) ? 1 : 0), note: '' });
 	}
 	found({ match: null, note: 'Searching\u2026' });
 	const ids = new Map(); // each name is sent once

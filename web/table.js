@@ -2,6 +2,7 @@
 // A table of a document: sorts by a click on a heading, filters by text, shows a hundred rows at a time.
 import { button, el, replace, replaceButtons } from './dom.js';
 import { exact, number, plain } from './format.js';
+import { reduce, short } from './names.js';
 
 const SHOWN = 100;
 
@@ -17,10 +18,12 @@ export function dataTable(t, options) {
 	const body = el('tbody'), head = el('tr'), more = el('div', { class: 'more' });
 	const unit = c => c.unit || (c.type === 'number' ? 'real' : 'digits');
 
+	const has = name => [name, reduce(name)].some(s => s.toLowerCase().includes(text));
+
 	function chosen() {
 		let rows = Array.from({ length: t.count }, (_, i) => i);
 		if (text)
-			rows = rows.filter(i => columns.some(c => c.type === 'string' && String(t.value(c.name, i) ?? '').toLowerCase().includes(text)));
+			rows = rows.filter(i => columns.some(c => c.type === 'string' && has(String(t.value(c.name, i) ?? ''))));
 		if (sort) {
 			const c = columns.find(x => x.name === sort), sign = down ? -1 : 1;
 			const key = i => t.value(sort, i);
@@ -37,8 +40,8 @@ export function dataTable(t, options) {
 			return el('td', { class: isNumber(c) ? 'num' : '' }, own);
 		if (isNumber(c))
 			return el('td', { class: 'num' + (v ? '' : ' faint'), title: exact(v, unit(c)) }, number(v, unit(c)));
-		const s = plain(v === null || v === undefined ? '' : String(v));
-		return el('td', { class: 'text', title: s }, el('span', { class: 'clip' }, s));
+		const s = v === null || v === undefined ? '' : String(v);
+		return el('td', { class: 'text', title: plain(s) }, el('span', { class: 'clip' }, plain(short(s))));
 	}
 
 	function draw() {

@@ -202,7 +202,7 @@ export class Timeline {
 		}
 		if (w > 34 && !thin) {
 			c.fillStyle = this.text;
-			c.fillText(fit(c, this.lanes.names(i), w - 8), x + 4, y + LANE / 2 - 0.5);
+			c.fillText(fit(c, this.lanes.labels(i), w - 8), x + 4, y + LANE / 2 - 0.5);
 		}
 	}
 

@@ -3,6 +3,7 @@
 import { table } from './data.js';
 import { number, plain, useTimesOfTraces } from './format.js';
 import { inOrder, isOccurrence, label } from './metrics.js';
+import { short } from './names.js';
 
 export function describe(column, name, flat) {
 	return { name, unit: flat && isOccurrence(name) ? 'digits' : column.unit || 'count', label: label(name) };
@@ -84,13 +85,23 @@ export class Tree {
 		return this.flat && i === 0 ? '' : this.table.value('path', i - this.shift);
 	}
 
-	// Returns the last part of the path as text.
-	label(i) {
+	// Returns the last part of the path.
+	name(i) {
 		const path = this.path(i), up = this.parent[i];
 		if (i === 0 && (this.flat || path === '_TFProfRoot'))
 			return 'all';
 		const above = up >= 0 ? this.path(up) : '';
-		return plain(above && path.startsWith(above + '/') ? path.slice(above.length + 1) : path) || '(no name)';
+		return above && path.startsWith(above + '/') ? path.slice(above.length + 1) : path;
+	}
+
+	// Returns the last part of the path as text; names of C++ functions are reduced.
+	label(i) {
+		return plain(short(this.name(i))) || '(no name)';
+	}
+
+	// Returns the path as text, with the last part reduced.
+	place(i) {
+		return plain(short(this.path(i)));
 	}
 
 	find(path) {

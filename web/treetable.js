@@ -5,7 +5,7 @@ import { el, everyFrame, replace, replaceButtons } from './dom.js';
 const ROW = 27, AROUND = 6, FIRST_ROWS = 26, FIRST_SHARE = 0.15;
 const INDENT = 14, INDENT_SHARE = 0.45; // pixels per level; limit of the indent, as a share of the first column
 
-// options: { name, columns(): [{ key, label, title, sort }], cells(i): [nodes], weight(i), label(i), select(i), open(i), sort(key) }
+// options: { name, columns(): [{ key, label, title, sort }], cells(i): [nodes], weight(i), label(i), title(i), select(i), open(i), sort(key) }
 export class TreeTable {
 	constructor(options) {
 		this.o = options;
@@ -110,9 +110,9 @@ export class TreeTable {
 		const arrow = below
 			? el('span', { class: 'tt-arrow' + (open ? ' open' : ''), 'aria-hidden': 'true', onclick: e => { e.stopPropagation(); this.toggle(i); } })
 			: el('span', { class: 'tt-arrow none', 'aria-hidden': 'true' });
-		const label = this.o.label(i);
+		const label = this.o.label(i), title = this.o.title(i);
 		const name = el('div', { class: 'tt-cell tt-name', role: 'gridcell', style: { 'padding-left': 6 + this.indent(level) + 'px' } },
-			arrow, el('span', { class: 'tt-text' + (this.near && this.near.match[i] ? ' match' : ''), title: label, dir: 'ltr' }, label));
+			arrow, el('span', { class: 'tt-text' + (this.near && this.near.match[i] ? ' match' : ''), title, dir: 'ltr' }, label));
 		return el('div', {
 			class: 'tt-row' + (chosen ? ' chosen' : ''), role: 'row', style: { top: place * ROW + 'px' }, 'aria-level': level + 1,
 			'aria-rowindex': place + 1, 'aria-expanded': below ? String(open) : null, 'aria-selected': String(chosen), 'data-path': tree.path(i),

@@ -20,6 +20,7 @@ struct hottest_table {
 	struct table x; /* the caller sets key and schema */
 	struct column columns[HOTTEST_COLUMNS];
 	const char *titles[HOTTEST_COLUMNS];
+	size_t type; /* index of the column "type" */
 };
 
 /* Fills the table with the first `top` rows (0: all) of h, for the metric m, whose value is h->of.

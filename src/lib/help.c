@@ -178,7 +178,8 @@ static void put_share(struct session *s, struct sink *out)
 		{ "op", "the first percentage is the share of this type plus all types below it in "
 		        "the list; the second is the share of this type alone" },
 		{ "top", "share is the node's own share of the total; sum adds the shares of the "
-		         "lines above" },
+		         "lines above; host share is the part of the host time, if the table is "
+		         "ordered by device time" },
 		{ "summary", "share is the part of the total time of all operations, on the device "
 		             "or on the host" },
 		{ "kernels",

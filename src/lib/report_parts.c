@@ -4,6 +4,8 @@
  */
 #include "lib/report.h"
 
+#include "base/demangle.h"
+#include "export/data/document.h"
 #include "export/page/html.h"
 #include "io/paths.h"
 #include "lib/options.h"
@@ -12,6 +14,7 @@
 #define ALL_LEVELS  "1000"  /* a limit, because all paths may take the square of the input */
 #define MANY        "10000" /* row limit of long tables */
 #define STEPS_SHOWN 100
+#define NAMES_PART  "names"
 #define TOTALS      0 /* index of the view whose totals the overview shows */
 #define STR_WORDS(...)                                                                             \
 	(const char *const[])                                                                      \
@@ -239,6 +242,16 @@ static void add_slices(struct session *s, struct report_parts *p)
 	        str_fmt(&s->query_arena, "%zu", p->slices ? p->slices : SLICES_SHOWN));
 }
 
+/* Adds the reduced names of C++ functions, which the page shows like the text of the commands. */
+static void add_names(struct session *s, struct report_parts *p)
+{
+	struct report_part *x = add(s, p, NAMES_PART);
+
+	add_words(s, &x->command, STR_WORDS(NAMES_PART));
+	add_files(s, &x->command, &p->files);
+	add_words(s, &x->words, STR_WORDS(NAMES_PART));
+}
+
 static void add_comparison(struct session *s, struct report_parts *p)
 {
 	for (int k = 0; k < VK_N; k++) {
@@ -285,6 +298,7 @@ void report_list(struct session *s, struct report_parts *p)
 	memset(&p->v, 0, sizeof p->v);
 	if (p->one_trace) {
 		add_trace(s, p);
+		add_names(s, p);
 		return;
 	}
 	if (p->compares) {
@@ -304,6 +318,8 @@ void report_list(struct session *s, struct report_parts *p)
 		add_trace(s, p);
 	else if (!m->traces.n)
 		add_optional(s, p, "memory");
+	if (m->traces.n || s->recording.n)
+		add_names(s, p);
 }
 
 bool report_try(struct session *s, struct report_parts *p)
@@ -340,10 +356,48 @@ static bool write_slices(struct session *s, const struct strs *words, struct sin
 	return session_slices(s, &request, out);
 }
 
+/* Writes the names of the loaded traces that text reduces, as docs/schema/names.json describes. */
+static bool write_names(struct session *s, struct sink *out)
+{
+	struct arena *a = &s->query_arena;
+	struct emit to = session_emit(s, VK_N, out);
+	struct intern seen;
+	struct document d;
+	size_t n;
+	const struct model_trace *traces = session_traces(s, &n);
+
+	if (!traces)
+		return false;
+	intern_init(&seen, a);
+	document_open(&d, out, &to, "tfprof/" NAMES_PART, 1);
+	document_key(&d, NAMES_PART);
+	json_array(&d.j);
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < traces[i].t->strings.n; k++) {
+			struct str full = traces[i].t->strings.strings[k],
+			           reduced = demangle_reduce(a, full, REDUCED_ARGUMENTS);
+			size_t before = seen.n;
+			if (!str_eq(full, reduced))
+				intern_add(&seen, full);
+			if (seen.n == before)
+				continue;
+			json_line(&d.j);
+			json_array(&d.j);
+			document_word(&d, full);
+			document_word(&d, reduced);
+			json_array_end(&d.j);
+		}
+	json_array_end(&d.j);
+	document_end(&d);
+	return true;
+}
+
 bool report_write(struct session *s, const struct strs *words, struct sink *out)
 {
 	struct request r;
 
+	if (words->n == 1 && str_eq(words->v[0], S(NAMES_PART)))
+		return write_names(s, out);
 	if (words->n && str_eq(words->v[0], S("slices")))
 		return write_slices(s, words, out);
 	return cmd_parse(s, words, NULL, &r) && r.command && r.command->run(s, &r, out);

@@ -273,6 +273,11 @@ static inline struct str trace_str(const struct trace *t, uint32_t id)
 {
 	return id == ID_NONE ? STR_NONE : t->strings.strings[id];
 }
+/* True if the name of a Python frame has a source line; built-in functions have none. */
+static inline bool frame_has_line(struct str name)
+{
+	return !str_starts(name, S("<built-in "));
+}
 static inline bool track_is_device(const struct trace_track *k)
 {
 	return k->device != ID_NONE;

@@ -276,6 +276,22 @@ def functions_without_files():
     equal(found, {None: (None, None), 'a_function_with_a_long_name': ('net.py', 90), names[0]: (None, None), names[1]: (None, None)})
 
 
+def lines_around_functions():
+    """The line of an op inside a built-in function is the line that calls the function, in -by source, critical and idle -by line."""
+    frame = lambda name, ts, dur, i: kineto.event('python_function', name, ts, dur, Python_id=i)
+    line, call = 'net/linear.py(124): forward', '<built-in function linear>'
+    events = [frame('train.py(1): step', 0, 200, 1), frame(line, 10, 100, 2), frame(call, 20, 80, 3), kineto.event('cpu_op', 'aten::addmm', 30, 60)]
+    events += kineto.launch(40, 1, 60, 10) + [kineto.event('cpu_op', 'aten::mul', 145, 20)] + kineto.launch(150, 2, 155, 45)
+    path = write(kineto.trace(events))
+    equal({n for n, r in rows(path, 'op', '-by', 'source').items() if r['own_accelerator_micros']}, {line, 'train.py(1): step'})
+    found = {s['name']: s['line'] for s in json.loads(program('critical', path, '-output', 'json')[0])['segments']}
+    equal((found[call], found['aten::addmm'], found[line]), (line, line, line))
+    places = [p for d in json.loads(program('idle', path, '-by', 'line', '-output', 'json')[0])['devices'] for c in d['causes'] for p in c['places']]
+    equal({p['name'] for p in places if p['kind'] == 'line'}, {line, 'train.py(1): step'})
+    out, _ = program('critical', path)
+    assert call in out and line in out, out
+
+
 def backward():
     """Backward ops are in the module of the forward op with their sequence number, on whatever thread; without one they stay."""
     op = lambda name, ts, dur, tid, seq, fwd=0: kineto.event(
@@ -725,7 +741,7 @@ def used_guesses(trace, step, marks):
 
 
 CASES = [guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, sections_of_workers,
-         per_step, stacks_of_calls, functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
+         per_step, stacks_of_calls, functions_without_files, lines_around_functions, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))

@@ -110,24 +110,57 @@ static void names_of_functions(void **state)
 	                        "3>\n_Z6vecaddPKfS0_Pfi\n_Zwrong\n");
 }
 
-/* The place of a line keeps the name of the file. */
+/* A source line loses its folders, then the middle or all of its function, and keeps the name of
+ * the file and the number. */
 static void lines_of_files(void **state)
 {
-	static const struct column one[] = { TEXT_COLUMN("line") };
-	struct table x = { .a = *state, .rows = 2, TABLE_COLUMNS(one, NULL) };
+	static const struct column one[] = { TEXT_COLUMN("place") };
+	static const char *const lines[][2] = {
+		{ "/home/user/project/model.py:36 forward", ".../model.py:36 forward" },
+		{ "/home/user/project/modelings.py:36 forward", "modelings.py:36 forward" },
+		{ "/home/user/modeling_transformer.py:36 forward", "modeling_transformer.py:36" },
+		{ "torch/nn/linear.py(124): forward", "linear.py(124): forward" },
+		{ "torch/cache.py(9): key_of_parameters", "cache.py(9): key...ameters" },
+		{ "torch/nn/modeling_of_layers.py(7): f", "modeling_of_layers.py(7)" },
+		{ "torch/nn/modeling_of_many_layers.py(7): f", "modeling...ny_layers.py(7)" },
+		{ "<built-in function of 127.0.0.1:80>", "<built-i...f 127.0.0.1:80>" },
+	};
+	struct table x = { .a = *state, .rows = 8, TABLE_COLUMNS(one, NULL) };
+	struct sink *to = sink_memory(*state);
+	struct sb expected = sb_in(*state);
+
+	sb_put(&expected, S("place\n"));
+	for (size_t i = 0; i < 8; i++) {
+		table_text(&x, str_of(lines[i][0]));
+		sb_fmt(&expected, "%s\n", lines[i][1]);
+	}
+	table_put_text(&x, 0, 26, to);
+	assert_str(sink_text(to), str_z(*state, sb_str(&expected)));
+}
+
+/* The widest texts are shortened first. */
+static void the_widest_first(void **state)
+{
+	static const struct column three[] = { TEXT_COLUMN("kind"), TEXT_COLUMN("line"),
+		TEXT_COLUMN("name") };
+	static const char *const heads[] = { "kind", "line", "name" };
+	struct table x = { .a = *state, .rows = 1, TABLE_COLUMNS(three, heads) };
 	struct sink *to = sink_memory(*state);
 
-	table_text(&x, S("/home/user/project/model.py:36 forward"));
-	table_text(&x, S("/home/user/modeling_transformer.py:36 forward"));
-	table_put_text(&x, 0, 26, to);
-	assert_str(sink_text(to), "line\n.../model.py:36 forward\nmodeling_transformer.py:36\n");
+	table_text(&x, S("inside annotations"));
+	table_text(&x, S("a/long_name_of_a_module.py(1): forward"));
+	table_text(&x, S("name"));
+	table_put_text(&x, 0, 53, to);
+	assert_str(sink_text(to), "kind                line                         name\n"
+	                          "inside annotations  long_name_of_a_module.py(1)  name\n");
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { unit_case(columns_left_out),
 		unit_case(texts_are_shortened_as_needed), unit_case(empty_texts),
-		unit_case(names_of_functions), unit_case(lines_of_files) };
+		unit_case(names_of_functions), unit_case(lines_of_files),
+		unit_case(the_widest_first) };
 
 	return unit_main(tests, argc, argv);
 }

@@ -70,6 +70,15 @@ def truncated():
     return kineto.trace(events + kineto.launch(1010, 1, 1020, 60) + kineto.launch(1110, 2, 1120, 40))
 
 
+FUNCTION, REDUCED = 'void at::native::copy_kernel<4, float, int>(int, float*)', 'copy_kernel<4, float, ...>'
+
+
+def functions():
+    """Returns an op and a kernel that no op launched, named after a C++ function."""
+    return kineto.trace([kineto.event('cpu_op', 'aten::copy_', 10, 5),
+                         *kineto.launch(30, 1, 35, 60, FUNCTION)])
+
+
 NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff', 'tpu', 'workers', 'steps', 'rare', 'snapshot']
 
 
@@ -84,6 +93,8 @@ def words(name, folder='.'):
         return [write(at + '.pt.trace.json', truncated())]
     if name == 'rare':
         return [write(at + '.pt.trace.json', rare())]
+    if name == 'functions':
+        return [write(at + '.pt.trace.json', functions())]
     if name == 'graph':
         return [copied('example/graph.pbtxt', at + '.pbtxt')]
     if name == 'hostile':

@@ -580,6 +580,32 @@ def names_are_text():
     quiet()
 
 
+def functions_are_reduced():
+    """Names of C++ functions are shown as in text, with the full name in the tooltip; the button in the header shows full names."""
+    full, reduced = inputs.FUNCTION, inputs.REDUCED
+    assert reduced in program('kernels', words('functions')[0]) and full in program('kernels', words('functions')[0], '-full_names')
+    for page, where in (('overview', 'main'), ('scope', '.tt-body'), ('devices', 'main')):
+        go('functions', page)
+        if page == 'scope':
+            search('at::native')  # not in the reduced name
+            assert BROWSER.text('#found').startswith('1 found'), BROWSER.text('#found')
+            search(reduced)
+        shown = BROWSER.text(where)
+        assert reduced in shown and full not in shown, (page, shown)
+        assert BROWSER.js('return [...document.querySelectorAll("[title]")].some(e => e.title.endsWith(arguments[0]))', full), page
+        BROWSER.click('header [aria-pressed]')
+        BROWSER.until('return document.querySelector("main").getAttribute("aria-busy") === "false"')
+        BROWSER.settle()
+        assert full in BROWSER.text(where), (page, BROWSER.text(where))
+    go('functions', 'timeline')
+    BROWSER.type('.toolbar input', reduced)
+    BROWSER.settle()
+    BROWSER.js('[...document.querySelectorAll("button")].find(b => b.innerText === "Next").click()')
+    BROWSER.settle()
+    assert BROWSER.text('.details h2') == full, BROWSER.text('.details')
+    quiet()
+
+
 def large_is_usable():
     """100,000 nodes: search and zoom answer."""
     BROWSER.open(url('large'))
@@ -648,9 +674,9 @@ def accessibility():
 def main():
     global BROWSER
     chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_a_trace, numbers_that_are_not_known, numbers_of_devices, step_time_is_the_headline, verdict_comes_first, causes_of_idle_time, numbers_of_memory, memory_of_a_snapshot, moments_and_segments, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table, keyboard_alone,
-                                           metric_and_sort, workers_are_chosen, timeline_moves, path_on_the_timeline, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
+                                           metric_and_sort, workers_are_chosen, timeline_moves, path_on_the_timeline, names_are_text, functions_are_reduced, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, address_cannot_hang, zoom_and_link, keyboard_in_the_table,
-                                       metric_and_sort, timeline_moves, path_on_the_timeline, names_are_text, served_page)]
+                                       metric_and_sort, timeline_moves, path_on_the_timeline, names_are_text, functions_are_reduced, served_page)]
     if ARGS.names:
         chosen = [c for c in chosen if any(n in c.__name__ for n in ARGS.names)]
     if not has(ARGS.program, 'page') or not shutil.which('chromedriver'):

@@ -224,11 +224,11 @@ def serve_answers_for_workers():
         listed = json.loads(s.ask('v1/index')[1])['documents']
         assert all(s.run(*x['run'])[0] == 200 for x in listed)
         listed = [x for x in listed if x['run'][0].startswith('@')]
-        assert {x['run'][0] for x in listed} == {'@1', '@2'} and {x['name'] for x in listed} == {'devices', 'kernels', 'steps', 'slices', 'critical', 'idle', 'why'}
+        assert {x['run'][0] for x in listed} == {'@1', '@2'} and {x['name'] for x in listed} == {'devices', 'kernels', 'steps', 'slices', 'critical', 'idle', 'why', 'names'}
         for x in listed:
             status, text, _ = s.run(*x['run'])
             assert status == 200, text
-            if x['name'] != 'slices':
+            if x['name'] not in ('slices', 'names'):
                 key = {'critical': 'segments', 'idle': 'devices', 'why': 'causes'}.get(x['name'], x['name'])
                 assert json.loads(text)[key] == json.loads(program(*x['words'], '--top', '0', '-output', 'json'))[key]
         for k in ('@0', '@3', '@', '@x'):

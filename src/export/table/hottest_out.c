@@ -34,7 +34,10 @@ static void add_other(struct hottest_table *t, const struct query *q, const stru
 
 	add_column(t, str_fmt(a, "own_%s", name), number_type(q, h->other), "us",
 	        zero ? "" : time_title(h, h->other));
-	add_column(t, str_fmt(a, "share_%s", name), COLUMN_REAL, "percent", zero ? "" : "share");
+	add_column(t, str_fmt(a, "share_%s", name), COLUMN_REAL, "percent",
+	        zero                       ? ""
+	        : h->other == V_CPU_MICROS ? "host share"
+	                                   : "device share");
 	t->columns[t->x.n_columns - 1].spare = 3;
 }
 
@@ -59,6 +62,7 @@ static void add_columns(struct hottest_table *t, const struct query *q, const st
 	add_column(t, str_fmt(a, "mean_%s", name), COLUMN_REAL, unit,
 	        h->other == V_NONE ? NULL : "mean");
 	t->columns[t->x.n_columns - 1].spare = 4;
+	t->type = t->x.n_columns;
 	add_column(t, S("type"), COLUMN_TEXT, NULL, brief ? "" : "type");
 	add_column(t, S("device"), COLUMN_TEXT, NULL, "");
 	add_column(t, S("path"), COLUMN_TEXT, NULL,
@@ -118,6 +122,17 @@ static void put_row(
 	table_text(x, view_name(q, kept));
 }
 
+/* True if the type of each row is its name, as it is for source lines. */
+static bool types_are_names(const struct table *x, size_t type, size_t rows)
+{
+	const struct table_cell *row = x->cells.v;
+	size_t i = 0;
+
+	for (; i < rows && str_eq(row[type].text, row[x->n_columns - 1].text); i++)
+		row += x->n_columns;
+	return i == rows;
+}
+
 void hottest_fill(struct hottest_table *t, const struct query *q, const struct hottest *h,
         enum metric_id m, size_t top, bool brief)
 {
@@ -132,4 +147,6 @@ void hottest_fill(struct hottest_table *t, const struct query *q, const struct h
 		sum = num_sum(sum, view_self(q, h->kept[i])->v[h->of]);
 		put_row(&t->x, q, h, h->kept[i], sum);
 	}
+	if (types_are_names(&t->x, t->type, rows))
+		t->titles[t->type] = "";
 }

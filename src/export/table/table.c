@@ -14,6 +14,8 @@
 	24          /* columns that a name keeps when it is shortened, and two fifths of the line  \
 	             */
 #define WORD_MIN 14 /* columns that other texts keep */
+#define FUNCTION_MIN                                                                               \
+	12 /* columns that the function after a source line keeps; otherwise it is left out */
 
 /* ---- cells ---- */
 
@@ -163,7 +165,8 @@ static struct str heading(const struct table *x, size_t column)
 	return str_replace_char(x->a, s, '_', ' ');
 }
 
-struct str table_shorten(struct arena *a, struct str s, size_t room)
+/* Replaces the middle of a text by "..." if the text does not fit. */
+static struct str shorten_middle(struct arena *a, struct str s, size_t room)
 {
 	size_t head = room / 3, tail;
 
@@ -177,20 +180,48 @@ struct str table_shorten(struct arena *a, struct str s, size_t room)
 	return str_fmt(a, "%.*s...%.*s", STR(str_sub(s, 0, head)), STR(str_sub(s, tail, SIZE_MAX)));
 }
 
-/* Shortens a file position such as "/home/a/model.py:36 forward" to the available room: removes the
- * folders, then the function. A name such as "<built-in function linear>" is shortened as a name.
- */
-static struct str shorten_line(struct arena *a, struct str s, size_t room)
+/* Returns the length of the source line at the start of "model.py(36): forward" or "model.py:36
+ * forward"; 0 if the text does not start with a line. */
+static size_t source_line_end(struct str s)
 {
-	struct str base = str_sub(s, str_rfind_char(s, '/') + 1, SIZE_MAX);
+	size_t blank = str_find_char(s, ' '), end = blank == SIZE_MAX ? s.n : blank, digits;
+	bool bracket = end > 1 && s.p[end - 1] == ':' && s.p[end - 2] == ')';
+	char before = bracket ? '(' : ':';
+
+	end -= bracket;
+	digits = end - bracket;
+	while (digits && s.p[digits - 1] >= '0' && s.p[digits - 1] <= '9')
+		digits--;
+	return digits > 1 && digits < end - bracket && s.p[digits - 1] == before ? end : 0;
+}
+
+/* Shortens a source line with a function, whose line ends at `end`, to the available room: removes
+ * the folders, then the middle or all of the function. */
+static struct str shorten_line(struct arena *a, struct str s, size_t end, size_t room)
+{
+	struct str line = str_sub(s, 0, end);
+	size_t folders = str_rfind_char(line, '/') + 1;
+	struct str base = str_sub(s, folders, SIZE_MAX), function = str_sub(s, end, SIZE_MAX);
+
+	line = str_sub(line, folders, SIZE_MAX);
+	if (folders && base.n + 4 <= room)
+		return str_fmt(a, ".../%.*s", STR(base));
+	if (base.n <= room)
+		return base;
+	if (line.n + FUNCTION_MIN <= room)
+		return str_fmt(
+		        a, "%.*s%.*s", STR(line), STR(shorten_middle(a, function, room - line.n)));
+	return shorten_middle(a, line, room);
+}
+
+struct str table_shorten(struct arena *a, struct str s, size_t room)
+{
+	size_t end;
 
 	if (s.n <= room || room < 4)
 		return s;
-	if (str_starts(s, S("<")))
-		return table_shorten(a, s, room);
-	if (base.n < s.n && base.n + 4 <= room)
-		return str_fmt(a, ".../%.*s", STR(base));
-	return table_shorten(a, str_sub(base, 0, str_find_char(base, ' ')), room);
+	end = source_line_end(s);
+	return end ? shorten_line(a, s, end, room) : shorten_middle(a, s, room);
 }
 
 /* Returns the number of bytes of a cell that take no column of the terminal: all bytes of "≥" but
@@ -358,8 +389,8 @@ static void put_dropped(const struct grid *g, unsigned columns, struct sink *to)
 	sink_wrap(to, sb_str(&all), columns, 0);
 }
 
-/* Shortens the columns of text before the last column, end - 1, until that column has room. Returns
- * the room of the last column. */
+/* Shortens the columns of text before the last column, end - 1, the widest first, until the last
+ * column has room. Returns the room of the last column. */
 static size_t fit(struct grid *g, unsigned columns, size_t end)
 {
 	size_t used = 0, last = end ? g->width[end - 1] : 0;
@@ -367,14 +398,16 @@ static size_t fit(struct grid *g, unsigned columns, size_t end)
 	last = last < name_min(columns) ? last : name_min(columns);
 	for (size_t c = 0; c + 1 < end; c++)
 		used += g->width[c] ? g->width[c] + 2 : 0;
-	for (size_t c = 0; c + 1 < end && used + last > columns; c++) {
-		size_t more = used + last - columns;
-		if (g->x->columns[c].type != COLUMN_TEXT || g->width[c] <= WORD_MIN)
-			continue;
-		if (more > g->width[c] - WORD_MIN)
-			more = g->width[c] - WORD_MIN;
-		used -= more;
-		g->width[c] -= more;
+	while (used + last > columns) {
+		size_t widest = end;
+		for (size_t c = 0; c + 1 < end; c++)
+			if (g->x->columns[c].type == COLUMN_TEXT && g->width[c] > WORD_MIN &&
+			        (widest == end || g->width[c] > g->width[widest]))
+				widest = c;
+		if (widest == end)
+			break;
+		g->width[widest]--;
+		used--;
 	}
 	return columns > used + last ? columns - used : last;
 }
@@ -400,9 +433,7 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 				continue;
 			size_t most = hidden_bytes(s) + (last ? room : g.width[c]);
 			if (columns)
-				s = str_eq(x->columns[c].name, S("line"))
-				            ? shorten_line(x->a, s, most)
-				            : table_shorten(x->a, s, most);
+				s = table_shorten(x->a, s, most);
 			put_padded(&line, s, g.width[c], x->columns[c].type == COLUMN_TEXT);
 		}
 		while (line.n && line.p[line.n - 1] == ' ')

@@ -28,7 +28,7 @@ extern const char *const critical_texts[CRITICAL_KINDS]; /* "host: ops" */
 struct critical_segment {
 	enum critical_kind kind;
 	uint32_t event; /* event of the slice, or ID_NONE */
-	uint32_t frame; /* event of the innermost Python frame around the slice, or ID_NONE */
+	uint32_t frame; /* event of the innermost Python frame with a source line, or ID_NONE */
 	uint32_t track; /* track where the time was spent; ID_NONE: no track of the file */
 	uint32_t slice; /* number of the slice, or ID_NONE */
 	int64_t start, end;

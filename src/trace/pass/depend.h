@@ -63,7 +63,7 @@ enum depend_kind {
 struct depend_context {
 	uint32_t parent; /* ID_NONE: outermost */
 	uint32_t event;
-	uint32_t frame; /* event of the innermost Python frame, or ID_NONE */
+	uint32_t frame; /* event of the innermost Python frame with a source line, or ID_NONE */
 	bool loads;     /* true: the slice is, or is inside, a wait for the data loader */
 };
 
@@ -135,7 +135,7 @@ void depend_build(const struct trace *t, const struct trace_links *links, int64_
         struct depend *out, struct arena *a);
 
 /* depend_context returns the context of a node, or NULL; depend_frame returns its innermost Python
- * frame, or ID_NONE. */
+ * frame with a source line, or ID_NONE. */
 const struct depend_context *depend_context(const struct depend *d, const struct depend_node *n);
 uint32_t depend_frame(const struct depend *d, const struct depend_node *n);
 

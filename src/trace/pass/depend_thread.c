@@ -74,7 +74,8 @@ uint32_t depend_add_context(struct depend_making *m, uint32_t parent, uint32_t e
 	struct depend *d = m->d;
 	uint32_t id = (uint32_t)d->contexts.n;
 	uint64_t key = (uint64_t)(parent + 1) << 32 | event;
-	bool frame = d->t->events.v[event].category == CATEGORY_FRAME;
+	const struct trace_event *e = &d->t->events.v[event];
+	bool line = e->category == CATEGORY_FRAME && frame_has_line(trace_str(d->t, e->name));
 
 	if (imap_get(&m->contexts, key, &id))
 		return id;
@@ -85,7 +86,7 @@ uint32_t depend_add_context(struct depend_making *m, uint32_t parent, uint32_t e
 		around = d->contexts.v[parent];
 	made = (struct depend_context){ .parent = parent,
 		.event = event,
-		.frame = frame ? event : around.frame,
+		.frame = line ? event : around.frame,
 		.loads = around.loads || d->classes[event] == DEPEND_LOADS };
 	VEC_PUSH(m->a, &d->contexts, made);
 	return id;

@@ -29,6 +29,7 @@ struct host_making {
 
 static const struct host_tile no_tile = { .op = ID_NONE,
 	.frame = ID_NONE,
+	.line = ID_NONE,
 	.call = ID_NONE,
 	.step = ID_NONE,
 	.loader = ID_NONE,
@@ -46,6 +47,7 @@ static struct host_tile inside(struct host_making *m, const struct depend_contex
 	x.class = m->depend.classes[c->event];
 	if (x.class == DEPEND_LOADS && x.loader == ID_NONE)
 		x.loader = c->event;
+	x.line = c->frame;
 	switch (m->depend.t->events.v[c->event].category) {
 	case CATEGORY_FRAME:
 		x.frame = c->event;

@@ -22,8 +22,9 @@
 struct host_tile {
 	int64_t start;
 	/* The innermost event of each kind, or ID_NONE. step: the mark of a step. loader: the
-	 * outermost event of a wait for the data loader. */
-	uint32_t op, frame, call, step, loader;
+	 * outermost event of a wait for the data loader. line: the innermost frame with a source
+	 * line. */
+	uint32_t op, frame, line, call, step, loader;
 	uint32_t other; /* track of the thread that this thread waits for, or ID_NONE */
 	uint8_t class;  /* enum depend_class of the innermost slice */
 	bool gap;

@@ -231,7 +231,7 @@ static void name_tile(const struct idle_places *f, const struct host_tile *x, st
 	bool found = false;
 
 	switch (f->request->by) {
-	case IDLE_BY_LINE: found = take_name(f, k, x->frame, PLACE_LINE); break;
+	case IDLE_BY_LINE: found = take_name(f, k, x->line, PLACE_LINE); break;
 	case IDLE_BY_CALL: found = take_name(f, k, x->call, PLACE_CALL); break;
 	case IDLE_BY_DEFAULT:
 		found = x->loader == ID_NONE && x->call != ID_NONE && !f->launches[x->call] &&

@@ -209,6 +209,20 @@ static uint32_t op_below(struct finding *x, uint32_t around, const struct slice 
 	return op;
 }
 
+/* Returns the text of the innermost frame that has a source line, or of the frame itself if no
+ * frame around it has one. */
+static struct str line_of_frame(const struct finding *x, uint32_t frame)
+{
+	struct str text, itself = intern_str(&x->to->strings, ops_frame(x->to, frame).text);
+
+	for (; frame != ID_NONE; frame = ops_frame(x->to, frame).parent) {
+		text = intern_str(&x->to->strings, ops_frame(x->to, frame).text);
+		if (frame_has_line(text))
+			return text;
+	}
+	return itself;
+}
+
 /* Returns the op of a source line: its path without a leading '/' or '$'. */
 static uint32_t op_of_frame(struct finding *x, uint32_t frame)
 {
@@ -216,7 +230,7 @@ static uint32_t op_of_frame(struct finding *x, uint32_t frame)
 
 	if (frame == ID_NONE)
 		return op_of_none(x);
-	text = intern_str(&x->to->strings, ops_frame(x->to, frame).text);
+	text = line_of_frame(x, frame);
 	while (text.n && (*text.p == '/' || *text.p == '$'))
 		text = str_sub(text, 1, text.n);
 	return ops_named(x, text, text);
