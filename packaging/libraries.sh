@@ -101,13 +101,20 @@ build_snappy() {
 	module snappy 1.1.9 -lsnappy
 }
 
-# Its single source file is made with tclsh. Nothing of it can load code or write.
+# Its single source file is made with tclsh, once for all targets. Nothing of it can load code or write.
 build_sqlite3() {
-	command -v tclsh >/dev/null || { echo "packaging/libraries.sh: tclsh is missing: install tcl" >&2; exit 1; }
-	unpack sqlite3
-	./configure -q CC="$BUILD_CC" --disable-tcl --disable-readline >configure.log 2>&1 ||
-		{ tail -n 20 configure.log >&2; exit 1; }
-	make sqlite3.c >make.log 2>&1 || { tail -n 20 make.log >&2; exit 1; }
+	made=$sources/../sqlite3-3.40.1
+	if [ ! -e "$made" ]; then
+		command -v tclsh >/dev/null || { echo "packaging/libraries.sh: tclsh is missing: install tcl" >&2; exit 1; }
+		unpack sqlite3
+		make -f Makefile.linux-gcc TOP=. OPTS= BCC="$BUILD_CC" sqlite3.c >make.log 2>&1 || { tail -n 20 make.log >&2; exit 1; }
+		mkdir "$work/made"
+		cp sqlite3.c sqlite3.h LICENSE.md "$work/made/"
+		mv "$work/made" "$made"
+	fi
+	mkdir "$work/amalgamation"
+	cd "$work/amalgamation"
+	cp "$made/sqlite3.c" "$made/sqlite3.h" "$made/LICENSE.md" .
 	compile libsqlite3.a "$CC" -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_DQS=0 -DSQLITE_DEFAULT_MEMSTATUS=0 \
 		-DSQLITE_THREADSAFE=2 -DSQLITE_USE_URI=0 -- sqlite3.c
 	cp sqlite3.h "$prefix/include/"

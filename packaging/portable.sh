@@ -6,8 +6,10 @@
 #   packaging/portable.sh x86_64|aarch64|x86_64-musl|aarch64-musl|x86_64-macos|aarch64-macos|x86_64-windows FILE...
 # FILE is a target of make below build/wheel/TARGET: out/tfprof, obj/gpu/program; obj/static/tfprof (musl) needs no library
 # of the system. The compiler is zig's (ZIG=command, else the package ziglang of PyPI); the C libraries are built from the
-# sources in packaging/sources.txt and linked statically. Downloads and libraries are kept in build/wheel. Equal sources
-# give equal bytes. Status 3: compiler or sources cannot be downloaded.
+# sources in packaging/sources.txt and linked statically. Downloads and libraries are kept in build/wheel. zig also compiles
+# its C library, libc++ and compiler-rt, which takes more than a minute of CPU for each target: several clones can share them
+# in the folder ZIG_GLOBAL_CACHE_DIR, which has them by the hash of their inputs. Equal sources give equal bytes. Status 3:
+# compiler or sources cannot be downloaded.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 top=$PWD/build/wheel
@@ -33,12 +35,16 @@ if [ -z "${ZIG-}" ]; then
 		--target "$top/zig-$ziglang" "ziglang==$ziglang" || exit 3
 	ZIG=$top/zig-$ziglang/ziglang/zig
 fi
-export ZIG ZIG_GLOBAL_CACHE_DIR="$top/zig-cache" ZIG_LOCAL_CACHE_DIR="$top/zig-cache"
+export ZIG ZIG_GLOBAL_CACHE_DIR="${ZIG_GLOBAL_CACHE_DIR:-$top/zig-cache}" ZIG_LOCAL_CACHE_DIR="$top/zig-cache"
 packaging/fetch.sh "$top/sources" || exit 3
 
 here=$top/$name
 mkdir -p "$here/bin"
-for tool in cc:"cc -target $target" c++:"c++ -target $target" ar:ar ranlib:ranlib build-cc:cc; do
+# zig compiles the libraries that it has (C library, libc++, compiler-rt) once for each set of these options. With equal ones
+# everywhere, it compiles them once for each target. Programs that only the build runs are linked with musl.
+built='-O2 -g0 -s -fPIC'
+for tool in cc:"cc -target $target $built" c++:"c++ -target $target $built" ar:ar ranlib:ranlib \
+	build-cc:"cc -target $(uname -m)-linux-musl $built"; do
 	printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$ZIG" "${tool#*:}" >"$here/bin/${tool%%:*}"
 done
 chmod +x "$here"/bin/*

@@ -19,7 +19,8 @@
 # which has to have all its functions.
 # The environment variable PROJECT_URL is the address of the project, for recipes and the metadata of Python; without it, they
 # have none. The same commit and addresses always give the same bytes. --without leaves parts out: abi (comparison of the interface, which needs
-# abidiff), check (make check, and the tests of the packages), wheels, programs (and image), deb, image.
+# abidiff), check (make check), tests (of the packages), wheels, programs (and image), deb, image. Programs for the other processor are
+# tested under qemu-user-static.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 top=$PWD
@@ -35,8 +36,8 @@ fi
 [ $# -ge 1 ] || fail 'usage: tools/release.sh [--without PART,...] VERSION [URL]'
 for part in ${without//,/ }; do
 	case $part in
-	abi | check | wheels | programs | deb | image) ;;
-	*) fail "--without $part: abi, check, wheels, programs, deb or image expected" ;;
+	abi | check | tests | wheels | programs | deb | image) ;;
+	*) fail "--without $part: abi, check, tests, wheels, programs, deb or image expected" ;;
 	esac
 done
 with() { case ,$without, in *,$1,*) false ;; esac }
@@ -71,8 +72,10 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 
 # ---- interface ----
+if with abi || with tests; then
+	step 'make' make --no-print-directory all
+fi
 if with abi; then
-	step 'make lib' make --no-print-directory lib
 	soname=$(readelf -d build/libtfprof.so | sed -n 's/.*(SONAME).*\[\(.*\)\]$/\1/p')
 	recorded=packaging/abi/$soname.$(uname -m).xml
 	last=$(git describe --tags --abbrev=0 --match 'v*' --exclude "v$version" 2>/dev/null || true)
@@ -111,7 +114,7 @@ if with wheels; then
 		step "wheel for $target" packaging/wheel.sh "$target"
 		cp "build/wheel/$(basename "$(tail -n 1 "$work/log")")" "$out/python/"
 	done
-	if with check; then
+	if with tests; then
 		for wheel in "$out"/python/*.whl; do
 			step "tests of ${wheel##*/}" python3 -B tests/wheel/run.py --wheel "$wheel"
 		done
@@ -123,8 +126,10 @@ if with programs; then
 		step "program for $arch" packaging/portable.sh "$arch-musl" obj/static/tfprof
 		cp "build/wheel/$arch-musl/obj/static/tfprof" "$out/programs/$name-linux-$arch"
 	done
-	if with check; then
-		step 'tests of the program' python3 -B tests/static/run.py --static "$out/programs/$name-linux-$(uname -m)"
+	if with tests; then
+		for program in "$out"/programs/*; do
+			step "tests of ${program##*/}" python3 -B tests/static/run.py --program build/tfprof --static "$program"
+		done
 	fi
 	if with image; then
 		mkdir "$out/image"
@@ -136,8 +141,8 @@ if with programs; then
 fi
 if with deb; then
 	step 'Debian packages' packaging/deb.sh
-	if with check; then
-		step 'tests of the Debian packages' python3 -B tests/deb/run.py --bin build/check --packages build/deb
+	if with tests; then
+		step 'tests of the Debian packages' python3 -B tests/deb/run.py --bin build --packages build/deb
 	fi
 	mkdir "$out/debian"
 	cp build/deb/*.deb "$out/debian/"

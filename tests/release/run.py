@@ -45,7 +45,7 @@ assert [v.recipe.to_dict()['package']['name'] for v in variants] == ['tfprof'], 
 about = variants[0].recipe.to_dict()['about']
 assert about['homepage'] == sys.argv[2] and about['license_file'] == ['LICENSE', 'web/notices.txt'], about
 '''
-BUILT = 'check,wheels,programs,deb'  # parts that take minutes, and have their own tests
+BUILT = 'check,tests,wheels,programs,deb'  # parts that take minutes, and have their own tests
 REMOVED = 'tfp_error_code'
 
 

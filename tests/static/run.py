@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests that the static program has no interpreter and no needed libraries, is small, runs in an empty root, and prints the
-same as the shared program.
+same as the shared program. A program for another processor runs under qemu's user emulation.
 
     tests/static/run.py --program build/check/tfprof --static build/check/tfprof-static
 """
@@ -24,11 +24,18 @@ COMMANDS = [['scope', '-max_depth', '20'], ['op', '-select', 'micros,bytes,occur
 # Bytes. Most of the program is needed: in KiB, tfprof itself 1,900, C library 1,050, SQLite 1,000, PCRE2 530, libm 290, ncurses and
 # libtinfo 230, libevent 160, unwind tables 610. Exceptions of snappy and libstdc++ need the unwind tables.
 LARGEST = 7 << 20
+RECORDED = 150  # recorded answers of the original that are compared, drawn with a fixed seed
+MACHINES = {b'\x3e\0': 'x86_64', b'\xb7\0': 'aarch64'}  # e_machine of ELF files
 
 
 def run(words, **more):
     p = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, **more)
     return p.returncode, p.stdout, p.stderr
+
+
+def machine(path):
+    with open(path, 'rb') as f:
+        return MACHINES[f.read(20)[18:]]
 
 
 def model(folder):
@@ -49,7 +56,7 @@ def alone(t):
 def answers(t):
     """The program prints the same as the shared program."""
     for words in COMMANDS:
-        both = [run([p] + model(SMALL) + words) for p in (t.program, t.static)]
+        both = [run(p + model(SMALL) + words) for p in ([t.program], t.start)]
         assert both[0] == both[1] and both[0][0] == 0, (words, both)
 
 
@@ -59,6 +66,9 @@ def empty_root(t):
     shutil.copy(t.static, 'root/tfprof')
     shutil.copytree(SMALL, 'root/small')
     enter = ['chroot', 'root'] if os.getuid() == 0 else ['unshare', '-r', 'chroot', 'root']
+    if len(t.start) > 1:
+        shutil.copy(t.start[0], 'root/emulator')
+        enter.append('/emulator')
     if not shutil.which(enter[0]) or run(enter + ['/tfprof', 'help'])[0]:
         raise Skip('no chroot here') if run(enter + ['/none'])[0] == 125 else AssertionError(run(enter + ['/tfprof', 'help']))
     for words in COMMANDS:
@@ -69,18 +79,27 @@ def empty_root(t):
 
 def libraries(t):
     """The program contains the libraries of the shared program, and loads none."""
-    one, other = (re.sub(r'(?m)^(\w\S* +yes).*', r'\1', run([p, '--version'])[1].decode().split('\ncupti')[0]) for p in (t.program, t.static))
+    one, other = (re.sub(r'(?m)^(\w\S* +yes).*', r'\1', run(p + ['--version'])[1].decode().split('\ncupti')[0])
+                  for p in ([t.program], t.start))
     assert one == other, (one, other)
-    said = run([t.static, 'doctor'])[1].decode()
+    said = run(t.start + ['doctor'])[1].decode()
     assert 'not checked: this program is static' in said, said
 
 
 def page(t):
     """The program writes pages, with the notices of the JavaScript modules in them."""
-    code, _, err = run([t.static, 'report', os.path.join(ROOT, 'testdata/traces/trace.xplane.pb'), '-o', 'page.html'])
+    code, _, err = run(t.start + ['report', os.path.join(ROOT, 'testdata/traces/trace.xplane.pb'), '-o', 'page.html'])
     assert code == 0, err
     with open('page.html', encoding='utf-8') as f:
         assert 'Mike Bostock' in f.read()
+
+
+def recorded(t):
+    """Recorded answers of the original are equal, byte for byte."""
+    p = subprocess.run([sys.executable, '-B', os.path.join(ROOT, 'tests/recorded/run.py'), '--program', t.static, '--sample', str(RECORDED),
+                        '--exec-prefix', ' '.join(t.start[:-1])], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    last = p.stdout.decode().strip().split('\n')[-1]
+    assert last == '%d passed, 0 failed, 0 skipped' % RECORDED, p.stdout.decode()[-3000:]
 
 
 if __name__ == '__main__':
@@ -89,4 +108,10 @@ if __name__ == '__main__':
     p.add_argument('--static', default=os.path.join(ROOT, 'build/check/tfprof-static'))
     a = p.parse_args()
     a.program, a.static = os.path.abspath(a.program), os.path.abspath(a.static)
-    sys.exit(cases.run([alone, answers, empty_root, libraries, page], a))
+    a.start = [a.static]  # the words that run the static program
+    if machine(a.static) != os.uname().machine:
+        a.start.insert(0, shutil.which('qemu-%s-static' % machine(a.static)))
+        if not a.start[0]:
+            print('skipped: qemu-user-static is missing\n0 passed, 0 failed, 1 skipped')
+            sys.exit(0)
+    sys.exit(cases.run([alone, answers, empty_root, libraries, page, recorded], a))

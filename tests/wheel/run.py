@@ -138,13 +138,24 @@ def installed(t):
     assert after == before, after ^ before
 
 
-def debian_root(root, suite, machine):
-    """Unpacks Debian with Python and pip. Returns the words that run a program in it, without any environment variable."""
+RECORDED = 150  # recorded answers of the original that are compared, drawn with a fixed seed
+
+
+def recorded_answers(program, machine, root):
+    """Compares the program with recorded answers of the original. Another processor is emulated, with the libraries in the root."""
+    emulator = '' if machine == os.uname().machine else 'qemu-%s-static -L %s' % (machine, os.path.abspath(root))
+    p = subprocess.run([sys.executable, '-B', os.path.join(ROOT, 'tests/recorded/run.py'), '--program', program, '--sample', str(RECORDED),
+                        '--exec-prefix', emulator], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    assert p.stdout.decode().strip().split('\n')[-1] == '%d passed, 0 failed, 0 skipped' % RECORDED, p.stdout.decode()[-3000:]
+
+
+def debian_root(root, suite, machine, *packages):
+    """Unpacks packages of Debian. Returns the words that run a program in the root, without any environment variable."""
     arch = {'x86_64': 'amd64', 'aarch64': 'arm64'}[machine]
     cache = os.path.join(ROOT, 'build', 'roots-%s-%s' % (suite, arch))
     with step.locked(cache):
         p = subprocess.run([os.path.join(ROOT, 'packaging/debian.py'), '--closed', '--suite', suite, '--arch', arch, cache, root,
-                            'libc6', 'python3', 'python3-pip'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=plain())
+                            *packages], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=plain())
     if p.returncode == 3:
         raise Skip('%s for %s cannot be downloaded' % (suite, arch))
     assert p.returncode == 0, p.stdout.decode('utf-8', 'replace')[-1500:]
@@ -170,26 +181,16 @@ def answers_in(enter, program):
 
 def pristine_roots(t):
     """In a new Debian 11 and 12 without environment variables, pip installs the wheel; program and package answer. With
-    musl, the program answers in a root that has only the C library."""
+    musl, program and library answer in a root that has only the C library."""
     if not t.portable:
         raise Skip('only wheels of packaging/wheel.sh are for other systems')
     if os.getuid():
         raise Skip('chroot needs root')
     machine = next(m for m in MACHINES if t.wheel.endswith(m + '.whl'))
     if 'musllinux' in t.wheel:
-        runs_here(t, musl=True)
-        with zipfile.ZipFile(t.wheel) as z:
-            name = next(n for n in z.namelist() if n.endswith('/scripts/tfprof'))
-            z.extract(name, 'wheel')
-        os.makedirs('musl/lib')
-        os.makedirs('musl/tmp')
-        shutil.copy('/lib/ld-musl-%s.so.1' % machine, 'musl/lib/')
-        shutil.copy('wheel/' + name, 'musl/tfprof')
-        os.chmod('musl/tfprof', 0o755)
-        shutil.copytree(os.path.join(ROOT, 'testdata'), 'musl/data')
-        return answers_in(['env', '-i', shutil.which('chroot'), os.path.abspath('musl')], '/tfprof')
+        return musl_root(t, machine)
     for suite in ('bullseye', 'bookworm'):
-        enter = debian_root(suite, suite, machine)
+        enter = debian_root(suite, suite, machine, 'libc6', 'python3', 'python3-pip')
         shutil.copytree(os.path.join(ROOT, 'testdata'), suite + '/data')
         os.makedirs(suite + '/tmp', exist_ok=True)
         shutil.copy(t.wheel, suite + '/data/')
@@ -197,6 +198,37 @@ def pristine_roots(t):
                      '--target', '/opt/tfprof', '/data/' + os.path.basename(t.wheel)])
         answers_in(enter, '/opt/tfprof/bin/tfprof')
         run(enter + ['/usr/bin/python3', '-c', "import sys; sys.path.insert(0, '/opt/tfprof')\n" + ASK % ('/data/small', '/data/small', version())])
+    recorded_answers(os.path.abspath(suite + '/opt/tfprof/bin/tfprof'), machine, suite)
+
+
+USER = '''#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+	void *library = dlopen(argc > 1 ? argv[1] : "", RTLD_NOW);
+	const char *(*version)(void) = library ? (const char *(*)(void))dlsym(library, "tfp_version") : 0;
+	return version ? puts(version()) < 0 : puts(dlerror()) + 1;
+}
+'''
+
+
+def musl_root(t, machine):
+    """A root with the C library musl and the wheel's files, and nothing else."""
+    enter = debian_root('musl', 'bookworm', machine, 'musl')
+    with zipfile.ZipFile(t.wheel) as z:
+        z.extractall('musl/wheel')
+        program = next(n for n in z.namelist() if n.endswith('/scripts/tfprof'))
+    os.chmod('musl/wheel/' + program, 0o755)
+    os.makedirs('musl/tmp', exist_ok=True)
+    shutil.copytree(os.path.join(ROOT, 'testdata'), 'musl/data')
+    answers_in(enter, '/wheel/' + program)
+    compiler = os.path.join(ROOT, 'build/wheel/%s-musl/bin/cc' % machine)
+    if os.path.exists(compiler):  # the wheel was built here
+        with open('user.c', 'w') as f:
+            f.write(USER)
+        cache = os.path.join(ROOT, 'build/wheel/zig-cache')
+        run([compiler, '-dynamic', 'user.c', '-o', 'musl/user'], env=dict(plain(), ZIG_GLOBAL_CACHE_DIR=cache, ZIG_LOCAL_CACHE_DIR=cache))
+        assert run(enter + ['/user', '/wheel/tfprof/libtfprof.so.0']).strip() == version()
+    recorded_answers(os.path.abspath('musl/wheel/' + program), machine, 'musl')
 
 
 INDEX = ['uv==0.13.9', 'pipx==1.18.4']
