@@ -3,7 +3,7 @@
 from step import Step
 
 STEPS = [
-    Step('api', 'quick', 'tests/api/run.py --bin {bin}'),
+    Step('api', 'quick', 'tests/api/run.py --bin {bin}', seconds=6),
     Step('api', 'deep', 'tests/api/run.py --bin {bin} --san address,undefined --seeds 200',
          seconds=300),
     Step('api-tsan', 'deep', 'tests/api/run.py --bin {tsan} --san thread --seeds 8'),

@@ -14,7 +14,7 @@ def consumers(places):
 
 
 STEPS = [
-    Step('arrow', 'quick covered', 'tests/arrow/run.py --bin {bin}', seconds=10),
+    Step('arrow', 'quick covered', 'tests/arrow/run.py --bin {bin}', seconds=9),
     Step('arrow', 'deep', 'tests/arrow/run.py --bin {bin} --san address,undefined', seconds=30),
     Step('arrow-tsan', 'deep', 'tests/arrow/run.py --bin {tsan} --san thread threads', seconds=20),
     Step('arrow-consumers', 'deep', consumers, seconds=60),

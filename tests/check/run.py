@@ -95,9 +95,9 @@ def main():
     if ARGS.filter:
         steps = [s for s in steps if ARGS.filter in s.name or s.selects()]
     steps.sort(key=lambda s: (-s.seconds, s.name))
-    results = []
-    # One more than the number of CPUs, because some steps wait for clocks and terminals.
-    with concurrent.futures.ThreadPoolExecutor(CPUS + 1) as pool:
+    results, began = [], time.time()
+    # Two more than the number of CPUs, because the longest steps wait for clocks and terminals.
+    with concurrent.futures.ThreadPoolExecutor(CPUS + 2) as pool:
         for done in concurrent.futures.as_completed([pool.submit(timed, s, where) for s in steps]):
             step, r, seconds = done.result()
             if ARGS.filter and not r.passed and not r.skipped and (not r.failed or 'has that name' in r.text):
@@ -108,6 +108,8 @@ def main():
     if ARGS.filter and not any(sums):
         print('no test has "%s" in its name' % ARGS.filter)
         sums[1] = 1
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print('%.0f s, %.0f s of CPU' % (time.time() - began, used.ru_utime + used.ru_stime))
     print('%d passed, %d failed, %d skipped' % tuple(sums))
     return 1 if sums[1] else 0
 

@@ -14,7 +14,7 @@ def other_tools(places):
 
 
 STEPS = [
-    Step('data', 'quick covered', 'tests/data/run.py --program {program}', seconds=60),
+    Step('data', 'quick covered', 'tests/data/run.py --program {program}', seconds=20),
     Step('data-stored', 'quick deep', 'tests/data/stored_run.py --program {program}', seconds=5),
     Step('data', 'deep', 'tests/data/run.py --all --program {program}', seconds=120),
     Step('data-tools', 'deep', other_tools, seconds=60),

@@ -3,6 +3,6 @@
 from step import Step
 
 STEPS = [
-    Step('diffs', 'quick covered', 'tests/diffs/run.py --program {program}'),
+    Step('diffs', 'quick covered', 'tests/diffs/run.py --program {program}', seconds=10),
     Step('diffs', 'deep', 'tests/diffs/run.py --seeds 6 --program {program}'),
 ]

@@ -3,5 +3,5 @@
 from step import Step
 
 STEPS = [
-    Step('errors', 'quick covered', 'tests/errors/run.py --program {program}', seconds=15),
+    Step('errors', 'quick covered', 'tests/errors/run.py --program {program}', seconds=12),
 ]

@@ -3,6 +3,6 @@
 from step import Step
 
 STEPS = [
-    Step('examples', 'quick', 'tests/examples/run.py --program {program} {filter}', seconds=5),
-    Step('examples-defaults', 'quick', 'tests/examples/defaults.py --program {program}', seconds=4),
+    Step('examples', 'quick', 'tests/examples/run.py --program {program} {filter}', seconds=10),
+    Step('examples-defaults', 'quick', 'tests/examples/defaults.py --program {program}', seconds=5),
 ]

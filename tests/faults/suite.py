@@ -3,7 +3,7 @@
 from step import Step
 
 STEPS = [
-    Step('faults', 'quick', 'tests/faults/run.py --program {program} --shim {bin}/faults/shim.so', seconds=60),
+    Step('faults', 'quick', 'tests/faults/run.py --program {program} --shim {bin}/faults/shim.so', seconds=5),
     Step('faults', 'deep',
          'tests/faults/run.py --program {plain}/tfprof --shim {plain}/faults/shim.so --all', seconds=300),
 ]

@@ -3,7 +3,7 @@
 from step import Step
 
 STEPS = [
-    Step('gpu-quick', 'quick', 'tests/gpu/rehearsal.py --quick --bin {bin}', seconds=70),
+    Step('gpu-quick', 'quick', 'tests/gpu/rehearsal.py --quick --bin {bin}', seconds=60),
     Step('gpu-portable', 'deep', 'tests/gpu/portable.py', seconds=300),
     Step('gpu-rehearsal', 'deep', 'tests/gpu/rehearsal.py --bin {plain}', seconds=250),
 ]

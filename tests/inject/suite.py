@@ -4,8 +4,8 @@ from step import Step
 
 # t28 waits for silences, which also occur on a busy machine; check-deep runs it under the options, too.
 STEPS = [
-    Step('inject', 'quick', 'tests/inject/run.py --bin {bin}', seconds=80),
-    Step('inject-options', 'quick', 'tests/inject/run.py --bin {bin} --options -- t06 t08 t23 t25'),
+    Step('inject', 'quick', 'tests/inject/run.py --bin {bin}', seconds=40),
+    Step('inject-options', 'quick', 'tests/inject/run.py --bin {bin} --options -- t06 t08 t23 t25', seconds=20),
     Step('inject', 'deep', 'tests/inject/run.py --bin {bin} --san address,undefined --long', seconds=300),
     Step('inject-tsan', 'deep', 'tests/inject/run.py --bin {tsan} --san thread', seconds=200),
     Step('inject-starts', 'deep', 'tests/inject/run.py --bin {tsan} --san thread --long t50_many_starts', seconds=1200),

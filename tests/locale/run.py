@@ -19,7 +19,7 @@ advise
 scope -max_depth x
 
 '''
-LOCALES = (('de_DE', 'UTF-8', b'0,5'), ('zh_CN', 'GB18030', b'0.5'))
+LOCALES = (('de_DE', 'UTF-8', b'0,5'), ('zh_CN', 'GBK', b'0.5'))
 
 
 def ask(program, env):

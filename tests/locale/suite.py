@@ -3,5 +3,5 @@
 from step import Step
 
 STEPS = [
-    Step('locales', 'quick', 'tests/locale/run.py --program {program}', seconds=30),
+    Step('locales', 'quick', 'tests/locale/run.py --program {program}', seconds=5),
 ]

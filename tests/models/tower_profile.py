@@ -67,20 +67,20 @@ def exec_profile(i, step):
             + sub(6, DEVICE) + sub(7, memory))
 
 
-def profile_node(i, name, op):
+def profile_node(i, name, op, steps):
     out = sub(1, name) + sub(5, op) + sub(5, DEVICE) + sub(6, DEVICE) + sub(9, op) + num(13, i)
     if i:
         out += sub(2, num(1, 0) + num(2, i - 1))
-    for step in range(STEPS):
+    for step in range(steps):
         out += sub(12, num(1, step) + sub(2, exec_profile(i, step)))
     return out
 
 
-def profile(blocks=4):
+def profile(blocks=4, steps=STEPS):
     """Returns the bytes of the ProfileProto."""
-    out = b''.join(sub(1, num(1, i) + sub(2, profile_node(i, name, op)))
+    out = b''.join(sub(1, num(1, i) + sub(2, profile_node(i, name, op, steps)))
                    for i, (name, op) in enumerate(nodes(blocks)))
-    return out + sub(3, b''.join(map(varint, range(STEPS))))
+    return out + sub(3, b''.join(map(varint, range(steps))))
 
 
 if __name__ == '__main__':

@@ -69,8 +69,14 @@ def home_for(folder):
         return {'HOME': folder, 'GOCACHE': os.path.join(folder, 'go')}
 
 
+def program_of(go, folder):
+    """Returns the path of the program that `go tool pprof` runs; go itself needs more time than the program."""
+    return subprocess.run([go, 'tool', '-n', 'pprof'], check=True, stdout=subprocess.PIPE, text=True, timeout=600,
+                          env=dict(os.environ, **home_for(folder))).stdout.strip()
+
+
 def pprof(tool, path, *more, index=1):
-    p = subprocess.run([tool, 'tool', 'pprof', '-sample_index=%d' % index] + list(more) + [path],
+    p = subprocess.run([tool, '-sample_index=%d' % index] + list(more) + [path],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600,
                        env=dict(os.environ, PPROF_TMPDIR=os.path.dirname(path), **home_for(os.path.dirname(path))))
     return p.returncode, p.stdout.decode()
@@ -161,16 +167,16 @@ def compare_view(tool, program, inputs, view, folder):
 
 # ---- profiles of other programs ----
 
-def write_profiles(tool, folder):
+def write_profiles(go, tool, folder):
     """Writes profiles of Go and of gperftools; returns their names."""
     env = dict(os.environ, GOFLAGS='-mod=mod', GOTOOLCHAIN='local', **home_for(folder))
-    subprocess.run([tool, 'run', os.path.join(ROOT, 'tests', 'pprof', 'samples', 'main.go'), folder], check=True, env=env, cwd=folder,
+    subprocess.run([go, 'run', os.path.join(ROOT, 'tests', 'pprof', 'samples', 'main.go'), folder], check=True, env=env, cwd=folder,
                    timeout=600)
     # gperftools: 64-bit words. Header: 0, 3 words, version 0, microseconds between samples, 0. Samples: count, depth, addresses.
     words = [0, 3, 0, 10000, 0, 7, 2, 0x4010, 0x4020, 3, 1, 0x4020, 0, 1, 0]
     with open(os.path.join(folder, 'legacy'), 'wb') as f:
         f.write(struct.pack('<%dQ' % len(words), *words) + b'00004000-00005000 r-xp 00000000 00:00 0 /bin/prog\n')
-    converted = subprocess.run([tool, 'tool', 'pprof', '-proto', '-symbolize=none', '-output', 'gperftools', 'legacy'], env=env,
+    converted = subprocess.run([tool, '-proto', '-symbolize=none', '-output', 'gperftools', 'legacy'], env=env,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, timeout=600)
     assert not converted.returncode, converted.stderr
     os.unlink(os.path.join(folder, 'legacy'))
@@ -238,19 +244,21 @@ def main():
     p.add_argument('traces', nargs='*', help='traces besides those of testdata')
     a = p.parse_args()
     names = list(METRICS)
-    tool, count = go(), [0, 0, 0]
+    count = [0, 0, 0]
     homes = sorted(glob.glob(os.path.join(ROOT, 'testdata', 'recorded', '*', '')))
-    if not tool:
+    if not go():
         print('skipped: no Go here, pprof files are not opened')
         homes, count[2] = [], 1
     else:
         with tempfile.TemporaryDirectory(prefix='tfprof-go-') as folder:
-            for name in write_profiles(tool, folder):
+            tool = program_of(go(), folder)
+            for name in write_profiles(go(), tool, folder):
                 bad = compare_read(tool, os.path.abspath(a.program), folder, name)
                 if bad:
                     print('profile %s of Go: %s' % (name, bad))
                 count[1 if bad else 0] += 1
     with tempfile.TemporaryDirectory(prefix='tfprof-pprof-') as folder:
+        tool = program_of(go(), folder) if go() else None  # without a home folder, its cache is in this folder
         for i, home in enumerate(homes):
             for metric in names if a.all else [names[i % len(names)]]:
                 bad = compare(tool, os.path.abspath(a.program), home, metric, folder)

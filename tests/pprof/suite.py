@@ -4,5 +4,5 @@ from step import Step
 
 STEPS = [
     Step('speedscope', 'deep', 'tests/pprof/speedscope.py --program {program}', seconds=20),
-    Step('pprof', 'quick covered', 'tests/pprof/run.py --program {program}', seconds=25),
+    Step('pprof', 'quick covered', 'tests/pprof/run.py --program {program}', seconds=10),
 ]

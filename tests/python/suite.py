@@ -38,7 +38,7 @@ def notebooks(places):
 
 
 STEPS = [
-    Step('python', 'quick', 'tests/python/run.py --bin {bin}'),
+    Step('python', 'quick', 'tests/python/run.py --bin {bin}', seconds=15),
     Step('python', 'deep', 'tests/python/run.py --bin {bin} --preload libasan.so,libubsan.so'),
     Step('python-load', 'quick', load),
     Step('python-libraries', 'deep', with_libraries, seconds=30),

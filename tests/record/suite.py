@@ -3,5 +3,5 @@
 from step import Step
 
 STEPS = [
-    Step('record', 'quick deep covered', 'tests/record/run.py --program {program} --tools {bin}', seconds=35),
+    Step('record', 'quick deep covered', 'tests/record/run.py --program {program} --tools {bin}', seconds=12),
 ]

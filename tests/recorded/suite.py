@@ -18,7 +18,7 @@ def outside(places):
 
 VALGRIND = 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible'
 STEPS = [
-    Step('recorded', 'quick', 'tests/recorded/run.py --program {program} --threads 1 {filter}', seconds=10),
+    Step('recorded', 'quick', 'tests/recorded/run.py --program {program} --threads 1 {filter}', seconds=5),
     Step('recorded-threads', 'quick covered',
          'tests/recorded/run.py --program {program} --threads {many} {filter}', seconds=10, skips=False),
     Step('recorded', 'deep', 'tests/recorded/run.py --program {program} --threads {many} {filter}', seconds=10),

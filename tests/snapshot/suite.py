@@ -3,5 +3,5 @@
 from step import Step
 
 STEPS = [
-    Step('snapshot', 'quick deep covered', 'tests/snapshot/run.py --program {program}', seconds=10),
+    Step('snapshot', 'quick deep covered', 'tests/snapshot/run.py --program {program}', seconds=20),
 ]

@@ -12,7 +12,7 @@ def valgrind(places):
 
 
 STEPS = [
-    Step('spool', 'quick deep covered', 'tests/spool/run.py --program {program} --make {bin}/spool_make', seconds=15),
+    Step('spool', 'quick deep covered', 'tests/spool/run.py --program {program} --make {bin}/spool_make', seconds=12),
     Step('spool-tsan', 'deep', 'tests/spool/run.py --program {tsan}/tfprof --make {tsan}/spool_make', seconds=250),
     Step('spool-valgrind', 'deep', valgrind, seconds=450),
 ]

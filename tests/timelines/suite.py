@@ -3,5 +3,5 @@
 from step import Step
 
 STEPS = [
-    Step('timelines', 'quick covered', 'tests/timelines/run.py --program {program}'),
+    Step('timelines', 'quick covered', 'tests/timelines/run.py --program {program}', seconds=5),
 ]

@@ -19,11 +19,11 @@ def perfetto_made(places):
 
 STEPS = [
     Step('traces-perfetto-made', 'deep', perfetto_made, seconds=30),
-    Step('traces', 'quick deep covered', 'tests/trace/run.py --bin {bin}'),
+    Step('traces', 'quick deep covered', 'tests/trace/run.py --bin {bin}', seconds=6),
     Step('traces-groups', 'quick deep covered', 'tests/trace/groups.py --bin {bin}'),
     Step('traces-logdir', 'quick deep covered', 'tests/trace/logdir.py --bin {bin}'),
-    Step('traces-hlo', 'quick deep covered', 'tests/trace/hlo.py --bin {bin}'),
-    Step('traces-memory', 'quick deep covered', 'tests/trace/memory_run.py --bin {bin}'),
+    Step('traces-hlo', 'quick deep covered', 'tests/trace/hlo.py --bin {bin}', seconds=5),
+    Step('traces-memory', 'quick deep covered', 'tests/trace/memory_run.py --bin {bin}', seconds=5),
     Step('traces-kineto', 'quick deep covered', 'tests/trace/kineto_run.py --bin {bin}'),
     Step('traces-nsys', 'quick deep covered', 'tests/trace/nsys_run.py --bin {bin}', seconds=2),
     Step('traces-sources', 'quick deep covered', 'tests/trace/sources_run.py --bin {bin}'),
@@ -33,7 +33,7 @@ STEPS = [
     Step('traces-onnx-1.22', 'deep', onnx_made('1.22.1'), seconds=30),
     Step('traces-onnx-1.32', 'deep', onnx_made('1.32.0'), seconds=30),
     Step('traces-perfetto', 'quick deep covered', 'tests/trace/perfetto_run.py --bin {bin}'),
-    Step('traces-nsys-sums', 'quick deep covered', 'tests/trace/nsys_sums_run.py --bin {bin}'),
+    Step('traces-nsys-sums', 'quick deep covered', 'tests/trace/nsys_sums_run.py --bin {bin}', seconds=6),
     Step('traces-nsys-large', 'deep', 'tests/trace/nsys_sums_run.py --bin {bin} large', seconds=40),
     Step('traces-rocprof', 'quick deep covered', 'tests/trace/rocprof_run.py --bin {bin}'),
     Step('traces-critical', 'quick deep covered', 'tests/trace/critical_run.py --bin {bin}'),

@@ -94,7 +94,7 @@ STEPS = [
     Step('layers', 'quick', 'tools/check_layers.py --objects {bin}/obj'),
     Step('symbols', 'quick', 'tools/check_symbols.sh {bin}'),
     Step('hardening', 'quick', 'tools/check_hardening.sh {bin}'),
-    Step('format', 'quick', clang_format),
+    Step('format', 'quick', clang_format, seconds=6),
     Step('header', 'quick', header),
     Step('docs', 'quick', docs),
     Step('unit-names', 'quick', unit_names),

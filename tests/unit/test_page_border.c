@@ -15,14 +15,15 @@
 #include "api_rig.h"
 
 #define TRACES  "testdata/traces/"
+#define MEMORY  "testdata/memory/"
 #define SMALL   "testdata/small/"
 #define LARGEST ((size_t)64 << 10) /* a multiple of all page sizes */
 
 static const char *const files[] = { TRACES "calls.json", TRACES "calls.pt.trace.json",
 	TRACES "onnxruntime.json", TRACES "rocprof_results.json", TRACES "tensorrt_layers.json",
 	TRACES "tensorrt_times.json", TRACES "trace.pftrace", TRACES "trace.xplane.pb",
-	TRACES "cpu.pb.gz", SMALL "train.tfspool", SMALL "views.graph.pbtxt",
-	SMALL "views.op_log.pbtxt", SMALL "views.run_meta_0.pbtxt" };
+	TRACES "cpu.pb.gz", MEMORY "snapshot.pickle", SMALL "train.tfspool",
+	SMALL "views.graph.pbtxt", SMALL "views.op_log.pbtxt", SMALL "views.run_meta_0.pbtxt" };
 
 /* Values of every kind where numbers, texts and lists are expected. */
 static const char *const texts[] = {

@@ -3,5 +3,5 @@
 from step import Step
 
 STEPS = [
-    Step('waits', 'quick deep covered', 'tests/waits/run.py --program {program} --make {bin}/spool_make'),
+    Step('waits', 'quick deep covered', 'tests/waits/run.py --program {program} --make {bin}/spool_make', seconds=8),
 ]

@@ -109,7 +109,7 @@ def words(name, folder='.'):
     if name == 'tpu':
         return [write(at + '.xplane.pb', tpu())]
     if name == 'large':
-        return [write(at + '_profile', tower_profile.profile(large_blocks()))]
+        return [write(at + '_profile', tower_profile.profile(large_blocks(), steps=2))]
     return {'profile': [EXAMPLE + '/profile_100'], 'diff': [EXAMPLE + '/profile_100', EXAMPLE + '/profile_200'],
             'steps': [os.path.join(ROOT, 'testdata', 'recorded', 'cnn_gpu')], 'xspace': [os.path.join(ROOT, 'testdata', 'traces', 'trace.xplane.pb')]}[name]
 

@@ -3,6 +3,6 @@
 from step import Step
 
 STEPS = [
-    Step('web-files', 'quick deep covered', 'tests/web/serve_run.py --program {program}', seconds=10),
+    Step('web-files', 'quick deep covered', 'tests/web/serve_run.py --program {program}', seconds=15),
     Step('web-pages', 'web', 'tests/web/run.py --program {program}', seconds=60),
 ]
