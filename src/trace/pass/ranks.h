@@ -18,12 +18,13 @@
 
 #include "trace/pass/replay.h"
 
-/* A process with device work. Times are ticks. */
+/* A process with device work, and the processes that edges connect with it; or a whole trace
+ * without device work. Times are ticks. */
 struct job_rank {
-	uint32_t replay;       /* index of its trace */
-	uint32_t process;      /* index of the process in the trace */
-	int64_t number;        /* rank in the job, or -1 */
-	const uint32_t *order; /* nodes of the rank, each after the sources of its edges */
+	uint32_t replay;  /* index of its trace */
+	uint32_t process; /* index of its process with device work; ID_NONE: several, or unknown */
+	int64_t number;   /* rank in the job, or -1 */
+	uint32_t *order;  /* nodes of the rank, each after the sources of its edges */
 	size_t n;
 	bool aligned;
 	int64_t offset; /* offset to the clock of the first rank */
