@@ -37,6 +37,13 @@ int64_t rank_number(const struct trace *t)
 	return -1;
 }
 
+bool files_are_runs(enum files_as as, size_t n, const int64_t *ranks)
+{
+	if (as != FILES_AS_AUTO)
+		return as == FILES_AS_RUNS;
+	return n == 2 && (ranks[0] < 0 || ranks[1] < 0 || ranks[0] == ranks[1]);
+}
+
 static uint32_t process_of(const struct depend *d, uint32_t node)
 {
 	return d->tracks[d->nodes.v[node].track].process;

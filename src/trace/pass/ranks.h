@@ -71,6 +71,13 @@ void rank_group_run(const struct rank_group *x, const struct replay_plan *plans,
 /* Returns the rank that a trace states, or -1. */
 int64_t rank_number(const struct trace *t);
 
+/* The meaning of several files. auto: ranks of one job if there are more than two files, or they
+ * state different ranks; otherwise two runs. */
+enum files_as { FILES_AS_AUTO, FILES_AS_RANKS, FILES_AS_RUNS };
+
+/* True if n files are runs to compare. ranks: the rank that each file states, or -1. */
+bool files_are_runs(enum files_as as, size_t n, const int64_t *ranks);
+
 /* Returns the label of a rank, "rank 3" or "process 4711"; in a. */
 struct str rank_label(const struct rank_group *x, const struct job_rank *r, struct arena *a);
 
